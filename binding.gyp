@@ -1,0 +1,54 @@
+{
+  "variables": {
+    "werror%": "0",
+    "libcrypto%": "<!(node scripts/libcrypto.mjs lib)",
+    "libcrypto_include%": "<!(node scripts/libcrypto.mjs include)",
+  },
+  "targets": [
+    {
+      "target_name": "metainfo",
+      "sources": [
+        "native/addon.cc",
+        "native/binding/convert.cc",
+        "native/binding/errors.cc",
+        "native/binding/hash_job.cc",
+        "native/core/budget.cc",
+        "native/core/job.cc",
+        "native/core/merkle.cc",
+        "native/core/pipeline.cc",
+        "native/core/reader_posix.cc",
+        "native/kernels/openssl.cc",
+        "native/kernels/registry.cc",
+      ],
+      "include_dirs": ["native"],
+      "dependencies": ["<!(node -p \"require('node-addon-api').targets\"):node_addon_api_except"],
+      "defines": ["NAPI_VERSION=8", "NODE_ADDON_API_DISABLE_DEPRECATED"],
+      "cflags": ["-fvisibility=hidden"],
+      "cflags_cc!": ["-std=gnu++20", "-std=gnu++17", "-fno-exceptions"],
+      "cflags_cc": ["-std=c++17", "-Wall", "-Wextra", "-Wpedantic"],
+      "conditions": [
+        ["werror==1", { "cflags_cc": ["-Werror"] }],
+        ["libcrypto_include!=''", { "include_dirs": ["<(libcrypto_include)"] }],
+        ["libcrypto!=''", { "libraries": ["<(libcrypto)"] }],
+        # Both are needed: without either, the static library's symbols bind to those that Node exports.
+        ["OS=='linux'", {
+          "ldflags": [
+            "-Wl,--exclude-libs,ALL",
+            "-Wl,--version-script=<(module_root_dir)/native/exports.map",
+            "-Wl,-Bsymbolic",
+          ],
+        }],
+        ["OS=='mac'", {
+          "xcode_settings": {
+            "CLANG_CXX_LANGUAGE_STANDARD": "c++17",
+            "GCC_SYMBOLS_PRIVATE_EXTERN": "YES",
+            "OTHER_LDFLAGS": [
+              "-Wl,-exported_symbol,_napi_register_module_v1",
+              "-Wl,-exported_symbol,_node_api_module_get_api_version_v1",
+            ],
+          },
+        }],
+      ],
+    },
+  ],
+}

@@ -1,0 +1,16 @@
+#pragma once
+
+#include <napi.h>
+
+#include "core/plan.h"
+
+namespace metainfo {
+
+// A HashPlan of src/hash/plan.ts, copied whole. Its values were checked there; a wrong type throws
+// Napi::Error.
+Plan to_plan(const Napi::Object& value);
+
+// Digests of src/hash/plan.ts. Moves the bytes where the runtime can own outside memory.
+Napi::Object to_digests(Napi::Env env, Kind kind, Digests digests);
+
+}  // namespace metainfo

@@ -1,0 +1,30 @@
+// An open regular file that must stay what it was when the job was planned.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+
+#include "core/plan.h"
+
+namespace metainfo {
+
+class Reader {
+ public:
+  explicit Reader(const PlanFile& file);  // throws Failure
+  ~Reader();
+  Reader(const Reader&) = delete;
+  Reader& operator=(const Reader&) = delete;
+
+  // Exactly `size` bytes from `offset` of the content, or a Failure: a short read is never an end.
+  void read(std::uint64_t offset, std::uint8_t* out, std::size_t size) const;
+
+  // Throws a Failure when the file is no longer what was planned.
+  void check_unchanged() const;
+
+ private:
+  const PlanFile& file_;
+  int descriptor_;
+};
+
+}  // namespace metainfo

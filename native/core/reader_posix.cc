@@ -1,0 +1,78 @@
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cmath>
+
+#include "core/reader.h"
+
+namespace metainfo {
+namespace {
+
+struct stat status_of(int descriptor, const PlanFile& file) {
+  struct stat status;
+  if (::fstat(descriptor, &status) != 0) throw Failure{Failure::Code::read, errno, file.path, {}};
+  return status;
+}
+
+// The same arithmetic as Node's fs.Stats.mtimeMs, so that an unchanged file gives an equal double.
+double mtime_ms(const struct stat& status) {
+#ifdef __APPLE__
+  const timespec& time = status.st_mtimespec;
+#else
+  const timespec& time = status.st_mtim;
+#endif
+  return static_cast<double>(time.tv_sec) * 1e3 + static_cast<double>(time.tv_nsec) / 1e6;
+}
+
+void require_as_planned(const struct stat& status, const PlanFile& file) {
+  const auto size = static_cast<std::uint64_t>(status.st_size);
+  if (size != file.size) {
+    throw Failure{
+        Failure::Code::changed, 0, file.path,
+        "its size went from " + std::to_string(file.size) + " to " + std::to_string(size) + " bytes"};
+  }
+  if (status.st_nlink == 0) throw Failure{Failure::Code::changed, 0, file.path, "it was deleted or replaced"};
+  if (!std::isnan(file.mtime_ms) && mtime_ms(status) != file.mtime_ms) {
+    throw Failure{Failure::Code::changed, 0, file.path, "its modification time changed"};
+  }
+}
+
+}  // namespace
+
+// O_NONBLOCK: a FIFO put in the file's place since the scan must not hang the job.
+Reader::Reader(const PlanFile& file)
+    : file_(file), descriptor_(::open(file.path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)) {
+  if (descriptor_ < 0) throw Failure{Failure::Code::open, errno, file.path, {}};
+  try {
+    const struct stat status = status_of(descriptor_, file);
+    if (!S_ISREG(status.st_mode)) throw Failure{Failure::Code::not_a_file, 0, file.path, {}};
+    require_as_planned(status, file);
+  } catch (...) {
+    ::close(descriptor_);
+    throw;
+  }
+}
+
+Reader::~Reader() { ::close(descriptor_); }
+
+void Reader::read(std::uint64_t offset, std::uint8_t* out, std::size_t size) const {
+  while (size != 0) {
+    const ssize_t count = ::pread(descriptor_, out, size, static_cast<off_t>(file_.offset + offset));
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) throw Failure{Failure::Code::read, errno, file_.path, {}};
+    if (count == 0) {
+      throw Failure{
+          Failure::Code::changed, 0, file_.path,
+          "it ended at byte " + std::to_string(file_.offset + offset) + " of " + std::to_string(file_.size)};
+    }
+    out += count;
+    size -= static_cast<std::size_t>(count);
+    offset += static_cast<std::uint64_t>(count);
+  }
+}
+
+void Reader::check_unchanged() const { require_as_planned(status_of(descriptor_, file_), file_); }
+
+}  // namespace metainfo

@@ -1,0 +1,28 @@
+// `npm run check`: every linter and format. Changes nothing; `npm run check -- --fix` mends formats.
+import { spawnSync } from 'node:child_process';
+import { filesIn, installPackages, root } from './setup.mjs';
+
+const fix = process.argv.includes('--fix');
+installPackages();
+let failed = false;
+
+function check(name, command, args) {
+  const { status, error } = spawnSync(command, args, { cwd: root, stdio: 'inherit' });
+  if (error?.code === 'ENOENT' && !process.env.CI) {
+    process.stdout.write(`skipped: ${name} (${command} is not installed)\n`);
+    return;
+  }
+  process.stdout.write(`${status === 0 ? 'ok' : 'FAILED'}: ${name}\n`);
+  if (status !== 0) failed = true;
+}
+
+const bin = (name) => `node_modules/.bin/${name}`;
+const native = filesIn('native', 'test/native').filter((file) => /\.(cc|h)$/.test(file));
+const shell = filesIn('.ci/run');
+
+check('types', bin('tsc'), ['-p', 'tsconfig.json']);
+check('biome', bin('biome'), fix ? ['check', '--write', '.'] : ['ci', '.']);
+check('clang-format', 'clang-format', fix ? ['-i', ...native] : ['--dry-run', '--Werror', ...native]);
+check('knip', bin('knip'), []);
+check('shellcheck', 'shellcheck', shell);
+process.exit(failed ? 1 : 0);

@@ -1,0 +1,141 @@
+// All set-up there is, each step only when its inputs changed: packages, the native addon, TypeScript.
+// Plain Node, no packages: it runs on a fresh clone.
+import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+export const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
+
+/** Ends with one line that says what to do. */
+export function fail(message) {
+  process.stderr.write(`metainfo: ${message}\n`);
+  process.exit(1);
+}
+
+/** All files at or beneath the named places, sorted. */
+export function filesIn(...places) {
+  return places
+    .flatMap((place) => {
+      const full = path.join(root, place);
+      if (!existsSync(full)) return [];
+      if (!statSync(full).isDirectory()) return [place];
+      return readdirSync(full, { recursive: true, withFileTypes: true })
+        .filter((entry) => entry.isFile())
+        .map((entry) => path.relative(root, path.join(entry.parentPath ?? entry.path, entry.name)));
+    })
+    .sort();
+}
+
+function fingerprint(inputs, salt) {
+  const hash = createHash('sha256').update(JSON.stringify(salt));
+  for (const file of filesIn(...inputs)) hash.update(`${file}\0`).update(readFileSync(path.join(root, file)));
+  return hash.digest('hex');
+}
+
+/** Runs `work` unless it ran with the same inputs before and its output is still there. */
+function step({ title, inputs, salt = null, output, stamp, work }) {
+  const now = fingerprint(inputs, salt);
+  const stampFile = path.join(root, stamp);
+  const done = existsSync(path.join(root, output)) && existsSync(stampFile) && readFileSync(stampFile, 'utf8') === now;
+  if (done) return;
+  const started = performance.now();
+  process.stderr.write(`metainfo: ${title} ...\n`);
+  work();
+  mkdirSync(path.dirname(stampFile), { recursive: true });
+  writeFileSync(stampFile, now);
+  process.stderr.write(`metainfo: ${title} done in ${((performance.now() - started) / 1000).toFixed(1)} s\n`);
+}
+
+/** Runs a command; on failure shows all that it said. */
+export function run(command, args, title) {
+  const result = spawnSync(command, args, { cwd: root, encoding: 'utf8', maxBuffer: 2 ** 28 });
+  if (result.status === 0) return;
+  process.stderr.write(`${result.stdout ?? ''}${result.stderr ?? ''}`);
+  fail(`${title} failed${result.error ? ` (${result.error.message})` : ''}: see above.`);
+}
+
+const works = (command, args, input) => spawnSync(command, args, { input }).status === 0;
+
+const install = { linux: 'apt-get install', darwin: 'brew install' }[process.platform] ?? 'install';
+
+/** What the native build needs, each with one line that says how to get it. */
+export function requireToolchain(env = process.env) {
+  const compiler = env.CXX || 'c++';
+  const apple = process.platform === 'darwin';
+  if (!works(compiler, ['--version'])) {
+    fail(
+      `no C++ compiler (${compiler}) was found. Get one with: ${apple ? 'xcode-select --install' : `${install} g++`}`,
+    );
+  }
+  if (!works('make', ['--version']))
+    fail(`make was not found. Get it with: ${apple ? 'xcode-select --install' : `${install} make`}`);
+  const python = env.npm_config_python || env.PYTHON || 'python3';
+  if (!works(python, ['--version']))
+    fail(`Python 3, which node-gyp needs, was not found. Get it with: ${install} python3`);
+  const folders = [env.npm_config_nodedir, path.dirname(path.dirname(process.execPath))].filter(Boolean);
+  const includes = folders.map((folder) => `-I${path.join(folder, 'include', 'node')}`);
+  const header = '#include <openssl/sha.h>\n';
+  // Node's own headers, which node-gyp fetches when it has none, hold OpenSSL's too; so this is only missing where
+  // Node was built against a shared OpenSSL whose headers are not installed.
+  const hasHeaders = works(compiler, [...includes, '-E', '-x', 'c++', '-'], header);
+  if (!hasHeaders && (env.npm_config_nodedir || process.config.variables.node_shared_openssl)) {
+    fail(
+      `OpenSSL's headers were not found. Get them with: ${apple ? 'brew install openssl@3' : `${install} libssl-dev`}`,
+    );
+  }
+}
+
+export function installPackages() {
+  step({
+    title: 'installing packages',
+    inputs: ['package-lock.json'],
+    salt: process.version,
+    output: 'node_modules/typescript',
+    stamp: 'node_modules/.metainfo-setup',
+    // Scripts are left out: the addon is built below, with our own checks and messages.
+    work: () => run('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund'], 'npm ci'),
+  });
+}
+
+export function buildNative() {
+  const { CXX = '', CI = '' } = process.env;
+  step({
+    title: 'building the native addon',
+    inputs: ['native', 'binding.gyp', 'scripts/libcrypto.mjs'],
+    salt: [process.version, process.arch, CXX, CI],
+    output: 'build/Release/metainfo.node',
+    stamp: 'build/.metainfo-setup',
+    work: () => {
+      requireToolchain();
+      const gyp = path.join(root, 'node_modules', 'node-gyp', 'bin', 'node-gyp.js');
+      // Warnings fail our own builds only: a user's newer compiler may have more of them.
+      run(process.execPath, [gyp, 'configure', '--', `-Dwerror=${CI ? 1 : 0}`], 'node-gyp configure');
+      run(process.execPath, [gyp, 'build', '--jobs', 'max'], 'node-gyp build');
+    },
+  });
+}
+
+export function buildTypeScript() {
+  step({
+    title: 'compiling TypeScript',
+    inputs: ['src', 'tsconfig.json', 'tsconfig.build.json', 'package-lock.json'],
+    output: 'dist/index.js',
+    stamp: 'dist/.metainfo-setup',
+    work: () =>
+      run(
+        process.execPath,
+        [path.join(root, 'node_modules', 'typescript', 'bin', 'tsc'), '-p', 'tsconfig.build.json'],
+        'tsc',
+      ),
+  });
+}
+
+export function setup() {
+  installPackages();
+  buildNative();
+  buildTypeScript();
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) setup();

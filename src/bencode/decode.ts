@@ -1,0 +1,274 @@
+import { MetainfoError } from '../errors.ts';
+import type { BencodeMap, BencodeValue } from './value.ts';
+
+/** What is wrong with the bytes: stable names of the rules of bencode (BEP 3), and of this decoder's limits. */
+export type BencodeFault =
+  | 'bad-character'
+  | 'bad-integer'
+  | 'bad-length'
+  | 'duplicate-key'
+  | 'empty'
+  | 'key-not-string'
+  | 'leading-zero'
+  | 'limit-bytes'
+  | 'limit-depth'
+  | 'limit-items'
+  | 'missing-value'
+  | 'negative-zero'
+  | 'trailing-data'
+  | 'truncated'
+  | 'unsorted-key';
+
+/** Bytes that are not canonical bencode. */
+export class BencodeError extends MetainfoError {
+  override readonly name = 'BencodeError';
+  readonly fault: BencodeFault;
+  /** Where in the input, in bytes. */
+  readonly offset: number;
+
+  constructor(fault: BencodeFault, offset: number, message: string) {
+    super('ERR_BENCODE', `Not valid bencode at byte ${offset}: ${message}.`);
+    this.fault = fault;
+    this.offset = offset;
+  }
+}
+
+export interface DecodeLimits {
+  /** Bytes of input; default 1 GiB. */
+  bytes?: number;
+  /** Lists and dictionaries within each other; default 100, as libtorrent has it. */
+  depth?: number;
+  /** Values and keys in all; default 50 million. */
+  items?: number;
+}
+
+export interface Decoded {
+  value: BencodeValue;
+  /** Where the value of the top-level key named by `span` begins and ends, in bytes; null when there is none. */
+  span: { start: number; end: number } | null;
+}
+
+const ZERO = 0x30;
+const NINE = 0x39;
+const MINUS = 0x2d;
+const COLON = 0x3a;
+const DICTIONARY = 0x64;
+const END = 0x65;
+const INTEGER = 0x69;
+const LIST = 0x6c;
+
+/** More digits than any integer of any BEP; keeps the cost of big integers linear in the input. */
+const MAX_DIGITS = 100;
+/** Number('9007199254740991') has 16 digits: one less is always exact. */
+const SAFE_DIGITS = 15;
+
+interface Container {
+  list: BencodeValue[] | null;
+  map: BencodeMap | null;
+  start: number;
+  /** The key whose value comes next. */
+  key: string | null;
+  /** The key before it. */
+  last: string | null;
+}
+
+/**
+ * Decodes strict bencode: refuses leading zeros, `-0`, unsorted and duplicate keys, trailing data and anything cut
+ * short, with the offset. Does not recurse. Byte strings are views of `bytes`.
+ *
+ * @throws {BencodeError}
+ */
+export function decode(
+  bytes: Uint8Array,
+  { span, limits = {} }: { span?: string; limits?: DecodeLimits } = {},
+): Decoded {
+  return new Decoder(bytes, span ?? null, limits).run();
+}
+
+class Decoder {
+  readonly #bytes: Uint8Array;
+  /** The same memory with Buffer's latin1 decoding. */
+  readonly #buffer: Buffer;
+  readonly #spanKey: string | null;
+  readonly #maxDepth: number;
+  #itemsLeft: number;
+  #at = 0;
+  #span: { start: number; end: number } | null = null;
+  readonly #stack: Container[] = [];
+
+  constructor(bytes: Uint8Array, spanKey: string | null, limits: DecodeLimits) {
+    const { bytes: maxBytes = 2 ** 30, depth = 100, items = 50_000_000 } = limits;
+    if (bytes.length > maxBytes)
+      throw new BencodeError('limit-bytes', maxBytes, `more than the limit of ${maxBytes} bytes`);
+    if (bytes.length === 0) throw new BencodeError('empty', 0, 'there is no data');
+    this.#bytes = bytes;
+    this.#buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    this.#spanKey = spanKey;
+    this.#maxDepth = depth;
+    this.#itemsLeft = items;
+  }
+
+  run(): Decoded {
+    for (;;) {
+      const value = this.#next();
+      if (value === null) continue;
+      if (this.#stack.length === 0) {
+        if (this.#at !== this.#bytes.length)
+          throw this.#error('trailing-data', this.#at, 'there is data after the end');
+        return { value, span: this.#span };
+      }
+      this.#store(value);
+    }
+  }
+
+  /** Reads up to one value, or opens a container and returns null: the stack's top then has it. */
+  #next(): BencodeValue | null {
+    const top = this.#stack.at(-1);
+    const start = this.#at;
+    const byte = this.#byte();
+    if (byte === END && top) return this.#close(top);
+    if (top?.map && top.key === null) {
+      this.#readKey(top);
+      return null;
+    }
+    this.#count(start);
+    switch (byte) {
+      case INTEGER:
+        return this.#readInteger();
+      case LIST:
+        return this.#open({ list: [], map: null, start, key: null, last: null });
+      case DICTIONARY:
+        return this.#open({ list: null, map: new Map(), start, key: null, last: null });
+      default:
+        return this.#readString();
+    }
+  }
+
+  #store(value: BencodeValue): void {
+    const top = this.#stack.at(-1) as Container;
+    if (top.list) {
+      top.list.push(value);
+      return;
+    }
+    top.map?.set(top.key as string, value);
+    if (this.#stack.length === 1 && top.key === this.#spanKey && this.#span) this.#span.end = this.#at;
+    top.key = null;
+  }
+
+  #open(container: Container): null {
+    if (this.#stack.length >= this.#maxDepth) {
+      throw this.#error(
+        'limit-depth',
+        container.start,
+        `more than ${this.#maxDepth} lists and dictionaries within each other`,
+      );
+    }
+    this.#at += 1;
+    this.#stack.push(container);
+    return null;
+  }
+
+  #close(top: Container): BencodeValue {
+    if (top.key !== null) throw this.#error('missing-value', this.#at, 'a key has no value');
+    this.#at += 1;
+    this.#stack.pop();
+    return (top.list ?? top.map) as BencodeValue;
+  }
+
+  #readKey(top: Container): void {
+    const start = this.#at;
+    const byte = this.#byte();
+    if (byte < ZERO || byte > NINE) throw this.#error('key-not-string', start, 'a key must be a string');
+    this.#count(start);
+    const [from, to] = this.#stringBounds();
+    const key = this.#buffer.toString('latin1', from, to);
+    // The last key is the largest as long as they are sorted, so this finds duplicates too.
+    if (top.last !== null && key <= top.last) {
+      const same = top.map?.has(key);
+      throw this.#error(
+        same ? 'duplicate-key' : 'unsorted-key',
+        start,
+        same ? 'a key comes twice' : 'keys are not in byte order',
+      );
+    }
+    top.key = key;
+    top.last = key;
+    if (this.#stack.length === 1 && key === this.#spanKey) this.#span = { start: this.#at, end: this.#at };
+  }
+
+  #readString(): Uint8Array {
+    const [from, to] = this.#stringBounds();
+    return this.#bytes.subarray(from, to);
+  }
+
+  /** Reads `<length>:` and passes over the string; gives where it begins and ends. */
+  #stringBounds(): [number, number] {
+    const start = this.#at;
+    let length = 0;
+    let at = start;
+    for (; ; at += 1) {
+      const byte = this.#byteAt(at);
+      if (byte === COLON && at > start) break;
+      if (byte < ZERO || byte > NINE) {
+        const fault = at === start ? 'bad-character' : 'bad-length';
+        throw this.#error(
+          fault,
+          at,
+          at === start ? 'no value starts with this byte' : 'a length must be digits and a colon',
+        );
+      }
+      if (at === start + 1 && length === 0) throw this.#error('leading-zero', start, 'a length has a leading zero');
+      length = length * 10 + (byte - ZERO);
+      if (length > this.#bytes.length) throw this.#error('truncated', start, 'a string is longer than the data');
+    }
+    const from = at + 1;
+    const to = from + length;
+    if (to > this.#bytes.length) throw this.#error('truncated', start, 'a string is longer than the data');
+    this.#at = to;
+    return [from, to];
+  }
+
+  #readInteger(): number | bigint {
+    const start = this.#at;
+    const first = start + 1;
+    const negative = this.#byteAt(first) === MINUS;
+    const digits = negative ? first + 1 : first;
+    let at = digits;
+    for (; this.#byteAt(at) !== END; at += 1) {
+      const byte = this.#byteAt(at);
+      if (byte < ZERO || byte > NINE) throw this.#error('bad-integer', at, 'an integer must be digits up to an e');
+      if (at - digits >= MAX_DIGITS)
+        throw this.#error('bad-integer', start, `an integer has more than ${MAX_DIGITS} digits`);
+    }
+    const count = at - digits;
+    if (count === 0) throw this.#error('bad-integer', start, 'an integer has no digits');
+    if (this.#bytes[digits] === ZERO) {
+      if (negative && count === 1) throw this.#error('negative-zero', start, 'an integer is -0');
+      if (count > 1) throw this.#error('leading-zero', start, 'an integer has leading zeros');
+    }
+    this.#at = at + 1;
+    const text = this.#buffer.toString('latin1', first, at);
+    if (count <= SAFE_DIGITS) return Number(text);
+    const value = BigInt(text);
+    return value >= Number.MIN_SAFE_INTEGER && value <= Number.MAX_SAFE_INTEGER ? Number(value) : value;
+  }
+
+  #byte(): number {
+    return this.#byteAt(this.#at);
+  }
+
+  #byteAt(at: number): number {
+    const byte = this.#bytes[at];
+    if (byte === undefined) throw this.#error('truncated', this.#bytes.length, 'the data ends too early');
+    return byte;
+  }
+
+  #count(offset: number): void {
+    this.#itemsLeft -= 1;
+    if (this.#itemsLeft < 0) throw this.#error('limit-items', offset, 'more values than the limit');
+  }
+
+  #error(fault: BencodeFault, offset: number, message: string): BencodeError {
+    return new BencodeError(fault, offset, message);
+  }
+}

@@ -1,0 +1,199 @@
+import { statSync } from 'node:fs';
+import path from 'node:path';
+import { type Command, Option } from 'commander';
+import picomatch from 'picomatch';
+import type { ScanFilter } from '../../create/scan.ts';
+import { TorrentCreate, type TorrentCreateFields } from '../../create/torrent-create.ts';
+import { nativeEngine } from '../../hash/native.ts';
+import type { TorrentVersion } from '../../model/discriminator.ts';
+import { exists, outputExists, type Torrent } from '../../model/torrent.ts';
+import { plural } from '../../print/pprint.ts';
+import { formatBytes, printable } from '../../print/text.ts';
+import { collect, collectTier, parseDate, parsePieceLength, parseThreads } from '../options.ts';
+
+interface CreateOptions {
+  output?: string;
+  kind: TorrentVersion;
+  pieceLength: number | null;
+  tracker?: string[][];
+  webseed?: string[];
+  comment?: string;
+  source?: string;
+  private?: boolean;
+  name?: string;
+  similar?: string[];
+  createdBy?: string | boolean;
+  date?: Date;
+  threads?: number;
+  exclude?: string[];
+  include?: string[];
+  force?: boolean;
+  quiet?: boolean;
+  json?: boolean;
+}
+
+const EXAMPLES = `
+Examples:
+  metainfo create album                             a hybrid torrent of a folder, album.torrent
+  metainfo create -k v1 -t udp://a/x -t udp://b/x film.mkv
+  metainfo create album -o /srv/album.torrent --exclude '*.nfo' --piece-length 1MiB --json`;
+
+export function addCreate(program: Command): void {
+  program
+    .command('create')
+    .description('make a torrent of a file, a folder or several of both')
+    .argument('<path...>', 'what to put into the torrent; several are taken from the folder that they share')
+    .option(
+      '-o, --output <file>',
+      'the torrent file, or the folder for it (default: NAME.torrent in the current folder)',
+    )
+    .addOption(new Option('-k, --kind <kind>', 'what to make').choices(['v1', 'v2', 'hybrid']).default('hybrid'))
+    .addOption(
+      new Option('--piece-length <size>', 'a power of two such as 1MiB, or auto')
+        .argParser(parsePieceLength)
+        .default(null, 'auto'),
+    )
+    .option(
+      '-t, --tracker <url>',
+      'a tracker; repeat it for another tier, commas make one tier of several',
+      collectTier,
+    )
+    .option('-w, --webseed <url>', 'a webseed (repeatable)', collect)
+    .option('--comment <text>', 'a comment')
+    .option('--source <text>', 'the source: another one gives another infohash')
+    .option('--private', 'peers from the trackers only')
+    .option('--name <name>', 'the name (default: that of the file or folder)')
+    .option('--similar <infohash>', 'a torrent that may hold the same files (repeatable)', collect)
+    .option('--created-by <text>', 'who made it (default: metainfo and its version)')
+    .option('--no-created-by', 'do not say who made it')
+    .option('--date <date>', 'the creation date: now, seconds since 1970 or ISO 8601 (default: none)', parseDate)
+    .option('--threads <n>', 'how many threads hash (default: one a core)', parseThreads)
+    .option('--exclude <glob>', 'leave out files and folders (repeatable)', collect)
+    .option('--include <glob>', 'take only these files (repeatable)', collect)
+    .option('--force', 'replace the output if it exists')
+    .option('-q, --quiet', 'no progress, no summary')
+    .option('--json', 'one JSON object instead of the summary')
+    .addHelpText('after', EXAMPLES)
+    .action(create);
+}
+
+async function create(paths: string[], options: CreateOptions): Promise<void> {
+  const stop = new AbortController();
+  const interrupt = () => stop.abort(new Error('interrupted'));
+  process.once('SIGINT', interrupt);
+  process.once('SIGTERM', interrupt);
+  try {
+    const roots = rootAndPaths(paths);
+    const name = options.name ?? path.basename(roots.pathRoot);
+    const target = outputPath(options.output, name);
+    if (!options.force && (await exists(target))) throw outputExists(target);
+
+    const draft = new TorrentCreate({
+      ...draftFields(options),
+      ...roots,
+      ...globFilter(options, roots.pathRoot, target),
+    });
+    const engine = nativeEngine();
+    const started = performance.now();
+    const torrent = await draft.generate({
+      version: options.kind,
+      threads: options.threads ?? null,
+      progress: !options.quiet && !options.json,
+      signal: stop.signal,
+      engine,
+    });
+    const seconds = (performance.now() - started) / 1000;
+    await torrent.write(target, { force: options.force ?? false });
+    report(torrent, { target, seconds, kernel: engine.kernel }, options);
+  } finally {
+    process.removeListener('SIGINT', interrupt);
+    process.removeListener('SIGTERM', interrupt);
+  }
+}
+
+/** One path is the root itself; several are taken from the folder that they share. */
+function rootAndPaths(paths: readonly string[]): { pathRoot: string; paths?: string[] } {
+  const absolute = paths.map((entry) => path.resolve(entry));
+  const [first = '.', ...others] = absolute;
+  if (others.length === 0) return { pathRoot: first };
+  let shared = path.dirname(first);
+  while (!others.every((other) => !path.relative(shared, other).startsWith('..'))) shared = path.dirname(shared);
+  return { pathRoot: shared, paths: absolute };
+}
+
+function outputPath(output: string | undefined, name: string): string {
+  const file = `${name}.torrent`;
+  if (output === undefined) return file;
+  const isFolder = output.endsWith('/') || statSync(output, { throwIfNoEntry: false })?.isDirectory();
+  return isFolder ? path.join(output, file) : output;
+}
+
+function draftFields(options: CreateOptions): TorrentCreateFields {
+  const { createdBy, name, source } = options;
+  return {
+    info: {
+      ...(name !== undefined && { name }),
+      ...(source !== undefined && { source }),
+      ...(options.private && { private: true }),
+    },
+    pieceLength: options.pieceLength,
+    trackers: options.tracker,
+    urlList: options.webseed,
+    comment: options.comment,
+    similar: options.similar,
+    creationDate: options.date,
+    createdBy: createdBy === false ? null : typeof createdBy === 'string' ? createdBy : undefined,
+  };
+}
+
+/** Globs without a slash match names in any folder. The output is never part of the torrent. */
+function globFilter({ exclude = [], include = [] }: CreateOptions, pathRoot: string, target: string): ScanFilter {
+  const matcher = (globs: string[]) => {
+    const [named, placed] = [globs.filter((glob) => !glob.includes('/')), globs.filter((glob) => glob.includes('/'))];
+    const matchName = picomatch(named, { dot: true });
+    const matchPath = picomatch(placed, { dot: true });
+    return (file: string) => matchName(path.posix.basename(file)) || matchPath(file);
+  };
+  const excluded = matcher(exclude);
+  const output = path.relative(pathRoot, path.resolve(target)).split(path.sep).join('/');
+  return {
+    exclude: (file) => file === output || excluded(file),
+    ...(include.length > 0 && { include: matcher(include) }),
+  };
+}
+
+interface Made {
+  target: string;
+  seconds: number;
+  kernel: string;
+}
+
+function report(torrent: Torrent, { target, seconds, kernel }: Made, { json, quiet }: CreateOptions): void {
+  const { totalSize, infohashV1, infohashV2, nFiles, nPieces, info } = torrent;
+  const bytesPerSecond = Math.round(totalSize / seconds);
+  if (json) {
+    const object = {
+      path: target,
+      version: torrent.torrentVersion,
+      name: info.name,
+      infohash: { v1: infohashV1, v2: infohashV2 },
+      pieceLength: info.pieceLength,
+      pieces: nPieces,
+      files: nFiles,
+      totalSize,
+      seconds,
+      bytesPerSecond,
+      kernel,
+    };
+    process.stdout.write(`${JSON.stringify(object)}\n`);
+    return;
+  }
+  if (quiet) return;
+  const lines = [
+    `${printable(target)}: ${torrent.torrentVersion}, ${plural(nFiles, 'file')}, ${formatBytes(totalSize)}, ${plural(nPieces, 'piece')} of ${formatBytes(info.pieceLength)}`,
+    ...(infohashV1 ? [`infohash v1  ${infohashV1}`] : []),
+    ...(infohashV2 ? [`infohash v2  ${infohashV2}`] : []),
+    `hashed in ${seconds.toFixed(2)} s (${formatBytes(bytesPerSecond)}/s, ${kernel})`,
+  ];
+  process.stdout.write(`${lines.join('\n')}\n`);
+}

@@ -1,0 +1,28 @@
+import picocolors from 'picocolors';
+import { MetainfoError, type MetainfoErrorCode } from '../errors.ts';
+import { printable } from '../print/text.ts';
+
+export const FAILED = 1;
+export const USAGE = 2;
+export const INTERRUPTED = 130;
+
+/** What a wrong option value leads to. */
+const USAGE_ERRORS: readonly MetainfoErrorCode[] = ['ERR_INVALID_ARGUMENT', 'ERR_PIECE_LENGTH', 'ERR_KERNEL'];
+
+/** Says what went wrong, and gives the exit code for it. */
+export function exitCodeOf(error: unknown, json: boolean): number {
+  if (!(error instanceof MetainfoError)) {
+    // A defect: the stack is what helps.
+    process.stderr.write(`${error instanceof Error ? error.stack : String(error)}\n`);
+    return FAILED;
+  }
+  if (error.code === 'ERR_ABORTED') return INTERRUPTED;
+  if (json) {
+    const { code, message, path = null } = error;
+    process.stdout.write(`${JSON.stringify({ error: { code, message, path } })}\n`);
+  } else {
+    const { red, dim } = picocolors.createColors(picocolors.isColorSupported && process.stderr.isTTY);
+    process.stderr.write(`${red('error:')} ${printable(error.message)} ${dim(`[${error.code}]`)}\n`);
+  }
+  return USAGE_ERRORS.includes(error.code) ? USAGE : FAILED;
+}

@@ -1,0 +1,37 @@
+import { InvalidArgumentError } from 'commander';
+
+// Each parses the text of one option, and refuses it with the reason: commander adds the option's name.
+
+/** `auto`, or bytes such as `16384`, `512KiB`, `1M`. Null is auto. */
+export function parsePieceLength(text: string): number | null {
+  if (text === 'auto') return null;
+  const match = /^(\d+)\s*(?:([kmg])(?:i?b)?|b)?$/i.exec(text);
+  if (!match) throw new InvalidArgumentError('Expected auto, or a size such as 1MiB.');
+  const power = ' kmg'.indexOf((match[2] ?? ' ').toLowerCase());
+  const bytes = Number(match[1]) * 1024 ** power;
+  if (!Number.isInteger(Math.log2(bytes))) throw new InvalidArgumentError('Expected a power of two, such as 1MiB.');
+  return bytes;
+}
+
+/** `now`, seconds since 1970, or ISO 8601. */
+export function parseDate(text: string): Date {
+  const date = text === 'now' ? new Date() : new Date(/^-?\d+$/.test(text) ? Number(text) * 1000 : text);
+  if (Number.isNaN(date.getTime())) throw new InvalidArgumentError('Expected now, seconds since 1970, or ISO 8601.');
+  return date;
+}
+
+export function parseThreads(text: string): number {
+  const threads = Number(text);
+  if (!Number.isInteger(threads) || threads < 1) throw new InvalidArgumentError('Expected a whole number from 1.');
+  return threads;
+}
+
+/** One value of an option that may be repeated. */
+export function collect(text: string, before: string[] = []): string[] {
+  return [...before, text];
+}
+
+/** One tier of trackers; commas part its URLs. */
+export function collectTier(text: string, before: string[][] = []): string[][] {
+  return [...before, text.split(',').map((url) => url.trim())];
+}

@@ -1,0 +1,252 @@
+import { availableParallelism } from 'node:os';
+import { encode } from '../bencode/encode.ts';
+import type { Encodable } from '../bencode/value.ts';
+import { AbortError, MetainfoError, throwIfAborted } from '../errors.ts';
+import type { Engine } from '../hash/engine.ts';
+import { nativeEngine } from '../hash/native.ts';
+import { type Digests, type HashPlan, layerCount, planResources, type ResourceOptions } from '../hash/plan.ts';
+import { addPadfiles } from '../layout/padding.ts';
+import { checkPieceLength, choosePieceLength } from '../layout/piece-length.ts';
+import { unsafeComponent } from '../layout/safe-path.ts';
+import { TorrentVersion } from '../model/discriminator.ts';
+import type { FileItem } from '../model/file-item.ts';
+import { type FlatFile, flattenTree, unflattenTree } from '../model/file-tree.ts';
+import { HashList, toHex } from '../model/hash-list.ts';
+import type { InfoDictHybridCreate } from '../model/info-dict.ts';
+import { shown } from '../model/primitives.ts';
+import { Torrent } from '../model/torrent.ts';
+import { encodeFields, INFO, TORRENT } from '../model/wire.ts';
+import type { ScannedFile } from './scan.ts';
+import type { TorrentCreate } from './torrent-create.ts';
+
+/** How far a generation is. */
+export interface Progress {
+  /** Bytes of content hashed. */
+  bytes: number;
+  totalBytes: number;
+  /** The file being hashed, from the torrent's root with `/`. */
+  file: string;
+  /** Since hashing began. */
+  seconds: number;
+}
+
+export interface GenerateOptions extends ResourceOptions {
+  /** Default `hybrid`. */
+  version?: TorrentVersion;
+  /** Show a bar (lines, when it is no terminal) on standard error; default false. */
+  progress?: boolean;
+  /** Called about ten times a second while files are hashed. */
+  onProgress?: ((progress: Progress) => void) | undefined;
+  signal?: AbortSignal | undefined;
+  /** v1: add pad files, so that every file starts at a piece's start (BEP 47). Default false; a hybrid always has them. */
+  padding?: boolean;
+  /** Pad after the last file too, as libtorrent from 2.0.8 does. Default true. */
+  tailPad?: boolean;
+  /** Default: the native one. */
+  engine?: Engine | undefined;
+}
+
+const PROGRESS_INTERVAL_MS = 100;
+
+/** Hashes the files of a draft and makes the torrent. See {@link TorrentCreate.generate}. */
+export async function generate(draft: TorrentCreate, options: GenerateOptions): Promise<Torrent> {
+  const { version = 'hybrid', signal, engine = nativeEngine() } = options;
+  if (!Object.hasOwn(TorrentVersion, version)) {
+    throw new MetainfoError('ERR_INVALID_ARGUMENT', `version must be v1, v2 or hybrid, not ${shown(version)}.`);
+  }
+  const resources = planResources(options, availableParallelism());
+  const wanted = draft.fields.pieceLength ?? draft.info.pieceLength;
+  if (wanted != null) checkPieceLength(wanted, version);
+  const name = checkName(draft.info.name as string);
+  throwIfAborted(signal);
+
+  const { single, files } = await draft.findFiles({ v1Order: version === 'v1', signal });
+  const totalSize = requireContent(files, draft.pathRoot);
+  const pieceLength = wanted ?? choosePieceLength(totalSize);
+  const v1Items = v1List(files, { draft, version, single, pieceLength, options });
+  const plan: HashPlan = { files: planFiles(v1Items), kind: version, pieceLength, onMissing: 'fail', ...resources };
+  const digests = await run(engine, plan, totalSize, v1Items, options);
+
+  const info: InfoDictHybridCreate = { ...draft.info, name, pieceLength };
+  if (version !== 'v2') Object.assign(info, v1Info(v1Items, single, digests));
+  else Object.assign(info, { pieces: null, length: null, files: null });
+  const v2 = version === 'v1' ? null : v2Info(v1Items, plan, digests, single ? name : null);
+  Object.assign(info, v2 ? { fileTree: v2.fileTree, metaVersion: 2 } : { fileTree: null, metaVersion: null });
+  requireSameAsDraft(draft, info);
+  return Torrent.fromBytes(encode(assemble(draft, info, v2?.pieceLayers ?? null)));
+}
+
+/** An item of the v1 list, with where its bytes are; pads have no file. */
+type PlannedItem = FileItem & { scanned?: ScannedFile };
+
+interface ListOptions {
+  draft: TorrentCreate;
+  version: TorrentVersion;
+  single: boolean;
+  pieceLength: number;
+  options: GenerateOptions;
+}
+
+/** The files in the torrent's order, pads among them where there are to be any. */
+function v1List(files: readonly ScannedFile[], list: ListOptions): PlannedItem[] {
+  const { draft, version, single, pieceLength, options } = list;
+  // What the draft says of a file beside its size, such as attr, stays.
+  const given = new Map(draft.info.files?.map((item) => [item.path.join('/'), item]));
+  const items: PlannedItem[] = files.map((scanned) => ({
+    ...given.get(scanned.path.join('/')),
+    length: scanned.length,
+    path: scanned.path,
+    scanned,
+  }));
+  const padded = version === 'hybrid' || (version === 'v1' && (options.padding ?? false));
+  return padded && !single ? addPadfiles(items, pieceLength, { tailPad: options.tailPad ?? true }) : items;
+}
+
+function planFiles(items: readonly PlannedItem[]): HashPlan['files'] {
+  return items.map(({ length, scanned }) => ({
+    path: scanned ? Buffer.from(scanned.diskPath) : null,
+    offset: 0,
+    length,
+    size: length,
+    mtimeMs: scanned?.mtimeMs ?? Number.NaN,
+  }));
+}
+
+function v1Info(items: readonly PlannedItem[], single: boolean, digests: Digests): Partial<InfoDictHybridCreate> {
+  const pieces = new HashList(digests.v1 as Uint8Array, 20);
+  if (single) return { pieces, length: items[0]?.length ?? 0, files: null };
+  return { pieces, length: null, files: items.map(({ scanned: _, ...item }) => item) };
+}
+
+/** The tree and layers; `singleName` is the one file's name when the torrent is no folder. */
+function v2Info(items: readonly PlannedItem[], plan: HashPlan, digests: Digests, singleName: string | null) {
+  const { roots, layers } = digests.v2 as NonNullable<Digests['v2']>;
+  const flat: FlatFile[] = [];
+  const pieceLayers = new Map<string, HashList>();
+  let at = 0;
+  for (const [index, { length, path, scanned }] of items.entries()) {
+    if (!scanned) continue;
+    const piecesRoot = length > 0 ? roots.subarray(index * 32, (index + 1) * 32) : null;
+    flat.push({ length, piecesRoot, path: singleName === null ? path : [singleName] });
+    const end = at + layerCount(plan.files[index] as HashPlan['files'][number], plan.pieceLength) * 32;
+    if (end > at && piecesRoot) pieceLayers.set(toHex(piecesRoot), new HashList(layers.subarray(at, end), 32));
+    at = end;
+  }
+  return { fileTree: unflattenTree(flat), pieceLayers };
+}
+
+async function run(
+  engine: Engine,
+  plan: HashPlan,
+  totalBytes: number,
+  items: readonly PlannedItem[],
+  { signal, onProgress, progress = false }: GenerateOptions,
+): Promise<Digests> {
+  throwIfAborted(signal);
+  const bar = progress ? (await import('../print/progress-bar.ts')).progressBar(process.stderr) : null;
+  const started = performance.now();
+  const job = engine.start(plan);
+  const cancel = () => job.cancel();
+  signal?.addEventListener('abort', cancel, { once: true });
+  const report = () => {
+    const { bytes, fileIndex } = job.progress();
+    const seconds = (performance.now() - started) / 1000;
+    const now: Progress = { bytes, totalBytes, file: items[fileIndex]?.path.join('/') ?? '', seconds };
+    onProgress?.(now);
+    bar?.update(now);
+  };
+  const timer = onProgress || bar ? setInterval(report, PROGRESS_INTERVAL_MS) : null;
+  try {
+    const digests = await job.done;
+    if (timer) report();
+    return digests;
+  } catch (error) {
+    if (signal?.aborted && (error as MetainfoError).code === 'ERR_ABORTED') throw new AbortError(signal);
+    throw error;
+  } finally {
+    if (timer) clearInterval(timer);
+    bar?.finish();
+    signal?.removeEventListener('abort', cancel);
+  }
+}
+
+/** The whole torrent as bencode. */
+function assemble(draft: TorrentCreate, info: InfoDictHybridCreate, pieceLayers: Map<string, HashList> | null) {
+  const { fields, createdBy } = draft;
+  const { similar, urlList, comment = null } = fields;
+  const infoMap = encodeFields(info, INFO);
+  if (similar && similar.length > 0) infoMap.set('similar', similar.map(similarHash));
+  const torrent = encodeFields(
+    {
+      ...(fields.extra && { extra: fields.extra }),
+      comment,
+      createdBy,
+      creationDate: fields.creationDate ?? sourceDate(),
+      pieceLayers,
+      urlList: urlList?.length ? [urlList].flat() : null,
+    },
+    TORRENT,
+  );
+  for (const [key, value] of Object.entries(draft.getTrackers())) torrent.set(key, value as Encodable);
+  return torrent.set('info', infoMap);
+}
+
+/** An infohash of 20 or 32 bytes (BEP 38). */
+function similarHash(hash: Uint8Array | string): Uint8Array {
+  if (typeof hash === 'string' && /^([0-9a-f]{40}|[0-9a-f]{64})$/i.test(hash)) return Buffer.from(hash, 'hex');
+  if (hash instanceof Uint8Array && (hash.length === 20 || hash.length === 32)) return hash;
+  const message = `similar must be infohashes of 20 or 32 bytes, or their hexadecimal, not ${shown(hash)}.`;
+  throw new MetainfoError('ERR_INVALID_ARGUMENT', message);
+}
+
+/** The date that reproducible builds agree on (https://reproducible-builds.org/specs/source-date-epoch/). */
+function sourceDate(): Date | null {
+  const epoch = process.env['SOURCE_DATE_EPOCH'];
+  if (epoch === undefined || epoch === '') return null;
+  const date = new Date(Number(epoch) * 1000);
+  if (/^\d+$/.test(epoch) && !Number.isNaN(date.getTime())) return date;
+  throw new MetainfoError('ERR_INVALID_ARGUMENT', `SOURCE_DATE_EPOCH must be seconds since 1970, not ${shown(epoch)}.`);
+}
+
+function checkName(name: string): string {
+  const problem = unsafeComponent(name) ?? (name.isWellFormed() ? null : 'a name with half a surrogate pair');
+  if (problem) throw new MetainfoError('ERR_NAME', `${problem} cannot be the name of a torrent.`);
+  return name;
+}
+
+/** The total size; an error when there is nothing to hash (PITFALLS: clients refuse empty torrents). */
+function requireContent(files: readonly ScannedFile[], root: string): number {
+  if (files.length === 0) {
+    throw new MetainfoError('ERR_NO_FILES', `There are no files in ${root}, or all are left out.`, { path: root });
+  }
+  const total = files.reduce((sum, file) => sum + file.length, 0);
+  if (total === 0)
+    throw new MetainfoError('ERR_NO_DATA', `All files in ${root} are empty: there is nothing to hash.`, { path: root });
+  if (!Number.isSafeInteger(total))
+    throw new MetainfoError('ERR_TOO_LARGE', `${root} holds more than 2^53 bytes.`, { path: root });
+  return total;
+}
+
+/** Sizes and hashes that a draft gives must be those of the files. */
+function requireSameAsDraft({ info: given }: TorrentCreate, made: InfoDictHybridCreate): void {
+  const mismatch = (what: string) =>
+    new MetainfoError(
+      'ERR_HASH_MISMATCH',
+      `${what} in the draft is not that of the files: leave it out, or mend the files.`,
+    );
+  const differ = (a?: Uint8Array | null, b?: Uint8Array | null) => a && b && Buffer.compare(a, b) !== 0;
+  if (differ(given.pieces?.bytes, made.pieces?.bytes)) throw mismatch('pieces');
+  if (given.length != null && made.length != null && given.length !== made.length) throw mismatch('length');
+  const sizes = new Map(made.files?.map((file) => [file.path.join('/'), file.length]));
+  for (const { path, length, attr } of given.files ?? []) {
+    const size = sizes.get(path.join('/'));
+    if (size !== undefined && size !== length && !attr?.includes('p'))
+      throw mismatch(`the length of ${path.join('/')}`);
+  }
+  const leaves = new Map(flattenTree(made.fileTree ?? new Map()).map((file) => [file.path.join('/'), file]));
+  for (const file of flattenTree(given.fileTree ?? new Map())) {
+    const leaf = leaves.get(file.path.join('/'));
+    if (leaf && leaf.length !== file.length) throw mismatch(`the length of ${file.path.join('/')}`);
+    if (leaf && differ(leaf.piecesRoot, file.piecesRoot)) throw mismatch(`the pieces root of ${file.path.join('/')}`);
+  }
+}

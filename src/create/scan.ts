@@ -1,0 +1,226 @@
+import { isUtf8 } from 'node:buffer';
+import type { Dirent, Stats } from 'node:fs';
+import { lstat, readdir, realpath, stat } from 'node:fs/promises';
+import nodePath from 'node:path';
+import { fromSystemError, MetainfoError, throwIfAborted } from '../errors.ts';
+import { unsafeComponent } from '../layout/safe-path.ts';
+
+/** A file found on disk. */
+export interface ScannedFile {
+  /** Components from the path root; none when the path root is the file itself. */
+  path: string[];
+  /** Where to read it: with links resolved. */
+  diskPath: string;
+  /** Bytes. */
+  length: number;
+  mtimeMs: number;
+}
+
+/** Which of the files found in folders to take, by their path from the root with `/`. Files named outright are taken. */
+export interface ScanFilter {
+  /** Leaves out a file, or a folder with all that is in it. */
+  exclude?: ((path: string) => boolean) | undefined;
+  /** Takes only files for which it is true. */
+  include?: ((path: string) => boolean) | undefined;
+}
+
+export interface ScanOptions extends ScanFilter {
+  signal?: AbortSignal | undefined;
+}
+
+/** What operating systems leave in folders; never wanted unless named outright. */
+const SYSTEM_FILES = new Set(['.DS_Store', 'Thumbs.db', 'desktop.ini']);
+
+/** Whether a name is a file that operating systems leave in folders. */
+export function isSystemFile(name: string): boolean {
+  return SYSTEM_FILES.has(name);
+}
+
+/** How many lstat calls wait at once: enough to keep the file system busy. */
+const CONCURRENCY = 16;
+
+/**
+ * The files at and beneath `entries`, in the order of the entries and, within a folder, of readdir: sort them.
+ * Links are followed within the root.
+ *
+ * @param root The path root, absolute: a folder, or a file (then it is the only one, and `entries` must be null).
+ * @param entries Relative to the root; null is all of it.
+ * @throws {MetainfoError} `ERR_NOT_FOUND`, `ERR_UNREADABLE`, `ERR_NOT_A_FILE`, `ERR_BROKEN_LINK`, `ERR_LINK_LOOP`,
+ *   `ERR_LINK_OUTSIDE`, `ERR_NAME`, `ERR_DUPLICATE_PATH`, `ERR_ABORTED`
+ */
+export async function scan(
+  root: string,
+  entries: readonly (readonly string[])[] | null,
+  options: ScanOptions = {},
+): Promise<ScannedFile[]> {
+  const scanner = new Scanner(await resolveLink(root, root), options);
+  const status = await statusOf(scanner.realRoot, root);
+  if (!status.isDirectory() && entries) {
+    throw new MetainfoError('ERR_INVALID_ARGUMENT', `${root} is a file: it has no paths beneath it.`, { path: root });
+  }
+  if (!status.isDirectory()) scanner.add([], scanner.realRoot, root, status);
+  else if (!entries) await scanner.walk([], root);
+  else for (const entry of entries) await scanner.visit(entry, nodePath.join(root, ...entry));
+  return scanner.files;
+}
+
+interface Found {
+  path: string[];
+  shown: string;
+  real: string;
+  status: Stats;
+}
+
+class Scanner {
+  readonly files: ScannedFile[] = [];
+  readonly realRoot: string;
+  readonly #exclude: (path: string) => boolean;
+  readonly #include: (path: string) => boolean;
+  readonly #signal: AbortSignal | undefined;
+  readonly #seen = new Set<string>();
+
+  constructor(realRoot: string, { exclude = () => false, include = () => true, signal }: ScanOptions) {
+    this.realRoot = realRoot;
+    this.#exclude = exclude;
+    this.#include = include;
+    this.#signal = signal;
+  }
+
+  /** A path that was named outright: what leads to it may hold links too. */
+  async visit(path: readonly string[], shown: string): Promise<void> {
+    const real = await resolveLink(shown, shown);
+    this.#requireInside(real, shown);
+    const status = await statusOf(real, shown);
+    if (status.isDirectory()) await this.walk([...path], shown, real);
+    else this.add([...path], real, shown, status);
+  }
+
+  /** Everything beneath a folder. Keeps a stack of folders, not of calls. */
+  async walk(path: string[], shown: string, real = this.realRoot): Promise<void> {
+    const folders = [{ path, shown, real, above: [real] }];
+    for (let folder = folders.pop(); folder; folder = folders.pop()) {
+      throwIfAborted(this.#signal);
+      const parent = folder;
+      const names = await entriesOf(parent.real, parent.shown);
+      const found = await inBatches(names, (entry) => this.#child(entry, parent));
+      for (const child of found) {
+        if (!child) continue;
+        const { path: at, shown: name, real: target, status } = child;
+        if (!status.isDirectory()) {
+          this.add(at, target, name, status);
+        } else if (parent.above.includes(target)) {
+          throw new MetainfoError('ERR_LINK_LOOP', `${name} is a link to a folder that it is in.`, { path: name });
+        } else {
+          folders.push({ path: at, shown: name, real: target, above: [...parent.above, target] });
+        }
+      }
+    }
+  }
+
+  add(path: string[], real: string, shown: string, status: Stats): void {
+    if (!status.isFile()) {
+      throw new MetainfoError('ERR_NOT_A_FILE', `${shown} is ${kindOf(status)}, not a file: leave it out.`, {
+        path: shown,
+      });
+    }
+    const key = path.join('/');
+    if (this.#seen.has(key)) {
+      throw new MetainfoError('ERR_DUPLICATE_PATH', `${shown} is named twice.`, { path: shown });
+    }
+    this.#seen.add(key);
+    this.files.push({ path, diskPath: real, length: status.size, mtimeMs: status.mtimeMs });
+  }
+
+  /** An entry of a folder with what it leads to; null when it is not wanted. */
+  async #child(entry: Dirent<Buffer>, parent: { path: string[]; shown: string; real: string }): Promise<Found | null> {
+    const name = nameOf(entry, parent.shown);
+    const path = [...parent.path, name];
+    const shown = nodePath.join(parent.shown, name);
+    if (this.#exclude(path.join('/'))) return null;
+    const wanted = !isSystemFile(name) && this.#include(path.join('/'));
+    if (!wanted && !entry.isDirectory() && !entry.isSymbolicLink()) return null;
+    try {
+      const real = entry.isSymbolicLink() ? await resolveLink(shown, shown) : nodePath.join(parent.real, name);
+      if (entry.isSymbolicLink()) this.#requireInside(real, shown);
+      const status = await statusOf(real, shown);
+      return wanted || status.isDirectory() ? { path, shown, real, status } : null;
+    } catch (error) {
+      // A bad link fails the scan only when it could have been a wanted file.
+      if (wanted) throw error;
+      return null;
+    }
+  }
+
+  #requireInside(real: string, shown: string): void {
+    const relative = nodePath.relative(this.realRoot, real);
+    if (relative !== '..' && !relative.startsWith(`..${nodePath.sep}`) && !nodePath.isAbsolute(relative)) return;
+    const message = `${shown} leads out of ${this.realRoot}, to ${real}: leave it out, or copy what it links to.`;
+    throw new MetainfoError('ERR_LINK_OUTSIDE', message, { path: shown });
+  }
+}
+
+/** Items in order, some at a time. */
+async function inBatches<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> {
+  const results: R[] = [];
+  for (let i = 0; i < items.length; i += CONCURRENCY) {
+    results.push(...(await Promise.all(items.slice(i, i + CONCURRENCY).map(work))));
+  }
+  return results;
+}
+
+async function entriesOf(folder: string, shown: string): Promise<Dirent<Buffer>[]> {
+  try {
+    return await readdir(folder, { withFileTypes: true, encoding: 'buffer' });
+  } catch (error) {
+    throw fromSystemError(error, shown, 'read');
+  }
+}
+
+/** A name as text, or an error that shows its bytes: torrents hold UTF-8 (BEP 3). */
+function nameOf(entry: Dirent<Buffer>, folder: string): string {
+  const text = entry.name.toString('utf8');
+  const problem = isUtf8(entry.name) ? unsafeComponent(text) : 'a name that is not UTF-8';
+  if (!problem) return text;
+  const shown = nodePath.join(folder, escaped(entry.name));
+  throw new MetainfoError('ERR_NAME', `${shown}: ${problem} cannot stand in a torrent: rename it or leave it out.`, {
+    path: shown,
+  });
+}
+
+/** Bytes as printable text, all others as \xNN. */
+function escaped(bytes: Buffer): string {
+  const hex = (byte: number) => `\\x${byte.toString(16).padStart(2, '0')}`;
+  return [...bytes].map((byte) => (byte >= 0x20 && byte < 0x7f ? String.fromCharCode(byte) : hex(byte))).join('');
+}
+
+async function statusOf(real: string, shown: string): Promise<Stats> {
+  try {
+    return await stat(real);
+  } catch (error) {
+    throw fromSystemError(error, shown, 'read');
+  }
+}
+
+async function resolveLink(path: string, shown: string): Promise<string> {
+  try {
+    return await realpath(path);
+  } catch (error) {
+    const isLink = await lstat(path).then(
+      (status) => status.isSymbolicLink(),
+      () => false,
+    );
+    if (isLink && (error as NodeJS.ErrnoException).code === 'ENOENT') {
+      throw new MetainfoError('ERR_BROKEN_LINK', `${shown} is a link to something that does not exist.`, {
+        path: shown,
+        cause: error,
+      });
+    }
+    throw fromSystemError(error, shown, 'read');
+  }
+}
+
+function kindOf(status: Stats): string {
+  if (status.isFIFO()) return 'a FIFO';
+  if (status.isSocket()) return 'a socket';
+  return 'a device';
+}

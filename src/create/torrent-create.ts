@@ -1,0 +1,260 @@
+import { createRequire } from 'node:module';
+import path from 'node:path';
+import { type Struct, validate } from 'superstruct';
+import type { BencodeMap } from '../bencode/value.ts';
+import { MetainfoError, ValidationError } from '../errors.ts';
+import { compareV1, compareV2 } from '../layout/order.ts';
+import { isPadFile } from '../model/file-item.ts';
+import { flattenTree } from '../model/file-tree.ts';
+import { InfoDictHybridCreate } from '../model/info-dict.ts';
+import { PieceLayers } from '../model/piece-layers.ts';
+import { isPowerOfTwo, shown, Text, TextList, Tiers, Timestamp } from '../model/primitives.ts';
+import type { Torrent } from '../model/torrent.ts';
+import { fromInput, INFO, Issues, TORRENT } from '../model/wire.ts';
+import { type GenerateOptions, generate } from './generate.ts';
+import { isSystemFile, type ScanFilter, type ScannedFile, scan } from './scan.ts';
+
+const { version } = createRequire(import.meta.url)('../../package.json') as { version: string };
+
+/** `created by` of a draft that says nothing else. */
+export const CREATED_BY = `metainfo (${version})`;
+
+/** What a draft is made of: the fields of a Torrent, all optional, and shorthands for the common ones. */
+export interface TorrentCreateFields extends ScanFilter {
+  announce?: string | null | undefined;
+  announceList?: string[][] | null | undefined;
+  comment?: string | null | undefined;
+  /** Default `metainfo (VERSION)`; null leaves it out. */
+  createdBy?: string | null | undefined;
+  /** Default: none, or SOURCE_DATE_EPOCH when that is set. */
+  creationDate?: Date | null | undefined;
+  info?: InfoDictHybridCreate | undefined;
+  pieceLayers?: PieceLayers | null | undefined;
+  /** Webseeds (BEP 19). */
+  urlList?: string | string[] | null | undefined;
+  /** Unknown keys beside `info`: latin1 keys, bencode values. */
+  extra?: BencodeMap | undefined;
+
+  /** Files and folders to include, beneath `pathRoot`; absolute, or relative to it. Absent: all that is beneath it. */
+  paths?: readonly string[] | null | undefined;
+  /** The folder that `paths` are in, or a single file; absolute. Default: the current folder. */
+  pathRoot?: string | undefined;
+  /** A flat list puts each tracker in a tier of its own; a list of lists gives the tiers (BEP 12). */
+  trackers?: string[] | string[][] | null | undefined;
+  /** Bytes: a power of two, from 16 KiB for v2 and hybrid. Absent: chosen by the total size. */
+  pieceLength?: number | null | undefined;
+  /** Infohashes of torrents that may hold the same files (BEP 38): 20 or 32 bytes, or their hexadecimal. */
+  similar?: readonly (Uint8Array | string)[] | null | undefined;
+}
+
+/** What a draft has beside a torrent's fields. */
+const OWN = ['info', 'paths', 'pathRoot', 'trackers', 'pieceLength', 'similar', 'exclude', 'include'];
+
+/** Trackers under their on-disk keys. */
+export interface TrackerFields {
+  announce?: string;
+  'announce-list'?: string[][];
+}
+
+export interface GetPathsOptions {
+  /** Leave out what operating systems put into folders (.DS_Store, Thumbs.db, desktop.ini), and sort; default true. */
+  clean?: boolean;
+  /** v1 order instead of the order of a v2 tree; default false. An order that the draft gives outright is kept. */
+  v1Order?: boolean;
+}
+
+/** The files of a draft on disk, in the torrent's order. */
+export interface DraftFiles {
+  /** Whether the torrent is one file, not a folder. */
+  single: boolean;
+  files: ScannedFile[];
+}
+
+/**
+ * A torrent under construction. It is checked when it is made and never changes; the shorthands become torrent fields
+ * when it is generated.
+ */
+export class TorrentCreate {
+  readonly fields: Readonly<TorrentCreateFields>;
+  readonly pathRoot: string;
+  readonly info: Readonly<InfoDictHybridCreate>;
+  readonly createdBy: string | null;
+
+  /** @throws {ValidationError} with every rule that the fields break */
+  constructor(input: TorrentCreateFields | Record<string, unknown> = {}) {
+    const issues = new Issues();
+    const fields = fromInput(input as Record<string, unknown>, TORRENT, {
+      own: OWN,
+      path: [],
+      issues,
+    }) as TorrentCreateFields;
+    if (isRecord(fields.info)) {
+      const info = fromInput(fields.info, INFO, { own: [], path: ['info'], issues });
+      fields.info = info as InfoDictHybridCreate;
+    }
+    checkFields(fields, issues);
+    if (issues.list.length > 0) throw new ValidationError(issues.list, { what: 'draft' });
+    this.fields = fields;
+    this.pathRoot = fields.pathRoot ?? process.cwd();
+    this.info = nameFromPathRoot(fields.info ?? {}, this.pathRoot);
+    this.createdBy = fields.createdBy === undefined ? CREATED_BY : fields.createdBy;
+  }
+
+  /**
+   * Hashes the files and makes the torrent.
+   *
+   * @throws {MetainfoError} see docs/errors.md; with the signal's reason as `cause` when it stopped the work
+   */
+  generate(options: GenerateOptions = {}): Promise<Torrent> {
+    return generate(this, options);
+  }
+
+  /** `announce`, and `announce-list` for more than one tracker (BEP 12). */
+  getTrackers(): TrackerFields {
+    const { trackers, announce, announceList } = this.fields;
+    if (!trackers) return { ...(announce && { announce }), ...(announceList && { 'announce-list': announceList }) };
+    const tiers = trackers.map((tier) => (typeof tier === 'string' ? [tier] : tier)).filter((tier) => tier.length > 0);
+    const first = tiers[0]?.[0];
+    if (first === undefined) return {};
+    return tiers.flat().length === 1 ? { announce: first } : { announce: first, 'announce-list': tiers };
+  }
+
+  /**
+   * The files' paths relative to the path root, with `/`. The first that is there of: `paths`, `info.fileTree`,
+   * `info.files`, `info.name` with `info.length`, and all files beneath the path root.
+   */
+  async getPaths({ clean = true, v1Order = false }: GetPathsOptions = {}): Promise<string[]> {
+    const given = this.#givenPaths();
+    if (given && !clean) return given.map((parts) => parts.join('/'));
+    const found = await this.findFiles({ v1Order });
+    const files = clean ? found.files.filter((file) => !isSystemFile(file.path.at(-1) ?? '')) : found.files;
+    return files.map((file) => (found.single ? this.#singlePath() : file.path.join('/')));
+  }
+
+  /** @internal The files on disk, in v1 or v2 order; what the draft lists by name in v1 order stays as it is given. */
+  async findFiles({ v1Order, signal }: { v1Order: boolean; signal?: AbortSignal | undefined }): Promise<DraftFiles> {
+    const { exclude, include } = this.fields;
+    const given = this.#givenPaths();
+    const files = await scan(this.pathRoot, given, { exclude, include, signal });
+    const single = files.length === 1 && (files[0]?.path.length === 0 || this.#isSingleFile());
+    if (!v1Order) files.sort((a, b) => compareV2(a.path, b.path));
+    else if (given) keepGivenOrder(files, given);
+    else files.sort((a, b) => compareV1(a.path, b.path));
+    return { single, files };
+  }
+
+  /** The paths that the draft names, by order of precedence; null when it names none. */
+  #givenPaths(): string[][] | null {
+    const { fileTree, files, name, length } = this.info;
+    if (this.fields.paths) return this.fields.paths.map((entry) => relativeParts(entry, this.pathRoot));
+    if (fileTree) return flattenTree(fileTree).map((file) => file.path);
+    if (files) return files.filter((file) => !isPadFile(file)).map((file) => file.path);
+    return name != null && length != null ? [[name]] : null;
+  }
+
+  /** Whether the infodict says that the torrent is one file: by `length`, or a tree whose one leaf has its name. */
+  #isSingleFile(): boolean {
+    const { name, length, files, fileTree } = this.info;
+    if (this.fields.paths || files) return false;
+    if (!fileTree) return length != null;
+    return (
+      fileTree.size === 1 &&
+      name != null &&
+      fileTree.get(name) instanceof Map &&
+      (fileTree.get(name) as Map<string, unknown>).has('')
+    );
+  }
+
+  #singlePath(): string {
+    return this.#isSingleFile() ? (this.info.name as string) : path.basename(this.pathRoot);
+  }
+}
+
+/** Files that a folder among the given paths holds are in v1 order at that folder's place. */
+function keepGivenOrder(files: ScannedFile[], given: readonly (readonly string[])[]): void {
+  const ranks = new Map(given.map((parts, index) => [parts.join('/'), index]));
+  const rankOf = (parts: readonly string[]) => {
+    for (let depth = parts.length; depth >= 0; depth -= 1) {
+      const rank = ranks.get(parts.slice(0, depth).join('/'));
+      if (rank !== undefined) return rank;
+    }
+    return given.length;
+  };
+  const ranked = files.map((file) => ({ file, rank: rankOf(file.path) }));
+  ranked.sort((a, b) => a.rank - b.rank || compareV1(a.file.path, b.file.path));
+  files.splice(0, files.length, ...ranked.map(({ file }) => file));
+}
+
+/** A path beneath the root as components. */
+function relativeParts(entry: string, pathRoot: string): string[] {
+  const relative = path.relative(pathRoot, path.resolve(pathRoot, entry));
+  const parts = relative.split(path.sep).filter((part) => part !== '');
+  if (parts[0] !== '..' && !path.isAbsolute(relative)) return parts;
+  throw new MetainfoError('ERR_PATH_OUTSIDE', `${entry} is not beneath ${pathRoot}.`, { path: entry });
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return value !== null && typeof value === 'object' && !Array.isArray(value) && !(value instanceof Map);
+}
+
+function checkFields(fields: TorrentCreateFields, issues: Issues): void {
+  const check = (value: unknown, struct: Struct<never, never>, at: string) => {
+    if (value === undefined || value === null) return;
+    const [error] = validate(value, struct as unknown as Struct<unknown, unknown>);
+    for (const { path: rest, message, type } of error?.failures() ?? []) issues.add(type, [at, ...rest], message);
+  };
+  const { info, pathRoot, pieceLength, paths, trackers, announceList, urlList } = fields;
+  for (const name of ['announce', 'comment', 'createdBy'] as const) check(fields[name], Text as never, name);
+  check(fields.creationDate, Timestamp as never, 'creationDate');
+  check(fields.pieceLayers, PieceLayers as never, 'pieceLayers');
+  check(info, InfoDictHybridCreate as never, 'info');
+  check(paths, TextList as never, 'paths');
+  check(announceList, Tiers as never, 'announceList');
+  check(trackers, (Array.isArray(trackers) && trackers.some(Array.isArray) ? Tiers : TextList) as never, 'trackers');
+  check(urlList, TextList as never, 'urlList');
+  if (paths?.length === 0) issues.add('paths', ['paths'], 'expected at least one path, got none');
+  if (pathRoot !== undefined && !(typeof pathRoot === 'string' && path.isAbsolute(pathRoot))) {
+    issues.add('pathRoot', ['pathRoot'], `expected an absolute path, got ${shown(pathRoot)}`);
+  }
+  if (pieceLength != null && !isPowerOfTwo(pieceLength)) {
+    issues.add('pieceLength', ['pieceLength'], `expected a power of two, got ${shown(pieceLength)}`);
+  }
+  checkUrls(fields, issues);
+  noDuplicatedParams(fields, issues);
+}
+
+/** Trackers and webseeds must be URLs. */
+function checkUrls({ announce, announceList, trackers, urlList }: TorrentCreateFields, issues: Issues): void {
+  const named = { announce, announceList, trackers, urlList };
+  for (const [name, value] of Object.entries(named)) {
+    for (const url of [value ?? []].flat(2)) {
+      if (typeof url === 'string' && !URL.canParse(url)) issues.add('url', [name], `expected a URL, got ${shown(url)}`);
+    }
+  }
+}
+
+/** What a shorthand sets must not be set in the torrent's own field too. */
+function noDuplicatedParams(fields: TorrentCreateFields, issues: Issues): void {
+  const { info = {} } = fields;
+  const pairs: [shorthand: keyof TorrentCreateFields, other: string, value: unknown][] = [
+    ['paths', 'info.files', info.files],
+    ['paths', 'info.fileTree', info.fileTree],
+    ['paths', 'info.length', info.length],
+    ['trackers', 'announce', fields.announce],
+    ['trackers', 'announceList', fields.announceList],
+    ['pieceLength', 'info.pieceLength', info.pieceLength],
+    ['similar', 'info.similar', info.extra?.get('similar')],
+  ];
+  for (const [shorthand, other, value] of pairs) {
+    if (fields[shorthand] == null || value == null) continue;
+    issues.add('noDuplicatedParams', [shorthand], `${shorthand} and ${other} say the same thing: give one of them`);
+  }
+}
+
+/** A name that is not given is that of the path root. */
+function nameFromPathRoot(info: InfoDictHybridCreate, pathRoot: string): InfoDictHybridCreate {
+  if (info.name != null) return info;
+  const name = path.basename(pathRoot);
+  if (name !== '') return { ...info, name };
+  throw new MetainfoError('ERR_NAME', `${pathRoot} gives the torrent no name: give one.`, { path: pathRoot });
+}

@@ -1,0 +1,36 @@
+import { createHash } from 'node:crypto';
+
+/** SHA-256 with node:crypto. */
+export function sha256(...parts: Uint8Array[]): Buffer {
+  const hash = createHash('sha256');
+  for (const part of parts) hash.update(part);
+  return hash.digest();
+}
+
+/**
+ * The root over `hashes`, padded on the right to a power of two (BEP 52).
+ *
+ * @param hashes One layer of a Merkle tree, 32 bytes each; at least one.
+ * @param padding What stands past the end: 32 zero bytes for leaves, the root of an all-zero piece for piece hashes.
+ * @param width Pad to this many hashes, a power of two; default: the next one.
+ */
+export function merkleRoot(
+  hashes: readonly Uint8Array[],
+  padding: Uint8Array,
+  width: number = 2 ** Math.ceil(Math.log2(hashes.length)),
+): Uint8Array {
+  let layer = hashes;
+  let pad = padding;
+  for (let size = width; size > 1; size /= 2) {
+    const above: Uint8Array[] = [];
+    for (let i = 0; i < layer.length; i += 2) above.push(sha256(layer[i] as Uint8Array, layer[i + 1] ?? pad));
+    layer = above;
+    pad = sha256(pad, pad);
+  }
+  return layer[0] as Uint8Array;
+}
+
+/** The root of a tree of `leaves` (a power of two) leaves that are all zero. */
+export function zeroRoot(leaves: number): Uint8Array {
+  return merkleRoot([Buffer.alloc(32)], Buffer.alloc(32), leaves);
+}

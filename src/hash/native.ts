@@ -1,0 +1,62 @@
+import { constants } from 'node:os';
+import { fromSystemError, MetainfoError } from '../errors.ts';
+import { type Binding, binding } from './binding.ts';
+import type { Engine } from './engine.ts';
+import type { HashJob, HashPlan } from './plan.ts';
+
+/** What native/binding/errors.cc makes of a failure. */
+interface NativeFailure extends Error {
+  code: 'open' | 'read' | 'changed' | 'not-a-file' | 'no-memory' | 'aborted' | 'internal';
+  errno: number;
+  path: Buffer;
+}
+
+/** The engine of the native addon: threads of its own, off the event loop. */
+export function nativeEngine(addon: Binding = binding()): Engine {
+  const { sha1, sha256 } = addon.active;
+  return {
+    name: 'native',
+    kernel: sha1 === sha256 ? sha1 : `${sha1}, ${sha256}`,
+    start: (plan) => startNative(addon, plan),
+  };
+}
+
+function startNative(addon: Binding, plan: HashPlan): HashJob {
+  // The caller's stack: what native code rejects with has none.
+  const called = new Error('hashing was started here');
+  const job = new addon.HashJob(plan);
+  return {
+    done: job.done.catch((failure: NativeFailure) => {
+      throw translate(failure, called);
+    }),
+    progress: () => job.progress(),
+    cancel: () => job.cancel(),
+  };
+}
+
+function translate(failure: NativeFailure, called: Error): MetainfoError {
+  const path = failure.path.toString();
+  const cause = Object.assign(called, { code: errnoName(failure.errno), errno: -failure.errno, path });
+  switch (failure.code) {
+    case 'open':
+    case 'read':
+      return fromSystemError(cause, path, 'read');
+    case 'changed':
+      return new MetainfoError('ERR_FILE_CHANGED', `${path} changed while it was hashed: ${failure.message}.`, {
+        path,
+        cause,
+      });
+    case 'not-a-file':
+      return new MetainfoError('ERR_NOT_A_FILE', `${path} is not a regular file.`, { path, cause });
+    case 'no-memory':
+      return new MetainfoError('ERR_NO_MEMORY', 'There is not enough memory: lower memoryLimit or threads.', { cause });
+    case 'aborted':
+      return new MetainfoError('ERR_ABORTED', 'Hashing was cancelled.', { cause });
+    case 'internal':
+      return new MetainfoError('ERR_INTERNAL', `Hashing failed: ${failure.message}.`, { cause });
+  }
+}
+
+function errnoName(errno: number): string | undefined {
+  return Object.entries(constants.errno).find(([, value]) => value === errno)?.[0];
+}

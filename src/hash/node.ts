@@ -1,0 +1,170 @@
+import { createHash, type Hash } from 'node:crypto';
+import { constants } from 'node:fs';
+import { type FileHandle, open } from 'node:fs/promises';
+import { fromSystemError, MetainfoError } from '../errors.ts';
+import { BLOCK_SIZE } from '../model/primitives.ts';
+import type { Engine } from './engine.ts';
+import { merkleRoot, sha256, zeroRoot } from './merkle.ts';
+import { type Digests, type HashJob, type HashPlan, layerCount, type PlanFile } from './plan.ts';
+
+/** The same results on node:crypto, one file after the other: the oracle of the native engine. */
+export function nodeEngine(): Engine {
+  return { name: 'node', kernel: 'node:crypto', start: (plan) => new NodeJob(plan) };
+}
+
+class NodeJob implements HashJob {
+  readonly done: Promise<Digests>;
+  readonly #plan: HashPlan;
+  readonly #missing: number[] = [];
+  readonly #progress = { bytes: 0, fileIndex: 0 };
+  #cancelled = false;
+
+  constructor(plan: HashPlan) {
+    this.#plan = plan;
+    this.done = this.#run();
+  }
+
+  progress(): { bytes: number; fileIndex: number } {
+    return { ...this.#progress };
+  }
+
+  cancel(): void {
+    this.#cancelled = true;
+  }
+
+  async #run(): Promise<Digests> {
+    const { kind, files, pieceLength } = this.#plan;
+    const pieces = kind === 'v2' ? null : new PieceHasher(pieceLength);
+    const roots: Uint8Array[] = [];
+    const layers: Uint8Array[] = [];
+    for (const [index, file] of files.entries()) {
+      const leaves: Uint8Array[] = [];
+      if (file.path === null) pieces?.zeros(file.length);
+      else if (file.length > 0) await this.#read(index, file, pieces, kind === 'v1' ? null : leaves);
+      const tree = leaves.length === 0 ? null : finishTree(leaves, layerCount(file, pieceLength), pieceLength);
+      roots.push(tree?.root ?? Buffer.alloc(32));
+      layers.push(tree?.layer ?? Buffer.alloc(layerCount(file, pieceLength) * 32));
+    }
+    return {
+      ...(pieces && { v1: pieces.finish() }),
+      ...(kind !== 'v1' && { v2: { roots: Buffer.concat(roots), layers: Buffer.concat(layers) } }),
+      missing: this.#missing,
+    };
+  }
+
+  async #read(index: number, file: PlanFile, pieces: PieceHasher | null, leaves: Uint8Array[] | null): Promise<void> {
+    const path = (file.path as Buffer).toString();
+    this.#progress.fileIndex = index;
+    let handle: FileHandle;
+    try {
+      handle = await open(file.path as Buffer, constants.O_RDONLY | constants.O_NONBLOCK);
+    } catch (error) {
+      const absent = ['ENOENT', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '');
+      if (!absent || this.#plan.onMissing === 'fail') throw fromSystemError(error, path, 'read');
+      this.#missing.push(index);
+      pieces?.skip(file.length);
+      return;
+    }
+    try {
+      await requireAsPlanned(handle, file, path);
+      const buffer = Buffer.alloc(this.#plan.readSize);
+      for (let at = 0; at < file.length; ) {
+        if (this.#cancelled) throw new MetainfoError('ERR_ABORTED', 'Hashing was cancelled.');
+        const part = buffer.subarray(0, Math.min(buffer.length, file.length - at));
+        await readFully(handle, part, file.offset + at, path);
+        pieces?.update(part);
+        for (let i = 0; leaves && i < part.length; i += BLOCK_SIZE)
+          leaves.push(sha256(part.subarray(i, i + BLOCK_SIZE)));
+        at += part.length;
+        this.#progress.bytes += part.length;
+      }
+      await requireAsPlanned(handle, file, path);
+    } catch (error) {
+      throw fromSystemError(error, path, 'read');
+    } finally {
+      await handle.close();
+    }
+  }
+}
+
+async function requireAsPlanned(handle: FileHandle, file: PlanFile, path: string): Promise<void> {
+  const stats = await handle.stat();
+  if (!stats.isFile()) throw new MetainfoError('ERR_NOT_A_FILE', `${path} is not a regular file.`, { path });
+  const sameTime = Number.isNaN(file.mtimeMs) || stats.mtimeMs === file.mtimeMs;
+  if (stats.size !== file.size || stats.nlink === 0 || !sameTime) throw changed(path);
+}
+
+async function readFully(handle: FileHandle, part: Buffer, position: number, path: string): Promise<void> {
+  for (let done = 0; done < part.length; ) {
+    const { bytesRead } = await handle.read(part, done, part.length - done, position + done);
+    if (bytesRead === 0) throw changed(path);
+    done += bytesRead;
+  }
+}
+
+function changed(path: string): MetainfoError {
+  return new MetainfoError('ERR_FILE_CHANGED', `${path} changed while it was hashed.`, { path });
+}
+
+function finishTree(leaves: Uint8Array[], layerLength: number, pieceLength: number) {
+  const zero = Buffer.alloc(32);
+  if (layerLength === 0) return { root: merkleRoot(leaves, zero), layer: Buffer.alloc(0) };
+  const blocks = pieceLength / BLOCK_SIZE;
+  const layer: Uint8Array[] = [];
+  for (let i = 0; i < leaves.length; i += blocks) layer.push(merkleRoot(leaves.slice(i, i + blocks), zero, blocks));
+  return { root: merkleRoot(layer, zeroRoot(blocks)), layer: Buffer.concat(layer) };
+}
+
+/** SHA-1 of every `pieceLength` bytes of what comes. */
+class PieceHasher {
+  readonly #pieceLength: number;
+  readonly #hashes: Uint8Array[] = [];
+  #hash: Hash = createHash('sha1');
+  #filled = 0;
+  /** Whether the piece touches content that is missing: its hash is left zero. */
+  #skipped = false;
+
+  constructor(pieceLength: number) {
+    this.#pieceLength = pieceLength;
+  }
+
+  update(bytes: Uint8Array): void {
+    for (let at = 0; at < bytes.length; ) {
+      const part = bytes.subarray(at, at + this.#pieceLength - this.#filled);
+      this.#hash.update(part);
+      at += part.length;
+      this.#advance(part.length);
+    }
+  }
+
+  zeros(length: number): void {
+    const buffer = Buffer.alloc(Math.min(length, 2 ** 20));
+    for (let left = length; left > 0; left -= buffer.length) this.update(buffer.subarray(0, left));
+  }
+
+  skip(length: number): void {
+    for (let left = length; left > 0; ) {
+      const part = Math.min(left, this.#pieceLength - this.#filled);
+      this.#skipped = true;
+      left -= part;
+      this.#advance(part);
+    }
+  }
+
+  finish(): Uint8Array {
+    if (this.#filled > 0) this.#emit();
+    return Buffer.concat(this.#hashes);
+  }
+
+  #advance(length: number): void {
+    this.#filled += length;
+    if (this.#filled === this.#pieceLength) this.#emit();
+  }
+
+  #emit(): void {
+    this.#hashes.push(this.#skipped ? Buffer.alloc(20) : this.#hash.digest());
+    this.#hash = createHash('sha1');
+    this.#filled = 0;
+    this.#skipped = false;
+  }
+}

@@ -1,0 +1,40 @@
+/**
+ * Create, read and check BitTorrent metainfo files of all three kinds: v1 (BEP 3), v2 and hybrid (BEP 52).
+ *
+ * @packageDocumentation
+ */
+export { BencodeError, type BencodeFault, type Decoded, type DecodeLimits, decode } from './bencode/decode.ts';
+export { encode } from './bencode/encode.ts';
+export { type BencodeMap, type BencodeValue, type Encodable, RawBencode } from './bencode/value.ts';
+export type { GenerateOptions, Progress } from './create/generate.ts';
+export type { ScanFilter } from './create/scan.ts';
+export {
+  type GetPathsOptions,
+  TorrentCreate,
+  type TorrentCreateFields,
+  type TrackerFields,
+} from './create/torrent-create.ts';
+export { AbortError, type Issue, MetainfoError, type MetainfoErrorCode, ValidationError } from './errors.ts';
+export type { Engine } from './hash/engine.ts';
+export { nativeEngine } from './hash/native.ts';
+export { nodeEngine } from './hash/node.ts';
+export type { Digests, HashJob, HashPlan, PlanFile, ResourceOptions } from './hash/plan.ts';
+export { addPadfiles, type PaddingOptions } from './layout/padding.ts';
+export { choosePieceLength } from './layout/piece-length.ts';
+export { infodictDiscriminator, TorrentVersion } from './model/discriminator.ts';
+export { type FileItem, isPadFile } from './model/file-item.ts';
+export { FileTree, type FileTreeItem, type FlatFile, flattenTree, unflattenTree } from './model/file-tree.ts';
+export { HashList, type HashSize } from './model/hash-list.ts';
+export {
+  InfoDictHybrid,
+  InfoDictHybridCreate,
+  InfoDictV1,
+  InfoDictV1Base,
+  InfoDictV1Create,
+  InfoDictV2,
+  InfoDictV2Base,
+  InfoDictV2Create,
+} from './model/info-dict.ts';
+export { PieceLayers } from './model/piece-layers.ts';
+export { Torrent, type TorrentFile, type WriteOptions } from './model/torrent.ts';
+export { pprint } from './print/pprint.ts';

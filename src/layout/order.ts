@@ -1,0 +1,35 @@
+import { compareUtf8 } from '../bencode/value.ts';
+
+/** A path as components, from the torrent's root. */
+export type PathParts = readonly string[];
+
+/** The order of a v2 file tree: component by component, by UTF-8 bytes (BEP 52). `a/x` comes before `a-b/x`. */
+export function compareV2(a: PathParts, b: PathParts): number {
+  const depth = Math.min(a.length, b.length);
+  for (let i = 0; i < depth; i += 1) {
+    const order = compareUtf8(a[i] as string, b[i] as string);
+    if (order !== 0) return order;
+  }
+  return a.length - b.length;
+}
+
+/**
+ * The order that common clients give v1 files, which BEP 3 leaves open: files at the top level first, then the rest,
+ * each by lower-cased path. Equal ones by bytes.
+ */
+export function compareV1(a: PathParts, b: PathParts): number {
+  const nested = Number(a.length > 1) - Number(b.length > 1);
+  if (nested !== 0) return nested;
+  const [left, right] = [a.join('/'), b.join('/')];
+  return compareUtf8(left.toLowerCase(), right.toLowerCase()) || compareUtf8(left, right);
+}
+
+/** A copy in v1 order. */
+export function sortV1<T extends { path: PathParts }>(files: readonly T[]): T[] {
+  return [...files].sort((a, b) => compareV1(a.path, b.path));
+}
+
+/** A copy in v2 order. */
+export function sortV2<T extends { path: PathParts }>(files: readonly T[]): T[] {
+  return [...files].sort((a, b) => compareV2(a.path, b.path));
+}

@@ -1,0 +1,117 @@
+import { define, type Struct } from 'superstruct';
+import { type BencodeMap, compareUtf8 } from '../bencode/value.ts';
+import { shown } from './primitives.ts';
+
+/** A file in a v2 tree (BEP 52). */
+export interface FileTreeItem {
+  /** Bytes. */
+  length: number;
+  /** The root of the file's Merkle tree, 32 bytes; none for an empty file. */
+  piecesRoot?: Uint8Array | null;
+  /** Unknown keys, as they were read. */
+  extra?: BencodeMap;
+}
+
+/**
+ * Names to what they hold: another tree for a folder, or a tree with the one key `''` and a {@link FileTreeItem} for a
+ * file. Iterates in the byte order of the names (BEP 52).
+ */
+export type FileTree = Map<string, FileTree | FileTreeItem>;
+
+/** A file with its path from the tree's root. */
+export interface FlatFile extends FileTreeItem {
+  path: string[];
+}
+
+/** A well-formed tree of at least one entry. */
+export const FileTree: Struct<FileTree, null> = define('fileTree', (value) => {
+  if (!(value instanceof Map)) return `Expected a file tree, got ${shown(value)}`;
+  return problemOf(value as FileTree) ?? true;
+});
+
+/** The files of a tree in its order. Does not recurse. */
+export function flattenTree(tree: FileTree): FlatFile[] {
+  const files: FlatFile[] = [];
+  const stack: { path: string[]; node: FileTree | FileTreeItem }[] = [{ path: [], node: tree }];
+  for (let next = stack.pop(); next; next = stack.pop()) {
+    const { path, node } = next;
+    if (!(node instanceof Map)) {
+      files.push({ ...node, path });
+      continue;
+    }
+    const children = [...node].map(([name, child]) => ({ path: name === '' ? path : [...path, name], node: child }));
+    stack.push(...children.reverse());
+  }
+  return files;
+}
+
+/** The tree that holds the files, its names in byte order. Paths must differ, and none may lead through a file. */
+export function unflattenTree(files: Iterable<FlatFile>): FileTree {
+  const root: FileTree = new Map();
+  for (const { path, ...item } of files) {
+    let node = root;
+    for (const name of path) {
+      let child = node.get(name);
+      if (!(child instanceof Map)) {
+        child = new Map();
+        node.set(name, child);
+      }
+      node = child;
+    }
+    node.set('', item);
+  }
+  return sortTree(root);
+}
+
+/** The same tree with the names of every folder in byte order. */
+export function sortTree(tree: FileTree): FileTree {
+  const sorted: FileTree = new Map();
+  const stack: [from: FileTree, to: FileTree][] = [[tree, sorted]];
+  for (let next = stack.pop(); next; next = stack.pop()) {
+    const [from, to] = next;
+    for (const [name, child] of [...from].sort(([a], [b]) => compareUtf8(a, b))) {
+      if (child instanceof Map) {
+        const folder: FileTree = new Map();
+        to.set(name, folder);
+        stack.push([child, folder]);
+      } else {
+        to.set(name, child);
+      }
+    }
+  }
+  return sorted;
+}
+
+function problemOf(tree: FileTree): string | null {
+  if (tree.size === 0) return 'Expected at least one file, got an empty tree';
+  if (tree.has('')) return 'An empty name at the root of the tree';
+  const stack: [path: string, node: FileTree][] = [['', tree]];
+  for (let next = stack.pop(); next; next = stack.pop()) {
+    const [at, node] = next;
+    for (const [name, child] of node) {
+      const path = `${at}/${name}`;
+      const problem = name === '' ? leafProblem(at, node, child) : folderProblem(path, child);
+      if (problem) return problem;
+      if (name !== '') stack.push([path, child as FileTree]);
+    }
+  }
+  return null;
+}
+
+function leafProblem(path: string, node: FileTree, item: FileTree | FileTreeItem): string | null {
+  if (node.size !== 1) return `${path}: a file beside other entries`;
+  if (item instanceof Map || item === null || typeof item !== 'object')
+    return `${path}: expected a file, got ${shown(item)}`;
+  if (!Number.isSafeInteger(item.length) || item.length < 0)
+    return `${path}: expected a length from 0, got ${shown(item.length)}`;
+  const root = item.piecesRoot ?? null;
+  if (root !== null && !(root instanceof Uint8Array && root.length === 32)) {
+    return `${path}: expected a pieces root of 32 bytes, got ${shown(root)}`;
+  }
+  return null;
+}
+
+function folderProblem(path: string, child: FileTree | FileTreeItem): string | null {
+  if (!(child instanceof Map)) return `${path}: expected a folder or a file, got ${shown(child)}`;
+  return child.size === 0 ? `${path}: an empty folder` : null;
+}

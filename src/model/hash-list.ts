@@ -1,0 +1,68 @@
+import { MetainfoError } from '../errors.ts';
+
+/** Bytes of a SHA-1 (v1 pieces) or SHA-256 (v2) hash. */
+export type HashSize = 20 | 32;
+
+/** Hashes side by side in one packed array, never a list of buffers. */
+export class HashList implements Iterable<Uint8Array> {
+  /** The concatenation of all hashes, as it stands on disk. */
+  readonly bytes: Uint8Array;
+  readonly hashSize: HashSize;
+
+  /**
+   * @param hashes The concatenation (viewed, not copied), or a list of hashes of `hashSize` bytes each.
+   * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` when the bytes are no whole number of hashes.
+   */
+  constructor(hashes: Uint8Array | readonly Uint8Array[], hashSize: HashSize) {
+    this.bytes = hashes instanceof Uint8Array ? hashes : pack(hashes, hashSize);
+    this.hashSize = hashSize;
+    if (this.bytes.length % hashSize !== 0) {
+      const message = `${this.bytes.length} bytes are not a whole number of ${hashSize}-byte hashes.`;
+      throw new MetainfoError('ERR_INVALID_ARGUMENT', message);
+    }
+  }
+
+  /** The number of hashes. */
+  get length(): number {
+    return this.bytes.length / this.hashSize;
+  }
+
+  /** A view of hash `index` from 0; from the end when negative; undefined out of range. */
+  at(index: number): Uint8Array | undefined {
+    const from = index < 0 ? index + this.length : index;
+    if (from < 0 || from >= this.length) return undefined;
+    return this.bytes.subarray(from * this.hashSize, (from + 1) * this.hashSize);
+  }
+
+  /** A view of hashes `start` up to `end`, with the meaning of Array's slice. */
+  slice(start = 0, end = this.length): HashList {
+    const clamp = (index: number) => Math.min(Math.max(index < 0 ? index + this.length : index, 0), this.length);
+    const from = clamp(start);
+    const to = Math.max(from, clamp(end));
+    return new HashList(this.bytes.subarray(from * this.hashSize, to * this.hashSize), this.hashSize);
+  }
+
+  /** Hash `index` in hexadecimal; undefined out of range. */
+  toHex(index: number): string | undefined {
+    const hash = this.at(index);
+    return hash && toHex(hash);
+  }
+
+  *[Symbol.iterator](): Generator<Uint8Array> {
+    for (let i = 0; i < this.length; i += 1) yield this.at(i) as Uint8Array;
+  }
+}
+
+function pack(hashes: readonly Uint8Array[], hashSize: number): Uint8Array {
+  const wrong = hashes.findIndex((hash) => hash.length !== hashSize);
+  if (wrong >= 0) {
+    const message = `Hash ${wrong} has ${hashes[wrong]?.length} bytes: expected ${hashSize}.`;
+    throw new MetainfoError('ERR_INVALID_ARGUMENT', message);
+  }
+  return Buffer.concat(hashes);
+}
+
+/** Bytes in lower-case hexadecimal. */
+export function toHex(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('hex');
+}

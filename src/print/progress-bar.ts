@@ -1,0 +1,75 @@
+import { formatBytes, formatDuration, printable } from './text.ts';
+
+/** What a bar shows. */
+export interface BarState {
+  bytes: number;
+  totalBytes: number;
+  file: string;
+  /** Since the work began. */
+  seconds: number;
+}
+
+export interface ProgressBar {
+  update(state: BarState): void;
+  /** Takes the bar away. */
+  finish(): void;
+}
+
+/** A terminal, or what stands in for one. */
+export interface BarStream {
+  isTTY?: boolean;
+  columns?: number;
+  write(text: string): unknown;
+}
+
+/** Nothing is shown of work that is done sooner. */
+const DELAY_SECONDS = 1;
+const SECONDS_BETWEEN_LINES = 5;
+const BAR_WIDTH = 24;
+const CLEAR_LINE = '\r\u001b[K';
+
+/** A bar with rate and time left on a terminal; elsewhere a line every five seconds. */
+export function progressBar(stream: BarStream): ProgressBar {
+  let drawn = false;
+  let lastLine = Number.NEGATIVE_INFINITY;
+  return {
+    update(state) {
+      if (state.seconds < DELAY_SECONDS) return;
+      if (stream.isTTY) {
+        stream.write(CLEAR_LINE + barText(state, stream.columns ?? 80));
+        drawn = true;
+      } else if (state.seconds - lastLine >= SECONDS_BETWEEN_LINES) {
+        stream.write(`${figures(state).join('  ')}\n`);
+        lastLine = state.seconds;
+      }
+    },
+    finish() {
+      if (drawn) stream.write(CLEAR_LINE);
+      drawn = false;
+    },
+  };
+}
+
+function barText(state: BarState, columns: number): string {
+  const filled = Math.round(share(state) * BAR_WIDTH);
+  const bar = `${'█'.repeat(filled)}${'░'.repeat(BAR_WIDTH - filled)}`;
+  const text = [bar, ...figures(state)].join('  ');
+  const room = columns - text.length - 3;
+  const file = printable(state.file);
+  return room < 8 ? text.slice(0, columns - 1) : `${text}  ${file.length > room ? `…${file.slice(1 - room)}` : file}`;
+}
+
+function figures(state: BarState): string[] {
+  const rate = state.bytes / state.seconds;
+  const left = rate > 0 ? (state.totalBytes - state.bytes) / rate : Number.POSITIVE_INFINITY;
+  return [
+    `${Math.floor(share(state) * 100)} %`.padStart(5),
+    `${formatBytes(state.bytes)} of ${formatBytes(state.totalBytes)}`,
+    `${formatBytes(rate)}/s`,
+    Number.isFinite(left) ? `${formatDuration(left)} left` : '',
+  ].filter((figure) => figure !== '');
+}
+
+function share({ bytes, totalBytes }: BarState): number {
+  return totalBytes > 0 ? Math.min(1, bytes / totalBytes) : 1;
+}
