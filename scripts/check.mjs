@@ -18,10 +18,10 @@ function check(name, command, args) {
 
 const bin = (name) => `node_modules/.bin/${name}`;
 const native = filesIn('native', 'test/native').filter((file) => /\.(cc|h)$/.test(file));
-const shell = filesIn('.ci/run');
+const shell = filesIn('.ci');
 
 check('types', bin('tsc'), ['-p', 'tsconfig.json']);
-check('biome', bin('biome'), fix ? ['check', '--write', '.'] : ['ci', '.']);
+check('biome', bin('biome'), fix ? ['check', '--write', '.'] : ['ci', '--error-on-warnings', '.']);
 check('clang-format', 'clang-format', fix ? ['-i', ...native] : ['--dry-run', '--Werror', ...native]);
 check('knip', bin('knip'), []);
 check('shellcheck', 'shellcheck', shell);

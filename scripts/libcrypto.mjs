@@ -1,5 +1,5 @@
 // Prints the path of a static libcrypto.a, or nothing when there is none: the addon then uses the symbols that
-// Node itself exports. Called by binding.gyp with `lib` or `include`.
+// Node itself exports. Called by binding.gyp with `lib` or `include`. METAINFO_LIBCRYPTO=node asks for those symbols.
 import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import path from 'node:path';
@@ -27,5 +27,6 @@ function find() {
   return path.isAbsolute(library) && existsSync(library) ? { library, include: '' } : { library: '', include: '' };
 }
 
-const { library, include } = process.platform === 'win32' ? { library: '', include: '' } : find();
+const skip = process.platform === 'win32' || process.env.METAINFO_LIBCRYPTO === 'node';
+const { library, include } = skip ? { library: '', include: '' } : find();
 process.stdout.write(process.argv[2] === 'include' ? include : library);

@@ -100,11 +100,11 @@ export function installPackages() {
 }
 
 export function buildNative() {
-  const { CXX = '', CI = '' } = process.env;
+  const { CXX = '', CI = '', METAINFO_LIBCRYPTO = '' } = process.env;
   step({
     title: 'building the native addon',
     inputs: ['native', 'binding.gyp', 'scripts/libcrypto.mjs'],
-    salt: [process.version, process.arch, CXX, CI],
+    salt: [process.version, process.arch, CXX, CI, METAINFO_LIBCRYPTO],
     output: 'build/Release/metainfo.node',
     stamp: 'build/.metainfo-setup',
     work: () => {

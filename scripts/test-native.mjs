@@ -15,9 +15,14 @@ export function testNative(sanitizers = '') {
   const binary = path.join(folder, 'test');
   const library = execFileSync(process.execPath, ['scripts/libcrypto.mjs', 'lib'], { cwd: root, encoding: 'utf8' });
   const include = execFileSync(process.execPath, ['scripts/libcrypto.mjs', 'include'], { cwd: root, encoding: 'utf8' });
-  // Outside Node there is no OpenSSL to fall back on.
-  if (!library)
-    fail('test/native needs a static libcrypto.a. Get it with: apt-get install libssl-dev / brew install openssl@3');
+  if (!library) {
+    // The addon falls back on the symbols of Node; these tests run outside of it.
+    const missing =
+      'test/native: no static libcrypto.a. Get it with: apt-get install libssl-dev / brew install openssl@3';
+    if (process.env.CI) fail(missing);
+    process.stderr.write(`metainfo: skipped ${missing}\n`);
+    return;
+  }
   const headers = [
     include,
     process.env.npm_config_nodedir && path.join(process.env.npm_config_nodedir, 'include', 'node'),

@@ -1,6 +1,5 @@
 // `npm test [-- FILES]`: sets up what is missing, then runs the native tests and all (or the named) test files.
 import { spawnSync } from 'node:child_process';
-import path from 'node:path';
 import { filesIn, root, setup } from './setup.mjs';
 import { testNative } from './test-native.mjs';
 

@@ -1,0 +1,230 @@
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import fc from 'fast-check';
+import { TorrentCreate } from '../../src/create/torrent-create.ts';
+import { nativeEngine } from '../../src/hash/native.ts';
+import { nodeEngine } from '../../src/hash/node.ts';
+import { compareV1, compareV2 } from '../../src/layout/order.ts';
+import { libtorrentMissing, missing } from '../support/external.ts';
+import { LibtorrentOracle } from '../support/libtorrent.ts';
+
+const KIB = 1024;
+const KINDS = ['v1', 'v2', 'hybrid'] as const;
+const TREES = 200;
+
+/** A generated torrent's content: the file itself, or a folder of files by path. */
+interface Tree {
+  single: boolean;
+  files: { path: string; size: number; seed: number }[];
+  pieceLength: number;
+}
+
+// Names whose orders differ: by component or joined, by UTF-16 or UTF-8, by case.
+const NAMES = ['a', 'a-b', 'a.txt', 'A', 'b', 'Z', 'aa', 'é', '\u{e000}', '\u{1f600}', '\uffee', '.x', 'z z', '_'];
+const name = fc.constantFrom(...NAMES);
+const pieceLength = fc.constantFrom(16 * KIB, 32 * KIB, 64 * KIB);
+/** Sizes at and around the borders of blocks and pieces. */
+const size = fc.oneof(
+  fc.constantFrom(
+    0,
+    1,
+    2,
+    16 * KIB - 1,
+    16 * KIB,
+    16 * KIB + 1,
+    32 * KIB,
+    32 * KIB + 1,
+    48 * KIB,
+    64 * KIB,
+    64 * KIB + 1,
+  ),
+  fc.constantFrom(128 * KIB - 1, 128 * KIB, 192 * KIB + 7, 256 * KIB),
+  fc.nat(300 * KIB),
+);
+// Few seeds: files of equal content (and so equal roots) are common.
+const file = fc.record({ path: fc.array(name, { minLength: 1, maxLength: 3 }), size, seed: fc.nat(2) });
+
+const tree: fc.Arbitrary<Tree> = fc
+  .record({ single: fc.nat(5), files: fc.array(file, { minLength: 1, maxLength: 9 }), pieceLength })
+  .map(({ single, files, pieceLength: length }) => ({
+    single: single === 0,
+    pieceLength: length,
+    files: withoutConflicts(
+      single === 0 ? files.slice(0, 1).map((one) => ({ ...one, path: one.path.slice(0, 1) })) : files,
+    ),
+  }))
+  .filter(({ files }) => files.some((one) => one.size > 0));
+
+/** No path twice, and none that leads through a file. */
+function withoutConflicts(files: { path: string[]; size: number; seed: number }[]): Tree['files'] {
+  const kept: { path: string[]; size: number; seed: number }[] = [];
+  const startsWith = (whole: string[], part: string[]) => part.every((component, i) => whole[i] === component);
+  for (const one of files) {
+    if (!kept.some((other) => startsWith(one.path, other.path) || startsWith(other.path, one.path))) kept.push(one);
+  }
+  return kept.map((one) => ({ ...one, path: one.path.join('/') }));
+}
+
+/** Content with a prime period, so that swapped blocks cannot hide. */
+function content(bytes: number, seed: number): Buffer {
+  const period = Buffer.from(Array.from({ length: 251 }, (_, i) => (i * 7 + seed * 31) % 256));
+  return Buffer.alloc(bytes, period);
+}
+
+async function write(root: string, { files }: Tree): Promise<void> {
+  for (const one of files) {
+    const target = path.join(root, one.path);
+    await mkdir(path.dirname(target), { recursive: true });
+    await writeFile(target, content(one.size, one.seed));
+  }
+}
+
+/** The files as libtorrent is to be given them: in our order, beneath the torrent's name. */
+function inOrder({ files, single }: Tree, kind: string, folder: string): [string, number][] {
+  const compare = kind === 'v1' ? compareV1 : compareV2;
+  const sorted = files.toSorted((a, b) => compare(a.path.split('/'), b.path.split('/')));
+  return sorted.map((one) => [single ? one.path : `${folder}/${one.path}`, one.size]);
+}
+
+describe('generate', () => {
+  let base = '';
+  let count = 0;
+  let oracle: LibtorrentOracle | undefined;
+  const skipLibtorrent = libtorrentMissing();
+
+  before(async () => {
+    base = await mkdtemp(path.join(tmpdir(), 'metainfo-generate-'));
+    if (!skipLibtorrent) oracle = new LibtorrentOracle();
+  });
+  after(async () => {
+    await oracle?.close();
+    await rm(base, { recursive: true, force: true });
+  });
+
+  /** Writes a tree and makes a draft of it. */
+  async function draftOf(given: Tree): Promise<{ draft: TorrentCreate; parent: string; folder: string }> {
+    count += 1;
+    const parent = path.join(base, String(count));
+    const folder = 'content';
+    const root = given.single ? parent : path.join(parent, folder);
+    await write(root, given);
+    const pathRoot = given.single ? path.join(root, given.files[0]?.path ?? '') : root;
+    return { draft: new TorrentCreate({ pathRoot, pieceLength: given.pieceLength, createdBy: null }), parent, folder };
+  }
+
+  it(`gives libtorrent's infohashes for ${TREES} generated trees`, { skip: skipLibtorrent }, async () => {
+    await fc.assert(
+      fc.asyncProperty(tree, async (given) => {
+        const { draft, parent, folder } = await draftOf(given);
+        for (const version of KINDS) {
+          const torrent = await draft.generate({ version, threads: 2 });
+          const files = inOrder(given, version, folder);
+          const expected = await (oracle as LibtorrentOracle).create({
+            root: parent,
+            files,
+            pieceLength: given.pieceLength,
+            kind: version,
+          });
+          assert.equal(torrent.infohashV1, expected.v1, `${version} v1`);
+          assert.equal(torrent.infohashV2, expected.v2, `${version} v2`);
+
+          const output = path.join(parent, `${version}.torrent`);
+          await torrent.write(output);
+          const loaded = await (oracle as LibtorrentOracle).load(output);
+          assert.deepEqual([loaded.v1, loaded.v2], [expected.v1, expected.v2], `${version} as libtorrent reads it`);
+        }
+        await rm(parent, { recursive: true });
+      }),
+      { numRuns: TREES },
+    );
+  });
+
+  it('gives the same torrent with every engine and number of threads', async () => {
+    await fc.assert(
+      fc.asyncProperty(tree, fc.constantFrom(...KINDS), async (given, version) => {
+        const { draft, parent } = await draftOf(given);
+        const expected = (await draft.generate({ version, engine: nodeEngine() })).bencode();
+        for (const threads of [1, 2, 8]) {
+          const torrent = await draft.generate({ version, threads, engine: nativeEngine(), readSize: 16 * KIB });
+          assert.deepEqual(torrent.bencode(), expected, `${threads} threads`);
+        }
+        await rm(parent, { recursive: true });
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  it('keeps one infohash whatever the order in which files were made', async () => {
+    const files = ['b', 'a/x', 'a-b/x', 'B', 'a/Y'].map((one, i) => ({ path: one, size: 20_000 + i, seed: i }));
+    const hashes = [];
+    for (const order of [files, files.toReversed()]) {
+      const { draft } = await draftOf({ single: false, files: order, pieceLength: 16 * KIB });
+      for (const version of KINDS) hashes.push((await draft.generate({ version })).bencode());
+    }
+    assert.deepEqual(hashes.slice(0, 3), hashes.slice(3));
+  });
+
+  describe('is read by other clients', () => {
+    const transmission = process.env['METAINFO_TRANSMISSION_SHOW'] ?? 'transmission-show';
+    const transmissionMissing = missing('transmission-show', transmission, ['--version']);
+    // Those before 4.0 cannot parse any hybrid torrent (transmission issue 1339).
+    const tooOld = missing('transmission-show 4', 'sh', [
+      '-c',
+      '"$0" --version 2>&1 | grep -qE "show [4-9]"',
+      transmission,
+    ]);
+    const aria2Missing = missing('aria2c', 'aria2c', ['--version']);
+    const given: Tree = {
+      single: false,
+      pieceLength: 32 * KIB,
+      files: ['a/x', 'a-b/x', 'a.txt', 'empty', '\u{1f600}', 'é'].map((one, i) => ({
+        path: one,
+        size: one === 'empty' ? 0 : 30_000 * i + 1,
+        seed: i,
+      })),
+    };
+
+    async function written(version: 'v1' | 'hybrid') {
+      const { draft, parent } = await draftOf(given);
+      const torrent = await draft.generate({ version });
+      const output = path.join(parent, 'x.torrent');
+      await torrent.write(output);
+      return { output, infohash: torrent.infohashV1 as string, names: torrent.files.map((one) => one.path) };
+    }
+
+    for (const version of ['v1', 'hybrid'] as const) {
+      it(`transmission-show reads ${version}`, {
+        skip: version === 'hybrid' ? tooOld : transmissionMissing,
+      }, async () => {
+        const { output, infohash, names } = await written(version);
+        const text = execFileSync(transmission, [output], { encoding: 'utf8' });
+        assert.match(text, new RegExp(`Hash( v1)?: ${infohash}`));
+        for (const one of names) assert.ok(text.includes(`content/${one} (`), one);
+      });
+
+      it(`aria2c -S reads ${version}`, { skip: aria2Missing }, async () => {
+        const { output, infohash, names } = await written(version);
+        const text = execFileSync('aria2c', ['-S', output], { encoding: 'utf8' });
+        // aria2 1.36 hashes what it re-encodes, without the empty keys of a file tree: its infohash of any hybrid torrent
+        // is wrong, libtorrent's own too.
+        if (version === 'v1') assert.ok(text.includes(`Info Hash: ${infohash}`), text);
+        for (const one of names) assert.ok(text.includes(`content/${one}\n`), one);
+      });
+    }
+  });
+
+  it('writes and reads back the very bytes', async () => {
+    const { draft, parent } = await draftOf({
+      single: false,
+      files: [{ path: 'a', size: 5, seed: 0 }],
+      pieceLength: 16 * KIB,
+    });
+    const torrent = await draft.generate();
+    await torrent.write(path.join(parent, 'x.torrent'));
+    assert.deepEqual(await readFile(path.join(parent, 'x.torrent')), Buffer.from(torrent.bencode()));
+  });
+});

@@ -1,0 +1,190 @@
+// What the hazard tests run in processes of their own: see run-child.ts.
+import { readdirSync, readFileSync, writeSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
+import type { TorrentCreate } from '../../src/create/torrent-create.ts';
+import type { TorrentVersion } from '../../src/model/discriminator.ts';
+
+/** At once, even when the process ends right after. */
+const tell = (message: Record<string, number>) => writeSync(1, `${JSON.stringify(message)}\n`);
+/** Seconds of the clock that all processes of this machine share. */
+const now = () => Number(process.hrtime.bigint()) / 1e9;
+
+/** Loaded late, so that a scenario decides which thread loads the addon. */
+async function draftOf(file: string): Promise<TorrentCreate> {
+  const { TorrentCreate: Draft } = await import('../../src/create/torrent-create.ts');
+  return new Draft({ pathRoot: file });
+}
+
+/** Starts a job and waits until it hashes; how it ends is not looked at. */
+async function startHashing(file: string): Promise<void> {
+  const draft = await draftOf(file);
+  await new Promise<void>((resolve, reject) => {
+    const onProgress = ({ bytes }: { bytes: number }) => bytes > 0 && resolve();
+    draft.generate({ threads: 2, onProgress }).catch(reject);
+  });
+}
+
+async function inWorker(): Promise<void> {
+  await startHashing(workerData.file);
+  parentPort?.postMessage('hashing');
+}
+
+/** A worker that hashes `file`. Workers of Node 20 do not inherit tsx. */
+function hashingWorker(file: string): Worker {
+  const load = `import('tsx/esm/api').then(({ register }) => {
+    register();
+    return import(require('node:worker_threads').workerData.url);
+  })`;
+  return new Worker(load, { eval: true, execArgv: [], workerData: { url: import.meta.url, file } });
+}
+
+const hashing = (worker: Worker) =>
+  new Promise((resolve, reject) => worker.once('message', resolve).once('error', reject));
+
+async function terminate(worker: Worker): Promise<number> {
+  const started = now();
+  await worker.terminate();
+  return now() - started;
+}
+
+const usage = () => {
+  globalThis.gc?.();
+  return {
+    descriptors: readdirSync('/proc/self/fd').length,
+    threads: readdirSync('/proc/self/task').length,
+    rss: process.memoryUsage.rss(),
+  };
+};
+
+/** Peak resident memory in bytes. Unlike maxRSS, it does not count the process that started this one. */
+const peak = () => Number(/VmHWM:\s+(\d+) kB/.exec(readFileSync('/proc/self/status', 'utf8'))?.[1]) * 1024;
+
+const scenarios = {
+  async exit(file: string, queued: string) {
+    await startHashing(file);
+    const draft = await draftOf(file);
+    for (let i = 0; i < Number(queued); i += 1) void draft.generate({ threads: 2 });
+    // Lets them reach the queue.
+    await sleep(300);
+    tell({ at: now() });
+    process.exit(7);
+  },
+
+  async exitWhileWorkerHashes(file: string) {
+    await hashing(hashingWorker(file));
+    tell({ at: now() });
+    process.exit(7);
+  },
+
+  async naturalExit(file: string) {
+    await (await draftOf(file)).generate();
+    tell({ at: now() });
+  },
+
+  async uncaught(file: string) {
+    await startHashing(file);
+    process.once('exit', () => tell({ at: now() }));
+    process.setUncaughtExceptionCaptureCallback(() => process.exit(9));
+    setImmediate(() => {
+      throw new Error('on purpose');
+    });
+  },
+
+  async terminate(file: string, workers: string, small: string) {
+    const started = Array.from({ length: Number(workers) }, () => hashingWorker(file));
+    await Promise.all(started.map(hashing));
+    for (const seconds of await Promise.all(started.map(terminate))) tell({ seconds });
+    const torrent = await (await draftOf(small)).generate();
+    tell({ pieces: torrent.nPieces });
+  },
+
+  async terminateRounds(file: string, rounds: string) {
+    for (let round = 0; round < Number(rounds); round += 1) {
+      const worker = hashingWorker(file);
+      // From before the addon is loaded to the middle of a job.
+      if (round % 2 === 0) await hashing(worker);
+      await sleep(round * 5);
+      tell({ seconds: await terminate(worker) });
+    }
+  },
+
+  async leak(file: string, jobs: string) {
+    const draft = await draftOf(file);
+    const controller = new AbortController();
+    controller.abort();
+    const run = async (count: number) => {
+      for (let i = 0; i < count; i += 1) {
+        await draft.generate({ threads: 1 + (i % 3), signal: new AbortController().signal });
+        await draft.generate({ signal: controller.signal }).catch(() => {});
+      }
+    };
+    await run(200);
+    tell(usage());
+    await run(Number(jobs));
+    tell(usage());
+  },
+
+  async uncollected(file: string) {
+    const { nativeEngine } = await import('../../src/hash/native.ts');
+    const plan = {
+      files: [{ path: Buffer.from(file), offset: 0, length: 2 ** 30, size: 2 ** 30, mtimeMs: Number.NaN }],
+      kind: 'hybrid' as const,
+      pieceLength: 2 ** 20,
+      onMissing: 'fail' as const,
+      ...{ threads: 1, readSize: 2 ** 20, memoryLimit: 2 ** 20 },
+    };
+    // Nobody holds the job, only what comes after it.
+    const settled = nativeEngine()
+      .start(plan)
+      .done.then(({ v1 }) => tell({ pieces: (v1?.length ?? 0) / 20 }));
+    const timer = setInterval(() => globalThis.gc?.(), 5);
+    await settled;
+    clearInterval(timer);
+  },
+
+  async busy(file: string) {
+    const draft = await draftOf(file);
+    const histogram = monitorEventLoopDelay({ resolution: 10 });
+    histogram.enable();
+    const started = now();
+    await draft.generate({ threads: 2, onProgress: () => {} });
+    tell({ delay: histogram.max / 1e9, seconds: now() - started });
+  },
+
+  async crowd(file: string, jobs: string) {
+    const draft = await draftOf(file);
+    await draft.generate();
+    const threads = () => readdirSync('/proc/self/task').length;
+    const before = threads();
+    let most = 0;
+    const timer = setInterval(() => {
+      most = Math.max(most, threads());
+    }, 1);
+    await Promise.all(Array.from({ length: Number(jobs) }, () => draft.generate({ threads: null })));
+    clearInterval(timer);
+    tell({ before, most, cores: availableParallelism() });
+  },
+
+  async idle(file: string) {
+    const [, { nativeEngine }] = await Promise.all([draftOf(file), import('../../src/hash/native.ts')]);
+    nativeEngine();
+    tell({ peak: peak() });
+  },
+
+  async memory(file: string, version: string) {
+    await (await draftOf(file)).generate({ version: version as TorrentVersion, threads: 2 });
+    tell({ peak: peak() });
+  },
+};
+
+export type ScenarioName = keyof typeof scenarios;
+
+if (isMainThread) {
+  const [scenario, ...args] = process.argv.slice(2) as [ScenarioName, ...string[]];
+  await (scenarios[scenario] as (...args: string[]) => Promise<void>)(...args);
+} else {
+  await inWorker();
+}

@@ -1,0 +1,26 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { sparseFile, temporaryFolder } from '../support/tree.ts';
+import { procMissing, runChild } from './run-child.ts';
+
+const MIB = 2 ** 20;
+
+describe('jobs leave nothing behind', { skip: procMissing }, () => {
+  it('2,000 of them keep descriptors, threads and memory flat', async (t) => {
+    const file = await sparseFile(await temporaryFolder(t), 'small', 100_000);
+    const { code, told } = await runChild('leak', file, 2000);
+    assert.equal(code, 0);
+    const [before, after] = told as [Record<string, number>, Record<string, number>];
+    assert.equal(after['descriptors'], before['descriptors']);
+    assert.equal(after['threads'], before['threads']);
+    const growth = (after['rss'] as number) - (before['rss'] as number);
+    assert.ok(growth < 16 * MIB, `memory grew by ${growth} bytes`);
+    t.diagnostic(`memory grew by ${(growth / MIB).toFixed(1)} MiB`);
+  });
+});
+
+it('a job that nobody holds is not collected before it ends', async (t) => {
+  const file = await sparseFile(await temporaryFolder(t), 'file', 2 ** 30);
+  const { code, signal, told } = await runChild('uncollected', file);
+  assert.deepEqual({ code, signal, told }, { code: 0, signal: null, told: [{ pieces: 1024 }] });
+});

@@ -1,0 +1,24 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { sparseFile, temporaryFolder } from '../support/tree.ts';
+import { procMissing, runChild } from './run-child.ts';
+
+const MIB = 2 ** 20;
+const GIB = 2 ** 30;
+
+describe('peak memory', { skip: procMissing }, () => {
+  it('stays within 100 MiB of an idle process for a file of 8 GiB', async (t) => {
+    const file = await sparseFile(await temporaryFolder(t), 'big', 8 * GIB);
+    const peakOf = async (...run: Parameters<typeof runChild>) => {
+      const { code, told } = await runChild(...run);
+      assert.equal(code, 0);
+      return told[0]?.['peak'] as number;
+    };
+    const idle = await peakOf('idle', file);
+    for (const version of ['v1', 'v2', 'hybrid']) {
+      const above = (await peakOf('memory', file, version)) - idle;
+      assert.ok(above < 100 * MIB, `${version}: ${above} bytes above ${idle}`);
+      t.diagnostic(`${version}: ${(above / MIB).toFixed(1)} MiB above ${(idle / MIB).toFixed(1)} MiB`);
+    }
+  });
+});

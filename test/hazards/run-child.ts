@@ -1,0 +1,52 @@
+import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import type { ScenarioName } from './child.ts';
+
+export interface Ended {
+  code: number | null;
+  signal: NodeJS.Signals | null;
+  /** What the child told, in order. */
+  told: Record<string, number>[];
+  /** Seconds from the child's last `at` to its end, by the monotonic clock that both processes share. */
+  secondsFromAt: number;
+}
+
+/** Runs a scenario of child.ts in a process of its own. */
+export function runChild(scenario: ScenarioName, ...args: (string | number)[]): Promise<Ended> {
+  const child = spawn(
+    process.execPath,
+    [
+      '--expose-gc',
+      '--import',
+      'tsx',
+      fileURLToPath(new URL('child.ts', import.meta.url)),
+      scenario,
+      ...args.map(String),
+    ],
+    { cwd: fileURLToPath(new URL('../..', import.meta.url)), stdio: ['ignore', 'pipe', 'inherit'] },
+  );
+  let ended = 0n;
+  let text = '';
+  child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
+    text += chunk;
+  });
+  child.once('exit', () => {
+    ended = process.hrtime.bigint();
+  });
+  return new Promise((resolve, reject) => {
+    child.once('error', reject);
+    child.once('close', (code, signal) => {
+      const lines = text.split('\n').filter((line) => line !== '');
+      const told = lines.map((line) => JSON.parse(line) as Record<string, number>);
+      const at = told.findLast((message) => 'at' in message)?.['at'] ?? Number.NaN;
+      resolve({ code, signal, told, secondsFromAt: Number(ended) / 1e9 - at });
+    });
+  });
+}
+
+/** Why tests of descriptors, threads and memory do not run here. */
+export const procMissing: string | false = existsSync('/proc/self/task') ? false : 'there is no /proc';
+
+/** Large enough that hashing it takes seconds on any machine: 64 GiB. */
+export const HUGE = 64 * 2 ** 30;

@@ -1,0 +1,30 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { sparseFile, temporaryFolder } from '../support/tree.ts';
+import { HUGE, runChild } from './run-child.ts';
+
+const MOST_SECONDS = 0.2;
+
+describe('worker.terminate() during a job', () => {
+  // The main thread loads the addon only after the workers are gone.
+  for (const workers of [1, 2]) {
+    it(`ends ${workers} at once, and the process hashes on`, async (t) => {
+      const folder = await temporaryFolder(t);
+      const file = await sparseFile(folder, 'huge', HUGE);
+      const small = await sparseFile(folder, 'small', 5 * 16384);
+      const { code, signal, told } = await runChild('terminate', file, workers, small);
+      assert.deepEqual({ code, signal }, { code: 0, signal: null });
+      assert.deepEqual(told.at(-1), { pieces: 5 });
+      const seconds = told.slice(0, -1).map((message) => message['seconds'] as number);
+      assert.equal(seconds.length, workers);
+      for (const one of seconds) assert.ok(one < MOST_SECONDS, `took ${one} s`);
+      t.diagnostic(seconds.map((one) => `${one.toFixed(3)} s`).join(', '));
+    });
+  }
+
+  it('never crashes in 30 rounds', async (t) => {
+    const file = await sparseFile(await temporaryFolder(t), 'huge', HUGE);
+    const { code, signal, told } = await runChild('terminateRounds', file, 30);
+    assert.deepEqual({ code, signal, rounds: told.length }, { code: 0, signal: null, rounds: 30 });
+  });
+});

@@ -1,0 +1,41 @@
+"""Answers one JSON request a line: builds torrents of files on disk with libtorrent and gives their infohashes.
+
+Request: {"root": parent folder, "name": torrent name, "files": [[path from root, size], ...], "pieceLength": n,
+          "kind": "v1" | "v2" | "hybrid"}
+or {"load": path of a torrent file}.
+Answer: {"v1": hex or null, "v2": hex or null} or {"error": text}.
+"""
+import json
+import sys
+
+import libtorrent as lt
+
+FLAGS = {"v1": lt.create_torrent.v1_only, "v2": lt.create_torrent.v2_only, "hybrid": 0}
+
+
+def answer(info):
+    hashes = info.info_hashes()
+    return {
+        "v1": str(hashes.v1) if hashes.has_v1() else None,
+        "v2": str(hashes.v2) if hashes.has_v2() else None,
+        "files": info.files().num_files(),
+        "size": info.total_size(),
+    }
+
+
+def create(request):
+    storage = lt.file_storage()
+    for path, size in request["files"]:
+        storage.add_file(path, size)
+    creator = lt.create_torrent(storage, request["pieceLength"], FLAGS[request["kind"]])
+    lt.set_piece_hashes(creator, request["root"])
+    return answer(lt.torrent_info(lt.bencode(creator.generate())))
+
+
+for line in sys.stdin:
+    request = json.loads(line)
+    try:
+        result = answer(lt.torrent_info(request["load"])) if "load" in request else create(request)
+    except Exception as error:  # whatever libtorrent says is the answer
+        result = {"error": str(error)}
+    print(json.dumps(result), flush=True)

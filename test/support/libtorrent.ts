@@ -1,0 +1,56 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import type { Writable } from 'node:stream';
+import { fileURLToPath } from 'node:url';
+import { PYTHON } from './external.ts';
+
+export interface OracleAnswer {
+  v1: string | null;
+  v2: string | null;
+  files: number;
+  size: number;
+}
+
+export interface CreateRequest {
+  /** The folder that the torrent's own folder (or single file) is in. */
+  root: string;
+  /** Path from `root` with `/`, and size; in the torrent's order. */
+  files: [path: string, size: number][];
+  pieceLength: number;
+  kind: 'v1' | 'v2' | 'hybrid';
+}
+
+/** libtorrent in a process of its own; see libtorrent-oracle.py. */
+export class LibtorrentOracle {
+  readonly #process: ChildProcess;
+  readonly #lines: AsyncIterator<string>;
+
+  constructor() {
+    const script = fileURLToPath(new URL('libtorrent-oracle.py', import.meta.url));
+    // -W ignore: the binding's deprecation notices are not ours.
+    this.#process = spawn(PYTHON, ['-W', 'ignore', script], { stdio: ['pipe', 'pipe', 'inherit'] });
+    this.#lines = createInterface({ input: this.#process.stdout as NodeJS.ReadableStream })[Symbol.asyncIterator]();
+  }
+
+  create(request: CreateRequest): Promise<OracleAnswer> {
+    return this.#ask(request);
+  }
+
+  load(file: string): Promise<OracleAnswer> {
+    return this.#ask({ load: file });
+  }
+
+  async close(): Promise<void> {
+    (this.#process.stdin as Writable).end();
+    await once(this.#process, 'exit');
+  }
+
+  async #ask(request: object): Promise<OracleAnswer> {
+    (this.#process.stdin as Writable).write(`${JSON.stringify(request)}\n`);
+    const { value } = await this.#lines.next();
+    const answer = JSON.parse(value as string) as OracleAnswer & { error?: string };
+    if (answer.error) throw new Error(`libtorrent: ${answer.error}`);
+    return answer;
+  }
+}

@@ -1,0 +1,27 @@
+import { mkdir, mkdtemp, realpath, rm, truncate, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+
+/** A new folder that is removed after the test; its path holds no links. */
+export async function temporaryFolder(test: { after(work: () => Promise<void>): void }): Promise<string> {
+  const folder = await mkdtemp(path.join(await realpath(tmpdir()), 'metainfo-test-'));
+  test.after(() => rm(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+/** Writes files by their path from the root; a number is a size, filled with a pattern. */
+export async function writeTree(root: string, files: Record<string, number | string | Buffer>): Promise<void> {
+  for (const [name, content] of Object.entries(files)) {
+    const target = path.join(root, name);
+    await mkdir(path.dirname(target), { recursive: true });
+    await writeFile(target, typeof content === 'number' ? Buffer.alloc(content, 'metainfo') : content);
+  }
+}
+
+/** A file of zeros that takes no room on the disk. */
+export async function sparseFile(folder: string, name: string, bytes: number): Promise<string> {
+  const file = path.join(folder, name);
+  await writeFile(file, '');
+  await truncate(file, bytes);
+  return file;
+}
