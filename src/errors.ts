@@ -65,11 +65,14 @@ export interface Issue {
 export class ValidationError extends MetainfoError {
   override readonly name = 'ValidationError';
   readonly issues: readonly Issue[];
+  /** What was checked: a torrent that was read, or a draft of one. */
+  readonly subject: 'torrent' | 'draft';
 
-  constructor(issues: readonly Issue[], { what = 'torrent', path }: { what?: string; path?: string } = {}) {
+  constructor(issues: readonly Issue[], subject: 'torrent' | 'draft' = 'torrent') {
     const lines = issues.map((issue) => `${issue.path.join('.') || '(top level)'}: ${issue.message}`);
-    super('ERR_VALIDATION', `${path ?? `This ${what}`} is not valid: ${lines.join('; ')}`, { path });
+    super('ERR_VALIDATION', `This ${subject} is not valid: ${lines.join('; ')}.`);
     this.issues = issues;
+    this.subject = subject;
   }
 }
 

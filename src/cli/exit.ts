@@ -1,10 +1,10 @@
 import picocolors from 'picocolors';
-import { MetainfoError, type MetainfoErrorCode } from '../errors.ts';
+import { MetainfoError, type MetainfoErrorCode, ValidationError } from '../errors.ts';
 import { printable } from '../print/text.ts';
 
-export const FAILED = 1;
+const FAILED = 1;
 export const USAGE = 2;
-export const INTERRUPTED = 130;
+const INTERRUPTED = 130;
 
 /** What a wrong option value leads to. */
 const USAGE_ERRORS: readonly MetainfoErrorCode[] = ['ERR_INVALID_ARGUMENT', 'ERR_PIECE_LENGTH', 'ERR_KERNEL'];
@@ -16,7 +16,10 @@ export function exitCodeOf(error: unknown, json: boolean): number {
     process.stderr.write(`${error instanceof Error ? error.stack : String(error)}\n`);
     return FAILED;
   }
-  if (error.code === 'ERR_ABORTED') return INTERRUPTED;
+  if (error.code === 'ERR_ABORTED') {
+    process.stderr.write('stopped: nothing was written\n');
+    return INTERRUPTED;
+  }
   if (json) {
     const { code, message, path = null } = error;
     process.stdout.write(`${JSON.stringify({ error: { code, message, path } })}\n`);
@@ -24,5 +27,6 @@ export function exitCodeOf(error: unknown, json: boolean): number {
     const { red, dim } = picocolors.createColors(picocolors.isColorSupported && process.stderr.isTTY);
     process.stderr.write(`${red('error:')} ${printable(error.message)} ${dim(`[${error.code}]`)}\n`);
   }
-  return USAGE_ERRORS.includes(error.code) ? USAGE : FAILED;
+  const badDraft = error instanceof ValidationError && error.subject === 'draft';
+  return badDraft || USAGE_ERRORS.includes(error.code) ? USAGE : FAILED;
 }

@@ -93,7 +93,7 @@ export class TorrentCreate {
       fields.info = info as InfoDictHybridCreate;
     }
     checkFields(fields, issues);
-    if (issues.list.length > 0) throw new ValidationError(issues.list, { what: 'draft' });
+    if (issues.list.length > 0) throw new ValidationError(issues.list, 'draft');
     this.fields = fields;
     this.pathRoot = fields.pathRoot ?? process.cwd();
     this.info = nameFromPathRoot(fields.info ?? {}, this.pathRoot);
