@@ -9,7 +9,7 @@ import { availableParallelism, cpus, tmpdir } from 'node:os';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { TorrentCreate } from '../src/create/torrent-create.ts';
-import { binding } from '../src/hash/binding.ts';
+import { binding } from '../src/digest/binding.ts';
 import { formatBytes } from '../src/print/text.ts';
 
 interface Contender {

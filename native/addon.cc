@@ -1,9 +1,11 @@
 #include <napi.h>
 
 #include "binding/hash_job.h"
+#include "binding/layer_roots.h"
 
 static Napi::Object init(Napi::Env env, Napi::Object exports) {
   exports.Set("HashJob", metainfo::HashJob::define(env));
+  exports.Set("layerRoots", Napi::Function::New<metainfo::layer_roots>(env, "layerRoots"));
   metainfo::define_kernels(env, exports);
   return exports;
 }

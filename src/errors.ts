@@ -1,32 +1,97 @@
 /** Stable codes of {@link MetainfoError}. A message may change, a code does not. */
-export type MetainfoErrorCode =
-  | 'ERR_ABORTED' // the caller's signal stopped the work
-  | 'ERR_BENCODE' // bytes that are not canonical bencode; see BencodeError
-  | 'ERR_BROKEN_LINK' // a symbolic link whose target does not exist
-  | 'ERR_DUPLICATE_PATH' // the same file named twice
-  | 'ERR_FILE_CHANGED' // a file grew, shrank, vanished or was modified while it was hashed
-  | 'ERR_HASH_MISMATCH' // hashes or sizes given in a draft are not those of the data
-  | 'ERR_INTERNAL' // a defect of this library
-  | 'ERR_INVALID_ARGUMENT' // an argument or option of the wrong type or value
-  | 'ERR_KERNEL' // METAINFO_KERNEL names no kernel that this CPU can run
-  | 'ERR_LINK_LOOP' // symbolic links that lead back to themselves
-  | 'ERR_LINK_OUTSIDE' // a symbolic link that leaves the root
-  | 'ERR_NAME' // a file or torrent name that a torrent cannot hold
-  | 'ERR_NATIVE_UNAVAILABLE' // the native addon could not be loaded
-  | 'ERR_NO_DATA' // nothing but empty files
-  | 'ERR_NO_FILES' // an empty folder, or every file left out
-  | 'ERR_NO_MEMORY'
-  | 'ERR_NO_SPACE' // the disk is full
-  | 'ERR_NOT_A_FILE' // a FIFO, socket or device
-  | 'ERR_NOT_FOUND' // a path that does not exist
-  | 'ERR_OUTPUT_EXISTS' // the output is there already
-  | 'ERR_PATH_OUTSIDE' // a path that is not beneath the path root
-  | 'ERR_PIECE_LENGTH' // no power of two, or below 16 KiB for v2 and hybrid
-  | 'ERR_READ' // the system failed to read
-  | 'ERR_TOO_LARGE' // beyond a documented limit
-  | 'ERR_UNREADABLE' // no permission
-  | 'ERR_VALIDATION' // see ValidationError
-  | 'ERR_WRITE'; // the system failed to write
+export const ERROR_CODES = {
+  ERR_ABORTED: "The caller's signal stopped the work; its reason is the `cause`.",
+  ERR_BENCODE: 'Bytes that are not canonical bencode: a `BencodeError`, with `fault` and `offset`.',
+  ERR_BROKEN_LINK: 'A symbolic link whose target does not exist.',
+  ERR_DUPLICATE_PATH: 'The same file named twice.',
+  ERR_FILE_CHANGED: 'A file grew, shrank, vanished or was modified while it was hashed.',
+  ERR_HASH_MISMATCH: 'Hashes or sizes given in a draft are not those of the files.',
+  ERR_INTERNAL: 'A defect of this library: please report it.',
+  ERR_INVALID_ARGUMENT: 'An argument or option of the wrong type or value.',
+  ERR_KERNEL: 'METAINFO_KERNEL names no kernel that this CPU can run.',
+  ERR_LINK_LOOP: 'Symbolic links that lead back to themselves.',
+  ERR_LINK_OUTSIDE: 'A symbolic link that leaves the root.',
+  ERR_NAME: 'A file or torrent name that a torrent cannot hold.',
+  ERR_NATIVE_UNAVAILABLE: 'The native addon could not be loaded.',
+  ERR_NOT_A_FILE: 'A FIFO, socket or device.',
+  ERR_NOT_FOUND: 'A path that does not exist.',
+  ERR_NO_DATA: 'Nothing but empty files.',
+  ERR_NO_FILES: 'An empty folder, or every file left out.',
+  ERR_NO_MEMORY: 'The system has no memory to give: lower `memoryLimit` or `threads`.',
+  ERR_NO_SPACE: 'The disk is full.',
+  ERR_OUTPUT_EXISTS: 'The output is there already.',
+  ERR_OUT_OF_RANGE: 'An index beyond the pieces or files that there are.',
+  ERR_PATH_OUTSIDE: 'A path that is not beneath the path root.',
+  ERR_PIECE_LENGTH: 'A piece length that is no power of two, or below 16 KiB for v2 and hybrid.',
+  ERR_READ: 'The system failed to read.',
+  ERR_TOO_LARGE: 'Beyond a documented limit.',
+  ERR_UNREADABLE: 'No permission.',
+  ERR_VALIDATION: 'A torrent or draft that breaks rules of the models: a `ValidationError`, with `issues`.',
+  ERR_WRITE: 'The system failed to write.',
+} as const;
+export type MetainfoErrorCode = keyof typeof ERROR_CODES;
+
+/**
+ * Stable codes of {@link Issue}: the rule that failed. Those that INTERFACE names are spelled as it does, others as nouns.
+ */
+export const ISSUE_CODES = {
+  alias: { summary: 'A field is given under its on-disk key and its attribute name.' },
+  date_range: { summary: 'A creation date beyond what can be told as a date.' },
+  disallowedFields: { summary: 'A v1 infodict with fields of v2, or a v2 infodict with fields of v1.', spec: 'BEP 52' },
+  duplicate_path: { summary: 'Two files of one path, or a file where another has a folder.' },
+  empty_torrent: { summary: 'No content: all files are empty.' },
+  expectedNPieces: { summary: 'Not as many v1 pieces as the sizes imply, pads counted.', spec: 'BEP 3' },
+  hash_length: { summary: 'Hashes that are not 20 (SHA-1) or 32 (SHA-256) bytes each.' },
+  infodict: { summary: 'Neither `pieces` nor `file tree`: no kind of torrent.' },
+  layers_key: { summary: 'A key of `piece layers` that is not 32 bytes.', spec: 'BEP 52' },
+  lengthXorFiles: { summary: '`length` and `files` both present, or neither.', spec: 'BEP 3' },
+  lost: { summary: 'Information that another decoder has already lost: decode with this library.' },
+  meta_version: { summary: 'A `meta version` other than 2, or none.', spec: 'BEP 52' },
+  misspelled: { summary: 'An unknown key that is one letter off a known one.' },
+  name_mismatch: { summary: 'A hybrid single file whose name differs between v1 and v2.', spec: 'BEP 52' },
+  negative: { summary: 'A size below 0.' },
+  noDuplicatedParams: { summary: 'A shorthand of a draft and the field that it sets are both given.' },
+  not_canonical: {
+    summary: 'Bencode that is not canonical, in a v1 torrent: keys out of order or twice, leading zeros.',
+    spec: 'BEP 3',
+  },
+  not_utf8: { summary: 'Text that is not UTF-8.', spec: 'BEP 3' },
+  padPath: { summary: 'A pad file that is not named `.pad/<length>`.', spec: 'BEP 47' },
+  pad_in_tree: { summary: 'A pad file in a v2 file tree.', spec: 'BEP 52' },
+  padfileAlignment: {
+    summary: "A file that does not start at a piece's start, or pads that are forbidden.",
+    spec: 'BEP 47',
+  },
+  pathRoot: { summary: 'A path root that is not absolute.' },
+  paths: { summary: 'An empty list of paths.' },
+  pieceLayersIfV2: { summary: 'A v2 or hybrid torrent without `piece layers`.', spec: 'BEP 52' },
+  pieceLength: {
+    summary: 'A piece length that is no power of two, or below 16 KiB for v2 and hybrid.',
+    spec: 'BEP 52',
+  },
+  pieces_root: {
+    summary: 'A file with content and no (or an all-zero) pieces root, or an empty file with one.',
+    spec: 'BEP 52',
+  },
+  piecesLayersCorrect: {
+    summary: 'A layer that is missing, not needed, of the wrong length, or that does not hash to its root.',
+    spec: 'BEP 52',
+  },
+  required: { summary: 'A key that must be there is missing.' },
+  symlink: { summary: 'A symbolic link without a target, or with one outside of the torrent.', spec: 'BEP 47' },
+  too_large: { summary: 'An integer, or a sum of sizes, beyond 2^53.' },
+  too_many_issues: { summary: 'More issues than are listed.' },
+  trailing_data: { summary: 'Bytes after the end of the torrent.', spec: 'BEP 3' },
+  tree: { summary: 'A malformed v2 file tree: a file beside other entries, an empty folder or name.', spec: 'BEP 52' },
+  type: { summary: 'A value of the wrong type.' },
+  unsafe_path: { summary: 'A name that could lead out of the folder a torrent is put into.' },
+  url: { summary: 'A tracker or webseed that is no URL.' },
+  v1V2FilesMatch: {
+    summary: 'The v1 and the v2 description of a hybrid differ in files, sizes, order or offsets.',
+    spec: 'BEP 52',
+  },
+} as const satisfies Record<string, { summary: string; spec?: string }>;
+export type IssueCode = keyof typeof ISSUE_CODES;
 
 export interface MetainfoErrorOptions {
   /** The file or folder that the error is about. */
@@ -49,8 +114,8 @@ export class MetainfoError extends Error {
 
 /** One thing that is wrong with a torrent or a draft. */
 export interface Issue {
-  /** The name of the rule that failed, stable. */
-  code: string;
+  /** The rule that failed, stable: see {@link ISSUE_CODES}. */
+  code: IssueCode;
   severity: 'error' | 'warning';
   /** Where in the data: keys and indexes from the top. */
   path: (string | number)[];
@@ -61,6 +126,9 @@ export interface Issue {
   offset?: number;
 }
 
+/** A message names this many issues; the list has all. */
+const MOST_IN_MESSAGE = 10;
+
 /** Data that breaks rules of the models; `issues` holds every failure. */
 export class ValidationError extends MetainfoError {
   override readonly name = 'ValidationError';
@@ -69,8 +137,15 @@ export class ValidationError extends MetainfoError {
   readonly subject: 'torrent' | 'draft';
 
   constructor(issues: readonly Issue[], subject: 'torrent' | 'draft' = 'torrent') {
-    const lines = issues.map((issue) => `${issue.path.join('.') || '(top level)'}: ${issue.message}`);
-    super('ERR_VALIDATION', `This ${subject} is not valid: ${lines.join('; ')}.`);
+    const errors = issues.filter(({ severity }) => severity === 'error');
+    const lines = errors
+      .slice(0, MOST_IN_MESSAGE)
+      .map((issue) => `${issue.path.join('.') || 'top level'}: ${issue.message}`);
+    const more = errors.length - lines.length;
+    super(
+      'ERR_VALIDATION',
+      `This ${subject} is not valid: ${lines.join('; ')}${more > 0 ? `; and ${more} more` : ''}.`,
+    );
     this.issues = issues;
     this.subject = subject;
   }
@@ -112,4 +187,19 @@ export function fromSystemError(error: unknown, path: string, doing: 'read' | 'w
       return new MetainfoError(code, `${path}: cannot ${doing} it (${system.code ?? system.message}).`, options);
     }
   }
+}
+
+/** A value for a message, cut. */
+export function shown(value: unknown): string {
+  if (value === undefined) return 'nothing';
+  if (value instanceof Uint8Array) return `${value.length} bytes`;
+  if (value instanceof Map) return 'a dictionary';
+  if (Array.isArray(value)) return `a list of ${value.length}`;
+  const text = typeof value === 'string' ? JSON.stringify(value) : String(value);
+  return text.length > 80 ? `${text.slice(0, 77)}...` : text;
+}
+
+/** Bytes in lower-case hexadecimal. */
+export function toHex(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('hex');
 }

@@ -14,15 +14,24 @@ export {
   type TorrentCreateFields,
   type TrackerFields,
 } from './create/torrent-create.ts';
-export { AbortError, type Issue, MetainfoError, type MetainfoErrorCode, ValidationError } from './errors.ts';
+export {
+  AbortError,
+  ERROR_CODES,
+  ISSUE_CODES,
+  type Issue,
+  type IssueCode,
+  MetainfoError,
+  type MetainfoErrorCode,
+  ValidationError,
+} from './errors.ts';
 export type { Engine } from './hash/engine.ts';
 export { nativeEngine } from './hash/native.ts';
 export { nodeEngine } from './hash/node.ts';
 export type { Digests, HashJob, HashPlan, PlanFile, ResourceOptions } from './hash/plan.ts';
-export { addPadfiles, type PaddingOptions } from './layout/padding.ts';
+export { addPadfiles, isPadFile, type PaddedFile, type PaddingOptions } from './layout/padding.ts';
 export { choosePieceLength } from './layout/piece-length.ts';
 export { infodictDiscriminator, TorrentVersion } from './model/discriminator.ts';
-export { type FileItem, isPadFile } from './model/file-item.ts';
+export type { FileItem } from './model/file-item.ts';
 export { FileTree, type FileTreeItem, type FlatFile, flattenTree, unflattenTree } from './model/file-tree.ts';
 export { HashList, type HashSize } from './model/hash-list.ts';
 export {
@@ -35,6 +44,15 @@ export {
   InfoDictV2Base,
   InfoDictV2Create,
 } from './model/info-dict.ts';
+export type { Profile, ValidationContext } from './model/issues.ts';
 export { PieceLayers } from './model/piece-layers.ts';
-export { Torrent, type TorrentFile, type WriteOptions } from './model/torrent.ts';
-export { pprint } from './print/pprint.ts';
+export type { FileRange, V1PieceRange, V2PieceRange } from './model/ranges.ts';
+export {
+  type Inspection,
+  type ReadOptions,
+  Torrent,
+  TorrentBase,
+  type TorrentFile,
+  type WriteOptions,
+} from './model/torrent.ts';
+export { type PprintOptions, pprint, type Verbosity } from './print/pprint.ts';

@@ -22,14 +22,14 @@ std::string kernel_names() {
   return names;
 }
 
+}  // namespace
+
 const Kernel& active_kernel(Napi::Env env) {
   const char* forced = std::getenv("METAINFO_KERNEL");
   if (const Kernel* kernel = select_kernel(forced)) return *kernel;
   throw Napi::Error::New(env, std::string("METAINFO_KERNEL=") + forced +
                                   " is not a kernel that this CPU can run; choose one of: " + kernel_names());
 }
-
-}  // namespace
 
 // A job between its start and the moment its promise settles. Lives until both JavaScript's object and the
 // ThreadSafeFunction have let go of it.

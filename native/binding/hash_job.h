@@ -4,7 +4,12 @@
 
 #include <memory>
 
+#include "kernels/kernel.h"
+
 namespace metainfo {
+
+// The row that METAINFO_KERNEL names, or the best one. Throws Napi::Error when this CPU cannot run it.
+const Kernel& active_kernel(Napi::Env env);
 
 class PendingJob;
 

@@ -1,5 +1,7 @@
 #include "core/merkle.h"
 
+#include <algorithm>
+
 namespace metainfo {
 
 Sha256Digest merkle_node(const Kernel& kernel, const Sha256Digest& left, const Sha256Digest& right) {
@@ -40,6 +42,17 @@ Sha256Digest MerkleStack::root(unsigned height) const {
     started = true;
   }
   return root;
+}
+
+Sha256Digest layer_root(const Kernel& kernel, const ZeroSubtrees& zeros, const std::uint8_t* hashes,
+                        std::uint64_t count, unsigned height) {
+  MerkleStack stack(kernel, zeros, height);
+  for (std::uint64_t i = 0; i < count; ++i) {
+    Sha256Digest hash;
+    std::copy_n(hashes + i * hash.size(), hash.size(), hash.begin());
+    stack.push(hash);
+  }
+  return stack.root(ceil_log2(count));
 }
 
 }  // namespace metainfo

@@ -48,4 +48,9 @@ class MerkleStack {
       full_;  // full_[i]: a complete subtree where bit i of count_ is set
 };
 
+// The root above `count` piece hashes (32 bytes each, at least one): pieces past the end are all zero.
+// `height` is that of a piece's tree of blocks.
+Sha256Digest layer_root(const Kernel& kernel, const ZeroSubtrees& zeros, const std::uint8_t* hashes,
+                        std::uint64_t count, unsigned height);
+
 }  // namespace metainfo

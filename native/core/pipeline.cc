@@ -117,16 +117,10 @@ void Shared::mark_missing(std::size_t file) {
   missing[file] = true;
 }
 
-// The root above a finished layer: pieces past the end are padded with the root of an all-zero piece.
 void Shared::finish_root(std::size_t file) {
   const std::uint64_t count = ceil_div(plan.files[file].length, plan.piece_length);
-  MerkleStack stack(kernel, zeros, piece_height);
-  for (std::uint64_t i = 0; i < count; ++i) {
-    Sha256Digest hash;
-    std::copy_n(&digests.layers[layer_starts[file] + i * 32], hash.size(), hash.begin());
-    stack.push(hash);
-  }
-  const Sha256Digest root = stack.root(ceil_log2(count));
+  const Sha256Digest root =
+      layer_root(kernel, zeros, &digests.layers[layer_starts[file]], count, piece_height);
   std::copy(root.begin(), root.end(), &digests.roots[file * 32]);
 }
 

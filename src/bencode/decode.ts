@@ -25,11 +25,14 @@ export class BencodeError extends MetainfoError {
   readonly fault: BencodeFault;
   /** Where in the input, in bytes. */
   readonly offset: number;
+  /** The message without its place. */
+  readonly reason: string;
 
   constructor(fault: BencodeFault, offset: number, message: string) {
     super('ERR_BENCODE', `Not valid bencode at byte ${offset}: ${message}.`);
     this.fault = fault;
     this.offset = offset;
+    this.reason = message;
   }
 }
 
@@ -38,12 +41,27 @@ export interface DecodeLimits {
   bytes?: number;
   /** Lists and dictionaries within each other; default 100, as libtorrent has it. */
   depth?: number;
-  /** Values and keys in all; default 50 million. */
+  /** Values and keys in all; default 3 million, as libtorrent has it: what bounds memory, at about 200 bytes each. */
   items?: number;
+}
+
+/** Faults that change nothing of what is said: libtorrent forgives them in v1 torrents. */
+export type SoftFault = 'duplicate-key' | 'leading-zero' | 'negative-zero' | 'trailing-data' | 'unsorted-key';
+
+export interface DecodeOptions {
+  /** A top-level key whose value's place is wanted. */
+  span?: string;
+  /** Collect soft faults in `faults` instead of throwing the first: of keys that come twice the first counts. */
+  tolerant?: boolean;
+  /** Refuse integers that 64 bits do not hold, as libtorrent does. */
+  int64?: boolean;
+  limits?: DecodeLimits;
 }
 
 export interface Decoded {
   value: BencodeValue;
+  /** Soft faults in the order of the input, at most 100. Empty unless `tolerant`. */
+  faults: BencodeError[];
   /** Where the value of the top-level key named by `span` begins and ends, in bytes; null when there is none. */
   span: { start: number; end: number } | null;
 }
@@ -59,6 +77,7 @@ const LIST = 0x6c;
 
 /** More digits than any integer of any BEP; keeps the cost of big integers linear in the input. */
 const MAX_DIGITS = 100;
+const MAX_FAULTS = 100;
 /** Number('9007199254740991') has 16 digits: one less is always exact. */
 const SAFE_DIGITS = 15;
 
@@ -78,11 +97,8 @@ interface Container {
  *
  * @throws {BencodeError}
  */
-export function decode(
-  bytes: Uint8Array,
-  { span, limits = {} }: { span?: string; limits?: DecodeLimits } = {},
-): Decoded {
-  return new Decoder(bytes, span ?? null, limits).run();
+export function decode(bytes: Uint8Array, options: DecodeOptions = {}): Decoded {
+  return new Decoder(bytes, options).run();
 }
 
 class Decoder {
@@ -91,19 +107,25 @@ class Decoder {
   readonly #buffer: Buffer;
   readonly #spanKey: string | null;
   readonly #maxDepth: number;
+  readonly #tolerant: boolean;
+  readonly #int64: boolean;
+  readonly #faults: BencodeError[] = [];
   #itemsLeft: number;
   #at = 0;
   #span: { start: number; end: number } | null = null;
+  #spanStart = -1;
   readonly #stack: Container[] = [];
 
-  constructor(bytes: Uint8Array, spanKey: string | null, limits: DecodeLimits) {
-    const { bytes: maxBytes = 2 ** 30, depth = 100, items = 50_000_000 } = limits;
+  constructor(bytes: Uint8Array, { span, tolerant = false, int64 = false, limits = {} }: DecodeOptions) {
+    const { bytes: maxBytes = 2 ** 30, depth = 100, items = 3_000_000 } = limits;
     if (bytes.length > maxBytes)
       throw new BencodeError('limit-bytes', maxBytes, `more than the limit of ${maxBytes} bytes`);
     if (bytes.length === 0) throw new BencodeError('empty', 0, 'there is no data');
     this.#bytes = bytes;
     this.#buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-    this.#spanKey = spanKey;
+    this.#spanKey = span ?? null;
+    this.#tolerant = tolerant;
+    this.#int64 = int64;
     this.#maxDepth = depth;
     this.#itemsLeft = items;
   }
@@ -113,9 +135,8 @@ class Decoder {
       const value = this.#next();
       if (value === null) continue;
       if (this.#stack.length === 0) {
-        if (this.#at !== this.#bytes.length)
-          throw this.#error('trailing-data', this.#at, 'there is data after the end');
-        return { value, span: this.#span };
+        if (this.#at !== this.#bytes.length) this.#soft('trailing-data', this.#at, 'there is data after the end');
+        return { value, faults: this.#faults, span: this.#span };
       }
       this.#store(value);
     }
@@ -150,8 +171,11 @@ class Decoder {
       top.list.push(value);
       return;
     }
-    top.map?.set(top.key as string, value);
-    if (this.#stack.length === 1 && top.key === this.#spanKey && this.#span) this.#span.end = this.#at;
+    const key = top.key as string;
+    const isSpan = this.#stack.length === 1 && key === this.#spanKey;
+    if (isSpan && this.#spanStart >= 0) this.#span ??= { start: this.#spanStart, end: this.#at };
+    // Only a tolerant decoder gets here with a key that comes twice.
+    if (!top.map?.has(key)) top.map?.set(key, value);
     top.key = null;
   }
 
@@ -182,18 +206,14 @@ class Decoder {
     this.#count(start);
     const [from, to] = this.#stringBounds();
     const key = this.#buffer.toString('latin1', from, to);
-    // The last key is the largest as long as they are sorted, so this finds duplicates too.
     if (top.last !== null && key <= top.last) {
       const same = top.map?.has(key);
-      throw this.#error(
-        same ? 'duplicate-key' : 'unsorted-key',
-        start,
-        same ? 'a key comes twice' : 'keys are not in byte order',
-      );
+      if (same) this.#soft('duplicate-key', start, 'a key comes twice');
+      else this.#soft('unsorted-key', start, 'keys are not in byte order');
     }
     top.key = key;
     top.last = key;
-    if (this.#stack.length === 1 && key === this.#spanKey) this.#span = { start: this.#at, end: this.#at };
+    if (this.#stack.length === 1 && key === this.#spanKey) this.#spanStart = this.#at;
   }
 
   #readString(): Uint8Array {
@@ -217,7 +237,7 @@ class Decoder {
           at === start ? 'no value starts with this byte' : 'a length must be digits and a colon',
         );
       }
-      if (at === start + 1 && length === 0) throw this.#error('leading-zero', start, 'a length has a leading zero');
+      if (at === start + 1 && length === 0) this.#soft('leading-zero', start, 'a length has a leading zero');
       length = length * 10 + (byte - ZERO);
       if (length > this.#bytes.length) throw this.#error('truncated', start, 'a string is longer than the data');
     }
@@ -243,13 +263,16 @@ class Decoder {
     const count = at - digits;
     if (count === 0) throw this.#error('bad-integer', start, 'an integer has no digits');
     if (this.#bytes[digits] === ZERO) {
-      if (negative && count === 1) throw this.#error('negative-zero', start, 'an integer is -0');
-      if (count > 1) throw this.#error('leading-zero', start, 'an integer has leading zeros');
+      if (negative && count === 1) this.#soft('negative-zero', start, 'an integer is -0');
+      if (count > 1) this.#soft('leading-zero', start, 'an integer has leading zeros');
     }
     this.#at = at + 1;
     const text = this.#buffer.toString('latin1', first, at);
-    if (count <= SAFE_DIGITS) return Number(text);
+    // Adding 0 makes -0 a 0.
+    if (count <= SAFE_DIGITS) return Number(text) + 0;
     const value = BigInt(text);
+    if (this.#int64 && value !== BigInt.asIntN(64, value))
+      throw this.#error('bad-integer', start, 'an integer does not fit 64 bits');
     return value >= Number.MIN_SAFE_INTEGER && value <= Number.MAX_SAFE_INTEGER ? Number(value) : value;
   }
 
@@ -266,6 +289,12 @@ class Decoder {
   #count(offset: number): void {
     this.#itemsLeft -= 1;
     if (this.#itemsLeft < 0) throw this.#error('limit-items', offset, 'more values than the limit');
+  }
+
+  #soft(fault: SoftFault, offset: number, message: string): void {
+    const error = this.#error(fault, offset, message);
+    if (!this.#tolerant) throw error;
+    if (this.#faults.length < MAX_FAULTS) this.#faults.push(error);
   }
 
   #error(fault: BencodeFault, offset: number, message: string): BencodeError {

@@ -2,7 +2,7 @@ import picocolors from 'picocolors';
 import { MetainfoError, type MetainfoErrorCode, ValidationError } from '../errors.ts';
 import { printable } from '../print/text.ts';
 
-const FAILED = 1;
+export const FAILED = 1;
 export const USAGE = 2;
 const INTERRUPTED = 130;
 

@@ -3,19 +3,21 @@ import { createRequire } from 'node:module';
 import { Command, CommanderError } from 'commander';
 import { addCreate } from './commands/create.ts';
 import { addShow } from './commands/show.ts';
+import { addValidate } from './commands/validate.ts';
 import { exitCodeOf, USAGE } from './exit.ts';
 
 const { version } = createRequire(import.meta.url)('../../package.json') as { version: string };
 
 function program(): Command {
   const command = new Command('metainfo')
-    .description('Create and read BitTorrent metainfo files: v1, v2 and hybrid.')
+    .description('Create, read and check BitTorrent metainfo files: v1, v2 and hybrid.')
     .version(version)
     .showHelpAfterError('(add --help for the options)')
     .addHelpText('after', '\nExit codes: 0 done, 1 failed, 2 wrong usage, 130 stopped by Ctrl-C.')
     .exitOverride();
   addCreate(command);
   addShow(command);
+  addValidate(command);
   return command;
 }
 

@@ -1,4 +1,5 @@
-import { InvalidArgumentError } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import type { ValidationContext } from '../model/issues.ts';
 
 // Each parses the text of one option, and refuses it with the reason: commander adds the option's name.
 
@@ -34,4 +35,29 @@ export function collect(text: string, before: string[] = []): string[] {
 /** One tier of trackers; commas part its URLs. */
 export function collectTier(text: string, before: string[][] = []): string[][] {
   return [...before, text.split(',').map((url) => url.trim())];
+}
+
+/** The options of every command that reads torrents. */
+export interface ProfileOptions {
+  strict?: boolean;
+  compat?: boolean;
+  padding?: NonNullable<ValidationContext['padding']>;
+}
+
+export function profileOptions(command: Command): Command {
+  return command
+    .addOption(new Option('--strict', 'ask for padding, names of pads and canonical bencode too').conflicts('compat'))
+    .option('--compat', 'take what libtorrent 2.0 takes, with warnings')
+    .addOption(
+      new Option('--padding <mode>', "whether files must start at a piece's start").choices([
+        'default',
+        'ignore',
+        'strict',
+        'forbid',
+      ]),
+    );
+}
+
+export function contextOf({ strict, compat, padding }: ProfileOptions): ValidationContext {
+  return { profile: strict ? 'strict' : compat ? 'compat' : 'default', ...(padding && { padding }) };
 }

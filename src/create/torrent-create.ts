@@ -1,16 +1,19 @@
 import { createRequire } from 'node:module';
 import path from 'node:path';
-import { type Struct, validate } from 'superstruct';
+import type { Struct } from 'superstruct';
 import type { BencodeMap } from '../bencode/value.ts';
-import { MetainfoError, ValidationError } from '../errors.ts';
+import { MetainfoError, shown, ValidationError } from '../errors.ts';
 import { compareV1, compareV2 } from '../layout/order.ts';
-import { isPadFile } from '../model/file-item.ts';
+import { isPadFile } from '../layout/padding.ts';
+import { isPowerOfTwo } from '../layout/piece-length.ts';
 import { flattenTree } from '../model/file-tree.ts';
 import { InfoDictHybridCreate } from '../model/info-dict.ts';
+import { Issues } from '../model/issues.ts';
 import { PieceLayers } from '../model/piece-layers.ts';
-import { isPowerOfTwo, shown, Text, TextList, Tiers, Timestamp } from '../model/primitives.ts';
+import { Text, TextList, Tiers, Timestamp } from '../model/primitives.ts';
+import { failuresOf } from '../model/rules.ts';
 import type { Torrent } from '../model/torrent.ts';
-import { fromInput, INFO, Issues, TORRENT } from '../model/wire.ts';
+import { fromInput, INFO, TORRENT } from '../model/wire.ts';
 import { type GenerateOptions, generate } from './generate.ts';
 import { isSystemFile, type ScanFilter, type ScannedFile, scan } from './scan.ts';
 
@@ -93,7 +96,7 @@ export class TorrentCreate {
       fields.info = info as InfoDictHybridCreate;
     }
     checkFields(fields, issues);
-    if (issues.list.length > 0) throw new ValidationError(issues.list, 'draft');
+    if (issues.hasErrors) throw new ValidationError(issues.finish(), 'draft');
     this.fields = fields;
     this.pathRoot = fields.pathRoot ?? process.cwd();
     this.info = nameFromPathRoot(fields.info ?? {}, this.pathRoot);
@@ -200,8 +203,9 @@ function isRecord(value: unknown): value is Record<string, unknown> {
 function checkFields(fields: TorrentCreateFields, issues: Issues): void {
   const check = (value: unknown, struct: Struct<never, never>, at: string) => {
     if (value === undefined || value === null) return;
-    const [error] = validate(value, struct as unknown as Struct<unknown, unknown>);
-    for (const { path: rest, message, type } of error?.failures() ?? []) issues.add(type, [at, ...rest], message);
+    for (const { path: rest, message, type } of failuresOf(value, struct as unknown as Struct)) {
+      issues.add(type === 'pieceLength' ? type : 'type', [at, ...rest], message);
+    }
   };
   const { info, pathRoot, pieceLength, paths, trackers, announceList, urlList } = fields;
   for (const name of ['announce', 'comment', 'createdBy'] as const) check(fields[name], Text as never, name);

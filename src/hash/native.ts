@@ -1,6 +1,6 @@
 import { constants } from 'node:os';
+import { type Binding, binding } from '../digest/binding.ts';
 import { fromSystemError, MetainfoError } from '../errors.ts';
-import { type Binding, binding } from './binding.ts';
 import type { Engine } from './engine.ts';
 import type { HashJob, HashPlan } from './plan.ts';
 

@@ -1,10 +1,10 @@
 import { createHash, type Hash } from 'node:crypto';
 import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
+import { merkleRoot, sha256, zeroRoot } from '../digest/merkle.ts';
 import { fromSystemError, MetainfoError } from '../errors.ts';
-import { BLOCK_SIZE } from '../model/primitives.ts';
+import { BLOCK_SIZE } from '../layout/piece-length.ts';
 import type { Engine } from './engine.ts';
-import { merkleRoot, sha256, zeroRoot } from './merkle.ts';
 import { type Digests, type HashJob, type HashPlan, layerCount, type PlanFile } from './plan.ts';
 
 /** The same results on node:crypto, one file after the other: the oracle of the native engine. */

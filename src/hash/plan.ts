@@ -1,59 +1,8 @@
+import type { HashPlan, PlanFile } from '../digest/binding.ts';
 import { MetainfoError } from '../errors.ts';
-import type { TorrentVersion } from '../model/discriminator.ts';
-import { BLOCK_SIZE, isPowerOfTwo } from '../model/primitives.ts';
+import { BLOCK_SIZE, isPowerOfTwo } from '../layout/piece-length.ts';
 
-/** A file of a plan, in the torrent's order. */
-export interface PlanFile {
-  /** Where it is on disk, as the system's bytes; null for a pad file: zeros that are read from nowhere. */
-  path: Buffer | null;
-  /** Where the content begins in the file on disk, in bytes. */
-  offset: number;
-  /** Bytes of content. */
-  length: number;
-  /** The size of the whole file on disk when it was planned. Another size fails the job. */
-  size: number;
-  /** Its modification time then (`fs.Stats.mtimeMs`); NaN: not checked. */
-  mtimeMs: number;
-}
-
-/** What to hash. Create, verify and the hashers speak it, and every engine understands it. */
-export interface HashPlan {
-  files: readonly PlanFile[];
-  /** A hybrid plan holds its pad files, so that every file with content starts at a piece's start. */
-  kind: TorrentVersion;
-  pieceLength: number;
-  /** What a file that does not exist does: fail the job, or stand in `missing` with its hashes left zero. */
-  onMissing: 'fail' | 'mark';
-  /** How many threads read and hash. */
-  threads: number;
-  /** Bytes a read, a multiple of 16 KiB. */
-  readSize: number;
-  /** Bytes of all buffers together, at least one read: fewer threads run when theirs would not fit. */
-  memoryLimit: number;
-}
-
-/** What a plan hashes to. */
-export interface Digests {
-  /** One SHA-1 a piece, packed: v1 and hybrid. */
-  v1?: Uint8Array;
-  v2?: {
-    /** One 32-byte pieces root a file of the plan, packed; zeros for pads, empty and missing files. */
-    roots: Uint8Array;
-    /** The piece hashes of every file that is longer than a piece, packed, in the plan's order (see {@link layerCount}). */
-    layers: Uint8Array;
-  };
-  /** Indexes of files that do not exist. */
-  missing: readonly number[];
-}
-
-/** A plan that is being hashed. */
-export interface HashJob {
-  readonly done: Promise<Digests>;
-  /** Bytes of content hashed so far, and the file that was opened last. */
-  progress(): { bytes: number; fileIndex: number };
-  /** `done` then rejects with `ERR_ABORTED`, unless it is settled. */
-  cancel(): void;
-}
+export type { Digests, HashJob, HashPlan, PlanFile } from '../digest/binding.ts';
 
 /** The hashes that a file has in `piece layers`: none unless it is longer than a piece (BEP 52). */
 export function layerCount(file: Pick<PlanFile, 'path' | 'length'>, pieceLength: number): number {

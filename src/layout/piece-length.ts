@@ -1,6 +1,7 @@
-import { MetainfoError } from '../errors.ts';
-import type { TorrentVersion } from '../model/discriminator.ts';
-import { BLOCK_SIZE, isPowerOfTwo, shown } from '../model/primitives.ts';
+import { MetainfoError, shown } from '../errors.ts';
+
+/** Bytes of a v2 block: the leaves of a file's Merkle tree (BEP 52). */
+export const BLOCK_SIZE = 16384;
 
 /** Bounds of {@link choosePieceLength}, in bytes. */
 export const MIN_AUTO_PIECE_LENGTH = BLOCK_SIZE;
@@ -22,7 +23,7 @@ export function choosePieceLength(totalSize: number): number {
 }
 
 /** @throws {MetainfoError} `ERR_PIECE_LENGTH` */
-export function checkPieceLength(pieceLength: unknown, version: TorrentVersion): number {
+export function checkPieceLength(pieceLength: unknown, version: 'v1' | 'v2' | 'hybrid'): number {
   const refuse = (expected: string) =>
     new MetainfoError(
       'ERR_PIECE_LENGTH',
@@ -32,4 +33,8 @@ export function checkPieceLength(pieceLength: unknown, version: TorrentVersion):
   if (version !== 'v1' && pieceLength < BLOCK_SIZE) throw refuse(`at least 16 KiB (${BLOCK_SIZE})`);
   if (pieceLength > MAX_PIECE_LENGTH) throw refuse(`at most 2 GiB (${MAX_PIECE_LENGTH})`);
   return pieceLength;
+}
+
+export function isPowerOfTwo(value: unknown): value is number {
+  return Number.isSafeInteger(value) && (value as number) > 0 && Math.log2(value as number) % 1 === 0;
 }

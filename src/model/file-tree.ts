@@ -1,6 +1,6 @@
 import { define, type Struct } from 'superstruct';
 import { type BencodeMap, compareUtf8 } from '../bencode/value.ts';
-import { shown } from './primitives.ts';
+import { shown } from '../errors.ts';
 
 /** A file in a v2 tree (BEP 52). */
 export interface FileTreeItem {
@@ -8,6 +8,10 @@ export interface FileTreeItem {
   length: number;
   /** The root of the file's Merkle tree, 32 bytes; none for an empty file. */
   piecesRoot?: Uint8Array | null;
+  /** BEP 47 flags, one letter each. */
+  attr?: string | null;
+  /** What a symbolic link (`attr` with `l`) leads to, from the torrent's root. */
+  symlinkPath?: string[] | null;
   /** Unknown keys, as they were read. */
   extra?: BencodeMap;
 }

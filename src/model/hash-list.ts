@@ -1,4 +1,4 @@
-import { MetainfoError } from '../errors.ts';
+import { MetainfoError, toHex } from '../errors.ts';
 
 /** Bytes of a SHA-1 (v1 pieces) or SHA-256 (v2) hash. */
 export type HashSize = 20 | 32;
@@ -60,9 +60,4 @@ function pack(hashes: readonly Uint8Array[], hashSize: number): Uint8Array {
     throw new MetainfoError('ERR_INVALID_ARGUMENT', message);
   }
   return Buffer.concat(hashes);
-}
-
-/** Bytes in lower-case hexadecimal. */
-export function toHex(bytes: Uint8Array): string {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('hex');
 }

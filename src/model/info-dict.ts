@@ -4,7 +4,13 @@ import { FileTree } from './file-tree.ts';
 import { ByteLength, Extra, Flag, hashList, maybe, Text, V1PieceLength, V2PieceLength, Whole } from './primitives.ts';
 
 /** What all infodicts share. Unknown keys stand in `extra`. */
-const InfoDictRoot = type({ name: maybe(Text), source: maybe(Text), private: maybe(Flag), extra: optional(Extra) });
+const InfoDictRoot = type({
+  name: maybe(Text),
+  nameUtf8: maybe(Text),
+  source: maybe(Text),
+  private: maybe(Flag),
+  extra: optional(Extra),
+});
 
 /** A v1 infodict that may lack its name, files and hashes (BEP 3). */
 export const InfoDictV1Base = assign(

@@ -1,6 +1,6 @@
 import { define, type Struct } from 'superstruct';
+import { shown } from '../errors.ts';
 import { HashList } from './hash-list.ts';
-import { shown } from './primitives.ts';
 
 /**
  * Piece hashes of the files that are longer than a piece (BEP 52): the file's pieces root in hexadecimal, to one

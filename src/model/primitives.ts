@@ -1,8 +1,7 @@
 import { array, boolean, define, instance, integer, nullable, optional, type Struct, string } from 'superstruct';
+import { shown } from '../errors.ts';
+import { BLOCK_SIZE, isPowerOfTwo } from '../layout/piece-length.ts';
 import { HashList, type HashSize } from './hash-list.ts';
-
-/** Bytes of a v2 block: the leaves of a file's Merkle tree (BEP 52). */
-export const BLOCK_SIZE = 16384;
 
 /** A file's size in bytes: a safe integer from 0. */
 export const ByteLength: Struct<number, null> = define(
@@ -46,20 +45,6 @@ export const Timestamp: Struct<Date, null> = define(
 );
 /** Keys that the models do not know, as they were read: latin1 keys, decoded bencode. */
 export const Extra = instance(Map);
-
-export function isPowerOfTwo(value: unknown): value is number {
-  return Number.isSafeInteger(value) && (value as number) > 0 && Math.log2(value as number) % 1 === 0;
-}
-
-/** A value for a message, cut. */
-export function shown(value: unknown): string {
-  if (value === undefined) return 'nothing';
-  if (value instanceof Uint8Array) return `${value.length} bytes`;
-  if (value instanceof Map) return 'a dictionary';
-  if (Array.isArray(value)) return `a list of ${value.length}`;
-  const text = typeof value === 'string' ? JSON.stringify(value) : String(value);
-  return text.length > 80 ? `${text.slice(0, 77)}...` : text;
-}
 
 export const Whole = integer();
 export const Flag = boolean();

@@ -1,86 +1,317 @@
 import { type Struct, validate } from 'superstruct';
-import { type FileItem, isPadFile } from './file-item.ts';
-import { type FlatFile, flattenTree } from './file-tree.ts';
-import type { InfoDictHybrid, InfoDictV1, InfoDictV2 } from './info-dict.ts';
+import { layerRoots } from '../digest/merkle.ts';
+import { shown, toHex } from '../errors.ts';
+import { firstUnaligned, isPadFile } from '../layout/padding.ts';
+import { BLOCK_SIZE, isPowerOfTwo } from '../layout/piece-length.ts';
+import { unsafeComponent } from '../layout/safe-path.ts';
+import type { TorrentVersion } from './discriminator.ts';
+import type { FileItem } from './file-item.ts';
+import type { FlatFile } from './file-tree.ts';
+import { InfoDictHybrid, type InfoDictHybridCreate, InfoDictV1, InfoDictV2 } from './info-dict.ts';
+import type { Issues, ValidationContext } from './issues.ts';
 import type { PieceLayers } from './piece-layers.ts';
-import type { Issues } from './wire.ts';
+import { INFO } from './wire.ts';
 
-/** Reports every failure of a struct, at on-disk keys. */
-export function checkStruct(value: unknown, struct: Struct<never, never>, keys: object, issues: Issues): void {
-  const [error] = validate(value, struct as unknown as Struct<unknown, unknown>);
-  for (const failure of error?.failures() ?? []) {
-    const [attribute, ...rest] = failure.path as string[];
-    const key = (keys as Record<string, { key: string }>)[attribute ?? '']?.key ?? attribute ?? '';
-    const path = ['info', key, ...rest];
-    // Already reported while it was decoded.
-    if (issues.list.some((issue) => path.every((part, i) => issue.path[i] === part))) continue;
-    if (failure.value === undefined) issues.add('required', path, `${key} is missing`);
-    else issues.add(failure.type, path, lowerFirst(failure.message));
+/** What the rules look at. A field that did not decode is absent: each rule checks what it still can. */
+export interface Subject {
+  version: TorrentVersion;
+  info: InfoDictHybridCreate;
+  /** Whether the infodict has an on-disk key, decoded or not. */
+  has(key: string): boolean;
+  /** Null when the key is absent, undefined when it did not decode. */
+  layers: PieceLayers | null | undefined;
+  /** The flattened tree; null when there is none to look at. */
+  flat: FlatFile[] | null;
+  context: ValidationContext;
+  issues: Issues;
+}
+
+/** Every rule, in the order of their reports. Each looks at what it needs and passes over the rest. */
+const RULES: readonly ((subject: Subject) => void)[] = [
+  metaVersion,
+  disallowedFields,
+  structure,
+  safeName,
+  lengthXorFiles,
+  contentExpected,
+  expectedNPieces,
+  padfileAlignment,
+  padPath,
+  duplicatePaths,
+  piecesRoots,
+  v1V2FilesMatch,
+  pieceLayersIfV2,
+  piecesLayersCorrect,
+];
+
+/** Holds an infodict and its layers against all rules. */
+export function checkRules(subject: Subject): void {
+  for (const rule of RULES) rule(subject);
+}
+
+const STRUCTS = { v1: InfoDictV1, v2: InfoDictV2, hybrid: InfoDictHybrid };
+
+/** Required fields and their values, by the struct of the kind; under on-disk keys. */
+function structure({ version, info, has, issues }: Subject): void {
+  for (const { path, value, type, message } of failuresOf(info, STRUCTS[version] as unknown as Struct)) {
+    const attribute = path[0] as keyof typeof INFO;
+    const { key } = INFO[attribute];
+    if (issues.covers(['info', key])) continue;
+    if (value === undefined && !has(key)) issues.add('required', ['info', key], `expected ${key}, got nothing`);
+    else if (attribute !== 'pieceLength') issues.add('type', ['info', key], lowerFirst(message));
+    else if (!(issues.compat && version === 'v1' && (value as number) > 0)) {
+      issues.add(type as 'pieceLength', ['info', key], lowerFirst(message));
+    } else issues.add('pieceLength', ['info', key], lowerFirst(message), 'warning');
   }
 }
 
-/** `length` or `files`, by presence (BEP 3). */
-export function lengthXorFiles(info: Pick<InfoDictV1, 'length' | 'files'>, issues: Issues): void {
-  const both = info.length != null && info.files != null;
-  if (both) issues.add('lengthXorFiles', ['info'], 'length and files exclude each other', 'BEP 3');
-  if (info.length == null && info.files == null) {
-    issues.add('lengthXorFiles', ['info'], 'expected length (a single file) or files, got neither', 'BEP 3');
+/** The failures of a struct, without superstruct's type of it. */
+export function failuresOf(
+  value: unknown,
+  struct: Struct,
+): { path: string[]; value: unknown; type: string; message: string }[] {
+  const [error] = validate(value, struct);
+  return (error?.failures() ?? []).map((failure) => ({ ...failure, path: failure.path as string[] }));
+}
+
+/** First of all: a newer version may mean anything (BEP 52). */
+function metaVersion({ version, info, has, issues }: Subject): void {
+  const at = ['info', 'meta version'];
+  const { metaVersion: value } = info;
+  if (value != null && value > 2) issues.add('meta_version', at, `expected 2, got ${value}: made by a newer version`);
+  else if (version === 'v1') return;
+  else if (value != null && value !== 2) issues.add('meta_version', at, `expected 2, got ${value}`);
+  else if (!has('meta version') && issues.profile !== 'default')
+    issues.add('meta_version', at, 'expected 2, got nothing');
+}
+
+/** The fields that tell v1 and v2 infodicts apart. A hybrid has both. */
+function disallowedFields({ version, info, has, issues }: Subject): void {
+  if (version === 'v1' && has('meta version') && (info.metaVersion ?? 0) <= 2) {
+    const message = 'expected no meta version without a file tree';
+    // libtorrent looks for the tree when it says 2.
+    if (info.metaVersion === 2) issues.add('disallowedFields', ['info', 'meta version'], message);
+    else issues.forgivable('disallowedFields', ['info', 'meta version'], message);
+  }
+  for (const key of version === 'v2' ? ['length', 'files'] : []) {
+    if (has(key)) issues.forgivable('disallowedFields', ['info', key], `expected no ${key} without pieces`);
   }
 }
 
-/** As many pieces as the sizes imply, pads counted (BEP 3). */
-export function expectedNPieces(info: InfoDictV1 | InfoDictHybrid, issues: Issues): void {
-  const total = v1Files(info).reduce((sum, file) => sum + file.length, 0);
-  if (!Number.isSafeInteger(total)) {
-    issues.add('too_large', ['info', 'files'], 'the files are larger than 2^53 bytes in all');
+/** The name is where a client puts the torrent: a file of that name, or a folder. */
+function safeName({ info, has, issues }: Subject): void {
+  const problem = info.name == null ? null : unsafeComponent(info.name);
+  if (!problem) return;
+  const message = `${problem} as the name: ${shown(info.name)}`;
+  // libtorrent names a folder by its infohash then, but has no name for a file.
+  const nameless = ['', '.', '..'].includes(info.name as string) && !has('files');
+  if (nameless) issues.add('unsafe_path', ['info', 'name'], message);
+  else issues.forgivable('unsafe_path', ['info', 'name'], message);
+}
+
+function lengthXorFiles({ version, has, issues }: Subject): void {
+  if (version === 'v2' || has('length') !== has('files')) return;
+  if (!has('length')) issues.add('lengthXorFiles', ['info'], 'expected length (a single file) or files, got neither');
+  else issues.forgivable('lengthXorFiles', ['info'], 'expected length (a single file) or files, got both');
+}
+
+/** The v1 list as a list, a single file as one of one; null when it did not decode. */
+export function v1Files({ name, length, files }: InfoDictHybridCreate): FileItem[] | null {
+  if (files) return files;
+  return length != null ? [{ path: [name ?? ''], length }] : null;
+}
+
+function sum(files: readonly { length: number }[]): number {
+  return files.reduce((total, file) => total + file.length, 0);
+}
+
+/** Clients refuse a torrent of nothing. */
+function contentExpected({ version, info, flat, issues }: Subject): void {
+  const files = version === 'v2' ? flat : v1Files(info)?.filter((file) => issues.compat || !isPadFile(file));
+  if (files && sum(files) === 0) {
+    issues.add(
+      'empty_torrent',
+      ['info'],
+      `expected content, got ${files.length === 0 ? 'no files' : 'only empty files'}`,
+    );
+  }
+  if (files && !Number.isSafeInteger(sum(files))) {
+    issues.add('too_large', ['info'], 'expected at most 2^53 bytes in all, got more');
+  }
+}
+
+/** As many pieces as the sizes imply, pads counted. */
+function expectedNPieces({ version, info, issues }: Subject): void {
+  const files = v1Files(info);
+  const { pieces, pieceLength } = info;
+  if (version === 'v2' || !files || !pieces || !(pieceLength && pieceLength > 0)) return;
+  const total = sum(files);
+  const expected = Math.ceil(total / pieceLength);
+  if (!Number.isSafeInteger(total) || pieces.length === expected) return;
+  const message = `expected ${expected} pieces (${total} bytes by ${pieceLength}), got ${pieces.length}`;
+  issues.add('expectedNPieces', ['info', 'pieces'], message);
+}
+
+function padfileAlignment({ version, info, context, issues }: Subject): void {
+  const { files, pieceLength } = info;
+  if (version === 'v2' || !files || !(pieceLength && pieceLength > 0)) return;
+  const { padding = 'default' } = context;
+  if (padding === 'forbid') {
+    const pad = files.findIndex(isPadFile);
+    if (pad >= 0) issues.add('padfileAlignment', ['info', 'files', pad], 'expected no pad files, got one');
     return;
   }
-  const expected = Math.ceil(total / info.pieceLength);
-  if (info.pieces.length === expected) return;
-  const message = `expected ${expected} pieces of ${info.pieceLength} bytes for ${total} bytes, got ${info.pieces.length}`;
-  issues.add('expectedNPieces', ['info', 'pieces'], message, 'BEP 3');
+  const strict =
+    padding === 'strict' || (padding === 'default' && (version === 'hybrid' || issues.profile === 'strict'));
+  const unaligned = strict ? firstUnaligned(files, pieceLength) : -1;
+  if (unaligned < 0) return;
+  const start = sum(files.slice(0, unaligned));
+  const message = `expected a file to start at a multiple of ${pieceLength}, got ${start}`;
+  issues.add('padfileAlignment', ['info', 'files', unaligned], message);
 }
 
-/** The v1 and the v2 description name the same files of the same sizes in the same order, pads and empty files aside. */
-export function v1V2FilesMatch(info: InfoDictHybrid, issues: Issues): void {
-  const v1 = v1Files(info).filter((file) => !isPadFile(file) && file.length > 0);
-  const v2 = flattenTree(info.fileTree).filter((file) => file.length > 0);
-  if (v1.length !== v2.length) {
-    issues.add('v1V2FilesMatch', ['info'], `v1 names ${v1.length} files with content, v2 ${v2.length}`, 'BEP 52');
+function padPath({ version, info, context, issues }: Subject): void {
+  const strict = context.paddingPath === 'strict' || (context.paddingPath === undefined && issues.profile === 'strict');
+  if (version === 'v2' || !strict) return;
+  for (const [index, file] of (info.files ?? []).entries()) {
+    const named = file.path.length === 2 && file.path[0] === '.pad' && file.path[1] === String(file.length);
+    if (!isPadFile(file) || named) continue;
+    const message = `expected .pad/${file.length}, got ${shown(file.path.join('/'))}`;
+    issues.add('padPath', ['info', 'files', index, 'path'], message);
+  }
+}
+
+/** No path twice, and none that leads through a file; pads may share theirs. A tree cannot say either. */
+function duplicatePaths({ version, info, issues }: Subject): void {
+  if (version === 'v2' || !info.files) return;
+  const files = new Set<string>();
+  const folders = new Set<string>();
+  for (const [index, file] of info.files.entries()) {
+    if (isPadFile(file)) continue;
+    const path = file.path.join('/');
+    let twice = files.has(path) || folders.has(path);
+    files.add(path);
+    for (let end = path.lastIndexOf('/'); end > 0; end = path.lastIndexOf('/', end - 1)) {
+      const folder = path.slice(0, end);
+      twice ||= files.has(folder);
+      if (folders.has(folder)) break;
+      folders.add(folder);
+    }
+    if (twice) {
+      const message = `expected different paths, got ${shown(path)} where another file is`;
+      issues.forgivable('duplicate_path', ['info', 'files', index, 'path'], message);
+    }
+  }
+}
+
+/** The place of a file in the tree, by on-disk keys. */
+function treePath(file: FlatFile): string[] {
+  return ['info', 'file tree', ...file.path.map((part) => Buffer.from(part).toString('latin1')), ''];
+}
+
+/** Content has a root; no content has none. */
+function piecesRoots({ flat, issues }: Subject): void {
+  for (const file of flat ?? []) {
+    const { length, piecesRoot, attr } = file;
+    if (attr?.includes('l')) continue;
+    const at = () => [...treePath(file), 'pieces root'];
+    if (length === 0 && piecesRoot)
+      issues.forgivable('pieces_root', at(), 'expected no pieces root for an empty file, got one');
+    if (length > 0 && !piecesRoot && !issues.covers(at()))
+      issues.add('pieces_root', at(), `expected a pieces root for ${length} bytes, got nothing`);
+    if (piecesRoot?.every((byte) => byte === 0)) issues.add('pieces_root', at(), 'expected a hash, got 32 zero bytes');
+  }
+}
+
+/**
+ * Same files of the same sizes in the same order, pads aside. Where empty files stand among the others is compared only
+ * in compat: libtorrent does.
+ */
+function v1V2FilesMatch({ version, info, flat, issues }: Subject): void {
+  const list = v1Files(info);
+  if (version !== 'hybrid' || !list || !flat) return;
+  const { fileTree, length, name } = info;
+  if (length != null && fileTree && name != null && !fileTree.has(name)) {
+    const message = `expected ${shown(name)} in the file tree, got ${shown([...fileTree.keys()][0])}`;
+    issues.add('name_mismatch', ['info', 'file tree'], message);
     return;
   }
-  const index = v1.findIndex((file, i) => !sameFile(file, v2[i] as FlatFile));
-  if (index < 0) return;
-  const [a, b] = [v1[index] as FileItem, v2[index] as FlatFile];
-  const message = `file ${index} is ${a.path.join('/')} (${a.length} bytes) in v1, ${b.path.join('/')} (${b.length} bytes) in v2`;
-  issues.add('v1V2FilesMatch', ['info'], message, 'BEP 52');
+  const v1 = list.filter((file) => !isPadFile(file));
+  const content = <T extends { length: number }>(files: readonly T[]) =>
+    issues.compat ? files : files.filter((file) => file.length > 0);
+  const [ours, theirs] = [content(v1), content(flat)];
+  const at = ['info', info.files ? 'files' : 'length'];
+  const index = ours.findIndex((file, i) => !theirs[i] || !sameFile(file, theirs[i]));
+  if (index >= 0 || ours.length !== theirs.length) {
+    const which = index >= 0 ? index : ours.length;
+    const message = `expected ${describe(theirs[which])} as file ${which} (as in v2), got ${describe(ours[which])}`;
+    issues.add('v1V2FilesMatch', at, message);
+    return;
+  }
+  const empty = (files: readonly { length: number; path: string[] }[]) =>
+    files
+      .filter((file) => file.length === 0)
+      .map((file) => file.path.join('/'))
+      .sort();
+  const [emptyV1, emptyV2] = [empty(v1), empty(flat)];
+  const odd = emptyV1.find((path) => !emptyV2.includes(path)) ?? emptyV2.find((path) => !emptyV1.includes(path));
+  if (odd !== undefined)
+    issues.add('v1V2FilesMatch', at, `expected the same empty files in v1 and v2, got ${shown(odd)} in one`);
+}
+
+function describe(file: { path: string[]; length: number } | undefined): string {
+  return file ? `${shown(file.path.join('/'))} of ${file.length} bytes` : 'nothing';
 }
 
 function sameFile(a: FileItem, b: FlatFile): boolean {
   return a.length === b.length && a.path.length === b.path.length && a.path.every((part, i) => part === b.path[i]);
 }
 
-/** A v2 or hybrid torrent must have piece layers (BEP 52). */
-export function pieceLayersIfV2(layers: PieceLayers | null, issues: Issues): void {
-  if (!layers) issues.add('pieceLayersIfV2', ['piece layers'], 'piece layers is missing', 'BEP 52');
+function pieceLayersIfV2({ version, layers, issues }: Subject): void {
+  if (version === 'v1' || layers !== null) return;
+  issues.forgivable('pieceLayersIfV2', ['piece layers'], 'expected piece layers, got nothing');
 }
 
-/** Every file longer than a piece has a layer, with a hash for each of its pieces (BEP 52). */
-export function piecesLayersCorrect(info: InfoDictV2 | InfoDictHybrid, layers: PieceLayers, issues: Issues): void {
-  for (const file of flattenTree(info.fileTree)) {
-    if (file.length <= info.pieceLength || !file.piecesRoot) continue;
-    const root = Buffer.from(file.piecesRoot).toString('hex');
-    const expected = Math.ceil(file.length / info.pieceLength);
-    const got = layers.get(root)?.length ?? 0;
-    if (got === expected) continue;
-    const message = `expected ${expected} hashes for ${file.path.join('/')}, got ${got === 0 ? 'no layer' : got}`;
-    issues.add('piecesLayersCorrect', ['piece layers', root], message, 'BEP 52');
+/** Each file longer than a piece has a layer with a hash for each piece, which hashes to its root; nothing else has. */
+function piecesLayersCorrect({ version, info, flat, layers, issues }: Subject): void {
+  const { pieceLength } = info;
+  if (version === 'v1' || !flat || !layers || !isPowerOfTwo(pieceLength) || pieceLength < BLOCK_SIZE) return;
+  const expected = new Map<string, FlatFile>();
+  for (const file of flat) {
+    if (file.length > pieceLength && file.piecesRoot) expected.set(toHex(file.piecesRoot), file);
+  }
+  const at = (root: string) => ['piece layers', keyOf(root)];
+  const right: string[] = [];
+  for (const [root, file] of expected) {
+    const layer = layers.get(root);
+    const count = Math.ceil(file.length / pieceLength);
+    const path = shown(file.path.join('/'));
+    if (!layer) issues.forgivable('piecesLayersCorrect', at(root), `expected a layer for ${path}, got nothing`);
+    else if (layer.length === count) right.push(root);
+    else issues.add('piecesLayersCorrect', at(root), `expected ${count} hashes for ${path}, got ${layer.length}`);
+  }
+  for (const root of layers.keys()) {
+    if (root.length === 64 && !expected.has(root)) {
+      issues.forgivable(
+        'piecesLayersCorrect',
+        at(root),
+        'expected no layer: no file longer than a piece has this root',
+      );
+    }
+  }
+  const roots = layerRoots(
+    right.map((root) => layers.get(root)?.bytes as Uint8Array),
+    pieceLength / BLOCK_SIZE,
+  );
+  for (const [i, root] of right.entries()) {
+    const got = toHex(roots.subarray(i * 32, (i + 1) * 32));
+    if (got !== root)
+      issues.forgivable('piecesLayersCorrect', at(root), `expected hashes whose root is ${root}, got ${got}`);
   }
 }
 
-/** The v1 list of a v1 or hybrid infodict, a single file as a list of one. */
-export function v1Files(info: Pick<InfoDictV1, 'name' | 'length' | 'files'>): FileItem[] {
-  return info.files ?? [{ path: [info.name], length: info.length ?? 0 }];
+function keyOf(root: string): string {
+  return Buffer.from(root, 'hex').toString('latin1');
 }
 
 function lowerFirst(message: string): string {

@@ -1,25 +1,33 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { link, lstat, open, readFile, rename, unlink } from 'node:fs/promises';
 import path from 'node:path';
-import type { Struct } from 'superstruct';
-import { decode } from '../bencode/decode.ts';
-import type { BencodeMap } from '../bencode/value.ts';
-import { fromSystemError, MetainfoError, ValidationError } from '../errors.ts';
+import { BencodeError, type DecodeLimits, decode } from '../bencode/decode.ts';
+import { encode } from '../bencode/encode.ts';
+import type { BencodeMap, BencodeValue } from '../bencode/value.ts';
+import { fromSystemError, type Issue, MetainfoError, shown, ValidationError } from '../errors.ts';
+import { isPadFile } from '../layout/padding.ts';
+import { safePaths } from '../layout/safe-path.ts';
+import { fromDecodedTorrent } from './decoded.ts';
 import { infodictDiscriminator, type TorrentVersion } from './discriminator.ts';
-import { isPadFile } from './file-item.ts';
+import { type DumpedDictionary, toStringKeys } from './dump.ts';
+import type { FileItem } from './file-item.ts';
 import { type FileTreeItem, flattenTree } from './file-tree.ts';
-import { InfoDictHybrid, InfoDictV1, InfoDictV2 } from './info-dict.ts';
+import type { InfoDictHybrid, InfoDictV1, InfoDictV2 } from './info-dict.ts';
+import { Issues, type ValidationContext } from './issues.ts';
 import type { PieceLayers } from './piece-layers.ts';
 import {
-  checkStruct,
-  expectedNPieces,
-  lengthXorFiles,
-  pieceLayersIfV2,
-  piecesLayersCorrect,
-  v1Files,
-  v1V2FilesMatch,
-} from './rules.ts';
-import { decodeFields, INFO, Issues, TORRENT } from './wire.ts';
+  type FileRange,
+  fileRange,
+  lastAtMost,
+  type RangeFile,
+  type V1PieceRange,
+  type V2PieceRange,
+  validateV1,
+  validateV2,
+  webseedUrl,
+} from './ranges.ts';
+import { checkRules, v1Files } from './rules.ts';
+import { decodeFields, INFO, nearest, TORRENT } from './wire.ts';
 
 /** The infodict of each kind of torrent. */
 export interface InfoDictOf {
@@ -30,7 +38,7 @@ export interface InfoDictOf {
 
 /** A file of any kind of torrent, pads left out. */
 export interface TorrentFile {
-  /** From the torrent's root, with `/`. */
+  /** From the torrent's root, with `/`: as the torrent says it, which may be hostile in `compat`. */
   path: string;
   /** Bytes. */
   length: number;
@@ -43,6 +51,12 @@ export interface TorrentFile {
 export interface WriteOptions {
   /** Replace an existing file; default false. */
   force?: boolean;
+}
+
+export interface ReadOptions {
+  context?: ValidationContext | undefined;
+  /** What bounds time and memory. */
+  limits?: DecodeLimits | undefined;
 }
 
 /** The fields of a torrent as its model holds them: null where the key is absent. */
@@ -58,6 +72,19 @@ interface TorrentFields<V extends TorrentVersion> {
   extra: BencodeMap;
 }
 
+/** What a torrent is made of beside its fields. */
+interface Origin {
+  bytes: Uint8Array;
+  infoBytes: Uint8Array;
+  warnings: readonly Issue[];
+}
+
+/** Everything that has a place on the axis of v1 pieces, with prefix sums to search in. */
+interface V1Layout {
+  files: RangeFile[];
+  starts: Float64Array;
+}
+
 /** A valid torrent, never changed. It remembers the bytes it was read from and writes those. */
 export class TorrentBase<V extends TorrentVersion> implements TorrentFields<V> {
   readonly torrentVersion: V;
@@ -68,15 +95,21 @@ export class TorrentBase<V extends TorrentVersion> implements TorrentFields<V> {
   readonly creationDate: Date | null;
   readonly info: InfoDictOf[V];
   readonly pieceLayers: PieceLayers | null;
+  /** Webseeds, as a list however they were written (BEP 19). */
   readonly urlList: string[] | null;
   /** Unknown keys beside `info`, as they were read. */
   readonly extra: BencodeMap;
   /** The raw `info` dictionary: what the infohash is the hash of. */
   readonly infoBytes: Uint8Array;
+  /** What was found and let pass. */
+  readonly warnings: readonly Issue[];
   readonly #bytes: Uint8Array;
+  #files: TorrentFile[] | undefined;
+  #flatFiles: Map<string, FileTreeItem> | undefined;
+  #v1Layout: V1Layout | undefined;
 
-  /** @internal Torrents come from `Torrent.fromBytes`, `Torrent.read` and `draft.generate`. */
-  constructor(version: V, fields: TorrentFields<V>, bytes: Uint8Array, infoBytes: Uint8Array) {
+  /** @internal Torrents come from `Torrent.fromBytes`, `Torrent.read`, `Torrent.fromDecoded` and `draft.generate`. */
+  constructor(version: V, fields: TorrentFields<V>, { bytes, infoBytes, warnings }: Origin) {
     this.torrentVersion = version;
     this.announce = fields.announce;
     this.announceList = fields.announceList;
@@ -88,7 +121,13 @@ export class TorrentBase<V extends TorrentVersion> implements TorrentFields<V> {
     this.urlList = fields.urlList;
     this.extra = fields.extra;
     this.infoBytes = infoBytes;
+    this.warnings = warnings;
     this.#bytes = bytes;
+  }
+
+  /** The name to show: `name.utf-8` where an old creator wrote one, else `name`. */
+  get name(): string {
+    return this.info.nameUtf8 ?? this.info.name;
   }
 
   /** SHA-1 of the raw `info` in hexadecimal (BEP 3); null for v2. */
@@ -103,29 +142,42 @@ export class TorrentBase<V extends TorrentVersion> implements TorrentFields<V> {
 
   /** The files a user sees, in the torrent's order: no pads. */
   get files(): TorrentFile[] {
-    const info: InfoDictV1 | InfoDictV2 | InfoDictHybrid = this.info;
-    if (this.torrentVersion === 'v1') {
-      const visible = v1Files(info as InfoDictV1).filter((file) => !isPadFile(file));
-      return visible.map(({ path: parts, length, attr }) => ({
-        path: parts.join('/'),
-        length,
-        attr: attr ?? null,
-        piecesRoot: null,
-      }));
-    }
-    return flattenTree((info as InfoDictV2).fileTree).map(({ path: parts, length, piecesRoot }) => ({
-      path: parts.join('/'),
-      length,
-      attr: null,
-      piecesRoot: piecesRoot ?? null,
+    this.#files ??= this.torrentVersion === 'v1' ? this.#filesOfList() : this.#filesOfTree();
+    return this.#files;
+  }
+
+  #filesOfList(): TorrentFile[] {
+    const visible = (v1Files(this.info as InfoDictV1) as FileItem[]).filter((file) => !isPadFile(file));
+    return visible.map((file) => ({
+      path: displayPath(file),
+      length: file.length,
+      attr: file.attr ?? null,
+      piecesRoot: null,
     }));
+  }
+
+  #filesOfTree(): TorrentFile[] {
+    return flattenTree((this.info as InfoDictV2).fileTree).map((file) => ({
+      path: file.path.join('/'),
+      length: file.length,
+      attr: file.attr ?? null,
+      piecesRoot: file.piecesRoot ?? null,
+    }));
+  }
+
+  /** Where each of `files` may go on disk: no path leaves its folder, all differ. Equal to their paths for a good torrent. */
+  get safePaths(): string[] {
+    return safePaths(this.files.map((file) => file.path.split('/'))).map((parts) => parts.join('/'));
   }
 
   /** The v2 file tree, flattened: path with `/` to file. Null for v1. */
   get flatFiles(): Map<string, FileTreeItem> | null {
     if (this.torrentVersion === 'v1') return null;
-    const files = flattenTree((this.info as InfoDictV2).fileTree);
-    return new Map(files.map(({ path: parts, ...item }) => [parts.join('/'), item]));
+    if (!this.#flatFiles) {
+      const files = flattenTree((this.info as InfoDictV2).fileTree);
+      this.#flatFiles = new Map(files.map(({ path: parts, ...item }) => [parts.join('/'), item]));
+    }
+    return this.#flatFiles;
   }
 
   /** The number of files, pads left out. */
@@ -138,17 +190,101 @@ export class TorrentBase<V extends TorrentVersion> implements TorrentFields<V> {
     return this.files.reduce((sum, file) => sum + file.length, 0);
   }
 
+  /** Bytes of the torrent file. */
+  get fileSize(): number {
+    return this.#bytes.length;
+  }
+
   /** The number of pieces: of the v1 description where there is one, else of all files. */
   get nPieces(): number {
-    const info: InfoDictV1 | InfoDictV2 | InfoDictHybrid = this.info;
+    const { info } = this;
     if (this.torrentVersion !== 'v2') return (info as InfoDictV1).pieces.length;
     return this.files.reduce((sum, file) => sum + Math.ceil(file.length / info.pieceLength), 0);
   }
 
-  /** All trackers, each once, `announce-list` before `announce` (BEP 12). */
+  /** All trackers, each once, without blanks: `announce-list` replaces `announce` when it names any (BEP 12). */
   get flatTrackers(): string[] {
-    const listed = (this.announceList ?? []).flat().filter((url) => url.trim() !== '');
-    return [...new Set(listed.length > 0 ? listed : this.announce === null ? [] : [this.announce])];
+    const trimmed = (urls: readonly string[]) => urls.map((url) => url.trim()).filter((url) => url !== '');
+    const listed = trimmed((this.announceList ?? []).flat());
+    return [...new Set(listed.length > 0 ? listed : trimmed(this.announce === null ? [] : [this.announce]))];
+  }
+
+  /** Webseeds, each once (BEP 19). */
+  get webseeds(): string[] {
+    return [...new Set(this.urlList ?? [])];
+  }
+
+  /**
+   * Which bytes of which files a v1 piece is the hash of. O(log files) after the first call.
+   *
+   * @throws {MetainfoError} `ERR_OUT_OF_RANGE`; `ERR_INVALID_ARGUMENT` for a v2 torrent
+   */
+  v1PieceRange(pieceIdx: number): V1PieceRange {
+    if (this.torrentVersion === 'v2') throw new MetainfoError('ERR_INVALID_ARGUMENT', 'A v2 torrent has no v1 pieces.');
+    const { pieces, pieceLength } = this.info as InfoDictV1;
+    requireIndex(pieceIdx, pieces.length, 'piece');
+    this.#v1Layout ??= layoutOf(this.name, this.info as InfoDictV1);
+    const { files, starts } = this.#v1Layout;
+    const [begin, end] = [pieceIdx * pieceLength, (pieceIdx + 1) * pieceLength];
+    const ranges: FileRange[] = [];
+    for (let i = lastAtMost(starts, begin); i < files.length && (starts[i] as number) < end; i += 1) {
+      const [file, start] = [files[i] as RangeFile, starts[i] as number];
+      const range = fileRange(file, Math.max(0, begin - start), Math.min(file.length, end - start));
+      if (range.rangeEnd > range.rangeStart) ranges.push(range);
+    }
+    const pieceHash = pieces.at(pieceIdx) as Uint8Array;
+    return { pieceIdx, pieceHash, ranges, validateData: (chunks) => validateV1(pieceHash, ranges, chunks) };
+  }
+
+  /**
+   * A piece of one file of a v2 or hybrid torrent. A file of at most one piece is its own range: `pieceIdx` is then
+   * ignored, and the hash is the root.
+   *
+   * @param file Its path from the torrent's root, with `/`.
+   * @throws {MetainfoError} `ERR_NOT_FOUND` for no such file; `ERR_OUT_OF_RANGE`; `ERR_INVALID_ARGUMENT` for a v1
+   *   torrent, an empty file, or a torrent without the file's layer
+   */
+  v2PieceRange(file: string, pieceIdx = 0): V2PieceRange {
+    const { flatFiles } = this;
+    if (!flatFiles) throw new MetainfoError('ERR_INVALID_ARGUMENT', 'A v1 torrent has no v2 pieces.');
+    const item = flatFiles.get(file);
+    if (!item) throw new MetainfoError('ERR_NOT_FOUND', `The torrent has no file ${shown(file)}.`, { path: file });
+    const rootHash = item.piecesRoot;
+    if (!rootHash)
+      throw new MetainfoError('ERR_INVALID_ARGUMENT', `${shown(file)} is empty: it has no pieces.`, { path: file });
+    const { pieceLength } = this.info;
+    const whole = item.length <= pieceLength;
+    const index = whole ? 0 : requireIndex(pieceIdx, Math.ceil(item.length / pieceLength), 'piece');
+    const pieceHash = whole ? rootHash : this.pieceLayers?.get(Buffer.from(rootHash).toString('hex'))?.at(index);
+    if (!pieceHash)
+      throw new MetainfoError('ERR_INVALID_ARGUMENT', `The torrent has no layer for ${shown(file)}.`, { path: file });
+    const single = flatFiles.size === 1 && file === this.info.name;
+    const fullPath = single ? file : `${this.name}/${file}`;
+    const range = {
+      pieceIdx: index,
+      path: file,
+      rangeStart: index * pieceLength,
+      rangeEnd: Math.min(item.length, (index + 1) * pieceLength),
+      pieceLength,
+      fileSize: item.length,
+      pieceHash,
+      rootHash,
+      fullPath,
+      webseedUrl: (base: string) => webseedUrl(base, { path: file, length: item.length, attr: null, fullPath, single }),
+    };
+    return { ...range, validateData: (blocks) => validateV2(range, blocks) };
+  }
+
+  /**
+   * The torrent as a dictionary. `str`: with string keys, which the npm package `bencode` encodes to the bytes of
+   * {@link bencode} (Maps of bytes stand where text keys would not survive that; integers beyond 2^53, which that
+   * package cannot write, are bigints). `binary`: as `decode` gives it and `encode` takes it, keys one char a byte.
+   */
+  modelDumpTorrent(options?: { mode?: 'str' }): DumpedDictionary;
+  modelDumpTorrent(options: { mode: 'binary' }): BencodeMap;
+  modelDumpTorrent({ mode = 'str' }: { mode?: 'str' | 'binary' } = {}): DumpedDictionary | BencodeMap {
+    const { value } = decode(this.#bytes, { tolerant: true });
+    return mode === 'binary' ? (value as BencodeMap) : (toStringKeys(value) as DumpedDictionary);
   }
 
   /** The bytes of the torrent file: those it was read from. */
@@ -183,14 +319,43 @@ export class TorrentBase<V extends TorrentVersion> implements TorrentFields<V> {
   }
 }
 
+function displayPath(file: FileItem): string {
+  return (file.pathUtf8 ?? file.path).join('/');
+}
+
+function requireIndex(index: number, count: number, what: string): number {
+  if (Number.isInteger(index) && index >= 0 && index < count) return index;
+  throw new MetainfoError('ERR_OUT_OF_RANGE', `Expected a ${what} index from 0 to ${count - 1}, got ${shown(index)}.`);
+}
+
+function layoutOf(name: string, info: InfoDictV1): V1Layout {
+  const items = v1Files(info) as FileItem[];
+  const starts = new Float64Array(items.length);
+  let offset = 0;
+  const files = items.map((item, i): RangeFile => {
+    starts[i] = offset;
+    offset += item.length;
+    const single = !info.files;
+    const shownPath = displayPath(item);
+    return {
+      path: shownPath,
+      length: item.length,
+      attr: item.attr ?? null,
+      single,
+      fullPath: single ? name : `${name}/${shownPath}`,
+    };
+  });
+  return { files, starts };
+}
+
 /** link() fails where the target exists, so a file that appeared since any check before is not lost. */
 async function renameExclusively(from: string, to: string): Promise<void> {
   try {
     await link(from, to);
   } catch (error) {
     // File systems without hard links.
-    if (!['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK'].includes((error as NodeJS.ErrnoException).code ?? ''))
-      throw error;
+    const { code = '' } = error as NodeJS.ErrnoException;
+    if (!['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK'].includes(code)) throw error;
     if (await exists(to)) throw outputExists(to, error);
     await rename(from, to);
   }
@@ -213,46 +378,72 @@ export function outputExists(target: string, cause?: unknown): MetainfoError {
 /** A torrent of any kind: `torrentVersion` tells which, and narrows the type of `info`. */
 export type Torrent = TorrentBase<'v1'> | TorrentBase<'v2'> | TorrentBase<'hybrid'>;
 
+/** All that is known of some bytes, valid or not. */
+export interface Inspection {
+  /** Null when there are errors. */
+  torrent: Torrent | null;
+  /** Null when the infodict says neither. */
+  version: TorrentVersion | null;
+  /** Of the raw `info`, where there is one that reads; in hexadecimal. */
+  infohash: { v1: string | null; v2: string | null };
+  /** Errors first. */
+  issues: Issue[];
+}
+
 export const Torrent = {
   /**
    * Reads and checks a torrent file.
    *
    * @throws {MetainfoError} `ERR_NOT_FOUND`, `ERR_UNREADABLE`, `ERR_READ`; what {@link Torrent.fromBytes} throws
    */
-  async read(file: string): Promise<Torrent> {
-    let bytes: Uint8Array;
-    try {
-      bytes = await readFile(file);
-    } catch (error) {
-      throw fromSystemError(error, file, 'read');
-    }
-    return Torrent.fromBytes(bytes);
+  async read(file: string, options: ReadOptions = {}): Promise<Torrent> {
+    return Torrent.fromBytes(await readTorrentFile(file), options);
   },
 
   /**
    * Checks the bytes of a torrent file. They are viewed, not copied: do not change them afterwards.
    *
    * @throws {BencodeError} when they are not bencode
-   * @throws {ValidationError} when they are no valid torrent
+   * @throws {ValidationError} when they are no valid torrent, with every issue
    */
-  fromBytes(bytes: Uint8Array): Torrent {
-    const { value, span } = decode(bytes, { span: 'info' });
-    const issues = new Issues();
-    if (!(value instanceof Map)) {
-      issues.add('type', [], 'expected a dictionary');
-      throw new ValidationError(issues.list);
-    }
-    const infoValue = value.get('info');
-    const rest = new Map([...value].filter(([key]) => key !== 'info'));
-    const fields = { ...ABSENT, ...decodeFields(rest, TORRENT, [], issues) };
-    const version = infodictDiscriminator(infoValue);
-    const info = decodeInfo(infoValue, version, issues);
-    if (version && info) checkTorrent(version, info, fields.pieceLayers, issues);
-    if (!version || !info || !span || issues.list.length > 0) throw new ValidationError(issues.list);
-    const infoBytes = bytes.subarray(span.start, span.end);
-    return new TorrentBase(version, { ...fields, info } as never, bytes, infoBytes) as Torrent;
+  fromBytes(bytes: Uint8Array, options: ReadOptions = {}): Torrent {
+    const { torrent, issues } = inspect(bytes, new Issues(options.context?.profile), options);
+    if (!torrent) throw new ValidationError(issues);
+    return torrent;
+  },
+
+  /**
+   * A torrent of what a bencode decoder gave, or of fields written by hand: plain objects (text keys) or Maps (keys one
+   * char a byte, or bytes), under on-disk keys or attribute names. Its bytes are the canonical encoding.
+   *
+   * @throws {ValidationError} with every issue; `lost` where the decoder has already lost information
+   */
+  fromDecoded(decoded: unknown, options: ReadOptions = {}): Torrent {
+    const found = new Issues(options.context?.profile);
+    const value = fromDecodedTorrent(decoded, found);
+    if (!value || found.hasErrors) throw new ValidationError(found.finish());
+    return Torrent.fromBytes(encode(value), options);
+  },
+
+  /**
+   * Checks bytes without throwing for what is wrong with them: version and infohash where they can be told, and all
+   * issues.
+   *
+   * @throws {BencodeError} when they are not bencode
+   */
+  inspect(bytes: Uint8Array, options: ReadOptions = {}): Inspection {
+    return inspect(bytes, new Issues(options.context?.profile), options);
   },
 };
+
+/** @throws {MetainfoError} `ERR_NOT_FOUND`, `ERR_UNREADABLE`, `ERR_READ` */
+export async function readTorrentFile(file: string): Promise<Uint8Array> {
+  try {
+    return await readFile(file);
+  } catch (error) {
+    throw fromSystemError(error, file, 'read');
+  }
+}
 
 const ABSENT = {
   announce: null,
@@ -260,34 +451,84 @@ const ABSENT = {
   comment: null,
   createdBy: null,
   creationDate: null,
-  pieceLayers: null as PieceLayers | null,
+  pieceLayers: null,
   urlList: null,
   extra: new Map() as BencodeMap,
 };
 
-function decodeInfo(value: unknown, version: TorrentVersion | null, issues: Issues): object | undefined {
+const NO_INFOHASH = { v1: null, v2: null };
+
+function inspect(bytes: Uint8Array, issues: Issues, { context = {}, limits = {} }: ReadOptions): Inspection {
+  // libtorrent's own limits, where what it refuses is to be refused.
+  const like = issues.compat ? { int64: true, limits: { depth: 99, ...limits } } : { limits };
+  const { value, faults, span } = decode(bytes, { span: 'info', tolerant: true, ...like });
   if (!(value instanceof Map)) {
-    return issues.add(value === undefined ? 'required' : 'type', ['info'], 'expected an info dictionary');
+    issues.add('type', [], `expected a dictionary, got ${shown(value)}`);
+    return { torrent: null, version: null, infohash: NO_INFOHASH, issues: issues.finish(bytes) };
   }
-  if (!version)
-    return issues.add('infodict', ['info'], 'expected pieces (v1), file tree (v2) or both (hybrid), got neither');
-  return decodeFields(value, INFO, ['info'], issues);
+  const infoValue = value.get('info');
+  const version = infodictDiscriminator(infoValue);
+  judgeFaults(faults, { version, span, issues });
+
+  // The rest of the dictionary without copying it: `info` is taken up by name.
+  const fields = { ...ABSENT, ...decodeFields(value, { ...TORRENT, info: RAW_INFO }, issues) };
+  const info = issues.within('info', () => decodeInfo(infoValue, version, issues));
+  if (version && info && infoValue instanceof Map) {
+    checkRules({
+      version,
+      info,
+      has: (key) => infoValue.has(key),
+      layers: value.has('piece layers') ? (fields.pieceLayers ?? undefined) : null,
+      flat: 'fileTree' in info ? flattenTree(info['fileTree'] as InfoDictV2['fileTree']) : null,
+      context,
+      issues,
+    });
+  }
+
+  const infoBytes = span ? bytes.subarray(span.start, span.end) : new Uint8Array();
+  const hash = (algorithm: string) => createHash(algorithm).update(infoBytes).digest('hex');
+  const infohash = {
+    v1: version && version !== 'v2' ? hash('sha1') : null,
+    v2: version && version !== 'v1' ? hash('sha256') : null,
+  };
+  const found = issues.finish(bytes);
+  if (issues.hasErrors || !version || !info) return { torrent: null, version, infohash, issues: found };
+  const torrent = new TorrentBase(version, { ...fields, info } as never, { bytes, infoBytes, warnings: found });
+  return { torrent: torrent as Torrent, version, infohash, issues: found };
 }
 
-const STRUCTS = { v1: InfoDictV1, v2: InfoDictV2, hybrid: InfoDictHybrid };
+/** `info` has a decoder of its own, chosen by its kind; here it is only no unknown key. */
+const RAW_INFO = { key: 'info', decode: () => undefined, encode: () => 0 };
 
-/** Shape first: the rules look at models that have it. */
-function checkTorrent(version: TorrentVersion, info: object, layers: PieceLayers | null, issues: Issues): void {
-  checkStruct(info, STRUCTS[version] as unknown as Struct<never, never>, INFO, issues);
-  if (issues.list.length > 0) return;
-  if (version !== 'v2') {
-    const v1 = info as InfoDictV1;
-    lengthXorFiles(v1, issues);
-    expectedNPieces(v1, issues);
+interface FaultContext {
+  version: TorrentVersion | null;
+  span: { start: number; end: number } | null;
+  issues: Issues;
+}
+
+/**
+ * Bencode that is not canonical: forgiven in v1, unless strict; never in a v2 infodict, where it would have another hash
+ * in another client. Outside of `info`, and after the end, libtorrent does not mind.
+ */
+function judgeFaults(faults: readonly BencodeError[], { version, span, issues }: FaultContext): void {
+  for (const fault of faults) {
+    const outside = span !== null && (fault.offset < span.start || fault.offset >= span.end);
+    const trailing = fault.fault === 'trailing-data';
+    const forgiven = issues.compat
+      ? version === 'v1' || outside
+      : version === 'v1' && issues.profile !== 'strict' && !trailing;
+    if (!forgiven) throw new BencodeError(fault.fault, fault.offset, fault.reason);
+    issues.warnAt(trailing ? 'trailing_data' : 'not_canonical', fault.offset, fault.reason);
   }
-  if (version !== 'v1') {
-    pieceLayersIfV2(layers, issues);
-    if (layers) piecesLayersCorrect(info as InfoDictV2, layers, issues);
+}
+
+function decodeInfo(value: BencodeValue | undefined, version: TorrentVersion | null, issues: Issues) {
+  if (!(value instanceof Map)) {
+    const missing = value === undefined;
+    return issues.add(missing ? 'required' : 'type', [], `expected an info dictionary, got ${shown(value)}`);
   }
-  if (version === 'hybrid') v1V2FilesMatch(info as InfoDictHybrid, issues);
+  if (version) return decodeFields(value, INFO, issues);
+  const near = [...value.keys()].find((key) => nearest(key, ['pieces', 'file tree']));
+  const hint = near === undefined ? '' : `; did you mean ${nearest(near, ['pieces', 'file tree'])} by ${shown(near)}?`;
+  return issues.add('infodict', [], `expected pieces (v1), file tree (v2) or both (hybrid), got neither${hint}`);
 }

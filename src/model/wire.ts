@@ -1,29 +1,19 @@
 import { type BencodeMap, type BencodeValue, type Encodable, keyBytes, toKey } from '../bencode/value.ts';
-import type { Issue } from '../errors.ts';
+import { shown, toHex } from '../errors.ts';
+import { unsafeComponent } from '../layout/safe-path.ts';
 import type { FileItem } from './file-item.ts';
 import type { FileTree, FileTreeItem } from './file-tree.ts';
-import { HashList, type HashSize, toHex } from './hash-list.ts';
+import { HashList, type HashSize } from './hash-list.ts';
+import type { Issues } from './issues.ts';
 import type { PieceLayers } from './piece-layers.ts';
-import { shown } from './primitives.ts';
-
-/** Where a value stands in the data. */
-type Path = readonly (string | number)[];
-
-/** Collects what is wrong while values are decoded. */
-export class Issues {
-  readonly list: Issue[] = [];
-
-  add(code: string, path: Path, message: string, spec?: string): undefined {
-    this.list.push({ code, severity: 'error', path: [...path], message, ...(spec && { spec }) });
-    return undefined;
-  }
-}
 
 /** How one field crosses between the model and bencode. `decode` gives undefined after it has reported an issue. */
 interface Field<T> {
   /** The on-disk key. */
   key: string;
-  decode(value: BencodeValue, path: Path, issues: Issues): T | undefined;
+  /** Whether libtorrent passes over a bad value: compat then warns and leaves it out. */
+  lenient?: boolean;
+  decode(value: BencodeValue, issues: Issues): T | undefined;
   encode(value: T): Encodable;
   /** Other forms that a caller may give: returned unchanged when it is none of them. */
   coerce?(value: unknown): unknown;
@@ -34,64 +24,101 @@ type Fields = Record<string, Field<never>>;
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-function decodeText(value: BencodeValue, path: Path, issues: Issues): string | undefined {
-  if (!(value instanceof Uint8Array)) return issues.add('type', path, `expected text, got ${shown(value)}`);
+function decodeText(value: BencodeValue, issues: Issues): string | undefined {
+  if (!(value instanceof Uint8Array)) return issues.add('type', [], `expected text, got ${shown(value)}`);
+  return textOf(value, issues);
+}
+
+/** Compat shows what is not UTF-8 with replacement characters; the torrent's own bytes stay. */
+function textOf(bytes: Uint8Array, issues: Issues): string | undefined {
   try {
-    return utf8.decode(value);
+    return utf8.decode(bytes);
   } catch {
-    return issues.add('not_utf8', path, 'the text is not UTF-8', 'BEP 3');
+    issues.forgivable('not_utf8', [], `expected UTF-8, got the bytes ${cutHex(bytes)}`);
+    return issues.compat ? Buffer.from(bytes).toString('utf8') : undefined;
   }
 }
 
-function decodeInteger(value: BencodeValue, path: Path, issues: Issues): number | undefined {
+function cutHex(bytes: Uint8Array): string {
+  return bytes.length > 24 ? `${toHex(bytes.subarray(0, 24))}...` : toHex(bytes);
+}
+
+function decodeInteger(value: BencodeValue, issues: Issues): number | undefined {
   if (typeof value === 'number') return value;
-  const what = typeof value === 'bigint' ? `an integer within 2^53, got ${value}` : `an integer, got ${shown(value)}`;
-  return issues.add(typeof value === 'bigint' ? 'too_large' : 'type', path, `expected ${what}`);
+  if (typeof value === 'bigint')
+    return issues.add('too_large', [], `expected an integer within 2^53, got ${shown(value)}`);
+  return issues.add('type', [], `expected an integer, got ${shown(value)}`);
 }
 
-function decodeMap(value: BencodeValue, path: Path, issues: Issues): BencodeMap | undefined {
-  return value instanceof Map ? value : issues.add('type', path, `expected a dictionary, got ${shown(value)}`);
+function decodeSize(value: BencodeValue, issues: Issues): number | undefined {
+  const size = decodeInteger(value, issues);
+  if (size === undefined || size >= 0) return size;
+  return issues.add('negative', [], `expected a size from 0, got ${size}`);
 }
 
-/** A list whose items decode one by one; undefined when any of them does not. */
+function decodeMap(value: BencodeValue, issues: Issues): BencodeMap | undefined {
+  return value instanceof Map ? value : issues.add('type', [], `expected a dictionary, got ${shown(value)}`);
+}
+
+/** A list whose items decode one by one. Undefined when any of them does not; where compat is lenient, without those. */
 function decodeList<T>(
   value: BencodeValue,
-  path: Path,
   issues: Issues,
-  item: (value: BencodeValue, path: Path, issues: Issues) => T | undefined,
+  item: (value: BencodeValue, issues: Issues) => T | undefined,
 ): T[] | undefined {
-  if (!Array.isArray(value)) return issues.add('type', path, `expected a list, got ${shown(value)}`);
-  const items = value.map((entry, index) => item(entry, [...path, index], issues));
-  return items.includes(undefined) ? undefined : (items as T[]);
+  if (!Array.isArray(value)) return issues.add('type', [], `expected a list, got ${shown(value)}`);
+  const items: T[] = [];
+  const { path } = issues;
+  for (let i = 0; i < value.length; i += 1) {
+    path.push(i);
+    const decoded = item(value[i] as BencodeValue, issues);
+    path.pop();
+    if (decoded !== undefined) items.push(decoded);
+  }
+  return items.length === value.length || issues.severity === 'warning' ? items : undefined;
 }
 
-const text = (key: string): Field<string> => ({ key, decode: decodeText, encode: (value) => value });
-
-const textList = (key: string): Field<string[]> => ({
+const text = (key: string, { lenient = false } = {}): Field<string> => ({
   key,
+  lenient,
+  decode: decodeText,
+  encode: (value) => value,
+});
+
+const urlList = (key: string): Field<string[]> => ({
+  key,
+  lenient: true,
   // One URL alone is a list of one; the empty text is an empty list (BEP 19).
-  decode: (value, path, issues) => {
-    if (!(value instanceof Uint8Array)) return decodeList(value, path, issues, decodeText);
-    const only = decodeText(value, path, issues);
+  decode: (value, issues) => {
+    if (!(value instanceof Uint8Array)) return decodeList(value, issues, decodeUrl);
+    const only = decodeText(value, issues);
     return only === undefined ? undefined : only === '' ? [] : [only];
   },
   encode: (value) => value,
   coerce: (value) => (typeof value === 'string' ? [value] : value),
 });
 
+function decodeUrl(value: BencodeValue, issues: Issues): string | undefined {
+  const url = decodeText(value, issues);
+  return url === '' ? issues.add('url', [], 'expected a URL, got an empty text') : url;
+}
+
+/** Tiers may be empty, and URLs may have blanks around them: kept as they are (BEP 12). */
 const tiers = (key: string): Field<string[][]> => ({
   key,
-  decode: (value, path, issues) =>
-    decodeList(value, path, issues, (tier, at) => decodeList(tier, at, issues, decodeText)),
+  lenient: true,
+  decode: (value, issues) => decodeList(value, issues, (tier) => decodeList(tier, issues, decodeText)),
   encode: (value) => value,
 });
 
 const integer = (key: string): Field<number> => ({ key, decode: decodeInteger, encode: (value) => value });
+const size = (key: string): Field<number> => ({ key, decode: decodeSize, encode: (value) => value });
 
 const flag = (key: string): Field<boolean> => ({
   key,
-  decode: (value, path, issues) => {
-    const number = decodeInteger(value, path, issues);
+  lenient: true,
+  decode: (value, issues) => {
+    const number = decodeInteger(value, issues);
     return number === undefined ? undefined : number !== 0;
   },
   encode: (value) => (value ? 1 : 0),
@@ -100,104 +127,184 @@ const flag = (key: string): Field<boolean> => ({
 /** Seconds since 1970 on disk. */
 const date = (key: string): Field<Date> => ({
   key,
-  decode: (value, path, issues) => {
-    const seconds = decodeInteger(value, path, issues);
-    if (seconds === undefined) return undefined;
-    const time = new Date(seconds * 1000);
-    return Number.isNaN(time.getTime())
-      ? issues.add('date_range', path, `${seconds} is no date that can be told`)
-      : time;
+  lenient: true,
+  decode: (value, issues) => {
+    if (typeof value !== 'number' && typeof value !== 'bigint') {
+      return issues.add('type', [], `expected an integer, got ${shown(value)}`);
+    }
+    const time = new Date(Number(value) * 1000);
+    const range = `expected seconds within 100 million days of 1970, got ${shown(value)}`;
+    return Number.isNaN(time.getTime()) ? issues.add('date_range', [], range) : time;
   },
   encode: (value) => Math.floor(value.getTime() / 1000),
   coerce: (value) => (typeof value === 'number' ? new Date(value * 1000) : value),
 });
 
-const hashes = (key: string, size: HashSize): Field<HashList> => ({
+const hashes = (key: string, hashSize: HashSize): Field<HashList> => ({
   key,
-  decode: (value, path, issues) => decodeHashes(value, size, path, issues),
+  decode: (value, issues) => decodeHashes(value, hashSize, issues),
   encode: (value) => value.bytes,
   coerce: (value) => {
-    const packed = value instanceof Uint8Array && value.length % size === 0;
-    const listed = Array.isArray(value) && value.every((hash) => hash instanceof Uint8Array && hash.length === size);
-    return packed || listed ? new HashList(value as Uint8Array | Uint8Array[], size) : value;
+    const packed = value instanceof Uint8Array && value.length % hashSize === 0;
+    const listed =
+      Array.isArray(value) && value.every((hash) => hash instanceof Uint8Array && hash.length === hashSize);
+    return packed || listed ? new HashList(value as Uint8Array | Uint8Array[], hashSize) : value;
   },
 });
 
-function decodeHashes(value: BencodeValue, size: HashSize, path: Path, issues: Issues): HashList | undefined {
-  if (!(value instanceof Uint8Array)) return issues.add('type', path, `expected hashes, got ${shown(value)}`);
-  if (value.length % size === 0) return new HashList(value, size);
-  return issues.add('hash_length', path, `expected a multiple of ${size} bytes, got ${value.length}`);
+function decodeHashes(value: BencodeValue, hashSize: HashSize, issues: Issues): HashList | undefined {
+  if (!(value instanceof Uint8Array)) return issues.add('type', [], `expected hashes, got ${shown(value)}`);
+  if (value.length % hashSize === 0) return new HashList(value, hashSize);
+  return issues.add('hash_length', [], `expected a multiple of ${hashSize} bytes, got ${value.length}`);
 }
 
 /** A hash of 32 bytes. */
 const root = (key: string): Field<Uint8Array> => ({
   key,
-  decode: (value, path, issues) => {
+  decode: (value, issues) => {
     if (value instanceof Uint8Array && value.length === 32) return value;
-    return issues.add('hash_length', path, `expected 32 bytes, got ${shown(value)}`, 'BEP 52');
+    return issues.add('hash_length', [], `expected 32 bytes, got ${shown(value)}`);
   },
   encode: (value) => value,
 });
 
-/** `attr` is letters; latin1 loses nothing. */
+/** Letters; latin1 loses nothing. */
 const attr: Field<string> = {
   key: 'attr',
-  decode: (value, path, issues) =>
+  lenient: true,
+  decode: (value, issues) =>
     value instanceof Uint8Array
-      ? Buffer.from(value).toString('latin1')
-      : issues.add('type', path, `expected text, got ${shown(value)}`),
+      ? Buffer.from(value.buffer, value.byteOffset, value.length).toString('latin1')
+      : issues.add('type', [], `expected text, got ${shown(value)}`),
   encode: (value) => keyBytes(value),
 };
 
-const pathList: Field<string[]> = {
-  key: 'path',
-  decode: (value, path, issues) => decodeList(value, path, issues, decodeText),
+/** A path as components, each of them safe (compat warns of those that are not). */
+const pathList = (key: string, { lenient = false } = {}): Field<string[]> => ({
+  key,
+  lenient,
+  decode: (value, issues) => {
+    const parts = decodeList(value, issues, decodeComponent);
+    return parts?.length === 0 ? issues.add('required', [], 'expected at least one component, got none') : parts;
+  },
   encode: (value) => value,
+});
+
+function decodeComponent(value: BencodeValue, issues: Issues): string | undefined {
+  const name = decodeText(value, issues);
+  if (name !== undefined) checkComponent(name, issues);
+  return name;
+}
+
+function checkComponent(name: string, issues: Issues): void {
+  const problem = unsafeComponent(name);
+  if (problem) issues.forgivable('unsafe_path', [], `${problem} in a path: ${shown(name)}`);
+}
+
+/** An entry of a v1 list. */
+export const FILE_ITEM = {
+  length: size('length'),
+  path: pathList('path'),
+  attr,
+  pathUtf8: pathList('path.utf-8', { lenient: true }),
+  symlinkPath: pathList('symlink path', { lenient: true }),
 };
 
-const FILE_ITEM = { length: integer('length'), path: pathList, attr };
-const FILE_TREE_ITEM = { length: integer('length'), piecesRoot: root('pieces root') };
+/** A leaf of a v2 tree. */
+export const FILE_TREE_ITEM = {
+  length: size('length'),
+  piecesRoot: root('pieces root'),
+  attr,
+  symlinkPath: pathList('symlink path', { lenient: true }),
+};
 
 const fileList: Field<FileItem[]> = {
   key: 'files',
-  decode: (value, path, issues) =>
-    decodeList(value, path, issues, (entry, at) => {
-      const map = decodeMap(entry, at, issues);
-      if (!map) return undefined;
-      const item = decodeFields(map, FILE_ITEM, at, issues) as Partial<FileItem>;
-      if (!map.has('length')) issues.add('required', [...at, 'length'], 'a file must have a length', 'BEP 3');
-      if (!map.has('path')) issues.add('required', [...at, 'path'], 'a file must have a path', 'BEP 3');
-      return item as FileItem;
-    }),
-  encode: (value) => value.map((item) => encodeFields(item, FILE_ITEM)),
+  decode: (value, issues) => {
+    const files = decodeList(value, issues, decodeFileItem);
+    return files?.length === 0 ? issues.add('required', [], 'expected at least one file, got none') : files;
+  },
+  encode: (value) =>
+    value.map((item) => encodeFields(item.path.length > 0 ? item : { ...item, path: null }, FILE_ITEM)),
 };
+
+function decodeFileItem(entry: BencodeValue, issues: Issues): FileItem | undefined {
+  const map = decodeMap(entry, issues);
+  if (!map) return undefined;
+  const item = decodeFields(map, FILE_ITEM, issues) as Partial<FileItem>;
+  const isLink = checkSymlink(item, map, issues);
+  // A symlink has no content, and a pad needs no name (BEP 47).
+  if (item.length === undefined && isLink && !map.has('length')) item.length = 0;
+  else if (!map.has('length')) issues.add('required', ['length'], 'a file must have a length');
+  if (!map.has('path') && item.attr?.includes('p')) item.path = [];
+  else if (!map.has('path')) issues.add('required', ['path'], 'a file must have a path');
+  return item.length === undefined || item.path === undefined ? undefined : (item as FileItem);
+}
+
+/** Whether it is a symbolic link: then with a target inside of the torrent (BEP 47). */
+function checkSymlink(item: Partial<FileItem & FileTreeItem>, map: BencodeMap, issues: Issues): boolean {
+  if (!item.attr?.includes('l')) return false;
+  if (!map.has('symlink path')) issues.forgivable('symlink', [], 'a symbolic link must have a symlink path');
+  if (item.piecesRoot) issues.forgivable('symlink', ['pieces root'], 'a symbolic link has no pieces root');
+  return true;
+}
 
 // The decoder bounds the depth of what is read, so these may recurse.
 const fileTree: Field<FileTree> = {
   key: 'file tree',
-  decode: (value, path, issues) => {
-    const map = decodeMap(value, path, issues);
-    return map && decodeTree(map, path, issues);
+  decode: (value, issues) => {
+    const map = decodeMap(value, issues);
+    if (!map) return undefined;
+    if (map.has('')) return issues.add('tree', [''], 'expected a name, got an empty one at the root of the tree');
+    if (map.size === 0) return issues.add('tree', [], 'expected at least one file, got an empty tree');
+    return decodeTree(map, issues);
   },
   encode: (value) => encodeTree(value),
 };
 
-function decodeTree(map: BencodeMap, path: Path, issues: Issues): FileTree {
+/** Undefined when anything in the tree does not decode. */
+function decodeTree(map: BencodeMap, issues: Issues): FileTree | undefined {
   const tree: FileTree = new Map();
-  for (const [key, value] of map) {
-    const at = [...path, key];
-    const node = decodeMap(value, at, issues);
-    if (!node) continue;
-    if (key === '') {
-      const item = decodeFields(node, FILE_TREE_ITEM, at, issues) as Partial<FileTreeItem>;
-      if (!node.has('length')) issues.add('required', [...at, 'length'], 'a file must have a length', 'BEP 52');
-      tree.set('', item as FileTreeItem);
-      continue;
-    }
-    const name = decodeText(keyBytes(key), at, issues);
-    if (name !== undefined) tree.set(name, decodeTree(node, at, issues));
+  let whole = true;
+  if (map.size === 0) {
+    issues.forgivable('tree', [], 'expected at least one entry in a folder, got none');
+    whole = issues.compat;
   }
-  return tree;
+  for (const [key, value] of map) {
+    issues.path.push(key);
+    const node = decodeMap(value, issues);
+    const child = !node
+      ? undefined
+      : key === ''
+        ? decodeLeaf(node, map, issues)
+        : decodeFolder(key, node, tree, issues);
+    if (child === undefined) whole = false;
+    else if (key === '') tree.set('', child);
+    issues.path.pop();
+  }
+  return whole ? tree : undefined;
+}
+
+function decodeLeaf(node: BencodeMap, siblings: BencodeMap, issues: Issues): FileTreeItem | undefined {
+  if (siblings.size > 1) issues.add('tree', [], 'expected a file or a folder, got a file beside other entries');
+  const item = decodeFields(node, FILE_TREE_ITEM, issues) as Partial<FileTreeItem>;
+  const isLink = checkSymlink(item, node, issues);
+  if (item.attr?.includes('p')) issues.add('pad_in_tree', ['attr'], 'a pad file has no place in a v2 tree');
+  if (item.length === undefined && isLink && !node.has('length')) item.length = 0;
+  else if (!node.has('length')) issues.add('required', ['length'], 'a file must have a length');
+  return item.length === undefined || siblings.size > 1 ? undefined : (item as FileTreeItem);
+}
+
+function decodeFolder(key: string, node: BencodeMap, parent: FileTree, issues: Issues): FileTree | undefined {
+  const name = textOf(keyBytes(key), issues);
+  if (name !== undefined) checkComponent(name, issues);
+  const folder = decodeTree(node, issues);
+  if (name === undefined || folder === undefined) return undefined;
+  // Names that are not UTF-8 may look alike: compat tells them apart by a number.
+  let unique = name;
+  for (let n = 1; parent.has(unique); n += 1) unique = `${name}.${n}`;
+  parent.set(unique, folder);
+  return folder;
 }
 
 function encodeTree(tree: FileTree): Encodable {
@@ -210,16 +317,22 @@ function encodeTree(tree: FileTree): Encodable {
 
 const pieceLayers: Field<PieceLayers> = {
   key: 'piece layers',
-  decode: (value, path, issues) => {
-    const map = decodeMap(value, path, issues);
+  lenient: true,
+  decode: (value, issues) => {
+    const map = decodeMap(value, issues);
     if (!map) return undefined;
     const layers = new Map<string, HashList>();
+    // A single bad layer is more than libtorrent lets pass.
+    const { severity } = issues;
+    issues.severity = 'error';
     for (const [key, layer] of map) {
-      const at = [...path, toHex(keyBytes(key))];
-      if (key.length !== 32) issues.add('hash_length', at, `expected a key of 32 bytes, got ${key.length}`, 'BEP 52');
-      const list = decodeHashes(layer, 32, at, issues);
+      issues.path.push(key);
+      if (key.length !== 32) issues.add('layers_key', [], `expected a key of 32 bytes, got ${key.length}`);
+      const list = decodeHashes(layer, 32, issues);
       if (list) layers.set(toHex(keyBytes(key)), list);
+      issues.path.pop();
     }
+    issues.severity = severity;
     return layers;
   },
   encode: (value) =>
@@ -229,11 +342,12 @@ const pieceLayers: Field<PieceLayers> = {
 /** The fields of all three infodicts. */
 export const INFO = {
   name: text('name'),
-  source: text('source'),
+  nameUtf8: text('name.utf-8', { lenient: true }),
+  source: text('source', { lenient: true }),
   private: flag('private'),
   pieceLength: integer('piece length'),
   pieces: hashes('pieces', 20),
-  length: integer('length'),
+  length: size('length'),
   files: fileList,
   metaVersion: integer('meta version'),
   fileTree,
@@ -241,31 +355,43 @@ export const INFO = {
 
 /** The fields of a torrent beside `info`. */
 export const TORRENT = {
-  announce: text('announce'),
+  announce: text('announce', { lenient: true }),
   announceList: tiers('announce-list'),
-  comment: text('comment'),
-  createdBy: text('created by'),
+  comment: text('comment', { lenient: true }),
+  createdBy: text('created by', { lenient: true }),
   creationDate: date('creation date'),
   pieceLayers,
-  urlList: textList('url-list'),
+  urlList: urlList('url-list'),
 };
 
 /** A dictionary as a model: attributes for the fields, `extra` for all other keys. Reports what does not decode. */
-export function decodeFields(map: BencodeMap, fields: object, path: Path, issues: Issues): Record<string, unknown> {
-  const byKey = keysOf(fields as Fields);
+export function decodeFields(map: BencodeMap, fields: object, issues: Issues): Record<string, unknown> {
+  const byKey = keysOf(fields);
   const model: Record<string, unknown> = {};
   let extra: BencodeMap | undefined;
   for (const [key, value] of map) {
     const found = byKey.get(key);
-    if (found) {
-      const decoded = found.field.decode(value, [...path, key], issues);
-      if (decoded !== undefined) model[found.attribute] = decoded;
-    } else {
+    if (!found) {
       extra ??= new Map();
       extra.set(key, value);
+      continue;
+    }
+    const { severity } = issues;
+    if (found.field.lenient && issues.compat) issues.severity = 'warning';
+    issues.path.push(key);
+    const decoded = found.field.decode(value, issues);
+    issues.path.pop();
+    issues.severity = severity;
+    if (decoded !== undefined) model[found.attribute] = decoded;
+  }
+  if (extra) {
+    model['extra'] = extra;
+    for (const key of extra.keys()) {
+      const meant = nearest(key, byKey.keys());
+      if (meant && !map.has(meant))
+        issues.add('misspelled', [key], `an unknown key: did you mean ${meant}?`, 'warning');
     }
   }
-  if (extra) model['extra'] = extra;
   return model;
 }
 
@@ -281,16 +407,17 @@ export function encodeFields(model: object, fields: object): Map<string, Encodab
 
 /**
  * What a caller gives, as attributes: under the on-disk key or the attribute name (both at once is an issue), unknown
- * keys in `extra`.
+ * keys in `extra`. A key that is one letter off a known one is an issue too: give it in `extra` if it is meant.
  *
  * @param own Attributes that are no fields, kept as they are.
  */
 export function fromInput(
   input: Readonly<Record<string, unknown>>,
   fields: object,
-  { own, path, issues }: { own: readonly string[]; path: Path; issues: Issues },
+  { own, path, issues }: { own: readonly string[]; path: readonly string[]; issues: Issues },
 ): Record<string, unknown> {
-  const byKey = keysOf(fields as Fields);
+  const byKey = keysOf(fields);
+  const known = [...byKey.keys(), ...Object.keys(fields), ...own];
   const model: Record<string, unknown> = {};
   const extra = new Map(input['extra'] as BencodeMap | undefined);
   for (const [key, value] of Object.entries(input)) {
@@ -301,21 +428,44 @@ export function fromInput(
         issues.add('alias', [...path, key], `${attribute} is given under both its names`);
       const { coerce } = (fields as Fields)[attribute] as Field<unknown>;
       model[attribute] = coerce ? coerce(value) : value;
-    } else if (own.includes(key)) {
-      model[key] = value;
-    } else {
-      extra.set(toKey(key), value as BencodeValue);
+      continue;
     }
+    if (own.includes(key)) {
+      model[key] = value;
+      continue;
+    }
+    const meant = nearest(key, known);
+    if (meant) issues.add('misspelled', [...path, key], `an unknown key: did you mean ${meant}?`);
+    extra.set(toKey(key), value as BencodeValue);
   }
   return extra.size > 0 ? { ...model, extra } : model;
 }
 
-/** The on-disk key of each attribute, and back. */
+/** The known key that an unknown one is one letter off: changed, missing, too many, or two swapped. */
+export function nearest(key: string, known: Iterable<string>): string | undefined {
+  for (const candidate of known) {
+    if (candidate !== key && candidate.length > 3 && isOneOff(key, candidate)) return candidate;
+  }
+  return undefined;
+}
+
+function isOneOff(a: string, b: string): boolean {
+  if (Math.abs(a.length - b.length) > 1) return false;
+  let start = 0;
+  while (start < a.length && a[start] === b[start]) start += 1;
+  const rest = (word: string, skip: number) => word.slice(start + skip);
+  if (a.length > b.length) return rest(a, 1) === rest(b, 0);
+  if (a.length < b.length) return rest(a, 0) === rest(b, 1);
+  const swapped = a[start] === b[start + 1] && a[start + 1] === b[start] && rest(a, 2) === rest(b, 2);
+  return rest(a, 1) === rest(b, 1) || swapped;
+}
+
+/** The attribute and field of each on-disk key. */
 const keyCache = new WeakMap<object, Map<string, { attribute: string; field: Field<never> }>>();
-function keysOf(fields: Fields) {
+function keysOf(fields: object) {
   let keys = keyCache.get(fields);
   if (!keys) {
-    keys = new Map(Object.entries(fields).map(([attribute, field]) => [field.key, { attribute, field }]));
+    keys = new Map(Object.entries(fields as Fields).map(([attribute, field]) => [field.key, { attribute, field }]));
     keyCache.set(fields, keys);
   }
   return keys;

@@ -1,43 +1,122 @@
+import { toHex } from '../errors.ts';
+import { isPadFile } from '../layout/padding.ts';
+import type { FileItem } from '../model/file-item.ts';
+import type { HashList } from '../model/hash-list.ts';
+import type { InfoDictV1 } from '../model/info-dict.ts';
 import type { Torrent } from '../model/torrent.ts';
 import { formatBytes, printable } from './text.ts';
 
-/** Longer lists are cut, so that all fits one screen. */
-const MOST_TRACKERS = 5;
-const MOST_TEXT = 200;
+/** How much is shown: 0 the top level; 1 the files; 2 the hashes, cut; 3 all hashes. */
+export type Verbosity = 0 | 1 | 2 | 3;
 
-/** Prints the top-level metadata of a torrent on standard output, in less than one screen. */
-export function pprint(torrent: Torrent): void {
-  process.stdout.write(`${formatTorrent(torrent)}\n`);
+export interface PprintOptions {
+  /** Default 0: less than one screen. */
+  verbose?: Verbosity;
 }
 
-/** What {@link pprint} prints, without an end of line. */
-export function formatTorrent(torrent: Torrent): string {
+/** Longer lists are cut at the top level, so that all fits one screen. */
+const MOST_TRACKERS = 5;
+const MOST_TEXT = 200;
+/** Hashes shown of a list that is cut, and how much of each. */
+const MOST_HASHES = 4;
+const CUT_HASH = 16;
+
+/** Prints a torrent on standard output; hashes in hexadecimal, one piece a line. */
+export function pprint(torrent: Torrent, options: PprintOptions = {}): void {
+  for (const line of formatTorrent(torrent, options)) process.stdout.write(`${line}\n`);
+}
+
+/** The lines that {@link pprint} prints, as they are asked for: all hashes of a large torrent are many. */
+export function* formatTorrent(torrent: Torrent, { verbose = 0 }: PprintOptions = {}): Generator<string> {
+  yield* topLevel(torrent);
+  if (verbose >= 1) yield* files(torrent);
+  if (verbose >= 2) yield* hashes(torrent, verbose >= 3);
+}
+
+function* topLevel(torrent: Torrent): Generator<string> {
   const { info } = torrent;
   const rows: [label: string, value: string | null | undefined][] = [
-    ['name', info.name],
+    ['name', torrent.name],
     ['version', torrent.torrentVersion],
     ['infohash v1', torrent.infohashV1],
     ['infohash v2', torrent.infohashV2],
     ['size', `${formatBytes(torrent.totalSize)} in ${plural(torrent.nFiles, 'file')}`],
     ['pieces', `${torrent.nPieces} of ${formatBytes(info.pieceLength)}`],
     ...listRows('tracker', torrent.flatTrackers),
-    ...listRows('webseed', torrent.urlList ?? []),
+    ...listRows('webseed', torrent.webseeds),
     ['private', info.private ? 'yes' : null],
     ['source', info.source],
     ['comment', torrent.comment],
     ['created by', torrent.createdBy],
     ['created', torrent.creationDate?.toISOString()],
+    ...listRows(
+      'warning',
+      torrent.warnings.map(({ path, message }) => [...path, message].join(': ')),
+    ),
   ];
   const width = Math.max(...rows.map(([label]) => label.length));
-  return rows
-    .filter(([, value]) => value !== null && value !== undefined)
-    .map(([label, value]) => `${label.padEnd(width)}  ${cut(printable(value as string))}`)
-    .join('\n');
+  for (const [label, value] of rows) {
+    if (value !== null && value !== undefined) yield `${label.padEnd(width)}  ${cut(printable(value))}`;
+  }
+}
+
+/** The files as a tree, folders before what is in them, sizes in a column. */
+function* files(torrent: Torrent): Generator<string> {
+  yield '';
+  yield `files of ${printable(torrent.name)}`;
+  const sizes = torrent.files.map((file) => formatBytes(file.length));
+  const width = sizes.reduce((most, size) => Math.max(most, size.length), 0);
+  let open: string[] = [];
+  for (const [i, file] of torrent.files.entries()) {
+    const parts = file.path.split('/');
+    const folders = parts.slice(0, -1);
+    const shared = folders.findIndex((folder, depth) => folder !== open[depth]);
+    for (let depth = shared < 0 ? folders.length : shared; depth < folders.length; depth += 1) {
+      yield `${''.padStart(width)}  ${indent(depth)}${printable(folders[depth] as string)}/`;
+    }
+    open = folders;
+    const flags = file.attr ? `  [${printable(file.attr)}]` : '';
+    yield `${(sizes[i] as string).padStart(width)}  ${indent(folders.length)}${printable(parts.at(-1) as string)}${flags}`;
+  }
+}
+
+function* hashes(torrent: Torrent, all: boolean): Generator<string> {
+  if (torrent.torrentVersion !== 'v2') {
+    const { pieces, files: list } = torrent.info as InfoDictV1;
+    const pads = (list ?? []).filter((file: FileItem) => isPadFile(file));
+    yield '';
+    yield `v1 pieces (SHA-1)${pads.length > 0 ? `, ${plural(pads.length, 'pad file')} among the files` : ''}`;
+    yield* hashLines(pieces, all);
+  }
+  if (torrent.torrentVersion === 'v1') return;
+  for (const file of torrent.files) {
+    if (!file.piecesRoot) continue;
+    const root = toHex(file.piecesRoot);
+    yield '';
+    yield `${printable(file.path)}`;
+    yield `  root ${all ? root : `${root.slice(0, CUT_HASH)}…`}`;
+    const layer = torrent.pieceLayers?.get(root);
+    if (layer) yield* hashLines(layer, all);
+  }
+}
+
+function* hashLines(list: HashList, all: boolean): Generator<string> {
+  const count = all ? list.length : Math.min(MOST_HASHES, list.length);
+  const width = String(list.length - 1).length;
+  for (let i = 0; i < count; i += 1) {
+    const hex = list.toHex(i) as string;
+    yield `  ${String(i).padStart(width)} ${all ? hex : `${hex.slice(0, CUT_HASH)}…`}`;
+  }
+  if (count < list.length) yield `  ${''.padStart(width)} and ${list.length - count} more`;
 }
 
 /** `1 file`, `2 files`. */
 export function plural(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? '' : 's'}`;
+}
+
+function indent(depth: number): string {
+  return '  '.repeat(depth);
 }
 
 function listRows(label: string, values: readonly string[]): [string, string][] {

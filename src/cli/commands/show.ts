@@ -1,19 +1,32 @@
 import type { Command } from 'commander';
 import { Torrent } from '../../model/torrent.ts';
-import { formatTorrent } from '../../print/pprint.ts';
+import { formatTorrent, type Verbosity } from '../../print/pprint.ts';
+import { contextOf, type ProfileOptions, profileOptions } from '../options.ts';
+import { writeLines } from '../output.ts';
+
+interface ShowOptions extends ProfileOptions {
+  json?: boolean;
+  verbose: Verbosity;
+}
 
 export function addShow(program: Command): void {
-  program
+  const command = program
     .command('show')
     .description('show what a torrent says')
     .argument('<file>', 'a torrent file')
-    .option('--json', 'one JSON object')
-    .action(show);
+    .option('-v, --verbose', 'the files too; -vv: and the start of the hashes; -vvv: and all of them', more, 0)
+    .option('--json', 'one JSON object');
+  profileOptions(command).action(show);
 }
 
-async function show(file: string, { json = false }: { json?: boolean }): Promise<void> {
-  const torrent = await Torrent.read(file);
-  process.stdout.write(`${json ? JSON.stringify(toJson(torrent, file)) : formatTorrent(torrent)}\n`);
+function more(_: string, before: number): number {
+  return Math.min(before + 1, 3);
+}
+
+async function show(file: string, options: ShowOptions): Promise<void> {
+  const torrent = await Torrent.read(file, { context: contextOf(options) });
+  if (options.json) await writeLines([JSON.stringify(toJson(torrent, file))]);
+  else await writeLines(formatTorrent(torrent, { verbose: options.verbose }));
 }
 
 function toJson(torrent: Torrent, file: string) {
@@ -21,18 +34,19 @@ function toJson(torrent: Torrent, file: string) {
   return {
     path: file,
     version: torrent.torrentVersion,
-    name: info.name,
+    name: torrent.name,
     infohash: { v1: torrent.infohashV1, v2: torrent.infohashV2 },
     pieceLength: info.pieceLength,
     pieces: torrent.nPieces,
     files: torrent.files.map(({ path, length }) => ({ path, length })),
     totalSize: torrent.totalSize,
     trackers: torrent.flatTrackers,
-    webseeds: torrent.urlList ?? [],
+    webseeds: torrent.webseeds,
     comment: torrent.comment,
     createdBy: torrent.createdBy,
     creationDate: torrent.creationDate?.toISOString() ?? null,
     private: info.private ?? false,
     source: info.source ?? null,
+    warnings: torrent.warnings,
   };
 }

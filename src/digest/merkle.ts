@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { binding } from './binding.ts';
 
 /** SHA-256 with node:crypto. */
 export function sha256(...parts: Uint8Array[]): Buffer {
@@ -33,4 +34,24 @@ export function merkleRoot(
 /** The root of a tree of `leaves` (a power of two) leaves that are all zero. */
 export function zeroRoot(leaves: number): Uint8Array {
   return merkleRoot([Buffer.alloc(32)], Buffer.alloc(32), leaves);
+}
+
+/**
+ * The pieces roots above layers of piece hashes (BEP 52): natively on all cores, or with node:crypto where no addon loads.
+ *
+ * @param layers Each one hash of 32 bytes a piece, packed; none of them empty.
+ * @param blocksPerPiece A power of two: what the padding of a layer stands for.
+ * @returns 32 bytes a layer, packed.
+ */
+export function layerRoots(layers: readonly Uint8Array[], blocksPerPiece: number): Uint8Array {
+  const counts = Uint32Array.from(layers, (layer) => layer.length / 32);
+  try {
+    return binding().layerRoots(Buffer.concat(layers), counts, Math.log2(blocksPerPiece));
+  } catch (error) {
+    if ((error as { code?: string }).code !== 'ERR_NATIVE_UNAVAILABLE') throw error;
+  }
+  const padding = zeroRoot(blocksPerPiece);
+  const hashes = (layer: Uint8Array) =>
+    Array.from({ length: layer.length / 32 }, (_, i) => layer.subarray(i * 32, (i + 1) * 32));
+  return Buffer.concat(layers.map((layer) => merkleRoot(hashes(layer), padding)));
 }

@@ -1,0 +1,52 @@
+#include "core/layers.h"
+
+#include <algorithm>
+#include <atomic>
+#include <system_error>
+#include <thread>
+#include <vector>
+
+#include "core/merkle.h"
+
+namespace metainfo {
+namespace {
+
+// Below this many hashes a thread costs more than it saves.
+constexpr std::uint64_t kHashesPerThread = 4096;
+constexpr std::size_t kBatch = 64;
+
+}  // namespace
+
+void hash_layers(const Layers& layers, const Kernel& kernel) {
+  const ZeroSubtrees zeros = zero_subtrees(kernel);
+  std::vector<std::uint64_t> starts(layers.layers);
+  std::uint64_t total = 0;
+  for (std::size_t i = 0; i < layers.layers; ++i) {
+    starts[i] = total;
+    total += layers.counts[i];
+  }
+  std::atomic<std::size_t> next{0};
+  const auto work = [&] {
+    for (;;) {
+      const std::size_t first = next.fetch_add(kBatch, std::memory_order_relaxed);
+      if (first >= layers.layers) return;
+      for (std::size_t i = first; i < std::min(layers.layers, first + kBatch); ++i) {
+        const Sha256Digest root =
+            layer_root(kernel, zeros, layers.hashes + starts[i] * 32, layers.counts[i], layers.height);
+        std::copy(root.begin(), root.end(), layers.roots + i * 32);
+      }
+    }
+  };
+  std::vector<std::thread> helpers;
+  try {
+    const std::uint64_t wanted =
+        std::min<std::uint64_t>(std::thread::hardware_concurrency(), total / kHashesPerThread);
+    for (std::uint64_t i = 1; i < wanted; ++i) helpers.emplace_back(work);
+  } catch (const std::system_error&) {
+    // The system has no thread to give: this one does the work.
+  }
+  work();
+  for (std::thread& helper : helpers) helper.join();
+}
+
+}  // namespace metainfo

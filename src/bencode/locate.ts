@@ -1,0 +1,86 @@
+/** Steps from the top: dictionary keys (latin1, as `decode` has them) and list indexes. */
+export type BencodePath = readonly (string | number)[];
+
+interface Trie {
+  /** Which of the wanted paths end here. */
+  wanted: number[];
+  children: Map<string | number, Trie>;
+}
+
+interface Level {
+  trie: Trie | undefined;
+  /** In a list the index of the next value; in a dictionary the key of the next value, null before a key. */
+  at: number | string | null;
+  isList: boolean;
+}
+
+/**
+ * Where values begin, in one pass over bytes that decode. A path whose last step is not there has the place of what
+ * should have held it.
+ *
+ * @returns Offsets in bytes, in the order of the paths.
+ */
+export function locate(bytes: Uint8Array, paths: readonly BencodePath[]): number[] {
+  const offsets = new Array<number>(paths.length).fill(0);
+  const root = trieOf(paths);
+  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const levels: Level[] = [];
+  for (let at = 0; at < bytes.length; ) {
+    const top = levels.at(-1);
+    const byte = bytes[at] as number;
+    if (byte === 0x65) {
+      levels.pop();
+      at += 1;
+    } else if (top && top.at === null) {
+      const [from, to] = stringAt(bytes, at);
+      top.at = buffer.toString('latin1', from, to);
+      at = to;
+      continue;
+    } else {
+      const trie = top ? top.trie?.children.get(top.at as string | number) : root;
+      for (const index of below(trie)) offsets[index] = at;
+      if (byte === 0x64 || byte === 0x6c) {
+        levels.push({ trie, at: byte === 0x6c ? 0 : null, isList: byte === 0x6c });
+        at += 1;
+        continue;
+      }
+      at = byte === 0x69 ? bytes.indexOf(0x65, at) + 1 : stringAt(bytes, at)[1];
+    }
+    // A value is complete.
+    const parent = levels.at(-1);
+    if (!parent) break;
+    parent.at = parent.isList ? (parent.at as number) + 1 : null;
+  }
+  return offsets;
+}
+
+function trieOf(paths: readonly BencodePath[]): Trie {
+  const root: Trie = { wanted: [], children: new Map() };
+  for (const [index, path] of paths.entries()) {
+    let node = root;
+    for (const step of path) {
+      let child = node.children.get(step);
+      if (!child) {
+        child = { wanted: [], children: new Map() };
+        node.children.set(step, child);
+      }
+      node = child;
+    }
+    node.wanted.push(index);
+  }
+  return root;
+}
+
+/** The paths that end at a node or beneath it: until something deeper is found, its place is theirs. */
+function below(trie: Trie | undefined): number[] {
+  if (!trie) return [];
+  return [...trie.wanted, ...[...trie.children.values()].flatMap(below)];
+}
+
+/** Where the string at an offset begins and ends, past its length. */
+function stringAt(bytes: Uint8Array, start: number): [from: number, to: number] {
+  let length = 0;
+  let at = start;
+  for (; bytes[at] !== 0x3a; at += 1) length = length * 10 + ((bytes[at] as number) - 0x30);
+  return [at + 1, at + 1 + length];
+}

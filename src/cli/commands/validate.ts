@@ -1,0 +1,74 @@
+import type { Command } from 'commander';
+import picocolors from 'picocolors';
+import { BencodeError } from '../../bencode/decode.ts';
+import { type Issue, MetainfoError } from '../../errors.ts';
+import { readTorrentFile, Torrent } from '../../model/torrent.ts';
+import { plural } from '../../print/pprint.ts';
+import { printable } from '../../print/text.ts';
+import { FAILED } from '../exit.ts';
+import { contextOf, type ProfileOptions, profileOptions } from '../options.ts';
+import { writeLines } from '../output.ts';
+
+interface ValidateOptions extends ProfileOptions {
+  json?: boolean;
+}
+
+/** What is said of one file. */
+interface Verdict {
+  file: string;
+  ok: boolean;
+  version: string | null;
+  infohash: { v1: string | null; v2: string | null };
+  issues: Pick<Issue, 'message'>[];
+}
+
+const EXAMPLES = `
+Examples:
+  metainfo validate *.torrent
+  metainfo validate --strict --json upload.torrent     one JSON object a line: { file, ok, version, infohash, issues }`;
+
+export function addValidate(program: Command): void {
+  const command = program
+    .command('validate')
+    .description('check torrents, and say all that is wrong with them')
+    .argument('<file...>', 'torrent files')
+    .option('--json', 'one JSON object a line, one line a file');
+  profileOptions(command).addHelpText('after', EXAMPLES).action(validate);
+}
+
+/** One file after the other, so that memory is that of the largest. */
+async function validate(files: string[], options: ValidateOptions): Promise<void> {
+  for (const file of files) {
+    const verdict = await judge(file, options);
+    if (!verdict.ok) process.exitCode = FAILED;
+    await writeLines(options.json ? [JSON.stringify(verdict)] : forPeople(verdict));
+  }
+}
+
+async function judge(file: string, options: ValidateOptions): Promise<Verdict> {
+  try {
+    const bytes = await readTorrentFile(file);
+    const { torrent, version, infohash, issues } = Torrent.inspect(bytes, { context: contextOf(options) });
+    return { file, ok: torrent !== null, version, infohash, issues };
+  } catch (error) {
+    if (!(error instanceof MetainfoError)) throw error;
+    const { message, code } = error;
+    const place = error instanceof BencodeError ? { fault: error.fault, offset: error.offset } : {};
+    const issue = { code, severity: 'error', path: [], message, ...place };
+    return { file, ok: false, version: null, infohash: { v1: null, v2: null }, issues: [issue] };
+  }
+}
+
+function* forPeople({ file, ok, version, infohash, issues }: Verdict): Generator<string> {
+  const { green, red, yellow, dim } = picocolors.createColors(picocolors.isColorSupported && process.stdout.isTTY);
+  const all = issues as (Issue & { fault?: string })[];
+  const errors = all.filter(({ severity }) => severity === 'error').length;
+  const hash = infohash.v2 ?? infohash.v1 ?? '';
+  const summary = ok ? green('valid') : red(`not valid, ${plural(errors, 'error')}`);
+  yield `${printable(file)}: ${summary}${ok ? ` ${version} ${dim(hash)}` : ''}`;
+  for (const { severity, path, message, code, spec, offset } of all) {
+    const at = path.length > 0 ? `${printable(path.join('.'))}: ` : '';
+    const place = [code, spec, offset === undefined ? null : `byte ${offset}`].filter(Boolean).join(', ');
+    yield `  ${severity === 'error' ? red('error') : yellow('warning')} ${at}${printable(message)} ${dim(`[${place}]`)}`;
+  }
+}

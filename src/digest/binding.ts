@@ -1,0 +1,101 @@
+import { createRequire } from 'node:module';
+import { fileURLToPath } from 'node:url';
+import { MetainfoError } from '../errors.ts';
+
+/** A file of a plan, in the torrent's order. */
+export interface PlanFile {
+  /** Where it is on disk, as the system's bytes; null for a pad file: zeros that are read from nowhere. */
+  path: Buffer | null;
+  /** Where the content begins in the file on disk, in bytes. */
+  offset: number;
+  /** Bytes of content. */
+  length: number;
+  /** The size of the whole file on disk when it was planned. Another size fails the job. */
+  size: number;
+  /** Its modification time then (`fs.Stats.mtimeMs`); NaN: not checked. */
+  mtimeMs: number;
+}
+
+/** What to hash. Create, verify and the hashers speak it, and every engine understands it. */
+export interface HashPlan {
+  files: readonly PlanFile[];
+  /** A hybrid plan holds its pad files, so that every file with content starts at a piece's start. */
+  kind: 'v1' | 'v2' | 'hybrid';
+  pieceLength: number;
+  /** What a file that does not exist does: fail the job, or stand in `missing` with its hashes left zero. */
+  onMissing: 'fail' | 'mark';
+  /** How many threads read and hash. */
+  threads: number;
+  /** Bytes a read, a multiple of 16 KiB. */
+  readSize: number;
+  /** Bytes of all buffers together, at least one read: fewer threads run when theirs would not fit. */
+  memoryLimit: number;
+}
+
+/** What a plan hashes to. */
+export interface Digests {
+  /** One SHA-1 a piece, packed: v1 and hybrid. */
+  v1?: Uint8Array;
+  v2?: {
+    /** One 32-byte pieces root a file of the plan, packed; zeros for pads, empty and missing files. */
+    roots: Uint8Array;
+    /** The piece hashes of every file that is longer than a piece, packed, in the plan's order (see `layerCount`). */
+    layers: Uint8Array;
+  };
+  /** Indexes of files that do not exist. */
+  missing: readonly number[];
+}
+
+/** A plan that is being hashed. */
+export interface HashJob {
+  readonly done: Promise<Digests>;
+  /** Bytes of content hashed so far, and the file that was opened last. */
+  progress(): { bytes: number; fileIndex: number };
+  /** `done` then rejects with `ERR_ABORTED`, unless it is settled. */
+  cancel(): void;
+}
+
+/** What the native addon offers: the whole contract, and the only door to it. */
+export interface Binding {
+  /** Kernels that this CPU can run, best first. */
+  readonly kernels: readonly string[];
+  /** The kernels in use: the best, or the one that METAINFO_KERNEL names. */
+  readonly active: { readonly sha1: string; readonly sha256: string };
+  readonly HashJob: new (plan: HashPlan) => HashJob;
+  /**
+   * Roots above layers of piece hashes, on all cores while the caller waits.
+   *
+   * @param layers All layers one after the other, 32 bytes a hash.
+   * @param counts The hashes of each, at least 1.
+   * @param height Of a piece's tree of blocks: 0 for 16 KiB pieces.
+   */
+  layerRoots(layers: Uint8Array, counts: Uint32Array, height: number): Uint8Array;
+}
+
+let loaded: Binding | undefined;
+
+/**
+ * The native addon, loaded once: a prebuilt binary, or what `npm run build` made.
+ *
+ * @throws {MetainfoError} `ERR_NATIVE_UNAVAILABLE`, or `ERR_KERNEL` when METAINFO_KERNEL names no runnable kernel
+ */
+export function binding(): Binding {
+  loaded ??= load();
+  return loaded;
+}
+
+function load(): Binding {
+  const require = createRequire(import.meta.url);
+  try {
+    const nodeGypBuild = require('node-gyp-build') as (folder: string) => Binding;
+    return nodeGypBuild(fileURLToPath(new URL('../..', import.meta.url)));
+  } catch (error) {
+    const { message } = error as Error;
+    if (message.startsWith('METAINFO_KERNEL')) throw new MetainfoError('ERR_KERNEL', `${message}.`, { cause: error });
+    throw new MetainfoError(
+      'ERR_NATIVE_UNAVAILABLE',
+      'The native addon could not be loaded: install a C++ compiler and run `npm rebuild metainfo`.',
+      { cause: error },
+    );
+  }
+}

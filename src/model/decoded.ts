@@ -1,0 +1,163 @@
+import { type Encodable, RawBencode, toKey } from '../bencode/value.ts';
+import { shown } from '../errors.ts';
+import { HashList } from './hash-list.ts';
+import type { Issues } from './issues.ts';
+import { FILE_ITEM, FILE_TREE_ITEM, INFO, TORRENT } from './wire.ts';
+
+// What other decoders make of bencode, and what callers write by hand, as something our encoder takes. Keys of plain
+// objects are text; keys of Maps are one char a byte, as our own decoder has them, or bytes.
+
+type Path = readonly (string | number)[];
+
+/** A whole torrent: dictionaries that the models know may use attribute names. */
+export function fromDecodedTorrent(decoded: unknown, issues: Issues): Map<string, Encodable> | undefined {
+  const torrent = dictionary(decoded, [], issues);
+  if (!torrent) return undefined;
+  const known = renamed(torrent, TORRENT, [], issues);
+  const info = known.get('info');
+  if (info !== undefined) known.set('info', fromInfo(info, issues));
+  const layers = known.get('piece layers');
+  if (layers !== undefined) known.set('piece layers', fromLayers(layers, issues));
+  return convertMap(known, [], issues);
+}
+
+function fromInfo(value: unknown, issues: Issues): unknown {
+  const info = dictionary(value, ['info'], issues);
+  if (!info) return undefined;
+  const known = renamed(info, INFO, ['info'], issues);
+  const pieces = known.get('pieces');
+  if (typeof pieces === 'string') lost(['info', 'pieces'], issues);
+  if (Array.isArray(pieces)) known.set('pieces', concatenated(pieces));
+  const files = known.get('files');
+  if (Array.isArray(files)) {
+    known.set(
+      'files',
+      files.map((file, i) => withKeys(file, FILE_ITEM, ['info', 'files', i], issues)),
+    );
+  }
+  const tree = known.get('file tree');
+  if (tree !== undefined) known.set('file tree', fromTree(tree, ['info', 'file tree'], issues));
+  return known;
+}
+
+/** A dictionary whose attributes are renamed; anything else as it is. */
+function withKeys(value: unknown, fields: object, path: Path, issues: Issues): unknown {
+  return isDictionary(value)
+    ? renamed(dictionary(value, path, issues) as Map<string, unknown>, fields, path, issues)
+    : value;
+}
+
+function fromTree(value: unknown, path: Path, issues: Issues): unknown {
+  if (!isDictionary(value)) return value;
+  const tree = dictionary(value, path, issues) as Map<string, unknown>;
+  for (const [key, node] of tree) {
+    const at = [...path, key];
+    tree.set(key, key === '' ? withKeys(node, FILE_TREE_ITEM, at, issues) : fromTree(node, at, issues));
+  }
+  return tree;
+}
+
+/** Keys that another decoder has printed as hexadecimal are bytes again; layers may be lists of hashes. */
+function fromLayers(value: unknown, issues: Issues): unknown {
+  const layers = dictionary(value, ['piece layers'], issues);
+  if (!layers) return undefined;
+  const result = new Map<string, unknown>();
+  for (const [key, layer] of layers) {
+    const isHex = /^[0-9a-f]{64}$/.test(key);
+    if (!isHex && key.includes('\u00ef\u00bf\u00bd')) lost(['piece layers', key], issues);
+    if (typeof layer === 'string') lost(['piece layers', key], issues);
+    result.set(
+      isHex ? Buffer.from(key, 'hex').toString('latin1') : key,
+      Array.isArray(layer) ? concatenated(layer) : layer,
+    );
+  }
+  return result;
+}
+
+/** Attribute names become on-disk keys. */
+function renamed(map: Map<string, unknown>, fields: object, path: Path, issues: Issues): Map<string, unknown> {
+  const result = new Map(map);
+  for (const [attribute, { key }] of Object.entries(fields as Record<string, { key: string }>)) {
+    if (attribute === key || !map.has(attribute)) continue;
+    if (map.has(key)) issues.add('alias', [...path, key], `${key} is also given as ${attribute}`);
+    result.set(key, map.get(attribute));
+    result.delete(attribute);
+  }
+  return result;
+}
+
+function isDictionary(value: unknown): boolean {
+  const isPlain = value !== null && typeof value === 'object' && !Array.isArray(value) && !ArrayBuffer.isView(value);
+  return isPlain && !(value instanceof Date || value instanceof HashList || value instanceof RawBencode);
+}
+
+function dictionary(value: unknown, path: Path, issues: Issues): Map<string, unknown> | undefined {
+  if (!isDictionary(value)) return issues.add('type', path, `expected a dictionary, got ${shown(value)}`);
+  const isMap = value instanceof Map;
+  const map = new Map<string, unknown>();
+  for (const [key, entry] of isMap ? value : Object.entries(value as object)) {
+    if (entry === undefined || entry === null) continue;
+    map.set(keyOf(key, isMap), entry);
+  }
+  return map;
+}
+
+/** A Map's text keys are one char a byte, unless they cannot be. */
+function keyOf(key: unknown, isMap: boolean): string {
+  if (key instanceof Uint8Array) return Buffer.from(key).toString('latin1');
+  const text = String(key);
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: the range is what latin1 is
+  return isMap && /^[\u0000-\u00ff]*$/.test(text) ? text : toKey(text);
+}
+
+function concatenated(list: readonly unknown[]): unknown {
+  return list.every((part) => part instanceof Uint8Array) ? Buffer.concat(list as Uint8Array[]) : list;
+}
+
+function lost(path: Path, issues: Issues): void {
+  const message =
+    'expected bytes, got text: the decoder has lost some of them; decode with Torrent.fromBytes, or to buffers';
+  issues.add('lost', path, message);
+}
+
+/** Any value as something the encoder takes. The depth of nesting is bounded, so this may recurse. */
+function convert(value: unknown, path: Path, issues: Issues): Encodable {
+  if (path.length > MAX_DEPTH) {
+    issues.add('type', path.slice(0, 3), `expected at most ${MAX_DEPTH} levels of nesting, got more`);
+    return 0;
+  }
+  if (typeof value === 'boolean') return value ? 1 : 0;
+  if (typeof value === 'number') return convertNumber(value, path, issues);
+  if (typeof value === 'bigint' || value instanceof Uint8Array || value instanceof RawBencode) return value;
+  if (typeof value === 'string') return convertText(value, path, issues);
+  if (value instanceof ArrayBuffer) return new Uint8Array(value);
+  if (value instanceof Date) return Number.isNaN(value.getTime()) ? 0 : Math.floor(value.getTime() / 1000);
+  if (value instanceof HashList) return value.bytes;
+  if (Array.isArray(value)) return value.map((item, i) => convert(item, [...path, i], issues));
+  if (!isDictionary(value)) {
+    issues.add('type', path, `expected something that bencode has, got ${shown(value)}`);
+    return 0;
+  }
+  return convertMap(dictionary(value, path, issues) as Map<string, unknown>, path, issues);
+}
+
+const MAX_DEPTH = 100;
+
+function convertMap(map: Map<string, unknown>, path: Path, issues: Issues): Map<string, Encodable> {
+  const result = new Map<string, Encodable>();
+  for (const [key, value] of map) result.set(key, convert(value, [...path, key], issues));
+  return result;
+}
+
+function convertNumber(value: number, path: Path, issues: Issues): Encodable {
+  if (Number.isSafeInteger(value)) return value;
+  const message = `expected an integer within 2^53 (or a bigint), got ${value}: the decoder may have rounded it`;
+  issues.add(Number.isInteger(value) ? 'lost' : 'type', path, message);
+  return 0;
+}
+
+function convertText(value: string, path: Path, issues: Issues): Encodable {
+  // Text decoded from bytes that were not UTF-8 holds replacement characters.
+  if (value.includes('\ufffd')) lost(path, issues);
+  return value;
+}

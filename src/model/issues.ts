@@ -1,0 +1,117 @@
+import { type BencodePath, locate } from '../bencode/locate.ts';
+import { keyBytes } from '../bencode/value.ts';
+import { ISSUE_CODES, type Issue, type IssueCode, toHex } from '../errors.ts';
+
+/** How much is asked of a torrent (docs/validation.md). */
+export type Profile = 'default' | 'strict' | 'compat';
+
+/** The strictness of a validation. */
+export interface ValidationContext {
+  /**
+   * `default`: what the models document, and every BEP 52 rule that can be checked from the file alone. `strict`: also
+   * padding, names of pads, canonical bencode for v1 too, `meta version`. `compat`: what libtorrent 2.0 loads, loads.
+   */
+  profile?: Profile;
+  /**
+   * Whether files must start at pieces' starts: `strict` they must, `ignore` they need not, `forbid` there must be no pad
+   * file. `default`: strict for hybrid and in the strict profile, else ignore.
+   */
+  padding?: 'default' | 'ignore' | 'strict' | 'forbid';
+  /** Whether a pad file must be named `.pad/<length>`: `default` only in the strict profile. */
+  paddingPath?: 'default' | 'strict';
+}
+
+/** More than these are counted, not listed: a hostile file could hold millions. */
+const MOST_ISSUES = 1000;
+
+/** Collects what is wrong while a torrent or draft is looked at. */
+export class Issues {
+  readonly profile: Profile;
+  /** Where the decoding is: on-disk keys (latin1) and indexes. */
+  readonly path: (string | number)[] = [];
+  /** What a failure is where nothing else is said: a warning inside of what libtorrent passes over, in compat. */
+  severity: Issue['severity'] = 'error';
+  readonly #list: (Issue & { raw: BencodePath })[] = [];
+  #unlisted: Record<Issue['severity'], number> = { error: 0, warning: 0 };
+
+  constructor(profile: Profile = 'default') {
+    this.profile = profile;
+  }
+
+  get compat(): boolean {
+    return this.profile === 'compat';
+  }
+
+  get hasErrors(): boolean {
+    return this.#unlisted.error > 0 || this.#list.some((issue) => issue.severity === 'error');
+  }
+
+  /** Reports a failure below the current path. Returns undefined, as a failed decoding does. */
+  add(code: IssueCode, at: BencodePath, message: string, severity = this.severity): undefined {
+    if (this.#list.length >= MOST_ISSUES) {
+      this.#unlisted[severity] += 1;
+      return undefined;
+    }
+    const raw = [...this.path, ...at];
+    const { spec } = ISSUE_CODES[code] as { spec?: string };
+    this.#list.push({ code, severity, path: raw.map(readable), message, ...(spec && { spec }), raw });
+    return undefined;
+  }
+
+  /** Warns of something at a place in the bytes that is no value's start. */
+  warnAt(code: IssueCode, offset: number, message: string): void {
+    this.add(code, [], message, 'warning');
+    const last = this.#list.at(-1);
+    if (last?.message === message) last.offset = offset;
+  }
+
+  /** Reports what compat lets pass with a warning. */
+  forgivable(code: IssueCode, at: BencodePath, message: string): undefined {
+    return this.add(code, at, message, this.compat ? 'warning' : this.severity);
+  }
+
+  /** Runs `work` one step deeper in the data. */
+  within<T>(step: string | number, work: () => T): T {
+    this.path.push(step);
+    try {
+      return work();
+    } finally {
+      this.path.pop();
+    }
+  }
+
+  /** Whether something at or below a path has been reported. */
+  covers(path: BencodePath): boolean {
+    return this.#list.some(({ raw }) => path.every((step, i) => raw[i] === step));
+  }
+
+  /** All issues, errors first; with byte offsets when the bytes are given. */
+  finish(bytes?: Uint8Array): Issue[] {
+    const offsets = bytes
+      ? locate(
+          bytes,
+          this.#list.map(({ raw }) => raw),
+        )
+      : [];
+    const listed = this.#list.map(({ raw: _, ...issue }, i) => {
+      const offset = issue.offset ?? offsets[i];
+      return offset === undefined ? issue : { ...issue, offset };
+    });
+    const errors = listed.filter(({ severity }) => severity === 'error');
+    const warnings = listed.filter(({ severity }) => severity === 'warning');
+    return [...errors, ...this.#rest('error'), ...warnings, ...this.#rest('warning')];
+  }
+
+  #rest(severity: Issue['severity']): Issue[] {
+    const count = this.#unlisted[severity];
+    return count === 0 ? [] : [{ code: 'too_many_issues', severity, path: [], message: `and ${count} more` }];
+  }
+}
+
+/** An on-disk key for people: text where it is UTF-8, else hexadecimal, as the keys of piece layers are. */
+function readable(step: string | number): string | number {
+  if (typeof step === 'number' || /^[ -~]*$/.test(step)) return step;
+  const bytes = keyBytes(step);
+  const text = bytes.toString('utf8');
+  return bytes.length !== 32 && !text.includes('\ufffd') ? text : toHex(bytes);
+}
