@@ -85,6 +85,12 @@ export class AbortError extends MetainfoError {
   }
 }
 
+/** The same error, its message naming the file that was read. */
+export function withPath(error: unknown, path: string): unknown {
+  if (!(error instanceof MetainfoError) || error.path !== undefined) return error;
+  return Object.assign(error, { path, message: `${path}: ${error.message}` });
+}
+
 /** Throws an {@link AbortError} when the signal has fired. */
 export function throwIfAborted(signal: AbortSignal | undefined): void {
   if (signal?.aborted) throw new AbortError(signal);

@@ -8,6 +8,8 @@ export interface FileTreeItem {
   length: number;
   /** The root of the file's Merkle tree, 32 bytes; none for an empty file. */
   piecesRoot?: Uint8Array | null;
+  /** BEP 47 flags, one letter each. */
+  attr?: string | null;
   /** Unknown keys, as they were read. */
   extra?: BencodeMap;
 }
@@ -39,8 +41,10 @@ export function flattenTree(tree: FileTree): FlatFile[] {
       files.push({ ...node, path });
       continue;
     }
-    const children = [...node].map(([name, child]) => ({ path: name === '' ? path : [...path, name], node: child }));
-    stack.push(...children.reverse());
+    // Not spread into push(): a folder may hold more entries than a call takes arguments.
+    for (const [name, child] of [...node].reverse()) {
+      stack.push({ path: name === '' ? path : [...path, name], node: child });
+    }
   }
   return files;
 }

@@ -4,7 +4,7 @@ import path from 'node:path';
 import type { Struct } from 'superstruct';
 import { decode } from '../bencode/decode.ts';
 import type { BencodeMap } from '../bencode/value.ts';
-import { fromSystemError, MetainfoError, ValidationError } from '../errors.ts';
+import { fromSystemError, MetainfoError, ValidationError, withPath } from '../errors.ts';
 import { infodictDiscriminator, type TorrentVersion } from './discriminator.ts';
 import { isPadFile } from './file-item.ts';
 import { type FileTreeItem, flattenTree } from './file-tree.ts';
@@ -113,10 +113,10 @@ export class TorrentBase<V extends TorrentVersion> implements TorrentFields<V> {
         piecesRoot: null,
       }));
     }
-    return flattenTree((info as InfoDictV2).fileTree).map(({ path: parts, length, piecesRoot }) => ({
+    return flattenTree((info as InfoDictV2).fileTree).map(({ path: parts, length, attr, piecesRoot }) => ({
       path: parts.join('/'),
       length,
-      attr: null,
+      attr: attr ?? null,
       piecesRoot: piecesRoot ?? null,
     }));
   }
@@ -226,7 +226,11 @@ export const Torrent = {
     } catch (error) {
       throw fromSystemError(error, file, 'read');
     }
-    return Torrent.fromBytes(bytes);
+    try {
+      return Torrent.fromBytes(bytes);
+    } catch (error) {
+      throw withPath(error, file);
+    }
   },
 
   /**
@@ -244,7 +248,7 @@ export const Torrent = {
     }
     const infoValue = value.get('info');
     const rest = new Map([...value].filter(([key]) => key !== 'info'));
-    const fields = { ...ABSENT, ...decodeFields(rest, TORRENT, [], issues) };
+    const fields = { ...absent(), ...decodeFields(rest, TORRENT, [], issues) };
     const version = infodictDiscriminator(infoValue);
     const info = decodeInfo(infoValue, version, issues);
     if (version && info) checkTorrent(version, info, fields.pieceLayers, issues);
@@ -254,7 +258,8 @@ export const Torrent = {
   },
 };
 
-const ABSENT = {
+/** A torrent without any key; a Map of its own each time. */
+const absent = () => ({
   announce: null,
   announceList: null,
   comment: null,
@@ -263,7 +268,7 @@ const ABSENT = {
   pieceLayers: null as PieceLayers | null,
   urlList: null,
   extra: new Map() as BencodeMap,
-};
+});
 
 function decodeInfo(value: unknown, version: TorrentVersion | null, issues: Issues): object | undefined {
   if (!(value instanceof Map)) {

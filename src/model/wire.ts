@@ -76,7 +76,7 @@ const textList = (key: string): Field<string[]> => ({
     return only === undefined ? undefined : only === '' ? [] : [only];
   },
   encode: (value) => value,
-  coerce: (value) => (typeof value === 'string' ? [value] : value),
+  coerce: (value) => (typeof value === 'string' ? [value].filter((url) => url !== '') : value),
 });
 
 const tiers = (key: string): Field<string[][]> => ({
@@ -156,7 +156,7 @@ const pathList: Field<string[]> = {
 };
 
 const FILE_ITEM = { length: integer('length'), path: pathList, attr };
-const FILE_TREE_ITEM = { length: integer('length'), piecesRoot: root('pieces root') };
+const FILE_TREE_ITEM = { length: integer('length'), piecesRoot: root('pieces root'), attr };
 
 const fileList: Field<FileItem[]> = {
   key: 'files',
@@ -182,10 +182,16 @@ const fileTree: Field<FileTree> = {
   encode: (value) => encodeTree(value),
 };
 
+/** A key as text where it is UTF-8, else one char a byte. */
+function readableKey(key: string): string {
+  const text = keyBytes(key).toString('utf8');
+  return text.includes('\ufffd') ? key : text;
+}
+
 function decodeTree(map: BencodeMap, path: Path, issues: Issues): FileTree {
   const tree: FileTree = new Map();
   for (const [key, value] of map) {
-    const at = [...path, key];
+    const at = [...path, readableKey(key)];
     const node = decodeMap(value, at, issues);
     if (!node) continue;
     if (key === '') {

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { Torrent } from '../../model/torrent.ts';
 import { formatTorrent } from '../../print/pprint.ts';
+import { printableJson } from '../../print/text.ts';
 
 export function addShow(program: Command): void {
   program
@@ -13,7 +14,7 @@ export function addShow(program: Command): void {
 
 async function show(file: string, { json = false }: { json?: boolean }): Promise<void> {
   const torrent = await Torrent.read(file);
-  process.stdout.write(`${json ? JSON.stringify(toJson(torrent, file)) : formatTorrent(torrent)}\n`);
+  process.stdout.write(`${json ? printableJson(toJson(torrent, file)) : formatTorrent(torrent)}\n`);
 }
 
 function toJson(torrent: Torrent, file: string) {
