@@ -78,6 +78,7 @@ export const ISSUE_CODES = {
     spec: 'BEP 52',
   },
   required: { summary: 'A key that must be there is missing.' },
+  similar: { summary: 'Not an infohash of 20 or 32 bytes, nor its hexadecimal.', spec: 'BEP 38' },
   symlink: { summary: 'A symbolic link without a target, or with one outside of the torrent.', spec: 'BEP 47' },
   too_large: { summary: 'An integer, or a sum of sizes, beyond 2^53.' },
   too_many_issues: { summary: 'More issues than are listed.' },
@@ -158,6 +159,12 @@ export class AbortError extends MetainfoError {
   constructor(signal: AbortSignal) {
     super('ERR_ABORTED', 'The work was stopped by its signal.', { cause: signal.reason });
   }
+}
+
+/** The same error, its message naming the file that was read. */
+export function withPath(error: unknown, path: string): unknown {
+  if (!(error instanceof MetainfoError) || error.path !== undefined) return error;
+  return Object.assign(error, { path, message: `${path}: ${error.message}` });
 }
 
 /** Throws an {@link AbortError} when the signal has fired. */

@@ -50,6 +50,8 @@ PlanFile to_file(const Napi::Object& value) {
 }
 
 Napi::Buffer<std::uint8_t> to_buffer(Napi::Env env, std::vector<std::uint8_t> bytes) {
+  // An external buffer of no bytes would be a detached one.
+  if (bytes.empty()) return Napi::Buffer<std::uint8_t>::New(env, 0);
   auto owned = std::make_unique<std::vector<std::uint8_t>>(std::move(bytes));
   std::uint8_t* data = owned->data();
   const std::size_t length = owned->size();

@@ -70,6 +70,8 @@ class PendingJob {
   void settle(Napi::Env env) {
     settled_ = true;
     Job::Outcome outcome = std::move(job_.outcome());
+    // Cancelled after the work was done and before anyone was told: still cancelled.
+    if (job_.gauge().cancelled) outcome = Failure{Failure::Code::aborted, 0, {}, {}};
     if (const auto* failure = std::get_if<Failure>(&outcome)) {
       deferred_.Reject(to_error(env, *failure).Value());
     } else {

@@ -25,9 +25,11 @@ bool Job::run(unsigned threads) {
     return true;
   } catch (const std::system_error& error) {
     outcome_ = Failure{Failure::Code::internal, error.code().value(), {}, "no thread could be started"};
-    finished_();
-    return false;
+  } catch (const std::bad_alloc&) {
+    outcome_ = Failure{Failure::Code::no_memory, 0, {}, {}};
   }
+  finished_();
+  return false;
 }
 
 void Job::hash() {

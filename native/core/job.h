@@ -26,7 +26,8 @@ class Job {
   // job nor budget.
   void start(std::function<void()> finished);
 
-  // Any thread. A job that still waits for threads ends at once, with `finished` called here.
+  // On the thread that started it. A job that still waits for threads ends at once, with `finished` called
+  // here.
   void cancel();
 
   // Waits for the job's threads. On the thread that started it.

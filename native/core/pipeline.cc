@@ -38,6 +38,7 @@ struct Shared {
   bool has_v2() const { return plan.kind != Kind::v1; }
   std::size_t file_at(std::uint64_t position) const;
   void fail(Failure failure);
+  void mark_opened(std::size_t file);
   void mark_missing(std::size_t file);
   void finish_root(std::size_t file);
 
@@ -55,10 +56,14 @@ struct Shared {
   std::uint64_t pieces = 0;
   std::uint64_t batch = 1;
 
+  std::vector<std::size_t> empty_files;
+
   std::atomic<std::uint64_t> next{0};
+  std::atomic<std::size_t> next_empty{0};
   std::atomic<bool> stop{false};
-  std::mutex mutex;  // of the three below
+  std::mutex mutex;  // of the failure and the two lists below it
   std::optional<Failure> failure;
+  std::vector<bool> opened;
   std::vector<bool> missing;
   Digests digests;
 };
@@ -69,6 +74,7 @@ Shared::Shared(const Plan& plan_, const Kernel& kernel_, Gauge& gauge_)
       gauge(gauge_),
       zeros(zero_subtrees(kernel_)),
       piece_height(ceil_log2(plan_.piece_length / kBlockSize)),
+      opened(plan_.files.size()),
       missing(plan_.files.size()) {
   const std::size_t count = plan.files.size();
   starts.reserve(count);
@@ -83,6 +89,7 @@ Shared::Shared(const Plan& plan_, const Kernel& kernel_, Gauge& gauge_)
     if (plan.kind == Kind::hybrid && !file.pad && file.length != 0 && total % plan.piece_length != 0) {
       throw Failure{Failure::Code::internal, 0, file.path, "a hybrid plan must align its files with pads"};
     }
+    if (!file.pad && file.length == 0) empty_files.push_back(i);
     starts.push_back(total);
     total += file.length;
     if (has_v2() && !file.pad && file.length > plan.piece_length) {
@@ -112,8 +119,17 @@ void Shared::fail(Failure value) {
   stop = true;
 }
 
+void Shared::mark_opened(std::size_t file) {
+  if (!plan.mark_missing) return;
+  const std::lock_guard<std::mutex> lock(mutex);
+  opened[file] = true;
+}
+
+// A file that another worker has read from is not missing but gone.
 void Shared::mark_missing(std::size_t file) {
   const std::lock_guard<std::mutex> lock(mutex);
+  if (opened[file])
+    throw Failure{Failure::Code::changed, 0, plan.files[file].path, "it was deleted or replaced"};
   missing[file] = true;
 }
 
@@ -137,8 +153,15 @@ class Worker {
       if (first >= shared_.pieces) break;
       const std::uint64_t last = std::min(shared_.pieces, first + shared_.batch);
       for (std::uint64_t piece = first; piece < last; ++piece) {
-        if (!hash_piece(piece)) return;
+        // Also for pieces that read nothing: a stranger's pad may be terabytes of zeros.
+        if (stopped() || !hash_piece(piece)) return;
       }
+    }
+    // No piece leads to these, but they too must be what they were.
+    for (;;) {
+      const std::size_t next = shared_.next_empty.fetch_add(1, std::memory_order_relaxed);
+      if (next >= shared_.empty_files.size() || stopped()) break;
+      open(shared_.empty_files[next]);
     }
     close();
   }
@@ -163,7 +186,7 @@ class Worker {
       const std::uint64_t offset = position - shared_.starts[i];
       const std::uint64_t count = std::min(end - position, file.length - offset);
       if (file.pad) {
-        if (shared_.has_v1()) message.zeros(count);
+        if (shared_.has_v1() && !hash_zeros(count, message)) return false;
       } else if (count != 0) {
         if (!open(i)) {
           whole = false;
@@ -180,6 +203,16 @@ class Worker {
       std::copy(digest.begin(), digest.end(), &shared_.digests.v1[piece * 20]);
     }
     if (shared_.has_v2() && stack_.count() != 0) finish_v2(first_file, piece);
+    return true;
+  }
+
+  bool hash_zeros(std::uint64_t count, Message<Sha1>& message) {
+    while (count != 0) {
+      if (stopped()) return false;
+      const std::uint64_t size = std::min<std::uint64_t>(count, shared_.plan.read_size);
+      message.zeros(size);
+      count -= size;
+    }
     return true;
   }
 
@@ -225,9 +258,11 @@ class Worker {
     if (open_file_ == file) return reader_.has_value();
     close();
     open_file_ = file;
-    shared_.gauge.file_index.store(static_cast<std::uint32_t>(file), std::memory_order_relaxed);
+    if (shared_.plan.files[file].length != 0)
+      shared_.gauge.file_index.store(static_cast<std::uint32_t>(file), std::memory_order_relaxed);
     try {
       reader_.emplace(shared_.plan.files[file]);
+      shared_.mark_opened(file);
       return true;
     } catch (const Failure& failure) {
       const bool absent =
@@ -273,8 +308,8 @@ Digests hash_plan(const Plan& plan, const Kernel& kernel, Gauge& gauge) {
   try {
     for (std::uint64_t i = 1; i < std::min<std::uint64_t>(plan.threads, batches); ++i)
       helpers.emplace_back(work, std::ref(shared));
-  } catch (const std::system_error&) {
-    // The system has no thread to give: those that run do the work.
+  } catch (const std::exception&) {
+    // The system has no thread, or no memory for one, to give: those that run do the work.
   }
   work(shared);
   for (std::thread& helper : helpers) helper.join();

@@ -39,12 +39,20 @@ void require_as_planned(const struct stat& status, const PlanFile& file) {
   }
 }
 
+// O_NONBLOCK: a FIFO put in the file's place since the scan must not hang the job.
+int open_retrying(const char* path) {
+  for (;;) {
+    const int descriptor = ::open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    if (descriptor >= 0 || errno != EINTR) return descriptor;
+  }
+}
+
 }  // namespace
 
-// O_NONBLOCK: a FIFO put in the file's place since the scan must not hang the job.
-Reader::Reader(const PlanFile& file)
-    : file_(file), descriptor_(::open(file.path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)) {
-  if (descriptor_ < 0) throw Failure{Failure::Code::open, errno, file.path, {}};
+Reader::Reader(const PlanFile& file) : file_(file), descriptor_(open_retrying(file.path.c_str())) {
+  // ENXIO is what open() says of a socket.
+  if (descriptor_ < 0)
+    throw Failure{errno == ENXIO ? Failure::Code::not_a_file : Failure::Code::open, errno, file.path, {}};
   try {
     const struct stat status = status_of(descriptor_, file);
     if (!S_ISREG(status.st_mode)) throw Failure{Failure::Code::not_a_file, 0, file.path, {}};

@@ -39,6 +39,8 @@ class Message {
   explicit Message(const Kernel& kernel) : kernel_(kernel) {}
 
   void update(const std::uint8_t* data, std::size_t size) {
+    // An empty source may be null, which memcpy does not take.
+    if (size == 0) return;
     if (partial() != 0) {
       const std::size_t taken = std::min(size, kBlock - partial());
       std::memcpy(block_ + partial(), data, taken);
@@ -54,8 +56,7 @@ class Message {
       data += blocks * kBlock;
       size -= blocks * kBlock;
     }
-    // An empty source may be null, which memcpy does not take.
-    if (size != 0) std::memcpy(block_, data, size);
+    std::memcpy(block_, data, size);
     length_ += size;
   }
 

@@ -1,5 +1,5 @@
 import { MetainfoError } from '../errors.ts';
-import type { BencodeMap, BencodeValue } from './value.ts';
+import { type BencodeMap, type BencodeValue, RawBencode } from './value.ts';
 
 /** What is wrong with the bytes: stable names of the rules of bencode (BEP 3), and of this decoder's limits. */
 export type BencodeFault =
@@ -53,6 +53,8 @@ export interface DecodeOptions {
   span?: string;
   /** Collect soft faults in `faults` instead of throwing the first: of keys that come twice the first counts. */
   tolerant?: boolean;
+  /** Lists and dictionaries to check but not to build, by their keys from the top with dots: they become RawBencode. */
+  raw?: ReadonlySet<string>;
   /** Refuse integers that 64 bits do not hold, as libtorrent does. */
   int64?: boolean;
   limits?: DecodeLimits;
@@ -91,6 +93,15 @@ interface Container {
   last: string | null;
 }
 
+/** A list or dictionary that is checked and not built: where its last key was is all there is to remember. */
+interface SkippedLevel {
+  isMap: boolean;
+  /** Whether a key waits for its value. */
+  hasKey: boolean;
+  lastFrom: number;
+  lastTo: number;
+}
+
 /**
  * Decodes strict bencode: refuses leading zeros, `-0`, unsorted and duplicate keys, trailing data and anything cut
  * short, with the offset. Does not recurse. Byte strings are views of `bytes`.
@@ -109,6 +120,7 @@ class Decoder {
   readonly #maxDepth: number;
   readonly #tolerant: boolean;
   readonly #int64: boolean;
+  readonly #raw: ReadonlySet<string> | undefined;
   readonly #faults: BencodeError[] = [];
   #itemsLeft: number;
   #at = 0;
@@ -116,7 +128,7 @@ class Decoder {
   #spanStart = -1;
   readonly #stack: Container[] = [];
 
-  constructor(bytes: Uint8Array, { span, tolerant = false, int64 = false, limits = {} }: DecodeOptions) {
+  constructor(bytes: Uint8Array, { span, tolerant = false, int64 = false, raw, limits = {} }: DecodeOptions) {
     const { bytes: maxBytes = 2 ** 30, depth = 100, items = 3_000_000 } = limits;
     if (bytes.length > maxBytes)
       throw new BencodeError('limit-bytes', maxBytes, `more than the limit of ${maxBytes} bytes`);
@@ -126,6 +138,7 @@ class Decoder {
     this.#spanKey = span ?? null;
     this.#tolerant = tolerant;
     this.#int64 = int64;
+    this.#raw = raw;
     this.#maxDepth = depth;
     this.#itemsLeft = items;
   }
@@ -153,6 +166,10 @@ class Decoder {
       return null;
     }
     this.#count(start);
+    if ((byte === LIST || byte === DICTIONARY) && this.#raw && this.#isRaw(this.#raw)) {
+      // Whoever asks for it knows that it is there.
+      return this.#skipContainer() as unknown as BencodeValue;
+    }
     switch (byte) {
       case INTEGER:
         return this.#readInteger();
@@ -163,6 +180,65 @@ class Decoder {
       default:
         return this.#readString();
     }
+  }
+
+  #isRaw(raw: ReadonlySet<string>): boolean {
+    return this.#stack.length <= 2 && raw.has(this.#stack.map(({ key }) => key).join('.'));
+  }
+
+  /** Checks a list or dictionary as if it were built, without building it. */
+  #skipContainer(): RawBencode {
+    const start = this.#at;
+    const levels: SkippedLevel[] = [];
+    for (;;) {
+      const top = levels.at(-1);
+      const byte = this.#byte();
+      if (top?.isMap && !top.hasKey && byte !== END) {
+        this.#skipKey(top, byte);
+        continue;
+      }
+      if (byte === END && top) {
+        if (top.hasKey) throw this.#error('missing-value', this.#at, 'a key has no value');
+        this.#at += 1;
+        levels.pop();
+        if (levels.length === 0) return new RawBencode(this.#bytes.subarray(start, this.#at));
+        continue;
+      }
+      // What opened the outermost one is counted already.
+      if (top) this.#count(this.#at);
+      if (top) top.hasKey = false;
+      if (byte === LIST || byte === DICTIONARY) {
+        this.#requireDepth(this.#stack.length + levels.length, this.#at);
+        levels.push({ isMap: byte === DICTIONARY, hasKey: false, lastFrom: -1, lastTo: -1 });
+        this.#at += 1;
+      } else if (byte === INTEGER) this.#readInteger();
+      else this.#passString();
+    }
+  }
+
+  #skipKey(level: SkippedLevel, byte: number): void {
+    const start = this.#at;
+    if (byte < ZERO || byte > NINE) throw this.#error('key-not-string', start, 'a key must be a string');
+    this.#count(start);
+    const from = this.#passString();
+    const to = this.#at;
+    if (level.lastFrom >= 0) {
+      const order = this.#compare(level.lastFrom, level.lastTo, from, to);
+      if (order === 0) this.#soft('duplicate-key', start, 'a key comes twice');
+      else if (order > 0) this.#soft('unsorted-key', start, 'keys are not in byte order');
+    }
+    level.hasKey = true;
+    level.lastFrom = from;
+    level.lastTo = to;
+  }
+
+  #compare(aFrom: number, aTo: number, bFrom: number, bTo: number): number {
+    const length = Math.min(aTo - aFrom, bTo - bFrom);
+    for (let i = 0; i < length; i += 1) {
+      const order = (this.#bytes[aFrom + i] as number) - (this.#bytes[bFrom + i] as number);
+      if (order !== 0) return order;
+    }
+    return aTo - aFrom - (bTo - bFrom);
   }
 
   #store(value: BencodeValue): void {
@@ -180,16 +256,16 @@ class Decoder {
   }
 
   #open(container: Container): null {
-    if (this.#stack.length >= this.#maxDepth) {
-      throw this.#error(
-        'limit-depth',
-        container.start,
-        `more than ${this.#maxDepth} lists and dictionaries within each other`,
-      );
-    }
+    this.#requireDepth(this.#stack.length, container.start);
     this.#at += 1;
     this.#stack.push(container);
     return null;
+  }
+
+  #requireDepth(depth: number, start: number): void {
+    if (depth < this.#maxDepth) return;
+    const message = `more than ${this.#maxDepth} lists and dictionaries within each other`;
+    throw this.#error('limit-depth', start, message);
   }
 
   #close(top: Container): BencodeValue {
@@ -204,8 +280,8 @@ class Decoder {
     const byte = this.#byte();
     if (byte < ZERO || byte > NINE) throw this.#error('key-not-string', start, 'a key must be a string');
     this.#count(start);
-    const [from, to] = this.#stringBounds();
-    const key = this.#buffer.toString('latin1', from, to);
+    const from = this.#passString();
+    const key = this.#buffer.toString('latin1', from, this.#at);
     if (top.last !== null && key <= top.last) {
       const same = top.map?.has(key);
       if (same) this.#soft('duplicate-key', start, 'a key comes twice');
@@ -217,12 +293,12 @@ class Decoder {
   }
 
   #readString(): Uint8Array {
-    const [from, to] = this.#stringBounds();
-    return this.#bytes.subarray(from, to);
+    const from = this.#passString();
+    return this.#bytes.subarray(from, this.#at);
   }
 
-  /** Reads `<length>:` and passes over the string; gives where it begins and ends. */
-  #stringBounds(): [number, number] {
+  /** Reads `<length>:` and passes over the string; gives where it begins. */
+  #passString(): number {
     const start = this.#at;
     let length = 0;
     let at = start;
@@ -245,7 +321,7 @@ class Decoder {
     const to = from + length;
     if (to > this.#bytes.length) throw this.#error('truncated', start, 'a string is longer than the data');
     this.#at = to;
-    return [from, to];
+    return from;
   }
 
   #readInteger(): number | bigint {

@@ -85,7 +85,7 @@ function integer(value: number | bigint): string {
 
 function checkedKey(key: string): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: the range is what latin1 is
-  if (!/^[\u0000-\u00ff]*$/.test(key)) {
+  if (typeof key !== 'string' || !/^[\u0000-\u00ff]*$/.test(key)) {
     throw new MetainfoError(
       'ERR_INVALID_ARGUMENT',
       `The key ${JSON.stringify(key)} is not latin1: make it with toKey().`,

@@ -1,10 +1,9 @@
 import picocolors from 'picocolors';
 import { MetainfoError, type MetainfoErrorCode, ValidationError } from '../errors.ts';
-import { printable } from '../print/text.ts';
+import { printable, printableJson } from '../print/text.ts';
 
 export const FAILED = 1;
 export const USAGE = 2;
-const INTERRUPTED = 130;
 
 /** What a wrong option value leads to. */
 const USAGE_ERRORS: readonly MetainfoErrorCode[] = ['ERR_INVALID_ARGUMENT', 'ERR_PIECE_LENGTH', 'ERR_KERNEL'];
@@ -18,11 +17,12 @@ export function exitCodeOf(error: unknown, json: boolean): number {
   }
   if (error.code === 'ERR_ABORTED') {
     process.stderr.write('stopped: nothing was written\n');
-    return INTERRUPTED;
+    // As a shell would say it: 128 and the signal's number.
+    return error.cause === 'SIGTERM' ? 143 : 130;
   }
   if (json) {
     const { code, message, path = null } = error;
-    process.stdout.write(`${JSON.stringify({ error: { code, message, path } })}\n`);
+    process.stdout.write(`${printableJson({ error: { code, message, path } })}\n`);
   } else {
     const { red, dim } = picocolors.createColors(picocolors.isColorSupported && process.stderr.isTTY);
     process.stderr.write(`${red('error:')} ${printable(error.message)} ${dim(`[${error.code}]`)}\n`);

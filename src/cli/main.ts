@@ -13,7 +13,7 @@ function program(): Command {
     .description('Create, read and check BitTorrent metainfo files: v1, v2 and hybrid.')
     .version(version)
     .showHelpAfterError('(add --help for the options)')
-    .addHelpText('after', '\nExit codes: 0 done, 1 failed, 2 wrong usage, 130 stopped by Ctrl-C.')
+    .addHelpText('after', '\nExit codes: 0 done, 1 failed, 2 wrong usage, 130 stopped by Ctrl-C (143: by SIGTERM).')
     .exitOverride();
   addCreate(command);
   addShow(command);
@@ -26,6 +26,9 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code === 'EPIPE') process.exit(0);
   throw error;
 });
+
+// A closed terminal or log takes no progress; the work goes on.
+process.stderr.on('error', () => {});
 
 program()
   .parseAsync()

@@ -3,9 +3,9 @@ import type { ValidationContext } from '../model/issues.ts';
 
 // Each parses the text of one option, and refuses it with the reason: commander adds the option's name.
 
-/** `auto`, or bytes such as `16384`, `512KiB`, `1M`. Null is auto. */
-export function parsePieceLength(text: string): number | null {
-  if (text === 'auto') return null;
+/** `auto`, or bytes such as `16384`, `512KiB`, `1M`. */
+export function parsePieceLength(text: string): number | 'auto' {
+  if (text === 'auto') return text;
   const match = /^(\d+)\s*(?:([kmg])(?:i?b)?|b)?$/i.exec(text);
   if (!match) throw new InvalidArgumentError('Expected auto, or a size such as 1MiB.');
   const power = ' kmg'.indexOf((match[2] ?? ' ').toLowerCase());

@@ -5,7 +5,7 @@ import { AbortError, MetainfoError, shown, throwIfAborted, toHex } from '../erro
 import type { Engine } from '../hash/engine.ts';
 import { nativeEngine } from '../hash/native.ts';
 import { type Digests, type HashPlan, layerCount, planResources, type ResourceOptions } from '../hash/plan.ts';
-import { addPadfiles } from '../layout/padding.ts';
+import { addPadfiles, isPadFile } from '../layout/padding.ts';
 import { checkPieceLength, choosePieceLength } from '../layout/piece-length.ts';
 import { unsafeComponent } from '../layout/safe-path.ts';
 import { TorrentVersion } from '../model/discriminator.ts';
@@ -16,6 +16,7 @@ import type { InfoDictHybridCreate } from '../model/info-dict.ts';
 import { Torrent } from '../model/torrent.ts';
 import { encodeFields, INFO, TORRENT } from '../model/wire.ts';
 import type { ScannedFile } from './scan.ts';
+import { parseSimilar } from './similar.ts';
 import type { TorrentCreate } from './torrent-create.ts';
 
 /** How far a generation is. */
@@ -57,6 +58,8 @@ export async function generate(draft: TorrentCreate, options: GenerateOptions): 
   const wanted = draft.fields.pieceLength ?? draft.info.pieceLength;
   if (wanted != null) checkPieceLength(wanted, version);
   const name = checkName(draft.info.name as string);
+  // Before the work, not after it.
+  const creationDate = draft.fields.creationDate ?? sourceDate();
   throwIfAborted(signal);
 
   const { single, files } = await draft.findFiles({ v1Order: version === 'v1', signal });
@@ -64,15 +67,15 @@ export async function generate(draft: TorrentCreate, options: GenerateOptions): 
   const pieceLength = wanted ?? choosePieceLength(totalSize);
   const v1Items = v1List(files, { draft, version, single, pieceLength, options });
   const plan: HashPlan = { files: planFiles(v1Items), kind: version, pieceLength, onMissing: 'fail', ...resources };
-  const digests = await run(engine, plan, totalSize, v1Items, options);
+  const digests = await run(engine, plan, { name, totalBytes: totalSize, items: v1Items }, options);
 
   const info: InfoDictHybridCreate = { ...draft.info, name, pieceLength };
   if (version !== 'v2') Object.assign(info, v1Info(v1Items, single, digests));
   else Object.assign(info, { pieces: null, length: null, files: null });
   const v2 = version === 'v1' ? null : v2Info(v1Items, plan, digests, single ? name : null);
   Object.assign(info, v2 ? { fileTree: v2.fileTree, metaVersion: 2 } : { fileTree: null, metaVersion: null });
-  requireSameAsDraft(draft, info);
-  return Torrent.fromBytes(encode(assemble(draft, info, v2?.pieceLayers ?? null)));
+  requireSameAsDraft(draft, v1Items, { info, pieceLayers: v2?.pieceLayers ?? null });
+  return Torrent.fromBytes(encode(assemble(draft, { info, creationDate, pieceLayers: v2?.pieceLayers ?? null })));
 }
 
 /** An item of the v1 list, with where its bytes are; pads have no file. */
@@ -134,11 +137,20 @@ function v2Info(items: readonly PlannedItem[], plan: HashPlan, digests: Digests,
   return { fileTree: unflattenTree(flat), pieceLayers };
 }
 
+interface Work {
+  name: string;
+  totalBytes: number;
+  items: readonly PlannedItem[];
+}
+
+function vanished({ path, cause }: MetainfoError): MetainfoError {
+  return new MetainfoError('ERR_FILE_CHANGED', `${path} was deleted before it was hashed.`, { path, cause });
+}
+
 async function run(
   engine: Engine,
   plan: HashPlan,
-  totalBytes: number,
-  items: readonly PlannedItem[],
+  { name, totalBytes, items }: Work,
   { signal, onProgress, progress = false }: GenerateOptions,
 ): Promise<Digests> {
   throwIfAborted(signal);
@@ -147,19 +159,34 @@ async function run(
   const job = engine.start(plan);
   const cancel = () => job.cancel();
   signal?.addEventListener('abort', cancel, { once: true });
+  // It may have fired while the engine started.
+  if (signal?.aborted) cancel();
   const report = () => {
     const { bytes, fileIndex } = job.progress();
     const seconds = (performance.now() - started) / 1000;
-    const now: Progress = { bytes, totalBytes, file: items[fileIndex]?.path.join('/') ?? '', seconds };
+    const now: Progress = { bytes, totalBytes, file: items[fileIndex]?.path.join('/') || name, seconds };
     onProgress?.(now);
     bar?.update(now);
   };
-  const timer = onProgress || bar ? setInterval(report, PROGRESS_INTERVAL_MS) : null;
+  // A callback that throws ends the job; thrown in a timer it would end the process.
+  let thrown: { error: unknown } | null = null;
+  const tick = () => {
+    try {
+      report();
+    } catch (error) {
+      thrown ??= { error };
+      job.cancel();
+    }
+  };
+  const timer = onProgress || bar ? setInterval(tick, PROGRESS_INTERVAL_MS) : null;
   try {
     const digests = await job.done;
     if (timer) report();
     return digests;
   } catch (error) {
+    if (thrown) throw (thrown as { error: unknown }).error;
+    // The scan has seen it.
+    if ((error as MetainfoError).code === 'ERR_NOT_FOUND') throw vanished(error as MetainfoError);
     if (signal?.aborted && (error as MetainfoError).code === 'ERR_ABORTED') throw new AbortError(signal);
     throw error;
   } finally {
@@ -169,18 +196,28 @@ async function run(
   }
 }
 
+interface Parts {
+  info: InfoDictHybridCreate;
+  creationDate: Date | null;
+  pieceLayers: Map<string, HashList> | null;
+}
+
 /** The whole torrent as bencode. */
-function assemble(draft: TorrentCreate, info: InfoDictHybridCreate, pieceLayers: Map<string, HashList> | null) {
+function assemble(draft: TorrentCreate, { info, creationDate, pieceLayers }: Parts) {
   const { fields, createdBy } = draft;
   const { similar, urlList, comment = null } = fields;
   const infoMap = encodeFields(info, INFO);
-  if (similar && similar.length > 0) infoMap.set('similar', similar.map(similarHash));
+  if (similar && similar.length > 0)
+    infoMap.set(
+      'similar',
+      similar.map((hash) => parseSimilar(hash) as Uint8Array),
+    );
   const torrent = encodeFields(
     {
       ...(fields.extra && { extra: fields.extra }),
       comment,
       createdBy,
-      creationDate: fields.creationDate ?? sourceDate(),
+      creationDate,
       pieceLayers,
       urlList: urlList?.length ? [urlList].flat() : null,
     },
@@ -188,14 +225,6 @@ function assemble(draft: TorrentCreate, info: InfoDictHybridCreate, pieceLayers:
   );
   for (const [key, value] of Object.entries(draft.getTrackers())) torrent.set(key, value as Encodable);
   return torrent.set('info', infoMap);
-}
-
-/** An infohash of 20 or 32 bytes (BEP 38). */
-function similarHash(hash: Uint8Array | string): Uint8Array {
-  if (typeof hash === 'string' && /^([0-9a-f]{40}|[0-9a-f]{64})$/i.test(hash)) return Buffer.from(hash, 'hex');
-  if (hash instanceof Uint8Array && (hash.length === 20 || hash.length === 32)) return hash;
-  const message = `similar must be infohashes of 20 or 32 bytes, or their hexadecimal, not ${shown(hash)}.`;
-  throw new MetainfoError('ERR_INVALID_ARGUMENT', message);
 }
 
 /** The date that reproducible builds agree on (https://reproducible-builds.org/specs/source-date-epoch/). */
@@ -227,25 +256,29 @@ function requireContent(files: readonly ScannedFile[], root: string): number {
 }
 
 /** Sizes and hashes that a draft gives must be those of the files. */
-function requireSameAsDraft({ info: given }: TorrentCreate, made: InfoDictHybridCreate): void {
-  const mismatch = (what: string) =>
-    new MetainfoError(
-      'ERR_HASH_MISMATCH',
-      `${what} in the draft is not that of the files: leave it out, or mend the files.`,
-    );
+function requireSameAsDraft(
+  { info: given, fields }: TorrentCreate,
+  items: readonly PlannedItem[],
+  made: { info: InfoDictHybridCreate; pieceLayers: Map<string, HashList> | null },
+): void {
+  const mismatch = (what: string) => {
+    const message = `${what} in the draft is not that of the files: leave it out, or mend the files.`;
+    return new MetainfoError('ERR_HASH_MISMATCH', message);
+  };
   const differ = (a?: Uint8Array | null, b?: Uint8Array | null) => a && b && Buffer.compare(a, b) !== 0;
-  if (differ(given.pieces?.bytes, made.pieces?.bytes)) throw mismatch('pieces');
-  if (given.length != null && made.length != null && given.length !== made.length) throw mismatch('length');
-  const sizes = new Map(made.files?.map((file) => [file.path.join('/'), file.length]));
-  for (const { path, length, attr } of given.files ?? []) {
-    const size = sizes.get(path.join('/'));
-    if (size !== undefined && size !== length && !attr?.includes('p'))
-      throw mismatch(`the length of ${path.join('/')}`);
+  if (differ(given.pieces?.bytes, made.info.pieces?.bytes)) throw mismatch('pieces');
+  const sizes = new Map(items.map((item) => [item.path.join('/'), item.length]));
+  if (given.length != null && given.length !== items[0]?.length) throw mismatch('length');
+  const leaves = new Map(flattenTree(made.info.fileTree ?? new Map()).map((file) => [file.path.join('/'), file]));
+  const listed = (given.files ?? []).filter((file) => !isPadFile(file));
+  for (const { path, length, piecesRoot } of [...listed, ...flattenTree(given.fileTree ?? new Map())] as FlatFile[]) {
+    const name = path.join('/');
+    const size = sizes.get(name);
+    if (size !== undefined && size !== length) throw mismatch(`the length of ${name}`);
+    if (differ(leaves.get(name)?.piecesRoot, piecesRoot)) throw mismatch(`the pieces root of ${name}`);
   }
-  const leaves = new Map(flattenTree(made.fileTree ?? new Map()).map((file) => [file.path.join('/'), file]));
-  for (const file of flattenTree(given.fileTree ?? new Map())) {
-    const leaf = leaves.get(file.path.join('/'));
-    if (leaf && leaf.length !== file.length) throw mismatch(`the length of ${file.path.join('/')}`);
-    if (leaf && differ(leaf.piecesRoot, file.piecesRoot)) throw mismatch(`the pieces root of ${file.path.join('/')}`);
+  for (const [root, layer] of made.pieceLayers ? (fields.pieceLayers ?? []) : []) {
+    if (!made.pieceLayers?.has(root) || differ(made.pieceLayers.get(root)?.bytes, layer.bytes))
+      throw mismatch('a piece layer');
   }
 }

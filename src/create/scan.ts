@@ -25,16 +25,13 @@ export interface ScanFilter {
 }
 
 export interface ScanOptions extends ScanFilter {
+  /** Take what operating systems leave in folders too; default false. */
+  systemFiles?: boolean;
   signal?: AbortSignal | undefined;
 }
 
 /** What operating systems leave in folders; never wanted unless named outright. */
 const SYSTEM_FILES = new Set(['.DS_Store', 'Thumbs.db', 'desktop.ini']);
-
-/** Whether a name is a file that operating systems leave in folders. */
-export function isSystemFile(name: string): boolean {
-  return SYSTEM_FILES.has(name);
-}
 
 /** How many lstat calls wait at once: enough to keep the file system busy. */
 const CONCURRENCY = 16;
@@ -76,14 +73,16 @@ class Scanner {
   readonly realRoot: string;
   readonly #exclude: (path: string) => boolean;
   readonly #include: (path: string) => boolean;
+  readonly #systemFiles: boolean;
   readonly #signal: AbortSignal | undefined;
   readonly #seen = new Set<string>();
 
-  constructor(realRoot: string, { exclude = () => false, include = () => true, signal }: ScanOptions) {
+  constructor(realRoot: string, { exclude = () => false, include = () => true, ...options }: ScanOptions) {
     this.realRoot = realRoot;
     this.#exclude = exclude;
     this.#include = include;
-    this.#signal = signal;
+    this.#systemFiles = options.systemFiles ?? false;
+    this.#signal = options.signal;
   }
 
   /** A path that was named outright: what leads to it may hold links too. */
@@ -102,7 +101,7 @@ class Scanner {
       throwIfAborted(this.#signal);
       const parent = folder;
       const names = await entriesOf(parent.real, parent.shown);
-      const found = await inBatches(names, (entry) => this.#child(entry, parent));
+      const found = await inBatches(names, this.#signal, (entry) => this.#child(entry, parent));
       for (const child of found) {
         if (!child) continue;
         const { path: at, shown: name, real: target, status } = child;
@@ -133,11 +132,12 @@ class Scanner {
 
   /** An entry of a folder with what it leads to; null when it is not wanted. */
   async #child(entry: Dirent<Buffer>, parent: { path: string[]; shown: string; real: string }): Promise<Found | null> {
-    const name = nameOf(entry, parent.shown);
-    const path = [...parent.path, name];
-    const shown = nodePath.join(parent.shown, name);
+    const path = [...parent.path, entry.name.toString('utf8')];
+    // Before anything can be wrong with it.
     if (this.#exclude(path.join('/'))) return null;
-    const wanted = !isSystemFile(name) && this.#include(path.join('/'));
+    const name = nameOf(entry, parent.shown);
+    const shown = nodePath.join(parent.shown, name);
+    const wanted = (this.#systemFiles || !SYSTEM_FILES.has(name)) && this.#include(path.join('/'));
     if (!wanted && !entry.isDirectory() && !entry.isSymbolicLink()) return null;
     try {
       const real = entry.isSymbolicLink() ? await resolveLink(shown, shown) : nodePath.join(parent.real, name);
@@ -160,9 +160,14 @@ class Scanner {
 }
 
 /** Items in order, some at a time. */
-async function inBatches<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> {
+async function inBatches<T, R>(
+  items: readonly T[],
+  signal: AbortSignal | undefined,
+  work: (item: T) => Promise<R>,
+): Promise<R[]> {
   const results: R[] = [];
   for (let i = 0; i < items.length; i += CONCURRENCY) {
+    throwIfAborted(signal);
     results.push(...(await Promise.all(items.slice(i, i + CONCURRENCY).map(work))));
   }
   return results;
@@ -209,7 +214,7 @@ async function resolveLink(path: string, shown: string): Promise<string> {
       (status) => status.isSymbolicLink(),
       () => false,
     );
-    if (isLink && (error as NodeJS.ErrnoException).code === 'ENOENT') {
+    if (isLink && ['ENOENT', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '')) {
       throw new MetainfoError('ERR_BROKEN_LINK', `${shown} is a link to something that does not exist.`, {
         path: shown,
         cause: error,

@@ -15,7 +15,8 @@ import { failuresOf } from '../model/rules.ts';
 import type { Torrent } from '../model/torrent.ts';
 import { fromInput, INFO, TORRENT } from '../model/wire.ts';
 import { type GenerateOptions, generate } from './generate.ts';
-import { isSystemFile, type ScanFilter, type ScannedFile, scan } from './scan.ts';
+import { type ScanFilter, type ScannedFile, type ScanOptions, scan } from './scan.ts';
+import { parseSimilar } from './similar.ts';
 
 const { version } = createRequire(import.meta.url)('../../package.json') as { version: string };
 
@@ -60,10 +61,17 @@ export interface TrackerFields {
 }
 
 export interface GetPathsOptions {
-  /** Leave out what operating systems put into folders (.DS_Store, Thumbs.db, desktop.ini), and sort; default true. */
+  /**
+   * Leave out what operating systems put into folders (.DS_Store, Thumbs.db, desktop.ini) unless it is named outright, and
+   * sort; default true.
+   */
   clean?: boolean;
   /** v1 order instead of the order of a v2 tree; default false. An order that the draft gives outright is kept. */
   v1Order?: boolean;
+}
+
+interface FindOptions extends Pick<ScanOptions, 'systemFiles' | 'signal'> {
+  v1Order: boolean;
 }
 
 /** The files of a draft on disk, in the torrent's order. */
@@ -129,16 +137,15 @@ export class TorrentCreate {
   async getPaths({ clean = true, v1Order = false }: GetPathsOptions = {}): Promise<string[]> {
     const given = this.#givenPaths();
     if (given && !clean) return given.map((parts) => parts.join('/'));
-    const found = await this.findFiles({ v1Order });
-    const files = clean ? found.files.filter((file) => !isSystemFile(file.path.at(-1) ?? '')) : found.files;
-    return files.map((file) => (found.single ? this.#singlePath() : file.path.join('/')));
+    const { single, files } = await this.findFiles({ v1Order, systemFiles: !clean });
+    return files.map((file) => (single ? this.#singlePath() : file.path.join('/')));
   }
 
   /** @internal The files on disk, in v1 or v2 order; what the draft lists by name in v1 order stays as it is given. */
-  async findFiles({ v1Order, signal }: { v1Order: boolean; signal?: AbortSignal | undefined }): Promise<DraftFiles> {
+  async findFiles({ v1Order, ...options }: FindOptions): Promise<DraftFiles> {
     const { exclude, include } = this.fields;
     const given = this.#givenPaths();
-    const files = await scan(this.pathRoot, given, { exclude, include, signal });
+    const files = await scan(this.pathRoot, given, { exclude, include, ...options });
     const single = files.length === 1 && (files[0]?.path.length === 0 || this.#isSingleFile());
     if (!v1Order) files.sort((a, b) => compareV2(a.path, b.path));
     else if (given) keepGivenOrder(files, given);
@@ -223,8 +230,25 @@ function checkFields(fields: TorrentCreateFields, issues: Issues): void {
   if (pieceLength != null && !isPowerOfTwo(pieceLength)) {
     issues.add('pieceLength', ['pieceLength'], `expected a power of two, got ${shown(pieceLength)}`);
   }
+  checkSimilar(fields.similar, issues);
   checkUrls(fields, issues);
   noDuplicatedParams(fields, issues);
+}
+
+function checkSimilar(similar: unknown, issues: Issues): void {
+  if (similar === undefined || similar === null) return;
+  if (!Array.isArray(similar)) {
+    issues.add('type', ['similar'], `expected a list of infohashes, got ${shown(similar)}`);
+    return;
+  }
+  for (const [index, hash] of similar.entries()) {
+    if (parseSimilar(hash)) continue;
+    issues.add(
+      'similar',
+      ['similar', index],
+      `expected an infohash of 20 or 32 bytes, or its hexadecimal, got ${shown(hash)}`,
+    );
+  }
 }
 
 /** Trackers and webseeds must be URLs. */

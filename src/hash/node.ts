@@ -40,16 +40,22 @@ class NodeJob implements HashJob {
     for (const [index, file] of files.entries()) {
       const leaves: Uint8Array[] = [];
       if (file.path === null) pieces?.zeros(file.length);
-      else if (file.length > 0) await this.#read(index, file, pieces, kind === 'v1' ? null : leaves);
+      // An empty file is opened too: it must be what it was.
+      else await this.#read(index, file, pieces, kind === 'v1' ? null : leaves);
       const tree = leaves.length === 0 ? null : finishTree(leaves, layerCount(file, pieceLength), pieceLength);
       roots.push(tree?.root ?? Buffer.alloc(32));
       layers.push(tree?.layer ?? Buffer.alloc(layerCount(file, pieceLength) * 32));
     }
+    this.#throwIfCancelled();
     return {
       ...(pieces && { v1: pieces.finish() }),
       ...(kind !== 'v1' && { v2: { roots: Buffer.concat(roots), layers: Buffer.concat(layers) } }),
       missing: this.#missing,
     };
+  }
+
+  #throwIfCancelled(): void {
+    if (this.#cancelled) throw new MetainfoError('ERR_ABORTED', 'Hashing was cancelled.');
   }
 
   async #read(index: number, file: PlanFile, pieces: PieceHasher | null, leaves: Uint8Array[] | null): Promise<void> {
@@ -60,6 +66,8 @@ class NodeJob implements HashJob {
       handle = await open(file.path as Buffer, constants.O_RDONLY | constants.O_NONBLOCK);
     } catch (error) {
       const absent = ['ENOENT', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '');
+      // What open(2) says of a socket.
+      if ((error as NodeJS.ErrnoException).code === 'ENXIO') throw notAFile(path);
       if (!absent || this.#plan.onMissing === 'fail') throw fromSystemError(error, path, 'read');
       this.#missing.push(index);
       pieces?.skip(file.length);
@@ -69,7 +77,7 @@ class NodeJob implements HashJob {
       await requireAsPlanned(handle, file, path);
       const buffer = Buffer.alloc(this.#plan.readSize);
       for (let at = 0; at < file.length; ) {
-        if (this.#cancelled) throw new MetainfoError('ERR_ABORTED', 'Hashing was cancelled.');
+        this.#throwIfCancelled();
         const part = buffer.subarray(0, Math.min(buffer.length, file.length - at));
         await readFully(handle, part, file.offset + at, path);
         pieces?.update(part);
@@ -89,7 +97,7 @@ class NodeJob implements HashJob {
 
 async function requireAsPlanned(handle: FileHandle, file: PlanFile, path: string): Promise<void> {
   const stats = await handle.stat();
-  if (!stats.isFile()) throw new MetainfoError('ERR_NOT_A_FILE', `${path} is not a regular file.`, { path });
+  if (!stats.isFile()) throw notAFile(path);
   const sameTime = Number.isNaN(file.mtimeMs) || stats.mtimeMs === file.mtimeMs;
   if (stats.size !== file.size || stats.nlink === 0 || !sameTime) throw changed(path);
 }
@@ -100,6 +108,10 @@ async function readFully(handle: FileHandle, part: Buffer, position: number, pat
     if (bytesRead === 0) throw changed(path);
     done += bytesRead;
   }
+}
+
+function notAFile(path: string): MetainfoError {
+  return new MetainfoError('ERR_NOT_A_FILE', `${path} is not a regular file.`, { path });
 }
 
 function changed(path: string): MetainfoError {

@@ -45,7 +45,7 @@ export function planResources(
     limit >= BLOCK_SIZE, `memoryLimit must be at least ${BLOCK_SIZE} bytes, not ${limit}`);
   if (readSize === null || readSize === undefined) {
     // As large as the limit allows every thread to have.
-    const share = 2 ** Math.floor(Math.log2(limit / Math.min(wanted, Math.floor(limit / BLOCK_SIZE))));
+    const share = 2 ** Math.floor(Math.log2(limit / wanted));
     const size = Math.max(BLOCK_SIZE, Math.min(DEFAULT_READ_SIZE, share));
     return { threads: wanted, readSize: size, memoryLimit: limit };
   }

@@ -50,7 +50,7 @@ export function addPadfiles<T extends PaddedFile>(
   const lastWithContent = content.findLastIndex((file) => file.length > 0);
   return content.flatMap((file, index) => {
     const missing = (pieceLength - (file.length % pieceLength)) % pieceLength;
-    const padded = missing > 0 && file.length > 0 && (tailPad || index < lastWithContent);
+    const padded = missing > 0 && (tailPad || index < lastWithContent);
     return padded ? [file, padFile(missing)] : [file];
   });
 }

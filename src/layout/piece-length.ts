@@ -36,5 +36,8 @@ export function checkPieceLength(pieceLength: unknown, version: 'v1' | 'v2' | 'h
 }
 
 export function isPowerOfTwo(value: unknown): value is number {
-  return Number.isSafeInteger(value) && (value as number) > 0 && Math.log2(value as number) % 1 === 0;
+  // Math.log2 rounds near 2^49 and above, so the power is compared, not the logarithm.
+  return (
+    typeof value === 'number' && Number.isSafeInteger(value) && value > 0 && 2 ** Math.round(Math.log2(value)) === value
+  );
 }

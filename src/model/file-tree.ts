@@ -43,8 +43,10 @@ export function flattenTree(tree: FileTree): FlatFile[] {
       files.push({ ...node, path });
       continue;
     }
-    const children = [...node].map(([name, child]) => ({ path: name === '' ? path : [...path, name], node: child }));
-    stack.push(...children.reverse());
+    // Not spread into push(): a folder may hold more entries than a call takes arguments.
+    for (const [name, child] of [...node].reverse()) {
+      stack.push({ path: name === '' ? path : [...path, name], node: child });
+    }
   }
   return files;
 }

@@ -29,14 +29,18 @@ export class HashList implements Iterable<Uint8Array> {
 
   /** A view of hash `index` from 0; from the end when negative; undefined out of range. */
   at(index: number): Uint8Array | undefined {
-    const from = index < 0 ? index + this.length : index;
+    const whole = Math.trunc(index) || 0;
+    const from = whole < 0 ? whole + this.length : whole;
     if (from < 0 || from >= this.length) return undefined;
     return this.bytes.subarray(from * this.hashSize, (from + 1) * this.hashSize);
   }
 
   /** A view of hashes `start` up to `end`, with the meaning of Array's slice. */
   slice(start = 0, end = this.length): HashList {
-    const clamp = (index: number) => Math.min(Math.max(index < 0 ? index + this.length : index, 0), this.length);
+    const clamp = (index: number) => {
+      const whole = Math.trunc(index) || 0;
+      return Math.min(Math.max(whole < 0 ? whole + this.length : whole, 0), this.length);
+    };
     const from = clamp(start);
     const to = Math.max(from, clamp(end));
     return new HashList(this.bytes.subarray(from * this.hashSize, to * this.hashSize), this.hashSize);

@@ -1,4 +1,4 @@
-import { type Struct, validate } from 'superstruct';
+import { omit, type Struct, validate } from 'superstruct';
 import { layerRoots } from '../digest/merkle.ts';
 import { shown, toHex } from '../errors.ts';
 import { firstUnaligned, isPadFile } from '../layout/padding.ts';
@@ -15,7 +15,7 @@ import { INFO } from './wire.ts';
 /** What the rules look at. A field that did not decode is absent: each rule checks what it still can. */
 export interface Subject {
   version: TorrentVersion;
-  info: InfoDictHybridCreate;
+  info: Omit<InfoDictHybridCreate, 'fileTree'>;
   /** Whether the infodict has an on-disk key, decoded or not. */
   has(key: string): boolean;
   /** Null when the key is absent, undefined when it did not decode. */
@@ -49,7 +49,12 @@ export function checkRules(subject: Subject): void {
   for (const rule of RULES) rule(subject);
 }
 
-const STRUCTS = { v1: InfoDictV1, v2: InfoDictV2, hybrid: InfoDictHybrid };
+// Files and trees are checked as they are decoded.
+const STRUCTS = {
+  v1: omit(InfoDictV1, ['files']),
+  v2: omit(InfoDictV2, ['fileTree']),
+  hybrid: omit(InfoDictHybrid, ['files', 'fileTree']),
+};
 
 /** Required fields and their values, by the struct of the kind; under on-disk keys. */
 function structure({ version, info, has, issues }: Subject): void {
@@ -116,7 +121,11 @@ function lengthXorFiles({ version, has, issues }: Subject): void {
 }
 
 /** The v1 list as a list, a single file as one of one; null when it did not decode. */
-export function v1Files({ name, length, files }: InfoDictHybridCreate): FileItem[] | null {
+export function v1Files({
+  name,
+  length,
+  files,
+}: Pick<InfoDictHybridCreate, 'name' | 'length' | 'files'>): FileItem[] | null {
   if (files) return files;
   return length != null ? [{ path: [name ?? ''], length }] : null;
 }
@@ -230,9 +239,10 @@ function piecesRoots({ flat, issues }: Subject): void {
 function v1V2FilesMatch({ version, info, flat, issues }: Subject): void {
   const list = v1Files(info);
   if (version !== 'hybrid' || !list || !flat) return;
-  const { fileTree, length, name } = info;
-  if (length != null && fileTree && name != null && !fileTree.has(name)) {
-    const message = `expected ${shown(name)} in the file tree, got ${shown([...fileTree.keys()][0])}`;
+  const { length, name } = info;
+  const first = flat[0]?.path[0];
+  if (length != null && name != null && flat.length === 1 && first !== name) {
+    const message = `expected ${shown(name)} in the file tree, got ${shown(first)}`;
     issues.add('name_mismatch', ['info', 'file tree'], message);
     return;
   }

@@ -4,15 +4,15 @@ import path from 'node:path';
 import { BencodeError, type DecodeLimits, decode } from '../bencode/decode.ts';
 import { encode } from '../bencode/encode.ts';
 import type { BencodeMap, BencodeValue } from '../bencode/value.ts';
-import { fromSystemError, type Issue, MetainfoError, shown, ValidationError } from '../errors.ts';
+import { fromSystemError, type Issue, MetainfoError, shown, ValidationError, withPath } from '../errors.ts';
 import { isPadFile } from '../layout/padding.ts';
 import { safePaths } from '../layout/safe-path.ts';
 import { fromDecodedTorrent } from './decoded.ts';
 import { infodictDiscriminator, type TorrentVersion } from './discriminator.ts';
 import { type DumpedDictionary, toStringKeys } from './dump.ts';
 import type { FileItem } from './file-item.ts';
-import { type FileTreeItem, flattenTree } from './file-tree.ts';
-import type { InfoDictHybrid, InfoDictV1, InfoDictV2 } from './info-dict.ts';
+import { type FileTree, type FileTreeItem, type FlatFile, unflattenTree } from './file-tree.ts';
+import type { InfoDictHybrid, InfoDictHybridCreate, InfoDictV1, InfoDictV2 } from './info-dict.ts';
 import { Issues, type ValidationContext } from './issues.ts';
 import type { PieceLayers } from './piece-layers.ts';
 import {
@@ -26,8 +26,9 @@ import {
   validateV2,
   webseedUrl,
 } from './ranges.ts';
+import { RAW_INFO, RAW_KEYS } from './raw-files.ts';
 import { checkRules, v1Files } from './rules.ts';
-import { decodeFields, INFO, nearest, TORRENT } from './wire.ts';
+import { decodeFields, nearest, TORRENT } from './wire.ts';
 
 /** The infodict of each kind of torrent. */
 export interface InfoDictOf {
@@ -76,6 +77,8 @@ interface TorrentFields<V extends TorrentVersion> {
 interface Origin {
   bytes: Uint8Array;
   infoBytes: Uint8Array;
+  /** The flattened v2 tree; null in v1. */
+  flat: FlatFile[] | null;
   warnings: readonly Issue[];
 }
 
@@ -104,12 +107,13 @@ export class TorrentBase<V extends TorrentVersion> implements TorrentFields<V> {
   /** What was found and let pass. */
   readonly warnings: readonly Issue[];
   readonly #bytes: Uint8Array;
+  readonly #flat: FlatFile[] | null;
   #files: TorrentFile[] | undefined;
   #flatFiles: Map<string, FileTreeItem> | undefined;
   #v1Layout: V1Layout | undefined;
 
   /** @internal Torrents come from `Torrent.fromBytes`, `Torrent.read`, `Torrent.fromDecoded` and `draft.generate`. */
-  constructor(version: V, fields: TorrentFields<V>, { bytes, infoBytes, warnings }: Origin) {
+  constructor(version: V, fields: TorrentFields<V>, { bytes, infoBytes, flat, warnings }: Origin) {
     this.torrentVersion = version;
     this.announce = fields.announce;
     this.announceList = fields.announceList;
@@ -123,6 +127,7 @@ export class TorrentBase<V extends TorrentVersion> implements TorrentFields<V> {
     this.infoBytes = infoBytes;
     this.warnings = warnings;
     this.#bytes = bytes;
+    this.#flat = flat;
   }
 
   /** The name to show: `name.utf-8` where an old creator wrote one, else `name`. */
@@ -157,7 +162,7 @@ export class TorrentBase<V extends TorrentVersion> implements TorrentFields<V> {
   }
 
   #filesOfTree(): TorrentFile[] {
-    return flattenTree((this.info as InfoDictV2).fileTree).map((file) => ({
+    return (this.#flat as FlatFile[]).map((file) => ({
       path: file.path.join('/'),
       length: file.length,
       attr: file.attr ?? null,
@@ -173,10 +178,7 @@ export class TorrentBase<V extends TorrentVersion> implements TorrentFields<V> {
   /** The v2 file tree, flattened: path with `/` to file. Null for v1. */
   get flatFiles(): Map<string, FileTreeItem> | null {
     if (this.torrentVersion === 'v1') return null;
-    if (!this.#flatFiles) {
-      const files = flattenTree((this.info as InfoDictV2).fileTree);
-      this.#flatFiles = new Map(files.map(({ path: parts, ...item }) => [parts.join('/'), item]));
-    }
+    this.#flatFiles ??= new Map((this.#flat as FlatFile[]).map(({ path: parts, ...item }) => [parts.join('/'), item]));
     return this.#flatFiles;
   }
 
@@ -397,7 +399,12 @@ export const Torrent = {
    * @throws {MetainfoError} `ERR_NOT_FOUND`, `ERR_UNREADABLE`, `ERR_READ`; what {@link Torrent.fromBytes} throws
    */
   async read(file: string, options: ReadOptions = {}): Promise<Torrent> {
-    return Torrent.fromBytes(await readTorrentFile(file), options);
+    const bytes = await readTorrentFile(file);
+    try {
+      return Torrent.fromBytes(bytes, options);
+    } catch (error) {
+      throw withPath(error, file);
+    }
   },
 
   /**
@@ -445,7 +452,8 @@ export async function readTorrentFile(file: string): Promise<Uint8Array> {
   }
 }
 
-const ABSENT = {
+/** A torrent without any key; a Map of its own each time. */
+const absent = () => ({
   announce: null,
   announceList: null,
   comment: null,
@@ -454,14 +462,14 @@ const ABSENT = {
   pieceLayers: null,
   urlList: null,
   extra: new Map() as BencodeMap,
-};
+});
 
 const NO_INFOHASH = { v1: null, v2: null };
 
 function inspect(bytes: Uint8Array, issues: Issues, { context = {}, limits = {} }: ReadOptions): Inspection {
   // libtorrent's own limits, where what it refuses is to be refused.
   const like = issues.compat ? { int64: true, limits: { depth: 99, ...limits } } : { limits };
-  const { value, faults, span } = decode(bytes, { span: 'info', tolerant: true, ...like });
+  const { value, faults, span } = decode(bytes, { span: 'info', tolerant: true, raw: RAW_KEYS, ...like });
   if (!(value instanceof Map)) {
     issues.add('type', [], `expected a dictionary, got ${shown(value)}`);
     return { torrent: null, version: null, infohash: NO_INFOHASH, issues: issues.finish(bytes) };
@@ -471,15 +479,16 @@ function inspect(bytes: Uint8Array, issues: Issues, { context = {}, limits = {} 
   judgeFaults(faults, { version, span, issues });
 
   // The rest of the dictionary without copying it: `info` is taken up by name.
-  const fields = { ...ABSENT, ...decodeFields(value, { ...TORRENT, info: RAW_INFO }, issues) };
+  const fields = { ...absent(), ...decodeFields(value, TOP_LEVEL, issues) };
   const info = issues.within('info', () => decodeInfo(infoValue, version, issues));
+  const flat = info?.fileTree ?? null;
   if (version && info && infoValue instanceof Map) {
     checkRules({
       version,
       info,
       has: (key) => infoValue.has(key),
       layers: value.has('piece layers') ? (fields.pieceLayers ?? undefined) : null,
-      flat: 'fileTree' in info ? flattenTree(info['fileTree'] as InfoDictV2['fileTree']) : null,
+      flat,
       context,
       issues,
     });
@@ -493,12 +502,13 @@ function inspect(bytes: Uint8Array, issues: Issues, { context = {}, limits = {} 
   };
   const found = issues.finish(bytes);
   if (issues.hasErrors || !version || !info) return { torrent: null, version, infohash, issues: found };
-  const torrent = new TorrentBase(version, { ...fields, info } as never, { bytes, infoBytes, warnings: found });
+  const whole = { ...fields, info: flat ? withTree(info, flat) : info };
+  const torrent = new TorrentBase(version, whole as never, { bytes, infoBytes, flat, warnings: found });
   return { torrent: torrent as Torrent, version, infohash, issues: found };
 }
 
-/** `info` has a decoder of its own, chosen by its kind; here it is only no unknown key. */
-const RAW_INFO = { key: 'info', decode: () => undefined, encode: () => 0 };
+/** `info` has a decoder of its own; at the top level it is only no unknown key. */
+const TOP_LEVEL = { ...TORRENT, info: { key: 'info', decode: () => undefined, encode: () => 0 } };
 
 interface FaultContext {
   version: TorrentVersion | null;
@@ -522,12 +532,32 @@ function judgeFaults(faults: readonly BencodeError[], { version, span, issues }:
   }
 }
 
-function decodeInfo(value: BencodeValue | undefined, version: TorrentVersion | null, issues: Issues) {
+/** An infodict whose tree is flat yet. */
+type DecodedInfo = Omit<InfoDictHybridCreate, 'fileTree'> & { fileTree?: FlatFile[] };
+
+/** The nested tree takes several times the memory of the flat one: it is made when it is first asked for. */
+function withTree(info: DecodedInfo, flat: readonly FlatFile[]): object {
+  let tree: FileTree | undefined;
+  const fileTree = {
+    enumerable: true,
+    get: () => {
+      tree ??= unflattenTree(flat);
+      return tree;
+    },
+  };
+  return Object.defineProperties({ ...info }, { fileTree });
+}
+
+function decodeInfo(
+  value: BencodeValue | undefined,
+  version: TorrentVersion | null,
+  issues: Issues,
+): DecodedInfo | undefined {
   if (!(value instanceof Map)) {
     const missing = value === undefined;
     return issues.add(missing ? 'required' : 'type', [], `expected an info dictionary, got ${shown(value)}`);
   }
-  if (version) return decodeFields(value, INFO, issues);
+  if (version) return decodeFields(value, RAW_INFO, issues) as DecodedInfo;
   const near = [...value.keys()].find((key) => nearest(key, ['pieces', 'file tree']));
   const hint = near === undefined ? '' : `; did you mean ${nearest(near, ['pieces', 'file tree'])} by ${shown(near)}?`;
   return issues.add('infodict', [], `expected pieces (v1), file tree (v2) or both (hybrid), got neither${hint}`);

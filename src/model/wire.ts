@@ -2,13 +2,13 @@ import { type BencodeMap, type BencodeValue, type Encodable, keyBytes, toKey } f
 import { shown, toHex } from '../errors.ts';
 import { unsafeComponent } from '../layout/safe-path.ts';
 import type { FileItem } from './file-item.ts';
-import type { FileTree, FileTreeItem } from './file-tree.ts';
+import { type FileTree, type FileTreeItem, type FlatFile, unflattenTree } from './file-tree.ts';
 import { HashList, type HashSize } from './hash-list.ts';
 import type { Issues } from './issues.ts';
 import type { PieceLayers } from './piece-layers.ts';
 
 /** How one field crosses between the model and bencode. `decode` gives undefined after it has reported an issue. */
-interface Field<T> {
+export interface Field<T> {
   /** The on-disk key. */
   key: string;
   /** Whether libtorrent passes over a bad value: compat then warns and leaves it out. */
@@ -95,7 +95,7 @@ const urlList = (key: string): Field<string[]> => ({
     return only === undefined ? undefined : only === '' ? [] : [only];
   },
   encode: (value) => value,
-  coerce: (value) => (typeof value === 'string' ? [value] : value),
+  coerce: (value) => (typeof value === 'string' ? [value].filter((url) => url !== '') : value),
 });
 
 function decodeUrl(value: BencodeValue, issues: Issues): string | undefined {
@@ -220,15 +220,17 @@ export const FILE_TREE_ITEM = {
 
 const fileList: Field<FileItem[]> = {
   key: 'files',
-  decode: (value, issues) => {
-    const files = decodeList(value, issues, decodeFileItem);
-    return files?.length === 0 ? issues.add('required', [], 'expected at least one file, got none') : files;
-  },
+  decode: (value, issues) => checkCount(decodeList(value, issues, decodeFileItem), issues),
   encode: (value) =>
     value.map((item) => encodeFields(item.path.length > 0 ? item : { ...item, path: null }, FILE_ITEM)),
 };
 
-function decodeFileItem(entry: BencodeValue, issues: Issues): FileItem | undefined {
+/** A list has at least one file. */
+export function checkCount(files: FileItem[] | undefined, issues: Issues): FileItem[] | undefined {
+  return files?.length === 0 ? issues.add('required', [], 'expected at least one file, got none') : files;
+}
+
+export function decodeFileItem(entry: BencodeValue, issues: Issues): FileItem | undefined {
   const map = decodeMap(entry, issues);
   if (!map) return undefined;
   const item = decodeFields(map, FILE_ITEM, issues) as Partial<FileItem>;
@@ -249,62 +251,90 @@ function checkSymlink(item: Partial<FileItem & FileTreeItem>, map: BencodeMap, i
   return true;
 }
 
-// The decoder bounds the depth of what is read, so these may recurse.
 const fileTree: Field<FileTree> = {
   key: 'file tree',
   decode: (value, issues) => {
+    const flat: FlatFile[] = [];
     const map = decodeMap(value, issues);
-    if (!map) return undefined;
-    if (map.has('')) return issues.add('tree', [''], 'expected a name, got an empty one at the root of the tree');
-    if (map.size === 0) return issues.add('tree', [], 'expected at least one file, got an empty tree');
-    return decodeTree(map, issues);
+    return map && decodeRoot(map, flat, issues) ? unflattenTree(flat) : undefined;
   },
   encode: (value) => encodeTree(value),
 };
 
-/** Undefined when anything in the tree does not decode. */
-function decodeTree(map: BencodeMap, issues: Issues): FileTree | undefined {
-  const tree: FileTree = new Map();
+function decodeRoot(map: BencodeMap, flat: FlatFile[], issues: Issues): boolean {
+  return checkRoot(map.size, map.has(''), issues) && decodeFolder(map, [], flat, issues);
+}
+
+/** What a tree's root must not be. */
+export function checkRoot(size: number, hasLeaf: boolean, issues: Issues): boolean {
+  if (hasLeaf) issues.add('tree', [''], 'expected a name, got an empty one at the root of the tree');
+  else if (size === 0) issues.add('tree', [], 'expected at least one file, got an empty tree');
+  return !hasLeaf && size > 0;
+}
+
+/**
+ * Adds the files in a folder of a v2 tree; false when anything in it does not decode. The decoder bounds the depth of
+ * what is read, so this may recurse.
+ */
+export function decodeFolder(map: BencodeMap, path: string[], flat: FlatFile[], issues: Issues): boolean {
   let whole = true;
   if (map.size === 0) {
     issues.forgivable('tree', [], 'expected at least one entry in a folder, got none');
     whole = issues.compat;
   }
+  const names = new UniqueNames();
   for (const [key, value] of map) {
     issues.path.push(key);
     const node = decodeMap(value, issues);
-    const child = !node
-      ? undefined
-      : key === ''
-        ? decodeLeaf(node, map, issues)
-        : decodeFolder(key, node, tree, issues);
-    if (child === undefined) whole = false;
-    else if (key === '') tree.set('', child);
+    if (!node) whole = false;
+    else if (key === '') whole = decodeLeaf(node, map, { path, flat, issues }) && whole;
+    else {
+      const name = decodeName(keyBytes(key), names, issues);
+      whole = decodeFolder(node, [...path, name ?? ''], flat, issues) && name !== null && whole;
+    }
     issues.path.pop();
   }
-  return whole ? tree : undefined;
+  return whole;
 }
 
-function decodeLeaf(node: BencodeMap, siblings: BencodeMap, issues: Issues): FileTreeItem | undefined {
+interface LeafContext {
+  path: string[];
+  flat: FlatFile[];
+  issues: Issues;
+}
+
+function decodeLeaf(node: BencodeMap, siblings: BencodeMap, { path, flat, issues }: LeafContext): boolean {
   if (siblings.size > 1) issues.add('tree', [], 'expected a file or a folder, got a file beside other entries');
   const item = decodeFields(node, FILE_TREE_ITEM, issues) as Partial<FileTreeItem>;
   const isLink = checkSymlink(item, node, issues);
   if (item.attr?.includes('p')) issues.add('pad_in_tree', ['attr'], 'a pad file has no place in a v2 tree');
   if (item.length === undefined && isLink && !node.has('length')) item.length = 0;
   else if (!node.has('length')) issues.add('required', ['length'], 'a file must have a length');
-  return item.length === undefined || siblings.size > 1 ? undefined : (item as FileTreeItem);
+  if (item.length === undefined || siblings.size > 1) return false;
+  flat.push({ ...(item as FileTreeItem), path });
+  return true;
 }
 
-function decodeFolder(key: string, node: BencodeMap, parent: FileTree, issues: Issues): FileTree | undefined {
-  const name = textOf(keyBytes(key), issues);
-  if (name !== undefined) checkComponent(name, issues);
-  const folder = decodeTree(node, issues);
-  if (name === undefined || folder === undefined) return undefined;
-  // Names that are not UTF-8 may look alike: compat tells them apart by a number.
-  let unique = name;
-  for (let n = 1; parent.has(unique); n += 1) unique = `${name}.${n}`;
-  parent.set(unique, folder);
-  return folder;
+/** Names that are not UTF-8 may look alike: compat tells them apart by a number. */
+export class UniqueNames {
+  #replaced: Set<string> | undefined;
+
+  of(name: string): string {
+    if (!name.includes('\ufffd')) return name;
+    this.#replaced ??= new Set();
+    let unique = name;
+    for (let n = 1; this.#replaced.has(unique); n += 1) unique = `${name}.${n}`;
+    this.#replaced.add(unique);
+    return unique;
+  }
+}
+
+/** The name of an entry of a tree; null when it is no text. */
+export function decodeName(bytes: Uint8Array, names: UniqueNames, issues: Issues): string | null {
+  const name = textOf(bytes, issues);
+  if (name === undefined) return null;
+  checkComponent(name, issues);
+  return names.of(name);
 }
 
 function encodeTree(tree: FileTree): Encodable {

@@ -126,5 +126,6 @@ function listRows(label: string, values: readonly string[]): [string, string][] 
 }
 
 function cut(text: string): string {
-  return text.length > MOST_TEXT ? `${text.slice(0, MOST_TEXT - 1)}…` : text;
+  const chars = [...text];
+  return chars.length > MOST_TEXT ? `${chars.slice(0, MOST_TEXT - 1).join('')}…` : text;
 }

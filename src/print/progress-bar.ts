@@ -1,3 +1,4 @@
+import cliTruncate from 'cli-truncate';
 import { formatBytes, formatDuration, printable } from './text.ts';
 
 /** What a bar shows. */
@@ -25,7 +26,8 @@ export interface BarStream {
 /** Nothing is shown of work that is done sooner. */
 const DELAY_SECONDS = 1;
 const SECONDS_BETWEEN_LINES = 5;
-const BAR_WIDTH = 24;
+/** A narrow terminal has a short bar, so that the file's name has room. */
+const barWidth = (columns: number) => (columns >= 100 ? 24 : 8);
 const CLEAR_LINE = '\r\u001b[K';
 
 /** A bar with rate and time left on a terminal; elsewhere a line every five seconds. */
@@ -51,17 +53,19 @@ export function progressBar(stream: BarStream): ProgressBar {
 }
 
 function barText(state: BarState, columns: number): string {
-  const filled = Math.round(share(state) * BAR_WIDTH);
-  const bar = `${'█'.repeat(filled)}${'░'.repeat(BAR_WIDTH - filled)}`;
+  const width = barWidth(columns);
+  const filled = Math.round(share(state) * width);
+  const bar = `${'█'.repeat(filled)}${'░'.repeat(width - filled)}`;
   const text = [bar, ...figures(state)].join('  ');
   const room = columns - text.length - 3;
-  const file = printable(state.file);
-  return room < 8 ? text.slice(0, columns - 1) : `${text}  ${file.length > room ? `…${file.slice(1 - room)}` : file}`;
+  // Cut by columns, not by chars: a name may hold wide ones.
+  const file = room < 8 ? '' : `  ${cliTruncate(printable(state.file), room, { position: 'start' })}`;
+  return cliTruncate(text, columns - 1) + file;
 }
 
 function figures(state: BarState): string[] {
   const rate = state.bytes / state.seconds;
-  const left = rate > 0 ? (state.totalBytes - state.bytes) / rate : Number.POSITIVE_INFINITY;
+  const left = rate > 0 ? Math.max(0, state.totalBytes - state.bytes) / rate : Number.POSITIVE_INFINITY;
   return [
     `${Math.floor(share(state) * 100)} %`.padStart(5),
     `${formatBytes(state.bytes)} of ${formatBytes(state.totalBytes)}`,

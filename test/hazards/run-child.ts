@@ -47,6 +47,3 @@ export function runChild(scenario: ScenarioName, ...args: (string | number)[]): 
 
 /** Why tests of descriptors, threads and memory do not run here. */
 export const procMissing: string | false = existsSync('/proc/self/task') ? false : 'there is no /proc';
-
-/** Large enough that hashing it takes seconds on any machine: 64 GiB. */
-export const HUGE = 64 * 2 ** 30;

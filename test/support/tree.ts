@@ -25,3 +25,6 @@ export async function sparseFile(folder: string, name: string, bytes: number): P
   await truncate(file, bytes);
   return file;
 }
+
+/** A size that takes minutes to hash. */
+export const HUGE = 64 * 2 ** 30;

@@ -1,20 +1,22 @@
 import { statSync } from 'node:fs';
+import { realpath } from 'node:fs/promises';
 import path from 'node:path';
 import { type Command, Option } from 'commander';
 import picomatch from 'picomatch';
 import type { ScanFilter } from '../../create/scan.ts';
 import { TorrentCreate, type TorrentCreateFields } from '../../create/torrent-create.ts';
+import { fromSystemError } from '../../errors.ts';
 import { nativeEngine } from '../../hash/native.ts';
 import type { TorrentVersion } from '../../model/discriminator.ts';
 import { exists, outputExists, type Torrent } from '../../model/torrent.ts';
 import { plural } from '../../print/pprint.ts';
-import { formatBytes, printable } from '../../print/text.ts';
+import { formatBytes, printable, printableJson } from '../../print/text.ts';
 import { collect, collectTier, parseDate, parsePieceLength, parseThreads } from '../options.ts';
 
 interface CreateOptions {
   output?: string;
   kind: TorrentVersion;
-  pieceLength: number | null;
+  pieceLength: number | 'auto';
   tracker?: string[][];
   webseed?: string[];
   comment?: string;
@@ -51,7 +53,7 @@ export function addCreate(program: Command): void {
     .addOption(
       new Option('--piece-length <size>', 'a power of two such as 1MiB, or auto')
         .argParser(parsePieceLength)
-        .default(null, 'auto'),
+        .default('auto'),
     )
     .option(
       '-t, --tracker <url>',
@@ -79,7 +81,7 @@ export function addCreate(program: Command): void {
 
 async function create(paths: string[], options: CreateOptions): Promise<void> {
   const stop = new AbortController();
-  const interrupt = () => stop.abort(new Error('interrupted'));
+  const interrupt = (signal: NodeJS.Signals) => stop.abort(signal);
   process.once('SIGINT', interrupt);
   process.once('SIGTERM', interrupt);
   try {
@@ -87,11 +89,12 @@ async function create(paths: string[], options: CreateOptions): Promise<void> {
     const name = options.name ?? path.basename(roots.pathRoot);
     const target = outputPath(options.output, name);
     if (!options.force && (await exists(target))) throw outputExists(target);
+    const folder = await realFolder(target);
 
     const draft = new TorrentCreate({
       ...draftFields(options),
       ...roots,
-      ...globFilter(options, roots.pathRoot, target),
+      ...globFilter(options, await relativeOutput(roots.pathRoot, path.join(folder, path.basename(target)))),
     });
     const engine = nativeEngine();
     const started = performance.now();
@@ -117,8 +120,28 @@ function rootAndPaths(paths: readonly string[]): { pathRoot: string; paths?: str
   const [first = '.', ...others] = absolute;
   if (others.length === 0) return { pathRoot: first };
   let shared = path.dirname(first);
-  while (!others.every((other) => !path.relative(shared, other).startsWith('..'))) shared = path.dirname(shared);
+  while (!others.every((other) => isBeneath(shared, other))) shared = path.dirname(shared);
   return { pathRoot: shared, paths: absolute };
+}
+
+function isBeneath(folder: string, file: string): boolean {
+  return file === folder || file.startsWith(folder.endsWith(path.sep) ? folder : folder + path.sep);
+}
+
+/** The folder of the output without links; before the work, so that a missing one is not found after it. */
+async function realFolder(target: string): Promise<string> {
+  const folder = path.dirname(path.resolve(target));
+  try {
+    return await realpath(folder);
+  } catch (error) {
+    throw fromSystemError(error, folder, 'write');
+  }
+}
+
+/** The output's path from the root, both without links: it is no part of the torrent, however it is reached. */
+async function relativeOutput(pathRoot: string, output: string): Promise<string> {
+  const root = await realpath(pathRoot).catch(() => pathRoot);
+  return path.relative(root, output).split(path.sep).join('/');
 }
 
 function outputPath(output: string | undefined, name: string): string {
@@ -136,7 +159,7 @@ function draftFields(options: CreateOptions): TorrentCreateFields {
       ...(source !== undefined && { source }),
       ...(options.private && { private: true }),
     },
-    pieceLength: options.pieceLength,
+    pieceLength: options.pieceLength === 'auto' ? null : options.pieceLength,
     trackers: options.tracker,
     urlList: options.webseed,
     comment: options.comment,
@@ -147,7 +170,7 @@ function draftFields(options: CreateOptions): TorrentCreateFields {
 }
 
 /** Globs without a slash match names in any folder. The output is never part of the torrent. */
-function globFilter({ exclude = [], include = [] }: CreateOptions, pathRoot: string, target: string): ScanFilter {
+function globFilter({ exclude = [], include = [] }: CreateOptions, output: string): ScanFilter {
   const matcher = (globs: string[]) => {
     const [named, placed] = [globs.filter((glob) => !glob.includes('/')), globs.filter((glob) => glob.includes('/'))];
     const matchName = picomatch(named, { dot: true });
@@ -155,7 +178,6 @@ function globFilter({ exclude = [], include = [] }: CreateOptions, pathRoot: str
     return (file: string) => matchName(path.posix.basename(file)) || matchPath(file);
   };
   const excluded = matcher(exclude);
-  const output = path.relative(pathRoot, path.resolve(target)).split(path.sep).join('/');
   return {
     exclude: (file) => file === output || excluded(file),
     ...(include.length > 0 && { include: matcher(include) }),
@@ -185,7 +207,7 @@ function report(torrent: Torrent, { target, seconds, kernel }: Made, { json, qui
       bytesPerSecond,
       kernel,
     };
-    process.stdout.write(`${JSON.stringify(object)}\n`);
+    process.stdout.write(`${printableJson(object)}\n`);
     return;
   }
   if (quiet) return;

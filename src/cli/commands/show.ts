@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { Torrent } from '../../model/torrent.ts';
 import { formatTorrent, type Verbosity } from '../../print/pprint.ts';
+import { printableJson } from '../../print/text.ts';
 import { contextOf, type ProfileOptions, profileOptions } from '../options.ts';
 import { writeLines } from '../output.ts';
 
@@ -25,7 +26,7 @@ function more(_: string, before: number): number {
 
 async function show(file: string, options: ShowOptions): Promise<void> {
   const torrent = await Torrent.read(file, { context: contextOf(options) });
-  if (options.json) await writeLines([JSON.stringify(toJson(torrent, file))]);
+  if (options.json) await writeLines([printableJson(toJson(torrent, file))]);
   else await writeLines(formatTorrent(torrent, { verbose: options.verbose }));
 }
 

@@ -4,7 +4,7 @@ import { BencodeError } from '../../bencode/decode.ts';
 import { type Issue, MetainfoError } from '../../errors.ts';
 import { readTorrentFile, Torrent } from '../../model/torrent.ts';
 import { plural } from '../../print/pprint.ts';
-import { printable } from '../../print/text.ts';
+import { printable, printableJson } from '../../print/text.ts';
 import { FAILED } from '../exit.ts';
 import { contextOf, type ProfileOptions, profileOptions } from '../options.ts';
 import { writeLines } from '../output.ts';
@@ -41,7 +41,7 @@ async function validate(files: string[], options: ValidateOptions): Promise<void
   for (const file of files) {
     const verdict = await judge(file, options);
     if (!verdict.ok) process.exitCode = FAILED;
-    await writeLines(options.json ? [JSON.stringify(verdict)] : forPeople(verdict));
+    await writeLines(options.json ? [printableJson(verdict)] : forPeople(verdict));
   }
 }
 

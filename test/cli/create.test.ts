@@ -1,0 +1,359 @@
+import assert from 'node:assert/strict';
+import { mkdir, symlink, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { describe, it } from 'node:test';
+import { CREATED_BY } from '../../src/create/torrent-create.ts';
+import { temporaryFolder, writeTree } from '../support/tree.ts';
+import { notMountable, smallDisk } from './disk.ts';
+import { bytesOf, entries, metainfo, metainfoUnread, read, workFolder } from './run.ts';
+
+const URL_A = 'udp://a.example/x';
+const URL_B = 'udp://b.example/x';
+const URL_C = 'udp://c.example/x';
+
+describe('metainfo create', () => {
+  it('makes NAME.torrent of a folder in the current folder', async (t) => {
+    const cwd = await workFolder(t);
+    const { code, stdout, stderr } = await metainfo(['create', 'album'], { cwd });
+    assert.deepEqual({ code, stderr }, { code: 0, stderr: '' });
+    assert.deepEqual(await entries(cwd), ['album', 'album.torrent']);
+    const torrent = await read(cwd, 'album.torrent');
+    assert.deepEqual(
+      [torrent.torrentVersion, torrent.info.name, torrent.files.map((file) => file.path)],
+      ['hybrid', 'album', ['a.txt', 'b/c.nfo']],
+    );
+    const lines = stdout.trimEnd().split('\n');
+    assert.equal(lines[0], 'album.torrent: hybrid, 2 files, 19.5 KiB, 3 pieces of 16 KiB');
+    assert.equal(lines[1], `infohash v1  ${torrent.infohashV1}`);
+    assert.equal(lines[2], `infohash v2  ${torrent.infohashV2}`);
+    assert.match(lines[3] ?? '', /^hashed in \d+\.\d\d s \(.+B\/s, \w+\)$/);
+    assert.equal(lines.length, 4);
+  });
+
+  it('makes a torrent of a file', async (t) => {
+    const cwd = await workFolder(t);
+    const { code } = await metainfo(['create', 'album/a.txt', '-k', 'v1'], { cwd });
+    assert.equal(code, 0);
+    const { info, torrentVersion } = await read(cwd, 'a.txt.torrent');
+    assert.deepEqual([torrentVersion, info.name, (info as { length?: number }).length], ['v1', 'a.txt', 20_000]);
+  });
+
+  it('makes a torrent of several paths, from the folder that they share', async (t) => {
+    const cwd = await temporaryFolder(t);
+    await writeTree(cwd, { 'x/a': 1, 'x/b': 1, 'x/c/d': 1, 'x/c/e': 1 });
+    const { code } = await metainfo(['create', 'x/a', 'x/c/d'], { cwd });
+    assert.equal(code, 0);
+    const torrent = await read(cwd, 'x.torrent');
+    assert.deepEqual(
+      torrent.files.map((file) => file.path),
+      ['a', 'c/d'],
+    );
+    assert.equal((await metainfo(['create', 'x/c/d', 'x/c/e', '--force'], { cwd })).code, 0);
+    assert.equal((await read(cwd, 'c.torrent')).info.name, 'c');
+  });
+
+  it('takes several paths whose names begin with dots', async (t) => {
+    const cwd = path.join(await temporaryFolder(t), 'x');
+    await writeTree(cwd, { a: 1, '..b': 1 });
+    const { code } = await metainfo(['create', 'a', '..b', '-o', 'out'], { cwd });
+    assert.equal(code, 0);
+    const torrent = await read(cwd, 'out');
+    assert.deepEqual([torrent.info.name, torrent.files.map((file) => file.path)], ['x', ['..b', 'a']]);
+  });
+
+  for (const kind of ['v1', 'v2', 'hybrid']) {
+    it(`prints the documented keys of ${kind} with --json`, async (t) => {
+      const cwd = await workFolder(t);
+      const { code, stdout, stderr } = await metainfo(['create', 'album', '--json', '--kind', kind], { cwd });
+      assert.deepEqual({ code, stderr }, { code: 0, stderr: '' });
+      const { seconds, bytesPerSecond, kernel, ...rest } = JSON.parse(stdout) as Record<string, unknown>;
+      const torrent = await read(cwd, 'album.torrent');
+      assert.deepEqual(rest, {
+        path: 'album.torrent',
+        version: kind,
+        name: 'album',
+        infohash: { v1: torrent.infohashV1, v2: torrent.infohashV2 },
+        pieceLength: 16_384,
+        pieces: kind === 'v1' ? 2 : 3,
+        files: 2,
+        totalSize: 20_005,
+      });
+      assert.deepEqual([typeof seconds, typeof bytesPerSecond, typeof kernel], ['number', 'number', 'string']);
+      assert.equal(stdout.indexOf('\n'), stdout.length - 1, 'one line');
+    });
+  }
+
+  it('passes every option on', async (t) => {
+    const cwd = await workFolder(t);
+    const similar = ['a'.repeat(40), 'b'.repeat(64)] as const;
+    const { code, stderr } = await metainfo(
+      [
+        ...['create', 'album', '-o', 'out.torrent', '-k', 'v2', '--piece-length', '32KiB'],
+        ...[
+          '-t',
+          URL_A,
+          '--tracker',
+          `${URL_B}, ${URL_C}`,
+          '-w',
+          'http://w.example/1',
+          '--webseed',
+          'http://w.example/2',
+        ],
+        ...['--comment', 'a comment', '--source', 'SRC', '--private', '--name', 'other', '--created-by', 'me'],
+        ...['--similar', similar[0], '--similar', similar[1], '--date', '2024-02-03T04:05:06Z', '--threads', '2'],
+      ],
+      { cwd },
+    );
+    assert.deepEqual({ code, stderr }, { code: 0, stderr: '' });
+    const torrent = await read(cwd, 'out.torrent');
+    assert.equal(torrent.torrentVersion, 'v2');
+    assert.equal(torrent.info.pieceLength, 32_768);
+    assert.deepEqual([torrent.announce, torrent.announceList], [URL_A, [[URL_A], [URL_B, URL_C]]]);
+    assert.deepEqual(torrent.urlList, ['http://w.example/1', 'http://w.example/2']);
+    assert.deepEqual([torrent.comment, torrent.createdBy, torrent.info.source], ['a comment', 'me', 'SRC']);
+    assert.deepEqual([torrent.info.name, torrent.info.private], ['other', true]);
+    assert.deepEqual(torrent.creationDate, new Date('2024-02-03T04:05:06Z'));
+    const hashes = torrent.info.extra?.get('similar') as Uint8Array[];
+    assert.deepEqual(
+      hashes.map((hash) => Buffer.from(hash).toString('hex')),
+      similar,
+    );
+  });
+
+  it('says nothing that it was not told', async (t) => {
+    const cwd = await workFolder(t);
+    await metainfo(['create', 'album'], { cwd });
+    const torrent = await read(cwd, 'album.torrent');
+    const { announce, announceList, comment, createdBy, creationDate, urlList, info } = torrent;
+    assert.deepEqual([announce, announceList, comment, creationDate, urlList], [null, null, null, null, null]);
+    assert.deepEqual([createdBy, info.private, info.source, info.extra], [CREATED_BY, undefined, undefined, undefined]);
+    await metainfo(['create', 'album', '--force', '--no-created-by'], { cwd });
+    assert.equal((await read(cwd, 'album.torrent')).createdBy, null);
+  });
+
+  for (const [text, bytes] of Object.entries({
+    '16384': 2 ** 14,
+    '64k': 2 ** 16,
+    '1MiB': 2 ** 20,
+    '2M': 2 ** 21,
+    auto: 2 ** 14,
+  })) {
+    it(`takes a piece length of ${text}`, async (t) => {
+      const cwd = await workFolder(t);
+      assert.equal((await metainfo(['create', 'album', '--piece-length', text], { cwd })).code, 0);
+      assert.equal((await read(cwd, 'album.torrent')).info.pieceLength, bytes);
+    });
+  }
+
+  it('takes small pieces for v1', async (t) => {
+    const cwd = await workFolder(t);
+    assert.equal((await metainfo(['create', 'album', '-k', 'v1', '--piece-length', '1024'], { cwd })).code, 0);
+    assert.equal((await read(cwd, 'album.torrent')).nPieces, 20);
+  });
+
+  it('takes dates as seconds, now, and from SOURCE_DATE_EPOCH', async (t) => {
+    const cwd = await workFolder(t);
+    const dateOf = async (args: string[], env: Record<string, string> = {}) => {
+      assert.equal((await metainfo(['create', 'album', '--force', ...args], { cwd, env })).code, 0);
+      return (await read(cwd, 'album.torrent')).creationDate?.getTime() ?? 0;
+    };
+    assert.equal(await dateOf(['--date', '1700000000']), 1_700_000_000_000);
+    assert.ok(Math.abs((await dateOf(['--date', 'now'])) - Date.now()) < 60_000);
+    assert.equal(await dateOf([], { SOURCE_DATE_EPOCH: '86400' }), 86_400_000);
+    assert.equal(await dateOf(['--date', '5'], { SOURCE_DATE_EPOCH: '86400' }), 5000);
+  });
+
+  it('leaves out and takes files by globs', async (t) => {
+    const cwd = await temporaryFolder(t);
+    await writeTree(cwd, { 'x/a.txt': 1, 'x/.hidden.txt': 1, 'x/b/c.nfo': 1, 'x/b/d.txt': 1, 'x/b/e/f.txt': 1 });
+    const filesOf = async (...args: string[]) => {
+      assert.equal((await metainfo(['create', 'x', '--force', ...args], { cwd })).code, 0);
+      return (await read(cwd, 'x.torrent')).files.map((file) => file.path);
+    };
+    assert.deepEqual(await filesOf('--exclude', '*.nfo'), ['.hidden.txt', 'a.txt', 'b/d.txt', 'b/e/f.txt']);
+    assert.deepEqual(await filesOf('--exclude', 'b/e', '--exclude', '.*'), ['a.txt', 'b/c.nfo', 'b/d.txt']);
+    assert.deepEqual(await filesOf('--exclude', 'b'), ['.hidden.txt', 'a.txt']);
+    assert.deepEqual(await filesOf('--include', 'b/*.txt', '--include', '*.nfo'), ['b/c.nfo', 'b/d.txt']);
+    assert.deepEqual(await filesOf('--include', '*.txt', '--exclude', 'b/**'), ['.hidden.txt', 'a.txt']);
+    const none = await metainfo(['create', 'x', '--force', '--include', '*.jpg'], { cwd });
+    assert.equal(none.code, 1);
+    assert.match(none.stderr, /\[ERR_NO_FILES\]/);
+  });
+
+  it('writes where -o says: a file, a folder, a folder by its slash', async (t) => {
+    const cwd = await workFolder(t);
+    await mkdir(path.join(cwd, 'out'));
+    for (const [output, made] of [
+      ['x.torrent', 'x.torrent'],
+      ['out', 'out/album.torrent'],
+      ['out/y', 'out/y'],
+    ] as const) {
+      const { code, stdout } = await metainfo(['create', 'album', '-o', output], { cwd });
+      assert.equal(code, 0);
+      assert.ok(stdout.startsWith(`${made}: `), stdout);
+      await read(cwd, made);
+    }
+    const missing = await metainfo(['create', 'album', '-o', 'none/'], { cwd });
+    assert.equal(missing.code, 1);
+    assert.match(missing.stderr, /none.*\[ERR_NOT_FOUND\]/);
+  });
+
+  it('keeps an existing output, unless --force is given', async (t) => {
+    const cwd = await workFolder(t);
+    await writeFile(path.join(cwd, 'album.torrent'), 'precious');
+    const { code, stdout, stderr } = await metainfo(['create', 'album'], { cwd });
+    assert.deepEqual({ code, stdout }, { code: 1, stdout: '' });
+    assert.match(stderr, /^error: album\.torrent exists already: .*--force.* \[ERR_OUTPUT_EXISTS\]\n$/);
+    assert.equal(String(await bytesOf(cwd, 'album.torrent')), 'precious');
+    assert.equal((await metainfo(['create', 'album', '--force'], { cwd })).code, 0);
+    assert.equal((await read(cwd, 'album.torrent')).info.name, 'album');
+    assert.deepEqual(await entries(cwd), ['album', 'album.torrent']);
+  });
+
+  it('never takes its own output into the torrent', async (t) => {
+    const cwd = await workFolder(t);
+    const infohash = async () => {
+      const { stdout } = await metainfo(['create', 'album', '-o', 'album/out.torrent', '--force', '--json'], { cwd });
+      return (JSON.parse(stdout) as { infohash: object }).infohash;
+    };
+    const first = await infohash();
+    assert.deepEqual(await infohash(), first);
+    assert.deepEqual(await entries(path.join(cwd, 'album')), ['a.txt', 'b', 'out.torrent']);
+  });
+
+  it('never takes its own output into the torrent by way of a link', async (t) => {
+    const cwd = await workFolder(t);
+    await symlink('album', path.join(cwd, 'link'));
+    const files = async () => {
+      const { stdout } = await metainfo(['create', 'link', '-o', 'album/out.torrent', '--force', '--json'], { cwd });
+      return (JSON.parse(stdout) as { files: number }).files;
+    };
+    assert.deepEqual([await files(), await files()], [2, 2]);
+  });
+
+  it('prints nothing with --quiet', async (t) => {
+    const cwd = await workFolder(t);
+    const { code, stdout, stderr } = await metainfo(['create', 'album', '--quiet'], { cwd });
+    assert.deepEqual({ code, stdout, stderr }, { code: 0, stdout: '', stderr: '' });
+    const failed = await metainfo(['create', 'album', '-q'], { cwd });
+    assert.equal(failed.code, 1);
+    assert.match(failed.stderr, /ERR_OUTPUT_EXISTS/);
+  });
+
+  it('is no failure when nobody reads what it prints', async (t) => {
+    const cwd = await workFolder(t);
+    const { code, stderr } = await metainfoUnread(['create', 'album'], { cwd });
+    assert.deepEqual({ code, stderr }, { code: 0, stderr: '' });
+    await read(cwd, 'album.torrent');
+  });
+
+  it('leaves nothing on a full disk', { skip: notMountable() }, async (t) => {
+    const cwd = await workFolder(t);
+    await writeTree(cwd, { big: 8 * 2 ** 20 });
+    const disk = smallDisk(t);
+    const args = ['create', 'big', '-k', 'v1', '--piece-length', '1024', '-o', `${disk}/x.torrent`];
+    const { code, stdout, stderr } = await metainfo(args, { cwd });
+    assert.deepEqual({ code, stdout }, { code: 1, stdout: '' });
+    assert.equal(stderr, `error: ${disk}/x.torrent: the disk is full. [ERR_NO_SPACE]\n`);
+    assert.deepEqual(await entries(disk), []);
+  });
+});
+
+describe('metainfo create refuses as wrong usage', () => {
+  const CASES: Record<string, string[]> = {
+    'no path': ['create'],
+    'an unknown option': ['create', 'album', '--frobnicate'],
+    'an unknown command': ['frobnicate'],
+    'no command': [],
+    'an option without its value': ['create', 'album', '-o'],
+    'a kind that is none': ['create', 'album', '-k', 'v3'],
+    ...Object.fromEntries(
+      ['0', '3', '24576', '-1', '1.5MiB', '1TiB', '4GiB', '1 MiBs', '', 'auto '].map((text) => [
+        `a piece length of ${JSON.stringify(text)}`,
+        ['create', 'album', `--piece-length=${text}`],
+      ]),
+    ),
+    'small pieces for a hybrid': ['create', 'album', '--piece-length', '8KiB'],
+    'small pieces for v2': ['create', 'album', '-k', 'v2', '--piece-length', '1024'],
+    ...Object.fromEntries(
+      ['0', '-1', '1.5', 'all', '', '2000'].map((text) => [
+        `${JSON.stringify(text)} threads`,
+        ['create', 'album', `--threads=${text}`],
+      ]),
+    ),
+    ...Object.fromEntries(
+      ['yesterday', '', '2024-13-01', '99999999999999'].map((text) => [
+        `the date ${JSON.stringify(text)}`,
+        ['create', 'album', `--date=${text}`],
+      ]),
+    ),
+    'a similar that is no infohash': ['create', 'album', '--similar', 'abc'],
+    'a tracker that is no URL': ['create', 'album', '-t', 'not a URL'],
+    'a webseed that is no URL': ['create', 'album', '-w', 'not a URL'],
+  };
+  for (const [what, args] of Object.entries(CASES)) {
+    it(what, async (t) => {
+      const cwd = await workFolder(t);
+      const { code, stdout, stderr } = await metainfo(args, { cwd });
+      assert.deepEqual({ code, stdout }, { code: 2, stdout: '' });
+      assert.notEqual(stderr, '');
+      assert.doesNotMatch(stderr, /\n {4}at /, 'a stack');
+      assert.deepEqual(await entries(cwd), ['album']);
+    });
+  }
+});
+
+describe('metainfo create fails', () => {
+  const CASES: Record<string, { args: string[]; code: string; named: string }> = {
+    'on a path that does not exist': { args: ['missing'], code: 'ERR_NOT_FOUND', named: 'missing' },
+    'on one of several that does not exist': { args: ['album', 'missing'], code: 'ERR_NOT_FOUND', named: 'missing' },
+    'on an empty folder': { args: ['empty'], code: 'ERR_NO_FILES', named: 'empty' },
+    'on a folder of empty files': { args: ['zeros'], code: 'ERR_NO_DATA', named: 'zeros' },
+    'on a broken link': { args: ['links'], code: 'ERR_BROKEN_LINK', named: 'links/broken' },
+    'on a path named twice': { args: ['album', 'album/a.txt'], code: 'ERR_DUPLICATE_PATH', named: 'album/a.txt' },
+    'on a device': { args: ['/dev/zero'], code: 'ERR_NOT_A_FILE', named: '/dev/zero' },
+  };
+  for (const [what, { args, code, named }] of Object.entries(CASES)) {
+    it(what, async (t) => {
+      const cwd = await workFolder(t);
+      await mkdir(path.join(cwd, 'empty'));
+      await writeTree(cwd, { 'zeros/a': 0, 'links/a': 1 });
+      await symlink('nothing', path.join(cwd, 'links/broken'));
+      const before = await entries(cwd);
+      const plain = await metainfo(['create', ...args], { cwd });
+      assert.deepEqual([plain.code, plain.stdout], [1, '']);
+      assert.match(plain.stderr, new RegExp(`^error: .*${named}.* \\[${code}\\]\\n$`));
+
+      const json = await metainfo(['create', ...args, '--json'], { cwd });
+      assert.deepEqual([json.code, json.stderr], [1, '']);
+      const { error } = JSON.parse(json.stdout) as { error: { code: string; message: string; path: string } };
+      assert.deepEqual([error.code, error.path], [code, path.resolve(cwd, named)]);
+      assert.deepEqual(await entries(cwd), before);
+    });
+  }
+
+  it('on a name that is no file name', async (t) => {
+    const cwd = await workFolder(t);
+    const { code, stderr } = await metainfo(['create', 'album', '--name', '../x'], { cwd });
+    assert.equal(code, 1);
+    assert.match(stderr, /\[ERR_NAME\]/);
+    assert.deepEqual(await entries(cwd), ['album']);
+  });
+
+  it('with one JSON object on wrong values', async (t) => {
+    const cwd = await workFolder(t);
+    const args = ['create', 'album', '--json', '--piece-length', '1024'];
+    const { code, stdout, stderr } = await metainfo(args, { cwd });
+    assert.deepEqual({ code, stderr }, { code: 2, stderr: '' });
+    const { error } = JSON.parse(stdout) as { error: { code: string } };
+    assert.equal(error.code, 'ERR_PIECE_LENGTH');
+  });
+
+  it('on a kernel that is none', async (t) => {
+    const cwd = await workFolder(t);
+    const { code, stderr } = await metainfo(['create', 'album'], { cwd, env: { METAINFO_KERNEL: 'abacus' } });
+    assert.equal(code, 2);
+    assert.match(stderr, /METAINFO_KERNEL=abacus .*\[ERR_KERNEL\]/);
+    assert.deepEqual(await entries(cwd), ['album']);
+  });
+});

@@ -1,0 +1,147 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { missing, PYTHON } from '../support/external.ts';
+import { assertWithin } from '../support/timing.ts';
+import { HUGE, sparseFile, temporaryFolder } from '../support/tree.ts';
+import { command, entries, finish, metainfo, type Result, type RunOptions, start, startProgram } from './run.ts';
+
+/** Takes more than a second even where the file is in memory. */
+const SLOW = 4 * 2 ** 30;
+
+// Node has no pseudo-terminal: runs a command in one of 120 columns, and passes on what it writes.
+const IN_TERMINAL = `
+import fcntl, os, pty, struct, sys, termios
+pid, terminal = pty.fork()
+if pid == 0:
+    os.execvp(sys.argv[1], sys.argv[1:])
+fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 120, 0, 0))
+interrupted = False
+while True:
+    try:
+        data = os.read(terminal, 4096)
+    except OSError:
+        break
+    if not data:
+        break
+    os.write(1, data)
+    if b"left" in data and os.environ.get("PRESS_CTRL_C") and not interrupted:
+        interrupted = True
+        os.write(terminal, b"\\x03")
+sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
+`;
+
+const noTerminal = missing('python3', PYTHON, ['-c', 'import pty']);
+const inTerminal = (args: readonly string[], options: RunOptions): Promise<Result> =>
+  finish(startProgram([PYTHON, '-c', IN_TERMINAL, ...command(args)], options));
+
+describe('progress', () => {
+  let folder = '';
+  before(async () => {
+    folder = await mkdtemp(path.join(tmpdir(), 'metainfo-progress-'));
+    await sparseFile(folder, 'big', SLOW);
+  });
+  after(() => rm(folder, { recursive: true }));
+  const slowly = (...args: string[]) => ['create', folder, '--threads', '1', '-o', 'x.torrent', ...args];
+
+  it('is lines where there is no terminal', async (t) => {
+    const cwd = await temporaryFolder(t);
+    const { code, stderr } = await metainfo(slowly(), { cwd });
+    assert.equal(code, 0);
+    assert.match(stderr, /^( *\d+ % {2}[\d.]+ [KMG]iB of 4 GiB {2}[\d.]+ [KMG]iB\/s {2}[\d:]+( s)? left\n)+$/);
+  });
+
+  it('is nothing with --quiet and --json', async (t) => {
+    const cwd = await temporaryFolder(t);
+    for (const option of ['--quiet', '--json']) {
+      const { code, stderr } = await metainfo(slowly('--force', option), { cwd });
+      assert.deepEqual({ code, stderr }, { code: 0, stderr: '' }, option);
+    }
+  });
+
+  it('is no failure when nobody reads it', async (t) => {
+    const cwd = await temporaryFolder(t);
+    const child = start(slowly(), { cwd });
+    child.stderr.destroy();
+    const { code } = await finish(child);
+    assert.equal(code, 0);
+    assert.deepEqual(await entries(cwd), ['x.torrent']);
+  });
+
+  describe('in a terminal', { skip: noTerminal }, () => {
+    it('is a bar with rate, time left and file, taken away at the end', async (t) => {
+      const cwd = await temporaryFolder(t);
+      const { code, stdout } = await inTerminal(slowly(), { cwd });
+      assert.equal(code, 0);
+      const [, ...drawn] = stdout.split('\r\u001b[K');
+      const report = drawn.pop() as string;
+      // Drawn, then cleared before the report.
+      assert.ok(drawn.length >= 2, stdout);
+      assert.match(report, /^x\.torrent: hybrid, 1 file, 4 GiB/);
+      for (const bar of drawn.filter((text) => text !== '')) {
+        assert.match(
+          bar,
+          /^█*░* {2} *\d+ % {2}[\d.]+ \w+ of 4 GiB {2}[\d.]+ [KMG]iB\/s( {2}[\d:]+( s)? left)? {2}big$/,
+        );
+        assert.ok(bar.length < 120, bar);
+      }
+    });
+
+    it('goes with Ctrl-C, and the command with it', async (t) => {
+      const cwd = await temporaryFolder(t);
+      await sparseFile(cwd, 'big', HUGE);
+      const { code, stdout } = await inTerminal(['create', 'big'], { cwd, env: { PRESS_CTRL_C: '1' } });
+      assert.equal(code, 130);
+      assert.doesNotMatch(stdout, /error|Error/);
+      assert.deepEqual(await entries(cwd), ['big']);
+    });
+  });
+});
+
+describe('colours', { skip: noTerminal }, () => {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: it is what is looked for
+  const COLOUR = /\u001b\[\d+m/;
+
+  it('are for terminals', async (t) => {
+    const cwd = await temporaryFolder(t);
+    assert.match((await inTerminal(['create', 'missing'], { cwd, env: { TERM: 'xterm' } })).stdout, COLOUR);
+    assert.doesNotMatch((await metainfo(['create', 'missing'], { cwd, env: { TERM: 'xterm' } })).stderr, COLOUR);
+  });
+
+  it('are left out with NO_COLOR', async (t) => {
+    const cwd = await temporaryFolder(t);
+    const { stdout } = await inTerminal(['create', 'missing'], { cwd, env: { TERM: 'xterm', NO_COLOR: '1' } });
+    assert.match(stdout, /^error: .*\[ERR_NOT_FOUND\]/);
+    assert.doesNotMatch(stdout, COLOUR);
+  });
+});
+
+describe('a signal during a job', () => {
+  for (const [signal, exitCode] of [
+    ['SIGINT', 130],
+    ['SIGTERM', 143],
+  ] as const) {
+    it(`ends it at once and leaves nothing: ${signal}`, async (t) => {
+      const cwd = await temporaryFolder(t);
+      await sparseFile(cwd, 'big', HUGE);
+      await assertWithin(t, 0.2, async () => {
+        const child = start(['create', 'big', '--threads', '2'], { cwd });
+        // The first line of progress.
+        await once(child.stderr, 'data');
+        const started = performance.now();
+        let ended = Number.NaN;
+        child.once('exit', () => {
+          ended = performance.now();
+        });
+        child.kill(signal);
+        const { code, stdout } = await finish(child);
+        assert.deepEqual({ code, stdout }, { code: exitCode, stdout: '' });
+        assert.deepEqual(await entries(cwd), ['big']);
+        return (ended - started) / 1000;
+      });
+    });
+  }
+});

@@ -1,0 +1,74 @@
+import { type ChildProcessByStdio, spawn } from 'node:child_process';
+import { readdir, readFile } from 'node:fs/promises';
+import path from 'node:path';
+import type { Readable } from 'node:stream';
+import type { TestContext } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { Torrent } from '../../src/model/torrent.ts';
+import { temporaryFolder, writeTree } from '../support/tree.ts';
+
+const MAIN = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url));
+
+export interface RunOptions {
+  cwd: string;
+  env?: Record<string, string>;
+}
+
+export interface Result {
+  code: number | null;
+  signal: NodeJS.Signals | null;
+  stdout: string;
+  stderr: string;
+}
+
+type Child = ChildProcessByStdio<null, Readable, Readable>;
+
+/** How to start the built command. */
+export const command = (args: readonly string[]): [string, ...string[]] => [process.execPath, MAIN, ...args];
+
+export function start(args: readonly string[], options: RunOptions): Child {
+  return startProgram(command(args), options);
+}
+
+/** Any program, with nothing in its environment that changes what the command does. */
+export function startProgram([program, ...args]: [string, ...string[]], { cwd, env = {} }: RunOptions): Child {
+  const { SOURCE_DATE_EPOCH: _, NO_COLOR: __, FORCE_COLOR: ___, CI: ____, ...rest } = process.env;
+  return spawn(program, args, { cwd, env: { ...rest, ...env }, stdio: ['ignore', 'pipe', 'pipe'] });
+}
+
+export function finish(child: Child): Promise<Result> {
+  const texts = { stdout: '', stderr: '' };
+  for (const name of ['stdout', 'stderr'] as const) {
+    child[name].setEncoding('utf8').on('data', (chunk: string) => {
+      texts[name] += chunk;
+    });
+  }
+  return new Promise((resolve, reject) => {
+    child.once('error', reject);
+    child.once('close', (code, signal) => resolve({ code, signal, ...texts }));
+  });
+}
+
+/** Runs the built command to its end. */
+export const metainfo = (args: readonly string[], options: RunOptions): Promise<Result> => finish(start(args, options));
+
+/** A folder to run in, with the folder `album` in it. */
+export async function workFolder(t: TestContext): Promise<string> {
+  const cwd = await temporaryFolder(t);
+  await writeTree(cwd, { 'album/a.txt': 20_000, 'album/b/c.nfo': 5 });
+  return cwd;
+}
+
+export const read = (cwd: string, name: string): Promise<Torrent> => Torrent.read(path.join(cwd, name));
+
+/** What is in a folder, to see that nothing else was left there. */
+export const entries = async (folder: string): Promise<string[]> => (await readdir(folder)).sort();
+
+export const bytesOf = (cwd: string, name: string): Promise<Buffer> => readFile(path.join(cwd, name));
+
+/** The same with nobody at the other end of standard output. */
+export function metainfoUnread(args: readonly string[], options: RunOptions): Promise<Result> {
+  const child = start(args, options);
+  child.stdout.destroy();
+  return finish(child);
+}

@@ -1,0 +1,186 @@
+import assert from 'node:assert/strict';
+import { writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { describe, it } from 'node:test';
+import { encode } from '../../src/bencode/encode.ts';
+import { temporaryFolder } from '../support/tree.ts';
+import { bytesOf, metainfo, metainfoUnread, read, workFolder } from './run.ts';
+
+/** What a terminal may act on: ESC, C1 controls, bidirectional and zero-width characters. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+const HOSTILE = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]/;
+const EVIL = 'e\u001b[2J\u0007\u009b31m\u202egnp.exe\u200b\r\nv';
+
+describe('metainfo show', () => {
+  it('shows what a torrent says', async (t) => {
+    const cwd = await workFolder(t);
+    const args = ['-t', 'udp://a.example/x', '-w', 'http://w.example/', '--private', '--source', 'S', '--comment', 'C'];
+    await metainfo(['create', 'album', ...args, '--date', '86400', '--created-by', 'me'], { cwd });
+    const { infohashV1, infohashV2 } = await read(cwd, 'album.torrent');
+    const { code, stdout, stderr } = await metainfo(['show', 'album.torrent'], { cwd });
+    assert.deepEqual({ code, stderr }, { code: 0, stderr: '' });
+    assert.deepEqual(
+      stdout
+        .trimEnd()
+        .split('\n')
+        .map((line) => line.split(/ {2,}/)),
+      [
+        ['name', 'album'],
+        ['version', 'hybrid'],
+        ['infohash v1', infohashV1],
+        ['infohash v2', infohashV2],
+        ['size', '19.5 KiB in 2 files'],
+        ['pieces', '3 of 16 KiB'],
+        ['tracker', 'udp://a.example/x'],
+        ['webseed', 'http://w.example/'],
+        ['private', 'yes'],
+        ['source', 'S'],
+        ['comment', 'C'],
+        ['created by', 'me'],
+        ['created', '1970-01-02T00:00:00.000Z'],
+      ],
+    );
+  });
+
+  it('prints one JSON object with --json', async (t) => {
+    const cwd = await workFolder(t);
+    await metainfo(['create', 'album', '-t', 'udp://a.example/x', '--no-created-by'], { cwd });
+    const { infohashV1: v1, infohashV2: v2 } = await read(cwd, 'album.torrent');
+    const { code, stdout } = await metainfo(['show', '--json', 'album.torrent'], { cwd });
+    assert.equal(code, 0);
+    assert.deepEqual(JSON.parse(stdout), {
+      path: 'album.torrent',
+      version: 'hybrid',
+      name: 'album',
+      infohash: { v1, v2 },
+      pieceLength: 16_384,
+      pieces: 3,
+      files: [
+        { path: 'a.txt', length: 20_000 },
+        { path: 'b/c.nfo', length: 5 },
+      ],
+      totalSize: 20_005,
+      trackers: ['udp://a.example/x'],
+      webseeds: [],
+      comment: null,
+      createdBy: null,
+      creationDate: null,
+      private: false,
+      source: null,
+    });
+  });
+
+  it('is no failure when nobody reads what it prints', async (t) => {
+    const cwd = await workFolder(t);
+    await metainfo(['create', 'album'], { cwd });
+    const { code, stderr } = await metainfoUnread(['show', 'album.torrent'], { cwd });
+    assert.deepEqual({ code, stderr }, { code: 0, stderr: '' });
+  });
+
+  it('fails on a file that was cut short, in one line', async (t) => {
+    const cwd = await workFolder(t);
+    await metainfo(['create', 'album'], { cwd });
+    const whole = await bytesOf(cwd, 'album.torrent');
+    for (const length of [0, 1, 50, whole.length - 1]) {
+      await writeFile(path.join(cwd, 'cut.torrent'), whole.subarray(0, length));
+      const { code, stdout, stderr } = await metainfo(['show', 'cut.torrent'], { cwd });
+      assert.deepEqual({ code, stdout }, { code: 1, stdout: '' });
+      assert.match(stderr, /^error: .+ \[ERR_BENCODE\]\n$/);
+    }
+  });
+
+  it('names the file that is not a torrent', async (t) => {
+    const cwd = await workFolder(t);
+    await writeFile(path.join(cwd, 'bad.torrent'), 'x');
+    await writeFile(path.join(cwd, 'odd.torrent'), 'de');
+    for (const name of ['bad.torrent', 'odd.torrent']) {
+      const { code, stderr } = await metainfo(['show', name], { cwd });
+      assert.equal(code, 1);
+      assert.ok(stderr.includes(name), stderr);
+    }
+  });
+
+  for (const [what, name, code] of [
+    ['does not exist', 'missing', 'ERR_NOT_FOUND'],
+    ['is a folder', 'album', 'ERR_READ'],
+    ['is no dictionary', 'list', 'ERR_VALIDATION'],
+  ] as const) {
+    it(`fails on what ${what}`, async (t) => {
+      const cwd = await workFolder(t);
+      await writeFile(path.join(cwd, 'list'), 'le');
+      const plain = await metainfo(['show', name], { cwd });
+      assert.deepEqual([plain.code, plain.stdout], [1, '']);
+      assert.match(plain.stderr, new RegExp(`^error: .*\\[${code}\\]\\n$`));
+      const json = await metainfo(['show', name, '--json'], { cwd });
+      assert.deepEqual([json.code, json.stderr], [1, '']);
+      assert.equal((JSON.parse(json.stdout) as { error: { code: string } }).error.code, code);
+    });
+  }
+
+  it('asks for one file', async (t) => {
+    const cwd = await temporaryFolder(t);
+    for (const args of [['show'], ['show', 'a', 'b']]) {
+      const { code, stdout } = await metainfo(args, { cwd });
+      assert.deepEqual({ code, stdout }, { code: 2, stdout: '' });
+    }
+  });
+});
+
+describe('the command', () => {
+  it('says its version, and how it is used', async (t) => {
+    const cwd = await temporaryFolder(t);
+    const version = await metainfo(['--version'], { cwd });
+    assert.equal(version.code, 0);
+    assert.match(version.stdout, /^\d+\.\d+\.\d+\n$/);
+    const help = await metainfo(['create', '--help'], { cwd });
+    assert.equal(help.code, 0);
+    for (const option of ['--output', '--kind', '--piece-length', '--tracker', '--webseed', '--comment', '--source']) {
+      assert.ok(help.stdout.includes(option), option);
+    }
+  });
+
+  describe('never prints the raw names of strangers', () => {
+    /** A torrent with hostile text wherever there is text. */
+    const hostile = (error: boolean) =>
+      encode(
+        new Map<string, never>(
+          Object.entries({
+            announce: EVIL,
+            comment: EVIL,
+            'created by': EVIL,
+            info: new Map(
+              Object.entries({
+                name: EVIL,
+                source: EVIL,
+                ...{ 'piece length': 16_384, pieces: Buffer.alloc(error ? 40 : 20) },
+                files: [new Map(Object.entries({ length: 5, path: [EVIL, EVIL] }))],
+              }),
+            ),
+          }) as never,
+        ),
+      );
+
+    for (const args of [['show'], ['show', '--json']]) {
+      for (const error of [false, true]) {
+        it(`metainfo ${args.join(' ')} of ${error ? 'a bad' : 'a good'} torrent`, async (t) => {
+          const cwd = await temporaryFolder(t);
+          await writeFile(path.join(cwd, EVIL), hostile(error));
+          const { code, stdout, stderr } = await metainfo([...args, EVIL], { cwd });
+          assert.equal(code, error ? 1 : 0);
+          assert.doesNotMatch(stdout + stderr, HOSTILE);
+        });
+      }
+    }
+
+    it('metainfo create', async (t) => {
+      const cwd = await temporaryFolder(t);
+      await writeFile(path.join(cwd, EVIL), 'x');
+      for (const args of [[], ['--json'], ['--force', '--name', 'x']]) {
+        // The second run meets the output of the first: its error names it.
+        const { stdout, stderr } = await metainfo(['create', EVIL, ...args], { cwd });
+        assert.notEqual(stdout + stderr, '');
+        assert.doesNotMatch(stdout + stderr, HOSTILE);
+      }
+    });
+  });
+});

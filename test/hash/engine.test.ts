@@ -1,0 +1,442 @@
+// One suite for every engine, against an implementation that shares nothing with them.
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import {
+  appendFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  unlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { after, describe, it } from 'node:test';
+import fc from 'fast-check';
+import type { Engine } from '../../src/hash/engine.ts';
+import { nativeEngine } from '../../src/hash/native.ts';
+import { nodeEngine } from '../../src/hash/node.ts';
+import type { Digests, HashPlan, PlanFile } from '../../src/hash/plan.ts';
+import { noise, v1Pieces, v2Hashes } from './reference.ts';
+import { watch } from './watch.ts';
+
+const KIB = 1024;
+const BLOCK = 16 * KIB;
+const MIB = 2 ** 20;
+const ENGINES: Engine[] = [nodeEngine(), nativeEngine()];
+
+const folder = mkdtempSync(path.join(tmpdir(), 'metainfo-engine-'));
+after(() => rmSync(folder, { recursive: true }));
+const inFolder = (name: string) => path.join(folder, name);
+
+/** A file on disk as a plan has it: as large as it is. */
+function planned(name: string, changes: Partial<PlanFile> = {}): PlanFile {
+  const file = inFolder(name);
+  const { size, mtimeMs } = statSync(file);
+  return { path: Buffer.from(file), offset: 0, length: size, size, mtimeMs, ...changes };
+}
+
+function planOf(files: readonly PlanFile[], changes: Partial<HashPlan> = {}): HashPlan {
+  return {
+    files,
+    kind: 'v1',
+    pieceLength: 2 * BLOCK,
+    onMissing: 'fail',
+    threads: 1,
+    readSize: BLOCK,
+    memoryLimit: 64 * MIB,
+    ...changes,
+  };
+}
+
+/** A file of that many zeros, which takes no space. */
+function sparse(name: string, size: number): PlanFile {
+  writeFileSync(inFolder(name), '');
+  truncateSync(inFolder(name), size);
+  return planned(name);
+}
+
+/** Digests in hexadecimal. */
+const inHex = ({ v1, v2, missing }: Digests) => ({
+  v1: v1 && Buffer.from(v1).toString('hex'),
+  roots: v2 && Buffer.from(v2.roots).toString('hex'),
+  layers: v2 && Buffer.from(v2.layers).toString('hex'),
+  missing,
+});
+
+describe('every engine', () => {
+  /** Whole files at the borders of blocks and pieces, and one to take ranges of. */
+  const SIZES = [
+    0,
+    1,
+    BLOCK - 1,
+    BLOCK,
+    BLOCK + 1,
+    2 * BLOCK,
+    2 * BLOCK + 1,
+    3 * BLOCK,
+    4 * BLOCK,
+    5 * BLOCK + 7,
+    9 * BLOCK,
+  ];
+  const contents = new Map(SIZES.map((size) => [`whole-${size}`, noise(size, size + 1)]));
+  contents.set('ranges', noise(MIB));
+  for (const [name, content] of contents) writeFileSync(inFolder(name), content);
+  const bytesOf = (name: string, { offset, length }: PlanFile) => contents.get(name)?.subarray(offset, offset + length);
+
+  /** A file of a plan beside its content: null when it is missing. */
+  interface Piece {
+    file: PlanFile;
+    content: Buffer | null;
+  }
+
+  const whole = fc.constantFrom(...SIZES).map((size): Piece => {
+    const file = planned(`whole-${size}`);
+    return { file, content: bytesOf(`whole-${size}`, file) ?? null };
+  });
+  const length = fc.oneof(fc.nat(6 * BLOCK), fc.constantFrom(...SIZES));
+  const range = fc.tuple(fc.nat(MIB - 9 * BLOCK), length).map(([offset, bytes]): Piece => {
+    const file = planned('ranges', { offset, length: bytes });
+    return { file, content: bytesOf('ranges', file) ?? null };
+  });
+  const absent = length.map(
+    (bytes): Piece => ({
+      file: { path: Buffer.from(inFolder('absent')), offset: 0, length: bytes, size: bytes, mtimeMs: 0 },
+      content: null,
+    }),
+  );
+  const pieces = fc.array(fc.oneof({ weight: 3, arbitrary: whole }, { weight: 3, arbitrary: range }, absent), {
+    maxLength: 8,
+  });
+
+  /** As a hybrid has them: a pad after each file that does not end with a piece, after the last one perhaps. */
+  function padded(given: Piece[], pieceLength: number, tailPad: boolean): Piece[] {
+    return given.flatMap((piece, index) => {
+      const pad = (pieceLength - (piece.file.length % pieceLength)) % pieceLength;
+      if (pad === 0 || (index === given.length - 1 && !tailPad)) return [piece];
+      const file = { path: null, offset: 0, length: pad, size: pad, mtimeMs: Number.NaN };
+      return [piece, { file, content: Buffer.alloc(pad) }];
+    });
+  }
+
+  /** What a plan hashes to. */
+  function expected(given: Piece[], { kind, pieceLength }: Pick<HashPlan, 'kind' | 'pieceLength'>): Digests {
+    const missing = given.flatMap(({ content }, index) => (content === null ? [index] : []));
+    // Missing content as ones in a map of what is missing: a piece with any of them has no hash.
+    const stream = Buffer.concat(given.map(({ file, content }) => content ?? Buffer.alloc(file.length)));
+    const holes = Buffer.concat(given.map(({ file, content }) => Buffer.alloc(file.length, content === null ? 1 : 0)));
+    const v1 = v1Pieces(stream, pieceLength).map((hash, i) =>
+      holes.subarray(i * pieceLength, (i + 1) * pieceLength).includes(1) ? Buffer.alloc(20) : hash,
+    );
+    const v2 = given.map(({ file, content }) => {
+      const count = file.path !== null && file.length > pieceLength ? Math.ceil(file.length / pieceLength) : 0;
+      const empty = { root: Buffer.alloc(32), layer: [Buffer.alloc(32 * count)] };
+      return file.path === null || content === null || content.length === 0 ? empty : v2Hashes(content, pieceLength);
+    });
+    return {
+      ...(kind !== 'v2' && { v1: Buffer.concat(v1) }),
+      ...(kind !== 'v1' && {
+        v2: {
+          roots: Buffer.concat(v2.map(({ root }) => root)),
+          layers: Buffer.concat(v2.flatMap(({ layer }) => layer)),
+        },
+      }),
+      missing,
+    };
+  }
+
+  async function agree(given: Piece[], plan: Pick<HashPlan, 'kind' | 'pieceLength'>): Promise<void> {
+    const wanted = inHex(expected(given, plan));
+    const content = given.filter((piece) => piece.file.path !== null && piece.content !== null);
+    const total = content.reduce((sum, { file }) => sum + file.length, 0);
+    const files = given.map(({ file }) => file);
+    for (const engine of ENGINES) {
+      for (const [threads, readSize] of [
+        [1, BLOCK],
+        [2, 4 * BLOCK],
+        [8, MIB],
+      ] as const) {
+        const job = engine.start(planOf(files, { ...plan, onMissing: 'mark', threads, readSize }));
+        const title = `${engine.name}, ${threads} threads, reads of ${readSize}`;
+        assert.deepEqual(inHex(await job.done), wanted, title);
+        assert.equal(job.progress().bytes, total, title);
+      }
+    }
+  }
+
+  const anyLength = fc.constantFrom(BLOCK, 2 * BLOCK, 4 * BLOCK, 16 * BLOCK);
+  // v1 has pieces of any power of two; those of a byte would only be slow.
+  const v1Length = fc.oneof(anyLength, fc.constantFrom(64, KIB, 8 * KIB, 2 * MIB));
+
+  it('hashes v1', async () => {
+    const property = fc.asyncProperty(pieces, v1Length, (given, pieceLength) =>
+      agree(given, { kind: 'v1', pieceLength }),
+    );
+    await fc.assert(property, { numRuns: 60 });
+  });
+
+  it('hashes v2', async () => {
+    const property = fc.asyncProperty(pieces, anyLength, (given, pieceLength) =>
+      agree(given, { kind: 'v2', pieceLength }),
+    );
+    await fc.assert(property, { numRuns: 60 });
+  });
+
+  it('hashes hybrid', async () => {
+    const property = fc.asyncProperty(pieces, anyLength, fc.boolean(), (given, pieceLength, tailPad) =>
+      agree(padded(given, pieceLength, tailPad), { kind: 'hybrid', pieceLength }),
+    );
+    await fc.assert(property, { numRuns: 60 });
+  });
+
+  it('hashes v1 with pads', async () => {
+    const given = [...SIZES].map(
+      (size): Piece => ({ file: planned(`whole-${size}`), content: contents.get(`whole-${size}`) ?? null }),
+    );
+    await agree(padded(given, 2 * BLOCK, true), { kind: 'v1', pieceLength: 2 * BLOCK });
+  });
+
+  it('hashes bytes one by one', async () => {
+    const file = planned('ranges', { offset: 3, length: 100 });
+    await agree([{ file, content: bytesOf('ranges', file) ?? null }], { kind: 'v1', pieceLength: 1 });
+  });
+
+  it('agrees with known hashes', async () => {
+    writeFileSync(inFolder('abc'), 'abc');
+    for (const engine of ENGINES) {
+      const { v1, v2 } = await engine.start(planOf([planned('abc')], { kind: 'hybrid' })).done;
+      assert.equal(Buffer.from(v1 ?? []).toString('hex'), 'a9993e364706816aba3e25717850c26c9cd0d89d');
+      assert.equal(
+        Buffer.from(v2?.roots ?? []).toString('hex'),
+        'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad',
+      );
+      assert.equal(v2?.layers.length, 0);
+    }
+  });
+
+  it('reads thousands of files with few descriptors, and leaves none open', {
+    skip: process.platform !== 'linux',
+  }, async () => {
+    const open = () => readdirSync('/proc/self/fd').length;
+    const files = Array.from({ length: 2000 }, () => planned('whole-1'));
+    for (const engine of ENGINES) {
+      const before = open();
+      const job = engine.start(planOf(files, { kind: 'v2', threads: 8 }));
+      let most = 0;
+      await watch(job, () => {
+        most = Math.max(most, open());
+        return false;
+      });
+      assert.equal((await job.done).v2?.roots.length, 2000 * 32);
+      assert.ok(most - before < 30, `${most - before} descriptors`);
+      assert.equal(open(), before);
+    }
+  });
+});
+
+for (const engine of ENGINES) {
+  describe(`the ${engine.name} engine`, () => {
+    const fails = (files: PlanFile[], error: object, changes: Partial<HashPlan> = {}) =>
+      assert.rejects(engine.start(planOf(files, changes)).done, error);
+    const at = (name: string): PlanFile => ({
+      path: Buffer.from(inFolder(name)),
+      offset: 0,
+      length: 1,
+      size: 1,
+      mtimeMs: Number.NaN,
+    });
+
+    writeFileSync(inFolder('good'), noise(3 * BLOCK));
+    writeFileSync(inFolder('empty'), '');
+
+    it('names a file that does not exist', async () => {
+      for (const name of ['absent', 'good/below a file', 'absent folder/x']) {
+        const error = { name: 'MetainfoError', code: 'ERR_NOT_FOUND', path: inFolder(name) };
+        await fails([planned('good'), at(name)], error);
+      }
+    });
+
+    it('marks it when it is told to', async () => {
+      const files = [at('absent'), planned('good'), at('good/x'), at('absent')];
+      const { missing } = await engine.start(planOf(files, { onMissing: 'mark' })).done;
+      assert.deepEqual(missing, [0, 2, 3]);
+    });
+
+    it('does not mark what is there but cannot be read', async () => {
+      mkdirSync(inFolder('a folder'), { recursive: true });
+      await fails([at('a folder')], { code: 'ERR_NOT_A_FILE', path: inFolder('a folder') }, { onMissing: 'mark' });
+    });
+
+    it('refuses a FIFO without opening its other end', { timeout: 10_000 }, async () => {
+      const fifo = `fifo-${engine.name}`;
+      execFileSync('mkfifo', [inFolder(fifo)]);
+      for (const onMissing of ['fail', 'mark'] as const) {
+        await fails([at(fifo)], { code: 'ERR_NOT_A_FILE', path: inFolder(fifo) }, { onMissing });
+      }
+    });
+
+    it('refuses a device and a socket', async () => {
+      const device = { ...at(''), path: Buffer.from('/dev/null') };
+      await fails([device], { code: 'ERR_NOT_A_FILE', path: '/dev/null' });
+
+      const socket = `socket-${engine.name}`;
+      const server = createServer().listen(inFolder(socket));
+      await new Promise((resolve) => server.once('listening', resolve));
+      // The system refuses to open one, and says so in its own way.
+      await fails([at(socket)], { code: 'ERR_NOT_A_FILE', path: inFolder(socket) });
+      await new Promise((resolve) => server.close(resolve));
+    });
+
+    it('names a loop of links', async () => {
+      const loop = `loop-${engine.name}`;
+      symlinkSync(loop, inFolder(loop));
+      await fails([at(loop)], { code: 'ERR_LINK_LOOP', path: inFolder(loop) });
+    });
+
+    it('opens names that are not UTF-8', { skip: process.platform !== 'linux' }, async () => {
+      const name = Buffer.concat([Buffer.from(inFolder('raw-')), Buffer.from([0xff, 0xfe])]);
+      writeFileSync(name, 'abc');
+      const file = { ...at('good'), path: name, length: 3, size: 3 };
+      const { v1 } = await engine.start(planOf([file])).done;
+      assert.equal(Buffer.from(v1 ?? []).toString('hex'), 'a9993e364706816aba3e25717850c26c9cd0d89d');
+    });
+
+    const changed = (name: string) => ({ name: 'MetainfoError', code: 'ERR_FILE_CHANGED', path: inFolder(name) });
+
+    it('refuses a file of another size or time than planned', async () => {
+      const { size, mtimeMs } = planned('good');
+      for (const wrong of [{ size: size + 1 }, { size: size - 1 }, { mtimeMs: mtimeMs + 1 }, { mtimeMs: 0 }]) {
+        await fails([planned('good', wrong)], changed('good'));
+      }
+      assert.ok(await engine.start(planOf([planned('good', { mtimeMs: Number.NaN })])).done);
+    });
+
+    it('knows an unchanged time, however odd', async () => {
+      const name = `time-${engine.name}`;
+      writeFileSync(inFolder(name), 'x');
+      const seconds = fc.double({ min: -(2 ** 31), max: 2 ** 33, noNaN: true });
+      const property = fc.asyncProperty(seconds, async (time) => {
+        utimesSync(inFolder(name), time, time);
+        await engine.start(planOf([planned(name)])).done;
+      });
+      await fc.assert(property, { numRuns: 50 });
+    });
+
+    const changes: [what: string, change: (file: string) => void][] = [
+      ['grows', (file) => appendFileSync(file, 'x')],
+      ['shrinks', (file) => truncateSync(file, 10 * MIB)],
+      ['is emptied', (file) => truncateSync(file, 0)],
+      ['is deleted', (file) => unlinkSync(file)],
+      [
+        'is replaced by its like',
+        (file) => {
+          sparse(`${path.basename(file)}-new`, 128 * MIB);
+          renameSync(inFolder(`${path.basename(file)}-new`), file);
+        },
+      ],
+      ['is touched', (file) => utimesSync(file, 1, 1)],
+    ];
+    for (const [what, change] of changes) {
+      it(`fails when a file ${what} while it is hashed`, async () => {
+        const name = `changing-${engine.name}`;
+        const files = [planned('good'), sparse(name, 128 * MIB)];
+        const job = engine.start(planOf(files, { pieceLength: MIB, readSize: MIB }));
+        const failed = assert.rejects(job.done, changed(name));
+        // More than the first file: the other one is open.
+        await watch(job, ({ bytes }) => bytes > 3 * BLOCK);
+        change(inFolder(name));
+        await failed;
+        rmSync(inFolder(name), { force: true });
+      });
+    }
+
+    it('stops when it is cancelled', async () => {
+      const file = sparse(`large-${engine.name}`, 16 * 1024 * MIB);
+      for (const kind of ['v1', 'v2', 'hybrid'] as const) {
+        for (const threads of [1, 8]) {
+          const job = engine.start(planOf([file], { kind, threads, pieceLength: 16 * MIB, readSize: MIB }));
+          await watch(job, ({ bytes }) => bytes > 0);
+          const begin = performance.now();
+          job.cancel();
+          await assert.rejects(job.done, { name: 'MetainfoError', code: 'ERR_ABORTED' });
+          assert.ok(performance.now() - begin < 2000);
+          assert.ok(job.progress().bytes < file.length);
+        }
+      }
+    });
+
+    it('stops when it is cancelled before it began, and twice', async () => {
+      // So large that it is not done before it is cancelled.
+      const job = engine.start(planOf([sparse(`unread-${engine.name}`, 16 * 1024 * MIB)]));
+      job.cancel();
+      job.cancel();
+      await assert.rejects(job.done, { code: 'ERR_ABORTED' });
+    });
+
+    it('does not mind being cancelled when it is done', async () => {
+      const job = engine.start(planOf([planned('good')]));
+      const digests = await job.done;
+      job.cancel();
+      assert.deepEqual(await job.done, digests);
+      assert.deepEqual(job.progress(), { bytes: 3 * BLOCK, fileIndex: 0 });
+    });
+
+    it('tells its progress, which never falls, file by file', async () => {
+      const name = `progress-${engine.name}`;
+      const files = [planned('good'), sparse(name, 64 * MIB), planned('good')];
+      const job = engine.start(planOf(files, { pieceLength: MIB, readSize: 64 * KIB }));
+      const seen = [job.progress()];
+      await watch(job, (progress) => {
+        seen.push(progress);
+        return false;
+      });
+      await job.done;
+      const last = job.progress();
+      assert.deepEqual(last, { bytes: 64 * MIB + 6 * BLOCK, fileIndex: 2 });
+      for (const [i, { bytes, fileIndex }] of seen.entries()) {
+        const next = seen[i + 1] ?? last;
+        assert.ok(next.bytes >= bytes && next.fileIndex >= fileIndex);
+      }
+      assert.ok(
+        seen.some(({ bytes }) => bytes > 0 && bytes < last.bytes),
+        'nothing was seen in between',
+      );
+    });
+
+    it('hashes nothing to nothing', async () => {
+      for (const files of [[], [planned('empty')]]) {
+        const roots = '00'.repeat(32 * files.length);
+        for (const [kind, wanted] of [
+          ['v1', { v1: '', roots: undefined, layers: undefined }],
+          ['v2', { v1: undefined, roots, layers: '' }],
+          ['hybrid', { v1: '', roots, layers: '' }],
+        ] as const) {
+          const digests = await engine.start(planOf(files, { kind })).done;
+          assert.deepEqual(inHex(digests), { ...wanted, missing: [] }, kind);
+        }
+      }
+    });
+
+    it('gives empty digests that can be viewed as any other', async () => {
+      const { v1, v2 } = await engine.start(planOf([planned('empty')], { kind: 'hybrid' })).done;
+      assert.equal(v1?.subarray(0).length, 0);
+      assert.equal(v2?.layers.subarray(0).length, 0);
+    });
+
+    it('is cancelled as long as it has not settled, be the work done or not', async () => {
+      const job = engine.start(planOf([planned('empty')]));
+      // The event loop stands still meanwhile, so nothing settles.
+      const begin = performance.now();
+      while (performance.now() - begin < 30);
+      job.cancel();
+      await assert.rejects(job.done, { code: 'ERR_ABORTED' });
+    });
+  });
+}

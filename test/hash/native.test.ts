@@ -1,0 +1,139 @@
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { after, describe, it } from 'node:test';
+import { binding } from '../../src/hash/binding.ts';
+import { nativeEngine } from '../../src/hash/native.ts';
+import type { HashPlan } from '../../src/hash/plan.ts';
+import { sha1 } from './reference.ts';
+import { watch } from './watch.ts';
+
+const MIB = 2 ** 20;
+
+const folder = mkdtempSync(path.join(tmpdir(), 'metainfo-native-'));
+after(() => rmSync(folder, { recursive: true }));
+
+/** A plan of one file of that many zeros. */
+function zeros(size: number, changes: Partial<HashPlan> = {}): HashPlan {
+  const file = path.join(folder, String(size));
+  writeFileSync(file, '');
+  truncateSync(file, size);
+  const { mtimeMs } = statSync(file);
+  return {
+    files: [{ path: Buffer.from(file), offset: 0, length: size, size, mtimeMs }],
+    kind: 'v1',
+    pieceLength: MIB,
+    onMissing: 'fail',
+    threads: 1,
+    readSize: MIB,
+    memoryLimit: 64 * MIB,
+    ...changes,
+  };
+}
+
+describe('the native engine', () => {
+  it('names the kernel that does the work', () => {
+    const { kernels, active } = binding();
+    assert.ok(kernels.includes('openssl'));
+    assert.ok(kernels.includes(active.sha1) && kernels.includes(active.sha256));
+    const name = active.sha1 === active.sha256 ? active.sha1 : `${active.sha1}, ${active.sha256}`;
+    assert.equal(nativeEngine().kernel, name);
+  });
+
+  it('runs many jobs at once', async () => {
+    const plan = zeros(3 * MIB, { threads: 4 });
+    const expected = Buffer.concat(Array<Buffer>(3).fill(sha1(Buffer.alloc(MIB))));
+    const all = await Promise.all(Array.from({ length: 200 }, () => nativeEngine().start(plan).done));
+    for (const { v1 } of all) assert.deepEqual(v1, expected);
+  });
+
+  it('cancels jobs that wait for their turn, and those that run', async () => {
+    const plan = zeros(8 * 1024 * MIB, { threads: 2 });
+    const jobs = Array.from({ length: 20 }, () => nativeEngine().start(plan));
+    const begin = performance.now();
+    const rejected = jobs.map((job) => assert.rejects(job.done, { code: 'ERR_ABORTED' }));
+    for (const job of jobs.toReversed()) job.cancel();
+    await Promise.all(rejected);
+    assert.ok(performance.now() - begin < 5000);
+    assert.ok(await nativeEngine().start(zeros(1)).done, 'a job after them gets its threads');
+  });
+
+  it('goes on when a job before it fails', async () => {
+    const plan = zeros(MIB);
+    const failing = { ...plan, files: plan.files.map((file) => ({ ...file, size: 1 })) };
+    const jobs = Array.from({ length: 20 }, (_, i) => nativeEngine().start(i % 2 === 0 ? failing : plan).done);
+    const settled = await Promise.allSettled(jobs);
+    assert.deepEqual(
+      settled.map((one) => (one.status === 'fulfilled' ? 'hashed' : one.reason.code)),
+      Array.from({ length: 20 }, (_, i) => (i % 2 === 0 ? 'ERR_FILE_CHANGED' : 'hashed')),
+    );
+  });
+
+  it('leaves the event loop free', async () => {
+    let turns = 0;
+    await watch(nativeEngine().start(zeros(256 * MIB)), () => {
+      turns += 1;
+      return false;
+    });
+    assert.ok(turns > 100, `${turns} turns`);
+  });
+
+  it('copies its plan', async () => {
+    const plan = zeros(2 * MIB);
+    const name = plan.files[0]?.path ?? Buffer.alloc(0);
+    const job = nativeEngine().start(plan);
+    name.fill(0x78);
+    assert.equal((await job.done).v1?.length, 40);
+  });
+
+  it('rejects with the place where the job was started', async () => {
+    const plan = zeros(1);
+    const absent = { ...plan, files: plan.files.map((file) => ({ ...file, path: Buffer.from('/absent') })) };
+    const error = (await nativeEngine()
+      .start(absent)
+      .done.catch((reason: unknown) => reason)) as Error;
+    assert.match((error.cause as Error).stack ?? '', /native\.test\.ts/);
+    const { code, errno, path: named } = error.cause as NodeJS.ErrnoException;
+    assert.deepEqual([code, errno, named], ['ENOENT', -2, '/absent']);
+  });
+
+  it('refuses a plan of the wrong types at once', () => {
+    const plan = zeros(1);
+    const wrong: object[] = [
+      { threads: 0 },
+      { threads: '1' },
+      { pieceLength: 0 },
+      { readSize: -1 },
+      { readSize: Number.NaN },
+      { kind: 1 },
+      { files: {} },
+      { files: [{ ...plan.files[0], path: 'text' }] },
+      { files: [{ ...plan.files[0], length: 2 ** 53 }] },
+      { memoryLimit: MIB - 1 },
+    ];
+    for (const changes of wrong) {
+      assert.throws(() => nativeEngine().start({ ...plan, ...changes }), Error, JSON.stringify(changes));
+    }
+  });
+});
+
+describe('METAINFO_KERNEL', () => {
+  const script = `
+    const { binding } = await import('./src/hash/binding.ts');
+    try { console.log(JSON.stringify(binding().active)); } catch (error) { console.log(error.code, error.message); }`;
+  const run = (kernel: string) =>
+    execFileSync(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', script], {
+      encoding: 'utf8',
+      env: { ...process.env, METAINFO_KERNEL: kernel },
+    }).trim();
+
+  it('forces a kernel', () => {
+    assert.deepEqual(JSON.parse(run('openssl')), { sha1: 'openssl', sha256: 'openssl' });
+  });
+
+  it('refuses a name that no kernel has', () => {
+    assert.match(run('abacus'), /^ERR_KERNEL METAINFO_KERNEL.*abacus/);
+  });
+});

@@ -1,0 +1,105 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import fc from 'fast-check';
+import { DEFAULT_MEMORY_LIMIT, layerCount, MAX_THREADS, planResources } from '../../src/hash/plan.ts';
+
+const KIB = 1024;
+const MIB = 2 ** 20;
+const CORES = 4;
+
+describe('planResources', () => {
+  it('takes one thread, reads of 1 MiB and 64 MiB in all by default', () => {
+    const expected = { threads: 1, readSize: MIB, memoryLimit: 64 * MIB };
+    assert.deepEqual(planResources({}, CORES), expected);
+    const absent = { threads: undefined, readSize: undefined, memoryLimit: undefined };
+    assert.deepEqual(planResources(absent, CORES), expected);
+    assert.deepEqual(planResources({ readSize: null, memoryLimit: null }, CORES), expected);
+    assert.equal(DEFAULT_MEMORY_LIMIT, 64 * MIB);
+  });
+
+  it('takes every core for null', () => {
+    assert.equal(planResources({ threads: null }, CORES).threads, CORES);
+    assert.equal(planResources({ threads: null }, 1).threads, 1);
+  });
+
+  it('takes what is given', () => {
+    const given = { threads: 3, readSize: 32 * KIB, memoryLimit: 100 * KIB };
+    assert.deepEqual(planResources(given, CORES), given);
+  });
+
+  const readSizes: [threads: number, memoryLimit: number, readSize: number][] = [
+    [1, 16 * KIB, 16 * KIB],
+    [1, 32 * KIB - 1, 16 * KIB],
+    [1, 48 * KIB, 32 * KIB],
+    [2, 48 * KIB, 16 * KIB],
+    [4, 64 * KIB, 16 * KIB],
+    [8, MIB, 128 * KIB],
+    [64, 64 * MIB, MIB],
+    [65, 64 * MIB, 512 * KIB],
+    [MAX_THREADS, 16 * KIB, 16 * KIB],
+    [1, Number.MAX_SAFE_INTEGER, MIB],
+  ];
+  for (const [threads, memoryLimit, readSize] of readSizes) {
+    it(`lets ${threads} threads in ${memoryLimit} bytes read ${readSize} at once`, () => {
+      assert.equal(planResources({ threads, memoryLimit }, CORES).readSize, readSize);
+    });
+  }
+
+  it('chooses the largest read that gives every thread a buffer, or the least for fewer threads', () => {
+    const resources = fc.record({
+      threads: fc.integer({ min: 1, max: MAX_THREADS }),
+      memoryLimit: fc.oneof(fc.integer({ min: 16 * KIB, max: 2 * MIB }), fc.integer({ min: 16 * KIB, max: 2 ** 31 })),
+    });
+    fc.assert(
+      fc.property(resources, (given) => {
+        const { threads, readSize, memoryLimit } = planResources(given, CORES);
+        assert.deepEqual([threads, memoryLimit], [given.threads, given.memoryLimit]);
+        assert.ok(readSize <= memoryLimit && readSize >= 16 * KIB && readSize <= MIB);
+        assert.ok(Number.isInteger(Math.log2(readSize)));
+        if (readSize > 16 * KIB) assert.ok(readSize * threads <= memoryLimit);
+        if (readSize < MIB) assert.ok(2 * readSize * threads > memoryLimit);
+      }),
+    );
+  });
+
+  const refused: [option: string, values: unknown[]][] = [
+    ['threads', [0, -1, 1.5, MAX_THREADS + 1, Number.NaN, Number.POSITIVE_INFINITY, '2']],
+    ['memoryLimit', [0, 16 * KIB - 1, -MIB, 1.5 * MIB + 0.5, Number.NaN, Number.POSITIVE_INFINITY, '16384']],
+    ['readSize', [0, 1, 8 * KIB, 16 * KIB + 1, 48 * KIB, -16 * KIB, Number.NaN, '16384']],
+  ];
+  for (const [option, values] of refused) {
+    it(`refuses other ${option}, by name`, () => {
+      for (const value of values) {
+        const error = { code: 'ERR_INVALID_ARGUMENT', message: new RegExp(`^${option} must be .*, not ${value}`) };
+        assert.throws(() => planResources({ [option]: value }, CORES), error, String(value));
+      }
+    });
+  }
+
+  it('refuses a read that is larger than the memory', () => {
+    const resources = { readSize: 64 * KIB, memoryLimit: 64 * KIB };
+    assert.deepEqual(planResources(resources, CORES), { threads: 1, ...resources });
+    assert.throws(() => planResources({ readSize: 64 * KIB, memoryLimit: 64 * KIB - 1 }, CORES), {
+      code: 'ERR_INVALID_ARGUMENT',
+      message: /readSize .*memoryLimit/,
+    });
+    assert.throws(() => planResources({ readSize: 128 * MIB }, CORES), { code: 'ERR_INVALID_ARGUMENT' });
+  });
+});
+
+describe('layerCount', () => {
+  it('is the number of pieces of a file that is longer than one', () => {
+    const counts: [length: number, count: number][] = [
+      [0, 0],
+      [1, 0],
+      [16, 0],
+      [17, 2],
+      [32, 2],
+      [33, 3],
+    ];
+    const path = Buffer.from('a');
+    for (const [length, count] of counts) assert.equal(layerCount({ path, length }, 16), count, `${length} bytes`);
+  });
+
+  it('is 0 for a pad', () => assert.equal(layerCount({ path: null, length: 100 }, 16), 0));
+});

@@ -1,0 +1,100 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import fc from 'fast-check';
+import { compareV1, compareV2, sortV1, sortV2 } from '../../src/layout/order.ts';
+
+// Names whose orders differ: by component or joined, by UTF-16 or UTF-8, by case.
+const name = fc.constantFrom('a', 'A', 'a-b', 'a.txt', 'b', 'Z', 'aa', 'é', 'É', '\u{e000}', '\u{1f600}', '.x', '_');
+const path = fc.array(name, { minLength: 1, maxLength: 4 });
+const paths = fc.uniqueArray(path, { maxLength: 12, selector: (parts) => parts.join('/') });
+
+const files = (...names: string[]) => names.map((one) => ({ path: one.split('/') }));
+const joined = (list: { path: readonly string[] }[]) => list.map((file) => file.path.join('/'));
+
+describe('v2 order', () => {
+  it('compares component by component, not the joined path', () => {
+    assert.ok('a-b/x' < 'a/x');
+    assert.deepEqual(joined(sortV2(files('a-b/x', 'a/x', 'a.txt', 'a/b/c'))), ['a/b/c', 'a/x', 'a-b/x', 'a.txt']);
+  });
+
+  it('compares UTF-8 bytes, upper case first', () => {
+    const sorted = ['B', 'Z/a', 'a', 'é', '\u{e000}', '\u{1f600}'];
+    assert.deepEqual(joined(sortV2(files(...sorted.toReversed()))), sorted);
+  });
+
+  it('is that of the bytes of the components', () => {
+    // No component holds a NUL, so it ends one before any byte.
+    const bytes = (parts: readonly string[]) => Buffer.from(parts.map((part) => `${part}\0`).join(''));
+    fc.assert(
+      fc.property(path, path, (a, b) => {
+        assert.equal(Math.sign(compareV2(a, b)), Buffer.compare(bytes(a), bytes(b)));
+      }),
+      { numRuns: 1000 },
+    );
+  });
+});
+
+describe('v1 order', () => {
+  it('puts files at the top level first, then the rest, each by lower-cased path', () => {
+    const sorted = ['B', 'c', 'Z', 'a/b', 'A/c', 'a/D', 'b/a'];
+    assert.deepEqual(joined(sortV1(files(...sorted.toReversed()))), sorted);
+  });
+
+  it('compares joined paths', () => {
+    assert.deepEqual(joined(sortV1(files('a/x', 'a-b/x'))), ['a-b/x', 'a/x']);
+  });
+
+  it('breaks ties of case by bytes', () => {
+    const sorted = ['README', 'ReadMe', 'readme', 'DIR/a', 'dir/A', 'dir/a'];
+    assert.deepEqual(joined(sortV1(files(...sorted.toReversed()))), sorted);
+    assert.deepEqual(joined(sortV1(files('é', 'É'))), ['É', 'é']);
+  });
+
+  it('has the lower-cased bytes in ascending order within each group', () => {
+    fc.assert(
+      fc.property(paths, (given) => {
+        const sorted = sortV1(given.map((one) => ({ path: one })));
+        const top = sorted.filter((file) => file.path.length === 1);
+        assert.deepEqual(sorted.slice(0, top.length), top);
+        for (const group of [top, sorted.slice(top.length)]) {
+          const lower = joined(group).map((one) => Buffer.from(one.toLowerCase()));
+          assert.deepEqual(lower, lower.toSorted(Buffer.compare));
+        }
+      }),
+    );
+  });
+});
+
+for (const [version, sort, compare] of [
+  ['v1', sortV1, compareV1],
+  ['v2', sortV2, compareV2],
+] as const) {
+  describe(`sort of ${version}`, () => {
+    it('does not depend on the order given, and leaves it as it is', () => {
+      fc.assert(
+        fc.property(paths, fc.infiniteStream(fc.nat()), (given, random) => {
+          const list = given.map((one, index) => ({ path: one, index }));
+          const shuffled = list
+            .map((file) => ({ file, key: random.next().value }))
+            .sort((a, b) => a.key - b.key)
+            .map(({ file }) => file);
+          const before = [...shuffled];
+          const sorted = sort(shuffled);
+          assert.deepEqual(sorted, sort(list));
+          assert.deepEqual(shuffled, before);
+          assert.deepEqual(new Set(sorted), new Set(list));
+        }),
+      );
+    });
+
+    it('compares as a total order', () => {
+      fc.assert(
+        fc.property(path, path, (a, b) => {
+          const order = compare(a, b);
+          assert.equal(Math.sign(compare(b, a)), -Math.sign(order) || 0);
+          assert.equal(order === 0, a.join('/') === b.join('/'));
+        }),
+      );
+    });
+  });
+}

@@ -1,0 +1,125 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import fc from 'fast-check';
+import { addPadfiles, padFile } from '../../src/layout/padding.ts';
+import { type FileItem, isPadFile } from '../../src/model/file-item.ts';
+
+const PIECE = 16;
+
+const list = (...lengths: number[]): FileItem[] => lengths.map((length, i) => ({ length, path: [`f${i}`] }));
+/** Lengths, those of pads negative. */
+const lengths = (files: FileItem[]) => files.map((file) => (isPadFile(file) ? -file.length : file.length));
+
+describe('padFile', () => {
+  it('is named by its length and has the flag p', () => {
+    assert.deepEqual(padFile(7), { length: 7, path: ['.pad', '7'], attr: 'p' });
+  });
+});
+
+describe('addPadfiles', () => {
+  const padded: [given: number[], expected: number[], withoutTail: number[]][] = [
+    [
+      [5, 20],
+      [5, -11, 20, -12],
+      [5, -11, 20],
+    ],
+    // Exact multiples need none.
+    [
+      [16, 32, 48],
+      [16, 32, 48],
+      [16, 32, 48],
+    ],
+    [
+      [16, 1],
+      [16, 1, -15],
+      [16, 1],
+    ],
+    [
+      [1, 16],
+      [1, -15, 16],
+      [1, -15, 16],
+    ],
+    // Empty files get none, wherever they stand, and are content to be followed by a pad.
+    [
+      [0, 5, 0, 6, 0],
+      [0, 5, -11, 0, 6, -10, 0],
+      [0, 5, -11, 0, 6, 0],
+    ],
+    [
+      [5, 0],
+      [5, -11, 0],
+      [5, 0],
+    ],
+    [
+      [0, 5],
+      [0, 5, -11],
+      [0, 5],
+    ],
+    [
+      [0, 0],
+      [0, 0],
+      [0, 0],
+    ],
+    // A list of one has none, with any length.
+    [[5], [5], [5]],
+    [[16], [16], [16]],
+    [[0], [0], [0]],
+    [[], [], []],
+  ];
+  for (const [given, expected, withoutTail] of padded) {
+    it(`of ${JSON.stringify(given)} is ${JSON.stringify(expected)}`, () => {
+      assert.deepEqual(lengths(addPadfiles(list(...given), PIECE)), expected);
+      assert.deepEqual(lengths(addPadfiles(list(...given), PIECE, { tailPad: true })), expected);
+      assert.deepEqual(lengths(addPadfiles(list(...given), PIECE, { tailPad: false })), withoutTail);
+    });
+  }
+
+  it('leaves out the pads that are there, also those with more flags, and of a list that was one file', () => {
+    const old: FileItem = { length: 3, path: ['.pad', '3'], attr: 'xp' };
+    const [a, b] = list(5, 20) as [FileItem, FileItem];
+    assert.deepEqual(lengths(addPadfiles([a, old, b, old], PIECE)), [5, -11, 20, -12]);
+    assert.deepEqual(addPadfiles([a, old], PIECE), [a]);
+  });
+
+  const file: fc.Arbitrary<FileItem> = fc
+    .tuple(fc.oneof(fc.nat(100), fc.constantFrom(0, 15, 16, 17, 32)), fc.constantFrom(null, 'x', 'p'))
+    .map(([length, attr]) => ({ length, path: ['x'], attr }));
+  const options = fc.record({ tailPad: fc.boolean() });
+
+  it('lets every file with content start at a piece, and is itself when padded again', () => {
+    fc.assert(
+      fc.property(fc.array(file, { maxLength: 10 }), options, (files, given) => {
+        const before = structuredClone(files);
+        const result = addPadfiles(files, PIECE, given);
+        let at = 0;
+        for (const one of result) {
+          if (!isPadFile(one) && one.length > 0) assert.equal(at % PIECE, 0);
+          if (isPadFile(one)) assert.ok(one.length > 0 && one.length < PIECE);
+          at += one.length;
+        }
+        // The very objects, in their order.
+        const content = result.filter((one) => !isPadFile(one));
+        assert.deepEqual(
+          content,
+          files.filter((one) => !isPadFile(one)),
+        );
+        assert.ok(content.every((one) => files.includes(one)));
+        if (given.tailPad && content.length > 1) assert.equal(at % PIECE, 0);
+        assert.deepEqual(addPadfiles(result, PIECE, given), result);
+        assert.deepEqual(files, before);
+      }),
+    );
+  });
+
+  it('pads lengths near 2^53 exactly', () => {
+    const large = 2 ** 53 - 3;
+    const result = addPadfiles(
+      [
+        { length: large, path: ['a'] },
+        { length: 1, path: ['b'] },
+      ],
+      2 ** 24,
+    );
+    assert.equal(result[1]?.length, 3);
+  });
+});

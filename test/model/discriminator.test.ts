@@ -1,0 +1,35 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { infodictDiscriminator } from '../../src/model/discriminator.ts';
+
+describe('infodictDiscriminator', () => {
+  const cases: [keys: string[], version: string | null][] = [
+    [['pieces'], 'v1'],
+    [['file tree'], 'v2'],
+    [['pieces', 'file tree'], 'hybrid'],
+    [['name', 'piece length', 'length', 'meta version'], null],
+    [[], null],
+  ];
+  for (const [keys, version] of cases) {
+    it(`tells ${version} by ${keys.join(' and ') || 'no key'}, whatever the values are`, () => {
+      const entries = keys.map((key) => [key, null] as const);
+      assert.equal(infodictDiscriminator(new Map(entries)), version);
+      assert.equal(infodictDiscriminator(Object.fromEntries(entries)), version);
+    });
+  }
+
+  it('knows the name of the attribute', () => {
+    assert.equal(infodictDiscriminator({ fileTree: 1 }), 'v2');
+    assert.equal(infodictDiscriminator({ fileTree: 1, pieces: 1 }), 'hybrid');
+  });
+
+  it('looks at own keys only', () => {
+    assert.equal(infodictDiscriminator(Object.create({ pieces: 1 })), null);
+  });
+
+  it('gives null for what is no dictionary', () => {
+    for (const value of [null, undefined, 1, 'pieces', ['pieces'], Buffer.from('pieces')]) {
+      assert.equal(infodictDiscriminator(value), null);
+    }
+  });
+});

@@ -1,0 +1,62 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { validate } from 'superstruct';
+import { FileList, isPadFile } from '../../src/model/file-item.ts';
+
+const problemOf = (value: unknown) => validate(value, FileList)[0]?.message ?? null;
+
+describe('isPadFile', () => {
+  it('goes by the flag p, whatever other flags there are', () => {
+    const file = { length: 1, path: ['.pad', '1'] };
+    for (const attr of ['p', 'px', 'xp']) assert.ok(isPadFile({ ...file, attr }), attr);
+    for (const attr of ['', 'x', 'lh', null]) assert.ok(!isPadFile({ ...file, attr }), String(attr));
+    assert.ok(!isPadFile(file));
+  });
+});
+
+describe('FileList', () => {
+  it('accepts files, with or without flags', () => {
+    assert.equal(
+      problemOf([
+        { length: 0, path: ['a'] },
+        { length: Number.MAX_SAFE_INTEGER, path: ['a', 'b'], attr: 'p' },
+        { length: 1, path: ['c'], attr: null, extra: new Map() },
+      ]),
+      null,
+    );
+  });
+
+  it('refuses all else, and names the item', () => {
+    const good = { length: 1, path: ['a'] };
+    const refused: [item: unknown, message: RegExp][] = [
+      [null, /a file, got null/],
+      ['a', /a file, got "a"/],
+      [{ path: ['a'] }, /length from 0, got nothing/],
+      [{ ...good, length: -1 }, /length from 0, got -1/],
+      [{ ...good, length: 1.5 }, /length from 0/],
+      [{ ...good, length: 2 ** 53 }, /length from 0/],
+      [{ ...good, length: 1n }, /length from 0/],
+      [{ ...good, attr: 1 }, /attr to be text, got 1/],
+      [{ length: 1 }, /path .*got nothing/],
+      [{ ...good, path: [] }, /path .*a list of 0/],
+      [{ ...good, path: 'a' }, /path/],
+      [{ ...good, path: ['a', 1] }, /path/],
+    ];
+    for (const [item, message] of refused) {
+      assert.match(problemOf([good, item]) ?? 'accepted', message);
+      assert.match(problemOf([good, item]) ?? '', /^Item 1: /);
+    }
+  });
+
+  it('refuses no list and an empty one', () => {
+    assert.match(problemOf({}) ?? '', /list of files/);
+    assert.match(problemOf([]) ?? '', /at least one/);
+  });
+
+  it('checks 100,000 files in one pass', () => {
+    const files = Array.from({ length: 100_000 }, (_, i) => ({ length: i, path: ['a', String(i)] }));
+    const begin = performance.now();
+    assert.equal(problemOf(files), null);
+    assert.ok(performance.now() - begin < 1000);
+  });
+});

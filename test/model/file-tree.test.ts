@@ -1,0 +1,161 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import fc from 'fast-check';
+import { validate } from 'superstruct';
+import { FileTree, type FlatFile, flattenTree, sortTree, unflattenTree } from '../../src/model/file-tree.ts';
+import { flatFiles } from './arbitraries.ts';
+
+const problemOf = (value: unknown) => validate(value, FileTree)[0]?.message ?? null;
+
+/** Paths by the bytes of their components: no component holds a NUL, so it ends one before any other byte. */
+function byBytes(a: FlatFile, b: FlatFile): number {
+  const [left, right] = [a, b].map(({ path }) => Buffer.from(path.map((part) => `${part}\0`).join('')));
+  return Buffer.compare(left as Buffer, right as Buffer);
+}
+
+/** Every folder's names, from the top. */
+function namesOf(tree: FileTree): string[][] {
+  const below = [...tree.values()].flatMap((child) => (child instanceof Map ? namesOf(child) : []));
+  return [[...tree.keys()], ...below];
+}
+
+/** The same tree with the names of every folder the other way round. */
+function reversed(tree: FileTree): FileTree {
+  const children = [...tree].map(([name, child]) => [name, child instanceof Map ? reversed(child) : child] as const);
+  return new Map(children.reverse());
+}
+
+describe('flattenTree and unflattenTree', () => {
+  it('give back the files in the order of the tree', () => {
+    fc.assert(
+      fc.property(flatFiles, (files) => {
+        const tree = unflattenTree(files);
+        assert.deepEqual(flattenTree(tree), files.toSorted(byBytes));
+        assert.equal(problemOf(tree), null);
+      }),
+    );
+  });
+
+  it('give back the tree, whose folders have their names in byte order', () => {
+    fc.assert(
+      fc.property(flatFiles, (files) => {
+        const tree = unflattenTree(files);
+        assert.deepEqual(unflattenTree(flattenTree(tree)), tree);
+        for (const names of namesOf(tree)) {
+          const bytes = names.map((name) => Buffer.from(name));
+          assert.deepEqual(bytes, bytes.toSorted(Buffer.compare));
+        }
+      }),
+    );
+  });
+
+  it('keep unknown keys of a leaf', () => {
+    const file: FlatFile = { path: ['a', 'b'], length: 0, extra: new Map([['k', 1]]) };
+    assert.deepEqual(flattenTree(unflattenTree([file])), [file]);
+  });
+
+  it('know a tree', () => {
+    const leaf = { length: 0 };
+    const tree: FileTree = new Map<string, FileTree>([
+      ['a', new Map([['x', new Map([['', leaf]])]])],
+      ['a-b', new Map([['', leaf]])],
+    ]);
+    assert.deepEqual(
+      flattenTree(tree).map((file) => file.path),
+      [['a', 'x'], ['a-b']],
+    );
+    assert.deepEqual(
+      unflattenTree([
+        { path: ['a-b'], length: 0 },
+        { path: ['a', 'x'], length: 0 },
+      ]),
+      tree,
+    );
+  });
+
+  it('do not recurse', () => {
+    const path = Array.from({ length: 5000 }, () => 'd');
+    assert.deepEqual(flattenTree(unflattenTree([{ path, length: 0 }]))[0]?.path.length, path.length);
+  });
+
+  it('hold a folder of 200,000 files', () => {
+    const files = Array.from({ length: 200_000 }, (_, i) => ({ path: [String(i)], length: 0 }));
+    assert.equal(flattenTree(unflattenTree(files)).length, files.length);
+  });
+});
+
+describe('sortTree', () => {
+  it('leaves the given tree as it is', () => {
+    const leaf = () => new Map([['', { length: 0 }]]);
+    const tree: FileTree = new Map([
+      ['b', leaf()],
+      ['a', leaf()],
+    ]);
+    assert.deepEqual([...sortTree(tree).keys()], ['a', 'b']);
+    assert.deepEqual([...tree.keys()], ['b', 'a']);
+  });
+
+  it('sorts whatever order the names come in', () => {
+    fc.assert(
+      fc.property(flatFiles, (files) => {
+        const tree = unflattenTree(files);
+        const sorted = sortTree(reversed(tree));
+        assert.deepEqual(sorted, tree);
+        assert.deepEqual(namesOf(sorted), namesOf(tree));
+      }),
+    );
+  });
+});
+
+describe('FileTree', () => {
+  const root = Buffer.alloc(32, 1);
+  const file = (item: unknown = { length: 0 }) => new Map([['', item]]);
+
+  it('accepts files and folders', () => {
+    const tree = new Map<string, unknown>([
+      ['a', file()],
+      ['b', new Map([['c', file({ length: 1, piecesRoot: root })]])],
+      ['d', file({ length: 1, piecesRoot: null })],
+    ]);
+    assert.equal(problemOf(tree), null);
+  });
+
+  const refused: [what: string, tree: unknown, message: RegExp][] = [
+    ['no tree', {}, /a file tree/],
+    ['an empty tree', new Map(), /at least one/],
+    ['an empty name at the root', file(), /empty name at the root/],
+    [
+      'an empty name beside others at the root',
+      new Map<string, unknown>([
+        ['', {}],
+        ['a', file()],
+      ]),
+      /empty name at the root/,
+    ],
+    [
+      'a file beside other entries',
+      new Map([
+        [
+          'a',
+          new Map<string, unknown>([
+            ['', { length: 0 }],
+            ['b', file()],
+          ]),
+        ],
+      ]),
+      /\/a: a file beside/,
+    ],
+    ['a folder in place of a file', new Map([['a', file(new Map())]]), /\/a: expected a file/],
+    ['an empty folder', new Map([['a', new Map([['b', new Map()]])]]), /\/a\/b: an empty folder/],
+    ['a file in place of a folder', new Map([['a', { length: 0 }]]), /\/a: expected a folder/],
+    ['null in place of a file', new Map([['a', file(null)]]), /\/a: expected a file, got null/],
+    ['no length', new Map([['a', file({})]]), /\/a: expected a length/],
+    ['a length below 0', new Map([['a', file({ length: -1 })]]), /\/a: expected a length/],
+    ['a length above 2^53', new Map([['a', file({ length: 2 ** 53 })]]), /\/a: expected a length/],
+    ['a root of 31 bytes', new Map([['a', file({ length: 1, piecesRoot: root.subarray(1) })]]), /32 bytes, got 31/],
+    ['a root that is text', new Map([['a', file({ length: 1, piecesRoot: '1'.repeat(32) })]]), /32 bytes/],
+  ];
+  for (const [what, tree, message] of refused) {
+    it(`refuses ${what}`, () => assert.match(problemOf(tree) ?? 'accepted', message));
+  }
+});

@@ -1,0 +1,84 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { is, type Struct } from 'superstruct';
+import { HashList } from '../../src/model/hash-list.ts';
+import {
+  ByteLength,
+  hashList,
+  isPowerOfTwo,
+  shown,
+  Timestamp,
+  V1PieceLength,
+  V2PieceLength,
+} from '../../src/model/primitives.ts';
+
+function check<T>(struct: Struct<T, null>, accepted: unknown[], refused: unknown[]): void {
+  for (const value of accepted) assert.ok(is(value, struct), `${value} was refused`);
+  for (const value of refused) assert.ok(!is(value, struct), `${value} was accepted`);
+}
+
+describe('isPowerOfTwo', () => {
+  it('accepts every power of two that a number holds exactly', () => {
+    for (let exponent = 0; exponent < 53; exponent += 1) assert.ok(isPowerOfTwo(2 ** exponent), `2^${exponent}`);
+  });
+
+  it('refuses the neighbours of each', () => {
+    for (let exponent = 2; exponent < 53; exponent += 1) {
+      assert.ok(!isPowerOfTwo(2 ** exponent - 1), `2^${exponent} - 1`);
+      assert.ok(!isPowerOfTwo(2 ** exponent + 1), `2^${exponent} + 1`);
+    }
+  });
+
+  it('refuses what is no safe integer above 0', () => {
+    for (const value of [0, -1, -2, 0.5, 2 ** 53, Number.NaN, Number.POSITIVE_INFINITY, 4n, '4', null, undefined]) {
+      assert.ok(!isPowerOfTwo(value), String(value));
+    }
+  });
+});
+
+describe('the struct of', () => {
+  it('a byte length', () => {
+    check(ByteLength, [0, 1, Number.MAX_SAFE_INTEGER], [-1, 1.5, 2 ** 53, 1n, '1', null, undefined]);
+  });
+
+  it('a v1 piece length', () => {
+    check(V1PieceLength, [1, 1024, 16_384, 2 ** 24], [0, 3, 24_576, -16_384, null, '16384']);
+  });
+
+  it('a v2 piece length', () => {
+    check(V2PieceLength, [16_384, 32_768, 2 ** 24], [0, 1, 8192, 24_576, null]);
+  });
+
+  it('hashes', () => {
+    const [v1, v2] = [new HashList([], 20), new HashList([], 32)];
+    check(hashList(20), [v1], [v2, Buffer.alloc(20), null]);
+    check(hashList(32), [v2], [v1, [Buffer.alloc(32)], undefined]);
+  });
+
+  it('a point in time', () => {
+    check(Timestamp, [new Date(0), new Date(-1)], [new Date(Number.NaN), 0, '2020-01-01', null]);
+  });
+});
+
+describe('shown', () => {
+  it('shows any value for a message', () => {
+    const values: [value: unknown, text: string][] = [
+      [undefined, 'nothing'],
+      [null, 'null'],
+      [7, '7'],
+      [7n, '7'],
+      [true, 'true'],
+      ['a"\n', '"a\\"\\n"'],
+      [Buffer.alloc(3), '3 bytes'],
+      [new Map(), 'a dictionary'],
+      [[1, 2], 'a list of 2'],
+    ];
+    for (const [value, text] of values) assert.equal(shown(value), text);
+  });
+
+  it('cuts it at 80 characters', () => {
+    assert.equal(shown('x'.repeat(78)).length, 80);
+    assert.equal(shown('x'.repeat(1000)).length, 80);
+    assert.match(shown('x'.repeat(1000)), /\.\.\.$/);
+  });
+});

@@ -1,0 +1,324 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { ValidationError } from '../../src/errors.ts';
+import { Torrent } from '../../src/model/torrent.ts';
+import { type Plain, reference } from '../bencode/reference.ts';
+import { noise, v2Hashes } from '../hash/reference.ts';
+import { build, PIECE } from './build.ts';
+
+/** What is wrong with a torrent file: nothing, or all the issues of its error. */
+function issuesOf(bytes: Uint8Array): ValidationError['issues'] {
+  try {
+    Torrent.fromBytes(bytes);
+  } catch (error) {
+    assert.ok(error instanceof ValidationError, String(error));
+    assert.equal(error.code, 'ERR_VALIDATION');
+    // The message alone tells all of them.
+    for (const issue of error.issues) assert.ok(error.message.includes(issue.message));
+    return error.issues;
+  }
+  return [];
+}
+
+const codesOf = (bytes: Uint8Array) => issuesOf(bytes).map((issue) => [issue.code, ...issue.path]);
+
+const FILE = noise(2 * PIECE + 5);
+const FOLDER = { a: noise(PIECE + 1, 2), 'b/c': noise(7, 3), 'b/d': noise(PIECE, 4) };
+const ROOT = v2Hashes(FILE, PIECE).root;
+
+type Version = 'v1' | 'v2' | 'hybrid';
+type Changes = Record<string, Plain | undefined>;
+
+const withInfo = (version: Version, info: Changes, content: Parameters<typeof build>[0]['content'] = FILE) =>
+  build({ version, content, info }).bytes;
+const withTop = (version: Version, top: Changes) => build({ version, content: FILE, top }).bytes;
+
+type Refused = [what: string, bytes: Uint8Array, issues: (string | number)[][]];
+
+function refuses(cases: Refused[]): void {
+  for (const [what, bytes, issues] of cases) it(`refuse ${what}`, () => assert.deepEqual(codesOf(bytes), issues));
+}
+
+describe('the rules accept', () => {
+  for (const version of ['v1', 'v2', 'hybrid'] as const) {
+    for (const content of [FILE, FOLDER]) {
+      it(`${version} of a ${content instanceof Buffer ? 'file' : 'folder'}`, () => {
+        assert.deepEqual(issuesOf(build({ version, content }).bytes), []);
+      });
+    }
+  }
+
+  it('an empty file', () => {
+    assert.deepEqual(issuesOf(build({ version: 'v1', content: Buffer.alloc(0) }).bytes), []);
+  });
+
+  it('a hybrid without the last pad, as libtorrent to 2.0.7 makes it', () => {
+    const files = [
+      { length: PIECE, path: ['a'] },
+      { length: 7, path: ['b'] },
+    ];
+    const content = { a: noise(PIECE), b: noise(7) };
+    assert.deepEqual(issuesOf(withInfo('hybrid', { files }, content)), []);
+  });
+
+  it('empty files of a hybrid wherever they stand', () => {
+    const files = [
+      { length: PIECE, path: ['a'] },
+      { length: 0, path: ['0'] },
+    ];
+    const content = { '0': Buffer.alloc(0), a: noise(PIECE) };
+    assert.deepEqual(issuesOf(withInfo('hybrid', { files }, content)), []);
+  });
+
+  it('files of equal content, which share a layer', () => {
+    const content = { a: FILE, b: FILE };
+    assert.deepEqual(issuesOf(build({ version: 'v2', content }).bytes), []);
+  });
+
+  it('a file of exactly one piece without a layer', () => {
+    const { bytes } = build({ version: 'v2', content: noise(PIECE), top: { 'piece layers': {} } });
+    assert.deepEqual(issuesOf(bytes), []);
+  });
+
+  it('v2 files that do not fill their pieces', () => {
+    assert.deepEqual(issuesOf(build({ version: 'v2', content: { a: noise(1), b: noise(2) } }).bytes), []);
+  });
+});
+
+describe('the rules of the whole', () => {
+  refuses([
+    ['no dictionary', reference([]), [['type']]],
+    ['no info', reference({ announce: 'a' }), [['required', 'info']]],
+    ['an info that is text', reference({ info: 'a' }), [['type', 'info']]],
+    ['an info of no version', withInfo('v1', { pieces: undefined }), [['infodict', 'info']]],
+    ['an empty info', reference({ info: {} }), [['infodict', 'info']]],
+  ]);
+});
+
+for (const version of ['v1', 'v2', 'hybrid'] as const) {
+  describe(`the rules of every version: ${version}`, () => {
+    refuses([
+      ['no name', withInfo(version, { name: undefined }), [['required', 'info', 'name']]],
+      ['a name that is no text', withInfo(version, { name: 1 }), [['type', 'info', 'name']]],
+      ['no piece length', withInfo(version, { 'piece length': undefined }), [['required', 'info', 'piece length']]],
+      ['a piece length of 0', withInfo(version, { 'piece length': 0 }), [['pieceLength', 'info', 'piece length']]],
+      [
+        'a piece length below 0',
+        withInfo(version, { 'piece length': -PIECE }),
+        [['pieceLength', 'info', 'piece length']],
+      ],
+      [
+        'a piece length of 3/2 blocks',
+        withInfo(version, { 'piece length': 24_576 }),
+        [['pieceLength', 'info', 'piece length']],
+      ],
+      [
+        'a piece length above 2^53',
+        withInfo(version, { 'piece length': 2n ** 60n }),
+        [['too_large', 'info', 'piece length']],
+      ],
+      ['a source that is no text', withInfo(version, { source: [] }), [['type', 'info', 'source']]],
+      ['a tracker that is no text', withTop(version, { announce: 7 }), [['type', 'announce']]],
+      ['a date out of range', withTop(version, { 'creation date': 2 ** 52 }), [['date_range', 'creation date']]],
+    ]);
+  });
+}
+
+describe('the rules of v1', () => {
+  const files = [{ length: FILE.length, path: ['a'] }];
+  const half = Number.MAX_SAFE_INTEGER - 5;
+  refuses([
+    ['pieces of no whole hash', withInfo('v1', { pieces: 'x'.repeat(59) }), [['hash_length', 'info', 'pieces']]],
+    ['pieces that are a list', withInfo('v1', { pieces: [] }), [['type', 'info', 'pieces']]],
+    ['a piece too many', withInfo('v1', { pieces: Buffer.alloc(80) }), [['expectedNPieces', 'info', 'pieces']]],
+    ['a piece too few', withInfo('v1', { pieces: Buffer.alloc(40) }), [['expectedNPieces', 'info', 'pieces']]],
+    ['no piece', withInfo('v1', { pieces: '' }), [['expectedNPieces', 'info', 'pieces']]],
+    ['length beside files', withInfo('v1', { files }), [['lengthXorFiles', 'info']]],
+    ['a length of 0 beside files', withInfo('v1', { files, length: 0 }), [['lengthXorFiles', 'info']]],
+    ['a length below 0', withInfo('v1', { length: -1 }), [['byteLength', 'info', 'length']]],
+    ['no file', withInfo('v1', { files: [], length: undefined }), [['files', 'info', 'files']]],
+    [
+      'a file with a length below 0',
+      withInfo('v1', { files: [{ length: -1, path: ['a'] }], length: undefined }),
+      [['files', 'info', 'files']],
+    ],
+    [
+      'a file with an empty path',
+      withInfo('v1', { files: [{ length: 1, path: [] }], length: undefined }),
+      [['files', 'info', 'files']],
+    ],
+    [
+      'a file without a path',
+      withInfo('v1', { files: [{ length: 1 }], length: undefined }),
+      [['required', 'info', 'files', 0, 'path']],
+    ],
+    [
+      'a sum above 2^53',
+      withInfo('v1', {
+        files: [
+          { length: half, path: ['a'] },
+          { length: half, path: ['b'] },
+        ],
+        length: undefined,
+      }),
+      [['too_large', 'info', 'files']],
+    ],
+  ]);
+
+  it('refuse neither length nor files, first of all', () => {
+    const [first] = codesOf(withInfo('v1', { length: undefined }));
+    assert.deepEqual(first, ['lengthXorFiles', 'info']);
+  });
+
+  it('count pads as pieces', () => {
+    const padded = [
+      { length: 5, path: ['a'] },
+      { attr: 'p', length: PIECE - 5, path: ['.pad', String(PIECE - 5)] },
+      { length: 5, path: ['b'] },
+    ];
+    const info = (pieces: number) => ({ length: undefined, files: padded, pieces: Buffer.alloc(pieces * 20) });
+    assert.deepEqual(codesOf(withInfo('v1', info(2))), []);
+    assert.deepEqual(codesOf(withInfo('v1', info(1))), [['expectedNPieces', 'info', 'pieces']]);
+  });
+
+  it('say what was expected and what was there, with the document', () => {
+    const [issue] = issuesOf(withInfo('v1', { pieces: Buffer.alloc(80) }));
+    assert.deepEqual(issue, {
+      code: 'expectedNPieces',
+      severity: 'error',
+      path: ['info', 'pieces'],
+      message: `expected 3 pieces of ${PIECE} bytes for ${FILE.length} bytes, got 4`,
+      spec: 'BEP 3',
+    });
+  });
+});
+
+describe('the rules of v2', () => {
+  const leaf = (item: Plain): Changes => ({ 'file tree': { a: { '': item } } });
+  const key = ROOT.toString('latin1');
+  const hex = ROOT.toString('hex');
+  const layers = (entry: [string, Plain] | null) => withTop('v2', { 'piece layers': new Map(entry ? [entry] : []) });
+  refuses([
+    [
+      'a piece length below a block',
+      withInfo('v2', { 'piece length': 8192 }),
+      [['pieceLength', 'info', 'piece length']],
+    ],
+    ['an empty tree', withInfo('v2', { 'file tree': {} }), [['fileTree', 'info', 'file tree']]],
+    [
+      'an empty name at the root',
+      withInfo('v2', { 'file tree': { '': { length: 0 } } }),
+      [['fileTree', 'info', 'file tree']],
+    ],
+    ['an empty folder', withInfo('v2', { 'file tree': { a: {} } }), [['fileTree', 'info', 'file tree']]],
+    [
+      'a file with siblings',
+      withInfo('v2', { 'file tree': { a: { '': { length: 0 }, b: { '': { length: 0 } } } } }),
+      [['fileTree', 'info', 'file tree']],
+    ],
+    ['a length below 0', withInfo('v2', leaf({ length: -1 })), [['fileTree', 'info', 'file tree']]],
+    [
+      'a file without a length',
+      withInfo('v2', leaf({ 'pieces root': ROOT })),
+      [['required', 'info', 'file tree', 'a', '', 'length']],
+    ],
+    [
+      'a root of 20 bytes',
+      withInfo('v2', leaf({ length: 1, 'pieces root': ROOT.subarray(12) })),
+      [['hash_length', 'info', 'file tree', 'a', '', 'pieces root']],
+    ],
+    ['a tree that is a list', withInfo('v2', { 'file tree': [] }), [['type', 'info', 'file tree']]],
+    ['a meta version that is text', withInfo('v2', { 'meta version': '2' }), [['type', 'info', 'meta version']]],
+    ['no piece layers', withTop('v2', { 'piece layers': undefined }), [['pieceLayersIfV2', 'piece layers']]],
+    ['no layer for a file longer than a piece', layers(null), [['piecesLayersCorrect', 'piece layers', hex]]],
+    ['a hash too few', layers([key, Buffer.alloc(64)]), [['piecesLayersCorrect', 'piece layers', hex]]],
+    ['a hash too many', layers([key, Buffer.alloc(128)]), [['piecesLayersCorrect', 'piece layers', hex]]],
+    ['a layer of no whole hash', layers([key, Buffer.alloc(95)]), [['hash_length', 'piece layers', hex]]],
+    [
+      'a layer under a short key',
+      layers([key.slice(1), Buffer.alloc(96)]),
+      [['hash_length', 'piece layers', hex.slice(2)]],
+    ],
+  ]);
+});
+
+describe('the rules of hybrid', () => {
+  const file = (length: number, ...path: string[]) => ({ length, path });
+  const pad = (length: number) => ({ attr: 'p', ...file(length, '.pad', String(length)) });
+  const [a, c, d] = [file(PIECE + 1, 'a'), file(7, 'b', 'c'), file(PIECE, 'b', 'd')];
+  const [padA, padC] = [pad(PIECE - 1), pad(PIECE - 7)];
+  const withFiles = (files: Plain[]) => withInfo('hybrid', { files }, FOLDER);
+  const mismatch = [['v1V2FilesMatch', 'info']];
+
+  it('accept the files that the cases below change', () => {
+    assert.deepEqual(codesOf(withFiles([a, padA, c, padC, d])), []);
+  });
+
+  refuses([
+    ['another order', withFiles([a, padA, d, c, padC]), mismatch],
+    ['another name', withFiles([file(PIECE + 1, 'A'), padA, c, padC, d]), mismatch],
+    ['another folder', withFiles([a, padA, file(7, 'c'), padC, d]), mismatch],
+    ['a name with a slash for a folder', withFiles([a, padA, file(7, 'b/c'), padC, d]), mismatch],
+    ['another size', withFiles([a, padA, file(8, 'b', 'c'), pad(PIECE - 8), d]), mismatch],
+    ['a file in v2 alone', withFiles([a, padA, d, pad(PIECE)]), mismatch],
+    ['a file in v1 alone', withFiles([a, padA, c, pad(PIECE - 8), file(1, 'x'), d]), mismatch],
+    [
+      'a single file in v1 and a folder in v2',
+      withInfo('hybrid', { files: undefined, length: 2 * PIECE + 1, pieces: Buffer.alloc(60) }, FOLDER),
+      mismatch,
+    ],
+    ['a single file of another name in v2', withInfo('hybrid', { name: 'other' }), mismatch],
+    ['a piece too few', withInfo('hybrid', { pieces: Buffer.alloc(40) }), [['expectedNPieces', 'info', 'pieces']]],
+    ['length beside files', withInfo('hybrid', { length: 0 }, FOLDER), [['lengthXorFiles', 'info']]],
+    [
+      'a piece length below a block',
+      withInfo('hybrid', { 'piece length': 8192 }),
+      [['pieceLength', 'info', 'piece length']],
+    ],
+    ['no piece layers', withTop('hybrid', { 'piece layers': undefined }), [['pieceLayersIfV2', 'piece layers']]],
+  ]);
+
+  it('say which file is another', () => {
+    const [issue] = issuesOf(withFiles([a, padA, d, c, padC]));
+    assert.match(issue?.message ?? '', /file 1 is b\/d \(32768 bytes\) in v1, b\/c \(7 bytes\) in v2/);
+  });
+});
+
+describe('a ValidationError', () => {
+  it('lists everything that is wrong, at the top and in info', () => {
+    const { bytes } = build({
+      version: 'v1',
+      content: FILE,
+      info: { name: undefined, 'piece length': 3, private: 'yes', pieces: 'x' },
+      top: { announce: 1, comment: Buffer.from([0xff]), 'url-list': {} },
+    });
+    assert.deepEqual(codesOf(bytes), [
+      ['type', 'announce'],
+      ['not_utf8', 'comment'],
+      ['type', 'url-list'],
+      ['hash_length', 'info', 'pieces'],
+      ['type', 'info', 'private'],
+      ['required', 'info', 'name'],
+      ['pieceLength', 'info', 'piece length'],
+    ]);
+  });
+
+  it('lists the rules that fail together', () => {
+    const files = [{ length: 1, path: ['x'] }];
+    const { bytes } = build({
+      version: 'hybrid',
+      content: FILE,
+      info: { files, length: 1, pieces: Buffer.alloc(40) },
+      top: { 'piece layers': {} },
+    });
+    assert.deepEqual(
+      codesOf(bytes).map(([code]) => code),
+      ['lengthXorFiles', 'expectedNPieces', 'piecesLayersCorrect', 'v1V2FilesMatch'],
+    );
+  });
+
+  it('names the places of names beyond ASCII as they are written', () => {
+    const bytes = withInfo('v2', { 'file tree': { é: { '': {} } } });
+    assert.deepEqual(codesOf(bytes), [['required', 'info', 'file tree', 'é', '', 'length']]);
+  });
+});

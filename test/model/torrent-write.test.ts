@@ -1,0 +1,104 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterEach, beforeEach, describe, it } from 'node:test';
+import { Torrent } from '../../src/model/torrent.ts';
+import { noise } from '../hash/reference.ts';
+import { build } from './build.ts';
+
+const { bytes } = build({ version: 'v1', content: noise(100), top: { comment: 'x'.repeat(100_000) } });
+const torrent = Torrent.fromBytes(bytes);
+
+describe('torrent.write', () => {
+  let folder = '';
+  let target = '';
+  beforeEach(async () => {
+    folder = await mkdtemp(path.join(tmpdir(), 'metainfo-write-'));
+    target = path.join(folder, 'x.torrent');
+  });
+  afterEach(() => rm(folder, { recursive: true }));
+
+  /** The target alone stands in the folder, and holds that: no temporary file is left. */
+  async function holdsOnly(content: string | Buffer): Promise<void> {
+    assert.deepEqual(await readdir(folder), ['x.torrent']);
+    assert.deepEqual(await readFile(target), Buffer.from(content));
+  }
+
+  it('writes a new file', async () => {
+    await torrent.write(target);
+    await holdsOnly(bytes);
+  });
+
+  it('keeps an existing file', async () => {
+    await writeFile(target, 'mine');
+    await assert.rejects(torrent.write(target), { code: 'ERR_OUTPUT_EXISTS', path: target, message: /--force/ });
+    await holdsOnly('mine');
+  });
+
+  it('replaces it by force', async () => {
+    await writeFile(target, 'mine');
+    await torrent.write(target, { force: true });
+    await holdsOnly(bytes);
+  });
+
+  it('writes a new file by force too', async () => {
+    await torrent.write(target, { force: true });
+    await holdsOnly(bytes);
+  });
+
+  it('keeps a link, even a broken one', async () => {
+    await symlink('nowhere', target);
+    await assert.rejects(torrent.write(target), { code: 'ERR_OUTPUT_EXISTS' });
+    assert.deepEqual(await readdir(folder), ['x.torrent']);
+  });
+
+  it('keeps a folder in the place of the file', async () => {
+    await mkdir(target);
+    await assert.rejects(torrent.write(target), { code: 'ERR_OUTPUT_EXISTS' });
+    await assert.rejects(torrent.write(target, { force: true }), { code: 'ERR_WRITE', path: target });
+    assert.deepEqual(await readdir(folder), ['x.torrent']);
+  });
+
+  it('names a folder that is missing, or is a file', async () => {
+    await writeFile(path.join(folder, 'file'), '');
+    for (const parent of ['absent', 'file']) {
+      const output = path.join(folder, parent, 'x.torrent');
+      await assert.rejects(torrent.write(output), { code: 'ERR_NOT_FOUND', path: output });
+    }
+    assert.deepEqual(await readdir(folder), ['file']);
+  });
+
+  it('takes a path relative to the working folder, and a name as long as can be', async () => {
+    target = path.join(folder, 'n'.repeat(255));
+    await torrent.write(path.relative(process.cwd(), target));
+    assert.deepEqual(await readFile(target), bytes);
+  });
+
+  it('lets one of many writers win', async () => {
+    const written = await Promise.allSettled(Array.from({ length: 8 }, () => torrent.write(target)));
+    const codes = written.map((one) => (one.status === 'fulfilled' ? 'written' : one.reason.code));
+    assert.deepEqual(codes.sort(), [...Array(7).fill('ERR_OUTPUT_EXISTS'), 'written']);
+    await holdsOnly(bytes);
+  });
+
+  it('leaves nothing half-written on a full disk', async (t) => {
+    const mount = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=16k', 'tmpfs', folder]);
+    if (mount.status !== 0) {
+      assert.ok(!process.env['CI'] || process.platform !== 'linux', 'a tmpfs must be mountable in CI');
+      t.skip('a small tmpfs cannot be mounted (no Linux, not root)');
+      return;
+    }
+    try {
+      await assert.rejects(torrent.write(target), { code: 'ERR_NO_SPACE', path: target });
+      assert.deepEqual(await readdir(folder), []);
+
+      await writeFile(target, 'mine');
+      await assert.rejects(torrent.write(target, { force: true }), { code: 'ERR_NO_SPACE', path: target });
+      await holdsOnly('mine');
+    } finally {
+      spawnSync('umount', [folder]);
+    }
+  });
+});

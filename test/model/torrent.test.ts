@@ -1,0 +1,254 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { Torrent } from '../../src/model/torrent.ts';
+import { latin1, type Plain, reference } from '../bencode/reference.ts';
+import { noise, sha1, sha256, v2Hashes } from '../hash/reference.ts';
+import { build, type Content, NAME, PIECE } from './build.ts';
+
+const SINGLE = noise(2 * PIECE + 5);
+/** In the order of a tree: `a/x` before `a-b`. */
+const FOLDER = { 'a/x': noise(PIECE + 1, 2), 'a-b': noise(PIECE, 3), empty: Buffer.alloc(0), é: noise(9, 4) };
+
+interface Case {
+  version: 'v1' | 'v2' | 'hybrid';
+  content: Content;
+  nPieces: number;
+}
+
+const CASES: Record<string, Case> = {
+  'v1 of a file': { version: 'v1', content: SINGLE, nPieces: 3 },
+  'v1 of a folder': { version: 'v1', content: FOLDER, nPieces: 3 },
+  'v1 of a folder of one file': { version: 'v1', content: { x: SINGLE }, nPieces: 3 },
+  'v2 of a file': { version: 'v2', content: SINGLE, nPieces: 3 },
+  'v2 of a folder': { version: 'v2', content: FOLDER, nPieces: 4 },
+  'hybrid of a file': { version: 'hybrid', content: SINGLE, nPieces: 3 },
+  'hybrid of a folder': { version: 'hybrid', content: FOLDER, nPieces: 4 },
+};
+
+for (const [title, { version, content, nPieces }] of Object.entries(CASES)) {
+  describe(`Torrent.fromBytes of ${title}`, () => {
+    const { bytes, info } = build({ version, content });
+    const torrent = Torrent.fromBytes(bytes);
+    const single = content instanceof Buffer;
+    const files = Object.entries(single ? { [NAME]: content } : content);
+
+    it('tells the version', () => assert.equal(torrent.torrentVersion, version));
+
+    it('has the infohashes of the bytes of info', () => {
+      assert.deepEqual(Buffer.from(torrent.infoBytes), info);
+      assert.equal(torrent.infohashV1, version === 'v2' ? null : sha1(info).toString('hex'));
+      assert.equal(torrent.infohashV2, version === 'v1' ? null : sha256(info).toString('hex'));
+    });
+
+    it('is written as it was read', () => assert.deepEqual(torrent.bencode(), bytes));
+
+    it('shows the files, without pads', () => {
+      assert.deepEqual(
+        torrent.files,
+        files.map(([name, bytesOf]) => ({
+          path: name,
+          length: bytesOf.length,
+          attr: null,
+          piecesRoot: version === 'v1' || bytesOf.length === 0 ? null : v2Hashes(bytesOf, PIECE).root,
+        })),
+      );
+      assert.equal(torrent.nFiles, files.length);
+      assert.equal(torrent.totalSize, Buffer.concat(files.map(([, bytesOf]) => bytesOf)).length);
+    });
+
+    it('counts the pieces', () => assert.equal(torrent.nPieces, nPieces));
+
+    it('flattens the tree of v2', () => {
+      const flat = torrent.flatFiles;
+      if (version === 'v1') assert.equal(flat, null);
+      else {
+        const expected = files.map(([name, bytesOf]): [string, object] => {
+          const root = bytesOf.length > 0 && { piecesRoot: v2Hashes(bytesOf, PIECE).root };
+          return [name, { length: bytesOf.length, ...root }];
+        });
+        assert.deepEqual([...(flat ?? [])], expected);
+      }
+    });
+  });
+}
+
+describe('Torrent.fromBytes', () => {
+  const read = (top: Record<string, Plain | undefined>) =>
+    Torrent.fromBytes(build({ version: 'v1', content: SINGLE, top }).bytes);
+
+  it('has null for what is absent', () => {
+    const { announce, announceList, comment, createdBy, creationDate, pieceLayers, urlList, extra } = read({});
+    const fields = [announce, announceList, comment, createdBy, creationDate, pieceLayers, urlList];
+    assert.deepEqual(
+      fields,
+      fields.map(() => null),
+    );
+    assert.deepEqual(extra, new Map());
+  });
+
+  it('reads the fields beside info', () => {
+    const torrent = read({
+      announce: 'http://t/',
+      'announce-list': [['http://a/'], []],
+      comment: 'é',
+      'created by': 'x',
+      'creation date': 86_400,
+      'url-list': 'http://w/',
+      unknown: 5,
+    });
+    const { announce, announceList, comment, createdBy, creationDate, urlList, extra } = torrent;
+    assert.deepEqual(
+      { announce, announceList, comment, createdBy, creationDate, urlList, extra },
+      {
+        announce: 'http://t/',
+        announceList: [['http://a/'], []],
+        comment: 'é',
+        createdBy: 'x',
+        creationDate: new Date('1970-01-02'),
+        urlList: ['http://w/'],
+        extra: new Map([['unknown', 5]]),
+      },
+    );
+  });
+
+  it('has the layers of v2 by root, packed', () => {
+    const { pieceLayers } = Torrent.fromBytes(build({ version: 'v2', content: FOLDER }).bytes);
+    const { root, layer } = v2Hashes(FOLDER['a/x'], PIECE);
+    assert.deepEqual([...(pieceLayers?.keys() ?? [])], [root.toString('hex')]);
+    assert.deepEqual([...(pieceLayers?.get(root.toString('hex')) ?? [])], layer);
+  });
+
+  it('keeps the infohash with keys and values in info that objects, text and numbers do not hold', () => {
+    const odd: Record<string, Plain> = {
+      // Computed, or it would be the prototype.
+      ['__proto__']: 1,
+      '\u{e000}': 2,
+      '\u{1f600}': 3,
+      big: 2n ** 80n,
+      raw: new Map([['\xff\xfe', latin1('\xff')]]),
+    };
+    for (const version of ['v1', 'v2', 'hybrid'] as const) {
+      const { bytes, info } = build({ version, content: FOLDER, info: odd, top: { zz: 2n ** 70n } });
+      const torrent = Torrent.fromBytes(bytes);
+      assert.deepEqual(torrent.bencode(), bytes);
+      assert.equal(torrent.infohashV1 ?? sha1(info).toString('hex'), sha1(info).toString('hex'));
+      assert.equal(torrent.infohashV2 ?? sha256(info).toString('hex'), sha256(info).toString('hex'));
+      assert.deepEqual([torrent.info.extra?.get('__proto__'), torrent.info.extra?.get('big')], [1, 2n ** 80n]);
+    }
+  });
+
+  it('finds info among other keys that have an info of their own', () => {
+    const decoy = { info: { name: 'decoy' } };
+    const { bytes, info } = build({ version: 'v1', content: SINGLE, info: decoy, top: { a: decoy, z: decoy } });
+    assert.equal(Torrent.fromBytes(bytes).infohashV1, sha1(info).toString('hex'));
+  });
+
+  it('views the bytes wherever they stand', () => {
+    const { bytes, info } = build({ version: 'v2', content: FOLDER });
+    const whole = new Uint8Array(bytes.length + 20);
+    whole.set(bytes, 7);
+    const torrent = Torrent.fromBytes(whole.subarray(7, 7 + bytes.length));
+    assert.equal(torrent.infohashV2, sha256(info).toString('hex'));
+    assert.equal(torrent.infoBytes.buffer, whole.buffer);
+  });
+
+  it('leaves pads out of what a user sees, and keeps other flags', () => {
+    const files = [
+      { length: 5, path: ['a'], attr: 'x' },
+      { length: PIECE - 5, path: ['.pad', 'y'], attr: 'px' },
+      { length: 6, path: ['b'] },
+    ];
+    const pieces = Buffer.alloc(40);
+    const { bytes } = build({ version: 'v1', content: SINGLE, info: { length: undefined, files, pieces } });
+    const torrent = Torrent.fromBytes(bytes);
+    assert.deepEqual(
+      torrent.files.map(({ path: name, attr }) => [name, attr]),
+      [
+        ['a', 'x'],
+        ['b', null],
+      ],
+    );
+    assert.deepEqual([torrent.nFiles, torrent.totalSize, torrent.nPieces], [2, 11, 2]);
+  });
+
+  it('shows the flags of files in v2 and hybrid too', () => {
+    const { root } = v2Hashes(noise(5), PIECE);
+    const tree = { a: { '': { attr: 'x', length: 5, 'pieces root': root } } };
+    const { bytes } = build({
+      version: 'v2',
+      content: SINGLE,
+      info: { 'file tree': tree },
+      top: { 'piece layers': {} },
+    });
+    assert.deepEqual(
+      Torrent.fromBytes(bytes).files.map((file) => file.attr),
+      ['x'],
+    );
+  });
+
+  it('needs no meta version, which is 2 by default', () => {
+    const { bytes } = build({ version: 'v2', content: SINGLE, info: { 'meta version': undefined } });
+    assert.equal(Torrent.fromBytes(bytes).torrentVersion, 'v2');
+  });
+
+  describe('flatTrackers', () => {
+    const trackers = (announce: Plain | undefined, list: Plain | undefined) =>
+      read({ announce, 'announce-list': list }).flatTrackers;
+
+    it('takes announce-list before announce, each once, in order', () => {
+      assert.deepEqual(
+        trackers('http://c/', [
+          ['http://b/', 'http://a/'],
+          ['http://b/', 'http://d/'],
+        ]),
+        ['http://b/', 'http://a/', 'http://d/'],
+      );
+    });
+
+    it('takes announce where the list says nothing', () => {
+      for (const list of [undefined, [], [[]], [['', ' ']]])
+        assert.deepEqual(trackers('http://c/', list), ['http://c/']);
+    });
+
+    it('is empty without either', () => assert.deepEqual(trackers(undefined, undefined), []));
+  });
+
+  it('throws a BencodeError on what is no canonical bencode', () => {
+    const { bytes } = build({ version: 'v1', content: SINGLE });
+    for (const wrong of [Buffer.alloc(0), bytes.subarray(0, -1), Buffer.concat([bytes, bytes]), latin1('d4:info')]) {
+      assert.throws(() => Torrent.fromBytes(wrong), { code: 'ERR_BENCODE' });
+    }
+  });
+});
+
+describe('Torrent.read', () => {
+  let folder = '';
+  before(async () => {
+    folder = await mkdtemp(path.join(tmpdir(), 'metainfo-read-'));
+  });
+  after(() => rm(folder, { recursive: true }));
+
+  it('reads a file', async () => {
+    const { bytes, info } = build({ version: 'hybrid', content: FOLDER });
+    const file = path.join(folder, 'x.torrent');
+    await writeFile(file, bytes);
+    const torrent = await Torrent.read(file);
+    assert.equal(torrent.infohashV2, sha256(info).toString('hex'));
+    assert.deepEqual(torrent.bencode(), bytes);
+  });
+
+  it('names what it cannot read', async () => {
+    const absent = path.join(folder, 'absent.torrent');
+    await assert.rejects(Torrent.read(absent), { code: 'ERR_NOT_FOUND', path: absent });
+    await assert.rejects(Torrent.read(folder), { code: 'ERR_READ', path: folder });
+  });
+
+  it('refuses what is no torrent', async () => {
+    const file = path.join(folder, 'list.torrent');
+    await writeFile(file, reference([]));
+    await assert.rejects(Torrent.read(file), { code: 'ERR_VALIDATION' });
+  });
+});

@@ -1,0 +1,265 @@
+#include "core/reader.h"
+
+#include <fcntl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cmath>
+#include <cstdio>
+#include <limits>
+#include <string>
+
+#include "check.h"
+#include "files.h"
+#include "oracle.h"
+
+using metainfo::Failure;
+using metainfo::PlanFile;
+using metainfo::Reader;
+using oracle::Bytes;
+
+namespace {
+
+constexpr double kUnchecked = std::numeric_limits<double>::quiet_NaN();
+
+Bytes read(const Reader& reader, std::uint64_t offset, std::size_t size) {
+  Bytes bytes(size);
+  reader.read(offset, bytes.data(), size);
+  return bytes;
+}
+
+Bytes slice(const Bytes& bytes, std::size_t offset, std::size_t size) {
+  const auto begin = bytes.begin() + static_cast<std::ptrdiff_t>(offset);
+  return {begin, begin + static_cast<std::ptrdiff_t>(size)};
+}
+
+// Open descriptors of a file, the last one found: -1 where there is none.
+int descriptor_of(const std::string& path) {
+  struct stat wanted;
+  if (::stat(path.c_str(), &wanted) != 0) return -1;
+  for (int descriptor = 0; descriptor < 1024; ++descriptor) {
+    struct stat found;
+    if (::fstat(descriptor, &found) == 0 && found.st_dev == wanted.st_dev && found.st_ino == wanted.st_ino)
+      return descriptor;
+  }
+  return -1;
+}
+
+// Opening the file as planned fails, with its path, and leaves nothing open.
+Failure refused(const PlanFile& file) {
+  Failure failure = CHECK_THROWS(Failure, Reader(file));
+  CHECK_EQUAL(failure.path, file.path);
+  CHECK_EQUAL(descriptor_of(file.path), -1);
+  return failure;
+}
+
+PlanFile unchecked(const std::string& path) {
+  PlanFile file;
+  file.path = path;
+  file.mtime_ms = kUnchecked;
+  return file;
+}
+
+}  // namespace
+
+TEST("reader: reads what it is asked for") {
+  const TempFolder folder;
+  const Bytes bytes = oracle::content(100000, 1);
+  const PlanFile file = folder.add("file", bytes);
+  const Reader reader(file);
+  for (const std::size_t offset : {0, 1, 16384, 50000, 99999}) {
+    for (const std::size_t size : {0, 1, 16383, 16384, 50000, 100000}) {
+      if (offset + size > bytes.size()) continue;
+      const check::Case round(std::to_string(size) + " bytes at " + std::to_string(offset));
+      CHECK_EQUAL(read(reader, offset, size), slice(bytes, offset, size));
+    }
+  }
+  CHECK_EQUAL(read(reader, bytes.size(), 0), Bytes{});
+  reader.check_unchanged();
+}
+
+TEST("reader: content may begin within the file") {
+  const TempFolder folder;
+  const Bytes bytes = oracle::content(5000, 2);
+  PlanFile file = folder.add("file", bytes);
+  file.offset = 1234;
+  file.length = 1000;
+  const Reader reader(file);
+  CHECK_EQUAL(read(reader, 0, 1000), slice(bytes, 1234, 1000));
+  CHECK_EQUAL(read(reader, 999, 1), slice(bytes, 2233, 1));
+}
+
+TEST("reader: reads beyond 4 GiB") {
+  const TempFolder folder;
+  constexpr std::uint64_t kFar = (std::uint64_t{5} << 30) + 7;
+  const Bytes bytes = oracle::content(100, 3);
+  PlanFile file = folder.add("sparse", {});
+  std::filesystem::resize_file(file.path, kFar);
+  write_file(file.path, bytes, std::ios::app);
+  file.size = file.length = kFar + bytes.size();
+  file.mtime_ms = kUnchecked;
+  CHECK_EQUAL(read(Reader(file), kFar, bytes.size()), bytes);
+  file.offset = kFar - 5;
+  CHECK_EQUAL(read(Reader(file), 15, 90), slice(bytes, 10, 90));
+}
+
+TEST("reader: a file that ends too early has changed") {
+  const TempFolder folder;
+  const PlanFile file = folder.add("file", oracle::content(100, 4));
+  const Reader reader(file);
+  Bytes bytes(101);
+  CHECK(CHECK_THROWS(Failure, reader.read(0, bytes.data(), 101)).code == Failure::Code::changed);
+  CHECK(CHECK_THROWS(Failure, reader.read(100, bytes.data(), 1)).code == Failure::Code::changed);
+  std::filesystem::resize_file(file.path, 40);
+  const Failure failure = CHECK_THROWS(Failure, reader.read(10, bytes.data(), 50));
+  CHECK(failure.code == Failure::Code::changed);
+  CHECK_EQUAL(failure.path, file.path);
+  CHECK_EQUAL(failure.detail, "it ended at byte 40 of 100");
+}
+
+TEST("reader: a file that is not there cannot be opened") {
+  const TempFolder folder;
+  const PlanFile file = folder.add("file", oracle::content(10, 5));
+  const Failure missing = refused(unchecked(folder.path("missing")));
+  CHECK(missing.code == Failure::Code::open);
+  CHECK_EQUAL(missing.error, ENOENT);
+  const Failure beneath = refused(unchecked(file.path + "/beneath"));
+  CHECK(beneath.code == Failure::Code::open);
+  CHECK_EQUAL(beneath.error, ENOTDIR);
+}
+
+TEST("reader: only regular files are read, and nothing hangs") {
+  const TempFolder folder;
+  CHECK_EQUAL(::mkfifo(folder.path("fifo").c_str(), 0600), 0);
+  CHECK_EQUAL(::mkdir(folder.path("folder").c_str(), 0700), 0);
+  for (const std::string& path : {folder.path("fifo"), folder.path("folder"), std::string("/dev/zero")}) {
+    const check::Case round(path);
+    const Failure failure = CHECK_THROWS(Failure, Reader(unchecked(path)));
+    CHECK(failure.code == Failure::Code::not_a_file);
+    CHECK_EQUAL(failure.path, path);
+    CHECK_EQUAL(descriptor_of(path), -1);
+  }
+}
+
+TEST("reader: a link stands for its file, a loop of links for none") {
+  const TempFolder folder;
+  const Bytes bytes = oracle::content(10, 6);
+  PlanFile file = folder.add("file", bytes);
+  std::filesystem::create_symlink(file.path, folder.path("link"));
+  file.path = folder.path("link");
+  CHECK_EQUAL(read(Reader(file), 0, 10), bytes);
+  std::filesystem::create_symlink(folder.path("loop"), folder.path("loop"));
+  const Failure failure = refused(unchecked(folder.path("loop")));
+  CHECK(failure.code == Failure::Code::open);
+  CHECK_EQUAL(failure.error, ELOOP);
+}
+
+TEST("reader: another size than planned is a change") {
+  const TempFolder folder;
+  PlanFile file = folder.add("file", oracle::content(100, 7));
+  file.mtime_ms = kUnchecked;
+  for (const std::uint64_t size : {0, 99, 101}) {
+    const check::Case round(std::to_string(size));
+    file.size = size;
+    const Failure failure = refused(file);
+    CHECK(failure.code == Failure::Code::changed);
+    CHECK_EQUAL(failure.detail, "its size went from " + std::to_string(size) + " to 100 bytes");
+  }
+}
+
+TEST("reader: another modification time is a change, unless it is not known") {
+  const TempFolder folder;
+  PlanFile file = folder.add("file", oracle::content(100, 8));
+  CHECK_EQUAL(read(Reader(file), 0, 1).size(), 1U);
+  // A double holds about a quarter of a microsecond here.
+  for (const long nanoseconds : {TempFolder::kNanoseconds - 1000, TempFolder::kNanoseconds + 1000}) {
+    set_mtime(file.path, TempFolder::kSeconds, nanoseconds);
+    CHECK(refused(file).code == Failure::Code::changed);
+  }
+  set_mtime(file.path, TempFolder::kSeconds + 1, TempFolder::kNanoseconds);
+  CHECK(refused(file).code == Failure::Code::changed);
+  file.mtime_ms = kUnchecked;
+  Reader(file).check_unchanged();
+}
+
+TEST("reader: notices what happens to an open file") {
+  const TempFolder folder;
+  const auto changed = [](const Reader& reader) {
+    const Failure failure = CHECK_THROWS(Failure, reader.check_unchanged());
+    return failure.code == Failure::Code::changed;
+  };
+  PlanFile file = folder.add("grown", oracle::content(100, 9));
+  file.mtime_ms = kUnchecked;
+  const Reader grown(file);
+  grown.check_unchanged();
+  write_file(file.path, {1}, std::ios::app);
+  CHECK(changed(grown));
+  std::filesystem::resize_file(file.path, 99);
+  CHECK(changed(grown));
+  std::filesystem::resize_file(file.path, 100);
+  grown.check_unchanged();
+
+  const PlanFile touched_file = folder.add("touched", oracle::content(100, 9));
+  const Reader touched(touched_file);
+  set_mtime(touched_file.path, TempFolder::kSeconds, 0);
+  CHECK(changed(touched));
+
+  const PlanFile deleted_file = folder.add("deleted", oracle::content(100, 9));
+  const Reader deleted(deleted_file);
+  ::unlink(deleted_file.path.c_str());
+  CHECK(changed(deleted));
+
+  const PlanFile replaced_file = folder.add("replaced", oracle::content(100, 9));
+  const Reader replaced(replaced_file);
+  const PlanFile other = folder.add("other", oracle::content(100, 9));
+  CHECK_EQUAL(std::rename(other.path.c_str(), replaced_file.path.c_str()), 0);
+  CHECK(changed(replaced));
+}
+
+TEST("reader: losing one of two names is no change") {
+  const TempFolder folder;
+  const PlanFile file = folder.add("file", oracle::content(100, 10));
+  CHECK_EQUAL(::link(file.path.c_str(), folder.path("second").c_str()), 0);
+  const Reader reader(file);
+  ::unlink(file.path.c_str());
+  reader.check_unchanged();
+}
+
+TEST("reader: its descriptor is its own") {
+  const TempFolder folder;
+  const PlanFile file = folder.add("file", oracle::content(100, 11));
+  {
+    const Reader reader(file);
+    const int descriptor = descriptor_of(file.path);
+    CHECK(descriptor >= 0);
+    CHECK((::fcntl(descriptor, F_GETFD) & FD_CLOEXEC) != 0);
+  }
+  CHECK_EQUAL(descriptor_of(file.path), -1);
+}
+
+#ifdef __linux__
+TEST("reader: a socket is no file") {
+  const TempFolder folder;
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  folder.path("socket").copy(address.sun_path, sizeof address.sun_path - 1);
+  const int listener = ::socket(AF_UNIX, SOCK_STREAM, 0);
+  const int bound = ::bind(listener, reinterpret_cast<const sockaddr*>(&address), sizeof address);
+  ::close(listener);
+  CHECK_EQUAL(bound, 0);
+  CHECK(refused(unchecked(folder.path("socket"))).code == Failure::Code::not_a_file);
+}
+
+TEST("reader: an error of the disk is told with its number") {
+  const PlanFile file = unchecked("/proc/self/mem");  // its first page is never mapped
+  const Reader reader(file);
+  std::uint8_t byte;
+  const Failure failure = CHECK_THROWS(Failure, reader.read(0, &byte, 1));
+  CHECK(failure.code == Failure::Code::read);
+  CHECK_EQUAL(failure.error, EIO);
+  CHECK_EQUAL(failure.path, file.path);
+}
+#endif

@@ -1,0 +1,31 @@
+import { spawnSync } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+
+const NOBODY = 65534;
+
+/** Root may read everything, and only root can become another user: so tests of permissions run as root. */
+export function notRoot(): string | false {
+  if (process.getuid?.() === 0) return false;
+  if (process.env['CI']) throw new Error('these tests run as root, and tests are not skipped in CI');
+  return 'only root can become another user';
+}
+
+/** Generates a torrent of `pathRoot` as a user without privileges; what the generation failed with. */
+export function failureAsNobody(pathRoot: string): { code?: string; path?: string } {
+  const source = (name: string) => JSON.stringify(new URL(`../../src/create/${name}.ts`, import.meta.url).href);
+  const script = `
+    import { TorrentCreate } from ${source('torrent-create')};
+    const draft = new TorrentCreate({ pathRoot: ${JSON.stringify(pathRoot)} });
+    const failure = await draft.generate().then(() => ({}), ({ code, path }) => ({ code, path }));
+    process.stdout.write(JSON.stringify(failure));`;
+  const { stdout, stderr } = spawnSync(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', script], {
+    cwd: fileURLToPath(new URL('../..', import.meta.url)),
+    encoding: 'utf8',
+    // The cache is in a folder of whoever runs the tests.
+    env: { ...process.env, TSX_DISABLE_CACHE: '1' },
+    uid: NOBODY,
+    gid: NOBODY,
+  });
+  if (stdout === '') throw new Error(stderr);
+  return JSON.parse(stdout) as { code?: string; path?: string };
+}
