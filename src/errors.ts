@@ -32,7 +32,7 @@ export const ERROR_CODES = {
 export type MetainfoErrorCode = keyof typeof ERROR_CODES;
 
 /**
- * Stable codes of {@link Issue}: the rule that failed. Those that INTERFACE names are spelled as it does, others as nouns.
+ * Stable codes of {@link Issue}: the rule that failed. Validators of the models go by their names.
  */
 export const ISSUE_CODES = {
   alias: { summary: 'A field is given under its on-disk key and its attribute name.' },

@@ -3,7 +3,14 @@
  *
  * @packageDocumentation
  */
-export { BencodeError, type BencodeFault, type Decoded, type DecodeLimits, decode } from './bencode/decode.ts';
+export {
+  BENCODE_FAULTS,
+  BencodeError,
+  type BencodeFault,
+  type Decoded,
+  type DecodeLimits,
+  decode,
+} from './bencode/decode.ts';
 export { encode } from './bencode/encode.ts';
 export { type BencodeMap, type BencodeValue, type Encodable, RawBencode } from './bencode/value.ts';
 export type { GenerateOptions, Progress } from './create/generate.ts';
@@ -31,7 +38,7 @@ export type { Digests, HashJob, HashPlan, PlanFile, ResourceOptions } from './ha
 export { addPadfiles, isPadFile, type PaddedFile, type PaddingOptions } from './layout/padding.ts';
 export { choosePieceLength } from './layout/piece-length.ts';
 export { infodictDiscriminator, TorrentVersion } from './model/discriminator.ts';
-export type { FileItem } from './model/file-item.ts';
+export { FileItem, FileList } from './model/file-item.ts';
 export { FileTree, type FileTreeItem, type FlatFile, flattenTree, unflattenTree } from './model/file-tree.ts';
 export { HashList, type HashSize } from './model/hash-list.ts';
 export {
@@ -48,6 +55,7 @@ export type { Profile, ValidationContext } from './model/issues.ts';
 export { PieceLayers } from './model/piece-layers.ts';
 export type { FileRange, V1PieceRange, V2PieceRange } from './model/ranges.ts';
 export {
+  type FromDecodedOptions,
   type Inspection,
   type ReadOptions,
   Torrent,

@@ -1,8 +1,5 @@
 #include "binding/layer_roots.h"
 
-#include <algorithm>
-#include <numeric>
-
 #include "binding/hash_job.h"
 #include "core/layers.h"
 #include "core/merkle.h"
@@ -11,19 +8,21 @@ namespace metainfo {
 
 Napi::Value layer_roots(const Napi::CallbackInfo& info) {
   const Napi::Env env = info.Env();
-  if (!info[0].IsTypedArray() || !info[1].IsTypedArray() || !info[2].IsNumber())
-    throw Napi::TypeError::New(env, "expected layers, counts and a height");
-  const auto hashes = info[0].As<Napi::Uint8Array>();
-  const auto counts = info[1].As<Napi::Uint32Array>();
-  const unsigned height = info[2].As<Napi::Number>().Uint32Value();
-  const std::uint32_t* first = counts.Data();
-  const std::uint32_t* last = first + counts.ElementLength();
-  // These are what keeps the reads within the buffer.
-  const bool whole = std::accumulate(first, last, std::uint64_t{0}) * 32 == hashes.ByteLength();
-  if (!whole || std::find(first, last, 0U) != last || height >= kMaxTreeHeight / 2)
-    throw Napi::RangeError::New(env, "the counts do not match the layers");
-  auto roots = Napi::Buffer<std::uint8_t>::New(env, counts.ElementLength() * 32);
-  hash_layers({hashes.Data(), first, counts.ElementLength(), height, roots.Data()}, active_kernel(env));
+  if (!info[0].IsTypedArray() || !info[1].IsTypedArray() || !info[2].IsTypedArray() || !info[3].IsNumber())
+    throw Napi::TypeError::New(env, "expected bytes, starts, counts and a height");
+  const auto bytes = info[0].As<Napi::Uint8Array>();
+  const auto starts = info[1].As<Napi::Float64Array>();
+  const auto counts = info[2].As<Napi::Uint32Array>();
+  const unsigned height = info[3].As<Napi::Number>().Uint32Value();
+  const std::size_t layers = counts.ElementLength();
+  // These are what keeps the reads within the buffer. A start that is no number compares false.
+  const auto size = static_cast<double>(bytes.ByteLength());
+  bool within = starts.ElementLength() == layers && height < kMaxTreeHeight / 2;
+  for (std::size_t i = 0; within && i < layers; ++i)
+    within = counts[i] != 0 && starts[i] >= 0 && starts[i] + counts[i] * 32.0 <= size;
+  if (!within) throw Napi::RangeError::New(env, "the layers are not within the bytes");
+  auto roots = Napi::Buffer<std::uint8_t>::New(env, layers * 32);
+  hash_layers({bytes.Data(), starts.Data(), counts.Data(), layers, height, roots.Data()}, active_kernel(env));
   return roots;
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <numeric>
 #include <system_error>
 #include <thread>
 #include <vector>
@@ -19,20 +20,15 @@ constexpr std::size_t kBatch = 64;
 
 void hash_layers(const Layers& layers, const Kernel& kernel) {
   const ZeroSubtrees zeros = zero_subtrees(kernel);
-  std::vector<std::uint64_t> starts(layers.layers);
-  std::uint64_t total = 0;
-  for (std::size_t i = 0; i < layers.layers; ++i) {
-    starts[i] = total;
-    total += layers.counts[i];
-  }
+  const std::uint64_t total = std::accumulate(layers.counts, layers.counts + layers.layers, std::uint64_t{0});
   std::atomic<std::size_t> next{0};
   const auto work = [&] {
     for (;;) {
       const std::size_t first = next.fetch_add(kBatch, std::memory_order_relaxed);
       if (first >= layers.layers) return;
       for (std::size_t i = first; i < std::min(layers.layers, first + kBatch); ++i) {
-        const Sha256Digest root =
-            layer_root(kernel, zeros, layers.hashes + starts[i] * 32, layers.counts[i], layers.height);
+        const std::uint8_t* hashes = layers.bytes + static_cast<std::uint64_t>(layers.starts[i]);
+        const Sha256Digest root = layer_root(kernel, zeros, hashes, layers.counts[i], layers.height);
         std::copy(root.begin(), root.end(), layers.roots + i * 32);
       }
     }

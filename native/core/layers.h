@@ -7,10 +7,11 @@
 
 namespace metainfo {
 
-// Layers of piece hashes, one after the other, and where their roots go: 32 bytes each.
+// Layers of piece hashes, and where their roots go: 32 bytes each.
 struct Layers {
-  const std::uint8_t* hashes;
-  const std::uint32_t* counts;  // of each layer, at least 1
+  const std::uint8_t* bytes;
+  const double* starts;         // of each layer in bytes: whole numbers, as JavaScript has them
+  const std::uint32_t* counts;  // of its hashes, at least 1
   std::size_t layers;
   unsigned height;  // of a piece's tree of blocks
   std::uint8_t* roots;

@@ -1,23 +1,25 @@
 import { MetainfoError } from '../errors.ts';
 import { type BencodeMap, type BencodeValue, RawBencode } from './value.ts';
 
-/** What is wrong with the bytes: stable names of the rules of bencode (BEP 3), and of this decoder's limits. */
-export type BencodeFault =
-  | 'bad-character'
-  | 'bad-integer'
-  | 'bad-length'
-  | 'duplicate-key'
-  | 'empty'
-  | 'key-not-string'
-  | 'leading-zero'
-  | 'limit-bytes'
-  | 'limit-depth'
-  | 'limit-items'
-  | 'missing-value'
-  | 'negative-zero'
-  | 'trailing-data'
-  | 'truncated'
-  | 'unsorted-key';
+/** What can be wrong with the bytes: stable names of the rules of bencode (BEP 3), and of this decoder's limits. */
+export const BENCODE_FAULTS = {
+  'bad-character': 'A byte that starts no value.',
+  'bad-integer': 'An integer that is not digits up to an `e`, or has too many of them.',
+  'bad-length': "A string's length that is not digits and a colon.",
+  'duplicate-key': 'A key that comes twice in a dictionary.',
+  empty: 'No data.',
+  'key-not-string': 'A key that is not a string.',
+  'leading-zero': 'An integer or a length with leading zeros.',
+  'limit-bytes': 'More bytes than the limit (`limits.bytes`, default 1 GiB).',
+  'limit-depth': 'More levels of nesting than the limit (`limits.depth`, default 100).',
+  'limit-items': 'More values than the limit (`limits.items`, default 3 million).',
+  'missing-value': 'A key without a value.',
+  'negative-zero': 'The integer `-0`.',
+  'trailing-data': 'Data after the end.',
+  truncated: 'Data that ends too early.',
+  'unsorted-key': 'Keys that are not in byte order.',
+} as const;
+export type BencodeFault = keyof typeof BENCODE_FAULTS;
 
 /** Bytes that are not canonical bencode. */
 export class BencodeError extends MetainfoError {

@@ -242,7 +242,7 @@ function checkName(name: string): string {
   return name;
 }
 
-/** The total size; an error when there is nothing to hash (PITFALLS: clients refuse empty torrents). */
+/** The total size; an error when there is nothing to hash: clients refuse such torrents. */
 function requireContent(files: readonly ScannedFile[], root: string): number {
   if (files.length === 0) {
     throw new MetainfoError('ERR_NO_FILES', `There are no files in ${root}, or all are left out.`, { path: root });

@@ -65,11 +65,12 @@ export interface Binding {
   /**
    * Roots above layers of piece hashes, on all cores while the caller waits.
    *
-   * @param layers All layers one after the other, 32 bytes a hash.
-   * @param counts The hashes of each, at least 1.
+   * @param bytes What the layers are in, such as the whole torrent: nothing is copied.
+   * @param starts Where each layer begins in it.
+   * @param counts The hashes of each, 32 bytes each, at least 1.
    * @param height Of a piece's tree of blocks: 0 for 16 KiB pieces.
    */
-  layerRoots(layers: Uint8Array, counts: Uint32Array, height: number): Uint8Array;
+  layerRoots(bytes: Uint8Array, starts: Float64Array, counts: Uint32Array, height: number): Uint8Array;
 }
 
 let loaded: Binding | undefined;

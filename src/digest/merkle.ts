@@ -45,8 +45,17 @@ export function zeroRoot(leaves: number): Uint8Array {
  */
 export function layerRoots(layers: readonly Uint8Array[], blocksPerPiece: number): Uint8Array {
   const counts = Uint32Array.from(layers, (layer) => layer.length / 32);
+  // Layers of a torrent that was read are views of its bytes.
+  const memory = layers[0]?.buffer;
+  const together = memory instanceof ArrayBuffer && layers.every(({ buffer }) => buffer === memory);
+  const bytes = together ? new Uint8Array(memory) : Buffer.concat(layers);
+  let end = 0;
+  const starts = Float64Array.from(layers, ({ byteOffset, length }) => {
+    end += length;
+    return together ? byteOffset : end - length;
+  });
   try {
-    return binding().layerRoots(Buffer.concat(layers), counts, Math.log2(blocksPerPiece));
+    return binding().layerRoots(bytes, starts, counts, Math.log2(blocksPerPiece));
   } catch (error) {
     if ((error as { code?: string }).code !== 'ERR_NATIVE_UNAVAILABLE') throw error;
   }

@@ -13,6 +13,12 @@ export interface FileItem extends PaddedFile {
   extra?: BencodeMap;
 }
 
+/** One entry, checked. */
+export const FileItem: Struct<FileItem, null> = define('file', (value) => {
+  const problem = problemOf(value as Partial<FileItem> | null);
+  return problem === null || `In a file: ${problem}`;
+});
+
 /** A v1 file list, checked in one pass: per-element structs take seconds on 100,000 files. */
 export const FileList: Struct<FileItem[], null> = define('files', (value) => {
   if (!Array.isArray(value)) return `Expected a list of files, got ${shown(value)}`;

@@ -87,12 +87,8 @@ export class Issues {
 
   /** All issues, errors first; with byte offsets when the bytes are given. */
   finish(bytes?: Uint8Array): Issue[] {
-    const offsets = bytes
-      ? locate(
-          bytes,
-          this.#list.map(({ raw }) => raw),
-        )
-      : [];
+    const paths = this.#list.map(({ raw }) => raw);
+    const offsets = bytes && paths.length > 0 ? locate(bytes, paths) : [];
     const listed = this.#list.map(({ raw: _, ...issue }, i) => {
       const offset = issue.offset ?? offsets[i];
       return offset === undefined ? issue : { ...issue, offset };

@@ -60,6 +60,11 @@ export interface ReadOptions {
   limits?: DecodeLimits | undefined;
 }
 
+export interface FromDecodedOptions extends ReadOptions {
+  /** Fields that replace those of what was decoded. */
+  data?: Readonly<Record<string, unknown>>;
+}
+
 /** The fields of a torrent as its model holds them: null where the key is absent. */
 interface TorrentFields<V extends TorrentVersion> {
   announce: string | null;
@@ -128,6 +133,7 @@ export class TorrentBase<V extends TorrentVersion> implements TorrentFields<V> {
     this.warnings = warnings;
     this.#bytes = bytes;
     this.#flat = flat;
+    Object.freeze(this);
   }
 
   /** The name to show: `name.utf-8` where an old creator wrote one, else `name`. */
@@ -425,9 +431,10 @@ export const Torrent = {
    *
    * @throws {ValidationError} with every issue; `lost` where the decoder has already lost information
    */
-  fromDecoded(decoded: unknown, options: ReadOptions = {}): Torrent {
+  fromDecoded(decoded: unknown, { data = {}, ...options }: FromDecodedOptions = {}): Torrent {
     const found = new Issues(options.context?.profile);
     const value = fromDecodedTorrent(decoded, found);
+    for (const [key, entry] of fromDecodedTorrent(data, found) ?? []) value?.set(key, entry);
     if (!value || found.hasErrors) throw new ValidationError(found.finish());
     return Torrent.fromBytes(encode(value), options);
   },

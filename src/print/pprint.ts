@@ -14,9 +14,9 @@ export interface PprintOptions {
   verbose?: Verbosity;
 }
 
-/** Longer lists are cut at the top level, so that all fits one screen. */
-const MOST_TRACKERS = 5;
-const MOST_TEXT = 200;
+/** At verbosity 0 longer lists and texts are cut, so that all fits a screen of 24 lines by 80 columns. */
+const MOST_ROWS = 3;
+const MOST_TEXT = 64;
 /** Hashes shown of a list that is cut, and how much of each. */
 const MOST_HASHES = 4;
 const CUT_HASH = 16;
@@ -28,12 +28,12 @@ export function pprint(torrent: Torrent, options: PprintOptions = {}): void {
 
 /** The lines that {@link pprint} prints, as they are asked for: all hashes of a large torrent are many. */
 export function* formatTorrent(torrent: Torrent, { verbose = 0 }: PprintOptions = {}): Generator<string> {
-  yield* topLevel(torrent);
+  yield* topLevel(torrent, verbose === 0);
   if (verbose >= 1) yield* files(torrent);
   if (verbose >= 2) yield* hashes(torrent, verbose >= 3);
 }
 
-function* topLevel(torrent: Torrent): Generator<string> {
+function* topLevel(torrent: Torrent, short: boolean): Generator<string> {
   const { info } = torrent;
   const rows: [label: string, value: string | null | undefined][] = [
     ['name', torrent.name],
@@ -42,8 +42,8 @@ function* topLevel(torrent: Torrent): Generator<string> {
     ['infohash v2', torrent.infohashV2],
     ['size', `${formatBytes(torrent.totalSize)} in ${plural(torrent.nFiles, 'file')}`],
     ['pieces', `${torrent.nPieces} of ${formatBytes(info.pieceLength)}`],
-    ...listRows('tracker', torrent.flatTrackers),
-    ...listRows('webseed', torrent.webseeds),
+    ...listRows('tracker', torrent.flatTrackers, short),
+    ...listRows('webseed', torrent.webseeds, short),
     ['private', info.private ? 'yes' : null],
     ['source', info.source],
     ['comment', torrent.comment],
@@ -52,11 +52,13 @@ function* topLevel(torrent: Torrent): Generator<string> {
     ...listRows(
       'warning',
       torrent.warnings.map(({ path, message }) => [...path, message].join(': ')),
+      short,
     ),
   ];
   const width = Math.max(...rows.map(([label]) => label.length));
   for (const [label, value] of rows) {
-    if (value !== null && value !== undefined) yield `${label.padEnd(width)}  ${cut(printable(value))}`;
+    if (value !== null && value !== undefined)
+      yield `${label.padEnd(width)}  ${short ? cut(printable(value)) : printable(value)}`;
   }
 }
 
@@ -119,8 +121,8 @@ function indent(depth: number): string {
   return '  '.repeat(depth);
 }
 
-function listRows(label: string, values: readonly string[]): [string, string][] {
-  const rows: [string, string][] = values.slice(0, MOST_TRACKERS).map((value) => [label, value]);
+function listRows(label: string, values: readonly string[], short: boolean): [string, string][] {
+  const rows: [string, string][] = values.slice(0, short ? MOST_ROWS : values.length).map((value) => [label, value]);
   const more = values.length - rows.length;
   return more > 0 ? [...rows, [label, `and ${more} more`]] : rows;
 }
