@@ -43,6 +43,8 @@ export interface DecodeLimits {
   bytes?: number;
   /** Lists and dictionaries within each other; default 100, as libtorrent has it. */
   depth?: number;
+  /** Digits of an integer; default 100, more than any BEP needs: keeps the cost of big integers linear in the input. */
+  digits?: number;
   /** Values and keys in all; default 3 million, as libtorrent has it: what bounds memory, at about 200 bytes each. */
   items?: number;
 }
@@ -55,10 +57,8 @@ export interface DecodeOptions {
   span?: string;
   /** Collect soft faults in `faults` instead of throwing the first: of keys that come twice the first counts. */
   tolerant?: boolean;
-  /** Lists and dictionaries to check but not to build, by their keys from the top with dots: they become RawBencode. */
-  raw?: ReadonlySet<string>;
-  /** Refuse integers that 64 bits do not hold, as libtorrent does. */
-  int64?: boolean;
+  /** Lists and dictionaries to check but not to build, in the dictionary of a top-level key: they become RawBencode. */
+  raw?: { within: string; keys: ReadonlySet<string> };
   limits?: DecodeLimits;
 }
 
@@ -79,8 +79,6 @@ const END = 0x65;
 const INTEGER = 0x69;
 const LIST = 0x6c;
 
-/** More digits than any integer of any BEP; keeps the cost of big integers linear in the input. */
-const MAX_DIGITS = 100;
 const MAX_FAULTS = 100;
 /** Number('9007199254740991') has 16 digits: one less is always exact. */
 const SAFE_DIGITS = 15;
@@ -121,8 +119,8 @@ class Decoder {
   readonly #spanKey: string | null;
   readonly #maxDepth: number;
   readonly #tolerant: boolean;
-  readonly #int64: boolean;
-  readonly #raw: ReadonlySet<string> | undefined;
+  readonly #maxDigits: number;
+  readonly #raw: DecodeOptions['raw'];
   readonly #faults: BencodeError[] = [];
   #itemsLeft: number;
   #at = 0;
@@ -130,8 +128,9 @@ class Decoder {
   #spanStart = -1;
   readonly #stack: Container[] = [];
 
-  constructor(bytes: Uint8Array, { span, tolerant = false, int64 = false, raw, limits = {} }: DecodeOptions) {
-    const { bytes: maxBytes = 2 ** 30, depth = 100, items = 3_000_000 } = limits;
+  constructor(bytes: Uint8Array, { span, tolerant = false, raw, limits = {} }: DecodeOptions) {
+    const { bytes: maxBytes = 2 ** 30, depth = 100, digits = 100, items = 3_000_000 } = limits;
+    this.#maxDigits = digits;
     if (bytes.length > maxBytes)
       throw new BencodeError('limit-bytes', maxBytes, `more than the limit of ${maxBytes} bytes`);
     if (bytes.length === 0) throw new BencodeError('empty', 0, 'there is no data');
@@ -139,7 +138,6 @@ class Decoder {
     this.#buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     this.#spanKey = span ?? null;
     this.#tolerant = tolerant;
-    this.#int64 = int64;
     this.#raw = raw;
     this.#maxDepth = depth;
     this.#itemsLeft = items;
@@ -168,7 +166,7 @@ class Decoder {
       return null;
     }
     this.#count(start);
-    if ((byte === LIST || byte === DICTIONARY) && this.#raw && this.#isRaw(this.#raw)) {
+    if ((byte === LIST || byte === DICTIONARY) && this.#raw && this.#isRaw(this.#raw, top)) {
       // Whoever asks for it knows that it is there.
       return this.#skipContainer() as unknown as BencodeValue;
     }
@@ -184,8 +182,8 @@ class Decoder {
     }
   }
 
-  #isRaw(raw: ReadonlySet<string>): boolean {
-    return this.#stack.length <= 2 && raw.has(this.#stack.map(({ key }) => key).join('.'));
+  #isRaw({ within, keys }: NonNullable<DecodeOptions['raw']>, top: Container | undefined): boolean {
+    return this.#stack.length === 2 && this.#stack[0]?.key === within && keys.has(top?.key ?? '');
   }
 
   /** Checks a list or dictionary as if it were built, without building it. */
@@ -285,8 +283,7 @@ class Decoder {
     const from = this.#passString();
     const key = this.#buffer.toString('latin1', from, this.#at);
     if (top.last !== null && key <= top.last) {
-      const same = top.map?.has(key);
-      if (same) this.#soft('duplicate-key', start, 'a key comes twice');
+      if (key === top.last) this.#soft('duplicate-key', start, 'a key comes twice');
       else this.#soft('unsorted-key', start, 'keys are not in byte order');
     }
     top.key = key;
@@ -335,8 +332,8 @@ class Decoder {
     for (; this.#byteAt(at) !== END; at += 1) {
       const byte = this.#byteAt(at);
       if (byte < ZERO || byte > NINE) throw this.#error('bad-integer', at, 'an integer must be digits up to an e');
-      if (at - digits >= MAX_DIGITS)
-        throw this.#error('bad-integer', start, `an integer has more than ${MAX_DIGITS} digits`);
+      if (at - digits >= this.#maxDigits)
+        throw this.#error('bad-integer', start, `an integer has more than ${this.#maxDigits} digits`);
     }
     const count = at - digits;
     if (count === 0) throw this.#error('bad-integer', start, 'an integer has no digits');
@@ -349,8 +346,6 @@ class Decoder {
     // Adding 0 makes -0 a 0.
     if (count <= SAFE_DIGITS) return Number(text) + 0;
     const value = BigInt(text);
-    if (this.#int64 && value !== BigInt.asIntN(64, value))
-      throw this.#error('bad-integer', start, 'an integer does not fit 64 bits');
     return value >= Number.MIN_SAFE_INTEGER && value <= Number.MAX_SAFE_INTEGER ? Number(value) : value;
   }
 

@@ -2,6 +2,8 @@
 export type BencodePath = readonly (string | number)[];
 
 interface Trie {
+  /** Whether it has been come by: of keys that come twice the first counts. */
+  seen: boolean;
   /** Which of the wanted paths end here. */
   wanted: number[];
   children: Map<string | number, Trie>;
@@ -37,7 +39,9 @@ export function locate(bytes: Uint8Array, paths: readonly BencodePath[]): number
       at = to;
       continue;
     } else {
-      const trie = top ? top.trie?.children.get(top.at as string | number) : root;
+      const found = top ? top.trie?.children.get(top.at as string | number) : root;
+      const trie = found?.seen ? undefined : found;
+      if (trie) trie.seen = true;
       for (const index of below(trie)) offsets[index] = at;
       if (byte === 0x64 || byte === 0x6c) {
         levels.push({ trie, at: byte === 0x6c ? 0 : null, isList: byte === 0x6c });
@@ -55,13 +59,13 @@ export function locate(bytes: Uint8Array, paths: readonly BencodePath[]): number
 }
 
 function trieOf(paths: readonly BencodePath[]): Trie {
-  const root: Trie = { wanted: [], children: new Map() };
+  const root: Trie = { seen: false, wanted: [], children: new Map() };
   for (const [index, path] of paths.entries()) {
     let node = root;
     for (const step of path) {
       let child = node.children.get(step);
       if (!child) {
-        child = { wanted: [], children: new Map() };
+        child = { seen: false, wanted: [], children: new Map() };
         node.children.set(step, child);
       }
       node = child;

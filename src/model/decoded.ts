@@ -22,8 +22,8 @@ export function fromDecodedTorrent(decoded: unknown, issues: Issues): Map<string
 }
 
 function fromInfo(value: unknown, issues: Issues): unknown {
-  const info = dictionary(value, ['info'], issues);
-  if (!info) return undefined;
+  if (!isDictionary(value)) return value;
+  const info = dictionary(value, ['info'], issues) as Map<string, unknown>;
   const known = renamed(info, INFO, ['info'], issues);
   const pieces = known.get('pieces');
   if (typeof pieces === 'string') lost(['info', 'pieces'], issues);
@@ -59,8 +59,8 @@ function fromTree(value: unknown, path: Path, issues: Issues): unknown {
 
 /** Keys that another decoder has printed as hexadecimal are bytes again; layers may be lists of hashes. */
 function fromLayers(value: unknown, issues: Issues): unknown {
-  const layers = dictionary(value, ['piece layers'], issues);
-  if (!layers) return undefined;
+  if (!isDictionary(value)) return value;
+  const layers = dictionary(value, ['piece layers'], issues) as Map<string, unknown>;
   const result = new Map<string, unknown>();
   for (const [key, layer] of layers) {
     const isHex = /^[0-9a-f]{64}$/.test(key);

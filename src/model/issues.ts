@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import { type BencodePath, locate } from '../bencode/locate.ts';
 import { keyBytes } from '../bencode/value.ts';
 import { ISSUE_CODES, type Issue, type IssueCode, toHex } from '../errors.ts';
@@ -54,7 +55,14 @@ export class Issues {
     }
     const raw = [...this.path, ...at];
     const { spec } = ISSUE_CODES[code] as { spec?: string };
-    this.#list.push({ code, severity, path: raw.map(readable), message, ...(spec && { spec }), raw });
+    this.#list.push({
+      code,
+      severity,
+      path: raw.map((step, i) => readable(step, i === 1 && raw[0] === 'piece layers')),
+      message,
+      ...(spec && { spec }),
+      raw,
+    });
     return undefined;
   }
 
@@ -104,10 +112,9 @@ export class Issues {
   }
 }
 
-/** An on-disk key for people: text where it is UTF-8, else hexadecimal, as the keys of piece layers are. */
-function readable(step: string | number): string | number {
-  if (typeof step === 'number' || /^[ -~]*$/.test(step)) return step;
+/** An on-disk key for people: text where it is UTF-8; in hexadecimal where it is not, and where it is a hash. */
+function readable(step: string | number, isHash: boolean): string | number {
+  if (typeof step === 'number') return step;
   const bytes = keyBytes(step);
-  const text = bytes.toString('utf8');
-  return bytes.length !== 32 && !text.includes('\ufffd') ? text : toHex(bytes);
+  return (isHash && bytes.length === 32) || !isUtf8(bytes) ? toHex(bytes) : bytes.toString('utf8');
 }

@@ -22,7 +22,10 @@ import {
 // same functions that report what is wrong with it.
 
 /** What the decoder is to leave as it is. */
-export const RAW_KEYS: ReadonlySet<string> = new Set(['info.files', 'info.file tree']);
+export const RAW = { within: 'info', keys: new Set(['files', 'file tree']) };
+
+/** Of bytes that have been checked, within the limits of the caller. */
+const CHECKED = { tolerant: true, limits: { bytes: Infinity, depth: Infinity, items: Infinity } };
 
 const DICTIONARY = 0x64;
 const LIST = 0x6c;
@@ -58,13 +61,16 @@ const fileTree: Field<FlatFile[]> = {
   encode: () => 0 as Encodable,
 };
 
-/** The fields of an infodict decoded with {@link RAW_KEYS}. Its `fileTree` is flat: the nested one is made when it is asked for. */
+/** The fields of an infodict decoded with {@link RAW}. Its `fileTree` is flat: the nested one is made when it is asked for. */
 export const RAW_INFO = { ...INFO, files, fileTree };
+
+/** The same where another key has the name: a bad one is then only warned of. */
+export const RAW_INFO_UTF8 = { ...RAW_INFO, name: { ...INFO.name, lenient: true } };
 
 /** A value that is raw but of the wrong type, as any other. */
 function plain(value: BencodeValue): BencodeValue {
   const raw = value as unknown;
-  return raw instanceof RawBencode ? decode(raw.bytes, { tolerant: true }).value : value;
+  return raw instanceof RawBencode ? decode(raw.bytes, CHECKED).value : value;
 }
 
 function readList(bytes: Uint8Array, issues: Issues): FileItem[] | undefined {
@@ -78,7 +84,7 @@ function readList(bytes: Uint8Array, issues: Issues): FileItem[] | undefined {
     if (!item) {
       cursor.at = start;
       cursor.skip();
-      const { value } = decode(bytes.subarray(start, cursor.at), { tolerant: true });
+      const { value } = decode(bytes.subarray(start, cursor.at), CHECKED);
       item = issues.within(index, () => decodeFileItem(value, issues)) ?? null;
     }
     if (item) items.push(item);
@@ -143,7 +149,7 @@ function readFolder(cursor: Cursor, path: string[], flat: FlatFile[], issues: Is
       whole = readFolder(cursor, below, flat, issues) && name !== null && whole;
     } else {
       cursor.skip();
-      const { value } = decode(cursor.bytes.subarray(nodeAt, cursor.at), { tolerant: true });
+      const { value } = decode(cursor.bytes.subarray(nodeAt, cursor.at), CHECKED);
       whole = decodeEntry(value, below, flat, issues) && name !== null && whole;
     }
     issues.path.pop();

@@ -34,6 +34,7 @@ const RULES: readonly ((subject: Subject) => void)[] = [
   safeName,
   lengthXorFiles,
   contentExpected,
+  libtorrentLimits,
   expectedNPieces,
   padfileAlignment,
   padPath,
@@ -85,6 +86,8 @@ function metaVersion({ version, info, has, issues }: Subject): void {
   const { metaVersion: value } = info;
   if (value != null && value > 2) issues.add('meta_version', at, `expected 2, got ${value}: made by a newer version`);
   else if (version === 'v1') return;
+  else if (value == null && has('meta version') && issues.compat)
+    issues.add('meta_version', at, 'expected 2, got no integer');
   else if (value != null && value !== 2) issues.add('meta_version', at, `expected 2, got ${value}`);
   else if (!has('meta version') && issues.profile !== 'default')
     issues.add('meta_version', at, 'expected 2, got nothing');
@@ -103,20 +106,30 @@ function disallowedFields({ version, info, has, issues }: Subject): void {
   }
 }
 
-/** The name is where a client puts the torrent: a file of that name, or a folder. */
-function safeName({ info, has, issues }: Subject): void {
-  const problem = info.name == null ? null : unsafeComponent(info.name);
-  if (!problem) return;
-  const message = `${problem} as the name: ${shown(info.name)}`;
-  // libtorrent names a folder by its infohash then, but has no name for a file.
-  const nameless = ['', '.', '..'].includes(info.name as string) && !has('files');
-  if (nameless) issues.add('unsafe_path', ['info', 'name'], message);
-  else issues.forgivable('unsafe_path', ['info', 'name'], message);
+/** The name is where a client puts the torrent: a file of that name, or a folder. `name.utf-8` is what libtorrent takes. */
+function safeName({ version, info, has, flat, issues }: Subject): void {
+  const single = version === 'v1' ? !has('files') : flat?.length === 1 && flat[0]?.path.length === 1;
+  const used = info.nameUtf8 == null ? 'name' : 'name.utf-8';
+  for (const [key, name] of [
+    ['name', info.name],
+    ['name.utf-8', info.nameUtf8],
+  ] as const) {
+    const problem = name == null || issues.covers(['info', key]) ? null : unsafeComponent(name);
+    if (!problem) continue;
+    const message = `${problem} as the name: ${shown(name)}`;
+    // libtorrent names a folder by its infohash then, but has no name for a file.
+    const nameless = key === used && ['', '.', '..'].includes(name as string) && single;
+    if (nameless) issues.add('unsafe_path', ['info', key], message);
+    else issues.forgivable('unsafe_path', ['info', key], message);
+  }
 }
 
 function lengthXorFiles({ version, has, issues }: Subject): void {
   if (version === 'v2' || has('length') !== has('files')) return;
-  if (!has('length')) issues.add('lengthXorFiles', ['info'], 'expected length (a single file) or files, got neither');
+  const neither = 'expected length (a single file) or files, got neither';
+  // libtorrent takes the files of a hybrid from its tree.
+  if (!has('length') && version === 'hybrid') issues.forgivable('lengthXorFiles', ['info'], neither);
+  else if (!has('length')) issues.add('lengthXorFiles', ['info'], neither);
   else issues.forgivable('lengthXorFiles', ['info'], 'expected length (a single file) or files, got both');
 }
 
@@ -146,6 +159,39 @@ function contentExpected({ version, info, flat, issues }: Subject): void {
   }
   if (files && !Number.isSafeInteger(sum(files))) {
     issues.add('too_large', ['info'], 'expected at most 2^53 bytes in all, got more');
+  }
+}
+
+/** What libtorrent's own integers hold, where what it refuses is to be refused. */
+const LIBTORRENT_MOST_LENGTH = (2 ** 30 - 1) * 16384;
+const LIBTORRENT_MOST_PIECE_LENGTH = 65535 * 16384;
+const LIBTORRENT_MOST_PIECES = 2 ** 21;
+
+function libtorrentLimits({ version, info, flat, issues }: Subject): void {
+  if (!issues.compat) return;
+  const most = LIBTORRENT_MOST_LENGTH;
+  for (const [index, file] of (info.files ?? []).entries()) {
+    if (file.length > most)
+      issues.add('too_large', ['info', 'files', index, 'length'], `expected at most ${most}, got ${file.length}`);
+  }
+  for (const file of flat ?? []) {
+    if (file.length > most)
+      issues.add('too_large', [...treePath(file), 'length'], `expected at most ${most}, got ${file.length}`);
+  }
+  if (version !== 'v2' && info.length != null && info.length > most) {
+    issues.add('too_large', ['info', 'length'], `expected at most ${most}, got ${info.length}`);
+  }
+  const length = info.pieceLength ?? 0;
+  const files = version === 'v1' || !flat ? v1Files(info) : flat;
+  const count = (file: { length: number }) => Math.ceil(file.length / length);
+  const pieces =
+    version === 'v1' ? (info.pieces?.length ?? 0) : (files ?? []).reduce((all, file) => all + count(file), 0);
+  if (length > 0 && pieces > LIBTORRENT_MOST_PIECES) {
+    issues.add('too_large', ['info'], `expected at most ${LIBTORRENT_MOST_PIECES} pieces, got ${pieces}`);
+  }
+  if (info.pieceLength != null && info.pieceLength > LIBTORRENT_MOST_PIECE_LENGTH) {
+    const message = `expected at most ${LIBTORRENT_MOST_PIECE_LENGTH}, got ${info.pieceLength}`;
+    issues.add('pieceLength', ['info', 'piece length'], message);
   }
 }
 
@@ -238,7 +284,9 @@ function piecesRoots({ flat, issues }: Subject): void {
  */
 function v1V2FilesMatch({ version, info, flat, issues }: Subject): void {
   const list = v1Files(info);
-  if (version !== 'hybrid' || !list || !flat) return;
+  // libtorrent compares what a v2 infodict should not have, too.
+  const compared = version === 'hybrid' || (version === 'v2' && issues.compat);
+  if (!compared || !list || !flat) return;
   const { length, name } = info;
   const first = flat[0]?.path[0];
   if (length != null && name != null && flat.length === 1 && first !== name) {
@@ -258,6 +306,12 @@ function v1V2FilesMatch({ version, info, flat, issues }: Subject): void {
     issues.add('v1V2FilesMatch', at, message);
     return;
   }
+  const moved = firstMoved(info.files ?? [], info.pieceLength);
+  if (moved >= 0) {
+    const message = `expected every file at the start of the next piece, as in v2, got file ${moved} after it`;
+    issues.add('v1V2FilesMatch', at, message);
+    return;
+  }
   const empty = (files: readonly { length: number; path: string[] }[]) =>
     files
       .filter((file) => file.length === 0)
@@ -267,6 +321,23 @@ function v1V2FilesMatch({ version, info, flat, issues }: Subject): void {
   const odd = emptyV1.find((path) => !emptyV2.includes(path)) ?? emptyV2.find((path) => !emptyV1.includes(path));
   if (odd !== undefined)
     issues.add('v1V2FilesMatch', at, `expected the same empty files in v1 and v2, got ${shown(odd)} in one`);
+}
+
+/**
+ * The index of the first file with content that starts at a later piece than in v2, where each starts at the next one;
+ * -1 when none does, or when files start within pieces, which is another rule's to say.
+ */
+function firstMoved(files: readonly FileItem[], pieceLength: number | null | undefined): number {
+  if (!(pieceLength && pieceLength > 0) || firstUnaligned(files, pieceLength) >= 0) return -1;
+  let [start, expected] = [0, 0];
+  for (const [index, file] of files.entries()) {
+    if (!isPadFile(file) && file.length > 0) {
+      if (start !== expected) return index;
+      expected = Math.ceil((start + file.length) / pieceLength) * pieceLength;
+    }
+    start += file.length;
+  }
+  return -1;
 }
 
 function describe(file: { path: string[]; length: number } | undefined): string {
@@ -296,6 +367,7 @@ function piecesLayersCorrect({ version, info, flat, layers, issues }: Subject): 
     const layer = layers.get(root);
     const count = Math.ceil(file.length / pieceLength);
     const path = shown(file.path.join('/'));
+    if (!layer && issues.covers(at(root))) continue;
     if (!layer) issues.forgivable('piecesLayersCorrect', at(root), `expected a layer for ${path}, got nothing`);
     else if (layer.length === count) right.push(root);
     else issues.add('piecesLayersCorrect', at(root), `expected ${count} hashes for ${path}, got ${layer.length}`);

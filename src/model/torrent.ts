@@ -26,7 +26,7 @@ import {
   validateV2,
   webseedUrl,
 } from './ranges.ts';
-import { RAW_INFO, RAW_KEYS } from './raw-files.ts';
+import { RAW, RAW_INFO, RAW_INFO_UTF8 } from './raw-files.ts';
 import { checkRules, v1Files } from './rules.ts';
 import { decodeFields, nearest, TORRENT } from './wire.ts';
 
@@ -228,7 +228,9 @@ export class TorrentBase<V extends TorrentVersion> implements TorrentFields<V> {
    * @throws {MetainfoError} `ERR_OUT_OF_RANGE`; `ERR_INVALID_ARGUMENT` for a v2 torrent
    */
   v1PieceRange(pieceIdx: number): V1PieceRange {
-    if (this.torrentVersion === 'v2') throw new MetainfoError('ERR_INVALID_ARGUMENT', 'A v2 torrent has no v1 pieces.');
+    if (this.torrentVersion === 'v2' || !v1Files(this.info as InfoDictV1)) {
+      throw new MetainfoError('ERR_INVALID_ARGUMENT', 'This torrent has no v1 files.');
+    }
     const { pieces, pieceLength } = this.info as InfoDictV1;
     requireIndex(pieceIdx, pieces.length, 'piece');
     this.#v1Layout ??= layoutOf(this.name, this.info as InfoDictV1);
@@ -475,15 +477,17 @@ const NO_INFOHASH = { v1: null, v2: null };
 
 function inspect(bytes: Uint8Array, issues: Issues, { context = {}, limits = {} }: ReadOptions): Inspection {
   // libtorrent's own limits, where what it refuses is to be refused.
-  const like = issues.compat ? { int64: true, limits: { depth: 99, ...limits } } : { limits };
-  const { value, faults, span } = decode(bytes, { span: 'info', tolerant: true, raw: RAW_KEYS, ...like });
+  const like = issues.compat ? { limits: { depth: 99, digits: 20, ...limits } } : { limits };
+  const { value, faults, span } = decode(bytes, { span: 'info', tolerant: true, raw: RAW, ...like });
   if (!(value instanceof Map)) {
     issues.add('type', [], `expected a dictionary, got ${shown(value)}`);
     return { torrent: null, version: null, infohash: NO_INFOHASH, issues: issues.finish(bytes) };
   }
   const infoValue = value.get('info');
   const version = infodictDiscriminator(infoValue);
-  judgeFaults(faults, { version, span, issues });
+  const metaVersion = infoValue instanceof Map ? infoValue.get('meta version') : undefined;
+  const newer = typeof metaVersion === 'number' && metaVersion > 0;
+  judgeFaults(faults, { version, span, newer, issues });
 
   // The rest of the dictionary without copying it: `info` is taken up by name.
   const fields = { ...absent(), ...decodeFields(value, TOP_LEVEL, issues) };
@@ -520,6 +524,8 @@ const TOP_LEVEL = { ...TORRENT, info: { key: 'info', decode: () => undefined, en
 interface FaultContext {
   version: TorrentVersion | null;
   span: { start: number; end: number } | null;
+  /** Whether the infodict has a meta version above 0. */
+  newer: boolean;
   issues: Issues;
 }
 
@@ -527,13 +533,12 @@ interface FaultContext {
  * Bencode that is not canonical: forgiven in v1, unless strict; never in a v2 infodict, where it would have another hash
  * in another client. Outside of `info`, and after the end, libtorrent does not mind.
  */
-function judgeFaults(faults: readonly BencodeError[], { version, span, issues }: FaultContext): void {
+function judgeFaults(faults: readonly BencodeError[], { version, span, newer, issues }: FaultContext): void {
   for (const fault of faults) {
     const outside = span !== null && (fault.offset < span.start || fault.offset >= span.end);
     const trailing = fault.fault === 'trailing-data';
-    const forgiven = issues.compat
-      ? version === 'v1' || outside
-      : version === 'v1' && issues.profile !== 'strict' && !trailing;
+    const old = version === 'v1' && !newer;
+    const forgiven = issues.compat ? old || outside : version === 'v1' && issues.profile !== 'strict' && !trailing;
     if (!forgiven) throw new BencodeError(fault.fault, fault.offset, fault.reason);
     issues.warnAt(trailing ? 'trailing_data' : 'not_canonical', fault.offset, fault.reason);
   }
@@ -555,6 +560,17 @@ function withTree(info: DecodedInfo, flat: readonly FlatFile[]): object {
   return Object.defineProperties({ ...info }, { fileTree });
 }
 
+/** In compat `name.utf-8` is the name where there is one, as in libtorrent, whatever `name` is. */
+function decodeNamed(value: BencodeMap, issues: Issues): DecodedInfo {
+  const named = issues.compat && value.get('name.utf-8') instanceof Uint8Array;
+  const info = decodeFields(value, named ? RAW_INFO_UTF8 : RAW_INFO, issues) as DecodedInfo;
+  if (named && info.nameUtf8 != null && info.name === undefined) {
+    if (!value.has('name')) issues.add('required', ['name'], 'expected name, got nothing', 'warning');
+    info.name = info.nameUtf8;
+  }
+  return info;
+}
+
 function decodeInfo(
   value: BencodeValue | undefined,
   version: TorrentVersion | null,
@@ -564,7 +580,7 @@ function decodeInfo(
     const missing = value === undefined;
     return issues.add(missing ? 'required' : 'type', [], `expected an info dictionary, got ${shown(value)}`);
   }
-  if (version) return decodeFields(value, RAW_INFO, issues) as DecodedInfo;
+  if (version) return decodeNamed(value, issues);
   const near = [...value.keys()].find((key) => nearest(key, ['pieces', 'file tree']));
   const hint = near === undefined ? '' : `; did you mean ${nearest(near, ['pieces', 'file tree'])} by ${shown(near)}?`;
   return issues.add('infodict', [], `expected pieces (v1), file tree (v2) or both (hybrid), got neither${hint}`);

@@ -111,7 +111,12 @@ const tiers = (key: string): Field<string[][]> => ({
   encode: (value) => value,
 });
 
-const integer = (key: string): Field<number> => ({ key, decode: decodeInteger, encode: (value) => value });
+const integer = (key: string, { lenient = false } = {}): Field<number> => ({
+  key,
+  lenient,
+  decode: decodeInteger,
+  encode: (value) => value,
+});
 const size = (key: string): Field<number> => ({ key, decode: decodeSize, encode: (value) => value });
 
 const flag = (key: string): Field<boolean> => ({
@@ -162,8 +167,9 @@ function decodeHashes(value: BencodeValue, hashSize: HashSize, issues: Issues): 
 const root = (key: string): Field<Uint8Array> => ({
   key,
   decode: (value, issues) => {
-    if (value instanceof Uint8Array && value.length === 32) return value;
-    return issues.add('hash_length', [], `expected 32 bytes, got ${shown(value)}`);
+    if (!(value instanceof Uint8Array)) return issues.add('type', [], `expected a hash, got ${shown(value)}`);
+    if (value.length === 32) return value;
+    return issues.add('hash_length', [], `expected 32 bytes, got ${value.length}`);
   },
   encode: (value) => value,
 });
@@ -201,12 +207,21 @@ function checkComponent(name: string, issues: Issues): void {
   if (problem) issues.forgivable('unsafe_path', [], `${problem} in a path: ${shown(name)}`);
 }
 
+/** libtorrent passes over what is no list, but not over a bad list. */
+const pathUtf8: Field<string[]> = {
+  ...pathList('path.utf-8'),
+  decode: (value, issues) => {
+    if (Array.isArray(value)) return pathList('path.utf-8').decode(value, issues);
+    return issues.forgivable('type', [], `expected a list, got ${shown(value)}`);
+  },
+};
+
 /** An entry of a v1 list. */
 export const FILE_ITEM = {
   length: size('length'),
   path: pathList('path'),
   attr,
-  pathUtf8: pathList('path.utf-8', { lenient: true }),
+  pathUtf8,
   symlinkPath: pathList('symlink path', { lenient: true }),
 };
 
@@ -239,7 +254,10 @@ export function decodeFileItem(entry: BencodeValue, issues: Issues): FileItem | 
   if (item.length === undefined && isLink && !map.has('length')) item.length = 0;
   else if (!map.has('length')) issues.add('required', ['length'], 'a file must have a length');
   if (!map.has('path') && item.attr?.includes('p')) item.path = [];
-  else if (!map.has('path')) issues.add('required', ['path'], 'a file must have a path');
+  else if (!map.has('path') && item.pathUtf8 && issues.compat) {
+    issues.add('required', ['path'], 'a file must have a path', 'warning');
+    item.path = item.pathUtf8;
+  } else if (!map.has('path')) issues.add('required', ['path'], 'a file must have a path');
   return item.length === undefined || item.path === undefined ? undefined : (item as FileItem);
 }
 
@@ -285,13 +303,11 @@ export function decodeFolder(map: BencodeMap, path: string[], flat: FlatFile[], 
   const names = new UniqueNames();
   for (const [key, value] of map) {
     issues.path.push(key);
+    const name = key === '' ? '' : decodeName(keyBytes(key), names, issues);
     const node = decodeMap(value, issues);
-    if (!node) whole = false;
-    else if (key === '') whole = decodeLeaf(node, map, { path, flat, issues }) && whole;
-    else {
-      const name = decodeName(keyBytes(key), names, issues);
-      whole = decodeFolder(node, [...path, name ?? ''], flat, issues) && name !== null && whole;
-    }
+    if (!node || name === null) whole = false;
+    if (node && key === '') whole = decodeLeaf(node, map, { path, flat, issues }) && whole;
+    else if (node) whole = decodeFolder(node, [...path, name ?? ''], flat, issues) && whole;
     issues.path.pop();
   }
   return whole;
@@ -317,14 +333,18 @@ function decodeLeaf(node: BencodeMap, siblings: BencodeMap, { path, flat, issues
 
 /** Names that are not UTF-8 may look alike: compat tells them apart by a number. */
 export class UniqueNames {
-  #replaced: Set<string> | undefined;
+  /** Names in use, with the number that the next of the same name may have. */
+  #replaced: Map<string, number> | undefined;
 
   of(name: string): string {
     if (!name.includes('\ufffd')) return name;
-    this.#replaced ??= new Set();
+    this.#replaced ??= new Map();
     let unique = name;
-    for (let n = 1; this.#replaced.has(unique); n += 1) unique = `${name}.${n}`;
-    this.#replaced.add(unique);
+    for (let n = this.#replaced.get(name) ?? 0; this.#replaced.has(unique); n += 1) {
+      unique = `${name}.${n + 1}`;
+      this.#replaced.set(name, n + 1);
+    }
+    this.#replaced.set(unique, 0);
     return unique;
   }
 }
@@ -379,7 +399,7 @@ export const INFO = {
   pieces: hashes('pieces', 20),
   length: size('length'),
   files: fileList,
-  metaVersion: integer('meta version'),
+  metaVersion: integer('meta version', { lenient: true }),
   fileTree,
 };
 

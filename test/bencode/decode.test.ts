@@ -2,10 +2,16 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import bencode from 'bencode';
 import fc from 'fast-check';
-import { BencodeError, type BencodeFault, type DecodeLimits, decode } from '../../src/bencode/decode.ts';
+import {
+  BencodeError,
+  type BencodeFault,
+  type DecodeLimits,
+  type DecodeOptions,
+  decode,
+} from '../../src/bencode/decode.ts';
 import { encode } from '../../src/bencode/encode.ts';
-import type { BencodeMap, BencodeValue } from '../../src/bencode/value.ts';
-import { bencodeValue, latin1, reference, SAMPLE } from './reference.ts';
+import { type BencodeMap, type BencodeValue, RawBencode } from '../../src/bencode/value.ts';
+import { bencodeValue, latin1, loose, reference, SAMPLE } from './reference.ts';
 
 /** What decoding that text throws; a test fails when it throws anything else or nothing. */
 function faultOf(input: Uint8Array, limits: DecodeLimits = {}): BencodeError {
@@ -72,12 +78,13 @@ const FAULTS: Record<Exclude<BencodeFault, 'limit-bytes' | 'limit-depth' | 'limi
   ],
   'duplicate-key': [
     ['d1:ai1e1:ai2ee', 7],
-    ['d1:ai1e1:bi1e1:ai2ee', 13],
     ['d0:i1e0:i1ee', 6],
   ],
   'unsorted-key': [
     ['d1:bi1e1:ai2ee', 7],
     ['d2:aai1e1:ai2ee', 8],
+    // It comes twice, too: what is no neighbour is not looked for, as in what stays raw.
+    ['d1:ai1e1:bi1e1:ai2ee', 13],
     ['d1:\xffi1e1:ai2ee', 7],
     // U+1F600 before U+E000: the order of UTF-16, not of bytes.
     ['d4:\xf0\x9f\x98\x80i1e3:\xee\x80\x80i1ee', 10],
@@ -198,6 +205,16 @@ describe('decode limits', () => {
     assert.ok(performance.now() - begin < 2000);
   });
 
+  it('digits of an integer to 100 by default', () => {
+    const digits = (count: number) => latin1(`li-${'9'.repeat(count)}ee`);
+    assert.ok(decode(digits(100)) && decode(digits(20), { limits: { digits: 20 } }));
+    assert.ok(decode(digits(500), { limits: { digits: 500 } }));
+    assert.deepEqual(
+      [faultOf(digits(21), { digits: 20 }).fault, faultOf(digits(21), { digits: 20 }).offset],
+      ['bad-integer', 1],
+    );
+  });
+
   it('the digits of an integer, so that they cost no quadratic time', () => {
     const begin = performance.now();
     assert.equal(faultOf(latin1(`i${'9'.repeat(10_000_000)}e`)).fault, 'bad-integer');
@@ -316,6 +333,145 @@ describe('decode finds the span of a top-level key', () => {
     const input = new Uint8Array(30).subarray(9, 9 + 11);
     input.set(latin1('d4:infoi1ee'));
     assert.deepEqual(decode(input, { span: 'info' }).span, { start: 7, end: 10 });
+  });
+});
+
+describe('decode when tolerant', () => {
+  const tolerant = (text: string) => {
+    const { value, faults } = decode(latin1(text), { tolerant: true });
+    return { value, faults: faults.map(({ fault, offset }) => [fault, offset]) };
+  };
+
+  it('collects soft faults in the order of the input', () => {
+    assert.deepEqual(tolerant('d1:bi007e1:ai-0e1:ai5ee '), {
+      value: new Map([
+        ['b', 7],
+        ['a', 0],
+      ]),
+      faults: [
+        ['leading-zero', 4],
+        ['unsorted-key', 9],
+        ['negative-zero', 12],
+        ['duplicate-key', 16],
+        ['trailing-data', 23],
+      ],
+    });
+    assert.deepEqual(tolerant('l02:ab00:e'), {
+      value: [latin1('ab'), latin1('')],
+      faults: [
+        ['leading-zero', 1],
+        ['leading-zero', 6],
+      ],
+    });
+  });
+
+  it('lets the first of a key that comes twice count, for the span too', () => {
+    const { value, span } = decode(latin1('d4:infoi1e4:infoi2ee'), { tolerant: true, span: 'info' });
+    assert.deepEqual([value, span], [new Map([['info', 1]]), { start: 7, end: 10 }]);
+  });
+
+  it('has no faults of canonical bencode, and none when it is not', () => {
+    assert.deepEqual(decode(SAMPLE, { tolerant: true }).faults, []);
+    assert.deepEqual(decode(SAMPLE).faults, []);
+  });
+
+  it('lists at most 100', () => {
+    assert.equal(decode(latin1(`l${'i00e'.repeat(1000)}e`), { tolerant: true }).faults.length, 100);
+  });
+
+  it('forgives nothing else', () => {
+    const soft = ['leading-zero', 'negative-zero', 'duplicate-key', 'unsorted-key', 'trailing-data'];
+    for (const [fault, cases] of Object.entries(FAULTS)) {
+      for (const [input] of cases) {
+        const read = () => decode(latin1(input), { tolerant: true });
+        if (soft.includes(fault)) assert.equal(read().faults[0]?.fault, fault, input);
+        else assert.throws(read, { code: 'ERR_BENCODE', fault }, input);
+      }
+    }
+  });
+});
+
+describe('decode of what is to stay raw', () => {
+  const raw = { within: 'info', keys: new Set(['files', 'x']) };
+
+  it('gives lists and dictionaries under these keys as bytes, and nothing else', () => {
+    const { value } = decode(latin1('d4:infod5:filesli1ee5:otherle1:xdee1:xdee'), { raw });
+    const info = new Map<string, unknown>([
+      ['files', new RawBencode(latin1('li1ee'))],
+      ['other', []],
+      ['x', new RawBencode(latin1('de'))],
+    ]);
+    assert.deepEqual(
+      value,
+      new Map<string, unknown>([
+        ['info', info],
+        ['x', new Map()],
+      ]),
+    );
+    for (const elsewhere of ['d4:infod5:filesi7eee', 'd1:yd5:filesleee', 'd4:infold5:filesleeee', 'ld5:filesleee']) {
+      assert.deepEqual(decode(latin1(elsewhere), { raw }), decode(latin1(elsewhere)), elsewhere);
+    }
+  });
+
+  it('takes no key with a dot for a path', () => {
+    assert.deepEqual(decode(latin1('d10:info.fileslee'), { raw }).value, new Map([['info.files', []]]));
+  });
+
+  it('counts depth and items as if it were built', () => {
+    const input = latin1('d4:infod1:xld1:ai1eeeee');
+    assert.ok(decode(input, { raw, limits: { depth: 4, items: 8 } }));
+    assert.throws(() => decode(input, { raw, limits: { depth: 3 } }), { fault: 'limit-depth', offset: 12 });
+    assert.throws(() => decode(input, { raw, limits: { items: 7 } }), { fault: 'limit-items', offset: 16 });
+  });
+
+  /** What decoding comes to: raw bencode is decoded by itself. */
+  function outcome(input: Uint8Array, options: DecodeOptions): unknown {
+    try {
+      const { value, faults, span } = decode(input, { ...options, span: 'info' });
+      return { value: built(value), faults: faults.map(({ fault, offset }) => [fault, offset]), span };
+    } catch (error) {
+      assert.ok(error instanceof BencodeError, String(error));
+      return [error.fault, error.offset, error.message];
+    }
+  }
+
+  function built(value: BencodeValue | RawBencode): BencodeValue {
+    if (value instanceof RawBencode) return decode(value.bytes, { tolerant: true }).value;
+    if (value instanceof Map) return new Map([...value].map(([key, item]) => [key, built(item)]));
+    return value;
+  }
+
+  it('finds the same faults at the same places', () => {
+    const input = fc
+      .tuple(loose, loose, loose)
+      .map(([files, other, x]) =>
+        Buffer.concat([latin1('d4:infod5:files'), files, latin1('5:other'), other, latin1('1:x'), x, latin1('ee')]),
+      );
+    const options = fc.record(
+      {
+        tolerant: fc.boolean(),
+        limits: fc.record(
+          { depth: fc.integer({ min: 2, max: 9 }), items: fc.nat(40), digits: fc.integer({ min: 1, max: 20 }) },
+          { requiredKeys: [] },
+        ),
+      },
+      { requiredKeys: [] },
+    );
+    const change = fc.option(fc.tuple(fc.nat(), fc.constantFrom(...latin1('dlie0123456789:-ax'))));
+    const cut = fc.option(fc.nat());
+    let refused = 0;
+    fc.assert(
+      fc.property(input, options, change, cut, (whole, given, changed, length) => {
+        const bytes = Buffer.from(whole);
+        if (changed) bytes[changed[0] % bytes.length] = changed[1];
+        const damaged = length === null ? bytes : bytes.subarray(0, length % bytes.length);
+        const expected = outcome(damaged, given);
+        if (Array.isArray(expected)) refused += 1;
+        assert.deepEqual(outcome(damaged, { ...given, raw }), expected, damaged.toString('latin1'));
+      }),
+      { numRuns: 3000 },
+    );
+    assert.ok(refused > 300 && refused < 2950, `${refused} were refused`);
   });
 });
 

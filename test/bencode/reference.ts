@@ -57,6 +57,18 @@ export const bencodeValue: fc.Arbitrary<BencodeValue> = fc.letrec<{
     .map((list) => new Map(list)),
 })).value;
 
+/** Bencode whose keys stand in any order, and may come twice: what only a tolerant decoder reads. */
+export const loose: fc.Arbitrary<Buffer> = fc.letrec<{ value: Buffer; list: Buffer; map: Buffer }>((tie) => {
+  const text = fc.constantFrom('0:', '1:a', '1:b', '2:aa', '01:a').map(latin1);
+  const number = fc.constantFrom('i0e', 'i-0e', 'i07e', 'i-12e', 'i9223372036854775808e').map(latin1);
+  const between = (open: string, items: readonly Buffer[]) => Buffer.concat([latin1(open), ...items, latin1('e')]);
+  return {
+    value: fc.oneof({ maxDepth: 4 }, text, number, tie('list'), tie('map')),
+    list: fc.array(tie('value'), { maxLength: 4 }).map((items) => between('l', items)),
+    map: fc.array(fc.tuple(text, tie('value')), { maxLength: 4 }).map((entries) => between('d', entries.flat())),
+  };
+}).value;
+
 /** A value with every kind of token, for tests that go through it byte by byte. */
 export const SAMPLE = reference({
   announce: 'http://t/',

@@ -151,15 +151,15 @@ describe('a draft refuses', () => {
     assert.deepEqual(
       issues.sort(),
       [
-        'announce: string',
-        'announceList.0.0: string',
-        'comment: string',
-        'createdBy: string',
-        'creationDate: date',
-        'info.files: files',
-        'info.length: byteLength',
-        'info.name: string',
-        'info.private: boolean',
+        'announce: type',
+        'announceList.0.0: type',
+        'comment: type',
+        'createdBy: type',
+        'creationDate: type',
+        'info.files: type',
+        'info.length: type',
+        'info.name: type',
+        'info.private: type',
         'pathRoot: pathRoot',
         'paths: noDuplicatedParams',
         'paths: noDuplicatedParams',
@@ -195,8 +195,8 @@ describe('a draft refuses', () => {
   });
 
   it('similar that is no list', () => {
-    assert.deepEqual(issuesOf({ similar: 5 }), ['similar: array']);
-    assert.deepEqual(issuesOf({ similar: 'a'.repeat(40) }), ['similar: array']);
+    assert.deepEqual(issuesOf({ similar: 5 }), ['similar: type']);
+    assert.deepEqual(issuesOf({ similar: 'a'.repeat(40) }), ['similar: type']);
   });
 
   it('a path root that gives no name', () => {

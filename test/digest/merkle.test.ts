@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { merkleRoot, sha256, zeroRoot } from '../../src/hash/merkle.ts';
-import { noise, sha256 as plain, v2Hashes } from './reference.ts';
+import { merkleRoot, sha256, zeroRoot } from '../../src/digest/merkle.ts';
+import { noise, sha256 as plain, v2Hashes } from '../hash/reference.ts';
 
 const BLOCK = 16_384;
 const ZERO = Buffer.alloc(32);

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, statSync, truncateSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, describe, it } from 'node:test';
-import { binding } from '../../src/hash/binding.ts';
+import { binding } from '../../src/digest/binding.ts';
 import { nativeEngine } from '../../src/hash/native.ts';
 import type { HashPlan } from '../../src/hash/plan.ts';
 import { sha1 } from './reference.ts';
@@ -121,7 +121,7 @@ describe('the native engine', () => {
 
 describe('METAINFO_KERNEL', () => {
   const script = `
-    const { binding } = await import('./src/hash/binding.ts');
+    const { binding } = await import('./src/digest/binding.ts');
     try { console.log(JSON.stringify(binding().active)); } catch (error) { console.log(error.code, error.message); }`;
   const run = (kernel: string) =>
     execFileSync(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', script], {

@@ -1,5 +1,5 @@
 // The hashes of BEP 3 and BEP 52 as plainly as they can be put, over whole contents in memory: what the tests hold the
-// sources against. Shares nothing with src/hash.
+// sources against. Shares nothing with src/hash or src/digest.
 import { createHash } from 'node:crypto';
 
 const BLOCK = 16_384;

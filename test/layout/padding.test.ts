@@ -1,14 +1,55 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { addPadfiles, padFile } from '../../src/layout/padding.ts';
-import { type FileItem, isPadFile } from '../../src/model/file-item.ts';
+import { addPadfiles, firstUnaligned, isPadFile, type PaddedFile, padFile } from '../../src/layout/padding.ts';
 
 const PIECE = 16;
 
-const list = (...lengths: number[]): FileItem[] => lengths.map((length, i) => ({ length, path: [`f${i}`] }));
+const list = (...lengths: number[]): PaddedFile[] => lengths.map((length, i) => ({ length, path: [`f${i}`] }));
 /** Lengths, those of pads negative. */
-const lengths = (files: FileItem[]) => files.map((file) => (isPadFile(file) ? -file.length : file.length));
+const lengths = (files: PaddedFile[]) => files.map((file) => (isPadFile(file) ? -file.length : file.length));
+
+describe('isPadFile', () => {
+  it('goes by the flag p, whatever other flags there are', () => {
+    const file = { path: ['.pad', '1'] };
+    for (const attr of ['p', 'px', 'xp']) assert.ok(isPadFile({ ...file, attr }), attr);
+    for (const attr of ['', 'x', 'lh', null]) assert.ok(!isPadFile({ ...file, attr }), String(attr));
+    assert.ok(!isPadFile(file));
+  });
+
+  it('needs no path', () => assert.ok(isPadFile({ path: [], attr: 'p' })));
+
+  it('knows the names of BitComet', () => {
+    const named = '_____padding_file_0_if you see this file, please update to BitComet 0.85 or above____';
+    assert.ok(isPadFile({ path: [named] }));
+    assert.ok(isPadFile({ path: ['a', named] }));
+    assert.ok(!isPadFile({ path: [named, 'a'] }));
+  });
+});
+
+describe('firstUnaligned', () => {
+  const pad = (length: number): PaddedFile => ({ length, path: [], attr: 'p' });
+  const [a, b, c] = list(5, 16, 20) as [PaddedFile, PaddedFile, PaddedFile];
+  const empty: PaddedFile = { length: 0, path: ['e'] };
+
+  it('looks at where a file starts in the whole, not at its neighbours', () => {
+    const cases: [files: PaddedFile[], index: number][] = [
+      [[], -1],
+      [[a], -1],
+      [[a, b], 1],
+      [[b, a, b], 2],
+      [[a, pad(11), b, c], -1],
+      [[a, pad(10), b], 2],
+      // Two wrong pads may make a right start.
+      [[a, pad(5), pad(6), b], -1],
+      // An empty file starts anywhere, and does not stand between a file and its pad.
+      [[a, empty, pad(11), b], -1],
+      [[a, empty, b], 2],
+      [[a, empty], -1],
+    ];
+    for (const [files, index] of cases) assert.equal(firstUnaligned(files, PIECE), index, JSON.stringify(files));
+  });
+});
 
 describe('padFile', () => {
   it('is named by its length and has the flag p', () => {
@@ -75,13 +116,13 @@ describe('addPadfiles', () => {
   }
 
   it('leaves out the pads that are there, also those with more flags, and of a list that was one file', () => {
-    const old: FileItem = { length: 3, path: ['.pad', '3'], attr: 'xp' };
-    const [a, b] = list(5, 20) as [FileItem, FileItem];
+    const old: PaddedFile = { length: 3, path: ['.pad', '3'], attr: 'xp' };
+    const [a, b] = list(5, 20) as [PaddedFile, PaddedFile];
     assert.deepEqual(lengths(addPadfiles([a, old, b, old], PIECE)), [5, -11, 20, -12]);
     assert.deepEqual(addPadfiles([a, old], PIECE), [a]);
   });
 
-  const file: fc.Arbitrary<FileItem> = fc
+  const file: fc.Arbitrary<PaddedFile> = fc
     .tuple(fc.oneof(fc.nat(100), fc.constantFrom(0, 15, 16, 17, 32)), fc.constantFrom(null, 'x', 'p'))
     .map(([length, attr]) => ({ length, path: ['x'], attr }));
   const options = fc.record({ tailPad: fc.boolean() });

@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import {
   checkPieceLength,
   choosePieceLength,
+  isPowerOfTwo,
   MAX_AUTO_PIECE_LENGTH,
   MAX_PIECE_LENGTH,
   MIN_AUTO_PIECE_LENGTH,
@@ -99,6 +100,25 @@ describe('checkPieceLength', () => {
       for (const length of [2 ** 32, 2 ** 52]) {
         assert.throws(() => checkPieceLength(length, version), { code: 'ERR_PIECE_LENGTH', message: /2 GiB/ });
       }
+    }
+  });
+});
+
+describe('isPowerOfTwo', () => {
+  it('accepts every power of two that a number holds exactly', () => {
+    for (let exponent = 0; exponent < 53; exponent += 1) assert.ok(isPowerOfTwo(2 ** exponent), `2^${exponent}`);
+  });
+
+  it('refuses the neighbours of each', () => {
+    for (let exponent = 2; exponent < 53; exponent += 1) {
+      assert.ok(!isPowerOfTwo(2 ** exponent - 1), `2^${exponent} - 1`);
+      assert.ok(!isPowerOfTwo(2 ** exponent + 1), `2^${exponent} + 1`);
+    }
+  });
+
+  it('refuses what is no safe integer above 0', () => {
+    for (const value of [0, -1, -2, 0.5, 2 ** 53, Number.NaN, Number.POSITIVE_INFINITY, 4n, '4', null, undefined]) {
+      assert.ok(!isPowerOfTwo(value), String(value));
     }
   });
 });

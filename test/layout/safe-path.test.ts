@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
+import path from 'node:path';
 import { describe, it } from 'node:test';
-import { unsafeComponent } from '../../src/layout/safe-path.ts';
+import fc from 'fast-check';
+import { safePaths, unsafeComponent } from '../../src/layout/safe-path.ts';
 
 describe('unsafeComponent', () => {
   it('tells why a name is no component', () => {
@@ -12,14 +14,177 @@ describe('unsafeComponent', () => {
       ['/', /slash/],
       ['../x', /slash/],
       ['a\0b', /NUL/],
+      ['C:', /drive letter/],
+      ['c:\\x', /drive letter/],
+      ['\\x', /absolute/],
     ];
     for (const [name, reason] of reasons)
       assert.match(unsafeComponent(name) ?? 'accepted', reason, JSON.stringify(name));
   });
 
   it('accepts any other', () => {
-    for (const name of ['a', '...', '.a', 'a.', ' ', 'a\\b', 'C:', 'é', '😀', '\n']) {
+    for (const name of ['a', '...', '.a', 'a.', ' ', 'a\\b', 'C', 'C:x', 'é', '😀', '\n']) {
       assert.equal(unsafeComponent(name), null, JSON.stringify(name));
     }
+  });
+});
+
+/** Whatever a stranger may write: names of Windows, controls, characters of no width, long ones, and all that leads away. */
+const hostile = fc.oneof(
+  fc.constantFrom('', '.', '..', '...', '/', '\\', '../..', '..\\..', 'C:', 'c:\\x', '/etc', '~', 'a', 'A', 'a.txt'),
+  fc.constantFrom(
+    'CON',
+    'nul.txt',
+    'com1',
+    'LPT9.',
+    'aux ',
+    'a.',
+    'a ',
+    ' ',
+    '. ',
+    '.\u200b.',
+    '\u202e..',
+    '\0',
+    'a\nb',
+    '?*',
+  ),
+  fc.constantFrom(
+    'x'.repeat(300),
+    `${'x'.repeat(238)}. ${'y'.repeat(60)}`,
+    `${'é'.repeat(200)}.txt`,
+    '\ud800',
+    'ﬃ',
+    'İ',
+  ),
+  fc.string({ unit: 'binary', maxLength: 5 }),
+);
+const paths = fc.array(fc.array(hostile, { maxLength: 4 }), { maxLength: 8 });
+
+const lower = (parts: readonly string[]) => parts.join('/').toLowerCase();
+
+for (const windows of [false, true]) {
+  describe(`safePaths for ${windows ? 'Windows' : 'other systems'}`, () => {
+    const safe = (given: readonly string[][]) => safePaths(given, windows);
+    const { resolve, sep } = windows ? path.win32 : path.posix;
+    const root = resolve(windows ? 'C:\\root' : '/root');
+
+    it('lead into the root, and no component is a path itself', () => {
+      fc.assert(
+        fc.property(paths, (given) => {
+          const made = safe(given);
+          assert.equal(made.length, given.length);
+          for (const parts of made) {
+            assert.ok(parts.length > 0);
+            assert.equal(resolve(root, ...parts), [root, ...parts].join(sep), JSON.stringify(parts));
+            for (const part of parts) {
+              assert.equal(unsafeComponent(part), null, JSON.stringify(part));
+              if (windows) assert.doesNotMatch(part, /^(con|prn|aux|nul|com\d|lpt\d)(\.|$)|[?<>"|*:]|[ .]$/i);
+            }
+          }
+        }),
+        { numRuns: 2000 },
+      );
+    });
+
+    it('are all different, and none leads through another, in any case of letters', () => {
+      fc.assert(
+        fc.property(paths, (given) => {
+          const made = safe(given).map(lower);
+          const files = new Set(made);
+          assert.equal(files.size, made.length, JSON.stringify(made));
+          for (const one of made) {
+            for (let end = one.indexOf('/'); end > 0; end = one.indexOf('/', end + 1)) {
+              assert.ok(!files.has(one.slice(0, end)), `${one} leads through a file`);
+            }
+          }
+        }),
+        { numRuns: 2000 },
+      );
+    });
+
+    it('are themselves when made again', () => {
+      fc.assert(
+        fc.property(paths, (given) => {
+          const made = safe(given);
+          assert.deepEqual(safe(made), made);
+        }),
+        { numRuns: 2000 },
+      );
+    });
+
+    it('have no component of more than 240 bytes, numbered ones neither', () => {
+      const long = `${'x'.repeat(300)}.txt`;
+      const made = safe([[long], [long], [`${'é'.repeat(300)}.tar.gz`], ['y'.repeat(300), 'a']]).flat();
+      for (const part of made) assert.ok(Buffer.byteLength(part) <= 240, `${Buffer.byteLength(part)} bytes`);
+      assert.equal(made[0], `${'x'.repeat(236)}.txt`);
+      assert.match(made[2] ?? '', /^é+\.gz$/);
+    });
+
+    it('cut no character in half', () => {
+      fc.assert(
+        fc.property(fc.string({ unit: 'grapheme', minLength: 200, maxLength: 300 }), (name) => {
+          for (const part of safe([[name]]).flat()) assert.ok(part.isWellFormed());
+        }),
+      );
+    });
+
+    it('take 20,000 files of one path at once', () => {
+      const begin = performance.now();
+      assert.equal(new Set(safe(Array.from({ length: 20_000 }, () => ['a', 'b'])).map(lower)).size, 20_000);
+      assert.ok(performance.now() - begin < 2000, `${performance.now() - begin} ms`);
+    });
+  });
+}
+
+describe('safePaths', () => {
+  const safe = (given: string, windows = false) => safePaths([given.split('/')], windows)[0]?.join('/');
+
+  it('leave good names as they are', () => {
+    for (const name of ['a', 'a/b.txt', '.hidden', 'a b', 'é', '...', 'CON', 'x:y', 'a?'])
+      assert.equal(safe(name), name);
+    assert.equal(safe('a/b c.txt', true), 'a/b c.txt');
+  });
+
+  it('replace what leads away and what is no character to see', () => {
+    const cases: [given: string, expected: string][] = [
+      ['../a', '_/a'],
+      ['./a', '_/a'],
+      ['a//b', 'a/b'],
+      ['', '_'],
+      ['a\0b\n', 'a_b_'],
+      ['a\\b', 'a_b'],
+      ['a\u202eb\u200b', 'ab'],
+      ['.\u200b.', '_'],
+      ['C:', '_'],
+    ];
+    for (const [given, expected] of cases) assert.equal(safe(given), expected, JSON.stringify(given));
+    assert.deepEqual(safePaths([[], ['a/b', '/']], false), [['_'], ['a_b', '_']]);
+  });
+
+  it('replace what Windows does not take, on Windows', () => {
+    const cases: [given: string, expected: string][] = [
+      ['CON', '_CON'],
+      ['con.txt', '_con.txt'],
+      ['a/LPT1', 'a/_LPT1'],
+      ['aux ', '_aux'],
+      ['conx', 'conx'],
+      ['a. .', 'a'],
+      ['../a', '_/a'],
+      ['a?<>"|*:b', 'a_______b'],
+    ];
+    for (const [given, expected] of cases) assert.equal(safe(given, true), expected, given);
+  });
+
+  it('number what is there already, before the extension', () => {
+    const given = [['a.txt'], ['A.txt'], ['a.txt'], ['a.1.txt'], ['.x'], ['.x'], ['b'], ['b']];
+    const expected = ['a.txt', 'A.1.txt', 'a.2.txt', 'a.1.1.txt', '.x', '.x.1', 'b', 'b.1'];
+    assert.deepEqual(
+      safePaths(given, false).map(lower),
+      expected.map((one) => one.toLowerCase()),
+    );
+  });
+
+  it('look at this system by default', () => {
+    assert.deepEqual(safePaths([['a?']]), safePaths([['a?']], process.platform === 'win32'));
   });
 });

@@ -21,5 +21,8 @@ export const flatFiles: fc.Arbitrary<FlatFile[]> = fc
     })),
   );
 
+/** A component of a path. */
+export const name = fc.oneof(folder, file);
+
 /** Text as torrents have it. */
 export const text = fc.string({ unit: 'grapheme', maxLength: 12 });

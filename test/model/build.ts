@@ -59,11 +59,13 @@ interface Tree {
 }
 
 function tree(files: [path: string, content: Buffer][], layers: Map<string, Buffer>): Plain {
-  const root: Tree = {};
+  // Without prototypes, a file may be named as what objects have.
+  const empty = () => Object.create(null) as Tree;
+  const root = empty();
   for (const [path, content] of files) {
     let node = root;
     for (const name of path.split('/')) {
-      node[name] ??= {};
+      node[name] ??= empty();
       node = node[name] as Tree;
     }
     const hashes = content.length > 0 ? v2Hashes(content, PIECE) : null;

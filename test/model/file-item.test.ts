@@ -1,18 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { validate } from 'superstruct';
-import { FileList, isPadFile } from '../../src/model/file-item.ts';
+import { FileList } from '../../src/model/file-item.ts';
 
 const problemOf = (value: unknown) => validate(value, FileList)[0]?.message ?? null;
-
-describe('isPadFile', () => {
-  it('goes by the flag p, whatever other flags there are', () => {
-    const file = { length: 1, path: ['.pad', '1'] };
-    for (const attr of ['p', 'px', 'xp']) assert.ok(isPadFile({ ...file, attr }), attr);
-    for (const attr of ['', 'x', 'lh', null]) assert.ok(!isPadFile({ ...file, attr }), String(attr));
-    assert.ok(!isPadFile(file));
-  });
-});
 
 describe('FileList', () => {
   it('accepts files, with or without flags', () => {

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { HashList, type HashSize, toHex } from '../../src/model/hash-list.ts';
+import { toHex } from '../../src/errors.ts';
+import { HashList, type HashSize } from '../../src/model/hash-list.ts';
 import { noise } from '../hash/reference.ts';
 
 const hashes = (count: number, size: HashSize) =>

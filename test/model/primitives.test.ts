@@ -1,40 +1,14 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { is, type Struct } from 'superstruct';
+import { shown } from '../../src/errors.ts';
 import { HashList } from '../../src/model/hash-list.ts';
-import {
-  ByteLength,
-  hashList,
-  isPowerOfTwo,
-  shown,
-  Timestamp,
-  V1PieceLength,
-  V2PieceLength,
-} from '../../src/model/primitives.ts';
+import { ByteLength, hashList, Timestamp, V1PieceLength, V2PieceLength } from '../../src/model/primitives.ts';
 
 function check<T>(struct: Struct<T, null>, accepted: unknown[], refused: unknown[]): void {
   for (const value of accepted) assert.ok(is(value, struct), `${value} was refused`);
   for (const value of refused) assert.ok(!is(value, struct), `${value} was accepted`);
 }
-
-describe('isPowerOfTwo', () => {
-  it('accepts every power of two that a number holds exactly', () => {
-    for (let exponent = 0; exponent < 53; exponent += 1) assert.ok(isPowerOfTwo(2 ** exponent), `2^${exponent}`);
-  });
-
-  it('refuses the neighbours of each', () => {
-    for (let exponent = 2; exponent < 53; exponent += 1) {
-      assert.ok(!isPowerOfTwo(2 ** exponent - 1), `2^${exponent} - 1`);
-      assert.ok(!isPowerOfTwo(2 ** exponent + 1), `2^${exponent} + 1`);
-    }
-  });
-
-  it('refuses what is no safe integer above 0', () => {
-    for (const value of [0, -1, -2, 0.5, 2 ** 53, Number.NaN, Number.POSITIVE_INFINITY, 4n, '4', null, undefined]) {
-      assert.ok(!isPowerOfTwo(value), String(value));
-    }
-  });
-});
 
 describe('the struct of', () => {
   it('a byte length', () => {

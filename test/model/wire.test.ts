@@ -4,24 +4,28 @@ import fc from 'fast-check';
 import { decode } from '../../src/bencode/decode.ts';
 import { encode } from '../../src/bencode/encode.ts';
 import type { BencodeMap } from '../../src/bencode/value.ts';
+import { toHex } from '../../src/errors.ts';
 import { unflattenTree } from '../../src/model/file-tree.ts';
-import { HashList, type HashSize, toHex } from '../../src/model/hash-list.ts';
-import { decodeFields, encodeFields, fromInput, INFO, Issues, TORRENT } from '../../src/model/wire.ts';
+import { HashList, type HashSize } from '../../src/model/hash-list.ts';
+import { Issues, type Profile } from '../../src/model/issues.ts';
+import { decodeFields, encodeFields, fromInput, INFO, nearest, TORRENT } from '../../src/model/wire.ts';
 import { latin1, type Plain, reference } from '../bencode/reference.ts';
-import { flatFiles, text } from './arbitraries.ts';
+import { flatFiles, name, text } from './arbitraries.ts';
 
 /** A dictionary's model, and the codes and places of its issues. */
-function decoded(given: Plain, fields: object) {
-  const issues = new Issues();
-  const model = decodeFields(decode(reference(given)).value as BencodeMap, fields, ['top'], issues);
-  return { model, issues: issues.list.map(({ code, path }) => [code, ...path.slice(1)]) };
+function decoded(given: Plain, fields: object, profile?: Profile) {
+  const issues = new Issues(profile);
+  const model = decodeFields(decode(reference(given)).value as BencodeMap, fields, issues);
+  return { model, issues: placesOf(issues) };
 }
+
+const placesOf = (issues: Issues) => issues.finish().map(({ code, path }) => [code, ...path]);
 
 /** A model to bytes and back. */
 function throughBytes(model: object, fields: object): object {
   const issues = new Issues();
-  const back = decodeFields(decode(encode(encodeFields(model, fields))).value as BencodeMap, fields, [], issues);
-  assert.deepEqual(issues.list, []);
+  const back = decodeFields(decode(encode(encodeFields(model, fields))).value as BencodeMap, fields, issues);
+  assert.deepEqual(issues.finish(), []);
   return back;
 }
 
@@ -32,6 +36,7 @@ const hashList = (size: HashSize) =>
 /** Any of the attributes, in any number. */
 const partial = <T extends Record<string, fc.Arbitrary<unknown>>>(model: T) =>
   fc.record(model, { requiredKeys: [], noNullPrototype: true });
+const url = text.filter((one) => one !== '');
 const extra = fc.constant(
   new Map([
     ['x_unknown', latin1('\xff')],
@@ -42,11 +47,7 @@ const extra = fc.constant(
 describe('encodeFields and decodeFields', () => {
   it('give back an infodict', () => {
     const file = fc
-      .tuple(
-        fc.maxSafeNat(),
-        fc.array(text, { minLength: 1, maxLength: 3 }),
-        fc.option(fc.constantFrom('p', 'x', 'lh')),
-      )
+      .tuple(fc.maxSafeNat(), fc.array(name, { minLength: 1, maxLength: 3 }), fc.option(fc.constantFrom('p', 'x', 'h')))
       .map(([length, path, attr]) => ({ length, path, ...(attr !== null && { attr }) }));
     const info = partial({
       name: text,
@@ -55,7 +56,7 @@ describe('encodeFields and decodeFields', () => {
       pieceLength: fc.maxSafeNat(),
       pieces: hashList(20),
       length: fc.maxSafeNat(),
-      files: fc.array(file, { maxLength: 4 }),
+      files: fc.array(file, { minLength: 1, maxLength: 4 }),
       metaVersion: fc.constant(2),
       fileTree: flatFiles.map(unflattenTree),
       extra,
@@ -73,7 +74,7 @@ describe('encodeFields and decodeFields', () => {
       pieceLayers: fc
         .array(fc.tuple(bytes(32).map(toHex), hashList(32)), { maxLength: 3 })
         .map((list) => new Map(list)),
-      urlList: fc.array(text, { maxLength: 3 }),
+      urlList: fc.array(url, { maxLength: 3 }),
       extra,
     });
     fc.assert(fc.property(torrent, (model) => assert.deepEqual(throughBytes(model, TORRENT), model)));
@@ -82,7 +83,18 @@ describe('encodeFields and decodeFields', () => {
   it('use the keys of the BEPs', () => {
     assert.deepEqual(
       Object.values(INFO).map((field) => field.key),
-      ['name', 'source', 'private', 'piece length', 'pieces', 'length', 'files', 'meta version', 'file tree'],
+      [
+        'name',
+        'name.utf-8',
+        'source',
+        'private',
+        'piece length',
+        'pieces',
+        'length',
+        'files',
+        'meta version',
+        'file tree',
+      ],
     );
     assert.deepEqual(
       Object.values(TORRENT).map((field) => field.key),
@@ -144,7 +156,6 @@ describe('decodeFields', () => {
   it('reads one URL as a list of one, and an empty text as none', () => {
     assert.deepEqual(decoded({ 'url-list': 'http://w/' }, TORRENT).model, { urlList: ['http://w/'] });
     assert.deepEqual(decoded({ 'url-list': '' }, TORRENT).model, { urlList: [] });
-    assert.deepEqual(decoded({ 'url-list': ['', 'b'] }, TORRENT).model, { urlList: ['', 'b'] });
   });
 
   it('reads any integer but 0 as private', () => {
@@ -179,7 +190,7 @@ describe('decodeFields', () => {
     ['an integer above 2^53', INFO, { length: 2n ** 53n }, [['too_large', 'length']]],
     ['text for a flag', INFO, { private: '1' }, [['type', 'private']]],
     ['a date out of range', TORRENT, { 'creation date': 8_640_000_000_001 }, [['date_range', 'creation date']]],
-    ['a date above 2^53', TORRENT, { 'creation date': 2n ** 60n }, [['too_large', 'creation date']]],
+    ['a date above 2^53', TORRENT, { 'creation date': 2n ** 60n }, [['date_range', 'creation date']]],
     ['text for tiers', TORRENT, { 'announce-list': 'a' }, [['type', 'announce-list']]],
     ['text for a tier', TORRENT, { 'announce-list': [['a'], 'b'] }, [['type', 'announce-list', 1]]],
     [
@@ -192,6 +203,7 @@ describe('decodeFields', () => {
       ],
     ],
     ['a dictionary for URLs', TORRENT, { 'url-list': {} }, [['type', 'url-list']]],
+    ['an empty URL', TORRENT, { 'url-list': ['a', ''] }, [['url', 'url-list', 1]]],
     ['a URL that is no text', TORRENT, { 'url-list': noText }, [['not_utf8', 'url-list']]],
     ['a list for hashes', INFO, { pieces: [] }, [['type', 'pieces']]],
     ['half a hash', INFO, { pieces: latin1('x'.repeat(30)) }, [['hash_length', 'pieces']]],
@@ -223,8 +235,8 @@ describe('decodeFields', () => {
     [
       'a name in a tree that is no text',
       INFO,
-      { 'file tree': new Map([['\xff', {}]]) },
-      [['not_utf8', 'file tree', '\xff']],
+      { 'file tree': new Map([['\xff', { '': { length: 0 } }]]) },
+      [['not_utf8', 'file tree', 'ff']],
     ],
     [
       'a leaf without a length',
@@ -242,20 +254,20 @@ describe('decodeFields', () => {
     [
       'a layer of half a hash',
       TORRENT,
-      { 'piece layers': { ['k'.repeat(32)]: 'x'.repeat(33) } },
-      [['hash_length', 'piece layers', '6b'.repeat(32)]],
+      { 'piece layers': new Map([['\x8b'.repeat(32), 'x'.repeat(33)]]) },
+      [['hash_length', 'piece layers', '8b'.repeat(32)]],
     ],
     [
       'a key of 31 bytes',
       TORRENT,
-      { 'piece layers': { ['k'.repeat(31)]: 'x'.repeat(32) } },
-      [['hash_length', 'piece layers', '6b'.repeat(31)]],
+      { 'piece layers': new Map([['\x8b'.repeat(31), 'x'.repeat(32)]]) },
+      [['layers_key', 'piece layers', '8b'.repeat(31)]],
     ],
     [
       'a list for a layer',
       TORRENT,
-      { 'piece layers': { ['k'.repeat(32)]: [] } },
-      [['type', 'piece layers', '6b'.repeat(32)]],
+      { 'piece layers': new Map([['\x8b'.repeat(32), []]]) },
+      [['type', 'piece layers', '8b'.repeat(32)]],
     ],
   ];
   for (const [what, fields, given, expected] of faults) {
@@ -267,11 +279,89 @@ describe('decodeFields', () => {
   });
 });
 
+describe('decodeFields in compat', () => {
+  it('drops what is no URL from a list, and says so', () => {
+    const { model, issues } = decoded({ 'url-list': ['', 'http://w/', 7] }, TORRENT, 'compat');
+    assert.deepEqual(model, { urlList: ['http://w/'] });
+    assert.deepEqual(issues, [
+      ['url', 'url-list', 0],
+      ['type', 'url-list', 2],
+    ]);
+  });
+
+  it('shows text that is not UTF-8 with replacement characters', () => {
+    const { model, issues } = decoded({ comment: latin1('a\xff') }, TORRENT, 'compat');
+    assert.deepEqual([model, issues], [{ comment: 'a\ufffd' }, [['not_utf8', 'comment']]]);
+  });
+
+  it('tells names apart that are not UTF-8', () => {
+    const leaf = { '': { length: 0 } };
+    const tree = new Map([
+      ['\xfe', leaf],
+      ['\xff', leaf],
+    ]);
+    const { model } = decoded({ 'file tree': tree }, INFO, 'compat');
+    assert.deepEqual([...(model['fileTree'] as Map<string, unknown>).keys()], ['\ufffd', '\ufffd.1']);
+  });
+});
+
+describe('BEP 47', () => {
+  const fileOf = (item: Plain) => decoded({ files: [item] }, INFO);
+
+  it('lets a pad have no path', () => {
+    assert.deepEqual(fileOf({ attr: 'p', length: 3 }), {
+      model: { files: [{ attr: 'p', length: 3, path: [] }] },
+      issues: [],
+    });
+  });
+
+  it('lets a symbolic link have no length', () => {
+    assert.deepEqual(fileOf({ attr: 'l', path: ['a'], 'symlink path': ['b', 'c'] }), {
+      model: { files: [{ attr: 'l', path: ['a'], symlinkPath: ['b', 'c'], length: 0 }] },
+      issues: [],
+    });
+  });
+
+  it('wants a target of a link, within the torrent', () => {
+    assert.deepEqual(fileOf({ attr: 'l', path: ['a'] }).issues, [['symlink', 'files', 0]]);
+    assert.deepEqual(fileOf({ attr: 'l', path: ['a'], 'symlink path': ['..', 'c'] }).issues, [
+      ['unsafe_path', 'files', 0, 'symlink path', 0],
+    ]);
+  });
+
+  it('has no pad in a tree, and keeps other flags there', () => {
+    const leaf = (attr: string) => decoded({ 'file tree': { a: { '': { attr, length: 0 } } } }, INFO);
+    assert.deepEqual(leaf('px').issues, [['pad_in_tree', 'file tree', 'a', '', 'attr']]);
+    assert.deepEqual(leaf('x').issues, []);
+  });
+});
+
+describe('an unknown key', () => {
+  it('that is one letter off a known one is warned of', () => {
+    assert.deepEqual(decoded({ anounce: 'a', 'creation dat': 1 }, TORRENT).issues, [
+      ['misspelled', 'anounce'],
+      ['misspelled', 'creation dat'],
+    ]);
+  });
+
+  it('is not, where the known one is there too, or where it is further off', () => {
+    assert.deepEqual(decoded({ announce: 'a', anounce: 'a', commentary: 'a' }, TORRENT).issues, []);
+  });
+
+  it('is near by one letter changed, missing, too many or two swapped', () => {
+    for (const key of ['pieves', 'piees', 'pieeces', 'ipeces', 'pieces2', 'ieces']) {
+      assert.equal(nearest(key, ['length', 'pieces']), 'pieces', key);
+    }
+    for (const key of ['pieces', 'piecs2', 'pceies', 'piec', ''])
+      assert.equal(nearest(key, ['pieces']), undefined, key);
+  });
+});
+
 describe('fromInput', () => {
   const read = (input: Record<string, unknown>, fields: object = INFO, own: string[] = []) => {
     const issues = new Issues();
     const model = fromInput(input, fields, { own, path: ['info'], issues });
-    return { model, issues: issues.list.map(({ code, path }) => [code, ...path]) };
+    return { model, issues: placesOf(issues) };
   };
 
   it('takes the on-disk key or the name of the attribute', () => {

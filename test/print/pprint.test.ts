@@ -10,7 +10,7 @@ const FILE = noise(3 * PIECE);
 
 /** Label and value of every line. */
 function rows(torrent: Torrent): string[][] {
-  const lines = formatTorrent(torrent).split('\n');
+  const lines = [...formatTorrent(torrent)];
   const width = lines[0]?.search(/(?<= {2})\S/) ?? 0;
   return lines.map((line) => [line.slice(0, width).trim(), line.slice(width)]);
 }
@@ -64,7 +64,7 @@ describe('formatTorrent', () => {
     // Longer still when it is escaped.
     const long = '\u0001'.repeat(100_000);
     const top = { 'announce-list': [many], 'url-list': many, comment: long, 'created by': long, 'creation date': 0 };
-    const lines = formatTorrent(made(top, { name: long, source: long, private: 1 })).split('\n');
+    const lines = [...formatTorrent(made(top, { name: long, source: long, private: 1 }))];
     assert.ok(lines.length <= 24, `${lines.length} lines`);
     for (const line of lines) assert.ok(line.length <= 220, `${line.length} characters`);
     assert.equal(lines.filter((line) => line.includes('and 995 more')).length, 2);
@@ -72,9 +72,10 @@ describe('formatTorrent', () => {
 
   it('escapes hostile text', () => {
     const hostile = '\u001b[2J\nversion  v9\u202e';
-    const text = formatTorrent(made({ comment: hostile, announce: hostile }, { name: hostile }));
-    assert.doesNotMatch(text.replaceAll('\n', ''), /\p{Cc}|\u202e/u);
-    assert.equal(text.split('\n').length, 7);
+    const lines = [...formatTorrent(made({ comment: hostile, announce: hostile }, { name: hostile }))];
+    const text = lines.join('\n');
+    for (const line of lines) assert.doesNotMatch(line, /\p{Cc}|\u202e/u);
+    assert.equal(lines.length, 7);
     assert.match(text, /^name .*\\x1b\[2J\\x0aversion {2}v9\\u202e$/m);
   });
 });
@@ -88,7 +89,7 @@ describe('pprint', () => {
     write.mock.restore();
     assert.deepEqual(
       calls.map((call) => call.arguments[0]),
-      [`${formatTorrent(torrent)}\n`],
+      [...formatTorrent(torrent)].map((line) => `${line}\n`),
     );
   });
 });

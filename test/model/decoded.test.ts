@@ -1,0 +1,281 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import bencode from 'bencode';
+import fc from 'fast-check';
+import { decode } from '../../src/bencode/decode.ts';
+import type { BencodeMap } from '../../src/bencode/value.ts';
+import { ValidationError } from '../../src/errors.ts';
+import { unflattenTree } from '../../src/model/file-tree.ts';
+import { HashList } from '../../src/model/hash-list.ts';
+import { Torrent } from '../../src/model/torrent.ts';
+import { latin1, type Plain } from '../bencode/reference.ts';
+import { noise, v1Pieces, v2Hashes } from '../hash/reference.ts';
+import { build, type Content, NAME, PIECE } from './build.ts';
+
+const FOLDER: Content = {
+  a: noise(PIECE + 1),
+  'd/é': noise(7),
+  'd/\u{e000}': noise(2 * PIECE, 5),
+  'd/\u{1f600}': noise(8),
+};
+const TOP = {
+  announce: 'http://t/',
+  'announce-list': [['http://t/'], ['http://ü/']],
+  comment: 'é',
+  'creation date': 1_700_000_000,
+  'url-list': ['http://w/'],
+  'x-unknown': { a: [1, -2, 'x'] },
+};
+const KINDS = ['v1', 'v2', 'hybrid'] as const;
+
+/** Torrents of every kind, canonical. */
+const SAMPLES = KINDS.flatMap((version) =>
+  [noise(2 * PIECE + 5), FOLDER].map((content) => build({ version, content, top: TOP }).bytes),
+);
+
+/** `code path` of all that is wrong. */
+function issuesOf(decoded: unknown): string[] {
+  try {
+    Torrent.fromDecoded(decoded);
+  } catch (error) {
+    assert.ok(error instanceof ValidationError, String(error));
+    return error.issues.map(({ code, path }) => `${code} ${path.join('.')}`);
+  }
+  return [];
+}
+
+/** What the package decodes, with some of it changed. */
+function decodedOf(version: (typeof KINDS)[number], content: Content = noise(2 * PIECE + 5)) {
+  const torrent = bencode.decode(build({ version, content, top: TOP }).bytes) as Record<string, unknown>;
+  return { torrent, info: torrent['info'] as Record<string, unknown> };
+}
+
+describe('Torrent.fromDecoded gives the very bytes', () => {
+  const roundTrips = (from: (bytes: Buffer) => unknown) => () => {
+    for (const bytes of SAMPLES) {
+      const torrent = Torrent.fromDecoded(from(bytes));
+      assert.deepEqual(Buffer.from(torrent.bencode()), bytes);
+    }
+  };
+
+  it(
+    'of what decode gives',
+    roundTrips((bytes) => decode(bytes).value),
+  );
+  it(
+    'of what the package bencode gives, with its keys in hexadecimal',
+    roundTrips((bytes) => bencode.decode(bytes)),
+  );
+  it(
+    'of what modelDumpTorrent gives',
+    roundTrips((bytes) => Torrent.fromBytes(bytes).modelDumpTorrent()),
+  );
+  it(
+    'of its binary mode',
+    roundTrips((bytes) => Torrent.fromBytes(bytes).modelDumpTorrent({ mode: 'binary' })),
+  );
+
+  it(
+    'of Maps whose keys are bytes',
+    roundTrips((bytes) => withByteKeys(decode(bytes).value)),
+  );
+
+  function withByteKeys(value: unknown): unknown {
+    if (Array.isArray(value)) return value.map(withByteKeys);
+    if (!(value instanceof Map)) return value;
+    return new Map([...(value as BencodeMap)].map(([key, item]) => [latin1(key), withByteKeys(item)]));
+  }
+
+  it('of keys in any order', () => {
+    fc.assert(
+      fc.property(fc.constantFrom(...SAMPLES), fc.infiniteStream(fc.nat()), (bytes, random) => {
+        const shuffled = (value: unknown): unknown => {
+          if (!(value instanceof Map)) return value;
+          const entries = [...(value as BencodeMap)].map(([key, item]) => ({ key, item, at: random.next().value }));
+          return new Map(entries.sort((a, b) => a.at - b.at).map(({ key, item }) => [key, shuffled(item)]));
+        };
+        assert.deepEqual(Buffer.from(Torrent.fromDecoded(shuffled(decode(bytes).value)).bencode()), bytes);
+      }),
+      { numRuns: 50 },
+    );
+  });
+
+  it('of keys in info that are no text, __proto__ among them, when they are decoded here', () => {
+    const odd = new Map<string, Plain>([
+      ['\xff', 1],
+      ['\x80', latin1('\xfe')],
+    ]);
+    const { bytes } = build({
+      version: 'v1',
+      content: noise(5),
+      info: { odd, ['__proto__']: 1 },
+      top: { odd, big: 2n ** 70n },
+    });
+    assert.deepEqual(Buffer.from(Torrent.fromDecoded(decode(bytes).value).bencode()), bytes);
+  });
+});
+
+describe('Torrent.fromDecoded takes attribute names', () => {
+  const FILE = noise(2 * PIECE + 5);
+  const { root, layer } = v2Hashes(FILE, PIECE);
+
+  it('and values as the models have them', () => {
+    const fields = {
+      announceList: [['http://a/']],
+      createdBy: 'me',
+      creationDate: new Date(86_400_000),
+      urlList: ['http://w/'],
+      comment: undefined,
+      announce: null,
+      info: {
+        name: NAME,
+        private: true,
+        pieceLength: PIECE,
+        pieces: new HashList(v1Pieces(FILE, PIECE), 20),
+        length: FILE.length,
+        metaVersion: 2,
+        fileTree: unflattenTree([{ path: [NAME], length: FILE.length, piecesRoot: root }]),
+      },
+      pieceLayers: { [root.toString('hex')]: layer },
+    };
+    const top = {
+      'announce-list': [['http://a/']],
+      'created by': 'me',
+      'creation date': 86_400,
+      'url-list': ['http://w/'],
+    };
+    const { bytes } = build({ version: 'hybrid', content: FILE, info: { private: 1 }, top });
+    assert.deepEqual(Buffer.from(Torrent.fromDecoded(fields).bencode()), bytes);
+  });
+
+  it('of files and leaves', () => {
+    const link = { length: 0, path: ['l'], attr: 'l' };
+    const files = (name: string) => [
+      { length: 5, path: ['a'] },
+      { ...link, [name]: ['a'] },
+    ];
+    const { bytes } = build({
+      version: 'v1',
+      content: noise(5),
+      info: { length: undefined, files: files('symlink path') },
+    });
+    const { info } = bencode.decode(bytes) as { info: object };
+    const given = { info: { ...info, files: files('symlinkPath') } };
+    assert.deepEqual(Buffer.from(Torrent.fromDecoded(given).bencode()), bytes);
+  });
+
+  it('and lists of hashes for packed ones', () => {
+    const { torrent, info } = decodedOf('v1', FILE);
+    const given = { ...torrent, info: { ...info, pieces: v1Pieces(FILE, PIECE) } };
+    assert.deepEqual(Torrent.fromDecoded(given).bencode(), Torrent.fromDecoded(torrent).bencode());
+  });
+
+  it('but not beside the keys on disk', () => {
+    const { torrent, info } = decodedOf('hybrid');
+    assert.deepEqual(issuesOf({ ...torrent, createdBy: 'x', 'created by': 'x' }), ['alias created by']);
+    assert.deepEqual(issuesOf({ ...torrent, info: { ...info, pieceLength: PIECE } }), ['alias info.piece length']);
+    const leaf = { length: 1, 'pieces root': noise(32), piecesRoot: noise(32) };
+    const tree = { a: { '': leaf } };
+    assert.deepEqual(issuesOf({ ...torrent, info: { ...info, 'file tree': tree } }), [
+      'alias info.file tree.a..pieces root',
+    ]);
+  });
+});
+
+describe('Torrent.fromDecoded says when a decoder has lost information', () => {
+  it('by text where bytes are meant', () => {
+    const { torrent, info } = decodedOf('hybrid');
+    const layers = torrent['piece layers'] as Record<string, Uint8Array>;
+    const [key] = Object.keys(layers) as [string];
+    assert.deepEqual(issuesOf({ ...torrent, info: { ...info, pieces: 'text' } }), ['lost info.pieces']);
+    assert.deepEqual(issuesOf({ ...torrent, 'piece layers': { [key]: 'text' } }), [`lost piece layers.${key}`]);
+    assert.match(issuesOf({ ...torrent, 'piece layers': { 'a\ufffd': layers[key] } })[0] ?? '', /^lost piece layers/);
+    const tree = (root: string) => ({ [NAME]: { '': { length: 2 * PIECE + 5, 'pieces root': root } } });
+    for (const root of ['\ufffd'.repeat(32), 'k'.repeat(32)]) {
+      const issues = issuesOf({ ...torrent, info: { ...info, 'file tree': tree(root) } });
+      assert.ok(issues.includes(`lost info.file tree.${NAME}..pieces root`), issues.join());
+    }
+  });
+
+  it('by all text, as decoders with an encoding give it', () => {
+    const asText = (value: unknown): unknown => {
+      if (value instanceof Uint8Array) return Buffer.from(value).toString();
+      if (Array.isArray(value)) return value.map(asText);
+      if (!(value instanceof Map)) return value;
+      return Object.fromEntries(
+        [...(value as BencodeMap)].map(([key, item]) => [latin1(key).toString(), asText(item)]),
+      );
+    };
+    for (const bytes of SAMPLES) {
+      const issues = issuesOf(asText(decode(bytes).value));
+      assert.ok(issues.length > 0 && issues.every((issue) => issue.startsWith('lost ')), issues.join());
+    }
+  });
+
+  it('by replacement characters in any text', () => {
+    const { torrent } = decodedOf('v1');
+    assert.deepEqual(issuesOf({ ...torrent, comment: 'a\ufffd' }), ['lost comment']);
+    // Bytes that say that character have lost nothing.
+    assert.deepEqual(issuesOf({ ...torrent, comment: Buffer.from('a\ufffd') }), []);
+  });
+
+  it('by numbers that may be rounded, but not bigints', () => {
+    const { torrent, info } = decodedOf('v1');
+    for (const number of [2 ** 53, -(2 ** 53), 1e300]) {
+      assert.deepEqual(issuesOf({ ...torrent, x: number }), ['lost x']);
+      assert.deepEqual(issuesOf({ ...torrent, info: { ...info, x: [number] } }), ['lost info.x.0']);
+    }
+    assert.deepEqual(issuesOf({ ...torrent, x: 2n ** 60n }), []);
+    const { bytes } = build({ version: 'v1', content: noise(5), info: { x: 2n ** 60n } });
+    assert.deepEqual(issuesOf(bencode.decode(bytes)), ['lost info.x']);
+  });
+
+  it('by a prototype, which is what the package makes of a key __proto__', () => {
+    const { bytes } = build({ version: 'v1', content: noise(5), info: { ['__proto__']: { a: 1 } } });
+    assert.deepEqual(issuesOf(bencode.decode(bytes)), ['lost info']);
+  });
+});
+
+describe('Torrent.fromDecoded refuses', () => {
+  it('what is no dictionary', () => {
+    for (const value of [null, undefined, 5, 'd4:infodee', [], Buffer.from('de'), new Date(), () => 1]) {
+      assert.deepEqual(issuesOf(value), ['type ']);
+    }
+  });
+
+  it('what bencode has not', () => {
+    const { torrent } = decodedOf('v1');
+    for (const value of [1.5, Number.NaN, Symbol('x'), () => 1])
+      assert.deepEqual(issuesOf({ ...torrent, x: value }), ['type x']);
+  });
+
+  it('what has no end, with an error', () => {
+    const { torrent, info } = decodedOf('v2');
+    const ring: Record<string, unknown> = {};
+    ring['ring'] = ring;
+    const list: unknown[] = [];
+    list.push(list);
+    for (const endless of [
+      { ...torrent, ring },
+      { ...torrent, list },
+      { ...torrent, info: { ...info, ring } },
+    ]) {
+      assert.match(issuesOf(endless)[0] ?? '', /^type /);
+    }
+    // A tree is gone through on its own.
+    assert.match(issuesOf({ ...torrent, info: { ...info, 'file tree': ring } })[0] ?? '', /^type /);
+  });
+
+  it('what the rules refuse, with their codes', () => {
+    const { torrent, info } = decodedOf('v1');
+    assert.deepEqual(issuesOf({ ...torrent, info: { ...info, length: -1 } }), ['negative info.length']);
+    assert.deepEqual(issuesOf({}), ['required info']);
+  });
+
+  it('changes nothing of what it is given', () => {
+    const { torrent } = decodedOf('hybrid', FOLDER);
+    const before = structuredClone(torrent);
+    Torrent.fromDecoded(torrent);
+    assert.deepEqual(torrent, before);
+  });
+});

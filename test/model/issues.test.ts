@@ -1,0 +1,200 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { ISSUE_CODES } from '../../src/errors.ts';
+import { Issues } from '../../src/model/issues.ts';
+import { latin1, reference } from '../bencode/reference.ts';
+
+const codes = (issues: Issues) => issues.finish().map(({ code }) => code);
+
+describe('Issues', () => {
+  it('hold everything that there is to say of one', () => {
+    const issues = new Issues();
+    issues.add('hash_length', ['info', 'pieces'], 'expected a, got b');
+    issues.add('tree', ['info', 'file tree', 0], 'expected c, got d', 'warning');
+    assert.deepEqual(issues.finish(), [
+      { code: 'hash_length', severity: 'error', path: ['info', 'pieces'], message: 'expected a, got b' },
+      {
+        code: 'tree',
+        severity: 'warning',
+        path: ['info', 'file tree', 0],
+        message: 'expected c, got d',
+        spec: ISSUE_CODES.tree.spec,
+      },
+    ]);
+  });
+
+  it('come errors first, else as they were found', () => {
+    const issues = new Issues();
+    issues.add('url', [], 'a', 'warning');
+    issues.add('type', [], 'b');
+    issues.add('alias', [], 'c', 'warning');
+    issues.add('tree', [], 'd');
+    assert.deepEqual(codes(issues), ['type', 'tree', 'url', 'alias']);
+  });
+
+  it('give nothing to the decoder that reports one', () => {
+    const issues = new Issues();
+    assert.equal(issues.add('type', [], 'a'), undefined);
+    assert.equal(issues.forgivable('type', [], 'a'), undefined);
+  });
+
+  it('are errors until they are all warnings', () => {
+    const issues = new Issues();
+    assert.ok(!issues.hasErrors);
+    issues.add('type', [], 'a', 'warning');
+    assert.ok(!issues.hasErrors);
+    issues.add('type', [], 'a');
+    assert.ok(issues.hasErrors);
+  });
+
+  it('are forgiven in compat alone', () => {
+    for (const profile of ['default', 'strict', 'compat'] as const) {
+      const issues = new Issues(profile);
+      issues.forgivable('type', [], 'a');
+      assert.equal(issues.compat, profile === 'compat');
+      assert.equal(issues.hasErrors, profile !== 'compat', profile);
+    }
+  });
+
+  it('are of the severity that is set, unless they have their own', () => {
+    const issues = new Issues();
+    issues.severity = 'warning';
+    issues.add('type', [], 'a');
+    issues.add('tree', [], 'b', 'error');
+    issues.forgivable('alias', [], 'c');
+    assert.deepEqual(
+      issues.finish().map(({ severity }) => severity),
+      ['error', 'warning', 'warning'],
+    );
+  });
+});
+
+describe('Issues.within', () => {
+  it('adds steps to the path of what is found there, and takes them back', () => {
+    const issues = new Issues();
+    const result = issues.within('a', () => {
+      issues.within(0, () => issues.add('type', ['b'], 'x'));
+      return 5;
+    });
+    issues.add('type', ['c'], 'y');
+    assert.throws(() => issues.within('z', () => assert.fail('stop')), /stop/);
+    assert.equal(result, 5);
+    assert.deepEqual(
+      issues.finish().map(({ path }) => path),
+      [['a', 0, 'b'], ['c']],
+    );
+    assert.deepEqual(issues.path, []);
+  });
+});
+
+describe('Issues.covers', () => {
+  it('tells whether something at or below a place was found', () => {
+    const issues = new Issues();
+    issues.within('a', () => issues.add('type', [0, 'b'], 'x'));
+    for (const path of [[], ['a'], ['a', 0], ['a', 0, 'b']]) assert.ok(issues.covers(path), path.join('.'));
+    for (const path of [['b'], ['a', 1], ['a', 0, 'b', 'c']]) assert.ok(!issues.covers(path), path.join('.'));
+  });
+});
+
+describe('the path of an issue', () => {
+  const pathOf = (...steps: (string | number)[]) => {
+    const issues = new Issues();
+    issues.add('type', steps, 'x');
+    return issues.finish()[0]?.path;
+  };
+  const onDisk = (text: string) => Buffer.from(text).toString('latin1');
+
+  it('has text where keys are UTF-8, whatever their length', () => {
+    for (const name of ['a', '', 'é', '\u{1f600}', 'é'.repeat(16), 'k'.repeat(32)]) {
+      assert.deepEqual(pathOf('info', 'file tree', onDisk(name), 0), ['info', 'file tree', name, 0]);
+    }
+  });
+
+  it('has hexadecimal where they are not', () => {
+    assert.deepEqual(pathOf('info', '\xff\x00'), ['info', 'ff00']);
+  });
+
+  it('has the keys of piece layers in hexadecimal, as the models do, even when they are text', () => {
+    for (const key of ['k'.repeat(32), onDisk('é').repeat(16), '\xff'.repeat(32)]) {
+      assert.deepEqual(pathOf('piece layers', key), ['piece layers', latin1(key).toString('hex')]);
+    }
+  });
+});
+
+describe('the offset of an issue', () => {
+  const bytes = reference({ a: [1, { b: 2 }] });
+
+  it('is where the value begins, or what should have held it', () => {
+    const issues = new Issues();
+    issues.add('type', ['a', 1, 'b'], 'x');
+    issues.add('required', ['a', 1, 'c'], 'x');
+    issues.add('type', [], 'x');
+    assert.deepEqual(
+      issues.finish(bytes).map(({ offset }) => offset),
+      [bytes.indexOf('i2e'), bytes.indexOf('d1:b'), 0],
+    );
+  });
+
+  it('is told only where there are bytes', () => {
+    const issues = new Issues();
+    issues.add('type', [], 'x');
+    assert.ok(!('offset' in (issues.finish()[0] ?? {})));
+  });
+
+  it('is a place of its own where that is no value', () => {
+    const issues = new Issues();
+    issues.warnAt('trailing_data', 99, 'x');
+    issues.add('type', ['a'], 'y');
+    assert.deepEqual(
+      issues.finish(bytes).map(({ code, severity, offset }) => [code, severity, offset]),
+      [
+        ['type', 'error', 4],
+        ['trailing_data', 'warning', 99],
+      ],
+    );
+  });
+});
+
+describe('more than 1000 issues', () => {
+  /** What is listed, and what stands in for the rest. */
+  function afterMany(errors: number, warnings: number) {
+    const issues = new Issues();
+    for (let i = 0; i < errors; i += 1) issues.add('type', [i], `error ${i}`);
+    for (let i = 0; i < warnings; i += 1) issues.add('tree', [i], `warning ${i}`, 'warning');
+    const found = issues.finish();
+    const rest = found.filter(({ code }) => code === 'too_many_issues');
+    return {
+      listed: found.length - rest.length,
+      rest: rest.map(({ severity, path, message }) => [severity, path, message]),
+      severities: [...new Set(found.map(({ severity }) => severity))],
+      hasErrors: issues.hasErrors,
+    };
+  }
+
+  it('are counted, not listed', () => {
+    assert.deepEqual(afterMany(1000, 0), { listed: 1000, rest: [], severities: ['error'], hasErrors: true });
+    assert.deepEqual(afterMany(1001, 0).rest, [['error', [], 'and 1 more']]);
+    assert.deepEqual(afterMany(2_000_000, 0).rest, [['error', [], 'and 1999000 more']]);
+  });
+
+  it('are counted apart, errors before warnings', () => {
+    assert.deepEqual(afterMany(1002, 3), {
+      listed: 1000,
+      rest: [
+        ['error', [], 'and 2 more'],
+        ['warning', [], 'and 3 more'],
+      ],
+      severities: ['error', 'warning'],
+      hasErrors: true,
+    });
+  });
+
+  it('are errors, even when those that are listed are warnings', () => {
+    const issues = new Issues();
+    for (let i = 0; i < 1000; i += 1) issues.add('tree', [i], 'x', 'warning');
+    assert.ok(!issues.hasErrors);
+    issues.add('type', [], 'x');
+    assert.ok(issues.hasErrors);
+    assert.equal(issues.finish()[0]?.severity, 'error');
+  });
+});

@@ -1,0 +1,177 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import fc from 'fast-check';
+import { BencodeError, type DecodeOptions, decode } from '../../src/bencode/decode.ts';
+import type { BencodeMap } from '../../src/bencode/value.ts';
+import { type FileTree, type FlatFile, flattenTree, unflattenTree } from '../../src/model/file-tree.ts';
+import { Issues, type Profile } from '../../src/model/issues.ts';
+import { RAW, RAW_INFO } from '../../src/model/raw-files.ts';
+import { decodeFields, INFO } from '../../src/model/wire.ts';
+import { latin1, type Plain, reference } from '../bencode/reference.ts';
+
+interface Read {
+  files: unknown;
+  tree: FileTree | undefined;
+  issues: unknown;
+}
+
+/** The files and the tree of an infodict, by way of decoded Maps or straight from the bytes. Null when it is no bencode. */
+function read(info: Uint8Array, way: 'maps' | 'bytes', profile: Profile, options: DecodeOptions = {}): Read | null {
+  const issues = new Issues(profile);
+  let torrent: BencodeMap;
+  try {
+    const bytes = Buffer.concat([latin1('d4:info'), info, latin1('e')]);
+    torrent = decode(bytes, { ...options, ...(way === 'bytes' && { raw: RAW }) }).value as BencodeMap;
+  } catch (error) {
+    assert.ok(error instanceof BencodeError, String(error));
+    return null;
+  }
+  const map = torrent.get('info');
+  if (!(map instanceof Map)) return null;
+  const { files, fileTree } = decodeFields(map, way === 'maps' ? INFO : RAW_INFO, issues);
+  const tree = way === 'maps' ? (fileTree as FileTree) : fileTree && unflattenTree(fileTree as FlatFile[]);
+  return { files, tree: tree as FileTree | undefined, issues: issues.finish() };
+}
+
+/** Both ways come to the same, in every profile. */
+function agree(info: Uint8Array, options?: DecodeOptions): Read | null {
+  let last: Read | null = null;
+  for (const profile of ['default', 'compat'] as const) {
+    last = read(info, 'maps', profile, options);
+    const fast = read(info, 'bytes', profile, options);
+    assert.deepEqual(fast, last, `${profile}: ${Buffer.from(info).toString('latin1')}`);
+    if (last?.tree) assert.deepEqual(flattenTree(fast?.tree as FileTree), flattenTree(last.tree));
+  }
+  return last;
+}
+
+// Mostly what a torrent should have, so that the short way is taken often, and each kind of mistake.
+const odd = fc.constantFrom<Plain>(-1, 2n ** 60n, '', [], {}, 7, ['a', 1], latin1('\xff'), ['..'], [[]]);
+const name = fc.constantFrom<Plain>(
+  'a',
+  'b.txt',
+  '.',
+  '..',
+  'é',
+  '\ufffd',
+  '',
+  'a/b',
+  'C:',
+  '\\x',
+  'x:y',
+  latin1('\xfe'),
+);
+const length = fc.oneof({ weight: 6, arbitrary: fc.nat() }, { weight: 1, arbitrary: fc.constant(999_999_999_999_999) });
+const often = (arbitrary: fc.Arbitrary<Plain>) => fc.oneof({ weight: 8, arbitrary }, { weight: 1, arbitrary: odd });
+
+const file: fc.Arbitrary<Plain> = fc.record(
+  {
+    length: often(length),
+    path: often(fc.array(name, { maxLength: 3 })),
+    attr: often(fc.constantFrom('p', 'x', 'l', 'lx', '')),
+    'symlink path': often(fc.array(name, { minLength: 1, maxLength: 2 })),
+    md5sum: odd,
+  },
+  { requiredKeys: ['length', 'path'], noNullPrototype: true },
+);
+
+const root = fc.constantFrom(Buffer.alloc(32, 1), Buffer.alloc(31), Buffer.alloc(32));
+const leaf: fc.Arbitrary<Plain> = fc.record(
+  { length: often(length), 'pieces root': often(root), attr: often(fc.constantFrom('x', 'p', 'l')), extra: odd },
+  { requiredKeys: ['length'], noNullPrototype: true },
+);
+const key = fc.constantFrom('a', 'b', '.', '..', '\xc3\xa9', 'x:y', 'C:', 'a/b', '\xff', '\xfe', '\xef\xbf\xbd', '');
+const tree: fc.Arbitrary<Plain> = fc.letrec<{ node: Plain; folder: Plain }>((tie) => ({
+  node: fc.oneof(
+    { maxDepth: 4 },
+    { weight: 4, arbitrary: leaf.map((item): Plain => ({ '': item })) },
+    { weight: 3, arbitrary: tie('folder') },
+    { weight: 1, arbitrary: odd },
+  ),
+  folder: fc
+    .uniqueArray(fc.tuple(key, tie('node')), { maxLength: 4, selector: ([one]) => one })
+    .map((entries): Plain => new Map(entries)),
+})).folder;
+
+const info = fc.record(
+  { files: often(fc.array(often(file), { maxLength: 4 })), 'file tree': often(tree) },
+  { requiredKeys: [], noNullPrototype: true },
+);
+
+describe('reading files straight from the bytes', () => {
+  it('comes to the same as by decoded Maps', () => {
+    const seen = { files: 0, tree: 0 };
+    fc.assert(
+      fc.property(info, (given) => {
+        const result = agree(reference(given));
+        if (result?.files) seen.files += 1;
+        if (result?.tree) seen.tree += 1;
+      }),
+      { numRuns: 3000 },
+    );
+    assert.ok(seen.files > 100 && seen.tree > 100, JSON.stringify(seen));
+  });
+
+  it('comes to the same with any byte changed', () => {
+    let accepted = 0;
+    fc.assert(
+      fc.property(
+        info,
+        fc.nat(),
+        fc.oneof(fc.constantFrom(...latin1('dlie01234:-')), fc.nat(255)),
+        (given, at, byte) => {
+          const bytes = reference(given);
+          bytes[at % bytes.length] = byte;
+          if (agree(bytes)) accepted += 1;
+        },
+      ),
+      { numRuns: 3000 },
+    );
+    assert.ok(accepted > 100, `${accepted} were bencode`);
+  });
+
+  it('comes to the same for a list that is not canonical', () => {
+    const items = [
+      'd6:lengthi1e4:pathl1:aee',
+      // Out of order, twice, with leading zeros.
+      'd4:pathl1:ae6:lengthi1ee',
+      'd6:lengthi1e6:lengthi2e4:pathl1:aee',
+      'd6:lengthi01e4:pathl01:aee',
+      'd6:lengthi-0e4:pathl1:aee',
+      'd04:attr1:x6:lengthi1e4:pathl1:aee',
+    ];
+    for (const item of items) {
+      const result = agree(latin1(`d5:filesl${item}ee`), { tolerant: true });
+      assert.deepEqual([(result?.files as unknown[] | undefined)?.length, result?.issues], [1, []], item);
+    }
+  });
+
+  it('decodes entries within the limits of the caller', () => {
+    const deep = `${'l'.repeat(150)}${'e'.repeat(150)}`;
+    const limits = { depth: 200 };
+    const result = agree(latin1(`d5:filesld6:lengthi1e4:pathl1:ae1:x${deep}eee`), { limits });
+    assert.equal((result?.files as unknown[] | undefined)?.length, 1);
+    assert.ok(agree(latin1(`d9:file treed1:ad0:d6:lengthi1e1:x${deep}eeee`), { limits })?.tree);
+    // And where they are of the wrong type.
+    assert.ok(agree(latin1(`d9:file tree${deep}e`), { limits }));
+    const long = `i${'9'.repeat(150)}e`;
+    assert.ok(agree(latin1(`d5:filesld6:lengthi1e4:pathl1:ae1:x${long}eee`), { limits: { digits: 150 } }));
+  });
+
+  it('takes the files in their order', () => {
+    const files = ['b', 'a', 'c'].map((one) => ({ length: 1, path: [one] }));
+    assert.deepEqual(agree(reference({ files }))?.files, files);
+  });
+
+  it('takes names that are not UTF-8 in no more than linear time, in compat', () => {
+    // All different, and all three replacement characters.
+    const bytes = Array.from({ length: 40 ** 3 }, (_, i) => [i % 40, Math.floor(i / 40) % 40, Math.floor(i / 1600)]);
+    const entries = bytes.map(
+      (three) => [latin1(String.fromCharCode(...three.map((byte) => 0x80 + byte))), {}] as const,
+    );
+    const many = new Map(entries.slice(0, 30_000).map(([one]) => [one.toString('latin1'), { '': { length: 0 } }]));
+    const begin = performance.now();
+    assert.ok(read(reference({ 'file tree': many }), 'bytes', 'compat')?.tree);
+    assert.ok(performance.now() - begin < 5000, `${performance.now() - begin} ms`);
+  });
+});
