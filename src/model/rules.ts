@@ -126,10 +126,7 @@ function safeName({ version, info, has, flat, issues }: Subject): void {
 
 function lengthXorFiles({ version, has, issues }: Subject): void {
   if (version === 'v2' || has('length') !== has('files')) return;
-  const neither = 'expected length (a single file) or files, got neither';
-  // libtorrent takes the files of a hybrid from its tree.
-  if (!has('length') && version === 'hybrid') issues.forgivable('lengthXorFiles', ['info'], neither);
-  else if (!has('length')) issues.add('lengthXorFiles', ['info'], neither);
+  if (!has('length')) issues.add('lengthXorFiles', ['info'], 'expected length (a single file) or files, got neither');
   else issues.forgivable('lengthXorFiles', ['info'], 'expected length (a single file) or files, got both');
 }
 

@@ -191,10 +191,8 @@ describe('Torrent.fromDecoded says when a decoder has lost information', () => {
     assert.deepEqual(issuesOf({ ...torrent, 'piece layers': { [key]: 'text' } }), [`lost piece layers.${key}`]);
     assert.match(issuesOf({ ...torrent, 'piece layers': { 'a\ufffd': layers[key] } })[0] ?? '', /^lost piece layers/);
     const tree = (root: string) => ({ [NAME]: { '': { length: 2 * PIECE + 5, 'pieces root': root } } });
-    for (const root of ['\ufffd'.repeat(32), 'k'.repeat(32)]) {
-      const issues = issuesOf({ ...torrent, info: { ...info, 'file tree': tree(root) } });
-      assert.ok(issues.includes(`lost info.file tree.${NAME}..pieces root`), issues.join());
-    }
+    const issues = issuesOf({ ...torrent, info: { ...info, 'file tree': tree('\ufffd'.repeat(32)) } });
+    assert.deepEqual(issues, [`lost info.file tree.${NAME}..pieces root`]);
   });
 
   it('by all text, as decoders with an encoding give it', () => {

@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { toHex } from '../../src/errors.ts';
+import type { InfoDictV1 } from '../../src/model/info-dict.ts';
 import { Torrent } from '../../src/model/torrent.ts';
-import { formatTorrent, plural, pprint } from '../../src/print/pprint.ts';
+import { formatTorrent, plural, pprint, type Verbosity } from '../../src/print/pprint.ts';
 import type { Plain } from '../bencode/reference.ts';
-import { noise, sha1, sha256 } from '../hash/reference.ts';
+import { noise, sha1, sha256, v2Hashes } from '../hash/reference.ts';
 import { build, PIECE } from '../model/build.ts';
 
 const FILE = noise(3 * PIECE);
@@ -66,8 +68,8 @@ describe('formatTorrent', () => {
     const top = { 'announce-list': [many], 'url-list': many, comment: long, 'created by': long, 'creation date': 0 };
     const lines = [...formatTorrent(made(top, { name: long, source: long, private: 1 }))];
     assert.ok(lines.length <= 24, `${lines.length} lines`);
-    for (const line of lines) assert.ok(line.length <= 220, `${line.length} characters`);
-    assert.equal(lines.filter((line) => line.includes('and 995 more')).length, 2);
+    for (const line of lines) assert.ok(line.length <= 80, `${line.length} characters`);
+    assert.equal(lines.filter((line) => line.includes('and 997 more')).length, 2);
   });
 
   it('escapes hostile text', () => {
@@ -77,6 +79,60 @@ describe('formatTorrent', () => {
     for (const line of lines) assert.doesNotMatch(line, /\p{Cc}|\u202e/u);
     assert.equal(lines.length, 7);
     assert.match(text, /^name .*\\x1b\[2J\\x0aversion {2}v9\\u202e$/m);
+  });
+});
+
+describe('formatTorrent with more to show', () => {
+  const root = (bytes: Buffer) => v2Hashes(bytes, PIECE).root.toString('hex');
+  const content = { 'a/b/c': noise(5, 2), 'a/d': FILE, z: Buffer.alloc(0) };
+  const { bytes, info } = build({ version: 'hybrid', content });
+  const torrent = Torrent.fromBytes(bytes);
+  const shown = (verbose: Verbosity) => [...formatTorrent(torrent, { verbose })];
+  /** What a level shows beyond the one before. */
+  const beyond = (verbose: Verbosity) => shown(verbose).slice(shown((verbose - 1) as Verbosity).length);
+
+  it('at -v is the tree of the files with their sizes, without pads', () => {
+    assert.deepEqual(beyond(1), [
+      '',
+      'files of album',
+      '        a/',
+      '          b/',
+      '   5 B      c',
+      '96 KiB    d',
+      '   0 B  z',
+    ]);
+  });
+
+  it('at -vv has hashes, cut', () => {
+    const text = beyond(2).join('\n');
+    assert.match(text, /^v1 pieces \(SHA-1\), 1 pad file among the files$/m);
+    for (const [, hash = ''] of text.matchAll(/([0-9a-f]{8,})/g)) assert.equal(hash.length, 16);
+    assert.match(text, new RegExp(`root ${root(FILE).slice(0, 16)}…`));
+    assert.ok(!text.includes('z'), 'an empty file has none');
+  });
+
+  it('at -vvv has all hashes, one piece a line', () => {
+    const lines = shown(3);
+    const expected = [
+      ...[...(torrent.info as InfoDictV1).pieces].map(toHex),
+      ...v2Hashes(FILE, PIECE).layer.map(toHex),
+      `root ${root(FILE)}`,
+      `root ${root(content['a/b/c'])}`,
+    ];
+    for (const hash of expected) assert.equal(lines.filter((line) => line.endsWith(` ${hash}`)).length, 1, hash);
+    assert.ok(!lines.join().includes('…'));
+    assert.ok(lines.includes(`infohash v1  ${sha1(info).toString('hex')}`));
+  });
+
+  it('cuts no text and no list then', () => {
+    const urls = Array.from({ length: 10 }, (_, i) => `http://${i}/${'x'.repeat(100)}`);
+    const text = [...formatTorrent(made({ 'announce-list': [urls] }), { verbose: 1 })].join('\n');
+    for (const url of urls) assert.ok(text.includes(url));
+  });
+
+  it('escapes names of files', () => {
+    const made = Torrent.fromBytes(build({ version: 'v1', content: { 'a\u001b[2J/b\n': noise(5) } }).bytes);
+    for (const line of formatTorrent(made, { verbose: 3 })) assert.doesNotMatch(line, /\p{Cc}/u);
   });
 });
 
