@@ -34,7 +34,7 @@ ${table(['code', 'meaning'], errors)}
 
 \`issues\` lists every failure, errors first: \`{ code, severity, path, message, spec?, offset? }\`. \`path\` is keys and indexes from
 the top of the torrent (or the fields of a draft), \`offset\` the byte where the value begins. An \`error\` makes a torrent
-invalid, a \`warning\` does not: \`torrent.warnings\` has those of a valid one. At most 1,000 are listed; what is more is counted
+invalid, a \`warning\` does not: \`torrent.warnings\` has those of a valid one. At most 1,000 of each severity are listed; what is more is counted
 by \`too_many_issues\`. How strict each profile is: [validation](validation.md).
 
 ${table(['code', 'meaning', 'document'], issues)}

@@ -21,49 +21,100 @@ const WINDOWS_CHARACTERS = /[?<>"|*:]/g;
 const WINDOWS_NAMES = /^(con|prn|aux|nul|com\d|lpt\d)(\.|$)/i;
 
 /**
- * Paths of a stranger's torrent as paths that cannot leave the folder they are put into, all different. What a torrent
- * hashes is not touched: this is for where files go.
+ * Paths of a stranger's torrent as paths that cannot leave the folder they are put into; all different in any case of
+ * letters, and none leading through another. What a torrent hashes is not touched: this is for where files go.
  *
  * @param windows Whether the names must be good on Windows too; default: whether this is it.
  */
 export function safePaths(paths: Iterable<readonly string[]>, windows = process.platform === 'win32'): string[][] {
-  const taken = new Set<string>();
+  const places = new Places();
   return Array.from(paths, (path) => {
-    const parts = path.map((part) => safeComponent(part, windows)).filter((part) => part !== '');
-    const safe = parts.length > 0 ? parts : ['_'];
-    const last = safe.at(-1) as string;
-    for (let n = 1; taken.has(safe.join('/').toLowerCase()); n += 1) safe[safe.length - 1] = numbered(last, n);
-    taken.add(safe.join('/').toLowerCase());
-    return safe;
+    const parts = path.filter((part) => part !== '').map((part) => safeComponent(part, windows));
+    const name = parts.pop() ?? '_';
+    let folder: string[] = [];
+    for (const part of parts) folder = places.folder(folder, part);
+    return places.file(folder, name);
   });
 }
 
+/** What is where already. */
+class Places {
+  readonly #files = new Set<string>();
+  readonly #folders = new Set<string>();
+  /** The number that the next of the same path may have. */
+  readonly #numbers = new Map<string, number>();
+
+  /** The folder of that name, or of the next number where a file has the name. */
+  folder(above: readonly string[], name: string): string[] {
+    const path = this.#free(above, name, (key) => this.#files.has(key));
+    this.#folders.add(keyOf(path));
+    return path;
+  }
+
+  /** A file that nothing else is, by that name or the next number. */
+  file(folder: readonly string[], name: string): string[] {
+    const path = this.#free(folder, name, (key) => this.#files.has(key) || this.#folders.has(key));
+    this.#files.add(keyOf(path));
+    return path;
+  }
+
+  #free(above: readonly string[], name: string, taken: (key: string) => boolean): string[] {
+    const wanted = [...above, name];
+    const key = keyOf(wanted);
+    if (!taken(key)) return wanted;
+    let n = this.#numbers.get(key) ?? 1;
+    let path = [...above, numbered(name, n)];
+    while (taken(keyOf(path))) {
+      n += 1;
+      path = [...above, numbered(name, n)];
+    }
+    // Folders may be asked for again, and must be found again.
+    if (!this.#folders.has(keyOf(path)) && this.#files.has(key)) this.#numbers.set(key, n);
+    return path;
+  }
+}
+
+function keyOf(path: readonly string[]): string {
+  return path.join('/').toLowerCase();
+}
+
 function safeComponent(name: string, windows: boolean): string {
+  if (name === '.' || name === '..') return '_';
   let safe = name.replace(CONTROLS, '_').replace(SEPARATORS, '_').replace(INVISIBLE, '').toWellFormed();
-  if (windows) safe = safe.replace(WINDOWS_CHARACTERS, '_').replace(/[ .]+$/, '');
-  if (windows && WINDOWS_NAMES.test(safe)) safe = `_${safe}`;
   safe = safe.replace(/^[A-Za-z]:$/, '_');
-  if (safe === '.' || safe === '..') return '_';
-  return cutTo(safe, MOST_BYTES);
+  if (windows) safe = safe.replace(WINDOWS_CHARACTERS, '_');
+  if (windows && WINDOWS_NAMES.test(safe)) safe = `_${safe}`;
+  safe = cutTo(safe, MOST_BYTES);
+  // After the cut, which may end with them.
+  if (windows) safe = safe.replace(/[ .]+$/, '');
+  if (windows && WINDOWS_NAMES.test(safe)) safe = `_${safe}`;
+  return safe === '' || safe === '.' || safe === '..' ? '_' : safe;
 }
 
 /** The extension stays: `a.1.txt`. */
 function numbered(name: string, n: number): string {
   const dot = name.lastIndexOf('.');
-  return dot > 0 ? `${name.slice(0, dot)}.${n}${name.slice(dot)}` : `${name}.${n}`;
+  const [base, extension] = dot > 0 ? [name.slice(0, dot), name.slice(dot)] : [name, ''];
+  const end = `.${n}${extension}`;
+  return cutChars(base, MOST_BYTES - Buffer.byteLength(end)) + end;
 }
 
 function cutTo(name: string, bytes: number): string {
   if (Buffer.byteLength(name) <= bytes) return name;
   const dot = name.lastIndexOf('.');
   const extension = dot > 0 && name.length - dot <= 16 ? name.slice(dot) : '';
-  const room = bytes - Buffer.byteLength(extension);
+  return cutChars(name.slice(0, name.length - extension.length), bytes - Buffer.byteLength(extension)) + extension;
+}
+
+/** As many whole characters as fit. */
+function cutChars(text: string, bytes: number): string {
+  if (Buffer.byteLength(text) <= bytes) return text;
   let cut = '';
   let size = 0;
-  for (const char of name) {
+  for (const char of text) {
     size += Buffer.byteLength(char);
-    if (size > room) break;
+    if (size > bytes) break;
     cut += char;
   }
-  return cut + extension;
+  return cut;
 }

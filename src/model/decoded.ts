@@ -48,7 +48,8 @@ function withKeys(value: unknown, fields: object, path: Path, issues: Issues): u
 }
 
 function fromTree(value: unknown, path: Path, issues: Issues): unknown {
-  if (!isDictionary(value)) return value;
+  // What is too deep is reported when it is converted.
+  if (!isDictionary(value) || path.length > MAX_DEPTH) return value;
   const tree = dictionary(value, path, issues) as Map<string, unknown>;
   for (const [key, node] of tree) {
     const at = [...path, key];
@@ -94,6 +95,9 @@ function isDictionary(value: unknown): boolean {
 function dictionary(value: unknown, path: Path, issues: Issues): Map<string, unknown> | undefined {
   if (!isDictionary(value)) return issues.add('type', path, `expected a dictionary, got ${shown(value)}`);
   const isMap = value instanceof Map;
+  // The `bencode` package assigns a key __proto__, which makes its value the prototype.
+  const prototype: unknown = Object.getPrototypeOf(value);
+  if (!isMap && prototype !== null && prototype !== Object.prototype) lost(path, issues);
   const map = new Map<string, unknown>();
   for (const [key, entry] of isMap ? value : Object.entries(value as object)) {
     if (entry === undefined || entry === null) continue;

@@ -33,7 +33,8 @@ export class Issues {
   /** What a failure is where nothing else is said: a warning inside of what libtorrent passes over, in compat. */
   severity: Issue['severity'] = 'error';
   readonly #list: (Issue & { raw: BencodePath })[] = [];
-  #unlisted: Record<Issue['severity'], number> = { error: 0, warning: 0 };
+  readonly #listed: Record<Issue['severity'], number> = { error: 0, warning: 0 };
+  readonly #unlisted: Record<Issue['severity'], number> = { error: 0, warning: 0 };
 
   constructor(profile: Profile = 'default') {
     this.profile = profile;
@@ -44,15 +45,17 @@ export class Issues {
   }
 
   get hasErrors(): boolean {
-    return this.#unlisted.error > 0 || this.#list.some((issue) => issue.severity === 'error');
+    return this.#listed.error > 0;
   }
 
   /** Reports a failure below the current path. Returns undefined, as a failed decoding does. */
   add(code: IssueCode, at: BencodePath, message: string, severity = this.severity): undefined {
-    if (this.#list.length >= MOST_ISSUES) {
+    // By severity: many warnings must not hide an error.
+    if (this.#listed[severity] >= MOST_ISSUES) {
       this.#unlisted[severity] += 1;
       return undefined;
     }
+    this.#listed[severity] += 1;
     const raw = [...this.path, ...at];
     const { spec } = ISSUE_CODES[code] as { spec?: string };
     this.#list.push({

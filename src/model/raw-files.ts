@@ -25,7 +25,7 @@ import {
 export const RAW = { within: 'info', keys: new Set(['files', 'file tree']) };
 
 /** Of bytes that have been checked, within the limits of the caller. */
-const CHECKED = { tolerant: true, limits: { bytes: Infinity, depth: Infinity, items: Infinity } };
+const CHECKED = { tolerant: true, limits: { bytes: Infinity, depth: Infinity, digits: Infinity, items: Infinity } };
 
 const DICTIONARY = 0x64;
 const LIST = 0x6c;

@@ -285,6 +285,8 @@ function v1V2FilesMatch({ version, info, flat, issues }: Subject): void {
   const compared = version === 'hybrid' || (version === 'v2' && issues.compat);
   if (!compared || !list || !flat) return;
   const { length, name } = info;
+  // Without a name there is nothing to compare.
+  if (length != null && name == null) return;
   const first = flat[0]?.path[0];
   if (length != null && name != null && flat.length === 1 && first !== name) {
     const message = `expected ${shown(name)} in the file tree, got ${shown(first)}`;

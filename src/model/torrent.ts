@@ -157,10 +157,17 @@ export class TorrentBase<V extends TorrentVersion> implements TorrentFields<V> {
     return this.#files;
   }
 
+  /** Whether it is one file and no folder: v2 can tell only by the name. */
+  get #isSingle(): boolean {
+    if (this.torrentVersion !== 'v2') return !(this.info as InfoDictV1).files;
+    const flat = this.#flat as FlatFile[];
+    return flat.length === 1 && flat[0]?.path.length === 1 && flat[0].path[0] === this.info.name;
+  }
+
   #filesOfList(): TorrentFile[] {
     const visible = (v1Files(this.info as InfoDictV1) as FileItem[]).filter((file) => !isPadFile(file));
     return visible.map((file) => ({
-      path: displayPath(file),
+      path: displayPath(file, this.#isSingle ? this.name : null),
       length: file.length,
       attr: file.attr ?? null,
       piecesRoot: null,
@@ -268,7 +275,7 @@ export class TorrentBase<V extends TorrentVersion> implements TorrentFields<V> {
     const pieceHash = whole ? rootHash : this.pieceLayers?.get(Buffer.from(rootHash).toString('hex'))?.at(index);
     if (!pieceHash)
       throw new MetainfoError('ERR_INVALID_ARGUMENT', `The torrent has no layer for ${shown(file)}.`, { path: file });
-    const single = flatFiles.size === 1 && file === this.info.name;
+    const single = this.#isSingle;
     const fullPath = single ? file : `${this.name}/${file}`;
     const range = {
       pieceIdx: index,
@@ -293,7 +300,9 @@ export class TorrentBase<V extends TorrentVersion> implements TorrentFields<V> {
   modelDumpTorrent(options?: { mode?: 'str' }): DumpedDictionary;
   modelDumpTorrent(options: { mode: 'binary' }): BencodeMap;
   modelDumpTorrent({ mode = 'str' }: { mode?: 'str' | 'binary' } = {}): DumpedDictionary | BencodeMap {
-    const { value } = decode(this.#bytes, { tolerant: true });
+    // They have been within the caller's limits.
+    const limits = { bytes: Infinity, depth: Infinity, digits: Infinity, items: Infinity };
+    const { value } = decode(this.#bytes, { tolerant: true, limits });
     return mode === 'binary' ? (value as BencodeMap) : (toStringKeys(value) as DumpedDictionary);
   }
 
@@ -329,8 +338,9 @@ export class TorrentBase<V extends TorrentVersion> implements TorrentFields<V> {
   }
 }
 
-function displayPath(file: FileItem): string {
-  return (file.pathUtf8 ?? file.path).join('/');
+/** A single file is shown by the torrent's name. */
+function displayPath(file: FileItem, single: string | null): string {
+  return single ?? (file.pathUtf8 ?? file.path).join('/');
 }
 
 function requireIndex(index: number, count: number, what: string): number {
@@ -346,7 +356,7 @@ function layoutOf(name: string, info: InfoDictV1): V1Layout {
     starts[i] = offset;
     offset += item.length;
     const single = !info.files;
-    const shownPath = displayPath(item);
+    const shownPath = displayPath(item, single ? name : null);
     return {
       path: shownPath,
       length: item.length,

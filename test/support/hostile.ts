@@ -1,0 +1,50 @@
+// What damage.test.ts runs in processes of their own: reads a hostile torrent, and tells what came of it and at what cost.
+import { readFileSync, writeFileSync } from 'node:fs';
+import { BencodeError } from '../../src/bencode/decode.ts';
+import { ValidationError } from '../../src/errors.ts';
+import type { Profile } from '../../src/model/issues.ts';
+import { Torrent } from '../../src/model/torrent.ts';
+
+export interface HostileAnswer {
+  /** A fault of bencode, the code of the first issue, null when it was taken, or the name of an error that nobody declared. */
+  outcome: string | null;
+  /** Seconds. */
+  seconds: number;
+  /** Bytes of memory at the peak, above what there was with the input read. */
+  memory: number;
+}
+
+/** Peak resident memory in bytes. */
+const peak = () => Number(/VmHWM:\s+(\d+) kB/.exec(readFileSync('/proc/self/status', 'utf8'))?.[1]) * 1024;
+
+/** All that a user would look at. */
+function look(torrent: Torrent): void {
+  void [torrent.files, torrent.safePaths, torrent.flatFiles, torrent.totalSize, torrent.flatTrackers, torrent.webseeds];
+  void [torrent.name, torrent.nPieces, torrent.infohashV1, torrent.infohashV2];
+}
+
+function outcomeOf(bytes: Uint8Array, profile: Profile): string | null {
+  try {
+    look(Torrent.fromBytes(bytes, { context: { profile } }));
+    return null;
+  } catch (error) {
+    if (error instanceof BencodeError) return error.fault;
+    if (!(error instanceof ValidationError)) return `untyped: ${error}`;
+    // What a server would log or send.
+    if (error.message.length > 100_000) return `a message of ${error.message.length} characters`;
+    if (JSON.stringify(error.issues).length > 10_000_000) return 'issues of more than 10 MB';
+    return error.issues[0]?.code ?? 'no issue';
+  }
+}
+
+const [file, profile] = process.argv.slice(2) as [string, Profile];
+const bytes = readFileSync(file);
+globalThis.gc?.();
+// The peak counts from here.
+writeFileSync('/proc/self/clear_refs', '5');
+const before = peak();
+const started = performance.now();
+const outcome = outcomeOf(bytes, profile);
+const seconds = (performance.now() - started) / 1000;
+const answer: HostileAnswer = { outcome, seconds, memory: peak() - before };
+process.stdout.write(JSON.stringify(answer));
