@@ -17,7 +17,7 @@ Napi::Value layer_roots(const Napi::CallbackInfo& info) {
   const std::size_t layers = counts.ElementLength();
   // These are what keeps the reads within the buffer. A start that is no number compares false.
   const auto size = static_cast<double>(bytes.ByteLength());
-  bool within = starts.ElementLength() == layers && height < kMaxTreeHeight / 2;
+  bool within = starts.ElementLength() == layers && height < 64;
   for (std::size_t i = 0; within && i < layers; ++i)
     within = counts[i] != 0 && starts[i] >= 0 && starts[i] + counts[i] * 32.0 <= size;
   if (!within) throw Napi::RangeError::New(env, "the layers are not within the bytes");

@@ -9,7 +9,8 @@
 namespace metainfo {
 
 constexpr std::uint64_t kBlockSize = 16384;  // BEP 52: a leaf is the SHA-256 of 16 KiB
-constexpr unsigned kMaxTreeHeight = 64;
+// Pieces of up to 2^63 bytes, and as many of them as 32 bits count.
+constexpr unsigned kMaxTreeHeight = 96;
 
 // The smallest h with 2^h >= n; 0 for n = 0.
 constexpr unsigned ceil_log2(std::uint64_t n) {

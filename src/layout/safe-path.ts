@@ -27,55 +27,54 @@ const WINDOWS_NAMES = /^(con|prn|aux|nul|com\d|lpt\d)(\.|$)/i;
  * @param windows Whether the names must be good on Windows too; default: whether this is it.
  */
 export function safePaths(paths: Iterable<readonly string[]>, windows = process.platform === 'win32'): string[][] {
-  const places = new Places();
+  const root = new Folder('');
   return Array.from(paths, (path) => {
     const parts = path.filter((part) => part !== '').map((part) => safeComponent(part, windows));
     const name = parts.pop() ?? '_';
-    let folder: string[] = [];
-    for (const part of parts) folder = places.folder(folder, part);
-    return places.file(folder, name);
+    let folder = root;
+    const safe = parts.map((part) => {
+      folder = folder.enter(part);
+      return folder.name;
+    });
+    return [...safe, folder.claim(name)];
   });
 }
 
-/** What is where already. */
-class Places {
-  readonly #files = new Set<string>();
-  readonly #folders = new Set<string>();
-  /** The number that the next of the same path may have. */
+/** What is in a folder already; names are the same in any case of letters. */
+class Folder {
+  readonly name: string;
+  readonly #taken = new Set<string>();
+  /** Folders by the name that was asked for, which may not be theirs. */
+  readonly #folders = new Map<string, Folder>();
+  /** The number that the next of the same name may have. */
   readonly #numbers = new Map<string, number>();
 
+  constructor(name: string) {
+    this.name = name;
+  }
+
   /** The folder of that name, or of the next number where a file has the name. */
-  folder(above: readonly string[], name: string): string[] {
-    const path = this.#free(above, name, (key) => this.#files.has(key));
-    this.#folders.add(keyOf(path));
-    return path;
-  }
-
-  /** A file that nothing else is, by that name or the next number. */
-  file(folder: readonly string[], name: string): string[] {
-    const path = this.#free(folder, name, (key) => this.#files.has(key) || this.#folders.has(key));
-    this.#files.add(keyOf(path));
-    return path;
-  }
-
-  #free(above: readonly string[], name: string, taken: (key: string) => boolean): string[] {
-    const wanted = [...above, name];
-    const key = keyOf(wanted);
-    if (!taken(key)) return wanted;
-    let n = this.#numbers.get(key) ?? 1;
-    let path = [...above, numbered(name, n)];
-    while (taken(keyOf(path))) {
-      n += 1;
-      path = [...above, numbered(name, n)];
+  enter(name: string): Folder {
+    const key = name.toLowerCase();
+    let folder = this.#folders.get(key);
+    if (!folder) {
+      folder = new Folder(this.claim(name));
+      this.#folders.set(key, folder);
     }
-    // Folders may be asked for again, and must be found again.
-    if (!this.#folders.has(keyOf(path)) && this.#files.has(key)) this.#numbers.set(key, n);
-    return path;
+    return folder;
   }
-}
 
-function keyOf(path: readonly string[]): string {
-  return path.join('/').toLowerCase();
+  /** The name, or that of the next number which nothing else has. */
+  claim(name: string): string {
+    const key = name.toLowerCase();
+    let free = name;
+    for (let n = this.#numbers.get(key) ?? 1; this.#taken.has(free.toLowerCase()); n += 1) {
+      free = numbered(name, n);
+      this.#numbers.set(key, n + 1);
+    }
+    this.#taken.add(free.toLowerCase());
+    return free;
+  }
 }
 
 function safeComponent(name: string, windows: boolean): string {

@@ -22,6 +22,8 @@ export interface ValidationContext {
   paddingPath?: 'default' | 'strict';
 }
 
+/** Longer keys are cut in an issue's path: a thousand issues may lie below one of a megabyte. */
+const MOST_KEY = 256;
 /** More than these are counted, not listed: a hostile file could hold millions. */
 const MOST_ISSUES = 1000;
 
@@ -118,6 +120,7 @@ export class Issues {
 /** An on-disk key for people: text where it is UTF-8; in hexadecimal where it is not, and where it is a hash. */
 function readable(step: string | number, isHash: boolean): string | number {
   if (typeof step === 'number') return step;
+  if (step.length > MOST_KEY) return `${readable(step.slice(0, MOST_KEY), false)}…`;
   const bytes = keyBytes(step);
   return (isHash && bytes.length === 32) || !isUtf8(bytes) ? toHex(bytes) : bytes.toString('utf8');
 }

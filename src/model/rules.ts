@@ -1,4 +1,5 @@
 import { omit, type Struct, validate } from 'superstruct';
+import { toKey } from '../bencode/value.ts';
 import { layerRoots } from '../digest/merkle.ts';
 import { shown, toHex } from '../errors.ts';
 import { firstUnaligned, isPadFile } from '../layout/padding.ts';
@@ -233,6 +234,9 @@ function padPath({ version, info, context, issues }: Subject): void {
   }
 }
 
+/** Deeper than any file system goes: a path of a million components must not take a million steps of its length each. */
+const MOST_DEPTH = 256;
+
 /** No path twice, and none that leads through a file; pads may share theirs. A tree cannot say either. */
 function duplicatePaths({ version, info, issues }: Subject): void {
   if (version === 'v2' || !info.files) return;
@@ -243,7 +247,9 @@ function duplicatePaths({ version, info, issues }: Subject): void {
     const path = file.path.join('/');
     let twice = files.has(path) || folders.has(path);
     files.add(path);
-    for (let end = path.lastIndexOf('/'); end > 0; end = path.lastIndexOf('/', end - 1)) {
+    let depth = 0;
+    for (let end = path.lastIndexOf('/'); end > 0 && depth < MOST_DEPTH; end = path.lastIndexOf('/', end - 1)) {
+      depth += 1;
       const folder = path.slice(0, end);
       twice ||= files.has(folder);
       if (folders.has(folder)) break;
@@ -258,7 +264,16 @@ function duplicatePaths({ version, info, issues }: Subject): void {
 
 /** The place of a file in the tree, by on-disk keys. */
 function treePath(file: FlatFile): string[] {
-  return ['info', 'file tree', ...file.path.map((part) => Buffer.from(part).toString('latin1')), ''];
+  return ['info', 'file tree', ...file.path.map(latin1Of), ''];
+}
+
+/** The last long name as a key: many issues may lie in one folder, and its name may be a megabyte. */
+let lastLong = { name: '', key: '' };
+
+function latin1Of(name: string): string {
+  if (name.length < 1024) return toKey(name);
+  if (lastLong.name !== name) lastLong = { name, key: toKey(name) };
+  return lastLong.key;
 }
 
 /** Content has a root; no content has none. */

@@ -177,13 +177,10 @@ describe('more than 1000 issues', () => {
     assert.deepEqual(afterMany(2_000_000, 0).rest, [['error', [], 'and 1999000 more']]);
   });
 
-  it('are counted apart, errors before warnings', () => {
+  it('are counted apart, so that many warnings hide no error', () => {
     assert.deepEqual(afterMany(1002, 3), {
-      listed: 1000,
-      rest: [
-        ['error', [], 'and 2 more'],
-        ['warning', [], 'and 3 more'],
-      ],
+      listed: 1003,
+      rest: [['error', [], 'and 2 more']],
       severities: ['error', 'warning'],
       hasErrors: true,
     });
