@@ -29,25 +29,35 @@ const WINDOWS_NAMES = /^(con|prn|aux|nul|com\d|lpt\d)(\.|$)/i;
 export function safePaths(paths: Iterable<readonly string[]>, windows = process.platform === 'win32'): string[][] {
   const root = new Folder('');
   return Array.from(paths, (path) => {
-    const parts = path.filter((part) => part !== '').map((part) => safeComponent(part, windows));
-    const name = parts.pop() ?? '_';
+    const parts = withinDepth(path).map((part) => safeComponent(part, windows));
     let folder = root;
-    const safe = parts.map((part) => {
-      folder = folder.enter(part);
-      return folder.name;
-    });
-    return [...safe, folder.claim(name)];
+    for (let i = 0; i < parts.length - 1; i += 1) {
+      folder = folder.enter(parts[i] as string);
+      parts[i] = folder.name;
+    }
+    parts[Math.max(0, parts.length - 1)] = folder.claim(parts.at(-1) ?? '_');
+    return parts;
   });
+}
+
+/** More levels than any path on disk may have. */
+const MOST_LEVELS = 128;
+
+/** Names that are there; of too many, the first ones and the last. */
+function withinDepth(path: readonly string[]): string[] {
+  const parts = path.filter((part) => part !== '');
+  return parts.length > MOST_LEVELS ? [...parts.slice(0, MOST_LEVELS - 1), parts.at(-1) as string] : parts;
 }
 
 /** What is in a folder already; names are the same in any case of letters. */
 class Folder {
   readonly name: string;
-  readonly #taken = new Set<string>();
-  /** Folders by the name that was asked for, which may not be theirs. */
-  readonly #folders = new Map<string, Folder>();
+  /** Files (null) and folders. */
+  readonly #entries = new Map<string, Folder | null>();
+  /** Folders that had to take another name, by the one that was asked for. */
+  #renamed: Map<string, Folder> | undefined;
   /** The number that the next of the same name may have. */
-  readonly #numbers = new Map<string, number>();
+  #numbers: Map<string, number> | undefined;
 
   constructor(name: string) {
     this.name = name;
@@ -56,10 +66,14 @@ class Folder {
   /** The folder of that name, or of the next number where a file has the name. */
   enter(name: string): Folder {
     const key = name.toLowerCase();
-    let folder = this.#folders.get(key);
-    if (!folder) {
-      folder = new Folder(this.claim(name));
-      this.#folders.set(key, folder);
+    const found = this.#entries.get(key) ?? this.#renamed?.get(key);
+    if (found) return found;
+    const folder = new Folder(this.claim(name));
+    const free = folder.name.toLowerCase();
+    this.#entries.set(free, folder);
+    if (free !== key) {
+      this.#renamed ??= new Map();
+      this.#renamed.set(key, folder);
     }
     return folder;
   }
@@ -68,11 +82,13 @@ class Folder {
   claim(name: string): string {
     const key = name.toLowerCase();
     let free = name;
-    for (let n = this.#numbers.get(key) ?? 1; this.#taken.has(free.toLowerCase()); n += 1) {
+    while (this.#entries.has(free.toLowerCase())) {
+      this.#numbers ??= new Map();
+      const n = this.#numbers.get(key) ?? 1;
       free = numbered(name, n);
       this.#numbers.set(key, n + 1);
     }
-    this.#taken.add(free.toLowerCase());
+    this.#entries.set(free.toLowerCase(), null);
     return free;
   }
 }
