@@ -109,7 +109,7 @@ function disallowedFields({ version, info, has, issues }: Subject): void {
 
 /** The name is where a client puts the torrent: a file of that name, or a folder. `name.utf-8` is what libtorrent takes. */
 function safeName({ version, info, has, flat, issues }: Subject): void {
-  const single = version === 'v1' ? !has('files') : flat?.length === 1 && flat[0]?.path.length === 1;
+  const single = version === 'v1' ? !has('files') : flat?.length === 1 && flat[0]?.path.join('/') === info.name;
   const used = info.nameUtf8 == null ? 'name' : 'name.utf-8';
   for (const [key, name] of [
     ['name', info.name],
@@ -301,9 +301,10 @@ function v1V2FilesMatch({ version, info, flat, issues }: Subject): void {
   if (!compared || !list || !flat) return;
   const { length, name } = info;
   // Without a name there is nothing to compare.
-  if (length != null && name == null) return;
+  const single = !info.files && length != null;
+  if (single && name == null) return;
   const first = flat[0]?.path[0];
-  if (length != null && name != null && flat.length === 1 && first !== name) {
+  if (single && flat.length === 1 && first !== name) {
     const message = `expected ${shown(name)} in the file tree, got ${shown(first)}`;
     issues.add('name_mismatch', ['info', 'file tree'], message);
     return;

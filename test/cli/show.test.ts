@@ -3,7 +3,9 @@ import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, it } from 'node:test';
 import { encode } from '../../src/bencode/encode.ts';
-import { temporaryFolder } from '../support/tree.ts';
+import type { TorrentBase } from '../../src/model/torrent.ts';
+import { A, B, hex, hybrid, PAD_A, PAD_B, single, TREE, torrent, withLayers } from '../support/build.ts';
+import { temporaryFolder, writeTree } from '../support/tree.ts';
 import { bytesOf, metainfo, metainfoUnread, read, workFolder } from './run.ts';
 
 /** What a terminal may act on: ESC, C1 controls, bidirectional and zero-width characters. */
@@ -67,7 +69,112 @@ describe('metainfo show', () => {
       creationDate: null,
       private: false,
       source: null,
+      warnings: [],
     });
+  });
+
+  /** Everything there can be, and much of it. */
+  const FULL = withLayers(
+    {
+      ...hybrid([A, PAD_A, B, PAD_B], TREE),
+      name: 'n'.repeat(300),
+      private: 1,
+      source: 's'.repeat(10_000),
+      unknown: 'x',
+    },
+    {},
+    {
+      announce: 'http://a/',
+      'announce-list': Array.from({ length: 100 }, (_, i) => [`http://${i}.example/announce`]),
+      'url-list': [...Array.from({ length: 100 }, (_, i) => `http://${i}.example/`), ...Array(20).fill(5)],
+      comment: 'A long comment.\n'.repeat(1000),
+      'created by': 'c'.repeat(10_000),
+      'creation date': 0,
+    },
+  );
+
+  it('takes no more than a screen of 24 lines of 80 columns, whatever the torrent says', async (t) => {
+    const cwd = await temporaryFolder(t);
+    await writeFile(path.join(cwd, 'full'), FULL);
+    const { code, stdout, stderr } = await metainfo(['show', '--compat', 'full'], { cwd });
+    assert.deepEqual({ code, stderr }, { code: 0, stderr: '' });
+    const lines = stdout.trimEnd().split('\n');
+    assert.ok(lines.length <= 24, `${lines.length} lines:\n${stdout}`);
+    const rows = lines.reduce((sum, line) => sum + Math.max(1, Math.ceil(line.length / 80)), 0);
+    assert.ok(rows <= 24, `${rows} rows:\n${stdout}`);
+    for (const label of ['infohash v1', 'infohash v2', 'tracker', 'webseed', 'private', 'comment', 'warning']) {
+      assert.ok(
+        lines.some((line) => line.startsWith(label)),
+        label,
+      );
+    }
+  });
+
+  it('shows the files too with -v, as a tree with sizes', async (t) => {
+    const cwd = await workFolder(t);
+    await metainfo(['create', 'album'], { cwd });
+    const plain = await metainfo(['show', 'album.torrent'], { cwd });
+    const { code, stdout } = await metainfo(['show', '-v', 'album.torrent'], { cwd });
+    assert.equal(code, 0);
+    assert.ok(stdout.startsWith(plain.stdout));
+    const rest = stdout.slice(plain.stdout.length).trimEnd().split('\n');
+    assert.deepEqual(
+      rest.map((line) => line.trim().replace(/ {2,}/, ' | ')),
+      ['', 'files of album', '19.5 KiB | a.txt', 'b/', '5 B | c.nfo'],
+    );
+  });
+
+  it('shows the start of the hashes too with -vv, and all of them with -vvv, one piece a line', async (t) => {
+    const cwd = await workFolder(t);
+    await writeTree(cwd, { 'album/long': 16_384 * 9 + 1 });
+    await metainfo(['create', 'album', '--piece-length', '16KiB'], { cwd });
+    const torrent = (await read(cwd, 'album.torrent')) as TorrentBase<'hybrid'>;
+    const show = async (flag: string) => {
+      const { code, stdout } = await metainfo(['show', flag, 'album.torrent'], { cwd });
+      assert.equal(code, 0);
+      return stdout.trimEnd().split('\n');
+    };
+    const [files, cut, all] = [await show('-v'), await show('-vv'), await show('-vvv')];
+    const everyHash = [
+      ...[...torrent.info.pieces].map(hex),
+      ...torrent.files.flatMap(({ piecesRoot }) => (piecesRoot ? [hex(piecesRoot)] : [])),
+      ...[...(torrent.pieceLayers?.values() ?? [])].flatMap((layer) => [...layer].map(hex)),
+    ];
+    assert.ok(everyHash.length > 20);
+    const hashLines = (lines: string[]) => lines.slice(files.length).filter((line) => /[0-9a-f]{16}/.test(line));
+    // In no line more than one.
+    assert.equal(hashLines(all).length, everyHash.length);
+    for (const hash of everyHash) assert.equal(all.filter((line) => line.endsWith(` ${hash}`)).length >= 1, true, hash);
+    assert.ok(hashLines(cut).length > 0 && hashLines(cut).length < everyHash.length);
+    for (const line of hashLines(cut)) {
+      const start = /([0-9a-f]{16})…$/.exec(line)?.[1];
+      assert.ok(start && everyHash.some((hash) => hash.startsWith(start)), line);
+    }
+    assert.deepEqual(all.slice(0, files.length), files);
+    assert.deepEqual(await show('-vvvv'), all);
+    assert.deepEqual(await show('--verbose'), files);
+  });
+
+  it('shows what --compat lets pass, and refuses it without', async (t) => {
+    const cwd = await temporaryFolder(t);
+    await writeFile(path.join(cwd, 'odd'), torrent({ ...single, private: 'x' }, { announce: 5 }));
+    for (const args of [[], ['--strict']]) {
+      const { code, stdout, stderr } = await metainfo(['show', ...args, 'odd'], { cwd });
+      assert.deepEqual([code, stdout], [1, '']);
+      assert.match(stderr, /announce.*private.*\[ERR_VALIDATION\]/);
+    }
+    const { code, stdout } = await metainfo(['show', '--compat', 'odd'], { cwd });
+    assert.equal(code, 0);
+    assert.deepEqual(stdout.split('\n').filter((line) => line.startsWith('warning')).length, 2);
+    const json = await metainfo(['show', '--compat', '--json', 'odd'], { cwd });
+    const { warnings } = JSON.parse(json.stdout) as { warnings: { code: string; path: string[] }[] };
+    assert.deepEqual(
+      warnings.map((warning) => [warning.code, ...warning.path]),
+      [
+        ['type', 'announce'],
+        ['type', 'info', 'private'],
+      ],
+    );
   });
 
   it('is no failure when nobody reads what it prints', async (t) => {
@@ -160,7 +267,14 @@ describe('the command', () => {
         ),
       );
 
-    for (const args of [['show'], ['show', '--json']]) {
+    for (const args of [
+      ['show'],
+      ['show', '-vvv'],
+      ['show', '--json'],
+      ['show', '--compat'],
+      ['validate'],
+      ['validate', '--json'],
+    ]) {
       for (const error of [false, true]) {
         it(`metainfo ${args.join(' ')} of ${error ? 'a bad' : 'a good'} torrent`, async (t) => {
           const cwd = await temporaryFolder(t);
