@@ -307,6 +307,13 @@ function v1V2FilesMatch({ version, info, flat, issues }: Subject): void {
   if (single && flat.length === 1 && first !== name) {
     const message = `expected ${shown(name)} in the file tree, got ${shown(first)}`;
     issues.add('name_mismatch', ['info', 'file tree'], message);
+    if (flat[0]?.length === length) return;
+    issues.add('v1V2FilesMatch', ['info', 'length'], `expected ${flat[0]?.length} bytes (as in v2), got ${length}`);
+    return;
+  }
+  // A folder of nothing is in no list of files, yet it makes the tree that of a folder: compat has warned of it.
+  if (single && issues.compat && issues.covers(['info', 'file tree'])) {
+    issues.add('v1V2FilesMatch', ['info', 'length'], 'expected one file and nothing else in the file tree, got more');
     return;
   }
   const v1 = list.filter((file) => !isPadFile(file));

@@ -511,8 +511,8 @@ describe('generated torrents in libtorrent', { skip: libtorrentMissing() }, () =
         const { torrent: read, issues } = Torrent.inspect(bytes, { context: { profile: 'compat' } });
         const what = `${JSON.stringify(theirs)}, of ${chosen.map(nameOf).join(', ')}: ${issues.map(({ code }) => code).join()}`;
         // See NOT_AS_LIBTORRENT of fixtures.test.ts.
-        const half = given.version === 'hybrid' && chosen.includes(DAMAGES['neither length nor files'] as Damage);
-        if (half) return;
+        const apart = ['neither length nor files', 'a path that leads out'].map((name) => DAMAGES[name] as Damage);
+        if (given.version === 'hybrid' && apart.some((damage) => chosen.includes(damage))) return;
         assert.equal(read !== null, typeof theirs !== 'string', what);
         if (typeof theirs === 'string' || given.version === 'v2') return;
         assert.deepEqual({ v1: theirs.v1, v2: theirs.v2 }, { v1: read?.infohashV1, v2: read?.infohashV2 });
