@@ -17,6 +17,9 @@ ZeroSubtrees zero_subtrees(const Kernel& kernel) {
   return zeros;
 }
 
+// A tree may be higher than its count has bits: all of it past them is padding.
+constexpr unsigned kCountBits = 64;
+
 void MerkleStack::push(Sha256Digest hash) {
   unsigned level = 0;
   for (; (count_ >> level) & 1; ++level) hash = merkle_node(kernel_, full_[level], hash);
@@ -25,11 +28,11 @@ void MerkleStack::push(Sha256Digest hash) {
 }
 
 Sha256Digest MerkleStack::root(unsigned height) const {
-  if (count_ == std::uint64_t{1} << height) return full_[height];
+  if (height < kCountBits && count_ == std::uint64_t{1} << height) return full_[height];
   Sha256Digest root{};
   bool started = false;
   for (unsigned level = 0; level < height; ++level) {
-    const bool full = (count_ >> level) & 1;
+    const bool full = level < kCountBits && ((count_ >> level) & 1);
     if (!full && !started) continue;
     const Sha256Digest& padding = zeros_[base_ + level];
     if (!started) {
