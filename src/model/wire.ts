@@ -225,6 +225,10 @@ export const FILE_ITEM = {
   symlinkPath: pathList('symlink path', { lenient: true }),
 };
 
+/** A pad, whose path libtorrent does not look at. */
+const PAD_ITEM = { ...FILE_ITEM, path: pathList('path', { lenient: true }) };
+const PAD_FLAG = 0x70;
+
 /** A leaf of a v2 tree. */
 export const FILE_TREE_ITEM = {
   length: size('length'),
@@ -248,12 +252,18 @@ export function checkCount(files: FileItem[] | undefined, issues: Issues): FileI
 export function decodeFileItem(entry: BencodeValue, issues: Issues): FileItem | undefined {
   const map = decodeMap(entry, issues);
   if (!map) return undefined;
-  const item = decodeFields(map, FILE_ITEM, issues) as Partial<FileItem>;
+  const attribute = map.get('attr');
+  const isPad = attribute instanceof Uint8Array && attribute.includes(PAD_FLAG);
+  const item = decodeFields(map, isPad ? PAD_ITEM : FILE_ITEM, issues) as Partial<FileItem>;
   const isLink = checkSymlink(item, map, issues);
   // A symlink has no content, and a pad needs no name (BEP 47).
   if (item.length === undefined && isLink && !map.has('length')) item.length = 0;
   else if (!map.has('length')) issues.add('required', ['length'], 'a file must have a length');
-  if (!map.has('path') && item.attr?.includes('p')) item.path = [];
+  if (isLink && (item.length ?? 0) > 0) {
+    issues.forgivable('symlink', ['length'], `expected no content of a symbolic link, got ${item.length} bytes`);
+    item.length = 0;
+  }
+  if (isPad && (issues.compat || !map.has('path'))) item.path ??= [];
   else if (!map.has('path') && item.pathUtf8 && issues.compat) {
     issues.add('required', ['path'], 'a file must have a path', 'warning');
     item.path = item.pathUtf8;
