@@ -79,7 +79,7 @@ export const ISSUE_CODES = {
   },
   required: { summary: 'A key that must be there is missing.' },
   similar: { summary: 'Not an infohash of 20 or 32 bytes, nor its hexadecimal.', spec: 'BEP 38' },
-  symlink: { summary: 'A symbolic link without a target, or with one outside of the torrent.', spec: 'BEP 47' },
+  symlink: { summary: 'A symbolic link without a target, or with content of its own.', spec: 'BEP 47' },
   too_large: { summary: 'An integer, or a sum of sizes, beyond 2^53.' },
   too_many_issues: { summary: 'More issues than are listed.' },
   trailing_data: { summary: 'Bytes after the end of the torrent.', spec: 'BEP 3' },

@@ -41,7 +41,7 @@ export class BencodeError extends MetainfoError {
 export interface DecodeLimits {
   /** Bytes of input; default 1 GiB. */
   bytes?: number;
-  /** Lists and dictionaries within each other; default 100, as libtorrent has it. */
+  /** Lists and dictionaries within each other; default 100 (libtorrent takes 99, and so does compat). */
   depth?: number;
   /** Digits of an integer; default 100, more than any BEP needs: keeps the cost of big integers linear in the input. */
   digits?: number;

@@ -339,12 +339,9 @@ function v1V2FilesMatch({ version, info, flat, issues }: Subject): void {
   }
   if (issues.compat) return;
   const empty = (files: readonly { length: number; path: string[] }[]) =>
-    files
-      .filter((file) => file.length === 0)
-      .map((file) => file.path.join('/'))
-      .sort();
+    new Set(files.filter((file) => file.length === 0).map((file) => file.path.join('/')));
   const [emptyV1, emptyV2] = [empty(v1), empty(flat)];
-  const odd = emptyV1.find((path) => !emptyV2.includes(path)) ?? emptyV2.find((path) => !emptyV1.includes(path));
+  const odd = [...emptyV1].find((path) => !emptyV2.has(path)) ?? [...emptyV2].find((path) => !emptyV1.has(path));
   if (odd !== undefined)
     issues.add('v1V2FilesMatch', at, `expected the same empty files in v1 and v2, got ${shown(odd)} in one`);
 }
