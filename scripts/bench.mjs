@@ -1,9 +1,12 @@
-// `npm run bench -- [create|decode] OPTIONS`: sets up what is missing, then runs that bench; create when none is named.
+// `npm run bench -- [NAME] OPTIONS`: sets up what is missing, then runs bench/NAME.ts (see bench/README.md); create when none
+// is named.
 import { spawnSync } from 'node:child_process';
-import { root, setup } from './setup.mjs';
+import { fail, filesIn, root, setup } from './setup.mjs';
 
-setup();
 const named = process.argv.slice(2);
 const bench = named[0]?.startsWith('-') === false ? named.shift() : 'create';
+const benches = filesIn('bench').flatMap((file) => /^bench\/([a-z]+)\.ts$/.exec(file)?.[1] ?? []);
+if (!benches.includes(bench)) fail(`there is no bench ${bench}: npm run bench -- ${benches.join('|')}`);
+setup();
 const args = ['--import', 'tsx', `bench/${bench}.ts`, ...named];
 process.exit(spawnSync(process.execPath, args, { cwd: root, stdio: 'inherit' }).status ?? 1);

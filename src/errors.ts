@@ -16,6 +16,7 @@ export const ERROR_CODES = {
   ERR_NOT_A_FILE: 'A FIFO, socket or device.',
   ERR_NOT_FOUND: 'A path that does not exist.',
   ERR_NO_DATA: 'Nothing but empty files.',
+  ERR_NO_DESCRIPTORS: 'Too many files are open: run fewer jobs or threads at once, or raise the limit.',
   ERR_NO_FILES: 'An empty folder, or every file left out.',
   ERR_NO_MEMORY: 'The system has no memory to give: lower `memoryLimit` or `threads`.',
   ERR_NO_SPACE: 'The disk is full.',
@@ -172,6 +173,13 @@ export function throwIfAborted(signal: AbortSignal | undefined): void {
   if (signal?.aborted) throw new AbortError(signal);
 }
 
+const TOO_MANY_OPEN = {
+  EMFILE:
+    'too many files are open in this process (EMFILE): run fewer jobs or threads at once, or raise the limit (ulimit -n)',
+  ENFILE:
+    'too many files are open on this system (ENFILE): close other programs, or raise the limit (sysctl fs.file-max)',
+};
+
 /** Makes a {@link MetainfoError} that names the path out of a failed system call. */
 export function fromSystemError(error: unknown, path: string, doing: 'read' | 'write'): MetainfoError {
   if (error instanceof MetainfoError) return error;
@@ -189,9 +197,17 @@ export function fromSystemError(error: unknown, path: string, doing: 'read' | 'w
     case 'ENOSPC':
     case 'EDQUOT':
       return new MetainfoError('ERR_NO_SPACE', `${path}: the disk is full.`, options);
+    case 'EMFILE':
+    case 'ENFILE':
+      return new MetainfoError(
+        'ERR_NO_DESCRIPTORS',
+        `${path}: cannot ${doing} it, ${TOO_MANY_OPEN[system.code]}.`,
+        options,
+      );
     default: {
       const code = doing === 'read' ? 'ERR_READ' : 'ERR_WRITE';
-      return new MetainfoError(code, `${path}: cannot ${doing} it (${system.code ?? system.message}).`, options);
+      const hint = system.code === 'ESTALE' ? ': it was replaced or deleted on its file server, so try again' : '';
+      return new MetainfoError(code, `${path}: cannot ${doing} it (${system.code ?? system.message})${hint}.`, options);
     }
   }
 }

@@ -34,7 +34,15 @@ export {
 export type { Engine } from './hash/engine.ts';
 export { nativeEngine } from './hash/native.ts';
 export { nodeEngine } from './hash/node.ts';
-export type { Digests, HashJob, HashPlan, PlanFile, ResourceOptions } from './hash/plan.ts';
+export {
+  type Digests,
+  type HashJob,
+  type HashPlan,
+  type PlanFile,
+  type ProcessLimits,
+  processLimits,
+  type ResourceOptions,
+} from './hash/plan.ts';
 export { addPadfiles, isPadFile, type PaddedFile, type PaddingOptions } from './layout/padding.ts';
 export { choosePieceLength } from './layout/piece-length.ts';
 export { infodictDiscriminator, TorrentVersion } from './model/discriminator.ts';

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
+import { withFigures } from '../bench/support/page.ts';
+import { RESULTS, readResults } from '../bench/support/results.ts';
 import { errorsPage } from '../scripts/docs-errors.ts';
 import { choosePieceLength } from '../src/layout/piece-length.ts';
 
@@ -9,6 +11,10 @@ const page = (name: string) => readFileSync(new URL(`../docs/${name}.md`, import
 describe('the documents', () => {
   it('docs/errors.md has the codes of the source (else: npm run docs:errors)', () => {
     assert.equal(page('errors'), errorsPage());
+  });
+
+  it('docs/performance.md has the figures of bench/results.json (else: npm run bench -- plots)', () => {
+    assert.equal(page('performance'), withFigures(page('performance'), readResults(RESULTS)));
   });
 
   it('docs/piece-length.md has the table of choosePieceLength', () => {

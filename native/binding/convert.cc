@@ -73,9 +73,10 @@ Plan to_plan(const Napi::Object& value) {
   plan.mark_missing = text(value, "onMissing") == "mark";
   if (plan.piece_length == 0 || plan.read_size == 0)
     throw Napi::RangeError::New(env, "pieceLength and readSize must be above 0");
-  // Each thread has one buffer: that is what bounds memory.
-  plan.threads =
-      static_cast<unsigned>(std::min(size(value, "threads"), size(value, "memoryLimit") / plan.read_size));
+  plan.memory_limit = static_cast<std::size_t>(size(value, "memoryLimit"));
+  // Every worker has one buffer of a read at least.
+  plan.threads = static_cast<unsigned>(
+      std::min<std::uint64_t>(size(value, "threads"), plan.memory_limit / plan.read_size));
   if (plan.threads == 0)
     throw Napi::RangeError::New(env, "memoryLimit must be at least readSize, threads above 0");
 

@@ -1,42 +1,21 @@
 #include "binding/hash_job.h"
 
-#include <cstdlib>
-#include <string>
+#include <new>
 #include <utility>
 #include <variant>
 
 #include "binding/convert.h"
 #include "binding/errors.h"
+#include "binding/kernels.h"
 #include "core/job.h"
-#include "kernels/kernel.h"
 
 namespace metainfo {
-namespace {
-
-std::string kernel_names() {
-  std::string names;
-  for (std::size_t row = 0; const Kernel* kernel = runnable_kernel(row); ++row) {
-    if (row != 0) names += ", ";
-    names += kernel->name;
-  }
-  return names;
-}
-
-}  // namespace
-
-const Kernel& active_kernel(Napi::Env env) {
-  const char* forced = std::getenv("METAINFO_KERNEL");
-  if (const Kernel* kernel = select_kernel(forced)) return *kernel;
-  throw Napi::Error::New(env, std::string("METAINFO_KERNEL=") + forced +
-                                  " is not a kernel that this CPU can run; choose one of: " + kernel_names());
-}
-
 // A job between its start and the moment its promise settles. Lives until both JavaScript's object and the
 // ThreadSafeFunction have let go of it.
 class PendingJob {
  public:
-  PendingJob(Napi::Env env, Plan plan, const Kernel& kernel)
-      : deferred_(Napi::Promise::Deferred::New(env)), kind_(plan.kind), job_(std::move(plan), kernel) {}
+  PendingJob(Napi::Env env, Plan plan, const Kernels& kernels)
+      : deferred_(Napi::Promise::Deferred::New(env)), kind_(plan.kind), job_(std::move(plan), kernels) {}
 
   // The order matters. Cleanup hooks run last to first, and the ThreadSafeFunction registers one of its own:
   // so ours, registered after it, stops and joins the threads while the function still exists.
@@ -51,6 +30,7 @@ class PendingJob {
 
   Napi::Promise promise() const { return deferred_.Promise(); }
   const Gauge& gauge() const { return job_.gauge(); }
+  std::size_t queued() const { return settled_ ? 0 : job_.queued(); }
   void cancel() {
     if (!settled_) job_.cancel();
   }
@@ -96,8 +76,14 @@ Napi::Function HashJob::define(Napi::Env env) {
 
 HashJob::HashJob(const Napi::CallbackInfo& info) : ObjectWrap(info) {
   const Napi::Env env = info.Env();
-  const Kernel& kernel = active_kernel(env);
-  pending_ = std::make_shared<PendingJob>(env, to_plan(info[0].As<Napi::Object>()), kernel);
+  const Kernels kernels = active_kernels(env);
+  try {
+    pending_ = std::make_shared<PendingJob>(env, to_plan(info[0].As<Napi::Object>()), kernels);
+  } catch (const Failure& failure) {
+    throw to_error(env, failure);
+  } catch (const std::bad_alloc&) {
+    throw to_error(env, {Failure::Code::no_memory, 0, {}, {}});
+  }
   info.This().As<Napi::Object>().Set("done", pending_->promise());
   PendingJob::start(env, pending_);
 }
@@ -107,24 +93,13 @@ Napi::Value HashJob::progress(const Napi::CallbackInfo& info) {
   Napi::Object progress = Napi::Object::New(info.Env());
   progress.Set("bytes", static_cast<double>(gauge.bytes.load(std::memory_order_relaxed)));
   progress.Set("fileIndex", gauge.file_index.load(std::memory_order_relaxed));
+  progress.Set("queued", static_cast<double>(pending_->queued()));
   return progress;
 }
 
 Napi::Value HashJob::cancel(const Napi::CallbackInfo& info) {
   pending_->cancel();
   return info.Env().Undefined();
-}
-
-void define_kernels(Napi::Env env, Napi::Object exports) {
-  Napi::Array kernels = Napi::Array::New(env);
-  for (std::uint32_t row = 0; const Kernel* kernel = runnable_kernel(row); ++row)
-    kernels.Set(row, kernel->name);
-  exports.Set("kernels", kernels);
-  const char* name = active_kernel(env).name;
-  Napi::Object active = Napi::Object::New(env);
-  active.Set("sha1", name);
-  active.Set("sha256", name);
-  exports.Set("active", active);
 }
 
 }  // namespace metainfo

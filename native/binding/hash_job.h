@@ -4,12 +4,7 @@
 
 #include <memory>
 
-#include "kernels/kernel.h"
-
 namespace metainfo {
-
-// The row that METAINFO_KERNEL names, or the best one. Throws Napi::Error when this CPU cannot run it.
-const Kernel& active_kernel(Napi::Env env);
 
 class PendingJob;
 
@@ -25,8 +20,5 @@ class HashJob : public Napi::ObjectWrap<HashJob> {
 
   std::shared_ptr<PendingJob> pending_;
 };
-
-// { kernels, active }: the rows that this CPU can run, and the one that METAINFO_KERNEL or the table chose.
-void define_kernels(Napi::Env env, Napi::Object exports);
 
 }  // namespace metainfo

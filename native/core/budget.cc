@@ -3,43 +3,139 @@
 #include <algorithm>
 #include <thread>
 
+#include "core/merkle.h"
+
 namespace metainfo {
+namespace {
+
+constexpr std::uint64_t kMemoryPerThread = std::uint64_t{64} << 20;
+// Below this, all jobs count as served equally little.
+constexpr std::uint64_t kFirstStep = std::uint64_t{64} << 20;
+// A job without a worker that was passed over so often is next, whoever else comes.
+constexpr unsigned kPatience = 16;
+
+unsigned step_of(std::uint64_t served) { return ceil_log2(served / kFirstStep + 1); }
+
+}  // namespace
 
 Budget& Budget::process() {
-  static auto* budget = new Budget(std::max(1U, std::thread::hardware_concurrency()));
+  static auto* budget = [] {
+    const unsigned cores = std::max(1U, std::thread::hardware_concurrency());
+    return new Budget({cores, cores * kMemoryPerThread});
+  }();
   return *budget;
 }
 
-Budget::Ticket Budget::request(unsigned threads, Start start) {
+Budget::Limits Budget::limits() {
   const std::lock_guard<std::mutex> lock(mutex_);
-  waiting_.push_back({++last_, threads, std::move(start)});
-  const Ticket ticket = last_;
-  admit();
-  return ticket;
+  return limits_;
 }
 
-bool Budget::withdraw(Ticket ticket) {
+void Budget::set_limits(Limits limits) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  const auto found = std::find_if(waiting_.begin(), waiting_.end(),
-                                  [ticket](const Request& request) { return request.ticket == ticket; });
-  if (found == waiting_.end()) return false;
-  waiting_.erase(found);
+  limits_ = limits;
+  admit();
+}
+
+void Budget::enter(Claim& claim) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  claim.arrival_ = ++arrivals_;
+  claim.entered_ = true;
+  claims_.push_back(&claim);
+  admit();
+}
+
+bool Budget::served(Claim& claim, std::uint64_t bytes) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  claim.served_ += bytes;
+  return must_leave(claim);
+}
+
+bool Budget::leave(Claim& claim, bool exhausted, bool& gone) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  --claim.active_;
+  --used_threads_;
+  used_memory_ -= claim.memory;
+  if (exhausted) claim.wanted = 0;
+  const bool last = claim.wanted == 0 && claim.active_ == 0;
+  if (last) remove(claim);
+  admit();
+  // Not before: the job itself may have been admitted again, and must not wait for this thread.
+  gone = true;
+  return last;
+}
+
+bool Budget::withdraw(Claim& claim) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  claim.wanted = 0;
+  if (!claim.entered_ || claim.active_ != 0) return false;
+  remove(claim);
   return true;
 }
 
-void Budget::release(unsigned threads) {
+std::size_t Budget::queued(const Claim& claim) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  used_ -= threads;
-  admit();
+  if (!claim.entered_ || claim.active_ != 0) return 0;
+  return 1 + static_cast<std::size_t>(std::count_if(claims_.begin(), claims_.end(), [&](const Claim* other) {
+           return other != &claim && waits(*other) && before(*other, claim);
+         }));
 }
 
-// In order of arrival. What is free is shared out whole; the last to come may get fewer than it asked for.
+bool Budget::waits(const Claim& claim) const { return claim.active_ < claim.wanted; }
+
+bool Budget::before(const Claim& a, const Claim& b) const {
+  const bool a_impatient = a.passed_over_ >= kPatience;
+  const bool b_impatient = b.passed_over_ >= kPatience;
+  if (a_impatient != b_impatient) return a_impatient;
+  if (a.active_ != b.active_) return a.active_ < b.active_;
+  if (step_of(a.served_) != step_of(b.served_)) return step_of(a.served_) < step_of(b.served_);
+  return a.arrival_ < b.arrival_;
+}
+
+bool Budget::must_leave(const Claim& claim) const {
+  if (used_threads_ > limits_.threads || (used_threads_ > 1 && used_memory_ > limits_.memory)) return true;
+  return std::any_of(claims_.begin(), claims_.end(), [&](const Claim* other) {
+    if (other == &claim || !waits(*other)) return false;
+    // With one worker more, the other has still fewer than this job has now.
+    if (other->active_ + 1 < claim.active_) return true;
+    return other->active_ == 0 && claim.active_ == 1 && step_of(other->served_) < step_of(claim.served_);
+  });
+}
+
+// A worker that needs more memory than there is runs alone.
+bool Budget::fits(const Claim& claim) const {
+  if (used_threads_ == 0) return true;
+  return used_threads_ < limits_.threads && used_memory_ + claim.memory <= limits_.memory;
+}
+
+void Budget::remove(Claim& claim) {
+  claim.entered_ = false;
+  claims_.erase(std::find(claims_.begin(), claims_.end(), &claim));
+}
+
 void Budget::admit() {
-  while (!waiting_.empty() && used_ < limit_) {
-    Request request = std::move(waiting_.front());
-    waiting_.pop_front();
-    const unsigned granted = used_ == 0 ? request.threads : std::min(request.threads, limit_ - used_);
-    if (request.start(granted)) used_ += granted;
+  for (;;) {
+    Claim* best = nullptr;
+    for (Claim* claim : claims_) {
+      if (waits(*claim) && (best == nullptr || before(*claim, *best))) best = claim;
+    }
+    if (best == nullptr || !fits(*best)) return;
+    ++best->active_;
+    ++used_threads_;
+    used_memory_ += best->memory;
+    best->passed_over_ = 0;
+    if (best->start_worker()) {
+      for (Claim* claim : claims_) claim->passed_over_ += claim->active_ == 0 && claim->arrival_ < best->arrival_;
+      continue;
+    }
+    // The system has none to give: those that run do the work.
+    --best->active_;
+    --used_threads_;
+    used_memory_ -= best->memory;
+    best->wanted = best->active_;
+    if (best->active_ != 0) continue;
+    remove(*best);
+    best->abandon();
   }
 }
 

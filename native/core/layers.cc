@@ -18,8 +18,8 @@ constexpr std::size_t kBatch = 64;
 
 }  // namespace
 
-void hash_layers(const Layers& layers, const Kernel& kernel) {
-  const ZeroSubtrees zeros = zero_subtrees(kernel);
+void hash_layers(const Layers& layers, const Kernels& kernels) {
+  const Trees trees(kernels);
   const std::uint64_t total = std::accumulate(layers.counts, layers.counts + layers.layers, std::uint64_t{0});
   std::atomic<std::size_t> next{0};
   const auto work = [&] {
@@ -28,7 +28,7 @@ void hash_layers(const Layers& layers, const Kernel& kernel) {
       if (first >= layers.layers) return;
       for (std::size_t i = first; i < std::min(layers.layers, first + kBatch); ++i) {
         const std::uint8_t* hashes = layers.bytes + static_cast<std::uint64_t>(layers.starts[i]);
-        const Sha256Digest root = layer_root(kernel, zeros, hashes, layers.counts[i], layers.height);
+        const Sha256Digest root = trees.root(hashes, layers.counts[i], layers.height, ceil_log2(layers.counts[i]));
         std::copy(root.begin(), root.end(), layers.roots + i * 32);
       }
     }

@@ -18,6 +18,6 @@ struct Layers {
 };
 
 // Fills in the roots, on all cores while the caller waits: the work is some hashes a file, not its content.
-void hash_layers(const Layers& layers, const Kernel& kernel);
+void hash_layers(const Layers& layers, const Kernels& kernels);
 
 }  // namespace metainfo

@@ -1,61 +1,118 @@
 #include "core/merkle.h"
 
 #include <algorithm>
+#include <cstring>
+#include <vector>
 
 namespace metainfo {
+namespace {
 
-Sha256Digest merkle_node(const Kernel& kernel, const Sha256Digest& left, const Sha256Digest& right) {
-  Message<Sha256> message(kernel);
-  message.update(left.data(), left.size());
-  message.update(right.data(), right.size());
-  return message.finish();
+// A pair of hashes to the node above it.
+void node(const Kernels& kernels, const std::uint8_t* left, const std::uint8_t* right, std::uint8_t* out) {
+  std::uint8_t pair[2 * kHashSize];
+  std::memcpy(pair, left, kHashSize);
+  std::memcpy(pair + kHashSize, right, kHashSize);
+  merkle_nodes(kernels, out, pair, 1);
 }
 
-ZeroSubtrees zero_subtrees(const Kernel& kernel) {
+// How much of a layer is reduced at once: 32 KiB on the stack.
+constexpr std::size_t kPartHeight = 10;
+constexpr std::size_t kPart = std::size_t{1} << kPartHeight;
+
+}  // namespace
+
+void merkle_nodes(const Kernels& kernels, std::uint8_t* out, const std::uint8_t* pairs, std::size_t count) {
+  constexpr std::size_t kPair = 2 * kHashSize;
+  hand_down(
+      kernels, count, [](const Kernel& kernel) { return kernel.sha256_nodes != nullptr; },
+      [&](const Kernel& kernel, std::size_t first) {
+        if (count - first >= kernel.lanes)
+          return kernel.sha256_nodes(out + first * kHashSize, pairs + first * kPair);
+        std::uint8_t spare[kMostLanes * kPair] = {};
+        std::memcpy(spare, pairs + first * kPair, (count - first) * kPair);
+        kernel.sha256_nodes(spare, spare);
+        std::memcpy(out + first * kHashSize, spare, (count - first) * kHashSize);
+      });
+}
+
+ZeroSubtrees zero_subtrees(const Kernels& kernels) {
   ZeroSubtrees zeros{};
-  for (std::size_t i = 1; i < zeros.size(); ++i) zeros[i] = merkle_node(kernel, zeros[i - 1], zeros[i - 1]);
+  for (std::size_t i = 1; i < zeros.size(); ++i)
+    node(kernels, zeros[i - 1].data(), zeros[i - 1].data(), zeros[i].data());
   return zeros;
 }
 
-// A tree may be higher than its count has bits: all of it past them is padding.
-constexpr unsigned kCountBits = 64;
-
-void MerkleStack::push(Sha256Digest hash) {
-  unsigned level = 0;
-  for (; (count_ >> level) & 1; ++level) hash = merkle_node(kernel_, full_[level], hash);
-  full_[level] = hash;
-  ++count_;
+void Trees::reduce(std::uint8_t* layer, std::size_t count, unsigned base, unsigned height) const {
+  for (unsigned level = 0; level < height; ++level) {
+    if (count % 2 != 0) {
+      std::memcpy(layer + count * kHashSize, zeros[base + level].data(), kHashSize);
+      ++count;
+    }
+    count /= 2;
+    merkle_nodes(kernels, layer, layer, count);
+  }
 }
 
-Sha256Digest MerkleStack::root(unsigned height) const {
-  if (height < kCountBits && count_ == std::uint64_t{1} << height) return full_[height];
-  Sha256Digest root{};
+Sha256Digest Trees::root(const std::uint8_t* layer, std::uint64_t count, unsigned base, unsigned height) const {
+  std::uint8_t part[(kPart + 1) * kHashSize];
+  Sha256Digest result;
+  if (count <= kPart) {
+    std::memcpy(part, layer, static_cast<std::size_t>(count) * kHashSize);
+    reduce(part, static_cast<std::size_t>(count), base, height);
+    std::memcpy(result.data(), part, kHashSize);
+    return result;
+  }
+  std::vector<std::uint8_t> above;
+  above.reserve(static_cast<std::size_t>(count / kPart + 1) * kHashSize);
+  for (std::uint64_t at = 0; at < count; at += kPart) {
+    const auto some = static_cast<std::size_t>(std::min<std::uint64_t>(kPart, count - at));
+    std::memcpy(part, layer + at * kHashSize, some * kHashSize);
+    reduce(part, some, base, kPartHeight);
+    above.insert(above.end(), part, part + kHashSize);
+  }
+  return root(above.data(), above.size() / kHashSize, base + kPartHeight, height - kPartHeight);
+}
+
+void GrowingTree::pushed() {
+  ++leaves_;
+  if (leaves_ % kRun == 0) fold();
+}
+
+// The run is full, or padded to be: its root joins the subtrees before it.
+void GrowingTree::fold() {
+  const std::uint64_t run = (leaves_ - 1) / kRun;
+  trees_.reduce(run_, static_cast<std::size_t>(leaves_ - run * kRun), 0, kRunHeight);
+  unsigned level = 0;
+  for (; (run >> level) & 1; ++level) node(trees_.kernels, full_[level].data(), run_, run_);
+  std::memcpy(full_[level].data(), run_, kHashSize);
+}
+
+Sha256Digest GrowingTree::root(unsigned height) {
+  Sha256Digest result;
+  if (leaves_ < kRun) {
+    trees_.reduce(run_, static_cast<std::size_t>(leaves_), 0, height);
+    std::memcpy(result.data(), run_, kHashSize);
+    return result;
+  }
+  if (leaves_ % kRun != 0) fold();
+  const std::uint64_t runs = (leaves_ + kRun - 1) / kRun;
   bool started = false;
-  for (unsigned level = 0; level < height; ++level) {
-    const bool full = level < kCountBits && ((count_ >> level) & 1);
-    if (!full && !started) continue;
-    const Sha256Digest& padding = zeros_[base_ + level];
+  for (unsigned level = 0; kRunHeight + level <= height; ++level) {
+    // A tree may be higher than its count has bits: all of it past them is padding.
+    const bool full = level < 64 && ((runs >> level) & 1);
+    if (kRunHeight + level == height) return full ? full_[level] : result;
+    const std::uint8_t* padding = trees_.zeros[kRunHeight + level].data();
+    if (!started && !full) continue;
     if (!started) {
-      root = merkle_node(kernel_, full_[level], padding);
+      node(trees_.kernels, full_[level].data(), padding, result.data());
     } else if (full) {
-      root = merkle_node(kernel_, full_[level], root);
+      node(trees_.kernels, full_[level].data(), result.data(), result.data());
     } else {
-      root = merkle_node(kernel_, root, padding);
+      node(trees_.kernels, result.data(), padding, result.data());
     }
     started = true;
   }
-  return root;
-}
-
-Sha256Digest layer_root(const Kernel& kernel, const ZeroSubtrees& zeros, const std::uint8_t* hashes,
-                        std::uint64_t count, unsigned height) {
-  MerkleStack stack(kernel, zeros, height);
-  for (std::uint64_t i = 0; i < count; ++i) {
-    Sha256Digest hash;
-    std::copy_n(hashes + i * hash.size(), hash.size(), hash.begin());
-    stack.push(hash);
-  }
-  return stack.root(ceil_log2(count));
+  return result;
 }
 
 }  // namespace metainfo

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 
 #include "core/sha.h"
@@ -9,6 +10,7 @@
 namespace metainfo {
 
 constexpr std::uint64_t kBlockSize = 16384;  // BEP 52: a leaf is the SHA-256 of 16 KiB
+constexpr std::size_t kHashSize = 32;
 // Pieces of up to 2^63 bytes, and as many of them as 32 bits count.
 constexpr unsigned kMaxTreeHeight = 96;
 
@@ -19,39 +21,53 @@ constexpr unsigned ceil_log2(std::uint64_t n) {
   return height;
 }
 
-Sha256Digest merkle_node(const Kernel& kernel, const Sha256Digest& left, const Sha256Digest& right);
+// `count` nodes from as many pairs of hashes. `out` may be `pairs`.
+void merkle_nodes(const Kernels& kernels, std::uint8_t* out, const std::uint8_t* pairs, std::size_t count);
 
 // Roots of trees of 2^i leaves that are all 32 zero bytes, i from 0.
 using ZeroSubtrees = std::array<Sha256Digest, kMaxTreeHeight>;
-ZeroSubtrees zero_subtrees(const Kernel& kernel);
+ZeroSubtrees zero_subtrees(const Kernels& kernels);
 
-// Reduces hashes of one layer to the root above them as they come: memory is the height of the tree.
-// `base` is the height of that layer above the leaves, which says what padding looks like.
-class MerkleStack {
- public:
-  MerkleStack(const Kernel& kernel, const ZeroSubtrees& zeros, unsigned base = 0)
-      : kernel_(kernel), zeros_(zeros), base_(base) {}
+// The trees of one job: what hashes them, and what padding looks like.
+struct Trees {
+  explicit Trees(const Kernels& kernels_) : kernels(kernels_), zeros(zero_subtrees(kernels_)) {}
 
-  void push(Sha256Digest hash);
+  // Reduces a layer in place, level by level; the root is then the first hash. It has `count` hashes, at least
+  // one, of nodes `base` above the leaves, is padded to 2^height of them, and has room for one more.
+  void reduce(std::uint8_t* layer, std::size_t count, unsigned base, unsigned height) const;
 
-  // The root over 2^height hashes: those pushed, then padding. Requires 1 <= pushed <= 2^height.
-  Sha256Digest root(unsigned height) const;
+  // The same for a layer that must stay as it is, of any length.
+  Sha256Digest root(const std::uint8_t* layer, std::uint64_t count, unsigned base, unsigned height) const;
 
-  void clear() { count_ = 0; }
-  std::uint64_t count() const { return count_; }
-
- private:
-  const Kernel& kernel_;
-  const ZeroSubtrees& zeros_;
-  unsigned base_;
-  std::uint64_t count_ = 0;
-  std::array<Sha256Digest, kMaxTreeHeight>
-      full_;  // full_[i]: a complete subtree where bit i of count_ is set
+  const Kernels& kernels;
+  const ZeroSubtrees zeros;
 };
 
-// The root above `count` piece hashes (32 bytes each, at least one): pieces past the end are all zero.
-// `height` is that of a piece's tree of blocks.
-Sha256Digest layer_root(const Kernel& kernel, const ZeroSubtrees& zeros, const std::uint8_t* hashes,
-                        std::uint64_t count, unsigned height);
+// A tree whose leaves come one after the other: memory is that of 64 leaves, and its height.
+class GrowingTree {
+ public:
+  explicit GrowingTree(const Trees& trees) : trees_(trees) {}
+
+  void clear() { leaves_ = 0; }
+  std::uint64_t leaves() const { return leaves_; }
+
+  // Where the next leaf is to be written; it counts after pushed().
+  std::uint8_t* next() { return run_ + leaves_ % kRun * kHashSize; }
+  void pushed();
+
+  // The root over 2^height leaves: those pushed, at least one, then padding. Once.
+  Sha256Digest root(unsigned height);
+
+  static constexpr unsigned kRunHeight = 6;
+  static constexpr std::size_t kRun = std::size_t{1} << kRunHeight;
+
+ private:
+  void fold();
+
+  const Trees& trees_;
+  std::uint64_t leaves_ = 0;
+  std::uint8_t run_[(kRun + 1) * kHashSize];
+  std::array<Sha256Digest, kMaxTreeHeight> full_;  // full_[i]: a subtree of 2^i runs where bit i of their count is set
+};
 
 }  // namespace metainfo

@@ -19,6 +19,9 @@ class Reader {
   // Exactly `size` bytes from `offset` of the content, or a Failure: a short read is never an end.
   void read(std::uint64_t offset, std::uint8_t* out, std::size_t size) const;
 
+  // These bytes will be read soon: the system may fetch them meanwhile.
+  void will_need(std::uint64_t offset, std::uint64_t size) const;
+
   // Throws a Failure when the file is no longer what was planned.
   void check_unchanged() const;
 

@@ -2,8 +2,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cmath>
+#include <limits>
 
 #include "core/reader.h"
 
@@ -12,7 +14,10 @@ namespace {
 
 struct stat status_of(int descriptor, const PlanFile& file) {
   struct stat status;
-  if (::fstat(descriptor, &status) != 0) throw Failure{Failure::Code::read, errno, file.path, {}};
+  // A network's file system may be interrupted here too.
+  while (::fstat(descriptor, &status) != 0) {
+    if (errno != EINTR) throw Failure{Failure::Code::read, errno, file.path, {}};
+  }
   return status;
 }
 
@@ -79,6 +84,20 @@ void Reader::read(std::uint64_t offset, std::uint8_t* out, std::size_t size) con
     size -= static_cast<std::size_t>(count);
     offset += static_cast<std::uint64_t>(count);
   }
+}
+
+void Reader::will_need(std::uint64_t offset, std::uint64_t size) const {
+  const auto start = static_cast<off_t>(file_.offset + offset);
+#ifdef __APPLE__
+  radvisory advice{start, static_cast<int>(std::min<std::uint64_t>(size, std::numeric_limits<int>::max()))};
+  ::fcntl(descriptor_, F_RDADVISE, &advice);
+#else
+  // It fetches no more at once than the device's readahead: often 128 KiB.
+  constexpr off_t kStep = 128 << 10;
+  const off_t end = start + static_cast<off_t>(size);
+  for (off_t at = start; at < end; at += kStep)
+    ::posix_fadvise(descriptor_, at, std::min(kStep, end - at), POSIX_FADV_WILLNEED);
+#endif
 }
 
 void Reader::check_unchanged() const { require_as_planned(status_of(descriptor_, file_), file_); }

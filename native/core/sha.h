@@ -1,10 +1,12 @@
-// SHA-1 and SHA-256 of one message, fed in parts, on one lane of a kernel.
+// SHA-1 and SHA-256 of many messages at once, on the rows of the kernels' table.
 #pragma once
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <vector>
 
 #include "kernels/kernel.h"
 
@@ -13,13 +15,13 @@ namespace metainfo {
 using Sha1Digest = std::array<std::uint8_t, 20>;
 using Sha256Digest = std::array<std::uint8_t, 32>;
 
+constexpr std::size_t kShaBlock = 64;
+
 struct Sha1 {
   using State = Sha1State;
   using Digest = Sha1Digest;
   static constexpr State kInitial{{0x67452301, 0xefcdab89, 0x98badcfe, 0x10325476, 0xc3d2e1f0}};
-  static void many(const Kernel& kernel, State* states, const std::uint8_t* const* data, std::size_t blocks) {
-    kernel.sha1_many(states, data, blocks);
-  }
+  static auto many(const Kernel& kernel) { return kernel.sha1_many; }
 };
 
 struct Sha256 {
@@ -27,76 +29,171 @@ struct Sha256 {
   using Digest = Sha256Digest;
   static constexpr State kInitial{
       {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19}};
-  static void many(const Kernel& kernel, State* states, const std::uint8_t* const* data, std::size_t blocks) {
-    kernel.sha256_many(states, data, blocks);
-  }
+  static auto many(const Kernel& kernel) { return kernel.sha256_many; }
 };
 
-// A message in the making. The kernel must have one lane.
+template <typename State>
+void write_digest(const State& state, std::uint8_t* out) {
+  for (const std::uint32_t word : state.h)
+    for (int shift = 24; shift >= 0; shift -= 8) *out++ = static_cast<std::uint8_t>(word >> shift);
+}
+
+// Blocks that a state is to be advanced by: from `data` on, or zeros where that is null (SHA-1 only).
 template <typename Sha>
-class Message {
+struct Stretch {
+  typename Sha::State* state;
+  const std::uint8_t* data;
+  std::size_t blocks;
+};
+
+// Goes down the table: `call(kernel, first, lanes)` for as many of `count` messages as each row takes. Lanes
+// past the last message are spare.
+template <typename Serves, typename Call>
+void hand_down(const Kernels& kernels, std::size_t count, Serves serves, Call call) {
+  std::size_t first = 0;
+  for (std::size_t row = 0; first < count; ++row) {
+    const Kernel& kernel = *kernels.rows[row];
+    if (!serves(kernel)) continue;
+    while (count - first >= kernel.least) {
+      call(kernel, first);
+      first += std::min(kernel.lanes, count - first);
+      if (first == count) break;
+    }
+  }
+}
+
+// Advances `count` states, at most kMostLanes, all by the same number of blocks.
+template <typename Sha>
+void advance(const Kernels& kernels, typename Sha::State* const* states, const std::uint8_t* const* data,
+             std::size_t count, std::size_t blocks) {
+  typename Sha::State* spare_states[kMostLanes];
+  const std::uint8_t* spare_data[kMostLanes];
+  hand_down(
+      kernels, count, [](const Kernel& kernel) { return Sha::many(kernel) != nullptr; },
+      [&](const Kernel& kernel, std::size_t first) {
+        if (count - first >= kernel.lanes) return Sha::many(kernel)(states + first, data + first, blocks);
+        // Spare lanes repeat the last message.
+        for (std::size_t lane = 0; lane < kernel.lanes; ++lane) {
+          const std::size_t source = std::min(first + lane, count - 1);
+          spare_states[lane] = states[source];
+          spare_data[lane] = data[source];
+        }
+        Sha::many(kernel)(spare_states, spare_data, blocks);
+      });
+}
+
+// The same for SHA-1 over blocks of zeros.
+inline void advance_zeros(const Kernels& kernels, Sha1State* const* states, std::size_t count,
+                          std::size_t blocks) {
+  Sha1State* spare[kMostLanes];
+  hand_down(
+      kernels, count, [](const Kernel& kernel) { return kernel.sha1_zeros != nullptr; },
+      [&](const Kernel& kernel, std::size_t first) {
+        for (std::size_t lane = 0; lane < kernel.lanes; ++lane)
+          spare[lane] = states[std::min(first + lane, count - 1)];
+        kernel.sha1_zeros(spare, blocks);
+      });
+}
+
+// Advances any number of states, each by its own number of blocks. Lanes run in step up to the end of the
+// shortest, whose place the next stretch takes; when there is none left, narrower rows finish the rest.
+template <typename Sha>
+void advance_all(const Kernels& kernels, const Stretch<Sha>* stretches, std::size_t count) {
+  typename Sha::State* states[kMostLanes];
+  const std::uint8_t* data[kMostLanes];
+  std::size_t left[kMostLanes];
+  std::size_t lanes = 0;
+  std::size_t next = 0;
+  for (;;) {
+    for (; lanes < kMostLanes && next < count; ++next) {
+      if (stretches[next].blocks == 0) continue;
+      states[lanes] = stretches[next].state;
+      data[lanes] = stretches[next].data;
+      left[lanes++] = stretches[next].blocks;
+    }
+    if (lanes == 0) return;
+    const std::size_t step = *std::min_element(left, left + lanes);
+    advance<Sha>(kernels, states, data, lanes, step);
+    std::size_t kept = 0;
+    for (std::size_t lane = 0; lane < lanes; ++lane) {
+      if (left[lane] == step) continue;
+      states[kept] = states[lane];
+      data[kept] = data[lane] + step * kShaBlock;
+      left[kept++] = left[lane] - step;
+    }
+    lanes = kept;
+  }
+}
+
+// The end of a message: its last bytes, fewer than a block, and the padding of FIPS 180-4, 5.1.1.
+class Tail {
  public:
-  explicit Message(const Kernel& kernel) : kernel_(kernel) {}
-
-  void update(const std::uint8_t* data, std::size_t size) {
-    // An empty source may be null, which memcpy does not take.
-    if (size == 0) return;
-    if (partial() != 0) {
-      const std::size_t taken = std::min(size, kBlock - partial());
-      std::memcpy(block_ + partial(), data, taken);
-      length_ += taken;
-      data += taken;
-      size -= taken;
-      if (partial() != 0) return;
-      compress(block_, 1);
-    }
-    if (const std::size_t blocks = size / kBlock; blocks != 0) {
-      compress(data, blocks);
-      length_ += blocks * kBlock;
-      data += blocks * kBlock;
-      size -= blocks * kBlock;
-    }
-    std::memcpy(block_, data, size);
-    length_ += size;
+  // `size` is that of the whole message; `rest` are its last size % 64 bytes.
+  void set(const std::uint8_t* rest, std::uint64_t size) {
+    const auto used = static_cast<std::size_t>(size % kShaBlock);
+    if (used != 0) std::memcpy(bytes_, rest, used);
+    finish(size);
   }
 
-  // The same as update() with `size` zero bytes, read from no file.
-  void zeros(std::uint64_t size) {
-    static constexpr std::uint8_t kZeros[1 << 14] = {};
-    for (; size != 0;) {
-      const auto part = static_cast<std::size_t>(std::min<std::uint64_t>(size, sizeof kZeros));
-      update(kZeros, part);
-      size -= part;
-    }
+  // The same with zeros for the rest.
+  void set_zeros(std::uint64_t size) {
+    std::memset(bytes_, 0, static_cast<std::size_t>(size % kShaBlock));
+    finish(size);
   }
 
-  typename Sha::Digest finish() {
-    const std::uint64_t bits = length_ * 8;
-    const std::size_t used = partial();
-    block_[used] = 0x80;
-    std::memset(block_ + used + 1, 0, kBlock - used - 1);
-    if (used + 1 > kBlock - 8) {
-      compress(block_, 1);
-      std::memset(block_, 0, kBlock);
+  const std::uint8_t* data() const { return bytes_; }
+  std::size_t blocks() const { return blocks_; }
+
+ private:
+  void finish(std::uint64_t size) {
+    const auto used = static_cast<std::size_t>(size % kShaBlock);
+    blocks_ = used + 1 + 8 <= kShaBlock ? 1 : 2;
+    const std::size_t end = blocks_ * kShaBlock;
+    bytes_[used] = 0x80;
+    std::memset(bytes_ + used + 1, 0, end - used - 1);
+    const std::uint64_t bits = size * 8;
+    for (std::size_t i = 0; i < 8; ++i) bytes_[end - 1 - i] = static_cast<std::uint8_t>(bits >> (8 * i));
+  }
+
+  std::uint8_t bytes_[2 * kShaBlock];
+  std::size_t blocks_ = 0;
+};
+
+// Whole messages in memory, hashed side by side.
+template <typename Sha>
+class Messages {
+ public:
+  // `data` must stay until run(); the digest goes to `out` then.
+  void add(const std::uint8_t* data, std::size_t size, std::uint8_t* out) { list_.push_back({data, size, out}); }
+
+  void run(const Kernels& kernels) {
+    states_.assign(list_.size(), Sha::kInitial);
+    tails_.resize(list_.size());
+    stretches_.clear();
+    for (std::size_t i = 0; i < list_.size(); ++i)
+      stretches_.push_back({&states_[i], list_[i].data, list_[i].size / kShaBlock});
+    advance_all<Sha>(kernels, stretches_.data(), stretches_.size());
+    for (std::size_t i = 0; i < list_.size(); ++i) {
+      const auto& [data, size, out] = list_[i];
+      tails_[i].set(data + size / kShaBlock * kShaBlock, size);
+      stretches_[i] = {&states_[i], tails_[i].data(), tails_[i].blocks()};
     }
-    for (std::size_t i = 0; i < 8; ++i) block_[kBlock - 1 - i] = static_cast<std::uint8_t>(bits >> (8 * i));
-    compress(block_, 1);
-    typename Sha::Digest digest;
-    for (std::size_t i = 0; i < digest.size(); ++i)
-      digest[i] = static_cast<std::uint8_t>(state_.h[i / 4] >> (24 - 8 * (i % 4)));
-    return digest;
+    advance_all<Sha>(kernels, stretches_.data(), stretches_.size());
+    for (std::size_t i = 0; i < list_.size(); ++i) write_digest(states_[i], list_[i].out);
+    list_.clear();
   }
 
  private:
-  static constexpr std::size_t kBlock = 64;
+  struct Message {
+    const std::uint8_t* data;
+    std::size_t size;
+    std::uint8_t* out;
+  };
 
-  std::size_t partial() const { return static_cast<std::size_t>(length_ % kBlock); }
-  void compress(const std::uint8_t* data, std::size_t blocks) { Sha::many(kernel_, &state_, &data, blocks); }
-
-  const Kernel& kernel_;
-  typename Sha::State state_ = Sha::kInitial;
-  std::uint64_t length_ = 0;
-  std::uint8_t block_[kBlock];
+  std::vector<Message> list_;
+  std::vector<typename Sha::State> states_;
+  std::vector<Tail> tails_;
+  std::vector<Stretch<Sha>> stretches_;
 };
 
 }  // namespace metainfo

@@ -2,6 +2,7 @@
 import { createRequire } from 'node:module';
 import { Command, CommanderError } from 'commander';
 import { addCreate } from './commands/create.ts';
+import { addKernels } from './commands/kernels.ts';
 import { addShow } from './commands/show.ts';
 import { addValidate } from './commands/validate.ts';
 import { exitCodeOf, USAGE } from './exit.ts';
@@ -18,6 +19,7 @@ function program(): Command {
   addCreate(command);
   addShow(command);
   addValidate(command);
+  addKernels(command);
   return command;
 }
 

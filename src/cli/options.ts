@@ -6,12 +6,23 @@ import type { ValidationContext } from '../model/issues.ts';
 /** `auto`, or bytes such as `16384`, `512KiB`, `1M`. */
 export function parsePieceLength(text: string): number | 'auto' {
   if (text === 'auto') return text;
-  const match = /^(\d+)\s*(?:([kmg])(?:i?b)?|b)?$/i.exec(text);
-  if (!match) throw new InvalidArgumentError('Expected auto, or a size such as 1MiB.');
-  const power = ' kmg'.indexOf((match[2] ?? ' ').toLowerCase());
-  const bytes = Number(match[1]) * 1024 ** power;
+  const bytes = sizeOf(text);
+  if (bytes === null) throw new InvalidArgumentError('Expected auto, or a size such as 1MiB.');
   if (!Number.isInteger(Math.log2(bytes))) throw new InvalidArgumentError('Expected a power of two, such as 1MiB.');
   return bytes;
+}
+
+/** Bytes such as `16384`, `512KiB`, `1M`. */
+export function parseSize(text: string): number {
+  const bytes = sizeOf(text);
+  if (bytes === null) throw new InvalidArgumentError('Expected a size such as 64MiB.');
+  return bytes;
+}
+
+function sizeOf(text: string): number | null {
+  const match = /^(\d+)\s*(?:([kmg])(?:i?b)?|b)?$/i.exec(text);
+  if (!match) return null;
+  return Number(match[1]) * 1024 ** ' kmg'.indexOf((match[2] ?? ' ').toLowerCase());
 }
 
 /** `now`, seconds since 1970, or ISO 8601. */

@@ -28,6 +28,8 @@ export interface Progress {
   file: string;
   /** Since hashing began. */
   seconds: number;
+  /** Jobs of this process that go before this one while it waits for a thread; 0 while it has one. */
+  queued: number;
 }
 
 export interface GenerateOptions extends ResourceOptions {
@@ -54,7 +56,7 @@ export async function generate(draft: TorrentCreate, options: GenerateOptions): 
   if (!Object.hasOwn(TorrentVersion, version)) {
     throw new MetainfoError('ERR_INVALID_ARGUMENT', `version must be v1, v2 or hybrid, not ${shown(version)}.`);
   }
-  const resources = planResources(options, availableParallelism());
+  const resources = planResources(options, version, availableParallelism());
   const wanted = draft.fields.pieceLength ?? draft.info.pieceLength;
   if (wanted != null) checkPieceLength(wanted, version);
   const name = checkName(draft.info.name as string);
@@ -162,9 +164,9 @@ async function run(
   // It may have fired while the engine started.
   if (signal?.aborted) cancel();
   const report = () => {
-    const { bytes, fileIndex } = job.progress();
+    const { bytes, fileIndex, queued } = job.progress();
     const seconds = (performance.now() - started) / 1000;
-    const now: Progress = { bytes, totalBytes, file: items[fileIndex]?.path.join('/') || name, seconds };
+    const now: Progress = { bytes, totalBytes, file: items[fileIndex]?.path.join('/') || name, seconds, queued };
     onProgress?.(now);
     bar?.update(now);
   };

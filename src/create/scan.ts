@@ -1,8 +1,8 @@
 import { isUtf8 } from 'node:buffer';
-import type { Dirent, Stats } from 'node:fs';
+import { type Dirent, type Stats, stat as statThen } from 'node:fs';
 import { lstat, readdir, realpath, stat } from 'node:fs/promises';
 import nodePath from 'node:path';
-import { fromSystemError, MetainfoError, throwIfAborted } from '../errors.ts';
+import { AbortError, fromSystemError, MetainfoError, throwIfAborted } from '../errors.ts';
 import { unsafeComponent } from '../layout/safe-path.ts';
 
 /** A file found on disk. */
@@ -33,8 +33,8 @@ export interface ScanOptions extends ScanFilter {
 /** What operating systems leave in folders; never wanted unless named outright. */
 const SYSTEM_FILES = new Set(['.DS_Store', 'Thumbs.db', 'desktop.ini']);
 
-/** How many lstat calls wait at once: enough to keep the file system busy. */
-const CONCURRENCY = 16;
+/** How many calls wait at once: enough to keep the file system busy. */
+const CONCURRENCY = 64;
 
 /**
  * The files at and beneath `entries`, in the order of the entries and, within a folder, of readdir: sort them.
@@ -61,11 +61,24 @@ export async function scan(
   return scanner.files;
 }
 
-interface Found {
+/** An entry of a folder that may be wanted. */
+interface Candidate {
+  entry: Dirent<Buffer>;
+  path: string[];
+  /** As the user named the way to it. */
+  shown: string;
+  /** Without links, but for itself. */
+  real: string;
+  /** Whether it is wanted as a file; a folder or link may lead to files that are. */
+  wanted: boolean;
+}
+
+interface Folder {
   path: string[];
   shown: string;
   real: string;
-  status: Stats;
+  /** Its real path, and those of the folders that it is in. */
+  above: string[];
 }
 
 class Scanner {
@@ -96,24 +109,67 @@ class Scanner {
 
   /** Everything beneath a folder. Keeps a stack of folders, not of calls. */
   async walk(path: string[], shown: string, real = this.realRoot): Promise<void> {
-    const folders = [{ path, shown, real, above: [real] }];
+    const folders: Folder[] = [{ path, shown, real, above: [real] }];
     for (let folder = folders.pop(); folder; folder = folders.pop()) {
       throwIfAborted(this.#signal);
-      const parent = folder;
-      const names = await entriesOf(parent.real, parent.shown);
-      const found = await inBatches(names, this.#signal, (entry) => this.#child(entry, parent));
-      for (const child of found) {
-        if (!child) continue;
-        const { path: at, shown: name, real: target, status } = child;
-        if (!status.isDirectory()) {
-          this.add(at, target, name, status);
-        } else if (parent.above.includes(target)) {
-          throw new MetainfoError('ERR_LINK_LOOP', `${name} is a link to a folder that it is in.`, { path: name });
-        } else {
-          folders.push({ path: at, shown: name, real: target, above: [...parent.above, target] });
-        }
+      const entries = await entriesOf(folder.real, folder.shown);
+      const candidates = this.#candidates(entries, folder);
+      // Most are files; only what is neither file nor folder needs a closer look.
+      const files = candidates.filter(({ entry }) => !entry.isDirectory() && !entry.isSymbolicLink());
+      const statuses = await statAll(files, this.#signal);
+      let next = 0;
+      for (const candidate of candidates) {
+        const { entry } = candidate;
+        if (entry.isDirectory()) enter(candidate, candidate.real, folder, folders);
+        else if (entry.isSymbolicLink()) await this.#follow(candidate, folder, folders);
+        else this.#take(candidate, statuses[next++] as Stats | Error, folder, folders);
       }
     }
+  }
+
+  #candidates(entries: readonly Dirent<Buffer>[], folder: Folder): Candidate[] {
+    const candidates: Candidate[] = [];
+    const within = (parent: string) => (parent.endsWith(nodePath.sep) ? parent : parent + nodePath.sep);
+    const [shownParent, realParent] = [within(folder.shown), within(folder.real)];
+    const relativeParent = folder.path.map((name) => `${name}/`).join('');
+    for (const entry of entries) {
+      // The filters are somebody's code.
+      throwIfAborted(this.#signal);
+      const text = entry.name.toString('utf8');
+      const relative = relativeParent + text;
+      // Before anything can be wrong with it.
+      if (this.#exclude(relative)) continue;
+      const name = nameOf(entry, text, folder.shown);
+      const wanted = (this.#systemFiles || !SYSTEM_FILES.has(name)) && this.#include(relative);
+      if (!wanted && !entry.isDirectory() && !entry.isSymbolicLink()) continue;
+      const path = [...folder.path, name];
+      candidates.push({ entry, path, shown: shownParent + name, real: realParent + name, wanted });
+    }
+    return candidates;
+  }
+
+  #take({ path, shown, real }: Candidate, status: Stats | Error, folder: Folder, folders: Folder[]): void {
+    if (status instanceof Error) throw fromSystemError(status, shown, 'read');
+    // Since it was listed, it may have become one.
+    if (status.isDirectory()) enter({ path, shown }, real, folder, folders);
+    else this.add(path, real, shown, status);
+  }
+
+  async #follow(link: Candidate, folder: Folder, folders: Folder[]): Promise<void> {
+    const { path, shown, wanted } = link;
+    let real: string;
+    let status: Stats;
+    try {
+      real = await resolveLink(shown, shown);
+      this.#requireInside(real, shown);
+      status = await statusOf(real, shown);
+    } catch (error) {
+      // A bad link fails the scan only when it could have been a wanted file.
+      if (wanted) throw error;
+      return;
+    }
+    if (status.isDirectory()) enter({ path, shown }, real, folder, folders);
+    else if (wanted) this.add(path, real, shown, status);
   }
 
   add(path: string[], real: string, shown: string, status: Stats): void {
@@ -130,27 +186,6 @@ class Scanner {
     this.files.push({ path, diskPath: real, length: status.size, mtimeMs: status.mtimeMs });
   }
 
-  /** An entry of a folder with what it leads to; null when it is not wanted. */
-  async #child(entry: Dirent<Buffer>, parent: { path: string[]; shown: string; real: string }): Promise<Found | null> {
-    const path = [...parent.path, entry.name.toString('utf8')];
-    // Before anything can be wrong with it.
-    if (this.#exclude(path.join('/'))) return null;
-    const name = nameOf(entry, parent.shown);
-    const shown = nodePath.join(parent.shown, name);
-    const wanted = (this.#systemFiles || !SYSTEM_FILES.has(name)) && this.#include(path.join('/'));
-    if (!wanted && !entry.isDirectory() && !entry.isSymbolicLink()) return null;
-    try {
-      const real = entry.isSymbolicLink() ? await resolveLink(shown, shown) : nodePath.join(parent.real, name);
-      if (entry.isSymbolicLink()) this.#requireInside(real, shown);
-      const status = await statusOf(real, shown);
-      return wanted || status.isDirectory() ? { path, shown, real, status } : null;
-    } catch (error) {
-      // A bad link fails the scan only when it could have been a wanted file.
-      if (wanted) throw error;
-      return null;
-    }
-  }
-
   #requireInside(real: string, shown: string): void {
     const relative = nodePath.relative(this.realRoot, real);
     if (relative !== '..' && !relative.startsWith(`..${nodePath.sep}`) && !nodePath.isAbsolute(relative)) return;
@@ -159,18 +194,42 @@ class Scanner {
   }
 }
 
-/** Items in order, some at a time. */
-async function inBatches<T, R>(
-  items: readonly T[],
-  signal: AbortSignal | undefined,
-  work: (item: T) => Promise<R>,
-): Promise<R[]> {
-  const results: R[] = [];
-  for (let i = 0; i < items.length; i += CONCURRENCY) {
-    throwIfAborted(signal);
-    results.push(...(await Promise.all(items.slice(i, i + CONCURRENCY).map(work))));
+function enter(
+  { path, shown }: Pick<Candidate, 'path' | 'shown'>,
+  real: string,
+  parent: Folder,
+  folders: Folder[],
+): void {
+  if (parent.above.includes(real)) {
+    throw new MetainfoError('ERR_LINK_LOOP', `${shown} is a link to a folder that it is in.`, { path: shown });
   }
-  return results;
+  folders.push({ path, shown, real, above: [...parent.above, real] });
+}
+
+/**
+ * The status of each file, or what is wrong, in order. By callbacks: promises, one a file and sixteen at once, took
+ * eight times as long for 20,000 files.
+ */
+function statAll(files: readonly Candidate[], signal: AbortSignal | undefined): Promise<(Stats | Error)[]> {
+  return new Promise((resolve, reject) => {
+    const results: (Stats | Error)[] = new Array(files.length);
+    let next = 0;
+    let left = files.length;
+    const start = () => {
+      const index = next++;
+      const file = files[index];
+      if (!file) return;
+      statThen(file.real, (error, status) => {
+        results[index] = error ?? status;
+        left -= 1;
+        if (left === 0) resolve(results);
+        else if (signal?.aborted) reject(new AbortError(signal));
+        else start();
+      });
+    };
+    if (left === 0) resolve(results);
+    for (let i = 0; i < CONCURRENCY; i += 1) start();
+  });
 }
 
 async function entriesOf(folder: string, shown: string): Promise<Dirent<Buffer>[]> {
@@ -182,8 +241,7 @@ async function entriesOf(folder: string, shown: string): Promise<Dirent<Buffer>[
 }
 
 /** A name as text, or an error that shows its bytes: torrents hold UTF-8 (BEP 3). */
-function nameOf(entry: Dirent<Buffer>, folder: string): string {
-  const text = entry.name.toString('utf8');
+function nameOf(entry: Dirent<Buffer>, text: string, folder: string): string {
   const problem = isUtf8(entry.name) ? unsafeComponent(text) : 'a name that is not UTF-8';
   if (!problem) return text;
   const shown = nodePath.join(folder, escaped(entry.name));

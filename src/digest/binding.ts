@@ -49,10 +49,21 @@ export interface Digests {
 /** A plan that is being hashed. */
 export interface HashJob {
   readonly done: Promise<Digests>;
-  /** Bytes of content hashed so far, and the file that was opened last. */
-  progress(): { bytes: number; fileIndex: number };
+  /**
+   * Bytes of content hashed so far, the file that was opened last, and the jobs of this process that go before while it
+   * waits for a thread (0 while it has one).
+   */
+  progress(): { bytes: number; fileIndex: number; queued: number };
   /** `done` then rejects with `ERR_ABORTED`, unless it is settled. */
   cancel(): void;
+}
+
+/** Bytes a second of one thread; 0 for what the kernel leaves to others. Nodes count as the 64 bytes that they take. */
+export interface KernelSpeed {
+  sha1: number;
+  sha1Zeros: number;
+  sha256: number;
+  sha256Nodes: number;
 }
 
 /** What the native addon offers: the whole contract, and the only door to it. */
@@ -62,6 +73,10 @@ export interface Binding {
   /** The kernels in use: the best, or the one that METAINFO_KERNEL names. */
   readonly active: { readonly sha1: string; readonly sha256: string };
   readonly HashJob: new (plan: HashPlan) => HashJob;
+  /** How fast the kernel of this index in `kernels` is, while the caller waits, so long for each of its functions. */
+  measureKernel(kernel: number, milliseconds: number): KernelSpeed;
+  /** What all jobs of the process may use together, after it was set to these, if given: see `processLimits` in src/hash/plan.ts. */
+  limits(threads?: number, memory?: number): { threads: number; memory: number };
   /**
    * Roots above layers of piece hashes, on all cores while the caller waits.
    *
@@ -91,12 +106,17 @@ function load(): Binding {
     const nodeGypBuild = require('node-gyp-build') as (folder: string) => Binding;
     return nodeGypBuild(fileURLToPath(new URL('../..', import.meta.url)));
   } catch (error) {
-    const { message } = error as Error;
-    if (message.startsWith('METAINFO_KERNEL')) throw new MetainfoError('ERR_KERNEL', `${message}.`, { cause: error });
+    throwIfKernel(error);
     throw new MetainfoError(
       'ERR_NATIVE_UNAVAILABLE',
       'The native addon could not be loaded: install a C++ compiler and run `npm rebuild metainfo`.',
       { cause: error },
     );
   }
+}
+
+/** Turns what native code says of a wrong METAINFO_KERNEL into `ERR_KERNEL`; it looks whenever a job starts. */
+export function throwIfKernel(error: unknown): void {
+  const { message } = error as Error;
+  if (message.startsWith('METAINFO_KERNEL')) throw new MetainfoError('ERR_KERNEL', `${message}.`, { cause: error });
 }

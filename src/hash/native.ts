@@ -1,5 +1,5 @@
 import { constants } from 'node:os';
-import { type Binding, binding } from '../digest/binding.ts';
+import { type Binding, binding, throwIfKernel } from '../digest/binding.ts';
 import { fromSystemError, MetainfoError } from '../errors.ts';
 import type { Engine } from './engine.ts';
 import type { HashJob, HashPlan } from './plan.ts';
@@ -24,7 +24,7 @@ export function nativeEngine(addon: Binding = binding()): Engine {
 function startNative(addon: Binding, plan: HashPlan): HashJob {
   // The caller's stack: what native code rejects with has none.
   const called = new Error('hashing was started here');
-  const job = new addon.HashJob(plan);
+  const job = create(addon, plan);
   return {
     done: job.done.catch((failure: NativeFailure) => {
       throw translate(failure, called);
@@ -32,6 +32,15 @@ function startNative(addon: Binding, plan: HashPlan): HashJob {
     progress: () => job.progress(),
     cancel: () => job.cancel(),
   };
+}
+
+function create({ HashJob }: Binding, plan: HashPlan): HashJob {
+  try {
+    return new HashJob(plan);
+  } catch (error) {
+    throwIfKernel(error);
+    throw error;
+  }
 }
 
 function translate(failure: NativeFailure, called: Error): MetainfoError {

@@ -24,8 +24,8 @@ class NodeJob implements HashJob {
     this.done = this.#run();
   }
 
-  progress(): { bytes: number; fileIndex: number } {
-    return { ...this.#progress };
+  progress(): { bytes: number; fileIndex: number; queued: number } {
+    return { ...this.#progress, queued: 0 };
   }
 
   cancel(): void {
@@ -75,7 +75,7 @@ class NodeJob implements HashJob {
     }
     try {
       await requireAsPlanned(handle, file, path);
-      const buffer = Buffer.alloc(this.#plan.readSize);
+      const buffer = Buffer.alloc(Math.min(this.#plan.readSize, file.length));
       for (let at = 0; at < file.length; ) {
         this.#throwIfCancelled();
         const part = buffer.subarray(0, Math.min(buffer.length, file.length - at));
@@ -104,9 +104,14 @@ async function requireAsPlanned(handle: FileHandle, file: PlanFile, path: string
 
 async function readFully(handle: FileHandle, part: Buffer, position: number, path: string): Promise<void> {
   for (let done = 0; done < part.length; ) {
-    const { bytesRead } = await handle.read(part, done, part.length - done, position + done);
-    if (bytesRead === 0) throw changed(path);
-    done += bytesRead;
+    try {
+      const { bytesRead } = await handle.read(part, done, part.length - done, position + done);
+      if (bytesRead === 0) throw changed(path);
+      done += bytesRead;
+    } catch (error) {
+      // libuv tries again after an interrupted open, not after an interrupted read.
+      if ((error as NodeJS.ErrnoException).code !== 'EINTR') throw error;
+    }
   }
 }
 

@@ -1,4 +1,4 @@
-import type { HashPlan, PlanFile } from '../digest/binding.ts';
+import { binding, type HashPlan, type PlanFile } from '../digest/binding.ts';
 import { MetainfoError } from '../errors.ts';
 import { BLOCK_SIZE, isPowerOfTwo } from '../layout/piece-length.ts';
 
@@ -9,11 +9,14 @@ export function layerCount(file: Pick<PlanFile, 'path' | 'length'>, pieceLength:
   return file.path !== null && file.length > pieceLength ? Math.ceil(file.length / pieceLength) : 0;
 }
 
-/** Default for all buffers of a job, in bytes. */
-export const DEFAULT_MEMORY_LIMIT = 64 * 2 ** 20;
+/** Default for the buffers of a job, in bytes a thread. */
+export const DEFAULT_MEMORY_PER_THREAD = 64 * 2 ** 20;
 
-/** Larger reads gain nothing: see the table in docs/performance.md. */
-const DEFAULT_READ_SIZE = 2 ** 20;
+/** Pieces are read side by side, as many as the widest kernel hashes at once: small slices of each stay in the cache. */
+const LANES = 16;
+const DEFAULT_SLICE = 128 * 2 ** 10;
+/** v2 files are read in order. Larger reads gain nothing: see docs/performance.md. */
+const DEFAULT_READ = 2 ** 20;
 
 export const MAX_THREADS = 1024;
 
@@ -21,38 +24,72 @@ export const MAX_THREADS = 1024;
 export interface ResourceOptions {
   /** Threads that read and hash; null is one a core. Default 1. */
   threads?: number | null | undefined;
-  /** Bytes a read: a power of two, and a multiple of 16 KiB. Default: up to 1 MiB. */
+  /** Bytes a read at most: a power of two, and a multiple of 16 KiB. Default: 1 MiB for v2, 128 KiB for v1 and hybrid. */
   readSize?: number | null | undefined;
-  /** Bytes of all buffers of the job together. Fewer threads run when they would not fit. Default 64 MiB. */
+  /**
+   * Bytes of all buffers of the job together, at least one read: reading pauses when they are full. A tight one makes
+   * reads smaller, then fewer pieces are hashed side by side, then fewer threads run. Default 64 MiB a thread.
+   */
   memoryLimit?: number | null | undefined;
 }
 
 /**
- * Checked resources; the default read size lets every thread have a buffer within the memory limit.
+ * Checked resources; the default read size lets every thread have its buffers within the memory limit.
  *
  * @throws {MetainfoError} `ERR_INVALID_ARGUMENT`
  */
 export function planResources(
   { threads = 1, readSize, memoryLimit }: ResourceOptions,
+  kind: HashPlan['kind'],
   cores: number,
 ): Pick<HashPlan, 'threads' | 'readSize' | 'memoryLimit'> {
   const wanted = threads ?? cores;
-  const limit = memoryLimit ?? DEFAULT_MEMORY_LIMIT;
-  require(Number.isSafeInteger(wanted) &&
-    wanted >= 1 &&
-    wanted <= MAX_THREADS, `threads must be 1 to ${MAX_THREADS} (or null: every core), not ${wanted}`);
-  require(Number.isSafeInteger(limit) &&
-    limit >= BLOCK_SIZE, `memoryLimit must be at least ${BLOCK_SIZE} bytes, not ${limit}`);
+  require(isThreads(wanted), `threads must be 1 to ${MAX_THREADS} (or null: every core), not ${wanted}`);
+  const limit = memoryLimit ?? DEFAULT_MEMORY_PER_THREAD * wanted;
+  require(isMemory(limit), `memoryLimit must be at least ${BLOCK_SIZE} bytes, not ${limit}`);
   if (readSize === null || readSize === undefined) {
     // As large as the limit allows every thread to have.
-    const share = 2 ** Math.floor(Math.log2(limit / wanted));
-    const size = Math.max(BLOCK_SIZE, Math.min(DEFAULT_READ_SIZE, share));
-    return { threads: wanted, readSize: size, memoryLimit: limit };
+    const [most, lanes] = kind === 'v2' ? [DEFAULT_READ, 1] : [DEFAULT_SLICE, LANES];
+    const share = 2 ** Math.floor(Math.log2(limit / wanted / lanes));
+    return { threads: wanted, readSize: Math.max(BLOCK_SIZE, Math.min(most, share)), memoryLimit: limit };
   }
   require(isPowerOfTwo(readSize) &&
     readSize >= BLOCK_SIZE, `readSize must be a power of two of at least ${BLOCK_SIZE}, not ${readSize}`);
   require(readSize <= limit, `readSize (${readSize}) must not be above memoryLimit (${limit})`);
   return { threads: wanted, readSize, memoryLimit: limit };
+}
+
+function isThreads(value: number): boolean {
+  return Number.isSafeInteger(value) && value >= 1 && value <= MAX_THREADS;
+}
+
+function isMemory(value: number): boolean {
+  return Number.isSafeInteger(value) && value >= BLOCK_SIZE;
+}
+
+/** What all jobs of the process may use together. */
+export interface ProcessLimits {
+  /** Threads that read and hash at once. Default: one a core. */
+  threads: number;
+  /** Bytes of all buffers. A job whose one read is above it runs alone. Default: 64 MiB a core. */
+  memory: number;
+}
+
+/**
+ * The limits that all jobs of the process share, changed first where `change` says so; jobs that run follow.
+ *
+ * Jobs share fairly: a thread that is free goes to the job that has the fewest, and a job that has been served little
+ * goes before one that has been served much. So a small torrent waits for a batch of a large one (at most 16 pieces a
+ * thread), never for all of it.
+ *
+ * @throws {MetainfoError} `ERR_INVALID_ARGUMENT`
+ */
+export function processLimits(change: Partial<ProcessLimits> = {}): ProcessLimits {
+  const { limits } = binding();
+  const { threads, memory } = { ...limits(), ...change };
+  require(isThreads(threads), `threads must be 1 to ${MAX_THREADS}, not ${threads}`);
+  require(isMemory(memory), `memory must be at least ${BLOCK_SIZE} bytes, not ${memory}`);
+  return limits(threads, memory);
 }
 
 function require(condition: boolean, message: string): void {

@@ -8,6 +8,8 @@ export interface BarState {
   file: string;
   /** Since the work began. */
   seconds: number;
+  /** Jobs that go before. */
+  queued: number;
 }
 
 export interface ProgressBar {
@@ -69,9 +71,14 @@ function figures(state: BarState): string[] {
   return [
     `${Math.floor(share(state) * 100)} %`.padStart(5),
     `${formatBytes(state.bytes)} of ${formatBytes(state.totalBytes)}`,
-    `${formatBytes(rate)}/s`,
+    waiting(state.queued) || `${formatBytes(rate)}/s`,
     Number.isFinite(left) ? `${formatDuration(left)} left` : '',
   ].filter((figure) => figure !== '');
+}
+
+function waiting(queued: number): string {
+  if (queued === 0) return '';
+  return queued === 1 ? 'waiting for another job' : `waiting for ${queued} other jobs`;
 }
 
 function share({ bytes, totalBytes }: BarState): number {

@@ -385,7 +385,7 @@ for (const engine of ENGINES) {
       const digests = await job.done;
       job.cancel();
       assert.deepEqual(await job.done, digests);
-      assert.deepEqual(job.progress(), { bytes: 3 * BLOCK, fileIndex: 0 });
+      assert.deepEqual(job.progress(), { bytes: 3 * BLOCK, fileIndex: 0, queued: 0 });
     });
 
     it('tells its progress, which never falls, file by file', async () => {
@@ -399,7 +399,7 @@ for (const engine of ENGINES) {
       });
       await job.done;
       const last = job.progress();
-      assert.deepEqual(last, { bytes: 64 * MIB + 6 * BLOCK, fileIndex: 2 });
+      assert.deepEqual(last, { bytes: 64 * MIB + 6 * BLOCK, fileIndex: 2, queued: 0 });
       for (const [i, { bytes, fileIndex }] of seen.entries()) {
         const next = seen[i + 1] ?? last;
         assert.ok(next.bytes >= bytes && next.fileIndex >= fileIndex);

@@ -1,30 +1,41 @@
 import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
+import os from 'node:os';
+import { afterEach, describe, it } from 'node:test';
 import fc from 'fast-check';
-import { DEFAULT_MEMORY_LIMIT, layerCount, MAX_THREADS, planResources } from '../../src/hash/plan.ts';
+import {
+  DEFAULT_MEMORY_PER_THREAD,
+  layerCount,
+  MAX_THREADS,
+  planResources,
+  processLimits,
+} from '../../src/hash/plan.ts';
 
 const KIB = 1024;
 const MIB = 2 ** 20;
 const CORES = 4;
 
 describe('planResources', () => {
-  it('takes one thread, reads of 1 MiB and 64 MiB in all by default', () => {
-    const expected = { threads: 1, readSize: MIB, memoryLimit: 64 * MIB };
-    assert.deepEqual(planResources({}, CORES), expected);
+  it('takes one thread, reads of 1 MiB for v2 and 128 KiB for the others, and 64 MiB a thread by default', () => {
     const absent = { threads: undefined, readSize: undefined, memoryLimit: undefined };
-    assert.deepEqual(planResources(absent, CORES), expected);
-    assert.deepEqual(planResources({ readSize: null, memoryLimit: null }, CORES), expected);
-    assert.equal(DEFAULT_MEMORY_LIMIT, 64 * MIB);
+    for (const given of [{}, absent, { readSize: null, memoryLimit: null }]) {
+      assert.deepEqual(planResources(given, 'v2', CORES), { threads: 1, readSize: MIB, memoryLimit: 64 * MIB });
+      for (const kind of ['v1', 'hybrid'] as const) {
+        const expected = { threads: 1, readSize: 128 * KIB, memoryLimit: 64 * MIB };
+        assert.deepEqual(planResources(given, kind, CORES), expected);
+      }
+    }
+    assert.equal(DEFAULT_MEMORY_PER_THREAD, 64 * MIB);
+    assert.equal(planResources({ threads: 3 }, 'v1', CORES).memoryLimit, 192 * MIB);
   });
 
   it('takes every core for null', () => {
-    assert.equal(planResources({ threads: null }, CORES).threads, CORES);
-    assert.equal(planResources({ threads: null }, 1).threads, 1);
+    assert.equal(planResources({ threads: null }, 'v2', CORES).threads, CORES);
+    assert.equal(planResources({ threads: null }, 'v2', 1).threads, 1);
   });
 
   it('takes what is given', () => {
     const given = { threads: 3, readSize: 32 * KIB, memoryLimit: 100 * KIB };
-    assert.deepEqual(planResources(given, CORES), given);
+    assert.deepEqual(planResources(given, 'v2', CORES), given);
   });
 
   const readSizes: [threads: number, memoryLimit: number, readSize: number][] = [
@@ -37,11 +48,14 @@ describe('planResources', () => {
     [64, 64 * MIB, MIB],
     [65, 64 * MIB, 512 * KIB],
     [MAX_THREADS, 16 * KIB, 16 * KIB],
-    [1, Number.MAX_SAFE_INTEGER, MIB],
+    [1, 2 ** 48, MIB],
   ];
   for (const [threads, memoryLimit, readSize] of readSizes) {
     it(`lets ${threads} threads in ${memoryLimit} bytes read ${readSize} at once`, () => {
-      assert.equal(planResources({ threads, memoryLimit }, CORES).readSize, readSize);
+      assert.equal(planResources({ threads, memoryLimit }, 'v2', CORES).readSize, readSize);
+      // Sixteen pieces are read side by side.
+      const sliced = planResources({ threads, memoryLimit: memoryLimit * 16 }, 'hybrid', CORES).readSize;
+      assert.equal(sliced, Math.min(readSize, 128 * KIB));
     });
   }
 
@@ -52,7 +66,7 @@ describe('planResources', () => {
     });
     fc.assert(
       fc.property(resources, (given) => {
-        const { threads, readSize, memoryLimit } = planResources(given, CORES);
+        const { threads, readSize, memoryLimit } = planResources(given, 'v2', CORES);
         assert.deepEqual([threads, memoryLimit], [given.threads, given.memoryLimit]);
         assert.ok(readSize <= memoryLimit && readSize >= 16 * KIB && readSize <= MIB);
         assert.ok(Number.isInteger(Math.log2(readSize)));
@@ -71,20 +85,50 @@ describe('planResources', () => {
     it(`refuses other ${option}, by name`, () => {
       for (const value of values) {
         const error = { code: 'ERR_INVALID_ARGUMENT', message: new RegExp(`^${option} must be .*, not ${value}`) };
-        assert.throws(() => planResources({ [option]: value }, CORES), error, String(value));
+        assert.throws(() => planResources({ [option]: value }, 'v2', CORES), error, String(value));
       }
     });
   }
 
   it('refuses a read that is larger than the memory', () => {
     const resources = { readSize: 64 * KIB, memoryLimit: 64 * KIB };
-    assert.deepEqual(planResources(resources, CORES), { threads: 1, ...resources });
-    assert.throws(() => planResources({ readSize: 64 * KIB, memoryLimit: 64 * KIB - 1 }, CORES), {
+    assert.deepEqual(planResources(resources, 'v2', CORES), { threads: 1, ...resources });
+    assert.throws(() => planResources({ readSize: 64 * KIB, memoryLimit: 64 * KIB - 1 }, 'v2', CORES), {
       code: 'ERR_INVALID_ARGUMENT',
       message: /readSize .*memoryLimit/,
     });
-    assert.throws(() => planResources({ readSize: 128 * MIB }, CORES), { code: 'ERR_INVALID_ARGUMENT' });
+    assert.throws(() => planResources({ readSize: 128 * MIB }, 'v2', CORES), { code: 'ERR_INVALID_ARGUMENT' });
   });
+});
+
+describe('processLimits', () => {
+  const before = processLimits();
+  afterEach(() => processLimits(before));
+
+  it('are a thread a core and 64 MiB each', () => {
+    const cores = os.availableParallelism();
+    assert.deepEqual(before, { threads: cores, memory: cores * 64 * MIB });
+  });
+
+  it('change where they are told to, and tell what is in force', () => {
+    assert.deepEqual(processLimits({ threads: 7 }), { ...before, threads: 7 });
+    assert.deepEqual(processLimits({ memory: 2 ** 40 }), { threads: 7, memory: 2 ** 40 });
+    assert.deepEqual(processLimits(), { threads: 7, memory: 2 ** 40 });
+  });
+
+  const refused: [limit: string, values: unknown[]][] = [
+    ['threads', [0, -1, 1.5, MAX_THREADS + 1, Number.NaN, null, '2']],
+    ['memory', [0, 16 * KIB - 1, -MIB, Number.POSITIVE_INFINITY, 2 ** 53, null, '16384']],
+  ];
+  for (const [limit, values] of refused) {
+    it(`refuse other ${limit}, by name, and stay as they were`, () => {
+      for (const value of values) {
+        const error = { code: 'ERR_INVALID_ARGUMENT', message: new RegExp(`^${limit} must be .*, not ${value}`) };
+        assert.throws(() => processLimits({ [limit]: value }), error, String(value));
+      }
+      assert.deepEqual(processLimits(), before);
+    });
+  }
 });
 
 describe('layerCount', () => {

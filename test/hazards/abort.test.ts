@@ -121,7 +121,11 @@ describe('an abort signal', () => {
     await writeTree(folder, { a: 1 });
     const engine = {
       ...nativeEngine(),
-      start: () => ({ done: Promise.reject(REASON), progress: () => ({ bytes: 0, fileIndex: 0 }), cancel: () => {} }),
+      start: () => ({
+        done: Promise.reject(REASON),
+        progress: () => ({ bytes: 0, fileIndex: 0, queued: 0 }),
+        cancel: () => {},
+      }),
     };
     await assert.rejects(new TorrentCreate({ pathRoot: folder }).generate({ signal, engine }), REASON);
     assert.deepEqual(getEventListeners(signal, 'abort'), []);

@@ -3,28 +3,34 @@ import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { ScenarioName } from './child.ts';
 
-export interface Ended {
+export interface Ended<Told = Record<string, number>> {
   code: number | null;
   signal: NodeJS.Signals | null;
   /** What the child told, in order. */
-  told: Record<string, number>[];
+  told: Told[];
   /** Seconds from the child's last `at` to its end, by the monotonic clock that both processes share. */
   secondsFromAt: number;
 }
 
 /** Runs a scenario of child.ts in a process of its own. */
 export function runChild(scenario: ScenarioName, ...args: (string | number)[]): Promise<Ended> {
+  return runScript('child.ts', [scenario, ...args]);
+}
+
+/** Runs a script beside this one in a process of its own, with this environment besides what there is. */
+export function runScript<Told extends object = Record<string, number>>(
+  script: string,
+  args: readonly (string | number)[],
+  env: NodeJS.ProcessEnv = {},
+): Promise<Ended<Told>> {
   const child = spawn(
     process.execPath,
-    [
-      '--expose-gc',
-      '--import',
-      'tsx',
-      fileURLToPath(new URL('child.ts', import.meta.url)),
-      scenario,
-      ...args.map(String),
-    ],
-    { cwd: fileURLToPath(new URL('../..', import.meta.url)), stdio: ['ignore', 'pipe', 'inherit'] },
+    ['--expose-gc', '--import', 'tsx', fileURLToPath(new URL(script, import.meta.url)), ...args.map(String)],
+    {
+      cwd: fileURLToPath(new URL('../..', import.meta.url)),
+      stdio: ['ignore', 'pipe', 'inherit'],
+      env: { ...process.env, ...env },
+    },
   );
   let ended = 0n;
   let text = '';
@@ -38,9 +44,9 @@ export function runChild(scenario: ScenarioName, ...args: (string | number)[]): 
     child.once('error', reject);
     child.once('close', (code, signal) => {
       const lines = text.split('\n').filter((line) => line !== '');
-      const told = lines.map((line) => JSON.parse(line) as Record<string, number>);
-      const at = told.findLast((message) => 'at' in message)?.['at'] ?? Number.NaN;
-      resolve({ code, signal, told, secondsFromAt: Number(ended) / 1e9 - at });
+      const told = lines.map((line) => JSON.parse(line) as Told);
+      const last = told.findLast((message) => 'at' in message) as { at: number } | undefined;
+      resolve({ code, signal, told, secondsFromAt: Number(ended) / 1e9 - (last?.at ?? Number.NaN) });
     });
   });
 }

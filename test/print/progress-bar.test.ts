@@ -11,7 +11,7 @@ function fake(stream: Omit<BarStream, 'write'>) {
   const written: string[] = [];
   const bar = progressBar({ ...stream, write: (text) => written.push(text) });
   const update = (seconds: number, state: Partial<BarState> = {}) =>
-    bar.update({ bytes: seconds * MIB, totalBytes: 100 * MIB, file: 'a.bin', seconds, ...state });
+    bar.update({ bytes: seconds * MIB, totalBytes: 100 * MIB, file: 'a.bin', seconds, queued: 0, ...state });
   return { bar, update, written };
 }
 
@@ -37,6 +37,12 @@ for (const isTTY of [true, false]) {
 }
 
 describe('a progress bar on a terminal', () => {
+  it('says that it waits while other jobs go first, instead of a rate', () => {
+    assert.match(shown({ queued: 1 }), /25 % {2}25 MiB of 100 MiB {2}waiting for another job {2}/);
+    assert.match(shown({ queued: 12 }), / {2}waiting for 12 other jobs {2}/);
+    assert.doesNotMatch(shown({ queued: 0 }), /waiting/);
+  });
+
   it('shows the share, rate, time left and file', () => {
     assert.equal(shown({}), `${'█'.repeat(6)}${'░'.repeat(18)}   25 %  25 MiB of 100 MiB  1 MiB/s  1:15 left  a.bin`);
   });

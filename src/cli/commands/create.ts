@@ -11,7 +11,7 @@ import type { TorrentVersion } from '../../model/discriminator.ts';
 import { exists, outputExists, type Torrent } from '../../model/torrent.ts';
 import { plural } from '../../print/pprint.ts';
 import { formatBytes, printable, printableJson } from '../../print/text.ts';
-import { collect, collectTier, parseDate, parsePieceLength, parseThreads } from '../options.ts';
+import { collect, collectTier, parseDate, parsePieceLength, parseSize, parseThreads } from '../options.ts';
 
 interface CreateOptions {
   output?: string;
@@ -27,6 +27,8 @@ interface CreateOptions {
   createdBy?: string | boolean;
   date?: Date;
   threads?: number;
+  memoryLimit?: number;
+  readSize?: number;
   exclude?: string[];
   include?: string[];
   force?: boolean;
@@ -70,6 +72,8 @@ export function addCreate(program: Command): void {
     .option('--no-created-by', 'do not say who made it')
     .option('--date <date>', 'the creation date: now, seconds since 1970 or ISO 8601 (default: none)', parseDate)
     .option('--threads <n>', 'how many threads hash (default: one a core)', parseThreads)
+    .option('--memory-limit <size>', 'for all buffers (default: 64MiB a thread)', parseSize)
+    .option('--read-size <size>', 'bytes a read, a power of two (default: 1MiB for v2, else 128KiB)', parseSize)
     .option('--exclude <glob>', 'leave out files and folders (repeatable)', collect)
     .option('--include <glob>', 'take only these files (repeatable)', collect)
     .option('--force', 'replace the output if it exists')
@@ -101,6 +105,8 @@ async function create(paths: string[], options: CreateOptions): Promise<void> {
     const torrent = await draft.generate({
       version: options.kind,
       threads: options.threads ?? null,
+      memoryLimit: options.memoryLimit,
+      readSize: options.readSize,
       progress: !options.quiet && !options.json,
       signal: stop.signal,
       engine,

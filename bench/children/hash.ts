@@ -1,0 +1,73 @@
+// Hashes one path a few times and says how that went: `bench/support/measure.ts` runs it by `runChild('hash', ...)`.
+import { TorrentCreate } from '../../src/create/torrent-create.ts';
+import { nativeEngine } from '../../src/hash/native.ts';
+import { dropperNamed } from '../support/data.ts';
+import { type Kind, mainThreadSeconds, watchMemory } from '../support/measure.ts';
+
+export interface HashTask {
+  pathRoot: string;
+  kind: Kind;
+  /** null: one a core. */
+  threads: number | null;
+  pieceLength: number;
+  /** null: the default. */
+  readSize: number | null;
+  repeats: number;
+  /** Put the file out of the page cache first, by the dropper of that name. */
+  drop?: string;
+}
+
+export interface HashRun {
+  /** Of finding the files. */
+  scanSeconds: number;
+  /** Of hashing them. */
+  seconds: number;
+  /** Processor time of the main thread in wall time, of all of `generate`. */
+  mainThreadShare: number | null;
+}
+
+export interface HashReport {
+  kernel: string;
+  runs: HashRun[];
+  /** Peak resident memory beyond that of the idle process. */
+  peakBytes: number;
+}
+
+const { repeats, ...task } = JSON.parse(process.argv[2] ?? '') as HashTask;
+
+async function run({
+  pathRoot,
+  kind,
+  threads,
+  pieceLength,
+  readSize,
+  drop,
+}: Omit<HashTask, 'repeats'>): Promise<HashRun> {
+  if (drop !== undefined) dropperNamed(drop).drop(pathRoot);
+  const draft = new TorrentCreate({ pathRoot, pieceLength });
+  let seconds = 0;
+  const started = performance.now();
+  const before = mainThreadSeconds();
+  await draft.generate({
+    version: kind,
+    threads,
+    readSize,
+    // Called a last time when hashing is done.
+    onProgress: (progress) => {
+      seconds = progress.seconds;
+    },
+  });
+  const after = mainThreadSeconds();
+  const wall = (performance.now() - started) / 1000;
+  const mainThreadShare = before === null || after === null ? null : (after - before) / wall;
+  const scanStarted = performance.now();
+  await draft.getPaths({ v1Order: kind === 'v1' });
+  return { seconds, scanSeconds: (performance.now() - scanStarted) / 1000, mainThreadShare };
+}
+
+const { kernel } = nativeEngine();
+const memory = await watchMemory();
+const runs: HashRun[] = [];
+for (let i = 0; i < repeats; i += 1) runs.push(await run(task));
+const report: HashReport = { kernel, runs, peakBytes: memory() };
+console.log(JSON.stringify(report));

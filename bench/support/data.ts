@@ -1,0 +1,80 @@
+// Files to hash, and their place in the page cache.
+import { spawnSync } from 'node:child_process';
+import { randomFillSync } from 'node:crypto';
+import { closeSync, fsyncSync, mkdirSync, openSync, writeFileSync, writeSync } from 'node:fs';
+import path from 'node:path';
+
+const CHUNK = randomFillSync(Buffer.alloc(2 ** 20));
+
+/** Random bytes over and over: no kernel's speed depends on content. Written, they are in the page cache. */
+export function writeData(file: string, size: number): void {
+  const descriptor = openSync(file, 'w');
+  for (let at = 0; at < size; at += CHUNK.length) writeSync(descriptor, CHUNK, 0, Math.min(CHUNK.length, size - at));
+  // Else the disk is still busy while the first rounds are measured.
+  fsyncSync(descriptor);
+  closeSync(descriptor);
+}
+
+/** Files of one size, at most 1,000 a folder. */
+export function writeFiles(folder: string, count: number, size: number): void {
+  for (let i = 0; i < count; i += 1) {
+    const inner = path.join(folder, `folder ${Math.floor(i / 1000)}`);
+    if (i % 1000 === 0) mkdirSync(inner, { recursive: true });
+    const file = path.join(inner, `file ${i}`);
+    if (size > CHUNK.length) writeData(file, size);
+    else writeFileSync(file, CHUNK.subarray(0, size));
+  }
+  spawnSync('sync', ['-f', folder]);
+}
+
+/** A way to put a file out of the page cache. */
+export interface Dropper {
+  name: string;
+  drop: (file: string) => void;
+}
+
+const DROPPERS: readonly Dropper[] = [
+  {
+    name: 'drop_caches',
+    drop: () => {
+      spawnSync('sync');
+      writeFileSync('/proc/sys/vm/drop_caches', '3');
+    },
+  },
+  {
+    // posix_fadvise(POSIX_FADV_DONTNEED) over all of the file, which needs no privilege.
+    name: 'dd oflag=nocache',
+    drop: (file) => {
+      const args = [`of=${file}`, 'oflag=nocache', 'conv=notrunc,fdatasync', 'count=0'];
+      const { status, stderr } = spawnSync('dd', args, { encoding: 'utf8' });
+      if (status !== 0) throw new Error(stderr);
+    },
+  },
+];
+
+export function dropperNamed(name: string): Dropper {
+  const found = DROPPERS.find((dropper) => dropper.name === name);
+  if (!found) throw new Error(`no way to drop the page cache is called ${name}`);
+  return found;
+}
+
+/** The first way that does it here, or null: memory file systems and some containers have none. */
+export function findDropper(file: string): Dropper | null {
+  const works = ({ drop }: Dropper) => {
+    try {
+      drop(file);
+      return cachedBytes(file) === 0;
+    } catch {
+      return false;
+    }
+  };
+  return DROPPERS.find(works) ?? null;
+}
+
+/** Bytes of a file in the page cache; NaN where `fincore` (util-linux) is not installed. */
+function cachedBytes(file: string): number {
+  const { stdout, error } = spawnSync('fincore', ['--bytes', '--noheadings', '--output', 'RES', file], {
+    encoding: 'utf8',
+  });
+  return error ? Number.NaN : Number(stdout);
+}

@@ -1,0 +1,160 @@
+// What of docs/performance.md is made from bench/results.json: all that is between `<!-- bench:NAME -->` and
+// `<!-- /bench:NAME -->`.
+import { formatBytes, printable } from '../../src/print/text.ts';
+import { type Chart, colour, type Series } from './charts.ts';
+import { KINDS } from './measure.ts';
+import { BENCHES, type BenchName, type Entry, type Figures, type Results, versionsText } from './results.ts';
+import {
+  byPieceLength,
+  byReadSize,
+  type Comparison,
+  commonPieceLength,
+  markdown,
+  peersOf,
+  tablesOf,
+  threadsText,
+  timesAsFast,
+  workloadsOf,
+} from './tables.ts';
+
+/** The charts of every bench. */
+const CHARTS: { [B in BenchName]: (figures: Figures[B][]) => Chart[] } = {
+  create: (figures) => [
+    kernelChart(figures),
+    comparisonChart(byPieceLength(figures), {
+      name: 'piece-length',
+      title: 'v1 by piece length, default kernel',
+      categoryAxis: 'piece length',
+    }),
+    comparisonChart(byReadSize(figures), {
+      name: 'read-size',
+      title: 'v1 by read size, default kernel',
+      categoryAxis: 'readSize',
+    }),
+  ],
+  peers: (figures) => [peerChart(figures)],
+  cold: (figures) => {
+    const values = figures.map(({ bytesPerSecond }) => bytesPerSecond / 1e9);
+    const names = { name: 'cold', title: 'A file that is not in the page cache', categoryAxis: 'reader' };
+    const categories = figures.map(({ reader }) => reader);
+    return [{ ...names, axis: 'GB/s', digits: 2, categories, series: [{ name: 'GB/s', values, colour: colour(0) }] }];
+  },
+  start: (figures) => {
+    const names = { name: 'start', title: 'From start to end, one tiny file', categoryAxis: 'command' };
+    const series: Series[] = [
+      { name: 'median', values: figures.map((one) => one.medianSeconds * 1000), colour: colour(0) },
+      { name: 'minimum', values: figures.map((one) => one.minimumSeconds * 1000), colour: colour(0), pale: true },
+    ];
+    return [{ ...names, axis: 'milliseconds', digits: 1, categories: figures.map(({ command }) => command), series }];
+  },
+  decode: (figures) => {
+    const torrents = [...new Set(figures.map(({ torrent }) => torrent))];
+    const tools = [...new Set(figures.map(({ tool }) => tool))];
+    const secondsOf = (tool: string, torrent: string) =>
+      figures.find((one) => one.tool === tool && one.torrent === torrent)?.seconds ?? null;
+    const series = tools.map((tool, at) => ({
+      name: tool,
+      values: torrents.map((torrent) => secondsOf(tool, torrent)),
+      colour: colour(at),
+    }));
+    const names = { name: 'decode', title: 'Reading a large torrent', categoryAxis: 'torrent' };
+    return [{ ...names, axis: 'seconds', digits: 3, categories: torrents, series }];
+  },
+};
+
+function kernelChart(figures: Figures['create'][]): Chart {
+  const pieceLength = commonPieceLength(figures);
+  const own = figures.filter((one) => one.readSize === null && one.pieceLength === pieceLength);
+  const rows = [...new Set(own.map(({ row }) => row))];
+  const threads = [...new Set(own.map((one) => one.threads))];
+  const most = Math.max(...threads);
+  const speedOf = (kind: string, row: string, count: number) =>
+    own.find((one) => one.kind === kind && one.row === row && one.threads === count)?.bytesPerSecond;
+  const series = rows.flatMap((row, at) =>
+    threads.map((count) => ({
+      name: `${row}, ${threadsText(count)}`,
+      values: KINDS.map((kind) => (speedOf(kind, row, count) ?? Number.NaN) / 1e9),
+      colour: colour(at),
+      pale: count < most,
+    })),
+  );
+  const title = `One warm file by kind and METAINFO_KERNEL, pieces of ${formatBytes(pieceLength)}`;
+  return { name: 'kernels', title, axis: 'GB/s', categoryAxis: 'kind', categories: [...KINDS], series, digits: 2 };
+}
+
+function comparisonChart(
+  { threads, names, speeds }: Comparison,
+  texts: Pick<Chart, 'name' | 'title' | 'categoryAxis'>,
+): Chart {
+  const series = threads.map((count, at) => ({
+    name: threadsText(count),
+    values: speeds.map((own) => (own[at] as number) / 1e9),
+    colour: colour(0),
+    pale: count < Math.max(...threads),
+  }));
+  return { ...texts, axis: 'GB/s', categories: names, series, digits: 2 };
+}
+
+function peerChart(figures: Figures['peers'][]): Chart {
+  const workloads = workloadsOf(figures);
+  const rivals = peersOf(figures).flatMap((tool) =>
+    KINDS.filter((kind) => figures.some((one) => one.tool === tool && one.kind === kind)).map((kind) => ({
+      tool,
+      kind,
+    })),
+  );
+  return {
+    name: 'peers',
+    title: 'How many times as long as our command the others take',
+    axis: 'its time / ours (above 1: we are faster)',
+    categoryAxis: 'tool, kind',
+    categories: rivals.map(({ tool, kind }) => `${tool}, ${kind}`),
+    series: workloads.map((workload, at) => ({
+      name: `${workload.name}, ${formatBytes(workload.totalBytes)}`,
+      values: rivals.map(({ tool, kind }) => timesAsFast(workload, tool, kind)),
+      colour: colour(at),
+    })),
+    digits: 2,
+    lineAt: 1,
+  };
+}
+
+/** The charts of a bench, none when it was skipped. */
+export function chartsOf<B extends BenchName>(bench: B, { figures }: Entry<B>): Chart[] {
+  return figures.length > 0 ? CHARTS[bench](figures) : [];
+}
+
+/** The entry of a bench; every one must have been run. */
+export function entryOf<B extends BenchName>(results: Results, bench: B): Entry<B> {
+  const entry = results[bench] as Entry<B> | undefined;
+  if (!entry) throw new Error(`there are no figures of ${bench}: npm run bench -- ${bench}`);
+  return entry;
+}
+
+function section<B extends BenchName>(bench: B, entry: Entry<B>): string {
+  const { command, date, machine, settings, skipped, versions } = entry;
+  const { cpu, cores, flags, memoryBytes, system } = machine;
+  const where = `${cpu}, ${cores} cores (${flags.join(', ')}), ${formatBytes(memoryBytes)}, ${system}`;
+  return [
+    ...chartsOf(bench, entry).map(({ name, title }) => `![${title}](plots/${name}.svg)`),
+    `\`${command}\`, ${date}. ${settings}`,
+    `On ${where}. With ${versionsText(versions)}.`,
+    ...(skipped.length > 0 ? [`Left out: ${skipped.join('; ')}.`] : []),
+    ...tablesOf(bench, entry).map(markdown),
+  ]
+    .map(printableLines)
+    .join('\n\n');
+}
+
+/** What tools say of themselves gets into a document. */
+const printableLines = (text: string) => text.split('\n').map(printable).join('\n').trim();
+
+/** The page with the sections of all benches as the results have them; the text around them stays. */
+export function withFigures(page: string, results: Results): string {
+  return BENCHES.reduce((text, bench) => {
+    const [open, close] = [`<!-- bench:${bench} -->`, `<!-- /bench:${bench} -->`];
+    const [before, after] = [text.split(open)[0], text.split(close)[1]];
+    if (before === undefined || after === undefined) throw new Error(`the page has no ${open} ... ${close}`);
+    return `${before}${open}\n\n${section(bench, entryOf(results, bench))}\n\n${close}${after}`;
+  }, page);
+}

@@ -1,0 +1,309 @@
+// The tables of every bench, made from its figures: the same on the terminal and in docs/performance.md.
+import { formatBytes } from '../../src/print/text.ts';
+import { KINDS, type Kind } from './measure.ts';
+import type { BenchName, ColdFigure, CreateFigure, DecodeFigure, Entry, PeerFigure, StartFigure } from './results.ts';
+
+export interface Table {
+  title: string;
+  /** The first column is text, all others are numbers. */
+  columns: string[];
+  rows: string[][];
+  /** What the figures say, in a sentence each. */
+  notes: string[];
+}
+
+/** The contender of `peers` and `create` that is ours, and as the library. */
+export const OURS = 'metainfo';
+export const LIBRARY = 'metainfo, library';
+
+/** The least that a piece length may have of the fastest one's speed, to be called as fast. */
+const FLAT = 0.9;
+
+export function tablesOf<B extends BenchName>(bench: B, { figures }: Entry<B>): Table[] {
+  switch (bench) {
+    case 'create':
+      return [kernelTable, pieceLengthTable, readSizeTable].map((table) => table(figures as CreateFigure[]));
+    case 'peers':
+      return workloadsOf(figures as PeerFigure[]).map(peerTable);
+    case 'cold':
+      return (figures as ColdFigure[]).length > 0 ? [coldTable(figures as ColdFigure[])] : [];
+    case 'start':
+      return [startTable(figures as StartFigure[])];
+    case 'decode':
+      return decodeTables(figures as DecodeFigure[]);
+  }
+  throw new Error(`no tables for ${bench}`);
+}
+
+const gigabytes = (bytesPerSecond: number) => (bytesPerSecond / 1e9).toFixed(2);
+const times = (ratio: number) => ratio.toFixed(2);
+const percent = (share: number) => `${(share * 100).toFixed(1)} %`;
+const milliseconds = (seconds: number) => (seconds * 1000).toFixed(1);
+
+/** Seconds with three significant digits, whatever the size of the workload. */
+const shortSeconds = (seconds: number) => seconds.toPrecision(3);
+
+/** The values of one property, in the order in which they first occur. */
+function valuesOf<T, K extends keyof T>(figures: readonly T[], key: K): T[K][] {
+  return [...new Set(figures.map((figure) => figure[key]))];
+}
+
+/** The piece length that all kinds and kernels were measured with; the others are there to be compared with it. */
+export function commonPieceLength(figures: readonly CreateFigure[]): number {
+  const found = figures.find(({ kind }) => kind !== 'v1');
+  if (!found) throw new Error('create has no figures of v2');
+  return found.pieceLength;
+}
+
+function find(figures: readonly CreateFigure[], wanted: Partial<CreateFigure>): CreateFigure {
+  const keys = Object.keys(wanted) as (keyof CreateFigure)[];
+  const found = figures.find((figure) => keys.every((key) => figure[key] === wanted[key]));
+  if (!found) throw new Error(`create has no figure of ${JSON.stringify(wanted)}`);
+  return found;
+}
+
+function kernelTable(figures: readonly CreateFigure[]): Table {
+  const pieceLength = commonPieceLength(figures);
+  const threads = valuesOf(figures, 'threads');
+  const [fewest, most] = [Math.min(...threads), Math.max(...threads)];
+  const rows = KINDS.flatMap((kind) =>
+    valuesOf(figures, 'row').map((row) => {
+      const of = (count: number, name = row) =>
+        find(figures, { kind, row: name, threads: count, pieceLength, readSize: null });
+      const speed = (count: number, name = row) => of(count, name).bytesPerSecond;
+      const { kernel, mainThreadShare, peakBytes } = of(most);
+      return [
+        `${kind}, ${row}${row === kernel ? '' : ` (${kernel})`}`,
+        ...threads.map((count) => gigabytes(speed(count))),
+        times(speed(most) / speed(fewest)),
+        ...threads.map((count) => times(speed(count) / speed(count, 'openssl'))),
+        mainThreadShare === null ? 'unknown' : percent(mainThreadShare),
+        formatBytes(peakBytes),
+      ];
+    }),
+  );
+  const counted = threads.map(threadsText);
+  return {
+    title: `Kernels, GB/s, pieces of ${formatBytes(pieceLength)}`,
+    columns: [
+      'kind, METAINFO_KERNEL',
+      ...counted,
+      `${most} to ${fewest}`,
+      ...counted.map((text) => `times openssl, ${text}`),
+      'main thread',
+      'memory',
+    ],
+    rows,
+    notes: [
+      'The last two columns are of the run with most threads: processor time of the thread that runs JavaScript in wall time, and peak memory beyond the idle process.',
+    ],
+  };
+}
+
+/** The speed of one setting beside that of its others, by the number of threads. */
+export interface Comparison {
+  threads: number[];
+  names: string[];
+  /** Bytes a second, by setting and then by threads. */
+  speeds: number[][];
+}
+
+function compare(figures: readonly CreateFigure[], name: (figure: CreateFigure) => string): Comparison {
+  const threads = valuesOf(figures, 'threads');
+  const names = [...new Set(figures.map(name))];
+  const speedOf = (wanted: string, count: number) =>
+    figures.find((figure) => name(figure) === wanted && figure.threads === count)?.bytesPerSecond ?? Number.NaN;
+  return { threads, names, speeds: names.map((one) => threads.map((count) => speedOf(one, count))) };
+}
+
+export function byPieceLength(figures: readonly CreateFigure[]): Comparison {
+  const own = figures.filter(({ kind, row, readSize }) => kind === 'v1' && row === 'default' && readSize === null);
+  return compare(
+    own.toSorted((a, b) => a.pieceLength - b.pieceLength),
+    ({ pieceLength }) => formatBytes(pieceLength),
+  );
+}
+
+export function byReadSize(figures: readonly CreateFigure[]): Comparison {
+  const pieceLength = commonPieceLength(figures);
+  const own = figures.filter((one) => one.kind === 'v1' && one.row === 'default' && one.pieceLength === pieceLength);
+  return compare(
+    own.toSorted((a, b) => (a.readSize ?? 0) - (b.readSize ?? 0)),
+    ({ readSize }) => (readSize === null ? 'default' : formatBytes(readSize)),
+  );
+}
+
+export const threadsText = (count: number): string => `${count} thread${count > 1 ? 's' : ''}`;
+
+function comparisonTable(title: string, first: string, { threads, names, speeds }: Comparison): Table {
+  const best = threads.map((_, at) => Math.max(...speeds.map((own) => own[at] as number)));
+  return {
+    title,
+    columns: [first, ...threads.map(threadsText), ...threads.map((count) => `of the fastest, ${threadsText(count)}`)],
+    rows: names.map((name, i) => {
+      const own = speeds[i] as number[];
+      return [name, ...own.map(gigabytes), ...own.map((speed, at) => percent(speed / (best[at] as number)))];
+    }),
+    notes: [],
+  };
+}
+
+function pieceLengthTable(figures: readonly CreateFigure[]): Table {
+  const comparison = byPieceLength(figures);
+  const notes = comparison.threads.map((count, at) => {
+    const speeds = comparison.speeds.map((own) => own[at] as number);
+    const least = Math.min(...speeds) / Math.max(...speeds);
+    const flat = least >= FLAT ? 'flat within 10 %' : 'NOT flat within 10 %';
+    return `With ${threadsText(count)} the slowest piece length has ${percent(least)} of the fastest one's speed: ${flat}.`;
+  });
+  return { ...comparisonTable('v1 by piece length, GB/s, default kernel', 'piece length', comparison), notes };
+}
+
+function readSizeTable(figures: readonly CreateFigure[]): Table {
+  const title = `v1 by read size, GB/s, default kernel, pieces of ${formatBytes(commonPieceLength(figures))}`;
+  return comparisonTable(title, 'readSize', byReadSize(figures));
+}
+
+/** What each tool has of one workload. */
+export interface Workload {
+  name: string;
+  totalBytes: number;
+  pieceLength: number;
+  figures: PeerFigure[];
+}
+
+export function workloadsOf(figures: readonly PeerFigure[]): Workload[] {
+  return valuesOf(figures, 'workload').map((name) => {
+    const own = figures.filter(({ workload }) => workload === name);
+    const { totalBytes, pieceLength } = own[0] as PeerFigure;
+    return { name, totalBytes, pieceLength, figures: own };
+  });
+}
+
+/** How many times as fast as a tool our command is; null for a kind that one of them does not make. */
+export function timesAsFast({ figures }: Workload, tool: string, kind: Kind): number | null {
+  const secondsOf = (name: string) =>
+    figures.find((figure) => figure.tool === name && figure.kind === kind)?.seconds ?? null;
+  const [theirs, ours] = [secondsOf(tool), secondsOf(OURS)];
+  return theirs === null || ours === null ? null : theirs / ours;
+}
+
+export const peersOf = (figures: readonly PeerFigure[]): string[] =>
+  valuesOf(figures, 'tool').filter((tool) => tool !== OURS && tool !== LIBRARY);
+
+function peerTable(workload: Workload): Table {
+  const { figures } = workload;
+  const cell = (kind: Kind, tool: string, show: (figure: PeerFigure) => string) => {
+    const figure = figures.find((one) => one.tool === tool && one.kind === kind);
+    return figure ? show(figure) : '';
+  };
+  const ratio = (tool: string, kind: Kind) => {
+    const found = tool === LIBRARY ? null : timesAsFast(workload, tool, kind);
+    return found === null ? '' : times(found);
+  };
+  const rows = valuesOf(figures, 'tool').map((tool) => [
+    tool,
+    ...KINDS.map((kind) => cell(kind, tool, ({ seconds }) => shortSeconds(seconds))),
+    ...KINDS.map((kind) => ratio(tool, kind)),
+  ]);
+  return {
+    title: `${workload.name}: ${formatBytes(workload.totalBytes)}, pieces of ${formatBytes(workload.pieceLength)}`,
+    columns: ['tool', ...KINDS.map((kind) => `${kind}, s`), ...KINDS.map((kind) => `${kind}, its time / ours`)],
+    rows,
+    notes: [...peerVerdict(workload), scanNote(workload)],
+  };
+}
+
+/** Whether our command is ahead of every peer, in every kind that the peer makes. */
+function peerVerdict(workload: Workload): string[] {
+  const compared = peersOf(workload.figures).flatMap((tool) =>
+    KINDS.flatMap((kind) => {
+      const ratio = timesAsFast(workload, tool, kind);
+      return ratio === null ? [] : [{ what: `${tool} (${kind}, ${times(ratio)})`, ratio }];
+    }),
+  );
+  if (compared.length === 0) return ['No peer was installed.'];
+  const behind = compared.filter(({ ratio }) => ratio < 1);
+  const [closest] = compared.toSorted((a, b) => a.ratio - b.ratio);
+  return behind.length === 0
+    ? [`Ahead of every peer in every kind; the closest is ${closest?.what}.`]
+    : [`NOT ahead of ${behind.map(({ what }) => what).join(', ')}.`];
+}
+
+function scanNote({ figures }: Workload): string {
+  const scans = figures.flatMap(({ kind, scanSeconds }) =>
+    scanSeconds === undefined ? [] : [`${kind} ${shortSeconds(scanSeconds)} s`],
+  );
+  return `The library's row is hashing alone; finding the files takes it ${scans.join(', ')} before that.`;
+}
+
+function coldTable(figures: readonly ColdFigure[]): Table {
+  const base = figures[0] as ColdFigure;
+  return {
+    title: 'A file that is not in the page cache',
+    columns: ['reader', 'GB/s', `times ${base.reader}`],
+    rows: figures.map(({ reader, bytesPerSecond }) => [
+      reader,
+      gigabytes(bytesPerSecond),
+      times(bytesPerSecond / base.bytesPerSecond),
+    ]),
+    notes: [],
+  };
+}
+
+function startTable(figures: readonly StartFigure[]): Table {
+  const base = figures[0] as StartFigure;
+  return {
+    title: 'Start-up',
+    columns: ['command', 'median, ms', 'minimum, ms', 'ratio of medians', 'ratio of minimums'],
+    rows: figures.map(({ command, medianSeconds, minimumSeconds }) => [
+      command,
+      milliseconds(medianSeconds),
+      milliseconds(minimumSeconds),
+      times(medianSeconds / base.medianSeconds),
+      times(minimumSeconds / base.minimumSeconds),
+    ]),
+    notes: [],
+  };
+}
+
+function decodeTables(figures: readonly DecodeFigure[]): Table[] {
+  return valuesOf(figures, 'torrent').map((torrent) => {
+    const own = figures.filter((figure) => figure.torrent === torrent);
+    const base = own[0] as DecodeFigure;
+    return {
+      title: `${torrent}, ${formatBytes(base.torrentBytes)}`,
+      columns: ['tool', 's', `times ${base.tool}`, 'memory / torrent'],
+      rows: own.map(({ tool, seconds, peakBytes, torrentBytes }) => [
+        tool,
+        seconds.toFixed(3),
+        times(seconds / base.seconds),
+        (peakBytes / torrentBytes).toFixed(1),
+      ]),
+      notes: own.flatMap(({ tool, said }) => (said.startsWith('refused') ? [`${tool} ${said}`] : [])),
+    };
+  });
+}
+
+/** A table with the columns in line, the first to the left and the others to the right. */
+function aligned({ columns, rows }: Table): string[][] {
+  const widths = columns.map((title, at) => Math.max(title.length, ...rows.map((row) => row[at]?.length ?? 0)));
+  return [columns, ...rows].map((cells) =>
+    cells.map((cell, at) => (at === 0 ? cell.padEnd(widths[at] ?? 0) : cell.padStart(widths[at] ?? 0))),
+  );
+}
+
+export function printTables(tables: readonly Table[]): void {
+  for (const table of tables) {
+    console.log(`\n${table.title}`);
+    for (const cells of aligned(table)) console.log(`  ${cells.join('  ').trimEnd()}`);
+    for (const note of table.notes) console.log(note);
+  }
+}
+
+export function markdown(table: Table): string {
+  const [head, ...rows] = aligned(table).map((cells) => `| ${cells.join(' | ')} |`);
+  const rule = `| --- |${' ---: |'.repeat(table.columns.length - 1)}`;
+  const notes = table.notes.map((note) => `\n${note}\n`);
+  return [`**${table.title}**\n`, head, rule, ...rows, ...notes].join('\n');
+}

@@ -1,0 +1,65 @@
+#include "binding/kernels.h"
+
+#include <cstdlib>
+#include <cstring>
+#include <string>
+
+#include "core/measure.h"
+
+namespace metainfo {
+namespace {
+
+std::string kernel_names() {
+  std::string names;
+  for (std::size_t row = 0; const Kernel* kernel = runnable_kernel(row); ++row) {
+    if (row != 0) names += ", ";
+    names += kernel->name;
+  }
+  return names;
+}
+
+template <typename Serves>
+const char* first_name(const Kernels& kernels, Serves serves) {
+  for (std::size_t row = 0; row < kernels.count; ++row) {
+    if (serves(*kernels.rows[row])) return kernels.rows[row]->name;
+  }
+  return "";
+}
+
+// measureKernel(row, milliseconds)
+Napi::Value measure(const Napi::CallbackInfo& info) {
+  const Napi::Env env = info.Env();
+  const Kernel* kernel = info[0].IsNumber() ? runnable_kernel(info[0].As<Napi::Number>().Uint32Value()) : nullptr;
+  if (kernel == nullptr || !info[1].IsNumber()) throw Napi::TypeError::New(env, "expected a row and milliseconds");
+  const KernelSpeed speed = measure_kernel(*kernel, info[1].As<Napi::Number>().DoubleValue() / 1e3);
+  Napi::Object result = Napi::Object::New(env);
+  result.Set("sha1", speed.sha1);
+  result.Set("sha1Zeros", speed.sha1_zeros);
+  result.Set("sha256", speed.sha256);
+  result.Set("sha256Nodes", speed.sha256_nodes);
+  return result;
+}
+
+}  // namespace
+
+Kernels active_kernels(Napi::Env env) {
+  const char* forced = std::getenv("METAINFO_KERNEL");
+  Kernels kernels;
+  if (select_kernels(forced, kernels)) return kernels;
+  throw Napi::Error::New(env, std::string("METAINFO_KERNEL=") + forced +
+                                  " is not a kernel that this CPU can run; choose one of: " + kernel_names());
+}
+
+void define_kernels(Napi::Env env, Napi::Object exports) {
+  Napi::Array names = Napi::Array::New(env);
+  for (std::uint32_t row = 0; const Kernel* kernel = runnable_kernel(row); ++row) names.Set(row, kernel->name);
+  exports.Set("kernels", names);
+  const Kernels kernels = active_kernels(env);
+  Napi::Object active = Napi::Object::New(env);
+  active.Set("sha1", first_name(kernels, [](const Kernel& kernel) { return kernel.sha1_many != nullptr; }));
+  active.Set("sha256", first_name(kernels, [](const Kernel& kernel) { return kernel.sha256_many != nullptr; }));
+  exports.Set("active", active);
+  exports.Set("measureKernel", Napi::Function::New<measure>(env, "measureKernel"));
+}
+
+}  // namespace metainfo

@@ -1,0 +1,16 @@
+#pragma once
+
+#include <napi.h>
+
+#include "kernels/kernel.h"
+
+namespace metainfo {
+
+// The rows from the one that METAINFO_KERNEL names, or from the best one. Throws Napi::Error when this CPU
+// cannot run it.
+Kernels active_kernels(Napi::Env env);
+
+// Binding.kernels, active and measureKernel of src/digest/binding.ts.
+void define_kernels(Napi::Env env, Napi::Object exports);
+
+}  // namespace metainfo

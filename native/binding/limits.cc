@@ -1,0 +1,21 @@
+#include "binding/limits.h"
+
+#include "core/budget.h"
+
+namespace metainfo {
+
+Napi::Value limits(const Napi::CallbackInfo& info) {
+  Budget& budget = Budget::process();
+  // Both were checked in src/hash/plan.ts.
+  if (info[0].IsNumber() && info[1].IsNumber()) {
+    budget.set_limits({info[0].As<Napi::Number>().Uint32Value(),
+                       static_cast<std::uint64_t>(info[1].As<Napi::Number>().Int64Value())});
+  }
+  const Budget::Limits now = budget.limits();
+  Napi::Object result = Napi::Object::New(info.Env());
+  result.Set("threads", now.threads);
+  result.Set("memory", static_cast<double>(now.memory));
+  return result;
+}
+
+}  // namespace metainfo

@@ -1,0 +1,70 @@
+#include "core/measure.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <vector>
+
+#include "core/sha.h"
+
+namespace metainfo {
+namespace {
+
+constexpr std::size_t kMessage = 1 << 14;
+constexpr std::size_t kGap = 192;  // as between the lanes of a worker
+
+// The best of several rounds: what else the machine does only ever slows.
+template <typename Run>
+double best_speed(double seconds, std::size_t bytes, Run run) {
+  using Clock = std::chrono::steady_clock;
+  const auto since = [](Clock::time_point start) {
+    return std::chrono::duration<double>(Clock::now() - start).count();
+  };
+  constexpr int kRounds = 16;
+  double best = 0;
+  const auto start = Clock::now();
+  do {
+    const auto round = Clock::now();
+    for (int i = 0; i < kRounds; ++i) run();
+    best = std::max(best, static_cast<double>(bytes) * kRounds / since(round));
+  } while (since(start) < seconds);
+  return best;
+}
+
+}  // namespace
+
+KernelSpeed measure_kernel(const Kernel& kernel, double seconds) {
+  std::vector<std::uint8_t> memory(kMostLanes * (kMessage + kGap));
+  for (std::size_t i = 0; i < memory.size(); ++i) memory[i] = static_cast<std::uint8_t>(i * 131 % 251);
+  Sha1State sha1[kMostLanes];
+  Sha256State sha256[kMostLanes];
+  Sha1State* sha1_states[kMostLanes];
+  Sha256State* sha256_states[kMostLanes];
+  const std::uint8_t* data[kMostLanes];
+  for (std::size_t lane = 0; lane < kMostLanes; ++lane) {
+    sha1[lane] = Sha1::kInitial;
+    sha256[lane] = Sha256::kInitial;
+    sha1_states[lane] = &sha1[lane];
+    sha256_states[lane] = &sha256[lane];
+    data[lane] = &memory[lane * (kMessage + kGap)];
+  }
+  const std::size_t bytes = kernel.lanes * kMessage;
+  constexpr std::size_t kBlocks = kMessage / kShaBlock;
+  KernelSpeed speed{};
+  if (kernel.sha1_many != nullptr)
+    speed.sha1 = best_speed(seconds, bytes, [&] { kernel.sha1_many(sha1_states, data, kBlocks); });
+  if (kernel.sha1_zeros != nullptr)
+    speed.sha1_zeros = best_speed(seconds, bytes, [&] { kernel.sha1_zeros(sha1_states, kBlocks); });
+  if (kernel.sha256_many != nullptr)
+    speed.sha256 = best_speed(seconds, bytes, [&] { kernel.sha256_many(sha256_states, data, kBlocks); });
+  if (kernel.sha256_nodes != nullptr) {
+    std::uint8_t out[kMostLanes * 32];
+    speed.sha256_nodes = best_speed(seconds, bytes, [&] {
+      for (std::size_t i = 0; i < kBlocks; ++i)
+        kernel.sha256_nodes(out, &memory[i % (kMostLanes) * kShaBlock * kMostLanes]);
+    });
+  }
+  return speed;
+}
+
+}  // namespace metainfo

@@ -1,0 +1,55 @@
+#include "core/open_files.h"
+
+#include <algorithm>
+#include <cerrno>
+
+namespace metainfo {
+
+const Reader* OpenFiles::get(std::size_t file) {
+  if (latest_ == nullptr || latest_->file != file) {
+    Entry* found = nullptr;
+    for (Entry& entry : entries_) {
+      if (entry.used && entry.file == file) found = &entry;
+    }
+    if (found == nullptr) {
+      found = &*std::min_element(entries_.begin(), entries_.end(), [](const Entry& a, const Entry& b) {
+        return a.used != b.used ? !a.used : a.last_use < b.last_use;
+      });
+      close(*found);
+      work_.gauge.file_index.store(static_cast<std::uint32_t>(file), std::memory_order_relaxed);
+      try {
+        found->reader.emplace(work_.plan.files[file]);
+        work_.mark_opened(file);
+      } catch (const Failure& failure) {
+        const bool absent =
+            failure.code == Failure::Code::open && (failure.error == ENOENT || failure.error == ENOTDIR);
+        if (!absent || !work_.plan.mark_missing) throw;
+        work_.mark_missing(file);
+      }
+      found->used = true;
+      found->file = file;
+    }
+    latest_ = found;
+  }
+  latest_->last_use = ++uses_;
+  return latest_->reader ? &*latest_->reader : nullptr;
+}
+
+void OpenFiles::close(std::size_t file) {
+  for (Entry& entry : entries_) {
+    if (entry.used && entry.file == file) close(entry);
+  }
+}
+
+void OpenFiles::close_all() {
+  for (Entry& entry : entries_) close(entry);
+}
+
+void OpenFiles::close(Entry& entry) {
+  if (latest_ == &entry) latest_ = nullptr;
+  entry.used = false;
+  if (entry.reader) entry.reader->check_unchanged();
+  entry.reader.reset();
+}
+
+}  // namespace metainfo

@@ -1,0 +1,57 @@
+import type { Command } from 'commander';
+import { binding, type KernelSpeed } from '../../digest/binding.ts';
+import { writeLines } from '../output.ts';
+
+interface KernelsOptions {
+  bench?: boolean;
+  json?: boolean;
+}
+
+const NOTE = `
+The best comes first; messages that are too few for a kernel go to those below it.
+METAINFO_KERNEL=NAME starts at another one.`;
+
+/** For each of a kernel's functions. The best of many rounds counts, so more time changes little. */
+const MILLISECONDS = 40;
+
+export function addKernels(program: Command): void {
+  program
+    .command('kernels')
+    .description('list the hash kernels that this CPU can run, and those in use')
+    .option('--bench', 'measure each: GB/s of one thread')
+    .option('--json', 'one JSON object')
+    .action(kernels);
+}
+
+async function kernels({ bench, json }: KernelsOptions): Promise<void> {
+  const { kernels: names, active, measureKernel } = binding();
+  const rows = names.map((name, index) => ({
+    name,
+    chosenFor: (['sha1', 'sha256'] as const).filter((algorithm) => active[algorithm] === name),
+    measure: () => (bench ? { bytesPerSecond: measureKernel(index, MILLISECONDS) } : {}),
+  }));
+  if (json) {
+    const listed = rows.map(({ name, chosenFor, measure }) => ({ name, chosenFor, ...measure() }));
+    return writeLines([JSON.stringify({ active, kernels: listed })]);
+  }
+  await writeLines([row('kernel', 'in use for', bench ? SPEED_TITLES : [])]);
+  // One line at a time: measuring takes a moment.
+  for (const { name, chosenFor, measure } of rows) {
+    const { bytesPerSecond } = measure();
+    const uses = chosenFor.map((algorithm) => TITLES[algorithm]).join(', ');
+    await writeLines([row(name, uses, bytesPerSecond ? speeds(bytesPerSecond) : [])]);
+  }
+  await writeLines([NOTE]);
+}
+
+const TITLES = { sha1: 'SHA-1', sha256: 'SHA-256' };
+const SPEED_TITLES = ['SHA-1', 'of zeros', 'SHA-256', 'Merkle node'];
+
+function speeds({ sha1, sha1Zeros, sha256, sha256Nodes }: KernelSpeed): string[] {
+  const rate = (bytes: number) => (bytes === 0 ? '-' : `${(bytes / 1e9).toFixed(2)} GB/s`);
+  return [...[sha1, sha1Zeros, sha256].map(rate), sha256Nodes === 0 ? '-' : `${(64e9 / sha256Nodes).toFixed(1)} ns`];
+}
+
+function row(name: string, uses: string, figures: readonly string[]): string {
+  return [name.padEnd(12), uses.padEnd(14), ...figures.map((figure) => figure.padStart(11))].join('  ').trimEnd();
+}

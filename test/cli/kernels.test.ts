@@ -1,0 +1,68 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { binding } from '../../src/digest/binding.ts';
+import { metainfo, workFolder } from './run.ts';
+
+interface Listed {
+  active: { sha1: string; sha256: string };
+  kernels: { name: string; chosenFor: string[]; bytesPerSecond?: Record<string, number> }[];
+}
+
+describe('metainfo kernels', () => {
+  it('lists what this CPU can run, best first, and what is in use', async (t) => {
+    const cwd = await workFolder(t);
+    const { code, stdout, stderr } = await metainfo(['kernels'], { cwd });
+    assert.deepEqual([code, stderr], [0, '']);
+    const { kernels, active } = binding();
+    const lines = stdout.split('\n').slice(1, 1 + kernels.length);
+    assert.deepEqual(
+      lines.map((line) => line.split(' ')[0]),
+      kernels,
+    );
+    assert.match(lines.find((line) => line.startsWith(`${active.sha1} `)) as string, / SHA-1/);
+    assert.match(lines.find((line) => line.startsWith(`${active.sha256} `)) as string, / SHA-256/);
+    assert.match(stdout, /METAINFO_KERNEL=NAME/);
+  });
+
+  it('says so with --json, and follows METAINFO_KERNEL', async (t) => {
+    const cwd = await workFolder(t);
+    for (const kernel of binding().kernels) {
+      const { stdout } = await metainfo(['kernels', '--json'], { cwd, env: { METAINFO_KERNEL: kernel } });
+      const { active, kernels } = JSON.parse(stdout) as Listed;
+      assert.equal(active.sha1, kernel);
+      assert.deepEqual(
+        kernels.map(({ name }) => name),
+        binding().kernels,
+      );
+      for (const { name, chosenFor, bytesPerSecond } of kernels) {
+        assert.deepEqual(
+          chosenFor,
+          (['sha1', 'sha256'] as const).filter((algorithm) => active[algorithm] === name),
+        );
+        assert.equal(bytesPerSecond, undefined);
+      }
+    }
+  });
+
+  it('measures each with --bench', async (t) => {
+    const cwd = await workFolder(t);
+    const { stdout } = await metainfo(['kernels', '--bench', '--json'], { cwd });
+    for (const { name, bytesPerSecond } of (JSON.parse(stdout) as Listed).kernels) {
+      const { sha1, sha1Zeros, sha256, sha256Nodes } = bytesPerSecond as Record<string, number>;
+      assert.ok((sha1 as number) > 1e6 && (sha1Zeros as number) > 1e6, name);
+      // One row leaves SHA-256 to those below it.
+      const least = name === 'avx512-x8' ? 0 : 1e6;
+      assert.ok((sha256 as number) >= least && (sha256Nodes as number) >= least, name);
+    }
+    const { stdout: text } = await metainfo(['kernels', '--bench'], { cwd });
+    assert.match(text, /^kernel .* SHA-1 .* SHA-256 .* Merkle node\n/);
+    assert.match(text, /\nopenssl .* GB\/s .* ns\n/);
+  });
+
+  it('lists the names when one is asked for that does not run here', async (t) => {
+    const cwd = await workFolder(t);
+    const { code, stderr } = await metainfo(['kernels'], { cwd, env: { METAINFO_KERNEL: 'sha-ce-x5' } });
+    assert.equal(code, 2);
+    assert.match(stderr, new RegExp(`sha-ce-x5 .*choose one of: ${binding().kernels.join(', ')}`));
+  });
+});

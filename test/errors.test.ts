@@ -1,0 +1,41 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { fromSystemError, MetainfoError, type MetainfoErrorCode } from '../src/errors.ts';
+
+describe('an error of the system', () => {
+  const CASES: [code: string, read: MetainfoErrorCode, write: MetainfoErrorCode, text: RegExp][] = [
+    ['ENOENT', 'ERR_NOT_FOUND', 'ERR_NOT_FOUND', /no such file or folder/],
+    ['ENOTDIR', 'ERR_NOT_FOUND', 'ERR_NOT_FOUND', /no such file or folder/],
+    ['EACCES', 'ERR_UNREADABLE', 'ERR_UNREADABLE', /no permission/],
+    ['EPERM', 'ERR_UNREADABLE', 'ERR_UNREADABLE', /no permission/],
+    ['ELOOP', 'ERR_LINK_LOOP', 'ERR_LINK_LOOP', /links lead back to themselves/],
+    ['ENOSPC', 'ERR_NO_SPACE', 'ERR_NO_SPACE', /disk is full/],
+    ['EDQUOT', 'ERR_NO_SPACE', 'ERR_NO_SPACE', /disk is full/],
+    ['EMFILE', 'ERR_NO_DESCRIPTORS', 'ERR_NO_DESCRIPTORS', /process \(EMFILE\): run fewer jobs .* limit \(ulimit -n\)/],
+    ['ENFILE', 'ERR_NO_DESCRIPTORS', 'ERR_NO_DESCRIPTORS', /system \(ENFILE\): close other .* limit \(sysctl .*\)/],
+    ['ESTALE', 'ERR_READ', 'ERR_WRITE', /\(ESTALE\): it was replaced or deleted on its file server, so try again/],
+    ['EIO', 'ERR_READ', 'ERR_WRITE', /\(EIO\)/],
+  ];
+  for (const [code, read, write, text] of CASES) {
+    it(`that is ${code} is ${read === write ? read : `${read} or ${write}`}, with the path and what to do`, () => {
+      const cause = Object.assign(new Error('on purpose'), { code });
+      for (const [doing, expected] of Object.entries({ read, write })) {
+        const error = fromSystemError(cause, '/some/file', doing as 'read' | 'write');
+        assert.ok(error instanceof MetainfoError);
+        assert.deepEqual([error.code, error.path, error.cause], [expected, '/some/file', cause]);
+        assert.match(error.message, /^\/some\/file: .*[^.]\.$/);
+        assert.match(error.message, text);
+      }
+    });
+  }
+
+  it('without a code is told by its message', () => {
+    const error = fromSystemError(new Error('out of luck'), 'a', 'read');
+    assert.deepEqual([error.code, error.message], ['ERR_READ', 'a: cannot read it (out of luck).']);
+  });
+
+  it('that is one of ours already stays as it is', () => {
+    const ours = new MetainfoError('ERR_NO_DATA', 'x');
+    assert.equal(fromSystemError(ours, 'a', 'read'), ours);
+  });
+});

@@ -1,0 +1,98 @@
+// All jobs of a process share its threads and memory.
+import assert from 'node:assert/strict';
+import { readdirSync } from 'node:fs';
+import { afterEach, describe, it, type TestContext } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { GenerateOptions, Progress } from '../../src/create/generate.ts';
+import { TorrentCreate } from '../../src/create/torrent-create.ts';
+import { processLimits } from '../../src/hash/plan.ts';
+import { HUGE, sparseFile, temporaryFolder } from '../support/tree.ts';
+
+const MIB = 2 ** 20;
+const before = processLimits();
+afterEach(() => processLimits(before));
+
+/** A job of 64 GiB that hashes already; how it ends is not looked at. */
+async function huge(t: TestContext, options: GenerateOptions = {}) {
+  const file = await sparseFile(await temporaryFolder(t), 'huge', HUGE);
+  const stop = new AbortController();
+  t.after(() => stop.abort());
+  const last: { progress?: Progress } = {};
+  await new Promise<void>((resolve, reject) => {
+    const onProgress = (progress: Progress) => {
+      last.progress = progress;
+      if (progress.bytes > 0) resolve();
+    };
+    const draft = new TorrentCreate({ pathRoot: file, pieceLength: MIB });
+    draft.generate({ signal: stop.signal, onProgress, ...options }).catch(reject);
+  });
+  return { last, stop: () => stop.abort() };
+}
+
+async function small(t: TestContext, options: GenerateOptions = {}) {
+  const file = await sparseFile(await temporaryFolder(t), 'small', 3 * MIB + 1);
+  return new TorrentCreate({ pathRoot: file, pieceLength: MIB }).generate(options);
+}
+
+describe('jobs of one process', () => {
+  for (const version of ['v1', 'v2', 'hybrid'] as const) {
+    it(`a small one does not wait for a huge ${version} one, not even for the only thread`, async (t) => {
+      processLimits({ threads: 1 });
+      const { last } = await huge(t, { version });
+      for (let i = 0; i < 20; i += 1) assert.equal((await small(t, { version })).totalSize, 3 * MIB + 1);
+      const { bytes, totalBytes } = last.progress as Progress;
+      assert.ok(bytes < totalBytes / 2, `the huge one is at ${bytes}`);
+      // It goes on after them.
+      for (let i = 0; (last.progress as Progress).bytes <= bytes; i += 1) {
+        assert.ok(i < 100, 'the huge one stopped');
+        await sleep(50);
+      }
+    });
+  }
+
+  it('tell their place in the queue', async (t) => {
+    processLimits({ threads: 1 });
+    const file = await sparseFile(await temporaryFolder(t), 'file', HUGE);
+    const stop = new AbortController();
+    const seen = [0, 0, 0].map(() => new Set<number>());
+    const jobs = seen.map((queued) => {
+      const onProgress = (progress: Progress) => queued.add(progress.queued);
+      return new TorrentCreate({ pathRoot: file }).generate({ onProgress, signal: stop.signal });
+    });
+    const ended = Promise.allSettled(jobs);
+    for (let i = 0; !seen.some((queued) => queued.has(2)); i += 1) {
+      assert.ok(i < 200, 'no job was ever third');
+      await sleep(20);
+    }
+    stop.abort();
+    await ended;
+    assert.ok(seen.every((queued) => Math.max(...queued) <= 2));
+    assert.ok(
+      seen.some((queued) => queued.has(0)),
+      'one of them ran',
+    );
+  });
+
+  it('keep to the threads of the process, whatever they ask for', { skip: process.platform !== 'linux' }, async (t) => {
+    const threads = () => readdirSync('/proc/self/task').length;
+    await small(t);
+    const idle = threads();
+    processLimits({ threads: 2 });
+    const jobs = [await huge(t, { threads: 8 }), await huge(t, { threads: 8 })];
+    let most = 0;
+    for (let i = 0; i < 20; i += 1) {
+      most = Math.max(most, threads());
+      await sleep(10);
+    }
+    assert.ok(most > idle, 'no thread was seen');
+    // One that gives its place to another job may not be gone yet.
+    assert.ok(most <= idle + 2 + 2, `${most} threads, ${idle} of them before`);
+    for (const { stop } of jobs) stop();
+  });
+
+  it('run one after the other where memory is for one only', async (t) => {
+    processLimits({ threads: 4, memory: 16 * 1024 });
+    const all = await Promise.all(Array.from({ length: 20 }, () => small(t, { threads: 2 })));
+    assert.equal(new Set(all.map((torrent) => torrent.infohashV1)).size, 1);
+  });
+});

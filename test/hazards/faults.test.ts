@@ -1,0 +1,186 @@
+// What the system does to a job: calls that fail, files that change, descriptors that run out. Whatever comes, a job ends with
+// the right torrent or with a typed error that names the right file, and leaves nothing behind.
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { after, before, describe, it, type TestContext } from 'node:test';
+import type { GenerateOptions } from '../../src/create/generate.ts';
+import { TorrentCreate } from '../../src/create/torrent-create.ts';
+import { nodeEngine } from '../../src/hash/node.ts';
+import { entries, metainfo } from '../cli/run.ts';
+import { noise } from '../hash/reference.ts';
+import { buildShim, type Fault, Faults, faultsEnv, shimMissing } from '../support/faults.ts';
+import { temporaryFolder } from '../support/tree.ts';
+import type { FaultReport, FaultScenario } from './faults-child.ts';
+import { runScript } from './run-child.ts';
+
+const VERSIONS = ['v1', 'v2', 'hybrid'] as const;
+const KIB = 1024;
+const MIB = 2 ** 20;
+const PIECE_LENGTH = 32 * KIB;
+/** So that small files take many reads, and that no thread takes all of them. */
+const READS = { readSize: 16 * KIB, memoryLimit: MIB };
+
+/** Files at the borders of pieces. */
+const SMALL: Record<string, number> = {
+  empty: 0,
+  tiny: 100,
+  piece: PIECE_LENGTH,
+  'several/file': 3 * PIECE_LENGTH + 777,
+  'many/pieces': 12 * PIECE_LENGTH + 1,
+};
+/** Work for two threads. */
+const MEDIUM: Record<string, number> = { ...SMALL, 'medium/file': 3 * MIB + 1 };
+const LARGE: Record<string, number> = { large: 9 * MIB + 1, larger: 5 * MIB - 1 };
+for (let i = 0; i < 200; i += 1) LARGE[`${i % 10}/${i}`] = i * 100;
+
+let shim = '';
+
+/** A folder of files, with room beside it. */
+async function filesOf(t: TestContext, sizes: Record<string, number>) {
+  const outer = await temporaryFolder(t);
+  const folder = path.join(outer, 'data');
+  // Thousands of them: one after the other is quicker than through promises.
+  for (const name of new Set(Object.keys(sizes).map((file) => path.dirname(file)))) {
+    mkdirSync(path.join(folder, name), { recursive: true });
+  }
+  for (const [name, size] of Object.entries(sizes)) writeFileSync(path.join(folder, name), noise(size, size + 1));
+  const bytes = Object.values(sizes).reduce((sum, size) => sum + size, 0);
+  return { folder, outer, bytes, files: Object.keys(sizes).length };
+}
+
+interface Run {
+  scenario: FaultScenario;
+  options: GenerateOptions;
+  args?: (string | number)[];
+  descriptors?: number;
+}
+
+/** Runs a scenario beneath which the system misbehaves. */
+async function runFaults(place: Awaited<ReturnType<typeof filesOf>>, run: Run): Promise<FaultReport> {
+  const { folder, outer } = place;
+  const { scenario, options, args = [], descriptors } = run;
+  // The oracle, which runs without the shim, and before a file changes.
+  const draft = new TorrentCreate({ pathRoot: folder, pieceLength: PIECE_LENGTH });
+  const torrent = await draft.generate({ ...options, engine: nodeEngine() });
+
+  const control = path.join(outer, 'control');
+  Faults.create(control).close();
+  const env = faultsEnv({ shim, control, folder, ...(descriptors && { descriptors }) });
+  const ended = await runScript<FaultReport>(
+    'faults-child.ts',
+    [scenario, PIECE_LENGTH, JSON.stringify(options), ...args],
+    env,
+  );
+  // It ended by itself.
+  assert.deepEqual([ended.code, ended.signal, ended.told.length], [0, null, 1]);
+  const [report] = ended.told as [FaultReport];
+  assert.equal(report.clean, createHash('sha256').update(torrent.bencode()).digest('hex'));
+  // Else files are read in a way that the shim does not see, and nothing is tested here.
+  const { calls, bytes } = report.counts;
+  const all = calls.open >= place.files && calls.fstat >= place.files && bytes >= place.bytes;
+  assert.ok(all, `not every call was seen: ${JSON.stringify(report.counts)}`);
+  return report;
+}
+
+/** What the jobs ended with, and how often. */
+function told({ outcomes }: FaultReport): string {
+  const kinds = [...new Set(outcomes)].sort();
+  const parts = kinds.map((kind) => `${kind} ${outcomes.filter((outcome) => outcome === kind).length}`);
+  return `${outcomes.length} cases: ${parts.join(', ')}`;
+}
+
+// Each case is a process of its own: two at once.
+describe('faults of the system', { skip: shimMissing(), concurrency: 2 }, () => {
+  const folder = mkdtempSync(path.join(tmpdir(), 'metainfo-shim-'));
+  after(() => rmSync(folder, { recursive: true }));
+  before(() => {
+    shim = buildShim(folder);
+  });
+
+  for (const version of VERSIONS) {
+    for (const threads of [1, 2]) {
+      it(`are survived or told at every call: ${version}, ${threads} threads`, async (t) => {
+        const options = { version, threads, ...READS };
+        const report = await runFaults(await filesOf(t, threads === 1 ? SMALL : MEDIUM), {
+          scenario: 'sweep',
+          options,
+        });
+        assert.deepEqual(report.problems, []);
+        assert.ok(report.cases > 250, told(report));
+        // Two threads share the calls out anew each time, so that the last few may not be made.
+        const least = threads === 1 ? report.cases : 0.9 * report.cases;
+        assert.ok(report.fired >= least, `${report.fired} of ${told(report)}`);
+        assert.ok(report.readers >= threads, `${report.readers} threads read`);
+        t.diagnostic(told(report));
+      });
+
+      it(`are survived or told when a file changes: ${version}, ${threads} threads`, async (t) => {
+        const place = await filesOf(t, threads === 1 ? SMALL : MEDIUM);
+        const options = { version, threads, ...READS };
+        const file = path.join(place.folder, threads === 1 ? 'several/file' : 'medium/file');
+        const report = await runFaults(place, { scenario: 'changes', options, args: [file] });
+        assert.deepEqual(report.problems, []);
+        assert.ok(report.fired > 30, told(report));
+        assert.ok(report.readers >= threads, `${report.readers} threads read`);
+        t.diagnostic(told(report));
+      });
+    }
+
+    it(`are survived or told at any call of a larger job: ${version}`, async (t) => {
+      const seed = Number(process.env['METAINFO_FAULT_SEED'] ?? 1 + Math.floor(Math.random() * 2 ** 30));
+      const run: Run = { scenario: 'random', options: { version, threads: 2 }, args: [seed, 40] };
+      const report = await runFaults(await filesOf(t, LARGE), run);
+      assert.deepEqual(report.problems, [], `METAINFO_FAULT_SEED=${seed}`);
+      assert.ok(report.fired >= 20, told(report));
+      assert.ok(report.readers >= 2, `${report.readers} threads read`);
+      t.diagnostic(`seed ${seed}, ${told(report)}`);
+    });
+  }
+
+  it('do not come from jobs of thousands of files: they need few descriptors', async (t) => {
+    const threads = 2;
+    const sizes = Object.fromEntries(Array.from({ length: 5000 }, (_, i) => [`${i % 50}/${i}`, i % 100]));
+    const place = await filesOf(t, sizes);
+    // The plans of v1, and of v2 with pads.
+    for (const version of ['v1', 'hybrid'] as const) {
+      // All that are not needed are taken.
+      const options = { version, threads, ...READS };
+      const report = await runFaults(place, { scenario: 'descriptors', options, args: [threads], descriptors: 128 });
+      assert.deepEqual(report.problems, []);
+      assert.deepEqual(report.outcomes, ['ERR_NO_DESCRIPTORS', 'ERR_NO_DESCRIPTORS']);
+      const { most } = report.counts;
+      assert.ok(most >= 1 && most <= 16 * threads, `${most} at once`);
+      t.diagnostic(`${version}: ${most} at once`);
+    }
+  });
+
+  it('do not hold up a cancelled job for longer than the call takes', async (t) => {
+    const run: Run = { scenario: 'cancel', options: { version: 'hybrid', threads: 2, ...READS } };
+    const report = await runFaults(await filesOf(t, MEDIUM), run);
+    assert.deepEqual([report.problems, report.fired], [[], 3]);
+  });
+
+  const COMMANDS: [fault: Fault, code: number, text: RegExp][] = [
+    [{ call: 'read', action: 'EINTR' }, 0, /^$/],
+    [{ call: 'read', action: 'EIO' }, 1, /^error: \/.*\/data\/\S+: cannot read it \(EIO\)\. \[ERR_READ\]\n$/],
+    [{ call: 'open', action: 'EMFILE' }, 1, /\/data\/\S+: .*\(ulimit -n\)\. \[ERR_NO_DESCRIPTORS\]\n$/],
+    [{ call: 'read', action: 'end', first: 2 }, 1, /\/data\/\S+ changed .*ended at byte .*\[ERR_FILE_CHANGED\]\n$/],
+  ];
+  for (const [fault, code, text] of COMMANDS) {
+    it(`are told by the command: ${fault.call} ${fault.action}`, async (t) => {
+      const { folder, outer } = await filesOf(t, { large: 3 * MIB });
+      const control = path.join(outer, 'control');
+      const faults = Faults.create(control);
+      faults.arm(fault);
+      const options = { cwd: outer, env: faultsEnv({ shim, control, folder }) };
+      const result = await metainfo(['create', 'data', '--quiet'], options);
+      assert.deepEqual([result.code, faults.counts().fired], [code, 1]);
+      assert.match(result.stderr, text);
+      assert.deepEqual(await entries(outer), ['control', 'data', ...(code === 0 ? ['data.torrent'] : [])]);
+      faults.close();
+    });
+  }
+});

@@ -1,0 +1,177 @@
+// Makes system calls fail that native code makes on files: faults/shim.c is what is preloaded, this arms it. The two share
+// a file that both map (or write): a process under faults can change them as it goes, and what is counted outlives it.
+import { spawnSync } from 'node:child_process';
+import { closeSync, constants, openSync, readSync, writeFileSync, writeSync } from 'node:fs';
+import { constants as system } from 'node:os';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { missing } from './external.ts';
+
+export const CALLS = ['open', 'fstat', 'read', 'advise'] as const;
+/** The calls of one kind: `read` is read, pread, preadv and their like, `advise` posix_fadvise and readahead. */
+export type Call = (typeof CALLS)[number];
+
+export interface Fault {
+  call: Call;
+  /** An errno by name; `short`: half of what was asked, `end`: nothing, `stall`: the work, but later. */
+  action: keyof typeof system.errno | 'short' | 'end' | 'stall';
+  /** The first call that it befalls, from 1, of those on files of `match`. */
+  first?: number;
+  /** And every so many calls after it; 0 is that one only. */
+  every?: number;
+  /** What the path of the file holds; default: any file of the folder. */
+  match?: string;
+}
+
+export interface Counts {
+  calls: Record<Call, number>;
+  /** Bytes read. */
+  bytes: number;
+  /** Descriptors that are open, and that were at most at once. */
+  open: number;
+  most: number;
+  /** Threads that read: no more than 8 are counted. */
+  readers: number;
+  /** Calls of the fault's kind on its files. */
+  matched: number;
+  /** How often the fault came about, and on which files: the first 32. */
+  fired: number;
+  paths: string[];
+}
+
+/** The layout of `struct control` in shim.c: 64-bit words, then text. */
+const WORD = {
+  call: 0,
+  action: 1,
+  value: 2,
+  first: 3,
+  every: 4,
+  go: 5,
+  fired: 7,
+  matched: 8,
+  open: 9,
+  most: 10,
+  bytes: 11,
+  calls: 12,
+  readers: 17,
+};
+const ACTION = { fail: 1, short: 2, end: 3, stall: 4 } as const;
+const MATCH = 256;
+const PATHS = 512;
+const PATH_BYTES = 512;
+const MOST_PATHS = 32;
+const MOST_READERS = 8;
+const SIZE = PATHS + MOST_PATHS * PATH_BYTES;
+
+/** A stalled call goes on by itself after this time, so that no test hangs. */
+const MOST_STALL_MS = 10_000;
+
+const SOURCE = fileURLToPath(new URL('faults/shim.c', import.meta.url));
+
+/** Why the shim cannot be had here. */
+export function shimMissing(): string | false {
+  return process.platform === 'linux' ? missing('a C compiler (cc)', 'cc', ['--version']) : 'LD_PRELOAD is of Linux';
+}
+
+/** Builds the shim into a folder. */
+export function buildShim(folder: string): string {
+  const shim = path.join(folder, 'shim.so');
+  const flags = ['-shared', '-fPIC', '-O1', '-Wall', '-Wextra', '-Werror', '-pthread'];
+  const { status, stderr, error } = spawnSync('cc', [...flags, SOURCE, '-ldl', '-o', shim], { encoding: 'utf8' });
+  if (error || status !== 0) throw error ?? new Error(stderr);
+  return shim;
+}
+
+export interface FaultsEnvOptions {
+  shim: string;
+  /** What {@link Faults.create} made. */
+  control: string;
+  /** A path without links: files beneath it are meant. */
+  folder: string;
+  /** Descriptors that the process may have. */
+  descriptors?: number;
+}
+
+/** The environment of a process under faults. */
+export function faultsEnv({ shim, control, folder, descriptors }: FaultsEnvOptions): Record<string, string> {
+  return {
+    LD_PRELOAD: shim,
+    METAINFO_FAULT_CONTROL: control,
+    METAINFO_FAULT_FOLDER: folder,
+    ...(descriptors && { METAINFO_FAULT_DESCRIPTORS: String(descriptors) }),
+  };
+}
+
+/** The faults of a process: of this one, or of one that another process was given the same file for. */
+export class Faults {
+  readonly #descriptor: number;
+
+  private constructor(descriptor: number) {
+    this.#descriptor = descriptor;
+  }
+
+  /** New, unarmed. */
+  static create(file: string): Faults {
+    writeFileSync(file, Buffer.alloc(SIZE));
+    return Faults.open(file);
+  }
+
+  static open(file: string): Faults {
+    return new Faults(openSync(file, constants.O_RDWR));
+  }
+
+  close(): void {
+    closeSync(this.#descriptor);
+  }
+
+  /** From now on, with counts from 0. Not while a job runs. */
+  arm(fault: Fault | null): void {
+    const buffer = Buffer.alloc(SIZE);
+    const word = (at: number, value: number) => buffer.writeBigUInt64LE(BigInt(value), at * 8);
+    if (fault) {
+      const { call, action, first = 1, every = 0, match = '' } = fault;
+      word(WORD.call, 1 + CALLS.indexOf(call));
+      if (action === 'short' || action === 'end' || action === 'stall') {
+        word(WORD.action, ACTION[action]);
+        word(WORD.value, MOST_STALL_MS);
+      } else {
+        word(WORD.action, ACTION.fail);
+        word(WORD.value, system.errno[action]);
+      }
+      word(WORD.first, first);
+      word(WORD.every, every);
+      buffer.write(match, MATCH);
+    }
+    writeSync(this.#descriptor, buffer, 0, SIZE, 0);
+  }
+
+  /** Lets stalled calls go on. */
+  go(): void {
+    const one = Buffer.alloc(8);
+    one.writeBigUInt64LE(1n);
+    writeSync(this.#descriptor, one, 0, 8, WORD.go * 8);
+  }
+
+  counts(): Counts {
+    const buffer = Buffer.alloc(SIZE);
+    readSync(this.#descriptor, buffer, 0, SIZE, 0);
+    const word = (at: number) => Number(buffer.readBigUInt64LE(at * 8));
+    const fired = word(WORD.fired);
+    const paths = Array.from({ length: Math.min(fired, MOST_PATHS) }, (_, i) => {
+      const text = buffer.subarray(PATHS + i * PATH_BYTES, PATHS + (i + 1) * PATH_BYTES);
+      return text.toString('utf8', 0, text.indexOf(0));
+    });
+    const calls = CALLS.map((call, i) => [call, word(WORD.calls + 1 + i)] as const);
+    return {
+      calls: Object.fromEntries(calls) as Counts['calls'],
+      bytes: word(WORD.bytes),
+      open: word(WORD.open),
+      most: word(WORD.most),
+      readers: Array.from({ length: MOST_READERS }, (_, i) => word(WORD.readers + i)).filter((thread) => thread > 0)
+        .length,
+      matched: word(WORD.matched),
+      fired,
+      paths,
+    };
+  }
+}

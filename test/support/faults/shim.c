@@ -1,0 +1,322 @@
+// A library for LD_PRELOAD that lets system calls that read the files beneath one folder fail, return short
+// or wait, and that counts them. test/support/faults.ts arms it through a file that both know: see there for
+// what each field means.
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { DESCRIPTORS = 4096, PATH = 512, FIRED = 32, READERS = 8 };
+enum call { NONE, OPEN, FSTAT, READ, ADVISE, CALLS };
+enum action { FAIL = 1, SHORT, END, STALL };
+
+// The same layout is in faults.ts.
+struct control {
+  // Written by the test, while no job runs.
+  uint64_t call, action, value, first, every;
+  // Written by the test at any time: a stalled call goes on.
+  _Atomic uint64_t go;
+  // Written here.
+  _Atomic uint64_t claimed, fired, matched, open, most, bytes, calls[CALLS], readers[READERS];
+  char unused[256 - (17 + READERS) * 8];
+  char match[256];
+  char fired_at[FIRED][PATH];
+};
+_Static_assert(offsetof(struct control, match) == 256, "as faults.ts has it");
+
+static struct control* control;
+static char folder[PATH];
+static size_t folder_length;
+
+// Where each descriptor leads, as it was opened: a link in /proc changes when the file is renamed or deleted.
+static char paths[DESCRIPTORS][PATH];
+static atomic_bool tracked[DESCRIPTORS];
+
+#define REAL(name)                                                                         \
+  static __typeof__(&name) real;                                                           \
+  if (!__atomic_load_n(&real, __ATOMIC_ACQUIRE)) {                                         \
+    __atomic_store_n(&real, (__typeof__(&name))dlsym(RTLD_NEXT, #name), __ATOMIC_RELEASE); \
+  }
+
+__attribute__((constructor)) static void start(void) {
+  const char* file = getenv("METAINFO_FAULT_CONTROL");
+  const char* below = getenv("METAINFO_FAULT_FOLDER");
+  // Only for this process, not for those that it starts.
+  unsetenv("LD_PRELOAD");
+  const char* descriptors = getenv("METAINFO_FAULT_DESCRIPTORS");
+  if (descriptors) {
+    // The hard limit too: Node takes all that it may have.
+    const rlim_t most = strtoul(descriptors, NULL, 10);
+    const struct rlimit limit = {most, most};
+    setrlimit(RLIMIT_NOFILE, &limit);
+  }
+  if (!file || !below || strlen(below) >= sizeof folder - 1) return;
+  const int descriptor = open(file, O_RDWR | O_CLOEXEC);
+  if (descriptor < 0) return;
+  void* mapped = mmap(NULL, sizeof(struct control), PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
+  close(descriptor);
+  if (mapped == MAP_FAILED) return;
+  folder_length = (size_t)snprintf(folder, sizeof folder, "%s/", below);
+  control = mapped;
+}
+
+// The whole path of what is to be opened; false when it is not beneath the folder.
+static bool below_folder(int directory, const char* path, char out[PATH]) {
+  if (!control) return false;
+  size_t length = 0;
+  if (path[0] != '/') {
+    char link[64];
+    if (directory == AT_FDCWD)
+      snprintf(link, sizeof link, "/proc/self/cwd");
+    else
+      snprintf(link, sizeof link, "/proc/self/fd/%d", directory);
+    const ssize_t count = readlink(link, out, PATH - 1);
+    if (count < 0) return false;
+    length = (size_t)count;
+    out[length++] = '/';
+  }
+  if (length + strlen(path) >= PATH) return false;
+  strcpy(out + length, path);
+  return strncmp(out, folder, folder_length) == 0;
+}
+
+static const char* path_of(int descriptor) {
+  const bool known = control && descriptor >= 0 && descriptor < DESCRIPTORS && tracked[descriptor];
+  return known ? paths[descriptor] : NULL;
+}
+
+static void wait_for_go(uint64_t milliseconds) {
+  const struct timespec tick = {0, 1000000};
+  for (uint64_t i = 0; i < milliseconds && !control->go; ++i) nanosleep(&tick, NULL);
+}
+
+// What a call is to do instead of its work; 0: its work.
+static enum action fault(enum call call, const char* path) {
+  ++control->calls[call];
+  if (control->call != call || !strstr(path, control->match)) return 0;
+  const uint64_t nth = ++control->matched;
+  if (nth < control->first) return 0;
+  const uint64_t after = nth - control->first;
+  if (after != 0 && (control->every == 0 || after % control->every != 0)) return 0;
+  const uint64_t slot = control->claimed++;
+  if (slot < FIRED) strcpy(control->fired_at[slot], path);
+  // Last: who sees the count may read the path.
+  ++control->fired;
+  if (control->action == STALL) {
+    wait_for_go(control->value);
+    return 0;
+  }
+  if (control->action == FAIL) errno = (int)control->value;
+  return (enum action)control->action;
+}
+
+static int track(int descriptor, const char* path) {
+  if (descriptor < 0 || descriptor >= DESCRIPTORS) return descriptor;
+  strcpy(paths[descriptor], path);
+  // Set already when it was closed by a system call that is not seen here.
+  if (!atomic_exchange(&tracked[descriptor], true)) {
+    const uint64_t now = ++control->open;
+    uint64_t most = control->most;
+    while (most < now && !atomic_compare_exchange_weak(&control->most, &most, now)) continue;
+  }
+  return descriptor;
+}
+
+#define MODE_OF(flags)                     \
+  mode_t mode = 0;                         \
+  if ((flags) & (O_CREAT | __O_TMPFILE)) { \
+    va_list rest;                          \
+    va_start(rest, flags);                 \
+    mode = va_arg(rest, mode_t);           \
+    va_end(rest);                          \
+  }
+
+// Not what is opened to be written to: that is the test, which changes files as the job goes on.
+#define OPEN_BODY(directory, path, flags, ...)                                   \
+  char whole[PATH];                                                              \
+  const bool reads = ((flags)&O_ACCMODE) == O_RDONLY;                            \
+  if (!reads || !below_folder(directory, path, whole)) return real(__VA_ARGS__); \
+  return fault(OPEN, whole) == FAIL ? -1 : track(real(__VA_ARGS__), whole);
+
+int open(const char* path, int flags, ...) {
+  REAL(open)
+  MODE_OF(flags)
+  OPEN_BODY(AT_FDCWD, path, flags, path, flags, mode)
+}
+
+int open64(const char* path, int flags, ...) {
+  REAL(open64)
+  MODE_OF(flags)
+  OPEN_BODY(AT_FDCWD, path, flags, path, flags, mode)
+}
+
+int openat(int directory, const char* path, int flags, ...) {
+  REAL(openat)
+  MODE_OF(flags)
+  OPEN_BODY(directory, path, flags, directory, path, flags, mode)
+}
+
+int openat64(int directory, const char* path, int flags, ...) {
+  REAL(openat64)
+  MODE_OF(flags)
+  OPEN_BODY(directory, path, flags, directory, path, flags, mode)
+}
+
+// What the calls above become under -D_FORTIFY_SOURCE, when they have no mode.
+int __open_2(const char* path, int flags) { return open(path, flags); }
+int __open64_2(const char* path, int flags) { return open64(path, flags); }
+int __openat_2(int directory, const char* path, int flags) { return openat(directory, path, flags); }
+int __openat64_2(int directory, const char* path, int flags) { return openat64(directory, path, flags); }
+
+int close(int descriptor) {
+  REAL(close)
+  // Before it is closed: another thread may be given its number at once.
+  if (path_of(descriptor) && atomic_exchange(&tracked[descriptor], false)) --control->open;
+  return real(descriptor);
+}
+
+#define FSTAT_BODY(descriptor, ...)                  \
+  const char* path = path_of(descriptor);            \
+  if (path && fault(FSTAT, path) == FAIL) return -1; \
+  return real(__VA_ARGS__);
+
+int fstat(int descriptor, struct stat* status) {
+  REAL(fstat)
+  FSTAT_BODY(descriptor, descriptor, status)
+}
+
+int fstat64(int descriptor, struct stat64* status) {
+  REAL(fstat64)
+  FSTAT_BODY(descriptor, descriptor, status)
+}
+
+// The names of those two up to glibc 2.32.
+int __fxstat(int version, int descriptor, struct stat* status);
+int __fxstat(int version, int descriptor, struct stat* status) {
+  REAL(__fxstat)
+  FSTAT_BODY(descriptor, version, descriptor, status)
+}
+
+int __fxstat64(int version, int descriptor, struct stat64* status);
+int __fxstat64(int version, int descriptor, struct stat64* status) {
+  REAL(__fxstat64)
+  FSTAT_BODY(descriptor, version, descriptor, status)
+}
+
+// Notes that this thread reads: a job of several threads is to have several that do.
+static void note_reader(void) {
+  const uint64_t self = (uint64_t)gettid();
+  for (int i = 0; i < READERS; ++i) {
+    uint64_t held = 0;
+    if (atomic_compare_exchange_strong(&control->readers[i], &held, self) || held == self) return;
+  }
+}
+
+static ssize_t counted(const char* path, ssize_t count) {
+  if (!path || count <= 0) return count;
+  control->bytes += (uint64_t)count;
+  note_reader();
+  return count;
+}
+
+// Half of what was asked, but never nothing: that would be the end.
+static size_t half(size_t size) { return size > 1 ? size / 2 : size; }
+
+#define READ_BODY(descriptor, size, ...)                   \
+  const char* path = path_of(descriptor);                  \
+  const enum action action = path ? fault(READ, path) : 0; \
+  if (action == FAIL) return -1;                           \
+  if (action == END) return 0;                             \
+  if (action == SHORT) size = half(size);                  \
+  return counted(path, real(__VA_ARGS__));
+
+ssize_t read(int descriptor, void* out,
+             size_t size){REAL(read) READ_BODY(descriptor, size, descriptor, out, size)}
+
+ssize_t pread(int descriptor, void* out, size_t size,
+              off_t offset){REAL(pread) READ_BODY(descriptor, size, descriptor, out, size, offset)}
+
+ssize_t pread64(int descriptor, void* out, size_t size, off64_t offset) {
+  REAL(pread64)
+  READ_BODY(descriptor, size, descriptor, out, size, offset)
+}
+
+// Half of what the parts are: the last of them cut. Gives their number.
+static int halve(const struct iovec* parts, int count, struct iovec out[IOV_MAX]) {
+  size_t left = 0;
+  for (int i = 0; i < count; ++i) left += parts[i].iov_len;
+  left = half(left);
+  int used = 0;
+  for (; used < count && used < IOV_MAX && left != 0; ++used) {
+    out[used] = parts[used];
+    if (out[used].iov_len > left) out[used].iov_len = left;
+    left -= out[used].iov_len;
+  }
+  return used;
+}
+
+#define READV_BODY(descriptor, parts, count, ...)          \
+  struct iovec cut[IOV_MAX];                               \
+  const char* path = path_of(descriptor);                  \
+  const enum action action = path ? fault(READ, path) : 0; \
+  if (action == FAIL) return -1;                           \
+  if (action == END) return 0;                             \
+  if (action == SHORT) {                                   \
+    count = halve(parts, count, cut);                      \
+    parts = cut;                                           \
+  }                                                        \
+  return counted(path, real(__VA_ARGS__));
+
+ssize_t readv(int descriptor, const struct iovec* parts,
+              int count){REAL(readv) READV_BODY(descriptor, parts, count, descriptor, parts, count)}
+
+ssize_t preadv(int descriptor, const struct iovec* parts, int count, off_t offset){
+    REAL(preadv) READV_BODY(descriptor, parts, count, descriptor, parts, count, offset)}
+
+ssize_t preadv64(int descriptor, const struct iovec* parts, int count, off64_t offset){
+    REAL(preadv64) READV_BODY(descriptor, parts, count, descriptor, parts, count, offset)}
+
+ssize_t preadv2(int descriptor, const struct iovec* parts, int count, off_t offset, int flags){
+    REAL(preadv2) READV_BODY(descriptor, parts, count, descriptor, parts, count, offset, flags)}
+
+ssize_t preadv64v2(int descriptor, const struct iovec* parts, int count, off64_t offset, int flags) {
+  REAL(preadv64v2)
+  READV_BODY(descriptor, parts, count, descriptor, parts, count, offset, flags)
+}
+
+// posix_fadvise returns its error.
+int posix_fadvise(int descriptor, off_t offset, off_t length, int advice) {
+  REAL(posix_fadvise)
+  const char* path = path_of(descriptor);
+  if (path && fault(ADVISE, path) == FAIL) return (int)control->value;
+  return real(descriptor, offset, length, advice);
+}
+
+int posix_fadvise64(int descriptor, off64_t offset, off64_t length, int advice) {
+  REAL(posix_fadvise64)
+  const char* path = path_of(descriptor);
+  if (path && fault(ADVISE, path) == FAIL) return (int)control->value;
+  return real(descriptor, offset, length, advice);
+}
+
+ssize_t readahead(int descriptor, off64_t offset, size_t size) {
+  REAL(readahead)
+  const char* path = path_of(descriptor);
+  if (path && fault(ADVISE, path) == FAIL) return -1;
+  return real(descriptor, offset, size);
+}
