@@ -29,8 +29,10 @@ const char* first_name(const Kernels& kernels, Serves serves) {
 // measureKernel(row, milliseconds)
 Napi::Value measure(const Napi::CallbackInfo& info) {
   const Napi::Env env = info.Env();
-  const Kernel* kernel = info[0].IsNumber() ? runnable_kernel(info[0].As<Napi::Number>().Uint32Value()) : nullptr;
-  if (kernel == nullptr || !info[1].IsNumber()) throw Napi::TypeError::New(env, "expected a row and milliseconds");
+  const Kernel* kernel =
+      info[0].IsNumber() ? runnable_kernel(info[0].As<Napi::Number>().Uint32Value()) : nullptr;
+  if (kernel == nullptr || !info[1].IsNumber())
+    throw Napi::TypeError::New(env, "expected a row and milliseconds");
   const KernelSpeed speed = measure_kernel(*kernel, info[1].As<Napi::Number>().DoubleValue() / 1e3);
   Napi::Object result = Napi::Object::New(env);
   result.Set("sha1", speed.sha1);
@@ -52,12 +54,14 @@ Kernels active_kernels(Napi::Env env) {
 
 void define_kernels(Napi::Env env, Napi::Object exports) {
   Napi::Array names = Napi::Array::New(env);
-  for (std::uint32_t row = 0; const Kernel* kernel = runnable_kernel(row); ++row) names.Set(row, kernel->name);
+  for (std::uint32_t row = 0; const Kernel* kernel = runnable_kernel(row); ++row)
+    names.Set(row, kernel->name);
   exports.Set("kernels", names);
   const Kernels kernels = active_kernels(env);
   Napi::Object active = Napi::Object::New(env);
   active.Set("sha1", first_name(kernels, [](const Kernel& kernel) { return kernel.sha1_many != nullptr; }));
-  active.Set("sha256", first_name(kernels, [](const Kernel& kernel) { return kernel.sha256_many != nullptr; }));
+  active.Set("sha256",
+             first_name(kernels, [](const Kernel& kernel) { return kernel.sha256_many != nullptr; }));
   exports.Set("active", active);
   exports.Set("measureKernel", Napi::Function::New<measure>(env, "measureKernel"));
 }

@@ -22,7 +22,8 @@ Napi::Value layer_roots(const Napi::CallbackInfo& info) {
     within = counts[i] != 0 && starts[i] >= 0 && starts[i] + counts[i] * 32.0 <= size;
   if (!within) throw Napi::RangeError::New(env, "the layers are not within the bytes");
   auto roots = Napi::Buffer<std::uint8_t>::New(env, layers * 32);
-  hash_layers({bytes.Data(), starts.Data(), counts.Data(), layers, height, roots.Data()}, active_kernels(env));
+  hash_layers({bytes.Data(), starts.Data(), counts.Data(), layers, height, roots.Data()},
+              active_kernels(env));
   return roots;
 }
 

@@ -125,7 +125,8 @@ void Budget::admit() {
     used_memory_ += best->memory;
     best->passed_over_ = 0;
     if (best->start_worker()) {
-      for (Claim* claim : claims_) claim->passed_over_ += claim->active_ == 0 && claim->arrival_ < best->arrival_;
+      for (Claim* claim : claims_)
+        claim->passed_over_ += claim->active_ == 0 && claim->arrival_ < best->arrival_;
       continue;
     }
     // The system has none to give: those that run do the work.

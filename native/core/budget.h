@@ -1,9 +1,9 @@
 // One process-wide limit on hashing threads and their memory, shared by all jobs.
 //
 // Each job has work in batches, and wants up to so many workers. A worker that is free goes to the job with
-// the fewest of them; among equals, to the one that has been served least, in doubling steps; then in order of
-// arrival. A worker gives its place up after a batch when another job has a better claim to it. So a small job
-// waits for a batch of a large one, never for the job; and equal jobs are not sliced thinly.
+// the fewest of them; among equals, to the one that has been served least, in doubling steps; then in order
+// of arrival. A worker gives its place up after a batch when another job has a better claim to it. So a small
+// job waits for a batch of a large one, never for the job; and equal jobs are not sliced thinly.
 #pragma once
 
 #include <cstddef>

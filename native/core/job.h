@@ -21,7 +21,7 @@ class Job : private Budget::Claim {
  public:
   using Outcome = std::variant<std::monostate, Digests, Failure>;
 
-  // Throws Failure.
+  // Throws Failure, std::bad_alloc.
   Job(Plan plan, const Kernels& kernels, Budget& budget = Budget::process());
   ~Job() override { stop(); }
   Job(const Job&) = delete;

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <atomic>
+#include <exception>
 #include <numeric>
-#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -28,7 +28,8 @@ void hash_layers(const Layers& layers, const Kernels& kernels) {
       if (first >= layers.layers) return;
       for (std::size_t i = first; i < std::min(layers.layers, first + kBatch); ++i) {
         const std::uint8_t* hashes = layers.bytes + static_cast<std::uint64_t>(layers.starts[i]);
-        const Sha256Digest root = trees.root(hashes, layers.counts[i], layers.height, ceil_log2(layers.counts[i]));
+        const Sha256Digest root =
+            trees.root(hashes, layers.counts[i], layers.height, ceil_log2(layers.counts[i]));
         std::copy(root.begin(), root.end(), layers.roots + i * 32);
       }
     }
@@ -37,9 +38,10 @@ void hash_layers(const Layers& layers, const Kernels& kernels) {
   try {
     const std::uint64_t wanted =
         std::min<std::uint64_t>(std::thread::hardware_concurrency(), total / kHashesPerThread);
+    helpers.reserve(wanted);
     for (std::uint64_t i = 1; i < wanted; ++i) helpers.emplace_back(work);
-  } catch (const std::system_error&) {
-    // The system has no thread to give: this one does the work.
+  } catch (const std::exception&) {
+    // The system has no thread, or no memory for one, to give: this one does the work.
   }
   work();
   for (std::thread& helper : helpers) helper.join();

@@ -1,5 +1,5 @@
-// v2: leaves side by side. A buffer is filled run by run, with the runs of several files where they are small,
-// and hashed whole.
+// v2: leaves side by side. A buffer is filled run by run, with the runs of several files where they are
+// small, and hashed whole.
 #include <algorithm>
 #include <cstring>
 #include <memory>
@@ -107,7 +107,8 @@ class LeafWorker final : public Worker {
     }
     if (work_.plan.piece_length > Work::kRunBytes) {
       trees.reduce(run.hashes, leaves, 0, GrowingTree::kRunHeight);
-      std::memcpy(&work_.run_roots[work_.run_starts[run.file] + run.index * kHashSize], run.hashes, kHashSize);
+      std::memcpy(&work_.run_roots[work_.run_starts[run.file] + run.index * kHashSize], run.hashes,
+                  kHashSize);
     } else {
       const std::size_t per_piece = std::size_t{1} << work_.piece_height;
       const std::uint64_t first_piece = run.index * (GrowingTree::kRun / per_piece);

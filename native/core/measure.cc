@@ -61,7 +61,7 @@ KernelSpeed measure_kernel(const Kernel& kernel, double seconds) {
     std::uint8_t out[kMostLanes * 32];
     speed.sha256_nodes = best_speed(seconds, bytes, [&] {
       for (std::size_t i = 0; i < kBlocks; ++i)
-        kernel.sha256_nodes(out, &memory[i % (kMostLanes) * kShaBlock * kMostLanes]);
+        kernel.sha256_nodes(out, &memory[i % (kMostLanes)*kShaBlock * kMostLanes]);
     });
   }
   return speed;

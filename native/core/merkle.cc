@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <vector>
 
 namespace metainfo {
 namespace {
@@ -13,6 +12,12 @@ void node(const Kernels& kernels, const std::uint8_t* left, const std::uint8_t* 
   std::memcpy(pair, left, kHashSize);
   std::memcpy(pair + kHashSize, right, kHashSize);
   merkle_nodes(kernels, out, pair, 1);
+}
+
+Sha256Digest to_digest(const std::uint8_t* bytes) {
+  Sha256Digest digest;
+  std::memcpy(digest.data(), bytes, kHashSize);
+  return digest;
 }
 
 // How much of a layer is reduced at once: 32 KiB on the stack.
@@ -53,56 +58,41 @@ void Trees::reduce(std::uint8_t* layer, std::size_t count, unsigned base, unsign
   }
 }
 
-Sha256Digest Trees::root(const std::uint8_t* layer, std::uint64_t count, unsigned base, unsigned height) const {
+Sha256Digest Trees::root(const std::uint8_t* layer, std::uint64_t count, unsigned base,
+                         unsigned height) const {
   std::uint8_t part[(kPart + 1) * kHashSize];
-  Sha256Digest result;
   if (count <= kPart) {
     std::memcpy(part, layer, static_cast<std::size_t>(count) * kHashSize);
     reduce(part, static_cast<std::size_t>(count), base, height);
-    std::memcpy(result.data(), part, kHashSize);
-    return result;
+    return to_digest(part);
   }
-  std::vector<std::uint8_t> above;
-  above.reserve(static_cast<std::size_t>(count / kPart + 1) * kHashSize);
+  SubtreeStack parts(*this, base + kPartHeight);
   for (std::uint64_t at = 0; at < count; at += kPart) {
     const auto some = static_cast<std::size_t>(std::min<std::uint64_t>(kPart, count - at));
     std::memcpy(part, layer + at * kHashSize, some * kHashSize);
     reduce(part, some, base, kPartHeight);
-    above.insert(above.end(), part, part + kHashSize);
+    parts.push(part);
   }
-  return root(above.data(), above.size() / kHashSize, base + kPartHeight, height - kPartHeight);
+  return parts.root(base + height);
 }
 
-void GrowingTree::pushed() {
-  ++leaves_;
-  if (leaves_ % kRun == 0) fold();
-}
-
-// The run is full, or padded to be: its root joins the subtrees before it.
-void GrowingTree::fold() {
-  const std::uint64_t run = (leaves_ - 1) / kRun;
-  trees_.reduce(run_, static_cast<std::size_t>(leaves_ - run * kRun), 0, kRunHeight);
+void SubtreeStack::push(const std::uint8_t* root) {
+  Sha256Digest hash = to_digest(root);
   unsigned level = 0;
-  for (; (run >> level) & 1; ++level) node(trees_.kernels, full_[level].data(), run_, run_);
-  std::memcpy(full_[level].data(), run_, kHashSize);
+  for (; (count_ >> level) & 1; ++level) node(trees_.kernels, full_[level].data(), hash.data(), hash.data());
+  full_[level] = hash;
+  ++count_;
 }
 
-Sha256Digest GrowingTree::root(unsigned height) {
-  Sha256Digest result;
-  if (leaves_ < kRun) {
-    trees_.reduce(run_, static_cast<std::size_t>(leaves_), 0, height);
-    std::memcpy(result.data(), run_, kHashSize);
-    return result;
-  }
-  if (leaves_ % kRun != 0) fold();
-  const std::uint64_t runs = (leaves_ + kRun - 1) / kRun;
+Sha256Digest SubtreeStack::root(unsigned height) const {
+  Sha256Digest result{};
   bool started = false;
-  for (unsigned level = 0; kRunHeight + level <= height; ++level) {
+  for (unsigned level = 0;; ++level) {
     // A tree may be higher than its count has bits: all of it past them is padding.
-    const bool full = level < 64 && ((runs >> level) & 1);
-    if (kRunHeight + level == height) return full ? full_[level] : result;
-    const std::uint8_t* padding = trees_.zeros[kRunHeight + level].data();
+    const bool full = level < 64 && ((count_ >> level) & 1);
+    if (base_ + level == height) return full ? full_[level] : result;
     if (!started && !full) continue;
+    const std::uint8_t* padding = trees_.zeros[base_ + level].data();
     if (!started) {
       node(trees_.kernels, full_[level].data(), padding, result.data());
     } else if (full) {
@@ -112,7 +102,26 @@ Sha256Digest GrowingTree::root(unsigned height) {
     }
     started = true;
   }
-  return result;
+}
+
+void GrowingTree::pushed() {
+  ++leaves_;
+  if (leaves_ % kRun != 0) return;
+  trees_.reduce(run_, kRun, 0, kRunHeight);
+  runs_.push(run_);
+}
+
+Sha256Digest GrowingTree::root(unsigned height) {
+  const auto rest = static_cast<std::size_t>(leaves_ % kRun);
+  if (leaves_ < kRun) {
+    trees_.reduce(run_, rest, 0, height);
+    return to_digest(run_);
+  }
+  if (rest != 0) {
+    trees_.reduce(run_, rest, 0, kRunHeight);
+    runs_.push(run_);
+  }
+  return runs_.root(height);
 }
 
 }  // namespace metainfo

@@ -32,8 +32,8 @@ ZeroSubtrees zero_subtrees(const Kernels& kernels);
 struct Trees {
   explicit Trees(const Kernels& kernels_) : kernels(kernels_), zeros(zero_subtrees(kernels_)) {}
 
-  // Reduces a layer in place, level by level; the root is then the first hash. It has `count` hashes, at least
-  // one, of nodes `base` above the leaves, is padded to 2^height of them, and has room for one more.
+  // Reduces a layer in place, level by level; the root is then the first hash. It has `count` hashes, at
+  // least one, of nodes `base` above the leaves, is padded to 2^height of them, and has room for one more.
   void reduce(std::uint8_t* layer, std::size_t count, unsigned base, unsigned height) const;
 
   // The same for a layer that must stay as it is, of any length.
@@ -43,12 +43,34 @@ struct Trees {
   const ZeroSubtrees zeros;
 };
 
+// Roots of equal subtrees that come one after the other, reduced as they come: memory is the tree's height.
+class SubtreeStack {
+ public:
+  // `base` is the height of the subtrees.
+  SubtreeStack(const Trees& trees, unsigned base) : trees_(trees), base_(base) {}
+
+  void clear() { count_ = 0; }
+  void push(const std::uint8_t* root);
+
+  // The root of the tree of this height: the subtrees pushed, at least one, then padding.
+  Sha256Digest root(unsigned height) const;
+
+ private:
+  const Trees& trees_;
+  const unsigned base_;
+  std::uint64_t count_ = 0;
+  std::array<Sha256Digest, kMaxTreeHeight> full_;  // full_[i]: 2^i subtrees, where bit i of the count is set
+};
+
 // A tree whose leaves come one after the other: memory is that of 64 leaves, and its height.
 class GrowingTree {
  public:
-  explicit GrowingTree(const Trees& trees) : trees_(trees) {}
+  explicit GrowingTree(const Trees& trees) : trees_(trees), runs_(trees, kRunHeight) {}
 
-  void clear() { leaves_ = 0; }
+  void clear() {
+    leaves_ = 0;
+    runs_.clear();
+  }
   std::uint64_t leaves() const { return leaves_; }
 
   // Where the next leaf is to be written; it counts after pushed().
@@ -62,12 +84,10 @@ class GrowingTree {
   static constexpr std::size_t kRun = std::size_t{1} << kRunHeight;
 
  private:
-  void fold();
-
   const Trees& trees_;
   std::uint64_t leaves_ = 0;
   std::uint8_t run_[(kRun + 1) * kHashSize];
-  std::array<Sha256Digest, kMaxTreeHeight> full_;  // full_[i]: a subtree of 2^i runs where bit i of their count is set
+  SubtreeStack runs_;
 };
 
 }  // namespace metainfo

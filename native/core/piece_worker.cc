@@ -141,7 +141,8 @@ class PieceWorker final : public Worker {
         ++lane.file;
         continue;
       }
-      const auto count = static_cast<std::size_t>(std::min<std::uint64_t>(lane.filled - at, file.length - offset));
+      const auto count =
+          static_cast<std::size_t>(std::min<std::uint64_t>(lane.filled - at, file.length - offset));
       if (file.pad) {
         std::memset(lane.buffer + at, 0, count);
       } else {

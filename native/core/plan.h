@@ -25,7 +25,7 @@ struct Plan {
   std::uint64_t piece_length = 0;
   bool mark_missing = false;  // a file that does not exist is listed in `missing` instead of failing the job
   unsigned threads = 1;
-  std::size_t read_size = 0;     // bytes a read at most: a multiple of 16 KiB for v2 and hybrid
+  std::size_t read_size = 0;     // bytes a read at most: a multiple of 16 KiB
   std::size_t memory_limit = 0;  // bytes of all buffers; each worker has one of a read at least
 };
 

@@ -38,7 +38,7 @@ void write_digest(const State& state, std::uint8_t* out) {
     for (int shift = 24; shift >= 0; shift -= 8) *out++ = static_cast<std::uint8_t>(word >> shift);
 }
 
-// Blocks that a state is to be advanced by: from `data` on, or zeros where that is null (SHA-1 only).
+// Blocks that a state is to be advanced by.
 template <typename Sha>
 struct Stretch {
   typename Sha::State* state;
@@ -164,7 +164,9 @@ template <typename Sha>
 class Messages {
  public:
   // `data` must stay until run(); the digest goes to `out` then.
-  void add(const std::uint8_t* data, std::size_t size, std::uint8_t* out) { list_.push_back({data, size, out}); }
+  void add(const std::uint8_t* data, std::size_t size, std::uint8_t* out) {
+    list_.push_back({data, size, out});
+  }
 
   void run(const Kernels& kernels) {
     states_.assign(list_.size(), Sha::kInitial);

@@ -2,12 +2,16 @@
 
 #include <algorithm>
 #include <cstring>
+#include <new>
+#include <utility>
 
 namespace metainfo {
 namespace {
 
 std::uint64_t ceil_div(std::uint64_t a, std::uint64_t b) { return a / b + (a % b != 0); }
 
+// Far more than digests of it would fit into memory.
+constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 62;
 // At least as many pieces as the widest kernel has lanes, and enough bytes that handing out costs nothing.
 constexpr std::uint64_t kBatchBytes = 1 << 20;
 // Runs of a v2 batch: one thread reads so much of a file in order.
@@ -46,7 +50,9 @@ Work::Work(Plan plan_, const Kernels& kernels_, Gauge& gauge_)
     if (!file.pad && file.length == 0) empty_files.push_back(i);
     starts.push_back(end);
     const std::uint64_t runs = in_runs && !file.pad ? ceil_div(file.length, kRunBytes) : 0;
-    end += in_runs ? runs : file.length;
+    const std::uint64_t size = in_runs ? runs : file.length;
+    if (size > kMostBytes - end) throw Failure{Failure::Code::no_memory, 0, {}, {}};
+    end += size;
     if (!has_v2() || file.pad) continue;
     if (file.length > plan.piece_length) {
       layer_starts[i] = layers;
@@ -63,6 +69,8 @@ Work::Work(Plan plan_, const Kernels& kernels_, Gauge& gauge_)
                 ? count_batches(units, kBatchRuns, plan.threads)
                 : count_batches(units, std::max<std::uint64_t>(kMostLanes, kBatchBytes / plan.piece_length),
                                 plan.threads);
+  // Past this, vectors throw something else.
+  if (units > (std::uint64_t{1} << 48) || layers > (std::uint64_t{1} << 48)) throw std::bad_alloc();
   if (has_v1()) digests.v1.resize(units * sizeof(Sha1Digest));
   if (has_v2()) {
     digests.roots.resize(count * kHashSize);
@@ -94,6 +102,8 @@ void Work::fail(Failure value) {
 void Work::mark_opened(std::size_t file) {
   if (!plan.mark_missing) return;
   const std::lock_guard<std::mutex> lock(mutex);
+  if (missing[file])
+    throw Failure{Failure::Code::changed, 0, plan.files[file].path, "it was not there before"};
   opened[file] = true;
 }
 

@@ -18,13 +18,13 @@
 namespace metainfo {
 
 // Everything is laid out on one axis. In v1 and hybrid that is the concatenation of all files, in bytes
-// (hybrid plans hold their pads, so each piece belongs to one file). In v2, where nothing ties files together,
-// it counts runs: 64 leaves, 1 MiB, of one file.
+// (hybrid plans hold their pads, so each piece belongs to one file). In v2, where nothing ties files
+// together, it counts runs: 64 leaves, 1 MiB, of one file.
 struct Work {
   static constexpr std::uint64_t kRunBytes = kBlockSize * GrowingTree::kRun;
   static constexpr std::uint64_t kNoLayer = std::numeric_limits<std::uint64_t>::max();
 
-  Work(Plan plan_, const Kernels& kernels_, Gauge& gauge_);  // throws Failure
+  Work(Plan plan_, const Kernels& kernels_, Gauge& gauge_);  // throws Failure, std::bad_alloc
 
   bool has_v1() const { return plan.kind != Kind::v2; }
   bool has_v2() const { return plan.kind != Kind::v1; }
@@ -44,7 +44,7 @@ struct Work {
   Batch take();
 
   void fail(Failure failure);
-  void mark_opened(std::size_t file);
+  void mark_opened(std::size_t file);   // throws Failure
   void mark_missing(std::size_t file);  // throws Failure
 
   std::uint8_t* root_of(std::size_t file) { return &digests.roots[file * kHashSize]; }

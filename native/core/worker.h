@@ -29,16 +29,17 @@ class Worker {
 
   virtual void hash(const Work::Batch& batch) = 0;
 
-  // Runs `read`, which answers its bytes, and looks whether they came from a disk: then `cold()` holds for the
-  // next batches, and what will be read should be announced. The system reads ahead of one stream well, of
-  // several badly.
+  // Runs `read`, which answers its bytes, and looks whether they came from a disk: then `cold()` holds for
+  // the next batches, and what will be read should be announced. The system reads ahead of one stream well,
+  // of several badly.
   template <typename Read>
   void watch(Read read) {
     using Clock = std::chrono::steady_clock;
     const auto start = Clock::now();
     const std::size_t bytes = read();
     const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
-    if (seconds * kColdBytesPerSecond > static_cast<double>(bytes)) cold_batches_ = kColdBatches;
+    if (bytes != 0 && seconds * kColdBytesPerSecond > static_cast<double>(bytes))
+      cold_batches_ = kColdBatches;
   }
   bool cold() const { return cold_batches_ != 0; }
   static constexpr std::uint64_t kAhead = 1 << 20;  // bytes to announce at once

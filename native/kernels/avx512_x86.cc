@@ -84,8 +84,8 @@ struct Avx512Zmm {
     }
     METAINFO_UNROLL
     for (std::size_t k = 0; k < 4; ++k) {
-      const V low = _mm512_shuffle_i32x4(quad[k], quad[4 + k], 0x44);          // words k, k + 4 of lanes 0 to 7
-      const V high = _mm512_shuffle_i32x4(quad[k], quad[4 + k], 0xee);         // words k + 8, k + 12
+      const V low = _mm512_shuffle_i32x4(quad[k], quad[4 + k], 0x44);   // words k, k + 4 of lanes 0 to 7
+      const V high = _mm512_shuffle_i32x4(quad[k], quad[4 + k], 0xee);  // words k + 8, k + 12
       const V low_upper = _mm512_shuffle_i32x4(quad[8 + k], quad[12 + k], 0x44);  // of lanes 8 to 15
       const V high_upper = _mm512_shuffle_i32x4(quad[8 + k], quad[12 + k], 0xee);
       w[k] = swap_bytes(_mm512_shuffle_i32x4(low, low_upper, 0x88));

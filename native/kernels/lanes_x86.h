@@ -63,9 +63,8 @@ template <class Isa, std::size_t Words, class State>
 LANES void load_states(typename Isa::V (&s)[Words], State* const* states) {
   alignas(64) std::uint32_t words[Words][Isa::kLanes];
   METAINFO_UNROLL
-  for (std::size_t lane = 0; lane < Isa::kLanes; ++lane)
-    METAINFO_UNROLL
-    for (std::size_t j = 0; j < Words; ++j) words[j][lane] = states[lane]->h[j];
+  for (std::size_t lane = 0; lane < Isa::kLanes; ++lane) METAINFO_UNROLL
+  for (std::size_t j = 0; j < Words; ++j) words[j][lane] = states[lane]->h[j];
   METAINFO_UNROLL
   for (std::size_t j = 0; j < Words; ++j) s[j] = Isa::load_aligned(words[j]);
 }
@@ -76,9 +75,8 @@ LANES void store_states(State* const* states, const typename Isa::V (&s)[Words])
   METAINFO_UNROLL
   for (std::size_t j = 0; j < Words; ++j) Isa::store_aligned(words[j], s[j]);
   METAINFO_UNROLL
-  for (std::size_t lane = 0; lane < Isa::kLanes; ++lane)
-    METAINFO_UNROLL
-    for (std::size_t j = 0; j < Words; ++j) states[lane]->h[j] = words[j][lane];
+  for (std::size_t lane = 0; lane < Isa::kLanes; ++lane) METAINFO_UNROLL
+  for (std::size_t j = 0; j < Words; ++j) states[lane]->h[j] = words[j][lane];
 }
 
 template <class Isa, bool Zeros>
@@ -183,31 +181,29 @@ LANES void sha256_node_lanes(std::uint8_t* out, const std::uint8_t* pairs) {
   METAINFO_UNROLL
   for (std::size_t j = 0; j < 8; ++j) Isa::store_aligned(words[j], Isa::swap_bytes(s[j]));
   METAINFO_UNROLL
-  for (std::size_t lane = 0; lane < Isa::kLanes; ++lane)
-    METAINFO_UNROLL
-    for (std::size_t j = 0; j < 8; ++j)
-      std::memcpy(out + 32 * lane + 4 * j, &words[j][lane], 4);
+  for (std::size_t lane = 0; lane < Isa::kLanes; ++lane) METAINFO_UNROLL
+  for (std::size_t j = 0; j < 8; ++j) std::memcpy(out + 32 * lane + 4 * j, &words[j][lane], 4);
 }
 
 }  // namespace metainfo
 
 // A row's four functions. Dirty upper halves would make SHA-NI code after them up to 3.6 times slower.
-#define METAINFO_LANES_ROW(row, isa, target)                                                              \
-  target void row##_sha1_many(Sha1State* const* states, const std::uint8_t* const* data,                  \
-                              std::size_t blocks) {                                                       \
-    sha1_lanes<isa, false>(states, data, blocks);                                                         \
-    _mm256_zeroupper();                                                                                   \
-  }                                                                                                       \
-  target void row##_sha1_zeros(Sha1State* const* states, std::size_t blocks) {                            \
-    sha1_lanes<isa, true>(states, nullptr, blocks);                                                       \
-    _mm256_zeroupper();                                                                                   \
-  }                                                                                                       \
-  target void row##_sha256_many(Sha256State* const* states, const std::uint8_t* const* data,              \
-                                std::size_t blocks) {                                                     \
-    sha256_lanes<isa>(states, data, blocks);                                                              \
-    _mm256_zeroupper();                                                                                   \
-  }                                                                                                       \
-  target void row##_sha256_nodes(std::uint8_t* out, const std::uint8_t* pairs) {                          \
-    sha256_node_lanes<isa>(out, pairs);                                                                   \
-    _mm256_zeroupper();                                                                                   \
+#define METAINFO_LANES_ROW(row, isa, target)                                                 \
+  target void row##_sha1_many(Sha1State* const* states, const std::uint8_t* const* data,     \
+                              std::size_t blocks) {                                          \
+    sha1_lanes<isa, false>(states, data, blocks);                                            \
+    _mm256_zeroupper();                                                                      \
+  }                                                                                          \
+  target void row##_sha1_zeros(Sha1State* const* states, std::size_t blocks) {               \
+    sha1_lanes<isa, true>(states, nullptr, blocks);                                          \
+    _mm256_zeroupper();                                                                      \
+  }                                                                                          \
+  target void row##_sha256_many(Sha256State* const* states, const std::uint8_t* const* data, \
+                                std::size_t blocks) {                                        \
+    sha256_lanes<isa>(states, data, blocks);                                                 \
+    _mm256_zeroupper();                                                                      \
+  }                                                                                          \
+  target void row##_sha256_nodes(std::uint8_t* out, const std::uint8_t* pairs) {             \
+    sha256_node_lanes<isa>(out, pairs);                                                      \
+    _mm256_zeroupper();                                                                      \
   }

@@ -28,11 +28,11 @@ void openssl_sha1_zeros(Sha1State* const* states, std::size_t blocks);
 void openssl_sha256_many(Sha256State* const* states, const std::uint8_t* const* data, std::size_t blocks);
 void openssl_sha256_nodes(std::uint8_t* out, const std::uint8_t* pairs);
 
-#define METAINFO_DECLARE(prefix)                                                                           \
-  void prefix##_sha1_many(Sha1State* const* states, const std::uint8_t* const* data, std::size_t blocks);  \
-  void prefix##_sha1_zeros(Sha1State* const* states, std::size_t blocks);                                  \
-  void prefix##_sha256_many(Sha256State* const* states, const std::uint8_t* const* data,                   \
-                            std::size_t blocks);                                                           \
+#define METAINFO_DECLARE(prefix)                                                                          \
+  void prefix##_sha1_many(Sha1State* const* states, const std::uint8_t* const* data, std::size_t blocks); \
+  void prefix##_sha1_zeros(Sha1State* const* states, std::size_t blocks);                                 \
+  void prefix##_sha256_many(Sha256State* const* states, const std::uint8_t* const* data,                  \
+                            std::size_t blocks);                                                          \
   void prefix##_sha256_nodes(std::uint8_t* out, const std::uint8_t* pairs);
 
 #ifdef METAINFO_X86

@@ -54,7 +54,8 @@ NI METAINFO_INLINE void sha1_group(Sha1Streams<N>& s, const std::uint8_t* const*
     } else if constexpr (G < 4) {
       w = load_sha1(data[i] + 16 * G);
     } else {
-      const __m128i mixed = _mm_xor_si128(_mm_sha1msg1_epu32(w, s.ring[i][(G + 1) % 4]), s.ring[i][(G + 2) % 4]);
+      const __m128i mixed =
+          _mm_xor_si128(_mm_sha1msg1_epu32(w, s.ring[i][(G + 1) % 4]), s.ring[i][(G + 2) % 4]);
       w = _mm_sha1msg2_epu32(mixed, s.ring[i][(G + 3) % 4]);
     }
   }
@@ -69,12 +70,14 @@ NI METAINFO_INLINE void sha1_group(Sha1Streams<N>& s, const std::uint8_t* const*
 }
 
 template <bool Zeros, int N, std::size_t... G>
-NI METAINFO_INLINE void sha1_block(Sha1Streams<N>& s, const std::uint8_t* const* data, std::index_sequence<G...>) {
+NI METAINFO_INLINE void sha1_block(Sha1Streams<N>& s, const std::uint8_t* const* data,
+                                   std::index_sequence<G...>) {
   (sha1_group<G, Zeros>(s, data), ...);
 }
 
 template <int N, bool Zeros>
-NI METAINFO_INLINE void sha1(Sha1State* const* states, const std::uint8_t* const* messages, std::size_t blocks) {
+NI METAINFO_INLINE void sha1(Sha1State* const* states, const std::uint8_t* const* messages,
+                             std::size_t blocks) {
   Sha1Streams<N> s;
   const std::uint8_t* data[N];
   METAINFO_UNROLL
@@ -236,16 +239,17 @@ NI METAINFO_INLINE void nodes(std::uint8_t* out, const std::uint8_t* pairs) {
 
 }  // namespace
 
-#define ROW(name, lanes)                                                                                       \
-  NI void name##_sha1_many(Sha1State* const* states, const std::uint8_t* const* data, std::size_t blocks) {    \
-    sha1<lanes, false>(states, data, blocks);                                                                  \
-  }                                                                                                            \
-  NI void name##_sha1_zeros(Sha1State* const* states, std::size_t blocks) {                                    \
-    sha1<lanes, true>(states, nullptr, blocks);                                                                \
-  }                                                                                                            \
-  NI void name##_sha256_many(Sha256State* const* states, const std::uint8_t* const* data, std::size_t blocks) { \
-    sha256<lanes>(states, data, blocks);                                                                       \
-  }                                                                                                            \
+#define ROW(name, lanes)                                                                                    \
+  NI void name##_sha1_many(Sha1State* const* states, const std::uint8_t* const* data, std::size_t blocks) { \
+    sha1<lanes, false>(states, data, blocks);                                                               \
+  }                                                                                                         \
+  NI void name##_sha1_zeros(Sha1State* const* states, std::size_t blocks) {                                 \
+    sha1<lanes, true>(states, nullptr, blocks);                                                             \
+  }                                                                                                         \
+  NI void name##_sha256_many(Sha256State* const* states, const std::uint8_t* const* data,                   \
+                             std::size_t blocks) {                                                          \
+    sha256<lanes>(states, data, blocks);                                                                    \
+  }                                                                                                         \
   NI void name##_sha256_nodes(std::uint8_t* out, const std::uint8_t* pairs) { nodes<lanes>(out, pairs); }
 
 ROW(sha_ni_x1, 1)

@@ -34,7 +34,8 @@ export interface ScanOptions extends ScanFilter {
 const SYSTEM_FILES = new Set(['.DS_Store', 'Thumbs.db', 'desktop.ini']);
 
 /** How many calls wait at once: enough to keep the file system busy. */
-const CONCURRENCY = 64;
+const FILES_AT_ONCE = 64;
+const FOLDERS_AT_ONCE = 16;
 
 /**
  * The files at and beneath `entries`, in the order of the entries and, within a folder, of readdir: sort them.
@@ -107,23 +108,32 @@ class Scanner {
     else this.add([...path], real, shown, status);
   }
 
-  /** Everything beneath a folder. Keeps a stack of folders, not of calls. */
+  /** Everything beneath a folder: the folders level by level, then the sizes of all files. */
   async walk(path: string[], shown: string, real = this.realRoot): Promise<void> {
-    const folders: Folder[] = [{ path, shown, real, above: [real] }];
-    for (let folder = folders.pop(); folder; folder = folders.pop()) {
-      throwIfAborted(this.#signal);
-      const entries = await entriesOf(folder.real, folder.shown);
-      const candidates = this.#candidates(entries, folder);
-      // Most are files; only what is neither file nor folder needs a closer look.
-      const files = candidates.filter(({ entry }) => !entry.isDirectory() && !entry.isSymbolicLink());
-      const statuses = await statAll(files, this.#signal);
-      let next = 0;
-      for (const candidate of candidates) {
-        const { entry } = candidate;
-        if (entry.isDirectory()) enter(candidate, candidate.real, folder, folders);
-        else if (entry.isSymbolicLink()) await this.#follow(candidate, folder, folders);
-        else this.#take(candidate, statuses[next++] as Stats | Error, folder, folders);
+    const files: Candidate[] = [];
+    let level: Folder[] = [{ path, shown, real, above: [real] }];
+    while (level.length > 0) {
+      const below: Folder[] = [];
+      for (let i = 0; i < level.length; i += FOLDERS_AT_ONCE) {
+        throwIfAborted(this.#signal);
+        const folders = level.slice(i, i + FOLDERS_AT_ONCE);
+        const listed = await Promise.all(folders.map(entriesOf));
+        for (const [j, folder] of folders.entries()) {
+          for (const candidate of this.#candidates(listed[j] as Dirent<Buffer>[], folder)) {
+            if (candidate.entry.isDirectory()) enter(candidate, candidate.real, folder, below);
+            else if (candidate.entry.isSymbolicLink()) await this.#follow(candidate, folder, below);
+            else files.push(candidate);
+          }
+        }
       }
+      level = below;
+    }
+    for (const [i, status] of (await statAll(files, this.#signal)).entries()) {
+      const file = files[i] as Candidate;
+      if (status instanceof Error) throw fromSystemError(status, file.shown, 'read');
+      // Since it was listed, it may have become a folder.
+      if (status.isDirectory()) await this.walk(file.path, file.shown, file.real);
+      else this.add(file.path, file.real, file.shown, status);
     }
   }
 
@@ -146,13 +156,6 @@ class Scanner {
       candidates.push({ entry, path, shown: shownParent + name, real: realParent + name, wanted });
     }
     return candidates;
-  }
-
-  #take({ path, shown, real }: Candidate, status: Stats | Error, folder: Folder, folders: Folder[]): void {
-    if (status instanceof Error) throw fromSystemError(status, shown, 'read');
-    // Since it was listed, it may have become one.
-    if (status.isDirectory()) enter({ path, shown }, real, folder, folders);
-    else this.add(path, real, shown, status);
   }
 
   async #follow(link: Candidate, folder: Folder, folders: Folder[]): Promise<void> {
@@ -228,13 +231,13 @@ function statAll(files: readonly Candidate[], signal: AbortSignal | undefined): 
       });
     };
     if (left === 0) resolve(results);
-    for (let i = 0; i < CONCURRENCY; i += 1) start();
+    for (let i = 0; i < FILES_AT_ONCE; i += 1) start();
   });
 }
 
-async function entriesOf(folder: string, shown: string): Promise<Dirent<Buffer>[]> {
+async function entriesOf({ real, shown }: Folder): Promise<Dirent<Buffer>[]> {
   try {
-    return await readdir(folder, { withFileTypes: true, encoding: 'buffer' });
+    return await readdir(real, { withFileTypes: true, encoding: 'buffer' });
   } catch (error) {
     throw fromSystemError(error, shown, 'read');
   }
