@@ -2,7 +2,7 @@
 // Plain Node, no packages: it runs on a fresh clone.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -120,15 +120,26 @@ export function buildNative() {
 export function buildTypeScript() {
   step({
     title: 'compiling TypeScript',
-    inputs: ['src', 'tsconfig.json', 'tsconfig.build.json', 'package-lock.json'],
+    inputs: [
+      'src',
+      'tsconfig.json',
+      'tsconfig.build.json',
+      'package-lock.json',
+      'scripts/bundle.mjs',
+      'scripts/code-cache.mjs',
+    ],
+    // The code cache is of one Node only.
+    salt: process.version,
     output: 'dist/index.js',
     stamp: 'dist/.metainfo-setup',
-    work: () =>
-      run(
-        process.execPath,
-        [path.join(root, 'node_modules', 'typescript', 'bin', 'tsc'), '-p', 'tsconfig.build.json'],
-        'tsc',
-      ),
+    work: () => {
+      // What has no source any more would be published.
+      rmSync(path.join(root, 'dist'), { recursive: true, force: true });
+      const tsc = path.join(root, 'node_modules', 'typescript', 'bin', 'tsc');
+      run(process.execPath, [tsc, '-p', 'tsconfig.build.json'], 'tsc');
+      run(process.execPath, ['scripts/bundle.mjs'], 'esbuild');
+      run(process.execPath, ['scripts/code-cache.mjs'], 'making the code cache');
+    },
   });
 }
 

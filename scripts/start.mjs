@@ -4,7 +4,7 @@ import { root, setup } from './setup.mjs';
 
 const args = process.argv.slice(2);
 setup();
-const main = path.join(root, 'dist', 'cli', 'main.js');
+const main = path.join(root, 'dist', 'cli', 'main.cjs');
 
 if (args.length > 0) {
   // npm runs scripts in the package's folder; paths are meant from where the user is.

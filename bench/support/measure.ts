@@ -12,7 +12,7 @@ export const KINDS = ['v1', 'v2', 'hybrid'] as const;
 export type Kind = (typeof KINDS)[number];
 
 /** The command as it is installed, built by `npm run bench` when it is out of date. */
-export const METAINFO = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url));
+export const METAINFO = fileURLToPath(new URL('../../dist/cli/main.cjs', import.meta.url));
 
 /** Options of the command line, all of them texts; every bench has `--out`, the file that its results go to. */
 export function options<T extends Record<string, string>>(defaults: T): T & { out: string } {

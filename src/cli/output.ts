@@ -2,6 +2,27 @@ import { once } from 'node:events';
 
 const CHUNK = 65536;
 
+// Node makes its standard streams when they are first asked for, and that takes as long as making a small torrent:
+// nothing here asks for one before there is something to say.
+
+let out: NodeJS.WriteStream | undefined;
+let err: NodeJS.WriteStream | undefined;
+
+/** Standard output. A closed pipe (`metainfo show x | head`) is no failure. */
+export function stdout(): NodeJS.WriteStream {
+  out ??= process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code === 'EPIPE') process.exit(0);
+    throw error;
+  });
+  return out;
+}
+
+/** Standard error. A closed terminal or log takes no progress; the work goes on. */
+export function stderr(): NodeJS.WriteStream {
+  err ??= process.stderr.on('error', () => {});
+  return err;
+}
+
 /** Writes lines to standard output as fast as they are taken: millions of them never wait in memory. */
 export async function writeLines(lines: Iterable<string>): Promise<void> {
   let text = '';
@@ -15,5 +36,5 @@ export async function writeLines(lines: Iterable<string>): Promise<void> {
 }
 
 async function write(text: string): Promise<void> {
-  if (!process.stdout.write(text)) await once(process.stdout, 'drain');
+  if (!stdout().write(text)) await once(stdout(), 'drain');
 }

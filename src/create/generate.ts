@@ -15,6 +15,7 @@ import { HashList } from '../model/hash-list.ts';
 import type { InfoDictHybridCreate } from '../model/info-dict.ts';
 import { Torrent } from '../model/torrent.ts';
 import { encodeFields, INFO, TORRENT } from '../model/wire.ts';
+import type { ProgressBar } from '../print/progress-bar.ts';
 import type { ScannedFile } from './scan.ts';
 import { parseSimilar } from './similar.ts';
 import type { TorrentCreate } from './torrent-create.ts';
@@ -49,6 +50,8 @@ export interface GenerateOptions extends ResourceOptions {
 }
 
 const PROGRESS_INTERVAL_MS = 100;
+/** Before it has anything to show, and after small torrents are made: what draws it takes longer than they do. */
+const LOAD_BAR_AFTER_MS = 500;
 
 /** Hashes the files of a draft and makes the torrent. See {@link TorrentCreate.generate}. */
 export async function generate(draft: TorrentCreate, options: GenerateOptions): Promise<Torrent> {
@@ -156,16 +159,24 @@ async function run(
   { signal, onProgress, progress = false }: GenerateOptions,
 ): Promise<Digests> {
   throwIfAborted(signal);
-  const bar = progress ? (await import('../print/progress-bar.ts')).progressBar(process.stderr) : null;
-  const started = performance.now();
+  const started = process.uptime();
   const job = engine.start(plan);
   const cancel = () => job.cancel();
   signal?.addEventListener('abort', cancel, { once: true });
   // It may have fired while the engine started.
   if (signal?.aborted) cancel();
+  let bar = null as ProgressBar | null;
+  const loadBar = () =>
+    import('../print/progress-bar.ts').then(
+      ({ progressBar }) => {
+        bar = progressBar(process.stderr);
+      },
+      // The work goes on without.
+      () => {},
+    );
   const report = () => {
     const { bytes, fileIndex, queued } = job.progress();
-    const seconds = (performance.now() - started) / 1000;
+    const seconds = process.uptime() - started;
     const now: Progress = { bytes, totalBytes, file: items[fileIndex]?.path.join('/') || name, seconds, queued };
     onProgress?.(now);
     bar?.update(now);
@@ -180,7 +191,8 @@ async function run(
       job.cancel();
     }
   };
-  const timer = onProgress || bar ? setInterval(tick, PROGRESS_INTERVAL_MS) : null;
+  const timer = onProgress || progress ? setInterval(tick, PROGRESS_INTERVAL_MS) : null;
+  const barTimer = progress ? setTimeout(loadBar, LOAD_BAR_AFTER_MS) : null;
   try {
     const digests = await job.done;
     if (timer) report();
@@ -193,6 +205,7 @@ async function run(
     throw error;
   } finally {
     if (timer) clearInterval(timer);
+    if (barTimer) clearTimeout(barTimer);
     bar?.finish();
     signal?.removeEventListener('abort', cancel);
   }

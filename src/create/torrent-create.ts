@@ -1,4 +1,4 @@
-import { createRequire } from 'node:module';
+import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import type { Struct } from 'superstruct';
 import type { BencodeMap } from '../bencode/value.ts';
@@ -18,10 +18,13 @@ import { type GenerateOptions, generate } from './generate.ts';
 import { type ScanFilter, type ScannedFile, type ScanOptions, scan } from './scan.ts';
 import { parseSimilar } from './similar.ts';
 
-const { version } = createRequire(import.meta.url)('../../package.json') as { version: string };
+/** This package's version. */
+export const { version: VERSION } = JSON.parse(
+  readFileSync(path.join(import.meta.dirname, '../../package.json'), 'utf8'),
+) as { version: string };
 
 /** `created by` of a draft that says nothing else. */
-export const CREATED_BY = `metainfo (${version})`;
+export const CREATED_BY = `metainfo (${VERSION})`;
 
 /** What a draft is made of: the fields of a Torrent, all optional, and shorthands for the common ones. */
 export interface TorrentCreateFields extends ScanFilter {

@@ -1,5 +1,5 @@
-import { createRequire } from 'node:module';
-import { fileURLToPath } from 'node:url';
+import path from 'node:path';
+import nodeGypBuild from 'node-gyp-build';
 import { MetainfoError } from '../errors.ts';
 
 /** A file of a plan, in the torrent's order. */
@@ -101,10 +101,8 @@ export function binding(): Binding {
 }
 
 function load(): Binding {
-  const require = createRequire(import.meta.url);
   try {
-    const nodeGypBuild = require('node-gyp-build') as (folder: string) => Binding;
-    return nodeGypBuild(fileURLToPath(new URL('../..', import.meta.url)));
+    return nodeGypBuild(path.join(import.meta.dirname, '../..')) as Binding;
   } catch (error) {
     throwIfKernel(error);
     throw new MetainfoError(

@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { link, lstat, open, readFile, rename, unlink } from 'node:fs/promises';
 import path from 'node:path';
 import { BencodeError, type DecodeLimits, decode } from '../bencode/decode.ts';
@@ -317,7 +317,7 @@ export class TorrentBase<V extends TorrentVersion> implements TorrentFields<V> {
    * @throws {MetainfoError} `ERR_OUTPUT_EXISTS`, `ERR_NO_SPACE`, `ERR_NOT_FOUND`, `ERR_UNREADABLE`, `ERR_WRITE`
    */
   async write(target: string, { force = false }: WriteOptions = {}): Promise<void> {
-    const temporary = path.join(path.dirname(target), `.${randomBytes(6).toString('hex')}.tmp`);
+    const temporary = path.join(path.dirname(target), `.${Math.random().toString(36).slice(2)}.tmp`);
     try {
       const file = await open(temporary, 'wx');
       try {
@@ -432,7 +432,7 @@ export const Torrent = {
    * @throws {ValidationError} when they are no valid torrent, with every issue
    */
   fromBytes(bytes: Uint8Array, options: ReadOptions = {}): Torrent {
-    const { torrent, issues } = inspect(bytes, new Issues(options.context?.profile), options);
+    const { torrent, issues } = check(bytes, new Issues(options.context?.profile), options);
     if (!torrent) throw new ValidationError(issues);
     return torrent;
   },
@@ -458,7 +458,13 @@ export const Torrent = {
    * @throws {BencodeError} when they are not bencode
    */
   inspect(bytes: Uint8Array, options: ReadOptions = {}): Inspection {
-    return inspect(bytes, new Issues(options.context?.profile), options);
+    const { torrent, version, infoBytes, issues } = check(bytes, new Issues(options.context?.profile), options);
+    const hash = (algorithm: string) => createHash(algorithm).update(infoBytes).digest('hex');
+    const infohash = {
+      v1: version && version !== 'v2' ? hash('sha1') : null,
+      v2: version && version !== 'v1' ? hash('sha256') : null,
+    };
+    return { torrent, version, infohash, issues };
   },
 };
 
@@ -483,15 +489,19 @@ const absent = () => ({
   extra: new Map() as BencodeMap,
 });
 
-const NO_INFOHASH = { v1: null, v2: null };
+/** An inspection that has hashed nothing yet. */
+interface Checked extends Omit<Inspection, 'infohash'> {
+  /** The raw `info`; empty when there is none. */
+  infoBytes: Uint8Array;
+}
 
-function inspect(bytes: Uint8Array, issues: Issues, { context = {}, limits = {} }: ReadOptions): Inspection {
+function check(bytes: Uint8Array, issues: Issues, { context = {}, limits = {} }: ReadOptions): Checked {
   // libtorrent's own limits, where what it refuses is to be refused.
   const like = issues.compat ? { limits: { depth: 99, digits: 20, ...limits } } : { limits };
   const { value, faults, span } = decode(bytes, { span: 'info', tolerant: true, raw: RAW, ...like });
   if (!(value instanceof Map)) {
     issues.add('type', [], `expected a dictionary, got ${shown(value)}`);
-    return { torrent: null, version: null, infohash: NO_INFOHASH, issues: issues.finish(bytes) };
+    return { torrent: null, version: null, infoBytes: new Uint8Array(), issues: issues.finish(bytes) };
   }
   const infoValue = value.get('info');
   const version = infodictDiscriminator(infoValue);
@@ -516,16 +526,11 @@ function inspect(bytes: Uint8Array, issues: Issues, { context = {}, limits = {} 
   }
 
   const infoBytes = span ? bytes.subarray(span.start, span.end) : new Uint8Array();
-  const hash = (algorithm: string) => createHash(algorithm).update(infoBytes).digest('hex');
-  const infohash = {
-    v1: version && version !== 'v2' ? hash('sha1') : null,
-    v2: version && version !== 'v1' ? hash('sha256') : null,
-  };
   const found = issues.finish(bytes);
-  if (issues.hasErrors || !version || !info) return { torrent: null, version, infohash, issues: found };
+  if (issues.hasErrors || !version || !info) return { torrent: null, version, infoBytes, issues: found };
   const whole = { ...fields, info: flat ? withTree(info, flat) : info };
   const torrent = new TorrentBase(version, whole as never, { bytes, infoBytes, flat, warnings: found });
-  return { torrent: torrent as Torrent, version, infohash, issues: found };
+  return { torrent: torrent as Torrent, version, infoBytes, issues: found };
 }
 
 /** `info` has a decoder of its own; at the top level it is only no unknown key. */

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { Torrent } from '../../src/model/torrent.ts';
 import { temporaryFolder, writeTree } from '../support/tree.ts';
 
-const MAIN = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url));
+export const MAIN = fileURLToPath(new URL('../../dist/cli/main.cjs', import.meta.url));
 
 export interface RunOptions {
   cwd: string;

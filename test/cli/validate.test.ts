@@ -3,7 +3,6 @@ import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { before, describe, it } from 'node:test';
-import { fileURLToPath } from 'node:url';
 import {
   A,
   B,
@@ -27,7 +26,7 @@ import {
 } from '../support/build.ts';
 import { infoOf } from '../support/scan.ts';
 import { temporaryFolder } from '../support/tree.ts';
-import { metainfo, metainfoUnread } from './run.ts';
+import { MAIN, metainfo, metainfoUnread } from './run.ts';
 
 interface Verdict {
   file: string;
@@ -89,10 +88,7 @@ async function verdicts(cwd: string, ...args: string[]): Promise<{ code: number 
 const told = ({ issues }: Verdict) =>
   issues.map(({ code, severity, path: at }) => [code, ...(severity === 'error' ? [] : [severity]), ...at].join(' '));
 
-before(() => {
-  const built = fileURLToPath(new URL('../../dist/cli/commands/validate.js', import.meta.url));
-  assert.ok(existsSync(built), 'run `npm run build` before');
-});
+before(() => assert.ok(existsSync(MAIN), 'run `npm run build` before'));
 
 describe('metainfo validate --json', () => {
   it('says of each file in a line what it is, and all that is wrong with it', async (t) => {

@@ -2,7 +2,6 @@ import { statSync } from 'node:fs';
 import { realpath } from 'node:fs/promises';
 import path from 'node:path';
 import { type Command, Option } from 'commander';
-import picomatch from 'picomatch';
 import type { ScanFilter } from '../../create/scan.ts';
 import { TorrentCreate, type TorrentCreateFields } from '../../create/torrent-create.ts';
 import { fromSystemError } from '../../errors.ts';
@@ -12,6 +11,7 @@ import { exists, outputExists, type Torrent } from '../../model/torrent.ts';
 import { plural } from '../../print/pprint.ts';
 import { formatBytes, printable, printableJson } from '../../print/text.ts';
 import { collect, collectTier, parseDate, parsePieceLength, parseSize, parseThreads } from '../options.ts';
+import { stderr, stdout } from '../output.ts';
 
 interface CreateOptions {
   output?: string;
@@ -94,24 +94,25 @@ async function create(paths: string[], options: CreateOptions): Promise<void> {
     const target = outputPath(options.output, name);
     if (!options.force && (await exists(target))) throw outputExists(target);
     const folder = await realFolder(target);
+    const output = await relativeOutput(roots.pathRoot, path.join(folder, path.basename(target)));
 
-    const draft = new TorrentCreate({
-      ...draftFields(options),
-      ...roots,
-      ...globFilter(options, await relativeOutput(roots.pathRoot, path.join(folder, path.basename(target)))),
-    });
+    const filter = await globFilter(options, output);
+    const draft = new TorrentCreate({ ...draftFields(options), ...roots, ...filter });
     const engine = nativeEngine();
-    const started = performance.now();
+    const progress = !options.quiet && !options.json;
+    // The library writes the bar, and knows nothing of closed terminals.
+    if (progress) stderr();
+    const started = process.uptime();
     const torrent = await draft.generate({
       version: options.kind,
       threads: options.threads ?? null,
       memoryLimit: options.memoryLimit,
       readSize: options.readSize,
-      progress: !options.quiet && !options.json,
+      progress,
       signal: stop.signal,
       engine,
     });
-    const seconds = (performance.now() - started) / 1000;
+    const seconds = process.uptime() - started;
     await torrent.write(target, { force: options.force ?? false });
     report(torrent, { target, seconds, kernel: engine.kernel }, options);
   } finally {
@@ -176,7 +177,9 @@ function draftFields(options: CreateOptions): TorrentCreateFields {
 }
 
 /** Globs without a slash match names in any folder. The output is never part of the torrent. */
-function globFilter({ exclude = [], include = [] }: CreateOptions, output: string): ScanFilter {
+async function globFilter({ exclude = [], include = [] }: CreateOptions, output: string): Promise<ScanFilter> {
+  if (exclude.length === 0 && include.length === 0) return { exclude: (file) => file === output };
+  const { default: picomatch } = await import('picomatch');
   const matcher = (globs: string[]) => {
     const [named, placed] = [globs.filter((glob) => !glob.includes('/')), globs.filter((glob) => glob.includes('/'))];
     const matchName = picomatch(named, { dot: true });
@@ -197,6 +200,7 @@ interface Made {
 }
 
 function report(torrent: Torrent, { target, seconds, kernel }: Made, { json, quiet }: CreateOptions): void {
+  if (quiet && !json) return;
   const { totalSize, infohashV1, infohashV2, nFiles, nPieces, info } = torrent;
   const bytesPerSecond = Math.round(totalSize / seconds);
   if (json) {
@@ -213,15 +217,14 @@ function report(torrent: Torrent, { target, seconds, kernel }: Made, { json, qui
       bytesPerSecond,
       kernel,
     };
-    process.stdout.write(`${printableJson(object)}\n`);
+    stdout().write(`${printableJson(object)}\n`);
     return;
   }
-  if (quiet) return;
   const lines = [
     `${printable(target)}: ${torrent.torrentVersion}, ${plural(nFiles, 'file')}, ${formatBytes(totalSize)}, ${plural(nPieces, 'piece')} of ${formatBytes(info.pieceLength)}`,
     ...(infohashV1 ? [`infohash v1  ${infohashV1}`] : []),
     ...(infohashV2 ? [`infohash v2  ${infohashV2}`] : []),
     `hashed in ${seconds.toFixed(2)} s (${formatBytes(bytesPerSecond)}/s, ${kernel})`,
   ];
-  process.stdout.write(`${lines.join('\n')}\n`);
+  stdout().write(`${lines.join('\n')}\n`);
 }

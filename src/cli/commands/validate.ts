@@ -1,13 +1,14 @@
 import type { Command } from 'commander';
-import picocolors from 'picocolors';
+import type { Colors } from 'picocolors/types.js';
 import { BencodeError } from '../../bencode/decode.ts';
 import { type Issue, MetainfoError } from '../../errors.ts';
 import { readTorrentFile, Torrent } from '../../model/torrent.ts';
 import { plural } from '../../print/pprint.ts';
 import { printable, printableJson } from '../../print/text.ts';
+import { colorsFor } from '../colors.ts';
 import { FAILED } from '../exit.ts';
 import { contextOf, type ProfileOptions, profileOptions } from '../options.ts';
-import { writeLines } from '../output.ts';
+import { stdout, writeLines } from '../output.ts';
 
 interface ValidateOptions extends ProfileOptions {
   json?: boolean;
@@ -38,10 +39,11 @@ export function addValidate(program: Command): void {
 
 /** One file after the other, so that memory is that of the largest. */
 async function validate(files: string[], options: ValidateOptions): Promise<void> {
+  const colors = await colorsFor(stdout());
   for (const file of files) {
     const verdict = await judge(file, options);
     if (!verdict.ok) process.exitCode = FAILED;
-    await writeLines(options.json ? [printableJson(verdict)] : forPeople(verdict));
+    await writeLines(options.json ? [printableJson(verdict)] : forPeople(verdict, colors));
   }
 }
 
@@ -59,8 +61,8 @@ async function judge(file: string, options: ValidateOptions): Promise<Verdict> {
   }
 }
 
-function* forPeople({ file, ok, version, infohash, issues }: Verdict): Generator<string> {
-  const { green, red, yellow, dim } = picocolors.createColors(picocolors.isColorSupported && process.stdout.isTTY);
+function* forPeople({ file, ok, version, infohash, issues }: Verdict, colors: Colors): Generator<string> {
+  const { green, red, yellow, dim } = colors;
   const all = issues as (Issue & { fault?: string })[];
   const errors = all.filter(({ severity }) => severity === 'error').length;
   const hash = infohash.v2 ?? infohash.v1 ?? '';

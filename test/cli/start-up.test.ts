@@ -1,0 +1,120 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { cpSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, it, type TestContext } from 'node:test';
+import { bytesOf, entries, finish, MAIN, startProgram, workFolder } from './run.ts';
+
+const PACKAGE = path.dirname(path.dirname(path.dirname(MAIN)));
+const CREATE = ['create', 'album', '-o', 'x.torrent', '--force'];
+
+/** What a run loaded, beside what Node itself had loaded before it. */
+interface Loaded {
+  files: string[];
+  builtins: string[];
+  /** Whether V8 refused the code cache; null when there was none. */
+  rejected: boolean | null;
+}
+
+const WATCH = `
+const before = new Set(process.moduleLoadList);
+process.on('exit', () => {
+  const builtins = process.moduleLoadList.filter((name) => !before.has(name)).map((name) => name.split(' ').pop());
+  const files = Object.keys(require.cache).filter((file) => file !== __filename);
+  const { script } = require.cache[${JSON.stringify(MAIN)}].exports;
+  const loaded = { files, builtins, rejected: script.cachedDataRejected ?? null };
+  require('node:fs').writeFileSync('loaded.json', JSON.stringify(loaded));
+});`;
+
+/** What the built command loads; by files, since a test with a clock would fail where the machine is busy. */
+async function loadedBy(t: TestContext, ...args: string[]): Promise<Loaded> {
+  const cwd = await workFolder(t);
+  writeFileSync(path.join(cwd, 'watch.cjs'), WATCH);
+  const { code, stderr } = await finish(startProgram([process.execPath, '-r', './watch.cjs', MAIN, ...args], { cwd }));
+  assert.deepEqual({ code, stderr }, { code: 0, stderr: '' });
+  return JSON.parse((await bytesOf(cwd, 'loaded.json')).toString()) as Loaded;
+}
+
+/** The command as it is after an installation without scripts: no code cache. */
+async function installed(t: TestContext): Promise<{ cwd: string; main: string; folder: string }> {
+  const cwd = await workFolder(t);
+  const folder = path.join(cwd, 'package', 'dist', 'cli');
+  mkdirSync(folder, { recursive: true });
+  for (const file of ['main.cjs', 'command.cjs']) cpSync(path.join(path.dirname(MAIN), file), path.join(folder, file));
+  cpSync(path.join(PACKAGE, 'package.json'), path.join(cwd, 'package', 'package.json'));
+  symlinkSync(path.join(PACKAGE, 'build'), path.join(cwd, 'package', 'build'));
+  return { cwd, main: path.join(folder, 'main.cjs'), folder };
+}
+
+describe('the start of the command', () => {
+  it('reads one file of code, and the addon', async (t) => {
+    for (const quiet of [['--quiet'], []]) {
+      const { files } = await loadedBy(t, ...CREATE, ...quiet);
+      const code = files.filter((file) => /\.[cm]?js$/.test(file)).map((file) => path.relative(PACKAGE, file));
+      assert.deepEqual(code, ['dist/cli/main.cjs']);
+      assert.equal(files.filter((file) => file.endsWith('.node')).length, 1);
+    }
+  });
+
+  it('loads nothing of Node that a quiet run does not use', async (t) => {
+    const { builtins } = await loadedBy(t, ...CREATE, '--quiet');
+    const slow = ['child_process', 'crypto', 'http', 'net', 'perf_hooks', 'stream', 'tty', 'url', 'zlib'];
+    assert.deepEqual(
+      slow.filter((name) => builtins.includes(name)),
+      [],
+    );
+    assert.ok(builtins.includes('fs/promises'), 'the list is that of the run');
+  });
+
+  it('loads crypto for the infohashes, and still no subprocesses', async (t) => {
+    const { builtins } = await loadedBy(t, ...CREATE);
+    assert.deepEqual([builtins.includes('crypto'), builtins.includes('child_process')], [true, false]);
+  });
+
+  it('is with the code cache that the build made', async (t) => {
+    const { rejected } = await loadedBy(t, ...CREATE, '--quiet');
+    assert.equal(rejected, false);
+  });
+});
+
+describe('the code cache', () => {
+  it('may be missing', async (t) => {
+    const { cwd, main } = await installed(t);
+    const { code, stderr } = await finish(startProgram([process.execPath, main, ...CREATE], { cwd }));
+    assert.deepEqual({ code, stderr }, { code: 0, stderr: '' });
+  });
+
+  it('is refused when it is of other flags, another V8 or cut short', async (t) => {
+    const { cwd, main, folder } = await installed(t);
+    const [name = ''] = readdirSync(path.dirname(MAIN)).filter((file) => file.endsWith('.cache'));
+    for (const [flags, content] of [
+      ['--no-opt', null],
+      ['--stack-size=900', 'of another V8'],
+      ['--stack-size=900', ''],
+    ] as const) {
+      if (content === null) cpSync(path.join(path.dirname(MAIN), name), path.join(folder, name));
+      else writeFileSync(path.join(folder, name), content);
+      const { code, stderr } = await finish(startProgram([process.execPath, flags, main, ...CREATE], { cwd }));
+      assert.deepEqual({ code, stderr }, { code: 0, stderr: '' });
+    }
+  });
+
+  it('is made by the script of the installation', async (t) => {
+    const { cwd, folder } = await installed(t);
+    const script = path.join(cwd, 'package', 'scripts', 'code-cache.mjs');
+    cpSync(path.join(PACKAGE, 'scripts', 'code-cache.mjs'), script);
+    const { status, stdout, stderr } = spawnSync(process.execPath, [script], { cwd, encoding: 'utf8' });
+    assert.deepEqual({ status, stdout, stderr }, { status: 0, stdout: '', stderr: '' });
+    const made = (await entries(folder)).filter((file) => !file.endsWith('cjs'));
+    assert.equal(made.length, 1);
+    assert.match(made[0] as string, new RegExp(`^command-[0-9a-f]{16}-${process.version}-${process.arch}\\.cache$`));
+  });
+
+  it('is not asked for before anything is built', async (t) => {
+    const { cwd } = await installed(t);
+    const script = path.join(cwd, 'code-cache.mjs');
+    cpSync(path.join(PACKAGE, 'scripts', 'code-cache.mjs'), script);
+    const { status, stderr } = spawnSync(process.execPath, [script], { cwd, encoding: 'utf8' });
+    assert.deepEqual({ status, stderr }, { status: 0, stderr: '' });
+  });
+});
