@@ -4,9 +4,10 @@
 
 #include <memory>
 
-namespace metainfo {
+#include "binding/pending.h"
+#include "core/job.h"
 
-class PendingJob;
+namespace metainfo {
 
 // `new HashJob(plan)` starts hashing. `done` settles on the JavaScript thread, in one call from native code.
 class HashJob : public Napi::ObjectWrap<HashJob> {
@@ -18,7 +19,10 @@ class HashJob : public Napi::ObjectWrap<HashJob> {
   Napi::Value progress(const Napi::CallbackInfo& info);
   Napi::Value cancel(const Napi::CallbackInfo& info);
 
-  std::shared_ptr<PendingJob> pending_;
+  std::shared_ptr<Pending<Job>> pending_;
 };
+
+// For Pending.
+void settle(Napi::Env env, Job& job, Napi::Promise::Deferred& deferred);
 
 }  // namespace metainfo

@@ -30,4 +30,13 @@ class Reader {
   int descriptor_;
 };
 
+// What stat(2) says of a path, in Node's units.
+struct FileStatus {
+  int error = 0;  // errno; the rest is 0 then
+  double mode = 0;
+  double size = 0;
+  double mtime_ms = 0;
+};
+FileStatus file_status(const char* path);
+
 }  // namespace metainfo

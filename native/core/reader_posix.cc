@@ -102,4 +102,12 @@ void Reader::will_need(std::uint64_t offset, std::uint64_t size) const {
 
 void Reader::check_unchanged() const { require_as_planned(status_of(descriptor_, file_), file_); }
 
+FileStatus file_status(const char* path) {
+  struct stat status;
+  while (::stat(path, &status) != 0) {
+    if (errno != EINTR) return {errno, 0, 0, 0};
+  }
+  return {0, static_cast<double>(status.st_mode), static_cast<double>(status.st_size), mtime_ms(status)};
+}
+
 }  // namespace metainfo

@@ -1,8 +1,9 @@
 import { isUtf8 } from 'node:buffer';
-import { type Dirent, type Stats, stat as statThen } from 'node:fs';
+import { constants, type Dirent } from 'node:fs';
 import { lstat, readdir, realpath, stat } from 'node:fs/promises';
 import nodePath from 'node:path';
-import { AbortError, fromSystemError, MetainfoError, throwIfAborted } from '../errors.ts';
+import { binding } from '../digest/binding.ts';
+import { fromSystemError, MetainfoError, throwIfAborted } from '../errors.ts';
 import { unsafeComponent } from '../layout/safe-path.ts';
 
 /** A file found on disk. */
@@ -34,8 +35,8 @@ export interface ScanOptions extends ScanFilter {
 const SYSTEM_FILES = new Set(['.DS_Store', 'Thumbs.db', 'desktop.ini']);
 
 /** How many calls wait at once: enough to keep the file system busy. */
-const FILES_AT_ONCE = 64;
 const FOLDERS_AT_ONCE = 16;
+const FILES_AT_ONCE = 4096;
 
 /**
  * The files at and beneath `entries`, in the order of the entries and, within a folder, of readdir: sort them.
@@ -53,10 +54,10 @@ export async function scan(
 ): Promise<ScannedFile[]> {
   const scanner = new Scanner(await resolveLink(root, root), options);
   const status = await statusOf(scanner.realRoot, root);
-  if (!status.isDirectory() && entries) {
+  if (!isFolder(status) && entries) {
     throw new MetainfoError('ERR_INVALID_ARGUMENT', `${root} is a file: it has no paths beneath it.`, { path: root });
   }
-  if (!status.isDirectory()) scanner.add([], scanner.realRoot, root, status);
+  if (!isFolder(status)) scanner.add([], scanner.realRoot, root, status);
   else if (!entries) await scanner.walk([], root);
   else for (const entry of entries) await scanner.visit(entry, nodePath.join(root, ...entry));
   return scanner.files;
@@ -104,7 +105,7 @@ class Scanner {
     const real = await resolveLink(shown, shown);
     this.#requireInside(real, shown);
     const status = await statusOf(real, shown);
-    if (status.isDirectory()) await this.walk([...path], shown, real);
+    if (isFolder(status)) await this.walk([...path], shown, real);
     else this.add([...path], real, shown, status);
   }
 
@@ -128,12 +129,15 @@ class Scanner {
       }
       level = below;
     }
-    for (const [i, status] of (await statAll(files, this.#signal)).entries()) {
-      const file = files[i] as Candidate;
-      if (status instanceof Error) throw fromSystemError(status, file.shown, 'read');
-      // Since it was listed, it may have become a folder.
-      if (status.isDirectory()) await this.walk(file.path, file.shown, file.real);
-      else this.add(file.path, file.real, file.shown, status);
+    for (let i = 0; i < files.length; i += FILES_AT_ONCE) {
+      throwIfAborted(this.#signal);
+      const some = files.slice(i, i + FILES_AT_ONCE);
+      for (const [j, status] of (await statAll(some)).entries()) {
+        const file = some[j] as Candidate;
+        // Since it was listed, it may have become a folder.
+        if (isFolder(status)) await this.walk(file.path, file.shown, file.real);
+        else this.add(file.path, file.real, file.shown, status);
+      }
     }
   }
 
@@ -161,7 +165,7 @@ class Scanner {
   async #follow(link: Candidate, folder: Folder, folders: Folder[]): Promise<void> {
     const { path, shown, wanted } = link;
     let real: string;
-    let status: Stats;
+    let status: Status;
     try {
       real = await resolveLink(shown, shown);
       this.#requireInside(real, shown);
@@ -171,13 +175,13 @@ class Scanner {
       if (wanted) throw error;
       return;
     }
-    if (status.isDirectory()) enter({ path, shown }, real, folder, folders);
+    if (isFolder(status)) enter({ path, shown }, real, folder, folders);
     else if (wanted) this.add(path, real, shown, status);
   }
 
-  add(path: string[], real: string, shown: string, status: Stats): void {
-    if (!status.isFile()) {
-      throw new MetainfoError('ERR_NOT_A_FILE', `${shown} is ${kindOf(status)}, not a file: leave it out.`, {
+  add(path: string[], real: string, shown: string, status: Status): void {
+    if (kindOf(status) !== constants.S_IFREG) {
+      throw new MetainfoError('ERR_NOT_A_FILE', `${shown} is ${nameOfKind(status)}, not a file: leave it out.`, {
         path: shown,
       });
     }
@@ -209,30 +213,35 @@ function enter(
   folders.push({ path, shown, real, above: [...parent.above, real] });
 }
 
-/**
- * The status of each file, or what is wrong, in order. By callbacks: promises, one a file and sixteen at once, took
- * eight times as long for 20,000 files.
- */
-function statAll(files: readonly Candidate[], signal: AbortSignal | undefined): Promise<(Stats | Error)[]> {
-  return new Promise((resolve, reject) => {
-    const results: (Stats | Error)[] = new Array(files.length);
-    let next = 0;
-    let left = files.length;
-    const start = () => {
-      const index = next++;
-      const file = files[index];
-      if (!file) return;
-      statThen(file.real, (error, status) => {
-        results[index] = error ?? status;
-        left -= 1;
-        if (left === 0) resolve(results);
-        else if (signal?.aborted) reject(new AbortError(signal));
-        else start();
-      });
-    };
-    if (left === 0) resolve(results);
-    for (let i = 0; i < FILES_AT_ONCE; i += 1) start();
-  });
+/** What is used of `fs.Stats`. */
+interface Status {
+  mode: number;
+  /** Bytes. */
+  size: number;
+  mtimeMs: number;
+}
+
+/** The status of each. Natively, where the addon loads: 20,000 calls through libuv's pool take five times as long. */
+async function statAll(files: readonly Candidate[]): Promise<Status[]> {
+  const numbers = await statNatively(files);
+  const number = (index: number) => numbers[index] as number;
+  return Promise.all(
+    files.map(({ real, shown }, i) => {
+      const at = i * 4;
+      // Undefined: there was no native answer. Otherwise Node has the words for what is wrong.
+      if (numbers[at] !== 0) return statusOf(real, shown);
+      return { mode: number(at + 1), size: number(at + 2), mtimeMs: number(at + 3) };
+    }),
+  );
+}
+
+async function statNatively(files: readonly Candidate[]): Promise<Float64Array> {
+  try {
+    return await binding().statFiles(Buffer.from(files.map(({ real }) => `${real}\0`).join('')));
+  } catch (error) {
+    if ((error as { code?: string }).code !== 'ERR_NATIVE_UNAVAILABLE') throw error;
+    return new Float64Array();
+  }
 }
 
 async function entriesOf({ real, shown }: Folder): Promise<Dirent<Buffer>[]> {
@@ -259,7 +268,7 @@ function escaped(bytes: Buffer): string {
   return [...bytes].map((byte) => (byte >= 0x20 && byte < 0x7f ? String.fromCharCode(byte) : hex(byte))).join('');
 }
 
-async function statusOf(real: string, shown: string): Promise<Stats> {
+async function statusOf(real: string, shown: string): Promise<Status> {
   try {
     return await stat(real);
   } catch (error) {
@@ -285,8 +294,16 @@ async function resolveLink(path: string, shown: string): Promise<string> {
   }
 }
 
-function kindOf(status: Stats): string {
-  if (status.isFIFO()) return 'a FIFO';
-  if (status.isSocket()) return 'a socket';
+function kindOf({ mode }: Status): number {
+  return mode & constants.S_IFMT;
+}
+
+function isFolder(status: Status): boolean {
+  return kindOf(status) === constants.S_IFDIR;
+}
+
+function nameOfKind(status: Status): string {
+  if (kindOf(status) === constants.S_IFIFO) return 'a FIFO';
+  if (kindOf(status) === constants.S_IFSOCK) return 'a socket';
   return 'a device';
 }

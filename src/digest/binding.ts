@@ -73,6 +73,13 @@ export interface Binding {
   /** The kernels in use: the best, or the one that METAINFO_KERNEL names. */
   readonly active: { readonly sha1: string; readonly sha256: string };
   readonly HashJob: new (plan: HashPlan) => HashJob;
+  /**
+   * What stat(2) says of files, links followed, on threads of its own: four numbers a file, errno (or 0), mode, size and
+   * `mtimeMs`. Empty when the system has no thread to give.
+   *
+   * @param paths The system's bytes, each path ended by a zero byte.
+   */
+  statFiles(paths: Buffer): Promise<Float64Array>;
   /** How fast the kernel of this index in `kernels` is, while the caller waits, so long for each of its functions. */
   measureKernel(kernel: number, milliseconds: number): KernelSpeed;
   /** What all jobs of the process may use together, after it was set to these, if given: see `processLimits` in src/hash/plan.ts. */

@@ -1,0 +1,34 @@
+// The sizes and times of many files: what a scan of a large folder takes longest for.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "core/crew.h"
+
+namespace metainfo {
+
+class StatJob final : public Crew {
+ public:
+  // Paths, each ended by a zero byte.
+  explicit StatJob(std::string paths, Budget& budget = Budget::process());
+  ~StatJob() override { stop(); }
+
+  // Of each file four numbers: errno of stat(2), or 0 and then st_mode, st_size, and Node's mtimeMs. Empty
+  // when it was cancelled, or the system had no thread to give.
+  static constexpr std::size_t kNumbers = 4;
+  std::vector<double>& outcome() { return numbers_; }
+
+ private:
+  bool work(const Served& served) noexcept override;
+  void settle(bool unstarted) override;
+
+  const std::string paths_;
+  std::vector<std::size_t> starts_;
+  std::vector<double> numbers_;
+  std::atomic<std::size_t> next_{0};
+};
+
+}  // namespace metainfo
