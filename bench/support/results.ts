@@ -107,7 +107,7 @@ function machine(): Machine {
     cores: cpus().length,
     flags: FLAGS.filter((flag) => flags.includes(flag)),
     memoryBytes: totalmem(),
-    system: `${platform()} ${release()}, ${arch()}`,
+    system: `${platform()} ${/^\d+\.\d+/.exec(release())?.[0]}, ${arch()}`,
   };
 }
 

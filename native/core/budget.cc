@@ -117,7 +117,9 @@ void Budget::admit() {
   for (;;) {
     Claim* best = nullptr;
     for (Claim* claim : claims_) {
-      if (waits(*claim) && (best == nullptr || before(*claim, *best))) best = claim;
+      // One that would only grow holds nobody up; one without a worker does, or it might wait for ever.
+      if (!waits(*claim) || (claim->active_ != 0 && !fits(*claim))) continue;
+      if (best == nullptr || before(*claim, *best)) best = claim;
     }
     if (best == nullptr || !fits(*best)) return;
     ++best->active_;

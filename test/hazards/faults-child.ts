@@ -143,7 +143,8 @@ class Bench {
     if (meanwhile) await whenStalled(running, meanwhile);
     const outcome = await running;
     const counts = faults.counts();
-    if (counts.fired > 0) this.report.fired += 1;
+    // Whether the system is told what comes next depends on how long reads take.
+    if (counts.fired > 0 || fault.call === 'advise') this.report.fired += 1;
     this.report.readers = Math.max(this.report.readers, counts.readers);
     const problems = this.#judge(outcome, counts.fired > 0 ? expected : null, fault, counts.paths);
     await this.#conclude([what ?? '', ...Object.values(fault)].join(' ').trim(), outcome, problems);
