@@ -38,7 +38,7 @@ export function nativeParts(env = process.env) {
 
 /** Builds a program in a folder below build/, its objects where they are out of date only. Answers its path. */
 export function compile({ folder, name, compiler, sources, flags, link, title }) {
-  const objects = sources.map((file) => path.join(folder, file.replace(/\.cc$/, '.o')));
+  const objects = sources.map((file) => path.join(folder, 'objects', file.replace(/\.cc$/, '.o')));
   const binary = path.join(folder, name);
   const makefile = path.join(folder, `${name}.mk`);
   const rules = [

@@ -1,11 +1,13 @@
-// A kernel that calls the test before each of its SHA-1 calls, on the thread that hashes: so a test acts in
-// the middle of a job, at a place it knows. One at a time; it must outlive the jobs that use it.
+// A table of one row that calls the test before it hashes content or zeros, on the thread that hashes: so a
+// test acts in the middle of a job, at a place it knows. Merkle nodes are hashed without. One at a time; it
+// must outlive the jobs that use it.
 #pragma once
 
 #include <functional>
 #include <utility>
 
-#include "kernels/kernel.h"
+#include "kernels/rows.h"
+#include "rows.h"
 
 class HookKernel {
  public:
@@ -14,9 +16,10 @@ class HookKernel {
   HookKernel(const HookKernel&) = delete;
   HookKernel& operator=(const HookKernel&) = delete;
 
-  const metainfo::Kernel& kernel() const {
-    static constexpr metainfo::Kernel kRow = {"hook", 0, 1, sha1_many, metainfo::openssl_sha256_many};
-    return kRow;
+  static metainfo::Kernels kernels() {
+    static constexpr metainfo::Kernel kRow = {
+        "hook", 0, 1, 1, sha1_many, sha256_many, sha1_zeros, metainfo::openssl_sha256_nodes};
+    return only(kRow);
   }
 
  private:
@@ -25,8 +28,20 @@ class HookKernel {
     return hook;
   }
 
-  static void sha1_many(metainfo::Sha1State* states, const std::uint8_t* const* data, std::size_t blocks) {
+  static void sha1_many(metainfo::Sha1State* const* states, const std::uint8_t* const* data,
+                        std::size_t blocks) {
     current()();
     metainfo::openssl_sha1_many(states, data, blocks);
+  }
+
+  static void sha256_many(metainfo::Sha256State* const* states, const std::uint8_t* const* data,
+                          std::size_t blocks) {
+    current()();
+    metainfo::openssl_sha256_many(states, data, blocks);
+  }
+
+  static void sha1_zeros(metainfo::Sha1State* const* states, std::size_t blocks) {
+    current()();
+    metainfo::openssl_sha1_zeros(states, blocks);
   }
 };

@@ -8,6 +8,7 @@
 #include <iostream>
 
 #include "check.h"
+#include "core/plan.h"
 
 namespace {
 
@@ -29,6 +30,8 @@ bool passes(const check::Test& test) {
   } catch (const check::Failed&) {
   } catch (const std::exception& error) {
     std::cout << "an exception left the test: " << error.what() << '\n';
+  } catch (const metainfo::Failure& failure) {
+    std::cout << "a failure left the test: " << failure.path << ": " << failure.detail << '\n';
   } catch (...) {
     std::cout << "something that is no std::exception left the test\n";
   }

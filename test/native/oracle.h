@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "core/sha.h"
@@ -18,7 +19,11 @@ using Hashes = std::vector<metainfo::Sha256Digest>;
 // Bytes whose period, 251, is prime: blocks, leaves and pieces that change places cannot hide.
 inline Bytes content(std::size_t size, std::size_t seed) {
   Bytes bytes(size);
-  for (std::size_t i = 0; i < size; ++i) bytes[i] = static_cast<std::uint8_t>((i + 37 * seed) % 251);
+  auto value = static_cast<std::uint8_t>(37 * seed % 251);
+  for (std::uint8_t& byte : bytes) {
+    byte = value++;
+    if (value == 251) value = 0;
+  }
   return bytes;
 }
 
@@ -34,12 +39,57 @@ inline metainfo::Sha256Digest sha256(const std::uint8_t* data, std::size_t size)
   return digest;
 }
 
+// FIPS 180-4, 5.1.1: a one, zeros, and the length in bits as 8 bytes.
+inline Bytes padded(Bytes message) {
+  const std::uint64_t bits = message.size() * 8;
+  message.push_back(0x80);
+  while (message.size() % 64 != 56) message.push_back(0);
+  for (int shift = 56; shift >= 0; shift -= 8) message.push_back(static_cast<std::uint8_t>(bits >> shift));
+  return message;
+}
+
+inline metainfo::Sha256Digest node(const metainfo::Sha256Digest& left, const metainfo::Sha256Digest& right) {
+  const metainfo::Sha256Digest pair[2] = {left, right};
+  static_assert(sizeof pair == 64, "two hashes are one message");
+  return sha256(pair[0].data(), sizeof pair);
+}
+
 // The root of a tree over `count` hashes, a power of two of them.
 inline metainfo::Sha256Digest root(const metainfo::Sha256Digest* hashes, std::size_t count) {
   if (count == 1) return *hashes;
-  const metainfo::Sha256Digest pair[2] = {root(hashes, count / 2), root(hashes + count / 2, count / 2)};
-  static_assert(sizeof pair == 64, "two hashes are one message");
-  return sha256(pair[0].data(), sizeof pair);
+  return node(root(hashes, count / 2), root(hashes + count / 2, count / 2));
+}
+
+// The root of 2^height leaves of zeros.
+inline metainfo::Sha256Digest zeros(unsigned height) {
+  metainfo::Sha256Digest hash{};
+  for (; height != 0; --height) hash = node(hash, hash);
+  return hash;
+}
+
+// The root over 2^height hashes of nodes `base` above the leaves, of which those past the given ones are
+// padding.
+inline metainfo::Sha256Digest tree(Hashes level, unsigned base, unsigned height) {
+  metainfo::Sha256Digest padding = zeros(base);
+  for (; height != 0; --height) {
+    if (level.size() % 2 != 0) level.push_back(padding);
+    for (std::size_t i = 0; i < level.size() / 2; ++i) level[i] = node(level[2 * i], level[2 * i + 1]);
+    level.resize(level.size() / 2);
+    padding = node(padding, padding);
+  }
+  return level.at(0);
+}
+
+// As many different hashes.
+inline Hashes hashes(std::size_t count, std::size_t seed = 0) {
+  Hashes found(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    const Bytes number = content(16, seed + i);
+    found[i] = sha256(number.data(), 1 + (seed + i) % number.size());
+    found[i][0] = static_cast<std::uint8_t>(i);
+    found[i][1] = static_cast<std::uint8_t>(i >> 8);
+  }
+  return found;
 }
 
 }  // namespace oracle

@@ -3,9 +3,13 @@
 
 #include <pthread.h>
 
+#include <chrono>
 #include <condition_variable>
 #include <cstddef>
+#include <filesystem>
+#include <iterator>
 #include <mutex>
+#include <thread>
 
 // Counts calls from any thread.
 class Tally {
@@ -31,6 +35,26 @@ class Tally {
   std::condition_variable changed_;
   unsigned count_ = 0;
 };
+
+// Waits until it holds; false when it does not within ten seconds.
+template <typename Condition>
+bool eventually(Condition condition) {
+  using Clock = std::chrono::steady_clock;
+  const auto end = Clock::now() + std::chrono::seconds(10);
+  while (!condition()) {
+    if (Clock::now() > end) return false;
+    std::this_thread::sleep_for(std::chrono::microseconds(200));
+  }
+  return true;
+}
+
+#ifdef __linux__
+// Of this process; one that was joined may still be seen for a moment.
+inline std::size_t threads_alive() {
+  const std::filesystem::directory_iterator tasks("/proc/self/task");
+  return static_cast<std::size_t>(std::distance(begin(tasks), end(tasks)));
+}
+#endif
 
 #ifdef __GLIBC__
 // While it lives no thread can be started: the stack that threads ask for is larger than any address space.

@@ -3,197 +3,719 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <memory>
+#include <random>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "check.h"
+#include "scale.h"
 #include "threads.h"
 
 using metainfo::Budget;
 
 namespace {
 
-// Requests of one thread, and what each was granted: 0 while it waits.
-class Requests {
- public:
-  explicit Requests(Budget& budget) : budget_(budget) {}
+constexpr std::uint64_t kMiB = std::uint64_t{1} << 20;
+constexpr std::uint64_t kGiB = kMiB << 10;
+constexpr std::uint64_t kTiB = kGiB << 10;
+constexpr std::uint64_t kPlenty = kTiB;
 
-  Budget::Ticket add(unsigned threads, bool accepts = true) {
-    const std::size_t index = granted_.size();
-    granted_.push_back(0);
-    return budget_.request(threads, [this, index, accepts](unsigned granted) {
-      granted_[index] = granted;
-      order_.push_back(static_cast<unsigned>(index));
-      return accepts;
-    });
+// A job whose workers are the test's to play.
+class Fake final : public Budget::Claim {
+ public:
+  explicit Fake(unsigned workers = 1, std::uint64_t memory_each = 0, std::vector<const Fake*>* log = nullptr)
+      : log_(log) {
+    wanted = workers;
+    memory = memory_each;
   }
 
-  const std::vector<unsigned>& granted() const { return granted_; }
-  const std::vector<unsigned>& order() const { return order_; }
+  unsigned active = 0;
+  unsigned started = 0;
+  unsigned refused = 0;
+  unsigned abandoned = 0;
+  std::uint64_t served = 0;
+  std::uint64_t left = 0;  // for tests that play a job to its end
+  bool gives = true;       // the system has a thread
 
  private:
-  Budget& budget_;
-  std::vector<unsigned> granted_;
-  std::vector<unsigned> order_;
+  bool start_worker() override {
+    if (!gives) {
+      ++refused;
+      return false;
+    }
+    ++active;
+    ++started;
+    if (log_ != nullptr) log_->push_back(this);
+    return true;
+  }
+  void abandon() override { ++abandoned; }
+
+  std::vector<const Fake*>* log_;
 };
 
-using List = std::vector<unsigned>;
+// One of its workers ends. True when it was the last.
+bool leave(Budget& budget, Fake& fake, bool exhausted = true) {
+  // Before: the place may be given to the same job again.
+  --fake.active;
+  bool gone = false;
+  const bool last = budget.leave(fake, exhausted, gone);
+  CHECK(gone);
+  return last;
+}
+
+// One of its workers has done a batch. True when it had to leave.
+bool batch(Budget& budget, Fake& fake, std::uint64_t bytes = kMiB) {
+  fake.served += bytes;
+  if (!budget.served(fake, bytes)) return false;
+  CHECK(!leave(budget, fake, false));
+  return true;
+}
+
+// All of its workers end.
+void end(Budget& budget, Fake& fake) {
+  while (fake.active > 1) CHECK(!leave(budget, fake));
+  if (fake.active == 1) CHECK(leave(budget, fake));
+}
+
+using Active = std::vector<unsigned>;
+template <typename... Fakes>
+Active active(const Fakes&... fakes) {
+  return {fakes.active...};
+}
 
 }  // namespace
 
-TEST("budget: a job alone gets all that it asks for") {
-  for (const unsigned threads : {1U, 3U, 4U, 5U, 100U}) {
-    const check::Case round(std::to_string(threads) + " of 4");
-    Budget budget(4);
-    Requests requests(budget);
-    requests.add(threads);
-    CHECK_EQUAL(requests.granted(), List{threads});
-    budget.release(threads);
-    requests.add(threads);
-    CHECK_EQUAL(requests.granted(), List({threads, threads}));
+TEST("budget: a job alone gets all that it wants, as far as there is") {
+  for (const unsigned wanted : {1U, 3U, 4U, 5U, 100U}) {
+    const check::Case round(std::to_string(wanted) + " of 4");
+    Budget budget({4, kPlenty});
+    Fake job(wanted);
+    budget.enter(job);
+    CHECK_EQUAL(job.active, std::min(wanted, 4U));
+    CHECK(!batch(budget, job, kTiB));
+    end(budget, job);
+    CHECK_EQUAL(job.started, std::min(wanted, 4U));
+    // All of it is free again.
+    Fake next(wanted);
+    budget.enter(next);
+    CHECK_EQUAL(next.active, std::min(wanted, 4U));
+    end(budget, next);
   }
 }
 
-TEST("budget: what is free is shared out whole") {
-  Budget budget(4);
-  Requests requests(budget);
-  for (const unsigned threads : {2, 1, 3, 1}) requests.add(threads);
-  CHECK_EQUAL(requests.granted(), List({2, 1, 1, 0}));
-  budget.release(1);
-  CHECK_EQUAL(requests.granted(), List({2, 1, 1, 1}));
+TEST("budget: what is free is shared out whole, to those who have least") {
+  Budget budget({4, kPlenty});
+  Fake a(2), b(1), c(3), d(1);
+  for (Fake* job : {&a, &b, &c, &d}) budget.enter(*job);
+  CHECK_EQUAL(active(a, b, c, d), Active({2, 1, 1, 0}));
+  leave(budget, a);
+  CHECK_EQUAL(active(a, b, c, d), Active({1, 1, 1, 1}));
+  CHECK(leave(budget, a));
+  CHECK_EQUAL(active(b, c, d), Active({1, 2, 1}));
+  CHECK(leave(budget, b));
+  CHECK_EQUAL(active(c, d), Active({3, 1}));
+  CHECK(leave(budget, d));
+  CHECK_EQUAL(active(c), Active({3}));
+  end(budget, c);
 }
 
-TEST("budget: those that wait start in order of arrival") {
-  Budget budget(2);
-  Requests requests(budget);
-  for (const unsigned threads : {2, 3, 1, 1, 1}) requests.add(threads);
-  CHECK_EQUAL(requests.order(), List{0});
-  // The second is alone once the first is done, so it gets more than there is; the third must wait for all.
-  budget.release(2);
-  CHECK_EQUAL(requests.granted(), List({2, 3, 0, 0, 0}));
-  budget.release(1);
-  CHECK_EQUAL(requests.order(), List({0, 1}));
-  budget.release(2);
-  CHECK_EQUAL(requests.order(), List({0, 1, 2, 3}));
-  budget.release(1);
-  CHECK_EQUAL(requests.order(), List({0, 1, 2, 3, 4}));
-  CHECK_EQUAL(requests.granted(), List({2, 3, 1, 1, 1}));
+TEST("budget: equals that wait start in order of arrival, and know their place") {
+  Budget budget({1, kPlenty});
+  std::vector<const Fake*> log;
+  Fake a(1, 0, &log), b(3, 0, &log), c(1, 0, &log), d(2, 0, &log);
+  CHECK_EQUAL(budget.queued(a), 0U);
+  for (Fake* job : {&a, &b, &c, &d}) budget.enter(*job);
+  const auto places = [&] {
+    return std::vector<std::size_t>{budget.queued(a), budget.queued(b), budget.queued(c), budget.queued(d)};
+  };
+  CHECK_EQUAL(places(), (std::vector<std::size_t>{0, 1, 2, 3}));
+  CHECK(leave(budget, a));
+  CHECK_EQUAL(places(), (std::vector<std::size_t>{0, 0, 1, 2}));
+  CHECK(budget.withdraw(c));
+  CHECK_EQUAL(places(), (std::vector<std::size_t>{0, 0, 0, 1}));
+  CHECK(leave(budget, b));
+  CHECK_EQUAL(places(), (std::vector<std::size_t>{0, 0, 0, 0}));
+  CHECK(leave(budget, d));
+  CHECK_EQUAL(log, (std::vector<const Fake*>{&a, &b, &d}));
 }
 
-TEST("budget: a request that is withdrawn never starts") {
-  Budget budget(1);
-  Requests requests(budget);
-  const Budget::Ticket running = requests.add(1);
-  const Budget::Ticket first = requests.add(1);
-  const Budget::Ticket second = requests.add(1);
-  const Budget::Ticket third = requests.add(1);
+TEST("budget: a small job waits for a batch of a huge one at most, and that one grows back") {
+  for (const unsigned limit : {1U, 2U, 4U}) {
+    const check::Case round(std::to_string(limit) + " threads");
+    Budget budget({limit, kPlenty});
+    Fake huge(100);
+    budget.enter(huge);
+    for (unsigned i = 0; i < 1000; ++i) CHECK(!batch(budget, huge, kGiB));
+    CHECK_EQUAL(huge.active, limit);
+    Fake small(1);
+    budget.enter(small);
+    CHECK_EQUAL(small.active, 0U);
+    CHECK_EQUAL(budget.queued(small), 1U);
+    CHECK(batch(budget, huge, kGiB));
+    CHECK_EQUAL(active(huge, small), Active({limit - 1, 1}));
+    // That is enough: neither loses more.
+    for (unsigned i = 0; i < 10 && huge.active != 0; ++i) CHECK(!batch(budget, huge, kGiB));
+    CHECK(!batch(budget, small, kMiB));
+    CHECK(leave(budget, small));
+    CHECK_EQUAL(huge.active, limit);
+    CHECK_EQUAL(huge.started, limit + 1);
+    end(budget, huge);
+  }
+}
+
+TEST("budget: a job that comes later gets its half, a batch at a time") {
+  Budget budget({4, kPlenty});
+  Fake huge(4), late(4);
+  budget.enter(huge);
+  budget.enter(late);
+  CHECK(batch(budget, huge));
+  CHECK_EQUAL(active(huge, late), Active({3, 1}));
+  CHECK(batch(budget, huge));
+  CHECK_EQUAL(active(huge, late), Active({2, 2}));
+  for (unsigned i = 0; i < 20; ++i) CHECK(!batch(budget, i % 2 == 0 ? huge : late, kGiB));
+  // A third one takes from either, then from none.
+  Fake third(4);
+  budget.enter(third);
+  CHECK(batch(budget, late));
+  CHECK_EQUAL(active(huge, late, third), Active({2, 1, 1}));
+  CHECK(!batch(budget, huge));
+  end(budget, huge);
+  CHECK_EQUAL(late.active + third.active, 4U);
+  CHECK_EQUAL(late.active, 2U);
+  end(budget, late);
+  CHECK_EQUAL(third.active, 4U);
+  end(budget, third);
+}
+
+TEST("budget: equal jobs share, and none is far behind") {
+  for (const unsigned limit : {1U, 2U, 3U, 4U}) {
+    for (const unsigned count : {2U, 3U, 5U, 8U}) {
+      const check::Case round(std::to_string(count) + " jobs, " + std::to_string(limit) + " threads");
+      Budget budget({limit, kPlenty});
+      std::vector<std::unique_ptr<Fake>> jobs;
+      for (unsigned i = 0; i < count; ++i) {
+        jobs.push_back(std::make_unique<Fake>(limit));
+        budget.enter(*jobs.back());
+      }
+      // Each worker does a batch in turn.
+      unsigned changes = 0;
+      for (unsigned turn = 0; turn < 4000; ++turn) {
+        for (const auto& job : jobs) {
+          for (unsigned workers = job->active; workers != 0 && job->active != 0; --workers)
+            changes += batch(budget, *job, 4 * kMiB);
+        }
+        unsigned sum = 0;
+        for (const auto& job : jobs) sum += job->active;
+        CHECK_EQUAL(sum, limit);
+      }
+      const auto [least, most] = std::minmax_element(
+          jobs.begin(), jobs.end(), [](const auto& a, const auto& b) { return a->served < b->served; });
+      // In doubling steps: the last of them may be half of all.
+      if (count > limit) {
+        CHECK((*most)->served <= 2 * (*least)->served + 128 * kMiB);
+        CHECK(changes < 40 * count);
+      } else {
+        CHECK((*most)->served <= 2 * (*least)->served + 64 * kMiB);
+        CHECK(changes <= limit);
+      }
+      for (const auto& job : jobs) budget.withdraw(*job);
+      for (const auto& job : jobs) end(budget, *job);
+    }
+  }
+}
+
+TEST("budget: among those without a worker, the one that was served least goes first") {
+  Budget budget({1, kPlenty});
+  std::vector<const Fake*> log;
+  Fake a(1, 0, &log), b(1, 0, &log), c(1, 0, &log), d(1, 0, &log);
+  budget.enter(a);
+  CHECK(!batch(budget, a, 300 * kMiB));
+  budget.enter(b);
+  CHECK(batch(budget, a, kMiB));
+  CHECK(!batch(budget, b, 100 * kMiB));
+  budget.enter(c);
+  CHECK(batch(budget, b, kMiB));
+  CHECK_EQUAL(budget.queued(a), 2U);
+  CHECK_EQUAL(budget.queued(b), 1U);
+  budget.enter(d);
+  CHECK_EQUAL(budget.queued(d), 1U);
+  CHECK_EQUAL(budget.queued(a), 3U);
+  for (Fake* job : {&c, &d, &b, &a}) CHECK(leave(budget, *job));
+  CHECK_EQUAL(log, (std::vector<const Fake*>{&a, &b, &c, &d, &b, &a}));
+}
+
+TEST("budget: what was served counts in steps that double from 64 MiB") {
+  // A job that has had `before` gives way to one that has had `other` just when that is a lower step.
+  const auto gives_way = [](std::uint64_t before, std::uint64_t other) {
+    Budget budget({1, kPlenty});
+    Fake first(1), second(1);
+    budget.enter(first);
+    budget.served(first, other);
+    budget.enter(second);
+    // The second gets the place while the first waits with what it has had.
+    leave(budget, first, false);
+    if (second.active == 0) {
+      // The first, for it was served no more. Make it wait by force.
+      CHECK_EQUAL(first.active, 1U);
+      CHECK(budget.withdraw(second));
+      end(budget, first);
+      return false;
+    }
+    const bool must = budget.served(second, before);
+    end(budget, second);
+    if (first.active == 1) end(budget, first);
+    return must;
+  };
+  constexpr std::uint64_t kStep = 64 * kMiB;
+  CHECK(!gives_way(kStep, kStep));
+  CHECK(!gives_way(2 * kStep - 1, kStep));
+  CHECK(gives_way(2 * kStep, kStep));
+  CHECK(!gives_way(2 * kStep, 2 * kStep));
+  CHECK(!gives_way(4 * kStep - 1, 2 * kStep));
+  CHECK(gives_way(4 * kStep, 2 * kStep));
+  CHECK(gives_way(4 * kStep, 4 * kStep - 1));
+  CHECK(!gives_way(8 * kStep - 1, 4 * kStep));
+  CHECK(gives_way(8 * kStep, 8 * kStep - 1));
+  // The first step: nothing at all beside less than 64 MiB.
+  Budget budget({1, kPlenty});
+  Fake running(1), fresh(1);
+  budget.enter(running);
+  budget.enter(fresh);
+  CHECK(!batch(budget, running, kStep - 1));
+  CHECK(batch(budget, running, 1));
+  CHECK_EQUAL(active(running, fresh), Active({0, 1}));
+  end(budget, fresh);
+  end(budget, running);
+}
+
+TEST("budget: a job that waits is passed over sixteen times at most") {
+  Budget budget({1, kPlenty});
+  Fake patient(1), first(1);
+  budget.enter(patient);
+  batch(budget, patient, kTiB);
+  budget.enter(first);
+  CHECK(batch(budget, patient, kMiB));
+  CHECK_EQUAL(active(patient, first), Active({0, 1}));
+  // Newcomers without end, all of whom have had nothing.
+  std::unique_ptr<Fake> running;
+  unsigned others = 1;
+  Fake* now = &first;
+  for (; patient.active == 0 && others < 100; ++others) {
+    auto next = std::make_unique<Fake>(1);
+    budget.enter(*next);
+    CHECK_EQUAL(budget.queued(patient), others == 16 ? 1U : 2U);
+    CHECK(leave(budget, *now));
+    if (patient.active == 1) {
+      CHECK(budget.withdraw(*next));
+      break;
+    }
+    CHECK_EQUAL(next->active, 1U);
+    running = std::move(next);
+    now = running.get();
+  }
+  CHECK_EQUAL(others, 16U);
+  // Its patience is new then: another waits with it no longer than before.
+  CHECK_EQUAL(patient.active, 1U);
+  Fake later(1);
+  budget.enter(later);
+  CHECK(batch(budget, patient, kMiB));
+  CHECK_EQUAL(active(patient, later), Active({0, 1}));
+  end(budget, later);
+  end(budget, patient);
+}
+
+TEST("budget: memory is never above the limit, but for one worker alone") {
+  Budget budget({8, 100});
+  Fake a(8, 30);
+  budget.enter(a);
+  CHECK_EQUAL(a.active, 3U);
+  // Ten are left: a smaller job that is next gets them, a larger one keeps those after it waiting.
+  Fake b(8, 10);
+  budget.enter(b);
+  CHECK_EQUAL(active(a, b), Active({3, 1}));
+  Fake large(1, 101), c(1, 1);
+  CHECK(leave(budget, b));
+  budget.enter(large);
+  budget.enter(c);
+  CHECK_EQUAL(active(a, large, c), Active({3, 0, 0}));
+  CHECK(batch(budget, a));
+  CHECK(batch(budget, a));
+  CHECK_EQUAL(active(a, large, c), Active({1, 0, 0}));
+  // Both are in the first step: the large one waits for the end, or for 64 MiB.
+  CHECK(!batch(budget, a));
+  CHECK(batch(budget, a, 64 * kMiB));
+  CHECK_EQUAL(active(a, large, c), Active({0, 1, 0}));
+  // Alone, it is left alone.
+  CHECK(!budget.served(large, kMiB));
+  CHECK(leave(budget, large));
+  CHECK_EQUAL(active(a, c), Active({3, 1}));
+  end(budget, c);
+  end(budget, a);
+}
+
+TEST("budget: limits change while jobs run") {
+  Budget budget({1, 100});
+  Fake a(4, 10), b(4, 10);
+  budget.enter(a);
+  budget.enter(b);
+  CHECK_EQUAL(active(a, b), Active({1, 0}));
+  budget.set_limits({6, 100});
+  CHECK_EQUAL(budget.limits().threads, 6U);
+  CHECK_EQUAL(budget.limits().memory, 100U);
+  CHECK_EQUAL(active(a, b), Active({3, 3}));
+  budget.set_limits({2, 100});
+  // Nobody is stopped; after batches they are as few as they may be, and no fewer.
+  CHECK_EQUAL(active(a, b), Active({3, 3}));
+  for (unsigned i = 0; i < 20; ++i) {
+    if (a.active != 0) batch(budget, a);
+    if (b.active != 0) batch(budget, b);
+    CHECK(a.active + b.active >= 2);
+  }
+  CHECK_EQUAL(active(a, b), Active({1, 1}));
+  budget.set_limits({8, 35});
+  CHECK_EQUAL(a.active + b.active, 3U);
+  budget.set_limits({8, 15});
+  for (unsigned i = 0; i < 20; ++i) {
+    if (a.active != 0) batch(budget, a);
+    if (b.active != 0) batch(budget, b);
+  }
+  CHECK_EQUAL(a.active + b.active, 1U);
+  // Less than one takes: one is alone.
+  budget.set_limits({8, 5});
+  for (unsigned i = 0; i < 20; ++i) {
+    if (a.active != 0) batch(budget, a);
+    if (b.active != 0) batch(budget, b);
+    CHECK_EQUAL(a.active + b.active, 1U);
+  }
+  budget.set_limits({8, 1000});
+  CHECK_EQUAL(active(a, b), Active({4, 4}));
+  end(budget, a);
+  end(budget, b);
+}
+
+TEST("budget: withdrawn before, while it waits, while it runs, and after") {
+  Budget budget({1, kPlenty});
+  Fake never(1), running(1), waiting(1), next(1);
+  CHECK(!budget.withdraw(never));
+  budget.enter(running);
+  budget.enter(waiting);
+  budget.enter(next);
+  CHECK(budget.withdraw(waiting));
+  CHECK(!budget.withdraw(waiting));
+  // Its worker has to end it.
   CHECK(!budget.withdraw(running));
-  CHECK(budget.withdraw(second));
-  CHECK(!budget.withdraw(second));
-  budget.release(1);
-  CHECK(!budget.withdraw(first));
-  budget.release(1);
-  CHECK(!budget.withdraw(third));
-  budget.release(1);
-  CHECK_EQUAL(requests.order(), List({0, 1, 3}));
-  CHECK(!budget.withdraw(0));
-  CHECK(!budget.withdraw(third + 1));
+  CHECK(!budget.withdraw(running));
+  CHECK(leave(budget, running, false));
+  CHECK(!budget.withdraw(running));
+  CHECK_EQUAL(active(running, waiting, next), Active({0, 0, 1}));
+  CHECK(leave(budget, next));
+  CHECK_EQUAL(waiting.started, 0U);
+  // Of several workers, the last one ends it; no new ones come.
+  budget.set_limits({4, kPlenty});
+  Fake many(4);
+  budget.enter(many);
+  CHECK(!budget.withdraw(many));
+  for (unsigned i = 0; i < 3; ++i) CHECK(!leave(budget, many, false));
+  CHECK(leave(budget, many, false));
+  CHECK_EQUAL(many.started, 4U);
+  // One that gave its place up is withdrawn without a worker.
+  budget.set_limits({1, kPlenty});
+  Fake paused(1), other(1);
+  budget.enter(paused);
+  batch(budget, paused, kGiB);
+  budget.enter(other);
+  CHECK(batch(budget, paused));
+  CHECK_EQUAL(active(paused, other), Active({0, 1}));
+  CHECK_EQUAL(budget.queued(paused), 1U);
+  CHECK(budget.withdraw(paused));
+  CHECK(leave(budget, other));
+  CHECK_EQUAL(paused.started, 1U);
 }
 
-TEST("budget: a start that declines gives its threads back at once") {
-  Budget budget(2);
-  Requests requests(budget);
-  requests.add(2, false);
-  requests.add(2);
-  requests.add(1, false);
-  requests.add(2, false);
-  requests.add(1);
-  requests.add(5);
-  CHECK_EQUAL(requests.order(), List({0, 1}));
-  budget.release(2);
-  CHECK_EQUAL(requests.order(), List({0, 1, 2, 3, 4, 5}));
-  CHECK_EQUAL(requests.granted(), List({2, 2, 1, 2, 1, 1}));
+TEST("budget: a claim may enter again once it is gone") {
+  Budget budget({2, kPlenty});
+  Fake job(2);
+  budget.enter(job);
+  end(budget, job);
+  job.wanted = 2;
+  budget.enter(job);
+  CHECK_EQUAL(job.active, 2U);
+  end(budget, job);
 }
 
-TEST("budget: a request that could not be withdrawn has started") {
-  Budget budget(1);
-  Tally entered;
-  bool returned = false;  // guarded by the budget's lock, which withdraw() takes
-  budget.request(1, [](unsigned) { return true; });
-  const Budget::Ticket waiting = budget.request(1, [&](unsigned) {
-    entered.add();
-    std::this_thread::sleep_for(std::chrono::milliseconds(50));
-    returned = true;
-    return true;
+TEST("budget: without a thread to be had, a job is abandoned once, and its place is free") {
+  Budget budget({2, kPlenty});
+  Fake a(2), b(2), c(2);
+  a.gives = false;
+  budget.enter(a);
+  CHECK_EQUAL(a.abandoned, 1U);
+  CHECK_EQUAL(a.refused, 1U);
+  CHECK(!budget.withdraw(a));
+  CHECK_EQUAL(budget.queued(a), 0U);
+  budget.enter(b);
+  CHECK_EQUAL(b.active, 2U);
+  // Two that wait: both are abandoned when there is a place, and the third gets it.
+  Fake d(1), e(1);
+  d.gives = e.gives = false;
+  budget.enter(d);
+  budget.enter(e);
+  budget.enter(c);
+  CHECK_EQUAL(d.abandoned + e.abandoned, 0U);
+  leave(budget, b);
+  CHECK_EQUAL(active(b, c), Active({1, 1}));
+  CHECK_EQUAL(d.abandoned, 1U);
+  CHECK_EQUAL(e.abandoned, 1U);
+  CHECK(leave(budget, b));
+  end(budget, c);
+}
+
+TEST("budget: where some threads can be had, those do the work") {
+  Budget budget({1, kPlenty});
+  Fake job(4);
+  budget.enter(job);
+  job.gives = false;
+  budget.set_limits({4, kPlenty});
+  CHECK_EQUAL(active(job), Active({1}));
+  CHECK_EQUAL(job.refused, 1U);
+  CHECK_EQUAL(job.abandoned, 0U);
+  CHECK(!batch(budget, job, kTiB));
+  // It is not asked for more of them, and does not hold others up.
+  Fake other(3);
+  budget.enter(other);
+  CHECK_EQUAL(active(job, other), Active({1, 3}));
+  CHECK_EQUAL(job.refused, 1U);
+  end(budget, other);
+  CHECK(leave(budget, job));
+}
+
+TEST("budget: a job that gave its place up is abandoned where it gets no thread again") {
+  Budget budget({1, kPlenty});
+  Fake job(1), other(1);
+  budget.enter(job);
+  batch(budget, job, kGiB);
+  budget.enter(other);
+  CHECK(batch(budget, job));
+  job.gives = false;
+  CHECK(leave(budget, other));
+  CHECK_EQUAL(job.abandoned, 1U);
+  CHECK_EQUAL(job.active, 0U);
+}
+
+TEST("budget: a job that could not be withdrawn has started") {
+  class Slow final : public Budget::Claim {
+   public:
+    Slow() { wanted = 1; }
+    Tally entered;
+    bool returned = false;  // guarded by the budget's lock, which withdraw() takes
+
+   private:
+    bool start_worker() override {
+      entered.add();
+      std::this_thread::sleep_for(std::chrono::milliseconds(50));
+      return returned = true;
+    }
+    void abandon() override {}
+  };
+  Budget budget({1, kPlenty});
+  Fake running(1);
+  Slow waiting;
+  budget.enter(running);
+  budget.enter(waiting);
+  std::thread releasing([&] {
+    bool gone = false;
+    budget.leave(running, true, gone);
   });
-  std::thread releasing([&] { budget.release(1); });
-  entered.wait();
+  waiting.entered.wait();
   const bool withdrawn = budget.withdraw(waiting);
-  const bool seen = returned;
+  const bool seen = waiting.returned;
   releasing.join();
   CHECK(!withdrawn);
   CHECK(seen);
+  bool gone = false;
+  CHECK(budget.leave(waiting, true, gone));
 }
 
-TEST("budget: many threads never get more than there is, and lose none of it") {
-  constexpr unsigned kLimit = 4;
-  constexpr unsigned kRounds = 500;
-  Budget budget(kLimit);
-  std::atomic<unsigned> used{0};
-  std::atomic<unsigned> most{0};
+TEST("budget: whatever happens, limits hold, no place stays free, and all jobs end") {
+  for (unsigned seed = 1; seed <= 40 / thin(); ++seed) {
+    const check::Case round("seed " + std::to_string(seed));
+    std::minstd_rand random(seed);
+    const auto below = [&random](std::uint64_t limit) { return random() / 8 % limit; };
+    Budget::Limits limits = {1 + static_cast<unsigned>(below(5)), kPlenty};
+    Budget budget(limits);
+    // With memory that matters, a job that is next may wait while places are free.
+    const bool tight = seed % 2 == 0;
+    if (tight) budget.set_limits(limits = {limits.threads, 50 + below(100)});
+    std::vector<std::unique_ptr<Fake>> jobs;
+    std::size_t alive = 0;
+    bool shrunk = false;
+    unsigned done = 0;
+    for (unsigned turn = 0; turn < 3000 || alive != 0; ++turn) {
+      CHECK(turn < 100000);
+      if (turn < 3000 && below(20) == 0 && alive < 30) {
+        jobs.push_back(std::make_unique<Fake>(1 + below(6), tight ? below(120) : 0));
+        jobs.back()->left = below(10) == 0 ? 5 * kGiB : below(200 * kMiB);
+        budget.enter(*jobs.back());
+      }
+      if (below(200) == 0) {
+        const Budget::Limits now = {1 + static_cast<unsigned>(below(5)), tight ? 50 + below(100) : kPlenty};
+        shrunk = shrunk || now.threads < limits.threads || now.memory < limits.memory;
+        budget.set_limits(limits = now);
+      }
+      unsigned threads = 0;
+      std::uint64_t memory = 0;
+      bool waits = false;
+      alive = 0;
+      for (const auto& job : jobs) {
+        threads += job->active;
+        memory += job->active * job->memory;
+        const bool here = job->active != 0 || budget.queued(*job) != 0;
+        alive += here;
+        waits = waits || (here && job->active < job->wanted);
+        CHECK_EQUAL(job->abandoned, 0U);
+      }
+      if (threads <= limits.threads && (threads <= 1 || memory <= limits.memory)) shrunk = false;
+      if (!shrunk) CHECK(threads <= limits.threads && (threads <= 1 || memory <= limits.memory));
+      if (!tight && waits) CHECK(threads >= limits.threads);
+      if (alive != 0) CHECK(threads != 0);
+      if (alive == 0) continue;
+      // One of the workers has done a batch.
+      std::vector<Fake*> workers;
+      for (const auto& job : jobs) workers.insert(workers.end(), job->active, job.get());
+      Fake& job = *workers[below(workers.size())];
+      if (below(500) == 0) {
+        CHECK(!budget.withdraw(job));
+        job.left = 0;
+      }
+      const std::uint64_t bytes = std::min<std::uint64_t>(job.left, 1 + below(32 * kMiB));
+      job.left -= bytes;
+      if (job.left != 0) {
+        batch(budget, job, bytes);
+      } else if (leave(budget, job)) {
+        CHECK_EQUAL(job.active, 0U);
+        ++done;
+      }
+    }
+    CHECK(done > 20);
+    Fake last(limits.threads);
+    budget.enter(last);
+    CHECK_EQUAL(last.active, limits.threads);
+    end(budget, last);
+  }
+}
+
+namespace {
+
+// What all threads of the test below hold. They count themselves in before they are counted by the budget and
+// out before they leave it, so this is never above what the budget counts.
+struct Held {
+  std::atomic<unsigned> threads{0};
+  std::atomic<std::uint64_t> memory{0};
   std::atomic<unsigned> wrong{0};
-  std::atomic<unsigned> started{0};
+  unsigned most_threads;
+  std::uint64_t most_memory;
+};
+
+// A job with threads of its own that count down what is left.
+class Busy final : public Budget::Claim {
+ public:
+  Busy(Budget& budget, Held& held, unsigned workers, std::uint64_t memory_each, std::int64_t batches)
+      : budget_(budget), held_(held), left_(batches) {
+    wanted = workers;
+    memory = memory_each;
+  }
+  ~Busy() override { join(); }
+
+  void join() {
+    for (std::thread& thread : threads_) thread.join();
+    threads_.clear();
+  }
+
+  Tally finished;
+
+ private:
+  bool start_worker() override {
+    const unsigned threads = ++held_.threads;
+    const std::uint64_t bytes = held_.memory += memory;
+    if (threads > held_.most_threads || (threads > 1 && bytes > held_.most_memory)) ++held_.wrong;
+    threads_.emplace_back([this] { run(); });
+    return true;
+  }
+  void abandon() override { ++held_.wrong; }
+
+  void run() {
+    bool exhausted = true;
+    while (left_-- > 0) {
+      std::this_thread::yield();
+      if (!budget_.served(*this, kMiB * 8)) continue;
+      exhausted = false;
+      break;
+    }
+    held_.memory -= memory;
+    --held_.threads;
+    bool gone;
+    if (budget_.leave(*this, exhausted, gone)) finished.add();
+  }
+
+  Budget& budget_;
+  Held& held_;
+  std::atomic<std::int64_t> left_;
+  std::vector<std::thread> threads_;  // under the budget's lock
+};
+
+}  // namespace
+
+TEST("budget: hundreds of jobs with threads of their own, all of which end") {
+  Budget budget({3, 100});
+  Held held;
+  held.most_threads = 3;
+  held.most_memory = 100;
+  std::atomic<unsigned> finished{0};
   std::atomic<unsigned> withdrawn{0};
-  std::vector<std::thread> threads;
-  for (unsigned id = 0; id < 8; ++id) {
-    threads.emplace_back([&, id] {
-      for (unsigned round = 0; round < kRounds; ++round) {
-        const unsigned wanted = 1 + (id + round) % kLimit;
-        const bool accepts = (id + round) % 7 != 0;
-        std::atomic<unsigned> granted{0};
-        Tally done;
-        // What it reads after done.add() must be its own: this round is over then.
-        const Budget::Ticket ticket = budget.request(wanted, [&, accepts](unsigned threads_granted) {
-          if (threads_granted < 1 || threads_granted > wanted) ++wrong;
-          if (accepts) {
-            // Starts run one at a time, under the budget's lock.
-            const unsigned now = used += threads_granted;
-            if (now > most) most = now;
-          }
-          ++started;
-          granted = threads_granted;
-          done.add();
-          return accepts;
-        });
-        if (round % 3 == 0 && budget.withdraw(ticket)) {
+  std::vector<std::thread> clients;
+  constexpr unsigned kJobs = 100;
+  for (unsigned id = 0; id < 4; ++id) {
+    clients.emplace_back([&, id] {
+      std::minstd_rand random(id + 1);
+      std::vector<std::unique_ptr<Busy>> jobs;
+      for (unsigned i = 0; i < kJobs / thin(); ++i) {
+        jobs.push_back(std::make_unique<Busy>(budget, held, 1 + random() % 4, random() % 120, random() % 60));
+        budget.enter(*jobs.back());
+        if (i % 7 == 3 && budget.withdraw(*jobs[i - 1])) {
           ++withdrawn;
-          continue;
+          jobs[i - 1].reset();
         }
-        done.wait();
-        if (!accepts) continue;
-        used -= granted;
-        budget.release(granted);
+      }
+      for (const auto& job : jobs) {
+        if (job == nullptr) continue;
+        job->finished.wait();
+        job->join();
+        finished += job->finished.count();
       }
     });
   }
-  for (std::thread& thread : threads) thread.join();
-  CHECK_EQUAL(wrong.load(), 0U);
-  CHECK_EQUAL(most.load(), kLimit);
-  CHECK_EQUAL(started + withdrawn, 8 * kRounds);
-  Requests requests(budget);
-  requests.add(kLimit + 1);
-  CHECK_EQUAL(requests.granted(), List{kLimit + 1});
+  for (std::thread& client : clients) client.join();
+  CHECK_EQUAL(held.wrong.load(), 0U);
+  CHECK_EQUAL(held.threads.load(), 0U);
+  CHECK_EQUAL(finished + withdrawn, 4 * (kJobs / static_cast<unsigned>(thin())));
+  Fake last(3);
+  budget.enter(last);
+  CHECK_EQUAL(last.active, 3U);
+  end(budget, last);
 }
 
-TEST("budget: the process has one, of a thread a core") {
+TEST("budget: the process has one, of a thread a core and 64 MiB for each") {
   Budget& budget = Budget::process();
   CHECK(&budget == &Budget::process());
   const unsigned cores = std::max(1U, std::thread::hardware_concurrency());
-  Requests requests(budget);
-  requests.add(cores);
-  const Budget::Ticket waiting = requests.add(1);
-  CHECK_EQUAL(requests.granted(), List({cores, 0}));
+  CHECK_EQUAL(budget.limits().threads, cores);
+  CHECK_EQUAL(budget.limits().memory, cores * 64 * kMiB);
+  Fake job(cores + 1), waiting(1);
+  budget.enter(job);
+  budget.enter(waiting);
+  CHECK_EQUAL(active(job, waiting), Active({cores, 0}));
   CHECK(budget.withdraw(waiting));
-  budget.release(cores);
+  end(budget, job);
 }

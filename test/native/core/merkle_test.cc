@@ -1,30 +1,95 @@
 #include "core/merkle.h"
 
+#include <algorithm>
 #include <cstdint>
+#include <cstring>
+#include <map>
+#include <set>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "check.h"
 #include "oracle.h"
+#include "rows.h"
+#include "scale.h"
 
 using metainfo::ceil_log2;
-using metainfo::Kernel;
-using metainfo::merkle_node;
-using metainfo::MerkleStack;
+using metainfo::GrowingTree;
+using metainfo::Kernels;
+using metainfo::kHashSize;
+using metainfo::kMaxTreeHeight;
 using metainfo::Sha256Digest;
+using metainfo::SubtreeStack;
+using metainfo::Trees;
 using metainfo::zero_subtrees;
 using metainfo::ZeroSubtrees;
+using oracle::Bytes;
 using oracle::Hashes;
 
 namespace {
 
-const Kernel& kernel() { return *metainfo::select_kernel(nullptr); }
+constexpr std::uint8_t kCanary = 0xc5;
 
-Sha256Digest hash_number(std::uint8_t number) { return oracle::sha256(&number, 1); }
+template <typename Action>
+void each_table(Action action) {
+  for (const Kernels& kernels : tables()) {
+    const check::Case round(name_of(kernels));
+    action(kernels);
+  }
+}
 
-// The root of 2^height leaves that are all zero, from those leaves.
-Sha256Digest zero_root(unsigned height) {
-  const Hashes leaves(std::size_t{1} << height, Sha256Digest{});
-  return oracle::root(leaves.data(), leaves.size());
+// One for each row that a table may begin with.
+const Trees& trees_of(const Kernels& kernels) {
+  static std::map<std::string, Trees> made;
+  return made.try_emplace(name_of(kernels), kernels).first->second;
+}
+
+Bytes flat(const Hashes& hashes) {
+  Bytes bytes;
+  bytes.reserve(hashes.size() * kHashSize);
+  for (const Sha256Digest& hash : hashes) bytes.insert(bytes.end(), hash.begin(), hash.end());
+  return bytes;
+}
+
+Sha256Digest first_of(const Bytes& layer) {
+  Sha256Digest hash;
+  std::copy_n(layer.begin(), kHashSize, hash.begin());
+  return hash;
+}
+
+Sha256Digest reduced(const Trees& trees, const Hashes& hashes, unsigned base, unsigned height) {
+  Bytes layer = flat(hashes);
+  // Room for one hash more, and no further.
+  layer.resize(layer.size() + kHashSize);
+  layer.resize(layer.size() + 64, kCanary);
+  trees.reduce(layer.data(), hashes.size(), base, height);
+  CHECK(std::all_of(layer.end() - 64, layer.end(), [](std::uint8_t byte) { return byte == kCanary; }));
+  return first_of(layer);
+}
+
+Sha256Digest rooted(const Trees& trees, const Hashes& hashes, unsigned base, unsigned height) {
+  const Bytes layer = flat(hashes);
+  const Bytes before = layer;
+  const Sha256Digest root = trees.root(layer.data(), hashes.size(), base, height);
+  CHECK(layer == before);
+  return root;
+}
+
+void push(GrowingTree& tree, const Sha256Digest& leaf) {
+  std::memcpy(tree.next(), leaf.data(), kHashSize);
+  tree.pushed();
+}
+
+// Heights that a tree over so many may have: the least and some above, one far above and the highest.
+std::vector<unsigned> heights(std::size_t count, unsigned base) {
+  const unsigned least = ceil_log2(count);
+  std::set<unsigned> found;
+  for (unsigned more = 0; more <= 3; ++more) found.insert(least + more);
+  found.insert(33);
+  found.insert(64);
+  found.insert(kMaxTreeHeight - base);
+  return {found.begin(), found.end()};
 }
 
 }  // namespace
@@ -43,71 +108,218 @@ TEST("merkle: ceil_log2 at its edges") {
   }
 }
 
+TEST("merkle: the oracle's trees are those with their padding written out") {
+  for (const unsigned base : {0U, 1U, 3U}) {
+    for (std::size_t count = 1; count <= 40; ++count) {
+      for (unsigned height = ceil_log2(count); height <= 7; ++height) {
+        Hashes padded = oracle::hashes(count);
+        const Hashes hashes = padded;
+        const Hashes leaves(std::size_t{1} << base);
+        padded.resize(std::size_t{1} << height, oracle::root(leaves.data(), leaves.size()));
+        CHECK_EQUAL(oracle::tree(hashes, base, height), oracle::root(padded.data(), padded.size()));
+      }
+    }
+  }
+}
+
 TEST("merkle: a node is the hash of left, then right") {
-  const Hashes pair = {hash_number(1), hash_number(2)};
-  CHECK_EQUAL(merkle_node(kernel(), pair[0], pair[1]), oracle::root(pair.data(), 2));
-  CHECK(merkle_node(kernel(), pair[0], pair[1]) != merkle_node(kernel(), pair[1], pair[0]));
+  const Hashes pair = oracle::hashes(2);
+  Bytes out(32);
+  metainfo::merkle_nodes(best(), out.data(), flat(pair).data(), 1);
+  CHECK_EQUAL(first_of(out), oracle::node(pair[0], pair[1]));
+  CHECK(first_of(out) != oracle::node(pair[1], pair[0]));
+}
+
+TEST("merkle: any number of nodes, apart and in place, and nothing else is written") {
+  each_table([](const Kernels& kernels) {
+    for (std::size_t count = 0; count <= 40; ++count) {
+      const check::Case round(std::to_string(count) + " nodes");
+      const Hashes hashes = oracle::hashes(2 * count, count);
+      Hashes nodes;
+      for (std::size_t i = 0; i < count; ++i) nodes.push_back(oracle::node(hashes[2 * i], hashes[2 * i + 1]));
+      const Bytes wanted = flat(nodes);
+      const Bytes pairs = flat(hashes);
+      const Bytes before = pairs;
+      Bytes out(64 + wanted.size() + 64, kCanary);
+      metainfo::merkle_nodes(kernels, &out[64], pairs.data(), count);
+      CHECK(pairs == before);
+      Bytes framed(64, kCanary);
+      framed.insert(framed.end(), wanted.begin(), wanted.end());
+      framed.insert(framed.end(), 64, kCanary);
+      CHECK_EQUAL(out, framed);
+
+      Bytes place = pairs;
+      metainfo::merkle_nodes(kernels, place.data(), place.data(), count);
+      CHECK(std::equal(wanted.begin(), wanted.end(), place.begin()));
+      const auto rest = static_cast<std::ptrdiff_t>(wanted.size());
+      CHECK(std::equal(place.begin() + rest, place.end(), pairs.begin() + rest));
+    }
+  });
 }
 
 TEST("merkle: subtrees of zeros begin with a leaf of 32 zero bytes") {
-  const ZeroSubtrees zeros = zero_subtrees(kernel());
-  CHECK_EQUAL(zeros[0], Sha256Digest{});
   // SHA-256 of 64 zero bytes, as anyone can look it up.
   const Sha256Digest one_up = {0xf5, 0xa5, 0xfd, 0x42, 0xd1, 0x6a, 0x20, 0x30, 0x27, 0x98, 0xef,
                                0x6e, 0xd3, 0x09, 0x97, 0x9b, 0x43, 0x00, 0x3d, 0x23, 0x20, 0xd9,
                                0xf0, 0xe8, 0xea, 0x98, 0x31, 0xa9, 0x27, 0x59, 0xfb, 0x4b};
-  CHECK_EQUAL(zeros[1], one_up);
-  for (unsigned height = 0; height <= 10; ++height) CHECK_EQUAL(zeros[height], zero_root(height));
-  for (std::size_t height = 1; height < zeros.size(); ++height) {
-    const Hashes pair(2, zeros[height - 1]);
-    CHECK_EQUAL(zeros[height], oracle::root(pair.data(), 2));
+  each_table([&](const Kernels& kernels) {
+    const ZeroSubtrees zeros = zero_subtrees(kernels);
+    CHECK_EQUAL(zeros[0], Sha256Digest{});
+    CHECK_EQUAL(zeros[1], one_up);
+    for (unsigned height = 0; height <= 10; ++height) {
+      const Hashes leaves(std::size_t{1} << height, Sha256Digest{});
+      CHECK_EQUAL(zeros[height], oracle::root(leaves.data(), leaves.size()));
+    }
+    for (std::size_t height = 1; height < zeros.size(); ++height)
+      CHECK_EQUAL(zeros[height], oracle::node(zeros[height - 1], zeros[height - 1]));
+  });
+}
+
+TEST("merkle: roots are those of the tree with its padding") {
+  const Hashes all = oracle::hashes(200, 1);
+  Some some;
+  for (std::size_t count = 1; count <= all.size(); ++count) {
+    const Hashes hashes(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(count));
+    for (const unsigned base : {0U, 1U, 6U, 9U}) {
+      for (const unsigned height : heights(count, base)) {
+        if (!some.next()) continue;
+        const Sha256Digest wanted = oracle::tree(hashes, base, height);
+        each_table([&](const Kernels& kernels) {
+          const check::Case round(std::to_string(count) + " hashes, height " + std::to_string(height) +
+                                  ", base " + std::to_string(base));
+          const Trees& trees = trees_of(kernels);
+          CHECK_EQUAL(reduced(trees, hashes, base, height), wanted);
+          CHECK_EQUAL(rooted(trees, hashes, base, height), wanted);
+        });
+      }
+    }
   }
 }
 
-TEST("merkle: roots are those of the tree with its padding written out") {
-  const ZeroSubtrees zeros = zero_subtrees(kernel());
-  for (const unsigned base : {0U, 1U, 3U, 9U}) {
-    MerkleStack stack(kernel(), zeros, base);
-    Hashes hashes;
-    for (std::uint8_t count = 1; count <= 70; ++count) {
-      hashes.push_back(hash_number(count));
-      stack.push(hashes.back());
-      CHECK_EQUAL(stack.count(), count);
-      for (unsigned more = 0; more <= 3; ++more) {
-        const unsigned height = ceil_log2(count) + more;
-        const check::Case round(std::to_string(count) + " hashes, height " + std::to_string(height) +
-                                ", base " + std::to_string(base));
-        Hashes padded = hashes;
-        padded.resize(std::size_t{1} << height, zero_root(base));
-        CHECK_EQUAL(stack.root(height), oracle::root(padded.data(), padded.size()));
+TEST("merkle: roots of layers that are reduced in parts") {
+  const Hashes all = oracle::hashes(66000, 2);
+  const std::size_t counts[] = {255,  256,  257,  1023, 1024,  1025,  1026,  1087,  1088,
+                                1089, 2047, 2048, 2049, 10000, 65535, 65536, 65537, 66000};
+  Some some;
+  for (const std::size_t count : counts) {
+    if (!some.next()) continue;
+    const Hashes hashes(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(count));
+    for (const unsigned base : {0U, 5U}) {
+      const unsigned least = ceil_log2(count);
+      for (const unsigned height : {least, least + 1, 40U}) {
+        const Sha256Digest wanted = oracle::tree(hashes, base, height);
+        each_table([&](const Kernels& kernels) {
+          const check::Case round(std::to_string(count) + " hashes, height " + std::to_string(height) +
+                                  ", base " + std::to_string(base));
+          const Trees& trees = trees_of(kernels);
+          CHECK_EQUAL(rooted(trees, hashes, base, height), wanted);
+          if (height == least && base == 0) CHECK_EQUAL(reduced(trees, hashes, base, height), wanted);
+        });
+      }
+    }
+  }
+}
+
+TEST("merkle: subtrees of any height, stacked as they come") {
+  const Hashes all = oracle::hashes(140, 6);
+  for (const unsigned base : {0U, 1U, 6U, 10U, 16U}) {
+    SubtreeStack stack(trees_of(best()), base);
+    // The second time it was cleared.
+    for (std::size_t size : {std::size_t{70}, all.size()}) {
+      stack.clear();
+      Some some;
+      for (std::size_t count = 1; count <= size; ++count) {
+        stack.push(all[count - 1].data());
+        if (!some.next()) continue;
+        const Hashes hashes(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(count));
+        for (const unsigned height : heights(count, base)) {
+          const check::Case round(std::to_string(count) + " subtrees, height " + std::to_string(height) +
+                                  ", base " + std::to_string(base));
+          CHECK_EQUAL(stack.root(base + height), oracle::tree(hashes, base, height));
+        }
+      }
+    }
+  }
+}
+
+TEST("merkle: a tree that grows has the root of its leaves, however high it is") {
+  const Hashes all = oracle::hashes(300, 3);
+  // One wanted root for each count and height, for all rows.
+  std::vector<std::vector<std::pair<unsigned, Sha256Digest>>> wanted(all.size() + 1);
+  for (std::size_t count = 1; count <= all.size(); ++count) {
+    const Hashes hashes(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(count));
+    for (const unsigned height : heights(count, 0))
+      wanted[count].push_back({height, oracle::tree(hashes, 0, height)});
+    for (unsigned height = ceil_log2(count); height <= 12; ++height)
+      wanted[count].push_back({height, oracle::tree(hashes, 0, height)});
+  }
+  each_table([&](const Kernels& kernels) {
+    const Trees trees(kernels);
+    GrowingTree tree(trees);
+    Some some;
+    for (std::size_t count = 1; count <= all.size(); ++count) {
+      push(tree, all[count - 1]);
+      CHECK_EQUAL(tree.leaves(), count);
+      for (const auto& [height, root] : wanted[count]) {
+        if (!some.next()) continue;
+        const check::Case round(std::to_string(count) + " leaves, height " + std::to_string(height));
+        GrowingTree copy = tree;
+        CHECK_EQUAL(copy.root(height), root);
+      }
+    }
+  });
+}
+
+TEST("merkle: a tree grows past all that is held of it") {
+  const std::size_t count = thin() == 1 ? 20000 : 2000;
+  const Hashes all = oracle::hashes(count, 4);
+  const Trees trees(best());
+  GrowingTree tree(trees);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    push(tree, all[i]);
+    const std::size_t size = i + 1;
+    // Around every power of two runs, and some others.
+    const std::size_t runs = (size + 63) / 64;
+    const bool near = (runs & (runs - 1)) == 0 && (size % 64 <= 1 || size % 64 == 63);
+    if (!near && size % 4999 != 0) continue;
+    const check::Case round(std::to_string(size) + " leaves");
+    const Hashes hashes(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(size));
+    for (const unsigned height : {ceil_log2(size), ceil_log2(size) + 1, 50U}) {
+      if (size > 64 || height >= ceil_log2(size)) {
+        GrowingTree copy = tree;
+        CHECK_EQUAL(copy.root(height), oracle::tree(hashes, 0, height));
       }
     }
   }
 }
 
 TEST("merkle: padding reaches the highest tree") {
-  const ZeroSubtrees zeros = zero_subtrees(kernel());
-  MerkleStack stack(kernel(), zeros);
-  stack.push(hash_number(1));
-  Hashes pair = {hash_number(1), {}};
-  for (unsigned height = 1; height < metainfo::kMaxTreeHeight; ++height) {
-    pair[1] = zeros[height - 1];
-    pair[0] = oracle::root(pair.data(), 2);
-    CHECK_EQUAL(stack.root(height), pair[0]);
+  const Trees trees(best());
+  const Hashes one = oracle::hashes(1);
+  for (unsigned height = 1; height <= kMaxTreeHeight; ++height) {
+    const Sha256Digest wanted = oracle::tree(one, 0, height);
+    CHECK_EQUAL(rooted(trees, one, 0, height), wanted);
+    GrowingTree tree(trees);
+    push(tree, one[0]);
+    CHECK_EQUAL(tree.root(height), wanted);
   }
 }
 
-TEST("merkle: a cleared stack is a new one") {
-  const ZeroSubtrees zeros = zero_subtrees(kernel());
-  MerkleStack used(kernel(), zeros);
-  for (std::uint8_t i = 0; i < 13; ++i) used.push(hash_number(i));
-  used.clear();
-  CHECK_EQUAL(used.count(), 0U);
-  Hashes hashes;
-  for (std::uint8_t i = 100; i < 106; ++i) {
-    used.push(hash_number(i));
-    hashes.push_back(hash_number(i));
+TEST("merkle: a cleared tree is a new one") {
+  const Trees trees(best());
+  GrowingTree tree(trees);
+  const Hashes all = oracle::hashes(500, 5);
+  for (const std::size_t before : {1, 63, 64, 65, 200, 256}) {
+    for (const std::size_t after : {1, 6, 64, 65, 130}) {
+      const check::Case round(std::to_string(after) + " after " + std::to_string(before));
+      tree.clear();
+      for (std::size_t i = 0; i < before; ++i) push(tree, all[i]);
+      tree.clear();
+      CHECK_EQUAL(tree.leaves(), 0U);
+      Hashes hashes(all.begin() + 200, all.begin() + 200 + static_cast<std::ptrdiff_t>(after));
+      for (const Sha256Digest& hash : hashes) push(tree, hash);
+      const unsigned height = ceil_log2(after);
+      CHECK_EQUAL(tree.root(height), oracle::tree(hashes, 0, height));
+    }
   }
-  hashes.resize(8);
-  CHECK_EQUAL(used.root(3), oracle::root(hashes.data(), 8));
 }

@@ -17,6 +17,8 @@
 #include "oracle.h"
 
 using metainfo::Failure;
+using metainfo::file_status;
+using metainfo::FileStatus;
 using metainfo::PlanFile;
 using metainfo::Reader;
 using oracle::Bytes;
@@ -226,6 +228,41 @@ TEST("reader: losing one of two names is no change") {
   const Reader reader(file);
   ::unlink(file.path.c_str());
   reader.check_unchanged();
+}
+
+TEST("reader: to announce any part of a file changes nothing") {
+  const TempFolder folder;
+  const Bytes bytes = oracle::content(100000, 12);
+  const Reader reader(folder.add("file", bytes));
+  for (const std::uint64_t offset : {0, 1, 99999, 100000, 500000}) {
+    for (const std::uint64_t size : {std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{1} << 20})
+      reader.will_need(offset, size);
+  }
+  CHECK_EQUAL(read(reader, 5, 90000), slice(bytes, 5, 90000));
+  reader.check_unchanged();
+}
+
+TEST("reader: the status of a path, in Node's units") {
+  const TempFolder folder;
+  const PlanFile file = folder.add("file", oracle::content(1234, 13));
+  const FileStatus status = file_status(file.path.c_str());
+  CHECK_EQUAL(status.error, 0);
+  CHECK_EQUAL(static_cast<unsigned>(status.mode) & S_IFMT, static_cast<unsigned>(S_IFREG));
+  CHECK_EQUAL(status.size, 1234);
+  CHECK_EQUAL(status.mtime_ms, TempFolder::kMtimeMs);
+  // A file that is read after it was seen so is as planned.
+  PlanFile planned = file;
+  planned.mtime_ms = status.mtime_ms;
+  Reader(planned).check_unchanged();
+  std::filesystem::create_symlink(file.path, folder.path("link"));
+  CHECK_EQUAL(file_status(folder.path("link").c_str()).size, 1234);
+  CHECK_EQUAL(static_cast<unsigned>(file_status(folder.path("").c_str()).mode) & S_IFMT,
+              static_cast<unsigned>(S_IFDIR));
+  CHECK_EQUAL(file_status(folder.path("missing").c_str()).error, ENOENT);
+  CHECK_EQUAL(file_status((file.path + "/beneath").c_str()).error, ENOTDIR);
+  CHECK_EQUAL(file_status("").error, ENOENT);
+  set_mtime(file.path, -5, 250000000);
+  CHECK_EQUAL(file_status(file.path.c_str()).mtime_ms, -4750.0);
 }
 
 TEST("reader: its descriptor is its own") {

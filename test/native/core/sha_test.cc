@@ -1,192 +1,414 @@
 #include "core/sha.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <random>
 #include <string>
 #include <vector>
 
 #include "check.h"
+#include "kernels/rows.h"
 #include "oracle.h"
+#include "rows.h"
+#include "scale.h"
+#include "vectors.h"
 
 using metainfo::Kernel;
-using metainfo::Message;
+using metainfo::Kernels;
+using metainfo::kMostLanes;
+using metainfo::Messages;
 using metainfo::Sha1;
-using metainfo::Sha1Digest;
 using metainfo::Sha1State;
 using metainfo::Sha256;
 using metainfo::Sha256State;
+using metainfo::Stretch;
+using metainfo::Tail;
 using oracle::Bytes;
 
 namespace {
 
-// The rows that a Message can run on.
-std::vector<const Kernel*> rows() {
-  std::vector<const Kernel*> found;
-  for (std::size_t row = 0; const Kernel* kernel = metainfo::runnable_kernel(row); ++row) {
-    if (kernel->lanes == 1) found.push_back(kernel);
+template <typename Sha>
+typename Sha::Digest expected(const Bytes& message);
+template <>
+metainfo::Sha1Digest expected<Sha1>(const Bytes& message) {
+  return oracle::sha1(message.data(), message.size());
+}
+template <>
+metainfo::Sha256Digest expected<Sha256>(const Bytes& message) {
+  return oracle::sha256(message.data(), message.size());
+}
+
+template <typename Sha>
+typename Sha::Digest digest_of(const typename Sha::State& state) {
+  typename Sha::Digest digest;
+  metainfo::write_digest(state, digest.data());
+  return digest;
+}
+
+template <typename Action>
+void each_table(Action action) {
+  for (const Kernels& kernels : tables()) {
+    const check::Case round(name_of(kernels));
+    action(kernels);
   }
+}
+
+// Lengths at which something happens, and any others.
+std::size_t random_length(std::minstd_rand& random) {
+  switch (random() % 5) {
+    case 0:
+      return 0;
+    case 1:
+      return random() % 130;
+    case 2:
+      return 64 * (random() % 40);
+    case 3:
+      return 16384 - 70 + random() % 140;
+    default:
+      return random() % 5000;
+  }
+}
+
+template <typename Sha>
+void check_messages(const Kernels& kernels, Messages<Sha>& messages, const std::vector<Bytes>& contents,
+                    std::size_t gap) {
+  constexpr std::size_t kDigest = sizeof(typename Sha::Digest);
+  Bytes out(contents.size() * (kDigest + gap) + gap, 0xc5);
+  for (std::size_t i = 0; i < contents.size(); ++i)
+    messages.add(contents[i].data(), contents[i].size(), &out[gap + i * (kDigest + gap)]);
+  messages.run(kernels);
+  for (std::size_t i = 0; i < contents.size(); ++i) {
+    const check::Case round(std::to_string(contents.size()) + " messages, " + std::to_string(i) + " of " +
+                            std::to_string(contents[i].size()) + " bytes");
+    typename Sha::Digest digest;
+    std::copy_n(out.begin() + static_cast<std::ptrdiff_t>(gap + i * (kDigest + gap)), kDigest,
+                digest.begin());
+    CHECK_EQUAL(digest, expected<Sha>(contents[i]));
+  }
+  for (std::size_t i = 0; i <= contents.size(); ++i) {
+    for (std::size_t at = i * (kDigest + gap); at < i * (kDigest + gap) + gap; ++at)
+      CHECK_EQUAL(out[at], 0xc5);
+  }
+}
+
+// Messages of any length in stretches of any number of blocks, whose states are carried on.
+template <typename Sha>
+void check_stretches(const Kernels& kernels, std::size_t count, std::minstd_rand& random) {
+  std::vector<Bytes> contents;
+  std::vector<Bytes> padded;
+  std::vector<std::size_t> done(count);
+  std::vector<typename Sha::State> states(count, Sha::kInitial);
+  for (std::size_t i = 0; i < count; ++i) {
+    contents.push_back(oracle::content(random_length(random), i));
+    padded.push_back(oracle::padded(contents.back()));
+  }
+  for (bool more = true; more;) {
+    more = false;
+    std::vector<Stretch<Sha>> stretches;
+    for (std::size_t i = 0; i < count; ++i) {
+      const std::size_t left = padded[i].size() / 64 - done[i];
+      const std::size_t blocks = random() % 3 == 0 ? 0 : std::min<std::size_t>(left, random() % 70);
+      stretches.push_back({&states[i], blocks == 0 ? nullptr : &padded[i][done[i] * 64], blocks});
+      done[i] += blocks;
+      more = more || blocks != left;
+    }
+    std::shuffle(stretches.begin(), stretches.end(), random);
+    metainfo::advance_all<Sha>(kernels, stretches.data(), stretches.size());
+  }
+  for (std::size_t i = 0; i < count; ++i) CHECK_EQUAL(digest_of<Sha>(states[i]), expected<Sha>(contents[i]));
+}
+
+template <typename Sha>
+void check_advance(const Kernels& kernels, std::size_t count, std::size_t blocks) {
+  std::vector<Bytes> contents;
+  std::vector<Bytes> padded;
+  // One state more than is advanced: it must stay.
+  std::vector<typename Sha::State> states(count + 1, Sha::kInitial);
+  std::vector<typename Sha::State*> pointers;
+  std::vector<const std::uint8_t*> data;
+  for (std::size_t i = 0; i < count; ++i) {
+    contents.push_back(oracle::content(blocks * 64 - 9, i + blocks));
+    padded.push_back(oracle::padded(contents.back()));
+    pointers.push_back(&states[i]);
+  }
+  for (const Bytes& bytes : padded) data.push_back(bytes.data());
+  metainfo::advance<Sha>(kernels, pointers.data(), data.data(), count, blocks);
+  for (std::size_t i = 0; i < count; ++i) CHECK_EQUAL(digest_of<Sha>(states[i]), expected<Sha>(contents[i]));
+  CHECK(std::memcmp(&states[count], &Sha::kInitial, sizeof states[count]) == 0);
+}
+
+// What rows of a table that only takes notes were called for.
+struct Call {
+  std::string row;
+  std::size_t first;
+  bool operator==(const Call& other) const { return row == other.row && first == other.first; }
+};
+
+std::ostream& operator<<(std::ostream& out, const Call& call) { return out << call.row << '@' << call.first; }
+
+constexpr auto kSomeSha1 = metainfo::openssl_sha1_many;
+constexpr auto kSomeSha256 = metainfo::openssl_sha256_many;
+
+// The first has no SHA-256, the second only that, the third nothing.
+const Kernel kMade[] = {
+    {"x8", 0, 8, 6, kSomeSha1, nullptr, nullptr, nullptr},
+    {"x4", 0, 4, 3, nullptr, kSomeSha256, nullptr, nullptr},
+    {"none", 0, 4, 1, nullptr, nullptr, nullptr, nullptr},
+    {"x2", 0, 2, 2, kSomeSha1, kSomeSha256, nullptr, nullptr},
+    {"x1", 0, 1, 1, kSomeSha1, kSomeSha256, nullptr, nullptr},
+};
+
+template <typename Sha>
+std::vector<Call> calls(std::size_t count) {
+  Kernels kernels{};
+  for (const Kernel& row : kMade) kernels.rows[kernels.count++] = &row;
+  std::vector<Call> found;
+  metainfo::hand_down(
+      kernels, count, [](const Kernel& kernel) { return Sha::many(kernel) != nullptr; },
+      [&](const Kernel& kernel, std::size_t first) {
+        found.push_back({kernel.name, first});
+      });
   return found;
 }
 
-// In parts of `part` bytes, the last one shorter.
-template <typename Sha>
-typename Sha::Digest in_parts(const Kernel& kernel, const std::uint8_t* data, std::size_t size,
-                              std::size_t part) {
-  Message<Sha> message(kernel);
-  for (std::size_t at = 0; at < size; at += part) message.update(data + at, std::min(part, size - at));
-  return message.finish();
+// A row of four lanes that only takes notes of what it was given.
+std::vector<const void*> noted_states;
+std::vector<const std::uint8_t*> noted_data;
+void note_sha1(Sha1State* const* states, const std::uint8_t* const* data, std::size_t) {
+  noted_states.assign(states, states + 4);
+  noted_data.assign(data, data + 4);
 }
-
-template <typename Sha>
-typename Sha::Digest whole(const Kernel& kernel, const std::uint8_t* data, std::size_t size) {
-  return in_parts<Sha>(kernel, data, size, size + 1);
+void note_sha256(Sha256State* const* states, const std::uint8_t* const* data, std::size_t) {
+  noted_states.assign(states, states + 4);
+  noted_data.assign(data, data + 4);
 }
+void note_zeros(Sha1State* const* states, std::size_t) { noted_states.assign(states, states + 4); }
 
-template <typename Sha>
-typename Sha::Digest with_zeros(const Bytes& start, std::uint64_t zeros) {
-  Message<Sha> message(*rows().front());
-  message.update(start.data(), start.size());
-  message.zeros(zeros);
-  return message.finish();
-}
-
-template <typename Digest>
-std::string hex(const Digest& digest) {
-  std::string text;
-  for (const std::uint8_t byte : digest) {
-    text += "0123456789abcdef"[byte >> 4];
-    text += "0123456789abcdef"[byte & 15];
-  }
-  return text;
-}
-
-struct Vector {
-  std::string message;
-  const char* sha1;
-  const char* sha256;
-};
-
-// NIST's examples for FIPS 180: none, 24, 448 and 896 bits, and a million times 'a'.
-const std::vector<Vector>& vectors() {
-  static const std::vector<Vector> all = {
-      {"", "da39a3ee5e6b4b0d3255bfef95601890afd80709",
-       "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"},
-      {"abc", "a9993e364706816aba3e25717850c26c9cd0d89d",
-       "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"},
-      {"abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq", "84983e441c3bd26ebaae4aa1f95129e5e54670f1",
-       "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1"},
-      {"abcdefghbcdefghicdefghijdefghijkefghijklfghijklmghijklmnhijklmnoijklmnopjklmnopqklmnopqrlmnopqrs"
-       "mnopqrstnopqrstu",
-       "a49b2446a02c645bf419f995b67091253a04a259",
-       "cf5b16a778af8380036ce59e7b0492370b249b11e8f07a51afac45037afee9d1"},
-      {std::string(1000000, 'a'), "34aa973cd4c4daa4f61eeb2bdbad27316534016f",
-       "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0"},
-  };
-  return all;
-}
-
-// What a kernel was given, hashed or not: lengths that take long to hash can be checked by their last block.
-std::uint64_t blocks_seen;
-std::uint8_t last_block[64];
-
-template <typename State>
-void watch(State*, const std::uint8_t* const* data, std::size_t blocks) {
-  blocks_seen += blocks;
-  std::memcpy(last_block, data[0] + (blocks - 1) * 64, 64);
-}
+Bytes bytes_of(const Tail& tail) { return {tail.data(), tail.data() + tail.blocks() * 64}; }
 
 }  // namespace
 
-TEST("sha: the vectors of FIPS 180, on every row") {
-  for (const Kernel* kernel : rows()) {
-    for (const Vector& vector : vectors()) {
-      const auto* data = reinterpret_cast<const std::uint8_t*>(vector.message.data());
-      const std::size_t size = vector.message.size();
-      const check::Case round(std::string(kernel->name) + ", " + std::to_string(size) + " bytes");
-      for (const std::size_t part : {size + 1, std::size_t{7}, std::size_t{64}, std::size_t{1009}}) {
-        CHECK_EQUAL(hex(in_parts<Sha1>(*kernel, data, size, part)), vector.sha1);
-        CHECK_EQUAL(hex(in_parts<Sha256>(*kernel, data, size, part)), vector.sha256);
+TEST("sha: the vectors of NIST, alone and among others") {
+  each_table([](const Kernels& kernels) {
+    Messages<Sha1> sha1;
+    Messages<Sha256> sha256;
+    for (const std::size_t copies : {1, 3}) {
+      std::vector<metainfo::Sha1Digest> found1(vectors::all().size() * copies);
+      std::vector<metainfo::Sha256Digest> found256(found1.size());
+      for (std::size_t i = 0; i < found1.size(); ++i) {
+        const std::string& message = vectors::all()[i % vectors::all().size()].message;
+        const auto* data = reinterpret_cast<const std::uint8_t*>(message.data());
+        sha1.add(data, message.size(), found1[i].data());
+        sha256.add(data, message.size(), found256[i].data());
+        // On its own, too.
+        if (copies == 1) {
+          sha1.run(kernels);
+          sha256.run(kernels);
+        }
+      }
+      sha1.run(kernels);
+      sha256.run(kernels);
+      for (std::size_t i = 0; i < found1.size(); ++i) {
+        const vectors::Vector& vector = vectors::all()[i % vectors::all().size()];
+        if (vector.sha1 != nullptr) CHECK_EQUAL(vectors::hex(found1[i]), vector.sha1);
+        if (vector.sha256 != nullptr) CHECK_EQUAL(vectors::hex(found256[i]), vector.sha256);
       }
     }
-  }
+  });
 }
 
-TEST("sha: every length and alignment, on every row, as OpenSSL's one-shot calls") {
-  const Bytes memory = oracle::content(17000, 5);
-  for (const Kernel* kernel : rows()) {
-    for (std::size_t size = 0; size <= 16450; size = size == 300 ? 16320 : size + 1) {
-      for (std::size_t shift = 0; shift < 9; ++shift) {
-        const check::Case round(std::string(kernel->name) + ", " + std::to_string(size) + " bytes at " +
-                                std::to_string(shift));
-        const std::uint8_t* data = memory.data() + shift;
-        CHECK_EQUAL(whole<Sha1>(*kernel, data, size), oracle::sha1(data, size));
-        CHECK_EQUAL(whole<Sha256>(*kernel, data, size), oracle::sha256(data, size));
+TEST("sha: any number of messages of any lengths") {
+  each_table([](const Kernels& kernels) {
+    std::minstd_rand random(1);
+    // Reused: nothing of one run is left in the next.
+    Messages<Sha1> sha1;
+    Messages<Sha256> sha256;
+    Some some;
+    for (std::size_t count = 0; count <= 40; ++count) {
+      for (unsigned round = 0; round < 3; ++round) {
+        std::vector<Bytes> contents;
+        for (std::size_t i = 0; i < count; ++i) contents.push_back(oracle::content(random_length(random), i));
+        if (!some.next()) continue;
+        check_messages(kernels, sha1, contents, count % 5);
+        check_messages(kernels, sha256, contents, count % 5);
       }
     }
-  }
+  });
 }
 
-TEST("sha: parts of any size make one message") {
-  const Bytes bytes = oracle::content(16385, 6);
-  const Kernel& kernel = *rows().front();
-  for (const std::size_t size : {63, 64, 65, 127, 128, 129, 300, 16383, 16384, 16385}) {
-    const Sha1Digest sha1 = oracle::sha1(bytes.data(), size);
-    const metainfo::Sha256Digest sha256 = oracle::sha256(bytes.data(), size);
-    for (const std::size_t part : {1, 3, 31, 55, 56, 63, 64, 65, 127, 129, 1000, 16383}) {
-      const check::Case round(std::to_string(size) + " bytes by " + std::to_string(part));
-      CHECK_EQUAL(in_parts<Sha1>(kernel, bytes.data(), size, part), sha1);
-      CHECK_EQUAL(in_parts<Sha256>(kernel, bytes.data(), size, part), sha256);
+TEST("sha: every length, and those around every slice") {
+  each_table([](const Kernels& kernels) {
+    Messages<Sha1> sha1;
+    Messages<Sha256> sha256;
+    Some some;
+    for (std::size_t first = 0; first < 320; first += 20) {
+      if (!some.next()) continue;
+      std::vector<Bytes> contents;
+      for (std::size_t length = first; length < first + 20; ++length)
+        contents.push_back(oracle::content(length, length));
+      check_messages(kernels, sha1, contents, 1);
+      check_messages(kernels, sha256, contents, 1);
     }
-  }
-}
-
-TEST("sha: any two parts, and an empty one between them") {
-  const Bytes bytes = oracle::content(200, 7);
-  const Sha1Digest expected = oracle::sha1(bytes.data(), bytes.size());
-  for (std::size_t first = 0; first <= bytes.size(); ++first) {
-    const check::Case round("after " + std::to_string(first));
-    Message<Sha1> message(*rows().front());
-    message.update(bytes.data(), first);
-    message.update(bytes.data() + first, 0);
-    message.update(bytes.data() + first, bytes.size() - first);
-    CHECK_EQUAL(message.finish(), expected);
-  }
-}
-
-TEST("sha: an empty source may be null") {
-  const Bytes bytes = oracle::content(65, 8);
-  Message<Sha1> message(*rows().front());
-  for (const Bytes& part : {Bytes{}, bytes}) message.update(part.data(), part.size());
-  CHECK_EQUAL(message.finish(), oracle::sha1(bytes.data(), bytes.size()));
-}
-
-TEST("sha: zeros are zero bytes") {
-  const Bytes start = oracle::content(100, 9);
-  for (const std::size_t before : {0, 1, 63, 64, 65}) {
-    for (const std::size_t size : {0, 1, 62, 63, 64, 65, 16383, 16384, 16385, 40000}) {
-      const check::Case round(std::to_string(size) + " zeros after " + std::to_string(before) + " bytes");
-      Bytes bytes(start.begin(), start.begin() + static_cast<std::ptrdiff_t>(before));
-      const auto sha1 = with_zeros<Sha1>(bytes, size);
-      const auto sha256 = with_zeros<Sha256>(bytes, size);
-      bytes.resize(before + size);
-      CHECK_EQUAL(sha1, oracle::sha1(bytes.data(), bytes.size()));
-      CHECK_EQUAL(sha256, oracle::sha256(bytes.data(), bytes.size()));
+    for (const std::size_t border : {1 << 14, 1 << 16, 1 << 17}) {
+      if (!some.next()) continue;
+      std::vector<Bytes> contents;
+      for (const int near : {-64, -1, 0, 1, 64})
+        contents.push_back(oracle::content(border + static_cast<std::size_t>(near), border));
+      check_messages(kernels, sha1, contents, 1);
+      check_messages(kernels, sha256, contents, 1);
     }
+  });
+}
+
+TEST("sha: an empty message may be null") {
+  each_table([](const Kernels& kernels) {
+    for (std::size_t count = 1; count <= 17; ++count) {
+      Messages<Sha256> messages;
+      std::vector<metainfo::Sha256Digest> digests(count);
+      for (metainfo::Sha256Digest& digest : digests) messages.add(nullptr, 0, digest.data());
+      messages.run(kernels);
+      for (const metainfo::Sha256Digest& digest : digests) CHECK_EQUAL(digest, expected<Sha256>({}));
+    }
+  });
+}
+
+TEST("sha: stretches of any number of blocks make one message, none of them too") {
+  each_table([](const Kernels& kernels) {
+    std::minstd_rand random(2);
+    Some some;
+    for (std::size_t count = 1; count <= 40; ++count) {
+      if (!some.next()) continue;
+      const check::Case round(std::to_string(count) + " messages");
+      check_stretches<Sha1>(kernels, count, random);
+      check_stretches<Sha256>(kernels, count, random);
+    }
+  });
+}
+
+TEST("sha: any number of lanes is advanced in step, and nothing else") {
+  each_table([](const Kernels& kernels) {
+    Some some;
+    for (std::size_t count = 1; count <= kMostLanes; ++count) {
+      for (const std::size_t blocks : {1, 2, 5, 256}) {
+        if (!some.next()) continue;
+        const check::Case round(std::to_string(count) + " lanes, " + std::to_string(blocks) + " blocks");
+        check_advance<Sha1>(kernels, count, blocks);
+        check_advance<Sha256>(kernels, count, blocks);
+      }
+    }
+    metainfo::advance<Sha1>(kernels, nullptr, nullptr, 0, 5);
+    metainfo::advance_all<Sha256>(kernels, nullptr, 0);
+  });
+}
+
+TEST("sha: zeros after any whole blocks are zero bytes, in any number of lanes") {
+  each_table([](const Kernels& kernels) {
+    Some some;
+    for (std::size_t count = 0; count <= kMostLanes; ++count) {
+      for (const std::size_t size : {0, 1, 55, 56, 63, 64, 65, 16383, 16384, 16385, 40000}) {
+        if (!some.next()) continue;
+        const check::Case round(std::to_string(size) + " zeros in " + std::to_string(count) + " lanes");
+        std::vector<Sha1State> states(count + 1, Sha1::kInitial);
+        std::vector<Sha1State*> pointers;
+        std::vector<Bytes> contents;
+        std::vector<Stretch<Sha1>> stretches;
+        for (std::size_t i = 0; i < count; ++i) {
+          contents.push_back(oracle::content(64 * i, i));
+          pointers.push_back(&states[i]);
+        }
+        for (std::size_t i = 0; i < count; ++i) stretches.push_back({&states[i], contents[i].data(), i});
+        metainfo::advance_all<Sha1>(kernels, stretches.data(), count);
+        metainfo::advance_zeros(kernels, pointers.data(), count, size / 64);
+        std::vector<Tail> tails(count);
+        for (std::size_t i = 0; i < count; ++i) {
+          tails[i].set_zeros(64 * i + size);
+          stretches[i] = {&states[i], tails[i].data(), tails[i].blocks()};
+        }
+        metainfo::advance_all<Sha1>(kernels, stretches.data(), count);
+        for (std::size_t i = 0; i < count; ++i) {
+          contents[i].resize(64 * i + size);
+          CHECK_EQUAL(digest_of<Sha1>(states[i]), expected<Sha1>(contents[i]));
+        }
+        CHECK(std::memcmp(&states[count], &Sha1::kInitial, sizeof(Sha1State)) == 0);
+      }
+    }
+  });
+}
+
+TEST("sha: the end of a message is its rest and its padding") {
+  Tail tail;
+  for (std::size_t size = 0; size <= 200; ++size) {
+    const check::Case round(std::to_string(size) + " bytes");
+    const Bytes message = oracle::content(size, 4);
+    const Bytes padded = oracle::padded(message);
+    const auto whole = static_cast<std::ptrdiff_t>(size / 64 * 64);
+    tail.set(message.data() + whole, size);
+    CHECK_EQUAL(bytes_of(tail), Bytes(padded.begin() + whole, padded.end()));
+    const Bytes zeros = oracle::padded(Bytes(size));
+    tail.set_zeros(size);
+    CHECK_EQUAL(bytes_of(tail), Bytes(zeros.begin() + whole, zeros.end()));
   }
 }
 
 TEST("sha: the length is counted in 64 bits") {
-  const Kernel watching = {"watching", 0, 1, watch<Sha1State>, watch<Sha256State>};
-  const std::uint64_t size = (std::uint64_t{1} << 33) + 3;
-  blocks_seen = 0;
-  Message<Sha1> message(watching);
-  message.zeros(size);
-  message.finish();
-  CHECK_EQUAL(blocks_seen, size / 64 + 1);
-  const std::vector<int> end(last_block, last_block + 64);
-  std::vector<int> expected(64);
-  expected[3] = 0x80;
-  expected[59] = 0x10;  // 2^36 + 24 bits
-  expected[63] = 24;
-  CHECK_EQUAL(end, expected);
+  for (const std::uint64_t size : {std::uint64_t{1} << 29, (std::uint64_t{1} << 33) + 3,
+                                   (std::uint64_t{1} << 61) - 1, std::uint64_t{60}}) {
+    const check::Case round(std::to_string(size));
+    const Bytes rest = oracle::content(size % 64, 5);
+    Bytes wanted = rest;
+    wanted.push_back(0x80);
+    while (wanted.size() % 64 != 56) wanted.push_back(0);
+    for (int shift = 56; shift >= 0; shift -= 8)
+      wanted.push_back(static_cast<std::uint8_t>(size * 8 >> shift));
+    Tail tail;
+    tail.set(rest.data(), size);
+    CHECK_EQUAL(bytes_of(tail), wanted);
+    std::fill_n(wanted.begin(), size % 64, std::uint8_t{0});
+    tail.set_zeros(size);
+    CHECK_EQUAL(bytes_of(tail), wanted);
+  }
+}
+
+TEST("sha: rows are gone down in order, and passed by where they do not serve") {
+  using Calls = std::vector<Call>;
+  CHECK_EQUAL(calls<Sha1>(0), Calls{});
+  CHECK_EQUAL(calls<Sha1>(1), Calls({{"x1", 0}}));
+  CHECK_EQUAL(calls<Sha1>(2), Calls({{"x2", 0}}));
+  CHECK_EQUAL(calls<Sha1>(5), Calls({{"x2", 0}, {"x2", 2}, {"x1", 4}}));
+  // Six are enough for eight lanes.
+  CHECK_EQUAL(calls<Sha1>(6), Calls({{"x8", 0}}));
+  CHECK_EQUAL(calls<Sha1>(8), Calls({{"x8", 0}}));
+  CHECK_EQUAL(calls<Sha1>(9), Calls({{"x8", 0}, {"x1", 8}}));
+  CHECK_EQUAL(calls<Sha1>(14), Calls({{"x8", 0}, {"x8", 8}}));
+  CHECK_EQUAL(calls<Sha1>(19), Calls({{"x8", 0}, {"x8", 8}, {"x2", 16}, {"x1", 18}}));
+  CHECK_EQUAL(calls<Sha256>(9), Calls({{"x4", 0}, {"x4", 4}, {"x1", 8}}));
+  CHECK_EQUAL(calls<Sha256>(7), Calls({{"x4", 0}, {"x4", 4}}));
+  CHECK_EQUAL(calls<Sha256>(6), Calls({{"x4", 0}, {"x2", 4}}));
+}
+
+TEST("sha: spare lanes repeat the last message") {
+  const Kernel row = {"notes", 0, 4, 1, note_sha1, note_sha256, note_zeros, nullptr};
+  const Kernels kernels = only(row);
+  Sha1State sha1[4];
+  Sha256State sha256[4];
+  Sha1State* const states1[] = {&sha1[0], &sha1[1], &sha1[2], &sha1[3]};
+  Sha256State* const states256[] = {&sha256[0], &sha256[1], &sha256[2], &sha256[3]};
+  const Bytes bytes(256);
+  const std::uint8_t* const data[] = {&bytes[0], &bytes[64], &bytes[128], &bytes[192]};
+  for (std::size_t count = 1; count <= 4; ++count) {
+    const check::Case round(std::to_string(count));
+    const auto repeated = [count](const auto& noted, const auto& given) {
+      for (std::size_t lane = 0; lane < 4; ++lane) {
+        if (noted[lane] != given[std::min(lane, count - 1)]) return false;
+      }
+      return true;
+    };
+    metainfo::advance<Sha1>(kernels, states1, data, count, 1);
+    CHECK(repeated(noted_states, states1) && repeated(noted_data, data));
+    metainfo::advance<Sha256>(kernels, states256, data, count, 1);
+    CHECK(repeated(noted_states, states256) && repeated(noted_data, data));
+    metainfo::advance_zeros(kernels, states1, count, 1);
+    CHECK(repeated(noted_states, states1));
+  }
 }

@@ -1,102 +1,122 @@
-#include <algorithm>
 #include <cstdint>
-#include <cstring>
+#include <fstream>
 #include <set>
+#include <sstream>
 #include <string>
-#include <vector>
 
 #include "check.h"
-#include "core/sha.h"
-#include "kernels/kernel.h"
-#include "oracle.h"
+#include "kernels/cpu.h"
+#include "kernels/rows.h"
+#include "rows.h"
 
+using metainfo::cpu_features;
 using metainfo::Kernel;
+using metainfo::Kernels;
 using metainfo::runnable_kernel;
-using metainfo::select_kernel;
-using metainfo::Sha1;
-using metainfo::Sha256;
-using oracle::Bytes;
+using metainfo::select_kernels;
 
 namespace {
 
-// FIPS 180-4, 5.1.1: a one, zeros, and the length in bits as 8 bytes.
-Bytes padded(Bytes message) {
-  const std::uint64_t bits = message.size() * 8;
-  message.push_back(0x80);
-  while (message.size() % 64 != 56) message.push_back(0);
-  for (int shift = 56; shift >= 0; shift -= 8) message.push_back(static_cast<std::uint8_t>(bits >> shift));
-  return message;
+std::size_t runnable_rows() {
+  std::size_t rows = 0;
+  while (runnable_kernel(rows) != nullptr) ++rows;
+  return rows;
 }
 
-// Hashes as many different messages of one length as the row has lanes, each at an odd place in memory, in
-// two calls; answers whether every lane has its own digest.
-template <typename Sha, typename Oracle>
-bool lanes_agree(const Kernel& kernel, std::size_t length, Oracle expected) {
-  const std::vector<typename Sha::State> initial(kernel.lanes, Sha::kInitial);
-  std::vector<typename Sha::State> states = initial;
-  std::vector<Bytes> messages;
-  std::vector<Bytes> memory;
-  std::vector<const std::uint8_t*> data;
-  std::size_t blocks = 0;
-  for (std::size_t lane = 0; lane < kernel.lanes; ++lane) {
-    messages.push_back(oracle::content(length, lane + 1));
-    const Bytes whole = padded(messages.back());
-    const std::size_t gap = (length + lane) % 17;
-    memory.emplace_back(gap + whole.size());
-    std::copy(whole.begin(), whole.end(), memory.back().begin() + static_cast<std::ptrdiff_t>(gap));
-    data.push_back(memory.back().data() + gap);
-    blocks = whole.size() / 64;
+bool runnable(const std::string& name) {
+  for (std::size_t row = 0; const Kernel* kernel = runnable_kernel(row); ++row) {
+    if (name == kernel->name) return true;
   }
-  const std::size_t first = length % (blocks + 1);
-  Sha::many(kernel, states.data(), data.data(), first);
-  for (const std::uint8_t*& lane : data) lane += first * 64;
-  Sha::many(kernel, states.data(), data.data(), blocks - first);
-  for (std::size_t lane = 0; lane < kernel.lanes; ++lane) {
-    const auto digest = expected(messages[lane].data(), length);
-    for (std::size_t i = 0; i < digest.size(); ++i) {
-      if (static_cast<std::uint8_t>(states[lane].h[i / 4] >> (24 - 8 * (i % 4))) != digest[i]) return false;
-    }
-  }
-  return true;
+  return false;
 }
 
 }  // namespace
 
-TEST("registry: rows are whole, of different names, and end") {
+TEST("registry: rows have different names, and lanes that fit") {
   std::set<std::string> names;
   std::size_t row = 0;
   for (; const Kernel* kernel = runnable_kernel(row); ++row) {
+    const check::Case round(kernel->name);
     CHECK(*kernel->name != '\0');
     CHECK(names.insert(kernel->name).second);
-    CHECK(kernel->lanes >= 1);
-    CHECK(kernel->sha1_many != nullptr && kernel->sha256_many != nullptr);
+    CHECK(kernel->lanes >= 1 && kernel->lanes <= metainfo::kMostLanes);
+    CHECK(kernel->least >= 1 && kernel->least <= kernel->lanes);
+    CHECK(kernel->sha1_many != nullptr || kernel->sha256_many != nullptr || kernel->sha1_zeros != nullptr ||
+          kernel->sha256_nodes != nullptr);
   }
-  CHECK(row >= 1);
+  CHECK(row >= 1 && row <= metainfo::kMostRows);
   CHECK(runnable_kernel(row + 1) == nullptr);
   CHECK(runnable_kernel(SIZE_MAX) == nullptr);
-  CHECK_EQUAL(names.count("openssl"), 1U);
 }
 
-TEST("registry: the best row is used unless one is named") {
-  CHECK(select_kernel(nullptr) == runnable_kernel(0));
-  CHECK(select_kernel("") == runnable_kernel(0));
-  for (std::size_t row = 0; const Kernel* kernel = runnable_kernel(row); ++row)
-    CHECK(select_kernel(kernel->name) == kernel);
+TEST("registry: the last row runs everywhere, takes one message and does everything") {
+  const Kernel& last = *runnable_kernel(runnable_rows() - 1);
+  CHECK_EQUAL(std::string(last.name), "openssl");
+  CHECK_EQUAL(last.needs, 0U);
+  CHECK_EQUAL(last.lanes, 1U);
+  CHECK_EQUAL(last.least, 1U);
+  CHECK(last.sha1_many == metainfo::openssl_sha1_many && last.sha1_zeros == metainfo::openssl_sha1_zeros);
+  CHECK(last.sha256_many == metainfo::openssl_sha256_many &&
+        last.sha256_nodes == metainfo::openssl_sha256_nodes);
 }
 
-TEST("registry: a name that no row has gives no row") {
-  for (const char* name : {"unknown", "openss", "openssl2", "OpenSSL", "openssl ", " "}) {
+TEST("registry: all rows are selected, or those from the named one downwards") {
+  const std::size_t rows = runnable_rows();
+  const auto selects = [&](const char* name, std::size_t first) {
+    Kernels kernels;
+    CHECK(select_kernels(name, kernels));
+    CHECK_EQUAL(kernels.count, rows - first);
+    for (std::size_t i = 0; i < kernels.count; ++i) CHECK(kernels.rows[i] == runnable_kernel(first + i));
+  };
+  selects(nullptr, 0);
+  selects("", 0);
+  for (std::size_t row = 0; row < rows; ++row) selects(runnable_kernel(row)->name, row);
+}
+
+TEST("registry: a name that no row has selects none") {
+  for (const char* name : {"unknown", "openss", "openssl2", "OpenSSL", "openssl ", " ", "avx512", "x16"}) {
     const check::Case round(name);
-    CHECK(select_kernel(name) == nullptr);
+    Kernels kernels;
+    CHECK(!select_kernels(name, kernels));
+    CHECK_EQUAL(kernels.count, 0U);
   }
 }
 
-TEST("registry: every row hashes every lane as OpenSSL does") {
-  for (std::size_t row = 0; const Kernel* kernel = runnable_kernel(row); ++row) {
-    for (std::size_t length = 0; length <= 16500; length = length == 300 ? 16320 : length + 1) {
-      const check::Case round(std::string(kernel->name) + ", " + std::to_string(length) + " bytes");
-      CHECK(lanes_agree<Sha1>(*kernel, length, oracle::sha1));
-      CHECK(lanes_agree<Sha256>(*kernel, length, oracle::sha256));
-    }
-  }
+TEST("registry: the rows that run are those whose features the CPU has") {
+  const std::uint32_t features = cpu_features();
+  CHECK_EQUAL(cpu_features(), features);
+  for (std::size_t row = 0; const Kernel* kernel = runnable_kernel(row); ++row)
+    CHECK_EQUAL(kernel->needs & ~features, 0U);
+  const auto has = [features](std::uint32_t feature) { return (features & feature) != 0; };
+  CHECK_EQUAL(runnable("avx512-x16"), has(metainfo::kAvx512));
+  CHECK_EQUAL(runnable("avx512-x8"), has(metainfo::kAvx512));
+  CHECK_EQUAL(runnable("avx2-x8"), has(metainfo::kAvx2));
+  for (const char* name : {"sha-ni-x4", "sha-ni-x2", "sha-ni-x1"})
+    CHECK_EQUAL(runnable(name), has(metainfo::kShaNi));
+  for (const char* name : {"sha-ce-x4", "sha-ce-x2"}) CHECK_EQUAL(runnable(name), has(metainfo::kArmSha));
+  if (has(metainfo::kAvx512)) CHECK(has(metainfo::kAvx2));
 }
+
+#ifdef METAINFO_X86
+TEST("registry: the compiler's runtime finds the same vectors") {
+  const auto has = [](std::uint32_t feature) { return (cpu_features() & feature) != 0; };
+  __builtin_cpu_init();
+  CHECK_EQUAL(has(metainfo::kAvx2), __builtin_cpu_supports("avx2") != 0);
+  CHECK_EQUAL(has(metainfo::kAvx512),
+              __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+                  __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"));
+  CHECK(!has(metainfo::kArmSha));
+}
+
+TEST("registry: the kernel of the system knows of SHA extensions that are found") {
+  std::ifstream source("/proc/cpuinfo");
+  std::string line;
+  while (std::getline(source, line) && line.rfind("flags", 0) != 0) continue;
+  if (line.empty()) return;
+  std::istringstream words(line);
+  std::set<std::string> flags;
+  for (std::string word; words >> word;) flags.insert(word);
+  // Not the other way round: valgrind and virtual machines hide them from programs.
+  if ((cpu_features() & metainfo::kShaNi) != 0) CHECK_EQUAL(flags.count("sha_ni"), 1U);
+}
+#endif
