@@ -284,12 +284,14 @@ TEST("job: those that wait run when threads are free, with no more than they ask
 
 TEST("job: uses as many threads as it may, and no more") {
   const TempFolder folder;
+  Some some;
   for (const Kind kind : plans::kKinds) {
     for (const unsigned threads : {1U, 2U, 4U}) {
       for (const unsigned limit : {1U, 3U, 8U}) {
         const check::Case round(std::string(plans::name_of(kind)) + ", " + std::to_string(threads) + " of " +
                                 std::to_string(limit));
-        Plan plan = plans::plan_of({folder.add("file", oracle::content(8 * kMiB, 1))}, kind, kMiB);
+        if (!some.next()) continue;
+        Plan plan = plans::plan_of({folder.add("file", oracle::content(4 * kMiB, 1))}, kind, kMiB);
         plan.threads = threads;
         const unsigned expected = std::min(threads, limit);
         std::mutex mutex;

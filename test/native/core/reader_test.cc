@@ -233,7 +233,8 @@ TEST("reader: losing one of two names is no change") {
 TEST("reader: to announce any part of a file changes nothing") {
   const TempFolder folder;
   const Bytes bytes = oracle::content(100000, 12);
-  const Reader reader(folder.add("file", bytes));
+  const PlanFile file = folder.add("file", bytes);
+  const Reader reader(file);
   for (const std::uint64_t offset : {0, 1, 99999, 100000, 500000}) {
     for (const std::uint64_t size : {std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{1} << 20})
       reader.will_need(offset, size);

@@ -1,0 +1,86 @@
+#include "core/stat_job.h"
+
+#include <sys/stat.h>
+
+#include <cerrno>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "check.h"
+#include "files.h"
+#include "threads.h"
+
+using metainfo::Budget;
+using metainfo::StatJob;
+
+namespace {
+
+constexpr std::uint64_t kPlenty = std::uint64_t{1} << 40;
+
+std::vector<double> outcome_of(const std::string& paths, unsigned threads) {
+  Budget budget({threads, kPlenty});
+  StatJob job(paths, budget);
+  Tally finished;
+  job.start([&] { finished.add(); });
+  finished.wait();
+  job.join();
+  CHECK_EQUAL(finished.count(), 1U);
+  return job.outcome();
+}
+
+}  // namespace
+
+TEST("stat job: every path's numbers, in order, however many threads there are") {
+  const TempFolder folder;
+  std::string paths;
+  std::vector<std::size_t> sizes;
+  for (const std::size_t count : {0, 1, 255, 256, 257, 1500}) {
+    for (; sizes.size() < count; sizes.push_back(sizes.size() % 700)) {
+      const std::string name = std::to_string(sizes.size());
+      // Each seventh is not there.
+      if (sizes.size() % 7 == 3) {
+        paths += folder.path("missing" + name) + '\0';
+      } else {
+        paths += folder.add(name, oracle::Bytes(sizes.size() % 700)).path + '\0';
+      }
+    }
+    for (const unsigned threads : {1, 2, 20}) {
+      const check::Case round(std::to_string(count) + " paths, " + std::to_string(threads) + " threads");
+      const std::vector<double> numbers = outcome_of(paths, threads);
+      CHECK_EQUAL(numbers.size(), count * StatJob::kNumbers);
+      for (std::size_t i = 0; i < count; ++i) {
+        const std::vector<double> found(numbers.begin() + static_cast<std::ptrdiff_t>(4 * i),
+                                        numbers.begin() + static_cast<std::ptrdiff_t>(4 * i + 4));
+        if (i % 7 == 3) {
+          CHECK_EQUAL(found, (std::vector<double>{ENOENT, 0, 0, 0}));
+          continue;
+        }
+        CHECK_EQUAL(found[0], 0);
+        CHECK_EQUAL(static_cast<unsigned>(found[1]) & S_IFMT, static_cast<unsigned>(S_IFREG));
+        CHECK_EQUAL(found[2], static_cast<double>(sizes[i]));
+        CHECK_EQUAL(found[3], TempFolder::kMtimeMs);
+      }
+    }
+  }
+}
+
+TEST("stat job: cancelled, or without a thread, it has no numbers") {
+  const TempFolder folder;
+  const std::string paths = folder.add("file", {1}).path + '\0';
+  Budget budget({1, kPlenty});
+  Tally finished;
+  StatJob cancelled(paths, budget);
+  cancelled.cancel();
+  cancelled.start([&] { finished.add(); });
+  finished.wait();
+  cancelled.join();
+  CHECK(cancelled.outcome().empty());
+#ifdef __GLIBC__
+  const NoThreads none;
+  StatJob unstarted(paths, budget);
+  unstarted.start([&] { finished.add(); });
+  CHECK_EQUAL(finished.count(), 2U);
+  CHECK(unstarted.outcome().empty());
+#endif
+}
