@@ -96,6 +96,8 @@ bool Budget::must_leave(const Claim& claim) const {
   if (used_threads_ > limits_.threads || (used_threads_ > 1 && used_memory_ > limits_.memory)) return true;
   return std::any_of(claims_.begin(), claims_.end(), [&](const Claim* other) {
     if (other == &claim || !waits(*other)) return false;
+    // It could not take the place.
+    if (other->active_ != 0 && used_memory_ - claim.memory + other->memory > limits_.memory) return false;
     // With one worker more, the other has still fewer than this job has now.
     if (other->active_ + 1 < claim.active_) return true;
     return other->active_ == 0 && claim.active_ == 1 && step_of(other->served_) < step_of(claim.served_);

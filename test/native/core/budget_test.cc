@@ -356,6 +356,28 @@ TEST("budget: memory is never above the limit, but for one worker alone") {
   end(budget, a);
 }
 
+TEST("budget: a job that cannot grow for want of memory holds nobody up") {
+  Budget budget({8, 7});
+  Fake large(4, 3), small(8, 0);
+  budget.enter(large);
+  CHECK_EQUAL(large.active, 2U);
+  budget.enter(small);
+  CHECK_EQUAL(active(large, small), Active({2, 6}));
+  // Nor is the other sent away, only to come back.
+  for (unsigned i = 0; i < 100; ++i) batch(budget, small);
+  CHECK_EQUAL(active(large, small), Active({2, 6}));
+  CHECK_EQUAL(small.started, 6U);
+  // One without a worker does hold others up.
+  Fake next(1, 6);
+  budget.enter(next);
+  CHECK(batch(budget, small));
+  CHECK_EQUAL(active(large, small, next), Active({2, 5, 0}));
+  end(budget, large);
+  CHECK_EQUAL(active(small, next), Active({7, 1}));
+  end(budget, next);
+  end(budget, small);
+}
+
 TEST("budget: limits change while jobs run") {
   Budget budget({1, 100});
   Fake a(4, 10), b(4, 10);
