@@ -43,7 +43,8 @@ export function draw(chart: Chart): string {
   const { categories, series } = chart;
   const bars = Math.max(1, series.length);
   const plot = categories.length * (bars * (BAR + 3) + 18);
-  const top = series.length > 1 ? 90 : 66;
+  const legend = series.reduce((width, { name }) => width + textWidth(name) + 48, 0);
+  const top = series.length > 1 ? 48 + 42 * Math.ceil(legend / WIDTH) : 66;
   const height = top + plot + 56;
   const instance = echarts.init(null, null, { renderer: 'svg', ssr: true, width: WIDTH, height });
   try {
