@@ -39,7 +39,12 @@
       ],
       "include_dirs": ["native"],
       "dependencies": ["<!(node -p \"require('node-addon-api').targets\"):node_addon_api_except"],
-      "defines": ["NAPI_VERSION=8", "NODE_ADDON_API_DISABLE_DEPRECATED"],
+      # The last: an error for a worker that is being terminated reaches nobody, and must not abort the process.
+      "defines": [
+        "NAPI_VERSION=8",
+        "NODE_ADDON_API_DISABLE_DEPRECATED",
+        "NODE_API_SWALLOW_UNTHROWABLE_EXCEPTIONS",
+      ],
       "cflags": ["-fvisibility=hidden"],
       "cflags_cc!": ["-std=gnu++20", "-std=gnu++17", "-fno-exceptions"],
       "cflags_cc": ["-std=c++17", "-Wall", "-Wextra", "-Wpedantic"],

@@ -42,7 +42,11 @@ class Pending {
     pending->task_.join();
     napi_remove_env_cleanup_hook(env, on_cleanup, pending.get());
     pending->settled_ = true;
-    settle(env, pending->task_, pending->deferred_);
+    try {
+      settle(env, pending->task_, pending->deferred_);
+    } catch (const Napi::Error&) {
+      // A worker that is being terminated runs no JavaScript: nobody waits for this any more.
+    }
     pending->finished_.Release();
   }
 

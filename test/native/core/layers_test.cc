@@ -73,6 +73,7 @@ TEST("layers: where no thread can be started, the one there is does the work") {
   const std::size_t before = threads_alive();
   const NoThreads none;
   check_layers({20000, 3, 20000}, 1, false);
-  CHECK_EQUAL(threads_alive(), before);
+  // Some that others joined may just have gone.
+  CHECK(threads_alive() <= before);
 }
 #endif
