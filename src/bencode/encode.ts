@@ -1,17 +1,22 @@
 import { MetainfoError } from '../errors.ts';
-import { type Encodable, keyBytes, RawBencode } from './value.ts';
+import { type Encodable, isWithin, RawBencode } from './value.ts';
 
-/** Below this, gathering is cheaper than a buffer of its own. */
+/** Above this, a part of its own is cheaper than copying. */
 const SHORT = 1024;
+const LARGEST_CHUNK = 64 * 1024;
 
-const END = Symbol('end');
+const COLON = 0x3a;
+const DICTIONARY = 0x64;
+const END = 0x65;
+const INTEGER = 0x69;
+const LIST = 0x6c;
 
-class Key {
-  readonly key: string;
-
-  constructor(key: string) {
-    this.key = key;
-  }
+/** What is open: a list, or a dictionary with its keys in order. */
+interface Level {
+  list: readonly Encodable[] | null;
+  map: ReadonlyMap<string, Encodable> | null;
+  keys: readonly string[];
+  at: number;
 }
 
 /**
@@ -21,75 +26,157 @@ class Key {
  * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` for a number that is no safe integer, or a value bencode cannot say.
  */
 export function encode(value: Encodable): Uint8Array {
-  const parts: Uint8Array[] = [];
-  let text = '';
-  // Short pieces gather in one latin1 string; long byte strings stay what they are until the end.
-  const flush = () => {
-    if (text !== '') parts.push(keyBytes(text));
-    text = '';
-  };
-  const writeBytes = (bytes: Uint8Array) => {
-    text += `${bytes.length}:`;
-    if (bytes.length <= SHORT) {
-      text += Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1');
-      return;
-    }
-    flush();
-    parts.push(bytes);
-  };
-
-  // What is still to write, last first. END closes a list or dictionary; a Key is written as a string.
-  const stack: (Encodable | Key | typeof END)[] = [value];
-  while (stack.length > 0) {
-    const next = stack.pop() as Encodable | Key | typeof END;
-    if (next === END) text += 'e';
-    else if (next instanceof Key) text += `${next.key.length}:${next.key}`;
-    else if (typeof next === 'string') writeBytes(Buffer.from(next, 'utf8'));
-    else if (next instanceof Uint8Array) writeBytes(next);
-    else if (typeof next === 'number' || typeof next === 'bigint') text += `i${integer(next)}e`;
-    else if (next instanceof RawBencode) {
-      flush();
-      parts.push(next.bytes);
-    } else if (next instanceof Map) {
-      text += 'd';
-      stack.push(END);
-      const keys = [...next.keys()].sort(byBytes);
-      for (const key of keys.reverse()) stack.push(next.get(key) as Encodable, new Key(checkedKey(key)));
-    } else if (Array.isArray(next)) {
-      text += 'l';
-      stack.push(END);
-      for (let i = next.length - 1; i >= 0; i -= 1) stack.push(next[i] as Encodable);
-    } else {
-      throw new MetainfoError('ERR_INVALID_ARGUMENT', `bencode has no ${next === null ? 'null' : typeof next}.`);
-    }
+  const out = new Writer();
+  const levels: Level[] = [];
+  for (let level = write(value, out); level !== null; ) {
+    const inner = fill(level, out);
+    if (inner !== null) levels.push(level);
+    level = inner ?? levels.pop() ?? null;
   }
-  flush();
-  return Buffer.concat(parts);
+  return out.finish();
+}
+
+/** Writes what is left of a level, up to the first value that is a level itself: that one is returned, begun. */
+function fill(level: Level, out: Writer): Level | null {
+  const { list, map, keys } = level;
+  const count = list ? list.length : keys.length;
+  while (level.at < count) {
+    const { at } = level;
+    level.at += 1;
+    let value: Encodable;
+    if (list) value = list[at] as Encodable;
+    else {
+      const key = keys[at] as string;
+      out.key(key);
+      value = map?.get(key) as Encodable;
+    }
+    const inner = write(value, out);
+    if (inner !== null) return inner;
+  }
+  out.byte(END);
+  return null;
+}
+
+/** Writes a value; of a list or dictionary its first byte. */
+function write(value: Encodable, out: Writer): Level | null {
+  if (typeof value === 'string') out.text(value);
+  else if (typeof value === 'number' || typeof value === 'bigint') out.integer(value);
+  else if (value instanceof Uint8Array) out.string(value);
+  else if (value instanceof Map) {
+    out.byte(DICTIONARY);
+    return { list: null, map: value, keys: sorted([...value.keys()]), at: 0 };
+  } else if (Array.isArray(value)) {
+    out.byte(LIST);
+    return { list: value, map: null, keys: [], at: 0 };
+  } else if (value instanceof RawBencode) out.bytes(value.bytes);
+  else throw new MetainfoError('ERR_INVALID_ARGUMENT', `bencode has no ${value === null ? 'null' : typeof value}.`);
+  return null;
 }
 
 /** On latin1 strings, the order of UTF-16 units is the order of bytes. */
-function byBytes(a: string, b: string): number {
-  return a < b ? -1 : 1;
+function sorted(keys: string[]): string[] {
+  for (let i = 1; i < keys.length; i += 1) {
+    if ((keys[i - 1] as string) > (keys[i] as string)) return keys.sort((a, b) => (a < b ? -1 : 1));
+  }
+  return keys;
 }
 
-function integer(value: number | bigint): string {
-  if (typeof value === 'number' && !Number.isSafeInteger(value)) {
-    throw new MetainfoError(
-      'ERR_INVALID_ARGUMENT',
-      `${value} is not an integer that a number holds exactly: use a bigint.`,
-    );
-  }
-  // Number -0 prints as 0.
-  return value.toString();
-}
+/** Bencode in the making, for what is written in place. Short pieces are gathered; long ones are views until the end. */
+export class Writer {
+  readonly #parts: Uint8Array[] = [];
+  #chunk = Buffer.allocUnsafe(SHORT);
+  /** Where what is not yet among the parts begins. */
+  #start = 0;
+  #at = 0;
 
-function checkedKey(key: string): string {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: the range is what latin1 is
-  if (typeof key !== 'string' || !/^[\u0000-\u00ff]*$/.test(key)) {
-    throw new MetainfoError(
-      'ERR_INVALID_ARGUMENT',
-      `The key ${JSON.stringify(key)} is not latin1: make it with toKey().`,
-    );
+  byte(byte: number): void {
+    this.#reserve(1);
+    this.#chunk[this.#at] = byte;
+    this.#at += 1;
   }
-  return key;
+
+  integer(value: number | bigint): void {
+    if (typeof value === 'number' && !Number.isSafeInteger(value)) {
+      throw new MetainfoError(
+        'ERR_INVALID_ARGUMENT',
+        `${value} is not an integer that a number holds exactly: use a bigint.`,
+      );
+    }
+    this.byte(INTEGER);
+    // Number -0 prints as 0.
+    this.latin1(value.toString());
+    this.byte(END);
+  }
+
+  key(key: string): void {
+    if (typeof key !== 'string' || !isWithin(key, 0xff)) {
+      throw new MetainfoError(
+        'ERR_INVALID_ARGUMENT',
+        `The key ${JSON.stringify(key)} is not latin1: make it with toKey().`,
+      );
+    }
+    this.#length(key.length);
+    this.latin1(key);
+  }
+
+  text(text: string): void {
+    if (!isWithin(text, 0x7f)) {
+      this.string(Buffer.from(text, 'utf8'));
+      return;
+    }
+    this.#length(text.length);
+    this.latin1(text);
+  }
+
+  string(bytes: Uint8Array): void {
+    this.#length(bytes.length);
+    this.bytes(bytes);
+  }
+
+  bytes(bytes: Uint8Array): void {
+    if (bytes.length > SHORT) {
+      this.#cut();
+      this.#parts.push(bytes);
+      return;
+    }
+    this.#reserve(bytes.length);
+    this.#chunk.set(bytes, this.#at);
+    this.#at += bytes.length;
+  }
+
+  /** As it stands, one char a byte. */
+  latin1(text: string): void {
+    if (text.length > SHORT) {
+      this.bytes(Buffer.from(text, 'latin1'));
+      return;
+    }
+    this.#reserve(text.length);
+    const chunk = this.#chunk;
+    const at = this.#at;
+    for (let i = 0; i < text.length; i += 1) chunk[at + i] = text.charCodeAt(i);
+    this.#at = at + text.length;
+  }
+
+  finish(): Uint8Array {
+    this.#cut();
+    return Buffer.concat(this.#parts);
+  }
+
+  #length(length: number): void {
+    this.latin1(String(length));
+    this.byte(COLON);
+  }
+
+  #reserve(size: number): void {
+    if (this.#at + size <= this.#chunk.length) return;
+    this.#cut();
+    this.#chunk = Buffer.allocUnsafe(Math.min(LARGEST_CHUNK, this.#chunk.length * 4));
+    this.#start = 0;
+    this.#at = 0;
+  }
+
+  #cut(): void {
+    if (this.#at > this.#start) this.#parts.push(this.#chunk.subarray(this.#start, this.#at));
+    this.#start = this.#at;
+  }
 }

@@ -27,7 +27,14 @@ export type Encodable =
 
 /** Text as a dictionary key: its UTF-8 bytes, one char each. */
 export function toKey(text: string): string {
+  if (isWithin(text, 0x7f)) return text;
   return Buffer.from(text, 'utf8').toString('latin1');
+}
+
+/** Whether no character of a text is above `most`. */
+export function isWithin(text: string, most: number): boolean {
+  for (let i = 0; i < text.length; i += 1) if (text.charCodeAt(i) > most) return false;
+  return true;
 }
 
 /** A dictionary key as bytes. */

@@ -10,9 +10,9 @@ import { checkPieceLength, choosePieceLength } from '../layout/piece-length.ts';
 import { unsafeComponent } from '../layout/safe-path.ts';
 import { TorrentVersion } from '../model/discriminator.ts';
 import type { FileItem } from '../model/file-item.ts';
-import { type FlatFile, flattenTree, unflattenTree } from '../model/file-tree.ts';
+import { type FlatFile, flattenTree } from '../model/file-tree.ts';
 import { HashList } from '../model/hash-list.ts';
-import type { InfoDictHybridCreate } from '../model/info-dict.ts';
+import { encodeFileList, encodeFlatTree } from '../model/raw-files.ts';
 import { Torrent } from '../model/torrent.ts';
 import { encodeFields, INFO, TORRENT } from '../model/wire.ts';
 import type { ProgressBar } from '../print/progress-bar.ts';
@@ -72,14 +72,21 @@ export async function generate(draft: TorrentCreate, options: GenerateOptions): 
   const pieceLength = wanted ?? choosePieceLength(totalSize);
   const v1Items = v1List(files, { draft, version, single, pieceLength, options });
   const plan: HashPlan = { files: planFiles(v1Items), kind: version, pieceLength, onMissing: 'fail', ...resources };
-  const digests = await run(engine, plan, { name, totalBytes: totalSize, items: v1Items }, options);
+  const work = { name, totalBytes: totalSize, items: v1Items };
+  // What needs no hash is made while the files are hashed.
+  const [digests, fileList] = await Promise.all([
+    run(engine, plan, work, options),
+    version === 'v2' || single ? null : encodeFileList(v1Items),
+  ]);
+  const pieces = digests.v1 ? new HashList(digests.v1, 20) : null;
+  const v2 = digests.v2 ? v2Content(v1Items, plan, digests.v2, single ? name : null) : null;
+  requireSameAsDraft(draft, v1Items, { pieces, ...v2 });
 
-  const info: InfoDictHybridCreate = { ...draft.info, name, pieceLength };
-  if (version !== 'v2') Object.assign(info, v1Info(v1Items, single, digests));
-  else Object.assign(info, { pieces: null, length: null, files: null });
-  const v2 = version === 'v1' ? null : v2Info(v1Items, plan, digests, single ? name : null);
-  Object.assign(info, v2 ? { fileTree: v2.fileTree, metaVersion: 2 } : { fileTree: null, metaVersion: null });
-  requireSameAsDraft(draft, v1Items, { info, pieceLayers: v2?.pieceLayers ?? null });
+  const length = single && version !== 'v2' ? totalSize : null;
+  const own = { name, pieceLength, pieces, length, files: null, metaVersion: v2 && 2, fileTree: null };
+  const info = encodeFields({ ...draft.info, ...own }, INFO);
+  if (fileList) info.set('files', fileList);
+  if (v2) info.set('file tree', encodeFlatTree(v2.flat));
   return Torrent.fromBytes(encode(assemble(draft, { info, creationDate, pieceLayers: v2?.pieceLayers ?? null })));
 }
 
@@ -98,13 +105,11 @@ interface ListOptions {
 function v1List(files: readonly ScannedFile[], list: ListOptions): PlannedItem[] {
   const { draft, version, single, pieceLength, options } = list;
   // What the draft says of a file beside its size, such as attr, stays.
-  const given = new Map(draft.info.files?.map((item) => [item.path.join('/'), item]));
-  const items: PlannedItem[] = files.map((scanned) => ({
-    ...given.get(scanned.path.join('/')),
-    length: scanned.length,
-    path: scanned.path,
-    scanned,
-  }));
+  const given = draft.info.files && new Map(draft.info.files.map((item) => [item.path.join('/'), item]));
+  const items: PlannedItem[] = files.map((scanned) => {
+    const { path, length } = scanned;
+    return { ...given?.get(path.join('/')), length, path, scanned };
+  });
   const padded = version === 'hybrid' || (version === 'v1' && (options.padding ?? false));
   return padded && !single ? addPadfiles(items, pieceLength, { tailPad: options.tailPad ?? true }) : items;
 }
@@ -119,15 +124,19 @@ function planFiles(items: readonly PlannedItem[]): HashPlan['files'] {
   }));
 }
 
-function v1Info(items: readonly PlannedItem[], single: boolean, digests: Digests): Partial<InfoDictHybridCreate> {
-  const pieces = new HashList(digests.v1 as Uint8Array, 20);
-  if (single) return { pieces, length: items[0]?.length ?? 0, files: null };
-  return { pieces, length: null, files: items.map(({ scanned: _, ...item }) => item) };
+interface V2Content {
+  /** In the tree's order. */
+  flat: FlatFile[];
+  pieceLayers: Map<string, HashList>;
 }
 
-/** The tree and layers; `singleName` is the one file's name when the torrent is no folder. */
-function v2Info(items: readonly PlannedItem[], plan: HashPlan, digests: Digests, singleName: string | null) {
-  const { roots, layers } = digests.v2 as NonNullable<Digests['v2']>;
+/** The files of the tree and the layers; `singleName` is the one file's name when the torrent is no folder. */
+function v2Content(
+  items: readonly PlannedItem[],
+  plan: HashPlan,
+  { roots, layers }: NonNullable<Digests['v2']>,
+  singleName: string | null,
+): V2Content {
   const flat: FlatFile[] = [];
   const pieceLayers = new Map<string, HashList>();
   let at = 0;
@@ -139,7 +148,7 @@ function v2Info(items: readonly PlannedItem[], plan: HashPlan, digests: Digests,
     if (end > at && piecesRoot) pieceLayers.set(toHex(piecesRoot), new HashList(layers.subarray(at, end), 32));
     at = end;
   }
-  return { fileTree: unflattenTree(flat), pieceLayers };
+  return { flat, pieceLayers };
 }
 
 interface Work {
@@ -212,7 +221,7 @@ async function run(
 }
 
 interface Parts {
-  info: InfoDictHybridCreate;
+  info: Map<string, Encodable>;
   creationDate: Date | null;
   pieceLayers: Map<string, HashList> | null;
 }
@@ -221,9 +230,8 @@ interface Parts {
 function assemble(draft: TorrentCreate, { info, creationDate, pieceLayers }: Parts) {
   const { fields, createdBy } = draft;
   const { similar, urlList, comment = null } = fields;
-  const infoMap = encodeFields(info, INFO);
   if (similar && similar.length > 0)
-    infoMap.set(
+    info.set(
       'similar',
       similar.map((hash) => parseSimilar(hash) as Uint8Array),
     );
@@ -239,7 +247,7 @@ function assemble(draft: TorrentCreate, { info, creationDate, pieceLayers }: Par
     TORRENT,
   );
   for (const [key, value] of Object.entries(draft.getTrackers())) torrent.set(key, value as Encodable);
-  return torrent.set('info', infoMap);
+  return torrent.set('info', info);
 }
 
 /** The date that reproducible builds agree on (https://reproducible-builds.org/specs/source-date-epoch/). */
@@ -274,26 +282,27 @@ function requireContent(files: readonly ScannedFile[], root: string): number {
 function requireSameAsDraft(
   { info: given, fields }: TorrentCreate,
   items: readonly PlannedItem[],
-  made: { info: InfoDictHybridCreate; pieceLayers: Map<string, HashList> | null },
+  { pieces, flat = [], pieceLayers }: Partial<V2Content> & { pieces: HashList | null },
 ): void {
   const mismatch = (what: string) => {
     const message = `${what} in the draft is not that of the files: leave it out, or mend the files.`;
     return new MetainfoError('ERR_HASH_MISMATCH', message);
   };
   const differ = (a?: Uint8Array | null, b?: Uint8Array | null) => a && b && Buffer.compare(a, b) !== 0;
-  if (differ(given.pieces?.bytes, made.info.pieces?.bytes)) throw mismatch('pieces');
-  const sizes = new Map(items.map((item) => [item.path.join('/'), item.length]));
+  if (differ(given.pieces?.bytes, pieces?.bytes)) throw mismatch('pieces');
   if (given.length != null && given.length !== items[0]?.length) throw mismatch('length');
-  const leaves = new Map(flattenTree(made.info.fileTree ?? new Map()).map((file) => [file.path.join('/'), file]));
-  const listed = (given.files ?? []).filter((file) => !isPadFile(file));
-  for (const { path, length, piecesRoot } of [...listed, ...flattenTree(given.fileTree ?? new Map())] as FlatFile[]) {
-    const name = path.join('/');
-    const size = sizes.get(name);
-    if (size !== undefined && size !== length) throw mismatch(`the length of ${name}`);
-    if (differ(leaves.get(name)?.piecesRoot, piecesRoot)) throw mismatch(`the pieces root of ${name}`);
+  if (given.files || given.fileTree) {
+    const sizes = new Map(items.map((item) => [item.path.join('/'), item.length]));
+    const leaves = new Map(flat.map((file) => [file.path.join('/'), file]));
+    const listed = (given.files ?? []).filter((file) => !isPadFile(file));
+    for (const { path, length, piecesRoot } of [...listed, ...flattenTree(given.fileTree ?? new Map())] as FlatFile[]) {
+      const name = path.join('/');
+      const size = sizes.get(name);
+      if (size !== undefined && size !== length) throw mismatch(`the length of ${name}`);
+      if (differ(leaves.get(name)?.piecesRoot, piecesRoot)) throw mismatch(`the pieces root of ${name}`);
+    }
   }
-  for (const [root, layer] of made.pieceLayers ? (fields.pieceLayers ?? []) : []) {
-    if (!made.pieceLayers?.has(root) || differ(made.pieceLayers.get(root)?.bytes, layer.bytes))
-      throw mismatch('a piece layer');
+  for (const [root, layer] of pieceLayers ? (fields.pieceLayers ?? []) : []) {
+    if (!pieceLayers?.has(root) || differ(pieceLayers.get(root)?.bytes, layer.bytes)) throw mismatch('a piece layer');
   }
 }

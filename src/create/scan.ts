@@ -52,7 +52,7 @@ export async function scan(
   entries: readonly (readonly string[])[] | null,
   options: ScanOptions = {},
 ): Promise<ScannedFile[]> {
-  const scanner = new Scanner(await resolveLink(root, root), options);
+  const scanner = new Scanner(await resolveLink(root, root), entries && new Set(), options);
   const status = await statusOf(scanner.realRoot, root);
   if (!isFolder(status) && entries) {
     throw new MetainfoError('ERR_INVALID_ARGUMENT', `${root} is a file: it has no paths beneath it.`, { path: root });
@@ -63,9 +63,11 @@ export async function scan(
   return scanner.files;
 }
 
+type Entry = Dirent<string> | Dirent<Buffer>;
+
 /** An entry of a folder that may be wanted. */
 interface Candidate {
-  entry: Dirent<Buffer>;
+  entry: Entry;
   path: string[];
   /** As the user named the way to it. */
   shown: string;
@@ -90,10 +92,16 @@ class Scanner {
   readonly #include: (path: string) => boolean;
   readonly #systemFiles: boolean;
   readonly #signal: AbortSignal | undefined;
-  readonly #seen = new Set<string>();
+  /** What was found, with `/`; null where nothing can be found twice. */
+  readonly #seen: Set<string> | null;
 
-  constructor(realRoot: string, { exclude = () => false, include = () => true, ...options }: ScanOptions) {
+  constructor(
+    realRoot: string,
+    seen: Set<string> | null,
+    { exclude = () => false, include = () => true, ...options }: ScanOptions,
+  ) {
     this.realRoot = realRoot;
+    this.#seen = seen;
     this.#exclude = exclude;
     this.#include = include;
     this.#systemFiles = options.systemFiles ?? false;
@@ -120,7 +128,7 @@ class Scanner {
         const folders = level.slice(i, i + FOLDERS_AT_ONCE);
         const listed = await Promise.all(folders.map(entriesOf));
         for (const [j, folder] of folders.entries()) {
-          for (const candidate of this.#candidates(listed[j] as Dirent<Buffer>[], folder)) {
+          for (const candidate of this.#candidates(listed[j] as Entry[], folder)) {
             if (candidate.entry.isDirectory()) enter(candidate, candidate.real, folder, below);
             else if (candidate.entry.isSymbolicLink()) await this.#follow(candidate, folder, below);
             else files.push(candidate);
@@ -141,7 +149,7 @@ class Scanner {
     }
   }
 
-  #candidates(entries: readonly Dirent<Buffer>[], folder: Folder): Candidate[] {
+  #candidates(entries: readonly Entry[], folder: Folder): Candidate[] {
     const candidates: Candidate[] = [];
     const within = (parent: string) => (parent.endsWith(nodePath.sep) ? parent : parent + nodePath.sep);
     const [shownParent, realParent] = [within(folder.shown), within(folder.real)];
@@ -149,7 +157,7 @@ class Scanner {
     for (const entry of entries) {
       // The filters are somebody's code.
       throwIfAborted(this.#signal);
-      const text = entry.name.toString('utf8');
+      const text = entry.name.toString();
       const relative = relativeParent + text;
       // Before anything can be wrong with it.
       if (this.#exclude(relative)) continue;
@@ -185,11 +193,11 @@ class Scanner {
         path: shown,
       });
     }
-    const key = path.join('/');
-    if (this.#seen.has(key)) {
+    const key = this.#seen && path.join('/');
+    if (key !== null && this.#seen?.has(key)) {
       throw new MetainfoError('ERR_DUPLICATE_PATH', `${shown} is named twice.`, { path: shown });
     }
-    this.#seen.add(key);
+    if (key !== null) this.#seen?.add(key);
     this.files.push({ path, diskPath: real, length: status.size, mtimeMs: status.mtimeMs });
   }
 
@@ -224,15 +232,15 @@ interface Status {
 /** The status of each. Natively, where the addon loads: 20,000 calls through libuv's pool take five times as long. */
 async function statAll(files: readonly Candidate[]): Promise<Status[]> {
   const numbers = await statNatively(files);
-  const number = (index: number) => numbers[index] as number;
-  return Promise.all(
-    files.map(({ real, shown }, i) => {
-      const at = i * 4;
-      // Undefined: there was no native answer. Otherwise Node has the words for what is wrong.
-      if (numbers[at] !== 0) return statusOf(real, shown);
-      return { mode: number(at + 1), size: number(at + 2), mtimeMs: number(at + 3) };
-    }),
-  );
+  if (numbers.length === 0) return Promise.all(files.map(({ real, shown }) => statusOf(real, shown)));
+  const statuses: Status[] = [];
+  for (const [i, { real, shown }] of files.entries()) {
+    const number = (index: number) => numbers[i * 4 + index] as number;
+    // Node has the words for what is wrong.
+    if (number(0) !== 0) statuses.push(await statusOf(real, shown));
+    else statuses.push({ mode: number(1), size: number(2), mtimeMs: number(3) });
+  }
+  return statuses;
 }
 
 async function statNatively(files: readonly Candidate[]): Promise<Float64Array> {
@@ -244,8 +252,11 @@ async function statNatively(files: readonly Candidate[]): Promise<Float64Array> 
   }
 }
 
-async function entriesOf({ real, shown }: Folder): Promise<Dirent<Buffer>[]> {
+async function entriesOf({ real, shown }: Folder): Promise<Entry[]> {
   try {
+    const entries = await readdir(real, { withFileTypes: true });
+    // What stands for a byte that is not UTF-8, and may also be a character of the name: only the bytes tell.
+    if (!entries.some(({ name }) => name.includes('\ufffd'))) return entries;
     return await readdir(real, { withFileTypes: true, encoding: 'buffer' });
   } catch (error) {
     throw fromSystemError(error, shown, 'read');
@@ -253,10 +264,11 @@ async function entriesOf({ real, shown }: Folder): Promise<Dirent<Buffer>[]> {
 }
 
 /** A name as text, or an error that shows its bytes: torrents hold UTF-8 (BEP 3). */
-function nameOf(entry: Dirent<Buffer>, text: string, folder: string): string {
-  const problem = isUtf8(entry.name) ? unsafeComponent(text) : 'a name that is not UTF-8';
+function nameOf({ name }: Entry, text: string, folder: string): string {
+  const isText = typeof name === 'string' || isUtf8(name);
+  const problem = isText ? unsafeComponent(text) : 'a name that is not UTF-8';
   if (!problem) return text;
-  const shown = nodePath.join(folder, escaped(entry.name));
+  const shown = nodePath.join(folder, escaped(Buffer.from(name)));
   throw new MetainfoError('ERR_NAME', `${shown}: ${problem} cannot stand in a torrent: rename it or leave it out.`, {
     path: shown,
   });

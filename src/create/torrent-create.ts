@@ -3,7 +3,7 @@ import path from 'node:path';
 import type { Struct } from 'superstruct';
 import type { BencodeMap } from '../bencode/value.ts';
 import { MetainfoError, shown, ValidationError } from '../errors.ts';
-import { compareV1, compareV2 } from '../layout/order.ts';
+import { sortV1, sortV2 } from '../layout/order.ts';
 import { isPadFile } from '../layout/padding.ts';
 import { isPowerOfTwo } from '../layout/piece-length.ts';
 import { flattenTree } from '../model/file-tree.ts';
@@ -148,12 +148,10 @@ export class TorrentCreate {
   async findFiles({ v1Order, ...options }: FindOptions): Promise<DraftFiles> {
     const { exclude, include } = this.fields;
     const given = this.#givenPaths();
-    const files = await scan(this.pathRoot, given, { exclude, include, ...options });
-    const single = files.length === 1 && (files[0]?.path.length === 0 || this.#isSingleFile());
-    if (!v1Order) files.sort((a, b) => compareV2(a.path, b.path));
-    else if (given) keepGivenOrder(files, given);
-    else files.sort((a, b) => compareV1(a.path, b.path));
-    return { single, files };
+    const found = await scan(this.pathRoot, given, { exclude, include, ...options });
+    const single = found.length === 1 && (found[0]?.path.length === 0 || this.#isSingleFile());
+    if (!v1Order) return { single, files: sortV2(found) };
+    return { single, files: given ? inGivenOrder(found, given) : sortV1(found) };
   }
 
   /** The paths that the draft names, by order of precedence; null when it names none. */
@@ -184,7 +182,7 @@ export class TorrentCreate {
 }
 
 /** Files that a folder among the given paths holds are in v1 order at that folder's place. */
-function keepGivenOrder(files: ScannedFile[], given: readonly (readonly string[])[]): void {
+function inGivenOrder(files: readonly ScannedFile[], given: readonly (readonly string[])[]): ScannedFile[] {
   const ranks = new Map(given.map((parts, index) => [parts.join('/'), index]));
   const rankOf = (parts: readonly string[]) => {
     for (let depth = parts.length; depth >= 0; depth -= 1) {
@@ -193,9 +191,8 @@ function keepGivenOrder(files: ScannedFile[], given: readonly (readonly string[]
     }
     return given.length;
   };
-  const ranked = files.map((file) => ({ file, rank: rankOf(file.path) }));
-  ranked.sort((a, b) => a.rank - b.rank || compareV1(a.file.path, b.file.path));
-  files.splice(0, files.length, ...ranked.map(({ file }) => file));
+  const ranked = sortV1(files).map((file) => ({ file, rank: rankOf(file.path) }));
+  return ranked.sort((a, b) => a.rank - b.rank).map(({ file }) => file);
 }
 
 /** A path beneath the root as components. */

@@ -18,18 +18,32 @@ export function compareV2(a: PathParts, b: PathParts): number {
  * each by lower-cased path. Equal ones by bytes.
  */
 export function compareV1(a: PathParts, b: PathParts): number {
-  const nested = Number(a.length > 1) - Number(b.length > 1);
-  if (nested !== 0) return nested;
-  const [left, right] = [a.join('/'), b.join('/')];
-  return compareUtf8(left.toLowerCase(), right.toLowerCase()) || compareUtf8(left, right);
+  return compareRanks(rankOf(a), rankOf(b));
 }
 
 /** A copy in v1 order. */
 export function sortV1<T extends { path: PathParts }>(files: readonly T[]): T[] {
-  return [...files].sort((a, b) => compareV1(a.path, b.path));
+  const ranked = files.map((file) => ({ file, rank: rankOf(file.path) }));
+  return ranked.sort((a, b) => compareRanks(a.rank, b.rank)).map(({ file }) => file);
 }
 
 /** A copy in v2 order. */
 export function sortV2<T extends { path: PathParts }>(files: readonly T[]): T[] {
   return [...files].sort((a, b) => compareV2(a.path, b.path));
+}
+
+/** What v1 order looks at. */
+interface Rank {
+  nested: number;
+  lower: string;
+  path: string;
+}
+
+function rankOf(parts: PathParts): Rank {
+  const path = parts.join('/');
+  return { nested: parts.length > 1 ? 1 : 0, lower: path.toLowerCase(), path };
+}
+
+function compareRanks(a: Rank, b: Rank): number {
+  return a.nested - b.nested || compareUtf8(a.lower, b.lower) || compareUtf8(a.path, b.path);
 }

@@ -1,10 +1,11 @@
 import { Cursor, template } from '../bencode/cursor.ts';
 import { decode } from '../bencode/decode.ts';
-import { type BencodeMap, type BencodeValue, type Encodable, RawBencode } from '../bencode/value.ts';
+import { encode, Writer } from '../bencode/encode.ts';
+import { type BencodeMap, type BencodeValue, keyBytes, RawBencode } from '../bencode/value.ts';
 import { shown } from '../errors.ts';
 import { unsafeComponent } from '../layout/safe-path.ts';
 import type { FileItem } from './file-item.ts';
-import type { FlatFile } from './file-tree.ts';
+import type { FileTreeItem, FlatFile } from './file-tree.ts';
 import type { Issues } from './issues.ts';
 import {
   checkCount,
@@ -12,6 +13,9 @@ import {
   decodeFileItem,
   decodeFolder,
   decodeName,
+  encodeFields,
+  encodeFileItem,
+  FILE_TREE_ITEM,
   type Field,
   INFO,
   UniqueNames,
@@ -19,7 +23,7 @@ import {
 
 // File lists and trees are what is large in a torrent beside its hashes. The decoder checks them without building them,
 // and here they are read straight from its bytes: entries in the usual form in place, any other the long way, by the
-// same functions that report what is wrong with it.
+// same functions that report what is wrong with it. They are written in the same way.
 
 /** What the decoder is to leave as it is. */
 export const RAW = { within: 'info', keys: new Set(['files', 'file tree']) };
@@ -48,7 +52,7 @@ const files: Field<FileItem[]> = {
       ? checkCount(readList(raw.bytes, issues), issues)
       : INFO.files.decode(plain(value), issues);
   },
-  encode: () => 0 as Encodable,
+  encode: encodeFileList,
 };
 
 const fileTree: Field<FlatFile[]> = {
@@ -58,7 +62,7 @@ const fileTree: Field<FlatFile[]> = {
     if (raw instanceof RawBencode && raw.bytes[0] === DICTIONARY) return readTree(raw.bytes, issues);
     return INFO.fileTree.decode(plain(value), issues) as undefined;
   },
-  encode: () => 0 as Encodable,
+  encode: encodeFlatTree,
 };
 
 /** The fields of an infodict decoded with {@link RAW}. Its `fileTree` is flat: the nested one is made when it is asked for. */
@@ -186,4 +190,76 @@ function plainLeaf(cursor: Cursor, path: string[], name: string, flat: FlatFile[
   if (!cursor.pass(ENDS)) return false;
   flat.push({ length, piecesRoot, path: [...path, name] });
   return true;
+}
+
+/** A `files` list. */
+export function encodeFileList(items: readonly FileItem[]): RawBencode {
+  const out = new Writer();
+  out.latin1('l');
+  for (const item of items) {
+    const { attr, length, path } = item;
+    if (item.extra || item.pathUtf8 || item.symlinkPath || path.length === 0) {
+      out.bytes(encode(encodeFileItem(item)));
+      continue;
+    }
+    out.latin1('d');
+    if (attr != null) writeAttr(attr, out);
+    out.latin1('6:length');
+    out.integer(length);
+    out.latin1('4:pathl');
+    for (const part of path) out.text(part);
+    out.latin1('ee');
+  }
+  out.latin1('e');
+  return new RawBencode(out.finish());
+}
+
+/**
+ * A `file tree`.
+ *
+ * @param files In v2 order.
+ */
+export function encodeFlatTree(files: readonly FlatFile[]): RawBencode {
+  const out = new Writer();
+  let folders: readonly string[] = [];
+  out.latin1('d');
+  for (const file of files) {
+    const { path } = file;
+    const last = path.length - 1;
+    let shared = 0;
+    while (shared < Math.min(folders.length, last) && folders[shared] === path[shared]) shared += 1;
+    out.latin1('e'.repeat(folders.length - shared));
+    folders = path.slice(0, last);
+    for (const name of path.slice(shared)) {
+      out.text(name);
+      out.latin1('d');
+    }
+    out.latin1('0:');
+    writeLeaf(file, out);
+    out.latin1('e');
+  }
+  out.latin1('e'.repeat(folders.length + 1));
+  return new RawBencode(out.finish());
+}
+
+function writeLeaf(item: FileTreeItem, out: Writer): void {
+  const { attr, length, piecesRoot } = item;
+  if (item.extra || item.symlinkPath) {
+    out.bytes(encode(encodeFields(item, FILE_TREE_ITEM)));
+    return;
+  }
+  out.latin1('d');
+  if (attr != null) writeAttr(attr, out);
+  out.latin1('6:length');
+  out.integer(length);
+  if (piecesRoot) {
+    out.latin1('11:pieces root');
+    out.string(piecesRoot);
+  }
+  out.latin1('e');
+}
+
+function writeAttr(attr: string, out: Writer): void {
+  out.latin1('4:attr');
+  out.string(keyBytes(attr));
 }

@@ -246,8 +246,8 @@ function duplicatePaths({ version, info, issues }: Subject): void {
   for (const [index, file] of info.files.entries()) {
     if (isPadFile(file)) continue;
     const path = file.path.join('/');
-    let twice = files.has(path) || folders.has(path);
-    files.add(path);
+    const before = files.size;
+    let twice = files.add(path).size === before || folders.has(path);
     let depth = 0;
     for (let end = path.lastIndexOf('/'); end > 0 && depth < MOST_DEPTH; end = path.lastIndexOf('/', end - 1)) {
       depth += 1;

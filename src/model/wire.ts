@@ -240,9 +240,13 @@ export const FILE_TREE_ITEM = {
 const fileList: Field<FileItem[]> = {
   key: 'files',
   decode: (value, issues) => checkCount(decodeList(value, issues, decodeFileItem), issues),
-  encode: (value) =>
-    value.map((item) => encodeFields(item.path.length > 0 ? item : { ...item, path: null }, FILE_ITEM)),
+  encode: (value) => value.map(encodeFileItem),
 };
+
+/** A pad needs no path. */
+export function encodeFileItem(item: FileItem): Map<string, Encodable> {
+  return encodeFields(item.path.length > 0 ? item : { ...item, path: null }, FILE_ITEM);
+}
 
 /** A list has at least one file. */
 export function checkCount(files: FileItem[] | undefined, issues: Issues): FileItem[] | undefined {
@@ -458,9 +462,9 @@ export function decodeFields(map: BencodeMap, fields: object, issues: Issues): R
 /** A model as a dictionary: null and absent attributes are left out. */
 export function encodeFields(model: object, fields: object): Map<string, Encodable> {
   const map = new Map<string, Encodable>((model as { extra?: BencodeMap }).extra);
-  for (const [attribute, field] of Object.entries(fields as Fields)) {
+  for (const [key, { attribute, field }] of keysOf(fields)) {
     const value = (model as Record<string, unknown>)[attribute];
-    if (value !== undefined && value !== null) map.set(field.key, field.encode(value as never));
+    if (value !== undefined && value !== null) map.set(key, field.encode(value as never));
   }
   return map;
 }

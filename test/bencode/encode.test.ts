@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { encode } from '../../src/bencode/encode.ts';
 import { type Encodable, RawBencode, toKey } from '../../src/bencode/value.ts';
-import { latin1 } from './reference.ts';
+import { latin1, type Plain, reference } from './reference.ts';
 
 const textOf = (value: Encodable) => Buffer.from(encode(value)).toString('latin1');
 
@@ -64,6 +64,16 @@ describe('encode', () => {
     for (const length of [1023, 1024, 1025, 100_000]) {
       const long = Buffer.alloc(length, 'x\xfe', 'latin1');
       assert.equal(textOf(['a', long, 'b']), `l1:a${length}:${long.toString('latin1')}1:be`, `${length} bytes`);
+    }
+  });
+
+  it('gathers short values whatever they add up to', () => {
+    // Chunks are 1, 4, 16 and 64 KiB: their ends fall within lengths, keys, texts, integers and bytes.
+    for (let shift = 0; shift < 300; shift += 1) {
+      const list: Plain[] = ['x'.repeat(shift)];
+      for (let size = 0; size < 100_000; size += 900)
+        list.push('é', new Map([['key', 123_456_789]]), Buffer.alloc(870));
+      assert.deepEqual(encode(list as Encodable), reference(list));
     }
   });
 

@@ -2,12 +2,15 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { BencodeError, type DecodeOptions, decode } from '../../src/bencode/decode.ts';
-import type { BencodeMap } from '../../src/bencode/value.ts';
+import { type BencodeMap, toKey } from '../../src/bencode/value.ts';
+import { sortV2 } from '../../src/layout/order.ts';
+import type { FileItem } from '../../src/model/file-item.ts';
 import { type FileTree, type FlatFile, flattenTree, unflattenTree } from '../../src/model/file-tree.ts';
 import { Issues, type Profile } from '../../src/model/issues.ts';
-import { RAW, RAW_INFO } from '../../src/model/raw-files.ts';
+import { encodeFileList, encodeFlatTree, RAW, RAW_INFO } from '../../src/model/raw-files.ts';
 import { decodeFields, INFO } from '../../src/model/wire.ts';
 import { latin1, type Plain, reference } from '../bencode/reference.ts';
+import { name as componentName, flatFiles } from './arbitraries.ts';
 
 interface Read {
   files: unknown;
@@ -173,5 +176,72 @@ describe('reading files straight from the bytes', () => {
     const begin = performance.now();
     assert.ok(read(reference({ 'file tree': many }), 'bytes', 'compat')?.tree);
     assert.ok(performance.now() - begin < 5000, `${performance.now() - begin} ms`);
+  });
+});
+
+describe('writing files straight to bytes', () => {
+  const names = fc.array(componentName, { minLength: 1, maxLength: 3 });
+  const extra = fc.constantFrom(new Map([['md5sum', latin1('x')]]), new Map([['a', 1]]));
+  const optional = { attr: fc.constantFrom('p', 'x', '', '\xff'), extra };
+
+  it('gives the bytes of BEP 3 for a list', () => {
+    const item = fc.record(
+      { length: fc.maxSafeNat(), path: names, pathUtf8: names, symlinkPath: names, ...optional },
+      { requiredKeys: ['length', 'path'], noNullPrototype: true },
+    );
+    fc.assert(
+      fc.property(fc.array(item, { minLength: 1, maxLength: 5 }), (items) => {
+        const plain = items.map(({ length, path, ...rest }) => {
+          const entries: [string, Plain | undefined][] = [
+            ['length', length],
+            ['path', path],
+            ['attr', rest.attr === undefined ? undefined : latin1(rest.attr)],
+            ['path.utf-8', rest.pathUtf8],
+            ['symlink path', rest.symlinkPath],
+            ...((rest.extra ?? []) as Iterable<[string, Plain]>),
+          ];
+          return new Map(entries.filter((entry): entry is [string, Plain] => entry[1] !== undefined));
+        });
+        assert.deepEqual(encodeFileList(items as FileItem[]).bytes, reference(plain));
+      }),
+      { numRuns: 1000 },
+    );
+  });
+
+  it('gives the bytes of BEP 52 for a tree', () => {
+    const leafOf = fc.record(optional, { requiredKeys: [], noNullPrototype: true });
+    fc.assert(
+      fc.property(flatFiles, fc.array(leafOf, { minLength: 12, maxLength: 12 }), (files, more) => {
+        const flat = files.map((one, i) => ({ ...one, ...more[i] }));
+        const root = new Map<string, Plain>();
+        for (const { path, length, piecesRoot, attr, extra: unknown } of flat) {
+          let folder = root;
+          for (const name of path.map(toKey)) {
+            if (!folder.has(name)) folder.set(name, new Map());
+            folder = folder.get(name) as Map<string, Plain>;
+          }
+          const leaf = new Map<string, Plain>((unknown ?? []) as Iterable<[string, Plain]>).set('length', length);
+          if (piecesRoot) leaf.set('pieces root', piecesRoot);
+          if (attr != null) leaf.set('attr', latin1(attr));
+          folder.set('', leaf);
+        }
+        assert.deepEqual(encodeFlatTree(sortV2(flat)).bytes, reference(root));
+      }),
+      { numRuns: 1000 },
+    );
+  });
+
+  it('writes pads without a path, attributes of any byte, and what an old creator added', () => {
+    const items: FileItem[] = [
+      { length: 5, path: [], attr: 'p' },
+      { length: 0, path: ['é', '\u{1f600}'], attr: '\xff' },
+      { length: 1, path: ['a'], pathUtf8: ['b'] },
+      { length: 2, path: ['a', 'b'], extra: new Map([['md5sum', latin1('x')]]) },
+    ];
+    assert.equal(
+      Buffer.from(encodeFileList(items).bytes).toString('latin1'),
+      'ld4:attr1:p6:lengthi5eed4:attr1:\xff6:lengthi0e4:pathl2:\xc3\xa94:\xf0\x9f\x98\x80ee' +
+        'd6:lengthi1e4:pathl1:ae10:path.utf-8l1:beed6:lengthi2e6:md5sum1:x4:pathl1:a1:beee',
+    );
   });
 });
