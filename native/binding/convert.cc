@@ -7,23 +7,28 @@
 namespace metainfo {
 namespace {
 
-template <typename Value>
-Value get(const Napi::Object& object, const char* key, bool (Napi::Value::*is)() const) {
+std::string shown(const char* key) { return key; }
+std::string shown(const Napi::String& key) { return key.Utf8Value(); }
+
+// A key is a name, or the string that one has been made into.
+template <typename Value, typename Key>
+Value get(const Napi::Object& object, const Key& key, bool (Napi::Value::*is)() const) {
   const Napi::Value value = object.Get(key);
-  if (!(value.*is)())
-    throw Napi::TypeError::New(object.Env(), std::string("wrong type of plan field ") + key);
+  if (!(value.*is)()) throw Napi::TypeError::New(object.Env(), "wrong type of plan field " + shown(key));
   return value.As<Value>();
 }
 
-double number(const Napi::Object& object, const char* key) {
+template <typename Key>
+double number(const Napi::Object& object, const Key& key) {
   return get<Napi::Number>(object, key, &Napi::Value::IsNumber).DoubleValue();
 }
 
-std::uint64_t size(const Napi::Object& object, const char* key) {
+template <typename Key>
+std::uint64_t size(const Napi::Object& object, const Key& key) {
   const double value = number(object, key);
   // Also refuses NaN. JavaScript's safe integers end at 2^53.
   if (!(value >= 0 && value <= 9007199254740991.0))
-    throw Napi::RangeError::New(object.Env(), std::string("plan field out of range: ") + key);
+    throw Napi::RangeError::New(object.Env(), "plan field out of range: " + shown(key));
   return static_cast<std::uint64_t>(value);
 }
 
@@ -31,23 +36,41 @@ std::string text(const Napi::Object& object, const char* key) {
   return get<Napi::String>(object, key, &Napi::Value::IsString).Utf8Value();
 }
 
-PlanFile to_file(const Napi::Object& value) {
-  PlanFile file;
-  const Napi::Value path = value.Get("path");
-  if (path.IsBuffer()) {
-    const auto bytes = path.As<Napi::Buffer<char>>();
-    file.path.assign(bytes.Data(), bytes.Length());
-  } else if (path.IsNull()) {
-    file.pad = true;
-  } else {
-    throw Napi::TypeError::New(value.Env(), "wrong type of plan field path");
+// Reads files. The names of their fields are made once: that is most of what a field costs.
+class FileReader {
+ public:
+  explicit FileReader(Napi::Env env) : env_(env) {}
+
+  PlanFile read(const Napi::Object& value) const {
+    PlanFile file;
+    const Napi::Value path = value.Get(path_);
+    if (path.IsString()) {
+      file.path = path.As<Napi::String>().Utf8Value();
+    } else if (path.IsBuffer()) {
+      const auto bytes = path.As<Napi::Buffer<char>>();
+      file.path.assign(bytes.Data(), bytes.Length());
+    } else if (path.IsNull()) {
+      file.pad = true;
+    } else {
+      throw Napi::TypeError::New(env_, "wrong type of plan field path");
+    }
+    file.offset = size(value, offset_);
+    file.length = size(value, length_);
+    file.size = size(value, size_);
+    file.mtime_ms = number(value, mtime_ms_);
+    return file;
   }
-  file.offset = size(value, "offset");
-  file.length = size(value, "length");
-  file.size = size(value, "size");
-  file.mtime_ms = number(value, "mtimeMs");
-  return file;
-}
+
+ private:
+  Napi::String key(const char* name) const { return Napi::String::New(env_, name); }
+
+  Napi::Env env_;
+  Napi::String path_ = key("path");
+  Napi::String offset_ = key("offset");
+  Napi::String length_ = key("length");
+  Napi::String size_ = key("size");
+  Napi::String mtime_ms_ = key("mtimeMs");
+};
 
 Napi::Buffer<std::uint8_t> to_buffer(Napi::Env env, std::vector<std::uint8_t> bytes) {
   // An external buffer of no bytes would be a detached one.
@@ -83,9 +106,10 @@ Plan to_plan(const Napi::Object& value) {
   const auto files = get<Napi::Array>(value, "files", &Napi::Value::IsArray);
   const std::uint32_t count = files.Length();
   plan.files.reserve(count);
+  const FileReader reader(env);
   for (std::uint32_t i = 0; i < count; ++i) {
     const Napi::HandleScope scope(env);
-    plan.files.push_back(to_file(files.Get(i).As<Napi::Object>()));
+    plan.files.push_back(reader.read(files.Get(i).As<Napi::Object>()));
   }
   return plan;
 }

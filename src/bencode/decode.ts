@@ -189,10 +189,12 @@ class Decoder {
   /** Checks a list or dictionary as if it were built, without building it. */
   #skipContainer(): RawBencode {
     const start = this.#at;
+    // Levels are used again and again: a list of files has two for each file.
     const levels: SkippedLevel[] = [];
+    let depth = 0;
+    let top: SkippedLevel | null = null;
     for (;;) {
-      const top = levels.at(-1);
-      const byte = this.#byte();
+      const byte = this.#byteAt(this.#at);
       if (top?.isMap && !top.hasKey && byte !== END) {
         this.#skipKey(top, byte);
         continue;
@@ -200,18 +202,25 @@ class Decoder {
       if (byte === END && top) {
         if (top.hasKey) throw this.#error('missing-value', this.#at, 'a key has no value');
         this.#at += 1;
-        levels.pop();
-        if (levels.length === 0) return new RawBencode(this.#bytes.subarray(start, this.#at));
+        depth -= 1;
+        if (depth === 0) return new RawBencode(this.#bytes.subarray(start, this.#at));
+        top = levels[depth - 1] as SkippedLevel;
         continue;
       }
-      // What opened the outermost one is counted already.
-      if (top) this.#count(this.#at);
-      if (top) top.hasKey = false;
+      if (top) {
+        // What opened the outermost one is counted already.
+        this.#count(this.#at);
+        top.hasKey = false;
+      }
       if (byte === LIST || byte === DICTIONARY) {
-        this.#requireDepth(this.#stack.length + levels.length, this.#at);
-        levels.push({ isMap: byte === DICTIONARY, hasKey: false, lastFrom: -1, lastTo: -1 });
+        this.#requireDepth(this.#stack.length + depth, this.#at);
+        top = levels[depth] ??= { isMap: false, hasKey: false, lastFrom: -1, lastTo: -1 };
+        top.isMap = byte === DICTIONARY;
+        top.hasKey = false;
+        top.lastFrom = -1;
+        depth += 1;
         this.#at += 1;
-      } else if (byte === INTEGER) this.#readInteger();
+      } else if (byte === INTEGER) this.#passInteger();
       else this.#passString();
     }
   }
@@ -324,16 +333,27 @@ class Decoder {
   }
 
   #readInteger(): number | bigint {
+    const first = this.#at + 1;
+    this.#passInteger();
+    const text = this.#buffer.toString('latin1', first, this.#at - 1);
+    // Adding 0 makes -0 a 0.
+    if (text.length <= SAFE_DIGITS) return Number(text) + 0;
+    const value = BigInt(text);
+    return value >= Number.MIN_SAFE_INTEGER && value <= Number.MAX_SAFE_INTEGER ? Number(value) : value;
+  }
+
+  /** Checks an integer and passes over it. */
+  #passInteger(): void {
     const start = this.#at;
     const first = start + 1;
     const negative = this.#byteAt(first) === MINUS;
     const digits = negative ? first + 1 : first;
     let at = digits;
-    for (; this.#byteAt(at) !== END; at += 1) {
-      const byte = this.#byteAt(at);
+    for (let byte = this.#byteAt(at); byte !== END; byte = this.#byteAt(at)) {
       if (byte < ZERO || byte > NINE) throw this.#error('bad-integer', at, 'an integer must be digits up to an e');
       if (at - digits >= this.#maxDigits)
         throw this.#error('bad-integer', start, `an integer has more than ${this.#maxDigits} digits`);
+      at += 1;
     }
     const count = at - digits;
     if (count === 0) throw this.#error('bad-integer', start, 'an integer has no digits');
@@ -342,11 +362,6 @@ class Decoder {
       if (count > 1) this.#soft('leading-zero', start, 'an integer has leading zeros');
     }
     this.#at = at + 1;
-    const text = this.#buffer.toString('latin1', first, at);
-    // Adding 0 makes -0 a 0.
-    if (count <= SAFE_DIGITS) return Number(text) + 0;
-    const value = BigInt(text);
-    return value >= Number.MIN_SAFE_INTEGER && value <= Number.MAX_SAFE_INTEGER ? Number(value) : value;
   }
 
   #byte(): number {

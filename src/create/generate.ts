@@ -116,7 +116,7 @@ function v1List(files: readonly ScannedFile[], list: ListOptions): PlannedItem[]
 
 function planFiles(items: readonly PlannedItem[]): HashPlan['files'] {
   return items.map(({ length, scanned }) => ({
-    path: scanned ? Buffer.from(scanned.diskPath) : null,
+    path: scanned?.diskPath ?? null,
     offset: 0,
     length,
     size: length,

@@ -4,8 +4,8 @@ import { MetainfoError } from '../errors.ts';
 
 /** A file of a plan, in the torrent's order. */
 export interface PlanFile {
-  /** Where it is on disk, as the system's bytes; null for a pad file: zeros that are read from nowhere. */
-  path: Buffer | null;
+  /** Where it is on disk, as bytes where they are no UTF-8; null for a pad file: zeros that are read from nowhere. */
+  path: string | Buffer | null;
   /** Where the content begins in the file on disk, in bytes. */
   offset: number;
   /** Bytes of content. */

@@ -59,11 +59,12 @@ class NodeJob implements HashJob {
   }
 
   async #read(index: number, file: PlanFile, pieces: PieceHasher | null, leaves: Uint8Array[] | null): Promise<void> {
-    const path = (file.path as Buffer).toString();
+    const name = file.path as string | Buffer;
+    const path = name.toString();
     this.#progress.fileIndex = index;
     let handle: FileHandle;
     try {
-      handle = await open(file.path as Buffer, constants.O_RDONLY | constants.O_NONBLOCK);
+      handle = await open(name, constants.O_RDONLY | constants.O_NONBLOCK);
     } catch (error) {
       const absent = ['ENOENT', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '');
       // What open(2) says of a socket.

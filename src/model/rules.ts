@@ -240,7 +240,7 @@ const MOST_DEPTH = 256;
 
 /** No path twice, and none that leads through a file; pads may share theirs. A tree cannot say either. */
 function duplicatePaths({ version, info, issues }: Subject): void {
-  if (version === 'v2' || !info.files) return;
+  if (version === 'v2' || !info.files || areInOrder(info.files)) return;
   const files = new Set<string>();
   const folders = new Set<string>();
   for (const [index, file] of info.files.entries()) {
@@ -261,6 +261,26 @@ function duplicatePaths({ version, info, issues }: Subject): void {
       issues.forgivable('duplicate_path', ['info', 'files', index, 'path'], message);
     }
   }
+}
+
+/**
+ * Whether every path comes after the one before it, by components, and does not begin with it: then all differ and none
+ * leads through another, for what begins with a path would come right after it.
+ */
+function areInOrder(files: readonly FileItem[]): boolean {
+  let last: readonly string[] = [];
+  for (const file of files) {
+    if (isPadFile(file)) continue;
+    const { path } = file;
+    let i = 0;
+    while (i < last.length && last[i] === path[i]) i += 1;
+    const [before, after] = [last[i], path[i]];
+    if (last.length > 0 && (before === undefined || after === undefined || before > after)) return false;
+    // With a slash in it, one component is as good as two.
+    for (; i < path.length; i += 1) if (path[i]?.includes('/')) return false;
+    last = path;
+  }
+  return true;
 }
 
 /** The place of a file in the tree, by on-disk keys. */

@@ -40,7 +40,7 @@ const inFolder = (name: string) => path.join(folder, name);
 function planned(name: string, changes: Partial<PlanFile> = {}): PlanFile {
   const file = inFolder(name);
   const { size, mtimeMs } = statSync(file);
-  return { path: Buffer.from(file), offset: 0, length: size, size, mtimeMs, ...changes };
+  return { path: file, offset: 0, length: size, size, mtimeMs, ...changes };
 }
 
 function planOf(files: readonly PlanFile[], changes: Partial<HashPlan> = {}): HashPlan {
@@ -108,7 +108,7 @@ describe('every engine', () => {
   });
   const absent = length.map(
     (bytes): Piece => ({
-      file: { path: Buffer.from(inFolder('absent')), offset: 0, length: bytes, size: bytes, mtimeMs: 0 },
+      file: { path: inFolder('absent'), offset: 0, length: bytes, size: bytes, mtimeMs: 0 },
       content: null,
     }),
   );
@@ -246,7 +246,7 @@ for (const engine of ENGINES) {
     const fails = (files: PlanFile[], error: object, changes: Partial<HashPlan> = {}) =>
       assert.rejects(engine.start(planOf(files, changes)).done, error);
     const at = (name: string): PlanFile => ({
-      path: Buffer.from(inFolder(name)),
+      path: inFolder(name),
       offset: 0,
       length: 1,
       size: 1,
@@ -283,7 +283,7 @@ for (const engine of ENGINES) {
     });
 
     it('refuses a device and a socket', async () => {
-      const device = { ...at(''), path: Buffer.from('/dev/null') };
+      const device = { ...at(''), path: '/dev/null' };
       await fails([device], { code: 'ERR_NOT_A_FILE', path: '/dev/null' });
 
       const socket = `socket-${engine.name}`;

@@ -136,7 +136,7 @@ const scenarios = {
   async uncollected(file: string) {
     const { nativeEngine } = await import('../../src/hash/native.ts');
     const plan = {
-      files: [{ path: Buffer.from(file), offset: 0, length: 2 ** 30, size: 2 ** 30, mtimeMs: Number.NaN }],
+      files: [{ path: file, offset: 0, length: 2 ** 30, size: 2 ** 30, mtimeMs: Number.NaN }],
       kind: 'hybrid' as const,
       pieceLength: 2 ** 20,
       onMissing: 'fail' as const,

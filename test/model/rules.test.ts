@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import fc from 'fast-check';
 import { ValidationError } from '../../src/errors.ts';
+import { sortV1, sortV2 } from '../../src/layout/order.ts';
 import { Torrent } from '../../src/model/torrent.ts';
 import { type Plain, reference } from '../bencode/reference.ts';
 import { noise, v2Hashes } from '../hash/reference.ts';
@@ -189,6 +191,38 @@ describe('the rules of v1', () => {
       offset: bytes.indexOf('6:pieces') + '6:pieces'.length,
     });
   });
+});
+
+type Listed = { length: number; path: string[] };
+const ORDERS: Record<string, (files: Listed[]) => Listed[]> = { any: (files) => files, v1: sortV1, v2: sortV2 };
+
+describe('paths of v1', () => {
+  const component = fc.constantFrom('a', 'b', 'ab', 'A', 'a/b', 'a-b', '/');
+  const paths = fc.array(fc.array(component, { minLength: 1, maxLength: 3 }), { minLength: 1, maxLength: 6 });
+  // What one order of the list makes easy to find must not be missed in another.
+  for (const [order, arrange] of Object.entries(ORDERS)) {
+    it(`must differ, and none may lead through another: in ${order} order`, () => {
+      const seen = { good: 0, bad: 0 };
+      fc.assert(
+        fc.property(paths, (some) => {
+          const files = arrange(some.map((path) => ({ length: 1, path })));
+          const joined = files.map(({ path }) => path.join('/'));
+          const clash = joined.some((a, i) => joined.some((b, j) => i !== j && (a === b || b.startsWith(`${a}/`))));
+          const content = Object.fromEntries(files.map((_, i) => [`file ${i}`, noise(1)]));
+          const { bytes } = build({ version: 'v1', content, info: { files } });
+          const { issues } = Torrent.inspect(bytes, { context: { profile: 'compat' } });
+          assert.equal(
+            issues.some(({ code }) => code === 'duplicate_path'),
+            clash,
+            joined.join(' '),
+          );
+          seen[clash ? 'bad' : 'good'] += 1;
+        }),
+        { numRuns: 500 },
+      );
+      assert.ok(seen.good > 50 && seen.bad > 50, JSON.stringify(seen));
+    });
+  }
 });
 
 describe('the rules of v2', () => {
