@@ -25,6 +25,9 @@ export const ERROR_CODES = {
   ERR_PATH_OUTSIDE: 'A path that is not beneath the path root.',
   ERR_PIECE_LENGTH: 'A piece length that is no power of two, or below 16 KiB for v2 and hybrid.',
   ERR_READ: 'The system failed to read.',
+  ERR_SIZE_UNKNOWN: 'A size that must be known beforehand: give the source a `size`.',
+  ERR_SOURCE: 'A source that threw (its error is the `cause`), gave no bytes, or has been read already.',
+  ERR_SOURCE_SIZE: 'A source that is longer or shorter than its size.',
   ERR_TOO_LARGE: 'Beyond a documented limit.',
   ERR_UNREADABLE: 'No permission.',
   ERR_VALIDATION: 'A torrent or draft that breaks rules of the models: a `ValidationError`, with `issues`.',
@@ -48,6 +51,7 @@ export const ISSUE_CODES = {
   lengthXorFiles: { summary: '`length` and `files` both present, or neither.', spec: 'BEP 3' },
   lost: { summary: 'Information that another decoder has already lost: decode with this library.' },
   meta_version: { summary: 'A `meta version` other than 2, or none.', spec: 'BEP 52' },
+  memoryLimit: { summary: 'A memory limit of a hasher that holds no read.' },
   misspelled: { summary: 'An unknown key that is one letter off a known one.' },
   name_mismatch: { summary: 'A hybrid single file whose name differs between v1 and v2.', spec: 'BEP 52' },
   negative: { summary: 'A size below 0.' },
@@ -64,7 +68,7 @@ export const ISSUE_CODES = {
     spec: 'BEP 47',
   },
   pathRoot: { summary: 'A path root that is not absolute.' },
-  paths: { summary: 'An empty list of paths.' },
+  paths: { summary: 'An empty list of paths; of a hasher also one that is absolute, not safe, or named twice.' },
   pieceLayersIfV2: { summary: 'A v2 or hybrid torrent without `piece layers`.', spec: 'BEP 52' },
   pieceLength: {
     summary: 'A piece length that is no power of two, or below 16 KiB for v2 and hybrid.',
@@ -78,9 +82,14 @@ export const ISSUE_CODES = {
     summary: 'A layer that is missing, not needed, of the wrong length, or that does not hash to its root.',
     spec: 'BEP 52',
   },
+  readSize: { summary: 'A read size of a hasher that is no power of two of at least 16 KiB (v1: below 1).' },
   required: { summary: 'A key that must be there is missing.' },
   similar: { summary: 'Not an infohash of 20 or 32 bytes, nor its hexadecimal.', spec: 'BEP 38' },
+  sources: {
+    summary: 'A source without a path within the torrent, with a wrong size, or with data that cannot be read.',
+  },
   symlink: { summary: 'A symbolic link without a target, or with content of its own.', spec: 'BEP 47' },
+  threads: { summary: 'A number of threads of a hasher that is not 1 to 1,024.' },
   too_large: { summary: 'An integer, or a sum of sizes, beyond 2^53.' },
   too_many_issues: { summary: 'More issues than are listed.' },
   trailing_data: { summary: 'Bytes after the end of the torrent.', spec: 'BEP 3' },
@@ -136,9 +145,9 @@ export class ValidationError extends MetainfoError {
   override readonly name = 'ValidationError';
   readonly issues: readonly Issue[];
   /** What was checked: a torrent that was read, or a draft of one. */
-  readonly subject: 'torrent' | 'draft';
+  readonly subject: 'torrent' | 'draft' | 'hasher';
 
-  constructor(issues: readonly Issue[], subject: 'torrent' | 'draft' = 'torrent') {
+  constructor(issues: readonly Issue[], subject: 'torrent' | 'draft' | 'hasher' = 'torrent') {
     const errors = issues.filter(({ severity }) => severity === 'error');
     const lines = errors
       .slice(0, MOST_IN_MESSAGE)

@@ -13,8 +13,10 @@ export {
 } from './bencode/decode.ts';
 export { encode } from './bencode/encode.ts';
 export { type BencodeMap, type BencodeValue, type Encodable, RawBencode } from './bencode/value.ts';
-export type { GenerateOptions, Progress } from './create/generate.ts';
+export type { GenerateOptions } from './create/generate.ts';
+export type { Progress, WatchOptions } from './create/run.ts';
 export type { ScanFilter } from './create/scan.ts';
+export type { RangeReader, Source, SourceData } from './create/sources.ts';
 export {
   type GetPathsOptions,
   TorrentCreate,
@@ -43,11 +45,19 @@ export {
   processLimits,
   type ResourceOptions,
 } from './hash/plan.ts';
+export { HasherBase, type HasherConfig, type ProcessOptions } from './hashers/hasher-base.ts';
+export { HybridHasher } from './hashers/hybrid-hasher.ts';
+export { MerkleTree, MerkleTreeShape } from './hashers/merkle-tree.ts';
+export { HashPool, type HashPoolOptions } from './hashers/pool.ts';
+export { type Chunk, type Hash, type IterBlocksOptions, iterBlocks } from './hashers/records.ts';
+export { V1Hasher } from './hashers/v1-hasher.ts';
+export { V2Hasher } from './hashers/v2-hasher.ts';
+export { sortV1, sortV2 } from './layout/order.ts';
 export { addPadfiles, isPadFile, type PaddedFile, type PaddingOptions } from './layout/padding.ts';
 export { choosePieceLength } from './layout/piece-length.ts';
 export { infodictDiscriminator, TorrentVersion } from './model/discriminator.ts';
 export { FileItem, FileList } from './model/file-item.ts';
-export { FileTree, type FileTreeItem, type FlatFile, flattenTree, unflattenTree } from './model/file-tree.ts';
+export { FileTree, type FileTreeItem, type FlatFile } from './model/file-tree.ts';
 export { HashList, type HashSize } from './model/hash-list.ts';
 export {
   InfoDictHybrid,

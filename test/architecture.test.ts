@@ -7,7 +7,18 @@ import { fileURLToPath } from 'node:url';
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 
 /** The rooms of src from the top down: each imports only from itself and from those below it. */
-const ROOMS = [['cli'], ['create'], ['print'], ['hash'], ['model'], ['layout'], ['digest'], ['bencode'], ['errors.ts']];
+const ROOMS = [
+  ['cli'],
+  ['hashers'],
+  ['create'],
+  ['print'],
+  ['hash'],
+  ['model'],
+  ['layout'],
+  ['digest'],
+  ['bencode'],
+  ['errors.ts'],
+];
 /** What only these rooms may load: the library must not. */
 const COMMAND_ONLY = ['commander', 'picocolors', 'picomatch'];
 /** The one file that loads the addon. */

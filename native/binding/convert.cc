@@ -41,7 +41,8 @@ class FileReader {
  public:
   explicit FileReader(Napi::Env env) : env_(env) {}
 
-  PlanFile read(const Napi::Object& value) const {
+  // Content in memory is added to `memory`.
+  PlanFile read(const Napi::Object& value, Napi::Array& memory) const {
     PlanFile file;
     const Napi::Value path = value.Get(path_);
     if (path.IsString()) {
@@ -50,22 +51,37 @@ class FileReader {
       const auto bytes = path.As<Napi::Buffer<char>>();
       file.path.assign(bytes.Data(), bytes.Length());
     } else if (path.IsNull()) {
-      file.pad = true;
+      const Napi::Value data = value.Get(data_);
+      file.pad = data.IsUndefined();
+      if (!file.pad) view(data, file, memory);
     } else {
       throw Napi::TypeError::New(env_, "wrong type of plan field path");
     }
     file.offset = size(value, offset_);
     file.length = size(value, length_);
-    file.size = size(value, size_);
+    if (file.data == nullptr) file.size = size(value, size_);
     file.mtime_ms = number(value, mtime_ms_);
+    if (file.data != nullptr && (file.length > file.size || file.offset > file.size - file.length))
+      throw Napi::RangeError::New(env_, "plan field out of range: data");
     return file;
   }
 
  private:
+  void view(const Napi::Value& data, PlanFile& file, Napi::Array& memory) const {
+    if (!data.IsTypedArray() || data.As<Napi::TypedArray>().TypedArrayType() != napi_uint8_array)
+      throw Napi::TypeError::New(env_, "wrong type of plan field data");
+    const auto bytes = data.As<Napi::Uint8Array>();
+    static constexpr std::uint8_t kNothing = 0;
+    file.data = bytes.ByteLength() == 0 ? &kNothing : bytes.Data();
+    file.size = bytes.ByteLength();
+    memory.Set(memory.Length(), data);
+  }
+
   Napi::String key(const char* name) const { return Napi::String::New(env_, name); }
 
   Napi::Env env_;
   Napi::String path_ = key("path");
+  Napi::String data_ = key("data");
   Napi::String offset_ = key("offset");
   Napi::String length_ = key("length");
   Napi::String size_ = key("size");
@@ -86,7 +102,7 @@ Napi::Buffer<std::uint8_t> to_buffer(Napi::Env env, std::vector<std::uint8_t> by
 
 }  // namespace
 
-Plan to_plan(const Napi::Object& value) {
+Plan to_plan(const Napi::Object& value, Napi::Array& memory) {
   const Napi::Env env = value.Env();
   Plan plan;
   const std::string kind = text(value, "kind");
@@ -109,7 +125,7 @@ Plan to_plan(const Napi::Object& value) {
   const FileReader reader(env);
   for (std::uint32_t i = 0; i < count; ++i) {
     const Napi::HandleScope scope(env);
-    plan.files.push_back(reader.read(files.Get(i).As<Napi::Object>()));
+    plan.files.push_back(reader.read(files.Get(i).As<Napi::Object>(), memory));
   }
   return plan;
 }

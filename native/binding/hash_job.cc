@@ -19,7 +19,8 @@ Napi::Function HashJob::define(Napi::Env env) {
 HashJob::HashJob(const Napi::CallbackInfo& info) : ObjectWrap(info) {
   const Napi::Env env = info.Env();
   const Kernels kernels = active_kernels(env);
-  Plan plan = to_plan(info[0].As<Napi::Object>());
+  Napi::Array memory = Napi::Array::New(env);
+  Plan plan = to_plan(info[0].As<Napi::Object>(), memory);
   try {
     pending_ = std::make_shared<Pending<Job>>(env, std::move(plan), kernels);
   } catch (const Failure& failure) {
@@ -28,6 +29,7 @@ HashJob::HashJob(const Napi::CallbackInfo& info) : ObjectWrap(info) {
     throw to_error(env, {Failure::Code::no_memory, 0, {}, {}});
   }
   info.This().As<Napi::Object>().Set("done", pending_->promise());
+  if (memory.Length() != 0) pending_->keep(memory);
   Pending<Job>::start(env, pending_);
 }
 

@@ -28,6 +28,9 @@ class Pending {
     pending->task_.start([finished]() { finished.NonBlockingCall(); });
   }
 
+  // What the task reads from JavaScript's memory: not collected before the threads have ended.
+  void keep(const Napi::Object& memory) { memory_ = Napi::Persistent(memory); }
+
   Napi::Promise promise() const { return deferred_.Promise(); }
   const Task& task() const { return task_; }
   bool settled() const { return settled_; }
@@ -40,6 +43,7 @@ class Pending {
     if (env == nullptr) return;
     const std::shared_ptr<Pending> pending = *owner;
     pending->task_.join();
+    pending->memory_.Reset();
     napi_remove_env_cleanup_hook(env, on_cleanup, pending.get());
     pending->settled_ = true;
     try {
@@ -50,13 +54,18 @@ class Pending {
     pending->finished_.Release();
   }
 
-  static void on_cleanup(void* pending) { static_cast<Pending*>(pending)->task_.stop(); }
+  static void on_cleanup(void* data) {
+    auto* pending = static_cast<Pending*>(data);
+    pending->task_.stop();
+    pending->memory_.Reset();
+  }
 
   using Finished = Napi::TypedThreadSafeFunction<std::shared_ptr<Pending>, void, call_js>;
 
   Napi::Promise::Deferred deferred_;
   bool settled_ = false;
   Finished finished_;
+  Napi::ObjectReference memory_;
   Task task_;
 };
 

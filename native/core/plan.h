@@ -11,7 +11,9 @@ namespace metainfo {
 enum class Kind { v1, v2, hybrid };
 
 struct PlanFile {
-  std::string path;          // bytes as the system wants them; empty for a pad
+  std::string path;  // bytes as the system wants them; empty for a pad, and for content in memory
+  const std::uint8_t* data =
+      nullptr;               // content in memory: it stays there, unchanged, until the job is settled
   bool pad = false;          // zeros that no file holds
   std::uint64_t offset = 0;  // where the content begins in the file on disk
   std::uint64_t length = 0;  // bytes of content

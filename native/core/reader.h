@@ -1,4 +1,4 @@
-// An open regular file that must stay what it was when the job was planned.
+// An open regular file that must stay what it was when the job was planned; or content that is in memory.
 #pragma once
 
 #include <cstddef>
@@ -27,7 +27,7 @@ class Reader {
 
  private:
   const PlanFile& file_;
-  int descriptor_;
+  int descriptor_ = -1;  // none for content in memory
 };
 
 // What stat(2) says of a path, in Node's units.

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cmath>
+#include <cstring>
 #include <limits>
 
 #include "core/reader.h"
@@ -54,7 +55,9 @@ int open_retrying(const char* path) {
 
 }  // namespace
 
-Reader::Reader(const PlanFile& file) : file_(file), descriptor_(open_retrying(file.path.c_str())) {
+Reader::Reader(const PlanFile& file) : file_(file) {
+  if (file.data != nullptr) return;
+  descriptor_ = open_retrying(file.path.c_str());
   // ENXIO is what open() says of a socket.
   if (descriptor_ < 0)
     throw Failure{errno == ENXIO ? Failure::Code::not_a_file : Failure::Code::open, errno, file.path, {}};
@@ -68,9 +71,15 @@ Reader::Reader(const PlanFile& file) : file_(file), descriptor_(open_retrying(fi
   }
 }
 
-Reader::~Reader() { ::close(descriptor_); }
+Reader::~Reader() {
+  if (descriptor_ >= 0) ::close(descriptor_);
+}
 
 void Reader::read(std::uint64_t offset, std::uint8_t* out, std::size_t size) const {
+  if (file_.data != nullptr) {
+    std::memcpy(out, file_.data + file_.offset + offset, size);
+    return;
+  }
   while (size != 0) {
     const ssize_t count = ::pread(descriptor_, out, size, static_cast<off_t>(file_.offset + offset));
     if (count < 0 && errno == EINTR) continue;
@@ -87,6 +96,7 @@ void Reader::read(std::uint64_t offset, std::uint8_t* out, std::size_t size) con
 }
 
 void Reader::will_need(std::uint64_t offset, std::uint64_t size) const {
+  if (descriptor_ < 0) return;
   const auto start = static_cast<off_t>(file_.offset + offset);
 #ifdef __APPLE__
   radvisory advice{start, static_cast<int>(std::min<std::uint64_t>(size, std::numeric_limits<int>::max()))};
@@ -100,7 +110,9 @@ void Reader::will_need(std::uint64_t offset, std::uint64_t size) const {
 #endif
 }
 
-void Reader::check_unchanged() const { require_as_planned(status_of(descriptor_, file_), file_); }
+void Reader::check_unchanged() const {
+  if (descriptor_ >= 0) require_as_planned(status_of(descriptor_, file_), file_);
+}
 
 FileStatus file_status(const char* path) {
   struct stat status;

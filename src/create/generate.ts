@@ -1,10 +1,18 @@
 import { availableParallelism } from 'node:os';
 import { encode } from '../bencode/encode.ts';
-import type { Encodable } from '../bencode/value.ts';
-import { AbortError, MetainfoError, shown, throwIfAborted, toHex } from '../errors.ts';
+import type { Encodable, RawBencode } from '../bencode/value.ts';
+import { MetainfoError, shown, throwIfAborted, toHex } from '../errors.ts';
 import type { Engine } from '../hash/engine.ts';
 import { nativeEngine } from '../hash/native.ts';
-import { type Digests, type HashPlan, layerCount, planResources, type ResourceOptions } from '../hash/plan.ts';
+import {
+  type Digests,
+  type HashJob,
+  type HashPlan,
+  layerCount,
+  type PlanFile,
+  planResources,
+  type ResourceOptions,
+} from '../hash/plan.ts';
 import { addPadfiles, isPadFile } from '../layout/padding.ts';
 import { checkPieceLength, choosePieceLength } from '../layout/piece-length.ts';
 import { unsafeComponent } from '../layout/safe-path.ts';
@@ -15,32 +23,16 @@ import { HashList } from '../model/hash-list.ts';
 import { encodeFileList, encodeFlatTree } from '../model/raw-files.ts';
 import { Torrent } from '../model/torrent.ts';
 import { encodeFields, INFO, TORRENT } from '../model/wire.ts';
-import type { ProgressBar } from '../print/progress-bar.ts';
-import type { ScannedFile } from './scan.ts';
+import { type ContentFile, type Hashed, onPlan, padOnPlan, type TreeDigests } from './content.ts';
+import { vanished, type WatchOptions, type Work, watch } from './run.ts';
 import { parseSimilar } from './similar.ts';
+import { type SourceFile, sourceFiles, takeStreams } from './sources.ts';
+import { hashStreams } from './streams.ts';
 import type { TorrentCreate } from './torrent-create.ts';
 
-/** How far a generation is. */
-export interface Progress {
-  /** Bytes of content hashed. */
-  bytes: number;
-  totalBytes: number;
-  /** The file being hashed, from the torrent's root with `/`. */
-  file: string;
-  /** Since hashing began. */
-  seconds: number;
-  /** Jobs of this process that go before this one while it waits for a thread; 0 while it has one. */
-  queued: number;
-}
-
-export interface GenerateOptions extends ResourceOptions {
+export interface GenerateOptions extends ResourceOptions, WatchOptions {
   /** Default `hybrid`. */
   version?: TorrentVersion;
-  /** Show a bar (lines, when it is no terminal) on standard error; default false. */
-  progress?: boolean;
-  /** Called about ten times a second while files are hashed. */
-  onProgress?: ((progress: Progress) => void) | undefined;
-  signal?: AbortSignal | undefined;
   /** v1: add pad files, so that every file starts at a piece's start (BEP 47). Default false; a hybrid always has them. */
   padding?: boolean;
   /** Pad after the last file too, as libtorrent from 2.0.8 does. Default true. */
@@ -48,10 +40,6 @@ export interface GenerateOptions extends ResourceOptions {
   /** Default: the native one. */
   engine?: Engine | undefined;
 }
-
-const PROGRESS_INTERVAL_MS = 100;
-/** Before it has anything to show, and after small torrents are made: what draws it takes longer than they do. */
-const LOAD_BAR_AFTER_MS = 500;
 
 /** Hashes the files of a draft and makes the torrent. See {@link TorrentCreate.generate}. */
 export async function generate(draft: TorrentCreate, options: GenerateOptions): Promise<Torrent> {
@@ -66,62 +54,163 @@ export async function generate(draft: TorrentCreate, options: GenerateOptions): 
   // Before the work, not after it.
   const creationDate = draft.fields.creationDate ?? sourceDate();
   throwIfAborted(signal);
+  const context = { draft, version, wanted, engine, resources, options };
 
-  const { single, files } = await draft.findFiles({ v1Order: version === 'v1', signal });
-  const totalSize = requireContent(files, draft.pathRoot);
-  const pieceLength = wanted ?? choosePieceLength(totalSize);
-  const v1Items = v1List(files, { draft, version, single, pieceLength, options });
-  const plan: HashPlan = { files: planFiles(v1Items), kind: version, pieceLength, onMissing: 'fail', ...resources };
-  const work = { name, totalBytes: totalSize, items: v1Items };
-  // What needs no hash is made while the files are hashed.
-  const [digests, fileList] = await Promise.all([
-    run(engine, plan, work, options),
-    version === 'v2' || single ? null : encodeFileList(v1Items),
-  ]);
-  const pieces = digests.v1 ? new HashList(digests.v1, 20) : null;
-  const v2 = digests.v2 ? v2Content(v1Items, plan, digests.v2, single ? name : null) : null;
-  requireSameAsDraft(draft, v1Items, { pieces, ...v2 });
+  const sources = sourceFiles(draft.fields.sources ?? []);
+  const destroyStreams = takeStreams(sources);
+  try {
+    const { single, files } = await draft.findFiles({ v1Order: version === 'v1', sources, signal });
+    const { pieceLength, list, hashed } = await hashFiles(files, { ...context, single, sources });
+    const length = single && version !== 'v2' ? (hashed.lengths[0] as number) : null;
+    const pieces = hashed.pieces && new HashList(hashed.pieces, 20);
+    const v2 = hashed.trees && v2Content(files, hashed, single ? name : null);
+    requireSameAsDraft(draft, files, { lengths: hashed.lengths, pieces, ...v2 });
 
-  const length = single && version !== 'v2' ? totalSize : null;
-  const own = { name, pieceLength, pieces, length, files: null, metaVersion: v2 && 2, fileTree: null };
-  const info = encodeFields({ ...draft.info, ...own }, INFO);
-  if (fileList) info.set('files', fileList);
-  if (v2) info.set('file tree', encodeFlatTree(v2.flat));
-  return Torrent.fromBytes(encode(assemble(draft, { info, creationDate, pieceLayers: v2?.pieceLayers ?? null })));
+    const own = { name, pieceLength, pieces, length, files: null, metaVersion: v2 && 2, fileTree: null };
+    const info = encodeFields({ ...draft.info, ...own }, INFO);
+    if (list) info.set('files', list);
+    if (v2) info.set('file tree', encodeFlatTree(v2.flat));
+    return Torrent.fromBytes(encode(assemble(draft, { info, creationDate, pieceLayers: v2?.pieceLayers ?? null })));
+  } catch (error) {
+    destroyStreams();
+    throw error;
+  }
 }
 
-/** An item of the v1 list, with where its bytes are; pads have no file. */
-type PlannedItem = FileItem & { scanned?: ScannedFile };
-
-interface ListOptions {
+interface Files {
   draft: TorrentCreate;
   version: TorrentVersion;
   single: boolean;
-  pieceLength: number;
+  /** The piece length that was asked for. */
+  wanted: number | null | undefined;
+  sources: readonly SourceFile[];
+  engine: Engine;
+  resources: ReturnType<typeof planResources>;
   options: GenerateOptions;
 }
 
+interface HashedFiles {
+  pieceLength: number;
+  /** The v1 `files`. */
+  list: RawBencode | null;
+  hashed: Hashed;
+}
+
+async function hashFiles(files: readonly ContentFile[], context: Files): Promise<HashedFiles> {
+  const { draft, version, single, wanted, sources, engine, resources, options } = context;
+  const streams = sources.filter(({ stream }) => stream);
+  const known = files.every(({ length }) => length !== null);
+  const lengths = files.map(({ length }) => length ?? 0);
+  if (known) requireContent(lengths, draft.pathRoot);
+  const pieceLength = wanted ?? (known ? choosePieceLength(sum(lengths)) : UNKNOWN_PIECE_LENGTH);
+  const encodeList = (sizes: readonly number[]) =>
+    version === 'v2' || single ? null : encodeFileList(v1List(files, sizes, { ...context, pieceLength }));
+  if (streams.length === 0) {
+    const items = v1List(files, lengths, { ...context, pieceLength });
+    const plan: HashPlan = { files: planFiles(items), kind: version, pieceLength, onMissing: 'fail', ...resources };
+    const totalBytes = sum(lengths);
+    const nameOf = (index: number) => items[index]?.path.join('/') || (draft.info.name as string);
+    // What needs no hash is made while the files are hashed.
+    const [digests, list] = await Promise.all([
+      watch(() => workOf(engine.start(plan), { totalBytes, nameOf }), options),
+      version === 'v2' || single ? null : encodeFileList(items),
+    ]).catch((error) => {
+      throw vanished(error);
+    });
+    const trees = digests.v2 ? treesOf(items, plan, digests.v2) : null;
+    return { pieceLength, list, hashed: { lengths, pieces: digests.v1 ?? null, trees } };
+  }
+
+  const padded = version !== 'v2' && hasPads(context) && files.length > 1;
+  const tailPad = options.tailPad ?? true;
+  if (padded && !tailPad && !known) {
+    const path = files.find(({ length }) => length === null)?.path.join('/');
+    throw new MetainfoError('ERR_SIZE_UNKNOWN', `Without a pad at the end, the size of ${path} must be given.`, {
+      path,
+    });
+  }
+  const last = lengths.findLastIndex((length) => length > 0);
+  const content = {
+    files,
+    streams,
+    kind: version,
+    pieceLength,
+    isPadded: padded ? (index: number) => tailPad || index < last : null,
+    threads: resources.threads,
+    // Room for some pieces, unless something else was asked for.
+    memoryLimit: options.memoryLimit ?? Math.max(resources.memoryLimit, 8 * pieceLength),
+    readSize: options.readSize,
+  };
+  const hashed = await watch(() => hashStreams(engine, content), options).catch((error) => {
+    throw vanished(error);
+  });
+  requireContent(hashed.lengths, draft.pathRoot);
+  return { pieceLength, list: encodeList(hashed.lengths), hashed };
+}
+
+/** For content whose size nobody knows: what is chosen for 512 MiB to 1 GiB. */
+const UNKNOWN_PIECE_LENGTH = 2 ** 20;
+
+interface JobNames {
+  totalBytes: number;
+  nameOf: (index: number) => string;
+}
+
+function workOf(job: HashJob, { totalBytes, nameOf }: JobNames): Work<Digests> {
+  return {
+    done: job.done,
+    progress: () => {
+      const { bytes, fileIndex, queued } = job.progress();
+      return { bytes, totalBytes, file: nameOf(fileIndex), queued };
+    },
+    cancel: () => job.cancel(),
+  };
+}
+
+/** An item of the v1 list, with where its bytes are; pads have none. */
+type PlannedItem = FileItem & { content?: ContentFile };
+
+/** Whether files begin with a piece in the v1 description. */
+function hasPads({ version, single, options }: Files): boolean {
+  return !single && (version === 'hybrid' || (version === 'v1' && (options.padding ?? false)));
+}
+
 /** The files in the torrent's order, pads among them where there are to be any. */
-function v1List(files: readonly ScannedFile[], list: ListOptions): PlannedItem[] {
-  const { draft, version, single, pieceLength, options } = list;
+function v1List(
+  files: readonly ContentFile[],
+  lengths: readonly number[],
+  list: Files & { pieceLength: number },
+): PlannedItem[] {
+  const { draft, pieceLength, options } = list;
   // What the draft says of a file beside its size, such as attr, stays.
   const given = draft.info.files && new Map(draft.info.files.map((item) => [item.path.join('/'), item]));
-  const items: PlannedItem[] = files.map((scanned) => {
-    const { path, length } = scanned;
-    return { ...given?.get(path.join('/')), length, path, scanned };
+  const items: PlannedItem[] = files.map((content, index) => {
+    const { path } = content;
+    return { ...given?.get(path.join('/')), length: lengths[index] as number, path, content };
   });
-  const padded = version === 'hybrid' || (version === 'v1' && (options.padding ?? false));
-  return padded && !single ? addPadfiles(items, pieceLength, { tailPad: options.tailPad ?? true }) : items;
+  return hasPads(list) ? addPadfiles(items, pieceLength, { tailPad: options.tailPad ?? true }) : items;
 }
 
 function planFiles(items: readonly PlannedItem[]): HashPlan['files'] {
-  return items.map(({ length, scanned }) => ({
-    path: scanned?.diskPath ?? null,
-    offset: 0,
-    length,
-    size: length,
-    mtimeMs: scanned?.mtimeMs ?? Number.NaN,
-  }));
+  return items.map(({ length, content }) => (content ? onPlan(content) : padOnPlan(length)));
+}
+
+/** What the files of a plan hash to, pads left out. */
+function treesOf(
+  items: readonly PlannedItem[],
+  plan: HashPlan,
+  { roots, layers }: NonNullable<Digests['v2']>,
+): TreeDigests[] {
+  const trees: TreeDigests[] = [];
+  let at = 0;
+  for (const [index, { length, content }] of items.entries()) {
+    if (!content) continue;
+    const end = at + layerCount(plan.files[index] as PlanFile, plan.pieceLength) * 32;
+    const root = length > 0 ? roots.subarray(index * 32, (index + 1) * 32) : null;
+    trees.push({ root, layer: layers.subarray(at, end) });
+    at = end;
+  }
+  return trees;
 }
 
 interface V2Content {
@@ -131,93 +220,15 @@ interface V2Content {
 }
 
 /** The files of the tree and the layers; `singleName` is the one file's name when the torrent is no folder. */
-function v2Content(
-  items: readonly PlannedItem[],
-  plan: HashPlan,
-  { roots, layers }: NonNullable<Digests['v2']>,
-  singleName: string | null,
-): V2Content {
-  const flat: FlatFile[] = [];
+function v2Content(files: readonly ContentFile[], { lengths, trees }: Hashed, singleName: string | null): V2Content {
   const pieceLayers = new Map<string, HashList>();
-  let at = 0;
-  for (const [index, { length, path, scanned }] of items.entries()) {
-    if (!scanned) continue;
-    const piecesRoot = length > 0 ? roots.subarray(index * 32, (index + 1) * 32) : null;
-    flat.push({ length, piecesRoot, path: singleName === null ? path : [singleName] });
-    const end = at + layerCount(plan.files[index] as HashPlan['files'][number], plan.pieceLength) * 32;
-    if (end > at && piecesRoot) pieceLayers.set(toHex(piecesRoot), new HashList(layers.subarray(at, end), 32));
-    at = end;
-  }
+  const flat = files.map(({ path }, index): FlatFile => {
+    const { root, layer } = (trees as readonly TreeDigests[])[index] as TreeDigests;
+    if (root && layer.length > 0) pieceLayers.set(toHex(root), new HashList(layer, 32));
+    const length = lengths[index] as number;
+    return { length, piecesRoot: root, path: singleName === null ? path : [singleName] };
+  });
   return { flat, pieceLayers };
-}
-
-interface Work {
-  name: string;
-  totalBytes: number;
-  items: readonly PlannedItem[];
-}
-
-function vanished({ path, cause }: MetainfoError): MetainfoError {
-  return new MetainfoError('ERR_FILE_CHANGED', `${path} was deleted before it was hashed.`, { path, cause });
-}
-
-async function run(
-  engine: Engine,
-  plan: HashPlan,
-  { name, totalBytes, items }: Work,
-  { signal, onProgress, progress = false }: GenerateOptions,
-): Promise<Digests> {
-  throwIfAborted(signal);
-  const started = process.uptime();
-  const job = engine.start(plan);
-  const cancel = () => job.cancel();
-  signal?.addEventListener('abort', cancel, { once: true });
-  // It may have fired while the engine started.
-  if (signal?.aborted) cancel();
-  let bar = null as ProgressBar | null;
-  const loadBar = () =>
-    import('../print/progress-bar.ts').then(
-      ({ progressBar }) => {
-        bar = progressBar(process.stderr);
-      },
-      // The work goes on without.
-      () => {},
-    );
-  const report = () => {
-    const { bytes, fileIndex, queued } = job.progress();
-    const seconds = process.uptime() - started;
-    const now: Progress = { bytes, totalBytes, file: items[fileIndex]?.path.join('/') || name, seconds, queued };
-    onProgress?.(now);
-    bar?.update(now);
-  };
-  // A callback that throws ends the job; thrown in a timer it would end the process.
-  let thrown: { error: unknown } | null = null;
-  const tick = () => {
-    try {
-      report();
-    } catch (error) {
-      thrown ??= { error };
-      job.cancel();
-    }
-  };
-  const timer = onProgress || progress ? setInterval(tick, PROGRESS_INTERVAL_MS) : null;
-  const barTimer = progress ? setTimeout(loadBar, LOAD_BAR_AFTER_MS) : null;
-  try {
-    const digests = await job.done;
-    if (timer) report();
-    return digests;
-  } catch (error) {
-    if (thrown) throw (thrown as { error: unknown }).error;
-    // The scan has seen it.
-    if ((error as MetainfoError).code === 'ERR_NOT_FOUND') throw vanished(error as MetainfoError);
-    if (signal?.aborted && (error as MetainfoError).code === 'ERR_ABORTED') throw new AbortError(signal);
-    throw error;
-  } finally {
-    if (timer) clearInterval(timer);
-    if (barTimer) clearTimeout(barTimer);
-    bar?.finish();
-    signal?.removeEventListener('abort', cancel);
-  }
 }
 
 interface Parts {
@@ -265,24 +276,32 @@ function checkName(name: string): string {
   return name;
 }
 
-/** The total size; an error when there is nothing to hash: clients refuse such torrents. */
-function requireContent(files: readonly ScannedFile[], root: string): number {
-  if (files.length === 0) {
+/** An error when there is nothing to hash: clients refuse such torrents. */
+function requireContent(lengths: readonly number[], root: string): void {
+  if (lengths.length === 0) {
     throw new MetainfoError('ERR_NO_FILES', `There are no files in ${root}, or all are left out.`, { path: root });
   }
-  const total = files.reduce((sum, file) => sum + file.length, 0);
+  const total = sum(lengths);
   if (total === 0)
     throw new MetainfoError('ERR_NO_DATA', `All files in ${root} are empty: there is nothing to hash.`, { path: root });
   if (!Number.isSafeInteger(total))
     throw new MetainfoError('ERR_TOO_LARGE', `${root} holds more than 2^53 bytes.`, { path: root });
-  return total;
+}
+
+function sum(lengths: readonly number[]): number {
+  return lengths.reduce((total, length) => total + length, 0);
 }
 
 /** Sizes and hashes that a draft gives must be those of the files. */
 function requireSameAsDraft(
   { info: given, fields }: TorrentCreate,
-  items: readonly PlannedItem[],
-  { pieces, flat = [], pieceLayers }: Partial<V2Content> & { pieces: HashList | null },
+  files: readonly ContentFile[],
+  {
+    lengths,
+    pieces,
+    flat = [],
+    pieceLayers,
+  }: Partial<V2Content> & Pick<Hashed, 'lengths'> & { pieces: HashList | null },
 ): void {
   const mismatch = (what: string) => {
     const message = `${what} in the draft is not that of the files: leave it out, or mend the files.`;
@@ -290,9 +309,9 @@ function requireSameAsDraft(
   };
   const differ = (a?: Uint8Array | null, b?: Uint8Array | null) => a && b && Buffer.compare(a, b) !== 0;
   if (differ(given.pieces?.bytes, pieces?.bytes)) throw mismatch('pieces');
-  if (given.length != null && given.length !== items[0]?.length) throw mismatch('length');
+  if (given.length != null && given.length !== lengths[0]) throw mismatch('length');
   if (given.files || given.fileTree) {
-    const sizes = new Map(items.map((item) => [item.path.join('/'), item.length]));
+    const sizes = new Map(files.map(({ path }, index) => [path.join('/'), lengths[index]]));
     const leaves = new Map(flat.map((file) => [file.path.join('/'), file]));
     const listed = (given.files ?? []).filter((file) => !isPadFile(file));
     for (const { path, length, piecesRoot } of [...listed, ...flattenTree(given.fileTree ?? new Map())] as FlatFile[]) {

@@ -14,9 +14,11 @@ import { Text, TextList, Tiers, Timestamp } from '../model/primitives.ts';
 import { failuresOf } from '../model/rules.ts';
 import type { Torrent } from '../model/torrent.ts';
 import { fromInput, INFO, TORRENT } from '../model/wire.ts';
+import type { ContentFile } from './content.ts';
 import { type GenerateOptions, generate } from './generate.ts';
 import { type ScanFilter, type ScannedFile, type ScanOptions, scan } from './scan.ts';
 import { parseSimilar } from './similar.ts';
+import { checkSources, type Source, type SourceFile, sourceFiles } from './sources.ts';
 
 /** This package's version. */
 export const { version: VERSION } = JSON.parse(
@@ -44,6 +46,11 @@ export interface TorrentCreateFields extends ScanFilter {
 
   /** Files and folders to include, beneath `pathRoot`; absolute, or relative to it. Absent: all that is beneath it. */
   paths?: readonly string[] | null | undefined;
+  /**
+   * Files whose content is not on this disk. Files on disk are then taken only where `paths` names them. v1 keeps the
+   * order: first the paths, then the sources.
+   */
+  sources?: readonly Source[] | null | undefined;
   /** The folder that `paths` are in, or a single file; absolute. Default: the current folder. */
   pathRoot?: string | undefined;
   /** A flat list puts each tracker in a tier of its own; a list of lists gives the tiers (BEP 12). */
@@ -55,7 +62,7 @@ export interface TorrentCreateFields extends ScanFilter {
 }
 
 /** What a draft has beside a torrent's fields. */
-const OWN = ['info', 'paths', 'pathRoot', 'trackers', 'pieceLength', 'similar', 'exclude', 'include'];
+const OWN = ['info', 'paths', 'sources', 'pathRoot', 'trackers', 'pieceLength', 'similar', 'exclude', 'include'];
 
 /** Trackers under their on-disk keys. */
 export interface TrackerFields {
@@ -75,13 +82,15 @@ export interface GetPathsOptions {
 
 interface FindOptions extends Pick<ScanOptions, 'systemFiles' | 'signal'> {
   v1Order: boolean;
+  /** Of the draft. */
+  sources: readonly SourceFile[];
 }
 
-/** The files of a draft on disk, in the torrent's order. */
+/** The files of a draft, in the torrent's order. */
 export interface DraftFiles {
   /** Whether the torrent is one file, not a folder. */
   single: boolean;
-  files: ScannedFile[];
+  files: ContentFile[];
 }
 
 /**
@@ -110,7 +119,7 @@ export class TorrentCreate {
     if (issues.hasErrors) throw new ValidationError(issues.finish(), 'draft');
     this.fields = fields;
     this.pathRoot = fields.pathRoot ?? process.cwd();
-    this.info = nameFromPathRoot(fields.info ?? {}, this.pathRoot);
+    this.info = withName(fields.info ?? {}, this.pathRoot, fields);
     this.createdBy = fields.createdBy === undefined ? CREATED_BY : fields.createdBy;
   }
 
@@ -139,19 +148,28 @@ export class TorrentCreate {
    */
   async getPaths({ clean = true, v1Order = false }: GetPathsOptions = {}): Promise<string[]> {
     const given = this.#givenPaths();
-    if (given && !clean) return given.map((parts) => parts.join('/'));
-    const { single, files } = await this.findFiles({ v1Order, systemFiles: !clean });
+    const sources = sourceFiles(this.fields.sources ?? []);
+    if ((given || sources.length > 0) && !clean)
+      return [...(given ?? []), ...sources.map(({ path: parts }) => parts)].map((parts) => parts.join('/'));
+    const { single, files } = await this.findFiles({ v1Order, systemFiles: !clean, sources });
     return files.map((file) => (single ? this.#singlePath() : file.path.join('/')));
   }
 
-  /** @internal The files on disk, in v1 or v2 order; what the draft lists by name in v1 order stays as it is given. */
-  async findFiles({ v1Order, ...options }: FindOptions): Promise<DraftFiles> {
+  /** @internal The files, in v1 or v2 order; what the draft lists by name in v1 order stays as it is given. */
+  async findFiles({ v1Order, sources, ...options }: FindOptions): Promise<DraftFiles> {
     const { exclude, include } = this.fields;
     const given = this.#givenPaths();
-    const found = await scan(this.pathRoot, given, { exclude, include, ...options });
-    const single = found.length === 1 && (found[0]?.path.length === 0 || this.#isSingleFile());
-    if (!v1Order) return { single, files: sortV2(found) };
-    return { single, files: given ? inGivenOrder(found, given) : sortV1(found) };
+    const onDisk = given !== null || sources.length === 0;
+    const found = onDisk ? await scan(this.pathRoot, given, { exclude, include, ...options }) : [];
+    if (sources.length === 0) {
+      const single = found.length === 1 && (found[0]?.path.length === 0 || this.#isSingleFile());
+      if (!v1Order) return { single, files: sortV2(found) };
+      return { single, files: given ? inGivenOrder(found, given) : sortV1(found) };
+    }
+    const files = [...(given ? inGivenOrder(found, given) : found), ...sources];
+    requireDifferentPaths(files);
+    const single = files.length === 1 && found.length === 0 && this.#isSingleSource();
+    return { single, files: v1Order ? files : sortV2(files) };
   }
 
   /** The paths that the draft names, by order of precedence; null when it names none. */
@@ -174,6 +192,11 @@ export class TorrentCreate {
       fileTree.get(name) instanceof Map &&
       (fileTree.get(name) as Map<string, unknown>).has('')
     );
+  }
+
+  /** One source at the top level is the whole torrent when it has its name, or when the draft has no other. */
+  #isSingleSource(): boolean {
+    return this.fields.sources?.length === 1 && this.fields.sources[0]?.path === this.info.name;
   }
 
   #singlePath(): string {
@@ -230,6 +253,7 @@ function checkFields(fields: TorrentCreateFields, issues: Issues): void {
   if (pieceLength != null && !isPowerOfTwo(pieceLength)) {
     issues.add('pieceLength', ['pieceLength'], `expected a power of two, got ${shown(pieceLength)}`);
   }
+  checkSources(fields.sources, issues);
   checkSimilar(fields.similar, issues);
   checkUrls(fields, issues);
   noDuplicatedParams(fields, issues);
@@ -268,6 +292,9 @@ function noDuplicatedParams(fields: TorrentCreateFields, issues: Issues): void {
     ['paths', 'info.files', info.files],
     ['paths', 'info.fileTree', info.fileTree],
     ['paths', 'info.length', info.length],
+    ['sources', 'info.files', info.files],
+    ['sources', 'info.fileTree', info.fileTree],
+    ['sources', 'info.length', info.length],
     ['trackers', 'announce', fields.announce],
     ['trackers', 'announceList', fields.announceList],
     ['pieceLength', 'info.pieceLength', info.pieceLength],
@@ -279,10 +306,35 @@ function noDuplicatedParams(fields: TorrentCreateFields, issues: Issues): void {
   }
 }
 
-/** A name that is not given is that of the path root. */
-function nameFromPathRoot(info: InfoDictHybridCreate, pathRoot: string): InfoDictHybridCreate {
+/** A name that is not given is that of the path root, or of the one source at the top level. */
+function withName(
+  info: InfoDictHybridCreate,
+  pathRoot: string,
+  { sources, paths, pathRoot: given }: TorrentCreateFields,
+): InfoDictHybridCreate {
   if (info.name != null) return info;
+  const only = sources?.length === 1 && !paths ? sources[0]?.path : undefined;
+  if (only !== undefined && !only.includes('/')) return { ...info, name: only };
+  if (sources && !paths && given === undefined)
+    throw new MetainfoError('ERR_NAME', 'Nothing gives the torrent a name: give one (info.name).');
   const name = path.basename(pathRoot);
   if (name !== '') return { ...info, name };
   throw new MetainfoError('ERR_NAME', `${pathRoot} gives the torrent no name: give one.`, { path: pathRoot });
+}
+
+/** Of files on disk the disk sees to it. */
+function requireDifferentPaths(files: readonly ContentFile[]): void {
+  const paths = files.map(({ path: parts }) => parts.join('/'));
+  const all = new Set<string>();
+  for (const one of paths) {
+    if (all.has(one)) throw new MetainfoError('ERR_DUPLICATE_PATH', `${one} is named twice.`, { path: one });
+    all.add(one);
+  }
+  for (const one of paths) {
+    for (let end = one.lastIndexOf('/'); end > 0; end = one.lastIndexOf('/', end - 1)) {
+      if (!all.has(one.slice(0, end))) continue;
+      const message = `${one.slice(0, end)} is a file, and a folder with ${one} in it.`;
+      throw new MetainfoError('ERR_DUPLICATE_PATH', message, { path: one });
+    }
+  }
 }

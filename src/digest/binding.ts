@@ -4,13 +4,18 @@ import { MetainfoError } from '../errors.ts';
 
 /** A file of a plan, in the torrent's order. */
 export interface PlanFile {
-  /** Where it is on disk, as bytes where they are no UTF-8; null for a pad file: zeros that are read from nowhere. */
+  /** Where it is on disk, as bytes where they are no UTF-8; null for what is not on disk. */
   path: string | Buffer | null;
-  /** Where the content begins in the file on disk, in bytes. */
+  /**
+   * Content in memory, which must neither change nor be transferred until the job is settled. Without it, a file that is
+   * not on disk is a pad: zeros that are read from nowhere.
+   */
+  data?: Uint8Array | undefined;
+  /** Where the content begins in the file, in bytes. */
   offset: number;
   /** Bytes of content. */
   length: number;
-  /** The size of the whole file on disk when it was planned. Another size fails the job. */
+  /** The size of the whole file on disk when it was planned: another size fails the job. Not looked at in memory. */
   size: number;
   /** Its modification time then (`fs.Stats.mtimeMs`); NaN: not checked. */
   mtimeMs: number;

@@ -5,7 +5,7 @@ import { merkleRoot, sha256, zeroRoot } from '../digest/merkle.ts';
 import { fromSystemError, MetainfoError } from '../errors.ts';
 import { BLOCK_SIZE } from '../layout/piece-length.ts';
 import type { Engine } from './engine.ts';
-import { type Digests, type HashJob, type HashPlan, layerCount, type PlanFile } from './plan.ts';
+import { type Digests, type HashJob, type HashPlan, isPad, layerCount, type PlanFile } from './plan.ts';
 
 /** The same results on node:crypto, one file after the other: the oracle of the native engine. */
 export function nodeEngine(): Engine {
@@ -39,9 +39,11 @@ class NodeJob implements HashJob {
     const layers: Uint8Array[] = [];
     for (const [index, file] of files.entries()) {
       const leaves: Uint8Array[] = [];
-      if (file.path === null) pieces?.zeros(file.length);
+      const leavesOf = kind === 'v1' ? null : leaves;
+      if (isPad(file)) pieces?.zeros(file.length);
+      else if (file.data) this.#take(file.data.subarray(file.offset, file.offset + file.length), pieces, leavesOf);
       // An empty file is opened too: it must be what it was.
-      else await this.#read(index, file, pieces, kind === 'v1' ? null : leaves);
+      else await this.#read(index, file, pieces, leavesOf);
       const tree = leaves.length === 0 ? null : finishTree(leaves, layerCount(file, pieceLength), pieceLength);
       roots.push(tree?.root ?? Buffer.alloc(32));
       layers.push(tree?.layer ?? Buffer.alloc(layerCount(file, pieceLength) * 32));
@@ -52,6 +54,13 @@ class NodeJob implements HashJob {
       ...(kind !== 'v1' && { v2: { roots: Buffer.concat(roots), layers: Buffer.concat(layers) } }),
       missing: this.#missing,
     };
+  }
+
+  /** Content, from the start of a block. */
+  #take(bytes: Uint8Array, pieces: PieceHasher | null, leaves: Uint8Array[] | null): void {
+    pieces?.update(bytes);
+    for (let i = 0; leaves && i < bytes.length; i += BLOCK_SIZE) leaves.push(sha256(bytes.subarray(i, i + BLOCK_SIZE)));
+    this.#progress.bytes += bytes.length;
   }
 
   #throwIfCancelled(): void {
@@ -81,11 +90,8 @@ class NodeJob implements HashJob {
         this.#throwIfCancelled();
         const part = buffer.subarray(0, Math.min(buffer.length, file.length - at));
         await readFully(handle, part, file.offset + at, path);
-        pieces?.update(part);
-        for (let i = 0; leaves && i < part.length; i += BLOCK_SIZE)
-          leaves.push(sha256(part.subarray(i, i + BLOCK_SIZE)));
+        this.#take(part, pieces, leaves);
         at += part.length;
-        this.#progress.bytes += part.length;
       }
       await requireAsPlanned(handle, file, path);
     } catch (error) {

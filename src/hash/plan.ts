@@ -4,9 +4,14 @@ import { BLOCK_SIZE, isPowerOfTwo } from '../layout/piece-length.ts';
 
 export type { Digests, HashJob, HashPlan, PlanFile } from '../digest/binding.ts';
 
+/** Whether a file of a plan is a pad: zeros that no file holds. */
+export function isPad({ path, data }: Pick<PlanFile, 'path' | 'data'>): boolean {
+  return path === null && data === undefined;
+}
+
 /** The hashes that a file has in `piece layers`: none unless it is longer than a piece (BEP 52). */
-export function layerCount(file: Pick<PlanFile, 'path' | 'length'>, pieceLength: number): number {
-  return file.path !== null && file.length > pieceLength ? Math.ceil(file.length / pieceLength) : 0;
+export function layerCount(file: Pick<PlanFile, 'path' | 'data' | 'length'>, pieceLength: number): number {
+  return !isPad(file) && file.length > pieceLength ? Math.ceil(file.length / pieceLength) : 0;
 }
 
 /** Default for the buffers of a job, in bytes a thread. */

@@ -21,15 +21,22 @@ export function compareV1(a: PathParts, b: PathParts): number {
   return compareRanks(rankOf(a), rankOf(b));
 }
 
-/** A copy in v1 order. */
-export function sortV1<T extends { path: PathParts }>(files: readonly T[]): T[] {
-  const ranked = files.map((file) => ({ file, rank: rankOf(file.path) }));
+/** What has a path: a file, or the path itself with `/`. */
+type Pathed = { path: PathParts } | string;
+
+function partsOf(file: Pathed): PathParts {
+  return typeof file === 'string' ? file.split('/') : file.path;
+}
+
+/** A copy in v1 order, as {@link compareV1} has it. */
+export function sortV1<T extends Pathed>(files: readonly T[]): T[] {
+  const ranked = files.map((file) => ({ file, rank: rankOf(partsOf(file)) }));
   return ranked.sort((a, b) => compareRanks(a.rank, b.rank)).map(({ file }) => file);
 }
 
-/** A copy in v2 order. */
-export function sortV2<T extends { path: PathParts }>(files: readonly T[]): T[] {
-  return [...files].sort((a, b) => compareV2(a.path, b.path));
+/** A copy in v2 order, as {@link compareV2} has it. */
+export function sortV2<T extends Pathed>(files: readonly T[]): T[] {
+  return [...files].sort((a, b) => compareV2(partsOf(a), partsOf(b)));
 }
 
 /** What v1 order looks at. */

@@ -27,11 +27,15 @@ export interface FlatFile extends FileTreeItem {
   path: string[];
 }
 
-/** A well-formed tree of at least one entry. */
-export const FileTree: Struct<FileTree, null> = define('fileTree', (value) => {
-  if (!(value instanceof Map)) return `Expected a file tree, got ${shown(value)}`;
-  return problemOf(value as FileTree) ?? true;
-});
+/** A well-formed tree of at least one entry; `flatten` and `unflatten` go to a list of files and back. */
+export const FileTree: Struct<FileTree, null> & { flatten: typeof flattenTree; unflatten: typeof unflattenTree } =
+  Object.assign(
+    define<FileTree>('fileTree', (value) => {
+      if (!(value instanceof Map)) return `Expected a file tree, got ${shown(value)}`;
+      return problemOf(value as FileTree) ?? true;
+    }),
+    { flatten: flattenTree, unflatten: unflattenTree },
+  );
 
 /** The files of a tree in its order. Does not recurse. */
 export function flattenTree(tree: FileTree): FlatFile[] {

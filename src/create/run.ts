@@ -1,0 +1,102 @@
+import { AbortError, MetainfoError, throwIfAborted } from '../errors.ts';
+import type { ProgressBar } from '../print/progress-bar.ts';
+
+/** How far a generation is. */
+export interface Progress {
+  /** Bytes of content hashed. */
+  bytes: number;
+  /** Of a stream of unknown size, what has come of it so far. */
+  totalBytes: number;
+  /** The file being hashed, from the torrent's root with `/`. */
+  file: string;
+  /** Since hashing began. */
+  seconds: number;
+  /** Jobs of this process that go before this one while it waits for a thread; 0 while it has one. */
+  queued: number;
+}
+
+/** What every long work takes. */
+export interface WatchOptions {
+  /** Show a bar (lines, when it is no terminal) on standard error; default false. */
+  progress?: boolean;
+  /** Called about ten times a second while files are hashed. */
+  onProgress?: ((progress: Progress) => void) | undefined;
+  signal?: AbortSignal | undefined;
+}
+
+/** Work that goes on and can be asked how far it is: a hash job, or several of them. */
+export interface Work<T> {
+  done: Promise<T>;
+  progress(): Omit<Progress, 'seconds'>;
+  /** `done` then rejects with `ERR_ABORTED`. */
+  cancel(): void;
+}
+
+const PROGRESS_INTERVAL_MS = 100;
+/** Before it has anything to show, and after small torrents are made: what draws it takes longer than they do. */
+const LOAD_BAR_AFTER_MS = 500;
+
+/**
+ * Starts work and waits for its end: tells how far it is, and cancels it when the signal says so or `onProgress` throws.
+ *
+ * @throws {AbortError} with the signal's reason as `cause`; whatever the work, or `onProgress`, threw
+ */
+export async function watch<T>(
+  start: () => Work<T>,
+  { signal, onProgress, progress = false }: WatchOptions,
+): Promise<T> {
+  throwIfAborted(signal);
+  const started = process.uptime();
+  const work = start();
+  const cancel = () => work.cancel();
+  signal?.addEventListener('abort', cancel, { once: true });
+  // It may have fired while the work started.
+  if (signal?.aborted) cancel();
+  let bar = null as ProgressBar | null;
+  const loadBar = () =>
+    import('../print/progress-bar.ts').then(
+      ({ progressBar }) => {
+        bar = progressBar(process.stderr);
+      },
+      // The work goes on without.
+      () => {},
+    );
+  const report = () => {
+    const now: Progress = { ...work.progress(), seconds: process.uptime() - started };
+    onProgress?.(now);
+    bar?.update(now);
+  };
+  // A callback that throws ends the work; thrown in a timer it would end the process.
+  let thrown: { error: unknown } | null = null;
+  const tick = () => {
+    try {
+      report();
+    } catch (error) {
+      thrown ??= { error };
+      work.cancel();
+    }
+  };
+  const timer = onProgress || progress ? setInterval(tick, PROGRESS_INTERVAL_MS) : null;
+  const barTimer = progress ? setTimeout(loadBar, LOAD_BAR_AFTER_MS) : null;
+  try {
+    const result = await work.done;
+    if (timer) report();
+    return result;
+  } catch (error) {
+    if (thrown) throw (thrown as { error: unknown }).error;
+    if (signal?.aborted && (error as MetainfoError).code === 'ERR_ABORTED') throw new AbortError(signal);
+    throw error;
+  } finally {
+    if (timer) clearInterval(timer);
+    if (barTimer) clearTimeout(barTimer);
+    bar?.finish();
+    signal?.removeEventListener('abort', cancel);
+  }
+}
+
+/** What the scan has seen and the job has not. */
+export function vanished(error: unknown): unknown {
+  if (!(error instanceof MetainfoError) || error.code !== 'ERR_NOT_FOUND') return error;
+  const { path, cause } = error;
+  return new MetainfoError('ERR_FILE_CHANGED', `${path} was deleted before it was hashed.`, { path, cause });
+}

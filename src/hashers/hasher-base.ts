@@ -1,0 +1,278 @@
+import { createHash } from 'node:crypto';
+import { availableParallelism } from 'node:os';
+import path from 'node:path';
+import { vanished, type WatchOptions, type Work, watch } from '../create/run.ts';
+import { type ScannedFile, scan } from '../create/scan.ts';
+import { sha256 } from '../digest/merkle.ts';
+import { MetainfoError, shown, ValidationError } from '../errors.ts';
+import type { Engine } from '../hash/engine.ts';
+import { nativeEngine } from '../hash/native.ts';
+import { type Digests, type HashJob, type HashPlan, MAX_THREADS, type PlanFile, planResources } from '../hash/plan.ts';
+import { BLOCK_SIZE, isPowerOfTwo, MAX_PIECE_LENGTH } from '../layout/piece-length.ts';
+import { unsafeComponent } from '../layout/safe-path.ts';
+import { Issues } from '../model/issues.ts';
+import type { HashPool } from './pool.ts';
+import type { Chunk, Hash } from './records.ts';
+
+/** What a hasher is told. */
+export interface HasherConfig {
+  /** Files, relative to `pathRoot`, with `/`. */
+  paths: readonly string[];
+  /** The folder that they are in; absolute. */
+  pathRoot: string;
+  /** Bytes: a power of two; for v2 and hybrid at least 16 KiB. */
+  pieceLength: number;
+  /** Threads of {@link HasherBase.process}; null is one a core. Default 1. */
+  threads?: number | null | undefined;
+  /** Show a bar on standard error; default false. */
+  progress?: boolean | undefined;
+  /**
+   * Bytes a read. Default: the piece length; for v2 the larger of the piece length and 1 MiB. For v2 and hybrid it must be
+   * a power of two of at least 16 KiB.
+   */
+  readSize?: number | null | undefined;
+  /** Bytes of all buffers: reading pauses when they are full. Default 64 MiB a thread. */
+  memoryLimit?: number | null | undefined;
+}
+
+export interface ProcessOptions extends Pick<WatchOptions, 'signal' | 'onProgress'> {
+  /** Default: the native one. */
+  engine?: Engine | undefined;
+}
+
+/** Bytes that are to be hashed, and what the hash is of. */
+export interface Unit {
+  bytes: Uint8Array;
+  of: Omit<Hash, 'hash'>;
+}
+
+/** A plan of a hasher, and what its digests are the hashes of. */
+export interface Part {
+  plan: Pick<HashPlan, 'files' | 'kind' | 'pieceLength'>;
+  hashes: (digests: Digests) => Hash[];
+}
+
+/**
+ * Hashes files in parts: `update` takes chunks as somebody reads them, `complete` makes the last hashes and puts all in
+ * order. `process` does both for whole files, natively.
+ */
+export abstract class HasherBase {
+  /** In the order in which they are hashed. */
+  readonly paths: readonly string[];
+  readonly pathRoot: string;
+  /** Bytes. */
+  readonly pieceLength: number;
+  /** null: one a core. */
+  readonly threads: number | null;
+  readonly progress: boolean;
+  /** Bytes. */
+  readonly readSize: number;
+  /** Bytes; null: 64 MiB a thread. */
+  readonly memoryLimit: number | null;
+  /** The number of each path in the order. */
+  readonly #places: ReadonlyMap<string, number>;
+  /** Of each path, the number of the chunk that comes next. */
+  #next = new Map<string, number>();
+
+  /** @throws {ValidationError} with every rule that the configuration breaks */
+  protected constructor(config: HasherConfig, kind: HashPlan['kind']) {
+    const issues = new Issues();
+    checkConfig(config, kind, issues);
+    if (issues.hasErrors) throw new ValidationError(issues.finish(), 'hasher');
+    const { paths, pathRoot, pieceLength, threads = 1, progress = false, readSize, memoryLimit = null } = config;
+    this.paths = this.sortPaths(paths);
+    this.pathRoot = pathRoot;
+    this.pieceLength = pieceLength;
+    this.threads = threads;
+    this.progress = progress;
+    this.readSize = readSize ?? this.defaultReadSize(pieceLength);
+    this.memoryLimit = memoryLimit;
+    this.#places = new Map(this.paths.map((name, place) => [name, place]));
+  }
+
+  /** The paths in the order of the torrent; here as they are given. */
+  protected sortPaths(paths: readonly string[]): readonly string[] {
+    return paths;
+  }
+
+  /** `readSize` when none is given: the piece length. */
+  protected defaultReadSize(pieceLength: number): number {
+    return pieceLength;
+  }
+
+  /**
+   * Hashes what a chunk completes: whole pieces (v1) and whole blocks (v2). What is left over waits for the next chunk of
+   * the file, or for {@link complete}. Chunks of a file must come in order, in any sizes; in v1 and hybrid the files too.
+   *
+   * @param pool Without it the hashes are made at once. With it, on its threads: the chunk must not change until its
+   *   promises are settled.
+   * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` for a chunk of another file, or out of order
+   */
+  update(chunk: Chunk, pool?: null): Hash[];
+  update(chunk: Chunk, pool: HashPool): Promise<Hash>[];
+  update(chunk: Chunk, pool?: HashPool | null): Hash[] | Promise<Hash>[] {
+    this.#requireNext(chunk);
+    const units = this.take(chunk);
+    if (!pool) return units.map(hashed);
+    return units.map(async ({ bytes, of }) => ({
+      ...of,
+      hash: await pool.hash(bytes, of.type === 'v1_piece' ? this.pieceLength : 0),
+    }));
+  }
+
+  /**
+   * All hashes in the torrent's order: those given, and those of what was left over. The hasher can then be used anew.
+   *
+   * @param hashes What every `update` gave.
+   */
+  complete(hashes: readonly Hash[]): Hash[] {
+    this.#next = new Map();
+    const rank = (hash: Hash) => (hash.type === 'v1_piece' ? -1 : (this.#places.get(hash.path) ?? this.paths.length));
+    const types: Hash['type'][] = ['v1_piece', 'v2_piece', 'block'];
+    return [...hashes, ...this.rest().map(hashed)].sort(
+      (a, b) => types.indexOf(a.type) - types.indexOf(b.type) || rank(a) - rank(b) || a.idx - b.idx,
+    );
+  }
+
+  /**
+   * Hashes all files from disk, natively and off the event loop.
+   *
+   * @returns what `complete` gives for all of their chunks
+   * @throws {MetainfoError} as `TorrentCreate.generate` for files that cannot be read or that change
+   */
+  async process({ signal, onProgress, engine = nativeEngine() }: ProcessOptions = {}): Promise<Hash[]> {
+    const given = this.paths.map((name) => name.split('/'));
+    const files = await scan(this.pathRoot, given, { signal, systemFiles: true });
+    for (const [i, { path: parts }] of files.entries()) {
+      if (parts.join('/') === this.paths[i]) continue;
+      const name = path.join(this.pathRoot, this.paths[i] ?? '');
+      throw new MetainfoError('ERR_NOT_A_FILE', `${name} is not a regular file.`, { path: name });
+    }
+    const parts = this.parts(files);
+    const totalBytes = files.reduce((sum, { length }) => sum + length, 0);
+    const start = () =>
+      together(
+        parts.map(({ plan }) => this.#start(engine, plan)),
+        totalBytes,
+        this.paths,
+      );
+    const digests = await watch(start, { signal, onProgress, progress: this.progress }).catch((error) => {
+      throw vanished(error);
+    });
+    return parts.flatMap(({ hashes }, i) => hashes(digests[i] as Digests));
+  }
+
+  #start(engine: Engine, plan: Part['plan']) {
+    const threads = this.threads ?? availableParallelism();
+    const most = this.memoryLimit ?? Math.max(64 * 2 ** 20, this.readSize) * threads;
+    const readSize = Math.max(BLOCK_SIZE, Math.min(this.readSize, 2 ** Math.floor(Math.log2(most))));
+    const resources = planResources({ threads, readSize, memoryLimit: most }, plan.kind, threads);
+    return engine.start({ ...plan, onMissing: 'fail', ...resources });
+  }
+
+  #requireNext({ path: name, chunk, idx }: Chunk): void {
+    const refuse = (problem: string) => new MetainfoError('ERR_INVALID_ARGUMENT', problem, { path: name });
+    if (!this.#places.has(name)) throw refuse(`${shown(name)} is none of the hasher's paths.`);
+    if (!(chunk instanceof Uint8Array)) throw refuse(`A chunk of ${name} must be bytes, not ${shown(chunk)}.`);
+    const expected = this.#next.get(name) ?? 0;
+    if (idx !== expected)
+      throw refuse(`Chunks must come in order: expected ${expected} of ${name}, got ${shown(idx)}.`);
+    this.#next.set(name, expected + 1);
+  }
+
+  /** The place of a path in the order. */
+  protected placeOf(name: string): number {
+    return this.#places.get(name) as number;
+  }
+
+  /** What a chunk completes. */
+  protected abstract take(chunk: Chunk): Unit[];
+  /** What is left over. Nothing is, afterwards. */
+  protected abstract rest(): Unit[];
+  /** What an engine is to do. */
+  protected abstract parts(files: readonly ScannedFile[]): Part[];
+}
+
+function hashed({ bytes, of }: Unit): Hash {
+  return { ...of, hash: of.type === 'v1_piece' ? createHash('sha1').update(bytes).digest() : sha256(bytes) };
+}
+
+/** Several jobs as one work. */
+function together(jobs: readonly HashJob[], totalBytes: number, names: readonly string[]): Work<Digests[]> {
+  const cancel = () => {
+    for (const job of jobs) job.cancel();
+  };
+  // One that fails ends the others.
+  const done = Promise.all(jobs.map((job) => job.done)).catch(async (error) => {
+    cancel();
+    await Promise.allSettled(jobs.map((job) => job.done));
+    throw error;
+  });
+  return {
+    done,
+    progress: () => {
+      const now = jobs.map((job) => job.progress());
+      const bytes = Math.min(...now.map((job) => job.bytes));
+      const queued = Math.min(...now.map((job) => job.queued));
+      // The last plan has no pads.
+      return { bytes, totalBytes, file: names[now.at(-1)?.fileIndex ?? 0] ?? '', queued };
+    },
+    cancel,
+  };
+}
+
+/** Files of a hasher as an engine takes them. */
+export function planned({ diskPath, length, mtimeMs }: ScannedFile): PlanFile {
+  return { path: diskPath, offset: 0, length, size: length, mtimeMs };
+}
+
+function checkConfig(config: HasherConfig, kind: HashPlan['kind'], issues: Issues): void {
+  const { paths, pathRoot, pieceLength, threads, readSize, memoryLimit, progress } = config ?? {};
+  if (!Array.isArray(paths) || paths.length === 0) {
+    issues.add('paths', ['paths'], `expected at least one path, got ${shown(paths)}`);
+  } else {
+    const all = new Set<unknown>();
+    for (const [index, name] of paths.entries()) {
+      const problem = pathProblem(name) ?? (all.has(name) ? 'the same path again' : null);
+      if (problem) issues.add('paths', ['paths', index], `expected a relative path, got ${problem}: ${shown(name)}`);
+      all.add(name);
+    }
+  }
+  if (!(typeof pathRoot === 'string' && path.isAbsolute(pathRoot)))
+    issues.add('pathRoot', ['pathRoot'], `expected an absolute path, got ${shown(pathRoot)}`);
+  const least = kind === 'v1' ? 1 : BLOCK_SIZE;
+  const isSize = (value: unknown) => isPowerOfTwo(value) && value >= least;
+  if (!isSize(pieceLength) || pieceLength > MAX_PIECE_LENGTH) {
+    const expected = kind === 'v1' ? 'a power of two' : `a power of two of at least ${BLOCK_SIZE}`;
+    issues.add('pieceLength', ['pieceLength'], `expected ${expected}, got ${shown(pieceLength)}`);
+  }
+  if (readSize != null && !(kind === 'v1' ? isWhole(readSize, 1) : isSize(readSize))) {
+    const expected = kind === 'v1' ? 'a size from 1' : `a power of two of at least ${BLOCK_SIZE}`;
+    issues.add('readSize', ['readSize'], `expected ${expected}, got ${shown(readSize)}`);
+  }
+  if (memoryLimit != null && !isWhole(memoryLimit, Math.max(BLOCK_SIZE, readSize ?? 0)))
+    issues.add(
+      'memoryLimit',
+      ['memoryLimit'],
+      `expected a read (${readSize ?? BLOCK_SIZE} bytes) or more, got ${shown(memoryLimit)}`,
+    );
+  if (threads != null && !(isWhole(threads, 1) && threads <= MAX_THREADS))
+    issues.add('threads', ['threads'], `expected 1 to ${MAX_THREADS}, got ${shown(threads)}`);
+  if (progress !== undefined && typeof progress !== 'boolean')
+    issues.add('type', ['progress'], `expected true or false, got ${shown(progress)}`);
+}
+
+function isWhole(value: unknown, least: number): boolean {
+  return Number.isSafeInteger(value) && (value as number) >= least;
+}
+
+function pathProblem(name: unknown): string | null {
+  if (typeof name !== 'string') return 'something else';
+  if (path.isAbsolute(name)) return 'an absolute one';
+  return (
+    name
+      .split('/')
+      .map(unsafeComponent)
+      .find((problem) => problem !== null) ?? null
+  );
+}

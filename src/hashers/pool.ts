@@ -1,0 +1,85 @@
+import { availableParallelism } from 'node:os';
+import type { Engine } from '../hash/engine.ts';
+import { nativeEngine } from '../hash/native.ts';
+import { type HashPlan, type PlanFile, planResources } from '../hash/plan.ts';
+import { BLOCK_SIZE } from '../layout/piece-length.ts';
+
+export interface HashPoolOptions {
+  /** Threads that hash; null is one a core. Default 1. */
+  threads?: number | null;
+  /** Default: the native one. */
+  engine?: Engine | undefined;
+}
+
+/** What a hasher wants hashed. */
+interface Wanted {
+  bytes: Uint8Array;
+  resolve: (hash: Uint8Array) => void;
+  reject: (error: unknown) => void;
+}
+
+/** More than this does not wait for what is asked for next. */
+const MOST_WAITING_BYTES = 16 * 2 ** 20;
+
+/**
+ * Worker threads for `update` of the hashers. What is asked for before the event loop turns is hashed together, side by
+ * side. It has nothing to close: threads live as long as there is work.
+ */
+export class HashPool {
+  readonly #engine: Engine;
+  readonly #resources: Pick<HashPlan, 'threads' | 'readSize' | 'memoryLimit'>;
+  /** By what the engine is to do with them: v1 pieces of one length, or v2 blocks. */
+  readonly #waiting = new Map<number, { wanted: Wanted[]; bytes: number }>();
+
+  /** @throws {MetainfoError} `ERR_INVALID_ARGUMENT`, `ERR_NATIVE_UNAVAILABLE`, `ERR_KERNEL` */
+  constructor({ threads = 1, engine = nativeEngine() }: HashPoolOptions = {}) {
+    this.#engine = engine;
+    this.#resources = planResources({ threads }, 'v1', availableParallelism());
+  }
+
+  /**
+   * @internal
+   * @param pieceLength SHA-1 of a piece of at most so many bytes; 0: SHA-256 of a block of at most 16 KiB.
+   */
+  hash(bytes: Uint8Array, pieceLength: number): Promise<Uint8Array> {
+    return new Promise((resolve, reject) => {
+      let batch = this.#waiting.get(pieceLength);
+      if (!batch) {
+        batch = { wanted: [], bytes: 0 };
+        this.#waiting.set(pieceLength, batch);
+        setImmediate(() => this.#start(pieceLength));
+      }
+      batch.wanted.push({ bytes, resolve, reject });
+      batch.bytes += bytes.length;
+      // Only the last piece of a job may be short.
+      if (batch.bytes >= MOST_WAITING_BYTES || (pieceLength > 0 && bytes.length < pieceLength))
+        this.#start(pieceLength);
+    });
+  }
+
+  async #start(pieceLength: number): Promise<void> {
+    const { wanted } = this.#waiting.get(pieceLength) ?? { wanted: [] };
+    this.#waiting.delete(pieceLength);
+    if (wanted.length === 0) return;
+    const files = wanted.map(({ bytes }): PlanFile => {
+      const { length } = bytes;
+      return { path: null, data: bytes, offset: 0, length, size: length, mtimeMs: Number.NaN };
+    });
+    const kind = pieceLength > 0 ? ('v1' as const) : ('v2' as const);
+    const plan = {
+      files,
+      kind,
+      pieceLength: pieceLength || BLOCK_SIZE,
+      onMissing: 'fail' as const,
+      ...this.#resources,
+    };
+    try {
+      const { v1, v2 } = await this.#engine.start(plan).done;
+      const hashes = v1 ?? (v2?.roots as Uint8Array);
+      const size = v1 ? 20 : 32;
+      for (const [i, { resolve }] of wanted.entries()) resolve(hashes.subarray(i * size, (i + 1) * size));
+    } catch (error) {
+      for (const { reject } of wanted) reject(error);
+    }
+  }
+}

@@ -1,0 +1,73 @@
+import { constants } from 'node:fs';
+import { open } from 'node:fs/promises';
+import { fromSystemError, MetainfoError, shown, throwIfAborted } from '../errors.ts';
+import { BLOCK_SIZE } from '../layout/piece-length.ts';
+
+/** Bytes of a file, in order: mostly a block of 16 KiB, or a piece in v1. */
+export interface Chunk {
+  /** The file. */
+  path: string;
+  chunk: Uint8Array;
+  /** Its number among the chunks of the file, from 0. */
+  idx: number;
+}
+
+/** The hash of a block or piece. */
+export interface Hash {
+  /** `block`: SHA-256 of at most 16 KiB; `v1_piece`: SHA-1; `v2_piece`: the root over a piece's blocks (BEP 52). */
+  type: 'block' | 'v1_piece' | 'v2_piece';
+  /** The file; of a v1 piece the one that it begins in. */
+  path: string;
+  /** 20 bytes for `v1_piece`, else 32. */
+  hash: Uint8Array;
+  /** v1: the piece's number in all of the torrent. v2: the number of the block or piece within its file. */
+  idx: number;
+}
+
+export interface IterBlocksOptions {
+  /** Bytes of every chunk but the last; default 16 KiB, the block of BEP 52. */
+  readSize?: number;
+  signal?: AbortSignal | undefined;
+}
+
+/**
+ * The bytes of a file from its start, `readSize` at a time; nothing for an empty file. Each chunk has memory of its own.
+ *
+ * @param path On disk. The chunks carry it as it is given.
+ * @throws {MetainfoError} `ERR_NOT_FOUND`, `ERR_UNREADABLE`, `ERR_NOT_A_FILE`, `ERR_READ`, `ERR_INVALID_ARGUMENT`,
+ *   `ERR_ABORTED`
+ */
+export async function* iterBlocks(
+  path: string,
+  { readSize = BLOCK_SIZE, signal }: IterBlocksOptions = {},
+): AsyncGenerator<Chunk, void, undefined> {
+  if (!(Number.isSafeInteger(readSize) && readSize > 0)) {
+    throw new MetainfoError('ERR_INVALID_ARGUMENT', `readSize must be at least 1, not ${shown(readSize)}.`);
+  }
+  throwIfAborted(signal);
+  // A FIFO must not hang the caller.
+  const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK).catch((error: NodeJS.ErrnoException) => {
+    throw error.code === 'ENXIO' ? notAFile(path) : fromSystemError(error, path, 'read');
+  });
+  try {
+    const status = await file.stat();
+    if (!status.isFile()) throw notAFile(path);
+    for (let idx = 0; ; idx += 1) {
+      throwIfAborted(signal);
+      const chunk = Buffer.allocUnsafeSlow(readSize);
+      let filled = 0;
+      for (let count = 1; count > 0 && filled < readSize; filled += count)
+        count = (await file.read(chunk, filled, readSize - filled, idx * readSize + filled)).bytesRead;
+      if (filled > 0) yield { path, chunk: chunk.subarray(0, filled), idx };
+      if (filled < readSize) return;
+    }
+  } catch (error) {
+    throw fromSystemError(error, path, 'read');
+  } finally {
+    await file.close();
+  }
+}
+
+function notAFile(path: string): MetainfoError {
+  return new MetainfoError('ERR_NOT_A_FILE', `${path} is not a regular file.`, { path });
+}

@@ -1,0 +1,513 @@
+import assert from 'node:assert/strict';
+import { createReadStream } from 'node:fs';
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { Readable } from 'node:stream';
+import { ReadableStream } from 'node:stream/web';
+import { after, before, describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import fc from 'fast-check';
+import type { Progress } from '../../src/create/run.ts';
+import type { Source, SourceData } from '../../src/create/sources.ts';
+import { TorrentCreate } from '../../src/create/torrent-create.ts';
+import { type MetainfoError, ValidationError } from '../../src/errors.ts';
+import { nativeEngine } from '../../src/hash/native.ts';
+import { nodeEngine } from '../../src/hash/node.ts';
+import { sortV2 } from '../../src/layout/order.ts';
+import type { Torrent } from '../../src/model/torrent.ts';
+import { noise } from '../hash/reference.ts';
+import { temporaryFolder, writeTree } from '../support/tree.ts';
+
+const KIB = 1024;
+const MIB = KIB * KIB;
+const KINDS = ['v1', 'v2', 'hybrid'] as const;
+
+/** Bytes in chunks of the given sizes, over and over. */
+function* chunks(bytes: Buffer, sizes: readonly number[]): Generator<Uint8Array> {
+  for (let at = 0, i = 0; at < bytes.length; i += 1) {
+    const size = sizes[i % sizes.length] as number;
+    yield bytes.subarray(at, at + size);
+    at += size;
+  }
+}
+
+async function* slowly(bytes: Buffer, sizes: readonly number[]): AsyncGenerator<Uint8Array> {
+  for (const chunk of chunks(bytes, sizes)) {
+    await null;
+    yield chunk;
+  }
+}
+
+/** The same memory for every chunk, as those do who read into one buffer. */
+async function* reused(bytes: Buffer, sizes: readonly number[]): AsyncGenerator<Uint8Array> {
+  const memory = Buffer.alloc(Math.max(...sizes));
+  for (const chunk of chunks(bytes, sizes)) {
+    memory.set(chunk);
+    yield memory.subarray(0, chunk.length);
+    memory.fill(0xee);
+  }
+}
+
+const FORMS: Record<string, (bytes: Buffer, sizes: readonly number[]) => SourceData> = {
+  Uint8Array: (bytes) => new Uint8Array(bytes),
+  Buffer: (bytes) => bytes,
+  Blob: (bytes) => new Blob([bytes]),
+  Readable: (bytes, sizes) => Readable.from(chunks(bytes, sizes), { objectMode: false }),
+  'AsyncIterable of memory used again': reused,
+  'async generator': slowly,
+  'AsyncIterable that can be read again': (bytes, sizes) => ({ [Symbol.asyncIterator]: () => slowly(bytes, sizes) }),
+  ReadableStream: (bytes, sizes) => ReadableStream.from(chunks(bytes, sizes)) as ReadableStream<Uint8Array>,
+  'range reader': (bytes) => ({
+    size: bytes.length,
+    read: async (offset, length) => {
+      await sleep(0);
+      return bytes.subarray(offset, offset + length);
+    },
+  }),
+};
+
+interface Piece {
+  path: string;
+  size: number;
+  seed: number;
+  form: string;
+  sized: boolean;
+  sizes: number[];
+}
+
+const size = fc.oneof(
+  fc.constantFrom(0, 1, 16 * KIB - 1, 16 * KIB, 16 * KIB + 1, 32 * KIB, 48 * KIB, 64 * KIB, 64 * KIB + 1, 128 * KIB),
+  fc.nat(300 * KIB),
+);
+const piece = fc.record({
+  size,
+  seed: fc.integer({ min: 1, max: 3 }),
+  form: fc.constantFrom('file', ...Object.keys(FORMS)),
+  sized: fc.boolean(),
+  // Primes, blocks, larger than a piece.
+  sizes: fc.array(fc.constantFrom(997, 4099, 16 * KIB, 64 * KIB, 65_537, 200_003), { minLength: 1, maxLength: 3 }),
+});
+const content = fc
+  .array(piece, { minLength: 1, maxLength: 6 })
+  .filter((files) => files.some((file) => file.size > 0))
+  .map((files) => files.map((file, i): Piece => ({ ...file, path: i % 2 === 0 ? `${i}` : `folder/${9 - i}` })));
+
+/** What makes a draft of files and sources, and what makes one of the same as files. */
+function fieldsOf(files: readonly Piece[]): { paths: string[]; sources: Source[]; order: string[] } {
+  const paths = files.filter(({ form }) => form === 'file').map((file) => file.path);
+  const others = files.filter(({ form }) => form !== 'file');
+  const sources = others.map(({ path: name, size: length, seed, form, sized, sizes }): Source => {
+    const data = (FORMS[form] as (typeof FORMS)[string])(noise(length, seed), sizes);
+    return sized ? { path: name, size: length, data } : { path: name, data };
+  });
+  return { paths, sources, order: [...paths, ...others.map((file) => file.path)] };
+}
+
+describe('sources', () => {
+  let root = '';
+  before(async () => {
+    root = await mkdtemp(path.join(tmpdir(), 'metainfo-'));
+  });
+  after(() => rm(root, { recursive: true, force: true }));
+
+  for (const version of KINDS) {
+    it(`hash to what the same files do: ${version}`, async () => {
+      let count = 0;
+      const options = fc.record({
+        pieceLength: fc.constantFrom(16 * KIB, 64 * KIB, 128 * KIB),
+        memoryLimit: fc.constantFrom(undefined, 128 * KIB, 300_000, MIB),
+        threads: fc.constantFrom(1, 2),
+        padding: fc.boolean(),
+        engine: fc.constantFrom(undefined, nodeEngine()),
+      });
+      await fc.assert(
+        fc.asyncProperty(content, options, async (files, { pieceLength, memoryLimit, ...rest }) => {
+          count += 1;
+          const folder = path.join(root, `${version} ${count}`);
+          await mkdir(folder);
+          await writeTree(folder, Object.fromEntries(files.map((file) => [file.path, noise(file.size, file.seed)])));
+          const { paths, sources, order } = fieldsOf(files);
+          const fields = { pathRoot: folder, info: { name: 'x' }, pieceLength };
+          const expected = await new TorrentCreate({ ...fields, paths: order }).generate({ version, ...rest });
+          if (sources.length === 0) return;
+          const draft = new TorrentCreate({ ...fields, ...(paths.length > 0 && { paths }), sources });
+          const made = await draft.generate({ version, memoryLimit, ...rest });
+          assert.deepEqual(Buffer.from(made.bencode()), Buffer.from(expected.bencode()));
+          await rm(folder, { recursive: true });
+        }),
+        { numRuns: 120 },
+      );
+    });
+  }
+
+  it('are the same byte by byte, and in chunks larger than everything', async () => {
+    const bytes = noise(40_000);
+    const make = (sizes: number[]) =>
+      new TorrentCreate({ sources: [{ path: 'a', data: slowly(bytes, sizes) }], pieceLength: 16 * KIB }).generate();
+    const [one, all] = [await make([1]), await make([1_000_000])];
+    assert.equal(one.infohashV2, all.infohashV2);
+    assert.equal(one.infohashV1, all.infohashV1);
+  });
+
+  it('make trees of pieces that are larger than what is in memory at once', async () => {
+    const bytes = noise(3 * MIB + 5);
+    for (const pieceLength of [256 * KIB, MIB, 4 * MIB]) {
+      const from = (data: SourceData, memoryLimit?: number) =>
+        new TorrentCreate({ sources: [{ path: 'a', data }], pieceLength }).generate({ version: 'v2', memoryLimit });
+      const expected = await from(bytes);
+      const made = await from(slowly(bytes, [70_001]), 128 * KIB);
+      assert.equal(made.infohashV2, expected.infohashV2);
+      assert.deepEqual(made.pieceLayers, expected.pieceLayers);
+    }
+  });
+
+  it('need no size and no piece length', async () => {
+    for (const version of KINDS) {
+      const sources = [
+        { path: 'a', data: slowly(noise(5), [2]) },
+        { path: 'b', data: slowly(noise(2 * MIB), [2 ** 16]) },
+      ];
+      const torrent = await new TorrentCreate({ info: { name: 'x' }, sources }).generate({ version });
+      assert.equal(torrent.info.pieceLength, MIB);
+      assert.deepEqual(
+        torrent.files.map((file) => file.length),
+        [5, 2 * MIB],
+      );
+    }
+  });
+
+  it('choose the piece length as files do when all sizes are known', async () => {
+    const bytes = noise(40 * MIB);
+    const torrent = await new TorrentCreate({
+      sources: [{ path: 'a', size: bytes.length, data: slowly(bytes, [MIB]) }],
+    }).generate();
+    assert.equal(torrent.info.pieceLength, 32 * KIB);
+  });
+
+  it('of a hybrid without the last pad must have a size', async () => {
+    const sources = () => [
+      { path: 'a', data: noise(5) },
+      { path: 'b', data: slowly(noise(5), [5]) },
+    ];
+    const make = (given: Source[]) =>
+      new TorrentCreate({ info: { name: 'x' }, sources: given }).generate({ tailPad: false });
+    await assert.rejects(make(sources()), { code: 'ERR_SIZE_UNKNOWN', path: 'b' });
+    const sized = sources().map((source) => ({ ...source, size: 5 }));
+    const torrent = await make(sized);
+    assert.equal(torrent.torrentVersion, 'hybrid');
+    const files = (torrent as Torrent & { torrentVersion: 'hybrid' }).info.files;
+    assert.deepEqual(
+      files?.map((file) => file.attr ?? ''),
+      ['', 'p', ''],
+    );
+  });
+
+  it('give the torrent its name when there is one, and else must be given one', async () => {
+    const single = await new TorrentCreate({ sources: [{ path: 'a.bin', data: noise(9) }] }).generate({
+      version: 'v1',
+    });
+    assert.equal(single.name, 'a.bin');
+    assert.equal((single as Torrent & { torrentVersion: 'v1' }).info.length, 9);
+    const folder = await new TorrentCreate({
+      info: { name: 'x' },
+      sources: [{ path: 'a', data: noise(9) }],
+    }).generate();
+    assert.deepEqual(
+      folder.files.map((file) => file.path),
+      ['a'],
+    );
+    assert.throws(() => new TorrentCreate({ sources: [{ path: 'a/b', data: noise(9) }] }), { code: 'ERR_NAME' });
+  });
+
+  it('are listed by getPaths, and read by nobody for it', async () => {
+    const sources = [
+      { path: 'b', data: slowly(noise(5), [5]) },
+      { path: 'a', data: noise(3) },
+    ];
+    const draft = new TorrentCreate({ info: { name: 'x' }, sources });
+    assert.deepEqual(await draft.getPaths(), ['a', 'b']);
+    assert.deepEqual(await draft.getPaths({ v1Order: true }), ['b', 'a']);
+    assert.deepEqual(await draft.getPaths({ clean: false }), ['b', 'a']);
+    const made = await draft.generate();
+    assert.deepEqual(
+      made.files.map((file) => file.path),
+      sortV2(['b', 'a']),
+    );
+  });
+
+  it('are refused with all that is wrong with them', () => {
+    const stream = slowly(noise(1), [1]);
+    const wrong: [unknown, (string | number)[]][] = [
+      [{ path: '/a', data: noise(1) }, ['sources', 0, 'path']],
+      [{ path: '../a', data: noise(1) }, ['sources', 1, 'path']],
+      [{ path: 'a//b', data: noise(1) }, ['sources', 2, 'path']],
+      [{ path: 7, data: noise(1) }, ['sources', 3, 'path']],
+      [{ path: 'a', size: -1, data: noise(1) }, ['sources', 4, 'size']],
+      [{ path: 'a', size: 2, data: noise(1) }, ['sources', 5, 'size']],
+      [{ path: 'a', data: 'text' }, ['sources', 6, 'data']],
+      [{ path: 'a', data: null }, ['sources', 7, 'data']],
+      [{ path: 'a', data: { size: 1.5, read: async () => noise(1) } }, ['sources', 8, 'data']],
+      [null, ['sources', 9]],
+      [{ path: 'a', data: stream }, []],
+      [{ path: 'b', data: stream }, ['sources', 11, 'data']],
+    ];
+    assert.throws(
+      () =>
+        new TorrentCreate({ info: { name: 'x' }, sources: wrong.map(([source]) => source) } as Record<string, unknown>),
+      (error: ValidationError) => {
+        assert.deepEqual(
+          error.issues.map((issue) => issue.path),
+          wrong.map(([, at]) => at).filter((at) => at.length > 0),
+        );
+        return error.issues.every((issue) => issue.code === 'sources');
+      },
+    );
+    for (const sources of [[], {}, 'a'])
+      assert.throws(
+        () => new TorrentCreate({ info: { name: 'x' }, sources } as Record<string, unknown>),
+        ValidationError,
+      );
+  });
+
+  it('may not be in each other, nor twice', async () => {
+    for (const names of [
+      ['a', 'a'],
+      ['a', 'a/b'],
+      ['a/b/c', 'a'],
+    ]) {
+      const sources = names.map((name) => ({ path: name, data: noise(3) }));
+      const draft = new TorrentCreate({ info: { name: 'x' }, sources });
+      for (const version of KINDS) await assert.rejects(draft.generate({ version }), { code: 'ERR_DUPLICATE_PATH' });
+    }
+  });
+
+  it('of memory that may go away are copied', async () => {
+    const buffer = Reflect.construct(ArrayBuffer, [50_000, { maxByteLength: 100_000 }]) as ArrayBuffer;
+    const shared = new SharedArrayBuffer(50_000);
+    const expected = await new TorrentCreate({
+      info: { name: 'x' },
+      sources: [{ path: 'a', data: Buffer.alloc(50_000) }],
+    }).generate();
+    for (const memory of [buffer, shared]) {
+      const draft = new TorrentCreate({ info: { name: 'x' }, sources: [{ path: 'a', data: new Uint8Array(memory) }] });
+      const made = draft.generate();
+      (buffer as ArrayBuffer & { resize?: (size: number) => void }).resize?.(0);
+      assert.equal((await made).infohashV2, expected.infohashV2);
+    }
+  });
+});
+
+describe('a source that fails', () => {
+  const good = () => {
+    const stream = Readable.from(slowly(noise(MIB), [1000]), { objectMode: false });
+    return { path: 'good', data: stream };
+  };
+  const endless = async function* () {
+    for (;;) yield Buffer.alloc(1000);
+  };
+
+  const CASES: Record<string, [data: () => SourceData, size: number | undefined, expected: object]> = {
+    'ends early': [() => slowly(noise(999), [7]), 1000, { code: 'ERR_SOURCE_SIZE', path: 'bad' }],
+    'is longer than it says': [() => slowly(noise(1001), [7]), 1000, { code: 'ERR_SOURCE_SIZE', path: 'bad' }],
+    'is endless and longer than it says': [endless, 5000, { code: 'ERR_SOURCE_SIZE', path: 'bad' }],
+    'gives text': [() => Readable.from(['text']), undefined, { code: 'ERR_SOURCE', path: 'bad' }],
+    'gives null': [
+      () =>
+        (async function* () {
+          yield null as never;
+        })(),
+      undefined,
+      { code: 'ERR_SOURCE', path: 'bad' },
+    ],
+    throws: [
+      async function* () {
+        yield noise(10);
+        throw new Error('the wire broke');
+      },
+      undefined,
+      { code: 'ERR_SOURCE', path: 'bad', message: 'bad could not be read: the wire broke' },
+    ],
+    'throws something that is no error': [
+      async function* () {
+        yield noise(10);
+        throw 7;
+      },
+      undefined,
+      { code: 'ERR_SOURCE', path: 'bad' },
+    ],
+    'is a file that is not there': [() => createReadStream('/absent'), undefined, { code: 'ERR_SOURCE', path: 'bad' }],
+    'is destroyed': [
+      () =>
+        new Readable({
+          read() {
+            this.destroy();
+          },
+        }),
+      undefined,
+      { code: 'ERR_SOURCE', path: 'bad' },
+    ],
+    'is a web stream with an error': [
+      () => new ReadableStream({ pull: (controller) => controller.error(new Error('no')) }),
+      undefined,
+      { code: 'ERR_SOURCE', path: 'bad' },
+    ],
+    'is a range reader that gives too little': [
+      () => ({ size: 100, read: async () => noise(99) }),
+      undefined,
+      { code: 'ERR_SOURCE', path: 'bad' },
+    ],
+    'is a range reader that throws at once': [
+      () => ({
+        size: 100,
+        read: () => {
+          throw new Error('no');
+        },
+      }),
+      undefined,
+      { code: 'ERR_SOURCE', path: 'bad' },
+    ],
+    'has an iterator that throws': [
+      () => ({
+        [Symbol.asyncIterator]: () => ({
+          next: () => {
+            throw new Error('no');
+          },
+        }),
+      }),
+      undefined,
+      { code: 'ERR_SOURCE', path: 'bad' },
+    ],
+  };
+  for (const [what, [data, size, expected]] of Object.entries(CASES)) {
+    for (const version of KINDS) {
+      it(`fails with its path when it ${what}, and the others are destroyed: ${version}`, async () => {
+        const [before, after] = [{ ...good(), path: 'before' }, good()];
+        const sources = [before, { path: 'bad', size, data: data() }, after];
+        const draft = new TorrentCreate({ info: { name: 'x' }, pieceLength: 16 * KIB, sources });
+        await assert.rejects(draft.generate({ version, memoryLimit: MIB }), expected);
+        await sleep(1);
+        assert.ok(after.data.destroyed, 'the stream after it');
+        assert.ok(before.data.destroyed, 'the stream before it');
+      });
+    }
+  }
+
+  it('while another is read does not end the process', async () => {
+    const bad = new Readable({ read() {} });
+    const first = (async function* () {
+      yield noise(100);
+      bad.destroy(new Error('too early'));
+      await sleep(10);
+      yield noise(100);
+    })();
+    const sources = [
+      { path: 'a', data: first },
+      { path: 'b', data: bad },
+    ];
+    const draft = new TorrentCreate({ info: { name: 'x' }, sources });
+    await assert.rejects(draft.generate({ version: 'v1' }), { code: 'ERR_SOURCE', path: 'b' });
+  });
+
+  it('is one that was read before', async () => {
+    const makers: (() => SourceData)[] = [
+      () => slowly(noise(10), [3]),
+      () => Readable.from(chunks(noise(10), [3])),
+      () => ReadableStream.from(chunks(noise(10), [3])) as ReadableStream<Uint8Array>,
+    ];
+    for (const make of makers) {
+      const draft = new TorrentCreate({ sources: [{ path: 'a', data: make() }] });
+      await draft.generate();
+      await assert.rejects(draft.generate(), { code: 'ERR_SOURCE', path: 'a' });
+    }
+    const again = new TorrentCreate({ sources: [{ path: 'a', data: noise(10) }] });
+    assert.equal((await again.generate()).infohashV1, (await again.generate()).infohashV1);
+  });
+
+  it('stops at once when the signal fires, however long the source takes', async () => {
+    for (const version of KINDS) {
+      const never = new Readable({ read() {} });
+      const web = new ReadableStream<Uint8Array>({ pull: () => new Promise(() => {}) });
+      let told: AbortSignal | undefined;
+      const ranges = {
+        size: 100,
+        read: (_: number, __: number, signal: AbortSignal) => {
+          told = signal;
+          return new Promise<Uint8Array>(() => {});
+        },
+      };
+      for (const data of [never, web, ranges]) {
+        const controller = new AbortController();
+        const draft = new TorrentCreate({ sources: [{ path: 'a', data }], pieceLength: 16 * KIB });
+        const made = draft.generate({ version, signal: controller.signal });
+        setTimeout(() => controller.abort(new Error('enough')), 20);
+        await assert.rejects(made, { name: 'AbortError', code: 'ERR_ABORTED' });
+      }
+      await sleep(1);
+      assert.ok(never.destroyed);
+      assert.equal(told?.aborted, true);
+    }
+  });
+
+  it('destroys the streams when a file on disk fails', async (t) => {
+    const folder = await temporaryFolder(t);
+    const stream = good();
+    const draft = new TorrentCreate({ pathRoot: folder, paths: ['absent'], sources: [stream] });
+    await assert.rejects(draft.generate(), (error: MetainfoError) => error.code === 'ERR_NOT_FOUND');
+    assert.ok(stream.data.destroyed);
+  });
+});
+
+describe('memory', () => {
+  for (const version of KINDS) {
+    it(`stays under the limit however fast the producer is: ${version}`, async () => {
+      const limit = 8 * MIB;
+      let given = 0;
+      let most = 0;
+      let hashed = 0;
+      const chunk = Buffer.alloc(64 * KIB, 7);
+      const producer = async function* () {
+        for (; given < 256 * MIB; given += chunk.length) {
+          most = Math.max(most, given - hashed);
+          yield chunk;
+        }
+      };
+      // An engine that tells what is done with.
+      const native = nativeEngine();
+      const engine = {
+        ...native,
+        start: (plan: Parameters<typeof native.start>[0]) => {
+          const job = native.start(plan);
+          const bytes = plan.files.reduce((sum, file) => sum + (file.data ? file.length : 0), 0);
+          return {
+            ...job,
+            progress: () => job.progress(),
+            cancel: () => job.cancel(),
+            done: job.done.finally(() => {
+              hashed += bytes;
+            }),
+          };
+        },
+      };
+      const draft = new TorrentCreate({ sources: [{ path: 'a', data: producer() }], pieceLength: MIB });
+      let last: Progress | undefined;
+      await draft.generate({
+        version,
+        memoryLimit: limit,
+        engine,
+        onProgress: (progress) => {
+          last = progress;
+        },
+      });
+      assert.ok(most <= limit, `${most} bytes waited`);
+      assert.equal(given, 256 * MIB);
+      assert.equal(last?.bytes, 256 * MIB);
+      assert.equal(last?.totalBytes, 256 * MIB);
+    });
+  }
+
+  it('must hold a piece of a stream in v1', async () => {
+    const draft = new TorrentCreate({ sources: [{ path: 'a', data: slowly(noise(10), [3]) }], pieceLength: MIB });
+    await assert.rejects(draft.generate({ version: 'v1', memoryLimit: MIB / 2 }), { code: 'ERR_INVALID_ARGUMENT' });
+  });
+});
