@@ -89,6 +89,24 @@ describe('the native engine', () => {
     assert.equal((await job.done).v1?.length, 40);
   });
 
+  it('refuses content in memory that is none, or less than is asked for', () => {
+    const data = new Uint8Array(10);
+    const file = { path: null, data, offset: 0, length: 10, size: 10, mtimeMs: Number.NaN };
+    const wrong: object[] = [
+      { data: 'text' },
+      { data: new Uint16Array(5) },
+      { data: null },
+      { length: 11 },
+      { offset: 1 },
+      { offset: 2 ** 53 - 1, length: 1 },
+    ];
+    const plan = zeros(1);
+    for (const changes of wrong) {
+      const files = [{ ...file, ...changes }] as HashPlan['files'];
+      assert.throws(() => nativeEngine().start({ ...plan, files }), Error, JSON.stringify(changes));
+    }
+  });
+
   it('rejects with the place where the job was started', async () => {
     const plan = zeros(1);
     const absent = { ...plan, files: plan.files.map((file) => ({ ...file, path: '/absent' })) };

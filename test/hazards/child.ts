@@ -27,7 +27,23 @@ async function startHashing(file: string, threads = 2): Promise<void> {
   });
 }
 
+/** Terabytes of content in memory: the same again and again. Nobody else holds it. */
+async function startHashingMemory() {
+  const { nativeEngine } = await import('../../src/hash/native.ts');
+  const data = new Uint8Array(2 ** 24).fill(7);
+  const file = { path: null, data, offset: 0, length: data.length, size: data.length, mtimeMs: Number.NaN };
+  const plan = { kind: 'v2' as const, pieceLength: 2 ** 20, onMissing: 'fail' as const };
+  const files = Array.from({ length: 10_000 }, () => file);
+  return nativeEngine().start({ ...plan, files, threads: 1, readSize: 2 ** 20, memoryLimit: 2 ** 20 });
+}
+
 async function inWorker(): Promise<void> {
+  if (workerData.file === 'memory') {
+    const job = await startHashingMemory();
+    while (job.progress().bytes === 0) await sleep(1);
+    parentPort?.postMessage('hashing');
+    return;
+  }
   // One thread each, so that two workers hash side by side.
   await startHashing(workerData.file, 1);
   parentPort?.postMessage('hashing');
@@ -115,6 +131,33 @@ const scenarios = {
       await sleep(round * 5);
       tell({ seconds: await terminate(worker) });
     }
+  },
+
+  /** Content that only a job holds, while the memory that is free is used for something else. */
+  async heldMemory() {
+    const { nativeEngine } = await import('../../src/hash/native.ts');
+    const start = () => {
+      const data = new Uint8Array(2 ** 24).fill(7);
+      const file = { path: null, data, offset: 0, length: data.length, size: data.length, mtimeMs: Number.NaN };
+      const files = Array.from({ length: 64 }, () => file);
+      const plan = { files, kind: 'v1' as const, pieceLength: 2 ** 24, onMissing: 'fail' as const };
+      const { done } = nativeEngine().start({ ...plan, threads: 1, readSize: 2 ** 20, memoryLimit: 2 ** 24 });
+      files.length = 0;
+      return done;
+    };
+    let ended = false;
+    const done = start().finally(() => {
+      ended = true;
+    });
+    let rounds = 0;
+    for (; !ended; rounds += 1) {
+      globalThis.gc?.();
+      new Uint8Array(2 ** 24).fill(9);
+      await sleep(1);
+    }
+    const hashes = Buffer.from((await done).v1 ?? []);
+    const equal = hashes.equals(Buffer.concat(Array(64).fill(hashes.subarray(0, 20))));
+    tell({ rounds, first: hashes.readUInt32BE(0), equal: Number(equal) });
   },
 
   async leak(file: string, jobs: string) {

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
 import { describe, it } from 'node:test';
 import { sparseFile, temporaryFolder } from '../support/tree.ts';
 import { procMissing, runChild } from './run-child.ts';
@@ -25,4 +26,15 @@ it('a job that nobody holds is not collected before it ends', async (t) => {
   const file = await sparseFile(await temporaryFolder(t), 'file', 2 ** 30);
   const { code, signal, told } = await runChild('uncollected', file);
   assert.deepEqual({ code, signal, told }, { code: 0, signal: null, told: [{ pieces: 1024 }] });
+});
+
+it('content in memory is not collected before its job ends', async () => {
+  const { code, signal, told } = await runChild('heldMemory');
+  const [{ rounds = 0, ...rest } = {}] = told as Record<string, number>[];
+  const first = createHash('sha1')
+    .update(Buffer.alloc(2 ** 24, 7))
+    .digest()
+    .readUInt32BE(0);
+  assert.deepEqual({ code, signal, ...rest }, { code: 0, signal: null, first, equal: 1 });
+  assert.ok(rounds > 3, `${rounds} collections`);
 });

@@ -23,6 +23,11 @@ describe('worker.terminate() during a job', () => {
     });
   }
 
+  it('leaves content in memory alone that is gone with the worker', async () => {
+    const { code, signal, told } = await runChild('terminateRounds', 'memory', 10);
+    assert.deepEqual({ code, signal, rounds: told.length }, { code: 0, signal: null, rounds: 10 });
+  });
+
   it('never crashes in 30 rounds', async (t) => {
     const file = await sparseFile(await temporaryFolder(t), 'huge', HUGE);
     const { code, signal, told } = await runChild('terminateRounds', file, 30);

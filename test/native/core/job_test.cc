@@ -4,6 +4,8 @@
 #include <atomic>
 #include <cerrno>
 #include <chrono>
+#include <fstream>
+#include <iterator>
 #include <limits>
 #include <memory>
 #include <mutex>
@@ -183,6 +185,27 @@ TEST("job: ends once, with what the plan hashes to") {
     CHECK(is_free(budget));
   }
   none.check();
+}
+
+TEST("job: content in memory is as good as content on disk") {
+  const TempFolder folder;
+  for (const Kind kind : plans::kKinds) {
+    Plan plan = plan_of(folder, 5 * kBlock + 7);
+    plan.kind = kind;
+    const plans::Expected expected = plans::expect(plan);
+    std::ifstream file(plan.files[0].path, std::ios::binary);
+    const std::vector<char> bytes{std::istreambuf_iterator<char>(file), {}};
+    plan.files[0].path.clear();
+    plan.files[0].data = reinterpret_cast<const std::uint8_t*>(bytes.data());
+    Budget budget({2, kPlenty});
+    Tally finished;
+    Job job(plan, best(), budget);
+    job.start([&] { finished.add(); });
+    finished.wait();
+    job.join();
+    CHECK(right(job, expected));
+    CHECK_EQUAL(job.gauge().bytes.load(), 5 * kBlock + 7);
+  }
 }
 
 TEST("job: the process's own budget is the usual one") {

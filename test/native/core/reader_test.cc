@@ -67,6 +67,22 @@ PlanFile unchecked(const std::string& path) {
 
 }  // namespace
 
+TEST("reader: content in memory needs no file") {
+  const Bytes bytes = oracle::content(100, 1);
+  PlanFile file;
+  // On the heap, so that a byte too far is noticed.
+  file.data = bytes.data();
+  file.offset = 10;
+  file.length = 80;
+  file.size = bytes.size();
+  const Reader reader(file);
+  CHECK_EQUAL(read(reader, 0, 80), slice(bytes, 10, 80));
+  CHECK_EQUAL(read(reader, 79, 1), slice(bytes, 89, 1));
+  CHECK_EQUAL(read(reader, 80, 0), Bytes());
+  reader.will_need(0, 80);
+  reader.check_unchanged();
+}
+
 TEST("reader: reads what it is asked for") {
   const TempFolder folder;
   const Bytes bytes = oracle::content(100000, 1);
