@@ -60,6 +60,23 @@ const CHARTS: { [B in BenchName]: (figures: Figures[B][]) => Chart[] } = {
     const names = { name: 'decode', title: 'Reading a large torrent', categoryAxis: 'torrent' };
     return [{ ...names, axis: 'seconds', digits: 3, categories: torrents, series }];
   },
+  sources: (figures) => {
+    const streams = figures.filter(({ workload }) => workload.startsWith('streams'));
+    const workloads = [...new Set(streams.map(({ workload }) => workload))];
+    const contenders = [...new Set(streams.map(({ contender }) => contender))];
+    const speedOf = (contender: string, workload: string) => {
+      const found = streams.find((one) => one.contender === contender && one.workload === workload);
+      return found ? found.totalBytes / found.seconds / 1e9 : null;
+    };
+    const series = contenders.map((contender, at) => ({
+      name: contender,
+      values: workloads.map((workload) => speedOf(contender, workload)),
+      colour: colour(at),
+    }));
+    const names = { name: 'sources', title: 'Content that comes in streams, one thread', categoryAxis: 'kind' };
+    const categories = workloads.map((workload) => workload.replace('streams from memory, ', ''));
+    return [{ ...names, axis: 'GB/s', digits: 2, categories, series }];
+  },
 };
 
 function kernelChart(figures: Figures['create'][]): Chart {

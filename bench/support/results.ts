@@ -59,16 +59,32 @@ export interface DecodeFigure {
   said: string;
 }
 
+/** One contender of a workload of `sources`. */
+export interface SourceFigure {
+  workload: string;
+  totalBytes: number;
+  contender: string;
+  seconds: number;
+}
+
 export interface Figures {
   create: CreateFigure;
   peers: PeerFigure;
   cold: ColdFigure;
   start: StartFigure;
   decode: DecodeFigure;
+  sources: SourceFigure;
 }
 export type BenchName = keyof Figures;
 
-export const BENCHES = ['create', 'peers', 'cold', 'start', 'decode'] as const satisfies readonly BenchName[];
+export const BENCHES = [
+  'create',
+  'peers',
+  'cold',
+  'start',
+  'decode',
+  'sources',
+] as const satisfies readonly BenchName[];
 
 /** What a bench found out. */
 export interface Findings<B extends BenchName> {

@@ -1,7 +1,16 @@
 // The tables of every bench, made from its figures: the same on the terminal and in docs/performance.md.
 import { formatBytes } from '../../src/print/text.ts';
 import { KINDS, type Kind } from './measure.ts';
-import type { BenchName, ColdFigure, CreateFigure, DecodeFigure, Entry, PeerFigure, StartFigure } from './results.ts';
+import type {
+  BenchName,
+  ColdFigure,
+  CreateFigure,
+  DecodeFigure,
+  Entry,
+  PeerFigure,
+  SourceFigure,
+  StartFigure,
+} from './results.ts';
 
 export interface Table {
   title: string;
@@ -31,6 +40,8 @@ export function tablesOf<B extends BenchName>(bench: B, { figures }: Entry<B>): 
       return [startTable(figures as StartFigure[])];
     case 'decode':
       return decodeTables(figures as DecodeFigure[]);
+    case 'sources':
+      return sourceTables(figures as SourceFigure[]);
   }
   throw new Error(`no tables for ${bench}`);
 }
@@ -291,6 +302,28 @@ function aligned({ columns, rows }: Table): string[][] {
   return [columns, ...rows].map((cells) =>
     cells.map((cell, at) => (at === 0 ? cell.padEnd(widths[at] ?? 0) : cell.padStart(widths[at] ?? 0))),
   );
+}
+
+/** Each beside the first of its workload, but hashers beside `generate` of their kind. */
+function sourceTables(figures: readonly SourceFigure[]): Table[] {
+  return valuesOf(figures, 'workload').map((workload) => {
+    const own = figures.filter((figure) => figure.workload === workload);
+    const baseOf = ({ contender }: SourceFigure) =>
+      own.find((one) => one.contender === contender.replace('hasher of', 'generate,')) ?? (own[0] as SourceFigure);
+    const isHashers = own.some(({ contender }) => contender.startsWith('hasher'));
+    const base = (figure: SourceFigure) => (isHashers ? baseOf(figure) : (own[0] as SourceFigure));
+    return {
+      title: `${workload}: ${formatBytes((own[0] as SourceFigure).totalBytes)}`,
+      columns: ['contender', 's', 'GB/s', `its time / ${isHashers ? 'generate' : own[0]?.contender}`],
+      rows: own.map((figure) => [
+        figure.contender,
+        shortSeconds(figure.seconds),
+        gigabytes(figure.totalBytes / figure.seconds),
+        times(figure.seconds / base(figure).seconds),
+      ]),
+      notes: [],
+    };
+  });
 }
 
 export function printTables(tables: readonly Table[]): void {

@@ -42,27 +42,30 @@ class FileReader {
   explicit FileReader(Napi::Env env) : env_(env) {}
 
   // Content in memory is added to `memory`.
+  // Every field that is read costs: of a pad there are few.
   PlanFile read(const Napi::Object& value, Napi::Array& memory) const {
     PlanFile file;
+    file.length = size(value, length_);
     const Napi::Value path = value.Get(path_);
+    if (path.IsNull()) {
+      const Napi::Value data = value.Get(data_);
+      file.pad = data.IsUndefined();
+      if (file.pad) return file;
+      file.offset = size(value, offset_);
+      view(data, file, memory);
+      return file;
+    }
     if (path.IsString()) {
       file.path = path.As<Napi::String>().Utf8Value();
     } else if (path.IsBuffer()) {
       const auto bytes = path.As<Napi::Buffer<char>>();
       file.path.assign(bytes.Data(), bytes.Length());
-    } else if (path.IsNull()) {
-      const Napi::Value data = value.Get(data_);
-      file.pad = data.IsUndefined();
-      if (!file.pad) view(data, file, memory);
     } else {
       throw Napi::TypeError::New(env_, "wrong type of plan field path");
     }
     file.offset = size(value, offset_);
-    file.length = size(value, length_);
-    if (file.data == nullptr) file.size = size(value, size_);
+    file.size = size(value, size_);
     file.mtime_ms = number(value, mtime_ms_);
-    if (file.data != nullptr && (file.length > file.size || file.offset > file.size - file.length))
-      throw Napi::RangeError::New(env_, "plan field out of range: data");
     return file;
   }
 
@@ -74,6 +77,8 @@ class FileReader {
     static constexpr std::uint8_t kNothing = 0;
     file.data = bytes.ByteLength() == 0 ? &kNothing : bytes.Data();
     file.size = bytes.ByteLength();
+    if (file.length > file.size || file.offset > file.size - file.length)
+      throw Napi::RangeError::New(env_, "plan field out of range: data");
     memory.Set(memory.Length(), data);
   }
 

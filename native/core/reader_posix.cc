@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <cmath>
-#include <cstring>
 #include <limits>
 
 #include "core/reader.h"
@@ -77,7 +76,7 @@ Reader::~Reader() {
 
 void Reader::read(std::uint64_t offset, std::uint8_t* out, std::size_t size) const {
   if (file_.data != nullptr) {
-    std::memcpy(out, file_.data + file_.offset + offset, size);
+    std::copy_n(file_.data + file_.offset + offset, size, out);
     return;
   }
   while (size != 0) {

@@ -28,8 +28,7 @@ export interface Hashed {
 /** A file that is there, as an engine takes it. */
 export function onPlan({ length, diskPath, mtimeMs, data }: ContentFile): PlanFile {
   const size = length as number;
-  const plan: PlanFile = { path: diskPath ?? null, offset: 0, length: size, size, mtimeMs: mtimeMs ?? Number.NaN };
-  return data ? { ...plan, data } : plan;
+  return { path: diskPath ?? null, data, offset: 0, length: size, size, mtimeMs: mtimeMs ?? Number.NaN };
 }
 
 export function padOnPlan(length: number): PlanFile {

@@ -7,8 +7,8 @@ export type PathParts = readonly string[];
 export function compareV2(a: PathParts, b: PathParts): number {
   const depth = Math.min(a.length, b.length);
   for (let i = 0; i < depth; i += 1) {
-    const order = compareUtf8(a[i] as string, b[i] as string);
-    if (order !== 0) return order;
+    // Most have their folders in common.
+    if (a[i] !== b[i]) return compareUtf8(a[i] as string, b[i] as string);
   }
   return a.length - b.length;
 }

@@ -1,0 +1,8 @@
+/** What the benches use of it. */
+declare module 'create-torrent' {
+  export default function createTorrent(
+    input: (Uint8Array & { name: string })[],
+    options: { name: string },
+    done: (error: Error | null, torrent: Uint8Array) => void,
+  ): void;
+}

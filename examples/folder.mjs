@@ -1,0 +1,16 @@
+// A torrent of a folder.
+//
+//   node examples/folder.mjs [FOLDER]
+import { fileURLToPath } from 'node:url';
+import { TorrentCreate } from 'metainfo';
+
+const folder = process.argv[2] ?? fileURLToPath(new URL('album', import.meta.url));
+
+const draft = new TorrentCreate({ pathRoot: folder, trackers: ['udp://tracker.example/announce'] });
+const torrent = await draft.generate({ threads: null });
+
+for (const { path, length } of torrent.files) console.log(`${path}: ${length} bytes`);
+console.log(`infohash v1 ${torrent.infohashV1}`);
+console.log(`infohash v2 ${torrent.infohashV2}`);
+// Whoever has the torrent's bytes can write them anywhere: torrent.write(file) writes a file whole or not at all.
+console.log(`${torrent.bencode().length} bytes of metainfo`);

@@ -1,0 +1,59 @@
+// A server that hashes an upload while it streams to disk: the torrent is there when the upload is, and the file is never
+// read again. A slow disk or a busy CPU slows the upload down; memory stays where it is.
+//
+//   node examples/upload.mjs
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, open, rm } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { TorrentCreate } from 'metainfo';
+
+const folder = await mkdtemp(path.join(tmpdir(), 'uploads-'));
+
+/** The chunks of an upload, each of them on disk when it is given away. */
+async function* saved(request, file) {
+  const output = await open(file, 'wx');
+  try {
+    for await (const chunk of request) {
+      await output.writeFile(chunk);
+      yield chunk;
+    }
+  } finally {
+    await output.close();
+  }
+}
+
+const server = createServer(async (request, response) => {
+  const name = path.basename(request.url);
+  const file = path.join(folder, name);
+  // What the client says it sends: an upload that breaks off fails.
+  const size = request.headers['content-length'] ? Number(request.headers['content-length']) : null;
+  try {
+    const draft = new TorrentCreate({
+      sources: [{ path: name, size, data: saved(request, file) }],
+      pieceLength: 2 ** 18,
+    });
+    const torrent = await draft.generate();
+    await torrent.write(`${file}.torrent`);
+    response.end(JSON.stringify({ v1: torrent.infohashV1, v2: torrent.infohashV2 }));
+  } catch (error) {
+    await rm(file, { force: true });
+    response.writeHead(400).end(error.message);
+  }
+});
+await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
+
+const body = randomBytes(5_000_000);
+const response = await fetch(`http://127.0.0.1:${server.address().port}/film.mkv`, { method: 'PUT', body });
+const answer = await response.json();
+console.log(`uploaded: infohash v2 ${answer.v2}`);
+
+// The same as of the file that is on disk now.
+const again = new TorrentCreate({ pathRoot: path.join(folder, 'film.mkv'), pieceLength: 2 ** 18 });
+assert.equal((await again.generate()).infohashV2, answer.v2);
+console.log('the file on disk has the same');
+
+await new Promise((resolve) => server.close(resolve));
+await rm(folder, { recursive: true });

@@ -1,0 +1,35 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { readdirSync } from 'node:fs';
+import path from 'node:path';
+import { describe, it } from 'node:test';
+import { fileURLToPath } from 'node:url';
+
+const EXAMPLES = fileURLToPath(new URL('../examples', import.meta.url));
+
+/** What each must say, beside ending well. They import the package by its name, as it is built. */
+const SAY: Record<string, RegExp> = {
+  'folder.mjs':
+    /^notes\/readme\.txt: \d+ bytes$[^]*^infohash v2 663e53b47c945ca3a66f41889fcc99f85f99ebb6136a071c586681c6bc2c022c$/m,
+  'many.mjs': /^1000 torrents in /,
+  'object-store.mjs': /^2 objects, 9050000 bytes in 10 requests$/m,
+  'partial-download.mjs': /^film\.mkv: pieces 0, 1, 3, 7 of 11 are there$/m,
+  'upload.mjs': /^the file on disk has the same$/m,
+};
+
+describe('examples', () => {
+  it('are all here', () => {
+    assert.deepEqual(
+      readdirSync(EXAMPLES).filter((name) => name.endsWith('.mjs')),
+      Object.keys(SAY),
+    );
+  });
+
+  for (const [name, expected] of Object.entries(SAY)) {
+    it(`${name} does what it says`, () => {
+      const { status, stdout, stderr } = spawnSync(process.execPath, [path.join(EXAMPLES, name)], { encoding: 'utf8' });
+      assert.deepEqual({ status, stderr }, { status: 0, stderr: '' });
+      assert.match(stdout, expected);
+    });
+  }
+});
