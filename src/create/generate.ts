@@ -43,6 +43,17 @@ export interface GenerateOptions extends ResourceOptions, WatchOptions {
 
 /** Hashes the files of a draft and makes the torrent. See {@link TorrentCreate.generate}. */
 export async function generate(draft: TorrentCreate, options: GenerateOptions): Promise<Torrent> {
+  const sources = sourceFiles(draft.fields.sources ?? []);
+  const destroyStreams = takeStreams(sources);
+  try {
+    return await make(draft, sources, options);
+  } catch (error) {
+    destroyStreams();
+    throw error;
+  }
+}
+
+async function make(draft: TorrentCreate, sources: readonly SourceFile[], options: GenerateOptions): Promise<Torrent> {
   const { version = 'hybrid', signal, engine = nativeEngine() } = options;
   if (!Object.hasOwn(TorrentVersion, version)) {
     throw new MetainfoError('ERR_INVALID_ARGUMENT', `version must be v1, v2 or hybrid, not ${shown(version)}.`);
@@ -54,27 +65,20 @@ export async function generate(draft: TorrentCreate, options: GenerateOptions): 
   // Before the work, not after it.
   const creationDate = draft.fields.creationDate ?? sourceDate();
   throwIfAborted(signal);
-  const context = { draft, version, wanted, engine, resources, options };
 
-  const sources = sourceFiles(draft.fields.sources ?? []);
-  const destroyStreams = takeStreams(sources);
-  try {
-    const { single, files } = await draft.findFiles({ v1Order: version === 'v1', sources, signal });
-    const { pieceLength, list, hashed } = await hashFiles(files, { ...context, single, sources });
-    const length = single && version !== 'v2' ? (hashed.lengths[0] as number) : null;
-    const pieces = hashed.pieces && new HashList(hashed.pieces, 20);
-    const v2 = hashed.trees && v2Content(files, hashed, single ? name : null);
-    requireSameAsDraft(draft, files, { lengths: hashed.lengths, pieces, ...v2 });
+  const { single, files } = await draft.findFiles({ v1Order: version === 'v1', sources, signal });
+  const context = { draft, version, wanted, engine, resources, options, single, sources };
+  const { pieceLength, list, hashed } = await hashFiles(files, context);
+  const length = single && version !== 'v2' ? (hashed.lengths[0] as number) : null;
+  const pieces = hashed.pieces && new HashList(hashed.pieces, 20);
+  const v2 = hashed.trees && v2Content(files, hashed, single ? name : null);
+  requireSameAsDraft(draft, files, { lengths: hashed.lengths, pieces, ...v2 });
 
-    const own = { name, pieceLength, pieces, length, files: null, metaVersion: v2 && 2, fileTree: null };
-    const info = encodeFields({ ...draft.info, ...own }, INFO);
-    if (list) info.set('files', list);
-    if (v2) info.set('file tree', encodeFlatTree(v2.flat));
-    return Torrent.fromBytes(encode(assemble(draft, { info, creationDate, pieceLayers: v2?.pieceLayers ?? null })));
-  } catch (error) {
-    destroyStreams();
-    throw error;
-  }
+  const own = { name, pieceLength, pieces, length, files: null, metaVersion: v2 && 2, fileTree: null };
+  const info = encodeFields({ ...draft.info, ...own }, INFO);
+  if (list) info.set('files', list);
+  if (v2) info.set('file tree', encodeFlatTree(v2.flat));
+  return Torrent.fromBytes(encode(assemble(draft, { info, creationDate, pieceLayers: v2?.pieceLayers ?? null })));
 }
 
 interface Files {
@@ -101,7 +105,7 @@ async function hashFiles(files: readonly ContentFile[], context: Files): Promise
   const streams = sources.filter(({ stream }) => stream);
   const known = files.every(({ length }) => length !== null);
   const lengths = files.map(({ length }) => length ?? 0);
-  if (known) requireContent(lengths, draft.pathRoot);
+  if (known) requireContent(lengths, draft);
   const pieceLength = wanted ?? (known ? choosePieceLength(sum(lengths)) : UNKNOWN_PIECE_LENGTH);
   const encodeList = (sizes: readonly number[]) =>
     version === 'v2' || single ? null : encodeFileList(v1List(files, sizes, { ...context, pieceLength }));
@@ -144,7 +148,7 @@ async function hashFiles(files: readonly ContentFile[], context: Files): Promise
   const hashed = await watch(() => hashStreams(engine, content), options).catch((error) => {
     throw vanished(error);
   });
-  requireContent(hashed.lengths, draft.pathRoot);
+  requireContent(hashed.lengths, draft);
   return { pieceLength, list: encodeList(hashed.lengths), hashed };
 }
 
@@ -277,15 +281,16 @@ function checkName(name: string): string {
 }
 
 /** An error when there is nothing to hash: clients refuse such torrents. */
-function requireContent(lengths: readonly number[], root: string): void {
+function requireContent(lengths: readonly number[], { pathRoot, fields }: TorrentCreate): void {
+  const onDisk = !fields.sources || fields.paths;
+  const about = onDisk ? { path: pathRoot } : {};
   if (lengths.length === 0) {
-    throw new MetainfoError('ERR_NO_FILES', `There are no files in ${root}, or all are left out.`, { path: root });
+    throw new MetainfoError('ERR_NO_FILES', `There are no files in ${pathRoot}, or all are left out.`, about);
   }
   const total = sum(lengths);
-  if (total === 0)
-    throw new MetainfoError('ERR_NO_DATA', `All files in ${root} are empty: there is nothing to hash.`, { path: root });
-  if (!Number.isSafeInteger(total))
-    throw new MetainfoError('ERR_TOO_LARGE', `${root} holds more than 2^53 bytes.`, { path: root });
+  const all = onDisk ? `All files in ${pathRoot}` : 'All sources';
+  if (total === 0) throw new MetainfoError('ERR_NO_DATA', `${all} are empty: there is nothing to hash.`, about);
+  if (!Number.isSafeInteger(total)) throw new MetainfoError('ERR_TOO_LARGE', `${all} are more than 2^53 bytes.`, about);
 }
 
 function sum(lengths: readonly number[]): number {

@@ -1,4 +1,4 @@
-import { Readable } from 'node:stream';
+import type { Readable } from 'node:stream';
 import type { ReadableStream } from 'node:stream/web';
 import { MetainfoError, shown } from '../errors.ts';
 import { unsafeComponent } from '../layout/safe-path.ts';
@@ -156,14 +156,18 @@ export function takeStreams(files: readonly SourceFile[]): () => void {
   for (const { stream } of streams) if (isReadable(stream)) stream.on('error', ignore);
   for (const { stream, path } of streams) {
     if (!isOnce(stream)) continue;
-    const used =
-      read.has(stream) || ((isReadable(stream) || 'getReader' in stream) && Readable.isDisturbed(stream as Readable));
+    const used = read.has(stream) || ((isReadable(stream) || 'getReader' in stream) && isDisturbed(stream as Readable));
     if (used) throw new MetainfoError('ERR_SOURCE', `${path} has been read already: give a new stream.`, { path });
   }
   for (const { stream } of streams) if (isOnce(stream)) read.add(stream);
   return () => {
     for (const { stream } of streams) destroy(stream);
   };
+}
+
+/** Whether somebody has read from a stream, of Node or of the web. What tells is loaded when there is one. */
+function isDisturbed(stream: Readable): boolean {
+  return process.getBuiltinModule('node:stream').Readable.isDisturbed(stream);
 }
 
 function destroy(stream: Exclude<SourceData, Uint8Array>): void {

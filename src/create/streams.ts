@@ -268,7 +268,10 @@ async function hashStream(jobs: Jobs, file: SourceFile): Promise<FileDigests> {
   const sizes: number[] = [];
   const hash = (segment: Buffer, pad: PlanFile[], size: number) => {
     sizes.push(size);
-    parts.push(jobs.startSmall([inMemory(segment, 0, size), ...pad]).finally(() => jobs.segments.give(segment)));
+    const part = jobs.startSmall([inMemory(segment, 0, size), ...pad]).finally(() => jobs.segments.give(segment));
+    // It is awaited when the stream has ended, or was stopped because of it.
+    part.catch(() => {});
+    parts.push(part);
   };
   let segment: Buffer | null = null;
   let filled = 0;

@@ -110,6 +110,7 @@ export abstract class HasherBase {
    */
   update(chunk: Chunk, pool?: null): Hash[];
   update(chunk: Chunk, pool: HashPool): Promise<Hash>[];
+  update(chunk: Chunk, pool: HashPool | null | undefined): Hash[] | Promise<Hash>[];
   update(chunk: Chunk, pool?: HashPool | null): Hash[] | Promise<Hash>[] {
     this.#requireNext(chunk);
     const units = this.take(chunk);

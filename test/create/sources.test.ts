@@ -11,7 +11,7 @@ import fc from 'fast-check';
 import type { Progress } from '../../src/create/run.ts';
 import type { Source, SourceData } from '../../src/create/sources.ts';
 import { TorrentCreate } from '../../src/create/torrent-create.ts';
-import { type MetainfoError, ValidationError } from '../../src/errors.ts';
+import { MetainfoError, ValidationError } from '../../src/errors.ts';
 import { nativeEngine } from '../../src/hash/native.ts';
 import { nodeEngine } from '../../src/hash/node.ts';
 import { sortV2 } from '../../src/layout/order.ts';
@@ -270,6 +270,14 @@ describe('sources', () => {
       );
   });
 
+  it('may not all be empty', async () => {
+    const make = (data: SourceData) => new TorrentCreate({ sources: [{ path: 'a', data }] }).generate();
+    const expected = { code: 'ERR_NO_DATA', message: 'All sources are empty: there is nothing to hash.' };
+    await assert.rejects(make(Buffer.alloc(0)), expected);
+    await assert.rejects(make(slowly(Buffer.alloc(0), [1])), expected);
+    await assert.rejects(make({ size: 0, read: async () => Buffer.alloc(0) }), expected);
+  });
+
   it('may not be in each other, nor twice', async () => {
     for (const names of [
       ['a', 'a'],
@@ -446,6 +454,37 @@ describe('a source that fails', () => {
       await sleep(1);
       assert.ok(never.destroyed);
       assert.equal(told?.aborted, true);
+    }
+  });
+
+  it('is destroyed too when the options are wrong or the signal has fired before', async () => {
+    for (const options of [{ threads: -1 }, { signal: AbortSignal.abort() }, { version: 'v3' as never }]) {
+      const stream = good();
+      await assert.rejects(new TorrentCreate({ sources: [stream] }).generate(options), { name: /Error/ });
+      assert.ok(stream.data.destroyed);
+    }
+  });
+
+  it('whose hashing fails long before it ends', async () => {
+    for (const version of KINDS) {
+      const native = nativeEngine();
+      const broken = {
+        ...native,
+        start: () => ({
+          done: Promise.reject(new MetainfoError('ERR_NO_MEMORY', 'none left')),
+          progress: () => ({ bytes: 0, fileIndex: 0, queued: 0 }),
+          cancel: () => {},
+        }),
+      };
+      const stalled = (async function* () {
+        yield Buffer.alloc(MIB);
+        await sleep(50);
+        yield Buffer.alloc(1);
+        await new Promise(() => {});
+      })();
+      const draft = new TorrentCreate({ sources: [{ path: 'a', data: stalled }], pieceLength: 16 * KIB });
+      const made = draft.generate({ version, memoryLimit: 256 * KIB, engine: broken });
+      await assert.rejects(made, { code: 'ERR_NO_MEMORY' });
     }
   });
 

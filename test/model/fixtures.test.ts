@@ -26,7 +26,11 @@ interface Fixture {
 const PROFILES = ['default', 'strict', 'compat'] as const;
 
 /** What only a draft can have. */
-const OF_DRAFTS: readonly IssueCode[] = ['alias', 'lost', 'noDuplicatedParams', 'pathRoot', 'paths', 'similar'];
+const OF_DRAFTS: readonly IssueCode[] = [
+  ...(['alias', 'lost', 'noDuplicatedParams', 'pathRoot', 'paths', 'similar', 'sources'] as const),
+  // And of hashers.
+  ...(['memoryLimit', 'readSize', 'threads'] as const),
+];
 /** Limits of the input's size: see damage.test.ts. */
 const OF_SIZE: readonly BencodeFault[] = ['limit-bytes', 'limit-items'];
 const FAULTS: readonly BencodeFault[] = [
