@@ -24,6 +24,7 @@ export class MerkleTreeShape {
     return Math.ceil(this.fileSize / BLOCK_SIZE);
   }
 
+  /** Leaves of a whole piece: a power of two. */
   get nBlocksPerPiece(): number {
     return this.pieceLength / BLOCK_SIZE;
   }

@@ -229,6 +229,18 @@ const scenarios = {
     await (await draftOf(file)).generate({ version: version as TorrentVersion, threads: 2 });
     tell({ peak: peak() });
   },
+
+  /** 4 GiB from a producer that never waits. */
+  async streamMemory(version: string, memoryLimit: string) {
+    const { TorrentCreate: Draft } = await import('../../src/create/torrent-create.ts');
+    const chunk = Buffer.alloc(2 ** 20, 1);
+    const data = (async function* () {
+      for (let i = 0; i < 4096; i += 1) yield chunk;
+    })();
+    const draft = new Draft({ sources: [{ path: 'big', data }], pieceLength: 2 ** 20 });
+    await draft.generate({ version: version as TorrentVersion, threads: 2, memoryLimit: Number(memoryLimit) });
+    tell({ peak: peak() });
+  },
 };
 
 export type ScenarioName = keyof typeof scenarios;

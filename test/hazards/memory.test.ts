@@ -6,19 +6,33 @@ import { procMissing, runChild } from './run-child.ts';
 const MIB = 2 ** 20;
 const GIB = 2 ** 30;
 
+async function peakOf(...run: Parameters<typeof runChild>): Promise<number> {
+  const { code, told } = await runChild(...run);
+  assert.equal(code, 0);
+  return told[0]?.['peak'] as number;
+}
+
 describe('peak memory', { skip: procMissing }, () => {
   it('stays within 100 MiB of an idle process for a file of 8 GiB', async (t) => {
     const file = await sparseFile(await temporaryFolder(t), 'big', 8 * GIB);
-    const peakOf = async (...run: Parameters<typeof runChild>) => {
-      const { code, told } = await runChild(...run);
-      assert.equal(code, 0);
-      return told[0]?.['peak'] as number;
-    };
     const idle = await peakOf('idle', file);
     for (const version of ['v1', 'v2', 'hybrid']) {
       const above = (await peakOf('memory', file, version)) - idle;
       assert.ok(above < 100 * MIB, `${version}: ${above} bytes above ${idle}`);
       t.diagnostic(`${version}: ${(above / MIB).toFixed(1)} MiB above ${(idle / MIB).toFixed(1)} MiB`);
+    }
+  });
+
+  it('stays within the limit for a stream of 4 GiB, whatever its speed', async (t) => {
+    const file = await sparseFile(await temporaryFolder(t), 'small', MIB);
+    const idle = await peakOf('idle', file);
+    for (const version of ['v1', 'v2', 'hybrid']) {
+      for (const limit of [16 * MIB, 128 * MIB]) {
+        const above = (await peakOf('streamMemory', version, limit)) - idle;
+        // JavaScript's own garbage comes on top.
+        assert.ok(above < limit + 40 * MIB, `${version}: ${above} bytes above ${idle}`);
+        t.diagnostic(`${version}: ${(above / MIB).toFixed(1)} MiB above ${(idle / MIB).toFixed(1)} of ${limit / MIB}`);
+      }
     }
   });
 });
