@@ -227,8 +227,17 @@ export function shown(value: unknown): string {
   if (value instanceof Uint8Array) return `${value.length} bytes`;
   if (value instanceof Map) return 'a dictionary';
   if (Array.isArray(value)) return `a list of ${value.length}`;
-  const text = typeof value === 'string' ? JSON.stringify(value) : String(value);
+  const text = typeof value === 'string' ? JSON.stringify(value) : textOf(value);
   return text.length > 80 ? `${text.slice(0, 77)}...` : text;
+}
+
+function textOf(value: unknown): string {
+  try {
+    return String(value);
+  } catch {
+    // Somebody's object without a text, such as one without a prototype.
+    return typeof value;
+  }
 }
 
 /** Bytes in lower-case hexadecimal. */

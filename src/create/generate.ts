@@ -44,11 +44,13 @@ export interface GenerateOptions extends ResourceOptions, WatchOptions {
 /** Hashes the files of a draft and makes the torrent. See {@link TorrentCreate.generate}. */
 export async function generate(draft: TorrentCreate, options: GenerateOptions): Promise<Torrent> {
   const sources = sourceFiles(draft.fields.sources ?? []);
-  const destroyStreams = takeStreams(sources);
+  const streams = takeStreams(sources);
   try {
-    return await make(draft, sources, options);
+    const torrent = await make(draft, sources, options);
+    streams.release();
+    return torrent;
   } catch (error) {
-    destroyStreams();
+    streams.destroy();
     throw error;
   }
 }

@@ -16,7 +16,14 @@ export interface RangeReader {
   read(offset: number, length: number, signal: AbortSignal): Promise<Uint8Array>;
 }
 
-/** Content that is not in a file on this disk. A stream is read once, and destroyed when the work fails. */
+/**
+ * Content that is not in a file on this disk.
+ *
+ * Bytes in memory are hashed where they are: until `generate` has ended they must neither change nor be transferred to
+ * another thread (reading memory that is gone ends the process). Streams give Uint8Arrays, are read once, and are
+ * destroyed when the work fails; in the order they are given, four at most at once, in v1 one after another: none may wait
+ * for one that comes later.
+ */
 export type SourceData =
   | Uint8Array
   | Blob
@@ -29,7 +36,7 @@ export type SourceData =
 export interface Source {
   /** From the torrent's root, with `/`. */
   path: string;
-  /** Bytes; a stream that has more or fewer fails. May be left out: then a stream is as long as it turns out to be. */
+  /** Bytes: a source that has more or fewer fails. Left out, a stream is as long as it turns out to be. */
   size?: number | null | undefined;
   data: SourceData;
 }
@@ -92,15 +99,26 @@ function problemOf(source: Partial<Source> | null): { at: string[]; message: str
   return null;
 }
 
-/** Sources as files of a draft. */
+/** Sources as a draft keeps them, which nobody changes: with the sizes that they have now. */
+export function frozenSources(sources: readonly Source[]): Source[] {
+  return sources.map(({ path, size, data }) => ({ path, size: sizeOf(data) ?? size ?? null, data }));
+}
+
+/**
+ * Frozen sources as files of a draft.
+ *
+ * @throws {MetainfoError} `ERR_SOURCE_SIZE` for bytes that were transferred since
+ */
 export function sourceFiles(sources: readonly Source[]): SourceFile[] {
-  return sources.map(({ path, size, data }) => {
-    const file = { path: path.split('/'), length: sizeOf(data) ?? size ?? null };
-    return data instanceof Uint8Array ? { ...file, data: steady(data) } : { ...file, stream: data };
+  return sources.map(({ path, size = null, data }) => {
+    const file = { path: path.split('/'), length: size };
+    if (!(data instanceof Uint8Array)) return { ...file, stream: data };
+    if (data.length === size) return { ...file, data: steady(data) };
+    throw new MetainfoError('ERR_SOURCE_SIZE', `${path} has ${data.length} bytes now, not ${size}.`, { path });
   });
 }
 
-/** Memory that may be taken away or shared while it is hashed is copied. */
+/** Memory that may shrink, or that other threads write, is copied. */
 function steady(bytes: Uint8Array): Uint8Array {
   const { buffer } = bytes as { buffer: ArrayBufferLike & { resizable?: boolean } };
   return buffer instanceof ArrayBuffer && !buffer.resizable ? bytes : new Uint8Array(bytes);
@@ -108,16 +126,17 @@ function steady(bytes: Uint8Array): Uint8Array {
 
 function isData(data: unknown): data is SourceData {
   if (data === null || typeof data !== 'object') return false;
-  return data instanceof Uint8Array || isBlob(data) || isStream(data) || isRanges(data);
+  return data instanceof Uint8Array || isBlob(data) || isStream(data) || 'getReader' in data || isRanges(data);
 }
 
+/** Also those of other libraries. */
 function isBlob(data: object): data is Blob {
-  return data instanceof Blob;
+  return 'arrayBuffer' in data && 'slice' in data && typeof data.slice === 'function' && 'size' in data;
 }
 
 /** ReadableStream and Readable are async iterables too. */
 function isStream(data: object): data is AsyncIterable<Uint8Array> {
-  return Symbol.asyncIterator in data;
+  return typeof (data as Partial<AsyncIterable<unknown>>)[Symbol.asyncIterator] === 'function';
 }
 
 function isRanges(data: object): data is RangeReader {
@@ -131,53 +150,92 @@ function isReadable(data: object): data is Readable {
 /** The bytes that data says it has; null when only its end tells. */
 function sizeOf(data: SourceData): number | null {
   if (data instanceof Uint8Array) return data.length;
-  if (isStream(data)) return null;
+  if (isStream(data) || 'getReader' in data) return null;
   return (data as Blob | RangeReader).size;
 }
 
 /** Whether data can be read only once. */
 function isOnce(data: SourceData): boolean {
-  if (!isStream(data)) return false;
-  return isReadable(data) || 'getReader' in data || 'next' in data;
+  return 'getReader' in data || (isStream(data) && (isReadable(data) || 'next' in data));
 }
 
 /** Generators that have been read: unlike streams they do not tell. */
 const read = new WeakSet<object>();
 
+/** Streams that one generation has for itself. */
+export interface TakenStreams {
+  /** After success: nothing is held of them any more. */
+  release(): void;
+  /** After failure: none goes on. */
+  destroy(): void;
+}
+
 /**
  * Makes ready to read every stream of the files, and keeps errors of those that are not read yet from ending the process.
  *
- * @returns what destroys all that are not read to their end
- * @throws {MetainfoError} `ERR_SOURCE` for a stream that somebody reads or has read
+ * @throws {MetainfoError} `ERR_SOURCE` for a stream that somebody reads or has read, or that has failed; the others are
+ *   destroyed
  */
-export function takeStreams(files: readonly SourceFile[]): () => void {
+export function takeStreams(files: readonly SourceFile[]): TakenStreams {
   const streams = files.flatMap(({ stream, path }) => (stream ? [{ stream, path: path.join('/') }] : []));
   const ignore = () => {};
-  for (const { stream } of streams) if (isReadable(stream)) stream.on('error', ignore);
+  const mine: (typeof streams)[number]['stream'][] = [];
+  let problem: MetainfoError | null = null;
   for (const { stream, path } of streams) {
-    if (!isOnce(stream)) continue;
-    const used = read.has(stream) || ((isReadable(stream) || 'getReader' in stream) && isDisturbed(stream as Readable));
-    if (used) throw new MetainfoError('ERR_SOURCE', `${path} has been read already: give a new stream.`, { path });
+    const wrong = isOnce(stream) ? takenProblem(stream, path) : null;
+    problem ??= wrong;
+    if (wrong) continue;
+    if (isReadable(stream)) stream.on('error', ignore);
+    if (isOnce(stream)) read.add(stream);
+    mine.push(stream);
   }
-  for (const { stream } of streams) if (isOnce(stream)) read.add(stream);
-  return () => {
-    for (const { stream } of streams) destroy(stream);
+  const taken = {
+    release: () => {
+      for (const stream of mine) if (isReadable(stream)) stream.removeListener('error', ignore);
+    },
+    destroy: () => {
+      for (const stream of mine) destroy(stream);
+    },
   };
+  if (!problem) return taken;
+  taken.destroy();
+  throw problem;
+}
+
+function takenProblem(stream: object, path: string): MetainfoError | null {
+  if (isReadable(stream) && stream.errored) return failed(path, stream.errored);
+  const told = isReadable(stream) || 'getReader' in stream;
+  const used =
+    read.has(stream) || (told && ('locked' in stream ? stream.locked : false)) || (told && isDisturbed(stream));
+  const message = `${path} is read, or has been read, by somebody else: give a new stream.`;
+  return used ? new MetainfoError('ERR_SOURCE', message, { path }) : null;
 }
 
 /** Whether somebody has read from a stream, of Node or of the web. What tells is loaded when there is one. */
-function isDisturbed(stream: Readable): boolean {
-  return process.getBuiltinModule('node:stream').Readable.isDisturbed(stream);
+function isDisturbed(stream: object): boolean {
+  return process.getBuiltinModule('node:stream').Readable.isDisturbed(stream as Readable);
+}
+
+/** Somebody's code, which may throw: nothing is done about that any more. */
+function quietly(action: () => unknown): void {
+  try {
+    Promise.resolve(action()).catch(() => {});
+  } catch {
+    // As a promise that rejects.
+  }
 }
 
 function destroy(stream: Exclude<SourceData, Uint8Array>): void {
-  const ignore = () => {};
-  if (isReadable(stream)) stream.destroy();
-  else if ('getReader' in stream && !stream.locked) stream.cancel().catch(ignore);
-  else if ('next' in stream && 'return' in stream) {
-    // A generator: it may still be at its last `next`, and then ends after that.
-    Promise.resolve((stream as unknown as AsyncGenerator).return(undefined)).catch(ignore);
-  }
+  if (isReadable(stream)) quietly(() => stream.destroy());
+  else if ('getReader' in stream) quietly(() => stream.cancel());
+  // A generator: it may still be at its last `next`, and then ends after that.
+  else if ('next' in stream) quietly(() => (stream as unknown as AsyncGenerator).return?.(undefined));
+}
+
+/** What somebody's source failed with, as an error that names it. */
+function failed(path: string, error: unknown): MetainfoError {
+  const { message } = error instanceof Error ? error : { message: shown(error) };
+  return new MetainfoError('ERR_SOURCE', `${path} could not be read: ${message}`, { path, cause: error });
 }
 
 /** How much of a range reader is asked for ahead. */
@@ -188,6 +246,9 @@ export interface Ahead {
   count: number;
 }
 
+/** The event loop turns at least so often while chunks come that nobody has to wait for. */
+const MOST_MS = 15;
+
 /** The chunks of a source in order, checked. */
 export class SourceReader {
   readonly #path: string;
@@ -195,6 +256,8 @@ export class SourceReader {
   readonly #chunks: AsyncIterator<unknown>;
   readonly #signal: AbortSignal;
   #length = 0;
+  #hasEnded = false;
+  #turned = performance.now();
   /** Ends the waiting for a chunk that may never come. */
   #stopWaiting: (() => void) | null = null;
   readonly #onAbort = () => this.#stopWaiting?.();
@@ -219,13 +282,16 @@ export class SourceReader {
    *   longer or shorter than it should be; `ERR_ABORTED`
    */
   async next(): Promise<Uint8Array | null> {
-    const result = await this.#wait();
-    if (result.done) {
-      this.close();
+    if (performance.now() - this.#turned > MOST_MS) {
+      await new Promise(setImmediate);
+      this.#turned = performance.now();
+    }
+    const { done, value } = await this.#wait();
+    if (done) {
+      this.#hasEnded = true;
       if (this.#expected === null || this.#length === this.#expected) return null;
       throw this.#wrongSize(`ended after ${this.#length} of ${this.#expected} bytes`);
     }
-    const { value } = result;
     if (!(value instanceof Uint8Array)) {
       const message = `${this.#path} gave ${shown(value)}, not bytes: streams must give Uint8Arrays.`;
       throw new MetainfoError('ERR_SOURCE', message, { path: this.#path });
@@ -236,30 +302,27 @@ export class SourceReader {
     return value;
   }
 
-  /** Nothing more will be read. What gives the chunks is told so, and not waited for. */
+  /** Nothing more will be read. What gives the chunks is told so, unless it has ended, and not waited for. */
   close(): void {
     this.#signal.removeEventListener('abort', this.#onAbort);
-    Promise.resolve(this.#chunks.return?.()).catch(() => {});
+    if (!this.#hasEnded) quietly(() => this.#chunks.return?.());
   }
 
   #wait(): Promise<IteratorResult<unknown>> {
     return new Promise((resolve, reject) => {
-      const fail = (error: unknown) => {
-        if (error instanceof MetainfoError) return reject(error);
-        const { message } = error instanceof Error ? error : { message: shown(error) };
-        reject(
-          new MetainfoError('ERR_SOURCE', `${this.#path} could not be read: ${message}`, {
-            path: this.#path,
-            cause: error,
-          }),
-        );
-      };
       const aborted = () => reject(new MetainfoError('ERR_ABORTED', 'Hashing was cancelled.'));
       if (this.#signal.aborted) return aborted();
       this.#stopWaiting = aborted;
-      // `next` of somebody's iterator may throw.
+      const fail = (error: unknown) => {
+        this.#hasEnded = true;
+        reject(failed(this.#path, error));
+      };
+      // Somebody's iterator: it may throw, and give anything.
       try {
-        Promise.resolve(this.#chunks.next()).then(resolve, fail);
+        Promise.resolve(this.#chunks.next()).then((result) => {
+          if (typeof result === 'object' && result !== null) resolve(result);
+          else fail(new TypeError(`the iterator gave ${shown(result)}`));
+        }, fail);
       } catch (error) {
         fail(error);
       }
@@ -272,17 +335,34 @@ export class SourceReader {
 }
 
 function iterate(stream: NonNullable<SourceFile['stream']>, ahead: Ahead, signal: AbortSignal): AsyncIterator<unknown> {
-  // Its own iterator cannot be ended while a chunk is awaited.
-  if ('getReader' in stream) {
-    const reader = stream.getReader();
-    const end = async () => ({ done: true as const, value: await reader.cancel() });
-    return { next: () => reader.read() as Promise<IteratorResult<unknown>>, return: end };
+  try {
+    if ('getReader' in stream) return webChunks(stream);
+    if (isStream(stream)) return stream[Symbol.asyncIterator]();
+  } catch (error) {
+    // Told of when the first chunk is wanted.
+    return { next: () => Promise.reject(error) };
   }
-  if (isStream(stream)) return stream[Symbol.asyncIterator]();
   if (!isBlob(stream)) return ranges(stream as RangeReader, ahead, signal);
   const read = async (offset: number, length: number) =>
     new Uint8Array(await stream.slice(offset, offset + length).arrayBuffer());
   return ranges({ size: stream.size, read }, ahead, signal);
+}
+
+/** Its own iterator cannot be ended while a chunk is awaited. */
+function webChunks(stream: ReadableStream<Uint8Array>): AsyncIterator<unknown> {
+  const reader = stream.getReader();
+  return {
+    next: async () => {
+      const result = await reader.read();
+      if (result.done) reader.releaseLock();
+      return result as IteratorResult<unknown>;
+    },
+    return: async () => {
+      await reader.cancel();
+      reader.releaseLock();
+      return { done: true, value: undefined };
+    },
+  };
 }
 
 /** All of a range reader in order, with requests ahead of what is wanted. */

@@ -1,31 +1,15 @@
-import { setMaxListeners } from 'node:events';
 import { layerRoots, merkleRoot, sha256, zeroRoot } from '../digest/merkle.ts';
-import { MetainfoError } from '../errors.ts';
 import type { Engine } from '../hash/engine.ts';
-import { type Digests, type HashJob, type HashPlan, layerCount, type PlanFile, planResources } from '../hash/plan.ts';
+import { type Digests, layerCount, type PlanFile } from '../hash/plan.ts';
 import { BLOCK_SIZE } from '../layout/piece-length.ts';
 import { type ContentFile, type Hashed, onPlan, padOnPlan, type TreeDigests } from './content.ts';
+import { Jobs, type StreamedContent } from './jobs.ts';
 import type { Work } from './run.ts';
-import { type Ahead, type SourceFile, SourceReader } from './sources.ts';
+import type { SourceFile } from './sources.ts';
 
 // Content that comes in streams. It is gathered in segments of memory, and a segment is hashed like any content that is
 // in memory. In v2 and hybrid, and in v1 with pads, files begin with a piece: each is hashed by itself, several at once.
 // In v1 without pads a piece may hold the end of one and the beginning of another: all are hashed in a row.
-
-export interface StreamedContent {
-  /** In the torrent's order. */
-  files: readonly ContentFile[];
-  /** Those of them that are to be read, in the order to read them in. */
-  streams: readonly SourceFile[];
-  kind: HashPlan['kind'];
-  pieceLength: number;
-  /** Which files have a pad after them; null when none has. The last of v1 may need a length that is not known. */
-  isPadded: ((index: number) => boolean) | null;
-  threads: number;
-  /** Bytes of all buffers. */
-  memoryLimit: number;
-  readSize?: number | null | undefined;
-}
 
 /** What a file hashes to that begins with a piece. */
 interface FileDigests extends TreeDigests {
@@ -33,16 +17,6 @@ interface FileDigests extends TreeDigests {
   /** v1: 20 bytes a piece, packed. */
   pieces: Uint8Array;
 }
-
-/** The lanes of the widest kernel: as many pieces are hashed at once. */
-const LANES = 16;
-/** Less is not worth the start of a job. */
-const SMALL_SEGMENT = 4 * 2 ** 20;
-const V2_SEGMENT = 8 * 2 ** 20;
-/** Files that are read at once where each is hashed by itself. Somebody else's server may have to answer them. */
-const STREAMS_AT_ONCE = 4;
-const REQUESTS_AT_ONCE = 4;
-const DEFAULT_REQUEST = 2 ** 20;
 
 /** Hashes files of which some are streams. */
 export function hashStreams(engine: Engine, content: StreamedContent): Work<Hashed> {
@@ -55,172 +29,14 @@ export function hashStreams(engine: Engine, content: StreamedContent): Work<Hash
   };
 }
 
-/** Things to lend, and those who wait for one. */
-class Stock<T> {
-  readonly #make: () => T;
-  readonly #free: T[] = [];
-  readonly #waiting: ((item: T) => void)[] = [];
-  #left: number;
-
-  constructor(count: number, make: () => T) {
-    this.#left = count;
-    this.#make = make;
-  }
-
-  take(): T | Promise<T> {
-    const free = this.#free.pop();
-    if (free !== undefined) return free;
-    if (this.#left > 0) {
-      this.#left -= 1;
-      return this.#make();
-    }
-    return new Promise((resolve) => this.#waiting.push(resolve));
-  }
-
-  give(item: T): void {
-    const next = this.#waiting.shift();
-    if (next) next(item);
-    else this.#free.push(item);
-  }
-}
-
-type Resources = Pick<HashPlan, 'threads' | 'readSize' | 'memoryLimit'>;
-
-/** The jobs of one run, and what they share. */
-class Jobs {
-  readonly content: StreamedContent;
-  readonly segments: Stock<Buffer>;
-  /** Bytes of a segment: a power of two, and at least a piece where pieces are hashed whole. */
-  readonly segmentSize: number;
-  readonly streamsAtOnce: number;
-  readonly ahead: Ahead;
-  readonly #engine: Engine;
-  readonly #stop = new AbortController();
-  readonly #slots: Stock<true>;
-  readonly #resources: Resources;
-  readonly #running = new Set<HashJob>();
-  readonly #ends = new Set<Promise<unknown>>();
-  #failure: { error: unknown } | null = null;
-  #totalBytes: number;
-  #hashed = 0;
-  #file = '';
-
-  constructor(engine: Engine, content: StreamedContent) {
-    const { kind, pieceLength, threads, memoryLimit, readSize } = content;
-    if (kind !== 'v2' && pieceLength > memoryLimit) {
-      const message = `A stream needs a piece in memory: memoryLimit must be at least ${pieceLength}, not ${memoryLimit}.`;
-      throw new MetainfoError('ERR_INVALID_ARGUMENT', message);
-    }
-    this.content = content;
-    this.#engine = engine;
-    this.#totalBytes = content.files.reduce((sum, { length }) => sum + (length ?? 0), 0);
-    // Half is for what has come, a quarter for what was asked for, a quarter for those who hash.
-    const room = Math.floor(memoryLimit / 2);
-    const [least, most] =
-      kind === 'v2' ? [BLOCK_SIZE, V2_SEGMENT] : [pieceLength, Math.max(LANES * pieceLength, SMALL_SEGMENT)];
-    this.segmentSize = Math.max(least, Math.min(most, powerOfTwoWithin(room / (threads + 1))));
-    const count = Math.max(1, Math.min(threads + STREAMS_AT_ONCE, Math.floor(room / this.segmentSize)));
-    this.segments = new Stock<Buffer>(count, () => Buffer.allocUnsafeSlow(this.segmentSize));
-    this.#slots = new Stock<true>(threads, () => true);
-    this.streamsAtOnce = Math.min(STREAMS_AT_ONCE, count);
-    const size = Math.min(readSize ?? DEFAULT_REQUEST, Math.max(BLOCK_SIZE, powerOfTwoWithin(room / 2)));
-    this.ahead = {
-      size,
-      count: Math.max(1, Math.min(REQUESTS_AT_ONCE, Math.floor(room / 2 / size / this.streamsAtOnce))),
-    };
-    const share = Math.max(BLOCK_SIZE, Math.floor(room / 2 / threads));
-    this.#resources = planResources({ threads: 1, memoryLimit: share }, kind, 1);
-    // Every request that is ahead may listen to it.
-    setMaxListeners(0, this.#stop.signal);
-  }
-
-  get signal(): AbortSignal {
-    return this.#stop.signal;
-  }
-
-  /** Hashes files that are on disk, among others: with all threads that the run may have. */
-  startLarge(files: readonly PlanFile[]): Promise<Digests> {
-    const { kind, threads, memoryLimit } = this.content;
-    const share = Math.max(BLOCK_SIZE, Math.floor(memoryLimit / 4));
-    return this.#track(this.#run(files, planResources({ threads, memoryLimit: share }, kind, threads)));
-  }
-
-  /** Hashes what is in memory, on one thread, when there is one for it. */
-  startSmall(files: readonly PlanFile[]): Promise<Digests> {
-    const run = async () => {
-      const slot = await this.#slots.take();
-      try {
-        return await this.#run(files, this.#resources);
-      } finally {
-        this.#slots.give(slot);
-      }
-    };
-    return this.#track(run());
-  }
-
-  async #run(files: readonly PlanFile[], resources: Resources): Promise<Digests> {
-    const { kind, pieceLength } = this.content;
-    if (this.signal.aborted) throw new MetainfoError('ERR_ABORTED', 'Hashing was cancelled.');
-    const job = this.#engine.start({ files, kind, pieceLength, onMissing: 'fail', ...resources });
-    this.#running.add(job);
-    try {
-      return await job.done;
-    } finally {
-      this.#running.delete(job);
-      this.#hashed += job.progress().bytes;
-    }
-  }
-
-  /** When one fails the others need not go on. It is thrown where it is awaited. */
-  #track(done: Promise<Digests>): Promise<Digests> {
-    this.#ends.add(done);
-    const failed = (error: unknown) => {
-      this.#failure ??= { error };
-      this.cancel();
-    };
-    done.catch(failed).finally(() => this.#ends.delete(done));
-    return done;
-  }
-
-  /** Tells of what is read. */
-  reads(file: SourceFile): void {
-    this.#file = file.path.join('/');
-  }
-
-  /** Tells of bytes that no length has told of. */
-  cameUnannounced(bytes: number): void {
-    this.#totalBytes += bytes;
-  }
-
-  progress(): ReturnType<Work<unknown>['progress']> {
-    const now = [...this.#running].map((job) => job.progress());
-    const bytes = now.reduce((sum, job) => sum + job.bytes, this.#hashed);
-    const queued = now.length === 0 ? 0 : Math.min(...now.map((job) => job.queued));
-    return { bytes, totalBytes: this.#totalBytes, file: this.#file, queued };
-  }
-
-  cancel(): void {
-    this.#stop.abort();
-    for (const job of this.#running) job.cancel();
-  }
-
-  /** Ends everything, and waits for it: memory is in use until then. */
-  async fail(error: unknown): Promise<never> {
-    // What comes after the first failure is how the others were stopped.
-    const first = this.#failure ?? { error };
-    this.cancel();
-    await Promise.allSettled(this.#ends);
-    throw first.error;
-  }
-}
-
 /** Every file by itself: those that are there in one job, the streams some at a time. */
 async function hashEach(jobs: Jobs): Promise<Hashed> {
   const { files, streams, kind } = jobs.content;
+  const places = new Map<ContentFile, number>(files.map((file, index) => [file, index]));
   const digests = new Map<ContentFile, FileDigests>();
   const queue = streams.values();
   const readers = Array.from({ length: jobs.streamsAtOnce }, async () => {
-    for (const stream of queue) digests.set(stream, await hashStream(jobs, stream));
+    for (const stream of queue) digests.set(stream, await hashStream(jobs, stream, places.get(stream) as number));
   });
   await Promise.all([hashStill(jobs, digests), ...readers]);
   const each = files.map((file) => digests.get(file) as FileDigests);
@@ -262,8 +78,8 @@ function padOf({ content }: Jobs, index: number, length: number): PlanFile[] {
   return missing > 0 && content.isPadded?.(index) ? [padOnPlan(missing)] : [];
 }
 
-async function hashStream(jobs: Jobs, file: SourceFile): Promise<FileDigests> {
-  const { kind, pieceLength, files } = jobs.content;
+async function hashStream(jobs: Jobs, file: SourceFile, index: number): Promise<FileDigests> {
+  const { kind, pieceLength } = jobs.content;
   const parts: Promise<Digests>[] = [];
   const sizes: number[] = [];
   const hash = (segment: Buffer, pad: PlanFile[], size: number) => {
@@ -275,11 +91,11 @@ async function hashStream(jobs: Jobs, file: SourceFile): Promise<FileDigests> {
   };
   let segment: Buffer | null = null;
   let filled = 0;
-  const reader = openSource(jobs, file);
+  const { reader, close } = jobs.open(file);
   try {
     for (let chunk = await reader.next(); chunk; chunk = await reader.next()) {
       if (file.length === null) jobs.cameUnannounced(chunk.length);
-      for (let at = 0; at < chunk.length; ) {
+      for (let at = 0; at < chunk.length && !jobs.signal.aborted; ) {
         segment ??= await jobs.segments.take();
         const part = chunk.subarray(at, at + segment.length - filled);
         segment.set(part, filled);
@@ -291,10 +107,10 @@ async function hashStream(jobs: Jobs, file: SourceFile): Promise<FileDigests> {
         filled = 0;
       }
     }
-    if (segment) hash(segment, padOf(jobs, files.indexOf(file), reader.length), filled);
+    if (segment) hash(segment, padOf(jobs, index, reader.length), filled);
     segment = null;
   } finally {
-    reader.close();
+    close();
     if (segment) jobs.segments.give(segment);
     // A part that fails stops them all: here, where it is awaited, is what it failed with.
     await Promise.allSettled(parts);
@@ -304,11 +120,6 @@ async function hashStream(jobs: Jobs, file: SourceFile): Promise<FileDigests> {
   const pieces = Buffer.concat(digests.map(({ v1 }) => v1 ?? new Uint8Array()));
   const tree = kind === 'v1' ? null : treeOf(digests, sizes, { length, pieceLength, segmentSize: jobs.segmentSize });
   return { length, pieces, root: tree?.root ?? null, layer: tree?.layer ?? new Uint8Array() };
-}
-
-function openSource(jobs: Jobs, file: SourceFile): SourceReader {
-  jobs.reads(file);
-  return new SourceReader(file, jobs.ahead, jobs.signal);
 }
 
 function inMemory(data: Uint8Array, offset: number, length: number): PlanFile {
@@ -359,12 +170,8 @@ async function hashInARow(jobs: Jobs): Promise<Hashed> {
   const { files } = jobs.content;
   const row = new Row(jobs);
   const lengths: number[] = [];
-  try {
-    for (const file of files) lengths.push(await row.add(file));
-    return { lengths, pieces: await row.finish(), trees: null };
-  } finally {
-    await row.settled();
-  }
+  for (const file of files) lengths.push(await row.add(file));
+  return { lengths, pieces: await row.finish(), trees: null };
 }
 
 class Row {
@@ -384,21 +191,13 @@ class Row {
   /** Adds a file; gives its length. */
   async add(file: ContentFile): Promise<number> {
     if (file.stream) return this.#addStream(file as SourceFile);
-    const length = file.length as number;
     this.#push(onPlan(file));
-    // Not one job for every small file.
-    if (this.#restBytes >= this.#jobs.segmentSize) await this.#hash(false);
-    return length;
+    return file.length as number;
   }
 
   async finish(): Promise<Uint8Array> {
     await this.#hash(true);
     return Buffer.concat(await Promise.all(this.#pieces));
-  }
-
-  /** When no job uses memory any more. */
-  async settled(): Promise<void> {
-    await Promise.allSettled(this.#pieces);
   }
 
   #push(file: PlanFile): void {
@@ -410,11 +209,13 @@ class Row {
   }
 
   async #addStream(file: SourceFile): Promise<number> {
-    const reader = openSource(this.#jobs, file);
+    // What is there already need not wait for it.
+    if (this.#restBytes >= this.#jobs.segmentSize) await this.#hash(false);
+    const { reader, close } = this.#jobs.open(file);
     try {
       for (let chunk = await reader.next(); chunk; chunk = await reader.next()) {
         if (file.length === null) this.#jobs.cameUnannounced(chunk.length);
-        for (let at = 0; at < chunk.length; ) {
+        for (let at = 0; at < chunk.length && !this.#jobs.signal.aborted; ) {
           this.#segment ??= await this.#jobs.segments.take();
           const segment = this.#segment;
           const part = chunk.subarray(at, at + segment.length - this.#filled);
@@ -427,7 +228,7 @@ class Row {
       }
       return reader.length;
     } finally {
-      reader.close();
+      close();
     }
   }
 
@@ -481,8 +282,4 @@ function cut(files: readonly PlanFile[], bytes: number): [PlanFile[], PlanFile[]
     left -= size;
   }
   return [first, rest];
-}
-
-function powerOfTwoWithin(value: number): number {
-  return 2 ** Math.floor(Math.log2(Math.max(1, value)));
 }

@@ -18,7 +18,7 @@ import type { ContentFile } from './content.ts';
 import { type GenerateOptions, generate } from './generate.ts';
 import { type ScanFilter, type ScannedFile, type ScanOptions, scan } from './scan.ts';
 import { parseSimilar } from './similar.ts';
-import { checkSources, type Source, type SourceFile, sourceFiles } from './sources.ts';
+import { checkSources, frozenSources, type Source, type SourceFile, sourceFiles } from './sources.ts';
 
 /** This package's version. */
 export const { version: VERSION } = JSON.parse(
@@ -47,8 +47,8 @@ export interface TorrentCreateFields extends ScanFilter {
   /** Files and folders to include, beneath `pathRoot`; absolute, or relative to it. Absent: all that is beneath it. */
   paths?: readonly string[] | null | undefined;
   /**
-   * Files whose content is not on this disk. Files on disk are then taken only where `paths` names them. v1 keeps the
-   * order: first the paths, then the sources.
+   * Files whose content is not on this disk. Files on disk are then taken only where `paths` names them; `include` and
+   * `exclude` are for those. v1 keeps the order: first the paths, then the sources.
    */
   sources?: readonly Source[] | null | undefined;
   /** The folder that `paths` are in, or a single file; absolute. Default: the current folder. */
@@ -117,6 +117,7 @@ export class TorrentCreate {
     }
     checkFields(fields, issues);
     if (issues.hasErrors) throw new ValidationError(issues.finish(), 'draft');
+    if (fields.sources) fields.sources = frozenSources(fields.sources);
     this.fields = fields;
     this.pathRoot = fields.pathRoot ?? process.cwd();
     this.info = withName(fields.info ?? {}, this.pathRoot, fields);
@@ -152,7 +153,7 @@ export class TorrentCreate {
     if ((given || sources.length > 0) && !clean)
       return [...(given ?? []), ...sources.map(({ path: parts }) => parts)].map((parts) => parts.join('/'));
     const { single, files } = await this.findFiles({ v1Order, systemFiles: !clean, sources });
-    return files.map((file) => (single ? this.#singlePath() : file.path.join('/')));
+    return files.map((file) => file.path.join('/') || (single ? this.#singlePath() : ''));
   }
 
   /** @internal The files, in v1 or v2 order; what the draft lists by name in v1 order stays as it is given. */

@@ -7,7 +7,15 @@ import { sha256 } from '../digest/merkle.ts';
 import { MetainfoError, shown, ValidationError } from '../errors.ts';
 import type { Engine } from '../hash/engine.ts';
 import { nativeEngine } from '../hash/native.ts';
-import { type Digests, type HashJob, type HashPlan, MAX_THREADS, type PlanFile, planResources } from '../hash/plan.ts';
+import {
+  DEFAULT_MEMORY_PER_THREAD,
+  type Digests,
+  type HashJob,
+  type HashPlan,
+  MAX_THREADS,
+  type PlanFile,
+  planResources,
+} from '../hash/plan.ts';
 import { BLOCK_SIZE, isPowerOfTwo, MAX_PIECE_LENGTH } from '../layout/piece-length.ts';
 import { unsafeComponent } from '../layout/safe-path.ts';
 import { Issues } from '../model/issues.ts';
@@ -144,31 +152,62 @@ export abstract class HasherBase {
   async process({ signal, onProgress, engine = nativeEngine() }: ProcessOptions = {}): Promise<Hash[]> {
     const given = this.paths.map((name) => name.split('/'));
     const files = await scan(this.pathRoot, given, { signal, systemFiles: true });
-    for (const [i, { path: parts }] of files.entries()) {
-      if (parts.join('/') === this.paths[i]) continue;
-      const name = path.join(this.pathRoot, this.paths[i] ?? '');
-      throw new MetainfoError('ERR_NOT_A_FILE', `${name} is not a regular file.`, { path: name });
+    for (const [i, wanted] of this.paths.entries()) {
+      if (files[i]?.path.join('/') === wanted) continue;
+      const name = path.join(this.pathRoot, wanted);
+      throw new MetainfoError('ERR_NOT_A_FILE', `${name} is a folder.`, { path: name });
     }
     const parts = this.parts(files);
-    const totalBytes = files.reduce((sum, { length }) => sum + length, 0);
-    const start = () =>
-      together(
-        parts.map(({ plan }) => this.#start(engine, plan)),
-        totalBytes,
-        this.paths,
-      );
-    const digests = await watch(start, { signal, onProgress, progress: this.progress }).catch((error) => {
+    const digests = await watch(() => this.#run(parts, files, engine), {
+      signal,
+      onProgress,
+      progress: this.progress,
+    }).catch((error) => {
       throw vanished(error);
     });
     return parts.flatMap(({ hashes }, i) => hashes(digests[i] as Digests));
   }
 
-  #start(engine: Engine, plan: Part['plan']) {
+  /** One plan after the other, so that threads and memory are those that were asked for. */
+  #run(parts: readonly Part[], files: readonly ScannedFile[], engine: Engine): Work<Digests[]> {
+    const content = files.reduce((sum, { length }) => sum + length, 0);
+    let cancelled = false;
+    let job: HashJob | null = null;
+    let done = 0;
+    const run = async () => {
+      const digests: Digests[] = [];
+      for (const { plan } of parts) {
+        if (cancelled) throw new MetainfoError('ERR_ABORTED', 'Hashing was cancelled.');
+        job = engine.start({ ...plan, onMissing: 'fail', ...this.#resources(plan.kind) });
+        digests.push(await job.done);
+        done += content;
+      }
+      return digests;
+    };
+    return {
+      done: run(),
+      progress: () => {
+        const { bytes = 0, fileIndex = 0, queued = 0 } = job?.progress() ?? {};
+        // Each plan reads all of the content.
+        const current = done === content * parts.length ? 0 : bytes;
+        const plan = parts[Math.min(parts.length - 1, Math.round(done / (content || 1)))]?.plan;
+        const at = plan?.files.slice(0, fileIndex + 1).filter(({ path: name }) => name !== null).length ?? 1;
+        const file = this.paths[Math.max(0, at - 1)] ?? '';
+        return { bytes: Math.floor((done + current) / parts.length), totalBytes: content, file, queued };
+      },
+      cancel: () => {
+        cancelled = true;
+        job?.cancel();
+      },
+    };
+  }
+
+  #resources(kind: HashPlan['kind']): Pick<HashPlan, 'threads' | 'readSize' | 'memoryLimit'> {
     const threads = this.threads ?? availableParallelism();
-    const most = this.memoryLimit ?? Math.max(64 * 2 ** 20, this.readSize) * threads;
-    const readSize = Math.max(BLOCK_SIZE, Math.min(this.readSize, 2 ** Math.floor(Math.log2(most))));
-    const resources = planResources({ threads, readSize, memoryLimit: most }, plan.kind, threads);
-    return engine.start({ ...plan, onMissing: 'fail', ...resources });
+    const memoryLimit = this.memoryLimit ?? Math.max(DEFAULT_MEMORY_PER_THREAD, this.readSize) * threads;
+    // An engine reads powers of two.
+    const most = Math.max(BLOCK_SIZE, Math.min(this.readSize, memoryLimit));
+    return planResources({ threads, readSize: 2 ** Math.floor(Math.log2(most)), memoryLimit }, kind, threads);
   }
 
   #requireNext({ path: name, chunk, idx }: Chunk): void {
@@ -198,30 +237,6 @@ function hashed({ bytes, of }: Unit): Hash {
   return { ...of, hash: of.type === 'v1_piece' ? createHash('sha1').update(bytes).digest() : sha256(bytes) };
 }
 
-/** Several jobs as one work. */
-function together(jobs: readonly HashJob[], totalBytes: number, names: readonly string[]): Work<Digests[]> {
-  const cancel = () => {
-    for (const job of jobs) job.cancel();
-  };
-  // One that fails ends the others.
-  const done = Promise.all(jobs.map((job) => job.done)).catch(async (error) => {
-    cancel();
-    await Promise.allSettled(jobs.map((job) => job.done));
-    throw error;
-  });
-  return {
-    done,
-    progress: () => {
-      const now = jobs.map((job) => job.progress());
-      const bytes = Math.min(...now.map((job) => job.bytes));
-      const queued = Math.min(...now.map((job) => job.queued));
-      // The last plan has no pads.
-      return { bytes, totalBytes, file: names[now.at(-1)?.fileIndex ?? 0] ?? '', queued };
-    },
-    cancel,
-  };
-}
-
 /** Files of a hasher as an engine takes them. */
 export function planned({ diskPath, length, mtimeMs }: ScannedFile): PlanFile {
   return { path: diskPath, offset: 0, length, size: length, mtimeMs };
@@ -242,12 +257,12 @@ function checkConfig(config: HasherConfig, kind: HashPlan['kind'], issues: Issue
   if (!(typeof pathRoot === 'string' && path.isAbsolute(pathRoot)))
     issues.add('pathRoot', ['pathRoot'], `expected an absolute path, got ${shown(pathRoot)}`);
   const least = kind === 'v1' ? 1 : BLOCK_SIZE;
-  const isSize = (value: unknown) => isPowerOfTwo(value) && value >= least;
-  if (!isSize(pieceLength) || pieceLength > MAX_PIECE_LENGTH) {
+  const isSize = (value: unknown) => isPowerOfTwo(value) && value >= least && value <= MAX_PIECE_LENGTH;
+  if (!isSize(pieceLength)) {
     const expected = kind === 'v1' ? 'a power of two' : `a power of two of at least ${BLOCK_SIZE}`;
     issues.add('pieceLength', ['pieceLength'], `expected ${expected}, got ${shown(pieceLength)}`);
   }
-  if (readSize != null && !(kind === 'v1' ? isWhole(readSize, 1) : isSize(readSize))) {
+  if (readSize != null && !(kind === 'v1' ? isWhole(readSize, 1) && readSize <= MAX_PIECE_LENGTH : isSize(readSize))) {
     const expected = kind === 'v1' ? 'a size from 1' : `a power of two of at least ${BLOCK_SIZE}`;
     issues.add('readSize', ['readSize'], `expected ${expected}, got ${shown(readSize)}`);
   }
@@ -270,6 +285,7 @@ function isWhole(value: unknown, least: number): boolean {
 function pathProblem(name: unknown): string | null {
   if (typeof name !== 'string') return 'something else';
   if (path.isAbsolute(name)) return 'an absolute one';
+  if (!name.isWellFormed()) return 'half a surrogate pair';
   return (
     name
       .split('/')

@@ -65,7 +65,7 @@ export class MerkleTree {
   constructor(path: string, leafHashes: HashList | Uint8Array | readonly Uint8Array[], shape: MerkleTreeShape) {
     this.path = path;
     this.shape = shape;
-    this.leafHashes = leafHashes instanceof HashList ? leafHashes : new HashList(leafHashes, 32);
+    this.leafHashes = listOf(leafHashes);
     requireCount(this.leafHashes.length, shape.nBlocks, 'leaf hashes');
     this.pieceHashes = hashPieces(this.leafHashes, shape);
     this.rootHash = shape.nBlocks === 0 ? null : getRootHash(this.pieceHashes ?? this.leafHashes, shape);
@@ -74,7 +74,7 @@ export class MerkleTree {
 
 /** See `V2Hasher.hashRoot`. */
 export function hashRoot(hashes: Iterable<Uint8Array>): Uint8Array {
-  const list = new HashList([...hashes], 32);
+  const list = listOf(hashes);
   if (!isPowerOfTwo(list.length))
     throw new MetainfoError('ERR_INVALID_ARGUMENT', `hashes must be a power of two in number, not ${list.length}.`);
   return layerRoots([list.bytes], 1);
@@ -82,7 +82,7 @@ export function hashRoot(hashes: Iterable<Uint8Array>): Uint8Array {
 
 /** See `V2Hasher.getRootHash`. */
 export function getRootHash(hashes: Iterable<Uint8Array>, shape: MerkleTreeShape): Uint8Array {
-  const list = hashes instanceof HashList ? hashes : new HashList([...hashes], 32);
+  const list = listOf(hashes);
   if (shape.nBlocks === 0) throw new MetainfoError('ERR_INVALID_ARGUMENT', 'An empty file has no root (BEP 52).');
   requireCount(list.length, shape.nPieces || shape.nBlocks, shape.nPieces ? 'piece hashes' : 'leaf hashes');
   return layerRoots([list.bytes], shape.nPieces ? shape.nBlocksPerPiece : 1);
@@ -90,7 +90,7 @@ export function getRootHash(hashes: Iterable<Uint8Array>, shape: MerkleTreeShape
 
 /** See `V2Hasher.hashPieces`. */
 export function hashPieces(hashes: Iterable<Uint8Array>, shape: MerkleTreeShape): HashList | null {
-  const list = hashes instanceof HashList ? hashes : new HashList([...hashes], 32);
+  const list = listOf(hashes);
   requireCount(list.length, shape.nBlocks, 'leaf hashes');
   const { nPieces, nBlocksPerPiece } = shape;
   if (nPieces === 0) return null;
@@ -108,6 +108,13 @@ export function hashPieces(hashes: Iterable<Uint8Array>, shape: MerkleTreeShape)
   const whole = layers.slice(0, -1).map(({ bytes }) => bytes);
   const end = merkleRoot([...last], zeroRoot(1), nBlocksPerPiece);
   return new HashList(Buffer.concat([...(whole.length > 0 ? [layerRoots(whole, 1)] : []), end]), 32);
+}
+
+/** @throws {MetainfoError} `ERR_INVALID_ARGUMENT` for hashes that are not 32 bytes each */
+function listOf(hashes: Iterable<Uint8Array> | Uint8Array): HashList {
+  if (!(hashes instanceof HashList)) return new HashList(hashes instanceof Uint8Array ? hashes : [...hashes], 32);
+  if (hashes.hashSize === 32) return hashes;
+  throw new MetainfoError('ERR_INVALID_ARGUMENT', `Expected hashes of 32 bytes, not of ${hashes.hashSize}.`);
 }
 
 function requireCount(count: number, expected: number, what: string): void {

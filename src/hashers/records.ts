@@ -25,10 +25,13 @@ export interface Hash {
 }
 
 export interface IterBlocksOptions {
-  /** Bytes of every chunk but the last; default 16 KiB, the block of BEP 52. */
+  /** Bytes of every chunk but the last; default 16 KiB, the block of BEP 52; at most 1 GiB. */
   readSize?: number;
   signal?: AbortSignal | undefined;
 }
+
+/** The most bytes of a chunk: Node reads no more at once. */
+const MOST_BYTES = 2 ** 30;
 
 /**
  * The bytes of a file from its start, `readSize` at a time; nothing for an empty file. Each chunk has memory of its own.
@@ -41,9 +44,12 @@ export async function* iterBlocks(
   path: string,
   { readSize = BLOCK_SIZE, signal }: IterBlocksOptions = {},
 ): AsyncGenerator<Chunk, void, undefined> {
-  if (!(Number.isSafeInteger(readSize) && readSize > 0)) {
-    throw new MetainfoError('ERR_INVALID_ARGUMENT', `readSize must be at least 1, not ${shown(readSize)}.`);
+  if (!(Number.isSafeInteger(readSize) && readSize > 0 && readSize <= MOST_BYTES)) {
+    const message = `readSize must be 1 to ${MOST_BYTES}, not ${shown(readSize)}.`;
+    throw new MetainfoError('ERR_INVALID_ARGUMENT', message);
   }
+  if (typeof path !== 'string' || path.includes('\0'))
+    throw new MetainfoError('ERR_INVALID_ARGUMENT', `A path must be text without NUL, not ${shown(path)}.`);
   throwIfAborted(signal);
   // A FIFO must not hang the caller.
   const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK).catch((error: NodeJS.ErrnoException) => {

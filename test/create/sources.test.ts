@@ -14,10 +14,12 @@ import { TorrentCreate } from '../../src/create/torrent-create.ts';
 import { MetainfoError, ValidationError } from '../../src/errors.ts';
 import { nativeEngine } from '../../src/hash/native.ts';
 import { nodeEngine } from '../../src/hash/node.ts';
+import type { HashPlan } from '../../src/hash/plan.ts';
+import { iterBlocks } from '../../src/hashers/records.ts';
 import { sortV2 } from '../../src/layout/order.ts';
 import type { Torrent } from '../../src/model/torrent.ts';
 import { noise } from '../hash/reference.ts';
-import { temporaryFolder, writeTree } from '../support/tree.ts';
+import { HUGE, sparseFile, temporaryFolder, writeTree } from '../support/tree.ts';
 
 const KIB = 1024;
 const MIB = KIB * KIB;
@@ -132,7 +134,8 @@ describe('sources', () => {
           const expected = await new TorrentCreate({ ...fields, paths: order }).generate({ version, ...rest });
           if (sources.length === 0) return;
           const draft = new TorrentCreate({ ...fields, ...(paths.length > 0 && { paths }), sources });
-          const made = await draft.generate({ version, memoryLimit, ...rest });
+          const limit = memoryLimit && (version === 'v2' ? memoryLimit : Math.max(memoryLimit, 2 * pieceLength));
+          const made = await draft.generate({ version, memoryLimit: limit, ...rest });
           assert.deepEqual(Buffer.from(made.bencode()), Buffer.from(expected.bencode()));
           await rm(folder, { recursive: true });
         }),
@@ -229,6 +232,7 @@ describe('sources', () => {
     assert.deepEqual(await draft.getPaths(), ['a', 'b']);
     assert.deepEqual(await draft.getPaths({ v1Order: true }), ['b', 'a']);
     assert.deepEqual(await draft.getPaths({ clean: false }), ['b', 'a']);
+    assert.deepEqual(await new TorrentCreate({ sources: [{ path: 'a.bin', data: noise(1) }] }).getPaths(), ['a.bin']);
     const made = await draft.generate();
     assert.deepEqual(
       made.files.map((file) => file.path),
@@ -344,6 +348,79 @@ describe('a source that fails', () => {
       undefined,
       { code: 'ERR_SOURCE', path: 'bad' },
     ],
+    'throws what has no text': [
+      async function* () {
+        yield noise(10);
+        throw Object.create(null);
+      },
+      undefined,
+      { code: 'ERR_SOURCE', path: 'bad' },
+    ],
+    'gives what has no text': [
+      async function* () {
+        yield Object.create(null) as never;
+      },
+      undefined,
+      { code: 'ERR_SOURCE', path: 'bad' },
+    ],
+    'throws an error of this library': [
+      async function* () {
+        for await (const { chunk } of iterBlocks('/absent')) yield chunk;
+      },
+      undefined,
+      { code: 'ERR_SOURCE', path: 'bad', message: 'bad could not be read: /absent: no such file or folder.' },
+    ],
+    'throws as if it had been aborted': [
+      async function* () {
+        yield noise(1);
+        throw new MetainfoError('ERR_ABORTED', 'not by you');
+      },
+      undefined,
+      { code: 'ERR_SOURCE', path: 'bad' },
+    ],
+    'cannot begin': [
+      () => ({
+        [Symbol.asyncIterator]() {
+          throw new Error('no');
+        },
+      }),
+      undefined,
+      { code: 'ERR_SOURCE', path: 'bad', message: 'bad could not be read: no' },
+    ],
+    'has no iterator': [
+      () => ({ [Symbol.asyncIterator]: () => null as never }),
+      undefined,
+      { code: 'ERR_SOURCE', path: 'bad' },
+    ],
+    'has an iterator that gives nothing': [
+      () => ({ [Symbol.asyncIterator]: () => ({ next: async () => undefined as never }) }),
+      undefined,
+      { code: 'ERR_SOURCE', path: 'bad' },
+    ],
+    'fails and cannot be ended': [
+      () => ({
+        [Symbol.asyncIterator]: () => ({
+          next: async () => {
+            throw new Error('real');
+          },
+          return: undefined as never,
+        }),
+      }),
+      undefined,
+      { code: 'ERR_SOURCE', path: 'bad', message: 'bad could not be read: real' },
+    ],
+    'fails and throws when it is ended': [
+      () => ({
+        [Symbol.asyncIterator]: () => ({
+          next: async () => ({ value: 'text' as never, done: false }),
+          return: () => {
+            throw new Error('not this');
+          },
+        }),
+      }),
+      undefined,
+      { code: 'ERR_SOURCE', path: 'bad' },
+    ],
     'is a file that is not there': [() => createReadStream('/absent'), undefined, { code: 'ERR_SOURCE', path: 'bad' }],
     'is destroyed': [
       () =>
@@ -415,6 +492,57 @@ describe('a source that fails', () => {
     ];
     const draft = new TorrentCreate({ info: { name: 'x' }, sources });
     await assert.rejects(draft.generate({ version: 'v1' }), { code: 'ERR_SOURCE', path: 'b' });
+  });
+
+  it('is one that has failed already, or that somebody else reads', async () => {
+    const gone = createReadStream('/absent').on('error', () => {});
+    await sleep(20);
+    const locked = ReadableStream.from(chunks(noise(10), [3])) as ReadableStream<Uint8Array>;
+    locked.getReader();
+    for (const [data, message] of [
+      [gone, /ENOENT/],
+      [locked, /somebody else/],
+    ] as const) {
+      const fresh = good();
+      const sources = [fresh, { path: 'bad', data }];
+      const made = new TorrentCreate({ info: { name: 'x' }, sources }).generate();
+      await assert.rejects(made, { code: 'ERR_SOURCE', path: 'bad', message });
+      assert.ok(fresh.data.destroyed);
+    }
+  });
+
+  it('does not keep the others from being destroyed when destroying it fails', async () => {
+    const stubborn = new Readable({ read() {} });
+    stubborn.destroy = () => {
+      throw new Error('not this');
+    };
+    const last = good();
+    const sources = [{ path: 'a', data: stubborn }, { path: 'bad', data: slowly(noise(1), [1]), size: 2 }, last];
+    const made = new TorrentCreate({ info: { name: 'x' }, sources }).generate({ version: 'v2' });
+    await assert.rejects(made, { code: 'ERR_SOURCE_SIZE', path: 'bad' });
+    assert.ok(last.data.destroyed);
+  });
+
+  it('is bytes that were transferred since', async () => {
+    const bytes = new Uint8Array(100);
+    const draft = new TorrentCreate({ sources: [{ path: 'a', data: bytes }] });
+    structuredClone(bytes.buffer, { transfer: [bytes.buffer] });
+    await assert.rejects(draft.generate(), { code: 'ERR_SOURCE_SIZE', path: 'a' });
+  });
+
+  it('stops files on disk at once', async (t) => {
+    const folder = await temporaryFolder(t);
+    await sparseFile(folder, 'big', HUGE);
+    for (const version of KINDS) {
+      const bad = (async function* () {
+        yield noise(1);
+        throw new Error('no');
+      })();
+      const draft = new TorrentCreate({ pathRoot: folder, paths: ['big'], sources: [{ path: 'bad', data: bad }] });
+      const started = performance.now();
+      await assert.rejects(draft.generate({ version }), { code: 'ERR_SOURCE', path: 'bad' });
+      assert.ok(performance.now() - started < 5000);
+    }
   });
 
   it('is one that was read before', async () => {
@@ -497,6 +625,71 @@ describe('a source that fails', () => {
   });
 });
 
+describe('the event loop', () => {
+  it('turns while chunks come that nobody has to wait for', async () => {
+    for (const size of [0, 1]) {
+      const endless = async function* () {
+        for (;;) yield Buffer.alloc(size);
+      };
+      const draft = new TorrentCreate({ sources: [{ path: 'a', data: endless() }] });
+      const started = performance.now();
+      await assert.rejects(draft.generate({ version: 'v2', signal: AbortSignal.timeout(50) }), { code: 'ERR_ABORTED' });
+      assert.ok(performance.now() - started < 2000, `${performance.now() - started} ms`);
+    }
+  });
+});
+
+describe('the machine', () => {
+  it('is used as far as was asked for', async (t) => {
+    const folder = await temporaryFolder(t);
+    const names = Array.from({ length: 12 }, (_, i) => `file ${i}`);
+    await writeTree(folder, Object.fromEntries(names.map((name, i) => [name, noise(MIB, i + 1)])));
+    for (const version of KINDS) {
+      for (const threads of [1, 2, 4]) {
+        const native = nativeEngine();
+        const running = new Set<HashPlan>();
+        let [mostThreads, mostMemory, reads] = [0, 0, 0];
+        const engine = {
+          ...native,
+          start: (plan: HashPlan) => {
+            const job = native.start(plan);
+            running.add(plan);
+            const sum = (of: (plan: HashPlan) => number) => [...running].reduce((all, one) => all + of(one), 0);
+            mostThreads = Math.max(
+              mostThreads,
+              sum((one) => one.threads),
+            );
+            mostMemory = Math.max(
+              mostMemory,
+              sum((one) => one.memoryLimit),
+            );
+            reads = Math.max(reads, plan.readSize);
+            const done = job.done.finally(() => running.delete(plan));
+            return { done, progress: () => job.progress(), cancel: () => job.cancel() };
+          },
+        };
+        const sources = names.map((name, i) => ({ path: `stream ${name}`, data: slowly(noise(MIB, i + 1), [99_991]) }));
+        const draft = new TorrentCreate({ pathRoot: folder, paths: names, sources, pieceLength: 64 * KIB });
+        await draft.generate({ version, threads, memoryLimit: 4 * MIB, readSize: 32 * KIB, engine });
+        // A stream needs a thread of its own beside one for files.
+        assert.ok(mostThreads <= Math.max(2, threads), `${mostThreads} threads of ${threads}`);
+        assert.ok(mostMemory <= MIB, `${mostMemory} bytes`);
+        assert.ok(reads <= 32 * KIB, `reads of ${reads} bytes`);
+      }
+    }
+  });
+
+  it('names what is read', async (t) => {
+    const folder = await temporaryFolder(t);
+    await sparseFile(folder, 'big', 512 * MIB);
+    const sources = [{ path: 'small', data: slowly(noise(10), [1]) }];
+    const draft = new TorrentCreate({ pathRoot: folder, paths: ['big'], sources });
+    const files = new Set<string>();
+    await draft.generate({ version: 'v2', onProgress: ({ file, bytes }) => bytes > 0 && files.add(file) });
+    assert.deepEqual([...files], ['big']);
+  });
+});
+
 describe('memory', () => {
   for (const version of KINDS) {
     it(`stays under the limit however fast the producer is: ${version}`, async () => {
@@ -547,6 +740,6 @@ describe('memory', () => {
 
   it('must hold a piece of a stream in v1', async () => {
     const draft = new TorrentCreate({ sources: [{ path: 'a', data: slowly(noise(10), [3]) }], pieceLength: MIB });
-    await assert.rejects(draft.generate({ version: 'v1', memoryLimit: MIB / 2 }), { code: 'ERR_INVALID_ARGUMENT' });
+    await assert.rejects(draft.generate({ version: 'v1', memoryLimit: MIB }), { code: 'ERR_INVALID_ARGUMENT' });
   });
 });

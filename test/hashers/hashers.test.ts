@@ -6,7 +6,9 @@ import { after, before, describe, it } from 'node:test';
 import fc from 'fast-check';
 import { TorrentCreate } from '../../src/create/torrent-create.ts';
 import { ValidationError } from '../../src/errors.ts';
+import { nativeEngine } from '../../src/hash/native.ts';
 import { nodeEngine } from '../../src/hash/node.ts';
+import type { HashPlan } from '../../src/hash/plan.ts';
 import type { HasherBase, HasherConfig } from '../../src/hashers/hasher-base.ts';
 import { HybridHasher } from '../../src/hashers/hybrid-hasher.ts';
 import { HashPool } from '../../src/hashers/pool.ts';
@@ -216,6 +218,8 @@ for (const version of VERSIONS) {
         [{ readSize: 1.5 }, 'readSize', ['readSize']],
         [{ memoryLimit: 1 }, 'memoryLimit', ['memoryLimit']],
         [{ readSize: 4 * BLOCK, memoryLimit: 2 * BLOCK }, 'memoryLimit', ['memoryLimit']],
+        [{ readSize: 2 ** 32 }, 'readSize', ['readSize']],
+        [{ paths: ['\ud800'] }, 'paths', ['paths', 0]],
         [{ threads: 0 }, 'threads', ['threads']],
         [{ progress: 'yes' }, 'type', ['progress']],
       ];
@@ -251,7 +255,36 @@ for (const version of VERSIONS) {
       const process = (name: string) => make({ [name]: noise(1) }, BLOCK, { pathRoot: root }).process();
       await assert.rejects(process('folder'), { code: 'ERR_NOT_A_FILE', path: path.join(root, 'folder') });
       await assert.rejects(process('absent'), { code: 'ERR_NOT_FOUND' });
+      await mkdir(path.join(root, 'empty'));
+      await assert.rejects(process('empty'), { code: 'ERR_NOT_A_FILE', path: path.join(root, 'empty') });
       await assert.rejects(process('broken'), { code: 'ERR_BROKEN_LINK' });
+    });
+
+    it('uses what it may use of the machine, whatever the size of its reads', async () => {
+      const all = { odd: noise(5 * BLOCK + 9) };
+      await writeTree(folder, all);
+      const readSizes = version === 'v1' ? [1, 100_000, BLOCK, 2 ** 31] : [BLOCK, 2 ** 20, 2 ** 31];
+      for (const readSize of readSizes) {
+        for (const limit of [null, 2 ** 31, readSize]) {
+          const memoryLimit = limit && Math.max(BLOCK, limit);
+          const native = nativeEngine();
+          const running = new Set<HashPlan>();
+          const engine = {
+            ...native,
+            start: (plan: HashPlan) => {
+              running.add(plan);
+              assert.equal(running.size, 1);
+              assert.equal(plan.threads, 3);
+              assert.ok(plan.memoryLimit <= (memoryLimit ?? 2 ** 33));
+              const job = native.start(plan);
+              const done = job.done.finally(() => running.delete(plan));
+              return { done, progress: () => job.progress(), cancel: () => job.cancel() };
+            },
+          };
+          const hasher = make(all, BLOCK, { threads: 3, readSize, memoryLimit });
+          assert.deepEqual(plain(await hasher.process({ engine })), plain(expectedOf(version, all, BLOCK)));
+        }
+      }
     });
 
     it('stops when the signal fires, and tells how far it is', async () => {
@@ -322,7 +355,10 @@ describe('iterBlocks', () => {
     await assert.rejects(first(path.join(folder, 'absent')), { code: 'ERR_NOT_FOUND' });
     await assert.rejects(first(folder), { code: 'ERR_NOT_A_FILE' });
     await assert.rejects(first('/dev/null'), { code: 'ERR_NOT_A_FILE' });
-    await assert.rejects(first(folder, { readSize: 0 }), { code: 'ERR_INVALID_ARGUMENT' });
+    for (const readSize of [0, 1.5, 2 ** 31, 2 ** 40])
+      await assert.rejects(first(folder, { readSize }), { code: 'ERR_INVALID_ARGUMENT' });
+    await assert.rejects(first('a\0b'), { code: 'ERR_INVALID_ARGUMENT' });
+    await assert.rejects(first(undefined as never), { code: 'ERR_INVALID_ARGUMENT' });
     await assert.rejects(first(folder, { signal: AbortSignal.abort() }), { code: 'ERR_ABORTED' });
   });
 });

@@ -3,6 +3,7 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { MerkleTree, MerkleTreeShape } from '../../src/hashers/merkle-tree.ts';
 import { V2Hasher } from '../../src/hashers/v2-hasher.ts';
+import { HashList } from '../../src/model/hash-list.ts';
 import { noise, sha256, v2Hashes } from '../hash/reference.ts';
 
 const BLOCK = 16_384;
@@ -86,6 +87,17 @@ describe('MerkleTree', () => {
       assert.throws(() => V2Hasher.getRootHash(hashesOf(count), shape), refused);
       assert.throws(() => V2Hasher.hashPieces(hashesOf(count), shape), refused);
     }
+  });
+});
+
+describe('hashes of 20 bytes', () => {
+  it('are refused wherever trees are made', () => {
+    const list = new HashList(Buffer.alloc(40), 20);
+    const shape = new MerkleTreeShape({ fileSize: 2 * BLOCK, pieceLength: 2 * BLOCK });
+    assert.throws(() => V2Hasher.getRootHash(list, shape), refused);
+    assert.throws(() => V2Hasher.hashPieces(list, shape), refused);
+    assert.throws(() => V2Hasher.hashRoot(list), refused);
+    assert.throws(() => new MerkleTree('a', list, shape), refused);
   });
 });
 
