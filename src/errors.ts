@@ -51,6 +51,15 @@ export const ISSUE_CODES = {
   lengthXorFiles: { summary: '`length` and `files` both present, or neither.', spec: 'BEP 3' },
   lost: { summary: 'Information that another decoder has already lost: decode with this library.' },
   meta_version: { summary: 'A `meta version` other than 2, or none.', spec: 'BEP 52' },
+  magnet: { summary: 'Text that is no magnet link, or too long for one.', spec: 'BEP 9' },
+  magnet_escape: { summary: 'A parameter of a magnet link that is not UTF-8 in %XX.', spec: 'BEP 9' },
+  magnet_hash: {
+    summary: 'A magnet link without an infohash, with a wrong one, or with those of two torrents.',
+    spec: 'BEP 9',
+  },
+  magnet_length: { summary: 'A size in a magnet link (`xl`) that is no number of bytes.', spec: 'BEP 9' },
+  magnet_peer: { summary: 'A peer in a magnet link (`x.pe`) that is not HOST:PORT.', spec: 'BEP 9' },
+  magnet_select: { summary: 'Indexes of files in a magnet link (`so`) that are none.', spec: 'BEP 53' },
   memoryLimit: { summary: 'A memory limit of a hasher that holds no read.' },
   misspelled: { summary: 'An unknown key that is one letter off a known one.' },
   name_mismatch: { summary: 'A hybrid single file whose name differs between v1 and v2.', spec: 'BEP 52' },
@@ -145,9 +154,9 @@ export class ValidationError extends MetainfoError {
   override readonly name = 'ValidationError';
   readonly issues: readonly Issue[];
   /** What was checked: a torrent that was read, or a draft of one. */
-  readonly subject: 'torrent' | 'draft' | 'hasher';
+  readonly subject: 'torrent' | 'draft' | 'hasher' | 'magnet link';
 
-  constructor(issues: readonly Issue[], subject: 'torrent' | 'draft' | 'hasher' = 'torrent') {
+  constructor(issues: readonly Issue[], subject: 'torrent' | 'draft' | 'hasher' | 'magnet link' = 'torrent') {
     const errors = issues.filter(({ severity }) => severity === 'error');
     const lines = errors
       .slice(0, MOST_IN_MESSAGE)

@@ -55,6 +55,7 @@ export { V2Hasher } from './hashers/v2-hasher.ts';
 export { sortV1, sortV2 } from './layout/order.ts';
 export { addPadfiles, isPadFile, type PaddedFile, type PaddingOptions } from './layout/padding.ts';
 export { choosePieceLength } from './layout/piece-length.ts';
+export { formatMagnet, type Magnet, type PeerAddress, parseMagnet } from './magnet/magnet.ts';
 export { infodictDiscriminator, TorrentVersion } from './model/discriminator.ts';
 export { FileItem, FileList } from './model/file-item.ts';
 export { FileTree, type FileTreeItem, type FlatFile } from './model/file-tree.ts';

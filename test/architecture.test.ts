@@ -14,6 +14,7 @@ const ROOMS = [
   ['print'],
   ['hash'],
   ['model'],
+  ['magnet'],
   ['layout'],
   ['digest'],
   ['bencode'],

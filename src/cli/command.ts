@@ -2,6 +2,7 @@ import { Command, CommanderError } from 'commander';
 import { VERSION } from '../create/torrent-create.ts';
 import { addCreate } from './commands/create.ts';
 import { addKernels } from './commands/kernels.ts';
+import { addMagnet } from './commands/magnet.ts';
 import { addShow } from './commands/show.ts';
 import { addValidate } from './commands/validate.ts';
 import { exitCodeOf, USAGE } from './exit.ts';
@@ -18,6 +19,7 @@ function program(): Command {
   addCreate(command);
   addShow(command);
   addValidate(command);
+  addMagnet(command);
   addKernels(command);
   return command;
 }

@@ -28,6 +28,6 @@ export async function exitCodeOf(error: unknown, json: boolean): Promise<number>
     const { red, dim } = await colorsFor(stderr());
     stderr().write(`${red('error:')} ${printable(error.message)} ${dim(`[${error.code}]`)}\n`);
   }
-  const badDraft = error instanceof ValidationError && error.subject === 'draft';
-  return badDraft || USAGE_ERRORS.includes(error.code) ? USAGE : FAILED;
+  const badInput = error instanceof ValidationError && ['draft', 'magnet link'].includes(error.subject);
+  return badInput || USAGE_ERRORS.includes(error.code) ? USAGE : FAILED;
 }

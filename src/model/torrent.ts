@@ -7,6 +7,7 @@ import type { BencodeMap, BencodeValue } from '../bencode/value.ts';
 import { fromSystemError, type Issue, MetainfoError, shown, ValidationError, withPath } from '../errors.ts';
 import { isPadFile } from '../layout/padding.ts';
 import { safePaths } from '../layout/safe-path.ts';
+import { formatMagnet, type Magnet } from '../magnet/magnet.ts';
 import { fromDecodedTorrent } from './decoded.ts';
 import { infodictDiscriminator, type TorrentVersion } from './discriminator.ts';
 import { type DumpedDictionary, toStringKeys } from './dump.ts';
@@ -222,6 +223,17 @@ export class TorrentBase<V extends TorrentVersion> implements TorrentFields<V> {
     const trimmed = (urls: readonly string[]) => urls.map((url) => url.trim()).filter((url) => url !== '');
     const listed = trimmed((this.announceList ?? []).flat());
     return [...new Set(listed.length > 0 ? listed : trimmed(this.announce === null ? [] : [this.announce]))];
+  }
+
+  /**
+   * A magnet link to it: its infohashes, name, size, trackers and webseeds; what is given replaces or adds to those.
+   *
+   * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` for what a link cannot say
+   */
+  magnet(changes: Partial<Magnet> = {}): string {
+    const { infohashV1, infohashV2, name, totalSize, flatTrackers, webseeds } = this;
+    const own = { infohashV1, infohashV2, displayName: name, length: totalSize, trackers: flatTrackers, webseeds };
+    return formatMagnet({ ...own, ...changes });
   }
 
   /** Webseeds, each once (BEP 19). */

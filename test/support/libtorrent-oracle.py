@@ -2,8 +2,8 @@
 
 Request: {"root": parent folder, "name": torrent name, "files": [[path from root, size], ...], "pieceLength": n,
           "kind": "v1" | "v2" | "hybrid"}
-or {"load": path of a torrent file}.
-Answer: {"v1": hex or null, "v2": hex or null} or {"error": text}.
+or {"load": path of a torrent file}, or {"magnet": path of a torrent file}, or {"parseMagnet": link}.
+Answer: {"v1": hex or null, "v2": hex or null}, for magnets more, or {"error": text}.
 """
 import json
 import sys
@@ -32,10 +32,35 @@ def create(request):
     return answer(lt.torrent_info(lt.bencode(creator.generate())))
 
 
+def magnet(link):
+    params = lt.parse_magnet_uri(link)
+    hashes = params.info_hashes
+    return {
+        "v1": str(hashes.v1) if hashes.has_v1() else None,
+        "v2": str(hashes.v2) if hashes.has_v2() else None,
+        "name": params.name,
+        "trackers": params.trackers,
+        "webseeds": params.url_seeds,
+        "peers": params.peers,
+        "priorities": params.file_priorities,
+        "link": link,
+    }
+
+
+def work(request):
+    if "load" in request:
+        return answer(lt.torrent_info(request["load"]))
+    if "magnet" in request:
+        return magnet(lt.make_magnet_uri(lt.torrent_info(request["magnet"])))
+    if "parseMagnet" in request:
+        return magnet(request["parseMagnet"])
+    return create(request)
+
+
 for line in sys.stdin:
     request = json.loads(line)
     try:
-        result = answer(lt.torrent_info(request["load"])) if "load" in request else create(request)
+        result = work(request)
     except Exception as error:  # whatever libtorrent says is the answer
         result = {"error": str(error)}
     print(json.dumps(result), flush=True)

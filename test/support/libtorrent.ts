@@ -12,6 +12,20 @@ export interface OracleAnswer {
   size: number;
 }
 
+/** What libtorrent reads from a magnet link. */
+export interface MagnetAnswer {
+  v1: string | null;
+  v2: string | null;
+  name: string;
+  trackers: string[];
+  webseeds: string[];
+  peers: [host: string, port: number][];
+  /** Of files from the first on: 0 is not wanted. Empty: all are. */
+  priorities: number[];
+  /** The link itself. */
+  link: string;
+}
+
 export interface CreateRequest {
   /** The folder that the torrent's own folder (or single file) is in. */
   root: string;
@@ -41,15 +55,24 @@ export class LibtorrentOracle {
     return this.#ask({ load: file });
   }
 
+  /** The link that it makes of a torrent file, as it reads it. */
+  magnet(file: string): Promise<MagnetAnswer> {
+    return this.#ask({ magnet: file });
+  }
+
+  parseMagnet(link: string): Promise<MagnetAnswer> {
+    return this.#ask({ parseMagnet: link });
+  }
+
   async close(): Promise<void> {
     (this.#process.stdin as Writable).end();
     await once(this.#process, 'exit');
   }
 
-  async #ask(request: object): Promise<OracleAnswer> {
+  async #ask<T>(request: object): Promise<T> {
     (this.#process.stdin as Writable).write(`${JSON.stringify(request)}\n`);
     const { value } = await this.#lines.next();
-    const answer = JSON.parse(value as string) as OracleAnswer & { error?: string };
+    const answer = JSON.parse(value as string) as T & { error?: string };
     if (answer.error) throw new Error(`libtorrent: ${answer.error}`);
     return answer;
   }

@@ -1,0 +1,56 @@
+import type { Command } from 'commander';
+import { type Magnet, type PeerAddress, parseMagnet } from '../../magnet/magnet.ts';
+import { Torrent } from '../../model/torrent.ts';
+import { printable, printableJson } from '../../print/text.ts';
+import { contextOf, type ProfileOptions, profileOptions } from '../options.ts';
+import { writeLines } from '../output.ts';
+
+interface MagnetOptions extends ProfileOptions {
+  trackers: boolean;
+  webseeds: boolean;
+  json?: boolean;
+}
+
+export function addMagnet(program: Command): void {
+  const command = program
+    .command('magnet')
+    .description('the magnet link of a torrent file; or what a magnet link says')
+    .argument('<file-or-link>', 'a torrent file, or a link (in quotes: it holds &)')
+    .option('--no-trackers', 'a link without the trackers')
+    .option('--no-webseeds', 'a link without the webseeds')
+    .option('--json', 'one JSON object');
+  profileOptions(command).action(magnet);
+}
+
+async function magnet(input: string, options: MagnetOptions): Promise<void> {
+  if (/^magnet:/i.test(input)) {
+    const parsed = parseMagnet(input);
+    await writeLines(options.json ? [printableJson(parsed)] : linesOf(parsed));
+    return;
+  }
+  const torrent = await Torrent.read(input, { context: contextOf(options) });
+  const link = torrent.magnet({
+    ...(options.trackers ? {} : { trackers: [] }),
+    ...(options.webseeds ? {} : { webseeds: [] }),
+  });
+  await writeLines([options.json ? printableJson({ path: input, magnet: link }) : link]);
+}
+
+function linesOf(link: Magnet): string[] {
+  const peer = ({ host, port }: PeerAddress) => (host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`);
+  const range = ([first, last]: [number, number]) => (first === last ? `${first}` : `${first}-${last}`);
+  const rows: [string, string | null][] = [
+    ['name', link.displayName],
+    ['infohash v1', link.infohashV1],
+    ['infohash v2', link.infohashV2],
+    ['size', link.length === null ? null : `${link.length} bytes`],
+    ...link.trackers.map((url): [string, string] => ['tracker', url]),
+    ...link.webseeds.map((url): [string, string] => ['webseed', url]),
+    ...link.acceptableSources.map((url): [string, string] => ['source', url]),
+    ...link.exactSources.map((url): [string, string] => ['source', url]),
+    ...link.peers.map((one): [string, string] => ['peer', peer(one)]),
+    ['files', link.selectOnly?.map(range).join(',') ?? null],
+    ...link.extra.map(([key, value]): [string, string] => [key, value]),
+  ];
+  return rows.flatMap(([key, value]) => (value === null ? [] : [`${printable(key).padEnd(12)} ${printable(value)}`]));
+}

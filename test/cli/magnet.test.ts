@@ -1,0 +1,39 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { metainfo, workFolder } from './run.ts';
+
+describe('metainfo magnet', () => {
+  it('makes the link of a torrent, and says what a link says', async (t) => {
+    const cwd = await workFolder(t);
+    await metainfo(['create', 'album', '-t', 'udp://t.example:1/x', '-w', 'http://w.example/'], { cwd });
+    const { code, stdout, stderr } = await metainfo(['magnet', 'album.torrent'], { cwd });
+    assert.deepEqual([code, stderr], [0, '']);
+    const link = stdout.trim();
+    assert.match(link, /^magnet:\?xt=urn:btih:[0-9a-f]{40}&xt=urn:btmh:1220[0-9a-f]{64}&dn=album&xl=\d+&tr=udp%3A/);
+    const bare = await metainfo(['magnet', 'album.torrent', '--no-trackers', '--no-webseeds'], { cwd });
+    assert.equal(bare.stdout.trim(), link.replace(/&tr=.*$/, ''));
+
+    const said = await metainfo(['magnet', `${link}&x.pe=[::1]:2&so=0,2-3`], { cwd });
+    assert.match(said.stdout, /^name {9}album\ninfohash v1 {2}[0-9a-f]{40}\n/);
+    assert.match(
+      said.stdout,
+      /\ntracker {6}udp:\/\/t\.example:1\/x\nwebseed {6}http:\/\/w\.example\/\npeer {9}\[::1\]:2\nfiles {8}0,2-3\n$/,
+    );
+    const json = JSON.parse((await metainfo(['magnet', '--json', link], { cwd })).stdout);
+    assert.deepEqual([json.displayName, json.trackers], ['album', ['udp://t.example:1/x']]);
+    const own = JSON.parse((await metainfo(['magnet', '--json', 'album.torrent'], { cwd })).stdout);
+    assert.deepEqual(own, { path: 'album.torrent', magnet: link });
+  });
+
+  it('says what is wrong with a link, and exits with 2', async (t) => {
+    const cwd = await workFolder(t);
+    const { code, stdout, stderr } = await metainfo(['magnet', 'magnet:?xt=urn:btih:abc&x.pe=h'], { cwd });
+    assert.deepEqual([code, stdout], [2, '']);
+    assert.match(
+      stderr,
+      /^error: This magnet link is not valid: xt: expected 40 hexadecimal digits .*; x\.pe: expected HOST:PORT/,
+    );
+    const absent = await metainfo(['magnet', 'absent.torrent'], { cwd });
+    assert.equal(absent.code, 1);
+  });
+});
