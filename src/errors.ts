@@ -6,6 +6,7 @@ export const ERROR_CODES = {
   ERR_DUPLICATE_PATH: 'The same file named twice.',
   ERR_FILE_CHANGED: 'A file grew, shrank, vanished or was modified while it was hashed.',
   ERR_HASH_MISMATCH: 'Hashes or sizes given in a draft are not those of the files.',
+  ERR_INFOHASH: 'A change that would give another infohash, where the same was asked for.',
   ERR_INTERNAL: 'A defect of this library: please report it.',
   ERR_INVALID_ARGUMENT: 'An argument or option of the wrong type or value.',
   ERR_KERNEL: 'METAINFO_KERNEL names no kernel that this CPU can run.',

@@ -23,6 +23,7 @@ export {
   type TorrentCreateFields,
   type TrackerFields,
 } from './create/torrent-create.ts';
+export { type Difference, differences, type EditOptions, edit, type TorrentChanges } from './edit/edit.ts';
 export {
   AbortError,
   ERROR_CODES,

@@ -1,6 +1,7 @@
 import { Command, CommanderError } from 'commander';
 import { VERSION } from '../create/torrent-create.ts';
 import { addCreate } from './commands/create.ts';
+import { addEdit } from './commands/edit.ts';
 import { addKernels } from './commands/kernels.ts';
 import { addMagnet } from './commands/magnet.ts';
 import { addShow } from './commands/show.ts';
@@ -19,6 +20,7 @@ function program(): Command {
   addCreate(command);
   addShow(command);
   addValidate(command);
+  addEdit(command);
   addMagnet(command);
   addKernels(command);
   return command;

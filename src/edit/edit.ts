@@ -1,0 +1,216 @@
+import { decode } from '../bencode/decode.ts';
+import { type Encodable, RawBencode, toKey } from '../bencode/value.ts';
+import { parseSimilar } from '../create/similar.ts';
+import { MetainfoError, shown } from '../errors.ts';
+import { unsafeComponent } from '../layout/safe-path.ts';
+import type { InfoDictV1 } from '../model/info-dict.ts';
+import { type ReadOptions, Torrent } from '../model/torrent.ts';
+import { type Entries, entriesOf, splice } from './splice.ts';
+
+/** What is to be different. What is not named stays; null takes it away. */
+export interface TorrentChanges {
+  /** All trackers: a flat list puts each in a tier of its own; a list of lists gives the tiers (BEP 12). */
+  trackers?: readonly string[] | readonly (readonly string[])[] | null;
+  /** Trackers that are not there yet, after the others: each in a tier of its own, or as tiers. */
+  addTrackers?: readonly string[] | readonly (readonly string[])[];
+  removeTrackers?: readonly string[];
+  /** All webseeds (BEP 19). */
+  urlList?: readonly string[] | null;
+  addWebseeds?: readonly string[];
+  removeWebseeds?: readonly string[];
+  comment?: string | null;
+  createdBy?: string | null;
+  creationDate?: Date | null;
+  /** Other keys beside `info`, with bencode values. */
+  extra?: Readonly<Record<string, Encodable | null>>;
+
+  // These are in `info`: they change the infohash.
+  /** The name of the file or folder. */
+  name?: string;
+  /** Whether only its trackers may tell of peers (BEP 27). */
+  private?: boolean | null;
+  source?: string | null;
+  /** Infohashes of torrents that may hold the same files (BEP 38): 20 or 32 bytes, or their hexadecimal. */
+  similar?: readonly (Uint8Array | string)[] | null;
+  /** Names of collections that it belongs to (BEP 38). */
+  collections?: readonly string[] | null;
+  /** Other keys of `info`, but none that describes the content. */
+  infoExtra?: Readonly<Record<string, Encodable | null>>;
+}
+
+export interface EditOptions extends Pick<ReadOptions, 'context'> {
+  /** Refuse what would change the infohash; default false. */
+  keepInfohash?: boolean;
+}
+
+/** Keys that say what the content is: another value needs other hashes. */
+const CONTENT = ['file tree', 'files', 'length', 'meta version', 'piece length', 'pieces'];
+
+/**
+ * A torrent with some things changed. Everything else stays byte for byte, and no file is read.
+ *
+ * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` for values that cannot be; `ERR_INFOHASH` when `keepInfohash` is asked
+ *   for and cannot be
+ * @throws {ValidationError} when the result would be no valid torrent
+ */
+export function edit(torrent: Torrent, changes: TorrentChanges, options: EditOptions = {}): Torrent {
+  const { keepInfohash = false, context } = options;
+  const info = infoChanges(torrent, changes);
+  const top = topChanges(torrent, changes);
+  if (info.size > 0) {
+    const bytes = splice(entriesOf(torrent.infoBytes), info);
+    const same = Buffer.compare(bytes, torrent.infoBytes) === 0;
+    if (keepInfohash && !same) {
+      const message = `Another ${[...info.keys()].join(' or ')} gives another infohash, and so another swarm.`;
+      throw new MetainfoError('ERR_INFOHASH', message);
+    }
+    if (!same) top.set('info', new RawBencode(bytes));
+  }
+  const before = torrent.bencode();
+  const entries = entriesOf(before, torrent.infoBytes);
+  const after = splice(entries, top);
+  // What stands after a torrent's end is no part of it, and stays there too.
+  const rest = before.subarray(entries.end);
+  return Torrent.fromBytes(rest.length > 0 ? Buffer.concat([after, rest]) : after, { context });
+}
+
+/** One key that differs between two torrents. */
+export interface Difference {
+  /** On disk; of `info` with `info.` before it. */
+  key: string;
+  /** Decoded; undefined where there is none. */
+  before: unknown;
+  after: unknown;
+}
+
+/** The keys in which two torrents differ, in their order. */
+export function differences(before: Torrent, after: Torrent): Difference[] {
+  const compare = (prefix: string, one: Entries, other: Entries): Difference[] => {
+    const byKey = ({ list }: Entries) => new Map(list.map(({ key, value }) => [key, value]));
+    const [old, now] = [byKey(one), byKey(other)];
+    return [...new Set([...old.keys(), ...now.keys()])].flatMap((key) => {
+      const [a, b] = [old.get(key), now.get(key)];
+      if ((key === 'info' && prefix === '') || (a && b && Buffer.compare(a, b) === 0)) return [];
+      return [{ key: prefix + key, before: a && decoded(a), after: b && decoded(b) }];
+    });
+  };
+  return [
+    ...compare('', entriesOf(before.bencode(), before.infoBytes), entriesOf(after.bencode(), after.infoBytes)),
+    ...compare('info.', entriesOf(before.infoBytes), entriesOf(after.infoBytes)),
+  ];
+}
+
+function decoded(bytes: Uint8Array): unknown {
+  const limits = { bytes: Infinity, depth: Infinity, digits: Infinity, items: Infinity };
+  return decode(bytes, { tolerant: true, limits }).value;
+}
+
+function topChanges(torrent: Torrent, changes: TorrentChanges): Map<string, Encodable | null> {
+  const { comment, createdBy, creationDate, extra = {} } = changes;
+  const top = new Map<string, Encodable | null>();
+  for (const [key, value] of Object.entries(extra)) {
+    if (key === 'info' || key === 'piece layers') throw refuse(`extra cannot hold ${key}: it says what the content is`);
+    top.set(toKey(key), value);
+  }
+  if (comment !== undefined) top.set('comment', textOf('comment', comment));
+  if (createdBy !== undefined) top.set('created by', textOf('createdBy', createdBy));
+  if (creationDate !== undefined) top.set('creation date', creationDate && secondsOf(creationDate));
+  const tiers = newTiers(torrent, changes);
+  if (tiers) {
+    const first = tiers[0]?.[0] ?? null;
+    top.set('announce', first);
+    top.set('announce-list', tiers.flat().length > 1 ? tiers : null);
+  }
+  const webseeds = newWebseeds(torrent, changes);
+  if (webseeds) top.set('url-list', webseeds.length > 0 ? webseeds : null);
+  return top;
+}
+
+function newTiers({ announce, announceList }: Torrent, changes: TorrentChanges): string[][] | null {
+  const { trackers, addTrackers = [], removeTrackers = [] } = changes;
+  if (trackers === undefined && addTrackers.length === 0 && removeTrackers.length === 0) return null;
+  const asTiers = (list: NonNullable<TorrentChanges['trackers']>) =>
+    list.map((tier) => (typeof tier === 'string' ? [tier] : [...tier]));
+  const listed = announceList?.some((tier) => tier.length > 0) ? announceList : [announce === null ? [] : [announce]];
+  const kept = trackers === undefined ? listed : asTiers(trackers ?? []);
+  const gone = new Set(removeTrackers.map((url) => url.trim()));
+  const tiers = kept.map((tier) => tier.filter((url) => !gone.has(url.trim())));
+  const there = new Set(tiers.flat().map((url) => url.trim()));
+  for (const tier of asTiers(addTrackers)) tiers.push(tier.filter((url) => !there.has(url) && there.add(url)));
+  requireUrls('trackers', [...asTiers(trackers ?? []), ...asTiers(addTrackers)].flat());
+  return tiers.filter((tier) => tier.length > 0);
+}
+
+function newWebseeds({ webseeds }: Torrent, changes: TorrentChanges): string[] | null {
+  const { urlList, addWebseeds = [], removeWebseeds = [] } = changes;
+  if (urlList === undefined && addWebseeds.length === 0 && removeWebseeds.length === 0) return null;
+  requireUrls('webseeds', [...(urlList ?? []), ...addWebseeds]);
+  const kept = (urlList === undefined ? webseeds : (urlList ?? [])).filter((url) => !removeWebseeds.includes(url));
+  return [...new Set([...kept, ...addWebseeds])];
+}
+
+function infoChanges(torrent: Torrent, changes: TorrentChanges): Map<string, Encodable | null> {
+  const { name, source, similar, collections, infoExtra = {} } = changes;
+  const info = new Map<string, Encodable | null>();
+  for (const [key, value] of Object.entries(infoExtra)) {
+    if (CONTENT.includes(key)) throw refuse(`infoExtra cannot hold ${key}: another one needs other hashes`);
+    info.set(toKey(key), value);
+  }
+  if (name !== undefined) rename(torrent, name, info);
+  if (changes.private !== undefined) info.set('private', changes.private ? 1 : null);
+  if (source !== undefined) info.set('source', textOf('source', source));
+  if (collections !== undefined)
+    info.set('collections', collections?.map((one) => textOf('collections', one) as string) ?? null);
+  if (similar !== undefined) info.set('similar', similar?.map(infohashOf) ?? null);
+  return info;
+}
+
+/** A file alone has its name in the tree too (BEP 52). */
+function rename(torrent: Torrent, name: string, info: Map<string, Encodable | null>): void {
+  const problem =
+    typeof name !== 'string'
+      ? 'no text'
+      : (unsafeComponent(name) ?? (name.isWellFormed() ? null : 'half a surrogate pair'));
+  if (problem) throw refuse(`${problem} cannot be the name of a torrent`);
+  info.set('name', name);
+  // It would be shown instead.
+  if (torrent.info.nameUtf8 != null) info.set('name.utf-8', null);
+  const tree = entriesOf(torrent.infoBytes).list.find(({ key }) => key === 'file tree')?.value;
+  const [only, ...others] = tree ? entriesOf(tree).list : [];
+  const isSingle =
+    torrent.torrentVersion === 'v1'
+      ? false
+      : torrent.torrentVersion === 'hybrid'
+        ? !(torrent.info as unknown as InfoDictV1).files
+        : true;
+  if (!isSingle || !only || others.length > 0 || only.key !== toKey(torrent.info.name)) return;
+  // A folder may have the torrent's name; a file has a leaf.
+  if (entriesOf(only.value).list[0]?.key !== '') return;
+  info.set('file tree', new Map([[toKey(name), new RawBencode(only.value)]]));
+}
+
+function textOf(field: string, value: string | null): string | null {
+  if (value === null || (typeof value === 'string' && value.isWellFormed())) return value;
+  throw refuse(`${field} must be text, not ${shown(value)}`);
+}
+
+function secondsOf(date: Date): number {
+  const seconds = Math.floor(date.getTime() / 1000);
+  if (Number.isSafeInteger(seconds)) return seconds;
+  throw refuse(`creationDate must be a valid Date, not ${shown(date)}`);
+}
+
+function infohashOf(hash: Uint8Array | string): Uint8Array {
+  const bytes = parseSimilar(hash);
+  if (bytes) return bytes;
+  throw refuse(`similar must hold infohashes of 20 or 32 bytes, or their hexadecimal, not ${shown(hash)}`);
+}
+
+function requireUrls(field: string, urls: readonly unknown[]): void {
+  const wrong = urls.find((url) => typeof url !== 'string' || !URL.canParse(url));
+  if (wrong !== undefined) throw refuse(`${field} must be URLs, not ${shown(wrong)}`);
+}
+
+function refuse(problem: string): MetainfoError {
+  return new MetainfoError('ERR_INVALID_ARGUMENT', `${problem}.`);
+}

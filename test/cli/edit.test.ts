@@ -1,0 +1,94 @@
+import assert from 'node:assert/strict';
+import { mkdir, readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { describe, it } from 'node:test';
+import { Torrent } from '../../src/model/torrent.ts';
+import { metainfo, workFolder } from './run.ts';
+
+describe('metainfo edit', () => {
+  it('changes torrents in place, and says what', async (t) => {
+    const cwd = await workFolder(t);
+    const read = (name: string) => Torrent.read(path.join(cwd, name));
+    await metainfo(['create', 'album', '-t', 'udp://old.example', '--comment', 'first'], { cwd });
+    await metainfo(['create', 'album', '-k', 'v1', '-o', 'one.torrent'], { cwd });
+    const before = await read('album.torrent');
+    const args = ['edit', 'album.torrent', 'one.torrent', '--add-tracker', 'udp://new.example', '--comment', 'second'];
+    const { code, stdout, stderr } = await metainfo([...args, '--no-created-by', '--keep-infohash', '--set', 'x=ü'], {
+      cwd,
+    });
+    assert.deepEqual([code, stderr], [0, '']);
+    assert.match(stdout, /^album\.torrent: the same infohash\n/);
+    assert.match(stdout, /\n {2}comment {2}"first" -> "second"\n/);
+    assert.match(stdout, /\n {2}created by {2}- "metainfo \([^\n]*"\n/);
+    assert.match(stdout, /\n {2}x {2}\+ "ü"\n/);
+    assert.match(stdout, /\none\.torrent: the same infohash\n/);
+    const after = await read('album.torrent');
+    assert.equal(after.infohashV2, before.infohashV2);
+    assert.deepEqual(after.announceList, [['udp://old.example'], ['udp://new.example']]);
+    assert.deepEqual([after.comment, after.createdBy], ['second', null]);
+    assert.equal((await read('one.torrent')).announce, 'udp://new.example');
+  });
+
+  it('says with --dry-run what it would do, and writes nothing', async (t) => {
+    const cwd = await workFolder(t);
+    await metainfo(['create', 'album'], { cwd });
+    const bytes = await readFile(path.join(cwd, 'album.torrent'));
+    const args = ['edit', 'album.torrent', '--dry-run', '--name', 'other', '--private', '--unset', 'info.x'];
+    const { code, stdout } = await metainfo(args, { cwd });
+    assert.equal(code, 0);
+    assert.match(
+      stdout,
+      /^album\.torrent: another infohash\n {2}infohash v1 {2}[0-9a-f]{40} -> [0-9a-f]{40}\n {2}infohash v2 /,
+    );
+    assert.match(stdout, /\n {2}info\.name {2}"album" -> "other"\n {2}info\.private {2}\+ 1\n$/);
+    const json = JSON.parse((await metainfo([...args, '--json'], { cwd })).stdout);
+    assert.equal(json.infohashChanged, true);
+    assert.equal(json.output, null);
+    assert.deepEqual(json.changes, [
+      { key: 'info.name', before: '"album"', after: '"other"' },
+      { key: 'info.private', before: null, after: '1' },
+    ]);
+    assert.deepEqual(await readFile(path.join(cwd, 'album.torrent')), bytes);
+    assert.equal((await metainfo(['edit', 'album.torrent'], { cwd })).stdout, 'album.torrent: nothing changes\n');
+  });
+
+  it('writes elsewhere with -o, and keeps what is there', async (t) => {
+    const cwd = await workFolder(t);
+    await metainfo(['create', 'album'], { cwd });
+    const bytes = await readFile(path.join(cwd, 'album.torrent'));
+    const args = ['edit', 'album.torrent', '--source', 'S', '-o'];
+    assert.equal((await metainfo([...args, 'new.torrent'], { cwd })).code, 0);
+    assert.equal((await Torrent.read(path.join(cwd, 'new.torrent'))).info.source, 'S');
+    assert.equal((await metainfo([...args, 'new.torrent'], { cwd })).code, 1);
+    assert.equal((await metainfo([...args, 'new.torrent', '--force'], { cwd })).code, 0);
+    await mkdir(path.join(cwd, 'out'));
+    const { stdout } = await metainfo(['edit', 'album.torrent', 'new.torrent', '--no-source', '-o', 'out'], { cwd });
+    assert.match(stdout, /album\.torrent -> out\/album\.torrent|nothing changes/);
+    assert.equal((await Torrent.read(path.join(cwd, 'out/new.torrent'))).info.source ?? null, null);
+    assert.deepEqual(await readFile(path.join(cwd, 'album.torrent')), bytes);
+  });
+
+  it('leaves all torrents as they are when one cannot be changed', async (t) => {
+    const cwd = await workFolder(t);
+    await metainfo(['create', 'album'], { cwd });
+    const bytes = await readFile(path.join(cwd, 'album.torrent'));
+    const cases: [string[], number, RegExp][] = [
+      [['album.torrent', 'absent.torrent', '--comment', 'x'], 1, /ERR_NOT_FOUND/],
+      [
+        ['album.torrent', '--source', 'S', '--keep-infohash'],
+        1,
+        /another infohash, and so another swarm.*ERR_INFOHASH/,
+      ],
+      [['album.torrent', '--add-tracker', 'no url'], 2, /must be URLs.*ERR_INVALID_ARGUMENT/],
+      [['album.torrent', '--set', 'x'], 2, /--set takes KEY=TEXT/],
+      [['album.torrent', '--set', 'info.pieces=x'], 2, /other hashes/],
+      [['album.torrent', 'album.torrent', '-o', 'x', '--comment', 'y'], 2, /must be a folder/],
+    ];
+    for (const [args, expected, said] of cases) {
+      const { code, stdout, stderr } = await metainfo(['edit', ...args], { cwd });
+      assert.deepEqual([code, stdout], [expected, ''], args.join(' '));
+      assert.match(stderr, said);
+    }
+    assert.deepEqual(await readFile(path.join(cwd, 'album.torrent')), bytes);
+  });
+});

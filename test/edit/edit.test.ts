@@ -1,0 +1,262 @@
+import assert from 'node:assert/strict';
+import { writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { describe, it } from 'node:test';
+import fc from 'fast-check';
+import { decode } from '../../src/bencode/decode.ts';
+import type { BencodeMap, Encodable } from '../../src/bencode/value.ts';
+import { TorrentCreate } from '../../src/create/torrent-create.ts';
+import { differences, edit, type TorrentChanges } from '../../src/edit/edit.ts';
+import { entriesOf } from '../../src/edit/splice.ts';
+import { Torrent } from '../../src/model/torrent.ts';
+import { latin1, reference } from '../bencode/reference.ts';
+import { noise } from '../hash/reference.ts';
+import { text } from '../model/arbitraries.ts';
+import { libtorrentMissing } from '../support/external.ts';
+import { LibtorrentOracle } from '../support/libtorrent.ts';
+import { temporaryFolder } from '../support/tree.ts';
+
+const KINDS = ['v1', 'v2', 'hybrid'] as const;
+
+async function made(version: (typeof KINDS)[number], single: boolean, fields: object = {}): Promise<Torrent> {
+  const sources = single
+    ? [{ path: 'a.bin', data: noise(40_000) }]
+    : [
+        { path: 'a.bin', data: noise(40_000) },
+        { path: 'b/c', data: noise(7) },
+      ];
+  const extra = new Map<string, Encodable>([
+    ['zz custom', 'kept'],
+    ['a first', 7],
+  ]);
+  const own = { ...(!single && { info: { name: 'folder' } }), sources, extra, ...fields };
+  return new TorrentCreate(own as Record<string, unknown>).generate({ version });
+}
+
+const topOf = (torrent: Torrent) => decode(torrent.bencode()).value as BencodeMap;
+const infoOf = (torrent: Torrent) => decode(torrent.infoBytes).value as BencodeMap;
+
+const URLS = ['udp://a.example:1/x', 'http://b.example/announce?k=v', 'https://c.example/', 'wss://d.example'];
+const url = fc.constantFrom(...URLS);
+const urls = fc.uniqueArray(url, { minLength: 1, maxLength: 3 });
+const TOP: Record<string, fc.Arbitrary<unknown>> = {
+  trackers: fc.oneof(
+    urls,
+    urls.map((list) => [list]),
+    fc.constant(null),
+  ),
+  addTrackers: urls,
+  removeTrackers: urls,
+  urlList: fc.option(urls),
+  addWebseeds: urls,
+  removeWebseeds: urls,
+  comment: fc.option(text),
+  createdBy: fc.option(text),
+  creationDate: fc.option(fc.integer({ min: 0, max: 2 ** 31 }).map((seconds) => new Date(seconds * 1000))),
+  extra: fc.constantFrom({ 'zz custom': null }, { new: 'x' }, { 'a first': 8, ü: [1, 2] }),
+};
+const INFO: Record<string, fc.Arbitrary<unknown>> = {
+  name: fc.constantFrom('other', 'ä', 'z.bin'),
+  private: fc.constantFrom(true, false, null),
+  source: fc.option(text),
+  similar: fc.option(fc.array(fc.uint8Array({ minLength: 20, maxLength: 20 }), { minLength: 1, maxLength: 2 })),
+  collections: fc.option(fc.array(text, { minLength: 1, maxLength: 2 })),
+  infoExtra: fc.constantFrom({ 'x-key': 1 }, { a: 'first' }, { 'x-key': null }),
+};
+const changesOf = (fields: Record<string, fc.Arbitrary<unknown>>) =>
+  fc.record(fields, { requiredKeys: [], noNullPrototype: true }) as fc.Arbitrary<TorrentChanges>;
+
+describe('edit', () => {
+  for (const version of KINDS) {
+    for (const single of [true, false]) {
+      it(`changes what is named and nothing else: ${version}, ${single ? 'a file' : 'a folder'}`, async () => {
+        const torrents = [
+          await made(version, single),
+          await made(version, single, {
+            trackers: [['udp://a.example:1/x', 'udp://old.example'], ['https://c.example/']],
+            urlList: [URLS[2]],
+            comment: 'old',
+          }),
+        ];
+        fc.assert(
+          fc.property(fc.constantFrom(...torrents), changesOf(TOP), changesOf(INFO), (torrent, top, info) => {
+            const edited = edit(torrent, { ...top, ...info });
+            // Beside what is named, every key has the very bytes that it had, in the order of keys.
+            const touched = new Set(differences(torrent, edited).map(({ key }) => key));
+            const named = new Set(
+              Object.entries({
+                announce: ['trackers', 'addTrackers', 'removeTrackers'],
+                'announce-list': ['trackers', 'addTrackers', 'removeTrackers'],
+                'url-list': ['urlList', 'addWebseeds', 'removeWebseeds'],
+                comment: ['comment'],
+                'created by': ['createdBy'],
+                'creation date': ['creationDate'],
+                'info.name': ['name'],
+                'info.file tree': single && version !== 'v1' ? ['name'] : [],
+                'info.private': ['private'],
+                'info.source': ['source'],
+                'info.similar': ['similar'],
+                'info.collections': ['collections'],
+                ...Object.fromEntries(['zz custom', 'new', 'a first', 'Ã¼'].map((key) => [key, ['extra']])),
+                ...Object.fromEntries(['x-key', 'a'].map((key) => [`info.${key}`, ['infoExtra']])),
+              }).flatMap(([key, by]) => (by.some((one) => one in top || one in info) ? [key] : [])),
+            );
+            for (const key of touched) assert.ok(named.has(key), key);
+            assert.deepEqual(Buffer.from(edited.bencode()), reference(topOf(edited) as never), 'canonical');
+            if (Object.keys(info).length === 0) assert.deepEqual(edited.infoBytes, torrent.infoBytes);
+            assert.deepEqual(
+              edited.files.map((file) => file.piecesRoot),
+              torrent.files.map((file) => file.piecesRoot),
+            );
+            // What was asked for is there.
+            if ('comment' in top) assert.equal(edited.comment, top.comment);
+            if ('createdBy' in top) assert.equal(edited.createdBy, top.createdBy);
+            if ('creationDate' in top) assert.deepEqual(edited.creationDate, top.creationDate);
+            if ('name' in info) assert.equal(edited.name, info.name);
+            if ('source' in info) assert.equal(edited.info.source ?? null, info.source);
+            if ('private' in info) assert.equal(edited.info.private ?? false, info.private ?? false);
+            for (const gone of ['addTrackers' in top ? [] : (top.removeTrackers ?? [])].flat())
+              assert.ok(!edited.flatTrackers.includes(gone));
+            for (const added of top.addTrackers ?? []) assert.ok(edited.flatTrackers.includes(added as string));
+            // Twice is once.
+            const again = edit(edited, { ...top, ...info, removeTrackers: [], removeWebseeds: [] });
+            if (!('trackers' in top || 'urlList' in top)) assert.equal(again.infohashV1, edited.infohashV1);
+          }),
+          { numRuns: 150 },
+        );
+      });
+    }
+  }
+
+  it('of nothing gives the same bytes, whatever they are', async () => {
+    for (const version of KINDS) {
+      const torrent = await made(version, false);
+      assert.deepEqual(Buffer.from(edit(torrent, {}).bencode()), Buffer.from(torrent.bencode()));
+    }
+    // A v1 torrent that is not canonical: keys out of order and twice, leading zeros, something after its end.
+    const pieces = Buffer.alloc(20, 1).toString('latin1');
+    const info = `d6:lengthi07e4:name1:a12:piece lengthi16384e6:pieces20:${pieces}e`;
+    const odd = latin1(`d4:info${info}7:comment1:x8:announce9:udp://a:17:comment1:ye trailing`);
+    const context = { profile: 'compat' as const };
+    const torrent = Torrent.fromBytes(odd, { context });
+    assert.deepEqual(Buffer.from(edit(torrent, {}, { context }).bencode()), odd);
+    const text = (bytes: Uint8Array) => Buffer.from(bytes).toString('latin1');
+    assert.equal(
+      text(edit(torrent, { comment: 'new' }, { context }).bencode()),
+      `d4:info${info}7:comment3:new8:announce9:udp://a:1e trailing`,
+    );
+    assert.equal(
+      text(edit(torrent, { comment: null }, { context }).bencode()),
+      `d4:info${info}8:announce9:udp://a:1e trailing`,
+    );
+    assert.equal(edit(torrent, { comment: 'new' }, { context }).infohashV1, torrent.infohashV1);
+  });
+
+  it('of trackers keeps tiers, adds what is not there, and takes away', async () => {
+    const torrent = await made('v1', true, { trackers: [['udp://a', 'udp://b'], ['udp://c']] });
+    const tiers = (changes: TorrentChanges) => {
+      const { announce, announceList } = edit(torrent, changes);
+      return [announce, announceList];
+    };
+    assert.deepEqual(tiers({ addTrackers: ['udp://b', 'udp://d'] }), [
+      'udp://a',
+      [['udp://a', 'udp://b'], ['udp://c'], ['udp://d']],
+    ]);
+    assert.deepEqual(tiers({ addTrackers: [['udp://d', 'udp://e']] })[1], [
+      ['udp://a', 'udp://b'],
+      ['udp://c'],
+      ['udp://d', 'udp://e'],
+    ]);
+    assert.deepEqual(tiers({ removeTrackers: ['udp://a'] }), ['udp://b', [['udp://b'], ['udp://c']]]);
+    assert.deepEqual(tiers({ removeTrackers: ['udp://a', 'udp://b'] }), ['udp://c', null]);
+    assert.deepEqual(tiers({ trackers: null }), [null, null]);
+    assert.deepEqual(tiers({ trackers: ['udp://x'] }), ['udp://x', null]);
+    assert.deepEqual(tiers({ trackers: [['udp://x', 'udp://y']], removeTrackers: ['udp://x'] }), ['udp://y', null]);
+  });
+
+  it('keeps the infohash when that is asked for, or refuses', async () => {
+    for (const version of KINDS) {
+      const torrent = await made(version, false, { info: { name: 'folder', source: 'S' } });
+      const keep = { keepInfohash: true };
+      assert.equal(edit(torrent, { comment: 'x', trackers: ['udp://a'] }, keep).infohashV2, torrent.infohashV2);
+      // What is the same changes nothing.
+      assert.equal(edit(torrent, { source: 'S', name: 'folder', private: null }, keep).infohashV1, torrent.infohashV1);
+      for (const changes of [{ name: 'x' }, { source: null }, { private: true }, { infoExtra: { x: 1 } }])
+        assert.throws(() => edit(torrent, changes, keep), { code: 'ERR_INFOHASH' });
+    }
+  });
+
+  it('refuses what cannot be', async () => {
+    const torrent = await made('hybrid', false);
+    const wrong: object[] = [
+      { name: '..' },
+      { name: 'a/b' },
+      { name: '\ud800' },
+      { name: 7 },
+      { trackers: ['no url'] },
+      { addTrackers: [['no url']] },
+      { addWebseeds: [7] },
+      { comment: 7 },
+      { creationDate: new Date(Number.NaN) },
+      { similar: ['xyz'] },
+      { collections: [7] },
+      { extra: { info: new Map() } },
+      { extra: { 'piece layers': null } },
+      { infoExtra: { pieces: null } },
+      { infoExtra: { 'piece length': 1 } },
+    ];
+    for (const changes of wrong)
+      assert.throws(
+        () => edit(torrent, changes as TorrentChanges),
+        { code: 'ERR_INVALID_ARGUMENT' },
+        JSON.stringify(changes),
+      );
+  });
+
+  it('gives torrents that libtorrent loads, with the infohash that we say', {
+    skip: libtorrentMissing(),
+  }, async (t) => {
+    const oracle = new LibtorrentOracle();
+    const folder = await temporaryFolder(t);
+    try {
+      for (const version of KINDS) {
+        for (const single of [true, false]) {
+          const torrent = await made(version, single);
+          const changes: TorrentChanges = {
+            name: 'renamed',
+            private: true,
+            source: 'S',
+            comment: null,
+            addTrackers: ['udp://a'],
+            extra: { x: 1 },
+          };
+          const edited = edit(torrent, changes);
+          const file = path.join(folder, 'edited.torrent');
+          await writeFile(file, edited.bencode());
+          const { v1, v2, files } = await oracle.load(file);
+          assert.deepEqual([v1, v2], [edited.infohashV1, edited.infohashV2]);
+          assert.notEqual(edited.infohashV1 ?? edited.infohashV2, torrent.infohashV1 ?? torrent.infohashV2);
+          assert.ok(files >= edited.nFiles);
+        }
+      }
+    } finally {
+      await oracle.close();
+    }
+  });
+
+  it('renames a file in the tree, and no folder of the same name', async () => {
+    const file = edit(await made('v2', true), { name: 'new.bin' });
+    assert.deepEqual(
+      file.files.map((one) => one.path),
+      ['new.bin'],
+    );
+    const sources = [{ path: 'folder/a', data: noise(10) }];
+    const folder = await new TorrentCreate({ info: { name: 'folder' }, sources }).generate({ version: 'v2' });
+    assert.deepEqual(
+      edit(folder, { name: 'other' }).files.map((one) => one.path),
+      ['folder/a'],
+    );
+    assert.equal(infoOf(edit(folder, { name: 'other' })).size, infoOf(folder).size);
+    assert.equal(entriesOf(folder.bencode(), folder.infoBytes).end, folder.fileSize);
+  });
+});
