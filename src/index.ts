@@ -84,3 +84,4 @@ export {
   type WriteOptions,
 } from './model/torrent.ts';
 export { type PprintOptions, pprint, type Verbosity } from './print/pprint.ts';
+export { type FileStatus, type VerifiedFile, type VerifyOptions, type VerifyReport, verify } from './verify/verify.ts';

@@ -11,6 +11,7 @@ const ROOMS = [
   ['cli'],
   ['hashers'],
   ['edit'],
+  ['verify'],
   ['create'],
   ['print'],
   ['hash'],

@@ -6,6 +6,7 @@ import { addKernels } from './commands/kernels.ts';
 import { addMagnet } from './commands/magnet.ts';
 import { addShow } from './commands/show.ts';
 import { addValidate } from './commands/validate.ts';
+import { addVerify } from './commands/verify.ts';
 import { exitCodeOf, USAGE } from './exit.ts';
 import { stderr, stdout } from './output.ts';
 
@@ -20,6 +21,7 @@ function program(): Command {
   addCreate(command);
   addShow(command);
   addValidate(command);
+  addVerify(command);
   addEdit(command);
   addMagnet(command);
   addKernels(command);

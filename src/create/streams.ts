@@ -1,4 +1,4 @@
-import { layerRoots, merkleRoot, sha256, zeroRoot } from '../digest/merkle.ts';
+import { layerRoots, merkleRoot, raisedRoot, zeroRoot } from '../digest/merkle.ts';
 import type { Engine } from '../hash/engine.ts';
 import { type Digests, layerCount, type PlanFile } from '../hash/plan.ts';
 import { BLOCK_SIZE } from '../layout/piece-length.ts';
@@ -143,7 +143,8 @@ function treeOf(digests: readonly Digests[], sizes: readonly number[], shape: Tr
     const { roots, layers } = v2 as NonNullable<Digests['v2']>;
     if (layers.length > 0) return [layers];
     // Alone it is the whole tree, however small; as the last of several it is as high as they are.
-    return [length <= unit ? roots.subarray(0, 32) : raised(roots.subarray(0, 32), sizes[i] as number, unit)];
+    const root = roots.subarray(0, 32);
+    return [length <= unit ? root : raisedRoot(root, blocksOf(sizes[i] as number), unit / BLOCK_SIZE)];
   });
   const units = Buffer.concat(hashes);
   if (length <= unit) return { root: units, layer: new Uint8Array() };
@@ -157,12 +158,8 @@ function treeOf(digests: readonly Digests[], sizes: readonly number[], shape: Tr
   return { root: layerRoots([layer], pieceLength / BLOCK_SIZE), layer };
 }
 
-/** The root of a tree of so many bytes, with blocks of zeros up to a larger one. */
-function raised(root: Uint8Array, size: number, unit: number): Uint8Array {
-  let result = root;
-  for (let width = 2 ** Math.ceil(Math.log2(Math.ceil(size / BLOCK_SIZE))); width < unit / BLOCK_SIZE; width *= 2)
-    result = sha256(result, zeroRoot(width));
-  return result;
+function blocksOf(bytes: number): number {
+  return Math.ceil(bytes / BLOCK_SIZE);
 }
 
 /** v1 without pads: whole pieces of what has come, and the rest with what comes next. */

@@ -37,6 +37,18 @@ export function zeroRoot(leaves: number): Uint8Array {
 }
 
 /**
+ * The root of a tree of so many leaves as it is with leaves of zeros up to a larger one.
+ *
+ * @param leaves What the root stands over.
+ * @param width A power of two.
+ */
+export function raisedRoot(root: Uint8Array, leaves: number, width: number): Uint8Array {
+  let result = root;
+  for (let size = 2 ** Math.ceil(Math.log2(leaves)); size < width; size *= 2) result = sha256(result, zeroRoot(size));
+  return result;
+}
+
+/**
  * The pieces roots above layers of piece hashes (BEP 52): natively on all cores, or with node:crypto where no addon loads.
  *
  * @param layers Each one hash of 32 bytes a piece, packed; none of them empty.

@@ -1,0 +1,113 @@
+import { type Command, Option } from 'commander';
+import type { Colors } from 'picocolors/types.js';
+import { Torrent } from '../../model/torrent.ts';
+import { plural } from '../../print/pprint.ts';
+import { formatBytes, printable, printableJson } from '../../print/text.ts';
+import { type VerifiedFile, type VerifyReport, verify } from '../../verify/verify.ts';
+import { colorsFor } from '../colors.ts';
+import { FAILED } from '../exit.ts';
+import { contextOf, type ProfileOptions, parseSize, parseThreads, profileOptions } from '../options.ts';
+import { stderr, stdout, writeLines } from '../output.ts';
+
+interface VerifyOptions extends ProfileOptions {
+  only?: 'v1' | 'v2';
+  fast?: boolean;
+  threads?: number;
+  memoryLimit?: number;
+  quiet?: boolean;
+  json?: boolean;
+}
+
+const EXAMPLES = `
+Examples:
+  metainfo verify album.torrent album
+  metainfo verify film.torrent /srv/film.mkv --json     { ok, files, badPieces, extraFiles, goodBytes, totalSize }
+
+Exit codes: 0 all is there and right, 1 not, 2 wrong usage.`;
+
+export function addVerify(program: Command): void {
+  const command = program
+    .command('verify')
+    .description('compare files with a torrent: what is missing, wrong or too much')
+    .argument('<file>', 'the torrent file')
+    .argument('<path>', 'the folder of its files, or its one file')
+    .addOption(new Option('--only <version>', 'of a hybrid, one of its descriptions').choices(['v1', 'v2']))
+    .option('--fast', 'sizes and some pieces only')
+    .option('--threads <n>', 'how many threads hash (default: one a core)', parseThreads)
+    .option('--memory-limit <size>', 'for all buffers (default: 64MiB a thread)', parseSize)
+    .option('-q, --quiet', 'no progress, and only what is wrong')
+    .option('--json', 'one JSON object');
+  profileOptions(command).addHelpText('after', EXAMPLES).action(run);
+}
+
+async function run(file: string, path: string, options: VerifyOptions): Promise<void> {
+  const torrent = await Torrent.read(file, { context: contextOf(options) });
+  const stop = new AbortController();
+  const interrupt = (signal: NodeJS.Signals) => stop.abort(signal);
+  process.once('SIGINT', interrupt);
+  process.once('SIGTERM', interrupt);
+  try {
+    const progress = !options.quiet && !options.json;
+    // The library writes the bar, and knows nothing of closed terminals.
+    if (progress) stderr();
+    const { only, fast, memoryLimit } = options;
+    const threads = options.threads ?? null;
+    const report = await verify(torrent, path, { only, fast, threads, memoryLimit, progress, signal: stop.signal });
+    if (!report.ok) process.exitCode = FAILED;
+    if (options.json)
+      await writeLines([printableJson({ ...report, bitfield: Buffer.from(report.bitfield).toString('hex') })]);
+    else await writeLines(linesOf(torrent, report, await colorsFor(stdout()), options.quiet ?? false));
+  } finally {
+    process.removeListener('SIGINT', interrupt);
+    process.removeListener('SIGTERM', interrupt);
+  }
+}
+
+function linesOf(torrent: Torrent, report: VerifyReport, colors: Colors, quiet: boolean): string[] {
+  const bad = report.files.filter(({ status }) => status !== 'complete');
+  const extra = report.extraFiles.map((name) => `${colors.dim('extra')}       ${printable(name)}`);
+  const lines = bad.map((file) => lineOf(file, colors));
+  if (quiet) return lines;
+  const pieces = report.badPieces.reduce((sum, [first, last]) => sum + last - first + 1, 0);
+  const verdict = report.ok
+    ? colors.green('all good')
+    : `${colors.red(`${plural(bad.length, 'file')} not complete`)}, ${plural(pieces, 'bad piece')}`;
+  const share = report.totalSize > 0 ? Math.floor((report.goodBytes / report.totalSize) * 1000) / 10 : 100;
+  return [
+    ...(report.ok ? [] : [mapOf(report, colors)]),
+    ...lines,
+    ...extra,
+    ...(report.sampledPieces === null ? [] : [`only ${plural(report.sampledPieces, 'piece')} looked at (--fast)`]),
+    `${printable(torrent.name)}: ${verdict}; ${share} % of ${formatBytes(report.totalSize)} in ${plural(report.files.length, 'file')}`,
+  ];
+}
+
+function lineOf({ path, status, length, goodBytes, problem }: VerifiedFile, colors: Colors): string {
+  const share = length > 0 ? `${Math.floor((goodBytes / length) * 100)} % good` : 'empty';
+  const color = status === 'partial' || status === 'wrong-size' ? colors.yellow : colors.red;
+  const why = problem === undefined ? share : printable(problem);
+  return `${color(status.padEnd(10))}  ${printable(path)} (${why})`;
+}
+
+const CELLS = 64;
+
+/** All pieces in one line: each cell is a share of them. */
+function mapOf({ bitfield, badPieces }: VerifyReport, colors: Colors): string {
+  const last = badPieces.at(-1)?.[1] ?? 0;
+  const count = Math.max(last + 1, lastGood(bitfield) + 1);
+  const cells = Math.min(CELLS, count);
+  const isGood = (piece: number) => ((bitfield[piece >> 3] as number) & (0x80 >> (piece & 7))) !== 0;
+  return Array.from({ length: cells }, (_, cell) => {
+    const [from, to] = [Math.floor((cell * count) / cells), Math.floor(((cell + 1) * count) / cells)];
+    let good = 0;
+    for (let piece = from; piece < to; piece += 1) good += isGood(piece) ? 1 : 0;
+    if (good === to - from) return colors.green('█');
+    return good > 0 ? colors.yellow('▒') : colors.red('░');
+  }).join('');
+}
+
+function lastGood(bitfield: Uint8Array): number {
+  const byte = bitfield.findLastIndex((bits) => bits !== 0);
+  if (byte < 0) return -1;
+  return byte * 8 + 7 - Math.log2((bitfield[byte] as number) & -(bitfield[byte] as number));
+}

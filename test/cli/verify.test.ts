@@ -1,0 +1,39 @@
+import assert from 'node:assert/strict';
+import { appendFile, rm, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { describe, it } from 'node:test';
+import { metainfo, workFolder } from './run.ts';
+
+describe('metainfo verify', () => {
+  it('says that all is good, and what is not', async (t) => {
+    const cwd = await workFolder(t);
+    await metainfo(['create', 'album'], { cwd });
+    const good = await metainfo(['verify', 'album.torrent', 'album'], { cwd });
+    assert.deepEqual([good.code, good.stderr], [0, '']);
+    assert.match(good.stdout, /^album: all good; 100 % of [^\n]* in \d+ files\n$/);
+    const json = JSON.parse((await metainfo(['verify', 'album.torrent', 'album', '--json'], { cwd })).stdout);
+    assert.equal(json.ok, true);
+    const [first, second] = json.files as { path: string }[];
+    await rm(path.join(cwd, 'album', first?.path as string));
+    await appendFile(path.join(cwd, 'album', second?.path as string), 'x');
+    await writeFile(path.join(cwd, 'album', 'extra.txt'), 'x');
+    const bad = await metainfo(['verify', 'album.torrent', 'album', '--only', 'v2'], { cwd });
+    assert.equal(bad.code, 1);
+    assert.match(bad.stdout, /\nmissing {5}[^\n]* \(0 % good\)\n/);
+    assert.match(bad.stdout, /\nwrong-size {2}[^\n]* \((100 % good|empty)\)\n/);
+    assert.match(bad.stdout, /\nextra {7}extra\.txt\n/);
+    assert.match(bad.stdout, /\nalbum: 2 files not complete, \d+ bad pieces?; /);
+    const quiet = await metainfo(['verify', 'album.torrent', 'album', '--quiet'], { cwd });
+    assert.match(quiet.stdout, /^missing[^\n]*\nwrong-size[^\n]*\n$/);
+  });
+
+  it('exits with 2 for wrong usage, and with 1 for what is not there', async (t) => {
+    const cwd = await workFolder(t);
+    await metainfo(['create', 'album', '-k', 'v1'], { cwd });
+    assert.equal((await metainfo(['verify', 'album.torrent'], { cwd })).code, 2);
+    assert.equal((await metainfo(['verify', 'album.torrent', 'album', '--only', 'v2'], { cwd })).code, 2);
+    const absent = await metainfo(['verify', 'album.torrent', 'absent', '--json'], { cwd });
+    assert.equal(absent.code, 1);
+    assert.equal(JSON.parse(absent.stdout).error.code, 'ERR_NOT_FOUND');
+  });
+});

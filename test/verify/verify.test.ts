@@ -1,0 +1,344 @@
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { mkdir, rename, rm, symlink, truncate, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { describe, it } from 'node:test';
+import fc from 'fast-check';
+import { TorrentCreate } from '../../src/create/torrent-create.ts';
+import { MetainfoError } from '../../src/errors.ts';
+import { nativeEngine } from '../../src/hash/native.ts';
+import { nodeEngine } from '../../src/hash/node.ts';
+import type { Torrent } from '../../src/model/torrent.ts';
+import { type VerifyReport, verify } from '../../src/verify/verify.ts';
+import { noise } from '../hash/reference.ts';
+import { temporaryFolder, writeTree } from '../support/tree.ts';
+
+const KIB = 1024;
+const PIECE = 16 * KIB;
+const KINDS = ['v1', 'v2', 'hybrid'] as const;
+
+/** What one does to a file: what is there of it then, null for nothing. */
+type Damage = { name: string; apply: (content: Buffer) => Buffer | null };
+const DAMAGES: Damage[] = [
+  { name: 'none', apply: (content) => content },
+  { name: 'missing', apply: () => null },
+  { name: 'empty', apply: () => Buffer.alloc(0) },
+  { name: 'a byte at the start', apply: (content) => flipped(content, 0) },
+  { name: 'a byte in the middle', apply: (content) => flipped(content, content.length >> 1) },
+  { name: 'a byte at the end', apply: (content) => flipped(content, content.length - 1) },
+  { name: 'short by one', apply: (content) => content.subarray(0, Math.max(0, content.length - 1)) },
+  { name: 'cut', apply: (content) => content.subarray(0, content.length >> 1) },
+  { name: 'cut at a piece', apply: (content) => content.subarray(0, Math.floor(content.length / 2 / PIECE) * PIECE) },
+  { name: 'longer', apply: (content) => Buffer.concat([content, Buffer.from('more')]) },
+];
+
+function flipped(content: Buffer, at: number): Buffer {
+  const copy = Buffer.from(content);
+  if (copy.length > 0) copy[at] = (copy[at] as number) ^ 1;
+  return copy;
+}
+
+interface Case {
+  files: { path: string; content: Buffer; there: Buffer | null }[];
+}
+
+/** What a verification must find, piece by piece, of the bytes themselves. */
+function expected(torrent: Torrent, { files }: Case, only: 'v1' | 'v2' | null) {
+  const version = only ?? torrent.torrentVersion;
+  const P = torrent.info.pieceLength;
+  const byPath = new Map(files.map((file) => [file.path, file]));
+  // Where every byte of the axis comes from: a file and an offset, or a pad.
+  const items: { file: Case['files'][number] | null; length: number; start: number }[] = [];
+  let at = 0;
+  const list =
+    version === 'v2'
+      ? torrent.files.map((file) => ({ path: file.path, length: file.length, pad: false }))
+      : (torrent.info as { files: { path: string[]; length: number; attr?: string }[] }).files.map((file) => ({
+          path: file.path.join('/'),
+          length: file.length,
+          pad: file.attr === 'p',
+        }));
+  for (const entry of list) {
+    items.push({ file: entry.pad ? null : (byPath.get(entry.path) ?? null), length: entry.length, start: at });
+    at += version === 'v2' ? Math.ceil(entry.length / P) * P : entry.length;
+  }
+  const pieces = Math.ceil(at / P);
+  const good = Array.from({ length: pieces }, (_, piece) =>
+    items.every(({ file, length, start }) => {
+      const [from, to] = [Math.max(start, piece * P) - start, Math.min(start + length, (piece + 1) * P) - start];
+      if (to <= from || !file) return true;
+      const there = file.there?.subarray(from, to);
+      return there?.equals(file.content.subarray(from, to)) ?? false;
+    }),
+  );
+  return {
+    good,
+    files: torrent.files.map(({ path: name, length }) => {
+      const { there } = byPath.get(name) as Case['files'][number];
+      const { start } = items.find(({ file }) => file?.path === name) as (typeof items)[number];
+      let goodBytes = 0;
+      for (let piece = Math.floor(start / P); piece * P < start + length; piece += 1)
+        if (good[piece]) goodBytes += Math.min(start + length, (piece + 1) * P) - Math.max(start, piece * P);
+      const status =
+        there === null
+          ? 'missing'
+          : there.length !== length
+            ? 'wrong-size'
+            : goodBytes === length
+              ? 'complete'
+              : 'partial';
+      return { path: name, length, goodBytes, status };
+    }),
+  };
+}
+
+function goodOf({ bitfield, badPieces }: VerifyReport, count: number): boolean[] {
+  const bits = Array.from(
+    { length: count },
+    (_, piece) => ((bitfield[piece >> 3] as number) & (0x80 >> (piece & 7))) !== 0,
+  );
+  const bad = new Set(
+    badPieces.flatMap(([first, last]) => Array.from({ length: last - first + 1 }, (_, i) => first + i)),
+  );
+  assert.deepEqual(
+    bits,
+    Array.from(bits, (_, piece) => !bad.has(piece)),
+  );
+  return bits;
+}
+
+const size = fc.oneof(
+  fc.constantFrom(0, 1, PIECE - 1, PIECE, PIECE + 1, 2 * PIECE, 3 * PIECE + 7, 4 * PIECE),
+  fc.nat(5 * PIECE),
+);
+const spec = fc
+  .array(fc.tuple(size, fc.constantFrom(...DAMAGES.map(({ name }) => name))), { minLength: 2, maxLength: 6 })
+  .filter((files) => files.some(([length]) => length > 0));
+
+describe('verify', () => {
+  for (const version of KINDS) {
+    it(`finds what is damaged and nothing else: ${version}`, async (t) => {
+      const root = await temporaryFolder(t);
+      let count = 0;
+      const options = fc.record({
+        threads: fc.constantFrom(1, 2),
+        pieceLength: fc.constantFrom(PIECE, 2 * PIECE),
+        engine: fc.constantFrom(undefined, nodeEngine()),
+      });
+      const only = version === 'hybrid' ? fc.constantFrom(null, 'v1' as const, 'v2' as const) : fc.constant(null);
+      await fc.assert(
+        fc.asyncProperty(spec, options, only, async (given, { threads, pieceLength, engine }, part) => {
+          count += 1;
+          const folder = path.join(root, String(count));
+          const files = given.map(([length, name], i) => {
+            const content = noise(length, i + 1);
+            const damage = DAMAGES.find((one) => one.name === name) as Damage;
+            return { path: i % 2 === 0 ? `f${i}` : `d/f${i}`, content, there: damage.apply(content) };
+          });
+          await mkdir(folder);
+          await writeTree(folder, Object.fromEntries(files.map((file) => [file.path, file.content])));
+          const torrent = await new TorrentCreate({ pathRoot: folder, pieceLength }).generate({ version });
+          for (const { path: name, there } of files) {
+            if (there === null) await rm(path.join(folder, name));
+            else await writeFile(path.join(folder, name), there);
+          }
+          const report = await verify(torrent, folder, { threads, only: part, engine });
+          const { good, files: wanted } = expected(torrent, { files }, part);
+          assert.deepEqual(goodOf(report, good.length), good);
+          assert.deepEqual(report.files, wanted);
+          assert.equal(
+            report.ok,
+            wanted.every(({ status }) => status === 'complete'),
+          );
+          assert.equal(
+            report.goodBytes,
+            wanted.reduce((sum, { goodBytes }) => sum + goodBytes, 0),
+          );
+          assert.deepEqual(report.extraFiles, []);
+          assert.equal(report.totalSize, torrent.totalSize);
+          await rm(folder, { recursive: true });
+        }),
+        { numRuns: 120 },
+      );
+    });
+  }
+
+  it('takes a file alone, or the folder that it is in', async (t) => {
+    const folder = await temporaryFolder(t);
+    await writeTree(folder, { 'a.bin': noise(50_000), other: 'x' });
+    for (const version of KINDS) {
+      const torrent = await new TorrentCreate({ pathRoot: path.join(folder, 'a.bin') }).generate({ version });
+      for (const [given, extra] of [
+        [path.join(folder, 'a.bin'), []],
+        [folder, ['other']],
+        [path.join(folder, 'other'), []],
+      ] as const) {
+        const report = await verify(torrent, given);
+        assert.deepEqual([report.ok, report.extraFiles], [!given.endsWith('other'), extra], given);
+      }
+    }
+  });
+
+  it('tells of swapped files of one size, and of files that it does not know', async (t) => {
+    const folder = await temporaryFolder(t);
+    await writeTree(folder, { a: noise(3 * PIECE, 1), b: noise(3 * PIECE, 2), c: noise(5, 3) });
+    const torrent = await new TorrentCreate({ pathRoot: folder, pieceLength: PIECE }).generate();
+    await rename(path.join(folder, 'a'), path.join(folder, 'x'));
+    await rename(path.join(folder, 'b'), path.join(folder, 'a'));
+    await rename(path.join(folder, 'x'), path.join(folder, 'b'));
+    await writeTree(folder, { 'new/one': 'x', two: '' });
+    const { files, extraFiles, badPieces } = await verify(torrent, folder);
+    assert.deepEqual(
+      files.map(({ status, goodBytes }) => [status, goodBytes]),
+      [
+        ['partial', 0],
+        ['partial', 0],
+        ['complete', 5],
+      ],
+    );
+    assert.deepEqual([extraFiles, badPieces], [['new/one', 'two'], [[0, 5]]]);
+  });
+
+  it('opens nothing outside of the folder, and no FIFO', async (t) => {
+    const root = await temporaryFolder(t);
+    const folder = path.join(root, 'data');
+    await mkdir(folder);
+    const content = noise(40_000);
+    await writeTree(folder, { file: content, 'sub/inner': content, pipe: content, loop: content, within: content });
+    const torrent = await new TorrentCreate({ pathRoot: folder }).generate();
+    // The right bytes, but outside.
+    await writeTree(root, { 'outside/file': content, 'outside/inner': content });
+    await rm(path.join(folder, 'file'));
+    await symlink('../outside/file', path.join(folder, 'file'));
+    await rm(path.join(folder, 'sub'), { recursive: true });
+    await symlink('../outside', path.join(folder, 'sub'));
+    await rm(path.join(folder, 'pipe'));
+    execFileSync('mkfifo', [path.join(folder, 'pipe')]);
+    await rm(path.join(folder, 'loop'));
+    await symlink('loop', path.join(folder, 'loop'));
+    await rename(path.join(folder, 'within'), path.join(folder, 'target'));
+    await symlink('target', path.join(folder, 'within'));
+    const opened: (string | null)[] = [];
+    const native = nativeEngine();
+    const engine = {
+      ...native,
+      start: (plan: Parameters<typeof native.start>[0]) => {
+        opened.push(...plan.files.map((file) => file.path as string | null));
+        return native.start(plan);
+      },
+    };
+    const report = await verify(torrent, folder, { engine });
+    assert.deepEqual(
+      report.files.map(({ path: name, status }) => [name, status]),
+      [
+        ['file', 'unreadable'],
+        ['loop', 'unreadable'],
+        ['pipe', 'unreadable'],
+        ['sub/inner', 'missing'],
+        ['within', 'complete'],
+      ],
+    );
+    assert.deepEqual(
+      opened.filter((name) => name !== null),
+      [path.join(folder, 'target')],
+    );
+    assert.deepEqual(report.extraFiles, ['sub', 'target']);
+    assert.match(report.files[0]?.problem ?? '', /leads out/);
+  });
+
+  it('goes on without a file that cannot be read', async (t) => {
+    const folder = await temporaryFolder(t);
+    await writeTree(folder, { a: noise(PIECE), b: noise(PIECE, 2) });
+    const torrent = await new TorrentCreate({ pathRoot: folder, pieceLength: PIECE }).generate();
+    const native = nativeEngine();
+    const engine = {
+      ...native,
+      start: (plan: Parameters<typeof native.start>[0]) => {
+        const bad = plan.files.find((file) => file.path === path.join(folder, 'a'));
+        if (!bad) return native.start(plan);
+        const error = new MetainfoError('ERR_READ', 'a bad sector', { path: bad.path as string });
+        const progress = () => ({ bytes: 0, fileIndex: 0, queued: 0 });
+        return { done: Promise.reject(error), progress, cancel: () => {} };
+      },
+    };
+    const { files } = await verify(torrent, folder, { engine });
+    assert.deepEqual(
+      files.map(({ status, problem }) => [status, problem]),
+      [
+        ['unreadable', 'a bad sector'],
+        ['complete', undefined],
+      ],
+    );
+  });
+
+  it('goes on without a file that changes while it is read', async (t) => {
+    const folder = await temporaryFolder(t);
+    await writeTree(folder, { a: noise(PIECE), b: noise(PIECE, 2) });
+    const torrent = await new TorrentCreate({ pathRoot: folder, pieceLength: PIECE }).generate();
+    const native = nativeEngine();
+    let starts = 0;
+    const engine = {
+      ...native,
+      start: (plan: Parameters<typeof native.start>[0]) => {
+        starts += 1;
+        const files = plan.files.map((file) =>
+          typeof file.path === 'string' && file.path.endsWith('/a') ? { ...file, mtimeMs: 1 } : file,
+        );
+        return native.start({ ...plan, files });
+      },
+    };
+    const { files } = await verify(torrent, folder, { engine });
+    assert.deepEqual(
+      files.map(({ status }) => status),
+      ['unreadable', 'complete'],
+    );
+    assert.equal(starts, 2);
+  });
+
+  it('looks with fast at sizes and a sample', async (t) => {
+    const folder = await temporaryFolder(t);
+    const large = noise(1000 * PIECE + 5);
+    await writeTree(folder, { large, small: noise(3 * PIECE, 2), tiny: noise(7, 3) });
+    for (const version of KINDS) {
+      const torrent = await new TorrentCreate({ pathRoot: folder, pieceLength: PIECE }).generate({ version });
+      const good = await verify(torrent, folder, { fast: true });
+      assert.deepEqual([good.ok, good.badPieces], [true, []]);
+      assert.ok((good.sampledPieces ?? 0) >= 90 && (good.sampledPieces ?? 0) <= 110, `${good.sampledPieces}`);
+      // The ends of files are always looked at, and what is not there is never good.
+      await writeFile(path.join(folder, 'tiny'), 'another');
+      await writeFile(path.join(folder, 'small'), flipped(noise(3 * PIECE, 2), 3 * PIECE - 1));
+      await truncate(path.join(folder, 'large'), 600 * PIECE);
+      const { files, ok } = await verify(torrent, folder, { fast: true });
+      assert.equal(ok, false);
+      assert.deepEqual(
+        files.map(({ status }) => status),
+        ['wrong-size', 'partial', 'partial'],
+      );
+      assert.equal(files[0]?.goodBytes, 600 * PIECE);
+      await writeTree(folder, { large, small: noise(3 * PIECE, 2), tiny: noise(7, 3) });
+    }
+    const torrent = await new TorrentCreate({ pathRoot: folder, pieceLength: PIECE }).generate();
+    assert.equal((await verify(torrent, folder)).sampledPieces, null);
+  });
+
+  it('says what cannot be verified', async (t) => {
+    const folder = await temporaryFolder(t);
+    await writeTree(folder, { a: noise(10), b: noise(5) });
+    const v1 = await new TorrentCreate({ pathRoot: folder }).generate({ version: 'v1' });
+    await assert.rejects(verify(v1, path.join(folder, 'absent')), { code: 'ERR_NOT_FOUND' });
+    await assert.rejects(verify(v1, path.join(folder, 'a')), { code: 'ERR_INVALID_ARGUMENT' });
+    await assert.rejects(verify(v1, folder, { only: 'v2' }), { code: 'ERR_INVALID_ARGUMENT' });
+    await assert.rejects(verify(v1, folder, { only: 'v3' as never }), { code: 'ERR_INVALID_ARGUMENT' });
+    await assert.rejects(verify(v1, folder, { signal: AbortSignal.abort() }), { code: 'ERR_ABORTED' });
+    await truncate(path.join(folder, 'a'), 0);
+    const report = await verify(v1, folder);
+    assert.deepEqual(
+      report.files.map(({ status, goodBytes }) => [status, goodBytes]),
+      [
+        ['wrong-size', 0],
+        ['partial', 0],
+      ],
+    );
+    assert.deepEqual([...report.bitfield], [0]);
+  });
+});
