@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { withFigures } from '../bench/support/page.ts';
 import { RESULTS, readResults } from '../bench/support/results.ts';
@@ -15,6 +15,12 @@ describe('the documents', () => {
 
   it('docs/performance.md has the figures of bench/results.json (else: npm run bench -- plots)', () => {
     assert.equal(page('performance'), withFigures(page('performance'), readResults(RESULTS)));
+  });
+
+  it('docs/beps.md names tests that there are', () => {
+    const named = page('beps').match(/test\/[\w/.-]+\.ts/g) ?? [];
+    assert.ok(named.length > 10);
+    for (const name of named) assert.ok(existsSync(new URL(`../${name}`, import.meta.url)), name);
   });
 
   it('docs/piece-length.md has the table of choosePieceLength', () => {
