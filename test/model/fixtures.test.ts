@@ -28,8 +28,9 @@ const PROFILES = ['default', 'strict', 'compat'] as const;
 /** What only a draft can have. */
 const OF_DRAFTS: readonly IssueCode[] = [
   ...(['alias', 'lost', 'noDuplicatedParams', 'pathRoot', 'paths', 'similar', 'sources'] as const),
-  // And of hashers.
+  // And of hashers and magnet links.
   ...(['memoryLimit', 'readSize', 'threads'] as const),
+  ...(['magnet', 'magnet_escape', 'magnet_hash', 'magnet_length', 'magnet_peer', 'magnet_select'] as const),
 ];
 /** Limits of the input's size: see damage.test.ts. */
 const OF_SIZE: readonly BencodeFault[] = ['limit-bytes', 'limit-items'];
