@@ -39,8 +39,8 @@ export function parseThreads(text: string): number {
 }
 
 /** One value of an option that may be repeated. */
-export function collect(text: string, before: string[] = []): string[] {
-  return [...before, text];
+export function collect(text: string, before?: string[] | false): string[] {
+  return [...(before || []), text];
 }
 
 /** One tier of trackers; commas part its URLs. */

@@ -45,6 +45,11 @@ export interface EditOptions extends Pick<ReadOptions, 'context'> {
 
 /** Keys that say what the content is: another value needs other hashes. */
 const CONTENT = ['file tree', 'files', 'length', 'meta version', 'piece length', 'pieces'];
+/** Keys that have a field of their own here. */
+const OF_INFO = ['collections', 'name', 'name.utf-8', 'private', 'similar', 'source'];
+const OF_TORRENT = ['announce', 'announce-list', 'comment', 'created by', 'creation date', 'url-list'];
+/** The torrent was within the limits of whoever read it. */
+const NO_LIMITS = { bytes: Infinity, depth: Infinity, digits: Infinity, items: Infinity };
 
 /**
  * A torrent with some things changed. Everything else stays byte for byte, and no file is read.
@@ -71,7 +76,7 @@ export function edit(torrent: Torrent, changes: TorrentChanges, options: EditOpt
   const after = splice(entries, top);
   // What stands after a torrent's end is no part of it, and stays there too.
   const rest = before.subarray(entries.end);
-  return Torrent.fromBytes(rest.length > 0 ? Buffer.concat([after, rest]) : after, { context });
+  return Torrent.fromBytes(rest.length > 0 ? Buffer.concat([after, rest]) : after, { context, limits: NO_LIMITS });
 }
 
 /** One key that differs between two torrents. */
@@ -86,7 +91,8 @@ export interface Difference {
 /** The keys in which two torrents differ, in their order. */
 export function differences(before: Torrent, after: Torrent): Difference[] {
   const compare = (prefix: string, one: Entries, other: Entries): Difference[] => {
-    const byKey = ({ list }: Entries) => new Map(list.map(({ key, value }) => [key, value]));
+    // Of keys that come twice, the first counts.
+    const byKey = ({ list }: Entries) => new Map(list.toReversed().map(({ key, value }) => [key, value]));
     const [old, now] = [byKey(one), byKey(other)];
     return [...new Set([...old.keys(), ...now.keys()])].flatMap((key) => {
       const [a, b] = [old.get(key), now.get(key)];
@@ -101,8 +107,7 @@ export function differences(before: Torrent, after: Torrent): Difference[] {
 }
 
 function decoded(bytes: Uint8Array): unknown {
-  const limits = { bytes: Infinity, depth: Infinity, digits: Infinity, items: Infinity };
-  return decode(bytes, { tolerant: true, limits }).value;
+  return decode(bytes, { tolerant: true, limits: NO_LIMITS }).value;
 }
 
 function topChanges(torrent: Torrent, changes: TorrentChanges): Map<string, Encodable | null> {
@@ -110,20 +115,32 @@ function topChanges(torrent: Torrent, changes: TorrentChanges): Map<string, Enco
   const top = new Map<string, Encodable | null>();
   for (const [key, value] of Object.entries(extra)) {
     if (key === 'info' || key === 'piece layers') throw refuse(`extra cannot hold ${key}: it says what the content is`);
+    if (OF_TORRENT.includes(key)) throw refuse(`extra cannot hold ${key}: it has a field of its own`);
     top.set(toKey(key), value);
   }
-  if (comment !== undefined) top.set('comment', textOf('comment', comment));
-  if (createdBy !== undefined) top.set('created by', textOf('createdBy', createdBy));
+  if (comment !== undefined) setText(top, 'comment', textOf('comment', comment));
+  if (createdBy !== undefined) setText(top, 'created by', textOf('createdBy', createdBy));
   if (creationDate !== undefined) top.set('creation date', creationDate && secondsOf(creationDate));
   const tiers = newTiers(torrent, changes);
   if (tiers) {
-    const first = tiers[0]?.[0] ?? null;
-    top.set('announce', first);
-    top.set('announce-list', tiers.flat().length > 1 ? tiers : null);
+    const { announce } = torrent;
+    // Unless it goes itself, it stays, even where the list replaces it (BEP 12).
+    const gone = changes.trackers !== undefined || announce === null || isOneOf(announce, changes.removeTrackers);
+    top.set('announce', gone ? (tiers[0]?.[0] ?? null) : announce);
+    top.set('announce-list', tiers.flat().length > (gone ? 1 : 0) ? tiers : null);
   }
   const webseeds = newWebseeds(torrent, changes);
   if (webseeds) top.set('url-list', webseeds.length > 0 ? webseeds : null);
   return top;
+}
+
+/** What an old creator wrote beside it would be shown instead. */
+function setText(top: Map<string, Encodable | null>, key: string, value: string | null): void {
+  top.set(key, value).set(`${key}.utf-8`, null);
+}
+
+function isOneOf(url: string, urls: readonly string[] = []): boolean {
+  return urls.some((one) => one.trim() === url.trim());
 }
 
 function newTiers({ announce, announceList }: Torrent, changes: TorrentChanges): string[][] | null {
@@ -138,7 +155,11 @@ function newTiers({ announce, announceList }: Torrent, changes: TorrentChanges):
   const there = new Set(tiers.flat().map((url) => url.trim()));
   for (const tier of asTiers(addTrackers)) tiers.push(tier.filter((url) => !there.has(url) && there.add(url)));
   requireUrls('trackers', [...asTiers(trackers ?? []), ...asTiers(addTrackers)].flat());
-  return tiers.filter((tier) => tier.length > 0);
+  const left = tiers.filter((tier) => tier.length > 0);
+  // What was not there cannot go, and what is there need not come.
+  const isSame =
+    trackers === undefined && JSON.stringify(left) === JSON.stringify(listed.filter((tier) => tier.length > 0));
+  return isSame && !(announce !== null && isOneOf(announce, removeTrackers)) ? null : left;
 }
 
 function newWebseeds({ webseeds }: Torrent, changes: TorrentChanges): string[] | null {
@@ -146,7 +167,8 @@ function newWebseeds({ webseeds }: Torrent, changes: TorrentChanges): string[] |
   if (urlList === undefined && addWebseeds.length === 0 && removeWebseeds.length === 0) return null;
   requireUrls('webseeds', [...(urlList ?? []), ...addWebseeds]);
   const kept = (urlList === undefined ? webseeds : (urlList ?? [])).filter((url) => !removeWebseeds.includes(url));
-  return [...new Set([...kept, ...addWebseeds])];
+  const left = [...new Set([...kept, ...addWebseeds])];
+  return urlList === undefined && JSON.stringify(left) === JSON.stringify(webseeds) ? null : left;
 }
 
 function infoChanges(torrent: Torrent, changes: TorrentChanges): Map<string, Encodable | null> {
@@ -154,6 +176,7 @@ function infoChanges(torrent: Torrent, changes: TorrentChanges): Map<string, Enc
   const info = new Map<string, Encodable | null>();
   for (const [key, value] of Object.entries(infoExtra)) {
     if (CONTENT.includes(key)) throw refuse(`infoExtra cannot hold ${key}: another one needs other hashes`);
+    if (OF_INFO.includes(key)) throw refuse(`infoExtra cannot hold ${key}: it has a field of its own`);
     info.set(toKey(key), value);
   }
   if (name !== undefined) rename(torrent, name, info);
@@ -177,16 +200,14 @@ function rename(torrent: Torrent, name: string, info: Map<string, Encodable | nu
   if (torrent.info.nameUtf8 != null) info.set('name.utf-8', null);
   const tree = entriesOf(torrent.infoBytes).list.find(({ key }) => key === 'file tree')?.value;
   const [only, ...others] = tree ? entriesOf(tree).list : [];
-  const isSingle =
-    torrent.torrentVersion === 'v1'
-      ? false
-      : torrent.torrentVersion === 'hybrid'
-        ? !(torrent.info as unknown as InfoDictV1).files
-        : true;
-  if (!isSingle || !only || others.length > 0 || only.key !== toKey(torrent.info.name)) return;
+  const hasList = (torrent.info as Partial<InfoDictV1>).files != null;
+  if (torrent.torrentVersion === 'v1' || hasList || !only || others.length > 0) return;
   // A folder may have the torrent's name; a file has a leaf.
   if (entriesOf(only.value).list[0]?.key !== '') return;
-  info.set('file tree', new Map([[toKey(name), new RawBencode(only.value)]]));
+  const isSingle = [torrent.info.name, torrent.info.nameUtf8].some((own) => own != null && toKey(own) === only.key);
+  if (isSingle) info.set('file tree', new Map([[toKey(name), new RawBencode(only.value)]]));
+  else if (only.key === toKey(name))
+    throw refuse(`the only file of a folder is called ${shown(name)}: it would be the torrent`);
 }
 
 function textOf(field: string, value: string | null): string | null {

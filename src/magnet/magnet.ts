@@ -91,8 +91,7 @@ function empty(): Magnet {
 
 function* parametersOf(uri: string, problems: Problems): Generator<Parameter> {
   let offset = 'magnet:?'.length;
-  // What comes after # is for whoever shows the link.
-  for (const part of uri.slice(offset).replace(/#.*$/s, '').split('&')) {
+  for (const part of uri.slice(offset).split('&')) {
     const at = part.indexOf('=');
     const [rawKey, raw] = at < 0 ? [part, ''] : [part.slice(0, at), part.slice(at + 1)];
     const [key, value] = [decoded(rawKey), decoded(raw)];
@@ -110,6 +109,8 @@ function decoded(text: string): string | null {
     return null;
   }
 }
+
+const KNOWN = /^((xt|tr|ws|as|xs|dn)(\.\d+)?|xl|x\.pe|so)$/i;
 
 /** The lists that a key fills. */
 const LISTS = { tr: 'trackers', ws: 'webseeds', as: 'acceptableSources', xs: 'exactSources' } as const;
@@ -143,8 +144,9 @@ function read(parameter: Parameter, magnet: Magnet, problems: Problems): void {
       return;
     }
     case 'so': {
-      const ranges = rangesOf(value);
-      if (ranges) magnet.selectOnly = [...(magnet.selectOnly ?? []), ...ranges];
+      magnet.selectOnly ??= [];
+      const ranges = rangesOf(value, MOST_RANGES - magnet.selectOnly.length);
+      if (ranges) for (const one of ranges) magnet.selectOnly.push(one);
       else problems.add(parameter, 'magnet_select', `expected indexes as in 0,2,4-7, got ${shown(value)}`, 'BEP 53');
       return;
     }
@@ -197,9 +199,9 @@ function peerOf(text: string): PeerAddress | null {
   return bracketed !== undefined && !bracketed.includes(':') ? null : { host, port };
 }
 
-function rangesOf(text: string): [number, number][] | null {
+function rangesOf(text: string, most = MOST_RANGES): [number, number][] | null {
   const parts = text.split(',');
-  if (parts.length > MOST_RANGES) return null;
+  if (parts.length > most) return null;
   const ranges: [number, number][] = [];
   for (const part of parts) {
     const [, first = '', last = first] = /^(\d+)(?:-(\d+))?$/.exec(part) ?? [];
@@ -241,7 +243,11 @@ export function formatMagnet(magnet: Partial<Magnet>): string {
     checked(text, rangesOf, 'selectOnly');
     parameters.push(`so=${text}`);
   }
-  for (const [key, value] of extra ?? []) add(key, value);
+  for (const [key, value] of extra ?? []) {
+    const isKnown = KNOWN.test(key) && !(/^xt/i.test(key) && !/^urn:bt[im]h:/i.test(value));
+    if (isKnown) throw refuse(`extra cannot hold ${shown(key)}: it has a field of its own`);
+    add(key, value);
+  }
   return `magnet:?${parameters.join('&')}`;
 }
 

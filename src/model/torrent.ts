@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { link, lstat, open, readFile, rename, unlink } from 'node:fs/promises';
+import { link, lstat, open, readFile, rename, stat, unlink } from 'node:fs/promises';
 import path from 'node:path';
 import { BencodeError, type DecodeLimits, decode } from '../bencode/decode.ts';
 import { encode } from '../bencode/encode.ts';
@@ -233,7 +233,8 @@ export class TorrentBase<V extends TorrentVersion> implements TorrentFields<V> {
   magnet(changes: Partial<Magnet> = {}): string {
     const { infohashV1, infohashV2, name, totalSize, flatTrackers, webseeds } = this;
     const own = { infohashV1, infohashV2, displayName: name, length: totalSize, trackers: flatTrackers, webseeds };
-    return formatMagnet({ ...own, ...changes });
+    const given = Object.entries(changes).filter(([, value]) => value !== undefined);
+    return formatMagnet({ ...own, ...Object.fromEntries(given) });
   }
 
   /** Webseeds, each once (BEP 19). */
@@ -333,6 +334,9 @@ export class TorrentBase<V extends TorrentVersion> implements TorrentFields<V> {
     try {
       const file = await open(temporary, 'wx');
       try {
+        // What is replaced keeps who may read it: a torrent may hold a passkey.
+        const old = force ? await stat(target).catch(() => null) : null;
+        if (old) await file.chmod(old.mode & 0o777);
         await file.writeFile(this.#bytes);
         await file.sync();
       } finally {

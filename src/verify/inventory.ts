@@ -3,15 +3,23 @@ import { readdir, realpath, stat } from 'node:fs/promises';
 import nodePath from 'node:path';
 import { fromSystemError, throwIfAborted } from '../errors.ts';
 
-/** A file that is there, with links resolved; or why it cannot be read. */
-export type Found = { diskPath: string; size: number; mtimeMs: number } | { problem: string };
+/** A file that is there, with links resolved; why it cannot be read; or that it is a link to a folder. */
+export type Found = { diskPath: string; size: number; mtimeMs: number } | { problem: string } | { folder: string };
 
 /** How many calls wait at once. */
 const AT_ONCE = 16;
 
+/** What is in a folder. */
+export interface Inventory {
+  /** By its path with `/`; null for what is there and was not asked for. */
+  found: Map<string, Found | null>;
+  /** Folders that could not be read, with `/` at the end, and why. */
+  unreadable: { folder: string; problem: string }[];
+}
+
 /**
- * All that is in a folder, by its path from there with `/`. Links are followed as long as they stay within the folder;
- * nothing is opened, and nothing that leads out is looked at.
+ * All that is in a folder, by its path from there. A link is followed when a wanted file may be behind it, and as long as it
+ * stays within the folder; nothing is opened, and nothing that leads out is looked at.
  *
  * @param wanted The paths whose sizes are wanted; of the others it is only told that they are there.
  * @throws {MetainfoError} `ERR_NOT_FOUND`, `ERR_UNREADABLE` for the folder itself; `ERR_ABORTED`
@@ -20,50 +28,70 @@ export async function inventory(
   folder: string,
   wanted: ReadonlySet<string>,
   signal: AbortSignal | undefined,
-): Promise<Map<string, Found | null>> {
+): Promise<Inventory> {
   const found = new Map<string, Found | null>();
+  const unreadable: Inventory['unreadable'] = [];
+  const wantedFolders = foldersOf(wanted);
   const root = await realpath(folder).catch((error: unknown) => {
     throw fromSystemError(error, folder, 'read');
   });
-  let level = [{ path: '', real: root, above: [root] }];
+  // What is behind a link is there a second time: only what is wanted of it is gone through.
+  let level = [{ path: '', real: root, isBehindLink: false }];
   while (level.length > 0) {
     const below: typeof level = [];
+    const visit = async ({ path: above, real: parent, isBehindLink }: (typeof level)[number]) => {
+      for (const entry of await entriesOf(parent)) {
+        const path = above + entry.name;
+        const real = nodePath.join(parent, entry.name);
+        const isWanted = wantedFolders.has(path);
+        if (entry.isDirectory()) {
+          if (isWanted || !isBehindLink) below.push({ path: `${path}/`, real, isBehindLink });
+        } else if (!entry.isSymbolicLink()) {
+          found.set(path, wanted.has(path) ? await look(real) : null);
+        } else if (!isWanted) {
+          found.set(path, wanted.has(path) ? await follow(real, root) : null);
+        } else {
+          const target = await follow(real, root);
+          if ('folder' in target) below.push({ path: `${path}/`, real: target.folder, isBehindLink: true });
+          else found.set(path, target);
+        }
+      }
+    };
     for (let i = 0; i < level.length; i += AT_ONCE) {
       throwIfAborted(signal);
       await Promise.all(
-        level.slice(i, i + AT_ONCE).map(async (one) => {
-          for (const entry of await entriesOf(one.real, one.path === '' ? folder : null)) {
-            const path = one.path + entry.name;
-            const real = nodePath.join(one.real, entry.name);
-            if (entry.isDirectory()) below.push({ path: `${path}/`, real, above: [...one.above, real] });
-            else if (!entry.isSymbolicLink()) found.set(path, wanted.has(path) ? await look(real) : null);
-            else {
-              const target = await follow(real, root);
-              if (!('folder' in target)) found.set(path, target);
-              else if (one.above.includes(target.folder))
-                found.set(path, { problem: 'a link to a folder that it is in' });
-              else below.push({ path: `${path}/`, real: target.folder, above: [...one.above, target.folder] });
-            }
-          }
-        }),
+        level.slice(i, i + AT_ONCE).map((one) =>
+          visit(one).catch((error: unknown) => {
+            const failure = fromSystemError(error, nodePath.join(folder, one.path), 'read');
+            if (one.path === '') throw failure;
+            unreadable.push({ folder: one.path, problem: failure.message });
+          }),
+        ),
       );
     }
     level = below;
   }
-  return found;
+  return { found, unreadable };
 }
 
-/** Of a folder that cannot be read nothing is there; the first one must be readable. */
-async function entriesOf(real: string, first: string | null): Promise<Dirent[]> {
-  try {
-    return await readdir(real, { withFileTypes: true });
-  } catch (error) {
-    if (first !== null) throw fromSystemError(error, first, 'read');
-    return [];
+/** All folders that files are in. */
+function foldersOf(files: ReadonlySet<string>): Set<string> {
+  const folders = new Set<string>();
+  for (const file of files) {
+    for (let end = file.lastIndexOf('/'); end > 0; end = file.lastIndexOf('/', end - 1)) {
+      const folder = file.slice(0, end);
+      if (folders.has(folder)) break;
+      folders.add(folder);
+    }
   }
+  return folders;
 }
 
-async function look(real: string): Promise<Found> {
+function entriesOf(real: string): Promise<Dirent[]> {
+  return readdir(real, { withFileTypes: true });
+}
+
+export async function look(real: string): Promise<Found> {
   try {
     const status = await stat(real);
     if (!status.isFile()) return { problem: 'not a regular file' };
@@ -73,7 +101,7 @@ async function look(real: string): Promise<Found> {
   }
 }
 
-async function follow(link: string, root: string): Promise<Found | { folder: string }> {
+async function follow(link: string, root: string): Promise<Found> {
   try {
     const target = await realpath(link);
     const relative = nodePath.relative(root, target);

@@ -1,9 +1,10 @@
-import { stat } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { access, stat } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import nodePath from 'node:path';
 import { type Progress, type WatchOptions, type Work, watch } from '../create/run.ts';
-import { raisedRoot } from '../digest/merkle.ts';
-import { fromSystemError, MetainfoError, shown, toHex } from '../errors.ts';
+import { layerRoots, raisedRoot } from '../digest/merkle.ts';
+import { fromSystemError, MetainfoError, shown, throwIfAborted, toHex } from '../errors.ts';
 import type { Engine } from '../hash/engine.ts';
 import { nativeEngine } from '../hash/native.ts';
 import {
@@ -16,9 +17,10 @@ import {
 } from '../hash/plan.ts';
 import { firstUnaligned, isPadFile } from '../layout/padding.ts';
 import { BLOCK_SIZE } from '../layout/piece-length.ts';
+import { unsafeComponent } from '../layout/safe-path.ts';
 import type { InfoDictV1 } from '../model/info-dict.ts';
 import type { Torrent } from '../model/torrent.ts';
-import { type Found, inventory } from './inventory.ts';
+import { type Found, inventory, look } from './inventory.ts';
 
 /** Of one file: `partial` has the right size and is wrong somewhere; `unreadable` is there and cannot be read. */
 export type FileStatus = 'complete' | 'partial' | 'missing' | 'wrong-size' | 'unreadable';
@@ -103,6 +105,7 @@ const MOST_RETRIES = 100;
  */
 export async function verify(torrent: Torrent, path: string, options: VerifyOptions = {}): Promise<VerifyReport> {
   const { only = null, engine = nativeEngine(), signal } = options;
+  throwIfAborted(signal);
   const kind = kindOf(torrent, only);
   const resources = planResources(options, kind, availableParallelism());
   const { files, extraFiles } = await filesOf(torrent, path, signal);
@@ -115,9 +118,25 @@ export async function verify(torrent: Torrent, path: string, options: VerifyOpti
       const { code = '', path: about } = error as Partial<MetainfoError>;
       const file = files.find(({ found }) => found && 'diskPath' in found && found.diskPath === about);
       if (!file || !OF_A_FILE.includes(code) || attempt === MOST_RETRIES) throw error;
-      file.found = { problem: (error as Error).message };
-      file.there = 0;
+      leaveOut(file, (error as Error).message);
+      // What else cannot be read need not be found out one by one.
+      if (attempt === 0) await leaveOutUnreadable(files);
     }
+  }
+}
+
+function leaveOut(file: Checked, problem: string): void {
+  file.found = { problem };
+  file.there = 0;
+}
+
+async function leaveOutUnreadable(files: readonly Checked[]): Promise<void> {
+  for (const file of files) {
+    const { found } = file;
+    if (!found || !('diskPath' in found)) continue;
+    await access(found.diskPath, constants.R_OK).catch((error: unknown) => {
+      leaveOut(file, fromSystemError(error, found.diskPath, 'read').message);
+    });
   }
 }
 
@@ -133,36 +152,39 @@ async function filesOf(torrent: Torrent, path: string, signal: AbortSignal | und
   const status = await stat(path).catch((error: unknown) => {
     throw fromSystemError(error, path, 'read');
   });
-  const names = torrent.safePaths;
   if (!status.isDirectory() && torrent.nFiles > 1)
     throw new MetainfoError('ERR_INVALID_ARGUMENT', `${path} is a file, and the torrent has ${torrent.nFiles}.`, {
       path,
     });
-  const [folder, only] = status.isDirectory() ? [path, null] : [nodePath.dirname(path), nodePath.basename(path)];
-  const wanted = new Set(only === null ? names : [only]);
+  const names = namesOf(torrent);
   // Beside a file that was named outright nothing matters.
-  const there = only === null ? await inventory(folder, wanted, signal) : new Map([[only, await lookAt(path)]]);
-  const files = torrent.files.map((file, i): Checked => {
-    const onDisk = there.get(only ?? (names[i] as string)) ?? null;
-    // A symbolic link has no content of its own (BEP 47).
-    const found = onDisk && 'size' in onDisk && file.attr?.includes('l') ? { ...onDisk, size: file.length } : onDisk;
+  const only = status.isDirectory() ? null : nodePath.basename(path);
+  const wanted = new Set(only === null ? names : [only]);
+  const { found: there, unreadable } =
+    only === null
+      ? await inventory(path, wanted, signal)
+      : { found: new Map<string, Found | null>([[only, await look(path)]]), unreadable: [] };
+  const files = torrent.files.map(({ path: name, length, attr, piecesRoot: root }, i): Checked => {
+    const onDisk = only ?? (names[i] as string);
+    let found = there.get(onDisk) ?? null;
+    const hidden = found ? undefined : unreadable.find(({ folder }) => onDisk.startsWith(folder));
+    if (hidden) found = { problem: hidden.problem };
+    // A symbolic link has no content of its own, wherever it leads (BEP 47).
+    if (found && attr?.includes('l')) found = { diskPath: '', size: length, mtimeMs: 0 };
+    else if (found && 'folder' in found) found = { problem: 'a folder' };
     const size = found && 'size' in found ? found.size : 0;
-    return {
-      path: file.path,
-      length: file.length,
-      found,
-      there: Math.min(size, file.length),
-      start: 0,
-      root: file.piecesRoot,
-    };
+    return { path: name, length, found, there: Math.min(size, length), start: 0, root };
   });
   const extraFiles = [...there.keys()].filter((name) => !wanted.has(name)).sort();
   return { files, extraFiles };
 }
 
-async function lookAt(path: string): Promise<Found> {
-  const { size, mtimeMs } = await stat(path);
-  return { diskPath: path, size, mtimeMs };
+/** As the torrent says it, where that is safe to look for; of a hostile torrent the safe paths. */
+function namesOf(torrent: Torrent): string[] {
+  const { safePaths } = torrent;
+  return torrent.files.map(({ path }, i) =>
+    path.split('/').every((part) => unsafeComponent(part) === null) ? path : (safePaths[i] as string),
+  );
 }
 
 /** v2: every file begins with a piece. */
@@ -221,22 +243,38 @@ async function check(torrent: Torrent, items: readonly Item[], context: Context)
       items.map(({ length, file }) => ({ length, path: [file?.path ?? ''], attr: file ? '' : 'p' })),
       pieceLength,
     ) < 0;
-  // A hybrid that only libtorrent would take is read once for each description.
-  const kinds: HashPlan['kind'][] = aligned ? [context.kind] : ['v1'];
-  for (const kind of kinds) {
-    const slices = runs.flatMap(([from, to]) => slicesOf(items, from * pieceLength, Math.min(to * pieceLength, end)));
-    if (slices.length === 0) continue;
+  const { kind } = context;
+  const slices = slicesOf(items, runs, { pieceLength, end });
+  if (slices.length > 0) {
     const files = slices.map(({ plan }) => plan);
-    const plan: HashPlan = { files, kind, pieceLength, onMissing: 'fail', ...context.resources };
+    const plan: HashPlan = { files, kind: aligned ? kind : 'v1', pieceLength, onMissing: 'fail', ...context.resources };
     const digests = await watch(() => workOf(context.engine, plan, slices), context.options);
     if (kind !== 'v2') compareV1(torrent, runs, digests, good);
-    if (kind !== 'v1') compareV2(torrent, slices, digests, { good, first: kind === 'v2' });
+    if (plan.kind !== 'v1') compareV2(torrent, slices, digests, { good, first: kind === 'v2' });
   }
+  if (!aligned) await checkV2Too(torrent, items, good, context);
   if (runs === there) return { good, sampledPieces: null };
   const sampled = new Set(runs.map(([piece]) => piece));
   for (const [from, to] of there)
     for (let piece = from; piece < to; piece += 1) if (!sampled.has(piece)) good[piece] = 1;
   return { good, sampledPieces: sampled.size };
+}
+
+/** A hybrid whose files begin anywhere is read once for each description: what v2 finds wrong is wrong as a file. */
+async function checkV2Too(torrent: Torrent, items: readonly Item[], good: Uint8Array, context: Context): Promise<void> {
+  const { pieceLength } = torrent.info;
+  const content = items.filter(({ file, length }) => file && length > 0);
+  const row = rowOf(
+    content.map(({ file }) => ({ ...(file as Checked) })),
+    pieceLength,
+  );
+  const { good: found } = await check(torrent, row, { ...context, kind: 'v2' });
+  for (const [i, { start, length }] of row.entries()) {
+    const own = found.subarray(start / pieceLength, Math.ceil((start + length) / pieceLength));
+    const item = content[i] as Item;
+    if (!own.includes(0)) continue;
+    good.fill(0, Math.floor(item.start / pieceLength), Math.ceil((item.start + item.length) / pieceLength));
+  }
 }
 
 /** Pieces of a sample beside those at the ends of files. */
@@ -285,17 +323,28 @@ interface Slice {
   offset: number;
 }
 
-function slicesOf(items: readonly Item[], from: number, to: number): Slice[] {
+function slicesOf(
+  items: readonly Item[],
+  runs: readonly [number, number][],
+  { pieceLength, end }: { pieceLength: number; end: number },
+): Slice[] {
   const slices: Slice[] = [];
-  for (const { start, length, file } of items) {
-    const [first, past] = [Math.max(from, start), Math.min(to, start + length)];
-    if (past <= first) continue;
-    const found = file?.found as Extract<Found, { size: number }> | null | undefined;
-    const [offset, size] = [first - start, past - first];
-    const plan = found
-      ? { path: found.diskPath, offset, length: size, size: found.size, mtimeMs: found.mtimeMs }
-      : { path: null, offset: 0, length: size, size, mtimeMs: Number.NaN };
-    slices.push({ plan, file, offset });
+  let at = 0;
+  for (const [firstPiece, pastPiece] of runs) {
+    const [from, to] = [firstPiece * pieceLength, Math.min(pastPiece * pieceLength, end)];
+    // Both are in order: what ends before this run ends before all that follow.
+    while (at < items.length && (items[at] as Item).start + (items[at] as Item).length <= from) at += 1;
+    for (let i = at; i < items.length && (items[i] as Item).start < to; i += 1) {
+      const { start, length, file } = items[i] as Item;
+      const [first, past] = [Math.max(from, start), Math.min(to, start + length)];
+      if (past <= first) continue;
+      const found = file?.found as Extract<Found, { size: number }> | null | undefined;
+      const [offset, size] = [first - start, past - first];
+      const plan = found
+        ? { path: found.diskPath, offset, length: size, size: found.size, mtimeMs: found.mtimeMs }
+        : { path: null, offset: 0, length: size, size, mtimeMs: Number.NaN };
+      slices.push({ plan, file, offset });
+    }
   }
   return slices;
 }
@@ -345,11 +394,14 @@ function compareV2(torrent: Torrent, slices: readonly Slice[], { v2 }: Digests, 
     at += count * 32;
     const root = file.root as Uint8Array;
     const layer = file.length > pieceLength ? torrent.pieceLayers?.get(toHex(root))?.bytes : root;
+    // A torrent without its layers (compat) cannot tell of pieces, but of a whole file.
+    const isWhole = offset === 0 && plan.length === file.length;
+    const isSame = !layer && isWhole && Buffer.compare(layerRoots([computed], pieceLength / BLOCK_SIZE), root) === 0;
+    if (!layer && !isWhole && !first) continue;
     for (let k = 0; k * 32 < computed.length; k += 1) {
       const hash = computed.subarray(k * 32, k * 32 + 32);
-      // A torrent without its layers (compat) cannot tell of pieces.
       const from = (offset / pieceLength + k) * 32;
-      const same = layer ? Buffer.compare(hash, layer.subarray(from, from + 32)) === 0 : false;
+      const same = layer ? Buffer.compare(hash, layer.subarray(from, from + 32)) === 0 : isSame;
       const index = (file.start + offset) / pieceLength + k;
       good[index] = same && (first || good[index] === 1) ? 1 : 0;
     }
@@ -389,7 +441,8 @@ function reportOf(
 function statusOf({ path, length, found }: Checked, goodBytes: number): VerifiedFile {
   const file = { path, length, goodBytes };
   if (!found) return { ...file, status: 'missing' };
-  if ('problem' in found) return { ...file, status: 'unreadable', problem: found.problem };
+  if (!('size' in found))
+    return { ...file, status: 'unreadable', problem: 'problem' in found ? found.problem : 'a folder' };
   if (found.size !== length) return { ...file, status: 'wrong-size' };
   return { ...file, status: goodBytes === length ? 'complete' : 'partial' };
 }

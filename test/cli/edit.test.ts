@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdir, readFile } from 'node:fs/promises';
+import { chmod, lstat, mkdir, readFile, stat, symlink } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, it } from 'node:test';
 import { Torrent } from '../../src/model/torrent.ts';
@@ -68,6 +68,19 @@ describe('metainfo edit', () => {
     assert.deepEqual(await readFile(path.join(cwd, 'album.torrent')), bytes);
   });
 
+  it('keeps the mode of what it replaces, and follows a link', async (t) => {
+    const cwd = await workFolder(t);
+    await metainfo(['create', 'album'], { cwd });
+    const file = path.join(cwd, 'album.torrent');
+    await chmod(file, 0o600);
+    await mkdir(path.join(cwd, 'links'));
+    await symlink('../album.torrent', path.join(cwd, 'links/l.torrent'));
+    assert.equal((await metainfo(['edit', 'links/l.torrent', '--comment', 'x'], { cwd })).code, 0);
+    assert.equal((await Torrent.read(file)).comment, 'x');
+    assert.equal((await stat(file)).mode & 0o777, 0o600);
+    assert.ok((await lstat(path.join(cwd, 'links/l.torrent'))).isSymbolicLink());
+  });
+
   it('leaves all torrents as they are when one cannot be changed', async (t) => {
     const cwd = await workFolder(t);
     await metainfo(['create', 'album'], { cwd });
@@ -81,6 +94,13 @@ describe('metainfo edit', () => {
       ],
       [['album.torrent', '--add-tracker', 'no url'], 2, /must be URLs.*ERR_INVALID_ARGUMENT/],
       [['album.torrent', '--set', 'x'], 2, /--set takes KEY=TEXT/],
+      [['album.torrent', '--set', 'comment=x'], 2, /field of its own/],
+      [
+        ['album.torrent', 'album/../album.torrent', '-o', '.', '--force', '--comment', 'y'],
+        2,
+        /Two torrents would go to/,
+      ],
+      [['album.torrent', '-o', '.', '--comment', 'y'], 1, /ERR_OUTPUT_EXISTS/],
       [['album.torrent', '--set', 'info.pieces=x'], 2, /other hashes/],
       [['album.torrent', 'album.torrent', '-o', 'x', '--comment', 'y'], 2, /must be a folder/],
     ];

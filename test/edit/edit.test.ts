@@ -174,6 +174,53 @@ describe('edit', () => {
     assert.deepEqual(tiers({ trackers: [['udp://x', 'udp://y']], removeTrackers: ['udp://x'] }), ['udp://y', null]);
   });
 
+  it('of trackers and webseeds changes nothing where nothing changes', () => {
+    const info = reference({ length: 7, name: 'a', 'piece length': 16384, pieces: Buffer.alloc(20, 1) }).toString(
+      'latin1',
+    );
+    const cases = [
+      '8:announce8:udp://a113:announce-listll8:udp://a1ee4:info',
+      '8:announce8:udp://a113:announce-listll8:udp://b1ee4:info',
+      '8:announce8:udp://a113:announce-listlle l8:udp://b1ee4:info'.replace(' ', ''),
+    ];
+    for (const top of cases) {
+      const bytes = latin1(`d${top}${info}8:url-list8:http://wee`.replace(/ee$/, 'e'));
+      const torrent = Torrent.fromBytes(bytes);
+      const same = (changes: TorrentChanges) =>
+        assert.deepEqual(Buffer.from(edit(torrent, changes).bencode()), bytes, top);
+      same({ removeTrackers: ['udp://zz'] });
+      same({ removeWebseeds: ['http://zz'] });
+      same({ addWebseeds: ['http://w'] });
+    }
+    const replaced = Torrent.fromBytes(latin1(`d${cases[1]}${info}e`));
+    const added = edit(replaced, { addTrackers: ['udp://c1'] });
+    assert.deepEqual([added.announce, added.announceList], ['udp://a1', [['udp://b1'], ['udp://c1']]]);
+    const removed = edit(replaced, { removeTrackers: ['udp://a1'] });
+    assert.deepEqual([removed.announce, removed.announceList], ['udp://b1', null]);
+  });
+
+  it('takes away what an old creator wrote beside it, and sees the first of two', () => {
+    const info = reference({ length: 7, name: 'a', 'piece length': 16384, pieces: Buffer.alloc(20, 1) }).toString(
+      'latin1',
+    );
+    const old = Torrent.fromBytes(latin1(`d7:comment1:a13:comment.utf-81:b4:info${info}e`));
+    assert.equal(edit(old, { comment: 'new' }).extra.size, 0);
+    const twice = Torrent.fromBytes(latin1(`d7:comment1:a7:comment1:b4:info${info}e`));
+    assert.deepEqual(
+      differences(twice, edit(twice, { comment: 'b' })).map(({ key }) => key),
+      ['comment'],
+    );
+  });
+
+  it('takes a torrent that was read with higher limits', () => {
+    const info = reference({ length: 7, name: 'a', 'piece length': 16384, pieces: Buffer.alloc(20, 1) }).toString(
+      'latin1',
+    );
+    const deep = latin1(`d4:info${info}1:z${'l'.repeat(600)}${'e'.repeat(600)}e`);
+    const torrent = Torrent.fromBytes(deep, { limits: { depth: 1000 } });
+    assert.equal(edit(torrent, { comment: 'x' }).comment, 'x');
+  });
+
   it('keeps the infohash when that is asked for, or refuses', async () => {
     for (const version of KINDS) {
       const torrent = await made(version, false, { info: { name: 'folder', source: 'S' } });
@@ -202,6 +249,9 @@ describe('edit', () => {
       { collections: [7] },
       { extra: { info: new Map() } },
       { extra: { 'piece layers': null } },
+      { extra: { announce: 'udp://x' } },
+      { infoExtra: { name: 'x' } },
+      { infoExtra: { source: 'x' } },
       { infoExtra: { pieces: null } },
       { infoExtra: { 'piece length': 1 } },
     ];
@@ -256,6 +306,11 @@ describe('edit', () => {
       edit(folder, { name: 'other' }).files.map((one) => one.path),
       ['folder/a'],
     );
+    const one = await new TorrentCreate({
+      info: { name: 'folder' },
+      sources: [{ path: 'a', data: noise(10) }],
+    }).generate({ version: 'v2' });
+    assert.throws(() => edit(one, { name: 'a' }), { code: 'ERR_INVALID_ARGUMENT' });
     assert.equal(infoOf(edit(folder, { name: 'other' })).size, infoOf(folder).size);
     assert.equal(entriesOf(folder.bencode(), folder.infoBytes).end, folder.fileSize);
   });

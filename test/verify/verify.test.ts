@@ -4,13 +4,15 @@ import { mkdir, rename, rm, symlink, truncate, writeFile } from 'node:fs/promise
 import path from 'node:path';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
+import { encode } from '../../src/bencode/encode.ts';
+import type { BencodeMap } from '../../src/bencode/value.ts';
 import { TorrentCreate } from '../../src/create/torrent-create.ts';
 import { MetainfoError } from '../../src/errors.ts';
 import { nativeEngine } from '../../src/hash/native.ts';
 import { nodeEngine } from '../../src/hash/node.ts';
-import type { Torrent } from '../../src/model/torrent.ts';
+import { Torrent } from '../../src/model/torrent.ts';
 import { type VerifyReport, verify } from '../../src/verify/verify.ts';
-import { noise } from '../hash/reference.ts';
+import { noise, v1Pieces } from '../hash/reference.ts';
 import { temporaryFolder, writeTree } from '../support/tree.ts';
 
 const KIB = 1024;
@@ -293,6 +295,95 @@ describe('verify', () => {
       ['unreadable', 'complete'],
     );
     assert.equal(starts, 2);
+  });
+
+  it('finds files by the names that they have, however odd', async (t) => {
+    const folder = await temporaryFolder(t);
+    const names = [
+      'README',
+      'readme',
+      'Src/x',
+      'src/y',
+      '\u{1f468}\u200d\u{1f469}.jpg',
+      'a\\b',
+      `${'n'.repeat(251)}.txt`,
+      'x\u0001',
+    ];
+    await writeTree(folder, Object.fromEntries(names.map((name, i) => [name, noise(20_000, i + 1)])));
+    for (const version of KINDS) {
+      const torrent = await new TorrentCreate({ pathRoot: folder }).generate({ version });
+      const { ok, extraFiles } = await verify(torrent, folder);
+      assert.deepEqual([ok, extraFiles], [true, []]);
+    }
+  });
+
+  it('goes through links once, however they lead to each other', async (t) => {
+    const folder = await temporaryFolder(t);
+    for (let i = 0; i < 24; i += 1) {
+      await mkdir(path.join(folder, `d${i}`));
+      if (i === 0) continue;
+      await symlink(`../d${i}`, path.join(folder, `d${i - 1}`, 'a'));
+      await symlink(`../d${i}`, path.join(folder, `d${i - 1}`, 'b'));
+    }
+    await writeTree(folder, { 'd23/file': noise(9), 'd0/own': noise(5) });
+    const sources = [
+      { path: 'd0/own', data: noise(5) },
+      { path: 'd22/b/file', data: noise(9) },
+    ];
+    const torrent = await new TorrentCreate({ info: { name: 'x' }, sources }).generate();
+    const { ok, extraFiles } = await verify(torrent, folder);
+    assert.equal(ok, true);
+    assert.equal(extraFiles.length, 2 * 23 - 1 + 1);
+  });
+
+  it('of a torrent without layers tells of whole files', async (t) => {
+    const folder = await temporaryFolder(t);
+    await writeTree(folder, { a: noise(50_000), b: noise(50_000, 2) });
+    for (const version of ['v2', 'hybrid'] as const) {
+      const made = await new TorrentCreate({ pathRoot: folder, pieceLength: PIECE }).generate({ version });
+      const top = made.modelDumpTorrent({ mode: 'binary' });
+      top.delete('piece layers');
+      const torrent = Torrent.fromBytes(encode(top), { context: { profile: 'compat' } });
+      assert.equal((await verify(torrent, folder)).ok, true);
+      await writeTree(folder, { b: flipped(noise(50_000, 2), 40_000) });
+      const { files } = await verify(torrent, folder);
+      assert.deepEqual(
+        files.map(({ status }) => status),
+        ['complete', 'partial'],
+      );
+      await writeTree(folder, { b: noise(50_000, 2) });
+    }
+  });
+
+  it('holds both descriptions of a hybrid without pads against the files', async (t) => {
+    const folder = await temporaryFolder(t);
+    const content = { a: noise(20_000), b: noise(20_000, 2) };
+    await writeTree(folder, content);
+    const made = await new TorrentCreate({ pathRoot: folder, pieceLength: PIECE }).generate();
+    const top = made.modelDumpTorrent({ mode: 'binary' });
+    const info = top.get('info') as BencodeMap;
+    const stream = Buffer.concat(Object.values(content));
+    info.set(
+      'files',
+      (info.get('files') as BencodeMap[]).filter((file) => !file.has('attr')),
+    );
+    info.set('pieces', Buffer.concat(v1Pieces(stream, PIECE)));
+    const context = { profile: 'compat', padding: 'ignore' } as const;
+    const read = () => Torrent.inspect(encode(top), { context });
+    const { torrent, issues } = read();
+    if (!torrent) return assert.ok(issues.length > 0, 'not even compat takes it');
+    assert.equal((await verify(torrent, folder)).ok, true);
+    const leaf = ((info.get('file tree') as BencodeMap).get('b') as BencodeMap).get('') as BencodeMap;
+    leaf.set('pieces root', Buffer.alloc(32, 1));
+    const wrong = read().torrent;
+    if (!wrong) return;
+    assert.equal((await verify(wrong, folder)).ok, false);
+  });
+
+  it('is stopped by a signal even where there is nothing to read', async (t) => {
+    const folder = await temporaryFolder(t);
+    const torrent = await new TorrentCreate({ sources: [{ path: 'a', data: noise(10) }] }).generate();
+    await assert.rejects(verify(torrent, folder, { signal: AbortSignal.abort() }), { code: 'ERR_ABORTED' });
   });
 
   it('looks with fast at sizes and a sample', async (t) => {

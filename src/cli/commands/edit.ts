@@ -1,10 +1,10 @@
 import { isUtf8 } from 'node:buffer';
-import { stat } from 'node:fs/promises';
+import { realpath, stat } from 'node:fs/promises';
 import path from 'node:path';
 import type { Command } from 'commander';
 import { type Difference, differences, edit, type TorrentChanges } from '../../edit/edit.ts';
 import { MetainfoError } from '../../errors.ts';
-import { Torrent } from '../../model/torrent.ts';
+import { exists, outputExists, Torrent } from '../../model/torrent.ts';
 import { printable, printableJson } from '../../print/text.ts';
 import { collect, collectTier, contextOf, type ProfileOptions, parseDate, profileOptions } from '../options.ts';
 import { writeLines } from '../output.ts';
@@ -101,18 +101,23 @@ async function run(files: string[], options: EditOptions): Promise<void> {
     const before = await Torrent.read(file, { context });
     const after = edit(before, changes, { context, keepInfohash: options.keepInfohash ?? false });
     const target = await targetOf(file, files.length, options.output);
+    if (all.some((one) => one.target === target))
+      throw new MetainfoError('ERR_INVALID_ARGUMENT', `Two torrents would go to ${target}.`, { path: target });
+    const isNew = options.output !== undefined && !options.force && !options.dryRun;
+    if (isNew && (await exists(target))) throw outputExists(target);
     all.push({ file, target, before, after, changed: differences(before, after) });
   }
   for (const one of all) {
-    const inPlace = one.target === one.file;
+    const inPlace = options.output === undefined;
     const write = !options.dryRun && !(inPlace && one.changed.length === 0);
     if (write) await one.after.write(one.target, { force: inPlace || (options.force ?? false) });
-    await writeLines(options.json ? [printableJson(toJson(one, options.dryRun ?? false))] : linesOf(one));
+    await writeLines(options.json ? [printableJson(toJson(one, options.dryRun ?? false))] : linesOf(one, !inPlace));
   }
 }
 
 async function targetOf(file: string, count: number, output: string | undefined): Promise<string> {
-  if (output === undefined) return file;
+  // A link stays one.
+  if (output === undefined) return realpath(file);
   const isFolder = await stat(output).then(
     (status) => status.isDirectory(),
     () => false,
@@ -166,7 +171,7 @@ function toJson({ file, target, before, after, changed }: Edited, dryRun: boolea
   return { file, output: dryRun ? null : target, infohash, infohashChanged, changes };
 }
 
-function linesOf({ file, target, before, after, changed }: Edited): string[] {
+function linesOf({ file, target, before, after, changed }: Edited, moved: boolean): string[] {
   if (changed.length === 0) return [`${printable(file)}: nothing changes`];
   const line = (name: string, from: string | null, to: string | null) =>
     from === null || to === null || from === to ? [] : [`  ${name}  ${from} -> ${to}`];
@@ -174,7 +179,7 @@ function linesOf({ file, target, before, after, changed }: Edited): string[] {
     ...line('infohash v1', before.infohashV1, after.infohashV1),
     ...line('infohash v2', before.infohashV2, after.infohashV2),
   ];
-  const where = target === file ? '' : ` -> ${printable(target)}`;
+  const where = moved ? ` -> ${printable(target)}` : '';
   return [
     `${printable(file)}${where}: ${hashes.length > 0 ? 'another infohash' : 'the same infohash'}`,
     ...hashes,
