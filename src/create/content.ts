@@ -34,3 +34,8 @@ export function onPlan({ length, diskPath, mtimeMs, data }: ContentFile): PlanFi
 export function padOnPlan(length: number): PlanFile {
   return { path: null, offset: 0, length, size: length, mtimeMs: Number.NaN };
 }
+
+/** A part of what is in memory. */
+export function inMemory(data: Uint8Array, offset = 0, length = data.length): PlanFile {
+  return { path: null, data, offset, length, size: data.length, mtimeMs: Number.NaN };
+}

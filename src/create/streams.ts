@@ -2,7 +2,7 @@ import { layerRoots, merkleRoot, raisedRoot, zeroRoot } from '../digest/merkle.t
 import type { Engine } from '../hash/engine.ts';
 import { type Digests, layerCount, type PlanFile } from '../hash/plan.ts';
 import { BLOCK_SIZE } from '../layout/piece-length.ts';
-import { type ContentFile, type Hashed, onPlan, padOnPlan, type TreeDigests } from './content.ts';
+import { type ContentFile, type Hashed, inMemory, onPlan, padOnPlan, type TreeDigests } from './content.ts';
 import { Jobs, type StreamedContent } from './jobs.ts';
 import type { Work } from './run.ts';
 import type { SourceFile } from './sources.ts';
@@ -120,10 +120,6 @@ async function hashStream(jobs: Jobs, file: SourceFile, index: number): Promise<
   const pieces = Buffer.concat(digests.map(({ v1 }) => v1 ?? new Uint8Array()));
   const tree = kind === 'v1' ? null : treeOf(digests, sizes, { length, pieceLength, segmentSize: jobs.segmentSize });
   return { length, pieces, root: tree?.root ?? null, layer: tree?.layer ?? new Uint8Array() };
-}
-
-function inMemory(data: Uint8Array, offset: number, length: number): PlanFile {
-  return { path: null, data, offset, length, size: data.length, mtimeMs: Number.NaN };
 }
 
 interface TreeShape {

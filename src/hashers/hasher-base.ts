@@ -13,7 +13,6 @@ import {
   type HashJob,
   type HashPlan,
   MAX_THREADS,
-  type PlanFile,
   planResources,
 } from '../hash/plan.ts';
 import { BLOCK_SIZE, isPowerOfTwo, MAX_PIECE_LENGTH } from '../layout/piece-length.ts';
@@ -235,11 +234,6 @@ export abstract class HasherBase {
 
 function hashed({ bytes, of }: Unit): Hash {
   return { ...of, hash: of.type === 'v1_piece' ? createHash('sha1').update(bytes).digest() : sha256(bytes) };
-}
-
-/** Files of a hasher as an engine takes them. */
-export function planned({ diskPath, length, mtimeMs }: ScannedFile): PlanFile {
-  return { path: diskPath, offset: 0, length, size: length, mtimeMs };
 }
 
 function checkConfig(config: HasherConfig, kind: HashPlan['kind'], issues: Issues): void {

@@ -1,10 +1,11 @@
+import { onPlan, padOnPlan } from '../create/content.ts';
 import type { ScannedFile } from '../create/scan.ts';
 import { MetainfoError, toHex } from '../errors.ts';
 import { sortV2 } from '../layout/order.ts';
 import { HashList } from '../model/hash-list.ts';
 import type { PieceLayers } from '../model/piece-layers.ts';
 import { Gatherer } from './gatherer.ts';
-import { HasherBase, type HasherConfig, type Part, planned, type Unit } from './hasher-base.ts';
+import { HasherBase, type HasherConfig, type Part, type Unit } from './hasher-base.ts';
 import type { Chunk, Hash } from './records.ts';
 import { v1Part } from './v1-hasher.ts';
 import { Blocks, blocksPart, finishTrees } from './v2-hasher.ts';
@@ -70,8 +71,8 @@ export class HybridHasher extends HasherBase {
   protected override parts(files: readonly ScannedFile[]): Part[] {
     const padded = files.flatMap((file) => {
       const length = (this.pieceLength - (file.length % this.pieceLength)) % this.pieceLength;
-      const pad = { path: null, offset: 0, length, size: length, mtimeMs: Number.NaN };
-      return length > 0 && files.length > 1 ? [planned(file), pad] : [planned(file)];
+      const pad = padOnPlan(length);
+      return length > 0 && files.length > 1 ? [onPlan(file), pad] : [onPlan(file)];
     });
     return [v1Part(files, padded, this), blocksPart(files, this)];
   }

@@ -1,7 +1,8 @@
 import { availableParallelism } from 'node:os';
+import { inMemory } from '../create/content.ts';
 import type { Engine } from '../hash/engine.ts';
 import { nativeEngine } from '../hash/native.ts';
-import { type HashPlan, type PlanFile, planResources } from '../hash/plan.ts';
+import { type HashPlan, planResources } from '../hash/plan.ts';
 import { BLOCK_SIZE } from '../layout/piece-length.ts';
 
 export interface HashPoolOptions {
@@ -61,10 +62,7 @@ export class HashPool {
     const { wanted } = this.#waiting.get(pieceLength) ?? { wanted: [] };
     this.#waiting.delete(pieceLength);
     if (wanted.length === 0) return;
-    const files = wanted.map(({ bytes }): PlanFile => {
-      const { length } = bytes;
-      return { path: null, data: bytes, offset: 0, length, size: length, mtimeMs: Number.NaN };
-    });
+    const files = wanted.map(({ bytes }) => inMemory(bytes));
     const kind = pieceLength > 0 ? ('v1' as const) : ('v2' as const);
     const plan = {
       files,

@@ -1,9 +1,10 @@
+import { onPlan } from '../create/content.ts';
 import type { ScannedFile } from '../create/scan.ts';
 import { MetainfoError } from '../errors.ts';
 import { sortV1 } from '../layout/order.ts';
 import { lastAtMost } from '../model/ranges.ts';
 import { Gatherer } from './gatherer.ts';
-import { HasherBase, type HasherConfig, type Part, planned, type Unit } from './hasher-base.ts';
+import { HasherBase, type HasherConfig, type Part, type Unit } from './hasher-base.ts';
 import type { Chunk, Hash } from './records.ts';
 
 /** SHA-1 of the pieces of all files in a row (BEP 3). Its paths are put into the order of common clients. */
@@ -53,7 +54,7 @@ export class V1Hasher extends HasherBase {
   }
 
   protected override parts(files: readonly ScannedFile[]): Part[] {
-    return [v1Part(files, files.map(planned), this)];
+    return [v1Part(files, files.map(onPlan), this)];
   }
 }
 

@@ -1,10 +1,11 @@
+import { onPlan } from '../create/content.ts';
 import type { ScannedFile } from '../create/scan.ts';
 import { MetainfoError } from '../errors.ts';
 import { layerCount } from '../hash/plan.ts';
 import { BLOCK_SIZE } from '../layout/piece-length.ts';
 import type { HashList } from '../model/hash-list.ts';
 import { Gatherer } from './gatherer.ts';
-import { HasherBase, type HasherConfig, type Part, planned, type Unit } from './hasher-base.ts';
+import { HasherBase, type HasherConfig, type Part, type Unit } from './hasher-base.ts';
 import { getRootHash, hashPieces, hashRoot, MerkleTree, MerkleTreeShape } from './merkle-tree.ts';
 import type { Chunk, Hash } from './records.ts';
 
@@ -114,7 +115,7 @@ function blockOf(path: string, bytes: Uint8Array, idx: number): Unit {
 
 /** With pieces of one block, an engine's layers are the leaves. */
 export function blocksPart(files: readonly ScannedFile[], { paths }: Pick<HasherBase, 'paths'>): Part {
-  const plan = files.map(planned);
+  const plan = files.map(onPlan);
   const hashes: Part['hashes'] = ({ v2 }) => {
     const { roots, layers } = v2 as NonNullable<typeof v2>;
     const result: Hash[] = [];
