@@ -6,7 +6,6 @@ import type { Engine } from '../hash/engine.ts';
 import { nativeEngine } from '../hash/native.ts';
 import {
   type Digests,
-  type HashJob,
   type HashPlan,
   layerCount,
   type PlanFile,
@@ -24,7 +23,7 @@ import { encodeFileList, encodeFlatTree } from '../model/raw-files.ts';
 import { Torrent } from '../model/torrent.ts';
 import { encodeFields, INFO, TORRENT } from '../model/wire.ts';
 import { type ContentFile, type Hashed, onPlan, padOnPlan, type TreeDigests } from './content.ts';
-import { vanished, type WatchOptions, type Work, watch } from './run.ts';
+import { vanished, type WatchOptions, watch, workOf } from './run.ts';
 import { parseSimilar } from './similar.ts';
 import { type SourceFile, sourceFiles, takeStreams } from './sources.ts';
 import { hashStreams } from './streams.ts';
@@ -156,22 +155,6 @@ async function hashFiles(files: readonly ContentFile[], context: Files): Promise
 
 /** For content whose size nobody knows: what is chosen for 512 MiB to 1 GiB. */
 const UNKNOWN_PIECE_LENGTH = 2 ** 20;
-
-interface JobNames {
-  totalBytes: number;
-  nameOf: (index: number) => string;
-}
-
-function workOf(job: HashJob, { totalBytes, nameOf }: JobNames): Work<Digests> {
-  return {
-    done: job.done,
-    progress: () => {
-      const { bytes, fileIndex, queued } = job.progress();
-      return { bytes, totalBytes, file: nameOf(fileIndex), queued };
-    },
-    cancel: () => job.cancel(),
-  };
-}
 
 /** An item of the v1 list, with where its bytes are; pads have none. */
 type PlannedItem = FileItem & { content?: ContentFile };

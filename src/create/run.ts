@@ -1,4 +1,5 @@
 import { AbortError, MetainfoError, throwIfAborted } from '../errors.ts';
+import type { Digests, HashJob } from '../hash/plan.ts';
 import type { ProgressBar } from '../print/progress-bar.ts';
 
 /** How far a generation is. */
@@ -30,6 +31,24 @@ export interface Work<T> {
   progress(): Omit<Progress, 'seconds'>;
   /** `done` then rejects with `ERR_ABORTED`. */
   cancel(): void;
+}
+
+interface JobContent {
+  totalBytes: number;
+  /** The name of a file of the plan. */
+  nameOf: (index: number) => string;
+}
+
+/** A job as work. */
+export function workOf(job: HashJob, { totalBytes, nameOf }: JobContent): Work<Digests> {
+  return {
+    done: job.done,
+    progress: () => {
+      const { bytes, fileIndex, queued } = job.progress();
+      return { bytes, totalBytes, file: nameOf(fileIndex), queued };
+    },
+    cancel: () => job.cancel(),
+  };
 }
 
 const PROGRESS_INTERVAL_MS = 100;

@@ -2,7 +2,7 @@ import { constants } from 'node:fs';
 import { access, stat } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import nodePath from 'node:path';
-import { type Progress, type WatchOptions, type Work, watch } from '../create/run.ts';
+import { type WatchOptions, watch, workOf } from '../create/run.ts';
 import { layerRoots, raisedRoot } from '../digest/merkle.ts';
 import { fromSystemError, MetainfoError, shown, throwIfAborted, toHex } from '../errors.ts';
 import type { Engine } from '../hash/engine.ts';
@@ -248,7 +248,9 @@ async function check(torrent: Torrent, items: readonly Item[], context: Context)
   if (slices.length > 0) {
     const files = slices.map(({ plan }) => plan);
     const plan: HashPlan = { files, kind: aligned ? kind : 'v1', pieceLength, onMissing: 'fail', ...context.resources };
-    const digests = await watch(() => workOf(context.engine, plan, slices), context.options);
+    const totalBytes = slices.reduce((sum, { file, plan: { length } }) => sum + (file ? length : 0), 0);
+    const nameOf = (index: number) => slices[index]?.file?.path ?? '';
+    const digests = await watch(() => workOf(context.engine.start(plan), { totalBytes, nameOf }), context.options);
     if (kind !== 'v2') compareV1(torrent, runs, digests, good);
     if (plan.kind !== 'v1') compareV2(torrent, slices, digests, { good, first: kind === 'v2' });
   }
@@ -347,16 +349,6 @@ function slicesOf(
     }
   }
   return slices;
-}
-
-function workOf(engine: Engine, plan: HashPlan, slices: readonly Slice[]): Work<Digests> {
-  const job = engine.start(plan);
-  const totalBytes = slices.reduce((sum, { file, plan: { length } }) => sum + (file ? length : 0), 0);
-  const progress = (): Omit<Progress, 'seconds'> => {
-    const { bytes, fileIndex, queued } = job.progress();
-    return { bytes, totalBytes, file: slices[fileIndex]?.file?.path ?? '', queued };
-  };
-  return { done: job.done, progress, cancel: () => job.cancel() };
 }
 
 function compareV1(torrent: Torrent, runs: readonly [number, number][], { v1 }: Digests, good: Uint8Array): void {
