@@ -243,7 +243,8 @@ async function statAll(files: readonly Candidate[]): Promise<Status[]> {
   return statuses;
 }
 
-async function statNatively(files: readonly Candidate[]): Promise<Float64Array> {
+/** Four numbers a file, as `statFiles` of the addon gives them; empty where no addon loads. */
+export async function statNatively(files: readonly { real: string }[]): Promise<Float64Array> {
   try {
     return await binding().statFiles(Buffer.from(files.map(({ real }) => `${real}\0`).join('')));
   } catch (error) {
