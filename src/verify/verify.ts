@@ -181,10 +181,11 @@ async function filesOf(torrent: Torrent, path: string, signal: AbortSignal | und
 
 /** As the torrent says it, where that is safe to look for; of a hostile torrent the safe paths. */
 function namesOf(torrent: Torrent): string[] {
+  const paths = torrent.files.map(({ path }) => path);
+  const isSafe = (path: string) => path.split('/').every((part) => unsafeComponent(part) === null);
+  if (paths.every(isSafe)) return paths;
   const { safePaths } = torrent;
-  return torrent.files.map(({ path }, i) =>
-    path.split('/').every((part) => unsafeComponent(part) === null) ? path : (safePaths[i] as string),
-  );
+  return paths.map((path, i) => (isSafe(path) ? path : (safePaths[i] as string)));
 }
 
 /** v2: every file begins with a piece. */
