@@ -2,7 +2,7 @@ import { setMaxListeners } from 'node:events';
 import { MetainfoError } from '../errors.ts';
 import type { Engine } from '../hash/engine.ts';
 import { type Digests, type HashJob, type HashPlan, type PlanFile, planResources } from '../hash/plan.ts';
-import { BLOCK_SIZE } from '../layout/piece-length.ts';
+import { BLOCK_SIZE, powerOfTwoWithin } from '../layout/piece-length.ts';
 import type { ContentFile } from './content.ts';
 import type { Work } from './run.ts';
 import { type Ahead, type SourceFile, SourceReader } from './sources.ts';
@@ -217,8 +217,4 @@ export class Jobs {
     await Promise.allSettled(this.#ends);
     throw first.error;
   }
-}
-
-function powerOfTwoWithin(value: number): number {
-  return 2 ** Math.floor(Math.log2(Math.max(1, value)));
 }

@@ -1,6 +1,6 @@
 import { binding, type HashPlan, type PlanFile } from '../digest/binding.ts';
 import { MetainfoError } from '../errors.ts';
-import { BLOCK_SIZE, isPowerOfTwo } from '../layout/piece-length.ts';
+import { BLOCK_SIZE, isPowerOfTwo, powerOfTwoWithin } from '../layout/piece-length.ts';
 
 export type { Digests, HashJob, HashPlan, PlanFile } from '../digest/binding.ts';
 
@@ -55,7 +55,7 @@ export function planResources(
   if (readSize === null || readSize === undefined) {
     // As large as the limit allows every thread to have.
     const [most, lanes] = kind === 'v2' ? [DEFAULT_READ, 1] : [DEFAULT_SLICE, LANES];
-    const share = 2 ** Math.floor(Math.log2(limit / wanted / lanes));
+    const share = powerOfTwoWithin(limit / wanted / lanes);
     return { threads: wanted, readSize: Math.max(BLOCK_SIZE, Math.min(most, share)), memoryLimit: limit };
   }
   require(isPowerOfTwo(readSize) &&

@@ -15,7 +15,7 @@ import {
   MAX_THREADS,
   planResources,
 } from '../hash/plan.ts';
-import { BLOCK_SIZE, isPowerOfTwo, MAX_PIECE_LENGTH } from '../layout/piece-length.ts';
+import { BLOCK_SIZE, isPowerOfTwo, MAX_PIECE_LENGTH, powerOfTwoWithin } from '../layout/piece-length.ts';
 import { unsafeComponent } from '../layout/safe-path.ts';
 import { Issues } from '../model/issues.ts';
 import type { HashPool } from './pool.ts';
@@ -206,7 +206,7 @@ export abstract class HasherBase {
     const memoryLimit = this.memoryLimit ?? Math.max(DEFAULT_MEMORY_PER_THREAD, this.readSize) * threads;
     // An engine reads powers of two.
     const most = Math.max(BLOCK_SIZE, Math.min(this.readSize, memoryLimit));
-    return planResources({ threads, readSize: 2 ** Math.floor(Math.log2(most)), memoryLimit }, kind, threads);
+    return planResources({ threads, readSize: powerOfTwoWithin(most), memoryLimit }, kind, threads);
   }
 
   #requireNext({ path: name, chunk, idx }: Chunk): void {

@@ -41,3 +41,8 @@ export function isPowerOfTwo(value: unknown): value is number {
     typeof value === 'number' && Number.isSafeInteger(value) && value > 0 && 2 ** Math.round(Math.log2(value)) === value
   );
 }
+
+/** The largest power of two that is no larger; 1 for less. */
+export function powerOfTwoWithin(value: number): number {
+  return 2 ** Math.floor(Math.log2(Math.max(1, value)));
+}
