@@ -10,6 +10,7 @@ import type { TorrentVersion } from '../../model/discriminator.ts';
 import { exists, outputExists, type Torrent } from '../../model/torrent.ts';
 import { plural } from '../../print/pprint.ts';
 import { formatBytes, printable, printableJson } from '../../print/text.ts';
+import { interruptible } from '../interrupt.ts';
 import { collect, collectTier, parseDate, parsePieceLength, parseSize, parseThreads } from '../options.ts';
 import { stderr, stdout } from '../output.ts';
 
@@ -80,45 +81,36 @@ export function addCreate(program: Command): void {
     .option('-q, --quiet', 'no progress, no summary')
     .option('--json', 'one JSON object instead of the summary')
     .addHelpText('after', EXAMPLES)
-    .action(create);
+    .action((paths: string[], options: CreateOptions) => interruptible((signal) => create(paths, options, signal)));
 }
 
-async function create(paths: string[], options: CreateOptions): Promise<void> {
-  const stop = new AbortController();
-  const interrupt = (signal: NodeJS.Signals) => stop.abort(signal);
-  process.once('SIGINT', interrupt);
-  process.once('SIGTERM', interrupt);
-  try {
-    const roots = rootAndPaths(paths);
-    const name = options.name ?? path.basename(roots.pathRoot);
-    const target = outputPath(options.output, name);
-    if (!options.force && (await exists(target))) throw outputExists(target);
-    const folder = await realFolder(target);
-    const output = await relativeOutput(roots.pathRoot, path.join(folder, path.basename(target)));
+async function create(paths: string[], options: CreateOptions, signal: AbortSignal): Promise<void> {
+  const roots = rootAndPaths(paths);
+  const name = options.name ?? path.basename(roots.pathRoot);
+  const target = outputPath(options.output, name);
+  if (!options.force && (await exists(target))) throw outputExists(target);
+  const folder = await realFolder(target);
+  const output = await relativeOutput(roots.pathRoot, path.join(folder, path.basename(target)));
 
-    const filter = await globFilter(options, output);
-    const draft = new TorrentCreate({ ...draftFields(options), ...roots, ...filter });
-    const engine = nativeEngine();
-    const progress = !options.quiet && !options.json;
-    // The library writes the bar, and knows nothing of closed terminals.
-    if (progress) stderr();
-    const started = process.uptime();
-    const torrent = await draft.generate({
-      version: options.kind,
-      threads: options.threads ?? null,
-      memoryLimit: options.memoryLimit,
-      readSize: options.readSize,
-      progress,
-      signal: stop.signal,
-      engine,
-    });
-    const seconds = process.uptime() - started;
-    await torrent.write(target, { force: options.force ?? false });
-    report(torrent, { target, seconds, kernel: engine.kernel }, options);
-  } finally {
-    process.removeListener('SIGINT', interrupt);
-    process.removeListener('SIGTERM', interrupt);
-  }
+  const filter = await globFilter(options, output);
+  const draft = new TorrentCreate({ ...draftFields(options), ...roots, ...filter });
+  const engine = nativeEngine();
+  const progress = !options.quiet && !options.json;
+  // The library writes the bar, and knows nothing of closed terminals.
+  if (progress) stderr();
+  const started = process.uptime();
+  const torrent = await draft.generate({
+    version: options.kind,
+    threads: options.threads ?? null,
+    memoryLimit: options.memoryLimit,
+    readSize: options.readSize,
+    progress,
+    signal,
+    engine,
+  });
+  const seconds = process.uptime() - started;
+  await torrent.write(target, { force: options.force ?? false });
+  report(torrent, { target, seconds, kernel: engine.kernel }, options);
 }
 
 /** One path is the root itself; several are taken from the folder that they share. */

@@ -6,6 +6,7 @@ import { formatBytes, printable, printableJson } from '../../print/text.ts';
 import { type VerifiedFile, type VerifyReport, verify } from '../../verify/verify.ts';
 import { colorsFor } from '../colors.ts';
 import { FAILED } from '../exit.ts';
+import { interruptible } from '../interrupt.ts';
 import { contextOf, type ProfileOptions, parseSize, parseThreads, profileOptions } from '../options.ts';
 import { stderr, stdout, writeLines } from '../output.ts';
 
@@ -37,30 +38,25 @@ export function addVerify(program: Command): void {
     .option('--memory-limit <size>', 'for all buffers (default: 64MiB a thread)', parseSize)
     .option('-q, --quiet', 'no progress, and only what is wrong')
     .option('--json', 'one JSON object');
-  profileOptions(command).addHelpText('after', EXAMPLES).action(run);
+  profileOptions(command)
+    .addHelpText('after', EXAMPLES)
+    .action((file: string, path: string, options: VerifyOptions) =>
+      interruptible((signal) => run(file, path, options, signal)),
+    );
 }
 
-async function run(file: string, path: string, options: VerifyOptions): Promise<void> {
+async function run(file: string, path: string, options: VerifyOptions, signal: AbortSignal): Promise<void> {
   const torrent = await Torrent.read(file, { context: contextOf(options) });
-  const stop = new AbortController();
-  const interrupt = (signal: NodeJS.Signals) => stop.abort(signal);
-  process.once('SIGINT', interrupt);
-  process.once('SIGTERM', interrupt);
-  try {
-    const progress = !options.quiet && !options.json;
-    // The library writes the bar, and knows nothing of closed terminals.
-    if (progress) stderr();
-    const { only, fast, memoryLimit } = options;
-    const threads = options.threads ?? null;
-    const report = await verify(torrent, path, { only, fast, threads, memoryLimit, progress, signal: stop.signal });
-    if (!report.ok) process.exitCode = FAILED;
-    if (options.json)
-      await writeLines([printableJson({ ...report, bitfield: Buffer.from(report.bitfield).toString('hex') })]);
-    else await writeLines(linesOf(torrent, report, await colorsFor(stdout()), options.quiet ?? false));
-  } finally {
-    process.removeListener('SIGINT', interrupt);
-    process.removeListener('SIGTERM', interrupt);
-  }
+  const progress = !options.quiet && !options.json;
+  // The library writes the bar, and knows nothing of closed terminals.
+  if (progress) stderr();
+  const { only, fast, memoryLimit } = options;
+  const threads = options.threads ?? null;
+  const report = await verify(torrent, path, { only, fast, threads, memoryLimit, progress, signal });
+  if (!report.ok) process.exitCode = FAILED;
+  if (options.json)
+    await writeLines([printableJson({ ...report, bitfield: Buffer.from(report.bitfield).toString('hex') })]);
+  else await writeLines(linesOf(torrent, report, await colorsFor(stdout()), options.quiet ?? false));
 }
 
 function linesOf(torrent: Torrent, report: VerifyReport, colors: Colors, quiet: boolean): string[] {
