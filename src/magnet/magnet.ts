@@ -233,13 +233,13 @@ export function formatMagnet(magnet: Partial<Magnet>): string {
   for (const url of magnet.acceptableSources ?? []) add('as', url);
   for (const url of magnet.exactSources ?? []) add('xs', url);
   for (const { host, port } of peers ?? []) {
-    const text = host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
+    const text = peerText({ host, port });
     checked(text, peerOf, 'a peer');
     // Legible, as clients write it.
     parameters.push(`x.pe=${encode(text).replaceAll('%3A', ':').replaceAll('%5B', '[').replaceAll('%5D', ']')}`);
   }
   if (selectOnly) {
-    const text = selectOnly.map(([first, last]) => (first === last ? `${first}` : `${first}-${last}`)).join(',');
+    const text = selectText(selectOnly);
     checked(text, rangesOf, 'selectOnly');
     parameters.push(`so=${text}`);
   }
@@ -249,6 +249,16 @@ export function formatMagnet(magnet: Partial<Magnet>): string {
     add(key, value);
   }
   return `magnet:?${parameters.join('&')}`;
+}
+
+/** A peer as `x.pe` has it. */
+export function peerText({ host, port }: PeerAddress): string {
+  return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
+}
+
+/** Ranges of files as `so` has them (BEP 53). */
+export function selectText(ranges: NonNullable<Magnet['selectOnly']>): string {
+  return ranges.map(([first, last]) => (first === last ? `${first}` : `${first}-${last}`)).join(',');
 }
 
 function encode(text: string): string {

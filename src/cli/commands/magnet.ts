@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { type Magnet, type PeerAddress, parseMagnet } from '../../magnet/magnet.ts';
+import { type Magnet, parseMagnet, peerText, selectText } from '../../magnet/magnet.ts';
 import { Torrent } from '../../model/torrent.ts';
 import { printable, printableJson } from '../../print/text.ts';
 import { contextOf, type ProfileOptions, profileOptions } from '../options.ts';
@@ -37,8 +37,6 @@ async function magnet(input: string, options: MagnetOptions): Promise<void> {
 }
 
 function linesOf(link: Magnet): string[] {
-  const peer = ({ host, port }: PeerAddress) => (host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`);
-  const range = ([first, last]: [number, number]) => (first === last ? `${first}` : `${first}-${last}`);
   const rows: [string, string | null][] = [
     ['name', link.displayName],
     ['infohash v1', link.infohashV1],
@@ -48,8 +46,8 @@ function linesOf(link: Magnet): string[] {
     ...link.webseeds.map((url): [string, string] => ['webseed', url]),
     ...link.acceptableSources.map((url): [string, string] => ['source', url]),
     ...link.exactSources.map((url): [string, string] => ['source', url]),
-    ...link.peers.map((one): [string, string] => ['peer', peer(one)]),
-    ['files', link.selectOnly?.map(range).join(',') ?? null],
+    ...link.peers.map((one): [string, string] => ['peer', peerText(one)]),
+    ['files', link.selectOnly && selectText(link.selectOnly)],
     ...link.extra.map(([key, value]): [string, string] => [key, value]),
   ];
   return rows.flatMap(([key, value]) => (value === null ? [] : [`${printable(key).padEnd(12)} ${printable(value)}`]));
