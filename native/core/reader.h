@@ -36,6 +36,9 @@ struct FileStatus {
   double mode = 0;
   double size = 0;
   double mtime_ms = 0;
+  double ctime_ms = 0;  // when anything of it changed last, its times too: nobody can set it back
+  double device = 0;
+  double inode = 0;
 };
 FileStatus file_status(const char* path);
 

@@ -22,14 +22,17 @@ struct stat status_of(int descriptor, const PlanFile& file) {
 }
 
 // The same arithmetic as Node's fs.Stats.mtimeMs, so that an unchanged file gives an equal double.
-double mtime_ms(const struct stat& status) {
-#ifdef __APPLE__
-  const timespec& time = status.st_mtimespec;
-#else
-  const timespec& time = status.st_mtim;
-#endif
+double milliseconds(const timespec& time) {
   return static_cast<double>(time.tv_sec) * 1e3 + static_cast<double>(time.tv_nsec) / 1e6;
 }
+
+#ifdef __APPLE__
+double mtime_ms(const struct stat& status) { return milliseconds(status.st_mtimespec); }
+double ctime_ms(const struct stat& status) { return milliseconds(status.st_ctimespec); }
+#else
+double mtime_ms(const struct stat& status) { return milliseconds(status.st_mtim); }
+double ctime_ms(const struct stat& status) { return milliseconds(status.st_ctim); }
+#endif
 
 void require_as_planned(const struct stat& status, const PlanFile& file) {
   const auto size = static_cast<std::uint64_t>(status.st_size);
@@ -116,9 +119,15 @@ void Reader::check_unchanged() const {
 FileStatus file_status(const char* path) {
   struct stat status;
   while (::stat(path, &status) != 0) {
-    if (errno != EINTR) return {errno, 0, 0, 0};
+    if (errno != EINTR) return {errno};
   }
-  return {0, static_cast<double>(status.st_mode), static_cast<double>(status.st_size), mtime_ms(status)};
+  return {0,
+          static_cast<double>(status.st_mode),
+          static_cast<double>(status.st_size),
+          mtime_ms(status),
+          ctime_ms(status),
+          static_cast<double>(status.st_dev),
+          static_cast<double>(status.st_ino)};
 }
 
 }  // namespace metainfo

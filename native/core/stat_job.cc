@@ -34,6 +34,9 @@ bool StatJob::work(const Served& served) noexcept {
       out[1] = status.mode;
       out[2] = status.size;
       out[3] = status.mtime_ms;
+      out[4] = status.ctime_ms;
+      out[5] = status.device;
+      out[6] = status.inode;
     }
     if (served(kBatchBytes)) return false;
   }

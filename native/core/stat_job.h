@@ -16,9 +16,9 @@ class StatJob final : public Crew {
   explicit StatJob(std::string paths, Budget& budget = Budget::process());
   ~StatJob() override { stop(); }
 
-  // Of each file four numbers: errno of stat(2), or 0 and then st_mode, st_size, and Node's mtimeMs. Empty
-  // when it was cancelled, or the system had no thread to give.
-  static constexpr std::size_t kNumbers = 4;
+  // Of each file seven numbers: errno of stat(2), or 0 and then st_mode, st_size, Node's mtimeMs and ctimeMs,
+  // st_dev, st_ino. Empty when it was cancelled, or the system had no thread to give.
+  static constexpr std::size_t kNumbers = 7;
   std::vector<double>& outcome() { return numbers_; }
 
  private:

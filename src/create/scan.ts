@@ -235,7 +235,7 @@ async function statAll(files: readonly Candidate[]): Promise<Status[]> {
   if (numbers.length === 0) return Promise.all(files.map(({ real, shown }) => statusOf(real, shown)));
   const statuses: Status[] = [];
   for (const [i, { real, shown }] of files.entries()) {
-    const number = (index: number) => numbers[i * 4 + index] as number;
+    const number = (index: number) => numbers[i * STAT_NUMBERS + index] as number;
     // Node has the words for what is wrong.
     if (number(0) !== 0) statuses.push(await statusOf(real, shown));
     else statuses.push({ mode: number(1), size: number(2), mtimeMs: number(3) });
@@ -243,7 +243,10 @@ async function statAll(files: readonly Candidate[]): Promise<Status[]> {
   return statuses;
 }
 
-/** Four numbers a file, as `statFiles` of the addon gives them; empty where no addon loads. */
+/** How many numbers {@link statNatively} gives of a file. */
+export const STAT_NUMBERS = 7;
+
+/** What stat(2) says of files, as `statFiles` of the addon gives it; empty where no addon loads. */
 export async function statNatively(files: readonly { real: string }[]): Promise<Float64Array> {
   try {
     return await binding().statFiles(Buffer.from(files.map(({ real }) => `${real}\0`).join('')));

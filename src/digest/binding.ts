@@ -79,8 +79,8 @@ export interface Binding {
   readonly active: { readonly sha1: string; readonly sha256: string };
   readonly HashJob: new (plan: HashPlan) => HashJob;
   /**
-   * What stat(2) says of files, links followed, on threads of its own: four numbers a file, errno (or 0), mode, size and
-   * `mtimeMs`. Empty when the system has no thread to give.
+   * What stat(2) says of files, links followed, on threads of its own: seven numbers a file, errno (or 0), mode, size,
+   * `mtimeMs`, `ctimeMs`, device and inode. Empty when the system has no thread to give.
    *
    * @param paths The system's bytes, each path ended by a zero byte.
    */

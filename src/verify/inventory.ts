@@ -1,7 +1,7 @@
 import { constants, type Dirent } from 'node:fs';
 import { readdir, realpath, stat } from 'node:fs/promises';
 import nodePath from 'node:path';
-import { statNatively } from '../create/scan.ts';
+import { STAT_NUMBERS, statNatively } from '../create/scan.ts';
 import { fromSystemError, throwIfAborted } from '../errors.ts';
 
 /** A file that is there, with links resolved; why it cannot be read; or that it is a link to a folder. */
@@ -88,7 +88,7 @@ async function lookAtAll(files: readonly { real: string }[]): Promise<Found[]> {
   const numbers = await statNatively(files);
   return Promise.all(
     files.map(({ real }, i): Found | Promise<Found> => {
-      const [error, mode, size, mtimeMs] = numbers.subarray(i * 4, i * 4 + 4);
+      const [error, mode, size, mtimeMs] = numbers.subarray(i * STAT_NUMBERS);
       const isFile = error === 0 && ((mode as number) & constants.S_IFMT) === constants.S_IFREG;
       // Of all others it is told what is wrong.
       return isFile ? { diskPath: real, size: size as number, mtimeMs: mtimeMs as number } : look(real);

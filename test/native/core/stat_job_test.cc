@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 
 #include <cerrno>
+#include <cmath>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -50,16 +51,21 @@ TEST("stat job: every path's numbers, in order, however many threads there are")
       const std::vector<double> numbers = outcome_of(paths, threads);
       CHECK_EQUAL(numbers.size(), count * StatJob::kNumbers);
       for (std::size_t i = 0; i < count; ++i) {
-        const std::vector<double> found(numbers.begin() + static_cast<std::ptrdiff_t>(4 * i),
-                                        numbers.begin() + static_cast<std::ptrdiff_t>(4 * i + 4));
+        const auto first = numbers.begin() + static_cast<std::ptrdiff_t>(StatJob::kNumbers * i);
+        const std::vector<double> found(first, first + StatJob::kNumbers);
         if (i % 7 == 3) {
-          CHECK_EQUAL(found, (std::vector<double>{ENOENT, 0, 0, 0}));
+          CHECK_EQUAL(found, (std::vector<double>{ENOENT, 0, 0, 0, 0, 0, 0}));
           continue;
         }
         CHECK_EQUAL(found[0], 0);
         CHECK_EQUAL(static_cast<unsigned>(found[1]) & S_IFMT, static_cast<unsigned>(S_IFREG));
         CHECK_EQUAL(found[2], static_cast<double>(sizes[i]));
         CHECK_EQUAL(found[3], TempFolder::kMtimeMs);
+        struct stat status {};
+        CHECK_EQUAL(::stat(folder.path(std::to_string(i)).c_str(), &status), 0);
+        CHECK_EQUAL(found[5], static_cast<double>(status.st_dev));
+        CHECK_EQUAL(found[6], static_cast<double>(status.st_ino));
+        CHECK(std::floor(found[4] / 1e3) == static_cast<double>(status.st_ctime));
       }
     }
   }
