@@ -33,6 +33,8 @@ const { metafile, outputFiles } = await build({
   format: 'cjs',
   // Sources look for package.json and the addon two folders above their own: so far above dist/cli they are too.
   define: { 'import.meta.dirname': '__dirname' },
+  // Optional, and with native code of its own.
+  external: ['lmdb'],
   plugins: [lazyBuiltins],
   logLevel: 'warning',
   metafile: true,

@@ -13,6 +13,7 @@ export {
 } from './bencode/decode.ts';
 export { encode } from './bencode/encode.ts';
 export { type BencodeMap, type BencodeValue, type Encodable, RawBencode } from './bencode/value.ts';
+export { type CacheChoice, type CacheStats, cacheStats, clearCache } from './create/cache.ts';
 export type { GenerateOptions } from './create/generate.ts';
 export type { Progress, WatchOptions } from './create/run.ts';
 export type { ScanFilter } from './create/scan.ts';
@@ -24,6 +25,8 @@ export {
   type TrackerFields,
 } from './create/torrent-create.ts';
 export { type Difference, differences, type EditOptions, edit, type TorrentChanges } from './edit/edit.ts';
+export { type Updated, type UpdateOptions, update } from './edit/update.ts';
+export { type Upgraded, type UpgradeOptions, upgrade } from './edit/upgrade.ts';
 export {
   AbortError,
   ERROR_CODES,

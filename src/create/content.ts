@@ -1,4 +1,4 @@
-import type { PlanFile } from '../hash/plan.ts';
+import { type Digests, type HashPlan, layerCount, type PlanFile } from '../hash/plan.ts';
 import type { ScannedFile } from './scan.ts';
 import type { SourceFile } from './sources.ts';
 
@@ -13,6 +13,12 @@ export interface TreeDigests {
   root: Uint8Array | null;
   /** 32 bytes a piece, packed; empty unless the file is longer than a piece. */
   layer: Uint8Array;
+}
+
+/** What a file hashes to that begins with a piece. */
+export interface FileDigests extends TreeDigests {
+  /** v1: 20 bytes a piece, packed; the last with the pad after the file, where there is one. */
+  pieces: Uint8Array;
 }
 
 /** What the files of a torrent hash to, in its order. */
@@ -38,4 +44,42 @@ export function padOnPlan(length: number): PlanFile {
 /** A part of what is in memory. */
 export function inMemory(data: Uint8Array, offset = 0, length = data.length): PlanFile {
   return { path: null, data, offset, length, size: data.length, mtimeMs: Number.NaN };
+}
+
+/** A file on a plan where each begins with a piece: there is a pad after it when its last piece is to be filled. */
+export interface AlignedFile {
+  plan: PlanFile;
+  isPadded: boolean;
+}
+
+/** The pad after a file: none, or one. */
+export function padAfter(length: number, pieceLength: number): PlanFile[] {
+  const missing = (pieceLength - (length % pieceLength)) % pieceLength;
+  return missing > 0 ? [padOnPlan(missing)] : [];
+}
+
+/** The files with their pads. */
+export function alignedPlan(files: readonly AlignedFile[], pieceLength: number): PlanFile[] {
+  return files.flatMap(({ plan, isPadded }) => [plan, ...(isPadded ? padAfter(plan.length, pieceLength) : [])]);
+}
+
+/** Whose is what of the digests of an {@link alignedPlan}: views of them, a file each. */
+export function splitDigests(
+  files: readonly AlignedFile[],
+  { v1, v2 }: Digests,
+  { kind, pieceLength }: Pick<HashPlan, 'kind' | 'pieceLength'>,
+): FileDigests[] {
+  let [piece, layerAt, at] = [0, 0, 0];
+  return files.map(({ plan, isPadded }) => {
+    const { length } = plan;
+    const [pieceFrom, layerFrom, index] = [piece, layerAt, at];
+    piece += kind === 'v2' ? 0 : Math.ceil(length / pieceLength) * 20;
+    layerAt += layerCount(plan, pieceLength) * 32;
+    at += isPadded && length % pieceLength !== 0 ? 2 : 1;
+    return {
+      pieces: v1?.subarray(pieceFrom, piece) ?? new Uint8Array(),
+      root: v2 && length > 0 ? v2.roots.subarray(index * 32, (index + 1) * 32) : null,
+      layer: v2?.layers.subarray(layerFrom, layerAt) ?? new Uint8Array(),
+    };
+  });
 }

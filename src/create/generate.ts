@@ -4,14 +4,7 @@ import type { Encodable, RawBencode } from '../bencode/value.ts';
 import { MetainfoError, shown, throwIfAborted, toHex } from '../errors.ts';
 import type { Engine } from '../hash/engine.ts';
 import { nativeEngine } from '../hash/native.ts';
-import {
-  type Digests,
-  type HashPlan,
-  layerCount,
-  type PlanFile,
-  planResources,
-  type ResourceOptions,
-} from '../hash/plan.ts';
+import { type HashPlan, planResources, type ResourceOptions } from '../hash/plan.ts';
 import { addPadfiles, isPadFile } from '../layout/padding.ts';
 import { checkPieceLength, choosePieceLength } from '../layout/piece-length.ts';
 import { unsafeComponent } from '../layout/safe-path.ts';
@@ -22,7 +15,18 @@ import { HashList } from '../model/hash-list.ts';
 import { encodeFileList, encodeFlatTree } from '../model/raw-files.ts';
 import { Torrent } from '../model/torrent.ts';
 import { encodeFields, INFO, TORRENT } from '../model/wire.ts';
-import { type ContentFile, type Hashed, onPlan, padOnPlan, type TreeDigests } from './content.ts';
+import { type CacheChoice, type HashCache, openCache, type Wanted } from './cache.ts';
+import {
+  type AlignedFile,
+  alignedPlan,
+  type ContentFile,
+  type FileDigests,
+  type Hashed,
+  onPlan,
+  padAfter,
+  splitDigests,
+  type TreeDigests,
+} from './content.ts';
 import { vanished, type WatchOptions, watch, workOf } from './run.ts';
 import { parseSimilar } from './similar.ts';
 import { type SourceFile, sourceFiles, takeStreams } from './sources.ts';
@@ -36,6 +40,11 @@ export interface GenerateOptions extends ResourceOptions, WatchOptions {
   padding?: boolean;
   /** Pad after the last file too, as libtorrent from 2.0.8 does. Default true. */
   tailPad?: boolean;
+  /**
+   * Keep what files hash to, and take it from there while they are what they were: `auto` for the user's cache folder, or
+   * a folder; false (default) for none. It needs the package `lmdb`. Drafts with streams among their sources do without.
+   */
+  cache?: CacheChoice | undefined;
   /** Default: the native one. */
   engine?: Engine | undefined;
 }
@@ -55,7 +64,53 @@ export async function generate(draft: TorrentCreate, options: GenerateOptions): 
 }
 
 async function make(draft: TorrentCreate, sources: readonly SourceFile[], options: GenerateOptions): Promise<Torrent> {
-  const { version = 'hybrid', signal, engine = nativeEngine() } = options;
+  // Before the work, not after it.
+  const creationDate = draft.fields.creationDate ?? sourceDate();
+  const content = await hashContent(draft, { ...options, sources });
+  const { single, lengths, pieceLength, pieces, list, flat, pieceLayers } = content;
+  requireSameAsDraft(draft, content);
+  const length = single && pieces ? (lengths[0] as number) : null;
+  const name = draft.info.name as string;
+  const own = { name, pieceLength, pieces, length, files: null, metaVersion: flat && 2, fileTree: null };
+  const info = encodeFields({ ...draft.info, ...own }, INFO);
+  if (list) info.set('files', list);
+  if (flat) info.set('file tree', encodeFlatTree(flat));
+  const torrent = Torrent.fromBytes(encode(assemble(draft, { info, creationDate, pieceLayers })));
+  rememberTimes(torrent, content.files);
+  return torrent;
+}
+
+/** What the files of a draft are in a torrent. */
+export interface TorrentContent {
+  /** Whether the torrent is one file, not a folder. */
+  single: boolean;
+  /** In the torrent's order. */
+  files: readonly ContentFile[];
+  /** Bytes of each. */
+  lengths: readonly number[];
+  pieceLength: number;
+  /** v1 and hybrid. */
+  pieces: HashList | null;
+  /** The v1 `files`. */
+  list: RawBencode | null;
+  /** v2 and hybrid: the files of the tree, in its order. */
+  flat: FlatFile[] | null;
+  pieceLayers: Map<string, HashList> | null;
+  /** Bytes of content that were hashed: the others were known. */
+  bytesRead: number;
+}
+
+export interface ContentOptions extends GenerateOptions {
+  sources: readonly SourceFile[];
+  /** BEP 47 flags of files, by their path with `/`. */
+  attrs?: ReadonlyMap<string, string>;
+  /** What files are known to hash to where each begins with a piece: null for those that are to be read. */
+  known?: (files: readonly ContentFile[], wanted: Wanted) => (FileDigests | null)[];
+}
+
+/** Finds the files of a draft and hashes them. */
+export async function hashContent(draft: TorrentCreate, options: ContentOptions): Promise<TorrentContent> {
+  const { version = 'hybrid', signal, engine = nativeEngine(), sources } = options;
   if (!Object.hasOwn(TorrentVersion, version)) {
     throw new MetainfoError('ERR_INVALID_ARGUMENT', `version must be v1, v2 or hybrid, not ${shown(version)}.`);
   }
@@ -63,23 +118,28 @@ async function make(draft: TorrentCreate, sources: readonly SourceFile[], option
   const wanted = draft.fields.pieceLength ?? draft.info.pieceLength;
   if (wanted != null) checkPieceLength(wanted, version);
   const name = checkName(draft.info.name as string);
-  // Before the work, not after it.
-  const creationDate = draft.fields.creationDate ?? sourceDate();
   throwIfAborted(signal);
+  const cache = await openCache(options.cache);
+  try {
+    const { single, files } = await draft.findFiles({ v1Order: version === 'v1', sources, signal });
+    const attrs = options.attrs ?? attrsOf(draft);
+    const context = { draft, version, wanted, engine, resources, options, single, sources, cache, attrs };
+    const { pieceLength, list, hashed, bytesRead } = await hashFiles(files, context);
+    const { lengths } = hashed;
+    const pieces = hashed.pieces && new HashList(hashed.pieces, 20);
+    const v2 = hashed.trees && v2Content(files, hashed, { singleName: single ? name : null, attrs });
+    const { flat, pieceLayers } = v2 ?? { flat: null, pieceLayers: null };
+    return { single, files, lengths, pieceLength, pieces, list, flat, pieceLayers, bytesRead };
+  } finally {
+    await cache?.close();
+  }
+}
 
-  const { single, files } = await draft.findFiles({ v1Order: version === 'v1', sources, signal });
-  const context = { draft, version, wanted, engine, resources, options, single, sources };
-  const { pieceLength, list, hashed } = await hashFiles(files, context);
-  const length = single && version !== 'v2' ? (hashed.lengths[0] as number) : null;
-  const pieces = hashed.pieces && new HashList(hashed.pieces, 20);
-  const v2 = hashed.trees && v2Content(files, hashed, single ? name : null);
-  requireSameAsDraft(draft, files, { lengths: hashed.lengths, pieces, ...v2 });
-
-  const own = { name, pieceLength, pieces, length, files: null, metaVersion: v2 && 2, fileTree: null };
-  const info = encodeFields({ ...draft.info, ...own }, INFO);
-  if (list) info.set('files', list);
-  if (v2) info.set('file tree', encodeFlatTree(v2.flat));
-  return Torrent.fromBytes(encode(assemble(draft, { info, creationDate, pieceLayers: v2?.pieceLayers ?? null })));
+/** Flags that the draft gives to its files. */
+function attrsOf({ info: { files, fileTree } }: TorrentCreate): Map<string, string> {
+  const listed = (files ?? []).filter((file) => !isPadFile(file));
+  const given = [...listed, ...flattenTree(fileTree ?? new Map())];
+  return new Map(given.flatMap(({ path, attr }) => (attr == null ? [] : [[path.join('/'), attr]])));
 }
 
 interface Files {
@@ -91,7 +151,9 @@ interface Files {
   sources: readonly SourceFile[];
   engine: Engine;
   resources: ReturnType<typeof planResources>;
-  options: GenerateOptions;
+  options: ContentOptions;
+  cache: HashCache | null;
+  attrs: ReadonlyMap<string, string>;
 }
 
 interface HashedFiles {
@@ -99,6 +161,7 @@ interface HashedFiles {
   /** The v1 `files`. */
   list: RawBencode | null;
   hashed: Hashed;
+  bytesRead: number;
 }
 
 async function hashFiles(files: readonly ContentFile[], context: Files): Promise<HashedFiles> {
@@ -110,37 +173,28 @@ async function hashFiles(files: readonly ContentFile[], context: Files): Promise
   const pieceLength = wanted ?? (known ? choosePieceLength(sum(lengths)) : UNKNOWN_PIECE_LENGTH);
   const encodeList = (sizes: readonly number[]) =>
     version === 'v2' || single ? null : encodeFileList(v1List(files, sizes, { ...context, pieceLength }));
+  const isPadded = padding(files, lengths, context);
   if (streams.length === 0) {
-    const items = v1List(files, lengths, { ...context, pieceLength });
-    const plan: HashPlan = { files: planFiles(items), kind: version, pieceLength, onMissing: 'fail', ...resources };
-    const totalBytes = sum(lengths);
-    const nameOf = (index: number) => items[index]?.path.join('/') || (draft.info.name as string);
+    const hashing = hashStill(files, { ...context, pieceLength, isPadded });
     // What needs no hash is made while the files are hashed.
-    const [digests, list] = await Promise.all([
-      watch(() => workOf(engine.start(plan), { totalBytes, nameOf }), options),
-      version === 'v2' || single ? null : encodeFileList(items),
-    ]).catch((error) => {
+    const [{ hashed, bytesRead }, list] = await Promise.all([hashing, encodeList(lengths)]).catch((error) => {
       throw vanished(error);
     });
-    const trees = digests.v2 ? treesOf(items, plan, digests.v2) : null;
-    return { pieceLength, list, hashed: { lengths, pieces: digests.v1 ?? null, trees } };
+    return { pieceLength, list, hashed, bytesRead };
   }
 
-  const padded = version !== 'v2' && hasPads(context) && files.length > 1;
-  const tailPad = options.tailPad ?? true;
-  if (padded && !tailPad && !known) {
+  if (isPadded && !(options.tailPad ?? true) && !known) {
     const path = files.find(({ length }) => length === null)?.path.join('/');
     throw new MetainfoError('ERR_SIZE_UNKNOWN', `Without a pad at the end, the size of ${path} must be given.`, {
       path,
     });
   }
-  const last = lengths.findLastIndex((length) => length > 0);
   const content = {
     files,
     streams,
     kind: version,
     pieceLength,
-    isPadded: padded ? (index: number) => tailPad || index < last : null,
+    isPadded,
     threads: resources.threads,
     // Room for some pieces, unless something else was asked for.
     memoryLimit: options.memoryLimit ?? Math.max(resources.memoryLimit, 8 * pieceLength),
@@ -150,14 +204,91 @@ async function hashFiles(files: readonly ContentFile[], context: Files): Promise
     throw vanished(error);
   });
   requireContent(hashed.lengths, draft);
-  return { pieceLength, list: encodeList(hashed.lengths), hashed };
+  return { pieceLength, list: encodeList(hashed.lengths), hashed, bytesRead: sum(hashed.lengths) };
+}
+
+/** Which files have their last piece filled; null when files begin where the one before ends. */
+function padding(files: readonly ContentFile[], lengths: readonly number[], context: Files) {
+  if (!hasPads(context) || files.length === 1) return null;
+  const tailPad = context.options.tailPad ?? true;
+  const last = tailPad ? files.length : lengths.findLastIndex((length) => length > 0);
+  return (index: number) => index < last;
+}
+
+interface StillFiles extends Files {
+  pieceLength: number;
+  isPadded: ((index: number) => boolean) | null;
+}
+
+/** Hashes files on disk and in memory, as far as it is not known what they hash to. */
+async function hashStill(files: readonly ContentFile[], context: StillFiles) {
+  const { version: kind, engine, resources, options, pieceLength, isPadded, cache } = context;
+  const lengths = files.map(({ length }) => length as number);
+  const all = files.map((file, index) => ({ file, plan: onPlan(file), isPadded: isPadded?.(index) ?? false }));
+  const hash = (some: typeof all) => {
+    const plan: HashPlan = {
+      files: alignedPlan(some, pieceLength),
+      kind,
+      pieceLength,
+      onMissing: 'fail',
+      ...resources,
+    };
+    const totalBytes = sum(some.map(({ plan: { length } }) => length));
+    const nameOf = (index: number) => ownerOf(some, index, pieceLength).path.join('/') || context.draft.info.name || '';
+    return watch(() => workOf(engine.start(plan), { totalBytes, nameOf }), options);
+  };
+  if (kind === 'v1' && !isPadded && files.length > 1) {
+    // A piece may hold parts of several files: all are known, or none.
+    const row = cache && (await cache.findRow(files, pieceLength));
+    const pieces = row?.pieces ?? ((await hash(all)).v1 as Uint8Array);
+    if (row && !row.pieces) await cache.keepRow(row, pieces);
+    return { hashed: { lengths, pieces, trees: null }, bytesRead: row?.pieces ? 0 : sum(lengths) };
+  }
+  const wanted = { kind, pieceLength, isPadded: (index: number) => isPadded?.(index) ?? false };
+  const known = options.known?.(files, wanted) ?? files.map(() => null);
+  const cached = cache && (await cache.find(files, known, wanted));
+  const found = cached?.digests ?? known;
+  const rest = all.filter((_, index) => !found[index]);
+  const digests = rest.length > 0 ? await hash(rest) : null;
+  const read = digests ? splitDigests(rest, digests, wanted) : [];
+  if (cached) await cache.keep(cached, read);
+  let at = 0;
+  const each = found.map((one) => one ?? (read[at++] as FileDigests));
+  const all20 = rest.length === all.length ? digests?.v1 : Buffer.concat(each.map(({ pieces }) => pieces));
+  return {
+    hashed: { lengths, pieces: kind === 'v2' ? null : (all20 as Uint8Array), trees: kind === 'v1' ? null : each },
+    bytesRead: sum(rest.map(({ plan }) => plan.length)),
+  };
+}
+
+/** The file that is at an index of an aligned plan, or the one that its pad is after. */
+function ownerOf(files: readonly (AlignedFile & { file: ContentFile })[], index: number, pieceLength: number) {
+  let at = 0;
+  const owner = files.find(({ plan, isPadded }) => {
+    at += isPadded ? 1 + padAfter(plan.length, pieceLength).length : 1;
+    return index < at;
+  });
+  return (owner ?? (files.at(-1) as (typeof files)[number])).file;
+}
+
+/** When the files of a torrent were changed last, as they were found: a number a file. */
+const times = new WeakMap<Torrent, Float64Array>();
+
+/** For {@link timesOf}. */
+export function rememberTimes(torrent: Torrent, files: readonly ContentFile[]): void {
+  times.set(
+    torrent,
+    Float64Array.from(files, ({ mtimeMs }) => mtimeMs ?? Number.NaN),
+  );
+}
+
+/** The `mtimeMs` of the files of a torrent that this process has made, in their order: NaN for what was on no disk. */
+export function timesOf(torrent: Torrent): Float64Array | undefined {
+  return times.get(torrent);
 }
 
 /** For content whose size nobody knows: what is chosen for 512 MiB to 1 GiB. */
 const UNKNOWN_PIECE_LENGTH = 2 ** 20;
-
-/** An item of the v1 list, with where its bytes are; pads have none. */
-type PlannedItem = FileItem & { content?: ContentFile };
 
 /** Whether files begin with a piece in the v1 description. */
 function hasPads({ version, single, options }: Files): boolean {
@@ -169,53 +300,44 @@ function v1List(
   files: readonly ContentFile[],
   lengths: readonly number[],
   list: Files & { pieceLength: number },
-): PlannedItem[] {
-  const { draft, pieceLength, options } = list;
+): FileItem[] {
+  const { draft, pieceLength, options, attrs } = list;
   // What the draft says of a file beside its size, such as attr, stays.
   const given = draft.info.files && new Map(draft.info.files.map((item) => [item.path.join('/'), item]));
-  const items: PlannedItem[] = files.map((content, index) => {
-    const { path } = content;
-    return { ...given?.get(path.join('/')), length: lengths[index] as number, path, content };
+  const items = files.map(({ path }, index): FileItem => {
+    const attr = attrs.get(path.join('/'));
+    const length = lengths[index] as number;
+    return { ...given?.get(path.join('/')), ...(attr !== undefined && { attr }), length, path };
   });
   return hasPads(list) ? addPadfiles(items, pieceLength, { tailPad: options.tailPad ?? true }) : items;
 }
 
-function planFiles(items: readonly PlannedItem[]): HashPlan['files'] {
-  return items.map(({ length, content }) => (content ? onPlan(content) : padOnPlan(length)));
+type V2Content = { [K in 'flat' | 'pieceLayers']: NonNullable<TorrentContent[K]> };
+
+interface V2Options {
+  /** The one file's name, when the torrent is no folder. */
+  singleName: string | null;
+  attrs: Files['attrs'];
 }
 
-/** What the files of a plan hash to, pads left out. */
-function treesOf(
-  items: readonly PlannedItem[],
-  plan: HashPlan,
-  { roots, layers }: NonNullable<Digests['v2']>,
-): TreeDigests[] {
-  const trees: TreeDigests[] = [];
-  let at = 0;
-  for (const [index, { length, content }] of items.entries()) {
-    if (!content) continue;
-    const end = at + layerCount(plan.files[index] as PlanFile, plan.pieceLength) * 32;
-    const root = length > 0 ? roots.subarray(index * 32, (index + 1) * 32) : null;
-    trees.push({ root, layer: layers.subarray(at, end) });
-    at = end;
-  }
-  return trees;
-}
-
-interface V2Content {
-  /** In the tree's order. */
-  flat: FlatFile[];
-  pieceLayers: Map<string, HashList>;
-}
-
-/** The files of the tree and the layers; `singleName` is the one file's name when the torrent is no folder. */
-function v2Content(files: readonly ContentFile[], { lengths, trees }: Hashed, singleName: string | null): V2Content {
+/** The files of the tree and the layers. */
+function v2Content(
+  files: readonly ContentFile[],
+  { lengths, trees }: Hashed,
+  { singleName, attrs }: V2Options,
+): V2Content {
   const pieceLayers = new Map<string, HashList>();
   const flat = files.map(({ path }, index): FlatFile => {
     const { root, layer } = (trees as readonly TreeDigests[])[index] as TreeDigests;
     if (root && layer.length > 0) pieceLayers.set(toHex(root), new HashList(layer, 32));
     const length = lengths[index] as number;
-    return { length, piecesRoot: root, path: singleName === null ? path : [singleName] };
+    const attr = attrs.get(path.join('/'));
+    return {
+      ...(attr !== undefined && { attr }),
+      length,
+      piecesRoot: root,
+      path: singleName === null ? path : [singleName],
+    };
   });
   return { flat, pieceLayers };
 }
@@ -285,13 +407,7 @@ function sum(lengths: readonly number[]): number {
 /** Sizes and hashes that a draft gives must be those of the files. */
 function requireSameAsDraft(
   { info: given, fields }: TorrentCreate,
-  files: readonly ContentFile[],
-  {
-    lengths,
-    pieces,
-    flat = [],
-    pieceLayers,
-  }: Partial<V2Content> & Pick<Hashed, 'lengths'> & { pieces: HashList | null },
+  { files, lengths, pieces, flat, pieceLayers }: TorrentContent,
 ): void {
   const mismatch = (what: string) => {
     const message = `${what} in the draft is not that of the files: leave it out, or mend the files.`;
@@ -302,7 +418,7 @@ function requireSameAsDraft(
   if (given.length != null && given.length !== lengths[0]) throw mismatch('length');
   if (given.files || given.fileTree) {
     const sizes = new Map(files.map(({ path }, index) => [path.join('/'), lengths[index]]));
-    const leaves = new Map(flat.map((file) => [file.path.join('/'), file]));
+    const leaves = new Map((flat ?? []).map((file) => [file.path.join('/'), file]));
     const listed = (given.files ?? []).filter((file) => !isPadFile(file));
     for (const { path, length, piecesRoot } of [...listed, ...flattenTree(given.fileTree ?? new Map())] as FlatFile[]) {
       const name = path.join('/');

@@ -1,8 +1,18 @@
 import { layerRoots, merkleRoot, raisedRoot, zeroRoot } from '../digest/merkle.ts';
 import type { Engine } from '../hash/engine.ts';
-import { type Digests, layerCount, type PlanFile } from '../hash/plan.ts';
+import type { Digests, PlanFile } from '../hash/plan.ts';
 import { BLOCK_SIZE } from '../layout/piece-length.ts';
-import { type ContentFile, type Hashed, inMemory, onPlan, padOnPlan, type TreeDigests } from './content.ts';
+import {
+  alignedPlan,
+  type ContentFile,
+  type FileDigests,
+  type Hashed,
+  inMemory,
+  onPlan,
+  padAfter,
+  splitDigests,
+  type TreeDigests,
+} from './content.ts';
 import { Jobs, type StreamedContent } from './jobs.ts';
 import type { Work } from './run.ts';
 import type { SourceFile } from './sources.ts';
@@ -11,11 +21,9 @@ import type { SourceFile } from './sources.ts';
 // in memory. In v2 and hybrid, and in v1 with pads, files begin with a piece: each is hashed by itself, several at once.
 // In v1 without pads a piece may hold the end of one and the beginning of another: all are hashed in a row.
 
-/** What a file hashes to that begins with a piece. */
-interface FileDigests extends TreeDigests {
+/** What a stream hashes to, and how long it was. */
+interface StreamDigests extends FileDigests {
   length: number;
-  /** v1: 20 bytes a piece, packed. */
-  pieces: Uint8Array;
 }
 
 /** Hashes files of which some are streams. */
@@ -33,13 +41,13 @@ export function hashStreams(engine: Engine, content: StreamedContent): Work<Hash
 async function hashEach(jobs: Jobs): Promise<Hashed> {
   const { files, streams, kind } = jobs.content;
   const places = new Map<ContentFile, number>(files.map((file, index) => [file, index]));
-  const digests = new Map<ContentFile, FileDigests>();
+  const digests = new Map<ContentFile, StreamDigests>();
   const queue = streams.values();
   const readers = Array.from({ length: jobs.streamsAtOnce }, async () => {
     for (const stream of queue) digests.set(stream, await hashStream(jobs, stream, places.get(stream) as number));
   });
   await Promise.all([hashStill(jobs, digests), ...readers]);
-  const each = files.map((file) => digests.get(file) as FileDigests);
+  const each = files.map((file) => digests.get(file) as StreamDigests);
   return {
     lengths: each.map(({ length }) => length),
     pieces: kind === 'v2' ? null : Buffer.concat(each.map(({ pieces }) => pieces)),
@@ -48,37 +56,22 @@ async function hashEach(jobs: Jobs): Promise<Hashed> {
 }
 
 /** Files on disk and in memory: one job for all. */
-async function hashStill(jobs: Jobs, digests: Map<ContentFile, FileDigests>): Promise<void> {
-  const { files, kind, pieceLength } = jobs.content;
-  const still = files.flatMap((file, index) => (file.stream ? [] : [{ file, index }]));
+async function hashStill(jobs: Jobs, digests: Map<ContentFile, StreamDigests>): Promise<void> {
+  const { files, pieceLength } = jobs.content;
+  const still = files.flatMap((file, index) =>
+    file.stream ? [] : [{ file, plan: onPlan(file), isPadded: isPadded(jobs, index) }],
+  );
   if (still.length === 0) return;
-  const plan = still.flatMap(({ file, index }) => [onPlan(file), ...padOf(jobs, index, file.length as number)]);
-  const { v1, v2 } = await jobs.startLarge(plan);
-  let [piece, layerAt, at] = [0, 0, 0];
-  for (const { file, index } of still) {
-    const length = file.length as number;
-    const [pad] = padOf(jobs, index, length);
-    const pieces = kind === 'v2' ? 0 : Math.ceil((length + (pad?.length ?? 0)) / pieceLength);
-    const layerEnd = layerAt + layerCount(onPlan(file), pieceLength) * 32;
-    digests.set(file, {
-      length,
-      pieces: v1?.subarray(piece * 20, (piece + pieces) * 20) ?? new Uint8Array(),
-      root: v2 && length > 0 ? v2.roots.subarray(at * 32, (at + 1) * 32) : null,
-      layer: v2?.layers.subarray(layerAt, layerEnd) ?? new Uint8Array(),
-    });
-    piece += pieces;
-    layerAt = layerEnd;
-    at += pad ? 2 : 1;
-  }
+  const each = splitDigests(still, await jobs.startLarge(alignedPlan(still, pieceLength)), jobs.content);
+  for (const [i, { file, plan }] of still.entries())
+    digests.set(file, { ...(each[i] as FileDigests), length: plan.length });
 }
 
-/** The pad after a file: none, or one. */
-function padOf({ content }: Jobs, index: number, length: number): PlanFile[] {
-  const missing = (content.pieceLength - (length % content.pieceLength)) % content.pieceLength;
-  return missing > 0 && content.isPadded?.(index) ? [padOnPlan(missing)] : [];
+function isPadded({ content }: Jobs, index: number): boolean {
+  return content.isPadded?.(index) ?? false;
 }
 
-async function hashStream(jobs: Jobs, file: SourceFile, index: number): Promise<FileDigests> {
+async function hashStream(jobs: Jobs, file: SourceFile, index: number): Promise<StreamDigests> {
   const { kind, pieceLength } = jobs.content;
   const parts: Promise<Digests>[] = [];
   const sizes: number[] = [];
@@ -107,7 +100,7 @@ async function hashStream(jobs: Jobs, file: SourceFile, index: number): Promise<
         filled = 0;
       }
     }
-    if (segment) hash(segment, padOf(jobs, index, reader.length), filled);
+    if (segment) hash(segment, isPadded(jobs, index) ? padAfter(reader.length, pieceLength) : [], filled);
     segment = null;
   } finally {
     close();
@@ -118,29 +111,38 @@ async function hashStream(jobs: Jobs, file: SourceFile, index: number): Promise<
   const { length } = reader;
   const digests = await Promise.all(parts);
   const pieces = Buffer.concat(digests.map(({ v1 }) => v1 ?? new Uint8Array()));
-  const tree = kind === 'v1' ? null : treeOf(digests, sizes, { length, pieceLength, segmentSize: jobs.segmentSize });
+  const trees = digests.map(({ v2 }) => ({
+    root: v2?.roots.subarray(0, 32) ?? null,
+    layer: v2?.layers ?? new Uint8Array(),
+  }));
+  const tree = kind === 'v1' ? null : joinTrees(trees, sizes, { pieceLength, segmentSize: jobs.segmentSize });
   return { length, pieces, root: tree?.root ?? null, layer: tree?.layer ?? new Uint8Array() };
 }
 
 interface TreeShape {
-  /** Of the file. */
-  length: number;
   pieceLength: number;
   segmentSize: number;
 }
 
-/** The root and layer of a file that was hashed in segments (BEP 52). */
-function treeOf(digests: readonly Digests[], sizes: readonly number[], shape: TreeShape) {
-  const { length, pieceLength, segmentSize } = shape;
+/**
+ * The root and layer of a file that was hashed in segments, all but the last of one size (BEP 52).
+ *
+ * @param sizes Bytes of each.
+ */
+export function joinTrees(
+  segments: readonly TreeDigests[],
+  sizes: readonly number[],
+  { pieceLength, segmentSize }: TreeShape,
+): TreeDigests {
+  const length = sizes.reduce((sum, size) => sum + size, 0);
   if (length === 0) return { root: null, layer: new Uint8Array() };
   // What a hash of a segment stands for: a piece, or the part of one that is a segment.
   const unit = Math.min(pieceLength, segmentSize);
-  const hashes = digests.flatMap(({ v2 }, i) => {
-    const { roots, layers } = v2 as NonNullable<Digests['v2']>;
-    if (layers.length > 0) return [layers];
+  const hashes = segments.map(({ root, layer }, i) => {
+    if (layer.length > 0) return layer;
     // Alone it is the whole tree, however small; as the last of several it is as high as they are.
-    const root = roots.subarray(0, 32);
-    return [length <= unit ? root : raisedRoot(root, blocksOf(sizes[i] as number), unit / BLOCK_SIZE)];
+    const whole = root as Uint8Array;
+    return length <= unit ? whole : raisedRoot(whole, blocksOf(sizes[i] as number), unit / BLOCK_SIZE);
   });
   const units = Buffer.concat(hashes);
   if (length <= unit) return { root: units, layer: new Uint8Array() };
@@ -263,7 +265,7 @@ class Row {
 }
 
 /** The first so many bytes of files, and the rest of them. */
-function cut(files: readonly PlanFile[], bytes: number): [PlanFile[], PlanFile[]] {
+export function cut(files: readonly PlanFile[], bytes: number): [PlanFile[], PlanFile[]] {
   const [first, rest]: [PlanFile[], PlanFile[]] = [[], []];
   let left = bytes;
   for (const file of files) {

@@ -59,9 +59,18 @@ const NO_LIMITS = { bytes: Infinity, depth: Infinity, digits: Infinity, items: I
  * @throws {ValidationError} when the result would be no valid torrent
  */
 export function edit(torrent: Torrent, changes: TorrentChanges, options: EditOptions = {}): Torrent {
-  const { keepInfohash = false, context } = options;
-  const info = infoChanges(torrent, changes);
-  const top = topChanges(torrent, changes);
+  return replaced(torrent, { info: infoChanges(torrent, changes), top: topChanges(torrent, changes), ...options });
+}
+
+interface Replacements extends EditOptions {
+  /** By key; null takes it away. */
+  info: ReadonlyMap<string, Encodable | null>;
+  /** Those beside `info`. */
+  top: Map<string, Encodable | null>;
+}
+
+/** A torrent with other values of some keys; see {@link edit}. */
+export function replaced(torrent: Torrent, { info, top, keepInfohash = false, context }: Replacements): Torrent {
   if (info.size > 0) {
     const bytes = splice(entriesOf(torrent.infoBytes), info);
     const same = Buffer.compare(bytes, torrent.infoBytes) === 0;

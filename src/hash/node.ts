@@ -68,17 +68,13 @@ class NodeJob implements HashJob {
   }
 
   async #read(index: number, file: PlanFile, pieces: PieceHasher | null, leaves: Uint8Array[] | null): Promise<void> {
-    const name = file.path as string | Buffer;
-    const path = name.toString();
+    const path = pathOf(file);
     this.#progress.fileIndex = index;
     let handle: FileHandle;
     try {
-      handle = await open(name, constants.O_RDONLY | constants.O_NONBLOCK);
+      handle = await openPlanned(file);
     } catch (error) {
-      const absent = ['ENOENT', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '');
-      // What open(2) says of a socket.
-      if ((error as NodeJS.ErrnoException).code === 'ENXIO') throw notAFile(path);
-      if (!absent || this.#plan.onMissing === 'fail') throw fromSystemError(error, path, 'read');
+      if ((error as MetainfoError).code !== 'ERR_NOT_FOUND' || this.#plan.onMissing === 'fail') throw error;
       this.#missing.push(index);
       pieces?.skip(file.length);
       return;
@@ -102,6 +98,39 @@ class NodeJob implements HashJob {
   }
 }
 
+function pathOf({ path }: PlanFile): string {
+  return (path as string | Buffer).toString();
+}
+
+async function openPlanned(file: PlanFile): Promise<FileHandle> {
+  try {
+    return await open(file.path as string | Buffer, constants.O_RDONLY | constants.O_NONBLOCK);
+  } catch (error) {
+    // What open(2) says of a socket.
+    if ((error as NodeJS.ErrnoException).code === 'ENXIO') throw notAFile(pathOf(file));
+    throw fromSystemError(error, pathOf(file), 'read');
+  }
+}
+
+/**
+ * Reads the content of a file of a plan that fits into a buffer.
+ *
+ * @throws {MetainfoError} as an engine does: `ERR_FILE_CHANGED`, `ERR_NOT_A_FILE`, `ERR_NOT_FOUND`, `ERR_READ` ...
+ */
+export async function readPlanned(file: PlanFile, into: Uint8Array): Promise<void> {
+  const path = pathOf(file);
+  const handle = await openPlanned(file);
+  try {
+    await requireAsPlanned(handle, file, path);
+    await readFully(handle, into.subarray(0, file.length), file.offset, path);
+    await requireAsPlanned(handle, file, path);
+  } catch (error) {
+    throw fromSystemError(error, path, 'read');
+  } finally {
+    await handle.close();
+  }
+}
+
 async function requireAsPlanned(handle: FileHandle, file: PlanFile, path: string): Promise<void> {
   const stats = await handle.stat();
   if (!stats.isFile()) throw notAFile(path);
@@ -109,7 +138,7 @@ async function requireAsPlanned(handle: FileHandle, file: PlanFile, path: string
   if (stats.size !== file.size || stats.nlink === 0 || !sameTime) throw changed(path);
 }
 
-async function readFully(handle: FileHandle, part: Buffer, position: number, path: string): Promise<void> {
+async function readFully(handle: FileHandle, part: Uint8Array, position: number, path: string): Promise<void> {
   for (let done = 0; done < part.length; ) {
     try {
       const { bytesRead } = await handle.read(part, done, part.length - done, position + done);

@@ -1,7 +1,7 @@
 import { constants, type Dirent } from 'node:fs';
 import { readdir, realpath, stat } from 'node:fs/promises';
 import nodePath from 'node:path';
-import { STAT_NUMBERS, statNatively } from '../create/scan.ts';
+import { STAT_NUMBERS, statNumbers } from '../create/scan.ts';
 import { fromSystemError, throwIfAborted } from '../errors.ts';
 
 /** A file that is there, with links resolved; why it cannot be read; or that it is a link to a folder. */
@@ -85,7 +85,7 @@ export async function inventory(
 
 /** As the scan of a creation does it: one call after the other takes longer than hashing small files. */
 async function lookAtAll(files: readonly { real: string }[]): Promise<Found[]> {
-  const numbers = await statNatively(files);
+  const numbers = await statNumbers(files);
   return Promise.all(
     files.map(({ real }, i): Found | Promise<Found> => {
       const [error, mode, size, mtimeMs] = numbers.subarray(i * STAT_NUMBERS);

@@ -66,7 +66,7 @@ export interface VerifyOptions extends ResourceOptions, WatchOptions {
 }
 
 /** A file of the torrent and what is there of it. */
-interface Checked {
+export interface Checked {
   path: string;
   length: number;
   found: Found | null;
@@ -148,7 +148,7 @@ function kindOf({ torrentVersion }: Torrent, only: VerifyOptions['only']): HashP
   throw new MetainfoError('ERR_INVALID_ARGUMENT', `A ${torrentVersion} torrent has no ${only} description.`);
 }
 
-async function filesOf(torrent: Torrent, path: string, signal: AbortSignal | undefined) {
+export async function filesOf(torrent: Torrent, path: string, signal: AbortSignal | undefined) {
   const status = await stat(path).catch((error: unknown) => {
     throw fromSystemError(error, path, 'read');
   });

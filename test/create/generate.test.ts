@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
@@ -10,78 +10,12 @@ import { nativeEngine } from '../../src/hash/native.ts';
 import { nodeEngine } from '../../src/hash/node.ts';
 import { compareV1, compareV2 } from '../../src/layout/order.ts';
 import { libtorrentMissing, missing } from '../support/external.ts';
+import { type Tree, tree, writeGenerated } from '../support/generated.ts';
 import { LibtorrentOracle } from '../support/libtorrent.ts';
 
 const KIB = 1024;
 const KINDS = ['v1', 'v2', 'hybrid'] as const;
 const TREES = 200;
-
-/** A generated torrent's content: the file itself, or a folder of files by path. */
-interface Tree {
-  single: boolean;
-  files: { path: string; size: number; seed: number }[];
-  pieceLength: number;
-}
-
-// Names whose orders differ: by component or joined, by UTF-16 or UTF-8, by case.
-const NAMES = ['a', 'a-b', 'a.txt', 'A', 'b', 'Z', 'aa', 'é', '\u{e000}', '\u{1f600}', '\uffee', '.x', 'z z', '_'];
-const name = fc.constantFrom(...NAMES);
-const pieceLength = fc.constantFrom(16 * KIB, 32 * KIB, 64 * KIB);
-/** Sizes at and around the borders of blocks and pieces. */
-const size = fc.oneof(
-  fc.constantFrom(
-    0,
-    1,
-    2,
-    16 * KIB - 1,
-    16 * KIB,
-    16 * KIB + 1,
-    32 * KIB,
-    32 * KIB + 1,
-    48 * KIB,
-    64 * KIB,
-    64 * KIB + 1,
-  ),
-  fc.constantFrom(128 * KIB - 1, 128 * KIB, 192 * KIB + 7, 256 * KIB),
-  fc.nat(300 * KIB),
-);
-// Few seeds: files of equal content (and so equal roots) are common.
-const file = fc.record({ path: fc.array(name, { minLength: 1, maxLength: 3 }), size, seed: fc.nat(2) });
-
-const tree: fc.Arbitrary<Tree> = fc
-  .record({ single: fc.nat(5), files: fc.array(file, { minLength: 1, maxLength: 9 }), pieceLength })
-  .map(({ single, files, pieceLength: length }) => ({
-    single: single === 0,
-    pieceLength: length,
-    files: withoutConflicts(
-      single === 0 ? files.slice(0, 1).map((one) => ({ ...one, path: one.path.slice(0, 1) })) : files,
-    ),
-  }))
-  .filter(({ files }) => files.some((one) => one.size > 0));
-
-/** No path twice, and none that leads through a file. */
-function withoutConflicts(files: { path: string[]; size: number; seed: number }[]): Tree['files'] {
-  const kept: { path: string[]; size: number; seed: number }[] = [];
-  const startsWith = (whole: string[], part: string[]) => part.every((component, i) => whole[i] === component);
-  for (const one of files) {
-    if (!kept.some((other) => startsWith(one.path, other.path) || startsWith(other.path, one.path))) kept.push(one);
-  }
-  return kept.map((one) => ({ ...one, path: one.path.join('/') }));
-}
-
-/** Content with a prime period, so that swapped blocks cannot hide. */
-function content(bytes: number, seed: number): Buffer {
-  const period = Buffer.from(Array.from({ length: 251 }, (_, i) => (i * 7 + seed * 31) % 256));
-  return Buffer.alloc(bytes, period);
-}
-
-async function write(root: string, { files }: Tree): Promise<void> {
-  for (const one of files) {
-    const target = path.join(root, one.path);
-    await mkdir(path.dirname(target), { recursive: true });
-    await writeFile(target, content(one.size, one.seed));
-  }
-}
 
 /** The files as libtorrent is to be given them: in our order, beneath the torrent's name. */
 function inOrder({ files, single }: Tree, kind: string, folder: string): [string, number][] {
@@ -111,7 +45,7 @@ describe('generate', () => {
     const parent = path.join(base, String(count));
     const folder = 'content';
     const root = given.single ? parent : path.join(parent, folder);
-    await write(root, given);
+    await writeGenerated(root, given);
     const pathRoot = given.single ? path.join(root, given.files[0]?.path ?? '') : root;
     return { draft: new TorrentCreate({ pathRoot, pieceLength: given.pieceLength, createdBy: null }), parent, folder };
   }

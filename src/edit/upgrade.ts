@@ -1,0 +1,363 @@
+import { availableParallelism } from 'node:os';
+import type { Encodable } from '../bencode/value.ts';
+import { alignedPlan, type FileDigests, inMemory, padOnPlan, splitDigests } from '../create/content.ts';
+import type { GenerateOptions } from '../create/generate.ts';
+import { vanished, type Work, watch } from '../create/run.ts';
+import { cut, joinTrees } from '../create/streams.ts';
+import { MetainfoError, throwIfAborted, toHex } from '../errors.ts';
+import type { Engine } from '../hash/engine.ts';
+import { nativeEngine } from '../hash/native.ts';
+import { readPlanned } from '../hash/node.ts';
+import { type Digests, type HashJob, type HashPlan, type PlanFile, planResources } from '../hash/plan.ts';
+import { compareV2 } from '../layout/order.ts';
+import { addPadfiles, isPadFile } from '../layout/padding.ts';
+import { BLOCK_SIZE, checkPieceLength, powerOfTwoWithin } from '../layout/piece-length.ts';
+import type { FileItem } from '../model/file-item.ts';
+import type { FlatFile } from '../model/file-tree.ts';
+import { HashList } from '../model/hash-list.ts';
+import type { InfoDictV1 } from '../model/info-dict.ts';
+import { encodeFileList, encodeFlatTree } from '../model/raw-files.ts';
+import type { ReadOptions, Torrent } from '../model/torrent.ts';
+import { TORRENT } from '../model/wire.ts';
+import { type Checked, filesOf } from '../verify/verify.ts';
+import { replaced } from './edit.ts';
+
+export interface UpgradeOptions
+  extends Pick<GenerateOptions, 'engine' | 'threads' | 'memoryLimit' | 'signal' | 'onProgress' | 'progress'>,
+    Pick<ReadOptions, 'context'> {}
+
+/** A hybrid of a v1 torrent. */
+export interface Upgraded {
+  torrent: Torrent;
+  /** Bytes of content that were read: each of them once. */
+  bytesRead: number;
+}
+
+/**
+ * A hybrid torrent of the files of a v1 torrent. They are read once, and held against the v1 pieces in the same read. What
+ * is not about files stays byte for byte; the infohash is another one, for files must begin with pieces (BEP 52).
+ *
+ * @param path The folder of the files, or the file of a torrent of one file (or the folder that it is in).
+ * @throws {MetainfoError} `ERR_HASH_MISMATCH` when the files are not those of the torrent, with all that differ;
+ *   `ERR_INVALID_ARGUMENT` when it is no v1 torrent; `ERR_PIECE_LENGTH` when no hybrid can have its piece length
+ */
+export async function upgrade(torrent: Torrent, path: string, options: UpgradeOptions = {}): Promise<Upgraded> {
+  const { torrentVersion, info } = torrent;
+  if (torrentVersion !== 'v1')
+    throw new MetainfoError(
+      'ERR_INVALID_ARGUMENT',
+      `A ${torrentVersion} torrent is none that can be upgraded: only v1.`,
+    );
+  throwIfAborted(options.signal);
+  const { pieceLength } = info;
+  checkPieceLength(pieceLength, 'hybrid');
+  const { files: checked } = await filesOf(torrent, path, options.signal);
+  requireAll(checked);
+  const content = contentOf(torrent, checked);
+  const digests = await watch(() => new Upgrade(torrent, content, options), options).catch((error) => {
+    throw vanished(error);
+  });
+  const bytesRead = content.reduce((sum, { item: { length } }) => sum + length, 0);
+  return { torrent: asHybrid(torrent, { content, digests }, options), bytesRead };
+}
+
+/** A file of the torrent, in its order. */
+interface Content {
+  item: FileItem;
+  /** Null: a symbolic link, which has no content. */
+  plan: PlanFile | null;
+  /** Bytes of pads after it, in the old torrent. */
+  padding: number;
+}
+
+const MOST_SHOWN = 5;
+
+/** All that is missing or too long, at once. */
+function requireAll(files: readonly Checked[]): void {
+  const problems = files.flatMap(({ path, length, found }) => {
+    if (!found) return [`${path} is missing`];
+    if (!('size' in found)) return [`${path} cannot be read (${'problem' in found ? found.problem : 'a folder'})`];
+    return found.size === length ? [] : [`${path} has ${found.size} bytes, not ${length}`];
+  });
+  if (problems.length > 0) throw mismatch(problems);
+}
+
+function mismatch(problems: readonly string[]): MetainfoError {
+  const more = problems.length > MOST_SHOWN ? `, and ${problems.length - MOST_SHOWN} more` : '';
+  const message = `The files are not those of the torrent: ${problems.slice(0, MOST_SHOWN).join('; ')}${more}.`;
+  return new MetainfoError('ERR_HASH_MISMATCH', message);
+}
+
+function contentOf(torrent: Torrent, checked: readonly Checked[]): Content[] {
+  const info = torrent.info as InfoDictV1;
+  const list = info.files ?? [{ length: info.length as number, path: [torrent.name] }];
+  const content: Content[] = [];
+  for (const entry of list) {
+    if (isPadFile(entry)) {
+      const before = content.at(-1);
+      if (before) before.padding += entry.length;
+      else throw new MetainfoError('ERR_INVALID_ARGUMENT', 'The torrent begins with padding.');
+      continue;
+    }
+    const { pathUtf8, ...item } = entry as FileItem;
+    const { found } = checked[content.length] as Checked;
+    const { diskPath, size, mtimeMs } = found as Extract<Checked['found'], { size: number }>;
+    const isLink = item.attr?.includes('l') ?? false;
+    content.push({
+      item: { ...item, path: pathUtf8 ?? item.path },
+      plan: isLink ? null : { path: diskPath, offset: 0, length: item.length, size, mtimeMs },
+      padding: 0,
+    });
+  }
+  return content;
+}
+
+/** Part of a file, from the start of a piece, and where it is in a segment. */
+interface Part {
+  file: Content;
+  offset: number;
+  length: number;
+  at: number;
+}
+
+/** What is read at once, in bytes: files, and parts of files. */
+const SEGMENT = 8 * 2 ** 20;
+const FILES_AT_ONCE = 16;
+
+/**
+ * Reads content in segments of memory. Each is hashed twice: as pieces of the hybrid, which begin with the files, and as
+ * those of the v1 torrent, which go through them.
+ */
+class Upgrade implements Work<FileDigests[]> {
+  readonly done: Promise<FileDigests[]>;
+  readonly #content: readonly Content[];
+  readonly #pieceLength: number;
+  /** Of the v1 torrent. */
+  readonly #expected: Uint8Array;
+  readonly #engine: Engine;
+  readonly #resources: ReturnType<typeof planResources>;
+  readonly #segmentSize: number;
+  readonly #running = new Set<HashJob>();
+  readonly #digests = new Map<Content, { parts: FileDigests[]; sizes: number[] }>();
+  readonly #badPieces: number[] = [];
+  /** How many of the v1 pieces are in a job, and what the next one begins with. */
+  #pieces = 0;
+  #rest: Uint8Array = new Uint8Array();
+  #failure: { error: unknown } | null = null;
+  #bytes = 0;
+  #file = '';
+
+  constructor({ info }: Torrent, content: readonly Content[], options: UpgradeOptions) {
+    const { pieceLength, pieces } = info as InfoDictV1;
+    this.#content = content;
+    this.#pieceLength = pieceLength;
+    this.#expected = pieces.bytes;
+    this.#engine = options.engine ?? nativeEngine();
+    const resources = planResources(options, 'hybrid', availableParallelism());
+    // Two segments, and a piece that goes from one to the next; a quarter is for those who hash.
+    const limit = options.memoryLimit ?? Math.max(resources.memoryLimit, 4 * pieceLength);
+    if (4 * pieceLength > limit) {
+      const least = 4 * pieceLength;
+      const message = `There must be room for four pieces: memoryLimit must be at least ${least}, not ${limit}.`;
+      throw new MetainfoError('ERR_INVALID_ARGUMENT', message);
+    }
+    this.#segmentSize = Math.max(pieceLength, Math.min(SEGMENT, powerOfTwoWithin(limit / 4)));
+    const threads = Math.max(1, resources.threads - 1);
+    this.#resources = planResources({ threads, memoryLimit: Math.max(BLOCK_SIZE, limit / 8) }, 'hybrid', threads);
+    this.done = this.#run();
+  }
+
+  progress(): ReturnType<Work<unknown>['progress']> {
+    const totalBytes = this.#content.reduce((sum, { item }) => sum + item.length, 0);
+    const queued = [...this.#running].map((job) => job.progress().queued);
+    return { bytes: this.#bytes, totalBytes, file: this.#file, queued: queued.length > 0 ? Math.min(...queued) : 0 };
+  }
+
+  cancel(): void {
+    this.#fail(new MetainfoError('ERR_ABORTED', 'Hashing was cancelled.'));
+  }
+
+  #fail(error: unknown): void {
+    // What comes after the first failure is how the others were stopped.
+    this.#failure ??= { error };
+    for (const job of this.#running) job.cancel();
+  }
+
+  async #run(): Promise<FileDigests[]> {
+    const segments = this.#segments();
+    const buffers = [0, 1].map(() => Buffer.allocUnsafeSlow(this.#segmentSize));
+    const hashing: Promise<void>[] = [];
+    for (const [i, parts] of segments.entries()) {
+      await hashing[i - 2];
+      if (!this.#failure) await this.#read(parts, buffers[i % 2] as Buffer).catch((error) => this.#fail(error));
+      if (this.#failure) break;
+      const done = this.#hash(parts, buffers[i % 2] as Buffer, i === segments.length - 1);
+      hashing.push(done.catch((error) => this.#fail(error)));
+    }
+    // The buffers are in use until then.
+    await Promise.all(hashing);
+    if (this.#failure) throw (this.#failure as { error: unknown }).error;
+    if (this.#badPieces.length > 0)
+      throw mismatch(this.#badPieces.sort((a, b) => a - b).map((piece) => this.#nameOf(piece)));
+    return this.#content.map((file) => this.#whole(file));
+  }
+
+  /** Files, one after the other; those that do not fit are cut where a piece of theirs begins. */
+  #segments(): Part[][] {
+    const segments: Part[][] = [];
+    let parts: Part[] = [];
+    let filled = 0;
+    for (const file of this.#content) {
+      const { length: size } = file.item;
+      for (let offset = 0; offset < size || (offset === 0 && size === 0); ) {
+        const room = this.#segmentSize - filled;
+        const length = size - offset <= room ? size - offset : room - (room % this.#pieceLength);
+        if (length > 0 || size === 0) parts.push({ file, offset, length, at: filled });
+        filled += length;
+        offset += length;
+        if (size === 0) break;
+        if (offset === size) continue;
+        segments.push(parts);
+        parts = [];
+        filled = 0;
+      }
+    }
+    return [...segments, parts];
+  }
+
+  async #read(parts: readonly Part[], segment: Buffer): Promise<void> {
+    for (let i = 0; i < parts.length && !this.#failure; i += FILES_AT_ONCE) {
+      const some = parts.slice(i, i + FILES_AT_ONCE);
+      await Promise.all(
+        some.map(async ({ file: { item, plan }, offset, length, at }) => {
+          if (!plan) return;
+          this.#file = item.path.join('/');
+          await readPlanned({ ...plan, offset, length }, segment.subarray(at, at + length));
+          this.#bytes += length;
+        }),
+      );
+    }
+  }
+
+  async #hash(parts: readonly Part[], segment: Buffer, isLast: boolean): Promise<void> {
+    const aligned = parts.map(({ file, offset, length, at }) => ({
+      plan: inMemory(segment, at, length),
+      isPadded: this.#content.length > 1 && offset + length === file.item.length,
+    }));
+    // Before it is waited: the next segment may be done before this one.
+    const places = parts.map(({ file, length }) => this.#place(file, length));
+    const row = this.#row(parts, segment, isLast);
+    const first = this.#pieces;
+    this.#pieces += Math.ceil(bytesOf(row) / this.#pieceLength);
+    const [hybrid, v1] = await Promise.all([
+      this.#job(alignedPlan(aligned, this.#pieceLength), 'hybrid', this.#resources.threads),
+      row.length > 0 ? this.#job(row, 'v1', 1) : { v1: new Uint8Array() },
+    ]);
+    const each = splitDigests(aligned, hybrid, { kind: 'hybrid', pieceLength: this.#pieceLength });
+    for (const [i, put] of places.entries()) put(each[i] as FileDigests);
+    this.#compare(v1.v1 as Uint8Array, first);
+  }
+
+  /** Where the digests of the next part of a file belong. */
+  #place(file: Content, length: number): (digests: FileDigests) => void {
+    const { parts, sizes } = this.#digests.get(file) ?? { parts: [], sizes: [] };
+    this.#digests.set(file, { parts, sizes });
+    const index = sizes.push(length) - 1;
+    return (digests) => {
+      parts[index] = digests;
+    };
+  }
+
+  /** What is there of the v1 axis, in whole pieces: with what was left before, and all of it at the end. */
+  #row(parts: readonly Part[], segment: Buffer, isLast: boolean): PlanFile[] {
+    const row = parts.flatMap(({ file, offset, length, at }) => {
+      const isEnd = offset + length === file.item.length;
+      return [inMemory(segment, at, length), ...(isEnd && file.padding > 0 ? [padOnPlan(file.padding)] : [])];
+    });
+    const all = [inMemory(this.#rest), ...row].filter(({ length }) => length > 0);
+    const bytes = bytesOf(all);
+    const [whole, rest] = cut(all, isLast ? bytes : bytes - (bytes % this.#pieceLength));
+    this.#rest = Buffer.concat(
+      rest.map(({ data, offset, length }) => data?.subarray(offset, offset + length) ?? Buffer.alloc(length)),
+    );
+    return whole;
+  }
+
+  #compare(pieces: Uint8Array, first: number): void {
+    for (let at = 0; at < pieces.length; at += 20) {
+      const expected = this.#expected.subarray(first * 20 + at, first * 20 + at + 20);
+      if (Buffer.compare(pieces.subarray(at, at + 20), expected) !== 0) this.#badPieces.push(first + at / 20);
+    }
+  }
+
+  async #job(files: PlanFile[], kind: HashPlan['kind'], threads: number): Promise<Digests> {
+    const plan: HashPlan = {
+      files,
+      kind,
+      pieceLength: this.#pieceLength,
+      onMissing: 'fail',
+      ...this.#resources,
+      threads,
+    };
+    const job = this.#engine.start(plan);
+    this.#running.add(job);
+    if (this.#failure) job.cancel();
+    try {
+      return await job.done;
+    } finally {
+      this.#running.delete(job);
+    }
+  }
+
+  /** What the parts of a file hash to together. */
+  #whole(file: Content): FileDigests {
+    const { parts, sizes } = this.#digests.get(file) as { parts: FileDigests[]; sizes: number[] };
+    const tree = joinTrees(parts, sizes, { pieceLength: this.#pieceLength, segmentSize: this.#pieceLength });
+    return { ...tree, pieces: Buffer.concat(parts.map(({ pieces }) => pieces)) };
+  }
+
+  #nameOf(piece: number): string {
+    let end = 0;
+    const file = this.#content.find(({ item: { length }, padding }) => {
+      end += length + padding;
+      return piece * this.#pieceLength < end;
+    });
+    return `piece ${piece} (in ${file?.item.path.join('/')}) is wrong`;
+  }
+}
+
+function bytesOf(files: readonly PlanFile[]): number {
+  return files.reduce((sum, { length }) => sum + length, 0);
+}
+
+/** The torrent as a hybrid. */
+function asHybrid(
+  torrent: Torrent,
+  { content, digests }: { content: readonly Content[]; digests: readonly FileDigests[] },
+  options: UpgradeOptions,
+): Torrent {
+  const { pieceLength, files } = torrent.info as InfoDictV1;
+  const each = content.map(({ item }, index) => ({ item, ...(digests[index] as FileDigests) }));
+  const sorted = each.sort((a, b) => compareV2(a.item.path, b.item.path));
+  const pieceLayers = new Map<string, HashList>();
+  for (const { root, layer } of sorted)
+    if (root && layer.length > 0) pieceLayers.set(toHex(root), new HashList(layer, 32));
+  const flat = sorted.map(({ item: { length, path, attr, symlinkPath }, root }): FlatFile => {
+    return { length, path, piecesRoot: root, ...(attr && { attr }), ...(symlinkPath && { symlinkPath }) };
+  });
+  const list = addPadfiles(
+    sorted.map(({ item }) => item),
+    pieceLength,
+  );
+  const info = new Map<string, Encodable | null>([
+    ['file tree', encodeFlatTree(flat)],
+    ['files', files ? encodeFileList(list) : null],
+    ['meta version', 2],
+    // As it is shown: what an old creator wrote beside it would be another name in v2.
+    ['name', torrent.name],
+    ['name.utf-8', null],
+    ['pieces', Buffer.concat(sorted.map(({ pieces }) => pieces))],
+  ]);
+  const top = new Map<string, Encodable | null>([['piece layers', TORRENT.pieceLayers.encode(pieceLayers)]]);
+  return replaced(torrent, { info, top, ...options });
+}

@@ -1,0 +1,226 @@
+import assert from 'node:assert/strict';
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir, readdir, readFile, rename, rm, stat, truncate, utimes, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { describe, it } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
+import fc from 'fast-check';
+import { cacheStats, clearCache } from '../../src/create/cache.ts';
+import type { GenerateOptions } from '../../src/create/generate.ts';
+import { TorrentCreate } from '../../src/create/torrent-create.ts';
+import type { MetainfoError } from '../../src/errors.ts';
+import { noise } from '../hash/reference.ts';
+import { tree, writeGenerated } from '../support/generated.ts';
+import { temporaryFolder, writeTree } from '../support/tree.ts';
+
+const PIECE = 16_384;
+
+/** A torrent, and how much was read for it. */
+async function made(pathRoot: string, options: GenerateOptions, pieceLength = PIECE) {
+  let bytesRead = 0;
+  const onProgress = ({ bytes }: { bytes: number }) => {
+    bytesRead = bytes;
+  };
+  const draft = new TorrentCreate({ pathRoot, pieceLength, createdBy: null, info: { name: 'torrent' } });
+  const torrent = await draft.generate({ ...options, onProgress });
+  return { bytes: Buffer.from(torrent.bencode()), bytesRead };
+}
+
+const KINDS: GenerateOptions[] = [
+  { version: 'v1' },
+  { version: 'v1', padding: true },
+  { version: 'v2' },
+  { version: 'hybrid' },
+  { version: 'hybrid', tailPad: false },
+];
+
+describe('cache', () => {
+  it('gives the same torrents, of each kind, and nothing is read twice', async (t) => {
+    const base = await temporaryFolder(t);
+    let count = 0;
+    await fc.assert(
+      fc.asyncProperty(tree, async (given) => {
+        count += 1;
+        const root = path.join(base, String(count));
+        const cache = path.join(base, `cache-${count}`);
+        await writeGenerated(root, given);
+        const pathRoot = given.single ? path.join(root, given.files[0]?.path ?? '') : root;
+        for (const kind of KINDS) {
+          const { bytes, bytesRead } = await made(pathRoot, kind, given.pieceLength);
+          const first = await made(pathRoot, { ...kind, cache }, given.pieceLength);
+          const second = await made(pathRoot, { ...kind, cache, threads: 2 }, given.pieceLength);
+          assert.deepEqual([first.bytes, second.bytes], [bytes, bytes]);
+          assert.ok(first.bytesRead <= bytesRead);
+          assert.equal(second.bytesRead, 0);
+        }
+        for (const folder of [root, cache]) await rm(folder, { recursive: true });
+      }),
+      { numRuns: 40 },
+    );
+  });
+
+  it('reads what has changed, and that alone', async (t) => {
+    const root = await temporaryFolder(t);
+    const cache = await temporaryFolder(t);
+    const options = { version: 'hybrid', cache } as const;
+    await writeTree(root, { a: noise(70_000, 1), b: noise(50_000, 2), c: noise(30_000, 3), d: noise(20_000, 4) });
+    assert.equal((await made(root, options)).bytesRead, 170_000);
+    const [a, b, c] = ['a', 'b', 'c'].map((name) => path.join(root, name)) as [string, string, string];
+    const check = async (bytesRead: number, what: string) => {
+      const { bytes } = await made(root, { version: 'hybrid' });
+      assert.deepEqual(await made(root, options), { bytes, bytesRead }, what);
+      assert.equal((await made(root, options)).bytesRead, 0, what);
+    };
+    await writeFile(a, noise(70_000, 9));
+    await check(70_000, 'other content of the same size');
+    const { atime, mtime } = await stat(b);
+    await writeFile(b, noise(50_000, 9));
+    await utimes(b, atime, mtime);
+    await check(50_000, 'other content of the same size and mtime, in the same inode');
+    await utimes(c, new Date(1000), new Date(1000));
+    await check(30_000, 'another mtime');
+    await rename(c, `${c}2`);
+    await writeTree(root, { c: noise(30_000, 8) });
+    await rename(path.join(root, 'c'), `${c}2`);
+    await check(30_000, 'another inode under the same name');
+    await rename(path.join(root, 'a'), path.join(root, 'd'));
+    await check(70_000, 'a file that took the place of another');
+    const moved = `${root}-moved`;
+    t.after(() => rm(moved, { recursive: true, force: true }));
+    await rename(root, moved);
+    assert.equal((await made(moved, options)).bytesRead, 0, 'another folder');
+    await rename(moved, root);
+    assert.equal((await made(root, options, 2 * PIECE)).bytesRead, 150_000, 'another piece length');
+    assert.equal((await made(root, { version: 'v2', cache })).bytesRead, 0, 'what a hybrid needed too');
+  });
+
+  it('does not believe in a file that is written to while it is hashed', async (t) => {
+    const root = await temporaryFolder(t);
+    const cache = await temporaryFolder(t);
+    // In one tick of the system's clock: two writes that leave the same times.
+    for (let round = 0; round < 30; round += 1) {
+      const file = path.join(root, 'file');
+      await writeFile(file, noise(20_000, round * 2 + 1));
+      const racing = made(root, { version: 'v2', cache }).catch(() => null);
+      await delay(round);
+      await writeFile(file, noise(20_000, round * 2 + 2));
+      await racing;
+      const { bytes } = await made(root, { version: 'v2' });
+      assert.deepEqual((await made(root, { version: 'v2', cache })).bytes, bytes, `after ${round} ms`);
+    }
+  });
+
+  it('is counted and cleared, and may be shared by creations that run at once', async (t) => {
+    const root = await temporaryFolder(t);
+    const folder = await temporaryFolder(t);
+    const cache = path.join(folder, 'new', 'cache');
+    await writeTree(root, { a: 1, b: 100_000 });
+    assert.deepEqual(await cacheStats(cache), { folder: cache, entries: 0, bytes: 0 });
+    const { bytes } = await made(root, {});
+    const many = await Promise.all(Array.from({ length: 40 }, () => made(root, { cache })));
+    assert.ok(many.every((one) => one.bytes.equals(bytes)));
+    const { entries, bytes: size } = await cacheStats(cache);
+    assert.equal(entries, 4);
+    assert.ok(size > 0);
+    assert.equal((await stat(path.join(cache, 'hashes-1'))).mode & 0o777, 0o700);
+    // While it is used.
+    const [after] = await Promise.all([made(root, { cache }), clearCache(cache)]);
+    assert.deepEqual(after.bytes, bytes);
+    await clearCache(cache);
+    assert.deepEqual(await cacheStats(cache), { folder: cache, entries: 0, bytes: 0 });
+    assert.deepEqual(await readdir(cache), []);
+    await clearCache(cache);
+    assert.equal((await made(root, { cache })).bytesRead, 100_001);
+  });
+
+  it('is in the cache folder of the user with auto', async (t) => {
+    const root = await temporaryFolder(t);
+    const home = await temporaryFolder(t);
+    await writeTree(root, { a: 1 });
+    const before = process.env['XDG_CACHE_HOME'];
+    process.env['XDG_CACHE_HOME'] = home;
+    t.after(() => {
+      if (before === undefined) delete process.env['XDG_CACHE_HOME'];
+      else process.env['XDG_CACHE_HOME'] = before;
+    });
+    await made(root, { cache: 'auto' });
+    const { folder, entries } = await cacheStats();
+    assert.deepEqual([folder, entries], [path.join(home, 'metainfo'), 2]);
+  });
+
+  it('survives what happens to its records and files', async (t) => {
+    const root = await temporaryFolder(t);
+    const cache = await temporaryFolder(t);
+    await writeTree(root, { a: noise(70_000, 1), b: noise(50_000, 2) });
+    const { bytes } = await made(root, { cache });
+    const file = path.join(cache, 'hashes-1', 'data.mdb');
+    const whole = await readFile(file);
+    const root32 = bytes.subarray(bytes.indexOf('pieces root32:') + 14).subarray(0, 32);
+    assert.ok(whole.includes(root32));
+    // A bit of a hash that flipped on the disk.
+    const damaged = Buffer.from(whole);
+    for (let at = damaged.indexOf(root32); at >= 0; at = damaged.indexOf(root32, at + 1))
+      damaged[at] = 255 - (damaged[at] as number);
+    await writeFile(file, damaged);
+    assert.deepEqual(await made(root, { cache }), { bytes, bytesRead: 70_000 });
+    const isCache = (error: MetainfoError) => error.code === 'ERR_CACHE' && error.message.includes('cache clear');
+    for (const size of [whole.length - 4096, 8192, 5000, 4096, 100, 1]) {
+      await writeFile(file, whole);
+      await truncate(file, size);
+      await assert.rejects(made(root, { cache }), isCache, `${size} bytes`);
+      await assert.rejects(cacheStats(cache), isCache);
+    }
+    await writeFile(file, 'no database at all, but long enough for one to be looked for in it'.repeat(1000));
+    await assert.rejects(made(root, { cache }), isCache);
+    await clearCache(cache);
+    assert.deepEqual((await made(root, { cache })).bytes, bytes);
+  });
+
+  it('says what is wrong with the choice', async (t) => {
+    const root = await temporaryFolder(t);
+    await writeTree(root, { a: 1 });
+    const file = path.join(root, 'a');
+    for (const cache of [true, 5, '', null] as never[])
+      await assert.rejects(made(root, { cache }), { code: 'ERR_INVALID_ARGUMENT' });
+    await assert.rejects(made(root, { cache: file }), { code: 'ERR_CACHE', path: file });
+  });
+
+  it('is written by several processes at once', async (t) => {
+    const root = await temporaryFolder(t);
+    const cache = await temporaryFolder(t);
+    for (let i = 0; i < 4; i += 1) await writeTree(root, { [`${i}/a`]: noise(60_000, i + 1), [`${i}/b`]: i });
+    const child = new URL('cache-child.ts', import.meta.url);
+    const children = Array.from({ length: 8 }, (_, i) =>
+      fork(child, [path.join(root, String(i % 4)), cache], { execArgv: ['--import', 'tsx'] }),
+    );
+    const codes = await Promise.all(children.map((one) => once(one, 'exit')));
+    assert.deepEqual(
+      codes.map(([code]) => code),
+      children.map(() => 0),
+    );
+    for (let i = 0; i < 4; i += 1) {
+      const folder = path.join(root, String(i));
+      const { bytes } = await made(folder, {});
+      assert.deepEqual(await made(folder, { cache }), { bytes, bytesRead: 0 });
+    }
+  });
+
+  it('is killed in the middle of writing, and what it tells is right', async (t) => {
+    const root = await temporaryFolder(t);
+    const cache = await temporaryFolder(t);
+    for (let i = 0; i < 300; i += 1) await writeTree(root, { [String(i)]: noise(3000 + i, i + 1) });
+    const { bytes } = await made(root, {});
+    const child = new URL('cache-child.ts', import.meta.url);
+    for (let round = 0; round < 8; round += 1) {
+      const one = fork(child, [root, cache, 'forever'], { execArgv: ['--import', 'tsx'] });
+      await once(one, 'message');
+      await delay(round * 7);
+      one.kill('SIGKILL');
+      await once(one, 'exit');
+      assert.deepEqual((await made(root, { cache })).bytes, bytes);
+      await clearCache(cache);
+      await mkdir(cache, { recursive: true });
+    }
+  });
+});

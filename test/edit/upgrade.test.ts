@@ -1,0 +1,143 @@
+import assert from 'node:assert/strict';
+import { appendFile, rm, truncate, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { describe, it } from 'node:test';
+import fc from 'fast-check';
+import { TorrentCreate } from '../../src/create/torrent-create.ts';
+import { upgrade } from '../../src/edit/upgrade.ts';
+import type { MetainfoError } from '../../src/errors.ts';
+import { nodeEngine } from '../../src/hash/node.ts';
+import { Torrent } from '../../src/model/torrent.ts';
+import { noise } from '../hash/reference.ts';
+import { tree, writeGenerated } from '../support/generated.ts';
+import { temporaryFolder, writeTree } from '../support/tree.ts';
+
+const KIB = 1024;
+const PIECE = 16 * KIB;
+
+const draftOf = (pathRoot: string, pieceLength = PIECE) =>
+  new TorrentCreate({
+    pathRoot,
+    pieceLength,
+    comment: 'a comment',
+    createdBy: null,
+    info: { name: 'torrent', source: 'here' },
+    trackers: ['udp://a.example/x'],
+  });
+
+describe('upgrade', () => {
+  it('equals the creation of a hybrid from scratch, byte for byte, and reads each byte once', async (t) => {
+    const base = await temporaryFolder(t);
+    let count = 0;
+    const options = fc.record({
+      padding: fc.boolean(),
+      tailPad: fc.boolean(),
+      threads: fc.constantFrom(1, 2),
+      // Segments of a piece or two, and of everything.
+      memoryLimit: fc.constantFrom(256 * KIB, 512 * KIB, undefined),
+      engine: fc.constantFrom(undefined, nodeEngine()),
+    });
+    await fc.assert(
+      fc.asyncProperty(tree, options, async (given, { padding, tailPad, ...how }) => {
+        count += 1;
+        const root = path.join(base, String(count));
+        await writeGenerated(root, given);
+        const pathRoot = given.single ? path.join(root, given.files[0]?.path ?? '') : root;
+        const draft = draftOf(pathRoot, given.pieceLength);
+        const v1 = await draft.generate({ version: 'v1', padding, tailPad });
+        const expected = await draft.generate({ version: 'hybrid' });
+        const { torrent, bytesRead } = await upgrade(v1, pathRoot, how);
+        assert.deepEqual(torrent.bencode(), expected.bencode());
+        assert.equal(bytesRead, v1.totalSize);
+        await rm(root, { recursive: true });
+      }),
+      { numRuns: 150 },
+    );
+  });
+
+  it('goes through files that are longer than its segments', async (t) => {
+    const root = await temporaryFolder(t);
+    // Pieces of 1 MiB, of which none begins with a file but the first.
+    await writeTree(root, { a: noise(20 * KIB * KIB + 5, 1), b: 3, 'c/d': noise(9 * KIB * KIB, 2), e: noise(100, 3) });
+    const draft = draftOf(root, KIB * KIB);
+    const v1 = await draft.generate({ version: 'v1' });
+    const bytes: number[] = [];
+    const { torrent } = await upgrade(v1, root, { threads: 2, onProgress: (now) => bytes.push(now.bytes) });
+    assert.deepEqual(torrent.bencode(), (await draft.generate()).bencode());
+    assert.equal(bytes.at(-1), v1.totalSize);
+  });
+
+  it('keeps what is not about files, and names files as they are shown', async (t) => {
+    const root = await temporaryFolder(t);
+    await writeTree(root, { é: 5, b: 40_000 });
+    const made = await draftOf(root).generate({ version: 'v1' });
+    const { info, ...rest } = made.modelDumpTorrent() as Record<string, unknown>;
+    const { files, ...others } = info as { files: { path: unknown }[] };
+    const old = files.map((file) => ({
+      ...file,
+      ...(String(file.path) === 'é' && { path: ['e'], 'path.utf-8': ['é'] }),
+    }));
+    const flagged = old.map((file) => ({ ...file, attr: 'x' }));
+    const decoded = { ...rest, zz: [1], info: { ...others, files: flagged, 'name.utf-8': 'tørrent', md5: 'x' } };
+    const v1 = Torrent.fromDecoded(decoded);
+    const { torrent } = await upgrade(v1, root);
+    assert.deepEqual([torrent.torrentVersion, torrent.name, torrent.info.nameUtf8], ['hybrid', 'tørrent', undefined]);
+    assert.deepEqual(
+      torrent.files.map((file) => [file.path, file.attr]),
+      [
+        ['b', 'x'],
+        ['é', 'x'],
+      ],
+    );
+    assert.deepEqual(torrent.extra, v1.extra);
+    assert.deepEqual(torrent.info.extra, v1.info.extra);
+    assert.equal(torrent.comment, v1.comment);
+  });
+
+  it('says all that is not of the torrent', async (t) => {
+    const root = await temporaryFolder(t);
+    const files = { a: noise(50_000, 1), b: noise(50_000, 2), c: noise(50_000, 3), d: noise(10, 4) };
+    await writeTree(root, files);
+    const v1 = await draftOf(root).generate({ version: 'v1' });
+    const failure = async () => {
+      const error = await upgrade(v1, root).then(
+        () => assert.fail('it was upgraded'),
+        (thrown: MetainfoError) => thrown,
+      );
+      return [error.code, error.message];
+    };
+    // The first piece, and the last two.
+    await writeTree(root, { a: Buffer.concat([Buffer.from('x'), files.a.subarray(1)]), c: noise(50_000, 5) });
+    assert.deepEqual(await failure(), [
+      'ERR_HASH_MISMATCH',
+      'The files are not those of the torrent: piece 0 (in a) is wrong; piece 6 (in b) is wrong; ' +
+        'piece 7 (in c) is wrong; piece 8 (in c) is wrong; piece 9 (in c) is wrong.',
+    ]);
+    await rm(path.join(root, 'a'));
+    await truncate(path.join(root, 'b'), 7);
+    await appendFile(path.join(root, 'c'), 'more');
+    assert.deepEqual(await failure(), [
+      'ERR_HASH_MISMATCH',
+      'The files are not those of the torrent: a is missing; b has 7 bytes, not 50000; c has 50004 bytes, not 50000.',
+    ]);
+  });
+
+  it('refuses what it cannot do, and stops when it is told to', async (t) => {
+    const root = await temporaryFolder(t);
+    await writeTree(root, { a: 100_000, b: 50_000 });
+    const v1 = await draftOf(root).generate({ version: 'v1' });
+    const code = (expected: string) => (error: { code?: string }) => error.code === expected;
+    await assert.rejects(upgrade(await draftOf(root).generate(), root), code('ERR_INVALID_ARGUMENT'));
+    await assert.rejects(upgrade(v1, path.join(root, 'none')), code('ERR_NOT_FOUND'));
+    await assert.rejects(upgrade(v1, root, { signal: AbortSignal.abort() }), code('ERR_ABORTED'));
+    await assert.rejects(upgrade(v1, root, { memoryLimit: PIECE }), code('ERR_INVALID_ARGUMENT'));
+    const small = await draftOf(root, 8 * KIB).generate({ version: 'v1' });
+    await assert.rejects(upgrade(small, root), code('ERR_PIECE_LENGTH'));
+    const stop = new AbortController();
+    const stopped = upgrade(v1, root, { signal: stop.signal });
+    stop.abort('enough');
+    await assert.rejects(stopped, (error: MetainfoError) => error.code === 'ERR_ABORTED' && error.cause === 'enough');
+    await writeFile(path.join(root, 'c'), 'not of the torrent');
+    assert.equal((await upgrade(v1, root)).torrent.nFiles, 2);
+  });
+});

@@ -1,0 +1,74 @@
+// Generated trees of files, with what is hard in them: names whose orders differ, sizes at the borders of blocks and pieces.
+import { mkdir, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import fc from 'fast-check';
+
+const KIB = 1024;
+
+/** A generated torrent's content: the file itself, or a folder of files by path. */
+export interface Tree {
+  single: boolean;
+  files: { path: string; size: number; seed: number }[];
+  pieceLength: number;
+}
+
+// Names whose orders differ: by component or joined, by UTF-16 or UTF-8, by case.
+const NAMES = ['a', 'a-b', 'a.txt', 'A', 'b', 'Z', 'aa', 'é', '\u{e000}', '\u{1f600}', '\uffee', '.x', 'z z', '_'];
+const name = fc.constantFrom(...NAMES);
+const pieceLength = fc.constantFrom(16 * KIB, 32 * KIB, 64 * KIB);
+/** Sizes at and around the borders of blocks and pieces. */
+const size = fc.oneof(
+  fc.constantFrom(
+    0,
+    1,
+    2,
+    16 * KIB - 1,
+    16 * KIB,
+    16 * KIB + 1,
+    32 * KIB,
+    32 * KIB + 1,
+    48 * KIB,
+    64 * KIB,
+    64 * KIB + 1,
+  ),
+  fc.constantFrom(128 * KIB - 1, 128 * KIB, 192 * KIB + 7, 256 * KIB),
+  fc.nat(300 * KIB),
+);
+// Few seeds: files of equal content (and so equal roots) are common.
+export const file = fc.record({ path: fc.array(name, { minLength: 1, maxLength: 3 }), size, seed: fc.nat(2) });
+
+export const tree: fc.Arbitrary<Tree> = fc
+  .record({ single: fc.nat(5), files: fc.array(file, { minLength: 1, maxLength: 9 }), pieceLength })
+  .map(({ single, files, pieceLength: length }) => ({
+    single: single === 0,
+    pieceLength: length,
+    files: withoutConflicts(
+      single === 0 ? files.slice(0, 1).map((one) => ({ ...one, path: one.path.slice(0, 1) })) : files,
+    ),
+  }))
+  .filter(({ files }) => files.some((one) => one.size > 0));
+
+/** No path twice, and none that leads through a file. */
+export function withoutConflicts(files: { path: string[]; size: number; seed: number }[]): Tree['files'] {
+  const kept: { path: string[]; size: number; seed: number }[] = [];
+  const startsWith = (whole: string[], part: string[]) => part.every((component, i) => whole[i] === component);
+  for (const one of files) {
+    if (!kept.some((other) => startsWith(one.path, other.path) || startsWith(other.path, one.path))) kept.push(one);
+  }
+  return kept.map((one) => ({ ...one, path: one.path.join('/') }));
+}
+
+/** Content with a prime period, so that swapped blocks cannot hide. */
+export function content(bytes: number, seed: number): Buffer {
+  const period = Buffer.from(Array.from({ length: 251 }, (_, i) => (i * 7 + seed * 31) % 256));
+  return Buffer.alloc(bytes, period);
+}
+
+/** Writes its files into a folder. */
+export async function writeGenerated(root: string, { files }: Tree): Promise<void> {
+  for (const one of files) {
+    const target = path.join(root, one.path);
+    await mkdir(path.dirname(target), { recursive: true });
+    await writeFile(target, content(one.size, one.seed));
+  }
+}
