@@ -35,6 +35,8 @@ const { metafile, outputFiles } = await build({
   define: { 'import.meta.dirname': '__dirname' },
   // Optional, and with native code of its own.
   external: ['lmdb'],
+  // A script that `vm` runs has no import().
+  supported: { 'dynamic-import': false },
   plugins: [lazyBuiltins],
   logLevel: 'warning',
   metafile: true,

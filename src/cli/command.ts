@@ -1,10 +1,13 @@
 import { Command, CommanderError } from 'commander';
 import { VERSION } from '../create/torrent-create.ts';
+import { addCache } from './commands/cache.ts';
 import { addCreate } from './commands/create.ts';
 import { addEdit } from './commands/edit.ts';
 import { addKernels } from './commands/kernels.ts';
 import { addMagnet } from './commands/magnet.ts';
 import { addShow } from './commands/show.ts';
+import { addUpdate } from './commands/update.ts';
+import { addUpgrade } from './commands/upgrade.ts';
 import { addValidate } from './commands/validate.ts';
 import { addVerify } from './commands/verify.ts';
 import { exitCodeOf, USAGE } from './exit.ts';
@@ -23,7 +26,10 @@ function program(): Command {
   addValidate(command);
   addVerify(command);
   addEdit(command);
+  addUpdate(command);
+  addUpgrade(command);
   addMagnet(command);
+  addCache(command);
   addKernels(command);
   return command;
 }

@@ -1,4 +1,6 @@
+import path from 'node:path';
 import { type Command, InvalidArgumentError, Option } from 'commander';
+import type { CacheChoice } from '../create/cache.ts';
 import type { ValidationContext } from '../model/issues.ts';
 
 // Each parses the text of one option, and refuses it with the reason: commander adds the option's name.
@@ -71,4 +73,21 @@ export function profileOptions(command: Command): Command {
 
 export function contextOf({ strict, compat, padding }: ProfileOptions): ValidationContext {
   return { profile: strict ? 'strict' : compat ? 'compat' : 'default', ...(padding && { padding }) };
+}
+
+/** The options of every command that may use the cache of hashes. */
+export interface CacheOptions {
+  cache?: boolean;
+  cacheDir?: string;
+}
+
+export function cacheOptions(command: Command): Command {
+  return command
+    .option('--cache', 'keep what files hash to, and do not read them again while they are the same')
+    .option('--cache-dir <folder>', "the same, in this folder (default: the user's cache folder)");
+}
+
+export function cacheOf({ cache, cacheDir }: CacheOptions): CacheChoice {
+  if (cacheDir !== undefined) return path.resolve(cacheDir);
+  return cache ? 'auto' : false;
 }

@@ -69,12 +69,11 @@ export function cacheFolder(): string {
 const databases = new Map<string, { database: Promise<RootDatabase<Buffer, Buffer>>; users: number }>();
 
 /**
- * Opens the cache that was chosen; null for none.
+ * Opens the cache that was chosen.
  *
  * @throws {MetainfoError} `ERR_CACHE`, `ERR_INVALID_ARGUMENT`
  */
-export async function openCache(choice: CacheChoice | undefined): Promise<HashCache | null> {
-  if (choice === undefined || choice === false) return null;
+export async function openCache(choice: CacheChoice): Promise<HashCache> {
   const folder = folderOf(choice);
   const shared = databases.get(folder) ?? { database: openDatabase(folder), users: 0 };
   databases.set(folder, shared);
@@ -93,7 +92,7 @@ export async function openCache(choice: CacheChoice | undefined): Promise<HashCa
   }
 }
 
-function folderOf(choice: string): string {
+function folderOf(choice: CacheChoice): string {
   if (choice === 'auto') return cacheFolder();
   if (typeof choice === 'string' && choice !== '') return path.resolve(choice);
   throw new MetainfoError('ERR_INVALID_ARGUMENT', `cache must be auto, a folder or false, not ${shown(choice)}.`);
@@ -183,18 +182,19 @@ export async function cacheStats(folder: 'auto' | (string & {}) = 'auto'): Promi
   if (!status) return { folder: root, entries: 0, bytes: 0 };
   const cache = await openCache(root);
   try {
-    return { folder: root, entries: cache?.entries ?? 0, bytes: status.size };
+    return { folder: root, entries: cache.entries, bytes: status.size };
   } finally {
-    await cache?.close();
+    await cache.close();
   }
 }
 
 /**
  * Removes all that the cache holds, also when it is damaged. Who uses it meanwhile goes on with the old one.
  *
+ * @returns Its folder.
  * @throws {MetainfoError} `ERR_CACHE`
  */
-export async function clearCache(folder: 'auto' | (string & {}) = 'auto'): Promise<void> {
+export async function clearCache(folder: 'auto' | (string & {}) = 'auto'): Promise<string> {
   const root = folderOf(folder);
   const database = path.join(root, DATABASE);
   const old = `${database}.${Math.random().toString(36).slice(2)}.old`;
@@ -202,8 +202,9 @@ export async function clearCache(folder: 'auto' | (string & {}) = 'auto'): Promi
     // At once: nobody finds half of it.
     await rename(database, old);
     await rm(old, { recursive: true, force: true });
+    return root;
   } catch (cause) {
-    if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return;
+    if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return root;
     throw failure(`The cache in ${root} cannot be removed`, root, cause);
   }
 }

@@ -15,7 +15,7 @@ import { HashList } from '../model/hash-list.ts';
 import { encodeFileList, encodeFlatTree } from '../model/raw-files.ts';
 import { Torrent } from '../model/torrent.ts';
 import { encodeFields, INFO, TORRENT } from '../model/wire.ts';
-import { type CacheChoice, type HashCache, openCache, type Wanted } from './cache.ts';
+import type { CacheChoice, HashCache, Wanted } from './cache.ts';
 import {
   type AlignedFile,
   alignedPlan,
@@ -119,7 +119,7 @@ export async function hashContent(draft: TorrentCreate, options: ContentOptions)
   if (wanted != null) checkPieceLength(wanted, version);
   const name = checkName(draft.info.name as string);
   throwIfAborted(signal);
-  const cache = await openCache(options.cache);
+  const cache = await cacheFor(options.cache);
   try {
     const { single, files } = await draft.findFiles({ v1Order: version === 'v1', sources, signal });
     const attrs = options.attrs ?? attrsOf(draft);
@@ -133,6 +133,12 @@ export async function hashContent(draft: TorrentCreate, options: ContentOptions)
   } finally {
     await cache?.close();
   }
+}
+
+/** Few ask for one, and it takes long to load. */
+async function cacheFor(choice: CacheChoice | undefined): Promise<HashCache | null> {
+  if (choice === undefined || choice === false) return null;
+  return (await import('./cache.ts')).openCache(choice);
 }
 
 /** Flags that the draft gives to its files. */

@@ -2,7 +2,7 @@ import { statSync } from 'node:fs';
 import { realpath } from 'node:fs/promises';
 import path from 'node:path';
 import { type Command, Option } from 'commander';
-import type { ScanFilter } from '../../create/scan.ts';
+import type { Progress } from '../../create/run.ts';
 import { TorrentCreate, type TorrentCreateFields } from '../../create/torrent-create.ts';
 import { fromSystemError } from '../../errors.ts';
 import { nativeEngine } from '../../hash/native.ts';
@@ -10,11 +10,22 @@ import type { TorrentVersion } from '../../model/discriminator.ts';
 import { exists, outputExists, type Torrent } from '../../model/torrent.ts';
 import { plural } from '../../print/pprint.ts';
 import { formatBytes, printable, printableJson } from '../../print/text.ts';
+import { type GlobOptions, globFilter, globOptions } from '../globs.ts';
 import { interruptible } from '../interrupt.ts';
-import { collect, collectTier, parseDate, parsePieceLength, parseSize, parseThreads } from '../options.ts';
+import {
+  type CacheOptions,
+  cacheOf,
+  cacheOptions,
+  collect,
+  collectTier,
+  parseDate,
+  parsePieceLength,
+  parseSize,
+  parseThreads,
+} from '../options.ts';
 import { stderr, stdout } from '../output.ts';
 
-interface CreateOptions {
+interface CreateOptions extends CacheOptions, GlobOptions {
   output?: string;
   kind: TorrentVersion;
   pieceLength: number | 'auto';
@@ -30,8 +41,6 @@ interface CreateOptions {
   threads?: number;
   memoryLimit?: number;
   readSize?: number;
-  exclude?: string[];
-  include?: string[];
   force?: boolean;
   quiet?: boolean;
   json?: boolean;
@@ -44,7 +53,7 @@ Examples:
   metainfo create album -o /srv/album.torrent --exclude '*.nfo' --piece-length 1MiB --json`;
 
 export function addCreate(program: Command): void {
-  program
+  const command = program
     .command('create')
     .description('make a torrent of a file, a folder or several of both')
     .argument('<path...>', 'what to put into the torrent; several are taken from the folder that they share')
@@ -74,9 +83,8 @@ export function addCreate(program: Command): void {
     .option('--date <date>', 'the creation date: now, seconds since 1970 or ISO 8601 (default: none)', parseDate)
     .option('--threads <n>', 'how many threads hash (default: one a core)', parseThreads)
     .option('--memory-limit <size>', 'for all buffers (default: 64MiB a thread)', parseSize)
-    .option('--read-size <size>', 'bytes a read, a power of two (default: 1MiB for v2, else 128KiB)', parseSize)
-    .option('--exclude <glob>', 'leave out files and folders (repeatable)', collect)
-    .option('--include <glob>', 'take only these files (repeatable)', collect)
+    .option('--read-size <size>', 'bytes a read, a power of two (default: 1MiB for v2, else 128KiB)', parseSize);
+  cacheOptions(globOptions(command))
     .option('--force', 'replace the output if it exists')
     .option('-q, --quiet', 'no progress, no summary')
     .option('--json', 'one JSON object instead of the summary')
@@ -90,16 +98,23 @@ async function create(paths: string[], options: CreateOptions, signal: AbortSign
   const target = outputPath(options.output, name);
   if (!options.force && (await exists(target))) throw outputExists(target);
   const folder = await realFolder(target);
-  const output = await relativeOutput(roots.pathRoot, path.join(folder, path.basename(target)));
-
-  const filter = await globFilter(options, output);
+  const output = path.join(folder, path.basename(target));
+  const filter = await globFilter(options, roots.pathRoot, [output]);
   const draft = new TorrentCreate({ ...draftFields(options), ...roots, ...filter });
   const engine = nativeEngine();
   const progress = !options.quiet && !options.json;
   // The library writes the bar, and knows nothing of closed terminals.
   if (progress) stderr();
   const started = process.uptime();
+  const cache = cacheOf(options);
+  // Of files that the cache does not know.
+  let bytesRead = 0;
+  const onProgress = ({ bytes }: Progress) => {
+    bytesRead = bytes;
+  };
   const torrent = await draft.generate({
+    cache,
+    ...(cache && { onProgress }),
     version: options.kind,
     threads: options.threads ?? null,
     memoryLimit: options.memoryLimit,
@@ -110,7 +125,8 @@ async function create(paths: string[], options: CreateOptions, signal: AbortSign
   });
   const seconds = process.uptime() - started;
   await torrent.write(target, { force: options.force ?? false });
-  report(torrent, { target, seconds, kernel: engine.kernel }, options);
+  const made = { target, seconds, kernel: engine.kernel, bytesRead: cache ? bytesRead : null };
+  report(torrent, made, options);
 }
 
 /** One path is the root itself; several are taken from the folder that they share. */
@@ -135,12 +151,6 @@ async function realFolder(target: string): Promise<string> {
   } catch (error) {
     throw fromSystemError(error, folder, 'write');
   }
-}
-
-/** The output's path from the root, both without links: it is no part of the torrent, however it is reached. */
-async function relativeOutput(pathRoot: string, output: string): Promise<string> {
-  const root = await realpath(pathRoot).catch(() => pathRoot);
-  return path.relative(root, output).split(path.sep).join('/');
 }
 
 function outputPath(output: string | undefined, name: string): string {
@@ -168,33 +178,20 @@ function draftFields(options: CreateOptions): TorrentCreateFields {
   };
 }
 
-/** Globs without a slash match names in any folder. The output is never part of the torrent. */
-async function globFilter({ exclude = [], include = [] }: CreateOptions, output: string): Promise<ScanFilter> {
-  if (exclude.length === 0 && include.length === 0) return { exclude: (file) => file === output };
-  const { default: picomatch } = await import('picomatch');
-  const matcher = (globs: string[]) => {
-    const [named, placed] = [globs.filter((glob) => !glob.includes('/')), globs.filter((glob) => glob.includes('/'))];
-    const matchName = picomatch(named, { dot: true });
-    const matchPath = picomatch(placed, { dot: true });
-    return (file: string) => matchName(path.posix.basename(file)) || matchPath(file);
-  };
-  const excluded = matcher(exclude);
-  return {
-    exclude: (file) => file === output || excluded(file),
-    ...(include.length > 0 && { include: matcher(include) }),
-  };
-}
-
 interface Made {
   target: string;
   seconds: number;
   kernel: string;
+  /** With a cache: of files that it did not know. */
+  bytesRead: number | null;
 }
 
-function report(torrent: Torrent, { target, seconds, kernel }: Made, { json, quiet }: CreateOptions): void {
+function report(torrent: Torrent, made: Made, { json, quiet }: CreateOptions): void {
+  const { target, seconds, kernel } = made;
   if (quiet && !json) return;
   const { totalSize, infohashV1, infohashV2, nFiles, nPieces, info } = torrent;
-  const bytesPerSecond = Math.round(totalSize / seconds);
+  const bytesRead = made.bytesRead ?? totalSize;
+  const bytesPerSecond = Math.round(bytesRead / seconds);
   if (json) {
     const object = {
       path: target,
@@ -205,6 +202,7 @@ function report(torrent: Torrent, { target, seconds, kernel }: Made, { json, qui
       pieces: nPieces,
       files: nFiles,
       totalSize,
+      ...(made.bytesRead !== null && { bytesRead }),
       seconds,
       bytesPerSecond,
       kernel,
@@ -216,7 +214,8 @@ function report(torrent: Torrent, { target, seconds, kernel }: Made, { json, qui
     `${printable(target)}: ${torrent.torrentVersion}, ${plural(nFiles, 'file')}, ${formatBytes(totalSize)}, ${plural(nPieces, 'piece')} of ${formatBytes(info.pieceLength)}`,
     ...(infohashV1 ? [`infohash v1  ${infohashV1}`] : []),
     ...(infohashV2 ? [`infohash v2  ${infohashV2}`] : []),
-    `hashed in ${seconds.toFixed(2)} s (${formatBytes(bytesPerSecond)}/s, ${kernel})`,
+    ...(bytesRead < totalSize ? [`read ${formatBytes(bytesRead)}: the rest was in the cache`] : []),
+    ...(bytesRead > 0 ? [`hashed in ${seconds.toFixed(2)} s (${formatBytes(bytesPerSecond)}/s, ${kernel})`] : []),
   ];
   stdout().write(`${lines.join('\n')}\n`);
 }

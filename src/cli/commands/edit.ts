@@ -1,13 +1,12 @@
 import { isUtf8 } from 'node:buffer';
-import { realpath, stat } from 'node:fs/promises';
-import path from 'node:path';
 import type { Command } from 'commander';
 import { type Difference, differences, edit, type TorrentChanges } from '../../edit/edit.ts';
 import { MetainfoError } from '../../errors.ts';
-import { exists, outputExists, Torrent } from '../../model/torrent.ts';
+import { Torrent } from '../../model/torrent.ts';
 import { printable, printableJson } from '../../print/text.ts';
 import { collect, collectTier, contextOf, type ProfileOptions, parseDate, profileOptions } from '../options.ts';
 import { writeLines } from '../output.ts';
+import { requireFree, targetOf } from '../target.ts';
 
 /** A value, or false for --no-...: it is taken away. */
 type Removable<T> = T | false;
@@ -100,11 +99,10 @@ async function run(files: string[], options: EditOptions): Promise<void> {
   for (const file of files) {
     const before = await Torrent.read(file, { context });
     const after = edit(before, changes, { context, keepInfohash: options.keepInfohash ?? false });
-    const target = await targetOf(file, files.length, options.output);
+    const target = await targetOf(file, options.output, files.length);
     if (all.some((one) => one.target === target))
       throw new MetainfoError('ERR_INVALID_ARGUMENT', `Two torrents would go to ${target}.`, { path: target });
-    const isNew = options.output !== undefined && !options.force && !options.dryRun;
-    if (isNew && (await exists(target))) throw outputExists(target);
+    if (!options.dryRun) await requireFree(target, options);
     all.push({ file, target, before, after, changed: differences(before, after) });
   }
   for (const one of all) {
@@ -113,18 +111,6 @@ async function run(files: string[], options: EditOptions): Promise<void> {
     if (write) await one.after.write(one.target, { force: inPlace || (options.force ?? false) });
     await writeLines(options.json ? [printableJson(toJson(one, options.dryRun ?? false))] : linesOf(one, !inPlace));
   }
-}
-
-async function targetOf(file: string, count: number, output: string | undefined): Promise<string> {
-  // A link stays one.
-  if (output === undefined) return realpath(file);
-  const isFolder = await stat(output).then(
-    (status) => status.isDirectory(),
-    () => false,
-  );
-  if (isFolder) return path.join(output, path.basename(file));
-  if (count === 1) return output;
-  throw new MetainfoError('ERR_INVALID_ARGUMENT', `${output} must be a folder: there are ${count} torrents.`);
 }
 
 function changesOf(options: EditOptions): TorrentChanges {

@@ -1,0 +1,31 @@
+import type { Command } from 'commander';
+import { plural } from '../../print/pprint.ts';
+import { formatBytes, printable, printableJson } from '../../print/text.ts';
+import { writeLines } from '../output.ts';
+
+interface CacheCommandOptions {
+  cacheDir?: string;
+  json?: boolean;
+}
+
+export function addCache(program: Command): void {
+  const cache = program.command('cache').description('what `create --cache` keeps: hashes of files');
+  const add = (name: string, description: string, run: (options: CacheCommandOptions) => Promise<string>) =>
+    cache
+      .command(name)
+      .description(description)
+      .option('--cache-dir <folder>', "where it is (default: the user's cache folder)")
+      .option('--json', 'one JSON object')
+      .action(async (options: CacheCommandOptions) => writeLines([await run(options)]));
+  add('stats', 'how much there is', async ({ cacheDir, json }) => {
+    const { cacheStats } = await import('../../create/cache.ts');
+    const stats = await cacheStats(cacheDir);
+    if (json) return printableJson(stats);
+    return `${printable(stats.folder)}: ${plural(stats.entries, 'record')}, ${formatBytes(stats.bytes)}`;
+  });
+  add('clear', 'remove all of it, also when it is damaged', async ({ cacheDir, json }) => {
+    const { clearCache } = await import('../../create/cache.ts');
+    const folder = await clearCache(cacheDir);
+    return json ? printableJson({ folder }) : `${printable(folder)}: cleared`;
+  });
+}

@@ -1,0 +1,123 @@
+import { stat } from 'node:fs/promises';
+import path from 'node:path';
+import type { Command } from 'commander';
+import { type Updated, update } from '../../edit/update.ts';
+import { Torrent } from '../../model/torrent.ts';
+import { formatBytes, printable, printableJson } from '../../print/text.ts';
+import { type GlobOptions, globFilter, globOptions } from '../globs.ts';
+import { interruptible } from '../interrupt.ts';
+import {
+  type CacheOptions,
+  cacheOf,
+  cacheOptions,
+  contextOf,
+  type ProfileOptions,
+  parseDate,
+  parsePieceLength,
+  parseSize,
+  parseThreads,
+  profileOptions,
+} from '../options.ts';
+import { stderr, writeLines } from '../output.ts';
+import { requireFree, targetOf } from '../target.ts';
+
+interface UpdateOptions extends ProfileOptions, CacheOptions, GlobOptions {
+  since?: Date;
+  pieceLength?: number | 'auto';
+  threads?: number;
+  memoryLimit?: number;
+  output?: string;
+  force?: boolean;
+  dryRun?: boolean;
+  quiet?: boolean;
+  json?: boolean;
+}
+
+const EXAMPLES = `
+Files of the same path and size that were not modified since the torrent was written are not read.
+
+Examples:
+  metainfo update album.torrent album                   in place
+  metainfo update album.torrent album -o new.torrent --since 2026-01-31
+  metainfo update album.torrent album --since 0         read everything again`;
+
+export function addUpdate(program: Command): void {
+  const command = program
+    .command('update')
+    .description('a v2 or hybrid torrent of what is there now: only files that are new or changed are read')
+    .argument('<file>', 'the torrent file')
+    .argument('<path>', 'the folder of its files, or its one file')
+    .option('--since <date>', 'read what was modified then or later (default: when the torrent was written)', parseDate)
+    .option('--piece-length <size>', 'another one: a larger one of a v2 torrent reads nothing', parsePieceLength)
+    .option('--threads <n>', 'how many threads hash (default: one a core)', parseThreads)
+    .option('--memory-limit <size>', 'for all buffers (default: 64MiB a thread)', parseSize)
+    .option('-o, --output <file>', 'where the result goes, a file or a folder (default: in place)')
+    .option('--force', 'replace the output if it exists')
+    .option('--dry-run', 'say what would change, and write nothing')
+    .option('-q, --quiet', 'no progress, no summary')
+    .option('--json', 'one JSON object instead of the summary');
+  profileOptions(cacheOptions(globOptions(command)))
+    .addHelpText('after', EXAMPLES)
+    .action((file: string, folder: string, options: UpdateOptions) =>
+      interruptible((signal) => run(file, folder, options, signal)),
+    );
+}
+
+async function run(file: string, folder: string, options: UpdateOptions, signal: AbortSignal): Promise<void> {
+  const context = contextOf(options);
+  const torrent = await Torrent.read(file, { context });
+  const target = await targetOf(file, options.output);
+  if (!options.dryRun) await requireFree(target, options);
+  const pathRoot = path.resolve(folder);
+  const { pieceLength, memoryLimit } = options;
+  const progress = !options.quiet && !options.json;
+  if (progress) stderr();
+  const result = await update(torrent, pathRoot, {
+    ...(await globFilter(options, pathRoot, [path.resolve(file), path.resolve(target)])),
+    since: options.since ?? (await writtenAt(file, torrent)),
+    pieceLength: pieceLength === 'auto' ? null : pieceLength,
+    threads: options.threads ?? null,
+    memoryLimit,
+    cache: cacheOf(options),
+    context,
+    progress,
+    signal,
+  });
+  const isChanged = Buffer.compare(result.torrent.bencode(), torrent.bencode()) !== 0;
+  const inPlace = options.output === undefined;
+  if (!options.dryRun && (isChanged || !inPlace))
+    await result.torrent.write(target, { force: inPlace || (options.force ?? false) });
+  if (options.quiet && !options.json) return;
+  await writeLines(
+    options.json ? [printableJson(toJson(result, target))] : linesOf(result, inPlace ? file : target, isChanged),
+  );
+}
+
+/** The earlier of its creation date and the time of its file: it may have been edited since. */
+async function writtenAt(file: string, { creationDate }: Torrent): Promise<Date> {
+  const { mtime } = await stat(file);
+  return creationDate !== null && creationDate < mtime ? creationDate : mtime;
+}
+
+function toJson({ torrent, ...changes }: Updated, target: string) {
+  const { infohashV1, infohashV2, nFiles, totalSize } = torrent;
+  return { path: target, infohash: { v1: infohashV1, v2: infohashV2 }, files: nFiles, totalSize, ...changes };
+}
+
+function linesOf(
+  { torrent, added, changed, removed, renamed, bytesRead }: Updated,
+  target: string,
+  isChanged: boolean,
+): string[] {
+  const { infohashV1, infohashV2, totalSize } = torrent;
+  return [
+    `${printable(target)}: ${isChanged ? 'another infohash' : 'nothing changes'}`,
+    ...(infohashV1 ? [`infohash v1  ${infohashV1}`] : []),
+    ...(infohashV2 ? [`infohash v2  ${infohashV2}`] : []),
+    ...added.map((name) => `  + ${printable(name)}`),
+    ...changed.map((name) => `  ~ ${printable(name)}`),
+    ...removed.map((name) => `  - ${printable(name)}`),
+    ...renamed.map(({ from, to }) => `  ${printable(from)} -> ${printable(to)}`),
+    `read ${formatBytes(bytesRead)} of ${formatBytes(totalSize)}`,
+  ];
+}

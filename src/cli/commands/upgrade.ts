@@ -1,0 +1,60 @@
+import type { Command } from 'commander';
+import { upgrade } from '../../edit/upgrade.ts';
+import { Torrent } from '../../model/torrent.ts';
+import { formatBytes, printable, printableJson } from '../../print/text.ts';
+import { interruptible } from '../interrupt.ts';
+import { contextOf, type ProfileOptions, parseSize, parseThreads, profileOptions } from '../options.ts';
+import { stderr, writeLines } from '../output.ts';
+import { requireFree, targetOf } from '../target.ts';
+
+interface UpgradeOptions extends ProfileOptions {
+  threads?: number;
+  memoryLimit?: number;
+  output?: string;
+  force?: boolean;
+  quiet?: boolean;
+  json?: boolean;
+}
+
+const EXAMPLES = `
+Examples:
+  metainfo upgrade album.torrent album -o hybrid.torrent     with another infohash: it is another swarm`;
+
+export function addUpgrade(program: Command): void {
+  const command = program
+    .command('upgrade')
+    .description('a hybrid of a v1 torrent: its files are read once, and checked in the same read')
+    .argument('<file>', 'the torrent file')
+    .argument('<path>', 'the folder of its files, or its one file')
+    .option('--threads <n>', 'how many threads hash (default: one a core)', parseThreads)
+    .option('--memory-limit <size>', 'for all buffers (default: 64MiB a thread)', parseSize)
+    .option('-o, --output <file>', 'where the result goes, a file or a folder (default: in place)')
+    .option('--force', 'replace the output if it exists')
+    .option('-q, --quiet', 'no progress, no summary')
+    .option('--json', 'one JSON object instead of the summary');
+  profileOptions(command)
+    .addHelpText('after', EXAMPLES)
+    .action((file: string, folder: string, options: UpgradeOptions) =>
+      interruptible((signal) => run(file, folder, options, signal)),
+    );
+}
+
+async function run(file: string, folder: string, options: UpgradeOptions, signal: AbortSignal): Promise<void> {
+  const context = contextOf(options);
+  const v1 = await Torrent.read(file, { context });
+  const target = await targetOf(file, options.output);
+  await requireFree(target, options);
+  const progress = !options.quiet && !options.json;
+  if (progress) stderr();
+  const { memoryLimit, threads = null } = options;
+  const { torrent, bytesRead } = await upgrade(v1, folder, { context, threads, memoryLimit, progress, signal });
+  await torrent.write(target, { force: options.output === undefined || (options.force ?? false) });
+  if (options.quiet && !options.json) return;
+  const infohash = { v1: torrent.infohashV1, v2: torrent.infohashV2 };
+  const lines = [
+    `${printable(options.output === undefined ? file : target)}: hybrid, all pieces right; read ${formatBytes(bytesRead)}`,
+    `infohash v1  ${infohash.v1}`,
+    `infohash v2  ${infohash.v2}`,
+  ];
+  await writeLines(options.json ? [printableJson({ path: target, infohash, bytesRead })] : lines);
+}

@@ -1,0 +1,29 @@
+import { realpath, stat } from 'node:fs/promises';
+import path from 'node:path';
+import { MetainfoError } from '../errors.ts';
+import { exists, outputExists } from '../model/torrent.ts';
+
+/**
+ * Where a changed torrent goes: to the output, a file or a folder, or in place.
+ *
+ * @param count How many torrents go to that output.
+ */
+export async function targetOf(file: string, output: string | undefined, count = 1): Promise<string> {
+  // A link stays one.
+  if (output === undefined) return realpath(file);
+  const isFolder = await stat(output).then(
+    (status) => status.isDirectory(),
+    () => false,
+  );
+  if (isFolder) return path.join(output, path.basename(file));
+  if (count === 1) return output;
+  throw new MetainfoError('ERR_INVALID_ARGUMENT', `${output} must be a folder: there are ${count} torrents.`);
+}
+
+/** Before the work: what is there stays, unless it is the torrent itself or to be replaced. */
+export async function requireFree(
+  target: string,
+  { output, force }: { output?: string; force?: boolean },
+): Promise<void> {
+  if (output !== undefined && !force && (await exists(target))) throw outputExists(target);
+}

@@ -1,0 +1,87 @@
+import assert from 'node:assert/strict';
+import { readFile, rm, utimes, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { describe, it } from 'node:test';
+import { Torrent } from '../../src/model/torrent.ts';
+import { metainfo, workFolder } from './run.ts';
+
+/** As long ago as no test takes. */
+const LONG_AGO = new Date(Date.now() - 3_600_000);
+
+describe('metainfo update', () => {
+  it('reads what is new or was modified after the torrent was written, and says so', async (t) => {
+    const cwd = await workFolder(t);
+    const file = (...names: string[]) => path.join(cwd, 'album', ...names);
+    await metainfo(['create', 'album', '-o', 'album/album.torrent'], { cwd });
+    const torrent = await Torrent.read(file('album.torrent'));
+    for (const one of torrent.files) await utimes(file(one.path), LONG_AGO, LONG_AGO);
+    const [first, second] = torrent.files.map((one) => one.path) as [string, string];
+    await writeFile(file('new\u001b[31m'), 'new');
+    await writeFile(file(first), 'changed');
+    await rm(file(second));
+    const args = ['update', 'album/album.torrent', 'album'];
+    const dry = await metainfo([...args, '--dry-run', '--json'], { cwd });
+    const { path: target, infohash, ...found } = JSON.parse(dry.stdout);
+    assert.deepEqual(found.added, ['new\u001b[31m']);
+    assert.deepEqual([found.changed, found.removed, found.renamed, found.bytesRead], [[first], [second], [], 10]);
+    assert.equal((await Torrent.read(file('album.torrent'))).infohashV2, torrent.infohashV2);
+
+    const { code, stdout, stderr } = await metainfo(args, { cwd });
+    assert.deepEqual([code, stderr], [0, '']);
+    assert.match(stdout, /^album\/album\.torrent: another infohash\ninfohash v1 {2}[0-9a-f]{40}\ninfohash v2 {2}/);
+    assert.ok(!stdout.includes('\u001b['), 'a name that a terminal would obey');
+    assert.match(stdout, /\nread 10 B of [^\n]+\n$/);
+    const now = await Torrent.read(file('album.torrent'));
+    assert.deepEqual([now.infohashV1, now.infohashV2], [infohash.v1, infohash.v2]);
+    assert.equal(target, file('album.torrent'));
+    assert.deepEqual((await metainfo(['verify', 'album/album.torrent', 'album'], { cwd })).code, 0);
+    assert.match((await metainfo(args, { cwd })).stdout, /^album\/album\.torrent: nothing changes\n/);
+    const again = await metainfo([...args, '--since', '0', '--json', '-o', 'other.torrent'], { cwd });
+    assert.equal(JSON.parse(again.stdout).bytesRead, now.totalSize);
+    assert.deepEqual(await readFile(path.join(cwd, 'other.torrent')), await readFile(file('album.torrent')));
+    assert.equal((await metainfo([...args, '-o', 'other.torrent'], { cwd })).code, 1);
+    assert.equal((await metainfo([...args, '--quiet'], { cwd })).stdout, '');
+  });
+});
+
+describe('metainfo upgrade', () => {
+  it('makes the hybrid that create makes', async (t) => {
+    const cwd = await workFolder(t);
+    await metainfo(['create', 'album', '-o', 'hybrid.torrent'], { cwd });
+    await metainfo(['create', 'album', '-k', 'v1'], { cwd });
+    const { code, stdout } = await metainfo(['upgrade', 'album.torrent', 'album', '-o', 'up.torrent'], { cwd });
+    assert.equal(code, 0);
+    assert.match(stdout, /^up\.torrent: hybrid, all pieces right; read /);
+    const hybrid = await readFile(path.join(cwd, 'hybrid.torrent'));
+    assert.deepEqual(await readFile(path.join(cwd, 'up.torrent')), hybrid);
+    const { files } = await Torrent.read(path.join(cwd, 'album.torrent'));
+    await writeFile(path.join(cwd, 'album', files[0]?.path ?? ''), 'of another size');
+    const bad = await metainfo(['upgrade', 'album.torrent', 'album', '--json'], { cwd });
+    assert.equal(bad.code, 1);
+    assert.equal(JSON.parse(bad.stdout).error.code, 'ERR_HASH_MISMATCH');
+    assert.equal((await Torrent.read(path.join(cwd, 'album.torrent'))).torrentVersion, 'v1');
+  });
+});
+
+describe('metainfo create --cache', () => {
+  it('reads nothing the second time, and the cache can be counted and cleared', async (t) => {
+    const cwd = await workFolder(t);
+    const env = { XDG_CACHE_HOME: path.join(cwd, 'cache') };
+    const create = async (...args: string[]) =>
+      JSON.parse((await metainfo(['create', 'album', '--force', '--json', ...args], { cwd, env })).stdout);
+    const { bytesRead, totalSize } = await create();
+    assert.equal(bytesRead, undefined);
+    const [first, second] = [await create('--cache'), await create('--cache')];
+    assert.deepEqual([first.bytesRead, second.bytesRead], [totalSize, 0]);
+    assert.deepEqual(first.infohash, second.infohash);
+    assert.equal((await create('--cache-dir', 'elsewhere')).bytesRead, totalSize);
+    const shown = await metainfo(['create', 'album', '--force', '--cache'], { cwd, env });
+    assert.match(shown.stdout, /\nread 0 B: the rest was in the cache\n$/);
+    const stats = JSON.parse((await metainfo(['cache', 'stats', '--json'], { cwd, env })).stdout);
+    assert.equal(stats.folder, path.join(cwd, 'cache', 'metainfo'));
+    assert.ok(stats.entries > 0 && stats.bytes > 0);
+    assert.match((await metainfo(['cache', 'clear'], { cwd, env })).stdout, /metainfo: cleared\n$/);
+    assert.match((await metainfo(['cache', 'stats'], { cwd, env })).stdout, /metainfo: 0 records, 0 B\n$/);
+    assert.match((await metainfo(['cache', 'stats', '--cache-dir', 'elsewhere'], { cwd, env })).stdout, /records/);
+  });
+});
