@@ -1,10 +1,12 @@
+import { is } from 'superstruct';
 import { decode } from '../bencode/decode.ts';
 import { type Encodable, RawBencode, toKey } from '../bencode/value.ts';
-import { parseSimilar } from '../create/similar.ts';
 import { MetainfoError, shown } from '../errors.ts';
 import { unsafeComponent } from '../layout/safe-path.ts';
 import type { InfoDictV1 } from '../model/info-dict.ts';
+import { DhtNode } from '../model/primitives.ts';
 import { type ReadOptions, Torrent } from '../model/torrent.ts';
+import { toInfohash } from '../model/wire.ts';
 import { type Entries, entriesOf, splice } from './splice.ts';
 
 /** What is to be different. What is not named stays; null takes it away. */
@@ -18,10 +20,14 @@ export interface TorrentChanges {
   urlList?: readonly string[] | null;
   addWebseeds?: readonly string[];
   removeWebseeds?: readonly string[];
+  /** Scripts that give pieces over HTTP (BEP 17). */
+  httpseeds?: readonly string[] | null;
+  /** Nodes of the DHT to begin with (BEP 5). */
+  nodes?: readonly DhtNode[] | null;
   comment?: string | null;
   createdBy?: string | null;
   creationDate?: Date | null;
-  /** Other keys beside `info`, with bencode values. */
+  /** Other keys beside `info`, with bencode values: `similar` and `collections` too, which may stand there (BEP 38). */
   extra?: Readonly<Record<string, Encodable | null>>;
 
   // These are in `info`: they change the infohash.
@@ -34,6 +40,8 @@ export interface TorrentChanges {
   similar?: readonly (Uint8Array | string)[] | null;
   /** Names of collections that it belongs to (BEP 38). */
   collections?: readonly string[] | null;
+  /** Where a newer torrent can be asked for (BEP 39). */
+  updateUrl?: string | null;
   /** Other keys of `info`, but none that describes the content. */
   infoExtra?: Readonly<Record<string, Encodable | null>>;
 }
@@ -46,8 +54,10 @@ export interface EditOptions extends Pick<ReadOptions, 'context'> {
 /** Keys that say what the content is: another value needs other hashes. */
 const CONTENT = ['file tree', 'files', 'length', 'meta version', 'piece length', 'pieces'];
 /** Keys that have a field of their own here. */
-const OF_INFO = ['collections', 'name', 'name.utf-8', 'private', 'similar', 'source'];
-const OF_TORRENT = ['announce', 'announce-list', 'comment', 'created by', 'creation date', 'url-list'];
+const OF_INFO = ['collections', 'name', 'name.utf-8', 'private', 'similar', 'source', 'update-url'];
+const OF_TORRENT = [
+  ...['announce', 'announce-list', 'comment', 'created by', 'creation date', 'httpseeds', 'nodes', 'url-list'],
+];
 /** The torrent was within the limits of whoever read it. */
 const NO_LIMITS = { bytes: Infinity, depth: Infinity, digits: Infinity, items: Infinity };
 
@@ -111,7 +121,7 @@ function decoded(bytes: Uint8Array): unknown {
 }
 
 function topChanges(torrent: Torrent, changes: TorrentChanges): Map<string, Encodable | null> {
-  const { comment, createdBy, creationDate, extra = {} } = changes;
+  const { comment, createdBy, creationDate, httpseeds, nodes, extra = {} } = changes;
   const top = new Map<string, Encodable | null>();
   for (const [key, value] of Object.entries(extra)) {
     if (key === 'info' || key === 'piece layers') throw refuse(`extra cannot hold ${key}: it says what the content is`);
@@ -121,6 +131,8 @@ function topChanges(torrent: Torrent, changes: TorrentChanges): Map<string, Enco
   if (comment !== undefined) setText(top, 'comment', textOf('comment', comment));
   if (createdBy !== undefined) setText(top, 'created by', textOf('createdBy', createdBy));
   if (creationDate !== undefined) top.set('creation date', creationDate && secondsOf(creationDate));
+  if (httpseeds !== undefined) top.set('httpseeds', httpseeds?.length ? requireUrls('httpseeds', httpseeds) : null);
+  if (nodes !== undefined) top.set('nodes', nodes?.length ? nodes.map(nodeOf) : null);
   const tiers = newTiers(torrent, changes);
   if (tiers) {
     const { announce } = torrent;
@@ -172,7 +184,7 @@ function newWebseeds({ webseeds }: Torrent, changes: TorrentChanges): string[] |
 }
 
 function infoChanges(torrent: Torrent, changes: TorrentChanges): Map<string, Encodable | null> {
-  const { name, source, similar, collections, infoExtra = {} } = changes;
+  const { name, source, similar, collections, updateUrl, infoExtra = {} } = changes;
   const info = new Map<string, Encodable | null>();
   for (const [key, value] of Object.entries(infoExtra)) {
     if (CONTENT.includes(key)) throw refuse(`infoExtra cannot hold ${key}: another one needs other hashes`);
@@ -185,6 +197,8 @@ function infoChanges(torrent: Torrent, changes: TorrentChanges): Map<string, Enc
   if (collections !== undefined)
     info.set('collections', collections?.map((one) => textOf('collections', one) as string) ?? null);
   if (similar !== undefined) info.set('similar', similar?.map(infohashOf) ?? null);
+  if (updateUrl !== undefined)
+    info.set('update-url', updateUrl === null ? null : (requireUrls('updateUrl', [updateUrl])[0] as string));
   return info;
 }
 
@@ -222,14 +236,20 @@ function secondsOf(date: Date): number {
 }
 
 function infohashOf(hash: Uint8Array | string): Uint8Array {
-  const bytes = parseSimilar(hash);
+  const bytes = toInfohash(hash);
   if (bytes) return bytes;
   throw refuse(`similar must hold infohashes of 20 or 32 bytes, or their hexadecimal, not ${shown(hash)}`);
 }
 
-function requireUrls(field: string, urls: readonly unknown[]): void {
-  const wrong = urls.find((url) => typeof url !== 'string' || !URL.canParse(url));
-  if (wrong !== undefined) throw refuse(`${field} must be URLs, not ${shown(wrong)}`);
+function nodeOf(node: DhtNode): DhtNode {
+  if (is(node, DhtNode) && node[0].isWellFormed()) return node;
+  throw refuse(`nodes must be [host, port], not ${shown(node)}`);
+}
+
+function requireUrls(field: string, urls: readonly unknown[]): string[] {
+  const wrong = urls.findIndex((url) => typeof url !== 'string' || !URL.canParse(url));
+  if (wrong < 0) return [...urls] as string[];
+  throw refuse(`${field} must be URLs, not ${shown(urls[wrong])}`);
 }
 
 function refuse(problem: string): MetainfoError {
