@@ -71,7 +71,7 @@ function hintRows({ httpseeds, nodes, similar, collections, info }: Torrent, sho
     ['node', (nodes ?? []).map(([host, port]) => peerText({ host, port }))],
     ['similar torrent', similar.map(toHex)],
     ['collection', collections],
-    ['update URL', info.updateUrl == null ? [] : [info.updateUrl]],
+    ['feed', info.updateUrl == null ? [] : [info.updateUrl]],
   ];
   if (!short) return lists.flatMap(([label, values]) => listRows(label, values, short));
   const counts = lists.flatMap(([label, { length }]) => (length > 0 ? [plural(length, label)] : []));
