@@ -1,4 +1,4 @@
-import { is } from 'superstruct';
+import { validate } from 'superstruct';
 import { decode } from '../bencode/decode.ts';
 import { type Encodable, RawBencode, toKey } from '../bencode/value.ts';
 import { MetainfoError, shown } from '../errors.ts';
@@ -128,11 +128,11 @@ function topChanges(torrent: Torrent, changes: TorrentChanges): Map<string, Enco
     if (OF_TORRENT.includes(key)) throw refuse(`extra cannot hold ${key}: it has a field of its own`);
     top.set(toKey(key), value);
   }
-  if (comment !== undefined) setText(top, 'comment', textOf('comment', comment));
-  if (createdBy !== undefined) setText(top, 'created by', textOf('createdBy', createdBy));
+  if (comment !== undefined) setText(top, 'comment', comment === null ? null : textOf('comment', comment));
+  if (createdBy !== undefined) setText(top, 'created by', createdBy === null ? null : textOf('createdBy', createdBy));
   if (creationDate !== undefined) top.set('creation date', creationDate && secondsOf(creationDate));
-  if (httpseeds !== undefined) top.set('httpseeds', httpseeds?.length ? requireUrls('httpseeds', httpseeds) : null);
-  if (nodes !== undefined) top.set('nodes', nodes?.length ? nodes.map(nodeOf) : null);
+  setList(top, 'httpseeds', httpseeds, (url) => urlOf('httpseeds', url));
+  setList(top, 'nodes', nodes, nodeOf);
   const tiers = newTiers(torrent, changes);
   if (tiers) {
     const { announce } = torrent;
@@ -149,6 +149,18 @@ function topChanges(torrent: Torrent, changes: TorrentChanges): Map<string, Enco
 /** What an old creator wrote beside it would be shown instead. */
 function setText(top: Map<string, Encodable | null>, key: string, value: string | null): void {
   top.set(key, value).set(`${key}.utf-8`, null);
+}
+
+/** A list whose key and field have one name; an empty one takes the key away. */
+function setList<T>(
+  dictionary: Map<string, Encodable | null>,
+  key: string,
+  list: readonly T[] | null | undefined,
+  encode: (item: T) => Encodable,
+): void {
+  if (list === undefined) return;
+  if (list !== null && !Array.isArray(list)) throw refuse(`${key} must be a list, not ${shown(list)}`);
+  dictionary.set(key, list?.length ? list.map(encode) : null);
 }
 
 function isOneOf(url: string, urls: readonly string[] = []): boolean {
@@ -193,12 +205,10 @@ function infoChanges(torrent: Torrent, changes: TorrentChanges): Map<string, Enc
   }
   if (name !== undefined) rename(torrent, name, info);
   if (changes.private !== undefined) info.set('private', changes.private ? 1 : null);
-  if (source !== undefined) info.set('source', textOf('source', source));
-  if (collections !== undefined)
-    info.set('collections', collections?.map((one) => textOf('collections', one) as string) ?? null);
-  if (similar !== undefined) info.set('similar', similar?.map(infohashOf) ?? null);
-  if (updateUrl !== undefined)
-    info.set('update-url', updateUrl === null ? null : (requireUrls('updateUrl', [updateUrl])[0] as string));
+  if (source !== undefined) info.set('source', source === null ? null : textOf('source', source));
+  setList(info, 'collections', collections, (one) => textOf('collections', one));
+  setList(info, 'similar', similar, infohashOf);
+  if (updateUrl !== undefined) info.set('update-url', updateUrl === null ? null : urlOf('updateUrl', updateUrl));
   return info;
 }
 
@@ -224,8 +234,8 @@ function rename(torrent: Torrent, name: string, info: Map<string, Encodable | nu
     throw refuse(`the only file of a folder is called ${shown(name)}: it would be the torrent`);
 }
 
-function textOf(field: string, value: string | null): string | null {
-  if (value === null || (typeof value === 'string' && value.isWellFormed())) return value;
+function textOf(field: string, value: string): string {
+  if (typeof value === 'string' && value.isWellFormed()) return value;
   throw refuse(`${field} must be text, not ${shown(value)}`);
 }
 
@@ -242,14 +252,18 @@ function infohashOf(hash: Uint8Array | string): Uint8Array {
 }
 
 function nodeOf(node: DhtNode): DhtNode {
-  if (is(node, DhtNode) && node[0].isWellFormed()) return node;
-  throw refuse(`nodes must be [host, port], not ${shown(node)}`);
+  const [error] = validate(node, DhtNode);
+  if (!error) return node;
+  throw refuse(`nodes: ${error.message}`);
 }
 
-function requireUrls(field: string, urls: readonly unknown[]): string[] {
-  const wrong = urls.findIndex((url) => typeof url !== 'string' || !URL.canParse(url));
-  if (wrong < 0) return [...urls] as string[];
-  throw refuse(`${field} must be URLs, not ${shown(urls[wrong])}`);
+function requireUrls(field: string, urls: readonly string[]): void {
+  for (const url of urls) urlOf(field, url);
+}
+
+function urlOf(field: string, url: string): string {
+  if (typeof url === 'string' && URL.canParse(url)) return url;
+  throw refuse(`${field} must be URLs, not ${shown(url)}`);
 }
 
 function refuse(problem: string): MetainfoError {

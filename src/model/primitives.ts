@@ -44,17 +44,13 @@ export function isInfohash(value: unknown): value is Uint8Array {
 
 /** Where a node of the DHT listens (BEP 5): a name or an address, IPv6 without brackets, and a port from 1 to 65535. */
 export type DhtNode = [host: string, port: number];
-export const DhtNode: Struct<DhtNode, null> = define(
-  'node',
-  (value) =>
-    isNode(value) || `Expected [host, port], got ${Array.isArray(value) ? shown(value.join(', ')) : shown(value)}`,
-);
-
-function isNode(value: unknown): boolean {
-  if (!Array.isArray(value) || value.length !== 2) return false;
-  const [host, port] = value as unknown[];
-  return typeof host === 'string' && host !== '' && isPort(port);
-}
+export const DhtNode: Struct<DhtNode, null> = define('node', (value) => {
+  const [host, port] = Array.isArray(value) && value.length === 2 ? (value as unknown[]) : [];
+  // What is read may have any host.
+  const isHost = typeof host === 'string' && /^[^\s[\]/]+$/.test(host) && host.isWellFormed();
+  const given = () => (Array.isArray(value) ? `[${value.slice(0, 3).map(shown).join(', ')}]` : shown(value));
+  return (isHost && isPort(port)) || `Expected [host, port], got ${given()}`;
+});
 
 export function isPort(value: unknown): boolean {
   return Number.isInteger(value) && (value as number) >= 1 && (value as number) <= 65_535;

@@ -214,10 +214,9 @@ describe('a draft refuses', () => {
       [{ httpseeds: [5] }, 'httpseeds.0: type'],
       [{ nodes: 5 }, 'nodes: type'],
       [{ nodes: ['a', 5] }, 'nodes.0: node, nodes.1: node'],
-      ...[['a'], ['', 1], ['a', 0], ['a', 65_536], ['a', '1'], ['a', 1, 2]].map((node): [unknown, string] => [
-        { nodes: [['::1', 65_535], ['b', 1], node] },
-        'nodes.2: node',
-      ]),
+      ...[['a'], ['', 1], ['[::1]', 1], ['\ud800', 1], ['a', 0], ['a', 65_536], ['a', '1'], ['a', 1, 2]].map(
+        (node): [unknown, string] => [{ nodes: [['::1', 65_535], ['b', 1], node] }, 'nodes.2: node'],
+      ),
     ];
     for (const [fields, issue] of wrong)
       assert.deepEqual(issuesOf(fields as Fields).join(', '), issue, JSON.stringify(fields));

@@ -113,7 +113,7 @@ const hashes = fc
   .map((list) => list.map(([byte, size]) => Buffer.alloc(size, byte).toString('hex')));
 const host = fc.oneof(
   fc.constantFrom('::1', '127.0.0.1', 'router.example', 'ü'),
-  text.filter((one) => one !== ''),
+  text.filter((one) => /^[^\s[\]/]+$/.test(one)),
 );
 const HINTS = {
   nodes: fc.array(fc.tuple(host, fc.oneof(fc.constantFrom(1, 65_535), fc.integer({ min: 1, max: 65_535 }))), {
