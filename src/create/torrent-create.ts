@@ -60,7 +60,7 @@ export interface TorrentCreateFields extends ScanFilter {
   trackers?: string[] | string[][] | null | undefined;
   /** Bytes: a power of two, from 16 KiB for v2 and hybrid. Absent: chosen by the total size. */
   pieceLength?: number | null | undefined;
-  /** `info.similar`: infohashes of torrents that may hold the same files (BEP 38), 20 or 32 bytes, or their hexadecimal. */
+  /** `info.similar`: infohashes of torrents that may hold the same files (BEP 38), as bytes or in hexadecimal. */
   similar?: readonly (Uint8Array | string)[] | null | undefined;
   /** `info.collections`: what it belongs to, where other torrents may hold the same files (BEP 38). */
   collections?: readonly string[] | null | undefined;

@@ -57,7 +57,7 @@ function* topLevel(torrent: Torrent, short: boolean): Generator<string> {
       short,
     ),
   ];
-  const width = Math.max(...rows.map(([label]) => label.length));
+  const width = rows.reduce((most, [label]) => Math.max(most, label.length), 0);
   for (const [label, value] of rows) {
     if (value !== null && value !== undefined)
       yield `${label.padEnd(width)}  ${short ? cut(printable(value)) : printable(value)}`;

@@ -9,6 +9,7 @@ import { TorrentCreate } from '../../src/create/torrent-create.ts';
 import { toHex, ValidationError } from '../../src/errors.ts';
 import type { Profile } from '../../src/model/issues.ts';
 import { Torrent } from '../../src/model/torrent.ts';
+import { formatTorrent } from '../../src/print/pprint.ts';
 import { noise } from '../hash/reference.ts';
 import { type Dictionary, H20, H32, PIECE, single, torrent } from '../support/build.ts';
 import { libtorrentMissing } from '../support/external.ts';
@@ -100,6 +101,7 @@ describe('hints', () => {
     };
     const found = read({ nodes: many((i) => [`${i}`, 1]), similar: many(hash), collections: many(String) });
     assert.deepEqual([found.nodes?.length, found.similar.length, found.collections.length], Array(3).fill(count));
+    assert.ok([...formatTorrent(found, { verbose: 1 })].length > 3 * count);
     const { torrent: none, issues } = Torrent.inspect(torrent(single, { nodes: many((i) => [`${i}`, 0]) }));
     assert.equal(none, null);
     assert.deepEqual(issues.at(-1)?.code, 'too_many_issues');
