@@ -67,6 +67,7 @@ export const ISSUE_CODES = {
   name_mismatch: { summary: 'A hybrid single file whose name differs between v1 and v2.', spec: 'BEP 52' },
   negative: { summary: 'A size below 0.' },
   noDuplicatedParams: { summary: 'A shorthand of a draft and the field that it sets are both given.' },
+  node: { summary: 'A DHT node that is no host and port, or with a port that is not 1 to 65,535.', spec: 'BEP 5' },
   not_canonical: {
     summary: 'Bencode that is not canonical, in a v1 torrent: keys out of order or twice, leading zeros.',
     spec: 'BEP 3',
@@ -93,6 +94,7 @@ export const ISSUE_CODES = {
     summary: 'A layer that is missing, not needed, of the wrong length, or that does not hash to its root.',
     spec: 'BEP 52',
   },
+  private: { summary: 'A `private` other than 1 or 0: clients differ about it.', spec: 'BEP 27' },
   readSize: { summary: 'A read size of a hasher that is no power of two of at least 16 KiB (v1: below 1).' },
   required: { summary: 'A key that must be there is missing.' },
   similar: { summary: 'Not an infohash of 20 or 32 bytes, nor its hexadecimal.', spec: 'BEP 38' },
@@ -107,7 +109,7 @@ export const ISSUE_CODES = {
   tree: { summary: 'A malformed v2 file tree: a file beside other entries, an empty folder or name.', spec: 'BEP 52' },
   type: { summary: 'A value of the wrong type.' },
   unsafe_path: { summary: 'A name that could lead out of the folder a torrent is put into.' },
-  url: { summary: 'A tracker or webseed that is no URL.' },
+  url: { summary: 'A tracker, webseed or feed that is no URL.' },
   v1V2FilesMatch: {
     summary: 'The v1 and the v2 description of a hybrid differ in files, sizes, order or offsets.',
     spec: 'BEP 52',

@@ -1,7 +1,9 @@
 import path from 'node:path';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { CacheChoice } from '../create/cache.ts';
+import { parsePeer } from '../magnet/magnet.ts';
 import type { ValidationContext } from '../model/issues.ts';
+import type { DhtNode } from '../model/primitives.ts';
 
 // Each parses the text of one option, and refuses it with the reason: commander adds the option's name.
 
@@ -48,6 +50,13 @@ export function collect(text: string, before?: string[] | false): string[] {
 /** One tier of trackers; commas part its URLs. */
 export function collectTier(text: string, before: string[][] = []): string[][] {
   return [...before, text.split(',').map((url) => url.trim())];
+}
+
+/** One node of the DHT, as `host:port` or `[IPv6]:port`. */
+export function collectNode(text: string, before: DhtNode[] = []): DhtNode[] {
+  const peer = parsePeer(text);
+  if (peer) return [...before, [peer.host, peer.port]];
+  throw new InvalidArgumentError('Expected HOST:PORT, such as router.example:6881.');
 }
 
 /** The options of every command that reads torrents. */

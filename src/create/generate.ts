@@ -28,7 +28,6 @@ import {
   type TreeDigests,
 } from './content.ts';
 import { vanished, type WatchOptions, watch, workOf } from './run.ts';
-import { parseSimilar } from './similar.ts';
 import { type SourceFile, sourceFiles, takeStreams } from './sources.ts';
 import { hashStreams } from './streams.ts';
 import type { TorrentCreate } from './torrent-create.ts';
@@ -357,12 +356,12 @@ interface Parts {
 /** The whole torrent as bencode. */
 function assemble(draft: TorrentCreate, { info, creationDate, pieceLayers }: Parts) {
   const { fields, createdBy } = draft;
-  const { similar, urlList, comment = null } = fields;
-  if (similar && similar.length > 0)
-    info.set(
-      'similar',
-      similar.map((hash) => parseSimilar(hash) as Uint8Array),
-    );
+  const { urlList, httpseeds, nodes, comment = null } = fields;
+  // Shorthands: inside of `info` nobody can change them without another infohash.
+  for (const key of ['similar', 'collections'] as const) {
+    const list = fields[key];
+    if (list?.length) info.set(key, list);
+  }
   const torrent = encodeFields(
     {
       ...(fields.extra && { extra: fields.extra }),
@@ -371,6 +370,8 @@ function assemble(draft: TorrentCreate, { info, creationDate, pieceLayers }: Par
       creationDate,
       pieceLayers,
       urlList: urlList?.length ? [urlList].flat() : null,
+      httpseeds: httpseeds?.length ? httpseeds : null,
+      nodes: nodes?.length ? nodes : null,
     },
     TORRENT,
   );

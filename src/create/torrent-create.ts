@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import type { Struct } from 'superstruct';
+import { array, type Struct } from 'superstruct';
 import type { BencodeMap } from '../bencode/value.ts';
-import { MetainfoError, shown, ValidationError } from '../errors.ts';
+import { ISSUE_CODES, type IssueCode, MetainfoError, shown, ValidationError } from '../errors.ts';
 import { sortV1, sortV2 } from '../layout/order.ts';
 import { isPadFile } from '../layout/padding.ts';
 import { isPowerOfTwo } from '../layout/piece-length.ts';
@@ -10,14 +10,13 @@ import { flattenTree } from '../model/file-tree.ts';
 import { InfoDictHybridCreate } from '../model/info-dict.ts';
 import { Issues } from '../model/issues.ts';
 import { PieceLayers } from '../model/piece-layers.ts';
-import { Text, TextList, Tiers, Timestamp } from '../model/primitives.ts';
+import { DhtNode, Infohash, Text, TextList, Tiers, Timestamp } from '../model/primitives.ts';
 import { failuresOf } from '../model/rules.ts';
 import type { Torrent } from '../model/torrent.ts';
 import { fromInput, INFO, TORRENT } from '../model/wire.ts';
 import type { ContentFile } from './content.ts';
 import { type GenerateOptions, generate } from './generate.ts';
 import { type ScanFilter, type ScannedFile, type ScanOptions, scan } from './scan.ts';
-import { parseSimilar } from './similar.ts';
 import { checkSources, frozenSources, type Source, type SourceFile, sourceFiles } from './sources.ts';
 
 /** This package's version. */
@@ -41,6 +40,10 @@ export interface TorrentCreateFields extends ScanFilter {
   pieceLayers?: PieceLayers | null | undefined;
   /** Webseeds (BEP 19). */
   urlList?: string | string[] | null | undefined;
+  /** Scripts that give pieces over HTTP (BEP 17). */
+  httpseeds?: string | string[] | null | undefined;
+  /** Nodes of the DHT to begin with (BEP 5). */
+  nodes?: DhtNode[] | null | undefined;
   /** Unknown keys beside `info`: latin1 keys, bencode values. */
   extra?: BencodeMap | undefined;
 
@@ -57,12 +60,14 @@ export interface TorrentCreateFields extends ScanFilter {
   trackers?: string[] | string[][] | null | undefined;
   /** Bytes: a power of two, from 16 KiB for v2 and hybrid. Absent: chosen by the total size. */
   pieceLength?: number | null | undefined;
-  /** Infohashes of torrents that may hold the same files (BEP 38): 20 or 32 bytes, or their hexadecimal. */
+  /** `info.similar`: infohashes of torrents that may hold the same files (BEP 38), as bytes or in hexadecimal. */
   similar?: readonly (Uint8Array | string)[] | null | undefined;
+  /** `info.collections`: what it belongs to, where other torrents may hold the same files (BEP 38). */
+  collections?: readonly string[] | null | undefined;
 }
 
 /** What a draft has beside a torrent's fields. */
-const OWN = ['info', 'paths', 'sources', 'pathRoot', 'trackers', 'pieceLength', 'similar', 'exclude', 'include'];
+const OWN = ['info', 'paths', 'sources', 'pathRoot', 'trackers', 'pieceLength', 'exclude', 'include'];
 
 /** Trackers under their on-disk keys. */
 export interface TrackerFields {
@@ -235,10 +240,10 @@ function checkFields(fields: TorrentCreateFields, issues: Issues): void {
   const check = (value: unknown, struct: Struct<never, never>, at: string) => {
     if (value === undefined || value === null) return;
     for (const { path: rest, message, type } of failuresOf(value, struct as unknown as Struct)) {
-      issues.add(type === 'pieceLength' ? type : 'type', [at, ...rest], message);
+      issues.add(Object.hasOwn(ISSUE_CODES, type) ? (type as IssueCode) : 'type', [at, ...rest], message);
     }
   };
-  const { info, pathRoot, pieceLength, paths, trackers, announceList, urlList } = fields;
+  const { info, pathRoot, pieceLength, paths, trackers, announceList } = fields;
   for (const name of ['announce', 'comment', 'createdBy'] as const) check(fields[name], Text as never, name);
   check(fields.creationDate, Timestamp as never, 'creationDate');
   check(fields.pieceLayers, PieceLayers as never, 'pieceLayers');
@@ -246,7 +251,9 @@ function checkFields(fields: TorrentCreateFields, issues: Issues): void {
   check(paths, TextList as never, 'paths');
   check(announceList, Tiers as never, 'announceList');
   check(trackers, (Array.isArray(trackers) && trackers.some(Array.isArray) ? Tiers : TextList) as never, 'trackers');
-  check(urlList, TextList as never, 'urlList');
+  for (const name of ['urlList', 'httpseeds', 'collections'] as const) check(fields[name], TextList as never, name);
+  check(fields.nodes, array(DhtNode) as never, 'nodes');
+  check(fields.similar, array(Infohash) as never, 'similar');
   if (paths?.length === 0) issues.add('paths', ['paths'], 'expected at least one path, got none');
   if (pathRoot !== undefined && !(typeof pathRoot === 'string' && path.isAbsolute(pathRoot))) {
     issues.add('pathRoot', ['pathRoot'], `expected an absolute path, got ${shown(pathRoot)}`);
@@ -255,33 +262,18 @@ function checkFields(fields: TorrentCreateFields, issues: Issues): void {
     issues.add('pieceLength', ['pieceLength'], `expected a power of two, got ${shown(pieceLength)}`);
   }
   checkSources(fields.sources, issues);
-  checkSimilar(fields.similar, issues);
   checkUrls(fields, issues);
   noDuplicatedParams(fields, issues);
 }
 
-function checkSimilar(similar: unknown, issues: Issues): void {
-  if (similar === undefined || similar === null) return;
-  if (!Array.isArray(similar)) {
-    issues.add('type', ['similar'], `expected a list of infohashes, got ${shown(similar)}`);
-    return;
-  }
-  for (const [index, hash] of similar.entries()) {
-    if (parseSimilar(hash)) continue;
-    issues.add(
-      'similar',
-      ['similar', index],
-      `expected an infohash of 20 or 32 bytes, or its hexadecimal, got ${shown(hash)}`,
-    );
-  }
-}
-
-/** Trackers and webseeds must be URLs. */
-function checkUrls({ announce, announceList, trackers, urlList }: TorrentCreateFields, issues: Issues): void {
-  const named = { announce, announceList, trackers, urlList };
+/** Trackers, webseeds and the feed must be URLs. */
+function checkUrls(fields: TorrentCreateFields, issues: Issues): void {
+  const { info, announce, announceList, trackers, urlList, httpseeds } = fields;
+  const named = { announce, announceList, trackers, urlList, httpseeds, 'info.updateUrl': info?.updateUrl };
   for (const [name, value] of Object.entries(named)) {
     for (const url of [value ?? []].flat(2)) {
-      if (typeof url === 'string' && !URL.canParse(url)) issues.add('url', [name], `expected a URL, got ${shown(url)}`);
+      if (typeof url === 'string' && !URL.canParse(url))
+        issues.add('url', name.split('.'), `expected a URL, got ${shown(url)}`);
     }
   }
 }
@@ -299,7 +291,8 @@ function noDuplicatedParams(fields: TorrentCreateFields, issues: Issues): void {
     ['trackers', 'announce', fields.announce],
     ['trackers', 'announceList', fields.announceList],
     ['pieceLength', 'info.pieceLength', info.pieceLength],
-    ['similar', 'info.similar', info.extra?.get('similar')],
+    ['similar', 'info.similar', info.similar],
+    ['collections', 'info.collections', info.collections],
   ];
   for (const [shorthand, other, value] of pairs) {
     if (fields[shorthand] == null || value == null) continue;

@@ -1,10 +1,12 @@
+import { validate } from 'superstruct';
 import { decode } from '../bencode/decode.ts';
 import { type Encodable, RawBencode, toKey } from '../bencode/value.ts';
-import { parseSimilar } from '../create/similar.ts';
 import { MetainfoError, shown } from '../errors.ts';
 import { unsafeComponent } from '../layout/safe-path.ts';
 import type { InfoDictV1 } from '../model/info-dict.ts';
+import { DhtNode } from '../model/primitives.ts';
 import { type ReadOptions, Torrent } from '../model/torrent.ts';
+import { toInfohash } from '../model/wire.ts';
 import { type Entries, entriesOf, splice } from './splice.ts';
 
 /** What is to be different. What is not named stays; null takes it away. */
@@ -18,10 +20,14 @@ export interface TorrentChanges {
   urlList?: readonly string[] | null;
   addWebseeds?: readonly string[];
   removeWebseeds?: readonly string[];
+  /** Scripts that give pieces over HTTP (BEP 17). */
+  httpseeds?: readonly string[] | null;
+  /** Nodes of the DHT to begin with (BEP 5). */
+  nodes?: readonly DhtNode[] | null;
   comment?: string | null;
   createdBy?: string | null;
   creationDate?: Date | null;
-  /** Other keys beside `info`, with bencode values. */
+  /** Other keys beside `info`, with bencode values: `similar` and `collections` too, which may stand there (BEP 38). */
   extra?: Readonly<Record<string, Encodable | null>>;
 
   // These are in `info`: they change the infohash.
@@ -34,6 +40,8 @@ export interface TorrentChanges {
   similar?: readonly (Uint8Array | string)[] | null;
   /** Names of collections that it belongs to (BEP 38). */
   collections?: readonly string[] | null;
+  /** Where a newer torrent can be asked for (BEP 39). */
+  updateUrl?: string | null;
   /** Other keys of `info`, but none that describes the content. */
   infoExtra?: Readonly<Record<string, Encodable | null>>;
 }
@@ -46,8 +54,10 @@ export interface EditOptions extends Pick<ReadOptions, 'context'> {
 /** Keys that say what the content is: another value needs other hashes. */
 const CONTENT = ['file tree', 'files', 'length', 'meta version', 'piece length', 'pieces'];
 /** Keys that have a field of their own here. */
-const OF_INFO = ['collections', 'name', 'name.utf-8', 'private', 'similar', 'source'];
-const OF_TORRENT = ['announce', 'announce-list', 'comment', 'created by', 'creation date', 'url-list'];
+const OF_INFO = ['collections', 'name', 'name.utf-8', 'private', 'similar', 'source', 'update-url'];
+const OF_TORRENT = [
+  ...['announce', 'announce-list', 'comment', 'created by', 'creation date', 'httpseeds', 'nodes', 'url-list'],
+];
 /** The torrent was within the limits of whoever read it. */
 const NO_LIMITS = { bytes: Infinity, depth: Infinity, digits: Infinity, items: Infinity };
 
@@ -120,16 +130,18 @@ function decoded(bytes: Uint8Array): unknown {
 }
 
 function topChanges(torrent: Torrent, changes: TorrentChanges): Map<string, Encodable | null> {
-  const { comment, createdBy, creationDate, extra = {} } = changes;
+  const { comment, createdBy, creationDate, httpseeds, nodes, extra = {} } = changes;
   const top = new Map<string, Encodable | null>();
   for (const [key, value] of Object.entries(extra)) {
     if (key === 'info' || key === 'piece layers') throw refuse(`extra cannot hold ${key}: it says what the content is`);
     if (OF_TORRENT.includes(key)) throw refuse(`extra cannot hold ${key}: it has a field of its own`);
     top.set(toKey(key), value);
   }
-  if (comment !== undefined) setText(top, 'comment', textOf('comment', comment));
-  if (createdBy !== undefined) setText(top, 'created by', textOf('createdBy', createdBy));
+  if (comment !== undefined) setText(top, 'comment', comment === null ? null : textOf('comment', comment));
+  if (createdBy !== undefined) setText(top, 'created by', createdBy === null ? null : textOf('createdBy', createdBy));
   if (creationDate !== undefined) top.set('creation date', creationDate && secondsOf(creationDate));
+  setList(top, 'httpseeds', httpseeds, (url) => urlOf('httpseeds', url));
+  setList(top, 'nodes', nodes, nodeOf);
   const tiers = newTiers(torrent, changes);
   if (tiers) {
     const { announce } = torrent;
@@ -146,6 +158,18 @@ function topChanges(torrent: Torrent, changes: TorrentChanges): Map<string, Enco
 /** What an old creator wrote beside it would be shown instead. */
 function setText(top: Map<string, Encodable | null>, key: string, value: string | null): void {
   top.set(key, value).set(`${key}.utf-8`, null);
+}
+
+/** A list whose key and field have one name; an empty one takes the key away. */
+function setList<T>(
+  dictionary: Map<string, Encodable | null>,
+  key: string,
+  list: readonly T[] | null | undefined,
+  encode: (item: T) => Encodable,
+): void {
+  if (list === undefined) return;
+  if (list !== null && !Array.isArray(list)) throw refuse(`${key} must be a list, not ${shown(list)}`);
+  dictionary.set(key, list?.length ? list.map(encode) : null);
 }
 
 function isOneOf(url: string, urls: readonly string[] = []): boolean {
@@ -181,7 +205,7 @@ function newWebseeds({ webseeds }: Torrent, changes: TorrentChanges): string[] |
 }
 
 function infoChanges(torrent: Torrent, changes: TorrentChanges): Map<string, Encodable | null> {
-  const { name, source, similar, collections, infoExtra = {} } = changes;
+  const { name, source, similar, collections, updateUrl, infoExtra = {} } = changes;
   const info = new Map<string, Encodable | null>();
   for (const [key, value] of Object.entries(infoExtra)) {
     if (CONTENT.includes(key)) throw refuse(`infoExtra cannot hold ${key}: another one needs other hashes`);
@@ -190,10 +214,10 @@ function infoChanges(torrent: Torrent, changes: TorrentChanges): Map<string, Enc
   }
   if (name !== undefined) rename(torrent, name, info);
   if (changes.private !== undefined) info.set('private', changes.private ? 1 : null);
-  if (source !== undefined) info.set('source', textOf('source', source));
-  if (collections !== undefined)
-    info.set('collections', collections?.map((one) => textOf('collections', one) as string) ?? null);
-  if (similar !== undefined) info.set('similar', similar?.map(infohashOf) ?? null);
+  if (source !== undefined) info.set('source', source === null ? null : textOf('source', source));
+  setList(info, 'collections', collections, (one) => textOf('collections', one));
+  setList(info, 'similar', similar, infohashOf);
+  if (updateUrl !== undefined) info.set('update-url', updateUrl === null ? null : urlOf('updateUrl', updateUrl));
   return info;
 }
 
@@ -219,8 +243,8 @@ function rename(torrent: Torrent, name: string, info: Map<string, Encodable | nu
     throw refuse(`the only file of a folder is called ${shown(name)}: it would be the torrent`);
 }
 
-function textOf(field: string, value: string | null): string | null {
-  if (value === null || (typeof value === 'string' && value.isWellFormed())) return value;
+function textOf(field: string, value: string): string {
+  if (typeof value === 'string' && value.isWellFormed()) return value;
   throw refuse(`${field} must be text, not ${shown(value)}`);
 }
 
@@ -231,14 +255,24 @@ function secondsOf(date: Date): number {
 }
 
 function infohashOf(hash: Uint8Array | string): Uint8Array {
-  const bytes = parseSimilar(hash);
+  const bytes = toInfohash(hash);
   if (bytes) return bytes;
   throw refuse(`similar must hold infohashes of 20 or 32 bytes, or their hexadecimal, not ${shown(hash)}`);
 }
 
-function requireUrls(field: string, urls: readonly unknown[]): void {
-  const wrong = urls.find((url) => typeof url !== 'string' || !URL.canParse(url));
-  if (wrong !== undefined) throw refuse(`${field} must be URLs, not ${shown(wrong)}`);
+function nodeOf(node: DhtNode): DhtNode {
+  const [error] = validate(node, DhtNode);
+  if (!error) return node;
+  throw refuse(`nodes: ${error.message}`);
+}
+
+function requireUrls(field: string, urls: readonly string[]): void {
+  for (const url of urls) urlOf(field, url);
+}
+
+function urlOf(field: string, url: string): string {
+  if (typeof url === 'string' && URL.canParse(url)) return url;
+  throw refuse(`${field} must be URLs, not ${shown(url)}`);
 }
 
 function refuse(problem: string): MetainfoError {

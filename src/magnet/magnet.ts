@@ -138,7 +138,7 @@ function read(parameter: Parameter, magnet: Magnet, problems: Problems): void {
         problems.add(parameter, 'magnet_length', `expected a size in bytes, got ${shown(value)}`);
       return;
     case 'x.pe': {
-      const peer = peerOf(value);
+      const peer = parsePeer(value);
       if (peer) magnet.peers.push(peer);
       else problems.add(parameter, 'magnet_peer', `expected HOST:PORT, got ${shown(value)}`);
       return;
@@ -192,7 +192,8 @@ function wholeOf(text: string, most: number): number | null {
   return /^\d{1,16}$/.test(text) && value <= most ? value : null;
 }
 
-function peerOf(text: string): PeerAddress | null {
+/** A peer as `x.pe` has it: null for any other text. */
+export function parsePeer(text: string): PeerAddress | null {
   const [, bracketed, plain, portText = ''] = /^(?:\[([0-9a-f:.%]+)\]|([^\s:[\]/]+)):(\d{1,5})$/i.exec(text) ?? [];
   const [host, port] = [bracketed ?? plain, wholeOf(portText, 65_535)];
   if (host === undefined || !port) return null;
@@ -234,7 +235,7 @@ export function formatMagnet(magnet: Partial<Magnet>): string {
   for (const url of magnet.exactSources ?? []) add('xs', url);
   for (const { host, port } of peers ?? []) {
     const text = peerText({ host, port });
-    checked(text, peerOf, 'a peer');
+    checked(text, parsePeer, 'a peer');
     // Legible, as clients write it.
     parameters.push(`x.pe=${encode(text).replaceAll('%3A', ':').replaceAll('%5B', '[').replaceAll('%5D', ']')}`);
   }

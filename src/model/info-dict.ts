@@ -1,14 +1,32 @@
-import { assign, type Infer, nullable, optional, type } from 'superstruct';
+import { array, assign, type Infer, nullable, optional, type } from 'superstruct';
 import { FileList } from './file-item.ts';
 import { FileTree } from './file-tree.ts';
-import { ByteLength, Extra, Flag, hashList, maybe, Text, V1PieceLength, V2PieceLength, Whole } from './primitives.ts';
+import {
+  ByteLength,
+  Extra,
+  Flag,
+  hashList,
+  Infohash,
+  maybe,
+  Text,
+  TextList,
+  V1PieceLength,
+  V2PieceLength,
+  Whole,
+} from './primitives.ts';
 
-/** What all infodicts share. Unknown keys stand in `extra`. */
+/**
+ * What all infodicts share: `private` (BEP 27), `similar` torrents and `collections` (BEP 38), the `updateUrl` of a feed
+ * (BEP 39). Unknown keys stand in `extra`.
+ */
 const InfoDictRoot = type({
   name: maybe(Text),
   nameUtf8: maybe(Text),
   source: maybe(Text),
   private: maybe(Flag),
+  similar: maybe(array(Infohash)),
+  collections: maybe(TextList),
+  updateUrl: maybe(Text),
   extra: optional(Extra),
 });
 

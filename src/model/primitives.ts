@@ -32,6 +32,30 @@ export const hashList = (hashSize: HashSize): Struct<HashList, null> =>
     return value.hashSize === hashSize || `Expected hashes of ${hashSize} bytes, got ${value.hashSize}`;
   });
 
+/** An infohash of another torrent: 20 bytes, or 32 of a v2 torrent (BEP 38). */
+export const Infohash: Struct<Uint8Array, null> = define(
+  'similar',
+  (value) => isInfohash(value) || `Expected an infohash of 20 or 32 bytes, or its hexadecimal, got ${shown(value)}`,
+);
+
+export function isInfohash(value: unknown): value is Uint8Array {
+  return value instanceof Uint8Array && (value.length === 20 || value.length === 32);
+}
+
+/** Where a node of the DHT listens (BEP 5): a name or an address, IPv6 without brackets, and a port from 1 to 65535. */
+export type DhtNode = [host: string, port: number];
+export const DhtNode: Struct<DhtNode, null> = define('node', (value) => {
+  const [host, port] = Array.isArray(value) && value.length === 2 ? (value as unknown[]) : [];
+  // What is read may have any host.
+  const isHost = typeof host === 'string' && /^[^\s[\]/]+$/.test(host) && host.isWellFormed();
+  const given = () => (Array.isArray(value) ? `[${value.slice(0, 3).map(shown).join(', ')}]` : shown(value));
+  return (isHost && isPort(port)) || `Expected [host, port], got ${given()}`;
+});
+
+export function isPort(value: unknown): boolean {
+  return Number.isInteger(value) && (value as number) >= 1 && (value as number) <= 65_535;
+}
+
 /** A value that may be absent or null. */
 export const maybe = <T, S>(struct: Struct<T, S>) => optional(nullable(struct));
 

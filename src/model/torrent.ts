@@ -4,7 +4,7 @@ import path from 'node:path';
 import { BencodeError, type DecodeLimits, decode } from '../bencode/decode.ts';
 import { encode } from '../bencode/encode.ts';
 import type { BencodeMap, BencodeValue } from '../bencode/value.ts';
-import { fromSystemError, type Issue, MetainfoError, shown, ValidationError, withPath } from '../errors.ts';
+import { fromSystemError, type Issue, MetainfoError, shown, toHex, ValidationError, withPath } from '../errors.ts';
 import { isPadFile } from '../layout/padding.ts';
 import { safePaths } from '../layout/safe-path.ts';
 import { formatMagnet, type Magnet } from '../magnet/magnet.ts';
@@ -16,6 +16,7 @@ import { type FileTree, type FileTreeItem, type FlatFile, unflattenTree } from '
 import type { InfoDictHybrid, InfoDictHybridCreate, InfoDictV1, InfoDictV2 } from './info-dict.ts';
 import { Issues, type ValidationContext } from './issues.ts';
 import type { PieceLayers } from './piece-layers.ts';
+import type { DhtNode } from './primitives.ts';
 import {
   type FileRange,
   fileRange,
@@ -76,6 +77,10 @@ interface TorrentFields<V extends TorrentVersion> {
   info: InfoDictOf[V];
   pieceLayers: PieceLayers | null;
   urlList: string[] | null;
+  httpseeds: string[] | null;
+  nodes: DhtNode[] | null;
+  similar: Uint8Array[] | null;
+  collections: string[] | null;
   extra: BencodeMap;
 }
 
@@ -106,6 +111,17 @@ export class TorrentBase<V extends TorrentVersion> implements TorrentFields<V> {
   readonly pieceLayers: PieceLayers | null;
   /** Webseeds, as a list however they were written (BEP 19). */
   readonly urlList: string[] | null;
+  /** Scripts that give pieces over HTTP (BEP 17). */
+  readonly httpseeds: string[] | null;
+  /** Nodes of the DHT to begin with, for torrents without trackers (BEP 5). */
+  readonly nodes: DhtNode[] | null;
+  /**
+   * Infohashes of torrents that may hold the same files: those in `info`, then those beside it, each once (BEP 38). 20
+   * bytes, or 32.
+   */
+  readonly similar: Uint8Array[];
+  /** Collections that it belongs to, whose torrents may hold the same files: as `similar` (BEP 38). */
+  readonly collections: string[];
   /** Unknown keys beside `info`, as they were read. */
   readonly extra: BencodeMap;
   /** The raw `info` dictionary: what the infohash is the hash of. */
@@ -129,6 +145,11 @@ export class TorrentBase<V extends TorrentVersion> implements TorrentFields<V> {
     this.info = fields.info;
     this.pieceLayers = fields.pieceLayers;
     this.urlList = fields.urlList;
+    this.httpseeds = fields.httpseeds;
+    this.nodes = fields.nodes;
+    const similar = [...(fields.info.similar ?? []), ...(fields.similar ?? [])];
+    this.similar = [...new Map(similar.map((hash) => [toHex(hash), hash])).values()];
+    this.collections = [...new Set([...(fields.info.collections ?? []), ...(fields.collections ?? [])])];
     this.extra = fields.extra;
     this.infoBytes = infoBytes;
     this.warnings = warnings;
@@ -502,6 +523,10 @@ const absent = () => ({
   creationDate: null,
   pieceLayers: null,
   urlList: null,
+  httpseeds: null,
+  nodes: null,
+  similar: null,
+  collections: null,
   extra: new Map() as BencodeMap,
 });
 

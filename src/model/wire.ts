@@ -6,6 +6,7 @@ import { type FileTree, type FileTreeItem, type FlatFile, unflattenTree } from '
 import { HashList, type HashSize } from './hash-list.ts';
 import type { Issues } from './issues.ts';
 import type { PieceLayers } from './piece-layers.ts';
+import { type DhtNode, isInfohash, isPort } from './primitives.ts';
 
 /** How one field crosses between the model and bencode. `decode` gives undefined after it has reported an issue. */
 export interface Field<T> {
@@ -85,10 +86,19 @@ const text = (key: string, { lenient = false } = {}): Field<string> => ({
   encode: (value) => value,
 });
 
+const textList = (key: string): Field<string[]> => ({
+  key,
+  lenient: true,
+  decode: (value, issues) => decodeList(value, issues, decodeText),
+  encode: (value) => value,
+});
+
+const url = (key: string): Field<string> => ({ key, lenient: true, decode: decodeUrl, encode: (value) => value });
+
 const urlList = (key: string): Field<string[]> => ({
   key,
   lenient: true,
-  // One URL alone is a list of one; the empty text is an empty list (BEP 19).
+  // One URL alone is a list of one; the empty text is an empty list (BEP 19, and libtorrent for BEP 17).
   decode: (value, issues) => {
     if (!(value instanceof Uint8Array)) return decodeList(value, issues, decodeUrl);
     const only = decodeText(value, issues);
@@ -119,15 +129,59 @@ const integer = (key: string, { lenient = false } = {}): Field<number> => ({
 });
 const size = (key: string): Field<number> => ({ key, decode: decodeSize, encode: (value) => value });
 
-const flag = (key: string): Field<boolean> => ({
-  key,
+/** Whether only its trackers may tell of peers: 1 says so (BEP 27), and to libtorrent all but 0. */
+const privateFlag: Field<boolean> = {
+  key: 'private',
   lenient: true,
   decode: (value, issues) => {
     const number = decodeInteger(value, issues);
+    if (number !== undefined && number !== 0 && number !== 1) {
+      const severity = issues.profile === 'strict' ? 'error' : 'warning';
+      issues.add('private', [], `expected 1 (or 0), got ${number}: not every client keeps that private`, severity);
+    }
     return number === undefined ? undefined : number !== 0;
   },
   encode: (value) => (value ? 1 : 0),
+};
+
+/** Infohashes of other torrents (BEP 38). */
+const infohashList = (key: string): Field<Uint8Array[]> => ({
+  key,
+  lenient: true,
+  decode: (value, issues) => decodeList(value, issues, decodeInfohash),
+  encode: (value) => value,
+  coerce: (value) => (Array.isArray(value) ? value.map((hash) => toInfohash(hash) ?? (hash as unknown)) : value),
 });
+
+function decodeInfohash(value: BencodeValue, issues: Issues): Uint8Array | undefined {
+  if (!(value instanceof Uint8Array)) return issues.add('type', [], `expected an infohash, got ${shown(value)}`);
+  const { length } = value;
+  return isInfohash(value) ? value : issues.add('similar', [], `expected an infohash of 20 or 32 bytes, got ${length}`);
+}
+
+/** An infohash as bytes: from 20 or 32 bytes, or their hexadecimal. Null for anything else. */
+export function toInfohash(hash: unknown): Uint8Array | null {
+  if (typeof hash === 'string' && /^([0-9a-f]{40}|[0-9a-f]{64})$/i.test(hash)) return Buffer.from(hash, 'hex');
+  return isInfohash(hash) ? hash : null;
+}
+
+/** Nodes of the DHT (BEP 5). */
+const nodes: Field<DhtNode[]> = {
+  key: 'nodes',
+  lenient: true,
+  decode: (value, issues) => decodeList(value, issues, decodeNode),
+  encode: (value) => value,
+};
+
+function decodeNode(value: BencodeValue, issues: Issues): DhtNode | undefined {
+  if (!Array.isArray(value)) return issues.add('type', [], `expected a host and a port, got ${shown(value)}`);
+  if (value.length !== 2) return issues.add('node', [], `expected a host and a port, got ${shown(value)}`);
+  const host = issues.within(0, () => decodeText(value[0] as BencodeValue, issues));
+  const port = issues.within(1, () => decodeInteger(value[1] as BencodeValue, issues));
+  if (host === '') issues.add('node', [0], 'expected a host, got an empty text');
+  if (port !== undefined && !isPort(port)) issues.add('node', [1], `expected a port from 1 to 65535, got ${port}`);
+  return host && isPort(port) ? [host, port as number] : undefined;
+}
 
 /** Seconds since 1970 on disk. */
 const date = (key: string): Field<Date> => ({
@@ -408,7 +462,10 @@ export const INFO = {
   name: text('name'),
   nameUtf8: text('name.utf-8', { lenient: true }),
   source: text('source', { lenient: true }),
-  private: flag('private'),
+  private: privateFlag,
+  similar: infohashList('similar'),
+  collections: textList('collections'),
+  updateUrl: url('update-url'),
   pieceLength: integer('piece length'),
   pieces: hashes('pieces', 20),
   length: size('length'),
@@ -426,6 +483,10 @@ export const TORRENT = {
   creationDate: date('creation date'),
   pieceLayers,
   urlList: urlList('url-list'),
+  httpseeds: urlList('httpseeds'),
+  nodes,
+  similar: infohashList('similar'),
+  collections: textList('collections'),
 };
 
 /** A dictionary as a model: attributes for the fields, `extra` for all other keys. Reports what does not decode. */

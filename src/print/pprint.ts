@@ -1,5 +1,6 @@
 import { toHex } from '../errors.ts';
 import { isPadFile } from '../layout/padding.ts';
+import { peerText } from '../magnet/magnet.ts';
 import type { FileItem } from '../model/file-item.ts';
 import type { HashList } from '../model/hash-list.ts';
 import type { InfoDictV1 } from '../model/info-dict.ts';
@@ -44,6 +45,7 @@ function* topLevel(torrent: Torrent, short: boolean): Generator<string> {
     ['pieces', `${torrent.nPieces} of ${formatBytes(info.pieceLength)}`],
     ...listRows('tracker', torrent.flatTrackers, short),
     ...listRows('webseed', torrent.webseeds, short),
+    ...hintRows(torrent, short),
     ['private', info.private ? 'yes' : null],
     ['source', info.source],
     ['comment', torrent.comment],
@@ -55,11 +57,25 @@ function* topLevel(torrent: Torrent, short: boolean): Generator<string> {
       short,
     ),
   ];
-  const width = Math.max(...rows.map(([label]) => label.length));
+  const width = rows.reduce((most, [label]) => Math.max(most, label.length), 0);
   for (const [label, value] of rows) {
     if (value !== null && value !== undefined)
       yield `${label.padEnd(width)}  ${short ? cut(printable(value)) : printable(value)}`;
   }
+}
+
+/** What few torrents have: counted, where all must fit a screen. */
+function hintRows({ httpseeds, nodes, similar, collections, info }: Torrent, short: boolean): [string, string][] {
+  const lists: [label: string, values: string[]][] = [
+    ['httpseed', httpseeds ?? []],
+    ['node', (nodes ?? []).map(([host, port]) => peerText({ host, port }))],
+    ['similar torrent', similar.map(toHex)],
+    ['collection', collections],
+    ['feed', info.updateUrl == null ? [] : [info.updateUrl]],
+  ];
+  if (!short) return lists.flatMap(([label, values]) => listRows(label, values, short));
+  const counts = lists.flatMap(([label, { length }]) => (length > 0 ? [plural(length, label)] : []));
+  return counts.length > 0 ? [['also', counts.join(', ')]] : [];
 }
 
 /** The files as a tree, folders before what is in them, sizes in a column. */

@@ -100,6 +100,7 @@ describe('metainfo create', () => {
           'http://w.example/2',
         ],
         ...['--comment', 'a comment', '--source', 'SRC', '--private', '--name', 'other', '--created-by', 'me'],
+        ...['--collection', 'one', '--collection', 'two'],
         ...['--similar', similar[0], '--similar', similar[1], '--date', '2024-02-03T04:05:06Z', '--threads', '2'],
       ],
       { cwd },
@@ -113,11 +114,11 @@ describe('metainfo create', () => {
     assert.deepEqual([torrent.comment, torrent.createdBy, torrent.info.source], ['a comment', 'me', 'SRC']);
     assert.deepEqual([torrent.info.name, torrent.info.private], ['other', true]);
     assert.deepEqual(torrent.creationDate, new Date('2024-02-03T04:05:06Z'));
-    const hashes = torrent.info.extra?.get('similar') as Uint8Array[];
     assert.deepEqual(
-      hashes.map((hash) => Buffer.from(hash).toString('hex')),
+      torrent.info.similar?.map((hash) => Buffer.from(hash).toString('hex')),
       similar,
     );
+    assert.deepEqual(torrent.info.collections, ['one', 'two']);
   });
 
   it('says nothing that it was not told', async (t) => {

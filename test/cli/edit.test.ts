@@ -81,6 +81,37 @@ describe('metainfo edit', () => {
     assert.ok((await lstat(path.join(cwd, 'links/l.torrent'))).isSymbolicLink());
   });
 
+  it('sets and takes away nodes, HTTP seeds, the feed and collections', async (t) => {
+    const cwd = await workFolder(t);
+    await metainfo(['create', 'album'], { cwd });
+    const edited = async (...args: string[]) => {
+      const { code, stderr } = await metainfo(['edit', 'album.torrent', ...args], { cwd });
+      assert.deepEqual({ code, stderr }, { code: 0, stderr: '' });
+      const { nodes, httpseeds, collections, info } = await Torrent.read(path.join(cwd, 'album.torrent'));
+      return [nodes, httpseeds, collections, info.updateUrl ?? null];
+    };
+    const outside = [
+      '--node',
+      'a.example:1',
+      '--node',
+      '[::1]:65535',
+      '--httpseed',
+      'http://a/',
+      '--httpseed',
+      'http://b/',
+    ];
+    const inside = ['--update-url', 'http://f/', '--collection', 'a', '--collection', 'b'];
+    const nodes = [
+      ['a.example', 1],
+      ['::1', 65_535],
+    ];
+    const seeds = ['http://a/', 'http://b/'];
+    assert.deepEqual(await edited(...outside, '--keep-infohash'), [nodes, seeds, [], null]);
+    assert.deepEqual(await edited(...inside), [nodes, seeds, ['a', 'b'], 'http://f/']);
+    const none = ['--no-nodes', '--no-httpseeds', '--no-update-url', '--no-collections'];
+    assert.deepEqual(await edited(...none), [null, null, [], null]);
+  });
+
   it('leaves all torrents as they are when one cannot be changed', async (t) => {
     const cwd = await workFolder(t);
     await metainfo(['create', 'album'], { cwd });
@@ -95,6 +126,11 @@ describe('metainfo edit', () => {
       [['album.torrent', '--add-tracker', 'no url'], 2, /must be URLs.*ERR_INVALID_ARGUMENT/],
       [['album.torrent', '--set', 'x'], 2, /--set takes KEY=TEXT/],
       [['album.torrent', '--set', 'comment=x'], 2, /field of its own/],
+      [['album.torrent', '--set', 'nodes=x'], 2, /field of its own/],
+      [['album.torrent', '--set', 'similar=x'], 1, /expected a list/],
+      [['album.torrent', '--node', 'a.example'], 2, /Expected HOST:PORT/],
+      [['album.torrent', '--node', 'a.example:0'], 2, /Expected HOST:PORT/],
+      [['album.torrent', '--httpseed', 'no url'], 2, /must be URLs/],
       [
         ['album.torrent', 'album/../album.torrent', '-o', '.', '--force', '--comment', 'y'],
         2,

@@ -46,7 +46,10 @@ describe('metainfo show', () => {
 
   it('prints one JSON object with --json', async (t) => {
     const cwd = await workFolder(t);
-    await metainfo(['create', 'album', '-t', 'udp://a.example/x', '--no-created-by'], { cwd });
+    const hints = ['--similar', 'ab'.repeat(20), '--collection', 'c'];
+    await metainfo(['create', 'album', '-t', 'udp://a.example/x', '--no-created-by', ...hints], { cwd });
+    const changes = ['--node', '[::1]:6881', '--httpseed', 'http://h.example/', '--update-url', 'http://f.example/'];
+    await metainfo(['edit', 'album.torrent', ...changes], { cwd });
     const { infohashV1: v1, infohashV2: v2 } = await read(cwd, 'album.torrent');
     const { code, stdout } = await metainfo(['show', '--json', 'album.torrent'], { cwd });
     assert.equal(code, 0);
@@ -64,6 +67,11 @@ describe('metainfo show', () => {
       totalSize: 20_005,
       trackers: ['udp://a.example/x'],
       webseeds: [],
+      httpseeds: ['http://h.example/'],
+      nodes: [['::1', 6881]],
+      similar: ['ab'.repeat(20)],
+      collections: ['c'],
+      updateUrl: 'http://f.example/',
       comment: null,
       createdBy: null,
       creationDate: null,
@@ -80,6 +88,7 @@ describe('metainfo show', () => {
       name: 'n'.repeat(300),
       private: 1,
       source: 's'.repeat(10_000),
+      'update-url': 'http://f.example/',
       unknown: 'x',
     },
     {},
@@ -90,6 +99,10 @@ describe('metainfo show', () => {
       comment: 'A long comment.\n'.repeat(1000),
       'created by': 'c'.repeat(10_000),
       'creation date': 0,
+      nodes: Array(100).fill(['a', 1]),
+      httpseeds: Array(100).fill('http://h.example/'),
+      similar: Array(100).fill(Buffer.alloc(20)),
+      collections: Array.from({ length: 100 }, String),
     },
   );
 

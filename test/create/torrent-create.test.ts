@@ -191,6 +191,7 @@ describe('a draft refuses', () => {
       [{ trackers: [URL_A], announceList: [[URL_A]] }, 'trackers'],
       [{ pieceLength: 16_384, info: { pieceLength: 16_384 } }, 'pieceLength'],
       [{ similar: ['a'.repeat(40)], info: { similar: [] } }, 'similar'],
+      [{ collections: ['a'], info: { collections: ['a'] } }, 'collections'],
     ];
     for (const [fields, shorthand] of pairs) assert.deepEqual(issuesOf(fields), [`${shorthand}: noDuplicatedParams`]);
   });
@@ -198,6 +199,27 @@ describe('a draft refuses', () => {
   it('similar that is no list', () => {
     assert.deepEqual(issuesOf({ similar: 5 }), ['similar: type']);
     assert.deepEqual(issuesOf({ similar: 'a'.repeat(40) }), ['similar: type']);
+  });
+
+  it('hints that are wrong', () => {
+    const wrong: [unknown, issue: string][] = [
+      [{ info: { similar: ['a'.repeat(40), 'a'.repeat(39)] } }, 'info.similar.1: similar'],
+      [{ similar: [Buffer.alloc(20), Buffer.alloc(33)] }, 'similar.1: similar'],
+      [{ collections: ['a', 5] }, 'collections.1: type'],
+      [{ collections: 'a' }, 'collections: type'],
+      [{ info: { collections: [5] } }, 'info.collections.0: type'],
+      [{ info: { updateUrl: 5 } }, 'info.updateUrl: type'],
+      [{ info: { 'update-url': 'no url' } }, 'info.updateUrl: url'],
+      [{ httpseeds: 'no url' }, 'httpseeds: url'],
+      [{ httpseeds: [5] }, 'httpseeds.0: type'],
+      [{ nodes: 5 }, 'nodes: type'],
+      [{ nodes: ['a', 5] }, 'nodes.0: node, nodes.1: node'],
+      ...[['a'], ['', 1], ['[::1]', 1], ['\ud800', 1], ['a', 0], ['a', 65_536], ['a', '1'], ['a', 1, 2]].map(
+        (node): [unknown, string] => [{ nodes: [['::1', 65_535], ['b', 1], node] }, 'nodes.2: node'],
+      ),
+    ];
+    for (const [fields, issue] of wrong)
+      assert.deepEqual(issuesOf(fields as Fields).join(', '), issue, JSON.stringify(fields));
   });
 
   it('a path root that gives no name', () => {

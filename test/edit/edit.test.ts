@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, it } from 'node:test';
+import { inspect } from 'node:util';
 import fc from 'fast-check';
 import { decode } from '../../src/bencode/decode.ts';
 import type { BencodeMap, Encodable } from '../../src/bencode/value.ts';
@@ -50,6 +51,8 @@ const TOP: Record<string, fc.Arbitrary<unknown>> = {
   urlList: fc.option(urls),
   addWebseeds: urls,
   removeWebseeds: urls,
+  httpseeds: fc.option(urls),
+  nodes: fc.option(fc.array(fc.tuple(fc.constantFrom('a.example', '::1'), fc.integer({ min: 1, max: 65_535 })))),
   comment: fc.option(text),
   createdBy: fc.option(text),
   creationDate: fc.option(fc.integer({ min: 0, max: 2 ** 31 }).map((seconds) => new Date(seconds * 1000))),
@@ -61,6 +64,7 @@ const INFO: Record<string, fc.Arbitrary<unknown>> = {
   source: fc.option(text),
   similar: fc.option(fc.array(fc.uint8Array({ minLength: 20, maxLength: 20 }), { minLength: 1, maxLength: 2 })),
   collections: fc.option(fc.array(text, { minLength: 1, maxLength: 2 })),
+  updateUrl: fc.option(url),
   infoExtra: fc.constantFrom({ 'x-key': 1 }, { a: 'first' }, { 'x-key': null }),
 };
 const changesOf = (fields: Record<string, fc.Arbitrary<unknown>>) =>
@@ -75,6 +79,8 @@ describe('edit', () => {
           await made(version, single, {
             trackers: [['udp://a.example:1/x', 'udp://old.example'], ['https://c.example/']],
             urlList: [URLS[2]],
+            httpseeds: [URLS[1]],
+            nodes: [['old.example', 1]],
             comment: 'old',
           }),
         ];
@@ -88,6 +94,8 @@ describe('edit', () => {
                 announce: ['trackers', 'addTrackers', 'removeTrackers'],
                 'announce-list': ['trackers', 'addTrackers', 'removeTrackers'],
                 'url-list': ['urlList', 'addWebseeds', 'removeWebseeds'],
+                httpseeds: ['httpseeds'],
+                nodes: ['nodes'],
                 comment: ['comment'],
                 'created by': ['createdBy'],
                 'creation date': ['creationDate'],
@@ -97,6 +105,7 @@ describe('edit', () => {
                 'info.source': ['source'],
                 'info.similar': ['similar'],
                 'info.collections': ['collections'],
+                'info.update-url': ['updateUrl'],
                 ...Object.fromEntries(['zz custom', 'new', 'a first', 'Ã¼'].map((key) => [key, ['extra']])),
                 ...Object.fromEntries(['x-key', 'a'].map((key) => [`info.${key}`, ['infoExtra']])),
               }).flatMap(([key, by]) => (by.some((one) => one in top || one in info) ? [key] : [])),
@@ -110,6 +119,12 @@ describe('edit', () => {
             );
             // What was asked for is there.
             if ('comment' in top) assert.equal(edited.comment, top.comment);
+            if ('httpseeds' in top) assert.deepEqual(edited.httpseeds, top.httpseeds);
+            if ('nodes' in top) assert.deepEqual(edited.nodes, top.nodes?.length ? top.nodes : null);
+            if ('similar' in info)
+              assert.deepEqual(edited.info.similar ?? null, info.similar?.map((one) => Buffer.from(one)) ?? null);
+            if ('collections' in info) assert.deepEqual(edited.info.collections ?? null, info.collections);
+            if ('updateUrl' in info) assert.equal(edited.info.updateUrl ?? null, info.updateUrl);
             if ('createdBy' in top) assert.equal(edited.createdBy, top.createdBy);
             if ('creationDate' in top) assert.deepEqual(edited.creationDate, top.creationDate);
             if ('name' in info) assert.equal(edited.name, info.name);
@@ -247,6 +262,27 @@ describe('edit', () => {
       { creationDate: new Date(Number.NaN) },
       { similar: ['xyz'] },
       { collections: [7] },
+      { httpseeds: ['no url'] },
+      { httpseeds: [undefined] },
+      { nodes: 5 },
+      { httpseeds: 'http://a/' },
+      { similar: 5 },
+      { collections: 'a' },
+      { collections: [null] },
+      { nodes: [null] },
+      { nodes: [['[::1]', 1]] },
+      { nodes: [[Symbol('a'), 1]] },
+      { nodes: [['a']] },
+      { nodes: [['', 1]] },
+      { nodes: [['a', 0]] },
+      { nodes: [['a', 65_536]] },
+      { nodes: [['a', 1.5]] },
+      { nodes: [['\ud800', 1]] },
+      { updateUrl: 'no url' },
+      { updateUrl: '' },
+      { extra: { nodes: null } },
+      { extra: { httpseeds: ['http://a/'] } },
+      { infoExtra: { 'update-url': 'http://a/' } },
       { extra: { info: new Map() } },
       { extra: { 'piece layers': null } },
       { extra: { announce: 'udp://x' } },
@@ -256,11 +292,17 @@ describe('edit', () => {
       { infoExtra: { 'piece length': 1 } },
     ];
     for (const changes of wrong)
-      assert.throws(
-        () => edit(torrent, changes as TorrentChanges),
-        { code: 'ERR_INVALID_ARGUMENT' },
-        JSON.stringify(changes),
-      );
+      assert.throws(() => edit(torrent, changes as TorrentChanges), { code: 'ERR_INVALID_ARGUMENT' }, inspect(changes));
+  });
+
+  it('of similar and collections beside info keeps the infohash (BEP 38)', async () => {
+    const torrent = await made('hybrid', true, { collections: ['inside'] });
+    const extra = { similar: [Buffer.alloc(20, 1)], collections: ['outside'] };
+    const edited = edit(torrent, { extra }, { keepInfohash: true });
+    assert.deepEqual(edited.similar, extra.similar);
+    assert.deepEqual(edited.collections, ['inside', 'outside']);
+    assert.deepEqual(edit(edited, { extra: { collections: null } }).collections, ['inside']);
+    assert.throws(() => edit(torrent, { extra: { similar: 'x' } }), { code: 'ERR_VALIDATION' });
   });
 
   it('gives torrents that libtorrent loads, with the infohash that we say', {

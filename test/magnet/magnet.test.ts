@@ -97,6 +97,7 @@ describe('magnet links', () => {
       [`magnet:xt=urn:btih:${V1}`, [['magnet', undefined, 0]]],
       [`${XT}&dn=${'x'.repeat(2 ** 20)}`, [['magnet', undefined, 0]]],
       ['magnet:?dn=x', [['magnet_hash', undefined, 0]]],
+      [`magnet:?xs=urn:btpk:${V2}`, [['magnet_hash', undefined, 0]]],
       ['magnet:?xt=urn:btih:abc', [['magnet_hash', 'xt', 8]]],
       [`magnet:?xt=urn:btih:${V1}0`, [['magnet_hash', 'xt', 8]]],
       [`magnet:?xt=urn:btih:${'1'.repeat(32)}`, [['magnet_hash', 'xt', 8]]],

@@ -27,7 +27,7 @@ const PROFILES = ['default', 'strict', 'compat'] as const;
 
 /** What only a draft can have. */
 const OF_DRAFTS: readonly IssueCode[] = [
-  ...(['alias', 'lost', 'noDuplicatedParams', 'pathRoot', 'paths', 'similar', 'sources'] as const),
+  ...(['alias', 'lost', 'noDuplicatedParams', 'pathRoot', 'paths', 'sources'] as const),
   // And of hashers and magnet links.
   ...(['memoryLimit', 'readSize', 'threads'] as const),
   ...(['magnet', 'magnet_escape', 'magnet_hash', 'magnet_length', 'magnet_peer', 'magnet_select'] as const),

@@ -37,6 +37,7 @@ const hashList = (size: HashSize) =>
 const partial = <T extends Record<string, fc.Arbitrary<unknown>>>(model: T) =>
   fc.record(model, { requiredKeys: [], noNullPrototype: true });
 const url = text.filter((one) => one !== '');
+const infohashes = fc.array(fc.oneof(bytes(20), bytes(32)), { maxLength: 3 });
 const extra = fc.constant(
   new Map([
     ['x_unknown', latin1('\xff')],
@@ -53,6 +54,9 @@ describe('encodeFields and decodeFields', () => {
       name: text,
       source: text,
       private: fc.boolean(),
+      similar: infohashes,
+      collections: fc.array(text, { maxLength: 3 }),
+      updateUrl: url,
       pieceLength: fc.maxSafeNat(),
       pieces: hashList(20),
       length: fc.maxSafeNat(),
@@ -75,6 +79,10 @@ describe('encodeFields and decodeFields', () => {
         .array(fc.tuple(bytes(32).map(toHex), hashList(32)), { maxLength: 3 })
         .map((list) => new Map(list)),
       urlList: fc.array(url, { maxLength: 3 }),
+      httpseeds: fc.array(url, { maxLength: 3 }),
+      nodes: fc.array(fc.tuple(url, fc.integer({ min: 1, max: 65_535 })), { maxLength: 3 }),
+      similar: infohashes,
+      collections: fc.array(text, { maxLength: 3 }),
       extra,
     });
     fc.assert(fc.property(torrent, (model) => assert.deepEqual(throughBytes(model, TORRENT), model)));
@@ -88,6 +96,9 @@ describe('encodeFields and decodeFields', () => {
         'name.utf-8',
         'source',
         'private',
+        'similar',
+        'collections',
+        'update-url',
         'piece length',
         'pieces',
         'length',
@@ -98,7 +109,10 @@ describe('encodeFields and decodeFields', () => {
     );
     assert.deepEqual(
       Object.values(TORRENT).map((field) => field.key),
-      ['announce', 'announce-list', 'comment', 'created by', 'creation date', 'piece layers', 'url-list'],
+      [
+        ...['announce', 'announce-list', 'comment', 'created by', 'creation date', 'piece layers', 'url-list'],
+        ...['httpseeds', 'nodes', 'similar', 'collections'],
+      ],
     );
   });
 });

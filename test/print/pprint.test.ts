@@ -52,6 +52,34 @@ describe('formatTorrent', () => {
     ]);
   });
 
+  it('counts what few torrents have, and lists it at -v', () => {
+    const [a, b] = [Buffer.alloc(20, 1), Buffer.alloc(32, 2)];
+    const torrent = made(
+      {
+        nodes: [
+          ['router.example', 1],
+          ['::1', 65_535],
+        ],
+        httpseeds: ['http://h/'],
+        similar: [b],
+        collections: ['\u001b[2J'],
+      },
+      { similar: [a], 'update-url': 'http://f/' },
+    );
+    const also = 'also  1 httpseed, 2 nodes, 2 similar torrents, 1 collection, 1 feed';
+    const [short, long] = ([0, 1] as const).map((verbose) =>
+      [...formatTorrent(torrent, { verbose })].map((line) => line.replace(/ {2,}/, '  ')),
+    );
+    assert.ok(short?.includes(also), short?.join('\n'));
+    const from = long?.indexOf('httpseed  http://h/') as number;
+    assert.deepEqual(long?.slice(from, from + 7), [
+      ...['httpseed  http://h/', 'node  router.example:1', 'node  [::1]:65535'],
+      ...[`similar torrent  ${toHex(a)}`, `similar torrent  ${toHex(b)}`],
+      ...['collection  \\x1b[2J', 'feed  http://f/'],
+    ]);
+    assert.ok(!long?.some((line) => line.startsWith('also')));
+  });
+
   it('leaves out what is absent', () => {
     const labels = rows(made({})).map(([label]) => label);
     assert.deepEqual(labels, ['name', 'version', 'infohash v1', 'size', 'pieces']);
@@ -66,7 +94,8 @@ describe('formatTorrent', () => {
     // Longer still when it is escaped.
     const long = '\u0001'.repeat(100_000);
     const top = { 'announce-list': [many], 'url-list': many, comment: long, 'created by': long, 'creation date': 0 };
-    const lines = [...formatTorrent(made(top, { name: long, source: long, private: 1 }))];
+    const hints = { nodes: many.map((host) => [host, 1]), httpseeds: many, collections: many };
+    const lines = [...formatTorrent(made({ ...top, ...hints }, { name: long, source: long, private: 1 }))];
     assert.ok(lines.length <= 24, `${lines.length} lines`);
     for (const line of lines) assert.ok(line.length <= 80, `${line.length} characters`);
     assert.equal(lines.filter((line) => line.includes('and 997 more')).length, 2);

@@ -2,7 +2,7 @@
 
 Request: {"root": parent folder, "name": torrent name, "files": [[path from root, size], ...], "pieceLength": n,
           "kind": "v1" | "v2" | "hybrid"}
-or {"load": path of a torrent file}, or {"magnet": path of a torrent file}, or {"parseMagnet": link}.
+or {"load": path of a torrent file}, or {"hints": path of a torrent file}, or {"magnet": path of a torrent file}, or {"parseMagnet": link}.
 Answer: {"v1": hex or null, "v2": hex or null}, for magnets more, or {"error": text}.
 """
 import json
@@ -32,6 +32,17 @@ def create(request):
     return answer(lt.torrent_info(lt.bencode(creator.generate())))
 
 
+def hints(info):
+    return {
+        "nodes": info.nodes(),
+        "similar": [str(one) for one in info.similar_torrents()],
+        "collections": info.collections(),
+        # Type 0 are webseeds.
+        "httpseeds": [seed["url"] for seed in info.web_seeds() if seed["type"] == 1],
+        "private": info.priv(),
+    }
+
+
 def magnet(link):
     params = lt.parse_magnet_uri(link)
     hashes = params.info_hashes
@@ -50,6 +61,8 @@ def magnet(link):
 def work(request):
     if "load" in request:
         return answer(lt.torrent_info(request["load"]))
+    if "hints" in request:
+        return hints(lt.torrent_info(request["hints"]))
     if "magnet" in request:
         return magnet(lt.make_magnet_uri(lt.torrent_info(request["magnet"])))
     if "parseMagnet" in request:

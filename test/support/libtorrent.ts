@@ -26,6 +26,16 @@ export interface MagnetAnswer {
   link: string;
 }
 
+/** Where else to look, as libtorrent reads it from a torrent. */
+export interface HintsAnswer {
+  nodes: [host: string, port: number][];
+  /** In hexadecimal; none of 32 bytes. */
+  similar: string[];
+  collections: string[];
+  httpseeds: string[];
+  private: boolean;
+}
+
 export interface CreateRequest {
   /** The folder that the torrent's own folder (or single file) is in. */
   root: string;
@@ -53,6 +63,10 @@ export class LibtorrentOracle {
 
   load(file: string): Promise<OracleAnswer> {
     return this.#ask({ load: file });
+  }
+
+  hints(file: string): Promise<HintsAnswer> {
+    return this.#ask({ hints: file });
   }
 
   /** The link that it makes of a torrent file, as it reads it. */

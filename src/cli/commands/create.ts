@@ -36,6 +36,7 @@ interface CreateOptions extends CacheOptions, GlobOptions {
   private?: boolean;
   name?: string;
   similar?: string[];
+  collection?: string[];
   createdBy?: string | boolean;
   date?: Date;
   threads?: number;
@@ -78,6 +79,7 @@ export function addCreate(program: Command): void {
     .option('--private', 'peers from the trackers only')
     .option('--name <name>', 'the name (default: that of the file or folder)')
     .option('--similar <infohash>', 'a torrent that may hold the same files (repeatable)', collect)
+    .option('--collection <name>', 'a collection that it belongs to (repeatable)', collect)
     .option('--created-by <text>', 'who made it (default: metainfo and its version)')
     .option('--no-created-by', 'do not say who made it')
     .option('--date <date>', 'the creation date: now, seconds since 1970 or ISO 8601 (default: none)', parseDate)
@@ -173,6 +175,7 @@ function draftFields(options: CreateOptions): TorrentCreateFields {
     urlList: options.webseed,
     comment: options.comment,
     similar: options.similar,
+    collections: options.collection,
     creationDate: options.date,
     createdBy: createdBy === false ? null : typeof createdBy === 'string' ? createdBy : undefined,
   };

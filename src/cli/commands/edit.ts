@@ -2,9 +2,18 @@ import { isUtf8 } from 'node:buffer';
 import type { Command } from 'commander';
 import { type Difference, differences, edit, type TorrentChanges } from '../../edit/edit.ts';
 import { MetainfoError } from '../../errors.ts';
+import type { DhtNode } from '../../model/primitives.ts';
 import { Torrent } from '../../model/torrent.ts';
 import { printable, printableJson } from '../../print/text.ts';
-import { collect, collectTier, contextOf, type ProfileOptions, parseDate, profileOptions } from '../options.ts';
+import {
+  collect,
+  collectNode,
+  collectTier,
+  contextOf,
+  type ProfileOptions,
+  parseDate,
+  profileOptions,
+} from '../options.ts';
 import { writeLines } from '../output.ts';
 import { requireFree, targetOf } from '../target.ts';
 
@@ -29,6 +38,11 @@ interface EditOptions extends ProfileOptions {
   similar?: Removable<string[]>;
   collection?: string[];
   collections?: false;
+  httpseed?: string[];
+  httpseeds?: false;
+  node?: DhtNode[];
+  nodes?: false;
+  updateUrl?: Removable<string>;
   set?: string[];
   unset?: string[];
   keepInfohash?: boolean;
@@ -58,6 +72,10 @@ export function addEdit(program: Command): void {
     .option('--no-webseeds', 'no webseeds')
     .option('--add-webseed <url>', 'one more (repeatable)', collect)
     .option('--remove-webseed <url>', 'without this one (repeatable)', collect)
+    .option('--httpseed <url>', 'only these scripts that give pieces over HTTP (repeatable)', collect)
+    .option('--no-httpseeds', 'none of those')
+    .option('--node <host:port>', 'only these nodes of the DHT to begin with (repeatable)', collectNode)
+    .option('--no-nodes', 'none of those')
     .option('--comment <text>', 'the comment')
     .option('--no-comment', 'no comment')
     .option('--created-by <text>', 'who made it')
@@ -73,6 +91,8 @@ export function addEdit(program: Command): void {
     .option('--no-similar', 'none of those (another infohash)')
     .option('--collection <name>', 'a collection that it belongs to (repeatable, another infohash)', collect)
     .option('--no-collections', 'none of those (another infohash)')
+    .option('--update-url <url>', 'where a newer torrent can be asked for (another infohash)')
+    .option('--no-update-url', 'nowhere (another infohash)')
     .option('--set <key=text>', 'another key (repeatable)', collect)
     .option('--unset <key>', 'without this key (repeatable)', collect)
     .option('--keep-infohash', 'refuse what would give another infohash')
@@ -131,6 +151,9 @@ function changesOf(options: EditOptions): TorrentChanges {
   put('source', options.source);
   put('similar', options.similar);
   put('collections', options.collections === false ? false : options.collection);
+  put('httpseeds', options.httpseeds === false ? false : options.httpseed);
+  put('nodes', options.nodes === false ? false : options.node);
+  put('updateUrl', options.updateUrl);
   if (options.private !== undefined) changes.private = options.private;
   for (const text of options.set ?? []) {
     const at = text.indexOf('=');

@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { toHex } from '../../errors.ts';
 import { Torrent } from '../../model/torrent.ts';
 import { formatTorrent, type Verbosity } from '../../print/pprint.ts';
 import { printableJson } from '../../print/text.ts';
@@ -43,6 +44,11 @@ function toJson(torrent: Torrent, file: string) {
     totalSize: torrent.totalSize,
     trackers: torrent.flatTrackers,
     webseeds: torrent.webseeds,
+    httpseeds: torrent.httpseeds ?? [],
+    nodes: torrent.nodes ?? [],
+    similar: torrent.similar.map(toHex),
+    collections: torrent.collections,
+    updateUrl: info.updateUrl ?? null,
     comment: torrent.comment,
     createdBy: torrent.createdBy,
     creationDate: torrent.creationDate?.toISOString() ?? null,
