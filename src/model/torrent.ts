@@ -137,13 +137,15 @@ export class TorrentBase<V extends TorrentVersion> implements TorrentFields<V> {
     this.warnings = warnings;
     this.#bytes = bytes;
     this.#flat = flat;
-    this.#context = context;
+    // The caller's own may change.
+    this.#context = { ...context };
     Object.freeze(this);
   }
 
   /**
    * @internal The torrent of bytes that hold the very `info` and layers of this one. Those are not gone through again, so
-   * null where they might be judged otherwise: with another context, or when there was something to warn of.
+   * null where they might be judged otherwise: with another context, or when there was something to warn of. The models of
+   * both are shared, and so the bytes of this one stay in memory.
    *
    * @param map The keys in their order; the values of `info` and `piece layers` are not looked at.
    * @param infoStart Where in the bytes the value of `info` begins.

@@ -69,8 +69,8 @@ export async function inventory(
         if (entry.isDirectory()) {
           if (!isBehindLink || wantedFolders.has(path)) below.push({ path: `${path}/`, real, isBehindLink });
         } else if (!entry.isSymbolicLink()) {
-          if (wanted.has(path)) waiting.push({ path, real });
-          else extraFiles.push(path);
+          if (!wanted.has(path)) extraFiles.push(path);
+          else if (waiting.push({ path, real }) >= SIZES_AT_ONCE) flush();
         } else if (!wantedFolders.has(path)) {
           if (wanted.has(path)) found.set(path, await follow(real, root));
           else extraFiles.push(path);
@@ -80,7 +80,6 @@ export async function inventory(
           else put(path, target);
         }
       }
-      if (waiting.length >= SIZES_AT_ONCE) flush();
     };
     for (let i = 0; i < level.length; i += AT_ONCE) {
       throwIfAborted(signal);

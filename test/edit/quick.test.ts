@@ -132,6 +132,16 @@ describe('edit without another look at info', () => {
   });
 
   it('looks again at what was read with another context, or had warnings', () => {
+    // The caller's context may change after it was read with.
+    const changing: ValidationContext = { profile: 'compat' };
+    const good = TORRENTS.find(
+      ({ torrent, context }) => context.profile === 'default' && torrent.warnings.length === 0,
+    );
+    const before = Torrent.fromBytes(good?.torrent.bencode() as Uint8Array, { context: changing });
+    assert.equal(edit(before, {}, { context: changing }).info, before.info);
+    changing.profile = 'default';
+    assert.notEqual(edit(before, {}, { context: changing }).info, before.info);
+
     const isQuick = (torrent: Torrent, context: ValidationContext) => {
       try {
         return edit(torrent, { comment: 'x' }, { context }).info === torrent.info;
