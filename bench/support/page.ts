@@ -9,6 +9,7 @@ import {
   byReadSize,
   type Comparison,
   commonPieceLength,
+  comparedWays,
   markdown,
   peersOf,
   tablesOf,
@@ -79,6 +80,18 @@ const CHARTS: { [B in BenchName]: (figures: Figures[B][]) => Chart[] } = {
     const names = { name: 'sources', title: 'Content that comes in streams, one thread', categoryAxis: 'kind' };
     const categories = workloads.map((workload) => workload.replace('streams from memory, ', ''));
     return [{ ...names, axis: 'GB/s', digits: 2, categories, series }];
+  },
+  after: (figures) => {
+    const pairs = comparedWays(figures).filter(({ ways }) => ways[1] === 'verify');
+    const series = pairs.map(({ workload, rows }, at) => ({
+      name: workload,
+      values: rows.map(({ seconds: [create, verify] }) => (verify as number) / (create as number)),
+      colour: colour(at),
+    }));
+    const names = { name: 'verify', title: 'Verifying beside creating', categoryAxis: 'kind' };
+    return [
+      { ...names, axis: 'time of verifying / of creating', digits: 2, categories: [...KINDS], series, lineAt: 1 },
+    ];
   },
 };
 

@@ -67,6 +67,15 @@ export interface SourceFigure {
   seconds: number;
 }
 
+/** One way to do something with one kind of torrent, of `after`. */
+export interface AfterFigure {
+  workload: string;
+  /** The kind, or what the torrent is large of. */
+  what: string;
+  way: string;
+  seconds: number;
+}
+
 export interface Figures {
   create: CreateFigure;
   peers: PeerFigure;
@@ -74,6 +83,7 @@ export interface Figures {
   start: StartFigure;
   decode: DecodeFigure;
   sources: SourceFigure;
+  after: AfterFigure;
 }
 export type BenchName = keyof Figures;
 
@@ -84,6 +94,7 @@ export const BENCHES = [
   'start',
   'decode',
   'sources',
+  'after',
 ] as const satisfies readonly BenchName[];
 
 /** What a bench found out. */

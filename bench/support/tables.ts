@@ -2,6 +2,7 @@
 import { formatBytes } from '../../src/print/text.ts';
 import { KINDS, type Kind } from './measure.ts';
 import type {
+  AfterFigure,
   BenchName,
   ColdFigure,
   CreateFigure,
@@ -42,6 +43,8 @@ export function tablesOf<B extends BenchName>(bench: B, { figures }: Entry<B>): 
       return decodeTables(figures as DecodeFigure[]);
     case 'sources':
       return sourceTables(figures as SourceFigure[]);
+    case 'after':
+      return comparedWays(figures as AfterFigure[]).map(afterTable);
   }
   throw new Error(`no tables for ${bench}`);
 }
@@ -324,6 +327,39 @@ function sourceTables(figures: readonly SourceFigure[]): Table[] {
       notes: [],
     };
   });
+}
+
+/** What several ways take for each thing of one workload. */
+export interface ComparedWays {
+  workload: string;
+  ways: string[];
+  rows: { what: string; seconds: number[] }[];
+}
+
+export function comparedWays(figures: readonly AfterFigure[]): ComparedWays[] {
+  return valuesOf(figures, 'workload').map((workload) => {
+    const own = figures.filter((figure) => figure.workload === workload);
+    const ways = valuesOf(own, 'way');
+    const secondsOf = (what: string, way: string) =>
+      own.find((one) => one.what === what && one.way === way)?.seconds ?? Number.NaN;
+    const rows = valuesOf(own, 'what').map((what) => ({ what, seconds: ways.map((way) => secondsOf(what, way)) }));
+    return { workload, ways, rows };
+  });
+}
+
+/** Of two ways, the second beside the first. */
+function afterTable({ workload, ways, rows }: ComparedWays): Table {
+  const isPair = ways.length === 2;
+  return {
+    title: workload,
+    columns: ['torrent', ...ways.map((way) => `${way}, s`), ...(isPair ? [`${ways[1]} / ${ways[0]}`] : [])],
+    rows: rows.map(({ what, seconds }) => [
+      what,
+      ...seconds.map(shortSeconds),
+      ...(isPair ? [times((seconds[1] as number) / (seconds[0] as number))] : []),
+    ]),
+    notes: [],
+  };
 }
 
 export function printTables(tables: readonly Table[]): void {

@@ -1,13 +1,13 @@
 import { validate } from 'superstruct';
-import { decode } from '../bencode/decode.ts';
-import { type Encodable, RawBencode, toKey } from '../bencode/value.ts';
+import { BencodeError, decode } from '../bencode/decode.ts';
+import { type BencodeMap, type Encodable, RawBencode, toKey } from '../bencode/value.ts';
 import { MetainfoError, shown } from '../errors.ts';
 import { unsafeComponent } from '../layout/safe-path.ts';
 import type { InfoDictV1 } from '../model/info-dict.ts';
 import { DhtNode } from '../model/primitives.ts';
 import { type ReadOptions, Torrent } from '../model/torrent.ts';
 import { toInfohash } from '../model/wire.ts';
-import { type Entries, entriesOf, splice } from './splice.ts';
+import { type Entries, type Entry, entriesOf, joined, splice } from './splice.ts';
 
 /** What is to be different. What is not named stays; null takes it away. */
 export interface TorrentChanges {
@@ -82,7 +82,7 @@ interface Replacements extends EditOptions {
 /** A torrent with other values of some keys; see {@link edit}. */
 export function replaced(torrent: Torrent, { info, top, keepInfohash = false, context }: Replacements): Torrent {
   if (info.size > 0) {
-    const bytes = splice(entriesOf(torrent.infoBytes), info);
+    const bytes = joined(splice(entriesOf(torrent.infoBytes), info));
     const same = Buffer.compare(bytes, torrent.infoBytes) === 0;
     if (keepInfohash && !same) {
       const message = `Another ${[...info.keys()].join(' or ')} gives another infohash, and so another swarm.`;
@@ -94,8 +94,37 @@ export function replaced(torrent: Torrent, { info, top, keepInfohash = false, co
   const entries = entriesOf(before, torrent.infoBytes);
   const after = splice(entries, top);
   // What stands after a torrent's end is no part of it, and stays there too.
-  const rest = before.subarray(entries.end);
-  return Torrent.fromBytes(rest.length > 0 ? Buffer.concat([after, rest]) : after, { context, limits: NO_LIMITS });
+  const bytes = joined(after, before.subarray(entries.end));
+  const isOfContent = top.has('info') || top.has('piece layers');
+  const quick = isOfContent ? null : withOthers(torrent, after, { bytes, context });
+  return quick ?? Torrent.fromBytes(bytes, { context, limits: NO_LIMITS });
+}
+
+/**
+ * The torrent of these entries without another look at `info` and the layers, which are what they were and may be large.
+ * Null when something else is not canonical: only a reading of the whole tells what that makes of the rest.
+ */
+function withOthers(
+  torrent: Torrent,
+  entries: readonly Entry[],
+  { bytes, context }: { bytes: Uint8Array; context: EditOptions['context'] },
+): Torrent | null {
+  const map: BencodeMap = new Map();
+  let [at, infoStart] = [1, 0];
+  try {
+    for (const { key, whole, value } of entries) {
+      const start = at + whole.length - value.length;
+      at += whole.length;
+      if (key === 'info') infoStart = start;
+      const isKept = key === 'info' || key === 'piece layers';
+      const own = bytes.subarray(start, at);
+      map.set(key, isKept ? own : decode(own, { limits: NO_LIMITS }).value);
+    }
+  } catch (error) {
+    if (error instanceof BencodeError) return null;
+    throw error;
+  }
+  return torrent.withOthers(map, { bytes, infoStart, context }) as Torrent | null;
 }
 
 /** One key that differs between two torrents. */
@@ -119,10 +148,15 @@ export function differences(before: Torrent, after: Torrent): Difference[] {
       return [{ key: prefix + key, before: a && decoded(a), after: b && decoded(b) }];
     });
   };
-  return [
-    ...compare('', entriesOf(before.bencode(), before.infoBytes), entriesOf(after.bencode(), after.infoBytes)),
-    ...compare('info.', entriesOf(before.infoBytes), entriesOf(after.infoBytes)),
-  ];
+  const top = compare('', entriesOf(before.bencode(), before.infoBytes), entriesOf(after.bencode(), after.infoBytes));
+  // Most of a large torrent, and most often the same.
+  if (sameInfo(before, after)) return top;
+  return [...top, ...compare('info.', entriesOf(before.infoBytes), entriesOf(after.infoBytes))];
+}
+
+/** Whether two torrents have the same infohashes. */
+export function sameInfo(before: Torrent, after: Torrent): boolean {
+  return Buffer.compare(before.infoBytes, after.infoBytes) === 0;
 }
 
 function decoded(bytes: Uint8Array): unknown {

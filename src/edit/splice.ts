@@ -42,10 +42,10 @@ export function entriesOf(bytes: Uint8Array, info?: Uint8Array): Entries {
 }
 
 /**
- * A dictionary with other values for some keys, null for none. Everything else stays byte for byte and where it is, in
- * whatever order that was; a new key comes before the first that is greater.
+ * The entries of a dictionary with other values for some keys, null for none. Everything else stays byte for byte and
+ * where it is, in whatever order that was; a new key comes before the first that is greater.
  */
-export function splice({ list }: Entries, changes: ReadonlyMap<string, Encodable | null>): Uint8Array {
+export function splice({ list }: Entries, changes: ReadonlyMap<string, Encodable | null>): Entry[] {
   let entries = [...list];
   for (const [key, value] of changes) {
     const at = entries.findIndex((entry) => entry.key === key);
@@ -64,5 +64,10 @@ export function splice({ list }: Entries, changes: ReadonlyMap<string, Encodable
       entries.splice(next < 0 ? entries.length : next, 0, entry);
     }
   }
-  return Buffer.concat([OPEN, ...entries.map(({ whole }) => whole), CLOSE]);
+  return entries;
+}
+
+/** A dictionary of these entries, and what stands after it. */
+export function joined(entries: readonly Entry[], rest: Uint8Array = new Uint8Array()): Uint8Array {
+  return Buffer.concat([OPEN, ...entries.map(({ whole }) => whole), CLOSE, rest]);
 }

@@ -19,7 +19,8 @@ import type { InfoDictV1 } from '../model/info-dict.ts';
 import { encodeFileList, encodeFlatTree } from '../model/raw-files.ts';
 import type { ReadOptions, Torrent } from '../model/torrent.ts';
 import { TORRENT } from '../model/wire.ts';
-import { type Checked, filesOf } from '../verify/verify.ts';
+import type { Checked } from '../verify/axis.ts';
+import { filesOf } from '../verify/verify.ts';
 import { replaced } from './edit.ts';
 
 export interface UpgradeOptions

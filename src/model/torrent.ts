@@ -91,6 +91,8 @@ interface Origin {
   /** The flattened v2 tree; null in v1. */
   flat: FlatFile[] | null;
   warnings: readonly Issue[];
+  /** What it was checked with. */
+  context: ValidationContext;
 }
 
 /** Everything that has a place on the axis of v1 pieces, with prefix sums to search in. */
@@ -130,12 +132,13 @@ export class TorrentBase<V extends TorrentVersion> implements TorrentFields<V> {
   readonly warnings: readonly Issue[];
   readonly #bytes: Uint8Array;
   readonly #flat: FlatFile[] | null;
+  readonly #context: ValidationContext;
   #files: TorrentFile[] | undefined;
   #flatFiles: Map<string, FileTreeItem> | undefined;
   #v1Layout: V1Layout | undefined;
 
   /** @internal Torrents come from `Torrent.fromBytes`, `Torrent.read`, `Torrent.fromDecoded` and `draft.generate`. */
-  constructor(version: V, fields: TorrentFields<V>, { bytes, infoBytes, flat, warnings }: Origin) {
+  constructor(version: V, fields: TorrentFields<V>, { bytes, infoBytes, flat, warnings, context }: Origin) {
     this.torrentVersion = version;
     this.announce = fields.announce;
     this.announceList = fields.announceList;
@@ -155,7 +158,41 @@ export class TorrentBase<V extends TorrentVersion> implements TorrentFields<V> {
     this.warnings = warnings;
     this.#bytes = bytes;
     this.#flat = flat;
+    // The caller's own may change.
+    this.#context = { ...context };
     Object.freeze(this);
+  }
+
+  /**
+   * @internal The torrent of bytes that hold the very `info` and layers of this one. Those are not gone through again, so
+   * null where they might be judged otherwise: with another context, or when there was something to warn of. The models of
+   * both are shared, and so the bytes of this one stay in memory.
+   *
+   * @param map The keys in their order; the values of `info` and `piece layers` are not looked at.
+   * @param infoStart Where in the bytes the value of `info` begins.
+   * @throws {ValidationError} for what is wrong with the others
+   */
+  withOthers(
+    map: BencodeMap,
+    {
+      bytes,
+      infoStart,
+      context = {},
+    }: { bytes: Uint8Array; infoStart: number; context?: ValidationContext | undefined },
+  ): TorrentBase<V> | null {
+    const old = this.#context;
+    const isSame =
+      (context.profile ?? 'default') === (old.profile ?? 'default') &&
+      context.padding === old.padding &&
+      context.paddingPath === old.paddingPath;
+    if (!isSame || this.warnings.length > 0) return null;
+    const issues = new Issues(context.profile);
+    const { info, pieceLayers } = this;
+    const fields = { ...absent(), ...decodeFields(map, OTHERS, issues), info, pieceLayers };
+    const warnings = issues.finish(bytes);
+    if (issues.hasErrors) throw new ValidationError(warnings);
+    const infoBytes = bytes.subarray(infoStart, infoStart + this.infoBytes.length);
+    return new TorrentBase(this.torrentVersion, fields, { bytes, infoBytes, flat: this.#flat, warnings, context });
   }
 
   /** The name to show: `name.utf-8` where an old creator wrote one, else `name`. */
@@ -570,12 +607,13 @@ function check(bytes: Uint8Array, issues: Issues, { context = {}, limits = {} }:
   const found = issues.finish(bytes);
   if (issues.hasErrors || !version || !info) return { torrent: null, version, infoBytes, issues: found };
   const whole = { ...fields, info: flat ? withTree(info, flat) : info };
-  const torrent = new TorrentBase(version, whole as never, { bytes, infoBytes, flat, warnings: found });
+  const torrent = new TorrentBase(version, whole as never, { bytes, infoBytes, flat, warnings: found, context });
   return { torrent: torrent as Torrent, version, infoBytes, issues: found };
 }
 
 /** `info` has a decoder of its own; at the top level it is only no unknown key. */
 const TOP_LEVEL = { ...TORRENT, info: { key: 'info', decode: () => undefined, encode: () => 0 } };
+const OTHERS = { ...TOP_LEVEL, pieceLayers: { ...TOP_LEVEL.info, key: TORRENT.pieceLayers.key } };
 
 interface FaultContext {
   version: TorrentVersion | null;

@@ -9,12 +9,14 @@ export type Found = { diskPath: string; size: number; mtimeMs: number } | { prob
 
 /** How many calls wait at once. */
 const AT_ONCE = 16;
-const SIZES_AT_ONCE = 4096;
+const SIZES_AT_ONCE = 1024;
 
 /** What is in a folder. */
 export interface Inventory {
-  /** By its path with `/`; null for what is there and was not asked for. */
-  found: Map<string, Found | null>;
+  /** What was wanted, by its path with `/`. */
+  found: Map<string, Found>;
+  /** What was not. */
+  extraFiles: string[];
   /** Folders that could not be read, with `/` at the end, and why. */
   unreadable: { folder: string; problem: string }[];
 }
@@ -31,33 +33,51 @@ export async function inventory(
   wanted: ReadonlySet<string>,
   signal: AbortSignal | undefined,
 ): Promise<Inventory> {
-  const found = new Map<string, Found | null>();
+  const found = new Map<string, Found>();
+  const extraFiles: string[] = [];
   const unreadable: Inventory['unreadable'] = [];
   const wantedFolders = foldersOf(wanted);
-  const sizesWanted: { path: string; real: string }[] = [];
   const root = await realpath(folder).catch((error: unknown) => {
     throw fromSystemError(error, folder, 'read');
   });
+  const put = (path: string, one: Found) => {
+    if (wanted.has(path)) found.set(path, one);
+    else extraFiles.push(path);
+  };
+  // Another thread asks for sizes while folders are listed.
+  let waiting: Sized[] = [];
+  let sized = Promise.resolve();
+  const flush = () => {
+    const some = waiting;
+    waiting = [];
+    sized = sized.then(() => {
+      throwIfAborted(signal);
+      return lookAtAll(some, found);
+    });
+    // It is waited for at the end.
+    sized.catch(() => {});
+  };
   // What is behind a link is there a second time: only what is wanted of it is gone through.
   let level = [{ path: '', real: root, isBehindLink: false }];
   while (level.length > 0) {
     const below: typeof level = [];
     const visit = async ({ path: above, real: parent, isBehindLink }: (typeof level)[number]) => {
+      const within = parent.endsWith(nodePath.sep) ? parent : parent + nodePath.sep;
       for (const entry of await entriesOf(parent)) {
         const path = above + entry.name;
-        const real = nodePath.join(parent, entry.name);
-        const isWanted = wantedFolders.has(path);
+        const real = within + entry.name;
         if (entry.isDirectory()) {
-          if (isWanted || !isBehindLink) below.push({ path: `${path}/`, real, isBehindLink });
+          if (!isBehindLink || wantedFolders.has(path)) below.push({ path: `${path}/`, real, isBehindLink });
         } else if (!entry.isSymbolicLink()) {
-          found.set(path, null);
-          if (wanted.has(path)) sizesWanted.push({ path, real });
-        } else if (!isWanted) {
-          found.set(path, wanted.has(path) ? await follow(real, root) : null);
+          if (!wanted.has(path)) extraFiles.push(path);
+          else if (waiting.push({ path, real }) >= SIZES_AT_ONCE) flush();
+        } else if (!wantedFolders.has(path)) {
+          if (wanted.has(path)) found.set(path, await follow(real, root));
+          else extraFiles.push(path);
         } else {
           const target = await follow(real, root);
           if ('folder' in target) below.push({ path: `${path}/`, real: target.folder, isBehindLink: true });
-          else found.set(path, target);
+          else put(path, target);
         }
       }
     };
@@ -75,31 +95,40 @@ export async function inventory(
     }
     level = below;
   }
-  for (let i = 0; i < sizesWanted.length; i += SIZES_AT_ONCE) {
-    throwIfAborted(signal);
-    const some = sizesWanted.slice(i, i + SIZES_AT_ONCE);
-    for (const [j, one] of (await lookAtAll(some)).entries()) found.set((some[j] as { path: string }).path, one);
-  }
-  return { found, unreadable };
+  flush();
+  await sized;
+  return { found, extraFiles, unreadable };
+}
+
+/** A file whose size is wanted. */
+interface Sized {
+  path: string;
+  real: string;
 }
 
 /** As the scan of a creation does it: one call after the other takes longer than hashing small files. */
-async function lookAtAll(files: readonly { real: string }[]): Promise<Found[]> {
+async function lookAtAll(files: readonly Sized[], found: Map<string, Found>): Promise<void> {
   const numbers = await statNumbers(files);
-  return Promise.all(
-    files.map(({ real }, i): Found | Promise<Found> => {
-      const [error, mode, size, mtimeMs] = numbers.subarray(i * STAT_NUMBERS);
-      const isFile = error === 0 && ((mode as number) & constants.S_IFMT) === constants.S_IFREG;
-      // Of all others it is told what is wrong.
-      return isFile ? { diskPath: real, size: size as number, mtimeMs: mtimeMs as number } : look(real);
-    }),
-  );
+  const others: Promise<unknown>[] = [];
+  for (const [i, { path, real }] of files.entries()) {
+    const at = i * STAT_NUMBERS;
+    const [mode, size, mtimeMs] = [numbers[at + 1], numbers[at + 2], numbers[at + 3]] as [number, number, number];
+    const isFile = numbers[at] === 0 && (mode & constants.S_IFMT) === constants.S_IFREG;
+    if (isFile) found.set(path, { diskPath: real, size, mtimeMs });
+    // Of all others it is told what is wrong.
+    else others.push(look(real).then((one) => found.set(path, one)));
+  }
+  await Promise.all(others);
 }
 
 /** All folders that files are in. */
 function foldersOf(files: ReadonlySet<string>): Set<string> {
   const folders = new Set<string>();
+  let last = '/';
   for (const file of files) {
+    // Those of one folder come together.
+    if (file.startsWith(last) && file.indexOf('/', last.length) < 0) continue;
+    last = file.slice(0, file.lastIndexOf('/') + 1) || '/';
     for (let end = file.lastIndexOf('/'); end > 0; end = file.lastIndexOf('/', end - 1)) {
       const folder = file.slice(0, end);
       if (folders.has(folder)) break;

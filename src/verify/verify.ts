@@ -7,19 +7,24 @@ import { layerRoots, raisedRoot } from '../digest/merkle.ts';
 import { fromSystemError, MetainfoError, shown, throwIfAborted, toHex } from '../errors.ts';
 import type { Engine } from '../hash/engine.ts';
 import { nativeEngine } from '../hash/native.ts';
-import {
-  type Digests,
-  type HashPlan,
-  layerCount,
-  type PlanFile,
-  planResources,
-  type ResourceOptions,
-} from '../hash/plan.ts';
-import { firstUnaligned, isPadFile } from '../layout/padding.ts';
+import { type Digests, type HashPlan, layerCount, planResources, type ResourceOptions } from '../hash/plan.ts';
 import { BLOCK_SIZE } from '../layout/piece-length.ts';
 import { unsafeComponent } from '../layout/safe-path.ts';
 import type { InfoDictV1 } from '../model/info-dict.ts';
 import type { Torrent } from '../model/torrent.ts';
+import {
+  type Axis,
+  type Checked,
+  fileAt,
+  isAligned,
+  listOf,
+  type Run,
+  rowOf,
+  runsOf,
+  type Slices,
+  sampleOf,
+  slicesOf,
+} from './axis.ts';
 import { type Found, inventory, look } from './inventory.ts';
 
 /** Of one file: `partial` has the right size and is wrong somewhere; `unreadable` is there and cannot be read. */
@@ -65,26 +70,6 @@ export interface VerifyOptions extends ResourceOptions, WatchOptions {
   engine?: Engine | undefined;
 }
 
-/** A file of the torrent and what is there of it. */
-export interface Checked {
-  path: string;
-  length: number;
-  found: Found | null;
-  /** Bytes from its start that are there to be read. */
-  there: number;
-  /** Where it begins on the axis: of v1, or the pieces of v2 in a row. */
-  start: number;
-  root: Uint8Array | null;
-}
-
-/** Something on the axis of pieces. */
-interface Item {
-  start: number;
-  length: number;
-  /** Null: a pad. */
-  file: Checked | null;
-}
-
 /** Failures that are of one file: the others can still be verified. */
 const OF_A_FILE = [
   'ERR_FILE_CHANGED',
@@ -109,11 +94,11 @@ export async function verify(torrent: Torrent, path: string, options: VerifyOpti
   const kind = kindOf(torrent, only);
   const resources = planResources(options, kind, availableParallelism());
   const { files, extraFiles } = await filesOf(torrent, path, signal);
-  const items = kind === 'v2' ? rowOf(files, torrent.info.pieceLength) : listOf(torrent, files);
+  const axis = kind === 'v2' ? rowOf(files, torrent.info.pieceLength) : listOf(torrent, files);
   for (let attempt = 0; ; attempt += 1) {
     try {
-      const checked = await check(torrent, items, { kind, engine, resources, options });
-      return reportOf(torrent, files, items, { ...checked, extraFiles });
+      const checked = await check(torrent, files, axis, { kind, engine, resources, options });
+      return reportOf(torrent, files, axis, { ...checked, extraFiles });
     } catch (error) {
       const { code = '', path: about } = error as Partial<MetainfoError>;
       const file = files.find(({ found }) => found && 'diskPath' in found && found.diskPath === about);
@@ -159,62 +144,33 @@ export async function filesOf(torrent: Torrent, path: string, signal: AbortSigna
   const names = namesOf(torrent);
   // Beside a file that was named outright nothing matters.
   const only = status.isDirectory() ? null : nodePath.basename(path);
-  const wanted = new Set(only === null ? names : [only]);
-  const { found: there, unreadable } =
+  const { found, extraFiles, unreadable } =
     only === null
-      ? await inventory(path, wanted, signal)
-      : { found: new Map<string, Found | null>([[only, await look(path)]]), unreadable: [] };
+      ? await inventory(path, new Set(names), signal)
+      : { found: new Map<string, Found>([[only, await look(path)]]), extraFiles: [], unreadable: [] };
   const files = torrent.files.map(({ path: name, length, attr, piecesRoot: root }, i): Checked => {
     const onDisk = only ?? (names[i] as string);
-    let found = there.get(onDisk) ?? null;
-    const hidden = found ? undefined : unreadable.find(({ folder }) => onDisk.startsWith(folder));
-    if (hidden) found = { problem: hidden.problem };
+    let there = found.get(onDisk) ?? null;
+    const hidden = there ? undefined : unreadable.find(({ folder }) => onDisk.startsWith(folder));
+    if (hidden) there = { problem: hidden.problem };
     // A symbolic link has no content of its own, wherever it leads (BEP 47).
-    if (found && attr?.includes('l')) found = { diskPath: '', size: length, mtimeMs: 0 };
-    else if (found && 'folder' in found) found = { problem: 'a folder' };
-    const size = found && 'size' in found ? found.size : 0;
-    return { path: name, length, found, there: Math.min(size, length), start: 0, root };
+    if (there && attr?.includes('l')) there = { diskPath: '', size: length, mtimeMs: 0 };
+    else if (there && 'folder' in there) there = { problem: 'a folder' };
+    const size = there && 'size' in there ? there.size : 0;
+    return { path: name, length, found: there, there: Math.min(size, length), root };
   });
-  const extraFiles = [...there.keys()].filter((name) => !wanted.has(name)).sort();
-  return { files, extraFiles };
+  return { files, extraFiles: extraFiles.sort() };
 }
 
 /** As the torrent says it, where that is safe to look for; of a hostile torrent the safe paths. */
 function namesOf(torrent: Torrent): string[] {
   const paths = torrent.files.map(({ path }) => path);
+  // Of a path that is not safe it would have warned.
+  if (torrent.warnings.length === 0) return paths;
   const isSafe = (path: string) => path.split('/').every((part) => unsafeComponent(part) === null);
   if (paths.every(isSafe)) return paths;
   const { safePaths } = torrent;
   return paths.map((path, i) => (isSafe(path) ? path : (safePaths[i] as string)));
-}
-
-/** v2: every file begins with a piece. */
-function rowOf(files: readonly Checked[], pieceLength: number): Item[] {
-  let start = 0;
-  return files.map((file) => {
-    file.start = start;
-    start += Math.ceil(file.length / pieceLength) * pieceLength;
-    return { start: file.start, length: file.length, file };
-  });
-}
-
-/** v1 and hybrid: the list, pads among it. */
-function listOf(torrent: Torrent, files: readonly Checked[]): Item[] {
-  const info = torrent.info as InfoDictV1;
-  const list = info.files ?? [{ length: info.length as number, path: [info.name] }];
-  const byPath = new Map(files.map((file) => [file.path, file]));
-  let start = 0;
-  // v1 lists come in the order of torrent.files; hybrids may have their empty files elsewhere.
-  const inOrder = files.values();
-  return list.map((entry) => {
-    const isPad = isPadFile(entry);
-    const named = torrent.torrentVersion === 'hybrid' && info.files;
-    const file = isPad ? null : ((named ? byPath.get(entry.path.join('/')) : inOrder.next().value) ?? null);
-    const item = { start, length: entry.length, file };
-    if (file) file.start = start;
-    start += entry.length;
-    return item;
-  });
 }
 
 interface Context {
@@ -231,31 +187,29 @@ interface Pieces {
   sampledPieces: number | null;
 }
 
-async function check(torrent: Torrent, items: readonly Item[], context: Context): Promise<Pieces> {
-  const { pieceLength } = torrent.info;
-  const last = items.at(-1);
-  const end = last ? last.start + last.length : 0;
-  const good = new Uint8Array(Math.ceil(end / pieceLength));
-  const there = runsOf(items, good.length, pieceLength, end);
-  const runs = context.options.fast ? sampleOf(there, items, pieceLength) : there;
-  const aligned =
-    context.kind !== 'hybrid' ||
-    firstUnaligned(
-      items.map(({ length, file }) => ({ length, path: [file?.path ?? ''], attr: file ? '' : 'p' })),
+async function check(torrent: Torrent, files: readonly Checked[], axis: Axis, context: Context): Promise<Pieces> {
+  const { kind, engine, resources, options } = context;
+  const { pieceLength } = axis;
+  const good = new Uint8Array(axis.pieces);
+  const there = runsOf(axis, files);
+  const runs = options.fast ? sampleOf(there, axis) : there;
+  const aligned = kind !== 'hybrid' || isAligned(axis);
+  const slices = slicesOf(axis, files, runs);
+  if (slices.plan.length > 0) {
+    const plan: HashPlan = {
+      files: slices.plan,
+      kind: aligned ? kind : 'v1',
       pieceLength,
-    ) < 0;
-  const { kind } = context;
-  const slices = slicesOf(items, runs, { pieceLength, end });
-  if (slices.length > 0) {
-    const files = slices.map(({ plan }) => plan);
-    const plan: HashPlan = { files, kind: aligned ? kind : 'v1', pieceLength, onMissing: 'fail', ...context.resources };
-    const totalBytes = slices.reduce((sum, { file, plan: { length } }) => sum + (file ? length : 0), 0);
-    const nameOf = (index: number) => slices[index]?.file?.path ?? '';
-    const digests = await watch(() => workOf(context.engine.start(plan), { totalBytes, nameOf }), context.options);
+      onMissing: 'fail',
+      ...resources,
+    };
+    const totalBytes = slices.plan.reduce((sum, { path, length }) => sum + (path === null ? 0 : length), 0);
+    const nameOf = (index: number) => fileAt(axis, files, slices.items[index] as number)?.path ?? '';
+    const digests = await watch(() => workOf(engine.start(plan), { totalBytes, nameOf }), options);
     if (kind !== 'v2') compareV1(torrent, runs, digests, good);
-    if (plan.kind !== 'v1') compareV2(torrent, slices, digests, { good, first: kind === 'v2' });
+    if (plan.kind !== 'v1') compareV2(torrent, files, { axis, slices }, digests, { good, first: kind === 'v2' });
   }
-  if (!aligned) await checkV2Too(torrent, items, good, context);
+  if (!aligned) await checkV2Too(torrent, files, { axis, good }, context);
   if (runs === there) return { good, sampledPieces: null };
   const sampled = new Set(runs.map(([piece]) => piece));
   for (const [from, to] of there)
@@ -264,104 +218,44 @@ async function check(torrent: Torrent, items: readonly Item[], context: Context)
 }
 
 /** A hybrid whose files begin anywhere is read once for each description: what v2 finds wrong is wrong as a file. */
-async function checkV2Too(torrent: Torrent, items: readonly Item[], good: Uint8Array, context: Context): Promise<void> {
-  const { pieceLength } = torrent.info;
-  const content = items.filter(({ file, length }) => file && length > 0);
-  const row = rowOf(
-    content.map(({ file }) => ({ ...(file as Checked) })),
-    pieceLength,
-  );
-  const { good: found } = await check(torrent, row, { ...context, kind: 'v2' });
-  for (const [i, { start, length }] of row.entries()) {
-    const own = found.subarray(start / pieceLength, Math.ceil((start + length) / pieceLength));
-    const item = content[i] as Item;
-    if (!own.includes(0)) continue;
-    good.fill(0, Math.floor(item.start / pieceLength), Math.ceil((item.start + item.length) / pieceLength));
-  }
-}
-
-/** Pieces of a sample beside those at the ends of files. */
-const SAMPLES = 100;
-
-/** Of runs of pieces, single ones: those at the ends of files, and some at equal distances. */
-function sampleOf(runs: readonly [number, number][], items: readonly Item[], pieceLength: number): [number, number][] {
-  const wanted = new Set<number>();
-  for (const { start, length, file } of items) {
-    if (!file || length === 0) continue;
-    wanted.add(Math.floor(start / pieceLength)).add(Math.floor((start + length - 1) / pieceLength));
-  }
-  const count = runs.reduce((sum, [from, to]) => sum + to - from, 0);
-  const step = Math.max(1, Math.ceil(count / SAMPLES));
-  const sample: [number, number][] = [];
+async function checkV2Too(
+  torrent: Torrent,
+  files: readonly Checked[],
+  { axis, good }: { axis: Axis; good: Uint8Array },
+  context: Context,
+): Promise<void> {
+  const { pieceLength } = axis;
+  const row = rowOf(files, pieceLength);
+  const { good: found } = await check(torrent, files, row, { ...context, kind: 'v2' });
   let at = 0;
-  for (const [from, to] of runs) {
-    for (let piece = from; piece < to; piece += 1, at += 1)
-      if (at % step === 0 || wanted.has(piece)) sample.push([piece, piece + 1]);
+  for (const [i, start] of axis.starts.entries()) {
+    if (axis.files[i] === -1) continue;
+    const [length, first] = [axis.lengths[i] as number, (row.starts[at] as number) / pieceLength];
+    at += 1;
+    if (!found.subarray(first, first + Math.ceil(length / pieceLength)).includes(0)) continue;
+    good.fill(0, Math.floor(start / pieceLength), Math.ceil((start + length) / pieceLength));
   }
-  return sample;
 }
 
-/** Runs of pieces, first and past the last, of which every byte is there. */
-function runsOf(items: readonly Item[], pieces: number, pieceLength: number, end: number): [number, number][] {
-  const runs: [number, number][] = [];
-  let from = 0;
-  const close = (to: number) => {
-    if (to > from) runs.push([from, to]);
-  };
-  for (const { start, length, file } of items) {
-    if (!file || file.there >= length) continue;
-    // In v2 a piece ends with its file.
-    close(Math.max(from, Math.floor((start + file.there) / pieceLength)));
-    from = Math.max(from, Math.ceil(Math.min(end, start + length) / pieceLength));
-  }
-  close(pieces);
-  return runs;
+/** Whether a hash is the same at two places. */
+function isSame(size: 20 | 32, [a, aAt]: [Uint8Array, number], [b, bAt]: [Uint8Array, number]): boolean {
+  for (let i = 0; i < size; i += 1) if (a[aAt + i] !== b[bAt + i]) return false;
+  return true;
 }
 
-/** A part of a file, or a pad, in a run of whole pieces. */
-interface Slice {
-  plan: PlanFile;
-  file: Checked | null;
-  /** Where it begins in the file. */
-  offset: number;
-}
-
-function slicesOf(
-  items: readonly Item[],
-  runs: readonly [number, number][],
-  { pieceLength, end }: { pieceLength: number; end: number },
-): Slice[] {
-  const slices: Slice[] = [];
-  let at = 0;
-  for (const [firstPiece, pastPiece] of runs) {
-    const [from, to] = [firstPiece * pieceLength, Math.min(pastPiece * pieceLength, end)];
-    // Both are in order: what ends before this run ends before all that follow.
-    while (at < items.length && (items[at] as Item).start + (items[at] as Item).length <= from) at += 1;
-    for (let i = at; i < items.length && (items[i] as Item).start < to; i += 1) {
-      const { start, length, file } = items[i] as Item;
-      const [first, past] = [Math.max(from, start), Math.min(to, start + length)];
-      if (past <= first) continue;
-      const found = file?.found as Extract<Found, { size: number }> | null | undefined;
-      const [offset, size] = [first - start, past - first];
-      const plan = found
-        ? { path: found.diskPath, offset, length: size, size: found.size, mtimeMs: found.mtimeMs }
-        : { path: null, offset: 0, length: size, size, mtimeMs: Number.NaN };
-      slices.push({ plan, file, offset });
-    }
-  }
-  return slices;
-}
-
-function compareV1(torrent: Torrent, runs: readonly [number, number][], { v1 }: Digests, good: Uint8Array): void {
+function compareV1(torrent: Torrent, runs: readonly Run[], { v1 }: Digests, good: Uint8Array): void {
   const expected = (torrent.info as InfoDictV1).pieces.bytes;
+  const hashes = v1 as Uint8Array;
   let at = 0;
   for (const [from, to] of runs) {
-    for (let piece = from; piece < to; piece += 1, at += 20) {
-      if (
-        Buffer.compare((v1 as Uint8Array).subarray(at, at + 20), expected.subarray(piece * 20, piece * 20 + 20)) === 0
-      )
-        good[piece] = 1;
+    const size = (to - from) * 20;
+    if (Buffer.compare(hashes.subarray(at, at + size), expected.subarray(from * 20, to * 20)) === 0)
+      good.fill(1, from, to);
+    else {
+      for (let piece = from; piece < to; piece += 1)
+        good[piece] = isSame(20, [hashes, at + (piece - from) * 20], [expected, piece * 20]) ? 1 : 0;
     }
+    at += size;
   }
 }
 
@@ -371,32 +265,44 @@ interface V2Result {
   first: boolean;
 }
 
-function compareV2(torrent: Torrent, slices: readonly Slice[], { v2 }: Digests, { good, first }: V2Result): void {
-  const { pieceLength } = torrent.info;
+function compareV2(
+  torrent: Torrent,
+  files: readonly Checked[],
+  { axis, slices }: { axis: Axis; slices: Slices },
+  { v2 }: Digests,
+  { good, first }: V2Result,
+): void {
+  const { pieceLength } = axis;
   const { roots, layers } = v2 as NonNullable<Digests['v2']>;
   let at = 0;
-  for (const [i, { file, plan, offset }] of slices.entries()) {
+  for (const [i, plan] of slices.plan.entries()) {
+    const item = slices.items[i] as number;
+    const file = fileAt(axis, files, item);
     if (!file) continue;
+    const { length } = plan;
+    const { offset } = plan as { offset: number };
     const count = layerCount(plan, pieceLength);
-    const alone = roots.subarray(i * 32, i * 32 + 32);
-    // The end of a longer file is as high as the pieces before it.
-    const raised = count === 0 && file.length > pieceLength;
-    const blocks = Math.ceil(plan.length / BLOCK_SIZE);
-    const piece = raised ? raisedRoot(alone, blocks, pieceLength / BLOCK_SIZE) : alone;
-    const computed = count > 0 ? layers.subarray(at, at + count * 32) : piece;
-    at += count * 32;
     const root = file.root as Uint8Array;
     const layer = file.length > pieceLength ? torrent.pieceLayers?.get(toHex(root))?.bytes : root;
+    let [hashes, from] = count > 0 ? [layers, at] : [roots, i * 32];
+    at += count * 32;
+    // The end of a longer file is as high as the pieces before it.
+    if (count === 0 && file.length > pieceLength) {
+      const alone = roots.subarray(from, from + 32);
+      [hashes, from] = [raisedRoot(alone, Math.ceil(length / BLOCK_SIZE), pieceLength / BLOCK_SIZE), 0];
+    }
+    const pieces = Math.max(1, count);
     // A torrent without its layers (compat) cannot tell of pieces, but of a whole file.
-    const isWhole = offset === 0 && plan.length === file.length;
-    const isSame = !layer && isWhole && Buffer.compare(layerRoots([computed], pieceLength / BLOCK_SIZE), root) === 0;
+    const isWhole = offset === 0 && length === file.length;
     if (!layer && !isWhole && !first) continue;
-    for (let k = 0; k * 32 < computed.length; k += 1) {
-      const hash = computed.subarray(k * 32, k * 32 + 32);
-      const from = (offset / pieceLength + k) * 32;
-      const same = layer ? Buffer.compare(hash, layer.subarray(from, from + 32)) === 0 : isSame;
-      const index = (file.start + offset) / pieceLength + k;
-      good[index] = same && (first || good[index] === 1) ? 1 : 0;
+    const isRight =
+      !layer &&
+      isWhole &&
+      Buffer.compare(layerRoots([hashes.subarray(from, from + pieces * 32)], pieceLength / BLOCK_SIZE), root) === 0;
+    for (let k = 0; k < pieces; k += 1) {
+      const same = layer ? isSame(32, [hashes, from + k * 32], [layer, (offset / pieceLength + k) * 32]) : isRight;
+      const piece = ((axis.starts[item] as number) + offset) / pieceLength + k;
+      good[piece] = same && (first || good[piece] === 1) ? 1 : 0;
     }
   }
 }
@@ -404,40 +310,41 @@ function compareV2(torrent: Torrent, slices: readonly Slice[], { v2 }: Digests, 
 function reportOf(
   torrent: Torrent,
   files: readonly Checked[],
-  items: readonly Item[],
+  { pieceLength, starts, lengths, files: at }: Axis,
   { good, sampledPieces, extraFiles }: Pieces & { extraFiles: string[] },
 ): VerifyReport {
-  const { pieceLength } = torrent.info;
-  const goodBytes = new Map<Checked, number>();
-  for (const { start, length, file } of items) {
-    if (!file) continue;
+  const goodBytes = new Float64Array(files.length);
+  for (let i = 0; i < at.length; i += 1) {
+    if (at[i] === -1) continue;
+    const start = starts[i] as number;
+    const end = start + (lengths[i] as number);
     let sum = 0;
-    for (let piece = Math.floor(start / pieceLength); piece * pieceLength < start + length; piece += 1) {
-      const [from, to] = [Math.max(start, piece * pieceLength), Math.min(start + length, (piece + 1) * pieceLength)];
+    for (let piece = Math.floor(start / pieceLength); piece * pieceLength < end; piece += 1) {
+      const [from, to] = [Math.max(start, piece * pieceLength), Math.min(end, (piece + 1) * pieceLength)];
       if (good[piece] === 1) sum += to - from;
     }
-    goodBytes.set(file, sum);
+    goodBytes[at[i] as number] = sum;
   }
-  const verified = files.map((file) => statusOf(file, goodBytes.get(file) ?? 0));
+  const verified = files.map((file, i) => verifiedFile(file, goodBytes[i] as number));
   return {
     ok: verified.every(({ status }) => status === 'complete'),
     files: verified,
     badPieces: badRuns(good),
     extraFiles,
-    goodBytes: verified.reduce((sum, file) => sum + file.goodBytes, 0),
+    goodBytes: goodBytes.reduce((sum, bytes) => sum + bytes, 0),
     totalSize: torrent.totalSize,
     sampledPieces,
     bitfield: bitfieldOf(good),
   };
 }
 
-function statusOf({ path, length, found }: Checked, goodBytes: number): VerifiedFile {
-  const file = { path, length, goodBytes };
-  if (!found) return { ...file, status: 'missing' };
+function verifiedFile({ path, length, found }: Checked, goodBytes: number): VerifiedFile {
+  const verified = (status: FileStatus): VerifiedFile => ({ path, length, goodBytes, status });
+  if (!found) return verified('missing');
   if (!('size' in found))
-    return { ...file, status: 'unreadable', problem: 'problem' in found ? found.problem : 'a folder' };
-  if (found.size !== length) return { ...file, status: 'wrong-size' };
-  return { ...file, status: goodBytes === length ? 'complete' : 'partial' };
+    return { ...verified('unreadable'), problem: 'problem' in found ? found.problem : 'a folder' };
+  if (found.size !== length) return verified('wrong-size');
+  return verified(goodBytes === length ? 'complete' : 'partial');
 }
 
 function badRuns(good: Uint8Array): [number, number][] {
@@ -453,7 +360,7 @@ function badRuns(good: Uint8Array): [number, number][] {
 
 function bitfieldOf(good: Uint8Array): Uint8Array {
   const bits = new Uint8Array(Math.ceil(good.length / 8));
-  for (const [piece, one] of good.entries())
-    if (one === 1) bits[piece >> 3] = (bits[piece >> 3] as number) | (0x80 >> (piece & 7));
+  for (let piece = 0; piece < good.length; piece += 1)
+    if (good[piece] === 1) bits[piece >> 3] = (bits[piece >> 3] as number) | (0x80 >> (piece & 7));
   return bits;
 }

@@ -201,6 +201,28 @@ describe('verify', () => {
     assert.deepEqual([extraFiles, badPieces], [['new/one', 'two'], [[0, 5]]]);
   });
 
+  it('finds every one of more files than it asks for the sizes of at once', async (t) => {
+    const folder = await temporaryFolder(t);
+    const names = Array.from({ length: 2600 }, (_, i) => `${i % 3}/${i % 7}/${i}`);
+    await writeTree(folder, Object.fromEntries(names.map((name, i) => [name, noise(1 + (i % 5), i)])));
+    for (const version of KINDS) {
+      const torrent = await new TorrentCreate({ pathRoot: folder, pieceLength: PIECE }).generate({ version });
+      assert.ok((await verify(torrent, folder)).ok);
+      await truncate(path.join(folder, names[1234] as string), 0);
+      await rename(path.join(folder, names[2599] as string), path.join(folder, 'away'));
+      const { files, extraFiles } = await verify(torrent, folder);
+      // In v1 many files share a piece.
+      const told = files.filter(({ status }) => status !== 'complete' && (version !== 'v1' || status !== 'partial'));
+      assert.deepEqual(Object.fromEntries(told.map((file) => [file.path, file.status])), {
+        [names[1234] as string]: 'wrong-size',
+        [names[2599] as string]: 'missing',
+      });
+      assert.deepEqual(extraFiles, ['away']);
+      await rename(path.join(folder, 'away'), path.join(folder, names[2599] as string));
+      await writeTree(folder, { [names[1234] as string]: noise(1 + (1234 % 5), 1234) });
+    }
+  });
+
   it('opens nothing outside of the folder, and no FIFO', async (t) => {
     const root = await temporaryFolder(t);
     const folder = path.join(root, 'data');

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import type { Command } from 'commander';
-import { type Difference, differences, edit, type TorrentChanges } from '../../edit/edit.ts';
+import { type Difference, differences, edit, sameInfo, type TorrentChanges } from '../../edit/edit.ts';
 import { MetainfoError } from '../../errors.ts';
 import type { DhtNode } from '../../model/primitives.ts';
 import { Torrent } from '../../model/torrent.ts';
@@ -171,7 +171,7 @@ function other(changes: TorrentChanges, key: string, value: string | null): void
 
 function toJson({ file, target, before, after, changed }: Edited, dryRun: boolean) {
   const infohash = { v1: after.infohashV1, v2: after.infohashV2 };
-  const infohashChanged = after.infohashV1 !== before.infohashV1 || after.infohashV2 !== before.infohashV2;
+  const infohashChanged = !sameInfo(before, after);
   const changes = changed.map(({ key, before: from, after: to }) => ({
     key: textOfKey(key),
     before: from === undefined ? null : shownValue(from),
@@ -184,10 +184,12 @@ function linesOf({ file, target, before, after, changed }: Edited, moved: boolea
   if (changed.length === 0) return [`${printable(file)}: nothing changes`];
   const line = (name: string, from: string | null, to: string | null) =>
     from === null || to === null || from === to ? [] : [`  ${name}  ${from} -> ${to}`];
-  const hashes = [
-    ...line('infohash v1', before.infohashV1, after.infohashV1),
-    ...line('infohash v2', before.infohashV2, after.infohashV2),
-  ];
+  const hashes = sameInfo(before, after)
+    ? []
+    : [
+        ...line('infohash v1', before.infohashV1, after.infohashV1),
+        ...line('infohash v2', before.infohashV2, after.infohashV2),
+      ];
   const where = moved ? ` -> ${printable(target)}` : '';
   return [
     `${printable(file)}${where}: ${hashes.length > 0 ? 'another infohash' : 'the same infohash'}`,

@@ -1,0 +1,158 @@
+import assert from 'node:assert/strict';
+import { readdirSync } from 'node:fs';
+import { describe, it } from 'node:test';
+import fc from 'fast-check';
+import { BencodeError } from '../../src/bencode/decode.ts';
+import { type Encodable, RawBencode } from '../../src/bencode/value.ts';
+import { edit, type TorrentChanges } from '../../src/edit/edit.ts';
+import { ValidationError } from '../../src/errors.ts';
+import type { ValidationContext } from '../../src/model/issues.ts';
+import { Torrent } from '../../src/model/torrent.ts';
+import { latin1 } from '../bencode/reference.ts';
+import { text } from '../model/arbitraries.ts';
+
+const folder = new URL('../fixtures/', import.meta.url);
+const fixtures = await Promise.all(
+  readdirSync(folder).map(
+    async (name) => ((await import(new URL(`${name}/torrent.ts`, folder).href)) as { default: Buffer }).default,
+  ),
+);
+
+const CONTEXTS: ValidationContext[] = [
+  ...(['default', 'strict', 'compat'] as const).map((profile) => ({ profile })),
+  { padding: 'strict' },
+  { padding: 'forbid' },
+  { paddingPath: 'strict' },
+];
+
+/** All torrents that read, each in every way in which it does. */
+const TORRENTS = fixtures.flatMap((bytes) =>
+  CONTEXTS.flatMap((context) => {
+    try {
+      return [{ torrent: Torrent.fromBytes(bytes, { context }), context }];
+    } catch {
+      return [];
+    }
+  }),
+);
+
+// What is no bencode, not canonical, or more than one value, may say something of what comes after it.
+const RAW = [
+  '1:x',
+  'i07e',
+  'de',
+  'd1:b0:1:a0:e',
+  '1:x1:y1:z',
+  '1:xi1e',
+  '',
+  'l',
+  'd',
+  '8:',
+  '2:x',
+  'li1eli2eee',
+  '1:xe',
+];
+const value: fc.Arbitrary<Encodable | null> = fc.oneof(
+  fc.option(text),
+  fc.integer(),
+  fc.constantFrom(...RAW).map((raw) => new RawBencode(latin1(raw))),
+);
+const key = fc.constantFrom(
+  'a',
+  'infos',
+  'inf',
+  'piece layer',
+  'announc',
+  'comments',
+  'zz',
+  'publisher',
+  'comment.utf-8',
+);
+const changes = fc.record(
+  {
+    comment: fc.option(text),
+    createdBy: fc.option(text),
+    creationDate: fc.option(fc.integer({ min: -(2 ** 40), max: 2 ** 40 }).map((seconds) => new Date(seconds * 1000))),
+    trackers: fc.constantFrom(null, ['udp://a'], [['udp://a', 'http://b']]),
+    urlList: fc.constantFrom(null, ['http://w/']),
+    extra: fc.dictionary(key, value, { maxKeys: 3, noNullPrototype: true }),
+  },
+  { requiredKeys: [], noNullPrototype: true },
+) as fc.Arbitrary<TorrentChanges>;
+
+/** All that a torrent says, or why there is none. */
+function outcome(make: () => Torrent): object {
+  try {
+    const torrent = make();
+    const { infoBytes, files, flatFiles, infohashV1, infohashV2, nPieces, name, fileSize } = torrent;
+    return {
+      ...torrent,
+      bytes: torrent.bencode(),
+      infoBytes,
+      files,
+      flatFiles,
+      infohashV1,
+      infohashV2,
+      nPieces,
+      name,
+      fileSize,
+    };
+  } catch (error) {
+    if (error instanceof BencodeError) return { fault: error.fault, offset: error.offset, reason: error.reason };
+    assert.ok(error instanceof ValidationError, String(error));
+    return { issues: error.issues };
+  }
+}
+
+describe('edit without another look at info', () => {
+  it('gives what reading the whole result gives, and refuses the same', () => {
+    const seen = { quick: 0, warned: 0, refused: 0 };
+    const property = fc.property(
+      fc.constantFrom(...TORRENTS),
+      fc.option(fc.constantFrom(...CONTEXTS), { nil: null, freq: 3 }),
+      changes,
+      ({ torrent, context: read }, other, wanted) => {
+        const context = other ?? read;
+        // Read with another context, it is gone through again as a whole.
+        const whole = Torrent.fromBytes(torrent.bencode(), { context: { ...read, paddingPath: 'default' } });
+        const got = outcome(() => edit(torrent, wanted, { context }));
+        assert.deepEqual(
+          got,
+          outcome(() => edit(whole, wanted, { context })),
+        );
+        if (!('info' in got)) seen.refused += 1;
+        else if (got.info === torrent.info) {
+          seen.quick += 1;
+          if ((got as Torrent).warnings.length > 0) seen.warned += 1;
+        }
+      },
+    );
+    fc.assert(property, { numRuns: 3000 });
+    for (const [what, count] of Object.entries(seen)) assert.ok(count > 20, `${what}: ${count}`);
+  });
+
+  it('looks again at what was read with another context, or had warnings', () => {
+    // The caller's context may change after it was read with.
+    const changing: ValidationContext = { profile: 'compat' };
+    const good = TORRENTS.find(
+      ({ torrent, context }) => context.profile === 'default' && torrent.warnings.length === 0,
+    );
+    const before = Torrent.fromBytes(good?.torrent.bencode() as Uint8Array, { context: changing });
+    assert.equal(edit(before, {}, { context: changing }).info, before.info);
+    changing.profile = 'default';
+    assert.notEqual(edit(before, {}, { context: changing }).info, before.info);
+
+    const isQuick = (torrent: Torrent, context: ValidationContext) => {
+      try {
+        return edit(torrent, { comment: 'x' }, { context }).info === torrent.info;
+      } catch (error) {
+        assert.ok(error instanceof ValidationError || error instanceof BencodeError, String(error));
+        return false;
+      }
+    };
+    for (const { torrent, context } of TORRENTS) {
+      assert.equal(isQuick(torrent, context), torrent.warnings.length === 0);
+      for (const other of CONTEXTS.filter((one) => one !== context)) assert.ok(!isQuick(torrent, other));
+    }
+  });
+});
