@@ -1,5 +1,5 @@
 // What is done with a torrent after it was made: verifying beside creating, for each kind, of one large file and of many
-// small ones; editing torrents that are large in each of the ways in which they can be. As the whole command, its start and
+// small ones; editing torrents that are large in each of the ways in which they can be; adding a file to many. As the whole command, its start and
 // its reading of the torrent included, and in the library, each run a process of its own.
 //
 //   npm run bench -- after [--size 1GiB] [--files 20000] [--megabytes 40] [--rounds 5]
@@ -65,6 +65,24 @@ function verifying(folder: string, content: string, name: string): Contender[] {
       { ...run, way: 'verify', run: () => command('verify', torrent, content, '--quiet') },
       { ...library, way: 'generate', run: () => inLibrary({ way: 'generate', kind, content }) },
       { ...library, way: 'verify', run: () => inLibrary({ way: 'verify', torrent, content }) },
+    ];
+  });
+}
+
+/** One more file: creating again, reading what is new only, and creating with a cache that knows all of it. */
+function updating(folder: string, content: string, count: number): Contender[] {
+  const cached = ['--cache-dir', path.join(folder, 'cache')];
+  return (['v2', 'hybrid'] as const).flatMap((kind): Contender[] => {
+    const [old, output] = [path.join(folder, `old ${kind}.torrent`), path.join(folder, 'new.torrent')];
+    const command = (...args: string[]) => timeCommand([process.execPath, METAINFO, ...args], folder);
+    const create = (target: string, ...more: string[]) =>
+      command('create', content, '--kind', kind, '--output', target, '--force', '--quiet', ...more);
+    create(old);
+    const about = { workload: `A file of 10 MiB added to ${count.toLocaleString('en')} of 10 KiB`, what: kind };
+    return [
+      { ...about, way: 'create', run: () => create(output) },
+      { ...about, way: 'update', run: () => command('update', old, content, '--output', output, '--force', '--quiet') },
+      { ...about, way: 'create --cache', run: () => create(output, ...cached) },
     ];
   });
 }
@@ -136,10 +154,18 @@ await inScratchFolder(async (folder) => {
   writeData(large, parseSize(size));
   mkdirSync(small);
   writeFiles(small, parseCount(files), SMALL_FILE);
+  const grown = path.join(folder, 'grown');
+  mkdirSync(grown);
+  writeFiles(grown, Math.ceil(parseCount(files) / 2), SMALL_FILE);
+  const updates = updating(folder, grown, Math.ceil(parseCount(files) / 2));
+  writeData(path.join(grown, 'added'), 10 * 2 ** 20);
+  // Once, for the cache.
+  for (const { way, run } of updates) if (way === 'create --cache') run();
   const contenders = [
     ...verifying(folder, large, `One file of ${formatBytes(parseSize(size))}`),
     ...verifying(folder, small, `${parseCount(files).toLocaleString('en')} files of ${formatBytes(SMALL_FILE)}`),
     ...editing(folder),
+    ...updates,
   ];
   const runs = await interleave(contenders, parseCount(rounds), ({ run }) => run());
   const figures = [...runs].map(

@@ -395,7 +395,8 @@ export class TorrentBase<V extends TorrentVersion> implements TorrentFields<V> {
         // What is replaced keeps who may read it: a torrent may hold a passkey.
         const old = force ? await stat(target).catch(() => null) : null;
         if (old) await file.chmod(old.mode & 0o777);
-        await file.writeFile(this.#bytes);
+        // At once where the system takes it: writeFile would hand over half a MiB at a time.
+        for (let at = 0; at < this.#bytes.length; ) at += (await file.write(this.#bytes, at)).bytesWritten;
         await file.sync();
       } finally {
         await file.close();
