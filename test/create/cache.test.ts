@@ -186,6 +186,27 @@ describe('cache', () => {
     await assert.rejects(made(root, { cache: file }), { code: 'ERR_CACHE', path: file });
   });
 
+  it('needs a package that need not be there, and says so', async (t) => {
+    const root = await temporaryFolder(t);
+    await writeTree(root, { a: 1 });
+    // As if it were not installed.
+    const hook = `export const resolve = (name, context, next) => {
+      if (name === 'lmdb') throw Object.assign(new Error('Cannot find package'), { code: 'ERR_MODULE_NOT_FOUND' });
+      return next(name, context);
+    };`;
+    const register = `import { register } from 'node:module'; register(${JSON.stringify(`data:text/javascript,${encodeURIComponent(hook)}`)});`;
+    const execArgv = ['--import', 'tsx', '--import', `data:text/javascript,${encodeURIComponent(register)}`];
+    const child = fork(new URL('cache-child.ts', import.meta.url), [root, root], { execArgv, stdio: 'pipe' });
+    let said = '';
+    child.stderr?.on('data', (data) => {
+      said += data;
+    });
+    const [code] = await once(child, 'close');
+    assert.equal(code, 1);
+    assert.match(said, /ERR_CACHE/);
+    assert.match(said, /needs the package lmdb: npm install lmdb/);
+  });
+
   it('is written by several processes at once', async (t) => {
     const root = await temporaryFolder(t);
     const cache = await temporaryFolder(t);
