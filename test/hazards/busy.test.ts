@@ -23,8 +23,8 @@ describe('a busy process', () => {
     assert.equal(code, 0);
     const { before, most, cores } = told[0] as { before: number; most: number; cores: number };
     assert.ok(most > before, 'no job was seen');
-    // A thread that has handed over its place may not be gone yet.
-    assert.ok(most <= before + 2 * cores, `${most} threads, ${before} before, on ${cores} cores`);
+    // Threads that have handed over their places may not be gone yet, some of them where others use the machine too.
+    assert.ok(most <= before + 4 * cores, `${most} threads, ${before} before, on ${cores} cores`);
     t.diagnostic(`${before} threads before, ${most} at most`);
   });
 });
