@@ -103,7 +103,11 @@ export function buildNative() {
   const { CXX = '', CI = '', METAINFO_LIBCRYPTO = '' } = process.env;
   step({
     title: 'building the native addon',
-    inputs: ['native', 'binding.gyp', 'scripts/libcrypto.mjs'],
+    inputs: [
+      ...['addon.cc', 'binding', 'core', 'exports.map', 'kernels'].map((name) => `native/${name}`),
+      'binding.gyp',
+      'scripts/libcrypto.mjs',
+    ],
     salt: [process.version, process.arch, CXX, CI, METAINFO_LIBCRYPTO],
     output: 'build/Release/metainfo.node',
     stamp: 'build/.metainfo-setup',

@@ -5,6 +5,8 @@ export const ERROR_CODES = {
   ERR_BROKEN_LINK: 'A symbolic link whose target does not exist.',
   ERR_CACHE: 'The cache of hashes cannot be opened or read, or the package `lmdb` is not there.',
   ERR_DUPLICATE_PATH: 'The same file named twice.',
+  ERR_ENGINE: 'Another engine (libtorrent) failed, in its own words.',
+  ERR_ENGINE_UNAVAILABLE: 'Another engine (libtorrent) that is not built, or cannot be loaded here.',
   ERR_FILE_CHANGED: 'A file grew, shrank, vanished or was modified while it was hashed.',
   ERR_HASH_MISMATCH: 'Hashes or sizes in a draft or torrent are not those of the files.',
   ERR_INFOHASH: 'A change that would give another infohash, where the same was asked for.',

@@ -15,6 +15,7 @@ export { encode } from './bencode/encode.ts';
 export { type BencodeMap, type BencodeValue, type Encodable, RawBencode } from './bencode/value.ts';
 export { type CacheChoice, type CacheStats, cacheStats, clearCache } from './create/cache.ts';
 export type { GenerateOptions } from './create/generate.ts';
+export type { GenerateExtOptions } from './create/generate-ext.ts';
 export type { Progress, WatchOptions } from './create/run.ts';
 export type { ScanFilter } from './create/scan.ts';
 export type { RangeReader, Source, SourceData } from './create/sources.ts';

@@ -94,7 +94,7 @@ export interface TorrentContent {
   list: RawBencode | null;
   /** v2 and hybrid: the files of the tree, in its order. */
   flat: FlatFile[] | null;
-  pieceLayers: Map<string, HashList> | null;
+  pieceLayers: ReadonlyMap<string, HashList> | null;
   /** Bytes of content that were hashed: the others were known. */
   bytesRead: number;
 }
@@ -109,10 +109,8 @@ export interface ContentOptions extends GenerateOptions {
 
 /** Finds the files of a draft and hashes them. */
 export async function hashContent(draft: TorrentCreate, options: ContentOptions): Promise<TorrentContent> {
-  const { version = 'hybrid', signal, engine = nativeEngine(), sources } = options;
-  if (!Object.hasOwn(TorrentVersion, version)) {
-    throw new MetainfoError('ERR_INVALID_ARGUMENT', `version must be v1, v2 or hybrid, not ${shown(version)}.`);
-  }
+  const { signal, engine = nativeEngine(), sources } = options;
+  const version = checkVersion(options.version);
   const resources = planResources(options, version, availableParallelism());
   const wanted = draft.fields.pieceLength ?? draft.info.pieceLength;
   if (wanted != null) checkPieceLength(wanted, version);
@@ -141,7 +139,7 @@ async function cacheFor(choice: CacheChoice | undefined): Promise<HashCache | nu
 }
 
 /** Flags that the draft gives to its files. */
-function attrsOf({ info: { files, fileTree } }: TorrentCreate): Map<string, string> {
+export function attrsOf({ info: { files, fileTree } }: TorrentCreate): Map<string, string> {
   const listed = (files ?? []).filter((file) => !isPadFile(file));
   const given = [...listed, ...flattenTree(fileTree ?? new Map())];
   return new Map(given.flatMap(({ path, attr }) => (attr == null ? [] : [[path.join('/'), attr]])));
@@ -350,11 +348,11 @@ function v2Content(
 interface Parts {
   info: Map<string, Encodable>;
   creationDate: Date | null;
-  pieceLayers: Map<string, HashList> | null;
+  pieceLayers: ReadonlyMap<string, HashList> | null;
 }
 
 /** The whole torrent as bencode. */
-function assemble(draft: TorrentCreate, { info, creationDate, pieceLayers }: Parts) {
+export function assemble(draft: TorrentCreate, { info, creationDate, pieceLayers }: Parts) {
   const { fields, createdBy } = draft;
   const { urlList, httpseeds, nodes, comment = null } = fields;
   // Shorthands: inside of `info` nobody can change them without another infohash.
@@ -380,7 +378,7 @@ function assemble(draft: TorrentCreate, { info, creationDate, pieceLayers }: Par
 }
 
 /** The date that reproducible builds agree on (https://reproducible-builds.org/specs/source-date-epoch/). */
-function sourceDate(): Date | null {
+export function sourceDate(): Date | null {
   const epoch = process.env['SOURCE_DATE_EPOCH'];
   if (epoch === undefined || epoch === '') return null;
   const date = new Date(Number(epoch) * 1000);
@@ -388,14 +386,20 @@ function sourceDate(): Date | null {
   throw new MetainfoError('ERR_INVALID_ARGUMENT', `SOURCE_DATE_EPOCH must be seconds since 1970, not ${shown(epoch)}.`);
 }
 
-function checkName(name: string): string {
+/** @throws {MetainfoError} `ERR_INVALID_ARGUMENT` */
+export function checkVersion(version: TorrentVersion = 'hybrid'): TorrentVersion {
+  if (Object.hasOwn(TorrentVersion, version)) return version;
+  throw new MetainfoError('ERR_INVALID_ARGUMENT', `version must be v1, v2 or hybrid, not ${shown(version)}.`);
+}
+
+export function checkName(name: string): string {
   const problem = unsafeComponent(name) ?? (name.isWellFormed() ? null : 'a name with half a surrogate pair');
   if (problem) throw new MetainfoError('ERR_NAME', `${problem} cannot be the name of a torrent.`);
   return name;
 }
 
 /** An error when there is nothing to hash: clients refuse such torrents. */
-function requireContent(lengths: readonly number[], { pathRoot, fields }: TorrentCreate): void {
+export function requireContent(lengths: readonly number[], { pathRoot, fields }: TorrentCreate): void {
   const onDisk = !fields.sources || fields.paths;
   const about = onDisk ? { path: pathRoot } : {};
   if (lengths.length === 0) {
@@ -407,14 +411,14 @@ function requireContent(lengths: readonly number[], { pathRoot, fields }: Torren
   if (!Number.isSafeInteger(total)) throw new MetainfoError('ERR_TOO_LARGE', `${all} are more than 2^53 bytes.`, about);
 }
 
-function sum(lengths: readonly number[]): number {
+export function sum(lengths: readonly number[]): number {
   return lengths.reduce((total, length) => total + length, 0);
 }
 
 /** Sizes and hashes that a draft gives must be those of the files. */
-function requireSameAsDraft(
+export function requireSameAsDraft(
   { info: given, fields }: TorrentCreate,
-  { files, lengths, pieces, flat, pieceLayers }: TorrentContent,
+  { files, lengths, pieces, flat, pieceLayers }: Omit<TorrentContent, 'bytesRead' | 'list' | 'pieceLength' | 'single'>,
 ): void {
   const mismatch = (what: string) => {
     const message = `${what} in the draft is not that of the files: leave it out, or mend the files.`;

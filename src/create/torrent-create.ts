@@ -6,6 +6,7 @@ import { ISSUE_CODES, type IssueCode, MetainfoError, shown, ValidationError } fr
 import { sortV1, sortV2 } from '../layout/order.ts';
 import { isPadFile } from '../layout/padding.ts';
 import { isPowerOfTwo } from '../layout/piece-length.ts';
+import type { DumpedDictionary } from '../model/dump.ts';
 import { flattenTree } from '../model/file-tree.ts';
 import { InfoDictHybridCreate } from '../model/info-dict.ts';
 import { Issues } from '../model/issues.ts';
@@ -16,6 +17,7 @@ import type { Torrent } from '../model/torrent.ts';
 import { fromInput, INFO, TORRENT } from '../model/wire.ts';
 import type { ContentFile } from './content.ts';
 import { type GenerateOptions, generate } from './generate.ts';
+import type { GenerateExtOptions } from './generate-ext.ts';
 import { type ScanFilter, type ScannedFile, type ScanOptions, scan } from './scan.ts';
 import { checkSources, frozenSources, type Source, type SourceFile, sourceFiles } from './sources.ts';
 
@@ -136,6 +138,27 @@ export class TorrentCreate {
    */
   generate(options: GenerateOptions = {}): Promise<Torrent> {
     return generate(this, options);
+  }
+
+  /**
+   * The same torrent by another engine: libtorrent, which an optional addon brings (`npm run build:libtorrent`).
+   *
+   * @returns The torrent as a dictionary (see {@link TorrentBase.modelDumpTorrent}), or with `bencode` its bytes.
+   * @throws {MetainfoError} `ERR_ENGINE_UNAVAILABLE` when it is not built; `ERR_ENGINE` for what libtorrent says; as
+   *   {@link generate}
+   */
+  generateExt(options: GenerateExtOptions & { bencode: true }): Promise<Uint8Array>;
+  generateExt(options?: GenerateExtOptions & { bencode?: false }): Promise<DumpedDictionary>;
+  async generateExt({
+    output,
+    force = false,
+    bencode = false,
+    ...options
+  }: GenerateExtOptions & { bencode?: boolean } = {}) {
+    const engine = await import('./generate-ext.ts');
+    const torrent = await engine.generateExt(this, options);
+    if (output != null) await torrent.write(output, { force });
+    return bencode ? torrent.bencode() : torrent.modelDumpTorrent();
   }
 
   /** `announce`, and `announce-list` for more than one tracker (BEP 12). */

@@ -3,6 +3,7 @@ import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, it } from 'node:test';
 import { CREATED_BY } from '../../src/create/torrent-create.ts';
+import { engineMissing } from '../support/engine.ts';
 import { temporaryFolder, writeTree } from '../support/tree.ts';
 import { notMountable, smallDisk } from './disk.ts';
 import { bytesOf, entries, metainfo, metainfoUnread, read, workFolder } from './run.ts';
@@ -12,6 +13,32 @@ const URL_B = 'udp://b.example/x';
 const URL_C = 'udp://c.example/x';
 
 describe('metainfo create', () => {
+  it('makes the same with --engine libtorrent, and says what is not for it', { skip: engineMissing() }, async (t) => {
+    const cwd = await workFolder(t);
+    const create = (...args: string[]) => metainfo(['create', 'album', ...args], { cwd });
+    await create('-o', 'ours.torrent', '--comment', 'x', '-t', 'udp://a.example/x');
+    const { code, stdout } = await create(
+      '-o',
+      'theirs.torrent',
+      '--comment',
+      'x',
+      '-t',
+      'udp://a.example/x',
+      '--engine',
+      'libtorrent',
+    );
+    assert.equal(code, 0);
+    assert.match(stdout, /, libtorrent 2\.[^\n]*\)\n$/);
+    assert.deepEqual(await bytesOf(cwd, 'theirs.torrent'), await bytesOf(cwd, 'ours.torrent'));
+    for (const other of [['--cache'], ['--memory-limit', '1MiB'], ['--read-size', '1MiB']]) {
+      const refused = await create('-o', 'x.torrent', '--engine', 'libtorrent', ...other);
+      assert.deepEqual([refused.code, refused.stderr.includes(`${other[0]} is of the native engine`)], [2, true]);
+    }
+    const env = { METAINFO_LIBTORRENT: '/none.node' };
+    const none = await metainfo(['create', 'album', '--engine', 'libtorrent', '--json'], { cwd, env });
+    assert.deepEqual([none.code, JSON.parse(none.stdout).error.code], [1, 'ERR_ENGINE_UNAVAILABLE']);
+  });
+
   it('makes NAME.torrent of a folder in the current folder', async (t) => {
     const cwd = await workFolder(t);
     const { code, stdout, stderr } = await metainfo(['create', 'album'], { cwd });

@@ -11,12 +11,15 @@ export function notRoot(): string | false {
 }
 
 /** Generates a torrent of `pathRoot` as a user without privileges; what the generation failed with. */
-export function failureAsNobody(pathRoot: string): { code?: string; path?: string } {
+export function failureAsNobody(
+  pathRoot: string,
+  how: 'generate' | 'generateExt' = 'generate',
+): { code?: string; path?: string } {
   const source = (name: string) => JSON.stringify(new URL(`../../src/create/${name}.ts`, import.meta.url).href);
   const script = `
     import { TorrentCreate } from ${source('torrent-create')};
     const draft = new TorrentCreate({ pathRoot: ${JSON.stringify(pathRoot)} });
-    const failure = await draft.generate().then(() => ({}), ({ code, path }) => ({ code, path }));
+    const failure = await draft.${how}().then(() => ({}), ({ code, path }) => ({ code, path }));
     process.stdout.write(JSON.stringify(failure));`;
   const { stdout, stderr } = spawnSync(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', script], {
     cwd: fileURLToPath(new URL('../..', import.meta.url)),

@@ -2,9 +2,9 @@ import { statSync } from 'node:fs';
 import { realpath } from 'node:fs/promises';
 import path from 'node:path';
 import { type Command, Option } from 'commander';
-import type { Progress } from '../../create/run.ts';
+import type { Progress, WatchOptions } from '../../create/run.ts';
 import { TorrentCreate, type TorrentCreateFields } from '../../create/torrent-create.ts';
-import { fromSystemError } from '../../errors.ts';
+import { fromSystemError, MetainfoError } from '../../errors.ts';
 import { nativeEngine } from '../../hash/native.ts';
 import type { TorrentVersion } from '../../model/discriminator.ts';
 import { exists, outputExists, type Torrent } from '../../model/torrent.ts';
@@ -26,6 +26,7 @@ import {
 import { stderr, stdout } from '../output.ts';
 
 interface CreateOptions extends CacheOptions, GlobOptions {
+  engine: 'native' | 'libtorrent';
   output?: string;
   kind: TorrentVersion;
   pieceLength: number | 'auto';
@@ -83,6 +84,11 @@ export function addCreate(program: Command): void {
     .option('--created-by <text>', 'who made it (default: metainfo and its version)')
     .option('--no-created-by', 'do not say who made it')
     .option('--date <date>', 'the creation date: now, seconds since 1970 or ISO 8601 (default: none)', parseDate)
+    .addOption(
+      new Option('--engine <engine>', 'what hashes: libtorrent needs `npm run build:libtorrent`')
+        .choices(['native', 'libtorrent'])
+        .default('native'),
+    )
     .option('--threads <n>', 'how many threads hash (default: one a core)', parseThreads)
     .option('--memory-limit <size>', 'for all buffers (default: 64MiB a thread)', parseSize)
     .option('--read-size <size>', 'bytes a read, a power of two (default: 1MiB for v2, else 128KiB)', parseSize);
@@ -103,32 +109,52 @@ async function create(paths: string[], options: CreateOptions, signal: AbortSign
   const output = path.join(folder, path.basename(target));
   const filter = await globFilter(options, roots.pathRoot, [output]);
   const draft = new TorrentCreate({ ...draftFields(options), ...roots, ...filter });
-  const engine = nativeEngine();
   const progress = !options.quiet && !options.json;
   // The library writes the bar, and knows nothing of closed terminals.
   if (progress) stderr();
   const started = process.uptime();
+  const { torrent, ...how } = await made(draft, options, { progress, signal });
+  const seconds = process.uptime() - started;
+  await torrent.write(target, { force: options.force ?? false });
+  report(torrent, { target, seconds, ...how }, options);
+}
+
+interface HowMade {
+  torrent: Torrent;
+  /** What hashed. */
+  kernel: string;
+  /** With a cache: of files that it did not know. */
+  bytesRead: number | null;
+}
+
+async function made(draft: TorrentCreate, options: CreateOptions, watched: WatchOptions): Promise<HowMade> {
+  const { kind: version, threads = null, memoryLimit, readSize } = options;
   const cache = cacheOf(options);
-  // Of files that the cache does not know.
+  if (options.engine === 'libtorrent') {
+    const others = { '--cache': cache || undefined, '--memory-limit': memoryLimit, '--read-size': readSize };
+    const [given] = Object.entries(others).find(([, value]) => value !== undefined) ?? [];
+    if (given) throw new MetainfoError('ERR_INVALID_ARGUMENT', `${given} is of the native engine: leave it out.`);
+    const { generateExt, libtorrent } = await import('../../create/generate-ext.ts');
+    const torrent = await generateExt(draft, { version, threads, ...watched });
+    return { torrent, kernel: `libtorrent ${libtorrent().version}`, bytesRead: null };
+  }
+  const engine = nativeEngine();
   let bytesRead = 0;
   const onProgress = ({ bytes }: Progress) => {
     bytesRead = bytes;
   };
+  const noted = cache && { onProgress };
   const torrent = await draft.generate({
-    cache,
-    ...(cache && { onProgress }),
-    version: options.kind,
-    threads: options.threads ?? null,
-    memoryLimit: options.memoryLimit,
-    readSize: options.readSize,
-    progress,
-    signal,
+    version,
+    threads,
+    memoryLimit,
+    readSize,
     engine,
+    cache,
+    ...noted,
+    ...watched,
   });
-  const seconds = process.uptime() - started;
-  await torrent.write(target, { force: options.force ?? false });
-  const made = { target, seconds, kernel: engine.kernel, bytesRead: cache ? bytesRead : null };
-  report(torrent, made, options);
+  return { torrent, kernel: engine.kernel, bytesRead: cache ? bytesRead : null };
 }
 
 /** One path is the root itself; several are taken from the folder that they share. */
@@ -181,19 +207,16 @@ function draftFields(options: CreateOptions): TorrentCreateFields {
   };
 }
 
-interface Made {
+interface Made extends Omit<HowMade, 'torrent'> {
   target: string;
   seconds: number;
-  kernel: string;
-  /** With a cache: of files that it did not know. */
-  bytesRead: number | null;
 }
 
-function report(torrent: Torrent, made: Made, { json, quiet }: CreateOptions): void {
-  const { target, seconds, kernel } = made;
+function report(torrent: Torrent, how: Made, { json, quiet }: CreateOptions): void {
+  const { target, seconds, kernel } = how;
   if (quiet && !json) return;
   const { totalSize, infohashV1, infohashV2, nFiles, nPieces, info } = torrent;
-  const bytesRead = made.bytesRead ?? totalSize;
+  const bytesRead = how.bytesRead ?? totalSize;
   const bytesPerSecond = Math.round(bytesRead / seconds);
   if (json) {
     const object = {
@@ -205,7 +228,7 @@ function report(torrent: Torrent, made: Made, { json, quiet }: CreateOptions): v
       pieces: nPieces,
       files: nFiles,
       totalSize,
-      ...(made.bytesRead !== null && { bytesRead }),
+      ...(how.bytesRead !== null && { bytesRead }),
       seconds,
       bytesPerSecond,
       kernel,

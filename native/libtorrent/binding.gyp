@@ -1,0 +1,35 @@
+{
+  "variables": {
+    "werror%": "0",
+    # Two lines of nothing where it is not installed, or is of before 2.0: then nothing is built.
+    "found%": "<!(pkg-config --exists 'libtorrent-rasterbar >= 2.0' && echo yes || echo no)",
+  },
+  "targets": [
+    {
+      "target_name": "metainfo_libtorrent",
+      "type": "none",
+      "conditions": [
+        ["found=='yes'", {
+          "type": "loadable_module",
+          "sources": ["addon.cc", "create_task.cc"],
+          "include_dirs": [".."],
+          "dependencies": ["<!(node -p \"require('node-addon-api').targets\"):node_addon_api_except"],
+          "defines": [
+            "NAPI_VERSION=8",
+            "NODE_ADDON_API_DISABLE_DEPRECATED",
+            "NODE_API_SWALLOW_UNTHROWABLE_EXCEPTIONS",
+          ],
+          "cflags": ["-fvisibility=hidden"],
+          # Its headers are not ours to mend: as system headers they warn of nothing.
+          "cflags_cc!": ["-std=gnu++20", "-std=gnu++17", "-fno-exceptions", "-fno-rtti"],
+          "cflags_cc": [
+            "-std=c++17", "-Wall", "-Wextra", "-Wpedantic",
+            "<!@(pkg-config --cflags libtorrent-rasterbar 2>/dev/null | sed 's/-I/-isystem /g' || true)",
+          ],
+          "libraries": ["<!@(pkg-config --libs libtorrent-rasterbar 2>/dev/null || true)"],
+          "conditions": [["werror==1", { "cflags_cc": ["-Werror"] }]],
+        }],
+      ],
+    },
+  ],
+}

@@ -1,0 +1,31 @@
+// `npm run build:libtorrent`: the optional addon that lets libtorrent make torrents. Where libtorrent is not installed it
+// says so, and makes nothing.
+import { spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
+const folder = path.join(root, 'native', 'libtorrent');
+const own = path.join(root, 'node_modules', 'node-gyp', 'bin', 'node-gyp.js');
+// In an installed package: npm's.
+const gyp = existsSync(own) ? own : process.env.npm_config_node_gyp;
+if (!gyp) {
+  process.stderr.write('metainfo: run this by npm: npm explore metainfo -- npm run build:libtorrent\n');
+  process.exit(1);
+}
+const args = [gyp, 'rebuild', '-C', folder, '--', `-Dwerror=${process.env.CI ? 1 : 0}`];
+const { status, stdout, stderr, error } = spawnSync(process.execPath, args, { encoding: 'utf8', maxBuffer: 2 ** 28 });
+if (status !== 0) {
+  process.stderr.write(
+    `${stdout ?? ''}${stderr ?? ''}metainfo: the libtorrent engine was not built${error ? ` (${error.message})` : ''}: see above.\n`,
+  );
+  process.exit(1);
+}
+if (existsSync(path.join(folder, 'build', 'Release', 'metainfo_libtorrent.node')))
+  process.stdout.write('metainfo: the libtorrent engine is built.\n');
+else
+  process.stdout.write(
+    'metainfo: libtorrent-rasterbar 2.0 or later was not found, and nothing was built. ' +
+      'Get it with: apt-get install libtorrent-rasterbar-dev pkg-config\n',
+  );
