@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
 import { mkdir, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, it } from 'node:test';
@@ -194,6 +195,30 @@ describe('update', () => {
       assert.deepEqual((await update(ofMany, one)).torrent.bencode(), ofOne.bencode());
       assert.equal((await update(ofOne, one)).bytesRead, 0);
     }
+  });
+
+  it('knows which pieces of a hybrid are filled, wherever others have put pads and empty files', async (t) => {
+    const root = await temporaryFolder(t);
+    await writeTree(root, { a: 10_000, ae: 0, b: 20_000 });
+    const unpadded = await scratch(root, 'hybrid', { tailPad: false });
+    const { info, ...rest } = unpadded.modelDumpTorrent() as { info: { files: unknown[]; pieces: Uint8Array } };
+    const [a, pad, empty, b] = info.files;
+    // The pad after the empty file, as it stands before b.
+    const other = Torrent.fromDecoded({ ...rest, info: { ...info, files: [a, empty, pad, b] } });
+    // A pad at the end that fills no piece.
+    const lastPiece = createHash('sha1')
+      .update(Buffer.alloc(20_000, 'metainfo').subarray(PIECE))
+      .update(Buffer.alloc(5));
+    const pieces = Buffer.concat([info.pieces.subarray(0, -20), lastPiece.digest()]);
+    const files = [...info.files, { attr: 'p', length: 5, path: ['.pad', '5'] }];
+    const odd = Torrent.fromDecoded({ ...rest, info: { ...info, files, pieces } });
+    const updated = await update(odd, root, { since: null });
+    assert.deepEqual(updated.torrent.bencode(), (await scratch(root, 'hybrid')).bencode());
+    assert.deepEqual([updated.bytesRead, updated.changed], [20_000, ['b']]);
+    await rm(path.join(root, 'b'));
+    const shorter = await update(other, root, { since: null });
+    assert.deepEqual(shorter.torrent.bencode(), (await scratch(root, 'hybrid', { tailPad: false })).bencode());
+    assert.equal(shorter.bytesRead, 10_000);
   });
 
   it('keeps what is not about files, byte for byte, and the flags of files', async (t) => {
