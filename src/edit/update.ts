@@ -1,8 +1,9 @@
 import type { Encodable } from '../bencode/value.ts';
 import type { Wanted } from '../create/cache.ts';
 import type { ContentFile, FileDigests, TreeDigests } from '../create/content.ts';
-import { type GenerateOptions, hashContent, rememberTimes, type TorrentContent, timesOf } from '../create/generate.ts';
+import { type GenerateOptions, hashContent, type TorrentContent } from '../create/generate.ts';
 import type { ScanFilter } from '../create/scan.ts';
+import { rememberTimes, timesOf } from '../create/times.ts';
 import { TorrentCreate } from '../create/torrent-create.ts';
 import { layerRoots, raisedRoot } from '../digest/merkle.ts';
 import { MetainfoError, shown, toHex } from '../errors.ts';

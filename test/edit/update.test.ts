@@ -3,9 +3,12 @@ import { createHash } from 'node:crypto';
 import { mkdir, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, it } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
 import fc from 'fast-check';
 import { TorrentCreate } from '../../src/create/torrent-create.ts';
+import { edit } from '../../src/edit/edit.ts';
 import { type UpdateOptions, update } from '../../src/edit/update.ts';
+import { upgrade } from '../../src/edit/upgrade.ts';
 import { nodeEngine } from '../../src/hash/node.ts';
 import { sortV2 } from '../../src/layout/order.ts';
 import { Torrent } from '../../src/model/torrent.ts';
@@ -126,6 +129,7 @@ describe('update', () => {
     const found = { right: true, changed: ['b'], bytesRead: 50_000 };
     assert.deepEqual(await tell(before), found);
     assert.deepEqual(await tell(read, { since: new Date(Date.now() - 50_000) }), found);
+    assert.deepEqual((await update(edit(before, { comment: 'another' }), root)).changed, ['b']);
     // Nothing tells of the change, and it was said to trust in sizes.
     assert.deepEqual(await tell(read), { right: false, changed: [], bytesRead: 0 });
     assert.deepEqual(await tell(before, { since: null }), { right: false, changed: [], bytesRead: 0 });
@@ -141,6 +145,17 @@ describe('update', () => {
     });
     const { changed } = await update(Torrent.fromBytes((await dated.generate()).bencode()), root);
     assert.deepEqual(changed, ['b']);
+  });
+
+  it('knows files by their times after an upgrade', async (t) => {
+    const root = await temporaryFolder(t);
+    await writeTree(root, { 'a-b': 10, 'a/b': 50_000, c: 20_000 });
+    const v1 = await new TorrentCreate({ pathRoot: root, pieceLength: PIECE }).generate({ version: 'v1' });
+    const { torrent } = await upgrade(v1, root);
+    await delay(20);
+    await writeTree(root, { 'a/b': 'x'.repeat(50_000) });
+    const { changed, bytesRead } = await update(torrent, root);
+    assert.deepEqual([changed, bytesRead], [['a/b'], 50_000]);
   });
 
   it('takes a file that has moved for the same, by its size and time, unless that may be chance', async (t) => {
