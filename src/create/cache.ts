@@ -98,7 +98,7 @@ function folderOf(choice: CacheChoice): string {
   throw new MetainfoError('ERR_INVALID_ARGUMENT', `cache must be auto, a folder or false, not ${shown(choice)}.`);
 }
 
-async function openDatabase(folder: string): Promise<RootDatabase<Buffer, Buffer>> {
+async function openDatabase(folder: string, tries = 5): Promise<RootDatabase<Buffer, Buffer>> {
   const lmdb = await import('lmdb').catch((cause: unknown) => {
     throw failure('The cache needs the package lmdb: npm install lmdb', folder, cause);
   });
@@ -125,6 +125,8 @@ async function openDatabase(folder: string): Promise<RootDatabase<Buffer, Buffer
     }
     return database;
   } catch (cause) {
+    // Somebody cleared it meanwhile.
+    if ((cause as NodeJS.ErrnoException).code === 'ENOENT' && tries > 1) return openDatabase(folder, tries - 1);
     throw failure(`The cache in ${folder} cannot be opened: \`metainfo cache clear\` removes it`, folder, cause);
   }
 }

@@ -135,6 +135,19 @@ describe('cache', () => {
     assert.equal((await made(root, { cache })).bytesRead, 100_001);
   });
 
+  it('is cleared while it is opened', async (t) => {
+    const root = await temporaryFolder(t);
+    const cache = await temporaryFolder(t);
+    await writeTree(root, { a: 50_000 });
+    const { bytes } = await made(root, {});
+    for (let round = 0; round < 40; round += 1) {
+      const making = made(root, { cache });
+      await delay(round % 4);
+      await clearCache(cache);
+      assert.deepEqual((await making).bytes, bytes);
+    }
+  });
+
   it('is in the cache folder of the user with auto', async (t) => {
     const root = await temporaryFolder(t);
     const home = await temporaryFolder(t);
