@@ -8,6 +8,7 @@ import { type GlobOptions, globFilter, globOptions } from '../globs.ts';
 import { interruptible } from '../interrupt.ts';
 import {
   type CacheOptions,
+  cacheFolders,
   cacheOf,
   cacheOptions,
   contextOf,
@@ -73,7 +74,7 @@ async function run(file: string, folder: string, options: UpdateOptions, signal:
   const progress = !options.quiet && !options.json;
   if (progress) stderr();
   const result = await update(torrent, pathRoot, {
-    ...(await globFilter(options, pathRoot, [path.resolve(file), path.resolve(target)])),
+    ...(await globFilter(options, pathRoot, [path.resolve(file), path.resolve(target), ...cacheFolders(options)])),
     since: options.since ?? (await writtenAt(file, torrent)),
     pieceLength: pieceLength === 'auto' ? null : pieceLength,
     threads: options.threads ?? null,
