@@ -61,6 +61,20 @@ describe('--cache-dir', () => {
   });
 });
 
+describe('what metainfo update takes for the time of a torrent', () => {
+  it('is when its files were looked at, whatever was edited since', async (t) => {
+    const cwd = await workFolder(t);
+    const file = path.join(cwd, 'album', 'same');
+    await writeFile(file, 'before');
+    await metainfo(['create', 'album'], { cwd });
+    await writeFile(file, 'after!');
+    await metainfo(['edit', 'album.torrent', '--comment', 'x'], { cwd });
+    const args = ['update', 'album.torrent', 'album', '--json'];
+    assert.deepEqual(JSON.parse((await metainfo(args, { cwd })).stdout).changed, ['same']);
+    assert.equal((await metainfo(['verify', 'album.torrent', 'album'], { cwd })).code, 0);
+  });
+});
+
 describe('metainfo upgrade', () => {
   it('says before it reads anything that there is no folder for the result', async (t) => {
     const cwd = await workFolder(t);

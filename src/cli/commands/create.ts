@@ -108,6 +108,8 @@ async function create(paths: string[], options: CreateOptions, signal: AbortSign
   // The library writes the bar, and knows nothing of closed terminals.
   if (progress) stderr();
   const started = process.uptime();
+  // For `update`: what is modified from now on may have been read before.
+  const mtime = new Date();
   const cache = cacheOf(options);
   // Of files that the cache does not know.
   let bytesRead = 0;
@@ -126,7 +128,7 @@ async function create(paths: string[], options: CreateOptions, signal: AbortSign
     engine,
   });
   const seconds = process.uptime() - started;
-  await torrent.write(target, { force: options.force ?? false });
+  await torrent.write(target, { force: options.force ?? false, mtime });
   const made = { target, seconds, kernel: engine.kernel, bytesRead: cache ? bytesRead : null };
   report(torrent, made, options);
 }
