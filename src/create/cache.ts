@@ -361,10 +361,11 @@ function checksumOf(key: Uint8Array, value: Uint8Array): Buffer {
 async function settledIdentitiesOf(files: readonly (ContentFile | null)[]): Promise<(Buffer | null)[]> {
   const identities = await identitiesOf(files);
   const ages = identities.map((identity) => (identity ? Date.now() - ctimeOf(identity) : Infinity));
-  const youngest = Math.min(...ages.filter((age) => age >= 0));
+  // Clocks differ a little: what lies far in the future does not come by waiting.
+  const youngest = Math.min(...ages.filter((age) => age >= -TICK_MS));
   if (youngest <= TICK_MS) {
     // The clock's next tick makes them good, unless they are still written to.
-    await delay(TICK_MS - youngest + 1);
+    await delay(Math.ceil(TICK_MS - youngest) + 2);
     const later = await identitiesOf(files);
     return later.map((identity, index) =>
       identity && settled(identity, Date.now()) && identities[index]?.equals(identity) ? identity : null,
