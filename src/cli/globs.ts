@@ -18,15 +18,15 @@ export function globOptions(command: Command): Command {
 /**
  * Globs without a slash match names in any folder.
  *
- * @param torrents Files that are never part of the torrent: itself, and what it goes to.
+ * @param own What is never part of the torrent: itself, what it goes to, and the cache.
  */
 export async function globFilter(
   { exclude = [], include = [] }: GlobOptions,
   pathRoot: string,
-  torrents: readonly string[],
+  own: readonly string[],
 ): Promise<ScanFilter> {
-  const own = new Set(await Promise.all(torrents.map((file) => relativeTo(pathRoot, file))));
-  if (exclude.length === 0 && include.length === 0) return { exclude: (file) => own.has(file) };
+  const left = new Set(await Promise.all(own.map((file) => relativeTo(pathRoot, file))));
+  if (exclude.length === 0 && include.length === 0) return { exclude: (file) => left.has(file) };
   const { default: picomatch } = await import('picomatch');
   const matcher = (globs: string[]) => {
     const [named, placed] = [globs.filter((glob) => !glob.includes('/')), globs.filter((glob) => glob.includes('/'))];
@@ -36,7 +36,7 @@ export async function globFilter(
   };
   const excluded = matcher(exclude);
   return {
-    exclude: (file) => own.has(file) || excluded(file),
+    exclude: (file) => left.has(file) || excluded(file),
     ...(include.length > 0 && { include: matcher(include) }),
   };
 }

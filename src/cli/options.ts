@@ -97,6 +97,12 @@ export function cacheOptions(command: Command): Command {
 }
 
 export function cacheOf({ cache, cacheDir }: CacheOptions): CacheChoice {
-  if (cacheDir !== undefined) return path.resolve(cacheDir);
+  // An empty one is no folder, and the current one least of all: it is refused.
+  if (cacheDir !== undefined) return cacheDir && path.resolve(cacheDir);
   return cache ? 'auto' : false;
+}
+
+/** The folder of a cache that was named: it may be within that of a torrent. */
+export function cacheFolders({ cacheDir }: CacheOptions): string[] {
+  return cacheDir ? [path.resolve(cacheDir)] : [];
 }

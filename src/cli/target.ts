@@ -1,6 +1,6 @@
 import { realpath, stat } from 'node:fs/promises';
 import path from 'node:path';
-import { MetainfoError } from '../errors.ts';
+import { fromSystemError, MetainfoError } from '../errors.ts';
 import { exists, outputExists } from '../model/torrent.ts';
 
 /**
@@ -11,19 +11,32 @@ import { exists, outputExists } from '../model/torrent.ts';
 export async function targetOf(file: string, output: string | undefined, count = 1): Promise<string> {
   // A link stays one.
   if (output === undefined) return realpath(file);
-  const isFolder = await stat(output).then(
-    (status) => status.isDirectory(),
-    () => false,
-  );
+  const isFolder =
+    output.endsWith('/') ||
+    (await stat(output).then(
+      (status) => status.isDirectory(),
+      () => false,
+    ));
   if (isFolder) return path.join(output, path.basename(file));
   if (count === 1) return output;
   throw new MetainfoError('ERR_INVALID_ARGUMENT', `${output} must be a folder: there are ${count} torrents.`);
 }
 
-/** Before the work: what is there stays, unless it is the torrent itself or to be replaced. */
+/** The folder of an output without links; before the work, so that a missing one is not found after it. */
+export async function realFolder(target: string): Promise<string> {
+  const folder = path.dirname(path.resolve(target));
+  try {
+    return await realpath(folder);
+  } catch (error) {
+    throw fromSystemError(error, folder, 'write');
+  }
+}
+
+/** Before the work: there is a folder, and what is there stays, unless it is the torrent itself or to be replaced. */
 export async function requireFree(
   target: string,
   { output, force }: { output?: string; force?: boolean },
 ): Promise<void> {
+  await realFolder(target);
   if (output !== undefined && !force && (await exists(target))) throw outputExists(target);
 }

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { mkdir, open as openFile, rename, rm, stat } from 'node:fs/promises';
+import { link, mkdir, open as openFile, rename, rm, stat, truncate, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -98,7 +98,7 @@ function folderOf(choice: CacheChoice): string {
   throw new MetainfoError('ERR_INVALID_ARGUMENT', `cache must be auto, a folder or false, not ${shown(choice)}.`);
 }
 
-async function openDatabase(folder: string): Promise<RootDatabase<Buffer, Buffer>> {
+async function openDatabase(folder: string, tries = 5): Promise<RootDatabase<Buffer, Buffer>> {
   const lmdb = await import('lmdb').catch((cause: unknown) => {
     throw failure('The cache needs the package lmdb: npm install lmdb', folder, cause);
   });
@@ -108,6 +108,7 @@ async function openDatabase(folder: string): Promise<RootDatabase<Buffer, Buffer
     // Whose files one has is nobody else's business.
     await mkdir(file, { recursive: true, mode: 0o700 });
     await requireHeader(data);
+    await makeLock(file);
     const database = lmdb.open<Buffer, Buffer>({
       path: file,
       encoding: 'binary',
@@ -124,6 +125,8 @@ async function openDatabase(folder: string): Promise<RootDatabase<Buffer, Buffer
     }
     return database;
   } catch (cause) {
+    // Somebody cleared it meanwhile.
+    if ((cause as NodeJS.ErrnoException).code === 'ENOENT' && tries > 1) return openDatabase(folder, tries - 1);
     throw failure(`The cache in ${folder} cannot be opened: \`metainfo cache clear\` removes it`, folder, cause);
   }
 }
@@ -132,6 +135,26 @@ async function openDatabase(folder: string): Promise<RootDatabase<Buffer, Buffer
 
 /** In the first of the two pages with which the file begins: the magic number, and the size of a page. */
 const HEADER = { magic: { at: 24, value: 0xbeefc0de }, pageSize: { at: 48 }, bytes: 52 };
+
+/** More than the readers need. */
+const LOCK_BYTES = 2 ** 17;
+/** For the first pages of a new database. */
+const FIRST_BYTES = 2 ** 16;
+
+/** The file of the locks, which is mapped too: where a full disk has no room behind it, writing to it would end the process. */
+async function makeLock(folder: string): Promise<void> {
+  const lock = path.join(folder, 'lock.mdb');
+  if (await stat(lock).catch(() => null)) return;
+  const own = `${lock}.${Math.random().toString(36).slice(2)}`;
+  try {
+    await writeFile(own, Buffer.alloc(LOCK_BYTES + FIRST_BYTES), { mode: 0o600 });
+    await truncate(own, LOCK_BYTES);
+    // Whole, or not at all: another process may have made one by now, and be using it. LMDB makes its own where there are no links.
+    await link(own, lock).catch(() => {});
+  } finally {
+    await rm(own, { force: true });
+  }
+}
 
 /** That a file which is there can be opened. */
 async function requireHeader(file: string): Promise<void> {
@@ -313,6 +336,8 @@ export class HashCache {
         }
       });
     } catch (error) {
+      // What lmdb rejects beside its error, where nobody waits for it: that would end the process.
+      (error as { commitError?: Promise<unknown> }).commitError?.catch(() => {});
       const message = `The cache in ${this.#folder} could not be written: ${(error as Error).message}`;
       process.emitWarning(message, { type: 'MetainfoWarning', code: 'ERR_CACHE' });
     }
@@ -336,10 +361,11 @@ function checksumOf(key: Uint8Array, value: Uint8Array): Buffer {
 async function settledIdentitiesOf(files: readonly (ContentFile | null)[]): Promise<(Buffer | null)[]> {
   const identities = await identitiesOf(files);
   const ages = identities.map((identity) => (identity ? Date.now() - ctimeOf(identity) : Infinity));
-  const youngest = Math.min(...ages.filter((age) => age >= 0));
+  // Clocks differ a little: what lies far in the future does not come by waiting.
+  const youngest = Math.min(...ages.filter((age) => age >= -TICK_MS));
   if (youngest <= TICK_MS) {
     // The clock's next tick makes them good, unless they are still written to.
-    await delay(TICK_MS - youngest + 1);
+    await delay(Math.ceil(TICK_MS - youngest) + 2);
     const later = await identitiesOf(files);
     return later.map((identity, index) =>
       identity && settled(identity, Date.now()) && identities[index]?.equals(identity) ? identity : null,

@@ -30,6 +30,7 @@ import {
 import { vanished, type WatchOptions, watch, workOf } from './run.ts';
 import { type SourceFile, sourceFiles, takeStreams } from './sources.ts';
 import { hashStreams } from './streams.ts';
+import { rememberTimes } from './times.ts';
 import type { TorrentCreate } from './torrent-create.ts';
 
 export interface GenerateOptions extends ResourceOptions, WatchOptions {
@@ -272,22 +273,6 @@ function ownerOf(files: readonly (AlignedFile & { file: ContentFile })[], index:
     return index < at;
   });
   return (owner ?? (files.at(-1) as (typeof files)[number])).file;
-}
-
-/** When the files of a torrent were changed last, as they were found: a number a file. */
-const times = new WeakMap<Torrent, Float64Array>();
-
-/** For {@link timesOf}. */
-export function rememberTimes(torrent: Torrent, files: readonly ContentFile[]): void {
-  times.set(
-    torrent,
-    Float64Array.from(files, ({ mtimeMs }) => mtimeMs ?? Number.NaN),
-  );
-}
-
-/** The `mtimeMs` of the files of a torrent that this process has made, in their order: NaN for what was on no disk. */
-export function timesOf(torrent: Torrent): Float64Array | undefined {
-  return times.get(torrent);
 }
 
 /** For content whose size nobody knows: what is chosen for 512 MiB to 1 GiB. */

@@ -1,6 +1,7 @@
 import { validate } from 'superstruct';
 import { BencodeError, decode } from '../bencode/decode.ts';
 import { type BencodeMap, type Encodable, RawBencode, toKey } from '../bencode/value.ts';
+import { passTimes } from '../create/times.ts';
 import { MetainfoError, shown } from '../errors.ts';
 import { unsafeComponent } from '../layout/safe-path.ts';
 import type { InfoDictV1 } from '../model/info-dict.ts';
@@ -69,7 +70,13 @@ const NO_LIMITS = { bytes: Infinity, depth: Infinity, digits: Infinity, items: I
  * @throws {ValidationError} when the result would be no valid torrent
  */
 export function edit(torrent: Torrent, changes: TorrentChanges, options: EditOptions = {}): Torrent {
-  return replaced(torrent, { info: infoChanges(torrent, changes), top: topChanges(torrent, changes), ...options });
+  const edited = replaced(torrent, {
+    info: infoChanges(torrent, changes),
+    top: topChanges(torrent, changes),
+    ...options,
+  });
+  passTimes(torrent, edited);
+  return edited;
 }
 
 interface Replacements extends EditOptions {

@@ -1,8 +1,9 @@
 import type { Encodable } from '../bencode/value.ts';
 import type { Wanted } from '../create/cache.ts';
 import type { ContentFile, FileDigests, TreeDigests } from '../create/content.ts';
-import { type GenerateOptions, hashContent, rememberTimes, type TorrentContent, timesOf } from '../create/generate.ts';
+import { type GenerateOptions, hashContent, type TorrentContent } from '../create/generate.ts';
 import type { ScanFilter } from '../create/scan.ts';
+import { rememberTimes, timesOf } from '../create/times.ts';
 import { TorrentCreate } from '../create/torrent-create.ts';
 import { layerRoots, raisedRoot } from '../digest/merkle.ts';
 import { MetainfoError, shown, toHex } from '../errors.ts';
@@ -252,17 +253,19 @@ function v1PiecesOf({ info, torrentVersion }: Torrent): V1Places {
     return { places, tailPad: true };
   }
   if (firstUnaligned(files, pieceLength) >= 0) return { places, tailPad: true };
+  const total = files.reduce((sum, { length }) => sum + length, 0);
   let start = 0;
   let end = 0;
-  for (const [index, file] of files.entries()) {
+  for (const file of files) {
     const { length, path } = file;
     if (!isPadFile(file)) {
-      const next = files[index + 1];
-      places.set(path.join('/'), { first: start / pieceLength, isPadded: next !== undefined && isPadFile(next) });
       end = start + length;
+      // Before the next piece there are pads and empty files alone. At the end they may stop anywhere: such a piece is of no use.
+      const isPadded = total >= Math.ceil(end / pieceLength) * pieceLength;
+      if (isPadded || end === total) places.set(path.join('/'), { first: start / pieceLength, isPadded });
     }
     start += length;
   }
   // A file alone has none, whatever was asked for.
-  return { places, tailPad: places.size === 1 || end % pieceLength === 0 || start > end };
+  return { places, tailPad: places.size === 1 || end % pieceLength === 0 || total > end };
 }

@@ -4,6 +4,7 @@ import { alignedPlan, type FileDigests, inMemory, padOnPlan, splitDigests } from
 import type { GenerateOptions } from '../create/generate.ts';
 import { vanished, type Work, watch } from '../create/run.ts';
 import { cut, joinTrees } from '../create/streams.ts';
+import { rememberTimes } from '../create/times.ts';
 import { MetainfoError, throwIfAborted, toHex } from '../errors.ts';
 import type { Engine } from '../hash/engine.ts';
 import { nativeEngine } from '../hash/native.ts';
@@ -80,12 +81,13 @@ function requireAll(files: readonly Checked[]): void {
     if (!('size' in found)) return [`${path} cannot be read (${'problem' in found ? found.problem : 'a folder'})`];
     return found.size === length ? [] : [`${path} has ${found.size} bytes, not ${length}`];
   });
-  if (problems.length > 0) throw mismatch(problems);
+  if (problems.length > 0) throw mismatch(problems, String);
 }
 
-function mismatch(problems: readonly string[]): MetainfoError {
+function mismatch<T>(problems: readonly T[], textOf: (problem: T) => string): MetainfoError {
   const more = problems.length > MOST_SHOWN ? `, and ${problems.length - MOST_SHOWN} more` : '';
-  const message = `The files are not those of the torrent: ${problems.slice(0, MOST_SHOWN).join('; ')}${more}.`;
+  const shown = problems.slice(0, MOST_SHOWN).map(textOf);
+  const message = `The files are not those of the torrent: ${shown.join('; ')}${more}.`;
   return new MetainfoError('ERR_HASH_MISMATCH', message);
 }
 
@@ -199,7 +201,10 @@ class Upgrade implements Work<FileDigests[]> {
     await Promise.all(hashing);
     if (this.#failure) throw (this.#failure as { error: unknown }).error;
     if (this.#badPieces.length > 0)
-      throw mismatch(this.#badPieces.sort((a, b) => a - b).map((piece) => this.#nameOf(piece)));
+      throw mismatch(
+        this.#badPieces.sort((a, b) => a - b),
+        (piece) => this.#nameOf(piece),
+      );
     return this.#content.map((file) => this.#whole(file));
   }
 
@@ -338,7 +343,7 @@ function asHybrid(
   options: UpgradeOptions,
 ): Torrent {
   const { pieceLength, files } = torrent.info as InfoDictV1;
-  const each = content.map(({ item }, index) => ({ item, ...(digests[index] as FileDigests) }));
+  const each = content.map((file, index) => ({ ...file, ...(digests[index] as FileDigests) }));
   const sorted = each.sort((a, b) => compareV2(a.item.path, b.item.path));
   const pieceLayers = new Map<string, HashList>();
   for (const { root, layer } of sorted)
@@ -360,5 +365,10 @@ function asHybrid(
     ['pieces', Buffer.concat(sorted.map(({ pieces }) => pieces))],
   ]);
   const top = new Map<string, Encodable | null>([['piece layers', TORRENT.pieceLayers.encode(pieceLayers)]]);
-  return replaced(torrent, { info, top, ...options });
+  const hybrid = replaced(torrent, { info, top, ...options });
+  rememberTimes(
+    hybrid,
+    sorted.map(({ plan }) => plan ?? {}),
+  );
+  return hybrid;
 }

@@ -138,10 +138,14 @@ async function requireAsPlanned(handle: FileHandle, file: PlanFile, path: string
   if (stats.size !== file.size || stats.nlink === 0 || !sameTime) throw changed(path);
 }
 
+/** Node ends the process when it is asked for 2 GiB at once. */
+const MOST_READ = 2 ** 30;
+
 async function readFully(handle: FileHandle, part: Uint8Array, position: number, path: string): Promise<void> {
   for (let done = 0; done < part.length; ) {
     try {
-      const { bytesRead } = await handle.read(part, done, part.length - done, position + done);
+      const length = Math.min(part.length - done, MOST_READ);
+      const { bytesRead } = await handle.read(part, done, length, position + done);
       if (bytesRead === 0) throw changed(path);
       done += bytesRead;
     } catch (error) {

@@ -54,6 +54,8 @@ export interface TorrentFile {
 export interface WriteOptions {
   /** Replace an existing file; default false. */
   force?: boolean;
+  /** When the file is to be said to have been modified: a torrent's time may tell how old its hashes are. Default: now. */
+  mtime?: Date | undefined;
 }
 
 export interface ReadOptions {
@@ -387,7 +389,7 @@ export class TorrentBase<V extends TorrentVersion> implements TorrentFields<V> {
    *
    * @throws {MetainfoError} `ERR_OUTPUT_EXISTS`, `ERR_NO_SPACE`, `ERR_NOT_FOUND`, `ERR_UNREADABLE`, `ERR_WRITE`
    */
-  async write(target: string, { force = false }: WriteOptions = {}): Promise<void> {
+  async write(target: string, { force = false, mtime }: WriteOptions = {}): Promise<void> {
     const temporary = path.join(path.dirname(target), `.${Math.random().toString(36).slice(2)}.tmp`);
     try {
       const file = await open(temporary, 'wx');
@@ -397,6 +399,7 @@ export class TorrentBase<V extends TorrentVersion> implements TorrentFields<V> {
         if (old) await file.chmod(old.mode & 0o777);
         // At once where the system takes it: writeFile would hand over half a MiB at a time.
         for (let at = 0; at < this.#bytes.length; ) at += (await file.write(this.#bytes, at)).bytesWritten;
+        if (mtime) await file.utimes(mtime, mtime);
         await file.sync();
       } finally {
         await file.close();

@@ -44,7 +44,60 @@ describe('metainfo update', () => {
   });
 });
 
+describe('--cache-dir', () => {
+  it('may be within the folder of the torrent, and is no part of it', async (t) => {
+    const cwd = await workFolder(t);
+    const create = (...args: string[]) => metainfo(['create', 'album', '--json', '--force', ...args], { cwd });
+    const { infohash } = JSON.parse((await create()).stdout);
+    for (let i = 0; i < 2; i += 1) {
+      const { stdout } = await create('--cache-dir', 'album/cache');
+      assert.deepEqual(JSON.parse(stdout).infohash, infohash);
+    }
+    const { stdout } = await metainfo(['update', 'album.torrent', 'album', '--cache-dir', 'album/cache', '--json'], {
+      cwd,
+    });
+    assert.deepEqual(JSON.parse(stdout).added, []);
+    assert.equal((await create('--cache-dir', '')).code, 2);
+  });
+});
+
+describe('what metainfo update takes for the time of a torrent', () => {
+  it('is when its files were looked at, whatever was edited since', async (t) => {
+    const cwd = await workFolder(t);
+    const file = path.join(cwd, 'album', 'same');
+    await writeFile(file, 'before');
+    await metainfo(['create', 'album'], { cwd });
+    await writeFile(file, 'after!');
+    await metainfo(['edit', 'album.torrent', '--comment', 'x'], { cwd });
+    const args = ['update', 'album.torrent', 'album', '--json'];
+    assert.deepEqual(JSON.parse((await metainfo(args, { cwd })).stdout).changed, ['same']);
+    assert.equal((await metainfo(['verify', 'album.torrent', 'album'], { cwd })).code, 0);
+  });
+});
+
 describe('metainfo upgrade', () => {
+  it('says before it reads anything that there is no folder for the result', async (t) => {
+    const cwd = await workFolder(t);
+    await metainfo(['create', 'album', '-k', 'v1'], { cwd });
+    const { files } = await Torrent.read(path.join(cwd, 'album.torrent'));
+    // Were it looked at, this would be said instead.
+    await rm(path.join(cwd, 'album', files[0]?.path ?? ''));
+    for (const output of ['none/up.torrent', 'none/']) {
+      const { code, stdout } = await metainfo(['upgrade', 'album.torrent', 'album', '--json', '-o', output], { cwd });
+      assert.deepEqual(
+        [code, JSON.parse(stdout).error],
+        [
+          1,
+          {
+            code: 'ERR_NOT_FOUND',
+            message: `${path.join(cwd, 'none')}: no such file or folder.`,
+            path: path.join(cwd, 'none'),
+          },
+        ],
+      );
+    }
+  });
+
   it('makes the hybrid that create makes', async (t) => {
     const cwd = await workFolder(t);
     await metainfo(['create', 'album', '-o', 'hybrid.torrent'], { cwd });

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
-import { fork } from 'node:child_process';
+import { fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, readdir, readFile, rename, rm, stat, truncate, utimes, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, it } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
 import fc from 'fast-check';
 import { cacheStats, clearCache } from '../../src/create/cache.ts';
 import type { GenerateOptions } from '../../src/create/generate.ts';
@@ -12,7 +13,7 @@ import { TorrentCreate } from '../../src/create/torrent-create.ts';
 import type { MetainfoError } from '../../src/errors.ts';
 import { noise } from '../hash/reference.ts';
 import { tree, writeGenerated } from '../support/generated.ts';
-import { temporaryFolder, writeTree } from '../support/tree.ts';
+import { sparseFile, temporaryFolder, writeTree } from '../support/tree.ts';
 
 const PIECE = 16_384;
 
@@ -134,6 +135,19 @@ describe('cache', () => {
     assert.equal((await made(root, { cache })).bytesRead, 100_001);
   });
 
+  it('is cleared while it is opened', async (t) => {
+    const root = await temporaryFolder(t);
+    const cache = await temporaryFolder(t);
+    await writeTree(root, { a: 50_000 });
+    const { bytes } = await made(root, {});
+    for (let round = 0; round < 40; round += 1) {
+      const making = made(root, { cache });
+      await delay(round % 4);
+      await clearCache(cache);
+      assert.deepEqual((await making).bytes, bytes);
+    }
+  });
+
   it('is in the cache folder of the user with auto', async (t) => {
     const root = await temporaryFolder(t);
     const home = await temporaryFolder(t);
@@ -175,6 +189,33 @@ describe('cache', () => {
     await assert.rejects(made(root, { cache }), isCache);
     await clearCache(cache);
     assert.deepEqual((await made(root, { cache })).bytes, bytes);
+  });
+
+  it('loses no torrent, and does not end the process, when there is no room for it', {
+    skip: process.platform === 'win32',
+  }, async (t) => {
+    const root = await temporaryFolder(t);
+    const cache = await temporaryFolder(t);
+    // Of 5,120 pieces, whose hashes are 260 KiB.
+    await sparseFile(root, 'a', 5120 * PIECE);
+    const file = path.join(cache, 'hashes-1', 'lock.mdb');
+    // Files of 200 KiB at most: the locks have room, the database soon has not. Whoever made both sends a message.
+    const script = `trap '' XFSZ; ulimit -f 400; exec "$0" --import tsx "$@"`;
+    const child = fileURLToPath(new URL('cache-child.ts', import.meta.url));
+    const run = spawn('sh', ['-c', script, process.execPath, child, root, cache], {
+      stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+      env: { ...process.env, TSX_DISABLE_CACHE: '1' },
+    });
+    let said = '';
+    run.stderr?.on('data', (data) => {
+      said += data;
+    });
+    const [[message], [code]] = await Promise.all([once(run, 'message'), once(run, 'close')]);
+    assert.deepEqual([message, code], ['made', 0], said);
+    assert.match(said, /could not be written/);
+    // What is mapped has room on the disk: a write into a hole of it would end the process when that is full.
+    const { blocks, size } = await stat(file);
+    assert.ok(blocks * 512 >= size, `${blocks} blocks for ${size} bytes`);
   });
 
   it('says what is wrong with the choice', async (t) => {

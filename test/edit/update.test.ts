@@ -1,10 +1,14 @@
 import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
 import { mkdir, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, it } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
 import fc from 'fast-check';
 import { TorrentCreate } from '../../src/create/torrent-create.ts';
+import { edit } from '../../src/edit/edit.ts';
 import { type UpdateOptions, update } from '../../src/edit/update.ts';
+import { upgrade } from '../../src/edit/upgrade.ts';
 import { nodeEngine } from '../../src/hash/node.ts';
 import { sortV2 } from '../../src/layout/order.ts';
 import { Torrent } from '../../src/model/torrent.ts';
@@ -125,6 +129,7 @@ describe('update', () => {
     const found = { right: true, changed: ['b'], bytesRead: 50_000 };
     assert.deepEqual(await tell(before), found);
     assert.deepEqual(await tell(read, { since: new Date(Date.now() - 50_000) }), found);
+    assert.deepEqual((await update(edit(before, { comment: 'another' }), root)).changed, ['b']);
     // Nothing tells of the change, and it was said to trust in sizes.
     assert.deepEqual(await tell(read), { right: false, changed: [], bytesRead: 0 });
     assert.deepEqual(await tell(before, { since: null }), { right: false, changed: [], bytesRead: 0 });
@@ -140,6 +145,17 @@ describe('update', () => {
     });
     const { changed } = await update(Torrent.fromBytes((await dated.generate()).bencode()), root);
     assert.deepEqual(changed, ['b']);
+  });
+
+  it('knows files by their times after an upgrade', async (t) => {
+    const root = await temporaryFolder(t);
+    await writeTree(root, { 'a-b': 10, 'a/b': 50_000, c: 20_000 });
+    const v1 = await new TorrentCreate({ pathRoot: root, pieceLength: PIECE }).generate({ version: 'v1' });
+    const { torrent } = await upgrade(v1, root);
+    await delay(20);
+    await writeTree(root, { 'a/b': 'x'.repeat(50_000) });
+    const { changed, bytesRead } = await update(torrent, root);
+    assert.deepEqual([changed, bytesRead], [['a/b'], 50_000]);
   });
 
   it('takes a file that has moved for the same, by its size and time, unless that may be chance', async (t) => {
@@ -194,6 +210,30 @@ describe('update', () => {
       assert.deepEqual((await update(ofMany, one)).torrent.bencode(), ofOne.bencode());
       assert.equal((await update(ofOne, one)).bytesRead, 0);
     }
+  });
+
+  it('knows which pieces of a hybrid are filled, wherever others have put pads and empty files', async (t) => {
+    const root = await temporaryFolder(t);
+    await writeTree(root, { a: 10_000, ae: 0, b: 20_000 });
+    const unpadded = await scratch(root, 'hybrid', { tailPad: false });
+    const { info, ...rest } = unpadded.modelDumpTorrent() as { info: { files: unknown[]; pieces: Uint8Array } };
+    const [a, pad, empty, b] = info.files;
+    // The pad after the empty file, as it stands before b.
+    const other = Torrent.fromDecoded({ ...rest, info: { ...info, files: [a, empty, pad, b] } });
+    // A pad at the end that fills no piece.
+    const lastPiece = createHash('sha1')
+      .update(Buffer.alloc(20_000, 'metainfo').subarray(PIECE))
+      .update(Buffer.alloc(5));
+    const pieces = Buffer.concat([info.pieces.subarray(0, -20), lastPiece.digest()]);
+    const files = [...info.files, { attr: 'p', length: 5, path: ['.pad', '5'] }];
+    const odd = Torrent.fromDecoded({ ...rest, info: { ...info, files, pieces } });
+    const updated = await update(odd, root, { since: null });
+    assert.deepEqual(updated.torrent.bencode(), (await scratch(root, 'hybrid')).bencode());
+    assert.deepEqual([updated.bytesRead, updated.changed], [20_000, ['b']]);
+    await rm(path.join(root, 'b'));
+    const shorter = await update(other, root, { since: null });
+    assert.deepEqual(shorter.torrent.bencode(), (await scratch(root, 'hybrid', { tailPad: false })).bencode());
+    assert.equal(shorter.bytesRead, 10_000);
   });
 
   it('keeps what is not about files, byte for byte, and the flags of files', async (t) => {

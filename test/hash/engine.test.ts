@@ -16,13 +16,13 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
+import { freemem, tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, describe, it } from 'node:test';
 import fc from 'fast-check';
 import type { Engine } from '../../src/hash/engine.ts';
 import { nativeEngine } from '../../src/hash/native.ts';
-import { nodeEngine } from '../../src/hash/node.ts';
+import { nodeEngine, readPlanned } from '../../src/hash/node.ts';
 import { type Digests, type HashPlan, isPad, type PlanFile } from '../../src/hash/plan.ts';
 import { noise, v1Pieces, v2Hashes } from './reference.ts';
 import { watch } from './watch.ts';
@@ -446,3 +446,16 @@ for (const engine of ENGINES) {
     });
   });
 }
+
+describe('readPlanned', () => {
+  it('reads 2 GiB, which Node does not at once', { skip: freemem() < 3 * 2 ** 30 }, async () => {
+    const file = inFolder('huge');
+    writeFileSync(file, 'x');
+    truncateSync(file, 2 ** 31 + 1);
+    const into = Buffer.allocUnsafeSlow(2 ** 31 + 1);
+    for (const at of [0, 1, 2 ** 30, 2 ** 31]) into[at] = 1;
+    await readPlanned(planned('huge', { length: into.length }), into);
+    rmSync(file);
+    assert.deepEqual([into[0], into[1], into[2 ** 30], into[2 ** 31]], [120, 0, 0, 0]);
+  });
+});

@@ -1,10 +1,9 @@
 import { statSync } from 'node:fs';
-import { realpath } from 'node:fs/promises';
 import path from 'node:path';
 import { type Command, Option } from 'commander';
 import type { Progress, WatchOptions } from '../../create/run.ts';
 import { TorrentCreate, type TorrentCreateFields } from '../../create/torrent-create.ts';
-import { fromSystemError, MetainfoError } from '../../errors.ts';
+import { MetainfoError } from '../../errors.ts';
 import { nativeEngine } from '../../hash/native.ts';
 import type { TorrentVersion } from '../../model/discriminator.ts';
 import { exists, outputExists, type Torrent } from '../../model/torrent.ts';
@@ -14,6 +13,7 @@ import { type GlobOptions, globFilter, globOptions } from '../globs.ts';
 import { interruptible } from '../interrupt.ts';
 import {
   type CacheOptions,
+  cacheFolders,
   cacheOf,
   cacheOptions,
   collect,
@@ -24,6 +24,7 @@ import {
   parseThreads,
 } from '../options.ts';
 import { stderr, stdout } from '../output.ts';
+import { realFolder } from '../target.ts';
 
 interface CreateOptions extends CacheOptions, GlobOptions {
   engine: 'native' | 'libtorrent';
@@ -107,15 +108,17 @@ async function create(paths: string[], options: CreateOptions, signal: AbortSign
   if (!options.force && (await exists(target))) throw outputExists(target);
   const folder = await realFolder(target);
   const output = path.join(folder, path.basename(target));
-  const filter = await globFilter(options, roots.pathRoot, [output]);
+  const filter = await globFilter(options, roots.pathRoot, [output, ...cacheFolders(options)]);
   const draft = new TorrentCreate({ ...draftFields(options), ...roots, ...filter });
   const progress = !options.quiet && !options.json;
   // The library writes the bar, and knows nothing of closed terminals.
   if (progress) stderr();
   const started = process.uptime();
+  // For `update`: what is modified from now on may have been read before.
+  const mtime = new Date();
   const { torrent, ...how } = await made(draft, options, { progress, signal });
   const seconds = process.uptime() - started;
-  await torrent.write(target, { force: options.force ?? false });
+  await torrent.write(target, { force: options.force ?? false, mtime });
   report(torrent, { target, seconds, ...how }, options);
 }
 
@@ -169,16 +172,6 @@ function rootAndPaths(paths: readonly string[]): { pathRoot: string; paths?: str
 
 function isBeneath(folder: string, file: string): boolean {
   return file === folder || file.startsWith(folder.endsWith(path.sep) ? folder : folder + path.sep);
-}
-
-/** The folder of the output without links; before the work, so that a missing one is not found after it. */
-async function realFolder(target: string): Promise<string> {
-  const folder = path.dirname(path.resolve(target));
-  try {
-    return await realpath(folder);
-  } catch (error) {
-    throw fromSystemError(error, folder, 'write');
-  }
 }
 
 function outputPath(output: string | undefined, name: string): string {

@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer';
+import { stat } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { type Difference, differences, edit, sameInfo, type TorrentChanges } from '../../edit/edit.ts';
 import { MetainfoError } from '../../errors.ts';
@@ -128,7 +129,9 @@ async function run(files: string[], options: EditOptions): Promise<void> {
   for (const one of all) {
     const inPlace = options.output === undefined;
     const write = !options.dryRun && !(inPlace && one.changed.length === 0);
-    if (write) await one.after.write(one.target, { force: inPlace || (options.force ?? false) });
+    // Its time tells `update` how old its hashes are, and those stay.
+    const { mtime } = await stat(one.file);
+    if (write) await one.after.write(one.target, { force: inPlace || (options.force ?? false), mtime });
     await writeLines(options.json ? [printableJson(toJson(one, options.dryRun ?? false))] : linesOf(one, !inPlace));
   }
 }

@@ -8,6 +8,7 @@ import { type GlobOptions, globFilter, globOptions } from '../globs.ts';
 import { interruptible } from '../interrupt.ts';
 import {
   type CacheOptions,
+  cacheFolders,
   cacheOf,
   cacheOptions,
   contextOf,
@@ -70,10 +71,12 @@ async function run(file: string, folder: string, options: UpdateOptions, signal:
   if (!options.dryRun) await requireFree(target, options);
   const pathRoot = path.resolve(folder);
   const { pieceLength, memoryLimit } = options;
+  // What is modified from now on may have been read before.
+  const mtime = new Date();
   const progress = !options.quiet && !options.json;
   if (progress) stderr();
   const result = await update(torrent, pathRoot, {
-    ...(await globFilter(options, pathRoot, [path.resolve(file), path.resolve(target)])),
+    ...(await globFilter(options, pathRoot, [path.resolve(file), path.resolve(target), ...cacheFolders(options)])),
     since: options.since ?? (await writtenAt(file, torrent)),
     pieceLength: pieceLength === 'auto' ? null : pieceLength,
     threads: options.threads ?? null,
@@ -86,14 +89,14 @@ async function run(file: string, folder: string, options: UpdateOptions, signal:
   const isChanged = Buffer.compare(result.torrent.bencode(), torrent.bencode()) !== 0;
   const inPlace = options.output === undefined;
   if (!options.dryRun && (isChanged || !inPlace))
-    await result.torrent.write(target, { force: inPlace || (options.force ?? false) });
+    await result.torrent.write(target, { force: inPlace || (options.force ?? false), mtime });
   if (options.quiet && !options.json) return;
   await writeLines(
     options.json ? [printableJson(toJson(result, target))] : linesOf(result, inPlace ? file : target, isChanged),
   );
 }
 
-/** The earlier of its creation date and the time of its file: it may have been edited since. */
+/** The earlier of its creation date and the time of its file, which `edit` keeps. */
 async function writtenAt(file: string, { creationDate }: Torrent): Promise<Date> {
   const { mtime } = await stat(file);
   return creationDate !== null && creationDate < mtime ? creationDate : mtime;

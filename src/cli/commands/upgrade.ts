@@ -44,11 +44,13 @@ async function run(file: string, folder: string, options: UpgradeOptions, signal
   const v1 = await Torrent.read(file, { context });
   const target = await targetOf(file, options.output);
   await requireFree(target, options);
+  // What is modified from now on may have been read before.
+  const mtime = new Date();
   const progress = !options.quiet && !options.json;
   if (progress) stderr();
   const { memoryLimit, threads = null } = options;
   const { torrent, bytesRead } = await upgrade(v1, folder, { context, threads, memoryLimit, progress, signal });
-  await torrent.write(target, { force: options.output === undefined || (options.force ?? false) });
+  await torrent.write(target, { force: options.output === undefined || (options.force ?? false), mtime });
   if (options.quiet && !options.json) return;
   const infohash = { v1: torrent.infohashV1, v2: torrent.infohashV2 };
   const lines = [
