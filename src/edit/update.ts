@@ -101,8 +101,8 @@ interface OldFile {
   file: TorrentFile;
   /** Of the remembered times; NaN for none. */
   mtimeMs: number;
-  /** v1: of its pieces the first, and whether the last is filled; null where there are none that are its own. */
-  v1: { first: number; isPadded: boolean } | null;
+  /** v1: of its pieces the first, and the bytes of pads in the last; null where there are none that are its own. */
+  v1: { first: number; padding: number } | null;
 }
 
 /** What a torrent tells of files that are there. */
@@ -205,9 +205,9 @@ class KnownFiles {
     const tree = this.#treeOf(file, pieceLength);
     if (kind === 'v2' || !tree) return tree && { ...tree, pieces: new Uint8Array() };
     const { info } = this.#torrent;
-    const isFilled = file.length % pieceLength === 0 || v1?.isPadded === isPadded;
-    if (info.pieceLength !== pieceLength || !v1 || !isFilled) return null;
     const count = Math.ceil(file.length / pieceLength);
+    const padding = isPadded ? count * pieceLength - file.length : 0;
+    if (info.pieceLength !== pieceLength || v1?.padding !== padding) return null;
     const { bytes } = (info as InfoDictV1).pieces;
     return { ...tree, pieces: bytes.subarray(v1.first * 20, (v1.first + count) * 20) };
   }
@@ -248,19 +248,22 @@ function v1PiecesOf({ info, torrentVersion }: Torrent): V1Places {
   const { files, pieceLength } = info as InfoDictV1;
   if (torrentVersion !== 'hybrid') return { places, tailPad: true };
   if (!files) {
-    places.set(info.name, { first: 0, isPadded: false });
+    places.set(info.name, { first: 0, padding: 0 });
     return { places, tailPad: true };
   }
   if (firstUnaligned(files, pieceLength) >= 0) return { places, tailPad: true };
   let start = 0;
   let end = 0;
-  for (const [index, file] of files.entries()) {
+  /** Of the last file with content: libtorrent may put empty ones between it and its pad. */
+  let last: OldFile['v1'] = null;
+  for (const file of files) {
     const { length, path } = file;
     if (!isPadFile(file)) {
-      const next = files[index + 1];
-      places.set(path.join('/'), { first: start / pieceLength, isPadded: next !== undefined && isPadFile(next) });
+      const place = { first: start / pieceLength, padding: 0 };
+      places.set(path.join('/'), place);
+      if (length > 0) last = place;
       end = start + length;
-    }
+    } else if (last) last.padding += length;
     start += length;
   }
   // A file alone has none, whatever was asked for.
