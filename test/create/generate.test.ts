@@ -9,7 +9,7 @@ import { TorrentCreate } from '../../src/create/torrent-create.ts';
 import { nativeEngine } from '../../src/hash/native.ts';
 import { nodeEngine } from '../../src/hash/node.ts';
 import { compareV1, compareV2 } from '../../src/layout/order.ts';
-import { libtorrentMissing, missing } from '../support/external.ts';
+import { client, libtorrentMissing, missing } from '../support/external.ts';
 import { type Tree, tree, writeGenerated } from '../support/generated.ts';
 import { LibtorrentOracle } from '../support/libtorrent.ts';
 
@@ -103,7 +103,7 @@ describe('generate', () => {
   });
 
   describe('is read by other clients', () => {
-    const transmission = process.env['METAINFO_TRANSMISSION_SHOW'] ?? 'transmission-show';
+    const transmission = client('transmission-show');
     const transmissionMissing = missing('transmission-show', transmission, ['--version']);
     // Those before 4.0 cannot parse any hybrid torrent (transmission issue 1339).
     const tooOld = missing('transmission-show 4', 'sh', [
@@ -111,7 +111,7 @@ describe('generate', () => {
       '"$0" --version 2>&1 | grep -qE "show [4-9]"',
       transmission,
     ]);
-    const aria2Missing = missing('aria2c', 'aria2c', ['--version']);
+    const aria2Missing = missing('aria2c', client('aria2c'), ['--version']);
     const given: Tree = {
       single: false,
       pieceLength: 32 * KIB,
@@ -142,7 +142,7 @@ describe('generate', () => {
 
       it(`aria2c -S reads ${version}`, { skip: aria2Missing }, async () => {
         const { output, infohash, names } = await written(version);
-        const text = execFileSync('aria2c', ['-S', output], { encoding: 'utf8' });
+        const text = execFileSync(client('aria2c'), ['-S', output], { encoding: 'utf8' });
         // aria2 1.36 hashes what it re-encodes, without the empty keys of a file tree: its infohash of any hybrid torrent
         // is wrong, libtorrent's own too.
         if (version === 'v1') assert.ok(text.includes(`Info Hash: ${infohash}`), text);

@@ -12,6 +12,7 @@ import { upgrade } from '../../src/edit/upgrade.ts';
 import { nodeEngine } from '../../src/hash/node.ts';
 import { sortV2 } from '../../src/layout/order.ts';
 import { Torrent } from '../../src/model/torrent.ts';
+import { verify } from '../../src/verify/verify.ts';
 import { content, file, tree, withoutConflicts } from '../support/generated.ts';
 import { temporaryFolder, writeTree } from '../support/tree.ts';
 
@@ -198,6 +199,24 @@ describe('update', () => {
     const { bytesRead, torrent } = await update(one, root);
     assert.equal(bytesRead, 60_000);
     assert.deepEqual(torrent.bencode(), (await scratch(root, 'v2')).bencode());
+  });
+
+  it('sees the pad of a file behind empty ones, where libtorrent may put it', async (t) => {
+    const root = await temporaryFolder(t);
+    await writeTree(root, { a: 20_000, b: 0, c: 30_000, d: 5 });
+    const own = Buffer.from((await scratch(root, 'hybrid', { tailPad: false })).bencode()).toString('latin1');
+    const moved = own.replace(/(d4:attr1:p6:lengthi12768e4:pathl4:\.pad5:12768ee)(d6:lengthi0e4:pathl1:bee)/, '$2$1');
+    assert.notEqual(moved, own);
+    const before = Torrent.fromBytes(Buffer.from(moved, 'latin1'));
+    await rm(path.join(root, 'd'));
+    // What is last now has no pad any more: it is hashed again. Its place in the list says nothing of `a`, which has.
+    const { changed } = await update(before, root);
+    assert.deepEqual(changed, ['c']);
+    await rm(path.join(root, 'c'));
+    const last = await update(before, root);
+    assert.deepEqual(last.changed, ['a']);
+    const report = await verify(last.torrent, root);
+    assert.deepEqual([report.ok, report.extraFiles], [true, []]);
   });
 
   it('makes one file of a folder and a folder of one file', async (t) => {

@@ -1,4 +1,5 @@
 import { spawnSync } from 'node:child_process';
+import path from 'node:path';
 
 /**
  * Whether a real part that a test needs is installed. In CI it must be: there a missing part fails the test instead of
@@ -9,6 +10,12 @@ export function missing(name: string, command: string, args: readonly string[]):
   const works = !error && status === 0;
   if (!works && process.env['CI']) throw new Error(`${name} is not installed, and tests are not skipped in CI`);
   return works ? false : `${name} is not installed`;
+}
+
+/** A BitTorrent program: of the folder METAINFO_CLIENTS, which `.ci/clients` makes, or of this system. */
+export function client(name: string): string {
+  const folder = process.env['METAINFO_CLIENTS'];
+  return folder ? path.join(folder, name) : name;
 }
 
 /** Debian's Python, whatever comes first on PATH: it is the one that has python3-libtorrent. */

@@ -2,10 +2,13 @@
 
 Request: {"root": parent folder, "name": torrent name, "files": [[path from root, size], ...], "pieceLength": n,
           "kind": "v1" | "v2" | "hybrid"}
-or {"load": path of a torrent file}, or {"hints": path of a torrent file}, or {"magnet": path of a torrent file}, or {"parseMagnet": link}.
+or {"load": path of a torrent file}, or {"hints": path of a torrent file}, or {"magnet": path of a torrent file}, or {"parseMagnet": link}
+or {"make": path of the content, "output": path of the torrent file, "pieceLength": n, "kind": ..., "flags": [name, ...]},
+which takes what is on disk as libtorrent itself does, or {"version": true}.
 Answer: {"v1": hex or null, "v2": hex or null}, for magnets more, or {"error": text}.
 """
 import json
+import os
 import sys
 
 import libtorrent as lt
@@ -30,6 +33,20 @@ def create(request):
     creator = lt.create_torrent(storage, request["pieceLength"], FLAGS[request["kind"]])
     lt.set_piece_hashes(creator, request["root"])
     return answer(lt.torrent_info(lt.bencode(creator.generate())))
+
+
+def make(request):
+    flags = FLAGS[request["kind"]]
+    for name in request["flags"]:
+        flags |= getattr(lt.create_torrent, name)
+    storage = lt.file_storage()
+    lt.add_files(storage, request["make"], flags=flags)
+    creator = lt.create_torrent(storage, request["pieceLength"], flags)
+    creator.add_tracker("udp://a.example/x")
+    lt.set_piece_hashes(creator, os.path.dirname(request["make"]))
+    with open(request["output"], "wb") as file:
+        file.write(lt.bencode(creator.generate()))
+    return answer(lt.torrent_info(request["output"]))
 
 
 def hints(info):
@@ -59,6 +76,10 @@ def magnet(link):
 
 
 def work(request):
+    if "version" in request:
+        return {"version": lt.__version__}
+    if "make" in request:
+        return make(request)
     if "load" in request:
         return answer(lt.torrent_info(request["load"]))
     if "hints" in request:

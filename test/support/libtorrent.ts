@@ -45,6 +45,16 @@ export interface CreateRequest {
   kind: 'v1' | 'v2' | 'hybrid';
 }
 
+export interface MakeRequest {
+  /** The file or folder, and where its torrent goes; absolute. */
+  make: string;
+  output: string;
+  pieceLength: number;
+  kind: 'v1' | 'v2' | 'hybrid';
+  /** Flags of `create_torrent`, by name. */
+  flags: readonly string[];
+}
+
 /** libtorrent in a process of its own; see libtorrent-oracle.py. */
 export class LibtorrentOracle {
   readonly #process: ChildProcess;
@@ -59,6 +69,15 @@ export class LibtorrentOracle {
 
   create(request: CreateRequest): Promise<OracleAnswer> {
     return this.#ask(request);
+  }
+
+  /** Writes a torrent of what is on disk, as libtorrent finds and orders it. */
+  make(request: MakeRequest): Promise<OracleAnswer> {
+    return this.#ask(request);
+  }
+
+  async version(): Promise<string> {
+    return (await this.#ask<{ version: string }>({ version: true })).version;
   }
 
   load(file: string): Promise<OracleAnswer> {

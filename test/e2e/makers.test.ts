@@ -1,0 +1,349 @@
+// Torrents that other programs make, here and now, of what is on disk: they are read without an error or a warning, and
+// what they say is what is there. And what we make of them is still good to libtorrent.
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { mkdtemp, readFile, rm, symlink, utimes, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { after, before, describe, it, type TestContext } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { edit } from '../../src/edit/edit.ts';
+import { update } from '../../src/edit/update.ts';
+import { upgrade } from '../../src/edit/upgrade.ts';
+import type { Issue, ValidationError } from '../../src/errors.ts';
+import { Torrent } from '../../src/model/torrent.ts';
+import { verify } from '../../src/verify/verify.ts';
+import { client, libtorrentMissing, missing } from '../support/external.ts';
+import { writeGenerated } from '../support/generated.ts';
+import { type Tried, tried } from '../support/interop.ts';
+import { LibtorrentOracle } from '../support/libtorrent.ts';
+import { qbittorrentMissing, startQbittorrent } from '../support/qbittorrent.ts';
+import { until } from '../support/timing.ts';
+
+type Kind = Tried['kind'];
+const KINDS: readonly Kind[] = ['v1', 'v2', 'hybrid'];
+const KIB = 1024;
+/** The least that mktorrent can be told. */
+const PIECE = 32 * KIB;
+const TRACKER = 'http://a.example/announce';
+const LIMIT_MS = 120_000;
+
+const SIZES: Readonly<Record<string, number>> = {
+  empty: 0,
+  'one byte': 1,
+  'exactly a piece': PIECE,
+  'a piece and one': PIECE + 1,
+  'nested/deep/er/empty': 0,
+  // Of equal content, and so of one root.
+  'nested/deep/er/équal': 70_000,
+  equal: 70_000,
+  // Names whose orders differ: by component or joined, by UTF-16 or UTF-8, by case, by number.
+  'a/x': 70_001,
+  'a-b/x': 5,
+  'a.txt': 16 * KIB,
+  A: 3 * KIB,
+  10: 1,
+  9: 2,
+  '\u{1f600}': 2 * PIECE - 1,
+  '\uffee': 9,
+  // One name, composed and decomposed.
+  é: 300_001,
+  'e\u0301': 7,
+  // Names that other systems cannot have.
+  ' led by a space': 11,
+  'dot.': 12,
+  CON: 13,
+  'back\\slash': 14,
+  '?*:|<>"': 15,
+  'tab\tnew\nline': 16,
+};
+const FILES = Object.entries(SIZES).map(([name, size]) => ({ path: name, size, seed: 0 }));
+const ADDED = { path: 'nested/added', size: PIECE + 5, seed: 1 };
+/** What a torrent is made of. */
+interface Content {
+  name: string;
+  path: string;
+  /** Path with `/` and size, sorted. */
+  files: [path: string, size: number][];
+}
+
+/** What a program says that it made; null where it does not say. */
+type Infohashes = { v1: string | null; v2: string | null } | null;
+
+/** A program that is ready to make torrents. */
+interface Maker {
+  version: string;
+  make(kind: Kind, content: string, output: string): Promise<Infohashes>;
+}
+
+/** Runs a program to its end; what it printed. */
+async function run(program: string, args: readonly string[]): Promise<string> {
+  const env = { ...process.env, LC_ALL: 'C.UTF-8' };
+  const { stdout, stderr } = await promisify(execFile)(program, args, {
+    env,
+    timeout: LIMIT_MS,
+    killSignal: 'SIGKILL',
+  });
+  return `${stdout}\n${stderr}`;
+}
+
+function matchIn(text: string, pattern: RegExp): string {
+  const [, match] = pattern.exec(text) ?? [];
+  assert.ok(match, `${pattern} is not in ${text}`);
+  return match;
+}
+
+const mktorrent = async (): Promise<Maker> => ({
+  version: matchIn(await run(client('mktorrent'), ['-h']), /mktorrent (\S+)/),
+  async make(_, content, output) {
+    await run(client('mktorrent'), ['-l', String(Math.log2(PIECE)), '-a', TRACKER, '-o', output, content]);
+    return null;
+  },
+});
+
+const buildtorrent = async (): Promise<Maker> => ({
+  version: matchIn(await run(client('buildtorrent'), ['-V']), /buildtorrent (\S+)/),
+  async make(_, content, output) {
+    // With the key `md5sum` in each file.
+    await run(client('buildtorrent'), ['-q', '-m', '-l', String(PIECE), '-a', TRACKER, content, output]);
+    return null;
+  },
+});
+
+const transmission = async (): Promise<Maker> => ({
+  version: matchIn(await run(client('transmission-create'), ['--version']), /transmission-create (\S+)/),
+  async make(_, content, output) {
+    await run(client('transmission-create'), ['-s', String(PIECE / KIB), '-t', TRACKER, '-o', output, content]);
+    const shown = await run(client('transmission-show'), [output]);
+    return { v1: matchIn(shown, /Hash(?: v1)?: ([0-9a-f]{40})\n/), v2: null };
+  },
+});
+
+/** Its package exports neither its command nor its version. */
+const CREATE_TORRENT = fileURLToPath(new URL('../../node_modules/create-torrent', import.meta.url));
+
+const createTorrent = async (): Promise<Maker> => ({
+  version: (JSON.parse(await readFile(`${CREATE_TORRENT}/package.json`, 'utf8')) as { version: string }).version,
+  async make(_, content, output) {
+    const args = [`${CREATE_TORRENT}/bin/cmd.js`, content, '-o', output, '--pieceLength', String(PIECE)];
+    await run(process.execPath, [...args, '--announce', TRACKER]);
+    return null;
+  },
+});
+
+async function qbittorrent(t: TestContext): Promise<Maker> {
+  const { version, get, post } = await startQbittorrent(t);
+  type Task = { taskID: string; status: string; errorMessage?: string };
+  type Added = { infohash_v1: string; infohash_v2: string };
+  const added = async () => (await (await get('torrents/info')).json()) as Added[];
+  return {
+    version,
+    async make(format, content, output) {
+      const before = await added();
+      // To seed it is to add it, and of what was added the web API tells the infohashes.
+      const task = { sourcePath: content, format, pieceSize: String(PIECE), trackers: TRACKER, startSeeding: 'true' };
+      const { taskID } = (await (await post('torrentcreator/addTask', task)).json()) as Task;
+      await until(
+        () => 'the torrent that qBittorrent makes',
+        async () => {
+          const [now] = (await (await get('torrentcreator/status', { taskID })).json()) as Task[];
+          assert.notEqual(now?.status, 'Failed', now?.errorMessage);
+          return now?.status === 'Finished' || null;
+        },
+      );
+      const made = await get('torrentcreator/torrentFile', { taskID });
+      await writeFile(output, Buffer.from(await made.arrayBuffer()));
+      const isNew = (one: Added) =>
+        before.every((old) => old.infohash_v1 !== one.infohash_v1 || old.infohash_v2 !== one.infohash_v2);
+      const own = await until(
+        () => 'the torrent that qBittorrent seeds',
+        async () => (await added()).find(isNew) ?? null,
+      );
+      return { v1: own.infohash_v1 || null, v2: own.infohash_v2 || null };
+    },
+  };
+}
+
+const needs = (program: string, option: string) => missing(program, client(program), [option]);
+
+const MAKERS = [
+  { name: 'mktorrent', kinds: ['v1'], start: mktorrent, skip: needs('mktorrent', '-h') },
+  { name: 'buildtorrent', kinds: ['v1'], start: buildtorrent, skip: needs('buildtorrent', '-V') },
+  {
+    name: 'Transmission',
+    kinds: ['v1'],
+    start: transmission,
+    skip: needs('transmission-create', '--version') || needs('transmission-show', '--version'),
+  },
+  { name: 'create-torrent', kinds: ['v1'], start: createTorrent, skip: false },
+  { name: 'qBittorrent', kinds: KINDS, start: qbittorrent, skip: qbittorrentMissing() },
+] as const;
+
+/** How libtorrent can be told to do otherwise than it does by itself. */
+const OPTIONS: readonly { flag: string; kinds: readonly Kind[] }[] = [
+  // Pads in v1 too, and none after the last file.
+  { flag: 'canonical_files', kinds: ['v1'] },
+  { flag: 'canonical_files_no_tail_padding', kinds: ['v1', 'hybrid'] },
+  { flag: 'modification_time', kinds: KINDS },
+];
+
+describe('torrents made by others', () => {
+  const noLibtorrent = libtorrentMissing();
+  let base = '';
+  let oracle: LibtorrentOracle;
+  let count = 0;
+
+  before(async () => {
+    base = await mkdtemp(path.join(tmpdir(), 'metainfo-makers-'));
+    if (!noLibtorrent) oracle = new LibtorrentOracle();
+  });
+  after(async () => {
+    await oracle?.close();
+    await rm(base, { recursive: true, force: true });
+  });
+
+  const newPath = (ending: string) => {
+    count += 1;
+    return path.join(base, `${count}${ending}`);
+  };
+
+  /** Older than any torrent, so that `update` has no need to read it. */
+  async function write(root: string, files: typeof FILES): Promise<Content> {
+    await writeGenerated(root, { single: false, pieceLength: PIECE, files });
+    for (const one of files) await utimes(path.join(root, one.path), 1e9, 1e9);
+    return { name: 'folder', path: root, files: listOf(files.map((one) => [one.path, one.size])) };
+  }
+
+  const folder = (files = FILES) => write(path.join(newPath(''), 'hard ünd schön'), files);
+
+  async function singleFile(): Promise<Content> {
+    const [name, size] = ['a film\u{1f600}.mkv', 3 * PIECE + 1];
+    const { path: root, files } = await write(newPath(''), [{ path: name, size, seed: 0 }]);
+    return { name: 'file', path: path.join(root, name), files };
+  }
+
+  /** Reads it, and holds it against its maker, libtorrent, and what is on disk. */
+  async function check(file: string, kind: Kind, content: Content, said: Infohashes): Promise<Torrent> {
+    const torrent = await Torrent.read(file);
+    assert.equal(torrent.torrentVersion, kind);
+    assert.deepEqual(torrent.warnings, []);
+    if (said) assert.deepEqual([torrent.infohashV1, torrent.infohashV2], [said.v1, said.v2], 'as its maker says');
+    await agree(torrent, file, content);
+
+    const written = newPath('.torrent');
+    await torrent.write(written);
+    assert.deepEqual(await readFile(written), await readFile(file), 'written back');
+    return torrent;
+  }
+
+  /** Whether a torrent is what libtorrent reads from its file, and what is on disk. */
+  async function agree(torrent: Torrent, file: string, content: Content): Promise<void> {
+    const { v1, v2 } = await oracle.load(file);
+    assert.deepEqual([torrent.infohashV1, torrent.infohashV2], [v1, v2], 'as libtorrent reads it');
+    assert.deepEqual(listOf(torrent.files.map((one) => [one.path, one.length])), content.files);
+    const { ok, badPieces, extraFiles } = await verify(torrent, content.path);
+    assert.deepEqual({ ok, badPieces, extraFiles }, { ok: true, badPieces: [], extraFiles: [] });
+  }
+
+  async function agreeOnceWritten(torrent: Torrent, content: Content): Promise<void> {
+    assert.deepEqual(torrent.warnings, []);
+    const file = newPath('.torrent');
+    await torrent.write(file);
+    await agree(torrent, file, content);
+  }
+
+  /** What we make of it: with other trackers, as a hybrid, with one more file. */
+  async function change(torrent: Torrent, content: Content): Promise<void> {
+    const { infohashV1, infohashV2 } = torrent;
+    const changes = { addTrackers: ['udp://b.example/x'], comment: 'a cömment' };
+    const edited = edit(torrent, changes, { keepInfohash: true });
+    assert.deepEqual([edited.infohashV1, edited.infohashV2], [infohashV1, infohashV2]);
+    assert.deepEqual([edited.comment, edited.flatTrackers.at(-1)], [changes.comment, ...changes.addTrackers]);
+    await agreeOnceWritten(edited, content);
+
+    if (torrent.torrentVersion === 'v1') {
+      const { torrent: upgraded, bytesRead } = await upgrade(torrent, content.path);
+      assert.deepEqual([upgraded.torrentVersion, bytesRead], ['hybrid', torrent.totalSize]);
+      await agreeOnceWritten(upgraded, content);
+    } else if (content.name === 'folder') {
+      const grown = await folder([...FILES, ADDED]);
+      const { torrent: updated, ...rest } = await update(torrent, grown.path);
+      const expected = { bytesRead: ADDED.size, added: [ADDED.path], changed: [], removed: [], renamed: [] };
+      assert.deepEqual(rest, expected);
+      await agreeOnceWritten(updated, grown);
+    }
+  }
+
+  /** Of a folder and of a single file, all kinds that a program can make. */
+  async function tryAll(t: TestContext, name: string, kinds: readonly Kind[], { version, make }: Maker): Promise<void> {
+    for (const kind of kinds) {
+      await t.test(kind, async () => {
+        for (const content of [await folder(), await singleFile()]) {
+          const file = newPath('.torrent');
+          const said = await make(kind, content.path, file);
+          await change(await check(file, kind, content, said), content);
+        }
+        tried({ client: name, version, kind, what: 'torrents made by it are read and verified' });
+      });
+    }
+  }
+
+  for (const { name, kinds, start, skip } of MAKERS) {
+    it(`${name}'s`, { skip: noLibtorrent || skip, timeout: LIMIT_MS }, async (t) => {
+      await tryAll(t, name, kinds, await start(t));
+    });
+  }
+
+  const withLibtorrent = (kind: Kind, content: string, output: string, flags: readonly string[] = []) =>
+    oracle.make({ make: content, output, kind, pieceLength: PIECE, flags });
+
+  it("libtorrent's", { skip: noLibtorrent, timeout: LIMIT_MS }, async (t) => {
+    await tryAll(t, 'libtorrent', KINDS, { version: await oracle.version(), make: withLibtorrent });
+  });
+
+  for (const { flag, kinds } of OPTIONS) {
+    for (const kind of kinds) {
+      it(`libtorrent's ${kind} with ${flag}`, { skip: noLibtorrent, timeout: LIMIT_MS }, async () => {
+        const content = await folder();
+        const [plain, file] = [newPath('.torrent'), newPath('.torrent')];
+        const said = await withLibtorrent(kind, content.path, file, [flag]);
+        const { v1, v2 } = await withLibtorrent(kind, content.path, plain);
+        assert.notDeepEqual([said.v1, said.v2], [v1, v2], 'the flag makes no difference');
+        await change(await check(file, kind, content, said), content);
+      });
+    }
+  }
+
+  for (const kind of KINDS) {
+    it(`libtorrent's ${kind} with symbolic links`, { skip: noLibtorrent, timeout: LIMIT_MS }, async () => {
+      const content = await folder();
+      await symlink('a.txt', path.join(content.path, 'link'));
+      // It has no bytes of its own.
+      content.files = listOf([...content.files, ['link', 0]]);
+      const file = newPath('.torrent');
+      const said = await withLibtorrent(kind, content.path, file, ['symlinks']);
+      const torrent = await check(file, kind, content, said);
+      assert.match(torrent.files.find((one) => one.path === 'link')?.attr ?? '', /l/);
+      if (kind === 'v1') await change(torrent, content);
+
+      // It writes down the text of the link, where BEP 47 wants a path from the torrent's root: so up may be out.
+      await symlink('../a.txt', path.join(content.path, 'nested/up'));
+      const upwards = newPath('.torrent');
+      await withLibtorrent(kind, content.path, upwards, ['symlinks']);
+      await assert.rejects(Torrent.read(upwards), ({ issues }: ValidationError) => codesOf(issues) === 'unsafe_path');
+      const forgiven = await Torrent.read(upwards, { context: { profile: 'compat' } });
+      assert.equal(codesOf(forgiven.warnings), 'unsafe_path');
+      assert.equal((await verify(forgiven, content.path)).ok, true);
+    });
+  }
+});
+
+/** Each once. */
+function codesOf(issues: readonly Issue[]): string {
+  return [...new Set(issues.map(({ code }) => code))].join();
+}
+
+function listOf(files: [path: string, size: number][]): [path: string, size: number][] {
+  return files.toSorted(([a], [b]) => (a < b ? -1 : 1));
+}
