@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
+import path from 'node:path';
 import { describe, it } from 'node:test';
 import {
   assertWhole,
@@ -39,6 +41,7 @@ describe('torrents of ours are downloaded from a libtorrent seed', {
       const peer = await start(scope, shared.file, folder);
       await feed(seed, [peer]);
       await assertWhole(shared, folder);
+      assert.equal(existsSync(path.join(folder, 'content/.pad')), kind === 'hybrid' && name !== 'libtorrent');
       tried({ client: seed.client, version: seed.version, kind, what: 'checks the files and seeds them' });
       tried({ client: peer.client, version: peer.version, kind, what: 'downloads from libtorrent' });
     });

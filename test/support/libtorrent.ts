@@ -68,7 +68,8 @@ export class LibtorrentProcess {
   }
 
   protected async answer<T>(): Promise<T> {
-    const { value } = await this.#lines.next();
+    const { value, done } = await this.#lines.next();
+    if (done) throw new Error('libtorrent: the process ended');
     const answer = JSON.parse(value as string) as T & { error?: string };
     if (answer.error) throw new Error(`libtorrent: ${answer.error}`);
     return answer;
