@@ -112,6 +112,13 @@ describe('generate', () => {
       transmission,
     ]);
     const aria2Missing = missing('aria2c', client('aria2c'), ['--version']);
+    // 1.36 hashes what it re-encodes, without the empty keys of a file tree: its infohash of any hybrid torrent is wrong,
+    // libtorrent's own too.
+    const aria2TooOld = missing('aria2c 1.37', 'sh', [
+      '-c',
+      '"$0" --version | grep -qE "version (1\\.(3[7-9]|[4-9])|[2-9])"',
+      client('aria2c'),
+    ]);
     const given: Tree = {
       single: false,
       pieceLength: 32 * KIB,
@@ -140,12 +147,10 @@ describe('generate', () => {
         for (const one of names) assert.ok(text.includes(`content/${one} (`), one);
       });
 
-      it(`aria2c -S reads ${version}`, { skip: aria2Missing }, async () => {
+      it(`aria2c -S reads ${version}`, { skip: version === 'hybrid' ? aria2TooOld : aria2Missing }, async () => {
         const { output, infohash, names } = await written(version);
         const text = execFileSync(client('aria2c'), ['-S', output], { encoding: 'utf8' });
-        // aria2 1.36 hashes what it re-encodes, without the empty keys of a file tree: its infohash of any hybrid torrent
-        // is wrong, libtorrent's own too.
-        if (version === 'v1') assert.ok(text.includes(`Info Hash: ${infohash}`), text);
+        assert.ok(text.includes(`Info Hash: ${infohash}`), text);
         for (const one of names) assert.ok(text.includes(`content/${one}\n`), one);
       });
     }

@@ -14,12 +14,12 @@ import { upgrade } from '../../src/edit/upgrade.ts';
 import type { Issue, ValidationError } from '../../src/errors.ts';
 import { Torrent } from '../../src/model/torrent.ts';
 import { verify } from '../../src/verify/verify.ts';
+import { scopeOf, until } from '../support/clients.ts';
 import { client, libtorrentMissing, missing } from '../support/external.ts';
 import { writeGenerated } from '../support/generated.ts';
 import { type Tried, tried } from '../support/interop.ts';
 import { LibtorrentOracle } from '../support/libtorrent.ts';
-import { qbittorrentMissing, startQbittorrent } from '../support/qbittorrent.ts';
-import { until } from '../support/timing.ts';
+import { QBittorrent, qbittorrentMissing } from '../support/qbittorrent.ts';
 
 type Kind = Tried['kind'];
 const KINDS: readonly Kind[] = ['v1', 'v2', 'hybrid'];
@@ -133,34 +133,35 @@ const createTorrent = async (): Promise<Maker> => ({
 });
 
 async function qbittorrent(t: TestContext): Promise<Maker> {
-  const { version, get, post } = await startQbittorrent(t);
+  const program = await QBittorrent.start(scopeOf(t));
   type Task = { taskID: string; status: string; errorMessage?: string };
   type Added = { infohash_v1: string; infohash_v2: string };
-  const added = async () => (await (await get('torrents/info')).json()) as Added[];
+  const added = async () => (await (await program.get('torrents/info')).json()) as Added[];
   return {
-    version,
+    version: await program.version(),
     async make(format, content, output) {
       const before = await added();
       // To seed it is to add it, and of what was added the web API tells the infohashes.
       const task = { sourcePath: content, format, pieceSize: String(PIECE), trackers: TRACKER, startSeeding: 'true' };
-      const { taskID } = (await (await post('torrentcreator/addTask', task)).json()) as Task;
-      await until(
-        () => 'the torrent that qBittorrent makes',
-        async () => {
-          const [now] = (await (await get('torrentcreator/status', { taskID })).json()) as Task[];
-          assert.notEqual(now?.status, 'Failed', now?.errorMessage);
-          return now?.status === 'Finished' || null;
-        },
-      );
-      const made = await get('torrentcreator/torrentFile', { taskID });
+      const { taskID } = (await (await program.post('torrentcreator/addTask', task)).json()) as Task;
+      const isMade = async () => {
+        const [now] = (await (await program.get('torrentcreator/status', { taskID })).json()) as Task[];
+        assert.notEqual(now?.status, 'Failed', now?.errorMessage);
+        return now?.status === 'Finished';
+      };
+      await until('the torrent that qBittorrent makes', isMade, () => program.log());
+      const made = await program.get('torrentcreator/torrentFile', { taskID });
       await writeFile(output, Buffer.from(await made.arrayBuffer()));
+      let own: Added | undefined;
       const isNew = (one: Added) =>
         before.every((old) => old.infohash_v1 !== one.infohash_v1 || old.infohash_v2 !== one.infohash_v2);
-      const own = await until(
-        () => 'the torrent that qBittorrent seeds',
-        async () => (await added()).find(isNew) ?? null,
-      );
-      return { v1: own.infohash_v1 || null, v2: own.infohash_v2 || null };
+      const isSeeded = async () => {
+        own = (await added()).find(isNew);
+        return own !== undefined;
+      };
+      await until('the torrent that qBittorrent seeds', isSeeded, () => program.log());
+      const { infohash_v1, infohash_v2 } = own as unknown as Added;
+      return { v1: infohash_v1 || null, v2: infohash_v2 || null };
     },
   };
 }

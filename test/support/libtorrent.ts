@@ -55,46 +55,16 @@ export interface MakeRequest {
   flags: readonly string[];
 }
 
-/** libtorrent in a process of its own; see libtorrent-oracle.py. */
-export class LibtorrentOracle {
+/** libtorrent in a process of its own, which answers a request a line. */
+export class LibtorrentProcess {
   readonly #process: ChildProcess;
   readonly #lines: AsyncIterator<string>;
 
-  constructor() {
-    const script = fileURLToPath(new URL('libtorrent-oracle.py', import.meta.url));
+  constructor(name: string) {
+    const script = fileURLToPath(new URL(name, import.meta.url));
     // -W ignore: the binding's deprecation notices are not ours.
     this.#process = spawn(PYTHON, ['-W', 'ignore', script], { stdio: ['pipe', 'pipe', 'inherit'] });
     this.#lines = createInterface({ input: this.#process.stdout as NodeJS.ReadableStream })[Symbol.asyncIterator]();
-  }
-
-  create(request: CreateRequest): Promise<OracleAnswer> {
-    return this.#ask(request);
-  }
-
-  /** Writes a torrent of what is on disk, as libtorrent finds and orders it. */
-  make(request: MakeRequest): Promise<OracleAnswer> {
-    return this.#ask(request);
-  }
-
-  async version(): Promise<string> {
-    return (await this.#ask<{ version: string }>({ version: true })).version;
-  }
-
-  load(file: string): Promise<OracleAnswer> {
-    return this.#ask({ load: file });
-  }
-
-  hints(file: string): Promise<HintsAnswer> {
-    return this.#ask({ hints: file });
-  }
-
-  /** The link that it makes of a torrent file, as it reads it. */
-  magnet(file: string): Promise<MagnetAnswer> {
-    return this.#ask({ magnet: file });
-  }
-
-  parseMagnet(link: string): Promise<MagnetAnswer> {
-    return this.#ask({ parseMagnet: link });
   }
 
   async close(): Promise<void> {
@@ -102,11 +72,59 @@ export class LibtorrentOracle {
     await once(this.#process, 'exit');
   }
 
-  async #ask<T>(request: object): Promise<T> {
+  protected ask<T>(request: object): Promise<T> {
     (this.#process.stdin as Writable).write(`${JSON.stringify(request)}\n`);
-    const { value } = await this.#lines.next();
+    return this.answer();
+  }
+
+  protected async answer<T>(): Promise<T> {
+    const { value, done } = await this.#lines.next();
+    if (done) throw new Error('libtorrent: the process ended');
     const answer = JSON.parse(value as string) as T & { error?: string };
     if (answer.error) throw new Error(`libtorrent: ${answer.error}`);
     return answer;
+  }
+
+  /** At once, whatever it is doing. */
+  protected async kill(): Promise<void> {
+    this.#process.kill('SIGKILL');
+    if (this.#process.exitCode === null && this.#process.signalCode === null) await once(this.#process, 'exit');
+  }
+}
+
+/** It makes and reads torrents; see libtorrent-oracle.py. */
+export class LibtorrentOracle extends LibtorrentProcess {
+  constructor() {
+    super('libtorrent-oracle.py');
+  }
+
+  create(request: CreateRequest): Promise<OracleAnswer> {
+    return this.ask(request);
+  }
+
+  /** Writes a torrent of what is on disk, as libtorrent finds and orders it. */
+  make(request: MakeRequest): Promise<OracleAnswer> {
+    return this.ask(request);
+  }
+
+  async version(): Promise<string> {
+    return (await this.ask<{ version: string }>({ version: true })).version;
+  }
+
+  load(file: string): Promise<OracleAnswer> {
+    return this.ask({ load: file });
+  }
+
+  hints(file: string): Promise<HintsAnswer> {
+    return this.ask({ hints: file });
+  }
+
+  /** The link that it makes of a torrent file, as it reads it. */
+  magnet(file: string): Promise<MagnetAnswer> {
+    return this.ask({ magnet: file });
+  }
+
+  parseMagnet(link: string): Promise<MagnetAnswer> {
+    return this.ask({ parseMagnet: link });
   }
 }

@@ -1,0 +1,33 @@
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { describe, it } from 'node:test';
+import { assertWhole, done, KINDS, Libtorrent, scopeOf, share, TEST_TIMEOUT } from '../support/clients.ts';
+import { libtorrentMissing } from '../support/external.ts';
+import { tried } from '../support/interop.ts';
+
+describe('magnet links of ours', { skip: libtorrentMissing(), concurrency: 3 }, () => {
+  for (const kind of KINDS) {
+    it(`${kind}: libtorrent has the infodict and all files from the peer that the link names`, {
+      timeout: TEST_TIMEOUT,
+    }, async (t) => {
+      const scope = scopeOf(t);
+      const shared = await share(scope, kind);
+      const { torrent } = shared;
+      const seed = await Libtorrent.seed(scope, shared);
+      const folder = await shared.newFolder();
+      const magnet = torrent.magnet({ peers: [{ host: '127.0.0.1', port: seed.port }] });
+      const peer = await Libtorrent.start(scope, magnet, folder);
+      await done([peer], [seed]);
+
+      const { v1, v2, info } = await peer.status();
+      assert.deepEqual([v1, v2], [torrent.infohashV1, torrent.infohashV2]);
+      const bytes = Buffer.from(info as string, 'hex');
+      assert.ok(Buffer.from(torrent.bencode()).includes(Buffer.concat([Buffer.from('4:info'), bytes])));
+      const hash = (name: string) => createHash(name).update(bytes).digest('hex');
+      if (v1) assert.equal(hash('sha1'), v1);
+      if (v2) assert.equal(hash('sha256'), v2);
+      await assertWhole(shared, folder);
+      tried({ client: peer.client, version: peer.version, kind, what: 'downloads from a magnet link' });
+    });
+  }
+});

@@ -1,0 +1,79 @@
+import assert from 'node:assert/strict';
+import { open, readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { describe, it } from 'node:test';
+import { KINDS, scopeOf, share, TEST_TIMEOUT, until } from '../support/clients.ts';
+import { tried } from '../support/interop.ts';
+import { QBittorrent, qbittorrentMissing } from '../support/qbittorrent.ts';
+
+/** What `torrents/info` says of a torrent. */
+interface State {
+  hash: string;
+  infohash_v1: string;
+  infohash_v2: string;
+  progress: number;
+  state: string;
+}
+
+/** Adds a torrent without starting it. */
+async function add(qBittorrent: QBittorrent, file: string, folder: string): Promise<void> {
+  const form = new FormData();
+  form.set('torrents', new Blob([await readFile(file)]), 'x.torrent');
+  form.set('savepath', folder);
+  form.set('stopped', 'true');
+  assert.equal(await (await qBittorrent.post('torrents/add', form)).text(), 'Ok.');
+}
+
+const recheck = (qBittorrent: QBittorrent) => qBittorrent.post('torrents/recheck', { hashes: 'all' });
+
+/** Waits until it does nothing any more, and has found as much of the files as it should. */
+async function found(qBittorrent: QBittorrent, isSo: (progress: number) => boolean): Promise<State> {
+  let last: State | undefined;
+  const isChecked = async () => {
+    [last] = (await (await qBittorrent.get('torrents/info')).json()) as State[];
+    return last?.state.startsWith('stopped') === true && isSo(last.progress);
+  };
+  await until('qBittorrent checks the files', isChecked, async () =>
+    [JSON.stringify(last), await qBittorrent.log()].join('\n'),
+  );
+  return last as State;
+}
+
+describe('qBittorrent', {
+  skip: qbittorrentMissing(),
+  concurrency: 3,
+}, () => {
+  for (const kind of KINDS) {
+    it(`finds all files of ${kind}, and a byte that is wrong`, { timeout: TEST_TIMEOUT }, async (t) => {
+      const scope = scopeOf(t);
+      const { torrent, file, parent } = await share(scope, kind);
+      const qBittorrent = await QBittorrent.start(scope);
+      await add(qBittorrent, file, parent);
+      await found(qBittorrent, () => true);
+      await recheck(qBittorrent);
+      const { infohash_v1, infohash_v2 } = await found(qBittorrent, (progress) => progress === 1);
+      assert.deepEqual([infohash_v1, infohash_v2], [torrent.infohashV1 ?? '', torrent.infohashV2 ?? '']);
+
+      const exact = await open(path.join(parent, 'content', 'exact'), 'r+');
+      const { buffer } = await exact.read(Buffer.alloc(1), 0, 1, 0);
+      const write = (byte: number) => exact.write(Uint8Array.of(byte), 0, 1, 0);
+      try {
+        const right = buffer[0] as number;
+        await write(right ^ 1);
+        await recheck(qBittorrent);
+        await found(qBittorrent, (progress) => progress > 0 && progress < 1);
+        await write(right);
+        await recheck(qBittorrent);
+        await found(qBittorrent, (progress) => progress === 1);
+      } finally {
+        await exact.close();
+      }
+      tried({
+        client: 'qBittorrent',
+        version: await qBittorrent.version(),
+        kind,
+        what: 'checks the files',
+      });
+    });
+  }
+});

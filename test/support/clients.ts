@@ -1,0 +1,392 @@
+// BitTorrent clients that are started for a test, on 127.0.0.1 alone, and what they are given to share.
+import assert from 'node:assert/strict';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { connect, createServer } from 'node:net';
+import path from 'node:path';
+import type { TestContext } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Torrent } from '../../src/index.ts';
+import { metainfo } from '../cli/run.ts';
+import { client, libtorrentMissing, missing } from './external.ts';
+import { content } from './generated.ts';
+import type { Tried } from './interop.ts';
+import { LibtorrentProcess } from './libtorrent.ts';
+import { temporaryFolder, writeTree } from './tree.ts';
+
+const KIB = 1024;
+export const KINDS = ['v1', 'v2', 'hybrid'] as const;
+export type Kind = Tried['kind'];
+
+/** Far more than anything takes, on a busy machine too. */
+const PATIENCE_SECONDS = 60;
+/** For a test, whose own failure says more. */
+export const TEST_TIMEOUT = 2 * PATIENCE_SECONDS * 1000;
+
+/** Where a test puts what is to be undone after it. */
+export interface Scope {
+  after(work: () => Promise<void>): void;
+}
+
+/** Undoes the last first: programs end before their folders go. */
+export function scopeOf(t: TestContext): Scope {
+  const works: (() => Promise<void>)[] = [];
+  t.after(async () => {
+    for (const work of works.toReversed()) await work();
+  });
+  return { after: (work) => works.push(work) };
+}
+
+/** Asks until it is so. */
+export async function until(
+  what: string,
+  isSo: () => Promise<boolean>,
+  log: () => Promise<string> | string,
+): Promise<void> {
+  const end = performance.now() + PATIENCE_SECONDS * 1000;
+  while (!(await isSo())) {
+    if (performance.now() > end) assert.fail(`${what}: not within ${PATIENCE_SECONDS} s\n${await log()}`);
+    await sleep(50);
+  }
+}
+
+/** A port that nobody has: below those that the system gives to connections, so that none takes it before its client. */
+export async function freePort(): Promise<number> {
+  for (;;) {
+    const port = 10_000 + Math.floor(Math.random() * 22_000);
+    const server = createServer().listen(port, '127.0.0.1');
+    const isFree = await once(server, 'listening').then(
+      () => true,
+      () => false,
+    );
+    if (!isFree) continue;
+    server.close();
+    await once(server, 'close');
+    return port;
+  }
+}
+
+/** Whether somebody listens there. */
+async function answers(port: number): Promise<boolean> {
+  const socket = connect(port, '127.0.0.1');
+  const connected = await once(socket, 'connect').then(
+    () => true,
+    () => false,
+  );
+  socket.destroy();
+  return connected;
+}
+
+/** A torrent that our command made, and its content. */
+export interface Shared {
+  kind: Kind;
+  torrent: Torrent;
+  file: string;
+  /** The folder that the content's own folder is in. */
+  parent: string;
+  /** Another one, for somebody to download to. */
+  newFolder(): Promise<string>;
+}
+
+const PIECE_LENGTH = 32 * KIB;
+const FILES = {
+  empty: 0,
+  exact: PIECE_LENGTH,
+  'folder of café/large & more': 96 * PIECE_LENGTH + 7,
+  'one more': PIECE_LENGTH + 1,
+  tiny: 5,
+};
+
+/** Makes it with `metainfo create` and these arguments more. */
+export async function share(scope: Scope, kind: Kind, args: readonly string[] = []): Promise<Shared> {
+  const cwd = await temporaryFolder(scope);
+  const files = Object.entries(FILES).map(([name, bytes], i) => [`seed/content/${name}`, content(bytes, i)]);
+  await writeTree(cwd, Object.fromEntries(files));
+  const made = ['create', '-k', kind, '--piece-length', `${PIECE_LENGTH / KIB}KiB`, '-o', 'x.torrent', ...args];
+  const { code, stderr } = await metainfo([...made, 'seed/content'], { cwd });
+  assert.equal(code, 0, stderr);
+  const file = path.join(cwd, 'x.torrent');
+  let folders = 0;
+  return {
+    kind,
+    torrent: await Torrent.read(file),
+    file,
+    parent: path.join(cwd, 'seed'),
+    newFolder: async () => {
+      folders += 1;
+      const folder = path.join(cwd, String(folders));
+      await mkdir(folder);
+      return folder;
+    },
+  };
+}
+
+async function filesOf(folder: string): Promise<Map<string, Buffer>> {
+  const names = (await readdir(folder, { recursive: true, withFileTypes: true }))
+    .filter((entry) => entry.isFile())
+    .map((entry) => path.join(entry.parentPath ?? entry.path, entry.name))
+    .sort();
+  const read = names.map(async (name) => [path.relative(folder, name), await readFile(name)] as const);
+  return new Map(await Promise.all(read));
+}
+
+/** Holds what was downloaded to a folder against the content: all files, byte for byte, and no others. */
+export async function assertWhole({ parent }: Shared, folder: string): Promise<void> {
+  const summary = async (root: string) => {
+    const files = await filesOf(path.join(root, 'content'));
+    // Clients that do not know what pads are (BEP 47) write them too.
+    const pads = [...files].filter(([name]) => name.startsWith('.pad/'));
+    for (const [name, bytes] of pads) {
+      assert.ok(bytes.equals(Buffer.alloc(bytes.length)), name);
+      files.delete(name);
+    }
+    return [...files].map(([name, bytes]) => [name, bytes.length, createHash('sha256').update(bytes).digest('hex')]);
+  };
+  const expected = await summary(parent);
+  assert.equal(expected.length, Object.keys(FILES).length);
+  assert.deepEqual(await summary(folder), expected);
+}
+
+/** A client with one torrent. */
+export interface Peer {
+  /** As its row in the table names it. */
+  client: string;
+  version: string;
+  /** Where it listens for peers. */
+  port: number;
+  /** Whether it has all, and all of it is in the files. */
+  isDone(): Promise<boolean>;
+  /** What it said, for a failure. */
+  log(): Promise<string>;
+}
+
+const logs = async (peers: readonly Peer[]) =>
+  (await Promise.all(peers.map(async (peer) => `--- ${peer.client}, port ${peer.port}\n${await peer.log()}`))).join(
+    '\n',
+  );
+
+/** Waits until all of them have all. */
+export const done = (peers: readonly Peer[], others: readonly Peer[] = []): Promise<void> =>
+  until(
+    'downloads',
+    async () => (await Promise.all(peers.map((peer) => peer.isDone()))).every(Boolean),
+    () => logs([...peers, ...others]),
+  );
+
+/** A seed connects to others until they have all: again and again, for one may not yet know its torrent. */
+export const feed = (seed: Libtorrent, peers: readonly Peer[]): Promise<void> =>
+  until(
+    'downloads from the seed',
+    async () => {
+      for (const { port } of peers) await seed.connect(port);
+      return (await Promise.all(peers.map((peer) => peer.isDone()))).every(Boolean);
+    },
+    () => logs([seed, ...peers]),
+  );
+
+interface LibtorrentStatus {
+  done: boolean;
+  state: string;
+  /** Bytes of content, in this session. */
+  downloaded: number;
+  v1: string | null;
+  v2: string | null;
+  /** The infodict in hexadecimal, when it is there. */
+  info: string | null;
+}
+
+/** A libtorrent session; see libtorrent-session.py. */
+export class Libtorrent extends LibtorrentProcess implements Peer {
+  readonly client = 'libtorrent';
+  version = '';
+  port = 0;
+
+  /** `torrent` is a file, or a magnet link. */
+  static async start(scope: Scope, torrent: string, folder: string): Promise<Libtorrent> {
+    const session = new Libtorrent('libtorrent-session.py');
+    scope.after(() => session.kill());
+    Object.assign(session, await session.answer<{ version: string; port: number }>());
+    await session.ask({ torrent, save: folder });
+    return session;
+  }
+
+  /** One that has all the content, and has checked it. */
+  static async seed(scope: Scope, { file, parent }: Shared): Promise<Libtorrent> {
+    const seed = await Libtorrent.start(scope, file, parent);
+    await done([seed]);
+    assert.equal((await seed.status()).downloaded, 0);
+    return seed;
+  }
+
+  connect(port: number): Promise<object> {
+    return this.ask({ connect: port });
+  }
+
+  status(): Promise<LibtorrentStatus> {
+    return this.ask({ status: true });
+  }
+
+  async isDone(): Promise<boolean> {
+    return (await this.status()).done;
+  }
+
+  async log(): Promise<string> {
+    const { log } = await this.ask<{ log: string[] }>({ log: true });
+    return [(await this.status()).state, ...log].join('\n');
+  }
+}
+
+/** Another program, with what it says. */
+export class Program {
+  readonly #process: ChildProcess;
+  #said = '';
+
+  constructor(scope: Scope, name: string, args: readonly string[], env: Record<string, string> = {}) {
+    const child = spawn(client(name), args, { stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, ...env } });
+    this.#process = child;
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.setEncoding('utf8').on('data', (text: string) => {
+        this.#said = `${this.#said}${text}`.slice(-20_000);
+      });
+    }
+    scope.after(async () => {
+      child.kill('SIGKILL');
+      if (!this.hasEnded) await once(child, 'exit');
+    });
+  }
+
+  get hasEnded(): boolean {
+    return this.exitCode !== null || this.#process.signalCode !== null;
+  }
+
+  get exitCode(): number | null {
+    return this.#process.exitCode;
+  }
+
+  async log(): Promise<string> {
+    return this.#said;
+  }
+
+  /** Waits until it answers. */
+  async ready(isReady: () => Promise<boolean>): Promise<void> {
+    const isSo = async () => {
+      if (this.hasEnded) assert.fail(`it ended:\n${this.#said}`);
+      return isReady().catch(() => false);
+    };
+    await until('start of a client', isSo, () => this.#said);
+  }
+}
+
+const versionOf = (name: string, pattern: RegExp): string => {
+  const { stdout, stderr } = spawnSync(client(name), ['--version'], { encoding: 'utf8' });
+  return pattern.exec(`${stdout}${stderr}`)?.[1] ?? assert.fail(`${name} does not say its version`);
+};
+
+/** aria2c with a torrent; it ends when it has all. */
+export class Aria2 extends Program implements Peer {
+  readonly client = 'aria2';
+  readonly version = versionOf('aria2c', /aria2 version (\S+)/);
+  readonly port: number;
+
+  private constructor(scope: Scope, port: number, file: string, folder: string) {
+    super(scope, 'aria2c', [
+      ...['--no-conf', '--enable-color=false', '--console-log-level=info', '--summary-interval=0'],
+      ...['--enable-dht=false', '--enable-dht6=false', '--enable-peer-exchange=false', '--bt-enable-lpd=false'],
+      ...['--interface=127.0.0.1', `--listen-port=${port}`, '--file-allocation=none', '--seed-time=0'],
+      ...[`--stop-with-process=${process.pid}`, `--dir=${folder}`, file],
+    ]);
+    this.port = port;
+  }
+
+  static async start(scope: Scope, file: string, folder: string): Promise<Aria2> {
+    return new Aria2(scope, await freePort(), file, folder);
+  }
+
+  async isDone(): Promise<boolean> {
+    if (this.hasEnded) assert.equal(this.exitCode, 0, await this.log());
+    return this.hasEnded;
+  }
+}
+
+interface TransmissionTorrent {
+  leftUntilDone: number;
+  /** 6 is seeding. */
+  status: number;
+  errorString: string;
+}
+
+/** transmission-daemon with a torrent. */
+export class Transmission extends Program implements Peer {
+  readonly client = 'Transmission';
+  version = '';
+  readonly port: number;
+  readonly #rpc: string;
+  #session = '';
+
+  private constructor(scope: Scope, config: string, port: number, rpcPort: number) {
+    super(scope, 'transmission-daemon', ['--foreground', '--log-level=debug', `--config-dir=${config}`]);
+    this.port = port;
+    this.#rpc = `http://127.0.0.1:${rpcPort}/transmission/rpc`;
+  }
+
+  static async start(scope: Scope, file: string, folder: string): Promise<Transmission> {
+    const config = await temporaryFolder(scope);
+    const port = await freePort();
+    const rpcPort = await freePort();
+    const settings = {
+      'bind-address-ipv4': '127.0.0.1',
+      'bind-address-ipv6': '::1',
+      // What it has is in the files.
+      'cache-size-mb': 0,
+      'dht-enabled': false,
+      'lpd-enabled': false,
+      'peer-port': port,
+      'pex-enabled': false,
+      'port-forwarding-enabled': false,
+      'rpc-bind-address': '127.0.0.1',
+      'rpc-port': rpcPort,
+      'utp-enabled': false,
+    };
+    await writeFile(path.join(config, 'settings.json'), JSON.stringify(settings));
+    const daemon = new Transmission(scope, config, port, rpcPort);
+    await daemon.ready(async () => (await daemon.#ask('session-get')) !== undefined && (await answers(port)));
+    daemon.version = (await daemon.#ask<{ version: string }>('session-get')).version.split(' ')[0] as string;
+    await daemon.#ask('torrent-add', { metainfo: await readFile(file, 'base64'), 'download-dir': folder });
+    return daemon;
+  }
+
+  async isDone(): Promise<boolean> {
+    const fields = ['leftUntilDone', 'status', 'errorString'];
+    const [torrent] = (await this.#ask<{ torrents: TransmissionTorrent[] }>('torrent-get', { fields })).torrents;
+    assert.equal(torrent?.errorString, '', await this.log());
+    return torrent?.leftUntilDone === 0 && torrent.status === 6;
+  }
+
+  async #ask<T>(method: string, args: object = {}): Promise<T> {
+    const headers = { 'X-Transmission-Session-Id': this.#session };
+    const response = await fetch(this.#rpc, {
+      method: 'POST',
+      headers,
+      body: JSON.stringify({ method, arguments: args }),
+    });
+    const text = await response.text();
+    if (response.status === 409) {
+      this.#session = response.headers.get('X-Transmission-Session-Id') as string;
+      return this.#ask(method, args);
+    }
+    const answer = JSON.parse(text) as { result: string; arguments: T };
+    assert.equal(answer.result, 'success', text);
+    return answer.arguments;
+  }
+}
+
+const programMissing = (name: string) => missing(name, client(name), ['--version']);
+
+/** How to start each with a torrent file and an empty folder, and why not. */
+export const CLIENTS = {
+  libtorrent: { start: Libtorrent.start, skip: libtorrentMissing() },
+  Transmission: { start: Transmission.start, skip: programMissing('transmission-daemon') },
+  aria2: { start: Aria2.start, skip: programMissing('aria2c') },
+};
