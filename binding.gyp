@@ -1,6 +1,8 @@
 {
   "variables": {
     "werror%": "0",
+    # For binaries that are given away: nothing of the C++ runtime of whoever loads them.
+    "static_runtime%": "0",
     "libcrypto%": "<!(node scripts/libcrypto.mjs lib)",
     "libcrypto_include%": "<!(node scripts/libcrypto.mjs include)",
   },
@@ -52,6 +54,7 @@
         ["werror==1", { "cflags_cc": ["-Werror"] }],
         ["libcrypto_include!=''", { "include_dirs": ["<(libcrypto_include)"] }],
         ["libcrypto!=''", { "libraries": ["<(libcrypto)"] }],
+        ["OS=='linux' and static_runtime==1", { "ldflags": ["-static-libstdc++", "-static-libgcc"] }],
         # Both are needed: without either, the static library's symbols bind to those that Node exports.
         ["OS=='linux'", {
           "ldflags": [

@@ -1,0 +1,52 @@
+// Binaries that are given away with the package, in prebuilds/, each checked by check-prebuild.mjs.
+//
+//   npm run prebuild-all               on Debian, as root: linux-x64 and linux-arm64, linked with an old C library
+//   node scripts/prebuild.mjs --here   of this machine, with its own compiler; --arch ARCH where CXX is a cross compiler
+import { execFileSync } from 'node:child_process';
+import { cpSync, mkdirSync, rmSync } from 'node:fs';
+import path from 'node:path';
+import { parseArgs } from 'node:util';
+import { root } from './setup.mjs';
+
+const { values } = parseArgs({ options: { here: { type: 'boolean' }, arch: { type: 'string' } } });
+
+function run(command, args, options = {}) {
+  execFileSync(command, args, { cwd: root, stdio: 'inherit', ...options });
+}
+
+/** With the compiler that CXX names. */
+function build(arch = process.arch) {
+  const gyp = path.join(root, 'node_modules', 'node-gyp', 'bin', 'node-gyp.js');
+  const prebuildify = path.join(root, 'node_modules', 'prebuildify', 'bin.js');
+  const env = { ...process.env, PREBUILD_NODE_GYP: gyp, GYP_DEFINES: 'static_runtime=1 werror=1' };
+  const args = ['--napi', '--strip', '--tag-libc', '--arch', arch, '--target', process.versions.node];
+  run(process.execPath, [prebuildify, ...args], { env });
+}
+
+/** In the folder that .ci/prebuild-root makes: a copy of what is tracked, Node, and its headers. */
+function buildInOldDebian() {
+  const debian = execFileSync(path.join(root, '.ci', 'prebuild-root'), { encoding: 'utf8' }).trim();
+  const work = path.join(debian, 'work');
+  rmSync(work, { recursive: true, force: true });
+  mkdirSync(work);
+  const tracked = execFileSync('git', ['ls-files', '-z', 'native', 'scripts', 'binding.gyp', 'package.json'], { cwd: root });
+  for (const file of tracked.toString().split('\0').filter(Boolean)) cpSync(path.join(root, file), path.join(work, file));
+  cpSync(path.join(root, 'node_modules'), path.join(work, 'node_modules'), { recursive: true, verbatimSymlinks: true });
+  cpSync(process.execPath, path.join(debian, 'usr/bin/node'));
+  const headers = process.env.npm_config_nodedir || path.dirname(path.dirname(process.execPath));
+  cpSync(path.join(headers, 'include', 'node'), path.join(debian, 'usr/include/node'), { recursive: true });
+  const inside = (arch, compiler, strip) => {
+    const env = { PATH: process.env.PATH, HOME: '/root', npm_config_nodedir: '/usr', CXX: compiler, CC: compiler, PREBUILD_STRIP_BIN: strip };
+    run('chroot', [debian, 'sh', '-c', `cd /work && exec node scripts/prebuild.mjs --here --arch ${arch}`], { env });
+  };
+  inside('x64', 'g++', 'strip');
+  inside('arm64', 'aarch64-linux-gnu-g++', 'aarch64-linux-gnu-strip');
+  cpSync(path.join(work, 'prebuilds'), path.join(root, 'prebuilds'), { recursive: true });
+}
+
+if (values.here) {
+  build(values.arch);
+} else {
+  buildInOldDebian();
+  run(process.execPath, ['scripts/check-prebuild.mjs']);
+}
