@@ -19,20 +19,41 @@ export function problemsOf(file) {
     .split('\n')
     .map((line) => line.trim().split(/\s+/))
     .filter(([number, , , , binding, , , name]) => /^\d+:$/.test(number) && binding !== 'LOCAL' && name)
-    .map(([, , , , , , section, name]) => ({ name: name.replace(/@.*/, ''), version: name, isDefined: section !== 'UND' }));
+    .map(([, , , , , , section, name]) => ({
+      name: name.replace(/@.*/, ''),
+      version: name,
+      isDefined: section !== 'UND',
+    }));
   const exported = symbols.filter(({ isDefined }) => isDefined).map(({ name }) => name);
   const undefinedNames = symbols.filter(({ isDefined }) => !isDefined).map(({ name }) => name);
   const needed = [...read('--dynamic').matchAll(/\(NEEDED\).*\[(.*)\]/g)].map(([, library]) => library);
-  const versions = [...read('--version-info').matchAll(/Name: GLIBC_(\d+)\.(\d+)/g)].map(([, ...parts]) => parts.map(Number));
+  const versions = [...read('--version-info').matchAll(/Name: GLIBC_(\d+)\.(\d+)/g)].map(([, ...parts]) =>
+    parts.map(Number),
+  );
   const isNewer = ([major, minor]) => major > GLIBC_FLOOR[0] || (major === GLIBC_FLOOR[0] && minor > GLIBC_FLOOR[1]);
   const { size } = statSync(file);
   const list = (what, names) => (names.length > 0 ? [`${what}: ${names.join(', ')}`] : []);
   return [
-    ...list('does not export', EXPORTS.filter((name) => !exported.includes(name))),
-    ...list('exports', exported.filter((name) => !EXPORTS.includes(name))),
-    ...list('takes from whoever loads it', undefinedNames.filter((name) => CRYPTO.test(name))),
-    ...list('needs', needed.filter((library) => !NEEDED.test(library))),
-    ...list('needs glibc', versions.filter(isNewer).map((parts) => parts.join('.'))),
+    ...list(
+      'does not export',
+      EXPORTS.filter((name) => !exported.includes(name)),
+    ),
+    ...list(
+      'exports',
+      exported.filter((name) => !EXPORTS.includes(name)),
+    ),
+    ...list(
+      'takes from whoever loads it',
+      undefinedNames.filter((name) => CRYPTO.test(name)),
+    ),
+    ...list(
+      'needs',
+      needed.filter((library) => !NEEDED.test(library)),
+    ),
+    ...list(
+      'needs glibc',
+      versions.filter(isNewer).map((parts) => parts.join('.')),
+    ),
     ...(size > MOST_BYTES ? [`has ${size} bytes, more than ${MOST_BYTES}`] : []),
   ];
 }

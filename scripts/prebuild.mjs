@@ -1,6 +1,6 @@
 // Binaries that are given away with the package, in prebuilds/, each checked by check-prebuild.mjs.
 //
-//   npm run prebuild-all               on Debian, as root: linux-x64 and linux-arm64, linked with an old C library
+//   npm run prebuilds               on Debian, as root: linux-x64 and linux-arm64, linked with an old C library
 //   node scripts/prebuild.mjs --here   of this machine, with its own compiler; --arch ARCH where CXX is a cross compiler
 import { execFileSync } from 'node:child_process';
 import { cpSync, mkdirSync, rmSync } from 'node:fs';
@@ -29,14 +29,24 @@ function buildInOldDebian() {
   const work = path.join(debian, 'work');
   rmSync(work, { recursive: true, force: true });
   mkdirSync(work);
-  const tracked = execFileSync('git', ['ls-files', '-z', 'native', 'scripts', 'binding.gyp', 'package.json'], { cwd: root });
-  for (const file of tracked.toString().split('\0').filter(Boolean)) cpSync(path.join(root, file), path.join(work, file));
+  const tracked = execFileSync('git', ['ls-files', '-z', 'native', 'scripts', 'binding.gyp', 'package.json'], {
+    cwd: root,
+  });
+  for (const file of tracked.toString().split('\0').filter(Boolean))
+    cpSync(path.join(root, file), path.join(work, file));
   cpSync(path.join(root, 'node_modules'), path.join(work, 'node_modules'), { recursive: true, verbatimSymlinks: true });
   cpSync(process.execPath, path.join(debian, 'usr/bin/node'));
   const headers = process.env.npm_config_nodedir || path.dirname(path.dirname(process.execPath));
   cpSync(path.join(headers, 'include', 'node'), path.join(debian, 'usr/include/node'), { recursive: true });
   const inside = (arch, compiler, strip) => {
-    const env = { PATH: process.env.PATH, HOME: '/root', npm_config_nodedir: '/usr', CXX: compiler, CC: compiler, PREBUILD_STRIP_BIN: strip };
+    const env = {
+      PATH: process.env.PATH,
+      HOME: '/root',
+      npm_config_nodedir: '/usr',
+      CXX: compiler,
+      CC: compiler,
+      PREBUILD_STRIP_BIN: strip,
+    };
     run('chroot', [debian, 'sh', '-c', `cd /work && exec node scripts/prebuild.mjs --here --arch ${arch}`], { env });
   };
   inside('x64', 'g++', 'strip');

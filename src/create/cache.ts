@@ -3,7 +3,6 @@ import { link, mkdir, open as openFile, rename, rm, stat, truncate, writeFile } 
 import { homedir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { RootDatabase } from 'lmdb';
 import { MetainfoError, shown } from '../errors.ts';
 import type { HashPlan } from '../hash/plan.ts';
 import type { ContentFile, FileDigests } from './content.ts';
@@ -65,8 +64,17 @@ export function cacheFolder(): string {
   return path.join(base && path.isAbsolute(base) ? base : path.join(homedir(), '.cache'), 'metainfo');
 }
 
+/** What is used of lmdb's. Its own types would be part of ours, for everybody: it need not be installed. */
+interface Database {
+  getBinary(key: Buffer): Buffer | undefined;
+  put(key: Buffer, value: Buffer): Promise<boolean>;
+  transaction<T>(work: () => T): Promise<T>;
+  getStats(): object;
+  close(): Promise<void>;
+}
+
 /** Databases that are open: one of each in a process, as long as anybody uses it. */
-const databases = new Map<string, { database: Promise<RootDatabase<Buffer, Buffer>>; users: number }>();
+const databases = new Map<string, { database: Promise<Database>; users: number }>();
 
 /**
  * Opens the cache that was chosen.
@@ -98,7 +106,7 @@ function folderOf(choice: CacheChoice): string {
   throw new MetainfoError('ERR_INVALID_ARGUMENT', `cache must be auto, a folder or false, not ${shown(choice)}.`);
 }
 
-async function openDatabase(folder: string, tries = 5): Promise<RootDatabase<Buffer, Buffer>> {
+async function openDatabase(folder: string, tries = 5): Promise<Database> {
   const lmdb = await import('lmdb').catch((cause: unknown) => {
     throw failure('The cache needs the package lmdb: npm install lmdb', folder, cause);
   });
@@ -109,7 +117,7 @@ async function openDatabase(folder: string, tries = 5): Promise<RootDatabase<Buf
     await mkdir(file, { recursive: true, mode: 0o700 });
     await requireHeader(data);
     await makeLock(file);
-    const database = lmdb.open<Buffer, Buffer>({
+    const database: Database = lmdb.open<Buffer, Buffer>({
       path: file,
       encoding: 'binary',
       keyEncoding: 'binary',
@@ -234,10 +242,10 @@ export async function clearCache(folder: 'auto' | (string & {}) = 'auto'): Promi
 
 export class HashCache {
   readonly #folder: string;
-  readonly #database: RootDatabase<Buffer, Buffer>;
+  readonly #database: Database;
   readonly close: () => Promise<void>;
 
-  constructor(folder: string, database: RootDatabase<Buffer, Buffer>, close: () => Promise<void>) {
+  constructor(folder: string, database: Database, close: () => Promise<void>) {
     this.#folder = folder;
     this.#database = database;
     this.close = close;

