@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { chmod, cp, mkdir, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -9,8 +9,15 @@ import { finish, MAIN, startProgram } from '../cli/run.ts';
 
 export const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
+const GUIDES = path.join(ROOT, 'docs', 'guides');
+
 /** Pages whose blocks are run, by their path from the root. */
-export const pages = (): string[] => ['README.md'];
+export const pages = (): string[] => [
+  'README.md',
+  ...readdirSync(GUIDES)
+    .sort()
+    .map((name) => `docs/guides/${name}`),
+];
 
 export const pageText = (name: string): string => readFileSync(path.join(ROOT, name), 'utf8');
 
