@@ -6,7 +6,7 @@ import parseTorrent from 'parse-torrent';
 import { withFigures } from '../bench/support/page.ts';
 import { RESULTS, readResults } from '../bench/support/results.ts';
 import { errorsPage } from '../scripts/docs-errors.ts';
-import { TorrentCreate } from '../src/create/torrent-create.ts';
+import * as library from '../src/index.ts';
 import { choosePieceLength } from '../src/layout/piece-length.ts';
 import { pageText, ROOT } from './support/pages.ts';
 
@@ -77,12 +77,22 @@ describe('the documents', () => {
   });
 
   it('README.md says of parse-torrent what is so', async () => {
-    const draft = new TorrentCreate({ sources: [{ path: 'a', data: Buffer.alloc(20_000) }] });
+    const draft = new library.TorrentCreate({ sources: [{ path: 'a', data: Buffer.alloc(20_000) }] });
     const [v2, hybrid] = [await draft.generate({ version: 'v2' }), await draft.generate()];
     await assert.rejects(async () => parseTorrent(Buffer.from(v2.bencode())), /missing required field: info.pieces/);
     const parsed = await parseTorrent(Buffer.from(hybrid.bencode()));
     assert.equal(parsed.infoHash, hybrid.infohashV1);
     assert.ok(!Object.keys(parsed).some((key) => /v2/i.test(key)));
+  });
+
+  it('name everything that the library exports and every command', () => {
+    const text = documents().map(pageText).join('\n');
+    const commands = readdirSync(path.join(ROOT, 'src', 'cli', 'commands')).map((file) => path.basename(file, '.ts'));
+    const names = [...Object.keys(library), ...commands.map((name) => `metainfo ${name}`)];
+    assert.deepEqual(
+      names.filter((name) => !new RegExp(`\\b${name}\\b`).test(text)),
+      [],
+    );
   });
 
   it('link to what is there', () => {
