@@ -1,12 +1,36 @@
 import assert from 'node:assert/strict';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
+import path from 'node:path';
 import { describe, it } from 'node:test';
+import parseTorrent from 'parse-torrent';
 import { withFigures } from '../bench/support/page.ts';
 import { RESULTS, readResults } from '../bench/support/results.ts';
 import { errorsPage } from '../scripts/docs-errors.ts';
+import * as library from '../src/index.ts';
 import { choosePieceLength } from '../src/layout/piece-length.ts';
+import { pageText, ROOT } from './support/pages.ts';
 
-const page = (name: string) => readFileSync(new URL(`../docs/${name}.md`, import.meta.url), 'utf8');
+const page = (name: string) => pageText(`docs/${name}.md`);
+
+/** Every document of the root and of docs/. */
+const documents = (): string[] =>
+  [
+    ...readdirSync(ROOT),
+    ...readdirSync(path.join(ROOT, 'docs'), { recursive: true, encoding: 'utf8' }).map((name) =>
+      path.join('docs', name),
+    ),
+  ].filter((name) => name.endsWith('.md'));
+
+/** What leads to a heading of a document on GitHub. */
+const anchors = (text: string): string[] =>
+  [...text.matchAll(/^#+ (.+)$/gm)].map(([, title = '']) =>
+    title
+      .toLowerCase()
+      .replace(/[^\p{L}\p{N} _-]/gu, '')
+      .replaceAll(' ', '-'),
+  );
+
+const withoutCode = (text: string): string => text.replace(/^```[\s\S]*?^```$/gm, '');
 
 describe('the documents', () => {
   it('docs/errors.md has the codes of the source (else: npm run docs:errors)', () => {
@@ -15,6 +39,79 @@ describe('the documents', () => {
 
   it('docs/performance.md has the figures of bench/results.json (else: npm run bench -- plots)', () => {
     assert.equal(page('performance'), withFigures(page('performance'), readResults(RESULTS)));
+  });
+
+  it('README.md has the figures of bench/results.json', () => {
+    const readme = pageText('README.md');
+    const { create, peers } = readResults(RESULTS);
+    assert.ok(create && peers);
+
+    const kernels = [...readme.matchAll(/^\| (v1|v2|hybrid)\b[^|]*\| ([\d.]+) \| ([\d.]+) \|$/gm)];
+    assert.equal(kernels.length, 3);
+    for (const [line, kind, shown, ratio] of kernels) {
+      const speed = (row: string): number =>
+        create.figures.find(
+          (figure) =>
+            figure.kind === kind &&
+            figure.row === row &&
+            figure.threads === 2 &&
+            figure.pieceLength === 2 ** 20 &&
+            figure.readSize === null,
+        )?.bytesPerSecond ?? 0;
+      assert.equal((speed('default') / 1e9).toFixed(1), shown, line);
+      assert.equal((speed('default') / speed('openssl')).toFixed(2), ratio, line);
+    }
+
+    const timesOurs = (workload: string, tool: string) => {
+      const seconds = (of: string) =>
+        peers.figures.find((figure) => figure.workload === workload && figure.tool === of && figure.kind === 'v1')
+          ?.seconds ?? 0;
+      return (seconds(tool) / seconds('metainfo')).toFixed(2);
+    };
+    const tools = [...readme.matchAll(/^\| ([a-z][\w-]*)(?: [\d.]+)?(, Python)?[^|]*\|[^|]*\|[^|]*\| ([\d.]+) \|$/gm)];
+    assert.equal(tools.length, 5);
+    for (const [line, name, binding = '', ratio] of tools)
+      assert.equal(timesOurs('one large file', `${name}${binding}`), ratio, line);
+    const [, behind] = /libtorrent in C\+\+ takes ([\d.]+) of/.exec(readme) ?? [];
+    assert.equal(timesOurs('20,000 files of 10 KiB', 'libtorrent, C++'), behind);
+  });
+
+  it('README.md says of parse-torrent what is so', async () => {
+    const draft = new library.TorrentCreate({ sources: [{ path: 'a', data: Buffer.alloc(20_000) }] });
+    const [v2, hybrid] = [await draft.generate({ version: 'v2' }), await draft.generate()];
+    await assert.rejects(async () => parseTorrent(Buffer.from(v2.bencode())), /missing required field: info.pieces/);
+    const parsed = await parseTorrent(Buffer.from(hybrid.bencode()));
+    assert.equal(parsed.infoHash, hybrid.infohashV1);
+    assert.ok(!Object.keys(parsed).some((key) => /v2/i.test(key)));
+  });
+
+  it('name everything that the library exports and every command', () => {
+    const text = documents()
+      .filter((name) => name === 'README.md' || name.startsWith('docs'))
+      .map(pageText)
+      .join('\n');
+    const commands = readdirSync(path.join(ROOT, 'src', 'cli', 'commands')).map((file) => path.basename(file, '.ts'));
+    const names = [...Object.keys(library), ...commands.map((name) => `metainfo ${name}`)];
+    assert.deepEqual(
+      names.filter((name) => !new RegExp(`\\b${name}\\b`).test(text)),
+      [],
+    );
+  });
+
+  it('link to what is there', () => {
+    const broken = documents().flatMap((name) =>
+      [...withoutCode(pageText(name)).matchAll(/\]\(([^)\s]+)\)/g)]
+        .map(([, link = '']) => link)
+        .filter((link) => !/^[a-z]+:/.test(link))
+        .filter((link) => {
+          const [file = '', anchor] = link.split('#');
+          const target = file === '' ? name : path.join(path.dirname(name), file);
+          if (!existsSync(path.join(ROOT, target))) return true;
+          return anchor !== undefined && !anchors(withoutCode(pageText(target))).includes(anchor);
+        })
+        .map((link) => `${name}: ${link}`),
+    );
+    assert.deepEqual(broken, []);
   });
 
   it('docs/beps.md names tests that there are', () => {
