@@ -1,6 +1,7 @@
 import { Command, CommanderError } from 'commander';
 import { VERSION } from '../create/torrent-create.ts';
 import { addCache } from './commands/cache.ts';
+import { addCompletion } from './commands/completion.ts';
 import { addCreate } from './commands/create.ts';
 import { addEdit } from './commands/edit.ts';
 import { addKernels } from './commands/kernels.ts';
@@ -31,6 +32,7 @@ function program(): Command {
   addMagnet(command);
   addCache(command);
   addKernels(command);
+  addCompletion(command);
   return command;
 }
 
