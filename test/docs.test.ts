@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import ts from 'typescript';
 import { withFigures } from '../bench/support/page.ts';
 import { RESULTS, readResults } from '../bench/support/results.ts';
 import { errorsPage } from '../scripts/docs-errors.ts';
@@ -36,4 +38,39 @@ describe('the documents', () => {
       assert.equal(choosePieceLength(pieceLength * 2000 + 1), pieceLength * 2);
     }
   });
+
+  it('docs/names.md names what is exported', () => {
+    const rows = [...page('names').matchAll(/^\|[^|\n]+\|([^|\n]+)\|/gm)].map(([, here = '']) => here);
+    const names = rows.flatMap((here) => [...here.matchAll(/`([^`]+)`/g)].map(([, name = '']) => name));
+    assert.ok(names.length > 120);
+    const isExported = exported();
+    assert.deepEqual(
+      names.filter((name) => !isExported(name)),
+      [],
+    );
+    // The question can be answered with no.
+    for (const name of ['Torrents', 'Torrent.flatTree', 'HasherConfig.nProcesses']) assert.ok(!isExported(name), name);
+  });
 });
+
+/** Tells of `name` and `Owner.member` whether they are in what src/index.ts exports: the member of an instance, or static. */
+function exported(): (name: string) => boolean {
+  const index = fileURLToPath(new URL('../src/index.ts', import.meta.url));
+  const config = fileURLToPath(new URL('../tsconfig.json', import.meta.url));
+  const { options } = ts.convertCompilerOptionsFromJson(
+    ts.readConfigFile(config, ts.sys.readFile).config.compilerOptions,
+    '.',
+  );
+  const program = ts.createProgram([index], options);
+  const checker = program.getTypeChecker();
+  const module = checker.getSymbolAtLocation(program.getSourceFile(index) as ts.SourceFile) as ts.Symbol;
+  const exports = new Map(checker.getExportsOfModule(module).map((symbol) => [symbol.name, symbol]));
+  return (name) => {
+    const [owner = '', member] = name.split('.');
+    let symbol = exports.get(owner);
+    if (symbol && symbol.flags & ts.SymbolFlags.Alias) symbol = checker.getAliasedSymbol(symbol);
+    if (!symbol || member === undefined) return symbol !== undefined;
+    const types = [checker.getDeclaredTypeOfSymbol(symbol), checker.getTypeOfSymbol(symbol)];
+    return types.some((type) => checker.getPropertyOfType(type, member) !== undefined);
+  };
+}
