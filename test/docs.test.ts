@@ -6,6 +6,7 @@ import ts from 'typescript';
 import { withFigures } from '../bench/support/page.ts';
 import { RESULTS, readResults } from '../bench/support/results.ts';
 import { errorsPage } from '../scripts/docs-errors.ts';
+import { licensesPage, PERMISSIVE, runtimePackages } from '../scripts/docs-licenses.ts';
 import { choosePieceLength } from '../src/layout/piece-length.ts';
 
 const page = (name: string) => readFileSync(new URL(`../docs/${name}.md`, import.meta.url), 'utf8');
@@ -15,15 +16,42 @@ describe('the documents', () => {
     assert.equal(page('errors'), errorsPage());
   });
 
+  it('docs/licenses.md has the packages of the lock file (else: npm run docs:licenses)', () => {
+    assert.equal(page('licenses'), licensesPage());
+  });
+
+  it('every package that an installation brings has a permissive licence, and says so itself', () => {
+    const packages = runtimePackages();
+    const manifest = (folder: string) =>
+      JSON.parse(readFileSync(new URL(`../${folder}package.json`, import.meta.url), 'utf8'));
+    const { dependencies, optionalDependencies } = manifest('');
+    for (const name of Object.keys({ ...dependencies, ...optionalDependencies }))
+      assert.ok(
+        packages.some(({ folder }) => folder === `node_modules/${name}`),
+        name,
+      );
+    for (const { folder, license, optional } of packages) {
+      assert.ok(PERMISSIVE.includes(license), `${folder}: ${license}`);
+      const installed = existsSync(new URL(`../${folder}/package.json`, import.meta.url));
+      assert.ok(installed || optional, folder);
+      if (installed) assert.equal(manifest(`${folder}/`).license, license, folder);
+    }
+  });
+
   it('docs/performance.md has the figures of bench/results.json (else: npm run bench -- plots)', () => {
     assert.equal(page('performance'), withFigures(page('performance'), readResults(RESULTS)));
   });
 
-  it('docs/beps.md names tests that there are', () => {
-    const named = page('beps').match(/test\/[\w/.-]+\.ts/g) ?? [];
-    assert.ok(named.length > 10);
-    for (const name of named) assert.ok(existsSync(new URL(`../${name}`, import.meta.url)), name);
-  });
+  for (const [name, least] of [
+    ['docs/beps.md', 10],
+    ['SECURITY.md', 5],
+  ] as const)
+    it(`${name} names tests that there are`, () => {
+      const text = readFileSync(new URL(`../${name}`, import.meta.url), 'utf8');
+      const named = text.match(/test\/[\w/.-]+\.ts/g) ?? [];
+      assert.ok(named.length > least);
+      for (const file of named) assert.ok(existsSync(new URL(`../${file}`, import.meta.url)), file);
+    });
 
   it('docs/piece-length.md has the table of choosePieceLength', () => {
     const UNITS: Record<string, number> = { KiB: 2 ** 10, MiB: 2 ** 20, GiB: 2 ** 30 };
