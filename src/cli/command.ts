@@ -1,38 +1,6 @@
-import { Command, CommanderError } from 'commander';
-import { VERSION } from '../create/torrent-create.ts';
-import { addCache } from './commands/cache.ts';
-import { addCreate } from './commands/create.ts';
-import { addEdit } from './commands/edit.ts';
-import { addKernels } from './commands/kernels.ts';
-import { addMagnet } from './commands/magnet.ts';
-import { addShow } from './commands/show.ts';
-import { addUpdate } from './commands/update.ts';
-import { addUpgrade } from './commands/upgrade.ts';
-import { addValidate } from './commands/validate.ts';
-import { addVerify } from './commands/verify.ts';
+import { CommanderError } from 'commander';
 import { exitCodeOf, USAGE } from './exit.ts';
-import { stderr, stdout } from './output.ts';
-
-function program(): Command {
-  const command = new Command('metainfo')
-    .description('Create, read and check BitTorrent metainfo files: v1, v2 and hybrid.')
-    .version(VERSION)
-    .showHelpAfterError('(add --help for the options)')
-    .addHelpText('after', '\nExit codes: 0 done, 1 failed, 2 wrong usage, 130 stopped by Ctrl-C (143: by SIGTERM).')
-    .configureOutput({ writeOut: (text) => stdout().write(text), writeErr: (text) => stderr().write(text) })
-    .exitOverride();
-  addCreate(command);
-  addShow(command);
-  addValidate(command);
-  addVerify(command);
-  addEdit(command);
-  addUpdate(command);
-  addUpgrade(command);
-  addMagnet(command);
-  addCache(command);
-  addKernels(command);
-  return command;
-}
+import { program } from './program.ts';
 
 program()
   .parseAsync()

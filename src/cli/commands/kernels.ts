@@ -14,12 +14,18 @@ METAINFO_KERNEL=NAME starts at another one.`;
 /** For each of a kernel's functions. The best of many rounds counts, so more time changes little. */
 const MILLISECONDS = 40;
 
+const EXAMPLES = `
+Examples:
+  metainfo kernels
+  metainfo kernels --bench --json     { active, kernels: [{ name, chosenFor, bytesPerSecond }] }`;
+
 export function addKernels(program: Command): void {
   program
     .command('kernels')
     .description('list the hash kernels that this CPU can run, and those in use')
     .option('--bench', 'measure each: GB/s of one thread')
     .option('--json', 'one JSON object')
+    .addHelpText('after', `${EXAMPLES}\n${NOTE}`)
     .action(kernels);
 }
 

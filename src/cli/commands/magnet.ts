@@ -11,6 +11,14 @@ interface MagnetOptions extends ProfileOptions {
   json?: boolean;
 }
 
+const EXAMPLES = `
+Examples:
+  metainfo magnet album.torrent
+  metainfo magnet album.torrent --no-webseeds --json
+  metainfo magnet 'magnet:?xt=urn:btih:39fe2490c2f99dfc67e946a77a1b3242c1ff632e&dn=album'     what the link says
+
+Exit codes: 0 done, 1 no valid torrent, 2 wrong usage or no valid link.`;
+
 export function addMagnet(program: Command): void {
   const command = program
     .command('magnet')
@@ -19,7 +27,7 @@ export function addMagnet(program: Command): void {
     .option('--no-trackers', 'a link without the trackers')
     .option('--no-webseeds', 'a link without the webseeds')
     .option('--json', 'one JSON object');
-  profileOptions(command).action(magnet);
+  profileOptions(command).addHelpText('after', EXAMPLES).action(magnet);
 }
 
 async function magnet(input: string, options: MagnetOptions): Promise<void> {

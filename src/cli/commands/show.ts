@@ -11,6 +11,14 @@ interface ShowOptions extends ProfileOptions {
   verbose: Verbosity;
 }
 
+const EXAMPLES = `
+Examples:
+  metainfo show album.torrent             kind, infohashes, size, trackers
+  metainfo show -vv album.torrent         every file and hash too, hashes cut
+  metainfo show --compat --json old.torrent
+
+Exit codes: 0 shown, 1 not valid (metainfo validate says all that is wrong) or not there, 2 wrong usage.`;
+
 export function addShow(program: Command): void {
   const command = program
     .command('show')
@@ -18,7 +26,7 @@ export function addShow(program: Command): void {
     .argument('<file>', 'a torrent file')
     .option('-v, --verbose', 'the files too; -vv: and the start of the hashes; -vvv: and all of them', more, 0)
     .option('--json', 'one JSON object');
-  profileOptions(command).action(show);
+  profileOptions(command).addHelpText('after', EXAMPLES).action(show);
 }
 
 function more(_: string, before: number): number {

@@ -40,7 +40,8 @@ Files of the same path and size that were not modified since the torrent was wri
 Examples:
   metainfo update album.torrent album                   in place
   metainfo update album.torrent album -o new.torrent --since 2026-01-31
-  metainfo update album.torrent album --since 0         read everything again`;
+  metainfo update album.torrent album --since 0         read everything again
+  metainfo update album.torrent album --dry-run         what was added, changed, removed or renamed`;
 
 export function addUpdate(program: Command): void {
   const command = program

@@ -1,0 +1,66 @@
+// Writes docs/licenses.md from package-lock.json: `npm run docs:licenses`. test/docs.test.ts holds the file against it.
+import { readFileSync, writeFileSync } from 'node:fs';
+
+/** A package that an installation may bring: what the lock file says of it. */
+export interface RuntimePackage {
+  /** Where it is installed, as in `node_modules/lmdb`. */
+  folder: string;
+  name: string;
+  version: string;
+  license: string;
+  optional: boolean;
+}
+
+interface Locked {
+  version: string;
+  license?: string;
+  dev?: boolean;
+  optional?: boolean;
+  devOptional?: boolean;
+}
+
+/** Licences that ask for no more than that their text goes along. */
+export const PERMISSIVE = ['0BSD', 'Apache-2.0', 'BSD-2-Clause', 'BSD-3-Clause', 'BlueOak-1.0.0', 'ISC', 'MIT'];
+
+/** Dependencies, and theirs, of all platforms; not what only development needs. */
+export function runtimePackages(): RuntimePackage[] {
+  const lock = new URL('../package-lock.json', import.meta.url);
+  const { packages } = JSON.parse(readFileSync(lock, 'utf8')) as { packages: Record<string, Locked> };
+  return Object.entries(packages).flatMap(([folder, { version, license = 'none', dev, optional, devOptional }]) => {
+    if (folder === '' || dev) return [];
+    const name = folder.replace(/^.*node_modules\//, '');
+    return [{ folder, name, version, license, optional: Boolean(optional || devOptional) }];
+  });
+}
+
+/** The whole page. */
+export function licensesPage(): string {
+  const table = (optional: boolean) => {
+    const rows = runtimePackages().filter((one) => one.optional === optional);
+    const lines = rows.map(({ name, version, license }) => `| ${name} | ${version} | ${license} |`);
+    return ['| package | version | licence |', '| --- | --- | --- |', ...lines].join('\n');
+  };
+  return `# Licences
+
+This package is under the MIT licence. Generated from package-lock.json by \`npm run docs:licenses\`: what an installation
+brings besides, at the versions that are tested. All of it is permissive, which test/docs.test.ts asks for:
+${PERMISSIVE.join(', ')}.
+
+The command is bundled: the texts of what is in it are in \`dist/cli/licenses.txt\`. OpenSSL (Apache-2.0) is linked into the addon where
+its \`libcrypto.a\` is installed, else Node's own is used. libtorrent (BSD-3-Clause) is used where somebody builds that engine.
+
+## Dependencies
+
+${table(false)}
+
+## With the optional \`lmdb\`
+
+Those of the platform only.
+
+${table(true)}
+`;
+}
+
+if (process.argv[1]?.endsWith('docs-licenses.ts')) {
+  writeFileSync(new URL('../docs/licenses.md', import.meta.url), licensesPage());
+}

@@ -1,0 +1,156 @@
+import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, it, type TestContext } from 'node:test';
+import { missing } from '../support/external.ts';
+import { finish, metainfo, startProgram, workFolder } from './run.ts';
+
+type Shell = 'bash' | 'zsh' | 'fish';
+
+/** A folder with the script of a shell in it, and files to complete. */
+async function withScript(t: TestContext, shell: Shell): Promise<string> {
+  const cwd = await workFolder(t);
+  const { code, stdout, stderr } = await metainfo(['completion', shell], { cwd });
+  assert.deepEqual({ code, stderr }, { code: 0, stderr: '' });
+  writeFileSync(path.join(cwd, 'script'), stdout);
+  writeFileSync(path.join(cwd, 'album.torrent'), '');
+  return cwd;
+}
+
+/** The lines that a program prints, which has nothing to complain of. */
+async function lines(cwd: string, program: [string, ...string[]]): Promise<string[]> {
+  const { code, stdout, stderr } = await finish(startProgram(program, { cwd, env: { HOME: cwd } }));
+  assert.deepEqual({ code, stderr }, { code: 0, stderr: '' });
+  return stdout.split('\n').filter(Boolean);
+}
+
+/** What is offered for the last word; Readline's own splitting is given by hand. */
+const askBash = (cwd: string, ...words: string[]) =>
+  lines(cwd, [
+    'bash',
+    '-c',
+    `source ./script; COMP_WORDS=(metainfo "$@"); COMP_CWORD=$#; _metainfo; printf '%s\\n' "\${COMPREPLY[@]}"`,
+    'bash',
+    ...words,
+  ]);
+
+/** What the script says to zsh's own `_arguments`: the words of the command, then what may follow. */
+const askZsh = (cwd: string, ...words: string[]) =>
+  lines(cwd, [
+    'zsh',
+    '-f',
+    '-c',
+    'compdef() { }; source ./script; _arguments() { print -rl -- "$CURRENT $words" "$@" }\n' +
+      'words=(metainfo "$@"); CURRENT=$#words; _metainfo',
+    'zsh',
+    ...words,
+  ]);
+
+const askFish = async (cwd: string, line: string) => {
+  const offered = await lines(cwd, ['fish', '--no-config', '-c', `source script; complete -C '${line}'`]);
+  return offered.map((one) => one.split('\t')[0]);
+};
+
+const flagsOf = async (cwd: string, ...words: string[]) => {
+  const { stdout } = await metainfo([...words, '--help'], { cwd });
+  const options = stdout.slice(stdout.indexOf('\nOptions:')).split('\n\n')[0] ?? '';
+  return [...options.matchAll(/^ {2}(-\w(?=, ))?(?:, )?(--[\w-]+)/gm)].flatMap(([, short, long]) =>
+    [short, long].filter((flag) => flag !== undefined),
+  );
+};
+
+const COMMANDS = 'create show validate verify edit update upgrade magnet cache kernels completion help'.split(' ');
+
+describe('metainfo completion', () => {
+  it('refuses other shells', async (t) => {
+    const { code, stderr } = await metainfo(['completion', 'csh'], { cwd: await workFolder(t) });
+    assert.equal(code, 2);
+    assert.match(stderr, /bash, zsh, fish/);
+  });
+});
+
+const skipBash = missing('bash', 'bash', ['--version']);
+
+describe('completion in bash', { skip: skipBash }, () => {
+  it('is of commands', async (t) => {
+    const cwd = await withScript(t, 'bash');
+    assert.deepEqual(await askBash(cwd, ''), COMMANDS);
+    assert.deepEqual(await askBash(cwd, 'cr'), ['create']);
+    assert.deepEqual(await askBash(cwd, '--v'), ['--version']);
+    assert.deepEqual(await askBash(cwd, 'cache', ''), ['stats', 'clear', 'help']);
+    assert.deepEqual(await askBash(cwd, 'completion', ''), ['bash', 'zsh', 'fish']);
+  });
+
+  it('is of all options of each command', async (t) => {
+    const cwd = await withScript(t, 'bash');
+    for (const words of [...COMMANDS.slice(0, -1).map((name) => [name]), ['cache', 'stats']]) {
+      const flags = await flagsOf(cwd, ...words);
+      assert.ok(flags.includes('--help'));
+      assert.deepEqual(await askBash(cwd, ...words, '-'), flags);
+    }
+    assert.deepEqual(await askBash(cwd, 'verify', 'album', '--o'), ['--only']);
+  });
+
+  it('is of the values of an option that has but some', async (t) => {
+    const cwd = await withScript(t, 'bash');
+    assert.deepEqual(await askBash(cwd, 'create', 'album', '--kind', ''), ['v1', 'v2', 'hybrid']);
+    assert.deepEqual(await askBash(cwd, 'create', '-k', 'v'), ['v1', 'v2']);
+    assert.deepEqual(await askBash(cwd, 'create', '--engine', '=', ''), ['native', 'libtorrent']);
+    assert.deepEqual(await askBash(cwd, 'create', '--engine', '='), ['native', 'libtorrent']);
+    assert.deepEqual(await askBash(cwd, 'create', '--engine', '=', 'l'), ['libtorrent']);
+  });
+
+  it('leaves all else to the file names, which are of bash itself', async (t) => {
+    const cwd = await withScript(t, 'bash');
+    assert.deepEqual(await askBash(cwd, 'show', 'al'), []);
+    assert.deepEqual(await askBash(cwd, 'create', 'album', '-o', ''), []);
+    // A file may be called like a command.
+    assert.deepEqual(await askBash(cwd, 'create', 'cache', ''), []);
+    assert.deepEqual(await lines(cwd, ['bash', '-c', 'source ./script; complete -p metainfo']), [
+      'complete -o default -F _metainfo metainfo',
+    ]);
+  });
+});
+
+describe('completion in zsh', { skip: missing('zsh', 'zsh', ['--version']) }, () => {
+  it('is a script without mistakes, for eval and for a file of $fpath', async (t) => {
+    const cwd = await withScript(t, 'zsh');
+    assert.deepEqual(await lines(cwd, ['zsh', '-f', '-n', 'script']), []);
+    assert.deepEqual(await lines(cwd, ['zsh', '-f', '-c', 'compdef() { print $@ }; source ./script']), [
+      '_metainfo metainfo',
+    ]);
+  });
+
+  it('is of commands, options, values and files', async (t) => {
+    const cwd = await withScript(t, 'zsh');
+    const [position, ...top] = await askZsh(cwd, '');
+    assert.equal(position, '2 metainfo ');
+    assert.match(top.at(-1) as string, /^1: :\(\(create\\:make\\ a\\ torrent.* cache\\:what/);
+    assert.deepEqual(
+      [...(await askZsh(cwd, 'cache', 'clear', '--j'))].map((line) => line.split('[')[0]),
+      ['2 clear --j', '-s', '*--cache-dir=', '*--json', '*-h', '*--help'],
+    );
+    const create = await askZsh(cwd, 'create', 'cache', '');
+    assert.equal(create[0], '3 create cache ');
+    assert.ok(create.includes('*-k+[what to make]: :(v1 v2 hybrid)'));
+    assert.ok(create.includes('*--kind=[what to make]: :(v1 v2 hybrid)'));
+    assert.ok(create.some((line) => /^\*--output=\[.*\]: :_files$/.test(line)));
+    assert.equal(create.at(-1), '*: :_files');
+  });
+});
+
+describe('completion in fish', { skip: missing('fish', 'fish', ['--version']) }, () => {
+  it('is of commands, options, values and files', async (t) => {
+    const cwd = await withScript(t, 'fish');
+    assert.deepEqual(await lines(cwd, ['fish', '--no-config', '-n', 'script']), []);
+    assert.deepEqual(await askFish(cwd, 'metainfo '), [...COMMANDS].sort());
+    assert.deepEqual(await askFish(cwd, 'metainfo cr'), ['create']);
+    assert.deepEqual(await askFish(cwd, 'metainfo cache '), ['clear', 'help', 'stats']);
+    assert.deepEqual((await askFish(cwd, 'metainfo create -')).sort(), (await flagsOf(cwd, 'create')).sort());
+    assert.deepEqual(await askFish(cwd, 'metainfo create --kind '), ['hybrid', 'v1', 'v2']);
+    assert.deepEqual(await askFish(cwd, 'metainfo create --kind=h'), ['--kind=hybrid']);
+    assert.deepEqual((await askFish(cwd, 'metainfo show al')).sort(), ['album.torrent', 'album/']);
+    assert.deepEqual(await askFish(cwd, 'metainfo create cache -o album.'), ['album.torrent']);
+    assert.deepEqual(await askFish(cwd, 'metainfo create --comment al'), []);
+  });
+});

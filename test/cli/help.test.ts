@@ -1,0 +1,71 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { type Command, CommanderError } from 'commander';
+import { program } from '../../src/cli/program.ts';
+
+interface Named {
+  name: string;
+  command: Command;
+}
+
+/** A command and those below it, but for commander's own help. */
+function all(command: Command, name = command.name()): Named[] {
+  return [{ name, command }, ...command.commands.flatMap((one) => all(one, `${name} ${one.name()}`))];
+}
+
+function helpOf(command: Command): string {
+  let text = '';
+  command.configureOutput({ writeOut: (part) => (text += part) }).outputHelp();
+  return text;
+}
+
+/** The lines below `Examples:`, without what is said of them. */
+function examplesOf(command: Command): string[] {
+  const [, below = ''] = helpOf(command).split('\nExamples:\n');
+  const lines = below.split('\n\n')[0]?.trimEnd().split('\n') ?? [];
+  return lines.map((line) => line.trim().split(/ {2,}/)[0] as string);
+}
+
+/** Throws for what the command does not take; does nothing. */
+async function parse(example: string): Promise<void> {
+  const idle = program();
+  for (const { command } of all(idle)) {
+    command.configureOutput({ writeErr: () => {} });
+    if (command.commands.length === 0) command.action(() => {});
+  }
+  const words = (example.match(/'[^']*'|\S+/g) ?? []).map((word) => word.replace(/^'(.*)'$/, '$1'));
+  await idle.parseAsync(words.slice(1), { from: 'user' });
+}
+
+describe('--help', () => {
+  for (const { name, command } of all(program())) {
+    it(`of ${name} has examples that are right`, async () => {
+      const examples = examplesOf(command);
+      assert.ok(examples.length > 0 && examples[0] !== '');
+      for (const example of examples) {
+        assert.ok(`${example} `.startsWith(`${name} `), example);
+        await parse(example);
+      }
+    });
+
+    it(`of ${name} fits 120 columns`, () => {
+      for (const line of helpOf(command).split('\n')) assert.ok(line.length <= 120, line);
+    });
+  }
+
+  it('would be wrong with an option, a value or an argument that there is not', async () => {
+    for (const example of [
+      'metainfo create album --kinds v1',
+      'metainfo create album --kind v3',
+      'metainfo create',
+      'metainfo create album --piece-length 3',
+      'metainfo verify album.torrent',
+      'metainfo cache show',
+    ])
+      await assert.rejects(parse(example), CommanderError, example);
+  });
+
+  it('says the exit codes', () => {
+    assert.match(helpOf(program()), /\nExit codes: 0 done, 1 failed, 2 wrong usage, 130/);
+  });
+});
