@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { link, mkdir, open as openFile, rename, rm, stat, truncate, writeFile } from 'node:fs/promises';
-import { homedir } from 'node:os';
+import { constants, homedir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { MetainfoError, shown } from '../errors.ts';
@@ -133,8 +133,9 @@ async function openDatabase(folder: string, tries = 5): Promise<Database> {
     }
     return database;
   } catch (cause) {
-    // Somebody cleared it meanwhile.
-    if ((cause as NodeJS.ErrnoException).code === 'ENOENT' && tries > 1) return openDatabase(folder, tries - 1);
+    // Somebody cleared it meanwhile: Node has a name for that, LMDB a number.
+    const { code } = cause as { code?: string | number };
+    if ((code === 'ENOENT' || code === constants.errno.ENOENT) && tries > 1) return openDatabase(folder, tries - 1);
     throw failure(`The cache in ${folder} cannot be opened: \`metainfo cache clear\` removes it`, folder, cause);
   }
 }
