@@ -5,6 +5,7 @@ import path from 'node:path';
 import { encode } from '../bencode/encode.ts';
 import type { Encodable } from '../bencode/value.ts';
 import { fromSystemError, MetainfoError, throwIfAborted } from '../errors.ts';
+import { errnoName } from '../hash/native.ts';
 import { planResources, type ResourceOptions } from '../hash/plan.ts';
 import { BLOCK_SIZE, checkPieceLength, choosePieceLength } from '../layout/piece-length.ts';
 import type { TorrentVersion } from '../model/discriminator.ts';
@@ -97,10 +98,6 @@ function load(): Addon {
     throw new MetainfoError('ERR_ENGINE_UNAVAILABLE', message, { path: file, cause });
   }
   return target.exports as Addon;
-}
-
-function nameOfErrno(errno: number): string | undefined {
-  return Object.entries(os.constants.errno).find(([, value]) => value === errno)?.[0];
 }
 
 /** A draft's torrent by libtorrent. See {@link TorrentCreate.generateExt}. */
@@ -216,7 +213,7 @@ async function translated(failure: Failure, files: readonly ContentFile[], pathR
     return error as MetainfoError;
   }
   const { errno, message } = failure;
-  const code = nameOfErrno(errno);
+  const code = errnoName(errno);
   if (code) return fromSystemError(Object.assign(failure, { code }), pathRoot, 'read');
   return new MetainfoError('ERR_ENGINE', `libtorrent failed: ${message}.`, { path: pathRoot, cause: failure });
 }
@@ -228,7 +225,7 @@ async function requireUnchanged(files: readonly ContentFile[]): Promise<void> {
     const [errno = 0, , size, now] = numbers.subarray(i * STAT_NUMBERS);
     const file = diskPath as string;
     if (errno !== 0) {
-      const code = nameOfErrno(errno);
+      const code = errnoName(errno);
       throw vanished(fromSystemError(Object.assign(new Error(`${code}: ${file}`), { code }), file, 'read'));
     }
     if (size === length && now === mtimeMs) continue;

@@ -66,6 +66,7 @@ function translate(failure: NativeFailure, called: Error): MetainfoError {
   }
 }
 
-function errnoName(errno: number): string | undefined {
+/** Such as `ENOENT`. */
+export function errnoName(errno: number): string | undefined {
   return Object.entries(constants.errno).find(([, value]) => value === errno)?.[0];
 }
