@@ -3,7 +3,7 @@ import path from 'node:path';
 import { type Command, Option } from 'commander';
 import type { Progress } from '../../create/run.ts';
 import { TorrentCreate, type TorrentCreateFields } from '../../create/torrent-create.ts';
-import { nativeEngine } from '../../hash/native.ts';
+import { defaultEngine } from '../../hash/default-engine.ts';
 import type { TorrentVersion } from '../../model/discriminator.ts';
 import { exists, outputExists, type Torrent } from '../../model/torrent.ts';
 import { plural } from '../../print/pprint.ts';
@@ -103,7 +103,7 @@ async function create(paths: string[], options: CreateOptions, signal: AbortSign
   const output = path.join(folder, path.basename(target));
   const filter = await globFilter(options, roots.pathRoot, [output, ...cacheFolders(options)]);
   const draft = new TorrentCreate({ ...draftFields(options), ...roots, ...filter });
-  const engine = nativeEngine();
+  const engine = defaultEngine();
   const progress = !options.quiet && !options.json;
   // The library writes the bar, and knows nothing of closed terminals.
   if (progress) stderr();
