@@ -213,8 +213,10 @@ export async function readPlanned(file: PlanFile, into: Uint8Array): Promise<voi
 async function requireAsPlanned(handle: FileHandle, file: PlanFile, path: string): Promise<void> {
   const stats = await handle.stat();
   if (!stats.isFile()) throw notAFile(path);
+  if (stats.size !== file.size) throw changed(path, `its size went from ${file.size} to ${stats.size} bytes`);
+  if (stats.nlink === 0) throw changed(path, 'it was deleted or replaced');
   const sameTime = Number.isNaN(file.mtimeMs) || stats.mtimeMs === file.mtimeMs;
-  if (stats.size !== file.size || stats.nlink === 0 || !sameTime) throw changed(path);
+  if (!sameTime) throw changed(path, 'its modification time changed');
 }
 
 /** Node ends the process when it is asked for 2 GiB at once. */
@@ -225,7 +227,7 @@ async function readFully(handle: FileHandle, part: Uint8Array, position: number,
     try {
       const length = Math.min(part.length - done, MOST_READ);
       const { bytesRead } = await handle.read(part, done, length, position + done);
-      if (bytesRead === 0) throw changed(path);
+      if (bytesRead === 0) throw changed(path, `it ended at byte ${position + done}`);
       done += bytesRead;
     } catch (error) {
       // libuv tries again after an interrupted open, not after an interrupted read.
@@ -238,8 +240,8 @@ function notAFile(path: string): MetainfoError {
   return new MetainfoError('ERR_NOT_A_FILE', `${path} is not a regular file.`, { path });
 }
 
-function changed(path: string): MetainfoError {
-  return new MetainfoError('ERR_FILE_CHANGED', `${path} changed while it was hashed.`, { path });
+function changed(path: string, how: string): MetainfoError {
+  return new MetainfoError('ERR_FILE_CHANGED', `${path} changed while it was hashed: ${how}.`, { path });
 }
 
 const ZERO_HASH = Buffer.alloc(32);
