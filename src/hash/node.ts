@@ -19,11 +19,13 @@ export function nodeEngine(): Engine {
 const MOST_AT_ONCE = 2 ** 20;
 
 /**
- * All jobs of the process take turns, in the order in which they ask: there is one thread to hash on. So one has a buffer at
- * a time, a small job does not wait for a large one, and between two turns the event loop does what it has to.
+ * All jobs of the process take turns, in the order in which they ask: there is one thread to hash on. So one buffer does
+ * for all, a small job does not wait for a large one, and between two turns the event loop does what it has to.
  */
 const waiting: { job: NodeJob; start: () => void }[] = [];
 let isTaken = false;
+/** Of the job that has its turn. It is kept: the garbage of so many would not be collected in time. */
+let buffer = Buffer.alloc(0);
 const TURN_SECONDS = 0.01;
 
 function takeTurn(job: NodeJob): Promise<void> {
@@ -49,8 +51,6 @@ class NodeJob implements HashJob {
   #cancelled = false;
   /** When its turn ends, by the clock of the process. */
   #turnEnd = 0;
-  /** There while it has its turn. */
-  #buffer: Buffer | null = null;
 
   constructor(plan: HashPlan) {
     this.#plan = plan;
@@ -123,7 +123,6 @@ class NodeJob implements HashJob {
   /** Before anything that takes time: waits for the next turn when this one is over. */
   async #inTurn(): Promise<void> {
     if (process.uptime() >= this.#turnEnd) {
-      this.#buffer = null;
       const next = this.#takeTurn();
       endTurn();
       await next;
@@ -161,8 +160,8 @@ class NodeJob implements HashJob {
       await requireAsPlanned(handle, file, path);
       for (let at = 0; at < file.length; ) {
         await this.#inTurn();
-        this.#buffer ??= Buffer.allocUnsafeSlow(this.#size);
-        const part = this.#buffer.subarray(0, Math.min(this.#size, file.length - at));
+        if (buffer.length < this.#size) buffer = Buffer.allocUnsafeSlow(this.#size);
+        const part = buffer.subarray(0, Math.min(this.#size, file.length - at));
         await readFully(handle, part, file.offset + at, path);
         take(part);
         at += part.length;
