@@ -16,7 +16,8 @@ export const ERROR_CODES = {
   ERR_LINK_LOOP: 'Symbolic links that lead back to themselves.',
   ERR_LINK_OUTSIDE: 'A symbolic link that leaves the root.',
   ERR_NAME: 'A file or torrent name that a torrent cannot hold.',
-  ERR_NATIVE_UNAVAILABLE: 'The native addon could not be loaded.',
+  ERR_NATIVE_UNAVAILABLE:
+    'The native addon was asked for and could not be loaded. As the code of a warning: node:crypto hashes instead.',
   ERR_NOT_A_FILE: 'A FIFO, socket or device.',
   ERR_NOT_FOUND: 'A path that does not exist.',
   ERR_NO_DATA: 'Nothing but empty files.',

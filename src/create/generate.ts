@@ -2,8 +2,8 @@ import { availableParallelism } from 'node:os';
 import { encode } from '../bencode/encode.ts';
 import type { Encodable, RawBencode } from '../bencode/value.ts';
 import { MetainfoError, shown, throwIfAborted, toHex } from '../errors.ts';
+import { defaultEngine } from '../hash/default-engine.ts';
 import type { Engine } from '../hash/engine.ts';
-import { nativeEngine } from '../hash/native.ts';
 import { type HashPlan, planResources, type ResourceOptions } from '../hash/plan.ts';
 import { addPadfiles, isPadFile } from '../layout/padding.ts';
 import { checkPieceLength, choosePieceLength } from '../layout/piece-length.ts';
@@ -45,7 +45,7 @@ export interface GenerateOptions extends ResourceOptions, WatchOptions {
    * a folder; false (default) for none. It needs the package `lmdb`. Drafts with streams among their sources do without.
    */
   cache?: CacheChoice | undefined;
-  /** Default: the native one. */
+  /** Default: the one that METAINFO_ENGINE names; else the native one, or where that does not load `nodeEngine()`. */
   engine?: Engine | undefined;
 }
 
@@ -110,7 +110,7 @@ export interface ContentOptions extends GenerateOptions {
 
 /** Finds the files of a draft and hashes them. */
 export async function hashContent(draft: TorrentCreate, options: ContentOptions): Promise<TorrentContent> {
-  const { signal, engine = nativeEngine(), sources } = options;
+  const { signal, engine = defaultEngine(), sources } = options;
   const version = checkVersion(options.version);
   const resources = planResources(options, version, availableParallelism());
   const wanted = draft.fields.pieceLength ?? draft.info.pieceLength;

@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { constants, type Dirent } from 'node:fs';
 import { lstat, readdir, realpath, stat } from 'node:fs/promises';
 import nodePath from 'node:path';
-import { binding } from '../digest/binding.ts';
+import { bindingIfAny } from '../digest/binding.ts';
 import { fromSystemError, MetainfoError, throwIfAborted } from '../errors.ts';
 import { unsafeComponent } from '../layout/safe-path.ts';
 
@@ -249,12 +249,9 @@ export const STAT_NUMBERS = 7;
  * libuv's pool take five times as long.
  */
 export async function statNumbers(files: readonly { real: string }[]): Promise<Float64Array> {
-  try {
-    const numbers = await binding().statFiles(Buffer.from(files.map(({ real }) => `${real}\0`).join('')));
-    if (numbers.length > 0) return numbers;
-  } catch (error) {
-    if ((error as { code?: string }).code !== 'ERR_NATIVE_UNAVAILABLE') throw error;
-  }
+  const addon = bindingIfAny();
+  const numbers = await addon?.statFiles(Buffer.from(files.map(({ real }) => `${real}\0`).join('')));
+  if (numbers && numbers.length > 0) return numbers;
   const each = await Promise.all(
     files.map(({ real }) =>
       stat(real).then(

@@ -101,6 +101,8 @@ export interface Binding {
 }
 
 let loaded: Binding | undefined;
+/** Looking for it again would find nothing again, and take long. */
+let unavailable: MetainfoError | undefined;
 
 /**
  * The native addon, loaded once: a prebuilt binary, or what `npm run build` made.
@@ -108,20 +110,52 @@ let loaded: Binding | undefined;
  * @throws {MetainfoError} `ERR_NATIVE_UNAVAILABLE`, or `ERR_KERNEL` when METAINFO_KERNEL names no runnable kernel
  */
 export function binding(): Binding {
+  if (unavailable) throw unavailable;
   loaded ??= load();
   return loaded;
 }
+
+/**
+ * The native addon, or null where all is to be done without: where METAINFO_ENGINE is `node`, or where it is not set and
+ * no addon loads.
+ *
+ * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` for another METAINFO_ENGINE; `ERR_KERNEL`; where METAINFO_ENGINE is `native`
+ *   also `ERR_NATIVE_UNAVAILABLE`
+ */
+export function bindingIfAny(): Binding | null {
+  const wanted = engineAskedFor();
+  if (wanted === 'node') return null;
+  try {
+    return binding();
+  } catch (error) {
+    if (wanted === 'native' || error !== unavailable) throw error;
+    return null;
+  }
+}
+
+const ENGINES = ['native', 'node'] as const;
+
+/** What METAINFO_ENGINE names; null when it is not set. */
+export function engineAskedFor(): (typeof ENGINES)[number] | null {
+  // As with METAINFO_KERNEL, an empty one is none.
+  const name = process.env['METAINFO_ENGINE'] || null;
+  const engine = ENGINES.find((one) => one === name);
+  if (engine || name === null) return engine ?? null;
+  const message = `METAINFO_ENGINE=${name} is no engine: choose one of: ${ENGINES.join(', ')}.`;
+  throw new MetainfoError('ERR_INVALID_ARGUMENT', message);
+}
+
+/** What is wrong where it does not load, and what to do. */
+export const NATIVE_UNAVAILABLE =
+  'The native addon could not be loaded (there is no binary for this platform, and none was compiled): install a C++ compiler and run `npm rebuild metainfo`';
 
 function load(): Binding {
   try {
     return nodeGypBuild(path.join(import.meta.dirname, '../..')) as Binding;
   } catch (error) {
     throwIfKernel(error);
-    throw new MetainfoError(
-      'ERR_NATIVE_UNAVAILABLE',
-      'The native addon could not be loaded: install a C++ compiler and run `npm rebuild metainfo`.',
-      { cause: error },
-    );
+    unavailable = new MetainfoError('ERR_NATIVE_UNAVAILABLE', `${NATIVE_UNAVAILABLE}.`, { cause: error });
+    throw unavailable;
   }
 }
 

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { binding } from './binding.ts';
+import { bindingIfAny } from './binding.ts';
 
 /** SHA-256 with node:crypto. */
 export function sha256(...parts: Uint8Array[]): Buffer {
@@ -49,7 +49,7 @@ export function raisedRoot(root: Uint8Array, leaves: number, width: number): Uin
 }
 
 /**
- * The pieces roots above layers of piece hashes (BEP 52): natively on all cores, or with node:crypto where no addon loads.
+ * The pieces roots above layers of piece hashes (BEP 52): natively on all cores, or with node:crypto.
  *
  * @param layers Each one hash of 32 bytes a piece, packed; none of them empty.
  * @param blocksPerPiece A power of two: what the padding of a layer stands for.
@@ -66,11 +66,8 @@ export function layerRoots(layers: readonly Uint8Array[], blocksPerPiece: number
     end += length;
     return together ? byteOffset : end - length;
   });
-  try {
-    return binding().layerRoots(bytes, starts, counts, Math.log2(blocksPerPiece));
-  } catch (error) {
-    if ((error as { code?: string }).code !== 'ERR_NATIVE_UNAVAILABLE') throw error;
-  }
+  const addon = bindingIfAny();
+  if (addon) return addon.layerRoots(bytes, starts, counts, Math.log2(blocksPerPiece));
   const padding = zeroRoot(blocksPerPiece);
   const hashes = (layer: Uint8Array) =>
     Array.from({ length: layer.length / 32 }, (_, i) => layer.subarray(i * 32, (i + 1) * 32));

@@ -6,8 +6,8 @@ import { vanished, type Work, watch } from '../create/run.ts';
 import { cut, joinTrees } from '../create/streams.ts';
 import { rememberTimes } from '../create/times.ts';
 import { MetainfoError, throwIfAborted, toHex } from '../errors.ts';
+import { defaultEngine } from '../hash/default-engine.ts';
 import type { Engine } from '../hash/engine.ts';
-import { nativeEngine } from '../hash/native.ts';
 import { readPlanned } from '../hash/node.ts';
 import { type Digests, type HashJob, type HashPlan, type PlanFile, planResources } from '../hash/plan.ts';
 import { compareV2 } from '../layout/order.ts';
@@ -155,7 +155,7 @@ class Upgrade implements Work<FileDigests[]> {
     this.#content = content;
     this.#pieceLength = pieceLength;
     this.#expected = pieces.bytes;
-    this.#engine = options.engine ?? nativeEngine();
+    this.#engine = options.engine ?? defaultEngine();
     const resources = planResources(options, 'hybrid', availableParallelism());
     // Two segments, and a piece that goes from one to the next; a quarter is for those who hash.
     const limit = options.memoryLimit ?? Math.max(resources.memoryLimit, 4 * pieceLength);

@@ -7,9 +7,38 @@ import { BLOCK_SIZE } from '../layout/piece-length.ts';
 import type { Engine } from './engine.ts';
 import { type Digests, type HashJob, type HashPlan, isPad, layerCount, type PlanFile } from './plan.ts';
 
-/** The same results on node:crypto, one file after the other: the oracle of the native engine. */
+/**
+ * The same results on node:crypto: the oracle of the native engine, and what is left where no addon loads. It hashes on the
+ * thread of JavaScript, a read at a time, so that the event loop goes on.
+ */
 export function nodeEngine(): Engine {
   return { name: 'node', kernel: 'node:crypto', start: (plan) => new NodeJob(plan) };
+}
+
+/** Larger reads would hold up the event loop while they are hashed. */
+const MOST_AT_ONCE = 2 ** 20;
+
+/**
+ * All jobs of the process take turns, in the order in which they ask: there is one thread to hash on. So one buffer does
+ * for all, a small job does not wait for a large one, and between two turns the event loop does what it has to.
+ */
+const waiting: { job: NodeJob; start: () => void }[] = [];
+let isTaken = false;
+/** Of the job that has its turn. It is kept: the garbage of so many would not be collected in time. */
+let buffer = Buffer.alloc(0);
+const TURN_SECONDS = 0.01;
+
+function takeTurn(job: NodeJob): Promise<void> {
+  return new Promise((start) => {
+    waiting.push({ job, start });
+    if (!isTaken) endTurn();
+  });
+}
+
+function endTurn(): void {
+  const next = waiting.shift();
+  isTaken = next !== undefined;
+  if (next) setImmediate(next.start);
 }
 
 class NodeJob implements HashJob {
@@ -17,15 +46,22 @@ class NodeJob implements HashJob {
   readonly #plan: HashPlan;
   readonly #missing: number[] = [];
   readonly #progress = { bytes: 0, fileIndex: 0 };
+  /** Bytes of a read, or of what is taken at once of content in memory. */
+  readonly #size: number;
   #cancelled = false;
+  /** When its turn ends, by the clock of the process. */
+  #turnEnd = 0;
 
   constructor(plan: HashPlan) {
     this.#plan = plan;
+    this.#size = Math.min(plan.readSize, MOST_AT_ONCE);
     this.done = this.#run();
   }
 
   progress(): { bytes: number; fileIndex: number; queued: number } {
-    return { ...this.#progress, queued: 0 };
+    const ahead = waiting.findIndex(({ job }) => job === this);
+    // The one that has its turn goes before those who wait.
+    return { ...this.#progress, queued: ahead + 1 };
   }
 
   cancel(): void {
@@ -33,41 +69,82 @@ class NodeJob implements HashJob {
   }
 
   async #run(): Promise<Digests> {
+    await this.#takeTurn();
+    try {
+      return await this.#hash();
+    } finally {
+      endTurn();
+    }
+  }
+
+  async #hash(): Promise<Digests> {
     const { kind, files, pieceLength } = this.#plan;
-    const pieces = kind === 'v2' ? null : new PieceHasher(pieceLength);
-    const roots: Uint8Array[] = [];
-    const layers: Uint8Array[] = [];
+    const sum = (of: (file: PlanFile) => number) => files.reduce((all, file) => all + of(file), 0);
+    const pieces =
+      kind === 'v2'
+        ? null
+        : new PieceHasher(
+            pieceLength,
+            sum(({ length }) => length),
+          );
+    const count = (file: PlanFile) => layerCount(file, pieceLength) * 32;
+    const [roots, layers] = kind === 'v1' ? [] : [Buffer.alloc(files.length * 32), Buffer.alloc(sum(count))];
+    let at = 0;
     for (const [index, file] of files.entries()) {
-      const leaves: Uint8Array[] = [];
-      const leavesOf = kind === 'v1' ? null : leaves;
-      if (isPad(file)) pieces?.zeros(file.length);
-      else if (file.data) this.#take(file.data.subarray(file.offset, file.offset + file.length), pieces, leavesOf);
-      // An empty file is opened too: it must be what it was.
-      else await this.#read(index, file, pieces, leavesOf);
-      const tree = leaves.length === 0 ? null : finishTree(leaves, layerCount(file, pieceLength), pieceLength);
-      roots.push(tree?.root ?? Buffer.alloc(32));
-      layers.push(tree?.layer ?? Buffer.alloc(layerCount(file, pieceLength) * 32));
+      const end = at + count(file);
+      const tree = layers && !isPad(file) ? new TreeHasher(pieceLength, layers.subarray(at, end)) : null;
+      at = end;
+      const take = (bytes: Uint8Array) => {
+        pieces?.update(bytes);
+        tree?.update(bytes);
+        if (!isPad(file)) this.#progress.bytes += bytes.length;
+      };
+      const isThere = await this.#read(index, file, take);
+      if (!isThere) pieces?.skip(file.length);
+      else if (tree && file.length > 0) roots?.set(tree.finish(), index * 32);
     }
     this.#throwIfCancelled();
     return {
       ...(pieces && { v1: pieces.finish() }),
-      ...(kind !== 'v1' && { v2: { roots: Buffer.concat(roots), layers: Buffer.concat(layers) } }),
+      ...(roots && layers && { v2: { roots, layers } }),
       missing: this.#missing,
     };
-  }
-
-  /** Content, from the start of a block. */
-  #take(bytes: Uint8Array, pieces: PieceHasher | null, leaves: Uint8Array[] | null): void {
-    pieces?.update(bytes);
-    for (let i = 0; leaves && i < bytes.length; i += BLOCK_SIZE) leaves.push(sha256(bytes.subarray(i, i + BLOCK_SIZE)));
-    this.#progress.bytes += bytes.length;
   }
 
   #throwIfCancelled(): void {
     if (this.#cancelled) throw new MetainfoError('ERR_ABORTED', 'Hashing was cancelled.');
   }
 
-  async #read(index: number, file: PlanFile, pieces: PieceHasher | null, leaves: Uint8Array[] | null): Promise<void> {
+  async #takeTurn(): Promise<void> {
+    await takeTurn(this);
+    this.#turnEnd = process.uptime() + TURN_SECONDS;
+  }
+
+  /** Before anything that takes time: waits for the next turn when this one is over. */
+  async #inTurn(): Promise<void> {
+    if (process.uptime() >= this.#turnEnd) {
+      const next = this.#takeTurn();
+      endTurn();
+      await next;
+    }
+    this.#throwIfCancelled();
+  }
+
+  /** Content in parts, each from the start of a block; false where the file is missing. */
+  async #read(index: number, file: PlanFile, take: (bytes: Uint8Array) => void): Promise<boolean> {
+    await this.#inTurn();
+    if (file.path !== null) return this.#readFile(index, file, take);
+    // Zeros, where it is a pad.
+    const { data, offset, length } = file;
+    for (let at = 0; at < length; at += this.#size) {
+      await this.#inTurn();
+      const size = Math.min(this.#size, length - at);
+      take(data ? data.subarray(offset + at, offset + at + size) : Buffer.alloc(size));
+    }
+    return true;
+  }
+
+  async #readFile(index: number, file: PlanFile, take: (bytes: Uint8Array) => void): Promise<boolean> {
     const path = pathOf(file);
     this.#progress.fileIndex = index;
     let handle: FileHandle;
@@ -76,20 +153,21 @@ class NodeJob implements HashJob {
     } catch (error) {
       if ((error as MetainfoError).code !== 'ERR_NOT_FOUND' || this.#plan.onMissing === 'fail') throw error;
       this.#missing.push(index);
-      pieces?.skip(file.length);
-      return;
+      return false;
     }
     try {
+      // An empty file is looked at too: it must be what it was.
       await requireAsPlanned(handle, file, path);
-      const buffer = Buffer.alloc(Math.min(this.#plan.readSize, file.length));
       for (let at = 0; at < file.length; ) {
-        this.#throwIfCancelled();
-        const part = buffer.subarray(0, Math.min(buffer.length, file.length - at));
+        await this.#inTurn();
+        if (buffer.length < this.#size) buffer = Buffer.allocUnsafeSlow(this.#size);
+        const part = buffer.subarray(0, Math.min(this.#size, file.length - at));
         await readFully(handle, part, file.offset + at, path);
-        this.#take(part, pieces, leaves);
+        take(part);
         at += part.length;
       }
       await requireAsPlanned(handle, file, path);
+      return true;
     } catch (error) {
       throw fromSystemError(error, path, 'read');
     } finally {
@@ -134,8 +212,10 @@ export async function readPlanned(file: PlanFile, into: Uint8Array): Promise<voi
 async function requireAsPlanned(handle: FileHandle, file: PlanFile, path: string): Promise<void> {
   const stats = await handle.stat();
   if (!stats.isFile()) throw notAFile(path);
+  if (stats.size !== file.size) throw changed(path, `its size went from ${file.size} to ${stats.size} bytes`);
+  if (stats.nlink === 0) throw changed(path, 'it was deleted or replaced');
   const sameTime = Number.isNaN(file.mtimeMs) || stats.mtimeMs === file.mtimeMs;
-  if (stats.size !== file.size || stats.nlink === 0 || !sameTime) throw changed(path);
+  if (!sameTime) throw changed(path, 'its modification time changed');
 }
 
 /** Node ends the process when it is asked for 2 GiB at once. */
@@ -146,7 +226,7 @@ async function readFully(handle: FileHandle, part: Uint8Array, position: number,
     try {
       const length = Math.min(part.length - done, MOST_READ);
       const { bytesRead } = await handle.read(part, done, length, position + done);
-      if (bytesRead === 0) throw changed(path);
+      if (bytesRead === 0) throw changed(path, `it ended at byte ${position + done}`);
       done += bytesRead;
     } catch (error) {
       // libuv tries again after an interrupted open, not after an interrupted read.
@@ -159,30 +239,63 @@ function notAFile(path: string): MetainfoError {
   return new MetainfoError('ERR_NOT_A_FILE', `${path} is not a regular file.`, { path });
 }
 
-function changed(path: string): MetainfoError {
-  return new MetainfoError('ERR_FILE_CHANGED', `${path} changed while it was hashed.`, { path });
+function changed(path: string, how: string): MetainfoError {
+  return new MetainfoError('ERR_FILE_CHANGED', `${path} changed while it was hashed: ${how}.`, { path });
 }
 
-function finishTree(leaves: Uint8Array[], layerLength: number, pieceLength: number) {
-  const zero = Buffer.alloc(32);
-  if (layerLength === 0) return { root: merkleRoot(leaves, zero), layer: Buffer.alloc(0) };
-  const blocks = pieceLength / BLOCK_SIZE;
-  const layer: Uint8Array[] = [];
-  for (let i = 0; i < leaves.length; i += blocks) layer.push(merkleRoot(leaves.slice(i, i + blocks), zero, blocks));
-  return { root: merkleRoot(layer, zeroRoot(blocks)), layer: Buffer.concat(layer) };
+const ZERO_HASH = Buffer.alloc(32);
+
+/** The Merkle tree of a file: its layer is filled piece by piece. */
+class TreeHasher {
+  readonly #blocks: number;
+  /** The file's, which is empty unless it is longer than a piece. */
+  readonly #layer: Buffer;
+  #filled = 0;
+  /** Of the piece that is being hashed. */
+  #leaves: Uint8Array[] = [];
+
+  constructor(pieceLength: number, layer: Buffer) {
+    this.#blocks = pieceLength / BLOCK_SIZE;
+    this.#layer = layer;
+  }
+
+  /** @param bytes Whole blocks, but for the end of the file. */
+  update(bytes: Uint8Array): void {
+    for (let i = 0; i < bytes.length; i += BLOCK_SIZE) {
+      this.#leaves.push(sha256(bytes.subarray(i, i + BLOCK_SIZE)));
+      if (this.#leaves.length === this.#blocks && this.#layer.length > 0) this.#endPiece();
+    }
+  }
+
+  finish(): Uint8Array {
+    if (this.#layer.length === 0) return merkleRoot(this.#leaves, ZERO_HASH);
+    if (this.#leaves.length > 0) this.#endPiece();
+    const hashes = Array.from({ length: this.#layer.length / 32 }, (_, i) =>
+      this.#layer.subarray(i * 32, (i + 1) * 32),
+    );
+    return merkleRoot(hashes, zeroRoot(this.#blocks));
+  }
+
+  #endPiece(): void {
+    this.#layer.set(merkleRoot(this.#leaves, ZERO_HASH, this.#blocks), this.#filled);
+    this.#filled += 32;
+    this.#leaves = [];
+  }
 }
 
 /** SHA-1 of every `pieceLength` bytes of what comes. */
 class PieceHasher {
   readonly #pieceLength: number;
-  readonly #hashes: Uint8Array[] = [];
+  readonly #hashes: Buffer;
+  #count = 0;
   #hash: Hash = createHash('sha1');
   #filled = 0;
   /** Whether the piece touches content that is missing: its hash is left zero. */
   #skipped = false;
 
-  constructor(pieceLength: number) {
+  constructor(pieceLength: number, totalLength: number) {
     this.#pieceLength = pieceLength;
+    this.#hashes = Buffer.alloc(Math.ceil(totalLength / pieceLength) * 20);
   }
 
   update(bytes: Uint8Array): void {
@@ -192,11 +305,6 @@ class PieceHasher {
       at += part.length;
       this.#advance(part.length);
     }
-  }
-
-  zeros(length: number): void {
-    const buffer = Buffer.alloc(Math.min(length, 2 ** 20));
-    for (let left = length; left > 0; left -= buffer.length) this.update(buffer.subarray(0, left));
   }
 
   skip(length: number): void {
@@ -210,7 +318,7 @@ class PieceHasher {
 
   finish(): Uint8Array {
     if (this.#filled > 0) this.#emit();
-    return Buffer.concat(this.#hashes);
+    return this.#hashes;
   }
 
   #advance(length: number): void {
@@ -219,7 +327,8 @@ class PieceHasher {
   }
 
   #emit(): void {
-    this.#hashes.push(this.#skipped ? Buffer.alloc(20) : this.#hash.digest());
+    if (!this.#skipped) this.#hashes.set(this.#hash.digest(), this.#count * 20);
+    this.#count += 1;
     this.#hash = createHash('sha1');
     this.#filled = 0;
     this.#skipped = false;

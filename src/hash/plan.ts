@@ -1,4 +1,5 @@
-import { binding, type HashPlan, type PlanFile } from '../digest/binding.ts';
+import { availableParallelism } from 'node:os';
+import { type Binding, bindingIfAny, type HashPlan, type PlanFile } from '../digest/binding.ts';
 import { MetainfoError } from '../errors.ts';
 import { BLOCK_SIZE, isPowerOfTwo, powerOfTwoWithin } from '../layout/piece-length.ts';
 
@@ -90,12 +91,22 @@ export interface ProcessLimits {
  * @throws {MetainfoError} `ERR_INVALID_ARGUMENT`
  */
 export function processLimits(change: Partial<ProcessLimits> = {}): ProcessLimits {
-  const { limits } = binding();
+  const { limits } = bindingIfAny() ?? { limits: limitsWithoutAddon };
   const { threads, memory } = { ...limits(), ...change };
   require(isThreads(threads), `threads must be 1 to ${MAX_THREADS}, not ${threads}`);
   require(isMemory(memory), `memory must be at least ${BLOCK_SIZE} bytes, not ${memory}`);
   return limits(threads, memory);
 }
+
+let kept: ProcessLimits | undefined;
+
+/** The node:crypto engine stays within any: of all its jobs one at a time reads and hashes. */
+const limitsWithoutAddon: Binding['limits'] = (threads, memory) => {
+  const cores = availableParallelism();
+  kept ??= { threads: cores, memory: cores * DEFAULT_MEMORY_PER_THREAD };
+  kept = { threads: threads ?? kept.threads, memory: memory ?? kept.memory };
+  return { ...kept };
+};
 
 function require(condition: boolean, message: string): void {
   if (!condition) throw new MetainfoError('ERR_INVALID_ARGUMENT', `${message}.`);

@@ -5,8 +5,8 @@ import { vanished, type WatchOptions, type Work, watch } from '../create/run.ts'
 import { type ScannedFile, scan } from '../create/scan.ts';
 import { sha256 } from '../digest/merkle.ts';
 import { MetainfoError, shown, ValidationError } from '../errors.ts';
+import { defaultEngine } from '../hash/default-engine.ts';
 import type { Engine } from '../hash/engine.ts';
-import { nativeEngine } from '../hash/native.ts';
 import {
   DEFAULT_MEMORY_PER_THREAD,
   type Digests,
@@ -43,7 +43,7 @@ export interface HasherConfig {
 }
 
 export interface ProcessOptions extends Pick<WatchOptions, 'signal' | 'onProgress'> {
-  /** Default: the native one. */
+  /** Default: the one that METAINFO_ENGINE names; else the native one, or where that does not load `nodeEngine()`. */
   engine?: Engine | undefined;
 }
 
@@ -148,7 +148,7 @@ export abstract class HasherBase {
    * @returns what `complete` gives for all of their chunks
    * @throws {MetainfoError} as `TorrentCreate.generate` for files that cannot be read or that change
    */
-  async process({ signal, onProgress, engine = nativeEngine() }: ProcessOptions = {}): Promise<Hash[]> {
+  async process({ signal, onProgress, engine = defaultEngine() }: ProcessOptions = {}): Promise<Hash[]> {
     const given = this.paths.map((name) => name.split('/'));
     const files = await scan(this.pathRoot, given, { signal, systemFiles: true });
     for (const [i, wanted] of this.paths.entries()) {

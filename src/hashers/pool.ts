@@ -1,14 +1,14 @@
 import { availableParallelism } from 'node:os';
 import { inMemory } from '../create/content.ts';
+import { defaultEngine } from '../hash/default-engine.ts';
 import type { Engine } from '../hash/engine.ts';
-import { nativeEngine } from '../hash/native.ts';
 import { type HashPlan, planResources } from '../hash/plan.ts';
 import { BLOCK_SIZE } from '../layout/piece-length.ts';
 
 export interface HashPoolOptions {
   /** Threads that hash; null is one a core. Default 1. */
   threads?: number | null;
-  /** Default: the native one. */
+  /** Default: the one that METAINFO_ENGINE names; else the native one, or where that does not load `nodeEngine()`. */
   engine?: Engine | undefined;
 }
 
@@ -33,7 +33,7 @@ export class HashPool {
   readonly #waiting = new Map<number, { wanted: Wanted[]; bytes: number }>();
 
   /** @throws {MetainfoError} `ERR_INVALID_ARGUMENT`, `ERR_NATIVE_UNAVAILABLE`, `ERR_KERNEL` */
-  constructor({ threads = 1, engine = nativeEngine() }: HashPoolOptions = {}) {
+  constructor({ threads = 1, engine = defaultEngine() }: HashPoolOptions = {}) {
     this.#engine = engine;
     this.#resources = planResources({ threads }, 'v1', availableParallelism());
   }

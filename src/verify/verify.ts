@@ -5,8 +5,8 @@ import nodePath from 'node:path';
 import { type WatchOptions, watch, workOf } from '../create/run.ts';
 import { layerRoots, raisedRoot } from '../digest/merkle.ts';
 import { fromSystemError, MetainfoError, shown, throwIfAborted, toHex } from '../errors.ts';
+import { defaultEngine } from '../hash/default-engine.ts';
 import type { Engine } from '../hash/engine.ts';
-import { nativeEngine } from '../hash/native.ts';
 import { type Digests, type HashPlan, layerCount, planResources, type ResourceOptions } from '../hash/plan.ts';
 import { BLOCK_SIZE } from '../layout/piece-length.ts';
 import { unsafeComponent } from '../layout/safe-path.ts';
@@ -66,7 +66,7 @@ export interface VerifyOptions extends ResourceOptions, WatchOptions {
    * there counts as good. Default false.
    */
   fast?: boolean | undefined;
-  /** Default: the native one. */
+  /** Default: the one that METAINFO_ENGINE names; else the native one, or where that does not load `nodeEngine()`. */
   engine?: Engine | undefined;
 }
 
@@ -89,7 +89,7 @@ const MOST_RETRIES = 100;
  * @throws {MetainfoError} `ERR_NOT_FOUND`, `ERR_UNREADABLE` for `path` itself; `ERR_INVALID_ARGUMENT`; `ERR_ABORTED`
  */
 export async function verify(torrent: Torrent, path: string, options: VerifyOptions = {}): Promise<VerifyReport> {
-  const { only = null, engine = nativeEngine(), signal } = options;
+  const { only = null, engine = defaultEngine(), signal } = options;
   throwIfAborted(signal);
   const kind = kindOf(torrent, only);
   const resources = planResources(options, kind, availableParallelism());

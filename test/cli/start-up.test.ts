@@ -27,10 +27,11 @@ process.on('exit', () => {
 });`;
 
 /** What the built command loads; by files, since a test with a clock would fail where the machine is busy. */
-async function loadedBy(t: TestContext, ...args: string[]): Promise<Loaded> {
+async function loadedBy(t: TestContext, args: string[], env: Record<string, string> = {}): Promise<Loaded> {
   const cwd = await workFolder(t);
   writeFileSync(path.join(cwd, 'watch.cjs'), WATCH);
-  const { code, stderr } = await finish(startProgram([process.execPath, '-r', './watch.cjs', MAIN, ...args], { cwd }));
+  const program: [string, ...string[]] = [process.execPath, '-r', './watch.cjs', MAIN, ...args];
+  const { code, stderr } = await finish(startProgram(program, { cwd, env }));
   assert.deepEqual({ code, stderr }, { code: 0, stderr: '' });
   return JSON.parse((await bytesOf(cwd, 'loaded.json')).toString()) as Loaded;
 }
@@ -49,15 +50,25 @@ async function installed(t: TestContext): Promise<{ cwd: string; main: string; f
 describe('the start of the command', () => {
   it('reads one file of code, and the addon', async (t) => {
     for (const quiet of [['--quiet'], []]) {
-      const { files } = await loadedBy(t, ...CREATE, ...quiet);
+      const { files } = await loadedBy(t, [...CREATE, ...quiet]);
       const code = files.filter((file) => /\.[cm]?js$/.test(file)).map((file) => path.relative(PACKAGE, file));
       assert.deepEqual(code, ['dist/cli/main.cjs']);
       assert.equal(files.filter((file) => file.endsWith('.node')).length, 1);
     }
   });
 
+  it('reads no addon where METAINFO_ENGINE is node, whatever it does', async (t) => {
+    for (const args of [CREATE, [...CREATE, '-k', 'v1'], ['create', 'album', '--json'], ['kernels']]) {
+      const { files } = await loadedBy(t, args, { METAINFO_ENGINE: 'node' });
+      assert.deepEqual(
+        files.filter((file) => file.endsWith('.node')),
+        [],
+      );
+    }
+  });
+
   it('loads nothing of Node that a quiet run does not use', async (t) => {
-    const { builtins } = await loadedBy(t, ...CREATE, '--quiet');
+    const { builtins } = await loadedBy(t, [...CREATE, '--quiet']);
     const slow = ['child_process', 'crypto', 'http', 'net', 'perf_hooks', 'stream', 'tty', 'url', 'zlib'];
     assert.deepEqual(
       slow.filter((name) => builtins.includes(name)),
@@ -67,12 +78,12 @@ describe('the start of the command', () => {
   });
 
   it('loads crypto for the infohashes, and still no subprocesses', async (t) => {
-    const { builtins } = await loadedBy(t, ...CREATE);
+    const { builtins } = await loadedBy(t, CREATE);
     assert.deepEqual([builtins.includes('crypto'), builtins.includes('child_process')], [true, false]);
   });
 
   it('is with the code cache that the build made', async (t) => {
-    const { rejected } = await loadedBy(t, ...CREATE, '--quiet');
+    const { rejected } = await loadedBy(t, [...CREATE, '--quiet']);
     assert.equal(rejected, false);
   });
 });

@@ -6,7 +6,7 @@ import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import fc from 'fast-check';
 import { TorrentCreate } from '../../src/create/torrent-create.ts';
-import { nativeEngine } from '../../src/hash/native.ts';
+import { defaultEngine } from '../../src/hash/default-engine.ts';
 import { nodeEngine } from '../../src/hash/node.ts';
 import { compareV1, compareV2 } from '../../src/layout/order.ts';
 import { client, libtorrentMissing, missing } from '../support/external.ts';
@@ -83,7 +83,7 @@ describe('generate', () => {
         const { draft, parent } = await draftOf(given);
         const expected = (await draft.generate({ version, engine: nodeEngine() })).bencode();
         for (const threads of [1, 2, 8]) {
-          const torrent = await draft.generate({ version, threads, engine: nativeEngine(), readSize: 16 * KIB });
+          const torrent = await draft.generate({ version, threads, engine: defaultEngine(), readSize: 16 * KIB });
           assert.deepEqual(torrent.bencode(), expected, `${threads} threads`);
         }
         await rm(parent, { recursive: true });

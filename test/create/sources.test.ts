@@ -12,7 +12,7 @@ import type { Progress } from '../../src/create/run.ts';
 import type { Source, SourceData } from '../../src/create/sources.ts';
 import { TorrentCreate } from '../../src/create/torrent-create.ts';
 import { MetainfoError, ValidationError } from '../../src/errors.ts';
-import { nativeEngine } from '../../src/hash/native.ts';
+import { defaultEngine } from '../../src/hash/default-engine.ts';
 import { nodeEngine } from '../../src/hash/node.ts';
 import type { HashPlan } from '../../src/hash/plan.ts';
 import { iterBlocks } from '../../src/hashers/records.ts';
@@ -595,9 +595,9 @@ describe('a source that fails', () => {
 
   it('whose hashing fails long before it ends', async () => {
     for (const version of KINDS) {
-      const native = nativeEngine();
+      const real = defaultEngine();
       const broken = {
-        ...native,
+        ...real,
         start: () => ({
           done: Promise.reject(new MetainfoError('ERR_NO_MEMORY', 'none left')),
           progress: () => ({ bytes: 0, fileIndex: 0, queued: 0 }),
@@ -646,13 +646,13 @@ describe('the machine', () => {
     await writeTree(folder, Object.fromEntries(names.map((name, i) => [name, noise(MIB, i + 1)])));
     for (const version of KINDS) {
       for (const threads of [1, 2, 4]) {
-        const native = nativeEngine();
+        const real = defaultEngine();
         const running = new Set<HashPlan>();
         let [mostThreads, mostMemory, reads] = [0, 0, 0];
         const engine = {
-          ...native,
+          ...real,
           start: (plan: HashPlan) => {
-            const job = native.start(plan);
+            const job = real.start(plan);
             running.add(plan);
             const sum = (of: (plan: HashPlan) => number) => [...running].reduce((all, one) => all + of(one), 0);
             mostThreads = Math.max(
@@ -705,11 +705,11 @@ describe('memory', () => {
         }
       };
       // An engine that tells what is done with.
-      const native = nativeEngine();
+      const real = defaultEngine();
       const engine = {
-        ...native,
-        start: (plan: Parameters<typeof native.start>[0]) => {
-          const job = native.start(plan);
+        ...real,
+        start: (plan: Parameters<typeof real.start>[0]) => {
+          const job = real.start(plan);
           const bytes = plan.files.reduce((sum, file) => sum + (file.data ? file.length : 0), 0);
           return {
             ...job,

@@ -386,6 +386,27 @@ for (const engine of ENGINES) {
       await assert.rejects(job.done, { code: 'ERR_ABORTED' });
     });
 
+    it('lets the event loop go on, and can be cancelled, while it hashes what is in memory', async () => {
+      const data = Buffer.alloc(64 * MIB);
+      const inMemory = { path: null, data, offset: 0, length: data.length, size: data.length, mtimeMs: Number.NaN };
+      for (const kind of ['v1', 'v2', 'hybrid'] as const) {
+        const files = Array.from({ length: 1000 }, () => inMemory);
+        const job = engine.start(planOf(files, { kind, pieceLength: 64 * MIB, readSize: MIB }));
+        // In the middle of a file, and not of its first part.
+        await watch(job, ({ bytes }) => bytes > MIB && bytes % data.length !== 0);
+        assert.ok(job.progress().bytes < 1000 * data.length, kind);
+        job.cancel();
+        await assert.rejects(job.done, { code: 'ERR_ABORTED' });
+      }
+    });
+
+    it('can be cancelled in a pad', async () => {
+      const pad = { path: null, offset: 0, length: 2 ** 40, size: 2 ** 40, mtimeMs: Number.NaN };
+      const job = engine.start(planOf([pad], { pieceLength: 2 ** 29 }));
+      setTimeout(() => job.cancel(), 20);
+      await assert.rejects(job.done, { code: 'ERR_ABORTED' });
+    });
+
     it('does not mind being cancelled when it is done', async () => {
       const job = engine.start(planOf([planned('good')]));
       const digests = await job.done;

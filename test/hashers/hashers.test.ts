@@ -6,7 +6,7 @@ import { after, before, describe, it } from 'node:test';
 import fc from 'fast-check';
 import { TorrentCreate } from '../../src/create/torrent-create.ts';
 import { ValidationError } from '../../src/errors.ts';
-import { nativeEngine } from '../../src/hash/native.ts';
+import { defaultEngine } from '../../src/hash/default-engine.ts';
 import { nodeEngine } from '../../src/hash/node.ts';
 import type { HashPlan } from '../../src/hash/plan.ts';
 import type { HasherBase, HasherConfig } from '../../src/hashers/hasher-base.ts';
@@ -267,16 +267,16 @@ for (const version of VERSIONS) {
       for (const readSize of readSizes) {
         for (const limit of [null, 2 ** 31, readSize]) {
           const memoryLimit = limit && Math.max(BLOCK, limit);
-          const native = nativeEngine();
+          const real = defaultEngine();
           const running = new Set<HashPlan>();
           const engine = {
-            ...native,
+            ...real,
             start: (plan: HashPlan) => {
               running.add(plan);
               assert.equal(running.size, 1);
               assert.equal(plan.threads, 3);
               assert.ok(plan.memoryLimit <= (memoryLimit ?? 2 ** 33));
-              const job = native.start(plan);
+              const job = real.start(plan);
               const done = job.done.finally(() => running.delete(plan));
               return { done, progress: () => job.progress(), cancel: () => job.cancel() };
             },

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { GenerateOptions } from '../../src/create/generate.ts';
 import { TorrentCreate } from '../../src/create/torrent-create.ts';
 import type { MetainfoError } from '../../src/errors.ts';
-import { nativeEngine } from '../../src/hash/native.ts';
+import { defaultEngine } from '../../src/hash/default-engine.ts';
 import { HUGE, sparseFile, temporaryFolder, writeTree } from '../support/tree.ts';
 
 const MOST_SECONDS = 0.2;
@@ -66,7 +66,7 @@ describe('an abort signal', () => {
     const folder = await temporaryFolder(t);
     await writeTree(folder, { a: 1 });
     const controller = new AbortController();
-    const engine = { ...nativeEngine(), start: () => assert.fail('hashing was started') };
+    const engine = { ...defaultEngine(), start: () => assert.fail('hashing was started') };
     const generation = new TorrentCreate({ pathRoot: folder }).generate({ signal: controller.signal, engine });
     await assertAborts(t, generation, controller);
   });
@@ -79,7 +79,7 @@ describe('an abort signal', () => {
 
   it('is not missed while the job is started', async (t) => {
     const controller = new AbortController();
-    const real = nativeEngine();
+    const real = defaultEngine();
     const engine: typeof real = {
       ...real,
       start(plan) {
@@ -120,7 +120,7 @@ describe('an abort signal', () => {
     const folder = await temporaryFolder(t);
     await writeTree(folder, { a: 1 });
     const engine = {
-      ...nativeEngine(),
+      ...defaultEngine(),
       start: () => ({
         done: Promise.reject(REASON),
         progress: () => ({ bytes: 0, fileIndex: 0, queued: 0 }),

@@ -8,7 +8,7 @@ import { encode } from '../../src/bencode/encode.ts';
 import type { BencodeMap } from '../../src/bencode/value.ts';
 import { TorrentCreate } from '../../src/create/torrent-create.ts';
 import { MetainfoError } from '../../src/errors.ts';
-import { nativeEngine } from '../../src/hash/native.ts';
+import { defaultEngine } from '../../src/hash/default-engine.ts';
 import { nodeEngine } from '../../src/hash/node.ts';
 import { Torrent } from '../../src/model/torrent.ts';
 import { type VerifyReport, verify } from '../../src/verify/verify.ts';
@@ -243,12 +243,12 @@ describe('verify', () => {
     await rename(path.join(folder, 'within'), path.join(folder, 'target'));
     await symlink('target', path.join(folder, 'within'));
     const opened: (string | null)[] = [];
-    const native = nativeEngine();
+    const real = defaultEngine();
     const engine = {
-      ...native,
-      start: (plan: Parameters<typeof native.start>[0]) => {
+      ...real,
+      start: (plan: Parameters<typeof real.start>[0]) => {
         opened.push(...plan.files.map((file) => file.path as string | null));
-        return native.start(plan);
+        return real.start(plan);
       },
     };
     const report = await verify(torrent, folder, { engine });
@@ -274,12 +274,12 @@ describe('verify', () => {
     const folder = await temporaryFolder(t);
     await writeTree(folder, { a: noise(PIECE), b: noise(PIECE, 2) });
     const torrent = await new TorrentCreate({ pathRoot: folder, pieceLength: PIECE }).generate();
-    const native = nativeEngine();
+    const real = defaultEngine();
     const engine = {
-      ...native,
-      start: (plan: Parameters<typeof native.start>[0]) => {
+      ...real,
+      start: (plan: Parameters<typeof real.start>[0]) => {
         const bad = plan.files.find((file) => file.path === path.join(folder, 'a'));
-        if (!bad) return native.start(plan);
+        if (!bad) return real.start(plan);
         const error = new MetainfoError('ERR_READ', 'a bad sector', { path: bad.path as string });
         const progress = () => ({ bytes: 0, fileIndex: 0, queued: 0 });
         return { done: Promise.reject(error), progress, cancel: () => {} };
@@ -299,16 +299,16 @@ describe('verify', () => {
     const folder = await temporaryFolder(t);
     await writeTree(folder, { a: noise(PIECE), b: noise(PIECE, 2) });
     const torrent = await new TorrentCreate({ pathRoot: folder, pieceLength: PIECE }).generate();
-    const native = nativeEngine();
+    const real = defaultEngine();
     let starts = 0;
     const engine = {
-      ...native,
-      start: (plan: Parameters<typeof native.start>[0]) => {
+      ...real,
+      start: (plan: Parameters<typeof real.start>[0]) => {
         starts += 1;
         const files = plan.files.map((file) =>
           typeof file.path === 'string' && file.path.endsWith('/a') ? { ...file, mtimeMs: 1 } : file,
         );
-        return native.start({ ...plan, files });
+        return real.start({ ...plan, files });
       },
     };
     const { files } = await verify(torrent, folder, { engine });

@@ -4,7 +4,7 @@ import { type Command, Option } from 'commander';
 import type { Progress, WatchOptions } from '../../create/run.ts';
 import { TorrentCreate, type TorrentCreateFields } from '../../create/torrent-create.ts';
 import { MetainfoError } from '../../errors.ts';
-import { nativeEngine } from '../../hash/native.ts';
+import { defaultEngine } from '../../hash/default-engine.ts';
 import type { TorrentVersion } from '../../model/discriminator.ts';
 import { exists, outputExists, type Torrent } from '../../model/torrent.ts';
 import { plural } from '../../print/pprint.ts';
@@ -144,7 +144,7 @@ async function made(draft: TorrentCreate, options: CreateOptions, watched: Watch
     const torrent = await generateExt(draft, { version, threads, ...watched });
     return { torrent, kernel: `libtorrent ${libtorrent().version}`, bytesRead: null };
   }
-  const engine = nativeEngine();
+  const engine = defaultEngine();
   let bytesRead = 0;
   const onProgress = ({ bytes }: Progress) => {
     bytesRead = bytes;

@@ -1,5 +1,8 @@
+import { createHash } from 'node:crypto';
 import type { Command } from 'commander';
-import { binding, type KernelSpeed } from '../../digest/binding.ts';
+import { type Binding, binding, type KernelSpeed } from '../../digest/binding.ts';
+import { defaultEngine } from '../../hash/default-engine.ts';
+import { BLOCK_SIZE } from '../../layout/piece-length.ts';
 import { writeLines } from '../output.ts';
 
 interface KernelsOptions {
@@ -9,7 +12,7 @@ interface KernelsOptions {
 
 const NOTE = `
 The best comes first; messages that are too few for a kernel go to those below it.
-METAINFO_KERNEL=NAME starts at another one.`;
+METAINFO_KERNEL=NAME starts at another one, METAINFO_ENGINE=node does without: node:crypto hashes.`;
 
 /** For each of a kernel's functions. The best of many rounds counts, so more time changes little. */
 const MILLISECONDS = 40;
@@ -30,7 +33,8 @@ export function addKernels(program: Command): void {
 }
 
 async function kernels({ bench, json }: KernelsOptions): Promise<void> {
-  const { kernels: names, active, measureKernel } = binding();
+  const isNative = defaultEngine().name === 'native';
+  const { kernels: names, active, measureKernel } = isNative ? binding() : NODE;
   const rows = names.map((name, index) => ({
     name,
     chosenFor: (['sha1', 'sha256'] as const).filter((algorithm) => active[algorithm] === name),
@@ -47,7 +51,31 @@ async function kernels({ bench, json }: KernelsOptions): Promise<void> {
     const uses = chosenFor.map((algorithm) => TITLES[algorithm]).join(', ');
     await writeLines([row(name, uses, bytesPerSecond ? speeds(bytesPerSecond) : [])]);
   }
-  await writeLines([NOTE]);
+  if (isNative) await writeLines([NOTE]);
+}
+
+/** What hashes without native code, as if it were a kernel. */
+const NODE: Pick<Binding, 'kernels' | 'active' | 'measureKernel'> = {
+  kernels: ['node:crypto'],
+  active: { sha1: 'node:crypto', sha256: 'node:crypto' },
+  measureKernel: (_, milliseconds) => {
+    const speed = (algorithm: string, size: number) => bytesPerSecond(algorithm, Buffer.alloc(size), milliseconds);
+    const sha1 = speed('sha1', 2 ** 20);
+    return { sha1, sha1Zeros: sha1, sha256: speed('sha256', BLOCK_SIZE), sha256Nodes: speed('sha256', 64) };
+  },
+};
+
+/** The best of many rounds. */
+function bytesPerSecond(algorithm: string, message: Uint8Array, milliseconds: number): number {
+  const rounds = Math.ceil(2 ** 20 / message.length);
+  const end = performance.now() + milliseconds;
+  let best = Number.POSITIVE_INFINITY;
+  while (performance.now() < end) {
+    const start = performance.now();
+    for (let i = 0; i < rounds; i += 1) createHash(algorithm).update(message).digest();
+    best = Math.min(best, performance.now() - start);
+  }
+  return Math.round((rounds * message.length * 1000) / best);
 }
 
 const TITLES = { sha1: 'SHA-1', sha256: 'SHA-256' };

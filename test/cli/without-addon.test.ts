@@ -1,0 +1,87 @@
+// The command where no addon loads: a copy of it without `build` and `prebuilds`.
+import assert from 'node:assert/strict';
+import { cp, mkdir } from 'node:fs/promises';
+import path from 'node:path';
+import { describe, it, type TestContext } from 'node:test';
+import { entries, finish, MAIN, metainfo, type Result, startProgram, workFolder } from './run.ts';
+
+const PACKAGE = path.dirname(path.dirname(path.dirname(MAIN)));
+const WARNING = /^\(node:\d+\) \[ERR_NATIVE_UNAVAILABLE\] MetainfoWarning: .*`npm rebuild metainfo`.*\n\(Use `.*\)\n$/;
+
+/** Runs the copy in a new folder with `album`. */
+async function copyIn(t: TestContext) {
+  const cwd = await workFolder(t);
+  await mkdir(path.join(cwd, 'package'));
+  for (const name of ['dist', 'package.json'])
+    await cp(path.join(PACKAGE, name), path.join(cwd, 'package', name), { recursive: true });
+  const main = path.join(cwd, 'package', 'dist', 'cli', 'main.cjs');
+  const run = (args: string[], engine: string): Promise<Result> =>
+    finish(startProgram([process.execPath, main, ...args], { cwd, env: { METAINFO_ENGINE: engine } }));
+  return { cwd, run };
+}
+
+describe('the command without an addon', () => {
+  it('creates and verifies what it does with one, and warns once', async (t) => {
+    const { cwd, run } = await copyIn(t);
+    for (const kind of ['v1', 'v2', 'hybrid']) {
+      const create = ['create', 'album', '--json', '--force', '-k', kind];
+      const made = await run(create, '');
+      assert.equal(made.code, 0);
+      assert.match(made.stderr, WARNING);
+      const { kernel, infohash } = JSON.parse(made.stdout);
+      assert.equal(kernel, 'node:crypto');
+      const verified = await run(['verify', 'album.torrent', 'album'], '');
+      assert.equal(verified.code, 0);
+      assert.match(verified.stderr, WARNING);
+      const native = await metainfo(create, { cwd, env: { METAINFO_ENGINE: 'native' } });
+      assert.deepEqual(JSON.parse(native.stdout).infohash, infohash);
+    }
+  });
+
+  it('says nothing where METAINFO_ENGINE is node', async (t) => {
+    const { run } = await copyIn(t);
+    const { code, stdout, stderr } = await run(['create', 'album', '--force'], 'node');
+    assert.equal(code, 0);
+    assert.match(stdout, /\/s, node:crypto\)\n$/);
+    assert.match(stderr, /^( *\d+ % .*\n)*$/);
+  });
+
+  it('fails where METAINFO_ENGINE is native', async (t) => {
+    const { cwd, run } = await copyIn(t);
+    const { code, stderr } = await run(['create', 'album'], 'native');
+    assert.equal(code, 1);
+    assert.match(stderr, /^error: .*`npm rebuild metainfo`\. \[ERR_NATIVE_UNAVAILABLE\]\n$/);
+    assert.deepEqual(await entries(cwd), ['album', 'package']);
+  });
+
+  it('reads torrents without a warning: little of them is to be hashed', async (t) => {
+    const { run } = await copyIn(t);
+    await run(['create', 'album'], 'node');
+    const { code, stderr } = await run(['show', 'album.torrent'], '');
+    assert.deepEqual({ code, stderr }, { code: 0, stderr: '' });
+  });
+
+  it('has one kernel: node:crypto', async (t) => {
+    const { run } = await copyIn(t);
+    const listed = await run(['kernels'], '');
+    assert.equal(listed.code, 0);
+    assert.match(listed.stderr, WARNING);
+    assert.match(listed.stdout, /^kernel .*\nnode:crypto +SHA-1, SHA-256\n$/);
+    const { stdout } = await run(['kernels', '--json', '--bench'], 'node');
+    const { active, kernels } = JSON.parse(stdout);
+    assert.deepEqual(active, { sha1: 'node:crypto', sha256: 'node:crypto' });
+    assert.equal(kernels.length, 1);
+    for (const speed of ['sha1', 'sha1Zeros', 'sha256', 'sha256Nodes'])
+      assert.ok(kernels[0].bytesPerSecond[speed] > 1e5, speed);
+  });
+});
+
+describe('the command', () => {
+  it('refuses another METAINFO_ENGINE, and names the choices', async (t) => {
+    const cwd = await workFolder(t);
+    const { code, stderr } = await metainfo(['create', 'album'], { cwd, env: { METAINFO_ENGINE: 'steam' } });
+    assert.equal(code, 2);
+    assert.match(stderr, /^error: METAINFO_ENGINE=steam .*: native, node\. \[ERR_INVALID_ARGUMENT\]\n$/);
+    assert.deepEqual(await entries(cwd), ['album']);
+  });
+});
