@@ -1,4 +1,8 @@
-/** Stable codes of {@link MetainfoError}. A message may change, a code does not. */
+/**
+ * Stable codes of {@link MetainfoError}, with what each means. A message may change, a code does not.
+ *
+ * @enum
+ */
 export const ERROR_CODES = {
   ERR_ABORTED: "The caller's signal stopped the work; its reason is the `cause`.",
   ERR_BENCODE: 'Bytes that are not canonical bencode: a `BencodeError`, with `fault` and `offset`.',
@@ -38,12 +42,14 @@ export const ERROR_CODES = {
   ERR_VALIDATION: 'A torrent or draft that breaks rules of the models: a `ValidationError`, with `issues`.',
   ERR_WRITE: 'The system failed to write.',
 } as const;
+/**
+ * A code of {@link ERROR_CODES}.
+ *
+ * @useDeclaredType
+ */
 export type MetainfoErrorCode = keyof typeof ERROR_CODES;
 
-/**
- * Stable codes of {@link Issue}: the rule that failed. Validators of the models go by their names.
- */
-export const ISSUE_CODES = {
+const ISSUES = {
   alias: { summary: 'A field is given under its on-disk key and its attribute name.' },
   date_range: { summary: 'A creation date beyond what can be told as a date.' },
   disallowedFields: { summary: 'A v1 infodict with fields of v2, or a v2 infodict with fields of v1.', spec: 'BEP 52' },
@@ -117,21 +123,44 @@ export const ISSUE_CODES = {
     summary: 'The v1 and the v2 description of a hybrid differ in files, sizes, order or offsets.',
     spec: 'BEP 52',
   },
-} as const satisfies Record<string, { summary: string; spec?: string }>;
-export type IssueCode = keyof typeof ISSUE_CODES;
+} as const satisfies Record<string, IssueMeaning>;
 
+/** What the code of an {@link Issue} means. */
+export interface IssueMeaning {
+  /** One sentence. */
+  summary: string;
+  /** The document that has the rule, such as `BEP 52`. */
+  spec?: string;
+}
+
+/**
+ * A code of {@link ISSUE_CODES}.
+ *
+ * @useDeclaredType
+ */
+export type IssueCode = keyof typeof ISSUES;
+
+/** Stable codes of {@link Issue}: the rule that failed. Validators of the models go by their names. */
+export const ISSUE_CODES: Readonly<Record<IssueCode, IssueMeaning>> = ISSUES;
+
+/** What an error is about, beside its text. */
 export interface MetainfoErrorOptions {
   /** The file or folder that the error is about. */
   path?: string | undefined;
+  /** What was behind it. */
   cause?: unknown;
 }
 
 /** The one class of errors that this library throws on purpose: tell them apart by `code`. */
 export class MetainfoError extends Error {
+  /** That of the class. */
   override readonly name: string = 'MetainfoError';
+  /** What happened, stable: see {@link ERROR_CODES}. */
   readonly code: MetainfoErrorCode;
+  /** The file or folder that it is about, where there is one. */
   readonly path?: string;
 
+  /** An error whose message says what happened, to what, and what to do. */
   constructor(code: MetainfoErrorCode, message: string, { path, cause }: MetainfoErrorOptions = {}) {
     super(message, cause === undefined ? undefined : { cause });
     this.code = code;
@@ -143,9 +172,11 @@ export class MetainfoError extends Error {
 export interface Issue {
   /** The rule that failed, stable: see {@link ISSUE_CODES}. */
   code: IssueCode;
+  /** An `error` makes a torrent invalid, a `warning` does not. */
   severity: 'error' | 'warning';
   /** Where in the data: keys and indexes from the top. */
   path: (string | number)[];
+  /** For people. */
   message: string;
   /** The document that has the rule, such as `BEP 52`. */
   spec?: string;
@@ -159,10 +190,12 @@ const MOST_IN_MESSAGE = 10;
 /** Data that breaks rules of the models; `issues` holds every failure. */
 export class ValidationError extends MetainfoError {
   override readonly name = 'ValidationError';
+  /** Everything that is wrong, errors first; warnings among them. */
   readonly issues: readonly Issue[];
   /** What was checked: a torrent that was read, or a draft of one. */
   readonly subject: 'torrent' | 'draft' | 'hasher' | 'magnet link';
 
+  /** An error whose message has the first ten errors of `issues`. */
   constructor(issues: readonly Issue[], subject: 'torrent' | 'draft' | 'hasher' | 'magnet link' = 'torrent') {
     const errors = issues.filter(({ severity }) => severity === 'error');
     const lines = errors
@@ -182,6 +215,7 @@ export class ValidationError extends MetainfoError {
 export class AbortError extends MetainfoError {
   override readonly name = 'AbortError';
 
+  /** The error of a signal that has fired. */
   constructor(signal: AbortSignal) {
     super('ERR_ABORTED', 'The work was stopped by its signal.', { cause: signal.reason });
   }

@@ -1,7 +1,7 @@
 /**
  * Create, read and check BitTorrent metainfo files of all three kinds: v1 (BEP 3), v2 and hybrid (BEP 52).
  *
- * @packageDocumentation
+ * @module API
  */
 export {
   BENCODE_FAULTS,
@@ -9,7 +9,9 @@ export {
   type BencodeFault,
   type Decoded,
   type DecodeLimits,
+  type DecodeOptions,
   decode,
+  type Span,
 } from './bencode/decode.ts';
 export { encode } from './bencode/encode.ts';
 export { type BencodeMap, type BencodeValue, type Encodable, RawBencode } from './bencode/value.ts';
@@ -26,7 +28,7 @@ export {
   type TrackerFields,
 } from './create/torrent-create.ts';
 export { type Difference, differences, type EditOptions, edit, type TorrentChanges } from './edit/edit.ts';
-export { type Updated, type UpdateOptions, update } from './edit/update.ts';
+export { type Renamed, type Updated, type UpdateOptions, update } from './edit/update.ts';
 export { type Upgraded, type UpgradeOptions, upgrade } from './edit/upgrade.ts';
 export {
   AbortError,
@@ -34,8 +36,10 @@ export {
   ISSUE_CODES,
   type Issue,
   type IssueCode,
+  type IssueMeaning,
   MetainfoError,
   type MetainfoErrorCode,
+  type MetainfoErrorOptions,
   ValidationError,
 } from './errors.ts';
 export type { Engine } from './hash/engine.ts';
@@ -45,6 +49,7 @@ export {
   type Digests,
   type HashJob,
   type HashPlan,
+  type JobProgress,
   type PlanFile,
   type ProcessLimits,
   processLimits,
@@ -57,11 +62,12 @@ export { HashPool, type HashPoolOptions } from './hashers/pool.ts';
 export { type Chunk, type Hash, type IterBlocksOptions, iterBlocks } from './hashers/records.ts';
 export { V1Hasher } from './hashers/v1-hasher.ts';
 export { V2Hasher } from './hashers/v2-hasher.ts';
-export { sortV1, sortV2 } from './layout/order.ts';
+export { type Pathed, type PathParts, sortV1, sortV2 } from './layout/order.ts';
 export { addPadfiles, isPadFile, type PaddedFile, type PaddingOptions } from './layout/padding.ts';
 export { choosePieceLength } from './layout/piece-length.ts';
 export { formatMagnet, type Magnet, type PeerAddress, parseMagnet } from './magnet/magnet.ts';
 export { infodictDiscriminator, TorrentVersion } from './model/discriminator.ts';
+export type { DumpedDictionary, DumpedValue } from './model/dump.ts';
 export { FileItem, FileList } from './model/file-item.ts';
 export { FileTree, type FileTreeItem, type FlatFile } from './model/file-tree.ts';
 export { HashList, type HashSize } from './model/hash-list.ts';
@@ -81,6 +87,7 @@ export { DhtNode } from './model/primitives.ts';
 export type { FileRange, V1PieceRange, V2PieceRange } from './model/ranges.ts';
 export {
   type FromDecodedOptions,
+  type InfoDictOf,
   type Inspection,
   type ReadOptions,
   Torrent,

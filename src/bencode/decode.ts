@@ -1,7 +1,11 @@
 import { MetainfoError } from '../errors.ts';
 import { type BencodeMap, type BencodeValue, RawBencode } from './value.ts';
 
-/** What can be wrong with the bytes: stable names of the rules of bencode (BEP 3), and of this decoder's limits. */
+/**
+ * What can be wrong with the bytes: stable names of the rules of bencode (BEP 3), and of this decoder's limits.
+ *
+ * @enum
+ */
 export const BENCODE_FAULTS = {
   'bad-character': 'A byte that starts no value.',
   'bad-integer': 'An integer that is not digits up to an `e`, or has too many of them.',
@@ -19,17 +23,24 @@ export const BENCODE_FAULTS = {
   truncated: 'Data that ends too early.',
   'unsorted-key': 'Keys that are not in byte order.',
 } as const;
+/**
+ * A name of {@link BENCODE_FAULTS}.
+ *
+ * @useDeclaredType
+ */
 export type BencodeFault = keyof typeof BENCODE_FAULTS;
 
 /** Bytes that are not canonical bencode. */
 export class BencodeError extends MetainfoError {
   override readonly name = 'BencodeError';
+  /** The rule that is broken. */
   readonly fault: BencodeFault;
   /** Where in the input, in bytes. */
   readonly offset: number;
   /** The message without its place. */
   readonly reason: string;
 
+  /** An error whose message begins with its place. */
   constructor(fault: BencodeFault, offset: number, message: string) {
     super('ERR_BENCODE', `Not valid bencode at byte ${offset}: ${message}.`);
     this.fault = fault;
@@ -38,6 +49,7 @@ export class BencodeError extends MetainfoError {
   }
 }
 
+/** What bounds the time and memory of decoding; a {@link BencodeError} tells which was reached. */
 export interface DecodeLimits {
   /** Bytes of input; default 1 GiB. */
   bytes?: number;
@@ -52,22 +64,39 @@ export interface DecodeLimits {
 /** Faults that change nothing of what is said: libtorrent forgives them in v1 torrents. */
 export type SoftFault = 'duplicate-key' | 'leading-zero' | 'negative-zero' | 'trailing-data' | 'unsorted-key';
 
+/** How {@link decode} decodes. */
 export interface DecodeOptions {
   /** A top-level key whose value's place is wanted. */
   span?: string;
   /** Collect soft faults in `faults` instead of throwing the first: of keys that come twice the first counts. */
   tolerant?: boolean;
   /** Lists and dictionaries to check but not to build, in the dictionary of a top-level key: they become RawBencode. */
-  raw?: { within: string; keys: ReadonlySet<string> };
+  raw?: {
+    /** The top-level key. */
+    within: string;
+    /** Keys of that dictionary, latin1. */
+    keys: ReadonlySet<string>;
+  };
+  /** Default: 1 GiB, 100 levels, 100 digits, 3 million values. */
   limits?: DecodeLimits;
 }
 
+/** A part of the input. */
+export interface Span {
+  /** The first byte. */
+  start: number;
+  /** The first byte past it. */
+  end: number;
+}
+
+/** What {@link decode} gives. */
 export interface Decoded {
+  /** Mostly a dictionary, which is a Map. */
   value: BencodeValue;
   /** Soft faults in the order of the input, at most 100. Empty unless `tolerant`. */
   faults: BencodeError[];
-  /** Where the value of the top-level key named by `span` begins and ends, in bytes; null when there is none. */
-  span: { start: number; end: number } | null;
+  /** Where the value of the top-level key named by `span` is; null when there is none. */
+  span: Span | null;
 }
 
 const ZERO = 0x30;

@@ -4,12 +4,15 @@
  * that is no UTF-8 survives.
  */
 export type BencodeValue = bigint | number | Uint8Array | BencodeValue[] | BencodeMap;
+/** A dictionary in the order of its keys, which are latin1 strings: one char a byte. */
 export type BencodeMap = Map<string, BencodeValue>;
 
 /** Bytes that are bencode already and are written as they are, such as a torrent's raw `info`. */
 export class RawBencode {
+  /** One whole value. */
   readonly bytes: Uint8Array;
 
+  /** Views the bytes, which are not checked. */
   constructor(bytes: Uint8Array) {
     this.bytes = bytes;
   }

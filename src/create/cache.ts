@@ -194,6 +194,7 @@ function failure(message: string, folder: string, cause: unknown): MetainfoError
 
 /** What a cache holds. */
 export interface CacheStats {
+  /** Where it is, absolute. */
   folder: string;
   /** Records: one or two a file and piece length. */
   entries: number;

@@ -33,6 +33,7 @@ import { hashStreams } from './streams.ts';
 import { rememberTimes } from './times.ts';
 import type { TorrentCreate } from './torrent-create.ts';
 
+/** What {@link TorrentCreate.generate} makes, and how. */
 export interface GenerateOptions extends ResourceOptions, WatchOptions {
   /** Default `hybrid`. */
   version?: TorrentVersion;

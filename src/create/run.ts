@@ -22,6 +22,7 @@ export interface WatchOptions {
   progress?: boolean;
   /** Called about ten times a second while files are hashed. */
   onProgress?: ((progress: Progress) => void) | undefined;
+  /** Stops the work, which then rejects with an {@link AbortError}. */
   signal?: AbortSignal | undefined;
 }
 

@@ -38,6 +38,7 @@ export interface Source {
   path: string;
   /** Bytes: a source that has more or fewer fails. Left out, a stream is as long as it turns out to be. */
   size?: number | null | undefined;
+  /** Its content. */
   data: SourceData;
 }
 

@@ -31,14 +31,19 @@ export const CREATED_BY = `metainfo (${VERSION})`;
 
 /** What a draft is made of: the fields of a Torrent, all optional, and shorthands for the common ones. */
 export interface TorrentCreateFields extends ScanFilter {
+  /** The one tracker of old clients (BEP 3). `trackers` sets this and the next. */
   announce?: string | null | undefined;
+  /** Trackers in tiers (BEP 12). */
   announceList?: string[][] | null | undefined;
+  /** Text for people. */
   comment?: string | null | undefined;
   /** Default `metainfo (VERSION)`; null leaves it out. */
   createdBy?: string | null | undefined;
   /** Default: none, or SOURCE_DATE_EPOCH when that is set. */
   creationDate?: Date | null | undefined;
+  /** Of the infodict what is known beforehand: a name, `private`, a source. Hashes that it names are held against the files. */
   info?: InfoDictHybridCreate | undefined;
+  /** Held against the files, like the hashes of `info`. */
   pieceLayers?: PieceLayers | null | undefined;
   /** Webseeds (BEP 19). */
   urlList?: string | string[] | null | undefined;
@@ -73,10 +78,13 @@ const OWN = ['info', 'paths', 'sources', 'pathRoot', 'trackers', 'pieceLength', 
 
 /** Trackers under their on-disk keys. */
 export interface TrackerFields {
+  /** The first tracker. */
   announce?: string;
+  /** All of them in tiers (BEP 12), where there are several. */
   'announce-list'?: string[][];
 }
 
+/** Which paths {@link TorrentCreate.getPaths} gives, in which order. */
 export interface GetPathsOptions {
   /**
    * Leave out what operating systems put into folders (.DS_Store, Thumbs.db, desktop.ini) unless it is named outright, and
@@ -105,9 +113,13 @@ export interface DraftFiles {
  * when it is generated.
  */
 export class TorrentCreate {
+  /** As they were given, under their attribute names. */
   readonly fields: Readonly<TorrentCreateFields>;
+  /** Absolute. */
   readonly pathRoot: string;
+  /** The infodict so far: with a name, and with what the shorthands say of it. */
   readonly info: Readonly<InfoDictHybridCreate>;
+  /** Null: the torrent does not say. */
   readonly createdBy: string | null;
 
   /** @throws {ValidationError} with every rule that the fields break */

@@ -23,9 +23,11 @@ export interface PlanFile {
 
 /** What to hash. Create, verify and the hashers speak it, and every engine understands it. */
 export interface HashPlan {
+  /** In the torrent's order. */
   files: readonly PlanFile[];
   /** A hybrid plan holds its pad files, so that every file with content starts at a piece's start. */
   kind: 'v1' | 'v2' | 'hybrid';
+  /** Bytes. */
   pieceLength: number;
   /** What a file that does not exist does: fail the job, or stand in `missing` with its hashes left zero. */
   onMissing: 'fail' | 'mark';
@@ -41,6 +43,7 @@ export interface HashPlan {
 export interface Digests {
   /** One SHA-1 a piece, packed: v1 and hybrid. */
   v1?: Uint8Array;
+  /** v2 and hybrid. */
   v2?: {
     /** One 32-byte pieces root a file of the plan, packed; zeros for pads, empty and missing files. */
     roots: Uint8Array;
@@ -51,14 +54,22 @@ export interface Digests {
   missing: readonly number[];
 }
 
+/** How far a job is. */
+export interface JobProgress {
+  /** Bytes of content hashed. */
+  bytes: number;
+  /** The file of the plan that was opened last. */
+  fileIndex: number;
+  /** Jobs of this process that go before while this one waits for a thread; 0 while it has one. */
+  queued: number;
+}
+
 /** A plan that is being hashed. */
 export interface HashJob {
+  /** Settles when it is over: rejects with a {@link MetainfoError}. */
   readonly done: Promise<Digests>;
-  /**
-   * Bytes of content hashed so far, the file that was opened last, and the jobs of this process that go before while it
-   * waits for a thread (0 while it has one).
-   */
-  progress(): { bytes: number; fileIndex: number; queued: number };
+  /** How far it is. */
+  progress(): JobProgress;
   /** `done` then rejects with `ERR_ABORTED`, unless it is settled. */
   cancel(): void;
 }

@@ -16,17 +16,23 @@ export interface TorrentChanges {
   trackers?: readonly string[] | readonly (readonly string[])[] | null;
   /** Trackers that are not there yet, after the others: each in a tier of its own, or as tiers. */
   addTrackers?: readonly string[] | readonly (readonly string[])[];
+  /** Trackers to take out of all tiers; what is not there is passed over. */
   removeTrackers?: readonly string[];
   /** All webseeds (BEP 19). */
   urlList?: readonly string[] | null;
+  /** Webseeds that are not there yet, after the others. */
   addWebseeds?: readonly string[];
+  /** Webseeds to take out. */
   removeWebseeds?: readonly string[];
   /** Scripts that give pieces over HTTP (BEP 17). */
   httpseeds?: readonly string[] | null;
   /** Nodes of the DHT to begin with (BEP 5). */
   nodes?: readonly DhtNode[] | null;
+  /** Text for people. */
   comment?: string | null;
+  /** The program that made it. */
   createdBy?: string | null;
+  /** To the second. */
   creationDate?: Date | null;
   /** Other keys beside `info`, with bencode values: `similar` and `collections` too, which may stand there (BEP 38). */
   extra?: Readonly<Record<string, Encodable | null>>;
@@ -36,6 +42,7 @@ export interface TorrentChanges {
   name?: string;
   /** Whether only its trackers may tell of peers (BEP 27). */
   private?: boolean | null;
+  /** Where it is shared: another one gives another infohash of the same files. */
   source?: string | null;
   /** Infohashes of torrents that may hold the same files (BEP 38): 20 or 32 bytes, or their hexadecimal. */
   similar?: readonly (Uint8Array | string)[] | null;
@@ -47,6 +54,7 @@ export interface TorrentChanges {
   infoExtra?: Readonly<Record<string, Encodable | null>>;
 }
 
+/** What {@link edit} may change, and how the result is checked. */
 export interface EditOptions extends Pick<ReadOptions, 'context'> {
   /** Refuse what would change the infohash; default false. */
   keepInfohash?: boolean;
@@ -140,6 +148,7 @@ export interface Difference {
   key: string;
   /** Decoded; undefined where there is none. */
   before: unknown;
+  /** The same of the other torrent. */
   after: unknown;
 }
 

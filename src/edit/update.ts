@@ -15,6 +15,7 @@ import type { ReadOptions, Torrent, TorrentFile } from '../model/torrent.ts';
 import { TORRENT } from '../model/wire.ts';
 import { replaced } from './edit.ts';
 
+/** What {@link update} reads, and how. */
 export interface UpdateOptions
   extends Omit<GenerateOptions, 'version' | 'padding' | 'tailPad'>,
     Pick<ReadOptions, 'context'>,
@@ -29,17 +30,28 @@ export interface UpdateOptions
   since?: Date | null | undefined;
 }
 
+/** A file that has another path than before. */
+export interface Renamed {
+  /** The old path, from the torrent's root with `/`. */
+  from: string;
+  /** The new one. */
+  to: string;
+}
+
 /** A torrent of what is there now. */
 export interface Updated {
+  /** The new torrent. */
   torrent: Torrent;
   /** Bytes of content that were read. */
   bytesRead: number;
-  /** Paths with `/`: of files that are new, that were read again, and that are gone. */
+  /** Files that are new: paths from the torrent's root, with `/`. */
   added: string[];
+  /** Files that were read again. */
   changed: string[];
+  /** Files that are gone. */
   removed: string[];
   /** Files that have another path: they were not read. */
-  renamed: { from: string; to: string }[];
+  renamed: Renamed[];
 }
 
 /**

@@ -24,12 +24,14 @@ import type { Checked } from '../verify/axis.ts';
 import { filesOf } from '../verify/verify.ts';
 import { replaced } from './edit.ts';
 
+/** How {@link upgrade} reads, and how the result is checked. */
 export interface UpgradeOptions
   extends Pick<GenerateOptions, 'engine' | 'threads' | 'memoryLimit' | 'signal' | 'onProgress' | 'progress'>,
     Pick<ReadOptions, 'context'> {}
 
 /** A hybrid of a v1 torrent. */
 export interface Upgraded {
+  /** The hybrid. */
   torrent: Torrent;
   /** Bytes of content that were read: each of them once. */
   bytesRead: number;

@@ -2,8 +2,10 @@ import type { HashJob, HashPlan } from './plan.ts';
 
 /** Something that hashes plans. One suite tests every engine. */
 export interface Engine {
+  /** Such as `native`. */
   readonly name: string;
   /** The kernel that does the work, for reports. */
   readonly kernel: string;
+  /** Starts a job and returns at once: what fails rejects its `done`. */
   start(plan: HashPlan): HashJob;
 }

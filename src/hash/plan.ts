@@ -3,7 +3,7 @@ import { type Binding, bindingIfAny, type HashPlan, type PlanFile } from '../dig
 import { MetainfoError } from '../errors.ts';
 import { BLOCK_SIZE, isPowerOfTwo, powerOfTwoWithin } from '../layout/piece-length.ts';
 
-export type { Digests, HashJob, HashPlan, PlanFile } from '../digest/binding.ts';
+export type { Digests, HashJob, HashPlan, JobProgress, PlanFile } from '../digest/binding.ts';
 
 /** Whether a file of a plan is a pad: zeros that no file holds. */
 export function isPad({ path, data }: Pick<PlanFile, 'path' | 'data'>): boolean {

@@ -42,6 +42,7 @@ export interface HasherConfig {
   memoryLimit?: number | null | undefined;
 }
 
+/** How {@link HasherBase.process} hashes. */
 export interface ProcessOptions extends Pick<WatchOptions, 'signal' | 'onProgress'> {
   /** Default: the one that METAINFO_ENGINE names; else the native one, or where that does not load `nodeEngine()`. */
   engine?: Engine | undefined;
@@ -66,11 +67,13 @@ export interface Part {
 export abstract class HasherBase {
   /** In the order in which they are hashed. */
   readonly paths: readonly string[];
+  /** The folder that they are in; absolute. */
   readonly pathRoot: string;
   /** Bytes. */
   readonly pieceLength: number;
   /** null: one a core. */
   readonly threads: number | null;
+  /** Whether {@link HasherBase.process} shows a bar. */
   readonly progress: boolean;
   /** Bytes. */
   readonly readSize: number;

@@ -50,6 +50,7 @@ export class MerkleTreeShape {
 export class MerkleTree {
   /** The file, from the torrent's root. */
   readonly path: string;
+  /** Its size, and what follows from it. */
   readonly shape: MerkleTreeShape;
   /** SHA-256 of each block with content, in order. */
   readonly leafHashes: HashList;

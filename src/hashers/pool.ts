@@ -5,6 +5,7 @@ import type { Engine } from '../hash/engine.ts';
 import { type HashPlan, planResources } from '../hash/plan.ts';
 import { BLOCK_SIZE } from '../layout/piece-length.ts';
 
+/** On what a {@link HashPool} hashes. */
 export interface HashPoolOptions {
   /** Threads that hash; null is one a core. Default 1. */
   threads?: number | null;

@@ -7,6 +7,7 @@ import { BLOCK_SIZE } from '../layout/piece-length.ts';
 export interface Chunk {
   /** The file. */
   path: string;
+  /** The bytes. */
   chunk: Uint8Array;
   /** Its number among the chunks of the file, from 0. */
   idx: number;
@@ -24,9 +25,11 @@ export interface Hash {
   idx: number;
 }
 
+/** How {@link iterBlocks} reads. */
 export interface IterBlocksOptions {
   /** Bytes of every chunk but the last; default 16 KiB, the block of BEP 52; at most 1 GiB. */
   readSize?: number;
+  /** Ends the iteration with an {@link AbortError}. */
   signal?: AbortSignal | undefined;
 }
 

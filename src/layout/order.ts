@@ -22,19 +22,27 @@ export function compareV1(a: PathParts, b: PathParts): number {
 }
 
 /** What has a path: a file, or the path itself with `/`. */
-type Pathed = { path: PathParts } | string;
+export type Pathed =
+  | string
+  | {
+      /** From the torrent's root. */
+      path: PathParts;
+    };
 
 function partsOf(file: Pathed): PathParts {
   return typeof file === 'string' ? file.split('/') : file.path;
 }
 
-/** A copy in v1 order, as {@link compareV1} has it. */
+/**
+ * A copy in v1 order: files at the top level first, then the rest, each by lower-cased path. BEP 3 leaves it open; common
+ * clients do so.
+ */
 export function sortV1<T extends Pathed>(files: readonly T[]): T[] {
   const ranked = files.map((file) => ({ file, rank: rankOf(partsOf(file)) }));
   return ranked.sort((a, b) => compareRanks(a.rank, b.rank)).map(({ file }) => file);
 }
 
-/** A copy in v2 order, as {@link compareV2} has it. */
+/** A copy in v2 order: component by component, by UTF-8 bytes (BEP 52). `a/x` comes before `a-b/x`. */
 export function sortV2<T extends Pathed>(files: readonly T[]): T[] {
   return [...files].sort((a, b) => compareV2(partsOf(a), partsOf(b)));
 }

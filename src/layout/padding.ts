@@ -26,6 +26,7 @@ export function firstUnaligned(files: readonly PaddedFile[], pieceLength: number
   });
 }
 
+/** Where {@link addPadfiles} puts pads. */
 export interface PaddingOptions {
   /** Pad after the last file too, as BEP 52's reference and libtorrent from 2.0.8 do; default true. */
   tailPad?: boolean;

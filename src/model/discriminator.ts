@@ -1,7 +1,12 @@
 import type { BencodeMap } from '../bencode/value.ts';
 
-/** The kind of a torrent: what its infodict describes (BEP 3, BEP 52). */
+/**
+ * The kinds of torrents: what their infodict describes (BEP 3, BEP 52).
+ *
+ * @enum
+ */
 export const TorrentVersion = { v1: 'v1', v2: 'v2', hybrid: 'hybrid' } as const;
+/** The kind of a torrent. */
 export type TorrentVersion = keyof typeof TorrentVersion;
 
 /**

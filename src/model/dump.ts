@@ -9,6 +9,7 @@ class ByteKey extends Uint8Array {
 
 /** What {@link TorrentBase.modelDumpTorrent} gives in mode `str`: plain objects, but Maps where keys are not text. */
 export type DumpedValue = bigint | number | Uint8Array | DumpedValue[] | DumpedDictionary;
+/** A dictionary of such values: a plain object without a prototype, or a Map. */
 export type DumpedDictionary = { [key: string]: DumpedValue } | Map<string | Uint8Array, DumpedValue>;
 
 /**

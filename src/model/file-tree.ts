@@ -24,18 +24,23 @@ export type FileTree = Map<string, FileTree | FileTreeItem>;
 
 /** A file with its path from the tree's root. */
 export interface FlatFile extends FileTreeItem {
+  /** Components, from the torrent's root. */
   path: string[];
 }
 
 /** A well-formed tree of at least one entry; `flatten` and `unflatten` go to a list of files and back. */
-export const FileTree: Struct<FileTree, null> & { flatten: typeof flattenTree; unflatten: typeof unflattenTree } =
-  Object.assign(
-    define<FileTree>('fileTree', (value) => {
-      if (!(value instanceof Map)) return `Expected a file tree, got ${shown(value)}`;
-      return problemOf(value as FileTree) ?? true;
-    }),
-    { flatten: flattenTree, unflatten: unflattenTree },
-  );
+export const FileTree: Struct<FileTree, null> & {
+  /** The files of a tree in its order. */
+  flatten(tree: FileTree): FlatFile[];
+  /** The tree that holds the files, its names in byte order. Paths must differ, and none may lead through a file. */
+  unflatten(files: Iterable<FlatFile>): FileTree;
+} = Object.assign(
+  define<FileTree>('fileTree', (value) => {
+    if (!(value instanceof Map)) return `Expected a file tree, got ${shown(value)}`;
+    return problemOf(value as FileTree) ?? true;
+  }),
+  { flatten: flattenTree, unflatten: unflattenTree },
+);
 
 /** The files of a tree in its order. Does not recurse. */
 export function flattenTree(tree: FileTree): FlatFile[] {

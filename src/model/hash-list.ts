@@ -7,6 +7,7 @@ export type HashSize = 20 | 32;
 export class HashList implements Iterable<Uint8Array> {
   /** The concatenation of all hashes, as it stands on disk. */
   readonly bytes: Uint8Array;
+  /** Bytes of each hash: 20 or 32. */
   readonly hashSize: HashSize;
 
   /**
@@ -52,6 +53,7 @@ export class HashList implements Iterable<Uint8Array> {
     return hash && toHex(hash);
   }
 
+  /** Views of the hashes, in order. */
   *[Symbol.iterator](): Generator<Uint8Array> {
     for (let i = 0; i < this.length; i += 1) yield this.at(i) as Uint8Array;
   }

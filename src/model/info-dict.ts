@@ -1,4 +1,4 @@
-import { array, assign, type Infer, nullable, optional, type } from 'superstruct';
+import { array, assign, type Infer, nullable, optional, type Struct, type } from 'superstruct';
 import { FileList } from './file-item.ts';
 import { FileTree } from './file-tree.ts';
 import {
@@ -15,76 +15,146 @@ import {
   Whole,
 } from './primitives.ts';
 
-/**
- * What all infodicts share: `private` (BEP 27), `similar` torrents and `collections` (BEP 38), the `updateUrl` of a feed
- * (BEP 39). Unknown keys stand in `extra`.
- */
-const InfoDictRoot = type({
+// The structs that others extend; what is exported has their types under names, which read better than what is inferred.
+
+/** What all infodicts share. */
+const root = type({
+  /** Of the file or folder. */
   name: maybe(Text),
+  /** The name that wins for display (`name.utf-8`), where an old creator wrote `name` in another encoding. */
   nameUtf8: maybe(Text),
+  /** Where it is shared: another one gives another infohash of the same files. */
   source: maybe(Text),
+  /** Whether only its trackers may tell of peers (BEP 27). */
   private: maybe(Flag),
+  /** Infohashes of torrents that may hold the same files (BEP 38): 20 bytes, or 32. */
   similar: maybe(array(Infohash)),
+  /** Collections that it belongs to, whose torrents may hold the same files (BEP 38). */
   collections: maybe(TextList),
+  /** Where a newer torrent can be asked for (BEP 39). */
   updateUrl: maybe(Text),
+  /** Unknown keys, as they were read. */
   extra: optional(Extra),
 });
 
-/** A v1 infodict that may lack its name, files and hashes (BEP 3). */
-export const InfoDictV1Base = assign(
-  InfoDictRoot,
+const v1Base = assign(
+  root,
   type({
+    /** Bytes. */
     pieceLength: nullable(V1PieceLength),
+    /** SHA-1 of each piece, 20 bytes each. */
     pieces: maybe(hashList(20)),
+    /** Bytes of a single file. */
     length: maybe(ByteLength),
+    /** The files of a folder, pads among them. */
     files: maybe(FileList),
   }),
 );
-export type InfoDictV1Base = Infer<typeof InfoDictV1Base>;
 
-/** A v1 infodict under construction: its pieces may not be hashed yet. */
-export const InfoDictV1Create = InfoDictV1Base;
-export type InfoDictV1Create = InfoDictV1Base;
-
-/** A whole v1 infodict (BEP 3): `length` for a single file, else `files`. */
-export const InfoDictV1 = assign(
-  InfoDictV1Base,
-  type({ name: Text, pieceLength: V1PieceLength, pieces: hashList(20) }),
-);
-export type InfoDictV1 = Infer<typeof InfoDictV1>;
-
-/** A v2 infodict that may lack its name and tree (BEP 52). */
-export const InfoDictV2Base = assign(
-  InfoDictRoot,
-  type({ pieceLength: nullable(V2PieceLength), metaVersion: maybe(Whole), fileTree: maybe(FileTree) }),
-);
-export type InfoDictV2Base = Infer<typeof InfoDictV2Base>;
-
-/** A v2 infodict under construction. */
-export const InfoDictV2Create = InfoDictV2Base;
-export type InfoDictV2Create = InfoDictV2Base;
-
-/** A whole v2 infodict (BEP 52). */
-export const InfoDictV2 = assign(InfoDictV2Base, type({ name: Text, pieceLength: V2PieceLength, fileTree: FileTree }));
-export type InfoDictV2 = Infer<typeof InfoDictV2>;
-
-/** A hybrid infodict under construction: every field is optional. */
-export const InfoDictHybridCreate = assign(
-  InfoDictRoot,
+const v1 = assign(
+  v1Base,
   type({
-    pieceLength: maybe(V1PieceLength),
-    pieces: maybe(hashList(20)),
-    length: maybe(ByteLength),
-    files: maybe(FileList),
+    /** Of the file or folder. */
+    name: Text,
+    /** Bytes: a power of two. */
+    pieceLength: V1PieceLength,
+    /** SHA-1 of each piece, 20 bytes each. */
+    pieces: hashList(20),
+  }),
+);
+
+const v2Base = assign(
+  root,
+  type({
+    /** Bytes. */
+    pieceLength: nullable(V2PieceLength),
+    /** 2; where it is absent, 2 is meant. */
     metaVersion: maybe(Whole),
+    /** The files, with the roots of their Merkle trees. */
     fileTree: maybe(FileTree),
   }),
 );
-export type InfoDictHybridCreate = Infer<typeof InfoDictHybridCreate>;
+
+const v2 = assign(
+  v2Base,
+  type({
+    /** Of the file or folder. */
+    name: Text,
+    /** Bytes: a power of two, from 16 KiB. */
+    pieceLength: V2PieceLength,
+    /** The files, with the roots of their Merkle trees. */
+    fileTree: FileTree,
+  }),
+);
+
+const hybridCreate = assign(
+  root,
+  type({
+    /** Bytes. */
+    pieceLength: maybe(V1PieceLength),
+    /** SHA-1 of each piece, 20 bytes each. */
+    pieces: maybe(hashList(20)),
+    /** Bytes of a single file. */
+    length: maybe(ByteLength),
+    /** The files of a folder, pads among them. */
+    files: maybe(FileList),
+    /** 2; where it is absent, 2 is meant. */
+    metaVersion: maybe(Whole),
+    /** The files once more, with the roots of their Merkle trees. */
+    fileTree: maybe(FileTree),
+  }),
+);
+
+const hybrid = assign(
+  hybridCreate,
+  type({
+    /** Of the file or folder. */
+    name: Text,
+    /** Bytes: a power of two, from 16 KiB. */
+    pieceLength: V2PieceLength,
+    /** SHA-1 of each piece, 20 bytes each. */
+    pieces: hashList(20),
+    /** The files once more, with the roots of their Merkle trees. */
+    fileTree: FileTree,
+  }),
+);
+
+/** A v1 infodict that may lack its name, files and hashes (BEP 3). */
+export interface InfoDictV1Base extends Infer<typeof v1Base> {}
+/** The struct that checks one. */
+export const InfoDictV1Base: Struct<InfoDictV1Base, typeof v1Base.schema> = v1Base;
+
+/** A v1 infodict under construction: its pieces may not be hashed yet. */
+export type InfoDictV1Create = InfoDictV1Base;
+/** The struct that checks one. */
+export const InfoDictV1Create = InfoDictV1Base;
+
+/** A whole v1 infodict (BEP 3): `length` for a single file, else `files`. */
+export interface InfoDictV1 extends Infer<typeof v1> {}
+/** The struct that checks one. */
+export const InfoDictV1: Struct<InfoDictV1, typeof v1.schema> = v1;
+
+/** A v2 infodict that may lack its name and tree (BEP 52). */
+export interface InfoDictV2Base extends Infer<typeof v2Base> {}
+/** The struct that checks one. */
+export const InfoDictV2Base: Struct<InfoDictV2Base, typeof v2Base.schema> = v2Base;
+
+/** A v2 infodict under construction. */
+export type InfoDictV2Create = InfoDictV2Base;
+/** The struct that checks one. */
+export const InfoDictV2Create = InfoDictV2Base;
+
+/** A whole v2 infodict (BEP 52). */
+export interface InfoDictV2 extends Infer<typeof v2> {}
+/** The struct that checks one. */
+export const InfoDictV2: Struct<InfoDictV2, typeof v2.schema> = v2;
+
+/** A hybrid infodict under construction: every field is optional. */
+export interface InfoDictHybridCreate extends Infer<typeof hybridCreate> {}
+/** The struct that checks one. */
+export const InfoDictHybridCreate: Struct<InfoDictHybridCreate, typeof hybridCreate.schema> = hybridCreate;
 
 /** A whole hybrid infodict (BEP 52): the v1 and the v2 description of the same files. */
-export const InfoDictHybrid = assign(
-  InfoDictHybridCreate,
-  type({ name: Text, pieceLength: V2PieceLength, pieces: hashList(20), fileTree: FileTree }),
-);
-export type InfoDictHybrid = Infer<typeof InfoDictHybrid>;
+export interface InfoDictHybrid extends Infer<typeof hybrid> {}
+/** The struct that checks one. */
+export const InfoDictHybrid: Struct<InfoDictHybrid, typeof hybrid.schema> = hybrid;

@@ -59,7 +59,7 @@ export class Issues {
     }
     this.#listed[severity] += 1;
     const raw = [...this.path, ...at];
-    const { spec } = ISSUE_CODES[code] as { spec?: string };
+    const { spec } = ISSUE_CODES[code];
     this.#list.push({
       code,
       severity,

@@ -7,6 +7,7 @@ import { HashList } from './hash-list.ts';
  * 32-byte hash a piece.
  */
 export type PieceLayers = ReadonlyMap<string, HashList>;
+/** Layers that are well-formed: whether they hash to their roots is not asked. */
 export const PieceLayers: Struct<PieceLayers, null> = define('pieceLayers', (value) => {
   if (!(value instanceof Map)) return `Expected piece layers, got ${shown(value)}`;
   for (const [root, layer] of value) {

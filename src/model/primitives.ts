@@ -44,6 +44,7 @@ export function isInfohash(value: unknown): value is Uint8Array {
 
 /** Where a node of the DHT listens (BEP 5): a name or an address, IPv6 without brackets, and a port from 1 to 65535. */
 export type DhtNode = [host: string, port: number];
+/** A host that can be one, and a port. */
 export const DhtNode: Struct<DhtNode, null> = define('node', (value) => {
   const [host, port] = Array.isArray(value) && value.length === 2 ? (value as unknown[]) : [];
   // What is read may have any host.

@@ -23,6 +23,7 @@ export interface FileRange {
 
 /** A v1 piece: which bytes of which files it is the hash of. */
 export interface V1PieceRange {
+  /** From 0. */
   pieceIdx: number;
   /** SHA-1, 20 bytes. */
   pieceHash: Uint8Array;
@@ -46,6 +47,7 @@ export interface V2PieceRange {
   rangeStart: number;
   /** The first byte past the range. */
   rangeEnd: number;
+  /** Bytes; a range at the end of a file is shorter. */
   pieceLength: number;
   /** Bytes. */
   fileSize: number;

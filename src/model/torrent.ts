@@ -34,8 +34,11 @@ import { decodeFields, nearest, TORRENT } from './wire.ts';
 
 /** The infodict of each kind of torrent. */
 export interface InfoDictOf {
+  /** BEP 3. */
   v1: InfoDictV1;
+  /** BEP 52. */
   v2: InfoDictV2;
+  /** Both. */
   hybrid: InfoDictHybrid;
 }
 
@@ -51,6 +54,7 @@ export interface TorrentFile {
   piecesRoot: Uint8Array | null;
 }
 
+/** How {@link TorrentBase.write} writes. */
 export interface WriteOptions {
   /** Replace an existing file; default false. */
   force?: boolean;
@@ -58,12 +62,15 @@ export interface WriteOptions {
   mtime?: Date | undefined;
 }
 
+/** How a torrent is read and checked. */
 export interface ReadOptions {
+  /** Default: all rules of BEP 3 and BEP 52. */
   context?: ValidationContext | undefined;
   /** What bounds time and memory. */
   limits?: DecodeLimits | undefined;
 }
 
+/** How {@link Torrent.fromDecoded} reads and checks. */
 export interface FromDecodedOptions extends ReadOptions {
   /** Fields that replace those of what was decoded. */
   data?: Readonly<Record<string, unknown>>;
@@ -105,13 +112,21 @@ interface V1Layout {
 
 /** A valid torrent, never changed. It remembers the bytes it was read from and writes those. */
 export class TorrentBase<V extends TorrentVersion> implements TorrentFields<V> {
+  /** Its kind, which narrows the type of `info`. */
   readonly torrentVersion: V;
+  /** The one tracker of old clients (BEP 3); all of them are in `flatTrackers`. */
   readonly announce: string | null;
+  /** Trackers in tiers, as they were written (BEP 12). */
   readonly announceList: string[][] | null;
+  /** Text for people. */
   readonly comment: string | null;
+  /** The program that made it. */
   readonly createdBy: string | null;
+  /** When it was made, to the second. */
   readonly creationDate: Date | null;
+  /** What the infohash is of: names, sizes, hashes. */
   readonly info: InfoDictOf[V];
+  /** Piece hashes of the files that are longer than a piece (BEP 52); null in v1. */
   readonly pieceLayers: PieceLayers | null;
   /** Webseeds, as a list however they were written (BEP 19). */
   readonly urlList: string[] | null;
@@ -483,11 +498,17 @@ export interface Inspection {
   /** Null when the infodict says neither. */
   version: TorrentVersion | null;
   /** Of the raw `info`, where there is one that reads; in hexadecimal. */
-  infohash: { v1: string | null; v2: string | null };
+  infohash: {
+    /** SHA-1; null for v2. */
+    v1: string | null;
+    /** SHA-256; null for v1. */
+    v2: string | null;
+  };
   /** Errors first. */
   issues: Issue[];
 }
 
+/** Where torrents come from: a file, bytes, a dictionary. Drafts make them too: {@link TorrentCreate.generate}. */
 export const Torrent = {
   /**
    * Reads and checks a torrent file.

@@ -10,6 +10,7 @@ import { formatBytes, printable } from './text.ts';
 /** How much is shown: 0 the top level; 1 the files; 2 the hashes, cut; 3 all hashes. */
 export type Verbosity = 0 | 1 | 2 | 3;
 
+/** How much {@link pprint} prints. */
 export interface PprintOptions {
   /** Default 0: less than one screen. */
   verbose?: Verbosity;

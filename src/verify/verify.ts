@@ -30,9 +30,11 @@ import { type Found, inventory, look } from './inventory.ts';
 /** Of one file: `partial` has the right size and is wrong somewhere; `unreadable` is there and cannot be read. */
 export type FileStatus = 'complete' | 'partial' | 'missing' | 'wrong-size' | 'unreadable';
 
+/** A file of the torrent, and what of it is on the disk. */
 export interface VerifiedFile {
   /** From the torrent's root, with `/`. */
   path: string;
+  /** Whether it is all there. */
   status: FileStatus;
   /** Bytes that the torrent says it has. */
   length: number;
@@ -42,15 +44,19 @@ export interface VerifiedFile {
   problem?: string;
 }
 
+/** What {@link verify} found. */
 export interface VerifyReport {
   /** Whether every file is complete. */
   ok: boolean;
+  /** In the torrent's order, pads left out. */
   files: VerifiedFile[];
   /** Ranges of pieces that are wrong or not all there, first and last. v2: counted through all files in order. */
   badPieces: [first: number, last: number][];
   /** Files in the folder that the torrent does not know, with `/`. */
   extraFiles: string[];
+  /** Bytes of content in good pieces. */
   goodBytes: number;
+  /** Bytes of content, pads left out. */
   totalSize: number;
   /** With `fast`, how many pieces were looked at; null: all. */
   sampledPieces: number | null;
@@ -58,6 +64,7 @@ export interface VerifyReport {
   bitfield: Uint8Array;
 }
 
+/** What {@link verify} looks at, and how. */
 export interface VerifyOptions extends ResourceOptions, WatchOptions {
   /** Of a hybrid, only one of its descriptions; default both, in one read. */
   only?: 'v1' | 'v2' | null | undefined;
