@@ -2,6 +2,7 @@
  * Create, read and check BitTorrent metainfo files of all three kinds: v1 (BEP 3), v2 and hybrid (BEP 52).
  *
  * @module API
+ * @group Reference
  */
 export {
   BENCODE_FAULTS,
