@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
@@ -119,6 +119,30 @@ describe('the documents', () => {
     const names = [...Object.keys(library), ...commands.map((name) => `metainfo ${name}`)];
     assert.deepEqual(
       names.filter((name) => !new RegExp(`\\b${name}\\b`).test(text)),
+      [],
+    );
+  });
+
+  it('docs/environment.md names the variables that are read', () => {
+    const sources = ['src', 'native', 'scripts/libcrypto.mjs'].flatMap((place) => {
+      const full = path.join(ROOT, place);
+      const files = statSync(full).isDirectory() ? readdirSync(full, { recursive: true, encoding: 'utf8' }) : [''];
+      return files.filter((file) => /\.(ts|cc|mjs)$|^$/.test(file)).map((file) => path.join(full, file));
+    });
+    const read = sources.flatMap((file) => {
+      const found = readFileSync(file, 'utf8').matchAll(/\benv(?:\['|\.)([A-Z_]+)|getenv\("([A-Z_]+)"/g);
+      return Array.from(found, ([, inJavaScript, inNative]) => inJavaScript ?? inNative);
+    });
+    // picocolors reads this one.
+    const named = [...page('environment').matchAll(/^\| `([A-Z_]+)` \|/gm)].map(([, name]) => name);
+    assert.deepEqual([...new Set([...read, 'NO_COLOR'])].sort(), named.sort());
+  });
+
+  it('docs/README.md has every page: it is what the site is made of', () => {
+    const listed = [...page('README').matchAll(/\]\(([^)]+\.md)\)/g)].map(([, link = '']) => path.join('docs', link));
+    const pages = documents().filter((name) => name.startsWith('docs') && name !== path.join('docs', 'README.md'));
+    assert.deepEqual(
+      pages.filter((name) => !listed.includes(name)),
       [],
     );
   });

@@ -19,6 +19,12 @@ Examples:
   metainfo show album.torrent
   metainfo verify album.torrent album     each command has more in its own --help
 
+Environment:
+  METAINFO_ENGINE     what hashes: native, or node, which needs no native code (default: native, where it loads)
+  METAINFO_KERNEL     the kernel to begin with: metainfo kernels lists them
+  SOURCE_DATE_EPOCH   the creation date of torrents that are given none, in seconds since 1970
+  NO_COLOR            no colours
+
 Exit codes: 0 done, 1 failed, 2 wrong usage, 130 stopped by Ctrl-C (143: by SIGTERM).`;
 
 /** The command with all that it can do, not yet run. */

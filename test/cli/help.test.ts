@@ -65,6 +65,14 @@ describe('--help', () => {
       await assert.rejects(parse(example), CommanderError, example);
   });
 
+  it('says the environment variables', () => {
+    for (const name of ['METAINFO_ENGINE', 'METAINFO_KERNEL', 'SOURCE_DATE_EPOCH', 'NO_COLOR'])
+      assert.match(helpOf(program()), new RegExp(`^Environment:[^]*^  ${name} `, 'm'));
+    const create = helpOf(program().commands.find((command) => command.name() === 'create') as Command);
+    assert.match(create, /METAINFO_ENGINE=node/);
+    assert.match(create, /SOURCE_DATE_EPOCH/);
+  });
+
   it('says the exit codes', () => {
     assert.match(helpOf(program()), /\nExit codes: 0 done, 1 failed, 2 wrong usage, 130/);
   });

@@ -87,9 +87,16 @@ export function addCreate(program: Command): void {
     .option('--collection <name>', 'a collection that it belongs to (repeatable)', collect)
     .option('--created-by <text>', 'who made it (default: metainfo and its version)')
     .option('--no-created-by', 'do not say who made it')
-    .option('--date <date>', 'the creation date: now, seconds since 1970 or ISO 8601 (default: none)', parseDate)
+    .option(
+      '--date <date>',
+      'the creation date: now, seconds since 1970 or ISO 8601 (default: SOURCE_DATE_EPOCH, else none)',
+      parseDate,
+    )
     .addOption(
-      new Option('--engine <engine>', 'what hashes: libtorrent needs `npm run build:libtorrent`')
+      new Option(
+        '--engine <engine>',
+        'what hashes: native (METAINFO_ENGINE=node: without native code); libtorrent needs `npm run build:libtorrent`',
+      )
         .choices(['native', 'libtorrent'])
         .default('native'),
     )

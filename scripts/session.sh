@@ -1,0 +1,29 @@
+#!/bin/sh
+# Records docs/session.svg, the command at work: `npm run docs:session`. Needs termtosvg.
+set -eu
+
+# What is recorded: as if it were typed, with time to read.
+if [ "${1-}" = play ]; then
+  metainfo() {
+    printf '\033[32m$\033[0m metainfo %s\n' "$*"
+    sleep 1
+    node "$METAINFO" "$@"
+    sleep 3
+    echo
+  }
+  metainfo create film.mkv --tracker udp://tracker.example/announce
+  metainfo show film.mkv.torrent
+  metainfo verify film.mkv.torrent film.mkv
+  exit
+fi
+
+root=$(cd "$(dirname "$0")/.." && pwd)
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+cd "$folder"
+# All of it a hole: nothing waits for a disk, as with a file that is in memory, and the infohashes stay.
+truncate -s 8G film.mkv
+export METAINFO="$root/dist/cli/main.cjs"
+# It stops where standard input ends, and so needs a terminal.
+script -qec "stty cols 100 rows 21 && termtosvg '$root/docs/session.svg' --command 'sh $root/scripts/session.sh play' \
+  --template window_frame --screen-geometry 100x21 --min-frame-duration 200 --loop-delay 5000" /dev/null
