@@ -1,5 +1,5 @@
 #!/bin/sh
-# Records docs/session.svg, the command at work: `npm run docs:session`. Needs termtosvg.
+# Records docs/session.svg, the command at work: `npm run docs:session`, with a smaller file by `-- 1G`. Needs termtosvg.
 set -eu
 
 # What is recorded: as if it were typed, with time to read.
@@ -22,7 +22,7 @@ folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 cd "$folder"
 # All of it a hole: nothing waits for a disk, as with a file that is in memory, and the infohashes stay.
-truncate -s 8G film.mkv
+truncate -s "${1-8G}" film.mkv
 export METAINFO="$root/dist/cli/main.cjs"
 # It stops where standard input ends, and so needs a terminal.
 script -qec "stty cols 100 rows 21 && termtosvg '$root/docs/session.svg' --command 'sh $root/scripts/session.sh play' \
