@@ -30,7 +30,7 @@ for (const name of ['env', 'sh', 'sed', 'dirname', 'uname', 'tar', 'gzip', 'git'
 }
 symlinkSync(process.execPath, path.join(bin, 'node'));
 const npmCli = execFileSync('sh', ['-c', 'realpath "$(command -v npm)"'], { encoding: 'utf8' }).trim();
-const env = { ...process.env, PATH: bin, CXX: '', CC: '' };
+const env = { ...process.env, PATH: bin, CXX: '', CC: '', METAINFO_ENGINE: 'native' };
 for (const name of ['c++', 'g++', 'cc', 'gcc', 'make', 'python3'])
   if (spawnSync('sh', ['-c', `command -v ${name}`], { env }).status === 0) throw new Error(`${name} is in PATH`);
 
@@ -73,7 +73,8 @@ const file = 'x-' + Math.random() + '.torrent';
 await torrent.write(file);
 const read = await metainfo.Torrent.read(file);
 const { ok } = await metainfo.verify(read, data);
-console.log(JSON.stringify({ ok, infohash: read.infohashV2, kernel: metainfo.nativeEngine().kernel }));
+const kernel = process.env.METAINFO_ENGINE === 'native' ? metainfo.nativeEngine().kernel : 'node:crypto';
+console.log(JSON.stringify({ ok, infohash: read.infohashV2, kernel }));
 `;
 const PROGRAMS = {
   'esm.mjs': `import * as metainfo from 'metainfo';\n${USE}`,
@@ -162,6 +163,32 @@ step(
     run(process.execPath, ['node_modules/metainfo/dist/cli/main.cjs', 'create', 'data', '--json', '--force'], byNpm) &&
     '',
 );
+
+/** Installed with its scripts, which find nothing to build with. */
+const withoutBinary = folderFor('without-binary');
+step('npm install where there is neither a binary nor a compiler', () => {
+  const place = path.join(scratch, 'unpacked');
+  mkdirSync(place);
+  run('tar', ['-xzf', tarball, '-C', place], scratch);
+  rmSync(path.join(place, 'package/prebuilds'), { recursive: true });
+  const [{ filename }] = JSON.parse(npm(['pack', '--ignore-scripts', '--json'], path.join(place, 'package')));
+  npm(['install', path.join(place, 'package', filename)], withoutBinary);
+});
+step('there: node:crypto, with one warning', () => {
+  const options = { cwd: withoutBinary, env: { ...env, METAINFO_ENGINE: '' }, encoding: 'utf8', timeout: MOST_MS };
+  const { stdout, stderr } = spawnSync(process.execPath, ['esm.mjs'], options);
+  const { ok, infohash } = JSON.parse(stdout);
+  if (!ok || infohash !== expected) throw new Error(stdout);
+  const warnings = stderr.split('\n').filter((line) => line.includes('MetainfoWarning'));
+  if (warnings.length !== 1 || !warnings[0].includes('npm rebuild metainfo')) throw new Error(stderr);
+});
+step('there: METAINFO_ENGINE=native is one error that says what to do', () => {
+  const file = 'node_modules/metainfo/dist/cli/main.cjs';
+  const options = { cwd: withoutBinary, env, encoding: 'utf8', timeout: MOST_MS };
+  const { status, stdout, stderr } = spawnSync(process.execPath, [file, 'create', 'data', '--force'], options);
+  if (status !== 1 || stdout !== '') throw new Error(`exit ${status}, ${stdout}`);
+  if (!stderr.includes('npm rebuild metainfo') || stderr.includes('    at ')) throw new Error(stderr);
+});
 
 for (const [name, cli, args] of [
   ['pnpm@9', 'bin/pnpm.cjs', ['add', '--ignore-scripts']],
