@@ -2,16 +2,7 @@
 // a torrent with it: by npm, pnpm and yarn; as an ES module and by require; on the Nodes that are supported, Bun and Deno; with
 // TypeScript as it resolves modules today; in worker threads, and twice in one process. Needs prebuilds/ (npm run prebuilds).
 import { execFileSync, spawnSync } from 'node:child_process';
-import {
-  cpSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { arm64Node } from './arm64-node.mjs';
