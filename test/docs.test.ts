@@ -138,6 +138,14 @@ describe('the documents', () => {
     assert.deepEqual([...new Set([...read, 'NO_COLOR'])].sort(), named.sort());
   });
 
+  it('docs/session.svg is a whole session, light, and loads nothing', () => {
+    const svg = readFileSync(path.join(ROOT, 'docs', 'session.svg'), 'utf8');
+    assert.ok(svg.length < 100_000, `${svg.length} bytes (npm run docs:session -- SMALLER)`);
+    for (const shown of ['metainfo create', 'metainfo show', 'metainfo verify', ' s left', 'infohash v2', 'all good'])
+      assert.ok(svg.includes(shown), shown);
+    assert.doesNotMatch(svg, /(href|src)="(?!#)|@import|url\(/);
+  });
+
   it('docs/README.md has every page: it is what the site is made of', () => {
     const listed = [...page('README').matchAll(/\]\(([^)]+\.md)\)/g)].map(([, link = '']) => path.join('docs', link));
     const pages = documents().filter((name) => name.startsWith('docs') && name !== path.join('docs', 'README.md'));

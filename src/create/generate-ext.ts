@@ -84,7 +84,7 @@ export function libtorrent(): Addon {
 
 function load(): Addon {
   const built = path.join(import.meta.dirname, '../../native/libtorrent/build/Release/metainfo_libtorrent.node');
-  const file = process.env['METAINFO_LIBTORRENT'] ?? built;
+  const file = process.env['METAINFO_LIBTORRENT'] || built;
   const target = { exports: {} };
   try {
     // It brings OpenSSL: its own, not the one that Node exports.
