@@ -1,6 +1,6 @@
 // Binaries that are given away with the package, in prebuilds/, each checked by check-prebuild.mjs.
 //
-//   npm run prebuilds               on Debian, as root: linux-x64 and linux-arm64, linked with an old C library
+//   npm run prebuilds               on Debian, as root: linux-x64 and linux-arm64, linked with an old glibc, and with musl
 //   node scripts/prebuild.mjs --here   of this machine, with its own compiler; --arch ARCH where CXX is a cross compiler
 import { execFileSync } from 'node:child_process';
 import { cpSync, mkdirSync, rmSync } from 'node:fs';
@@ -19,7 +19,8 @@ function build(arch = process.arch) {
   const gyp = path.join(root, 'node_modules', 'node-gyp', 'bin', 'node-gyp.js');
   const prebuildify = path.join(root, 'node_modules', 'prebuildify', 'bin.js');
   const env = { ...process.env, PREBUILD_NODE_GYP: gyp, GYP_DEFINES: 'static_runtime=1 werror=1' };
-  const args = ['--napi', '--strip', '--tag-libc', '--arch', arch, '--target', process.versions.node];
+  const args = ['--napi', '--strip', '--arch', arch, '--target', process.versions.node];
+  if (process.platform === 'linux') args.push('--tag-libc');
   run(process.execPath, [prebuildify, ...args], { env });
 }
 
@@ -38,6 +39,7 @@ function buildInOldDebian() {
   cpSync(process.execPath, path.join(debian, 'usr/bin/node'));
   const headers = process.env.npm_config_nodedir || path.dirname(path.dirname(process.execPath));
   cpSync(path.join(headers, 'include', 'node'), path.join(debian, 'usr/include/node'), { recursive: true });
+  const here = ['scripts/prebuild.mjs', '--here', '--arch'];
   const inside = (arch, compiler, strip) => {
     const env = {
       PATH: process.env.PATH,
@@ -47,10 +49,25 @@ function buildInOldDebian() {
       CC: compiler,
       PREBUILD_STRIP_BIN: strip,
     };
-    run('chroot', [debian, 'sh', '-c', `cd /work && exec node scripts/prebuild.mjs --here --arch ${arch}`], { env });
+    run('chroot', [debian, 'sh', '-c', `cd /work && exec node ${here.join(' ')} ${arch}`], { env });
   };
   inside('x64', 'g++', 'strip');
   inside('arm64', 'aarch64-linux-gnu-g++', 'aarch64-linux-gnu-strip');
+  const forMusl = (arch, strip) => {
+    const musl = execFileSync(path.join(root, '.ci', 'musl'), [arch], { encoding: 'utf8' }).trim();
+    const compiler = path.join(musl, 'bin/c++');
+    const env = {
+      ...process.env,
+      npm_config_nodedir: path.join(debian, 'usr'),
+      CXX: compiler,
+      CC: compiler,
+      OPENSSL_ROOT_DIR: musl,
+      PREBUILD_LIBC: 'musl',
+      PREBUILD_STRIP_BIN: strip,
+    };
+    run(process.execPath, [...here, arch], { cwd: work, env });
+  };
+  forMusl('x64', 'strip');
   cpSync(path.join(work, 'prebuilds'), path.join(root, 'prebuilds'), { recursive: true });
 }
 

@@ -1,7 +1,8 @@
 // `npm test [-- FILES]`: sets up what is missing, then runs the native tests and all (or the named) test files.
 // `npm test -- --without-addon`: runs the files whose subject hashes, with METAINFO_ENGINE=node.
+// `PREBUILDS_ONLY=1 npm test`: with the addon of prebuilds/, without a compiler.
 import { spawnSync } from 'node:child_process';
-import { filesIn, root, setup } from './setup.mjs';
+import { filesIn, prebuiltOnly, root, setup } from './setup.mjs';
 import { testNative } from './test-native.mjs';
 
 const WITHOUT_ADDON = '--without-addon';
@@ -31,7 +32,7 @@ function filesWithoutAddon() {
 setup();
 const withoutAddon = process.argv.includes(WITHOUT_ADDON);
 const named = process.argv.slice(2).filter((argument) => argument !== WITHOUT_ADDON);
-if (named.length === 0 && !withoutAddon) testNative();
+if (named.length === 0 && !withoutAddon && !prebuiltOnly) testNative();
 
 // Node 20 takes no globs here.
 const all = withoutAddon ? filesWithoutAddon() : filesIn('test');
