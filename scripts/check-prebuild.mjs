@@ -40,7 +40,9 @@ function elf(file) {
     exported: symbols.filter(({ isDefined }) => isDefined).map(({ name }) => name),
     undefinedNames: symbols.filter(({ isDefined }) => !isDefined).map(({ name }) => name),
     needed: [...read('--dynamic').matchAll(/\(NEEDED\).*\[(.*)\]/g)].map(([, library]) => library),
-    versions: [...read('--version-info').matchAll(/Name: GLIBC_(\d+)\.(\d+)/g)].map(([, ...parts]) => parts.map(Number)),
+    versions: [...read('--version-info').matchAll(/Name: GLIBC_(\d+)\.(\d+)/g)].map(([, ...parts]) =>
+      parts.map(Number),
+    ),
   };
 }
 
@@ -55,7 +57,9 @@ function machO(file) {
   return {
     exported: names('--defined-only'),
     undefinedNames: names('--undefined-only'),
-    needed: [...output(`${llvm}objdump`, ['--macho', '--dylibs-used', file]).matchAll(/^\s+(.*) \(/gm)].map(([, library]) => library),
+    needed: [...output(`${llvm}objdump`, ['--macho', '--dylibs-used', file]).matchAll(/^\s+(.*) \(/gm)].map(
+      ([, library]) => library,
+    ),
     versions: [],
   };
 }
