@@ -20,7 +20,7 @@ const BINARIES = [
 
 const EXPORTS = ['napi_register_module_v1', 'node_api_module_get_api_version_v1'];
 const NEEDED =
-  /^(lib(c|m|dl|pthread|rt)\.so\.\d|ld-linux-[\w-]+\.so\.\d|libc\.musl-\w+\.so\.1|\/usr\/lib\/lib(System\.B|c\+\+\.1)\.dylib)$/;
+  /^(lib(c|m|dl|pthread|rt)\.so\.\d|ld-linux-[\w-]+\.so\.\d|libc\.so|libc\.musl-\w+\.so\.1|\/usr\/lib\/lib(System\.B|c\+\+\.1)\.dylib)$/;
 const CRYPTO = /^_?(SHA\d|EVP_|OPENSSL_|CRYPTO_)/;
 /** That of Node's own binaries. */
 const GLIBC_FLOOR = [2, 28];

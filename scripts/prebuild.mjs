@@ -1,6 +1,6 @@
 // Binaries that are given away with the package, in prebuilds/, each checked by check-prebuild.mjs.
 //
-//   npm run prebuilds               on Debian, as root: linux-x64 and linux-arm64, linked with an old glibc, and with musl
+//   npm run prebuilds               on Debian, as root: linux-x64 and linux-arm64, linked with an old glibc, and linux-x64 with musl
 //   node scripts/prebuild.mjs --here   of this machine, with its own compiler; --arch ARCH where CXX is a cross compiler
 import { execFileSync } from 'node:child_process';
 import { cpSync, mkdirSync, rmSync } from 'node:fs';
@@ -24,8 +24,8 @@ function build(arch = process.arch) {
   run(process.execPath, [prebuildify, ...args], { env });
 }
 
-/** In the folder that .ci/prebuild-root makes: a copy of what is tracked, Node, and its headers. */
-function buildInOldDebian() {
+/** In the folder that .ci/prebuild-root makes: a copy of what is tracked, Node, and its headers. For musl outside of it. */
+function buildForLinux() {
   const debian = execFileSync(path.join(root, '.ci', 'prebuild-root'), { encoding: 'utf8' }).trim();
   const work = path.join(debian, 'work');
   rmSync(work, { recursive: true, force: true });
@@ -39,7 +39,6 @@ function buildInOldDebian() {
   cpSync(process.execPath, path.join(debian, 'usr/bin/node'));
   const headers = process.env.npm_config_nodedir || path.dirname(path.dirname(process.execPath));
   cpSync(path.join(headers, 'include', 'node'), path.join(debian, 'usr/include/node'), { recursive: true });
-  const here = ['scripts/prebuild.mjs', '--here', '--arch'];
   const inside = (arch, compiler, strip) => {
     const env = {
       PATH: process.env.PATH,
@@ -49,31 +48,27 @@ function buildInOldDebian() {
       CC: compiler,
       PREBUILD_STRIP_BIN: strip,
     };
-    run('chroot', [debian, 'sh', '-c', `cd /work && exec node ${here.join(' ')} ${arch}`], { env });
+    run('chroot', [debian, 'sh', '-c', `cd /work && exec node scripts/prebuild.mjs --here --arch ${arch}`], { env });
   };
   inside('x64', 'g++', 'strip');
   inside('arm64', 'aarch64-linux-gnu-g++', 'aarch64-linux-gnu-strip');
-  const forMusl = (arch, strip) => {
-    const musl = execFileSync(path.join(root, '.ci', 'musl'), [arch], { encoding: 'utf8' }).trim();
-    const compiler = path.join(musl, 'bin/c++');
-    const env = {
-      ...process.env,
-      npm_config_nodedir: path.join(debian, 'usr'),
-      CXX: compiler,
-      CC: compiler,
-      OPENSSL_ROOT_DIR: musl,
-      PREBUILD_LIBC: 'musl',
-      PREBUILD_STRIP_BIN: strip,
-    };
-    run(process.execPath, [...here, arch], { cwd: work, env });
+  const musl = execFileSync(path.join(root, '.ci', 'musl'), { encoding: 'utf8' }).trim();
+  const compiler = path.join(musl, 'bin/c++');
+  const env = {
+    ...process.env,
+    npm_config_nodedir: path.join(debian, 'usr'),
+    CXX: compiler,
+    CC: compiler,
+    OPENSSL_ROOT_DIR: musl,
+    PREBUILD_LIBC: 'musl',
   };
-  forMusl('x64', 'strip');
+  run(process.execPath, ['scripts/prebuild.mjs', '--here'], { cwd: work, env });
   cpSync(path.join(work, 'prebuilds'), path.join(root, 'prebuilds'), { recursive: true });
 }
 
 if (values.here) {
   build(values.arch);
 } else {
-  buildInOldDebian();
+  buildForLinux();
   run(process.execPath, ['scripts/check-prebuild.mjs']);
 }
