@@ -67,6 +67,7 @@
           "xcode_settings": {
             "CLANG_CXX_LANGUAGE_STANDARD": "c++17",
             "GCC_SYMBOLS_PRIVATE_EXTERN": "YES",
+            "MACOSX_DEPLOYMENT_TARGET": "11.0",
             "OTHER_LDFLAGS": [
               "-Wl,-exported_symbol,_napi_register_module_v1",
               "-Wl,-exported_symbol,_node_api_module_get_api_version_v1",

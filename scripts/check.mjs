@@ -25,4 +25,5 @@ check('biome', bin('biome'), fix ? ['check', '--write', '.'] : ['ci', '--error-o
 check('clang-format', 'clang-format', fix ? ['-i', ...native] : ['--dry-run', '--Werror', ...native]);
 check('knip', bin('knip'), []);
 check('shellcheck', 'shellcheck', shell);
+check('workflows', process.execPath, ['scripts/check-workflows.mjs']);
 process.exit(failed ? 1 : 0);

@@ -1,6 +1,6 @@
 // Binaries that are given away with the package, in prebuilds/, each checked by check-prebuild.mjs.
 //
-//   npm run prebuilds               on Debian, as root: linux-x64 and linux-arm64, linked with an old C library
+//   npm run prebuilds               on Debian, as root: linux-x64 and linux-arm64, linked with an old glibc, and linux-x64 with musl
 //   node scripts/prebuild.mjs --here   of this machine, with its own compiler; --arch ARCH where CXX is a cross compiler
 import { execFileSync } from 'node:child_process';
 import { cpSync, mkdirSync, rmSync } from 'node:fs';
@@ -19,12 +19,13 @@ function build(arch = process.arch) {
   const gyp = path.join(root, 'node_modules', 'node-gyp', 'bin', 'node-gyp.js');
   const prebuildify = path.join(root, 'node_modules', 'prebuildify', 'bin.js');
   const env = { ...process.env, PREBUILD_NODE_GYP: gyp, GYP_DEFINES: 'static_runtime=1 werror=1' };
-  const args = ['--napi', '--strip', '--tag-libc', '--arch', arch, '--target', process.versions.node];
+  const args = ['--napi', '--strip', '--arch', arch, '--target', process.versions.node];
+  if (process.platform === 'linux') args.push('--tag-libc');
   run(process.execPath, [prebuildify, ...args], { env });
 }
 
-/** In the folder that .ci/prebuild-root makes: a copy of what is tracked, Node, and its headers. */
-function buildInOldDebian() {
+/** In the folder that .ci/prebuild-root makes: a copy of what is tracked, Node, and its headers. For musl outside of it. */
+function buildForLinux() {
   const debian = execFileSync(path.join(root, '.ci', 'prebuild-root'), { encoding: 'utf8' }).trim();
   const work = path.join(debian, 'work');
   rmSync(work, { recursive: true, force: true });
@@ -51,12 +52,23 @@ function buildInOldDebian() {
   };
   inside('x64', 'g++', 'strip');
   inside('arm64', 'aarch64-linux-gnu-g++', 'aarch64-linux-gnu-strip');
+  const musl = execFileSync(path.join(root, '.ci', 'musl'), { encoding: 'utf8' }).trim();
+  const compiler = path.join(musl, 'bin/c++');
+  const env = {
+    ...process.env,
+    npm_config_nodedir: path.join(debian, 'usr'),
+    CXX: compiler,
+    CC: compiler,
+    OPENSSL_ROOT_DIR: musl,
+    PREBUILD_LIBC: 'musl',
+  };
+  run(process.execPath, ['scripts/prebuild.mjs', '--here'], { cwd: work, env });
   cpSync(path.join(work, 'prebuilds'), path.join(root, 'prebuilds'), { recursive: true });
 }
 
 if (values.here) {
   build(values.arch);
 } else {
-  buildInOldDebian();
+  buildForLinux();
   run(process.execPath, ['scripts/check-prebuild.mjs']);
 }

@@ -50,7 +50,9 @@ function step({ title, inputs, salt = null, output, stamp, work }) {
 
 /** Runs a command; on failure shows all that it said. */
 export function run(command, args, title) {
-  const result = spawnSync(command, args, { cwd: root, encoding: 'utf8', maxBuffer: 2 ** 28 });
+  // npm is a script of the shell on Windows.
+  const shell = command === 'npm' && process.platform === 'win32';
+  const result = spawnSync(command, args, { cwd: root, encoding: 'utf8', maxBuffer: 2 ** 28, shell });
   if (result.status === 0) return;
   process.stderr.write(`${result.stdout ?? ''}${result.stderr ?? ''}`);
   fail(`${title} failed${result.error ? ` (${result.error.message})` : ''}: see above.`);
@@ -147,9 +149,12 @@ export function buildTypeScript() {
   });
 }
 
+/** PREBUILDS_ONLY is node-gyp-build's word for it: the addon is that of prebuilds/, and no compiler is needed. */
+export const prebuiltOnly = Boolean(process.env.PREBUILDS_ONLY);
+
 export function setup() {
   installPackages();
-  buildNative();
+  if (!prebuiltOnly) buildNative();
   buildTypeScript();
 }
 

@@ -1,6 +1,7 @@
 // Installs the packed package as strangers do, where there is no compiler and no script may run, and makes, reads and verifies
-// a torrent with it: by npm, pnpm and yarn; as an ES module and by require; on the Nodes that are supported, Bun and Deno; with
-// TypeScript as it resolves modules today; in worker threads, and twice in one process. Needs prebuilds/ (npm run prebuilds).
+// a torrent with it: by npm, pnpm and yarn; as an ES module and by require; on the Nodes that are supported, Bun (on musl too) and
+// Deno; with TypeScript as it resolves modules today; in worker threads, and twice in one process. Needs prebuilds/ (npm run
+// prebuilds).
 import { execFileSync, spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -122,8 +123,8 @@ step('the tarball holds what is used, and no tests', () => {
       /(^|\/)(test|bench|fuzz|\.ci|build)\/|\.cache$|\.test\.|\.node$/.test(file) && !file.startsWith('prebuilds/'),
   );
   if (wrong.length > 0) throw new Error(wrong.join(', '));
-  for (const one of ['linux-x64', 'linux-arm64'])
-    if (!files.includes(`prebuilds/${one}/metainfo.glibc.node`)) throw new Error(`no prebuild of ${one}`);
+  for (const one of ['linux-x64/metainfo.glibc', 'linux-x64/metainfo.musl', 'linux-arm64/metainfo.glibc'])
+    if (!files.includes(`prebuilds/${one}.node`)) throw new Error(`no prebuild of ${one}`);
   return `${packed.size} bytes, ${packed.unpackedSize} unpacked`;
 });
 
@@ -265,6 +266,16 @@ for (const [module, moduleResolution] of [
   });
 }
 step('arm64, under qemu', () => use(byNpm, 'esm.mjs', arm64Node().command));
+step('Bun, on musl', () => {
+  const folder = path.join(scratch, 'musl');
+  mkdirSync(folder);
+  npm(['install', '--ignore-scripts', '--force', '--prefix', folder, '@oven/bun-linux-x64-musl'], folder);
+  const bun = path.join(folder, 'node_modules/@oven/bun-linux-x64-musl/bin/bun');
+  const lib = path.join(execFileSync(path.join(root, '.ci/musl'), { encoding: 'utf8' }).trim(), 'lib');
+  // node-gyp-build knows Alpine only.
+  const more = { LD_LIBRARY_PATH: lib, LIBC: 'musl' };
+  return use(byNpm, 'esm.mjs', path.join(lib, 'ld-musl-x86_64.so.1'), [bun], more);
+});
 for (const [name, command] of [
   ['publint', ['node_modules/publint/src/cli.js', tarball, '--strict']],
   ['@arethetypeswrong/cli', ['node_modules/@arethetypeswrong/cli/dist/index.js', tarball, '--profile', 'esm-only']],

@@ -1,6 +1,6 @@
 // Builds and runs test/native, which needs no Node: native/core and native/kernels with a main of their own.
 // `node scripts/test-native.mjs address,undefined` (or `thread`) does it under those sanitizers, `arm64` for that
-// CPU under qemu, `valgrind` under that. A second argument names the tests to run: those whose names contain it.
+// CPU under qemu, `musl` on that C library, `valgrind` under that. A second argument names the tests to run: those whose names contain it.
 import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
@@ -21,6 +21,12 @@ const forArm64 = () => ({
   OPENSSL_ROOT_DIR: output('.ci/arm64', []),
   METAINFO_LIBCRYPTO: '',
 });
+
+/** The same for musl. */
+const forMusl = () => {
+  const folder = output('.ci/musl', []);
+  return { ...process.env, CXX: `${folder}/bin/c++`, OPENSSL_ROOT_DIR: folder, METAINFO_LIBCRYPTO: '' };
+};
 
 /** The sources of native code that needs no Node, and the static libcrypto.a: null where there is none. */
 export function nativeParts(env = process.env) {
@@ -62,10 +68,11 @@ export function compile({ folder, name, compiler, sources, flags, link, title })
 
 export function testNative(mode = '', filter = '') {
   const arm64 = mode === 'arm64';
+  const musl = mode === 'musl';
   const valgrind = mode === 'valgrind';
-  const sanitizers = arm64 || valgrind ? '' : mode;
+  const sanitizers = arm64 || musl || valgrind ? '' : mode;
   if (!arm64) requireToolchain();
-  const env = arm64 ? forArm64() : process.env;
+  const env = arm64 ? forArm64() : musl ? forMusl() : process.env;
   const parts = nativeParts(env);
   if (!parts) {
     // The addon falls back on the symbols of Node; these tests run outside of it.
@@ -79,7 +86,7 @@ export function testNative(mode = '', filter = '') {
     ? [`-fsanitize=${sanitizers}`, '-fno-sanitize-recover=all', '-fno-omit-frame-pointer']
     : [];
   const binary = compile({
-    folder: path.join('build', 'native-test', sanitizers || (arm64 ? 'arm64' : 'plain')),
+    folder: path.join('build', 'native-test', sanitizers || (arm64 || musl ? mode : 'plain')),
     name: 'test',
     compiler: env.CXX || 'c++',
     sources: [...parts.sources, ...filesIn('test/native').filter((file) => file.endsWith('.cc'))],
@@ -94,11 +101,19 @@ export function testNative(mode = '', filter = '') {
       ...(process.env.CI ? ['-Werror'] : []),
       ...instrument,
     ],
-    link: [...instrument, ...(arm64 ? ['-static'] : []), parts.library, '-pthread', '-ldl'],
+    link: [
+      ...instrument,
+      ...(arm64 ? ['-static'] : []),
+      ...(musl ? ['-static-libstdc++', '-static-libgcc'] : []),
+      parts.library,
+      '-pthread',
+      '-ldl',
+    ],
     title: `building the native tests${mode && ` (${mode})`}`,
   });
   const under = {
     arm64: ['qemu-aarch64-static'],
+    musl: [`${env.OPENSSL_ROOT_DIR}/lib/ld-musl-x86_64.so.1`],
     // Without the second, a thread that waits for others by spinning may keep them from running.
     valgrind: ['valgrind', '--quiet', '--fair-sched=yes', '--leak-check=full', '--error-exitcode=1'],
   };

@@ -1,9 +1,10 @@
 // `npm test [-- FILES]`: sets up what is missing, then runs the native tests and all (or the named) test files.
 // `npm test -- --without-addon`: runs the files whose subject hashes, with METAINFO_ENGINE=node.
 // `npm test -- --arm64`: runs some of them on the prebuilt binary for arm64 (npm run prebuilds), under qemu.
+// `PREBUILDS_ONLY=1 npm test`: with the addon of prebuilds/, without a compiler.
 import { spawnSync } from 'node:child_process';
 import { arm64Node } from './arm64-node.mjs';
-import { filesIn, root, setup } from './setup.mjs';
+import { filesIn, prebuiltOnly, root, setup } from './setup.mjs';
 import { testNative } from './test-native.mjs';
 
 const HASHING = ['cli', 'create', 'digest', 'edit', 'hash', 'hashers', 'verify', 'hazards/abort.test.ts'];
@@ -47,7 +48,7 @@ setup();
 const [option, ...rest] = process.argv.slice(2);
 const mode = MODES[option]?.();
 const named = mode || option === undefined ? rest : [option, ...rest];
-if (!mode && named.length === 0) testNative();
+if (!mode && named.length === 0 && !prebuiltOnly) testNative();
 
 // Node 20 takes no globs here.
 const files = named.length > 0 ? named : (mode?.files ?? filesIn('test').filter((file) => file.endsWith('.test.ts')));

@@ -2,9 +2,11 @@ import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import nodeGypBuild from 'node-gyp-build';
 import { missing } from './support/external.ts';
 
-const addon = fileURLToPath(new URL('../build/Release/metainfo.node', import.meta.url));
+/** That of build/, or of prebuilds/ where PREBUILDS_ONLY is set. */
+const addon = nodeGypBuild.resolve(fileURLToPath(new URL('..', import.meta.url)));
 const skip = process.platform === 'linux' ? missing('nm', 'nm', ['--version']) : 'the linker flags are those of Linux';
 
 const symbols = (kind: string) =>

@@ -1,4 +1,9 @@
 declare module 'node-gyp-build' {
   /** Loads the addon of the package in that folder. */
-  export default function nodeGypBuild(folder: string): unknown;
+  function nodeGypBuild(folder: string): unknown;
+  namespace nodeGypBuild {
+    /** The path of what it would load. */
+    function resolve(folder: string): string;
+  }
+  export default nodeGypBuild;
 }

@@ -1,6 +1,8 @@
-// What the core computes, computed plainly: OpenSSL's one-shot calls, whole trees in memory.
+// What the core computes, computed plainly: OpenSSL's SHA of whole messages, whole trees in memory.
 #pragma once
 
+// The one-shot calls need the whole library, which is not there for musl.
+#define OPENSSL_SUPPRESS_DEPRECATED
 #include <openssl/sha.h>
 
 #include <algorithm>
@@ -29,13 +31,19 @@ inline Bytes content(std::size_t size, std::size_t seed) {
 
 inline metainfo::Sha1Digest sha1(const std::uint8_t* data, std::size_t size) {
   metainfo::Sha1Digest digest;
-  ::SHA1(data, size, digest.data());
+  SHA_CTX context;
+  SHA1_Init(&context);
+  SHA1_Update(&context, data, size);
+  SHA1_Final(digest.data(), &context);
   return digest;
 }
 
 inline metainfo::Sha256Digest sha256(const std::uint8_t* data, std::size_t size) {
   metainfo::Sha256Digest digest;
-  ::SHA256(data, size, digest.data());
+  SHA256_CTX context;
+  SHA256_Init(&context);
+  SHA256_Update(&context, data, size);
+  SHA256_Final(digest.data(), &context);
   return digest;
 }
 

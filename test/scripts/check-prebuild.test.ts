@@ -1,18 +1,24 @@
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
-import { writeFile } from 'node:fs/promises';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { mkdir, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { missing } from '../support/external.ts';
 import { temporaryFolder } from '../support/tree.ts';
 
 // Plain JavaScript, without types.
-const { problemsOf } = (await import('../../scripts/check-prebuild.mjs' as string)) as {
+const { problemsOf, missingIn } = (await import('../../scripts/check-prebuild.mjs' as string)) as {
   problemsOf: (file: string) => string[];
+  missingIn: (folder: string) => string[];
 };
-const BUILT = fileURLToPath(new URL('../../build/Release/metainfo.node', import.meta.url));
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+const BUILT = path.join(ROOT, 'build/Release/metainfo.node');
 
-describe('check-prebuild', { skip: process.platform === 'linux' ? false : 'it reads ELF' }, () => {
+const onLinux = process.platform === 'linux';
+const prebuiltOnly = process.env['PREBUILDS_ONLY'] ? 'there is a prebuilt addon only' : false;
+
+describe('check-prebuild of a binary for Linux', { skip: onLinux ? prebuiltOnly : 'it reads ELF' }, () => {
   it('finds nothing wrong with what the addon exports and takes, but that it needs the C++ runtime of this system', () => {
     const problems = problemsOf(BUILT);
     assert.ok(problems.some((problem) => /^needs: .*libstdc\+\+\.so\.6/.test(problem)));
@@ -42,5 +48,93 @@ describe('check-prebuild', { skip: process.platform === 'linux' ? false : 'it re
         problems.some((problem) => expected.test(problem)),
         `${expected}: ${problems.join('\n')}`,
       );
+  });
+});
+
+/** It has a version in its name where it is in PATH. */
+function linker(): string {
+  return spawnSync('clang', ['-print-prog-name=ld64.lld'], { encoding: 'utf8' }).stdout?.trim() || 'ld64.lld';
+}
+
+/** A bundle for macOS from C, without anything of that system. */
+async function bundle(folder: string, text: string, ...options: string[]): Promise<string> {
+  const [source, object, file] = ['of.c', 'of.o', 'of.node'].map((name) => path.join(folder, name)) as [
+    string,
+    string,
+    string,
+  ];
+  await writeFile(source, text);
+  execFileSync('clang', ['--target=arm64-apple-macos11', '-c', source, '-o', object]);
+  const platform = ['-arch', 'arm64', '-platform_version', 'macos', '11.0', '11.0'];
+  execFileSync(linker(), [...platform, '-undefined', 'dynamic_lookup', ...options, '-o', file, object]);
+  return file;
+}
+
+const macTools =
+  missing('clang', 'clang', ['--version']) ||
+  missing('llvm', 'llvm-nm', ['--version']) ||
+  missing('lld', linker(), ['--version']);
+const DOORS =
+  'int napi_create_int32(int);\nint napi_register_module_v1(int x) { return napi_create_int32(x); }\n' +
+  'int node_api_module_get_api_version_v1(void) { return 8; }\n';
+
+describe('check-prebuild of a binary for macOS', { skip: onLinux ? macTools : 'it links for macOS on Linux' }, () => {
+  it('finds nothing wrong with one that exports and takes what it should', async (t) => {
+    const file = await bundle(await temporaryFolder(t), DOORS, '-bundle');
+    assert.deepEqual(problemsOf(file), []);
+  });
+
+  it('finds all that is wrong at once', async (t) => {
+    const folder = await temporaryFolder(t);
+    const library = await bundle(
+      folder,
+      'int other(void) { return 1; }\n',
+      '-dylib',
+      '-install_name',
+      '/opt/libcrypto.3.dylib',
+    );
+    const text =
+      'int EVP_sha1(void);\nint other(void);\nint napi_register_module_v1(void) { return EVP_sha1() + other(); }\n';
+    await mkdir(path.join(folder, 'bad'));
+    const file = await bundle(path.join(folder, 'bad'), `${text}char much[1100000] = {1};\n`, '-bundle', library);
+    assert.deepEqual(problemsOf(file), [
+      'does not export: node_api_module_get_api_version_v1',
+      'exports: much',
+      'takes from whoever loads it: EVP_sha1',
+      'needs: /opt/libcrypto.3.dylib',
+      `has ${(await stat(file)).size} bytes, more than 1000000`,
+    ]);
+  });
+});
+
+describe('the binaries of a release', () => {
+  it('are missing until each is there', async (t) => {
+    const folder = await temporaryFolder(t);
+    const all = missingIn(folder);
+    for (const platform of ['darwin-arm64', 'darwin-x64', 'linux-arm64', 'linux-x64', 'win32-x64'])
+      assert.ok(
+        all.some((name) => name.startsWith(`${platform}/`)),
+        platform,
+      );
+    for (const [i, name] of all.entries()) {
+      assert.deepEqual(missingIn(folder), all.slice(i));
+      await mkdir(path.join(folder, path.dirname(name)), { recursive: true });
+      await writeFile(path.join(folder, name), '');
+    }
+    assert.deepEqual(missingIn(folder), []);
+  });
+
+  it('are where node-gyp-build looks for them', async (t) => {
+    const folder = await temporaryFolder(t);
+    for (const name of missingIn(folder)) {
+      const [platform = '', arch = ''] = path.dirname(name).split('-');
+      await mkdir(path.join(folder, 'prebuilds', path.dirname(name)), { recursive: true });
+      await writeFile(path.join(folder, 'prebuilds', name), '');
+      const LIBC = name.includes('musl') ? 'musl' : 'glibc';
+      const env = { ...process.env, npm_config_platform: platform, npm_config_arch: arch, LIBC };
+      const print = "console.log(require('node-gyp-build').resolve(process.argv[1]))";
+      const found = execFileSync(process.execPath, ['-e', print, folder], { env, encoding: 'utf8', cwd: ROOT });
+      assert.equal(found.trim(), path.join(folder, 'prebuilds', name));
+    }
   });
 });
