@@ -54,6 +54,15 @@ inline void set_mtime(const std::string& path, std::int64_t seconds, long nanose
   if (!done) throw std::runtime_error("cannot touch " + path);
 }
 
+// Whether the system says of an open file that it was deleted: Windows does, but not as wine has it.
+inline bool deletion_is_told() {
+#ifdef _WIN32
+  return ::GetProcAddress(::GetModuleHandleA("ntdll"), "wine_get_version") == nullptr;
+#else
+  return true;
+#endif
+}
+
 // A folder of its own that is removed with all that is in it.
 class TempFolder {
  public:

@@ -286,16 +286,19 @@ TEST("reader: notices what happens to an open file") {
   set_mtime(touched_file.path, TempFolder::kSeconds, 0);
   CHECK(changed(touched));
 
+  if (!deletion_is_told()) return;
   const PlanFile deleted_file = folder.add("deleted", oracle::content(100, 9));
   const Reader deleted(deleted_file);
   std::filesystem::remove(deleted_file.path);
   CHECK(changed(deleted));
 
+#ifndef _WIN32  // where a file that is open cannot be replaced
   const PlanFile replaced_file = folder.add("replaced", oracle::content(100, 9));
   const Reader replaced(replaced_file);
   const PlanFile other = folder.add("other", oracle::content(100, 9));
   std::filesystem::rename(other.path, replaced_file.path);
   CHECK(changed(replaced));
+#endif
 }
 
 TEST("reader: losing one of two names is no change") {

@@ -517,12 +517,15 @@ TEST("workers: a file that changes while it is hashed fails the job") {
   changes("grows", [](const std::string& path) { write_file(path, {1}, std::ios::app); });
   changes("shrinks", [](const std::string& path) { std::filesystem::resize_file(path, 5); });
   changes("is written to", [](const std::string& path) { set_mtime(path, TempFolder::kSeconds + 1, 0); });
-  changes("is deleted", [](const std::string& path) { std::filesystem::remove(path); });
+  if (deletion_is_told())
+    changes("is deleted", [](const std::string& path) { std::filesystem::remove(path); });
+#ifndef _WIN32  // where a file that is open cannot be replaced
   changes("is replaced", [](const std::string& path) {
     std::filesystem::copy(path, path + ".new");
     set_mtime(path + ".new", TempFolder::kSeconds, TempFolder::kNanoseconds);
     std::filesystem::rename(path + ".new", path);
   });
+#endif
 }
 
 TEST("workers: a file whose pieces were read side by side is looked at again at the end") {
