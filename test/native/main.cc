@@ -11,7 +11,8 @@
 
 namespace {
 
-constexpr std::chrono::seconds kHangs(120);
+// For a machine that has much else to do, and under valgrind or wine.
+constexpr std::chrono::seconds kHangs(300);
 
 bool passes(const check::Test& test) {
   try {
