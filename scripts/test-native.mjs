@@ -35,15 +35,20 @@ export function wine() {
     WINEDEBUG: '-all',
     DISPLAY: '',
   };
-  if (!existsSync(env.WINEPREFIX)) {
+  const done = path.join(env.WINEPREFIX, 'is-windows-10');
+  if (!existsSync(done)) {
     mkdirSync(path.dirname(env.WINEPREFIX), { recursive: true });
     const version = ['reg', 'add', 'HKCU\\Software\\Wine', '/v', 'Version', '/d', 'win10', '/f'];
     execFileSync('wine', version, { env: { ...process.env, ...env }, stdio: 'ignore' });
+    writeFileSync(done, '');
   }
   return env;
 }
 
-/** gcc does not align the stack for wide registers on Windows (its bug 54412), so nothing may rely on it. */
+/**
+ * gcc does not align the stack for wide registers on Windows (its bug 54412), so nothing may rely on it. That of Debian sees to it
+ * by itself, others do not.
+ */
 export const UNALIGNED = ['-Wa,-muse-unaligned-vector-move'];
 
 /** The sources of native code that needs no Node, and the static libcrypto.a: null where there is none. */

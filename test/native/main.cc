@@ -11,7 +11,7 @@
 
 namespace {
 
-// For a machine that has much else to do, and under valgrind or wine.
+// Much for a test, but machines may be busy, and valgrind and wine are slow.
 constexpr std::chrono::seconds kHangs(300);
 
 bool passes(const check::Test& test) {
