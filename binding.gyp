@@ -12,6 +12,7 @@
       "sources": [
         "native/addon.cc",
         "native/binding/convert.cc",
+        "native/binding/delay_load_win32.cc",
         "native/binding/errors.cc",
         "native/binding/hash_job.cc",
         "native/binding/kernels.cc",
@@ -27,7 +28,9 @@
         "native/core/merkle.cc",
         "native/core/open_files.cc",
         "native/core/piece_worker.cc",
+        "native/core/reader.cc",
         "native/core/reader_posix.cc",
+        "native/core/reader_win32.cc",
         "native/core/stat_job.cc",
         "native/core/work.cc",
         "native/core/worker.cc",

@@ -19,8 +19,12 @@ const BINARIES = [
 ];
 
 const EXPORTS = ['napi_register_module_v1', 'node_api_module_get_api_version_v1'];
-const NEEDED =
-  /^(lib(c|m|dl|pthread|rt)\.so\.\d|ld-linux-[\w-]+\.so\.\d|libc\.so|libc\.musl-\w+\.so\.1|\/usr\/lib\/lib(System\.B|c\+\+\.1)\.dylib)$/;
+const NEEDED = [
+  /^(lib(c|m|dl|pthread|rt)\.so\.\d|ld-linux-[\w-]+\.so\.\d|libc\.so|libc\.musl-\w+\.so\.1)$/,
+  /^\/usr\/lib\/lib(System\.B|c\+\+\.1)\.dylib$/,
+  // Node-API is no import on Windows: it is looked up in the running program when it is first called.
+  /^(kernel32|msvcrt|advapi32|user32|ws2_32|bcrypt|crypt32|api-ms-win-crt-[\w-]+)\.dll$/i,
+];
 const CRYPTO = /^_?(SHA\d|EVP_|OPENSSL_|CRYPTO_)/;
 /** That of Node's own binaries. */
 const GLIBC_FLOOR = [2, 28];
@@ -64,17 +68,36 @@ function machO(file) {
   };
 }
 
-function isMachO(file) {
+/** The same of one for Windows. */
+function pe(file) {
+  const said = output('objdump', ['--private-headers', file]);
+  const exportTable = said.split('[Ordinal/Name Pointer] Table')[1]?.split('\n\n')[0] ?? '';
+  const names = (text, pattern) => [...text.matchAll(pattern)].map(([, name]) => name);
+  return {
+    exported: names(exportTable, /^\s+\[ *\d+\].*?(\S+)$/gm),
+    undefinedNames: names(said, /^\t[\da-f]+\t *\d+ +(\S+)$/gm),
+    needed: names(said, /DLL Name: (\S+)$/gm),
+    versions: [],
+  };
+}
+
+/** By what such files begin with. */
+const READERS = { '7f454c46': elf, cffaedfe: machO, '4d5a': pe };
+
+function read(file) {
   const magic = Buffer.alloc(4);
   const descriptor = openSync(file);
   readSync(descriptor, magic);
   closeSync(descriptor);
-  return magic.readUInt32LE() === 0xfeedfacf;
+  const start = magic.toString('hex');
+  const [, reader] = Object.entries(READERS).find(([known]) => start.startsWith(known)) ?? [];
+  if (!reader) throw new Error(`${file} is no binary for any system`);
+  return reader(file);
 }
 
 /** What is wrong with a binary; an empty list when nothing is. */
 export function problemsOf(file) {
-  const { exported, undefinedNames, needed, versions } = isMachO(file) ? machO(file) : elf(file);
+  const { exported, undefinedNames, needed, versions } = read(file);
   const isNewer = ([major, minor]) => major > GLIBC_FLOOR[0] || (major === GLIBC_FLOOR[0] && minor > GLIBC_FLOOR[1]);
   const { size } = statSync(file);
   const list = (what, names) => (names.length > 0 ? [`${what}: ${names.join(', ')}`] : []);
@@ -93,7 +116,7 @@ export function problemsOf(file) {
     ),
     ...list(
       'needs',
-      needed.filter((library) => !NEEDED.test(library)),
+      needed.filter((library) => !NEEDED.some((pattern) => pattern.test(library))),
     ),
     ...list(
       'needs glibc',

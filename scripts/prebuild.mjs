@@ -1,11 +1,13 @@
 // Binaries that are given away with the package, in prebuilds/, each checked by check-prebuild.mjs.
 //
-//   npm run prebuilds               on Debian, as root: linux-x64 and linux-arm64, linked with an old glibc, and linux-x64 with musl
+//   npm run prebuilds               on Debian, as root: linux-x64 and linux-arm64, linked with an old glibc, linux-x64 with musl,
+//                                   and win32-x64
 //   node scripts/prebuild.mjs --here   of this machine, with its own compiler; --arch ARCH where CXX is a cross compiler
 import { execFileSync } from 'node:child_process';
 import { cpSync, mkdirSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
+import { prebuildWin32 } from './prebuild-win32.mjs';
 import { root } from './setup.mjs';
 
 const { values } = parseArgs({ options: { here: { type: 'boolean' }, arch: { type: 'string' } } });
@@ -70,5 +72,6 @@ if (values.here) {
   build(values.arch);
 } else {
   buildForLinux();
+  prebuildWin32();
   run(process.execPath, ['scripts/check-prebuild.mjs']);
 }

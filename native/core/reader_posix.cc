@@ -1,25 +1,17 @@
+#ifndef _WIN32
+
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <cmath>
 #include <limits>
 
 #include "core/reader.h"
 
 namespace metainfo {
 namespace {
-
-struct stat status_of(int descriptor, const PlanFile& file) {
-  struct stat status;
-  // A network's file system may be interrupted here too.
-  while (::fstat(descriptor, &status) != 0) {
-    if (errno != EINTR) throw Failure{Failure::Code::read, errno, file.path, {}};
-  }
-  return status;
-}
 
 // The same arithmetic as Node's fs.Stats.mtimeMs, so that an unchanged file gives an equal double.
 double milliseconds(const timespec& time) {
@@ -34,19 +26,6 @@ double mtime_ms(const struct stat& status) { return milliseconds(status.st_mtim)
 double ctime_ms(const struct stat& status) { return milliseconds(status.st_ctim); }
 #endif
 
-void require_as_planned(const struct stat& status, const PlanFile& file) {
-  const auto size = static_cast<std::uint64_t>(status.st_size);
-  if (size != file.size) {
-    throw Failure{
-        Failure::Code::changed, 0, file.path,
-        "its size went from " + std::to_string(file.size) + " to " + std::to_string(size) + " bytes"};
-  }
-  if (status.st_nlink == 0) throw Failure{Failure::Code::changed, 0, file.path, "it was deleted or replaced"};
-  if (!std::isnan(file.mtime_ms) && mtime_ms(status) != file.mtime_ms) {
-    throw Failure{Failure::Code::changed, 0, file.path, "its modification time changed"};
-  }
-}
-
 // O_NONBLOCK: a FIFO put in the file's place since the scan must not hang the job.
 int open_retrying(const char* path) {
   for (;;) {
@@ -57,63 +36,47 @@ int open_retrying(const char* path) {
 
 }  // namespace
 
-Reader::Reader(const PlanFile& file) : file_(file) {
-  if (file.data != nullptr) return;
-  descriptor_ = open_retrying(file.path.c_str());
+void Reader::open() {
+  descriptor_ = open_retrying(file_.path.c_str());
   // ENXIO is what open() says of a socket.
-  if (descriptor_ < 0)
-    throw Failure{errno == ENXIO ? Failure::Code::not_a_file : Failure::Code::open, errno, file.path, {}};
-  try {
-    const struct stat status = status_of(descriptor_, file);
-    if (!S_ISREG(status.st_mode)) throw Failure{Failure::Code::not_a_file, 0, file.path, {}};
-    require_as_planned(status, file);
-  } catch (...) {
-    ::close(descriptor_);
-    throw;
-  }
+  if (descriptor_ == kNone)
+    throw Failure{errno == ENXIO ? Failure::Code::not_a_file : Failure::Code::open, errno, file_.path, {}};
 }
 
-Reader::~Reader() {
-  if (descriptor_ >= 0) ::close(descriptor_);
+void Reader::close() { ::close(static_cast<int>(descriptor_)); }
+
+Reader::Status Reader::status() const {
+  struct stat status;
+  // A network's file system may be interrupted here too.
+  while (::fstat(static_cast<int>(descriptor_), &status) != 0) {
+    if (errno != EINTR) throw Failure{Failure::Code::read, errno, file_.path, {}};
+  }
+  return {S_ISREG(status.st_mode), status.st_nlink == 0, static_cast<std::uint64_t>(status.st_size),
+          mtime_ms(status)};
 }
 
-void Reader::read(std::uint64_t offset, std::uint8_t* out, std::size_t size) const {
-  if (file_.data != nullptr) {
-    std::copy_n(file_.data + file_.offset + offset, size, out);
-    return;
-  }
-  while (size != 0) {
-    const ssize_t count = ::pread(descriptor_, out, size, static_cast<off_t>(file_.offset + offset));
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) throw Failure{Failure::Code::read, errno, file_.path, {}};
-    if (count == 0) {
-      throw Failure{
-          Failure::Code::changed, 0, file_.path,
-          "it ended at byte " + std::to_string(file_.offset + offset) + " of " + std::to_string(file_.size)};
-    }
-    out += count;
-    size -= static_cast<std::size_t>(count);
-    offset += static_cast<std::uint64_t>(count);
+std::size_t Reader::read_some(std::uint64_t at, std::uint8_t* out, std::size_t size) const {
+  for (;;) {
+    const ssize_t count = ::pread(static_cast<int>(descriptor_), out, size, static_cast<off_t>(at));
+    if (count >= 0) return static_cast<std::size_t>(count);
+    if (errno != EINTR) throw Failure{Failure::Code::read, errno, file_.path, {}};
   }
 }
 
 void Reader::will_need(std::uint64_t offset, std::uint64_t size) const {
-  if (descriptor_ < 0) return;
+  if (descriptor_ == kNone) return;
+  const int descriptor = static_cast<int>(descriptor_);
   const auto start = static_cast<off_t>(file_.offset + offset);
 #ifdef __APPLE__
   radvisory advice{start, static_cast<int>(std::min<std::uint64_t>(size, std::numeric_limits<int>::max()))};
-  ::fcntl(descriptor_, F_RDADVISE, &advice);
+  ::fcntl(descriptor, F_RDADVISE, &advice);
 #else
   // It fetches no more at once than the device's readahead: often 128 KiB.
   constexpr off_t kStep = 128 << 10;
   const off_t end = start + static_cast<off_t>(size);
   for (off_t at = start; at < end; at += kStep)
-    ::posix_fadvise(descriptor_, at, std::min(kStep, end - at), POSIX_FADV_WILLNEED);
+    ::posix_fadvise(descriptor, at, std::min(kStep, end - at), POSIX_FADV_WILLNEED);
 #endif
-}
-
-void Reader::check_unchanged() const {
-  if (descriptor_ >= 0) require_as_planned(status_of(descriptor_, file_), file_);
 }
 
 FileStatus file_status(const char* path) {
@@ -131,3 +94,5 @@ FileStatus file_status(const char* path) {
 }
 
 }  // namespace metainfo
+
+#endif

@@ -12,7 +12,7 @@ export async function targetOf(file: string, output: string | undefined, count =
   // A link stays one.
   if (output === undefined) return realpath(file);
   const isFolder =
-    output.endsWith('/') ||
+    saysFolder(output) ||
     (await stat(output).then(
       (status) => status.isDirectory(),
       () => false,
@@ -20,6 +20,11 @@ export async function targetOf(file: string, output: string | undefined, count =
   if (isFolder) return path.join(output, path.basename(file));
   if (count === 1) return output;
   throw new MetainfoError('ERR_INVALID_ARGUMENT', `${output} must be a folder: there are ${count} torrents.`);
+}
+
+/** Whether the path of an output ends as only a folder's does. */
+export function saysFolder(output: string, { sep } = path): boolean {
+  return output.endsWith('/') || output.endsWith(sep);
 }
 
 /** The folder of an output without links; before the work, so that a missing one is not found after it. */

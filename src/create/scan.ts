@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { constants, type Dirent } from 'node:fs';
 import { lstat, readdir, realpath, stat } from 'node:fs/promises';
+import { constants as osConstants } from 'node:os';
 import nodePath from 'node:path';
 import { bindingIfAny } from '../digest/binding.ts';
 import { fromSystemError, MetainfoError, throwIfAborted } from '../errors.ts';
@@ -256,11 +257,16 @@ export async function statNumbers(files: readonly { real: string }[]): Promise<F
     files.map(({ real }) =>
       stat(real).then(
         ({ mode, size, mtimeMs, ctimeMs, dev, ino }) => [0, mode, size, mtimeMs, ctimeMs, dev, ino],
-        ({ errno }: NodeJS.ErrnoException) => [-(errno ?? -1), 0, 0, 0, 0, 0, 0],
+        // Not `errno`: on Windows that is a number of libuv's own.
+        ({ code }: NodeJS.ErrnoException) => [errnoOf(code), 0, 0, 0, 0, 0, 0],
       ),
     ),
   );
   return Float64Array.from(each.flat());
+}
+
+function errnoOf(code = 'EIO'): number {
+  return (osConstants.errno as Partial<Record<string, number>>)[code] ?? osConstants.errno.EIO;
 }
 
 async function entriesOf({ real, shown }: Folder): Promise<Entry[]> {

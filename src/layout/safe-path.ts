@@ -18,7 +18,8 @@ const SEPARATORS = /[/\\]/g;
 /** Bidirectional and zero-width characters: they make a name look like another. */
 const INVISIBLE = /[\u061c\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]/g;
 const WINDOWS_CHARACTERS = /[?<>"|*:]/g;
-const WINDOWS_NAMES = /^(con|prn|aux|nul|com\d|lpt\d)(\.|$)/i;
+/** Devices, whatever follows a dot or blanks. */
+const WINDOWS_NAMES = /^(con|prn|aux|nul|conin\$|conout\$|(com|lpt)[\d\u00b9\u00b2\u00b3]) *(\.|$)/i;
 
 /**
  * Paths of a stranger's torrent as paths that cannot leave the folder they are put into; all different in any case of

@@ -466,9 +466,9 @@ async function renameExclusively(from: string, to: string): Promise<void> {
   try {
     await link(from, to);
   } catch (error) {
-    // File systems without hard links.
+    // File systems without hard links; EISDIR is what libuv says on Windows of exFAT.
     const { code = '' } = error as NodeJS.ErrnoException;
-    if (!['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK'].includes(code)) throw error;
+    if (!['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK', 'EISDIR'].includes(code)) throw error;
     if (await exists(to)) throw outputExists(to, error);
     await rename(from, to);
   }

@@ -1,31 +1,66 @@
 // Files on disk for one test, and plans of them.
 #pragma once
 
+#ifdef _WIN32
+#define WIN32_LEAN_AND_MEAN
+#include <windows.h>
+#else
 #include <fcntl.h>
 #include <sys/stat.h>
-#include <unistd.h>
+#endif
 
 #include <cstdint>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <random>
 #include <stdexcept>
 #include <string>
 
 #include "core/plan.h"
 #include "oracle.h"
 
+// What the standard library opens, which knows paths as the core has them, UTF-8 and of any length, not
+// everywhere.
+inline std::filesystem::path native_path(const std::string& path) {
+#ifdef _WIN32
+  return L"\\\\?\\" + std::filesystem::u8path(path).make_preferred().wstring();
+#else
+  return path;
+#endif
+}
+
 inline void write_file(const std::string& path, const oracle::Bytes& bytes, std::ios::openmode mode = {}) {
-  std::ofstream file(path, std::ios::binary | std::ios::out | mode);
+  std::ofstream file(native_path(path), std::ios::binary | std::ios::out | mode);
   file.write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
   file.close();
   if (!file) throw std::runtime_error("cannot write " + path);
 }
 
 inline void set_mtime(const std::string& path, std::int64_t seconds, long nanoseconds) {
+#ifdef _WIN32
+  ULARGE_INTEGER ticks;
+  ticks.QuadPart = static_cast<std::uint64_t>((seconds + 11644473600) * 10000000 + nanoseconds / 100);
+  const FILETIME time = {ticks.LowPart, ticks.HighPart};
+  const HANDLE file = ::CreateFileW(native_path(path).c_str(), FILE_WRITE_ATTRIBUTES,
+                                    FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE, nullptr,
+                                    OPEN_EXISTING, 0, nullptr);
+  const bool done = ::SetFileTime(file, nullptr, &time, &time) != 0;
+  ::CloseHandle(file);
+#else
   const timespec time = {static_cast<time_t>(seconds), nanoseconds};
   const timespec times[2] = {time, time};
-  if (::utimensat(AT_FDCWD, path.c_str(), times, 0) != 0) throw std::runtime_error("cannot touch " + path);
+  const bool done = ::utimensat(AT_FDCWD, path.c_str(), times, 0) == 0;
+#endif
+  if (!done) throw std::runtime_error("cannot touch " + path);
+}
+
+// Whether the system says of an open file that it was deleted: Windows does, but not as wine has it.
+inline bool deletion_is_told() {
+#ifdef _WIN32
+  return ::GetProcAddress(::GetModuleHandleA("ntdll"), "wine_get_version") == nullptr;
+#else
+  return true;
+#endif
 }
 
 // A folder of its own that is removed with all that is in it.
@@ -33,17 +68,17 @@ class TempFolder {
  public:
   // Of every file it adds; kMtimeMs is what Node's fs.Stats.mtimeMs then says.
   static constexpr std::int64_t kSeconds = 1700000000;
-  static constexpr long kNanoseconds = 123456789;
-  static constexpr double kMtimeMs = 1700000000123.456789;
+  static constexpr long kNanoseconds = 123456700;  // Windows counts in hundreds
+  static constexpr double kMtimeMs = 1700000000123.4567;
 
   TempFolder() {
-    char name[] = "/tmp/metainfo-native-XXXXXX";
-    if (::mkdtemp(name) == nullptr) throw std::runtime_error("mkdtemp failed");
-    path_ = name;
+    const std::string name = "metainfo-native-" + std::to_string(std::random_device()());
+    path_ = (std::filesystem::temp_directory_path() / name).string();
+    if (!std::filesystem::create_directory(path_)) throw std::runtime_error(path_ + " is there already");
   }
   ~TempFolder() {
     std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
+    std::filesystem::remove_all(native_path(path_), ignored);
   }
   TempFolder(const TempFolder&) = delete;
   TempFolder& operator=(const TempFolder&) = delete;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdir, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { describe, it } from 'node:test';
+import { describe, it, type TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { missing } from '../support/external.ts';
 import { temporaryFolder } from '../support/tree.ts';
@@ -104,6 +104,49 @@ describe('check-prebuild of a binary for macOS', { skip: onLinux ? macTools : 'i
       'needs: /opt/libcrypto.3.dylib',
       `has ${(await stat(file)).size} bytes, more than 1000000`,
     ]);
+  });
+});
+
+const MINGW = 'x86_64-w64-mingw32';
+
+describe('check-prebuild of a binary for Windows', {
+  skip: missing('mingw-w64', `${MINGW}-gcc`, ['--version']),
+}, () => {
+  const build = async (t: TestContext, text: string, ...libraries: string[]) => {
+    const folder = await temporaryFolder(t);
+    const [source, definitions, library, file] = ['dll.c', 'crypto.def', 'crypto.a', 'dll.node'].map((name) =>
+      path.join(folder, name),
+    ) as [string, string, string, string];
+    await writeFile(source, text);
+    await writeFile(definitions, 'LIBRARY libcrypto-3-x64.dll\nEXPORTS\nEVP_sha1\n');
+    execFileSync(`${MINGW}-dlltool`, ['-d', definitions, '-l', library]);
+    execFileSync(`${MINGW}-gcc`, ['-shared', '-s', '-o', file, source, library, ...libraries]);
+    return problemsOf(file);
+  };
+  const both =
+    '__declspec(dllexport) int napi_register_module_v1(void) { return 1; }\n' +
+    '__declspec(dllexport) int node_api_module_get_api_version_v1(void) { return 8; }\n';
+
+  it('finds nothing wrong with what exports those two and needs what every Windows has', async (t) => {
+    assert.deepEqual(await build(t, both), []);
+  });
+
+  it('finds all that is wrong at once', async (t) => {
+    const problems = await build(
+      t,
+      'unsigned long __stdcall timeGetTime(void);\nint EVP_sha1(void);\nchar much[1100000] = {1};\n' +
+        '__declspec(dllexport) char *all(void) { return much; }\n' +
+        '__declspec(dllexport) int napi_register_module_v1(void) { return timeGetTime() + EVP_sha1(); }\n',
+      '-lwinmm',
+    );
+    assert.deepEqual(problems.slice(0, 3), [
+      'does not export: node_api_module_get_api_version_v1',
+      'exports: all',
+      'takes from whoever loads it: EVP_sha1',
+    ]);
+    assert.match(problems[3] ?? '', /^needs: (libcrypto-3-x64\.dll, WINMM\.dll|WINMM\.dll, libcrypto-3-x64\.dll)$/i);
+    assert.match(problems[4] ?? '', /^has \d+ bytes, more than 1000000$/);
+    assert.equal(problems.length, 5);
   });
 });
 

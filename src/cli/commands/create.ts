@@ -24,7 +24,8 @@ import {
   parseThreads,
 } from '../options.ts';
 import { stderr, stdout } from '../output.ts';
-import { realFolder } from '../target.ts';
+import { rootAndPaths } from '../roots.ts';
+import { realFolder, saysFolder } from '../target.ts';
 
 interface CreateOptions extends CacheOptions, GlobOptions {
   engine: 'native' | 'libtorrent';
@@ -170,24 +171,10 @@ async function made(draft: TorrentCreate, options: CreateOptions, watched: Watch
   return { torrent, kernel: engine.kernel, bytesRead: cache ? bytesRead : null };
 }
 
-/** One path is the root itself; several are taken from the folder that they share. */
-function rootAndPaths(paths: readonly string[]): { pathRoot: string; paths?: string[] } {
-  const absolute = paths.map((entry) => path.resolve(entry));
-  const [first = '.', ...others] = absolute;
-  if (others.length === 0) return { pathRoot: first };
-  let shared = path.dirname(first);
-  while (!others.every((other) => isBeneath(shared, other))) shared = path.dirname(shared);
-  return { pathRoot: shared, paths: absolute };
-}
-
-function isBeneath(folder: string, file: string): boolean {
-  return file === folder || file.startsWith(folder.endsWith(path.sep) ? folder : folder + path.sep);
-}
-
 function outputPath(output: string | undefined, name: string): string {
   const file = `${name}.torrent`;
   if (output === undefined) return file;
-  const isFolder = output.endsWith('/') || statSync(output, { throwIfNoEntry: false })?.isDirectory();
+  const isFolder = saysFolder(output) || statSync(output, { throwIfNoEntry: false })?.isDirectory();
   return isFolder ? path.join(output, file) : output;
 }
 

@@ -110,7 +110,14 @@ Plan endless() {
   Plan plan = plans::plan_of({plans::pad(std::uint64_t{1} << 40)}, Kind::v1, 4 * kMiB);
   return plans::narrow(plan);
 }
-void moment() { std::this_thread::sleep_for(std::chrono::microseconds(50)); }
+void moment() {
+#ifdef _WIN32
+  // Less is none there.
+  std::this_thread::sleep_for(std::chrono::milliseconds(1));
+#else
+  std::this_thread::sleep_for(std::chrono::microseconds(50));
+#endif
+}
 
 // A job that has given its only place up to another.
 struct Paused {

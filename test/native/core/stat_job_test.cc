@@ -61,11 +61,13 @@ TEST("stat job: every path's numbers, in order, however many threads there are")
         CHECK_EQUAL(static_cast<unsigned>(found[1]) & S_IFMT, static_cast<unsigned>(S_IFREG));
         CHECK_EQUAL(found[2], static_cast<double>(sizes[i]));
         CHECK_EQUAL(found[3], TempFolder::kMtimeMs);
+#ifndef _WIN32  // its stat() knows neither
         struct stat status {};
         CHECK_EQUAL(::stat(folder.path(std::to_string(i)).c_str(), &status), 0);
         CHECK_EQUAL(found[5], static_cast<double>(status.st_dev));
         CHECK_EQUAL(found[6], static_cast<double>(status.st_ino));
         CHECK(std::floor(found[4] / 1e3) == static_cast<double>(status.st_ctime));
+#endif
       }
     }
   }

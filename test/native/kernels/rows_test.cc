@@ -1,8 +1,13 @@
 // Every row on its own, through its own functions, beside OpenSSL.
 #include "kernels/rows.h"
 
+#ifdef _WIN32
+#define WIN32_LEAN_AND_MEAN
+#include <windows.h>
+#else
 #include <sys/mman.h>
 #include <unistd.h>
+#endif
 
 #include <algorithm>
 #include <cstdint>
@@ -180,6 +185,16 @@ void check_states(const Kernel& kernel, std::size_t blocks, std::minstd_rand& ra
 // Memory that ends where the process may not read.
 class Guarded {
  public:
+#ifdef _WIN32
+  explicit Guarded(std::size_t size) : size_(size), page_(4096) {
+    length_ = (size + page_ - 1) / page_ * page_ + page_;
+    memory_ = static_cast<std::uint8_t*>(
+        ::VirtualAlloc(nullptr, length_, MEM_RESERVE | MEM_COMMIT, PAGE_READWRITE));
+    DWORD before;
+    ::VirtualProtect(memory_ + length_ - page_, page_, PAGE_NOACCESS, &before);
+  }
+  ~Guarded() { ::VirtualFree(memory_, 0, MEM_RELEASE); }
+#else
   explicit Guarded(std::size_t size) : size_(size), page_(static_cast<std::size_t>(::sysconf(_SC_PAGESIZE))) {
     length_ = (size + page_ - 1) / page_ * page_ + page_;
     memory_ = static_cast<std::uint8_t*>(
@@ -187,6 +202,7 @@ class Guarded {
     ::mprotect(memory_ + length_ - page_, page_, PROT_NONE);
   }
   ~Guarded() { ::munmap(memory_, length_); }
+#endif
   Guarded(const Guarded&) = delete;
   Guarded& operator=(const Guarded&) = delete;
 
@@ -211,8 +227,8 @@ TEST("rows: every length in every lane, at odd places, as OpenSSL's one-shot cal
     };
     for (std::size_t length = 0; length <= 300; ++length) check(length);
     for (const std::size_t border : {1 << 14, 1 << 16, 1 << 17}) {
-      for (const int near : {-65, -64, -63, -9, -8, -1, 0, 1, 63, 64, 65})
-        check(border + static_cast<std::size_t>(near));
+      for (const int away : {-65, -64, -63, -9, -8, -1, 0, 1, 63, 64, 65})
+        check(border + static_cast<std::size_t>(away));
     }
   });
 }
