@@ -8,7 +8,7 @@ import type { GenerateOptions } from '../../src/create/generate.ts';
 import { TorrentCreate } from '../../src/create/torrent-create.ts';
 import { MetainfoError, type MetainfoErrorCode } from '../../src/errors.ts';
 import { nativeEngine } from '../../src/hash/native.ts';
-import { CALLS, type Call, type Counts, type Fault, Faults } from '../support/faults.ts';
+import { type Counts, type Fault, Faults, READING } from '../support/faults.ts';
 
 /** What a child tells in the end. */
 export interface FaultReport {
@@ -41,7 +41,7 @@ const NEVER = 2 ** 40;
 /** More calls than these are sampled. */
 const MOST_CALLS = 40;
 
-const HARM: Record<Call, Partial<Record<Fault['action'], Expected>>> = {
+const HARM: Record<(typeof READING)[number], Partial<Record<Fault['action'], Expected>>> = {
   open: {
     EINTR: null,
     EIO: 'ERR_READ',
@@ -284,7 +284,7 @@ const CHANGES: Record<string, (file: string, copy: string) => Promise<unknown>> 
 };
 
 /** When it becomes a folder: what finds the folder may be this call, or be another thread, sooner or later. */
-function expectedOf(change: string, stalled: Call, { threads }: Bench): Expected {
+function expectedOf(change: string, stalled: Fault['call'], { threads }: Bench): Expected {
   if (change !== 'becomes a folder') return 'ERR_FILE_CHANGED';
   if (threads > 1) return ['ERR_FILE_CHANGED', 'ERR_NOT_A_FILE'];
   return stalled === 'open' ? 'ERR_NOT_A_FILE' : 'ERR_FILE_CHANGED';
@@ -319,7 +319,7 @@ const scenarios = {
   /** Every call in turn goes wrong in every way. */
   async sweep(bench: Bench): Promise<void> {
     const { calls } = await bench.begin();
-    for (const call of CALLS) {
+    for (const call of READING) {
       for (const [action, expected] of Object.entries(HARM[call]) as [Fault['action'], Expected][]) {
         for (const first of spread(calls[call])) await bench.attempt({ call, action, first }, expected);
         // Again and again: an interruption is over when the call is made anew, a short read need not be.
