@@ -10,7 +10,7 @@ import { exists, outputExists } from '../model/torrent.ts';
  */
 export async function targetOf(file: string, output: string | undefined, count = 1): Promise<string> {
   // A link stays one.
-  if (output === undefined) return realpath(file);
+  if (output === undefined) return resolved(file);
   const isFolder =
     output.endsWith('/') ||
     (await stat(output).then(
@@ -24,12 +24,21 @@ export async function targetOf(file: string, output: string | undefined, count =
 
 /** The folder of an output without links; before the work, so that a missing one is not found after it. */
 export async function realFolder(target: string): Promise<string> {
-  const folder = path.dirname(path.resolve(target));
-  try {
-    return await realpath(folder);
-  } catch (error) {
-    throw fromSystemError(error, folder, 'write');
-  }
+  return resolved(path.dirname(path.resolve(target)));
+}
+
+async function resolved(file: string): Promise<string> {
+  return realpath(file).catch((error: unknown) => {
+    throw fromSystemError(error, file, 'write');
+  });
+}
+
+/** When a torrent file was written. */
+export async function mtimeOf(file: string): Promise<Date> {
+  const { mtime } = await stat(file).catch((error: unknown) => {
+    throw fromSystemError(error, file, 'read');
+  });
+  return mtime;
 }
 
 /** Before the work: there is a folder, and what is there stays, unless it is the torrent itself or to be replaced. */

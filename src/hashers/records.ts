@@ -2,6 +2,7 @@ import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { fromSystemError, MetainfoError, shown, throwIfAborted } from '../errors.ts';
 import { BLOCK_SIZE } from '../layout/piece-length.ts';
+import { closeRead, readFully } from '../model/read-file.ts';
 
 /** Bytes of a file, in order: mostly a block of 16 KiB, or a piece in v1. */
 export interface Chunk {
@@ -61,16 +62,14 @@ export async function* iterBlocks(
     for (let idx = 0; ; idx += 1) {
       throwIfAborted(signal);
       const chunk = Buffer.allocUnsafeSlow(readSize);
-      let filled = 0;
-      for (let count = 1; count > 0 && filled < readSize; filled += count)
-        count = (await file.read(chunk, filled, readSize - filled, idx * readSize + filled)).bytesRead;
+      const filled = await readFully(file, chunk, idx * readSize);
       if (filled > 0) yield { path, chunk: chunk.subarray(0, filled), idx };
       if (filled < readSize) return;
     }
   } catch (error) {
     throw fromSystemError(error, path, 'read');
   } finally {
-    await file.close();
+    await closeRead(file);
   }
 }
 

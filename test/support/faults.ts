@@ -47,6 +47,8 @@ export interface Fault {
   first?: number;
   /** And every so many calls after it; 0 is that one only. */
   every?: number;
+  /** Only calls that are not made on the thread of JavaScript. */
+  elsewhere?: boolean;
   /** What the path of the file holds; default: any file of the folder. */
   match?: string;
 }
@@ -74,14 +76,15 @@ const WORD = {
   value: 2,
   first: 3,
   every: 4,
-  go: 5,
-  fired: 7,
-  matched: 8,
-  open: 9,
-  most: 10,
-  bytes: 11,
-  calls: 12,
-  readers: 13 + CALLS.length,
+  elsewhere: 5,
+  go: 6,
+  fired: 8,
+  matched: 9,
+  open: 10,
+  most: 11,
+  bytes: 12,
+  calls: 13,
+  readers: 14 + CALLS.length,
 };
 const FAIL = 1;
 const ACTION = { short: 2, end: 3, stall: 4, kill: 5, tear: 6 } as const;
@@ -158,7 +161,7 @@ export class Faults {
     const buffer = Buffer.alloc(SIZE);
     const word = (at: number, value: number) => buffer.writeBigUInt64LE(BigInt(value), at * 8);
     if (fault) {
-      const { call, action, first = 1, every = 0, match = '' } = fault;
+      const { call, action, first = 1, every = 0, elsewhere = false, match = '' } = fault;
       word(WORD.call, 1 + CALLS.indexOf(call));
       if (action in ACTION) {
         word(WORD.action, ACTION[action as keyof typeof ACTION]);
@@ -169,6 +172,7 @@ export class Faults {
       }
       word(WORD.first, first);
       word(WORD.every, every);
+      word(WORD.elsewhere, elsewhere ? 1 : 0);
       buffer.write(match, MATCH);
     }
     writeSync(this.#descriptor, buffer, 0, SIZE, 0);

@@ -36,12 +36,12 @@ enum action { FAIL = 1, SHORT, END, STALL, KILL, TEAR };
 // The same layout is in faults.ts.
 struct control {
   // Written by the test, while no job runs.
-  uint64_t call, action, value, first, every;
+  uint64_t call, action, value, first, every, elsewhere;
   // Written by the test at any time: a stalled call goes on.
   _Atomic uint64_t go;
   // Written here.
   _Atomic uint64_t claimed, fired, matched, open, most, bytes, calls[CALLS], readers[READERS];
-  char unused[512 - (12 + CALLS + READERS) * 8];
+  char unused[512 - (13 + CALLS + READERS) * 8];
   char match[256];
   char fired_at[FIRED][PATH];
 };
@@ -123,6 +123,7 @@ static void end_process(void) {
 static enum action fault(enum call call, const char* path) {
   ++control->calls[call];
   if (control->call != call || !strstr(path, control->match)) return 0;
+  if (control->elsewhere && gettid() == getpid()) return 0;
   const uint64_t nth = ++control->matched;
   if (nth < control->first) return 0;
   const uint64_t after = nth - control->first;
