@@ -38,8 +38,8 @@ const MOST_BYTES = 2 ** 30;
  * The bytes of a file from its start, `readSize` at a time; nothing for an empty file. Each chunk has memory of its own.
  *
  * @param path On disk. The chunks carry it as it is given.
- * @throws {MetainfoError} `ERR_NOT_FOUND`, `ERR_UNREADABLE`, `ERR_NOT_A_FILE`, `ERR_READ`, `ERR_INVALID_ARGUMENT`,
- *   `ERR_ABORTED`
+ * @throws {MetainfoError} `ERR_NOT_FOUND`, `ERR_UNREADABLE`, `ERR_NOT_A_FILE`, `ERR_READ`, `ERR_FILE_CHANGED`,
+ *   `ERR_INVALID_ARGUMENT`, `ERR_ABORTED`
  */
 export async function* iterBlocks(
   path: string,
@@ -64,7 +64,11 @@ export async function* iterBlocks(
       const chunk = Buffer.allocUnsafeSlow(readSize);
       const filled = await readFully(file, chunk, idx * readSize);
       if (filled > 0) yield { path, chunk: chunk.subarray(0, filled), idx };
-      if (filled < readSize) return;
+      if (filled === readSize) continue;
+      const bytes = idx * readSize + filled;
+      if (bytes >= status.size) return;
+      const message = `${path} changed while it was read: it ended at byte ${bytes} of ${status.size}.`;
+      throw new MetainfoError('ERR_FILE_CHANGED', message, { path });
     }
   } catch (error) {
     throw fromSystemError(error, path, 'read');

@@ -1,13 +1,17 @@
 // What fault-jobs.test.ts runs in a process of its own, with the shim of test/support/faults preloaded: one job again and
 // again, each time with another call of its that goes wrong.
+import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
+  appendFileSync,
   cpSync,
   mkdirSync,
   readdirSync,
   readFileSync,
   rmSync,
   symlinkSync,
+  truncateSync,
+  unlinkSync,
   utimesSync,
   writeFileSync,
   writeSync,
@@ -262,6 +266,8 @@ process.removeAllListeners('warning').on('warning', (warning) => {
   const { code, message } = warning as Error & { code?: string };
   if (code !== undefined) warnings.push(`${code} ${message}`);
 });
+// What lmdb says of failed commits, beside its errors.
+console.error = () => {};
 const unhandled: unknown[] = [];
 process.on('unhandledRejection', (error) => unhandled.push(error));
 
@@ -297,7 +303,7 @@ class Bench {
   }
 
   /** How many such calls the job makes. */
-  async count(fault: Pick<Fault, 'call' | 'elsewhere'>): Promise<number> {
+  async count(fault: Pick<Fault, 'call' | 'elsewhere' | 'match'>): Promise<number> {
     clear(this.#job);
     faults.arm({ ...fault, action: 'EIO', first: NEVER });
     await this.#job.run();
@@ -311,11 +317,13 @@ class Bench {
     warnings.length = 0;
     const stop = new AbortController();
     faults.arm(fault);
-    const running = this.#job.run(this.#job.stops ? stop.signal : undefined).then(
-      (result): Outcome => ({ result }),
-      (error: unknown): Outcome => ({ error }),
-    );
-    if (fault.action === 'stall') await releaseAfter(running, stop);
+    const running = this.#start(this.#job.stops ? stop.signal : undefined);
+    if (fault.action === 'stall') {
+      await isStalled(running);
+      stop.abort();
+      await sleep(2);
+      faults.go();
+    }
     const outcome = await running;
     const counts = faults.counts();
     faults.arm(null);
@@ -324,17 +332,62 @@ class Bench {
     if (isDone && counts.fired === 0 && outcome.result !== this.#clean) problems.push('a wrong result without a fault');
     problems.push(...(await this.#leftovers.problems(counts.open)));
     problems.push(...((await this.#job.check?.({ isDone, before })) ?? []));
+    const title = `${Object.entries(fault)
+      .map(([key, value]) => `${key} ${value}`)
+      .join(', ')} at ${counts.paths.map((at) => path.relative(work, at))}`;
+    this.#conclude(title, { outcome, counts, problems });
+  }
+
+  /** A file changes while the job stands still in a call on it. */
+  async change(fault: Fault, file: string, what: string): Promise<void> {
+    clear(this.#job);
+    warnings.length = 0;
+    faults.arm({ ...fault, action: 'stall', match: file });
+    const running = this.#start();
+    if (await isStalled(running)) CHANGES[what]?.(file);
+    faults.go();
+    const outcome = await running;
+    const counts = faults.counts();
+    faults.arm(null);
+    const problems = await this.#leftovers.problems(counts.open);
+    if ('error' in outcome) {
+      const { error } = outcome;
+      const { code = '', message } = error as Partial<MetainfoError> & Error;
+      if (!(error instanceof MetainfoError) || !CODES_OF_CHANGE.includes(code)) problems.push(`${error}`);
+      else if (!message.includes(path.relative(data, file))) problems.push(`the message: ${message}`);
+    } else if (outcome.result !== this.#clean && outcome.result !== (await this.#again())) {
+      // Nothing, or all of the change.
+      if (!this.#job.accepts?.(outcome.result, this.#clean, [file])) problems.push(`a wrong result: ${outcome.result}`);
+    }
+    if (this.#job.opensCache) problems.push(...(await cacheIsAsWithout()));
+    restore(file);
+    this.#conclude(`${what} in ${Object.values(fault).join(' ')}`, { outcome, counts, problems });
+  }
+
+  /** What comes out now, from the beginning. */
+  async #again(): Promise<string> {
+    clear(this.#job);
+    return this.#job.run().catch((error: unknown) => String(error));
+  }
+
+  #start(signal?: AbortSignal): Promise<Outcome> {
+    return this.#job.run(signal).then(
+      (result): Outcome => ({ result }),
+      (error: unknown): Outcome => ({ error }),
+    );
+  }
+
+  #conclude(
+    title: string,
+    { outcome, counts, problems }: { outcome: Outcome; counts: Counts; problems: string[] },
+  ): void {
     for (const error of unhandled.splice(0)) problems.push(`a rejection that nobody handles: ${error}`);
-    const code = isDone
-      ? warnings.length > 0
-        ? 'done, with a warning'
-        : 'done'
-      : (outcome.error as MetainfoError).code;
+    const done = warnings.length > 0 ? 'done, with a warning' : 'done';
+    const code = 'result' in outcome ? done : (outcome.error as MetainfoError).code;
     report.cases += 1;
     report.fired += counts.fired > 0 ? 1 : 0;
     report.outcomes[code] = (report.outcomes[code] ?? 0) + 1;
-    const title = `${this.#name}: ${Object.values(fault).join(' ')} at ${counts.paths.map((at) => path.relative(work, at))}`;
-    report.problems.push(...problems.map((problem) => `${title}: ${problem}`));
+    report.problems.push(...problems.map((problem) => `${this.#name}: ${title}: ${problem}`));
   }
 
   #judge(outcome: Outcome, { action }: Fault, { paths }: Counts): string[] {
@@ -379,16 +432,47 @@ function clear(job: Job): void {
   job.prepare?.();
 }
 
-/** Lets a job stand still for a moment, tells it to stop, and lets the call go on. */
-async function releaseAfter(running: Promise<Outcome>, stop: AbortController): Promise<void> {
+/** Whether a job stands still, or has ended before it did. */
+async function isStalled(running: Promise<Outcome>): Promise<boolean> {
   let ended = false;
   void running.then(() => {
     ended = true;
   });
   while (!ended && faults.counts().fired === 0) await sleep(1);
-  stop.abort();
-  await sleep(2);
-  faults.go();
+  return !ended;
+}
+
+/** What may happen to a file. One that is written to in place and given its old time again is not noticed. */
+const CHANGES: Record<string, (file: string) => void> = {
+  'is cut': (file) => truncateSync(file, 10),
+  grows: (file) => appendFileSync(file, 'x'),
+  'is written anew': (file) => writeFileSync(file, noise(3 * PIECE, 7)),
+  'is deleted': (file) => unlinkSync(file),
+  'is deleted and made again'(file) {
+    unlinkSync(file);
+    writeFileSync(file, noise(3 * PIECE, 7));
+    utimesSync(file, AFTER, AFTER);
+  },
+  'is replaced by a FIFO'(file) {
+    unlinkSync(file);
+    execFileSync('mkfifo', [file]);
+  },
+};
+const CODES_OF_CHANGE = ['ERR_FILE_CHANGED', 'ERR_NOT_A_FILE', 'ERR_HASH_MISMATCH'];
+
+/** Writes a file anew, as it was. */
+function restore(file: string): void {
+  rmSync(file, { force: true });
+  writeFileSync(file, noise(3 * PIECE, 6));
+  utimesSync(file, AFTER, AFTER);
+}
+
+/** Whatever the files are now. */
+async function cacheIsAsWithout(): Promise<string[]> {
+  const [one, other] = await Promise.all(
+    [{}, { cache }].map((options) => inCache.generate(options).then(({ infohashV2 }) => infohashV2, String)),
+  );
+  return one === other ? [] : [`with the cache it is ${other}, not ${one}`];
 }
 
 /** Files, the torrents that jobs begin with, and caches that know of them. */
@@ -422,29 +506,45 @@ function spread(count: number, most: number): number[] {
   return [...new Set(numbers)];
 }
 
-const [name = '', most = '0'] = process.argv.slice(2);
+/** Every call of the job, or some, in all the ways of its kind, or some. */
+async function sweep(bench: Bench, job: Job, most: string): Promise<void> {
+  for (const call of CALLS) {
+    const { opensCache = false } = job;
+    const common = { call, elsewhere: opensCache };
+    const calls = await bench.count(common);
+    const actions = HARM[call] ?? [];
+    if (most === 'all') {
+      for (let first = 1; first <= calls; first += 1)
+        for (const action of [...actions, 'stall'] as const) await bench.attempt({ ...common, action, first });
+    } else if (calls > 0) {
+      // Each call in one way, and each way at one call at least.
+      const numbers = spread(calls, Math.max(Number(most), actions.length));
+      for (let i = 0; i < Math.max(numbers.length, actions.length); i += 1) {
+        const action = actions[i % actions.length] as Fault['action'];
+        await bench.attempt({ ...common, action, first: numbers[i % numbers.length] as number });
+      }
+      await bench.attempt({ ...common, action: 'stall', first: Math.ceil(calls / 2) });
+    }
+    // All from the first on, those that LMDB makes as it opens too, but what nobody else could try before.
+    if (!opensCache || report.calls[call] === 0 || call === 'map' || call === 'lock') continue;
+    for (const action of actions)
+      if (/^E(?!INTR)/.test(action)) await bench.attempt({ call, action, every: 1, match: cache });
+  }
+}
+
+/** A file changes as it is opened, looked at and read. */
+async function changes(bench: Bench): Promise<void> {
+  const file = path.join(data, 'b/new');
+  for (const call of ['open', 'fstat', 'read'] as const) {
+    const calls = await bench.count({ call, match: file });
+    for (const first of spread(calls, 3))
+      for (const what of Object.keys(CHANGES)) await bench.change({ call, action: 'stall', first }, file, what);
+  }
+}
+
+const [name = '', most = ''] = process.argv.slice(2);
 await setUp();
 const bench = await Bench.begin(name);
-for (const call of CALLS) {
-  const { opensCache = false } = JOBS[name] as Job;
-  const common = { call, elsewhere: opensCache };
-  const calls = await bench.count(common);
-  const actions = HARM[call] ?? [];
-  if (most === 'all') {
-    for (let first = 1; first <= calls; first += 1)
-      for (const action of [...actions, 'stall'] as const) await bench.attempt({ ...common, action, first });
-  } else if (calls > 0) {
-    // Each call in one way, and each way at one call at least.
-    const numbers = spread(calls, Math.max(Number(most), actions.length));
-    for (let i = 0; i < Math.max(numbers.length, actions.length); i += 1) {
-      const action = actions[i % actions.length] as Fault['action'];
-      await bench.attempt({ ...common, action, first: numbers[i % numbers.length] as number });
-    }
-    await bench.attempt({ ...common, action: 'stall', first: Math.ceil(calls / 2) });
-  }
-  // All from the first on, those that LMDB makes as it opens too, but what nobody else could try before.
-  if (!opensCache || report.calls[call] === 0 || call === 'map' || call === 'lock') continue;
-  for (const action of actions)
-    if (/^E(?!INTR)/.test(action)) await bench.attempt({ call, action, every: 1, match: cache });
-}
+if (most === 'changes') await changes(bench);
+else await sweep(bench, JOBS[name] as Job, most);
 writeSync(1, `${JSON.stringify(report)}\n`);
