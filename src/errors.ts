@@ -5,7 +5,8 @@ export const ERROR_CODES = {
   ERR_ABORTED: "The caller's signal stopped the work; its reason is the `cause`.",
   ERR_BENCODE: 'Bytes that are not canonical bencode: a `BencodeError`, with `fault` and `offset`.',
   ERR_BROKEN_LINK: 'A symbolic link whose target does not exist.',
-  ERR_CACHE: 'The cache of hashes cannot be opened or read, or the package `lmdb` is not there.',
+  ERR_CACHE:
+    'The package `lmdb` is not there, or a cache of hashes cannot be counted or cleared. As the code of a warning: files are hashed without it.',
   ERR_DUPLICATE_PATH: 'The same file named twice.',
   ERR_ENGINE: 'Another engine (libtorrent) failed, in its own words.',
   ERR_ENGINE_UNAVAILABLE: 'Another engine (libtorrent) that is not built, or cannot be loaded here.',

@@ -11,15 +11,18 @@ import { exists, outputExists } from '../model/torrent.ts';
 export async function targetOf(file: string, output: string | undefined, count = 1): Promise<string> {
   // A link stays one.
   if (output === undefined) return resolved(file);
-  const isFolder =
-    output.endsWith('/') ||
-    (await stat(output).then(
-      (status) => status.isDirectory(),
-      () => false,
-    ));
-  if (isFolder) return path.join(output, path.basename(file));
+  if (await isFolder(output)) return path.join(output, path.basename(file));
   if (count === 1) return output;
   throw new MetainfoError('ERR_INVALID_ARGUMENT', `${output} must be a folder: there are ${count} torrents.`);
+}
+
+/** Whether an output is a folder, to put a file into. */
+export async function isFolder(output: string): Promise<boolean> {
+  if (output.endsWith('/')) return true;
+  return stat(output).then(
+    (status) => status.isDirectory(),
+    () => false,
+  );
 }
 
 /** The folder of an output without links; before the work, so that a missing one is not found after it. */

@@ -141,7 +141,10 @@ async function openDatabase(folder: string, tries = 5): Promise<Database> {
     const lock = path.join(file, 'lock.mdb');
     await makeLock(lock);
     // Without a wait before LMDB does the same.
-    requireUsable(data, lock);
+    if (!isUsable(data, lock) && tries > 1) {
+      await clearCache(folder);
+      return openDatabase(folder, tries - 1);
+    }
     const database: Database = lmdb.open<Buffer, Buffer>({
       path: file,
       encoding: 'binary',
@@ -151,7 +154,7 @@ async function openDatabase(folder: string, tries = 5): Promise<Database> {
     });
     try {
       const { lastPageNumber, pageSize } = database.getStats() as { lastPageNumber: number; pageSize: number };
-      requireSize(data, (await stat(data)).size, (lastPageNumber + 1) * pageSize);
+      await requireSize(data, (lastPageNumber + 1) * pageSize);
     } catch (error) {
       await database.close();
       throw error;
@@ -194,10 +197,13 @@ async function makeLock(lock: string): Promise<void> {
 const DESCRIPTORS = 4;
 
 /**
- * That all can be opened at once that LMDB opens, and that the database is one, or empty: LMDB makes a new one of that. The file
- * of the locks is not opened: closing it would release those that another thread of this process may have.
+ * Whether the database is one, or empty: LMDB makes a new one of that. False when whoever made it was killed in the middle, so
+ * that there is nothing in it. All that LMDB opens is opened at once; but not the file of the locks: closing it would release
+ * those that another thread of this process may have.
+ *
+ * @throws what LMDB would fail with
  */
-function requireUsable(file: string, lock: string): void {
+function isUsable(file: string, lock: string): boolean {
   const descriptors: number[] = [];
   const header = Buffer.alloc(HEADER.bytes);
   try {
@@ -205,9 +211,10 @@ function requireUsable(file: string, lock: string): void {
       descriptors.push(openSync(file, constants.O_RDWR | constants.O_CREAT, 0o600));
     if (existsSync(lock)) accessSync(lock, constants.R_OK | constants.W_OK);
     const database = descriptors[0] as number;
-    if (readSync(database, header, 0, HEADER.bytes, 0) === 0) return;
+    const bytes = readSync(database, header, 0, HEADER.bytes, 0);
+    if (bytes < HEADER.bytes) return bytes === 0;
     if (header.readUInt32LE(HEADER.magic.at) !== HEADER.magic.value) throw new Error(`${file} is no database`);
-    requireSize(file, fstatSync(database).size, 2 * header.readUInt32LE(HEADER.pageSize.at));
+    return fstatSync(database).size >= 2 * header.readUInt32LE(HEADER.pageSize.at);
   } finally {
     for (const descriptor of descriptors) {
       try {
@@ -219,7 +226,8 @@ function requireUsable(file: string, lock: string): void {
   }
 }
 
-function requireSize(file: string, size: number, bytes: number): void {
+async function requireSize(file: string, bytes: number): Promise<void> {
+  const { size } = await stat(file);
   if (size < bytes) throw new Error(`${file} was cut to ${size} bytes`);
 }
 

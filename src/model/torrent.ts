@@ -387,12 +387,13 @@ export class TorrentBase<V extends TorrentVersion> implements TorrentFields<V> {
   }
 
   /**
-   * Writes the torrent file: a temporary file beside the target, renamed when it is whole.
+   * Writes the torrent file: a temporary file beside the target, renamed when it is whole. A process that is killed leaves a
+   * `.metainfo-*.tmp`, which may be deleted and is no part of any torrent.
    *
    * @throws {MetainfoError} `ERR_OUTPUT_EXISTS`, `ERR_NO_SPACE`, `ERR_NOT_FOUND`, `ERR_UNREADABLE`, `ERR_WRITE`
    */
   async write(target: string, { force = false, mtime }: WriteOptions = {}): Promise<void> {
-    const temporary = path.join(path.dirname(target), `.metainfo-${Math.random().toString(36).slice(2)}.tmp`);
+    const temporary = path.join(path.dirname(target), temporaryName());
     try {
       const file = await open(temporary, 'wx');
       try {
@@ -416,6 +417,18 @@ export class TorrentBase<V extends TorrentVersion> implements TorrentFields<V> {
       await unlink(temporary).catch(() => {});
     }
   }
+}
+
+/** What is left where the process is killed as it writes: nobody needs it. */
+const TEMPORARY = /^\.metainfo-[0-9a-z]+\.tmp$/;
+
+function temporaryName(): string {
+  return `.metainfo-${Math.random().toString(36).slice(2)}.tmp`;
+}
+
+/** Whether a file is the beginning of an output that somebody writes, or was killed as it wrote. */
+export function isTemporary(name: string): boolean {
+  return TEMPORARY.test(name);
 }
 
 /** A single file is shown by the torrent's name. */
