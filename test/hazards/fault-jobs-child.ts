@@ -513,6 +513,8 @@ async function sweep(bench: Bench, job: Job, most: string): Promise<void> {
     const common = { call, elsewhere: opensCache };
     const calls = await bench.count(common);
     const actions = HARM[call] ?? [];
+    // Advice, which is not always given.
+    if (actions.length === 0) continue;
     if (most === 'all') {
       for (let first = 1; first <= calls; first += 1)
         for (const action of [...actions, 'stall'] as const) await bench.attempt({ ...common, action, first });
