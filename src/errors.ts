@@ -1,3 +1,5 @@
+import { constants } from 'node:os';
+
 /**
  * Stable codes of {@link MetainfoError}, with what each means. A message may change, a code does not.
  *
@@ -7,7 +9,8 @@ export const ERROR_CODES = {
   ERR_ABORTED: "The caller's signal stopped the work; its reason is the `cause`.",
   ERR_BENCODE: 'Bytes that are not canonical bencode: a `BencodeError`, with `fault` and `offset`.',
   ERR_BROKEN_LINK: 'A symbolic link whose target does not exist.',
-  ERR_CACHE: 'The cache of hashes cannot be opened or read, or the package `lmdb` is not there.',
+  ERR_CACHE:
+    'The package `lmdb` is not there, or a cache of hashes cannot be counted or cleared. As the code of a warning: files are hashed without it.',
   ERR_DUPLICATE_PATH: 'The same file named twice.',
   ERR_ENGINE: 'Another engine (libtorrent) failed, in its own words.',
   ERR_ENGINE_UNAVAILABLE: 'Another engine (libtorrent) that is not built, or cannot be loaded here.',
@@ -28,7 +31,7 @@ export const ERROR_CODES = {
   ERR_NO_DESCRIPTORS: 'Too many files are open: run fewer jobs or threads at once, or raise the limit.',
   ERR_NO_FILES: 'An empty folder, or every file left out.',
   ERR_NO_MEMORY: 'The system has no memory to give: lower `memoryLimit` or `threads`.',
-  ERR_NO_SPACE: 'The disk is full.',
+  ERR_NO_SPACE: 'The disk is full, or a quota is used up.',
   ERR_OUTPUT_EXISTS: 'The output is there already.',
   ERR_OUT_OF_RANGE: 'An index beyond the pieces or files that there are.',
   ERR_PATH_OUTSIDE: 'A path that is not beneath the path root.',
@@ -239,12 +242,22 @@ const TOO_MANY_OPEN = {
     'too many files are open on this system (ENFILE): close other programs, or raise the limit (sysctl fs.file-max)',
 };
 
+/** Such as `ENOENT`. */
+export function errnoName(errno: number): string | undefined {
+  return Object.entries(constants.errno).find(([, value]) => value === errno)?.[0];
+}
+
+/** libuv does not know some, such as EDQUOT and ESTALE, which come as `Unknown system error -122`. */
+function systemCode({ code, errno }: NodeJS.ErrnoException): string | undefined {
+  return code?.startsWith('Unknown') && errno !== undefined ? errnoName(-errno) : code;
+}
+
 /** Makes a {@link MetainfoError} that names the path out of a failed system call. */
 export function fromSystemError(error: unknown, path: string, doing: 'read' | 'write'): MetainfoError {
   if (error instanceof MetainfoError) return error;
   const options = { path, cause: error };
-  const system = error as NodeJS.ErrnoException;
-  switch (system.code) {
+  const code = systemCode(error as NodeJS.ErrnoException);
+  switch (code) {
     case 'ENOENT':
     case 'ENOTDIR':
       return new MetainfoError('ERR_NOT_FOUND', `${path}: no such file or folder.`, options);
@@ -254,19 +267,16 @@ export function fromSystemError(error: unknown, path: string, doing: 'read' | 'w
     case 'ELOOP':
       return new MetainfoError('ERR_LINK_LOOP', `${path}: its symbolic links lead back to themselves.`, options);
     case 'ENOSPC':
-    case 'EDQUOT':
       return new MetainfoError('ERR_NO_SPACE', `${path}: the disk is full.`, options);
+    case 'EDQUOT':
+      return new MetainfoError('ERR_NO_SPACE', `${path}: your quota of the disk is used up.`, options);
     case 'EMFILE':
     case 'ENFILE':
-      return new MetainfoError(
-        'ERR_NO_DESCRIPTORS',
-        `${path}: cannot ${doing} it, ${TOO_MANY_OPEN[system.code]}.`,
-        options,
-      );
+      return new MetainfoError('ERR_NO_DESCRIPTORS', `${path}: cannot ${doing} it, ${TOO_MANY_OPEN[code]}.`, options);
     default: {
-      const code = doing === 'read' ? 'ERR_READ' : 'ERR_WRITE';
-      const hint = system.code === 'ESTALE' ? ': it was replaced or deleted on its file server, so try again' : '';
-      return new MetainfoError(code, `${path}: cannot ${doing} it (${system.code ?? system.message})${hint}.`, options);
+      const hint = code === 'ESTALE' ? ': it was replaced or deleted on its file server, so try again' : '';
+      const message = `${path}: cannot ${doing} it (${code ?? (error as Error).message})${hint}.`;
+      return new MetainfoError(doing === 'read' ? 'ERR_READ' : 'ERR_WRITE', message, options);
     }
   }
 }

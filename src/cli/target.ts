@@ -10,14 +10,8 @@ import { exists, outputExists } from '../model/torrent.ts';
  */
 export async function targetOf(file: string, output: string | undefined, count = 1): Promise<string> {
   // A link stays one.
-  if (output === undefined) return realpath(file);
-  const isFolder =
-    saysFolder(output) ||
-    (await stat(output).then(
-      (status) => status.isDirectory(),
-      () => false,
-    ));
-  if (isFolder) return path.join(output, path.basename(file));
+  if (output === undefined) return resolved(file);
+  if (await isFolder(output)) return path.join(output, path.basename(file));
   if (count === 1) return output;
   throw new MetainfoError('ERR_INVALID_ARGUMENT', `${output} must be a folder: there are ${count} torrents.`);
 }
@@ -27,14 +21,32 @@ export function saysFolder(output: string, { sep } = path): boolean {
   return output.endsWith('/') || output.endsWith(sep);
 }
 
+/** Whether an output is a folder, to put a file into. */
+export async function isFolder(output: string): Promise<boolean> {
+  if (saysFolder(output)) return true;
+  return stat(output).then(
+    (status) => status.isDirectory(),
+    () => false,
+  );
+}
+
 /** The folder of an output without links; before the work, so that a missing one is not found after it. */
 export async function realFolder(target: string): Promise<string> {
-  const folder = path.dirname(path.resolve(target));
-  try {
-    return await realpath(folder);
-  } catch (error) {
-    throw fromSystemError(error, folder, 'write');
-  }
+  return resolved(path.dirname(path.resolve(target)));
+}
+
+async function resolved(file: string): Promise<string> {
+  return realpath(file).catch((error: unknown) => {
+    throw fromSystemError(error, file, 'write');
+  });
+}
+
+/** When a torrent file was written. */
+export async function mtimeOf(file: string): Promise<Date> {
+  const { mtime } = await stat(file).catch((error: unknown) => {
+    throw fromSystemError(error, file, 'read');
+  });
+  return mtime;
 }
 
 /** Before the work: there is a folder, and what is there stays, unless it is the torrent itself or to be replaced. */

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
-import { link, mkdir, open as openFile, rename, rm, stat, truncate, writeFile } from 'node:fs/promises';
-import { constants, homedir } from 'node:os';
+import { accessSync, closeSync, constants, existsSync, fstatSync, openSync, readSync } from 'node:fs';
+import { link, mkdir, readdir, rename, rm, stat, truncate, writeFile } from 'node:fs/promises';
+import { homedir, constants as system } from 'node:os';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { MetainfoError, shown } from '../errors.ts';
@@ -77,6 +78,24 @@ interface Database {
 const databases = new Map<string, { database: Promise<Database>; users: number }>();
 
 /**
+ * The cache that was chosen; null, and a warning, when it cannot be opened: what that costs is to hash all again.
+ *
+ * @throws {MetainfoError} `ERR_CACHE` without the package lmdb, `ERR_INVALID_ARGUMENT`
+ */
+export async function openCacheIfAny(choice: CacheChoice): Promise<HashCache | null> {
+  const folder = folderOf(choice);
+  await importLmdb(folder);
+  return openCache(folder).catch((error: Error) => {
+    warn(error.message);
+    return null;
+  });
+}
+
+function warn(message: string): void {
+  process.emitWarning(message, { type: 'MetainfoWarning', code: 'ERR_CACHE' });
+}
+
+/**
  * Opens the cache that was chosen.
  *
  * @throws {MetainfoError} `ERR_CACHE`, `ERR_INVALID_ARGUMENT`
@@ -106,17 +125,26 @@ function folderOf(choice: CacheChoice): string {
   throw new MetainfoError('ERR_INVALID_ARGUMENT', `cache must be auto, a folder or false, not ${shown(choice)}.`);
 }
 
-async function openDatabase(folder: string, tries = 5): Promise<Database> {
-  const lmdb = await import('lmdb').catch((cause: unknown) => {
+function importLmdb(folder: string) {
+  return import('lmdb').catch((cause: unknown) => {
     throw failure('The cache needs the package lmdb: npm install lmdb', folder, cause);
   });
+}
+
+async function openDatabase(folder: string, tries = 5): Promise<Database> {
+  const lmdb = await importLmdb(folder);
   try {
     const file = path.join(folder, DATABASE);
     const data = path.join(file, 'data.mdb');
     // Whose files one has is nobody else's business.
     await mkdir(file, { recursive: true, mode: 0o700 });
-    await requireHeader(data);
-    await makeLock(file);
+    const lock = path.join(file, 'lock.mdb');
+    await makeLock(lock);
+    // Without a wait before LMDB does the same.
+    if (!isUsable(data, lock) && tries > 1) {
+      await clearCache(folder);
+      return openDatabase(folder, tries - 1);
+    }
     const database: Database = lmdb.open<Buffer, Buffer>({
       path: file,
       encoding: 'binary',
@@ -135,12 +163,13 @@ async function openDatabase(folder: string, tries = 5): Promise<Database> {
   } catch (cause) {
     // Somebody cleared it meanwhile: Node has a name for that, LMDB a number.
     const { code } = cause as { code?: string | number };
-    if ((code === 'ENOENT' || code === constants.errno.ENOENT) && tries > 1) return openDatabase(folder, tries - 1);
+    if ((code === 'ENOENT' || code === system.errno.ENOENT) && tries > 1) return openDatabase(folder, tries - 1);
     throw failure(`The cache in ${folder} cannot be opened: \`metainfo cache clear\` removes it`, folder, cause);
   }
 }
 
-// LMDB maps the file into memory: where that was cut, reading it would end the process.
+// LMDB maps the file into memory: where that was cut, reading it would end the process. So may any failure of LMDB to open
+// it, for lmdb frees twice then what it has made: all that can be tried is tried before.
 
 /** In the first of the two pages with which the file begins: the magic number, and the size of a page. */
 const HEADER = { magic: { at: 24, value: 0xbeefc0de }, pageSize: { at: 48 }, bytes: 52 };
@@ -151,9 +180,8 @@ const LOCK_BYTES = 2 ** 17;
 const FIRST_BYTES = 2 ** 16;
 
 /** The file of the locks, which is mapped too: where a full disk has no room behind it, writing to it would end the process. */
-async function makeLock(folder: string): Promise<void> {
-  const lock = path.join(folder, 'lock.mdb');
-  if (await stat(lock).catch(() => null)) return;
+async function makeLock(lock: string): Promise<void> {
+  if (await stat(lock).catch(ignoreMissing)) return;
   const own = `${lock}.${Math.random().toString(36).slice(2)}`;
   try {
     await writeFile(own, Buffer.alloc(LOCK_BYTES + FIRST_BYTES), { mode: 0o600 });
@@ -165,22 +193,37 @@ async function makeLock(folder: string): Promise<void> {
   }
 }
 
-/** That a file which is there can be opened. */
-async function requireHeader(file: string): Promise<void> {
+/** As many as LMDB takes. */
+const DESCRIPTORS = 4;
+
+/**
+ * Whether the database is one, or empty: LMDB makes a new one of that. False when whoever made it was killed in the middle, so
+ * that there is nothing in it. All that LMDB opens is opened at once; but not the file of the locks: closing it would release
+ * those that another thread of this process may have.
+ *
+ * @throws what LMDB would fail with
+ */
+function isUsable(file: string, lock: string): boolean {
+  const descriptors: number[] = [];
   const header = Buffer.alloc(HEADER.bytes);
-  const handle = await openFile(file).catch((error: NodeJS.ErrnoException) => {
-    if (error.code !== 'ENOENT') throw error;
-  });
-  if (!handle) return;
   try {
-    const { bytesRead } = await handle.read(header, 0, HEADER.bytes, 0);
-    // What LMDB makes a new database of.
-    if (bytesRead === 0) return;
+    for (let i = 0; i < DESCRIPTORS; i += 1)
+      descriptors.push(openSync(file, constants.O_RDWR | constants.O_CREAT, 0o600));
+    if (existsSync(lock)) accessSync(lock, constants.R_OK | constants.W_OK);
+    const database = descriptors[0] as number;
+    const bytes = readSync(database, header, 0, HEADER.bytes, 0);
+    if (bytes < HEADER.bytes) return bytes === 0;
+    if (header.readUInt32LE(HEADER.magic.at) !== HEADER.magic.value) throw new Error(`${file} is no database`);
+    return fstatSync(database).size >= 2 * header.readUInt32LE(HEADER.pageSize.at);
   } finally {
-    await handle.close();
+    for (const descriptor of descriptors) {
+      try {
+        closeSync(descriptor);
+      } catch {
+        // It is closed all the same, and nothing was written.
+      }
+    }
   }
-  if (header.readUInt32LE(HEADER.magic.at) !== HEADER.magic.value) throw new Error(`${file} is no database`);
-  await requireSize(file, 2 * header.readUInt32LE(HEADER.pageSize.at));
 }
 
 async function requireSize(file: string, bytes: number): Promise<void> {
@@ -211,7 +254,10 @@ export interface CacheStats {
 export async function cacheStats(folder: 'auto' | (string & {}) = 'auto'): Promise<CacheStats> {
   const root = folderOf(folder);
   const file = path.join(root, DATABASE, 'data.mdb');
-  const status = await stat(file).catch(() => null);
+  const status = await stat(file).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return null;
+    throw failure(`The cache in ${root} cannot be read`, root, error);
+  });
   if (!status) return { folder: root, entries: 0, bytes: 0 };
   const cache = await openCache(root);
   try {
@@ -233,18 +279,25 @@ export async function clearCache(folder: 'auto' | (string & {}) = 'auto'): Promi
   const old = `${database}.${Math.random().toString(36).slice(2)}.old`;
   try {
     // At once: nobody finds half of it.
-    await rename(database, old);
-    await rm(old, { recursive: true, force: true });
+    await rename(database, old).catch(ignoreMissing);
+    // Also what was left when the process ended here before.
+    for (const name of (await readdir(root).catch(ignoreMissing)) ?? [])
+      if (name.startsWith(`${DATABASE}.`)) await rm(path.join(root, name), { recursive: true, force: true });
     return root;
   } catch (cause) {
-    if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return root;
     throw failure(`The cache in ${root} cannot be removed`, root, cause);
   }
+}
+
+function ignoreMissing(error: NodeJS.ErrnoException): void {
+  if (error.code !== 'ENOENT') throw error;
 }
 
 export class HashCache {
   readonly #folder: string;
   readonly #database: Database;
+  /** Nothing more is asked of it then. */
+  #isBroken = false;
   readonly close: () => Promise<void>;
 
   constructor(folder: string, database: Database, close: () => Promise<void>) {
@@ -321,14 +374,14 @@ export class HashCache {
 
   /** A value of that length; null when there is none, or what is there is not what was written. */
   #get(key: Buffer, length: number): Uint8Array | null {
+    if (this.#isBroken) return null;
     let record: Buffer | undefined;
     try {
       record = this.#database.getBinary(key);
-    } catch (cause) {
-      throw failure(
-        `The cache in ${this.#folder} cannot be read: \`metainfo cache clear\` removes it`,
-        this.#folder,
-        cause,
+    } catch (error) {
+      this.#isBroken = true;
+      warn(
+        `The cache in ${this.#folder} cannot be read: \`metainfo cache clear\` removes it (${(error as Error).message}).`,
       );
     }
     if (record?.length !== CHECKSUM_BYTES + length) return null;
@@ -348,8 +401,7 @@ export class HashCache {
     } catch (error) {
       // What lmdb rejects beside its error, where nobody waits for it: that would end the process.
       (error as { commitError?: Promise<unknown> }).commitError?.catch(() => {});
-      const message = `The cache in ${this.#folder} could not be written: ${(error as Error).message}`;
-      process.emitWarning(message, { type: 'MetainfoWarning', code: 'ERR_CACHE' });
+      warn(`The cache in ${this.#folder} could not be written: ${(error as Error).message}`);
     }
   }
 }

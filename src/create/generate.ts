@@ -137,7 +137,7 @@ export async function hashContent(draft: TorrentCreate, options: ContentOptions)
 /** Few ask for one, and it takes long to load. */
 async function cacheFor(choice: CacheChoice | undefined): Promise<HashCache | null> {
   if (choice === undefined || choice === false) return null;
-  return (await import('./cache.ts')).openCache(choice);
+  return (await import('./cache.ts')).openCacheIfAny(choice);
 }
 
 /** Flags that the draft gives to its files. */

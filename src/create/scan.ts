@@ -6,6 +6,7 @@ import nodePath from 'node:path';
 import { bindingIfAny } from '../digest/binding.ts';
 import { fromSystemError, MetainfoError, throwIfAborted } from '../errors.ts';
 import { unsafeComponent } from '../layout/safe-path.ts';
+import { isTemporary } from '../model/torrent.ts';
 
 /** A file found on disk. */
 export interface ScannedFile {
@@ -32,8 +33,9 @@ export interface ScanOptions extends ScanFilter {
   signal?: AbortSignal | undefined;
 }
 
-/** What operating systems leave in folders; never wanted unless named outright. */
+/** What operating systems, and outputs that were not finished, leave in folders; never wanted unless named outright. */
 const SYSTEM_FILES = new Set(['.DS_Store', 'Thumbs.db', 'desktop.ini']);
+const isOfSystem = (name: string) => SYSTEM_FILES.has(name) || isTemporary(name);
 
 /** How many calls wait at once: enough to keep the file system busy. */
 const FOLDERS_AT_ONCE = 16;
@@ -163,7 +165,7 @@ class Scanner {
       // Before anything can be wrong with it.
       if (this.#exclude(relative)) continue;
       const name = nameOf(entry, text, folder.shown);
-      const wanted = (this.#systemFiles || !SYSTEM_FILES.has(name)) && this.#include(relative);
+      const wanted = (this.#systemFiles || !isOfSystem(name)) && this.#include(relative);
       if (!wanted && !entry.isDirectory() && !entry.isSymbolicLink()) continue;
       const path = [...folder.path, name];
       candidates.push({ entry, path, shown: shownParent + name, real: realParent + name, wanted });

@@ -149,12 +149,14 @@ class Upgrade implements Work<FileDigests[]> {
   #pieces = 0;
   #rest: Uint8Array = new Uint8Array();
   #failure: { error: unknown } | null = null;
+  readonly #totalBytes: number;
   #bytes = 0;
   #file = '';
 
   constructor({ info }: Torrent, content: readonly Content[], options: UpgradeOptions) {
     const { pieceLength, pieces } = info as InfoDictV1;
     this.#content = content;
+    this.#totalBytes = content.reduce((sum, { item }) => sum + item.length, 0);
     this.#pieceLength = pieceLength;
     this.#expected = pieces.bytes;
     this.#engine = options.engine ?? defaultEngine();
@@ -173,9 +175,13 @@ class Upgrade implements Work<FileDigests[]> {
   }
 
   progress(): ReturnType<Work<unknown>['progress']> {
-    const totalBytes = this.#content.reduce((sum, { item }) => sum + item.length, 0);
     const queued = [...this.#running].map((job) => job.progress().queued);
-    return { bytes: this.#bytes, totalBytes, file: this.#file, queued: queued.length > 0 ? Math.min(...queued) : 0 };
+    return {
+      bytes: this.#bytes,
+      totalBytes: this.#totalBytes,
+      file: this.#file,
+      queued: queued.length > 0 ? Math.min(...queued) : 0,
+    };
   }
 
   cancel(): void {
@@ -236,14 +242,15 @@ class Upgrade implements Work<FileDigests[]> {
   async #read(parts: readonly Part[], segment: Buffer): Promise<void> {
     for (let i = 0; i < parts.length && !this.#failure; i += FILES_AT_ONCE) {
       const some = parts.slice(i, i + FILES_AT_ONCE);
-      await Promise.all(
-        some.map(async ({ file: { item, plan }, offset, length, at }) => {
-          if (!plan) return;
-          this.#file = item.path.join('/');
-          await readPlanned({ ...plan, offset, length }, segment.subarray(at, at + length));
-          this.#bytes += length;
-        }),
-      );
+      const reading = some.map(async ({ file: { item, plan }, offset, length, at }) => {
+        if (!plan) return;
+        this.#file = item.path.join('/');
+        await readPlanned({ ...plan, offset, length }, segment.subarray(at, at + length));
+        this.#bytes += length;
+      });
+      // Also when one fails: until the others are done, their files are open and the segment is written to.
+      await Promise.allSettled(reading);
+      await Promise.all(reading);
     }
   }
 

@@ -1,6 +1,5 @@
-import { constants } from 'node:os';
 import { type Binding, binding, throwIfKernel } from '../digest/binding.ts';
-import { fromSystemError, MetainfoError } from '../errors.ts';
+import { errnoName, fromSystemError, MetainfoError } from '../errors.ts';
 import type { Engine } from './engine.ts';
 import type { HashJob, HashPlan } from './plan.ts';
 
@@ -64,9 +63,4 @@ function translate(failure: NativeFailure, called: Error): MetainfoError {
     case 'internal':
       return new MetainfoError('ERR_INTERNAL', `Hashing failed: ${failure.message}.`, { cause });
   }
-}
-
-/** Such as `ENOENT`. */
-export function errnoName(errno: number): string | undefined {
-  return Object.entries(constants.errno).find(([, value]) => value === errno)?.[0];
 }

@@ -4,6 +4,7 @@ import { type FileHandle, open } from 'node:fs/promises';
 import { merkleRoot, sha256, zeroRoot } from '../digest/merkle.ts';
 import { fromSystemError, MetainfoError } from '../errors.ts';
 import { BLOCK_SIZE } from '../layout/piece-length.ts';
+import { closeRead, readFully } from '../model/read-file.ts';
 import type { Engine } from './engine.ts';
 import { type Digests, type HashJob, type HashPlan, isPad, layerCount, type PlanFile } from './plan.ts';
 
@@ -162,7 +163,7 @@ class NodeJob implements HashJob {
         await this.#inTurn();
         if (buffer.length < this.#size) buffer = Buffer.allocUnsafeSlow(this.#size);
         const part = buffer.subarray(0, Math.min(this.#size, file.length - at));
-        await readFully(handle, part, file.offset + at, path);
+        await readAll(handle, part, file.offset + at, path);
         take(part);
         at += part.length;
       }
@@ -171,7 +172,7 @@ class NodeJob implements HashJob {
     } catch (error) {
       throw fromSystemError(error, path, 'read');
     } finally {
-      await handle.close();
+      await closeRead(handle);
     }
   }
 }
@@ -200,12 +201,12 @@ export async function readPlanned(file: PlanFile, into: Uint8Array): Promise<voi
   const handle = await openPlanned(file);
   try {
     await requireAsPlanned(handle, file, path);
-    await readFully(handle, into.subarray(0, file.length), file.offset, path);
+    await readAll(handle, into.subarray(0, file.length), file.offset, path);
     await requireAsPlanned(handle, file, path);
   } catch (error) {
     throw fromSystemError(error, path, 'read');
   } finally {
-    await handle.close();
+    await closeRead(handle);
   }
 }
 
@@ -218,21 +219,9 @@ async function requireAsPlanned(handle: FileHandle, file: PlanFile, path: string
   if (!sameTime) throw changed(path, 'its modification time changed');
 }
 
-/** Node ends the process when it is asked for 2 GiB at once. */
-const MOST_READ = 2 ** 30;
-
-async function readFully(handle: FileHandle, part: Uint8Array, position: number, path: string): Promise<void> {
-  for (let done = 0; done < part.length; ) {
-    try {
-      const length = Math.min(part.length - done, MOST_READ);
-      const { bytesRead } = await handle.read(part, done, length, position + done);
-      if (bytesRead === 0) throw changed(path, `it ended at byte ${position + done}`);
-      done += bytesRead;
-    } catch (error) {
-      // libuv tries again after an interrupted open, not after an interrupted read.
-      if ((error as NodeJS.ErrnoException).code !== 'EINTR') throw error;
-    }
-  }
+async function readAll(handle: FileHandle, part: Uint8Array, position: number, path: string): Promise<void> {
+  const bytes = await readFully(handle, part, position);
+  if (bytes < part.length) throw changed(path, `it ended at byte ${position + bytes}`);
 }
 
 function notAFile(path: string): MetainfoError {

@@ -2,6 +2,7 @@ import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { fromSystemError, MetainfoError, shown, throwIfAborted } from '../errors.ts';
 import { BLOCK_SIZE } from '../layout/piece-length.ts';
+import { closeRead, readFully } from '../model/read-file.ts';
 
 /** Bytes of a file, in order: mostly a block of 16 KiB, or a piece in v1. */
 export interface Chunk {
@@ -40,8 +41,8 @@ const MOST_BYTES = 2 ** 30;
  * The bytes of a file from its start, `readSize` at a time; nothing for an empty file. Each chunk has memory of its own.
  *
  * @param path On disk. The chunks carry it as it is given.
- * @throws {MetainfoError} `ERR_NOT_FOUND`, `ERR_UNREADABLE`, `ERR_NOT_A_FILE`, `ERR_READ`, `ERR_INVALID_ARGUMENT`,
- *   `ERR_ABORTED`
+ * @throws {MetainfoError} `ERR_NOT_FOUND`, `ERR_UNREADABLE`, `ERR_NOT_A_FILE`, `ERR_READ`, `ERR_FILE_CHANGED`,
+ *   `ERR_INVALID_ARGUMENT`, `ERR_ABORTED`
  */
 export async function* iterBlocks(
   path: string,
@@ -64,16 +65,18 @@ export async function* iterBlocks(
     for (let idx = 0; ; idx += 1) {
       throwIfAborted(signal);
       const chunk = Buffer.allocUnsafeSlow(readSize);
-      let filled = 0;
-      for (let count = 1; count > 0 && filled < readSize; filled += count)
-        count = (await file.read(chunk, filled, readSize - filled, idx * readSize + filled)).bytesRead;
+      const filled = await readFully(file, chunk, idx * readSize);
       if (filled > 0) yield { path, chunk: chunk.subarray(0, filled), idx };
-      if (filled < readSize) return;
+      if (filled === readSize) continue;
+      const bytes = idx * readSize + filled;
+      if (bytes >= status.size) return;
+      const message = `${path} changed while it was read: it ended at byte ${bytes} of ${status.size}.`;
+      throw new MetainfoError('ERR_FILE_CHANGED', message, { path });
     }
   } catch (error) {
     throw fromSystemError(error, path, 'read');
   } finally {
-    await file.close();
+    await closeRead(file);
   }
 }
 

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import { link, lstat, open, readFile, rename, stat, unlink } from 'node:fs/promises';
+import type { Stats } from 'node:fs';
+import { link, lstat, open, rename, stat, unlink } from 'node:fs/promises';
 import path from 'node:path';
 import { BencodeError, type DecodeLimits, decode } from '../bencode/decode.ts';
 import { encode } from '../bencode/encode.ts';
@@ -29,6 +30,7 @@ import {
   webseedUrl,
 } from './ranges.ts';
 import { RAW, RAW_INFO, RAW_INFO_UTF8 } from './raw-files.ts';
+import { closeRead, readToEnd } from './read-file.ts';
 import { checkRules, v1Files } from './rules.ts';
 import { decodeFields, nearest, TORRENT } from './wire.ts';
 
@@ -400,17 +402,18 @@ export class TorrentBase<V extends TorrentVersion> implements TorrentFields<V> {
   }
 
   /**
-   * Writes the torrent file: a temporary file beside the target, renamed when it is whole.
+   * Writes the torrent file: a temporary file beside the target, renamed when it is whole. A process that is killed leaves a
+   * `.metainfo-*.tmp`, which may be deleted and is no part of any torrent.
    *
    * @throws {MetainfoError} `ERR_OUTPUT_EXISTS`, `ERR_NO_SPACE`, `ERR_NOT_FOUND`, `ERR_UNREADABLE`, `ERR_WRITE`
    */
   async write(target: string, { force = false, mtime }: WriteOptions = {}): Promise<void> {
-    const temporary = path.join(path.dirname(target), `.${Math.random().toString(36).slice(2)}.tmp`);
+    const temporary = path.join(path.dirname(target), temporaryName());
     try {
       const file = await open(temporary, 'wx');
       try {
         // What is replaced keeps who may read it: a torrent may hold a passkey.
-        const old = force ? await stat(target).catch(() => null) : null;
+        const old = force ? await statusOf(target) : null;
         if (old) await file.chmod(old.mode & 0o777);
         // At once where the system takes it: writeFile would hand over half a MiB at a time.
         for (let at = 0; at < this.#bytes.length; ) at += (await file.write(this.#bytes, at)).bytesWritten;
@@ -429,6 +432,18 @@ export class TorrentBase<V extends TorrentVersion> implements TorrentFields<V> {
       await unlink(temporary).catch(() => {});
     }
   }
+}
+
+/** What is left where the process is killed as it writes: nobody needs it. */
+const TEMPORARY = /^\.metainfo-[0-9a-z]+\.tmp$/;
+
+function temporaryName(): string {
+  return `.metainfo-${Math.random().toString(36).slice(2)}.tmp`;
+}
+
+/** Whether a file is the beginning of an output that somebody writes, or was killed as it wrote. */
+export function isTemporary(name: string): boolean {
+  return TEMPORARY.test(name);
 }
 
 /** A single file is shown by the torrent's name. */
@@ -474,12 +489,31 @@ async function renameExclusively(from: string, to: string): Promise<void> {
   }
 }
 
-/** Whether anything has that name, a broken link too. */
+/**
+ * Whether anything has that name, a broken link too.
+ *
+ * @throws {MetainfoError} where the system cannot tell
+ */
 export async function exists(target: string): Promise<boolean> {
   return lstat(target).then(
     () => true,
-    () => false,
+    (error) => {
+      if (isGone(error)) return false;
+      throw fromSystemError(error, target, 'write');
+    },
   );
+}
+
+/** Null when it is not there; whatever else is wrong must not pass for that. */
+async function statusOf(file: string): Promise<Stats | null> {
+  return stat(file).catch((error) => {
+    if (isGone(error)) return null;
+    throw error;
+  });
+}
+
+function isGone({ code }: NodeJS.ErrnoException): boolean {
+  return code === 'ENOENT' || code === 'ENOTDIR';
 }
 
 /** The error of an output that is there already. */
@@ -570,7 +604,12 @@ export const Torrent = {
 /** @throws {MetainfoError} `ERR_NOT_FOUND`, `ERR_UNREADABLE`, `ERR_READ` */
 export async function readTorrentFile(file: string): Promise<Uint8Array> {
   try {
-    return await readFile(file);
+    const handle = await open(file);
+    try {
+      return await readToEnd(handle);
+    } finally {
+      await closeRead(handle);
+    }
   } catch (error) {
     throw fromSystemError(error, file, 'read');
   }

@@ -68,7 +68,9 @@ describe('scan', () => {
   });
 
   it('leaves out what systems put into folders, unless it is named', async (t) => {
-    const root = await rootWith(t, { files: { '.DS_Store': 1, 'a/Thumbs.db': 1, 'a/desktop.ini': 1, 'a/b': 1 } });
+    const root = await rootWith(t, {
+      files: { '.DS_Store': 1, 'a/Thumbs.db': 1, 'a/desktop.ini': 1, 'a/.metainfo-0a1z.tmp': 1, 'a/b': 1 },
+    });
     assert.deepEqual(await found(root), ['a/b']);
     assert.deepEqual(await found(root, [['.DS_Store'], ['a', 'Thumbs.db']]), ['.DS_Store', 'a/Thumbs.db']);
   });

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
 import { appendFile, rm, truncate, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, it } from 'node:test';
@@ -120,6 +121,22 @@ describe('upgrade', () => {
       'ERR_HASH_MISMATCH',
       'The files are not those of the torrent: a is missing; b has 7 bytes, not 50000; c has 50004 bytes, not 50000.',
     ]);
+  });
+
+  it('refuses a torrent that begins with a pad', async (t) => {
+    const root = await temporaryFolder(t);
+    await writeTree(root, { a: noise(PIECE, 1) });
+    const made = await draftOf(root).generate({ version: 'v1' });
+    const { info, ...rest } = made.modelDumpTorrent() as Record<string, unknown>;
+    const { pieces, files } = info as { pieces: Uint8Array; files: unknown[] };
+    const pad = { attr: 'p', length: PIECE, path: ['.pad', String(PIECE)] };
+    const zeros = createHash('sha1').update(Buffer.alloc(PIECE)).digest();
+    const padded = { ...(info as object), files: [pad, ...files], pieces: Buffer.concat([zeros, pieces]) };
+    const v1 = Torrent.fromDecoded({ ...rest, info: padded });
+    await assert.rejects(upgrade(v1, root), {
+      code: 'ERR_INVALID_ARGUMENT',
+      message: 'The torrent begins with padding.',
+    });
   });
 
   it('refuses what it cannot do, and stops when it is told to', async (t) => {

@@ -1,6 +1,6 @@
 // What faults.test.ts runs in processes of their own, with the shim of test/support/faults preloaded: many cases in each.
 import { createHash } from 'node:crypto';
-import { closeSync, openSync, readdirSync, readlinkSync, writeSync } from 'node:fs';
+import { closeSync, openSync, writeSync } from 'node:fs';
 import { appendFile, copyFile, mkdir, rename, rm, stat, truncate, unlink, utimes, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -8,7 +8,8 @@ import type { GenerateOptions } from '../../src/create/generate.ts';
 import { TorrentCreate } from '../../src/create/torrent-create.ts';
 import { MetainfoError, type MetainfoErrorCode } from '../../src/errors.ts';
 import { nativeEngine } from '../../src/hash/native.ts';
-import { CALLS, type Call, type Counts, type Fault, Faults } from '../support/faults.ts';
+import { type Counts, type Fault, Faults, READING } from '../support/faults.ts';
+import { Leftovers } from './leftovers.ts';
 
 /** What a child tells in the end. */
 export interface FaultReport {
@@ -41,7 +42,7 @@ const NEVER = 2 ** 40;
 /** More calls than these are sampled. */
 const MOST_CALLS = 40;
 
-const HARM: Record<Call, Partial<Record<Fault['action'], Expected>>> = {
+const HARM: Record<(typeof READING)[number], Partial<Record<Fault['action'], Expected>>> = {
   open: {
     EINTR: null,
     EIO: 'ERR_READ',
@@ -66,21 +67,6 @@ const HARM: Record<Call, Partial<Record<Fault['action'], Expected>>> = {
   advise: { EINVAL: null, ENOSYS: null, EIO: null },
 };
 
-const threadCount = () => readdirSync('/proc/self/task').length;
-
-/** Descriptors that lead to files of the folder. */
-function openFiles(): string[] {
-  return readdirSync('/proc/self/fd').flatMap((descriptor) => {
-    try {
-      const target = readlinkSync(`/proc/self/fd/${descriptor}`);
-      return target.startsWith(`${folder}/`) ? [target] : [];
-    } catch {
-      // That of readdir itself.
-      return [];
-    }
-  });
-}
-
 interface Outcome {
   /** SHA-256 of the torrent. */
   torrent?: string;
@@ -92,9 +78,7 @@ class Bench {
   readonly #draft: TorrentCreate;
   readonly #options: GenerateOptions;
   #clean = '';
-  #idleThreads = 0;
-  /** Waits of 5 ms that there are in all, so that many threads left are told soon. */
-  #patience = 400;
+  #leftovers!: Leftovers;
   readonly report: FaultReport = {
     clean: '',
     counts: faults.counts(),
@@ -117,7 +101,7 @@ class Bench {
   /** Runs the job without faults, once to start what threads the process has, and once to count. */
   async begin(): Promise<Counts> {
     await this.#run();
-    this.#idleThreads = threadCount();
+    this.#leftovers = new Leftovers(folder);
     faults.arm(null);
     const { torrent, error } = await this.#run();
     if (!torrent) throw error;
@@ -176,7 +160,7 @@ class Bench {
   async #conclude(title: string, { error }: Outcome, problems: string[]): Promise<void> {
     this.report.cases += 1;
     this.report.outcomes.push((error as MetainfoError | undefined)?.code ?? 'hashed');
-    const all = [...problems, ...(await this.#leftovers())];
+    const all = [...problems, ...(await this.#leftovers.problems(faults.counts().open))];
     this.report.problems.push(...all.map((problem) => `${title}: ${problem}`));
   }
 
@@ -195,19 +179,6 @@ class Bench {
     if (!message.startsWith(named)) problems.push(`a message that does not begin with the file: ${message}`);
     const system = (error.cause as NodeJS.ErrnoException | undefined)?.code;
     if (fault && /^E[A-Z]+$/.test(fault.action) && system !== fault.action) problems.push(`the cause was ${system}`);
-    return problems;
-  }
-
-  /** What is left of a job that it should have cleared away. */
-  async #leftovers(): Promise<string[]> {
-    const problems: string[] = [];
-    const files = openFiles();
-    const { open } = faults.counts();
-    if (files.length > 0 || open !== 0) problems.push(`left open: ${open}, ${files}`);
-    // The system may not have done with a thread that was joined.
-    for (; threadCount() > this.#idleThreads && this.#patience > 0; this.#patience -= 1) await sleep(5);
-    const threads = threadCount();
-    if (threads > this.#idleThreads) problems.push(`${threads} threads, ${this.#idleThreads} before`);
     return problems;
   }
 }
@@ -284,7 +255,7 @@ const CHANGES: Record<string, (file: string, copy: string) => Promise<unknown>> 
 };
 
 /** When it becomes a folder: what finds the folder may be this call, or be another thread, sooner or later. */
-function expectedOf(change: string, stalled: Call, { threads }: Bench): Expected {
+function expectedOf(change: string, stalled: Fault['call'], { threads }: Bench): Expected {
   if (change !== 'becomes a folder') return 'ERR_FILE_CHANGED';
   if (threads > 1) return ['ERR_FILE_CHANGED', 'ERR_NOT_A_FILE'];
   return stalled === 'open' ? 'ERR_NOT_A_FILE' : 'ERR_FILE_CHANGED';
@@ -319,7 +290,7 @@ const scenarios = {
   /** Every call in turn goes wrong in every way. */
   async sweep(bench: Bench): Promise<void> {
     const { calls } = await bench.begin();
-    for (const call of CALLS) {
+    for (const call of READING) {
       for (const [action, expected] of Object.entries(HARM[call]) as [Fault['action'], Expected][]) {
         for (const first of spread(calls[call])) await bench.attempt({ call, action, first }, expected);
         // Again and again: an interruption is over when the call is made anew, a short read need not be.

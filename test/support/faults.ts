@@ -1,4 +1,4 @@
-// Makes system calls fail that native code makes on files: faults/shim.c is what is preloaded, this arms it. The two share
+// Makes system calls on files fail: faults/shim.c is what is preloaded, this arms it. The two share
 // a file that both map (or write): a process under faults can change them as it goes, and what is counted outlives it.
 import { spawnSync } from 'node:child_process';
 import { closeSync, constants, openSync, readSync, writeFileSync, writeSync } from 'node:fs';
@@ -7,18 +7,48 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { missing } from './external.ts';
 
-export const CALLS = ['open', 'fstat', 'read', 'advise'] as const;
+/** Those that reading a file takes. */
+export const READING = ['open', 'fstat', 'read', 'advise'] as const;
+export const CALLS = [
+  ...READING,
+  // Opening to write.
+  'create',
+  'write',
+  'sync',
+  'truncate',
+  // fchmod, futimens
+  'attribute',
+  'close',
+  // By a path: stat, lstat, access.
+  'stat',
+  // readdir
+  'list',
+  // realpath
+  'resolve',
+  'rename',
+  'link',
+  'unlink',
+  'mkdir',
+  // mmap
+  'map',
+  'lock',
+] as const;
 /** The calls of one kind: `read` is read, pread, preadv and their like, `advise` posix_fadvise and readahead. */
 export type Call = (typeof CALLS)[number];
 
 export interface Fault {
   call: Call;
-  /** An errno by name; `short`: half of what was asked, `end`: nothing, `stall`: the work, but later. */
-  action: keyof typeof system.errno | 'short' | 'end' | 'stall';
+  /**
+   * An errno by name; `short`: half of what was asked, `end`: nothing, `stall`: the work, but later; `kill`: the process ends
+   * before the call, `tear`: in the middle of a write.
+   */
+  action: keyof typeof system.errno | keyof typeof ACTION;
   /** The first call that it befalls, from 1, of those on files of `match`. */
   first?: number;
   /** And every so many calls after it; 0 is that one only. */
   every?: number;
+  /** Only calls that are not made on the thread of JavaScript. */
+  elsewhere?: boolean;
   /** What the path of the file holds; default: any file of the folder. */
   match?: string;
 }
@@ -46,18 +76,20 @@ const WORD = {
   value: 2,
   first: 3,
   every: 4,
-  go: 5,
-  fired: 7,
-  matched: 8,
-  open: 9,
-  most: 10,
-  bytes: 11,
-  calls: 12,
-  readers: 17,
+  elsewhere: 5,
+  go: 6,
+  fired: 8,
+  matched: 9,
+  open: 10,
+  most: 11,
+  bytes: 12,
+  calls: 13,
+  readers: 14 + CALLS.length,
 };
-const ACTION = { fail: 1, short: 2, end: 3, stall: 4 } as const;
-const MATCH = 256;
-const PATHS = 512;
+const FAIL = 1;
+const ACTION = { short: 2, end: 3, stall: 4, kill: 5, tear: 6 } as const;
+const MATCH = 512;
+const PATHS = 768;
 const PATH_BYTES = 512;
 const MOST_PATHS = 32;
 const MOST_READERS = 8;
@@ -129,17 +161,18 @@ export class Faults {
     const buffer = Buffer.alloc(SIZE);
     const word = (at: number, value: number) => buffer.writeBigUInt64LE(BigInt(value), at * 8);
     if (fault) {
-      const { call, action, first = 1, every = 0, match = '' } = fault;
+      const { call, action, first = 1, every = 0, elsewhere = false, match = '' } = fault;
       word(WORD.call, 1 + CALLS.indexOf(call));
-      if (action === 'short' || action === 'end' || action === 'stall') {
-        word(WORD.action, ACTION[action]);
+      if (action in ACTION) {
+        word(WORD.action, ACTION[action as keyof typeof ACTION]);
         word(WORD.value, MOST_STALL_MS);
       } else {
-        word(WORD.action, ACTION.fail);
-        word(WORD.value, system.errno[action]);
+        word(WORD.action, FAIL);
+        word(WORD.value, system.errno[action as keyof typeof system.errno]);
       }
       word(WORD.first, first);
       word(WORD.every, every);
+      word(WORD.elsewhere, elsewhere ? 1 : 0);
       buffer.write(match, MATCH);
     }
     writeSync(this.#descriptor, buffer, 0, SIZE, 0);

@@ -1,4 +1,3 @@
-import { statSync } from 'node:fs';
 import path from 'node:path';
 import { type Command, Option } from 'commander';
 import type { Progress, WatchOptions } from '../../create/run.ts';
@@ -25,7 +24,7 @@ import {
 } from '../options.ts';
 import { stderr, stdout } from '../output.ts';
 import { rootAndPaths } from '../roots.ts';
-import { realFolder, saysFolder } from '../target.ts';
+import { isFolder, realFolder } from '../target.ts';
 
 interface CreateOptions extends CacheOptions, GlobOptions {
   engine: 'native' | 'libtorrent';
@@ -115,7 +114,7 @@ export function addCreate(program: Command): void {
 async function create(paths: string[], options: CreateOptions, signal: AbortSignal): Promise<void> {
   const roots = rootAndPaths(paths);
   const name = options.name ?? path.basename(roots.pathRoot);
-  const target = outputPath(options.output, name);
+  const target = await outputPath(options.output, name);
   if (!options.force && (await exists(target))) throw outputExists(target);
   const folder = await realFolder(target);
   const output = path.join(folder, path.basename(target));
@@ -171,11 +170,10 @@ async function made(draft: TorrentCreate, options: CreateOptions, watched: Watch
   return { torrent, kernel: engine.kernel, bytesRead: cache ? bytesRead : null };
 }
 
-function outputPath(output: string | undefined, name: string): string {
+async function outputPath(output: string | undefined, name: string): Promise<string> {
   const file = `${name}.torrent`;
   if (output === undefined) return file;
-  const isFolder = saysFolder(output) || statSync(output, { throwIfNoEntry: false })?.isDirectory();
-  return isFolder ? path.join(output, file) : output;
+  return (await isFolder(output)) ? path.join(output, file) : output;
 }
 
 function draftFields(options: CreateOptions): TorrentCreateFields {

@@ -1,5 +1,4 @@
 import { isUtf8 } from 'node:buffer';
-import { stat } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { type Difference, differences, edit, sameInfo, type TorrentChanges } from '../../edit/edit.ts';
 import { MetainfoError } from '../../errors.ts';
@@ -16,7 +15,7 @@ import {
   profileOptions,
 } from '../options.ts';
 import { writeLines } from '../output.ts';
-import { requireFree, targetOf } from '../target.ts';
+import { mtimeOf, requireFree, targetOf } from '../target.ts';
 
 /** A value, or false for --no-...: it is taken away. */
 type Removable<T> = T | false;
@@ -132,7 +131,7 @@ async function run(files: string[], options: EditOptions): Promise<void> {
     const inPlace = options.output === undefined;
     const write = !options.dryRun && !(inPlace && one.changed.length === 0);
     // Its time tells `update` how old its hashes are, and those stay.
-    const { mtime } = await stat(one.file);
+    const mtime = await mtimeOf(one.file);
     if (write) await one.after.write(one.target, { force: inPlace || (options.force ?? false), mtime });
     await writeLines(options.json ? [printableJson(toJson(one, options.dryRun ?? false))] : linesOf(one, !inPlace));
   }

@@ -1,4 +1,3 @@
-import { stat } from 'node:fs/promises';
 import path from 'node:path';
 import type { Command } from 'commander';
 import { type Updated, update } from '../../edit/update.ts';
@@ -20,7 +19,7 @@ import {
   profileOptions,
 } from '../options.ts';
 import { stderr, writeLines } from '../output.ts';
-import { requireFree, targetOf } from '../target.ts';
+import { mtimeOf, requireFree, targetOf } from '../target.ts';
 
 interface UpdateOptions extends ProfileOptions, CacheOptions, GlobOptions {
   since?: Date;
@@ -99,7 +98,7 @@ async function run(file: string, folder: string, options: UpdateOptions, signal:
 
 /** The earlier of its creation date and the time of its file, which `edit` keeps. */
 async function writtenAt(file: string, { creationDate }: Torrent): Promise<Date> {
-  const { mtime } = await stat(file);
+  const mtime = await mtimeOf(file);
   return creationDate !== null && creationDate < mtime ? creationDate : mtime;
 }
 

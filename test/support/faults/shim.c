@@ -1,11 +1,13 @@
-// A library for LD_PRELOAD that lets system calls that read the files beneath one folder fail, return short
-// or wait, and that counts them. test/support/faults.ts arms it through a file that both know: see there for
-// what each field means.
+// A library for LD_PRELOAD that lets system calls on the files beneath one folder fail, return short or wait,
+// or end the process, and that counts them: those of the addon, of libuv and of LMDB. test/support/faults.ts
+// arms it through a file that both know: see there for what each field means.
 #define _GNU_SOURCE
+#include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -17,27 +19,33 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
 
 enum { DESCRIPTORS = 4096, PATH = 512, FIRED = 32, READERS = 8 };
-enum call { NONE, OPEN, FSTAT, READ, ADVISE, CALLS };
-enum action { FAIL = 1, SHORT, END, STALL };
+// clang-format off
+enum call {
+  NONE, OPEN, FSTAT, READ, ADVISE, CREATE, WRITE, SYNC, TRUNCATE, ATTRIBUTE, CLOSE, STAT, LIST, RESOLVE,
+  RENAME, LINK, UNLINK, MKDIR, MAP, LOCK, CALLS
+};
+// clang-format on
+enum action { FAIL = 1, SHORT, END, STALL, KILL, TEAR };
 
 // The same layout is in faults.ts.
 struct control {
   // Written by the test, while no job runs.
-  uint64_t call, action, value, first, every;
+  uint64_t call, action, value, first, every, elsewhere;
   // Written by the test at any time: a stalled call goes on.
   _Atomic uint64_t go;
   // Written here.
   _Atomic uint64_t claimed, fired, matched, open, most, bytes, calls[CALLS], readers[READERS];
-  char unused[256 - (17 + READERS) * 8];
+  char unused[512 - (13 + CALLS + READERS) * 8];
   char match[256];
   char fired_at[FIRED][PATH];
 };
-_Static_assert(offsetof(struct control, match) == 256, "as faults.ts has it");
+_Static_assert(offsetof(struct control, match) == 512, "as faults.ts has it");
 
 static struct control* control;
 static char folder[PATH];
@@ -105,10 +113,17 @@ static void wait_for_go(uint64_t milliseconds) {
   for (uint64_t i = 0; i < milliseconds && !control->go; ++i) nanosleep(&tick, NULL);
 }
 
+// As kill -9 does it: nothing is cleared away.
+static void end_process(void) {
+  kill(getpid(), SIGKILL);
+  for (;;) pause();
+}
+
 // What a call is to do instead of its work; 0: its work.
 static enum action fault(enum call call, const char* path) {
   ++control->calls[call];
   if (control->call != call || !strstr(path, control->match)) return 0;
+  if (control->elsewhere && gettid() == getpid()) return 0;
   const uint64_t nth = ++control->matched;
   if (nth < control->first) return 0;
   const uint64_t after = nth - control->first;
@@ -121,6 +136,7 @@ static enum action fault(enum call call, const char* path) {
     wait_for_go(control->value);
     return 0;
   }
+  if (control->action == KILL) end_process();
   if (control->action == FAIL) errno = (int)control->value;
   return (enum action)control->action;
 }
@@ -146,12 +162,11 @@ static int track(int descriptor, const char* path) {
     va_end(rest);                          \
   }
 
-// Not what is opened to be written to: that is the test, which changes files as the job goes on.
-#define OPEN_BODY(directory, path, flags, ...)                                   \
-  char whole[PATH];                                                              \
-  const bool reads = ((flags)&O_ACCMODE) == O_RDONLY;                            \
-  if (!reads || !below_folder(directory, path, whole)) return real(__VA_ARGS__); \
-  return fault(OPEN, whole) == FAIL ? -1 : track(real(__VA_ARGS__), whole);
+#define OPEN_BODY(directory, path, flags, ...)                         \
+  char whole[PATH];                                                    \
+  if (!below_folder(directory, path, whole)) return real(__VA_ARGS__); \
+  const bool reads = ((flags)&O_ACCMODE) == O_RDONLY;                  \
+  return fault(reads ? OPEN : CREATE, whole) == FAIL ? -1 : track(real(__VA_ARGS__), whole);
 
 int open(const char* path, int flags, ...) {
   REAL(open)
@@ -183,11 +198,24 @@ int __open64_2(const char* path, int flags) { return open64(path, flags); }
 int __openat_2(int directory, const char* path, int flags) { return openat(directory, path, flags); }
 int __openat64_2(int directory, const char* path, int flags) { return openat64(directory, path, flags); }
 
+// Whether it is to fail. It is closed all the same, as Linux has it.
+static bool closing(int descriptor) {
+  const char* path = path_of(descriptor);
+  // Before it is closed: another thread may be given its number at once.
+  if (!path || !atomic_exchange(&tracked[descriptor], false)) return false;
+  --control->open;
+  return fault(CLOSE, path) == FAIL;
+}
+
+static int closed(int result, bool fails) {
+  if (fails) errno = (int)control->value;
+  return fails ? -1 : result;
+}
+
 int close(int descriptor) {
   REAL(close)
-  // Before it is closed: another thread may be given its number at once.
-  if (path_of(descriptor) && atomic_exchange(&tracked[descriptor], false)) --control->open;
-  return real(descriptor);
+  const bool fails = closing(descriptor);
+  return closed(real(descriptor), fails);
 }
 
 #define FSTAT_BODY(descriptor, ...)                  \
@@ -319,4 +347,151 @@ ssize_t readahead(int descriptor, off64_t offset, size_t size) {
   const char* path = path_of(descriptor);
   if (path && fault(ADVISE, path) == FAIL) return -1;
   return real(descriptor, offset, size);
+}
+
+#define TORN(action, descriptor, size, ...) \
+  if (action == TEAR) {                     \
+    size = half(size);                      \
+    real(__VA_ARGS__);                      \
+    end_process();                          \
+  }
+
+// `end` is for reads: a write that takes nothing is made again for ever.
+#define WRITE_BODY(descriptor, size, ...)                   \
+  const char* path = path_of(descriptor);                   \
+  const enum action action = path ? fault(WRITE, path) : 0; \
+  if (action == FAIL) return -1;                            \
+  if (action == SHORT) size = half(size);                   \
+  TORN(action, descriptor, size, __VA_ARGS__)               \
+  return real(__VA_ARGS__);
+
+ssize_t write(int descriptor, const void* from,
+              size_t size){REAL(write) WRITE_BODY(descriptor, size, descriptor, from, size)}
+
+ssize_t pwrite(int descriptor, const void* from, size_t size,
+               off_t offset){REAL(pwrite) WRITE_BODY(descriptor, size, descriptor, from, size, offset)}
+
+ssize_t pwrite64(int descriptor, const void* from, size_t size,
+                 off64_t offset){REAL(pwrite64) WRITE_BODY(descriptor, size, descriptor, from, size, offset)}
+#define WRITEV_BODY(descriptor, parts, count, ...)          \
+  struct iovec cut[IOV_MAX];                                \
+  const char* path = path_of(descriptor);                   \
+  const enum action action = path ? fault(WRITE, path) : 0; \
+  if (action == FAIL) return -1;                            \
+  if (action == SHORT || action == TEAR) {                  \
+    count = halve(parts, count, cut);                       \
+    parts = cut;                                            \
+  }                                                         \
+  const ssize_t written = real(__VA_ARGS__);                \
+  if (action == TEAR) end_process();                        \
+  return written;
+
+ssize_t writev(int descriptor, const struct iovec* parts,
+               int count){REAL(writev) WRITEV_BODY(descriptor, parts, count, descriptor, parts, count)}
+
+ssize_t pwritev(int descriptor, const struct iovec* parts, int count, off_t offset){
+    REAL(pwritev) WRITEV_BODY(descriptor, parts, count, descriptor, parts, count, offset)}
+
+ssize_t pwritev64(int descriptor, const struct iovec* parts, int count, off64_t offset){
+    REAL(pwritev64) WRITEV_BODY(descriptor, parts, count, descriptor, parts, count, offset)}
+
+// Calls that do their work or fail, on a descriptor, a path, or two paths of which the second says more.
+#define ON_DESCRIPTOR(call, name, parameters, descriptor, ...) \
+  int name parameters {                                        \
+    REAL(name)                                                 \
+    const char* at = path_of(descriptor);                      \
+    if (at && fault(call, at) == FAIL) return -1;              \
+    return real(__VA_ARGS__);                                  \
+  }
+
+#define ON_PATH(call, name, parameters, path, ...)                                    \
+  int name parameters {                                                               \
+    REAL(name)                                                                        \
+    char whole[PATH];                                                                 \
+    if (below_folder(AT_FDCWD, path, whole) && fault(call, whole) == FAIL) return -1; \
+    return real(__VA_ARGS__);                                                         \
+  }
+
+ON_DESCRIPTOR(SYNC, fsync, (int descriptor), descriptor,
+              descriptor) ON_DESCRIPTOR(SYNC, fdatasync, (int descriptor), descriptor, descriptor)
+    ON_DESCRIPTOR(TRUNCATE, ftruncate, (int descriptor, off_t size), descriptor, descriptor, size)
+        ON_DESCRIPTOR(TRUNCATE, ftruncate64, (int descriptor, off64_t size), descriptor, descriptor, size)
+            ON_DESCRIPTOR(ATTRIBUTE, fchmod, (int descriptor, mode_t mode), descriptor, descriptor, mode)
+                ON_DESCRIPTOR(ATTRIBUTE, futimens, (int descriptor, const struct timespec times[2]),
+                              descriptor, descriptor, times)
+
+                    ON_PATH(STAT, stat, (const char* path, struct stat* status), path, path, status)
+                        ON_PATH(STAT, stat64, (const char* path, struct stat64* status), path, path, status)
+                            ON_PATH(STAT, lstat, (const char* path, struct stat* status), path, path, status)
+                                ON_PATH(STAT, lstat64, (const char* path, struct stat64* status), path, path,
+                                        status) ON_PATH(STAT, access, (const char* path, int mode), path,
+                                                        path, mode)
+                                    ON_PATH(RENAME, rename, (const char* from, const char* to), to, from, to)
+                                        ON_PATH(LINK, link, (const char* from, const char* to), to, from, to)
+                                            ON_PATH(UNLINK, unlink, (const char* path), path, path)
+                                                ON_PATH(UNLINK, rmdir, (const char* path), path, path)
+                                                    ON_PATH(MKDIR, mkdir, (const char* path, mode_t mode),
+                                                            path, path, mode)
+                                                        ON_PATH(LIST, scandir64,
+                                                                (const char* path, struct dirent64*** entries,
+                                                                 int (*filter)(const struct dirent64*),
+                                                                 int (*compare)(const struct dirent64**,
+                                                                                const struct dirent64**)),
+                                                                path, path, entries, filter, compare)
+
+                                                            char* realpath(const char* path, char* out) {
+  REAL(realpath)
+  char whole[PATH];
+  if (below_folder(AT_FDCWD, path, whole) && fault(RESOLVE, whole) == FAIL) return NULL;
+  return real(path, out);
+}
+
+#define MAP_BODY(descriptor, ...)                          \
+  const char* path = path_of(descriptor);                  \
+  if (path && fault(MAP, path) == FAIL) return MAP_FAILED; \
+  return real(__VA_ARGS__);
+
+void* mmap(void* at, size_t size, int protection, int flags, int descriptor, off_t offset) {
+  REAL(mmap)
+  MAP_BODY(descriptor, at, size, protection, flags, descriptor, offset)
+}
+
+void* mmap64(void* at, size_t size, int protection, int flags, int descriptor, off64_t offset) {
+  REAL(mmap64)
+  MAP_BODY(descriptor, at, size, protection, flags, descriptor, offset)
+}
+
+int fcntl64(int descriptor, int command, ...) {
+  REAL(fcntl64)
+  va_list rest;
+  va_start(rest, command);
+  void* argument = va_arg(rest, void*);
+  va_end(rest);
+  const bool locks =
+      command == F_SETLK || command == F_SETLKW || command == F_OFD_SETLK || command == F_OFD_SETLKW;
+  const char* path = locks ? path_of(descriptor) : NULL;
+  if (path && fault(LOCK, path) == FAIL) return -1;
+  return real(descriptor, command, argument);
+}
+
+// libuv has no names for these: the C library was older than they were.
+long syscall(long number, ...) {
+  REAL(syscall)
+  va_list rest;
+  va_start(rest, number);
+  long a[6];
+  for (int i = 0; i < 6; ++i) a[i] = va_arg(rest, long);
+  va_end(rest);
+  bool fails = false;
+  if (number == SYS_close) fails = closing((int)a[0]);
+  if (number == SYS_statx) {
+    const char* name = (const char*)a[1];
+    char whole[PATH];
+    const char* path = name[0] == '\0'                        ? path_of((int)a[0])
+                       : below_folder((int)a[0], name, whole) ? whole
+                                                              : NULL;
+    if (path && fault(name[0] == '\0' ? FSTAT : STAT, path) == FAIL) return -1;
+  }
+  const long result = real(number, a[0], a[1], a[2], a[3], a[4], a[5]);
+  return fails ? closed((int)result, fails) : result;
 }

@@ -1,0 +1,89 @@
+// All that the library does on disk, with calls that fail, return short or wait: those that JavaScript makes through libuv,
+// and those of LMDB. Every job ends with what it ends with otherwise, or with a typed error that names the file, and leaves
+// the old output or the new one. METAINFO_FAULTS=all makes every call go wrong in every way.
+import assert from 'node:assert/strict';
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { after, before, describe, it, type TestContext } from 'node:test';
+import { buildShim, type Call, Faults, faultsEnv, shimMissing } from '../support/faults.ts';
+import { temporaryFolder } from '../support/tree.ts';
+import type { FaultJobReport } from './fault-jobs-child.ts';
+import { runScript } from './run-child.ts';
+
+interface Expected {
+  /** The calls that the job makes, at least. */
+  calls: readonly Call[];
+  /** With how many cases, at least. */
+  cases: number;
+  /** Default: the native one. */
+  engines?: readonly ('native' | 'node')[];
+}
+
+const BOTH = ['native', 'node'] as const;
+const OUTPUT = ['create', 'write', 'sync', 'close', 'unlink'] as const;
+const JOBS: Record<string, Expected> = {
+  create: { calls: [...OUTPUT, 'open', 'fstat', 'read', 'stat', 'list', 'resolve', 'link'], cases: 60, engines: BOTH },
+  'create, v1, over another': { calls: [...OUTPUT, 'open', 'read', 'stat', 'rename', 'attribute'], cases: 60 },
+  verify: { calls: ['open', 'read', 'close', 'stat', 'list', 'resolve'], cases: 40, engines: BOTH },
+  update: { calls: [...OUTPUT, 'open', 'read', 'stat', 'list', 'rename', 'attribute'], cases: 60, engines: BOTH },
+  upgrade: { calls: [...OUTPUT, 'open', 'fstat', 'read', 'stat', 'list', 'rename'], cases: 60 },
+  edit: { calls: [...OUTPUT, 'open', 'fstat', 'read', 'stat', 'rename', 'attribute'], cases: 50 },
+  'show, validate': { calls: ['open', 'fstat', 'read', 'close'], cases: 20 },
+  hashers: { calls: ['open', 'fstat', 'read', 'close', 'stat', 'resolve'], cases: 30, engines: BOTH },
+  'a new cache': { calls: [...OUTPUT, 'mkdir', 'truncate', 'link', 'stat', 'read'], cases: 100 },
+  'a cache that knows all': { calls: ['create', 'read', 'close', 'stat', 'mkdir'], cases: 40 },
+  'a cache that knows some': { calls: ['create', 'read', 'write', 'sync', 'close', 'stat', 'mkdir'], cases: 70 },
+  'a cache that is counted and cleared': { calls: ['create', 'close', 'stat', 'list', 'rename', 'unlink'], cases: 40 },
+};
+
+describe('faults of the system, in all jobs', { skip: shimMissing(), concurrency: 2 }, () => {
+  const folder = mkdtempSync(path.join(tmpdir(), 'metainfo-shim-'));
+  let shim = '';
+  after(() => rmSync(folder, { recursive: true }));
+  before(() => {
+    shim = buildShim(folder);
+  });
+
+  /** Runs the cases of a job in a process of their own. */
+  async function run(t: TestContext, name: string, engine: string, which: string): Promise<FaultJobReport> {
+    const outer = await temporaryFolder(t);
+    const work = path.join(outer, 'work');
+    mkdirSync(work);
+    const control = path.join(outer, 'control');
+    Faults.create(control).close();
+    const env = { ...faultsEnv({ shim, control, folder: work }), METAINFO_ENGINE: engine };
+    const ended = await runScript<FaultJobReport>('fault-jobs-child.ts', [name, which], env);
+    // It ended by itself.
+    assert.deepEqual([ended.code, ended.signal, ended.told.length], [0, null, 1]);
+    const [report] = ended.told as [FaultJobReport];
+    assert.deepEqual(report.problems, []);
+    assert.ok(report.fired >= 0.8 * report.cases, `${report.fired} of ${report.cases}`);
+    const outcomes = Object.entries(report.outcomes).map(([code, count]) => `${code} ${count}`);
+    t.diagnostic(`${report.cases} cases, ${report.fired} came about: ${outcomes.sort().join(', ')}`);
+    return report;
+  }
+
+  for (const [name, { calls, cases, engines = ['native'] }] of Object.entries(JOBS)) {
+    for (const engine of engines) {
+      it(`are survived or told: ${name}, ${engine} engine`, async (t) => {
+        const report = await run(t, name, engine, process.env['METAINFO_FAULTS'] ?? '6');
+        for (const call of calls) assert.ok(report.calls[call] > 0, `no ${call} was seen`);
+        assert.ok(report.cases >= cases, `${report.cases} cases`);
+      });
+    }
+  }
+
+  for (const [name, engine] of [
+    ['verify', 'native'],
+    ['update', 'node'],
+    ['upgrade', 'native'],
+    ['a new cache', 'node'],
+    ['a cache that knows some', 'native'],
+  ] as const) {
+    it(`are survived or told when a file changes: ${name}, ${engine} engine`, async (t) => {
+      const { cases } = await run(t, name, engine, 'changes');
+      assert.ok(cases >= 24, `${cases} cases`);
+    });
+  }
+});
