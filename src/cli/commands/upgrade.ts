@@ -3,7 +3,7 @@ import { upgrade } from '../../edit/upgrade.ts';
 import { Torrent } from '../../model/torrent.ts';
 import { formatBytes, printable, printableJson } from '../../print/text.ts';
 import { interruptible } from '../interrupt.ts';
-import { contextOf, type ProfileOptions, parseSize, parseThreads, profileOptions } from '../options.ts';
+import { contextOf, type ProfileOptions, parseSize, parseThreads, profileOptions, readOptionsOf } from '../options.ts';
 import { stderr, writeLines } from '../output.ts';
 import { requireFree, targetOf } from '../target.ts';
 
@@ -44,7 +44,7 @@ export function addUpgrade(program: Command): void {
 
 async function run(file: string, folder: string, options: UpgradeOptions, signal: AbortSignal): Promise<void> {
   const context = contextOf(options);
-  const v1 = await Torrent.read(file, { context });
+  const v1 = await Torrent.read(file, readOptionsOf(options));
   const target = await targetOf(file, options.output);
   await requireFree(target, options);
   // What is modified from now on may have been read before.
