@@ -14,6 +14,8 @@ export interface Limits {
   files?: number | undefined;
   /** Hashes of pieces of a torrent, in each of its descriptions; default 10 million. */
   pieces?: number | undefined;
+  /** Bytes of pad files of a torrent; default 1 TiB. They are on no disk, and take as long to hash as what is. */
+  padding?: number | undefined;
 }
 
 export type LimitName = keyof Limits;
@@ -26,6 +28,7 @@ export const DEFAULT_LIMITS: Readonly<Record<LimitName, number>> = {
   items: 3_000_000,
   files: 1_000_000,
   pieces: 10_000_000,
+  padding: 2 ** 40,
 };
 
 /** For what was within the caller's limits when it was read. */
@@ -36,6 +39,7 @@ export const NO_LIMITS: Readonly<Record<LimitName, number>> = {
   items: Infinity,
   files: Infinity,
   pieces: Infinity,
+  padding: Infinity,
 };
 
 const NOUNS: Readonly<Record<LimitName, string>> = {
@@ -45,6 +49,7 @@ const NOUNS: Readonly<Record<LimitName, string>> = {
   items: 'values',
   files: 'files',
   pieces: 'pieces',
+  padding: 'bytes of pad files',
 };
 
 /** Input beyond one of the {@link Limits}. */
