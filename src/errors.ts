@@ -20,6 +20,8 @@ export const ERROR_CODES = {
   ERR_INTERNAL: 'A defect of this library: please report it.',
   ERR_INVALID_ARGUMENT: 'An argument or option of the wrong type or value.',
   ERR_KERNEL: 'METAINFO_KERNEL names no kernel that this CPU can run.',
+  ERR_LIMIT:
+    'Input beyond one of the `limits`, which the caller can raise: a `LimitError`, with `limit`, `most` and `offset`.',
   ERR_LINK_LOOP: 'Symbolic links that lead back to themselves.',
   ERR_LINK_OUTSIDE: 'A symbolic link that leaves the root.',
   ERR_NAME: 'A file or torrent name that a torrent cannot hold.',
@@ -40,7 +42,7 @@ export const ERROR_CODES = {
   ERR_SIZE_UNKNOWN: 'A size that must be known beforehand: give the source a `size`.',
   ERR_SOURCE: 'A source that threw (its error is the `cause`), gave no bytes, or has been read already.',
   ERR_SOURCE_SIZE: 'A source that is longer or shorter than its size.',
-  ERR_TOO_LARGE: 'Beyond a documented limit.',
+  ERR_TOO_LARGE: 'Content of more than 2^53 bytes.',
   ERR_UNREADABLE: 'No permission.',
   ERR_VALIDATION: 'A torrent or draft that breaks rules of the models: a `ValidationError`, with `issues`.',
   ERR_WRITE: 'The system failed to write.',

@@ -9,12 +9,12 @@ export {
   BencodeError,
   type BencodeFault,
   type Decoded,
-  type DecodeLimits,
   type DecodeOptions,
   decode,
   type Span,
 } from './bencode/decode.ts';
 export { encode } from './bencode/encode.ts';
+export { DEFAULT_LIMITS, LimitError, type LimitName, type Limits } from './bencode/limits.ts';
 export { type BencodeMap, type BencodeValue, type Encodable, RawBencode } from './bencode/value.ts';
 export { type CacheChoice, type CacheStats, cacheStats, clearCache } from './create/cache.ts';
 export type { GenerateOptions } from './create/generate.ts';

@@ -11,7 +11,8 @@ namespace metainfo {
 enum class Kind { v1, v2, hybrid };
 
 struct PlanFile {
-  std::string path;  // bytes as the system wants them; empty for a pad, and for content in memory
+  std::string
+      path;  // bytes as the system wants them, no link in it; empty for a pad, and for content in memory
   const std::uint8_t* data =
       nullptr;               // content in memory: it stays there, unchanged, until the job is settled
   bool pad = false;          // zeros that no file holds

@@ -10,7 +10,7 @@ namespace metainfo {
 
 class Reader {
  public:
-  explicit Reader(const PlanFile& file);  // throws Failure
+  explicit Reader(const PlanFile& file);  // throws Failure; follows no link, in no part of the path
   ~Reader();
   Reader(const Reader&) = delete;
   Reader& operator=(const Reader&) = delete;

@@ -3,6 +3,9 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#ifdef __linux__
+#include <sys/syscall.h>
+#endif
 
 #include <algorithm>
 #include <cerrno>
@@ -27,20 +30,71 @@ double ctime_ms(const struct stat& status) { return milliseconds(status.st_ctim)
 #endif
 
 // O_NONBLOCK: a FIFO put in the file's place since the scan must not hang the job.
-int open_retrying(const char* path) {
+constexpr int kFile = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
+
+template <typename Open>
+int retrying(Open open) {
   for (;;) {
-    const int descriptor = ::open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    const int descriptor = open();
     if (descriptor >= 0 || errno != EINTR) return descriptor;
   }
+}
+
+// Opens folder by folder, each from the one before it. Links are not followed: the path has none, unless
+// somebody put it there since the scan, and then it may lead anywhere.
+int open_stepwise(const std::string& path) {
+#ifdef O_PATH
+  constexpr int kFolder = O_PATH | O_DIRECTORY | O_CLOEXEC;  // it need not be readable
+#else
+  constexpr int kFolder = O_RDONLY | O_DIRECTORY | O_CLOEXEC;
+#endif
+  int folder = retrying([&] { return ::open(path[0] == '/' ? "/" : ".", kFolder); });
+  for (std::size_t at = path.find_first_not_of('/'); folder >= 0;) {
+    const std::size_t end = std::min(path.find('/', at), path.size());
+    const std::string name = path.substr(std::min(at, end), end - std::min(at, end));
+    at = path.find_first_not_of('/', end);
+    const bool last = at == std::string::npos;
+    const int flags = (last ? kFile : kFolder) | O_NOFOLLOW;
+    const int next = retrying([&] { return ::openat(folder, name.c_str(), flags); });
+    const int error = errno;
+    ::close(folder);
+    errno = error;
+    if (last) return next;
+    folder = next;
+  }
+  return -1;
+}
+
+// The same in one call, where the system has it.
+int open_without_links(const std::string& path) {
+#ifdef O_NOFOLLOW_ANY
+  return retrying([&] { return ::open(path.c_str(), kFile | O_NOFOLLOW_ANY); });
+#else
+#ifdef __linux__
+  // Of Linux 5.6: the headers may be older than the system.
+  constexpr long kOpenat2 = 437;
+  constexpr std::uint64_t kNoSymlinks = 4;
+  const std::uint64_t how[] = {kFile, 0, kNoSymlinks};
+  const int descriptor = retrying(
+      [&] { return static_cast<int>(::syscall(kOpenat2, AT_FDCWD, path.c_str(), how, sizeof how)); });
+  // EPERM is what containers say that do not know it.
+  if (descriptor >= 0 || (errno != ENOSYS && errno != EPERM)) return descriptor;
+#endif
+  return open_stepwise(path);
+#endif
+}
+
+Failure open_failure(int error, const PlanFile& file) {
+  if (error == ELOOP) return {Failure::Code::changed, 0, file.path, "there is a symbolic link in its path"};
+  // ENXIO is what open() says of a socket.
+  return {error == ENXIO ? Failure::Code::not_a_file : Failure::Code::open, error, file.path, {}};
 }
 
 }  // namespace
 
 void Reader::open() {
-  descriptor_ = open_retrying(file_.path.c_str());
-  // ENXIO is what open() says of a socket.
-  if (descriptor_ == kNone)
-    throw Failure{errno == ENXIO ? Failure::Code::not_a_file : Failure::Code::open, errno, file_.path, {}};
+  descriptor_ = open_without_links(file_.path);
+  if (descriptor_ == kNone) throw open_failure(errno, file_);
 }
 
 void Reader::close() { ::close(static_cast<int>(descriptor_)); }

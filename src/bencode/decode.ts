@@ -1,22 +1,20 @@
 import { MetainfoError } from '../errors.ts';
+import { LimitError, type LimitName, type Limits, limitsOf } from './limits.ts';
 import { type BencodeMap, type BencodeValue, RawBencode } from './value.ts';
 
 /**
- * What can be wrong with the bytes: stable names of the rules of bencode (BEP 3), and of this decoder's limits.
+ * What can be wrong with the bytes: stable names of the rules of bencode (BEP 3).
  *
  * @enum
  */
 export const BENCODE_FAULTS = {
   'bad-character': 'A byte that starts no value.',
-  'bad-integer': 'An integer that is not digits up to an `e`, or has too many of them.',
+  'bad-integer': 'An integer that is not digits up to an `e`.',
   'bad-length': "A string's length that is not digits and a colon.",
   'duplicate-key': 'A key that comes twice in a dictionary.',
   empty: 'No data.',
   'key-not-string': 'A key that is not a string.',
   'leading-zero': 'An integer or a length with leading zeros.',
-  'limit-bytes': 'More bytes than the limit (`limits.bytes`, default 1 GiB).',
-  'limit-depth': 'More levels of nesting than the limit (`limits.depth`, default 100).',
-  'limit-items': 'More values than the limit (`limits.items`, default 3 million).',
   'missing-value': 'A key without a value.',
   'negative-zero': 'The integer `-0`.',
   'trailing-data': 'Data after the end.',
@@ -49,18 +47,6 @@ export class BencodeError extends MetainfoError {
   }
 }
 
-/** What bounds the time and memory of decoding; a {@link BencodeError} tells which was reached. */
-export interface DecodeLimits {
-  /** Bytes of input; default 1 GiB. */
-  bytes?: number;
-  /** Lists and dictionaries within each other; default 100 (libtorrent takes 99, and so does compat). */
-  depth?: number;
-  /** Digits of an integer; default 100, more than any BEP needs: keeps the cost of big integers linear in the input. */
-  digits?: number;
-  /** Values and keys in all; default 3 million, as libtorrent has it: what bounds memory, at about 200 bytes each. */
-  items?: number;
-}
-
 /** Faults that change nothing of what is said: libtorrent forgives them in v1 torrents. */
 export type SoftFault = 'duplicate-key' | 'leading-zero' | 'negative-zero' | 'trailing-data' | 'unsorted-key';
 
@@ -77,8 +63,8 @@ export interface DecodeOptions {
     /** Keys of that dictionary, latin1. */
     keys: ReadonlySet<string>;
   };
-  /** Default: 1 GiB, 100 levels, 100 digits, 3 million values. */
-  limits?: DecodeLimits;
+  /** `files` and `pieces` bound torrents only. */
+  limits?: Limits;
 }
 
 /** A part of the input. */
@@ -136,6 +122,7 @@ interface SkippedLevel {
  * short, with the offset. Does not recurse. Byte strings are views of `bytes`.
  *
  * @throws {BencodeError}
+ * @throws {LimitError} for more than `limits` allow
  */
 export function decode(bytes: Uint8Array, options: DecodeOptions = {}): Decoded {
   return new Decoder(bytes, options).run();
@@ -146,9 +133,8 @@ class Decoder {
   /** The same memory with Buffer's latin1 decoding. */
   readonly #buffer: Buffer;
   readonly #spanKey: string | null;
-  readonly #maxDepth: number;
+  readonly #limits: Readonly<Record<LimitName, number>>;
   readonly #tolerant: boolean;
-  readonly #maxDigits: number;
   readonly #raw: DecodeOptions['raw'];
   readonly #faults: BencodeError[] = [];
   #itemsLeft: number;
@@ -157,19 +143,16 @@ class Decoder {
   #spanStart = -1;
   readonly #stack: Container[] = [];
 
-  constructor(bytes: Uint8Array, { span, tolerant = false, raw, limits = {} }: DecodeOptions) {
-    const { bytes: maxBytes = 2 ** 30, depth = 100, digits = 100, items = 3_000_000 } = limits;
-    this.#maxDigits = digits;
-    if (bytes.length > maxBytes)
-      throw new BencodeError('limit-bytes', maxBytes, `more than the limit of ${maxBytes} bytes`);
+  constructor(bytes: Uint8Array, { span, tolerant = false, raw, limits }: DecodeOptions) {
+    this.#limits = limitsOf(limits);
+    if (bytes.length > this.#limits.bytes) throw this.#beyond('bytes', this.#limits.bytes);
     if (bytes.length === 0) throw new BencodeError('empty', 0, 'there is no data');
     this.#bytes = bytes;
     this.#buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     this.#spanKey = span ?? null;
     this.#tolerant = tolerant;
     this.#raw = raw;
-    this.#maxDepth = depth;
-    this.#itemsLeft = items;
+    this.#itemsLeft = this.#limits.items;
   }
 
   run(): Decoded {
@@ -301,9 +284,7 @@ class Decoder {
   }
 
   #requireDepth(depth: number, start: number): void {
-    if (depth < this.#maxDepth) return;
-    const message = `more than ${this.#maxDepth} lists and dictionaries within each other`;
-    throw this.#error('limit-depth', start, message);
+    if (depth >= this.#limits.depth) throw this.#beyond('depth', start);
   }
 
   #close(top: Container): BencodeValue {
@@ -380,8 +361,7 @@ class Decoder {
     let at = digits;
     for (let byte = this.#byteAt(at); byte !== END; byte = this.#byteAt(at)) {
       if (byte < ZERO || byte > NINE) throw this.#error('bad-integer', at, 'an integer must be digits up to an e');
-      if (at - digits >= this.#maxDigits)
-        throw this.#error('bad-integer', start, `an integer has more than ${this.#maxDigits} digits`);
+      if (at - digits >= this.#limits.digits) throw this.#beyond('digits', start);
       at += 1;
     }
     const count = at - digits;
@@ -405,13 +385,17 @@ class Decoder {
 
   #count(offset: number): void {
     this.#itemsLeft -= 1;
-    if (this.#itemsLeft < 0) throw this.#error('limit-items', offset, 'more values than the limit');
+    if (this.#itemsLeft < 0) throw this.#beyond('items', offset);
   }
 
   #soft(fault: SoftFault, offset: number, message: string): void {
     const error = this.#error(fault, offset, message);
     if (!this.#tolerant) throw error;
     if (this.#faults.length < MAX_FAULTS) this.#faults.push(error);
+  }
+
+  #beyond(limit: LimitName, offset: number): LimitError {
+    return new LimitError(limit, this.#limits[limit], offset);
   }
 
   #error(fault: BencodeFault, offset: number, message: string): BencodeError {

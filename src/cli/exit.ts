@@ -1,5 +1,5 @@
 import { MetainfoError, type MetainfoErrorCode, ValidationError } from '../errors.ts';
-import { printable, printableJson } from '../print/text.ts';
+import { printable, printableJson, printableLines } from '../print/text.ts';
 import { colorsFor } from './colors.ts';
 import { stderr, stdout } from './output.ts';
 
@@ -13,7 +13,7 @@ const USAGE_ERRORS: readonly MetainfoErrorCode[] = ['ERR_INVALID_ARGUMENT', 'ERR
 export async function exitCodeOf(error: unknown, json: boolean): Promise<number> {
   if (!(error instanceof MetainfoError)) {
     // A defect: the stack is what helps.
-    stderr().write(`${error instanceof Error ? error.stack : String(error)}\n`);
+    stderr().write(`${printableLines((error instanceof Error && error.stack) || String(error))}\n`);
     return FAILED;
   }
   if (error.code === 'ERR_ABORTED') {

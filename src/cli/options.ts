@@ -1,9 +1,11 @@
 import path from 'node:path';
 import { type Command, InvalidArgumentError, Option } from 'commander';
+import { DEFAULT_LIMITS, type LimitName, type Limits } from '../bencode/limits.ts';
 import type { CacheChoice } from '../create/cache.ts';
 import { parsePeer } from '../magnet/magnet.ts';
 import type { ValidationContext } from '../model/issues.ts';
 import type { DhtNode } from '../model/primitives.ts';
+import type { ReadOptions } from '../model/torrent.ts';
 
 // Each parses the text of one option, and refuses it with the reason: commander adds the option's name.
 
@@ -64,6 +66,15 @@ export interface ProfileOptions {
   strict?: boolean;
   compat?: boolean;
   padding?: NonNullable<ValidationContext['padding']>;
+  limit?: Limits;
+}
+
+/** One limit of what a torrent may have, as `files=2000000` or `bytes=2GiB`. */
+function collectLimit(text: string, before: Limits = {}): Limits {
+  const [name = '', value = ''] = text.split('=', 2);
+  const most = sizeOf(value);
+  if (Object.hasOwn(DEFAULT_LIMITS, name) && most !== null) return { ...before, [name as LimitName]: most };
+  throw new InvalidArgumentError(`Expected NAME=NUMBER, of ${Object.keys(DEFAULT_LIMITS).join(', ')}.`);
 }
 
 export function profileOptions(command: Command): Command {
@@ -77,7 +88,17 @@ export function profileOptions(command: Command): Command {
         'strict',
         'forbid',
       ]),
+    )
+    .option(
+      '--limit <name=number>',
+      'how much a torrent may have, such as bytes=2GiB or files=1000 (repeatable)',
+      collectLimit,
     );
+}
+
+/** How a torrent is to be read. */
+export function readOptionsOf(options: ProfileOptions): ReadOptions {
+  return { context: contextOf(options), limits: options.limit };
 }
 
 export function contextOf({ strict, compat, padding }: ProfileOptions): ValidationContext {

@@ -1,5 +1,6 @@
 import { Command } from 'commander';
 import { VERSION } from '../create/torrent-create.ts';
+import { printable } from '../print/text.ts';
 import { addCache } from './commands/cache.ts';
 import { addCompletion } from './commands/completion.ts';
 import { addCreate } from './commands/create.ts';
@@ -34,7 +35,15 @@ export function program(): Command {
     .version(VERSION)
     .showHelpAfterError('(add --help for the options)')
     .addHelpText('after', HELP)
-    .configureOutput({ writeOut: (text) => stdout().write(text), writeErr: (text) => stderr().write(text) })
+    .configureOutput({
+      writeOut: (text) => stdout().write(text),
+      writeErr: (text) => stderr().write(text),
+      // It names what it was given, which a glob may have found; a line that it adds stays one.
+      outputError: (text, write) => {
+        const lines = text.trimEnd().split(/\n(?=\(Did you mean )/);
+        write(`${lines.map(printable).join('\n')}\n`);
+      },
+    })
     .exitOverride();
   addCreate(command);
   addShow(command);

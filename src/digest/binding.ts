@@ -4,7 +4,10 @@ import { MetainfoError } from '../errors.ts';
 
 /** A file of a plan, in the torrent's order. */
 export interface PlanFile {
-  /** Where it is on disk, as bytes where they are no UTF-8; null for what is not on disk. */
+  /**
+   * Where it is on disk, as bytes where they are no UTF-8; null for what is not on disk. Links in it are resolved
+   * (`fs.realpath`): one that is there when it is opened fails the job, for it may have been put there to lead away.
+   */
   path: string | Buffer | null;
   /**
    * Content in memory, which must neither change nor be transferred until the job is settled. Without it, a file that is

@@ -1,5 +1,6 @@
 import { validate } from 'superstruct';
 import { BencodeError, decode } from '../bencode/decode.ts';
+import { NO_LIMITS } from '../bencode/limits.ts';
 import { type BencodeMap, type Encodable, RawBencode, toKey } from '../bencode/value.ts';
 import { passTimes } from '../create/times.ts';
 import { MetainfoError, shown } from '../errors.ts';
@@ -67,8 +68,6 @@ const OF_INFO = ['collections', 'name', 'name.utf-8', 'private', 'similar', 'sou
 const OF_TORRENT = [
   ...['announce', 'announce-list', 'comment', 'created by', 'creation date', 'httpseeds', 'nodes', 'url-list'],
 ];
-/** The torrent was within the limits of whoever read it. */
-const NO_LIMITS = { bytes: Infinity, depth: Infinity, digits: Infinity, items: Infinity };
 
 /**
  * A torrent with some things changed. Everything else stays byte for byte, and no file is read.

@@ -1,4 +1,5 @@
 import { availableParallelism } from 'node:os';
+import { LimitError, type Limits, limitsOf } from '../bencode/limits.ts';
 import type { Encodable } from '../bencode/value.ts';
 import { alignedPlan, type FileDigests, inMemory, padOnPlan, splitDigests } from '../create/content.ts';
 import type { GenerateOptions } from '../create/generate.ts';
@@ -27,7 +28,7 @@ import { replaced } from './edit.ts';
 /** How {@link upgrade} reads, and how the result is checked. */
 export interface UpgradeOptions
   extends Pick<GenerateOptions, 'engine' | 'threads' | 'memoryLimit' | 'signal' | 'onProgress' | 'progress'>,
-    Pick<ReadOptions, 'context'> {}
+    Pick<ReadOptions, 'context' | 'limits'> {}
 
 /** A hybrid of a v1 torrent. */
 export interface Upgraded {
@@ -43,7 +44,7 @@ export interface Upgraded {
  *
  * @param path The folder of the files, or the file of a torrent of one file (or the folder that it is in).
  * @throws {MetainfoError} `ERR_HASH_MISMATCH` when the files are not those of the torrent, with all that differ;
- *   `ERR_INVALID_ARGUMENT` when it is no v1 torrent; `ERR_PIECE_LENGTH` when no hybrid can have its piece length
+ *   `ERR_LIMIT` when it needs more padding than `limits` allow; `ERR_INVALID_ARGUMENT` when it is no v1 torrent; `ERR_PIECE_LENGTH` when no hybrid can have its piece length
  */
 export async function upgrade(torrent: Torrent, path: string, options: UpgradeOptions = {}): Promise<Upgraded> {
   const { torrentVersion, info } = torrent;
@@ -58,11 +59,20 @@ export async function upgrade(torrent: Torrent, path: string, options: UpgradeOp
   const { files: checked } = await filesOf(torrent, path, options.signal);
   requireAll(checked);
   const content = contentOf(torrent, checked);
+  requirePadding(content, pieceLength, options.limits);
   const digests = await watch(() => new Upgrade(torrent, content, options), options).catch((error) => {
     throw vanished(error);
   });
   const bytesRead = content.reduce((sum, { item: { length } }) => sum + length, 0);
   return { torrent: asHybrid(torrent, { content, digests }, options), bytesRead };
+}
+
+/** Small files with large pieces: the pads between them may be more than anybody can hash. */
+function requirePadding(content: readonly Content[], pieceLength: number, limits: Limits | undefined): void {
+  const { padding: most } = limitsOf(limits);
+  const missing = ({ item: { length } }: Content) => (pieceLength - (length % pieceLength)) % pieceLength;
+  const padding = content.length > 1 ? content.reduce((sum, file) => sum + missing(file), 0) : 0;
+  if (padding > most) throw new LimitError('padding', most);
 }
 
 /** A file of the torrent, in its order. */
@@ -168,7 +178,12 @@ class Upgrade implements Work<FileDigests[]> {
       const message = `There must be room for four pieces: memoryLimit must be at least ${least}, not ${limit}.`;
       throw new MetainfoError('ERR_INVALID_ARGUMENT', message);
     }
-    this.#segmentSize = Math.max(pieceLength, Math.min(SEGMENT, powerOfTwoWithin(limit / 4)));
+    const size = Math.max(pieceLength, Math.min(SEGMENT, powerOfTwoWithin(limit / 4)));
+    // A piece may be said to be longer than all that there is.
+    this.#segmentSize = Math.min(
+      size,
+      content.reduce((sum, { item }) => sum + item.length, 0),
+    );
     const threads = Math.max(1, resources.threads - 1);
     this.#resources = planResources({ threads, memoryLimit: Math.max(BLOCK_SIZE, limit / 8) }, 'hybrid', threads);
     this.done = this.#run();
@@ -196,7 +211,7 @@ class Upgrade implements Work<FileDigests[]> {
 
   async #run(): Promise<FileDigests[]> {
     const segments = this.#segments();
-    const buffers = [0, 1].map(() => Buffer.allocUnsafeSlow(this.#segmentSize));
+    const buffers = [0, 1].map(() => this.#buffer());
     const hashing: Promise<void>[] = [];
     for (const [i, parts] of segments.entries()) {
       await hashing[i - 2];
@@ -214,6 +229,15 @@ class Upgrade implements Work<FileDigests[]> {
         (piece) => this.#nameOf(piece),
       );
     return this.#content.map((file) => this.#whole(file));
+  }
+
+  #buffer(): Buffer {
+    try {
+      return Buffer.allocUnsafeSlow(this.#segmentSize);
+    } catch (cause) {
+      const message = `There is no memory for pieces of ${this.#pieceLength} bytes.`;
+      throw new MetainfoError('ERR_NO_MEMORY', message, { cause });
+    }
   }
 
   /** Files, one after the other; those that do not fit are cut where a piece of theirs begins. */

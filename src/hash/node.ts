@@ -1,6 +1,7 @@
 import { createHash, type Hash } from 'node:crypto';
 import { constants } from 'node:fs';
-import { type FileHandle, open } from 'node:fs/promises';
+import { type FileHandle, open, readlink, realpath } from 'node:fs/promises';
+import nodePath from 'node:path';
 import { merkleRoot, sha256, zeroRoot } from '../digest/merkle.ts';
 import { fromSystemError, MetainfoError } from '../errors.ts';
 import { BLOCK_SIZE } from '../layout/piece-length.ts';
@@ -159,6 +160,7 @@ class NodeJob implements HashJob {
     try {
       // An empty file is looked at too: it must be what it was.
       await requireAsPlanned(handle, file, path);
+      await requireNoLinks(handle, file, path);
       for (let at = 0; at < file.length; ) {
         await this.#inTurn();
         if (buffer.length < this.#size) buffer = Buffer.allocUnsafeSlow(this.#size);
@@ -183,10 +185,13 @@ function pathOf({ path }: PlanFile): string {
 
 async function openPlanned(file: PlanFile): Promise<FileHandle> {
   try {
-    return await open(file.path as string | Buffer, constants.O_RDONLY | constants.O_NONBLOCK);
+    const flags = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW;
+    return await open(file.path as string | Buffer, flags);
   } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
     // What open(2) says of a socket.
-    if ((error as NodeJS.ErrnoException).code === 'ENXIO') throw notAFile(pathOf(file));
+    if (code === 'ENXIO') throw notAFile(pathOf(file));
+    if (code === 'ELOOP') throw changed(pathOf(file), A_LINK);
     throw fromSystemError(error, pathOf(file), 'read');
   }
 }
@@ -201,6 +206,7 @@ export async function readPlanned(file: PlanFile, into: Uint8Array): Promise<voi
   const handle = await openPlanned(file);
   try {
     await requireAsPlanned(handle, file, path);
+    await requireNoLinks(handle, file, path);
     await readAll(handle, into.subarray(0, file.length), file.offset, path);
     await requireAsPlanned(handle, file, path);
   } catch (error) {
@@ -217,6 +223,19 @@ async function requireAsPlanned(handle: FileHandle, file: PlanFile, path: string
   if (stats.nlink === 0) throw changed(path, 'it was deleted or replaced');
   const sameTime = Number.isNaN(file.mtimeMs) || stats.mtimeMs === file.mtimeMs;
   if (!sameTime) throw changed(path, 'its modification time changed');
+}
+
+const A_LINK = 'there is a symbolic link in its path';
+
+/**
+ * Before anything is read. Node cannot tell the system to follow no link, but Linux tells where the file is that was opened;
+ * elsewhere a link that comes and goes between the two calls is not noticed.
+ */
+async function requireNoLinks({ fd }: FileHandle, file: PlanFile, path: string): Promise<void> {
+  const bytes = { encoding: 'buffer' } as const;
+  const place = await readlink(`/proc/self/fd/${fd}`, bytes).catch(() => realpath(path, bytes));
+  const planned = typeof file.path === 'string' ? Buffer.from(nodePath.resolve(file.path)) : (file.path as Buffer);
+  if (!place.equals(planned)) throw changed(path, A_LINK);
 }
 
 async function readAll(handle: FileHandle, part: Uint8Array, position: number, path: string): Promise<void> {

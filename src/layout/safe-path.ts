@@ -15,8 +15,8 @@ const MOST_BYTES = 240;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what must go
 const CONTROLS = /[\u0000-\u001f\u007f-\u009f]/g;
 const SEPARATORS = /[/\\]/g;
-/** Bidirectional and zero-width characters: they make a name look like another. */
-const INVISIBLE = /[\u061c\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]/g;
+/** Bidirectional and zero-width characters, separators of lines: they make a name look like another. */
+const INVISIBLE = /(?![\ufe00-\ufe0f])[\p{Default_Ignorable_Code_Point}\p{Zl}\p{Zp}\ufff9-\ufffb]/gu;
 const WINDOWS_CHARACTERS = /[?<>"|*:]/g;
 /** Devices, whatever follows a dot or blanks. */
 const WINDOWS_NAMES = /^(con|prn|aux|nul|conin\$|conout\$|(com|lpt)[\d\u00b9\u00b2\u00b3]) *(\.|$)/i;
@@ -50,7 +50,12 @@ function withinDepth(path: readonly string[]): string[] {
   return parts.length > MOST_LEVELS ? [...parts.slice(0, MOST_LEVELS - 1), parts.at(-1) as string] : parts;
 }
 
-/** What is in a folder already; names are the same in any case of letters. */
+/** What file systems may take for one name: in any case of letters, and however accents are composed. */
+function sameNames(name: string): string {
+  return name.toLowerCase().toUpperCase().toLowerCase().normalize('NFC');
+}
+
+/** What is in a folder already. */
 class Folder {
   readonly name: string;
   /** Files (null) and folders. */
@@ -66,11 +71,11 @@ class Folder {
 
   /** The folder of that name, or of the next number where a file has the name. */
   enter(name: string): Folder {
-    const key = name.toLowerCase();
+    const key = sameNames(name);
     const found = this.#entries.get(key) ?? this.#renamed?.get(key);
     if (found) return found;
     const folder = new Folder(this.claim(name));
-    const free = folder.name.toLowerCase();
+    const free = sameNames(folder.name);
     this.#entries.set(free, folder);
     if (free !== key) {
       this.#renamed ??= new Map();
@@ -81,15 +86,15 @@ class Folder {
 
   /** The name, or that of the next number which nothing else has. */
   claim(name: string): string {
-    const key = name.toLowerCase();
+    const key = sameNames(name);
     let free = name;
-    while (this.#entries.has(free.toLowerCase())) {
+    while (this.#entries.has(sameNames(free))) {
       this.#numbers ??= new Map();
       const n = this.#numbers.get(key) ?? 1;
       free = numbered(name, n);
       this.#numbers.set(key, n + 1);
     }
-    this.#entries.set(free.toLowerCase(), null);
+    this.#entries.set(sameNames(free), null);
     return free;
   }
 }

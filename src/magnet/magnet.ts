@@ -36,6 +36,8 @@ export interface Magnet {
 
 /** More is no link. */
 const MOST_CHARACTERS = 2 ** 20;
+/** More are counted, not listed. */
+const MOST_ISSUES = 1000;
 /** Ranges of `so`, and the highest index: more than any torrent has files. */
 const MOST_RANGES = 100_000;
 const MOST_INDEX = 2 ** 31 - 1;
@@ -54,10 +56,20 @@ interface Parameter {
 
 class Problems {
   readonly list: Issue[] = [];
+  #unlisted = 0;
 
   add({ key, offset }: Pick<Parameter, 'key' | 'offset'>, code: IssueCode, message: string, spec = 'BEP 9'): null {
-    this.list.push({ code, severity: 'error', path: key === '' ? [] : [key], message, spec, offset });
+    if (this.list.length === MOST_ISSUES) this.#unlisted += 1;
+    else this.list.push({ code, severity: 'error', path: key === '' ? [] : [key], message, spec, offset });
     return null;
+  }
+
+  /** @throws {ValidationError} when there are any */
+  throwIfAny(): void {
+    if (this.list.length === 0) return;
+    const more = `and ${this.#unlisted} more`;
+    const rest: Issue = { code: 'too_many_issues', severity: 'error', path: [], message: more };
+    throw new ValidationError(this.#unlisted > 0 ? [...this.list, rest] : this.list, 'magnet link');
   }
 }
 
@@ -73,14 +85,14 @@ export function parseMagnet(uri: string): Magnet {
     problems.add(start, 'magnet', `expected a link that begins with magnet:?, got ${shown(uri)}`);
   else if (uri.length > MOST_CHARACTERS)
     problems.add(start, 'magnet', `expected at most ${MOST_CHARACTERS} characters, got ${uri.length}`);
-  if (problems.list.length > 0) throw new ValidationError(problems.list, 'magnet link');
+  problems.throwIfAny();
 
   const magnet = empty();
   for (const parameter of parametersOf(uri, problems)) read(parameter, magnet, problems);
   const named = problems.list.some(({ code }) => code === 'magnet_hash');
   if (magnet.infohashV1 === null && magnet.infohashV2 === null && !named)
     problems.add(start, 'magnet_hash', 'expected xt=urn:btih:HASH or xt=urn:btmh:HASH, got neither');
-  if (problems.list.length > 0) throw new ValidationError(problems.list, 'magnet link');
+  problems.throwIfAny();
   return magnet;
 }
 

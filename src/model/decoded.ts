@@ -50,6 +50,7 @@ function withKeys(value: unknown, fields: object, path: Path, issues: Issues): u
 function fromTree(value: unknown, path: Path, issues: Issues): unknown {
   // What is too deep is reported when it is converted.
   if (!isDictionary(value) || path.length > MAX_DEPTH) return value;
+  issues.countItem();
   const tree = dictionary(value, path, issues) as Map<string, unknown>;
   for (const [key, node] of tree) {
     const at = [...path, key];
@@ -126,6 +127,7 @@ function lost(path: Path, issues: Issues): void {
 
 /** Any value as something the encoder takes. The depth of nesting is bounded, so this may recurse. */
 function convert(value: unknown, path: Path, issues: Issues): Encodable {
+  issues.countItem();
   if (path.length > MAX_DEPTH) {
     issues.add('type', path.slice(0, 3), `expected at most ${MAX_DEPTH} levels of nesting, got more`);
     return 0;

@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer';
+import { DEFAULT_LIMITS, LimitError, type LimitName } from '../bencode/limits.ts';
 import { type BencodePath, locate } from '../bencode/locate.ts';
 import { keyBytes } from '../bencode/value.ts';
 import { ISSUE_CODES, type Issue, type IssueCode, toHex } from '../errors.ts';
@@ -38,8 +39,23 @@ export class Issues {
   readonly #listed: Record<Issue['severity'], number> = { error: 0, warning: 0 };
   readonly #unlisted: Record<Issue['severity'], number> = { error: 0, warning: 0 };
 
-  constructor(profile: Profile = 'default') {
+  readonly #limits: Readonly<Record<LimitName, number>>;
+  #items = 0;
+
+  constructor(profile: Profile = 'default', limits = DEFAULT_LIMITS) {
     this.profile = profile;
+    this.#limits = limits;
+  }
+
+  /** @throws {LimitError} when there are more than the caller takes */
+  requireWithin(limit: LimitName, count: number): void {
+    if (count > this.#limits[limit]) throw new LimitError(limit, this.#limits[limit]);
+  }
+
+  /** One more value of what was not decoded here: objects may hold one another again and again. */
+  countItem(): void {
+    this.#items += 1;
+    this.requireWithin('items', this.#items);
   }
 
   get compat(): boolean {

@@ -1,6 +1,7 @@
 import { Cursor, template } from '../bencode/cursor.ts';
 import { decode } from '../bencode/decode.ts';
 import { encode, Writer } from '../bencode/encode.ts';
+import { NO_LIMITS } from '../bencode/limits.ts';
 import { type BencodeMap, type BencodeValue, keyBytes, RawBencode } from '../bencode/value.ts';
 import { shown } from '../errors.ts';
 import { unsafeComponent } from '../layout/safe-path.ts';
@@ -29,7 +30,7 @@ import {
 export const RAW = { within: 'info', keys: new Set(['files', 'file tree']) };
 
 /** Of bytes that have been checked, within the limits of the caller. */
-const CHECKED = { tolerant: true, limits: { bytes: Infinity, depth: Infinity, digits: Infinity, items: Infinity } };
+const CHECKED = { tolerant: true, limits: NO_LIMITS };
 
 const DICTIONARY = 0x64;
 const LIST = 0x6c;
@@ -83,6 +84,7 @@ function readList(bytes: Uint8Array, issues: Issues): FileItem[] | undefined {
   let index = 0;
   cursor.at = 1;
   for (; !cursor.atEnd; index += 1) {
+    issues.requireWithin('files', index + 1);
     const start = cursor.at;
     let item = plainItem(cursor);
     if (!item) {
@@ -126,7 +128,9 @@ function readTree(bytes: Uint8Array, issues: Issues): FlatFile[] | undefined {
   const flat: FlatFile[] = [];
   const empty = bytes.length === 2;
   if (!checkRoot(empty ? 0 : 1, bytes[1] === 0x30, issues)) return undefined;
-  return readFolder(cursor, [], flat, issues) ? flat : undefined;
+  const whole = readFolder(cursor, [], flat, issues);
+  issues.requireWithin('files', flat.length);
+  return whole ? flat : undefined;
 }
 
 /** A folder at the cursor, which is not empty and has no empty name. The decoder bounds the depth, so this may recurse. */
@@ -139,6 +143,7 @@ function readFolder(cursor: Cursor, path: string[], flat: FlatFile[], issues: Is
     const text = cursor.text();
     const suspicious = cursor.suspicious;
     const nodeAt = cursor.at;
+    issues.requireWithin('files', flat.length);
     const usual = text !== null && !(suspicious && (unsafeComponent(text) || text.includes('\ufffd')));
     if (usual && plainLeaf(cursor, path, text, flat)) continue;
     cursor.at = nodeAt;

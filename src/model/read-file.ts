@@ -32,15 +32,18 @@ export async function closeRead(file: FileHandle): Promise<void> {
 /** For what has no size, such as a pipe. */
 const LEAST_BYTES = 65_536;
 
-/** All of a file. */
-export async function readToEnd(file: FileHandle): Promise<Uint8Array> {
+/** All of a file, of a pipe or of a device; null when that is more than `most` bytes: no more than one beyond them is read. */
+export async function readToEnd(file: FileHandle, most: number): Promise<Uint8Array | null> {
   const { size } = await file.stat();
+  if (size > most) return null;
   const parts: Buffer[] = [];
-  for (;;) {
+  for (let total = 0; total <= most; ) {
     // One byte more shows the end.
-    const part = Buffer.allocUnsafeSlow(Math.max(size + 1, LEAST_BYTES));
+    const part = Buffer.allocUnsafeSlow(Math.min(Math.max(size, LEAST_BYTES), most - total) + 1);
     const bytes = await readFully(file, part, null);
+    total += bytes;
     parts.push(part.subarray(0, bytes));
     if (bytes < part.length) return parts.length === 1 ? (parts[0] as Buffer) : Buffer.concat(parts);
   }
+  return null;
 }

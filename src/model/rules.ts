@@ -29,6 +29,7 @@ export interface Subject {
 
 /** Every rule, in the order of their reports. Each looks at what it needs and passes over the rest. */
 const RULES: readonly ((subject: Subject) => void)[] = [
+  withinLimits,
   metaVersion,
   disallowedFields,
   structure,
@@ -81,7 +82,14 @@ export function failuresOf(
   return (error?.failures() ?? []).map((failure) => ({ ...failure, path: failure.path as string[] }));
 }
 
-/** First of all: a newer version may mean anything (BEP 52). */
+/** Of pieces the hashes that are there: what sizes claim is held against those. */
+function withinLimits({ info, layers, issues }: Subject): void {
+  issues.requireWithin('pieces', info.pieces?.length ?? 0);
+  issues.requireWithin('pieces', layers ? sum([...layers.values()]) : 0);
+  issues.requireWithin('padding', sum((info.files ?? []).filter(isPadFile)));
+}
+
+/** Before all others: a newer version may mean anything (BEP 52). */
 function metaVersion({ version, info, has, issues }: Subject): void {
   const at = ['info', 'meta version'];
   const { metaVersion: value } = info;

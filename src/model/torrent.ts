@@ -2,8 +2,9 @@ import { createHash } from 'node:crypto';
 import type { Stats } from 'node:fs';
 import { link, lstat, open, rename, stat, unlink } from 'node:fs/promises';
 import path from 'node:path';
-import { BencodeError, type DecodeLimits, decode } from '../bencode/decode.ts';
+import { BencodeError, decode } from '../bencode/decode.ts';
 import { encode } from '../bencode/encode.ts';
+import { DEFAULT_LIMITS, LimitError, type Limits, limitsOf, NO_LIMITS } from '../bencode/limits.ts';
 import type { BencodeMap, BencodeValue } from '../bencode/value.ts';
 import { fromSystemError, type Issue, MetainfoError, shown, toHex, ValidationError, withPath } from '../errors.ts';
 import { isPadFile } from '../layout/padding.ts';
@@ -69,7 +70,7 @@ export interface ReadOptions {
   /** Default: all rules of BEP 3 and BEP 52. */
   context?: ValidationContext | undefined;
   /** What bounds time and memory. */
-  limits?: DecodeLimits | undefined;
+  limits?: Limits | undefined;
 }
 
 /** How {@link Torrent.fromDecoded} reads and checks. */
@@ -391,8 +392,7 @@ export class TorrentBase<V extends TorrentVersion> implements TorrentFields<V> {
   modelDumpTorrent(options: { mode: 'binary' }): BencodeMap;
   modelDumpTorrent({ mode = 'str' }: { mode?: 'str' | 'binary' } = {}): DumpedDictionary | BencodeMap {
     // They have been within the caller's limits.
-    const limits = { bytes: Infinity, depth: Infinity, digits: Infinity, items: Infinity };
-    const { value } = decode(this.#bytes, { tolerant: true, limits });
+    const { value } = decode(this.#bytes, { tolerant: true, limits: NO_LIMITS });
     return mode === 'binary' ? (value as BencodeMap) : (toStringKeys(value) as DumpedDictionary);
   }
 
@@ -547,10 +547,11 @@ export const Torrent = {
   /**
    * Reads and checks a torrent file.
    *
+   * @param file Anything that can be read to its end: of more than `limits.bytes` no more is read.
    * @throws {MetainfoError} `ERR_NOT_FOUND`, `ERR_UNREADABLE`, `ERR_READ`; what {@link Torrent.fromBytes} throws
    */
   async read(file: string, options: ReadOptions = {}): Promise<Torrent> {
-    const bytes = await readTorrentFile(file);
+    const bytes = await readTorrentFile(file, options.limits);
     try {
       return Torrent.fromBytes(bytes, options);
     } catch (error) {
@@ -561,11 +562,12 @@ export const Torrent = {
   /**
    * Checks the bytes of a torrent file. They are viewed, not copied: do not change them afterwards.
    *
+   * @throws {LimitError} when there is more of something than `limits` allow
    * @throws {BencodeError} when they are not bencode
    * @throws {ValidationError} when they are no valid torrent, with every issue
    */
   fromBytes(bytes: Uint8Array, options: ReadOptions = {}): Torrent {
-    const { torrent, issues } = check(bytes, new Issues(options.context?.profile), options);
+    const { torrent, issues } = check(bytes, options);
     if (!torrent) throw new ValidationError(issues);
     return torrent;
   },
@@ -574,10 +576,11 @@ export const Torrent = {
    * A torrent of what a bencode decoder gave, or of fields written by hand: plain objects (text keys) or Maps (keys one
    * char a byte, or bytes), under on-disk keys or attribute names. Its bytes are the canonical encoding.
    *
+   * @throws {LimitError} when there is more of something than `limits` allow
    * @throws {ValidationError} with every issue; `lost` where the decoder has already lost information
    */
   fromDecoded(decoded: unknown, { data = {}, ...options }: FromDecodedOptions = {}): Torrent {
-    const found = new Issues(options.context?.profile);
+    const found = new Issues(options.context?.profile, limitsOf(options.limits));
     const value = fromDecodedTorrent(decoded, found);
     for (const [key, entry] of fromDecodedTorrent(data, found) ?? []) value?.set(key, entry);
     if (!value || found.hasErrors) throw new ValidationError(found.finish());
@@ -588,10 +591,11 @@ export const Torrent = {
    * Checks bytes without throwing for what is wrong with them: version and infohash where they can be told, and all
    * issues.
    *
+   * @throws {LimitError} when there is more of something than `limits` allow
    * @throws {BencodeError} when they are not bencode
    */
   inspect(bytes: Uint8Array, options: ReadOptions = {}): Inspection {
-    const { torrent, version, infoBytes, issues } = check(bytes, new Issues(options.context?.profile), options);
+    const { torrent, version, infoBytes, issues } = check(bytes, options);
     const hash = (algorithm: string) => createHash(algorithm).update(infoBytes).digest('hex');
     const infohash = {
       v1: version && version !== 'v2' ? hash('sha1') : null,
@@ -601,17 +605,25 @@ export const Torrent = {
   },
 };
 
-/** @throws {MetainfoError} `ERR_NOT_FOUND`, `ERR_UNREADABLE`, `ERR_READ` */
-export async function readTorrentFile(file: string): Promise<Uint8Array> {
+/**
+ * The bytes of a file, of a pipe or of a device: never more than the limit is read.
+ *
+ * @throws {LimitError}
+ * @throws {MetainfoError} `ERR_NOT_FOUND`, `ERR_UNREADABLE`, `ERR_READ`
+ */
+export async function readTorrentFile(file: string, limits?: Limits): Promise<Uint8Array> {
+  const most = limitsOf(limits).bytes;
   try {
     const handle = await open(file);
     try {
-      return await readToEnd(handle);
+      const bytes = await readToEnd(handle, most);
+      if (!bytes) throw new LimitError('bytes', most, most);
+      return bytes;
     } finally {
       await closeRead(handle);
     }
   } catch (error) {
-    throw fromSystemError(error, file, 'read');
+    throw withPath(fromSystemError(error, file, 'read'), file);
   }
 }
 
@@ -637,10 +649,17 @@ interface Checked extends Omit<Inspection, 'infohash'> {
   infoBytes: Uint8Array;
 }
 
-function check(bytes: Uint8Array, issues: Issues, { context = {}, limits = {} }: ReadOptions): Checked {
-  // libtorrent's own limits, where what it refuses is to be refused.
-  const like = issues.compat ? { limits: { depth: 99, digits: 20, ...limits } } : { limits };
-  const { value, faults, span } = decode(bytes, { span: 'info', tolerant: true, raw: RAW, ...like });
+/** Trees are gone through by functions that call themselves. */
+const MOST_DEPTH = 1000;
+/** libtorrent's own limits, where what it refuses is to be refused. */
+const COMPAT_LIMITS = { ...DEFAULT_LIMITS, depth: 99, digits: 20 };
+
+function check(bytes: Uint8Array, { context = {}, limits: given }: ReadOptions): Checked {
+  const limits = limitsOf(given, context.profile === 'compat' ? COMPAT_LIMITS : DEFAULT_LIMITS);
+  if (limits.depth > MOST_DEPTH && limits !== NO_LIMITS)
+    throw new MetainfoError('ERR_INVALID_ARGUMENT', `limits.depth of a torrent must be at most ${MOST_DEPTH}.`);
+  const issues = new Issues(context.profile, limits);
+  const { value, faults, span } = decode(bytes, { span: 'info', tolerant: true, raw: RAW, limits });
   if (!(value instanceof Map)) {
     issues.add('type', [], `expected a dictionary, got ${shown(value)}`);
     return { torrent: null, version: null, infoBytes: new Uint8Array(), issues: issues.finish(bytes) };

@@ -396,6 +396,7 @@ function decodeLeaf(node: BencodeMap, siblings: BencodeMap, { path, flat, issues
   else if (!node.has('length')) issues.add('required', ['length'], 'a file must have a length');
   if (item.length === undefined || siblings.size > 1) return false;
   flat.push({ ...(item as FileTreeItem), path });
+  issues.requireWithin('files', flat.length);
   return true;
 }
 

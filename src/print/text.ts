@@ -1,9 +1,10 @@
 import prettyBytes from 'pretty-bytes';
 
-/** Control, bidirectional and zero-width characters: what could change what a terminal shows of other text. */
-const UNPRINTABLE =
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
-  /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\u{e0000}-\u{e007f}]|\u034f|\p{Cs}/gu;
+/**
+ * Controls, what has no width or changes the direction of other text, and separators of lines: what could change what a
+ * terminal shows. Not what only chooses among forms of the character before it, as in emoji.
+ */
+const UNPRINTABLE = /(?![\ufe00-\ufe0f])[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\ufff9-\ufffb]/gu;
 
 /** Text of a stranger, safe for a terminal: what cannot be printed is shown as \xNN, \uNNNN or \u{NNNNN}. */
 export function printable(text: string): string {
@@ -12,6 +13,11 @@ export function printable(text: string): string {
     if (code > 0xffff) return `\\u{${code.toString(16)}}`;
     return code < 0x100 ? `\\x${code.toString(16).padStart(2, '0')}` : `\\u${code.toString(16).padStart(4, '0')}`;
   });
+}
+
+/** The same of several lines, which stay lines. */
+export function printableLines(text: string): string {
+  return text.split('\n').map(printable).join('\n');
 }
 
 /** JSON in which what {@link printable} escapes is escaped too; it parses to the same value. */

@@ -1,5 +1,5 @@
 import { constants } from 'node:fs';
-import { access, stat } from 'node:fs/promises';
+import { access, realpath, stat } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import nodePath from 'node:path';
 import { type WatchOptions, watch, workOf } from '../create/run.ts';
@@ -154,7 +154,7 @@ export async function filesOf(torrent: Torrent, path: string, signal: AbortSigna
   const { found, extraFiles, unreadable } =
     only === null
       ? await inventory(path, new Set(names), signal)
-      : { found: new Map<string, Found>([[only, await look(path)]]), extraFiles: [], unreadable: [] };
+      : { found: new Map<string, Found>([[only, await look(await realpath(path))]]), extraFiles: [], unreadable: [] };
   const files = torrent.files.map(({ path: name, length, attr, piecesRoot: root }, i): Checked => {
     const onDisk = only ?? (names[i] as string);
     let there = found.get(onDisk) ?? null;

@@ -2,21 +2,16 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import bencode from 'bencode';
 import fc from 'fast-check';
-import {
-  BencodeError,
-  type BencodeFault,
-  type DecodeLimits,
-  type DecodeOptions,
-  decode,
-} from '../../src/bencode/decode.ts';
+import { BencodeError, type BencodeFault, type DecodeOptions, decode } from '../../src/bencode/decode.ts';
 import { encode } from '../../src/bencode/encode.ts';
+import { DEFAULT_LIMITS, LimitError, type LimitName, type Limits } from '../../src/bencode/limits.ts';
 import { type BencodeMap, type BencodeValue, RawBencode } from '../../src/bencode/value.ts';
 import { bencodeValue, latin1, loose, reference, SAMPLE } from './reference.ts';
 
 /** What decoding that text throws; a test fails when it throws anything else or nothing. */
-function faultOf(input: Uint8Array, limits: DecodeLimits = {}): BencodeError {
+function faultOf(input: Uint8Array): BencodeError {
   try {
-    decode(input, { limits });
+    decode(input);
   } catch (error) {
     assert.ok(error instanceof BencodeError, String(error));
     return error;
@@ -24,9 +19,23 @@ function faultOf(input: Uint8Array, limits: DecodeLimits = {}): BencodeError {
   return assert.fail('it was accepted');
 }
 
+/** The limit that is passed, and where. */
+function limitOf(input: Uint8Array, limits: Limits = {}): [limit: LimitName, offset: number | null] {
+  try {
+    decode(input, { limits });
+  } catch (error) {
+    assert.ok(error instanceof LimitError, String(error));
+    assert.equal(error.code, 'ERR_LIMIT');
+    assert.equal(error.most, limits[error.limit] ?? DEFAULT_LIMITS[error.limit]);
+    assert.match(error.message, new RegExp(`limit of ${error.most} .*at byte ${error.offset}: raise .*${error.limit}`));
+    return [error.limit, error.offset];
+  }
+  return assert.fail('it was accepted');
+}
+
 const decoded = (text: string) => decode(latin1(text)).value;
 
-const FAULTS: Record<Exclude<BencodeFault, 'limit-bytes' | 'limit-depth' | 'limit-items'>, [string, number][]> = {
+const FAULTS: Record<BencodeFault, [string, number][]> = {
   empty: [['', 0]],
   'bad-character': [
     ['x', 0],
@@ -63,8 +72,6 @@ const FAULTS: Record<Exclude<BencodeFault, 'limit-bytes' | 'limit-depth' | 'limi
     ['i1.5e', 2],
     ['i1 e', 2],
     ['i0x1e', 2],
-    [`i${'1'.repeat(101)}e`, 0],
-    [`li-${'9'.repeat(101)}ee`, 1],
   ],
   'key-not-string': [
     ['di1ei2ee', 1],
@@ -162,44 +169,41 @@ describe('decode limits', () => {
   it('bytes', () => {
     const input = latin1('3:abc');
     assert.deepEqual(decode(input, { limits: { bytes: 5 } }).value, latin1('abc'));
-    const error = faultOf(input, { bytes: 4 });
-    assert.deepEqual([error.fault, error.offset], ['limit-bytes', 4]);
+    assert.deepEqual(limitOf(input, { bytes: 4 }), ['bytes', 4]);
   });
 
   it('bytes to 1 GiB by default', () => {
-    assert.equal(faultOf(new Uint8Array(2 ** 30 + 1)).fault, 'limit-bytes');
+    assert.deepEqual(limitOf(new Uint8Array(2 ** 30 + 1)), ['bytes', 2 ** 30]);
     assert.equal(faultOf(new Uint8Array(2 ** 30)).fault, 'bad-character');
   });
 
   it('depth to 100 by default', () => {
     assert.deepEqual(encode(decode(nested(100)).value), nested(100));
-    const error = faultOf(nested(101));
-    assert.deepEqual([error.fault, error.offset], ['limit-depth', 100]);
+    assert.deepEqual(limitOf(nested(101)), ['depth', 100]);
   });
 
   it('the depth of dictionaries too', () => {
     const input = latin1('d1:ad1:adeee');
     assert.ok(decode(input, { limits: { depth: 3 } }));
-    const error = faultOf(input, { depth: 2 });
-    assert.deepEqual([error.fault, error.offset], ['limit-depth', 8]);
+    assert.deepEqual(limitOf(input, { depth: 2 }), ['depth', 8]);
   });
 
   it('items, of which a key is one', () => {
     const list = latin1('li1ei2ee');
     assert.deepEqual(decode(list, { limits: { items: 3 } }).value, [1, 2]);
-    assert.deepEqual([faultOf(list, { items: 2 }).fault, faultOf(list, { items: 2 }).offset], ['limit-items', 4]);
+    assert.deepEqual(limitOf(list, { items: 2 }), ['items', 4]);
 
     const dictionary = latin1('d1:ai1ee');
     assert.ok(decode(dictionary, { limits: { items: 3 } }));
-    assert.deepEqual([faultOf(dictionary, { items: 2 }).offset, faultOf(dictionary, { items: 1 }).offset], [4, 1]);
+    assert.deepEqual([limitOf(dictionary, { items: 2 })[1], limitOf(dictionary, { items: 1 })[1]], [4, 1]);
   });
 
   it('not the stack: 100,000 levels are refused at once, or read when they are allowed', () => {
     const levels = 100_000;
     const begin = performance.now();
-    assert.equal(faultOf(nested(levels)).fault, 'limit-depth');
-    assert.equal(faultOf(latin1('l'.repeat(levels))).fault, 'limit-depth');
-    assert.equal(faultOf(latin1('d0:'.repeat(levels))).fault, 'limit-depth');
+    assert.equal(limitOf(nested(levels))[0], 'depth');
+    assert.equal(limitOf(latin1('l'.repeat(levels)))[0], 'depth');
+    assert.equal(limitOf(latin1('d0:'.repeat(levels)))[0], 'depth');
     const { value } = decode(nested(levels), { limits: { depth: levels } });
     assert.deepEqual(encode(value), nested(levels));
     assert.ok(performance.now() - begin < 2000);
@@ -209,15 +213,20 @@ describe('decode limits', () => {
     const digits = (count: number) => latin1(`li-${'9'.repeat(count)}ee`);
     assert.ok(decode(digits(100)) && decode(digits(20), { limits: { digits: 20 } }));
     assert.ok(decode(digits(500), { limits: { digits: 500 } }));
-    assert.deepEqual(
-      [faultOf(digits(21), { digits: 20 }).fault, faultOf(digits(21), { digits: 20 }).offset],
-      ['bad-integer', 1],
-    );
+    assert.deepEqual(limitOf(digits(21), { digits: 20 }), ['digits', 1]);
+    assert.deepEqual(limitOf(digits(101)), ['digits', 1]);
+    assert.deepEqual(limitOf(latin1(`i${'1'.repeat(101)}e`)), ['digits', 0]);
+  });
+
+  it('none that bounds nothing', () => {
+    for (const limits of [{ bytes: Number.NaN }, { depth: -1 }, { items: '9' }, { file: 5 }] as Limits[])
+      assert.throws(() => decode(latin1('le'), { limits }), { code: 'ERR_INVALID_ARGUMENT' });
+    assert.ok(decode(latin1('le'), { limits: { bytes: undefined, items: Infinity } }));
   });
 
   it('the digits of an integer, so that they cost no quadratic time', () => {
     const begin = performance.now();
-    assert.equal(faultOf(latin1(`i${'9'.repeat(10_000_000)}e`)).fault, 'bad-integer');
+    assert.deepEqual(limitOf(latin1(`i${'9'.repeat(10_000_000)}e`)), ['digits', 0]);
     assert.ok(performance.now() - begin < 2000);
   });
 });
@@ -420,8 +429,8 @@ describe('decode of what is to stay raw', () => {
   it('counts depth and items as if it were built', () => {
     const input = latin1('d4:infod1:xld1:ai1eeeee');
     assert.ok(decode(input, { raw, limits: { depth: 4, items: 8 } }));
-    assert.throws(() => decode(input, { raw, limits: { depth: 3 } }), { fault: 'limit-depth', offset: 12 });
-    assert.throws(() => decode(input, { raw, limits: { items: 7 } }), { fault: 'limit-items', offset: 16 });
+    assert.throws(() => decode(input, { raw, limits: { depth: 3 } }), { limit: 'depth', offset: 12 });
+    assert.throws(() => decode(input, { raw, limits: { items: 7 } }), { limit: 'items', offset: 16 });
   });
 
   /** What decoding comes to: raw bencode is decoded by itself. */
@@ -430,6 +439,7 @@ describe('decode of what is to stay raw', () => {
       const { value, faults, span } = decode(input, { ...options, span: 'info' });
       return { value: built(value), faults: faults.map(({ fault, offset }) => [fault, offset]), span };
     } catch (error) {
+      if (error instanceof LimitError) return [error.limit, error.offset, error.message];
       assert.ok(error instanceof BencodeError, String(error));
       return [error.fault, error.offset, error.message];
     }

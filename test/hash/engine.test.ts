@@ -300,10 +300,21 @@ for (const engine of ENGINES) {
       await new Promise((resolve) => server.close(resolve));
     });
 
-    it('names a loop of links', async () => {
-      const loop = `loop-${engine.name}`;
-      symlinkSync(loop, inFolder(loop));
-      await fails([at(loop)], { code: 'ERR_LINK_LOOP', path: inFolder(loop) });
+    it('follows no link, in no part of a path', async () => {
+      const name = (what: string) => `${what}-${engine.name}`;
+      mkdirSync(inFolder(name('folder')));
+      writeFileSync(inFolder(`${name('folder')}/file`), 'abc');
+      symlinkSync(name('loop'), inFolder(name('loop')));
+      symlinkSync(`${name('folder')}/file`, inFolder(name('link')));
+      symlinkSync(name('folder'), inFolder(name('to-folder')));
+      const file = planned(`${name('folder')}/file`);
+      assert.ok(await engine.start(planOf([file])).done);
+      for (const path of [name('loop'), name('link'), `${name('to-folder')}/file`])
+        await fails([{ ...file, path: inFolder(path) }], {
+          code: 'ERR_FILE_CHANGED',
+          path: inFolder(path),
+          message: /changed while it was hashed: there is a symbolic link in its path/,
+        });
     });
 
     it('opens names that are not UTF-8', { skip: process.platform !== 'linux' }, async () => {

@@ -6,6 +6,7 @@ import path from 'node:path';
 import { describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { BencodeError } from '../../src/bencode/decode.ts';
+import { LimitError } from '../../src/bencode/limits.ts';
 import { ISSUE_CODES, ValidationError } from '../../src/errors.ts';
 import { safePaths } from '../../src/layout/safe-path.ts';
 import type { Profile } from '../../src/model/issues.ts';
@@ -62,6 +63,7 @@ function judge(bytes: Buffer, profile: Profile): string | null {
   try {
     read = Torrent.fromBytes(bytes, { context: { profile } });
   } catch (error) {
+    if (error instanceof LimitError) return error.limit;
     if (error instanceof BencodeError) {
       assert.equal(error.code, 'ERR_BENCODE');
       assert.ok(error.offset >= 0 && error.offset <= bytes.length);
@@ -289,22 +291,26 @@ const named = (count: number) => numbers(count).map((i) => `e${String(i).padStar
 const NODES = 40_000;
 
 const HUGE: Readonly<Record<string, Hostile>> = {
-  '100,000 lists within each other': { bytes: () => nested('l', 'e', 100_000).bytes, items: 0, outcome: 'limit-depth' },
-  '100,000 lists that never end': { bytes: () => nested('l', '', 100_000).bytes, items: 0, outcome: 'limit-depth' },
+  '100,000 lists within each other': {
+    bytes: () => nested('l', 'e', 100_000).bytes,
+    items: 0,
+    outcome: 'limit: depth',
+  },
+  '100,000 lists that never end': { bytes: () => nested('l', '', 100_000).bytes, items: 0, outcome: 'limit: depth' },
   '100,000 dictionaries within each other': {
     bytes: () => torrent({ ...single, x: nested('d1:a', 'e', 100_000) }),
     items: 0,
-    outcome: 'limit-depth',
+    outcome: 'limit: depth',
   },
   'a tree of 100,000 folders within each other': {
     bytes: () => withLayers(v2(nested('d1:a', 'e', 100_000))),
     items: 0,
-    outcome: 'limit-depth',
+    outcome: 'limit: depth',
   },
   'files of 100,000 lists within each other': {
     bytes: () => ofFiles(nested('l', 'e', 100_000)),
     items: 0,
-    outcome: 'limit-depth',
+    outcome: 'limit: depth',
   },
   'a string of 4 GiB': {
     bytes: () => torrent({ ...single, name: raw('4294967296:a') }),
@@ -319,26 +325,27 @@ const HUGE: Readonly<Record<string, Hostile>> = {
   'an integer of a million digits': {
     bytes: () => torrent({ ...single, length: raw(`i${'9'.repeat(1_000_000)}e`) }),
     items: 0,
-    outcome: 'bad-integer',
+    outcome: 'limit: digits',
   },
-  '10 million files': { bytes: () => ofFiles(many('de', 10_000_000)), items: 0, outcome: 'limit-items' },
+  '10 million files': { bytes: () => ofFiles(many('de', 10_000_000)), items: 0, outcome: 'limit: items' },
   '10 million entries at the top': {
     bytes: () => many('de', 10_000_000).bytes,
     items: 3_000_000,
-    outcome: 'limit-items',
+    outcome: 'limit: items',
   },
   '3 million integers': {
     bytes: () => torrent({ ...single, x: many('i0e', 3_000_000) }),
     items: 3_000_000,
-    outcome: 'limit-items',
+    outcome: 'limit: items',
   },
   '2.9 million integers': {
     bytes: () => torrent({ ...single, x: many('i0e', 2_900_000) }),
     items: 2_900_000,
     outcome: null,
   },
-  '2.9 million files that are none': { bytes: () => ofFiles(many('de', 2_900_000)), items: 0, outcome: 'required' },
-  '2.9 million files that are integers': { bytes: () => ofFiles(many('i0e', 2_900_000)), items: 0, outcome: 'type' },
+  '2.9 million files that are none': { bytes: () => ofFiles(many('de', 2_900_000)), items: 0, outcome: 'limit: files' },
+  'a million files that are none': { bytes: () => ofFiles(many('de', 1_000_000)), items: 0, outcome: 'required' },
+  'a million files that are integers': { bytes: () => ofFiles(many('i0e', 1_000_000)), items: 0, outcome: 'type' },
   '2.9 million empty dictionaries': {
     bytes: () => torrent({ ...single, x: many('de', 2_900_000) }),
     items: 2_900_000,

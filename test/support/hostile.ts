@@ -1,12 +1,13 @@
 // What damage.test.ts runs in processes of their own: reads a hostile torrent, and tells what came of it and at what cost.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { BencodeError } from '../../src/bencode/decode.ts';
+import { LimitError } from '../../src/bencode/limits.ts';
 import { ValidationError } from '../../src/errors.ts';
 import type { Profile } from '../../src/model/issues.ts';
 import { Torrent } from '../../src/model/torrent.ts';
 
 export interface HostileAnswer {
-  /** A fault of bencode, the code of the first issue, null when it was taken, or the name of an error that nobody declared. */
+  /** A fault of bencode, a limit, the code of the first issue, null when it was taken, or the name of an error that nobody declared. */
   outcome: string | null;
   /** Seconds. */
   seconds: number;
@@ -28,6 +29,7 @@ function outcomeOf(bytes: Uint8Array, profile: Profile): string | null {
     look(Torrent.fromBytes(bytes, { context: { profile } }));
     return null;
   } catch (error) {
+    if (error instanceof LimitError) return `limit: ${error.limit}`;
     if (error instanceof BencodeError) return error.fault;
     if (!(error instanceof ValidationError)) return `untyped: ${error}`;
     // What a server would log or send.

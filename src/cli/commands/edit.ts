@@ -13,6 +13,7 @@ import {
   type ProfileOptions,
   parseDate,
   profileOptions,
+  readOptionsOf,
 } from '../options.ts';
 import { writeLines } from '../output.ts';
 import { mtimeOf, requireFree, targetOf } from '../target.ts';
@@ -119,7 +120,7 @@ async function run(files: string[], options: EditOptions): Promise<void> {
   const context = contextOf(options);
   const all: Edited[] = [];
   for (const file of files) {
-    const before = await Torrent.read(file, { context });
+    const before = await Torrent.read(file, readOptionsOf(options));
     const after = edit(before, changes, { context, keepInfohash: options.keepInfohash ?? false });
     const target = await targetOf(file, options.output, files.length);
     if (all.some((one) => one.target === target))

@@ -3,7 +3,7 @@ import { toHex } from '../../errors.ts';
 import { Torrent } from '../../model/torrent.ts';
 import { formatTorrent, type Verbosity } from '../../print/pprint.ts';
 import { printableJson } from '../../print/text.ts';
-import { contextOf, type ProfileOptions, profileOptions } from '../options.ts';
+import { type ProfileOptions, profileOptions, readOptionsOf } from '../options.ts';
 import { writeLines } from '../output.ts';
 
 interface ShowOptions extends ProfileOptions {
@@ -34,7 +34,7 @@ function more(_: string, before: number): number {
 }
 
 async function show(file: string, options: ShowOptions): Promise<void> {
-  const torrent = await Torrent.read(file, { context: contextOf(options) });
+  const torrent = await Torrent.read(file, readOptionsOf(options));
   if (options.json) await writeLines([printableJson(toJson(torrent, file))]);
   else await writeLines(formatTorrent(torrent, { verbose: options.verbose }));
 }

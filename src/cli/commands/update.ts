@@ -17,6 +17,7 @@ import {
   parseSize,
   parseThreads,
   profileOptions,
+  readOptionsOf,
 } from '../options.ts';
 import { stderr, writeLines } from '../output.ts';
 import { mtimeOf, requireFree, targetOf } from '../target.ts';
@@ -66,7 +67,7 @@ export function addUpdate(program: Command): void {
 
 async function run(file: string, folder: string, options: UpdateOptions, signal: AbortSignal): Promise<void> {
   const context = contextOf(options);
-  const torrent = await Torrent.read(file, { context });
+  const torrent = await Torrent.read(file, readOptionsOf(options));
   const target = await targetOf(file, options.output);
   if (!options.dryRun) await requireFree(target, options);
   const pathRoot = path.resolve(folder);

@@ -3,7 +3,7 @@ import { upgrade } from '../../edit/upgrade.ts';
 import { Torrent } from '../../model/torrent.ts';
 import { formatBytes, printable, printableJson } from '../../print/text.ts';
 import { interruptible } from '../interrupt.ts';
-import { contextOf, type ProfileOptions, parseSize, parseThreads, profileOptions } from '../options.ts';
+import { type ProfileOptions, parseSize, parseThreads, profileOptions, readOptionsOf } from '../options.ts';
 import { stderr, writeLines } from '../output.ts';
 import { requireFree, targetOf } from '../target.ts';
 
@@ -43,8 +43,8 @@ export function addUpgrade(program: Command): void {
 }
 
 async function run(file: string, folder: string, options: UpgradeOptions, signal: AbortSignal): Promise<void> {
-  const context = contextOf(options);
-  const v1 = await Torrent.read(file, { context });
+  const read = readOptionsOf(options);
+  const v1 = await Torrent.read(file, read);
   const target = await targetOf(file, options.output);
   await requireFree(target, options);
   // What is modified from now on may have been read before.
@@ -52,7 +52,7 @@ async function run(file: string, folder: string, options: UpgradeOptions, signal
   const progress = !options.quiet && !options.json;
   if (progress) stderr();
   const { memoryLimit, threads = null } = options;
-  const { torrent, bytesRead } = await upgrade(v1, folder, { context, threads, memoryLimit, progress, signal });
+  const { torrent, bytesRead } = await upgrade(v1, folder, { ...read, threads, memoryLimit, progress, signal });
   await torrent.write(target, { force: options.output === undefined || (options.force ?? false), mtime });
   if (options.quiet && !options.json) return;
   const infohash = { v1: torrent.infohashV1, v2: torrent.infohashV2 };

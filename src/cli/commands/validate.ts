@@ -1,13 +1,14 @@
 import type { Command } from 'commander';
 import type { Colors } from 'picocolors/types.js';
 import { BencodeError } from '../../bencode/decode.ts';
+import { LimitError } from '../../bencode/limits.ts';
 import { type Issue, MetainfoError } from '../../errors.ts';
 import { readTorrentFile, Torrent } from '../../model/torrent.ts';
 import { plural } from '../../print/pprint.ts';
 import { printable, printableJson } from '../../print/text.ts';
 import { colorsFor } from '../colors.ts';
 import { FAILED } from '../exit.ts';
-import { contextOf, type ProfileOptions, profileOptions } from '../options.ts';
+import { type ProfileOptions, profileOptions, readOptionsOf } from '../options.ts';
 import { stdout, writeLines } from '../output.ts';
 
 interface ValidateOptions extends ProfileOptions {
@@ -51,13 +52,19 @@ async function validate(files: string[], options: ValidateOptions): Promise<void
 
 async function judge(file: string, options: ValidateOptions): Promise<Verdict> {
   try {
-    const bytes = await readTorrentFile(file);
-    const { torrent, version, infohash, issues } = Torrent.inspect(bytes, { context: contextOf(options) });
+    const read = readOptionsOf(options);
+    const bytes = await readTorrentFile(file, read.limits);
+    const { torrent, version, infohash, issues } = Torrent.inspect(bytes, read);
     return { file, ok: torrent !== null, version, infohash, issues };
   } catch (error) {
     if (!(error instanceof MetainfoError)) throw error;
     const { message, code } = error;
-    const place = error instanceof BencodeError ? { fault: error.fault, offset: error.offset } : {};
+    const place =
+      error instanceof BencodeError
+        ? { fault: error.fault, offset: error.offset }
+        : error instanceof LimitError
+          ? { limit: error.limit, ...(error.offset !== null && { offset: error.offset }) }
+          : {};
     const issue = { code, severity: 'error', path: [], message, ...place };
     return { file, ok: false, version: null, infohash: { v1: null, v2: null }, issues: [issue] };
   }

@@ -7,7 +7,7 @@ import { type VerifiedFile, type VerifyReport, verify } from '../../verify/verif
 import { colorsFor } from '../colors.ts';
 import { FAILED } from '../exit.ts';
 import { interruptible } from '../interrupt.ts';
-import { contextOf, type ProfileOptions, parseSize, parseThreads, profileOptions } from '../options.ts';
+import { type ProfileOptions, parseSize, parseThreads, profileOptions, readOptionsOf } from '../options.ts';
 import { stderr, stdout, writeLines } from '../output.ts';
 
 interface VerifyOptions extends ProfileOptions {
@@ -46,7 +46,7 @@ export function addVerify(program: Command): void {
 }
 
 async function run(file: string, path: string, options: VerifyOptions, signal: AbortSignal): Promise<void> {
-  const torrent = await Torrent.read(file, { context: contextOf(options) });
+  const torrent = await Torrent.read(file, readOptionsOf(options));
   const progress = !options.quiet && !options.json;
   // The library writes the bar, and knows nothing of closed terminals.
   if (progress) stderr();

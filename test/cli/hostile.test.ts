@@ -1,0 +1,205 @@
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { open, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { describe, it } from 'node:test';
+import { DEFAULT_LIMITS } from '../../src/bencode/limits.ts';
+import { readTorrentFile } from '../../src/model/torrent.ts';
+import {
+  type Dictionary,
+  file,
+  folder,
+  hybrid,
+  leaf,
+  PIECE,
+  pad,
+  single,
+  torrent,
+  withLayers,
+} from '../support/build.ts';
+import { sparseFile, temporaryFolder, writeTree } from '../support/tree.ts';
+import { command, finish, metainfo, startProgram } from './run.ts';
+
+/**
+ * All that a terminal may act on, or that makes text look like other text: C0, DEL and C1, a CSI and an OSC 8, overrides of
+ * direction, what has no width, separators of lines, and a line that looks like one of ours.
+ */
+const CONTROLS = Array.from({ length: 0xa0 }, (_, i) => String.fromCharCode(i)).filter((char) =>
+  /[\p{Cc}]/u.test(char),
+);
+const HIDDEN = '\u00ad\u061c\u180e\u200b\u200d\u200e\u202a\u202e\u2028\u2029\u2066\u2069\ufeff\u3164\u{e0041}\ufff9';
+const EVIL = `${CONTROLS.join('')}\u001b[2J\u001b]8;;http://x\u0007\u009b31m${HIDDEN}\nFORGED: all good`;
+/** As a name in a file system: all but NUL. */
+const NAME = EVIL.replaceAll(/[\0/]/g, '').slice(0, 90);
+/** Without the expression that escapes them. */
+const RAW = new RegExp(`[${[...CONTROLS, ...HIDDEN].filter((char) => char !== '\n').join('')}]|^FORGED`, 'mu');
+
+const url = `http://${EVIL}/`;
+const TOP: Dictionary = {
+  announce: url,
+  'announce-list': [[url], [EVIL]],
+  comment: EVIL,
+  'created by': EVIL,
+  'url-list': [url],
+  httpseeds: [url],
+  nodes: [[EVIL, 1]],
+  collections: [EVIL],
+  [EVIL]: { [EVIL]: [EVIL] },
+};
+const OF_INFO: Dictionary = { source: EVIL, collections: [EVIL], 'update-url': url, [EVIL]: EVIL };
+const ITEM: Dictionary = { [EVIL]: EVIL, attr: 'x\u001b[2J' };
+
+const TORRENTS: Record<string, Buffer> = {
+  'v1 file': torrent({ ...single, ...OF_INFO, name: NAME, length: 5 }, TOP),
+  'v1 folder': torrent(folder([{ ...file(5, NAME, NAME), ...ITEM }, file(6, 'b')], { ...OF_INFO, name: NAME }), TOP),
+  hybrid: withLayers(
+    hybrid(
+      [file(5, NAME), pad(PIECE - 5), file(6, `${NAME}2`)],
+      { [NAME]: leaf(5), [`${NAME}2`]: leaf(6) },
+      { ...OF_INFO, name: NAME },
+    ),
+    {},
+    TOP,
+  ),
+  'a wrong one': torrent(
+    { ...folder([file(-1, EVIL, '..', NAME), { length: EVIL, path: EVIL }]), name: EVIL, 'piece length': EVIL },
+    { announce: [EVIL], 'announce-list': EVIL, nodes: [[EVIL, EVIL]], 'creation date': EVIL, commen: EVIL },
+  ),
+  'no bencode': Buffer.from(`d4:info${EVIL}`),
+};
+
+const COMMANDS: string[][] = [
+  ['show', '-vvv'],
+  ['show', '--json'],
+  ['show', '--compat', '-v'],
+  ['validate', '--strict'],
+  ['validate', '--compat', '--json'],
+  ['magnet'],
+  ['magnet', '--json', '--compat'],
+  ['edit', '--dry-run', '--comment', EVIL.replaceAll('\0', ''), '--unset', EVIL.replaceAll('\0', ''), '--no-source'],
+  ['edit', '--dry-run', '--json', '--compat', '--no-trackers', '--no-comment'],
+  ['verify', 'FILE', 'data'],
+  ['verify', '--json', '--compat', 'FILE', 'data'],
+  ['update', '--dry-run', 'FILE', 'data'],
+  ['update', '--dry-run', '--json', 'FILE', 'data'],
+  ['upgrade', '-o', 'new.torrent', 'FILE', 'data'],
+  ['upgrade', '-o', 'new.torrent', '--json', '--compat', 'FILE', 'data'],
+];
+
+describe('what strangers wrote is shown escaped', () => {
+  for (const [what, bytes] of Object.entries(TORRENTS)) {
+    it(`by every command: ${what}`, { timeout: 120_000 }, async (t) => {
+      const cwd = await temporaryFolder(t);
+      const target = `${NAME}.torrent`;
+      await writeFile(path.join(cwd, target), bytes);
+      await writeTree(cwd, { [`data/${NAME}`]: 6, [`data/x${NAME}/y`]: 1 });
+      let shown = 0;
+      for (const args of COMMANDS) {
+        const whole = args.includes('FILE') ? args.map((one) => (one === 'FILE' ? target : one)) : [...args, target];
+        const { stdout, stderr } = await metainfo(whole, { cwd });
+        const text = stdout + stderr;
+        assert.doesNotMatch(text, RAW, `${args}: ${JSON.stringify(text.slice(0, 2000))}`);
+        assert.ok(text.length > 0, `${args} said nothing`);
+        if (/\\x1b|\\u001b|%1B/.test(text)) shown += 1;
+        // The same value, for programs.
+        if (args.includes('--json')) for (const line of stdout.trim().split('\n')) JSON.parse(line);
+      }
+      assert.ok(shown > COMMANDS.length / 2, `only ${shown} showed any of it`);
+    });
+  }
+
+  it('where it is a name on disk, a link, an option or a path that is not there', async (t) => {
+    const cwd = await temporaryFolder(t);
+    await writeTree(cwd, { [`${NAME}/${NAME}`]: 5 });
+    const evil = EVIL.replaceAll('\0', '');
+    const commands = [
+      ['create', NAME],
+      ['create', NAME, '--json', '-o', 'x.torrent'],
+      ['create', NAME],
+      ['create', evil],
+      ['show', evil],
+      ['show', evil, '--json'],
+      ['show', `--${evil}`],
+      ['show', 'a', evil],
+      [evil],
+      ['create', NAME, '--piece-length', evil],
+      ['create', NAME, '--tracker', evil],
+      ['create', NAME, '--cache-dir', `${NAME}/${NAME}/${evil}`],
+      ['show', '--limit', evil, 'x.torrent'],
+      ['completion', evil],
+      ['edit', 'x.torrent', '--set', evil],
+      [
+        'magnet',
+        `magnet:?xt=urn:btih:${'a'.repeat(40)}&dn=${encodeURIComponent(EVIL)}&tr=${encodeURIComponent(EVIL)}&x=${evil}`,
+      ],
+      ['magnet', `magnet:?xt=${evil}&x.pe=${evil}&so=${evil}&dn=%ff${evil}`],
+    ];
+    for (const args of commands) {
+      const { stdout, stderr, code } = await metainfo(args, { cwd });
+      const text = stdout + stderr;
+      assert.doesNotMatch(text, RAW, `${args}: ${JSON.stringify(text.slice(0, 2000))}`);
+      assert.ok(text.length > 0 && code !== null, `${args}`);
+    }
+  });
+});
+
+describe('--limit', () => {
+  it('bounds what is read, by every command, and says how to raise it', async (t) => {
+    const cwd = await temporaryFolder(t);
+    await writeFile(path.join(cwd, 'x.torrent'), torrent(folder([file(5, 'a'), file(6, 'b')])));
+    await writeTree(cwd, { 'data/a': 5 });
+    for (const args of [
+      ['show'],
+      ['validate'],
+      ['magnet'],
+      ['edit', '--dry-run'],
+      ['verify', '+'],
+      ['update', '+'],
+      ['upgrade', '+'],
+    ]) {
+      const rest = args.flatMap((one) => (one === '+' ? ['x.torrent', 'data'] : [one]));
+      const whole = args.includes('+') ? rest : [...rest, 'x.torrent'];
+      const { code, stdout, stderr } = await metainfo([...whole, '--limit', 'files=1', '--limit', 'bytes=1KiB'], {
+        cwd,
+      });
+      assert.equal(code, 1, `${args}`);
+      assert.match(
+        stdout + stderr,
+        /x\.torrent: .*limit of 1 files: raise it .*--limit files=N.*ERR_LIMIT/s,
+        `${args}`,
+      );
+    }
+    const json = await metainfo(['validate', '--json', '--limit', 'items=2', 'x.torrent'], { cwd });
+    const [issue] = JSON.parse(json.stdout).issues;
+    assert.deepEqual([issue.code, issue.limit, issue.offset], ['ERR_LIMIT', 'items', 7]);
+    for (const wrong of ['files', 'files=', 'files=-1', 'file=1', 'toString=1', 'files=x', 'files=1e3'])
+      assert.equal((await metainfo(['show', 'x.torrent', '--limit', wrong], { cwd })).code, 2, wrong);
+  });
+
+  it('ends the reading of what never ends: a device, a pipe, standard input', async (t) => {
+    const cwd = await temporaryFolder(t);
+    const limit = ['--limit', 'bytes=1MiB'];
+    const device = await metainfo(['show', '/dev/zero', ...limit], { cwd });
+    assert.match(device.stderr, /\/dev\/zero: .*limit of 1048576 bytes.*\[ERR_LIMIT\]/);
+    const endless = `cat /dev/zero | "$@"; true`;
+    const [program, ...args] = ['sh', '-c', endless, 'sh', ...command(['show', '/dev/stdin', ...limit])];
+    const piped = await finish(startProgram([program as string, ...args], { cwd }));
+    assert.match(piped.stderr, /\/dev\/stdin: .*\[ERR_LIMIT\]/);
+    const fifo = path.join(cwd, 'fifo');
+    execFileSync('mkfifo', [fifo]);
+    const reading = metainfo(['show', 'fifo'], { cwd });
+    const writing = await open(fifo, 'w');
+    await writing.writeFile(torrent(single));
+    await writing.close();
+    assert.match((await reading).stdout, /^name +a\n/);
+  });
+
+  it('refuses a larger file before it is read', async (t) => {
+    const target = await sparseFile(await temporaryFolder(t), 'x.torrent', 64 * 2 ** 30);
+    const before = process.memoryUsage().rss;
+    const refused = { code: 'ERR_LIMIT', limit: 'bytes', most: DEFAULT_LIMITS.bytes, path: target };
+    for (let i = 0; i < 20; i += 1) await assert.rejects(readTorrentFile(target), refused);
+    const taken = process.memoryUsage().rss - before;
+    assert.ok(taken < 2 ** 26, `${taken} bytes were taken`);
+  });
+});

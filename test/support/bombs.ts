@@ -1,0 +1,71 @@
+// What bombs.test.ts runs in processes of their own: a hostile torrent goes through every door that takes one, in every
+// profile, and it is told what came of it and at what cost.
+import { readFileSync, writeFileSync } from 'node:fs';
+import { decode } from '../../src/bencode/decode.ts';
+import { LimitError } from '../../src/bencode/limits.ts';
+import { differences, edit } from '../../src/edit/edit.ts';
+import { update } from '../../src/edit/update.ts';
+import { upgrade } from '../../src/edit/upgrade.ts';
+import { MetainfoError, ValidationError } from '../../src/errors.ts';
+import { Torrent } from '../../src/model/torrent.ts';
+import { formatTorrent } from '../../src/print/pprint.ts';
+import { verify } from '../../src/verify/verify.ts';
+
+export interface BombAnswer {
+  /** By door and profile: null for done, or the code of the error; of a limit its name, of a torrent its first issue. */
+  outcomes: Record<string, string | null>;
+  /** Of the processor, with what it took to start. */
+  seconds: number;
+  /** Bytes of memory at the peak, above what there was with the input read. */
+  memory: number;
+}
+
+/** Peak resident memory in bytes. */
+const peak = () => Number(/VmHWM:\s+(\d+) kB/.exec(readFileSync('/proc/self/status', 'utf8'))?.[1]) * 1024;
+
+function codeOf(error: unknown): string {
+  if (error instanceof LimitError) return `limit: ${error.limit}`;
+  if (error instanceof ValidationError) {
+    if (error.issues.length > 2002) return `${error.issues.length} issues`;
+    return error.issues[0]?.code ?? 'no issue';
+  }
+  return error instanceof MetainfoError ? error.code : `untyped: ${(error as Error).stack}`;
+}
+
+const [file, folder] = process.argv.slice(2) as [string, string];
+const bytes = readFileSync(file);
+globalThis.gc?.();
+// The peak counts from here.
+writeFileSync('/proc/self/clear_refs', '5');
+const before = peak();
+const outcomes: BombAnswer['outcomes'] = {};
+const through = async (door: string, work: () => unknown) => {
+  outcomes[door] = await (async () => work())().then(() => null, codeOf);
+};
+
+await through('decode', () => decode(bytes));
+await through('fromDecoded', () => Torrent.fromDecoded(decode(bytes, { tolerant: true }).value));
+for (const profile of ['default', 'strict', 'compat'] as const) {
+  const context = { profile };
+  const found: Torrent[] = [];
+  if (profile === 'default') await through('inspect', () => Torrent.inspect(bytes, { context }));
+  await through(`read ${profile}`, async () => {
+    found.push(await Torrent.read(file, { context }));
+  });
+  const [read] = found;
+  if (!read) continue;
+  await through(`show ${profile}`, () => {
+    let length = 0;
+    for (const line of formatTorrent(read, { verbose: 3 })) length += line.length;
+    return length;
+  });
+  await through(`look ${profile}`, () => [read.safePaths, read.flatFiles, read.nPieces, read.modelDumpTorrent()]);
+  await through(`magnet ${profile}`, () => read.magnet());
+  await through(`edit ${profile}`, () => differences(read, edit(read, { comment: 'x', source: 'y' }, { context })));
+  await through(`verify ${profile}`, () => verify(read, folder));
+  await through(`update ${profile}`, () => update(read, folder, { context }));
+  await through(`upgrade ${profile}`, () => upgrade(read, folder, { context }));
+}
+const { user, system } = process.cpuUsage();
+const seconds = (user + system) / 1e6;
+process.stdout.write(JSON.stringify({ outcomes, seconds, memory: peak() - before } satisfies BombAnswer));
