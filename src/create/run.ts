@@ -1,6 +1,17 @@
+import { availableParallelism } from 'node:os';
 import { AbortError, MetainfoError, throwIfAborted } from '../errors.ts';
 import type { Digests, HashJob } from '../hash/plan.ts';
 import type { ProgressBar } from '../print/progress-bar.ts';
+import { Turns } from '../turns.ts';
+
+/** Creating and verifying, from the first look at the disk to its last hash: enough to keep the disk and all cores busy. */
+export const jobTurns = new Turns(Math.max(8, availableParallelism()));
+
+/**
+ * Bytes of content above which a job gives up its turn when it begins to hash: native threads share themselves out among
+ * those, and small ones must not wait for them.
+ */
+export const LARGE_JOB = 64 * 2 ** 20;
 
 /** How far a generation is. */
 export interface Progress {

@@ -5,6 +5,7 @@ import nodePath from 'node:path';
 import { bindingIfAny } from '../digest/binding.ts';
 import { fromSystemError, MetainfoError, throwIfAborted } from '../errors.ts';
 import { unsafeComponent } from '../layout/safe-path.ts';
+import type { Turn } from '../turns.ts';
 
 /** A file found on disk. */
 export interface ScannedFile {
@@ -29,6 +30,8 @@ export interface ScanOptions extends ScanFilter {
   /** Take what operating systems leave in folders too; default false. */
   systemFiles?: boolean;
   signal?: AbortSignal | undefined;
+  /** Where it takes long, others go first. */
+  turn?: Turn | undefined;
 }
 
 /** What operating systems leave in folders; never wanted unless named outright. */
@@ -92,6 +95,7 @@ class Scanner {
   readonly #include: (path: string) => boolean;
   readonly #systemFiles: boolean;
   readonly #signal: AbortSignal | undefined;
+  readonly #turn: Turn | undefined;
   /** What was found, with `/`; null where nothing can be found twice. */
   readonly #seen: Set<string> | null;
 
@@ -106,6 +110,7 @@ class Scanner {
     this.#include = include;
     this.#systemFiles = options.systemFiles ?? false;
     this.#signal = options.signal;
+    this.#turn = options.turn;
   }
 
   /** A path that was named outright: what leads to it may hold links too. */
@@ -124,7 +129,7 @@ class Scanner {
     while (level.length > 0) {
       const below: Folder[] = [];
       for (let i = 0; i < level.length; i += FOLDERS_AT_ONCE) {
-        throwIfAborted(this.#signal);
+        await this.#pause();
         const folders = level.slice(i, i + FOLDERS_AT_ONCE);
         const listed = await Promise.all(folders.map(entriesOf));
         for (const [j, folder] of folders.entries()) {
@@ -138,7 +143,7 @@ class Scanner {
       level = below;
     }
     for (let i = 0; i < files.length; i += FILES_AT_ONCE) {
-      throwIfAborted(this.#signal);
+      await this.#pause();
       const some = files.slice(i, i + FILES_AT_ONCE);
       for (const [j, status] of (await statAll(some)).entries()) {
         const file = some[j] as Candidate;
@@ -147,6 +152,11 @@ class Scanner {
         else this.add(file.path, file.real, file.shown, status);
       }
     }
+  }
+
+  async #pause(): Promise<void> {
+    throwIfAborted(this.#signal);
+    await this.#turn?.offer();
   }
 
   #candidates(entries: readonly Entry[], folder: Folder): Candidate[] {

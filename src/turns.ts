@@ -1,0 +1,99 @@
+import { AbortError, throwIfAborted } from './errors.ts';
+
+/** After so long, work that comes in steps lets others go first. */
+const LONG_MS = 100;
+
+/**
+ * How many pieces of work are under way at once; all others wait, and start in the order in which they came. So however
+ * many are asked for, their memory and descriptors are bounded, the first one ends long before the last one begins, and
+ * what JavaScript has to do between two rounds of the event loop is little.
+ */
+export class Turns {
+  readonly #waiting: (() => void)[] = [];
+  #free: number;
+
+  constructor(atOnce: number) {
+    this.#free = atOnce;
+  }
+
+  /**
+   * Does work when its turn has come.
+   *
+   * @throws {AbortError} when the signal fires before that; whatever the work throws
+   */
+  async run<T>(signal: AbortSignal | undefined, work: (turn: Turn) => Promise<T>): Promise<T> {
+    const turn = new Turn(this, signal);
+    await turn.begin();
+    try {
+      return await work(turn);
+    } finally {
+      turn.end();
+    }
+  }
+
+  /** @internal Whether somebody waits. */
+  get isCrowded(): boolean {
+    return this.#waiting.length > 0;
+  }
+
+  /** @internal */
+  take(signal: AbortSignal | undefined): Promise<void> | undefined {
+    throwIfAborted(signal);
+    if (this.#free === 0) return this.#wait(signal);
+    this.#free -= 1;
+    return undefined;
+  }
+
+  /** @internal */
+  give(): void {
+    const next = this.#waiting.shift();
+    // In another round of the event loop: those who fail at once would all do so in this one.
+    if (next) setImmediate(next);
+    else this.#free += 1;
+  }
+
+  #wait(signal: AbortSignal | undefined): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const abort = () => reject(new AbortError(signal as AbortSignal));
+      const start = () => {
+        signal?.removeEventListener('abort', abort);
+        // It has been told already.
+        if (signal?.aborted) this.give();
+        else resolve();
+      };
+      signal?.addEventListener('abort', abort, { once: true });
+      this.#waiting.push(start);
+    });
+  }
+}
+
+/** The turn of one piece of work. */
+export class Turn {
+  readonly #turns: Turns;
+  readonly #signal: AbortSignal | undefined;
+  #since: number | null = null;
+
+  constructor(turns: Turns, signal: AbortSignal | undefined) {
+    this.#turns = turns;
+    this.#signal = signal;
+  }
+
+  /** @internal */
+  async begin(): Promise<void> {
+    await this.#turns.take(this.#signal);
+    this.#since = performance.now();
+  }
+
+  /** Between two steps: when it has lasted long and others wait, goes to the end of their queue. */
+  async offer(): Promise<void> {
+    if (this.#since === null || performance.now() - this.#since < LONG_MS || !this.#turns.isCrowded) return;
+    this.end();
+    await this.begin();
+  }
+
+  /** Ends it before the work ends. */
+  end(): void {
+    if (this.#since !== null) this.#turns.give();
+    this.#since = null;
+  }
+}
