@@ -1,0 +1,63 @@
+// Very many jobs at once. What they do to the event loop is measured by `npm run bench -- load`.
+import assert from 'node:assert/strict';
+import { availableParallelism } from 'node:os';
+import { describe, it, type TestContext } from 'node:test';
+import type { LoadReport, LoadTask } from '../../bench/children/load.ts';
+import { sparseFile, temporaryFolder } from '../support/tree.ts';
+import { procMissing, runChild, runScript } from './run-child.ts';
+
+const MIB = 2 ** 20;
+
+async function load(t: TestContext, engine: 'native' | 'node', task: Omit<LoadTask, 'folder'>): Promise<LoadReport> {
+  const input: LoadTask = { folder: await temporaryFolder(t), ...task };
+  const { code, told } = await runScript<LoadReport>('../../bench/children/load.ts', [JSON.stringify(input)], {
+    METAINFO_ENGINE: engine,
+  });
+  const [report] = told;
+  assert.deepEqual(
+    { code, wrong: report?.wrong, settled: report?.settled },
+    { code: 0, wrong: [], settled: task.jobs },
+  );
+  return report as LoadReport;
+}
+
+const TASKS: [engine: 'native' | 'node', jobs: number, largeBytes: number, mixed: boolean][] = [
+  ['native', 4000, 128 * MIB, false],
+  ['native', 1500, 128 * MIB, true],
+  ['node', 500, 16 * MIB, false],
+  ['node', 500, 16 * MIB, true],
+];
+
+describe('very many jobs at once, and 8 large ones', { skip: procMissing }, () => {
+  for (const [engine, jobs, largeBytes, mixed] of TASKS) {
+    const title = `${jobs.toLocaleString('en')} ${mixed ? 'of all kinds' : 'creations'}, ${engine}`;
+    it(`${title}: none is lost or wrong, and the process stays small`, async (t) => {
+      const report = await load(t, engine, { jobs, large: 8, largeBytes, mixed });
+      const { threads, threadsBefore, descriptors, descriptorsBefore, rssBytes, rssBeforeBytes, waitingBytes } = report;
+      const cores = availableParallelism();
+      // Threads that have handed over their places may not be gone yet.
+      assert.ok(threads <= threadsBefore + 4 * cores, `${threads} threads, ${threadsBefore} before`);
+      // Sixteen a thread that hashes; folders and torrent files that are read.
+      const most = descriptorsBefore + 16 * cores + 64;
+      assert.ok(descriptors <= most, `${descriptors} descriptors, ${descriptorsBefore} before`);
+      const grown = rssBytes - rssBeforeBytes;
+      assert.ok(grown < 256 * MIB, `${grown} bytes more`);
+      assert.ok(waitingBytes < 16 * 1024, `${waitingBytes} bytes a job that waits`);
+      if (mixed) assert.ok(report.aborted >= jobs / 18, `${report.aborted} aborted`);
+      t.diagnostic(
+        `${threads - threadsBefore} threads, ${descriptors - descriptorsBefore} descriptors, ${(grown / MIB).toFixed(0)} MiB more; ${waitingBytes.toFixed(0)} bytes a job that waits`,
+      );
+    });
+  }
+});
+
+describe('very many torrent files at once', { skip: procMissing }, () => {
+  it('are written and read with few descriptors', async (t) => {
+    const file = await sparseFile(await temporaryFolder(t), 'file', MIB);
+    const { code, told } = await runChild('manyFiles', file, 2000);
+    assert.equal(code, 0);
+    const [{ before = 0, most = 0, same = 0 } = {}] = told;
+    assert.equal(same, 2000);
+    assert.ok(most <= before + 32, `${most} descriptors, ${before} before`);
+  });
+});
