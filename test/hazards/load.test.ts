@@ -3,7 +3,8 @@ import assert from 'node:assert/strict';
 import { availableParallelism } from 'node:os';
 import { describe, it, type TestContext } from 'node:test';
 import type { LoadReport, LoadTask } from '../../bench/children/load.ts';
-import { sparseFile, temporaryFolder } from '../support/tree.ts';
+import { TorrentCreate } from '../../src/create/torrent-create.ts';
+import { HUGE, sparseFile, temporaryFolder, writeTree } from '../support/tree.ts';
 import { procMissing, runChild, runScript } from './run-child.ts';
 
 const MIB = 2 ** 20;
@@ -49,6 +50,56 @@ describe('very many jobs at once, and 8 large ones', { skip: procMissing }, () =
       );
     });
   }
+});
+
+describe('of many jobs', () => {
+  const atOnce = Math.max(8, availableParallelism());
+
+  it('few are under way at once, in the order of the calls', async (t) => {
+    const folder = await temporaryFolder(t);
+    await writeTree(folder, { 'a/b': 1000, c: 20_000 });
+    const [begun, ended]: [Set<number>, number[]] = [new Set(), []];
+    let most = 0;
+    const jobs = Array.from({ length: 300 }, async (_, i) => {
+      // A filter is asked while the files are looked for.
+      const exclude = () => {
+        begun.add(i);
+        most = Math.max(most, begun.size - ended.length);
+        return false;
+      };
+      const torrent = await new TorrentCreate({ pathRoot: folder, exclude }).generate();
+      ended.push(i);
+      return torrent.infohashV2;
+    });
+    assert.equal(new Set(await Promise.all(jobs)).size, 1);
+    assert.ok(most <= atOnce, `${most} at once`);
+    for (const [place, i] of ended.entries()) assert.ok(Math.abs(place - i) < 2 * atOnce, `${i} was number ${place}`);
+  });
+
+  it('the large ones do not keep the small ones waiting', { timeout: 60_000 }, async (t) => {
+    const folder = await temporaryFolder(t);
+    const huge = await sparseFile(folder, 'huge', HUGE);
+    const stop = new AbortController();
+    const all = Array.from({ length: 2 * atOnce }, () =>
+      new TorrentCreate({ pathRoot: huge }).generate({ signal: stop.signal }).catch(({ code }) => code),
+    );
+    const small = await new TorrentCreate({ pathRoot: await sparseFile(folder, 'small', MIB) }).generate();
+    assert.equal(small.totalSize, MIB);
+    stop.abort();
+    assert.deepEqual(new Set(await Promise.all(all)), new Set(['ERR_ABORTED']));
+  });
+
+  it('those that wait end at once when they are aborted', async (t) => {
+    const folder = await temporaryFolder(t);
+    await writeTree(folder, { a: 1000 });
+    const stop = new AbortController();
+    const jobs = Array.from({ length: 1000 }, () =>
+      new TorrentCreate({ pathRoot: folder }).generate({ signal: stop.signal }).catch(({ code }) => code),
+    );
+    stop.abort();
+    assert.deepEqual(new Set(await Promise.all(jobs)), new Set(['ERR_ABORTED']));
+    assert.equal((await new TorrentCreate({ pathRoot: folder }).generate()).totalSize, 1000);
+  });
 });
 
 describe('very many torrent files at once', { skip: procMissing }, () => {
