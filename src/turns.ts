@@ -1,4 +1,13 @@
+import { setMaxListeners } from 'node:events';
 import { AbortError, throwIfAborted } from './errors.ts';
+
+/** Calls back when the signal fires, until what it returns is called. */
+export function onAbort(signal: AbortSignal | undefined, abort: () => void): () => void {
+  // Any number of jobs may share one: Node would take more than ten for a leak.
+  if (signal instanceof EventTarget) setMaxListeners(0, signal);
+  signal?.addEventListener('abort', abort, { once: true });
+  return () => signal?.removeEventListener('abort', abort);
+}
 
 /** After so long, work that comes in steps lets others go first. */
 const LONG_MS = 100;
@@ -54,14 +63,13 @@ export class Turns {
 
   #wait(signal: AbortSignal | undefined): Promise<void> {
     return new Promise((resolve, reject) => {
-      const abort = () => reject(new AbortError(signal as AbortSignal));
+      const forget = onAbort(signal, () => reject(new AbortError(signal as AbortSignal)));
       const start = () => {
-        signal?.removeEventListener('abort', abort);
+        forget();
         // It has been told already.
         if (signal?.aborted) this.give();
         else resolve();
       };
-      signal?.addEventListener('abort', abort, { once: true });
       this.#waiting.push(start);
     });
   }

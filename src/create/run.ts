@@ -2,7 +2,7 @@ import { availableParallelism } from 'node:os';
 import { AbortError, MetainfoError, throwIfAborted } from '../errors.ts';
 import type { Digests, HashJob } from '../hash/plan.ts';
 import type { ProgressBar } from '../print/progress-bar.ts';
-import { Turns } from '../turns.ts';
+import { onAbort, Turns } from '../turns.ts';
 
 /** Creating and verifying, from the first look at the disk to its last hash: enough to keep the disk and all cores busy. */
 export const jobTurns = new Turns(Math.max(8, availableParallelism()));
@@ -79,7 +79,7 @@ export async function watch<T>(
   const started = process.uptime();
   const work = start();
   const cancel = () => work.cancel();
-  signal?.addEventListener('abort', cancel, { once: true });
+  const forget = onAbort(signal, cancel);
   // It may have fired while the work started.
   if (signal?.aborted) cancel();
   let bar = null as ProgressBar | null;
@@ -120,7 +120,7 @@ export async function watch<T>(
     if (timer) clearInterval(timer);
     if (barTimer) clearTimeout(barTimer);
     bar?.finish();
-    signal?.removeEventListener('abort', cancel);
+    forget();
   }
 }
 

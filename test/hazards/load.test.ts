@@ -89,16 +89,21 @@ describe('of many jobs', () => {
     assert.deepEqual(new Set(await Promise.all(all)), new Set(['ERR_ABORTED']));
   });
 
-  it('those that wait end at once when they are aborted', async (t) => {
+  it('those that wait end at once when they are aborted, by a signal that all share', async (t) => {
     const folder = await temporaryFolder(t);
     await writeTree(folder, { a: 1000 });
     const stop = new AbortController();
+    const warnings: string[] = [];
+    const warned = ({ message }: Error) => warnings.push(message);
+    process.on('warning', warned);
+    t.after(() => process.off('warning', warned));
     const jobs = Array.from({ length: 1000 }, () =>
       new TorrentCreate({ pathRoot: folder }).generate({ signal: stop.signal }).catch(({ code }) => code),
     );
     stop.abort();
     assert.deepEqual(new Set(await Promise.all(jobs)), new Set(['ERR_ABORTED']));
     assert.equal((await new TorrentCreate({ pathRoot: folder }).generate()).totalSize, 1000);
+    assert.deepEqual(warnings, []);
   });
 });
 
