@@ -9,8 +9,8 @@ export function onAbort(signal: AbortSignal | undefined, abort: () => void): () 
   return () => signal?.removeEventListener('abort', abort);
 }
 
-/** After so long, work that comes in steps lets others go first. */
-const LONG_MS = 100;
+/** After so many steps of its work, the next in the queue goes first. */
+const STEPS = 16;
 
 /**
  * How many pieces of work are under way at once; all others wait, and start in the order in which they came. So however
@@ -79,7 +79,8 @@ export class Turns {
 export class Turn {
   readonly #turns: Turns;
   readonly #signal: AbortSignal | undefined;
-  #since: number | null = null;
+  #isHeld = false;
+  #steps = 0;
 
   constructor(turns: Turns, signal: AbortSignal | undefined) {
     this.#turns = turns;
@@ -89,19 +90,21 @@ export class Turn {
   /** @internal */
   async begin(): Promise<void> {
     await this.#turns.take(this.#signal);
-    this.#since = performance.now();
+    this.#isHeld = true;
+    this.#steps = 0;
   }
 
-  /** Between two steps: when it has lasted long and others wait, goes to the end of their queue. */
+  /** Before a step of long work: when there were many and others wait, goes to the end of their queue. */
   async offer(): Promise<void> {
-    if (this.#since === null || performance.now() - this.#since < LONG_MS || !this.#turns.isCrowded) return;
+    this.#steps += 1;
+    if (!this.#isHeld || this.#steps <= STEPS || !this.#turns.isCrowded) return;
     this.end();
     await this.begin();
   }
 
   /** Ends it before the work ends. */
   end(): void {
-    if (this.#since !== null) this.#turns.give();
-    this.#since = null;
+    if (this.#isHeld) this.#turns.give();
+    this.#isHeld = false;
   }
 }
