@@ -20,6 +20,7 @@ const ROOMS = [
   ['layout'],
   ['digest'],
   ['bencode'],
+  ['turns.ts'],
   ['errors.ts'],
 ];
 /** What only these rooms may load: the library must not. */

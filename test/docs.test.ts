@@ -5,8 +5,8 @@ import { describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import parseTorrent from 'parse-torrent';
 import ts from 'typescript';
-import { withFigures } from '../bench/support/page.ts';
-import { RESULTS, readResults } from '../bench/support/results.ts';
+import { PAGES, withFigures } from '../bench/support/page.ts';
+import { BENCHES, RESULTS, readResults } from '../bench/support/results.ts';
 import { errorsPage } from '../scripts/docs-errors.ts';
 import { licensesPage, PERMISSIVE, runtimePackages } from '../scripts/docs-licenses.ts';
 import * as library from '../src/index.ts';
@@ -62,8 +62,14 @@ describe('the documents', () => {
     }
   });
 
-  it('docs/performance.md has the figures of bench/results.json (else: npm run bench -- plots)', () => {
-    assert.equal(page('performance'), withFigures(page('performance'), readResults(RESULTS)));
+  for (const [name, benches] of Object.entries(PAGES)) {
+    it(`docs/${name}.md has the figures of bench/results.json (else: npm run bench -- plots)`, () => {
+      assert.equal(page(name), withFigures(page(name), readResults(RESULTS), benches));
+    });
+  }
+
+  it('every bench has its figures on one page', () => {
+    assert.deepEqual(Object.values(PAGES).flat().sort(), [...BENCHES].sort());
   });
 
   it('README.md has the figures of bench/results.json', () => {

@@ -1,4 +1,4 @@
-// Bar charts as SVG. Nothing is painted behind them and all colours are mid-tones, so that they can be read on white and
+// Charts as SVG. Nothing is painted behind them and all colours are mid-tones, so that they can be read on white and
 // on black; what shows an SVG as an image does not always tell it which of the two it is on.
 import * as echarts from 'echarts';
 
@@ -26,6 +26,19 @@ export interface Chart {
   lineAt?: number;
 }
 
+/** Lines over time, in panels one below the other. */
+export interface LineChart {
+  name: string;
+  title: string;
+  /** What goes to the right. */
+  axis: string;
+  panels: {
+    /** What goes up, from zero. */
+    axis: string;
+    lines: { name: string; colour: string; points: [number, number][] }[];
+  }[];
+}
+
 export const COLOURS = ['#3d8bd4', '#d9822b', '#3f9b5f', '#9a6dd0', '#c9587b', '#8b949e'] as const;
 export const colour = (at: number): string => COLOURS[at % COLOURS.length] as string;
 
@@ -46,9 +59,63 @@ export function draw(chart: Chart): string {
   const legend = series.reduce((width, { name }) => width + textWidth(name) + 48, 0);
   const top = series.length > 1 ? 48 + 42 * Math.ceil(legend / WIDTH) : 66;
   const height = top + plot + 56;
+  return render(optionsOf(chart, { top, plot }), height);
+}
+
+const PANEL = 150;
+const PANEL_TOP = 96;
+
+export function drawLines({ title, axis, panels }: LineChart): string {
+  const topOf = (at: number) => PANEL_TOP + at * (PANEL + 48);
+  const text = { nameTextStyle: FONT, axisLabel: FONT };
+  const last = panels.length - 1;
+  const options: echarts.EChartsCoreOption = {
+    animation: false,
+    textStyle: FONT,
+    title: { text: title, left: 8, top: 8, textStyle: { ...FONT, fontSize: 15, fontWeight: 600 } },
+    legend: { left: 8, top: 36, itemWidth: 14, itemHeight: 12, itemGap: 28, textStyle: FONT },
+    grid: panels.map((_, at) => ({ left: 72, right: 64, top: topOf(at), height: PANEL })),
+    xAxis: panels.map((_, at) => ({
+      ...text,
+      gridIndex: at,
+      type: 'value',
+      max: 'dataMax',
+      name: at === last ? axis : '',
+      nameLocation: 'middle',
+      nameGap: 30,
+      axisLabel: { ...FONT, formatter: (value: number) => String(Math.round(value * 100) / 100) },
+      splitLine: { lineStyle: { color: LINE } },
+    })),
+    yAxis: panels.map((panel, at) => ({
+      ...text,
+      gridIndex: at,
+      type: 'value',
+      min: 0,
+      name: panel.axis,
+      splitLine: { lineStyle: { color: LINE } },
+    })),
+    series: panels.flatMap(({ lines }, at) =>
+      lines.map(({ name, colour: color, points }) => ({
+        type: 'line',
+        silent: true,
+        emphasis: { disabled: true },
+        name,
+        xAxisIndex: at,
+        yAxisIndex: at,
+        showSymbol: false,
+        lineStyle: { color, width: 2 },
+        itemStyle: { color },
+        data: points,
+      })),
+    ),
+  };
+  return render(options, topOf(panels.length) + 20);
+}
+
+function render(options: echarts.EChartsCoreOption, height: number): string {
   const instance = echarts.init(null, null, { renderer: 'svg', ssr: true, width: WIDTH, height });
   try {
-    instance.setOption(optionsOf(chart, { top, plot }));
+    instance.setOption(options);
     return `${instance.renderToSVGString()}\n`;
   } finally {
     // Its timers would keep the process.

@@ -1,6 +1,6 @@
 // What the benches measure with: interleaved rounds, medians, clocks, memory, processes.
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout } from 'node:timers/promises';
@@ -30,6 +30,13 @@ export function parseSize(text: string): number {
   return Number(match[1]) * 1024 ** (['KiB', 'MiB', 'GiB'].indexOf(match[2] as string) + 1);
 }
 
+/** Seconds of a time such as `5s`, `20m` or `8h`. */
+export function parseTime(text: string): number {
+  const match = /^(\d+)([smh])$/.exec(text);
+  if (!match) throw new Error(`expected a time such as 20m, got ${text}`);
+  return Number(match[1]) * 60 ** ['s', 'm', 'h'].indexOf(match[2] as string);
+}
+
 export function parseCount(text: string): number {
   const count = Number(text);
   if (!Number.isSafeInteger(count) || count < 1) throw new Error(`expected a whole number above 0, got ${text}`);
@@ -41,6 +48,12 @@ export function median(numbers: readonly number[]): number {
   const middle = Math.floor(sorted.length / 2);
   const [low, high] = [sorted[sorted.length % 2 === 0 ? middle - 1 : middle], sorted[middle]];
   return ((low as number) + (high as number)) / 2;
+}
+
+/** The value that this share of the numbers, 0 to 1, does not exceed. */
+export function percentile(numbers: readonly number[], share: number): number {
+  const sorted = numbers.toSorted((a, b) => a - b);
+  return sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] ?? Number.NaN;
 }
 
 /**
@@ -118,6 +131,12 @@ function procNumber(file: string, pattern: RegExp, unit: number): number | null 
   } catch {
     return null;
   }
+}
+
+/** What this process has now. */
+export function usage(): { threads: number; descriptors: number; rss: number } {
+  const count = (name: string) => readdirSync(`/proc/self/${name}`).length;
+  return { threads: count('task'), descriptors: count('fd'), rss: process.memoryUsage.rss() };
 }
 
 /** Works in a temporary folder that is removed in any case, Ctrl-C included. */

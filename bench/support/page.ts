@@ -1,9 +1,9 @@
-// What of docs/performance.md is made from bench/results.json: all that is between `<!-- bench:NAME -->` and
-// `<!-- /bench:NAME -->`.
+// What of docs/performance.md and docs/reliability.md is made from bench/results.json: all that is between
+// `<!-- bench:NAME -->` and `<!-- /bench:NAME -->`.
 import { formatBytes, printable } from '../../src/print/text.ts';
-import { type Chart, colour, type Series } from './charts.ts';
+import { type Chart, colour, type LineChart, type Series } from './charts.ts';
 import { KINDS } from './measure.ts';
-import { BENCHES, type BenchName, type Entry, type Figures, type Results, versionsText } from './results.ts';
+import { type BenchName, type Entry, type Figures, type Results, versionsText } from './results.ts';
 import {
   byPieceLength,
   byReadSize,
@@ -19,7 +19,7 @@ import {
 } from './tables.ts';
 
 /** The charts of every bench. */
-const CHARTS: { [B in BenchName]: (figures: Figures[B][]) => Chart[] } = {
+const CHARTS: { [B in BenchName]: (figures: Figures[B][]) => (Chart | LineChart)[] } = {
   create: (figures) => [
     kernelChart(figures),
     comparisonChart(byPieceLength(figures), {
@@ -93,6 +93,46 @@ const CHARTS: { [B in BenchName]: (figures: Figures[B][]) => Chart[] } = {
       { ...names, axis: 'time of verifying / of creating', digits: 2, categories: [...KINDS], series, lineAt: 1 },
     ];
   },
+  load: (figures) => {
+    const series: Series[] = [
+      { name: 'median', values: figures.map(({ timerP50Seconds }) => timerP50Seconds * 1000), colour: colour(0) },
+      { name: '99 %', values: figures.map(({ timerP99Seconds }) => timerP99Seconds * 1000), colour: colour(1) },
+    ];
+    const names = { name: 'load', title: 'A timer of 10 ms while jobs are made', categoryAxis: 'workload' };
+    const categories = figures.map(({ workload, engine }) => `${workload}, ${engine}`);
+    return [{ ...names, axis: 'milliseconds between two calls', digits: 1, categories, series, lineAt: 20 }];
+  },
+  soak: (figures) => {
+    const line = (name: string, at: number, measureOf: (figure: Figures['soak']) => number) => ({
+      name,
+      colour: colour(at),
+      points: figures.map((figure): [number, number] => [figure.seconds / 60, measureOf(figure)]),
+    });
+    const mebibytes = (bytes: number) => bytes / 2 ** 20;
+    return [
+      {
+        name: 'soak',
+        title: 'Memory, descriptors and threads while all kinds of jobs go on',
+        axis: 'minutes',
+        panels: [
+          {
+            axis: 'MiB',
+            lines: [
+              line('resident', 0, ({ rssBytes }) => mebibytes(rssBytes)),
+              line('heap', 1, ({ heapBytes }) => mebibytes(heapBytes)),
+            ],
+          },
+          {
+            axis: 'number',
+            lines: [
+              line('descriptors', 2, ({ descriptors }) => descriptors),
+              line('threads', 3, ({ threads }) => threads),
+            ],
+          },
+        ],
+      },
+    ];
+  },
 };
 
 function kernelChart(figures: Figures['create'][]): Chart {
@@ -153,7 +193,7 @@ function peerChart(figures: Figures['peers'][]): Chart {
 }
 
 /** The charts of a bench, none when it was skipped. */
-export function chartsOf<B extends BenchName>(bench: B, { figures }: Entry<B>): Chart[] {
+export function chartsOf<B extends BenchName>(bench: B, { figures }: Entry<B>): (Chart | LineChart)[] {
   return figures.length > 0 ? CHARTS[bench](figures) : [];
 }
 
@@ -182,9 +222,15 @@ function section<B extends BenchName>(bench: B, entry: Entry<B>): string {
 /** What tools say of themselves gets into a document. */
 const printableLines = (text: string) => text.split('\n').map(printable).join('\n').trim();
 
-/** The page with the sections of all benches as the results have them; the text around them stays. */
-export function withFigures(page: string, results: Results): string {
-  return BENCHES.reduce((text, bench) => {
+/** The pages of docs/ that have figures, and of which benches. */
+export const PAGES = {
+  performance: ['create', 'peers', 'cold', 'start', 'decode', 'sources', 'after'],
+  reliability: ['load', 'soak'],
+} as const satisfies Record<string, readonly BenchName[]>;
+
+/** The page with the sections of its benches as the results have them; the text around them stays. */
+export function withFigures(page: string, results: Results, benches: readonly BenchName[]): string {
+  return benches.reduce((text, bench) => {
     const [open, close] = [`<!-- bench:${bench} -->`, `<!-- /bench:${bench} -->`];
     const [before, after] = [text.split(open)[0], text.split(close)[1]];
     if (before === undefined || after === undefined) throw new Error(`the page has no ${open} ... ${close}`);

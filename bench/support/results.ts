@@ -3,6 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { arch, cpus, platform, release, totalmem } from 'node:os';
 import { fileURLToPath } from 'node:url';
+import type { LoadReport } from '../children/load.ts';
 import type { Kind } from './measure.ts';
 import { printTables, type Table, tablesOf } from './tables.ts';
 
@@ -76,6 +77,31 @@ export interface AfterFigure {
   seconds: number;
 }
 
+/** One crowd of `load`, and what it did to the process. */
+export interface LoadFigure extends Omit<LoadReport, 'settled' | 'aborted' | 'wrong'> {
+  workload: string;
+  jobs: number;
+}
+
+/** One moment of `soak`, while nothing was under way; `timer` and `jobs` are of the time since the one before. */
+export interface SoakFigure {
+  /** Since the beginning. */
+  seconds: number;
+  rssBytes: number;
+  /** Of JavaScript, after a collection. */
+  heapBytes: number;
+  /** Of buffers. */
+  externalBytes: number;
+  /** What keeps the event loop. */
+  handles: number;
+  descriptors: number;
+  threads: number;
+  /** Jobs a second. */
+  jobs: number;
+  /** Of the intervals of a timer of 10 ms. */
+  timerP99Seconds: number;
+}
+
 export interface Figures {
   create: CreateFigure;
   peers: PeerFigure;
@@ -84,6 +110,8 @@ export interface Figures {
   decode: DecodeFigure;
   sources: SourceFigure;
   after: AfterFigure;
+  load: LoadFigure;
+  soak: SoakFigure;
 }
 export type BenchName = keyof Figures;
 
@@ -95,6 +123,8 @@ export const BENCHES = [
   'decode',
   'sources',
   'after',
+  'load',
+  'soak',
 ] as const satisfies readonly BenchName[];
 
 /** What a bench found out. */

@@ -8,7 +8,9 @@ import type {
   CreateFigure,
   DecodeFigure,
   Entry,
+  LoadFigure,
   PeerFigure,
+  SoakFigure,
   SourceFigure,
   StartFigure,
 } from './results.ts';
@@ -45,6 +47,10 @@ export function tablesOf<B extends BenchName>(bench: B, { figures }: Entry<B>): 
       return sourceTables(figures as SourceFigure[]);
     case 'after':
       return comparedWays(figures as AfterFigure[]).map(afterTable);
+    case 'load':
+      return loadTables(figures as LoadFigure[]);
+    case 'soak':
+      return [soakTable(figures as SoakFigure[])];
   }
   throw new Error(`no tables for ${bench}`);
 }
@@ -359,6 +365,144 @@ function afterTable({ workload, ways, rows }: ComparedWays): Table {
       ...(isPair ? [times((seconds[1] as number) / (seconds[0] as number))] : []),
     ]),
     notes: [],
+  };
+}
+
+/** The 99th percentile that a timer of 10 ms is to have, in seconds. */
+const TIMER_BOUND = 0.02;
+
+function loadTables(figures: readonly LoadFigure[]): Table[] {
+  const name = ({ workload, engine }: LoadFigure) => `${workload}, ${engine}`;
+  const orUnknown = (seconds: number | null) => (seconds === null ? 'unknown' : milliseconds(seconds));
+  const late = figures.filter(({ timerP99Seconds }) => timerP99Seconds >= TIMER_BOUND);
+  return [
+    {
+      title: 'The event loop: a timer of 10 ms',
+      columns: [
+        'workload',
+        'median, ms',
+        '99 %, ms',
+        'of it not waiting for a processor, ms',
+        'most, ms',
+        'all calls, ms',
+      ],
+      rows: figures.map((figure) => [
+        name(figure),
+        milliseconds(figure.timerP50Seconds),
+        milliseconds(figure.timerP99Seconds),
+        orUnknown(figure.timerP99OwnSeconds),
+        milliseconds(figure.timerMostSeconds),
+        milliseconds(figure.callSeconds),
+      ]),
+      notes: [
+        late.length === 0
+          ? 'The 99th percentile is below 20 ms everywhere.'
+          : `The 99th percentile is NOT below 20 ms: ${late.map(name).join('; ')}.`,
+      ],
+    },
+    {
+      title: 'What the process takes, at most and before',
+      columns: ['workload', 'threads', 'before', 'descriptors', 'before', 'memory', 'before', 'a waiting job'],
+      rows: figures.map((figure) => [
+        name(figure),
+        `${figure.threads}`,
+        `${figure.threadsBefore}`,
+        `${figure.descriptors}`,
+        `${figure.descriptorsBefore}`,
+        formatBytes(figure.rssBytes),
+        formatBytes(figure.rssBeforeBytes),
+        formatBytes(Math.round(figure.waitingBytes)),
+      ]),
+      notes: [],
+    },
+    {
+      title: 'Who is served when',
+      columns: [
+        'workload',
+        'all, s',
+        'first small, s',
+        'large by themselves, s',
+        'large in the crowd, s',
+        'small ended by then',
+      ],
+      rows: figures.map((figure) => [
+        name(figure),
+        shortSeconds(figure.seconds),
+        shortSeconds(figure.firstSeconds),
+        shortSeconds(figure.largeAloneSeconds),
+        shortSeconds(figure.largeSeconds),
+        percent(figure.doneBesideLarge / figure.jobs),
+      ]),
+      notes: [],
+    },
+  ];
+}
+
+type SoakMeasure = Exclude<keyof SoakFigure, 'seconds' | 'jobs' | 'timerP99Seconds'>;
+
+/** By how much each may grow over the last two thirds of a soak, by the straight line through its values. */
+const SOAK_BOUNDS: Record<SoakMeasure, number> = {
+  rssBytes: 24 * 2 ** 20,
+  heapBytes: 4 * 2 ** 20,
+  externalBytes: 4 * 2 ** 20,
+  handles: 1,
+  descriptors: 1,
+  threads: 1,
+};
+const SOAK_NAMES: Record<SoakMeasure, string> = {
+  rssBytes: 'resident memory',
+  heapBytes: 'heap after a collection',
+  externalBytes: 'buffers',
+  handles: 'handles',
+  descriptors: 'descriptors',
+  threads: 'threads',
+};
+
+/** What grew over the last two thirds of a soak, and whether that is within the bound. */
+export function soakGrowth(figures: readonly SoakFigure[]) {
+  const own = figures.slice(Math.floor(figures.length / 3));
+  const span = (own.at(-1)?.seconds ?? 0) - (own[0]?.seconds ?? 0);
+  return (Object.keys(SOAK_BOUNDS) as SoakMeasure[]).map((measure) => {
+    const growth = slope(own.map((figure) => [figure.seconds, figure[measure]])) * span;
+    return { measure, growth, bound: SOAK_BOUNDS[measure], isFlat: growth < SOAK_BOUNDS[measure] };
+  });
+}
+
+/** Of the line with the least squares. */
+function slope(points: readonly [number, number][]): number {
+  const mean = (at: 0 | 1) => points.reduce((sum, point) => sum + point[at], 0) / points.length;
+  const [x, y] = [mean(0), mean(1)];
+  const [up, across] = [
+    points.reduce((sum, point) => sum + (point[0] - x) * (point[1] - y), 0),
+    points.reduce((sum, point) => sum + (point[0] - x) ** 2, 0),
+  ];
+  return up / across;
+}
+
+function soakTable(figures: readonly SoakFigure[]): Table {
+  const show = (measure: SoakMeasure, value: number) =>
+    measure.endsWith('Bytes') ? `${(value / 2 ** 20).toFixed(2)} MiB` : value.toFixed(2);
+  const growth = soakGrowth(figures);
+  const steep = growth.filter(({ isFlat }) => !isFlat);
+  return {
+    title: 'At rest, every so often',
+    columns: ['measure', 'first', 'least', 'most', 'last', 'growth, last two thirds', 'bound'],
+    rows: growth.map(({ measure, growth: grown, bound }) => {
+      const values = figures.map((figure) => figure[measure]);
+      const cells = [
+        values[0] as number,
+        Math.min(...values),
+        Math.max(...values),
+        values.at(-1) as number,
+        grown,
+        bound,
+      ];
+      return [SOAK_NAMES[measure], ...cells.map((value) => show(measure, value))];
+    }),
+    notes: [
+      `The 99th percentile of a timer of 10 ms was ${milliseconds(Math.max(...figures.map((one) => one.timerP99Seconds)))} ms in the worst interval.`,
+      steep.length === 0 ? 'All are flat.' : `NOT flat: ${steep.map(({ measure }) => SOAK_NAMES[measure]).join(', ')}.`,
+    ],
   };
 }
 

@@ -15,6 +15,7 @@ import { HashList } from '../model/hash-list.ts';
 import { encodeFileList, encodeFlatTree } from '../model/raw-files.ts';
 import { Torrent } from '../model/torrent.ts';
 import { encodeFields, INFO, TORRENT } from '../model/wire.ts';
+import type { Turn } from '../turns.ts';
 import type { CacheChoice, HashCache, Wanted } from './cache.ts';
 import {
   type AlignedFile,
@@ -27,7 +28,7 @@ import {
   splitDigests,
   type TreeDigests,
 } from './content.ts';
-import { vanished, type WatchOptions, watch, workOf } from './run.ts';
+import { jobTurns, LARGE_JOB, vanished, type WatchOptions, watch, workOf } from './run.ts';
 import { type SourceFile, sourceFiles, takeStreams } from './sources.ts';
 import { hashStreams } from './streams.ts';
 import { rememberTimes } from './times.ts';
@@ -109,8 +110,12 @@ export interface ContentOptions extends GenerateOptions {
   known?: (files: readonly ContentFile[], wanted: Wanted) => (FileDigests | null)[];
 }
 
-/** Finds the files of a draft and hashes them. */
-export async function hashContent(draft: TorrentCreate, options: ContentOptions): Promise<TorrentContent> {
+/** Finds the files of a draft and hashes them, when its turn has come. */
+export function hashContent(draft: TorrentCreate, options: ContentOptions): Promise<TorrentContent> {
+  return jobTurns.run(options.signal, (turn) => findAndHash(draft, options, turn));
+}
+
+async function findAndHash(draft: TorrentCreate, options: ContentOptions, turn: Turn): Promise<TorrentContent> {
   const { signal, engine = defaultEngine(), sources } = options;
   const version = checkVersion(options.version);
   const resources = planResources(options, version, availableParallelism());
@@ -120,9 +125,12 @@ export async function hashContent(draft: TorrentCreate, options: ContentOptions)
   throwIfAborted(signal);
   const cache = await cacheFor(options.cache);
   try {
-    const { single, files } = await draft.findFiles({ v1Order: version === 'v1', sources, signal });
+    const { single, files } = await draft.findFiles({ v1Order: version === 'v1', sources, signal, turn });
     const attrs = options.attrs ?? attrsOf(draft);
     const context = { draft, version, wanted, engine, resources, options, single, sources, cache, attrs };
+    // What comes from elsewhere may take as long as it likes, and may be made of other torrents.
+    const isSmall = files.every(({ stream }) => !stream) && sum(files.map(({ length }) => length ?? 0)) <= LARGE_JOB;
+    if (!isSmall) turn.end();
     const { pieceLength, list, hashed, bytesRead } = await hashFiles(files, context);
     const { lengths } = hashed;
     const pieces = hashed.pieces && new HashList(hashed.pieces, 20);

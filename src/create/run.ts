@@ -1,6 +1,17 @@
+import { availableParallelism } from 'node:os';
 import { AbortError, MetainfoError, throwIfAborted } from '../errors.ts';
 import type { Digests, HashJob } from '../hash/plan.ts';
 import type { ProgressBar } from '../print/progress-bar.ts';
+import { onAbort, Turns } from '../turns.ts';
+
+/** Creating and verifying, from the first look at the disk to its last hash: enough to keep the disk and all cores busy. */
+export const jobTurns = new Turns(Math.max(8, availableParallelism()));
+
+/**
+ * Bytes of content above which a job gives up its turn when it begins to hash: native threads share themselves out among
+ * those, and small ones must not wait for them.
+ */
+export const LARGE_JOB = 64 * 2 ** 20;
 
 /** How far a generation is. */
 export interface Progress {
@@ -69,7 +80,7 @@ export async function watch<T>(
   const started = process.uptime();
   const work = start();
   const cancel = () => work.cancel();
-  signal?.addEventListener('abort', cancel, { once: true });
+  const forget = onAbort(signal, cancel);
   // It may have fired while the work started.
   if (signal?.aborted) cancel();
   let bar = null as ProgressBar | null;
@@ -110,7 +121,7 @@ export async function watch<T>(
     if (timer) clearInterval(timer);
     if (barTimer) clearTimeout(barTimer);
     bar?.finish();
-    signal?.removeEventListener('abort', cancel);
+    forget();
   }
 }
 

@@ -7,6 +7,7 @@ import { bindingIfAny } from '../digest/binding.ts';
 import { fromSystemError, MetainfoError, throwIfAborted } from '../errors.ts';
 import { unsafeComponent } from '../layout/safe-path.ts';
 import { isTemporary } from '../model/torrent.ts';
+import type { Turn } from '../turns.ts';
 
 /** A file found on disk. */
 export interface ScannedFile {
@@ -31,6 +32,8 @@ export interface ScanOptions extends ScanFilter {
   /** Take what operating systems leave in folders too; default false. */
   systemFiles?: boolean;
   signal?: AbortSignal | undefined;
+  /** Where it takes long, others go first. */
+  turn?: Turn | undefined;
 }
 
 /** What operating systems, and outputs that were not finished, leave in folders; never wanted unless named outright. */
@@ -95,6 +98,7 @@ class Scanner {
   readonly #include: (path: string) => boolean;
   readonly #systemFiles: boolean;
   readonly #signal: AbortSignal | undefined;
+  readonly #turn: Turn | undefined;
   /** What was found, with `/`; null where nothing can be found twice. */
   readonly #seen: Set<string> | null;
 
@@ -109,6 +113,7 @@ class Scanner {
     this.#include = include;
     this.#systemFiles = options.systemFiles ?? false;
     this.#signal = options.signal;
+    this.#turn = options.turn;
   }
 
   /** A path that was named outright: what leads to it may hold links too. */
@@ -127,7 +132,7 @@ class Scanner {
     while (level.length > 0) {
       const below: Folder[] = [];
       for (let i = 0; i < level.length; i += FOLDERS_AT_ONCE) {
-        throwIfAborted(this.#signal);
+        await this.#pause();
         const folders = level.slice(i, i + FOLDERS_AT_ONCE);
         const listed = await Promise.all(folders.map(entriesOf));
         for (const [j, folder] of folders.entries()) {
@@ -141,7 +146,7 @@ class Scanner {
       level = below;
     }
     for (let i = 0; i < files.length; i += FILES_AT_ONCE) {
-      throwIfAborted(this.#signal);
+      await this.#pause();
       const some = files.slice(i, i + FILES_AT_ONCE);
       for (const [j, status] of (await statAll(some)).entries()) {
         const file = some[j] as Candidate;
@@ -150,6 +155,11 @@ class Scanner {
         else this.add(file.path, file.real, file.shown, status);
       }
     }
+  }
+
+  async #pause(): Promise<void> {
+    throwIfAborted(this.#signal);
+    await this.#turn?.offer();
   }
 
   #candidates(entries: readonly Entry[], folder: Folder): Candidate[] {
@@ -244,15 +254,16 @@ async function statAll(files: readonly Candidate[]): Promise<Status[]> {
   return statuses;
 }
 
+const FEW_FILES = 16;
 /** How many numbers {@link statNumbers} gives of a file. */
 export const STAT_NUMBERS = 7;
 
 /**
  * What stat(2) says of files, as `statFiles` of the addon has it. Natively, where that loads: 20,000 calls through
- * libuv's pool take five times as long.
+ * libuv's pool take five times as long. Few do not wait for a place among the threads that hash.
  */
 export async function statNumbers(files: readonly { real: string }[]): Promise<Float64Array> {
-  const addon = bindingIfAny();
+  const addon = files.length > FEW_FILES ? bindingIfAny() : null;
   const numbers = await addon?.statFiles(Buffer.from(files.map(({ real }) => `${real}\0`).join('')));
   if (numbers && numbers.length > 0) return numbers;
   const each = await Promise.all(

@@ -95,7 +95,7 @@ export interface GetPathsOptions {
   v1Order?: boolean;
 }
 
-interface FindOptions extends Pick<ScanOptions, 'systemFiles' | 'signal'> {
+interface FindOptions extends Pick<ScanOptions, 'systemFiles' | 'signal' | 'turn'> {
   v1Order: boolean;
   /** Of the draft. */
   sources: readonly SourceFile[];

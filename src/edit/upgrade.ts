@@ -3,10 +3,10 @@ import { LimitError, type Limits, limitsOf } from '../bencode/limits.ts';
 import type { Encodable } from '../bencode/value.ts';
 import { alignedPlan, type FileDigests, inMemory, padOnPlan, splitDigests } from '../create/content.ts';
 import type { GenerateOptions } from '../create/generate.ts';
-import { vanished, type Work, watch } from '../create/run.ts';
+import { jobTurns, LARGE_JOB, vanished, type Work, watch } from '../create/run.ts';
 import { cut, joinTrees } from '../create/streams.ts';
 import { rememberTimes } from '../create/times.ts';
-import { MetainfoError, throwIfAborted, toHex } from '../errors.ts';
+import { MetainfoError, toHex } from '../errors.ts';
 import { defaultEngine } from '../hash/default-engine.ts';
 import type { Engine } from '../hash/engine.ts';
 import { readPlanned } from '../hash/node.ts';
@@ -21,6 +21,7 @@ import type { InfoDictV1 } from '../model/info-dict.ts';
 import { encodeFileList, encodeFlatTree } from '../model/raw-files.ts';
 import type { ReadOptions, Torrent } from '../model/torrent.ts';
 import { TORRENT } from '../model/wire.ts';
+import type { Turn } from '../turns.ts';
 import type { Checked } from '../verify/axis.ts';
 import { filesOf } from '../verify/verify.ts';
 import { replaced } from './edit.ts';
@@ -46,17 +47,21 @@ export interface Upgraded {
  * @throws {MetainfoError} `ERR_HASH_MISMATCH` when the files are not those of the torrent, with all that differ;
  *   `ERR_LIMIT` when it needs more padding than `limits` allow; `ERR_INVALID_ARGUMENT` when it is no v1 torrent; `ERR_PIECE_LENGTH` when no hybrid can have its piece length
  */
-export async function upgrade(torrent: Torrent, path: string, options: UpgradeOptions = {}): Promise<Upgraded> {
+export function upgrade(torrent: Torrent, path: string, options: UpgradeOptions = {}): Promise<Upgraded> {
+  return jobTurns.run(options.signal, (turn) => upgradeInTurn(torrent, path, options, turn));
+}
+
+async function upgradeInTurn(torrent: Torrent, path: string, options: UpgradeOptions, turn: Turn): Promise<Upgraded> {
   const { torrentVersion, info } = torrent;
   if (torrentVersion !== 'v1')
     throw new MetainfoError(
       'ERR_INVALID_ARGUMENT',
       `A ${torrentVersion} torrent is none that can be upgraded: only v1.`,
     );
-  throwIfAborted(options.signal);
   const { pieceLength } = info;
   checkPieceLength(pieceLength, 'hybrid');
-  const { files: checked } = await filesOf(torrent, path, options.signal);
+  const { files: checked } = await filesOf(torrent, path, { signal: options.signal, turn });
+  if (torrent.totalSize > LARGE_JOB) turn.end();
   requireAll(checked);
   const content = contentOf(torrent, checked);
   requirePadding(content, pieceLength, options.limits);

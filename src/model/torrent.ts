@@ -10,6 +10,7 @@ import { fromSystemError, type Issue, MetainfoError, shown, toHex, ValidationErr
 import { isPadFile } from '../layout/padding.ts';
 import { safePaths } from '../layout/safe-path.ts';
 import { formatMagnet, type Magnet } from '../magnet/magnet.ts';
+import { Turns } from '../turns.ts';
 import { fromDecodedTorrent } from './decoded.ts';
 import { infodictDiscriminator, type TorrentVersion } from './discriminator.ts';
 import { type DumpedDictionary, toStringKeys } from './dump.ts';
@@ -34,6 +35,9 @@ import { RAW, RAW_INFO, RAW_INFO_UTF8 } from './raw-files.ts';
 import { closeRead, readToEnd } from './read-file.ts';
 import { checkRules, v1Files } from './rules.ts';
 import { decodeFields, nearest, TORRENT } from './wire.ts';
+
+/** Reading and writing torrent files, each an open descriptor. */
+const fileTurns = new Turns(16);
 
 /** The infodict of each kind of torrent. */
 export interface InfoDictOf {
@@ -407,7 +411,11 @@ export class TorrentBase<V extends TorrentVersion> implements TorrentFields<V> {
    *
    * @throws {MetainfoError} `ERR_OUTPUT_EXISTS`, `ERR_NO_SPACE`, `ERR_NOT_FOUND`, `ERR_UNREADABLE`, `ERR_WRITE`
    */
-  async write(target: string, { force = false, mtime }: WriteOptions = {}): Promise<void> {
+  write(target: string, options: WriteOptions = {}): Promise<void> {
+    return fileTurns.run(undefined, () => this.#write(target, options));
+  }
+
+  async #write(target: string, { force = false, mtime }: WriteOptions): Promise<void> {
     const temporary = path.join(path.dirname(target), temporaryName());
     try {
       const file = await open(temporary, 'wx');
@@ -551,7 +559,7 @@ export const Torrent = {
    * @throws {MetainfoError} `ERR_NOT_FOUND`, `ERR_UNREADABLE`, `ERR_READ`; what {@link Torrent.fromBytes} throws
    */
   async read(file: string, options: ReadOptions = {}): Promise<Torrent> {
-    const bytes = await readTorrentFile(file, options.limits);
+    const bytes = await fileTurns.run(undefined, () => readTorrentFile(file, options.limits));
     try {
       return Torrent.fromBytes(bytes, options);
     } catch (error) {

@@ -3,6 +3,7 @@ import { readdir, realpath, stat } from 'node:fs/promises';
 import nodePath from 'node:path';
 import { STAT_NUMBERS, statNumbers } from '../create/scan.ts';
 import { fromSystemError, throwIfAborted } from '../errors.ts';
+import type { Turn } from '../turns.ts';
 
 /** A file that is there, with links resolved; why it cannot be read; or that it is a link to a folder. */
 export type Found = { diskPath: string; size: number; mtimeMs: number } | { problem: string } | { folder: string };
@@ -31,7 +32,7 @@ export interface Inventory {
 export async function inventory(
   folder: string,
   wanted: ReadonlySet<string>,
-  signal: AbortSignal | undefined,
+  { signal, turn }: { signal: AbortSignal | undefined; turn?: Turn },
 ): Promise<Inventory> {
   const found = new Map<string, Found>();
   const extraFiles: string[] = [];
@@ -83,6 +84,7 @@ export async function inventory(
     };
     for (let i = 0; i < level.length; i += AT_ONCE) {
       throwIfAborted(signal);
+      await turn?.offer();
       await Promise.all(
         level.slice(i, i + AT_ONCE).map((one) =>
           visit(one).catch((error: unknown) => {

@@ -2,9 +2,9 @@ import { constants } from 'node:fs';
 import { access, realpath, stat } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import nodePath from 'node:path';
-import { type WatchOptions, watch, workOf } from '../create/run.ts';
+import { jobTurns, LARGE_JOB, type WatchOptions, watch, workOf } from '../create/run.ts';
 import { layerRoots, raisedRoot } from '../digest/merkle.ts';
-import { fromSystemError, MetainfoError, shown, throwIfAborted, toHex } from '../errors.ts';
+import { fromSystemError, MetainfoError, shown, toHex } from '../errors.ts';
 import { defaultEngine } from '../hash/default-engine.ts';
 import type { Engine } from '../hash/engine.ts';
 import { type Digests, type HashPlan, layerCount, planResources, type ResourceOptions } from '../hash/plan.ts';
@@ -12,6 +12,7 @@ import { BLOCK_SIZE } from '../layout/piece-length.ts';
 import { unsafeComponent } from '../layout/safe-path.ts';
 import type { InfoDictV1 } from '../model/info-dict.ts';
 import type { Torrent } from '../model/torrent.ts';
+import type { Turn } from '../turns.ts';
 import {
   type Axis,
   type Checked,
@@ -95,12 +96,16 @@ const MOST_RETRIES = 100;
  * @param path The folder of the files, or the file of a torrent of one file (or the folder that it is in).
  * @throws {MetainfoError} `ERR_NOT_FOUND`, `ERR_UNREADABLE` for `path` itself; `ERR_INVALID_ARGUMENT`; `ERR_ABORTED`
  */
-export async function verify(torrent: Torrent, path: string, options: VerifyOptions = {}): Promise<VerifyReport> {
+export function verify(torrent: Torrent, path: string, options: VerifyOptions = {}): Promise<VerifyReport> {
+  return jobTurns.run(options.signal, (turn) => verifyInTurn(torrent, path, options, turn));
+}
+
+async function verifyInTurn(torrent: Torrent, path: string, options: VerifyOptions, turn: Turn): Promise<VerifyReport> {
   const { only = null, engine = defaultEngine(), signal } = options;
-  throwIfAborted(signal);
   const kind = kindOf(torrent, only);
   const resources = planResources(options, kind, availableParallelism());
-  const { files, extraFiles } = await filesOf(torrent, path, signal);
+  const { files, extraFiles } = await filesOf(torrent, path, { signal, turn });
+  if (torrent.totalSize > LARGE_JOB) turn.end();
   const axis = kind === 'v2' ? rowOf(files, torrent.info.pieceLength) : listOf(torrent, files);
   for (let attempt = 0; ; attempt += 1) {
     try {
@@ -140,7 +145,11 @@ function kindOf({ torrentVersion }: Torrent, only: VerifyOptions['only']): HashP
   throw new MetainfoError('ERR_INVALID_ARGUMENT', `A ${torrentVersion} torrent has no ${only} description.`);
 }
 
-export async function filesOf(torrent: Torrent, path: string, signal: AbortSignal | undefined) {
+export async function filesOf(
+  torrent: Torrent,
+  path: string,
+  watching: { signal: AbortSignal | undefined; turn?: Turn },
+) {
   const status = await stat(path).catch((error: unknown) => {
     throw fromSystemError(error, path, 'read');
   });
@@ -153,7 +162,7 @@ export async function filesOf(torrent: Torrent, path: string, signal: AbortSigna
   const only = status.isDirectory() ? null : nodePath.basename(path);
   const { found, extraFiles, unreadable } =
     only === null
-      ? await inventory(path, new Set(names), signal)
+      ? await inventory(path, new Set(names), watching)
       : { found: new Map<string, Found>([[only, await look(await realpath(path))]]), extraFiles: [], unreadable: [] };
   const files = torrent.files.map(({ path: name, length, attr, piecesRoot: root }, i): Checked => {
     const onDisk = only ?? (names[i] as string);

@@ -219,6 +219,22 @@ const scenarios = {
     tell({ before, most, cores: availableParallelism() });
   },
 
+  async manyFiles(file: string, count: string) {
+    const { Torrent } = await import('../../src/model/torrent.ts');
+    const torrent = await (await draftOf(file)).generate();
+    const descriptors = () => readdirSync('/proc/self/fd').length;
+    const before = descriptors();
+    let most = before;
+    const timer = setInterval(() => {
+      most = Math.max(most, descriptors());
+    }, 1);
+    const names = Array.from({ length: Number(count) }, (_, i) => `${file} ${i}.torrent`);
+    await Promise.all(names.map((name) => torrent.write(name)));
+    const read = await Promise.all(names.map((name) => Torrent.read(name)));
+    clearInterval(timer);
+    tell({ before, most, same: read.filter(({ infohashV2 }) => infohashV2 === torrent.infohashV2).length });
+  },
+
   async idle(file: string) {
     const [, { nativeEngine }] = await Promise.all([draftOf(file), import('../../src/hash/native.ts')]);
     nativeEngine();

@@ -1,0 +1,280 @@
+// Hours of a server in minutes: creating (all kinds, with the cache and without, of streams), verifying, reading, writing, editing,
+// updating, upgrading, calls that are aborted and calls that must fail, many at once, in an order that a seed decides. Every result is
+// held against what the same job gave by itself. Every so often the work pauses, and what the process holds is looked at: ends
+// with an error when that has grown (see SOAK_BOUNDS in support/tables.ts), or when any result was wrong. A soak of less than five
+// minutes is not judged by growth: the process still warms up.
+//
+//   npm run bench -- soak [--time 20m] [--seed 1] [--at-once 32]
+import { createReadStream } from 'node:fs';
+import { mkdir, rm, truncate, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { edit, MetainfoError, Torrent, TorrentCreate, update, upgrade, verify } from '../src/index.ts';
+import {
+  inScratchFolder,
+  KINDS,
+  type Kind,
+  options,
+  parseCount,
+  parseTime,
+  percentile,
+  usage,
+} from './support/measure.ts';
+import { record, type SoakFigure } from './support/results.ts';
+import { soakGrowth } from './support/tables.ts';
+
+const { time, seed, 'at-once': atOnce, out } = options({ time: '20m', seed: '1', 'at-once': '32' });
+const seconds = parseTime(time);
+/** Of the work between two looks. */
+const INTERVAL_SECONDS = Math.max(1, seconds / 60);
+const JUDGED_SECONDS = 300;
+const TREES = 24;
+const LARGE = 2 ** 28;
+
+setFlagsFromString('--expose-gc');
+const collect = runInNewContext('gc') as () => void;
+
+/** Mulberry32, by Tommy Ettinger: the same numbers for the same seed, each at least 0 and below 1. */
+function generator(state: number): () => number {
+  let a = state;
+  return () => {
+    a = (a + 0x6d2b79f5) | 0;
+    let t = Math.imul(a ^ (a >>> 15), a | 1);
+    t ^= t + Math.imul(t ^ (t >>> 7), t | 61);
+    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+const random = generator(parseCount(seed));
+const below = (count: number) => Math.floor(random() * count);
+const pick = <T>(list: readonly T[]): T => list[below(list.length)] as T;
+
+const hashOf = ({ infohashV1, infohashV2 }: Torrent) => `${infohashV1} ${infohashV2}`;
+
+function requireSame(found: unknown, wanted: unknown): void {
+  if (found !== wanted) throw new Error(`${found}, not ${wanted}`);
+}
+
+/** Fails unless the work fails with one of these codes. */
+async function requireFailure(work: Promise<unknown>, ...codes: string[]): Promise<void> {
+  const error = await work.then(
+    () => 'nothing was wrong',
+    (error: unknown) => error,
+  );
+  if (!(error instanceof MetainfoError) || !codes.includes(error.code)) throw error;
+}
+
+/** A folder, and what is made of it by one job alone. */
+interface Tree {
+  folder: string;
+  files: string[];
+  torrents: Record<Kind, Torrent>;
+}
+
+async function makeTree(folder: string, index: number): Promise<Tree> {
+  const names = ['a', 'inner/b', 'inner/c', 'z'].slice(0, 1 + (index % 4));
+  for (const [j, name] of names.entries()) {
+    const file = path.join(folder, name);
+    await mkdir(path.dirname(file), { recursive: true });
+    await writeFile(file, Buffer.alloc(1 + ((index * 7919 + j * 104729) % 400_000), `${index}/${j}`));
+  }
+  const make = async (version: Kind) => new TorrentCreate({ pathRoot: folder }).generate({ version });
+  const torrents = { v1: await make('v1'), v2: await make('v2'), hybrid: await make('hybrid') };
+  for (const kind of KINDS) await torrents[kind].write(`${folder} ${kind}.torrent`);
+  return { folder, files: names, torrents };
+}
+
+await inScratchFolder(async (scratch) => {
+  const trees: Tree[] = [];
+  for (let i = 0; i < TREES; i += 1) trees.push(await makeTree(path.join(scratch, `tree ${i}`), i));
+  const large = path.join(scratch, 'large');
+  await writeFile(large, '');
+  await truncate(large, LARGE + 5);
+  const largeTorrent = await new TorrentCreate({ pathRoot: large }).generate({ threads: null });
+  let made = 0;
+  const another = () => {
+    made += 1;
+    return path.join(scratch, `made ${made}`);
+  };
+  const settings = () => ({
+    threads: pick([1, 1, 2, null]),
+    ...(below(3) === 0 && { cache: path.join(scratch, 'cache') }),
+  });
+
+  const jobs: Record<string, () => Promise<void>> = {
+    async create() {
+      const [{ folder, torrents }, version] = [pick(trees), pick(KINDS)];
+      const torrent = await new TorrentCreate({ pathRoot: folder }).generate({ version, ...settings() });
+      requireSame(hashOf(torrent), hashOf(torrents[version]));
+    },
+    async createLarge() {
+      requireSame(hashOf(await new TorrentCreate({ pathRoot: large }).generate(settings())), hashOf(largeTorrent));
+    },
+    async createStreams() {
+      const [{ folder, files, torrents }, version] = [pick(trees), pick(['v2', 'hybrid'] as const)];
+      const { pieceLength } = torrents[version].info;
+      const sources = files.map((name) => ({ path: name, data: createReadStream(path.join(folder, name)) }));
+      const info = { name: path.basename(folder) };
+      // One source beneath a folder needs to be told from a torrent that is one file.
+      const torrent = await new TorrentCreate({ sources, info, pieceLength }).generate({ version, tailPad: true });
+      requireSame(hashOf(torrent), hashOf(torrents[version]));
+    },
+    async verify() {
+      const { folder, torrents } = pick(trees);
+      const { ok } = await verify(torrents[pick(KINDS)], folder, { threads: pick([1, null]) });
+      requireSame(ok, true);
+    },
+    async verifyAnother() {
+      const [one, other] = [below(TREES), below(TREES)];
+      const { ok } = await verify((trees[one] as Tree).torrents[pick(KINDS)], (trees[other] as Tree).folder);
+      requireSame(ok, one === other);
+    },
+    async read() {
+      const [{ folder, torrents }, version] = [pick(trees), pick(KINDS)];
+      requireSame(hashOf(await Torrent.read(`${folder} ${version}.torrent`)), hashOf(torrents[version]));
+    },
+    async write() {
+      const [{ torrents }, version, file] = [pick(trees), pick(KINDS), another()];
+      await torrents[version].write(file);
+      await requireFailure(torrents[version].write(file), 'ERR_OUTPUT_EXISTS');
+      requireSame(hashOf(await Torrent.read(file)), hashOf(torrents[version]));
+      await rm(file);
+    },
+    async edit() {
+      const torrent = pick(trees).torrents[pick(KINDS)];
+      requireSame(hashOf(edit(torrent, { comment: `number ${below(1000)}` })), hashOf(torrent));
+      const renamed = edit(torrent, { name: 'another' });
+      requireSame(hashOf(renamed) === hashOf(torrent), false);
+      requireSame(hashOf(edit(renamed, { name: torrent.info.name })), hashOf(torrent));
+    },
+    async update() {
+      const folder = another();
+      await mkdir(folder);
+      await writeFile(path.join(folder, 'one'), Buffer.alloc(1 + below(200_000), 1));
+      const version = pick(['v2', 'hybrid'] as const);
+      const before = await new TorrentCreate({ pathRoot: folder }).generate({ version });
+      await writeFile(path.join(folder, 'two'), Buffer.alloc(1 + below(200_000), 2));
+      const { torrent, added } = await update(before, folder);
+      requireSame(added.join(), 'two');
+      const { pieceLength } = before.info;
+      const anew = await new TorrentCreate({ pathRoot: folder, pieceLength }).generate({ version });
+      requireSame(hashOf(torrent), hashOf(anew));
+      await rm(folder, { recursive: true });
+    },
+    async upgrade() {
+      const { folder, torrents } = pick(trees);
+      const { torrent } = await upgrade(torrents.v1, folder);
+      const { ok } = await verify(torrent, folder);
+      requireSame(ok, true);
+    },
+    async cancel() {
+      const stop = new AbortController();
+      const { folder, torrents } = pick(trees);
+      const isLarge = below(2) === 0;
+      const options = { signal: stop.signal, ...settings() };
+      const work = new TorrentCreate({ pathRoot: isLarge ? large : folder }).generate(options);
+      setTimeout(() => stop.abort(), below(30));
+      // It may have been too late.
+      const found = await work.then(hashOf, (error: unknown) => error);
+      if (typeof found === 'string') requireSame(found, hashOf(isLarge ? largeTorrent : torrents.hybrid));
+      else if (!(found instanceof MetainfoError) || found.code !== 'ERR_ABORTED') throw found;
+    },
+    async failMissing() {
+      const nowhere = path.join(scratch, 'nowhere');
+      await requireFailure(new TorrentCreate({ pathRoot: nowhere }).generate(), 'ERR_NOT_FOUND');
+      await requireFailure(verify(pick(trees).torrents.v2, nowhere), 'ERR_NOT_FOUND');
+      await requireFailure(Torrent.read(nowhere), 'ERR_NOT_FOUND');
+    },
+    async failStream() {
+      const data = async function* () {
+        yield Buffer.alloc(50_000);
+        throw new Error('on purpose');
+      };
+      const draft = new TorrentCreate({ sources: [{ path: 'broken', data: data() }] });
+      const error: unknown = await draft.generate().catch((error: unknown) => error);
+      if (!(error instanceof Error) || !/on purpose/.test(`${error} ${error.cause}`)) throw error;
+    },
+    async failTorrent() {
+      const bytes = Buffer.from(pick(trees).torrents[pick(KINDS)].bencode());
+      await requireFailure(
+        (async () => Torrent.fromBytes(bytes.subarray(0, below(bytes.length))))(),
+        'ERR_BENCODE',
+        'ERR_VALIDATION',
+      );
+    },
+  };
+  // What is large, or many jobs in one, comes seldom.
+  const weighted = Object.keys(jobs).flatMap((name) =>
+    Array<string>(/Large|update|upgrade/.test(name) ? 1 : 4).fill(name),
+  );
+
+  const figures: SoakFigure[] = [];
+  const wrong: string[] = [];
+  const counts: Record<string, number> = {};
+  const started = performance.now();
+  const elapsed = () => (performance.now() - started) / 1000;
+
+  /** Works until a moment, and then until all that has begun has ended. */
+  async function workUntil(end: number): Promise<{ count: number; intervals: number[] }> {
+    let count = 0;
+    const intervals: number[] = [];
+    let last = performance.now();
+    const timer = setInterval(() => {
+      const now = performance.now();
+      intervals.push(now - last);
+      last = now;
+    }, 10);
+    const worker = async () => {
+      while (elapsed() < end) {
+        const name = pick(weighted);
+        await jobs[name]?.().catch((error: unknown) =>
+          wrong.push(`${name}: ${error instanceof Error ? error.stack : error}`),
+        );
+        counts[name] = (counts[name] ?? 0) + 1;
+        count += 1;
+        if (wrong.length > 20) return;
+      }
+    };
+    await Promise.all(Array.from({ length: parseCount(atOnce) }, worker));
+    clearInterval(timer);
+    return { count, intervals };
+  }
+
+  while (elapsed() < seconds && wrong.length === 0) {
+    const from = elapsed();
+    const { count, intervals } = await workUntil(from + INTERVAL_SECONDS);
+    const worked = elapsed() - from;
+    // Threads end, and memory of buffers is given back, a moment after that.
+    for (let round = 0; round < 3; round += 1) {
+      collect();
+      await sleep(20);
+    }
+    const { descriptors, threads, rss } = usage();
+    const { heapUsed, external } = process.memoryUsage();
+    figures.push({
+      seconds: elapsed(),
+      rssBytes: rss,
+      heapBytes: heapUsed,
+      externalBytes: external,
+      handles: process.getActiveResourcesInfo().length,
+      descriptors,
+      threads,
+      jobs: count / worked,
+      timerP99Seconds: percentile(intervals, 0.99) / 1000,
+    });
+  }
+
+  const total = Object.values(counts).reduce((sum, count) => sum + count, 0);
+  const each = Object.entries(counts)
+    .toSorted(([a], [b]) => (a < b ? -1 : 1))
+    .map(([name, count]) => `${name} ${count}`);
+  for (const problem of wrong) console.error(problem);
+  if (wrong.length > 0) throw new Error(`${wrong.length} of ${total} jobs had a wrong result (seed ${seed})`);
+  const about = `${total.toLocaleString('en')} jobs in ${time}, ${atOnce} at once: ${each.join(', ')}. All had the result that they have by themselves.`;
+  record('soak', { figures, settings: about }, out);
+  const steep = soakGrowth(figures).filter(({ isFlat }) => !isFlat);
+  if (seconds < JUDGED_SECONDS) console.log('Too short for its growth to be judged.');
+  else if (steep.length > 0) process.exitCode = 1;
+});

@@ -1,0 +1,110 @@
+import { setMaxListeners } from 'node:events';
+import { AbortError, throwIfAborted } from './errors.ts';
+
+/** Calls back when the signal fires, until what it returns is called. */
+export function onAbort(signal: AbortSignal | undefined, abort: () => void): () => void {
+  // Any number of jobs may share one: Node would take more than ten for a leak.
+  if (signal instanceof EventTarget) setMaxListeners(0, signal);
+  signal?.addEventListener('abort', abort, { once: true });
+  return () => signal?.removeEventListener('abort', abort);
+}
+
+/** After so many steps of its work, the next in the queue goes first. */
+const STEPS = 16;
+
+/**
+ * How many pieces of work are under way at once; all others wait, and start in the order in which they came. So however
+ * many are asked for, their memory and descriptors are bounded, the first one ends long before the last one begins, and
+ * what JavaScript has to do between two rounds of the event loop is little.
+ */
+export class Turns {
+  readonly #waiting: (() => void)[] = [];
+  #free: number;
+
+  constructor(atOnce: number) {
+    this.#free = atOnce;
+  }
+
+  /**
+   * Does work when its turn has come.
+   *
+   * @throws {AbortError} when the signal fires before that; whatever the work throws
+   */
+  async run<T>(signal: AbortSignal | undefined, work: (turn: Turn) => Promise<T>): Promise<T> {
+    const turn = new Turn(this, signal);
+    await turn.begin();
+    try {
+      return await work(turn);
+    } finally {
+      turn.end();
+    }
+  }
+
+  /** @internal Whether somebody waits. */
+  get isCrowded(): boolean {
+    return this.#waiting.length > 0;
+  }
+
+  /** @internal */
+  take(signal: AbortSignal | undefined): Promise<void> | undefined {
+    throwIfAborted(signal);
+    if (this.#free === 0) return this.#wait(signal);
+    this.#free -= 1;
+    return undefined;
+  }
+
+  /** @internal */
+  give(): void {
+    const next = this.#waiting.shift();
+    // In another round of the event loop: those who fail at once would all do so in this one.
+    if (next) setImmediate(next);
+    else this.#free += 1;
+  }
+
+  #wait(signal: AbortSignal | undefined): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const forget = onAbort(signal, () => reject(new AbortError(signal as AbortSignal)));
+      const start = () => {
+        forget();
+        // It has been told already.
+        if (signal?.aborted) this.give();
+        else resolve();
+      };
+      this.#waiting.push(start);
+    });
+  }
+}
+
+/** The turn of one piece of work. */
+export class Turn {
+  readonly #turns: Turns;
+  readonly #signal: AbortSignal | undefined;
+  #isHeld = false;
+  #steps = 0;
+
+  constructor(turns: Turns, signal: AbortSignal | undefined) {
+    this.#turns = turns;
+    this.#signal = signal;
+  }
+
+  /** @internal */
+  async begin(): Promise<void> {
+    await this.#turns.take(this.#signal);
+    this.#isHeld = true;
+    this.#steps = 0;
+  }
+
+  /** Before a step of long work: when there were many and others wait, goes to the end of their queue. */
+  async offer(): Promise<void> {
+    this.#steps += 1;
+    if (!this.#isHeld || this.#steps <= STEPS || !this.#turns.isCrowded) return;
+    this.end();
+    await this.begin();
+  }
+
+  /** Ends it before the work ends. */
+  end(): void {
+    if (this.#isHeld) this.#turns.give();
+    this.#isHeld = false;
+  }
+}
