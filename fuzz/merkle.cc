@@ -1,6 +1,7 @@
 // Merkle trees and layers of them beside whole trees in memory, from every row of the table downwards.
 #include "core/merkle.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <iostream>
@@ -21,6 +22,13 @@ void require(bool condition, const char* what, const Kernels& kernels) {
   std::abort();
 }
 
+// Of hashes: often at a power of two, where levels and parts begin.
+std::size_t count_of(fuzz::Input& input, std::size_t most) {
+  const std::uint64_t near = (std::uint64_t{1} << input.below(13)) + input.below(8);
+  const std::uint64_t wanted = input.below(2) == 0 ? input.below(300) : near < 4 ? 0 : near - 4;
+  return static_cast<std::size_t>(std::min<std::uint64_t>(most, 1 + wanted));
+}
+
 oracle::Hashes hashes_of(const oracle::Bytes& bytes, std::size_t count) {
   oracle::Hashes hashes(count);
   for (std::size_t i = 0; i < count; ++i) std::memcpy(hashes[i].data(), &bytes[i * 32], 32);
@@ -29,7 +37,7 @@ oracle::Hashes hashes_of(const oracle::Bytes& bytes, std::size_t count) {
 
 void trees(fuzz::Input& input, const Kernels& kernels) {
   const metainfo::Trees trees(kernels);
-  const std::size_t count = 1 + (input.below(8) == 0 ? input.below(5000) : input.below(300));
+  const std::size_t count = count_of(input, 5000);
   const auto base = static_cast<unsigned>(input.below(20));
   const unsigned height = metainfo::ceil_log2(count) + static_cast<unsigned>(input.below(30));
   const oracle::Bytes bytes = input.content(count * 32);
@@ -60,7 +68,7 @@ void stack(fuzz::Input& input, const Kernels& kernels) {
   const auto base = static_cast<unsigned>(input.below(20));
   metainfo::SubtreeStack stack(trees, base);
   for (unsigned round = 0; round < 2; ++round) {
-    const std::size_t count = 1 + input.below(300);
+    const std::size_t count = count_of(input, 5000);
     const unsigned height = metainfo::ceil_log2(count) + static_cast<unsigned>(input.below(30));
     const oracle::Bytes bytes = input.content(count * 32);
     stack.clear();
@@ -80,7 +88,7 @@ void layers(fuzz::Input& input, const Kernels& kernels) {
   for (std::size_t i = input.below(200); i != 0; --i) {
     const std::size_t start = input.below(bytes.size() - 32);
     const std::size_t most = (bytes.size() - start) / 32;
-    const std::size_t count = 1 + input.below(input.below(16) == 0 ? most : std::min<std::size_t>(most, 20));
+    const std::size_t count = count_of(input, input.below(4) == 0 ? most : std::min<std::size_t>(most, 20));
     starts.push_back(static_cast<double>(start));
     counts.push_back(static_cast<std::uint32_t>(count));
     const oracle::Bytes layer(bytes.begin() + static_cast<std::ptrdiff_t>(start), bytes.end());

@@ -85,7 +85,7 @@ async function fuzzNative(name, binary) {
     [
       ...[
         corpus,
-        kept,
+        ...known,
         `-max_total_time=${seconds}`,
         `-artifact_prefix=${found}${path.sep}`,
         '-timeout=60',

@@ -41,7 +41,7 @@ describe('what fuzzing has kept', () => {
 describe('the fuzzer', () => {
   it('finds byte by byte what no chance finds, and makes it small', async (t) => {
     const folder = await temporaryFolder(t);
-    const secret = latin1('d3:key');
+    const secret = latin1('d3:k');
     const s = Object.fromEntries(Array.from(secret, (_, i) => [i, 0]));
     const file: { s: Record<number, number>; f: object; b: object } = { s, f: {}, b: {} };
     (globalThis as { __coverage__?: unknown }).__coverage__ = { file };
@@ -73,8 +73,7 @@ describe('the fuzzer', () => {
     const input = latin1('d1:ai1e4:infod5:filesld6:lengthi5eee1:xlee1:z9:abcdefghie');
     const small = await shrink(input, async (one) => one.includes('4:info') && one.includes('6:length'));
     assert.equal(small.toString('latin1'), '4:info6:length');
-    const tree = await shrink(input, async (one) => /^d1:z\d:.*c.*e$/.test(one.toString('latin1')));
-    assert.match(tree.toString('latin1'), /^d1:z\d:c?.*e$/);
-    assert.ok(tree.length < 12, tree.toString('latin1'));
+    const tree = await shrink(input, async (one) => /^d.*1:z\d:.*c.*e$/.test(one.toString('latin1')));
+    assert.match(tree.toString('latin1'), /^d1:z\d:ce$/);
   });
 });

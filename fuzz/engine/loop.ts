@@ -125,10 +125,17 @@ export async function fuzz(target: Target, options: Options): Promise<void> {
   for (const folder of [...options.corpus, options.found]) mkdirSync(folder, { recursive: true });
   const inputs: Buffer[] = [];
   let executions = 0;
+  let said = performance.now();
   const file = openSync(options.current, 'w+');
 
   const run = async (input: Buffer): Promise<Error | null> => {
     executions += 1;
+    if (performance.now() - said > 500) {
+      process.send?.(status());
+      said = performance.now();
+      // For what waits beside it: timers, and messages that are on their way.
+      await new Promise(setImmediate);
+    }
     // Most inputs are refused, and writing down where takes longer than all else.
     Error.stackTraceLimit = 0;
     writeSync(file, input, 0, input.length, 0);
@@ -155,7 +162,6 @@ export async function fuzz(target: Target, options: Options): Promise<void> {
   );
   const seeds = [...(await target.seeds()), ...stored];
   const started = performance.now();
-  let said = started;
   // The smallest first: they are what is kept of those that reach the same.
   for (const seed of seeds.toSorted((a, b) => a.length - b.length)) {
     const error = await run(seed);
@@ -172,14 +178,7 @@ export async function fuzz(target: Target, options: Options): Promise<void> {
     for (const input of inputs) writeFileSync(path.join(options.merge, nameOf(input)), input);
   }
   while (!options.merge) {
-    const now = performance.now();
-    if (now - said > 500) {
-      process.send?.(status());
-      said = now;
-      // For what waits beside it: timers, and messages that are on their way.
-      await new Promise(setImmediate);
-    }
-    if (now - started > options.seconds * 1000) break;
+    if (performance.now() - started > options.seconds * 1000) break;
     // What was found last is least explored.
     const last = inputs.slice(-20);
     const input = mutate(pick(Math.random() < 0.3 ? last : inputs), pick(inputs), target.words);

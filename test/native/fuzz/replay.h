@@ -12,7 +12,7 @@
 #include "check.h"
 #include "scale.h"
 
-// A target ends the process where something is wrong: the file is named before.
+// A target ends the process where something is wrong; `npm run fuzz -- TARGET FILE ...` says with which file.
 inline void replay(const std::string& target, int (*run)(const std::uint8_t*, std::size_t)) {
   std::size_t count = 0;
   Some some;
@@ -23,9 +23,7 @@ inline void replay(const std::string& target, int (*run)(const std::uint8_t*, st
       if (!some.next()) continue;
       std::ifstream file(entry.path(), std::ios::binary);
       const std::vector<char> bytes{std::istreambuf_iterator<char>(file), {}};
-      std::cerr << "\r" << entry.path().string() << std::flush;
       run(reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size());
-      std::cerr << "\r\033[K" << std::flush;
     }
   }
   CHECK(count > 10);
