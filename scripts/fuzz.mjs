@@ -12,8 +12,8 @@ import { bundle } from './fuzz-bundle.mjs';
 import { buildFuzzer } from './fuzz-native.mjs';
 import { fail, filesIn, root, setup } from './setup.mjs';
 
-/** A target in TypeScript that says nothing for so long hangs. */
-const MOST_SILENCE = 60_000;
+/** Milliseconds: an input that takes longer hangs. Much, because machines may be busy. */
+const MOST_SILENCE = 120_000;
 const UNITS = { s: 1, m: 60, h: 3600 };
 
 const { values, positionals } = parseArgs({
@@ -88,7 +88,7 @@ async function fuzzNative(name, binary) {
         ...known,
         `-max_total_time=${seconds}`,
         `-artifact_prefix=${found}${path.sep}`,
-        '-timeout=60',
+        `-timeout=${MOST_SILENCE / 1000}`,
         '-max_len=1024',
       ],
       ...['-rss_limit_mb=4096', '-print_final_stats=1', '-print_funcs=0'],
