@@ -123,8 +123,9 @@ export async function fuzz(target: Target, options: Options): Promise<void> {
     return { executions, places, total, features, inputs: inputs.length };
   };
   for (const folder of [...options.corpus, options.found]) mkdirSync(folder, { recursive: true });
-  // Nobody would read what it says any more.
+  // Nobody would read what it says any more. Listening alone is to keep no process alive.
   process.once('disconnect', () => process.exit(1));
+  process.channel?.unref();
   const inputs: Buffer[] = [];
   let executions = 0;
   let said = performance.now();
