@@ -91,7 +91,8 @@ async function fuzzNative(name, binary) {
         `-timeout=${MOST_SILENCE / 1000}`,
         '-max_len=1024',
       ],
-      ...['-rss_limit_mb=4096', '-print_final_stats=1', '-print_funcs=0'],
+      // A plan takes many bytes: they are not to grow by and by.
+      ...['-len_control=0', '-rss_limit_mb=4096', '-print_final_stats=1', '-print_funcs=0'],
     ],
     {
       onLine: (line) => {
