@@ -1,11 +1,10 @@
-// Kernels, messages and trees beside OpenSSL's one-shot calls, from every row of the table downwards.
+// Kernels and messages beside OpenSSL's one-shot calls, from every row of the table downwards.
 #include <cstdlib>
 #include <cstring>
 #include <iostream>
 #include <vector>
 
 #include "bytes.h"
-#include "core/merkle.h"
 #include "core/sha.h"
 #include "oracle.h"
 #include "rows.h"
@@ -89,48 +88,14 @@ void zeros(fuzz::Input& input, const Kernels& kernels) {
   }
 }
 
-void trees(fuzz::Input& input, const Kernels& kernels) {
-  const metainfo::Trees trees(kernels);
-  const std::size_t count = 1 + (input.below(8) == 0 ? input.below(5000) : input.below(300));
-  const auto base = static_cast<unsigned>(input.below(20));
-  const unsigned height = metainfo::ceil_log2(count) + static_cast<unsigned>(input.below(30));
-  const oracle::Bytes bytes = input.content(count * 32);
-  oracle::Hashes hashes(count);
-  for (std::size_t i = 0; i < count; ++i) std::memcpy(hashes[i].data(), &bytes[i * 32], 32);
-  const metainfo::Sha256Digest wanted = oracle::tree(hashes, base, height);
-  require(trees.root(bytes.data(), count, base, height) == wanted, "a root", kernels);
-  oracle::Bytes layer = bytes;
-  layer.resize(layer.size() + 32);
-  trees.reduce(layer.data(), count, base, height);
-  require(std::memcmp(layer.data(), wanted.data(), 32) == 0, "a reduced layer", kernels);
-  metainfo::GrowingTree tree(trees);
-  for (const metainfo::Sha256Digest& hash : hashes) {
-    std::memcpy(tree.next(), hash.data(), 32);
-    tree.pushed();
-  }
-  require(tree.root(height) == oracle::tree(hashes, 0, height), "a tree that grew", kernels);
-  oracle::Bytes nodes(count / 2 * 32);
-  metainfo::merkle_nodes(kernels, nodes.data(), bytes.data(), count / 2);
-  for (std::size_t i = 0; i < count / 2; ++i) {
-    const metainfo::Sha256Digest node = oracle::node(hashes[2 * i], hashes[2 * i + 1]);
-    require(std::memcmp(&nodes[i * 32], node.data(), 32) == 0, "a node", kernels);
-  }
-}
-
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   fuzz::Input input(data, size);
   const Kernels& kernels = tables()[input.below(tables().size())];
-  switch (input.below(3)) {
-    case 0:
-      messages(input, kernels);
-      break;
-    case 1:
-      zeros(input, kernels);
-      break;
-    default:
-      trees(input, kernels);
-  }
+  if (input.below(2) == 0)
+    messages(input, kernels);
+  else
+    zeros(input, kernels);
   return 0;
 }

@@ -1,110 +1,19 @@
 // Small plans of all kinds, with files in memory, beside a plain oracle.
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <cstdlib>
-#include <iostream>
-#include <string>
-#include <vector>
 
-#include "bytes.h"
-#include "files.h"
-#include "plans.h"
-#include "rows.h"
-
-using metainfo::Kind;
-using metainfo::Plan;
-using metainfo::PlanFile;
-using plans::kBlock;
-
-namespace {
-
-// Where files are in memory; its name ends in what mkdtemp() fills in.
-class Folder {
- public:
-  Folder() {
-    const bool memory = ::access("/dev/shm", W_OK) == 0;
-    std::string name = std::string(memory ? "/dev/shm" : "/tmp") + "/metainfo-fuzz-XXXXXX";
-    if (::mkdtemp(name.data()) == nullptr) std::abort();
-    path_ = name;
-  }
-  ~Folder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  std::string path(std::size_t i) const { return path_ + "/" + std::to_string(i); }
-
- private:
-  std::string path_;
-};
-
-std::uint64_t length(fuzz::Input& input, std::uint64_t piece) {
-  switch (input.below(6)) {
-    case 0:
-      return 0;
-    case 1:
-      return input.below(200);
-    case 2:
-      return piece * input.below(4) + input.below(3);
-    case 3:
-      return piece * (1 + input.below(3)) - input.below(2);
-    case 4:
-      return kBlock * input.below(5) + input.below(3);
-    default:
-      return input.below(100000);
-  }
-}
-
-}  // namespace
+#include "random_plan.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  static const Folder folder;
+  static const fuzz::Folder folder;
   fuzz::Input input(data, size);
-  Plan plan;
-  plan.kind = plans::kKinds[input.below(3)];
-  plan.piece_length = kBlock << input.below(8);
-  if (plan.kind == Kind::v1 && input.below(2) == 0) plan.piece_length = 20 + input.below(30000);
-  plan.mark_missing = true;
-  std::uint64_t end = 0;
-  std::vector<std::string> paths;
-  for (std::size_t i = input.below(20); i != 0 && end < (4 << 20); --i) {
-    if (input.below(5) == 0) {
-      plan.files.push_back(plans::pad(length(input, plan.piece_length)));
-      end += plan.files.back().length;
-      continue;
-    }
-    const std::uint64_t gap = end % plan.piece_length == 0 ? 0 : plan.piece_length - end % plan.piece_length;
-    if (gap != 0 && (plan.kind == Kind::hybrid || input.below(3) == 0)) {
-      plan.files.push_back(plans::pad(gap));
-      end += gap;
-    }
-    const std::uint64_t before = input.below(4) == 0 ? input.below(5000) : 0;
-    const std::uint64_t bytes = length(input, plan.piece_length);
-    const std::uint64_t after = input.below(4) == 0 ? input.below(5000) : 0;
-    PlanFile file = plans::unchecked(folder.path(plan.files.size()), before + bytes + after);
-    file.offset = before;
-    file.length = bytes;
-    if (input.below(8) != 0) {
-      write_file(file.path, input.content(file.size));
-      paths.push_back(file.path);
-    }
-    plan.files.push_back(file);
-    end += bytes;
-  }
+  const metainfo::Plan plan = fuzz::random_plan(input, folder);
   const plans::Expected expected = plans::expect(plan);
   for (unsigned round = 0; round < 2; ++round) {
-    plans::Setting setting;
-    setting.threads = 1 + static_cast<unsigned>(input.below(4));
-    setting.read_size = kBlock * (1 + input.below(80));
-    setting.reads = 1 + input.below(20);
-    setting.kernels = &tables()[input.below(tables().size())];
-    setting.as_job = input.below(2) == 0;
     try {
-      plans::check_setting(plan, setting, expected);
+      plans::check_setting(plan, fuzz::random_setting(input), expected);
     } catch (const check::Failed&) {
       std::abort();
     }
   }
-  for (const std::string& path : paths) ::unlink(path.c_str());
   return 0;
 }

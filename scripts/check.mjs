@@ -17,7 +17,7 @@ function check(name, command, args) {
 }
 
 const bin = (name) => `node_modules/.bin/${name}`;
-const native = filesIn('native', 'test/native', 'test/support').filter((file) => /\.(c|cc|h)$/.test(file));
+const native = filesIn('native', 'fuzz', 'test/native', 'test/support').filter((file) => /\.(c|cc|h)$/.test(file));
 const shell = filesIn('.ci');
 
 check('types', bin('tsc'), ['-p', 'tsconfig.json']);

@@ -71,20 +71,23 @@ export function compile({ folder, name, compiler, sources, flags, link, title })
   const objects = sources.map((file) => path.join(folder, 'objects', file.replace(/\.cc$/, '.o')));
   const binary = path.join(folder, name);
   const makefile = path.join(folder, `${name}.mk`);
+  const flagsFile = path.join(folder, 'flags');
   const rules = [
     `${binary}: ${objects.join(' ')}`,
     `\t${compiler} ${objects.join(' ')} ${link.join(' ')} -o ${binary}`,
     ...sources.flatMap((source, i) => [
-      `${objects[i]}: ${source} ${makefile}`,
+      `${objects[i]}: ${source} ${flagsFile}`,
       `\t${compiler} ${flags.join(' ')} -MMD -MP -c ${source} -o ${objects[i]}`,
     ]),
     `-include ${objects.map((object) => object.replace(/\.o$/, '.d')).join(' ')}`,
     '',
   ].join('\n');
   for (const object of objects) mkdirSync(path.join(root, path.dirname(object)), { recursive: true });
-  // Other flags, other objects.
-  const file = path.join(root, makefile);
-  if (!existsSync(file) || readFileSync(file, 'utf8') !== rules) writeFileSync(file, rules);
+  writeFileSync(path.join(root, makefile), rules);
+  // Other flags, other objects: programs in one folder share them.
+  const file = path.join(root, flagsFile);
+  const own = [compiler, ...flags].join(' ');
+  if (!existsSync(file) || readFileSync(file, 'utf8') !== own) writeFileSync(file, own);
   process.stderr.write(`metainfo: ${title} ...\n`);
   run('make', ['-s', '-j', String(Math.min(8, availableParallelism())), '-f', makefile], title);
   return path.join(root, binary);

@@ -217,19 +217,23 @@ function setList<T>(
   encode: (item: T) => Encodable,
 ): void {
   if (list === undefined) return;
-  if (list !== null && !Array.isArray(list)) throw refuse(`${key} must be a list, not ${shown(list)}`);
-  dictionary.set(key, list?.length ? list.map(encode) : null);
+  dictionary.set(key, list === null || listOf(key, list).length === 0 ? null : list.map(encode));
 }
 
 function isOneOf(url: string, urls: readonly string[] = []): boolean {
   return urls.some((one) => one.trim() === url.trim());
 }
 
+/** A tracker in a tier of its own, or a tier (BEP 12). */
+type Tier = string | readonly string[];
+
 function newTiers({ announce, announceList }: Torrent, changes: TorrentChanges): string[][] | null {
-  const { trackers, addTrackers = [], removeTrackers = [] } = changes;
+  const { trackers } = changes;
+  const addTrackers = listOf<Tier>('addTrackers', changes.addTrackers ?? []);
+  const removeTrackers = textsOf('removeTrackers', changes.removeTrackers ?? []);
   if (trackers === undefined && addTrackers.length === 0 && removeTrackers.length === 0) return null;
-  const asTiers = (list: NonNullable<TorrentChanges['trackers']>) =>
-    list.map((tier) => (typeof tier === 'string' ? [tier] : [...tier]));
+  const asTiers = (list: readonly Tier[]) =>
+    listOf('trackers', list).map((tier) => (typeof tier === 'string' ? [tier] : [...textsOf('trackers', tier)]));
   const listed = announceList?.some((tier) => tier.length > 0) ? announceList : [announce === null ? [] : [announce]];
   const kept = trackers === undefined ? listed : asTiers(trackers ?? []);
   const gone = new Set(removeTrackers.map((url) => url.trim()));
@@ -245,9 +249,11 @@ function newTiers({ announce, announceList }: Torrent, changes: TorrentChanges):
 }
 
 function newWebseeds({ webseeds }: Torrent, changes: TorrentChanges): string[] | null {
-  const { urlList, addWebseeds = [], removeWebseeds = [] } = changes;
+  const { urlList } = changes;
+  const addWebseeds = listOf('addWebseeds', changes.addWebseeds ?? []);
+  const removeWebseeds = textsOf('removeWebseeds', changes.removeWebseeds ?? []);
   if (urlList === undefined && addWebseeds.length === 0 && removeWebseeds.length === 0) return null;
-  requireUrls('webseeds', [...(urlList ?? []), ...addWebseeds]);
+  requireUrls('webseeds', [...listOf('urlList', urlList ?? []), ...addWebseeds]);
   const kept = (urlList === undefined ? webseeds : (urlList ?? [])).filter((url) => !removeWebseeds.includes(url));
   const left = [...new Set([...kept, ...addWebseeds])];
   return urlList === undefined && JSON.stringify(left) === JSON.stringify(webseeds) ? null : left;
@@ -292,13 +298,22 @@ function rename(torrent: Torrent, name: string, info: Map<string, Encodable | nu
     throw refuse(`the only file of a folder is called ${shown(name)}: it would be the torrent`);
 }
 
+function listOf<T>(field: string, list: readonly T[]): readonly T[] {
+  if (Array.isArray(list)) return list;
+  throw refuse(`${field} must be a list, not ${shown(list)}`);
+}
+
+function textsOf(field: string, list: readonly string[]): readonly string[] {
+  return listOf(field, list).map((one) => textOf(field, one));
+}
+
 function textOf(field: string, value: string): string {
   if (typeof value === 'string' && value.isWellFormed()) return value;
   throw refuse(`${field} must be text, not ${shown(value)}`);
 }
 
 function secondsOf(date: Date): number {
-  const seconds = Math.floor(date.getTime() / 1000);
+  const seconds = date instanceof Date ? Math.floor(date.getTime() / 1000) : Number.NaN;
   if (Number.isSafeInteger(seconds)) return seconds;
   throw refuse(`creationDate must be a valid Date, not ${shown(date)}`);
 }

@@ -1,0 +1,123 @@
+// The codec beside a scanner and an encoder of the tests' own, and beside the package `bencode` where that is exact.
+import assert from 'node:assert/strict';
+import theirs from 'bencode';
+import { BENCODE_FAULTS, BencodeError, type Decoded, type DecodeOptions, decode } from '../src/bencode/decode.ts';
+import { encode } from '../src/bencode/encode.ts';
+import { LimitError } from '../src/bencode/limits.ts';
+import { type BencodePath, locate } from '../src/bencode/locate.ts';
+import { type BencodeValue, RawBencode } from '../src/bencode/value.ts';
+import { reference } from '../test/bencode/reference.ts';
+import { type Node, scan } from '../test/support/scan.ts';
+import { fixtures, type Target, TORRENT_WORDS } from './engine/target.ts';
+
+const SOFT = ['duplicate-key', 'leading-zero', 'negative-zero', 'trailing-data', 'unsorted-key'];
+
+/** What may come of decoding beside a value. */
+type Failure = BencodeError | LimitError;
+const isFailure = (what: unknown): what is Failure => what instanceof BencodeError || what instanceof LimitError;
+
+function outcome(bytes: Buffer, options: DecodeOptions = {}): Decoded | Failure {
+  try {
+    return decode(bytes, options);
+  } catch (error) {
+    assert.ok(isFailure(error), error instanceof Error ? error.stack : String(error));
+    requirePlace(error, bytes);
+    return error;
+  }
+}
+
+function requirePlace(error: Failure, bytes: Buffer): void {
+  const { offset, message } = error;
+  if (error instanceof BencodeError) assert.ok(Object.hasOwn(BENCODE_FAULTS, error.fault), error.fault);
+  assert.ok(offset !== null && Number.isInteger(offset) && offset >= 0 && offset <= bytes.length, message);
+  assert.ok(message.length < 250, message);
+}
+
+const faultOf = (error: Failure) => (error instanceof BencodeError ? error.fault : error.limit);
+const told = (error: Failure) => `${faultOf(error)} at ${error.offset}`;
+
+/** Every place in a tree with the way there: of keys that come twice the first. */
+function* places(node: Node, path: BencodePath = []): Generator<[BencodePath, number]> {
+  yield [path, node.start];
+  const seen = new Set<string | number>();
+  for (const [key, child] of node.entries) {
+    if (seen.has(key)) continue;
+    seen.add(key);
+    yield* places(child, [...path, key]);
+  }
+}
+
+function depthOf(node: Node, isContainer: (node: Node) => boolean): number {
+  return isContainer(node) ? 1 + Math.max(0, ...node.entries.map(([, child]) => depthOf(child, isContainer))) : 0;
+}
+
+/** Whether the package `bencode` can say it: text keys that objects keep in their order, integers that doubles hold. */
+function isSimple(value: BencodeValue): boolean {
+  if (typeof value === 'number') return true;
+  if (typeof value === 'bigint') return false;
+  if (value instanceof Uint8Array) return true;
+  if (Array.isArray(value)) return value.every(isSimple);
+  return [...value].every(([key, item]) => /^[ -~]+$/.test(key) && !/^\d+$|^__proto__$/.test(key) && isSimple(item));
+}
+
+export const check: Target['check'] = (input) => {
+  const strict = outcome(input, { span: 'info' });
+  const tolerant = outcome(input, { span: 'info', tolerant: true });
+  if (isFailure(strict)) {
+    if (!SOFT.includes(faultOf(strict))) {
+      assert.ok(isFailure(tolerant));
+      assert.equal(told(tolerant), told(strict));
+    } else if (!isFailure(tolerant)) {
+      assert.equal(told(tolerant.faults[0] as BencodeError), told(strict));
+    }
+  } else {
+    assert.deepEqual(tolerant, strict);
+    assert.deepEqual(strict.faults, []);
+    assert.ok(input.equals(encode(strict.value)), 'encoded again');
+    assert.ok(input.equals(reference(strict.value)), 'encoded by another');
+    if (isSimple(strict.value)) assert.ok(input.equals(theirs.encode(theirs.decode(input))), 'by the package');
+    // What is right has no beginning that is right.
+    const cut = input.reduce((sum, byte) => sum * 31 + byte, 7) % input.length;
+    assert.ok(isFailure(outcome(input.subarray(0, cut), { tolerant: true })), `cut at ${cut}`);
+  }
+  const raw = { within: 'info', keys: new Set(['files', 'file tree', 'pieces']) };
+  const skipped = outcome(input, { span: 'info', tolerant: true, raw });
+  if (isFailure(tolerant)) {
+    assert.ok(isFailure(skipped));
+    assert.equal(told(skipped), told(tolerant));
+    return;
+  }
+  assert.ok(!isFailure(skipped));
+  assert.deepEqual(skipped.faults.map(told), tolerant.faults.map(told));
+  assert.deepEqual(skipped.span, tolerant.span);
+  for (const fault of tolerant.faults) requirePlace(fault, input);
+
+  const node = scan(input);
+  const info = node.entries.find(([key]) => key === 'info')?.[1];
+  assert.deepEqual(tolerant.span, info ? { start: info.start, end: info.end } : null);
+  if (skipped.value instanceof Map) {
+    const inner = skipped.value.get('info');
+    for (const [key, value] of inner instanceof Map ? inner : []) {
+      if (!(value instanceof RawBencode)) continue;
+      const place = info?.entries.find(([name]) => name === key)?.[1];
+      assert.ok(input.subarray(place?.start, place?.end).equals(value.bytes));
+    }
+  }
+  const wanted = [...places(node)].slice(0, 200);
+  assert.deepEqual(
+    locate(
+      input,
+      wanted.map(([path]) => path),
+    ),
+    wanted.map(([, at]) => at),
+  );
+  // Limits end just where they say.
+  const depth = depthOf(node, ({ start }) => input[start] === 0x64 || input[start] === 0x6c);
+  if (depth === 0) return;
+  assert.ok(!isFailure(outcome(input, { tolerant: true, limits: { depth } })));
+  const shallow = outcome(input, { tolerant: true, limits: { depth: depth - 1 } });
+  assert.ok(shallow instanceof LimitError && shallow.limit === 'depth');
+};
+
+export const seeds: Target['seeds'] = fixtures;
+export const words = [...TORRENT_WORDS, 'i0e', 'i-1e', '0:', '1:a', 'le', 'de', 'd1:a', 'l', 'e', '99999999999:'];

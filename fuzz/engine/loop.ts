@@ -1,0 +1,196 @@
+// Fuzzes one target in this process: mutates inputs, and keeps those that reach what none before has reached.
+
+import { createHash } from 'node:crypto';
+import {
+  closeSync,
+  ftruncateSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
+import path from 'node:path';
+import { mutate, pick, shrink } from './mutate.ts';
+import type { Target } from './target.ts';
+
+/** What istanbul's instrumented code counts into: of each file its statements, functions and branches. */
+type Counts = Record<string, { s: object; f: object; b: Record<string, object> }>;
+
+/** All counters one after the other: looked through and set to zero at once. */
+function flatten(counts: Counts): Uint32Array {
+  const size = (list: object) => Object.keys(list).length;
+  const lists = Object.values(counts).map(({ s, f, b }) => [size(s), size(f), ...Object.values(b).map(size)]);
+  const all = new Uint32Array(lists.flat().reduce((sum, length) => sum + length, 0));
+  let at = 0;
+  const take = (list: object) => {
+    const view = all.subarray(at, at + size(list));
+    at += view.length;
+    return view;
+  };
+  for (const file of Object.values(counts)) {
+    file.s = take(file.s);
+    file.f = take(file.f);
+    for (const key of Object.keys(file.b)) file.b[key] = take(file.b[key] as object);
+  }
+  return all;
+}
+
+/** What has been reached: places, and how often in one run, in powers of two. */
+class Coverage {
+  readonly #counters: Uint32Array;
+  readonly #seen: Uint32Array;
+  places = 0;
+  features = 0;
+
+  constructor(counters: Uint32Array) {
+    this.#counters = counters;
+    this.#seen = new Uint32Array(counters.length);
+  }
+
+  get total(): number {
+    return this.#counters.length;
+  }
+
+  reset(): void {
+    this.#counters.fill(0);
+  }
+
+  /** Whether the run since the reset reached anything new. */
+  isNew(): boolean {
+    const before = this.features;
+    for (let i = 0; i < this.#counters.length; i += 1) {
+      const count = this.#counters[i] as number;
+      if (count === 0) continue;
+      const bit = 1 << Math.min(7, 31 - Math.clz32(count));
+      const seen = this.#seen[i] as number;
+      if ((seen & bit) !== 0) continue;
+      if (seen === 0) this.places += 1;
+      this.#seen[i] = seen | bit;
+      this.features += 1;
+    }
+    return this.features > before;
+  }
+}
+
+export interface Status {
+  executions: number;
+  /** Statements, functions and branches that were reached, and all that there are. */
+  places: number;
+  total: number;
+  /** Those, and in how many orders of magnitude of runs each. */
+  features: number;
+  inputs: number;
+  /** The stack of what failed, and the file of the input. */
+  failure?: { stack: string; file: string };
+}
+
+interface Options {
+  seconds: number;
+  /** Folders of inputs to begin with; what is new goes into the first. */
+  corpus: string[];
+  /** Where an input goes on which a check fails. */
+  found: string;
+  /** A file that holds the input that runs: what is left of a process that died or hangs. */
+  current: string;
+  /** Write those inputs into this folder that reach all that is reached, and end. */
+  merge?: string;
+}
+
+const nameOf = (input: Buffer) => createHash('sha1').update(input).digest('hex').slice(0, 16);
+
+async function failureOf(target: Target, input: Buffer): Promise<Error | null> {
+  try {
+    await target.check(input);
+    return null;
+  } catch (error) {
+    return error instanceof Error ? error : new Error(String(error));
+  }
+}
+
+/** Where an error comes from: what tells one failure from another while it is made smaller. */
+function placeOf({ message, stack = '' }: Error): string {
+  const frames = stack.split('\n').filter((line) => /^ {4}at /.test(line) && !line.includes('node:'));
+  return frames[0] ?? message;
+}
+
+export async function fuzz(target: Target, options: Options): Promise<void> {
+  const coverage = new Coverage(flatten((globalThis as unknown as { __coverage__: Counts }).__coverage__));
+  const status = (): Status => {
+    const { places, total, features } = coverage;
+    return { executions, places, total, features, inputs: inputs.length };
+  };
+  for (const folder of [...options.corpus, options.found]) mkdirSync(folder, { recursive: true });
+  // Nobody would read what it says any more. Listening alone is to keep no process alive.
+  process.once('disconnect', () => process.exit(1));
+  process.channel?.unref();
+  const inputs: Buffer[] = [];
+  let executions = 0;
+  let said = performance.now();
+  const file = openSync(options.current, 'w+');
+
+  const run = async (input: Buffer): Promise<Error | null> => {
+    executions += 1;
+    if (performance.now() - said > 500) {
+      process.send?.(status());
+      said = performance.now();
+      // For what waits beside it: timers, and messages that are on their way.
+      await new Promise(setImmediate);
+    }
+    // Most inputs are refused, and writing down where takes longer than all else.
+    Error.stackTraceLimit = 0;
+    writeSync(file, input, 0, input.length, 0);
+    ftruncateSync(file, input.length);
+    coverage.reset();
+    return failureOf(target, input);
+  };
+  const report = async (input: Buffer, error: Error): Promise<void> => {
+    Error.stackTraceLimit = 30;
+    const place = placeOf((await failureOf(target, input)) ?? error);
+    const small = await shrink(input, async (smaller) => {
+      const other = await failureOf(target, smaller);
+      return other !== null && placeOf(other) === place;
+    });
+    const found = path.join(options.found, nameOf(small));
+    writeFileSync(found, small);
+    const { stack = '', message } = (await failureOf(target, small)) ?? error;
+    const failure = { stack: stack.includes('\n') ? stack : `${message} (not every time)`, file: found };
+    process.send?.({ ...status(), failure });
+  };
+
+  const stored = options.corpus.flatMap((folder) =>
+    readdirSync(folder).map((name) => readFileSync(path.join(folder, name))),
+  );
+  const seeds = [...(await target.seeds()), ...stored];
+  const started = performance.now();
+  // The smallest first: they are what is kept of those that reach the same.
+  for (const seed of seeds.toSorted((a, b) => a.length - b.length)) {
+    const error = await run(seed);
+    if (error) return report(seed, error);
+    const { places } = coverage;
+    const isNew = coverage.isNew();
+    // What is kept for good is to be little: how often makes no difference then.
+    if (options.merge ? coverage.places > places : isNew) inputs.push(seed);
+  }
+  if (inputs.length === 0) inputs.push(Buffer.alloc(0));
+  if (options.merge) {
+    rmSync(options.merge, { recursive: true, force: true });
+    mkdirSync(options.merge, { recursive: true });
+    for (const input of inputs) writeFileSync(path.join(options.merge, nameOf(input)), input);
+  }
+  while (!options.merge) {
+    if (performance.now() - started > options.seconds * 1000) break;
+    // What was found last is least explored.
+    const last = inputs.slice(-20);
+    const input = mutate(pick(Math.random() < 0.3 ? last : inputs), pick(inputs), target.words);
+    const error = await run(input);
+    if (error) return report(input, error);
+    if (!coverage.isNew()) continue;
+    inputs.push(input);
+    writeFileSync(path.join(options.corpus[0] as string, nameOf(input)), input);
+  }
+  process.send?.(status());
+  closeSync(file);
+}

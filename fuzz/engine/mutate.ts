@@ -1,0 +1,221 @@
+import { latin1 } from '../../test/support/build.ts';
+
+/** Bencode that need not be right: a key without its value, keys in any order, a length of any digits. */
+type Node =
+  | { kind: 'scalar'; bytes: Buffer }
+  | { kind: 'string'; bytes: Buffer }
+  | { kind: 'list' | 'dictionary'; items: Node[] };
+
+/** More levels than a decoder takes, and few enough to recurse. */
+const MOST_LEVELS = 120;
+const MOST_BYTES = 8192;
+const NUMBERS = [
+  '0',
+  '-0',
+  '-1',
+  '1',
+  '2',
+  '07',
+  '20',
+  '16384',
+  '16385',
+  '65536',
+  '9007199254740991',
+  '9007199254740992',
+];
+const LONG_NUMBERS = ['4611686018427387904', '-9223372036854775808', '18446744073709551616', `1${'0'.repeat(21)}`];
+
+const below = (limit: number): number => Math.floor(Math.random() * limit);
+export const pick = <T>(list: readonly T[]): T => list[below(list.length)] as T;
+
+/** The tree of an input; null where it is no bencode at all. */
+function parse(bytes: Buffer): Node | null {
+  let at = 0;
+  const read = (level: number): Node | null => {
+    const kind = bytes[at];
+    if (kind === 0x6c || kind === 0x64) {
+      const items: Node[] = [];
+      for (at += 1; bytes[at] !== 0x65; ) {
+        const item = level < MOST_LEVELS ? read(level + 1) : null;
+        if (!item) return null;
+        items.push(item);
+      }
+      at += 1;
+      return { kind: kind === 0x6c ? 'list' : 'dictionary', items };
+    }
+    const end = bytes.indexOf(kind === 0x69 ? 'e' : ':', at) + 1;
+    if (end === 0) return null;
+    const start = at;
+    at = end;
+    if (kind === 0x69) return { kind: 'scalar', bytes: bytes.subarray(start, at) };
+    const length = Number(bytes.toString('latin1', start, end - 1));
+    if (!(length >= 0 && end + length <= bytes.length)) return null;
+    at = end + length;
+    return { kind: 'string', bytes: bytes.subarray(end, at) };
+  };
+  const node = read(0);
+  return node && at === bytes.length ? node : null;
+}
+
+function write(node: Node): Buffer {
+  if (node.kind === 'scalar') return node.bytes;
+  if (node.kind === 'string') return Buffer.concat([latin1(`${node.bytes.length}:`), node.bytes]);
+  const open = latin1(node.kind === 'list' ? 'l' : 'd');
+  return Buffer.concat([open, ...node.items.map(write), latin1('e')]);
+}
+
+type Container = Extract<Node, { items: Node[] }>;
+
+function* containers(node: Node): Generator<Container> {
+  if (!('items' in node)) return;
+  yield node;
+  for (const item of node.items) yield* containers(item);
+}
+
+/** Keys in order, where each has a value: most of what a decoder refuses is out of order, and tells no more. */
+function sort(node: Container): void {
+  const pairs: [Node, Node][] = [];
+  for (let i = 0; i + 1 < node.items.length; i += 2) pairs.push([node.items[i] as Node, node.items[i + 1] as Node]);
+  if (node.items.length % 2 !== 0 || !pairs.every(([key]) => key.kind === 'string')) return;
+  const bytes = (key: Node) => (key as { bytes: Buffer }).bytes;
+  node.items = pairs.toSorted(([a], [b]) => Buffer.compare(bytes(a), bytes(b))).flat();
+}
+
+function mutateTree(tree: Node, other: Node | null, words: readonly string[]): void {
+  const all = [...containers(tree)];
+  if (all.length === 0) return;
+  // Small ones are as likely as the one with all the pieces.
+  const node = pick(all);
+  const step = node.kind === 'dictionary' ? 2 : 1;
+  const at = below(Math.floor(node.items.length / step) + 1) * step;
+  const valueAt = at + step - 1;
+  const value = node.items[valueAt];
+  const word = (): Node => ({ kind: 'string', bytes: latin1(pick(words)) });
+  const foreign = () => (other && pick([...containers(other)].flatMap(({ items }) => items))) ?? word();
+  const number = (): Node => ({ kind: 'scalar', bytes: latin1(`i${pick(below(4) === 0 ? LONG_NUMBERS : NUMBERS)}e`) });
+  switch (below(9)) {
+    case 0:
+      node.items.splice(at, step);
+      break;
+    case 1:
+      node.items.splice(at, 0, ...node.items.slice(at, at + step));
+      break;
+    case 2:
+      node.items.splice(at, 0, ...(step === 2 ? [word()] : []), pick([foreign, word, number])());
+      break;
+    case 3:
+      if (value) node.items[valueAt] = foreign();
+      break;
+    case 4:
+      if (value) node.items[valueAt] = number();
+      break;
+    case 5:
+      if (value?.kind === 'string') node.items[valueAt] = { kind: 'string', bytes: mutateBytes(value.bytes, words) };
+      else if (value) node.items[valueAt] = { kind: pick(['list', 'dictionary'] as const), items: [value] };
+      break;
+    case 6:
+      if (step === 2 && value) node.items[at] = word();
+      break;
+    case 7: {
+      // An entry of one dictionary in another.
+      const from = pick(all);
+      const first = below(Math.floor(from.items.length / 2) + 1) * 2;
+      if (from !== node && ![...containers(from)].includes(node))
+        node.items.splice(at, 0, ...from.items.slice(first, first + 2));
+      break;
+    }
+    default:
+      // As many bytes again, or none: sizes that were right for another number of pieces.
+      if (value?.kind === 'string') {
+        const size = pick([0, 19, 20, 21, 32, 40, 64, 96]);
+        node.items[valueAt] = { kind: 'string', bytes: Buffer.alloc(size, value.bytes.length > 0 ? value.bytes : 'x') };
+      }
+  }
+  if (node.kind === 'dictionary' && below(10) !== 0) sort(node);
+}
+
+function mutateBytes(bytes: Buffer, words: readonly string[]): Buffer {
+  const at = below(bytes.length + 1);
+  const size = 1 + below(pick([1, 4, 32]));
+  const insert = (...what: Buffer[]) => Buffer.concat([bytes.subarray(0, at), ...what, bytes.subarray(at)]);
+  switch (below(6)) {
+    case 0:
+      return insert(latin1(pick(words)));
+    case 1:
+      return insert(Buffer.from(Array.from({ length: size }, () => below(256))));
+    case 2:
+      return Buffer.concat([bytes.subarray(0, at), bytes.subarray(at + size)]);
+    case 3:
+      return insert(bytes.subarray(below(bytes.length), below(bytes.length)));
+    case 4: {
+      const word = latin1(pick(words));
+      return Buffer.concat([bytes.subarray(0, at), word, bytes.subarray(at + word.length)]);
+    }
+    default: {
+      const copy = Buffer.from(bytes);
+      if (at < copy.length)
+        copy[at] = pick([(copy[at] as number) ^ (1 << below(8)), below(256), ...latin1('01de:il%&')]);
+      return copy;
+    }
+  }
+}
+
+/** Another input like this one, at times with parts of another: most often right in its form and wrong in what it says. */
+export function mutate(input: Buffer, other: Buffer, words: readonly string[]): Buffer {
+  const tree = below(5) === 0 ? null : parse(input);
+  let bytes = input;
+  if (tree) {
+    // Parsed each time: a node that stands in two places could come to stand in itself.
+    for (let rounds = 1 + below(pick([1, 3, 8])); rounds > 0; rounds -= 1) mutateTree(tree, parse(other), words);
+    bytes = write(tree);
+  }
+  if (!tree || below(8) === 0)
+    for (let rounds = 1 + below(4); rounds > 0; rounds -= 1) bytes = mutateBytes(bytes, words);
+  return bytes.length > MOST_BYTES ? bytes.subarray(0, MOST_BYTES) : bytes;
+}
+
+/** The smallest input found in so many tries that still fails. */
+export async function shrink(input: Buffer, fails: (input: Buffer) => Promise<boolean>, tries = 3000): Promise<Buffer> {
+  let [best, left] = [input, tries];
+  const attempt = async (smaller: Buffer) => {
+    left -= 1;
+    if (left < 0 || smaller.length >= best.length || !(await fails(smaller))) return false;
+    best = smaller;
+    return true;
+  };
+  for (let before = Infinity; best.length < before && left > 0; ) {
+    before = best.length;
+    // What its form holds: entries, items, and what is in them.
+    for (let index = 0; left > 0; index += 1) {
+      const tree = parse(best);
+      const places = tree
+        ? [...containers(tree)].flatMap((node) => {
+            const step = node.kind === 'dictionary' ? 2 : 1;
+            return Array.from({ length: Math.ceil(node.items.length / step) }, (_, i) => ({
+              node,
+              at: i * step,
+              step,
+            }));
+          })
+        : [];
+      const place = places[index];
+      if (!tree || !place) break;
+      const { node, at, step } = place;
+      const removed = node.items.splice(at, step);
+      if (await attempt(write(tree))) index -= 1;
+      else {
+        const value = removed.at(-1) as Node;
+        if (value.kind !== 'string' || value.bytes.length < 2) continue;
+        node.items.splice(at, 0, ...removed.slice(0, -1), {
+          kind: 'string',
+          bytes: value.bytes.subarray(0, value.bytes.length >> 1),
+        });
+        await attempt(write(tree));
+      }
+    }
+    for (let size = best.length >> 1; size >= 1 && left > 0; size >>= 1)
+      for (let at = 0; at < best.length && left > 0; )
+        if (!(await attempt(Buffer.concat([best.subarray(0, at), best.subarray(at + size)])))) at += size;
+  }
+  return best;
+}

@@ -1,0 +1,69 @@
+import { readdirSync } from 'node:fs';
+import { PIECE } from '../../test/support/build.ts';
+
+/** What is fuzzed: a file of its name in fuzz/. */
+export interface Target {
+  /** Throws where the sources do something wrong with an input; refusing it as documented is right. */
+  check(input: Buffer): void | Promise<void>;
+  /** Inputs to begin with, beside those in fuzz/corpus. */
+  seeds(): Promise<Buffer[]>;
+  /** What inputs are likely to hold. */
+  words: readonly string[];
+}
+
+/** Larger ones say the same at length. */
+const MOST_BYTES = 2048;
+
+/** The torrents of test/fixtures, right and wrong. */
+export async function fixtures(): Promise<Buffer[]> {
+  // Of the folder that it is run in: a bundle has another place than its sources.
+  const names = readdirSync('test/fixtures');
+  const modules = names.map((name) => import(`../../test/fixtures/${name}/torrent.ts`) as Promise<{ default: Buffer }>);
+  return (await Promise.all(modules)).map((module) => module.default).filter(({ length }) => length <= MOST_BYTES);
+}
+
+/** Keys and values of torrents. */
+export const TORRENT_WORDS = [
+  ...['announce', 'announce-list', 'attr', 'collections', 'comment', 'comment.utf-8', 'created by', 'creation date'],
+  ...['file tree', 'files', 'httpseeds', 'info', 'length', 'meta version', 'name', 'name.utf-8', 'nodes', 'path'],
+  ...[
+    'path.utf-8',
+    'piece layers',
+    'piece length',
+    'pieces',
+    'pieces root',
+    'private',
+    'publisher',
+    'similar',
+    'source',
+  ],
+  ...[
+    'symlink path',
+    'update-url',
+    'url-list',
+    '',
+    'p',
+    'l',
+    'xh',
+    '.pad',
+    '..',
+    '.',
+    'a',
+    'b',
+    'a/b',
+    'C:',
+    '\\',
+    '\0',
+  ],
+  ...[
+    'http://a.example/',
+    'udp://b.example:1/x',
+    '\xc3\xa9',
+    '\xff',
+    '\xed\xa0\x80',
+    '\x1b[31m',
+    '\xe2\x80\xae',
+    '__proto__',
+  ],
+  ...[`${PIECE - 5}`, '_____padding_file_0_', 'constructor', '\x01'.repeat(20), '\x02'.repeat(32), '\0'.repeat(32)],
+];

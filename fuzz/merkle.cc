@@ -1,0 +1,121 @@
+// Merkle trees and layers of them beside whole trees in memory, from every row of the table downwards.
+#include "core/merkle.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <iostream>
+#include <vector>
+
+#include "bytes.h"
+#include "core/layers.h"
+#include "oracle.h"
+#include "rows.h"
+
+using metainfo::Kernels;
+
+namespace {
+
+void require(bool condition, const char* what, const Kernels& kernels) {
+  if (condition) return;
+  std::cerr << what << " differs, from row " << name_of(kernels) << " on\n";
+  std::abort();
+}
+
+// Of hashes: often at a power of two, where levels and parts begin.
+std::size_t count_of(fuzz::Input& input, std::size_t most) {
+  const std::uint64_t near = (std::uint64_t{1} << input.below(13)) + input.below(8);
+  const std::uint64_t wanted = input.below(2) == 0 ? input.below(300) : near < 4 ? 0 : near - 4;
+  return static_cast<std::size_t>(std::min<std::uint64_t>(most, 1 + wanted));
+}
+
+oracle::Hashes hashes_of(const oracle::Bytes& bytes, std::size_t count) {
+  oracle::Hashes hashes(count);
+  for (std::size_t i = 0; i < count; ++i) std::memcpy(hashes[i].data(), &bytes[i * 32], 32);
+  return hashes;
+}
+
+void trees(fuzz::Input& input, const Kernels& kernels) {
+  const metainfo::Trees trees(kernels);
+  const std::size_t count = count_of(input, 5000);
+  const auto base = static_cast<unsigned>(input.below(20));
+  const unsigned height = metainfo::ceil_log2(count) + static_cast<unsigned>(input.below(30));
+  const oracle::Bytes bytes = input.content(count * 32);
+  const oracle::Hashes hashes = hashes_of(bytes, count);
+  const metainfo::Sha256Digest wanted = oracle::tree(hashes, base, height);
+  require(trees.root(bytes.data(), count, base, height) == wanted, "a root", kernels);
+  oracle::Bytes layer = bytes;
+  layer.resize(layer.size() + 32);
+  trees.reduce(layer.data(), count, base, height);
+  require(std::memcmp(layer.data(), wanted.data(), 32) == 0, "a reduced layer", kernels);
+  metainfo::GrowingTree tree(trees);
+  for (const metainfo::Sha256Digest& hash : hashes) {
+    std::memcpy(tree.next(), hash.data(), 32);
+    tree.pushed();
+  }
+  require(tree.root(height) == oracle::tree(hashes, 0, height), "a tree that grew", kernels);
+  oracle::Bytes nodes(count / 2 * 32);
+  metainfo::merkle_nodes(kernels, nodes.data(), bytes.data(), count / 2);
+  for (std::size_t i = 0; i < count / 2; ++i) {
+    const metainfo::Sha256Digest node = oracle::node(hashes[2 * i], hashes[2 * i + 1]);
+    require(std::memcmp(&nodes[i * 32], node.data(), 32) == 0, "a node", kernels);
+  }
+}
+
+// Subtrees that come one after the other, in a stack that has been used before.
+void stack(fuzz::Input& input, const Kernels& kernels) {
+  const metainfo::Trees trees(kernels);
+  const auto base = static_cast<unsigned>(input.below(20));
+  metainfo::SubtreeStack stack(trees, base);
+  for (unsigned round = 0; round < 2; ++round) {
+    const std::size_t count = count_of(input, 5000);
+    const unsigned height = metainfo::ceil_log2(count) + static_cast<unsigned>(input.below(30));
+    const oracle::Bytes bytes = input.content(count * 32);
+    stack.clear();
+    for (std::size_t i = 0; i < count; ++i) stack.push(&bytes[i * 32]);
+    require(stack.root(base + height) == oracle::tree(hashes_of(bytes, count), base, height), "a stack",
+            kernels);
+  }
+}
+
+// Layers in any order, with other bytes between them, or sharing some.
+void layers(fuzz::Input& input, const Kernels& kernels) {
+  const auto height = static_cast<unsigned>(input.below(20));
+  const oracle::Bytes bytes = input.content(64 + input.below(200000));
+  std::vector<double> starts;
+  std::vector<std::uint32_t> counts;
+  oracle::Hashes wanted;
+  for (std::size_t i = input.below(200); i != 0; --i) {
+    const std::size_t start = input.below(bytes.size() - 32);
+    const std::size_t most = (bytes.size() - start) / 32;
+    const std::size_t count = count_of(input, input.below(4) == 0 ? most : std::min<std::size_t>(most, 20));
+    starts.push_back(static_cast<double>(start));
+    counts.push_back(static_cast<std::uint32_t>(count));
+    const oracle::Bytes layer(bytes.begin() + static_cast<std::ptrdiff_t>(start), bytes.end());
+    wanted.push_back(oracle::tree(hashes_of(layer, count), height, metainfo::ceil_log2(count)));
+  }
+  // Of just this size, so that a byte written past it is noticed.
+  oracle::Bytes roots(counts.size() * 32);
+  metainfo::hash_layers({bytes.data(), starts.data(), counts.data(), counts.size(), height, roots.data()},
+                        kernels);
+  for (std::size_t i = 0; i < wanted.size(); ++i)
+    require(std::memcmp(&roots[i * 32], wanted[i].data(), 32) == 0, "a layer's root", kernels);
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  fuzz::Input input(data, size);
+  const Kernels& kernels = tables()[input.below(tables().size())];
+  switch (input.below(3)) {
+    case 0:
+      trees(input, kernels);
+      break;
+    case 1:
+      stack(input, kernels);
+      break;
+    default:
+      layers(input, kernels);
+  }
+  return 0;
+}

@@ -1,0 +1,227 @@
+// Plans whose files the system fails to open or read at some calls: what changes nothing leaves the digests
+// right, all else ends the job with the file's path and the reason, and no descriptor stays open.
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <cstdarg>
+#include <cstdlib>
+#include <iostream>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "random_plan.h"
+
+namespace {
+
+enum class Call { open, fstat, pread };
+enum class Act { interrupted, fail, shortened, end, size, mtime, links, fifo };
+
+struct Fault {
+  Call call;
+  std::uint64_t nth;
+  Act act;
+  int error;
+};
+
+// What a failure that a fault leads to must say.
+struct Wanted {
+  metainfo::Failure::Code code;
+  int error;
+  std::string path;
+};
+
+constexpr int kMostDescriptors = 4096;
+
+// The calls on files of a plan while it runs, from any thread.
+struct System {
+  std::atomic<bool> active{false};
+  std::string folder;
+  std::vector<Fault> faults;
+  std::array<std::atomic<std::uint64_t>, 3> calls{};
+  std::array<std::string, kMostDescriptors> paths;  // empty: none of ours
+  std::mutex mutex;                                 // of what is above and below, but the flag and the counts
+  std::vector<Wanted> fired;
+  int open = 0;
+};
+System& system_calls() {
+  static System all;
+  return all;
+}
+
+const Fault* fault(Call call) {
+  System& all = system_calls();
+  const std::uint64_t nth = all.calls[static_cast<std::size_t>(call)]++;
+  for (const Fault& one : all.faults) {
+    if (one.call == call && one.nth == nth) return &one;
+  }
+  return nullptr;
+}
+
+void fire(metainfo::Failure::Code code, int error, const std::string& path) {
+  const std::lock_guard<std::mutex> lock(system_calls().mutex);
+  system_calls().fired.push_back({code, error, path});
+}
+
+// Empty where the descriptor is none of ours.
+std::string path_of(int descriptor) {
+  System& all = system_calls();
+  if (!all.active || descriptor < 0 || descriptor >= kMostDescriptors) return {};
+  const std::lock_guard<std::mutex> lock(all.mutex);
+  return all.paths[static_cast<std::size_t>(descriptor)];
+}
+
+}  // namespace
+
+extern "C" {
+int __real_open(const char* path, int flags, ...);
+int __real_close(int descriptor);
+int __real_fstat(int descriptor, struct stat* status);
+ssize_t __real_pread(int descriptor, void* out, std::size_t size, off_t offset);
+
+int __wrap_open(const char* path, int flags, ...) {
+  va_list rest;
+  va_start(rest, flags);
+  const mode_t mode = (flags & O_CREAT) != 0 ? va_arg(rest, mode_t) : 0;
+  va_end(rest);
+  System& all = system_calls();
+  const bool ours = all.active && std::string(path).compare(0, all.folder.size(), all.folder) == 0;
+  if (!ours) return __real_open(path, flags, mode);
+  if (const Fault* found = fault(Call::open)) {
+    using Code = metainfo::Failure::Code;
+    if (found->act != Act::interrupted)
+      fire(found->error == ENXIO ? Code::not_a_file : Code::open, found->error, path);
+    errno = found->act == Act::interrupted ? EINTR : found->error;
+    return -1;
+  }
+  const int descriptor = __real_open(path, flags, mode);
+  if (descriptor < 0) return descriptor;
+  if (descriptor >= kMostDescriptors) std::abort();
+  const std::lock_guard<std::mutex> lock(all.mutex);
+  all.paths[static_cast<std::size_t>(descriptor)] = path;
+  ++all.open;
+  return descriptor;
+}
+
+int __wrap_close(int descriptor) {
+  if (!path_of(descriptor).empty()) {
+    System& all = system_calls();
+    const std::lock_guard<std::mutex> lock(all.mutex);
+    all.paths[static_cast<std::size_t>(descriptor)].clear();
+    --all.open;
+  }
+  return __real_close(descriptor);
+}
+
+int __wrap_fstat(int descriptor, struct stat* status) {
+  const std::string path = path_of(descriptor);
+  const Fault* found = path.empty() ? nullptr : fault(Call::fstat);
+  if (found != nullptr && found->act == Act::interrupted) {
+    errno = EINTR;
+    return -1;
+  }
+  using Code = metainfo::Failure::Code;
+  if (found != nullptr && found->act == Act::fail) {
+    fire(Code::read, found->error, path);
+    errno = found->error;
+    return -1;
+  }
+  const int result = __real_fstat(descriptor, status);
+  if (found == nullptr || result != 0) return result;
+  // What is no file is said when it is opened only: afterwards its size tells.
+  if (found->act == Act::fifo) status->st_mode = (status->st_mode & ~static_cast<mode_t>(S_IFMT)) | S_IFIFO;
+  if (found->act == Act::size || found->act == Act::fifo) status->st_size += 1;
+  if (found->act == Act::mtime) status->st_mtim.tv_sec += 1;
+  if (found->act == Act::links) status->st_nlink = 0;
+  fire(found->act == Act::fifo ? Code::not_a_file : Code::changed, 0, path);
+  return result;
+}
+
+ssize_t __wrap_pread(int descriptor, void* out, std::size_t size, off_t offset) {
+  const std::string path = path_of(descriptor);
+  const Fault* found = path.empty() ? nullptr : fault(Call::pread);
+  if (found == nullptr) return __real_pread(descriptor, out, size, offset);
+  switch (found->act) {
+    case Act::interrupted:
+      errno = EINTR;
+      return -1;
+    case Act::shortened:
+      return __real_pread(descriptor, out, 1 + found->nth * 7919 % size, offset);
+    case Act::end:
+      fire(metainfo::Failure::Code::changed, 0, path);
+      return 0;
+    default:
+      fire(metainfo::Failure::Code::read, found->error, path);
+      errno = found->error;
+      return -1;
+  }
+}
+}
+
+namespace {
+
+Fault random_fault(fuzz::Input& input) {
+  constexpr int kOpen[] = {EMFILE, EACCES, ENXIO, EIO};
+  constexpr int kRead[] = {EIO, ESTALE, EBADF};
+  constexpr Act kStatus[] = {Act::fail, Act::size, Act::mtime, Act::links, Act::fifo};
+  constexpr Act kPread[] = {Act::fail, Act::shortened, Act::shortened, Act::end};
+  const auto call = static_cast<Call>(input.below(3));
+  const std::uint64_t nth = input.below(call == Call::pread ? 60 : 12);
+  if (input.below(3) == 0) return {call, nth, Act::interrupted, EINTR};
+  if (call == Call::open) return {call, nth, Act::fail, kOpen[input.below(4)]};
+  const Act act = call == Call::fstat ? kStatus[input.below(5)] : kPread[input.below(4)];
+  return {call, nth, act, kRead[input.below(3)]};
+}
+
+void check_run(metainfo::Plan plan, const plans::Setting& setting, const plans::Expected& expected) {
+  System& all = system_calls();
+  plan.threads = setting.threads;
+  plan.read_size = setting.read_size;
+  plan.memory_limit = setting.threads * setting.read_size * setting.reads;
+  all.fired.clear();
+  for (std::atomic<std::uint64_t>& count : all.calls) count = 0;
+  all.active = true;
+  const plans::Ran ran = setting.as_job ? plans::run_as_job(plan, *setting.kernels)
+                                        : plans::run_as_workers(plan, *setting.kernels);
+  all.active = false;
+  CHECK_EQUAL(all.open, 0);
+  if (all.fired.empty()) {
+    plans::check_ran(ran, expected);
+    return;
+  }
+  CHECK(ran.failure);
+  const metainfo::Failure& failure = *ran.failure;
+  const check::Case round(failure.path + ", " + std::to_string(failure.error) + ", " + failure.detail);
+  CHECK(std::any_of(all.fired.begin(), all.fired.end(), [&](const Wanted& wanted) {
+    // A file that is closed is no longer asked what it is.
+    const bool same = wanted.code == failure.code || (wanted.code == metainfo::Failure::Code::not_a_file &&
+                                                      failure.code == metainfo::Failure::Code::changed);
+    return same && wanted.error == failure.error && wanted.path == failure.path;
+  }));
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  static const fuzz::Folder folder;
+  System& all = system_calls();
+  fuzz::Input input(data, size);
+  all.folder = folder.path();
+  all.faults.resize(input.below(6));
+  for (Fault& one : all.faults) one = random_fault(input);
+  metainfo::Plan plan = fuzz::random_plan(input, folder);
+  const plans::Expected expected = plans::expect(plan);
+  for (metainfo::PlanFile& file : plan.files) {
+    if (!file.pad) file.mtime_ms = metainfo::file_status(file.path.c_str()).mtime_ms;
+  }
+  try {
+    check_run(plan, fuzz::random_setting(input), expected);
+  } catch (const check::Failed&) {
+    std::abort();
+  }
+  return 0;
+}

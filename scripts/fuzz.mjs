@@ -1,0 +1,179 @@
+// `npm run fuzz [-- --time 30m] [TARGET ...]`: fuzzes the targets of fuzz/ for so long each, as many at a time as there are
+// cores: those in C++ with libFuzzer under sanitizers, those in TypeScript with fuzz/engine. Inputs that reach something
+// new stay in build/fuzz/corpus for the next time; those on which a check fails are in build/fuzz/found.
+// `npm run fuzz -- TARGET FILE ...` runs a target on these inputs only, `-- --merge` makes fuzz/corpus anew: the smallest
+// inputs that reach what all of them reach.
+import { spawn } from 'node:child_process';
+import { copyFileSync, existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
+import path from 'node:path';
+import { parseArgs } from 'node:util';
+import { bundle } from './fuzz-bundle.mjs';
+import { buildFuzzer } from './fuzz-native.mjs';
+import { fail, filesIn, root, setup } from './setup.mjs';
+
+/** Milliseconds: an input that takes longer hangs. Much, because machines may be busy. */
+const MOST_SILENCE = 120_000;
+const UNITS = { s: 1, m: 60, h: 3600 };
+
+const { values, positionals } = parseArgs({
+  options: { time: { type: 'string', default: '1m' }, merge: { type: 'boolean', default: false } },
+  allowPositionals: true,
+});
+const [, count, unit] = /^(\d+)([smh])$/.exec(values.time) ?? [];
+const seconds = Number(count) * UNITS[unit];
+if (!(seconds >= 1)) fail(`--time must be a time such as 90s, 30m or 2h, not ${values.time}.`);
+
+const targets = new Map(
+  filesIn('fuzz')
+    .filter((file) => /^fuzz.[^/\\]+\.(cc|ts)$/.test(file))
+    .map((file) => [path.parse(file).name, { name: path.parse(file).name, native: file.endsWith('.cc') }]),
+);
+const named = positionals.filter((name) => targets.has(name));
+const files = positionals.filter((name) => !targets.has(name));
+for (const file of files) {
+  if (existsSync(file) && named.length === 1) continue;
+  fail(`there is no target ${file}. Targets: ${[...targets.keys()].join(', ')}.`);
+}
+const chosen = named.length > 0 ? named.map((name) => targets.get(name)) : [...targets.values()];
+
+const place = (kind, name) => path.join('build', 'fuzz', kind, name);
+const cwd = root;
+
+/** Runs a program to its end; its lines of error output as they come, as all targets share a terminal. */
+function start(command, args, { onLine = () => {}, ipc = false, stdio = 'pipe' } = {}) {
+  const child = spawn(command, args, { cwd, stdio: ['ignore', 'inherit', stdio, ...(ipc ? ['ipc'] : [])] });
+  let rest = '';
+  child.stderr?.setEncoding('utf8').on('data', (text) => {
+    const lines = `${rest}${text}`.split('\n');
+    rest = lines.pop();
+    lines.forEach(onLine);
+  });
+  const ended = new Promise((resolve) => {
+    child.once('error', fail);
+    child.once('close', (status, signal) => resolve(status ?? signal));
+  });
+  return { child, ended };
+}
+
+/** Where a target's inputs are: new ones, and those in the repository. */
+function foldersOf(name) {
+  const [corpus, found] = [place('corpus', name), place('found', name)];
+  const [kept, cases] = [path.join('fuzz', 'corpus', name), path.join('fuzz', 'found', name)];
+  for (const folder of [corpus, found, kept]) mkdirSync(path.join(root, folder), { recursive: true });
+  return { corpus, found, kept, known: [kept, ...(existsSync(path.join(root, cases)) ? [cases] : [])] };
+}
+
+async function fuzzNative(name, binary) {
+  const { corpus, found, kept, known } = foldersOf(name);
+  if (values.merge) {
+    const merged = place('merged', name);
+    rmSync(path.join(root, merged), { recursive: true, force: true });
+    mkdirSync(path.join(root, merged), { recursive: true });
+    await start(binary, ['-merge=1', '-max_len=1024', '-use_counters=0', merged, kept, corpus]).ended;
+    rmSync(path.join(root, kept), { recursive: true });
+    mkdirSync(path.join(root, kept));
+    for (const file of readdirSync(path.join(root, merged)))
+      copyFileSync(path.join(root, merged, file), path.join(root, kept, file.slice(0, 16)));
+    return { inputs: readdirSync(path.join(root, kept)).length };
+  }
+  const before = new Set(readdirSync(path.join(root, found)));
+  const result = {};
+  const said = [];
+  const { ended } = start(
+    binary,
+    [
+      ...[
+        corpus,
+        ...known,
+        `-max_total_time=${seconds}`,
+        `-artifact_prefix=${found}${path.sep}`,
+        `-timeout=${MOST_SILENCE / 1000}`,
+        '-max_len=1024',
+      ],
+      // A plan takes many bytes: they are not to grow by and by.
+      ...['-len_control=0', '-rss_limit_mb=4096', '-print_final_stats=1', '-print_funcs=0'],
+    ],
+    {
+      onLine: (line) => {
+        const [, cov, ft, corp] = /cov: (\d+) ft: (\d+)(?: corp: (\d+))?/.exec(line) ?? [];
+        if (cov)
+          Object.assign(result, { places: Number(cov), features: Number(ft), ...(corp && { inputs: Number(corp) }) });
+        const [, executions] = /number_of_executed_units: (\d+)/.exec(line) ?? [];
+        if (executions) result.executions = Number(executions);
+        if (!/^#\d|^INFO:|^stat::|NEW_FUNC/.test(line)) said.push(line);
+      },
+    },
+  );
+  if ((await ended) === 0) return result;
+  const input = readdirSync(path.join(root, found)).find((file) => !before.has(file));
+  return { ...result, failure: { stack: said.join('\n'), file: input ? path.join(found, input) : corpus } };
+}
+
+async function fuzzTypeScript(name, script) {
+  const { corpus, found, kept, known } = foldersOf(name);
+  const current = place('current', name);
+  mkdirSync(path.join(root, path.dirname(current)), { recursive: true });
+  const options = { seconds, corpus: [corpus, ...known], found, current, ...(values.merge && { merge: kept }) };
+  let result = {};
+  let stopped = null;
+  const args = ['--max-old-space-size=1024', '--stack-size=800', script, JSON.stringify(options)];
+  const said = [];
+  const { child, ended } = start(process.execPath, args, { ipc: true, onLine: (line) => said.push(line) });
+  const hang = () => {
+    stopped = `nothing came back for ${MOST_SILENCE / 1000} s`;
+    child.kill('SIGKILL');
+  };
+  let silence = setTimeout(hang, MOST_SILENCE);
+  child.on('message', (message) => {
+    result = message;
+    clearTimeout(silence);
+    silence = setTimeout(hang, MOST_SILENCE);
+  });
+  const status = await ended;
+  clearTimeout(silence);
+  if (status === 0 || result.failure) return result;
+  const file = path.join(found, `died-${Date.now()}`);
+  copyFileSync(path.join(root, current), path.join(root, file));
+  return { ...result, failure: { stack: [stopped ?? `ended with ${status}`, ...said].join('\n'), file } };
+}
+
+function tell({ name }, { executions = 0, places = 0, total, features = 0, inputs = 0, failure }, took) {
+  const figures = [
+    `${executions} executions`,
+    `${Math.round(executions / took)} a second`,
+    `coverage ${places}${total ? ` of ${total}` : ''} places, ${features} features`,
+    `${inputs} inputs`,
+  ];
+  process.stdout.write(
+    `${name}: ${values.merge ? `${inputs} inputs` : figures.join(', ')}; ${failure ? 'FAILED' : 'nothing found'}\n`,
+  );
+  if (!failure) return;
+  process.stdout.write(`${failure.stack}\nRun it again: npm run fuzz -- ${name} ${failure.file}\n`);
+  process.stdout.write(`Keep it for all tests: mv ${failure.file} fuzz/found/${name}/NAME\n`);
+}
+
+setup();
+const runs = [];
+for (const target of chosen)
+  runs.push({ target, program: target.native ? buildFuzzer(target.name) : await bundle(target.name) });
+
+if (files.length > 0) {
+  const [{ target, program }] = runs;
+  const once = ['--import', 'tsx', path.join('fuzz', 'engine', 'once.ts'), target.name, ...files];
+  const status = await start(...(target.native ? [program, files] : [process.execPath, once]), { stdio: 'inherit' })
+    .ended;
+  process.exit(status === 0 ? 0 : 1);
+}
+
+let failed = false;
+async function next() {
+  for (let run = runs.shift(); run; run = runs.shift()) {
+    const started = performance.now();
+    const result = await (run.target.native ? fuzzNative : fuzzTypeScript)(run.target.name, run.program);
+    if (result.failure) failed = true;
+    tell(run.target, result, (performance.now() - started) / 1000);
+  }
+}
+await Promise.all(Array.from({ length: Math.min(availableParallelism(), runs.length) }, next));
+process.exit(failed ? 1 : 0);

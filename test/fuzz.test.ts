@@ -1,0 +1,79 @@
+import assert from 'node:assert/strict';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, it } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { fuzz } from '../fuzz/engine/loop.ts';
+import { mutate, shrink } from '../fuzz/engine/mutate.ts';
+import type { Target } from '../fuzz/engine/target.ts';
+import { latin1 } from './support/build.ts';
+import { temporaryFolder } from './support/tree.ts';
+
+const ROOT = fileURLToPath(new URL('../fuzz/', import.meta.url));
+const TARGETS = readdirSync(ROOT).flatMap((file) => /^(\w+)\.ts$/.exec(file)?.[1] ?? []);
+
+/** What was kept of a target's inputs: those that reach most, and those that found something. */
+function kept(name: string): [file: string, input: Buffer][] {
+  return ['corpus', 'found'].flatMap((kind) => {
+    const folder = path.join(ROOT, kind, name);
+    const files = existsSync(folder) ? readdirSync(folder) : [];
+    return files.map((file): [string, Buffer] => [`${kind}/${name}/${file}`, readFileSync(path.join(folder, file))]);
+  });
+}
+
+describe('what fuzzing has kept', () => {
+  for (const name of TARGETS) {
+    it(`is still right: ${name}`, async () => {
+      const { check } = (await import(`../fuzz/${name}.ts`)) as Target;
+      const inputs = kept(name);
+      assert.ok(inputs.length > 10, `${inputs.length} inputs`);
+      for (const [file, input] of inputs) {
+        try {
+          await check(input);
+        } catch (cause) {
+          throw new Error(`npm run fuzz -- ${name} fuzz/${file}`, { cause });
+        }
+      }
+    });
+  }
+});
+
+describe('the fuzzer', () => {
+  it('finds byte by byte what no chance finds, and makes it small', async (t) => {
+    const folder = await temporaryFolder(t);
+    const secret = latin1('d3:k');
+    const s = Object.fromEntries(Array.from(secret, (_, i) => [i, 0]));
+    const file: { s: Record<number, number>; f: object; b: object } = { s, f: {}, b: {} };
+    (globalThis as { __coverage__?: unknown }).__coverage__ = { file };
+    const target: Target = {
+      check(input) {
+        const known = secret.findIndex((byte, i) => input[i] !== byte);
+        for (let i = 0; i < (known < 0 ? secret.length : known); i += 1) file.s[i] = (file.s[i] ?? 0) + 1;
+        assert.notEqual(known, -1, 'the fault');
+      },
+      seeds: async () => [Buffer.from('i7e')],
+      words: ['x'],
+    };
+    const place = (name: string) => path.join(folder, name);
+    await fuzz(target, { seconds: 60, corpus: [place('corpus')], found: place('found'), current: place('current') });
+    const [found = ''] = readdirSync(place('found'));
+    assert.deepEqual(readFileSync(path.join(place('found'), found)), secret);
+    assert.equal(readdirSync(place('corpus')).length, secret.length - 1);
+  });
+
+  it('changes what inputs say more often than their form', () => {
+    const input = latin1('d1:ai1e4:infod5:filesld6:lengthi5eee1:xlee1:z3:abce');
+    const all = Array.from({ length: 2000 }, () => mutate(input, input, ['name']).toString('latin1'));
+    const whole = all.filter((text) => /^d.*e$/s.test(text));
+    assert.ok(new Set(all).size > 1000);
+    assert.ok(whole.length > 1200, `${whole.length}`);
+  });
+
+  it('shrinks entries, items and bytes', async () => {
+    const input = latin1('d1:ai1e4:infod5:filesld6:lengthi5eee1:xlee1:z9:abcdefghie');
+    const small = await shrink(input, async (one) => one.includes('4:info') && one.includes('6:length'));
+    assert.equal(small.toString('latin1'), '4:info6:length');
+    const tree = await shrink(input, async (one) => /^d.*1:z\d:.*c.*e$/.test(one.toString('latin1')));
+    assert.match(tree.toString('latin1'), /^d1:z\d:ce$/);
+  });
+});

@@ -1,0 +1,6 @@
+#include "replay.h"
+
+#define LLVMFuzzerTestOneInput fuzz_merkle
+#include "../../../fuzz/merkle.cc"
+
+TEST("fuzz: what was kept for merkle") { replay("merkle", fuzz_merkle); }

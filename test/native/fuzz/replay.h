@@ -1,0 +1,30 @@
+// What fuzzing has kept for a target, run again: under whatever these tests run under.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <vector>
+
+#include "check.h"
+#include "scale.h"
+
+// A target ends the process where something is wrong; `npm run fuzz -- TARGET FILE ...` says with which file.
+inline void replay(const std::string& target, int (*run)(const std::uint8_t*, std::size_t)) {
+  std::size_t count = 0;
+  Some some;
+  for (const char* kind : {"fuzz/corpus/", "fuzz/found/"}) {
+    if (!std::filesystem::exists(kind + target)) continue;
+    for (const auto& entry : std::filesystem::directory_iterator(kind + target)) {
+      ++count;
+      if (!some.next()) continue;
+      std::ifstream file(entry.path(), std::ios::binary);
+      const std::vector<char> bytes{std::istreambuf_iterator<char>(file), {}};
+      run(reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size());
+    }
+  }
+  CHECK(count > 10);
+}
