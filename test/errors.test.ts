@@ -10,7 +10,7 @@ describe('an error of the system', () => {
     ['EPERM', 'ERR_UNREADABLE', 'ERR_UNREADABLE', /no permission/],
     ['ELOOP', 'ERR_LINK_LOOP', 'ERR_LINK_LOOP', /links lead back to themselves/],
     ['ENOSPC', 'ERR_NO_SPACE', 'ERR_NO_SPACE', /disk is full/],
-    ['EDQUOT', 'ERR_NO_SPACE', 'ERR_NO_SPACE', /disk is full/],
+    ['EDQUOT', 'ERR_NO_SPACE', 'ERR_NO_SPACE', /your quota of the disk is used up/],
     ['EMFILE', 'ERR_NO_DESCRIPTORS', 'ERR_NO_DESCRIPTORS', /process \(EMFILE\): run fewer jobs .* limit \(ulimit -n\)/],
     ['ENFILE', 'ERR_NO_DESCRIPTORS', 'ERR_NO_DESCRIPTORS', /system \(ENFILE\): close other .* limit \(sysctl .*\)/],
     ['ESTALE', 'ERR_READ', 'ERR_WRITE', /\(ESTALE\): it was replaced or deleted on its file server, so try again/],
