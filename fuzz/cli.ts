@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { CommanderError } from 'commander';
 import { BencodeError, decode } from '../src/bencode/decode.ts';
+import { LimitError } from '../src/bencode/limits.ts';
 import { exitCodeOf } from '../src/cli/exit.ts';
 import { program } from '../src/cli/program.ts';
 import { TorrentCreate } from '../src/create/torrent-create.ts';
@@ -80,7 +81,7 @@ export const check: Target['check'] = async (input) => {
   try {
     decode(input, { tolerant: true });
   } catch (error) {
-    if (error instanceof BencodeError) return;
+    if (error instanceof BencodeError || error instanceof LimitError) return;
     throw error;
   }
   const [torrent, ...rest] = scan(input).entries.map(([, { start, end }]) => input.subarray(start, end));

@@ -192,18 +192,6 @@ int openat64(int directory, const char* path, int flags, ...) {
   OPEN_BODY(directory, path, flags, directory, path, flags, mode)
 }
 
-// Of the calls that the C library has no function for, openat2 opens files.
-long syscall(long number, ...) {
-  REAL(syscall)
-  long a[6];
-  va_list rest;
-  va_start(rest, number);
-  for (int i = 0; i < 6; ++i) a[i] = va_arg(rest, long);
-  va_end(rest);
-  if (number != SYS_openat2) return real(number, a[0], a[1], a[2], a[3], a[4], a[5]);
-  OPEN_BODY((int)a[0], (const char*)a[1], (int)*(const uint64_t*)a[2], number, a[0], a[1], a[2], a[3])
-}
-
 // What the calls above become under -D_FORTIFY_SOURCE, when they have no mode.
 int __open_2(const char* path, int flags) { return open(path, flags); }
 int __open64_2(const char* path, int flags) { return open64(path, flags); }
@@ -486,7 +474,7 @@ int fcntl64(int descriptor, int command, ...) {
   return real(descriptor, command, argument);
 }
 
-// libuv has no names for these: the C library was older than they were.
+// What is called without a function of the C library: by libuv, as that was older than they were, and openat2 by us.
 long syscall(long number, ...) {
   REAL(syscall)
   va_list rest;
@@ -494,6 +482,9 @@ long syscall(long number, ...) {
   long a[6];
   for (int i = 0; i < 6; ++i) a[i] = va_arg(rest, long);
   va_end(rest);
+  if (number == SYS_openat2) {
+    OPEN_BODY((int)a[0], (const char*)a[1], (int)*(const uint64_t*)a[2], number, a[0], a[1], a[2], a[3])
+  }
   bool fails = false;
   if (number == SYS_close) fails = closing((int)a[0]);
   if (number == SYS_statx) {
