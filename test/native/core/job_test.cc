@@ -716,7 +716,6 @@ TEST("job: two hundred at once, from several threads, a third of them cancelled"
     });
   }
 #ifdef __linux__
-  // The four above, two that hash, and those that have ended but were not joined: one a job.
   std::size_t alive = 0;
   while (finished < 150) {
     alive = std::max(alive, threads_alive());
@@ -730,7 +729,8 @@ TEST("job: two hundred at once, from several threads, a third of them cancelled"
   CHECK(is_free(budget));
   none.check();
 #ifdef __linux__
-  // A thread that has ended is no longer a task, joined or not.
-  CHECK(alive <= threads_alive() + 4 + 2 + 4);
+  // The four above, two that hash, and those that have handed over their places and are about to end: a busy
+  // system lets some of them wait. Without turns there would be some hundreds.
+  CHECK(alive <= threads_alive() + 4 + 2 + 40);
 #endif
 }
