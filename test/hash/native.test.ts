@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, describe, it } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { Worker } from 'node:worker_threads';
 import { binding } from '../../src/digest/binding.ts';
 import { nativeEngine } from '../../src/hash/native.ts';
 import type { HashPlan } from '../../src/hash/plan.ts';
@@ -154,5 +157,16 @@ describe('METAINFO_KERNEL', () => {
 
   it('refuses a name that no kernel has', () => {
     assert.match(run('abacus'), /^ERR_KERNEL METAINFO_KERNEL.*abacus/);
+  });
+
+  // The process's own could change while it is read.
+  it("is that of a worker's own environment", async () => {
+    const worker = new Worker("require('node-gyp-build')(require('node:worker_threads').workerData)", {
+      eval: true,
+      workerData: fileURLToPath(new URL('../..', import.meta.url)),
+      env: { ...process.env, METAINFO_KERNEL: 'abacus' },
+    });
+    const [error] = await once(worker, 'error');
+    assert.match(error.message, /^METAINFO_KERNEL=abacus/);
   });
 });
