@@ -136,7 +136,7 @@ describe('the documents', () => {
       return files.filter((file) => /\.(ts|cc|mjs)$|^$/.test(file)).map((file) => path.join(full, file));
     });
     const read = sources.flatMap((file) => {
-      const found = readFileSync(file, 'utf8').matchAll(/\benv(?:\['|\.)([A-Z_]+)|variables\.Get\("([A-Z_]+)"/g);
+      const found = readFileSync(file, 'utf8').matchAll(/\benv(?:\['|\.)([A-Z_]+)\b|variables\.Get\("([A-Z_]+)"/g);
       return Array.from(found, ([, inJavaScript, inNative]) => inJavaScript ?? inNative);
     });
     // picocolors reads this one.
