@@ -3,6 +3,7 @@
 // `npm test -- --arm64`: runs some of them on the prebuilt binary for arm64 (npm run prebuilds), under qemu.
 // `PREBUILDS_ONLY=1 npm test`: with the addon of prebuilds/, without a compiler.
 import { spawnSync } from 'node:child_process';
+import { availableParallelism } from 'node:os';
 import { arm64Node } from './arm64-node.mjs';
 import { filesIn, prebuiltOnly, root, setup } from './setup.mjs';
 import { testNative } from './test-native.mjs';
@@ -50,9 +51,11 @@ const mode = MODES[option]?.();
 const named = mode || option === undefined ? rest : [option, ...rest];
 if (!mode && named.length === 0 && !prebuiltOnly) testNative();
 
+// Of two cores Node would use one, and many tests wait for others' programs.
+const atOnce = Math.max(2, availableParallelism() - 1);
 // Node 20 takes no globs here.
 const files = named.length > 0 ? named : (mode?.files ?? filesIn('test').filter((file) => file.endsWith('.test.ts')));
-const args = ['--import', 'tsx', '--test', '--test-reporter', 'spec', ...files];
+const args = ['--import', 'tsx', '--test', '--test-reporter', 'spec', `--test-concurrency=${atOnce}`, ...files];
 const { status, error } = spawnSync(mode?.command ?? process.execPath, args, {
   cwd: root,
   stdio: 'inherit',

@@ -18,6 +18,7 @@ export interface Limits {
   padding?: number | undefined;
 }
 
+/** Which of the {@link Limits}. */
 export type LimitName = keyof Limits;
 
 /** The limits where the caller names none. */
@@ -55,12 +56,14 @@ const NOUNS: Readonly<Record<LimitName, string>> = {
 /** Input beyond one of the {@link Limits}. */
 export class LimitError extends MetainfoError {
   override readonly name = 'LimitError';
+  /** Which was passed. */
   readonly limit: LimitName;
   /** What was allowed. */
   readonly most: number;
   /** Where in the input the limit was passed, in bytes; null where no one place is. */
   readonly offset: number | null;
 
+  /** @internal */
   constructor(limit: LimitName, most: number, offset: number | null = null) {
     const place = offset === null ? '' : ` at byte ${offset}`;
     const raise = `raise it with limits: { ${limit} } (--limit ${limit}=N) if you trust the input`;

@@ -474,7 +474,8 @@ int fcntl64(int descriptor, int command, ...) {
   return real(descriptor, command, argument);
 }
 
-// What is called without a function of the C library: by libuv, as that was older than they were, and openat2 by us.
+// What is called without a function of the C library: by libuv, as that was older than they were, and openat2
+// by us.
 long syscall(long number, ...) {
   REAL(syscall)
   va_list rest;
