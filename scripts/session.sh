@@ -21,8 +21,9 @@ root=$(cd "$(dirname "$0")/.." && pwd)
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 cd "$folder"
-# All of it a hole: nothing waits for a disk, as with a file that is in memory, and the infohashes stay.
+# All of it a hole, and in memory: nothing waits for a disk, and the infohashes stay.
 truncate -s "${1-8G}" film.mkv
+cat film.mkv >/dev/null
 export METAINFO="$root/dist/cli/main.cjs"
 # It stops where standard input ends, and so needs a terminal.
 script -qec "stty cols 100 rows 21 && termtosvg '$root/docs/session.svg' --command 'sh $root/scripts/session.sh play' \
