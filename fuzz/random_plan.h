@@ -1,11 +1,8 @@
 // Small plans of all kinds, with files in memory.
 #pragma once
 
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include <cstdlib>
 #include <filesystem>
+#include <random>
 #include <string>
 
 #include "bytes.h"
@@ -15,14 +12,16 @@
 
 namespace fuzz {
 
-// Where files are in memory; its name ends in what mkdtemp() fills in.
+// Where files are in memory, if there is such a place.
 class Folder {
  public:
   Folder() {
-    const bool memory = ::access("/dev/shm", W_OK) == 0;
-    std::string name = std::string(memory ? "/dev/shm" : "/tmp") + "/metainfo-fuzz-XXXXXX";
-    if (::mkdtemp(name.data()) == nullptr) std::abort();
-    path_ = name;
+    std::filesystem::path base = std::filesystem::temp_directory_path();
+#ifndef _WIN32
+    if (std::filesystem::is_directory("/dev/shm")) base = "/dev/shm";
+#endif
+    do path_ = (base / ("metainfo-fuzz-" + std::to_string(std::random_device()()))).string();
+    while (!std::filesystem::create_directory(path_));
   }
   ~Folder() {
     std::error_code ignored;
@@ -81,7 +80,7 @@ inline metainfo::Plan random_plan(Input& input, const Folder& folder) {
     if (input.below(8) != 0)
       write_file(file.path, input.content(file.size));
     else
-      ::unlink(file.path.c_str());
+      std::filesystem::remove(file.path);
     plan.files.push_back(file);
     end += bytes;
   }

@@ -188,7 +188,7 @@ function topChanges(torrent: Torrent, changes: TorrentChanges): Map<string, Enco
   }
   if (comment !== undefined) setText(top, 'comment', comment === null ? null : textOf('comment', comment));
   if (createdBy !== undefined) setText(top, 'created by', createdBy === null ? null : textOf('createdBy', createdBy));
-  if (creationDate !== undefined) top.set('creation date', creationDate && secondsOf(creationDate));
+  if (creationDate !== undefined) top.set('creation date', creationDate === null ? null : secondsOf(creationDate));
   setList(top, 'httpseeds', httpseeds, (url) => urlOf('httpseeds', url));
   setList(top, 'nodes', nodes, nodeOf);
   const tiers = newTiers(torrent, changes);

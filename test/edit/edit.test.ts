@@ -267,6 +267,8 @@ describe('edit', () => {
       { comment: 7 },
       { creationDate: new Date(Number.NaN) },
       { creationDate: '2020-01-01' },
+      { creationDate: '' },
+      { creationDate: 0 },
       { similar: ['xyz'] },
       { collections: [7] },
       { httpseeds: ['no url'] },
