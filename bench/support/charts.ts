@@ -63,7 +63,7 @@ export function draw(chart: Chart): string {
 }
 
 const PANEL = 150;
-const PANEL_TOP = 96;
+const PANEL_TOP = 84;
 
 export function drawLines({ title, axis, panels }: LineChart): string {
   const topOf = (at: number) => PANEL_TOP + at * (PANEL + 48);

@@ -254,16 +254,15 @@ async function statAll(files: readonly Candidate[]): Promise<Status[]> {
   return statuses;
 }
 
-const FEW_FILES = 16;
 /** How many numbers {@link statNumbers} gives of a file. */
 export const STAT_NUMBERS = 7;
 
 /**
  * What stat(2) says of files, as `statFiles` of the addon has it. Natively, where that loads: 20,000 calls through
- * libuv's pool take five times as long. Few do not wait for a place among the threads that hash.
+ * libuv's pool take five times as long.
  */
 export async function statNumbers(files: readonly { real: string }[]): Promise<Float64Array> {
-  const addon = files.length > FEW_FILES ? bindingIfAny() : null;
+  const addon = bindingIfAny();
   const numbers = await addon?.statFiles(Buffer.from(files.map(({ real }) => `${real}\0`).join('')));
   if (numbers && numbers.length > 0) return numbers;
   const each = await Promise.all(
