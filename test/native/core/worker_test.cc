@@ -452,9 +452,10 @@ TEST("workers: a file that fails stops the job, with its path") {
   std::filesystem::create_directory(bad.path);
   fails(bad, Failure::Code::not_a_file, 0, true);
 #ifndef _WIN32
-  bad.path = folder.path("loop");
-  std::filesystem::create_symlink(bad.path, bad.path);
-  fails(bad, Failure::Code::open, ELOOP, true);
+  // Where the plan was made there was none.
+  bad.path = folder.path("link");
+  std::filesystem::create_symlink(good.path, bad.path);
+  fails(bad, Failure::Code::changed, 0, true);
 #endif
 }
 
