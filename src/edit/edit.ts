@@ -189,7 +189,7 @@ function topChanges(torrent: Torrent, changes: TorrentChanges): Map<string, Enco
   }
   if (comment !== undefined) setText(top, 'comment', comment === null ? null : textOf('comment', comment));
   if (createdBy !== undefined) setText(top, 'created by', createdBy === null ? null : textOf('createdBy', createdBy));
-  if (creationDate !== undefined) top.set('creation date', creationDate && secondsOf(creationDate));
+  if (creationDate !== undefined) top.set('creation date', creationDate === null ? null : secondsOf(creationDate));
   setList(top, 'httpseeds', httpseeds, (url) => urlOf('httpseeds', url));
   setList(top, 'nodes', nodes, nodeOf);
   const tiers = newTiers(torrent, changes);
@@ -299,7 +299,7 @@ function textOf(field: string, value: string): string {
 }
 
 function secondsOf(date: Date): number {
-  const seconds = Math.floor(date.getTime() / 1000);
+  const seconds = date instanceof Date ? Math.floor(date.getTime() / 1000) : Number.NaN;
   if (Number.isSafeInteger(seconds)) return seconds;
   throw refuse(`creationDate must be a valid Date, not ${shown(date)}`);
 }
