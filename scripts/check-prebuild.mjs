@@ -19,12 +19,13 @@ const BINARIES = [
 ];
 
 const EXPORTS = ['napi_register_module_v1', 'node_api_module_get_api_version_v1'];
-const NEEDED = [
-  /^(lib(c|m|dl|pthread|rt)\.so\.\d|ld-linux-[\w-]+\.so\.\d|libc\.so|libc\.musl-\w+\.so\.1)$/,
-  /^\/usr\/lib\/lib(System\.B|c\+\+\.1)\.dylib$/,
-  // Node-API is no import on Windows: it is looked up in the running program when it is first called.
-  /^(kernel32|msvcrt|advapi32|user32|ws2_32|bcrypt|crypt32|api-ms-win-crt-[\w-]+)\.dll$/i,
-];
+/** What every system of the kind has. */
+const LIBRARIES = {
+  linux: /^(lib(c|m|dl|pthread|rt)\.so\.\d|ld-linux-[\w-]+\.so\.\d|libc\.so|libc\.musl-\w+\.so\.1)$/,
+  macos: /^\/usr\/lib\/lib(System\.B|c\+\+\.1)\.dylib$/,
+  // Node-API is no import there: it is looked up in the running program when it is first called.
+  windows: /^(kernel32|msvcrt|advapi32|user32|ws2_32|bcrypt|crypt32|api-ms-win-crt-[\w-]+)\.dll$/i,
+};
 const CRYPTO = /^_?(SHA\d|EVP_|OPENSSL_|CRYPTO_)/;
 /** That of Node's own binaries. */
 const GLIBC_FLOOR = [2, 28];
@@ -41,6 +42,7 @@ function elf(file) {
     .filter(([number, , , , binding, , , name]) => /^\d+:$/.test(number) && binding !== 'LOCAL' && name)
     .map(([, , , , , , section, name]) => ({ name: name.replace(/@.*/, ''), isDefined: section !== 'UND' }));
   return {
+    libraries: LIBRARIES.linux,
     exported: symbols.filter(({ isDefined }) => isDefined).map(({ name }) => name),
     undefinedNames: symbols.filter(({ isDefined }) => !isDefined).map(({ name }) => name),
     needed: [...read('--dynamic').matchAll(/\(NEEDED\).*\[(.*)\]/g)].map(([, library]) => library),
@@ -59,6 +61,7 @@ function machO(file) {
       .filter(Boolean)
       .map((name) => name.replace(/^_/, ''));
   return {
+    libraries: LIBRARIES.macos,
     exported: names('--defined-only'),
     undefinedNames: names('--undefined-only'),
     needed: [...output(`${llvm}objdump`, ['--macho', '--dylibs-used', file]).matchAll(/^\s+(.*) \(/gm)].map(
@@ -74,6 +77,7 @@ function pe(file) {
   const exportTable = said.split('[Ordinal/Name Pointer] Table')[1]?.split('\n\n')[0] ?? '';
   const names = (text, pattern) => [...text.matchAll(pattern)].map(([, name]) => name);
   return {
+    libraries: LIBRARIES.windows,
     exported: names(exportTable, /^\s+\[ *\d+\].*?(\S+)$/gm),
     undefinedNames: names(said, /^\t[\da-f]+\t *\d+ +(\S+)$/gm),
     needed: names(said, /DLL Name: (\S+)$/gm),
@@ -97,7 +101,7 @@ function read(file) {
 
 /** What is wrong with a binary; an empty list when nothing is. */
 export function problemsOf(file) {
-  const { exported, undefinedNames, needed, versions } = read(file);
+  const { libraries, exported, undefinedNames, needed, versions } = read(file);
   const isNewer = ([major, minor]) => major > GLIBC_FLOOR[0] || (major === GLIBC_FLOOR[0] && minor > GLIBC_FLOOR[1]);
   const { size } = statSync(file);
   const list = (what, names) => (names.length > 0 ? [`${what}: ${names.join(', ')}`] : []);
@@ -116,7 +120,7 @@ export function problemsOf(file) {
     ),
     ...list(
       'needs',
-      needed.filter((library) => !NEEDED.some((pattern) => pattern.test(library))),
+      needed.filter((library) => !libraries.test(library)),
     ),
     ...list(
       'needs glibc',

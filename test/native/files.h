@@ -68,8 +68,13 @@ class TempFolder {
  public:
   // Of every file it adds; kMtimeMs is what Node's fs.Stats.mtimeMs then says.
   static constexpr std::int64_t kSeconds = 1700000000;
-  static constexpr long kNanoseconds = 123456700;  // Windows counts in hundreds
+#ifdef _WIN32  // which counts in hundreds
+  static constexpr long kNanoseconds = 123456700;
   static constexpr double kMtimeMs = 1700000000123.4567;
+#else
+  static constexpr long kNanoseconds = 123456789;
+  static constexpr double kMtimeMs = 1700000000123.456789;
+#endif
 
   TempFolder() {
     const std::string name = "metainfo-native-" + std::to_string(std::random_device()());

@@ -718,8 +718,14 @@ TEST("job: two hundred at once, from several threads, a third of them cancelled"
 #ifdef __linux__
   std::size_t alive = 0;
   while (finished < 150) {
-    alive = std::max(alive, threads_alive());
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    // What has ended is gone some moments later, however busy the system is: the fewest of some moments
+    // count.
+    std::size_t fewest = threads_alive();
+    for (int i = 0; i < 10; ++i) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      fewest = std::min(fewest, threads_alive());
+    }
+    alive = std::max(alive, fewest);
   }
 #endif
   for (std::thread& thread : threads) thread.join();
@@ -729,8 +735,7 @@ TEST("job: two hundred at once, from several threads, a third of them cancelled"
   CHECK(is_free(budget));
   none.check();
 #ifdef __linux__
-  // The four above, two that hash, and those that have handed over their places and are about to end: a busy
-  // system lets some of them wait. Without turns there would be some hundreds.
-  CHECK(alive <= threads_alive() + 4 + 2 + 40);
+  // The four above, two that hash, and some that have handed over their places.
+  CHECK(alive <= threads_alive() + 4 + 2 + 4);
 #endif
 }
