@@ -1,7 +1,5 @@
 #include "binding/kernels.h"
 
-#include <cstdlib>
-#include <cstring>
 #include <string>
 
 #include "core/measure.h"
@@ -16,6 +14,13 @@ std::string kernel_names() {
     names += kernel->name;
   }
   return names;
+}
+
+// Not by getenv: while this is a worker's thread, another one may be setting a variable.
+std::string kernel_asked_for(Napi::Env env) {
+  const auto variables = env.Global().Get("process").As<Napi::Object>().Get("env").As<Napi::Object>();
+  const Napi::Value name = variables.Get("METAINFO_KERNEL");
+  return name.IsString() ? name.As<Napi::String>().Utf8Value() : "";
 }
 
 template <typename Serves>
@@ -45,10 +50,10 @@ Napi::Value measure(const Napi::CallbackInfo& info) {
 }  // namespace
 
 Kernels active_kernels(Napi::Env env) {
-  const char* forced = std::getenv("METAINFO_KERNEL");
+  const std::string forced = kernel_asked_for(env);
   Kernels kernels;
-  if (select_kernels(forced, kernels)) return kernels;
-  throw Napi::Error::New(env, std::string("METAINFO_KERNEL=") + forced +
+  if (select_kernels(forced.c_str(), kernels)) return kernels;
+  throw Napi::Error::New(env, "METAINFO_KERNEL=" + forced +
                                   " is not a kernel that this CPU can run; choose one of: " + kernel_names());
 }
 

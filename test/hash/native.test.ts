@@ -155,4 +155,15 @@ describe('METAINFO_KERNEL', () => {
   it('refuses a name that no kernel has', () => {
     assert.match(run('abacus'), /^ERR_KERNEL METAINFO_KERNEL.*abacus/);
   });
+
+  // The process's own could change while it is read.
+  it("is that of a worker's own environment", async () => {
+    const worker = new Worker("require('node-gyp-build')(require('node:worker_threads').workerData)", {
+      eval: true,
+      workerData: fileURLToPath(new URL('../..', import.meta.url)),
+      env: { ...process.env, METAINFO_KERNEL: 'abacus' },
+    });
+    const [error] = await once(worker, 'error');
+    assert.match(error.message, /^METAINFO_KERNEL=abacus/);
+  });
 });
