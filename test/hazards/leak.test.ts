@@ -18,7 +18,7 @@ function assertFlat(t: TestContext, windows: Record<string, number>[], most: { h
   for (const name of ['heap', 'rss'] as const) {
     const used = windows.map((window) => window[name] as number);
     const growth = used.slice(1).map((bytes, i) => bytes - (used[i] as number));
-    const median = growth.sort((a, b) => a - b)[growth.length >> 1] as number;
+    const median = growth.sort((a, b) => a - b)[(growth.length - 1) >> 1] as number;
     const text = `${name}: ${used.map((bytes) => (bytes / MIB).toFixed(1)).join(', ')} MiB`;
     assert.ok(median < most[name], text);
     t.diagnostic(text);
@@ -33,7 +33,7 @@ describe('jobs leave nothing behind', { skip: procMissing }, () => {
     assert.equal(code, 0);
     const { done, failed, cancelled } = told.at(-1) ?? {};
     assert.deepEqual({ done, failed, cancelled }, { done: 5634, failed: 2808, cancelled: 2808 });
-    assertFlat(t, told, { heap: MIB / 4, rss: MIB / 2 });
+    assertFlat(t, told, { heap: MIB / 4, rss: MIB });
   });
 
   it('100 workers that are terminated in the middle of jobs', async (t) => {
