@@ -1,11 +1,33 @@
 // What the hazard tests run in processes of their own: see run-child.ts.
+import { once } from 'node:events';
 import { readdirSync, readFileSync, writeSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
 import type { TorrentCreate } from '../../src/create/torrent-create.ts';
 import type { TorrentVersion } from '../../src/model/discriminator.ts';
+
+/** For a worker, which has the addon alone: TypeScript takes most of its time to start. */
+const JOBS_WITHOUT_END = `
+  const { parentPort, workerData: { addon, file } } = require('node:worker_threads');
+  const { HashJob } = require('node-gyp-build')(addon);
+  const onDisk = (path, length) => ({ path, offset: 0, length, size: length, mtimeMs: NaN });
+  const data = new Uint8Array(2 ** 16);
+  const inMemory = { path: null, data, offset: 0, length: data.length, size: data.length, mtimeMs: NaN };
+  const plan = { pieceLength: 2 ** 16, onMissing: 'fail', threads: 2, readSize: 2 ** 16, memoryLimit: 2 ** 20 };
+  const again = (kind, files, cancel) => {
+    const job = new HashJob({ ...plan, kind, files });
+    if (cancel) job.cancel();
+    const next = () => again(kind, files, cancel);
+    job.done.then(next, next);
+  };
+  again('v1', [onDisk(file, 2 ** 40)]);
+  again('hybrid', Array(64).fill(inMemory));
+  again('v2', [onDisk(file + '-missing', 1)]);
+  again('v2', [inMemory], true);
+  parentPort.postMessage('started');`;
 
 /** At once, even when the process ends right after. */
 const tell = (message: Record<string, number>) => writeSync(1, `${JSON.stringify(message)}\n`);
@@ -160,20 +182,58 @@ const scenarios = {
     tell({ rounds, first: hashes.readUInt32BE(0), equal: Number(equal) });
   },
 
-  async leak(file: string, jobs: string) {
+  /** Windows of jobs of all kinds, a quarter of which is cancelled, and a quarter fails. */
+  async leak(file: string, windows: string, jobs: string) {
     const draft = await draftOf(file);
-    const controller = new AbortController();
-    controller.abort();
-    const run = async (count: number) => {
-      for (let i = 0; i < count; i += 1) {
-        await draft.generate({ threads: 1 + (i % 3), signal: new AbortController().signal });
-        await draft.generate({ signal: controller.signal }).catch(() => {});
+    const { nativeEngine } = await import('../../src/hash/native.ts');
+    const missing = { path: `${file}-missing`, offset: 0, length: 1, size: 1, mtimeMs: Number.NaN };
+    const data = new Uint8Array(2 ** 16);
+    const memory = { path: null, data, offset: 0, length: data.length, size: data.length, mtimeMs: Number.NaN };
+    const plan = { pieceLength: 2 ** 16, onMissing: 'fail' as const, readSize: 2 ** 16, memoryLimit: 2 ** 20 };
+    const ends = [
+      (version: TorrentVersion, threads: number) =>
+        draft.generate({ version, threads, signal: new AbortController().signal }),
+      (version: TorrentVersion, threads: number) => draft.generate({ version, threads }),
+      (kind: TorrentVersion, threads: number) =>
+        nativeEngine().start({ ...plan, files: [missing], kind, threads }).done,
+      (kind: TorrentVersion, threads: number) => {
+        const job = nativeEngine().start({ ...plan, files: Array(64).fill(memory), kind, threads });
+        job.cancel();
+        return job.done;
+      },
+    ];
+    const count = { done: 0, failed: 0, cancelled: 0 };
+    for (let window = 0; window < Number(windows); window += 1) {
+      for (let i = 0; i < Number(jobs); i += 1) {
+        const version = (['v1', 'v2', 'hybrid'] as const)[i % 3] as TorrentVersion;
+        const outcome = await (ends[i % 4] as (typeof ends)[number])(version, 1 + (i % 2)).then(
+          () => 'done' as const,
+          ({ code }) => (code === 'ERR_ABORTED' ? 'cancelled' : 'failed'),
+        );
+        count[outcome] += 1;
       }
+      tell({ ...(await usage()), ...count });
+    }
+  },
+
+  /** Windows of workers that are terminated in the middle of jobs of all kinds, which end and start again meanwhile. */
+  async leakWorkers(file: string, windows: string, workers: string) {
+    const { nativeEngine } = await import('../../src/hash/native.ts');
+    nativeEngine();
+    const addon = fileURLToPath(new URL('../..', import.meta.url));
+    // Two at a time, so that they share the budget.
+    const one = async () => {
+      const worker = new Worker(JOBS_WITHOUT_END, { eval: true, execArgv: [], workerData: { addon, file } });
+      const ended = once(worker, 'exit');
+      await once(worker, 'message');
+      await sleep(Math.random() * 10);
+      await worker.terminate();
+      await ended;
     };
-    await run(500);
-    tell(await usage());
-    await run(Number(jobs));
-    tell(await usage());
+    for (let window = 0; window < Number(windows); window += 1) {
+      for (let i = 0; i < Number(workers); i += 2) await Promise.all([one(), one()]);
+      tell(await usage());
+    }
   },
 
   async uncollected(file: string) {

@@ -1,24 +1,47 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import { describe, it } from 'node:test';
-import { sparseFile, temporaryFolder } from '../support/tree.ts';
+import { describe, it, type TestContext } from 'node:test';
+import { HUGE, sparseFile, temporaryFolder } from '../support/tree.ts';
 import { procMissing, runChild } from './run-child.ts';
 
 const MIB = 2 ** 20;
 
+/**
+ * Asserts that descriptors and threads are the same after every window, and that memory does not grow from one to the
+ * next by more than `most` bytes: by the median, for a leak grows in every window, and what an allocator keeps in some.
+ */
+function assertFlat(t: TestContext, windows: Record<string, number>[], most: { heap: number; rss: number }) {
+  for (const name of ['descriptors', 'threads']) {
+    const counts = windows.map((window) => window[name]);
+    assert.deepEqual(counts, counts.fill(counts[0]), name);
+  }
+  for (const name of ['heap', 'rss'] as const) {
+    const used = windows.map((window) => window[name] as number);
+    const growth = used.slice(1).map((bytes, i) => bytes - (used[i] as number));
+    const median = growth.sort((a, b) => a - b)[(growth.length - 1) >> 1] as number;
+    const text = `${name}: ${used.map((bytes) => (bytes / MIB).toFixed(1)).join(', ')} MiB`;
+    assert.ok(median < most[name], text);
+    t.diagnostic(text);
+  }
+}
+
 describe('jobs leave nothing behind', { skip: procMissing }, () => {
-  it('2,000 of them keep descriptors, threads and memory flat', async (t) => {
+  it('10,000 of them, done, failed and cancelled', async (t) => {
     const file = await sparseFile(await temporaryFolder(t), 'small', 100_000);
-    const { code, told } = await runChild('leak', file, 2000);
+    // The first window warms up.
+    const { code, told } = await runChild('leak', file, 9, 1250);
     assert.equal(code, 0);
-    const [before, after] = told as [Record<string, number>, Record<string, number>];
-    assert.equal(after['descriptors'], before['descriptors']);
-    assert.equal(after['threads'], before['threads']);
-    const growth = (name: string) => ((after[name] as number) - (before[name] as number)) / MIB;
-    assert.ok(growth('heap') < 1, `the heap grew by ${growth('heap')} MiB`);
-    // Allocators keep some of what they had: this levels off at about 20 MiB, whatever the number of jobs.
-    assert.ok(growth('rss') < 40, `memory grew by ${growth('rss')} MiB`);
-    t.diagnostic(`the heap grew by ${growth('heap').toFixed(2)} MiB, memory by ${growth('rss').toFixed(1)} MiB`);
+    const { done, failed, cancelled } = told.at(-1) ?? {};
+    assert.deepEqual({ done, failed, cancelled }, { done: 5634, failed: 2808, cancelled: 2808 });
+    assertFlat(t, told, { heap: MIB / 4, rss: 4 * MIB });
+  });
+
+  it('100 workers that are terminated in the middle of jobs', async (t) => {
+    const file = await sparseFile(await temporaryFolder(t), 'huge', HUGE);
+    const { code, signal, told } = await runChild('leakWorkers', file, 6, 20);
+    assert.deepEqual({ code, signal, windows: told.length }, { code: 0, signal: null, windows: 6 });
+    // A worker itself costs some 50 kB.
+    assertFlat(t, told, { heap: MIB / 4, rss: 3 * MIB });
   });
 });
 
