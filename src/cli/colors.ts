@@ -4,5 +4,6 @@ import type { Colors } from 'picocolors/types.js';
 export async function colorsFor(stream: NodeJS.WriteStream): Promise<Colors> {
   // It asks for standard output as it is loaded.
   const { default: picocolors } = await import('picocolors');
-  return picocolors.createColors(picocolors.isColorSupported && stream.isTTY);
+  // `undefined`, as a pipe's isTTY is, would be its own choice: colours wherever CI is set, and on Windows.
+  return picocolors.createColors(picocolors.isColorSupported && stream.isTTY === true);
 }

@@ -111,7 +111,10 @@ describe('colours', { skip: noTerminal }, () => {
   it('are for terminals', async (t) => {
     const cwd = await temporaryFolder(t);
     assert.match((await inTerminal(['create', 'missing'], { cwd, env: { TERM: 'xterm' } })).stdout, COLOUR);
-    assert.doesNotMatch((await metainfo(['create', 'missing'], { cwd, env: { TERM: 'xterm' } })).stderr, COLOUR);
+    // Where CI is set, colours are only for terminals too.
+    for (const env of [{ TERM: 'xterm' }, { CI: 'true' }, { FORCE_COLOR: '1' }]) {
+      assert.doesNotMatch((await metainfo(['create', 'missing'], { cwd, env })).stderr, COLOUR);
+    }
   });
 
   it('are left out with NO_COLOR', async (t) => {
