@@ -54,10 +54,10 @@ function changesOf(map: BencodeMap): TorrentChanges {
       if (!(value instanceof Map)) continue;
       const entries = [...value].map(([name, item]) => [name, Array.isArray(item) && item.length === 0 ? null : item]);
       changes[key] = Object.fromEntries(entries);
-    } else if (key === 'private') changes[key] = given === null ? null : given === 1;
+    } else if (key === 'private') changes[key] = given === 0 || given === 1 ? given === 1 : given;
     else if (key === 'creationDate' && typeof given === 'number') changes[key] = new Date(given * 1000);
     // Lists that are added or taken away cannot be null.
-    else if (key in TOP || key in INFO) changes[key] = given ?? (/^(add|remove)/.test(key) ? [] : null);
+    else if (Object.hasOwn(TOP, key) || Object.hasOwn(INFO, key)) changes[key] = given ?? (/^(add|remove)/.test(key) ? [] : null);
   }
   return changes as TorrentChanges;
 }
@@ -147,6 +147,7 @@ export const check: Target['check'] = (input) => {
   if (creationDate !== undefined) assert.deepEqual(edited.creationDate, creationDate);
   if (source !== undefined) assert.equal(edited.info.source ?? null, source);
   if (name !== undefined) assert.equal(edited.name, name);
+  if (changes.private !== undefined) assert.equal(edited.info.private ?? null, changes.private || null);
 
   const isRelative = ['addTrackers', 'removeTrackers', 'addWebseeds', 'removeWebseeds'].some((key) => key in changes);
   if (!isRelative) {

@@ -268,7 +268,7 @@ function infoChanges(torrent: Torrent, changes: TorrentChanges): Map<string, Enc
     info.set(toKey(key), value);
   }
   if (name !== undefined) rename(torrent, name, info);
-  if (changes.private !== undefined) info.set('private', changes.private ? 1 : null);
+  if (changes.private !== undefined) info.set('private', isTrue('private', changes.private) ? 1 : null);
   if (source !== undefined) info.set('source', source === null ? null : textOf('source', source));
   setList(info, 'collections', collections, (one) => textOf('collections', one));
   setList(info, 'similar', similar, infohashOf);
@@ -310,6 +310,11 @@ function textsOf(field: string, list: readonly string[]): readonly string[] {
 function textOf(field: string, value: string): string {
   if (typeof value === 'string' && value.isWellFormed()) return value;
   throw refuse(`${field} must be text, not ${shown(value)}`);
+}
+
+function isTrue(field: string, value: boolean | null): boolean {
+  if (value === null || typeof value === 'boolean') return value === true;
+  throw refuse(`${field} must be true or false, not ${shown(value)}`);
 }
 
 function secondsOf(date: Date): number {

@@ -277,6 +277,8 @@ describe('edit', () => {
       { httpseeds: 'http://a/' },
       { similar: 5 },
       { collections: 'a' },
+      { private: 'no' },
+      { private: 1 },
       { collections: [null] },
       { nodes: [null] },
       { nodes: [['[::1]', 1]] },
