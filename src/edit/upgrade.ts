@@ -45,7 +45,8 @@ export interface Upgraded {
  *
  * @param path The folder of the files, or the file of a torrent of one file (or the folder that it is in).
  * @throws {MetainfoError} `ERR_HASH_MISMATCH` when the files are not those of the torrent, with all that differ;
- *   `ERR_LIMIT` when it needs more padding than `limits` allow; `ERR_INVALID_ARGUMENT` when it is no v1 torrent; `ERR_PIECE_LENGTH` when no hybrid can have its piece length
+ *   `ERR_LIMIT` when it needs more padding than `limits` allow; `ERR_INVALID_ARGUMENT` when it is no v1 torrent;
+ *   `ERR_PIECE_LENGTH` when no hybrid can have its piece length
  */
 export function upgrade(torrent: Torrent, path: string, options: UpgradeOptions = {}): Promise<Upgraded> {
   return jobTurns.run(options.signal, (turn) => upgradeInTurn(torrent, path, options, turn));
