@@ -42,7 +42,7 @@ void merge(lt::entry& into, const std::string& bencoded) {
 
 }  // namespace
 
-void CreateTask::start(std::function<void()> finished) {
+void CreateTask::start(const std::function<void()>& finished) {
   try {
     thread_ = std::thread([this, finished] {
       work();

@@ -34,7 +34,7 @@ class CreateTask {
   ~CreateTask() { stop(); }
 
   // For Pending. `finished` is called once, from the thread.
-  void start(std::function<void()> finished);
+  void start(const std::function<void()>& finished);
   void cancel() { cancelled_ = true; }
   void join() {
     if (thread_.joinable()) thread_.join();

@@ -1,6 +1,6 @@
 // What the hazard tests run in processes of their own: see run-child.ts.
 import { once } from 'node:events';
-import { readdirSync, readFileSync, writeSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync, writeSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -8,22 +8,23 @@ import { fileURLToPath } from 'node:url';
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
 import type { TorrentCreate } from '../../src/create/torrent-create.ts';
 import type { TorrentVersion } from '../../src/model/discriminator.ts';
+import { loadMalloc } from '../support/malloc.ts';
 
 /** For a worker, which has the addon alone: TypeScript takes most of its time to start. */
 const JOBS_WITHOUT_END = `
-  const { parentPort, workerData: { addon, file } } = require('node:worker_threads');
+  const { parentPort, workerData: { addon, file, size } } = require('node:worker_threads');
   const { HashJob } = require('node-gyp-build')(addon);
   const onDisk = (path, length) => ({ path, offset: 0, length, size: length, mtimeMs: NaN });
-  const data = new Uint8Array(2 ** 16);
+  const data = new Uint8Array(2 ** 18);
   const inMemory = { path: null, data, offset: 0, length: data.length, size: data.length, mtimeMs: NaN };
-  const plan = { pieceLength: 2 ** 16, onMissing: 'fail', threads: 2, readSize: 2 ** 16, memoryLimit: 2 ** 20 };
+  const plan = { pieceLength: 2 ** 18, onMissing: 'fail', threads: 2, readSize: 2 ** 16, memoryLimit: 2 ** 20 };
   const again = (kind, files, cancel) => {
     const job = new HashJob({ ...plan, kind, files });
     if (cancel) job.cancel();
     const next = () => again(kind, files, cancel);
     job.done.then(next, next);
   };
-  again('v1', [onDisk(file, 2 ** 40)]);
+  again('v1', [onDisk(file, size)]);
   again('hybrid', Array(64).fill(inMemory));
   again('v2', [onDisk(file + '-missing', 1)]);
   again('v2', [inMemory], true);
@@ -89,7 +90,7 @@ async function terminate(worker: Worker): Promise<number> {
   return now() - started;
 }
 
-const usage = async () => {
+const usage = async (inUse: () => number) => {
   // Memory of buffers is given back after the collection that found it unused.
   for (let i = 0; i < 3; i += 1) {
     globalThis.gc?.();
@@ -99,7 +100,7 @@ const usage = async () => {
     descriptors: readdirSync('/proc/self/fd').length,
     threads: readdirSync('/proc/self/task').length,
     heap: process.memoryUsage().heapUsed + process.memoryUsage().external,
-    rss: process.memoryUsage.rss(),
+    malloc: inUse(),
   };
 };
 
@@ -183,7 +184,8 @@ const scenarios = {
   },
 
   /** Windows of jobs of all kinds, a quarter of which is cancelled, and a quarter fails. */
-  async leak(file: string, windows: string, jobs: string) {
+  async leak(malloc: string, file: string, windows: string, jobs: string) {
+    const inUse = loadMalloc(malloc);
     const draft = await draftOf(file);
     const { nativeEngine } = await import('../../src/hash/native.ts');
     const missing = { path: `${file}-missing`, offset: 0, length: 1, size: 1, mtimeMs: Number.NaN };
@@ -212,18 +214,20 @@ const scenarios = {
         );
         count[outcome] += 1;
       }
-      tell({ ...(await usage()), ...count });
+      tell({ ...(await usage(inUse)), ...count });
     }
   },
 
   /** Windows of workers that are terminated in the middle of jobs of all kinds, which end and start again meanwhile. */
-  async leakWorkers(file: string, windows: string, workers: string) {
+  async leakWorkers(malloc: string, file: string, windows: string, workers: string) {
+    const inUse = loadMalloc(malloc);
     const { nativeEngine } = await import('../../src/hash/native.ts');
     nativeEngine();
     const addon = fileURLToPath(new URL('../..', import.meta.url));
+    const data = { addon, file, size: statSync(file).size };
     // Two at a time, so that they share the budget.
     const one = async () => {
-      const worker = new Worker(JOBS_WITHOUT_END, { eval: true, execArgv: [], workerData: { addon, file } });
+      const worker = new Worker(JOBS_WITHOUT_END, { eval: true, execArgv: [], workerData: data });
       const ended = once(worker, 'exit');
       await once(worker, 'message');
       await sleep(Math.random() * 10);
@@ -232,7 +236,7 @@ const scenarios = {
     };
     for (let window = 0; window < Number(windows); window += 1) {
       for (let i = 0; i < Number(workers); i += 2) await Promise.all([one(), one()]);
-      tell(await usage());
+      tell(await usage(inUse));
     }
   },
 
