@@ -12,6 +12,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { edit, MetainfoError, Torrent, TorrentCreate, update, upgrade, verify } from '../src/index.ts';
+import { buildMalloc, loadMalloc } from '../test/support/malloc.ts';
 import {
   inScratchFolder,
   KINDS,
@@ -89,6 +90,7 @@ async function makeTree(folder: string, index: number): Promise<Tree> {
 await inScratchFolder(async (scratch) => {
   const trees: Tree[] = [];
   for (let i = 0; i < TREES; i += 1) trees.push(await makeTree(path.join(scratch, `tree ${i}`), i));
+  const mallocInUse = loadMalloc(buildMalloc(scratch));
   const large = path.join(scratch, 'large');
   await writeFile(large, '');
   await truncate(large, LARGE + 5);
@@ -256,6 +258,7 @@ await inScratchFolder(async (scratch) => {
     figures.push({
       seconds: elapsed(),
       rssBytes: rss,
+      mallocBytes: mallocInUse(),
       heapBytes: heapUsed,
       externalBytes: external,
       handles: process.getActiveResourcesInfo().length,

@@ -119,6 +119,7 @@ const CHARTS: { [B in BenchName]: (figures: Figures[B][]) => (Chart | LineChart)
             axis: 'MiB',
             lines: [
               line('resident', 0, ({ rssBytes }) => mebibytes(rssBytes)),
+              line('malloc', 4, ({ mallocBytes }) => mebibytes(mallocBytes)),
               line('heap', 1, ({ heapBytes }) => mebibytes(heapBytes)),
             ],
           },

@@ -87,7 +87,10 @@ export interface LoadFigure extends Omit<LoadReport, 'settled' | 'aborted' | 'wr
 export interface SoakFigure {
   /** Since the beginning. */
   seconds: number;
+  /** With what allocators keep of memory that was given back to them. */
   rssBytes: number;
+  /** What malloc has given away: the C library's, of all native code. */
+  mallocBytes: number;
   /** Of JavaScript, after a collection. */
   heapBytes: number;
   /** Of buffers. */

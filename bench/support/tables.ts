@@ -443,6 +443,7 @@ type SoakMeasure = Exclude<keyof SoakFigure, 'seconds' | 'jobs' | 'timerP99Secon
 /** By how much each may grow over the last two thirds of a soak, by the straight line through its values. */
 const SOAK_BOUNDS: Record<SoakMeasure, number> = {
   rssBytes: 24 * 2 ** 20,
+  mallocBytes: 2 ** 20,
   heapBytes: 4 * 2 ** 20,
   externalBytes: 4 * 2 ** 20,
   handles: 1,
@@ -451,6 +452,7 @@ const SOAK_BOUNDS: Record<SoakMeasure, number> = {
 };
 const SOAK_NAMES: Record<SoakMeasure, string> = {
   rssBytes: 'resident memory',
+  mallocBytes: 'malloc, in use',
   heapBytes: 'heap after a collection',
   externalBytes: 'buffers',
   handles: 'handles',
