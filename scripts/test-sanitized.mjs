@@ -76,7 +76,7 @@ function reports(folder) {
   );
 }
 
-const [name, ...named] = process.argv.slice(2);
+const [name, ...chosen] = process.argv.slice(2);
 const mode = MODES[name];
 if (!mode) fail(`choose one of: ${Object.keys(MODES).join(' ')}.`);
 const folder = build(name, mode);
@@ -89,7 +89,7 @@ mkdirSync(logs);
 chmodSync(logs, 0o777);
 
 const all = filesIn(...NATIVE.map((place) => `test/${place}`)).filter((file) => file.endsWith('.test.ts'));
-const files = named.length > 0 ? named : all.filter((file) => !LEFT_OUT.includes(file));
+const files = chosen.length > 0 ? chosen : all.filter((file) => !LEFT_OUT.includes(file));
 const { status } = spawnSync(process.execPath, ['--import', 'tsx', '--test', '--test-reporter', 'spec', ...files], {
   cwd: root,
   stdio: 'inherit',
@@ -104,6 +104,9 @@ const { status } = spawnSync(process.execPath, ['--import', 'tsx', '--test', '--
   },
 });
 const found = reports(logs);
-process.stderr.write(found.join('\n'));
+const addon = path.join(folder, 'build', 'Release', 'metainfo.node');
+/** The runtime of g++ knows no names of what was loaded late. */
+const named = (frame, at) => execFileSync('addr2line', ['-Cfpe', addon, at], { encoding: 'utf8' }).trim() || frame;
+process.stderr.write(found.join('\n').replace(/<null> <null> \(metainfo\.node\+(0x[\da-f]+)\)/g, named));
 if (found.length > 0) fail(`${found.length} reports of sanitizers: see above.`);
 if (status !== 0) fail('tests failed.');
