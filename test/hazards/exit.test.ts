@@ -27,7 +27,7 @@ describe('process.exit() during a job', () => {
 
 it('a process ends by itself after its last job', async (t) => {
   const file = await sparseFile(await temporaryFolder(t), 'small', 2 ** 20);
-  await assertWithin(t, 1, async () => {
+  await assertWithin(t, slowness, async () => {
     const { code, signal, secondsFromAt } = await runChild('naturalExit', file);
     assert.deepEqual({ code, signal }, { code: 0, signal: null });
     return secondsFromAt;
