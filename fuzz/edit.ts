@@ -57,7 +57,8 @@ function changesOf(map: BencodeMap): TorrentChanges {
     } else if (key === 'private') changes[key] = given === 0 || given === 1 ? given === 1 : given;
     else if (key === 'creationDate' && typeof given === 'number') changes[key] = new Date(given * 1000);
     // Lists that are added or taken away cannot be null.
-    else if (Object.hasOwn(TOP, key) || Object.hasOwn(INFO, key)) changes[key] = given ?? (/^(add|remove)/.test(key) ? [] : null);
+    else if (Object.hasOwn(TOP, key) || Object.hasOwn(INFO, key))
+      changes[key] = given ?? (/^(add|remove)/.test(key) ? [] : null);
   }
   return changes as TorrentChanges;
 }

@@ -7,9 +7,10 @@ import type { GenerateOptions } from '../../src/create/generate.ts';
 import { TorrentCreate } from '../../src/create/torrent-create.ts';
 import type { MetainfoError } from '../../src/errors.ts';
 import { defaultEngine } from '../../src/hash/default-engine.ts';
+import { slowness } from '../support/timing.ts';
 import { HUGE, sparseFile, temporaryFolder, writeTree } from '../support/tree.ts';
 
-const MOST_SECONDS = 0.2;
+const MOST_SECONDS = 0.2 * slowness;
 const REASON = new Error('the user had enough');
 
 /** Asserts that a generation that is under way ends with the abort, soon after it. */

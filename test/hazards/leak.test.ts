@@ -5,23 +5,25 @@ import { buildMalloc, mallocMissing } from '../support/malloc.ts';
 import { HUGE, sparseFile, temporaryFolder } from '../support/tree.ts';
 import { procMissing, runChild } from './run-child.ts';
 
+const KIB = 1024;
 const MIB = 2 ** 20;
 /**
- * Asserts that descriptors and threads are the same after every window, and that memory does not grow by `most` bytes
- * from one half of them to the other. Only what is lowest in each half counts: a leak lifts that too, and nothing else
- * does.
+ * Asserts that descriptors and threads are the same after every window, and that memory does not grow by `most` bytes in
+ * a window: by the median, for a leak grows in every one, and what V8 makes once or throws away in few.
  */
 function assertFlat(t: TestContext, windows: Record<string, number>[], most: Record<'heap' | 'malloc', number>) {
+  // Sanitizers have descriptors and memory of their own; that of addresses finds leaks itself.
+  if (process.env['METAINFO_SANITIZED']) return;
   for (const name of ['descriptors', 'threads']) {
     const counts = windows.map((window) => window[name]);
     assert.deepEqual(counts, Array(counts.length).fill(counts[0]), name);
   }
   for (const name of ['heap', 'malloc'] as const) {
     const used = windows.map((window) => window[name] as number);
-    const half = used.length / 2;
-    const growth = Math.min(...used.slice(half)) - Math.min(...used.slice(0, half));
-    const text = `${name}: ${used.map((bytes) => (bytes / MIB).toFixed(2)).join(', ')} MiB`;
-    assert.ok(growth < most[name], text);
+    const growth = used.slice(1).map((bytes, i) => bytes - (used[i] as number));
+    const median = growth.sort((a, b) => a - b)[growth.length >> 1] as number;
+    const text = `${name}: ${(median / KIB).toFixed(1)} KiB a window of ${used.map((bytes) => (bytes / MIB).toFixed(2)).join(', ')} MiB`;
+    assert.ok(median < most[name], text);
     t.diagnostic(text);
   }
 }
@@ -30,21 +32,22 @@ describe('jobs leave nothing behind', { skip: procMissing || mallocMissing() }, 
   it('10,000 of them, done, failed and cancelled', async (t) => {
     const folder = await temporaryFolder(t);
     const file = await sparseFile(folder, 'small', 100_000);
-    const { code, told } = await runChild('leak', buildMalloc(folder), file, 9, 1250);
+    // The first window warms up.
+    const { code, told } = await runChild('leak', buildMalloc(folder), file, 17, 625);
     assert.equal(code, 0);
     const { done, failed, cancelled } = told.at(-1) ?? {};
-    assert.deepEqual({ done, failed, cancelled }, { done: 5634, failed: 2808, cancelled: 2808 });
-    // The first window warms up. From one half to the other it is 5,000 jobs: 100 bytes of each are too much.
-    assertFlat(t, told.slice(1), { heap: MIB, malloc: MIB / 2 });
+    assert.deepEqual({ done, failed, cancelled }, { done: 17 * 313, failed: 17 * 156, cancelled: 17 * 156 });
+    // 200 and 50 bytes a job.
+    assertFlat(t, told.slice(1), { heap: 125 * KIB, malloc: 31 * KIB });
   });
 
   it('100 workers that are terminated in the middle of jobs', async (t) => {
     const folder = await temporaryFolder(t);
     const file = await sparseFile(folder, 'huge', HUGE);
-    const { code, signal, told } = await runChild('leakWorkers', buildMalloc(folder), file, 9, 14);
-    assert.deepEqual({ code, signal, windows: told.length }, { code: 0, signal: null, windows: 9 });
-    // From one half to the other it is 56 workers, of which Node itself keeps half a kilobyte each.
-    assertFlat(t, told.slice(1), { heap: MIB / 4, malloc: MIB / 16 });
+    const { code, signal, told } = await runChild('leakWorkers', buildMalloc(folder), file, 14, 8);
+    assert.deepEqual({ code, signal, windows: told.length }, { code: 0, signal: null, windows: 14 });
+    // Node itself keeps half a kilobyte of each worker.
+    assertFlat(t, told.slice(1), { heap: 32 * KIB, malloc: 8 * KIB });
   });
 });
 

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { assertWithin } from '../support/timing.ts';
+import { assertWithin, slowness } from '../support/timing.ts';
 import { HUGE, sparseFile, temporaryFolder } from '../support/tree.ts';
 import { runChild } from './run-child.ts';
 
-const MOST_SECONDS = 0.2;
+const MOST_SECONDS = 0.2 * slowness;
 
 describe('worker.terminate() during a job', () => {
   // The main thread loads the addon only after the workers are gone.
