@@ -63,7 +63,7 @@ export interface DecodeOptions {
     /** Keys of that dictionary, latin1. */
     keys: ReadonlySet<string>;
   };
-  /** `files` and `pieces` bound torrents only. */
+  /** `files`, `paths`, `pieces` and `padding` bound torrents only. */
   limits?: Limits;
 }
 
@@ -233,7 +233,7 @@ class Decoder {
         depth += 1;
         this.#at += 1;
       } else if (byte === INTEGER) this.#passInteger();
-      else this.#passString();
+      else this.#passText();
     }
   }
 
@@ -241,7 +241,7 @@ class Decoder {
     const start = this.#at;
     if (byte < ZERO || byte > NINE) throw this.#error('key-not-string', start, 'a key must be a string');
     this.#count(start);
-    const from = this.#passString();
+    const from = this.#passText();
     const to = this.#at;
     if (level.lastFrom >= 0) {
       const order = this.#compare(level.lastFrom, level.lastTo, from, to);
@@ -299,7 +299,7 @@ class Decoder {
     const byte = this.#byte();
     if (byte < ZERO || byte > NINE) throw this.#error('key-not-string', start, 'a key must be a string');
     this.#count(start);
-    const from = this.#passString();
+    const from = this.#passText();
     const key = this.#buffer.toString('latin1', from, this.#at);
     if (top.last !== null && key <= top.last) {
       if (key === top.last) this.#soft('duplicate-key', start, 'a key comes twice');
@@ -339,6 +339,14 @@ class Decoder {
     const to = from + length;
     if (to > this.#bytes.length) throw this.#error('truncated', start, 'a string is longer than the data');
     this.#at = to;
+    return from;
+  }
+
+  /** The same of what becomes text: Node ends with an error of its own at half a GiB. */
+  #passText(): number {
+    const start = this.#at;
+    const from = this.#passString();
+    if (this.#at - from > this.#limits.text) throw this.#beyond('text', start);
     return from;
   }
 

@@ -1,3 +1,4 @@
+import { constants } from 'node:buffer';
 import { MetainfoError, shown } from '../errors.ts';
 
 /** What bounds the time and memory that input of a stranger may take. A caller may lower or raise each. */
@@ -10,6 +11,10 @@ export interface Limits {
   digits?: number | undefined;
   /** Values and keys in all; default 3 million, as libtorrent has it: what bounds memory, at about 200 bytes each. */
   items?: number | undefined;
+  /** Bytes of a key, of a text, or of a string of the list of files; default 16 MiB, at most what a string can hold. */
+  text?: number | undefined;
+  /** Characters of the paths of all files of a v2 file tree, which names a folder once; default 128 Mi. */
+  paths?: number | undefined;
   /** Files of a torrent, pads among them, in each of its descriptions; default 1 million. */
   files?: number | undefined;
   /** Hashes of pieces of a torrent, in each of its descriptions; default 10 million. */
@@ -27,6 +32,8 @@ export const DEFAULT_LIMITS: Readonly<Record<LimitName, number>> = {
   depth: 100,
   digits: 100,
   items: 3_000_000,
+  text: 2 ** 24,
+  paths: 2 ** 27,
   files: 1_000_000,
   pieces: 10_000_000,
   padding: 2 ** 40,
@@ -38,16 +45,23 @@ export const NO_LIMITS: Readonly<Record<LimitName, number>> = {
   depth: Infinity,
   digits: Infinity,
   items: Infinity,
+  text: constants.MAX_STRING_LENGTH,
+  paths: Infinity,
   files: Infinity,
   pieces: Infinity,
   padding: Infinity,
 };
+
+/** What cannot be more, whatever the caller says. */
+const MOST: Readonly<Limits> = { text: constants.MAX_STRING_LENGTH };
 
 const NOUNS: Readonly<Record<LimitName, string>> = {
   bytes: 'bytes',
   depth: 'lists and dictionaries within each other',
   digits: 'digits of an integer',
   items: 'values',
+  text: 'bytes of a text',
+  paths: 'characters of paths',
   files: 'files',
   pieces: 'pieces',
   padding: 'bytes of pad files',
@@ -87,7 +101,7 @@ export function limitsOf(given: Limits = {}, others = DEFAULT_LIMITS): Readonly<
     if (most === undefined) continue;
     if (!(typeof most === 'number' && most >= 0))
       throw refuse(`limits.${name} must be a number from 0, not ${shown(most)}`);
-    limits[name] = most;
+    limits[name] = Math.min(most, MOST[name] ?? Infinity);
   }
   return limits;
 }

@@ -8,11 +8,15 @@ const CHUNK = 65536;
 let out: NodeJS.WriteStream | undefined;
 let err: NodeJS.WriteStream | undefined;
 
-/** Standard output. A closed pipe (`metainfo show x | head`) is no failure. */
+/**
+ * Standard output. A closed pipe (`metainfo show x | head`) is no failure; where else it cannot be written to, the process
+ * ends.
+ */
 export function stdout(): NodeJS.WriteStream {
   out ??= process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code === 'EPIPE') process.exit(0);
-    throw error;
+    if (error.code === 'EPIPE') process.exit();
+    stderr().write(`error: standard output: ${error.message}\n`);
+    process.exit(1);
   });
   return out;
 }

@@ -231,6 +231,15 @@ function rangesOf(text: string, most = MOST_RANGES): [number, number][] | null {
  * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` for what such a link cannot say: no infohash, a port of 0
  */
 export function formatMagnet(magnet: Partial<Magnet>): string {
+  try {
+    return linkOf(magnet);
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    throw refuse('the magnet link would be longer than a string can be');
+  }
+}
+
+function linkOf(magnet: Partial<Magnet>): string {
   const { infohashV1, infohashV2, displayName, length, trackers, webseeds, selectOnly, peers, extra } = magnet;
   const parameters: string[] = [];
   const add = (key: string, value: string) => parameters.push(`${encode(key)}=${encode(value)}`);

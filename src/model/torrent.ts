@@ -682,6 +682,7 @@ function check(bytes: Uint8Array, { context = {}, limits: given }: ReadOptions):
   const fields = { ...absent(), ...decodeFields(value, TOP_LEVEL, issues) };
   const info = issues.within('info', () => decodeInfo(infoValue, version, issues));
   const flat = info?.fileTree ?? null;
+  if (flat) requirePaths(flat, issues);
   if (version && info && infoValue instanceof Map) {
     checkRules({
       version,
@@ -700,6 +701,13 @@ function check(bytes: Uint8Array, { context = {}, limits: given }: ReadOptions):
   const whole = { ...fields, info: flat ? withTree(info, flat) : info };
   const torrent = new TorrentBase(version, whole as never, { bytes, infoBytes, flat, warnings: found, context });
   return { torrent: torrent as Torrent, version, infoBytes, issues: found };
+}
+
+/** A folder is named once, and its name is in the path of each of its files. */
+function requirePaths(flat: readonly FlatFile[], issues: Issues): void {
+  let count = 0;
+  for (const { path: parts } of flat) for (const part of parts) count += part.length + 1;
+  issues.requireWithin('paths', count);
 }
 
 /** `info` has a decoder of its own; at the top level it is only no unknown key. */

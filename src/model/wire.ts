@@ -32,6 +32,7 @@ function decodeText(value: BencodeValue, issues: Issues): string | undefined {
 
 /** Compat shows what is not UTF-8 with replacement characters; the torrent's own bytes stay. */
 function textOf(bytes: Uint8Array, issues: Issues): string | undefined {
+  issues.requireWithin('text', bytes.length);
   try {
     return utf8.decode(bytes);
   } catch {
@@ -232,10 +233,11 @@ const root = (key: string): Field<Uint8Array> => ({
 const attr: Field<string> = {
   key: 'attr',
   lenient: true,
-  decode: (value, issues) =>
-    value instanceof Uint8Array
-      ? Buffer.from(value.buffer, value.byteOffset, value.length).toString('latin1')
-      : issues.add('type', [], `expected text, got ${shown(value)}`),
+  decode: (value, issues) => {
+    if (!(value instanceof Uint8Array)) return issues.add('type', [], `expected text, got ${shown(value)}`);
+    issues.requireWithin('text', value.length);
+    return Buffer.from(value.buffer, value.byteOffset, value.length).toString('latin1');
+  },
   encode: (value) => keyBytes(value),
 };
 

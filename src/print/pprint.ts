@@ -60,8 +60,7 @@ function* topLevel(torrent: Torrent, short: boolean): Generator<string> {
   ];
   const width = rows.reduce((most, [label]) => Math.max(most, label.length), 0);
   for (const [label, value] of rows) {
-    if (value !== null && value !== undefined)
-      yield `${label.padEnd(width)}  ${short ? cut(printable(value)) : printable(value)}`;
+    if (value !== null && value !== undefined) yield `${label.padEnd(width)}  ${short ? cut(value) : printable(value)}`;
   }
 }
 
@@ -144,7 +143,9 @@ function listRows(label: string, values: readonly string[], short: boolean): [st
   return more > 0 ? [...rows, [label, `and ${more} more`]] : rows;
 }
 
-function cut(text: string): string {
+function cut(value: string): string {
+  // Escapes only make it longer, and what is left out need not be escaped.
+  const text = printable(value.slice(0, 4 * MOST_TEXT));
   const chars = [...text];
   return chars.length > MOST_TEXT ? `${chars.slice(0, MOST_TEXT - 1).join('')}…` : text;
 }

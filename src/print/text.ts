@@ -1,4 +1,5 @@
 import prettyBytes from 'pretty-bytes';
+import { MetainfoError } from '../errors.ts';
 
 /**
  * Controls, what has no width or changes the direction of other text, and separators of lines: what could change what a
@@ -6,13 +7,23 @@ import prettyBytes from 'pretty-bytes';
  */
 const UNPRINTABLE = /(?![\ufe00-\ufe0f])[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\ufff9-\ufffb]/gu;
 
+/** What was escaped before: a text may be of nothing else, and each would be a string of its own. */
+const escapes = new Map<string, string>();
+
 /** Text of a stranger, safe for a terminal: what cannot be printed is shown as \xNN, \uNNNN or \u{NNNNN}. */
 export function printable(text: string): string {
   return text.replace(UNPRINTABLE, (char) => {
-    const code = char.codePointAt(0) as number;
-    if (code > 0xffff) return `\\u{${code.toString(16)}}`;
-    return code < 0x100 ? `\\x${code.toString(16).padStart(2, '0')}` : `\\u${code.toString(16).padStart(4, '0')}`;
+    const known = escapes.get(char);
+    if (known !== undefined) return known;
+    const escaped = escapeOf(char.codePointAt(0) as number);
+    escapes.set(char, escaped);
+    return escaped;
   });
+}
+
+function escapeOf(code: number): string {
+  if (code > 0xffff) return `\\u{${code.toString(16)}}`;
+  return code < 0x100 ? `\\x${code.toString(16).padStart(2, '0')}` : `\\u${code.toString(16).padStart(4, '0')}`;
 }
 
 /** The same of several lines, which stay lines. */
@@ -22,6 +33,16 @@ export function printableLines(text: string): string {
 
 /** JSON in which what {@link printable} escapes is escaped too; it parses to the same value. */
 export function printableJson(value: unknown): string {
+  try {
+    return escapedJson(value);
+  } catch (error) {
+    // Of half a GiB: what strings can hold.
+    if (!(error instanceof RangeError)) throw error;
+    throw new MetainfoError('ERR_LIMIT', 'There is more to say than JSON in one text can hold.', { cause: error });
+  }
+}
+
+function escapedJson(value: unknown): string {
   const escape16 = (unit: string) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
   return JSON.stringify(value).replace(UNPRINTABLE, (char) => char.split('').map(escape16).join(''));
 }

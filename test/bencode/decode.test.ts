@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
+import { constants } from 'node:buffer';
 import { describe, it } from 'node:test';
 import bencode from 'bencode';
 import fc from 'fast-check';
 import { BencodeError, type BencodeFault, type DecodeOptions, decode } from '../../src/bencode/decode.ts';
 import { encode } from '../../src/bencode/encode.ts';
-import { DEFAULT_LIMITS, LimitError, type LimitName, type Limits } from '../../src/bencode/limits.ts';
+import { DEFAULT_LIMITS, LimitError, type LimitName, type Limits, NO_LIMITS } from '../../src/bencode/limits.ts';
 import { type BencodeMap, type BencodeValue, RawBencode } from '../../src/bencode/value.ts';
 import { bencodeValue, latin1, loose, reference, SAMPLE } from './reference.ts';
 
@@ -170,6 +171,25 @@ describe('decode limits', () => {
     const input = latin1('3:abc');
     assert.deepEqual(decode(input, { limits: { bytes: 5 } }).value, latin1('abc'));
     assert.deepEqual(limitOf(input, { bytes: 4 }), ['bytes', 4]);
+  });
+
+  it('text: keys, and strings of what is not built', () => {
+    const input = latin1('d4:infod5:filesld1:a6:abcdefeeee');
+    const raw = { within: 'info', keys: new Set(['files']) };
+    assert.ok(decode(input, { limits: { text: 5 } }) && decode(input, { raw, limits: { text: 6 } }));
+    assert.deepEqual(limitOf(input, { text: 4 }), ['text', 8]);
+    assert.throws(() => decode(input, { raw, limits: { text: 5 } }), { limit: 'text', offset: 20 });
+    const key = (length: number) => Buffer.concat([latin1(`d${length}:`), Buffer.alloc(length), latin1('lee')]);
+    assert.ok(decode(key(2 ** 24)));
+    assert.deepEqual(limitOf(key(2 ** 24 + 1)), ['text', 1]);
+  });
+
+  it('text to what a string can hold, whatever is asked for', () => {
+    const length = constants.MAX_STRING_LENGTH + 1;
+    const input = Buffer.concat([latin1(`d${length}:`), Buffer.alloc(length), latin1('lee')]);
+    const refused = { limit: 'text', most: length - 1, offset: 1 };
+    assert.throws(() => decode(input, { limits: { text: Infinity } }), refused);
+    assert.throws(() => decode(input, { limits: NO_LIMITS }), refused);
   });
 
   it('bytes to 1 GiB by default', () => {

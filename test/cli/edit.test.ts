@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
-import { chmod, lstat, mkdir, readFile, stat, symlink } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { chmod, copyFile, lstat, mkdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, it } from 'node:test';
 import { Torrent } from '../../src/model/torrent.ts';
-import { metainfo, workFolder } from './run.ts';
+import { single, torrent } from '../support/build.ts';
+import { command, finish, metainfo, metainfoUnread, startProgram, workFolder } from './run.ts';
 
 describe('metainfo edit', () => {
   it('changes torrents in place, and says what', async (t) => {
@@ -27,6 +29,47 @@ describe('metainfo edit', () => {
     assert.deepEqual(after.announceList, [['udp://old.example'], ['udp://new.example']]);
     assert.deepEqual([after.comment, after.createdBy], ['second', null]);
     assert.equal((await read('one.torrent')).announce, 'udp://new.example');
+  });
+
+  it('writes all torrents, also when nobody reads what it says', async (t) => {
+    const cwd = await workFolder(t);
+    const names = Array.from({ length: 20 }, (_, i) => `${i}.torrent`);
+    await metainfo(['create', 'album', '-o', '0.torrent'], { cwd });
+    for (const name of names.slice(1)) await copyFile(path.join(cwd, '0.torrent'), path.join(cwd, name));
+    const comments = () => Promise.all(names.map(async (name) => (await Torrent.read(path.join(cwd, name))).comment));
+    assert.equal((await metainfoUnread(['edit', ...names, '--comment', 'x'], { cwd })).code, 0);
+    assert.deepEqual(new Set(await comments()), new Set(['x']));
+  });
+
+  it('says where it cannot say it', { skip: !existsSync('/dev/full') }, async (t) => {
+    const cwd = await workFolder(t);
+    await metainfo(['create', 'album'], { cwd });
+    const edit = command(['edit', 'album.torrent', '--comment', 'x']);
+    const { code, stderr } = await finish(startProgram(['sh', '-c', '"$@" > /dev/full', 'sh', ...edit], { cwd }));
+    assert.deepEqual([code, stderr], [1, 'error: standard output: ENOSPC: no space left on device, write\n']);
+    assert.equal((await Torrent.read(path.join(cwd, 'album.torrent'))).comment, 'x');
+  });
+
+  it('cuts values that are long, of whatever kind', async (t) => {
+    const cwd = await workFolder(t);
+    const unknown = {
+      a: Buffer.alloc(300_000_000, 0xff),
+      b: Array.from({ length: 1000 }, (_, i) => i),
+      c: Object.fromEntries(Array.from({ length: 1000 }, (_, i) => [`${i}`, [i]])),
+      d: 'ü'.repeat(1000),
+      e: ['ü'.repeat(50), 1, ['b']],
+    };
+    await writeFile(path.join(cwd, 'x.torrent'), torrent(single, unknown));
+    const unset = Object.keys(unknown).flatMap((key) => ['--unset', key]);
+    const { code, stdout } = await metainfo(['edit', 'x.torrent', '--dry-run', ...unset], { cwd });
+    const lines = stdout.trimEnd().split('\n').slice(1).toSorted();
+    assert.deepEqual([code, lines.length], [0, 5]);
+    assert.match(lines[0] as string, /^ {2}a {2}- "(ff){98}\.\.\.$/);
+    assert.match(lines[1] as string, /^ {2}b {2}- \[0,1,2,.*\.\.\.$/);
+    assert.match(lines[2] as string, /^ {2}c {2}- \{"0":\[0\],"1":\[1\],.*\.\.\.$/);
+    assert.match(lines[3] as string, /^ {2}d {2}- "ü{196}\.\.\.$/);
+    assert.equal(lines[4], `  e  - ["${'ü'.repeat(50)}",1,["b"]]`);
+    for (const line of lines.slice(0, 4)) assert.equal(line.length, '  a  - '.length + 200, line);
   });
 
   it('says with --dry-run what it would do, and writes nothing', async (t) => {

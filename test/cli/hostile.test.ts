@@ -3,6 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { open, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, it } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
 import { DEFAULT_LIMITS } from '../../src/bencode/limits.ts';
 import { readTorrentFile } from '../../src/model/torrent.ts';
 import {
@@ -18,7 +19,7 @@ import {
   withLayers,
 } from '../support/build.ts';
 import { sparseFile, temporaryFolder, writeTree } from '../support/tree.ts';
-import { command, finish, metainfo, startProgram } from './run.ts';
+import { command, finish, metainfo, start, startProgram } from './run.ts';
 
 /**
  * All that a terminal may act on, or that makes text look like other text: C0, DEL and C1, a CSI and an OSC 8, overrides of
@@ -192,6 +193,21 @@ describe('--limit', () => {
     await writing.writeFile(torrent(single));
     await writing.close();
     assert.match((await reading).stdout, /^name +a\n/);
+  });
+
+  it('is ended by a signal while nobody writes to a pipe', async (t) => {
+    const cwd = await temporaryFolder(t);
+    execFileSync('mkfifo', [path.join(cwd, 'fifo')]);
+    for (const name of ['show', 'verify', 'update', 'upgrade']) {
+      const child = start(name === 'show' ? [name, 'fifo'] : [name, 'fifo', '.'], { cwd });
+      const ended = finish(child);
+      // By then it waits for the other end.
+      await delay(1000);
+      child.kill('SIGTERM');
+      const killed = setTimeout(() => child.kill('SIGKILL'), 10_000);
+      assert.equal((await ended).signal, 'SIGTERM', name);
+      clearTimeout(killed);
+    }
   });
 
   it('refuses a larger file before it is read', async (t) => {

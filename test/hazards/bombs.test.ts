@@ -52,6 +52,20 @@ const BOMBS: Record<string, Bomb> = {
     bytes: () => withLayers(v2(raw('d1:a'.repeat(1e6) + 'e'.repeat(1e6)))),
     ends: limit('depth'),
   },
+  'a folder of 2 MB above 2,000 files': {
+    bytes: () =>
+      withLayers(v2({ ['a'.repeat(2_000_000)]: Object.fromEntries(numbers(2000).map((i) => [`${i}`, leaf(5)])) })),
+    ends: { ...limit('paths'), decode: null },
+  },
+  'a key of 17 MB': { bytes: () => torrent(single, { ['a'.repeat(17_000_000)]: 1 }), ends: limit('text') },
+  'a comment of 17 MB': {
+    bytes: () => torrent(single, { comment: Buffer.alloc(17_000_000) }),
+    ends: { ...limit('text'), decode: null },
+  },
+  'a comment and a name of 16 MB that are all escapes': {
+    bytes: () => torrent({ ...single, source: Buffer.alloc(2 ** 24) }, { comment: Buffer.alloc(2 ** 24) }),
+    ends: { read: null, show: null, magnet: null, edit: null },
+  },
   '100 MB of i0e': { bytes: () => bencode(many('i0e', 33_333_333)), ends: limit('items') },
   '10 million empty lists': { bytes: () => torrent(single, { x: many('le', 10_000_000) }), ends: limit('items') },
   '1.6 million keys': {

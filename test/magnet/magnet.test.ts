@@ -154,6 +154,13 @@ describe('magnet links', () => {
   });
 });
 
+describe('a magnet link of half a GiB', () => {
+  it('is refused: no string can hold it', () => {
+    const trackers = Array.from({ length: 12 }, () => '\0'.repeat(2 ** 24));
+    assert.throws(() => formatMagnet({ infohashV1: V1, trackers }), { code: 'ERR_INVALID_ARGUMENT' });
+  });
+});
+
 describe('magnet links and libtorrent', { skip: libtorrentMissing() }, () => {
   it('agree on what a link says', async () => {
     const oracle = new LibtorrentOracle();

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { formatBytes, formatDuration, printable } from '../../src/print/text.ts';
+import { formatBytes, formatDuration, printable, printableJson } from '../../src/print/text.ts';
 
 describe('printable', () => {
   it('escapes what could change what a terminal shows', () => {
@@ -25,6 +25,13 @@ describe('printable', () => {
 
   it('leaves no control character in any text', () => {
     fc.assert(fc.property(fc.string({ unit: 'binary' }), (text) => assert.doesNotMatch(printable(text), /\p{Cc}/u)));
+  });
+});
+
+describe('printableJson', () => {
+  it('has an error of ours where a string cannot hold it', () => {
+    const text = '\0'.repeat(2 ** 24);
+    assert.throws(() => printableJson([text, text, text, text, text, text]), { code: 'ERR_LIMIT' });
   });
 });
 

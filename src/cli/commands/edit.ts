@@ -134,7 +134,11 @@ async function run(files: string[], options: EditOptions): Promise<void> {
     // Its time tells `update` how old its hashes are, and those stay.
     const mtime = await mtimeOf(one.file);
     if (write) await one.after.write(one.target, { force: inPlace || (options.force ?? false), mtime });
-    await writeLines(options.json ? [printableJson(toJson(one, options.dryRun ?? false))] : linesOf(one, !inPlace));
+  }
+  // Not before: who closes our pipe (`| head`) ends us.
+  for (const one of all) {
+    const moved = options.output !== undefined;
+    await writeLines(options.json ? [printableJson(toJson(one, options.dryRun ?? false))] : linesOf(one, moved));
   }
 }
 
@@ -217,16 +221,36 @@ const MOST_SHOWN = 200;
 
 /** A decoded value for people, in one line. */
 function shownValue(value: unknown): string {
-  const text = JSON.stringify(plain(value));
+  const text = JSON.stringify(plain(value, { left: MOST_SHOWN }));
   return printable(text.length > MOST_SHOWN ? `${text.slice(0, MOST_SHOWN - 3)}...` : text);
 }
 
-function plain(value: unknown): unknown {
-  if (typeof value === 'bigint') return value.toString();
-  if (Array.isArray(value)) return value.map(plain);
-  if (value instanceof Map)
-    return Object.fromEntries([...value].map(([key, item]) => [textOfKey(key as string), plain(item)]));
+/** As JSON can have it; of what is long, no more than there is room for. */
+function plain(value: unknown, room: { left: number }): unknown {
+  room.left -= 1;
+  if (typeof value === 'bigint') return value.toString().slice(0, MOST_SHOWN);
+  if (Array.isArray(value)) return [...within(value, room)].map((item) => plain(item, room));
+  if (value instanceof Map) {
+    const entries = [...within(value as Map<string, unknown>, room)];
+    const shown = entries.map(([key, item]) => {
+      room.left -= key.length;
+      return [textOfKey(key), plain(item, room)];
+    });
+    return Object.fromEntries(shown);
+  }
   if (!(value instanceof Uint8Array)) return value;
   const bytes = Buffer.from(value.buffer, value.byteOffset, value.length);
-  return isUtf8(bytes) ? bytes.toString('utf8') : bytes.toString('hex');
+  // A character that is cut is beyond what is shown.
+  const text = bytes.subarray(0, 4 * MOST_SHOWN).toString(isUtf8(bytes) ? 'utf8' : 'hex');
+  room.left -= text.length;
+  return text;
+}
+
+/** Items as long as there is room, and one more: what is cut says so. */
+function* within<T>(items: Iterable<T>, room: { left: number }): Generator<T> {
+  for (const item of items) {
+    yield item;
+    if (room.left < 0) return;
+    room.left -= 1;
+  }
 }

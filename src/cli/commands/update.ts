@@ -60,14 +60,22 @@ export function addUpdate(program: Command): void {
     .option('--json', 'one JSON object instead of the summary');
   profileOptions(cacheOptions(globOptions(command)))
     .addHelpText('after', EXAMPLES)
-    .action((file: string, folder: string, options: UpdateOptions) =>
-      interruptible((signal) => run(file, folder, options, signal)),
-    );
+    .action(async (file: string, folder: string, options: UpdateOptions) => {
+      // Not interruptible: a pipe that nobody writes to ends with the process only.
+      const torrent = await Torrent.read(file, readOptionsOf(options));
+      await interruptible((signal) => run(torrent, { file, folder, options, signal }));
+    });
 }
 
-async function run(file: string, folder: string, options: UpdateOptions, signal: AbortSignal): Promise<void> {
+interface Run {
+  file: string;
+  folder: string;
+  options: UpdateOptions;
+  signal: AbortSignal;
+}
+
+async function run(torrent: Torrent, { file, folder, options, signal }: Run): Promise<void> {
   const context = contextOf(options);
-  const torrent = await Torrent.read(file, readOptionsOf(options));
   const target = await targetOf(file, options.output);
   if (!options.dryRun) await requireFree(target, options);
   const pathRoot = path.resolve(folder);

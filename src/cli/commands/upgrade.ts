@@ -37,14 +37,22 @@ export function addUpgrade(program: Command): void {
     .option('--json', 'one JSON object instead of the summary');
   profileOptions(command)
     .addHelpText('after', EXAMPLES)
-    .action((file: string, folder: string, options: UpgradeOptions) =>
-      interruptible((signal) => run(file, folder, options, signal)),
-    );
+    .action(async (file: string, folder: string, options: UpgradeOptions) => {
+      // Not interruptible: a pipe that nobody writes to ends with the process only.
+      const torrent = await Torrent.read(file, readOptionsOf(options));
+      await interruptible((signal) => run(torrent, { file, folder, options, signal }));
+    });
 }
 
-async function run(file: string, folder: string, options: UpgradeOptions, signal: AbortSignal): Promise<void> {
+interface Run {
+  file: string;
+  folder: string;
+  options: UpgradeOptions;
+  signal: AbortSignal;
+}
+
+async function run(v1: Torrent, { file, folder, options, signal }: Run): Promise<void> {
   const read = readOptionsOf(options);
-  const v1 = await Torrent.read(file, read);
   const target = await targetOf(file, options.output);
   await requireFree(target, options);
   // What is modified from now on may have been read before.

@@ -40,13 +40,20 @@ export function addVerify(program: Command): void {
     .option('--json', 'one JSON object');
   profileOptions(command)
     .addHelpText('after', EXAMPLES)
-    .action((file: string, path: string, options: VerifyOptions) =>
-      interruptible((signal) => run(file, path, options, signal)),
-    );
+    .action(async (file: string, path: string, options: VerifyOptions) => {
+      // Not interruptible: a pipe that nobody writes to ends with the process only.
+      const torrent = await Torrent.read(file, readOptionsOf(options));
+      await interruptible((signal) => run(torrent, { path, options, signal }));
+    });
 }
 
-async function run(file: string, path: string, options: VerifyOptions, signal: AbortSignal): Promise<void> {
-  const torrent = await Torrent.read(file, readOptionsOf(options));
+interface Run {
+  path: string;
+  options: VerifyOptions;
+  signal: AbortSignal;
+}
+
+async function run(torrent: Torrent, { path, options, signal }: Run): Promise<void> {
   const progress = !options.quiet && !options.json;
   // The library writes the bar, and knows nothing of closed terminals.
   if (progress) stderr();
