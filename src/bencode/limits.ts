@@ -95,6 +95,9 @@ export class LimitError extends MetainfoError {
  */
 export function limitsOf(given: Limits = {}, others = DEFAULT_LIMITS): Readonly<Record<LimitName, number>> {
   if (given === NO_LIMITS) return NO_LIMITS;
+  // Null, and what has no names of limits: a Map of them too.
+  if (Object(given) !== given || Symbol.iterator in given)
+    throw refuse(`limits must be an object such as { files: 1000 }, not ${shown(given)}`);
   const limits = { ...others };
   for (const [name, most] of Object.entries(given) as [LimitName, number | undefined][]) {
     if (!Object.hasOwn(limits, name)) throw refuse(`there is no limit ${shown(name)}`);

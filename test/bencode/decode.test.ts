@@ -239,7 +239,17 @@ describe('decode limits', () => {
   });
 
   it('none that bounds nothing', () => {
-    for (const limits of [{ bytes: Number.NaN }, { depth: -1 }, { items: '9' }, { file: 5 }] as Limits[])
+    const wrong = [
+      { bytes: Number.NaN },
+      { depth: -1 },
+      { items: '9' },
+      { file: 5 },
+      null,
+      5,
+      [],
+      new Map([['files', 0]]),
+    ];
+    for (const limits of wrong as Limits[])
       assert.throws(() => decode(latin1('le'), { limits }), { code: 'ERR_INVALID_ARGUMENT' });
     assert.ok(decode(latin1('le'), { limits: { bytes: undefined, items: Infinity } }));
   });
