@@ -18,7 +18,7 @@ const STEPS = 16;
  * what JavaScript has to do between two rounds of the event loop is little.
  */
 export class Turns {
-  readonly #waiting: (() => void)[] = [];
+  readonly #waiting = new Set<() => void>();
   #free: number;
 
   constructor(atOnce: number) {
@@ -42,7 +42,7 @@ export class Turns {
 
   /** @internal Whether somebody waits. */
   get isCrowded(): boolean {
-    return this.#waiting.length > 0;
+    return this.#waiting.size > 0;
   }
 
   /** @internal */
@@ -55,22 +55,30 @@ export class Turns {
 
   /** @internal */
   give(): void {
-    const next = this.#waiting.shift();
+    const [next] = this.#waiting;
+    if (!next) {
+      this.#free += 1;
+      return;
+    }
+    this.#waiting.delete(next);
     // In another round of the event loop: those who fail at once would all do so in this one.
-    if (next) setImmediate(next);
-    else this.#free += 1;
+    setImmediate(next);
   }
 
   #wait(signal: AbortSignal | undefined): Promise<void> {
     return new Promise((resolve, reject) => {
-      const forget = onAbort(signal, () => reject(new AbortError(signal as AbortSignal)));
+      const forget = onAbort(signal, () => {
+        // Or it has been called already, and gives its turn to the next.
+        this.#waiting.delete(start);
+        reject(new AbortError(signal as AbortSignal));
+      });
       const start = () => {
         forget();
         // It has been told already.
         if (signal?.aborted) this.give();
         else resolve();
       };
-      this.#waiting.push(start);
+      this.#waiting.add(start);
     });
   }
 }

@@ -71,6 +71,20 @@ describe('turns', () => {
     assert.deepEqual(log, ['first', 'last']);
   });
 
+  it('hold nothing of those who are aborted as they wait', async () => {
+    const { work, end } = stage();
+    const turns = new Turns(1);
+    const first = turns.run(undefined, work('first'));
+    const stop = new AbortController();
+    const stopped = turns.run(stop.signal, work('stopped'));
+    assert.ok(turns.isCrowded);
+    stop.abort();
+    assert.ok(!turns.isCrowded);
+    await assert.rejects(stopped, { code: 'ERR_ABORTED' });
+    end('first');
+    await first;
+  });
+
   it('are given up early, once', async () => {
     const { log, work, end } = stage();
     const turns = new Turns(1);

@@ -137,7 +137,7 @@ async function openDatabase(folder: string, tries = 5): Promise<Database> {
     const file = path.join(folder, DATABASE);
     const data = path.join(file, 'data.mdb');
     // Whose files one has is nobody else's business.
-    await mkdir(file, { recursive: true, mode: 0o700 });
+    await makeFolder(file, 0o700);
     const lock = path.join(file, 'lock.mdb');
     await makeLock(lock);
     // Without a wait before LMDB does the same.
@@ -223,6 +223,21 @@ function isUsable(file: string, lock: string): boolean {
         // It is closed all the same, and nothing was written.
       }
     }
+  }
+}
+
+/** With the folders above it. Node's own never ends where a folder is there and takes none, as in /proc. */
+async function makeFolder(folder: string, mode: number): Promise<void> {
+  const make = () =>
+    mkdir(folder, { mode }).catch(async (error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EEXIST' || !(await stat(folder)).isDirectory()) throw error;
+    });
+  try {
+    await make();
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT' || path.dirname(folder) === folder) throw error;
+    await makeFolder(path.dirname(folder), mode);
+    await make();
   }
 }
 

@@ -409,7 +409,8 @@ export class TorrentBase<V extends TorrentVersion> implements TorrentFields<V> {
    * Writes the torrent file: a temporary file beside the target, renamed when it is whole. A process that is killed leaves a
    * `.metainfo-*.tmp`, which may be deleted and is no part of any torrent.
    *
-   * @throws {MetainfoError} `ERR_OUTPUT_EXISTS`, `ERR_NO_SPACE`, `ERR_NOT_FOUND`, `ERR_UNREADABLE`, `ERR_WRITE`
+   * @throws {MetainfoError} `ERR_OUTPUT_EXISTS`, `ERR_NOT_A_FILE`, `ERR_NO_SPACE`, `ERR_NOT_FOUND`, `ERR_UNREADABLE`,
+   *   `ERR_WRITE`
    */
   write(target: string, options: WriteOptions = {}): Promise<void> {
     return fileTurns.run(undefined, () => this.#write(target, options));
@@ -422,6 +423,7 @@ export class TorrentBase<V extends TorrentVersion> implements TorrentFields<V> {
       try {
         // What is replaced keeps who may read it: a torrent may hold a passkey.
         const old = force ? await statusOf(target) : null;
+        if (old && !old.isFile() && !old.isDirectory()) throw replacesNoFile(target);
         if (old) await file.chmod(old.mode & 0o777);
         // At once where the system takes it: writeFile would hand over half a MiB at a time.
         for (let at = 0; at < this.#bytes.length; ) at += (await file.write(this.#bytes, at)).bytesWritten;
@@ -522,6 +524,12 @@ async function statusOf(file: string): Promise<Stats | null> {
 
 function isGone({ code }: NodeJS.ErrnoException): boolean {
   return code === 'ENOENT' || code === 'ENOTDIR';
+}
+
+/** To root, renaming would put a file in the place of a device. */
+function replacesNoFile(target: string): MetainfoError {
+  const message = `${target} is a FIFO, socket or device, which no file may replace: choose another output.`;
+  return new MetainfoError('ERR_NOT_A_FILE', message, { path: target });
 }
 
 /** The error of an output that is there already. */

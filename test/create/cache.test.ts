@@ -244,6 +244,26 @@ describe('cache', () => {
     await assert.rejects(cacheStats(file), { code: 'ERR_CACHE', path: file });
   });
 
+  it('goes on without it where there can be no such folder', { skip: process.platform !== 'linux' }, async (t) => {
+    const root = await temporaryFolder(t);
+    await writeTree(root, { a: 1 });
+    for (const cache of ['/proc/self', '/proc/none/such']) {
+      const warned = once(process, 'warning') as Promise<[MetainfoError]>;
+      await made(root, { cache });
+      assert.equal((await warned)[0].code, 'ERR_CACHE');
+    }
+  });
+
+  it('makes the folders above it', async (t) => {
+    const root = await temporaryFolder(t);
+    await writeTree(root, { 'files/a': 1 });
+    const cache = path.join(root, 'x', 'y', 'z');
+    await made(path.join(root, 'files'), { cache });
+    // Its pieces and its tree.
+    assert.equal((await cacheStats(cache)).entries, 2);
+    assert.equal((await stat(path.join(root, 'x'))).mode & 0o777, 0o700);
+  });
+
   it('needs a package that need not be there, and says so', async (t) => {
     const root = await temporaryFolder(t);
     await writeTree(root, { a: 1 });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
@@ -46,6 +46,13 @@ describe('torrent.write', () => {
   it('writes a new file by force too', async () => {
     await torrent.write(target, { force: true });
     await holdsOnly(bytes);
+  });
+
+  it('keeps what is no file, even by force', { skip: process.platform === 'win32' }, async () => {
+    assert.equal(spawnSync('mkfifo', [target]).status, 0);
+    await assert.rejects(torrent.write(target, { force: true }), { code: 'ERR_NOT_A_FILE', path: target });
+    assert.deepEqual(await readdir(folder), ['x.torrent']);
+    assert.ok((await stat(target)).isFIFO());
   });
 
   it('keeps a link, even a broken one', async () => {
