@@ -40,9 +40,16 @@ const chosen = named.length > 0 ? named.map((name) => targets.get(name)) : [...t
 const place = (kind, name) => path.join('build', 'fuzz', kind, name);
 const cwd = root;
 
+const running = new Set();
+process.once('exit', () => {
+  for (const child of running) child.kill('SIGKILL');
+});
+for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(1));
+
 /** Runs a program to its end; its lines of error output as they come, as all targets share a terminal. */
 function start(command, args, { onLine = () => {}, ipc = false, stdio = 'pipe' } = {}) {
   const child = spawn(command, args, { cwd, stdio: ['ignore', 'inherit', stdio, ...(ipc ? ['ipc'] : [])] });
+  running.add(child);
   let rest = '';
   child.stderr?.setEncoding('utf8').on('data', (text) => {
     const lines = `${rest}${text}`.split('\n');
@@ -51,7 +58,10 @@ function start(command, args, { onLine = () => {}, ipc = false, stdio = 'pipe' }
   });
   const ended = new Promise((resolve) => {
     child.once('error', fail);
-    child.once('close', (status, signal) => resolve(status ?? signal));
+    child.once('close', (status, signal) => {
+      running.delete(child);
+      resolve(status ?? signal);
+    });
   });
   return { child, ended };
 }

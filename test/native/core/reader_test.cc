@@ -20,6 +20,7 @@
 
 #include <cerrno>
 #include <cmath>
+#include <csignal>
 #include <cstddef>
 #include <cstdio>
 #include <filesystem>
@@ -205,14 +206,15 @@ TEST("reader: follows no link where the system has no call for it") {
   const pid_t child = ::fork();
   if (child == 0) {
     // Emulators have no filters.
-    if (!forget_openat2()) ::_exit(77);
-    const std::string wrong = wrong_with_links();
+    const std::string wrong = forget_openat2() ? wrong_with_links() : std::string();
     std::fprintf(stderr, "%s", wrong.c_str());
-    ::_exit(wrong.empty() ? 0 : 1);
+    // Not an exit: valgrind would put a code of its own in place of ours, for what threads had that are not
+    // here.
+    ::kill(::getpid(), wrong.empty() ? SIGKILL : SIGTERM);
   }
   int status = 0;
   CHECK_EQUAL(::waitpid(child, &status, 0), child);
-  CHECK(WIFEXITED(status) && (WEXITSTATUS(status) == 0 || WEXITSTATUS(status) == 77));
+  CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
 }
 #endif
 
