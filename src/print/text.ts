@@ -9,15 +9,29 @@ const UNPRINTABLE = /(?![\ufe00-\ufe0f])[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\p{Default_Igno
 
 /** What was escaped before: a text may be of nothing else, and each would be a string of its own. */
 const escapes = new Map<string, string>();
+/** Code units that are escaped at once: of each match a replacement is held until the end. */
+const CHUNK = 2 ** 16;
+
+function escaped(text: string, replace: (char: string) => string): string {
+  let all = '';
+  for (let at = 0; at < text.length; ) {
+    // Not between the halves of a character.
+    const isHalf = (text.codePointAt(at + CHUNK - 1) ?? 0) > 0xffff;
+    const end = at + CHUNK + (isHalf ? 1 : 0);
+    all += text.slice(at, end).replace(UNPRINTABLE, replace);
+    at = end;
+  }
+  return all;
+}
 
 /** Text of a stranger, safe for a terminal: what cannot be printed is shown as \xNN, \uNNNN or \u{NNNNN}. */
 export function printable(text: string): string {
-  return text.replace(UNPRINTABLE, (char) => {
+  return escaped(text, (char) => {
     const known = escapes.get(char);
     if (known !== undefined) return known;
-    const escaped = escapeOf(char.codePointAt(0) as number);
-    escapes.set(char, escaped);
-    return escaped;
+    const shown = escapeOf(char.codePointAt(0) as number);
+    escapes.set(char, shown);
+    return shown;
   });
 }
 
@@ -44,7 +58,7 @@ export function printableJson(value: unknown): string {
 
 function escapedJson(value: unknown): string {
   const escape16 = (unit: string) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
-  return JSON.stringify(value).replace(UNPRINTABLE, (char) => char.split('').map(escape16).join(''));
+  return escaped(JSON.stringify(value), (char) => char.split('').map(escape16).join(''));
 }
 
 /** A number of bytes for people, in binary units, as torrents have them: `1.5 MiB`. */

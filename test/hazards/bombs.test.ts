@@ -62,7 +62,7 @@ const BOMBS: Record<string, Bomb> = {
     bytes: () => torrent(single, { comment: Buffer.alloc(17_000_000) }),
     ends: { ...limit('text'), decode: null },
   },
-  'a comment and a name of 16 MB that are all escapes': {
+  'a comment and a source of 16 MB that are all escapes': {
     bytes: () => torrent({ ...single, source: Buffer.alloc(2 ** 24) }, { comment: Buffer.alloc(2 ** 24) }),
     ends: { read: null, show: null, magnet: null, edit: null },
   },

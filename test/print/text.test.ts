@@ -28,6 +28,17 @@ describe('printable', () => {
   });
 });
 
+describe('printable of a long text', () => {
+  it('takes no character apart, wherever it stands', () => {
+    for (let before = 2 ** 16 - 4; before <= 2 ** 16 + 1; before += 1) {
+      const start = 'a'.repeat(before);
+      assert.equal(printable(`${start}\u{1f600}\u{e0001}\0`), `${start}\u{1f600}\\u{e0001}\\x00`);
+      assert.equal(JSON.parse(printableJson(`${start}\u{e0001}\u{1f600}`)), `${start}\u{e0001}\u{1f600}`);
+      assert.doesNotMatch(printableJson(`${start}\u{e0001}`), /\u{e0001}/u);
+    }
+  });
+});
+
 describe('printableJson', () => {
   it('has an error of ours where a string cannot hold it', () => {
     const text = '\0'.repeat(2 ** 24);
