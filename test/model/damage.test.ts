@@ -410,22 +410,23 @@ const HUGE: Readonly<Record<string, Hostile>> = {
     items: 6 * 200_000,
     outcome: 'pieces_root',
   },
-  '1,000 files without a root in a folder with a name of 1 MB': {
-    bytes: () => {
-      const files: Dictionary = Object.fromEntries(named(1000).map((name) => [name, { '': { length: 5 } }]));
-      return withLayers(v2({ ['k'.repeat(1_000_000)]: files }));
-    },
-    items: 6000,
-    outcome: 'pieces_root',
-  },
-  '1,000 files without a root in a folder with a name of 1 MB beyond ASCII': {
-    bytes: () => {
-      const files: Dictionary = Object.fromEntries(named(1000).map((name) => [name, { '': { length: 5 } }]));
-      return withLayers(v2({ ['é'.repeat(500_000)]: files }));
-    },
-    items: 6000,
-    outcome: 'pieces_root',
-  },
+  ...Object.fromEntries(
+    [['1 MB', 'k'.repeat(1_000_000)] as const, ['1 MB beyond ASCII', 'é'.repeat(500_000)] as const].flatMap(
+      ([size, name]) =>
+        // Within the limit of paths, and beyond it.
+        [[100, 'pieces_root'] as const, [1000, 'limit: paths'] as const].map(([count, outcome]): [string, Hostile] => [
+          `${count} files without a root in a folder with a name of ${size}`,
+          {
+            bytes: () => {
+              const files: Dictionary = Object.fromEntries(named(count).map((file) => [file, { '': { length: 5 } }]));
+              return withLayers(v2({ [name]: files }));
+            },
+            items: 6 * count,
+            outcome,
+          },
+        ]),
+    ),
+  ),
   '40,000 names that look alike': {
     bytes: () => {
       const name = (i: number) => String.fromCharCode(0x80 + (i & 63), 0x80 + ((i >> 6) & 63), 0x80 + (i >> 12));
