@@ -8,6 +8,7 @@
 #include <libtorrent/entry.hpp>
 #include <libtorrent/error_code.hpp>
 #include <libtorrent/file_storage.hpp>
+#include <libtorrent/posix_disk_io.hpp>
 #include <libtorrent/session.hpp>
 #include <libtorrent/settings_pack.hpp>
 #include <map>
@@ -93,8 +94,10 @@ void CreateTask::make() {
   lt::settings_pack settings = lt::default_settings();
   settings.set_int(lt::settings_pack::hashing_threads, request_.threads);
   lt::error_code error;
+  // Files are read, not mapped, though that is one thread only: where a mapped file is cut, SIGBUS ends the
+  // process.
   lt::set_piece_hashes(
-      torrent, "/", settings,
+      torrent, "/", settings, lt::posix_disk_io_constructor,
       [this](lt::piece_index_t) {
         if (cancelled_) throw Cancelled();
         ++pieces_;

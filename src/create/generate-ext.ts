@@ -30,6 +30,7 @@ import type { TorrentCreate } from './torrent-create.ts';
 // Torrents by libtorrent: it lays out files, hashes them and builds the infodict; what a draft says beside its files is put
 // into what it gives. See native/libtorrent/README.md.
 
+/** How a torrent is made by libtorrent, which reads and hashes on one thread: `threads` changes nothing. */
 export interface GenerateExtOptions extends WatchOptions, Pick<ResourceOptions, 'threads'> {
   /** Default `hybrid`. */
   version?: TorrentVersion;
