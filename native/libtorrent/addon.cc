@@ -47,7 +47,6 @@ CreateRequest request_of(const Napi::Object& from) {
   request.v1 = from.Get("v1").ToBoolean();
   request.v2 = from.Get("v2").ToBoolean();
   request.piece_length = from.Get("pieceLength").As<Napi::Number>().Int32Value();
-  request.threads = from.Get("threads").As<Napi::Number>().Int32Value();
   request.info = text(from.Get("info"));
   request.outer = text(from.Get("outer"));
   return request;

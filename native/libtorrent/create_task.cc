@@ -91,13 +91,11 @@ void CreateTask::make() {
     names.emplace_back(index, files.file_path(index));
     files.rename_file(index, sources.at(names.back().second)->disk_path);
   }
-  lt::settings_pack settings = lt::default_settings();
-  settings.set_int(lt::settings_pack::hashing_threads, request_.threads);
   lt::error_code error;
   // Files are read, not mapped, though that is one thread only: where a mapped file is cut, SIGBUS ends the
   // process.
   lt::set_piece_hashes(
-      torrent, "/", settings, lt::posix_disk_io_constructor,
+      torrent, "/", lt::default_settings(), lt::posix_disk_io_constructor,
       [this](lt::piece_index_t) {
         if (cancelled_) throw Cancelled();
         ++pieces_;

@@ -23,7 +23,6 @@ struct CreateRequest {
   bool v1 = false;                // hybrid: both
   bool v2 = false;
   int piece_length = 0;
-  int threads = 1;
   std::string info;   // a bencoded dictionary of what `info` has beside the content
   std::string outer;  // and of what is beside `info`
 };

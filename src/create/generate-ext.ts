@@ -30,7 +30,7 @@ import type { TorrentCreate } from './torrent-create.ts';
 // Torrents by libtorrent: it lays out files, hashes them and builds the infodict; what a draft says beside its files is put
 // into what it gives. See native/libtorrent/README.md.
 
-/** How a torrent is made by libtorrent, which reads and hashes on one thread: `threads` changes nothing. */
+/** How a torrent is made by libtorrent, which reads and hashes on one thread: `threads` is checked, and changes nothing. */
 export interface GenerateExtOptions extends WatchOptions, Pick<ResourceOptions, 'threads'> {
   /** Default `hybrid`. */
   version?: TorrentVersion;
@@ -52,7 +52,6 @@ interface CreateRequest {
   v1: boolean;
   v2: boolean;
   pieceLength: number;
-  threads: number;
   /** Bencoded dictionaries: what is put into `info`, and what beside it. */
   info: Uint8Array;
   outer: Uint8Array;
@@ -104,7 +103,7 @@ function load(): Addon {
 export async function generateExt(draft: TorrentCreate, options: GenerateExtOptions = {}): Promise<Torrent> {
   const { signal } = options;
   const version = checkVersion(options.version);
-  const { threads } = planResources({ threads: options.threads }, version, os.availableParallelism());
+  planResources({ threads: options.threads }, version, os.availableParallelism());
   const wanted = draft.fields.pieceLength ?? draft.info.pieceLength;
   if (wanted != null) checkForLibtorrent(wanted, version);
   const name = checkName(draft.info.name as string);
@@ -136,7 +135,6 @@ export async function generateExt(draft: TorrentCreate, options: GenerateExtOpti
     v1: version !== 'v2',
     v2: version !== 'v1',
     pieceLength,
-    threads,
     info,
     outer,
   };
