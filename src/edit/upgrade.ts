@@ -44,7 +44,8 @@ export interface Upgraded {
  * is not about files stays byte for byte; the infohash is another one, for files must begin with pieces (BEP 52).
  *
  * @param path The folder of the files, or the file of a torrent of one file (or the folder that it is in).
- * @throws {MetainfoError} `ERR_HASH_MISMATCH` when the files are not those of the torrent, with all that differ;
+ * @throws {MetainfoError} `ERR_HASH_MISMATCH` when the files are not those of the torrent, with all that differ; where some
+ *   cannot be read the code of the first, such as `ERR_UNREADABLE`, with all that is wrong;
  *   `ERR_LIMIT` when it needs more padding than `limits` allow; `ERR_INVALID_ARGUMENT` when it is no v1 torrent;
  *   `ERR_PIECE_LENGTH` when no hybrid can have its piece length
  */
@@ -92,21 +93,35 @@ interface Content {
 
 const MOST_SHOWN = 5;
 
-/** All that is missing or too long, at once. */
+/** All that cannot be read, is missing or has another size, at once. */
 function requireAll(files: readonly Checked[]): void {
-  const problems = files.flatMap(({ path, length, found }) => {
-    if (!found) return [`${path} is missing`];
-    if (!('size' in found)) return [`${path} cannot be read (${'problem' in found ? found.problem : 'a folder'})`];
-    return found.size === length ? [] : [`${path} has ${found.size} bytes, not ${length}`];
-  });
-  if (problems.length > 0) throw mismatch(problems, String);
+  const wrong: string[] = [];
+  const failures = new Set<MetainfoError>();
+  for (const { path, length, found } of files) {
+    if (!found) wrong.push(`${path} is missing`);
+    else if ('size' in found) {
+      if (found.size !== length) wrong.push(`${path} has ${found.size} bytes, not ${length}`);
+    } else if ('error' in found && found.error) failures.add(found.error);
+    else wrong.push(`${path} is ${'problem' in found ? found.problem : 'a folder'}`);
+  }
+  const [failure] = failures;
+  // What the system does not give may well be the file of the torrent.
+  if (failure) {
+    const { code, path } = failure;
+    const problems = [...Array.from(failures, ({ message }) => message.replace(/\.$/, '')), ...wrong];
+    const message = `The files cannot all be read: ${listed(problems, String)}.`;
+    throw new MetainfoError(code, message, { ...(path !== undefined && { path }), cause: failure });
+  }
+  if (wrong.length > 0) throw mismatch(listed(wrong, String));
 }
 
-function mismatch<T>(problems: readonly T[], textOf: (problem: T) => string): MetainfoError {
+function mismatch(problems: string): MetainfoError {
+  return new MetainfoError('ERR_HASH_MISMATCH', `The files are not those of the torrent: ${problems}.`);
+}
+
+function listed<T>(problems: readonly T[], textOf: (problem: T) => string): string {
   const more = problems.length > MOST_SHOWN ? `, and ${problems.length - MOST_SHOWN} more` : '';
-  const shown = problems.slice(0, MOST_SHOWN).map(textOf);
-  const message = `The files are not those of the torrent: ${shown.join('; ')}${more}.`;
-  return new MetainfoError('ERR_HASH_MISMATCH', message);
+  return `${problems.slice(0, MOST_SHOWN).map(textOf).join('; ')}${more}`;
 }
 
 function contentOf(torrent: Torrent, checked: readonly Checked[]): Content[] {
@@ -229,11 +244,8 @@ class Upgrade implements Work<FileDigests[]> {
     // The buffers are in use until then.
     await Promise.all(hashing);
     if (this.#failure) throw (this.#failure as { error: unknown }).error;
-    if (this.#badPieces.length > 0)
-      throw mismatch(
-        this.#badPieces.sort((a, b) => a - b),
-        (piece) => this.#nameOf(piece),
-      );
+    const bad = this.#badPieces.sort((a, b) => a - b);
+    if (bad.length > 0) throw mismatch(listed(bad, (piece) => this.#nameOf(piece)));
     return this.#content.map((file) => this.#whole(file));
   }
 

@@ -2,11 +2,17 @@ import { constants, type Dirent } from 'node:fs';
 import { readdir, realpath, stat } from 'node:fs/promises';
 import nodePath from 'node:path';
 import { STAT_NUMBERS, statNumbers } from '../create/scan.ts';
-import { fromSystemError, throwIfAborted } from '../errors.ts';
+import { fromSystemError, type MetainfoError, throwIfAborted } from '../errors.ts';
 import type { Turn } from '../turns.ts';
 
+/** Why something that is there cannot be read, and what the system said, if that was asked. */
+export interface Unreadable {
+  problem: string;
+  error?: MetainfoError;
+}
+
 /** A file that is there, with links resolved; why it cannot be read; or that it is a link to a folder. */
-export type Found = { diskPath: string; size: number; mtimeMs: number } | { problem: string } | { folder: string };
+export type Found = { diskPath: string; size: number; mtimeMs: number } | Unreadable | { folder: string };
 
 /** How many calls wait at once. */
 const AT_ONCE = 16;
@@ -19,7 +25,7 @@ export interface Inventory {
   /** What was not. */
   extraFiles: string[];
   /** Folders that could not be read, with `/` at the end, and why. */
-  unreadable: { folder: string; problem: string }[];
+  unreadable: { folder: string; why: Unreadable }[];
 }
 
 /**
@@ -88,9 +94,9 @@ export async function inventory(
       await Promise.all(
         level.slice(i, i + AT_ONCE).map((one) =>
           visit(one).catch((error: unknown) => {
-            const failure = fromSystemError(error, nodePath.join(folder, one.path), 'read');
+            const failure = fromSystemError(error, nodePath.join(folder, one.path.slice(0, -1)), 'read');
             if (one.path === '') throw failure;
-            unreadable.push({ folder: one.path, problem: failure.message });
+            unreadable.push({ folder: one.path, why: { problem: failure.message, error: failure } });
           }),
         ),
       );
@@ -150,7 +156,8 @@ export async function look(real: string): Promise<Found> {
     if (!status.isFile()) return { problem: 'not a regular file' };
     return { diskPath: real, size: status.size, mtimeMs: status.mtimeMs };
   } catch (error) {
-    return { problem: fromSystemError(error, real, 'read').message };
+    const failure = fromSystemError(error, real, 'read');
+    return { problem: failure.message, error: failure };
   }
 }
 
@@ -162,7 +169,9 @@ async function follow(link: string, root: string): Promise<Found> {
       return { problem: 'a link that leads out of the folder' };
     if ((await stat(target)).isDirectory()) return { folder: target };
     return await look(target);
-  } catch {
-    return { problem: 'a link to something that does not exist' };
+  } catch (error) {
+    const failure = fromSystemError(error, link, 'read');
+    if (failure.code === 'ERR_NOT_FOUND') return { problem: 'a link to something that does not exist' };
+    return { problem: failure.message, error: failure };
   }
 }

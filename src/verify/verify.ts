@@ -168,7 +168,7 @@ export async function filesOf(
     const onDisk = only ?? (names[i] as string);
     let there = found.get(onDisk) ?? null;
     const hidden = there ? undefined : unreadable.find(({ folder }) => onDisk.startsWith(folder));
-    if (hidden) there = { problem: hidden.problem };
+    if (hidden) there = hidden.why;
     // A symbolic link has no content of its own, wherever it leads (BEP 47).
     if (there && attr?.includes('l')) there = { diskPath: '', size: length, mtimeMs: 0 };
     else if (there && 'folder' in there) there = { problem: 'a folder' };

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import { appendFile, rm, truncate, writeFile } from 'node:fs/promises';
+import { appendFile, mkdir, realpath, rm, symlink, truncate, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
@@ -120,6 +120,24 @@ describe('upgrade', () => {
     assert.deepEqual(await failure(), [
       'ERR_HASH_MISMATCH',
       'The files are not those of the torrent: a is missing; b has 7 bytes, not 50000; c has 50004 bytes, not 50000.',
+    ]);
+    await symlink('d', path.join(root, 'a'));
+    await rm(path.join(root, 'd'));
+    await symlink('d', path.join(root, 'd'));
+    const [folder, loop] = [await realpath(root), 'its symbolic links lead back to themselves'];
+    assert.deepEqual(await failure(), [
+      'ERR_LINK_LOOP',
+      `The files cannot all be read: ${path.join(folder, 'a')}: ${loop}; ${path.join(folder, 'd')}: ${loop}; ` +
+        'b has 7 bytes, not 50000; c has 50004 bytes, not 50000.',
+    ]);
+    await rm(path.join(root, 'a'));
+    await rm(path.join(root, 'd'));
+    await mkdir(path.join(root, 'a'));
+    await symlink('/', path.join(root, 'd'));
+    assert.deepEqual(await failure(), [
+      'ERR_HASH_MISMATCH',
+      'The files are not those of the torrent: a is missing; b has 7 bytes, not 50000; c has 50004 bytes, not 50000; ' +
+        'd is a link that leads out of the folder.',
     ]);
   });
 
