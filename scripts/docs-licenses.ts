@@ -46,8 +46,10 @@ This package is under the MIT licence. Generated from package-lock.json by \`npm
 brings besides, at the versions that are tested. All of it is permissive, which test/docs.test.ts asks for:
 ${PERMISSIVE.join(', ')}.
 
-The command is bundled: the texts of what is in it are in \`dist/cli/licenses.txt\`. OpenSSL (Apache-2.0) is linked into the addon where
-its \`libcrypto.a\` is installed, else Node's own is used. libtorrent (BSD-3-Clause) is used where somebody builds that engine.
+The command is bundled: the texts of what is in it are in \`dist/cli/licenses.txt\`. The prebuilt binaries hold
+SHA-1 and SHA-256 of OpenSSL (Apache-2.0; those for Linux with glibc that of 1.1.1, under the OpenSSL and SSLeay licences), and that for
+Windows the runtime of mingw-w64: the texts are in \`native/licenses.txt\`. An addon that is compiled links the OpenSSL whose
+\`libcrypto.a\` is installed, else it uses Node's own. libtorrent (BSD-3-Clause) is used where somebody builds that engine.
 
 ## Dependencies
 

@@ -157,6 +157,7 @@ step('the tarball holds what is used, and no tests', () => {
   for (const one of ['linux-x64/metainfo.glibc', 'linux-x64/metainfo.musl', 'linux-arm64/metainfo.glibc'])
     if (!files.includes(`prebuilds/${one}.node`)) throw new Error(`no prebuild of ${one}`);
   if (!files.includes('prebuilds/win32-x64/metainfo.node')) throw new Error('no prebuild of win32-x64');
+  if (!files.includes('native/licenses.txt')) throw new Error('no licences of what is linked into them');
   return `${packed.size} bytes, ${packed.unpackedSize} unpacked`;
 });
 
@@ -265,11 +266,13 @@ step('Deno', () => {
   const deno = path.join(folder, 'node_modules/@deno/linux-x64-glibc/deno');
   return use(byNpm, 'esm.mjs', deno, ['run', '--allow-all', '--node-modules-dir=manual'], { DENO_DIR: folder });
 });
-for (const [module, moduleResolution] of [
+for (const [module, moduleResolution, version] of [
   ['nodenext', 'nodenext'],
   ['esnext', 'bundler'],
+  // The oldest, by README.md.
+  ['nodenext', 'nodenext', '5.7'],
 ]) {
-  step(`TypeScript, ${moduleResolution}`, () => {
+  step(['TypeScript', version, moduleResolution].filter(Boolean).join(', '), () => {
     const options = {
       module,
       moduleResolution,
@@ -288,7 +291,12 @@ for (const [module, moduleResolution] of [
       path.join(byNpm, 'package.json'),
       JSON.stringify({ type: 'module', dependencies: { metainfo: '*' } }),
     );
-    return run(process.execPath, [path.join(root, 'node_modules/typescript/bin/tsc'), '-p', config], byNpm);
+    const folder = version ? path.join(scratch, `typescript-${version}`) : root;
+    if (version) {
+      mkdirSync(folder);
+      npm(['install', '--ignore-scripts', '--prefix', folder, `typescript@${version}`], folder);
+    }
+    return run(process.execPath, [path.join(folder, 'node_modules/typescript/bin/tsc'), '-p', config], byNpm);
   });
 }
 step('arm64, under qemu', () => use(byNpm, 'esm.mjs', arm64Node().command));

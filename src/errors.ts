@@ -37,7 +37,7 @@ export const ERROR_CODES = {
   ERR_OUTPUT_EXISTS: 'The output is there already.',
   ERR_OUT_OF_RANGE: 'An index beyond the pieces or files that there are.',
   ERR_PATH_OUTSIDE: 'A path that is not beneath the path root.',
-  ERR_PIECE_LENGTH: 'A piece length that is no power of two, or below 16 KiB for v2 and hybrid.',
+  ERR_PIECE_LENGTH: 'A piece length that is no power of two, beyond 2 GiB, or below 16 KiB for v2 and hybrid.',
   ERR_READ: 'The system failed to read.',
   ERR_SIZE_UNKNOWN: 'A size that must be known beforehand: give the source a `size`.',
   ERR_SOURCE: 'A source that threw (its error is the `cause`), gave no bytes, or has been read already.',

@@ -16,17 +16,20 @@ import { stderr, stdout } from './output.ts';
 
 const HELP = `
 Examples:
-  metainfo create album                   album.torrent, a hybrid
+  metainfo create album                  album.torrent, a hybrid
   metainfo show album.torrent
-  metainfo verify album.torrent album     each command has more in its own --help
+  metainfo verify album.torrent album    each command's --help has more
 
 Environment:
-  METAINFO_ENGINE     what hashes: native, or node, which needs no native code (default: native, where it loads)
+  METAINFO_ENGINE     what hashes: native, or node, which needs no native code
+                      (default: native, where it loads)
   METAINFO_KERNEL     the kernel to begin with: metainfo kernels lists them
-  SOURCE_DATE_EPOCH   the creation date of torrents that are given none, in seconds since 1970
+  SOURCE_DATE_EPOCH   the creation date of torrents that are given none,
+                      in seconds since 1970
   NO_COLOR            no colours
 
-Exit codes: 0 done, 1 failed, 2 wrong usage, 130 stopped by Ctrl-C (143: by SIGTERM).`;
+Exit codes: 0 done, 1 failed, 2 wrong usage, 130 stopped by Ctrl-C
+(143: by SIGTERM).`;
 
 /** The command with all that it can do, not yet run. */
 export function program(): Command {

@@ -247,7 +247,9 @@ async function requireSize(file: string, bytes: number): Promise<void> {
 }
 
 function failure(message: string, folder: string, cause: unknown): MetainfoError {
-  return new MetainfoError('ERR_CACHE', `${message} (${(cause as Error).message}).`, { path: folder, cause });
+  // What follows is the stack of who required it.
+  const [why] = (cause as Error).message.split('\n');
+  return new MetainfoError('ERR_CACHE', `${message} (${why}).`, { path: folder, cause });
 }
 
 /** What a cache holds. */

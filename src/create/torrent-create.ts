@@ -348,7 +348,9 @@ function withName(
     throw new MetainfoError('ERR_NAME', 'Nothing gives the torrent a name: give one (info.name).');
   const name = path.basename(pathRoot);
   if (name !== '') return { ...info, name };
-  throw new MetainfoError('ERR_NAME', `${pathRoot} gives the torrent no name: give one.`, { path: pathRoot });
+  throw new MetainfoError('ERR_NAME', `${pathRoot} gives the torrent no name: give one (info.name, --name).`, {
+    path: pathRoot,
+  });
 }
 
 /** Of files on disk the disk sees to it. */

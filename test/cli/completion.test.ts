@@ -79,6 +79,7 @@ describe('completion in bash', { skip: skipBash }, () => {
     assert.deepEqual(await askBash(cwd, '--v'), ['--version']);
     assert.deepEqual(await askBash(cwd, 'cache', ''), ['stats', 'clear', 'help']);
     assert.deepEqual(await askBash(cwd, 'completion', ''), ['bash', 'zsh', 'fish']);
+    assert.deepEqual(await askBash(cwd, 'help', ''), COMMANDS);
   });
 
   it('is of all options of each command', async (t) => {
@@ -146,6 +147,7 @@ describe('completion in fish', { skip: missing('fish', 'fish', ['--version']) },
     assert.deepEqual(await askFish(cwd, 'metainfo '), [...COMMANDS].sort());
     assert.deepEqual(await askFish(cwd, 'metainfo cr'), ['create']);
     assert.deepEqual(await askFish(cwd, 'metainfo cache '), ['clear', 'help', 'stats']);
+    assert.deepEqual(await askFish(cwd, 'metainfo help cr'), ['create']);
     assert.deepEqual((await askFish(cwd, 'metainfo create -')).sort(), (await flagsOf(cwd, 'create')).sort());
     assert.deepEqual(await askFish(cwd, 'metainfo create --kind '), ['hybrid', 'v1', 'v2']);
     assert.deepEqual(await askFish(cwd, 'metainfo create --kind=h'), ['--kind=hybrid']);

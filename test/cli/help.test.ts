@@ -48,8 +48,8 @@ describe('--help', () => {
       }
     });
 
-    it(`of ${name} fits 120 columns`, () => {
-      for (const line of helpOf(command).split('\n')) assert.ok(line.length <= 120, line);
+    it(`of ${name} fits 80 columns`, () => {
+      for (const line of helpOf(command).split('\n')) assert.ok(line.length <= 80, line);
     });
   }
 

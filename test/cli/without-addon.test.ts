@@ -1,6 +1,6 @@
 // The command where no addon loads: a copy of it without `build` and `prebuilds`.
 import assert from 'node:assert/strict';
-import { cp, mkdir } from 'node:fs/promises';
+import { cp, mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { entries, finish, MAIN, metainfo, type Result, startProgram, workFolder } from './run.ts';
@@ -52,6 +52,17 @@ describe('the command without an addon', () => {
     assert.equal(code, 1);
     assert.match(stderr, /^error: .*`npm rebuild metainfo`\. \[ERR_NATIVE_UNAVAILABLE\]\n$/);
     assert.deepEqual(await entries(cwd), ['album', 'package']);
+  });
+
+  it('says why a binary that is there does not load', async (t) => {
+    const { cwd, run } = await copyIn(t);
+    const folder = path.join(cwd, 'package', 'prebuilds', `${process.platform}-${process.arch}`);
+    await mkdir(folder, { recursive: true });
+    await writeFile(path.join(folder, 'metainfo.node'), 'no binary');
+    for (const engine of ['', 'native']) {
+      const { stderr } = await run(['create', 'album', '--force'], engine);
+      assert.match(stderr, /could not be loaded \(.*metainfo\.node.*\): install/);
+    }
   });
 
   it('reads torrents without a warning: little of them is to be hashed', async (t) => {

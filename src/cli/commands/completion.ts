@@ -5,12 +5,16 @@ type Shell = keyof typeof SCRIPTS;
 
 const NOTE = `
 Examples:
-  metainfo completion bash      the script for bash
+  metainfo completion bash    the script for bash
 
-To have it in every shell, add a line; it is made anew each time, so it is that of the version that is installed:
-  bash, in ~/.bashrc:                                  eval "$(metainfo completion bash)"
-  zsh, in ~/.zshrc, after compinit:                    eval "$(metainfo completion zsh)"
-  fish, in ~/.config/fish/completions/metainfo.fish:   metainfo completion fish | source`;
+To have it in every shell, add a line; the script is made anew each time, so it
+is that of the version that is installed:
+  bash, in ~/.bashrc:
+    eval "$(metainfo completion bash)"
+  zsh, in ~/.zshrc, after compinit:
+    eval "$(metainfo completion zsh)"
+  fish, in ~/.config/fish/completions/metainfo.fish:
+    metainfo completion fish | source`;
 
 export function addCompletion(program: Command): void {
   program
@@ -43,19 +47,22 @@ interface Completable {
   value: readonly string[] | 'file' | 'text' | null;
 }
 
-function levelsOf(command: Command, at = ''): Level[] {
+/** `help` takes the names of the commands beside it, which commander does not say. */
+function levelsOf(command: Command, at = '', beside: readonly string[] = []): Level[] {
   const help = command.createHelp();
   // Of what commander adds by itself too: help.
   const commands = help.visibleCommands(command);
+  const names = commands.map((one) => one.name());
   const values = command.registeredArguments;
+  const isHelp = command.name() === 'help';
   const level: Level = {
     at,
     commands: commands.map((one) => ({ name: one.name(), description: one.description() })),
-    choices: values.flatMap(({ argChoices = [] }) => argChoices),
-    takesFiles: values.some(({ argChoices }) => argChoices === undefined),
+    choices: isHelp ? beside : values.flatMap(({ argChoices = [] }) => argChoices),
+    takesFiles: !isHelp && values.some(({ argChoices }) => argChoices === undefined),
     options: help.visibleOptions(command).map(completable),
   };
-  return [level, ...commands.flatMap((one) => levelsOf(one, `${at} ${one.name()}`.trim()))];
+  return [level, ...commands.flatMap((one) => levelsOf(one, `${at} ${one.name()}`.trim(), names))];
 }
 
 function completable({ short, long, flags, argChoices, required, description }: Option): Completable {

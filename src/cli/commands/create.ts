@@ -51,12 +51,13 @@ interface CreateOptions extends CacheOptions, GlobOptions {
 
 const EXAMPLES = `
 Examples:
-  metainfo create album                             a hybrid torrent of a folder, album.torrent
+  metainfo create album                       album.torrent, a hybrid
   metainfo create -k v1 -t udp://a/x -t udp://b/x film.mkv
-  metainfo create album -o /srv/album.torrent --exclude '*.nfo' --piece-length 1MiB --json
-  metainfo create album --cache --date now          the next time only what changed is read
+  metainfo create album -o /srv --exclude '*.nfo' --piece-length 1MiB --json
+  metainfo create album --cache --date now    later only what changed is read
 
-Exit codes: 0 done, 1 failed (the output exists, a file cannot be read), 2 wrong usage, 130 stopped: nothing is written.`;
+Exit codes: 0 done, 1 failed (the output exists, a file cannot be read),
+2 wrong usage, 130 stopped: nothing is written.`;
 
 export function addCreate(program: Command): void {
   const command = program

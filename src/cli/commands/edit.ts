@@ -55,12 +55,15 @@ interface EditOptions extends ProfileOptions {
 
 const EXAMPLES = `
 Examples:
-  metainfo edit *.torrent --add-tracker udp://a.example/x --remove-tracker udp://old.example --keep-infohash
-  metainfo edit album.torrent --comment 'second edition' --no-date -o edited.torrent
-  metainfo edit album.torrent --private --source SITE --dry-run     what would change, and whether the infohash does
-  metainfo edit album.torrent --set publisher=me --unset info.x     other keys; those of the infodict begin with info.
+  metainfo edit *.torrent --add-tracker udp://a.example/x --keep-infohash
+  metainfo edit album.torrent --comment 'second edition' -o new.torrent
+  metainfo edit album.torrent --private --source SITE --dry-run
+  metainfo edit album.torrent --set publisher=me --unset info.x
 
-All torrents are edited before any is written: what is wrong with one leaves all as they are.`;
+--dry-run says whether the infohash would be another. Keys of --set and --unset
+that are of the infodict begin with info.
+All torrents are edited before any is written: what is wrong with one leaves all
+as they are.`;
 
 export function addEdit(program: Command): void {
   const command = program

@@ -11,8 +11,9 @@ interface KernelsOptions {
 }
 
 const NOTE = `
-The best comes first; messages that are too few for a kernel go to those below it.
-METAINFO_KERNEL=NAME starts at another one, METAINFO_ENGINE=node does without: node:crypto hashes.`;
+The best comes first; messages that are too few for a kernel go to those below
+it. METAINFO_KERNEL=NAME starts at another one, METAINFO_ENGINE=node does
+without: node:crypto hashes.`;
 
 /** For each of a kernel's functions. The best of many rounds counts, so more time changes little. */
 const MILLISECONDS = 40;
@@ -20,7 +21,9 @@ const MILLISECONDS = 40;
 const EXAMPLES = `
 Examples:
   metainfo kernels
-  metainfo kernels --bench --json     { active, kernels: [{ name, chosenFor, bytesPerSecond }] }`;
+  metainfo kernels --bench --json
+
+--json gives { active, kernels: [{ name, chosenFor, bytesPerSecond }] }.`;
 
 export function addKernels(program: Command): void {
   program

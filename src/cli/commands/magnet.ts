@@ -15,7 +15,7 @@ const EXAMPLES = `
 Examples:
   metainfo magnet album.torrent
   metainfo magnet album.torrent --no-webseeds --json
-  metainfo magnet 'magnet:?xt=urn:btih:39fe2490c2f99dfc67e946a77a1b3242c1ff632e&dn=album'     what the link says
+  metainfo magnet 'magnet:?xt=urn:btih:39fe2490c2f99dfc67e946a77a1b3242c1ff632e'
 
 Exit codes: 0 done, 1 no valid torrent, 2 wrong usage or no valid link.`;
 

@@ -17,7 +17,8 @@ Examples:
   metainfo show -vv album.torrent         every file and hash too, hashes cut
   metainfo show --compat --json old.torrent
 
-Exit codes: 0 shown, 1 not valid (metainfo validate says all that is wrong) or not there, 2 wrong usage.`;
+Exit codes: 0 shown, 1 not valid (metainfo validate says all that is wrong)
+or not there, 2 wrong usage.`;
 
 export function addShow(program: Command): void {
   const command = program

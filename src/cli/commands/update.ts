@@ -35,13 +35,14 @@ interface UpdateOptions extends ProfileOptions, CacheOptions, GlobOptions {
 }
 
 const EXAMPLES = `
-Files of the same path and size that were not modified since the torrent was written are not read.
+Files of the same path and size that were not modified since the torrent was
+written are not read.
 
 Examples:
-  metainfo update album.torrent album                   in place
+  metainfo update album.torrent album              in place
   metainfo update album.torrent album -o new.torrent --since 2026-01-31
-  metainfo update album.torrent album --since 0         read everything again
-  metainfo update album.torrent album --dry-run         what was added, changed, removed or renamed`;
+  metainfo update album.torrent album --since 0    read everything again
+  metainfo update album.torrent album --dry-run    what would change`;
 
 export function addUpdate(program: Command): void {
   const command = program

@@ -18,10 +18,14 @@ interface UpgradeOptions extends ProfileOptions {
 
 const EXAMPLES = `
 Examples:
-  metainfo upgrade album.torrent album -o hybrid.torrent     with another infohash: it is another swarm
-  metainfo upgrade film.torrent /srv/film.mkv --json         in place: { path, infohash, bytesRead }
+  metainfo upgrade album.torrent album -o hybrid.torrent
+  metainfo upgrade film.torrent /srv/film.mkv --json    in place
 
-Exit codes: 0 done, 1 not all files are right: nothing is written, 2 wrong usage, or not a v1 torrent.`;
+The hybrid has another infohash: it is another swarm.
+--json gives { path, infohash, bytesRead }.
+
+Exit codes: 0 done, 1 not all files are right: nothing is written, 2 wrong usage
+or not a v1 torrent.`;
 
 export function addUpgrade(program: Command): void {
   const command = program

@@ -27,7 +27,9 @@ interface Verdict {
 const EXAMPLES = `
 Examples:
   metainfo validate *.torrent
-  metainfo validate --strict --json upload.torrent     one JSON object a line: { file, ok, version, infohash, issues }
+  metainfo validate --strict --json upload.torrent
+
+--json gives { file, ok, version, infohash, issues }.
 
 Exit codes: 0 all are valid, 1 not all, 2 wrong usage.`;
 

@@ -22,7 +22,10 @@ interface VerifyOptions extends ProfileOptions {
 const EXAMPLES = `
 Examples:
   metainfo verify album.torrent album
-  metainfo verify film.torrent /srv/film.mkv --json     { ok, files, badPieces, extraFiles, goodBytes, totalSize }
+  metainfo verify film.torrent /srv/film.mkv --json
+
+--json gives { ok, files, badPieces, extraFiles, goodBytes, totalSize,
+sampledPieces, bitfield }.
 
 Exit codes: 0 all is there and right, 1 not, 2 wrong usage.`;
 
