@@ -237,6 +237,12 @@ export function throwIfAborted(signal: AbortSignal | undefined): void {
   if (signal?.aborted) throw new AbortError(signal);
 }
 
+/** @throws {MetainfoError} `ERR_INVALID_ARGUMENT` for what no system takes for a path, or Node for something else */
+export function requirePath(path: unknown): asserts path is string {
+  if (typeof path === 'string' && !path.includes('\0')) return;
+  throw new MetainfoError('ERR_INVALID_ARGUMENT', `A path must be text without NUL, not ${shown(path)}.`);
+}
+
 const TOO_MANY_OPEN = {
   EMFILE:
     'too many files are open in this process (EMFILE): run fewer jobs or threads at once, or raise the limit (ulimit -n)',

@@ -1,6 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { TorrentCreate } from '../src/create/torrent-create.ts';
+import { update } from '../src/edit/update.ts';
+import { upgrade } from '../src/edit/upgrade.ts';
 import { fromSystemError, MetainfoError, type MetainfoErrorCode } from '../src/errors.ts';
+import { iterBlocks } from '../src/hashers/records.ts';
+import { Torrent } from '../src/model/torrent.ts';
+import { verify } from '../src/verify/verify.ts';
 
 describe('an error of the system', () => {
   const CASES: [code: string, read: MetainfoErrorCode, write: MetainfoErrorCode, text: RegExp][] = [
@@ -38,4 +44,27 @@ describe('an error of the system', () => {
     const ours = new MetainfoError('ERR_NO_DATA', 'x');
     assert.equal(fromSystemError(ours, 'a', 'read'), ours);
   });
+});
+
+describe('what is no path', () => {
+  const torrentOf = (version: 'v1' | 'v2') =>
+    new TorrentCreate({ info: { name: 'a' }, sources: [{ path: 'a', data: Buffer.from('a') }] }).generate({ version });
+  const DOORS: Record<string, (path: string) => Promise<unknown>> = {
+    'Torrent.read': (path) => Torrent.read(path),
+    'torrent.write': async (path) => (await torrentOf('v2')).write(path),
+    verify: async (path) => verify(await torrentOf('v2'), path),
+    update: async (path) => update(await torrentOf('v2'), path),
+    upgrade: async (path) => upgrade(await torrentOf('v1'), path),
+    iterBlocks: (path) => iterBlocks(path).next(),
+  };
+  for (const [name, door] of Object.entries(DOORS)) {
+    it(`is refused by ${name}`, async () => {
+      for (const wrong of [undefined, null, 5, {}, Buffer.from('/'), new URL('file:///'), 'a\0b']) {
+        await assert.rejects(door(wrong as string), {
+          code: 'ERR_INVALID_ARGUMENT',
+          message: /^A path must be text without NUL, not .+\.$/,
+        });
+      }
+    });
+  }
 });

@@ -6,7 +6,7 @@ import type { ScanFilter } from '../create/scan.ts';
 import { rememberTimes, timesOf } from '../create/times.ts';
 import { TorrentCreate } from '../create/torrent-create.ts';
 import { layerRoots, raisedRoot } from '../digest/merkle.ts';
-import { MetainfoError, shown, toHex } from '../errors.ts';
+import { MetainfoError, requirePath, shown, toHex } from '../errors.ts';
 import { firstUnaligned, isPadFile } from '../layout/padding.ts';
 import { BLOCK_SIZE } from '../layout/piece-length.ts';
 import type { InfoDictV1 } from '../model/info-dict.ts';
@@ -60,9 +60,10 @@ export interface Updated {
  * stays byte for byte.
  *
  * @param pathRoot The folder, or the one file, absolute. All files beneath it are taken, as in a creation.
- * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` for a v1 torrent; what {@link TorrentCreate.generate} throws
+ * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` for a v1 torrent, or what is no path; what {@link TorrentCreate.generate} throws
  */
 export async function update(torrent: Torrent, pathRoot: string, options: UpdateOptions = {}): Promise<Updated> {
+  requirePath(pathRoot);
   const { torrentVersion: version } = torrent;
   if (version === 'v1') {
     const message = 'The pieces of a v1 torrent depend on all files before them: upgrade it, or create it again.';

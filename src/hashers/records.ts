@@ -1,6 +1,6 @@
 import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
-import { fromSystemError, MetainfoError, shown, throwIfAborted } from '../errors.ts';
+import { fromSystemError, MetainfoError, requirePath, shown, throwIfAborted } from '../errors.ts';
 import { BLOCK_SIZE } from '../layout/piece-length.ts';
 import { closeRead, readFully } from '../model/read-file.ts';
 
@@ -52,8 +52,7 @@ export async function* iterBlocks(
     const message = `readSize must be 1 to ${MOST_BYTES}, not ${shown(readSize)}.`;
     throw new MetainfoError('ERR_INVALID_ARGUMENT', message);
   }
-  if (typeof path !== 'string' || path.includes('\0'))
-    throw new MetainfoError('ERR_INVALID_ARGUMENT', `A path must be text without NUL, not ${shown(path)}.`);
+  requirePath(path);
   throwIfAborted(signal);
   // A FIFO must not hang the caller.
   const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK).catch((error: NodeJS.ErrnoException) => {

@@ -6,7 +6,16 @@ import { BencodeError, decode } from '../bencode/decode.ts';
 import { encode } from '../bencode/encode.ts';
 import { DEFAULT_LIMITS, LimitError, type Limits, limitsOf, NO_LIMITS } from '../bencode/limits.ts';
 import type { BencodeMap, BencodeValue } from '../bencode/value.ts';
-import { fromSystemError, type Issue, MetainfoError, shown, toHex, ValidationError, withPath } from '../errors.ts';
+import {
+  fromSystemError,
+  type Issue,
+  MetainfoError,
+  requirePath,
+  shown,
+  toHex,
+  ValidationError,
+  withPath,
+} from '../errors.ts';
 import { isPadFile } from '../layout/padding.ts';
 import { safePaths } from '../layout/safe-path.ts';
 import { formatMagnet, type Magnet } from '../magnet/magnet.ts';
@@ -410,13 +419,14 @@ export class TorrentBase<V extends TorrentVersion> implements TorrentFields<V> {
    * `.metainfo-*.tmp`, which may be deleted and is no part of any torrent.
    *
    * @throws {MetainfoError} `ERR_OUTPUT_EXISTS`, `ERR_NOT_A_FILE`, `ERR_NO_SPACE`, `ERR_NOT_FOUND`, `ERR_UNREADABLE`,
-   *   `ERR_WRITE`
+   *   `ERR_WRITE`, `ERR_INVALID_ARGUMENT`
    */
   write(target: string, options: WriteOptions = {}): Promise<void> {
     return fileTurns.run(undefined, () => this.#write(target, options));
   }
 
   async #write(target: string, { force = false, mtime }: WriteOptions): Promise<void> {
+    requirePath(target);
     const temporary = path.join(path.dirname(target), temporaryName());
     try {
       const file = await open(temporary, 'wx');
@@ -564,7 +574,8 @@ export const Torrent = {
    * Reads and checks a torrent file.
    *
    * @param file Anything that can be read to its end: of more than `limits.bytes` no more is read.
-   * @throws {MetainfoError} `ERR_NOT_FOUND`, `ERR_UNREADABLE`, `ERR_READ`; what {@link Torrent.fromBytes} throws
+   * @throws {MetainfoError} `ERR_NOT_FOUND`, `ERR_UNREADABLE`, `ERR_READ`, `ERR_INVALID_ARGUMENT`; what {@link Torrent.fromBytes}
+   *   throws
    */
   async read(file: string, options: ReadOptions = {}): Promise<Torrent> {
     const bytes = await fileTurns.run(undefined, () => readTorrentFile(file, options.limits));
@@ -628,6 +639,7 @@ export const Torrent = {
  * @throws {MetainfoError} `ERR_NOT_FOUND`, `ERR_UNREADABLE`, `ERR_READ`
  */
 export async function readTorrentFile(file: string, limits?: Limits): Promise<Uint8Array> {
+  requirePath(file);
   const most = limitsOf(limits).bytes;
   try {
     const handle = await open(file);

@@ -4,7 +4,7 @@ import { availableParallelism } from 'node:os';
 import nodePath from 'node:path';
 import { jobTurns, LARGE_JOB, type WatchOptions, watch, workOf } from '../create/run.ts';
 import { layerRoots, raisedRoot } from '../digest/merkle.ts';
-import { fromSystemError, MetainfoError, shown, toHex } from '../errors.ts';
+import { fromSystemError, MetainfoError, requirePath, shown, toHex } from '../errors.ts';
 import { defaultEngine } from '../hash/default-engine.ts';
 import type { Engine } from '../hash/engine.ts';
 import { type Digests, type HashPlan, layerCount, planResources, type ResourceOptions } from '../hash/plan.ts';
@@ -150,6 +150,7 @@ export async function filesOf(
   path: string,
   watching: { signal: AbortSignal | undefined; turn?: Turn },
 ) {
+  requirePath(path);
   const status = await stat(path).catch((error: unknown) => {
     throw fromSystemError(error, path, 'read');
   });
