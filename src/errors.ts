@@ -32,7 +32,7 @@ export const ERROR_CODES = {
   ERR_NO_DATA: 'Nothing but empty files.',
   ERR_NO_DESCRIPTORS: 'Too many files are open: run fewer jobs or threads at once, or raise the limit.',
   ERR_NO_FILES: 'An empty folder, or every file left out.',
-  ERR_NO_MEMORY: 'The system has no memory to give: lower `memoryLimit` or `threads`.',
+  ERR_NO_MEMORY: 'The system has no memory, or no thread, to give: lower `memoryLimit` or `threads`.',
   ERR_NO_SPACE: 'The disk is full, or a quota is used up.',
   ERR_OUTPUT_EXISTS: 'The output is there already.',
   ERR_OUT_OF_RANGE: 'An index beyond the pieces or files that there are.',

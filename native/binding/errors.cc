@@ -15,6 +15,8 @@ const char* name_of(Failure::Code code) {
       return "not-a-file";
     case Failure::Code::no_memory:
       return "no-memory";
+    case Failure::Code::no_thread:
+      return "no-thread";
     case Failure::Code::aborted:
       return "aborted";
     case Failure::Code::internal:

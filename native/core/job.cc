@@ -37,7 +37,7 @@ bool Job::work(const Served& served) noexcept {
 }
 
 void Job::settle(bool unstarted) {
-  if (unstarted) work_.fail({Failure::Code::internal, 0, {}, "no thread could be started"});
+  if (unstarted) work_.fail({Failure::Code::no_thread, 0, {}, {}});
   if (gauge_.cancelled) {
     outcome_ = Failure{Failure::Code::aborted, 0, {}, {}};
   } else if (work_.failure) {

@@ -41,7 +41,7 @@ struct Digests {
 
 // Why a job failed: thrown inside the core, translated once at the border.
 struct Failure {
-  enum class Code { open, read, changed, not_a_file, no_memory, aborted, internal };
+  enum class Code { open, read, changed, not_a_file, no_memory, no_thread, aborted, internal };
   Code code = Code::internal;
   int error = 0;  // errno, where there is one
   std::string path;

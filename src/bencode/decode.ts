@@ -1,4 +1,5 @@
-import { MetainfoError } from '../errors.ts';
+import { isUint8Array } from 'node:util/types';
+import { MetainfoError, shown } from '../errors.ts';
 import { LimitError, type LimitName, type Limits, limitsOf } from './limits.ts';
 import { type BencodeMap, type BencodeValue, RawBencode } from './value.ts';
 
@@ -145,6 +146,8 @@ class Decoder {
 
   constructor(bytes: Uint8Array, { span, tolerant = false, raw, limits }: DecodeOptions) {
     this.#limits = limitsOf(limits);
+    if (!isUint8Array(bytes))
+      throw new MetainfoError('ERR_INVALID_ARGUMENT', `Expected bytes (a Uint8Array) to decode, not ${shown(bytes)}.`);
     if (bytes.length > this.#limits.bytes) throw this.#beyond('bytes', this.#limits.bytes);
     if (bytes.length === 0) throw new BencodeError('empty', 0, 'there is no data');
     this.#bytes = bytes;

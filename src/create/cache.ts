@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto';
-import { accessSync, closeSync, constants, existsSync, fstatSync, openSync, readSync } from 'node:fs';
+import { accessSync, closeSync, constants, fstatSync, lstatSync, openSync, readSync } from 'node:fs';
 import { link, mkdir, readdir, rename, rm, stat, truncate, writeFile } from 'node:fs/promises';
 import { homedir, constants as system } from 'node:os';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { MetainfoError, shown } from '../errors.ts';
 import type { HashPlan } from '../hash/plan.ts';
+import { printable } from '../print/text.ts';
 import type { ContentFile, FileDigests } from './content.ts';
 import { STAT_NUMBERS, statNumbers } from './scan.ts';
 
@@ -92,7 +93,8 @@ export async function openCacheIfAny(choice: CacheChoice): Promise<HashCache | n
 }
 
 function warn(message: string): void {
-  process.emitWarning(message, { type: 'MetainfoWarning', code: 'ERR_CACHE' });
+  // Node prints it as it is, and it names files.
+  process.emitWarning(printable(message), { type: 'MetainfoWarning', code: 'ERR_CACHE' });
 }
 
 /**
@@ -209,8 +211,11 @@ function isUsable(file: string, lock: string): boolean {
   try {
     for (let i = 0; i < DESCRIPTORS; i += 1)
       descriptors.push(openSync(file, constants.O_RDWR | constants.O_CREAT, 0o600));
-    if (existsSync(lock)) accessSync(lock, constants.R_OK | constants.W_OK);
+    const locks = lstatSync(lock, { throwIfNoEntry: false });
+    if (locks && !locks.isFile()) throw new Error(`${lock} is no file`);
+    if (locks) accessSync(lock, constants.R_OK | constants.W_OK);
     const database = descriptors[0] as number;
+    if (!fstatSync(database).isFile()) throw new Error(`${file} is no file`);
     const bytes = readSync(database, header, 0, HEADER.bytes, 0);
     if (bytes < HEADER.bytes) return bytes === 0;
     if (header.readUInt32LE(HEADER.magic.at) !== HEADER.magic.value) throw new Error(`${file} is no database`);

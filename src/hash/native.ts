@@ -5,7 +5,7 @@ import type { HashJob, HashPlan } from './plan.ts';
 
 /** What native/binding/errors.cc makes of a failure. */
 interface NativeFailure extends Error {
-  code: 'open' | 'read' | 'changed' | 'not-a-file' | 'no-memory' | 'aborted' | 'internal';
+  code: 'open' | 'read' | 'changed' | 'not-a-file' | 'no-memory' | 'no-thread' | 'aborted' | 'internal';
   errno: number;
   path: Buffer;
 }
@@ -58,6 +58,10 @@ function translate(failure: NativeFailure, called: Error): MetainfoError {
       return new MetainfoError('ERR_NOT_A_FILE', `${path} is not a regular file.`, { path, cause });
     case 'no-memory':
       return new MetainfoError('ERR_NO_MEMORY', 'There is not enough memory: lower memoryLimit or threads.', { cause });
+    case 'no-thread': {
+      const message = 'The system has no thread to give: stop other work, or raise its limit (ulimit -u, pids.max).';
+      return new MetainfoError('ERR_NO_MEMORY', message, { cause });
+    }
     case 'aborted':
       return new MetainfoError('ERR_ABORTED', 'Hashing was cancelled.', { cause });
     case 'internal':

@@ -7,6 +7,8 @@ export function unsafeComponent(name: string): string | null {
   // Only alone at the front does a drive letter mean anything: `C:` or `C:\x`.
   if (/^[A-Za-z]:(\\|$)/.test(name)) return 'a name with a drive letter';
   if (name.startsWith('\\')) return 'an absolute name';
+  // To Windows a backslash parts names.
+  if (name.split('\\').includes('..')) return 'a name with .. before or after a backslash';
   return null;
 }
 

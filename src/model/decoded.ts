@@ -27,7 +27,7 @@ function fromInfo(value: unknown, issues: Issues): unknown {
   const known = renamed(info, INFO, ['info'], issues);
   const pieces = known.get('pieces');
   if (typeof pieces === 'string') lost(['info', 'pieces'], issues);
-  if (Array.isArray(pieces)) known.set('pieces', concatenated(pieces));
+  if (Array.isArray(pieces)) known.set('pieces', concatenated(pieces, issues));
   const files = known.get('files');
   if (Array.isArray(files)) {
     known.set(
@@ -70,7 +70,7 @@ function fromLayers(value: unknown, issues: Issues): unknown {
     if (typeof layer === 'string') lost(['piece layers', key], issues);
     result.set(
       isHex ? Buffer.from(key, 'hex').toString('latin1') : key,
-      Array.isArray(layer) ? concatenated(layer) : layer,
+      Array.isArray(layer) ? concatenated(layer, issues) : layer,
     );
   }
   return result;
@@ -115,8 +115,13 @@ function keyOf(key: unknown, isMap: boolean): string {
   return isMap && /^[\u0000-\u00ff]*$/.test(text) ? text : toKey(text);
 }
 
-function concatenated(list: readonly unknown[]): unknown {
-  return list.every((part) => part instanceof Uint8Array) ? Buffer.concat(list as Uint8Array[]) : list;
+function concatenated(list: readonly unknown[], issues: Issues): unknown {
+  if (!list.every((part) => part instanceof Uint8Array)) return list;
+  issues.requireWithin(
+    'bytes',
+    list.reduce((sum, { length }) => sum + length, 0),
+  );
+  return Buffer.concat(list);
 }
 
 function lost(path: Path, issues: Issues): void {
@@ -134,11 +139,13 @@ function convert(value: unknown, path: Path, issues: Issues): Encodable {
   }
   if (typeof value === 'boolean') return value ? 1 : 0;
   if (typeof value === 'number') return convertNumber(value, path, issues);
-  if (typeof value === 'bigint' || value instanceof Uint8Array || value instanceof RawBencode) return value;
+  if (typeof value === 'bigint') return value;
+  if (value instanceof Uint8Array) return counted(value, issues);
+  if (value instanceof RawBencode) return new RawBencode(counted(value.bytes, issues));
   if (typeof value === 'string') return convertText(value, path, issues);
-  if (value instanceof ArrayBuffer) return new Uint8Array(value);
-  if (value instanceof Date) return Number.isNaN(value.getTime()) ? 0 : Math.floor(value.getTime() / 1000);
-  if (value instanceof HashList) return value.bytes;
+  if (value instanceof ArrayBuffer) return counted(new Uint8Array(value), issues);
+  if (value instanceof Date) return convertDate(value, path, issues);
+  if (value instanceof HashList) return counted(value.bytes, issues);
   if (Array.isArray(value)) return value.map((item, i) => convert(item, [...path, i], issues));
   if (!isDictionary(value)) {
     issues.add('type', path, `expected something that bencode has, got ${shown(value)}`);
@@ -162,7 +169,20 @@ function convertNumber(value: number, path: Path, issues: Issues): Encodable {
   return 0;
 }
 
+function convertDate(value: Date, path: Path, issues: Issues): Encodable {
+  const seconds = Math.floor(value.getTime() / 1000);
+  if (!Number.isNaN(seconds)) return seconds;
+  issues.add('type', path, 'expected a valid date, got an invalid one');
+  return 0;
+}
+
+function counted(bytes: Uint8Array, issues: Issues): Uint8Array {
+  issues.countBytes(bytes.length);
+  return bytes;
+}
+
 function convertText(value: string, path: Path, issues: Issues): Encodable {
+  issues.countBytes(Buffer.byteLength(value));
   // Text decoded from bytes that were not UTF-8 holds replacement characters.
   if (value.includes('\ufffd')) lost(path, issues);
   return value;

@@ -41,6 +41,7 @@ export class Issues {
 
   readonly #limits: Readonly<Record<LimitName, number>>;
   #items = 0;
+  #bytes = 0;
 
   constructor(profile: Profile = 'default', limits = DEFAULT_LIMITS) {
     this.profile = profile;
@@ -56,6 +57,12 @@ export class Issues {
   countItem(): void {
     this.#items += 1;
     this.requireWithin('items', this.#items);
+  }
+
+  /** The same of what they hold: one buffer may stand in many places. */
+  countBytes(bytes: number): void {
+    this.#bytes += bytes;
+    this.requireWithin('bytes', this.#bytes);
   }
 
   get compat(): boolean {

@@ -22,6 +22,8 @@ const MOST_TEXT = 64;
 /** Hashes shown of a list that is cut, and how much of each. */
 const MOST_HASHES = 4;
 const CUT_HASH = 16;
+/** Beyond so many folders within each other lines go no further to the right: a path may have millions. */
+const MOST_INDENT = 32;
 
 /** Prints a torrent on standard output; hashes in hexadecimal, one piece a line. */
 export function pprint(torrent: Torrent, options: PprintOptions = {}): void {
@@ -134,7 +136,7 @@ export function plural(count: number, noun: string): string {
 }
 
 function indent(depth: number): string {
-  return '  '.repeat(depth);
+  return '  '.repeat(Math.min(depth, MOST_INDENT));
 }
 
 function listRows(label: string, values: readonly string[], short: boolean): [string, string][] {

@@ -138,6 +138,11 @@ describe('decode refuses', () => {
     assert.match(error.message, /byte 4\b/);
   });
 
+  it('what is no bytes', () => {
+    for (const value of [null, undefined, 5, 'de', [], {}, new ArrayBuffer(2), new DataView(new ArrayBuffer(2))])
+      assert.throws(() => decode(value as never), { code: 'ERR_INVALID_ARGUMENT' });
+  });
+
   it('every beginning of a valid value', () => {
     for (let length = 0; length < SAMPLE.length; length += 1) faultOf(SAMPLE.subarray(0, length));
   });

@@ -175,6 +175,10 @@ describe('--limit', () => {
     assert.deepEqual([issue.code, issue.limit, issue.offset], ['ERR_LIMIT', 'items', 7]);
     for (const wrong of ['files', 'files=', 'files=-1', 'file=1', 'toString=1', 'files=x', 'files=1e3'])
       assert.equal((await metainfo(['show', 'x.torrent', '--limit', wrong], { cwd })).code, 2, wrong);
+    // No fault of the torrent.
+    const { code, stdout, stderr } = await metainfo(['validate', 'x.torrent', '--limit', 'depth=1001'], { cwd });
+    assert.deepEqual([code, stdout], [2, '']);
+    assert.match(stderr, /ERR_INVALID_ARGUMENT/);
   });
 
   it('ends the reading of what never ends: a device, a pipe, standard input', async (t) => {

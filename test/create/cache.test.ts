@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { fork, spawn } from 'node:child_process';
+import { execFileSync, fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, readdir, readFile, rename, rm, stat, truncate, utimes, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rename, rm, stat, symlink, truncate, utimes, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, it } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -251,6 +251,32 @@ describe('cache', () => {
       const warned = once(process, 'warning') as Promise<[MetainfoError]>;
       await made(root, { cache });
       assert.equal((await warned)[0].code, 'ERR_CACHE');
+    }
+  });
+
+  it('goes on without it where its files are none, which would end the process in LMDB', {
+    skip: process.platform === 'win32',
+  }, async (t) => {
+    const root = await temporaryFolder(t);
+    await writeTree(root, { a: 1 });
+    const put: Record<string, (file: string) => unknown> = {
+      folder: (file) => mkdir(file),
+      FIFO: (file) => execFileSync('mkfifo', [file]),
+      'link to a device': (file) => symlink('/dev/null', file),
+      'broken link': (file) => symlink('nowhere/x', file),
+    };
+    for (const name of ['lock.mdb', 'data.mdb']) {
+      for (const [what, make] of Object.entries(put)) {
+        // A warning names it.
+        const cache = path.join(await temporaryFolder(t), '\u001b[2J');
+        await mkdir(path.join(cache, 'hashes-1'), { recursive: true });
+        await make(path.join(cache, 'hashes-1', name));
+        const warned = once(process, 'warning') as Promise<[MetainfoError]>;
+        assert.equal((await made(root, { cache })).bytesRead, 1, `${name}: ${what}`);
+        const [{ code, message }] = await warned;
+        assert.equal(code, 'ERR_CACHE');
+        assert.doesNotMatch(message, /\p{Cc}/u);
+      }
     }
   });
 

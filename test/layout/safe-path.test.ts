@@ -17,13 +17,16 @@ describe('unsafeComponent', () => {
       ['C:', /drive letter/],
       ['c:\\x', /drive letter/],
       ['\\x', /absolute/],
+      ['..\\x', /backslash/],
+      ['a\\..\\x', /backslash/],
+      ['a\\..', /backslash/],
     ];
     for (const [name, reason] of reasons)
       assert.match(unsafeComponent(name) ?? 'accepted', reason, JSON.stringify(name));
   });
 
   it('accepts any other', () => {
-    for (const name of ['a', '...', '.a', 'a.', ' ', 'a\\b', 'C', 'C:x', 'é', '😀', '\n']) {
+    for (const name of ['a', '...', '.a', 'a.', ' ', 'a\\b', '..a\\b..', 'C', 'C:x', 'é', '😀', '\n']) {
       assert.equal(unsafeComponent(name), null, JSON.stringify(name));
     }
   });

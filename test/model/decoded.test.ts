@@ -264,6 +264,28 @@ describe('Torrent.fromDecoded refuses', () => {
     assert.match(issuesOf({ ...torrent, info: { ...info, 'file tree': ring } })[0] ?? '', /^type /);
   });
 
+  it('what holds one buffer again and again, within the limit of bytes', () => {
+    const { torrent, info } = decodedOf('v1');
+    const limits = { bytes: 2 ** 20 };
+    // 8 GiB, were they written one after the other.
+    const many = (one: unknown) => new Array(2 ** 13).fill(one);
+    for (const bomb of [
+      { ...torrent, x: many(Buffer.alloc(2 ** 20)) },
+      { ...torrent, x: many(new ArrayBuffer(2 ** 20)) },
+      { ...torrent, x: many('x'.repeat(2 ** 20)) },
+      { ...torrent, info: { ...info, pieces: many(Buffer.alloc(2 ** 20)) } },
+      { ...torrent, 'piece layers': { ['00'.repeat(32)]: many(Buffer.alloc(2 ** 20)) } },
+    ]) {
+      assert.throws(() => Torrent.fromDecoded(bomb, { limits }), { code: 'ERR_LIMIT', limit: 'bytes' });
+      assert.throws(() => Torrent.fromDecoded(bomb), { code: 'ERR_LIMIT', limit: 'bytes' });
+    }
+  });
+
+  it('a date that is none, with an error', () => {
+    const { torrent } = decodedOf('v1');
+    assert.deepEqual(issuesOf({ ...torrent, 'creation date': new Date(Number.NaN) }), ['type creation date']);
+  });
+
   it('what the rules refuse, with their codes', () => {
     const { torrent, info } = decodedOf('v1');
     assert.deepEqual(issuesOf({ ...torrent, info: { ...info, length: -1 } }), ['negative info.length']);

@@ -163,6 +163,14 @@ describe('formatTorrent with more to show', () => {
     const made = Torrent.fromBytes(build({ version: 'v1', content: { 'a\u001b[2J/b\n': noise(5) } }).bytes);
     for (const line of formatTorrent(made, { verbose: 3 })) assert.doesNotMatch(line, /\p{Cc}/u);
   });
+
+  it('goes so far to the right only, however deep a path is', () => {
+    const depth = 10_000;
+    const content = { [`${'a/'.repeat(depth)}b`]: noise(5) };
+    const lines = [...formatTorrent(Torrent.fromBytes(build({ version: 'v1', content }).bytes), { verbose: 1 })];
+    assert.ok(lines.length > depth);
+    for (const line of lines) assert.ok(line.length < 200, `${line.length} columns`);
+  });
 });
 
 describe('pprint', () => {

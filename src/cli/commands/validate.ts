@@ -59,7 +59,8 @@ async function judge(file: string, options: ValidateOptions): Promise<Verdict> {
     const { torrent, version, infohash, issues } = Torrent.inspect(bytes, read);
     return { file, ok: torrent !== null, version, infohash, issues };
   } catch (error) {
-    if (!(error instanceof MetainfoError)) throw error;
+    // A wrong option says nothing of the torrent.
+    if (!(error instanceof MetainfoError) || error.code === 'ERR_INVALID_ARGUMENT') throw error;
     const { message, code } = error;
     const place =
       error instanceof BencodeError
