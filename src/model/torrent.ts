@@ -26,7 +26,7 @@ import { type DumpedDictionary, toStringKeys } from './dump.ts';
 import type { FileItem } from './file-item.ts';
 import { type FileTree, type FileTreeItem, type FlatFile, unflattenTree } from './file-tree.ts';
 import type { InfoDictHybrid, InfoDictHybridCreate, InfoDictV1, InfoDictV2 } from './info-dict.ts';
-import { Issues, type ValidationContext } from './issues.ts';
+import { Issues, requireContext, type ValidationContext } from './issues.ts';
 import type { PieceLayers } from './piece-layers.ts';
 import type { DhtNode } from './primitives.ts';
 import {
@@ -213,6 +213,7 @@ export class TorrentBase<V extends TorrentVersion> implements TorrentFields<V> {
       context = {},
     }: { bytes: Uint8Array; infoStart: number; context?: ValidationContext | undefined },
   ): TorrentBase<V> | null {
+    requireContext(context);
     const old = this.#context;
     const isSame =
       (context.profile ?? 'default') === (old.profile ?? 'default') &&
@@ -607,7 +608,9 @@ export const Torrent = {
    * @throws {ValidationError} with every issue; `lost` where the decoder has already lost information
    */
   fromDecoded(decoded: unknown, { data = {}, ...options }: FromDecodedOptions = {}): Torrent {
-    const found = new Issues(options.context?.profile, limitsOf(options.limits));
+    const { context = {}, limits } = options;
+    requireContext(context);
+    const found = new Issues(context.profile, limitsOf(limits));
     const value = fromDecodedTorrent(decoded, found);
     for (const [key, entry] of fromDecodedTorrent(data, found) ?? []) value?.set(key, entry);
     if (!value || found.hasErrors) throw new ValidationError(found.finish());
@@ -683,6 +686,7 @@ const MOST_DEPTH = 1000;
 const COMPAT_LIMITS = { ...DEFAULT_LIMITS, depth: 99, digits: 20 };
 
 function check(bytes: Uint8Array, { context = {}, limits: given }: ReadOptions): Checked {
+  requireContext(context);
   const limits = limitsOf(given, context.profile === 'compat' ? COMPAT_LIMITS : DEFAULT_LIMITS);
   if (limits.depth > MOST_DEPTH && limits !== NO_LIMITS)
     throw new MetainfoError('ERR_INVALID_ARGUMENT', `limits.depth of a torrent must be at most ${MOST_DEPTH}.`);

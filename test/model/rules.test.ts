@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
+import { edit } from '../../src/edit/edit.ts';
 import { ValidationError } from '../../src/errors.ts';
 import { sortV1, sortV2 } from '../../src/layout/order.ts';
+import type { ValidationContext } from '../../src/model/issues.ts';
 import { Torrent } from '../../src/model/torrent.ts';
 import { type Plain, reference } from '../bencode/reference.ts';
 import { noise, v2Hashes } from '../hash/reference.ts';
@@ -375,4 +377,34 @@ describe('a ValidationError', () => {
     const bytes = withInfo('v2', { 'file tree': { é: { '': {} } } });
     assert.deepEqual(codesOf(bytes), [['required', 'info', 'file tree', 'é', '', 'length']]);
   });
+});
+
+describe('a context', () => {
+  const { bytes } = build({ version: 'hybrid', content: FOLDER });
+  const DOORS: Record<string, (context: ValidationContext) => unknown> = {
+    fromBytes: (context) => Torrent.fromBytes(bytes, { context }),
+    inspect: (context) => Torrent.inspect(bytes, { context }),
+    fromDecoded: (context) => Torrent.fromDecoded(Torrent.fromBytes(bytes).modelDumpTorrent(), { context }),
+    edit: (context) => edit(Torrent.fromBytes(bytes), { comment: 'x' }, { context }),
+  };
+  for (const [name, door] of Object.entries(DOORS)) {
+    it(`has known names and values only: ${name}`, () => {
+      const misspelt: [context: unknown, message: RegExp][] = [
+        [{ profile: 'Strict' }, /^context\.profile must be default, strict, compat, not "Strict"\.$/],
+        [{ padding: true }, /^context\.padding must be default, ignore, strict, forbid, not true\.$/],
+        [{ paddingPath: 'ignore' }, /^context\.paddingPath must be default, strict, not "ignore"\.$/],
+        [{ profile: null }, /not null\.$/],
+        [{ padding_path: 'strict' }, /^there is no "padding_path" in a context\.$/],
+        [{ toString: 'strict' }, /^there is no "toString" in a context\.$/],
+        ...[null, 'strict', new Map([['profile', 'strict']]), ['strict']].map((one): [unknown, RegExp] => [
+          one,
+          /^context must be an object such as/,
+        ]),
+      ];
+      for (const [context, message] of misspelt)
+        assert.throws(() => door(context as ValidationContext), { code: 'ERR_INVALID_ARGUMENT', message });
+      for (const context of [{}, { profile: undefined }, { profile: 'strict', padding: 'ignore' } as const])
+        assert.ok(door(context as ValidationContext));
+    });
+  }
 });
