@@ -19,6 +19,8 @@ const STEPS = 16;
  */
 export class Turns {
   readonly #waiting = new Set<() => void>();
+  /** Goes on where it was: one that begins anew goes over the holes of all who have left. */
+  #queue = this.#waiting.values();
   #free: number;
 
   constructor(atOnce: number) {
@@ -55,8 +57,10 @@ export class Turns {
 
   /** @internal */
   give(): void {
-    const [next] = this.#waiting;
-    if (!next) {
+    const { value: next, done } = this.#queue.next();
+    if (done) {
+      // It has ended for good; those who come now are behind it.
+      this.#queue = this.#waiting.values();
       this.#free += 1;
       return;
     }

@@ -71,6 +71,21 @@ describe('turns', () => {
     assert.deepEqual(log, ['first', 'last']);
   });
 
+  it('go on in order after all were had, and past those who left', async () => {
+    const turns = new Turns(2);
+    for (let round = 0; round < 3; round += 1) {
+      const had: number[] = [];
+      const stop = new AbortController();
+      const asked = Array.from({ length: 9 }, (_, i) =>
+        turns.run(i % 3 === 2 ? stop.signal : undefined, async () => had.push(i)),
+      );
+      stop.abort();
+      await Promise.allSettled(asked);
+      assert.deepEqual(had, [0, 1, 3, 4, 6, 7]);
+      assert.equal(turns.isCrowded, false);
+    }
+  });
+
   it('hold nothing of those who are aborted as they wait', async () => {
     const { work, end } = stage();
     const turns = new Turns(1);
