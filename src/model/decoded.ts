@@ -27,7 +27,7 @@ function fromInfo(value: unknown, issues: Issues): unknown {
   const known = renamed(info, INFO, ['info'], issues);
   const pieces = known.get('pieces');
   if (typeof pieces === 'string') lost(['info', 'pieces'], issues);
-  if (Array.isArray(pieces)) known.set('pieces', concatenated(pieces, issues));
+  if (Array.isArray(pieces)) known.set('pieces', asHashes(pieces));
   const files = known.get('files');
   if (Array.isArray(files)) {
     known.set(
@@ -70,7 +70,7 @@ function fromLayers(value: unknown, issues: Issues): unknown {
     if (typeof layer === 'string') lost(['piece layers', key], issues);
     result.set(
       isHex ? Buffer.from(key, 'hex').toString('latin1') : key,
-      Array.isArray(layer) ? concatenated(layer, issues) : layer,
+      Array.isArray(layer) ? asHashes(layer) : layer,
     );
   }
   return result;
@@ -115,13 +115,17 @@ function keyOf(key: unknown, isMap: boolean): string {
   return isMap && /^[\u0000-\u00ff]*$/.test(text) ? text : toKey(text);
 }
 
-function concatenated(list: readonly unknown[], issues: Issues): unknown {
-  if (!list.every((part) => part instanceof Uint8Array)) return list;
-  issues.requireWithin(
-    'bytes',
-    list.reduce((sum, { length }) => sum + length, 0),
-  );
-  return Buffer.concat(list);
+/** A list of hashes: one after the other they are the bytes, which are made when they have been counted. */
+class Hashes {
+  readonly list: readonly Uint8Array[];
+
+  constructor(list: readonly Uint8Array[]) {
+    this.list = list;
+  }
+}
+
+function asHashes(list: readonly unknown[]): unknown {
+  return list.every((part) => part instanceof Uint8Array) ? new Hashes(list) : list;
 }
 
 function lost(path: Path, issues: Issues): void {
@@ -141,7 +145,14 @@ function convert(value: unknown, path: Path, issues: Issues): Encodable {
   if (typeof value === 'number') return convertNumber(value, path, issues);
   if (typeof value === 'bigint') return value;
   if (value instanceof Uint8Array) return counted(value, issues);
-  if (value instanceof RawBencode) return new RawBencode(counted(value.bytes, issues));
+  if (value instanceof RawBencode) {
+    counted(value.bytes, issues);
+    return value;
+  }
+  if (value instanceof Hashes) {
+    for (const hash of value.list) counted(hash, issues);
+    return Buffer.concat(value.list);
+  }
   if (typeof value === 'string') return convertText(value, path, issues);
   if (value instanceof ArrayBuffer) return counted(new Uint8Array(value), issues);
   if (value instanceof Date) return convertDate(value, path, issues);

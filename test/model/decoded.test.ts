@@ -281,6 +281,18 @@ describe('Torrent.fromDecoded refuses', () => {
     }
   });
 
+  it('layers that are lists of one buffer, before they are joined', (t) => {
+    const { torrent } = decodedOf('v2');
+    const bytes = 2 ** 20;
+    const list = [Buffer.alloc(bytes / 4)];
+    const layers = Array.from({ length: 64 }, (_, i) => [i.toString(16).padStart(64, '0'), list]);
+    const bomb = { ...torrent, 'piece layers': Object.fromEntries(layers) };
+    const concat = t.mock.method(Buffer, 'concat');
+    assert.throws(() => Torrent.fromDecoded(bomb, { limits: { bytes } }), { code: 'ERR_LIMIT', limit: 'bytes' });
+    const joined = concat.mock.calls.reduce((sum, { result }) => sum + (result?.length ?? 0), 0);
+    assert.ok(joined > 0 && joined <= bytes, `${joined} bytes`);
+  });
+
   it('a date that is none, with an error', () => {
     const { torrent } = decodedOf('v1');
     assert.deepEqual(issuesOf({ ...torrent, 'creation date': new Date(Number.NaN) }), ['type creation date']);
