@@ -159,13 +159,9 @@ export function engineAskedFor(): (typeof ENGINES)[number] | null {
   throw new MetainfoError('ERR_INVALID_ARGUMENT', message);
 }
 
-/** What is wrong where it does not load, and what to do: a sentence without its end. */
-export function nativeUnavailable(cause: unknown = unavailable?.cause): string {
-  const [why = ''] = (cause as Error).message.split('\n');
-  // In node-gyp-build's words that is half a page.
-  const none = why.startsWith('No native build was found');
-  const reason = none ? 'there is no binary for this platform, and none was compiled' : why.trim();
-  return `The native addon could not be loaded (${reason}): install a C++ compiler and run \`npm rebuild metainfo\``;
+/** What is wrong where it does not load, and what to do. */
+export function whyUnavailable(): string | undefined {
+  return unavailable?.message;
 }
 
 function load(): Binding {
@@ -173,7 +169,12 @@ function load(): Binding {
     return nodeGypBuild(path.join(import.meta.dirname, '../..')) as Binding;
   } catch (error) {
     throwIfKernel(error);
-    unavailable = new MetainfoError('ERR_NATIVE_UNAVAILABLE', `${nativeUnavailable(error)}.`, { cause: error });
+    const [why = ''] = (error as Error).message.split('\n');
+    // In node-gyp-build's words that is half a page.
+    const none = why.startsWith('No native build was found');
+    const reason = none ? 'there is no binary for this platform, and none was compiled' : why.trim();
+    const message = `The native addon could not be loaded (${reason}): install a C++ compiler and run \`npm rebuild metainfo\`.`;
+    unavailable = new MetainfoError('ERR_NATIVE_UNAVAILABLE', message, { cause: error });
     throw unavailable;
   }
 }

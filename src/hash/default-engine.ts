@@ -1,4 +1,4 @@
-import { bindingIfAny, engineAskedFor, nativeUnavailable } from '../digest/binding.ts';
+import { bindingIfAny, engineAskedFor, whyUnavailable } from '../digest/binding.ts';
 import type { Engine } from './engine.ts';
 import { nativeEngine } from './native.ts';
 import { nodeEngine } from './node.ts';
@@ -15,7 +15,7 @@ export function defaultEngine(): Engine {
   if (addon) return nativeEngine(addon);
   // Who asked for it knows; the others are told once.
   if (!warned && engineAskedFor() === null) {
-    const message = `${nativeUnavailable()}; until then node:crypto hashes, which is slower.`;
+    const message = `${whyUnavailable()} Until then node:crypto hashes, which is slower.`;
     process.emitWarning(message, { type: 'MetainfoWarning', code: 'ERR_NATIVE_UNAVAILABLE' });
     warned = true;
   }
