@@ -62,7 +62,8 @@
         ["OS=='linux'", {
           "ldflags": [
             "-Wl,--exclude-libs,ALL",
-            "-Wl,--version-script=<(module_root_dir)/native/exports.map",
+            # From build/, where the linker runs: a path with spaces would be two arguments.
+            "-Wl,--version-script=../native/exports.map",
             "-Wl,-Bsymbolic",
           ],
         }],
