@@ -11,14 +11,23 @@ if (args.length > 0) {
   if (process.env.INIT_CWD) process.chdir(process.env.INIT_CWD);
   process.argv.splice(1, 1, main);
   await import(main);
-} else {
+} else await tour();
+
+/** Creates, shows and verifies a torrent in a temporary folder: the user may have an album.torrent in the clone. */
+async function tour() {
   const { spawnSync } = await import('node:child_process');
+  const { cpSync, mkdtempSync, rmSync } = await import('node:fs');
+  const { tmpdir } = await import('node:os');
+  const cwd = mkdtempSync(path.join(tmpdir(), 'metainfo-tour-'));
+  process.on('exit', () => rmSync(cwd, { recursive: true, force: true }));
+  cpSync(path.join(root, 'examples', 'album'), path.join(cwd, 'album'), { recursive: true });
   const metainfo = (...words) => {
     process.stdout.write(`\n$ metainfo ${words.join(' ')}\n`);
-    const { status } = spawnSync(process.execPath, [main, ...words], { cwd: root, stdio: 'inherit' });
+    const { status } = spawnSync(process.execPath, [main, ...words], { cwd, stdio: 'inherit' });
     if (status !== 0) process.exit(status ?? 1);
   };
-  metainfo('create', 'examples/album', '--force');
+  metainfo('create', 'album');
   metainfo('show', 'album.torrent');
-  process.stdout.write('\nYour own: npm start -- create PATH   (more: npm start -- --help)\n');
+  metainfo('verify', 'album.torrent', 'album');
+  process.stdout.write('\nTry it on your own files: npm start -- create PATH   (more: npm start -- --help)\n');
 }
