@@ -73,6 +73,7 @@ export { FileItem, FileList } from './model/file-item.ts';
 export { FileTree, type FileTreeItem, type FlatFile } from './model/file-tree.ts';
 export { HashList, type HashSize } from './model/hash-list.ts';
 export {
+  InfoDict,
   InfoDictHybrid,
   InfoDictHybridCreate,
   InfoDictV1,
@@ -81,6 +82,7 @@ export {
   InfoDictV2,
   InfoDictV2Base,
   InfoDictV2Create,
+  withRules,
 } from './model/info-dict.ts';
 export type { Profile, ValidationContext } from './model/issues.ts';
 export { PieceLayers } from './model/piece-layers.ts';

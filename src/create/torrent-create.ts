@@ -274,15 +274,17 @@ function isRecord(value: unknown): value is Record<string, unknown> {
 function checkFields(fields: TorrentCreateFields, issues: Issues): void {
   const check = (value: unknown, struct: Struct<never, never>, at: string) => {
     if (value === undefined || value === null) return;
-    for (const { path: rest, message, type } of failuresOf(value, struct as unknown as Struct)) {
-      issues.add(Object.hasOwn(ISSUE_CODES, type) ? (type as IssueCode) : 'type', [at, ...rest], message);
+    for (const { path: rest, message, type, refinement } of failuresOf(value, struct as unknown as Struct)) {
+      const rule = refinement ?? type;
+      issues.add(Object.hasOwn(ISSUE_CODES, rule) ? (rule as IssueCode) : 'type', [at, ...rest], message);
     }
   };
   const { info, pathRoot, pieceLength, paths, trackers, announceList } = fields;
   for (const name of ['announce', 'comment', 'createdBy'] as const) check(fields[name], Text as never, name);
   check(fields.creationDate, Timestamp as never, 'creationDate');
   check(fields.pieceLayers, PieceLayers as never, 'pieceLayers');
-  check(info, InfoDictHybridCreate as never, 'info');
+  const length = info?.pieceLength ?? (isPowerOfTwo(pieceLength) ? pieceLength : null);
+  check(isRecord(info) ? { ...info, pieceLength: length } : info, InfoDictHybridCreate as never, 'info');
   check(paths, TextList as never, 'paths');
   check(announceList, Tiers as never, 'announceList');
   check(trackers, (Array.isArray(trackers) && trackers.some(Array.isArray) ? Tiers : TextList) as never, 'trackers');

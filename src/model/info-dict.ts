@@ -1,160 +1,154 @@
-import { array, assign, type Infer, nullable, optional, type Struct, type } from 'superstruct';
-import { FileList } from './file-item.ts';
-import { FileTree } from './file-tree.ts';
+// The infodict models: structs of their fields, refined by the rules that `Torrent.inspect` runs too.
+import { define, dynamic, type Infer, refine, type Struct } from 'superstruct';
+import { infodictDiscriminator, type TorrentVersion } from './discriminator.ts';
+import { flattenTree } from './file-tree.ts';
 import {
-  ByteLength,
-  Extra,
-  Flag,
-  hashList,
-  Infohash,
-  maybe,
-  Text,
-  TextList,
-  V1PieceLength,
-  V2PieceLength,
-  Whole,
-} from './primitives.ts';
+  HYBRID_CREATE_FIELDS,
+  HYBRID_FIELDS,
+  V1_BASE_FIELDS,
+  V1_FIELDS,
+  V2_BASE_FIELDS,
+  V2_FIELDS,
+} from './info-fields.ts';
+import { Issues, requireContext, type ValidationContext } from './issues.ts';
+import {
+  disallowedFields,
+  draftNPieces,
+  expectedNPieces,
+  lengthXorFiles,
+  padfileAlignment,
+  type Subject,
+  v1V2FilesMatch,
+} from './rules.ts';
+import { INFO } from './wire.ts';
 
-// The structs that others extend; what is exported has their types under names, which read better than what is inferred.
+type Rule = (subject: Subject) => void;
+/** By the name that a failure has as its `refinement`. */
+type Rules = Readonly<Record<string, Rule>>;
 
-/** What all infodicts share. */
-const root = type({
-  /** Of the file or folder. */
-  name: maybe(Text),
-  /** The name that wins for display (`name.utf-8`), where an old creator wrote `name` in another encoding. */
-  nameUtf8: maybe(Text),
-  /** Where it is shared: another one gives another infohash of the same files. */
-  source: maybe(Text),
-  /** Whether only its trackers may tell of peers (BEP 27). */
-  private: maybe(Flag),
-  /** Infohashes of torrents that may hold the same files (BEP 38): 20 bytes, or 32. */
-  similar: maybe(array(Infohash)),
-  /** Collections that it belongs to, whose torrents may hold the same files (BEP 38). */
-  collections: maybe(TextList),
-  /** Where a newer torrent can be asked for (BEP 39). */
-  updateUrl: maybe(Text),
-  /** Unknown keys, as they were read. */
-  extra: optional(Extra),
-});
+const V1_BASE_RULES: Rules = { disallowedFields, expectedNPieces, padfileAlignment };
+const RULES: Readonly<Record<TorrentVersion, Rules>> = {
+  v1: { lengthXorFiles, ...V1_BASE_RULES },
+  v2: { disallowedFields },
+  hybrid: { lengthXorFiles, ...V1_BASE_RULES, v1V2FilesMatch },
+};
 
-const v1Base = assign(
-  root,
-  type({
-    /** Bytes. */
-    pieceLength: nullable(V1PieceLength),
-    /** SHA-1 of each piece, 20 bytes each. */
-    pieces: maybe(hashList(20)),
-    /** Bytes of a single file. */
-    length: maybe(ByteLength),
-    /** The files of a folder, pads among them. */
-    files: maybe(FileList),
-  }),
-);
+/**
+ * A struct of infodict fields, refined by the rules of a version. superstruct's `assign`, `omit`, `pick` and `partial`
+ * make a struct of the fields alone: this gives it the rules (again). Rules add up; to check against fewer, begin with
+ * the fields: `withRules(type(InfoDictHybrid.schema), 'hybrid', { padding: 'ignore' })`.
+ *
+ * @example
+ *   const Ours = withRules(assign(InfoDictV1, type({ source: string() })), 'v1', { padding: 'strict' });
+ *   is(torrent.info, Ours);
+ *
+ * @param struct Its values have attribute names, as those of {@link InfoDictV1} do.
+ * @param context How strict: `padding` and `profile` decide on `padfileAlignment`.
+ * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` for what is no context
+ */
+export function withRules<T, S>(
+  struct: Struct<T, S>,
+  version: TorrentVersion,
+  context: ValidationContext = {},
+): Struct<T, S> {
+  requireContext(context);
+  return refined(struct, version, RULES[version], context);
+}
 
-const v1 = assign(
-  v1Base,
-  type({
-    /** Of the file or folder. */
-    name: Text,
-    /** Bytes: a power of two. */
-    pieceLength: V1PieceLength,
-    /** SHA-1 of each piece, 20 bytes each. */
-    pieces: hashList(20),
-  }),
-);
+function refined<T, S>(
+  struct: Struct<T, S>,
+  version: TorrentVersion,
+  rules: Rules,
+  context: ValidationContext = {},
+): Struct<T, S> {
+  const add = (before: Struct<T, S>, [name, rule]: [string, Rule]) =>
+    refine(before, name, (info, { path }) => failures(rule, subjectOf(info as object, version, context), path));
+  return Object.entries(rules).reduce(add, struct);
+}
 
-const v2Base = assign(
-  root,
-  type({
-    /** Bytes. */
-    pieceLength: nullable(V2PieceLength),
-    /** 2; where it is absent, 2 is meant. */
-    metaVersion: maybe(Whole),
-    /** The files, with the roots of their Merkle trees. */
-    fileTree: maybe(FileTree),
-  }),
-);
+function subjectOf(info: Subject['info'], version: TorrentVersion, context: ValidationContext): Subject {
+  const { fileTree } = info as InfoDictHybridCreate;
+  return {
+    version,
+    info,
+    has: (key) => (info as Record<string, unknown>)[ATTRIBUTES.get(key) as string] != null,
+    layers: undefined,
+    // Only one rule looks at it.
+    get flat() {
+      return fileTree ? flattenTree(fileTree) : null;
+    },
+    context,
+    issues: new Issues(context.profile),
+  };
+}
 
-const v2 = assign(
-  v2Base,
-  type({
-    /** Of the file or folder. */
-    name: Text,
-    /** Bytes: a power of two, from 16 KiB. */
-    pieceLength: V2PieceLength,
-    /** The files, with the roots of their Merkle trees. */
-    fileTree: FileTree,
-  }),
-);
+const ATTRIBUTES: ReadonlyMap<string, string> = new Map(Object.entries(INFO).map(([name, { key }]) => [key, name]));
 
-const hybridCreate = assign(
-  root,
-  type({
-    /** Bytes. */
-    pieceLength: maybe(V1PieceLength),
-    /** SHA-1 of each piece, 20 bytes each. */
-    pieces: maybe(hashList(20)),
-    /** Bytes of a single file. */
-    length: maybe(ByteLength),
-    /** The files of a folder, pads among them. */
-    files: maybe(FileList),
-    /** 2; where it is absent, 2 is meant. */
-    metaVersion: maybe(Whole),
-    /** The files once more, with the roots of their Merkle trees. */
-    fileTree: maybe(FileTree),
-  }),
-);
-
-const hybrid = assign(
-  hybridCreate,
-  type({
-    /** Of the file or folder. */
-    name: Text,
-    /** Bytes: a power of two, from 16 KiB. */
-    pieceLength: V2PieceLength,
-    /** SHA-1 of each piece, 20 bytes each. */
-    pieces: hashList(20),
-    /** The files once more, with the roots of their Merkle trees. */
-    fileTree: FileTree,
-  }),
-);
+/** What a rule finds as superstruct reports it: under attribute names. */
+function failures(rule: Rule, subject: Subject, above: readonly (string | number)[]) {
+  rule(subject);
+  const errors = subject.issues.finish().filter(({ severity }) => severity === 'error');
+  return errors.map(({ path: [, key, ...rest], message }) => {
+    const at = key === undefined ? [] : [ATTRIBUTES.get(String(key)) ?? key];
+    return { path: [...above, ...at, ...rest], message };
+  });
+}
 
 /** A v1 infodict that may lack its name, files and hashes (BEP 3). */
-export interface InfoDictV1Base extends Infer<typeof v1Base> {}
-/** The struct that checks one. */
-export const InfoDictV1Base: Struct<InfoDictV1Base, typeof v1Base.schema> = v1Base;
+export interface InfoDictV1Base extends Infer<typeof V1_BASE_FIELDS> {}
+/** Checks one: `disallowedFields`, `expectedNPieces`, `padfileAlignment`. */
+export const InfoDictV1Base: Struct<InfoDictV1Base, typeof V1_BASE_FIELDS.schema> = refined(
+  V1_BASE_FIELDS,
+  'v1',
+  V1_BASE_RULES,
+);
 
 /** A v1 infodict under construction: its pieces may not be hashed yet. */
 export type InfoDictV1Create = InfoDictV1Base;
-/** The struct that checks one. */
+/** Checks one: see {@link InfoDictV1Base}. */
 export const InfoDictV1Create = InfoDictV1Base;
 
 /** A whole v1 infodict (BEP 3): `length` for a single file, else `files`. */
-export interface InfoDictV1 extends Infer<typeof v1> {}
-/** The struct that checks one. */
-export const InfoDictV1: Struct<InfoDictV1, typeof v1.schema> = v1;
+export interface InfoDictV1 extends Infer<typeof V1_FIELDS> {}
+/** Checks one: the rules of {@link InfoDictV1Base}, and `lengthXorFiles`. */
+export const InfoDictV1: Struct<InfoDictV1, typeof V1_FIELDS.schema> = withRules(V1_FIELDS, 'v1');
 
 /** A v2 infodict that may lack its name and tree (BEP 52). */
-export interface InfoDictV2Base extends Infer<typeof v2Base> {}
-/** The struct that checks one. */
-export const InfoDictV2Base: Struct<InfoDictV2Base, typeof v2Base.schema> = v2Base;
+export interface InfoDictV2Base extends Infer<typeof V2_BASE_FIELDS> {}
+/** Checks one: `disallowedFields`. */
+export const InfoDictV2Base: Struct<InfoDictV2Base, typeof V2_BASE_FIELDS.schema> = withRules(V2_BASE_FIELDS, 'v2');
 
 /** A v2 infodict under construction. */
 export type InfoDictV2Create = InfoDictV2Base;
-/** The struct that checks one. */
+/** Checks one: see {@link InfoDictV2Base}. */
 export const InfoDictV2Create = InfoDictV2Base;
 
 /** A whole v2 infodict (BEP 52). */
-export interface InfoDictV2 extends Infer<typeof v2> {}
-/** The struct that checks one. */
-export const InfoDictV2: Struct<InfoDictV2, typeof v2.schema> = v2;
+export interface InfoDictV2 extends Infer<typeof V2_FIELDS> {}
+/** Checks one: `disallowedFields`. */
+export const InfoDictV2: Struct<InfoDictV2, typeof V2_FIELDS.schema> = withRules(V2_FIELDS, 'v2');
 
 /** A hybrid infodict under construction: every field is optional. */
-export interface InfoDictHybridCreate extends Infer<typeof hybridCreate> {}
-/** The struct that checks one. */
-export const InfoDictHybridCreate: Struct<InfoDictHybridCreate, typeof hybridCreate.schema> = hybridCreate;
+export interface InfoDictHybridCreate extends Infer<typeof HYBRID_CREATE_FIELDS> {}
+/** Checks one: `expectedNPieces`, where pads may be in the list of files or still be added. */
+export const InfoDictHybridCreate: Struct<InfoDictHybridCreate, typeof HYBRID_CREATE_FIELDS.schema> = refined(
+  HYBRID_CREATE_FIELDS,
+  'hybrid',
+  { disallowedFields, expectedNPieces: draftNPieces },
+);
 
 /** A whole hybrid infodict (BEP 52): the v1 and the v2 description of the same files. */
-export interface InfoDictHybrid extends Infer<typeof hybrid> {}
-/** The struct that checks one. */
-export const InfoDictHybrid: Struct<InfoDictHybrid, typeof hybrid.schema> = hybrid;
+export interface InfoDictHybrid extends Infer<typeof HYBRID_FIELDS> {}
+/** Checks one: the rules of {@link InfoDictV1}, and `v1V2FilesMatch`. */
+export const InfoDictHybrid: Struct<InfoDictHybrid, typeof HYBRID_FIELDS.schema> = withRules(HYBRID_FIELDS, 'hybrid');
+
+const NONE = define<never>('infodict', () => 'Expected pieces (v1), fileTree (v2) or both (hybrid), got neither');
+const WHOLE = { v1: InfoDictV1, v2: InfoDictV2, hybrid: InfoDictHybrid };
+
+/** The infodict of a torrent of any version. */
+export type InfoDict = InfoDictV1 | InfoDictV2 | InfoDictHybrid;
+/** Checks one against the one model that {@link infodictDiscriminator} selects: errors of others are not mixed in. */
+export const InfoDict: Struct<InfoDict, null> = dynamic((value) => {
+  const version = infodictDiscriminator(value);
+  return (version ? WHOLE[version] : NONE) as unknown as Struct<InfoDict, null>;
+});

@@ -2,13 +2,14 @@ import { omit, type Struct, validate } from 'superstruct';
 import { toKey } from '../bencode/value.ts';
 import { layerRoots } from '../digest/merkle.ts';
 import { shown, toHex } from '../errors.ts';
-import { firstUnaligned, isPadFile } from '../layout/padding.ts';
+import { addPadfiles, firstUnaligned, isPadFile } from '../layout/padding.ts';
 import { BLOCK_SIZE, isPowerOfTwo } from '../layout/piece-length.ts';
 import { unsafeComponent } from '../layout/safe-path.ts';
 import type { TorrentVersion } from './discriminator.ts';
 import type { FileItem } from './file-item.ts';
 import type { FlatFile } from './file-tree.ts';
-import { InfoDictHybrid, type InfoDictHybridCreate, InfoDictV1, InfoDictV2 } from './info-dict.ts';
+import type { InfoDictHybridCreate } from './info-dict.ts';
+import { HYBRID_FIELDS, V1_FIELDS, V2_FIELDS } from './info-fields.ts';
 import type { Issues, ValidationContext } from './issues.ts';
 import type { PieceLayers } from './piece-layers.ts';
 import { INFO } from './wire.ts';
@@ -54,9 +55,9 @@ export function checkRules(subject: Subject): void {
 
 // Files and trees are checked as they are decoded.
 const STRUCTS = {
-  v1: omit(InfoDictV1, ['files']),
-  v2: omit(InfoDictV2, ['fileTree']),
-  hybrid: omit(InfoDictHybrid, ['files', 'fileTree']),
+  v1: omit(V1_FIELDS, ['files']),
+  v2: omit(V2_FIELDS, ['fileTree']),
+  hybrid: omit(HYBRID_FIELDS, ['files', 'fileTree']),
 };
 
 /** Required fields and their values, by the struct of the kind; under on-disk keys. */
@@ -77,7 +78,7 @@ function structure({ version, info, has, issues }: Subject): void {
 export function failuresOf(
   value: unknown,
   struct: Struct,
-): { path: string[]; value: unknown; type: string; message: string }[] {
+): { path: string[]; value: unknown; type: string; refinement: string | undefined; message: string }[] {
   const [error] = validate(value, struct);
   return (error?.failures() ?? []).map((failure) => ({ ...failure, path: failure.path as string[] }));
 }
@@ -102,16 +103,19 @@ function metaVersion({ version, info, has, issues }: Subject): void {
     issues.add('meta_version', at, 'expected 2, got nothing');
 }
 
+/** On-disk keys that an infodict of a version must not have. */
+const OF_OTHER_VERSION = { v1: ['file tree'], v2: ['pieces', 'length', 'files'], hybrid: [] } as const;
+
 /** The fields that tell v1 and v2 infodicts apart. A hybrid has both. */
-function disallowedFields({ version, info, has, issues }: Subject): void {
+export function disallowedFields({ version, info, has, issues }: Subject): void {
   if (version === 'v1' && has('meta version') && (info.metaVersion ?? 0) <= 2) {
     const message = 'expected no meta version without a file tree';
     // libtorrent looks for the tree when it says 2.
     if (info.metaVersion === 2) issues.add('disallowedFields', ['info', 'meta version'], message);
     else issues.forgivable('disallowedFields', ['info', 'meta version'], message);
   }
-  for (const key of version === 'v2' ? ['length', 'files'] : []) {
-    if (has(key)) issues.forgivable('disallowedFields', ['info', key], `expected no ${key} without pieces`);
+  for (const key of OF_OTHER_VERSION[version]) {
+    if (has(key)) issues.forgivable('disallowedFields', ['info', key], `expected no ${key} in a ${version} infodict`);
   }
 }
 
@@ -134,7 +138,7 @@ function safeName({ version, info, has, flat, issues }: Subject): void {
   }
 }
 
-function lengthXorFiles({ version, has, issues }: Subject): void {
+export function lengthXorFiles({ version, has, issues }: Subject): void {
   if (version === 'v2' || has('length') !== has('files')) return;
   if (!has('length')) issues.add('lengthXorFiles', ['info'], 'expected length (a single file) or files, got neither');
   else issues.forgivable('lengthXorFiles', ['info'], 'expected length (a single file) or files, got both');
@@ -203,7 +207,7 @@ function libtorrentLimits({ version, info, flat, issues }: Subject): void {
 }
 
 /** As many pieces as the sizes imply, pads counted. */
-function expectedNPieces({ version, info, issues }: Subject): void {
+export function expectedNPieces({ version, info, issues }: Subject): void {
   const files = v1Files(info);
   const { pieces, pieceLength } = info;
   if (version === 'v2' || !files || !pieces || !(pieceLength && pieceLength > 0)) return;
@@ -214,7 +218,15 @@ function expectedNPieces({ version, info, issues }: Subject): void {
   issues.add('expectedNPieces', ['info', 'pieces'], message);
 }
 
-function padfileAlignment({ version, info, context, issues }: Subject): void {
+/** The same of a draft: pads are in its list already, or will be added. */
+export function draftNPieces(subject: Subject): void {
+  const { files, pieces, pieceLength } = subject.info;
+  const padded = files && pieces && isPowerOfTwo(pieceLength) ? sum(addPadfiles(files, pieceLength)) : 0;
+  if (padded > 0 && pieces?.length === Math.ceil(padded / (pieceLength as number))) return;
+  expectedNPieces(subject);
+}
+
+export function padfileAlignment({ version, info, context, issues }: Subject): void {
   const { files, pieceLength } = info;
   if (version === 'v2' || !files || !(pieceLength && pieceLength > 0)) return;
   const { padding = 'default' } = context;
@@ -323,7 +335,7 @@ function piecesRoots({ flat, issues }: Subject): void {
  * Same files of the same sizes in the same order, pads aside. Where empty files stand among the others is compared only
  * in compat: libtorrent does.
  */
-function v1V2FilesMatch({ version, info, flat, issues }: Subject): void {
+export function v1V2FilesMatch({ version, info, flat, issues }: Subject): void {
   const list = v1Files(info);
   // libtorrent compares what a v2 infodict should not have, too.
   const compared = version === 'hybrid' || (version === 'v2' && issues.compat);
@@ -399,13 +411,13 @@ function sameFile(a: FileItem, b: FlatFile): boolean {
   return a.length === b.length && a.path.length === b.path.length && a.path.every((part, i) => part === b.path[i]);
 }
 
-function pieceLayersIfV2({ version, layers, issues }: Subject): void {
+export function pieceLayersIfV2({ version, layers, issues }: Subject): void {
   if (version === 'v1' || layers !== null) return;
   issues.forgivable('pieceLayersIfV2', ['piece layers'], 'expected piece layers, got nothing');
 }
 
 /** Each file longer than a piece has a layer with a hash for each piece, which hashes to its root; nothing else has. */
-function piecesLayersCorrect({ version, info, flat, layers, issues }: Subject): void {
+export function piecesLayersCorrect({ version, info, flat, layers, issues }: Subject): void {
   const { pieceLength } = info;
   if (version === 'v1' || !flat || !layers || !isPowerOfTwo(pieceLength) || pieceLength < BLOCK_SIZE) return;
   const expected = new Map<string, FlatFile>();

@@ -606,7 +606,6 @@ describe('what a draft says of the files', () => {
 
   const WRONG: Record<string, (good: Awaited<ReturnType<typeof hashed>>) => Fields> = {
     pieces: ({ info }) => ({ info: { ...info, pieces: new HashList(new Uint8Array(info.pieces.bytes.length), 20) } }),
-    'number of pieces': ({ info }) => ({ info: { ...info, pieces: new HashList(new Uint8Array(20), 20) } }),
     'a length': ({ info }) => ({
       info: { ...info, files: info.files?.map((one) => ({ ...one, length: one.length + 1 })) },
     }),
@@ -626,6 +625,23 @@ describe('what a draft says of the files', () => {
       await assert.rejects(draft.generate(), { code: 'ERR_HASH_MISMATCH' });
     });
   }
+
+  it('fails when it is made with another number of pieces than its files have', async (t) => {
+    const { pathRoot, info } = await hashed(t, 'hybrid');
+    const pieces = new HashList(new Uint8Array(20), 20);
+    assert.throws(() => new TorrentCreate({ pathRoot, info: { ...info, pieces } }), {
+      code: 'ERR_VALIDATION',
+      issues: [
+        {
+          code: 'expectedNPieces',
+          severity: 'error',
+          path: ['info', 'pieces'],
+          message: 'expected 3 pieces (49152 bytes by 16384), got 1',
+          spec: 'BEP 3',
+        },
+      ],
+    });
+  });
 
   it('fails when the length of a single file is not so, in every kind', async (t) => {
     const { pathRoot } = await draftOf(t, FILES);

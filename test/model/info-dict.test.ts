@@ -1,0 +1,190 @@
+// The infodict models as structs: each carries the rules that reading a torrent runs, and composes.
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { assign, is, omit, type Struct, string, type, union, validate } from 'superstruct';
+import {
+  type FileTree,
+  HashList,
+  InfoDict,
+  InfoDictHybrid,
+  InfoDictHybridCreate,
+  InfoDictV1,
+  InfoDictV1Base,
+  InfoDictV2,
+  InfoDictV2Base,
+  TorrentCreate,
+  type ValidationError,
+  withRules,
+} from '../../src/index.ts';
+
+const K16 = 2 ** 14;
+const sha1 = (count: number) => new HashList(Buffer.alloc(20 * count, 1), 20);
+const leaf = (length: number) => new Map([['', { length, piecesRoot: Buffer.alloc(32, 1) }]]);
+const tree = (entries: Record<string, number>): FileTree =>
+  new Map(Object.entries(entries).map(([name, length]) => [name, leaf(length)]));
+
+const V1 = { name: 'a', pieceLength: K16, pieces: sha1(2), length: 2 * K16 };
+const V2 = { name: 'a', pieceLength: K16, fileTree: tree({ a: 2 * K16 }) };
+const HYBRID = { ...V1, fileTree: V2.fileTree };
+const PAIR = [
+  { length: 1, path: ['a'] },
+  { length: K16 - 1, path: ['.pad', String(K16 - 1)], attr: 'p' },
+  { length: K16, path: ['b'] },
+];
+const FOLDER = { name: 'x', pieceLength: K16, pieces: sha1(2), files: PAIR };
+const HYBRID_FOLDER = { ...FOLDER, fileTree: tree({ a: 1, b: K16 }) };
+const UNPADDED = [PAIR[0], { length: 2 * K16 - 1, path: ['b'] }];
+
+/** What is wrong: the rule (or none, for a type) and where. */
+function failures(value: unknown, struct: unknown): [rule: string | undefined, at: string][] {
+  const [error] = validate(value, struct as Struct<unknown>);
+  return (error?.failures() ?? []).map(({ refinement, path }) => [refinement, path.join('.')]);
+}
+
+describe('rules of the infodict models', () => {
+  const cases: [name: string, struct: unknown, value: object, expected: [rule: string | undefined, at: string][]][] = [
+    ['InfoDictV1: a single file', InfoDictV1, V1, []],
+    ['InfoDictV1: a folder', InfoDictV1, FOLDER, []],
+    [
+      'InfoDictV1: nine pieces where two are implied',
+      InfoDictV1,
+      { ...V1, pieces: sha1(9) },
+      [['expectedNPieces', 'pieces']],
+    ],
+    ['InfoDictV1: length and files', InfoDictV1, { ...FOLDER, length: 2 * K16 }, [['lengthXorFiles', '']]],
+    ['InfoDictV1: neither length nor files', InfoDictV1, { ...V1, length: null }, [['lengthXorFiles', '']]],
+    ['InfoDictV1: a file tree', InfoDictV1, HYBRID, [['disallowedFields', 'fileTree']]],
+    ['InfoDictV1: a meta version', InfoDictV1, { ...V1, metaVersion: 2 }, [['disallowedFields', 'metaVersion']]],
+    ['InfoDictV1: files that are not aligned', InfoDictV1, { ...FOLDER, files: UNPADDED }, []],
+    ['InfoDictV1: no name', InfoDictV1, { ...V1, name: undefined }, [[undefined, 'name']]],
+    ['InfoDictV1Base: nothing but a piece length', InfoDictV1Base, { pieceLength: null }, []],
+    [
+      'InfoDictV1Base: a wrong number of pieces',
+      InfoDictV1Base,
+      { ...V1, pieces: sha1(1) },
+      [['expectedNPieces', 'pieces']],
+    ],
+    ['InfoDictV1Base: a file tree', InfoDictV1Base, HYBRID, [['disallowedFields', 'fileTree']]],
+    ['InfoDictV2: a file', InfoDictV2, V2, []],
+    ['InfoDictV2: pieces', InfoDictV2, { ...V2, pieces: sha1(2) }, [['disallowedFields', 'pieces']]],
+    ['InfoDictV2: a length', InfoDictV2, { ...V2, length: 1 }, [['disallowedFields', 'length']]],
+    ['InfoDictV2: files', InfoDictV2, { ...V2, files: PAIR }, [['disallowedFields', 'files']]],
+    [
+      'InfoDictV2Base: pieces',
+      InfoDictV2Base,
+      { pieceLength: null, pieces: sha1(2) },
+      [['disallowedFields', 'pieces']],
+    ],
+    ['InfoDictHybrid: a single file', InfoDictHybrid, HYBRID, []],
+    ['InfoDictHybrid: a folder', InfoDictHybrid, HYBRID_FOLDER, []],
+    [
+      'InfoDictHybrid: halves of two sizes',
+      InfoDictHybrid,
+      { ...HYBRID, fileTree: tree({ a: 5 }) },
+      [['v1V2FilesMatch', 'length']],
+    ],
+    [
+      'InfoDictHybrid: halves in two orders',
+      InfoDictHybrid,
+      { ...HYBRID_FOLDER, fileTree: tree({ b: K16, a: 1 }) },
+      [['v1V2FilesMatch', 'files']],
+    ],
+    [
+      'InfoDictHybrid: a pad too many in pieces',
+      InfoDictHybrid,
+      { ...HYBRID, pieces: sha1(3) },
+      [['expectedNPieces', 'pieces']],
+    ],
+    ['InfoDictHybridCreate: nothing', InfoDictHybridCreate, {}, []],
+    [
+      'InfoDictHybridCreate: pads still to be added',
+      InfoDictHybridCreate,
+      { ...FOLDER, files: [PAIR[0], PAIR[2]] },
+      [],
+    ],
+    [
+      'InfoDictHybridCreate: a wrong number of pieces',
+      InfoDictHybridCreate,
+      { ...V1, pieces: sha1(9) },
+      [['expectedNPieces', 'pieces']],
+    ],
+  ];
+  for (const [name, struct, value, expected] of cases) {
+    it(name, () => assert.deepEqual(failures(value, struct), expected));
+  }
+
+  it('a hybrid whose files are not aligned breaks padfileAlignment', () => {
+    const value = { ...HYBRID_FOLDER, files: UNPADDED, fileTree: tree({ a: 1, b: 2 * K16 - 1 }) };
+    assert.deepEqual(failures(value, InfoDictHybrid)[0], ['padfileAlignment', 'files.1']);
+  });
+});
+
+describe('composing the infodict models', () => {
+  it('union tells the three versions apart, in any order', () => {
+    for (const Any of [
+      union([InfoDictV1, InfoDictV2, InfoDictHybrid]),
+      union([InfoDictHybrid, InfoDictV2, InfoDictV1]),
+    ]) {
+      for (const value of [V1, V2, HYBRID, HYBRID_FOLDER]) assert.ok(is(value, Any));
+      assert.ok(!is({ ...HYBRID, pieces: sha1(3) }, Any));
+    }
+    const passes = (value: unknown) =>
+      [InfoDictV1, InfoDictV2, InfoDictHybrid].map((struct) => is(value, struct as never));
+    assert.deepEqual([V1, V2, HYBRID].map(passes), [
+      [true, false, false],
+      [false, true, false],
+      [false, false, true],
+    ]);
+  });
+
+  it('InfoDict reports the errors of the selected model alone', () => {
+    assert.deepEqual(failures({ ...V2, pieceLength: 5 }, InfoDict), [[undefined, 'pieceLength']]);
+    assert.deepEqual(failures({ ...V1, pieces: sha1(9) }, InfoDict), [['expectedNPieces', 'pieces']]);
+    assert.deepEqual(failures({ name: 'a' }, InfoDict), [[undefined, '']]);
+  });
+
+  it('assign and omit give the fields without rules, withRules gives the rules back', () => {
+    const Sourced = assign(InfoDictV1, type({ source: string() }));
+    const wrong = { ...V1, pieces: sha1(9), source: 's' };
+    assert.deepEqual(failures(wrong, Sourced), []);
+    assert.deepEqual(failures(wrong, withRules(Sourced, 'v1')), [['expectedNPieces', 'pieces']]);
+    assert.deepEqual(failures({ ...V1 }, withRules(Sourced, 'v1')), [[undefined, 'source']]);
+    const Nameless = withRules(omit(InfoDictV1, ['name']), 'v1');
+    assert.ok(is({ ...V1, name: undefined }, Nameless));
+    assert.deepEqual(failures({ ...HYBRID, name: undefined }, Nameless), [['disallowedFields', 'fileTree']]);
+  });
+
+  it('a context of withRules decides on padfileAlignment', () => {
+    const value = { ...FOLDER, files: UNPADDED };
+    assert.ok(is(value, InfoDictV1));
+    assert.deepEqual(failures(value, withRules(InfoDictV1, 'v1', { padding: 'strict' })), [
+      ['padfileAlignment', 'files.1'],
+    ]);
+    const hybrid = { ...HYBRID_FOLDER, files: UNPADDED, fileTree: tree({ a: 1, b: 2 * K16 - 1 }) };
+    const Loose = withRules(type(InfoDictHybrid.schema), 'hybrid', { padding: 'ignore' });
+    assert.ok(!failures(hybrid, Loose).some(([rule]) => rule === 'padfileAlignment'));
+    assert.throws(() => withRules(InfoDictV1, 'v1', { pading: 'strict' } as never), { code: 'ERR_INVALID_ARGUMENT' });
+  });
+});
+
+describe('the same rules in drafts', () => {
+  const codes = (fields: object) => {
+    try {
+      new TorrentCreate(fields);
+      return [];
+    } catch (error) {
+      return (error as ValidationError).issues.map(({ code, path }) => `${code} ${path.join('.')}`);
+    }
+  };
+
+  it('a draft checks the number of pieces when it is made', () => {
+    assert.deepEqual(codes({ info: { ...V1, pieces: sha1(9) } }), ['expectedNPieces info.pieces']);
+    assert.deepEqual(codes({ info: V1 }), []);
+  });
+
+  it('a draft counts pieces by its pieceLength too, and with pads that will be added', () => {
+    const { pieceLength, ...info } = FOLDER;
+    assert.deepEqual(codes({ pieceLength, info: { ...info, files: [PAIR[0], PAIR[2]] } }), []);
+    assert.deepEqual(codes({ pieceLength: K16 / 2, info }), ['expectedNPieces info.pieces']);
+  });
+});
