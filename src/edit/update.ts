@@ -7,7 +7,7 @@ import { rememberTimes, timesOf } from '../create/times.ts';
 import { TorrentCreate } from '../create/torrent-create.ts';
 import { layerRoots, raisedRoot } from '../digest/merkle.ts';
 import { MetainfoError, requirePath, shown, toHex } from '../errors.ts';
-import { firstUnaligned, isPadFile } from '../layout/padding.ts';
+import { firstUnaligned, padsIn } from '../layout/padding.ts';
 import { BLOCK_SIZE } from '../layout/piece-length.ts';
 import type { InfoDictV1 } from '../model/info-dict.ts';
 import { encodeFlatTree } from '../model/raw-files.ts';
@@ -267,11 +267,12 @@ function v1PiecesOf({ info, torrentVersion }: Torrent): V1Places {
   }
   if (firstUnaligned(files, pieceLength) >= 0) return { places, tailPad: true };
   const total = files.reduce((sum, { length }) => sum + length, 0);
+  const isPad = padsIn(files, pieceLength);
   let start = 0;
   let end = 0;
   for (const file of files) {
     const { length, path } = file;
-    if (!isPadFile(file)) {
+    if (!isPad(file)) {
       end = start + length;
       // Before the next piece there are pads and empty files alone. At the end they may stop anywhere: such a piece is of no use.
       const isPadded = total >= Math.ceil(end / pieceLength) * pieceLength;

@@ -12,7 +12,7 @@ import type { Engine } from '../hash/engine.ts';
 import { readPlanned } from '../hash/node.ts';
 import { type Digests, type HashJob, type HashPlan, type PlanFile, planResources } from '../hash/plan.ts';
 import { compareV2 } from '../layout/order.ts';
-import { addPadfiles, isPadFile } from '../layout/padding.ts';
+import { addPadfiles, padsIn } from '../layout/padding.ts';
 import { BLOCK_SIZE, checkPieceLength, powerOfTwoWithin } from '../layout/piece-length.ts';
 import type { FileItem } from '../model/file-item.ts';
 import type { FlatFile } from '../model/file-tree.ts';
@@ -127,9 +127,10 @@ function listed<T>(problems: readonly T[], textOf: (problem: T) => string): stri
 function contentOf(torrent: Torrent, checked: readonly Checked[]): Content[] {
   const info = torrent.info as InfoDictV1;
   const list = info.files ?? [{ length: info.length as number, path: [torrent.name] }];
+  const isPad = padsIn<FileItem>(list, info.pieceLength);
   const content: Content[] = [];
   for (const entry of list) {
-    if (isPadFile(entry)) {
+    if (isPad(entry)) {
       const before = content.at(-1);
       if (before) before.padding += entry.length;
       else throw new MetainfoError('ERR_INVALID_ARGUMENT', 'The torrent begins with padding.');

@@ -8,21 +8,55 @@ export interface PaddedFile {
   attr?: string | null;
 }
 
-/** How BitComet names the pads that it wrote before BEP 47. */
-const BITCOMET_PAD = '_____padding_file_';
+/** Whether a file is padding by its flags: zeros that align the next file, and no part of what a user sees (BEP 47). */
+export function isPadFile({ attr }: Partial<PaddedFile>): boolean {
+  return attr?.includes('p') ?? false;
+}
 
-/** Whether a file is padding: zeros that align the next file, and no part of what a user sees (BEP 47). */
-export function isPadFile({ attr, path }: Pick<PaddedFile, 'attr' | 'path'>): boolean {
-  return (attr?.includes('p') ?? false) || (path.at(-1)?.startsWith(BITCOMET_PAD) ?? false);
+/** How BitComet names the pads that it wrote before BEP 47. */
+export const BITCOMET_PAD = '_____padding_file_';
+
+/**
+ * Tells the pad files of a v1 list that was read: by their flags; in a list without any `attr`, also by BitComet's name
+ * where the file ends at the end of a piece. A name alone proves nothing: a real file may have it.
+ */
+export function padsIn<T extends PaddedFile>(files: readonly T[], pieceLength: number): (file: T) => boolean {
+  const named: T[] = [];
+  let offset = 0;
+  for (const file of files) {
+    const { attr, length, path } = file;
+    if (attr != null) return isPadFile;
+    offset += length;
+    const fits = length > 0 && length < pieceLength && offset % pieceLength === 0;
+    if (fits && path.at(-1)?.startsWith(BITCOMET_PAD)) named.push(file);
+  }
+  const pads = new Set(named);
+  return pads.size > 0 ? (file) => pads.has(file) : isPadFile;
 }
 
 /** The index of the first file with content that does not start at a piece's start; -1 when all do. */
 export function firstUnaligned(files: readonly PaddedFile[], pieceLength: number): number {
+  const isPad = padsIn(files, pieceLength);
   let offset = 0;
   return files.findIndex((file) => {
-    const unaligned = offset % pieceLength !== 0 && file.length > 0 && !isPadFile(file);
+    const unaligned = offset % pieceLength !== 0 && file.length > 0 && !isPad(file);
     offset += file.length;
     return unaligned;
+  });
+}
+
+/**
+ * The index of the first entry that breaks the padding: a file with content that starts within a piece, or a pad file that
+ * does not end where the next piece starts; -1 for none. The pad file after the last file may be absent.
+ */
+export function firstMispadded(files: readonly PaddedFile[], pieceLength: number): number {
+  const isPad = padsIn(files, pieceLength);
+  let offset = 0;
+  return files.findIndex((file) => {
+    const missing = (pieceLength - (offset % pieceLength)) % pieceLength;
+    offset += file.length;
+    if (isPad(file)) return missing === 0 || file.length !== missing;
+    return file.length > 0 && missing > 0;
   });
 }
 

@@ -41,3 +41,17 @@ function problemOf(file: Partial<FileItem> | null): string | null {
   const named = enough && path.every((part) => typeof part === 'string');
   return named ? null : `expected a path of at least one component, got ${shown(path)}`;
 }
+
+/** The v1 list as a list, a single file as one of one; null when there is neither. */
+export function v1Files({
+  name,
+  length,
+  files,
+}: {
+  name?: string | null | undefined;
+  length?: number | null | undefined;
+  files?: FileItem[] | null | undefined;
+}): FileItem[] | null {
+  if (files) return files;
+  return length != null ? [{ path: [name ?? ''], length }] : null;
+}

@@ -1,7 +1,9 @@
 // The infodict models: structs of their fields, refined by the rules that `Torrent.inspect` runs too.
 import { define, dynamic, type Infer, refine, type Struct } from 'superstruct';
+import { padsIn } from '../layout/padding.ts';
 import { infodictDiscriminator, type TorrentVersion } from './discriminator.ts';
 import { flattenTree } from './file-tree.ts';
+import { v1V2FilesMatch } from './files-match.ts';
 import {
   HYBRID_CREATE_FIELDS,
   HYBRID_FIELDS,
@@ -18,7 +20,6 @@ import {
   lengthXorFiles,
   padfileAlignment,
   type Subject,
-  v1V2FilesMatch,
 } from './rules.ts';
 import { INFO } from './wire.ts';
 
@@ -72,6 +73,9 @@ function subjectOf(info: Subject['info'], version: TorrentVersion, context: Vali
     version,
     info,
     has: (key) => (info as Record<string, unknown>)[ATTRIBUTES.get(key) as string] != null,
+    get isPad() {
+      return padsIn(info.files ?? [], info.pieceLength ?? 0);
+    },
     layers: undefined,
     // Only one rule looks at it.
     get flat() {

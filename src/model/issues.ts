@@ -11,12 +11,12 @@ export type Profile = 'default' | 'strict' | 'compat';
 export interface ValidationContext {
   /**
    * `default`: what the models document, and every BEP 52 rule that can be checked from the file alone. `strict`: also
-   * padding, names of pads, canonical bencode for v1 too, `meta version`. `compat`: what libtorrent 2.0 loads, loads.
+   * padding, names of pads, canonical bencode for v1 too, `meta version`. `compat`: what libtorrent loads, loads.
    */
   profile?: Profile;
   /**
-   * Whether files must start at pieces' starts: `strict` they must, `ignore` they need not, `forbid` there must be no pad
-   * file. `default`: strict for hybrid and in the strict profile, else ignore.
+   * Whether files must start where pieces start: `strict` they must where there are pad files, `ignore` they need not,
+   * `forbid` there must be no pad file. `default`: strict for hybrid and in the strict profile, else ignore.
    */
   padding?: 'default' | 'ignore' | 'strict' | 'forbid';
   /** Whether a pad file must be named `.pad/<length>`: `default` only in the strict profile. */
@@ -135,9 +135,9 @@ export class Issues {
     }
   }
 
-  /** Whether something at or below a path has been reported. */
-  covers(path: BencodePath): boolean {
-    return this.#list.some(({ raw }) => path.every((step, i) => raw[i] === step));
+  /** Whether something at or below a path has been reported: anything, or one code. */
+  covers(path: BencodePath, code?: IssueCode): boolean {
+    return this.#list.some((issue) => (!code || issue.code === code) && path.every((step, i) => issue.raw[i] === step));
   }
 
   /** All issues, errors first; with byte offsets when the bytes are given. */

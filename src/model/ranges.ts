@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
 import { merkleRoot, sha256 } from '../digest/merkle.ts';
-import { isPadFile } from '../layout/padding.ts';
 import { BLOCK_SIZE } from '../layout/piece-length.ts';
 
 /** The part of one file that a v1 piece covers. */
@@ -72,6 +71,8 @@ export interface RangeFile {
   path: string;
   length: number;
   attr: string | null;
+  /** Whether it is padding: not every pad file has the flag. */
+  isPad: boolean;
   fullPath: string;
   /** Whether it is the whole torrent: a webseed's URL may then be that of the file itself. */
   single: boolean;
@@ -94,29 +95,32 @@ export function fileRange(file: RangeFile, rangeStart: number, rangeEnd: number)
 }
 
 /** BEP 19: the path is appended to a URL that ends in a slash; a single file may be the URL itself. */
-export function webseedUrl(base: string, { fullPath, single }: RangeFile): string {
+export function webseedUrl(base: string, { fullPath, single }: Pick<RangeFile, 'fullPath' | 'single'>): string {
   if (single && !base.endsWith('/')) return base;
   const path = fullPath.split('/').map(encodeURIComponent).join('/');
   return `${base.endsWith('/') ? base : `${base}/`}${path}`;
 }
 
-/** Whether chunks are the bytes of a v1 piece. */
-export function validateV1(pieceHash: Uint8Array, ranges: readonly FileRange[], chunks: Iterable<Uint8Array>): boolean {
+/** Whether chunks are the bytes of a v1 piece; `pads` tells which of its ranges are padding. */
+export function validateV1(
+  pieceHash: Uint8Array,
+  ranges: readonly FileRange[],
+  { pads, chunks }: { pads: readonly boolean[]; chunks: Iterable<Uint8Array> },
+): boolean {
   const data = Buffer.concat([...chunks]);
-  const isPad = (range: FileRange) => isPadFile({ attr: range.attr, path: range.path.split('/') });
   const sizeOf = (some: readonly FileRange[]) =>
     some.reduce((sum, range) => sum + range.rangeEnd - range.rangeStart, 0);
   const hash = createHash('sha1');
   if (data.length === sizeOf(ranges)) {
     hash.update(data);
   } else {
-    const content = ranges.filter((range) => !isPad(range));
+    const content = ranges.filter((_, i) => !pads[i]);
     if (data.length !== sizeOf(content)) return false;
     let at = 0;
-    for (const range of ranges) {
+    for (const [i, range] of ranges.entries()) {
       const size = range.rangeEnd - range.rangeStart;
-      hash.update(isPad(range) ? Buffer.alloc(size) : data.subarray(at, at + size));
-      if (!isPad(range)) at += size;
+      hash.update(pads[i] ? Buffer.alloc(size) : data.subarray(at, at + size));
+      if (!pads[i]) at += size;
     }
   }
   return hash.digest().equals(pieceHash);

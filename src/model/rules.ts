@@ -2,12 +2,13 @@ import { omit, type Struct, validate } from 'superstruct';
 import { toKey } from '../bencode/value.ts';
 import { layerRoots } from '../digest/merkle.ts';
 import { shown, toHex } from '../errors.ts';
-import { addPadfiles, firstUnaligned, isPadFile } from '../layout/padding.ts';
+import { addPadfiles, firstMispadded, firstUnaligned } from '../layout/padding.ts';
 import { BLOCK_SIZE, isPowerOfTwo } from '../layout/piece-length.ts';
 import { unsafeComponent } from '../layout/safe-path.ts';
 import type { TorrentVersion } from './discriminator.ts';
-import type { FileItem } from './file-item.ts';
+import { type FileItem, v1Files } from './file-item.ts';
 import type { FlatFile } from './file-tree.ts';
+import { v1V2FilesMatch } from './files-match.ts';
 import type { InfoDictHybridCreate } from './info-dict.ts';
 import { HYBRID_FIELDS, V1_FIELDS, V2_FIELDS } from './info-fields.ts';
 import type { Issues, ValidationContext } from './issues.ts';
@@ -22,6 +23,8 @@ export interface Subject {
   has(key: string): boolean;
   /** Null when the key is absent, undefined when it did not decode. */
   layers: PieceLayers | null | undefined;
+  /** Tells the pad files of `info.files`. */
+  isPad(file: FileItem): boolean;
   /** The flattened tree; null when there is none to look at. */
   flat: FlatFile[] | null;
   context: ValidationContext;
@@ -42,6 +45,7 @@ const RULES: readonly ((subject: Subject) => void)[] = [
   padfileAlignment,
   padPath,
   duplicatePaths,
+  libtorrentNames,
   piecesRoots,
   v1V2FilesMatch,
   pieceLayersIfV2,
@@ -84,10 +88,10 @@ export function failuresOf(
 }
 
 /** Of pieces the hashes that are there: what sizes claim is held against those. */
-function withinLimits({ info, layers, issues }: Subject): void {
+function withinLimits({ info, isPad, layers, issues }: Subject): void {
   issues.requireWithin('pieces', info.pieces?.length ?? 0);
   issues.requireWithin('pieces', layers ? sum([...layers.values()]) : 0);
-  issues.requireWithin('padding', sum((info.files ?? []).filter(isPadFile)));
+  issues.requireWithin('padding', sum((info.files ?? []).filter(isPad)));
 }
 
 /** Before all others: a newer version may mean anything (BEP 52). */
@@ -144,23 +148,13 @@ export function lengthXorFiles({ version, has, issues }: Subject): void {
   else issues.forgivable('lengthXorFiles', ['info'], 'expected length (a single file) or files, got both');
 }
 
-/** The v1 list as a list, a single file as one of one; null when it did not decode. */
-export function v1Files({
-  name,
-  length,
-  files,
-}: Pick<InfoDictHybridCreate, 'name' | 'length' | 'files'>): FileItem[] | null {
-  if (files) return files;
-  return length != null ? [{ path: [name ?? ''], length }] : null;
-}
-
 function sum(files: readonly { length: number }[]): number {
   return files.reduce((total, file) => total + file.length, 0);
 }
 
 /** Clients refuse a torrent of nothing. */
-function contentExpected({ version, info, flat, issues }: Subject): void {
-  const files = version === 'v2' ? flat : v1Files(info)?.filter((file) => issues.compat || !isPadFile(file));
+function contentExpected({ version, info, isPad, flat, issues }: Subject): void {
+  const files = version === 'v2' ? flat : v1Files(info)?.filter((file) => issues.compat || !isPad(file));
   if (files && sum(files) === 0) {
     issues.add(
       'empty_torrent',
@@ -226,30 +220,38 @@ export function draftNPieces(subject: Subject): void {
   expectedNPieces(subject);
 }
 
-export function padfileAlignment({ version, info, context, issues }: Subject): void {
+/** A v1 list without pad files has nothing to align; a hybrid's pad files are compared with its tree, too. */
+export function padfileAlignment({ version, info, isPad, context, issues }: Subject): void {
   const { files, pieceLength } = info;
   if (version === 'v2' || !files || !(pieceLength && pieceLength > 0)) return;
   const { padding = 'default' } = context;
+  const at = (index: number) => ['info', 'files', index];
+  const pad = files.findIndex(isPad);
   if (padding === 'forbid') {
-    const pad = files.findIndex(isPadFile);
-    if (pad >= 0) issues.add('padfileAlignment', ['info', 'files', pad], 'expected no pad files, got one');
+    if (pad >= 0) issues.add('padfileAlignment', at(pad), 'expected no pad files, got one');
     return;
   }
-  const strict =
-    padding === 'strict' || (padding === 'default' && (version === 'hybrid' || issues.profile === 'strict'));
-  const unaligned = strict ? firstUnaligned(files, pieceLength) : -1;
-  if (unaligned < 0) return;
-  const start = sum(files.slice(0, unaligned));
-  const message = `expected a file to start at a multiple of ${pieceLength}, got ${start}`;
-  issues.add('padfileAlignment', ['info', 'files', unaligned], message);
+  const strict = padding === 'strict' || (padding === 'default' && issues.profile === 'strict');
+  if (!(version === 'hybrid' ? strict || padding === 'default' : strict && pad >= 0)) return;
+  const unaligned = firstUnaligned(files, pieceLength);
+  if (unaligned >= 0) {
+    const start = sum(files.slice(0, unaligned));
+    const message = `expected a file to start at a multiple of ${pieceLength}, got ${start}`;
+    issues.add('padfileAlignment', at(unaligned), message);
+    return;
+  }
+  const wrong = version === 'v1' ? firstMispadded(files, pieceLength) : -1;
+  if (wrong < 0) return;
+  const message = `expected a pad file that ends where the next piece starts, got one of ${files[wrong]?.length} bytes`;
+  issues.add('padfileAlignment', at(wrong), message);
 }
 
-function padPath({ version, info, context, issues }: Subject): void {
+function padPath({ version, info, isPad, context, issues }: Subject): void {
   const strict = context.paddingPath === 'strict' || (context.paddingPath === undefined && issues.profile === 'strict');
   if (version === 'v2' || !strict) return;
   for (const [index, file] of (info.files ?? []).entries()) {
     const named = file.path.length === 2 && file.path[0] === '.pad' && file.path[1] === String(file.length);
-    if (!isPadFile(file) || named) continue;
+    if (!isPad(file) || named) continue;
     const message = `expected .pad/${file.length}, got ${shown(file.path.join('/'))}`;
     issues.add('padPath', ['info', 'files', index, 'path'], message);
   }
@@ -259,19 +261,16 @@ function padPath({ version, info, context, issues }: Subject): void {
 const MOST_DEPTH = 256;
 
 /** No path twice, and none that leads through a file; pads may share theirs. A tree cannot say either. */
-function duplicatePaths({ version, info, issues }: Subject): void {
-  if (version === 'v2' || !info.files || areInOrder(info.files)) return;
+function duplicatePaths({ version, info, isPad, issues }: Subject): void {
+  if (version === 'v2' || !info.files || areInOrder(info.files, isPad)) return;
   const files = new Set<string>();
   const folders = new Set<string>();
   for (const [index, file] of info.files.entries()) {
-    if (isPadFile(file)) continue;
+    if (isPad(file)) continue;
     const path = file.path.join('/');
     const before = files.size;
     let twice = files.add(path).size === before || folders.has(path);
-    let depth = 0;
-    for (let end = path.lastIndexOf('/'); end > 0 && depth < MOST_DEPTH; end = path.lastIndexOf('/', end - 1)) {
-      depth += 1;
-      const folder = path.slice(0, end);
+    for (const folder of foldersOf(path)) {
       twice ||= files.has(folder);
       if (folders.has(folder)) break;
       folders.add(folder);
@@ -283,14 +282,64 @@ function duplicatePaths({ version, info, issues }: Subject): void {
   }
 }
 
+/** As many names as libtorrent tries in all before it refuses a torrent whose files have the same paths. */
+const LIBTORRENT_MOST_TRIES = 500;
+
+/**
+ * libtorrent renames each file whose path, in any case of letters, is that of another file or of a folder: to `a.1.txt`, or
+ * to the next number that is free.
+ */
+function libtorrentNames({ version, info, isPad, flat, issues }: Subject): void {
+  if (!issues.compat) return;
+  const files = version === 'v1' ? (info.files ?? []).filter((file) => !isPad(file)) : (flat ?? []);
+  const paths = files.map((file: FlatFile | FileItem) =>
+    lowerCase('pathUtf8' in file && file.pathUtf8 ? file.pathUtf8 : file.path),
+  );
+  const taken = new Set<string>();
+  for (const path of paths) {
+    for (const folder of foldersOf(path)) {
+      if (taken.has(folder)) break;
+      taken.add(folder);
+    }
+  }
+  let tries = 0;
+  for (const path of paths) {
+    const dot = path.lastIndexOf('.') > path.lastIndexOf('/') ? path.lastIndexOf('.') : path.length;
+    let free = path;
+    for (let n = 1; taken.has(free); n += 1) {
+      free = `${path.slice(0, dot)}.${n}${path.slice(dot)}`;
+      if (taken.has(free)) tries += 1;
+      if (tries <= LIBTORRENT_MOST_TRIES) continue;
+      const message = `expected different paths, got so many equal ones that libtorrent gives up after ${LIBTORRENT_MOST_TRIES} new names`;
+      issues.add('duplicate_path', ['info', version === 'v1' ? 'files' : 'file tree'], message);
+      return;
+    }
+    taken.add(free);
+  }
+}
+
+/** As libtorrent does it: letters of ASCII alone. */
+function lowerCase(path: readonly string[]): string {
+  return path.join('/').replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
+}
+
+/** The folders above a file, the deepest first; of a very deep one, not all. */
+function* foldersOf(path: string): Generator<string> {
+  let depth = 0;
+  for (let end = path.lastIndexOf('/'); end > 0 && depth < MOST_DEPTH; end = path.lastIndexOf('/', end - 1)) {
+    depth += 1;
+    yield path.slice(0, end);
+  }
+}
+
 /**
  * Whether every path comes after the one before it, by components, and does not begin with it: then all differ and none
  * leads through another, for what begins with a path would come right after it.
  */
-function areInOrder(files: readonly FileItem[]): boolean {
+function areInOrder(files: readonly FileItem[], isPad: Subject['isPad']): boolean {
   let last: readonly string[] = [];
   for (const file of files) {
-    if (isPadFile(file)) continue;
+    if (isPad(file)) continue;
     const { path } = file;
     let i = 0;
     while (i < last.length && last[i] === path[i]) i += 1;
@@ -323,92 +372,16 @@ function piecesRoots({ flat, issues }: Subject): void {
     const { length, piecesRoot, attr } = file;
     if (attr?.includes('l')) continue;
     const at = () => [...treePath(file), 'pieces root'];
-    if (length === 0 && piecesRoot)
-      issues.forgivable('pieces_root', at(), 'expected no pieces root for an empty file, got one');
+    const isZero = piecesRoot?.every((byte) => byte === 0);
+    if (length === 0 && piecesRoot) {
+      const message = 'expected no pieces root for an empty file, got one';
+      // Deluge writes zeros.
+      if (isZero && issues.profile === 'default') issues.add('pieces_root', at(), message, 'warning');
+      else issues.forgivable('pieces_root', at(), message);
+    } else if (isZero) issues.add('pieces_root', at(), 'expected a hash, got 32 zero bytes');
     if (length > 0 && !piecesRoot && !issues.covers(at()))
       issues.add('pieces_root', at(), `expected a pieces root for ${length} bytes, got nothing`);
-    if (piecesRoot?.every((byte) => byte === 0)) issues.add('pieces_root', at(), 'expected a hash, got 32 zero bytes');
   }
-}
-
-/**
- * Same files of the same sizes in the same order, pads aside. Where empty files stand among the others is compared only
- * in compat: libtorrent does.
- */
-export function v1V2FilesMatch({ version, info, flat, issues }: Subject): void {
-  const list = v1Files(info);
-  // libtorrent compares what a v2 infodict should not have, too.
-  const compared = version === 'hybrid' || (version === 'v2' && issues.compat);
-  if (!compared || !list || !flat) return;
-  const { length, name } = info;
-  // Without a name there is nothing to compare.
-  const single = !info.files && length != null;
-  if (single && name == null) return;
-  const first = flat[0]?.path[0];
-  if (single && flat.length === 1 && first !== name) {
-    const message = `expected ${shown(name)} in the file tree, got ${shown(first)}`;
-    issues.add('name_mismatch', ['info', 'file tree'], message);
-    if (flat[0]?.length === length) return;
-    issues.add('v1V2FilesMatch', ['info', 'length'], `expected ${flat[0]?.length} bytes (as in v2), got ${length}`);
-    return;
-  }
-  // A folder of nothing is in no list of files, yet it makes the tree that of a folder: compat has warned of it.
-  if (single && issues.compat && issues.covers(['info', 'file tree'])) {
-    issues.add('v1V2FilesMatch', ['info', 'length'], 'expected one file and nothing else in the file tree, got more');
-    return;
-  }
-  const v1 = list.filter((file) => !isPadFile(file));
-  const content = <T extends { length: number }>(files: readonly T[]) =>
-    issues.compat ? files : files.filter((file) => file.length > 0);
-  const [ours, theirs] = [content(v1), content(flat)];
-  const at = ['info', info.files ? 'files' : 'length'];
-  // What an empty file is called makes no difference to libtorrent.
-  const same = (a: FileItem, b: FlatFile) => (issues.compat && a.length + b.length === 0) || sameFile(a, b);
-  const index = ours.findIndex((file, i) => !theirs[i] || !same(file, theirs[i]));
-  if (index >= 0 || ours.length !== theirs.length) {
-    const which = index >= 0 ? index : ours.length;
-    const message = `expected ${describe(theirs[which])} as file ${which} (as in v2), got ${describe(ours[which])}`;
-    issues.add('v1V2FilesMatch', at, message);
-    return;
-  }
-  const moved = firstMoved(info.files ?? [], info.pieceLength);
-  if (moved >= 0) {
-    const message = `expected every file at the start of the next piece, as in v2, got file ${moved} after it`;
-    issues.add('v1V2FilesMatch', at, message);
-    return;
-  }
-  if (issues.compat) return;
-  const empty = (files: readonly { length: number; path: string[] }[]) =>
-    new Set(files.filter((file) => file.length === 0).map((file) => file.path.join('/')));
-  const [emptyV1, emptyV2] = [empty(v1), empty(flat)];
-  const odd = [...emptyV1].find((path) => !emptyV2.has(path)) ?? [...emptyV2].find((path) => !emptyV1.has(path));
-  if (odd !== undefined)
-    issues.add('v1V2FilesMatch', at, `expected the same empty files in v1 and v2, got ${shown(odd)} in one`);
-}
-
-/**
- * The index of the first file with content that starts at a later piece than in v2, where each starts at the next one;
- * -1 when none does, or when files start within pieces, which is another rule's to say.
- */
-function firstMoved(files: readonly FileItem[], pieceLength: number | null | undefined): number {
-  if (!(pieceLength && pieceLength > 0) || firstUnaligned(files, pieceLength) >= 0) return -1;
-  let [start, expected] = [0, 0];
-  for (const [index, file] of files.entries()) {
-    if (!isPadFile(file) && file.length > 0) {
-      if (start !== expected) return index;
-      expected = Math.ceil((start + file.length) / pieceLength) * pieceLength;
-    }
-    start += file.length;
-  }
-  return -1;
-}
-
-function describe(file: { path: string[]; length: number } | undefined): string {
-  return file ? `${shown(file.path.join('/'))} of ${file.length} bytes` : 'nothing';
-}
-
-function sameFile(a: FileItem, b: FlatFile): boolean {
-  return a.length === b.length && a.path.length === b.path.length && a.path.every((part, i) => part === b.path[i]);
 }
 
 export function pieceLayersIfV2({ version, layers, issues }: Subject): void {
@@ -436,13 +409,8 @@ export function piecesLayersCorrect({ version, info, flat, layers, issues }: Sub
     else issues.add('piecesLayersCorrect', at(root), `expected ${count} hashes for ${path}, got ${layer.length}`);
   }
   for (const root of layers.keys()) {
-    if (root.length === 64 && !expected.has(root)) {
-      issues.forgivable(
-        'piecesLayersCorrect',
-        at(root),
-        'expected no layer: no file longer than a piece has this root',
-      );
-    }
+    if (root.length === 64 && !expected.has(root))
+      issues.add('piecesLayersCorrect', at(root), 'expected no layer: no file longer than a piece has this root');
   }
   const roots = layerRoots(
     right.map((root) => layers.get(root)?.bytes as Uint8Array),
@@ -450,8 +418,7 @@ export function piecesLayersCorrect({ version, info, flat, layers, issues }: Sub
   );
   for (const [i, root] of right.entries()) {
     const got = toHex(roots.subarray(i * 32, (i + 1) * 32));
-    if (got !== root)
-      issues.forgivable('piecesLayersCorrect', at(root), `expected hashes whose root is ${root}, got ${got}`);
+    if (got !== root) issues.add('piecesLayersCorrect', at(root), `expected hashes whose root is ${root}, got ${got}`);
   }
 }
 

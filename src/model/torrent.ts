@@ -16,14 +16,14 @@ import {
   ValidationError,
   withPath,
 } from '../errors.ts';
-import { isPadFile } from '../layout/padding.ts';
+import { padsIn } from '../layout/padding.ts';
 import { safePaths } from '../layout/safe-path.ts';
 import { formatMagnet, type Magnet } from '../magnet/magnet.ts';
 import { Turns } from '../turns.ts';
 import { fromDecodedTorrent } from './decoded.ts';
 import { infodictDiscriminator, type TorrentVersion } from './discriminator.ts';
 import { type DumpedDictionary, toStringKeys } from './dump.ts';
-import type { FileItem } from './file-item.ts';
+import { type FileItem, v1Files } from './file-item.ts';
 import { type FileTree, type FileTreeItem, type FlatFile, unflattenTree } from './file-tree.ts';
 import type { InfoDictHybrid, InfoDictHybridCreate, InfoDictV1, InfoDictV2 } from './info-dict.ts';
 import { Issues, requireContext, type ValidationContext } from './issues.ts';
@@ -42,7 +42,7 @@ import {
 } from './ranges.ts';
 import { RAW, RAW_INFO, RAW_INFO_UTF8 } from './raw-files.ts';
 import { closeRead, readToEnd } from './read-file.ts';
-import { checkRules, v1Files } from './rules.ts';
+import { checkRules } from './rules.ts';
 import { decodeFields, nearest, TORRENT } from './wire.ts';
 
 /** Reading and writing torrent files, each an open descriptor. */
@@ -258,7 +258,9 @@ export class TorrentBase<V extends TorrentVersion> implements TorrentFields<V> {
   }
 
   #filesOfList(): TorrentFile[] {
-    const visible = (v1Files(this.info as InfoDictV1) as FileItem[]).filter((file) => !isPadFile(file));
+    const list = v1Files(this.info as InfoDictV1) as FileItem[];
+    const isPad = padsIn(list, this.info.pieceLength);
+    const visible = list.filter((file) => !isPad(file));
     return visible.map((file) => ({
       path: displayPath(file, this.#isSingle ? this.name : null),
       length: file.length,
@@ -272,7 +274,7 @@ export class TorrentBase<V extends TorrentVersion> implements TorrentFields<V> {
       path: file.path.join('/'),
       length: file.length,
       attr: file.attr ?? null,
-      piecesRoot: file.piecesRoot ?? null,
+      piecesRoot: file.length > 0 ? (file.piecesRoot ?? null) : null,
     }));
   }
 
@@ -349,13 +351,16 @@ export class TorrentBase<V extends TorrentVersion> implements TorrentFields<V> {
     const { files, starts } = this.#v1Layout;
     const [begin, end] = [pieceIdx * pieceLength, (pieceIdx + 1) * pieceLength];
     const ranges: FileRange[] = [];
+    const pads: boolean[] = [];
     for (let i = lastAtMost(starts, begin); i < files.length && (starts[i] as number) < end; i += 1) {
       const [file, start] = [files[i] as RangeFile, starts[i] as number];
       const range = fileRange(file, Math.max(0, begin - start), Math.min(file.length, end - start));
-      if (range.rangeEnd > range.rangeStart) ranges.push(range);
+      if (range.rangeEnd <= range.rangeStart) continue;
+      ranges.push(range);
+      pads.push(file.isPad);
     }
     const pieceHash = pieces.at(pieceIdx) as Uint8Array;
-    return { pieceIdx, pieceHash, ranges, validateData: (chunks) => validateV1(pieceHash, ranges, chunks) };
+    return { pieceIdx, pieceHash, ranges, validateData: (chunks) => validateV1(pieceHash, ranges, { pads, chunks }) };
   }
 
   /**
@@ -371,7 +376,7 @@ export class TorrentBase<V extends TorrentVersion> implements TorrentFields<V> {
     if (!flatFiles) throw new MetainfoError('ERR_INVALID_ARGUMENT', 'A v1 torrent has no v2 pieces.');
     const item = flatFiles.get(file);
     if (!item) throw new MetainfoError('ERR_NOT_FOUND', `The torrent has no file ${shown(file)}.`, { path: file });
-    const rootHash = item.piecesRoot;
+    const rootHash = item.length > 0 ? item.piecesRoot : null;
     if (!rootHash)
       throw new MetainfoError('ERR_INVALID_ARGUMENT', `${shown(file)} is empty: it has no pieces.`, { path: file });
     const { pieceLength } = this.info;
@@ -392,7 +397,7 @@ export class TorrentBase<V extends TorrentVersion> implements TorrentFields<V> {
       pieceHash,
       rootHash,
       fullPath,
-      webseedUrl: (base: string) => webseedUrl(base, { path: file, length: item.length, attr: null, fullPath, single }),
+      webseedUrl: (base: string) => webseedUrl(base, { fullPath, single }),
     };
     return { ...range, validateData: (blocks) => validateV2(range, blocks) };
   }
@@ -480,6 +485,7 @@ function requireIndex(index: number, count: number, what: string): number {
 function layoutOf(name: string, info: InfoDictV1): V1Layout {
   const items = v1Files(info) as FileItem[];
   const starts = new Float64Array(items.length);
+  const isPad = padsIn(items, info.pieceLength);
   let offset = 0;
   const files = items.map((item, i): RangeFile => {
     starts[i] = offset;
@@ -490,6 +496,7 @@ function layoutOf(name: string, info: InfoDictV1): V1Layout {
       path: shownPath,
       length: item.length,
       attr: item.attr ?? null,
+      isPad: isPad(item),
       single,
       fullPath: single ? name : `${name}/${shownPath}`,
     };
@@ -712,6 +719,7 @@ function check(bytes: Uint8Array, { context = {}, limits: given }: ReadOptions):
       version,
       info,
       has: (key) => infoValue.has(key),
+      isPad: padsIn(info.files ?? [], info.pieceLength ?? 0),
       layers: value.has('piece layers') ? (fields.pieceLayers ?? undefined) : null,
       flat,
       context,

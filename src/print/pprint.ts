@@ -1,7 +1,6 @@
 import { toHex } from '../errors.ts';
-import { isPadFile } from '../layout/padding.ts';
+import { padsIn } from '../layout/padding.ts';
 import { peerText } from '../magnet/magnet.ts';
-import type { FileItem } from '../model/file-item.ts';
 import type { HashList } from '../model/hash-list.ts';
 import type { InfoDictV1 } from '../model/info-dict.ts';
 import type { Torrent } from '../model/torrent.ts';
@@ -103,7 +102,7 @@ function* files(torrent: Torrent): Generator<string> {
 function* hashes(torrent: Torrent, all: boolean): Generator<string> {
   if (torrent.torrentVersion !== 'v2') {
     const { pieces, files: list } = torrent.info as InfoDictV1;
-    const pads = (list ?? []).filter((file: FileItem) => isPadFile(file));
+    const pads = (list ?? []).filter(padsIn(list ?? [], torrent.info.pieceLength));
     yield '';
     yield `v1 pieces (SHA-1)${pads.length > 0 ? `, ${plural(pads.length, 'pad file')} among the files` : ''}`;
     yield* hashLines(pieces, all);

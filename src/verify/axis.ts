@@ -1,5 +1,6 @@
 import type { PlanFile } from '../hash/plan.ts';
-import { isPadFile } from '../layout/padding.ts';
+import { padsIn } from '../layout/padding.ts';
+import type { FileItem } from '../model/file-item.ts';
 import type { InfoDictV1 } from '../model/info-dict.ts';
 import type { Torrent } from '../model/torrent.ts';
 import type { Found } from './inventory.ts';
@@ -49,12 +50,13 @@ export function rowOf(files: readonly Checked[], pieceLength: number): Axis {
 export function listOf(torrent: Torrent, files: readonly Checked[]): Axis {
   const info = torrent.info as InfoDictV1;
   const list = info.files ?? [{ length: info.length as number, path: [info.name] }];
+  const isPadding = padsIn<FileItem>(list, info.pieceLength);
   const axis = emptyAxis(list.length, info.pieceLength);
   let [count, start, file] = [0, 0, 0];
   for (const entry of list) {
     const { length } = entry;
     if (length === 0) continue;
-    const isPad = isPadFile(entry);
+    const isPad = isPadding(entry);
     // A hybrid's list may have the empty ones elsewhere; all others come in the order of torrent.files.
     if (!isPad) while (files[file]?.length === 0) file += 1;
     put(axis, count, { start, length, file: isPad ? -1 : file });

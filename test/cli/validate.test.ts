@@ -16,6 +16,7 @@ import {
   long,
   PAD_A,
   PIECE,
+  pad,
   sha1,
   sha256,
   single,
@@ -54,6 +55,7 @@ const FILES: Readonly<Record<string, Buffer>> = {
   'v2.torrent': withLayers(v2({ a: leaf(5) })),
   'hybrid.torrent': withLayers(hybrid([A, PAD_A, B], TREE)),
   'unaligned.torrent': torrent(UNALIGNED),
+  'short-pad.torrent': torrent(folder([A, pad(5), B])),
   'bare.torrent': withLayers(hybrid([A, B], TREE)),
   'layerless.torrent': torrent(both),
   'odd.torrent': torrent({ ...single, private: 'x', pieces: Buffer.alloc(40) }, { announce: 5, commment: 'x' }),
@@ -114,6 +116,7 @@ describe('metainfo validate --json', () => {
       'v2.torrent': ['v2'],
       'hybrid.torrent': ['hybrid'],
       'unaligned.torrent': ['v1'],
+      'short-pad.torrent': ['v1'],
       'bare.torrent': ['hybrid', 'padfileAlignment info files 1'],
       'layerless.torrent': ['hybrid', 'pieceLayersIfV2 piece layers'],
       'odd.torrent': [
@@ -214,27 +217,30 @@ describe('metainfo validate', () => {
   });
 
   for (const [args, valid] of [
-    [[], ['unaligned.torrent']],
-    [['--strict'], []],
-    [['--compat'], ['unaligned.torrent', 'layerless.torrent', 'long.torrent']],
-    [['--padding', 'default'], ['unaligned.torrent']],
+    [[], ['unaligned.torrent', 'short-pad.torrent']],
+    [['--strict'], ['unaligned.torrent']],
+    [['--compat'], ['unaligned.torrent', 'short-pad.torrent', 'layerless.torrent', 'long.torrent']],
+    [
+      ['--padding', 'default'],
+      ['unaligned.torrent', 'short-pad.torrent'],
+    ],
     [
       ['--padding', 'ignore'],
-      ['unaligned.torrent', 'bare.torrent'],
+      ['unaligned.torrent', 'short-pad.torrent', 'bare.torrent'],
     ],
-    [['--padding', 'strict'], []],
+    [['--padding', 'strict'], ['unaligned.torrent']],
     [
       ['--padding', 'forbid'],
       ['unaligned.torrent', 'bare.torrent'],
     ],
     [
       ['--strict', '--padding', 'ignore'],
-      ['unaligned.torrent', 'bare.torrent'],
+      ['unaligned.torrent', 'short-pad.torrent', 'bare.torrent'],
     ],
   ] as const) {
     it(`asks for what it is told to: ${args.join(' ') || 'nothing'}`, async (t) => {
       const cwd = await filesIn(t);
-      const asked = ['unaligned.torrent', 'bare.torrent', 'layerless.torrent', 'long.torrent'];
+      const asked = ['unaligned.torrent', 'short-pad.torrent', 'bare.torrent', 'layerless.torrent', 'long.torrent'];
       const { code, found } = await verdicts(cwd, ...args, ...asked);
       assert.equal(code, 1);
       assert.deepEqual(

@@ -99,16 +99,14 @@ const BOMBS: Record<string, Bomb> = {
     bytes: () => ofFiles(numbers(100_000).map(() => file(1, 'x'))),
     ends: {
       'read default': 'duplicate_path',
-      'read strict': 'padfileAlignment',
-      'read compat': null,
-      'verify compat': null,
-      'upgrade compat': 'ERR_HASH_MISMATCH',
+      'read strict': 'duplicate_path',
+      'read compat': 'duplicate_path',
     },
   },
   '100,000 files of names that file systems take for one': {
     bytes: () =>
       ofFiles(numbers(100_000).map((i) => file(1, `${['\u00e9', 'e\u0301', '\u00c9', 'E\u0301'][i % 4]}${i >> 2}`))),
-    ends: { read: null, 'read strict': 'padfileAlignment', show: null, look: null, verify: null },
+    ends: { read: null, show: null, look: null, verify: null },
   },
   'a path of 100,000 folders': {
     bytes: () => ofFiles([file(5, ...numbers(100_000).map(() => 'a'))]),

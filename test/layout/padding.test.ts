@@ -1,7 +1,15 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { addPadfiles, firstUnaligned, isPadFile, type PaddedFile, padFile } from '../../src/layout/padding.ts';
+import {
+  addPadfiles,
+  firstMispadded,
+  firstUnaligned,
+  isPadFile,
+  type PaddedFile,
+  padFile,
+  padsIn,
+} from '../../src/layout/padding.ts';
 
 const PIECE = 16;
 
@@ -19,12 +27,54 @@ describe('isPadFile', () => {
 
   it('needs no path', () => assert.ok(isPadFile({ path: [], attr: 'p' })));
 
-  it('knows the names of BitComet', () => {
-    const named = '_____padding_file_0_if you see this file, please update to BitComet 0.85 or above____';
-    assert.ok(isPadFile({ path: [named] }));
-    assert.ok(isPadFile({ path: ['a', named] }));
-    assert.ok(!isPadFile({ path: [named, 'a'] }));
-  });
+  it('does not go by names', () => assert.ok(!isPadFile({ path: ['_____padding_file_0_x'] })));
+});
+
+describe('padsIn', () => {
+  const name = '_____padding_file_0_if you see this file, please update to BitComet 0.85 or above____';
+  const named = (length: number): PaddedFile => ({ length, path: ['a', name] });
+  const [a, b] = list(5, 20) as [PaddedFile, PaddedFile];
+  const cases: [what: string, files: PaddedFile[], pads: number[]][] = [
+    ['flags', [a, padFile(11), b], [1]],
+    ['the names of BitComet where they end at the end of a piece', [a, named(11), b, named(12)], [1, 3]],
+    ['no file of that name that ends elsewhere', [a, named(10), b], []],
+    ['no file of that name that is a piece or more', [a, named(27), b], []],
+    ['no empty file of that name', [{ ...a, length: 16 }, named(0), b], []],
+    ['no file that has the name as a folder', [a, { length: 11, path: [name, 'a'] }, b], []],
+    ['flags alone where any file has attributes', [a, named(11), { ...b, attr: 'x' }], []],
+    ['flags alone where any file has empty attributes', [{ ...a, attr: '' }, named(11), b], []],
+  ];
+  for (const [what, files, pads] of cases) {
+    it(`finds ${what}`, () => {
+      const isPad = padsIn(files, PIECE);
+      assert.deepEqual(
+        files.flatMap((file, i) => (isPad(file) ? [i] : [])),
+        pads,
+      );
+    });
+  }
+});
+
+describe('firstMispadded', () => {
+  const [a, b, c] = list(5, 16, 20) as [PaddedFile, PaddedFile, PaddedFile];
+  const empty: PaddedFile = { length: 0, path: ['e'] };
+  const cases: [what: string, files: PaddedFile[], index: number][] = [
+    ['right pad files', [a, padFile(11), b, c, padFile(12)], -1],
+    ['no pad file after the last file', [a, padFile(11), b, c], -1],
+    ['an empty file before a pad file', [a, empty, padFile(11), b], -1],
+    ['a file within a piece', [a, b], 1],
+    ['a short pad file', [a, padFile(10), b], 1],
+    ['a short pad file at the end', [a, padFile(11), c, padFile(11)], 3],
+    ['a long pad file at the end', [a, padFile(11), c, padFile(28)], 3],
+    ['two pad files that add up', [a, padFile(5), padFile(6), b], 1],
+    ['a second pad file of a piece', [a, padFile(11), padFile(16), b], 2],
+    ['an empty pad file', [a, padFile(11), padFile(0), b], 2],
+    ['a pad file where none is needed', [b, padFile(16), a], 1],
+    ['a pad file at the start', [padFile(16), a], 0],
+  ];
+  for (const [what, files, index] of cases) {
+    it(`with ${what} is ${index}`, () => assert.equal(firstMispadded(files, PIECE), index));
+  }
 });
 
 describe('firstUnaligned', () => {

@@ -155,11 +155,13 @@ describe('composing the infodict models', () => {
   });
 
   it('a context of withRules decides on padfileAlignment', () => {
-    const value = { ...FOLDER, files: UNPADDED };
+    const short = { length: 1, path: ['.pad', '1'], attr: 'p' };
+    const value = { ...FOLDER, files: [PAIR[0], { length: 2 * K16 - 2, path: ['b'] }, short] };
     assert.ok(is(value, InfoDictV1));
     assert.deepEqual(failures(value, withRules(InfoDictV1, 'v1', { padding: 'strict' })), [
       ['padfileAlignment', 'files.1'],
     ]);
+    assert.ok(is({ ...FOLDER, files: UNPADDED }, withRules(InfoDictV1, 'v1', { padding: 'strict' })));
     const hybrid = { ...HYBRID_FOLDER, files: UNPADDED, fileTree: tree({ a: 1, b: 2 * K16 - 1 }) };
     const Loose = withRules(type(InfoDictHybrid.schema), 'hybrid', { padding: 'ignore' });
     assert.ok(!failures(hybrid, Loose).some(([rule]) => rule === 'padfileAlignment'));

@@ -40,7 +40,7 @@ async function generated(t: TestContext, content: Record<string, Buffer>, option
   return { torrent, onDisk: ({ fullPath }: { fullPath: string }) => readFile(path.join(folder, fullPath)) };
 }
 
-const isPad = ({ attr, path: name }: FileRange) => isPadFile({ attr, path: name.split('/') });
+const isPad = ({ attr }: FileRange) => isPadFile({ attr });
 
 /** The same chunks with the byte at `at`, counted from the first, changed. */
 function withFlipped(chunks: readonly Buffer[], at: number): Buffer[] {
