@@ -1,4 +1,5 @@
 import { constants } from 'node:os';
+import { isMap, isProxy, isUint8Array } from 'node:util/types';
 
 /**
  * Stable codes of {@link MetainfoError}, with what each means. A message may change, a code does not.
@@ -289,13 +290,15 @@ export function fromSystemError(error: unknown, path: string, doing: 'read' | 'w
   }
 }
 
-/** A value for a message, cut. */
+/** A value for a message, cut. What only pretends to be bytes or a list is not believed. */
 export function shown(value: unknown): string {
   if (value === undefined) return 'nothing';
-  if (value instanceof Uint8Array) return `${value.length} bytes`;
-  if (value instanceof Map) return 'a dictionary';
+  if (isUint8Array(value)) return `${value.byteLength} bytes`;
+  if (isProxy(value)) return 'a proxy';
+  if (isMap(value)) return 'a dictionary';
   if (Array.isArray(value)) return `a list of ${value.length}`;
-  const text = typeof value === 'string' ? JSON.stringify(value) : textOf(value);
+  if (typeof value === 'function') return 'a function';
+  const text = typeof value === 'string' ? JSON.stringify(value.slice(0, 100)) : textOf(value);
   return text.length > 80 ? `${text.slice(0, 77)}...` : text;
 }
 

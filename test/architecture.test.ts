@@ -21,6 +21,7 @@ const ROOMS = [
   ['digest'],
   ['bencode'],
   ['turns.ts'],
+  ['guard.ts'],
   ['errors.ts'],
 ];
 /** What only these rooms may load: the library must not. */

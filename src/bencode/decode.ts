@@ -1,5 +1,5 @@
-import { isUint8Array } from 'node:util/types';
-import { MetainfoError, shown } from '../errors.ts';
+import { MetainfoError } from '../errors.ts';
+import { bytesOf, expected, Flag, type OptionStructs, options, Text, Unchecked } from '../guard.ts';
 import { LimitError, type LimitName, type Limits, limitsOf } from './limits.ts';
 import { type BencodeMap, type BencodeValue, RawBencode } from './value.ts';
 
@@ -125,8 +125,19 @@ interface SkippedLevel {
  * @throws {BencodeError}
  * @throws {LimitError} for more than `limits` allow
  */
-export function decode(bytes: Uint8Array, options: DecodeOptions = {}): Decoded {
-  return new Decoder(bytes, options).run();
+export function decode(bytes: Uint8Array, given: DecodeOptions = {}): Decoded {
+  return decodeTrusted(bytesOf('bytes', bytes), options(given, DECODE, { example: "{ span: 'info' }" }));
+}
+
+const Raw = expected<DecodeOptions['raw']>('an object with the text within and the set keys', (value) => {
+  const { within, keys } = (value ?? {}) as Partial<NonNullable<DecodeOptions['raw']>>;
+  return typeof within === 'string' && keys instanceof Set;
+});
+const DECODE: OptionStructs<DecodeOptions> = { span: Text, tolerant: Flag, raw: Raw, limits: Unchecked };
+
+/** The same of bytes and options of our own, which may come by the million. */
+export function decodeTrusted(bytes: Uint8Array, given: DecodeOptions): Decoded {
+  return new Decoder(bytes, given).run();
 }
 
 class Decoder {
@@ -146,8 +157,6 @@ class Decoder {
 
   constructor(bytes: Uint8Array, { span, tolerant = false, raw, limits }: DecodeOptions) {
     this.#limits = limitsOf(limits);
-    if (!isUint8Array(bytes))
-      throw new MetainfoError('ERR_INVALID_ARGUMENT', `Expected bytes (a Uint8Array) to decode, not ${shown(bytes)}.`);
     if (bytes.length > this.#limits.bytes) throw this.#beyond('bytes', this.#limits.bytes);
     if (bytes.length === 0) throw new BencodeError('empty', 0, 'there is no data');
     this.#bytes = bytes;

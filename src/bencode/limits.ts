@@ -1,5 +1,6 @@
 import { constants } from 'node:buffer';
-import { MetainfoError, shown } from '../errors.ts';
+import { MetainfoError } from '../errors.ts';
+import { expected, type OptionStructs, options } from '../guard.ts';
 
 /** What bounds the time and memory that input of a stranger may take. A caller may lower or raise each. */
 export interface Limits {
@@ -95,20 +96,22 @@ export class LimitError extends MetainfoError {
  */
 export function limitsOf(given: Limits = {}, others = DEFAULT_LIMITS): Readonly<Record<LimitName, number>> {
   if (given === NO_LIMITS) return NO_LIMITS;
-  // Null, and what has no names of limits: a Map of them too.
-  if (Object(given) !== given || Symbol.iterator in given)
-    throw refuse(`limits must be an object such as { files: 1000 }, not ${shown(given)}`);
   const limits = { ...others };
-  for (const [name, most] of Object.entries(given) as [LimitName, number | undefined][]) {
-    if (!Object.hasOwn(limits, name)) throw refuse(`there is no limit ${shown(name)}`);
-    if (most === undefined) continue;
-    if (!(typeof most === 'number' && most >= 0))
-      throw refuse(`limits.${name} must be a number from 0, not ${shown(most)}`);
+  const checked = options(given, LIMITS, { name: 'limits', example: '{ files: 1000 }' });
+  for (const [name, most] of Object.entries(checked) as [LimitName, number][])
     limits[name] = Math.min(most, MOST[name] ?? Infinity);
-  }
   return limits;
 }
 
-function refuse(problem: string): MetainfoError {
-  return new MetainfoError('ERR_INVALID_ARGUMENT', `${problem}.`);
-}
+const Limit = expected<number>('a number from 0', (value) => typeof value === 'number' && value >= 0);
+const LIMITS: OptionStructs<Limits> = {
+  bytes: Limit,
+  depth: Limit,
+  digits: Limit,
+  items: Limit,
+  text: Limit,
+  paths: Limit,
+  files: Limit,
+  pieces: Limit,
+  padding: Limit,
+};

@@ -5,7 +5,8 @@ import path from 'node:path';
 import { encode } from '../bencode/encode.ts';
 import type { Encodable } from '../bencode/value.ts';
 import { errnoName, fromSystemError, MetainfoError, throwIfAborted } from '../errors.ts';
-import { planResources, type ResourceOptions } from '../hash/plan.ts';
+import { Flag, type OptionStructs, orNull, Path, Unchecked } from '../guard.ts';
+import { planResources, RESOURCES, type ResourceOptions } from '../hash/plan.ts';
 import { BLOCK_SIZE, checkPieceLength, choosePieceLength } from '../layout/piece-length.ts';
 import type { TorrentVersion } from '../model/discriminator.ts';
 import { type FileTree, flattenTree } from '../model/file-tree.ts';
@@ -23,7 +24,7 @@ import {
   sourceDate,
   sum,
 } from './generate.ts';
-import { vanished, type WatchOptions, type Work, watch } from './run.ts';
+import { vanished, WATCH, type WatchOptions, type Work, watch } from './run.ts';
 import { STAT_NUMBERS, statNumbers } from './scan.ts';
 import type { TorrentCreate } from './torrent-create.ts';
 
@@ -39,6 +40,16 @@ export interface GenerateExtOptions extends WatchOptions, Pick<ResourceOptions, 
   /** Replace the output if it exists; default false. */
   force?: boolean;
 }
+
+/** The options of {@link TorrentCreate.generateExt}. */
+export const GENERATE_EXT: OptionStructs<GenerateExtOptions & { bencode?: boolean }> = {
+  version: Unchecked,
+  threads: RESOURCES.threads,
+  output: orNull(Path),
+  force: Flag,
+  bencode: Flag,
+  ...WATCH,
+};
 
 /** What native/libtorrent/addon.cc offers. */
 interface Addon {

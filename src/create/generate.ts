@@ -2,9 +2,10 @@ import { availableParallelism } from 'node:os';
 import { encode } from '../bencode/encode.ts';
 import type { Encodable, RawBencode } from '../bencode/value.ts';
 import { MetainfoError, shown, throwIfAborted, toHex } from '../errors.ts';
+import { Flag, type OptionStructs, Unchecked } from '../guard.ts';
 import { defaultEngine } from '../hash/default-engine.ts';
-import type { Engine } from '../hash/engine.ts';
-import { type HashPlan, planResources, type ResourceOptions } from '../hash/plan.ts';
+import { AnyEngine, type Engine } from '../hash/engine.ts';
+import { type HashPlan, planResources, RESOURCES, type ResourceOptions } from '../hash/plan.ts';
 import { addPadfiles, isPadFile } from '../layout/padding.ts';
 import { checkPieceLength, choosePieceLength } from '../layout/piece-length.ts';
 import { unsafeComponent } from '../layout/safe-path.ts';
@@ -28,7 +29,7 @@ import {
   splitDigests,
   type TreeDigests,
 } from './content.ts';
-import { jobTurns, LARGE_JOB, vanished, type WatchOptions, watch, workOf } from './run.ts';
+import { jobTurns, LARGE_JOB, vanished, WATCH, type WatchOptions, watch, workOf } from './run.ts';
 import { type SourceFile, sourceFiles, takeStreams } from './sources.ts';
 import { hashStreams } from './streams.ts';
 import { rememberTimes } from './times.ts';
@@ -50,6 +51,18 @@ export interface GenerateOptions extends ResourceOptions, WatchOptions {
   /** Default: the one that METAINFO_ENGINE names; else the native one, or where that does not load `nodeEngine()`. */
   engine?: Engine | undefined;
 }
+
+/** The options of {@link TorrentCreate.generate}. */
+export const GENERATE: OptionStructs<GenerateOptions> = {
+  // Checked where they are used.
+  version: Unchecked,
+  cache: Unchecked,
+  padding: Flag,
+  tailPad: Flag,
+  engine: AnyEngine,
+  ...RESOURCES,
+  ...WATCH,
+};
 
 /** Hashes the files of a draft and makes the torrent. See {@link TorrentCreate.generate}. */
 export async function generate(draft: TorrentCreate, options: GenerateOptions): Promise<Torrent> {

@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { AbortError, MetainfoError, throwIfAborted } from '../errors.ts';
+import { Callback, Flag, type OptionStructs, Signal } from '../guard.ts';
 import type { Digests, HashJob } from '../hash/plan.ts';
 import type { ProgressBar } from '../print/progress-bar.ts';
 import { onAbort, Turns } from '../turns.ts';
@@ -36,6 +37,8 @@ export interface WatchOptions {
   /** Stops the work, which then rejects with an {@link AbortError}. */
   signal?: AbortSignal | undefined;
 }
+
+export const WATCH: OptionStructs<WatchOptions> = { progress: Flag, onProgress: Callback, signal: Signal };
 
 /** Work that goes on and can be asked how far it is: a hash job, or several of them. */
 export interface Work<T> {

@@ -5,6 +5,7 @@ import { constants as osConstants } from 'node:os';
 import nodePath from 'node:path';
 import { bindingIfAny } from '../digest/binding.ts';
 import { fromSystemError, MetainfoError, throwIfAborted } from '../errors.ts';
+import { Callback, type OptionStructs } from '../guard.ts';
 import { unsafeComponent } from '../layout/safe-path.ts';
 import { isTemporary } from '../model/torrent.ts';
 import type { Turn } from '../turns.ts';
@@ -27,6 +28,8 @@ export interface ScanFilter {
   /** Takes only files for which it is true. */
   include?: ((path: string) => boolean) | undefined;
 }
+
+export const FILTER: OptionStructs<ScanFilter> = { exclude: Callback, include: Callback };
 
 export interface ScanOptions extends ScanFilter {
   /** Take what operating systems leave in folders too; default false. */

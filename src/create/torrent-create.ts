@@ -3,6 +3,7 @@ import path from 'node:path';
 import { array, type Struct } from 'superstruct';
 import type { BencodeMap } from '../bencode/value.ts';
 import { ISSUE_CODES, type IssueCode, MetainfoError, shown, ValidationError } from '../errors.ts';
+import { Flag, type OptionStructs, options } from '../guard.ts';
 import { sortV1, sortV2 } from '../layout/order.ts';
 import { isPadFile } from '../layout/padding.ts';
 import { isPowerOfTwo } from '../layout/piece-length.ts';
@@ -16,7 +17,7 @@ import { failuresOf } from '../model/rules.ts';
 import type { Torrent } from '../model/torrent.ts';
 import { fromInput, INFO, TORRENT } from '../model/wire.ts';
 import type { ContentFile } from './content.ts';
-import { type GenerateOptions, generate } from './generate.ts';
+import { GENERATE, type GenerateOptions, generate } from './generate.ts';
 import type { GenerateExtOptions } from './generate-ext.ts';
 import { type ScanFilter, type ScannedFile, type ScanOptions, scan } from './scan.ts';
 import { checkSources, frozenSources, type Source, type SourceFile, sourceFiles } from './sources.ts';
@@ -95,6 +96,8 @@ export interface GetPathsOptions {
   v1Order?: boolean;
 }
 
+const GET_PATHS: OptionStructs<GetPathsOptions> = { clean: Flag, v1Order: Flag };
+
 interface FindOptions extends Pick<ScanOptions, 'systemFiles' | 'signal' | 'turn'> {
   v1Order: boolean;
   /** Of the draft. */
@@ -148,8 +151,8 @@ export class TorrentCreate {
    *
    * @throws {MetainfoError} see docs/errors.md; with the signal's reason as `cause` when it stopped the work
    */
-  generate(options: GenerateOptions = {}): Promise<Torrent> {
-    return generate(this, options);
+  async generate(given: GenerateOptions = {}): Promise<Torrent> {
+    return generate(this, options(given, GENERATE, { example: "{ version: 'v1' }" }));
   }
 
   /**
@@ -161,14 +164,11 @@ export class TorrentCreate {
    */
   generateExt(options: GenerateExtOptions & { bencode: true }): Promise<Uint8Array>;
   generateExt(options?: GenerateExtOptions & { bencode?: false }): Promise<DumpedDictionary>;
-  async generateExt({
-    output,
-    force = false,
-    bencode = false,
-    ...options
-  }: GenerateExtOptions & { bencode?: boolean } = {}) {
+  async generateExt(given: GenerateExtOptions & { bencode?: boolean } = {}) {
     const engine = await import('./generate-ext.ts');
-    const torrent = await engine.generateExt(this, options);
+    const checked = options(given, engine.GENERATE_EXT, { example: "{ version: 'v1' }" });
+    const { output, force = false, bencode = false } = checked;
+    const torrent = await engine.generateExt(this, checked);
     if (output != null) await torrent.write(output, { force });
     return bencode ? torrent.bencode() : torrent.modelDumpTorrent();
   }
@@ -187,11 +187,12 @@ export class TorrentCreate {
    * The files' paths relative to the path root, with `/`. The first that is there of: `paths`, `info.fileTree`,
    * `info.files`, `info.name` with `info.length`, and all files beneath the path root.
    */
-  async getPaths({ clean = true, v1Order = false }: GetPathsOptions = {}): Promise<string[]> {
-    const given = this.#givenPaths();
+  async getPaths(given: GetPathsOptions = {}): Promise<string[]> {
+    const { clean = true, v1Order = false } = options(given, GET_PATHS, { example: '{ clean: false }' });
+    const named = this.#givenPaths();
     const sources = sourceFiles(this.fields.sources ?? []);
-    if ((given || sources.length > 0) && !clean)
-      return [...(given ?? []), ...sources.map(({ path: parts }) => parts)].map((parts) => parts.join('/'));
+    if ((named || sources.length > 0) && !clean)
+      return [...(named ?? []), ...sources.map(({ path: parts }) => parts)].map((parts) => parts.join('/'));
     const { single, files } = await this.findFiles({ v1Order, systemFiles: !clean, sources });
     return files.map((file) => file.path.join('/') || (single ? this.#singlePath() : ''));
   }

@@ -4,10 +4,11 @@ import { NO_LIMITS } from '../bencode/limits.ts';
 import { type BencodeMap, type Encodable, RawBencode, toKey } from '../bencode/value.ts';
 import { passTimes } from '../create/times.ts';
 import { MetainfoError, shown } from '../errors.ts';
+import { argument, Flag, Given, type OptionStructs, options, Unchecked } from '../guard.ts';
 import { unsafeComponent } from '../layout/safe-path.ts';
 import type { InfoDictV1 } from '../model/info-dict.ts';
 import { DhtNode } from '../model/primitives.ts';
-import { type ReadOptions, Torrent } from '../model/torrent.ts';
+import { AnyTorrent, type ReadOptions, Torrent } from '../model/torrent.ts';
 import { toInfohash } from '../model/wire.ts';
 import { type Entries, type Entry, entriesOf, joined, splice } from './splice.ts';
 
@@ -61,6 +62,30 @@ export interface EditOptions extends Pick<ReadOptions, 'context'> {
   keepInfohash?: boolean;
 }
 
+const EDIT: OptionStructs<EditOptions> = { keepInfohash: Flag, context: Unchecked };
+/** Each is checked where it is used. */
+const CHANGES: OptionStructs<TorrentChanges> = {
+  trackers: Unchecked,
+  addTrackers: Unchecked,
+  removeTrackers: Unchecked,
+  urlList: Unchecked,
+  addWebseeds: Unchecked,
+  removeWebseeds: Unchecked,
+  httpseeds: Unchecked,
+  nodes: Unchecked,
+  comment: Unchecked,
+  createdBy: Unchecked,
+  creationDate: Unchecked,
+  extra: Unchecked,
+  name: Unchecked,
+  private: Unchecked,
+  source: Unchecked,
+  similar: Unchecked,
+  collections: Unchecked,
+  updateUrl: Unchecked,
+  infoExtra: Unchecked,
+};
+
 /** Keys that say what the content is: another value needs other hashes. */
 const CONTENT = ['file tree', 'files', 'length', 'meta version', 'piece length', 'pieces'];
 /** Keys that have a field of their own here. */
@@ -76,11 +101,16 @@ const OF_TORRENT = [
  *   for and cannot be
  * @throws {ValidationError} when the result would be no valid torrent
  */
-export function edit(torrent: Torrent, changes: TorrentChanges, options: EditOptions = {}): Torrent {
+export function edit(torrent: Torrent, changes: TorrentChanges, given: EditOptions = {}): Torrent {
+  argument('torrent', torrent, AnyTorrent);
+  const checked = options(argument('changes', changes, Given), CHANGES, {
+    name: 'changes',
+    example: "{ comment: 'x' }",
+  });
   const edited = replaced(torrent, {
-    info: infoChanges(torrent, changes),
-    top: topChanges(torrent, changes),
-    ...options,
+    info: infoChanges(torrent, checked),
+    top: topChanges(torrent, checked),
+    ...options(given, EDIT, { example: '{ keepInfohash: true }' }),
   });
   passTimes(torrent, edited);
   return edited;
@@ -153,6 +183,8 @@ export interface Difference {
 
 /** The keys in which two torrents differ, in their order. */
 export function differences(before: Torrent, after: Torrent): Difference[] {
+  argument('before', before, AnyTorrent);
+  argument('after', after, AnyTorrent);
   const compare = (prefix: string, one: Entries, other: Entries): Difference[] => {
     // Of keys that come twice, the first counts.
     const byKey = ({ list }: Entries) => new Map(list.toReversed().map(({ key, value }) => [key, value]));

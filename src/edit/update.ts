@@ -1,17 +1,18 @@
 import type { Encodable } from '../bencode/value.ts';
 import type { Wanted } from '../create/cache.ts';
 import type { ContentFile, FileDigests, TreeDigests } from '../create/content.ts';
-import { type GenerateOptions, hashContent, type TorrentContent } from '../create/generate.ts';
-import type { ScanFilter } from '../create/scan.ts';
+import { GENERATE, type GenerateOptions, hashContent, type TorrentContent } from '../create/generate.ts';
+import { FILTER, type ScanFilter } from '../create/scan.ts';
 import { rememberTimes, timesOf } from '../create/times.ts';
 import { TorrentCreate } from '../create/torrent-create.ts';
 import { layerRoots, raisedRoot } from '../digest/merkle.ts';
-import { MetainfoError, requirePath, shown, toHex } from '../errors.ts';
+import { MetainfoError, requirePath, toHex } from '../errors.ts';
+import { argument, DateTime, type OptionStructs, options, orNull, Unchecked } from '../guard.ts';
 import { firstUnaligned, padsIn } from '../layout/padding.ts';
 import { BLOCK_SIZE } from '../layout/piece-length.ts';
 import type { InfoDictV1 } from '../model/info-dict.ts';
 import { encodeFlatTree } from '../model/raw-files.ts';
-import type { ReadOptions, Torrent, TorrentFile } from '../model/torrent.ts';
+import { AnyTorrent, type ReadOptions, type Torrent, type TorrentFile } from '../model/torrent.ts';
 import { TORRENT } from '../model/wire.ts';
 import { replaced } from './edit.ts';
 
@@ -29,6 +30,15 @@ export interface UpdateOptions
    */
   since?: Date | null | undefined;
 }
+
+const { version: _, padding: __, tailPad: ___, ...OF_GENERATE } = GENERATE;
+const UPDATE: OptionStructs<UpdateOptions> = {
+  ...OF_GENERATE,
+  ...FILTER,
+  context: Unchecked,
+  pieceLength: Unchecked,
+  since: orNull(DateTime),
+};
 
 /** A file that has another path than before. */
 export interface Renamed {
@@ -62,16 +72,16 @@ export interface Updated {
  * @param pathRoot The folder, or the one file, absolute. All files beneath it are taken, as in a creation.
  * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` for a v1 torrent, or what is no path; what {@link TorrentCreate.generate} throws
  */
-export async function update(torrent: Torrent, pathRoot: string, options: UpdateOptions = {}): Promise<Updated> {
+export async function update(torrent: Torrent, pathRoot: string, given: UpdateOptions = {}): Promise<Updated> {
+  argument('torrent', torrent, AnyTorrent);
   requirePath(pathRoot);
   const { torrentVersion: version } = torrent;
   if (version === 'v1') {
     const message = 'The pieces of a v1 torrent depend on all files before them: upgrade it, or create it again.';
     throw new MetainfoError('ERR_INVALID_ARGUMENT', message);
   }
-  const { since, pieceLength, include, exclude } = options;
-  if (since !== undefined && since !== null && !(since instanceof Date && !Number.isNaN(since.getTime())))
-    throw new MetainfoError('ERR_INVALID_ARGUMENT', `since must be a valid Date or null, not ${shown(since)}.`);
+  const checked = options(given, UPDATE);
+  const { since, pieceLength, include, exclude } = checked;
   const known = new KnownFiles(torrent, since);
   const draft = new TorrentCreate({
     pathRoot,
@@ -81,14 +91,14 @@ export async function update(torrent: Torrent, pathRoot: string, options: Update
     exclude,
   });
   const content = await hashContent(draft, {
-    ...options,
+    ...checked,
     version,
     tailPad: known.tailPad,
     sources: [],
     attrs: known.attrs,
     known: (files, wanted) => known.find(files, wanted),
   });
-  const updated = withContent(torrent, content, options);
+  const updated = withContent(torrent, content, checked);
   rememberTimes(updated, content.files);
   return { torrent: updated, bytesRead: content.bytesRead, ...known.changes(content.files) };
 }

@@ -2,11 +2,12 @@ import { availableParallelism } from 'node:os';
 import { LimitError, type Limits, limitsOf } from '../bencode/limits.ts';
 import type { Encodable } from '../bencode/value.ts';
 import { alignedPlan, type FileDigests, inMemory, padOnPlan, splitDigests } from '../create/content.ts';
-import type { GenerateOptions } from '../create/generate.ts';
-import { jobTurns, LARGE_JOB, vanished, type Work, watch } from '../create/run.ts';
+import { GENERATE, type GenerateOptions } from '../create/generate.ts';
+import { jobTurns, LARGE_JOB, vanished, WATCH, type Work, watch } from '../create/run.ts';
 import { cut, joinTrees } from '../create/streams.ts';
 import { rememberTimes } from '../create/times.ts';
-import { MetainfoError, toHex } from '../errors.ts';
+import { MetainfoError, requirePath, toHex } from '../errors.ts';
+import { argument, type OptionStructs, options, Unchecked } from '../guard.ts';
 import { defaultEngine } from '../hash/default-engine.ts';
 import type { Engine } from '../hash/engine.ts';
 import { readPlanned } from '../hash/node.ts';
@@ -19,7 +20,7 @@ import type { FlatFile } from '../model/file-tree.ts';
 import { HashList } from '../model/hash-list.ts';
 import type { InfoDictV1 } from '../model/info-dict.ts';
 import { encodeFileList, encodeFlatTree } from '../model/raw-files.ts';
-import type { ReadOptions, Torrent } from '../model/torrent.ts';
+import { AnyTorrent, type ReadOptions, type Torrent } from '../model/torrent.ts';
 import { TORRENT } from '../model/wire.ts';
 import type { Turn } from '../turns.ts';
 import type { Checked } from '../verify/axis.ts';
@@ -30,6 +31,15 @@ import { replaced } from './edit.ts';
 export interface UpgradeOptions
   extends Pick<GenerateOptions, 'engine' | 'threads' | 'memoryLimit' | 'signal' | 'onProgress' | 'progress'>,
     Pick<ReadOptions, 'context' | 'limits'> {}
+
+const UPGRADE: OptionStructs<UpgradeOptions> = {
+  engine: GENERATE.engine,
+  threads: GENERATE.threads,
+  memoryLimit: GENERATE.memoryLimit,
+  context: Unchecked,
+  limits: Unchecked,
+  ...WATCH,
+};
 
 /** A hybrid of a v1 torrent. */
 export interface Upgraded {
@@ -49,8 +59,11 @@ export interface Upgraded {
  *   `ERR_LIMIT` when it needs more padding than `limits` allow; `ERR_INVALID_ARGUMENT` when it is no v1 torrent;
  *   `ERR_PIECE_LENGTH` when no hybrid can have its piece length
  */
-export function upgrade(torrent: Torrent, path: string, options: UpgradeOptions = {}): Promise<Upgraded> {
-  return jobTurns.run(options.signal, (turn) => upgradeInTurn(torrent, path, options, turn));
+export async function upgrade(torrent: Torrent, path: string, given: UpgradeOptions = {}): Promise<Upgraded> {
+  argument('torrent', torrent, AnyTorrent);
+  requirePath(path);
+  const checked = options(given, UPGRADE);
+  return jobTurns.run(checked.signal, (turn) => upgradeInTurn(torrent, path, checked, turn));
 }
 
 async function upgradeInTurn(torrent: Torrent, path: string, options: UpgradeOptions, turn: Turn): Promise<Upgraded> {

@@ -1,3 +1,5 @@
+import type { Struct } from 'superstruct';
+import { expected } from '../guard.ts';
 import type { HashJob, HashPlan } from './plan.ts';
 
 /** Something that hashes plans. One suite tests every engine. */
@@ -9,3 +11,9 @@ export interface Engine {
   /** Starts a job and returns at once: what fails rejects its `done`. */
   start(plan: HashPlan): HashJob;
 }
+
+/** An engine of anybody's. */
+export const AnyEngine: Struct<Engine, null> = expected(
+  'an engine, such as nodeEngine()',
+  (value) => typeof (value as Partial<Engine> | null)?.start === 'function',
+);

@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { type Binding, bindingIfAny, type HashPlan, type PlanFile } from '../digest/binding.ts';
-import { MetainfoError } from '../errors.ts';
+import { MetainfoError, shown } from '../errors.ts';
+import { type OptionStructs, options, Unchecked } from '../guard.ts';
 import { BLOCK_SIZE, isPowerOfTwo, powerOfTwoWithin } from '../layout/piece-length.ts';
 
 export type { Digests, HashJob, HashPlan, JobProgress, PlanFile } from '../digest/binding.ts';
@@ -39,6 +40,13 @@ export interface ResourceOptions {
   memoryLimit?: number | null | undefined;
 }
 
+/** They are checked by {@link planResources}. */
+export const RESOURCES: OptionStructs<ResourceOptions> = {
+  threads: Unchecked,
+  readSize: Unchecked,
+  memoryLimit: Unchecked,
+};
+
 /**
  * Checked resources; the default read size lets every thread have its buffers within the memory limit.
  *
@@ -50,9 +58,9 @@ export function planResources(
   cores: number,
 ): Pick<HashPlan, 'threads' | 'readSize' | 'memoryLimit'> {
   const wanted = threads ?? cores;
-  require(isThreads(wanted), `threads must be 1 to ${MAX_THREADS} (or null: every core), not ${wanted}`);
+  require(isThreads(wanted), `threads must be 1 to ${MAX_THREADS} (or null: every core), not ${shown(wanted)}`);
   const limit = memoryLimit ?? DEFAULT_MEMORY_PER_THREAD * wanted;
-  require(isMemory(limit), `memoryLimit must be at least ${BLOCK_SIZE} bytes, not ${limit}`);
+  require(isMemory(limit), `memoryLimit must be at least ${BLOCK_SIZE} bytes, not ${shown(limit)}`);
   if (readSize === null || readSize === undefined) {
     // As large as the limit allows every thread to have.
     const [most, lanes] = kind === 'v2' ? [DEFAULT_READ, 1] : [DEFAULT_SLICE, LANES];
@@ -60,7 +68,7 @@ export function planResources(
     return { threads: wanted, readSize: Math.max(BLOCK_SIZE, Math.min(most, share)), memoryLimit: limit };
   }
   require(isPowerOfTwo(readSize) &&
-    readSize >= BLOCK_SIZE, `readSize must be a power of two of at least ${BLOCK_SIZE}, not ${readSize}`);
+    readSize >= BLOCK_SIZE, `readSize must be a power of two of at least ${BLOCK_SIZE}, not ${shown(readSize)}`);
   require(readSize <= limit, `readSize (${readSize}) must not be above memoryLimit (${limit})`);
   return { threads: wanted, readSize, memoryLimit: limit };
 }
@@ -81,6 +89,8 @@ export interface ProcessLimits {
   memory: number;
 }
 
+const PROCESS_LIMITS: OptionStructs<ProcessLimits> = { threads: Unchecked, memory: Unchecked };
+
 /**
  * The limits that all jobs of the process share, changed first where `change` says so; jobs that run follow.
  *
@@ -91,10 +101,11 @@ export interface ProcessLimits {
  * @throws {MetainfoError} `ERR_INVALID_ARGUMENT`
  */
 export function processLimits(change: Partial<ProcessLimits> = {}): ProcessLimits {
+  const changed = options(change, PROCESS_LIMITS, { name: 'change' });
   const { limits } = bindingIfAny() ?? { limits: limitsWithoutAddon };
-  const { threads, memory } = { ...limits(), ...change };
-  require(isThreads(threads), `threads must be 1 to ${MAX_THREADS}, not ${threads}`);
-  require(isMemory(memory), `memory must be at least ${BLOCK_SIZE} bytes, not ${memory}`);
+  const { threads, memory } = { ...limits(), ...changed };
+  require(isThreads(threads), `threads must be 1 to ${MAX_THREADS}, not ${shown(threads)}`);
+  require(isMemory(memory), `memory must be at least ${BLOCK_SIZE} bytes, not ${shown(memory)}`);
   return limits(threads, memory);
 }
 

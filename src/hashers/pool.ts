@@ -1,8 +1,9 @@
 import { availableParallelism } from 'node:os';
 import { inMemory } from '../create/content.ts';
+import { type OptionStructs, options } from '../guard.ts';
 import { defaultEngine } from '../hash/default-engine.ts';
-import type { Engine } from '../hash/engine.ts';
-import { type HashPlan, planResources } from '../hash/plan.ts';
+import { AnyEngine, type Engine } from '../hash/engine.ts';
+import { type HashPlan, planResources, RESOURCES } from '../hash/plan.ts';
 import { BLOCK_SIZE } from '../layout/piece-length.ts';
 
 /** On what a {@link HashPool} hashes. */
@@ -12,6 +13,8 @@ export interface HashPoolOptions {
   /** Default: the one that METAINFO_ENGINE names; else the native one, or where that does not load `nodeEngine()`. */
   engine?: Engine | undefined;
 }
+
+const HASH_POOL: OptionStructs<HashPoolOptions> = { threads: RESOURCES.threads, engine: AnyEngine };
 
 /** What a hasher wants hashed. */
 interface Wanted {
@@ -34,7 +37,8 @@ export class HashPool {
   readonly #waiting = new Map<number, { wanted: Wanted[]; bytes: number }>();
 
   /** @throws {MetainfoError} `ERR_INVALID_ARGUMENT`, `ERR_NATIVE_UNAVAILABLE`, `ERR_KERNEL` */
-  constructor({ threads = 1, engine = defaultEngine() }: HashPoolOptions = {}) {
+  constructor(given: HashPoolOptions = {}) {
+    const { threads = 1, engine = defaultEngine() } = options(given, HASH_POOL);
     this.#engine = engine;
     this.#resources = planResources({ threads }, 'v1', availableParallelism());
   }

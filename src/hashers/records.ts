@@ -1,6 +1,7 @@
 import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { fromSystemError, MetainfoError, requirePath, shown, throwIfAborted } from '../errors.ts';
+import { type OptionStructs, options, Signal, Unchecked } from '../guard.ts';
 import { BLOCK_SIZE } from '../layout/piece-length.ts';
 import { closeRead, readFully } from '../model/read-file.ts';
 
@@ -34,6 +35,8 @@ export interface IterBlocksOptions {
   signal?: AbortSignal | undefined;
 }
 
+const ITER_BLOCKS: OptionStructs<IterBlocksOptions> = { readSize: Unchecked, signal: Signal };
+
 /** The most bytes of a chunk: Node reads no more at once. */
 const MOST_BYTES = 2 ** 30;
 
@@ -44,10 +47,8 @@ const MOST_BYTES = 2 ** 30;
  * @throws {MetainfoError} `ERR_NOT_FOUND`, `ERR_UNREADABLE`, `ERR_NOT_A_FILE`, `ERR_READ`, `ERR_FILE_CHANGED`,
  *   `ERR_INVALID_ARGUMENT`, `ERR_ABORTED`
  */
-export async function* iterBlocks(
-  path: string,
-  { readSize = BLOCK_SIZE, signal }: IterBlocksOptions = {},
-): AsyncGenerator<Chunk, void, undefined> {
+export async function* iterBlocks(path: string, given: IterBlocksOptions = {}): AsyncGenerator<Chunk, void, undefined> {
+  const { readSize = BLOCK_SIZE, signal } = options(given, ITER_BLOCKS, { example: '{ readSize: 65536 }' });
   if (!(Number.isSafeInteger(readSize) && readSize > 0 && readSize <= MOST_BYTES)) {
     const message = `readSize must be 1 to ${MOST_BYTES}, not ${shown(readSize)}.`;
     throw new MetainfoError('ERR_INVALID_ARGUMENT', message);

@@ -1,3 +1,6 @@
+import { argument, Flag, List, type OptionStructs, options } from '../guard.ts';
+import { checkPieceLength } from './piece-length.ts';
+
 /** What padding looks at: an entry of a v1 file list. */
 export interface PaddedFile {
   /** Bytes. */
@@ -66,6 +69,8 @@ export interface PaddingOptions {
   tailPad?: boolean;
 }
 
+const PADDING: OptionStructs<PaddingOptions> = { tailPad: Flag };
+
 /** A pad file of `length` zeros (BEP 47). */
 export function padFile(length: number): PaddedFile {
   return { length, path: ['.pad', String(length)], attr: 'p' };
@@ -78,8 +83,11 @@ export function padFile(length: number): PaddedFile {
 export function addPadfiles<T extends PaddedFile>(
   files: readonly T[],
   pieceLength: number,
-  { tailPad = true }: PaddingOptions = {},
+  given: PaddingOptions = {},
 ): (T | PaddedFile)[] {
+  argument('files', files, List);
+  checkPieceLength(pieceLength, 'v1');
+  const { tailPad = true } = options(given, PADDING, { example: '{ tailPad: false }' });
   const content = files.filter((file) => !isPadFile(file));
   if (content.length === 1) return content;
   const lastWithContent = content.findLastIndex((file) => file.length > 0);

@@ -2,7 +2,8 @@ import { isUtf8 } from 'node:buffer';
 import { DEFAULT_LIMITS, LimitError, type LimitName } from '../bencode/limits.ts';
 import { type BencodePath, locate } from '../bencode/locate.ts';
 import { keyBytes } from '../bencode/value.ts';
-import { ISSUE_CODES, type Issue, type IssueCode, MetainfoError, shown, toHex } from '../errors.ts';
+import { ISSUE_CODES, type Issue, type IssueCode, toHex } from '../errors.ts';
+import { type OptionStructs, oneOf, options } from '../guard.ts';
 
 /** How much is asked of a torrent (docs/validation.md). */
 export type Profile = 'default' | 'strict' | 'compat';
@@ -23,23 +24,15 @@ export interface ValidationContext {
   paddingPath?: 'default' | 'strict';
 }
 
-const SETTINGS: { [K in keyof ValidationContext]-?: readonly Required<ValidationContext>[K][] } = {
-  profile: ['default', 'strict', 'compat'],
-  padding: ['default', 'ignore', 'strict', 'forbid'],
-  paddingPath: ['default', 'strict'],
+const SETTINGS: OptionStructs<ValidationContext> = {
+  profile: oneOf('default', 'strict', 'compat'),
+  padding: oneOf('default', 'ignore', 'strict', 'forbid'),
+  paddingPath: oneOf('default', 'strict'),
 };
 
-/** @throws {MetainfoError} `ERR_INVALID_ARGUMENT` for what is no context: a misspelt `strict` would ask for less */
-export function requireContext(context: ValidationContext): void {
-  const refuse = (problem: string) => new MetainfoError('ERR_INVALID_ARGUMENT', `${problem}.`);
-  if (Object(context) !== context || Symbol.iterator in context)
-    throw refuse(`context must be an object such as { profile: 'strict' }, not ${shown(context)}`);
-  for (const [name, value] of Object.entries(context)) {
-    if (!Object.hasOwn(SETTINGS, name)) throw refuse(`there is no ${shown(name)} in a context`);
-    const values: readonly unknown[] = SETTINGS[name as keyof ValidationContext];
-    if (value !== undefined && !values.includes(value))
-      throw refuse(`context.${name} must be ${values.join(', ')}, not ${shown(value)}`);
-  }
+/** A copy of a context. @throws {MetainfoError} `ERR_INVALID_ARGUMENT` for what is no context: a misspelt `strict` would ask for less */
+export function requireContext(context: ValidationContext): ValidationContext {
+  return options(context, SETTINGS, { name: 'context', example: "{ profile: 'strict' }" });
 }
 
 /** Longer keys are cut in an issue's path: a thousand issues may lie below one of a megabyte. */

@@ -1,5 +1,5 @@
 import { Cursor, template } from '../bencode/cursor.ts';
-import { decode } from '../bencode/decode.ts';
+import { decodeTrusted as decode } from '../bencode/decode.ts';
 import { encode, Writer } from '../bencode/encode.ts';
 import { NO_LIMITS } from '../bencode/limits.ts';
 import { type BencodeMap, type BencodeValue, keyBytes, RawBencode } from '../bencode/value.ts';

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Stats } from 'node:fs';
 import { link, lstat, open, rename, stat, unlink } from 'node:fs/promises';
 import path from 'node:path';
+import type { Struct } from 'superstruct';
 import { BencodeError, decode } from '../bencode/decode.ts';
 import { encode } from '../bencode/encode.ts';
 import { DEFAULT_LIMITS, LimitError, type Limits, limitsOf, NO_LIMITS } from '../bencode/limits.ts';
@@ -16,6 +17,19 @@ import {
   ValidationError,
   withPath,
 } from '../errors.ts';
+import {
+  argument,
+  bytesOf,
+  DateTime,
+  expected,
+  Flag,
+  nearest,
+  type OptionStructs,
+  oneOf,
+  options,
+  Text,
+  Unchecked,
+} from '../guard.ts';
 import { padsIn } from '../layout/padding.ts';
 import { safePaths } from '../layout/safe-path.ts';
 import { formatMagnet, type Magnet } from '../magnet/magnet.ts';
@@ -43,7 +57,7 @@ import {
 import { RAW, RAW_INFO, RAW_INFO_UTF8 } from './raw-files.ts';
 import { closeRead, readToEnd } from './read-file.ts';
 import { checkRules } from './rules.ts';
-import { decodeFields, nearest, TORRENT } from './wire.ts';
+import { decodeFields, TORRENT } from './wire.ts';
 
 /** Reading and writing torrent files, each an open descriptor. */
 const fileTurns = new Turns(16);
@@ -91,6 +105,24 @@ export interface FromDecodedOptions extends ReadOptions {
   /** Fields that replace those of what was decoded. */
   data?: Readonly<Record<string, unknown>>;
 }
+
+const READ: OptionStructs<ReadOptions> = { context: Unchecked, limits: Unchecked };
+const FROM_DECODED: OptionStructs<FromDecodedOptions> = { ...READ, data: Unchecked };
+const WRITE: OptionStructs<WriteOptions> = { force: Flag, mtime: DateTime };
+const DUMP: OptionStructs<{ mode?: 'str' | 'binary' }> = { mode: oneOf('str', 'binary') };
+const MAGNET: OptionStructs<Partial<Magnet>> = {
+  infohashV1: Unchecked,
+  infohashV2: Unchecked,
+  displayName: Unchecked,
+  length: Unchecked,
+  trackers: Unchecked,
+  webseeds: Unchecked,
+  acceptableSources: Unchecked,
+  exactSources: Unchecked,
+  peers: Unchecked,
+  selectOnly: Unchecked,
+  extra: Unchecked,
+};
 
 /** The fields of a torrent as its model holds them: null where the key is absent. */
 interface TorrentFields<V extends TorrentVersion> {
@@ -170,6 +202,11 @@ export class TorrentBase<V extends TorrentVersion> implements TorrentFields<V> {
   #flatFiles: Map<string, FileTreeItem> | undefined;
   #v1Layout: V1Layout | undefined;
 
+  /** @internal */
+  static isTorrent(this: void, value: unknown): value is Torrent {
+    return typeof value === 'object' && value !== null && #bytes in value;
+  }
+
   /** @internal Torrents come from `Torrent.fromBytes`, `Torrent.read`, `Torrent.fromDecoded` and `draft.generate`. */
   constructor(version: V, fields: TorrentFields<V>, { bytes, infoBytes, flat, warnings, context }: Origin) {
     this.torrentVersion = version;
@@ -210,10 +247,10 @@ export class TorrentBase<V extends TorrentVersion> implements TorrentFields<V> {
     {
       bytes,
       infoStart,
-      context = {},
+      context: asked = {},
     }: { bytes: Uint8Array; infoStart: number; context?: ValidationContext | undefined },
   ): TorrentBase<V> | null {
-    requireContext(context);
+    const context = requireContext(asked);
     const old = this.#context;
     const isSame =
       (context.profile ?? 'default') === (old.profile ?? 'default') &&
@@ -325,10 +362,10 @@ export class TorrentBase<V extends TorrentVersion> implements TorrentFields<V> {
    * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` for what a link cannot say
    */
   magnet(changes: Partial<Magnet> = {}): string {
+    const checked = options(changes, MAGNET, { name: 'changes', example: "{ displayName: 'x' }" });
     const { infohashV1, infohashV2, name, totalSize, flatTrackers, webseeds } = this;
     const own = { infohashV1, infohashV2, displayName: name, length: totalSize, trackers: flatTrackers, webseeds };
-    const given = Object.entries(changes).filter(([, value]) => value !== undefined);
-    return formatMagnet({ ...own, ...Object.fromEntries(given) });
+    return formatMagnet({ ...own, ...checked });
   }
 
   /** Webseeds, each once (BEP 19). */
@@ -372,6 +409,7 @@ export class TorrentBase<V extends TorrentVersion> implements TorrentFields<V> {
    *   torrent, an empty file, or a torrent without the file's layer
    */
   v2PieceRange(file: string, pieceIdx = 0): V2PieceRange {
+    argument('file', file, Text);
     const { flatFiles } = this;
     if (!flatFiles) throw new MetainfoError('ERR_INVALID_ARGUMENT', 'A v1 torrent has no v2 pieces.');
     const item = flatFiles.get(file);
@@ -409,7 +447,8 @@ export class TorrentBase<V extends TorrentVersion> implements TorrentFields<V> {
    */
   modelDumpTorrent(options?: { mode?: 'str' }): DumpedDictionary;
   modelDumpTorrent(options: { mode: 'binary' }): BencodeMap;
-  modelDumpTorrent({ mode = 'str' }: { mode?: 'str' | 'binary' } = {}): DumpedDictionary | BencodeMap {
+  modelDumpTorrent(given: { mode?: 'str' | 'binary' } = {}): DumpedDictionary | BencodeMap {
+    const { mode = 'str' } = options(given, DUMP, { example: "{ mode: 'binary' }" });
     // They have been within the caller's limits.
     const { value } = decode(this.#bytes, { tolerant: true, limits: NO_LIMITS });
     return mode === 'binary' ? (value as BencodeMap) : (toStringKeys(value) as DumpedDictionary);
@@ -427,12 +466,13 @@ export class TorrentBase<V extends TorrentVersion> implements TorrentFields<V> {
    * @throws {MetainfoError} `ERR_OUTPUT_EXISTS`, `ERR_NOT_A_FILE`, `ERR_NO_SPACE`, `ERR_NOT_FOUND`, `ERR_UNREADABLE`,
    *   `ERR_WRITE`, `ERR_INVALID_ARGUMENT`
    */
-  write(target: string, options: WriteOptions = {}): Promise<void> {
-    return fileTurns.run(undefined, () => this.#write(target, options));
+  async write(target: string, given: WriteOptions = {}): Promise<void> {
+    requirePath(target);
+    const checked = options(given, WRITE, { example: '{ force: true }' });
+    return fileTurns.run(undefined, () => this.#write(target, checked));
   }
 
   async #write(target: string, { force = false, mtime }: WriteOptions): Promise<void> {
-    requirePath(target);
     const temporary = path.join(path.dirname(target), temporaryName());
     try {
       const file = await open(temporary, 'wx');
@@ -559,6 +599,12 @@ export function outputExists(target: string, cause?: unknown): MetainfoError {
 /** A torrent of any kind: `torrentVersion` tells which, and narrows the type of `info`. */
 export type Torrent = TorrentBase<'v1'> | TorrentBase<'v2'> | TorrentBase<'hybrid'>;
 
+/** A torrent as an argument: of this class, and neither a proxy of one nor an object that only inherits from one. */
+export const AnyTorrent: Struct<Torrent, null> = expected(
+  'a torrent, such as Torrent.read() gives',
+  TorrentBase.isTorrent,
+);
+
 /** All that is known of some bytes, valid or not. */
 export interface Inspection {
   /** Null when there are errors. */
@@ -585,10 +631,11 @@ export const Torrent = {
    * @throws {MetainfoError} `ERR_NOT_FOUND`, `ERR_UNREADABLE`, `ERR_READ`, `ERR_INVALID_ARGUMENT`; what {@link Torrent.fromBytes}
    *   throws
    */
-  async read(file: string, options: ReadOptions = {}): Promise<Torrent> {
-    const bytes = await fileTurns.run(undefined, () => readTorrentFile(file, options.limits));
+  async read(file: string, given: ReadOptions = {}): Promise<Torrent> {
+    const checked = options(given, READ, { example: "{ context: { profile: 'strict' } }" });
+    const bytes = await fileTurns.run(undefined, () => readTorrentFile(file, checked.limits));
     try {
-      return Torrent.fromBytes(bytes, options);
+      return Torrent.fromBytes(bytes, checked);
     } catch (error) {
       throw withPath(error, file);
     }
@@ -601,8 +648,8 @@ export const Torrent = {
    * @throws {BencodeError} when they are not bencode
    * @throws {ValidationError} when they are no valid torrent, with every issue
    */
-  fromBytes(bytes: Uint8Array, options: ReadOptions = {}): Torrent {
-    const { torrent, issues } = check(bytes, options);
+  fromBytes(bytes: Uint8Array, given: ReadOptions = {}): Torrent {
+    const { torrent, issues } = check(bytes, given);
     if (!torrent) throw new ValidationError(issues);
     return torrent;
   },
@@ -614,14 +661,15 @@ export const Torrent = {
    * @throws {LimitError} when there is more of something than `limits` allow
    * @throws {ValidationError} with every issue; `lost` where the decoder has already lost information
    */
-  fromDecoded(decoded: unknown, { data = {}, ...options }: FromDecodedOptions = {}): Torrent {
-    const { context = {}, limits } = options;
-    requireContext(context);
+  fromDecoded(decoded: unknown, given: FromDecodedOptions = {}): Torrent {
+    const { data = {}, ...rest } = options(given, FROM_DECODED, { example: "{ context: { profile: 'strict' } }" });
+    const { context: asked = {}, limits } = rest;
+    const context = requireContext(asked);
     const found = new Issues(context.profile, limitsOf(limits));
     const value = fromDecodedTorrent(decoded, found);
     for (const [key, entry] of fromDecodedTorrent(data, found) ?? []) value?.set(key, entry);
     if (!value || found.hasErrors) throw new ValidationError(found.finish());
-    return Torrent.fromBytes(encode(value), options);
+    return Torrent.fromBytes(encode(value), rest);
   },
 
   /**
@@ -631,8 +679,8 @@ export const Torrent = {
    * @throws {LimitError} when there is more of something than `limits` allow
    * @throws {BencodeError} when they are not bencode
    */
-  inspect(bytes: Uint8Array, options: ReadOptions = {}): Inspection {
-    const { torrent, version, infoBytes, issues } = check(bytes, options);
+  inspect(bytes: Uint8Array, given: ReadOptions = {}): Inspection {
+    const { torrent, version, infoBytes, issues } = check(bytes, given);
     const hash = (algorithm: string) => createHash(algorithm).update(infoBytes).digest('hex');
     const infohash = {
       v1: version && version !== 'v2' ? hash('sha1') : null,
@@ -692,8 +740,12 @@ const MOST_DEPTH = 1000;
 /** libtorrent's own limits, where what it refuses is to be refused. */
 const COMPAT_LIMITS = { ...DEFAULT_LIMITS, depth: 99, digits: 20 };
 
-function check(bytes: Uint8Array, { context = {}, limits: given }: ReadOptions): Checked {
-  requireContext(context);
+function check(input: Uint8Array, readOptions: ReadOptions): Checked {
+  const bytes = bytesOf('bytes', input);
+  const { context: asked = {}, limits: given } = options(readOptions, READ, {
+    example: "{ context: { profile: 'strict' } }",
+  });
+  const context = requireContext(asked);
   const limits = limitsOf(given, context.profile === 'compat' ? COMPAT_LIMITS : DEFAULT_LIMITS);
   if (limits.depth > MOST_DEPTH && limits !== NO_LIMITS)
     throw new MetainfoError('ERR_INVALID_ARGUMENT', `limits.depth of a torrent must be at most ${MOST_DEPTH}.`);

@@ -1,5 +1,6 @@
 import { type BencodeMap, type BencodeValue, type Encodable, keyBytes, toKey } from '../bencode/value.ts';
 import { shown, toHex } from '../errors.ts';
+import { meantBy, nearest } from '../guard.ts';
 import { unsafeComponent } from '../layout/safe-path.ts';
 import type { FileItem } from './file-item.ts';
 import { type FileTree, type FileTreeItem, type FlatFile, unflattenTree } from './file-tree.ts';
@@ -562,30 +563,11 @@ export function fromInput(
       model[key] = value;
       continue;
     }
-    const meant = nearest(key, known);
+    const meant = meantBy(key, known);
     if (meant) issues.add('misspelled', [...path, key], `an unknown key: did you mean ${meant}?`);
     extra.set(toKey(key), value as BencodeValue);
   }
   return extra.size > 0 ? { ...model, extra } : model;
-}
-
-/** The known key that an unknown one is one letter off: changed, missing, too many, or two swapped. */
-export function nearest(key: string, known: Iterable<string>): string | undefined {
-  for (const candidate of known) {
-    if (candidate !== key && candidate.length > 3 && isOneOff(key, candidate)) return candidate;
-  }
-  return undefined;
-}
-
-function isOneOff(a: string, b: string): boolean {
-  if (Math.abs(a.length - b.length) > 1) return false;
-  let start = 0;
-  while (start < a.length && a[start] === b[start]) start += 1;
-  const rest = (word: string, skip: number) => word.slice(start + skip);
-  if (a.length > b.length) return rest(a, 1) === rest(b, 0);
-  if (a.length < b.length) return rest(a, 0) === rest(b, 1);
-  const swapped = a[start] === b[start + 1] && a[start + 1] === b[start] && rest(a, 2) === rest(b, 2);
-  return rest(a, 1) === rest(b, 1) || swapped;
 }
 
 /** The attribute and field of each on-disk key. */

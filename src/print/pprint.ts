@@ -1,9 +1,10 @@
 import { toHex } from '../errors.ts';
+import { argument, type OptionStructs, oneOf, options } from '../guard.ts';
 import { padsIn } from '../layout/padding.ts';
 import { peerText } from '../magnet/magnet.ts';
 import type { HashList } from '../model/hash-list.ts';
 import type { InfoDictV1 } from '../model/info-dict.ts';
-import type { Torrent } from '../model/torrent.ts';
+import { AnyTorrent, type Torrent } from '../model/torrent.ts';
 import { formatBytes, printable } from './text.ts';
 
 /** How much is shown: 0 the top level; 1 the files; 2 the hashes, cut; 3 all hashes. */
@@ -15,6 +16,8 @@ export interface PprintOptions {
   verbose?: Verbosity;
 }
 
+const PPRINT: OptionStructs<PprintOptions> = { verbose: oneOf<Verbosity>(0, 1, 2, 3) };
+
 /** At verbosity 0 longer lists and texts are cut, so that all fits a screen of 24 lines by 80 columns. */
 const MOST_ROWS = 3;
 const MOST_TEXT = 64;
@@ -25,8 +28,10 @@ const CUT_HASH = 16;
 const MOST_INDENT = 32;
 
 /** Prints a torrent on standard output; hashes in hexadecimal, one piece a line. */
-export function pprint(torrent: Torrent, options: PprintOptions = {}): void {
-  for (const line of formatTorrent(torrent, options)) process.stdout.write(`${line}\n`);
+export function pprint(torrent: Torrent, given: PprintOptions = {}): void {
+  argument('torrent', torrent, AnyTorrent);
+  const checked = options(given, PPRINT, { example: '{ verbose: 1 }' });
+  for (const line of formatTorrent(torrent, checked)) process.stdout.write(`${line}\n`);
 }
 
 /** The lines that {@link pprint} prints, as they are asked for: all hashes of a large torrent are many. */

@@ -2,16 +2,24 @@ import { constants } from 'node:fs';
 import { access, realpath, stat } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import nodePath from 'node:path';
-import { jobTurns, LARGE_JOB, type WatchOptions, watch, workOf } from '../create/run.ts';
+import { jobTurns, LARGE_JOB, WATCH, type WatchOptions, watch, workOf } from '../create/run.ts';
 import { layerRoots, raisedRoot } from '../digest/merkle.ts';
 import { fromSystemError, MetainfoError, requirePath, shown, toHex } from '../errors.ts';
+import { argument, Flag, type OptionStructs, options, Unchecked } from '../guard.ts';
 import { defaultEngine } from '../hash/default-engine.ts';
-import type { Engine } from '../hash/engine.ts';
-import { type Digests, type HashPlan, layerCount, planResources, type ResourceOptions } from '../hash/plan.ts';
+import { AnyEngine, type Engine } from '../hash/engine.ts';
+import {
+  type Digests,
+  type HashPlan,
+  layerCount,
+  planResources,
+  RESOURCES,
+  type ResourceOptions,
+} from '../hash/plan.ts';
 import { BLOCK_SIZE } from '../layout/piece-length.ts';
 import { unsafeComponent } from '../layout/safe-path.ts';
 import type { InfoDictV1 } from '../model/info-dict.ts';
-import type { Torrent } from '../model/torrent.ts';
+import { AnyTorrent, type Torrent } from '../model/torrent.ts';
 import type { Turn } from '../turns.ts';
 import {
   type Axis,
@@ -78,6 +86,15 @@ export interface VerifyOptions extends ResourceOptions, WatchOptions {
   engine?: Engine | undefined;
 }
 
+const VERIFY: OptionStructs<VerifyOptions> = {
+  // Checked where it is used, beside the torrent.
+  only: Unchecked,
+  fast: Flag,
+  engine: AnyEngine,
+  ...RESOURCES,
+  ...WATCH,
+};
+
 /** Failures that are of one file: the others can still be verified. */
 const OF_A_FILE = [
   'ERR_FILE_CHANGED',
@@ -96,8 +113,11 @@ const MOST_RETRIES = 100;
  * @param path The folder of the files, or the file of a torrent of one file (or the folder that it is in).
  * @throws {MetainfoError} `ERR_NOT_FOUND`, `ERR_UNREADABLE` for `path` itself; `ERR_INVALID_ARGUMENT`; `ERR_ABORTED`
  */
-export function verify(torrent: Torrent, path: string, options: VerifyOptions = {}): Promise<VerifyReport> {
-  return jobTurns.run(options.signal, (turn) => verifyInTurn(torrent, path, options, turn));
+export async function verify(torrent: Torrent, path: string, given: VerifyOptions = {}): Promise<VerifyReport> {
+  argument('torrent', torrent, AnyTorrent);
+  requirePath(path);
+  const checked = options(given, VERIFY);
+  return jobTurns.run(checked.signal, (turn) => verifyInTurn(torrent, path, checked, turn));
 }
 
 async function verifyInTurn(torrent: Torrent, path: string, options: VerifyOptions, turn: Turn): Promise<VerifyReport> {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import os from 'node:os';
 import { afterEach, describe, it } from 'node:test';
 import fc from 'fast-check';
+import { shown } from '../../src/errors.ts';
 import {
   DEFAULT_MEMORY_PER_THREAD,
   layerCount,
@@ -84,7 +85,7 @@ describe('planResources', () => {
   for (const [option, values] of refused) {
     it(`refuses other ${option}, by name`, () => {
       for (const value of values) {
-        const error = { code: 'ERR_INVALID_ARGUMENT', message: new RegExp(`^${option} must be .*, not ${value}`) };
+        const error = { code: 'ERR_INVALID_ARGUMENT', message: new RegExp(`^${option} must be .*, not ${shown(value)}`) };
         assert.throws(() => planResources({ [option]: value }, 'v2', CORES), error, String(value));
       }
     });
@@ -123,7 +124,10 @@ describe('processLimits', () => {
   for (const [limit, values] of refused) {
     it(`refuse other ${limit}, by name, and stay as they were`, () => {
       for (const value of values) {
-        const error = { code: 'ERR_INVALID_ARGUMENT', message: new RegExp(`^${limit} must be .*, not ${value}`) };
+        const error = {
+          code: 'ERR_INVALID_ARGUMENT',
+          message: new RegExp(`^${limit} must be .*, not ${shown(value)}`),
+        };
         assert.throws(() => processLimits({ [limit]: value }), error, String(value));
       }
       assert.deepEqual(processLimits(), before);

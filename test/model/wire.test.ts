@@ -5,10 +5,11 @@ import { decode } from '../../src/bencode/decode.ts';
 import { encode } from '../../src/bencode/encode.ts';
 import type { BencodeMap } from '../../src/bencode/value.ts';
 import { toHex } from '../../src/errors.ts';
+import { nearest } from '../../src/guard.ts';
 import { unflattenTree } from '../../src/model/file-tree.ts';
 import { HashList, type HashSize } from '../../src/model/hash-list.ts';
 import { Issues, type Profile } from '../../src/model/issues.ts';
-import { decodeFields, encodeFields, fromInput, INFO, nearest, TORRENT } from '../../src/model/wire.ts';
+import { decodeFields, encodeFields, fromInput, INFO, TORRENT } from '../../src/model/wire.ts';
 import { latin1, type Plain, reference } from '../bencode/reference.ts';
 import { flatFiles, name, text } from './arbitraries.ts';
 

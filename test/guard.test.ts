@@ -1,0 +1,188 @@
+// Every export checks its arguments and options: unknown options are refused with the name that was meant.
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import vm from 'node:vm';
+import { shown } from '../src/errors.ts';
+import { bytesOf, expected, meantBy, options } from '../src/guard.ts';
+import {
+  addPadfiles,
+  decode,
+  differences,
+  edit,
+  HashPool,
+  iterBlocks,
+  pprint,
+  processLimits,
+  Torrent,
+  TorrentCreate,
+  update,
+  upgrade,
+  verify,
+} from '../src/index.ts';
+import v1 from './fixtures/v1-single/torrent.ts';
+
+const torrent = Torrent.fromBytes(v1);
+const Numbers = { threads: expected<number>('a number', (value) => typeof value === 'number') };
+const refused = (message: RegExp) => ({ name: 'MetainfoError', code: 'ERR_INVALID_ARGUMENT', message });
+
+describe('options', () => {
+  it('are a copy, each read once', () => {
+    let reads = 0;
+    const given = {
+      get threads() {
+        reads += 1;
+        return reads === 1 ? 2 : 'x';
+      },
+    };
+    assert.deepEqual(options(given as { threads: number }, Numbers), { threads: 2 });
+    assert.equal(reads, 1);
+  });
+
+  it('may come from a prototype, and may be undefined', () => {
+    assert.deepEqual(options(Object.create({ threads: 2 }) as { threads?: number }, Numbers), { threads: 2 });
+    assert.deepEqual(options({ threads: undefined, other: undefined } as { threads?: number | undefined }, Numbers), {});
+    assert.deepEqual(options(undefined, Numbers), {});
+  });
+
+  it('are refused by name, with the reason as cause where reading them fails', () => {
+    const reason = new Error('no');
+    const throwing = {
+      get threads(): number {
+        throw reason;
+      },
+    };
+    assert.throws(() => options(throwing, Numbers), { ...refused(/^options cannot be read: no\.$/), cause: reason });
+    const proxy = new Proxy({} as { threads: number }, {
+      ownKeys: () => {
+        throw reason;
+      },
+    });
+    assert.throws(() => options(proxy, Numbers), { ...refused(/^options cannot be read: no\.$/), cause: reason });
+    for (const value of [null, 1, 'v1', true, [], new Map(), () => {}])
+      assert.throws(
+        () => options(value as unknown as { threads?: number }, Numbers),
+        refused(/^options must be an object such as \{ threads: 2 \}, not /),
+      );
+  });
+
+  it('that are misspelled or have their Python name are refused with the right one', () => {
+    const names: [given: string, meant: string][] = [
+      ['path_root', 'pathRoot'],
+      ['n_processes', 'threads'],
+      ['nProcesses', 'threads'],
+      ['v1_order', 'v1Order'],
+      ['pathroot', 'pathRoot'],
+      ['PathRoot', 'pathRoot'],
+      ['thread', 'threads'],
+      ['trheads', 'threads'],
+    ];
+    for (const [given, meant] of names) assert.equal(meantBy(given, ['pathRoot', 'threads', 'v1Order']), meant, given);
+    assert.equal(meantBy('other', ['pathRoot', 'threads']), undefined);
+  });
+});
+
+describe('every entry point', () => {
+  const draft = new TorrentCreate({ pathRoot: '/nowhere/album' });
+  const calls: [name: string, call: () => unknown, message: RegExp][] = [
+    [
+      "generate('v1')",
+      () => draft.generate('v1' as never),
+      /^options must be an object such as \{ version: 'v1' \}, not "v1"\.$/,
+    ],
+    [
+      'generate',
+      () => draft.generate({ n_processes: 2 } as never),
+      /^there is no option "n_processes": did you mean threads\?$/,
+    ],
+    ['generate', () => draft.generate({ progress: 1 } as never), /^progress must be true or false, not 1\.$/],
+    ['generate', () => draft.generate({ signal: {} } as never), /^signal must be an AbortSignal, not /],
+    [
+      'generate',
+      () => draft.generate({ engine: 'native' } as never),
+      /^engine must be an engine, such as nodeEngine\(\), not "native"\.$/,
+    ],
+    ['generate', () => draft.generate({ threads: Object.create(null) } as never), /^threads must be 1 to 1024/],
+    ['generateExt', () => draft.generateExt({ bencoded: true } as never), /"bencoded": did you mean bencode\?$/],
+    ['getPaths', () => draft.getPaths({ v1_order: true } as never), /"v1_order": did you mean v1Order\?$/],
+    ['pprint', () => pprint(torrent, 1 as never), /^options must be an object such as \{ verbose: 1 \}, not 1\.$/],
+    ['pprint', () => pprint(torrent, { verbose: 4 } as never), /^verbose must be 0, 1, 2 or 3, not 4\.$/],
+    ['pprint', () => pprint(null as never), /^torrent must be a torrent, such as Torrent\.read\(\) gives, not null\.$/],
+    ['pprint', () => pprint(new Proxy(torrent, {})), /^torrent must be a torrent, .*, not a proxy\.$/],
+    [
+      'iterBlocks',
+      () => iterBlocks('x', 65536 as never).next(),
+      /^options must be an object such as \{ readSize: 65536 \}/,
+    ],
+    ['iterBlocks', () => iterBlocks('x', { read_size: 5 } as never).next(), /"read_size": did you mean readSize\?$/],
+    [
+      'modelDumpTorrent',
+      () => torrent.modelDumpTorrent({ mode: 'text' } as never),
+      /^mode must be str or binary, not "text"\.$/,
+    ],
+    ['verify', () => verify(torrent, 'x', { n_processes: 1 } as never), /did you mean threads\?$/],
+    ['verify', () => verify({} as never, 'x'), /^torrent must be a torrent/],
+    ['update', () => update(null as never, '/x'), /^torrent must be a torrent/],
+    ['upgrade', () => upgrade(torrent, '/x', { read_size: 1 } as never), /^there is no option "read_size"/],
+    [
+      'edit',
+      () => edit(torrent, { trackres: [] } as never),
+      /^there is no "trackres" in changes: did you mean trackers\?$/,
+    ],
+    ['edit', () => edit(torrent, undefined as never), /^changes must be given/],
+    ['edit', () => edit(null as never, {}), /^torrent must be a torrent/],
+    ['differences', () => differences(torrent, {} as never), /^after must be a torrent/],
+    ['write', () => torrent.write('/nowhere/x', { froce: true } as never), /did you mean force\?$/],
+    ['magnet', () => torrent.magnet({ display_name: 'x' } as never), /did you mean displayName\?$/],
+    [
+      'fromBytes',
+      () => Torrent.fromBytes(v1, { profile: 'strict' } as never),
+      /^there is no option "profile": expected context, limits\.$/,
+    ],
+    [
+      'fromBytes',
+      () => Torrent.fromBytes(v1, { context: { profil: 'strict' } } as never),
+      /"profil" in context: did you mean profile\?$/,
+    ],
+    ['inspect', () => Torrent.inspect(v1, { limits: { item: 1 } } as never), /"item" in limits: did you mean items\?$/],
+    ['fromDecoded', () => Torrent.fromDecoded({}, 5 as never), /^options must be an object/],
+    ['processLimits', () => processLimits({ n_threads: 1 } as never), /^there is no "n_threads" in change/],
+    ['HashPool', () => new HashPool({ n_processes: 2 } as never), /did you mean threads\?$/],
+    [
+      'addPadfiles',
+      () => addPadfiles([], 16384, false as never),
+      /^options must be an object such as \{ tailPad: false \}/,
+    ],
+  ];
+  for (const [name, call, message] of calls) {
+    it(`refuses by name: ${name} ${message.source.slice(0, 40)}`, async () => {
+      await assert.rejects(async () => call(), refused(message));
+    });
+  }
+});
+
+describe('bytes of another realm', () => {
+  const foreign = (bytes: Uint8Array): Uint8Array =>
+    (vm.runInNewContext('(list) => new Uint8Array(list)') as (list: number[]) => Uint8Array)([...bytes]);
+
+  it('are bytes', () => {
+    const bytes = foreign(Uint8Array.of(1, 2));
+    assert.ok(!(bytes instanceof Uint8Array));
+    assert.ok(bytesOf('x', bytes) instanceof Uint8Array);
+    assert.deepEqual([...bytesOf('x', bytes)], [1, 2]);
+    assert.equal(shown(bytes), '2 bytes');
+  });
+
+  it('are a torrent', () => {
+    const read = Torrent.fromBytes(foreign(v1));
+    assert.equal(read.infohashV1, torrent.infohashV1);
+    assert.deepEqual(Buffer.from(read.bencode()), v1);
+    assert.equal(Torrent.inspect(foreign(v1)).infohash.v1, torrent.infohashV1);
+    assert.deepEqual(decode(foreign(v1)), decode(new Uint8Array(v1)));
+  });
+
+  it('are not believed in where they only inherit from Uint8Array', () => {
+    const fake = Object.create(Uint8Array.prototype) as Uint8Array;
+    assert.throws(() => Torrent.fromBytes(fake), refused(/^bytes must be bytes \(a Uint8Array\), not /));
+    assert.equal(shown(fake), 'object');
+  });
+});
