@@ -28,7 +28,7 @@ export const ERROR_CODES = {
   ERR_NAME: 'A file or torrent name that a torrent cannot hold.',
   ERR_NATIVE_UNAVAILABLE:
     'The native addon was asked for and could not be loaded. As the code of a warning: node:crypto hashes instead.',
-  ERR_NOT_A_FILE: 'A FIFO, socket or device.',
+  ERR_NOT_A_FILE: 'A FIFO, socket or device, or a folder where a file is expected.',
   ERR_NOT_FOUND: 'A path that does not exist.',
   ERR_NO_DATA: 'Nothing but empty files.',
   ERR_NO_DESCRIPTORS: 'Too many files are open: run fewer jobs or threads at once, or raise the limit.',
@@ -44,9 +44,9 @@ export const ERROR_CODES = {
   ERR_SOURCE: 'A source that threw (its error is the `cause`), gave no bytes, or has been read already.',
   ERR_SOURCE_SIZE: 'A source that is longer or shorter than its size.',
   ERR_TOO_LARGE: 'Content of more than 2^53 bytes.',
-  ERR_UNREADABLE: 'No permission.',
+  ERR_UNREADABLE: 'No permission to read.',
   ERR_VALIDATION: 'A torrent or draft that breaks rules of the models: a `ValidationError`, with `issues`.',
-  ERR_WRITE: 'The system failed to write.',
+  ERR_WRITE: 'The system failed to write, or there is no permission to.',
 } as const;
 /**
  * A code of {@link ERROR_CODES}.
@@ -271,8 +271,16 @@ export function fromSystemError(error: unknown, path: string, doing: 'read' | 'w
     case 'ENOTDIR':
       return new MetainfoError('ERR_NOT_FOUND', `${path}: no such file or folder.`, options);
     case 'EACCES':
-    case 'EPERM':
-      return new MetainfoError('ERR_UNREADABLE', `${path}: no permission to ${doing} it.`, options);
+    case 'EPERM': {
+      const permission = doing === 'read' ? 'ERR_UNREADABLE' : 'ERR_WRITE';
+      return new MetainfoError(permission, `${path}: no permission to ${doing} it.`, options);
+    }
+    case 'EISDIR':
+      return new MetainfoError(
+        doing === 'read' ? 'ERR_NOT_A_FILE' : 'ERR_WRITE',
+        `${path}: cannot ${doing} it, because it is a folder.`,
+        options,
+      );
     case 'ELOOP':
       return new MetainfoError('ERR_LINK_LOOP', `${path}: its symbolic links lead back to themselves.`, options);
     case 'ENOSPC':

@@ -12,8 +12,9 @@ describe('an error of the system', () => {
   const CASES: [code: string, read: MetainfoErrorCode, write: MetainfoErrorCode, text: RegExp][] = [
     ['ENOENT', 'ERR_NOT_FOUND', 'ERR_NOT_FOUND', /no such file or folder/],
     ['ENOTDIR', 'ERR_NOT_FOUND', 'ERR_NOT_FOUND', /no such file or folder/],
-    ['EACCES', 'ERR_UNREADABLE', 'ERR_UNREADABLE', /no permission/],
-    ['EPERM', 'ERR_UNREADABLE', 'ERR_UNREADABLE', /no permission/],
+    ['EACCES', 'ERR_UNREADABLE', 'ERR_WRITE', /no permission/],
+    ['EPERM', 'ERR_UNREADABLE', 'ERR_WRITE', /no permission/],
+    ['EISDIR', 'ERR_NOT_A_FILE', 'ERR_WRITE', /because it is a folder/],
     ['ELOOP', 'ERR_LINK_LOOP', 'ERR_LINK_LOOP', /links lead back to themselves/],
     ['ENOSPC', 'ERR_NO_SPACE', 'ERR_NO_SPACE', /disk is full/],
     ['EDQUOT', 'ERR_NO_SPACE', 'ERR_NO_SPACE', /your quota of the disk is used up/],

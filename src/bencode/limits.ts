@@ -81,7 +81,7 @@ export class LimitError extends MetainfoError {
   /** @internal */
   constructor(limit: LimitName, most: number, offset: number | null = null) {
     const place = offset === null ? '' : ` at byte ${offset}`;
-    const raise = `raise it with limits: { ${limit} } (--limit ${limit}=N) if you trust the input`;
+    const raise = `raise it with limits: { ${limit} } if you trust the input`;
     super('ERR_LIMIT', `More than the limit of ${most} ${NOUNS[limit]}${place}: ${raise}.`);
     this.limit = limit;
     this.most = most;

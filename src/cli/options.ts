@@ -2,6 +2,7 @@ import path from 'node:path';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { DEFAULT_LIMITS, type LimitName, type Limits } from '../bencode/limits.ts';
 import type { CacheChoice } from '../create/cache.ts';
+import { MAX_THREADS } from '../hash/plan.ts';
 import { parsePeer } from '../magnet/magnet.ts';
 import type { ValidationContext } from '../model/issues.ts';
 import type { DhtNode } from '../model/primitives.ts';
@@ -40,8 +41,15 @@ export function parseDate(text: string): Date {
 
 export function parseThreads(text: string): number {
   const threads = Number(text);
-  if (!Number.isInteger(threads) || threads < 1) throw new InvalidArgumentError('Expected a whole number from 1.');
+  if (!Number.isInteger(threads) || threads < 1 || threads > MAX_THREADS)
+    throw new InvalidArgumentError(`Expected a whole number from 1 to ${MAX_THREADS}.`);
   return threads;
+}
+
+/** A folder; an empty name would be the current one. */
+export function parseFolder(text: string): string {
+  if (text === '') throw new InvalidArgumentError('Expected a folder.');
+  return text;
 }
 
 /** One value of an option that may be repeated. */
@@ -114,12 +122,11 @@ export interface CacheOptions {
 export function cacheOptions(command: Command): Command {
   return command
     .option('--cache', 'keep what files hash to, and do not read them again while they are the same')
-    .option('--cache-dir <folder>', "the same, in this folder (default: the user's cache folder)");
+    .option('--cache-dir <folder>', "the same, in this folder (default: the user's cache folder)", parseFolder);
 }
 
 export function cacheOf({ cache, cacheDir }: CacheOptions): CacheChoice {
-  // An empty one is no folder, and the current one least of all: it is refused.
-  if (cacheDir !== undefined) return cacheDir && path.resolve(cacheDir);
+  if (cacheDir !== undefined) return path.resolve(cacheDir);
   return cache ? 'auto' : false;
 }
 

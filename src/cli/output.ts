@@ -27,18 +27,23 @@ export function stderr(): NodeJS.WriteStream {
   return err;
 }
 
-/** Writes lines to standard output as fast as they are taken: millions of them never wait in memory. */
-export async function writeLines(lines: Iterable<string>): Promise<void> {
+/** Writes lines as fast as they are taken, to standard output by default: millions of them never wait in memory. */
+export async function writeLines(lines: Iterable<string>, to = stdout): Promise<void> {
   let text = '';
   for (const line of lines) {
     text += `${line}\n`;
     if (text.length < CHUNK) continue;
-    await write(text);
+    await write(text, to());
     text = '';
   }
-  await write(text);
+  await write(text, to());
 }
 
-async function write(text: string): Promise<void> {
-  if (!stdout().write(text)) await once(stdout(), 'drain');
+async function write(text: string | Uint8Array, to: NodeJS.WriteStream): Promise<void> {
+  if (!to.write(text)) await once(to, 'drain');
+}
+
+/** Writes bytes to standard output. */
+export async function writeBytes(bytes: Uint8Array): Promise<void> {
+  await write(bytes, stdout());
 }

@@ -12,6 +12,7 @@ import { addUpdate } from './commands/update.ts';
 import { addUpgrade } from './commands/upgrade.ts';
 import { addValidate } from './commands/validate.ts';
 import { addVerify } from './commands/verify.ts';
+import { wantsJson } from './exit.ts';
 import { stderr, stdout } from './output.ts';
 
 const HELP = `
@@ -40,7 +41,10 @@ export function program(): Command {
     .addHelpText('after', HELP)
     .configureOutput({
       writeOut: (text) => stdout().write(text),
-      writeErr: (text) => stderr().write(text),
+      // With --json an error is one object on standard output, and nothing else.
+      writeErr: (text) => {
+        if (!wantsJson()) stderr().write(text);
+      },
       // It names what it was given, which a glob may have found; a line that it adds stays one.
       outputError: (text, write) => {
         const lines = text.trimEnd().split(/\n(?=\(Did you mean )/);

@@ -1,16 +1,34 @@
 import { realpath, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { fromSystemError, MetainfoError } from '../errors.ts';
-import { exists, outputExists } from '../model/torrent.ts';
+import { exists, outputExists, type Torrent } from '../model/torrent.ts';
+import { printable } from '../print/text.ts';
+import { stderr, stdout, writeBytes } from './output.ts';
+
+/** The output that is standard output, as other programs have it; `./-` is a file. */
+const STDOUT = '-';
+
+/** Whether a torrent goes to standard output; what the command says of it then goes to standard error. */
+export const isStdout = (target: string | undefined): boolean => target === STDOUT;
+
+/** Where the command says what it did. */
+export const reportTo = (target: string | undefined): typeof stdout => (isStdout(target) ? stderr : stdout);
+
+/** A target for people. */
+export const nameOfTarget = (target: string): string => (isStdout(target) ? 'standard output' : printable(target));
 
 /**
- * Where a changed torrent goes: to the output, a file or a folder, or in place.
+ * Where a changed torrent goes: to the output, a file or a folder, to standard output, or in place.
  *
  * @param count How many torrents go to that output.
  */
 export async function targetOf(file: string, output: string | undefined, count = 1): Promise<string> {
   // A link stays one.
   if (output === undefined) return resolved(file);
+  if (isStdout(output)) {
+    if (count === 1) return output;
+    throw new MetainfoError('ERR_INVALID_ARGUMENT', `Standard output takes one torrent, not ${count}.`);
+  }
   if (await isFolder(output)) return path.join(output, path.basename(file));
   if (count === 1) return output;
   throw new MetainfoError('ERR_INVALID_ARGUMENT', `${output} must be a folder: there are ${count} torrents.`);
@@ -52,8 +70,29 @@ export async function mtimeOf(file: string): Promise<Date> {
 /** Before the work: there is a folder, and what is there stays, unless it is the torrent itself or to be replaced. */
 export async function requireFree(
   target: string,
-  { output, force }: { output?: string; force?: boolean },
+  { output, force, json }: { output?: string; force?: boolean; json?: boolean },
 ): Promise<void> {
+  if (isStdout(target)) {
+    requireStdout(json);
+    return;
+  }
   await realFolder(target);
   if (output !== undefined && !force && (await exists(target))) throw outputExists(target);
+}
+
+function requireStdout(json: boolean | undefined): void {
+  const problem = json
+    ? '--json and -o - both need standard output: leave one out'
+    : stdout().isTTY && 'a torrent is not text for a terminal: redirect standard output, or leave -o - out';
+  if (problem) throw new MetainfoError('ERR_INVALID_ARGUMENT', `${problem}.`);
+}
+
+/** Writes a torrent to its target. */
+export async function writeTorrent(
+  torrent: Torrent,
+  target: string,
+  options: { force: boolean; mtime: Date },
+): Promise<void> {
+  if (isStdout(target)) await writeBytes(torrent.bencode());
+  else await torrent.write(target, options);
 }

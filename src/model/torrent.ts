@@ -463,8 +463,8 @@ export class TorrentBase<V extends TorrentVersion> implements TorrentFields<V> {
    * Writes the torrent file: a temporary file beside the target, renamed when it is whole. A process that is killed leaves a
    * `.metainfo-*.tmp`, which may be deleted and is no part of any torrent.
    *
-   * @throws {MetainfoError} `ERR_OUTPUT_EXISTS`, `ERR_NOT_A_FILE`, `ERR_NO_SPACE`, `ERR_NOT_FOUND`, `ERR_UNREADABLE`,
-   *   `ERR_WRITE`, `ERR_INVALID_ARGUMENT`
+   * @throws {MetainfoError} `ERR_OUTPUT_EXISTS`, `ERR_NOT_A_FILE`, `ERR_NO_SPACE`, `ERR_NOT_FOUND`, `ERR_WRITE`,
+   *   `ERR_INVALID_ARGUMENT`
    */
   async write(target: string, given: WriteOptions = {}): Promise<void> {
     requirePath(target);
@@ -592,7 +592,7 @@ function replacesNoFile(target: string): MetainfoError {
 
 /** The error of an output that is there already. */
 export function outputExists(target: string, cause?: unknown): MetainfoError {
-  const message = `${target} exists already: choose another output, or replace it with --force (force: true).`;
+  const message = `${target} exists already: choose another output, or replace it (force: true).`;
   return new MetainfoError('ERR_OUTPUT_EXISTS', message, { path: target, cause });
 }
 
@@ -694,7 +694,7 @@ export const Torrent = {
  * The bytes of a file, of a pipe or of a device: never more than the limit is read.
  *
  * @throws {LimitError}
- * @throws {MetainfoError} `ERR_NOT_FOUND`, `ERR_UNREADABLE`, `ERR_READ`
+ * @throws {MetainfoError} `ERR_NOT_FOUND`, `ERR_UNREADABLE`, `ERR_NOT_A_FILE` for a folder, `ERR_READ`
  */
 export async function readTorrentFile(file: string, limits?: Limits): Promise<Uint8Array> {
   requirePath(file);

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { plural } from '../../print/pprint.ts';
 import { formatBytes, printable, printableJson } from '../../print/text.ts';
+import { parseFolder } from '../options.ts';
 import { writeLines } from '../output.ts';
 
 interface CacheCommandOptions {
@@ -27,7 +28,7 @@ export function addCache(program: Command): void {
     cache
       .command(name)
       .description(description)
-      .option('--cache-dir <folder>', "where it is (default: the user's cache folder)")
+      .option('--cache-dir <folder>', "where it is (default: the user's cache folder)", parseFolder)
       .option('--json', 'one JSON object')
       .addHelpText('after', `\nExamples:\n  metainfo cache ${name} ${example}`)
       .action(async (options: CacheCommandOptions) => writeLines([await run(options)]));

@@ -5,9 +5,9 @@ import { TorrentCreate, type TorrentCreateFields } from '../../create/torrent-cr
 import { MetainfoError } from '../../errors.ts';
 import { defaultEngine } from '../../hash/default-engine.ts';
 import type { TorrentVersion } from '../../model/discriminator.ts';
-import { exists, outputExists, type Torrent } from '../../model/torrent.ts';
+import type { Torrent } from '../../model/torrent.ts';
 import { plural } from '../../print/pprint.ts';
-import { formatBytes, printable, printableJson } from '../../print/text.ts';
+import { formatBytes, printableJson } from '../../print/text.ts';
 import { type GlobOptions, globFilter, globOptions } from '../globs.ts';
 import { interruptible } from '../interrupt.ts';
 import {
@@ -22,9 +22,9 @@ import {
   parseSize,
   parseThreads,
 } from '../options.ts';
-import { stderr, stdout } from '../output.ts';
+import { stderr, writeLines } from '../output.ts';
 import { rootAndPaths } from '../roots.ts';
-import { isFolder, realFolder } from '../target.ts';
+import { isFolder, isStdout, nameOfTarget, realFolder, reportTo, requireFree, writeTorrent } from '../target.ts';
 
 interface CreateOptions extends CacheOptions, GlobOptions {
   engine: 'native' | 'libtorrent';
@@ -66,7 +66,7 @@ export function addCreate(program: Command): void {
     .argument('<path...>', 'what to put into the torrent; several are taken from the folder that they share')
     .option(
       '-o, --output <file>',
-      'the torrent file, or the folder for it (default: NAME.torrent in the current folder)',
+      'the torrent file, the folder for it, or - for standard output (default: NAME.torrent in the current folder)',
     )
     .addOption(new Option('-k, --kind <kind>', 'what to make').choices(['v1', 'v2', 'hybrid']).default('hybrid'))
     .addOption(
@@ -116,10 +116,9 @@ async function create(paths: string[], options: CreateOptions, signal: AbortSign
   const roots = rootAndPaths(paths);
   const name = options.name ?? path.basename(roots.pathRoot);
   const target = await outputPath(options.output, name);
-  if (!options.force && (await exists(target))) throw outputExists(target);
-  const folder = await realFolder(target);
-  const output = path.join(folder, path.basename(target));
-  const filter = await globFilter(options, roots.pathRoot, [output, ...cacheFolders(options)]);
+  await requireFree(target, { ...options, output: target });
+  const own = isStdout(target) ? [] : [path.join(await realFolder(target), path.basename(target))];
+  const filter = await globFilter(options, roots.pathRoot, [...own, ...cacheFolders(options)]);
   const draft = new TorrentCreate({ ...draftFields(options), ...roots, ...filter });
   const progress = !options.quiet && !options.json;
   // The library writes the bar, and knows nothing of closed terminals.
@@ -129,8 +128,8 @@ async function create(paths: string[], options: CreateOptions, signal: AbortSign
   const mtime = new Date();
   const { torrent, ...how } = await made(draft, options, { progress, signal });
   const seconds = process.uptime() - started;
-  await torrent.write(target, { force: options.force ?? false, mtime });
-  report(torrent, { target, seconds, ...how }, options);
+  await writeTorrent(torrent, target, { force: options.force ?? false, mtime });
+  await report(torrent, { target, seconds, ...how }, options);
 }
 
 interface HowMade {
@@ -174,6 +173,7 @@ async function made(draft: TorrentCreate, options: CreateOptions, watched: Watch
 async function outputPath(output: string | undefined, name: string): Promise<string> {
   const file = `${name}.torrent`;
   if (output === undefined) return file;
+  if (isStdout(output)) return output;
   return (await isFolder(output)) ? path.join(output, file) : output;
 }
 
@@ -201,7 +201,7 @@ interface Made extends Omit<HowMade, 'torrent'> {
   seconds: number;
 }
 
-function report(torrent: Torrent, how: Made, { json, quiet }: CreateOptions): void {
+async function report(torrent: Torrent, how: Made, { json, quiet }: CreateOptions): Promise<void> {
   const { target, seconds, kernel } = how;
   if (quiet && !json) return;
   const { totalSize, infohashV1, infohashV2, nFiles, nPieces, info } = torrent;
@@ -222,15 +222,15 @@ function report(torrent: Torrent, how: Made, { json, quiet }: CreateOptions): vo
       bytesPerSecond,
       kernel,
     };
-    stdout().write(`${printableJson(object)}\n`);
+    await writeLines([printableJson(object)]);
     return;
   }
   const lines = [
-    `${printable(target)}: ${torrent.torrentVersion}, ${plural(nFiles, 'file')}, ${formatBytes(totalSize)}, ${plural(nPieces, 'piece')} of ${formatBytes(info.pieceLength)}`,
+    `${nameOfTarget(target)}: ${torrent.torrentVersion}, ${plural(nFiles, 'file')}, ${formatBytes(totalSize)}, ${plural(nPieces, 'piece')} of ${formatBytes(info.pieceLength)}`,
     ...(infohashV1 ? [`infohash v1  ${infohashV1}`] : []),
     ...(infohashV2 ? [`infohash v2  ${infohashV2}`] : []),
     ...(bytesRead < totalSize ? [`read ${formatBytes(bytesRead)}: the rest was in the cache`] : []),
     ...(bytesRead > 0 ? [`hashed in ${seconds.toFixed(2)} s (${formatBytes(bytesPerSecond)}/s, ${kernel})`] : []),
   ];
-  stdout().write(`${lines.join('\n')}\n`);
+  await writeLines(lines, reportTo(target));
 }

@@ -3,8 +3,9 @@ import type { Command } from 'commander';
 import { type Difference, differences, edit, sameInfo, type TorrentChanges } from '../../edit/edit.ts';
 import { MetainfoError } from '../../errors.ts';
 import type { DhtNode } from '../../model/primitives.ts';
-import { Torrent } from '../../model/torrent.ts';
+import type { Torrent } from '../../model/torrent.ts';
 import { printable, printableJson } from '../../print/text.ts';
+import { readTorrent } from '../arguments.ts';
 import {
   collect,
   collectNode,
@@ -13,10 +14,9 @@ import {
   type ProfileOptions,
   parseDate,
   profileOptions,
-  readOptionsOf,
 } from '../options.ts';
 import { writeLines } from '../output.ts';
-import { mtimeOf, requireFree, targetOf } from '../target.ts';
+import { mtimeOf, nameOfTarget, reportTo, requireFree, targetOf, writeTorrent } from '../target.ts';
 
 /** A value, or false for --no-...: it is taken away. */
 type Removable<T> = T | false;
@@ -102,7 +102,7 @@ export function addEdit(program: Command): void {
     .option('--set <key=text>', 'another key (repeatable)', collect)
     .option('--unset <key>', 'without this key (repeatable)', collect)
     .option('--keep-infohash', 'refuse what would give another infohash')
-    .option('-o, --output <file>', 'where the result goes, a file or a folder (default: in place)')
+    .option('-o, --output <file>', 'where the result goes: a file, a folder or - (default: in place)')
     .option('--force', 'replace the output if it exists')
     .option('--dry-run', 'say what would change, and write nothing')
     .option('--json', 'one JSON object a line, one line a file');
@@ -123,7 +123,7 @@ async function run(files: string[], options: EditOptions): Promise<void> {
   const context = contextOf(options);
   const all: Edited[] = [];
   for (const file of files) {
-    const before = await Torrent.read(file, readOptionsOf(options));
+    const before = await readTorrent(file, options);
     const after = edit(before, changes, { context, keepInfohash: options.keepInfohash ?? false });
     const target = await targetOf(file, options.output, files.length);
     if (all.some((one) => one.target === target))
@@ -136,12 +136,13 @@ async function run(files: string[], options: EditOptions): Promise<void> {
     const write = !options.dryRun && !(inPlace && one.changed.length === 0);
     // Its time tells `update` how old its hashes are, and those stay.
     const mtime = await mtimeOf(one.file);
-    if (write) await one.after.write(one.target, { force: inPlace || (options.force ?? false), mtime });
+    if (write) await writeTorrent(one.after, one.target, { force: inPlace || (options.force ?? false), mtime });
   }
   // Not before: who closes our pipe (`| head`) ends us.
   for (const one of all) {
     const moved = options.output !== undefined;
-    await writeLines(options.json ? [printableJson(toJson(one, options.dryRun ?? false))] : linesOf(one, moved));
+    const lines = options.json ? [printableJson(toJson(one, options.dryRun ?? false))] : linesOf(one, moved);
+    await writeLines(lines, reportTo(options.dryRun ? undefined : one.target));
   }
 }
 
@@ -202,7 +203,7 @@ function linesOf({ file, target, before, after, changed }: Edited, moved: boolea
         ...line('infohash v1', before.infohashV1, after.infohashV1),
         ...line('infohash v2', before.infohashV2, after.infohashV2),
       ];
-  const where = moved ? ` -> ${printable(target)}` : '';
+  const where = moved ? ` -> ${nameOfTarget(target)}` : '';
   return [
     `${printable(file)}${where}: ${hashes.length > 0 ? 'another infohash' : 'the same infohash'}`,
     ...hashes,

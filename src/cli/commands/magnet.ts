@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
 import { type Magnet, parseMagnet, peerText, selectText } from '../../magnet/magnet.ts';
-import { Torrent } from '../../model/torrent.ts';
 import { printable, printableJson } from '../../print/text.ts';
-import { type ProfileOptions, profileOptions, readOptionsOf } from '../options.ts';
+import { readTorrent } from '../arguments.ts';
+import { type ProfileOptions, profileOptions } from '../options.ts';
 import { writeLines } from '../output.ts';
 
 interface MagnetOptions extends ProfileOptions {
@@ -36,7 +36,7 @@ async function magnet(input: string, options: MagnetOptions): Promise<void> {
     await writeLines(options.json ? [printableJson(parsed)] : linesOf(parsed));
     return;
   }
-  const torrent = await Torrent.read(input, readOptionsOf(options));
+  const torrent = await readTorrent(input, options);
   const link = torrent.magnet({
     ...(options.trackers ? {} : { trackers: [] }),
     ...(options.webseeds ? {} : { webseeds: [] }),

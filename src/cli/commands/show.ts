@@ -1,9 +1,10 @@
 import type { Command } from 'commander';
 import { toHex } from '../../errors.ts';
-import { Torrent } from '../../model/torrent.ts';
+import type { Torrent } from '../../model/torrent.ts';
 import { formatTorrent, type Verbosity } from '../../print/pprint.ts';
 import { printableJson } from '../../print/text.ts';
-import { type ProfileOptions, profileOptions, readOptionsOf } from '../options.ts';
+import { readTorrent } from '../arguments.ts';
+import { type ProfileOptions, profileOptions } from '../options.ts';
 import { writeLines } from '../output.ts';
 
 interface ShowOptions extends ProfileOptions {
@@ -35,7 +36,7 @@ function more(_: string, before: number): number {
 }
 
 async function show(file: string, options: ShowOptions): Promise<void> {
-  const torrent = await Torrent.read(file, readOptionsOf(options));
+  const torrent = await readTorrent(file, options);
   if (options.json) await writeLines([printableJson(toJson(torrent, file))]);
   else await writeLines(formatTorrent(torrent, { verbose: options.verbose }));
 }

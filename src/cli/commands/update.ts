@@ -1,8 +1,9 @@
 import path from 'node:path';
 import type { Command } from 'commander';
 import { type Updated, update } from '../../edit/update.ts';
-import { Torrent } from '../../model/torrent.ts';
+import type { Torrent } from '../../model/torrent.ts';
 import { formatBytes, printable, printableJson } from '../../print/text.ts';
+import { readTorrent } from '../arguments.ts';
 import { type GlobOptions, globFilter, globOptions } from '../globs.ts';
 import { interruptible } from '../interrupt.ts';
 import {
@@ -17,10 +18,9 @@ import {
   parseSize,
   parseThreads,
   profileOptions,
-  readOptionsOf,
 } from '../options.ts';
 import { stderr, writeLines } from '../output.ts';
-import { mtimeOf, requireFree, targetOf } from '../target.ts';
+import { isStdout, mtimeOf, nameOfTarget, reportTo, requireFree, targetOf, writeTorrent } from '../target.ts';
 
 interface UpdateOptions extends ProfileOptions, CacheOptions, GlobOptions {
   since?: Date;
@@ -54,7 +54,7 @@ export function addUpdate(program: Command): void {
     .option('--piece-length <size>', 'another one: a larger one of a v2 torrent reads nothing', parsePieceLength)
     .option('--threads <n>', 'how many threads hash (default: one a core)', parseThreads)
     .option('--memory-limit <size>', 'for all buffers (default: 64MiB a thread)', parseSize)
-    .option('-o, --output <file>', 'where the result goes, a file or a folder (default: in place)')
+    .option('-o, --output <file>', 'where the result goes: a file, a folder or - (default: in place)')
     .option('--force', 'replace the output if it exists')
     .option('--dry-run', 'say what would change, and write nothing')
     .option('-q, --quiet', 'no progress, no summary')
@@ -63,7 +63,7 @@ export function addUpdate(program: Command): void {
     .addHelpText('after', EXAMPLES)
     .action(async (file: string, folder: string, options: UpdateOptions) => {
       // Not interruptible: a pipe that nobody writes to ends with the process only.
-      const torrent = await Torrent.read(file, readOptionsOf(options));
+      const torrent = await readTorrent(file, options, folder);
       await interruptible((signal) => run(torrent, { file, folder, options, signal }));
     });
 }
@@ -80,13 +80,14 @@ async function run(torrent: Torrent, { file, folder, options, signal }: Run): Pr
   const target = await targetOf(file, options.output);
   if (!options.dryRun) await requireFree(target, options);
   const pathRoot = path.resolve(folder);
+  const output = isStdout(target) ? [] : [path.resolve(target)];
   const { pieceLength, memoryLimit } = options;
   // What is modified from now on may have been read before.
   const mtime = new Date();
   const progress = !options.quiet && !options.json;
   if (progress) stderr();
   const result = await update(torrent, pathRoot, {
-    ...(await globFilter(options, pathRoot, [path.resolve(file), path.resolve(target), ...cacheFolders(options)])),
+    ...(await globFilter(options, pathRoot, [path.resolve(file), ...output, ...cacheFolders(options)])),
     since: options.since ?? (await writtenAt(file, torrent)),
     pieceLength: pieceLength === 'auto' ? null : pieceLength,
     threads: options.threads ?? null,
@@ -99,10 +100,11 @@ async function run(torrent: Torrent, { file, folder, options, signal }: Run): Pr
   const isChanged = Buffer.compare(result.torrent.bencode(), torrent.bencode()) !== 0;
   const inPlace = options.output === undefined;
   if (!options.dryRun && (isChanged || !inPlace))
-    await result.torrent.write(target, { force: inPlace || (options.force ?? false), mtime });
+    await writeTorrent(result.torrent, target, { force: inPlace || (options.force ?? false), mtime });
   if (options.quiet && !options.json) return;
   await writeLines(
     options.json ? [printableJson(toJson(result, target))] : linesOf(result, inPlace ? file : target, isChanged),
+    reportTo(options.dryRun ? undefined : target),
   );
 }
 
@@ -124,7 +126,7 @@ function linesOf(
 ): string[] {
   const { infohashV1, infohashV2, totalSize } = torrent;
   return [
-    `${printable(target)}: ${isChanged ? 'another infohash' : 'nothing changes'}`,
+    `${nameOfTarget(target)}: ${isChanged ? 'another infohash' : 'nothing changes'}`,
     ...(infohashV1 ? [`infohash v1  ${infohashV1}`] : []),
     ...(infohashV2 ? [`infohash v2  ${infohashV2}`] : []),
     ...added.map((name) => `  + ${printable(name)}`),

@@ -1,11 +1,13 @@
 import type { Command } from 'commander';
 import { upgrade } from '../../edit/upgrade.ts';
-import { Torrent } from '../../model/torrent.ts';
-import { formatBytes, printable, printableJson } from '../../print/text.ts';
+import type { MetainfoError } from '../../errors.ts';
+import type { Torrent } from '../../model/torrent.ts';
+import { formatBytes, printableJson } from '../../print/text.ts';
+import { ownFolderWithin, readTorrent, shellWords } from '../arguments.ts';
 import { interruptible } from '../interrupt.ts';
 import { type ProfileOptions, parseSize, parseThreads, profileOptions, readOptionsOf } from '../options.ts';
 import { stderr, writeLines } from '../output.ts';
-import { requireFree, targetOf } from '../target.ts';
+import { nameOfTarget, reportTo, requireFree, targetOf, writeTorrent } from '../target.ts';
 
 interface UpgradeOptions extends ProfileOptions {
   threads?: number;
@@ -35,7 +37,7 @@ export function addUpgrade(program: Command): void {
     .argument('<path>', 'the folder of its files, or its one file')
     .option('--threads <n>', 'how many threads hash (default: one a core)', parseThreads)
     .option('--memory-limit <size>', 'for all buffers (default: 64MiB a thread)', parseSize)
-    .option('-o, --output <file>', 'where the result goes, a file or a folder (default: in place)')
+    .option('-o, --output <file>', 'where the result goes: a file, a folder or - (default: in place)')
     .option('--force', 'replace the output if it exists')
     .option('-q, --quiet', 'no progress, no summary')
     .option('--json', 'one JSON object instead of the summary');
@@ -43,7 +45,7 @@ export function addUpgrade(program: Command): void {
     .addHelpText('after', EXAMPLES)
     .action(async (file: string, folder: string, options: UpgradeOptions) => {
       // Not interruptible: a pipe that nobody writes to ends with the process only.
-      const torrent = await Torrent.read(file, readOptionsOf(options));
+      const torrent = await readTorrent(file, options, folder);
       await interruptible((signal) => run(torrent, { file, folder, options, signal }));
     });
 }
@@ -64,14 +66,20 @@ async function run(v1: Torrent, { file, folder, options, signal }: Run): Promise
   const progress = !options.quiet && !options.json;
   if (progress) stderr();
   const { memoryLimit, threads = null } = options;
-  const { torrent, bytesRead } = await upgrade(v1, folder, { ...read, threads, memoryLimit, progress, signal });
-  await torrent.write(target, { force: options.output === undefined || (options.force ?? false), mtime });
+  const job = upgrade(v1, folder, { ...read, threads, memoryLimit, progress, signal });
+  const { torrent, bytesRead } = await job.catch(async (error: unknown) => {
+    const own = await ownFolderWithin(v1, folder);
+    if (own !== null && (error as MetainfoError).code === 'ERR_HASH_MISMATCH')
+      (error as MetainfoError).message += ` Did you mean: metainfo upgrade ${shellWords(file, own)}`;
+    throw error;
+  });
+  await writeTorrent(torrent, target, { force: options.output === undefined || (options.force ?? false), mtime });
   if (options.quiet && !options.json) return;
   const infohash = { v1: torrent.infohashV1, v2: torrent.infohashV2 };
   const lines = [
-    `${printable(options.output === undefined ? file : target)}: hybrid, all pieces right; read ${formatBytes(bytesRead)}`,
+    `${nameOfTarget(options.output === undefined ? file : target)}: hybrid, all pieces right; read ${formatBytes(bytesRead)}`,
     `infohash v1  ${infohash.v1}`,
     `infohash v2  ${infohash.v2}`,
   ];
-  await writeLines(options.json ? [printableJson({ path: target, infohash, bytesRead })] : lines);
+  await writeLines(options.json ? [printableJson({ path: target, infohash, bytesRead })] : lines, reportTo(target));
 }

@@ -8,6 +8,7 @@ import { plural } from '../../print/pprint.ts';
 import { printable, printableJson } from '../../print/text.ts';
 import { colorsFor } from '../colors.ts';
 import { FAILED } from '../exit.ts';
+import { messageOf } from '../messages.ts';
 import { type ProfileOptions, profileOptions, readOptionsOf } from '../options.ts';
 import { stdout, writeLines } from '../output.ts';
 
@@ -61,7 +62,8 @@ async function judge(file: string, options: ValidateOptions): Promise<Verdict> {
   } catch (error) {
     // A wrong option says nothing of the torrent.
     if (!(error instanceof MetainfoError) || error.code === 'ERR_INVALID_ARGUMENT') throw error;
-    const { message, code } = error;
+    const { code } = error;
+    const message = messageOf(error);
     const place =
       error instanceof BencodeError
         ? { fault: error.fault, offset: error.offset }

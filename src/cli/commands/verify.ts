@@ -1,13 +1,14 @@
 import { type Command, Option } from 'commander';
 import type { Colors } from 'picocolors/types.js';
-import { Torrent } from '../../model/torrent.ts';
+import type { Torrent } from '../../model/torrent.ts';
 import { plural } from '../../print/pprint.ts';
 import { formatBytes, printable, printableJson } from '../../print/text.ts';
 import { type VerifiedFile, type VerifyReport, verify } from '../../verify/verify.ts';
+import { ownFolderWithin, readTorrent, shellWords } from '../arguments.ts';
 import { colorsFor } from '../colors.ts';
 import { FAILED } from '../exit.ts';
 import { interruptible } from '../interrupt.ts';
-import { type ProfileOptions, parseSize, parseThreads, profileOptions, readOptionsOf } from '../options.ts';
+import { type ProfileOptions, parseSize, parseThreads, profileOptions } from '../options.ts';
 import { stderr, stdout, writeLines } from '../output.ts';
 
 interface VerifyOptions extends ProfileOptions {
@@ -45,18 +46,19 @@ export function addVerify(program: Command): void {
     .addHelpText('after', EXAMPLES)
     .action(async (file: string, path: string, options: VerifyOptions) => {
       // Not interruptible: a pipe that nobody writes to ends with the process only.
-      const torrent = await Torrent.read(file, readOptionsOf(options));
-      await interruptible((signal) => run(torrent, { path, options, signal }));
+      const torrent = await readTorrent(file, options, path);
+      await interruptible((signal) => run(torrent, { file, path, options, signal }));
     });
 }
 
 interface Run {
+  file: string;
   path: string;
   options: VerifyOptions;
   signal: AbortSignal;
 }
 
-async function run(torrent: Torrent, { path, options, signal }: Run): Promise<void> {
+async function run(torrent: Torrent, { file, path, options, signal }: Run): Promise<void> {
   const progress = !options.quiet && !options.json;
   // The library writes the bar, and knows nothing of closed terminals.
   if (progress) stderr();
@@ -66,7 +68,18 @@ async function run(torrent: Torrent, { path, options, signal }: Run): Promise<vo
   if (!report.ok) process.exitCode = FAILED;
   if (options.json)
     await writeLines([printableJson({ ...report, bitfield: Buffer.from(report.bitfield).toString('hex') })]);
-  else await writeLines(linesOf(torrent, report, await colorsFor(stdout()), options.quiet ?? false));
+  else {
+    await writeLines(linesOf(torrent, report, await colorsFor(stdout()), options.quiet ?? false));
+    const own = isAllMissing(report) ? await ownFolderWithin(torrent, path) : null;
+    if (own !== null) {
+      const advice = `None of the torrent's files is there. Did you mean: metainfo verify ${shellWords(file, own)}`;
+      await writeLines([printable(advice)], stderr);
+    }
+  }
+}
+
+function isAllMissing({ files }: VerifyReport): boolean {
+  return files.every(({ status }) => status === 'missing');
 }
 
 function linesOf(torrent: Torrent, report: VerifyReport, colors: Colors, quiet: boolean): string[] {

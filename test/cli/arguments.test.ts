@@ -1,0 +1,69 @@
+// What the command says where an argument is something else than it should be.
+import assert from 'node:assert/strict';
+import { copyFile } from 'node:fs/promises';
+import path from 'node:path';
+import { describe, it } from 'node:test';
+import { shellWords } from '../../src/cli/arguments.ts';
+import { metainfo, workFolder } from './run.ts';
+
+describe('a folder where a torrent file is expected', () => {
+  it('is refused with the torrent beside it, or with how to make one', async (t) => {
+    const cwd = await workFolder(t);
+    const before = await metainfo(['show', 'album'], { cwd });
+    assert.deepEqual([before.code, before.stdout], [1, '']);
+    const refusal = 'error: album: cannot read it, because it is a folder.';
+    const create = 'Give a torrent file: metainfo create makes one.';
+    assert.equal(before.stderr, `${refusal} ${create} [ERR_NOT_A_FILE]\n`);
+    await metainfo(['create', 'album'], { cwd });
+    for (const args of [['show'], ['magnet'], ['edit', '--comment', 'x']]) {
+      const { code, stderr } = await metainfo([...args, 'album'], { cwd });
+      assert.deepEqual([code, stderr], [1, `${refusal} Did you mean album.torrent? [ERR_NOT_A_FILE]\n`], args[0]);
+    }
+    const { stdout } = await metainfo(['validate', 'album', '--json'], { cwd });
+    assert.equal(JSON.parse(stdout).issues[0].code, 'ERR_NOT_A_FILE');
+  });
+});
+
+describe('swapped arguments', () => {
+  for (const name of ['verify', 'update', 'upgrade']) {
+    it(`are told by ${name}, of a folder and of a file`, async (t) => {
+      const cwd = await workFolder(t);
+      await metainfo(['create', 'album', '-k', 'v1'], { cwd });
+      for (const content of ['album', 'album/a.txt']) {
+        const { code, stdout, stderr } = await metainfo([name, content, 'album.torrent'], { cwd });
+        assert.deepEqual([code, stdout], [1, '']);
+        assert.ok(
+          stderr.includes(`Did you swap the arguments? The torrent file comes first: album.torrent ${content} [`),
+          stderr,
+        );
+      }
+      // Not swapped: one torrent of another.
+      await copyFile(path.join(cwd, 'album/a.txt'), path.join(cwd, 'broken.torrent'));
+      const { stderr } = await metainfo([name, 'broken.torrent', 'album.torrent'], { cwd });
+      assert.doesNotMatch(stderr, /swap/);
+    });
+  }
+});
+
+describe('the parent of the folder of a torrent', () => {
+  it('is told by verify and upgrade, which name the folder', async (t) => {
+    const cwd = await workFolder(t);
+    await metainfo(['create', 'album', '-k', 'v1'], { cwd });
+    const verified = await metainfo(['verify', 'album.torrent', '.'], { cwd });
+    const advice = "None of the torrent's files is there. Did you mean: metainfo verify album.torrent album\n";
+    assert.deepEqual([verified.code, verified.stderr], [1, advice]);
+    assert.match(verified.stdout, /^missing {5}a\.txt/m);
+    const upgraded = await metainfo(['upgrade', 'album.torrent', '.'], { cwd });
+    assert.equal(upgraded.code, 1);
+    assert.match(upgraded.stderr, / Did you mean: metainfo upgrade album\.torrent album \[ERR_HASH_MISMATCH\]\n$/);
+    // Where the folder is not within it there is no advice.
+    const other = await metainfo(['verify', 'album.torrent', 'album/b'], { cwd });
+    assert.deepEqual([other.code, other.stderr], [1, '']);
+  });
+});
+
+describe('shellWords', () => {
+  it('quotes words with special characters only', () => {
+    assert.equal(shellWords('café/a_b.torrent', 'a b', "it's", '$x', ''), "café/a_b.torrent 'a b' 'it'\\''s' '$x' ''");
+  });
+});

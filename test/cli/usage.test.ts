@@ -1,0 +1,104 @@
+// What the command says of its own use: options by their names, and JSON where --json asks for it.
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { chmod, mkdir } from 'node:fs/promises';
+import path from 'node:path';
+import { describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { sparseFile, temporaryFolder } from '../support/tree.ts';
+import { notRoot } from '../support/unprivileged.ts';
+import { command, entries, finish, metainfo, start, workFolder } from './run.ts';
+
+const errorOf = (stdout: string) => JSON.parse(stdout).error as { code: string; message: string; path: string | null };
+
+describe('wrong usage with --json', () => {
+  const CASES: Record<string, [args: string[], message: string]> = {
+    'a missing argument': [['show', '--json'], "missing required argument 'file'"],
+    'an unknown option': [['show', 'x', '--json', '--nosuch'], "unknown option '--nosuch'"],
+    'an unknown command': [['nosuch', '--json'], "unknown command 'nosuch'"],
+    'too many arguments': [
+      ['show', 'a', 'b', '--json'],
+      "too many arguments for 'show'. Expected 1 argument but got 2.",
+    ],
+    'a wrong value': [
+      ['create', 'album', '--json', '--threads', '0'],
+      "option '--threads <n>' argument '0' is invalid. Expected a whole number from 1 to 1024.",
+    ],
+  };
+  for (const [what, [args, message]] of Object.entries(CASES)) {
+    it(`is one JSON object on standard output: ${what}`, async (t) => {
+      const cwd = await workFolder(t);
+      const { code, stdout, stderr } = await metainfo(args, { cwd });
+      assert.deepEqual([code, stderr], [2, '']);
+      assert.deepEqual(errorOf(stdout), { code: 'ERR_INVALID_ARGUMENT', message, path: null });
+    });
+  }
+
+  it('is text where --json is an argument', async (t) => {
+    const cwd = await workFolder(t);
+    const { code, stdout, stderr } = await metainfo(['show', '--nosuch', '--', '--json'], { cwd });
+    assert.deepEqual([code, stdout], [2, '']);
+    assert.match(stderr, /unknown option '--nosuch'/);
+  });
+});
+
+describe('Ctrl-C with --json', () => {
+  it('is one JSON object, and exits with 130', { timeout: 120_000 }, async (t) => {
+    const cwd = await temporaryFolder(t);
+    await sparseFile(cwd, 'big', 2 ** 43);
+    // Nothing tells that it has begun; a signal before that ends it as any program.
+    for (let ms = 1000; ; ms *= 2) {
+      const child = start(['create', 'big', '--json', '--threads', '1'], { cwd });
+      const ended = finish(child);
+      await sleep(ms);
+      child.kill('SIGINT');
+      const { code, signal, stdout, stderr } = await ended;
+      if (signal !== null && ms < 16_000) continue;
+      assert.deepEqual([code, stderr], [130, '']);
+      assert.deepEqual(errorOf(stdout), { code: 'ERR_ABORTED', message: 'stopped: nothing was written', path: null });
+      break;
+    }
+    assert.deepEqual(await entries(cwd), ['big']);
+  });
+});
+
+describe('an error', () => {
+  const CASES: Record<string, [args: string[], message: RegExp]> = {
+    'of an existing output': [['create', 'album'], /or replace it with --force\. \[ERR_OUTPUT_EXISTS\]/],
+    'of a limit': [
+      ['show', 'album.torrent', '--limit', 'files=1'],
+      /raise it with --limit files=N if you trust the input\./,
+    ],
+    'of a limit, by validate': [
+      ['validate', 'album.torrent', '--limit', 'files=1'],
+      /raise it with --limit files=N if you/,
+    ],
+    'of a memory limit': [
+      ['verify', 'album.torrent', 'album', '--memory-limit', '1'],
+      /--memory-limit must be at least /,
+    ],
+    'of a read size': [['create', 'album', '--read-size', '3', '-o', 'x'], /--read-size must be a power of two/],
+    'of an infohash': [['create', 'album', '--similar', 'x', '-o', 'x'], /--similar: expected an infohash/i],
+    'of a webseed': [['create', 'album', '-w', 'x', '-o', 'x'], /--webseed: expected a URL/i],
+    'of a cache folder': [['cache', 'stats', '--cache-dir', ''], /'--cache-dir <folder>' argument '' is invalid/],
+  };
+  for (const [what, [args, message]] of Object.entries(CASES)) {
+    it(`${what} names the option of the command, not that of the library`, async (t) => {
+      const cwd = await workFolder(t);
+      await metainfo(['create', 'album'], { cwd });
+      const { code, stdout, stderr } = await metainfo(args, { cwd });
+      assert.notEqual(code, 0);
+      assert.match(stdout + stderr, message);
+      assert.doesNotMatch(stdout + stderr, /force: true|limits[:.]|memoryLimit|readSize|urlList|null/);
+    });
+  }
+
+  it('of an output without permission to write is ERR_WRITE', { skip: notRoot() }, async (t) => {
+    const cwd = await workFolder(t);
+    await chmod(cwd, 0o755);
+    await mkdir(path.join(cwd, 'locked'), { mode: 0o755 });
+    const [program, ...args] = command(['create', 'album', '-o', 'locked/x.torrent']);
+    const { status, stderr } = spawnSync(program, args, { cwd, encoding: 'utf8', uid: 65_534, gid: 65_534 });
+    assert.deepEqual([status, stderr], [1, 'error: locked/x.torrent: no permission to write it. [ERR_WRITE]\n']);
+  });
+});
