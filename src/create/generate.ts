@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { encode } from '../bencode/encode.ts';
-import type { Encodable, RawBencode } from '../bencode/value.ts';
+import type { BencodeMap, Encodable, RawBencode } from '../bencode/value.ts';
 import { MetainfoError, shown, throwIfAborted, toHex } from '../errors.ts';
 import { Flag, type OptionStructs, Unchecked } from '../guard.ts';
 import { defaultEngine } from '../hash/default-engine.ts';
@@ -147,7 +147,8 @@ async function findAndHash(draft: TorrentCreate, options: ContentOptions, turn: 
     const { pieceLength, list, hashed, bytesRead } = await hashFiles(files, context);
     const { lengths } = hashed;
     const pieces = hashed.pieces && new HashList(hashed.pieces, 20);
-    const v2 = hashed.trees && v2Content(files, hashed, { singleName: single ? name : null, attrs });
+    const v2 =
+      hashed.trees && v2Content(files, hashed, { singleName: single ? name : null, attrs, extras: extrasOf(draft) });
     const { flat, pieceLayers } = v2 ?? { flat: null, pieceLayers: null };
     return { single, files, lengths, pieceLength, pieces, list, flat, pieceLayers, bytesRead };
   } finally {
@@ -166,6 +167,12 @@ export function attrsOf({ info: { files, fileTree } }: TorrentCreate): Map<strin
   const listed = (files ?? []).filter((file) => !isPadFile(file));
   const given = [...listed, ...flattenTree(fileTree ?? new Map())];
   return new Map(given.flatMap(({ path, attr }) => (attr == null ? [] : [[path.join('/'), attr]])));
+}
+
+/** Unknown keys that the draft gives to the leaves of its tree, by their path with `/`. */
+function extrasOf({ info: { fileTree } }: TorrentCreate): Map<string, BencodeMap> {
+  const leaves = fileTree ? flattenTree(fileTree) : [];
+  return new Map(leaves.flatMap(({ path, extra }) => (extra ? [[path.join('/'), extra]] : [])));
 }
 
 interface Files {
@@ -328,22 +335,25 @@ interface V2Options {
   /** The one file's name, when the torrent is no folder. */
   singleName: string | null;
   attrs: Files['attrs'];
+  extras: ReadonlyMap<string, BencodeMap>;
 }
 
 /** The files of the tree and the layers. */
 function v2Content(
   files: readonly ContentFile[],
   { lengths, trees }: Hashed,
-  { singleName, attrs }: V2Options,
+  { singleName, attrs, extras }: V2Options,
 ): V2Content {
   const pieceLayers = new Map<string, HashList>();
   const flat = files.map(({ path }, index): FlatFile => {
     const { root, layer } = (trees as readonly TreeDigests[])[index] as TreeDigests;
     if (root && layer.length > 0) pieceLayers.set(toHex(root), new HashList(layer, 32));
     const length = lengths[index] as number;
-    const attr = attrs.get(path.join('/'));
+    const own = path.join('/') || (singleName ?? '');
+    const [attr, extra] = [attrs.get(own), extras.get(own)];
     return {
       ...(attr !== undefined && { attr }),
+      ...(extra && { extra }),
       length,
       piecesRoot: root,
       path: singleName === null ? path : [singleName],

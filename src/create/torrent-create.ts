@@ -10,12 +10,13 @@ import { isPowerOfTwo } from '../layout/piece-length.ts';
 import type { DumpedDictionary } from '../model/dump.ts';
 import { flattenTree } from '../model/file-tree.ts';
 import { InfoDictHybridCreate } from '../model/info-dict.ts';
+import { fromInput, isDictionary } from '../model/input.ts';
 import { Issues } from '../model/issues.ts';
 import { PieceLayers } from '../model/piece-layers.ts';
 import { DhtNode, Infohash, Text, TextList, Tiers, Timestamp } from '../model/primitives.ts';
 import { failuresOf } from '../model/rules.ts';
 import type { Torrent } from '../model/torrent.ts';
-import { fromInput, INFO, TORRENT } from '../model/wire.ts';
+import { INFO, TORRENT } from '../model/wire.ts';
 import type { ContentFile } from './content.ts';
 import { GENERATE, type GenerateOptions, generate } from './generate.ts';
 import type { GenerateExtOptions } from './generate-ext.ts';
@@ -128,15 +129,13 @@ export class TorrentCreate {
   /** @throws {ValidationError} with every rule that the fields break */
   constructor(input: TorrentCreateFields | Record<string, unknown> = {}) {
     const issues = new Issues();
-    const fields = fromInput(input as Record<string, unknown>, TORRENT, {
-      own: OWN,
-      path: [],
-      issues,
-    }) as TorrentCreateFields;
-    if (isRecord(fields.info)) {
-      const info = fromInput(fields.info, INFO, { own: [], path: ['info'], issues });
-      fields.info = info as InfoDictHybridCreate;
-    }
+    if (!isDictionary(input) || 'infoBytes' in input || input instanceof TorrentCreate)
+      throw new MetainfoError(
+        'ERR_INVALID_ARGUMENT',
+        `The fields of a draft must be a plain object or a Map, ${hint(input)}.`,
+      );
+    const fields = fromInput(input, TORRENT, { own: OWN, path: [], issues }) as TorrentCreateFields;
+    if (isDictionary(fields.info)) fields.info = fromInput(fields.info, INFO, { path: ['info'], issues });
     checkFields(fields, issues);
     if (issues.hasErrors) throw new ValidationError(issues.finish(), 'draft');
     if (fields.sources) fields.sources = frozenSources(fields.sources);
@@ -217,7 +216,7 @@ export class TorrentCreate {
   /** The paths that the draft names, by order of precedence; null when it names none. */
   #givenPaths(): string[][] | null {
     const { fileTree, files, name, length } = this.info;
-    if (this.fields.paths) return this.fields.paths.map((entry) => relativeParts(entry, this.pathRoot));
+    if (this.fields.paths) return this.fields.paths.map((entry) => relativeParts(entry, this.pathRoot) as string[]);
     if (fileTree) return flattenTree(fileTree).map((file) => file.path);
     if (files) return files.filter((file) => !isPadFile(file)).map((file) => file.path);
     return name != null && length != null ? [[name]] : null;
@@ -260,16 +259,17 @@ function inGivenOrder(files: readonly ScannedFile[], given: readonly (readonly s
   return ranked.sort((a, b) => a.rank - b.rank).map(({ file }) => file);
 }
 
-/** A path beneath the root as components. */
-function relativeParts(entry: string, pathRoot: string): string[] {
+/** A path beneath the root as components; null for one that is elsewhere. */
+function relativeParts(entry: string, pathRoot: string): string[] | null {
   const relative = path.relative(pathRoot, path.resolve(pathRoot, entry));
   const parts = relative.split(path.sep).filter((part) => part !== '');
-  if (parts[0] !== '..' && !path.isAbsolute(relative)) return parts;
-  throw new MetainfoError('ERR_PATH_OUTSIDE', `${entry} is not beneath ${pathRoot}.`, { path: entry });
+  return parts[0] === '..' || path.isAbsolute(relative) ? null : parts;
 }
 
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return value !== null && typeof value === 'object' && !Array.isArray(value) && !(value instanceof Map);
+function hint(input: object): string {
+  return 'infoBytes' in Object(input)
+    ? 'not a torrent: give what it is to share with that, such as { info: torrent.info }'
+    : `not ${shown(input)}`;
 }
 
 function checkFields(fields: TorrentCreateFields, issues: Issues): void {
@@ -285,7 +285,7 @@ function checkFields(fields: TorrentCreateFields, issues: Issues): void {
   check(fields.creationDate, Timestamp as never, 'creationDate');
   check(fields.pieceLayers, PieceLayers as never, 'pieceLayers');
   const length = info?.pieceLength ?? (isPowerOfTwo(pieceLength) ? pieceLength : null);
-  check(isRecord(info) ? { ...info, pieceLength: length } : info, InfoDictHybridCreate as never, 'info');
+  check(isDictionary(info) ? { ...info, pieceLength: length } : info, InfoDictHybridCreate as never, 'info');
   check(paths, TextList as never, 'paths');
   check(announceList, Tiers as never, 'announceList');
   check(trackers, (Array.isArray(trackers) && trackers.some(Array.isArray) ? Tiers : TextList) as never, 'trackers');
@@ -295,13 +295,21 @@ function checkFields(fields: TorrentCreateFields, issues: Issues): void {
   if (paths?.length === 0) issues.add('paths', ['paths'], 'expected at least one path, got none');
   if (pathRoot !== undefined && !(typeof pathRoot === 'string' && path.isAbsolute(pathRoot))) {
     issues.add('pathRoot', ['pathRoot'], `expected an absolute path, got ${shown(pathRoot)}`);
-  }
+  } else if (Array.isArray(paths)) checkPaths(paths, pathRoot ?? process.cwd(), issues);
   if (pieceLength != null && !isPowerOfTwo(pieceLength)) {
     issues.add('pieceLength', ['pieceLength'], `expected a power of two, got ${shown(pieceLength)}`);
   }
   checkSources(fields.sources, issues);
   checkUrls(fields, issues);
   noDuplicatedParams(fields, issues);
+}
+
+/** Whether links lead elsewhere is for the scan to find. */
+function checkPaths(paths: readonly unknown[], pathRoot: string, issues: Issues): void {
+  for (const [index, entry] of paths.entries()) {
+    if (typeof entry !== 'string' || relativeParts(entry, pathRoot)) continue;
+    issues.add('paths', ['paths', index], `expected a path beneath ${pathRoot}, got ${shown(entry)}`);
+  }
 }
 
 /** Trackers, webseeds and the feed must be URLs. */

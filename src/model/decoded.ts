@@ -1,6 +1,7 @@
 import { type Encodable, RawBencode, toKey } from '../bencode/value.ts';
 import { shown } from '../errors.ts';
-import { HashList } from './hash-list.ts';
+import { HashList, type HashSize } from './hash-list.ts';
+import { isDictionary, keyOf } from './input.ts';
 import type { Issues } from './issues.ts';
 import { FILE_ITEM, FILE_TREE_ITEM, INFO, TORRENT } from './wire.ts';
 
@@ -11,6 +12,11 @@ type Path = readonly (string | number)[];
 
 /** A whole torrent: dictionaries that the models know may use attribute names. */
 export function fromDecodedTorrent(decoded: unknown, issues: Issues): Map<string, Encodable> | undefined {
+  if (isDictionary(decoded) && Object.hasOwn(decoded, 'infoBytes')) {
+    const message =
+      'expected a dictionary, got the properties of a torrent: give the torrent, or { info: torrent.info }';
+    return issues.add('type', [], message);
+  }
   const torrent = dictionary(decoded, [], issues);
   if (!torrent) return undefined;
   const known = renamed(torrent, TORRENT, [], issues);
@@ -27,7 +33,7 @@ function fromInfo(value: unknown, issues: Issues): unknown {
   const known = renamed(info, INFO, ['info'], issues);
   const pieces = known.get('pieces');
   if (typeof pieces === 'string') lost(['info', 'pieces'], issues);
-  if (Array.isArray(pieces)) known.set('pieces', asHashes(pieces));
+  if (Array.isArray(pieces)) known.set('pieces', asHashes(pieces, 20, ['info', 'pieces'], issues));
   const files = known.get('files');
   if (Array.isArray(files)) {
     known.set(
@@ -36,7 +42,11 @@ function fromInfo(value: unknown, issues: Issues): unknown {
     );
   }
   const tree = known.get('file tree');
-  if (tree !== undefined) known.set('file tree', fromTree(tree, ['info', 'file tree'], issues));
+  if (tree !== undefined) {
+    // The tree of a model has names as text, where one that was decoded has bytes.
+    const isModel = !(value instanceof Map) && Object.hasOwn(value, 'fileTree');
+    known.set('file tree', fromTree(tree, ['info', 'file tree'], { isModel, issues }));
+  }
   return known;
 }
 
@@ -47,16 +57,23 @@ function withKeys(value: unknown, fields: object, path: Path, issues: Issues): u
     : value;
 }
 
-function fromTree(value: unknown, path: Path, issues: Issues): unknown {
+function fromTree(value: unknown, path: Path, context: { isModel: boolean; issues: Issues }): unknown {
+  const { isModel, issues } = context;
   // What is too deep is reported when it is converted.
   if (!isDictionary(value) || path.length > MAX_DEPTH) return value;
   issues.countItem();
-  const tree = dictionary(value, path, issues) as Map<string, unknown>;
+  const named =
+    isModel && value instanceof Map ? new Map([...value].map(([key, node]) => [textKey(key), node])) : value;
+  const tree = dictionary(named, path, issues) as Map<string, unknown>;
   for (const [key, node] of tree) {
     const at = [...path, key];
-    tree.set(key, key === '' ? withKeys(node, FILE_TREE_ITEM, at, issues) : fromTree(node, at, issues));
+    tree.set(key, key === '' ? withKeys(node, FILE_TREE_ITEM, at, issues) : fromTree(node, at, context));
   }
   return tree;
+}
+
+function textKey(key: unknown): unknown {
+  return typeof key === 'string' ? toKey(key) : key;
 }
 
 /** Keys that another decoder has printed as hexadecimal are bytes again; layers may be lists of hashes. */
@@ -70,7 +87,7 @@ function fromLayers(value: unknown, issues: Issues): unknown {
     if (typeof layer === 'string') lost(['piece layers', key], issues);
     result.set(
       isHex ? Buffer.from(key, 'hex').toString('latin1') : key,
-      Array.isArray(layer) ? asHashes(layer) : layer,
+      Array.isArray(layer) ? asHashes(layer, 32, ['piece layers', key], issues) : layer,
     );
   }
   return result;
@@ -88,11 +105,6 @@ function renamed(map: Map<string, unknown>, fields: object, path: Path, issues: 
   return result;
 }
 
-function isDictionary(value: unknown): boolean {
-  const isPlain = value !== null && typeof value === 'object' && !Array.isArray(value) && !ArrayBuffer.isView(value);
-  return isPlain && !(value instanceof Date || value instanceof HashList || value instanceof RawBencode);
-}
-
 function dictionary(value: unknown, path: Path, issues: Issues): Map<string, unknown> | undefined {
   if (!isDictionary(value)) return issues.add('type', path, `expected a dictionary, got ${shown(value)}`);
   const isMap = value instanceof Map;
@@ -102,17 +114,26 @@ function dictionary(value: unknown, path: Path, issues: Issues): Map<string, unk
   const map = new Map<string, unknown>();
   for (const [key, entry] of isMap ? value : Object.entries(value as object)) {
     if (entry === undefined || entry === null) continue;
-    map.set(keyOf(key, isMap), entry);
+    if (key === 'extra' && !isMap && isExtra(entry)) addExtra(map, entry, { value: value as object, path, issues });
+    else map.set(keyOf(key, isMap), entry);
   }
   return map;
 }
 
-/** A Map's text keys are one char a byte, unless they cannot be. */
-function keyOf(key: unknown, isMap: boolean): string {
-  if (key instanceof Uint8Array) return Buffer.from(key).toString('latin1');
-  const text = String(key);
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: the range is what latin1 is
-  return isMap && /^[\u0000-\u00ff]*$/.test(text) ? text : toKey(text);
+/** The `extra` of a model is a Map of on-disk keys; a key of that name in a torrent has no such value. */
+function isExtra(value: unknown): value is Map<string, unknown> {
+  return value instanceof Map && [...value.keys()].every((key) => typeof key === 'string');
+}
+
+function addExtra(
+  map: Map<string, unknown>,
+  extra: ReadonlyMap<string, unknown>,
+  { value, path, issues }: { value: object; path: Path; issues: Issues },
+): void {
+  for (const [key, entry] of extra) {
+    if (Object.hasOwn(value, key)) issues.add('alias', [...path, key], `${key} is also given in extra`);
+    map.set(keyOf(key, true), entry);
+  }
 }
 
 /** A list of hashes: one after the other they are the bytes, which are made when they have been counted. */
@@ -124,8 +145,11 @@ class Hashes {
   }
 }
 
-function asHashes(list: readonly unknown[]): unknown {
-  return list.every((part) => part instanceof Uint8Array) ? new Hashes(list) : list;
+function asHashes(list: readonly unknown[], hashSize: HashSize, path: Path, issues: Issues): unknown {
+  if (!list.every((part) => part instanceof Uint8Array)) return list;
+  const wrong = list.findIndex(({ length }) => length !== hashSize);
+  if (wrong >= 0) issues.add('hash_length', [...path, wrong], `expected ${hashSize} bytes, got ${list[wrong]?.length}`);
+  return new Hashes(list);
 }
 
 function lost(path: Path, issues: Issues): void {

@@ -1,101 +1,41 @@
-import { define, type Struct } from 'superstruct';
-import { type BencodeMap, compareUtf8 } from '../bencode/value.ts';
+// The v2 file tree as a struct (BEP 52).
+import { coerce, define, type Struct, unknown } from 'superstruct';
 import { shown } from '../errors.ts';
+import { type FileTreeItem, type FlatFile, flattenTree, type FileTree as Tree, unflattenTree } from './flat-tree.ts';
+import { treeOf } from './input.ts';
+import { Issues } from './issues.ts';
+import { FILE_TREE_ITEM } from './wire.ts';
 
-/** A file in a v2 tree (BEP 52). */
-export interface FileTreeItem {
-  /** Bytes. */
-  length: number;
-  /** The root of the file's Merkle tree, 32 bytes; none for an empty file. */
-  piecesRoot?: Uint8Array | null;
-  /** BEP 47 flags, one letter each. */
-  attr?: string | null;
-  /** What a symbolic link (`attr` with `l`) leads to, from the torrent's root. */
-  symlinkPath?: string[] | null;
-  /** Unknown keys, as they were read. */
-  extra?: BencodeMap;
-}
+export { type FileTreeItem, type FlatFile, flattenTree, sortTree, unflattenTree } from './flat-tree.ts';
 
 /**
  * Names to what they hold: another tree for a folder, or a tree with the one key `''` and a {@link FileTreeItem} for a
  * file. Iterates in the byte order of the names (BEP 52).
  */
-export type FileTree = Map<string, FileTree | FileTreeItem>;
+export type FileTree = Tree;
 
-/** A file with its path from the tree's root. */
-export interface FlatFile extends FileTreeItem {
-  /** Components, from the torrent's root. */
-  path: string[];
-}
+const treeInput = treeOf(FILE_TREE_ITEM);
 
-/** A well-formed tree of at least one entry; `flatten` and `unflatten` go to a list of files and back. */
+/**
+ * A well-formed tree of at least one entry. superstruct's `create` makes one of Maps or plain objects, its leaves under
+ * on-disk keys or attribute names, and sorts it; `flatten` and `unflatten` go to a list of files and back.
+ */
 export const FileTree: Struct<FileTree, null> & {
   /** The files of a tree in its order. */
   flatten(tree: FileTree): FlatFile[];
   /** The tree that holds the files, its names in byte order. Paths must differ, and none may lead through a file. */
   unflatten(files: Iterable<FlatFile>): FileTree;
 } = Object.assign(
-  define<FileTree>('fileTree', (value) => {
-    if (!(value instanceof Map)) return `Expected a file tree, got ${shown(value)}`;
-    return problemOf(value as FileTree) ?? true;
-  }),
+  coerce(
+    define<FileTree>('fileTree', (value) => {
+      if (!(value instanceof Map)) return `Expected a file tree, got ${shown(value)}`;
+      return problemOf(value as FileTree) ?? true;
+    }),
+    unknown(),
+    (value) => treeInput(value, { path: [], issues: new Issues() }) as FileTree,
+  ),
   { flatten: flattenTree, unflatten: unflattenTree },
 );
-
-/** The files of a tree in its order. Does not recurse. */
-export function flattenTree(tree: FileTree): FlatFile[] {
-  const files: FlatFile[] = [];
-  const stack: { path: string[]; node: FileTree | FileTreeItem }[] = [{ path: [], node: tree }];
-  for (let next = stack.pop(); next; next = stack.pop()) {
-    const { path, node } = next;
-    if (!(node instanceof Map)) {
-      files.push({ ...node, path });
-      continue;
-    }
-    // Not spread into push(): a folder may hold more entries than a call takes arguments.
-    for (const [name, child] of [...node].reverse()) {
-      stack.push({ path: name === '' ? path : [...path, name], node: child });
-    }
-  }
-  return files;
-}
-
-/** The tree that holds the files, its names in byte order. Paths must differ, and none may lead through a file. */
-export function unflattenTree(files: Iterable<FlatFile>): FileTree {
-  const root: FileTree = new Map();
-  for (const { path, ...item } of files) {
-    let node = root;
-    for (const name of path) {
-      let child = node.get(name);
-      if (!(child instanceof Map)) {
-        child = new Map();
-        node.set(name, child);
-      }
-      node = child;
-    }
-    node.set('', item);
-  }
-  return sortTree(root);
-}
-
-/** The same tree with the names of every folder in byte order. */
-export function sortTree(tree: FileTree): FileTree {
-  const sorted: FileTree = new Map();
-  const stack: [from: FileTree, to: FileTree][] = [[tree, sorted]];
-  for (let next = stack.pop(); next; next = stack.pop()) {
-    const [from, to] = next;
-    for (const [name, child] of [...from].sort(([a], [b]) => compareUtf8(a, b))) {
-      if (child instanceof Map) {
-        const folder: FileTree = new Map();
-        to.set(name, folder);
-        stack.push([child, folder]);
-      } else {
-        to.set(name, child);
-      }
-    }
-  }
-  return sorted;
-}
 
 function problemOf(tree: FileTree): string | null {
   if (tree.size === 0) return 'Expected at least one file, got an empty tree';

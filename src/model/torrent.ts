@@ -666,7 +666,8 @@ export const Torrent = {
     const { context: asked = {}, limits } = rest;
     const context = requireContext(asked);
     const found = new Issues(context.profile, limitsOf(limits));
-    const value = fromDecodedTorrent(decoded, found);
+    const plain = decoded instanceof TorrentBase ? decoded.modelDumpTorrent({ mode: 'binary' }) : decoded;
+    const value = fromDecodedTorrent(plain, found);
     for (const [key, entry] of fromDecodedTorrent(data, found) ?? []) value?.set(key, entry);
     if (!value || found.hasErrors) throw new ValidationError(found.finish());
     return Torrent.fromBytes(encode(value), rest);

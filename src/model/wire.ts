@@ -1,10 +1,11 @@
 import { type BencodeMap, type BencodeValue, type Encodable, keyBytes, toKey } from '../bencode/value.ts';
 import { shown, toHex } from '../errors.ts';
-import { meantBy, nearest } from '../guard.ts';
+import { nearest } from '../guard.ts';
 import { unsafeComponent } from '../layout/safe-path.ts';
 import type { FileItem } from './file-item.ts';
-import { type FileTree, type FileTreeItem, type FlatFile, unflattenTree } from './file-tree.ts';
+import { type FileTree, type FileTreeItem, type FlatFile, unflattenTree } from './flat-tree.ts';
 import { HashList, type HashSize } from './hash-list.ts';
+import { copied, hashesOf, type InputContext, keysOf, layersOf, listOf, treeOf } from './input.ts';
 import type { Issues } from './issues.ts';
 import type { PieceLayers } from './piece-layers.ts';
 import { type DhtNode, isInfohash, isPort } from './primitives.ts';
@@ -17,12 +18,9 @@ export interface Field<T> {
   lenient?: boolean;
   decode(value: BencodeValue, issues: Issues): T | undefined;
   encode(value: T): Encodable;
-  /** Other forms that a caller may give: returned unchanged when it is none of them. */
-  coerce?(value: unknown): unknown;
+  /** Other forms that a caller may give, copied: returned unchanged when it is none of them. */
+  coerce?(value: unknown, at: InputContext): unknown;
 }
-
-/** The fields of one dictionary by attribute name; what they do not name is kept in `extra`. */
-type Fields = Record<string, Field<never>>;
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
@@ -93,6 +91,7 @@ const textList = (key: string): Field<string[]> => ({
   lenient: true,
   decode: (value, issues) => decodeList(value, issues, decodeText),
   encode: (value) => value,
+  coerce: copied,
 });
 
 const url = (key: string): Field<string> => ({ key, lenient: true, decode: decodeUrl, encode: (value) => value });
@@ -107,7 +106,7 @@ const urlList = (key: string): Field<string[]> => ({
     return only === undefined ? undefined : only === '' ? [] : [only];
   },
   encode: (value) => value,
-  coerce: (value) => (typeof value === 'string' ? [value].filter((url) => url !== '') : value),
+  coerce: (value) => (typeof value === 'string' ? [value].filter((url) => url !== '') : copied(value)),
 });
 
 function decodeUrl(value: BencodeValue, issues: Issues): string | undefined {
@@ -121,6 +120,7 @@ const tiers = (key: string): Field<string[][]> => ({
   lenient: true,
   decode: (value, issues) => decodeList(value, issues, (tier) => decodeList(tier, issues, decodeText)),
   encode: (value) => value,
+  coerce: copied,
 });
 
 const integer = (key: string, { lenient = false } = {}): Field<number> => ({
@@ -173,6 +173,7 @@ const nodes: Field<DhtNode[]> = {
   lenient: true,
   decode: (value, issues) => decodeList(value, issues, decodeNode),
   encode: (value) => value,
+  coerce: copied,
 };
 
 function decodeNode(value: BencodeValue, issues: Issues): DhtNode | undefined {
@@ -205,12 +206,7 @@ const hashes = (key: string, hashSize: HashSize): Field<HashList> => ({
   key,
   decode: (value, issues) => decodeHashes(value, hashSize, issues),
   encode: (value) => value.bytes,
-  coerce: (value) => {
-    const packed = value instanceof Uint8Array && value.length % hashSize === 0;
-    const listed =
-      Array.isArray(value) && value.every((hash) => hash instanceof Uint8Array && hash.length === hashSize);
-    return packed || listed ? new HashList(value as Uint8Array | Uint8Array[], hashSize) : value;
-  },
+  coerce: (value) => hashesOf(value, hashSize),
 });
 
 function decodeHashes(value: BencodeValue, hashSize: HashSize, issues: Issues): HashList | undefined {
@@ -251,6 +247,7 @@ const pathList = (key: string, { lenient = false } = {}): Field<string[]> => ({
     return parts?.length === 0 ? issues.add('required', [], 'expected at least one component, got none') : parts;
   },
   encode: (value) => value,
+  coerce: copied,
 });
 
 function decodeComponent(value: BencodeValue, issues: Issues): string | undefined {
@@ -298,6 +295,7 @@ const fileList: Field<FileItem[]> = {
   key: 'files',
   decode: (value, issues) => checkCount(decodeList(value, issues, decodeFileItem), issues),
   encode: (value) => value.map(encodeFileItem),
+  coerce: listOf(FILE_ITEM),
 };
 
 /** A pad needs no path. */
@@ -348,6 +346,7 @@ const fileTree: Field<FileTree> = {
     return map && decodeRoot(map, flat, issues) ? unflattenTree(flat) : undefined;
   },
   encode: (value) => encodeTree(value),
+  coerce: treeOf(FILE_TREE_ITEM),
 };
 
 function decodeRoot(map: BencodeMap, flat: FlatFile[], issues: Issues): boolean {
@@ -459,6 +458,7 @@ const pieceLayers: Field<PieceLayers> = {
   },
   encode: (value) =>
     new Map([...value].map(([key, layer]) => [Buffer.from(key, 'hex').toString('latin1'), layer.bytes])),
+  coerce: layersOf,
 };
 
 /** The fields of all three infodicts. */
@@ -532,51 +532,4 @@ export function encodeFields(model: object, fields: object): Map<string, Encodab
     if (value !== undefined && value !== null) map.set(key, field.encode(value as never));
   }
   return map;
-}
-
-/**
- * What a caller gives, as attributes: under the on-disk key or the attribute name (both at once is an issue), unknown
- * keys in `extra`. A key that is one letter off a known one is an issue too: give it in `extra` if it is meant.
- *
- * @param own Attributes that are no fields, kept as they are.
- */
-export function fromInput(
-  input: Readonly<Record<string, unknown>>,
-  fields: object,
-  { own, path, issues }: { own: readonly string[]; path: readonly string[]; issues: Issues },
-): Record<string, unknown> {
-  const byKey = keysOf(fields);
-  const known = [...byKey.keys(), ...Object.keys(fields), ...own];
-  const model: Record<string, unknown> = {};
-  const extra = new Map(input['extra'] as BencodeMap | undefined);
-  for (const [key, value] of Object.entries(input)) {
-    if (value === undefined || key === 'extra') continue;
-    const attribute = Object.hasOwn(fields, key) ? key : (byKey.get(key)?.attribute ?? null);
-    if (attribute !== null) {
-      if (Object.hasOwn(model, attribute))
-        issues.add('alias', [...path, key], `${attribute} is given under both its names`);
-      const { coerce } = (fields as Fields)[attribute] as Field<unknown>;
-      model[attribute] = coerce ? coerce(value) : value;
-      continue;
-    }
-    if (own.includes(key)) {
-      model[key] = value;
-      continue;
-    }
-    const meant = meantBy(key, known);
-    if (meant) issues.add('misspelled', [...path, key], `an unknown key: did you mean ${meant}?`);
-    extra.set(toKey(key), value as BencodeValue);
-  }
-  return extra.size > 0 ? { ...model, extra } : model;
-}
-
-/** The attribute and field of each on-disk key. */
-const keyCache = new WeakMap<object, Map<string, { attribute: string; field: Field<never> }>>();
-function keysOf(fields: object) {
-  let keys = keyCache.get(fields);
-  if (!keys) {
-    keys = new Map(Object.entries(fields as Fields).map(([attribute, field]) => [field.key, { attribute, field }]));
-    keyCache.set(fields, keys);
-  }
-  return keys;
 }

@@ -311,3 +311,60 @@ describe('Torrent.fromDecoded refuses', () => {
     assert.deepEqual(torrent, before);
   });
 });
+
+describe('Torrent.fromDecoded of what other torrents hold', () => {
+  const samples = SAMPLES.map((bytes) => Torrent.fromBytes(bytes));
+
+  it('takes a torrent, and gives its very bytes', () => {
+    for (const torrent of samples)
+      assert.deepEqual(Buffer.from(Torrent.fromDecoded(torrent).bencode()), Buffer.from(torrent.bencode()));
+  });
+
+  it('takes info and extra of a torrent, and gives the same infohash and keys', () => {
+    for (const { info, extra, pieceLayers, infohashV1, infohashV2 } of samples) {
+      const made = Torrent.fromDecoded({ info, extra, pieceLayers });
+      assert.deepEqual([made.infohashV1, made.infohashV2, made.extra], [infohashV1, infohashV2, extra]);
+    }
+  });
+
+  it('keeps the unknown keys of info, files and leaves', () => {
+    const bytes = Buffer.from(
+      'd4:infod5:filesld6:lengthi1e4:pathl1:ae6:x-filei7eee4:name1:n12:piece lengthi16384e6:pieces20:aaaaaaaaaaaaaaaaaaaa6:x-infoi8eee',
+    );
+    const { info, infohashV1 } = Torrent.fromBytes(bytes);
+    assert.equal(Torrent.fromDecoded({ info }).infohashV1, infohashV1);
+    assert.equal(Torrent.fromDecoded({ info: { ...info } }).infohashV1, infohashV1);
+  });
+
+  it('a key on disk that is called extra stays what it is', () => {
+    const bytes = Buffer.from(
+      'd5:extrad1:xi1ee4:infod6:lengthi1e4:name1:n12:piece lengthi16384e6:pieces20:aaaaaaaaaaaaaaaaaaaaee',
+    );
+    for (const from of [bencode.decode, (given: Buffer) => decode(given).value])
+      assert.deepEqual(Buffer.from(Torrent.fromDecoded(from(bytes)).bencode()), bytes);
+  });
+
+  it('refuses the properties of a torrent, which no file has', () => {
+    for (const torrent of samples) assert.deepEqual(issuesOf({ ...torrent }), ['type ']);
+  });
+
+  it('refuses a key that is given in extra too', () => {
+    const { info } = samples[0] as Torrent;
+    assert.deepEqual(issuesOf({ info, comment: 'a', extra: new Map([['comment', Buffer.from('b')]]) }), [
+      'alias comment',
+    ]);
+  });
+
+  it('refuses hashes that are too short and too long, though they are right when joined', () => {
+    const { info } = decodedOf('v1', noise(2 * PIECE)).torrent as { info: { pieces: Buffer } };
+    const split = (bytes: Buffer, at: number) => [bytes.subarray(0, at), bytes.subarray(at)];
+    assert.deepEqual(issuesOf({ info: { ...info, pieces: split(info.pieces, 19) } }), ['hash_length info.pieces.0']);
+    assert.deepEqual(issuesOf({ info: { ...info, pieces: split(info.pieces, 20) } }), []);
+    const { torrent } = decodedOf('v2', noise(2 * PIECE));
+    const layers = torrent['piece layers'] as Record<string, Buffer>;
+    const [[root, layer] = []] = Object.entries(layers);
+    const given = (at: number) => ({ ...torrent, 'piece layers': { [root as string]: split(layer as Buffer, at) } });
+    assert.deepEqual(issuesOf(given(31)), [`hash_length piece layers.${root}.0`]);
+    assert.deepEqual(issuesOf(given(32)), []);
+  });
+});

@@ -8,8 +8,9 @@ import { toHex } from '../../src/errors.ts';
 import { nearest } from '../../src/guard.ts';
 import { unflattenTree } from '../../src/model/file-tree.ts';
 import { HashList, type HashSize } from '../../src/model/hash-list.ts';
+import { fromInput } from '../../src/model/input.ts';
 import { Issues, type Profile } from '../../src/model/issues.ts';
-import { decodeFields, encodeFields, fromInput, INFO, TORRENT } from '../../src/model/wire.ts';
+import { decodeFields, encodeFields, INFO, TORRENT } from '../../src/model/wire.ts';
 import { latin1, type Plain, reference } from '../bencode/reference.ts';
 import { flatFiles, name, text } from './arbitraries.ts';
 
