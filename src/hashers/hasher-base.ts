@@ -1,12 +1,14 @@
 import { createHash } from 'node:crypto';
 import { availableParallelism } from 'node:os';
 import path from 'node:path';
-import { vanished, type WatchOptions, type Work, watch } from '../create/run.ts';
+import { isUint8Array } from 'node:util/types';
+import { vanished, WATCH, type WatchOptions, type Work, watch } from '../create/run.ts';
 import { type ScannedFile, scan } from '../create/scan.ts';
 import { sha256 } from '../digest/merkle.ts';
 import { MetainfoError, shown, ValidationError } from '../errors.ts';
+import { argument, bytesOf, expected, List, type OptionStructs, options, orNull, reading, Text } from '../guard.ts';
 import { defaultEngine } from '../hash/default-engine.ts';
-import type { Engine } from '../hash/engine.ts';
+import { AnyEngine, type Engine } from '../hash/engine.ts';
 import {
   DEFAULT_MEMORY_PER_THREAD,
   type Digests,
@@ -18,7 +20,7 @@ import {
 import { BLOCK_SIZE, isPowerOfTwo, MAX_PIECE_LENGTH, powerOfTwoWithin } from '../layout/piece-length.ts';
 import { unsafeComponent } from '../layout/safe-path.ts';
 import { Issues } from '../model/issues.ts';
-import type { HashPool } from './pool.ts';
+import { HashPool } from './pool.ts';
 import type { Chunk, Hash } from './records.ts';
 
 /** What a hasher is told. */
@@ -47,6 +49,13 @@ export interface ProcessOptions extends Pick<WatchOptions, 'signal' | 'onProgres
   /** Default: the one that METAINFO_ENGINE names; else the native one, or where that does not load `nodeEngine()`. */
   engine?: Engine | undefined;
 }
+
+const PROCESS: OptionStructs<ProcessOptions> = {
+  signal: WATCH.signal,
+  onProgress: WATCH.onProgress,
+  engine: AnyEngine,
+};
+const Pool = orNull(expected<HashPool>('a HashPool', (value) => value instanceof HashPool));
 
 /** Bytes that are to be hashed, and what the hash is of. */
 export interface Unit {
@@ -83,6 +92,8 @@ export abstract class HasherBase {
   readonly #places: ReadonlyMap<string, number>;
   /** Of each path, the number of the chunk that comes next. */
   #next = new Map<string, number>();
+  /** Bytes of each path, as far as its chunks have come. */
+  readonly #sizes = new Map<string, number>();
 
   /** @throws {ValidationError} with every rule that the configuration breaks */
   protected constructor(config: HasherConfig, kind: HashPlan['kind']) {
@@ -114,6 +125,7 @@ export abstract class HasherBase {
    * Hashes what a chunk completes: whole pieces (v1) and whole blocks (v2). What is left over waits for the next chunk of
    * the file, or for {@link complete}. Chunks of a file must come in order, in any sizes; in v1 and hybrid the files too.
    *
+   * @param chunk Of one of the paths; an absolute path beneath `pathRoot`, as `iterBlocks` may give it, is made relative.
    * @param pool Without it the hashes are made at once. With it, on its threads: the chunk must not change until its
    *   promises are settled.
    * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` for a chunk of another file, or out of order
@@ -122,8 +134,8 @@ export abstract class HasherBase {
   update(chunk: Chunk, pool: HashPool): Promise<Hash>[];
   update(chunk: Chunk, pool: HashPool | null | undefined): Hash[] | Promise<Hash>[];
   update(chunk: Chunk, pool?: HashPool | null): Hash[] | Promise<Hash>[] {
-    this.#requireNext(chunk);
-    const units = this.take(chunk);
+    argument('pool', pool ?? null, Pool);
+    const units = this.take(this.#nextOf(chunk));
     if (!pool) return units.map(hashed);
     return units.map(async ({ bytes, of }) => ({
       ...of,
@@ -135,8 +147,10 @@ export abstract class HasherBase {
    * All hashes in the torrent's order: those given, and those of what was left over. The hasher can then be used anew.
    *
    * @param hashes What every `update` gave.
+   * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` for what is no hash of the hasher's paths
    */
   complete(hashes: readonly Hash[]): Hash[] {
+    this.requireHashes(hashes);
     this.#next = new Map();
     const rank = (hash: Hash) => (hash.type === 'v1_piece' ? -1 : (this.#places.get(hash.path) ?? this.paths.length));
     const types: Hash['type'][] = ['v1_piece', 'v2_piece', 'block'];
@@ -151,10 +165,12 @@ export abstract class HasherBase {
    * @returns what `complete` gives for all of their chunks
    * @throws {MetainfoError} as `TorrentCreate.generate` for files that cannot be read or that change
    */
-  async process({ signal, onProgress, engine = defaultEngine() }: ProcessOptions = {}): Promise<Hash[]> {
-    const given = this.paths.map((name) => name.split('/'));
-    const files = await scan(this.pathRoot, given, { signal, systemFiles: true });
+  async process(given: ProcessOptions = {}): Promise<Hash[]> {
+    const { signal, onProgress, engine = defaultEngine() } = options(given, PROCESS);
+    const entries = this.paths.map((name) => name.split('/'));
+    const files = await scan(this.pathRoot, entries, { signal, systemFiles: true });
     for (const [i, wanted] of this.paths.entries()) {
+      this.#sizes.set(wanted, files[i]?.length ?? 0);
       if (files[i]?.path.join('/') === wanted) continue;
       const name = path.join(this.pathRoot, wanted);
       throw new MetainfoError('ERR_NOT_A_FILE', `${name} is a folder.`, { path: name });
@@ -212,14 +228,55 @@ export abstract class HasherBase {
     return planResources({ threads, readSize: powerOfTwoWithin(most), memoryLimit }, kind, threads);
   }
 
-  #requireNext({ path: name, chunk, idx }: Chunk): void {
-    const refuse = (problem: string) => new MetainfoError('ERR_INVALID_ARGUMENT', problem, { path: name });
-    if (!this.#places.has(name)) throw refuse(`${shown(name)} is none of the hasher's paths.`);
-    if (!(chunk instanceof Uint8Array)) throw refuse(`A chunk of ${name} must be bytes, not ${shown(chunk)}.`);
-    const expected = this.#next.get(name) ?? 0;
-    if (idx !== expected)
-      throw refuse(`Chunks must come in order: expected ${expected} of ${name}, got ${shown(idx)}.`);
-    this.#next.set(name, expected + 1);
+  /** A chunk that comes next, under the path that the hasher has for it. */
+  #nextOf(given: Chunk): Chunk {
+    const {
+      path: name,
+      chunk,
+      idx,
+    } = reading('chunk', () => {
+      const { path: at, chunk: bytes, idx: number } = given;
+      return {
+        path: this.#nameOf(argument('chunk.path', at, Text)),
+        chunk: bytesOf('chunk.chunk', bytes),
+        idx: number,
+      };
+    });
+    const place = this.#next.get(name) ?? 0;
+    if (idx !== place) {
+      const problem = `Chunks must come in order: expected ${place} of ${name}, got ${shown(idx)}.`;
+      throw new MetainfoError('ERR_INVALID_ARGUMENT', problem, { path: name });
+    }
+    this.#next.set(name, place + 1);
+    this.#sizes.set(name, (place === 0 ? 0 : (this.#sizes.get(name) as number)) + chunk.length);
+    return { path: name, chunk, idx };
+  }
+
+  /** The one of the paths that a path means: itself, or where an absolute one is beneath the root. */
+  #nameOf(given: string): string {
+    if (this.#places.has(given)) return given;
+    const name = path.isAbsolute(given) ? path.relative(this.pathRoot, given).replaceAll(path.sep, '/') : given;
+    if (this.#places.has(name)) return name;
+    const problem = `${shown(given)} is none of the hasher's paths.`;
+    throw new MetainfoError('ERR_INVALID_ARGUMENT', problem, { path: given });
+  }
+
+  /** @internal Bytes of a path, where its chunks have come or `process` has read it. */
+  sizeOf(name: string): number | undefined {
+    return this.#sizes.get(name);
+  }
+
+  /** @internal @throws {MetainfoError} `ERR_INVALID_ARGUMENT` for what are no hashes of the paths */
+  requireHashes(hashes: readonly Hash[]): void {
+    argument('hashes', hashes, List);
+    reading('hashes', () => {
+      for (const hash of hashes) {
+        const problem =
+          hashProblem(hash) ??
+          (this.#places.has(hash.path) ? null : `${shown(hash.path)} is none of the hasher's paths`);
+        if (problem !== null) throw new MetainfoError('ERR_INVALID_ARGUMENT', `hashes: ${problem}.`);
+      }
+    });
   }
 
   /** The place of a path in the order. */
@@ -273,6 +330,19 @@ function checkConfig(config: HasherConfig, kind: HashPlan['kind'], issues: Issue
     issues.add('threads', ['threads'], `expected 1 to ${MAX_THREADS}, got ${shown(threads)}`);
   if (progress !== undefined && typeof progress !== 'boolean')
     issues.add('type', ['progress'], `expected true or false, got ${shown(progress)}`);
+}
+
+const HASH_SIZES = { block: 32, v1_piece: 20, v2_piece: 32 } as const;
+
+function hashProblem(value: unknown): string | null {
+  if (typeof value !== 'object' || value === null) return `expected a hash, got ${shown(value)}`;
+  const { type, path: name, hash, idx } = value as Partial<Hash>;
+  if (typeof type !== 'string' || !Object.hasOwn(HASH_SIZES, type))
+    return `expected the type block, v1_piece or v2_piece, got ${shown(type)}`;
+  if (typeof name !== 'string') return `expected a path, got ${shown(name)}`;
+  if (!isUint8Array(hash) || hash.length !== HASH_SIZES[type])
+    return `expected a hash of ${HASH_SIZES[type]} bytes, got ${shown(hash)}`;
+  return isWhole(idx, 0) ? null : `expected an idx from 0, got ${shown(idx)}`;
 }
 
 function isWhole(value: unknown, least: number): boolean {

@@ -84,8 +84,10 @@ export class HybridHasher extends HasherBase {
    * @returns the `piece layers`, and `pieces` in order
    */
   splitV1V2(hashes: readonly Hash[]): [pieceLayers: PieceLayers, pieces: HashList] {
+    // Checks all of them first.
+    const trees = finishTrees(hashes, this);
     const layers = new Map<string, HashList>();
-    for (const { pieceHashes, rootHash } of finishTrees(hashes, this))
+    for (const { pieceHashes, rootHash } of trees)
       if (pieceHashes && rootHash) layers.set(toHex(rootHash), pieceHashes);
     const pieces = hashes.filter(({ type }) => type === 'v1_piece').toSorted((a, b) => a.idx - b.idx);
     return [

@@ -1,7 +1,25 @@
 import { layerRoots, merkleRoot, zeroRoot } from '../digest/merkle.ts';
-import { MetainfoError, shown } from '../errors.ts';
+import { MetainfoError } from '../errors.ts';
+import {
+  argument,
+  expected,
+  Given,
+  type OptionStructs,
+  options,
+  ownBytes,
+  reading,
+  Size,
+  Text,
+  Unchecked,
+} from '../guard.ts';
 import { BLOCK_SIZE, checkPieceLength, isPowerOfTwo } from '../layout/piece-length.ts';
 import { HashList } from '../model/hash-list.ts';
+
+const SIZES: OptionStructs<{ fileSize: number; pieceLength: number }> = {
+  fileSize: Unchecked,
+  pieceLength: Unchecked,
+};
+const SIZES_EXAMPLE = '{ fileSize: 100000, pieceLength: 16384 }';
 
 /** How large the v2 Merkle tree of a file is (BEP 52): what follows from its size and the piece length. */
 export class MerkleTreeShape {
@@ -11,12 +29,10 @@ export class MerkleTreeShape {
   readonly pieceLength: number;
 
   /** @throws {MetainfoError} `ERR_INVALID_ARGUMENT`, `ERR_PIECE_LENGTH` */
-  constructor({ fileSize, pieceLength }: { fileSize: number; pieceLength: number }) {
-    if (!(Number.isSafeInteger(fileSize) && fileSize >= 0))
-      throw new MetainfoError('ERR_INVALID_ARGUMENT', `fileSize must be a size from 0, not ${shown(fileSize)}.`);
-    checkPieceLength(pieceLength, 'v2');
-    this.fileSize = fileSize;
-    this.pieceLength = pieceLength;
+  constructor(sizes: { fileSize: number; pieceLength: number }) {
+    const given = options(argument('sizes', sizes, Given), SIZES, { name: 'sizes', example: SIZES_EXAMPLE });
+    this.fileSize = argument('fileSize', given.fileSize, Size);
+    this.pieceLength = checkPieceLength(given.pieceLength, 'v2');
   }
 
   /** Blocks of 16 KiB with content: the leaves that are not padding. */
@@ -46,6 +62,8 @@ export class MerkleTreeShape {
   }
 }
 
+const Shape = expected<MerkleTreeShape>('a MerkleTreeShape', (value) => value instanceof MerkleTreeShape);
+
 /** The v2 Merkle tree of a file (BEP 52). */
 export class MerkleTree {
   /** The file, from the torrent's root. */
@@ -64,10 +82,9 @@ export class MerkleTree {
    * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` unless there is a leaf for every block of the shape
    */
   constructor(path: string, leafHashes: HashList | Uint8Array | readonly Uint8Array[], shape: MerkleTreeShape) {
-    this.path = path;
-    this.shape = shape;
-    this.leafHashes = listOf(leafHashes);
-    requireCount(this.leafHashes.length, shape.nBlocks, 'leaf hashes');
+    this.path = argument('path', path, Text);
+    this.shape = argument('shape', shape, Shape);
+    this.leafHashes = leavesOf(listOf('leafHashes', leafHashes), shape);
     this.pieceHashes = hashPieces(this.leafHashes, shape);
     this.rootHash = shape.nBlocks === 0 ? null : getRootHash(this.pieceHashes ?? this.leafHashes, shape);
   }
@@ -75,7 +92,7 @@ export class MerkleTree {
 
 /** See `V2Hasher.hashRoot`. */
 export function hashRoot(hashes: Iterable<Uint8Array>): Uint8Array {
-  const list = listOf(hashes);
+  const list = listOf('hashes', hashes);
   if (!isPowerOfTwo(list.length))
     throw new MetainfoError('ERR_INVALID_ARGUMENT', `hashes must be a power of two in number, not ${list.length}.`);
   return layerRoots([list.bytes], 1);
@@ -83,16 +100,19 @@ export function hashRoot(hashes: Iterable<Uint8Array>): Uint8Array {
 
 /** See `V2Hasher.getRootHash`. */
 export function getRootHash(hashes: Iterable<Uint8Array>, shape: MerkleTreeShape): Uint8Array {
-  const list = listOf(hashes);
+  argument('shape', shape, Shape);
+  const given = listOf('hashes', hashes);
   if (shape.nBlocks === 0) throw new MetainfoError('ERR_INVALID_ARGUMENT', 'An empty file has no root (BEP 52).');
-  requireCount(list.length, shape.nPieces || shape.nBlocks, shape.nPieces ? 'piece hashes' : 'leaf hashes');
+  const { nPieces, nBlocksPerPiece } = shape;
+  const list =
+    nPieces === 0 ? leavesOf(given, shape) : unpadded(given, nPieces, 'piece hashes', () => zeroRoot(nBlocksPerPiece));
   return layerRoots([list.bytes], shape.nPieces ? shape.nBlocksPerPiece : 1);
 }
 
 /** See `V2Hasher.hashPieces`. */
 export function hashPieces(hashes: Iterable<Uint8Array>, shape: MerkleTreeShape): HashList | null {
-  const list = listOf(hashes);
-  requireCount(list.length, shape.nBlocks, 'leaf hashes');
+  argument('shape', shape, Shape);
+  const list = leavesOf(listOf('hashes', hashes), shape);
   const { nPieces, nBlocksPerPiece } = shape;
   if (nPieces === 0) return null;
   const layers = Array.from({ length: nPieces }, (_, i) => list.slice(i * nBlocksPerPiece, (i + 1) * nBlocksPerPiece));
@@ -112,15 +132,33 @@ export function hashPieces(hashes: Iterable<Uint8Array>, shape: MerkleTreeShape)
 }
 
 /** @throws {MetainfoError} `ERR_INVALID_ARGUMENT` for hashes that are not 32 bytes each */
-function listOf(hashes: Iterable<Uint8Array> | Uint8Array): HashList {
-  if (!(hashes instanceof HashList)) return new HashList(hashes instanceof Uint8Array ? hashes : [...hashes], 32);
+function listOf(name: string, hashes: Iterable<Uint8Array> | Uint8Array): HashList {
+  if (!(hashes instanceof HashList))
+    return new HashList(ownBytes(hashes) ?? [...reading(name, () => argument(name, hashes, Hashes))], 32);
   if (hashes.hashSize === 32) return hashes;
   throw new MetainfoError('ERR_INVALID_ARGUMENT', `Expected hashes of 32 bytes, not of ${hashes.hashSize}.`);
 }
 
-function requireCount(count: number, expected: number, what: string): void {
-  if (count === expected) return;
-  throw new MetainfoError('ERR_INVALID_ARGUMENT', `The shape has ${expected} ${what}, not ${count}.`);
+const Hashes = expected<Iterable<Uint8Array>>(
+  'hashes, packed or one by one',
+  (value) => Object(value) === value && Symbol.iterator in (value as object),
+);
+
+function leavesOf(list: HashList, { nBlocks }: MerkleTreeShape): HashList {
+  return unpadded(list, nBlocks, 'leaf hashes', () => zeroRoot(1));
+}
+
+/**
+ * The hashes without the padding that may stand after them already.
+ *
+ * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` unless there are as many as the shape has
+ */
+function unpadded(list: HashList, count: number, what: string, padding: () => Uint8Array): HashList {
+  if (list.length === count) return list;
+  const pad = list.length > count ? padding() : null;
+  if (pad && [...list.slice(count)].every((hash) => Buffer.compare(hash, pad) === 0)) return list.slice(0, count);
+  const problem = `The shape has ${count} ${what}, not ${list.length}${pad ? ', and those beyond are no padding' : ''}.`;
+  throw new MetainfoError('ERR_INVALID_ARGUMENT', problem);
 }
 
 function ceilPowerOfTwo(count: number): number {

@@ -1,6 +1,5 @@
 import { onPlan } from '../create/content.ts';
 import type { ScannedFile } from '../create/scan.ts';
-import { MetainfoError } from '../errors.ts';
 import { layerCount } from '../hash/plan.ts';
 import { BLOCK_SIZE } from '../layout/piece-length.ts';
 import type { HashList } from '../model/hash-list.ts';
@@ -39,8 +38,9 @@ export class V2Hasher extends HasherBase {
   }
 
   /**
-   * The tree of each file that has blocks, in the order of the paths. Whether all blocks are there is not looked at: a
-   * file is taken to be as long as its blocks.
+   * The tree of each file that has blocks, in the order of the paths. Whether all blocks are there is not looked at. The
+   * size of a file is the one that this hasher has seen, in its chunks or in {@link HasherBase.process}; of hashes that come
+   * from elsewhere it is that of whole blocks.
    *
    * @param leafHashes Hashes of type `block`, in any order; others are passed over.
    */
@@ -63,7 +63,7 @@ export class V2Hasher extends HasherBase {
    * The pieces root of a file (BEP 52).
    *
    * @param pieceHashes Of all its pieces, 32 bytes each; of all its blocks where the shape has no pieces. What is missing to
-   *   a power of two is completed: with pieces of zero blocks, or with zero blocks.
+   *   a power of two is completed: with pieces of zero blocks, or with zero blocks. Hashes that are padded so already are taken.
    * @returns 32 bytes
    * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` for another number than the shape has, or an empty file
    */
@@ -74,7 +74,7 @@ export class V2Hasher extends HasherBase {
   /**
    * The layer of pieces of a file (BEP 52): what stands in `piece layers`.
    *
-   * @param leafHashes Of all its blocks, 32 bytes each.
+   * @param leafHashes Of all its blocks, 32 bytes each; the hashes of zero blocks (32 zero bytes) may follow.
    * @returns 32 bytes a piece; null for a file that is no longer than a piece
    * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` for another number than the shape has
    */
@@ -136,18 +136,20 @@ export function blocksPart(files: readonly ScannedFile[], { paths }: Pick<Hasher
 /** See {@link V2Hasher.finishTrees}. */
 export function finishTrees(
   hashes: readonly Hash[],
-  { paths, pieceLength }: Pick<HasherBase, 'paths' | 'pieceLength'>,
+  hasher: Pick<HasherBase, 'paths' | 'pieceLength' | 'sizeOf' | 'requireHashes'>,
 ): MerkleTree[] {
+  hasher.requireHashes(hashes);
+  const { paths, pieceLength } = hasher;
   const byPath = new Map<string, Hash[]>(paths.map((path) => [path, []]));
-  for (const hash of hashes) {
-    if (hash.type !== 'block') continue;
-    const file = byPath.get(hash.path);
-    if (!file) throw new MetainfoError('ERR_INVALID_ARGUMENT', `${hash.path} is none of the hasher's paths.`, hash);
-    file.push(hash);
-  }
+  for (const hash of hashes) if (hash.type === 'block') byPath.get(hash.path)?.push(hash);
+  // Where the leaves come from elsewhere, nothing tells how long the last block is.
+  const sizeOf = (path: string, blocks: number) => {
+    const size = hasher.sizeOf(path);
+    return size !== undefined && Math.ceil(size / BLOCK_SIZE) === blocks ? size : blocks * BLOCK_SIZE;
+  };
   return [...byPath].flatMap(([path, leaves]) => {
     if (leaves.length === 0) return [];
     const sorted = leaves.toSorted((a, b) => a.idx - b.idx).map(({ hash }) => hash);
-    return [new MerkleTree(path, sorted, new MerkleTreeShape({ fileSize: sorted.length * BLOCK_SIZE, pieceLength }))];
+    return [new MerkleTree(path, sorted, new MerkleTreeShape({ fileSize: sizeOf(path, sorted.length), pieceLength }))];
   });
 }

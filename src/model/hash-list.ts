@@ -1,4 +1,5 @@
 import { MetainfoError, toHex } from '../errors.ts';
+import { argument, bytesOf, List, oneOf, ownBytes, reading } from '../guard.ts';
 
 /** Bytes of a SHA-1 (v1 pieces) or SHA-256 (v2) hash. */
 export type HashSize = 20 | 32;
@@ -15,8 +16,10 @@ export class HashList implements Iterable<Uint8Array> {
    * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` when the bytes are no whole number of hashes.
    */
   constructor(hashes: Uint8Array | readonly Uint8Array[], hashSize: HashSize) {
-    this.bytes = hashes instanceof Uint8Array ? hashes : pack(hashes, hashSize);
+    // There may be one a file.
+    if (hashSize !== 20 && hashSize !== 32) argument('hashSize', hashSize, oneOf(20, 32));
     this.hashSize = hashSize;
+    this.bytes = ownBytes(hashes) ?? reading('hashes', () => pack(argument('hashes', hashes, List), hashSize));
     if (this.bytes.length % hashSize !== 0) {
       const message = `${this.bytes.length} bytes are not a whole number of ${hashSize}-byte hashes.`;
       throw new MetainfoError('ERR_INVALID_ARGUMENT', message);
@@ -59,11 +62,10 @@ export class HashList implements Iterable<Uint8Array> {
   }
 }
 
-function pack(hashes: readonly Uint8Array[], hashSize: number): Uint8Array {
-  const wrong = hashes.findIndex((hash) => hash.length !== hashSize);
-  if (wrong >= 0) {
-    const message = `Hash ${wrong} has ${hashes[wrong]?.length} bytes: expected ${hashSize}.`;
-    throw new MetainfoError('ERR_INVALID_ARGUMENT', message);
-  }
-  return Buffer.concat(hashes);
+function pack(hashes: readonly unknown[], hashSize: number): Uint8Array {
+  const list = Array.from(hashes, (hash, i) => bytesOf(`hash ${i}`, hash));
+  const wrong = list.findIndex((hash) => hash.length !== hashSize);
+  if (wrong < 0) return Buffer.concat(list);
+  const message = `Hash ${wrong} has ${list[wrong]?.length} bytes: expected ${hashSize}.`;
+  throw new MetainfoError('ERR_INVALID_ARGUMENT', message);
 }

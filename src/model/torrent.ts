@@ -443,7 +443,9 @@ export class TorrentBase<V extends TorrentVersion> implements TorrentFields<V> {
   /**
    * The torrent as a dictionary. `str`: with string keys, which the npm package `bencode` encodes to the bytes of
    * {@link bencode} (Maps of bytes stand where text keys would not survive that; integers beyond 2^53, which that
-   * package cannot write, are bigints). `binary`: as `decode` gives it and `encode` takes it, keys one char a byte.
+   * package cannot write, are bigints). `binary`: as `decode` gives it and `encode` takes it, keys one char a byte. The npm
+   * package `bencode` writes such keys as UTF-8 and corrupts the `piece layers` of v2 and hybrid torrents: encode `binary`
+   * with {@link encode}, or give that package the `str` mode.
    */
   modelDumpTorrent(options?: { mode?: 'str' }): DumpedDictionary;
   modelDumpTorrent(options: { mode: 'binary' }): BencodeMap;

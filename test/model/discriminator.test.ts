@@ -11,8 +11,8 @@ describe('infodictDiscriminator', () => {
     [[], null],
   ];
   for (const [keys, version] of cases) {
-    it(`tells ${version} by ${keys.join(' and ') || 'no key'}, whatever the values are`, () => {
-      const entries = keys.map((key) => [key, null] as const);
+    it(`tells ${version} by ${keys.join(' and ') || 'no key'}, of any type`, () => {
+      const entries = keys.map((key) => [key, 0] as const);
       assert.equal(infodictDiscriminator(new Map(entries)), version);
       assert.equal(infodictDiscriminator(Object.fromEntries(entries)), version);
     });
@@ -31,5 +31,18 @@ describe('infodictDiscriminator', () => {
     for (const value of [null, undefined, 1, 'pieces', ['pieces'], Buffer.from('pieces')]) {
       assert.equal(infodictDiscriminator(value), null);
     }
+  });
+});
+
+describe('infodictDiscriminator of Maps and absent values', () => {
+  it('reads keys that are bytes, and takes null and undefined for absent', () => {
+    const bytes = (...names: string[]) => new Map(names.map((name) => [Buffer.from(name), Buffer.from('x')]));
+    assert.equal(infodictDiscriminator(bytes('pieces')), 'v1');
+    assert.equal(infodictDiscriminator(bytes('file tree')), 'v2');
+    assert.equal(infodictDiscriminator(bytes('file tree', 'name', 'pieces')), 'hybrid');
+    assert.equal(infodictDiscriminator(bytes('name')), null);
+    assert.equal(infodictDiscriminator({ pieces: undefined }), null);
+    assert.equal(infodictDiscriminator({ pieces: 'x', fileTree: null }), 'v1');
+    assert.equal(infodictDiscriminator(new Map([['pieces', undefined]])), null);
   });
 });
