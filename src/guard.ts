@@ -157,11 +157,11 @@ function isOneOff(a: string, b: string): boolean {
   if (Math.abs(a.length - b.length) > 1) return false;
   let start = 0;
   while (start < a.length && a[start] === b[start]) start += 1;
-  const rest = (word: string, skip: number) => word.slice(start + skip);
-  if (a.length > b.length) return rest(a, 1) === rest(b, 0);
-  if (a.length < b.length) return rest(a, 0) === rest(b, 1);
-  const swapped = a[start] === b[start + 1] && a[start + 1] === b[start] && rest(a, 2) === rest(b, 2);
-  return rest(a, 1) === rest(b, 1) || swapped;
+  let end = 1;
+  while (end <= a.length - start && a.at(-end) === b.at(-end)) end += 1;
+  const odd = Math.max(a.length, b.length) - start - end + 1;
+  const swapped = odd === 2 && a.length === b.length && a[start] === b[start + 1] && a[start + 1] === b[start];
+  return odd <= 1 || swapped;
 }
 
 /**

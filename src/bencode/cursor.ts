@@ -1,3 +1,5 @@
+import { textOrNull } from './value.ts';
+
 const ZERO = 0x30;
 const COLON = 0x3a;
 const BACKSLASH = 0x5c;
@@ -7,8 +9,6 @@ const DICTIONARY = 0x64;
 const END = 0x65;
 const INTEGER = 0x69;
 const LIST = 0x6c;
-
-const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /** More digits may not be exact in a number. */
 const SAFE_DIGITS = 15;
@@ -81,12 +81,7 @@ export class Cursor {
         odd = true;
     }
     this.suspicious = odd || !ascii;
-    if (ascii) return this.#buffer.latin1Slice(from, to);
-    try {
-      return utf8.decode(this.bytes.subarray(from, to));
-    } catch {
-      return null;
-    }
+    return ascii ? this.#buffer.latin1Slice(from, to) : textOrNull(this.bytes, from, to);
   }
 
   /** A string, one char a byte. */

@@ -409,9 +409,9 @@ class Decoder {
   }
 
   #soft(fault: SoftFault, offset: number, message: string): void {
-    const error = this.#error(fault, offset, message);
-    if (!this.#tolerant) throw error;
-    if (this.#faults.length < MAX_FAULTS) this.#faults.push(error);
+    if (!this.#tolerant) throw this.#error(fault, offset, message);
+    // An error takes its stack with it: far more time than a byte of input may take.
+    if (this.#faults.length < MAX_FAULTS) this.#faults.push(this.#error(fault, offset, message));
   }
 
   #beyond(limit: LimitName, offset: number): LimitError {

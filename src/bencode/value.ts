@@ -1,3 +1,5 @@
+import { isUtf8 } from 'node:buffer';
+
 /**
  * What bencode can say (BEP 3). Byte strings are views of the bytes that were read. Integers are numbers where that is
  * exact, else bigints. Keys are latin1 strings, one char a byte: comparing them with `<` is comparing bytes, and a key
@@ -43,6 +45,27 @@ export function isWithin(text: string, most: number): boolean {
 /** A dictionary key as bytes. */
 export function keyBytes(key: string): Buffer {
   return Buffer.from(key, 'latin1');
+}
+
+const { latin1Slice, utf8Slice } = Buffer.prototype as unknown as Record<
+  'latin1Slice' | 'utf8Slice',
+  (this: Uint8Array, start: number, end: number) => string
+>;
+
+/**
+ * A byte string as text; null when it is not UTF-8. A TextDecoder would throw instead, which takes 100 times as long: a
+ * torrent may hold millions of such strings.
+ */
+export function textOrNull(bytes: Uint8Array, from = 0, to = bytes.length): string | null {
+  let at = from;
+  while (at < to && (bytes[at] as number) < 0x80) at += 1;
+  if (at === to) return latin1Slice.call(bytes, from, to);
+  return isUtf8(bytes.subarray(at, to)) ? utf8Slice.call(bytes, from, to) : null;
+}
+
+/** A byte string as text, with U+FFFD for what is not UTF-8. */
+export function lossyText(bytes: Uint8Array): string {
+  return utf8Slice.call(bytes, 0, bytes.length);
 }
 
 /**

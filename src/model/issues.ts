@@ -40,6 +40,21 @@ const MOST_KEY = 256;
 /** More than these are counted, not listed: a hostile file could hold millions. */
 const MOST_ISSUES = 1000;
 
+/** What is made only for an issue that is listed: a hostile file could hold millions that are counted. */
+type Lazy<T> = T | (() => T);
+
+function made<T extends string | BencodePath>(value: Lazy<T>): T {
+  return typeof value === 'function' ? value() : value;
+}
+
+/** Which codes are at or below a path, and which steps follow it. */
+interface Place {
+  codes: Set<IssueCode>;
+  steps: Map<string | number, Place>;
+}
+
+const newPlace = (): Place => ({ codes: new Set(), steps: new Map() });
+
 /** Collects what is wrong while a torrent or draft is looked at. */
 export class Issues {
   readonly profile: Profile;
@@ -51,6 +66,8 @@ export class Issues {
   readonly #listed: Record<Issue['severity'], number> = { error: 0, warning: 0 };
   readonly #unlisted: Record<Issue['severity'], number> = { error: 0, warning: 0 };
 
+  /** The places of all that is listed. */
+  readonly #places = newPlace();
   readonly #limits: Readonly<Record<LimitName, number>>;
   #items = 0;
   #bytes = 0;
@@ -86,20 +103,21 @@ export class Issues {
   }
 
   /** Reports a failure below the current path. Returns undefined, as a failed decoding does. */
-  add(code: IssueCode, at: BencodePath, message: string, severity = this.severity): undefined {
+  add(code: IssueCode, at: Lazy<BencodePath>, message: Lazy<string>, severity = this.severity): undefined {
     // By severity: many warnings must not hide an error.
     if (this.#listed[severity] >= MOST_ISSUES) {
       this.#unlisted[severity] += 1;
       return undefined;
     }
     this.#listed[severity] += 1;
-    const raw = [...this.path, ...at];
+    const raw = [...this.path, ...made(at)];
+    this.#remember(raw, code);
     const { spec } = ISSUE_CODES[code];
     this.#list.push({
       code,
       severity,
       path: raw.map((step, i) => readable(step, i === 1 && raw[0] === 'piece layers')),
-      message,
+      message: made(message),
       ...(spec && { spec }),
       raw,
     });
@@ -114,7 +132,7 @@ export class Issues {
   }
 
   /** Reports what compat lets pass with a warning. */
-  forgivable(code: IssueCode, at: BencodePath, message: string): undefined {
+  forgivable(code: IssueCode, at: Lazy<BencodePath>, message: Lazy<string>): undefined {
     return this.add(code, at, message, this.compat ? 'warning' : this.severity);
   }
 
@@ -129,8 +147,25 @@ export class Issues {
   }
 
   /** Whether something at or below a path has been reported: anything, or one code. */
-  covers(path: BencodePath, code?: IssueCode): boolean {
-    return this.#list.some((issue) => (!code || issue.code === code) && path.every((step, i) => issue.raw[i] === step));
+  covers(path: Lazy<BencodePath>, code?: IssueCode): boolean {
+    if (this.#places.steps.size === 0) return false;
+    let place: Place | undefined = this.#places;
+    for (const step of made(path)) {
+      place = place.steps.get(step);
+      if (!place) return false;
+    }
+    return !code || place.codes.has(code);
+  }
+
+  #remember(raw: BencodePath, code: IssueCode): void {
+    let place = this.#places;
+    place.codes.add(code);
+    for (const step of raw) {
+      const next: Place = place.steps.get(step) ?? newPlace();
+      place.steps.set(step, next);
+      place = next;
+      place.codes.add(code);
+    }
   }
 
   /** All issues, errors first; with byte offsets when the bytes are given. */

@@ -177,11 +177,15 @@ function libtorrentLimits({ version, info, flat, issues }: Subject): void {
   const most = LIBTORRENT_MOST_LENGTH;
   for (const [index, file] of (info.files ?? []).entries()) {
     if (file.length > most)
-      issues.add('too_large', ['info', 'files', index, 'length'], `expected at most ${most}, got ${file.length}`);
+      issues.add('too_large', ['info', 'files', index, 'length'], () => `expected at most ${most}, got ${file.length}`);
   }
   for (const file of flat ?? []) {
     if (file.length > most)
-      issues.add('too_large', [...treePath(file), 'length'], `expected at most ${most}, got ${file.length}`);
+      issues.add(
+        'too_large',
+        () => [...treePath(file), 'length'],
+        () => `expected at most ${most}, got ${file.length}`,
+      );
   }
   if (version !== 'v2' && info.length != null && info.length > most) {
     issues.add('too_large', ['info', 'length'], `expected at most ${most}, got ${info.length}`);
@@ -252,7 +256,7 @@ function padPath({ version, info, isPad, context, issues }: Subject): void {
   for (const [index, file] of (info.files ?? []).entries()) {
     const named = file.path.length === 2 && file.path[0] === '.pad' && file.path[1] === String(file.length);
     if (!isPad(file) || named) continue;
-    const message = `expected .pad/${file.length}, got ${shown(file.path.join('/'))}`;
+    const message = () => `expected .pad/${file.length}, got ${shown(file.path.join('/'))}`;
     issues.add('padPath', ['info', 'files', index, 'path'], message);
   }
 }
@@ -276,7 +280,7 @@ function duplicatePaths({ version, info, isPad, issues }: Subject): void {
       folders.add(folder);
     }
     if (twice) {
-      const message = `expected different paths, got ${shown(path)} where another file is`;
+      const message = () => `expected different paths, got ${shown(path)} where another file is`;
       issues.forgivable('duplicate_path', ['info', 'files', index, 'path'], message);
     }
   }
@@ -376,11 +380,11 @@ function piecesRoots({ flat, issues }: Subject): void {
     if (length === 0 && piecesRoot) {
       const message = 'expected no pieces root for an empty file, got one';
       // Deluge writes zeros.
-      if (isZero && issues.profile === 'default') issues.add('pieces_root', at(), message, 'warning');
-      else issues.forgivable('pieces_root', at(), message);
-    } else if (isZero) issues.add('pieces_root', at(), 'expected a hash, got 32 zero bytes');
-    if (length > 0 && !piecesRoot && !issues.covers(at()))
-      issues.add('pieces_root', at(), `expected a pieces root for ${length} bytes, got nothing`);
+      if (isZero && issues.profile === 'default') issues.add('pieces_root', at, message, 'warning');
+      else issues.forgivable('pieces_root', at, message);
+    } else if (isZero) issues.add('pieces_root', at, 'expected a hash, got 32 zero bytes');
+    if (length > 0 && piecesRoot === undefined)
+      issues.add('pieces_root', at, () => `expected a pieces root for ${length} bytes, got nothing`);
   }
 }
 
@@ -397,16 +401,17 @@ export function piecesLayersCorrect({ version, info, flat, layers, issues }: Sub
   for (const file of flat) {
     if (file.length > pieceLength && file.piecesRoot) expected.set(toHex(file.piecesRoot), file);
   }
-  const at = (root: string) => ['piece layers', keyOf(root)];
+  const at = (root: string) => () => ['piece layers', keyOf(root)];
   const right: string[] = [];
   for (const [root, file] of expected) {
     const layer = layers.get(root);
     const count = Math.ceil(file.length / pieceLength);
-    const path = shown(file.path.join('/'));
+    const path = () => shown(file.path.join('/'));
     if (!layer && issues.covers(at(root))) continue;
-    if (!layer) issues.forgivable('piecesLayersCorrect', at(root), `expected a layer for ${path}, got nothing`);
+    if (!layer) issues.forgivable('piecesLayersCorrect', at(root), () => `expected a layer for ${path()}, got nothing`);
     else if (layer.length === count) right.push(root);
-    else issues.add('piecesLayersCorrect', at(root), `expected ${count} hashes for ${path}, got ${layer.length}`);
+    else
+      issues.add('piecesLayersCorrect', at(root), () => `expected ${count} hashes for ${path()}, got ${layer.length}`);
   }
   for (const root of layers.keys()) {
     if (root.length === 64 && !expected.has(root))
@@ -418,7 +423,8 @@ export function piecesLayersCorrect({ version, info, flat, layers, issues }: Sub
   );
   for (const [i, root] of right.entries()) {
     const got = toHex(roots.subarray(i * 32, (i + 1) * 32));
-    if (got !== root) issues.add('piecesLayersCorrect', at(root), `expected hashes whose root is ${root}, got ${got}`);
+    if (got !== root)
+      issues.add('piecesLayersCorrect', at(root), () => `expected hashes whose root is ${root}, got ${got}`);
   }
 }
 

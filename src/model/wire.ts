@@ -1,4 +1,12 @@
-import { type BencodeMap, type BencodeValue, type Encodable, keyBytes, toKey } from '../bencode/value.ts';
+import {
+  type BencodeMap,
+  type BencodeValue,
+  type Encodable,
+  keyBytes,
+  lossyText,
+  textOrNull,
+  toKey,
+} from '../bencode/value.ts';
 import { shown, toHex } from '../errors.ts';
 import { nearest } from '../guard.ts';
 import { unsafeComponent } from '../layout/safe-path.ts';
@@ -22,22 +30,18 @@ export interface Field<T> {
   coerce?(value: unknown, at: InputContext): unknown;
 }
 
-const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
-
 function decodeText(value: BencodeValue, issues: Issues): string | undefined {
-  if (!(value instanceof Uint8Array)) return issues.add('type', [], `expected text, got ${shown(value)}`);
+  if (!(value instanceof Uint8Array)) return issues.add('type', [], () => `expected text, got ${shown(value)}`);
   return textOf(value, issues);
 }
 
 /** Compat shows what is not UTF-8 with replacement characters; the torrent's own bytes stay. */
 function textOf(bytes: Uint8Array, issues: Issues): string | undefined {
   issues.requireWithin('text', bytes.length);
-  try {
-    return utf8.decode(bytes);
-  } catch {
-    issues.forgivable('not_utf8', [], `expected UTF-8, got the bytes ${cutHex(bytes)}`);
-    return issues.compat ? Buffer.from(bytes).toString('utf8') : undefined;
-  }
+  const text = textOrNull(bytes);
+  if (text !== null) return text;
+  issues.forgivable('not_utf8', [], () => `expected UTF-8, got the bytes ${cutHex(bytes)}`);
+  return issues.compat ? lossyText(bytes) : undefined;
 }
 
 function cutHex(bytes: Uint8Array): string {
@@ -47,18 +51,18 @@ function cutHex(bytes: Uint8Array): string {
 function decodeInteger(value: BencodeValue, issues: Issues): number | undefined {
   if (typeof value === 'number') return value;
   if (typeof value === 'bigint')
-    return issues.add('too_large', [], `expected an integer within 2^53, got ${shown(value)}`);
-  return issues.add('type', [], `expected an integer, got ${shown(value)}`);
+    return issues.add('too_large', [], () => `expected an integer within 2^53, got ${shown(value)}`);
+  return issues.add('type', [], () => `expected an integer, got ${shown(value)}`);
 }
 
 function decodeSize(value: BencodeValue, issues: Issues): number | undefined {
   const size = decodeInteger(value, issues);
   if (size === undefined || size >= 0) return size;
-  return issues.add('negative', [], `expected a size from 0, got ${size}`);
+  return issues.add('negative', [], () => `expected a size from 0, got ${size}`);
 }
 
 function decodeMap(value: BencodeValue, issues: Issues): BencodeMap | undefined {
-  return value instanceof Map ? value : issues.add('type', [], `expected a dictionary, got ${shown(value)}`);
+  return value instanceof Map ? value : issues.add('type', [], () => `expected a dictionary, got ${shown(value)}`);
 }
 
 /** A list whose items decode one by one. Undefined when any of them does not; where compat is lenient, without those. */
@@ -67,7 +71,7 @@ function decodeList<T>(
   issues: Issues,
   item: (value: BencodeValue, issues: Issues) => T | undefined,
 ): T[] | undefined {
-  if (!Array.isArray(value)) return issues.add('type', [], `expected a list, got ${shown(value)}`);
+  if (!Array.isArray(value)) return issues.add('type', [], () => `expected a list, got ${shown(value)}`);
   const items: T[] = [];
   const { path } = issues;
   for (let i = 0; i < value.length; i += 1) {
@@ -139,7 +143,12 @@ const privateFlag: Field<boolean> = {
     const number = decodeInteger(value, issues);
     if (number !== undefined && number !== 0 && number !== 1) {
       const severity = issues.profile === 'strict' ? 'error' : 'warning';
-      issues.add('private', [], `expected 1 (or 0), got ${number}: not every client keeps that private`, severity);
+      issues.add(
+        'private',
+        [],
+        () => `expected 1 (or 0), got ${number}: not every client keeps that private`,
+        severity,
+      );
     }
     return number === undefined ? undefined : number !== 0;
   },
@@ -156,9 +165,11 @@ const infohashList = (key: string): Field<Uint8Array[]> => ({
 });
 
 function decodeInfohash(value: BencodeValue, issues: Issues): Uint8Array | undefined {
-  if (!(value instanceof Uint8Array)) return issues.add('type', [], `expected an infohash, got ${shown(value)}`);
+  if (!(value instanceof Uint8Array)) return issues.add('type', [], () => `expected an infohash, got ${shown(value)}`);
   const { length } = value;
-  return isInfohash(value) ? value : issues.add('similar', [], `expected an infohash of 20 or 32 bytes, got ${length}`);
+  return isInfohash(value)
+    ? value
+    : issues.add('similar', [], () => `expected an infohash of 20 or 32 bytes, got ${length}`);
 }
 
 /** An infohash as bytes: from 20 or 32 bytes, or their hexadecimal. Null for anything else. */
@@ -177,12 +188,13 @@ const nodes: Field<DhtNode[]> = {
 };
 
 function decodeNode(value: BencodeValue, issues: Issues): DhtNode | undefined {
-  if (!Array.isArray(value)) return issues.add('type', [], `expected a host and a port, got ${shown(value)}`);
-  if (value.length !== 2) return issues.add('node', [], `expected a host and a port, got ${shown(value)}`);
+  if (!Array.isArray(value)) return issues.add('type', [], () => `expected a host and a port, got ${shown(value)}`);
+  if (value.length !== 2) return issues.add('node', [], () => `expected a host and a port, got ${shown(value)}`);
   const host = issues.within(0, () => decodeText(value[0] as BencodeValue, issues));
   const port = issues.within(1, () => decodeInteger(value[1] as BencodeValue, issues));
   if (host === '') issues.add('node', [0], 'expected a host, got an empty text');
-  if (port !== undefined && !isPort(port)) issues.add('node', [1], `expected a port from 1 to 65535, got ${port}`);
+  if (port !== undefined && !isPort(port))
+    issues.add('node', [1], () => `expected a port from 1 to 65535, got ${port}`);
   return host && isPort(port) ? [host, port as number] : undefined;
 }
 
@@ -192,7 +204,7 @@ const date = (key: string): Field<Date> => ({
   lenient: true,
   decode: (value, issues) => {
     if (typeof value !== 'number' && typeof value !== 'bigint') {
-      return issues.add('type', [], `expected an integer, got ${shown(value)}`);
+      return issues.add('type', [], () => `expected an integer, got ${shown(value)}`);
     }
     const time = new Date(Number(value) * 1000);
     const range = `expected seconds within 100 million days of 1970, got ${shown(value)}`;
@@ -210,18 +222,18 @@ const hashes = (key: string, hashSize: HashSize): Field<HashList> => ({
 });
 
 function decodeHashes(value: BencodeValue, hashSize: HashSize, issues: Issues): HashList | undefined {
-  if (!(value instanceof Uint8Array)) return issues.add('type', [], `expected hashes, got ${shown(value)}`);
+  if (!(value instanceof Uint8Array)) return issues.add('type', [], () => `expected hashes, got ${shown(value)}`);
   if (value.length % hashSize === 0) return new HashList(value, hashSize);
-  return issues.add('hash_length', [], `expected a multiple of ${hashSize} bytes, got ${value.length}`);
+  return issues.add('hash_length', [], () => `expected a multiple of ${hashSize} bytes, got ${value.length}`);
 }
 
 /** A hash of 32 bytes. */
 const root = (key: string): Field<Uint8Array> => ({
   key,
   decode: (value, issues) => {
-    if (!(value instanceof Uint8Array)) return issues.add('type', [], `expected a hash, got ${shown(value)}`);
+    if (!(value instanceof Uint8Array)) return issues.add('type', [], () => `expected a hash, got ${shown(value)}`);
     if (value.length === 32) return value;
-    return issues.add('hash_length', [], `expected 32 bytes, got ${value.length}`);
+    return issues.add('hash_length', [], () => `expected 32 bytes, got ${value.length}`);
   },
   encode: (value) => value,
 });
@@ -231,7 +243,7 @@ const attr: Field<string> = {
   key: 'attr',
   lenient: true,
   decode: (value, issues) => {
-    if (!(value instanceof Uint8Array)) return issues.add('type', [], `expected text, got ${shown(value)}`);
+    if (!(value instanceof Uint8Array)) return issues.add('type', [], () => `expected text, got ${shown(value)}`);
     issues.requireWithin('text', value.length);
     return Buffer.from(value.buffer, value.byteOffset, value.length).toString('latin1');
   },
@@ -258,7 +270,7 @@ function decodeComponent(value: BencodeValue, issues: Issues): string | undefine
 
 function checkComponent(name: string, issues: Issues): void {
   const problem = unsafeComponent(name);
-  if (problem) issues.forgivable('unsafe_path', [], `${problem} in a path: ${shown(name)}`);
+  if (problem) issues.forgivable('unsafe_path', [], () => `${problem} in a path: ${shown(name)}`);
 }
 
 /** libtorrent passes over what is no list, but not over a bad list. */
@@ -266,7 +278,7 @@ const pathUtf8: Field<string[]> = {
   ...pathList('path.utf-8'),
   decode: (value, issues) => {
     if (Array.isArray(value)) return pathList('path.utf-8').decode(value, issues);
-    return issues.forgivable('type', [], `expected a list, got ${shown(value)}`);
+    return issues.forgivable('type', [], () => `expected a list, got ${shown(value)}`);
   },
 };
 
@@ -319,7 +331,7 @@ export function decodeFileItem(entry: BencodeValue, issues: Issues): FileItem | 
   if (item.length === undefined && isLink && !map.has('length')) item.length = 0;
   else if (!map.has('length')) issues.add('required', ['length'], 'a file must have a length');
   if (isLink && (item.length ?? 0) > 0) {
-    issues.forgivable('symlink', ['length'], `expected no content of a symbolic link, got ${item.length} bytes`);
+    issues.forgivable('symlink', ['length'], () => `expected no content of a symbolic link, got ${item.length} bytes`);
     item.length = 0;
   }
   if (isPad && (issues.compat || !map.has('path'))) item.path ??= [];
@@ -396,6 +408,8 @@ function decodeLeaf(node: BencodeMap, siblings: BencodeMap, { path, flat, issues
   if (item.attr?.includes('p')) issues.add('pad_in_tree', ['attr'], 'a pad file has no place in a v2 tree');
   if (item.length === undefined && isLink && !node.has('length')) item.length = 0;
   else if (!node.has('length')) issues.add('required', ['length'], 'a file must have a length');
+  // Null for one that did not decode, of which is said enough.
+  if (node.has('pieces root')) item.piecesRoot ??= null;
   if (item.length === undefined || siblings.size > 1) return false;
   flat.push({ ...(item as FileTreeItem), path });
   issues.requireWithin('files', flat.length);
@@ -448,7 +462,7 @@ const pieceLayers: Field<PieceLayers> = {
     issues.severity = 'error';
     for (const [key, layer] of map) {
       issues.path.push(key);
-      if (key.length !== 32) issues.add('layers_key', [], `expected a key of 32 bytes, got ${key.length}`);
+      if (key.length !== 32) issues.add('layers_key', [], () => `expected a key of 32 bytes, got ${key.length}`);
       const list = decodeHashes(layer, 32, issues);
       if (list) layers.set(toHex(keyBytes(key)), list);
       issues.path.pop();
@@ -518,7 +532,7 @@ export function decodeFields(map: BencodeMap, fields: object, issues: Issues): R
     for (const key of extra.keys()) {
       const meant = nearest(key, byKey.keys());
       if (meant && !map.has(meant))
-        issues.add('misspelled', [key], `an unknown key: did you mean ${meant}?`, 'warning');
+        issues.add('misspelled', [key], () => `an unknown key: did you mean ${meant}?`, 'warning');
     }
   }
   return model;
