@@ -194,4 +194,38 @@ describe('more than 1000 issues', () => {
     assert.ok(issues.hasErrors);
     assert.equal(issues.finish()[0]?.severity, 'error');
   });
+
+  it('find a place by its own steps alone, however many are listed', () => {
+    const issues = new Issues();
+    for (let i = 0; i < 1000; i += 1) issues.add('type', ['info', 'files', i, 'length'], 'a');
+    let reads = 0;
+    const path = ['info', 'files', 999, 'path'];
+    const counted = new Proxy(path, {
+      get(target, key) {
+        if (typeof key === 'string' && /^\d+$/.test(key)) reads += 1;
+        return Reflect.get(target, key);
+      },
+    });
+    assert.ok(!issues.covers(counted));
+    assert.ok(reads <= path.length, `${reads} reads`);
+    assert.ok(issues.covers(['info', 'files', 999]));
+    assert.ok(issues.covers(['info', 'files'], 'type'));
+    assert.ok(!issues.covers(['info', 'files'], 'url'));
+  });
+
+  it('make places and messages of the listed ones only', () => {
+    const issues = new Issues();
+    let made = 0;
+    const count = <T>(value: T) => {
+      return () => {
+        made += 1;
+        return value;
+      };
+    };
+    for (let i = 0; i < 5000; i += 1) issues.add('type', count([i]), count('a'));
+    assert.equal(made, 2 * 1000);
+    const found = issues.finish();
+    assert.deepEqual(found[999]?.path, [999]);
+    assert.equal(found.at(-1)?.message, 'and 4000 more');
+  });
 });
