@@ -25,7 +25,21 @@ const NUMBERS = [
 ];
 const LONG_NUMBERS = ['4611686018427387904', '-9223372036854775808', '18446744073709551616', `1${'0'.repeat(21)}`];
 
-const below = (limit: number): number => Math.floor(Math.random() * limit);
+/** Where chance comes from. */
+let random = Math.random;
+
+/** The same mutants again: a generator of 32 bits (mulberry32) in the place of `Math.random`. */
+export function seedRandom(seed: number): void {
+  let state = seed;
+  random = () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+const below = (limit: number): number => Math.floor(random() * limit);
 export const pick = <T>(list: readonly T[]): T => list[below(list.length)] as T;
 
 /** The tree of an input; null where it is no bencode at all. */

@@ -4,7 +4,8 @@ Request: {"root": parent folder, "name": torrent name, "files": [[path from root
           "kind": "v1" | "v2" | "hybrid"}
 or {"load": path of a torrent file}, or {"hints": path of a torrent file}, or {"magnet": path of a torrent file}, or {"parseMagnet": link}
 or {"make": path of the content, "output": path of the torrent file, "pieceLength": n, "kind": ..., "flags": [name, ...]},
-which takes what is on disk as libtorrent itself does, or {"version": true}.
+which takes what is on disk as libtorrent itself does, or {"version": true}, or {"loadAll": path of torrents, each after its
+length in four bytes}, which is answered with {"all": [an answer to each]}.
 Answer: {"v1": hex or null, "v2": hex or null}, for magnets more, or {"error": text}.
 """
 import json
@@ -75,7 +76,27 @@ def magnet(link):
     }
 
 
+def content(info):
+    files = info.files()
+    sizes = [files.file_size(i) for i in range(files.num_files()) if not files.file_flags(i) & lt.file_storage.flag_pad_file]
+    return {**answer(info), "content": sum(sizes), "names": len(sizes)}
+
+
+def load_all(path):
+    answers = []
+    with open(path, "rb") as file:
+        while head := file.read(4):
+            torrent = file.read(int.from_bytes(head, "big"))
+            try:
+                answers.append(content(lt.torrent_info(torrent)))
+            except Exception as error:
+                answers.append({"error": str(error)})
+    return {"all": answers}
+
+
 def work(request):
+    if "loadAll" in request:
+        return load_all(request["loadAll"])
     if "version" in request:
         return {"version": lt.__version__}
     if "make" in request:

@@ -1,5 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { writeFile } from 'node:fs/promises';
+import path from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
@@ -113,6 +115,18 @@ export class LibtorrentOracle extends LibtorrentProcess {
 
   load(file: string): Promise<OracleAnswer> {
     return this.ask({ load: file });
+  }
+
+  /** An answer to each of many torrents, or why it is refused. */
+  async loadAll(torrents: readonly Uint8Array[], scratch: string): Promise<(OracleAnswer | { error: string })[]> {
+    const file = path.join(scratch, 'all');
+    const sizes = torrents.map(({ length }) => {
+      const size = Buffer.alloc(4);
+      size.writeUInt32BE(length);
+      return size;
+    });
+    await writeFile(file, Buffer.concat(torrents.flatMap((torrent, i) => [sizes[i] as Buffer, torrent])));
+    return (await this.ask<{ all: (OracleAnswer | { error: string })[] }>({ loadAll: file })).all;
   }
 
   hints(file: string): Promise<HintsAnswer> {
