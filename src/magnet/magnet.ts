@@ -28,7 +28,10 @@ export interface Magnet {
   exactSources: string[];
   /** `x.pe`. */
   peers: PeerAddress[];
-  /** `so`: ranges of indexes of files to download, first and last (BEP 53); null for all. */
+  /**
+   * `so`: ranges of indexes of files to download, first and last (BEP 53); null for all. Clients count pads:
+   * `torrent.selectFiles` gives the indexes of paths.
+   */
   selectOnly: [first: number, last: number][] | null;
   /** All other parameters, decoded, in order. */
   extra: [key: string, value: string][];

@@ -57,6 +57,7 @@ import {
 import { RAW, RAW_INFO, RAW_INFO_UTF8 } from './raw-files.ts';
 import { closeRead, readToEnd } from './read-file.ts';
 import { checkRules } from './rules.ts';
+import { indexesOfTree, runsAt } from './selection.ts';
 import { decodeFields, TORRENT } from './wire.ts';
 
 /** Reading and writing torrent files, each an open descriptor. */
@@ -110,6 +111,11 @@ const READ: OptionStructs<ReadOptions> = { context: Unchecked, limits: Unchecked
 const FROM_DECODED: OptionStructs<FromDecodedOptions> = { ...READ, data: Unchecked };
 const WRITE: OptionStructs<WriteOptions> = { force: Flag, mtime: DateTime };
 const DUMP: OptionStructs<{ mode?: 'str' | 'binary' }> = { mode: oneOf('str', 'binary') };
+const Paths = expected<readonly string[]>(
+  'a list of paths',
+  (value) => Array.isArray(value) && value.every((path) => typeof path === 'string'),
+);
+
 const MAGNET: OptionStructs<Partial<Magnet>> = {
   infohashV1: Unchecked,
   infohashV2: Unchecked,
@@ -358,6 +364,7 @@ export class TorrentBase<V extends TorrentVersion> implements TorrentFields<V> {
 
   /**
    * A magnet link to it: its infohashes, name, size, trackers and webseeds; what is given replaces or adds to those.
+   * `null` leaves a field out: `magnet({ infohashV2: null })` links to the v1 swarm of a hybrid.
    *
    * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` for what a link cannot say
    */
@@ -366,6 +373,27 @@ export class TorrentBase<V extends TorrentVersion> implements TorrentFields<V> {
     const { infohashV1, infohashV2, name, totalSize, flatTrackers, webseeds } = this;
     const own = { infohashV1, infohashV2, displayName: name, length: totalSize, trackers: flatTrackers, webseeds };
     return formatMagnet({ ...own, ...checked });
+  }
+
+  /**
+   * The files at these paths, or in these folders, for `selectOnly` of {@link magnet} (BEP 53). Indexes count pads, as
+   * libtorrent and qBittorrent count them: so they are not those of `files`.
+   *
+   * @param paths As `files` has them: from the torrent's root, with `/`.
+   * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` for a path where the torrent has nothing
+   */
+  selectFiles(paths: readonly string[]): [first: number, last: number][] {
+    const wanted = argument('paths', paths, Paths);
+    const indexes =
+      this.torrentVersion === 'v1' ? this.#indexesOfList() : indexesOfTree(this.files, this.info.pieceLength);
+    const files = Array.from(indexes, (index, i) => ({ path: (this.files[i] as TorrentFile).path, index }));
+    return runsAt(files, wanted);
+  }
+
+  #indexesOfList(): number[] {
+    const list = v1Files(this.info as InfoDictV1) as FileItem[];
+    const isPad = padsIn(list, this.info.pieceLength);
+    return list.flatMap((file, index) => (isPad(file) ? [] : [index]));
   }
 
   /** Webseeds, each once (BEP 19). */

@@ -25,6 +25,30 @@ describe('metainfo magnet', () => {
     assert.deepEqual(own, { path: 'album.torrent', magnet: link });
   });
 
+  it('leaves out an infohash of a hybrid, and selects files by path', async (t) => {
+    const cwd = await workFolder(t);
+    await metainfo(['create', 'album'], { cwd });
+    const link = async (...args: string[]) =>
+      (await metainfo(['magnet', 'album.torrent', ...args], { cwd })).stdout.trim();
+    const both = await link();
+    assert.equal(await link('--no-v2'), both.replace(/&xt=urn:btmh:[0-9a-f]+/, ''));
+    assert.equal(await link('--no-v1'), both.replace(/xt=urn:btih:[0-9a-f]+&/, ''));
+    // a.txt and the pad after it come first.
+    assert.equal(await link('--select', './b/'), `${both}&so=2`);
+    assert.equal(await link('--select', 'b/c.nfo', '--select', 'a.txt'), `${both}&so=0,2`);
+    await metainfo(['create', 'album', '-k', 'v1', '-o', 'v1.torrent'], { cwd });
+    for (const args of [
+      ['v1.torrent', '--no-v1'],
+      ['album.torrent', '--no-v1', '--no-v2'],
+      ['v1.torrent', '--select', 'x'],
+    ]) {
+      const { code, stdout, stderr } = await metainfo(['magnet', ...args], { cwd });
+      assert.deepEqual([code, stdout], [2, ''], `${args}`);
+      assert.match(stderr, args.includes('--select') ? /no file or folder "x"/ : /--no-v1 would leave no infohash/);
+    }
+    assert.doesNotMatch((await metainfo(['magnet', 'v1.torrent', '--no-v2'], { cwd })).stdout, /btmh/);
+  });
+
   it('says what is wrong with a link, and exits with 2', async (t) => {
     const cwd = await workFolder(t);
     const { code, stdout, stderr } = await metainfo(['magnet', 'magnet:?xt=urn:btih:abc&x.pe=h'], { cwd });

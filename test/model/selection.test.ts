@@ -1,0 +1,88 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import path from 'node:path';
+import { describe, it } from 'node:test';
+import { type Torrent, TorrentCreate } from '../../src/index.ts';
+import { libtorrentMissing, PYTHON } from '../support/external.ts';
+import { temporaryFolder } from '../support/tree.ts';
+
+const PIECE = 32_768;
+/** Files that need pads after them and files that do not, an empty one, one file of several pieces. */
+const FILES = { a: 100, 'b/c': PIECE, 'b/d/x': 3 * PIECE + 5, 'b/empty': 0, e: PIECE - 1, last: 7 };
+
+const made = (
+  version: 'v1' | 'v2' | 'hybrid',
+  files: Record<string, number> = FILES,
+  name = 'root',
+): Promise<Torrent> =>
+  new TorrentCreate({
+    info: { name },
+    pieceLength: PIECE,
+    sources: Object.entries(files).map(([file, size]) => ({ path: file, data: Buffer.alloc(size, 1) })),
+  }).generate({ version });
+
+describe('torrent.selectFiles', () => {
+  it('numbers files with pads counted, joins neighbours and takes folders', async () => {
+    const [v1, v2, hybrid] = await Promise.all([made('v1'), made('v2'), made('hybrid')]);
+    // No pads in v1: an index is that of the list.
+    assert.deepEqual(v1.selectFiles(['last', 'b']), [
+      [1, 3],
+      [5, 5],
+    ]);
+    for (const torrent of [v2, hybrid]) {
+      // a, pad, b/c, b/d/x, pad, b/empty, e, pad, last
+      assert.deepEqual(
+        torrent.files.map(({ path: file }) => torrent.selectFiles([file])[0]),
+        [
+          [0, 0],
+          [2, 2],
+          [3, 3],
+          [5, 5],
+          [6, 6],
+          [8, 8],
+        ],
+      );
+      assert.deepEqual(torrent.selectFiles(['b']), [
+        [2, 3],
+        [5, 5],
+      ]);
+      assert.match(torrent.magnet({ selectOnly: torrent.selectFiles(['e', 'b/empty']) }), /&so=5-6$/);
+    }
+  });
+
+  it('refuses paths where the torrent has nothing, and what is no list of paths', async () => {
+    const torrent = await made('hybrid');
+    for (const wrong of ['x', 'b/', '', 'b/d/x/y', '.pad', 'root/a'])
+      assert.throws(() => torrent.selectFiles(['a', wrong]), { code: 'ERR_INVALID_ARGUMENT' }, wrong);
+    for (const wrong of [undefined, 'a', [1]])
+      assert.throws(() => torrent.selectFiles(wrong as never), { code: 'ERR_INVALID_ARGUMENT' });
+    assert.deepEqual(torrent.selectFiles([]), []);
+  });
+
+  it('numbers them as libtorrent does, in every version', { skip: libtorrentMissing() }, async (t) => {
+    const folder = await temporaryFolder(t);
+    const script = `
+import json, sys, libtorrent as lt
+files = lt.torrent_info(sys.argv[1]).files()
+print(json.dumps({files.file_path(i): i for i in range(files.num_files()) if not files.file_flags(i) & lt.file_flags_t.flag_pad_file}))`;
+    for (const version of ['v1', 'v2', 'hybrid'] as const) {
+      for (const [name, files] of [
+        ['root', FILES],
+        ['alone', { alone: PIECE + 1 }],
+      ] as const) {
+        const torrent = await made(version, { ...files }, name);
+        const file = path.join(folder, `${version}-${name}.torrent`);
+        await torrent.write(file);
+        const { stdout, stderr } = spawnSync(PYTHON, ['-c', script, file], { encoding: 'utf8' });
+        assert.equal(stderr, '');
+        const theirs = JSON.parse(stdout) as Record<string, number>;
+        const ours = torrent.files.map(({ path: one }) => {
+          const [[first, last] = []] = torrent.selectFiles([one]);
+          assert.equal(first, last);
+          return [name === 'alone' ? one : `${name}/${one}`, first];
+        });
+        assert.deepEqual(Object.fromEntries(ours), theirs);
+      }
+    }
+  });
+});
