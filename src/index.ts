@@ -20,12 +20,17 @@ export { type CacheChoice, type CacheStats, cacheStats, clearCache } from './cre
 export type { GenerateOptions } from './create/generate.ts';
 export type { GenerateExtOptions } from './create/generate-ext.ts';
 export type { Progress, WatchOptions } from './create/run.ts';
-export type { ScanFilter } from './create/scan.ts';
+export type { ScanFilter, ScannedFile } from './create/scan.ts';
 export type { RangeReader, Source, SourceData } from './create/sources.ts';
 export {
+  type FileItemInput,
+  type FileTreeInput,
+  type FileTreeItemInput,
   type GetPathsOptions,
+  type InfoDictInput,
   TorrentCreate,
   type TorrentCreateFields,
+  type TorrentCreateInput,
   type TrackerFields,
 } from './create/torrent-create.ts';
 export { type Difference, differences, type EditOptions, edit, type TorrentChanges } from './edit/edit.ts';
@@ -56,7 +61,13 @@ export {
   processLimits,
   type ResourceOptions,
 } from './hash/plan.ts';
-export { HasherBase, type HasherConfig, type ProcessOptions } from './hashers/hasher-base.ts';
+export {
+  HasherBase,
+  type HasherConfig,
+  type HasherPlan,
+  type HashUnit,
+  type ProcessOptions,
+} from './hashers/hasher-base.ts';
 export { HybridHasher } from './hashers/hybrid-hasher.ts';
 export { MerkleTree, MerkleTreeShape } from './hashers/merkle-tree.ts';
 export { HashPool, type HashPoolOptions } from './hashers/pool.ts';
@@ -68,7 +79,7 @@ export { addPadfiles, isPadFile, type PaddedFile, type PaddingOptions } from './
 export { choosePieceLength } from './layout/piece-length.ts';
 export { formatMagnet, type Magnet, type PeerAddress, parseMagnet } from './magnet/magnet.ts';
 export { infodictDiscriminator, TorrentVersion } from './model/discriminator.ts';
-export type { DumpedDictionary, DumpedValue } from './model/dump.ts';
+export type { DumpedDictionary, DumpedMap, DumpedValue } from './model/dump.ts';
 export { FileItem, FileList } from './model/file-item.ts';
 export { FileTree, type FileTreeItem, type FlatFile } from './model/file-tree.ts';
 export { HashList, type HashSize } from './model/hash-list.ts';
@@ -96,6 +107,8 @@ export {
   Torrent,
   TorrentBase,
   type TorrentFile,
+  type TorrentJson,
+  type TorrentOf,
   type WriteOptions,
 } from './model/torrent.ts';
 export { type PprintOptions, pprint, type Verbosity } from './print/pprint.ts';

@@ -1,21 +1,24 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { array, type Struct } from 'superstruct';
-import type { BencodeMap } from '../bencode/value.ts';
+import type { BencodeMap, BencodeValue } from '../bencode/value.ts';
 import { ISSUE_CODES, type IssueCode, MetainfoError, shown, ValidationError } from '../errors.ts';
 import { Flag, type OptionStructs, options } from '../guard.ts';
 import { sortV1, sortV2 } from '../layout/order.ts';
 import { isPadFile } from '../layout/padding.ts';
 import { isPowerOfTwo } from '../layout/piece-length.ts';
+import type { TorrentVersion } from '../model/discriminator.ts';
 import type { DumpedDictionary } from '../model/dump.ts';
-import { flattenTree } from '../model/file-tree.ts';
+import type { FileItem } from '../model/file-item.ts';
+import { type FileTree, type FileTreeItem, flattenTree } from '../model/file-tree.ts';
+import type { HashList } from '../model/hash-list.ts';
 import { InfoDictHybridCreate } from '../model/info-dict.ts';
 import { fromInput, isDictionary } from '../model/input.ts';
 import { Issues } from '../model/issues.ts';
 import { PieceLayers } from '../model/piece-layers.ts';
 import { DhtNode, Infohash, Text, TextList, Tiers, Timestamp } from '../model/primitives.ts';
 import { failuresOf } from '../model/rules.ts';
-import type { Torrent } from '../model/torrent.ts';
+import type { TorrentOf } from '../model/torrent.ts';
 import { INFO, TORRENT } from '../model/wire.ts';
 import type { ContentFile } from './content.ts';
 import { GENERATE, type GenerateOptions, generate } from './generate.ts';
@@ -75,6 +78,70 @@ export interface TorrentCreateFields extends ScanFilter {
   collections?: readonly string[] | null | undefined;
 }
 
+/** Unknown keys: a Map of on-disk keys (one char a byte), or an object of text keys. */
+type ExtraInput = BencodeMap | Readonly<Record<string, BencodeValue>> | null | undefined;
+type HashesInput = HashList | Uint8Array | readonly Uint8Array[] | null | undefined;
+
+/** A file of a list, under attribute names or on-disk keys. */
+export interface FileItemInput extends Omit<FileItem, 'extra' | 'path'> {
+  path: readonly string[];
+  'path.utf-8'?: readonly string[] | null;
+  'symlink path'?: readonly string[] | null;
+  extra?: ExtraInput;
+}
+
+/** A file of a tree, under attribute names or on-disk keys. */
+export interface FileTreeItemInput extends Omit<FileTreeItem, 'extra'> {
+  'pieces root'?: Uint8Array | null;
+  'symlink path'?: readonly string[] | null;
+  extra?: ExtraInput;
+}
+
+/** A file tree: objects or Maps. */
+export type FileTreeInput =
+  | FileTree
+  | ReadonlyMap<string | Uint8Array, FileTreeInput | FileTreeItemInput>
+  | { readonly [name: string]: FileTreeInput | FileTreeItemInput };
+
+/** The infodict of a draft, under attribute names or on-disk keys. */
+export interface InfoDictInput
+  extends Omit<InfoDictHybridCreate, 'extra' | 'files' | 'fileTree' | 'pieces' | 'similar'> {
+  'name.utf-8'?: string | null | undefined;
+  'update-url'?: string | null | undefined;
+  'piece length'?: number | null | undefined;
+  pieces?: HashesInput;
+  files?: readonly FileItemInput[] | null | undefined;
+  'meta version'?: number | null | undefined;
+  fileTree?: FileTreeInput | null | undefined;
+  'file tree'?: FileTreeInput | null | undefined;
+  similar?: readonly (Uint8Array | string)[] | null | undefined;
+  /** Unknown keys. */
+  extra?: ExtraInput;
+}
+
+/** What {@link TorrentCreate} takes: its fields, under attribute names or on-disk keys. Unknown keys go into `extra`. */
+export interface TorrentCreateInput
+  extends Omit<TorrentCreateFields, 'creationDate' | 'extra' | 'info' | 'pieceLayers'> {
+  'announce-list'?: string[][] | null | undefined;
+  'created by'?: string | null | undefined;
+  /** A number is seconds since 1970. */
+  creationDate?: Date | number | null | undefined;
+  'creation date'?: Date | number | null | undefined;
+  info?: InfoDictInput | ReadonlyMap<string | Uint8Array, unknown> | undefined;
+  /** By root: 32 bytes, or in hexadecimal. */
+  pieceLayers?: LayersInput;
+  'piece layers'?: LayersInput;
+  'url-list'?: string | string[] | null | undefined;
+  /** Unknown keys beside `info`. */
+  extra?: ExtraInput;
+}
+
+type LayersInput =
+  | ReadonlyMap<string | Uint8Array, NonNullable<HashesInput>>
+  | Readonly<Record<string, NonNullable<HashesInput>>>
+  | null
+  | undefined;
+
 /** What a draft has beside a torrent's fields. */
 const OWN = ['info', 'paths', 'sources', 'pathRoot', 'trackers', 'pieceLength', 'exclude', 'include'];
 
@@ -127,7 +194,7 @@ export class TorrentCreate {
   readonly createdBy: string | null;
 
   /** @throws {ValidationError} with every rule that the fields break */
-  constructor(input: TorrentCreateFields | Record<string, unknown> = {}) {
+  constructor(input: TorrentCreateInput | ReadonlyMap<string | Uint8Array, unknown> = {}) {
     const issues = new Issues();
     if (!isDictionary(input) || 'infoBytes' in input || input instanceof TorrentCreate)
       throw new MetainfoError(
@@ -150,8 +217,11 @@ export class TorrentCreate {
    *
    * @throws {MetainfoError} see docs/errors.md; with the signal's reason as `cause` when it stopped the work
    */
-  async generate(given: GenerateOptions = {}): Promise<Torrent> {
-    return generate(this, options(given, GENERATE, { example: "{ version: 'v1' }" }));
+  async generate<V extends TorrentVersion = 'hybrid'>(
+    given: GenerateOptions & { version?: V } = {},
+  ): Promise<TorrentOf<V>> {
+    const checked: GenerateOptions = options(given, GENERATE, { example: "{ version: 'v1' }" });
+    return (await generate(this, checked)) as TorrentOf<V>;
   }
 
   /**
@@ -163,6 +233,7 @@ export class TorrentCreate {
    */
   generateExt(options: GenerateExtOptions & { bencode: true }): Promise<Uint8Array>;
   generateExt(options?: GenerateExtOptions & { bencode?: false }): Promise<DumpedDictionary>;
+  generateExt(options?: GenerateExtOptions & { bencode?: boolean }): Promise<Uint8Array | DumpedDictionary>;
   async generateExt(given: GenerateExtOptions & { bencode?: boolean } = {}) {
     const engine = await import('./generate-ext.ts');
     const checked = options(given, engine.GENERATE_EXT, { example: "{ version: 'v1' }" });

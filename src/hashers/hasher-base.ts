@@ -58,13 +58,13 @@ const PROCESS: OptionStructs<ProcessOptions> = {
 const Pool = orNull(expected<HashPool>('a HashPool', (value) => value instanceof HashPool));
 
 /** Bytes that are to be hashed, and what the hash is of. */
-export interface Unit {
+export interface HashUnit {
   bytes: Uint8Array;
   of: Omit<Hash, 'hash'>;
 }
 
 /** A plan of a hasher, and what its digests are the hashes of. */
-export interface Part {
+export interface HasherPlan {
   plan: Pick<HashPlan, 'files' | 'kind' | 'pieceLength'>;
   hashes: (digests: Digests) => Hash[];
 }
@@ -187,7 +187,7 @@ export abstract class HasherBase {
   }
 
   /** One plan after the other, so that threads and memory are those that were asked for. */
-  #run(parts: readonly Part[], files: readonly ScannedFile[], engine: Engine): Work<Digests[]> {
+  #run(parts: readonly HasherPlan[], files: readonly ScannedFile[], engine: Engine): Work<Digests[]> {
     const content = files.reduce((sum, { length }) => sum + length, 0);
     let cancelled = false;
     let job: HashJob | null = null;
@@ -285,14 +285,14 @@ export abstract class HasherBase {
   }
 
   /** What a chunk completes. */
-  protected abstract take(chunk: Chunk): Unit[];
+  protected abstract take(chunk: Chunk): HashUnit[];
   /** What is left over. Nothing is, afterwards. */
-  protected abstract rest(): Unit[];
+  protected abstract rest(): HashUnit[];
   /** What an engine is to do. */
-  protected abstract parts(files: readonly ScannedFile[]): Part[];
+  protected abstract parts(files: readonly ScannedFile[]): HasherPlan[];
 }
 
-function hashed({ bytes, of }: Unit): Hash {
+function hashed({ bytes, of }: HashUnit): Hash {
   return { ...of, hash: of.type === 'v1_piece' ? createHash('sha1').update(bytes).digest() : sha256(bytes) };
 }
 

@@ -5,7 +5,7 @@ import { sortV2 } from '../layout/order.ts';
 import { HashList } from '../model/hash-list.ts';
 import type { PieceLayers } from '../model/piece-layers.ts';
 import { Gatherer } from './gatherer.ts';
-import { HasherBase, type HasherConfig, type Part, type Unit } from './hasher-base.ts';
+import { HasherBase, type HasherConfig, type HasherPlan, type HashUnit } from './hasher-base.ts';
 import type { Chunk, Hash } from './records.ts';
 import { v1Part } from './v1-hasher.ts';
 import { Blocks, blocksPart, finishTrees } from './v2-hasher.ts';
@@ -33,7 +33,7 @@ export class HybridHasher extends HasherBase {
     return sortV2(paths);
   }
 
-  protected override take(chunk: Chunk): Unit[] {
+  protected override take(chunk: Chunk): HashUnit[] {
     const place = this.placeOf(chunk.path);
     if (place < this.#place) {
       const message = `Files must come in order: ${chunk.path} comes before ${this.paths[this.#place]}.`;
@@ -46,14 +46,14 @@ export class HybridHasher extends HasherBase {
     return [...before, ...pieces, ...this.#blocks.take(chunk)];
   }
 
-  protected override rest(): Unit[] {
+  protected override rest(): HashUnit[] {
     const units = [...this.#lastPiece(), ...this.#blocks.rest()];
     this.#idx = 0;
     this.#place = 0;
     return units;
   }
 
-  #lastPiece(): Unit[] {
+  #lastPiece(): HashUnit[] {
     const rest = this.#pieces.rest();
     if (!rest) return [];
     if (this.paths.length === 1) return [this.#piece(rest)];
@@ -62,13 +62,13 @@ export class HybridHasher extends HasherBase {
     return [this.#piece(padded)];
   }
 
-  #piece(bytes: Uint8Array): Unit {
+  #piece(bytes: Uint8Array): HashUnit {
     const of = { type: 'v1_piece' as const, path: this.#path, idx: this.#idx };
     this.#idx += 1;
     return { bytes, of };
   }
 
-  protected override parts(files: readonly ScannedFile[]): Part[] {
+  protected override parts(files: readonly ScannedFile[]): HasherPlan[] {
     const padded = files.flatMap((file) => {
       const length = (this.pieceLength - (file.length % this.pieceLength)) % this.pieceLength;
       const pad = padOnPlan(length);

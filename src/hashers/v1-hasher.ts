@@ -4,7 +4,7 @@ import { MetainfoError } from '../errors.ts';
 import { sortV1 } from '../layout/order.ts';
 import { lastAtMost } from '../model/ranges.ts';
 import { Gatherer } from './gatherer.ts';
-import { HasherBase, type HasherConfig, type Part, type Unit } from './hasher-base.ts';
+import { HasherBase, type HasherConfig, type HasherPlan, type HashUnit } from './hasher-base.ts';
 import type { Chunk, Hash } from './records.ts';
 
 /** SHA-1 of the pieces of all files in a row (BEP 3). Its paths are put into the order of common clients. */
@@ -25,7 +25,7 @@ export class V1Hasher extends HasherBase {
     return sortV1(paths);
   }
 
-  protected override take({ path, chunk }: Chunk): Unit[] {
+  protected override take({ path, chunk }: Chunk): HashUnit[] {
     if (this.placeOf(path) < this.#place) {
       const message = `Files must come in order: ${path} comes before ${this.paths[this.#place]}.`;
       throw new MetainfoError('ERR_INVALID_ARGUMENT', message, { path });
@@ -39,7 +39,7 @@ export class V1Hasher extends HasherBase {
     });
   }
 
-  protected override rest(): Unit[] {
+  protected override rest(): HashUnit[] {
     const rest = this.#pieces.rest();
     const units = rest ? [this.#unit(rest)] : [];
     this.#idx = 0;
@@ -47,13 +47,13 @@ export class V1Hasher extends HasherBase {
     return units;
   }
 
-  #unit(bytes: Uint8Array): Unit {
+  #unit(bytes: Uint8Array): HashUnit {
     const of = { type: 'v1_piece' as const, path: this.#begins, idx: this.#idx };
     this.#idx += 1;
     return { bytes, of };
   }
 
-  protected override parts(files: readonly ScannedFile[]): Part[] {
+  protected override parts(files: readonly ScannedFile[]): HasherPlan[] {
     return [v1Part(files, files.map(onPlan), this)];
   }
 }
@@ -61,9 +61,9 @@ export class V1Hasher extends HasherBase {
 /** The pieces of files, of which the plan may have pads among them. */
 export function v1Part(
   files: readonly ScannedFile[],
-  plan: readonly Part['plan']['files'][number][],
+  plan: readonly HasherPlan['plan']['files'][number][],
   { paths, pieceLength }: Pick<HasherBase, 'paths' | 'pieceLength'>,
-): Part {
+): HasherPlan {
   const starts = new Float64Array(files.length);
   let [at, file] = [0, 0];
   for (const { path, length } of plan) {
@@ -73,7 +73,7 @@ export function v1Part(
     }
     at += length;
   }
-  const hashes: Part['hashes'] = ({ v1 = new Uint8Array() }) =>
+  const hashes: HasherPlan['hashes'] = ({ v1 = new Uint8Array() }) =>
     Array.from({ length: v1.length / 20 }, (_, idx): Hash => {
       const path = paths[lastAtMost(starts, idx * pieceLength)] as string;
       return { type: 'v1_piece', path, hash: v1.subarray(idx * 20, (idx + 1) * 20), idx };

@@ -4,7 +4,7 @@ import { layerCount } from '../hash/plan.ts';
 import { BLOCK_SIZE } from '../layout/piece-length.ts';
 import type { HashList } from '../model/hash-list.ts';
 import { Gatherer } from './gatherer.ts';
-import { HasherBase, type HasherConfig, type Part, type Unit } from './hasher-base.ts';
+import { HasherBase, type HasherConfig, type HasherPlan, type HashUnit } from './hasher-base.ts';
 import { getRootHash, hashPieces, hashRoot, MerkleTree, MerkleTreeShape } from './merkle-tree.ts';
 import type { Chunk, Hash } from './records.ts';
 
@@ -25,15 +25,15 @@ export class V2Hasher extends HasherBase {
     return Math.max(pieceLength, READ_SIZE);
   }
 
-  protected override take(chunk: Chunk): Unit[] {
+  protected override take(chunk: Chunk): HashUnit[] {
     return this.#blocks.take(chunk);
   }
 
-  protected override rest(): Unit[] {
+  protected override rest(): HashUnit[] {
     return this.#blocks.rest();
   }
 
-  protected override parts(files: readonly ScannedFile[]): Part[] {
+  protected override parts(files: readonly ScannedFile[]): HasherPlan[] {
     return [blocksPart(files, this)];
   }
 
@@ -87,7 +87,7 @@ export class V2Hasher extends HasherBase {
 export class Blocks {
   readonly #files = new Map<string, { blocks: Gatherer; idx: number }>();
 
-  take({ path, chunk }: Chunk): Unit[] {
+  take({ path, chunk }: Chunk): HashUnit[] {
     let file = this.#files.get(path);
     if (!file) {
       file = { blocks: new Gatherer(BLOCK_SIZE), idx: 0 };
@@ -99,7 +99,7 @@ export class Blocks {
     return units;
   }
 
-  rest(): Unit[] {
+  rest(): HashUnit[] {
     const units = [...this.#files].flatMap(([path, { blocks, idx }]) => {
       const rest = blocks.rest();
       return rest ? [blockOf(path, rest, idx)] : [];
@@ -109,14 +109,14 @@ export class Blocks {
   }
 }
 
-function blockOf(path: string, bytes: Uint8Array, idx: number): Unit {
+function blockOf(path: string, bytes: Uint8Array, idx: number): HashUnit {
   return { bytes, of: { type: 'block', path, idx } };
 }
 
 /** With pieces of one block, an engine's layers are the leaves. */
-export function blocksPart(files: readonly ScannedFile[], { paths }: Pick<HasherBase, 'paths'>): Part {
+export function blocksPart(files: readonly ScannedFile[], { paths }: Pick<HasherBase, 'paths'>): HasherPlan {
   const plan = files.map(onPlan);
-  const hashes: Part['hashes'] = ({ v2 }) => {
+  const hashes: HasherPlan['hashes'] = ({ v2 }) => {
     const { roots, layers } = v2 as NonNullable<typeof v2>;
     const result: Hash[] = [];
     let at = 0;

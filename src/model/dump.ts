@@ -7,10 +7,26 @@ class ByteKey extends Uint8Array {
   }
 }
 
-/** What {@link TorrentBase.modelDumpTorrent} gives in mode `str`: plain objects, but Maps where keys are not text. */
-export type DumpedValue = bigint | number | Uint8Array | DumpedValue[] | DumpedDictionary;
-/** A dictionary of such values: a plain object without a prototype, or a Map. */
-export type DumpedDictionary = { [key: string]: DumpedValue } | Map<string | Uint8Array, DumpedValue>;
+/** A value of what {@link TorrentBase.modelDumpTorrent} gives in mode `str`. */
+export type DumpedValue = bigint | number | Uint8Array | DumpedValue[] | DumpedDictionary | DumpedMap;
+/** A dictionary with text keys: an object without a prototype. */
+export interface DumpedDictionary {
+  [key: string]: DumpedValue;
+}
+/** A dictionary with keys that are not text, or that the npm package `bencode` would sort wrongly. */
+export type DumpedMap = Map<string | Uint8Array, DumpedValue>;
+
+/** A torrent. Where its own keys are not all text it is a {@link DumpedMap} that has the others as properties too. */
+export function dumpTorrent(value: BencodeMap): DumpedDictionary {
+  const dumped = toStringKeys(value);
+  if (dumped instanceof Map) {
+    for (const [key, entry] of dumped as DumpedMap) {
+      const name = Buffer.from(key as Uint8Array).toString('utf8');
+      if (!(name in dumped)) Object.defineProperty(dumped, name, { value: entry });
+    }
+  }
+  return dumped as DumpedDictionary;
+}
 
 /**
  * Decoded bencode with string keys, which the npm package `bencode` encodes to the bytes it came from. That package
@@ -37,6 +53,6 @@ function toObject(map: BencodeMap): DumpedDictionary {
   return object;
 }
 
-function toByteMap(map: BencodeMap): DumpedDictionary {
+function toByteMap(map: BencodeMap): DumpedMap {
   return new Map([...map].map(([key, value]) => [new ByteKey(keyBytes(key)), toStringKeys(value)]));
 }

@@ -1,4 +1,5 @@
 import { array, boolean, define, instance, integer, nullable, optional, type Struct, string } from 'superstruct';
+import type { BencodeMap } from '../bencode/value.ts';
 import { shown } from '../errors.ts';
 import { BLOCK_SIZE, isPowerOfTwo } from '../layout/piece-length.ts';
 import { HashList, type HashSize } from './hash-list.ts';
@@ -69,7 +70,7 @@ export const Timestamp: Struct<Date, null> = define(
   (value) => (value instanceof Date && !Number.isNaN(value.getTime())) || `Expected a valid Date, got ${shown(value)}`,
 );
 /** Keys that the models do not know, as they were read: latin1 keys, decoded bencode. */
-export const Extra = instance(Map);
+export const Extra = instance(Map) as Struct<unknown, null> as Struct<BencodeMap, null>;
 
 export const Whole = integer();
 export const Flag = boolean();

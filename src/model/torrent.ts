@@ -36,7 +36,7 @@ import { formatMagnet, type Magnet } from '../magnet/magnet.ts';
 import { Turns } from '../turns.ts';
 import { fromDecodedTorrent } from './decoded.ts';
 import { infodictDiscriminator, type TorrentVersion } from './discriminator.ts';
-import { type DumpedDictionary, toStringKeys } from './dump.ts';
+import { type DumpedDictionary, dumpTorrent } from './dump.ts';
 import { type FileItem, v1Files } from './file-item.ts';
 import { type FileTree, type FileTreeItem, type FlatFile, unflattenTree } from './file-tree.ts';
 import type { InfoDictHybrid, InfoDictHybridCreate, InfoDictV1, InfoDictV2 } from './info-dict.ts';
@@ -164,9 +164,56 @@ interface V1Layout {
   starts: Float64Array;
 }
 
-/** A valid torrent, never changed. It remembers the bytes it was read from and writes those. */
+/** What stands in `JSON.stringify(torrent)`, and in `metainfo show --json`: plain data, hashes in hexadecimal. */
+export interface TorrentJson {
+  /** Its kind. */
+  version: TorrentVersion;
+  /** Of the file or folder. */
+  name: string;
+  /** In hexadecimal; null for a version that the torrent is not of. */
+  infohash: { v1: string | null; v2: string | null };
+  /** Bytes. */
+  pieceLength: number;
+  /** The number of pieces. */
+  pieces: number;
+  /** No pads. */
+  files: { path: string; length: number }[];
+  /** Bytes of content. */
+  totalSize: number;
+  /** Each once. */
+  trackers: string[];
+  /** Each once. */
+  webseeds: string[];
+  /** BEP 17. */
+  httpseeds: string[];
+  /** BEP 5. */
+  nodes: DhtNode[];
+  /** In hexadecimal (BEP 38). */
+  similar: string[];
+  /** BEP 38. */
+  collections: string[];
+  /** BEP 39. */
+  updateUrl: string | null;
+  /** Text for people. */
+  comment: string | null;
+  /** The program that made it. */
+  createdBy: string | null;
+  /** ISO 8601. */
+  creationDate: string | null;
+  /** BEP 27. */
+  private: boolean;
+  /** Where it is shared. */
+  source: string | null;
+  /** What was found and let pass. */
+  warnings: readonly Issue[];
+}
+
+/**
+ * A valid torrent, never changed. It remembers the bytes it was read from and writes those. To send one to another thread,
+ * send `torrent.bencode()` and read it there: `structuredClone` keeps fields alone, without infohashes and methods.
+ */
 export class TorrentBase<V extends TorrentVersion> implements TorrentFields<V> {
-  /** Its kind, which narrows the type of `info`. */
+  /** Its kind, which narrows the types of what depends on it. */
   readonly torrentVersion: V;
   /** The one tracker of old clients (BEP 3); all of them are in `flatTrackers`. */
   readonly announce: string | null;
@@ -180,8 +227,8 @@ export class TorrentBase<V extends TorrentVersion> implements TorrentFields<V> {
   readonly creationDate: Date | null;
   /** What the infohash is of: names, sizes, hashes. */
   readonly info: InfoDictOf[V];
-  /** Piece hashes of the files that are longer than a piece (BEP 52); null in v1. */
-  readonly pieceLayers: PieceLayers | null;
+  /** Piece hashes of the files that are longer than a piece (BEP 52); null in v1, empty where `compat` let them be absent. */
+  readonly pieceLayers: V extends 'v1' ? null : PieceLayers;
   /** Webseeds, as a list however they were written (BEP 19). */
   readonly urlList: string[] | null;
   /** Scripts that give pieces over HTTP (BEP 17). */
@@ -222,7 +269,7 @@ export class TorrentBase<V extends TorrentVersion> implements TorrentFields<V> {
     this.createdBy = fields.createdBy;
     this.creationDate = fields.creationDate;
     this.info = fields.info;
-    this.pieceLayers = fields.pieceLayers;
+    this.pieceLayers = (version === 'v1' ? null : (fields.pieceLayers ?? new Map())) as this['pieceLayers'];
     this.urlList = fields.urlList;
     this.httpseeds = fields.httpseeds;
     this.nodes = fields.nodes;
@@ -278,13 +325,15 @@ export class TorrentBase<V extends TorrentVersion> implements TorrentFields<V> {
   }
 
   /** SHA-1 of the raw `info` in hexadecimal (BEP 3); null for v2. */
-  get infohashV1(): string | null {
-    return this.torrentVersion === 'v2' ? null : createHash('sha1').update(this.infoBytes).digest('hex');
+  get infohashV1(): V extends 'v2' ? null : string {
+    const hash = this.torrentVersion === 'v2' ? null : createHash('sha1').update(this.infoBytes).digest('hex');
+    return hash as V extends 'v2' ? null : string;
   }
 
   /** SHA-256 of the raw `info` in hexadecimal (BEP 52); null for v1. */
-  get infohashV2(): string | null {
-    return this.torrentVersion === 'v1' ? null : createHash('sha256').update(this.infoBytes).digest('hex');
+  get infohashV2(): V extends 'v1' ? null : string {
+    const hash = this.torrentVersion === 'v1' ? null : createHash('sha256').update(this.infoBytes).digest('hex');
+    return hash as V extends 'v1' ? null : string;
   }
 
   /** The files a user sees, in the torrent's order: no pads. */
@@ -327,10 +376,12 @@ export class TorrentBase<V extends TorrentVersion> implements TorrentFields<V> {
   }
 
   /** The v2 file tree, flattened: path with `/` to file. Null for v1. */
-  get flatFiles(): Map<string, FileTreeItem> | null {
-    if (this.torrentVersion === 'v1') return null;
-    this.#flatFiles ??= new Map((this.#flat as FlatFile[]).map(({ path: parts, ...item }) => [parts.join('/'), item]));
-    return this.#flatFiles;
+  get flatFiles(): V extends 'v1' ? null : Map<string, FileTreeItem> {
+    if (this.torrentVersion !== 'v1')
+      this.#flatFiles ??= new Map(
+        (this.#flat as FlatFile[]).map(({ path: parts, ...item }) => [parts.join('/'), item]),
+      );
+    return (this.#flatFiles ?? null) as V extends 'v1' ? null : Map<string, FileTreeItem>;
   }
 
   /** The number of files, pads left out. */
@@ -481,7 +532,34 @@ export class TorrentBase<V extends TorrentVersion> implements TorrentFields<V> {
     const { mode = 'str' } = options(given, DUMP, { example: "{ mode: 'binary' }" });
     // They have been within the caller's limits.
     const { value } = decode(this.#bytes, { tolerant: true, limits: NO_LIMITS });
-    return mode === 'binary' ? (value as BencodeMap) : (toStringKeys(value) as DumpedDictionary);
+    return mode === 'binary' ? (value as BencodeMap) : dumpTorrent(value as BencodeMap);
+  }
+
+  /** For `JSON.stringify`: what `metainfo show --json` prints of it. */
+  toJSON(): TorrentJson {
+    const { info } = this;
+    return {
+      version: this.torrentVersion,
+      name: this.name,
+      infohash: { v1: this.infohashV1, v2: this.infohashV2 },
+      pieceLength: info.pieceLength,
+      pieces: this.nPieces,
+      files: this.files.map(({ path: name, length }) => ({ path: name, length })),
+      totalSize: this.totalSize,
+      trackers: this.flatTrackers,
+      webseeds: this.webseeds,
+      httpseeds: this.httpseeds ?? [],
+      nodes: this.nodes ?? [],
+      similar: this.similar.map(toHex),
+      collections: this.collections,
+      updateUrl: info.updateUrl ?? null,
+      comment: this.comment,
+      createdBy: this.createdBy,
+      creationDate: this.creationDate?.toISOString() ?? null,
+      private: info.private ?? false,
+      source: info.source ?? null,
+      warnings: this.warnings,
+    };
   }
 
   /** The bytes of the torrent file: those it was read from. */
@@ -626,7 +704,12 @@ export function outputExists(target: string, cause?: unknown): MetainfoError {
   return new MetainfoError('ERR_OUTPUT_EXISTS', message, { path: target, cause });
 }
 
-/** A torrent of any kind: `torrentVersion` tells which, and narrows the type of `info`. */
+/** A torrent of one kind, or of one of several. */
+export type TorrentOf<V extends TorrentVersion> = V extends TorrentVersion ? TorrentBase<V> : never;
+/**
+ * A torrent of any kind: `torrentVersion` tells which, and narrows the types of `info`, `flatFiles`, `pieceLayers` and the
+ * infohashes.
+ */
 export type Torrent = TorrentBase<'v1'> | TorrentBase<'v2'> | TorrentBase<'hybrid'>;
 
 /** A torrent as an argument: of this class, and neither a proxy of one nor an object that only inherits from one. */

@@ -1,5 +1,24 @@
 // Compiled by `npm run check`, never run: what must compile, and what must not.
-import { type HashList, type InfoDictV2, Torrent, TorrentCreate } from '../../src/index.ts';
+import {
+  type DumpedDictionary,
+  type DumpedValue,
+  type FileTreeItem,
+  type GenerateOptions,
+  type Hash,
+  HasherBase,
+  type HasherConfig,
+  type HasherPlan,
+  type HashList,
+  type HashUnit,
+  type InfoDictV2,
+  type PieceLayers,
+  type PlanFile,
+  type ScannedFile,
+  Torrent,
+  type TorrentBase,
+  TorrentCreate,
+  type TorrentJson,
+} from '../../src/index.ts';
 
 declare const bytes: Uint8Array;
 const torrent = Torrent.fromBytes(bytes);
@@ -14,20 +33,27 @@ switch (torrent.torrentVersion) {
     const pieces: HashList = torrent.info.pieces;
     // @ts-expect-error: a v1 infodict has no file tree
     const tree = torrent.info.fileTree;
-    void [pieces, tree];
+    const none: [null, null, null] = [torrent.flatFiles, torrent.pieceLayers, torrent.infohashV2];
+    const infohash: string = torrent.infohashV1;
+    void [pieces, tree, none, infohash];
     break;
   }
   case 'v2': {
     const info: InfoDictV2 = torrent.info;
     // @ts-expect-error: a v2 infodict has no pieces
     const pieces = torrent.info.pieces;
-    void [info, pieces];
+    const none: null = torrent.infohashV1;
+    const infohash: string = torrent.infohashV2;
+    const files: Map<string, FileTreeItem> = torrent.flatFiles;
+    const layers: PieceLayers = torrent.pieceLayers;
+    void [info, pieces, none, infohash, files, layers];
     break;
   }
   case 'hybrid': {
     const pieces: HashList = torrent.info.pieces;
     const tree: InfoDictV2['fileTree'] = torrent.info.fileTree;
-    void [pieces, tree];
+    const infohashes: [string, string] = [torrent.infohashV1, torrent.infohashV2];
+    void [pieces, tree, infohashes];
     break;
   }
   default: {
@@ -45,3 +71,51 @@ new TorrentCreate().generate({ version: 'v3' });
 torrent.modelDumpTorrent({ mode: 'text' });
 // @ts-expect-error: no such profile
 Torrent.fromBytes(bytes, { context: { profile: 'lax' } });
+
+declare const options: GenerateOptions;
+declare const flag: boolean;
+const draft = new TorrentCreate({ pathRoot: '/srv', 'announce-list': [['http://t/']], extra: { 'x-unknown': 1 } });
+export const v1: Promise<TorrentBase<'v1'>> = draft.generate({ version: 'v1' });
+export const hybrid: Promise<TorrentBase<'hybrid'>> = draft.generate();
+export const some: Promise<Torrent> = draft.generate(options);
+// @ts-expect-error: it may be of any kind
+export const tooNarrow: Promise<TorrentBase<'v1'>> = draft.generate(options);
+export const either: Promise<Uint8Array | DumpedDictionary> = draft.generateExt({ bencode: flag });
+export const dumped: DumpedValue | undefined = torrent.modelDumpTorrent()['info'];
+export const json: TorrentJson = torrent.toJSON();
+
+new TorrentCreate(new Map<string | Uint8Array, unknown>([[Buffer.from('comment'), 'c']]));
+new TorrentCreate({
+  info: { 'piece length': 2 ** 14, 'file tree': { a: { '': { length: 1, 'pieces root': bytes } } } },
+});
+new TorrentCreate({ info: { pieces: [bytes], files: [{ length: 1, path: ['a'], 'symlink path': ['b'] }] } });
+// @ts-expect-error: a path is text
+new TorrentCreate({ pathRoot: 5 });
+// @ts-expect-error: unknown keys go into extra
+new TorrentCreate({ 'x-unknown': 1 });
+// @ts-expect-error: a length of bytes is a number
+new TorrentCreate({ info: { 'piece length': '16384' } });
+
+/** A hasher of somebody else: its types are all exported. */
+export class LengthHasher extends HasherBase {
+  constructor(config: HasherConfig) {
+    super(config, 'v1');
+  }
+  protected override take(): HashUnit[] {
+    return [];
+  }
+  protected override rest(): HashUnit[] {
+    return [];
+  }
+  protected override parts(files: readonly ScannedFile[]): HasherPlan[] {
+    const onPlan = ({ diskPath: path, length, mtimeMs }: ScannedFile): PlanFile => ({
+      path,
+      length,
+      size: length,
+      offset: 0,
+      mtimeMs,
+    });
+    const plan = { files: files.map(onPlan), kind: 'v1' as const, pieceLength: this.pieceLength };
+    return [{ plan, hashes: (): Hash[] => [] }];
+  }
+}

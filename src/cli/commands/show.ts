@@ -1,6 +1,4 @@
 import type { Command } from 'commander';
-import { toHex } from '../../errors.ts';
-import type { Torrent } from '../../model/torrent.ts';
 import { formatTorrent, type Verbosity } from '../../print/pprint.ts';
 import { printableJson } from '../../print/text.ts';
 import { readTorrent } from '../arguments.ts';
@@ -37,33 +35,6 @@ function more(_: string, before: number): number {
 
 async function show(file: string, options: ShowOptions): Promise<void> {
   const torrent = await readTorrent(file, options);
-  if (options.json) await writeLines([printableJson(toJson(torrent, file))]);
+  if (options.json) await writeLines([printableJson({ path: file, ...torrent.toJSON() })]);
   else await writeLines(formatTorrent(torrent, { verbose: options.verbose }));
-}
-
-function toJson(torrent: Torrent, file: string) {
-  const { info } = torrent;
-  return {
-    path: file,
-    version: torrent.torrentVersion,
-    name: torrent.name,
-    infohash: { v1: torrent.infohashV1, v2: torrent.infohashV2 },
-    pieceLength: info.pieceLength,
-    pieces: torrent.nPieces,
-    files: torrent.files.map(({ path, length }) => ({ path, length })),
-    totalSize: torrent.totalSize,
-    trackers: torrent.flatTrackers,
-    webseeds: torrent.webseeds,
-    httpseeds: torrent.httpseeds ?? [],
-    nodes: torrent.nodes ?? [],
-    similar: torrent.similar.map(toHex),
-    collections: torrent.collections,
-    updateUrl: info.updateUrl ?? null,
-    comment: torrent.comment,
-    createdBy: torrent.createdBy,
-    creationDate: torrent.creationDate?.toISOString() ?? null,
-    private: info.private ?? false,
-    source: info.source ?? null,
-    warnings: torrent.warnings,
-  };
 }

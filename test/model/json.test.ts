@@ -1,0 +1,57 @@
+// What a torrent is for others: as JSON, for another thread, and as a dictionary.
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { Torrent } from '../../src/index.ts';
+import { noise } from '../hash/reference.ts';
+import { build, PIECE } from './build.ts';
+
+const KINDS = ['v1', 'v2', 'hybrid'] as const;
+const content = { a: noise(PIECE + 1), 'd/b': noise(7) };
+
+describe('a torrent as JSON', () => {
+  for (const version of KINDS) {
+    it(`says what a ${version} torrent is`, () => {
+      const { bytes } = build({ version, content, top: { announce: 'http://t/', 'creation date': 86400 } });
+      const torrent = Torrent.fromBytes(bytes);
+      const json = JSON.parse(JSON.stringify({ torrent })).torrent;
+      assert.deepEqual(json.infohash, { v1: torrent.infohashV1, v2: torrent.infohashV2 });
+      assert.equal(typeof (json.infohash.v1 ?? json.infohash.v2), 'string');
+      assert.deepEqual(json.files, [
+        { path: 'a', length: PIECE + 1 },
+        { path: 'd/b', length: 7 },
+      ]);
+      const { version: kind, totalSize, trackers, creationDate, pieceLength, pieces, name, comment } = json;
+      assert.deepEqual(
+        [kind, totalSize, trackers, creationDate, pieceLength, pieces, name, comment],
+        [version, PIECE + 8, ['http://t/'], '1970-01-02T00:00:00.000Z', PIECE, torrent.nPieces, torrent.name, null],
+      );
+    });
+
+    it(`a ${version} torrent reaches another thread as its bytes`, () => {
+      const torrent = Torrent.fromBytes(build({ version, content }).bytes);
+      const there = Torrent.fromBytes(structuredClone(torrent.bencode()));
+      assert.deepEqual([there.infohashV1, there.infohashV2], [torrent.infohashV1, torrent.infohashV2]);
+    });
+  }
+});
+
+describe('a torrent as a dictionary', () => {
+  it('has its text keys as properties, also beside keys that are no text', () => {
+    const bytes = Buffer.from(
+      'd4:infod6:lengthi1e4:name1:n12:piece lengthi16384e6:pieces20:aaaaaaaaaaaaaaaaaaaae1:\xffi7ee',
+      'latin1',
+    );
+    const dumped = Torrent.fromBytes(bytes).modelDumpTorrent();
+    assert.ok(dumped instanceof Map);
+    assert.deepEqual(Object.keys(dumped['info'] as object), ['length', 'name', 'piece length', 'pieces']);
+  });
+});
+
+describe('layers of a torrent', () => {
+  it('are null in v1, also where it has a stray key', () => {
+    const { bytes } = build({ version: 'v1', content, top: { 'piece layers': {} } });
+    const torrent = Torrent.fromBytes(bytes);
+    assert.equal(torrent.pieceLayers, null);
+    assert.deepEqual(Buffer.from(torrent.bencode()), bytes);
+  });
+});
