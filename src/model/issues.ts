@@ -55,6 +55,9 @@ interface Place {
 
 const newPlace = (): Place => ({ codes: new Set(), steps: new Map() });
 
+/** What to do about an error that is none in compat. */
+const COMPAT_HINT = '(profile compat, --compat, accepts it)';
+
 /** Collects what is wrong while a torrent or draft is looked at. */
 export class Issues {
   readonly profile: Profile;
@@ -62,6 +65,8 @@ export class Issues {
   readonly path: (string | number)[] = [];
   /** What a failure is where nothing else is said: a warning inside of what libtorrent passes over, in compat. */
   severity: Issue['severity'] = 'error';
+  /** Whether compat would only warn of a failure here: its message then says so. */
+  lenient = false;
   readonly #list: (Issue & { raw: BencodePath })[] = [];
   readonly #listed: Record<Issue['severity'], number> = { error: 0, warning: 0 };
   readonly #unlisted: Record<Issue['severity'], number> = { error: 0, warning: 0 };
@@ -103,7 +108,13 @@ export class Issues {
   }
 
   /** Reports a failure below the current path. Returns undefined, as a failed decoding does. */
-  add(code: IssueCode, at: Lazy<BencodePath>, message: Lazy<string>, severity = this.severity): undefined {
+  add(
+    code: IssueCode,
+    at: Lazy<BencodePath>,
+    message: Lazy<string>,
+    severity = this.severity,
+    { lenient = this.lenient } = {},
+  ): undefined {
     // By severity: many warnings must not hide an error.
     if (this.#listed[severity] >= MOST_ISSUES) {
       this.#unlisted[severity] += 1;
@@ -117,7 +128,7 @@ export class Issues {
       code,
       severity,
       path: raw.map((step, i) => readable(step, i === 1 && raw[0] === 'piece layers')),
-      message: made(message),
+      message: lenient && severity === 'error' ? `${made(message)} ${COMPAT_HINT}` : made(message),
       ...(spec && { spec }),
       raw,
     });
@@ -133,7 +144,7 @@ export class Issues {
 
   /** Reports what compat lets pass with a warning. */
   forgivable(code: IssueCode, at: Lazy<BencodePath>, message: Lazy<string>): undefined {
-    return this.add(code, at, message, this.compat ? 'warning' : this.severity);
+    return this.add(code, at, message, this.compat ? 'warning' : this.severity, { lenient: true });
   }
 
   /** Runs `work` one step deeper in the data. */

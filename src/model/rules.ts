@@ -72,9 +72,9 @@ function structure({ version, info, has, issues }: Subject): void {
     if (issues.covers(['info', key])) continue;
     if (value === undefined && !has(key)) issues.add('required', ['info', key], `expected ${key}, got nothing`);
     else if (attribute !== 'pieceLength') issues.add('type', ['info', key], lowerFirst(message));
-    else if (!(issues.compat && version === 'v1' && (value as number) > 0)) {
-      issues.add(type as 'pieceLength', ['info', key], lowerFirst(message));
-    } else issues.add('pieceLength', ['info', key], lowerFirst(message), 'warning');
+    else if (version === 'v1' && (value as number) > 0) {
+      issues.forgivable(type as 'pieceLength', ['info', key], lowerFirst(message));
+    } else issues.add(type as 'pieceLength', ['info', key], lowerFirst(message));
   }
 }
 

@@ -58,7 +58,7 @@ import { RAW, RAW_INFO, RAW_INFO_UTF8 } from './raw-files.ts';
 import { closeRead, readToEnd } from './read-file.ts';
 import { checkRules } from './rules.ts';
 import { indexesOfTree, runsAt } from './selection.ts';
-import { decodeFields, TORRENT } from './wire.ts';
+import { decodeFields, TORRENT, withTwin } from './wire.ts';
 
 /** Reading and writing torrent files, each an open descriptor. */
 const fileTurns = new Turns(16);
@@ -921,15 +921,15 @@ interface FaultContext {
 }
 
 /**
- * Bencode that is not canonical: forgiven in v1, unless strict; never in a v2 infodict, where it would have another hash
- * in another client. Outside of `info`, and after the end, libtorrent does not mind.
+ * Bencode that is not canonical is forgiven in v1, and outside of `info` and after the end, where no client minds; never in a
+ * v2 infodict, where it would have another hash in another client.
  */
 function judgeFaults(faults: readonly BencodeError[], { version, span, newer, issues }: FaultContext): void {
   for (const fault of faults) {
     const outside = span !== null && (fault.offset < span.start || fault.offset >= span.end);
     const trailing = fault.fault === 'trailing-data';
-    const old = version === 'v1' && !newer;
-    const forgiven = issues.compat ? old || outside : version === 'v1' && issues.profile !== 'strict' && !trailing;
+    const old = version === 'v1' && !(issues.compat && newer);
+    const forgiven = issues.profile !== 'strict' && (old || outside);
     if (!forgiven) throw new BencodeError(fault.fault, fault.offset, fault.reason);
     issues.warnAt(trailing ? 'trailing_data' : 'not_canonical', fault.offset, fault.reason);
   }
@@ -952,7 +952,8 @@ function withTree(info: DecodedInfo, flat: readonly FlatFile[]): object {
 }
 
 /** In compat `name.utf-8` is the name where there is one, as in libtorrent, whatever `name` is. */
-function decodeNamed(value: BencodeMap, issues: Issues): DecodedInfo {
+function decodeNamed(given: BencodeMap, issues: Issues): DecodedInfo {
+  const value = withTwin(given, 'name', issues);
   const named = issues.compat && value.get('name.utf-8') instanceof Uint8Array;
   const info = decodeFields(value, named ? RAW_INFO_UTF8 : RAW_INFO, issues) as DecodedInfo;
   if (named && info.nameUtf8 != null && info.name === undefined) {

@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import {
   type BencodeMap,
   type BencodeValue,
@@ -41,7 +42,7 @@ function textOf(bytes: Uint8Array, issues: Issues): string | undefined {
   const text = textOrNull(bytes);
   if (text !== null) return text;
   issues.forgivable('not_utf8', [], () => `expected UTF-8, got the bytes ${cutHex(bytes)}`);
-  return issues.compat ? lossyText(bytes) : undefined;
+  return issues.compat || issues.severity === 'warning' ? lossyText(bytes) : undefined;
 }
 
 function cutHex(bytes: Uint8Array): string {
@@ -83,11 +84,38 @@ function decodeList<T>(
   return items.length === value.length || issues.severity === 'warning' ? items : undefined;
 }
 
+/** Runs `work` where clients pass over what is wrong: outside of `info`. Only strict takes it for an error. */
+function passedOver<T>(issues: Issues, work: () => T): T {
+  const { severity } = issues;
+  if (issues.profile !== 'strict') issues.severity = 'warning';
+  const result = work();
+  issues.severity = severity;
+  return result;
+}
+
+/** A list outside of `info`: without the entries that are wrong. */
+function decodeEntries<T>(
+  value: BencodeValue,
+  issues: Issues,
+  item: (value: BencodeValue, issues: Issues) => T | undefined,
+): T[] | undefined {
+  return Array.isArray(value)
+    ? passedOver(issues, () => decodeList(value, issues, item))
+    : decodeList(value, issues, item);
+}
+
 const text = (key: string, { lenient = false } = {}): Field<string> => ({
   key,
   lenient,
   decode: decodeText,
   encode: (value) => value,
+});
+
+/** Text outside of `info`, which is shown with replacement characters where it is not UTF-8. */
+const shownText = (key: string): Field<string> => ({
+  ...text(key, { lenient: true }),
+  decode: (value, issues) =>
+    value instanceof Uint8Array ? passedOver(issues, () => textOf(value, issues)) : decodeText(value, issues),
 });
 
 const textList = (key: string): Field<string[]> => ({
@@ -105,8 +133,8 @@ const urlList = (key: string): Field<string[]> => ({
   lenient: true,
   // One URL alone is a list of one; the empty text is an empty list (BEP 19, and libtorrent for BEP 17).
   decode: (value, issues) => {
-    if (!(value instanceof Uint8Array)) return decodeList(value, issues, decodeUrl);
-    const only = decodeText(value, issues);
+    if (!(value instanceof Uint8Array)) return decodeEntries(value, issues, decodeUrl);
+    const only = passedOver(issues, () => textOf(value, issues));
     return only === undefined ? undefined : only === '' ? [] : [only];
   },
   encode: (value) => value,
@@ -122,7 +150,11 @@ function decodeUrl(value: BencodeValue, issues: Issues): string | undefined {
 const tiers = (key: string): Field<string[][]> => ({
   key,
   lenient: true,
-  decode: (value, issues) => decodeList(value, issues, (tier) => decodeList(tier, issues, decodeText)),
+  decode: (value, issues) => {
+    if (!(value instanceof Uint8Array))
+      return decodeEntries(value, issues, (tier) => decodeList(tier, issues, decodeText));
+    return passedOver(issues, () => issues.add('type', [], `expected a list of tiers, got ${shown(value)}`));
+  },
   encode: (value) => value,
   coerce: copied,
 });
@@ -182,7 +214,7 @@ export function toInfohash(hash: unknown): Uint8Array | null {
 const nodes: Field<DhtNode[]> = {
   key: 'nodes',
   lenient: true,
-  decode: (value, issues) => decodeList(value, issues, decodeNode),
+  decode: (value, issues) => decodeEntries(value, issues, decodeNode),
   encode: (value) => value,
   coerce: copied,
 };
@@ -321,8 +353,9 @@ export function checkCount(files: FileItem[] | undefined, issues: Issues): FileI
 }
 
 export function decodeFileItem(entry: BencodeValue, issues: Issues): FileItem | undefined {
-  const map = decodeMap(entry, issues);
-  if (!map) return undefined;
+  const given = decodeMap(entry, issues);
+  if (!given) return undefined;
+  const map = withTwin(given, 'path', issues);
   const attribute = map.get('attr');
   const isPad = attribute instanceof Uint8Array && attribute.includes(PAD_FLAG);
   const item = decodeFields(map, isPad ? PAD_ITEM : FILE_ITEM, issues) as Partial<FileItem>;
@@ -340,6 +373,23 @@ export function decodeFileItem(entry: BencodeValue, issues: Issues): FileItem | 
     item.path = item.pathUtf8;
   } else if (!map.has('path')) issues.add('required', ['path'], 'a file must have a path');
   return item.length === undefined || item.path === undefined ? undefined : (item as FileItem);
+}
+
+/**
+ * A dictionary whose name is not UTF-8, with the one that an old creator wrote in UTF-8 beside it (`name.utf-8`,
+ * `path.utf-8`) in its place. Strict takes neither.
+ */
+export function withTwin(map: BencodeMap, key: 'name' | 'path', issues: Issues): BencodeMap {
+  const twin = map.get(`${key}.utf-8`);
+  const value = map.get(key);
+  if (twin === undefined || value === undefined || issues.profile === 'strict') return map;
+  const parts = (given: BencodeValue) => (Array.isArray(given) ? given : [given]);
+  const isText = (part: BencodeValue) => part instanceof Uint8Array && isUtf8(part);
+  const isOther = (part: BencodeValue) => part instanceof Uint8Array && !isUtf8(part);
+  const fits = Array.isArray(twin) === Array.isArray(value) && parts(twin).length === parts(value).length;
+  if (!fits || !parts(twin).every(isText) || !parts(value).some(isOther)) return map;
+  issues.add('not_utf8', [key], `expected UTF-8: took ${key}.utf-8 instead`, 'warning');
+  return new Map(map).set(key, twin);
 }
 
 /** Whether it is a symbolic link: then with a target inside of the torrent (BEP 47). */
@@ -458,8 +508,9 @@ const pieceLayers: Field<PieceLayers> = {
     if (!map) return undefined;
     const layers = new Map<string, HashList>();
     // A single bad layer is more than libtorrent lets pass.
-    const { severity } = issues;
+    const { severity, lenient } = issues;
     issues.severity = 'error';
+    issues.lenient = false;
     for (const [key, layer] of map) {
       issues.path.push(key);
       if (key.length !== 32) issues.add('layers_key', [], () => `expected a key of 32 bytes, got ${key.length}`);
@@ -468,6 +519,7 @@ const pieceLayers: Field<PieceLayers> = {
       issues.path.pop();
     }
     issues.severity = severity;
+    issues.lenient = lenient;
     return layers;
   },
   encode: (value) =>
@@ -494,10 +546,10 @@ export const INFO = {
 
 /** The fields of a torrent beside `info`. */
 export const TORRENT = {
-  announce: text('announce', { lenient: true }),
+  announce: shownText('announce'),
   announceList: tiers('announce-list'),
-  comment: text('comment', { lenient: true }),
-  createdBy: text('created by', { lenient: true }),
+  comment: shownText('comment'),
+  createdBy: shownText('created by'),
   creationDate: date('creation date'),
   pieceLayers,
   urlList: urlList('url-list'),
@@ -519,12 +571,14 @@ export function decodeFields(map: BencodeMap, fields: object, issues: Issues): R
       extra.set(key, value);
       continue;
     }
-    const { severity } = issues;
-    if (found.field.lenient && issues.compat) issues.severity = 'warning';
+    const { severity, lenient } = issues;
+    issues.lenient = found.field.lenient ?? false;
+    if (issues.lenient && issues.compat) issues.severity = 'warning';
     issues.path.push(key);
     const decoded = found.field.decode(value, issues);
     issues.path.pop();
     issues.severity = severity;
+    issues.lenient = lenient;
     if (decoded !== undefined) model[found.attribute] = decoded;
   }
   if (extra) {

@@ -218,9 +218,70 @@ describe('Torrent.fromBytes', () => {
 
   it('throws a BencodeError on what is no canonical bencode', () => {
     const { bytes } = build({ version: 'v1', content: SINGLE });
-    for (const wrong of [Buffer.alloc(0), bytes.subarray(0, -1), Buffer.concat([bytes, bytes]), latin1('d4:info')]) {
+    for (const wrong of [Buffer.alloc(0), bytes.subarray(0, -1), latin1('d4:info')]) {
       assert.throws(() => Torrent.fromBytes(wrong), { code: 'ERR_BENCODE' });
     }
+  });
+
+  it('warns of data after the end, whose bytes stay and do not change the infohash', () => {
+    for (const version of ['v1', 'v2', 'hybrid'] as const) {
+      const { bytes } = build({ version, content: SINGLE });
+      const longer = Buffer.concat([bytes, latin1('\n')]);
+      const [read, asIs] = [Torrent.fromBytes(longer), Torrent.fromBytes(bytes)];
+      assert.deepEqual([read.infohashV1, read.infohashV2], [asIs.infohashV1, asIs.infohashV2]);
+      assert.deepEqual(
+        read.warnings.map(({ code, offset }) => [code, offset]),
+        [['trailing_data', bytes.length]],
+      );
+      assert.ok(longer.equals(read.bencode()));
+      assert.throws(() => Torrent.fromBytes(longer, { context: { profile: 'strict' } }), { code: 'ERR_BENCODE' });
+    }
+  });
+
+  it('takes names that are not UTF-8 from those beside them that are', () => {
+    const files = [{ length: 5, path: [latin1('\xe9')], 'path.utf-8': ['\u00e9'] }];
+    const info = { name: latin1('\xe8'), 'name.utf-8': '\u00e8', length: undefined, files };
+    const read = Torrent.fromBytes(build({ version: 'v1', content: Buffer.from('12345'), info }).bytes);
+    assert.deepEqual(
+      [read.name, read.info.name, read.files.map((file) => file.path)],
+      ['\u00e8', '\u00e8', ['\u00e9']],
+    );
+    assert.deepEqual(
+      read.warnings.map(({ code, path }) => [code, ...path]),
+      [
+        ['not_utf8', 'info', 'name'],
+        ['not_utf8', 'info', 'files', 0, 'path'],
+      ],
+    );
+  });
+
+  it('leaves out the entries of lists that clients pass over', () => {
+    const top = {
+      nodes: [
+        ['a', 0],
+        ['b', 1],
+      ],
+      'url-list': [''],
+      'announce-list': ['http://a/'],
+      announce: 'http://b/',
+    };
+    const read = Torrent.fromBytes(build({ version: 'v1', content: SINGLE, top }).bytes);
+    assert.deepEqual([read.nodes, read.webseeds, read.flatTrackers], [[['b', 1]], [], ['http://b/']]);
+    assert.deepEqual(read.warnings.map(({ code }) => code).sort(), ['node', 'type', 'url']);
+  });
+
+  it('says of an error whether compat accepts it', () => {
+    const messageOf = (info: object) => {
+      const { issues } = Torrent.inspect(build({ version: 'v1', content: SINGLE, info: info as never }).bytes);
+      return issues.map(({ message }) => message);
+    };
+    const accepted = /\(profile compat, --compat, accepts it\)$/;
+    assert.match(messageOf({ name: '..x/' })[0] ?? '', accepted);
+    assert.match(messageOf({ source: 5 })[0] ?? '', accepted);
+    assert.doesNotMatch(messageOf({ name: 5 })[0] ?? '', accepted);
+    const [pieceLength] = messageOf({ 'piece length': 3 * 2 ** 14 });
+    assert.match(pieceLength ?? '', /power of two/);
+    assert.match(pieceLength ?? '', accepted);
   });
 });
 
