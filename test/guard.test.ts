@@ -2,17 +2,27 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import vm from 'node:vm';
+import { is } from 'superstruct';
 import { shown } from '../src/errors.ts';
 import { bytesOf, expected, meantBy, options } from '../src/guard.ts';
 import {
   addPadfiles,
+  choosePieceLength,
   decode,
   differences,
+  type Encodable,
   edit,
+  encode,
+  FileTree,
+  HashList,
   HashPool,
+  isPadFile,
   iterBlocks,
   pprint,
   processLimits,
+  RawBencode,
+  sortV1,
+  sortV2,
   Torrent,
   TorrentCreate,
   update,
@@ -40,7 +50,10 @@ describe('options', () => {
 
   it('may come from a prototype, and may be undefined', () => {
     assert.deepEqual(options(Object.create({ threads: 2 }) as { threads?: number }, Numbers), { threads: 2 });
-    assert.deepEqual(options({ threads: undefined, other: undefined } as { threads?: number | undefined }, Numbers), {});
+    assert.deepEqual(
+      options({ threads: undefined, other: undefined } as { threads?: number | undefined }, Numbers),
+      {},
+    );
     assert.deepEqual(options(undefined, Numbers), {});
   });
 
@@ -184,5 +197,75 @@ describe('bytes of another realm', () => {
     const fake = Object.create(Uint8Array.prototype) as Uint8Array;
     assert.throws(() => Torrent.fromBytes(fake), refused(/^bytes must be bytes \(a Uint8Array\), not /));
     assert.equal(shown(fake), 'object');
+  });
+});
+
+describe('what holds itself', () => {
+  const map = new Map<string, unknown>();
+  map.set('a', map).set('b', map);
+  const list: unknown[] = [];
+  list.push(list, list);
+
+  it('is refused by encode, however deep', () => {
+    let deep: unknown = 1;
+    for (let i = 0; i < 5000; i += 1) deep = [deep];
+    assert.equal(encode(deep as Encodable).length, 10_003);
+    for (const value of [map, list, [1, [map]], new Map([['x', list]])])
+      assert.throws(() => encode(value as Encodable), refused(/^A list or dictionary holds itself\.$/));
+  });
+
+  it('is refused by FileTree.flatten', () => {
+    assert.throws(
+      () => FileTree.flatten(map as FileTree),
+      refused(/more than 1000 folders within each other, or one that holds itself/),
+    );
+    assert.equal(is(map, FileTree), false);
+  });
+
+  it('is refused by drafts', async () => {
+    for (const fields of [{ info: { fileTree: map } }, { trackers: list }, { paths: list }, { nodes: list }])
+      assert.throws(() => new TorrentCreate({ pathRoot: '/a', ...fields } as never), { code: 'ERR_VALIDATION' });
+    assert.throws(() => Torrent.fromDecoded(map), { name: 'ValidationError' });
+  });
+});
+
+describe('functions of plain values', () => {
+  const calls: [name: string, call: () => unknown, message: RegExp][] = [
+    ['encode', () => encode(new Map([[Symbol('x'), 1]]) as never), /^The key Symbol\(x\) is not latin1/],
+    ['encode', () => encode(new Proxy([], {}) as never), /^bencode has no proxy\.$/],
+    ['RawBencode', () => new RawBencode('x' as never), /^bytes must be bytes/],
+    ['FileTree.flatten', () => FileTree.flatten(null as never), /^tree must be a file tree: a Map, not null\.$/],
+    [
+      'FileTree.flatten',
+      () => FileTree.flatten(new Map([['a', 1]]) as never),
+      /^tree: \/a: expected a folder or a file, got 1\.$/,
+    ],
+    [
+      'FileTree.unflatten',
+      () => FileTree.unflatten([{ length: 1, path: 'abc' }] as never),
+      /^files: item 0: expected a path/,
+    ],
+    ['FileTree.unflatten', () => FileTree.unflatten([null] as never), /^files: item 0/],
+    ['isPadFile', () => isPadFile(null as never), /^file must be a file/],
+    ['isPadFile', () => isPadFile({ attr: 5 } as never), /^file must be a file/],
+    ['addPadfiles', () => addPadfiles(null as never, 16384), /^files must be a list of files/],
+    ['addPadfiles', () => addPadfiles([{ length: -1, path: ['a'] }], 16384), /^files must be a list of files/],
+    ['sortV1', () => sortV1([{ path: [1] }] as never), /^files must be a list of paths/],
+    ['sortV2', () => sortV2([null] as never), /^files must be a list of paths/],
+    ['choosePieceLength', () => choosePieceLength(Number.NaN), /^totalSize must be a whole number/],
+    ['HashList', () => new HashList(null as never, 20), /^hashes must be a list, not null\.$/],
+    ['HashList', () => new HashList(new Uint8Array(20), 5 as never), /^hashSize must be 20 or 32, not 5\.$/],
+  ];
+  for (const [name, call, message] of calls)
+    it(`refuses by name: ${name} ${message.source.slice(0, 40)}`, () => assert.throws(call, refused(message)));
+
+  it('addPadfiles refuses what is no piece length', () => {
+    const files = [
+      { length: 5, path: ['a'] },
+      { length: 5, path: ['b'] },
+    ];
+    for (const pieceLength of [0, Number.NaN, -16384, 3, 2.5])
+      assert.throws(() => addPadfiles(files, pieceLength), { code: 'ERR_PIECE_LENGTH' }, String(pieceLength));
+    assert.equal(addPadfiles(files, 16384).length, 4);
   });
 });

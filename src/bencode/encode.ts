@@ -1,5 +1,9 @@
-import { MetainfoError } from '../errors.ts';
+import { isMap, isProxy, isUint8Array } from 'node:util/types';
+import { MetainfoError, shown } from '../errors.ts';
 import { type Encodable, isWithin, RawBencode } from './value.ts';
+
+/** A power of two above the depth of what is usual. */
+const CHECKED_DEPTH = 128;
 
 /** Above this, a part of its own is cheaper than copying. */
 const SHORT = 1024;
@@ -30,10 +34,21 @@ export function encode(value: Encodable): Uint8Array {
   const levels: Level[] = [];
   for (let level = write(value, out); level !== null; ) {
     const inner = fill(level, out);
-    if (inner !== null) levels.push(level);
+    if (inner !== null) {
+      levels.push(level);
+      requireNoCycle(levels);
+    }
     level = inner ?? levels.pop() ?? null;
   }
   return out.finish();
+}
+
+/** What holds itself would be written for ever. It soon stands on every level, so that a look at few of the depths is enough. */
+function requireNoCycle(levels: readonly Level[]): void {
+  const { length } = levels;
+  if (length < CHECKED_DEPTH || (length & (length - 1)) !== 0) return;
+  const open = new Set(levels.map(({ list, map }) => list ?? map));
+  if (open.size < length) throw new MetainfoError('ERR_INVALID_ARGUMENT', 'A list or dictionary holds itself.');
 }
 
 /** Writes what is left of a level, up to the first value that is a level itself: that one is returned, begun. */
@@ -61,24 +76,34 @@ function fill(level: Level, out: Writer): Level | null {
 function write(value: Encodable, out: Writer): Level | null {
   if (typeof value === 'string') out.text(value);
   else if (typeof value === 'number' || typeof value === 'bigint') out.integer(value);
-  else if (value instanceof Uint8Array) out.string(value);
-  else if (value instanceof Map) {
+  else if (isUint8Array(value)) out.string(value);
+  else if (isMap(value)) {
     out.byte(DICTIONARY);
     return { list: null, map: value, keys: sorted([...value.keys()]), at: 0 };
-  } else if (Array.isArray(value)) {
+  } else if (Array.isArray(value) && !isProxy(value)) {
     out.byte(LIST);
     return { list: value, map: null, keys: [], at: 0 };
   } else if (value instanceof RawBencode) out.bytes(value.bytes);
-  else throw new MetainfoError('ERR_INVALID_ARGUMENT', `bencode has no ${value === null ? 'null' : typeof value}.`);
+  else throw new MetainfoError('ERR_INVALID_ARGUMENT', `bencode has no ${nameOf(value)}.`);
   return null;
+}
+
+function nameOf(value: unknown): string {
+  if (isProxy(value)) return 'proxy';
+  return value === null ? 'null' : typeof value;
 }
 
 /** On latin1 strings, the order of UTF-16 units is the order of bytes. */
 function sorted(keys: string[]): string[] {
+  for (const key of keys) if (typeof key !== 'string') throw badKey(key);
   for (let i = 1; i < keys.length; i += 1) {
     if ((keys[i - 1] as string) > (keys[i] as string)) return keys.sort((a, b) => (a < b ? -1 : 1));
   }
   return keys;
+}
+
+function badKey(key: unknown): MetainfoError {
+  return new MetainfoError('ERR_INVALID_ARGUMENT', `The key ${shown(key)} is not latin1: make it with toKey().`);
 }
 
 /** Bencode in the making, for what is written in place. Short pieces are gathered; long ones are views until the end. */
@@ -109,12 +134,7 @@ export class Writer {
   }
 
   key(key: string): void {
-    if (typeof key !== 'string' || !isWithin(key, 0xff)) {
-      throw new MetainfoError(
-        'ERR_INVALID_ARGUMENT',
-        `The key ${JSON.stringify(key)} is not latin1: make it with toKey().`,
-      );
-    }
+    if (!isWithin(key, 0xff)) throw badKey(key);
     this.#length(key.length);
     this.latin1(key);
   }

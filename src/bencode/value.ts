@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer';
+import { bytesOf } from '../guard.ts';
 
 /**
  * What bencode can say (BEP 3). Byte strings are views of the bytes that were read. Integers are numbers where that is
@@ -14,9 +15,9 @@ export class RawBencode {
   /** One whole value. */
   readonly bytes: Uint8Array;
 
-  /** Views the bytes, which are not checked. */
+  /** Views the bytes; that they are bencode is not checked. */
   constructor(bytes: Uint8Array) {
-    this.bytes = bytes;
+    this.bytes = bytesOf('bytes', bytes);
   }
 }
 

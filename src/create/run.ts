@@ -32,7 +32,10 @@ export interface Progress {
 export interface WatchOptions {
   /** Show a bar (lines, when it is no terminal) on standard error; default false. */
   progress?: boolean;
-  /** Called about ten times a second while files are hashed. */
+  /**
+   * Called about ten times a second while files are hashed. When it throws, or gives a promise that rejects, the work stops and
+   * fails with that error; a promise is waited for at the end of the work.
+   */
   onProgress?: ((progress: Progress) => void) | undefined;
   /** Stops the work, which then rejects with an {@link AbortError}. */
   signal?: AbortSignal | undefined;
@@ -95,19 +98,27 @@ export async function watch<T>(
       // The work goes on without.
       () => {},
     );
+  // A callback that throws ends the work; thrown in a timer, or rejected, it would end the process.
+  let thrown: { error: unknown } | null = null;
+  const fail = (error: unknown) => {
+    thrown ??= { error };
+    work.cancel();
+  };
+  const told = new Set<Promise<void>>();
   const report = () => {
     const now: Progress = { ...work.progress(), seconds: process.uptime() - started };
-    onProgress?.(now);
+    const answer: unknown = onProgress?.(now);
+    if (typeof answer === 'object' && answer !== null) {
+      const answered: Promise<void> = Promise.resolve(answer).then(() => void told.delete(answered), fail);
+      told.add(answered);
+    }
     bar?.update(now);
   };
-  // A callback that throws ends the work; thrown in a timer it would end the process.
-  let thrown: { error: unknown } | null = null;
   const tick = () => {
     try {
       report();
     } catch (error) {
-      thrown ??= { error };
-      work.cancel();
+      fail(error);
     }
   };
   const timer = onProgress || progress ? setInterval(tick, PROGRESS_INTERVAL_MS) : null;
@@ -115,6 +126,8 @@ export async function watch<T>(
   try {
     const result = await work.done;
     if (timer) report();
+    await Promise.all(told);
+    if (thrown) throw (thrown as { error: unknown }).error;
     return result;
   } catch (error) {
     if (thrown) throw (thrown as { error: unknown }).error;

@@ -3,9 +3,10 @@ import { constants, type Dirent } from 'node:fs';
 import { lstat, readdir, realpath, stat } from 'node:fs/promises';
 import { constants as osConstants } from 'node:os';
 import nodePath from 'node:path';
+import { isPromise } from 'node:util/types';
 import { bindingIfAny } from '../digest/binding.ts';
 import { fromSystemError, MetainfoError, throwIfAborted } from '../errors.ts';
-import { Callback, type OptionStructs } from '../guard.ts';
+import { Callback, invalid, type OptionStructs } from '../guard.ts';
 import { unsafeComponent } from '../layout/safe-path.ts';
 import { isTemporary } from '../model/torrent.ts';
 import type { Turn } from '../turns.ts';
@@ -74,6 +75,16 @@ export async function scan(
 
 type Entry = Dirent<string> | Dirent<Buffer>;
 
+/** A filter that refuses promises: each would count as true. */
+function atOnce(name: string, filter: (path: string) => unknown): (path: string) => boolean {
+  return (path) => {
+    const answer = filter(path);
+    if (!isPromise(answer)) return Boolean(answer);
+    answer.catch(() => {});
+    throw invalid(`${name} must answer true or false at once, not with a promise: it cannot be an async function`);
+  };
+}
+
 /** An entry of a folder that may be wanted. */
 interface Candidate {
   entry: Entry;
@@ -112,8 +123,8 @@ class Scanner {
   ) {
     this.realRoot = realRoot;
     this.#seen = seen;
-    this.#exclude = exclude;
-    this.#include = include;
+    this.#exclude = atOnce('exclude', exclude);
+    this.#include = atOnce('include', include);
     this.#systemFiles = options.systemFiles ?? false;
     this.#signal = options.signal;
     this.#turn = options.turn;

@@ -1,4 +1,5 @@
 import { compareUtf8 } from '../bencode/value.ts';
+import { argument, expected } from '../guard.ts';
 
 /** A path as components, from the torrent's root. */
 export type PathParts = readonly string[];
@@ -29,6 +30,15 @@ export type Pathed =
       path: PathParts;
     };
 
+const Files = expected<readonly Pathed[]>('a list of paths, or of files whose path is a list of texts', (value) => {
+  const isPathed = (file: unknown) => {
+    if (typeof file === 'string') return true;
+    const path = (file as Partial<{ path: unknown }> | null)?.path;
+    return Array.isArray(path) && path.every((part) => typeof part === 'string');
+  };
+  return Array.isArray(value) && value.every(isPathed);
+});
+
 function partsOf(file: Pathed): PathParts {
   return typeof file === 'string' ? file.split('/') : file.path;
 }
@@ -38,12 +48,14 @@ function partsOf(file: Pathed): PathParts {
  * clients do so.
  */
 export function sortV1<T extends Pathed>(files: readonly T[]): T[] {
+  argument('files', files, Files);
   const ranked = files.map((file) => ({ file, rank: rankOf(partsOf(file)) }));
   return ranked.sort((a, b) => compareRanks(a.rank, b.rank)).map(({ file }) => file);
 }
 
 /** A copy in v2 order: component by component, by UTF-8 bytes (BEP 52). `a/x` comes before `a-b/x`. */
 export function sortV2<T extends Pathed>(files: readonly T[]): T[] {
+  argument('files', files, Files);
   return [...files].sort((a, b) => compareV2(partsOf(a), partsOf(b)));
 }
 

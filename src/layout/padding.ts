@@ -1,4 +1,4 @@
-import { argument, Flag, List, type OptionStructs, options } from '../guard.ts';
+import { argument, expected, Flag, type OptionStructs, options } from '../guard.ts';
 import { checkPieceLength } from './piece-length.ts';
 
 /** What padding looks at: an entry of a v1 file list. */
@@ -12,8 +12,12 @@ export interface PaddedFile {
 }
 
 /** Whether a file is padding by its flags: zeros that align the next file, and no part of what a user sees (BEP 47). */
-export function isPadFile({ attr }: Partial<PaddedFile>): boolean {
-  return attr?.includes('p') ?? false;
+export function isPadFile(file: Partial<PaddedFile>): boolean {
+  // It is asked of every file.
+  const attr = file?.attr;
+  if (typeof attr === 'string') return attr.includes('p');
+  if (attr != null || typeof file !== 'object' || file === null) argument('file', file, File);
+  return false;
 }
 
 /** How BitComet names the pads that it wrote before BEP 47. */
@@ -69,6 +73,13 @@ export interface PaddingOptions {
   tailPad?: boolean;
 }
 
+const File = expected<PaddedFile>('a file, whose attr is text, null or absent', () => false);
+const Files = expected<readonly PaddedFile[]>(
+  'a list of files with a length and a path',
+  (value) =>
+    Array.isArray(value) &&
+    value.every((file) => Number.isSafeInteger(file?.length) && file.length >= 0 && Array.isArray(file.path)),
+);
 const PADDING: OptionStructs<PaddingOptions> = { tailPad: Flag };
 
 /** A pad file of `length` zeros (BEP 47). */
@@ -85,7 +96,7 @@ export function addPadfiles<T extends PaddedFile>(
   pieceLength: number,
   given: PaddingOptions = {},
 ): (T | PaddedFile)[] {
-  argument('files', files, List);
+  argument('files', files, Files);
   checkPieceLength(pieceLength, 'v1');
   const { tailPad = true } = options(given, PADDING, { example: '{ tailPad: false }' });
   const content = files.filter((file) => !isPadFile(file));

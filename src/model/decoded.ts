@@ -1,5 +1,5 @@
 import { type Encodable, RawBencode, toKey } from '../bencode/value.ts';
-import { shown } from '../errors.ts';
+import { shown, ValidationError } from '../errors.ts';
 import { HashList, type HashSize } from './hash-list.ts';
 import { isDictionary, keyOf } from './input.ts';
 import type { Issues } from './issues.ts';
@@ -59,8 +59,8 @@ function withKeys(value: unknown, fields: object, path: Path, issues: Issues): u
 
 function fromTree(value: unknown, path: Path, context: { isModel: boolean; issues: Issues }): unknown {
   const { isModel, issues } = context;
-  // What is too deep is reported when it is converted.
-  if (!isDictionary(value) || path.length > MAX_DEPTH) return value;
+  if (!isDictionary(value)) return value;
+  if (path.length > MAX_DEPTH) throw tooDeep(path, issues);
   issues.countItem();
   const named =
     isModel && value instanceof Map ? new Map([...value].map(([key, node]) => [textKey(key), node])) : value;
@@ -161,10 +161,7 @@ function lost(path: Path, issues: Issues): void {
 /** Any value as something the encoder takes. The depth of nesting is bounded, so this may recurse. */
 function convert(value: unknown, path: Path, issues: Issues): Encodable {
   issues.countItem();
-  if (path.length > MAX_DEPTH) {
-    issues.add('type', path.slice(0, 3), `expected at most ${MAX_DEPTH} levels of nesting, got more`);
-    return 0;
-  }
+  if (path.length > MAX_DEPTH) throw tooDeep(path, issues);
   if (typeof value === 'boolean') return value ? 1 : 0;
   if (typeof value === 'number') return convertNumber(value, path, issues);
   if (typeof value === 'bigint') return value;
@@ -190,6 +187,12 @@ function convert(value: unknown, path: Path, issues: Issues): Encodable {
 }
 
 const MAX_DEPTH = 100;
+
+/** It ends there: what holds itself twice would be gone through again and again. */
+function tooDeep(path: Path, issues: Issues): ValidationError {
+  issues.add('type', path.slice(0, 3), `expected at most ${MAX_DEPTH} levels of nesting, got more`);
+  return new ValidationError(issues.finish());
+}
 
 function convertMap(map: Map<string, unknown>, path: Path, issues: Issues): Map<string, Encodable> {
   const result = new Map<string, Encodable>();

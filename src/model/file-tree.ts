@@ -1,6 +1,9 @@
 // The v2 file tree as a struct (BEP 52).
+
+import { isMap } from 'node:util/types';
 import { coerce, define, type Struct, unknown } from 'superstruct';
 import { shown } from '../errors.ts';
+import { argument, expected, invalid, reading } from '../guard.ts';
 import { type FileTreeItem, type FlatFile, flattenTree, type FileTree as Tree, unflattenTree } from './flat-tree.ts';
 import { treeOf } from './input.ts';
 import { Issues } from './issues.ts';
@@ -34,20 +37,52 @@ export const FileTree: Struct<FileTree, null> & {
     unknown(),
     (value) => treeInput(value, { path: [], issues: new Issues() }) as FileTree,
   ),
-  { flatten: flattenTree, unflatten: unflattenTree },
+  { flatten, unflatten },
 );
+
+const AnyTree = expected<FileTree>('a file tree: a Map', isMap);
+const Files = expected<Iterable<FlatFile>>(
+  'a list of files',
+  (value) => Object(value) === value && Symbol.iterator in (value as object),
+);
+
+function flatten(tree: FileTree): FlatFile[] {
+  argument('tree', tree, AnyTree);
+  return reading('tree', () => {
+    const problem = tree.size === 0 ? null : problemOf(tree);
+    if (problem) throw invalid(`tree: ${problem}`);
+    return flattenTree(tree);
+  });
+}
+
+function unflatten(files: Iterable<FlatFile>): FileTree {
+  argument('files', files, Files);
+  return reading('files', () => {
+    const list = [...files];
+    for (const [i, file] of list.entries()) {
+      const path: unknown = file?.path;
+      const isPath = Array.isArray(path) && path.length > 0 && path.every((part) => typeof part === 'string');
+      if (!isPath) throw invalid(`files: item ${i}: expected a path of at least one component, got ${shown(path)}`);
+    }
+    return unflattenTree(list);
+  });
+}
+
+/** Deeper than any file system goes: a folder that holds itself is found there. */
+const MOST_DEPTH = 1000;
 
 function problemOf(tree: FileTree): string | null {
   if (tree.size === 0) return 'Expected at least one file, got an empty tree';
   if (tree.has('')) return 'An empty name at the root of the tree';
-  const stack: [path: string, node: FileTree][] = [['', tree]];
+  const stack: [path: string, node: FileTree, depth: number][] = [['', tree, 1]];
   for (let next = stack.pop(); next; next = stack.pop()) {
-    const [at, node] = next;
+    const [at, node, depth] = next;
+    if (depth > MOST_DEPTH) return `more than ${MOST_DEPTH} folders within each other, or one that holds itself`;
     for (const [name, child] of node) {
       const path = `${at}/${name}`;
       const problem = name === '' ? leafProblem(at, node, child) : folderProblem(path, child);
       if (problem) return problem;
-      if (name !== '') stack.push([path, child as FileTree]);
+      if (name !== '') stack.push([path, child as FileTree, depth + 1]);
     }
   }
   return null;
