@@ -33,8 +33,6 @@ const { metafile, outputFiles } = await build({
   format: 'cjs',
   // Sources look for package.json and the addon two folders above their own: so far above dist/cli they are too.
   define: { 'import.meta.dirname': '__dirname' },
-  // Optional, and with native code of its own.
-  external: ['lmdb'],
   // A script that `vm` runs has no import().
   supported: { 'dynamic-import': false },
   plugins: [lazyBuiltins],

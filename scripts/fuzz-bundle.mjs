@@ -37,7 +37,7 @@ export async function bundle(name) {
     target: 'node20.19',
     format: 'cjs',
     define: { 'import.meta.dirname': '__dirname' },
-    external: ['lmdb', 'fast-check'],
+    external: ['fast-check'],
     plugins: [instrumented],
     logLevel: 'warning',
   });

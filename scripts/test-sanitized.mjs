@@ -37,7 +37,7 @@ const NATIVE = [
   ...['addon.test.ts', 'create', 'digest', 'hash', 'hashers', 'verify'],
   ...['abort', 'changed', 'leak', 'terminate'].map((name) => `hazards/${name}.test.ts`),
 ];
-/** But not those of other native code: lmdb, libtorrent, and programs in C, some of which hang with the runtime. */
+/** But not those of JavaScript alone, such as the cache, nor of libtorrent, nor of programs in C, some of which hang with the runtime. */
 const LEFT_OUT = ['cache', 'generate-ext', 'generate'].map((name) => `test/create/${name}.test.ts`);
 
 /** Builds as binding.gyp says, in a folder of its own. Answers the folder. */

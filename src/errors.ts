@@ -11,7 +11,7 @@ export const ERROR_CODES = {
   ERR_BENCODE: 'Bytes that are not canonical bencode: a `BencodeError`, with `fault` and `offset`.',
   ERR_BROKEN_LINK: 'A symbolic link whose target does not exist.',
   ERR_CACHE:
-    'The package `lmdb` is not there, or a cache of hashes cannot be counted or cleared. As the code of a warning: files are hashed without it.',
+    'A cache of hashes cannot be counted or cleared. As the code of a warning: it cannot be used, or was damaged, and files are hashed again.',
   ERR_DUPLICATE_PATH: 'The same file named twice.',
   ERR_ENGINE: 'Another engine (libtorrent) failed, in its own words.',
   ERR_ENGINE_UNAVAILABLE: 'Another engine (libtorrent) that is not built, or cannot be loaded here.',

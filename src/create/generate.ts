@@ -45,7 +45,7 @@ export interface GenerateOptions extends ResourceOptions, WatchOptions {
   tailPad?: boolean;
   /**
    * Keep what files hash to, and take it from there while they are what they were: `auto` for the user's cache folder, or
-   * a folder; false (default) for none. It needs the package `lmdb`. Drafts with streams among their sources do without.
+   * a folder; false (default) for none. Drafts with streams among their sources do without.
    */
   cache?: CacheChoice | undefined;
   /** Default: the one that METAINFO_ENGINE names; else the native one, or where that does not load `nodeEngine()`. */
@@ -137,26 +137,22 @@ async function findAndHash(draft: TorrentCreate, options: ContentOptions, turn: 
   const name = checkName(draft.info.name as string);
   throwIfAborted(signal);
   const cache = await cacheFor(options.cache);
-  try {
-    const { single, files } = await draft.findFiles({ v1Order: version === 'v1', sources, signal, turn });
-    const attrs = options.attrs ?? attrsOf(draft);
-    const context = { draft, version, wanted, engine, resources, options, single, sources, cache, attrs };
-    // What comes from elsewhere may take as long as it likes, and may be made of other torrents.
-    const isSmall = files.every(({ stream }) => !stream) && sum(files.map(({ length }) => length ?? 0)) <= LARGE_JOB;
-    if (!isSmall) turn.end();
-    const { pieceLength, list, hashed, bytesRead } = await hashFiles(files, context);
-    const { lengths } = hashed;
-    const pieces = hashed.pieces && new HashList(hashed.pieces, 20);
-    const v2 =
-      hashed.trees && v2Content(files, hashed, { singleName: single ? name : null, attrs, extras: extrasOf(draft) });
-    const { flat, pieceLayers } = v2 ?? { flat: null, pieceLayers: null };
-    return { single, files, lengths, pieceLength, pieces, list, flat, pieceLayers, bytesRead };
-  } finally {
-    await cache?.close();
-  }
+  const { single, files } = await draft.findFiles({ v1Order: version === 'v1', sources, signal, turn });
+  const attrs = options.attrs ?? attrsOf(draft);
+  const context = { draft, version, wanted, engine, resources, options, single, sources, cache, attrs };
+  // What comes from elsewhere may take as long as it likes, and may be made of other torrents.
+  const isSmall = files.every(({ stream }) => !stream) && sum(files.map(({ length }) => length ?? 0)) <= LARGE_JOB;
+  if (!isSmall) turn.end();
+  const { pieceLength, list, hashed, bytesRead } = await hashFiles(files, context);
+  const { lengths } = hashed;
+  const pieces = hashed.pieces && new HashList(hashed.pieces, 20);
+  const v2 =
+    hashed.trees && v2Content(files, hashed, { singleName: single ? name : null, attrs, extras: extrasOf(draft) });
+  const { flat, pieceLayers } = v2 ?? { flat: null, pieceLayers: null };
+  return { single, files, lengths, pieceLength, pieces, list, flat, pieceLayers, bytesRead };
 }
 
-/** Few ask for one, and it takes long to load. */
+/** Few ask for one. */
 async function cacheFor(choice: CacheChoice | undefined): Promise<HashCache | null> {
   if (choice === undefined || choice === false) return null;
   return (await import('./cache.ts')).openCacheIfAny(choice);

@@ -1,5 +1,5 @@
 // A library for LD_PRELOAD that lets system calls on the files beneath one folder fail, return short or wait,
-// or end the process, and that counts them: those of the addon, of libuv and of LMDB. test/support/faults.ts
+// or end the process, and that counts them: those of the addon and of libuv. test/support/faults.ts
 // arms it through a file that both know: see there for what each field means.
 #define _GNU_SOURCE
 #include <dirent.h>

@@ -1,0 +1,66 @@
+// What cache.test.ts runs: jobs with one cache that go on until their process or their worker ends.
+import { utimesSync } from 'node:fs';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
+import { TorrentCreate } from '../../src/create/torrent-create.ts';
+
+/** Folders that the jobs make torrents of, each with a file: cache.test.ts makes them. */
+const LANES = 8;
+
+const [how = '', root = ''] = isMainThread ? process.argv.slice(2) : ['', workerData.root];
+const cache = path.join(root, 'cache');
+
+async function runLane(lane: number): Promise<never> {
+  const pathRoot = path.join(root, String(lane));
+  for (;;) {
+    // For some the cache knows the file, for others it is another one each time.
+    if (lane % 2 === 1) utimesSync(path.join(pathRoot, 'file'), Math.random() * 1e9, Math.random() * 1e9);
+    await new TorrentCreate({ pathRoot, pieceLength: 16_384 }).generate({ cache, threads: 1 });
+  }
+}
+
+const startLanes = () => Array.from({ length: LANES }, (_, lane) => runLane(lane));
+
+/** A worker whose jobs are under way. Workers of Node 20 do not inherit tsx. */
+async function jobsInWorker(): Promise<Worker> {
+  const load = `import('tsx/esm/api').then(({ register }) => {
+    register();
+    return import(require('node:worker_threads').workerData.url);
+  })`;
+  const worker = new Worker(load, { eval: true, execArgv: [], workerData: { url: import.meta.url, root } });
+  await new Promise((resolve, reject) => worker.once('message', resolve).once('error', reject));
+  return worker;
+}
+
+const endings: Record<string, () => Promise<void>> = {
+  async exit() {
+    void startLanes();
+    await sleep(500 + Math.random() * 500);
+    process.exit(7);
+  },
+
+  async uncaught() {
+    void startLanes();
+    await sleep(500 + Math.random() * 500);
+    process.setUncaughtExceptionCaptureCallback(() => process.exit(7));
+    setImmediate(() => {
+      throw new Error('on purpose');
+    });
+  },
+
+  async terminate() {
+    for (let round = 0; round < 6; round += 1) {
+      const worker = await jobsInWorker();
+      await sleep(Math.random() * 100);
+      await worker.terminate();
+    }
+    process.exit(7);
+  },
+};
+
+if (isMainThread) await endings[how]?.();
+else {
+  void startLanes();
+  parentPort?.postMessage('started');
+}
