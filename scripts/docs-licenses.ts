@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 
 /** A package that an installation may bring: what the lock file says of it. */
 export interface RuntimePackage {
-  /** Where it is installed, as in `node_modules/lmdb`. */
+  /** Where it is installed, as in `node_modules/superstruct`. */
   folder: string;
   name: string;
   version: string;
@@ -35,11 +35,8 @@ export function runtimePackages(): RuntimePackage[] {
 
 /** The whole page. */
 export function licensesPage(): string {
-  const table = (optional: boolean) => {
-    const rows = runtimePackages().filter((one) => one.optional === optional);
-    const lines = rows.map(({ name, version, license }) => `| ${name} | ${version} | ${license} |`);
-    return ['| package | version | licence |', '| --- | --- | --- |', ...lines].join('\n');
-  };
+  const rows = runtimePackages().map(({ name, version, license }) => `| ${name} | ${version} | ${license} |`);
+  const table = ['| package | version | licence |', '| --- | --- | --- |', ...rows].join('\n');
   return `# Licences
 
 This package is under the MIT licence. Generated from package-lock.json by \`npm run docs:licenses\`: what an installation
@@ -53,13 +50,7 @@ Windows the runtime of mingw-w64: the texts are in \`native/licenses.txt\`. An a
 
 ## Dependencies
 
-${table(false)}
-
-## With the optional \`lmdb\`
-
-Those of the platform only.
-
-${table(true)}
+${table}
 `;
 }
 

@@ -132,8 +132,7 @@ function use(folder, program, command = process.execPath, args = [], more = {}, 
   return lines[0].kernel;
 }
 
-/** yarn asks for every platform of what lmdb would like to have, and not all of the newest are everywhere. */
-const STRANGER = { name: 'stranger', private: true, version: '1.0.0', resolutions: { 'msgpackr-extract': '3.0.4' } };
+const STRANGER = { name: 'stranger', private: true, version: '1.0.0' };
 
 function folderFor(name) {
   const folder = path.join(scratch, name);
