@@ -75,6 +75,20 @@ describe('the package', () => {
   });
 });
 
+describe('npm ci', () => {
+  it('runs only install scripts that fetch nothing: their packages bring binaries from the registry', () => {
+    const { packages } = JSON.parse(pageText('package-lock.json')) as {
+      packages: Record<string, { hasInstallScript?: boolean }>;
+    };
+    const scripts = Object.keys(packages).filter((place) => place !== '' && packages[place]?.hasInstallScript);
+    const known = ['esbuild', 'lmdb', 'msgpackr-extract'].map((name) => `node_modules/${name}`);
+    assert.deepEqual(
+      scripts.filter((place) => !known.includes(place)),
+      [],
+    );
+  });
+});
+
 describe('npm start', () => {
   it('runs its tour in a temporary folder and leaves nothing there or in the clone', async (t) => {
     const folder = await temporaryFolder(t);

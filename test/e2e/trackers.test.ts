@@ -1,49 +1,24 @@
 import assert from 'node:assert/strict';
-import type { Socket } from 'node:dgram';
-import { once } from 'node:events';
-import type { Server as HttpServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { describe, it } from 'node:test';
-import Server from 'bittorrent-tracker/server';
 import {
   assertWhole,
   CLIENTS,
   done,
   type Kind,
   Libtorrent,
-  type Scope,
   scopeOf,
   share,
   TEST_TIMEOUT,
   until,
 } from '../support/clients.ts';
 import { tried } from '../support/interop.ts';
-
-type Protocol = 'http' | 'udp';
-
-/** A tracker on 127.0.0.1: its URL, and how many peers have told it of themselves. */
-async function startTracker(scope: Scope, protocol: Protocol) {
-  const server = new Server({ http: protocol === 'http', udp: protocol === 'udp', ws: false, stats: false });
-  // Of its IPv6 socket, where there is no IPv6.
-  server.on('error', () => {});
-  const peers = new Set<string>();
-  server.on('start', (address: string) => peers.add(address));
-  const socket = (protocol === 'http' ? server.http : server.udp4) as HttpServer | Socket;
-  const listening = once(socket, 'listening');
-  server.listen(0, { http: '127.0.0.1', udp: '127.0.0.1', udp6: '::1' });
-  await listening;
-  scope.after(async () => {
-    server.http?.closeAllConnections();
-    server.close();
-  });
-  return { url: `${protocol}://127.0.0.1:${(socket.address() as AddressInfo).port}/announce`, peers };
-}
+import { startTracker } from '../support/tracker.ts';
 
 describe('clients find each other by the tracker of a torrent', {
   skip: CLIENTS.libtorrent.skip,
   concurrency: 6,
 }, () => {
-  const cases: [name: keyof typeof CLIENTS, kind: Kind, protocol: Protocol][] = [
+  const cases: [name: keyof typeof CLIENTS, kind: Kind, protocol: 'http' | 'udp'][] = [
     ['libtorrent', 'v1', 'udp'],
     ['libtorrent', 'v2', 'http'],
     ['libtorrent', 'hybrid', 'udp'],
