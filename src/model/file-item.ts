@@ -1,7 +1,10 @@
-import { define, type Struct } from 'superstruct';
+import { coerce, define, type Struct, unknown } from 'superstruct';
 import type { BencodeMap } from '../bencode/value.ts';
 import { shown } from '../errors.ts';
 import type { PaddedFile } from '../layout/padding.ts';
+import { fromInput, isDictionary } from './input.ts';
+import { Issues } from './issues.ts';
+import { FILE_ITEM } from './wire.ts';
 
 /** An entry of a v1 `files` list (BEP 3; `attr` and links by BEP 47). */
 export interface FileItem extends PaddedFile {
@@ -13,11 +16,18 @@ export interface FileItem extends PaddedFile {
   extra?: BencodeMap;
 }
 
-/** One entry, checked. */
-export const FileItem: Struct<FileItem, null> = define('file', (value) => {
-  const problem = problemOf(value as Partial<FileItem> | null);
-  return problem === null || `In a file: ${problem}`;
-});
+/** One entry, checked. superstruct's `create` takes it under on-disk keys or attribute names. */
+export const FileItem: Struct<FileItem, null> = coerce(
+  define<FileItem>('file', (value) => {
+    const problem = problemOf(value as Partial<FileItem> | null);
+    return problem === null || `In a file: ${problem}`;
+  }),
+  unknown(),
+  (value) =>
+    (isDictionary(value)
+      ? { attr: null, ...fromInput(value, FILE_ITEM, { path: [], issues: new Issues() }) }
+      : value) as FileItem,
+);
 
 /** A v1 file list, checked in one pass: per-element structs take seconds on 100,000 files. */
 export const FileList: Struct<FileItem[], null> = define('files', (value) => {

@@ -1,10 +1,11 @@
 // The infodict models: structs of their fields, refined by the rules that `Torrent.inspect` runs too.
-import { define, dynamic, type Infer, refine, type Struct } from 'superstruct';
+import { coerce, define, dynamic, type Infer, refine, type Struct, unknown } from 'superstruct';
 import { padsIn } from '../layout/padding.ts';
 import { infodictDiscriminator, type TorrentVersion } from './discriminator.ts';
 import { flattenTree } from './file-tree.ts';
 import { v1V2FilesMatch } from './files-match.ts';
 import {
+  absentFields,
   HYBRID_CREATE_FIELDS,
   HYBRID_FIELDS,
   V1_BASE_FIELDS,
@@ -12,6 +13,7 @@ import {
   V2_BASE_FIELDS,
   V2_FIELDS,
 } from './info-fields.ts';
+import { fromInput, isDictionary } from './input.ts';
 import { Issues, requireContext, type ValidationContext } from './issues.ts';
 import {
   disallowedFields,
@@ -35,9 +37,9 @@ const RULES: Readonly<Record<TorrentVersion, Rules>> = {
 };
 
 /**
- * A struct of infodict fields, refined by the rules of a version. superstruct's `assign`, `omit`, `pick` and `partial`
- * make a struct of the fields alone: this gives it the rules (again). Rules add up; to check against fewer, begin with
- * the fields: `withRules(type(InfoDictHybrid.schema), 'hybrid', { padding: 'ignore' })`.
+ * A struct of infodict fields, refined by the rules of a version, whose input superstruct's `create` takes under on-disk
+ * keys too. superstruct's `assign`, `omit`, `pick` and `partial` make a struct of the fields alone: this gives it the
+ * rest (again). Rules add up; to check against fewer, begin with the fields: `withRules(type(InfoDictHybrid.schema), 'hybrid', { padding: 'ignore' })`.
  *
  * @example
  *   const Ours = withRules(assign(InfoDictV1, type({ source: string() })), 'v1', { padding: 'strict' });
@@ -64,7 +66,16 @@ function refined<T, S>(
 ): Struct<T, S> {
   const add = (before: Struct<T, S>, [name, rule]: [string, Rule]) =>
     refine(before, name, (info, { path }) => failures(rule, subjectOf(info as object, version, context), path));
-  return Object.entries(rules).reduce(add, struct);
+  const absent = { ...absentFields(struct), ...(version !== 'v1' && { metaVersion: 2 }) };
+  const model = coerce(struct, unknown(), (value) => (isDictionary(value) ? modelOf(value, absent) : value) as T);
+  return Object.entries(rules).reduce(add, model as Struct<T, S>);
+}
+
+/** The fields of input of any form. What is wrong with it, the struct finds. */
+function modelOf(input: object, absent: object): object {
+  const model = fromInput(input, INFO, { path: [], issues: new Issues() });
+  const given = Object.entries(model).filter(([, value]) => value !== null);
+  return { ...absent, ...Object.fromEntries(given) };
 }
 
 function subjectOf(info: Subject['info'], version: TorrentVersion, context: ValidationContext): Subject {

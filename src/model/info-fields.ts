@@ -1,5 +1,5 @@
 // The fields of the infodicts, without their rules: structs that the models refine, and that the rules look at.
-import { array, assign, nullable, optional, type } from 'superstruct';
+import { array, assign, is, nullable, optional, type Struct, type } from 'superstruct';
 import { FileList } from './file-item.ts';
 import { FileTree } from './file-tree.ts';
 import {
@@ -117,3 +117,9 @@ export const HYBRID_FIELDS = assign(
     fileTree: FileTree,
   }),
 );
+
+/** What the fields of a struct read as where they are absent: null, where that is a value of theirs. */
+export function absentFields(struct: { schema: unknown }): Record<string, null> {
+  const fields = Object.entries((struct.schema ?? {}) as Record<string, Struct>);
+  return Object.fromEntries(fields.filter(([, field]) => is(null, field)).map(([name]) => [name, null]));
+}

@@ -40,6 +40,7 @@ import { type DumpedDictionary, dumpTorrent } from './dump.ts';
 import { type FileItem, v1Files } from './file-item.ts';
 import { type FileTree, type FileTreeItem, type FlatFile, unflattenTree } from './file-tree.ts';
 import type { InfoDictHybrid, InfoDictHybridCreate, InfoDictV1, InfoDictV2 } from './info-dict.ts';
+import { absentFields, HYBRID_FIELDS, V1_FIELDS, V2_FIELDS } from './info-fields.ts';
 import { Issues, requireContext, type ValidationContext } from './issues.ts';
 import type { PieceLayers } from './piece-layers.ts';
 import type { DhtNode } from './primitives.ts';
@@ -63,14 +64,17 @@ import { decodeFields, TORRENT, withTwin } from './wire.ts';
 /** Reading and writing torrent files, each an open descriptor. */
 const fileTurns = new Turns(16);
 
+/** Fields as they are read: null where they are absent, and a Map without unknown keys. */
+type Read<T> = { [K in keyof T]-?: Exclude<T[K], undefined> };
+
 /** The infodict of each kind of torrent. */
 export interface InfoDictOf {
   /** BEP 3. */
-  v1: InfoDictV1;
-  /** BEP 52. */
-  v2: InfoDictV2;
+  v1: Read<InfoDictV1>;
+  /** BEP 52. A meta version that is absent reads as 2; it is not enumerable then. */
+  v2: Read<InfoDictV2>;
   /** Both. */
-  hybrid: InfoDictHybrid;
+  hybrid: Read<InfoDictHybrid>;
 }
 
 /** A file of any kind of torrent, pads left out. */
@@ -896,7 +900,7 @@ function check(input: Uint8Array, readOptions: ReadOptions): Checked {
   const infoBytes = span ? bytes.subarray(span.start, span.end) : new Uint8Array();
   const found = issues.finish(bytes);
   if (issues.hasErrors || !version || !info) return { torrent: null, version, infoBytes, issues: found };
-  const whole = { ...fields, info: flat ? withTree(info, flat) : info };
+  const whole = { ...fields, info: readable(info, version, flat) };
   const torrent = new TorrentBase(version, whole as never, { bytes, infoBytes, flat, warnings: found, context });
   return { torrent: torrent as Torrent, version, infoBytes, issues: found };
 }
@@ -938,17 +942,27 @@ function judgeFaults(faults: readonly BencodeError[], { version, span, newer, is
 /** An infodict whose tree is flat yet. */
 type DecodedInfo = Omit<InfoDictHybridCreate, 'fileTree'> & { fileTree?: FlatFile[] };
 
-/** The nested tree takes several times the memory of the flat one: it is made when it is first asked for. */
-function withTree(info: DecodedInfo, flat: readonly FlatFile[]): object {
+const ABSENT = {
+  v1: absentFields(V1_FIELDS),
+  v2: absentFields(V2_FIELDS),
+  hybrid: absentFields(HYBRID_FIELDS),
+};
+
+/**
+ * An infodict to read from. A meta version that is absent is not enumerable, so that a copy has the same keys on disk. The
+ * nested tree takes several times the memory of the flat one: it is made when it is first asked for.
+ */
+function readable(info: DecodedInfo, version: TorrentVersion, flat: readonly FlatFile[] | null): object {
+  const read = { ...ABSENT[version], ...info, extra: info.extra ?? new Map() };
+  if (version !== 'v1' && info.metaVersion == null)
+    Object.defineProperty(read, 'metaVersion', { value: 2, enumerable: false });
+  if (!flat) return read;
   let tree: FileTree | undefined;
-  const fileTree = {
-    enumerable: true,
-    get: () => {
-      tree ??= unflattenTree(flat);
-      return tree;
-    },
+  const fileTree = () => {
+    tree ??= unflattenTree(flat);
+    return tree;
   };
-  return Object.defineProperties({ ...info }, { fileTree });
+  return Object.defineProperty(read, 'fileTree', { enumerable: true, get: fileTree });
 }
 
 /** In compat `name.utf-8` is the name where there is one, as in libtorrent, whatever `name` is. */

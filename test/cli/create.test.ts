@@ -155,7 +155,7 @@ describe('metainfo create', () => {
     const torrent = await read(cwd, 'album.torrent');
     const { announce, announceList, comment, createdBy, creationDate, urlList, info } = torrent;
     assert.deepEqual([announce, announceList, comment, creationDate, urlList], [null, null, null, null, null]);
-    assert.deepEqual([createdBy, info.private, info.source, info.extra], [CREATED_BY, undefined, undefined, undefined]);
+    assert.deepEqual([createdBy, info.private, info.source, info.extra.size], [CREATED_BY, null, null, 0]);
     await metainfo(['create', 'album', '--force', '--no-created-by'], { cwd });
     assert.equal((await read(cwd, 'album.torrent')).createdBy, null);
   });

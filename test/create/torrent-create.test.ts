@@ -428,9 +428,9 @@ describe('generate', () => {
       const single = new TorrentCreate({ pathRoot: `${folder.pathRoot}/film`, pieceLength: 16 * KIB });
       for (const version of ['v1', 'hybrid'] as const) {
         const ofFile = (await single.generate({ version })).info as InfoDictV1;
-        assert.deepEqual([ofFile.name, ofFile.length, ofFile.files], ['film', size, undefined]);
+        assert.deepEqual([ofFile.name, ofFile.length, ofFile.files], ['film', size, null]);
         const ofFolder = (await folder.generate({ version })).info as InfoDictV1;
-        assert.deepEqual([ofFolder.name, ofFolder.length], ['album', undefined]);
+        assert.deepEqual([ofFolder.name, ofFolder.length], ['album', null]);
         assert.deepEqual(ofFolder.files, [{ length: size, path: ['film'] }]);
       }
       for (const version of ['v2', 'hybrid'] as const) {

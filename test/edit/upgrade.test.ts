@@ -82,7 +82,7 @@ describe('upgrade', () => {
     const decoded = { ...rest, zz: [1], info: { ...others, files: flagged, 'name.utf-8': 'tørrent', md5: 'x' } };
     const v1 = Torrent.fromDecoded(decoded);
     const { torrent } = await upgrade(v1, root);
-    assert.deepEqual([torrent.torrentVersion, torrent.name, torrent.info.nameUtf8], ['hybrid', 'tørrent', undefined]);
+    assert.deepEqual([torrent.torrentVersion, torrent.name, torrent.info.nameUtf8], ['hybrid', 'tørrent', null]);
     assert.deepEqual(
       torrent.files.map((file) => [file.path, file.attr]),
       [

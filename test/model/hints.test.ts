@@ -26,7 +26,9 @@ const read = (top: Dictionary, info: Dictionary = {}, profile: Profile = 'defaul
 function hintsOf({ nodes, httpseeds, similar, collections, info, urlList }: Torrent) {
   return {
     ...{ nodes, httpseeds, urlList, collections, similar: similar.map(toHex) },
-    ...{ ofInfo: { similar: info.similar?.map(toHex), collections: info.collections, updateUrl: info.updateUrl } },
+    ...{
+      ofInfo: { similar: info.similar?.map(toHex) ?? null, collections: info.collections, updateUrl: info.updateUrl },
+    },
   };
 }
 
@@ -34,12 +36,12 @@ const NONE = { ...{ nodes: null, httpseeds: null, urlList: null, collections: []
 
 describe('hints', () => {
   it('are absent where a torrent has none, and empty where it has empty ones', () => {
-    const ofInfo = { similar: undefined, collections: undefined, updateUrl: undefined };
+    const ofInfo = { similar: null, collections: null, updateUrl: null };
     assert.deepEqual(hintsOf(read({})), { ...NONE, ofInfo });
     const empty = { similar: [], collections: [] };
     assert.deepEqual(hintsOf(read({ nodes: [], httpseeds: [], ...empty }, empty)), {
       ...{ ...NONE, nodes: [], httpseeds: [] },
-      ofInfo: { ...empty, updateUrl: undefined },
+      ofInfo: { ...empty, updateUrl: null },
     });
   });
 
@@ -49,7 +51,7 @@ describe('hints', () => {
       { nodes: [['a', 1]], httpseeds: ['http://a/'], ...both },
       { 'update-url': 'http://f/', ...both },
     );
-    assert.deepEqual([found.extra.size, found.info.extra, found.warnings], [0, undefined, []]);
+    assert.deepEqual([found.extra.size, found.info.extra.size, found.warnings], [0, 0, []]);
   });
 
   it('of both places are one list, those of info first, each once (BEP 38)', () => {
@@ -81,7 +83,7 @@ describe('hints', () => {
     assert.deepEqual(found.httpseeds, ['http://a/']);
     assert.deepEqual(found.similar.map(toHex), [H20, H32].map(toHex));
     assert.deepEqual(found.collections, ['x']);
-    assert.deepEqual([found.info.updateUrl, found.info.similar, found.info.collections], Array(3).fill(undefined));
+    assert.deepEqual([found.info.updateUrl, found.info.similar, found.info.collections], Array(3).fill(null));
     assert.equal(found.warnings.length, 11);
     assert.deepEqual(Buffer.from(found.bencode()), torrent({ ...single, ...info }, top));
     for (const profile of ['default', 'strict'] as const)
@@ -147,7 +149,11 @@ describe('hints that are given', () => {
           ...{ nodes: top.nodes ?? null, httpseeds: top.httpseeds ?? null, urlList: top.urlList ?? null },
           similar: [...new Set([...(info.similar ?? []), ...(top.similar ?? [])])],
           collections: [...new Set([...(info.collections ?? []), ...(top.collections ?? [])])],
-          ofInfo: { similar: info.similar, collections: info.collections, updateUrl: info.updateUrl },
+          ofInfo: {
+            similar: info.similar ?? null,
+            collections: info.collections ?? null,
+            updateUrl: info.updateUrl ?? null,
+          },
         });
         const bytes = Buffer.from(made.bencode());
         for (const decoded of [
@@ -188,8 +194,8 @@ describe('hints that are given', () => {
               similar: each(similar),
               collections: each(collections),
               ofInfo: {
-                similar: own && !similar?.length ? undefined : similar,
-                collections: own && !collections?.length ? undefined : collections,
+                similar: own && !similar?.length ? null : (similar ?? null),
+                collections: own && !collections?.length ? null : (collections ?? null),
                 updateUrl: feed,
               },
             });

@@ -1,9 +1,12 @@
 // The infodict models as structs: each carries the rules that reading a torrent runs, and composes.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { assign, is, omit, type Struct, string, type, union, validate } from 'superstruct';
+import { assign, create, is, omit, type Struct, string, type, union, validate } from 'superstruct';
 import {
-  type FileTree,
+  type Encodable,
+  encode,
+  FileItem,
+  FileTree,
   HashList,
   InfoDict,
   InfoDictHybrid,
@@ -12,6 +15,9 @@ import {
   InfoDictV1Base,
   InfoDictV2,
   InfoDictV2Base,
+  RawBencode,
+  Torrent,
+  type TorrentBase,
   TorrentCreate,
   type ValidationError,
   withRules,
@@ -188,5 +194,99 @@ describe('the same rules in drafts', () => {
     const { pieceLength, ...info } = FOLDER;
     assert.deepEqual(codes({ pieceLength, info: { ...info, files: [PAIR[0], PAIR[2]] } }), []);
     assert.deepEqual(codes({ pieceLength: K16 / 2, info }), ['expectedNPieces info.pieces']);
+  });
+});
+
+describe('input of the infodict models', () => {
+  const onDisk = { name: 'a', 'piece length': K16, length: 2 * K16, 'x-unknown': 1 };
+
+  it('create takes on-disk keys, Maps and packed hashes, and gives attributes', () => {
+    const pieces = Buffer.alloc(40, 1);
+    for (const input of [
+      { ...onDisk, pieces },
+      new Map<string, unknown>(Object.entries({ ...onDisk, pieces })),
+      new Map<Buffer, unknown>(Object.entries({ ...onDisk, pieces }).map(([key, value]) => [Buffer.from(key), value])),
+      { ...onDisk, pieces: [pieces.subarray(0, 20), pieces.subarray(20)] },
+    ]) {
+      const { pieceLength, pieces: list, extra, ...rest } = create(input, InfoDictV1);
+      assert.deepEqual([pieceLength, list.length, extra], [K16, 2, new Map([['x-unknown', 1]])]);
+      assert.deepEqual(rest, {
+        ...{ name: 'a', length: 2 * K16, files: null, source: null, private: null, nameUtf8: null },
+        ...{ similar: null, collections: null, updateUrl: null },
+      });
+    }
+    assert.throws(() => create({ ...onDisk, pieces: Buffer.alloc(60) }, InfoDictV1), { refinement: 'expectedNPieces' });
+    assert.throws(() => create({ ...onDisk, pieces: [Buffer.alloc(19), Buffer.alloc(21)] }, InfoDictV1), {
+      key: 'pieces',
+    });
+  });
+
+  it('create sorts a file tree, and reads a meta version that is missing as 2', () => {
+    const file = { '': { length: K16, 'pieces root': Buffer.alloc(32, 1) } };
+    const input = {
+      name: 'x',
+      'piece length': K16,
+      'file tree': { z: file, 'b/': file, a: { '\u{1f600}': file, '\u{e000}': file } },
+    };
+    const { metaVersion, fileTree } = create(input, InfoDictV2);
+    assert.equal(metaVersion, 2);
+    assert.deepEqual([...fileTree.keys()], ['a', 'b/', 'z']);
+    assert.deepEqual([...(fileTree.get('a') as FileTree).keys()], ['\u{e000}', '\u{1f600}']);
+    assert.deepEqual(fileTree, create(input['file tree'], FileTree));
+    assert.equal(create({}, InfoDictHybridCreate).metaVersion, 2);
+  });
+
+  it('create takes a file under on-disk keys, its attr null where it is absent', () => {
+    const input = { length: 1, path: ['a'], 'path.utf-8': ['b'] };
+    assert.deepEqual(create(input, FileItem), { length: 1, path: ['a'], pathUtf8: ['b'], attr: null });
+  });
+
+  it('omit and assign keep to attribute names, withRules takes on-disk keys again', () => {
+    const Nameless = omit(InfoDictV1, ['name']);
+    const input = { ...onDisk, pieces: Buffer.alloc(40, 1) };
+    assert.throws(() => create(input, Nameless), { key: 'pieceLength' });
+    assert.equal(create(input, withRules(Nameless, 'v1')).pieceLength, K16);
+  });
+});
+
+describe('info of a torrent that was read', () => {
+  it('absent fields read as null, a missing meta version as 2, and the torrent stays what it is', () => {
+    const info = encode(
+      new Map<string, Encodable>([
+        [
+          'file tree',
+          new Map([
+            [
+              'a',
+              new Map([
+                [
+                  '',
+                  new Map<string, Encodable>([
+                    ['length', 1],
+                    ['pieces root', Buffer.alloc(32, 1)],
+                  ]),
+                ],
+              ]),
+            ],
+          ]),
+        ],
+        ['name', 'a'],
+        ['piece length', K16],
+      ]),
+    );
+    const bytes = encode(
+      new Map<string, Encodable>([
+        ['info', new RawBencode(info)],
+        ['piece layers', new Map()],
+      ]),
+    );
+    const torrent = Torrent.fromBytes(bytes) as TorrentBase<'v2'>;
+    const { source, nameUtf8, similar, updateUrl, metaVersion, extra } = torrent.info;
+    assert.deepEqual([source, nameUtf8, torrent.info.private, similar, updateUrl], [null, null, null, null, null]);
+    assert.deepEqual([metaVersion, extra], [2, new Map()]);
+    assert.ok(is(torrent.info, InfoDictV2));
+    const { pieceLayers } = torrent;
+    for (const copy of [torrent.info, { ...torrent.info }])
+      assert.equal(Torrent.fromDecoded({ info: copy, pieceLayers }).infohashV2, torrent.infohashV2);
   });
 });
