@@ -15,7 +15,7 @@ import type { Issue, ValidationError } from '../../src/errors.ts';
 import { Torrent } from '../../src/model/torrent.ts';
 import { verify } from '../../src/verify/verify.ts';
 import { scopeOf, until } from '../support/clients.ts';
-import { client, libtorrentMissing, missing } from '../support/external.ts';
+import { client, clientMissing, libtorrentMissing, missing } from '../support/external.ts';
 import { writeGenerated } from '../support/generated.ts';
 import { type Tried, tried } from '../support/interop.ts';
 import { LibtorrentOracle } from '../support/libtorrent.ts';
@@ -175,7 +175,7 @@ const MAKERS = [
     name: 'Transmission',
     kinds: ['v1'],
     start: transmission,
-    skip: needs('transmission-create', '--version') || needs('transmission-show', '--version'),
+    skip: clientMissing('transmission-create') || needs('transmission-show', '--version'),
   },
   { name: 'create-torrent', kinds: ['v1'], start: createTorrent, skip: false },
   { name: 'qBittorrent', kinds: KINDS, start: qbittorrent, skip: qbittorrentMissing() },

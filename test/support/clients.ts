@@ -10,7 +10,7 @@ import type { TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Torrent } from '../../src/index.ts';
 import { metainfo } from '../cli/run.ts';
-import { client, libtorrentMissing, missing } from './external.ts';
+import { client, clientMissing, libtorrentMissing } from './external.ts';
 import { content } from './generated.ts';
 import type { Tried } from './interop.ts';
 import { LibtorrentProcess } from './libtorrent.ts';
@@ -382,11 +382,9 @@ export class Transmission extends Program implements Peer {
   }
 }
 
-const programMissing = (name: string) => missing(name, client(name), ['--version']);
-
 /** How to start each with a torrent file and an empty folder, and why not. */
 export const CLIENTS = {
   libtorrent: { start: Libtorrent.start, skip: libtorrentMissing() },
-  Transmission: { start: Transmission.start, skip: programMissing('transmission-daemon') },
-  aria2: { start: Aria2.start, skip: programMissing('aria2c') },
+  Transmission: { start: Transmission.start, skip: clientMissing('transmission-daemon') },
+  aria2: { start: Aria2.start, skip: clientMissing('aria2c') },
 };

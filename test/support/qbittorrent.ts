@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { freePort, Program, type Scope } from './clients.ts';
-import { client, missing } from './external.ts';
+import { clientMissing } from './external.ts';
 import { temporaryFolder } from './tree.ts';
 
-export const qbittorrentMissing = () => missing('qbittorrent-nox', client('qbittorrent-nox'), ['--version']);
+export const qbittorrentMissing = () => clientMissing('qbittorrent-nox');
 
 // It talks to nobody but this machine, asks for no password, and looks for no peers.
 const settings = (port: number) => `[BitTorrent]
