@@ -1,3 +1,4 @@
+import { isSharedArrayBuffer } from 'node:util/types';
 import { MetainfoError } from '../errors.ts';
 import { bytesOf, expected, Flag, type OptionStructs, options, Text, Unchecked } from '../guard.ts';
 import { LimitError, type LimitName, type Limits, limitsOf } from './limits.ts';
@@ -159,8 +160,10 @@ class Decoder {
     this.#limits = limitsOf(limits);
     if (bytes.length > this.#limits.bytes) throw this.#beyond('bytes', this.#limits.bytes);
     if (bytes.length === 0) throw new BencodeError('empty', 0, 'there is no data');
-    this.#bytes = bytes;
-    this.#buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    // Another thread could change what was checked already.
+    this.#bytes = isSharedArrayBuffer(bytes.buffer) ? new Uint8Array(bytes) : bytes;
+    const { buffer, byteOffset, byteLength } = this.#bytes;
+    this.#buffer = Buffer.from(buffer, byteOffset, byteLength);
     this.#spanKey = span ?? null;
     this.#tolerant = tolerant;
     this.#raw = raw;

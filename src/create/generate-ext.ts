@@ -11,7 +11,7 @@ import { BLOCK_SIZE, checkPieceLength, choosePieceLength } from '../layout/piece
 import type { TorrentVersion } from '../model/discriminator.ts';
 import { type FileTree, flattenTree } from '../model/file-tree.ts';
 import type { InfoDictHybridCreate } from '../model/info-dict.ts';
-import { Torrent } from '../model/torrent.ts';
+import { fromOwnBytes, type Torrent } from '../model/torrent.ts';
 import { encodeFields, INFO } from '../model/wire.ts';
 import type { ContentFile } from './content.ts';
 import {
@@ -156,7 +156,7 @@ export async function generateExt(draft: TorrentCreate, options: GenerateExtOpti
   });
   // It passes over files that are not there (any more), and knows nothing of times.
   await requireUnchanged(files);
-  const torrent = Torrent.fromBytes(bytes);
+  const torrent = fromOwnBytes(bytes);
   const { pieces = null, fileTree } = torrent.info as InfoDictHybridCreate;
   const flat = fileTree ? flattenTree(fileTree as FileTree) : null;
   requireSameAsDraft(draft, { files, lengths, pieces, flat, pieceLayers: torrent.pieceLayers });

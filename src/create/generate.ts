@@ -14,7 +14,7 @@ import type { FileItem } from '../model/file-item.ts';
 import { type FlatFile, flattenTree } from '../model/file-tree.ts';
 import { HashList } from '../model/hash-list.ts';
 import { encodeFileList, encodeFlatTree } from '../model/raw-files.ts';
-import { Torrent } from '../model/torrent.ts';
+import { fromOwnBytes, type Torrent } from '../model/torrent.ts';
 import { encodeFields, INFO, TORRENT } from '../model/wire.ts';
 import type { Turn } from '../turns.ts';
 import type { CacheChoice, HashCache, Wanted } from './cache.ts';
@@ -30,7 +30,7 @@ import {
   type TreeDigests,
 } from './content.ts';
 import { jobTurns, LARGE_JOB, vanished, WATCH, type WatchOptions, watch, workOf } from './run.ts';
-import { type SourceFile, sourceFiles, takeStreams } from './sources.ts';
+import { detachMemory, type SourceFile, sourceFiles, takeStreams } from './sources.ts';
 import { hashStreams } from './streams.ts';
 import { rememberTimes } from './times.ts';
 import type { TorrentCreate } from './torrent-create.ts';
@@ -66,7 +66,7 @@ export const GENERATE: OptionStructs<GenerateOptions> = {
 
 /** Hashes the files of a draft and makes the torrent. See {@link TorrentCreate.generate}. */
 export async function generate(draft: TorrentCreate, options: GenerateOptions): Promise<Torrent> {
-  const sources = sourceFiles(draft.fields.sources ?? []);
+  const sources = detachMemory(sourceFiles(draft.fields.sources ?? []));
   const streams = takeStreams(sources);
   try {
     const torrent = await make(draft, sources, options);
@@ -90,7 +90,7 @@ async function make(draft: TorrentCreate, sources: readonly SourceFile[], option
   const info = encodeFields({ ...draft.info, ...own }, INFO);
   if (list) info.set('files', list);
   if (flat) info.set('file tree', encodeFlatTree(flat));
-  const torrent = Torrent.fromBytes(encode(assemble(draft, { info, creationDate, pieceLayers })));
+  const torrent = fromOwnBytes(encode(assemble(draft, { info, creationDate, pieceLayers })));
   rememberTimes(torrent, content.files);
   return torrent;
 }

@@ -1,6 +1,7 @@
 import type { Readable } from 'node:stream';
 import type { ReadableStream } from 'node:stream/web';
 import { MetainfoError, shown } from '../errors.ts';
+import { ownCopy } from '../hash/own-memory.ts';
 import { unsafeComponent } from '../layout/safe-path.ts';
 import type { Issues } from '../model/issues.ts';
 
@@ -9,7 +10,8 @@ export interface RangeReader {
   /** Bytes of all of it. */
   size: number;
   /**
-   * Exactly `length` bytes from `offset`.
+   * Exactly `length` bytes from `offset`. Several requests run at once, so each must give memory of its own: the same
+   * memory for two of them fails the source.
    *
    * @param signal Fires when they are no longer wanted.
    */
@@ -19,10 +21,10 @@ export interface RangeReader {
 /**
  * Content that is not in a file on this disk.
  *
- * Bytes in memory are hashed where they are: until `generate` has ended they must neither change nor be transferred to
- * another thread (reading memory that is gone ends the process). Streams give Uint8Arrays, are read once, and are
- * destroyed when the work fails; in the order they are given, four at most at once, in v1 one after another: none may wait
- * for one that comes later.
+ * Bytes in memory are copied before they are hashed: small ones when `generate` starts, large ones part by part. So large
+ * ones must not change until it has ended; when they are transferred or shrink before that, it fails with `ERR_SOURCE`.
+ * Streams give Uint8Arrays, are read once, and are destroyed when the work fails; in the order they are given, four at most
+ * at once, in v1 one after another: none may wait for one that comes later.
  */
 export type SourceData =
   | Uint8Array
@@ -114,16 +116,35 @@ export function sourceFiles(sources: readonly Source[]): SourceFile[] {
   return sources.map(({ path, size = null, data }) => {
     const file = { path: path.split('/'), length: size };
     if (!(data instanceof Uint8Array)) return { ...file, stream: data };
-    if (data.length === size) return { ...file, data: steady(data) };
+    if (data.length === size) return { ...file, data };
     throw new MetainfoError('ERR_SOURCE_SIZE', `${path} has ${data.length} bytes now, not ${size}.`, { path });
   });
 }
 
-/** Memory that may shrink, or that other threads write, is copied. */
-function steady(bytes: Uint8Array): Uint8Array {
-  const { buffer } = bytes as { buffer: ArrayBufferLike & { resizable?: boolean } };
-  return buffer instanceof ArrayBuffer && !buffer.resizable ? bytes : new Uint8Array(bytes);
+/** Memory of at most so many bytes is copied at once. */
+const MOST_COPIED = 2 ** 18;
+
+/** The files with memory that their owner may transfer, resize or write: small ones are copied, large ones are read in parts. */
+export function detachMemory(files: readonly SourceFile[]): SourceFile[] {
+  return files.map(({ data, ...file }) => {
+    if (!data) return file;
+    if (data.length <= MOST_COPIED) return { ...file, data: ownCopy(data) };
+    return { ...file, stream: memoryReader(data) };
+  });
 }
+
+function memoryReader(bytes: Uint8Array): RangeReader {
+  const size = bytes.length;
+  return {
+    size,
+    read: async (offset, length) => {
+      if (bytes.length !== size) throw new Error(MEMORY_CHANGED);
+      return bytes.subarray(offset, offset + length);
+    },
+  };
+}
+
+const MEMORY_CHANGED = 'its memory was transferred or resized while it was hashed';
 
 function isData(data: unknown): data is SourceData {
   if (data === null || typeof data !== 'object') return false;
@@ -259,6 +280,8 @@ export class SourceReader {
   #length = 0;
   #hasEnded = false;
   #turned = performance.now();
+  /** The chunk that was given last, and how long it was then. */
+  #last: { chunk: Uint8Array; length: number } | null = null;
   /** Ends the waiting for a chunk that may never come. */
   #stopWaiting: (() => void) | null = null;
   readonly #onAbort = () => this.#stopWaiting?.();
@@ -287,6 +310,7 @@ export class SourceReader {
       await new Promise(setImmediate);
       this.#turned = performance.now();
     }
+    this.#requireLast();
     const { done, value } = await this.#wait();
     if (done) {
       this.#hasEnded = true;
@@ -297,10 +321,27 @@ export class SourceReader {
       const message = `${this.#path} gave ${shown(value)}, not bytes: streams must give Uint8Arrays.`;
       throw new MetainfoError('ERR_SOURCE', message, { path: this.#path });
     }
+    this.#last = { chunk: value, length: value.length };
     this.#length += value.length;
     if (this.#length > (this.#expected ?? Number.MAX_SAFE_INTEGER))
       throw this.#wrongSize(`is longer than its ${this.#expected ?? 'most'} bytes`);
     return value;
+  }
+
+  /**
+   * A part of the chunk that was given last. While the caller waited for room, its owner may have taken it away.
+   *
+   * @throws {MetainfoError} `ERR_SOURCE`
+   */
+  part(from: number, to: number): Uint8Array {
+    this.#requireLast();
+    const { chunk } = this.#last as { chunk: Uint8Array };
+    return chunk.subarray(from, to);
+  }
+
+  #requireLast(): void {
+    if (this.#last && this.#last.chunk.length !== this.#last.length)
+      throw failed(this.#path, new Error(MEMORY_CHANGED));
   }
 
   /** Nothing more will be read. What gives the chunks is told so, unless it has ended, and not waited for. */
@@ -370,6 +411,8 @@ function webChunks(stream: ReadableStream<Uint8Array>): AsyncIterator<unknown> {
 async function* ranges(reader: RangeReader, { size, count }: Ahead, signal: AbortSignal): AsyncGenerator<Uint8Array> {
   const total = reader.size;
   const requests: Promise<Uint8Array>[] = [];
+  /** Of the requests that ran beside the next one. */
+  const beside: MemoryRange[] = [];
   let asked = 0;
   for (let given = 0; given < total; ) {
     while (requests.length < count && asked < total) {
@@ -385,7 +428,23 @@ async function* ranges(reader: RangeReader, { size, count }: Ahead, signal: Abor
     const expected = Math.min(size, total - given);
     if (bytes instanceof Uint8Array && bytes.length !== expected)
       throw new Error(`expected ${expected} bytes from ${given}, got ${bytes.length}`);
+    if (bytes instanceof Uint8Array && count > 1) requireOwnMemory(bytes, beside, count - 1);
     given += expected;
     yield bytes;
   }
+}
+
+interface MemoryRange {
+  buffer: ArrayBufferLike;
+  start: number;
+  end: number;
+}
+
+/** Throws where two requests that ran at once have written into the same memory: one has overwritten the other. */
+function requireOwnMemory({ buffer, byteOffset, length }: Uint8Array, beside: MemoryRange[], most: number): void {
+  const range = { buffer, start: byteOffset, end: byteOffset + length };
+  if (beside.some((other) => other.buffer === buffer && other.start < range.end && range.start < other.end))
+    throw new Error('read() gave the same memory for two requests that ran at once: return a new Uint8Array each time');
+  beside.push(range);
+  if (beside.length > most) beside.shift();
 }

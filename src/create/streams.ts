@@ -90,7 +90,7 @@ async function hashStream(jobs: Jobs, file: SourceFile, index: number): Promise<
       if (file.length === null) jobs.cameUnannounced(chunk.length);
       for (let at = 0; at < chunk.length && !jobs.signal.aborted; ) {
         segment ??= await jobs.segments.take();
-        const part = chunk.subarray(at, at + segment.length - filled);
+        const part = reader.part(at, at + segment.length - filled);
         segment.set(part, filled);
         filled += part.length;
         at += part.length;
@@ -213,7 +213,7 @@ class Row {
         for (let at = 0; at < chunk.length && !this.#jobs.signal.aborted; ) {
           this.#segment ??= await this.#jobs.segments.take();
           const segment = this.#segment;
-          const part = chunk.subarray(at, at + segment.length - this.#filled);
+          const part = reader.part(at, at + segment.length - this.#filled);
           segment.set(part, this.#filled);
           this.#push(inMemory(segment, this.#filled, part.length));
           this.#filled += part.length;

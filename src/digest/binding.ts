@@ -10,8 +10,8 @@ export interface PlanFile {
    */
   path: string | Buffer | null;
   /**
-   * Content in memory, which must neither change nor be transferred until the job is settled. Without it, a file that is
-   * not on disk is a pad: zeros that are read from nowhere.
+   * Content in memory. Engines copy it when the job starts, so it can be reused at once. Without it, a file that is not on
+   * disk is a pad: zeros that are read from nowhere.
    */
   data?: Uint8Array | undefined;
   /** Where the content begins in the file, in bytes. */

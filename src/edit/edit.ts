@@ -8,7 +8,7 @@ import { argument, Flag, Given, type OptionStructs, options, Unchecked } from '.
 import { unsafeComponent } from '../layout/safe-path.ts';
 import type { InfoDictV1 } from '../model/info-dict.ts';
 import { DhtNode } from '../model/primitives.ts';
-import { AnyTorrent, type ReadOptions, Torrent } from '../model/torrent.ts';
+import { AnyTorrent, fromOwnBytes, type ReadOptions, type Torrent } from '../model/torrent.ts';
 import { toInfohash } from '../model/wire.ts';
 import { type Entries, type Entry, entriesOf, joined, splice } from './splice.ts';
 
@@ -141,7 +141,7 @@ export function replaced(torrent: Torrent, { info, top, keepInfohash = false, co
   const bytes = joined(after, before.subarray(entries.end));
   const isOfContent = top.has('info') || top.has('piece layers');
   const quick = isOfContent ? null : withOthers(torrent, after, { bytes, context });
-  return quick ?? Torrent.fromBytes(bytes, { context, limits: NO_LIMITS });
+  return quick ?? fromOwnBytes(bytes, { context, limits: NO_LIMITS });
 }
 
 /**

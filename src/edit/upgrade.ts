@@ -11,6 +11,7 @@ import { argument, type OptionStructs, options, Unchecked } from '../guard.ts';
 import { defaultEngine } from '../hash/default-engine.ts';
 import type { Engine } from '../hash/engine.ts';
 import { readPlanned } from '../hash/node.ts';
+import { ownMemory } from '../hash/own-memory.ts';
 import { type Digests, type HashJob, type HashPlan, type PlanFile, planResources } from '../hash/plan.ts';
 import { compareV2 } from '../layout/order.ts';
 import { addPadfiles, padsIn } from '../layout/padding.ts';
@@ -265,7 +266,7 @@ class Upgrade implements Work<FileDigests[]> {
 
   #buffer(): Buffer {
     try {
-      return Buffer.allocUnsafeSlow(this.#segmentSize);
+      return ownMemory(this.#segmentSize);
     } catch (cause) {
       const message = `There is no memory for pieces of ${this.#pieceLength} bytes.`;
       throw new MetainfoError('ERR_NO_MEMORY', message, { cause });

@@ -1,6 +1,7 @@
 import { type Binding, binding, throwIfKernel } from '../digest/binding.ts';
 import { errnoName, fromSystemError, MetainfoError } from '../errors.ts';
 import type { Engine } from './engine.ts';
+import { withOwnMemory } from './own-memory.ts';
 import type { HashJob, HashPlan } from './plan.ts';
 
 /** What native/binding/errors.cc makes of a failure. */
@@ -23,7 +24,7 @@ export function nativeEngine(addon: Binding = binding()): Engine {
 function startNative(addon: Binding, plan: HashPlan): HashJob {
   // The caller's stack: what native code rejects with has none.
   const called = new Error('hashing was started here');
-  const job = create(addon, plan);
+  const job = create(addon, withOwnMemory(plan));
   return {
     done: job.done.catch((failure: NativeFailure) => {
       throw translate(failure, called);

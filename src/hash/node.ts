@@ -7,6 +7,7 @@ import { fromSystemError, MetainfoError } from '../errors.ts';
 import { BLOCK_SIZE } from '../layout/piece-length.ts';
 import { closeRead, readFully } from '../model/read-file.ts';
 import type { Engine } from './engine.ts';
+import { withOwnMemory } from './own-memory.ts';
 import { type Digests, type HashJob, type HashPlan, isPad, layerCount, type PlanFile } from './plan.ts';
 
 /**
@@ -14,7 +15,7 @@ import { type Digests, type HashJob, type HashPlan, isPad, layerCount, type Plan
  * thread of JavaScript, a read at a time, so that the event loop goes on.
  */
 export function nodeEngine(): Engine {
-  return { name: 'node', kernel: 'node:crypto', start: (plan) => new NodeJob(plan) };
+  return { name: 'node', kernel: 'node:crypto', start: (plan) => new NodeJob(withOwnMemory(plan)) };
 }
 
 /** Larger reads would hold up the event loop while they are hashed. */

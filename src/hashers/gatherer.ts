@@ -1,3 +1,5 @@
+import { ownMemory } from '../hash/own-memory.ts';
+
 /** Cuts bytes that come in any sizes into units of one size. */
 export class Gatherer {
   readonly #size: number;
@@ -35,7 +37,7 @@ export class Gatherer {
   }
 
   #keep(bytes: Uint8Array): number {
-    this.#carry ??= Buffer.allocUnsafeSlow(this.#size);
+    this.#carry ??= ownMemory(this.#size);
     this.#carry.set(bytes, this.#filled);
     this.#filled += bytes.length;
     return bytes.length;

@@ -126,8 +126,8 @@ export abstract class HasherBase {
    * the file, or for {@link complete}. Chunks of a file must come in order, in any sizes; in v1 and hybrid the files too.
    *
    * @param chunk Of one of the paths; an absolute path beneath `pathRoot`, as `iterBlocks` may give it, is made relative.
-   * @param pool Without it the hashes are made at once. With it, on its threads: the chunk must not change until its
-   *   promises are settled.
+   * @param pool Without it the hashes are made at once. With it, on its threads: the chunk is copied first, so that
+   *   it can be reused at once.
    * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` for a chunk of another file, or out of order
    */
   update(chunk: Chunk, pool?: null): Hash[];

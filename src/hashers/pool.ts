@@ -3,6 +3,7 @@ import { inMemory } from '../create/content.ts';
 import { type OptionStructs, options } from '../guard.ts';
 import { defaultEngine } from '../hash/default-engine.ts';
 import { AnyEngine, type Engine } from '../hash/engine.ts';
+import { ownCopy } from '../hash/own-memory.ts';
 import { type HashPlan, planResources, RESOURCES } from '../hash/plan.ts';
 import { BLOCK_SIZE } from '../layout/piece-length.ts';
 
@@ -48,6 +49,8 @@ export class HashPool {
    * @param pieceLength SHA-1 of a piece of at most so many bytes; 0: SHA-256 of a block of at most 16 KiB.
    */
   hash(bytes: Uint8Array, pieceLength: number): Promise<Uint8Array> {
+    // It is hashed later: until then the caller may transfer, resize or reuse the chunk.
+    const copy = ownCopy(bytes);
     return new Promise((resolve, reject) => {
       let batch = this.#waiting.get(pieceLength);
       if (!batch) {
@@ -55,11 +58,10 @@ export class HashPool {
         this.#waiting.set(pieceLength, batch);
         setImmediate(() => this.#start(pieceLength));
       }
-      batch.wanted.push({ bytes, resolve, reject });
-      batch.bytes += bytes.length;
+      batch.wanted.push({ bytes: copy, resolve, reject });
+      batch.bytes += copy.length;
       // Only the last piece of a job may be short.
-      if (batch.bytes >= MOST_WAITING_BYTES || (pieceLength > 0 && bytes.length < pieceLength))
-        this.#start(pieceLength);
+      if (batch.bytes >= MOST_WAITING_BYTES || (pieceLength > 0 && copy.length < pieceLength)) this.#start(pieceLength);
     });
   }
 

@@ -752,14 +752,14 @@ export const Torrent = {
     const checked = options(given, READ, { example: "{ context: { profile: 'strict' } }" });
     const bytes = await fileTurns.run(undefined, () => readTorrentFile(file, checked.limits));
     try {
-      return Torrent.fromBytes(bytes, checked);
+      return fromOwnBytes(bytes, checked);
     } catch (error) {
       throw withPath(error, file);
     }
   },
 
   /**
-   * Checks the bytes of a torrent file. They are viewed, not copied: do not change them afterwards.
+   * Checks the bytes of a torrent file. They are copied, so they can be changed or transferred afterwards.
    *
    * @throws {LimitError} when there is more of something than `limits` allow
    * @throws {BencodeError} when they are not bencode
@@ -787,7 +787,7 @@ export const Torrent = {
     const value = fromDecodedTorrent(plain, found);
     for (const [key, entry] of fromDecodedTorrent(data, found) ?? []) value?.set(key, entry);
     if (!value || found.hasErrors) throw new ValidationError(found.finish());
-    return Torrent.fromBytes(encode(value), rest);
+    return fromOwnBytes(encode(value), rest);
   },
 
   /**
@@ -807,6 +807,17 @@ export const Torrent = {
     return { torrent, version, infohash, issues };
   },
 };
+
+/**
+ * {@link Torrent.fromBytes} of bytes that nobody else can change: they are viewed.
+ *
+ * @throws as {@link Torrent.fromBytes}
+ */
+export function fromOwnBytes(bytes: Uint8Array, given: ReadOptions = {}): Torrent {
+  const { torrent, issues } = check(bytes, given, true);
+  if (!torrent) throw new ValidationError(issues);
+  return torrent;
+}
 
 /**
  * The bytes of a file, of a pipe or of a device: never more than the limit is read.
@@ -858,8 +869,15 @@ const MOST_DEPTH = 1000;
 /** libtorrent's own limits, where what it refuses is to be refused. */
 const COMPAT_LIMITS = { ...DEFAULT_LIMITS, depth: 99, digits: 20 };
 
-function check(input: Uint8Array, readOptions: ReadOptions): Checked {
-  const bytes = bytesOf('bytes', input);
+/** Of the same class: callers may use the methods of their Buffers. */
+function copyOf(bytes: Uint8Array): Uint8Array {
+  const copy = Buffer.isBuffer(bytes) ? Buffer.allocUnsafeSlow(bytes.length) : new Uint8Array(bytes.length);
+  copy.set(bytes);
+  return copy;
+}
+
+function check(input: Uint8Array, readOptions: ReadOptions, isOwn = false): Checked {
+  const all = bytesOf('bytes', input);
   const { context: asked = {}, limits: given } = options(readOptions, READ, {
     example: "{ context: { profile: 'strict' } }",
   });
@@ -867,6 +885,8 @@ function check(input: Uint8Array, readOptions: ReadOptions): Checked {
   const limits = limitsOf(given, context.profile === 'compat' ? COMPAT_LIMITS : DEFAULT_LIMITS);
   if (limits.depth > MOST_DEPTH && limits !== NO_LIMITS)
     throw new MetainfoError('ERR_INVALID_ARGUMENT', `limits.depth of a torrent must be at most ${MOST_DEPTH}.`);
+  // Others may write to the memory, or take it away. What is beyond the limit is refused, not copied.
+  const bytes = isOwn || all.length > limits.bytes ? all : copyOf(all);
   const issues = new Issues(context.profile, limits);
   const { value, faults, span } = decode(bytes, { span: 'info', tolerant: true, raw: RAW, limits });
   if (!(value instanceof Map)) {

@@ -146,13 +146,22 @@ describe('Torrent.fromBytes', () => {
     assert.equal(Torrent.fromBytes(bytes).infohashV1, sha1(info).toString('hex'));
   });
 
-  it('views the bytes wherever they stand', () => {
+  it('copies the bytes wherever they stand, so they can be transferred or changed afterwards', () => {
     const { bytes, info } = build({ version: 'v2', content: FOLDER });
-    const whole = new Uint8Array(bytes.length + 20);
-    whole.set(bytes, 7);
-    const torrent = Torrent.fromBytes(whole.subarray(7, 7 + bytes.length));
-    assert.equal(torrent.infohashV2, sha256(info).toString('hex'));
-    assert.equal(torrent.infoBytes.buffer, whole.buffer);
+    for (const lose of [
+      (whole: Uint8Array) => structuredClone(whole.buffer, { transfer: [whole.buffer as ArrayBuffer] }),
+      (whole: Uint8Array) => whole.fill(0),
+    ]) {
+      const whole = new Uint8Array(bytes.length + 20);
+      whole.set(bytes, 7);
+      const torrent = Torrent.fromBytes(whole.subarray(7, 7 + bytes.length));
+      const { torrent: inspected } = Torrent.inspect(whole.subarray(7, 7 + bytes.length));
+      lose(whole);
+      for (const one of [torrent, inspected]) {
+        assert.equal(one?.infohashV2, sha256(info).toString('hex'));
+        assert.deepEqual(Buffer.from(one?.bencode() ?? []), Buffer.from(bytes));
+      }
+    }
   });
 
   it('leaves pads out of what a user sees, and keeps other flags', () => {
