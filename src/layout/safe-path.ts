@@ -8,6 +8,7 @@ export function unsafeComponent(name: string): string | null {
   if (/^[A-Za-z]:(\\|$)/.test(name)) return 'a name with a drive letter';
   if (name.startsWith('\\')) return 'an absolute name';
   // To Windows a backslash parts names.
+  if (/^[.\\]*\\[.\\]*$/.test(name)) return 'a name of dots and backslashes';
   if (name.split('\\').includes('..')) return 'a name with .. before or after a backslash';
   return null;
 }

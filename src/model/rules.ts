@@ -41,6 +41,7 @@ const RULES: readonly ((subject: Subject) => void)[] = [
   lengthXorFiles,
   contentExpected,
   libtorrentLimits,
+  pieceLengthOfClients,
   expectedNPieces,
   padfileAlignment,
   padPath,
@@ -198,10 +199,14 @@ function libtorrentLimits({ version, info, flat, issues }: Subject): void {
   if (length > 0 && pieces > LIBTORRENT_MOST_PIECES) {
     issues.add('too_large', ['info'], `expected at most ${LIBTORRENT_MOST_PIECES} pieces, got ${pieces}`);
   }
-  if (info.pieceLength != null && info.pieceLength > LIBTORRENT_MOST_PIECE_LENGTH) {
-    const message = `expected at most ${LIBTORRENT_MOST_PIECE_LENGTH}, got ${info.pieceLength}`;
-    issues.add('pieceLength', ['info', 'piece length'], message);
-  }
+}
+
+/** Longer pieces are within BEP 3, but libtorrent refuses them. */
+function pieceLengthOfClients({ info, issues }: Subject): void {
+  if (info.pieceLength == null || info.pieceLength <= LIBTORRENT_MOST_PIECE_LENGTH) return;
+  const message = `expected at most ${LIBTORRENT_MOST_PIECE_LENGTH}, which is all that libtorrent loads, got ${info.pieceLength}`;
+  const severity = issues.profile === 'default' ? 'warning' : 'error';
+  issues.add('pieceLength', ['info', 'piece length'], message, severity);
 }
 
 /** As many pieces as the sizes imply, pads counted. */

@@ -346,11 +346,12 @@ export class TorrentBase<V extends TorrentVersion> implements TorrentFields<V> {
     return this.#files;
   }
 
-  /** Whether it is one file and no folder: v2 can tell only by the name. */
+  /** Whether it is one file and no folder: in v2 when there is nothing else in the tree, as clients lay it out. */
   get #isSingle(): boolean {
     if (this.torrentVersion !== 'v2') return !(this.info as InfoDictV1).files;
     const flat = this.#flat as FlatFile[];
-    return flat.length === 1 && flat[0]?.path.length === 1 && flat[0].path[0] === this.info.name;
+    const hasFolder = this.warnings.some(({ code }) => code === 'tree') || (this.info as InfoDictHybrid).files != null;
+    return flat.length === 1 && flat[0]?.path.length === 1 && !hasFolder;
   }
 
   #filesOfList(): TorrentFile[] {

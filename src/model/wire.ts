@@ -360,13 +360,8 @@ export function decodeFileItem(entry: BencodeValue, issues: Issues): FileItem | 
   const isPad = attribute instanceof Uint8Array && attribute.includes(PAD_FLAG);
   const item = decodeFields(map, isPad ? PAD_ITEM : FILE_ITEM, issues) as Partial<FileItem>;
   const isLink = checkSymlink(item, map, issues);
-  // A symlink has no content, and a pad needs no name (BEP 47).
-  if (item.length === undefined && isLink && !map.has('length')) item.length = 0;
-  else if (!map.has('length')) issues.add('required', ['length'], 'a file must have a length');
-  if (isLink && (item.length ?? 0) > 0) {
-    issues.forgivable('symlink', ['length'], () => `expected no content of a symbolic link, got ${item.length} bytes`);
-    item.length = 0;
-  }
+  checkLength(item, map, { isLink, issues });
+  // A pad needs no name (BEP 47).
   if (isPad && (issues.compat || !map.has('path'))) item.path ??= [];
   else if (!map.has('path') && item.pathUtf8 && issues.compat) {
     issues.add('required', ['path'], 'a file must have a path', 'warning');
@@ -398,6 +393,20 @@ function checkSymlink(item: Partial<FileItem & FileTreeItem>, map: BencodeMap, i
   if (!map.has('symlink path')) issues.forgivable('symlink', [], 'a symbolic link must have a symlink path');
   if (item.piecesRoot) issues.forgivable('symlink', ['pieces root'], 'a symbolic link has no pieces root');
   return true;
+}
+
+/** A symbolic link has no content, whatever it says (BEP 47). */
+function checkLength(
+  item: Partial<FileItem & FileTreeItem>,
+  map: BencodeMap,
+  { isLink, issues }: { isLink: boolean; issues: Issues },
+): void {
+  if (item.length === undefined && isLink && !map.has('length')) item.length = 0;
+  else if (!map.has('length')) issues.add('required', ['length'], 'a file must have a length');
+  if (!isLink || !item.length) return;
+  const { length } = item;
+  issues.forgivable('symlink', ['length'], () => `expected no content of a symbolic link, got ${length} bytes`);
+  item.length = 0;
 }
 
 const fileTree: Field<FileTree> = {
@@ -456,8 +465,7 @@ function decodeLeaf(node: BencodeMap, siblings: BencodeMap, { path, flat, issues
   const item = decodeFields(node, FILE_TREE_ITEM, issues) as Partial<FileTreeItem>;
   const isLink = checkSymlink(item, node, issues);
   if (item.attr?.includes('p')) issues.add('pad_in_tree', ['attr'], 'a pad file has no place in a v2 tree');
-  if (item.length === undefined && isLink && !node.has('length')) item.length = 0;
-  else if (!node.has('length')) issues.add('required', ['length'], 'a file must have a length');
+  checkLength(item, node, { isLink, issues });
   // Null for one that did not decode, of which is said enough.
   if (node.has('pieces root')) item.piecesRoot ??= null;
   if (item.length === undefined || siblings.size > 1) return false;

@@ -20,6 +20,8 @@ describe('unsafeComponent', () => {
       ['..\\x', /backslash/],
       ['a\\..\\x', /backslash/],
       ['a\\..', /backslash/],
+      ['.\\.', /backslash/],
+      ['.\\', /backslash/],
     ];
     for (const [name, reason] of reasons)
       assert.match(unsafeComponent(name) ?? 'accepted', reason, JSON.stringify(name));

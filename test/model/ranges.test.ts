@@ -37,7 +37,9 @@ async function generated(t: TestContext, content: Record<string, Buffer>, option
   if (!single) await mkdir(pathRoot);
   await writeTree(single ? folder : pathRoot, single ? { [NAME]: content[''] as Buffer } : content);
   const torrent = await new TorrentCreate({ pathRoot, pieceLength: PIECE }).generate(options);
-  return { torrent, onDisk: ({ fullPath }: { fullPath: string }) => readFile(path.join(folder, fullPath)) };
+  // Clients lay a v2 torrent of one file out without the folder.
+  const base = options.version === 'v2' && !single && torrent.nFiles === 1 ? pathRoot : folder;
+  return { torrent, onDisk: ({ fullPath }: { fullPath: string }) => readFile(path.join(base, fullPath)) };
 }
 
 const isPad = ({ attr }: FileRange) => isPadFile({ attr });

@@ -279,6 +279,36 @@ describe('Torrent.fromBytes', () => {
     assert.deepEqual(read.warnings.map(({ code }) => code).sort(), ['node', 'type', 'url']);
   });
 
+  it('takes a v2 torrent of one file for a single file, whatever its name', () => {
+    const { bytes } = build({ version: 'v2', content: SINGLE, info: { name: 'other' } });
+    const read = Torrent.fromBytes(bytes);
+    assert.deepEqual([read.name, read.v2PieceRange(NAME).fullPath], ['other', NAME]);
+    assert.equal(read.v2PieceRange(NAME).webseedUrl('http://a/b'), 'http://a/b');
+  });
+
+  it('gives a v2 symbolic link no content in compat', () => {
+    const link = { '': { length: 7, attr: 'l', 'symlink path': [NAME] } };
+    const tree = { a: { '': { length: 5, 'pieces root': Buffer.alloc(32, 1) } }, b: link } as unknown as Plain;
+    const { bytes } = build({
+      version: 'v2',
+      content: SINGLE,
+      info: { 'file tree': tree },
+      top: { 'piece layers': {} },
+    });
+    const read = Torrent.fromBytes(bytes, { context: { profile: 'compat' } });
+    assert.deepEqual([read.totalSize, read.files.map(({ length }) => length)], [5, [5, 0]]);
+    assert.throws(() => Torrent.fromBytes(bytes), { code: 'ERR_VALIDATION' });
+  });
+
+  it('gives an empty file no root, even where it has one of zeros', () => {
+    const leaf = (length: number, fill: number) => ({ '': { length, 'pieces root': Buffer.alloc(32, fill) } });
+    const info = { 'file tree': { a: leaf(5, 1), b: leaf(0, 0) } as unknown as Plain };
+    const { bytes } = build({ version: 'v2', content: SINGLE, info, top: { 'piece layers': {} } });
+    const read = Torrent.fromBytes(bytes);
+    assert.equal(read.files[1]?.piecesRoot, null);
+    assert.throws(() => read.v2PieceRange('b'), { code: 'ERR_INVALID_ARGUMENT' });
+  });
+
   it('says of an error whether compat accepts it', () => {
     const messageOf = (info: object) => {
       const { issues } = Torrent.inspect(build({ version: 'v1', content: SINGLE, info: info as never }).bytes);
