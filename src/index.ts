@@ -61,9 +61,9 @@ export {
   processLimits,
   type ResourceOptions,
 } from './hash/plan.ts';
+export { HasherConfig, V2HasherConfig } from './hashers/config.ts';
 export {
   HasherBase,
-  type HasherConfig,
   type HasherPlan,
   type HashUnit,
   type ProcessOptions,
@@ -71,7 +71,7 @@ export {
 export { HybridHasher } from './hashers/hybrid-hasher.ts';
 export { MerkleTree, MerkleTreeShape } from './hashers/merkle-tree.ts';
 export { HashPool, type HashPoolOptions } from './hashers/pool.ts';
-export { type Chunk, type Hash, type IterBlocksOptions, iterBlocks } from './hashers/records.ts';
+export { Chunk, Hash, type IterBlocksOptions, iterBlocks } from './hashers/records.ts';
 export { V1Hasher } from './hashers/v1-hasher.ts';
 export { V2Hasher } from './hashers/v2-hasher.ts';
 export { type Pathed, type PathParts, sortV1, sortV2 } from './layout/order.ts';

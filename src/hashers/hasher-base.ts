@@ -1,48 +1,21 @@
 import { createHash } from 'node:crypto';
 import { availableParallelism } from 'node:os';
 import path from 'node:path';
-import { isUint8Array } from 'node:util/types';
+import type { Struct } from 'superstruct';
 import { vanished, WATCH, type WatchOptions, type Work, watch } from '../create/run.ts';
 import { type ScannedFile, scan } from '../create/scan.ts';
 import { sha256 } from '../digest/merkle.ts';
-import { MetainfoError, shown, ValidationError } from '../errors.ts';
+import { ISSUE_CODES, type IssueCode, MetainfoError, shown, ValidationError } from '../errors.ts';
 import { argument, bytesOf, expected, List, type OptionStructs, options, orNull, reading, Text } from '../guard.ts';
 import { defaultEngine } from '../hash/default-engine.ts';
 import { AnyEngine, type Engine } from '../hash/engine.ts';
-import {
-  DEFAULT_MEMORY_PER_THREAD,
-  type Digests,
-  type HashJob,
-  type HashPlan,
-  MAX_THREADS,
-  planResources,
-} from '../hash/plan.ts';
-import { BLOCK_SIZE, isPowerOfTwo, MAX_PIECE_LENGTH, powerOfTwoWithin } from '../layout/piece-length.ts';
-import { unsafeComponent } from '../layout/safe-path.ts';
+import { DEFAULT_MEMORY_PER_THREAD, type Digests, type HashJob, type HashPlan, planResources } from '../hash/plan.ts';
+import { BLOCK_SIZE, powerOfTwoWithin } from '../layout/piece-length.ts';
 import { Issues } from '../model/issues.ts';
+import { failuresOf } from '../model/rules.ts';
+import { HasherConfig, V2HasherConfig } from './config.ts';
 import { HashPool } from './pool.ts';
-import type { Chunk, Hash } from './records.ts';
-
-/** What a hasher is told. */
-export interface HasherConfig {
-  /** Files, relative to `pathRoot`, with `/`. */
-  paths: readonly string[];
-  /** The folder that they are in; absolute. */
-  pathRoot: string;
-  /** Bytes: a power of two; for v2 and hybrid at least 16 KiB. */
-  pieceLength: number;
-  /** Threads of {@link HasherBase.process}; null is one a core. Default 1. */
-  threads?: number | null | undefined;
-  /** Show a bar on standard error; default false. */
-  progress?: boolean | undefined;
-  /**
-   * Bytes a read. Default: the piece length; for v2 the larger of the piece length and 1 MiB. For v2 and hybrid it must be
-   * a power of two of at least 16 KiB.
-   */
-  readSize?: number | null | undefined;
-  /** Bytes of all buffers: reading pauses when they are full. Default 64 MiB a thread. */
-  memoryLimit?: number | null | undefined;
-}
+import { type Chunk, type Hash, hashProblem } from './records.ts';
 
 /** How {@link HasherBase.process} hashes. */
 export interface ProcessOptions extends Pick<WatchOptions, 'signal' | 'onProgress'> {
@@ -297,66 +270,7 @@ function hashed({ bytes, of }: HashUnit): Hash {
 }
 
 function checkConfig(config: HasherConfig, kind: HashPlan['kind'], issues: Issues): void {
-  const { paths, pathRoot, pieceLength, threads, readSize, memoryLimit, progress } = config ?? {};
-  if (!Array.isArray(paths) || paths.length === 0) {
-    issues.add('paths', ['paths'], `expected at least one path, got ${shown(paths)}`);
-  } else {
-    const all = new Set<unknown>();
-    for (const [index, name] of paths.entries()) {
-      const problem = pathProblem(name) ?? (all.has(name) ? 'the same path again' : null);
-      if (problem) issues.add('paths', ['paths', index], `expected a relative path, got ${problem}: ${shown(name)}`);
-      all.add(name);
-    }
-  }
-  if (!(typeof pathRoot === 'string' && path.isAbsolute(pathRoot)))
-    issues.add('pathRoot', ['pathRoot'], `expected an absolute path, got ${shown(pathRoot)}`);
-  const least = kind === 'v1' ? 1 : BLOCK_SIZE;
-  const isSize = (value: unknown) => isPowerOfTwo(value) && value >= least && value <= MAX_PIECE_LENGTH;
-  if (!isSize(pieceLength)) {
-    const expected = kind === 'v1' ? 'a power of two' : `a power of two of at least ${BLOCK_SIZE}`;
-    issues.add('pieceLength', ['pieceLength'], `expected ${expected}, got ${shown(pieceLength)}`);
-  }
-  if (readSize != null && !(kind === 'v1' ? isWhole(readSize, 1) && readSize <= MAX_PIECE_LENGTH : isSize(readSize))) {
-    const expected = kind === 'v1' ? 'a size from 1' : `a power of two of at least ${BLOCK_SIZE}`;
-    issues.add('readSize', ['readSize'], `expected ${expected}, got ${shown(readSize)}`);
-  }
-  if (memoryLimit != null && !isWhole(memoryLimit, Math.max(BLOCK_SIZE, readSize ?? 0)))
-    issues.add(
-      'memoryLimit',
-      ['memoryLimit'],
-      `expected a read (${readSize ?? BLOCK_SIZE} bytes) or more, got ${shown(memoryLimit)}`,
-    );
-  if (threads != null && !(isWhole(threads, 1) && threads <= MAX_THREADS))
-    issues.add('threads', ['threads'], `expected 1 to ${MAX_THREADS}, got ${shown(threads)}`);
-  if (progress !== undefined && typeof progress !== 'boolean')
-    issues.add('type', ['progress'], `expected true or false, got ${shown(progress)}`);
-}
-
-const HASH_SIZES = { block: 32, v1_piece: 20, v2_piece: 32 } as const;
-
-function hashProblem(value: unknown): string | null {
-  if (typeof value !== 'object' || value === null) return `expected a hash, got ${shown(value)}`;
-  const { type, path: name, hash, idx } = value as Partial<Hash>;
-  if (typeof type !== 'string' || !Object.hasOwn(HASH_SIZES, type))
-    return `expected the type block, v1_piece or v2_piece, got ${shown(type)}`;
-  if (typeof name !== 'string') return `expected a path, got ${shown(name)}`;
-  if (!isUint8Array(hash) || hash.length !== HASH_SIZES[type])
-    return `expected a hash of ${HASH_SIZES[type]} bytes, got ${shown(hash)}`;
-  return isWhole(idx, 0) ? null : `expected an idx from 0, got ${shown(idx)}`;
-}
-
-function isWhole(value: unknown, least: number): boolean {
-  return Number.isSafeInteger(value) && (value as number) >= least;
-}
-
-function pathProblem(name: unknown): string | null {
-  if (typeof name !== 'string') return 'something else';
-  if (path.isAbsolute(name)) return 'an absolute one';
-  if (!name.isWellFormed()) return 'half a surrogate pair';
-  return (
-    name
-      .split('/')
-      .map(unsafeComponent)
-      .find((problem) => problem !== null) ?? null
-  );
+  const struct = kind === 'v1' ? HasherConfig : V2HasherConfig;
+  for (const { path: at, message, type } of failuresOf(config ?? {}, struct as unknown as Struct))
+    issues.add(Object.hasOwn(ISSUE_CODES, type) ? (type as IssueCode) : 'type', at, message);
 }

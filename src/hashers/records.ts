@@ -1,8 +1,11 @@
 import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
+import { isUint8Array } from 'node:util/types';
+import { define, enums, refine, type Struct, string, type } from 'superstruct';
 import { fromSystemError, MetainfoError, requirePath, shown, throwIfAborted } from '../errors.ts';
 import { type OptionStructs, options, Signal, Unchecked } from '../guard.ts';
 import { BLOCK_SIZE } from '../layout/piece-length.ts';
+import { ByteLength } from '../model/primitives.ts';
 import { closeRead, readFully } from '../model/read-file.ts';
 
 /** Bytes of a file, in order: mostly a block of 16 KiB, or a piece in v1. */
@@ -25,6 +28,41 @@ export interface Hash {
   hash: Uint8Array;
   /** v1: the piece's number in all of the torrent. v2: the number of the block or piece within its file. */
   idx: number;
+}
+
+const Bytes: Struct<Uint8Array, null> = define(
+  'bytes',
+  (value) => isUint8Array(value) || `Expected a Uint8Array, got ${shown(value)}`,
+);
+const chunkFields = type({ path: string(), chunk: Bytes, idx: ByteLength });
+const hashFields = type({
+  type: enums(['block', 'v1_piece', 'v2_piece']),
+  path: string(),
+  hash: Bytes,
+  idx: ByteLength,
+});
+
+/** Checks one. */
+export const Chunk: Struct<Chunk, typeof chunkFields.schema> = chunkFields;
+/** Checks one: its hash has as many bytes as its type says. */
+export const Hash: Struct<Hash, typeof hashFields.schema> = refine(
+  hashFields,
+  'hash_length',
+  (hash) => hashProblem(hash) ?? true,
+);
+
+const HASH_SIZES = { block: 32, v1_piece: 20, v2_piece: 32 } as const;
+
+/** What is wrong with a hash, without a struct's detours: there may be millions. */
+export function hashProblem(value: unknown): string | null {
+  if (typeof value !== 'object' || value === null) return `expected a hash, got ${shown(value)}`;
+  const { type, path: name, hash, idx } = value as Partial<Hash>;
+  if (typeof type !== 'string' || !Object.hasOwn(HASH_SIZES, type))
+    return `expected the type block, v1_piece or v2_piece, got ${shown(type)}`;
+  if (typeof name !== 'string') return `expected a path, got ${shown(name)}`;
+  if (!isUint8Array(hash) || hash.length !== HASH_SIZES[type])
+    return `expected a hash of ${HASH_SIZES[type]} bytes, got ${shown(hash)}`;
+  return Number.isSafeInteger(idx) && (idx as number) >= 0 ? null : `expected an idx from 0, got ${shown(idx)}`;
 }
 
 /** How {@link iterBlocks} reads. */

@@ -3,8 +3,9 @@ import type { ScannedFile } from '../create/scan.ts';
 import { MetainfoError } from '../errors.ts';
 import { sortV1 } from '../layout/order.ts';
 import { lastAtMost } from '../model/ranges.ts';
+import type { HasherConfig } from './config.ts';
 import { Gatherer } from './gatherer.ts';
-import { HasherBase, type HasherConfig, type HasherPlan, type HashUnit } from './hasher-base.ts';
+import { HasherBase, type HasherPlan, type HashUnit } from './hasher-base.ts';
 import type { Chunk, Hash } from './records.ts';
 
 /** SHA-1 of the pieces of all files in a row (BEP 3). Its paths are put into the order of common clients. */

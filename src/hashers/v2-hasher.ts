@@ -3,8 +3,9 @@ import type { ScannedFile } from '../create/scan.ts';
 import { layerCount } from '../hash/plan.ts';
 import { BLOCK_SIZE } from '../layout/piece-length.ts';
 import type { HashList } from '../model/hash-list.ts';
+import type { HasherConfig } from './config.ts';
 import { Gatherer } from './gatherer.ts';
-import { HasherBase, type HasherConfig, type HasherPlan, type HashUnit } from './hasher-base.ts';
+import { HasherBase, type HasherPlan, type HashUnit } from './hasher-base.ts';
 import { getRootHash, hashPieces, hashRoot, MerkleTree, MerkleTreeShape } from './merkle-tree.ts';
 import type { Chunk, Hash } from './records.ts';
 

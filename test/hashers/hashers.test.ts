@@ -4,15 +4,17 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import fc from 'fast-check';
+import { is, omit, type Struct, validate } from 'superstruct';
 import { TorrentCreate } from '../../src/create/torrent-create.ts';
 import { ValidationError } from '../../src/errors.ts';
 import { defaultEngine } from '../../src/hash/default-engine.ts';
 import { nodeEngine } from '../../src/hash/node.ts';
 import type { HashPlan } from '../../src/hash/plan.ts';
-import type { HasherBase, HasherConfig } from '../../src/hashers/hasher-base.ts';
+import { HasherConfig, V2HasherConfig } from '../../src/hashers/config.ts';
+import type { HasherBase } from '../../src/hashers/hasher-base.ts';
 import { HybridHasher } from '../../src/hashers/hybrid-hasher.ts';
 import { HashPool } from '../../src/hashers/pool.ts';
-import { type Hash, iterBlocks } from '../../src/hashers/records.ts';
+import { Chunk, Hash, iterBlocks } from '../../src/hashers/records.ts';
 import { V1Hasher } from '../../src/hashers/v1-hasher.ts';
 import { V2Hasher } from '../../src/hashers/v2-hasher.ts';
 import { sortV1, sortV2 } from '../../src/layout/order.ts';
@@ -397,5 +399,35 @@ describe('a pool', () => {
     const [tree] = hasher.finishTrees(hasher.complete(await Promise.all(hashes)));
     assert.deepEqual(Buffer.from(tree?.rootHash ?? []), v2Hashes(content, BLOCK).root);
     assert.equal(jobs, 1);
+  });
+});
+
+describe('hashing records and configurations as structs', () => {
+  const good = { paths: ['a', 'd/b'], pathRoot: '/root', pieceLength: BLOCK };
+  const failures = (value: unknown, struct: unknown) =>
+    (validate(value, struct as Struct)[0]?.failures() ?? []).map(({ path }) => path.join('.'));
+
+  it('a configuration is checked by its struct, which composes', () => {
+    for (const struct of [HasherConfig, V2HasherConfig]) {
+      assert.deepEqual(failures({ ...good, threads: null, readSize: null }, struct), []);
+      const wrong = { paths: ['/a', 'b', 'b'], pathRoot: 'x', pieceLength: 5, threads: 0, memoryLimit: 1, progress: 1 };
+      const all = ['memoryLimit', 'pathRoot', 'paths.0', 'paths.2', 'pieceLength', 'progress', 'threads'];
+      assert.deepEqual(failures(wrong, struct).sort(), all);
+      assert.deepEqual(
+        failures({ ...wrong, extra: 1 }, omit(struct, ['paths'])).sort(),
+        all.filter((at) => !/paths/.test(at)),
+      );
+    }
+    const odd = { ...good, pieceLength: 512, readSize: 3 };
+    assert.deepEqual([failures(odd, HasherConfig), failures(odd, V2HasherConfig)], [[], ['pieceLength', 'readSize']]);
+  });
+
+  it('a hash has as many bytes as its type says, and a chunk has bytes', () => {
+    const hash = { type: 'block', path: 'a', hash: Buffer.alloc(32), idx: 0 };
+    assert.deepEqual(failures(hash, Hash), []);
+    assert.deepEqual(failures({ ...hash, type: 'v1_piece' }, Hash), ['']);
+    assert.deepEqual(failures({ ...hash, type: 'leaf', idx: -1 }, Hash), ['type', 'idx']);
+    assert.ok(is({ path: 'a', chunk: Buffer.alloc(1), idx: 0 }, Chunk));
+    assert.deepEqual(failures({ path: 'a', chunk: 'text', idx: 0.5 }, Chunk), ['chunk', 'idx']);
   });
 });

@@ -1,0 +1,112 @@
+// What hashers are told: structs that carry its rules.
+import path from 'node:path';
+import { define, optional, type Struct, type } from 'superstruct';
+import { shown } from '../errors.ts';
+import { MAX_THREADS } from '../hash/plan.ts';
+import { BLOCK_SIZE, isPowerOfTwo, MAX_PIECE_LENGTH } from '../layout/piece-length.ts';
+import { unsafeComponent } from '../layout/safe-path.ts';
+import { maybe } from '../model/primitives.ts';
+
+/** What a hasher is told. */
+export interface HasherConfig {
+  /** Files, relative to `pathRoot`, with `/`. */
+  paths: readonly string[];
+  /** The folder that they are in; absolute. */
+  pathRoot: string;
+  /** Bytes: a power of two; for v2 and hybrid at least 16 KiB. */
+  pieceLength: number;
+  /** Threads of {@link HasherBase.process}; null is one a core. Default 1. */
+  threads?: number | null | undefined;
+  /** Show a bar on standard error; default false. */
+  progress?: boolean | undefined;
+  /**
+   * Bytes a read. Default: the piece length; for v2 the larger of the piece length and 1 MiB. For v2 and hybrid it must be
+   * a power of two of at least 16 KiB.
+   */
+  readSize?: number | null | undefined;
+  /** Bytes of all buffers: reading pauses when they are full. Default 64 MiB a thread. */
+  memoryLimit?: number | null | undefined;
+}
+
+// Structs are named after the issue codes of what they refuse.
+
+const paths: Struct<readonly string[], null> = define('paths', (value, { path: at }) => {
+  if (!Array.isArray(value) || value.length === 0) return `expected at least one path, got ${shown(value)}`;
+  const all = new Set<unknown>();
+  return value.flatMap((name: unknown, index) => {
+    const problem = pathProblem(name) ?? (all.has(name) ? 'the same path again' : null);
+    all.add(name);
+    const message = `expected a relative path, got ${problem}: ${shown(name)}`;
+    return problem ? [{ path: [...at, index], message }] : [];
+  });
+});
+
+const pathRoot: Struct<string, null> = define(
+  'pathRoot',
+  (value) => (typeof value === 'string' && path.isAbsolute(value)) || `expected an absolute path, got ${shown(value)}`,
+);
+
+const threads: Struct<number, null> = define(
+  'threads',
+  (value) => isWhole(value, 1, MAX_THREADS) || `expected 1 to ${MAX_THREADS}, got ${shown(value)}`,
+);
+
+const progress: Struct<boolean, null> = define(
+  'progress',
+  (value) => typeof value === 'boolean' || `expected true or false, got ${shown(value)}`,
+);
+
+/** It must hold a read. */
+const memoryLimit: Struct<number, null> = define('memoryLimit', (value, { branch }) => {
+  const { readSize } = (branch.at(-2) ?? {}) as Partial<HasherConfig>;
+  const least = Math.max(BLOCK_SIZE, readSize ?? 0);
+  const message = `expected a read (${readSize ?? BLOCK_SIZE} bytes) or more, got ${shown(value)}`;
+  return isWhole(value, least, Number.MAX_SAFE_INTEGER) || message;
+});
+
+const powerOfTwo = (name: string, least: number): Struct<number, null> =>
+  define(name, (value) => {
+    const atLeast = least > 1 ? ` of at least ${least}` : '';
+    const isOne = isPowerOfTwo(value) && value >= least && value <= MAX_PIECE_LENGTH;
+    return isOne || `expected a power of two${atLeast}, got ${shown(value)}`;
+  });
+
+const anySize: Struct<number, null> = define(
+  'readSize',
+  (value) => isWhole(value, 1, MAX_PIECE_LENGTH) || `expected a size from 1, got ${shown(value)}`,
+);
+
+const fieldsOf = (pieceLength: Struct<number, null>, readSize: Struct<number, null>) =>
+  type({
+    paths,
+    pathRoot,
+    pieceLength,
+    threads: maybe(threads),
+    progress: optional(progress),
+    readSize: maybe(readSize),
+    memoryLimit: maybe(memoryLimit),
+  });
+
+const v1 = fieldsOf(powerOfTwo('pieceLength', 1), anySize);
+const v2 = fieldsOf(powerOfTwo('pieceLength', BLOCK_SIZE), powerOfTwo('readSize', BLOCK_SIZE));
+
+/** Checks the configuration of a {@link V1Hasher}. Its rules are in its fields: superstruct's `assign` and `omit` keep them. */
+export const HasherConfig: Struct<HasherConfig, typeof v1.schema> = v1;
+/** Checks the configuration of a {@link V2Hasher} or {@link HybridHasher}: sizes are powers of two from 16 KiB. */
+export const V2HasherConfig: Struct<HasherConfig, typeof v2.schema> = v2;
+
+function isWhole(value: unknown, least: number, most: number): boolean {
+  return Number.isSafeInteger(value) && (value as number) >= least && (value as number) <= most;
+}
+
+function pathProblem(name: unknown): string | null {
+  if (typeof name !== 'string') return 'something else';
+  if (path.isAbsolute(name)) return 'an absolute one';
+  if (!name.isWellFormed()) return 'half a surrogate pair';
+  return (
+    name
+      .split('/')
+      .map(unsafeComponent)
+      .find((problem) => problem !== null) ?? null
+  );
+}
