@@ -6,9 +6,9 @@ import { expected, type OptionStructs, options } from '../guard.ts';
 export interface Limits {
   /** Bytes of input; default 1 GiB. A larger file is not read. */
   bytes?: number | undefined;
-  /** Lists and dictionaries within each other; default 100 (libtorrent takes 99, and so does compat). A torrent: at most 1,000. */
+  /** Lists and dictionaries within each other; default 100. Of a torrent: default 99, as in libtorrent, and at most 1,000. */
   depth?: number | undefined;
-  /** Digits of an integer; default 100, more than any BEP needs: keeps the cost of big integers linear in the input. */
+  /** Digits of an integer; default 100 (of a torrent 20, as in libtorrent), more than any BEP needs: keeps the cost of big integers linear in the input. */
   digits?: number | undefined;
   /** Values and keys in all; default 3 million, as libtorrent has it: what bounds memory, at about 200 bytes each. */
   items?: number | undefined;

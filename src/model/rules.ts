@@ -104,8 +104,11 @@ function metaVersion({ version, info, has, issues }: Subject): void {
   else if (value == null && has('meta version') && issues.compat)
     issues.add('meta_version', at, 'expected 2, got no integer');
   else if (value != null && value !== 2) issues.add('meta_version', at, `expected 2, got ${value}`);
-  else if (!has('meta version') && issues.profile !== 'default')
-    issues.add('meta_version', at, 'expected 2, got nothing');
+  else if (!has('meta version')) {
+    // The models take it for 2, libtorrent refuses it.
+    const severity = issues.profile === 'default' ? 'warning' : 'error';
+    issues.add('meta_version', at, 'expected 2, got nothing', severity);
+  }
 }
 
 /** On-disk keys that an infodict of a version must not have. */

@@ -867,8 +867,8 @@ interface Checked extends Omit<Inspection, 'infohash'> {
 
 /** Trees are gone through by functions that call themselves. */
 const MOST_DEPTH = 1000;
-/** libtorrent's own limits, where what it refuses is to be refused. */
-const COMPAT_LIMITS = { ...DEFAULT_LIMITS, depth: 99, digits: 20 };
+/** Below those of bencode: what libtorrent refuses is of no use to its clients. */
+const TORRENT_LIMITS = { ...DEFAULT_LIMITS, depth: 99, digits: 20 };
 
 /** Of the same class: callers may use the methods of their Buffers. */
 function copyOf(bytes: Uint8Array): Uint8Array {
@@ -883,7 +883,7 @@ function check(input: Uint8Array, readOptions: ReadOptions, isOwn = false): Chec
     example: "{ context: { profile: 'strict' } }",
   });
   const context = requireContext(asked);
-  const limits = limitsOf(given, context.profile === 'compat' ? COMPAT_LIMITS : DEFAULT_LIMITS);
+  const limits = limitsOf(given, TORRENT_LIMITS);
   if (limits.depth > MOST_DEPTH && limits !== NO_LIMITS)
     throw new MetainfoError('ERR_INVALID_ARGUMENT', `limits.depth of a torrent must be at most ${MOST_DEPTH}.`);
   // Others may write to the memory, or take it away. What is beyond the limit is refused, not copied.

@@ -295,6 +295,9 @@ const pathList = (key: string, { lenient = false } = {}): Field<string[]> => ({
 });
 
 function decodeComponent(value: BencodeValue, issues: Issues): string | undefined {
+  // Even where libtorrent ignores the rest of a path, it refuses this.
+  if (!(value instanceof Uint8Array))
+    return issues.add('type', [], () => `expected text, got ${shown(value)}`, 'error');
   const name = decodeText(value, issues);
   if (name !== undefined) checkComponent(name, issues);
   return name;
@@ -326,6 +329,13 @@ export const FILE_ITEM = {
 /** A pad, whose path libtorrent does not look at. */
 const PAD_ITEM = { ...FILE_ITEM, path: pathList('path', { lenient: true }) };
 const PAD_FLAG = 0x70;
+/** A file that `path.utf-8` names: then libtorrent does not look at `path`, whatever it is. */
+const NAMED_ITEM = { ...FILE_ITEM, path: textList('path') };
+
+function isNamed(map: BencodeMap): boolean {
+  const path = map.get('path.utf-8');
+  return Array.isArray(path) && path.length > 0;
+}
 
 /** A leaf of a v2 tree. */
 export const FILE_TREE_ITEM = {
@@ -358,13 +368,15 @@ export function decodeFileItem(entry: BencodeValue, issues: Issues): FileItem | 
   const map = withTwin(given, 'path', issues);
   const attribute = map.get('attr');
   const isPad = attribute instanceof Uint8Array && attribute.includes(PAD_FLAG);
-  const item = decodeFields(map, isPad ? PAD_ITEM : FILE_ITEM, issues) as Partial<FileItem>;
+  const named = issues.compat && isNamed(map);
+  const fields = isPad ? PAD_ITEM : named ? NAMED_ITEM : FILE_ITEM;
+  const item = decodeFields(map, fields, issues) as Partial<FileItem>;
   const isLink = checkSymlink(item, map, issues);
   checkLength(item, map, { isLink, issues });
   // A pad needs no name (BEP 47).
   if (isPad && (issues.compat || !map.has('path'))) item.path ??= [];
-  else if (!map.has('path') && item.pathUtf8 && issues.compat) {
-    issues.add('required', ['path'], 'a file must have a path', 'warning');
+  else if (named && item.pathUtf8 && !item.path?.length) {
+    if (!map.has('path')) issues.add('required', ['path'], 'a file must have a path', 'warning');
     item.path = item.pathUtf8;
   } else if (!map.has('path')) issues.add('required', ['path'], 'a file must have a path');
   return item.length === undefined || item.path === undefined ? undefined : (item as FileItem);

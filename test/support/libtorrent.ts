@@ -14,6 +14,14 @@ export interface OracleAnswer {
   size: number;
 }
 
+/** The same without pad files. */
+export interface ContentAnswer extends OracleAnswer {
+  /** Bytes. */
+  content: number;
+  /** Files. */
+  names: number;
+}
+
 /** What libtorrent reads from a magnet link. */
 export interface MagnetAnswer {
   v1: string | null;
@@ -118,7 +126,7 @@ export class LibtorrentOracle extends LibtorrentProcess {
   }
 
   /** An answer to each of many torrents, or why it is refused. */
-  async loadAll(torrents: readonly Uint8Array[], scratch: string): Promise<(OracleAnswer | { error: string })[]> {
+  async loadAll(torrents: readonly Uint8Array[], scratch: string): Promise<(ContentAnswer | { error: string })[]> {
     const file = path.join(scratch, 'all');
     const sizes = torrents.map(({ length }) => {
       const size = Buffer.alloc(4);
@@ -126,7 +134,7 @@ export class LibtorrentOracle extends LibtorrentProcess {
       return size;
     });
     await writeFile(file, Buffer.concat(torrents.flatMap((torrent, i) => [sizes[i] as Buffer, torrent])));
-    return (await this.ask<{ all: (OracleAnswer | { error: string })[] }>({ loadAll: file })).all;
+    return (await this.ask<{ all: (ContentAnswer | { error: string })[] }>({ loadAll: file })).all;
   }
 
   hints(file: string): Promise<HintsAnswer> {

@@ -1,0 +1,55 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import type { Profile } from '../../src/model/issues.ts';
+import { libtorrentMissing } from '../support/external.ts';
+import { type ContentAnswer, LibtorrentOracle } from '../support/libtorrent.ts';
+import { disagreement, mutants } from '../support/mutants.ts';
+import { temporaryFolder } from '../support/tree.ts';
+import { DISAGREEMENTS } from './disagreements.ts';
+
+const MUTANTS = 6000;
+const SEED = 16;
+/** Some entries of the list are of old releases alone, and binaries of other systems may differ. */
+const VERSION = /^2\.0\.8(\.|$)/;
+
+const PROFILES: readonly Profile[] = ['compat', 'default', 'strict'];
+const printable = (bytes: Buffer) => bytes.toString('latin1').replace(/[^ -~]/g, '.');
+
+describe('mutants of valid torrents, beside libtorrent', { skip: libtorrentMissing() }, () => {
+  let oracle: LibtorrentOracle;
+  let version = '';
+  before(async () => {
+    oracle = new LibtorrentOracle();
+    version = await oracle.version();
+  });
+  after(() => oracle.close());
+
+  it('are the same in every run', () => {
+    assert.deepEqual(mutants(100, SEED), mutants(100, SEED));
+    assert.notDeepEqual(mutants(100, SEED), mutants(100, SEED + 1));
+  });
+
+  it('are accepted and refused as libtorrent does, but for the listed reasons', async (t) => {
+    if (!VERSION.test(version)) return t.skip(`the list is of libtorrent 2.0.8, this is ${version}`);
+    const torrents = mutants(MUTANTS, SEED);
+    const answers = await oracle.loadAll(torrents, await temporaryFolder(t));
+    assert.equal(answers.length, MUTANTS);
+    const loaded = answers.filter((answer) => !('error' in answer)).length;
+    assert.ok(loaded > MUTANTS / 4 && loaded < MUTANTS, `libtorrent loads ${loaded}`);
+
+    const found = new Map<string, Buffer[]>();
+    for (const [i, bytes] of torrents.entries()) {
+      for (const profile of PROFILES) {
+        const what = disagreement(bytes, profile, answers[i] as ContentAnswer);
+        if (what) found.set(`${profile}: ${what}`, [...(found.get(`${profile}: ${what}`) ?? []), bytes]);
+      }
+    }
+    for (const [what, all] of found) {
+      t.diagnostic(`${all.length} ${what}`);
+      const smallest = all.toSorted((a, b) => a.length - b.length)[0] as Buffer;
+      assert.ok(Object.hasOwn(DISAGREEMENTS, what), `${all.length} of no known class: ${what}: ${printable(smallest)}`);
+    }
+    const gone = Object.keys(DISAGREEMENTS).filter((what) => !found.has(what));
+    assert.deepEqual(gone, [], 'no mutant shows these any more: remove them from test/model/disagreements.ts');
+  });
+});
