@@ -297,7 +297,7 @@ const pathList = (key: string, { lenient = false } = {}): Field<string[]> => ({
 function decodeComponent(value: BencodeValue, issues: Issues): string | undefined {
   // Even where libtorrent ignores the rest of a path, it refuses this.
   if (!(value instanceof Uint8Array))
-    return issues.add('type', [], () => `expected text, got ${shown(value)}`, 'error');
+    return issues.add('type', [], () => `expected text, got ${shown(value)}`, 'error', { lenient: false });
   const name = decodeText(value, issues);
   if (name !== undefined) checkComponent(name, issues);
   return name;

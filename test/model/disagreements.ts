@@ -20,6 +20,8 @@ export const DISAGREEMENTS: Readonly<Record<string, string>> = {
   'compat: size: v1':
     "BitComet's name makes any file a pad for libtorrent. Here it does so only where no file has `attr` and the length fits: others are files on disk.",
   'compat: size: v2': 'A symbolic link with a length: libtorrent counts no bytes for it.',
+  'default: accepted, libtorrent: a piece layer is invalid':
+    'The same: a key that comes twice outside of `info` is a warning.',
   'default: accepted, libtorrent: the torrent contains v2 keys but does not specify meta version 2':
     'The models take a missing `meta version` for 2: accepted with a warning.',
 };
