@@ -128,8 +128,8 @@ export function disallowedFields({ version, info, has, issues }: Subject): void 
 }
 
 /** The name is where a client puts the torrent: a file of that name, or a folder. `name.utf-8` is what libtorrent takes. */
-function safeName({ version, info, has, flat, issues }: Subject): void {
-  const single = version === 'v1' ? !has('files') : flat?.length === 1 && flat[0]?.path.join('/') === info.name;
+function safeName({ version, info, has, issues }: Subject): void {
+  const single = !has('files') && (version !== 'v2' || has('length'));
   const used = info.nameUtf8 == null ? 'name' : 'name.utf-8';
   for (const [key, name] of [
     ['name', info.name],
@@ -173,7 +173,7 @@ function contentExpected({ version, info, isPad, flat, issues }: Subject): void 
 
 /** What libtorrent's own integers hold, where what it refuses is to be refused. */
 const LIBTORRENT_MOST_LENGTH = (2 ** 30 - 1) * 16384;
-const LIBTORRENT_MOST_PIECE_LENGTH = 65535 * 16384;
+const LIBTORRENT_MOST_PIECE_LENGTH = 32767 * 16384;
 const LIBTORRENT_MOST_PIECES = 2 ** 21;
 
 function libtorrentLimits({ version, info, flat, issues }: Subject): void {

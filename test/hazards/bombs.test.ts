@@ -124,7 +124,7 @@ const BOMBS: Record<string, Bomb> = {
     bytes: () => torrent({ ...single, 'piece length': 2 ** 52 }),
     ends: {
       'read default': null,
-      'read strict': null,
+      'read strict': 'pieceLength',
       'read compat': 'pieceLength',
       verify: null,
       upgrade: 'ERR_PIECE_LENGTH',
@@ -132,7 +132,13 @@ const BOMBS: Record<string, Bomb> = {
   },
   'a piece of 2^29 bytes': {
     bytes: () => torrent({ ...single, 'piece length': 2 ** 29 }),
-    ends: { read: null, verify: null, upgrade: 'ERR_HASH_MISMATCH' },
+    ends: {
+      'read default': null,
+      'read strict': 'pieceLength',
+      'read compat': 'pieceLength',
+      verify: null,
+      upgrade: 'ERR_HASH_MISMATCH',
+    },
   },
   'a piece of 2^60 bytes': { bytes: () => torrent({ ...single, 'piece length': 2n ** 60n }), ends: read('too_large') },
   '5 million pieces for 5 bytes': {
