@@ -29,7 +29,7 @@ export {
   type GetPathsOptions,
   type InfoDictInput,
   TorrentCreate,
-  type TorrentCreateFields,
+  TorrentCreateFields,
   type TorrentCreateInput,
   type TrackerFields,
 } from './create/torrent-create.ts';
@@ -111,5 +111,6 @@ export {
   type TorrentOf,
   type WriteOptions,
 } from './model/torrent.ts';
+export { TorrentFields } from './model/torrent-fields.ts';
 export { type PprintOptions, pprint, type Verbosity } from './print/pprint.ts';
 export { type FileStatus, type VerifiedFile, type VerifyOptions, type VerifyReport, verify } from './verify/verify.ts';

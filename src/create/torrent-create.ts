@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { array, type Struct } from 'superstruct';
+import { array, coerce, dynamic, func, optional, refine, type Struct, type, unknown } from 'superstruct';
 import type { BencodeMap, BencodeValue } from '../bencode/value.ts';
 import { ISSUE_CODES, type IssueCode, MetainfoError, shown, ValidationError } from '../errors.ts';
 import { Flag, type OptionStructs, options } from '../guard.ts';
@@ -16,7 +16,18 @@ import { InfoDictHybridCreate } from '../model/info-dict.ts';
 import { fromInput, isDictionary } from '../model/input.ts';
 import { Issues } from '../model/issues.ts';
 import { PieceLayers } from '../model/piece-layers.ts';
-import { DhtNode, Infohash, Text, TextList, Tiers, Timestamp } from '../model/primitives.ts';
+import {
+  AbsolutePath,
+  DhtNode,
+  Extra,
+  Infohash,
+  maybe,
+  Text,
+  TextList,
+  Tiers,
+  Timestamp,
+  V1PieceLength,
+} from '../model/primitives.ts';
 import { failuresOf } from '../model/rules.ts';
 import type { TorrentOf } from '../model/torrent.ts';
 import { INFO, TORRENT } from '../model/wire.ts';
@@ -201,8 +212,7 @@ export class TorrentCreate {
         'ERR_INVALID_ARGUMENT',
         `The fields of a draft must be a plain object or a Map, ${hint(input)}.`,
       );
-    const fields = fromInput(input, TORRENT, { own: OWN, path: [], issues }) as TorrentCreateFields;
-    if (isDictionary(fields.info)) fields.info = fromInput(fields.info, INFO, { path: ['info'], issues });
+    const fields = fieldsOf(input, issues);
     checkFields(fields, issues);
     if (issues.hasErrors) throw new ValidationError(issues.finish(), 'draft');
     if (fields.sources) fields.sources = frozenSources(fields.sources);
@@ -343,44 +353,90 @@ function hint(input: object): string {
     : `not ${shown(input)}`;
 }
 
-function checkFields(fields: TorrentCreateFields, issues: Issues): void {
-  const check = (value: unknown, struct: Struct<never, never>, at: string) => {
-    if (value === undefined || value === null) return;
-    for (const { path: rest, message, type, refinement } of failuresOf(value, struct as unknown as Struct)) {
-      const rule = refinement ?? type;
-      issues.add(Object.hasOwn(ISSUE_CODES, rule) ? (rule as IssueCode) : 'type', [at, ...rest], message);
-    }
-  };
-  const { info, pathRoot, pieceLength, paths, trackers, announceList } = fields;
-  for (const name of ['announce', 'comment', 'createdBy'] as const) check(fields[name], Text as never, name);
-  check(fields.creationDate, Timestamp as never, 'creationDate');
-  check(fields.pieceLayers, PieceLayers as never, 'pieceLayers');
-  const length = info?.pieceLength ?? (isPowerOfTwo(pieceLength) ? pieceLength : null);
-  check(isDictionary(info) ? { ...info, pieceLength: length } : info, InfoDictHybridCreate as never, 'info');
-  check(paths, TextList as never, 'paths');
-  check(announceList, Tiers as never, 'announceList');
-  check(trackers, (Array.isArray(trackers) && trackers.some(Array.isArray) ? Tiers : TextList) as never, 'trackers');
-  for (const name of ['urlList', 'httpseeds', 'collections'] as const) check(fields[name], TextList as never, name);
-  check(fields.nodes, array(DhtNode) as never, 'nodes');
-  check(fields.similar, array(Infohash) as never, 'similar');
-  if (paths?.length === 0) issues.add('paths', ['paths'], 'expected at least one path, got none');
-  if (pathRoot !== undefined && !(typeof pathRoot === 'string' && path.isAbsolute(pathRoot))) {
-    issues.add('pathRoot', ['pathRoot'], `expected an absolute path, got ${shown(pathRoot)}`);
-  } else if (Array.isArray(paths)) checkPaths(paths, pathRoot ?? process.cwd(), issues);
-  if (pieceLength != null && !isPowerOfTwo(pieceLength)) {
-    issues.add('pieceLength', ['pieceLength'], `expected a power of two, got ${shown(pieceLength)}`);
+/** Every field, and then the rules that hold between them: none stops another. */
+function checkFields(given: TorrentCreateFields, issues: Issues): void {
+  for (const { path: at, message, type: name, refinement } of failuresOf(given, fields as unknown as Struct)) {
+    const rule = refinement ?? name;
+    issues.add(Object.hasOwn(ISSUE_CODES, rule) ? (rule as IssueCode) : 'type', at, message);
   }
-  checkSources(fields.sources, issues);
-  checkUrls(fields, issues);
-  noDuplicatedParams(fields, issues);
+  for (const rule of Object.values(RULES)) rule(given, issues);
 }
 
+/** By the name that a failure of the struct has as its `refinement`. */
+const RULES: Readonly<Record<string, (fields: TorrentCreateFields, issues: Issues) => void>> = {
+  paths: checkPaths,
+  expectedNPieces: checkPieces,
+  sources: ({ sources }, issues) => checkSources(sources, issues),
+  url: checkUrls,
+  noDuplicatedParams,
+};
+
+type Schema = { [K in keyof Required<TorrentCreateFields>]: Struct<TorrentCreateFields[K], null> };
+
+const fields = type({
+  announce: maybe(Text),
+  announceList: maybe(Tiers),
+  comment: maybe(Text),
+  createdBy: maybe(Text),
+  creationDate: maybe(Timestamp),
+  info: maybe(InfoDictHybridCreate),
+  pieceLayers: maybe(PieceLayers),
+  urlList: maybe(TextList),
+  httpseeds: maybe(TextList),
+  nodes: maybe(array(DhtNode)),
+  extra: optional(Extra),
+  paths: maybe(TextList),
+  sources: unknown(),
+  pathRoot: optional(AbsolutePath),
+  trackers: maybe(
+    dynamic((value) => (Array.isArray(value) && value.some(Array.isArray) ? Tiers : TextList) as Struct<unknown>),
+  ),
+  pieceLength: maybe(V1PieceLength),
+  similar: maybe(array(Infohash)),
+  collections: maybe(TextList),
+  exclude: optional(func()),
+  include: optional(func()),
+} as unknown as Schema);
+
+/** Fields under attribute names, copied out of what a caller gives. */
+function fieldsOf(input: object, issues: Issues): TorrentCreateFields {
+  const given = fromInput(input, TORRENT, { own: OWN, path: [], issues }) as TorrentCreateFields;
+  if (isDictionary(given.info)) given.info = fromInput(given.info, INFO, { path: ['info'], issues });
+  return given;
+}
+
+/**
+ * Checks the fields of a draft, as {@link TorrentCreate} does when it is made. superstruct's `create` takes them in every
+ * form that it takes; `assign`, `omit` and the like keep the fields, without the rules between them.
+ */
+export const TorrentCreateFields: Struct<TorrentCreateFields, Schema> = Object.entries(RULES).reduce(
+  (struct, [name, rule]) =>
+    refine(struct, name, (given, { path: at }) => {
+      const issues = new Issues();
+      rule(given, issues);
+      return issues.finish().map(({ path: below, message }) => ({ path: [...at, ...below], message }));
+    }),
+  coerce(fields as Struct<TorrentCreateFields, Schema>, unknown(), (value) =>
+    isDictionary(value) ? fieldsOf(value, new Issues()) : (value as TorrentCreateFields),
+  ),
+);
+
 /** Whether links lead elsewhere is for the scan to find. */
-function checkPaths(paths: readonly unknown[], pathRoot: string, issues: Issues): void {
+function checkPaths({ paths, pathRoot = process.cwd() }: TorrentCreateFields, issues: Issues): void {
+  if (Array.isArray(paths) && paths.length === 0)
+    issues.add('paths', ['paths'], 'expected at least one path, got none');
+  if (!Array.isArray(paths) || typeof pathRoot !== 'string' || !path.isAbsolute(pathRoot)) return;
   for (const [index, entry] of paths.entries()) {
     if (typeof entry !== 'string' || relativeParts(entry, pathRoot)) continue;
     issues.add('paths', ['paths', index], `expected a path beneath ${pathRoot}, got ${shown(entry)}`);
   }
+}
+
+/** The rule of `info`, where the piece length stands beside it. */
+function checkPieces({ info, pieceLength }: TorrentCreateFields, issues: Issues): void {
+  if (!isDictionary(info) || info.pieceLength != null || !isPowerOfTwo(pieceLength)) return;
+  for (const { path: at, message, refinement } of failuresOf({ ...info, pieceLength }, InfoDictHybridCreate as never))
+    if (refinement === 'expectedNPieces') issues.add('expectedNPieces', ['info', ...at], message);
 }
 
 /** Trackers, webseeds and the feed must be URLs. */

@@ -5,7 +5,7 @@ import { shown } from '../errors.ts';
 import { MAX_THREADS } from '../hash/plan.ts';
 import { BLOCK_SIZE, isPowerOfTwo, MAX_PIECE_LENGTH } from '../layout/piece-length.ts';
 import { unsafeComponent } from '../layout/safe-path.ts';
-import { maybe } from '../model/primitives.ts';
+import { AbsolutePath, maybe } from '../model/primitives.ts';
 
 /** What a hasher is told. */
 export interface HasherConfig {
@@ -41,11 +41,6 @@ const paths: Struct<readonly string[], null> = define('paths', (value, { path: a
   });
 });
 
-const pathRoot: Struct<string, null> = define(
-  'pathRoot',
-  (value) => (typeof value === 'string' && path.isAbsolute(value)) || `expected an absolute path, got ${shown(value)}`,
-);
-
 const threads: Struct<number, null> = define(
   'threads',
   (value) => isWhole(value, 1, MAX_THREADS) || `expected 1 to ${MAX_THREADS}, got ${shown(value)}`,
@@ -79,7 +74,7 @@ const anySize: Struct<number, null> = define(
 const fieldsOf = (pieceLength: Struct<number, null>, readSize: Struct<number, null>) =>
   type({
     paths,
-    pathRoot,
+    pathRoot: AbsolutePath,
     pieceLength,
     threads: maybe(threads),
     progress: optional(progress),

@@ -78,7 +78,8 @@ function modelOf(input: object, absent: object): object {
   return { ...absent, ...Object.fromEntries(given) };
 }
 
-function subjectOf(info: Subject['info'], version: TorrentVersion, context: ValidationContext): Subject {
+/** What the rules look at, of a model. */
+export function subjectOf(info: Subject['info'], version: TorrentVersion, context: ValidationContext = {}): Subject {
   const { fileTree } = info as InfoDictHybridCreate;
   return {
     version,

@@ -1,3 +1,4 @@
+import path from 'node:path';
 import { array, boolean, define, instance, integer, nullable, optional, type Struct, string } from 'superstruct';
 import type { BencodeMap } from '../bencode/value.ts';
 import { shown } from '../errors.ts';
@@ -71,6 +72,12 @@ export const Timestamp: Struct<Date, null> = define(
 );
 /** Keys that the models do not know, as they were read: latin1 keys, decoded bencode. */
 export const Extra = instance(Map) as Struct<unknown, null> as Struct<BencodeMap, null>;
+
+/** Of the file system. */
+export const AbsolutePath: Struct<string, null> = define(
+  'pathRoot',
+  (value) => (typeof value === 'string' && path.isAbsolute(value)) || `expected an absolute path, got ${shown(value)}`,
+);
 
 export const Whole = integer();
 export const Flag = boolean();
