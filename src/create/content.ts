@@ -5,7 +5,7 @@ import type { SourceFile } from './sources.ts';
 /** A file of a torrent under construction: on disk, in memory, or yet to come in a stream. */
 export type ContentFile =
   | (ScannedFile & { data?: undefined; stream?: undefined })
-  | (SourceFile & { diskPath?: undefined; mtimeMs?: undefined });
+  | (SourceFile & { diskPath?: undefined; mtimeMs?: undefined; ctimeMs?: undefined });
 
 /** What a file hashes to in v2 (BEP 52). */
 export interface TreeDigests {

@@ -20,6 +20,7 @@ export interface ScannedFile {
   /** Bytes. */
   length: number;
   mtimeMs: number;
+  ctimeMs: number;
 }
 
 /** Which of the files found in folders to take, by their path from the root with `/`. Files named outright are taken. */
@@ -225,7 +226,8 @@ class Scanner {
       throw new MetainfoError('ERR_DUPLICATE_PATH', `${shown} is named twice.`, { path: shown });
     }
     if (key !== null) this.#seen?.add(key);
-    this.files.push({ path, diskPath: real, length: status.size, mtimeMs: status.mtimeMs });
+    const { size: length, mtimeMs, ctimeMs } = status;
+    this.files.push({ path, diskPath: real, length, mtimeMs, ctimeMs });
   }
 
   #requireInside(real: string, shown: string): void {
@@ -254,6 +256,7 @@ interface Status {
   /** Bytes. */
   size: number;
   mtimeMs: number;
+  ctimeMs: number;
 }
 
 async function statAll(files: readonly Candidate[]): Promise<Status[]> {
@@ -263,7 +266,7 @@ async function statAll(files: readonly Candidate[]): Promise<Status[]> {
     const number = (index: number) => numbers[i * STAT_NUMBERS + index] as number;
     // Node has the words for what is wrong.
     if (number(0) !== 0) statuses.push(await statusOf(real, shown));
-    else statuses.push({ mode: number(1), size: number(2), mtimeMs: number(3) });
+    else statuses.push({ mode: number(1), size: number(2), mtimeMs: number(3), ctimeMs: number(4) });
   }
   return statuses;
 }

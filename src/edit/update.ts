@@ -1,9 +1,11 @@
+import { lstat, stat } from 'node:fs/promises';
+import nodePath from 'node:path';
 import type { Encodable } from '../bencode/value.ts';
 import type { Wanted } from '../create/cache.ts';
 import type { ContentFile, FileDigests, TreeDigests } from '../create/content.ts';
 import { GENERATE, type GenerateOptions, hashContent, type TorrentContent } from '../create/generate.ts';
 import { FILTER, type ScanFilter } from '../create/scan.ts';
-import { rememberTimes, timesOf } from '../create/times.ts';
+import { type FileTimes, rememberTimes, timesOf } from '../create/times.ts';
 import { TorrentCreate } from '../create/torrent-create.ts';
 import { layerRoots, raisedRoot } from '../digest/merkle.ts';
 import { MetainfoError, requirePath, toHex } from '../errors.ts';
@@ -24,9 +26,9 @@ export interface UpdateOptions
   /** Bytes. Default: that of the torrent. A larger one reads nothing more of a v2 torrent; v1 pieces are hashed anew. */
   pieceLength?: number | null | undefined;
   /**
-   * When the torrent was made: files that were modified at that time or later are read. Default: this process knows it of
-   * torrents that it has made; of others it is their creation date. Null, and a torrent without one: files of the same path
-   * and size are taken to be the same.
+   * When the torrent was made: files that were changed at that time or later are read. Default: this process remembers the
+   * files of torrents that it has made; of others it is their creation date, and without one everything is read. Null: files
+   * of the same path and size are assumed to be unchanged.
    */
   since?: Date | null | undefined;
 }
@@ -56,11 +58,11 @@ export interface Updated {
   bytesRead: number;
   /** Files that are new: paths from the torrent's root, with `/`. */
   added: string[];
-  /** Files that were read again. */
+  /** Files with other content than before. */
   changed: string[];
   /** Files that are gone. */
   removed: string[];
-  /** Files that have another path: they were not read. */
+  /** Files that have another path, by their v2 hash: they were read. */
   renamed: Renamed[];
 }
 
@@ -69,8 +71,9 @@ export interface Updated {
  * v2 a file's hashes do not depend on where it stands, and in a hybrid its v1 pieces are its own (BEP 52). What is not about files
  * stays byte for byte.
  *
- * @param pathRoot The folder, or the one file, absolute. All files beneath it are taken, as in a creation.
- * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` for a v1 torrent, or what is no path; what {@link TorrentCreate.generate} throws
+ * @param pathRoot The folder, or the one file, absolute. All files beneath it are taken, as in a creation. Of a torrent of a
+ *   single file it may be the folder that holds that file, as for `verify`.
+ * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` for a v1 torrent, or what is no path; `ERR_NOT_FOUND`; what {@link TorrentCreate.generate} throws
  */
 export async function update(torrent: Torrent, pathRoot: string, given: UpdateOptions = {}): Promise<Updated> {
   argument('torrent', torrent, AnyTorrent);
@@ -81,10 +84,11 @@ export async function update(torrent: Torrent, pathRoot: string, given: UpdateOp
     throw new MetainfoError('ERR_INVALID_ARGUMENT', message);
   }
   const checked = options(given, UPDATE);
+  const root = await contentRoot(torrent, pathRoot);
   const { since, pieceLength, include, exclude } = checked;
   const known = new KnownFiles(torrent, since);
   const draft = new TorrentCreate({
-    pathRoot,
+    pathRoot: root,
     info: { name: torrent.info.name },
     pieceLength: pieceLength ?? torrent.info.pieceLength,
     include,
@@ -100,7 +104,28 @@ export async function update(torrent: Torrent, pathRoot: string, given: UpdateOp
   });
   const updated = withContent(torrent, content, checked);
   rememberTimes(updated, content.files);
-  return { torrent: updated, bytesRead: content.bytesRead, ...known.changes(content.files) };
+  return { torrent: updated, bytesRead: content.bytesRead, ...known.changes(content.files, updated) };
+}
+
+function equalBytes(one: Uint8Array | null, other: Uint8Array | null): boolean {
+  return Buffer.compare(one ?? Buffer.alloc(0), other ?? Buffer.alloc(0)) === 0;
+}
+
+/** The name of the one file of a torrent that has no folder; null for any other torrent. */
+function singleOf({ files, nFiles, info }: Torrent): string | null {
+  return nFiles === 1 && files[0]?.path === info.name ? info.name : null;
+}
+
+async function contentRoot(torrent: Torrent, pathRoot: string): Promise<string> {
+  const single = singleOf(torrent);
+  const status = single === null ? null : await stat(pathRoot).catch(() => null);
+  if (single === null || !status?.isDirectory()) return pathRoot;
+  const file = nodePath.join(pathRoot, single);
+  // A name may lead anywhere in the compat profile.
+  const isThere = nodePath.basename(file) === single && (await lstat(file).catch(() => null)) !== null;
+  if (isThere) return file;
+  const message = `${pathRoot} does not hold ${single}, the one file of the torrent: give the file, or create a torrent of the folder.`;
+  throw new MetainfoError('ERR_NOT_FOUND', message, { path: file });
 }
 
 /** The torrent with other content; what is not about it stays byte for byte. */
@@ -123,8 +148,8 @@ export function withContent(torrent: Torrent, content: TorrentContent, options: 
 /** A file of the torrent that is updated. */
 interface OldFile {
   file: TorrentFile;
-  /** Of the remembered times; NaN for none. */
-  mtimeMs: number;
+  /** Of torrents that this process made. */
+  times: FileTimes;
   /** v1: of its pieces the first, and whether the last is filled; null where there are none that are its own. */
   v1: { first: number; isPadded: boolean } | null;
 }
@@ -137,55 +162,64 @@ class KnownFiles {
   readonly #files = new Map<string, OldFile>();
   /** Whether it is remembered when files were modified. */
   readonly #remembers: boolean;
-  readonly #since: number | null;
+  /** Files that were changed before are the same. */
+  readonly #since: number;
   readonly #single: string | null;
-  #kept = new Map<ContentFile, OldFile>();
 
   constructor(torrent: Torrent, since: Date | null | undefined) {
     this.#torrent = torrent;
     const times = since === undefined ? timesOf(torrent) : undefined;
     this.#remembers = times !== undefined;
-    this.#since = (since === undefined ? torrent.creationDate : since)?.getTime() ?? null;
+    const madeAt = since === undefined ? torrent.creationDate : since;
+    this.#since = since === null ? Infinity : (madeAt?.getTime() ?? -Infinity);
     const v1 = v1PiecesOf(torrent);
     this.tailPad = v1.tailPad;
     for (const [index, file] of torrent.files.entries()) {
-      const mtimeMs = times?.[index] ?? Number.NaN;
-      this.#files.set(file.path, { file, mtimeMs, v1: v1.places.get(file.path) ?? null });
+      this.#files.set(file.path, { file, times: times?.(index) ?? {}, v1: v1.places.get(file.path) ?? null });
       // A link has become what it leads to, and what is no pad cannot be one.
       const attr = file.attr?.replaceAll(/[lp]/g, '');
       if (attr) this.attrs.set(file.path, attr);
     }
-    const [only] = torrent.files;
-    this.#single = torrent.nFiles === 1 && only?.path === torrent.info.name ? only.path : null;
+    this.#single = singleOf(torrent);
   }
 
   find(files: readonly ContentFile[], wanted: Wanted): (FileDigests | null)[] {
-    const paths = new Set(files.map((file) => this.#pathOf(file)));
-    const moved = this.#remembers ? this.#movable(files, paths) : new Map<string, OldFile>();
     return files.map((file, index) => {
-      const path = this.#pathOf(file);
-      const old = this.#files.get(path) ?? moved.get(path);
+      const old = this.#files.get(this.#pathOf(file));
       if (!old || old.file.length !== file.length || !this.#isSame(old, file)) return null;
-      const digests = this.#digestsOf(old, wanted, wanted.isPadded(index));
-      if (digests) this.#kept.set(file, old);
-      return digests;
+      return this.#digestsOf(old, wanted, wanted.isPadded(index));
     });
   }
 
-  changes(files: readonly ContentFile[]): Pick<Updated, 'added' | 'changed' | 'removed' | 'renamed'> {
-    const renamed = [...this.#kept].flatMap(([file, old]) => {
-      const to = this.#pathOf(file);
-      return to === old.file.path ? [] : [{ from: old.file.path, to }];
-    });
-    const [from, to] = [new Set(renamed.map((one) => one.from)), new Set(renamed.map((one) => one.to))];
+  changes(files: readonly ContentFile[], updated: Torrent): Pick<Updated, 'added' | 'changed' | 'removed' | 'renamed'> {
     const paths = new Set(files.map((file) => this.#pathOf(file)));
-    const read = files.filter((file) => !this.#kept.has(file)).map((file) => this.#pathOf(file));
+    const renamed = this.#renamed(updated, paths);
+    const [from, to] = [new Set(renamed.map((one) => one.from)), new Set(renamed.map((one) => one.to))];
     return {
-      added: read.filter((path) => !this.#files.has(path) && !to.has(path)),
-      changed: read.filter((path) => this.#files.has(path)),
+      added: [...paths].filter((path) => !this.#files.has(path) && !to.has(path)),
+      changed: updated.files.filter((file) => this.#isChanged(file)).map(({ path }) => path),
       removed: [...this.#files.keys()].filter((path) => !paths.has(path) && !from.has(path)),
       renamed,
     };
+  }
+
+  #isChanged({ path, length, piecesRoot }: TorrentFile): boolean {
+    const old = this.#files.get(path)?.file;
+    return old !== undefined && (old.length !== length || !equalBytes(old.piecesRoot, piecesRoot));
+  }
+
+  /** Files that are gone, with the content of one that is new. */
+  #renamed(updated: Torrent, paths: ReadonlySet<string>): Renamed[] {
+    const gone = new Map<string, string[]>();
+    for (const [path, { file }] of this.#files) {
+      if (!file.piecesRoot || paths.has(path)) continue;
+      const root = toHex(file.piecesRoot);
+      gone.set(root, [...(gone.get(root) ?? []), path]);
+    }
+    return updated.files.flatMap(({ path, piecesRoot }) => {
+      const from = piecesRoot && !this.#files.has(path) && gone.get(toHex(piecesRoot))?.shift();
+      return from ? [{ from, to: path }] : [];
+    });
   }
 
   /** The path root itself is the torrent's one file, whatever it is called on disk. */
@@ -193,36 +227,10 @@ class KnownFiles {
     return path.length === 0 ? (this.#single ?? this.#torrent.info.name) : path.join('/');
   }
 
-  #isSame(old: OldFile, { mtimeMs }: ContentFile): boolean {
-    if (this.#remembers) return old.mtimeMs === mtimeMs;
-    return this.#since === null || (mtimeMs as number) < this.#since;
-  }
-
-  /**
-   * Files that are gone, by the path at which one is now that has its size and its very mtime. Not where that could be
-   * chance: a mtime of whole seconds may be one that an archive gave to all of its files.
-   */
-  #movable(files: readonly ContentFile[], paths: ReadonlySet<string>): Map<string, OldFile> {
-    const keyOf = (length: number, mtimeMs: number) => `${length} ${mtimeMs}`;
-    const gone = new Map<string, OldFile | null>();
-    for (const [path, old] of this.#files) {
-      if (paths.has(path) || Number.isNaN(old.mtimeMs) || old.mtimeMs % 1000 === 0) continue;
-      const key = keyOf(old.file.length, old.mtimeMs);
-      gone.set(key, gone.has(key) ? null : old);
-    }
-    const moved = new Map<string, OldFile>();
-    const taken = new Map<OldFile, string>();
-    for (const file of gone.size > 0 ? files : []) {
-      const path = this.#pathOf(file);
-      const old = this.#files.has(path) ? null : gone.get(keyOf(file.length as number, file.mtimeMs as number));
-      if (!old) continue;
-      // Two that could be it: neither is.
-      const other = taken.get(old);
-      if (other === undefined) moved.set(path, old);
-      else moved.delete(other);
-      taken.set(old, path);
-    }
-    return moved;
+  /** The mtime alone may be that of an older file that was moved in, or have been set back. */
+  #isSame({ times }: OldFile, { mtimeMs, ctimeMs }: ContentFile): boolean {
+    if (this.#remembers) return times.mtimeMs === mtimeMs && times.ctimeMs === ctimeMs;
+    return Math.max(mtimeMs as number, ctimeMs as number) < this.#since;
   }
 
   #digestsOf({ file, v1 }: OldFile, { kind, pieceLength }: Wanted, isPadded: boolean): FileDigests | null {

@@ -101,6 +101,7 @@ interface Content {
   item: FileItem;
   /** Null: a symbolic link, which has no content. */
   plan: PlanFile | null;
+  ctimeMs: number;
   /** Bytes of pads after it, in the old torrent. */
   padding: number;
 }
@@ -152,11 +153,12 @@ function contentOf(torrent: Torrent, checked: readonly Checked[]): Content[] {
     }
     const { pathUtf8, ...item } = entry as FileItem;
     const { found } = checked[content.length] as Checked;
-    const { diskPath, size, mtimeMs } = found as Extract<Checked['found'], { size: number }>;
+    const { diskPath, size, mtimeMs, ctimeMs } = found as Extract<Checked['found'], { size: number }>;
     const isLink = item.attr?.includes('l') ?? false;
     content.push({
       item: { ...item, path: pathUtf8 ?? item.path },
       plan: isLink ? null : { path: diskPath, offset: 0, length: item.length, size, mtimeMs },
+      ctimeMs,
       padding: 0,
     });
   }
@@ -434,7 +436,7 @@ function asHybrid(
   const hybrid = replaced(torrent, { info, top, ...options });
   rememberTimes(
     hybrid,
-    sorted.map(({ plan }) => plan ?? {}),
+    sorted.map(({ plan, ctimeMs }) => (plan ? { mtimeMs: plan.mtimeMs, ctimeMs } : {})),
   );
   return hybrid;
 }

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Stats } from 'node:fs';
-import { link, lstat, open, rename, stat, unlink } from 'node:fs/promises';
+import { type FileHandle, link, lstat, open, rename, stat, unlink } from 'node:fs/promises';
 import path from 'node:path';
 import type { Struct } from 'superstruct';
 import { BencodeError, decode } from '../bencode/decode.ts';
@@ -593,7 +593,7 @@ export class TorrentBase<V extends TorrentVersion> implements TorrentFields<V> {
         // What is replaced keeps who may read it: a torrent may hold a passkey.
         const old = force ? await statusOf(target) : null;
         if (old && !old.isFile() && !old.isDirectory()) throw replacesNoFile(target);
-        if (old) await file.chmod(old.mode & 0o777);
+        if (old) await keepOwner(file, old);
         // At once where the system takes it: writeFile would hand over half a MiB at a time.
         for (let at = 0; at < this.#bytes.length; ) at += (await file.write(this.#bytes, at)).bytesWritten;
         if (mtime) await file.utimes(mtime, mtime);
@@ -603,6 +603,7 @@ export class TorrentBase<V extends TorrentVersion> implements TorrentFields<V> {
       }
       if (force) await rename(temporary, target);
       else await renameExclusively(temporary, target);
+      await syncFolder(path.dirname(target));
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === 'EEXIST') throw outputExists(target, error);
       throw fromSystemError(error, target, 'write');
@@ -655,6 +656,21 @@ function layoutOf(name: string, info: InfoDictV1): V1Layout {
     };
   });
   return { files, starts };
+}
+
+/** Owner, group and mode of the file that is replaced, as far as the system lets this user give files away. */
+async function keepOwner(file: FileHandle, old: Stats): Promise<void> {
+  const { uid, gid } = await file.stat();
+  if (uid !== old.uid || gid !== old.gid) await file.chown(old.uid, old.gid).catch(() => {});
+  await file.chmod(old.mode & 0o777);
+}
+
+/** Makes a rename last through a crash of the system. Not every system can: the file itself is safe either way. */
+async function syncFolder(folder: string): Promise<void> {
+  const handle = await open(folder, 'r').catch(() => null);
+  if (!handle) return;
+  await handle.sync().catch(() => {});
+  await closeRead(handle);
 }
 
 /** link() fails where the target exists, so a file that appeared since any check before is not lost. */

@@ -12,7 +12,10 @@ export interface Unreadable {
 }
 
 /** A file that is there, with links resolved; why it cannot be read; or that it is a link to a folder. */
-export type Found = { diskPath: string; size: number; mtimeMs: number } | Unreadable | { folder: string };
+export type Found =
+  | { diskPath: string; size: number; mtimeMs: number; ctimeMs: number }
+  | Unreadable
+  | { folder: string };
 
 /** How many calls wait at once. */
 const AT_ONCE = 16;
@@ -120,9 +123,9 @@ async function lookAtAll(files: readonly Sized[], found: Map<string, Found>): Pr
   const others: Promise<unknown>[] = [];
   for (const [i, { path, real }] of files.entries()) {
     const at = i * STAT_NUMBERS;
-    const [mode, size, mtimeMs] = [numbers[at + 1], numbers[at + 2], numbers[at + 3]] as [number, number, number];
+    const [mode = 0, size = 0, mtimeMs = 0, ctimeMs = 0] = numbers.subarray(at + 1, at + 5);
     const isFile = numbers[at] === 0 && (mode & constants.S_IFMT) === constants.S_IFREG;
-    if (isFile) found.set(path, { diskPath: real, size, mtimeMs });
+    if (isFile) found.set(path, { diskPath: real, size, mtimeMs, ctimeMs });
     // Of all others it is told what is wrong.
     else others.push(look(real).then((one) => found.set(path, one)));
   }
@@ -154,7 +157,7 @@ export async function look(real: string): Promise<Found> {
   try {
     const status = await stat(real);
     if (!status.isFile()) return { problem: 'not a regular file' };
-    return { diskPath: real, size: status.size, mtimeMs: status.mtimeMs };
+    return { diskPath: real, size: status.size, mtimeMs: status.mtimeMs, ctimeMs: status.ctimeMs };
   } catch (error) {
     const failure = fromSystemError(error, real, 'read');
     return { problem: failure.message, error: failure };

@@ -191,7 +191,7 @@ export async function filesOf(
     const hidden = there ? undefined : unreadable.find(({ folder }) => onDisk.startsWith(folder));
     if (hidden) there = hidden.why;
     // A symbolic link has no content of its own, wherever it leads (BEP 47).
-    if (there && attr?.includes('l')) there = { diskPath: '', size: length, mtimeMs: 0 };
+    if (there && attr?.includes('l')) there = { diskPath: '', size: length, mtimeMs: 0, ctimeMs: 0 };
     else if (there && 'folder' in there) there = { problem: 'a folder' };
     const size = there && 'size' in there ? there.size : 0;
     return { path: name, length, found: there, there: Math.min(size, length), root };

@@ -1,20 +1,19 @@
 import assert from 'node:assert/strict';
-import { readFile, rm, utimes, writeFile } from 'node:fs/promises';
+import { copyFile, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Torrent } from '../../src/model/torrent.ts';
 import { metainfo, workFolder } from './run.ts';
 
-/** As long ago as no test takes. */
-const LONG_AGO = new Date(Date.now() - 3_600_000);
-
 describe('metainfo update', () => {
-  it('reads what is new or was modified after the torrent was written, and says so', async (t) => {
+  it('reads what is new or was changed after the creation date, and says so', async (t) => {
     const cwd = await workFolder(t);
     const file = (...names: string[]) => path.join(cwd, 'album', ...names);
-    await metainfo(['create', 'album', '-o', 'album/album.torrent'], { cwd });
+    // Dates are in whole seconds.
+    await sleep(1100);
+    await metainfo(['create', 'album', '-o', 'album/album.torrent', '--date', 'now'], { cwd });
     const torrent = await Torrent.read(file('album.torrent'));
-    for (const one of torrent.files) await utimes(file(one.path), LONG_AGO, LONG_AGO);
     const [first, second] = torrent.files.map((one) => one.path) as [string, string];
     await writeFile(file('new\u001b[31m'), 'new');
     await writeFile(file(first), 'changed');
@@ -44,6 +43,26 @@ describe('metainfo update', () => {
   });
 });
 
+describe('metainfo update with a folder above the files', () => {
+  it('changes nothing of a single file, and refuses the parent of a folder', async (t) => {
+    const cwd = await workFolder(t);
+    await writeFile(path.join(cwd, 'single'), 'content');
+    await metainfo(['create', 'single', '-q', '-o', 'a.torrent'], { cwd });
+    const before = await readFile(path.join(cwd, 'a.torrent'));
+    const { code, stdout } = await metainfo(['update', 'a.torrent', '.'], { cwd });
+    assert.equal(code, 0);
+    assert.match(stdout, /^a\.torrent: nothing changes\n/);
+    assert.deepEqual(await readFile(path.join(cwd, 'a.torrent')), before);
+    await metainfo(['create', 'album', '-q'], { cwd });
+    const refused = await metainfo(['update', 'album.torrent', '.'], { cwd });
+    assert.equal(refused.code, 2);
+    assert.match(
+      refused.stderr,
+      /None of the torrent's files is in \.\. Did you mean: metainfo update album\.torrent album/,
+    );
+  });
+});
+
 describe('--cache-dir', () => {
   it('may be within the folder of the torrent, and is no part of it', async (t) => {
     const cwd = await workFolder(t);
@@ -61,17 +80,30 @@ describe('--cache-dir', () => {
   });
 });
 
-describe('what metainfo update takes for the time of a torrent', () => {
-  it('is when its files were looked at, whatever was edited since', async (t) => {
+describe('what metainfo update takes for unchanged', () => {
+  it('is nothing by the time of the torrent file, which may be a copy', async (t) => {
     const cwd = await workFolder(t);
     const file = path.join(cwd, 'album', 'same');
     await writeFile(file, 'before');
-    await metainfo(['create', 'album'], { cwd });
+    await metainfo(['create', 'album', '-q'], { cwd });
     await writeFile(file, 'after!');
-    await metainfo(['edit', 'album.torrent', '--comment', 'x'], { cwd });
-    const args = ['update', 'album.torrent', 'album', '--json'];
-    assert.deepEqual(JSON.parse((await metainfo(args, { cwd })).stdout).changed, ['same']);
-    assert.equal((await metainfo(['verify', 'album.torrent', 'album'], { cwd })).code, 0);
+    await sleep(50);
+    await copyFile(path.join(cwd, 'album.torrent'), path.join(cwd, 'copy.torrent'));
+    const { stdout } = await metainfo(['update', 'copy.torrent', 'album', '--json'], { cwd });
+    const { changed, bytesRead, totalSize } = JSON.parse(stdout);
+    assert.deepEqual(changed, ['same']);
+    assert.equal(bytesRead, totalSize);
+    assert.equal((await metainfo(['verify', 'copy.torrent', 'album'], { cwd })).code, 0);
+  });
+
+  it('is what a cache knows', async (t) => {
+    const cwd = await workFolder(t);
+    const cache = ['--cache-dir', 'cache'];
+    await sleep(50);
+    await metainfo(['create', 'album', '-q', ...cache], { cwd });
+    await writeFile(path.join(cwd, 'album', 'new'), 'new');
+    const { stdout } = await metainfo(['update', 'album.torrent', 'album', '--json', ...cache], { cwd });
+    assert.equal(JSON.parse(stdout).bytesRead, 3);
   });
 });
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import { mkdir, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { mkdir, rename, rm, utimes, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, it } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -116,13 +116,17 @@ describe('update', () => {
     }
   });
 
-  it('knows files by their times, where it has made the torrent, and by its date or since where not', async (t) => {
+  it('reads every file that nothing proves unchanged: by remembered times, creation date or since', async (t) => {
     const root = await temporaryFolder(t);
     await writeTree(root, { a: 100_000, b: 50_000, c: 20_000 });
-    const long = new Date(Date.now() - 100_000);
-    for (const name of ['a', 'b', 'c']) await utimes(path.join(root, name), long, long);
     const before = await scratch(root, 'hybrid');
     const read = Torrent.fromBytes(before.bencode());
+    // Dates are in whole seconds.
+    await delay(1100);
+    const since = new Date();
+    const draft = new TorrentCreate({ pathRoot: root, pieceLength: PIECE, creationDate: since });
+    const dated = Torrent.fromBytes((await draft.generate()).bencode());
+    await delay(50);
     // The same size, and another content.
     await writeTree(root, { b: 'x'.repeat(50_000) });
     const expected = await scratch(root, 'hybrid');
@@ -131,24 +135,39 @@ describe('update', () => {
       return { right: Buffer.compare(now.bencode(), expected.bencode()) === 0, changed, bytesRead };
     };
     const found = { right: true, changed: ['b'], bytesRead: 50_000 };
+    const all = { right: true, changed: ['b'], bytesRead: 170_000 };
     assert.deepEqual(await tell(before), found);
-    assert.deepEqual(await tell(read, { since: new Date(Date.now() - 50_000) }), found);
+    assert.deepEqual(await tell(read, { since }), found);
     assert.deepEqual((await update(edit(before, { comment: 'another' }), root)).changed, ['b']);
-    // Nothing tells of the change, and it was said to trust in sizes.
-    assert.deepEqual(await tell(read), { right: false, changed: [], bytesRead: 0 });
+    assert.deepEqual((await update(dated, root)).changed, ['b']);
+    assert.deepEqual(await tell(read), all);
+    assert.deepEqual(await tell(before, { since: new Date(0) }), all);
+    // It was said to trust in sizes.
     assert.deepEqual(await tell(before, { since: null }), { right: false, changed: [], bytesRead: 0 });
-    assert.deepEqual(await tell(before, { since: new Date(0) }), {
-      right: true,
-      changed: ['a', 'b', 'c'],
-      bytesRead: 170_000,
-    });
-    const dated = new TorrentCreate({
-      pathRoot: root,
-      pieceLength: PIECE,
-      creationDate: new Date(Date.now() - 50_000),
-    });
-    const { changed } = await update(Torrent.fromBytes((await dated.generate()).bencode()), root);
-    assert.deepEqual(changed, ['b']);
+  });
+
+  it('reads a file whose mtime is older than its change, by its ctime', async (t) => {
+    const root = await temporaryFolder(t);
+    const elsewhere = await temporaryFolder(t);
+    const LONG_AGO = new Date(1_000_000_000_123);
+    await writeTree(elsewhere, { moved: 'm'.repeat(50_000) });
+    await utimes(path.join(elsewhere, 'moved'), LONG_AGO, LONG_AGO);
+    await writeTree(root, { moved: 50_000, tagged: 40_000, same: 30_000 });
+    await utimes(path.join(root, 'tagged'), LONG_AGO, LONG_AGO);
+    const before = await scratch(root, 'hybrid');
+    const read = Torrent.fromBytes(before.bencode());
+    await delay(50);
+    const since = new Date();
+    await delay(50);
+    // An older file of the same size is moved in; a program that edits tags sets the time back.
+    await rename(path.join(elsewhere, 'moved'), path.join(root, 'moved'));
+    await writeTree(root, { tagged: 't'.repeat(40_000) });
+    await utimes(path.join(root, 'tagged'), LONG_AGO, LONG_AGO);
+    const expected = (await scratch(root, 'hybrid')).bencode();
+    for (const updated of [await update(before, root), await update(read, root, { since })]) {
+      assert.deepEqual(updated.changed, ['moved', 'tagged']);
+      assert.deepEqual(updated.torrent.bencode(), expected);
+    }
   });
 
   it('knows files by their times after an upgrade', async (t) => {
@@ -162,46 +181,42 @@ describe('update', () => {
     assert.deepEqual([changed, bytesRead], [['a/b'], 50_000]);
   });
 
-  it('takes a file that has moved for the same, by its size and time, unless that may be chance', async (t) => {
+  it('knows a file that has moved by its hash, and reads it', async (t) => {
     const root = await temporaryFolder(t);
     await writeTree(root, { a: 100_000, b: 50_000, 'x/c': 20_000, 'x/d': 20_000 });
-    const whole = new Date(1_700_000_000_000);
-    for (const name of ['x/c', 'x/d']) await utimes(path.join(root, name), whole, whole);
     for (const version of ['v2', 'hybrid'] as const) {
-      const before = await scratch(root, version);
+      const before = Torrent.fromBytes((await scratch(root, version)).bencode());
+      await delay(50);
+      const since = new Date();
+      await delay(50);
       await mkdir(path.join(root, 'z'), { recursive: true });
       await rename(path.join(root, 'a'), path.join(root, 'z', version));
       await rename(path.join(root, 'x/c'), path.join(root, 'x/e'));
-      const { torrent, bytesRead, ...changes } = await update(before, root);
+      const { torrent, bytesRead, ...changes } = await update(before, root, { since });
       assert.deepEqual(torrent.bencode(), (await scratch(root, version)).bencode());
-      assert.equal(bytesRead, 20_000);
-      const renamed = [{ from: 'a', to: `z/${version}` }];
-      assert.deepEqual(changes, { added: ['x/e'], changed: [], removed: ['x/c'], renamed });
+      assert.equal(bytesRead, 120_000);
+      const renamed = [
+        { from: 'x/c', to: 'x/e' },
+        { from: 'a', to: `z/${version}` },
+      ];
+      assert.deepEqual(changes, { added: [], changed: [], removed: [], renamed });
       await rename(path.join(root, 'z', version), path.join(root, 'a'));
       await rename(path.join(root, 'x/e'), path.join(root, 'x/c'));
     }
   });
 
-  it('does not take one file for two, nor one of two', async (t) => {
+  it('pairs files of equal content once each', async (t) => {
     const root = await temporaryFolder(t);
-    await writeTree(root, { a: 'a'.repeat(30_000), b: 'b'.repeat(30_000), c: 1 });
-    const { mtime } = await stat(path.join(root, 'a'));
-    for (const name of ['a', 'b']) await utimes(path.join(root, name), mtime, mtime);
-    const two = await scratch(root, 'v2');
-    await rename(path.join(root, 'a'), path.join(root, 'd'));
-    await rename(path.join(root, 'b'), path.join(root, 'e'));
-    assert.equal((await update(two, root)).bytesRead, 60_000);
-    await rm(path.join(root, 'e'));
-    const one = await scratch(root, 'v2');
-    const moved = await stat(path.join(root, 'd'));
-    await rm(path.join(root, 'd'));
-    for (const name of ['f', 'g']) {
-      await writeTree(root, { [name]: name.repeat(30_000) });
-      await utimes(path.join(root, name), moved.mtime, moved.mtime);
-    }
-    const { bytesRead, torrent } = await update(one, root);
-    assert.equal(bytesRead, 60_000);
-    assert.deepEqual(torrent.bencode(), (await scratch(root, 'v2')).bencode());
+    await writeTree(root, { a: 30_000, b: 30_000, other: 1 });
+    const before = await scratch(root, 'v2');
+    for (const name of ['a', 'b']) await rm(path.join(root, name));
+    await writeTree(root, { c: 30_000, d: 30_000, e: 30_000, f: 'f'.repeat(30_000) });
+    const { added, removed, renamed } = await update(before, root);
+    assert.deepEqual({ added, removed }, { added: ['e', 'f'], removed: [] });
+    assert.deepEqual(renamed, [
+      { from: 'a', to: 'c' },
+      { from: 'b', to: 'd' },
+    ]);
   });
 
   it('sees the pad of a file behind empty ones, where libtorrent may put it', async (t) => {
@@ -213,24 +228,37 @@ describe('update', () => {
     const before = Torrent.fromBytes(Buffer.from(moved, 'latin1'));
     await rm(path.join(root, 'd'));
     // What is last now has no pad any more: it is hashed again. Its place in the list says nothing of `a`, which has.
-    const { changed } = await update(before, root);
-    assert.deepEqual(changed, ['c']);
+    const { changed, bytesRead } = await update(before, root, { since: null });
+    assert.deepEqual([changed, bytesRead], [[], 30_000]);
     await rm(path.join(root, 'c'));
-    const last = await update(before, root);
-    assert.deepEqual(last.changed, ['a']);
+    const last = await update(before, root, { since: null });
+    assert.deepEqual([last.changed, last.bytesRead], [[], 20_000]);
     const report = await verify(last.torrent, root);
     assert.deepEqual([report.ok, report.extraFiles], [true, []]);
   });
 
-  it('makes one file of a folder and a folder of one file', async (t) => {
+  it('makes a single file of a folder', async (t) => {
     const root = await temporaryFolder(t);
     await writeTree(root, { torrent: 70_000, 'folder/torrent': 70_000, 'folder/b': 1 });
     for (const version of ['v2', 'hybrid'] as const) {
       const [one, many] = [path.join(root, 'torrent'), path.join(root, 'folder')];
       const [ofOne, ofMany] = [await scratch(one, version), await scratch(many, version)];
-      assert.deepEqual((await update(ofOne, many)).torrent.bencode(), ofMany.bencode());
       assert.deepEqual((await update(ofMany, one)).torrent.bencode(), ofOne.bencode());
       assert.equal((await update(ofOne, one)).bytesRead, 0);
+    }
+  });
+
+  it('finds the file of a single-file torrent in the folder that holds it, as verify does', async (t) => {
+    const root = await temporaryFolder(t);
+    await writeTree(root, { torrent: 70_000, other: 1, 'empty/other': 1 });
+    for (const version of ['v2', 'hybrid'] as const) {
+      const before = await scratch(path.join(root, 'torrent'), version);
+      assert.equal((await verify(before, root)).ok, true);
+      const { torrent, ...changes } = await update(before, root);
+      assert.deepEqual(torrent.bencode(), before.bencode());
+      assert.deepEqual(changes, { bytesRead: 0, added: [], changed: [], removed: [], renamed: [] });
+      const file = path.join(root, 'empty', 'torrent');
+      await assert.rejects(update(before, path.join(root, 'empty')), { code: 'ERR_NOT_FOUND', path: file });
     }
   });
 
@@ -251,7 +279,7 @@ describe('update', () => {
     const odd = Torrent.fromDecoded({ ...rest, info: { ...info, files, pieces } });
     const updated = await update(odd, root, { since: null });
     assert.deepEqual(updated.torrent.bencode(), (await scratch(root, 'hybrid')).bencode());
-    assert.deepEqual([updated.bytesRead, updated.changed], [20_000, ['b']]);
+    assert.deepEqual([updated.bytesRead, updated.changed], [20_000, []]);
     await rm(path.join(root, 'b'));
     const shorter = await update(other, root, { since: null });
     assert.deepEqual(shorter.torrent.bencode(), (await scratch(root, 'hybrid', { tailPad: false })).bencode());

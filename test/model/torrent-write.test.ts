@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { chmod, chown, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
@@ -41,6 +41,16 @@ describe('torrent.write', () => {
     await writeFile(target, 'mine');
     await torrent.write(target, { force: true });
     await holdsOnly(bytes);
+  });
+
+  it('keeps owner, group and mode of the file that root replaces', { skip: process.getuid?.() !== 0 }, async () => {
+    await writeFile(target, 'mine');
+    await chown(target, 1234, 1235);
+    await chmod(target, 0o640);
+    await torrent.write(target, { force: true });
+    await holdsOnly(bytes);
+    const { uid, gid, mode } = await stat(target);
+    assert.deepEqual([uid, gid, mode & 0o7777], [1234, 1235, 0o640]);
   });
 
   it('writes a new file by force too', async () => {

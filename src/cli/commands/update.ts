@@ -1,9 +1,11 @@
+import { readdir } from 'node:fs/promises';
 import path from 'node:path';
 import type { Command } from 'commander';
 import { type Updated, update } from '../../edit/update.ts';
+import { MetainfoError } from '../../errors.ts';
 import type { Torrent } from '../../model/torrent.ts';
 import { formatBytes, printable, printableJson } from '../../print/text.ts';
-import { readTorrent } from '../arguments.ts';
+import { ownFolderWithin, readTorrent, shellWords } from '../arguments.ts';
 import { type GlobOptions, globFilter, globOptions } from '../globs.ts';
 import { interruptible } from '../interrupt.ts';
 import {
@@ -35,11 +37,12 @@ interface UpdateOptions extends ProfileOptions, CacheOptions, GlobOptions {
 }
 
 const EXAMPLES = `
-Files of the same path and size that were not modified since the torrent was
-written are not read.
+Files of the same path and size are not read when they were not changed since
+the creation date of the torrent or --since, or when --cache knows them.
+Without any of these everything is read.
 
 Examples:
-  metainfo update album.torrent album              in place
+  metainfo update album.torrent album --cache      in place
   metainfo update album.torrent album -o new.torrent --since 2026-01-31
   metainfo update album.torrent album --since 0    read everything again
   metainfo update album.torrent album --dry-run    what would change`;
@@ -50,7 +53,11 @@ export function addUpdate(program: Command): void {
     .description('a v2 or hybrid torrent of what is there now: only files that are new or changed are read')
     .argument('<file>', 'the torrent file')
     .argument('<path>', 'the folder of its files, or its one file')
-    .option('--since <date>', 'read what was modified then or later (default: when the torrent was written)', parseDate)
+    .option(
+      '--since <date>',
+      'read what was changed then or later (default: the creation date; none: everything)',
+      parseDate,
+    )
     .option('--piece-length <size>', 'another one: a larger one of a v2 torrent reads nothing', parsePieceLength)
     .option('--threads <n>', 'how many threads hash (default: one a core)', parseThreads)
     .option('--memory-limit <size>', 'for all buffers (default: 64MiB a thread)', parseSize)
@@ -80,6 +87,7 @@ async function run(torrent: Torrent, { file, folder, options, signal }: Run): Pr
   const target = await targetOf(file, options.output);
   if (!options.dryRun) await requireFree(target, options);
   const pathRoot = path.resolve(folder);
+  await refuseParent(torrent, file, folder);
   const output = isStdout(target) ? [] : [path.resolve(target)];
   const { pieceLength, memoryLimit } = options;
   // What is modified from now on may have been read before.
@@ -88,7 +96,7 @@ async function run(torrent: Torrent, { file, folder, options, signal }: Run): Pr
   if (progress) stderr();
   const result = await update(torrent, pathRoot, {
     ...(await globFilter(options, pathRoot, [path.resolve(file), ...output, ...cacheFolders(options)])),
-    since: options.since ?? (await writtenAt(file, torrent)),
+    since: options.since ?? (await madeAt(file, torrent)),
     pieceLength: pieceLength === 'auto' ? null : pieceLength,
     threads: options.threads ?? null,
     memoryLimit,
@@ -108,10 +116,24 @@ async function run(torrent: Torrent, { file, folder, options, signal }: Run): Pr
   );
 }
 
-/** The earlier of its creation date and the time of its file, which `edit` keeps. */
-async function writtenAt(file: string, { creationDate }: Torrent): Promise<Date> {
+/** Of the folder that holds the folder of the torrent everything would be new. */
+async function refuseParent(torrent: Torrent, file: string, folder: string): Promise<void> {
+  const own = await ownFolderWithin(torrent, folder);
+  if (own === null) return;
+  const names = new Set(await readdir(folder));
+  if (torrent.files.some((one) => names.has(one.path.split('/')[0] as string))) return;
+  const message = `None of the torrent's files is in ${folder}. Did you mean: metainfo update ${shellWords(file, own)}`;
+  throw new MetainfoError('ERR_INVALID_ARGUMENT', message, { path: folder });
+}
+
+/**
+ * The earlier of its creation date and the time of its file. Undefined without a date: the file may be a copy that is newer
+ * than a change, so its time alone proves nothing.
+ */
+async function madeAt(file: string, { creationDate }: Torrent): Promise<Date | undefined> {
+  if (creationDate === null) return undefined;
   const mtime = await mtimeOf(file);
-  return creationDate !== null && creationDate < mtime ? creationDate : mtime;
+  return creationDate < mtime ? creationDate : mtime;
 }
 
 function toJson({ torrent, ...changes }: Updated, target: string) {
