@@ -33,7 +33,7 @@ describe('torrent.write', () => {
 
   it('keeps an existing file', async () => {
     await writeFile(target, 'mine');
-    await assert.rejects(torrent.write(target), { code: 'ERR_OUTPUT_EXISTS', path: target, message: /--force/ });
+    await assert.rejects(torrent.write(target), { code: 'ERR_OUTPUT_EXISTS', path: target, message: /force: true/ });
     await holdsOnly('mine');
   });
 
