@@ -34,8 +34,8 @@ export function padsIn<T extends PaddedFile>(files: readonly T[], pieceLength: n
     const { attr, length, path } = file;
     if (attr != null) return isPadFile;
     offset += length;
-    const fits = length > 0 && length < pieceLength && offset % pieceLength === 0;
-    if (fits && path.at(-1)?.startsWith(BITCOMET_PAD)) named.push(file);
+    const fits = length > 0 && length < pieceLength;
+    if (fits && path[path.length - 1]?.startsWith(BITCOMET_PAD) && offset % pieceLength === 0) named.push(file);
   }
   const pads = new Set(named);
   return pads.size > 0 ? (file) => pads.has(file) : isPadFile;
