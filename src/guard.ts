@@ -177,7 +177,17 @@ export function bytesOf(name: string, value: unknown): Uint8Array {
 /** The same; null for what is no Uint8Array. */
 export function ownBytes(value: unknown): Uint8Array | null {
   if (!isUint8Array(value)) return null;
+  if (value.byteLength === 0) requireAttached(value);
   return isOfThisRealm(value) ? value : new Uint8Array(value.buffer, value.byteOffset, value.byteLength);
+}
+
+/** Bytes that went to another thread look like none at all. */
+function requireAttached(bytes: Uint8Array): void {
+  try {
+    new Uint8Array(bytes.buffer);
+  } catch (cause) {
+    throw new MetainfoError('ERR_INVALID_ARGUMENT', 'The bytes were transferred: their memory is gone.', { cause });
+  }
 }
 
 /** TypeScript would take what is left for nothing at all. */

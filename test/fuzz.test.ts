@@ -38,6 +38,18 @@ describe('what fuzzing has kept', () => {
   }
 });
 
+describe('hostile arguments', () => {
+  it('end every call of every export with a result or a documented error', async () => {
+    const { check, every } = (await import('../fuzz/api.ts')) as Target & { every(): Iterable<Buffer> };
+    let calls = 0;
+    for (const input of every()) {
+      await check(input);
+      calls += 1;
+    }
+    assert.ok(calls > 2500, `${calls} calls`);
+  });
+});
+
 describe('the fuzzer', () => {
   it('finds byte by byte what no chance finds, and makes it small', async (t) => {
     const folder = await temporaryFolder(t);

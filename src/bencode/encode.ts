@@ -1,5 +1,6 @@
 import { isMap, isProxy, isUint8Array } from 'node:util/types';
 import { MetainfoError, shown } from '../errors.ts';
+import { bytesOf } from '../guard.ts';
 import { type Encodable, isWithin, RawBencode } from './value.ts';
 
 /** A power of two above the depth of what is usual. */
@@ -76,7 +77,7 @@ function fill(level: Level, out: Writer): Level | null {
 function write(value: Encodable, out: Writer): Level | null {
   if (typeof value === 'string') out.text(value);
   else if (typeof value === 'number' || typeof value === 'bigint') out.integer(value);
-  else if (isUint8Array(value)) out.string(value);
+  else if (isUint8Array(value)) out.string(value.byteLength > 0 ? value : bytesOf('value', value));
   else if (isMap(value)) {
     out.byte(DICTIONARY);
     return { list: null, map: value, keys: sorted([...value.keys()]), at: 0 };

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { array, coerce, dynamic, func, optional, refine, type Struct, type, unknown } from 'superstruct';
 import type { BencodeMap, BencodeValue } from '../bencode/value.ts';
 import { ISSUE_CODES, type IssueCode, MetainfoError, shown, ValidationError } from '../errors.ts';
-import { Flag, type OptionStructs, options } from '../guard.ts';
+import { Flag, type OptionStructs, options, reading } from '../guard.ts';
 import { sortV1, sortV2 } from '../layout/order.ts';
 import { isPadFile } from '../layout/padding.ts';
 import { isPowerOfTwo } from '../layout/piece-length.ts';
@@ -206,16 +206,7 @@ export class TorrentCreate {
 
   /** @throws {ValidationError} with every rule that the fields break */
   constructor(input: TorrentCreateInput | ReadonlyMap<string | Uint8Array, unknown> = {}) {
-    const issues = new Issues();
-    if (!isDictionary(input) || 'infoBytes' in input || input instanceof TorrentCreate)
-      throw new MetainfoError(
-        'ERR_INVALID_ARGUMENT',
-        `The fields of a draft must be a plain object or a Map, ${hint(input)}.`,
-      );
-    const fields = fieldsOf(input, issues);
-    checkFields(fields, issues);
-    if (issues.hasErrors) throw new ValidationError(issues.finish(), 'draft');
-    if (fields.sources) fields.sources = frozenSources(fields.sources);
+    const fields = reading('fields', () => checkedFields(input));
     this.fields = fields;
     this.pathRoot = fields.pathRoot ?? process.cwd();
     this.info = withName(fields.info ?? {}, this.pathRoot, fields);
@@ -324,6 +315,21 @@ export class TorrentCreate {
   #singlePath(): string {
     return this.#isSingleFile() ? (this.info.name as string) : path.basename(this.pathRoot);
   }
+}
+
+/** A copy of what is given, checked. */
+function checkedFields(input: TorrentCreateInput | ReadonlyMap<string | Uint8Array, unknown>): TorrentCreateFields {
+  const issues = new Issues();
+  if (!isDictionary(input) || 'infoBytes' in input || input instanceof TorrentCreate)
+    throw new MetainfoError(
+      'ERR_INVALID_ARGUMENT',
+      `The fields of a draft must be a plain object or a Map, ${hint(input)}.`,
+    );
+  const fields = fieldsOf(input, issues);
+  checkFields(fields, issues);
+  if (issues.hasErrors) throw new ValidationError(issues.finish(), 'draft');
+  if (fields.sources) fields.sources = frozenSources(fields.sources);
+  return fields;
 }
 
 /** Files that a folder among the given paths holds are in v1 order at that folder's place. */

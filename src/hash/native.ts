@@ -1,8 +1,9 @@
 import { type Binding, binding, throwIfKernel } from '../digest/binding.ts';
 import { errnoName, fromSystemError, MetainfoError } from '../errors.ts';
+import { reading } from '../guard.ts';
 import type { Engine } from './engine.ts';
 import { withOwnMemory } from './own-memory.ts';
-import type { HashJob, HashPlan } from './plan.ts';
+import { checkedPlan, type HashJob, type HashPlan } from './plan.ts';
 
 /** What native/binding/errors.cc makes of a failure. */
 interface NativeFailure extends Error {
@@ -24,7 +25,7 @@ export function nativeEngine(addon: Binding = binding()): Engine {
 function startNative(addon: Binding, plan: HashPlan): HashJob {
   // The caller's stack: what native code rejects with has none.
   const called = new Error('hashing was started here');
-  const job = create(addon, withOwnMemory(plan));
+  const job = create(addon, checkedPlan(plan), called);
   return {
     done: job.done.catch((failure: NativeFailure) => {
       throw translate(failure, called);
@@ -34,13 +35,17 @@ function startNative(addon: Binding, plan: HashPlan): HashJob {
   };
 }
 
-function create({ HashJob }: Binding, plan: HashPlan): HashJob {
-  try {
-    return new HashJob(plan);
-  } catch (error) {
-    throwIfKernel(error);
-    throw error;
-  }
+/** Its files are checked as the addon reads them. */
+function create({ HashJob }: Binding, plan: HashPlan, called: Error): HashJob {
+  return reading('plan.files', () => {
+    try {
+      return new HashJob(withOwnMemory(plan));
+    } catch (error) {
+      throwIfKernel(error);
+      const isFailure = error instanceof Error && 'errno' in error && 'path' in error;
+      throw isFailure ? translate(error as NativeFailure, called) : error;
+    }
+  });
 }
 
 function translate(failure: NativeFailure, called: Error): MetainfoError {

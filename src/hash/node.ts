@@ -1,21 +1,42 @@
+import { constants as bufferConstants } from 'node:buffer';
 import { createHash, type Hash } from 'node:crypto';
 import { constants } from 'node:fs';
 import { type FileHandle, open, readlink, realpath } from 'node:fs/promises';
 import nodePath from 'node:path';
 import { merkleRoot, sha256, zeroRoot } from '../digest/merkle.ts';
 import { fromSystemError, MetainfoError } from '../errors.ts';
+import { invalid } from '../guard.ts';
 import { BLOCK_SIZE } from '../layout/piece-length.ts';
 import { closeRead, readFully } from '../model/read-file.ts';
 import type { Engine } from './engine.ts';
 import { withOwnMemory } from './own-memory.ts';
-import { type Digests, type HashJob, type HashPlan, isPad, layerCount, type PlanFile } from './plan.ts';
+import {
+  checkedPlan,
+  checkPlanFiles,
+  type Digests,
+  type HashJob,
+  type HashPlan,
+  isPad,
+  layerCount,
+  type PlanFile,
+} from './plan.ts';
 
 /**
  * The same results on node:crypto: the oracle of the native engine, and what is left where no addon loads. It hashes on the
  * thread of JavaScript, a read at a time, so that the event loop goes on.
  */
 export function nodeEngine(): Engine {
-  return { name: 'node', kernel: 'node:crypto', start: (plan) => new NodeJob(withOwnMemory(plan)) };
+  return { name: 'node', kernel: 'node:crypto', start: startNode };
+}
+
+function startNode(given: HashPlan): HashJob {
+  const plan = checkedPlan(given);
+  checkPlanFiles(plan.files);
+  const total = plan.files.reduce((sum, { length }) => sum + length, 0);
+  // A hash has 32 bytes at most.
+  if (Math.ceil(total / plan.pieceLength) * 32 > bufferConstants.MAX_LENGTH)
+    throw invalid('plan.files have more pieces than memory can hold hashes of');
+  return new NodeJob(withOwnMemory(plan));
 }
 
 /** Larger reads would hold up the event loop while they are hashed. */

@@ -1,7 +1,20 @@
 import { availableParallelism } from 'node:os';
 import { type Binding, bindingIfAny, type HashPlan, type PlanFile } from '../digest/binding.ts';
 import { MetainfoError, shown } from '../errors.ts';
-import { type OptionStructs, options, Unchecked } from '../guard.ts';
+import {
+  argument,
+  Bytes,
+  expected,
+  Given,
+  invalid,
+  List,
+  type OptionStructs,
+  oneOf,
+  options,
+  reading,
+  Size,
+  Unchecked,
+} from '../guard.ts';
 import { BLOCK_SIZE, isPowerOfTwo, powerOfTwoWithin } from '../layout/piece-length.ts';
 
 export type { Digests, HashJob, HashPlan, JobProgress, PlanFile } from '../digest/binding.ts';
@@ -73,12 +86,69 @@ export function planResources(
   return { threads: wanted, readSize, memoryLimit: limit };
 }
 
-function isThreads(value: number): boolean {
-  return Number.isSafeInteger(value) && value >= 1 && value <= MAX_THREADS;
+function isThreads(value: unknown): boolean {
+  return Number.isSafeInteger(value) && (value as number) >= 1 && (value as number) <= MAX_THREADS;
 }
 
 function isMemory(value: number): boolean {
   return Number.isSafeInteger(value) && value >= BLOCK_SIZE;
+}
+
+const PLAN: OptionStructs<HashPlan> = {
+  files: List,
+  kind: oneOf('v1', 'v2', 'hybrid'),
+  pieceLength: Size,
+  onMissing: oneOf('fail', 'mark'),
+  threads: expected(`1 to ${MAX_THREADS}`, (value) => isThreads(value as number)),
+  readSize: expected(
+    `a multiple of ${BLOCK_SIZE}`,
+    (value) => Number.isSafeInteger(value) && (value as number) > 0 && (value as number) % BLOCK_SIZE === 0,
+  ),
+  memoryLimit: Size,
+};
+
+/**
+ * A copy of an engine's plan, its files not looked at yet.
+ *
+ * @throws {MetainfoError} `ERR_INVALID_ARGUMENT`
+ */
+export function checkedPlan(given: HashPlan): HashPlan {
+  const plan = options(argument('plan', given, Given), PLAN, { name: 'plan', example: "{ files: [], kind: 'v1' }" });
+  for (const name of Object.keys(PLAN) as (keyof HashPlan)[]) argument(`plan.${name}`, plan[name], Given);
+  const { kind, pieceLength, readSize, memoryLimit } = plan;
+  const isLength = kind === 'v1' ? pieceLength > 0 : isPowerOfTwo(pieceLength) && pieceLength >= BLOCK_SIZE;
+  if (!isLength) throw invalid(`plan.pieceLength of ${kind} cannot be ${pieceLength}`);
+  if (memoryLimit < readSize) throw invalid(`plan.memoryLimit must be at least readSize, not ${memoryLimit}`);
+  return plan;
+}
+
+const AnyFile = expected<PlanFile>('a file', (value) => typeof value === 'object' && value !== null);
+const OnDisk = expected<string | Buffer>('a path: text without NUL, or a Buffer', (value) =>
+  typeof value === 'string' ? !value.includes('\0') : Buffer.isBuffer(value),
+);
+const Time = expected<number>('a number', (value) => typeof value === 'number');
+
+/** @throws {MetainfoError} `ERR_INVALID_ARGUMENT` for a file that cannot be, or files of more than 2^53 bytes */
+export function checkPlanFiles(files: readonly PlanFile[]): void {
+  let total = 0;
+  for (const [i, file] of files.entries()) {
+    const name = `plan.files[${i}]`;
+    reading(name, () => {
+      const { path, data, offset, length, size, mtimeMs } = argument(name, file, AnyFile);
+      total += argument(`${name}.length`, length, Size);
+      if (path === null && data === undefined) return;
+      argument(`${name}.offset`, offset, Size);
+      if (path === null) {
+        if (offset + length > argument(`${name}.data`, data, Bytes).byteLength)
+          throw invalid(`${name} ends beyond its data`);
+        return;
+      }
+      argument(`${name}.path`, path, OnDisk);
+      argument(`${name}.size`, size, Size);
+      argument(`${name}.mtimeMs`, mtimeMs, Time);
+    });
+  }
+  if (!Number.isSafeInteger(total)) throw invalid('plan.files have more than 2^53 bytes');
 }
 
 /** What all jobs of the process may use together. */

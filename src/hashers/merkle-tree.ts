@@ -134,7 +134,7 @@ export function hashPieces(hashes: Iterable<Uint8Array>, shape: MerkleTreeShape)
 /** @throws {MetainfoError} `ERR_INVALID_ARGUMENT` for hashes that are not 32 bytes each */
 function listOf(name: string, hashes: Iterable<Uint8Array> | Uint8Array): HashList {
   if (!(hashes instanceof HashList))
-    return new HashList(ownBytes(hashes) ?? [...reading(name, () => argument(name, hashes, Hashes))], 32);
+    return new HashList(ownBytes(hashes) ?? reading(name, () => [...argument(name, hashes, Hashes)]), 32);
   if (hashes.hashSize === 32) return hashes;
   throw new MetainfoError('ERR_INVALID_ARGUMENT', `Expected hashes of 32 bytes, not of ${hashes.hashSize}.`);
 }

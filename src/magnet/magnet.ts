@@ -1,4 +1,5 @@
 import { type Issue, type IssueCode, MetainfoError, shown, ValidationError } from '../errors.ts';
+import { argument, expected, Given, List, type OptionStructs, options, orNull, reading, Size, Text } from '../guard.ts';
 
 /** Where a peer listens. */
 export interface PeerAddress {
@@ -234,13 +235,38 @@ function rangesOf(text: string, most = MOST_RANGES): [number, number][] | null {
  * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` for what such a link cannot say: no infohash, a port of 0
  */
 export function formatMagnet(magnet: Partial<Magnet>): string {
-  try {
-    return linkOf(magnet);
-  } catch (error) {
-    if (!(error instanceof RangeError)) throw error;
-    throw refuse('the magnet link would be longer than a string can be');
-  }
+  const checked = options(argument('magnet', magnet, Given), MAGNET, {
+    name: 'magnet',
+    example: "{ infohashV1: '...' }",
+  });
+  return reading('magnet', () => {
+    try {
+      return linkOf(checked);
+    } catch (error) {
+      if (!(error instanceof RangeError)) throw error;
+      throw refuse('the magnet link would be longer than a string can be');
+    }
+  });
 }
+
+const isTexts = (value: unknown) => Array.isArray(value) && value.every((text) => typeof text === 'string');
+const Texts = orNull(expected<readonly string[]>('a list of texts', isTexts));
+const Name = orNull(Text);
+
+/** What a link can say, of each field its type: the values are checked as they are written. */
+export const MAGNET: OptionStructs<Partial<Magnet>> = {
+  infohashV1: Name,
+  infohashV2: Name,
+  displayName: Name,
+  length: orNull(Size),
+  trackers: Texts,
+  webseeds: Texts,
+  acceptableSources: Texts,
+  exactSources: Texts,
+  peers: orNull(List),
+  selectOnly: orNull(List),
+  extra: orNull(expected('a list of pairs of texts', (value) => Array.isArray(value) && value.every(isTexts))),
+};
 
 function linkOf(magnet: Partial<Magnet>): string {
   const { infohashV1, infohashV2, displayName, length, trackers, webseeds, selectOnly, peers, extra } = magnet;

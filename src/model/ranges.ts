@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto';
+import { isUint8Array } from 'node:util/types';
 import { merkleRoot, sha256 } from '../digest/merkle.ts';
+import { argument, bytesOf, expected, reading, Text } from '../guard.ts';
 import { BLOCK_SIZE } from '../layout/piece-length.ts';
 
 /** The part of one file that a v1 piece covers. */
@@ -96,6 +98,7 @@ export function fileRange(file: RangeFile, rangeStart: number, rangeEnd: number)
 
 /** BEP 19: the path is appended to a URL that ends in a slash; a single file may be the URL itself. */
 export function webseedUrl(base: string, { fullPath, single }: Pick<RangeFile, 'fullPath' | 'single'>): string {
+  argument('base', base, Text);
   if (single && !base.endsWith('/')) return base;
   const path = fullPath.split('/').map(encodeURIComponent).join('/');
   return `${base.endsWith('/') ? base : `${base}/`}${path}`;
@@ -107,7 +110,7 @@ export function validateV1(
   ranges: readonly FileRange[],
   { pads, chunks }: { pads: readonly boolean[]; chunks: Iterable<Uint8Array> },
 ): boolean {
-  const data = Buffer.concat([...chunks]);
+  const data = joined('chunks', chunks);
   const sizeOf = (some: readonly FileRange[]) =>
     some.reduce((sum, range) => sum + range.rangeEnd - range.rangeStart, 0);
   const hash = createHash('sha1');
@@ -126,10 +129,19 @@ export function validateV1(
   return hash.digest().equals(pieceHash);
 }
 
+function joined(name: string, chunks: Iterable<Uint8Array>): Buffer {
+  return reading(name, () => Buffer.concat(Array.from(argument(name, chunks, Chunks), (one) => bytesOf(name, one))));
+}
+
+const Chunks = expected<Iterable<Uint8Array>>(
+  'a list of bytes',
+  (value) => Object(value) === value && !isUint8Array(value) && Symbol.iterator in (value as object),
+);
+
 /** Whether blocks are the bytes of a v2 range. */
 export function validateV2(range: Omit<V2PieceRange, 'validateData'>, blocks: Iterable<Uint8Array>): boolean {
   const { rangeStart, rangeEnd, pieceLength, fileSize, pieceHash } = range;
-  const data = Buffer.concat([...blocks]);
+  const data = joined('blocks', blocks);
   if (data.length !== rangeEnd - rangeStart || data.length === 0) return false;
   const leaves = Array.from({ length: Math.ceil(data.length / BLOCK_SIZE) }, (_, i) =>
     sha256(data.subarray(i * BLOCK_SIZE, (i + 1) * BLOCK_SIZE)),

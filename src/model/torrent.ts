@@ -27,12 +27,13 @@ import {
   type OptionStructs,
   oneOf,
   options,
+  reading,
   Text,
   Unchecked,
 } from '../guard.ts';
 import { padsIn } from '../layout/padding.ts';
 import { safePaths } from '../layout/safe-path.ts';
-import { formatMagnet, type Magnet } from '../magnet/magnet.ts';
+import { formatMagnet, MAGNET, type Magnet } from '../magnet/magnet.ts';
 import { Turns } from '../turns.ts';
 import { fromDecodedTorrent } from './decoded.ts';
 import { infodictDiscriminator, type TorrentVersion } from './discriminator.ts';
@@ -119,20 +120,6 @@ const Paths = expected<readonly string[]>(
   'a list of paths',
   (value) => Array.isArray(value) && value.every((path) => typeof path === 'string'),
 );
-
-const MAGNET: OptionStructs<Partial<Magnet>> = {
-  infohashV1: Unchecked,
-  infohashV2: Unchecked,
-  displayName: Unchecked,
-  length: Unchecked,
-  trackers: Unchecked,
-  webseeds: Unchecked,
-  acceptableSources: Unchecked,
-  exactSources: Unchecked,
-  peers: Unchecked,
-  selectOnly: Unchecked,
-  extra: Unchecked,
-};
 
 /** The fields of a torrent as its model holds them: null where the key is absent. */
 interface TorrentFields<V extends TorrentVersion> {
@@ -800,9 +787,9 @@ export const Torrent = {
     const { context: asked = {}, limits } = rest;
     const context = requireContext(asked);
     const found = new Issues(context.profile, limitsOf(limits));
-    const plain = decoded instanceof TorrentBase ? decoded.modelDumpTorrent({ mode: 'binary' }) : decoded;
-    const value = fromDecodedTorrent(plain, found);
-    for (const [key, entry] of fromDecodedTorrent(data, found) ?? []) value?.set(key, entry);
+    const plain = TorrentBase.isTorrent(decoded) ? decoded.modelDumpTorrent({ mode: 'binary' }) : decoded;
+    const value = reading('decoded', () => fromDecodedTorrent(plain, found));
+    for (const [key, entry] of reading('data', () => fromDecodedTorrent(data, found)) ?? []) value?.set(key, entry);
     if (!value || found.hasErrors) throw new ValidationError(found.finish());
     return fromOwnBytes(encode(value), rest);
   },
