@@ -71,7 +71,7 @@ export abstract class HasherBase {
   /** @throws {ValidationError} with every rule that the configuration breaks */
   protected constructor(config: HasherConfig, kind: HashPlan['kind']) {
     const issues = new Issues();
-    checkConfig(config, kind, issues);
+    reading('config', () => checkConfig(config, kind, issues));
     if (issues.hasErrors) throw new ValidationError(issues.finish(), 'hasher');
     const { paths, pathRoot, pieceLength, threads = 1, progress = false, readSize, memoryLimit = null } = config;
     this.paths = this.sortPaths(paths);
