@@ -26,8 +26,17 @@ const FIELDS: Record<string, string> = {
   urlList: '--webseed',
 };
 
+/** Where a message names an option of the library and of the command, as in `(info.name, --name)`, only the latter. */
+export function ownNames(message: string): string {
+  return message.replace(/\([^()-]*?, (--[\w-]+),?/g, '($1');
+}
+
 /** The message of an error for somebody who uses the command. */
 export function messageOf(error: MetainfoError): string {
+  return ownNames(ownMessage(error));
+}
+
+function ownMessage(error: MetainfoError): string {
   if (error instanceof ValidationError && error.subject === 'draft') return messageOfDraft(error.issues);
   const { code, message, path } = error;
   if (code === 'ERR_OUTPUT_EXISTS') return message.replace(/\(force: true\)\.$/, 'with --force.');

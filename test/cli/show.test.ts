@@ -222,7 +222,7 @@ describe('metainfo show', () => {
 
   for (const [what, name, code] of [
     ['does not exist', 'missing', 'ERR_NOT_FOUND'],
-    ['is a folder', 'album', 'ERR_READ'],
+    ['is a folder', 'album', 'ERR_NOT_A_FILE'],
     ['is no dictionary', 'list', 'ERR_VALIDATION'],
   ] as const) {
     it(`fails on what ${what}`, async (t) => {

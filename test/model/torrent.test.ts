@@ -343,7 +343,7 @@ describe('Torrent.read', () => {
   it('names what it cannot read', async () => {
     const absent = path.join(folder, 'absent.torrent');
     await assert.rejects(Torrent.read(absent), { code: 'ERR_NOT_FOUND', path: absent });
-    await assert.rejects(Torrent.read(folder), { code: 'ERR_READ', path: folder });
+    await assert.rejects(Torrent.read(folder), { code: 'ERR_NOT_A_FILE', path: folder });
   });
 
   it('refuses what is no torrent', async () => {

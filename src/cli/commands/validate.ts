@@ -8,7 +8,7 @@ import { plural } from '../../print/pprint.ts';
 import { printable, printableJson } from '../../print/text.ts';
 import { colorsFor } from '../colors.ts';
 import { FAILED } from '../exit.ts';
-import { messageOf } from '../messages.ts';
+import { messageOf, ownNames } from '../messages.ts';
 import { type ProfileOptions, profileOptions, readOptionsOf } from '../options.ts';
 import { stdout, writeLines } from '../output.ts';
 
@@ -58,7 +58,8 @@ async function judge(file: string, options: ValidateOptions): Promise<Verdict> {
     const read = readOptionsOf(options);
     const bytes = await readTorrentFile(file, read.limits);
     const { torrent, version, infohash, issues } = Torrent.inspect(bytes, read);
-    return { file, ok: torrent !== null, version, infohash, issues };
+    const shown = issues.map((issue) => ({ ...issue, message: ownNames(issue.message) }));
+    return { file, ok: torrent !== null, version, infohash, issues: shown };
   } catch (error) {
     // A wrong option says nothing of the torrent.
     if (!(error instanceof MetainfoError) || error.code === 'ERR_INVALID_ARGUMENT') throw error;
