@@ -6,7 +6,18 @@ import { vanished, WATCH, type WatchOptions, type Work, watch } from '../create/
 import { type ScannedFile, scan } from '../create/scan.ts';
 import { sha256 } from '../digest/merkle.ts';
 import { ISSUE_CODES, type IssueCode, MetainfoError, shown, ValidationError } from '../errors.ts';
-import { argument, bytesOf, expected, List, type OptionStructs, options, orNull, reading, Text } from '../guard.ts';
+import {
+  argument,
+  bytesOf,
+  expected,
+  List,
+  meantBy,
+  type OptionStructs,
+  options,
+  orNull,
+  reading,
+  Text,
+} from '../guard.ts';
 import { defaultEngine } from '../hash/default-engine.ts';
 import { AnyEngine, type Engine } from '../hash/engine.ts';
 import { DEFAULT_MEMORY_PER_THREAD, type Digests, type HashJob, type HashPlan, planResources } from '../hash/plan.ts';
@@ -23,6 +34,7 @@ export interface ProcessOptions extends Pick<WatchOptions, 'signal' | 'onProgres
   engine?: Engine | undefined;
 }
 
+const CONFIG_NAMES = ['paths', 'pathRoot', 'pieceLength', 'threads', 'progress', 'readSize', 'memoryLimit'];
 const PROCESS: OptionStructs<ProcessOptions> = {
   signal: WATCH.signal,
   onProgress: WATCH.onProgress,
@@ -71,7 +83,13 @@ export abstract class HasherBase {
   /** @throws {ValidationError} with every rule that the configuration breaks */
   protected constructor(config: HasherConfig, kind: HashPlan['kind']) {
     const issues = new Issues();
-    reading('config', () => checkConfig(config, kind, issues));
+    reading('config', () => {
+      checkConfig(config, kind, issues);
+      for (const key of Object.keys(config ?? {})) {
+        const meant = CONFIG_NAMES.includes(key) ? undefined : meantBy(key, CONFIG_NAMES);
+        if (meant) issues.add('misspelled', [key], `an unknown option: did you mean ${meant}?`);
+      }
+    });
     if (issues.hasErrors) throw new ValidationError(issues.finish(), 'hasher');
     const { paths, pathRoot, pieceLength, threads = 1, progress = false, readSize, memoryLimit = null } = config;
     this.paths = this.sortPaths(paths);

@@ -152,3 +152,13 @@ describe('complete', () => {
     assert.throws(() => hybrid.splitV1V2(null as never), refused(/^hashes must be a list, not null\.$/));
   });
 });
+
+describe('the configuration of a hasher', () => {
+  it('refuses Python names with the right ones', () => {
+    const config = { paths: ['x'], pathRoot: '/a', pieceLength: BLOCK, n_processes: 2, memory_limit: 5 };
+    assert.throws(() => new V2Hasher(config as never), {
+      code: 'ERR_VALIDATION',
+      message: /n_processes: an unknown option: did you mean threads\?.*did you mean memoryLimit\?/,
+    });
+  });
+});
