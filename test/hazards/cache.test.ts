@@ -15,9 +15,9 @@ const MOST_MS = 180_000;
 
 describe('a process with jobs that use a cache', { concurrency: 2 }, () => {
   for (const [how, processes] of [
-    ['exit', 30],
-    ['uncaught', 15],
-    ['terminate', 3],
+    ['exit', 12],
+    ['uncaught', 6],
+    ['terminate', 2],
   ] as const) {
     it(`never hangs: ${how}, ${processes} processes`, async (t) => {
       const root = await temporaryFolder(t);

@@ -54,7 +54,8 @@ const kept = path.join(path.dirname(work), 'kept');
 const PIECE = 16_384;
 const FILES: Record<string, number> = { a: 2 * PIECE + 777, 'b/c': 100, 'b/empty': 0, 'b/piece': PIECE };
 const BEFORE = new Date(1_000_000_000_000);
-const SINCE = new Date(1_100_000_000_000);
+/** After the files of the old torrent were made, before others came. */
+let since = new Date(0);
 const AFTER = new Date(1_200_000_000_000);
 
 const draft = new TorrentCreate({ pathRoot: data, pieceLength: PIECE, createdBy: null });
@@ -147,7 +148,7 @@ const JOBS: Record<string, Job> = {
     prepare: put('old'),
     stops: true,
     async run(signal) {
-      const { torrent } = await update(await Torrent.read(target), data, { signal, since: SINCE, threads: 1 });
+      const { torrent } = await update(await Torrent.read(target), data, { signal, since, threads: 1 });
       return written(torrent, { force: true, mtime: AFTER });
     },
     check: oldOrNew,
@@ -482,6 +483,8 @@ async function setUp(): Promise<void> {
   const old = await draft.generate({});
   await sleep(50);
   await inCache.generate({ cache: path.join(kept, 'some') });
+  since = new Date();
+  await sleep(50);
   // Since then one file was changed, and others came.
   writeFileSync(path.join(data, 'b/piece'), noise(PIECE, 5));
   writeFileSync(path.join(data, 'b/new'), noise(3 * PIECE, 6));

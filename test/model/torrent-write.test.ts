@@ -1,6 +1,19 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { chmod, chown, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import {
+  chmod,
+  chown,
+  type FileHandle,
+  mkdir,
+  mkdtemp,
+  open,
+  readdir,
+  readFile,
+  rm,
+  stat,
+  symlink,
+  writeFile,
+} from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
@@ -51,6 +64,27 @@ describe('torrent.write', () => {
     await holdsOnly(bytes);
     const { uid, gid, mode } = await stat(target);
     assert.deepEqual([uid, gid, mode & 0o7777], [1234, 1235, 0o640]);
+  });
+
+  it('flushes the file, then the folder after the rename', { skip: process.platform === 'win32' }, async (t) => {
+    const handle = await open(folder);
+    const prototype = Object.getPrototypeOf(handle) as FileHandle;
+    await handle.close();
+    const flushed: string[] = [];
+    const { sync } = prototype;
+    t.mock.method(prototype, 'sync', async function (this: FileHandle) {
+      const what = (await this.stat()).isDirectory() ? 'folder' : 'file';
+      const names = await readdir(folder);
+      flushed.push(`${what} with ${names.map((name) => path.extname(name)).sort()}`);
+      return sync.call(this);
+    });
+    for (const force of [false, true]) await torrent.write(target, { force });
+    assert.deepEqual(flushed, [
+      'file with .tmp',
+      'folder with .tmp,.torrent',
+      'file with .tmp,.torrent',
+      'folder with .torrent',
+    ]);
   });
 
   it('writes a new file by force too', async () => {
