@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
+import { existsSync, readFileSync } from 'node:fs';
+import path from 'node:path';
 import { describe, it } from 'node:test';
 import { assertWhole, done, KINDS, Libtorrent, scopeOf, share, TEST_TIMEOUT } from '../support/clients.ts';
 import { libtorrentMissing } from '../support/external.ts';
@@ -7,6 +9,27 @@ import { tried } from '../support/interop.ts';
 
 describe('magnet links of ours', { skip: libtorrentMissing(), concurrency: 3 }, () => {
   for (const kind of KINDS) {
+    it(`${kind}: libtorrent downloads the files that a link selects, and no other`, {
+      timeout: TEST_TIMEOUT,
+    }, async (t) => {
+      const scope = scopeOf(t);
+      const shared = await share(scope, kind);
+      const { torrent } = shared;
+      const seed = await Libtorrent.seed(scope, shared);
+      const folder = await shared.newFolder();
+      const selected = torrent.files.filter(({ path: file }) => file === 'one more' || file.startsWith('folder'));
+      assert.equal(selected.length, 2);
+      const selectOnly = torrent.selectFiles(['one more', 'folder of café']);
+      const magnet = torrent.magnet({ peers: [{ host: '127.0.0.1', port: seed.port }], selectOnly });
+      const peer = await Libtorrent.start(scope, magnet, folder);
+      await done([peer], [seed]);
+      for (const { path: file } of selected) {
+        const [ours, theirs] = [shared.parent, folder].map((root) => readFileSync(path.join(root, 'content', file)));
+        assert.ok(theirs?.equals(ours as Buffer), file);
+      }
+      assert.ok(!existsSync(path.join(folder, 'content', 'exact')));
+    });
+
     it(`${kind}: libtorrent has the infodict and all files from the peer that the link names`, {
       timeout: TEST_TIMEOUT,
     }, async (t) => {

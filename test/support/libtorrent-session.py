@@ -35,6 +35,8 @@ session = lt.session({
 })
 log = collections.deque(maxlen=200)
 handle = None
+# Whether a link selects some of the files: then it never has all.
+selects = False
 flushing = flushed = False
 
 
@@ -46,9 +48,10 @@ def gather():
 
 
 def add(request):
-    global handle
+    global handle, selects
     torrent = request["torrent"]
     params = lt.parse_magnet_uri(torrent) if torrent.startswith("magnet:") else lt.load_torrent_file(torrent)
+    selects = len(params.file_priorities) > 0
     params.save_path = request["save"]
     params.flags &= ~(lt.torrent_flags.auto_managed | lt.torrent_flags.paused)
     params.flags |= lt.torrent_flags.disable_dht | lt.torrent_flags.disable_lsd | lt.torrent_flags.disable_pex
@@ -59,13 +62,14 @@ def add(request):
 def status():
     global flushing
     now = handle.status()
-    if now.is_seeding and not flushing:
+    has_all = now.is_finished if selects else now.is_seeding
+    if has_all and not flushing:
         # What it has may not be in the files yet.
         handle.flush_cache()
         flushing = True
     info = handle.torrent_file()
     return {
-        "done": now.is_seeding and flushed,
+        "done": has_all and flushed,
         "state": f"{now.state} {now.progress * 100:.1f} % {now.errc.message()}",
         "downloaded": now.total_payload_download,
         "v1": str(now.info_hashes.v1) if now.info_hashes.has_v1() else None,
