@@ -36,6 +36,7 @@ export const ERROR_CODES = {
   ERR_NO_MEMORY: 'The system has no memory, or no thread, to give: lower `memoryLimit` or `threads`.',
   ERR_NO_SPACE: 'The disk is full, or a quota is used up.',
   ERR_OUTPUT_EXISTS: 'The output is there already.',
+  ERR_OUTPUT_IS_INPUT: 'The output is one of the files that are hashed: it would replace them.',
   ERR_OUT_OF_RANGE: 'An index beyond the pieces or files that there are.',
   ERR_PATH_OUTSIDE: 'A path that is not beneath the path root.',
   ERR_PIECE_LENGTH: 'A piece length that is no power of two, beyond 2 GiB, or below 16 KiB for v2 and hybrid.',
@@ -80,6 +81,7 @@ const ISSUES = {
   memoryLimit: { summary: 'A memory limit of a hasher that holds no read.' },
   misspelled: { summary: 'An unknown key that is one letter off a known one.' },
   name_mismatch: { summary: 'A hybrid single file whose name differs between v1 and v2.', spec: 'BEP 52' },
+  named_like_pad: { summary: 'A file named as BitComet names pad files: libtorrent takes it for padding.' },
   negative: { summary: 'A size below 0.' },
   noDuplicatedParams: { summary: 'A shorthand of a draft and the field that it sets are both given.' },
   node: { summary: 'A DHT node that is no host and port, or with a port that is not 1 to 65,535.', spec: 'BEP 5' },
@@ -89,6 +91,10 @@ const ISSUES = {
   },
   not_utf8: { summary: 'Text that is not UTF-8.', spec: 'BEP 3' },
   padPath: { summary: 'A pad file that is not named `.pad/<length>`.', spec: 'BEP 47' },
+  pad_names: {
+    summary: 'Pad files that share a path, which some clients refuse: `padNames` avoids it.',
+    spec: 'BEP 47',
+  },
   pad_in_tree: { summary: 'A pad file in a v2 file tree.', spec: 'BEP 52' },
   padfileAlignment: {
     summary: "A file that does not start at a piece's start, or pads that are forbidden.",
@@ -111,8 +117,10 @@ const ISSUES = {
   },
   private: { summary: 'A `private` other than 1 or 0: clients differ about it.', spec: 'BEP 27' },
   readSize: { summary: 'A read size of a hasher that is no power of two of at least 16 KiB (v1: below 1).' },
+  reader_limit: { summary: 'A torrent to be created with more of something than a reader takes by default.' },
   required: { summary: 'A key that must be there is missing.' },
   similar: { summary: 'Not an infohash of 20 or 32 bytes, nor its hexadecimal.', spec: 'BEP 38' },
+  single_file_folder: { summary: 'A v2 folder with a single file: libtorrent leaves out the folder.', spec: 'BEP 52' },
   sources: {
     summary: 'A source without a path within the torrent, with a wrong size, or with data that cannot be read.',
   },

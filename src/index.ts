@@ -33,6 +33,7 @@ export {
   type TorrentCreateInput,
   type TrackerFields,
 } from './create/torrent-create.ts';
+export type { WarningOptions } from './create/warnings.ts';
 export { type Difference, differences, type EditOptions, edit, type TorrentChanges } from './edit/edit.ts';
 export { type Renamed, type Updated, type UpdateOptions, update } from './edit/update.ts';
 export { type Upgraded, type UpgradeOptions, upgrade } from './edit/upgrade.ts';
@@ -75,7 +76,7 @@ export { Chunk, Hash, type IterBlocksOptions, iterBlocks } from './hashers/recor
 export { V1Hasher } from './hashers/v1-hasher.ts';
 export { V2Hasher } from './hashers/v2-hasher.ts';
 export { type Pathed, type PathParts, sortV1, sortV2 } from './layout/order.ts';
-export { addPadfiles, isPadFile, type PaddedFile, type PaddingOptions } from './layout/padding.ts';
+export { addPadfiles, isPadFile, type PaddedFile, type PaddingOptions, type PadNames } from './layout/padding.ts';
 export { choosePieceLength } from './layout/piece-length.ts';
 export { formatMagnet, type Magnet, type PeerAddress, parseMagnet } from './magnet/magnet.ts';
 export { infodictDiscriminator, TorrentVersion } from './model/discriminator.ts';

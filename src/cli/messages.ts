@@ -31,6 +31,14 @@ export function ownNames(message: string): string {
   return message.replace(/\([^()-]*?, (--[\w-]+),?/g, '($1');
 }
 
+/** How the message of a scan ends. */
+const EXCLUDE = ' use `exclude`.';
+
+/** The message of a warning at a creation, for somebody who uses the command. */
+export function messageOfWarning({ message }: Pick<Issue, 'message'>): string {
+  return message.replace(/limits: \{ (\w+): N \}/, '--limit $1=N').replace("padNames: 'unique'", '--pad-names unique');
+}
+
 /** The message of an error for somebody who uses the command. */
 export function messageOf(error: MetainfoError): string {
   return ownNames(ownMessage(error));
@@ -41,6 +49,7 @@ function ownMessage(error: MetainfoError): string {
   const { code, message, path } = error;
   if (code === 'ERR_OUTPUT_EXISTS') return message.replace(/\(force: true\)\.$/, 'with --force.');
   if (code === 'ERR_LIMIT') return message.replace(/limits: \{ (\w+) \}(?= if you trust)/, '--limit $1=N');
+  if (message.endsWith(EXCLUDE)) return message.replace(/`exclude`\.$/, '--exclude.');
   // A path may have these words in it.
   return path === undefined ? message.replace(NAMED, (name) => OPTIONS[name] as string) : message;
 }

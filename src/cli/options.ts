@@ -77,6 +77,13 @@ export interface ProfileOptions {
   limit?: Limits;
 }
 
+/** The option of every command that pads. */
+export const padNamesOption = (): Option =>
+  new Option('--pad-names <names>', 'how pad files are named: libtorrent, or unique for no name twice').choices([
+    'libtorrent',
+    'unique',
+  ]);
+
 /** One limit of what a torrent may have, as `files=2000000` or `bytes=2GiB`. */
 function collectLimit(text: string, before: Limits = {}): Limits {
   const [name = '', value = ''] = text.split('=', 2);

@@ -1,4 +1,8 @@
 import { once } from 'node:events';
+import type { Issue } from '../errors.ts';
+import { printable } from '../print/text.ts';
+import { colorsFor } from './colors.ts';
+import { messageOfWarning } from './messages.ts';
 
 const CHUNK = 65536;
 
@@ -46,4 +50,23 @@ async function write(text: string | Uint8Array, to: NodeJS.WriteStream): Promise
 /** Writes bytes to standard output. */
 export async function writeBytes(bytes: Uint8Array): Promise<void> {
   await write(bytes, stdout());
+}
+
+/** The warnings of a creation: written to standard error as they come, or kept for `--json`. */
+export class Warnings {
+  readonly list: Pick<Issue, 'code' | 'message'>[] = [];
+  readonly #json: boolean;
+
+  constructor({ json = false }: { json?: boolean }) {
+    this.#json = json;
+  }
+
+  readonly onWarning = async (warning: Issue): Promise<void> => {
+    const { code } = warning;
+    const message = messageOfWarning(warning);
+    this.list.push({ code, message });
+    if (this.#json) return;
+    const { yellow, dim } = await colorsFor(stderr());
+    stderr().write(`${yellow('warning:')} ${printable(message)} ${dim(`[${code}]`)}\n`);
+  };
 }

@@ -1,7 +1,10 @@
 import { realpath, stat } from 'node:fs/promises';
 import path from 'node:path';
+import { decode } from '../bencode/decode.ts';
+import { NO_LIMITS } from '../bencode/limits.ts';
 import { fromSystemError, MetainfoError } from '../errors.ts';
-import { exists, outputExists, type Torrent } from '../model/torrent.ts';
+import { infodictDiscriminator } from '../model/discriminator.ts';
+import { exists, outputExists, readTorrentFile, type Torrent } from '../model/torrent.ts';
 import { printable } from '../print/text.ts';
 import { stderr, stdout, writeBytes } from './output.ts';
 
@@ -10,6 +13,9 @@ const STDOUT = '-';
 
 /** Whether a torrent goes to standard output; what the command says of it then goes to standard error. */
 export const isStdout = (target: string | undefined): boolean => target === STDOUT;
+
+/** The file that a target is; undefined for standard output. */
+export const fileOf = (target: string): string | undefined => (isStdout(target) ? undefined : path.resolve(target));
 
 /** Where the command says what it did. */
 export const reportTo = (target: string | undefined): typeof stdout => (isStdout(target) ? stderr : stdout);
@@ -57,6 +63,21 @@ async function resolved(file: string): Promise<string> {
   return realpath(file).catch((error: unknown) => {
     throw fromSystemError(error, file, 'write');
   });
+}
+
+/**
+ * An output that is no part of the torrent: none where another file than a torrent is there already,
+ * for that is content, which the output must not replace.
+ */
+export async function ownOutput(file: string | undefined): Promise<string[]> {
+  if (file === undefined) return [];
+  if (!(await exists(file))) return [file];
+  try {
+    const { value } = decode(await readTorrentFile(file), { tolerant: true, limits: NO_LIMITS });
+    return value instanceof Map && infodictDiscriminator(value.get('info')) ? [file] : [];
+  } catch {
+    return [];
+  }
 }
 
 /** When a torrent file was written. */

@@ -3,20 +3,21 @@ import { access } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { encode } from '../bencode/encode.ts';
+import { NO_LIMITS } from '../bencode/limits.ts';
 import type { Encodable } from '../bencode/value.ts';
 import { errnoName, fromSystemError, MetainfoError, throwIfAborted } from '../errors.ts';
-import { Flag, type OptionStructs, orNull, Path, Unchecked } from '../guard.ts';
+import { Callback, Flag, type OptionStructs, orNull, Path, Unchecked } from '../guard.ts';
 import { planResources, RESOURCES, type ResourceOptions } from '../hash/plan.ts';
+import { withPads } from '../layout/padding.ts';
 import { BLOCK_SIZE, checkPieceLength, choosePieceLength } from '../layout/piece-length.ts';
 import type { TorrentVersion } from '../model/discriminator.ts';
 import { type FileTree, flattenTree } from '../model/file-tree.ts';
 import type { InfoDictHybridCreate } from '../model/info-dict.ts';
 import { fromOwnBytes, type Torrent } from '../model/torrent.ts';
-import { encodeFields, INFO } from '../model/wire.ts';
 import type { ContentFile } from './content.ts';
 import {
-  assemble,
   attrsOf,
+  besideFiles,
   checkName,
   checkVersion,
   requireContent,
@@ -24,18 +25,20 @@ import {
   sourceDate,
   sum,
 } from './generate.ts';
+import { requireNoInput } from './output.ts';
 import { vanished, WATCH, type WatchOptions, type Work, watch } from './run.ts';
 import { STAT_NUMBERS, statNumbers } from './scan.ts';
 import type { TorrentCreate } from './torrent-create.ts';
+import { type WarningOptions, warn } from './warnings.ts';
 
 // Torrents by libtorrent: it lays out files, hashes them and builds the infodict; what a draft says beside its files is put
 // into what it gives. See native/libtorrent/README.md.
 
 /** How a torrent is made by libtorrent, which reads and hashes on one thread: `threads` is checked, and changes nothing. */
-export interface GenerateExtOptions extends WatchOptions, Pick<ResourceOptions, 'threads'> {
+export interface GenerateExtOptions extends WatchOptions, WarningOptions, Pick<ResourceOptions, 'threads'> {
   /** Default `hybrid`. */
   version?: TorrentVersion;
-  /** Writes the torrent file too; its path. */
+  /** Writes the torrent file too; its path, which must not be that of one of the files. */
   output?: string | null | undefined;
   /** Replace the output if it exists; default false. */
   force?: boolean;
@@ -48,6 +51,7 @@ export const GENERATE_EXT: OptionStructs<GenerateExtOptions & { bencode?: boolea
   output: orNull(Path),
   force: Flag,
   bencode: Flag,
+  onWarning: Callback,
   ...WATCH,
 };
 
@@ -127,10 +131,15 @@ export async function generateExt(draft: TorrentCreate, options: GenerateExtOpti
   throwIfAborted(signal);
   const { CreateJob } = libtorrent();
 
-  const { single, files } = await draft.findFiles({ v1Order: version === 'v1', sources: [], signal });
+  const { single, files } = await draft.findFiles({ v1Order: version === 'v1', sources: [], readable: true, signal });
   const lengths = files.map(({ length }) => length as number);
   requireContent(lengths, draft);
+  await requireNoInput(options.output, files);
   const pieceLength = wanted ?? choosePieceLength(sum(lengths));
+  const outline = { version, single, name, pieceLength, beside: besideFiles(draft, creationDate) };
+  const outlined = files.map(({ path, length }) => ({ path: single ? [name] : path, length: length as number }));
+  const padded = version === 'hybrid' ? withPads(outlined, pieceLength) : outlined;
+  await warn({ ...outline, files: outlined, list: single || version === 'v2' ? null : padded }, options);
   const { info, outer } = beside(draft, creationDate);
   const request: CreateRequest = {
     files: files.map((file) => {
@@ -156,7 +165,7 @@ export async function generateExt(draft: TorrentCreate, options: GenerateExtOpti
   });
   // It passes over files that are not there (any more), and knows nothing of times.
   await requireUnchanged(files);
-  const torrent = fromOwnBytes(bytes);
+  const torrent = fromOwnBytes(bytes, { limits: NO_LIMITS });
   const { pieces = null, fileTree } = torrent.info as InfoDictHybridCreate;
   const flat = fileTree ? flattenTree(fileTree as FileTree) : null;
   requireSameAsDraft(draft, { files, lengths, pieces, flat, pieceLayers: torrent.pieceLayers });
@@ -181,9 +190,8 @@ function requireFlags(attrs: ReadonlyMap<string, string>): void {
 
 /** What a draft says beside its files. */
 function beside(draft: TorrentCreate, creationDate: Date | null) {
-  const content = { pieceLength: null, pieces: null, length: null, files: null, metaVersion: null, fileTree: null };
-  const info = encodeFields({ ...draft.info, ...content }, INFO);
-  const outer = assemble(draft, { info, creationDate, pieceLayers: null }) as Map<string, Encodable>;
+  const outer = besideFiles(draft, creationDate);
+  const info = outer.get('info') as Encodable;
   outer.delete('info');
   return { info: encode(info), outer: encode(outer) };
 }

@@ -1,12 +1,13 @@
 import { availableParallelism } from 'node:os';
 import { encode } from '../bencode/encode.ts';
+import { NO_LIMITS } from '../bencode/limits.ts';
 import type { BencodeMap, Encodable, RawBencode } from '../bencode/value.ts';
 import { MetainfoError, shown, throwIfAborted, toHex } from '../errors.ts';
-import { Flag, type OptionStructs, Unchecked } from '../guard.ts';
+import { Callback, Flag, type OptionStructs, orNull, Path, Unchecked } from '../guard.ts';
 import { defaultEngine } from '../hash/default-engine.ts';
 import { AnyEngine, type Engine } from '../hash/engine.ts';
 import { type HashPlan, planResources, RESOURCES, type ResourceOptions } from '../hash/plan.ts';
-import { addPadfiles, isPadFile } from '../layout/padding.ts';
+import { isNamedLikePad, isPadFile, PAD_NAMES, type PadNames, withPads } from '../layout/padding.ts';
 import { checkPieceLength, choosePieceLength } from '../layout/piece-length.ts';
 import { unsafeComponent } from '../layout/safe-path.ts';
 import { TorrentVersion } from '../model/discriminator.ts';
@@ -29,20 +30,34 @@ import {
   splitDigests,
   type TreeDigests,
 } from './content.ts';
+import { requireNoInput } from './output.ts';
 import { jobTurns, LARGE_JOB, vanished, WATCH, type WatchOptions, watch, workOf } from './run.ts';
 import { detachMemory, type SourceFile, sourceFiles, takeStreams } from './sources.ts';
 import { hashStreams } from './streams.ts';
 import { rememberTimes } from './times.ts';
 import type { TorrentCreate } from './torrent-create.ts';
+import { type Outline, type WarningOptions, warn } from './warnings.ts';
 
 /** What {@link TorrentCreate.generate} makes, and how. */
-export interface GenerateOptions extends ResourceOptions, WatchOptions {
+export interface GenerateOptions extends ResourceOptions, WatchOptions, WarningOptions {
   /** Default `hybrid`. */
   version?: TorrentVersion;
   /** v1: add pad files, so that every file starts at a piece's start (BEP 47). Default false; a hybrid always has them. */
   padding?: boolean;
   /** Pad after the last file too, as libtorrent from 2.0.8 does. Default true. */
   tailPad?: boolean;
+  /**
+   * How pads are named: `libtorrent` (the same infohash as libtorrent's) or `unique` (no path twice, which Transmission from
+   * 4.1.1 on asks for).
+   *
+   * @default 'libtorrent'
+   */
+  padNames?: PadNames | undefined;
+  /**
+   * Where the torrent is going to be written: `generate` writes nothing, but refuses an output that is one of the files,
+   * under any name or link.
+   */
+  output?: string | null | undefined;
   /**
    * Keep what files hash to, and take it from there while they are what they were: `auto` for the user's cache folder, or
    * a folder; false (default) for none. Drafts with streams among their sources do without.
@@ -59,6 +74,9 @@ export const GENERATE: OptionStructs<GenerateOptions> = {
   cache: Unchecked,
   padding: Flag,
   tailPad: Flag,
+  padNames: PAD_NAMES,
+  onWarning: Callback,
+  output: orNull(Path),
   engine: AnyEngine,
   ...RESOURCES,
   ...WATCH,
@@ -81,7 +99,7 @@ export async function generate(draft: TorrentCreate, options: GenerateOptions): 
 async function make(draft: TorrentCreate, sources: readonly SourceFile[], options: GenerateOptions): Promise<Torrent> {
   // Before the work, not after it.
   const creationDate = draft.fields.creationDate ?? sourceDate();
-  const content = await hashContent(draft, { ...options, sources });
+  const content = await hashContent(draft, { ...options, sources, beside: () => besideFiles(draft, creationDate) });
   const { single, lengths, pieceLength, pieces, list, flat, pieceLayers } = content;
   requireSameAsDraft(draft, content);
   const length = single && pieces ? (lengths[0] as number) : null;
@@ -90,7 +108,8 @@ async function make(draft: TorrentCreate, sources: readonly SourceFile[], option
   const info = encodeFields({ ...draft.info, ...own }, INFO);
   if (list) info.set('files', list);
   if (flat) info.set('file tree', encodeFlatTree(flat));
-  const torrent = fromOwnBytes(encode(assemble(draft, { info, creationDate, pieceLayers })));
+  // What somebody makes of files of their own is not bounded: `warn` says what readers will refuse.
+  const torrent = fromOwnBytes(encode(assemble(draft, { info, creationDate, pieceLayers })), { limits: NO_LIMITS });
   rememberTimes(torrent, content.files);
   return torrent;
 }
@@ -117,6 +136,8 @@ export interface TorrentContent {
 
 export interface ContentOptions extends GenerateOptions {
   sources: readonly SourceFile[];
+  /** The torrent without what is about files. */
+  beside: () => Encodable;
   /** BEP 47 flags of files, by their path with `/`. */
   attrs?: ReadonlyMap<string, string>;
   /** What files are known to hash to where each begins with a piece: null for those that are to be read. */
@@ -137,7 +158,9 @@ async function findAndHash(draft: TorrentCreate, options: ContentOptions, turn: 
   const name = checkName(draft.info.name as string);
   throwIfAborted(signal);
   const cache = await cacheFor(options.cache);
-  const { single, files } = await draft.findFiles({ v1Order: version === 'v1', sources, signal, turn });
+  const found = { v1Order: version === 'v1', sources, readable: true, signal, turn };
+  const { single, files } = await draft.findFiles(found);
+  await requireNoInput(options.output, files);
   const attrs = options.attrs ?? attrsOf(draft);
   const context = { draft, version, wanted, engine, resources, options, single, sources, cache, attrs };
   // What comes from elsewhere may take as long as it likes, and may be made of other torrents.
@@ -200,15 +223,21 @@ async function hashFiles(files: readonly ContentFile[], context: Files): Promise
   const lengths = files.map(({ length }) => length ?? 0);
   if (known) requireContent(lengths, draft);
   const pieceLength = wanted ?? (known ? choosePieceLength(sum(lengths)) : UNKNOWN_PIECE_LENGTH);
-  const encodeList = (sizes: readonly number[]) =>
-    version === 'v2' || single ? null : encodeFileList(v1List(files, sizes, { ...context, pieceLength }));
+  const outline = async (sizes: readonly number[]) => {
+    const list = version === 'v2' || single ? null : v1List(files, sizes, { ...context, pieceLength });
+    await warn(outlineOf(files, sizes, { ...context, pieceLength, list }), options);
+    return list;
+  };
   const isPadded = padding(files, lengths, context);
   if (streams.length === 0) {
+    const items = await outline(lengths);
     const hashing = hashStill(files, { ...context, pieceLength, isPadded });
     // What needs no hash is made while the files are hashed.
-    const [{ hashed, bytesRead }, list] = await Promise.all([hashing, encodeList(lengths)]).catch((error) => {
-      throw vanished(error);
-    });
+    const [{ hashed, bytesRead }, list] = await Promise.all([hashing, items && encodeFileList(items)]).catch(
+      (error) => {
+        throw vanished(error);
+      },
+    );
     return { pieceLength, list, hashed, bytesRead };
   }
 
@@ -229,11 +258,34 @@ async function hashFiles(files: readonly ContentFile[], context: Files): Promise
     memoryLimit: options.memoryLimit ?? Math.max(resources.memoryLimit, 8 * pieceLength),
     readSize: options.readSize,
   };
+  const before = known ? await outline(lengths) : undefined;
   const hashed = await watch(() => hashStreams(engine, content), options).catch((error) => {
     throw vanished(error);
   });
   requireContent(hashed.lengths, draft);
-  return { pieceLength, list: encodeList(hashed.lengths), hashed, bytesRead: sum(hashed.lengths) };
+  const items = before === undefined ? await outline(hashed.lengths) : before;
+  return { pieceLength, list: items && encodeFileList(items), hashed, bytesRead: sum(hashed.lengths) };
+}
+
+/** What is known of the torrent without its hashes. */
+function outlineOf(
+  files: readonly ContentFile[],
+  lengths: readonly number[],
+  { draft, version, single, pieceLength, list, attrs, options }: Files & Pick<Outline, 'pieceLength' | 'list'>,
+): Outline {
+  const name = draft.info.name as string;
+  return {
+    version,
+    single,
+    name,
+    pieceLength,
+    list,
+    files: files.map(({ path }, index) => {
+      const attr = attrs.get(path.join('/')) ?? null;
+      return { path: single ? [name] : path, length: lengths[index] as number, attr };
+    }),
+    beside: options.beside(),
+  };
 }
 
 /** Which files have their last piece filled; null when files begin where the one before ends. */
@@ -322,7 +374,15 @@ function v1List(
     const length = lengths[index] as number;
     return { ...given?.get(path.join('/')), ...(attr !== undefined && { attr }), length, path };
   });
-  return hasPads(list) ? addPadfiles(items, pieceLength, { tailPad: options.tailPad ?? true }) : items;
+  const { tailPad = true, padNames } = options;
+  const padded = hasPads(list) ? withPads(items, pieceLength, { tailPad, padNames }) : items;
+  return withoutDoubt(padded);
+}
+
+/** Where no file has an `attr`, readers tell pads by their names: an empty one on such a name says that it is content. */
+export function withoutDoubt(list: FileItem[]): FileItem[] {
+  if (list.some(({ attr }) => attr != null)) return list;
+  return list.map((item) => (isNamedLikePad(item.path) ? { ...item, attr: '' } : item));
 }
 
 type V2Content = { [K in 'flat' | 'pieceLayers']: NonNullable<TorrentContent[K]> };
@@ -356,6 +416,13 @@ function v2Content(
     };
   });
   return { flat, pieceLayers };
+}
+
+/** The torrent of a draft without what is about files. */
+export function besideFiles(draft: TorrentCreate, creationDate: Date | null): Map<string, Encodable> {
+  const content = { pieceLength: null, pieces: null, length: null, files: null, metaVersion: null, fileTree: null };
+  const info = encodeFields({ ...draft.info, ...content }, INFO);
+  return assemble(draft, { info, creationDate, pieceLayers: null }) as Map<string, Encodable>;
 }
 
 interface Parts {

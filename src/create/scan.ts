@@ -1,11 +1,11 @@
 import { isUtf8 } from 'node:buffer';
 import { constants, type Dirent } from 'node:fs';
-import { lstat, readdir, realpath, stat } from 'node:fs/promises';
+import { access, lstat, open, readdir, realpath, stat } from 'node:fs/promises';
 import { constants as osConstants } from 'node:os';
 import nodePath from 'node:path';
 import { isPromise } from 'node:util/types';
 import { bindingIfAny } from '../digest/binding.ts';
-import { fromSystemError, MetainfoError, throwIfAborted } from '../errors.ts';
+import { fromSystemError, MetainfoError, type MetainfoErrorCode, throwIfAborted } from '../errors.ts';
 import { Callback, invalid, type OptionStructs } from '../guard.ts';
 import { unsafeComponent } from '../layout/safe-path.ts';
 import { isTemporary } from '../model/torrent.ts';
@@ -36,6 +36,8 @@ export const FILTER: OptionStructs<ScanFilter> = { exclude: Callback, include: C
 export interface ScanOptions extends ScanFilter {
   /** Take what operating systems leave in folders too; default false. */
   systemFiles?: boolean;
+  /** Refuse files that cannot be opened: they are going to be read. Default false. */
+  readable?: boolean;
   signal?: AbortSignal | undefined;
   /** Where it takes long, others go first. */
   turn?: Turn | undefined;
@@ -49,9 +51,52 @@ const isOfSystem = (name: string) => SYSTEM_FILES.has(name) || isTemporary(name)
 const FOLDERS_AT_ONCE = 16;
 const FILES_AT_ONCE = 4096;
 
+/** What is wrong with one file or folder, while all others can still be looked at. */
+const OF_ONE_FILE: ReadonlySet<MetainfoErrorCode> = new Set([
+  'ERR_BROKEN_LINK',
+  'ERR_DUPLICATE_PATH',
+  'ERR_LINK_LOOP',
+  'ERR_LINK_OUTSIDE',
+  'ERR_NAME',
+  'ERR_NOT_A_FILE',
+  'ERR_NOT_FOUND',
+  'ERR_UNREADABLE',
+]);
+const MOST_LISTED = 10;
+
+/** Collects what is wrong with files, so that one run reports all of it. */
+class Problems {
+  readonly #listed: MetainfoError[] = [];
+  #count = 0;
+  /** Whether a filter can leave any of them out: not what was named outright. */
+  #canExclude = false;
+
+  /** @throws the error, when it is not about one file */
+  add(error: unknown, { canExclude = true } = {}): void {
+    if (!(error instanceof MetainfoError && OF_ONE_FILE.has(error.code))) throw error;
+    this.#count += 1;
+    this.#canExclude ||= canExclude;
+    if (this.#listed.length < MOST_LISTED) this.#listed.push(error);
+  }
+
+  /** @throws {MetainfoError} with the code and path of the first problem, and a message that lists them */
+  throwIfAny(): void {
+    const [first] = this.#listed;
+    if (!first) return;
+    const { code, path, cause } = first;
+    const hint = this.#canExclude ? ' To leave out files and folders, use `exclude`.' : '';
+    if (this.#count === 1) throw new MetainfoError(code, `${first.message}${hint}`, { path, cause });
+    const texts = this.#listed.map(({ message }) => message.replace(/\.$/, ''));
+    const rest = this.#count - texts.length;
+    const more = rest > 0 ? `; and ${rest} more` : '';
+    const message = `${this.#count} files or folders cannot be taken: ${texts.join('; ')}${more}.${hint}`;
+    throw new MetainfoError(code, message, { path, cause: new AggregateError(this.#listed, message) });
+  }
+}
+
 /**
  * The files at and beneath `entries`, in the order of the entries and, within a folder, of readdir: sort them.
- * Links are followed within the root.
+ * Links are followed within the root. All problems with files are reported at once.
  *
  * @param root The path root, absolute: a folder, or a file (then it is the only one, and `entries` must be null).
  * @param entries Relative to the root; null is all of it.
@@ -68,9 +113,10 @@ export async function scan(
   if (!isFolder(status) && entries) {
     throw new MetainfoError('ERR_INVALID_ARGUMENT', `${root} is a file: it has no paths beneath it.`, { path: root });
   }
-  if (!isFolder(status)) scanner.add([], scanner.realRoot, root, status);
+  if (!isFolder(status)) await scanner.take([], scanner.realRoot, root, status);
   else if (!entries) await scanner.walk([], root);
   else for (const entry of entries) await scanner.visit(entry, nodePath.join(root, ...entry));
+  scanner.problems.throwIfAny();
   return scanner.files;
 }
 
@@ -108,10 +154,12 @@ interface Folder {
 
 class Scanner {
   readonly files: ScannedFile[] = [];
+  readonly problems = new Problems();
   readonly realRoot: string;
   readonly #exclude: (path: string) => boolean;
   readonly #include: (path: string) => boolean;
   readonly #systemFiles: boolean;
+  readonly #readable: boolean;
   readonly #signal: AbortSignal | undefined;
   readonly #turn: Turn | undefined;
   /** What was found, with `/`; null where nothing can be found twice. */
@@ -127,17 +175,28 @@ class Scanner {
     this.#exclude = atOnce('exclude', exclude);
     this.#include = atOnce('include', include);
     this.#systemFiles = options.systemFiles ?? false;
+    this.#readable = options.readable ?? false;
     this.#signal = options.signal;
     this.#turn = options.turn;
   }
 
   /** A path that was named outright: what leads to it may hold links too. */
   async visit(path: readonly string[], shown: string): Promise<void> {
-    const real = await resolveLink(shown, shown);
-    this.#requireInside(real, shown);
-    const status = await statusOf(real, shown);
-    if (isFolder(status)) await this.walk([...path], shown, real);
-    else this.add([...path], real, shown, status);
+    try {
+      const real = await resolveLink(shown, shown);
+      this.#requireInside(real, shown);
+      const status = await statusOf(real, shown);
+      if (isFolder(status)) await this.walk([...path], shown, real);
+      else await this.take([...path], real, shown, status);
+    } catch (error) {
+      this.problems.add(error, { canExclude: false });
+    }
+  }
+
+  /** Adds a file that was named outright. */
+  async take(path: string[], real: string, shown: string, status: Status): Promise<void> {
+    this.add(path, real, shown, status);
+    if (this.#readable && isClosed(status)) await requireReadable(real, shown);
   }
 
   /** Everything beneath a folder: the folders level by level, then the sizes of all files. */
@@ -149,10 +208,12 @@ class Scanner {
       for (let i = 0; i < level.length; i += FOLDERS_AT_ONCE) {
         await this.#pause();
         const folders = level.slice(i, i + FOLDERS_AT_ONCE);
-        const listed = await Promise.all(folders.map(entriesOf));
+        const listed = await Promise.all(
+          folders.map((folder) => entriesOf(folder).catch((error: unknown) => this.problems.add(error))),
+        );
         for (const [j, folder] of folders.entries()) {
-          for (const candidate of this.#candidates(listed[j] as Entry[], folder)) {
-            if (candidate.entry.isDirectory()) enter(candidate, candidate.real, folder, below);
+          for (const candidate of this.#candidates(listed[j] ?? [], folder)) {
+            if (candidate.entry.isDirectory()) this.#enter(candidate, candidate.real, folder, below);
             else if (candidate.entry.isSymbolicLink()) await this.#follow(candidate, folder, below);
             else files.push(candidate);
           }
@@ -162,14 +223,35 @@ class Scanner {
     }
     for (let i = 0; i < files.length; i += FILES_AT_ONCE) {
       await this.#pause();
-      const some = files.slice(i, i + FILES_AT_ONCE);
-      for (const [j, status] of (await statAll(some)).entries()) {
-        const file = some[j] as Candidate;
-        // Since it was listed, it may have become a folder.
-        if (isFolder(status)) await this.walk(file.path, file.shown, file.real);
-        else this.add(file.path, file.real, file.shown, status);
-      }
+      await this.#addAll(files.slice(i, i + FILES_AT_ONCE));
     }
+  }
+
+  async #addAll(files: readonly Candidate[]): Promise<void> {
+    const closed: Candidate[] = [];
+    for (const [i, status] of (await this.#statAll(files)).entries()) {
+      const file = files[i] as Candidate;
+      if (!status) continue;
+      // Since it was listed, it may have become a folder.
+      if (isFolder(status)) await this.walk(file.path, file.shown, file.real);
+      else if (this.#tryAdd(file.path, file.real, file.shown, status) && isClosed(status)) closed.push(file);
+    }
+    if (!this.#readable) return;
+    const checks = await Promise.allSettled(closed.map(({ real, shown }) => requireReadable(real, shown)));
+    for (const check of checks) if (check.status === 'rejected') this.problems.add(check.reason);
+  }
+
+  /** Null for what cannot be looked at. */
+  async #statAll(files: readonly Candidate[]): Promise<(Status | null)[]> {
+    const numbers = await statNumbers(files);
+    const statuses: (Status | null)[] = [];
+    for (const [i, { real, shown }] of files.entries()) {
+      const number = (index: number) => numbers[i * STAT_NUMBERS + index] as number;
+      if (number(0) === 0) statuses.push({ mode: number(1), size: number(2), mtimeMs: number(3), ctimeMs: number(4) });
+      // Node has the words for what is wrong.
+      else statuses.push((await statusOf(real, shown).catch((error: unknown) => this.problems.add(error))) ?? null);
+    }
+    return statuses;
   }
 
   async #pause(): Promise<void> {
@@ -189,7 +271,8 @@ class Scanner {
       const relative = relativeParent + text;
       // Before anything can be wrong with it.
       if (this.#exclude(relative)) continue;
-      const name = nameOf(entry, text, folder.shown);
+      const name = this.#nameOf(entry, text, folder.shown);
+      if (name === null) continue;
       const wanted = (this.#systemFiles || !isOfSystem(name)) && this.#include(relative);
       if (!wanted && !entry.isDirectory() && !entry.isSymbolicLink()) continue;
       const path = [...folder.path, name];
@@ -208,11 +291,39 @@ class Scanner {
       status = await statusOf(real, shown);
     } catch (error) {
       // A bad link fails the scan only when it could have been a wanted file.
-      if (wanted) throw error;
+      if (wanted) this.problems.add(error);
       return;
     }
-    if (isFolder(status)) enter({ path, shown }, real, folder, folders);
-    else if (wanted) this.add(path, real, shown, status);
+    if (isFolder(status)) this.#enter({ path, shown }, real, folder, folders);
+    else if (wanted && this.#tryAdd(path, real, shown, status) && this.#readable && isClosed(status))
+      await requireReadable(real, shown).catch((error: unknown) => this.problems.add(error));
+  }
+
+  #nameOf(entry: Entry, text: string, folder: string): string | null {
+    try {
+      return nameOf(entry, text, folder);
+    } catch (error) {
+      this.problems.add(error);
+      return null;
+    }
+  }
+
+  #enter(...entry: Parameters<typeof enter>): void {
+    try {
+      enter(...entry);
+    } catch (error) {
+      this.problems.add(error);
+    }
+  }
+
+  #tryAdd(...file: Parameters<Scanner['add']>): boolean {
+    try {
+      this.add(...file);
+      return true;
+    } catch (error) {
+      this.problems.add(error);
+      return false;
+    }
   }
 
   add(path: string[], real: string, shown: string, status: Status): void {
@@ -257,18 +368,6 @@ interface Status {
   size: number;
   mtimeMs: number;
   ctimeMs: number;
-}
-
-async function statAll(files: readonly Candidate[]): Promise<Status[]> {
-  const numbers = await statNumbers(files);
-  const statuses: Status[] = [];
-  for (const [i, { real, shown }] of files.entries()) {
-    const number = (index: number) => numbers[i * STAT_NUMBERS + index] as number;
-    // Node has the words for what is wrong.
-    if (number(0) !== 0) statuses.push(await statusOf(real, shown));
-    else statuses.push({ mode: number(1), size: number(2), mtimeMs: number(3), ctimeMs: number(4) });
-  }
-  return statuses;
 }
 
 /** How many numbers {@link statNumbers} gives of a file. */
@@ -331,6 +430,24 @@ async function statusOf(real: string, shown: string): Promise<Status> {
     return await stat(real);
   } catch (error) {
     throw fromSystemError(error, shown, 'read');
+  }
+}
+
+/** Whether a file is closed to somebody: then only the system can tell to whom. */
+function isClosed({ mode }: Status): boolean {
+  return (mode & 0o444) !== 0o444;
+}
+
+/** @throws {MetainfoError} for a file that cannot be opened */
+async function requireReadable(real: string, shown: string): Promise<void> {
+  try {
+    await access(real, constants.R_OK);
+  } catch {
+    // It knows nothing of effective users and capabilities.
+    const file = await open(real).catch((error: unknown) => {
+      throw fromSystemError(error, shown, 'read');
+    });
+    await file.close();
   }
 }
 

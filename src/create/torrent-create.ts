@@ -177,7 +177,7 @@ export interface GetPathsOptions {
 
 const GET_PATHS: OptionStructs<GetPathsOptions> = { clean: Flag, v1Order: Flag };
 
-interface FindOptions extends Pick<ScanOptions, 'systemFiles' | 'signal' | 'turn'> {
+interface FindOptions extends Pick<ScanOptions, 'readable' | 'systemFiles' | 'signal' | 'turn'> {
   v1Order: boolean;
   /** Of the draft. */
   sources: readonly SourceFile[];

@@ -1,7 +1,7 @@
 import { validate } from 'superstruct';
 import { BencodeError, decode } from '../bencode/decode.ts';
 import { NO_LIMITS } from '../bencode/limits.ts';
-import { type BencodeMap, type Encodable, RawBencode, toKey } from '../bencode/value.ts';
+import { type BencodeMap, type BencodeValue, type Encodable, RawBencode, toKey } from '../bencode/value.ts';
 import { passTimes } from '../create/times.ts';
 import { MetainfoError, shown } from '../errors.ts';
 import { argument, Flag, Given, type OptionStructs, options, Unchecked } from '../guard.ts';
@@ -116,6 +116,16 @@ export function edit(torrent: Torrent, changes: TorrentChanges, given: EditOptio
   return edited;
 }
 
+/** A torrent without what is about files. */
+export function besideFiles(torrent: Torrent): Map<string, Encodable> {
+  const pick = ({ list }: Entries, without: readonly string[]) =>
+    new Map<string, Encodable>(
+      list.flatMap(({ key, value }) => (without.includes(key) ? [] : [[key, decoded(value)]])),
+    );
+  const info = pick(entriesOf(torrent.infoBytes), CONTENT);
+  return pick(entriesOf(torrent.bencode(), torrent.infoBytes), ['info', 'piece layers']).set('info', info);
+}
+
 interface Replacements extends EditOptions {
   /** By key; null takes it away. */
   info: ReadonlyMap<string, Encodable | null>;
@@ -206,7 +216,7 @@ export function sameInfo(before: Torrent, after: Torrent): boolean {
   return Buffer.compare(before.infoBytes, after.infoBytes) === 0;
 }
 
-function decoded(bytes: Uint8Array): unknown {
+function decoded(bytes: Uint8Array): BencodeValue {
   return decode(bytes, { tolerant: true, limits: NO_LIMITS }).value;
 }
 

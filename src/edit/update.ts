@@ -10,13 +10,13 @@ import { TorrentCreate } from '../create/torrent-create.ts';
 import { layerRoots, raisedRoot } from '../digest/merkle.ts';
 import { MetainfoError, requirePath, toHex } from '../errors.ts';
 import { argument, DateTime, type OptionStructs, options, orNull, Unchecked } from '../guard.ts';
-import { firstUnaligned, padsIn } from '../layout/padding.ts';
+import { firstUnaligned, type PadNames, padNamesOf, padsIn } from '../layout/padding.ts';
 import { BLOCK_SIZE } from '../layout/piece-length.ts';
 import type { InfoDictV1 } from '../model/info-dict.ts';
 import { encodeFlatTree } from '../model/raw-files.ts';
 import { AnyTorrent, type ReadOptions, type Torrent, type TorrentFile } from '../model/torrent.ts';
 import { TORRENT } from '../model/wire.ts';
-import { replaced } from './edit.ts';
+import { besideFiles, replaced } from './edit.ts';
 
 /** What {@link update} reads, and how. */
 export interface UpdateOptions
@@ -98,7 +98,9 @@ export async function update(torrent: Torrent, pathRoot: string, given: UpdateOp
     ...checked,
     version,
     tailPad: known.tailPad,
+    padNames: checked.padNames ?? known.padNames,
     sources: [],
+    beside: () => besideFiles(torrent),
     attrs: known.attrs,
     known: (files, wanted) => known.find(files, wanted),
   });
@@ -157,6 +159,7 @@ interface OldFile {
 /** What a torrent tells of files that are there. */
 class KnownFiles {
   readonly tailPad: boolean;
+  readonly padNames: PadNames;
   readonly attrs = new Map<string, string>();
   readonly #torrent: Torrent;
   readonly #files = new Map<string, OldFile>();
@@ -174,6 +177,7 @@ class KnownFiles {
     this.#since = since === null ? Infinity : (madeAt?.getTime() ?? -Infinity);
     const v1 = v1PiecesOf(torrent);
     this.tailPad = v1.tailPad;
+    this.padNames = padNamesOf((torrent.info as Partial<InfoDictV1>).files ?? []);
     for (const [index, file] of torrent.files.entries()) {
       this.#files.set(file.path, { file, times: times?.(index) ?? {}, v1: v1.places.get(file.path) ?? null });
       // A link has become what it leads to, and what is no pad cannot be one.
@@ -288,9 +292,12 @@ function v1PiecesOf({ info, torrentVersion }: Torrent): V1Places {
   const isPad = padsIn(files, pieceLength);
   let start = 0;
   let end = 0;
-  for (const file of files) {
+  // Where the end needs no pad, a pad behind empty files tells that there would be none (see `withPads`).
+  let isBehindEmpty = false;
+  for (const [index, file] of files.entries()) {
     const { length, path } = file;
-    if (!isPad(file)) {
+    if (isPad(file)) isBehindEmpty ||= files[index - 1]?.length === 0;
+    else {
       end = start + length;
       // Before the next piece there are pads and empty files alone. At the end they may stop anywhere: such a piece is of no use.
       const isPadded = total >= Math.ceil(end / pieceLength) * pieceLength;
@@ -299,5 +306,5 @@ function v1PiecesOf({ info, torrentVersion }: Torrent): V1Places {
     start += length;
   }
   // A file alone has none, whatever was asked for.
-  return { places, tailPad: places.size === 1 || end % pieceLength === 0 || total > end };
+  return { places, tailPad: places.size === 1 || (end % pieceLength === 0 ? !isBehindEmpty : total > end) };
 }

@@ -2,10 +2,12 @@ import { availableParallelism } from 'node:os';
 import { LimitError, type Limits, limitsOf } from '../bencode/limits.ts';
 import type { Encodable } from '../bencode/value.ts';
 import { alignedPlan, type FileDigests, inMemory, padOnPlan, splitDigests } from '../create/content.ts';
-import { GENERATE, type GenerateOptions } from '../create/generate.ts';
+import { GENERATE, type GenerateOptions, withoutDoubt } from '../create/generate.ts';
+import { requireNoInput } from '../create/output.ts';
 import { jobTurns, LARGE_JOB, vanished, WATCH, type Work, watch } from '../create/run.ts';
 import { cut, joinTrees } from '../create/streams.ts';
 import { rememberTimes } from '../create/times.ts';
+import { type Outline, warn } from '../create/warnings.ts';
 import { MetainfoError, requirePath, toHex } from '../errors.ts';
 import { argument, type OptionStructs, options, Unchecked } from '../guard.ts';
 import { defaultEngine } from '../hash/default-engine.ts';
@@ -14,7 +16,7 @@ import { readPlanned } from '../hash/node.ts';
 import { ownMemory } from '../hash/own-memory.ts';
 import { type Digests, type HashJob, type HashPlan, type PlanFile, planResources } from '../hash/plan.ts';
 import { compareV2 } from '../layout/order.ts';
-import { addPadfiles, padsIn } from '../layout/padding.ts';
+import { padNamesOf, padsIn, withPads } from '../layout/padding.ts';
 import { BLOCK_SIZE, checkPieceLength, powerOfTwoWithin } from '../layout/piece-length.ts';
 import type { FileItem } from '../model/file-item.ts';
 import type { FlatFile } from '../model/file-tree.ts';
@@ -26,17 +28,23 @@ import { TORRENT } from '../model/wire.ts';
 import type { Turn } from '../turns.ts';
 import type { Checked } from '../verify/axis.ts';
 import { filesOf } from '../verify/verify.ts';
-import { replaced } from './edit.ts';
+import { besideFiles, replaced } from './edit.ts';
 
 /** How {@link upgrade} reads, and how the result is checked. */
 export interface UpgradeOptions
-  extends Pick<GenerateOptions, 'engine' | 'threads' | 'memoryLimit' | 'signal' | 'onProgress' | 'progress'>,
+  extends Pick<
+      GenerateOptions,
+      'engine' | 'threads' | 'memoryLimit' | 'signal' | 'onProgress' | 'progress' | 'onWarning' | 'output' | 'padNames'
+    >,
     Pick<ReadOptions, 'context' | 'limits'> {}
 
 const UPGRADE: OptionStructs<UpgradeOptions> = {
   engine: GENERATE.engine,
   threads: GENERATE.threads,
   memoryLimit: GENERATE.memoryLimit,
+  onWarning: GENERATE.onWarning,
+  output: GENERATE.output,
+  padNames: GENERATE.padNames,
   context: Unchecked,
   limits: Unchecked,
   ...WATCH,
@@ -81,11 +89,17 @@ async function upgradeInTurn(torrent: Torrent, path: string, options: UpgradeOpt
   requireAll(checked);
   const content = contentOf(torrent, checked);
   requirePadding(content, pieceLength, options.limits);
+  await requireNoInput(
+    options.output,
+    content.map(({ plan, item: { length } }) => ({ diskPath: plan?.path as string | undefined, length })),
+  );
+  const hybrid = hybridOf(torrent, content, options);
+  await warn(hybrid, options);
   const digests = await watch(() => new Upgrade(torrent, content, options), options).catch((error) => {
     throw vanished(error);
   });
   const bytesRead = content.reduce((sum, { item: { length } }) => sum + length, 0);
-  return { torrent: asHybrid(torrent, { content, digests }, options), bytesRead };
+  return { torrent: asHybrid(torrent, { content, digests, list: hybrid.list }, options), bytesRead };
 }
 
 /** Small files with large pieces: the pads between them may be more than anybody can hash. */
@@ -404,13 +418,22 @@ function bytesOf(files: readonly PlanFile[]): number {
   return files.reduce((sum, { length }) => sum + length, 0);
 }
 
+/** What is known of the hybrid before its hashes. */
+function hybridOf(torrent: Torrent, content: readonly Content[], { padNames }: UpgradeOptions): Outline {
+  const { pieceLength, files: listed } = torrent.info as InfoDictV1;
+  const files = content.map(({ item }) => item).sort((a, b) => compareV2(a.path, b.path));
+  const names = padNames ?? padNamesOf(listed ?? []);
+  const list = listed ? withoutDoubt(withPads(files, pieceLength, { padNames: names })) : null;
+  const { name } = torrent;
+  return { version: 'hybrid', single: !listed, name, pieceLength, list, files, beside: besideFiles(torrent) };
+}
+
 /** The torrent as a hybrid. */
 function asHybrid(
   torrent: Torrent,
-  { content, digests }: { content: readonly Content[]; digests: readonly FileDigests[] },
+  { content, digests, list }: { content: readonly Content[]; digests: readonly FileDigests[]; list: Outline['list'] },
   options: UpgradeOptions,
 ): Torrent {
-  const { pieceLength, files } = torrent.info as InfoDictV1;
   const each = content.map((file, index) => ({ ...file, ...(digests[index] as FileDigests) }));
   const sorted = each.sort((a, b) => compareV2(a.item.path, b.item.path));
   const pieceLayers = new Map<string, HashList>();
@@ -419,13 +442,9 @@ function asHybrid(
   const flat = sorted.map(({ item: { length, path, attr, symlinkPath }, root }): FlatFile => {
     return { length, path, piecesRoot: root, ...(attr && { attr }), ...(symlinkPath && { symlinkPath }) };
   });
-  const list = addPadfiles(
-    sorted.map(({ item }) => item),
-    pieceLength,
-  );
   const info = new Map<string, Encodable | null>([
     ['file tree', encodeFlatTree(flat)],
-    ['files', files ? encodeFileList(list) : null],
+    ['files', list && encodeFileList(list)],
     ['meta version', 2],
     // As it is shown: what an old creator wrote beside it would be another name in v2.
     ['name', torrent.name],

@@ -1,4 +1,5 @@
-import { argument, expected, Flag, type OptionStructs, options } from '../guard.ts';
+import type { Struct } from 'superstruct';
+import { argument, expected, Flag, type OptionStructs, oneOf, options } from '../guard.ts';
 import { checkPieceLength } from './piece-length.ts';
 
 /** What padding looks at: an entry of a v1 file list. */
@@ -22,6 +23,11 @@ export function isPadFile(file: Partial<PaddedFile>): boolean {
 
 /** How BitComet names the pads that it wrote before BEP 47. */
 export const BITCOMET_PAD = '_____padding_file_';
+
+/** Whether libtorrent takes a path for that of a pad of BitComet: wherever the name stands in it. */
+export function isNamedLikePad(path: readonly string[]): boolean {
+  return path.some((part) => part.includes(BITCOMET_PAD));
+}
 
 /**
  * Tells the pad files of a v1 list that was read: by their flags; in a list without any `attr`, also by BitComet's name
@@ -67,10 +73,25 @@ export function firstMispadded(files: readonly PaddedFile[], pieceLength: number
   });
 }
 
-/** Where {@link addPadfiles} puts pads. */
+/**
+ * How pad files are named. `libtorrent`: by their length (`.pad/16383`), so pads of equal length share a path. `unique`: the
+ * length and a number (`.pad/16383.1`), in a folder that no file of the torrent is in, so no path repeats.
+ */
+export type PadNames = 'libtorrent' | 'unique';
+
+/** Where {@link addPadfiles} puts pads, and how it names them. */
 export interface PaddingOptions {
-  /** Pad after the last file too, as BEP 52's reference and libtorrent from 2.0.8 do; default true. */
+  /**
+   * Pad after the last file too, as BEP 52's reference and libtorrent from 2.0.8 do; default true. Without it a pad stands
+   * before the file that it aligns, after any empty files, as in libtorrent (`canonical_files_no_tail_padding`).
+   */
   tailPad?: boolean;
+  /**
+   * `unique` for names that never repeat, which changes the infohash.
+   *
+   * @default 'libtorrent'
+   */
+  padNames?: PadNames | undefined;
 }
 
 const File = expected<PaddedFile>('a file, whose attr is text, null or absent', () => false);
@@ -80,11 +101,12 @@ const Files = expected<readonly PaddedFile[]>(
     Array.isArray(value) &&
     value.every((file) => Number.isSafeInteger(file?.length) && file.length >= 0 && Array.isArray(file.path)),
 );
-const PADDING: OptionStructs<PaddingOptions> = { tailPad: Flag };
+export const PAD_NAMES: Struct<PadNames, null> = oneOf('libtorrent', 'unique');
+const PADDING: OptionStructs<PaddingOptions> = { tailPad: Flag, padNames: PAD_NAMES };
 
 /** A pad file of `length` zeros (BEP 47). */
-export function padFile(length: number): PaddedFile {
-  return { length, path: ['.pad', String(length)], attr: 'p' };
+export function padFile(length: number, path = ['.pad', String(length)]): PaddedFile {
+  return { length, path, attr: 'p' };
 }
 
 /**
@@ -98,13 +120,52 @@ export function addPadfiles<T extends PaddedFile>(
 ): (T | PaddedFile)[] {
   argument('files', files, Files);
   checkPieceLength(pieceLength, 'v1');
-  const { tailPad = true } = options(given, PADDING, { example: '{ tailPad: false }' });
-  const content = files.filter((file) => !isPadFile(file));
-  if (content.length === 1) return content;
-  const lastWithContent = content.findLastIndex((file) => file.length > 0);
-  return content.flatMap((file, index) => {
-    const missing = (pieceLength - (file.length % pieceLength)) % pieceLength;
-    const padded = missing > 0 && (tailPad || index < lastWithContent);
-    return padded ? [file, padFile(missing)] : [file];
-  });
+  const checked = options(given, PADDING, { example: '{ tailPad: false }' });
+  return withPads(
+    files.filter((file) => !isPadFile(file)),
+    pieceLength,
+    checked,
+  );
+}
+
+/** The same for files that are all content, whatever they are called. */
+export function withPads<T extends PaddedFile>(
+  content: readonly T[],
+  pieceLength: number,
+  { tailPad = true, padNames = 'libtorrent' }: PaddingOptions = {},
+): (T | PaddedFile)[] {
+  if (content.length === 1) return [...content];
+  const pathOf = padNames === 'unique' ? uniquePaths(content) : () => undefined;
+  const list: (T | PaddedFile)[] = [];
+  let missing = 0;
+  const pad = () => {
+    if (missing > 0) list.push(padFile(missing, pathOf(missing)));
+    missing = 0;
+  };
+  for (const file of content) {
+    if (file.length > 0) pad();
+    list.push(file);
+    if (file.length > 0) missing = (pieceLength - (file.length % pieceLength)) % pieceLength;
+    if (tailPad) pad();
+  }
+  return list;
+}
+
+function uniquePaths(content: readonly PaddedFile[]): (length: number) => string[] {
+  const taken = new Set(content.map(({ path }) => path[0]));
+  let folder = '.pad';
+  while (taken.has(folder)) folder += '_';
+  const counts = new Map<number, number>();
+  return (length) => {
+    const count = (counts.get(length) ?? 0) + 1;
+    counts.set(length, count);
+    return [folder, `${length}.${count}`];
+  };
+}
+
+/** How the pads of a list are named; `libtorrent` when it has none. */
+export function padNamesOf(files: readonly PaddedFile[]): PadNames {
+  const isUnique = ({ attr, path }: PaddedFile) =>
+    attr?.includes('p') && path.length === 2 && /^\.pad_*$/.test(path[0] ?? '') && /^\d+\.\d+$/.test(path[1] ?? '');
+  return files.some(isUnique) ? 'unique' : 'libtorrent';
 }

@@ -869,9 +869,9 @@ interface Checked extends Omit<Inspection, 'infohash'> {
 }
 
 /** Trees are gone through by functions that call themselves. */
-const MOST_DEPTH = 1000;
+export const MOST_DEPTH = 1000;
 /** Below those of bencode: what libtorrent refuses is of no use to its clients. */
-const TORRENT_LIMITS = { ...DEFAULT_LIMITS, depth: 99, digits: 20 };
+export const TORRENT_LIMITS = { ...DEFAULT_LIMITS, depth: 99, digits: 20 };
 
 /** Of the same class: callers may use the methods of their Buffers. */
 function copyOf(bytes: Uint8Array): Uint8Array {

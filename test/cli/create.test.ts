@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
-import { mkdir, symlink, writeFile } from 'node:fs/promises';
+import { link, mkdir, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, it } from 'node:test';
 import { CREATED_BY } from '../../src/create/torrent-create.ts';
+import type { InfoDictV1 } from '../../src/model/info-dict.ts';
 import { engineMissing } from '../support/engine.ts';
 import { temporaryFolder, writeTree } from '../support/tree.ts';
 import { notMountable, smallDisk } from './disk.ts';
@@ -105,6 +106,7 @@ describe('metainfo create', () => {
         pieces: kind === 'v1' ? 2 : 3,
         files: 2,
         totalSize: 20_005,
+        warnings: [],
       });
       assert.deepEqual([typeof seconds, typeof bytesPerSecond, typeof kernel], ['number', 'number', 'string']);
       assert.equal(stdout.indexOf('\n'), stdout.length - 1, 'one line');
@@ -248,6 +250,72 @@ describe('metainfo create', () => {
     const first = await infohash();
     assert.deepEqual(await infohash(), first);
     assert.deepEqual(await entries(path.join(cwd, 'album')), ['a.txt', 'b', 'out.torrent']);
+  });
+
+  it('refuses an output that is one of the files, under any name, and leaves it as it was', async (t) => {
+    const cwd = await workFolder(t);
+    const content = await bytesOf(cwd, 'album/a.txt');
+    await link(path.join(cwd, 'album/a.txt'), path.join(cwd, 'hard'));
+    await symlink('album/a.txt', path.join(cwd, 'soft'));
+    const create = (...args: string[]) => metainfo(['create', ...args, '--force', '--json'], { cwd });
+    const refused = async (...args: string[]) => {
+      const { code, stdout } = await create(...args);
+      const { error } = JSON.parse(stdout);
+      assert.deepEqual([code, error.code], [1, 'ERR_OUTPUT_IS_INPUT'], args.join(' '));
+      assert.match(error.message, /album\/a\.txt\), which the output would replace: choose another output\.$/);
+      assert.deepEqual(await bytesOf(cwd, 'album/a.txt'), content);
+    };
+    for (const output of ['album/a.txt', 'hard', 'soft']) {
+      await refused('album', '-o', output);
+      await refused('album/a.txt', '-o', output);
+      await refused('album/a.txt', 'album/b', '-o', output);
+      if (!engineMissing()) await refused('album', '-o', output, '--engine', 'libtorrent');
+    }
+    // Not where it is left out, nor a torrent of before.
+    assert.equal((await create('album', '-o', 'album/a.torrent')).code, 0);
+    assert.equal((await create('album', '-o', 'album/a.torrent')).code, 0);
+    assert.deepEqual(await entries(path.join(cwd, 'album')), ['a.torrent', 'a.txt', 'b']);
+    const update = ['update', 'album/a.torrent', 'album', '-o', 'album/a.txt', '--force', '--json'];
+    assert.equal(JSON.parse((await metainfo(update, { cwd })).stdout).error.code, 'ERR_OUTPUT_IS_INPUT');
+    await create('album', '-k', 'v1', '-o', 'v1.torrent', '--exclude', '*.torrent');
+    const upgrade = ['upgrade', 'v1.torrent', 'album', '-o', 'album/a.txt', '--force', '--json'];
+    assert.equal(JSON.parse((await metainfo(upgrade, { cwd })).stdout).error.code, 'ERR_OUTPUT_IS_INPUT');
+    assert.deepEqual(await bytesOf(cwd, 'album/a.txt'), content);
+    assert.equal((await create('album', '--exclude', 'a.*', '-o', 'album/a.txt')).code, 0);
+  });
+
+  it('says before hashing what clients will refuse: on standard error, or in JSON', async (t) => {
+    const cwd = await temporaryFolder(t);
+    await writeTree(cwd, { 'album/a': 1, 'album/b': 1, 'one/a': 1 });
+    const created = await metainfo(['create', 'album', '-q'], { cwd });
+    assert.match(created.stderr, /^warning: 1 of 2 pad files share a path .+ --pad-names unique .+ \[pad_names\]\n$/);
+    const json = await metainfo(['create', 'album', '--json', '--force'], { cwd });
+    assert.equal(json.stderr, '');
+    assert.deepEqual(
+      JSON.parse(json.stdout).warnings.map(({ code }: { code: string }) => code),
+      ['pad_names'],
+    );
+    const unique = await metainfo(['create', 'album', '-q', '--force', '--pad-names', 'unique'], { cwd });
+    assert.deepEqual({ ...unique, signal: null }, { code: 0, signal: null, stdout: '', stderr: '' });
+    const padsOf = async () => {
+      const { files } = (await read(cwd, 'album.torrent')).info as InfoDictV1;
+      return (files ?? []).flatMap(({ attr, path: parts }) => (attr === 'p' ? [parts.join('/')] : []));
+    };
+    assert.deepEqual(await padsOf(), ['.pad/16383.1', '.pad/16383.2']);
+    await writeTree(cwd, { 'album/c': 1 });
+    assert.deepEqual((await metainfo(['update', 'album.torrent', 'album', '-q'], { cwd })).stderr, '');
+    assert.deepEqual(await padsOf(), ['.pad/16383.1', '.pad/16383.2', '.pad/16383.3']);
+    assert.equal((await metainfo(['verify', 'album.torrent', 'album'], { cwd })).code, 0);
+    const other = await metainfo(['update', 'album.torrent', 'album', '--pad-names', 'libtorrent', '--json'], { cwd });
+    assert.equal(JSON.parse(other.stdout).warnings[0].code, 'pad_names');
+    await metainfo(['create', 'album', '-k', 'v1', '-o', 'v1.torrent', '-q'], { cwd });
+    const upgraded = await metainfo(['upgrade', 'v1.torrent', 'album', '--pad-names', 'unique', '--json'], { cwd });
+    assert.deepEqual(JSON.parse(upgraded.stdout).warnings, []);
+    const folder = await metainfo(['create', 'one', '-k', 'v2', '-q'], { cwd });
+    assert.match(
+      folder.stderr,
+      /leave out the folder "one" of a v2 torrent with a single file .+ \[single_file_folder\]/,
+    );
   });
 
   it('never takes its own output into the torrent by way of a link', async (t) => {

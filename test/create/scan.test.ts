@@ -6,6 +6,8 @@ import { createServer } from 'node:net';
 import path from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { type ScanOptions, scan } from '../../src/create/scan.ts';
+import type { MetainfoError } from '../../src/errors.ts';
+import { engineMissing } from '../support/engine.ts';
 import { temporaryFolder, writeTree } from '../support/tree.ts';
 import { failureAsNobody, notRoot } from '../support/unprivileged.ts';
 
@@ -119,10 +121,65 @@ describe('scan', () => {
       const fifo = path.join(root, 'pipe');
       execFileSync('mkfifo', [fifo]);
       const refusal = { code: 'ERR_NOT_A_FILE', path: fifo, message: `${fifo} is a FIFO, not a file: leave it out.` };
-      await assert.rejects(scan(root, null), refusal);
+      const hint = ' To leave out files and folders, use `exclude`.';
+      await assert.rejects(scan(root, null), { ...refusal, message: refusal.message + hint });
+      // No filter leaves out what is named.
       await assert.rejects(scan(root, [['pipe']]), refusal);
       await assert.rejects(scan(fifo, null), refusal);
       assert.deepEqual(await found(root, null, { exclude: (name) => name === 'pipe' }), ['a']);
+    });
+
+    it('all that is wrong at once, with a bounded list', async (t) => {
+      const root = await rootWith(t, { files: { 'a/b': 1, c: 1 } });
+      const fifo = path.join(root, 'a/pipe');
+      execFileSync('mkfifo', [fifo]);
+      await symlink('nowhere', path.join(root, 'broken'));
+      await symlink('.', path.join(root, 'loop'));
+      await symlink('/etc/hostname', path.join(root, 'out'));
+      const failure = (await scan(root, null).catch((error: unknown) => error)) as MetainfoError;
+      assert.match(failure.message, /^4 files or folders cannot be taken: .+\. To leave out .+ use `exclude`\.$/);
+      for (const part of [
+        /\/a\/pipe is a FIFO, not a file/,
+        /\/broken is a link to something that does not exist;/,
+        /\/loop is a link to a folder that it is in;/,
+        /\/out leads out of /,
+      ])
+        assert.match(failure.message, part);
+      const errors = (failure.cause as AggregateError).errors as MetainfoError[];
+      assert.equal(errors.length, 4);
+      assert.deepEqual([failure.code, failure.path], [errors[0]?.code, errors[0]?.path]);
+      assert.deepEqual(await found(root, null, { exclude: (name) => /pipe|broken|loop|out/.test(name) }), ['a/b', 'c']);
+
+      for (let i = 0; i < 20; i += 1) await symlink('nowhere', path.join(root, `broken${i}`));
+      const many = (await scan(root, null).catch((error: unknown) => error)) as MetainfoError;
+      assert.match(many.message, /^24 files or folders cannot be taken: .+; and 14 more\. To leave/);
+      assert.equal(many.message.split('; ').length, 11);
+
+      await assert.rejects(scan(root, [['x'], ['c'], ['y']]), {
+        code: 'ERR_NOT_FOUND',
+        message: `2 files or folders cannot be taken: ${root}/x: no such file or folder; ${root}/y: no such file or folder.`,
+      });
+    });
+
+    it('all files that cannot be read, before any is hashed', { skip: notRoot() }, async (t) => {
+      const root = await rootWith(t, { files: { 'a/b': 1, 'a/c': 1, d: 1, e: 1 } });
+      await chmod(path.join(root, 'a'), 0o755);
+      await chmod(root, 0o755);
+      await chmod(path.dirname(root), 0o755);
+      for (const name of ['a/b', 'd']) await chmod(path.join(root, name), 0o600);
+      for (const how of ['generate', 'generateExt'] as const) {
+        if (how === 'generateExt' && engineMissing()) continue;
+        const { code, message = '' } = failureAsNobody(root, how);
+        assert.equal(code, 'ERR_UNREADABLE');
+        assert.match(
+          message,
+          /^2 files or folders cannot be taken: [^;]+d: no permission to read it; [^;]+a\/b: no per/,
+        );
+      }
+      await chmod(path.join(root, 'd'), 0o644);
+      const { path: only, message } = failureAsNobody(root);
+      assert.equal(only, path.join(root, 'a/b'));
+      assert.match(message ?? '', /a\/b: no permission to read it\. To leave out .+ use `exclude`\.$/);
     });
 
     it('a socket', async (t) => {
@@ -170,7 +227,7 @@ describe('scan', () => {
         ['folder', 'folder/secret'],
         ['list', 'list/names/a'],
       ] as const) {
-        const failure = failureAsNobody(path.join(root, folder));
+        const { message: _, ...failure } = failureAsNobody(path.join(root, folder));
         assert.deepEqual(failure, { code: 'ERR_UNREADABLE', path: path.join(root, refused) });
       }
     });

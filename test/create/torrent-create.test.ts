@@ -514,10 +514,11 @@ describe('generate', () => {
       return files?.map(({ path: parts, length }) => `${parts.join('/')} ${length}`);
     };
     assert.deepEqual(await padsOf({ version: 'v1' }), ['a 1', 'b 0', 'c 2']);
-    const padded = ['a 1', '.pad/16383 16383', 'b 0', 'c 2'];
-    assert.deepEqual(await padsOf({ version: 'v1', padding: true, tailPad: false }), padded);
-    assert.deepEqual(await padsOf({ tailPad: false }), padded);
-    assert.deepEqual(await padsOf({}), [...padded, '.pad/16382 16382']);
+    // As libtorrent: with one at the end, pads stand after the file, without it before the next one with content.
+    const before = ['a 1', 'b 0', '.pad/16383 16383', 'c 2'];
+    assert.deepEqual(await padsOf({ version: 'v1', padding: true, tailPad: false }), before);
+    assert.deepEqual(await padsOf({ tailPad: false }), before);
+    assert.deepEqual(await padsOf({}), ['a 1', '.pad/16383 16383', 'b 0', 'c 2', '.pad/16382 16382']);
   });
 
   for (const threads of [0, -1, 1.5, 2000, Number.NaN, '2']) {

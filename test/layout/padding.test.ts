@@ -8,8 +8,11 @@ import {
   isPadFile,
   type PaddedFile,
   padFile,
+  padNamesOf,
   padsIn,
 } from '../../src/layout/padding.ts';
+import { libtorrentMissing } from '../support/external.ts';
+import { LibtorrentOracle } from '../support/libtorrent.ts';
 
 const PIECE = 16;
 
@@ -101,12 +104,6 @@ describe('firstUnaligned', () => {
   });
 });
 
-describe('padFile', () => {
-  it('is named by its length and has the flag p', () => {
-    assert.deepEqual(padFile(7), { length: 7, path: ['.pad', '7'], attr: 'p' });
-  });
-});
-
 describe('addPadfiles', () => {
   const padded: [given: number[], expected: number[], withoutTail: number[]][] = [
     [
@@ -134,7 +131,8 @@ describe('addPadfiles', () => {
     [
       [0, 5, 0, 6, 0],
       [0, 5, -11, 0, 6, -10, 0],
-      [0, 5, -11, 0, 6, 0],
+      // libtorrent's place: right before the file that it aligns.
+      [0, 5, 0, -11, 6, 0],
     ],
     [
       [5, 0],
@@ -165,6 +163,22 @@ describe('addPadfiles', () => {
     });
   }
 
+  it('names pads by their length, or so that no path repeats', () => {
+    const paths = (files: PaddedFile[], padNames?: 'libtorrent' | 'unique') =>
+      addPadfiles(files, PIECE, { padNames }).flatMap(({ attr, path }) => (attr === 'p' ? [path.join('/')] : []));
+    const files = list(5, 20, 21, 5);
+    assert.deepEqual(paths(files), ['.pad/11', '.pad/12', '.pad/11', '.pad/11']);
+    assert.deepEqual(paths(files, 'libtorrent'), paths(files));
+    assert.deepEqual(paths(files, 'unique'), ['.pad/11.1', '.pad/12.1', '.pad/11.2', '.pad/11.3']);
+    // In no folder of the files, nor beneath a file.
+    const taken = [...files, { length: 5, path: ['.pad', '11.1'] }, { length: 5, path: ['.pad_'] }];
+    assert.equal(paths(taken, 'unique')[0], '.pad__/11.1');
+    for (const given of [files, taken]) {
+      assert.equal(padNamesOf(addPadfiles(given, PIECE, { padNames: 'unique' })), 'unique');
+      assert.equal(padNamesOf(addPadfiles(given, PIECE)), 'libtorrent');
+    }
+  });
+
   it('leaves out the pads that are there, also those with more flags, and of a list that was one file', () => {
     const old: PaddedFile = { length: 3, path: ['.pad', '3'], attr: 'xp' };
     const [a, b] = list(5, 20) as [PaddedFile, PaddedFile];
@@ -175,7 +189,10 @@ describe('addPadfiles', () => {
   const file: fc.Arbitrary<PaddedFile> = fc
     .tuple(fc.oneof(fc.nat(100), fc.constantFrom(0, 15, 16, 17, 32)), fc.constantFrom(null, 'x', 'p'))
     .map(([length, attr]) => ({ length, path: ['x'], attr }));
-  const options = fc.record({ tailPad: fc.boolean() });
+  const options = fc.record({
+    tailPad: fc.boolean(),
+    padNames: fc.constantFrom('libtorrent' as const, 'unique' as const),
+  });
 
   it('lets every file with content start at a piece, and is itself when padded again', () => {
     fc.assert(
@@ -187,6 +204,10 @@ describe('addPadfiles', () => {
           if (!isPadFile(one) && one.length > 0) assert.equal(at % PIECE, 0);
           if (isPadFile(one)) assert.ok(one.length > 0 && one.length < PIECE);
           at += one.length;
+        }
+        if (given.padNames === 'unique') {
+          const names = result.filter(isPadFile).map(({ path, attr }) => (attr === 'p' ? path.join('/') : ''));
+          assert.equal(new Set(names).size, names.length);
         }
         // The very objects, in their order.
         const content = result.filter((one) => !isPadFile(one));
@@ -212,5 +233,28 @@ describe('addPadfiles', () => {
       2 ** 24,
     );
     assert.equal(result[1]?.length, 3);
+  });
+
+  it('puts pads where libtorrent does, with and without one at the end', { skip: libtorrentMissing() }, async () => {
+    const oracle = new LibtorrentOracle();
+    const sizes = fc.array(fc.oneof(fc.nat(40_000), fc.constantFrom(0, 0, 16_384)), { minLength: 2, maxLength: 8 });
+    try {
+      await fc.assert(
+        fc.asyncProperty(sizes, fc.boolean(), async (given, tailPad) => {
+          const files = list(...given).map((file) => ({ ...file, path: ['t', ...file.path] }));
+          const expected = await oracle.pads(
+            files.map(({ path, length }) => [path.join('/'), length]),
+            { pieceLength: 16_384, tailPad },
+          );
+          const names = addPadfiles(list(...given), 16_384, { tailPad });
+          assert.deepEqual(
+            names.map(({ path, length }) => [`t/${path.join('/')}`, length]),
+            expected,
+          );
+        }),
+      );
+    } finally {
+      await oracle.close();
+    }
   });
 });

@@ -4,8 +4,9 @@ Request: {"root": parent folder, "name": torrent name, "files": [[path from root
           "kind": "v1" | "v2" | "hybrid"}
 or {"load": path of a torrent file}, or {"hints": path of a torrent file}, or {"magnet": path of a torrent file}, or {"parseMagnet": link}
 or {"make": path of the content, "output": path of the torrent file, "pieceLength": n, "kind": ..., "flags": [name, ...]},
-which takes what is on disk as libtorrent itself does, or {"version": true}, or {"loadAll": path of torrents, each after its
-length in four bytes}, which is answered with {"all": [an answer to each]}.
+which takes what is on disk as libtorrent itself does, or {"pads": [[path, size], ...], "pieceLength": n, "tailPad": bool},
+which gives the list of files with its pads, or {"version": true}, or {"loadAll": path of torrents, each after its length in
+four bytes}, which is answered with {"all": [an answer to each]}.
 Answer: {"v1": hex or null, "v2": hex or null}, for magnets more, or {"error": text}.
 """
 import json
@@ -48,6 +49,18 @@ def make(request):
     with open(request["output"], "wb") as file:
         file.write(lt.bencode(creator.generate()))
     return answer(lt.torrent_info(request["output"]))
+
+
+PADDED = {True: lt.create_torrent.canonical_files, False: lt.create_torrent.canonical_files_no_tail_padding}
+
+
+def pads(request):
+    storage = lt.file_storage()
+    for path, size in request["pads"]:
+        storage.add_file(path, size)
+    files = lt.create_torrent(storage, request["pieceLength"], PADDED[request["tailPad"]]).files()
+    # A pad is beneath the torrent's name.
+    return {"list": [[files.file_path(i), files.file_size(i)] for i in range(files.num_files())]}
 
 
 def hints(info):
@@ -97,6 +110,8 @@ def load_all(path):
 def work(request):
     if "loadAll" in request:
         return load_all(request["loadAll"])
+    if "pads" in request:
+        return pads(request)
     if "version" in request:
         return {"version": lt.__version__}
     if "make" in request:

@@ -117,6 +117,14 @@ export class LibtorrentOracle extends LibtorrentProcess {
     return this.ask(request);
   }
 
+  /** The file list with pads that it makes of paths and sizes, whose content it does not look at. */
+  async pads(
+    files: readonly [path: string, size: number][],
+    options: { pieceLength: number; tailPad: boolean },
+  ): Promise<[path: string, size: number][]> {
+    return (await this.ask<{ list: [string, number][] }>({ pads: files, ...options })).list;
+  }
+
   async version(): Promise<string> {
     return (await this.ask<{ version: string }>({ version: true })).version;
   }

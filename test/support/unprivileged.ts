@@ -14,12 +14,12 @@ export function notRoot(): string | false {
 export function failureAsNobody(
   pathRoot: string,
   how: 'generate' | 'generateExt' = 'generate',
-): { code?: string; path?: string } {
+): { code?: string; path?: string; message?: string } {
   const source = (name: string) => JSON.stringify(new URL(`../../src/create/${name}.ts`, import.meta.url).href);
   const script = `
     import { TorrentCreate } from ${source('torrent-create')};
     const draft = new TorrentCreate({ pathRoot: ${JSON.stringify(pathRoot)} });
-    const failure = await draft.${how}().then(() => ({}), ({ code, path }) => ({ code, path }));
+    const failure = await draft.${how}().then(() => ({}), ({ code, path, message }) => ({ code, path, message }));
     process.stdout.write(JSON.stringify(failure));`;
   const { stdout, stderr } = spawnSync(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', script], {
     cwd: fileURLToPath(new URL('../..', import.meta.url)),
@@ -30,5 +30,5 @@ export function failureAsNobody(
     gid: NOBODY,
   });
   if (stdout === '') throw new Error(stderr);
-  return JSON.parse(stdout) as { code?: string; path?: string };
+  return JSON.parse(stdout) as ReturnType<typeof failureAsNobody>;
 }

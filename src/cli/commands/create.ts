@@ -2,8 +2,10 @@ import path from 'node:path';
 import { type Command, Option } from 'commander';
 import type { Progress, WatchOptions } from '../../create/run.ts';
 import { TorrentCreate, type TorrentCreateFields } from '../../create/torrent-create.ts';
+import type { WarningOptions } from '../../create/warnings.ts';
 import { MetainfoError } from '../../errors.ts';
 import { defaultEngine } from '../../hash/default-engine.ts';
+import type { PadNames } from '../../layout/padding.ts';
 import type { TorrentVersion } from '../../model/discriminator.ts';
 import type { Torrent } from '../../model/torrent.ts';
 import { plural } from '../../print/pprint.ts';
@@ -17,20 +19,32 @@ import {
   cacheOptions,
   collect,
   collectTier,
+  padNamesOption,
   parseDate,
   parsePieceLength,
   parseSize,
   parseThreads,
 } from '../options.ts';
-import { stderr, writeLines } from '../output.ts';
+import { stderr, Warnings, writeLines } from '../output.ts';
 import { rootAndPaths } from '../roots.ts';
-import { isFolder, isStdout, nameOfTarget, realFolder, reportTo, requireFree, writeTorrent } from '../target.ts';
+import {
+  fileOf,
+  isFolder,
+  isStdout,
+  nameOfTarget,
+  ownOutput,
+  realFolder,
+  reportTo,
+  requireFree,
+  writeTorrent,
+} from '../target.ts';
 
 interface CreateOptions extends CacheOptions, GlobOptions {
   engine: 'native' | 'libtorrent';
   output?: string;
   kind: TorrentVersion;
   pieceLength: number | 'auto';
+  padNames?: PadNames;
   tracker?: string[][];
   webseed?: string[];
   comment?: string;
@@ -74,6 +88,7 @@ export function addCreate(program: Command): void {
         .argParser(parsePieceLength)
         .default('auto'),
     )
+    .addOption(padNamesOption())
     .option(
       '-t, --tracker <url>',
       'a tracker; repeat it for another tier, commas make one tier of several',
@@ -117,8 +132,9 @@ async function create(paths: string[], options: CreateOptions, signal: AbortSign
   const name = options.name ?? path.basename(roots.pathRoot);
   const target = await outputPath(options.output, name);
   await requireFree(target, { ...options, output: target });
-  const own = isStdout(target) ? [] : [path.join(await realFolder(target), path.basename(target))];
-  const filter = await globFilter(options, roots.pathRoot, [...own, ...cacheFolders(options)]);
+  const file = fileOf(target);
+  const output = file && path.join(await realFolder(file), path.basename(file));
+  const filter = await globFilter(options, roots.pathRoot, [...(await ownOutput(output)), ...cacheFolders(options)]);
   const draft = new TorrentCreate({ ...draftFields(options), ...roots, ...filter });
   const progress = !options.quiet && !options.json;
   // The library writes the bar, and knows nothing of closed terminals.
@@ -126,10 +142,11 @@ async function create(paths: string[], options: CreateOptions, signal: AbortSign
   const started = process.uptime();
   // For `update`: what is modified from now on may have been read before.
   const mtime = new Date();
-  const { torrent, ...how } = await made(draft, options, { progress, signal });
+  const { onWarning, list: warnings } = new Warnings(options);
+  const { torrent, ...how } = await made(draft, options, { progress, signal, onWarning, output });
   const seconds = process.uptime() - started;
   await writeTorrent(torrent, target, { force: options.force ?? false, mtime });
-  await report(torrent, { target, seconds, ...how }, options);
+  await report(torrent, { target, seconds, warnings, ...how }, options);
 }
 
 interface HowMade {
@@ -140,11 +157,19 @@ interface HowMade {
   bytesRead: number | null;
 }
 
-async function made(draft: TorrentCreate, options: CreateOptions, watched: WatchOptions): Promise<HowMade> {
-  const { kind: version, threads = null, memoryLimit, readSize } = options;
+/** What both engines take. */
+type Watched = WatchOptions & WarningOptions & { output: string | undefined };
+
+async function made(draft: TorrentCreate, options: CreateOptions, watched: Watched): Promise<HowMade> {
+  const { kind: version, threads = null, memoryLimit, readSize, padNames } = options;
   const cache = cacheOf(options);
   if (options.engine === 'libtorrent') {
-    const others = { '--cache': cache || undefined, '--memory-limit': memoryLimit, '--read-size': readSize };
+    const others = {
+      '--cache': cache || undefined,
+      '--memory-limit': memoryLimit,
+      '--read-size': readSize,
+      '--pad-names': padNames,
+    };
     const [given] = Object.entries(others).find(([, value]) => value !== undefined) ?? [];
     if (given) throw new MetainfoError('ERR_INVALID_ARGUMENT', `${given} is of the native engine: leave it out.`);
     const { generateExt, libtorrent } = await import('../../create/generate-ext.ts');
@@ -162,6 +187,7 @@ async function made(draft: TorrentCreate, options: CreateOptions, watched: Watch
     threads,
     memoryLimit,
     readSize,
+    padNames,
     engine,
     cache,
     ...noted,
@@ -197,12 +223,13 @@ function draftFields(options: CreateOptions): TorrentCreateFields {
 }
 
 interface Made extends Omit<HowMade, 'torrent'> {
+  warnings: Warnings['list'];
   target: string;
   seconds: number;
 }
 
 async function report(torrent: Torrent, how: Made, { json, quiet }: CreateOptions): Promise<void> {
-  const { target, seconds, kernel } = how;
+  const { target, seconds, kernel, warnings } = how;
   if (quiet && !json) return;
   const { totalSize, infohashV1, infohashV2, nFiles, nPieces, info } = torrent;
   const bytesRead = how.bytesRead ?? totalSize;
@@ -221,6 +248,7 @@ async function report(torrent: Torrent, how: Made, { json, quiet }: CreateOption
       seconds,
       bytesPerSecond,
       kernel,
+      warnings,
     };
     await writeLines([printableJson(object)]);
     return;

@@ -3,6 +3,7 @@ import path from 'node:path';
 import type { Command } from 'commander';
 import { type Updated, update } from '../../edit/update.ts';
 import { MetainfoError } from '../../errors.ts';
+import type { PadNames } from '../../layout/padding.ts';
 import type { Torrent } from '../../model/torrent.ts';
 import { formatBytes, printable, printableJson } from '../../print/text.ts';
 import { ownFolderWithin, readTorrent, shellWords } from '../arguments.ts';
@@ -15,18 +16,20 @@ import {
   cacheOptions,
   contextOf,
   type ProfileOptions,
+  padNamesOption,
   parseDate,
   parsePieceLength,
   parseSize,
   parseThreads,
   profileOptions,
 } from '../options.ts';
-import { stderr, writeLines } from '../output.ts';
-import { isStdout, mtimeOf, nameOfTarget, reportTo, requireFree, targetOf, writeTorrent } from '../target.ts';
+import { stderr, Warnings, writeLines } from '../output.ts';
+import { fileOf, mtimeOf, nameOfTarget, ownOutput, reportTo, requireFree, targetOf, writeTorrent } from '../target.ts';
 
 interface UpdateOptions extends ProfileOptions, CacheOptions, GlobOptions {
   since?: Date;
   pieceLength?: number | 'auto';
+  padNames?: PadNames;
   threads?: number;
   memoryLimit?: number;
   output?: string;
@@ -59,6 +62,7 @@ export function addUpdate(program: Command): void {
       parseDate,
     )
     .option('--piece-length <size>', 'another one: a larger one of a v2 torrent reads nothing', parsePieceLength)
+    .addOption(padNamesOption())
     .option('--threads <n>', 'how many threads hash (default: one a core)', parseThreads)
     .option('--memory-limit <size>', 'for all buffers (default: 64MiB a thread)', parseSize)
     .option('-o, --output <file>', 'where the result goes: a file, a folder or - (default: in place)')
@@ -88,22 +92,27 @@ async function run(torrent: Torrent, { file, folder, options, signal }: Run): Pr
   if (!options.dryRun) await requireFree(target, options);
   const pathRoot = path.resolve(folder);
   await refuseParent(torrent, file, folder);
-  const output = isStdout(target) ? [] : [path.resolve(target)];
+  const output = fileOf(target);
   const { pieceLength, memoryLimit } = options;
   // What is modified from now on may have been read before.
   const mtime = new Date();
   const progress = !options.quiet && !options.json;
   if (progress) stderr();
+  const { onWarning, list: warnings } = new Warnings(options);
+  const own = [path.resolve(file), ...(await ownOutput(output)), ...cacheFolders(options)];
   const result = await update(torrent, pathRoot, {
-    ...(await globFilter(options, pathRoot, [path.resolve(file), ...output, ...cacheFolders(options)])),
+    ...(await globFilter(options, pathRoot, own)),
     since: options.since ?? (await madeAt(file, torrent)),
     pieceLength: pieceLength === 'auto' ? null : pieceLength,
     threads: options.threads ?? null,
     memoryLimit,
     cache: cacheOf(options),
+    padNames: options.padNames,
     context,
     progress,
     signal,
+    onWarning,
+    output,
   });
   const isChanged = Buffer.compare(result.torrent.bencode(), torrent.bencode()) !== 0;
   const inPlace = options.output === undefined;
@@ -111,7 +120,9 @@ async function run(torrent: Torrent, { file, folder, options, signal }: Run): Pr
     await writeTorrent(result.torrent, target, { force: inPlace || (options.force ?? false), mtime });
   if (options.quiet && !options.json) return;
   await writeLines(
-    options.json ? [printableJson(toJson(result, target))] : linesOf(result, inPlace ? file : target, isChanged),
+    options.json
+      ? [printableJson({ ...toJson(result, target), warnings })]
+      : linesOf(result, inPlace ? file : target, isChanged),
     reportTo(options.dryRun ? undefined : target),
   );
 }

@@ -1,17 +1,26 @@
 import type { Command } from 'commander';
 import { upgrade } from '../../edit/upgrade.ts';
 import type { MetainfoError } from '../../errors.ts';
+import type { PadNames } from '../../layout/padding.ts';
 import type { Torrent } from '../../model/torrent.ts';
 import { formatBytes, printableJson } from '../../print/text.ts';
 import { ownFolderWithin, readTorrent, shellWords } from '../arguments.ts';
 import { interruptible } from '../interrupt.ts';
-import { type ProfileOptions, parseSize, parseThreads, profileOptions, readOptionsOf } from '../options.ts';
-import { stderr, writeLines } from '../output.ts';
-import { nameOfTarget, reportTo, requireFree, targetOf, writeTorrent } from '../target.ts';
+import {
+  type ProfileOptions,
+  padNamesOption,
+  parseSize,
+  parseThreads,
+  profileOptions,
+  readOptionsOf,
+} from '../options.ts';
+import { stderr, Warnings, writeLines } from '../output.ts';
+import { fileOf, nameOfTarget, reportTo, requireFree, targetOf, writeTorrent } from '../target.ts';
 
 interface UpgradeOptions extends ProfileOptions {
   threads?: number;
   memoryLimit?: number;
+  padNames?: PadNames;
   output?: string;
   force?: boolean;
   quiet?: boolean;
@@ -24,7 +33,7 @@ Examples:
   metainfo upgrade film.torrent /srv/film.mkv --json    in place
 
 The hybrid has another infohash: it is another swarm.
---json gives { path, infohash, bytesRead }.
+--json gives { path, infohash, bytesRead, warnings }.
 
 Exit codes: 0 done, 1 not all files are right: nothing is written, 2 wrong usage
 or not a v1 torrent.`;
@@ -37,6 +46,7 @@ export function addUpgrade(program: Command): void {
     .argument('<path>', 'the folder of its files, or its one file')
     .option('--threads <n>', 'how many threads hash (default: one a core)', parseThreads)
     .option('--memory-limit <size>', 'for all buffers (default: 64MiB a thread)', parseSize)
+    .addOption(padNamesOption())
     .option('-o, --output <file>', 'where the result goes: a file, a folder or - (default: in place)')
     .option('--force', 'replace the output if it exists')
     .option('-q, --quiet', 'no progress, no summary')
@@ -65,8 +75,10 @@ async function run(v1: Torrent, { file, folder, options, signal }: Run): Promise
   const mtime = new Date();
   const progress = !options.quiet && !options.json;
   if (progress) stderr();
-  const { memoryLimit, threads = null } = options;
-  const job = upgrade(v1, folder, { ...read, threads, memoryLimit, progress, signal });
+  const { memoryLimit, threads = null, padNames } = options;
+  const { onWarning, list: warnings } = new Warnings(options);
+  const how = { threads, memoryLimit, padNames, progress, signal, onWarning, output: fileOf(target) };
+  const job = upgrade(v1, folder, { ...read, ...how });
   const { torrent, bytesRead } = await job.catch(async (error: unknown) => {
     const own = await ownFolderWithin(v1, folder);
     if (own !== null && (error as MetainfoError).code === 'ERR_HASH_MISMATCH')
@@ -81,5 +93,6 @@ async function run(v1: Torrent, { file, folder, options, signal }: Run): Promise
     `infohash v1  ${infohash.v1}`,
     `infohash v2  ${infohash.v2}`,
   ];
-  await writeLines(options.json ? [printableJson({ path: target, infohash, bytesRead })] : lines, reportTo(target));
+  const object = { path: target, infohash, bytesRead, warnings };
+  await writeLines(options.json ? [printableJson(object)] : lines, reportTo(target));
 }

@@ -1,0 +1,302 @@
+/** Warns before any file is hashed of what readers and clients will refuse in the torrent. */
+import { encode } from '../bencode/encode.ts';
+import type { Encodable } from '../bencode/value.ts';
+import { type Issue, type IssueCode, MetainfoError, shown } from '../errors.ts';
+import { isNamedLikePad } from '../layout/padding.ts';
+import type { TorrentVersion } from '../model/discriminator.ts';
+import type { FileItem } from '../model/file-item.ts';
+import { MOST_DEPTH, TORRENT_LIMITS } from '../model/torrent.ts';
+import { printable } from '../print/text.ts';
+
+/** Who is told of warnings at a creation. */
+export interface WarningOptions {
+  /**
+   * Called for each warning before the first file is hashed (with streams of unknown size: after the last). It may throw to
+   * end the work. Without it, warnings go to `process.emitWarning` as a `MetainfoWarning` whose `code` is that of the issue.
+   */
+  onWarning?: ((warning: Issue) => unknown) | undefined;
+}
+
+/** A torrent as far as it is known without its hashes. */
+export interface Outline {
+  version: TorrentVersion;
+  /** Whether the torrent is one file, not a folder. */
+  single: boolean;
+  name: string;
+  pieceLength: number;
+  /** The v1 `files` with pads among them; null in v2 and for a single file. */
+  list: readonly FileItem[] | null;
+  /** The content in the order of the torrent; of a single file the path is its name. */
+  files: readonly Pick<FileItem, 'path' | 'length' | 'attr'>[];
+  /** Everything that is not about the files, as a torrent. */
+  beside: Encodable;
+}
+
+/** How much of what is limited a torrent has. */
+type Amounts = Record<'bytes' | 'depth' | 'items' | 'text' | 'paths' | 'files' | 'pieces' | 'padding', number>;
+
+/** Sizes of a torrent, of which some readers limit more than {@link Amounts}. */
+interface Sizes extends Amounts {
+  pieceLength: number;
+  /** Of the longest file. */
+  length: number;
+}
+
+const NOUNS: Readonly<Record<keyof Sizes, string>> = {
+  bytes: 'bytes',
+  depth: 'dictionaries and lists within each other',
+  items: 'bencoded values',
+  text: 'bytes of a text',
+  paths: 'characters of paths',
+  files: 'files with pads',
+  pieces: 'pieces',
+  padding: 'bytes of pad files',
+  pieceLength: 'bytes in a piece',
+  length: 'bytes in one file',
+};
+
+/** Who takes how much, where nothing else is asked for. */
+interface Reader {
+  most: Partial<Sizes>;
+  takes(limit: keyof Sizes, most: number): string;
+}
+
+const { digits: _, ...OURS } = TORRENT_LIMITS;
+
+const READERS: readonly Reader[] = [
+  {
+    most: OURS,
+    takes: (limit, most) => `metainfo reads at most ${most}, and more with limits: { ${limit}: N }`,
+  },
+  {
+    // What version 2.0 bounds at reading, and what its integers hold.
+    most: {
+      items: 3_000_000,
+      depth: 99,
+      pieces: 2 ** 21,
+      pieceLength: 65535 * 16384,
+      length: (2 ** 30 - 1) * 16384,
+    },
+    takes: (_limit, most) => `libtorrent (qBittorrent, Deluge) loads at most ${most}`,
+  },
+  {
+    most: { bytes: 10_000_000 },
+    takes: (_limit, most) => `libtorrent loads files of at most ${most}, unless a client raises that`,
+  },
+  {
+    most: { bytes: 100 * 2 ** 20 },
+    takes: (_limit, most) => `qBittorrent loads at most ${most}`,
+  },
+];
+
+/**
+ * Tells of everything that readers and clients will not take.
+ *
+ * @throws {MetainfoError} `ERR_NAME` for a tree that nobody can read again; what `onWarning` throws
+ */
+export async function warn(outline: Outline, { onWarning = emit }: WarningOptions): Promise<void> {
+  requireDepth(outline);
+  for (const warning of warningsOf(outline)) await onWarning(warning);
+}
+
+function emit({ code, message }: Issue): void {
+  // Node prints it as it is, and it names files.
+  process.emitWarning(printable(message), { type: 'MetainfoWarning', code });
+}
+
+/** What will not be taken, by whom. */
+export function warningsOf(outline: Outline): Issue[] {
+  return [...beyondLimits(outline), ...sharedPads(outline), ...likePads(outline), ...lostFolder(outline)];
+}
+
+function issue(code: IssueCode, path: Issue['path'], message: string): Issue {
+  return { code, severity: 'warning', path, message };
+}
+
+function beyondLimits(outline: Outline): Issue[] {
+  const sizes = sizesOf(outline);
+  return READERS.flatMap(({ most, takes }) =>
+    (Object.entries(most) as [keyof Sizes, number][])
+      .filter(([limit, bound]) => sizes[limit] > bound)
+      .map(([limit, bound]) => {
+        const message = `The torrent has ${sizes[limit]} ${NOUNS[limit]}: ${takes(limit, bound)}.`;
+        return issue('reader_limit', [], message);
+      }),
+  );
+}
+
+/** Pads that share a path with one another, or with a file. */
+function sharedPads({ list }: Outline): Issue[] {
+  const pads = (list ?? []).filter(({ attr }) => attr?.includes('p'));
+  if (pads.length === 0) return [];
+  const content = new Set((list ?? []).filter(({ attr }) => !attr?.includes('p')).map(({ path }) => path.join('/')));
+  const names = new Set<string>();
+  let shared = 0;
+  let example = '';
+  for (const { path } of pads) {
+    const name = path.join('/');
+    const isTaken = names.has(name) || content.has(name) || content.has(path[0] as string);
+    names.add(name);
+    if (!isTaken) continue;
+    shared += 1;
+    example ||= name;
+  }
+  if (shared === 0) return [];
+  const message =
+    `${shared} of ${pads.length} pad files share a path (${example}): Transmission from 4.1.1 on refuses the torrent, and ` +
+    "rtorrent 0.9.8 stalls. padNames: 'unique' avoids that, and changes the infohash.";
+  return [issue('pad_names', ['info', 'files'], message)];
+}
+
+/** Files that libtorrent takes for pads of BitComet, by their names alone. */
+function likePads({ version, list, files }: Outline): Issue[] {
+  if (version === 'v2') return [];
+  return files.flatMap(({ path }, index) => {
+    if (!isNamedLikePad(path)) return [];
+    const effect = version === 'v1' ? 'never download it' : 'refuse the torrent';
+    const message =
+      `${shown(path.join('/'))} is named as BitComet names pad files: clients of libtorrent (qBittorrent, Deluge) take it ` +
+      `for padding and ${effect}. Rename it, or make a v2 torrent.`;
+    return [issue('named_like_pad', list ? ['info', 'files', index, 'path'] : ['info', 'name'], message)];
+  });
+}
+
+/** A v2 tree does not say whether its one file is in a folder. */
+function lostFolder({ version, single, name, files }: Outline): Issue[] {
+  if (version !== 'v2' || single || files.length !== 1 || files[0]?.path.length !== 1) return [];
+  const message =
+    `libtorrent, qBittorrent and Deluge leave out the folder ${shown(name)} of a v2 torrent with a single file in it: ` +
+    'make a hybrid, or a torrent of the file itself.';
+  return [issue('single_file_folder', ['info', 'file tree'], message)];
+}
+
+/** Containers around the components of a path in a tree: the torrent, `info`, the tree, and the file itself. */
+const LEVELS = 4;
+
+/** Trees are read by functions that call themselves: what is deeper cannot be read, whatever the limits. */
+function requireDepth({ version, files }: Outline): void {
+  const most = MOST_DEPTH - LEVELS;
+  const deep = version === 'v1' ? undefined : files.find(({ path }) => path.length > most);
+  if (!deep) return;
+  const path = deep.path.join('/');
+  const message = `${shown(path)} has ${deep.path.length} components: at most ${most} fit into a v2 tree. Make a v1 torrent, or leave it out.`;
+  throw new MetainfoError('ERR_NAME', message, { path });
+}
+
+/** How much of everything a torrent will have. Files of equal content count as many layers as there are files. */
+export function sizesOf(outline: Outline): Sizes {
+  const { version, single, pieceLength, list, files } = outline;
+  const total = { items: 0, bytes: 0, text: 0 };
+  const add = (part: { items: number; bytes: number }) => {
+    total.items += part.items;
+    total.bytes += part.bytes;
+  };
+  add(sizeOfBeside(outline.beside, total));
+  add(pair('piece length', String(pieceLength).length + 2));
+  const axis = list ?? files;
+  const v1Pieces = Math.ceil(sum(axis.map(({ length }) => length)) / pieceLength);
+  const v2Pieces = sum(files.map(({ length }) => Math.ceil(length / pieceLength)));
+  if (version !== 'v2') {
+    add(pair('pieces', stringBytes(20 * v1Pieces)));
+    if (list) add(sizeOfList(list));
+    else add(pair('length', String(files[0]?.length ?? 0).length + 2));
+  }
+  if (version !== 'v1') {
+    add(pair('meta version', 3));
+    add(sizeOfTree(files));
+    add(sizeOfLayers(files, pieceLength));
+  }
+  const components = Math.max(0, ...new Set(files.map(({ path }) => path.length)));
+  return {
+    ...total,
+    depth: version === 'v1' ? (single ? 2 : 5) : components + LEVELS,
+    paths: version === 'v1' ? 0 : sum(files.map(({ path }) => sum(path.map((part) => part.length + 1)))),
+    files: axis.length,
+    pieces: version === 'v2' ? v2Pieces : v1Pieces,
+    padding: list ? sum(list.filter(({ attr }) => attr?.includes('p')).map(({ length }) => length)) : 0,
+    pieceLength,
+    length: files.reduce((most, { length }) => Math.max(most, length), 0),
+  };
+}
+
+interface Size {
+  items: number;
+  bytes: number;
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, number) => total + number, 0);
+}
+
+/** A bencoded string of so many bytes. */
+function stringBytes(length: number): number {
+  return String(length).length + 1 + length;
+}
+
+function textBytes(text: string): number {
+  return stringBytes(Buffer.byteLength(text));
+}
+
+/** A key and its value. */
+function pair(key: string, bytes: number): Size {
+  return { items: 2, bytes: textBytes(key) + bytes };
+}
+
+function attrSize(attr: string | null | undefined): Size {
+  return attr == null ? { items: 0, bytes: 0 } : pair('attr', stringBytes(attr.length));
+}
+
+/** `d[4:attr..]6:lengthi..e4:pathl..ee` each. */
+function sizeOfList(list: readonly FileItem[]): Size {
+  const size = pair('files', 2);
+  for (const { path, length, attr } of list) {
+    const flags = attrSize(attr);
+    size.items += 5 + path.length + flags.items;
+    size.bytes += 20 + String(length).length + flags.bytes;
+    for (const part of path) size.bytes += textBytes(part);
+  }
+  return size;
+}
+
+/** Folders once each, and `d0:d[4:attr..]6:lengthi..e[11:pieces root32:..]ee` a file. */
+function sizeOfTree(files: Outline['files']): Size {
+  const size = pair('file tree', 2);
+  let folders: readonly string[] = [];
+  for (const { path, length, attr } of files) {
+    const last = path.length - 1;
+    let shared = 0;
+    while (shared < Math.min(folders.length, last) && folders[shared] === path[shared]) shared += 1;
+    for (const part of path.slice(shared)) size.bytes += textBytes(part) + 2;
+    const flags = attrSize(attr);
+    size.items += 2 * (path.length - shared) + 4 + flags.items + (length > 0 ? 2 : 0);
+    size.bytes += 14 + String(length).length + flags.bytes + (length > 0 ? 49 : 0);
+    folders = path.slice(0, last);
+  }
+  return size;
+}
+
+function sizeOfLayers(files: Outline['files'], pieceLength: number): Size {
+  const size = pair('piece layers', 2);
+  for (const { length } of files) {
+    if (length <= pieceLength) continue;
+    size.items += 2;
+    size.bytes += stringBytes(32) + stringBytes(32 * Math.ceil(length / pieceLength));
+  }
+  return size;
+}
+
+/** Counts values and keys, and notes the longest text. */
+function sizeOfBeside(beside: Encodable, longest: { text: number }): Size {
+  let items = 0;
+  const stack = [beside];
+  for (let value = stack.pop(); value !== undefined; value = stack.pop()) {
+    items += 1;
+    if (typeof value === 'string') longest.text = Math.max(longest.text, Buffer.byteLength(value));
+    else if (Array.isArray(value)) for (const entry of value as readonly Encodable[]) stack.push(entry);
+    else if (value instanceof Map) {
+      items += value.size;
+      for (const entry of (value as ReadonlyMap<string, Encodable>).values()) stack.push(entry);
+    }
+  }
+  return { items, bytes: encode(beside).length };
+}
