@@ -271,18 +271,21 @@ function padPath({ version, info, isPad, context, issues }: Subject): void {
 
 /** Deeper than any file system goes: a path of a million components must not take a million steps of its length each. */
 const MOST_DEPTH = 256;
+/** Characters of different folders, each by its whole path: many files may each lie beneath many folders of their own. */
+const MOST_FOLDERS = 2 ** 25;
 
 /** No path twice, and none that leads through a file; pads may share theirs. A tree cannot say either. */
 function duplicatePaths({ version, info, isPad, issues }: Subject): void {
   if (version === 'v2' || !info.files || areInOrder(info.files, isPad)) return;
   const files = new Set<string>();
   const folders = new Set<string>();
+  const room = { left: MOST_FOLDERS };
   for (const [index, file] of info.files.entries()) {
     if (isPad(file)) continue;
     const path = file.path.join('/');
     const before = files.size;
     let twice = files.add(path).size === before || folders.has(path);
-    for (const folder of foldersOf(path)) {
+    for (const folder of foldersOf(path, room)) {
       twice ||= files.has(folder);
       if (folders.has(folder)) break;
       folders.add(folder);
@@ -308,8 +311,9 @@ function libtorrentNames({ version, info, isPad, flat, issues }: Subject): void 
     lowerCase('pathUtf8' in file && file.pathUtf8 ? file.pathUtf8 : file.path),
   );
   const taken = new Set<string>();
+  const room = { left: MOST_FOLDERS };
   for (const path of paths) {
-    for (const folder of foldersOf(path)) {
+    for (const folder of foldersOf(path, room)) {
       if (taken.has(folder)) break;
       taken.add(folder);
     }
@@ -336,10 +340,12 @@ function lowerCase(path: readonly string[]): string {
 }
 
 /** The folders above a file, the deepest first; of a very deep one, not all. */
-function* foldersOf(path: string): Generator<string> {
+function* foldersOf(path: string, room: { left: number }): Generator<string> {
   let depth = 0;
   for (let end = path.lastIndexOf('/'); end > 0 && depth < MOST_DEPTH; end = path.lastIndexOf('/', end - 1)) {
     depth += 1;
+    room.left -= end;
+    if (room.left < 0) return;
     yield path.slice(0, end);
   }
 }

@@ -28,6 +28,13 @@ const FAULTY: Readonly<Record<string, Buffer>> = {
     v2(beneath(90, tree('7:#d0:d6:lengthi5eee', COUNT / 10)), { 'piece length': 16_384 }),
   ),
   'files whose root is none': withLayers(v2(tree('7:#d0:d6:lengthi5e11:pieces root1:aee', COUNT / 7))),
+  'files beneath 300 folders of their own': torrent(
+    folder([], {
+      files: raw(
+        `l${Array.from({ length: 2000 }, (_, i) => `d6:lengthi1e4:pathl4:${9999 - i}${'1:a'.repeat(300)}ee`).join('')}e`,
+      ),
+    }),
+  ),
   'lengths with leading zeros': top('x', list('01:a')),
   'unknown keys': torrent(single, {
     x: leaf(5),
