@@ -284,6 +284,26 @@ describe('metainfo create', () => {
     assert.equal((await create('album', '--exclude', 'a.*', '-o', 'album/a.txt')).code, 0);
   });
 
+  it('makes what every command reads with a higher limit, as their errors say', async (t) => {
+    const cwd = await workFolder(t);
+    await metainfo(['create', 'album', '-q'], { cwd });
+    await metainfo(['create', 'album', '-q', '-k', 'v1', '-o', 'v1.torrent'], { cwd });
+    const commands = [
+      ['show', 'album.torrent'],
+      ['magnet', 'album.torrent'],
+      ['verify', 'album.torrent', 'album'],
+      ['edit', 'album.torrent', '--comment', 'x', '-o', 'edited.torrent'],
+      ['update', 'album.torrent', 'album', '--dry-run'],
+      ['upgrade', 'v1.torrent', 'album', '-o', 'upgraded.torrent'],
+    ];
+    for (const command of commands) {
+      const refused = await metainfo([...command, '--limit', 'items=12'], { cwd });
+      assert.equal(refused.code, 1, command[0]);
+      assert.match(refused.stderr, /limit of 12 values .*--limit items=N.*\[ERR_LIMIT\]/, command[0]);
+      assert.equal((await metainfo([...command, '--limit', 'items=100'], { cwd })).code, 0, command[0]);
+    }
+  });
+
   it('says before hashing what clients will refuse: on standard error, or in JSON', async (t) => {
     const cwd = await temporaryFolder(t);
     await writeTree(cwd, { 'album/a': 1, 'album/b': 1, 'one/a': 1 });
