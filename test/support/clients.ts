@@ -284,24 +284,38 @@ const versionOf = (name: string, pattern: RegExp): string => {
   return pattern.exec(`${stdout}${stderr}`)?.[1] ?? assert.fail(`${name} does not say its version`);
 };
 
+export const aria2Version = (): string => versionOf('aria2c', /aria2 version (\S+)/);
+
 /** aria2c with a torrent; it ends when it has all. */
 export class Aria2 extends Program implements Peer {
   readonly client = 'aria2';
-  readonly version = versionOf('aria2c', /aria2 version (\S+)/);
+  readonly version = aria2Version();
   readonly port: number;
 
-  private constructor(scope: Scope, port: number, file: string, folder: string) {
+  private constructor(scope: Scope, port: number, file: string, folder: string, args: readonly string[]) {
     super(scope, 'aria2c', [
       ...['--no-conf', '--enable-color=false', '--console-log-level=info', '--summary-interval=0'],
       ...['--enable-dht=false', '--enable-dht6=false', '--enable-peer-exchange=false', '--bt-enable-lpd=false'],
-      ...['--interface=127.0.0.1', `--listen-port=${port}`, '--file-allocation=none', '--seed-time=0'],
+      ...['--interface=127.0.0.1', `--listen-port=${port}`, '--file-allocation=none', ...args],
       ...[`--stop-with-process=${process.pid}`, `--dir=${folder}`, file],
     ]);
     this.port = port;
   }
 
   static async start(scope: Scope, file: string, folder: string): Promise<Aria2> {
-    return new Aria2(scope, await freePort(), file, folder);
+    return new Aria2(scope, await freePort(), file, folder, ['--seed-time=0']);
+  }
+
+  /** Whether all of the torrent is on disk: it ends after the check. */
+  static async check(scope: Scope, file: string, folder: string): Promise<boolean> {
+    const checks = ['--check-integrity=true', '--hash-check-only=true'];
+    const aria2 = new Aria2(scope, await freePort(), file, folder, checks);
+    await until(
+      'the check of aria2',
+      async () => aria2.hasEnded,
+      () => aria2.log(),
+    );
+    return aria2.exitCode === 0;
   }
 
   async isDone(): Promise<boolean> {
@@ -362,6 +376,16 @@ export class Transmission extends Program implements Peer {
     const [torrent] = (await this.#ask<{ torrents: TransmissionTorrent[] }>('torrent-get', { fields })).torrents;
     assert.equal(torrent?.errorString, '', await this.log());
     return torrent?.leftUntilDone === 0 && torrent.status === 6;
+  }
+
+  /** The share of the torrent that it has, from 0 to 1; null while it checks the files on disk. */
+  async progress(): Promise<number | null> {
+    const { torrents } = await this.#ask<{ torrents: { status: number; percentDone: number }[] }>('torrent-get', {
+      fields: ['status', 'percentDone'],
+    });
+    const [torrent] = torrents;
+    // 1 and 2: waits for its check, is checked.
+    return torrent && torrent.status > 2 ? torrent.percentDone : null;
   }
 
   async #ask<T>(method: string, args: object = {}): Promise<T> {

@@ -1,0 +1,106 @@
+// Which clients can seed a torrent from its content, without the pad files that are on no disk.
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import {
+  Aria2,
+  aria2Version,
+  assertWhole,
+  CLIENTS,
+  feed,
+  type Kind,
+  Libtorrent,
+  type Peer,
+  type Scope,
+  type Shared,
+  scopeOf,
+  share,
+  TEST_TIMEOUT,
+  Transmission,
+  until,
+} from '../support/clients.ts';
+import { tried } from '../support/interop.ts';
+import { Rtorrent, rtorrentMissing } from '../support/rtorrent.ts';
+
+const timeout = TEST_TIMEOUT;
+/** rtorrent takes no torrent without one. Nobody listens there. */
+const TRACKER = ['-t', 'http://127.0.0.1:1/announce'];
+
+const SEEDERS = {
+  rtorrent: { seed: Rtorrent.start, skip: rtorrentMissing() },
+  Transmission: { seed: Transmission.start, skip: CLIENTS.Transmission.skip },
+};
+
+/** A libtorrent downloads all of the torrent from the client. */
+async function assertSeeds(scope: Scope, shared: Shared, seed: Peer): Promise<void> {
+  const folder = await shared.newFolder();
+  const leech = await Libtorrent.start(scope, shared.file, folder);
+  await until(
+    'the download from the seed',
+    async () => {
+      await leech.connect(seed.port);
+      return leech.isDone();
+    },
+    async () => `${await seed.log()}\n${await leech.log()}`,
+  );
+  await assertWhole(shared, folder);
+  tried({ client: seed.client, version: seed.version, kind: shared.kind, what: 'seeds from the content' });
+}
+
+describe('clients that know no pad files seed a v1 torrent from its content', {
+  skip: CLIENTS.libtorrent.skip,
+  concurrency: 4,
+}, () => {
+  for (const [name, { seed, skip }] of Object.entries(SEEDERS)) {
+    it(name, { skip, timeout }, async (t) => {
+      const scope = scopeOf(t);
+      const shared = await share(scope, 'v1', TRACKER);
+      await assertSeeds(scope, shared, await seed(scope, shared.file, shared.parent));
+    });
+  }
+});
+
+describe('rtorrent downloads from libtorrent', { skip: CLIENTS.libtorrent.skip || rtorrentMissing() }, () => {
+  for (const kind of ['v1', 'hybrid'] satisfies Kind[]) {
+    it(kind, { timeout }, async (t) => {
+      const scope = scopeOf(t);
+      const shared = await share(scope, kind, TRACKER);
+      const folder = await shared.newFolder();
+      const peer = await Rtorrent.start(scope, shared.file, folder);
+      await feed(await Libtorrent.seed(scope, shared), [peer]);
+      await assertWhole(shared, folder);
+      tried({ client: peer.client, version: peer.version, kind, what: 'downloads from libtorrent' });
+    });
+  }
+});
+
+// docs/interop.md says so.
+describe('clients that know no pad files cannot seed a hybrid folder from its content', { concurrency: 4 }, () => {
+  for (const client of [Rtorrent, Transmission]) {
+    const skip = client === Rtorrent ? rtorrentMissing() : CLIENTS.Transmission.skip;
+    it(client.name, { skip, timeout }, async (t) => {
+      const scope = scopeOf(t);
+      const shared = await share(scope, 'hybrid', TRACKER);
+      const seed = await client.start(scope, shared.file, shared.parent);
+      let progress: number | null = null;
+      const checked = async () => {
+        progress = await seed.progress();
+        return progress !== null;
+      };
+      await until('the check of the files', checked, () => seed.log());
+      assert.ok(progress !== null && progress > 0.3 && progress < 1, `${progress}`);
+    });
+  }
+
+  it('aria2', { skip: CLIENTS.aria2.skip, timeout }, async (t) => {
+    const scope = scopeOf(t);
+    const { file, parent } = await share(scope, 'hybrid');
+    assert.equal(await Aria2.check(scope, file, parent), false);
+  });
+
+  it('aria2 finds all of a v1 torrent by the same check', { skip: CLIENTS.aria2.skip, timeout }, async (t) => {
+    const scope = scopeOf(t);
+    const { file, parent } = await share(scope, 'v1');
+    assert.equal(await Aria2.check(scope, file, parent), true);
+    tried({ client: 'aria2', version: aria2Version(), kind: 'v1', what: 'checks the files' });
+  });
+});
