@@ -11,21 +11,83 @@ const KINDS = ['v1', 'v2', 'hybrid'] as const;
 
 const BEFORE = `# Other programs
 
-Written by \`npm run docs:interop\`: each yes is a test of \`test/e2e\` that passed with a real program, all on one machine. Files
-are empty, tiny, exactly a piece, a byte more, and large, and are compared byte for byte. \`.ci/run\` holds this table against what
-it has tried, whatever the versions; what cannot be, and what was not tried, has no yes.
+\`npm run docs:interop\` writes this table: each yes is a test of \`test/e2e\` that passed with the real program, all on one
+machine. The files are empty, tiny, exactly a piece, a byte more, and large, and are compared byte for byte. \`.ci/run\` compares
+the table with its own run, versions aside. A dash means that the program cannot do it, or that nobody tried.
 `;
 
 const AFTER = `
-## What they cannot
+## Which clients support what
 
-- Transmission and aria2 know v1 only. They take a hybrid for the v1 torrent that it also is, and refuse v2.
-- They do not know what pads (BEP 47) are either: of a hybrid they write them too, as files of zeros in \`.pad\`, and they ask a
-  webseed for them. A webseed that has only the content is no use to them then. A hybrid of a single file has no pads, nor has
-  a v1 torrent unless it was asked for.
-- Transmission 3 cannot parse any hybrid torrent (transmission issue 1339); aria2 1.36 takes the wrong bytes of one for its infohash.
-- aria2 asks trackers on UDP only when its DHT is on, so it was tried with one on HTTP.
-- mktorrent, buildtorrent and transmission-create make v1 only.
+| client | v1 | v2 | hybrid |
+| --- | --- | --- | --- |
+| libtorrent 2, and with it qBittorrent and Deluge | yes | yes | yes |
+| rtorrent 0.16 | yes | no | as v1; it knows pad files |
+| rtorrent 0.9, Transmission, aria2, WebTorrent | yes | no | as v1; they do not know pad files |
+
+- "As v1" means that the client uses the v1 half of a hybrid: its infohash and its file list, in which pad files (BEP 47) fill
+  the gaps between the files.
+- A client that does not know pad files writes them to disk too, as files of zeros in \`.pad\`, and asks webseeds for them. A
+  webseed that has only the content cannot serve such a client.
+- A hybrid of a single file has no pad files, nor has a v1 torrent unless you ask for them (\`--padding\`).
+
+## Who can seed a hybrid from its content
+
+\`metainfo create\` makes a hybrid by default. Its pad files are on no disk, so a client that does not know them finds a part of
+every padded piece missing: it stops at a share of the torrent below 100 %, and downloads the rest from somebody else.
+
+| client | v1 folder | v2 folder | hybrid folder |
+| --- | --- | --- | --- |
+| libtorrent, qBittorrent, Deluge 2.2.1 | seeds | seeds | seeds |
+| rtorrent 0.16.17 | seeds | no | seeds |
+| rtorrent 0.9.8, Transmission, aria2 | seeds | no | incomplete |
+| WebTorrent 3.0.21 | seeds | no | incomplete (93 % in one trial) |
+
+Seed a hybrid folder with a client of the first two rows, or make a v1 torrent (\`-k v1\`) for the others. rtorrent refuses a
+torrent that has no tracker while its DHT is off.
+
+Tried by hand, with no test in the gate: rtorrent 0.16.17, Deluge 2.2.1, WebTorrent 3.0.21, and libtorrent 2.0.14. metainfo also
+read and verified torrents made by hand with mkbrr 1.27.0 (v1), torf 4.3.1 (v1) and Deluge 2.2.1 (v1, v2 and hybrid).
+
+## Pad files of equal length
+
+Two files that need a pad of the same length get two pads with the same path, such as \`.pad/16383\`: libtorrent names them so,
+and metainfo keeps these names by default, so that both give the same infohash.
+
+- Transmission from 4.1.1 on refuses such a torrent ("duplicate path").
+- rtorrent 0.9.8 does not finish it.
+- \`metainfo create --pad-names unique\` gives every pad a name of its own, which all of these clients load. \`create\` warns where
+  it matters.
+
+## Names that libtorrent changes
+
+libtorrent changes some names when it loads a torrent (tried with 2.0.8 and 2.0.14). It then looks for the new name on disk, so it
+does not find the original file: rename the file before you make the torrent.
+
+| name | libtorrent 2 takes it for |
+| --- | --- |
+| two names that differ only in the case of ASCII letters: \`a\`, \`A\` | \`a\`, \`A.1\` |
+| longer than 240 bytes | cut to 240 bytes; the extension stays |
+| a control character: \`a\\x01b\` | \`a_b\` |
+| text direction marks: \`a\\u202eb\` | \`ab\` |
+| a backslash: \`a\\\\b\` | \`ab\` |
+
+libtorrent, and so qBittorrent and Deluge, also drops the folder of a v2 torrent whose folder holds a single file: it saves
+\`album/song\` as \`song\`.
+
+## Magnet links
+
+- v2 (\`xt=urn:btmh:\`): libtorrent downloads from them. rtorrent refuses every link that has \`btmh\`, even beside \`btih\`:
+  \`metainfo magnet --no-v2\` leaves it out.
+- Peers (\`x.pe\`): libtorrent connects to them; the tests use no other way to find the peer.
+- Selected files (\`so\`, BEP 53): libtorrent numbers files in the order of the torrent and counts pad files in hybrids and v2, so
+  \`metainfo magnet\` does too.
+
+## Limits of other programs
+
+- Transmission 3 cannot parse a hybrid torrent (transmission issue 1339). aria2 1.36 takes the wrong bytes of one for its infohash.
+- aria2 asks UDP trackers only while its DHT is on, so the tests use an HTTP tracker.
+- mktorrent, buildtorrent, transmission-create, mkbrr and torf make v1 torrents only.
 `;
 
 function rowsOf(file: string): Tried[] {
