@@ -29,7 +29,7 @@ const AFTER = `
   the gaps between the files.
 - A client that does not know pad files writes them to disk too, as files of zeros in \`.pad\`, and asks webseeds for them. A
   webseed that has only the content cannot serve such a client.
-- A hybrid of a single file has no pad files, nor has a v1 torrent unless you ask for them (\`--padding\`).
+- A hybrid of a single file has no pad files, nor has a v1 torrent unless you ask for them (\`generate({ padding: true })\`).
 
 ## Who can seed a hybrid from its content
 
