@@ -1,0 +1,137 @@
+// Section 2.5 of the interface: Torrent, its fields, validators and properties.
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { describe, it } from 'node:test';
+import { Torrent, ValidationError } from '../../src/index.ts';
+import {
+  A,
+  B,
+  type Bencode,
+  bencode,
+  both,
+  type Dictionary,
+  HASHES,
+  hybrid,
+  LAYER,
+  layers,
+  leaf,
+  long,
+  PAD_A,
+  PIECE,
+  ROOT,
+  single,
+  TREE,
+  torrent,
+  v2,
+  withLayers,
+} from '../support/build.ts';
+
+const read = (top: Dictionary) => Torrent.fromBytes(torrent(single, top));
+
+function codesOf(bytes: Uint8Array): string[] {
+  return Torrent.inspect(bytes)
+    .issues.filter(({ severity }) => severity === 'error')
+    .map(({ code }) => code);
+}
+
+describe('2.5 Torrent: fields', () => {
+  it('all but info may be absent: null', () => {
+    const { announce, announceList, comment, createdBy, creationDate, pieceLayers, urlList } = read({});
+    for (const value of [announce, announceList, comment, createdBy, creationDate, pieceLayers, urlList])
+      assert.equal(value, null);
+  });
+
+  it('announce, comment and created by are text, bytes on disk', () => {
+    const { announce, comment, createdBy } = read({ announce: 'http://a/é', comment: 'c', 'created by': 'd' });
+    assert.deepEqual([announce, comment, createdBy], ['http://a/é', 'c', 'd']);
+  });
+
+  it('announce-list is a list of lists', () => {
+    const tiers = [['http://a/', 'http://b/'], ['http://c/']];
+    assert.deepEqual(read({ 'announce-list': tiers }).announceList, tiers);
+  });
+
+  it('creation date is a timestamp on disk', () => {
+    const { creationDate } = read({ 'creation date': 86_400 });
+    assert.equal(creationDate?.toISOString(), '1970-01-02T00:00:00.000Z');
+    const written = Torrent.fromDecoded({ info: single, creationDate: new Date(86_400_000) }).bencode();
+    assert.ok(Buffer.from(written).includes('13:creation datei86400e'));
+  });
+
+  it('info is required', () => assert.throws(() => Torrent.fromBytes(bencode({})), ValidationError));
+
+  it('piece layers: a mapping from 32 bytes to 32-byte hashes', () => {
+    const { pieceLayers } = Torrent.fromBytes(withLayers(long, layers([ROOT, LAYER])));
+    assert.deepEqual([...(pieceLayers?.get(ROOT.toString('hex')) ?? [])], [...HASHES]);
+    for (const [key, layer] of [
+      [ROOT.subarray(1), LAYER],
+      [ROOT, LAYER.subarray(1)],
+    ] as const)
+      assert.throws(() => Torrent.fromBytes(withLayers(long, layers([key, layer]))), ValidationError);
+  });
+
+  it('url-list that is not a list becomes one', () => {
+    assert.deepEqual(read({ 'url-list': 'http://a/' }).urlList, ['http://a/']);
+    assert.deepEqual(read({ 'url-list': ['http://a/', 'http://b/'] }).urlList, ['http://a/', 'http://b/']);
+  });
+
+  it('keeps extra fields, and the bytes', () => {
+    const bytes = torrent(single, { x: { y: [1, 'z'] } });
+    const kept = Torrent.fromBytes(bytes);
+    assert.ok(kept.extra.has('x'));
+    assert.deepEqual(Buffer.from(kept.bencode()), bytes);
+  });
+});
+
+describe('2.5 Torrent: validators', () => {
+  it('piece_layers_if_v2: v2 and hybrid torrents must have piece layers', () => {
+    for (const info of [v2({ a: leaf(5) }), both] as Bencode[])
+      assert.deepEqual(codesOf(torrent(info)), ['pieceLayersIfV2']);
+    assert.deepEqual(codesOf(torrent(single)), []);
+  });
+
+  it('pieces_layers_correct: each file longer than a piece, with the right number of hashes', () => {
+    assert.deepEqual(codesOf(withLayers(long, layers([ROOT, LAYER]))), []);
+    assert.deepEqual(codesOf(withLayers(long)), ['piecesLayersCorrect']);
+    for (const layer of [LAYER.subarray(32), Buffer.concat([LAYER, HASHES[0]])])
+      assert.deepEqual(codesOf(withLayers(long, layers([ROOT, layer]))), ['piecesLayersCorrect']);
+    assert.deepEqual(codesOf(withLayers(v2({ a: leaf(PIECE) }))), []);
+  });
+});
+
+describe('2.5 Torrent: properties', () => {
+  const folder = Torrent.fromBytes(withLayers(hybrid([A, PAD_A, B], TREE)));
+
+  it('files: the same for v1 and v2, without pads', () => {
+    for (const one of [folder, Torrent.fromBytes(withLayers(v2(TREE)))])
+      assert.deepEqual(
+        one.files.map(({ path, length }) => [path, length]),
+        [
+          ['a', 5],
+          ['b', 6],
+        ],
+      );
+    assert.deepEqual(
+      read({}).files.map(({ path, length }) => [path, length]),
+      [['a', 5]],
+    );
+  });
+
+  it('flat_files: path to item; null in v1', () => {
+    assert.deepEqual([...(folder.flatFiles ?? new Map()).keys()], ['a', 'b']);
+    assert.equal(read({}).flatFiles, null);
+  });
+
+  it('torrent_version', () => {
+    const versions = [torrent(single), withLayers(v2(TREE)), withLayers(both)].map(
+      (bytes) => Torrent.fromBytes(bytes).torrentVersion,
+    );
+    assert.deepEqual(versions, ['v1', 'v2', 'hybrid']);
+  });
+
+  it('the infohash is over the bytes of info as they stand', () => {
+    const info = bencode(single);
+    assert.equal(read({ x: 1 }).infohashV1, createHash('sha1').update(info).digest('hex'));
+    assert.equal(folder.infohashV2, createHash('sha256').update(folder.infoBytes).digest('hex'));
+  });
+});
