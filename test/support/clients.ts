@@ -99,10 +99,15 @@ const FILES = {
   tiny: 5,
 };
 
-/** Makes it with `metainfo create` and these arguments more. */
-export async function share(scope: Scope, kind: Kind, args: readonly string[] = []): Promise<Shared> {
+/** Makes it with `metainfo create` and these arguments more; `sizes` are the files by their paths. */
+export async function share(
+  scope: Scope,
+  kind: Kind,
+  args: readonly string[] = [],
+  sizes: Readonly<Record<string, number>> = FILES,
+): Promise<Shared> {
   const cwd = await temporaryFolder(scope);
-  const files = Object.entries(FILES).map(([name, bytes], i) => [`seed/content/${name}`, content(bytes, i)]);
+  const files = Object.entries(sizes).map(([name, bytes], i) => [`seed/content/${name}`, content(bytes, i)]);
   await writeTree(cwd, Object.fromEntries(files));
   const made = ['create', '-k', kind, '--piece-length', `${PIECE_LENGTH / KIB}KiB`, '-o', 'x.torrent', ...args];
   const { code, stderr } = await metainfo([...made, 'seed/content'], { cwd });
@@ -145,7 +150,7 @@ export async function assertWhole({ parent }: Shared, folder: string): Promise<v
     return [...files].map(([name, bytes]) => [name, bytes.length, createHash('sha256').update(bytes).digest('hex')]);
   };
   const expected = await summary(parent);
-  assert.equal(expected.length, Object.keys(FILES).length);
+  assert.ok(expected.length > 0);
   assert.deepEqual(await summary(folder), expected);
 }
 
