@@ -209,19 +209,28 @@ export class ValidationError extends MetainfoError {
   /** What was checked: a torrent that was read, or a draft of one. */
   readonly subject: 'torrent' | 'draft' | 'hasher' | 'magnet link';
 
-  /** An error whose message has the first ten errors of `issues`. */
+  /**
+   * An error whose message has the first ten errors of `issues`.
+   *
+   * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` for anything but a list of issues
+   */
   constructor(issues: readonly Issue[], subject: 'torrent' | 'draft' | 'hasher' | 'magnet link' = 'torrent') {
+    super('ERR_VALIDATION', `This ${subject} is not valid: ${summaryOf(issues)}.`);
+    this.issues = issues;
+    this.subject = subject;
+  }
+}
+
+function summaryOf(issues: readonly Issue[]): string {
+  try {
     const errors = issues.filter(({ severity }) => severity === 'error');
     const lines = errors
       .slice(0, MOST_IN_MESSAGE)
       .map((issue) => `${issue.path.join('.') || 'top level'}: ${issue.message}`);
     const more = errors.length - lines.length;
-    super(
-      'ERR_VALIDATION',
-      `This ${subject} is not valid: ${lines.join('; ')}${more > 0 ? `; and ${more} more` : ''}.`,
-    );
-    this.issues = issues;
-    this.subject = subject;
+    return `${lines.join('; ')}${more > 0 ? `; and ${more} more` : ''}`;
+  } catch (cause) {
+    throw new MetainfoError('ERR_INVALID_ARGUMENT', 'issues must be a list of issues.', { cause });
   }
 }
 
@@ -231,7 +240,7 @@ export class AbortError extends MetainfoError {
 
   /** The error of a signal that has fired. */
   constructor(signal: AbortSignal) {
-    super('ERR_ABORTED', 'The work was stopped by its signal.', { cause: signal.reason });
+    super('ERR_ABORTED', 'The work was stopped by its signal.', { cause: signal?.reason });
   }
 }
 

@@ -3,8 +3,9 @@ import { describe, it } from 'node:test';
 import { TorrentCreate } from '../src/create/torrent-create.ts';
 import { update } from '../src/edit/update.ts';
 import { upgrade } from '../src/edit/upgrade.ts';
-import { fromSystemError, MetainfoError, type MetainfoErrorCode } from '../src/errors.ts';
+import { AbortError, fromSystemError, MetainfoError, type MetainfoErrorCode, ValidationError } from '../src/errors.ts';
 import { iterBlocks } from '../src/hashers/records.ts';
+import { infodictDiscriminator } from '../src/model/discriminator.ts';
 import { Torrent } from '../src/model/torrent.ts';
 import { verify } from '../src/verify/verify.ts';
 
@@ -68,4 +69,23 @@ describe('what is no path', () => {
       }
     });
   }
+});
+
+describe('the classes of errors', () => {
+  it('refuse anything but a list of issues', () => {
+    for (const wrong of [null, undefined, 5, 'x', {}, [null], [{ severity: 'error' }]])
+      assert.throws(() => new ValidationError(wrong as never), { code: 'ERR_INVALID_ARGUMENT' });
+  });
+
+  it('take a signal that is none', () => assert.equal(new AbortError(null as never).code, 'ERR_ABORTED'));
+
+  it('name the cause where reading an infodict throws', () => {
+    const cause = new Error('mine');
+    const hostile = {
+      get pieces() {
+        throw cause;
+      },
+    };
+    assert.throws(() => infodictDiscriminator(hostile), { code: 'ERR_INVALID_ARGUMENT', cause });
+  });
 });

@@ -1,4 +1,5 @@
 import { isMap, isUint8Array } from 'node:util/types';
+import { reading } from '../guard.ts';
 
 /**
  * The kinds of torrents: what their infodict describes (BEP 3, BEP 52).
@@ -13,12 +14,13 @@ export type TorrentVersion = keyof typeof TorrentVersion;
  * Which model an infodict is to be held against: by the presence of `pieces` (v1) and `file tree` (v2), under their
  * on-disk or their attribute names: objects, and Maps whose keys are text or bytes. What is null or undefined is absent. Null
  * when neither is there.
+ *
+ * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` where reading a field throws
  */
 export function infodictDiscriminator(value: unknown): TorrentVersion | null {
   if (value === null || typeof value !== 'object') return null;
   const has = (name: string) => (isMap(value) ? inMap(value, name) : inObject(value, name)) != null;
-  const v1 = has('pieces');
-  const v2 = has('file tree') || has('fileTree');
+  const [v1, v2] = reading('value', () => [has('pieces'), has('file tree') || has('fileTree')]);
   if (v1 && v2) return 'hybrid';
   if (v1) return 'v1';
   return v2 ? 'v2' : null;
