@@ -193,6 +193,24 @@ describe('bytes of another realm', () => {
     assert.deepEqual(decode(foreign(v1)), decode(new Uint8Array(v1)));
   });
 
+  it('are fields of a dictionary and of a draft, beside objects, Maps and dates of that realm', () => {
+    const script = `({
+      info: { name: 'a', length: 5, 'piece length': 16384, pieces: new Uint8Array(20) },
+      'creation date': new Date(1000),
+      x: new Map([['y', new Uint8Array([1])]]),
+    })`;
+    const there = vm.runInNewContext(script) as object;
+    const here = vm.runInThisContext(script) as object;
+    assert.deepEqual(
+      Buffer.from(Torrent.fromDecoded(there).bencode()),
+      Buffer.from(Torrent.fromDecoded(here).bencode()),
+    );
+    const draft = new TorrentCreate(
+      vm.runInNewContext('({ similar: [new Uint8Array(20)], info: { name: "x" } })') as object,
+    );
+    assert.deepEqual([draft.info.name, draft.fields.similar?.length], ['x', 1]);
+  });
+
   it('are not believed in where they only inherit from Uint8Array', () => {
     const fake = Object.create(Uint8Array.prototype) as Uint8Array;
     assert.throws(() => Torrent.fromBytes(fake), refused(/^bytes must be bytes \(a Uint8Array\), not /));

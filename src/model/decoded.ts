@@ -1,3 +1,4 @@
+import { isArrayBuffer, isDate, isMap, isUint8Array } from 'node:util/types';
 import { type Encodable, RawBencode, toKey } from '../bencode/value.ts';
 import { shown, ValidationError } from '../errors.ts';
 import { HashList, type HashSize } from './hash-list.ts';
@@ -44,7 +45,7 @@ function fromInfo(value: unknown, issues: Issues): unknown {
   const tree = known.get('file tree');
   if (tree !== undefined) {
     // The tree of a model has names as text, where one that was decoded has bytes.
-    const isModel = !(value instanceof Map) && Object.hasOwn(value, 'fileTree');
+    const isModel = !isMap(value) && Object.hasOwn(value, 'fileTree');
     known.set('file tree', fromTree(tree, ['info', 'file tree'], { isModel, issues }));
   }
   return known;
@@ -62,8 +63,7 @@ function fromTree(value: unknown, path: Path, context: { isModel: boolean; issue
   if (!isDictionary(value)) return value;
   if (path.length > MAX_DEPTH) throw tooDeep(path, issues);
   issues.countItem();
-  const named =
-    isModel && value instanceof Map ? new Map([...value].map(([key, node]) => [textKey(key), node])) : value;
+  const named = isModel && isMap(value) ? new Map([...value].map(([key, node]) => [textKey(key), node])) : value;
   const tree = dictionary(named, path, issues) as Map<string, unknown>;
   for (const [key, node] of tree) {
     const at = [...path, key];
@@ -107,22 +107,27 @@ function renamed(map: Map<string, unknown>, fields: object, path: Path, issues: 
 
 function dictionary(value: unknown, path: Path, issues: Issues): Map<string, unknown> | undefined {
   if (!isDictionary(value)) return issues.add('type', path, `expected a dictionary, got ${shown(value)}`);
-  const isMap = value instanceof Map;
   // The `bencode` package assigns a key __proto__, which makes its value the prototype.
   const prototype: unknown = Object.getPrototypeOf(value);
-  if (!isMap && prototype !== null && prototype !== Object.prototype) lost(path, issues);
+  if (!isMap(value) && prototype !== null && !isObjectPrototype(prototype)) lost(path, issues);
   const map = new Map<string, unknown>();
-  for (const [key, entry] of isMap ? value : Object.entries(value as object)) {
+  for (const [key, entry] of isMap(value) ? value : Object.entries(value as object)) {
     if (entry === undefined || entry === null) continue;
-    if (key === 'extra' && !isMap && isExtra(entry)) addExtra(map, entry, { value: value as object, path, issues });
-    else map.set(keyOf(key, isMap), entry);
+    if (key === 'extra' && !isMap(value) && isExtra(entry))
+      addExtra(map, entry, { value: value as object, path, issues });
+    else map.set(keyOf(key, isMap(value)), entry);
   }
   return map;
 }
 
+/** Object.prototype of this realm, or of another one: a vm context, as test runners make them. */
+function isObjectPrototype(value: unknown): boolean {
+  return Object.getPrototypeOf(value) === null && Object.hasOwn(value as object, 'isPrototypeOf');
+}
+
 /** The `extra` of a model is a Map of on-disk keys; a key of that name in a torrent has no such value. */
 function isExtra(value: unknown): value is Map<string, unknown> {
-  return value instanceof Map && [...value.keys()].every((key) => typeof key === 'string');
+  return isMap(value) && [...value.keys()].every((key) => typeof key === 'string');
 }
 
 function addExtra(
@@ -146,7 +151,7 @@ class Hashes {
 }
 
 function asHashes(list: readonly unknown[], hashSize: HashSize, path: Path, issues: Issues): unknown {
-  if (!list.every((part) => part instanceof Uint8Array)) return list;
+  if (!list.every((part) => isUint8Array(part))) return list;
   const wrong = list.findIndex(({ length }) => length !== hashSize);
   if (wrong >= 0) issues.add('hash_length', [...path, wrong], `expected ${hashSize} bytes, got ${list[wrong]?.length}`);
   return new Hashes(list);
@@ -165,7 +170,7 @@ function convert(value: unknown, path: Path, issues: Issues): Encodable {
   if (typeof value === 'boolean') return value ? 1 : 0;
   if (typeof value === 'number') return convertNumber(value, path, issues);
   if (typeof value === 'bigint') return value;
-  if (value instanceof Uint8Array) return counted(value, issues);
+  if (isUint8Array(value)) return counted(value, issues);
   if (value instanceof RawBencode) {
     counted(value.bytes, issues);
     return value;
@@ -175,8 +180,8 @@ function convert(value: unknown, path: Path, issues: Issues): Encodable {
     return Buffer.concat(value.list);
   }
   if (typeof value === 'string') return convertText(value, path, issues);
-  if (value instanceof ArrayBuffer) return counted(new Uint8Array(value), issues);
-  if (value instanceof Date) return convertDate(value, path, issues);
+  if (isArrayBuffer(value)) return counted(new Uint8Array(value), issues);
+  if (isDate(value)) return convertDate(value, path, issues);
   if (value instanceof HashList) return counted(value.bytes, issues);
   if (Array.isArray(value)) return value.map((item, i) => convert(item, [...path, i], issues));
   if (!isDictionary(value)) {

@@ -1,4 +1,5 @@
 // What callers give as fields, under attribute names: copied out of plain objects or Maps with either name of each key.
+import { isDate, isMap, isUint8Array } from 'node:util/types';
 import { type BencodeMap, type BencodeValue, keyBytes, RawBencode, toKey } from '../bencode/value.ts';
 import { shown } from '../errors.ts';
 import { meantBy } from '../guard.ts';
@@ -25,14 +26,13 @@ export function fromInput(
   fields: object,
   { own = [], path, issues }: InputContext & { own?: readonly string[] },
 ): Record<string, unknown> {
-  const isMap = input instanceof Map;
   const byKey = keysOf(fields);
   const model: Record<string, unknown> = {};
   let extra: BencodeMap | undefined;
-  for (const [given, value] of isMap ? input : Object.entries(input as object)) {
+  for (const [given, value] of isMap(input) ? input : Object.entries(input as object)) {
     if (value === undefined) continue;
-    const key = keyOf(given, isMap);
-    if (key === 'extra' && !isMap) {
+    const key = keyOf(given, isMap(input));
+    if (key === 'extra' && !isMap(input)) {
       extra = new Map([...extraOf(value, path, issues), ...(extra ?? [])]);
       continue;
     }
@@ -62,8 +62,9 @@ export function fromInput(
 function extraOf(value: unknown, path: InputContext['path'], issues: Issues): BencodeMap {
   if (value === null) return new Map();
   if (isDictionary(value)) {
-    const isMap = value instanceof Map;
-    return new Map([...(isMap ? value : Object.entries(value))].map(([key, entry]) => [keyOf(key, isMap), entry]));
+    return new Map(
+      [...(isMap(value) ? value : Object.entries(value))].map(([key, entry]) => [keyOf(key, isMap(value)), entry]),
+    );
   }
   issues.add('type', [...path, 'extra'], `expected a Map of unknown keys, got ${shown(value)}`);
   return new Map();
@@ -72,12 +73,12 @@ function extraOf(value: unknown, path: InputContext['path'], issues: Issues): Be
 /** A plain object or a Map: what can have fields. */
 export function isDictionary(value: unknown): value is object {
   const isObject = value !== null && typeof value === 'object' && !Array.isArray(value) && !ArrayBuffer.isView(value);
-  return isObject && !(value instanceof Date || value instanceof HashList || value instanceof RawBencode);
+  return isObject && !(isDate(value) || value instanceof HashList || value instanceof RawBencode);
 }
 
 /** A key as it stands on disk, one char a byte. A Map's text keys are that already, unless they cannot be. */
 export function keyOf(key: unknown, isMap: boolean): string {
-  if (key instanceof Uint8Array) return Buffer.from(key).toString('latin1');
+  if (isUint8Array(key)) return Buffer.from(key).toString('latin1');
   const text = String(key);
   // biome-ignore lint/suspicious/noControlCharactersInRegex: the range is what latin1 is
   return isMap && /^[\u0000-\u00ff]*$/.test(text) ? text : toKey(text);
@@ -108,8 +109,8 @@ export const treeOf =
       }
       above.add(node);
       const tree: FileTree = new Map();
-      for (const [key, child] of node instanceof Map ? node : Object.entries(node)) {
-        const name = key instanceof Uint8Array ? Buffer.from(key).toString('utf8') : String(key);
+      for (const [key, child] of isMap(node) ? node : Object.entries(node)) {
+        const name = isUint8Array(key) ? Buffer.from(key).toString('utf8') : String(key);
         const below = [...at, name];
         if (!isDictionary(child)) tree.set(name, child as never);
         else if (name !== '') tree.set(name, folder(child, below));
@@ -127,19 +128,19 @@ const MOST_DEPTH = 1000;
 /** Layers out of a Map or a plain object: roots as bytes or in hexadecimal, hashes packed or in a list. */
 export function layersOf(value: unknown): unknown {
   if (!isDictionary(value)) return value;
-  const entries: Iterable<[unknown, unknown]> = value instanceof Map ? value : Object.entries(value);
+  const entries: Iterable<[unknown, unknown]> = isMap(value) ? value : Object.entries(value);
   return new Map([...entries].map(([key, layer]) => [rootOf(key), hashesOf(layer, 32)]));
 }
 
 function rootOf(key: unknown): unknown {
   const bytes = typeof key === 'string' && key.length === 32 ? keyBytes(key) : key;
-  return bytes instanceof Uint8Array ? Buffer.from(bytes).toString('hex') : key;
+  return isUint8Array(bytes) ? Buffer.from(bytes).toString('hex') : key;
 }
 
 /** Hashes of one size as a list of them; anything else as it is. */
 export function hashesOf(value: unknown, hashSize: 20 | 32): unknown {
-  const packed = value instanceof Uint8Array && value.length % hashSize === 0;
-  const listed = Array.isArray(value) && value.every((hash) => hash instanceof Uint8Array && hash.length === hashSize);
+  const packed = isUint8Array(value) && value.length % hashSize === 0;
+  const listed = Array.isArray(value) && value.every((hash) => isUint8Array(hash) && hash.length === hashSize);
   return packed || listed ? new HashList(value as Uint8Array | Uint8Array[], hashSize) : value;
 }
 

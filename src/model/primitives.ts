@@ -1,4 +1,5 @@
 import path from 'node:path';
+import { isDate, isUint8Array } from 'node:util/types';
 import { array, boolean, define, instance, integer, nullable, optional, type Struct, string } from 'superstruct';
 import type { BencodeMap } from '../bencode/value.ts';
 import { shown } from '../errors.ts';
@@ -41,7 +42,7 @@ export const Infohash: Struct<Uint8Array, null> = define(
 );
 
 export function isInfohash(value: unknown): value is Uint8Array {
-  return value instanceof Uint8Array && (value.length === 20 || value.length === 32);
+  return isUint8Array(value) && (value.length === 20 || value.length === 32);
 }
 
 /** Where a node of the DHT listens (BEP 5): a name or an address, IPv6 without brackets, and a port from 1 to 65535. */
@@ -68,7 +69,7 @@ export const Tiers = array(TextList);
 /** A point in time; an invalid Date is refused. */
 export const Timestamp: Struct<Date, null> = define(
   'date',
-  (value) => (value instanceof Date && !Number.isNaN(value.getTime())) || `Expected a valid Date, got ${shown(value)}`,
+  (value) => (isDate(value) && !Number.isNaN(value.getTime())) || `Expected a valid Date, got ${shown(value)}`,
 );
 /** Keys that the models do not know, as they were read: latin1 keys, decoded bencode. */
 export const Extra = instance(Map) as Struct<unknown, null> as Struct<BencodeMap, null>;
