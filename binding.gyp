@@ -65,6 +65,7 @@
             # From build/, where the linker runs: a path with spaces would be two arguments.
             "-Wl,--version-script=../native/exports.map",
             "-Wl,-Bsymbolic",
+            "-Wl,-z,nodelete",
           ],
         }],
         ["OS=='mac'", {

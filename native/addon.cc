@@ -1,12 +1,35 @@
 #include <napi.h>
 
+#ifdef _WIN32
+#include <windows.h>
+#elif defined __APPLE__
+#include <dlfcn.h>
+#endif
+
 #include "binding/hash_job.h"
 #include "binding/kernels.h"
 #include "binding/layer_roots.h"
 #include "binding/limits.h"
 #include "binding/stat_files.h"
 
+// When the last worker that has loaded the addon ends, Node unloads it: threads that are stuck in the system
+// may still return to it. On Linux a flag of the linker forbids that.
+static void stay_loaded() {
+  static const char here = 0;
+#ifdef _WIN32
+  HMODULE module;
+  ::GetModuleHandleExW(GET_MODULE_HANDLE_EX_FLAG_PIN | GET_MODULE_HANDLE_EX_FLAG_FROM_ADDRESS,
+                       reinterpret_cast<LPCWSTR>(&here), &module);
+#elif defined __APPLE__
+  Dl_info info;
+  if (::dladdr(&here, &info) != 0) ::dlopen(info.dli_fname, RTLD_LAZY | RTLD_NODELETE);
+#else
+  static_cast<void>(here);
+#endif
+}
+
 static Napi::Object init(Napi::Env env, Napi::Object exports) {
+  stay_loaded();
   exports.Set("HashJob", metainfo::HashJob::define(env));
   exports.Set("layerRoots", Napi::Function::New<metainfo::layer_roots>(env, "layerRoots"));
   exports.Set("limits", Napi::Function::New<metainfo::limits>(env, "limits"));

@@ -44,7 +44,7 @@ export const ERROR_CODES = {
   ERR_SIZE_UNKNOWN: 'A size that must be known beforehand: give the source a `size`.',
   ERR_SOURCE: 'A source that threw (its error is the `cause`), gave no bytes, or has been read already.',
   ERR_SOURCE_SIZE: 'A source that is longer or shorter than its size.',
-  ERR_TOO_LARGE: 'Content of more than 2^53 bytes.',
+  ERR_TOO_LARGE: 'Content of more than 2^53 bytes, or whose hashes do not fit into memory.',
   ERR_UNREADABLE: 'No permission to read.',
   ERR_VALIDATION: 'A torrent or draft that breaks rules of the models: a `ValidationError`, with `issues`.',
   ERR_WRITE: 'The system failed to write, or there is no permission to.',

@@ -9,6 +9,22 @@ export function onAbort(signal: AbortSignal | undefined, abort: () => void): () 
   return () => signal?.removeEventListener('abort', abort);
 }
 
+/**
+ * What comes of a promise, unless the signal fires first: for calls of the system that may never answer. They go on, and
+ * nobody waits for them.
+ *
+ * @throws {AbortError}
+ */
+export function untilAbort<T>(signal: AbortSignal | undefined, promise: Promise<T>): Promise<T> {
+  if (!signal) return promise;
+  return new Promise((resolve, reject) => {
+    const abort = () => reject(new AbortError(signal));
+    const forget = onAbort(signal, abort);
+    if (signal.aborted) abort();
+    promise.finally(forget).then(resolve, reject);
+  });
+}
+
 /** After so many steps of its work, the next in the queue goes first. */
 const STEPS = 16;
 

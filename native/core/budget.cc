@@ -51,7 +51,7 @@ bool Budget::served(Claim& claim, std::uint64_t bytes) {
   return must_leave(claim);
 }
 
-bool Budget::leave(Claim& claim, bool exhausted, bool& gone) {
+bool Budget::leave(Claim& claim, bool exhausted) {
   const std::lock_guard<std::mutex> lock(mutex_);
   --claim.active_;
   --used_threads_;
@@ -60,17 +60,32 @@ bool Budget::leave(Claim& claim, bool exhausted, bool& gone) {
   const bool last = claim.wanted == 0 && claim.active_ == 0;
   if (last) remove(claim);
   admit();
-  // Not before: the job itself may have been admitted again, and must not wait for this thread.
-  gone = true;
+  ended_.notify_all();
   return last;
 }
 
 bool Budget::withdraw(Claim& claim) {
   const std::lock_guard<std::mutex> lock(mutex_);
   claim.wanted = 0;
-  if (!claim.entered_ || claim.active_ != 0) return false;
-  remove(claim);
-  return true;
+  if (!claim.entered_) return false;
+  const unsigned stuck = claim.give_up_stuck();
+  claim.active_ -= stuck;
+  used_threads_ -= stuck;
+  used_memory_ -= stuck * claim.memory;
+  const bool last = claim.active_ == 0;
+  if (last) remove(claim);
+  if (stuck != 0) admit();
+  return last;
+}
+
+void Budget::wait_for_workers(const Claim& claim) {
+  std::unique_lock<std::mutex> lock(mutex_);
+  ended_.wait(lock, [&] { return claim.active_ == 0; });
+}
+
+void Budget::wait_for_threads(const Claim& claim) {
+  std::unique_lock<std::mutex> lock(mutex_);
+  ended_.wait(lock, [&] { return claim.threads_ == 0; });
 }
 
 std::size_t Budget::queued(const Claim& claim) {
@@ -129,6 +144,7 @@ void Budget::admit() {
     used_memory_ += best->memory;
     best->passed_over_ = 0;
     if (best->start_worker()) {
+      ++best->threads_;
       for (Claim* claim : claims_)
         claim->passed_over_ += claim->active_ == 0 && claim->arrival_ < best->arrival_;
       continue;

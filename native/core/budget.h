@@ -6,6 +6,7 @@
 // job waits for a batch of a large one, never for the job; and equal jobs are not sliced thinly.
 #pragma once
 
+#include <condition_variable>
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
@@ -34,12 +35,15 @@ class Budget {
     virtual bool start_worker() = 0;
     // In the same place: not even its only worker could be started, and the claim is gone.
     virtual void abandon() = 0;
+    // In the same place, when the claim is withdrawn: how many workers wait for the system and were given up.
+    virtual unsigned give_up_stuck() { return 0; }
 
    private:
     friend class Budget;
     std::uint64_t arrival_ = 0;
     std::uint64_t served_ = 0;  // bytes
     unsigned active_ = 0;
+    unsigned threads_ = 0;      // active ones, and those that were given up or are about to end
     unsigned passed_over_ = 0;  // times that another was preferred while it had no worker
     bool entered_ = false;
   };
@@ -60,11 +64,25 @@ class Budget {
   bool served(Claim& claim, std::uint64_t bytes);
 
   // By a worker that ends. True when it was the job's last, and the claim is gone; otherwise it must touch
-  // nothing of the job any more. `exhausted`: no work is left to hand out. `gone` is set under the lock.
-  bool leave(Claim& claim, bool exhausted, bool& gone);
+  // nothing of the job's outcome any more. `exhausted`: no work is left to hand out.
+  bool leave(Claim& claim, bool exhausted);
 
-  // True when no worker runs or ever will, and the claim is gone; false when its workers have to end it.
+  // By a thread that has left or was given up, last of all. `forget` is called under the lock.
+  template <typename Forget>
+  void end_thread(Claim& claim, Forget forget) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    forget();
+    --claim.threads_;
+    ended_.notify_all();
+  }
+
+  // Gives the places of those that are stuck to others. True when no worker runs or ever will, and the claim
+  // is gone; false when its workers have to end it.
   bool withdraw(Claim& claim);
+
+  // Until no worker of it runs but those that were given up; until no thread of it is left.
+  void wait_for_workers(const Claim& claim);
+  void wait_for_threads(const Claim& claim);
 
   // How many jobs go before this one: 0 when it has a worker, or is gone.
   std::size_t queued(const Claim& claim);
@@ -78,6 +96,7 @@ class Budget {
   void admit();
 
   mutable std::mutex mutex_;
+  std::condition_variable ended_;
   std::vector<Claim*> claims_;
   Limits limits_;
   unsigned used_threads_ = 0;

@@ -18,10 +18,11 @@ Job::Job(Plan plan, const Kernels& kernels, Budget& budget)
           worker_shape(work_.plan).bytes());
 }
 
-bool Job::work(const Served& served) noexcept {
+bool Job::work(Seat& seat, const Served& served, std::shared_ptr<void>& rest) noexcept {
   try {
-    const std::unique_ptr<Worker> worker =
-        work_.plan.kind == Kind::v2 ? make_leaf_worker(work_) : make_piece_worker(work_);
+    const std::shared_ptr<Worker> worker =
+        work_.plan.kind == Kind::v2 ? make_leaf_worker(work_, &seat) : make_piece_worker(work_, &seat);
+    rest = worker;
     bool exhausted = true;
     while (const std::uint64_t bytes = worker->batch()) {
       if (!served(bytes)) continue;
@@ -29,12 +30,17 @@ bool Job::work(const Served& served) noexcept {
       break;
     }
     worker->finish();
+    // Its files are closed.
+    if (!ended()) rest.reset();
     return exhausted;
   } catch (const std::bad_alloc&) {
     work_.fail({Failure::Code::no_memory, 0, {}, {}});
     return true;
   }
 }
+
+// In the one order of all threads, unlike Work::stopped(): see Seat.
+bool Job::ended() const { return work_.stop.load() || gauge_.cancelled.load(); }
 
 void Job::settle(bool unstarted) {
   if (unstarted) work_.fail({Failure::Code::no_thread, 0, {}, {}});

@@ -24,7 +24,8 @@ class Job final : public Crew {
   Outcome& outcome() { return outcome_; }
 
  private:
-  bool work(const Served& served) noexcept override;
+  bool work(Seat& seat, const Served& served, std::shared_ptr<void>& rest) noexcept override;
+  bool ended() const override;
   void settle(bool unstarted) override;
 
   Gauge gauge_;

@@ -15,8 +15,8 @@ constexpr std::size_t kLeaf = kBlockSize;
 
 class LeafWorker final : public Worker {
  public:
-  explicit LeafWorker(Work& work)
-      : Worker(work),
+  LeafWorker(Work& work, Seat* seat)
+      : Worker(work, seat),
         slice_(worker_shape(work.plan).slice),
         capacity_(worker_shape(work.plan).bytes()),
         memory_(new std::uint8_t[capacity_]),
@@ -137,6 +137,8 @@ class LeafWorker final : public Worker {
 
 }  // namespace
 
-std::unique_ptr<Worker> make_leaf_worker(Work& work) { return std::make_unique<LeafWorker>(work); }
+std::unique_ptr<Worker> make_leaf_worker(Work& work, Seat* seat) {
+  return std::make_unique<LeafWorker>(work, seat);
+}
 
 }  // namespace metainfo

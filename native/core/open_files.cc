@@ -18,7 +18,7 @@ const Reader* OpenFiles::get(std::size_t file) {
       close(*found);
       work_.gauge.file_index.store(static_cast<std::uint32_t>(file), std::memory_order_relaxed);
       try {
-        found->reader.emplace(work_.plan.files[file]);
+        found->reader.emplace(work_.plan.files[file], seat_);
         work_.mark_opened(file);
       } catch (const Failure& failure) {
         const bool absent =

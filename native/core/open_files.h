@@ -13,7 +13,7 @@ namespace metainfo {
 
 class OpenFiles {
  public:
-  explicit OpenFiles(Work& work) : work_(work) {}
+  explicit OpenFiles(Work& work, Seat* seat = nullptr) : work_(work), seat_(seat) {}
 
   // Null when the file is missing and that is to be marked. Stays until the next call. Throws Failure.
   const Reader* get(std::size_t file);
@@ -36,6 +36,7 @@ class OpenFiles {
   static constexpr std::size_t kMost = kMostLanes;
 
   Work& work_;
+  Seat* seat_;
   std::array<Entry, kMost> entries_;
   Entry* latest_ = nullptr;
   std::uint64_t uses_ = 0;

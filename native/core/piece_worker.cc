@@ -40,8 +40,8 @@ struct Lane {
 
 class PieceWorker final : public Worker {
  public:
-  explicit PieceWorker(Work& work)
-      : Worker(work),
+  PieceWorker(Work& work, Seat* seat)
+      : Worker(work, seat),
         shape_(worker_shape(work.plan)),
         memory_(new std::uint8_t[shape_.lanes * (shape_.slice + kGap)]) {
     lanes_.reserve(shape_.lanes);
@@ -272,6 +272,8 @@ class PieceWorker final : public Worker {
 
 }  // namespace
 
-std::unique_ptr<Worker> make_piece_worker(Work& work) { return std::make_unique<PieceWorker>(work); }
+std::unique_ptr<Worker> make_piece_worker(Work& work, Seat* seat) {
+  return std::make_unique<PieceWorker>(work, seat);
+}
 
 }  // namespace metainfo

@@ -6,20 +6,33 @@
 
 namespace metainfo {
 
-Reader::Reader(const PlanFile& file) : file_(file) {
+Reader::Reader(const PlanFile& file, Seat* seat) : file_(file), seat_(seat) {
   if (file.data != nullptr) return;
-  open();
+  on_seat([this] { open(); });
   try {
-    if (!status().is_regular) throw Failure{Failure::Code::not_a_file, 0, file.path, {}};
-    check_unchanged();
+    Status now;
+    on_seat([&] { now = status(); });
+    if (!now.is_regular) throw Failure{Failure::Code::not_a_file, 0, file.path, {}};
+    require_unchanged(now);
   } catch (...) {
-    close();
+    close_on_seat();
     throw;
   }
 }
 
-Reader::~Reader() {
-  if (descriptor_ != kNone) close();
+Reader::~Reader() { close_on_seat(); }
+
+void Reader::close_on_seat() noexcept {
+  if (descriptor_ == kNone) return;
+  if (seat_ != nullptr) {
+    seat_->must_call([this] { close(); });
+  } else {
+    close();
+  }
+}
+
+void Reader::will_need(std::uint64_t offset, std::uint64_t size) const {
+  if (descriptor_ != kNone) on_seat([&] { advise(offset, size); });
 }
 
 void Reader::read(std::uint64_t offset, std::uint8_t* out, std::size_t size) const {
@@ -28,7 +41,8 @@ void Reader::read(std::uint64_t offset, std::uint8_t* out, std::size_t size) con
     return;
   }
   while (size != 0) {
-    const std::size_t count = read_some(file_.offset + offset, out, size);
+    std::size_t count = 0;
+    on_seat([&] { count = read_some(file_.offset + offset, out, size); });
     if (count == 0) {
       throw Failure{
           Failure::Code::changed, 0, file_.path,
@@ -42,7 +56,12 @@ void Reader::read(std::uint64_t offset, std::uint8_t* out, std::size_t size) con
 
 void Reader::check_unchanged() const {
   if (descriptor_ == kNone) return;
-  const Status now = status();
+  Status now;
+  on_seat([&] { now = status(); });
+  require_unchanged(now);
+}
+
+void Reader::require_unchanged(const Status& now) const {
   const auto changed = [this](std::string what) {
     return Failure{Failure::Code::changed, 0, file_.path, std::move(what)};
   };

@@ -5,12 +5,15 @@
 #include <cstdint>
 
 #include "core/plan.h"
+#include "core/seat.h"
 
 namespace metainfo {
 
 class Reader {
  public:
-  explicit Reader(const PlanFile& file);  // throws Failure; follows no link, in no part of the path
+  // Throws Failure; follows no link, in no part of the path. Calls of the system are made on the seat, if
+  // there is one: then all but the destructor also throw Seat::Left.
+  explicit Reader(const PlanFile& file, Seat* seat = nullptr);
   ~Reader();
   Reader(const Reader&) = delete;
   Reader& operator=(const Reader&) = delete;
@@ -26,10 +29,10 @@ class Reader {
 
  private:
   struct Status {
-    bool is_regular;
-    bool is_deleted;
-    std::uint64_t size;
-    double mtime_ms;
+    bool is_regular = false;
+    bool is_deleted = false;
+    std::uint64_t size = 0;
+    double mtime_ms = 0;
   };
 
   // The system's part: reader_posix.cc, reader_win32.cc. These throw a Failure.
@@ -39,7 +42,20 @@ class Reader {
                         std::size_t size) const;  // 0: the file ends there
   void close();
 
+  template <typename Call>
+  void on_seat(Call call) const {
+    if (seat_ != nullptr) {
+      seat_->call(call);
+    } else {
+      call();
+    }
+  }
+  void close_on_seat() noexcept;
+  void require_unchanged(const Status& now) const;
+  void advise(std::uint64_t offset, std::uint64_t size) const;
+
   const PlanFile& file_;
+  Seat* const seat_;
   static constexpr std::intptr_t kNone = -1;
   std::intptr_t descriptor_ = kNone;  // on Windows a HANDLE; none for content in memory
 };

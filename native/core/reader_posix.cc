@@ -117,8 +117,7 @@ std::size_t Reader::read_some(std::uint64_t at, std::uint8_t* out, std::size_t s
   }
 }
 
-void Reader::will_need(std::uint64_t offset, std::uint64_t size) const {
-  if (descriptor_ == kNone) return;
+void Reader::advise(std::uint64_t offset, std::uint64_t size) const {
   const int descriptor = static_cast<int>(descriptor_);
   const auto start = static_cast<off_t>(file_.offset + offset);
 #ifdef __APPLE__

@@ -134,7 +134,7 @@ std::size_t Reader::read_some(std::uint64_t at, std::uint8_t* out, std::size_t s
 }
 
 // Windows has no call for it that does not wait.
-void Reader::will_need(std::uint64_t, std::uint64_t) const {}
+void Reader::advise(std::uint64_t, std::uint64_t) const {}
 
 FileStatus file_status(const char* path) {
   const HANDLE handle = open_shared(path, FILE_READ_ATTRIBUTES);

@@ -22,13 +22,14 @@ StatJob::StatJob(std::string paths, Budget& budget) : Crew(budget), paths_(std::
   ask_for(static_cast<unsigned>(std::min(batches, kMostWorkers)), 0);
 }
 
-bool StatJob::work(const Served& served) noexcept {
+bool StatJob::work(Seat& seat, const Served& served, std::shared_ptr<void>&) noexcept try {
   for (;;) {
     if (cancelled()) return true;
     const std::size_t first = next_.fetch_add(kBatch, std::memory_order_relaxed);
     if (first >= starts_.size()) return true;
     for (std::size_t i = first; i < std::min(starts_.size(), first + kBatch); ++i) {
-      const FileStatus status = file_status(&paths_[starts_[i]]);
+      FileStatus status;
+      seat.call([&] { status = file_status(&paths_[starts_[i]]); });
       double* out = &numbers_[i * kNumbers];
       out[0] = status.error;
       out[1] = status.mode;
@@ -40,6 +41,8 @@ bool StatJob::work(const Served& served) noexcept {
     }
     if (served(kBatchBytes)) return false;
   }
+} catch (const Seat::Left&) {
+  return true;
 }
 
 void StatJob::settle(bool unstarted) {

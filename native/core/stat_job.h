@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <cstddef>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -22,7 +23,7 @@ class StatJob final : public Crew {
   std::vector<double>& outcome() { return numbers_; }
 
  private:
-  bool work(const Served& served) noexcept override;
+  bool work(Seat& seat, const Served& served, std::shared_ptr<void>& rest) noexcept override;
   void settle(bool unstarted) override;
 
   const std::string paths_;

@@ -12,6 +12,8 @@ void Worker::guarded(Action action) noexcept {
     action();
   } catch (const Failure& failure) {
     work_.fail(failure);
+  } catch (const Seat::Left&) {
+    // The job has stopped already.
   } catch (const std::bad_alloc&) {
     work_.fail({Failure::Code::no_memory, 0, {}, {}});
   } catch (const std::exception& error) {

@@ -25,7 +25,7 @@ class Worker {
   void finish() noexcept;
 
  protected:
-  explicit Worker(Work& work) : work_(work), files_(work) {}
+  Worker(Work& work, Seat* seat) : work_(work), files_(work, seat) {}
 
   virtual void hash(const Work::Batch& batch) = 0;
 
@@ -59,10 +59,11 @@ class Worker {
   unsigned cold_batches_ = 0;
 };
 
-// `lanes` pieces side by side, each read in slices: v1 and hybrid.
-std::unique_ptr<Worker> make_piece_worker(Work& work);
+// `lanes` pieces side by side, each read in slices: v1 and hybrid. Calls of the system are made on the seat,
+// if there is one.
+std::unique_ptr<Worker> make_piece_worker(Work& work, Seat* seat = nullptr);
 // Leaves side by side, whatever files they are of: v2.
-std::unique_ptr<Worker> make_leaf_worker(Work& work);
+std::unique_ptr<Worker> make_leaf_worker(Work& work, Seat* seat = nullptr);
 
 // How a job of this plan uses memory: bytes a worker, for the lanes that fit into its share of the limit.
 struct WorkerShape {

@@ -17,7 +17,7 @@ import { HashList } from '../model/hash-list.ts';
 import { encodeFileList, encodeFlatTree } from '../model/raw-files.ts';
 import { fromOwnBytes, type Torrent } from '../model/torrent.ts';
 import { encodeFields, INFO, TORRENT } from '../model/wire.ts';
-import type { Turn } from '../turns.ts';
+import { type Turn, untilAbort } from '../turns.ts';
 import type { CacheChoice, HashCache, Wanted } from './cache.ts';
 import {
   type AlignedFile,
@@ -159,7 +159,7 @@ async function findAndHash(draft: TorrentCreate, options: ContentOptions, turn: 
   throwIfAborted(signal);
   const cache = await cacheFor(options.cache);
   const found = { v1Order: version === 'v1', sources, readable: true, signal, turn };
-  const { single, files } = await draft.findFiles(found);
+  const { single, files } = await untilAbort(signal, draft.findFiles(found));
   await requireNoInput(options.output, files);
   const attrs = options.attrs ?? attrsOf(draft);
   const context = { draft, version, wanted, engine, resources, options, single, sources, cache, attrs };

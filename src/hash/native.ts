@@ -3,7 +3,7 @@ import { errnoName, fromSystemError, MetainfoError } from '../errors.ts';
 import { reading } from '../guard.ts';
 import type { Engine } from './engine.ts';
 import { withOwnMemory } from './own-memory.ts';
-import { checkedPlan, type HashJob, type HashPlan } from './plan.ts';
+import { checkedPlan, type HashJob, type HashPlan, tooManyHashes } from './plan.ts';
 
 /** What native/binding/errors.cc makes of a failure. */
 interface NativeFailure extends Error {
@@ -25,7 +25,14 @@ export function nativeEngine(addon: Binding = binding()): Engine {
 function startNative(addon: Binding, plan: HashPlan): HashJob {
   // The caller's stack: what native code rejects with has none.
   const called = new Error('hashing was started here');
-  const job = create(addon, checkedPlan(plan), called);
+  let job: HashJob;
+  try {
+    job = create(addon, checkedPlan(plan), called);
+  } catch (error) {
+    if ((error as Partial<MetainfoError>).code !== 'ERR_TOO_LARGE') throw error;
+    const progress = { bytes: 0, fileIndex: 0, queued: 0 };
+    return { done: Promise.reject(error), progress: () => progress, cancel: () => {} };
+  }
   return {
     done: job.done.catch((failure: NativeFailure) => {
       throw translate(failure, called);
@@ -43,6 +50,8 @@ function create({ HashJob }: Binding, plan: HashPlan, called: Error): HashJob {
     } catch (error) {
       throwIfKernel(error);
       const isFailure = error instanceof Error && 'errno' in error && 'path' in error;
+      // Nothing but its hashes has taken any.
+      if (isFailure && (error as NativeFailure).code === 'no-memory') throw tooManyHashes(plan, error);
       throw isFailure ? translate(error as NativeFailure, called) : error;
     }
   });

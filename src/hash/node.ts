@@ -1,11 +1,9 @@
-import { constants as bufferConstants } from 'node:buffer';
 import { createHash, type Hash } from 'node:crypto';
 import { constants } from 'node:fs';
 import { type FileHandle, open, readlink, realpath } from 'node:fs/promises';
 import nodePath from 'node:path';
 import { merkleRoot, sha256, zeroRoot } from '../digest/merkle.ts';
 import { fromSystemError, MetainfoError } from '../errors.ts';
-import { invalid } from '../guard.ts';
 import { BLOCK_SIZE } from '../layout/piece-length.ts';
 import { closeRead, readFully } from '../model/read-file.ts';
 import type { Engine } from './engine.ts';
@@ -19,6 +17,7 @@ import {
   isPad,
   layerCount,
   type PlanFile,
+  tooManyHashes,
 } from './plan.ts';
 
 /**
@@ -32,10 +31,6 @@ export function nodeEngine(): Engine {
 function startNode(given: HashPlan): HashJob {
   const plan = checkedPlan(given);
   checkPlanFiles(plan.files);
-  const total = plan.files.reduce((sum, { length }) => sum + length, 0);
-  // A hash has 32 bytes at most.
-  if (Math.ceil(total / plan.pieceLength) * 32 > bufferConstants.MAX_LENGTH)
-    throw invalid('plan.files have more pieces than memory can hold hashes of');
   return new NodeJob(withOwnMemory(plan));
 }
 
@@ -73,6 +68,7 @@ class NodeJob implements HashJob {
   /** Bytes of a read, or of what is taken at once of content in memory. */
   readonly #size: number;
   #cancelled = false;
+  #stopWaiting: (() => void) | null = null;
   /** When its turn ends, by the clock of the process. */
   #turnEnd = 0;
 
@@ -90,6 +86,24 @@ class NodeJob implements HashJob {
 
   cancel(): void {
     this.#cancelled = true;
+    this.#stopWaiting?.();
+  }
+
+  /**
+   * Waits for the system, which may never answer: a cancelled job waits no longer, and leaves the buffer to the read that may
+   * still write to it. One of libuv's threads is held until then, and Node waits for it when the process exits.
+   */
+  #answer<T>(call: Promise<T>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      this.#stopWaiting = () => {
+        buffer = Buffer.alloc(0);
+        reject(new MetainfoError('ERR_ABORTED', 'Hashing was cancelled.'));
+      };
+      const end = () => {
+        this.#stopWaiting = null;
+      };
+      call.finally(end).then(resolve, reject);
+    });
   }
 
   async #run(): Promise<Digests> {
@@ -101,18 +115,25 @@ class NodeJob implements HashJob {
     }
   }
 
-  async #hash(): Promise<Digests> {
+  /** Room for all hashes. */
+  #prepare() {
     const { kind, files, pieceLength } = this.#plan;
     const sum = (of: (file: PlanFile) => number) => files.reduce((all, file) => all + of(file), 0);
-    const pieces =
-      kind === 'v2'
-        ? null
-        : new PieceHasher(
-            pieceLength,
-            sum(({ length }) => length),
-          );
     const count = (file: PlanFile) => layerCount(file, pieceLength) * 32;
-    const [roots, layers] = kind === 'v1' ? [] : [Buffer.alloc(files.length * 32), Buffer.alloc(sum(count))];
+    try {
+      const total = sum(({ length }) => length);
+      const pieces = kind === 'v2' ? null : new PieceHasher(pieceLength, total);
+      const [roots, layers] = kind === 'v1' ? [] : [Buffer.alloc(files.length * 32), Buffer.alloc(sum(count))];
+      return { pieces, roots, layers, count };
+    } catch (error) {
+      if (error instanceof RangeError) throw tooManyHashes(this.#plan, error);
+      throw error;
+    }
+  }
+
+  async #hash(): Promise<Digests> {
+    const { files, pieceLength } = this.#plan;
+    const { pieces, roots, layers, count } = this.#prepare();
     let at = 0;
     for (const [index, file] of files.entries()) {
       const end = at + count(file);
@@ -173,7 +194,13 @@ class NodeJob implements HashJob {
     this.#progress.fileIndex = index;
     let handle: FileHandle;
     try {
-      handle = await openPlanned(file);
+      const opening = openPlanned(file);
+      // Nobody else closes what is opened too late.
+      const closeLate = async (late: FileHandle) => {
+        if (this.#cancelled) await closeRead(late);
+      };
+      opening.then(closeLate).catch(() => {});
+      handle = await this.#answer(opening);
     } catch (error) {
       if ((error as MetainfoError).code !== 'ERR_NOT_FOUND' || this.#plan.onMissing === 'fail') throw error;
       this.#missing.push(index);
@@ -181,22 +208,24 @@ class NodeJob implements HashJob {
     }
     try {
       // An empty file is looked at too: it must be what it was.
-      await requireAsPlanned(handle, file, path);
-      await requireNoLinks(handle, file, path);
+      await this.#answer(requireAsPlanned(handle, file, path));
+      await this.#answer(requireNoLinks(handle, file, path));
       for (let at = 0; at < file.length; ) {
         await this.#inTurn();
         if (buffer.length < this.#size) buffer = Buffer.allocUnsafeSlow(this.#size);
         const part = buffer.subarray(0, Math.min(this.#size, file.length - at));
-        await readAll(handle, part, file.offset + at, path);
+        await this.#answer(readAll(handle, part, file.offset + at, path));
         take(part);
         at += part.length;
       }
-      await requireAsPlanned(handle, file, path);
+      await this.#answer(requireAsPlanned(handle, file, path));
       return true;
     } catch (error) {
       throw fromSystemError(error, path, 'read');
     } finally {
-      await closeRead(handle);
+      const closed = closeRead(handle);
+      // It waits for reads.
+      if (!this.#cancelled) await closed;
     }
   }
 }

@@ -25,11 +25,13 @@ export function ownCopy(bytes: Uint8Array): Uint8Array {
 export function withOwnMemory(plan: HashPlan): HashPlan {
   const isForeign = ({ data }: PlanFile) => data !== undefined && !owned.has(data.buffer);
   if (!plan.files.some(isForeign)) return plan;
+  // Files may share their memory.
+  const copies = new Map<Uint8Array | undefined, Uint8Array>();
   const files = plan.files.map((file): PlanFile => {
-    const { data, offset, length } = file;
-    // What is out of range is reported by the engine.
-    if (!data || !isForeign(file) || !(offset >= 0 && length >= 0 && offset + length <= data.length)) return file;
-    return { ...file, data: ownCopy(data.subarray(offset, offset + length)), offset: 0 };
+    if (!file.data || !isForeign(file)) return file;
+    const data = copies.get(file.data) ?? ownCopy(file.data);
+    copies.set(file.data, data);
+    return { ...file, data };
   });
   return { ...plan, files };
 }

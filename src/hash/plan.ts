@@ -29,6 +29,13 @@ export function layerCount(file: Pick<PlanFile, 'path' | 'data' | 'length'>, pie
   return !isPad(file) && file.length > pieceLength ? Math.ceil(file.length / pieceLength) : 0;
 }
 
+/** The error of a plan whose hashes do not fit into memory: nothing of it was hashed. */
+export function tooManyHashes({ files, pieceLength }: HashPlan, cause: unknown): MetainfoError {
+  const bytes = files.reduce((sum, { length }) => sum + length, 0);
+  const message = `The hashes of ${bytes} bytes in pieces of ${pieceLength} do not fit into memory: leave out files (a sparse file may be huge), or choose a larger piece length.`;
+  return new MetainfoError('ERR_TOO_LARGE', message, { cause });
+}
+
 /** Default for the buffers of a job, in bytes a thread. */
 export const DEFAULT_MEMORY_PER_THREAD = 64 * 2 ** 20;
 

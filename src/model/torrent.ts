@@ -28,13 +28,14 @@ import {
   oneOf,
   options,
   reading,
+  Signal,
   Text,
   Unchecked,
 } from '../guard.ts';
 import { padsIn } from '../layout/padding.ts';
 import { safePaths } from '../layout/safe-path.ts';
 import { formatMagnet, MAGNET, type Magnet } from '../magnet/magnet.ts';
-import { Turns } from '../turns.ts';
+import { Turns, untilAbort } from '../turns.ts';
 import { fromDecodedTorrent } from './decoded.ts';
 import { infodictDiscriminator, type TorrentVersion } from './discriminator.ts';
 import { type DumpedDictionary, dumpTorrent } from './dump.ts';
@@ -104,6 +105,8 @@ export interface ReadOptions {
   context?: ValidationContext | undefined;
   /** What bounds time and memory. */
   limits?: Limits | undefined;
+  /** {@link Torrent.read} then rejects at once with an {@link AbortError}, even where the file system does not answer. */
+  signal?: AbortSignal | undefined;
 }
 
 /** How {@link Torrent.fromDecoded} reads and checks. */
@@ -112,7 +115,7 @@ export interface FromDecodedOptions extends ReadOptions {
   data?: Readonly<Record<string, unknown>>;
 }
 
-const READ: OptionStructs<ReadOptions> = { context: Unchecked, limits: Unchecked };
+const READ: OptionStructs<ReadOptions> = { context: Unchecked, limits: Unchecked, signal: Signal };
 const FROM_DECODED: OptionStructs<FromDecodedOptions> = { ...READ, data: Unchecked };
 const WRITE: OptionStructs<WriteOptions> = { force: Flag, mtime: DateTime };
 const DUMP: OptionStructs<{ mode?: 'str' | 'binary' }> = { mode: oneOf('str', 'binary') };
@@ -754,7 +757,8 @@ export const Torrent = {
    */
   async read(file: string, given: ReadOptions = {}): Promise<Torrent> {
     const checked = options(given, READ, { example: "{ context: { profile: 'strict' } }" });
-    const bytes = await fileTurns.run(undefined, () => readTorrentFile(file, checked.limits));
+    const { limits, signal } = checked;
+    const bytes = await fileTurns.run(signal, () => untilAbort(signal, readTorrentFile(file, limits)));
     try {
       return fromOwnBytes(bytes, checked);
     } catch (error) {

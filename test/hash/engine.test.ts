@@ -479,6 +479,20 @@ for (const engine of ENGINES) {
   });
 }
 
+describe('a plan whose hashes do not fit into memory', () => {
+  for (const engine of ENGINES) {
+    for (const kind of ['v1', 'v2', 'hybrid'] as const) {
+      it(`is ERR_TOO_LARGE before the ${engine.name} engine reads anything of ${kind}`, async () => {
+        const size = 2 ** 53 - BLOCK;
+        const file = { path: inFolder('not there'), offset: 0, length: size, size, mtimeMs: Number.NaN };
+        const resources = { threads: 2, readSize: BLOCK, memoryLimit: MIB };
+        const job = engine.start({ files: [file], kind, pieceLength: BLOCK, onMissing: 'fail', ...resources });
+        await assert.rejects(job.done, { code: 'ERR_TOO_LARGE', message: /larger piece length/ });
+      });
+    }
+  }
+});
+
 describe('readPlanned', () => {
   it('reads 2 GiB, which Node does not at once', { skip: freemem() < 3 * 2 ** 30 }, async () => {
     const file = inFolder('huge');

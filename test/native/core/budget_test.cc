@@ -60,10 +60,7 @@ class Fake final : public Budget::Claim {
 bool leave(Budget& budget, Fake& fake, bool exhausted = true) {
   // Before: the place may be given to the same job again.
   --fake.active;
-  bool gone = false;
-  const bool last = budget.leave(fake, exhausted, gone);
-  CHECK(gone);
-  return last;
+  return budget.leave(fake, exhausted);
 }
 
 // One of its workers has done a batch. True when it had to leave.
@@ -546,18 +543,14 @@ TEST("budget: a job that could not be withdrawn has started") {
   Slow waiting;
   budget.enter(running);
   budget.enter(waiting);
-  std::thread releasing([&] {
-    bool gone = false;
-    budget.leave(running, true, gone);
-  });
+  std::thread releasing([&] { budget.leave(running, true); });
   waiting.entered.wait();
   const bool withdrawn = budget.withdraw(waiting);
   const bool seen = waiting.returned;
   releasing.join();
   CHECK(!withdrawn);
   CHECK(seen);
-  bool gone = false;
-  CHECK(budget.leave(waiting, true, gone));
+  CHECK(budget.leave(waiting, true));
 }
 
 TEST("budget: whatever happens, limits hold, no place stays free, and all jobs end") {
@@ -679,8 +672,7 @@ class Busy final : public Budget::Claim {
     }
     held_.memory -= memory;
     --held_.threads;
-    bool gone;
-    if (budget_.leave(*this, exhausted, gone)) finished.add();
+    if (budget_.leave(*this, exhausted)) finished.add();
   }
 
   Budget& budget_;

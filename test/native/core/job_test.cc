@@ -52,8 +52,7 @@ class Occupied final : private Budget::Claim {
   void release() {
     // None comes any more.
     budget_.withdraw(*this);
-    bool gone;
-    for (unsigned places = places_.exchange(0); places != 0; --places) budget_.leave(*this, true, gone);
+    for (unsigned places = places_.exchange(0); places != 0; --places) budget_.leave(*this, true);
   }
   unsigned places() const { return places_; }
 

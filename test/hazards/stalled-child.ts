@@ -1,0 +1,80 @@
+// What stalled.test.ts runs in processes of their own, with the shim of test/support/faults preloaded.
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { isMainThread, parentPort, Worker } from 'node:worker_threads';
+import { TorrentCreate } from '../../src/create/torrent-create.ts';
+import { Torrent } from '../../src/model/torrent.ts';
+import { Faults } from '../support/faults.ts';
+
+const folder = process.env['METAINFO_FAULT_FOLDER'] as string;
+const faults = Faults.open(process.env['METAINFO_FAULT_CONTROL'] as string);
+
+const say = (told: object) => process.stdout.write(`${JSON.stringify(told)}\n`);
+const make = (name: string, signal?: AbortSignal) =>
+  new TorrentCreate({ pathRoot: path.join(folder, name), pieceLength: 16_384 }).generate({ threads: 2, signal });
+const codeOf = (made: Promise<unknown>) =>
+  made.then(
+    () => 'made',
+    ({ code }) => code as string,
+  );
+
+/** Jobs whose reads do not answer. */
+async function stall(jobs: number, signal?: AbortSignal): Promise<Promise<string>[]> {
+  faults.arm({ call: 'read', action: 'stall', every: 1, elsewhere: true, match: 'stalled' });
+  const made = Array.from({ length: jobs }, () => codeOf(make('stalled', signal)));
+  while (faults.counts().fired === 0) await sleep(5);
+  await sleep(100);
+  return made;
+}
+
+const SCENARIOS = {
+  async abort() {
+    const controller = new AbortController();
+    const jobs = await stall(3, controller.signal);
+    const start = performance.now();
+    controller.abort();
+    const codes = await Promise.all(jobs);
+    const seconds = (performance.now() - start) / 1000;
+    const others = await codeOf(make('other'));
+    const otherSeconds = (performance.now() - start) / 1000;
+    faults.go();
+    await sleep(300);
+    faults.arm(null);
+    say({ codes, seconds, others, otherSeconds, after: await codeOf(make('stalled')) });
+  },
+  async read() {
+    faults.arm({ call: 'read', action: 'stall', every: 1, elsewhere: true, match: 'stalled' });
+    const start = performance.now();
+    const signal = AbortSignal.timeout(200);
+    const codes = [await codeOf(Torrent.read(path.join(folder, 'stalled'), { signal }))];
+    const seconds = (performance.now() - start) / 1000;
+    faults.go();
+    say({ codes, seconds });
+  },
+  async exit() {
+    await stall(2);
+    say({ at: Number(process.hrtime.bigint()) / 1e9 });
+    process.exit(0);
+  },
+  async terminate() {
+    const load = `import('tsx/esm/api').then(({ register }) => {
+      register();
+      return import(require('node:worker_threads').workerData);
+    })`;
+    const worker = new Worker(load, { eval: true, execArgv: [], workerData: import.meta.url });
+    await new Promise((resolve) => worker.once('message', resolve));
+    const start = performance.now();
+    await worker.terminate();
+    const seconds = (performance.now() - start) / 1000;
+    faults.go();
+    await sleep(300);
+    faults.arm(null);
+    say({ seconds, after: await codeOf(make('stalled')) });
+  },
+};
+
+if (isMainThread) await SCENARIOS[process.argv[2] as keyof typeof SCENARIOS]();
+else {
+  await stall(2);
+  parentPort?.postMessage('stalled');
+}
