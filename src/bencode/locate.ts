@@ -42,7 +42,7 @@ export function locate(bytes: Uint8Array, paths: readonly BencodePath[]): number
       const found = top ? top.trie?.children.get(top.at as string | number) : root;
       const trie = found?.seen ? undefined : found;
       if (trie) trie.seen = true;
-      for (const index of below(trie)) offsets[index] = at;
+      if (trie) place(trie, at, offsets);
       if (byte === 0x64 || byte === 0x6c) {
         levels.push({ trie, at: byte === 0x6c ? 0 : null, isList: byte === 0x6c });
         at += 1;
@@ -75,10 +75,10 @@ function trieOf(paths: readonly BencodePath[]): Trie {
   return root;
 }
 
-/** The paths that end at a node or beneath it: until something deeper is found, its place is theirs. */
-function below(trie: Trie | undefined): number[] {
-  if (!trie) return [];
-  return [...trie.wanted, ...[...trie.children.values()].flatMap(below)];
+/** Gives the paths that end at a node or beneath it its place: until something deeper is found, that is theirs. */
+function place(trie: Trie, at: number, offsets: number[]): void {
+  for (const index of trie.wanted) offsets[index] = at;
+  for (const child of trie.children.values()) place(child, at, offsets);
 }
 
 /** Where the string at an offset begins and ends, past its length. */

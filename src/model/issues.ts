@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { DEFAULT_LIMITS, LimitError, type LimitName } from '../bencode/limits.ts';
 import { type BencodePath, locate } from '../bencode/locate.ts';
-import { keyBytes } from '../bencode/value.ts';
+import { isWithin, keyBytes } from '../bencode/value.ts';
 import { ISSUE_CODES, type Issue, type IssueCode, toHex } from '../errors.ts';
 import { type OptionStructs, oneOf, options } from '../guard.ts';
 
@@ -200,7 +200,7 @@ export class Issues {
 
 /** An on-disk key for people: text where it is UTF-8; in hexadecimal where it is not, and where it is a hash. */
 function readable(step: string | number, isHash: boolean): string | number {
-  if (typeof step === 'number') return step;
+  if (typeof step === 'number' || (step.length < 32 && isWithin(step, 0x7f))) return step;
   if (step.length > MOST_KEY) return `${readable(step.slice(0, MOST_KEY), false)}…`;
   const bytes = keyBytes(step);
   return (isHash && bytes.length === 32) || !isUtf8(bytes) ? toHex(bytes) : bytes.toString('utf8');
