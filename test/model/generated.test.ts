@@ -513,6 +513,9 @@ describe('generated torrents in libtorrent', { skip: libtorrentMissing() }, () =
         // See NOT_AS_LIBTORRENT of fixtures.test.ts.
         const apart = ['neither length nor files', 'a path that leads out'].map((name) => DAMAGES[name] as Damage);
         if (given.version === 'hybrid' && apart.some((damage) => chosen.includes(damage))) return;
+        // The current release line refuses wrong layers as compat does, 2.0.8 does not look at them.
+        const errors = issues.filter(({ severity }) => severity === 'error');
+        if (!read && errors.every(({ code }) => code === 'piecesLayersCorrect')) return;
         assert.equal(read !== null, typeof theirs !== 'string', what);
         if (typeof theirs === 'string' || given.version === 'v2') return;
         assert.deepEqual({ v1: theirs.v1, v2: theirs.v2 }, { v1: read?.infohashV1, v2: read?.infohashV2 });
