@@ -8,8 +8,9 @@ namespace metainfo {
 
 Reader::Reader(const PlanFile& file, Seat* seat) : file_(file), seat_(seat) {
   if (file.data != nullptr) return;
-  on_seat([this] { open(); });
+  // Given up while it was opened, it is open.
   try {
+    on_seat([this] { open(); });
     Status now;
     on_seat([&] { now = status(); });
     if (!now.is_regular) throw Failure{Failure::Code::not_a_file, 0, file.path, {}};
