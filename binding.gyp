@@ -50,7 +50,7 @@
         "NODE_ADDON_API_DISABLE_DEPRECATED",
         "NODE_API_SWALLOW_UNTHROWABLE_EXCEPTIONS",
       ],
-      "cflags": ["-fvisibility=hidden"],
+      "cflags": ["-fvisibility=hidden", "-fstack-protector-strong"],
       "cflags_cc!": ["-std=gnu++20", "-std=gnu++17", "-fno-exceptions"],
       "cflags_cc": ["-std=c++17", "-Wall", "-Wextra", "-Wpedantic"],
       "conditions": [
@@ -66,8 +66,14 @@
             "-Wl,--version-script=../native/exports.map",
             "-Wl,-Bsymbolic",
             "-Wl,-z,nodelete",
+            "-Wl,-z,relro",
+            "-Wl,-z,now",
+            "-Wl,-z,noexecstack",
           ],
+          # Needs optimization. Some distributions' compilers define another level, which -Werror refuses to redefine.
+          "configurations": { "Release": { "cflags": ["-U_FORTIFY_SOURCE", "-D_FORTIFY_SOURCE=2"] } },
         }],
+        ["OS=='linux' and target_arch=='x64'", { "cflags": ["-fcf-protection=full"] }],
         ["OS=='mac'", {
           "xcode_settings": {
             "CLANG_CXX_LANGUAGE_STANDARD": "c++17",

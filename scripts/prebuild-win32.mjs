@@ -37,7 +37,7 @@ export function prebuildWin32() {
     'include',
     'node',
   );
-  const { sources, defines, cflags_cc } = gypTarget();
+  const { sources, defines, cflags, cflags_cc } = gypTarget();
   const folder = path.join('build', 'win32-x64');
   mkdirSync(path.join(root, folder), { recursive: true });
   const binary = compile({
@@ -47,12 +47,15 @@ export function prebuildWin32() {
     sources,
     flags: [
       ...flags,
+      ...cflags,
       ...cflags_cc,
       ...defines.map((define) => `-D${define}`),
       ...['-DNODE_ADDON_API_CPP_EXCEPTIONS', `-isystem ${headers}`, '-isystem node_modules/node-addon-api'],
-      ...['-O3', '-Werror', ...UNALIGNED],
+      ...['-O3', '-Werror', '-U_FORTIFY_SOURCE', '-D_FORTIFY_SOURCE=2', ...UNALIGNED],
     ],
     link: [
+      // The first links the functions that the protected code calls.
+      ...['-fstack-protector-strong', '-Wl,--dynamicbase,--nxcompat,--high-entropy-va'],
       ...['-shared', '-static', '-s', library, importLibrary(headers, path.join(root, folder))],
       ...['-ldelayimp', '-lws2_32', '-ladvapi32', '-luser32', '-lcrypt32'],
     ],

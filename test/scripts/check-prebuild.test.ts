@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { mkdir, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
@@ -19,7 +20,7 @@ const onLinux = process.platform === 'linux';
 const prebuiltOnly = process.env['PREBUILDS_ONLY'] ? 'there is a prebuilt addon only' : false;
 
 describe('check-prebuild of a binary for Linux', { skip: onLinux ? prebuiltOnly : 'it reads ELF' }, () => {
-  it('finds nothing wrong with what the addon exports and takes, but that it needs the C++ runtime of this system', () => {
+  it('finds nothing wrong with the exports, imports and hardening of a local build, but that it needs the C++ runtime', () => {
     const problems = problemsOf(BUILT);
     assert.ok(problems.some((problem) => /^needs: .*libstdc\+\+\.so\.6/.test(problem)));
     assert.deepEqual(
@@ -28,6 +29,60 @@ describe('check-prebuild of a binary for Linux', { skip: onLinux ? prebuiltOnly 
     );
   });
 
+  it('finds the entry points of a stripped binary', async (t) => {
+    const stripped = path.join(await temporaryFolder(t), 'stripped.node');
+    execFileSync('strip', ['-o', stripped, BUILT]);
+    assert.deepEqual(problemsOf(stripped), problemsOf(BUILT));
+  });
+
+  // The final file has no note: some linked objects of OpenSSL and of the C library lack it.
+  it('has CET in every object of our own', { skip: process.arch === 'x64' ? false : 'CET is of x86-64' }, () => {
+    const gyp = readFileSync(path.join(ROOT, 'binding.gyp'), 'utf8');
+    const objects = [...gyp.matchAll(/"(native\/.*)\.cc"/g)].map(
+      ([, name]) => `build/Release/obj.target/metainfo/${name}.o`,
+    );
+    assert.ok(objects.length >= 25, `${objects.length} objects`);
+    for (const object of objects) {
+      const notes = execFileSync('readelf', ['--wide', '--notes', object], { cwd: ROOT, encoding: 'utf8' });
+      assert.match(notes, /x86 feature: IBT, SHSTK/, object);
+    }
+  });
+
+  const HARDENED = [
+    ...['-O2', '-fstack-protector-strong', '-U_FORTIFY_SOURCE', '-D_FORTIFY_SOURCE=2'],
+    ...['-Wl,-z,relro', '-Wl,-z,now', '-Wl,-z,noexecstack'],
+    ...(process.arch === 'x64' ? ['-fcf-protection=full'] : []),
+  ];
+  const compile = async (t: TestContext, ...flags: string[]) => {
+    const folder = await temporaryFolder(t);
+    const [source, file] = [path.join(folder, 'part.c'), path.join(folder, 'part.node')] as [string, string];
+    const text =
+      '#include <string.h>\nvoid use(char *text);\n' +
+      'int napi_register_module_v1(const char *text, unsigned long size) { char copy[64]; memcpy(copy, text, size); use(copy); return 1; }\n' +
+      'int node_api_module_get_api_version_v1(void) { return 8; }\n';
+    await writeFile(source, text);
+    execFileSync('cc', ['-shared', '-fPIC', '-w', '-o', file, source, ...HARDENED, ...flags]);
+    return problemsOf(file).filter((problem) => problem.startsWith('lacks'));
+  };
+
+  it('finds no protection missing where all are there', async (t) => {
+    assert.deepEqual(await compile(t), []);
+  });
+
+  const CET = process.arch === 'x64' ? ['-fcf-protection=none'] : [];
+  const WEAKER: [string, string[]][] = [
+    ['full RELRO', ['-Wl,-z,lazy']],
+    ['full RELRO', ['-Wl,-z,norelro']],
+    ['a stack without execution', ['-Wl,-z,execstack']],
+    ['stack protector', ['-fno-stack-protector']],
+    ['fortified functions', ['-U_FORTIFY_SOURCE']],
+    ...(CET.length > 0 ? [['landing pads (CET)', CET] as [string, string[]]] : []),
+  ];
+  for (const [protection, flags] of WEAKER)
+    it(`finds that ${protection} is missing by ${flags.join(' ')}`, async (t) => {
+      assert.deepEqual(await compile(t, ...flags), [`lacks: ${protection}`]);
+    });
+
   it('finds all that is wrong at once', async (t) => {
     const folder = await temporaryFolder(t);
     const source = path.join(folder, 'bad.c');
@@ -35,13 +90,14 @@ describe('check-prebuild of a binary for Linux', { skip: onLinux ? prebuiltOnly 
     const text =
       'extern int EVP_sha1(void);\nchar much[1100000] = {1};\nint napi_register_module_v1(void) { return EVP_sha1(); }\n';
     await writeFile(source, text);
-    execFileSync('cc', ['-shared', '-fPIC', '-o', file, source, '-Wl,--no-as-needed', '-lcrypto']);
+    execFileSync('cc', ['-shared', '-fPIC', '-o', file, source, '-Wl,-z,lazy', '-Wl,--no-as-needed', '-lcrypto']);
     const problems = problemsOf(file);
     for (const expected of [
       /^does not export: node_api_module_get_api_version_v1$/,
       /^exports: .*\bmuch\b/,
       /^takes from whoever loads it: EVP_sha1$/,
       /^needs: .*libcrypto/,
+      /^lacks: full RELRO, /,
       /^has \d+ bytes, more than 1000000$/,
     ])
       assert.ok(
@@ -112,7 +168,7 @@ const MINGW = 'x86_64-w64-mingw32';
 describe('check-prebuild of a binary for Windows', {
   skip: missing('mingw-w64', `${MINGW}-gcc`, ['--version']),
 }, () => {
-  const build = async (t: TestContext, text: string, ...libraries: string[]) => {
+  const build = async (t: TestContext, text: string, ...options: string[]) => {
     const folder = await temporaryFolder(t);
     const [source, definitions, library, file] = ['dll.c', 'crypto.def', 'crypto.a', 'dll.node'].map((name) =>
       path.join(folder, name),
@@ -120,16 +176,28 @@ describe('check-prebuild of a binary for Windows', {
     await writeFile(source, text);
     await writeFile(definitions, 'LIBRARY libcrypto-3-x64.dll\nEXPORTS\nEVP_sha1\n');
     execFileSync(`${MINGW}-dlltool`, ['-d', definitions, '-l', library]);
-    execFileSync(`${MINGW}-gcc`, ['-shared', '-s', '-o', file, source, library, ...libraries]);
+    execFileSync(`${MINGW}-gcc`, ['-shared', '-static', '-s', '-o', file, source, library, ...options]);
     return problemsOf(file);
   };
   const both =
     '__declspec(dllexport) int napi_register_module_v1(void) { return 1; }\n' +
     '__declspec(dllexport) int node_api_module_get_api_version_v1(void) { return 8; }\n';
 
+  const HARDENED = ['-fstack-protector-all', '-Wl,--dynamicbase,--nxcompat,--high-entropy-va'];
+
   it('finds nothing wrong with what exports those two and needs what every Windows has', async (t) => {
-    assert.deepEqual(await build(t, both), []);
+    assert.deepEqual(await build(t, both, ...HARDENED), []);
   });
+
+  for (const [protections, flag] of [
+    ['DYNAMIC_BASE, HIGH_ENTROPY_VA', '-Wl,--disable-dynamicbase'],
+    ['NX_COMPAT', '-Wl,--disable-nxcompat'],
+    ['HIGH_ENTROPY_VA', '-Wl,--disable-high-entropy-va'],
+    ['stack protector', '-fno-stack-protector'],
+  ] as const)
+    it(`finds that ${protections} is missing by ${flag}`, async (t) => {
+      assert.deepEqual(await build(t, both, ...HARDENED, flag), [`lacks: ${protections}`]);
+    });
 
   it('finds all that is wrong at once', async (t) => {
     const problems = await build(
@@ -145,8 +213,9 @@ describe('check-prebuild of a binary for Windows', {
       'takes from whoever loads it: EVP_sha1',
     ]);
     assert.match(problems[3] ?? '', /^needs: (libcrypto-3-x64\.dll, WINMM\.dll|WINMM\.dll, libcrypto-3-x64\.dll)$/i);
-    assert.match(problems[4] ?? '', /^has \d+ bytes, more than 1000000$/);
-    assert.equal(problems.length, 5);
+    assert.equal(problems[4], 'lacks: stack protector');
+    assert.match(problems[5] ?? '', /^has \d+ bytes, more than 1000000$/);
+    assert.equal(problems.length, 6);
   });
 });
 
