@@ -70,6 +70,10 @@ Examples:
   metainfo create album -o /srv --exclude '*.nfo' --piece-length 1MiB --json
   metainfo create album --cache --date now    later only what changed is read
 
+Seeding: libtorrent, qBittorrent, Deluge and rtorrent 0.16 seed a hybrid folder
+from its files. Transmission, aria2, WebTorrent and rtorrent 0.9 cannot, as
+they look for its pad files on disk: give these -k v1.
+
 Exit codes: 0 done, 1 failed (the output exists, a file cannot be read),
 2 wrong usage, 130 stopped: nothing is written.`;
 
