@@ -85,7 +85,10 @@ describe('planResources', () => {
   for (const [option, values] of refused) {
     it(`refuses other ${option}, by name`, () => {
       for (const value of values) {
-        const error = { code: 'ERR_INVALID_ARGUMENT', message: new RegExp(`^${option} must be .*, not ${shown(value)}`) };
+        const error = {
+          code: 'ERR_INVALID_ARGUMENT',
+          message: new RegExp(`^${option} must be .*, not ${shown(value)}`),
+        };
         assert.throws(() => planResources({ [option]: value }, 'v2', CORES), error, String(value));
       }
     });

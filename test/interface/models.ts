@@ -4,7 +4,6 @@ import { type Struct, validate } from 'superstruct';
 import { HashList } from '../../src/index.ts';
 
 export const PIECE = 16_384;
-export const H20 = Buffer.alloc(20, 1);
 export const H32 = Buffer.alloc(32, 2);
 
 export const hashes = (count: number): HashList => new HashList(Buffer.alloc(20 * count, 1), 20);
