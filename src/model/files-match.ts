@@ -88,7 +88,10 @@ function matchAsLibtorrent(
   flat: readonly FlatFile[],
 ): void {
   const { name, nameUtf8, pieceLength } = info;
-  if (!(pieceLength && pieceLength > 0)) return;
+  if (!(pieceLength && pieceLength > 0)) {
+    matchContent(subject, list, flat);
+    return;
+  }
   const ours = list.map((file): Entry => {
     const path = info.files ? (file.pathUtf8 ?? file.path) : [nameUtf8 ?? name ?? ''];
     const padding = isPad(file) || path.some((part) => part.includes(BITCOMET_PAD));

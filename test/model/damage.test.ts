@@ -95,9 +95,10 @@ function lookAt(read: Torrent): void {
   assert.equal(typeof read.name, 'string');
   if (read.torrentVersion !== 'v2') assert.ok(read.v1PieceRange(0).ranges.length > 0);
   const [first] = read.flatFiles ?? [];
-  // Compat takes torrents without layers: those have no ranges.
+  // Compat takes torrents without layers: those have no ranges, nor have empty files, which may have a root there.
   const layered = read.warnings.every((warning) => warning.path[0] !== 'piece layers');
-  if (first?.[1].piecesRoot && layered) assert.equal(read.v2PieceRange(first[0]).fileSize, first[1].length);
+  if (first?.[1].piecesRoot && first[1].length > 0 && layered)
+    assert.equal(read.v2PieceRange(first[0]).fileSize, first[1].length);
   assert.ok(read.flatTrackers.length >= 0 && read.webseeds.length >= 0);
 }
 
@@ -439,7 +440,7 @@ const HUGE: Readonly<Record<string, Hostile>> = {
   '40,000 files of one name': {
     bytes: () => torrent(folder(numbers(NODES).map(() => file(1, 'x')))),
     items: 6 * NODES,
-    outcome: null,
+    outcome: 'duplicate_path',
     profile: 'compat',
   },
 };

@@ -390,9 +390,9 @@ describe('a context', () => {
   for (const [name, door] of Object.entries(DOORS)) {
     it(`has known names and values only: ${name}`, () => {
       const misspelt: [context: unknown, message: RegExp][] = [
-        [{ profile: 'Strict' }, /^context\.profile must be default, strict, compat, not "Strict"\.$/],
-        [{ padding: true }, /^context\.padding must be default, ignore, strict, forbid, not true\.$/],
-        [{ paddingPath: 'ignore' }, /^context\.paddingPath must be default, strict, not "ignore"\.$/],
+        [{ profile: 'Strict' }, /^context\.profile must be default, strict or compat, not "Strict"\.$/],
+        [{ padding: true }, /^context\.padding must be default, ignore, strict or forbid, not true\.$/],
+        [{ paddingPath: 'ignore' }, /^context\.paddingPath must be default or strict, not "ignore"\.$/],
         [{ profile: null }, /not null\.$/],
         [{ padding_path: 'strict' }, /^there is no "padding_path" in a context\.$/],
         [{ toString: 'strict' }, /^there is no "toString" in a context\.$/],
