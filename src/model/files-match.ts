@@ -16,7 +16,7 @@ export function v1V2FilesMatch(subject: Subject): void {
   const list = v1Files(info);
   if (!compared || !list || !flat) return;
   if (!info.files && flat.length === 1) matchSingle(subject, flat[0] as FlatFile);
-  else if (issues.compat) matchAsLibtorrent(subject, list, flat);
+  else if (issues.compat && (info.pieceLength ?? 0) > 0) matchAsLibtorrent(subject, list, flat);
   else if (matchContent(subject, list, flat)) matchPadding(subject) && matchEmpty(subject, list, flat);
 }
 
@@ -88,10 +88,7 @@ function matchAsLibtorrent(
   flat: readonly FlatFile[],
 ): void {
   const { name, nameUtf8, pieceLength } = info;
-  if (!(pieceLength && pieceLength > 0)) {
-    matchContent(subject, list, flat);
-    return;
-  }
+  if (!(pieceLength && pieceLength > 0)) return;
   const ours = list.map((file): Entry => {
     const path = info.files ? (file.pathUtf8 ?? file.path) : [nameUtf8 ?? name ?? ''];
     const padding = isPad(file) || path.some((part) => part.includes(BITCOMET_PAD));

@@ -29,7 +29,8 @@ const PROFILES = ['default', 'strict', 'compat'] as const;
 /** What only a draft can have. */
 const OF_DRAFTS: readonly IssueCode[] = [
   ...(['alias', 'lost', 'noDuplicatedParams', 'pathRoot', 'paths', 'sources'] as const),
-  // And of hashers and magnet links.
+  // And of torrents that are made, hashers and magnet links.
+  ...(['named_like_pad', 'pad_names', 'reader_limit', 'single_file_folder'] as const),
   ...(['memoryLimit', 'readSize', 'threads'] as const),
   ...(['magnet', 'magnet_escape', 'magnet_hash', 'magnet_length', 'magnet_peer', 'magnet_select'] as const),
 ];
