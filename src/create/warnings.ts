@@ -99,7 +99,12 @@ export async function warn(outline: Outline, { onWarning = emit }: WarningOption
   for (const warning of warningsOf(outline)) await onWarning(warning);
 }
 
+/** A server that makes many torrents is told once of each kind. */
+const emitted = new Set<IssueCode>();
+
 function emit({ code, message }: Issue): void {
+  if (emitted.has(code)) return;
+  emitted.add(code);
   // Node prints it as it is, and it names files.
   process.emitWarning(printable(message), { type: 'MetainfoWarning', code });
 }
