@@ -19,7 +19,7 @@
             "NODE_ADDON_API_DISABLE_DEPRECATED",
             "NODE_API_SWALLOW_UNTHROWABLE_EXCEPTIONS",
           ],
-          "cflags": ["-fvisibility=hidden"],
+          "cflags": ["-fvisibility=hidden", "-fstack-protector-strong"],
           # Its headers are not ours to mend: as system headers they warn of nothing.
           "cflags_cc!": ["-std=gnu++20", "-std=gnu++17", "-fno-exceptions", "-fno-rtti"],
           "cflags_cc": [
@@ -27,7 +27,15 @@
             "<!@(pkg-config --cflags libtorrent-rasterbar 2>/dev/null | sed 's/-I/-isystem /g' || true)",
           ],
           "libraries": ["<!@(pkg-config --libs libtorrent-rasterbar 2>/dev/null || true)"],
-          "conditions": [["werror==1", { "cflags_cc": ["-Werror"] }]],
+          "conditions": [
+            ["werror==1", { "cflags_cc": ["-Werror"] }],
+            # As in ../../binding.gyp.
+            ["OS=='linux'", {
+              "ldflags": ["-Wl,-z,relro", "-Wl,-z,now", "-Wl,-z,noexecstack"],
+              "configurations": { "Release": { "cflags": ["-U_FORTIFY_SOURCE", "-D_FORTIFY_SOURCE=2"] } },
+            }],
+            ["OS=='linux' and target_arch=='x64'", { "cflags": ["-fcf-protection=full"] }],
+          ],
         }],
       ],
     },

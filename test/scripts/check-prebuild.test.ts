@@ -5,6 +5,7 @@ import { mkdir, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { engineMissing } from '../support/engine.ts';
 import { missing } from '../support/external.ts';
 import { temporaryFolder } from '../support/tree.ts';
 
@@ -15,6 +16,7 @@ const { problemsOf, missingIn } = (await import('../../scripts/check-prebuild.mj
 };
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const BUILT = path.join(ROOT, 'build/Release/metainfo.node');
+const LIBTORRENT = path.join(ROOT, 'native/libtorrent/build/Release/metainfo_libtorrent.node');
 
 const onLinux = process.platform === 'linux';
 const prebuiltOnly = process.env['PREBUILDS_ONLY'] ? 'there is a prebuilt addon only' : false;
@@ -46,6 +48,14 @@ describe('check-prebuild of a binary for Linux', { skip: onLinux ? prebuiltOnly 
       const notes = execFileSync('readelf', ['--wide', '--notes', object], { cwd: ROOT, encoding: 'utf8' });
       assert.match(notes, /x86 feature: IBT, SHSTK/, object);
     }
+  });
+
+  it('finds the hardening of the libtorrent engine', {
+    skip: existsSync(LIBTORRENT) ? false : 'it is not built',
+  }, () => {
+    // It calls nothing that has a fortified form, which depends on the compiler.
+    const lacks = problemsOf(LIBTORRENT).filter((problem) => /^lacks: (?!fortified functions$)/.test(problem));
+    assert.deepEqual(lacks, []);
   });
 
   const HARDENED = [
