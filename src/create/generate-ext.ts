@@ -14,6 +14,7 @@ import type { TorrentVersion } from '../model/discriminator.ts';
 import { type FileTree, flattenTree } from '../model/file-tree.ts';
 import type { InfoDictHybridCreate } from '../model/info-dict.ts';
 import { fromOwnBytes, type Torrent } from '../model/torrent.ts';
+import { untilAbort } from '../turns.ts';
 import type { ContentFile } from './content.ts';
 import {
   attrsOf,
@@ -131,7 +132,10 @@ export async function generateExt(draft: TorrentCreate, options: GenerateExtOpti
   throwIfAborted(signal);
   const { CreateJob } = libtorrent();
 
-  const { single, files } = await draft.findFiles({ v1Order: version === 'v1', sources: [], readable: true, signal });
+  const { single, files } = await untilAbort(
+    signal,
+    draft.findFiles({ v1Order: version === 'v1', sources: [], readable: true, signal }),
+  );
   const lengths = files.map(({ length }) => length as number);
   requireContent(lengths, draft);
   await requireNoInput(options.output, files);

@@ -25,7 +25,7 @@ import type { InfoDictV1 } from '../model/info-dict.ts';
 import { encodeFileList, encodeFlatTree } from '../model/raw-files.ts';
 import { AnyTorrent, type ReadOptions, type Torrent } from '../model/torrent.ts';
 import { TORRENT } from '../model/wire.ts';
-import type { Turn } from '../turns.ts';
+import { type Turn, untilAbort } from '../turns.ts';
 import type { Checked } from '../verify/axis.ts';
 import { filesOf } from '../verify/verify.ts';
 import { besideFiles, replaced } from './edit.ts';
@@ -84,7 +84,8 @@ async function upgradeInTurn(torrent: Torrent, path: string, options: UpgradeOpt
     );
   const { pieceLength } = info;
   checkPieceLength(pieceLength, 'hybrid');
-  const { files: checked } = await filesOf(torrent, path, { signal: options.signal, turn });
+  const { signal } = options;
+  const { files: checked } = await untilAbort(signal, filesOf(torrent, path, { signal, turn }));
   if (torrent.totalSize > LARGE_JOB) turn.end();
   requireAll(checked);
   const content = contentOf(torrent, checked);

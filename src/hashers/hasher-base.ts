@@ -24,6 +24,7 @@ import { DEFAULT_MEMORY_PER_THREAD, type Digests, type HashJob, type HashPlan, p
 import { BLOCK_SIZE, powerOfTwoWithin } from '../layout/piece-length.ts';
 import { Issues } from '../model/issues.ts';
 import { failuresOf } from '../model/rules.ts';
+import { untilAbort } from '../turns.ts';
 import { HasherConfig, V2HasherConfig } from './config.ts';
 import { HashPool } from './pool.ts';
 import { type Chunk, type Hash, hashProblem } from './records.ts';
@@ -159,7 +160,7 @@ export abstract class HasherBase {
   async process(given: ProcessOptions = {}): Promise<Hash[]> {
     const { signal, onProgress, engine = defaultEngine() } = options(given, PROCESS);
     const entries = this.paths.map((name) => name.split('/'));
-    const files = await scan(this.pathRoot, entries, { signal, systemFiles: true });
+    const files = await untilAbort(signal, scan(this.pathRoot, entries, { signal, systemFiles: true }));
     for (const [i, wanted] of this.paths.entries()) {
       this.#sizes.set(wanted, files[i]?.length ?? 0);
       if (files[i]?.path.join('/') === wanted) continue;

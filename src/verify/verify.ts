@@ -20,7 +20,7 @@ import { BLOCK_SIZE } from '../layout/piece-length.ts';
 import { unsafeComponent } from '../layout/safe-path.ts';
 import type { InfoDictV1 } from '../model/info-dict.ts';
 import { AnyTorrent, type Torrent } from '../model/torrent.ts';
-import type { Turn } from '../turns.ts';
+import { type Turn, untilAbort } from '../turns.ts';
 import {
   type Axis,
   type Checked,
@@ -124,7 +124,7 @@ async function verifyInTurn(torrent: Torrent, path: string, options: VerifyOptio
   const { only = null, engine = defaultEngine(), signal } = options;
   const kind = kindOf(torrent, only);
   const resources = planResources(options, kind, availableParallelism());
-  const { files, extraFiles } = await filesOf(torrent, path, { signal, turn });
+  const { files, extraFiles } = await untilAbort(signal, filesOf(torrent, path, { signal, turn }));
   if (torrent.totalSize > LARGE_JOB) turn.end();
   const axis = kind === 'v2' ? rowOf(files, torrent.info.pieceLength) : listOf(torrent, files);
   for (let attempt = 0; ; attempt += 1) {
