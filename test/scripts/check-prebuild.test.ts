@@ -51,7 +51,7 @@ describe('check-prebuild of a binary for Linux', { skip: onLinux ? prebuiltOnly 
   });
 
   it('finds the hardening of the libtorrent engine', {
-    skip: existsSync(LIBTORRENT) ? false : 'it is not built',
+    skip: engineMissing(),
   }, () => {
     // It calls nothing that has a fortified form, which depends on the compiler.
     const lacks = problemsOf(LIBTORRENT).filter((problem) => /^lacks: (?!fortified functions$)/.test(problem));
