@@ -19,7 +19,9 @@ export interface ScannedFile {
   diskPath: string;
   /** Bytes. */
   length: number;
+  /** When its content was changed last, in milliseconds since 1970. */
   mtimeMs: number;
+  /** When its content or its status was changed last, in milliseconds since 1970. */
   ctimeMs: number;
 }
 

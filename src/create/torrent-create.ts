@@ -20,6 +20,7 @@ import {
   AbsolutePath,
   DhtNode,
   Extra,
+  type FieldStructs,
   Infohash,
   maybe,
   Text,
@@ -95,16 +96,23 @@ type HashesInput = HashList | Uint8Array | readonly Uint8Array[] | null | undefi
 
 /** A file of a list, under attribute names or on-disk keys. */
 export interface FileItemInput extends Omit<FileItem, 'extra' | 'path'> {
+  /** Components, from the torrent's root. */
   path: readonly string[];
+  /** The on-disk key of `pathUtf8`. */
   'path.utf-8'?: readonly string[] | null;
+  /** The on-disk key of `symlinkPath`. */
   'symlink path'?: readonly string[] | null;
+  /** Unknown keys. */
   extra?: ExtraInput;
 }
 
 /** A file of a tree, under attribute names or on-disk keys. */
 export interface FileTreeItemInput extends Omit<FileTreeItem, 'extra'> {
+  /** The on-disk key of `piecesRoot`. */
   'pieces root'?: Uint8Array | null;
+  /** The on-disk key of `symlinkPath`. */
   'symlink path'?: readonly string[] | null;
+  /** Unknown keys. */
   extra?: ExtraInput;
 }
 
@@ -117,14 +125,23 @@ export type FileTreeInput =
 /** The infodict of a draft, under attribute names or on-disk keys. */
 export interface InfoDictInput
   extends Omit<InfoDictHybridCreate, 'extra' | 'files' | 'fileTree' | 'pieces' | 'similar'> {
+  /** The on-disk key of `nameUtf8`. */
   'name.utf-8'?: string | null | undefined;
+  /** The on-disk key of `updateUrl`. */
   'update-url'?: string | null | undefined;
+  /** The on-disk key of `pieceLength`. */
   'piece length'?: number | null | undefined;
+  /** SHA-1 of each piece: packed, or a list of 20 bytes each. */
   pieces?: HashesInput;
+  /** The files of a folder. */
   files?: readonly FileItemInput[] | null | undefined;
+  /** The on-disk key of `metaVersion`. */
   'meta version'?: number | null | undefined;
+  /** The files, with the roots of their Merkle trees. */
   fileTree?: FileTreeInput | null | undefined;
+  /** The on-disk key of `fileTree`. */
   'file tree'?: FileTreeInput | null | undefined;
+  /** Infohashes of torrents that may hold the same files (BEP 38), as bytes or in hexadecimal. */
   similar?: readonly (Uint8Array | string)[] | null | undefined;
   /** Unknown keys. */
   extra?: ExtraInput;
@@ -133,15 +150,21 @@ export interface InfoDictInput
 /** What {@link TorrentCreate} takes: its fields, under attribute names or on-disk keys. Unknown keys go into `extra`. */
 export interface TorrentCreateInput
   extends Omit<TorrentCreateFields, 'creationDate' | 'extra' | 'info' | 'pieceLayers'> {
+  /** The on-disk key of `announceList`. */
   'announce-list'?: string[][] | null | undefined;
+  /** The on-disk key of `createdBy`. */
   'created by'?: string | null | undefined;
   /** A number is seconds since 1970. */
   creationDate?: Date | number | null | undefined;
+  /** The on-disk key of `creationDate`. */
   'creation date'?: Date | number | null | undefined;
+  /** The infodict so far. */
   info?: InfoDictInput | ReadonlyMap<string | Uint8Array, unknown> | undefined;
   /** By root: 32 bytes, or in hexadecimal. */
   pieceLayers?: LayersInput;
+  /** The on-disk key of `pieceLayers`. */
   'piece layers'?: LayersInput;
+  /** The on-disk key of `urlList`. */
   'url-list'?: string | string[] | null | undefined;
   /** Unknown keys beside `info`. */
   extra?: ExtraInput;
@@ -377,7 +400,7 @@ const RULES: Readonly<Record<string, (fields: TorrentCreateFields, issues: Issue
   noDuplicatedParams,
 };
 
-type Schema = { [K in keyof Required<TorrentCreateFields>]: Struct<TorrentCreateFields[K], null> };
+type Schema = FieldStructs<TorrentCreateFields>;
 
 const fields = type({
   announce: maybe(Text),

@@ -5,7 +5,7 @@ import { shown } from '../errors.ts';
 import { MAX_THREADS } from '../hash/plan.ts';
 import { BLOCK_SIZE, isPowerOfTwo, MAX_PIECE_LENGTH } from '../layout/piece-length.ts';
 import { unsafeComponent } from '../layout/safe-path.ts';
-import { AbsolutePath, maybe } from '../model/primitives.ts';
+import { AbsolutePath, type FieldStructs, maybe } from '../model/primitives.ts';
 
 /** What a hasher is told. */
 export interface HasherConfig {
@@ -86,9 +86,9 @@ const v1 = fieldsOf(powerOfTwo('pieceLength', 1), anySize);
 const v2 = fieldsOf(powerOfTwo('pieceLength', BLOCK_SIZE), powerOfTwo('readSize', BLOCK_SIZE));
 
 /** Checks the configuration of a {@link V1Hasher}. Its rules are in its fields: superstruct's `assign` and `omit` keep them. */
-export const HasherConfig: Struct<HasherConfig, typeof v1.schema> = v1;
+export const HasherConfig = v1 as unknown as Struct<HasherConfig, FieldStructs<HasherConfig>>;
 /** Checks the configuration of a {@link V2Hasher} or {@link HybridHasher}: sizes are powers of two from 16 KiB. */
-export const V2HasherConfig: Struct<HasherConfig, typeof v2.schema> = v2;
+export const V2HasherConfig = v2 as unknown as Struct<HasherConfig, FieldStructs<HasherConfig>>;
 
 function isWhole(value: unknown, least: number, most: number): boolean {
   return Number.isSafeInteger(value) && (value as number) >= least && (value as number) <= most;

@@ -45,13 +45,17 @@ const Pool = orNull(expected<HashPool>('a HashPool', (value) => value instanceof
 
 /** Bytes that are to be hashed, and what the hash is of. */
 export interface HashUnit {
+  /** A whole piece or block, or what is left of one. */
   bytes: Uint8Array;
+  /** The type, path and index of its hash. */
   of: Omit<Hash, 'hash'>;
 }
 
 /** A plan of a hasher, and what its digests are the hashes of. */
 export interface HasherPlan {
+  /** What an engine hashes. */
   plan: Pick<HashPlan, 'files' | 'kind' | 'pieceLength'>;
+  /** Makes records of the digests of the plan. */
   hashes: (digests: Digests) => Hash[];
 }
 

@@ -5,7 +5,7 @@ import { define, enums, refine, type Struct, string, type } from 'superstruct';
 import { fromSystemError, MetainfoError, requirePath, shown, throwIfAborted } from '../errors.ts';
 import { type OptionStructs, options, Signal, Unchecked } from '../guard.ts';
 import { BLOCK_SIZE } from '../layout/piece-length.ts';
-import { ByteLength } from '../model/primitives.ts';
+import { ByteLength, type FieldStructs } from '../model/primitives.ts';
 import { closeRead, readFully } from '../model/read-file.ts';
 
 /** Bytes of a file, in order: mostly a block of 16 KiB, or a piece in v1. */
@@ -43,10 +43,10 @@ const hashFields = type({
 });
 
 /** Checks one. */
-export const Chunk: Struct<Chunk, typeof chunkFields.schema> = chunkFields;
+export const Chunk = chunkFields as unknown as Struct<Chunk, FieldStructs<Chunk>>;
 /** Checks one: its hash has as many bytes as its type says. */
-export const Hash: Struct<Hash, typeof hashFields.schema> = refine(
-  hashFields,
+export const Hash: Struct<Hash, FieldStructs<Hash>> = refine(
+  hashFields as unknown as Struct<Hash, FieldStructs<Hash>>,
   'hash_length',
   (hash) => hashProblem(hash) ?? true,
 );

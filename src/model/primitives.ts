@@ -82,3 +82,6 @@ export const AbsolutePath: Struct<string, null> = define(
 
 export const Whole = integer();
 export const Flag = boolean();
+
+/** The structs of an object's fields, as superstruct's `assign`, `omit` and `pick` take them. */
+export type FieldStructs<T> = { [K in keyof Required<T>]: Struct<T[K], null> };

@@ -165,13 +165,23 @@ export interface TorrentJson {
   /** Of the file or folder. */
   name: string;
   /** In hexadecimal; null for a version that the torrent is not of. */
-  infohash: { v1: string | null; v2: string | null };
+  infohash: {
+    /** SHA-1; null for v2. */
+    v1: string | null;
+    /** SHA-256; null for v1. */
+    v2: string | null;
+  };
   /** Bytes. */
   pieceLength: number;
   /** The number of pieces. */
   pieces: number;
   /** No pads. */
-  files: { path: string; length: number }[];
+  files: {
+    /** From the torrent's root, with `/`. */
+    path: string;
+    /** Bytes. */
+    length: number;
+  }[];
   /** Bytes of content. */
   totalSize: number;
   /** Each once. */
