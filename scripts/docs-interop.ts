@@ -70,7 +70,7 @@ does not find the original file: rename the file before you make the torrent.
 | longer than 240 bytes | cut to 240 bytes; the extension stays |
 | a control character: \`a\\x01b\` | \`a_b\` |
 | text direction marks: \`a\\u202eb\` | \`ab\` |
-| a backslash: \`a\\\\b\` | \`ab\` |
+| a backslash: \`a\\b\` | \`ab\` |
 
 libtorrent, and so qBittorrent and Deluge, also drops the folder of a v2 torrent whose folder holds a single file: it saves
 \`album/song\` as \`song\`.
