@@ -149,7 +149,7 @@ describe('every entry point', () => {
     [
       'fromBytes',
       () => Torrent.fromBytes(v1, { profile: 'strict' } as never),
-      /^there is no option "profile": expected context, limits\.$/,
+      /^there is no option "profile": expected context, limits, signal\.$/,
     ],
     [
       'fromBytes',
