@@ -664,7 +664,8 @@ TEST("job: ended in every way at any moment, it says so once") {
     if (way < 2) {
       CHECK_EQUAL(finished.count(), 1U);
     } else {
-      // Stopped or destroyed it says nothing any more; without a worker it has not said anything before either.
+      // Stopped or destroyed it says nothing any more; without a worker it has not said anything before
+      // either.
       CHECK(finished.count() <= (waits ? 0U : 1U));
     }
     occupied.reset();
