@@ -323,12 +323,14 @@ class Bench {
       faults.go();
     }
     const outcome = await running;
+    // Before the shim forgets that stalled calls may go on.
+    const left = await this.#leftovers.problems(() => faults.counts().open);
     const counts = faults.counts();
     faults.arm(null);
     const isDone = 'result' in outcome;
     const problems = counts.fired > 0 ? this.#judge(outcome, fault, counts) : [];
     if (isDone && counts.fired === 0 && outcome.result !== this.#clean) problems.push('a wrong result without a fault');
-    problems.push(...(await this.#leftovers.problems(counts.open)));
+    problems.push(...left);
     problems.push(...((await this.#job.check?.({ isDone, before })) ?? []));
     const title = `${Object.entries(fault)
       .map(([key, value]) => `${key} ${value}`)
@@ -345,9 +347,9 @@ class Bench {
     if (await isStalled(running)) CHANGES[what]?.(file);
     faults.go();
     const outcome = await running;
+    const problems = await this.#leftovers.problems(() => faults.counts().open);
     const counts = faults.counts();
     faults.arm(null);
-    const problems = await this.#leftovers.problems(counts.open);
     if ('error' in outcome) {
       const { error } = outcome;
       const { code = '', message } = error as Partial<MetainfoError> & Error;

@@ -20,8 +20,8 @@ function openFiles(folder: string): string[] {
 export class Leftovers {
   readonly #folder: string;
   readonly #idleThreads: number;
-  /** Waits of 5 ms that there are in all, so that many threads left are told soon. */
-  #patience = 400;
+  /** Waits of 5 ms that there are in all, so that many leftovers are told soon. */
+  #patience = 2000;
 
   /** Made when there are all threads that the process has while no job runs. */
   constructor(folder: string) {
@@ -29,13 +29,24 @@ export class Leftovers {
     this.#idleThreads = threadCount();
   }
 
-  /** @param open Descriptors that are open by the count of the shim. */
-  async problems(open: number): Promise<string[]> {
+  /**
+   * A job that failed or was cancelled is settled at once: its threads close their files and end a moment later.
+   *
+   * @param open Descriptors that are open by the count of the shim.
+   */
+  async problems(open: () => number): Promise<string[]> {
+    let problems = this.#left(open());
+    for (; problems.length > 0 && this.#patience > 0; this.#patience -= 1) {
+      await sleep(5);
+      problems = this.#left(open());
+    }
+    return problems;
+  }
+
+  #left(open: number): string[] {
     const problems: string[] = [];
     const files = openFiles(this.#folder);
     if (files.length > 0 || open !== 0) problems.push(`left open: ${open}, ${files}`);
-    // The system may not have done with a thread that was joined.
-    for (; threadCount() > this.#idleThreads && this.#patience > 0; this.#patience -= 1) await sleep(5);
     const threads = threadCount();
     if (threads > this.#idleThreads) problems.push(`${threads} threads, ${this.#idleThreads} before`);
     return problems;
