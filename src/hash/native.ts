@@ -3,7 +3,7 @@ import { errnoName, fromSystemError, MetainfoError } from '../errors.ts';
 import { reading } from '../guard.ts';
 import type { Engine } from './engine.ts';
 import { withOwnMemory } from './own-memory.ts';
-import { checkedPlan, type HashJob, type HashPlan, tooManyHashes } from './plan.ts';
+import { checkedPlan, type HashJob, type HashPlan, requireHashesFit, tooManyHashes } from './plan.ts';
 
 /** What native/binding/errors.cc makes of a failure. */
 interface NativeFailure extends Error {
@@ -45,6 +45,7 @@ function startNative(addon: Binding, plan: HashPlan): HashJob {
 /** Its files are checked as the addon reads them. */
 function create({ HashJob }: Binding, plan: HashPlan, called: Error): HashJob {
   return reading('plan.files', () => {
+    requireHashesFit(plan);
     try {
       return new HashJob(withOwnMemory(plan));
     } catch (error) {

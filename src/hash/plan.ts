@@ -1,3 +1,4 @@
+import { constants } from 'node:buffer';
 import { availableParallelism } from 'node:os';
 import { type Binding, bindingIfAny, type HashPlan, type PlanFile } from '../digest/binding.ts';
 import { MetainfoError, shown } from '../errors.ts';
@@ -34,6 +35,15 @@ export function tooManyHashes({ files, pieceLength }: HashPlan, cause: unknown):
   const bytes = files.reduce((sum, { length }) => sum + length, 0);
   const message = `The hashes of ${bytes} bytes in pieces of ${pieceLength} do not fit into memory: leave out files (a sparse file may be huge), or choose a larger piece length.`;
   return new MetainfoError('ERR_TOO_LARGE', message, { cause });
+}
+
+/** @throws {MetainfoError} `ERR_TOO_LARGE` where the v1 pieces or the v2 layers are more than a buffer can hold */
+export function requireHashesFit(plan: HashPlan): void {
+  const { files, kind, pieceLength } = plan;
+  const pieces = files.reduce((sum, { length }) => sum + length, 0) / pieceLength;
+  const layers = kind === 'v1' ? 0 : files.reduce((sum, file) => sum + layerCount(file, pieceLength), 0);
+  const bytes = Math.max(kind === 'v2' ? 0 : pieces * 20, layers * 32);
+  if (bytes > constants.MAX_LENGTH) throw tooManyHashes(plan, undefined);
 }
 
 /** Default for the buffers of a job, in bytes a thread. */
