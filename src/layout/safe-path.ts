@@ -32,15 +32,20 @@ const WINDOWS_NAMES = /^(con|prn|aux|nul|conin\$|conout\$|(com|lpt)[\d\u00b9\u00
  */
 export function safePaths(paths: Iterable<readonly string[]>, windows = process.platform === 'win32'): string[][] {
   const root = new Folder('');
+  // Of the path before: the next one shares most of its folders.
+  let last: readonly string[] = [];
+  const folders: Folder[] = [];
   return Array.from(paths, (path) => {
-    const parts = withinDepth(path).map((part) => safeComponent(part, windows));
-    let folder = root;
-    for (let i = 0; i < parts.length - 1; i += 1) {
-      folder = folder.enter(parts[i] as string);
-      parts[i] = folder.name;
-    }
-    parts[Math.max(0, parts.length - 1)] = folder.claim(parts.at(-1) ?? '_');
-    return parts;
+    const parts = withinDepth(path);
+    const depth = Math.max(0, parts.length - 1);
+    let shared = 0;
+    while (shared < Math.min(depth, folders.length) && parts[shared] === last[shared]) shared += 1;
+    folders.length = shared;
+    for (let i = shared; i < depth; i += 1)
+      folders.push((folders.at(-1) ?? root).enter(safeComponent(parts[i] as string, windows)));
+    last = parts;
+    const own = parts.length === 0 ? '_' : safeComponent(parts[depth] as string, windows);
+    return [...folders.map(({ name }) => name), (folders.at(-1) ?? root).claim(own)];
   });
 }
 
