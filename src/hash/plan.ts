@@ -40,9 +40,14 @@ export function tooManyHashes({ files, pieceLength }: HashPlan, cause: unknown):
 /** @throws {MetainfoError} `ERR_TOO_LARGE` where the v1 pieces or the v2 layers are more than a buffer can hold */
 export function requireHashesFit(plan: HashPlan): void {
   const { files, kind, pieceLength } = plan;
-  // The addon refuses other lengths by name.
-  if (!files.every(({ length }) => Number.isSafeInteger(length) && length >= 0)) return;
-  const pieces = files.reduce((sum, { length }) => sum + length, 0) / pieceLength;
+  let total = 0;
+  for (const { length } of files) {
+    // The addon refuses other lengths by name.
+    if (!Number.isSafeInteger(length) || length < 0) return;
+    total += length;
+  }
+  const pieces = total / pieceLength;
+  if (pieces * 32 <= constants.MAX_LENGTH) return;
   const layers = kind === 'v1' ? 0 : files.reduce((sum, file) => sum + layerCount(file, pieceLength), 0);
   const bytes = Math.max(kind === 'v2' ? 0 : pieces * 20, layers * 32);
   if (bytes > constants.MAX_LENGTH) throw tooManyHashes(plan, undefined);
