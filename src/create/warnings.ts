@@ -2,9 +2,10 @@
 import { encode } from '../bencode/encode.ts';
 import type { Encodable } from '../bencode/value.ts';
 import { type Issue, type IssueCode, MetainfoError, shown } from '../errors.ts';
-import { isNamedLikePad } from '../layout/padding.ts';
+import { isNamedLikePad, isPadFile } from '../layout/padding.ts';
 import type { TorrentVersion } from '../model/discriminator.ts';
 import type { FileItem } from '../model/file-item.ts';
+import { LIBTORRENT_MOST_LENGTH, LIBTORRENT_MOST_PIECE_LENGTH, LIBTORRENT_MOST_PIECES } from '../model/rules.ts';
 import { MOST_DEPTH, TORRENT_LIMITS } from '../model/torrent.ts';
 import { printable } from '../print/text.ts';
 
@@ -73,9 +74,9 @@ const READERS: readonly Reader[] = [
     most: {
       items: 3_000_000,
       depth: 99,
-      pieces: 2 ** 21,
-      pieceLength: 65535 * 16384,
-      length: (2 ** 30 - 1) * 16384,
+      pieces: LIBTORRENT_MOST_PIECES,
+      pieceLength: LIBTORRENT_MOST_PIECE_LENGTH,
+      length: LIBTORRENT_MOST_LENGTH,
     },
     takes: (_limit, most) => `libtorrent (qBittorrent, Deluge) loads at most ${most}`,
   },
@@ -132,9 +133,9 @@ function beyondLimits(outline: Outline): Issue[] {
 
 /** Pads that share a path with one another, or with a file. */
 function sharedPads({ list }: Outline): Issue[] {
-  const pads = (list ?? []).filter(({ attr }) => attr?.includes('p'));
+  const pads = (list ?? []).filter(isPadFile);
   if (pads.length === 0) return [];
-  const content = new Set((list ?? []).filter(({ attr }) => !attr?.includes('p')).map(({ path }) => path.join('/')));
+  const content = new Set((list ?? []).filter((file) => !isPadFile(file)).map(({ path }) => path.join('/')));
   const names = new Set<string>();
   let shared = 0;
   let example = '';
@@ -218,7 +219,7 @@ export function sizesOf(outline: Outline): Sizes {
     paths: version === 'v1' ? 0 : sum(files.map(({ path }) => sum(path.map((part) => part.length + 1)))),
     files: axis.length,
     pieces: version === 'v2' ? v2Pieces : v1Pieces,
-    padding: list ? sum(list.filter(({ attr }) => attr?.includes('p')).map(({ length }) => length)) : 0,
+    padding: list ? sum(list.filter(isPadFile).map(({ length }) => length)) : 0,
     pieceLength,
     length: files.reduce((most, { length }) => Math.max(most, length), 0),
   };

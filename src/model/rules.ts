@@ -172,9 +172,9 @@ function contentExpected({ version, info, isPad, flat, issues }: Subject): void 
 }
 
 /** What libtorrent's own integers hold, where what it refuses is to be refused. */
-const LIBTORRENT_MOST_LENGTH = (2 ** 30 - 1) * 16384;
-const LIBTORRENT_MOST_PIECE_LENGTH = 32767 * 16384;
-const LIBTORRENT_MOST_PIECES = 2 ** 21;
+export const LIBTORRENT_MOST_LENGTH = (2 ** 30 - 1) * 16384;
+export const LIBTORRENT_MOST_PIECE_LENGTH = 32767 * 16384;
+export const LIBTORRENT_MOST_PIECES = 2 ** 21;
 
 function libtorrentLimits({ version, info, flat, issues }: Subject): void {
   if (!issues.compat) return;

@@ -217,16 +217,16 @@ describe('a torrent that is larger than readers take by default', () => {
       version: 'v2',
       single: true,
       name: 'a',
-      pieceLength: 2 ** 30,
+      pieceLength: 2 ** 29,
       list: null,
       files: [{ path: ['a'], length: 2 ** 44 }],
       beside: new Map(),
     };
     const messages = warningsOf(outline).map(({ message }) => message);
     assert.equal(messages.length, 2);
-    assert.match(messages[0] ?? '', /1073741824 bytes in a piece: libtorrent .+ at most 1073725440\./);
+    assert.match(messages[0] ?? '', /536870912 bytes in a piece: libtorrent .+ at most 536854528\./);
     assert.match(messages[1] ?? '', /17592186044416 bytes in one file: libtorrent .+ at most 17592186028032\./);
-    assert.deepEqual(warningsOf({ ...outline, pieceLength: 2 ** 29, files: [{ path: ['a'], length: 2 ** 43 }] }), []);
+    assert.deepEqual(warningsOf({ ...outline, pieceLength: 2 ** 28, files: [{ path: ['a'], length: 2 ** 43 }] }), []);
   });
 
   it('goes to process.emitWarning where nobody takes it, once of each kind', async (t) => {
