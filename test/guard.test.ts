@@ -245,6 +245,19 @@ describe('what holds itself', () => {
       assert.throws(() => new TorrentCreate({ pathRoot: '/a', ...fields } as never), { code: 'ERR_VALIDATION' });
     assert.throws(() => Torrent.fromDecoded(map), { name: 'ValidationError' });
   });
+
+  it('is refused at a creation, as is a Map that is none', async () => {
+    for (const [value, message] of [
+      [map, /^A list or dictionary holds itself\.$/],
+      [list, /^A list or dictionary holds itself\.$/],
+      [Object.create(Map.prototype), /^bencode has no object\.$/],
+      [new Proxy(new Map(), {}), /^bencode has no proxy\.$/],
+    ] as const) {
+      const extra = new Map([['x', value as Encodable]]);
+      const draft = new TorrentCreate({ sources: [{ path: 'x', data: Buffer.from('x') }], extra });
+      await assert.rejects(draft.generate(), refused(message));
+    }
+  });
 });
 
 describe('functions of plain values', () => {

@@ -1,4 +1,5 @@
 /** Warns before any file is hashed of what readers and clients will refuse in the torrent. */
+import { isMap } from 'node:util/types';
 import { encode } from '../bencode/encode.ts';
 import type { Encodable } from '../bencode/value.ts';
 import { type Issue, type IssueCode, MetainfoError, shown } from '../errors.ts';
@@ -293,16 +294,18 @@ function sizeOfLayers(files: Outline['files'], pieceLength: number): Size {
 
 /** Counts values and keys, and notes the longest text. */
 function sizeOfBeside(beside: Encodable, longest: { text: number }): Size {
+  // First, as it refuses what is no bencode and what holds itself.
+  const bytes = encode(beside).length;
   let items = 0;
   const stack = [beside];
   for (let value = stack.pop(); value !== undefined; value = stack.pop()) {
     items += 1;
     if (typeof value === 'string') longest.text = Math.max(longest.text, Buffer.byteLength(value));
     else if (Array.isArray(value)) for (const entry of value as readonly Encodable[]) stack.push(entry);
-    else if (value instanceof Map) {
+    else if (isMap(value)) {
       items += value.size;
       for (const entry of (value as ReadonlyMap<string, Encodable>).values()) stack.push(entry);
     }
   }
-  return { items, bytes: encode(beside).length };
+  return { items, bytes };
 }
