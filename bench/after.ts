@@ -1,4 +1,4 @@
-// What is done with a torrent after it was made: verifying beside creating, for each kind, of one large file and of many
+// What is done with a torrent after it was made: verifying beside creating, for each version, of one large file and of many
 // small ones; editing torrents that are large in each of the ways in which they can be; adding a file to many. As the whole command, its start and
 // its reading of the torrent included, and in the library, each run a process of its own.
 //
@@ -8,18 +8,16 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { encode } from '../src/bencode/encode.ts';
 import type { Encodable } from '../src/bencode/value.ts';
-import { layerRoots } from '../src/digest/merkle.ts';
+import { layerRoots } from '../src/hash/merkle.ts';
 import { addPadfiles } from '../src/layout/padding.ts';
 import { BLOCK_SIZE } from '../src/layout/piece-length.ts';
-import { encodeFileList, encodeFlatTree } from '../src/model/raw-files.ts';
-import { formatBytes } from '../src/print/text.ts';
+import { formatBytes } from '../src/layout/text.ts';
+import { encodeFileList, encodeFlatTree } from '../src/model/files-codec.ts';
 import type { AfterReport, AfterTask } from './children/after.ts';
 import { writeData, writeFiles } from './support/data.ts';
 import {
   inScratchFolder,
   interleave,
-  KINDS,
-  type Kind,
   METAINFO,
   median,
   options,
@@ -27,6 +25,8 @@ import {
   parseSize,
   runChild,
   timeCommand,
+  VERSIONS,
+  type Version,
 } from './support/measure.ts';
 import { type AfterFigure, record } from './support/results.ts';
 
@@ -52,18 +52,18 @@ const inLibrary = (task: AfterTask) => runChild<AfterReport>('after', task).seco
 
 /** Creating and verifying, by the command and in the library. */
 function verifying(folder: string, content: string, name: string): Contender[] {
-  return KINDS.flatMap((kind): Contender[] => {
-    const torrent = path.join(folder, `${path.basename(content)} ${kind}.torrent`);
+  return VERSIONS.flatMap((version): Contender[] => {
+    const torrent = path.join(folder, `${path.basename(content)} ${version}.torrent`);
     const command = (...args: string[]) => timeCommand([process.execPath, METAINFO, ...args], folder);
     const create = (output: string) =>
-      command('create', content, '--kind', kind, '--output', output, '--force', '--quiet');
+      command('create', content, '--torrent-version', version, '--output', output, '--force', '--quiet');
     create(torrent);
-    const run = { what: kind, workload: `${name}, the command` };
-    const library = { what: kind, workload: `${name}, the library: the torrent has been read` };
+    const run = { what: version, workload: `${name}, the command` };
+    const library = { what: version, workload: `${name}, the library: the torrent has been read` };
     return [
       { ...run, way: 'create', run: () => create(path.join(folder, 'new.torrent')) },
       { ...run, way: 'verify', run: () => command('verify', torrent, content, '--quiet') },
-      { ...library, way: 'generate', run: () => inLibrary({ way: 'generate', kind, content }) },
+      { ...library, way: 'generate', run: () => inLibrary({ way: 'generate', version, content }) },
       { ...library, way: 'verify', run: () => inLibrary({ way: 'verify', torrent, content }) },
     ];
   });
@@ -72,13 +72,13 @@ function verifying(folder: string, content: string, name: string): Contender[] {
 /** One more file: creating again, reading what is new only, and creating with a cache that knows all of it. */
 function updating(folder: string, content: string, count: number): Contender[] {
   const cached = ['--cache-dir', path.join(folder, 'cache')];
-  return (['v2', 'hybrid'] as const).flatMap((kind): Contender[] => {
-    const [old, output] = [path.join(folder, `old ${kind}.torrent`), path.join(folder, 'new.torrent')];
+  return (['v2', 'hybrid'] as const).flatMap((version): Contender[] => {
+    const [old, output] = [path.join(folder, `old ${version}.torrent`), path.join(folder, 'new.torrent')];
     const command = (...args: string[]) => timeCommand([process.execPath, METAINFO, ...args], folder);
     const create = (target: string, ...more: string[]) =>
-      command('create', content, '--kind', kind, '--output', target, '--force', '--quiet', ...more);
+      command('create', content, '--torrent-version', version, '--output', target, '--force', '--quiet', ...more);
     create(old);
-    const about = { workload: `A file of 10 MiB added to ${count.toLocaleString('en')} of 10 KiB`, what: kind };
+    const about = { workload: `A file of 10 MiB added to ${count.toLocaleString('en')} of 10 KiB`, what: version };
     return [
       { ...about, way: 'create', run: () => create(output) },
       { ...about, way: 'update', run: () => command('update', old, content, '--output', output, '--force', '--quiet') },
@@ -88,30 +88,30 @@ function updating(folder: string, content: string, count: number): Contender[] {
 }
 
 /** A torrent whose hashes nothing has; layers do have their roots. */
-function torrentOf(kind: Kind, count: number, pieces: number, nameLength: number): Uint8Array {
+function torrentOf(version: Version, count: number, pieces: number, nameLength: number): Uint8Array {
   const length = pieces * PIECE_LENGTH - 5;
   const layers = new Map<string, Encodable>();
   const content = Array.from({ length: count }, (_, i) => {
-    const layer = kind !== 'v1' && pieces > 1 ? randomFillSync(Buffer.alloc(pieces * 32)) : null;
+    const layer = version !== 'v1' && pieces > 1 ? randomFillSync(Buffer.alloc(pieces * 32)) : null;
     const piecesRoot = layer ? Buffer.from(layerRoots([layer], 1)) : randomFillSync(Buffer.alloc(32));
     if (layer) layers.set(piecesRoot.toString('latin1'), layer);
     const folder = `folder ${String(Math.floor(i / 1000)).padStart(4, '0')}`;
     return { path: [folder, `file ${i} `.padEnd(nameLength, 'of some album ')], length, piecesRoot };
   });
   content.sort((a, b) => (a.path.join('/') < b.path.join('/') ? -1 : 1));
-  const list = kind === 'hybrid' ? addPadfiles(content, PIECE_LENGTH) : content;
+  const list = version === 'hybrid' ? addPadfiles(content, PIECE_LENGTH) : content;
   const info = new Map<string, Encodable>([
     ['name', 'large'],
     ['piece length', PIECE_LENGTH],
   ]);
-  if (kind !== 'v2') {
+  if (version !== 'v2') {
     const total = list.reduce((sum, file) => sum + file.length, 0);
     info.set('files', encodeFileList(list));
     info.set('pieces', randomFillSync(Buffer.alloc(Math.ceil(total / PIECE_LENGTH) * 20)));
   }
-  if (kind !== 'v1') info.set('file tree', encodeFlatTree(content)).set('meta version', 2);
+  if (version !== 'v1') info.set('file tree', encodeFlatTree(content)).set('meta version', 2);
   return encode(
-    new Map<string, Encodable>([['info', info], ...(kind === 'v1' ? [] : [['piece layers', layers] as const])]),
+    new Map<string, Encodable>([['info', info], ...(version === 'v1' ? [] : [['piece layers', layers] as const])]),
   );
 }
 
@@ -119,16 +119,16 @@ function torrentOf(kind: Kind, count: number, pieces: number, nameLength: number
 function largeTorrents(): Record<string, Uint8Array> {
   // What an entry of a list or tree takes beside the name of the file, and its hashes.
   const beside = { v1: 63, v2: 74, hybrid: 176 };
-  const manyFiles = (kind: Kind) => {
-    const each = kind === 'hybrid' ? 400 : 200;
-    const nameLength = (each - beside[kind]) / (kind === 'hybrid' ? 2 : 1);
+  const manyFiles = (version: Version) => {
+    const each = version === 'hybrid' ? 400 : 200;
+    const nameLength = (each - beside[version]) / (version === 'hybrid' ? 2 : 1);
     const count = Math.ceil(torrentBytes / each);
-    return [`of ${count.toLocaleString('en')} files, ${kind}`, torrentOf(kind, count, 1, nameLength)] as const;
+    return [`of ${count.toLocaleString('en')} files, ${version}`, torrentOf(version, count, 1, nameLength)] as const;
   };
   return {
     'of pieces, v1': torrentOf('v1', 1, Math.ceil(torrentBytes / 20), 20),
     'of layers, v2': torrentOf('v2', 10, Math.ceil(torrentBytes / 320), 20),
-    ...Object.fromEntries(KINDS.map(manyFiles)),
+    ...Object.fromEntries(VERSIONS.map(manyFiles)),
   };
 }
 

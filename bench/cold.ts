@@ -4,19 +4,19 @@
 //   npm run bench -- cold [--size 4GiB] [--rounds 5]
 import path from 'node:path';
 import { choosePieceLength } from '../src/layout/piece-length.ts';
-import { formatBytes } from '../src/print/text.ts';
+import { formatBytes } from '../src/layout/text.ts';
 import type { HashReport, HashTask } from './children/hash.ts';
 import { type Dropper, findDropper, writeData } from './support/data.ts';
 import {
   inScratchFolder,
   interleave,
-  KINDS,
   median,
   options,
   parseCount,
   parseSize,
   runChild,
   timeCommand,
+  VERSIONS,
 } from './support/measure.ts';
 import { record } from './support/results.ts';
 
@@ -37,12 +37,12 @@ function contenders(file: string, { name, drop }: Dropper): Contender[] {
     return timeCommand(['dd', `if=${file}`, 'of=/dev/null', 'bs=1M'], path.dirname(file));
   };
   const pieceLength = choosePieceLength(totalBytes);
-  const ours = KINDS.map((kind) => ({
-    reader: `metainfo ${kind}`,
+  const ours = VERSIONS.map((version) => ({
+    reader: `metainfo ${version}`,
     run: () => {
       const task: HashTask = {
         pathRoot: file,
-        kind,
+        version,
         threads: null,
         pieceLength,
         readSize: null,

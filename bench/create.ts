@@ -1,27 +1,27 @@
-// Hashing one warm file: every kind by every kernel row that METAINFO_KERNEL can force, with 1 and 2 threads, and v1 by
+// Hashing one warm file: every version by every kernel row that METAINFO_KERNEL can force, with 1 and 2 threads, and v1 by
 // piece length and by read size. Each run is a process of its own; only hashing is in the figures.
 //
 //   npm run bench -- create [--size 4GiB] [--rounds 5] [--repeats 2]
 import path from 'node:path';
-import { binding } from '../src/digest/binding.ts';
-import { formatBytes } from '../src/print/text.ts';
+import { binding } from '../src/hash/addon.ts';
+import { formatBytes } from '../src/layout/text.ts';
 import type { HashReport, HashTask } from './children/hash.ts';
 import { writeData } from './support/data.ts';
 import {
   inScratchFolder,
   interleave,
-  KINDS,
-  type Kind,
   median,
   options,
   parseCount,
   parseSize,
   runChild,
+  VERSIONS,
+  type Version,
 } from './support/measure.ts';
 import { type CreateFigure, record } from './support/results.ts';
 
 interface Contender {
-  kind: Kind;
+  version: Version;
   row: string;
   threads: number;
   pieceLength: number;
@@ -37,9 +37,9 @@ const READ_SIZES = ['16KiB', '64KiB', '256KiB', '1MiB', '4MiB'].map(parseSize);
 
 function contenders(): Contender[] {
   const rows = ['default', ...binding().kernels.filter((name) => name === 'sha-ni-x4'), 'openssl'];
-  const usual = { kind: 'v1' as Kind, row: 'default', pieceLength: COMMON_PIECE_LENGTH, readSize: null };
+  const usual = { version: 'v1' as Version, row: 'default', pieceLength: COMMON_PIECE_LENGTH, readSize: null };
   const all = [
-    ...KINDS.flatMap((kind) => rows.map((row) => ({ ...usual, kind, row }))),
+    ...VERSIONS.flatMap((version) => rows.map((row) => ({ ...usual, version, row }))),
     ...OTHER_PIECE_LENGTHS.map((pieceLength) => ({ ...usual, pieceLength })),
     ...READ_SIZES.map((readSize) => ({ ...usual, readSize })),
   ];

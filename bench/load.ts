@@ -5,7 +5,7 @@
 //   npm run bench -- load [--jobs 10000] [--large 8] [--size 1GiB]
 import { mkdirSync, rmSync } from 'node:fs';
 import path from 'node:path';
-import { formatBytes } from '../src/print/text.ts';
+import { formatBytes } from '../src/layout/text.ts';
 import type { LoadReport, LoadTask } from './children/load.ts';
 import { inScratchFolder, options, parseCount, parseSize, runChild } from './support/measure.ts';
 import { type LoadFigure, record } from './support/results.ts';

@@ -13,12 +13,12 @@ import { writeData, writeFiles } from './support/data.ts';
 import {
   inScratchFolder,
   interleave,
-  type Kind,
   median,
   options,
   parseCount,
   runChild,
   timeCommand,
+  type Version,
 } from './support/measure.ts';
 import { type PeerFigure, record } from './support/results.ts';
 import { LIBRARY, OURS } from './support/tables.ts';
@@ -37,7 +37,7 @@ interface Run {
 
 interface Contender {
   tool: string;
-  kind: Kind;
+  version: Version;
   run: () => Run;
 }
 
@@ -74,41 +74,41 @@ function installed(folder: string) {
 }
 
 function contenders(tools: readonly Tool[], job: { data: string; output: string; pieceLength: number }): Contender[] {
-  const commands = tools.flatMap(({ name, kinds, command }) =>
-    kinds.map((kind) => ({
+  const commands = tools.flatMap(({ name, versions, command }) =>
+    versions.map((version) => ({
       tool: name,
-      kind,
+      version,
       run: () => {
         rmSync(job.output, { force: true });
-        return { seconds: timeCommand(command({ ...job, kind, threads }), path.dirname(job.output)) };
+        return { seconds: timeCommand(command({ ...job, version, threads }), path.dirname(job.output)) };
       },
     })),
   );
-  const libraries = commands.flatMap(({ tool, kind }) => {
+  const libraries = commands.flatMap(({ tool, version }) => {
     const task: HashTask = {
       pathRoot: job.data,
-      kind,
+      version,
       threads,
       pieceLength: job.pieceLength,
       readSize: null,
       repeats: 1,
     };
     const run = () => runChild<HashReport>('hash', task).runs[0] as Run;
-    return tool === OURS ? [{ tool: LIBRARY, kind, run }] : [];
+    return tool === OURS ? [{ tool: LIBRARY, version, run }] : [];
   });
   return [...commands, ...libraries];
 }
 
 /** A tool that did other work than it was told would be compared with nothing. */
 async function requireTorrent(
-  { tool, kind }: Contender,
+  { tool, version }: Contender,
   output: string,
   wantedTorrent: { totalBytes: number; pieceLength: number },
 ) {
   const torrent = await Torrent.read(output, { context: { profile: 'compat' } });
   const { torrentVersion, totalSize, info } = torrent;
   const made = `${torrentVersion}, ${totalSize} bytes, pieces of ${info.pieceLength}`;
-  const expected = `${kind}, ${wantedTorrent.totalBytes} bytes, pieces of ${wantedTorrent.pieceLength}`;
+  const expected = `${version}, ${wantedTorrent.totalBytes} bytes, pieces of ${wantedTorrent.pieceLength}`;
   if (made !== expected) throw new Error(`${tool} made ${made} where ${expected} was wanted`);
 }
 
@@ -130,14 +130,14 @@ async function measure({ name, files, size }: Workload, tools: readonly Tool[], 
   const runs = await interleave(all, parseCount(rounds), ({ run }) => run());
   rmSync(data, { recursive: true });
   const workload = files > 3 ? `${files.toLocaleString('en')} ${name}` : name;
-  return [...runs].map(([{ tool, kind }, own]) => {
+  return [...runs].map(([{ tool, version }, own]) => {
     const scans = own.flatMap(({ scanSeconds }) => scanSeconds ?? []);
     return {
       workload,
       totalBytes,
       pieceLength,
       tool,
-      kind,
+      version,
       seconds: median(own.map(({ seconds }) => seconds)),
       ...(scans.length > 0 && { scanSeconds: median(scans) }),
     };

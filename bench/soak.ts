@@ -1,4 +1,4 @@
-// Hours of a server in minutes: creating (all kinds, with the cache and without, of streams), verifying, reading, writing, editing,
+// Hours of a server in minutes: creating (all versions, with the cache and without, of streams), verifying, reading, writing, editing,
 // updating, upgrading, calls that are aborted and calls that must fail, many at once, in an order that a seed decides. Every result is
 // held against what the same job gave by itself. Every so often the work pauses, and what the process holds is looked at: ends
 // with an error when that has grown (see SOAK_BOUNDS in support/tables.ts), or when any result was wrong. A soak of less than five
@@ -15,13 +15,13 @@ import { edit, MetainfoError, Torrent, TorrentCreate, update, upgrade, verify } 
 import { buildMalloc, loadMalloc } from '../test/support/malloc.ts';
 import {
   inScratchFolder,
-  KINDS,
-  type Kind,
   options,
   parseCount,
   parseTime,
   percentile,
   usage,
+  VERSIONS,
+  type Version,
 } from './support/measure.ts';
 import { record, type SoakFigure } from './support/results.ts';
 import { soakGrowth } from './support/tables.ts';
@@ -71,7 +71,7 @@ async function requireFailure(work: Promise<unknown>, ...codes: string[]): Promi
 interface Tree {
   folder: string;
   files: string[];
-  torrents: Record<Kind, Torrent>;
+  torrents: Record<Version, Torrent>;
 }
 
 async function makeTree(folder: string, index: number): Promise<Tree> {
@@ -81,9 +81,9 @@ async function makeTree(folder: string, index: number): Promise<Tree> {
     await mkdir(path.dirname(file), { recursive: true });
     await writeFile(file, Buffer.alloc(1 + ((index * 7919 + j * 104729) % 400_000), `${index}/${j}`));
   }
-  const make = async (version: Kind) => new TorrentCreate({ pathRoot: folder }).generate({ version });
+  const make = async (version: Version) => new TorrentCreate({ pathRoot: folder }).generate({ version });
   const torrents = { v1: await make('v1'), v2: await make('v2'), hybrid: await make('hybrid') };
-  for (const kind of KINDS) await torrents[kind].write(`${folder} ${kind}.torrent`);
+  for (const version of VERSIONS) await torrents[version].write(`${folder} ${version}.torrent`);
   return { folder, files: names, torrents };
 }
 
@@ -107,7 +107,7 @@ await inScratchFolder(async (scratch) => {
 
   const jobs: Record<string, () => Promise<void>> = {
     async create() {
-      const [{ folder, torrents }, version] = [pick(trees), pick(KINDS)];
+      const [{ folder, torrents }, version] = [pick(trees), pick(VERSIONS)];
       const torrent = await new TorrentCreate({ pathRoot: folder }).generate({ version, ...settings() });
       requireSame(hashOf(torrent), hashOf(torrents[version]));
     },
@@ -125,27 +125,27 @@ await inScratchFolder(async (scratch) => {
     },
     async verify() {
       const { folder, torrents } = pick(trees);
-      const { ok } = await verify(torrents[pick(KINDS)], folder, { threads: pick([1, null]) });
+      const { ok } = await verify(torrents[pick(VERSIONS)], folder, { threads: pick([1, null]) });
       requireSame(ok, true);
     },
     async verifyAnother() {
       const [one, other] = [below(TREES), below(TREES)];
-      const { ok } = await verify((trees[one] as Tree).torrents[pick(KINDS)], (trees[other] as Tree).folder);
+      const { ok } = await verify((trees[one] as Tree).torrents[pick(VERSIONS)], (trees[other] as Tree).folder);
       requireSame(ok, one === other);
     },
     async read() {
-      const [{ folder, torrents }, version] = [pick(trees), pick(KINDS)];
+      const [{ folder, torrents }, version] = [pick(trees), pick(VERSIONS)];
       requireSame(hashOf(await Torrent.read(`${folder} ${version}.torrent`)), hashOf(torrents[version]));
     },
     async write() {
-      const [{ torrents }, version, file] = [pick(trees), pick(KINDS), another()];
+      const [{ torrents }, version, file] = [pick(trees), pick(VERSIONS), another()];
       await torrents[version].write(file);
       await requireFailure(torrents[version].write(file), 'ERR_OUTPUT_EXISTS');
       requireSame(hashOf(await Torrent.read(file)), hashOf(torrents[version]));
       await rm(file);
     },
     async edit() {
-      const torrent = pick(trees).torrents[pick(KINDS)];
+      const torrent = pick(trees).torrents[pick(VERSIONS)];
       requireSame(hashOf(edit(torrent, { comment: `number ${below(1000)}` })), hashOf(torrent));
       const renamed = edit(torrent, { name: 'another' });
       requireSame(hashOf(renamed) === hashOf(torrent), false);
@@ -199,7 +199,7 @@ await inScratchFolder(async (scratch) => {
       if (!(error instanceof Error) || !/on purpose/.test(`${error} ${error.cause}`)) throw error;
     },
     async failTorrent() {
-      const bytes = Buffer.from(pick(trees).torrents[pick(KINDS)].bencode());
+      const bytes = Buffer.from(pick(trees).torrents[pick(VERSIONS)].bencode());
       await requireFailure(
         (async () => Torrent.fromBytes(bytes.subarray(0, below(bytes.length))))(),
         'ERR_BENCODE',

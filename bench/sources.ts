@@ -24,11 +24,11 @@ await inScratchFolder(async (folder) => {
   const file = path.join(folder, 'data');
   writeData(file, totalBytes);
   const ways = ['memory', 'Readable', 'ReadableStream', 'async generator', 'range reader'] as const;
-  const streams = (['v1', 'v2', 'hybrid'] as const).map((kind): Workload => {
-    const task = (way: SourceTask['way'], chunk: number) => ({ way, kind, file, size: totalBytes, chunk });
+  const streams = (['v1', 'v2', 'hybrid'] as const).map((version): Workload => {
+    const task = (way: SourceTask['way'], chunk: number) => ({ way, version, file, size: totalBytes, chunk });
     const named = (way: (typeof ways)[number]) => (way === 'memory' || way === 'range reader' ? way : `${way}, 64 KiB`);
     return {
-      name: `streams from memory, ${kind}`,
+      name: `streams from memory, ${version}`,
       totalBytes,
       contenders: [
         { contender: 'warm file', task: task('file', 0) },
@@ -40,22 +40,25 @@ await inScratchFolder(async (folder) => {
   const hashers: Workload = {
     name: 'hashers of one warm file',
     totalBytes,
-    contenders: (['v2', 'v1', 'hybrid'] as const).flatMap((kind) => [
-      { contender: `generate, ${kind}`, task: { way: 'file' as const, kind, file, size: totalBytes, chunk: 0 } },
-      { contender: `hasher of ${kind}`, task: { way: 'hasher' as const, kind, file, size: totalBytes, chunk: 0 } },
+    contenders: (['v2', 'v1', 'hybrid'] as const).flatMap((version) => [
+      { contender: `generate, ${version}`, task: { way: 'file' as const, version, file, size: totalBytes, chunk: 0 } },
+      {
+        contender: `hasher of ${version}`,
+        task: { way: 'hasher' as const, version, file, size: totalBytes, chunk: 0 },
+      },
     ]),
   };
   const many: Workload = {
     name: `${count.toLocaleString('en')} buffers of 10 KiB`,
     totalBytes: count * BUFFER,
     contenders: [
-      ...(['hybrid', 'v2', 'v1'] as const).map((kind) => ({
-        contender: `metainfo, ${kind}`,
-        task: { way: 'buffers' as const, kind, file: '', size: count * BUFFER, chunk: BUFFER },
+      ...(['hybrid', 'v2', 'v1'] as const).map((version) => ({
+        contender: `metainfo, ${version}`,
+        task: { way: 'buffers' as const, version, file: '', size: count * BUFFER, chunk: BUFFER },
       })),
       {
         contender: 'create-torrent, v1',
-        task: { way: 'create-torrent', kind: 'v1', file: '', size: count * BUFFER, chunk: BUFFER },
+        task: { way: 'create-torrent', version: 'v1', file: '', size: count * BUFFER, chunk: BUFFER },
       },
     ],
   };

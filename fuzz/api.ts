@@ -25,7 +25,7 @@ const NOWHERE = path.resolve('/nowhere/at/all');
 const CONFIG = { paths: ['x'], pathRoot: NOWHERE, pieceLength: 16384 };
 const PLAN: api.HashPlan = {
   files: [{ path: null, data: new Uint8Array(5), offset: 0, length: 5, size: 5, mtimeMs: Number.NaN }],
-  kind: 'v1',
+  version: 'v1',
   pieceLength: 16384,
   onMissing: 'fail',
   threads: 1,
@@ -269,6 +269,19 @@ export const words = [
   ...OPTIONS,
   ...['pathRoot', 'pieceLength', 'readSize', 'memoryLimit', 'trackers', 'announceList', 'sources', 'similar', 'extra'],
   ...['pieceLayers', 'urlList', 'nodes', 'httpseeds', 'collections', 'creationDate', 'include', 'exclude', 'padding'],
-  ...['kind', 'onMissing', 'path', 'data', 'offset', 'length', 'size', 'mtimeMs', 'mode', 'verbose', 'force', 'mtime'],
+  ...[
+    'version',
+    'onMissing',
+    'path',
+    'data',
+    'offset',
+    'length',
+    'size',
+    'mtimeMs',
+    'mode',
+    'verbose',
+    'force',
+    'mtime',
+  ],
   ...['chunk', 'idx', 'type', 'hash', 'fileSize', 'name', 'private', 'source', 'comment', 'fileTree', 'pieces', 'attr'],
 ];

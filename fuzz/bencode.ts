@@ -1,7 +1,7 @@
 // The codec beside a scanner and an encoder of the tests' own, and beside the package `bencode` where that is exact.
 import assert from 'node:assert/strict';
 import theirs from 'bencode';
-import { BENCODE_FAULTS, BencodeError, type Decoded, type DecodeOptions, decode } from '../src/bencode/decode.ts';
+import { BENCODE_CODES, BencodeError, type Decoded, type DecodeOptions, decode } from '../src/bencode/decode.ts';
 import { encode } from '../src/bencode/encode.ts';
 import { LimitError } from '../src/bencode/limits.ts';
 import { type BencodePath, locate } from '../src/bencode/locate.ts';
@@ -10,7 +10,7 @@ import { reference } from '../test/bencode/reference.ts';
 import { type Node, scan } from '../test/support/scan.ts';
 import { fixtures, type Target, TORRENT_WORDS } from './engine/target.ts';
 
-const SOFT = ['duplicate-key', 'leading-zero', 'negative-zero', 'trailing-data', 'unsorted-key'];
+const SOFT = ['duplicate_key', 'leading_zero', 'negative_zero', 'trailing_data', 'unsorted_key'];
 
 /** What may come of decoding beside a value. */
 type Failure = BencodeError | LimitError;
@@ -28,12 +28,12 @@ function outcome(bytes: Buffer, options: DecodeOptions = {}): Decoded | Failure 
 
 function requirePlace(error: Failure, bytes: Buffer): void {
   const { offset, message } = error;
-  if (error instanceof BencodeError) assert.ok(Object.hasOwn(BENCODE_FAULTS, error.fault), error.fault);
+  if (error instanceof BencodeError) assert.ok(Object.hasOwn(BENCODE_CODES, error.bencodeCode), error.bencodeCode);
   assert.ok(offset !== null && Number.isInteger(offset) && offset >= 0 && offset <= bytes.length, message);
   assert.ok(message.length < 250, message);
 }
 
-const faultOf = (error: Failure) => (error instanceof BencodeError ? error.fault : error.limit);
+const faultOf = (error: Failure) => (error instanceof BencodeError ? error.bencodeCode : error.limit);
 const told = (error: Failure) => `${faultOf(error)} at ${error.offset}`;
 
 /** Every place in a tree with the way there: of keys that come twice the first. */
@@ -68,11 +68,11 @@ export const check: Target['check'] = (input) => {
       assert.ok(isFailure(tolerant));
       assert.equal(told(tolerant), told(strict));
     } else if (!isFailure(tolerant)) {
-      assert.equal(told(tolerant.faults[0] as BencodeError), told(strict));
+      assert.equal(told(tolerant.errors[0] as BencodeError), told(strict));
     }
   } else {
     assert.deepEqual(tolerant, strict);
-    assert.deepEqual(strict.faults, []);
+    assert.deepEqual(strict.errors, []);
     assert.ok(input.equals(encode(strict.value)), 'encoded again');
     assert.ok(input.equals(reference(strict.value)), 'encoded by another');
     if (isSimple(strict.value)) assert.ok(input.equals(theirs.encode(theirs.decode(input))), 'by the package');
@@ -88,9 +88,9 @@ export const check: Target['check'] = (input) => {
     return;
   }
   assert.ok(!isFailure(skipped));
-  assert.deepEqual(skipped.faults.map(told), tolerant.faults.map(told));
+  assert.deepEqual(skipped.errors.map(told), tolerant.errors.map(told));
   assert.deepEqual(skipped.span, tolerant.span);
-  for (const fault of tolerant.faults) requirePlace(fault, input);
+  for (const fault of tolerant.errors) requirePlace(fault, input);
 
   const node = scan(input);
   const info = node.entries.find(([key]) => key === 'info')?.[1];

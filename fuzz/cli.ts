@@ -10,7 +10,7 @@ import { LimitError } from '../src/bencode/limits.ts';
 import { exitCodeOf } from '../src/cli/exit.ts';
 import { program } from '../src/cli/program.ts';
 import { TorrentCreate } from '../src/create/torrent-create.ts';
-import { MetainfoError } from '../src/errors.ts';
+import { MetainfoError } from '../src/errors/errors.ts';
 import { bencode, Raw } from '../test/support/build.ts';
 import { scan } from '../test/support/scan.ts';
 import { fixtures, type Target, TORRENT_WORDS } from './engine/target.ts';

@@ -5,7 +5,7 @@ import { BencodeError, decode } from '../src/bencode/decode.ts';
 import { LimitError, NO_LIMITS } from '../src/bencode/limits.ts';
 import type { BencodeMap, BencodeValue } from '../src/bencode/value.ts';
 import { edit, type TorrentChanges } from '../src/edit/edit.ts';
-import { MetainfoError, ValidationError } from '../src/errors.ts';
+import { MetainfoError, ValidationError } from '../src/errors/errors.ts';
 import { Torrent } from '../src/model/torrent.ts';
 import { bencode, latin1, Raw } from '../test/support/build.ts';
 import { infoOf, scan } from '../test/support/scan.ts';

@@ -1,4 +1,4 @@
-// Small plans of all kinds, with files in memory.
+// Small plans of all versions, with files in memory.
 #pragma once
 
 #include <filesystem>
@@ -55,9 +55,9 @@ inline std::uint64_t length(Input& input, std::uint64_t piece) {
 inline metainfo::Plan random_plan(Input& input, const Folder& folder) {
   using plans::kBlock;
   metainfo::Plan plan;
-  plan.kind = plans::kKinds[input.below(3)];
+  plan.version = plans::kKinds[input.below(3)];
   plan.piece_length = kBlock << input.below(8);
-  if (plan.kind == metainfo::Kind::v1 && input.below(2) == 0) plan.piece_length = 20 + input.below(30000);
+  if (plan.version == metainfo::Version::v1 && input.below(2) == 0) plan.piece_length = 20 + input.below(30000);
   plan.mark_missing = true;
   std::uint64_t end = 0;
   for (std::size_t i = input.below(20); i != 0 && end < (4 << 20); --i) {
@@ -67,7 +67,7 @@ inline metainfo::Plan random_plan(Input& input, const Folder& folder) {
       continue;
     }
     const std::uint64_t gap = end % plan.piece_length == 0 ? 0 : plan.piece_length - end % plan.piece_length;
-    if (gap != 0 && (plan.kind == metainfo::Kind::hybrid || input.below(3) == 0)) {
+    if (gap != 0 && (plan.version == metainfo::Version::hybrid || input.below(3) == 0)) {
       plan.files.push_back(plans::pad(gap));
       end += gap;
     }

@@ -1,13 +1,13 @@
 // Torrents in all profiles: what is taken keeps its bytes, what is refused says why and where.
 import assert from 'node:assert/strict';
-import { BENCODE_FAULTS, BencodeError } from '../src/bencode/decode.ts';
+import { BENCODE_CODES, BencodeError } from '../src/bencode/decode.ts';
 import { encode } from '../src/bencode/encode.ts';
 import { LimitError } from '../src/bencode/limits.ts';
-import { ISSUE_CODES, MetainfoError, ValidationError } from '../src/errors.ts';
+import { ISSUE_CODES, MetainfoError, ValidationError } from '../src/errors/errors.ts';
 import { parseMagnet } from '../src/magnet/magnet.ts';
 import type { Profile } from '../src/model/issues.ts';
+import { formatTorrent } from '../src/model/pprint.ts';
 import { Torrent } from '../src/model/torrent.ts';
-import { formatTorrent } from '../src/print/pprint.ts';
 import { hex, sha1, sha256 } from '../test/support/build.ts';
 import { infoOf, offsetOf } from '../test/support/scan.ts';
 import { fixtures, type Target, TORRENT_WORDS } from './engine/target.ts';
@@ -33,9 +33,9 @@ function inspect(bytes: Buffer, profile: Profile): Seen {
     assert.throws(() => Torrent.fromBytes(bytes, { context }), again);
     if (error instanceof LimitError) return { torrent: null, why: error.limit };
     if (!(error instanceof BencodeError)) throw error;
-    assert.ok(Object.hasOwn(BENCODE_FAULTS, error.fault));
+    assert.ok(Object.hasOwn(BENCODE_CODES, error.bencodeCode));
     assert.ok(error.offset >= 0 && error.offset <= bytes.length);
-    return { torrent: null, why: error.fault };
+    return { torrent: null, why: error.bencodeCode };
   }
   const { torrent, issues } = seen;
   for (const { code, severity, path, message, offset } of issues) {
@@ -128,8 +128,8 @@ function requireShown(torrent: Torrent): void {
 
 /** What compat asks and the default does not, as libtorrent does: docs/validation.md. */
 const ONLY_COMPAT = [
-  ...['depth', 'bad-integer', 'digits', 'duplicate-key', 'leading-zero', 'negative-zero', 'unsorted-key'],
-  ...['pieceLength', 'too_large', 'meta_version', 'v1V2FilesMatch'],
+  ...['depth', 'bad_integer', 'digits', 'duplicate_key', 'leading_zero', 'negative_zero', 'unsorted_key'],
+  ...['pieceLength', 'too_large', 'meta_version', 'v1_v2_files_match'],
 ];
 
 export const check: Target['check'] = (input) => {

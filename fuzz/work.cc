@@ -1,4 +1,4 @@
-// Small plans of all kinds, with files in memory, beside a plain oracle.
+// Small plans of all versions, with files in memory, beside a plain oracle.
 #include <cstdlib>
 
 #include "random_plan.h"

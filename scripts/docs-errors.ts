@@ -1,8 +1,8 @@
 // Writes docs/errors.md from the tables of codes in the source: `node --import tsx scripts/docs-errors.ts`.
 // test/docs.test.ts holds the file against them.
 import { writeFileSync } from 'node:fs';
-import { BENCODE_FAULTS } from '../src/bencode/decode.ts';
-import { ERROR_CODES, ISSUE_CODES } from '../src/errors.ts';
+import { BENCODE_CODES } from '../src/bencode/decode.ts';
+import { ERROR_CODES, ISSUE_CODES } from '../src/errors/errors.ts';
 
 function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`;
@@ -18,7 +18,7 @@ export function errorsPage(): string {
     const { summary, spec = '' } = issue as { summary: string; spec?: string };
     return [code(name), summary, spec];
   });
-  const faults = Object.entries(BENCODE_FAULTS).map(([name, summary]) => [code(name), summary]);
+  const bencodeCodes = Object.entries(BENCODE_CODES).map(([name, summary]) => [code(name), summary]);
   return `# Errors
 
 Generated from the source by \`npm run docs:errors\`. Codes are stable; messages are for people and may change.
@@ -41,9 +41,9 @@ ${table(['code', 'meaning', 'document'], issues)}
 
 ## Faults of a BencodeError
 
-Bytes that are no bencode cannot be looked at further: \`ERR_BENCODE\`, with the \`fault\` and its \`offset\` in bytes.
+Bytes that are not bencode cannot be checked further: \`ERR_BENCODE\`, with the \`bencodeCode\` and its \`offset\` in bytes.
 
-${table(['fault', 'meaning'], faults)}
+${table(['code', 'meaning'], bencodeCodes)}
 `;
 }
 

@@ -97,14 +97,17 @@ function rowsOf(file: string): Tried[] {
 
 /** The whole page, the same in whatever order things were tried. */
 function interopPage(rows: readonly Tried[]): string {
-  const kinds = new Map<string, Set<string>>();
-  for (const { client, version, what, kind } of rows) {
+  const torrentVersions = new Map<string, Set<string>>();
+  for (const { client, version, what, torrentVersion } of rows) {
     const key = `${client} ${version} | ${what}`;
-    kinds.set(key, (kinds.get(key) ?? new Set()).add(kind));
+    torrentVersions.set(key, (torrentVersions.get(key) ?? new Set()).add(torrentVersion));
   }
-  const lines = [...kinds]
+  const lines = [...torrentVersions]
     .sort(([a], [b]) => a.localeCompare(b, 'en'))
-    .map(([key, of]) => `| ${key} | ${KINDS.map((kind) => (of.has(kind) ? 'yes' : '–')).join(' | ')} |`);
+    .map(
+      ([key, of]) =>
+        `| ${key} | ${KINDS.map((torrentVersion) => (of.has(torrentVersion) ? 'yes' : '–')).join(' | ')} |`,
+    );
   return [
     BEFORE,
     '| program | what it does | v1 | v2 | hybrid |',

@@ -33,8 +33,8 @@ function filesWithoutAddon() {
 
 /** Where every instruction is emulated, more would take too long. */
 const ON_ARM64 = [
-  'test/digest/layer-roots.test.ts',
-  'test/digest/merkle.test.ts',
+  'test/hash/layer-roots.test.ts',
+  'test/hash/merkle.test.ts',
   'test/hash/native.test.ts',
   'test/hash/rows.test.ts',
 ];

@@ -5,9 +5,9 @@
  * @group Reference
  */
 export {
-  BENCODE_FAULTS,
+  BENCODE_CODES,
+  type BencodeCode,
   BencodeError,
-  type BencodeFault,
   type Decoded,
   type DecodeOptions,
   decode,
@@ -18,9 +18,7 @@ export { DEFAULT_LIMITS, LimitError, type LimitName, type Limits } from './benco
 export { type BencodeMap, type BencodeValue, type Encodable, RawBencode } from './bencode/value.ts';
 export { type CacheChoice, type CacheStats, cacheStats, clearCache } from './create/cache.ts';
 export type { GenerateOptions } from './create/generate.ts';
-export type { GenerateExtOptions } from './create/generate-ext.ts';
-export type { Progress, WatchOptions } from './create/run.ts';
-export type { ScanFilter, ScannedFile } from './create/scan.ts';
+export type { GenerateExtOptions } from './create/libtorrent.ts';
 export type { RangeReader, Source, SourceData } from './create/sources.ts';
 export {
   type FileItemInput,
@@ -34,6 +32,8 @@ export {
   type TrackerFields,
 } from './create/torrent-create.ts';
 export type { WarningOptions } from './create/warnings.ts';
+export type { ScanFilter, ScannedFile } from './disk/scan.ts';
+export type { WriteOptions } from './disk/write-file.ts';
 export { type Difference, differences, type EditOptions, edit, type TorrentChanges } from './edit/edit.ts';
 export { type Renamed, type Updated, type UpdateOptions, update } from './edit/update.ts';
 export { type Upgraded, type UpgradeOptions, upgrade } from './edit/upgrade.ts';
@@ -48,7 +48,7 @@ export {
   type MetainfoErrorCode,
   type MetainfoErrorOptions,
   ValidationError,
-} from './errors.ts';
+} from './errors/errors.ts';
 export type { Engine } from './hash/engine.ts';
 export { nativeEngine } from './hash/native.ts';
 export { nodeEngine } from './hash/node.ts';
@@ -75,6 +75,7 @@ export { HashPool, type HashPoolOptions } from './hashers/pool.ts';
 export { Chunk, Hash, type IterBlocksOptions, iterBlocks } from './hashers/records.ts';
 export { V1Hasher } from './hashers/v1-hasher.ts';
 export { V2Hasher } from './hashers/v2-hasher.ts';
+export type { Progress, WatchOptions } from './jobs/watch.ts';
 export { type Pathed, type PathParts, sortV1, sortV2 } from './layout/order.ts';
 export { addPadfiles, isPadFile, type PaddedFile, type PaddingOptions, type PadNames } from './layout/padding.ts';
 export { choosePieceLength } from './layout/piece-length.ts';
@@ -98,6 +99,7 @@ export {
 } from './model/info-dict.ts';
 export type { Profile, ValidationContext } from './model/issues.ts';
 export { PieceLayers } from './model/piece-layers.ts';
+export { type PprintOptions, pprint, type Verbosity } from './model/pprint.ts';
 export { DhtNode } from './model/primitives.ts';
 export type { FileRange, V1PieceRange, V2PieceRange } from './model/ranges.ts';
 export {
@@ -110,8 +112,6 @@ export {
   type TorrentFile,
   type TorrentJson,
   type TorrentOf,
-  type WriteOptions,
 } from './model/torrent.ts';
 export { TorrentFields } from './model/torrent-fields.ts';
-export { type PprintOptions, pprint, type Verbosity } from './print/pprint.ts';
 export { type FileStatus, type VerifiedFile, type VerifyOptions, type VerifyReport, verify } from './verify/verify.ts';

@@ -79,11 +79,11 @@ describe('the documents', () => {
 
     const kernels = [...readme.matchAll(/^\| (v1|v2|hybrid)\b[^|]*\| ([\d.]+) \| ([\d.]+) \|$/gm)];
     assert.equal(kernels.length, 3);
-    for (const [line, kind, shown, ratio] of kernels) {
+    for (const [line, version, shown, ratio] of kernels) {
       const speed = (row: string): number =>
         create.figures.find(
           (figure) =>
-            figure.kind === kind &&
+            figure.version === version &&
             figure.row === row &&
             figure.threads === 2 &&
             figure.pieceLength === 2 ** 20 &&
@@ -95,7 +95,7 @@ describe('the documents', () => {
 
     const timesOurs = (workload: string, tool: string) => {
       const seconds = (of: string) =>
-        peers.figures.find((figure) => figure.workload === workload && figure.tool === of && figure.kind === 'v1')
+        peers.figures.find((figure) => figure.workload === workload && figure.tool === of && figure.version === 'v1')
           ?.seconds ?? 0;
       return (seconds(tool) / seconds('metainfo')).toFixed(2);
     };

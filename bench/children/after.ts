@@ -1,10 +1,10 @@
 // Does one thing with the library and says how long that took: `runChild('after', ...)`. Every core hashes, as in the
 // command.
 import { edit, Torrent, TorrentCreate, verify } from '../../src/index.ts';
-import type { Kind } from '../support/measure.ts';
+import type { Version } from '../support/measure.ts';
 
 export type AfterTask =
-  | { way: 'generate'; kind: Kind; content: string }
+  | { way: 'generate'; version: Version; content: string }
   | { way: 'verify'; torrent: string; content: string }
   | { way: 'Torrent.read'; torrent: string }
   | { way: 'edit'; torrent: string };
@@ -18,8 +18,8 @@ const task = JSON.parse(process.argv[2] ?? '') as AfterTask;
 /** What is measured; a torrent that it needs has been read before. */
 async function prepare(): Promise<() => unknown> {
   if (task.way === 'generate') {
-    const { kind, content } = task;
-    return () => new TorrentCreate({ pathRoot: content }).generate({ version: kind, threads: null });
+    const { version, content } = task;
+    return () => new TorrentCreate({ pathRoot: content }).generate({ version, threads: null });
   }
   if (task.way === 'Torrent.read') return () => Torrent.read(task.torrent);
   const torrent = await Torrent.read(task.torrent);

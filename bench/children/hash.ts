@@ -2,11 +2,11 @@
 import { TorrentCreate } from '../../src/create/torrent-create.ts';
 import { nativeEngine } from '../../src/hash/native.ts';
 import { dropperNamed } from '../support/data.ts';
-import { type Kind, mainThreadSeconds, watchMemory } from '../support/measure.ts';
+import { mainThreadSeconds, type Version, watchMemory } from '../support/measure.ts';
 
 export interface HashTask {
   pathRoot: string;
-  kind: Kind;
+  version: Version;
   /** null: one a core. */
   threads: number | null;
   pieceLength: number;
@@ -37,7 +37,7 @@ const { repeats, ...task } = JSON.parse(process.argv[2] ?? '') as HashTask;
 
 async function run({
   pathRoot,
-  kind,
+  version,
   threads,
   pieceLength,
   readSize,
@@ -49,7 +49,7 @@ async function run({
   const started = performance.now();
   const before = mainThreadSeconds();
   await draft.generate({
-    version: kind,
+    version,
     threads,
     readSize,
     // Called a last time when hashing is done.
@@ -61,7 +61,7 @@ async function run({
   const wall = (performance.now() - started) / 1000;
   const mainThreadShare = before === null || after === null ? null : (after - before) / wall;
   const scanStarted = performance.now();
-  await draft.getPaths({ v1Order: kind === 'v1' });
+  await draft.getPaths({ v1Order: version === 'v1' });
   return { seconds, scanSeconds: (performance.now() - scanStarted) / 1000, mainThreadShare };
 }
 

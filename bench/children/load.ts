@@ -1,11 +1,11 @@
 // Asks for very many torrents of small folders at once, large ones beside them, and says what that did to the process:
-// `runChild('load', ...)`, and test/hazards/load.test.ts. Every result is held against that of the same job by itself.
+// `runChild('load', ...)`, and test/reliability/load.test.ts. Every result is held against that of the same job by itself.
 import { mkdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { setImmediate as nextRound } from 'node:timers/promises';
 import { defaultEngine } from '../../src/hash/default-engine.ts';
 import { MetainfoError, Torrent, TorrentCreate, verify } from '../../src/index.ts';
-import { KINDS, percentile, usage } from '../support/measure.ts';
+import { percentile, usage, VERSIONS } from '../support/measure.ts';
 
 export interface LoadTask {
   /** Where to put files. */
@@ -58,7 +58,7 @@ const SAMPLE_MS = 25;
 const { folder, jobs, large, largeBytes, mixed } = JSON.parse(process.argv[2] ?? '') as LoadTask;
 
 const treeOf = (i: number) => path.join(folder, `tree ${i % TREES}`);
-const kindOf = (i: number) => KINDS[i % KINDS.length] as (typeof KINDS)[number];
+const kindOf = (i: number) => VERSIONS[i % VERSIONS.length] as (typeof VERSIONS)[number];
 const largeOf = (i: number) => path.join(folder, `large ${i}`);
 const hashOf = ({ infohashV1, infohashV2 }: Torrent) => `${infohashV1} ${infohashV2}`;
 
@@ -78,12 +78,12 @@ for (let i = 0; i < large; i += 1) {
 const generateSmall = (i: number, signal?: AbortSignal) =>
   new TorrentCreate({ pathRoot: treeOf(i) }).generate({ version: kindOf(i), signal });
 const generateLarge = (i: number) => new TorrentCreate({ pathRoot: largeOf(i) }).generate({ threads: null });
-const fileOf = (i: number) => path.join(folder, `${i % (TREES * KINDS.length)}.torrent`);
+const fileOf = (i: number) => path.join(folder, `${i % (TREES * VERSIONS.length)}.torrent`);
 
 // One at a time.
 const expected: string[] = [];
 const torrents: Torrent[] = [];
-for (let i = 0; i < TREES * KINDS.length; i += 1) {
+for (let i = 0; i < TREES * VERSIONS.length; i += 1) {
   const torrent = await generateSmall(i);
   torrents.push(torrent);
   expected.push(hashOf(torrent));

@@ -6,7 +6,7 @@ import { ReadableStream } from 'node:stream/web';
 import createTorrent from 'create-torrent';
 import type { SourceData } from '../../src/create/sources.ts';
 import { HybridHasher, TorrentCreate, V1Hasher, V2Hasher } from '../../src/index.ts';
-import type { Kind } from '../support/measure.ts';
+import type { Version } from '../support/measure.ts';
 
 export interface SourceTask {
   way:
@@ -19,7 +19,7 @@ export interface SourceTask {
     | 'range reader'
     | 'buffers'
     | 'create-torrent';
-  kind: Kind;
+  version: Version;
   file: string;
   /** Bytes in all. */
   size: number;
@@ -31,7 +31,7 @@ export interface SourceReport {
   seconds: number;
 }
 
-const { way, kind, file, size, chunk } = JSON.parse(process.argv[2] ?? '') as SourceTask;
+const { way, version, file, size, chunk } = JSON.parse(process.argv[2] ?? '') as SourceTask;
 const pieceLength = 2 ** 20;
 /** More than the caches hold, so that it is read from memory. */
 const POOL = way === 'file' || way === 'hasher' ? Buffer.alloc(0) : randomFillSync(Buffer.alloc(64 * 2 ** 20));
@@ -56,15 +56,15 @@ const ranges = {
 };
 
 const generate = (data: SourceData) =>
-  new TorrentCreate({ sources: [{ path: 'data', data }], pieceLength }).generate({ version: kind });
+  new TorrentCreate({ sources: [{ path: 'data', data }], pieceLength }).generate({ version });
 
 const buffers = () => [...chunks()].map((data, i) => ({ path: `folder ${i % 20}/file ${i}`, data }));
 
 /** What is made before the clock starts, and what is measured. */
 const WAYS: Record<SourceTask['way'], () => () => Promise<unknown>> = {
-  file: () => () => new TorrentCreate({ pathRoot: file, pieceLength }).generate({ version: kind }),
+  file: () => () => new TorrentCreate({ pathRoot: file, pieceLength }).generate({ version }),
   hasher: () => {
-    const Hasher = { v1: V1Hasher, v2: V2Hasher, hybrid: HybridHasher }[kind];
+    const Hasher = { v1: V1Hasher, v2: V2Hasher, hybrid: HybridHasher }[version];
     const config = { paths: [path.basename(file)], pathRoot: path.dirname(file), pieceLength };
     return () => new Hasher(config).process();
   },
@@ -79,7 +79,7 @@ const WAYS: Record<SourceTask['way'], () => () => Promise<unknown>> = {
   buffers: () => {
     const sources = buffers();
     // create-torrent uses libuv's four threads.
-    return () => new TorrentCreate({ info: { name: 'x' }, sources }).generate({ version: kind, threads: null });
+    return () => new TorrentCreate({ info: { name: 'x' }, sources }).generate({ version, threads: null });
   },
   'create-torrent': () => {
     const input = buffers().map(({ path: name, data }) => Object.assign(data, { name }));

@@ -3,11 +3,11 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { KINDS, type Kind, METAINFO, versionOf } from '../support/measure.ts';
+import { METAINFO, VERSIONS, type Version, versionOf } from '../support/measure.ts';
 import { OURS } from '../support/tables.ts';
 
 export interface Job {
-  kind: Kind;
+  version: Version;
   /** The file or folder, absolute. */
   data: string;
   output: string;
@@ -17,7 +17,7 @@ export interface Job {
 
 export interface Tool {
   name: string;
-  kinds: readonly Kind[];
+  versions: readonly Version[];
   /** null: it is not installed. `folder` is for what has to be compiled. */
   version: (folder: string) => string | null;
   /** Makes a torrent; the output does not exist. */
@@ -56,17 +56,17 @@ const kibibytes = (pieceLength: number) => `${pieceLength / 1024}`;
 export const TOOLS: readonly Tool[] = [
   {
     name: OURS,
-    kinds: KINDS,
+    versions: VERSIONS,
     version: () => versionOf([process.execPath, METAINFO, '--version'], /^(\d\S*)/m),
-    command: ({ kind, data, output, pieceLength, threads }) => [
-      ...[process.execPath, METAINFO, 'create', '-k', kind, '--piece-length', `${kibibytes(pieceLength)}KiB`],
+    command: ({ version, data, output, pieceLength, threads }) => [
+      ...[process.execPath, METAINFO, 'create', '-k', version, '--piece-length', `${kibibytes(pieceLength)}KiB`],
       ...['--threads', String(threads), '--quiet', '-o', output, data],
     ],
     inCI: true,
   },
   {
     name: 'mktorrent',
-    kinds: ['v1'],
+    versions: ['v1'],
     version: () => versionOf(['mktorrent', '-h'], /mktorrent (\S+)/),
     command: ({ data, output, pieceLength, threads }) => [
       'mktorrent',
@@ -83,7 +83,7 @@ export const TOOLS: readonly Tool[] = [
   {
     // It has one thread, and no option for more.
     name: 'transmission-create',
-    kinds: ['v1'],
+    versions: ['v1'],
     version: () => versionOf(['transmission-create', '--version'], /transmission-create (\S+)/),
     command: ({ data, output, pieceLength }) => [
       'transmission-create',
@@ -97,12 +97,12 @@ export const TOOLS: readonly Tool[] = [
   },
   {
     name: 'libtorrent, Python',
-    kinds: KINDS,
+    versions: VERSIONS,
     version: () => askPython(python()),
-    command: ({ kind, data, output, pieceLength }) => [
+    command: ({ version, data, output, pieceLength }) => [
       python(),
       here('with_libtorrent.py'),
-      kind,
+      version,
       String(pieceLength),
       output,
       data,
@@ -111,11 +111,11 @@ export const TOOLS: readonly Tool[] = [
   },
   {
     name: 'libtorrent, C++',
-    kinds: KINDS,
+    versions: VERSIONS,
     version: compileLibtorrent,
-    command: ({ kind, data, output, pieceLength, threads }) => [
+    command: ({ version, data, output, pieceLength, threads }) => [
       libtorrent,
-      kind,
+      version,
       String(pieceLength),
       String(threads),
       output,
@@ -126,7 +126,7 @@ export const TOOLS: readonly Tool[] = [
   {
     // It hashes on WebCrypto's threads, and has no option for how many.
     name: 'create-torrent',
-    kinds: ['v1'],
+    versions: ['v1'],
     version: () => (JSON.parse(readFileSync(`${CREATE_TORRENT}/package.json`, 'utf8')) as { version: string }).version,
     command: ({ data, output, pieceLength }) => [
       process.execPath,
@@ -141,24 +141,24 @@ export const TOOLS: readonly Tool[] = [
   },
   {
     name: 'mkbrr',
-    kinds: ['v1'],
+    versions: ['v1'],
     version: () => versionOf(['mkbrr', 'version'], /(\d+\.\d\S*)/),
     command: ({ data, output, pieceLength }) => ['mkbrr', 'create', data, '-l', exponent(pieceLength), '-o', output],
     inCI: false,
   },
   {
     name: 'torrenttools',
-    kinds: KINDS,
+    versions: VERSIONS,
     version: () => versionOf(['torrenttools', '--version'], /(\d+\.\d\S*)/),
-    command: ({ kind, data, output, pieceLength, threads }) => [
-      ...['torrenttools', 'create', '-v', kind.replace('v', ''), '-l', `${kibibytes(pieceLength)}K`],
+    command: ({ version, data, output, pieceLength, threads }) => [
+      ...['torrenttools', 'create', '-v', version.replace('v', ''), '-l', `${kibibytes(pieceLength)}K`],
       ...['-t', String(threads), '-o', output, data],
     ],
     inCI: false,
   },
   {
     name: 'imdl',
-    kinds: ['v1'],
+    versions: ['v1'],
     version: () => versionOf(['imdl', '--version'], /(\d+\.\d\S*)/),
     command: ({ data, output, pieceLength }) => [
       ...['imdl', 'torrent', 'create', '--input', data, '--output', output],

@@ -1,4 +1,4 @@
-// Makes a torrent with libtorrent: with_libtorrent KIND PIECE_LENGTH THREADS OUTPUT PATH. As
+// Makes a torrent with libtorrent: with_libtorrent VERSION PIECE_LENGTH THREADS OUTPUT PATH. As
 // with_libtorrent.py, but with as many threads that hash as it is told, which its Python binding cannot say.
 #include <cstdlib>
 #include <fstream>
@@ -13,9 +13,9 @@
 
 namespace {
 
-lt::create_flags_t flags_of(const std::string& kind) {
-  if (kind == "v1") return lt::create_torrent::v1_only;
-  if (kind == "v2") return lt::create_torrent::v2_only;
+lt::create_flags_t flags_of(const std::string& version) {
+  if (version == "v1") return lt::create_torrent::v1_only;
+  if (version == "v2") return lt::create_torrent::v2_only;
   return {};
 }
 

@@ -1,4 +1,4 @@
-"""Makes a torrent with libtorrent: with_libtorrent.py KIND PIECE_LENGTH OUTPUT PATH.
+"""Makes a torrent with libtorrent: with_libtorrent.py VERSION PIECE_LENGTH OUTPUT PATH.
 
 Its binding has no way to say how many threads hash: set_piece_hashes takes no settings there, so it is one thread.
 bench/peers/with_libtorrent.cc does the same with every core.
@@ -12,10 +12,10 @@ import libtorrent as lt
 FLAGS = {"v1": lt.create_torrent.v1_only, "v2": lt.create_torrent.v2_only, "hybrid": 0}
 
 
-def main(kind: str, piece_length: str, output: str, path: str) -> None:
+def main(version: str, piece_length: str, output: str, path: str) -> None:
     files = lt.file_storage()
     lt.add_files(files, path)
-    torrent = lt.create_torrent(files, int(piece_length), FLAGS[kind])
+    torrent = lt.create_torrent(files, int(piece_length), FLAGS[version])
     lt.set_piece_hashes(torrent, os.path.dirname(path))
     with open(output, "wb") as file:
         file.write(lt.bencode(torrent.generate()))

@@ -8,8 +8,8 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { RESULTS } from './results.ts';
 
-export const KINDS = ['v1', 'v2', 'hybrid'] as const;
-export type Kind = (typeof KINDS)[number];
+export const VERSIONS = ['v1', 'v2', 'hybrid'] as const;
+export type Version = (typeof VERSIONS)[number];
 
 /** The command as it is installed, built by `npm run bench` when it is out of date. */
 export const METAINFO = fileURLToPath(new URL('../../dist/cli/main.cjs', import.meta.url));
@@ -84,7 +84,7 @@ export function timeCommand([command = '', ...args]: readonly string[], cwd: str
   return seconds;
 }
 
-/** What a command says that matches, as its version; null when it is not installed or says nothing of the kind. */
+/** What a command says that matches, as its version; null when it is not installed or says nothing of the version. */
 export function versionOf([command = '', ...args]: readonly string[], pattern: RegExp): string | null {
   const { error, stdout, stderr } = spawnSync(command, args, { encoding: 'utf8' });
   return error ? null : (pattern.exec(`${stdout}\n${stderr}`)?.[1] ?? null);

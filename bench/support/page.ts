@@ -1,8 +1,8 @@
 // What of docs/performance.md and docs/reliability.md is made from bench/results.json: all that is between
 // `<!-- bench:NAME -->` and `<!-- /bench:NAME -->`.
-import { formatBytes, printable } from '../../src/print/text.ts';
+import { formatBytes, printable } from '../../src/layout/text.ts';
 import { type Chart, colour, type LineChart, type Series } from './charts.ts';
-import { KINDS } from './measure.ts';
+import { VERSIONS } from './measure.ts';
 import { type BenchName, type Entry, type Figures, type Results, versionsText } from './results.ts';
 import {
   byPieceLength,
@@ -77,7 +77,7 @@ const CHARTS: { [B in BenchName]: (figures: Figures[B][]) => (Chart | LineChart)
       values: workloads.map((workload) => speedOf(contender, workload)),
       colour: colour(at),
     }));
-    const names = { name: 'sources', title: 'Content that comes in streams, one thread', categoryAxis: 'kind' };
+    const names = { name: 'sources', title: 'Content that comes in streams, one thread', categoryAxis: 'version' };
     const categories = workloads.map((workload) => workload.replace('streams from memory, ', ''));
     return [{ ...names, axis: 'GB/s', digits: 2, categories, series }];
   },
@@ -88,9 +88,9 @@ const CHARTS: { [B in BenchName]: (figures: Figures[B][]) => (Chart | LineChart)
       values: rows.map(({ seconds: [create, verify] }) => (verify as number) / (create as number)),
       colour: colour(at),
     }));
-    const names = { name: 'verify', title: 'Verifying beside creating', categoryAxis: 'kind' };
+    const names = { name: 'verify', title: 'Verifying beside creating', categoryAxis: 'version' };
     return [
-      { ...names, axis: 'time of verifying / of creating', digits: 2, categories: [...KINDS], series, lineAt: 1 },
+      { ...names, axis: 'time of verifying / of creating', digits: 2, categories: [...VERSIONS], series, lineAt: 1 },
     ];
   },
   load: (figures) => {
@@ -112,7 +112,7 @@ const CHARTS: { [B in BenchName]: (figures: Figures[B][]) => (Chart | LineChart)
     return [
       {
         name: 'soak',
-        title: 'Memory, descriptors and threads while all kinds of jobs go on',
+        title: 'Memory, descriptors and threads while all versions of jobs go on',
         axis: 'minutes',
         panels: [
           {
@@ -142,18 +142,26 @@ function kernelChart(figures: Figures['create'][]): Chart {
   const rows = [...new Set(own.map(({ row }) => row))];
   const threads = [...new Set(own.map((one) => one.threads))];
   const most = Math.max(...threads);
-  const speedOf = (kind: string, row: string, count: number) =>
-    own.find((one) => one.kind === kind && one.row === row && one.threads === count)?.bytesPerSecond;
+  const speedOf = (version: string, row: string, count: number) =>
+    own.find((one) => one.version === version && one.row === row && one.threads === count)?.bytesPerSecond;
   const series = rows.flatMap((row, at) =>
     threads.map((count) => ({
       name: `${row}, ${threadsText(count)}`,
-      values: KINDS.map((kind) => (speedOf(kind, row, count) ?? Number.NaN) / 1e9),
+      values: VERSIONS.map((version) => (speedOf(version, row, count) ?? Number.NaN) / 1e9),
       colour: colour(at),
       pale: count < most,
     })),
   );
-  const title = `One warm file by kind and METAINFO_KERNEL, pieces of ${formatBytes(pieceLength)}`;
-  return { name: 'kernels', title, axis: 'GB/s', categoryAxis: 'kind', categories: [...KINDS], series, digits: 2 };
+  const title = `One warm file by version and METAINFO_KERNEL, pieces of ${formatBytes(pieceLength)}`;
+  return {
+    name: 'kernels',
+    title,
+    axis: 'GB/s',
+    categoryAxis: 'version',
+    categories: [...VERSIONS],
+    series,
+    digits: 2,
+  };
 }
 
 function comparisonChart(
@@ -172,20 +180,22 @@ function comparisonChart(
 function peerChart(figures: Figures['peers'][]): Chart {
   const workloads = workloadsOf(figures);
   const rivals = peersOf(figures).flatMap((tool) =>
-    KINDS.filter((kind) => figures.some((one) => one.tool === tool && one.kind === kind)).map((kind) => ({
-      tool,
-      kind,
-    })),
+    VERSIONS.filter((version) => figures.some((one) => one.tool === tool && one.version === version)).map(
+      (version) => ({
+        tool,
+        version,
+      }),
+    ),
   );
   return {
     name: 'peers',
     title: 'How many times as long as our command the others take',
     axis: 'its time / ours (above 1: we are faster)',
-    categoryAxis: 'tool, kind',
-    categories: rivals.map(({ tool, kind }) => `${tool}, ${kind}`),
+    categoryAxis: 'tool, version',
+    categories: rivals.map(({ tool, version }) => `${tool}, ${version}`),
     series: workloads.map((workload, at) => ({
       name: `${workload.name}, ${formatBytes(workload.totalBytes)}`,
-      values: rivals.map(({ tool, kind }) => timesAsFast(workload, tool, kind)),
+      values: rivals.map(({ tool, version }) => timesAsFast(workload, tool, version)),
       colour: colour(at),
     })),
     digits: 2,

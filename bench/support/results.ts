@@ -4,14 +4,14 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { arch, cpus, platform, release, totalmem } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import type { LoadReport } from '../children/load.ts';
-import type { Kind } from './measure.ts';
+import type { Version } from './measure.ts';
 import { printTables, type Table, tablesOf } from './tables.ts';
 
 export const RESULTS = fileURLToPath(new URL('../results.json', import.meta.url));
 
 /** One configuration of `create`. */
 export interface CreateFigure {
-  kind: Kind;
+  version: Version;
   /** What METAINFO_KERNEL was, or `default` when it was not set. */
   row: string;
   /** The kernels that ran. */
@@ -33,7 +33,7 @@ export interface PeerFigure {
   totalBytes: number;
   pieceLength: number;
   tool: string;
-  kind: Kind;
+  version: Version;
   seconds: number;
   /** `metainfo, library` only, whose `seconds` are hashing alone: seconds of finding the files. */
   scanSeconds?: number;
@@ -68,10 +68,10 @@ export interface SourceFigure {
   seconds: number;
 }
 
-/** One way to do something with one kind of torrent, of `after`. */
+/** One way to do something with one version of torrent, of `after`. */
 export interface AfterFigure {
   workload: string;
-  /** The kind, or what the torrent is large of. */
+  /** The version, or what the torrent is large of. */
   what: string;
   way: string;
   seconds: number;

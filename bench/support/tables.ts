@@ -1,6 +1,6 @@
 // The tables of every bench, made from its figures: the same on the terminal and in docs/performance.md.
-import { formatBytes } from '../../src/print/text.ts';
-import { KINDS, type Kind } from './measure.ts';
+import { formatBytes } from '../../src/layout/text.ts';
+import { VERSIONS, type Version } from './measure.ts';
 import type {
   AfterFigure,
   BenchName,
@@ -68,9 +68,9 @@ function valuesOf<T, K extends keyof T>(figures: readonly T[], key: K): T[K][] {
   return [...new Set(figures.map((figure) => figure[key]))];
 }
 
-/** The piece length that all kinds and kernels were measured with; the others are there to be compared with it. */
+/** The piece length that all versions and kernels were measured with; the others are there to be compared with it. */
 export function commonPieceLength(figures: readonly CreateFigure[]): number {
-  const found = figures.find(({ kind }) => kind !== 'v1');
+  const found = figures.find(({ version }) => version !== 'v1');
   if (!found) throw new Error('create has no figures of v2');
   return found.pieceLength;
 }
@@ -86,14 +86,14 @@ function kernelTable(figures: readonly CreateFigure[]): Table {
   const pieceLength = commonPieceLength(figures);
   const threads = valuesOf(figures, 'threads');
   const [fewest, most] = [Math.min(...threads), Math.max(...threads)];
-  const rows = KINDS.flatMap((kind) =>
+  const rows = VERSIONS.flatMap((version) =>
     valuesOf(figures, 'row').map((row) => {
       const of = (count: number, name = row) =>
-        find(figures, { kind, row: name, threads: count, pieceLength, readSize: null });
+        find(figures, { version, row: name, threads: count, pieceLength, readSize: null });
       const speed = (count: number, name = row) => of(count, name).bytesPerSecond;
       const { kernel, mainThreadShare, peakBytes } = of(most);
       return [
-        `${kind}, ${row}${row === kernel ? '' : ` (${kernel})`}`,
+        `${version}, ${row}${row === kernel ? '' : ` (${kernel})`}`,
         ...threads.map((count) => gigabytes(speed(count))),
         times(speed(most) / speed(fewest)),
         ...threads.map((count) => times(speed(count) / speed(count, 'openssl'))),
@@ -106,7 +106,7 @@ function kernelTable(figures: readonly CreateFigure[]): Table {
   return {
     title: `Kernels, GB/s, pieces of ${formatBytes(pieceLength)}`,
     columns: [
-      'kind, METAINFO_KERNEL',
+      'version, METAINFO_KERNEL',
       ...counted,
       `${most} to ${fewest}`,
       ...counted.map((text) => `times openssl, ${text}`),
@@ -137,7 +137,9 @@ function compare(figures: readonly CreateFigure[], name: (figure: CreateFigure) 
 }
 
 export function byPieceLength(figures: readonly CreateFigure[]): Comparison {
-  const own = figures.filter(({ kind, row, readSize }) => kind === 'v1' && row === 'default' && readSize === null);
+  const own = figures.filter(
+    ({ version, row, readSize }) => version === 'v1' && row === 'default' && readSize === null,
+  );
   return compare(
     own.toSorted((a, b) => a.pieceLength - b.pieceLength),
     ({ pieceLength }) => formatBytes(pieceLength),
@@ -146,7 +148,7 @@ export function byPieceLength(figures: readonly CreateFigure[]): Comparison {
 
 export function byReadSize(figures: readonly CreateFigure[]): Comparison {
   const pieceLength = commonPieceLength(figures);
-  const own = figures.filter((one) => one.kind === 'v1' && one.row === 'default' && one.pieceLength === pieceLength);
+  const own = figures.filter((one) => one.version === 'v1' && one.row === 'default' && one.pieceLength === pieceLength);
   return compare(
     own.toSorted((a, b) => (a.readSize ?? 0) - (b.readSize ?? 0)),
     ({ readSize }) => (readSize === null ? 'default' : formatBytes(readSize)),
@@ -200,10 +202,10 @@ export function workloadsOf(figures: readonly PeerFigure[]): Workload[] {
   });
 }
 
-/** How many times as fast as a tool our command is; null for a kind that one of them does not make. */
-export function timesAsFast({ figures }: Workload, tool: string, kind: Kind): number | null {
+/** How many times as fast as a tool our command is; null for a version that one of them does not make. */
+export function timesAsFast({ figures }: Workload, tool: string, version: Version): number | null {
   const secondsOf = (name: string) =>
-    figures.find((figure) => figure.tool === name && figure.kind === kind)?.seconds ?? null;
+    figures.find((figure) => figure.tool === name && figure.version === version)?.seconds ?? null;
   const [theirs, ours] = [secondsOf(tool), secondsOf(OURS)];
   return theirs === null || ours === null ? null : theirs / ours;
 }
@@ -213,46 +215,50 @@ export const peersOf = (figures: readonly PeerFigure[]): string[] =>
 
 function peerTable(workload: Workload): Table {
   const { figures } = workload;
-  const cell = (kind: Kind, tool: string, show: (figure: PeerFigure) => string) => {
-    const figure = figures.find((one) => one.tool === tool && one.kind === kind);
+  const cell = (version: Version, tool: string, show: (figure: PeerFigure) => string) => {
+    const figure = figures.find((one) => one.tool === tool && one.version === version);
     return figure ? show(figure) : '';
   };
-  const ratio = (tool: string, kind: Kind) => {
-    const found = tool === LIBRARY ? null : timesAsFast(workload, tool, kind);
+  const ratio = (tool: string, version: Version) => {
+    const found = tool === LIBRARY ? null : timesAsFast(workload, tool, version);
     return found === null ? '' : times(found);
   };
   const rows = valuesOf(figures, 'tool').map((tool) => [
     tool,
-    ...KINDS.map((kind) => cell(kind, tool, ({ seconds }) => shortSeconds(seconds))),
-    ...KINDS.map((kind) => ratio(tool, kind)),
+    ...VERSIONS.map((version) => cell(version, tool, ({ seconds }) => shortSeconds(seconds))),
+    ...VERSIONS.map((version) => ratio(tool, version)),
   ]);
   return {
     title: `${workload.name}: ${formatBytes(workload.totalBytes)}, pieces of ${formatBytes(workload.pieceLength)}`,
-    columns: ['tool', ...KINDS.map((kind) => `${kind}, s`), ...KINDS.map((kind) => `${kind}, its time / ours`)],
+    columns: [
+      'tool',
+      ...VERSIONS.map((version) => `${version}, s`),
+      ...VERSIONS.map((version) => `${version}, its time / ours`),
+    ],
     rows,
     notes: [...peerVerdict(workload), scanNote(workload)],
   };
 }
 
-/** Whether our command is ahead of every peer, in every kind that the peer makes. */
+/** Whether our command is ahead of every peer, in every version that the peer makes. */
 function peerVerdict(workload: Workload): string[] {
   const compared = peersOf(workload.figures).flatMap((tool) =>
-    KINDS.flatMap((kind) => {
-      const ratio = timesAsFast(workload, tool, kind);
-      return ratio === null ? [] : [{ what: `${tool} (${kind}, ${times(ratio)})`, ratio }];
+    VERSIONS.flatMap((version) => {
+      const ratio = timesAsFast(workload, tool, version);
+      return ratio === null ? [] : [{ what: `${tool} (${version}, ${times(ratio)})`, ratio }];
     }),
   );
   if (compared.length === 0) return ['No peer was installed.'];
   const behind = compared.filter(({ ratio }) => ratio < 1);
   const [closest] = compared.toSorted((a, b) => a.ratio - b.ratio);
   return behind.length === 0
-    ? [`Ahead of every peer in every kind; the closest is ${closest?.what}.`]
+    ? [`Ahead of every peer in every version; the closest is ${closest?.what}.`]
     : [`NOT ahead of ${behind.map(({ what }) => what).join(', ')}.`];
 }
 
 function scanNote({ figures }: Workload): string {
-  const scans = figures.flatMap(({ kind, scanSeconds }) =>
-    scanSeconds === undefined ? [] : [`${kind} ${shortSeconds(scanSeconds)} s`],
+  const scans = figures.flatMap(({ version, scanSeconds }) =>
+    scanSeconds === undefined ? [] : [`${version} ${shortSeconds(scanSeconds)} s`],
   );
   return `The library's row is hashing alone; finding the files takes it ${scans.join(', ')} before that.`;
 }
@@ -313,7 +319,7 @@ function aligned({ columns, rows }: Table): string[][] {
   );
 }
 
-/** Each beside the first of its workload, but hashers beside `generate` of their kind. */
+/** Each beside the first of its workload, but hashers beside `generate` of their version. */
 function sourceTables(figures: readonly SourceFigure[]): Table[] {
   return valuesOf(figures, 'workload').map((workload) => {
     const own = figures.filter((figure) => figure.workload === workload);

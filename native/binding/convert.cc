@@ -110,8 +110,8 @@ Napi::Buffer<std::uint8_t> to_buffer(Napi::Env env, std::vector<std::uint8_t> by
 Plan to_plan(const Napi::Object& value, Napi::Array& memory) {
   const Napi::Env env = value.Env();
   Plan plan;
-  const std::string kind = text(value, "kind");
-  plan.kind = kind == "v1" ? Kind::v1 : kind == "v2" ? Kind::v2 : Kind::hybrid;
+  const std::string version = text(value, "version");
+  plan.version = version == "v1" ? Version::v1 : version == "v2" ? Version::v2 : Version::hybrid;
   plan.piece_length = size(value, "pieceLength");
   plan.read_size = static_cast<std::size_t>(size(value, "readSize"));
   plan.mark_missing = text(value, "onMissing") == "mark";
@@ -135,10 +135,10 @@ Plan to_plan(const Napi::Object& value, Napi::Array& memory) {
   return plan;
 }
 
-Napi::Object to_digests(Napi::Env env, Kind kind, Digests digests) {
+Napi::Object to_digests(Napi::Env env, Version version, Digests digests) {
   Napi::Object result = Napi::Object::New(env);
-  if (kind != Kind::v2) result.Set("v1", to_buffer(env, std::move(digests.v1)));
-  if (kind != Kind::v1) {
+  if (version != Version::v2) result.Set("v1", to_buffer(env, std::move(digests.v1)));
+  if (version != Version::v1) {
     Napi::Object v2 = Napi::Object::New(env);
     v2.Set("roots", to_buffer(env, std::move(digests.roots)));
     v2.Set("layers", to_buffer(env, std::move(digests.layers)));

@@ -11,6 +11,6 @@ namespace metainfo {
 Plan to_plan(const Napi::Object& value, Napi::Array& memory);
 
 // Digests of src/hash/plan.ts. Moves the bytes where the runtime can own outside memory.
-Napi::Object to_digests(Napi::Env env, Kind kind, Digests digests);
+Napi::Object to_digests(Napi::Env env, Version version, Digests digests);
 
 }  // namespace metainfo

@@ -40,7 +40,7 @@ void settle(Napi::Env env, Job& job, Napi::Promise::Deferred& deferred) {
   if (const auto* failure = std::get_if<Failure>(&outcome)) {
     deferred.Reject(to_error(env, *failure).Value());
   } else {
-    deferred.Resolve(to_digests(env, job.kind(), std::move(std::get<Digests>(outcome))));
+    deferred.Resolve(to_digests(env, job.version(), std::move(std::get<Digests>(outcome))));
   }
 }
 

@@ -10,7 +10,7 @@ namespace metainfo {
 // cannot run it.
 Kernels active_kernels(Napi::Env env);
 
-// Binding.kernels, active and measureKernel of src/digest/binding.ts.
+// Binding.kernels, active and measureKernel of src/hash/addon.ts.
 void define_kernels(Napi::Env env, Napi::Object exports);
 
 }  // namespace metainfo

@@ -4,7 +4,7 @@
 
 namespace metainfo {
 
-// Binding.layerRoots of src/digest/binding.ts.
+// Binding.layerRoots of src/hash/addon.ts.
 Napi::Value layer_roots(const Napi::CallbackInfo& info);
 
 }  // namespace metainfo

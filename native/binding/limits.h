@@ -4,7 +4,7 @@
 
 namespace metainfo {
 
-// Binding.limits of src/digest/binding.ts.
+// Binding.limits of src/hash/addon.ts.
 Napi::Value limits(const Napi::CallbackInfo& info);
 
 }  // namespace metainfo

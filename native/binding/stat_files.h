@@ -4,7 +4,7 @@
 
 namespace metainfo {
 
-// Binding.statFiles of src/digest/binding.ts.
+// Binding.statFiles of src/hash/addon.ts.
 Napi::Value stat_files(const Napi::CallbackInfo& info);
 
 }  // namespace metainfo

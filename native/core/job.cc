@@ -21,7 +21,7 @@ Job::Job(Plan plan, const Kernels& kernels, Budget& budget)
 bool Job::work(Seat& seat, const Served& served, std::shared_ptr<void>& rest) noexcept {
   try {
     const std::shared_ptr<Worker> worker =
-        work_.plan.kind == Kind::v2 ? make_leaf_worker(work_, &seat) : make_piece_worker(work_, &seat);
+        work_.plan.version == Version::v2 ? make_leaf_worker(work_, &seat) : make_piece_worker(work_, &seat);
     rest = worker;
     bool exhausted = true;
     while (const std::uint64_t bytes = worker->batch()) {

@@ -19,7 +19,7 @@ class Job final : public Crew {
   Job(Plan plan, const Kernels& kernels, Budget& budget = Budget::process());
   ~Job() override { stop(); }
 
-  Kind kind() const { return work_.plan.kind; }
+  Version version() const { return work_.plan.version; }
   const Gauge& gauge() const { return gauge_; }
   Outcome& outcome() { return outcome_; }
 

@@ -8,7 +8,7 @@
 
 namespace metainfo {
 
-enum class Kind { v1, v2, hybrid };
+enum class Version { v1, v2, hybrid };
 
 struct PlanFile {
   std::string
@@ -24,7 +24,7 @@ struct PlanFile {
 
 struct Plan {
   std::vector<PlanFile> files;
-  Kind kind = Kind::v1;
+  Version version = Version::v1;
   std::uint64_t piece_length = 0;
   bool mark_missing = false;  // a file that does not exist is listed in `missing` instead of failing the job
   unsigned threads = 1;

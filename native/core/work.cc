@@ -34,7 +34,7 @@ Work::Work(Plan plan_, const Kernels& kernels_, Gauge& gauge_)
       opened(plan.files.size()),
       missing(plan.files.size()) {
   const std::size_t count = plan.files.size();
-  const bool in_runs = plan.kind == Kind::v2;
+  const bool in_runs = plan.version == Version::v2;
   starts.reserve(count);
   std::uint64_t layers = 0;
   std::uint64_t runs_kept = 0;
@@ -45,7 +45,7 @@ Work::Work(Plan plan_, const Kernels& kernels_, Gauge& gauge_)
   if (in_runs) run_starts.assign(count, 0);
   for (std::size_t i = 0; i < count; ++i) {
     const PlanFile& file = plan.files[i];
-    if (plan.kind == Kind::hybrid && !file.pad && file.length != 0 && end % plan.piece_length != 0)
+    if (plan.version == Version::hybrid && !file.pad && file.length != 0 && end % plan.piece_length != 0)
       throw Failure{Failure::Code::internal, 0, file.path, "a hybrid plan must align its files with pads"};
     if (!file.pad && file.length == 0) empty_files.push_back(i);
     starts.push_back(end);
@@ -120,7 +120,7 @@ void Work::finish_part(std::size_t file) {
   const std::uint64_t length = plan.files[file].length;
   const std::uint64_t pieces = ceil_div(length, plan.piece_length);
   Sha256Digest root;
-  if (plan.kind == Kind::v2 && plan.piece_length > kRunBytes) {
+  if (plan.version == Version::v2 && plan.piece_length > kRunBytes) {
     const std::uint8_t* runs = &run_roots[run_starts[file]];
     const std::uint64_t count = ceil_div(length, kRunBytes);
     if (layer_starts[file] == kNoLayer) {

@@ -26,8 +26,8 @@ struct Work {
 
   Work(Plan plan_, const Kernels& kernels_, Gauge& gauge_);  // throws Failure, std::bad_alloc
 
-  bool has_v1() const { return plan.kind != Kind::v2; }
-  bool has_v2() const { return plan.kind != Kind::v1; }
+  bool has_v1() const { return plan.version != Version::v2; }
+  bool has_v2() const { return plan.version != Version::v1; }
   bool stopped() const {
     return stop.load(std::memory_order_relaxed) || gauge.cancelled.load(std::memory_order_relaxed);
   }

@@ -56,7 +56,7 @@ bool Worker::check_empty_files() {
 WorkerShape worker_shape(const Plan& plan) {
   WorkerShape shape{};
   const std::size_t share = plan.memory_limit / plan.threads;
-  const bool pieces = plan.kind != Kind::v2;
+  const bool pieces = plan.version != Version::v2;
   const std::uint64_t most = pieces ? plan.piece_length : Work::kRunBytes;
   shape.slice = static_cast<std::size_t>(std::min<std::uint64_t>(plan.read_size, most));
   const std::size_t wanted = pieces ? kMostLanes : std::max<std::size_t>(1, Work::kRunBytes / shape.slice);

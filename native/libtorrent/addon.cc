@@ -32,7 +32,7 @@ std::string text(const Napi::Value& value) {
   return {bytes.Data(), bytes.Length()};
 }
 
-// JavaScript has checked every value: see src/create/generate-ext.ts.
+// JavaScript has checked every value: see src/create/libtorrent.ts.
 CreateRequest request_of(const Napi::Object& from) {
   CreateRequest request;
   const auto files = from.Get("files").As<Napi::Array>();

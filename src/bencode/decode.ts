@@ -1,6 +1,6 @@
 import { isSharedArrayBuffer } from 'node:util/types';
-import { MetainfoError } from '../errors.ts';
-import { bytesOf, expected, Flag, type OptionStructs, options, Text, Unchecked } from '../guard.ts';
+import { MetainfoError } from '../errors/errors.ts';
+import { bytesOf, expected, Flag, type OptionStructs, options, Text, Unchecked } from '../errors/guard.ts';
 import { LimitError, type LimitName, type Limits, limitsOf } from './limits.ts';
 import { type BencodeMap, type BencodeValue, RawBencode } from './value.ts';
 
@@ -9,54 +9,54 @@ import { type BencodeMap, type BencodeValue, RawBencode } from './value.ts';
  *
  * @enum
  */
-export const BENCODE_FAULTS = {
-  'bad-character': 'A byte that starts no value.',
-  'bad-integer': 'An integer that is not digits up to an `e`.',
-  'bad-length': "A string's length that is not digits and a colon.",
-  'duplicate-key': 'A key that comes twice in a dictionary.',
+export const BENCODE_CODES = {
+  bad_character: 'A byte that starts no value.',
+  bad_integer: 'An integer that is not digits up to an `e`.',
+  bad_length: "A string's length that is not digits and a colon.",
+  duplicate_key: 'A key that comes twice in a dictionary.',
   empty: 'No data.',
-  'key-not-string': 'A key that is not a string.',
-  'leading-zero': 'An integer or a length with leading zeros.',
-  'missing-value': 'A key without a value.',
-  'negative-zero': 'The integer `-0`.',
-  'trailing-data': 'Data after the end.',
+  key_not_string: 'A key that is not a string.',
+  leading_zero: 'An integer or a length with leading zeros.',
+  missing_value: 'A key without a value.',
+  negative_zero: 'The integer `-0`.',
+  trailing_data: 'Data after the end.',
   truncated: 'Data that ends too early.',
-  'unsorted-key': 'Keys that are not in byte order.',
+  unsorted_key: 'Keys that are not in byte order.',
 } as const;
 /**
- * A name of {@link BENCODE_FAULTS}.
+ * A name of {@link BENCODE_CODES}.
  *
  * @useDeclaredType
  */
-export type BencodeFault = keyof typeof BENCODE_FAULTS;
+export type BencodeCode = keyof typeof BENCODE_CODES;
 
 /** Bytes that are not canonical bencode. */
 export class BencodeError extends MetainfoError {
   override readonly name = 'BencodeError';
   /** The rule that is broken. */
-  readonly fault: BencodeFault;
+  readonly bencodeCode: BencodeCode;
   /** Where in the input, in bytes. */
   readonly offset: number;
   /** The message without its place. */
   readonly reason: string;
 
   /** An error whose message begins with its place. */
-  constructor(fault: BencodeFault, offset: number, message: string) {
+  constructor(bencodeCode: BencodeCode, offset: number, message: string) {
     super('ERR_BENCODE', `Not valid bencode at byte ${offset}: ${message}.`);
-    this.fault = fault;
+    this.bencodeCode = bencodeCode;
     this.offset = offset;
     this.reason = message;
   }
 }
 
-/** Faults that change nothing of what is said: libtorrent forgives them in v1 torrents. */
-export type SoftFault = 'duplicate-key' | 'leading-zero' | 'negative-zero' | 'trailing-data' | 'unsorted-key';
+/** Codes of errors that do not change the decoded value. libtorrent accepts them in v1 torrents. */
+export type ForgivableCode = 'duplicate_key' | 'leading_zero' | 'negative_zero' | 'trailing_data' | 'unsorted_key';
 
 /** How {@link decode} decodes. */
 export interface DecodeOptions {
   /** A top-level key whose value's place is wanted. */
   span?: string;
-  /** Collect soft faults in `faults` instead of throwing the first: of keys that come twice the first counts. */
+  /** Collect forgivable errors in `errors` instead of throwing the first. Of duplicate keys, the first counts. */
   tolerant?: boolean;
   /** Lists and dictionaries to check but not to build, in the dictionary of a top-level key: they become RawBencode. */
   raw?: {
@@ -81,8 +81,8 @@ export interface Span {
 export interface Decoded {
   /** Mostly a dictionary, which is a Map. */
   value: BencodeValue;
-  /** Soft faults in the order of the input, at most 100. Empty unless `tolerant`. */
-  faults: BencodeError[];
+  /** Forgivable errors in the order of the input, at most 100. Empty unless `tolerant`. */
+  errors: BencodeError[];
   /** Where the value of the top-level key named by `span` is; null when there is none. */
   span: Span | null;
 }
@@ -96,7 +96,7 @@ const END = 0x65;
 const INTEGER = 0x69;
 const LIST = 0x6c;
 
-const MAX_FAULTS = 100;
+const MAX_ERRORS = 100;
 /** Number('9007199254740991') has 16 digits: one less is always exact. */
 const SAFE_DIGITS = 15;
 
@@ -149,7 +149,7 @@ class Decoder {
   readonly #limits: Readonly<Record<LimitName, number>>;
   readonly #tolerant: boolean;
   readonly #raw: DecodeOptions['raw'];
-  readonly #faults: BencodeError[] = [];
+  readonly #errors: BencodeError[] = [];
   #itemsLeft: number;
   #at = 0;
   #span: { start: number; end: number } | null = null;
@@ -175,8 +175,8 @@ class Decoder {
       const value = this.#next();
       if (value === null) continue;
       if (this.#stack.length === 0) {
-        if (this.#at !== this.#bytes.length) this.#soft('trailing-data', this.#at, 'there is data after the end');
-        return { value, faults: this.#faults, span: this.#span };
+        if (this.#at !== this.#bytes.length) this.#forgivable('trailing_data', this.#at, 'there is data after the end');
+        return { value, errors: this.#errors, span: this.#span };
       }
       this.#store(value);
     }
@@ -227,7 +227,7 @@ class Decoder {
         continue;
       }
       if (byte === END && top) {
-        if (top.hasKey) throw this.#error('missing-value', this.#at, 'a key has no value');
+        if (top.hasKey) throw this.#error('missing_value', this.#at, 'a key has no value');
         this.#at += 1;
         depth -= 1;
         if (depth === 0) return new RawBencode(this.#bytes.subarray(start, this.#at));
@@ -254,14 +254,14 @@ class Decoder {
 
   #skipKey(level: SkippedLevel, byte: number): void {
     const start = this.#at;
-    if (byte < ZERO || byte > NINE) throw this.#error('key-not-string', start, 'a key must be a string');
+    if (byte < ZERO || byte > NINE) throw this.#error('key_not_string', start, 'a key must be a string');
     this.#count(start);
     const from = this.#passText();
     const to = this.#at;
     if (level.lastFrom >= 0) {
       const order = this.#compare(level.lastFrom, level.lastTo, from, to);
-      if (order === 0) this.#soft('duplicate-key', start, 'a key comes twice');
-      else if (order > 0) this.#soft('unsorted-key', start, 'keys are not in byte order');
+      if (order === 0) this.#forgivable('duplicate_key', start, 'a key comes twice');
+      else if (order > 0) this.#forgivable('unsorted_key', start, 'keys are not in byte order');
     }
     level.hasKey = true;
     level.lastFrom = from;
@@ -303,7 +303,7 @@ class Decoder {
   }
 
   #close(top: Container): BencodeValue {
-    if (top.key !== null) throw this.#error('missing-value', this.#at, 'a key has no value');
+    if (top.key !== null) throw this.#error('missing_value', this.#at, 'a key has no value');
     this.#at += 1;
     this.#stack.pop();
     return (top.list ?? top.map) as BencodeValue;
@@ -312,13 +312,13 @@ class Decoder {
   #readKey(top: Container): void {
     const start = this.#at;
     const byte = this.#byte();
-    if (byte < ZERO || byte > NINE) throw this.#error('key-not-string', start, 'a key must be a string');
+    if (byte < ZERO || byte > NINE) throw this.#error('key_not_string', start, 'a key must be a string');
     this.#count(start);
     const from = this.#passText();
     const key = this.#buffer.toString('latin1', from, this.#at);
     if (top.last !== null && key <= top.last) {
-      if (key === top.last) this.#soft('duplicate-key', start, 'a key comes twice');
-      else this.#soft('unsorted-key', start, 'keys are not in byte order');
+      if (key === top.last) this.#forgivable('duplicate_key', start, 'a key comes twice');
+      else this.#forgivable('unsorted_key', start, 'keys are not in byte order');
     }
     top.key = key;
     top.last = key;
@@ -339,14 +339,14 @@ class Decoder {
       const byte = this.#byteAt(at);
       if (byte === COLON && at > start) break;
       if (byte < ZERO || byte > NINE) {
-        const fault = at === start ? 'bad-character' : 'bad-length';
+        const code = at === start ? 'bad_character' : 'bad_length';
         throw this.#error(
-          fault,
+          code,
           at,
           at === start ? 'no value starts with this byte' : 'a length must be digits and a colon',
         );
       }
-      if (at === start + 1 && length === 0) this.#soft('leading-zero', start, 'a length has a leading zero');
+      if (at === start + 1 && length === 0) this.#forgivable('leading_zero', start, 'a length has a leading zero');
       length = length * 10 + (byte - ZERO);
       if (length > this.#bytes.length) throw this.#error('truncated', start, 'a string is longer than the data');
     }
@@ -383,15 +383,15 @@ class Decoder {
     const digits = negative ? first + 1 : first;
     let at = digits;
     for (let byte = this.#byteAt(at); byte !== END; byte = this.#byteAt(at)) {
-      if (byte < ZERO || byte > NINE) throw this.#error('bad-integer', at, 'an integer must be digits up to an e');
+      if (byte < ZERO || byte > NINE) throw this.#error('bad_integer', at, 'an integer must be digits up to an e');
       if (at - digits >= this.#limits.digits) throw this.#beyond('digits', start);
       at += 1;
     }
     const count = at - digits;
-    if (count === 0) throw this.#error('bad-integer', start, 'an integer has no digits');
+    if (count === 0) throw this.#error('bad_integer', start, 'an integer has no digits');
     if (this.#bytes[digits] === ZERO) {
-      if (negative && count === 1) this.#soft('negative-zero', start, 'an integer is -0');
-      if (count > 1) this.#soft('leading-zero', start, 'an integer has leading zeros');
+      if (negative && count === 1) this.#forgivable('negative_zero', start, 'an integer is -0');
+      if (count > 1) this.#forgivable('leading_zero', start, 'an integer has leading zeros');
     }
     this.#at = at + 1;
   }
@@ -411,17 +411,17 @@ class Decoder {
     if (this.#itemsLeft < 0) throw this.#beyond('items', offset);
   }
 
-  #soft(fault: SoftFault, offset: number, message: string): void {
-    if (!this.#tolerant) throw this.#error(fault, offset, message);
+  #forgivable(code: ForgivableCode, offset: number, message: string): void {
+    if (!this.#tolerant) throw this.#error(code, offset, message);
     // An error takes its stack with it: far more time than a byte of input may take.
-    if (this.#faults.length < MAX_FAULTS) this.#faults.push(this.#error(fault, offset, message));
+    if (this.#errors.length < MAX_ERRORS) this.#errors.push(this.#error(code, offset, message));
   }
 
   #beyond(limit: LimitName, offset: number): LimitError {
     return new LimitError(limit, this.#limits[limit], offset);
   }
 
-  #error(fault: BencodeFault, offset: number, message: string): BencodeError {
-    return new BencodeError(fault, offset, message);
+  #error(code: BencodeCode, offset: number, message: string): BencodeError {
+    return new BencodeError(code, offset, message);
   }
 }

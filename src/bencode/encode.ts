@@ -1,6 +1,6 @@
 import { isMap, isProxy, isUint8Array } from 'node:util/types';
-import { MetainfoError, shown } from '../errors.ts';
-import { bytesOf } from '../guard.ts';
+import { MetainfoError, shown } from '../errors/errors.ts';
+import { bytesOf } from '../errors/guard.ts';
 import { type Encodable, isWithin, RawBencode } from './value.ts';
 
 /** A power of two above the depth of what is usual. */

@@ -1,6 +1,6 @@
 import { constants } from 'node:buffer';
-import { MetainfoError } from '../errors.ts';
-import { expected, type OptionStructs, options } from '../guard.ts';
+import { MetainfoError } from '../errors/errors.ts';
+import { expected, type OptionStructs, options } from '../errors/guard.ts';
 
 /** What bounds the time and memory that input of a stranger may take. A caller may lower or raise each. */
 export interface Limits {

@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { bytesOf } from '../guard.ts';
+import { bytesOf } from '../errors/guard.ts';
 
 /**
  * What bencode can say (BEP 3). Byte strings are views of the bytes that were read. Integers are numbers where that is

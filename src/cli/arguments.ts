@@ -1,7 +1,7 @@
 // Reads the torrent that a command was given, and says what to give where an argument is something else.
 import { stat } from 'node:fs/promises';
 import path from 'node:path';
-import { MetainfoError } from '../errors.ts';
+import { MetainfoError } from '../errors/errors.ts';
 import { Torrent } from '../model/torrent.ts';
 import { type ProfileOptions, readOptionsOf } from './options.ts';
 

@@ -1,6 +1,6 @@
 import type { CommanderError } from 'commander';
-import { MetainfoError, type MetainfoErrorCode, ValidationError } from '../errors.ts';
-import { printable, printableJson, printableLines } from '../print/text.ts';
+import { MetainfoError, type MetainfoErrorCode, ValidationError } from '../errors/errors.ts';
+import { printable, printableJson, printableLines } from '../layout/text.ts';
 import { colorsFor } from './colors.ts';
 import { messageOf } from './messages.ts';
 import { stderr, stdout } from './output.ts';

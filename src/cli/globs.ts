@@ -1,7 +1,7 @@
 import { realpath } from 'node:fs/promises';
 import path from 'node:path';
 import type { Command } from 'commander';
-import type { ScanFilter } from '../create/scan.ts';
+import type { ScanFilter } from '../disk/scan.ts';
 import { collect } from './options.ts';
 
 export interface GlobOptions {

@@ -1,5 +1,5 @@
 // What the command says of an error: options go by the names that they have on the command line.
-import { type Issue, type MetainfoError, ValidationError } from '../errors.ts';
+import { type Issue, type MetainfoError, ValidationError } from '../errors/errors.ts';
 
 /** Options of the library, as its messages name them. */
 const OPTIONS: Record<string, string> = {

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
-import type { Issue } from '../errors.ts';
-import { printable } from '../print/text.ts';
+import type { Issue } from '../errors/errors.ts';
+import { printable } from '../layout/text.ts';
 import { colorsFor } from './colors.ts';
 import { messageOfWarning } from './messages.ts';
 

@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import { VERSION } from '../create/torrent-create.ts';
-import { printable } from '../print/text.ts';
+import { printable } from '../layout/text.ts';
 import { addCache } from './commands/cache.ts';
 import { addCompletion } from './commands/completion.ts';
 import { addCreate } from './commands/create.ts';

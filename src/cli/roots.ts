@@ -1,5 +1,5 @@
 import nodePath from 'node:path';
-import { MetainfoError } from '../errors.ts';
+import { MetainfoError } from '../errors/errors.ts';
 
 /**
  * One path is the root itself; several are taken from the folder that they share.

@@ -1,11 +1,13 @@
 import { realpath, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { decode } from '../bencode/decode.ts';
-import { NO_LIMITS } from '../bencode/limits.ts';
-import { fromSystemError, MetainfoError } from '../errors.ts';
+import { DEFAULT_LIMITS, NO_LIMITS } from '../bencode/limits.ts';
+import { readWithin } from '../disk/read-file.ts';
+import { exists, outputExists } from '../disk/write-file.ts';
+import { fromSystemError, MetainfoError } from '../errors/errors.ts';
+import { printable } from '../layout/text.ts';
 import { infodictDiscriminator } from '../model/discriminator.ts';
-import { exists, outputExists, readTorrentFile, type Torrent } from '../model/torrent.ts';
-import { printable } from '../print/text.ts';
+import type { Torrent } from '../model/torrent.ts';
 import { stderr, stdout, writeBytes } from './output.ts';
 
 /** The output that is standard output, as other programs have it; `./-` is a file. */
@@ -73,7 +75,7 @@ export async function ownOutput(file: string | undefined): Promise<string[]> {
   if (file === undefined) return [];
   if (!(await exists(file))) return [file];
   try {
-    const { value } = decode(await readTorrentFile(file), { tolerant: true, limits: NO_LIMITS });
+    const { value } = decode(await readWithin(file, DEFAULT_LIMITS.bytes), { tolerant: true, limits: NO_LIMITS });
     return value instanceof Map && infodictDiscriminator(value.get('info')) ? [file] : [];
   } catch {
     return [];

@@ -3,12 +3,12 @@ import { mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { MetainfoError, shown } from '../errors.ts';
+import { STAT_NUMBERS, statNumbers } from '../disk/scan.ts';
+import { MetainfoError, shown } from '../errors/errors.ts';
 import type { HashPlan } from '../hash/plan.ts';
-import { printable } from '../print/text.ts';
+import { printable } from '../layout/text.ts';
 import type { ContentFile, FileDigests } from './content.ts';
 import { type RecordQuery, RecordStore, type StoredRecord, type StoreSize } from './record-store.ts';
-import { STAT_NUMBERS, statNumbers } from './scan.ts';
 
 // What files hash to, kept from one creation to the next. A file is known by device, inode, size, mtime and ctime: the
 // mtime alone can be set back, and programs that edit tags of music do so.
@@ -17,7 +17,7 @@ import { STAT_NUMBERS, statNumbers } from './scan.ts';
 export type CacheChoice = 'auto' | (string & {}) | false;
 
 /** How a file is hashed. */
-export interface Wanted extends Pick<HashPlan, 'kind' | 'pieceLength'> {
+export interface Wanted extends Pick<HashPlan, 'version' | 'pieceLength'> {
   /** Whether the last piece of the file of an index is filled. */
   isPadded(index: number): boolean;
 }
@@ -282,15 +282,15 @@ function queriesOf(
   identity: Buffer,
   { file, isPadded, wanted }: { file: ContentFile; isPadded: boolean; wanted: Wanted },
 ): FileQueries {
-  const { kind, pieceLength } = wanted;
+  const { version, pieceLength } = wanted;
   const count = Math.ceil((file.length as number) / pieceLength);
   const hashes = count > 1 ? 1 + count : count;
   return {
     v1:
-      kind === 'v2'
+      version === 'v2'
         ? null
         : { key: keyOf(identity, pieceLength, v1Part(file, isPadded, pieceLength)), length: count * 20 },
-    v2: kind === 'v1' ? null : { key: keyOf(identity, pieceLength, 'v2'), length: hashes * 32 },
+    v2: version === 'v1' ? null : { key: keyOf(identity, pieceLength, 'v2'), length: hashes * 32 },
   };
 }
 

@@ -1,5 +1,5 @@
+import type { ScannedFile } from '../disk/scan.ts';
 import { type Digests, type HashPlan, layerCount, type PlanFile } from '../hash/plan.ts';
-import type { ScannedFile } from './scan.ts';
 import type { SourceFile } from './sources.ts';
 
 /** A file of a torrent under construction: on disk, in memory, or yet to come in a stream. */
@@ -67,13 +67,13 @@ export function alignedPlan(files: readonly AlignedFile[], pieceLength: number):
 export function splitDigests(
   files: readonly AlignedFile[],
   { v1, v2 }: Digests,
-  { kind, pieceLength }: Pick<HashPlan, 'kind' | 'pieceLength'>,
+  { version, pieceLength }: Pick<HashPlan, 'version' | 'pieceLength'>,
 ): FileDigests[] {
   let [piece, layerAt, at] = [0, 0, 0];
   return files.map(({ plan, isPadded }) => {
     const { length } = plan;
     const [pieceFrom, layerFrom, index] = [piece, layerAt, at];
-    piece += kind === 'v2' ? 0 : Math.ceil(length / pieceLength) * 20;
+    piece += version === 'v2' ? 0 : Math.ceil(length / pieceLength) * 20;
     layerAt += layerCount(plan, pieceLength) * 32;
     at += isPadded && length % pieceLength !== 0 ? 2 : 1;
     return {

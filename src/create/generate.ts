@@ -2,22 +2,25 @@ import { availableParallelism } from 'node:os';
 import { encode } from '../bencode/encode.ts';
 import { NO_LIMITS } from '../bencode/limits.ts';
 import type { BencodeMap, Encodable, RawBencode } from '../bencode/value.ts';
-import { MetainfoError, shown, throwIfAborted, toHex } from '../errors.ts';
-import { Callback, Flag, type OptionStructs, orNull, Path, Unchecked } from '../guard.ts';
+import { requireNoInput } from '../disk/output.ts';
+import { untilAbort } from '../errors/cancel.ts';
+import { MetainfoError, shown, throwIfAborted, toHex } from '../errors/errors.ts';
+import { Callback, Flag, type OptionStructs, orNull, Path, Unchecked } from '../errors/guard.ts';
 import { defaultEngine } from '../hash/default-engine.ts';
 import { AnyEngine, type Engine } from '../hash/engine.ts';
 import { type HashPlan, planResources, RESOURCES, type ResourceOptions } from '../hash/plan.ts';
+import type { Slot } from '../jobs/limiter.ts';
+import { jobLimiter, LARGE_JOB, vanished, WATCH, type WatchOptions, watch, workOf } from '../jobs/watch.ts';
 import { isNamedLikePad, isPadFile, PAD_NAMES, type PadNames, withPads } from '../layout/padding.ts';
 import { checkPieceLength, choosePieceLength } from '../layout/piece-length.ts';
 import { unsafeComponent } from '../layout/safe-path.ts';
+import { encodeFields, INFO, TORRENT } from '../model/codec.ts';
 import { TorrentVersion } from '../model/discriminator.ts';
 import type { FileItem } from '../model/file-item.ts';
 import { type FlatFile, flattenTree } from '../model/file-tree.ts';
+import { encodeFileList, encodeFlatTree } from '../model/files-codec.ts';
 import { HashList } from '../model/hash-list.ts';
-import { encodeFileList, encodeFlatTree } from '../model/raw-files.ts';
 import { fromOwnBytes, type Torrent } from '../model/torrent.ts';
-import { encodeFields, INFO, TORRENT } from '../model/wire.ts';
-import { type Turn, untilAbort } from '../turns.ts';
 import type { CacheChoice, HashCache, Wanted } from './cache.ts';
 import {
   type AlignedFile,
@@ -30,11 +33,9 @@ import {
   splitDigests,
   type TreeDigests,
 } from './content.ts';
-import { requireNoInput } from './output.ts';
-import { jobTurns, LARGE_JOB, vanished, WATCH, type WatchOptions, watch, workOf } from './run.ts';
+import { rememberTimes } from './file-times.ts';
 import { detachMemory, type SourceFile, sourceFiles, takeStreams } from './sources.ts';
 import { hashStreams } from './streams.ts';
-import { rememberTimes } from './times.ts';
 import type { TorrentCreate } from './torrent-create.ts';
 import { type Outline, type WarningOptions, warn } from './warnings.ts';
 
@@ -144,12 +145,12 @@ export interface ContentOptions extends GenerateOptions {
   known?: (files: readonly ContentFile[], wanted: Wanted) => (FileDigests | null)[];
 }
 
-/** Finds the files of a draft and hashes them, when its turn has come. */
+/** Finds the files of a draft and hashes them, when its slot has come. */
 export function hashContent(draft: TorrentCreate, options: ContentOptions): Promise<TorrentContent> {
-  return jobTurns.run(options.signal, (turn) => findAndHash(draft, options, turn));
+  return jobLimiter.run(options.signal, (slot) => findAndHash(draft, options, slot));
 }
 
-async function findAndHash(draft: TorrentCreate, options: ContentOptions, turn: Turn): Promise<TorrentContent> {
+async function findAndHash(draft: TorrentCreate, options: ContentOptions, slot: Slot): Promise<TorrentContent> {
   const { signal, engine = defaultEngine(), sources } = options;
   const version = checkVersion(options.version);
   const resources = planResources(options, version, availableParallelism());
@@ -158,14 +159,14 @@ async function findAndHash(draft: TorrentCreate, options: ContentOptions, turn: 
   const name = checkName(draft.info.name as string);
   throwIfAborted(signal);
   const cache = await cacheFor(options.cache);
-  const found = { v1Order: version === 'v1', sources, readable: true, signal, turn };
+  const found = { v1Order: version === 'v1', sources, readable: true, signal, slot };
   const { single, files } = await untilAbort(signal, draft.findFiles(found));
   await requireNoInput(options.output, files);
   const attrs = options.attrs ?? attrsOf(draft);
   const context = { draft, version, wanted, engine, resources, options, single, sources, cache, attrs };
   // What comes from elsewhere may take as long as it likes, and may be made of other torrents.
   const isSmall = files.every(({ stream }) => !stream) && sum(files.map(({ length }) => length ?? 0)) <= LARGE_JOB;
-  if (!isSmall) turn.end();
+  if (!isSmall) slot.end();
   const { pieceLength, list, hashed, bytesRead } = await hashFiles(files, context);
   const { lengths } = hashed;
   const pieces = hashed.pieces && new HashList(hashed.pieces, 20);
@@ -250,7 +251,7 @@ async function hashFiles(files: readonly ContentFile[], context: Files): Promise
   const content = {
     files,
     streams,
-    kind: version,
+    version,
     pieceLength,
     isPadded,
     threads: resources.threads,
@@ -303,13 +304,13 @@ interface StillFiles extends Files {
 
 /** Hashes files on disk and in memory, as far as it is not known what they hash to. */
 async function hashStill(files: readonly ContentFile[], context: StillFiles) {
-  const { version: kind, engine, resources, options, pieceLength, isPadded, cache } = context;
+  const { version, engine, resources, options, pieceLength, isPadded, cache } = context;
   const lengths = files.map(({ length }) => length as number);
   const all = files.map((file, index) => ({ file, plan: onPlan(file), isPadded: isPadded?.(index) ?? false }));
   const hash = (some: typeof all) => {
     const plan: HashPlan = {
       files: alignedPlan(some, pieceLength),
-      kind,
+      version,
       pieceLength,
       onMissing: 'fail',
       ...resources,
@@ -318,14 +319,14 @@ async function hashStill(files: readonly ContentFile[], context: StillFiles) {
     const nameOf = (index: number) => ownerOf(some, index, pieceLength).path.join('/') || context.draft.info.name || '';
     return watch(() => workOf(engine.start(plan), { totalBytes, nameOf }), options);
   };
-  if (kind === 'v1' && !isPadded && files.length > 1) {
+  if (version === 'v1' && !isPadded && files.length > 1) {
     // A piece may hold parts of several files: all are known, or none.
     const row = cache && (await cache.findRow(files, pieceLength));
     const pieces = row?.pieces ?? ((await hash(all)).v1 as Uint8Array);
     if (row && !row.pieces) await cache.keepRow(row, pieces);
     return { hashed: { lengths, pieces, trees: null }, bytesRead: row?.pieces ? 0 : sum(lengths) };
   }
-  const wanted = { kind, pieceLength, isPadded: (index: number) => isPadded?.(index) ?? false };
+  const wanted = { version, pieceLength, isPadded: (index: number) => isPadded?.(index) ?? false };
   const known = options.known?.(files, wanted) ?? files.map(() => null);
   const cached = cache && (await cache.find(files, known, wanted));
   const found = cached?.digests ?? known;
@@ -337,7 +338,7 @@ async function hashStill(files: readonly ContentFile[], context: StillFiles) {
   const each = found.map((one) => one ?? (read[at++] as FileDigests));
   const all20 = rest.length === all.length ? digests?.v1 : Buffer.concat(each.map(({ pieces }) => pieces));
   return {
-    hashed: { lengths, pieces: kind === 'v2' ? null : (all20 as Uint8Array), trees: kind === 'v1' ? null : each },
+    hashed: { lengths, pieces: version === 'v2' ? null : (all20 as Uint8Array), trees: version === 'v1' ? null : each },
     bytesRead: sum(rest.map(({ plan }) => plan.length)),
   };
 }

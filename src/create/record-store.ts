@@ -4,7 +4,7 @@ import { constants } from 'node:fs';
 import { open, readdir, rename } from 'node:fs/promises';
 import path from 'node:path';
 import { crc32 } from 'node:zlib';
-import { closeRead, readFully } from '../model/read-file.ts';
+import { closeRead, readFully } from '../hash/read.ts';
 
 // The key of a record decides which file of the folder holds it. Files only grow, by blocks: one block is one batch of one
 // writer, written by one call with O_APPEND. So no locks are needed, and a writer may be killed at any moment.

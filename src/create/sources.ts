@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 import type { ReadableStream } from 'node:stream/web';
-import { MetainfoError, shown } from '../errors.ts';
+import { MetainfoError, shown } from '../errors/errors.ts';
 import { ownCopy } from '../hash/own-memory.ts';
 import { unsafeComponent } from '../layout/safe-path.ts';
 import type { Issues } from '../model/issues.ts';

@@ -1,6 +1,7 @@
-import { layerRoots, merkleRoot, raisedRoot, zeroRoot } from '../digest/merkle.ts';
 import type { Engine } from '../hash/engine.ts';
+import { layerRoots, merkleRoot, raisedRoot, zeroRoot } from '../hash/merkle.ts';
 import type { Digests, PlanFile } from '../hash/plan.ts';
+import type { Work } from '../jobs/watch.ts';
 import { BLOCK_SIZE } from '../layout/piece-length.ts';
 import {
   alignedPlan,
@@ -13,9 +14,8 @@ import {
   splitDigests,
   type TreeDigests,
 } from './content.ts';
-import { Jobs, type StreamedContent } from './jobs.ts';
-import type { Work } from './run.ts';
 import type { SourceFile } from './sources.ts';
+import { Jobs, type StreamedContent } from './stream-jobs.ts';
 
 // Content that comes in streams. It is gathered in segments of memory, and a segment is hashed like any content that is
 // in memory. In v2 and hybrid, and in v1 with pads, files begin with a piece: each is hashed by itself, several at once.
@@ -29,7 +29,7 @@ interface StreamDigests extends FileDigests {
 /** Hashes files of which some are streams. */
 export function hashStreams(engine: Engine, content: StreamedContent): Work<Hashed> {
   const jobs = new Jobs(engine, content);
-  const run = content.kind === 'v1' && !content.isPadded ? hashInARow(jobs) : hashEach(jobs);
+  const run = content.version === 'v1' && !content.isPadded ? hashInARow(jobs) : hashEach(jobs);
   return {
     done: run.catch((error) => jobs.fail(error)),
     progress: () => jobs.progress(),
@@ -39,7 +39,7 @@ export function hashStreams(engine: Engine, content: StreamedContent): Work<Hash
 
 /** Every file by itself: those that are there in one job, the streams some at a time. */
 async function hashEach(jobs: Jobs): Promise<Hashed> {
-  const { files, streams, kind } = jobs.content;
+  const { files, streams, version } = jobs.content;
   const places = new Map<ContentFile, number>(files.map((file, index) => [file, index]));
   const digests = new Map<ContentFile, StreamDigests>();
   const queue = streams.values();
@@ -50,8 +50,8 @@ async function hashEach(jobs: Jobs): Promise<Hashed> {
   const each = files.map((file) => digests.get(file) as StreamDigests);
   return {
     lengths: each.map(({ length }) => length),
-    pieces: kind === 'v2' ? null : Buffer.concat(each.map(({ pieces }) => pieces)),
-    trees: kind === 'v1' ? null : each,
+    pieces: version === 'v2' ? null : Buffer.concat(each.map(({ pieces }) => pieces)),
+    trees: version === 'v1' ? null : each,
   };
 }
 
@@ -72,7 +72,7 @@ function isPadded({ content }: Jobs, index: number): boolean {
 }
 
 async function hashStream(jobs: Jobs, file: SourceFile, index: number): Promise<StreamDigests> {
-  const { kind, pieceLength } = jobs.content;
+  const { version, pieceLength } = jobs.content;
   const parts: Promise<Digests>[] = [];
   const sizes: number[] = [];
   const hash = (segment: Buffer, pad: PlanFile[], size: number) => {
@@ -115,7 +115,7 @@ async function hashStream(jobs: Jobs, file: SourceFile, index: number): Promise<
     root: v2?.roots.subarray(0, 32) ?? null,
     layer: v2?.layers ?? new Uint8Array(),
   }));
-  const tree = kind === 'v1' ? null : joinTrees(trees, sizes, { pieceLength, segmentSize: jobs.segmentSize });
+  const tree = version === 'v1' ? null : joinTrees(trees, sizes, { pieceLength, segmentSize: jobs.segmentSize });
   return { length, pieces, root: tree?.root ?? null, layer: tree?.layer ?? new Uint8Array() };
 }
 

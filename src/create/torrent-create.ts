@@ -2,11 +2,13 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { array, coerce, dynamic, func, optional, refine, type Struct, type, unknown } from 'superstruct';
 import type { BencodeMap, BencodeValue } from '../bencode/value.ts';
-import { ISSUE_CODES, type IssueCode, MetainfoError, shown, ValidationError } from '../errors.ts';
-import { Flag, type OptionStructs, options, reading } from '../guard.ts';
+import { type ScanFilter, type ScannedFile, type ScanOptions, scan } from '../disk/scan.ts';
+import { ISSUE_CODES, type IssueCode, MetainfoError, shown, ValidationError } from '../errors/errors.ts';
+import { Flag, type OptionStructs, options, reading } from '../errors/guard.ts';
 import { sortV1, sortV2 } from '../layout/order.ts';
 import { isPadFile } from '../layout/padding.ts';
 import { isPowerOfTwo } from '../layout/piece-length.ts';
+import { INFO, TORRENT } from '../model/codec.ts';
 import type { TorrentVersion } from '../model/discriminator.ts';
 import type { DumpedDictionary } from '../model/dump.ts';
 import type { FileItem } from '../model/file-item.ts';
@@ -31,11 +33,9 @@ import {
 } from '../model/primitives.ts';
 import { failuresOf } from '../model/rules.ts';
 import type { TorrentOf } from '../model/torrent.ts';
-import { INFO, TORRENT } from '../model/wire.ts';
 import type { ContentFile } from './content.ts';
 import { GENERATE, type GenerateOptions, generate } from './generate.ts';
-import type { GenerateExtOptions } from './generate-ext.ts';
-import { type ScanFilter, type ScannedFile, type ScanOptions, scan } from './scan.ts';
+import type { GenerateExtOptions } from './libtorrent.ts';
 import { checkSources, frozenSources, type Source, type SourceFile, sourceFiles } from './sources.ts';
 
 /** This package's version. */
@@ -200,7 +200,7 @@ export interface GetPathsOptions {
 
 const GET_PATHS: OptionStructs<GetPathsOptions> = { clean: Flag, v1Order: Flag };
 
-interface FindOptions extends Pick<ScanOptions, 'readable' | 'systemFiles' | 'signal' | 'turn'> {
+interface FindOptions extends Pick<ScanOptions, 'readable' | 'systemFiles' | 'signal' | 'slot'> {
   v1Order: boolean;
   /** Of the draft. */
   sources: readonly SourceFile[];
@@ -259,7 +259,7 @@ export class TorrentCreate {
   generateExt(options?: GenerateExtOptions & { bencode?: false }): Promise<DumpedDictionary>;
   generateExt(options?: GenerateExtOptions & { bencode?: boolean }): Promise<Uint8Array | DumpedDictionary>;
   async generateExt(given: GenerateExtOptions & { bencode?: boolean } = {}) {
-    const engine = await import('./generate-ext.ts');
+    const engine = await import('./libtorrent.ts');
     const checked = options(given, engine.GENERATE_EXT, { example: "{ version: 'v1' }" });
     const { output, force = false, bencode = false } = checked;
     const torrent = await engine.generateExt(this, checked);
@@ -394,10 +394,10 @@ function checkFields(given: TorrentCreateFields, issues: Issues): void {
 /** By the name that a failure of the struct has as its `refinement`. */
 const RULES: Readonly<Record<string, (fields: TorrentCreateFields, issues: Issues) => void>> = {
   paths: checkPaths,
-  expectedNPieces: checkPieces,
+  expected_n_pieces: checkPieces,
   sources: ({ sources }, issues) => checkSources(sources, issues),
   url: checkUrls,
-  noDuplicatedParams,
+  no_duplicated_params: checkShorthands,
 };
 
 type Schema = FieldStructs<TorrentCreateFields>;
@@ -465,7 +465,7 @@ function checkPaths({ paths, pathRoot = process.cwd() }: TorrentCreateFields, is
 function checkPieces({ info, pieceLength }: TorrentCreateFields, issues: Issues): void {
   if (!isDictionary(info) || info.pieceLength != null || !isPowerOfTwo(pieceLength)) return;
   for (const { path: at, message, refinement } of failuresOf({ ...info, pieceLength }, InfoDictHybridCreate as never))
-    if (refinement === 'expectedNPieces') issues.add('expectedNPieces', ['info', ...at], message);
+    if (refinement === 'expected_n_pieces') issues.add('expected_n_pieces', ['info', ...at], message);
 }
 
 /** Trackers, webseeds and the feed must be URLs. */
@@ -481,7 +481,7 @@ function checkUrls(fields: TorrentCreateFields, issues: Issues): void {
 }
 
 /** What a shorthand sets must not be set in the torrent's own field too. */
-function noDuplicatedParams(fields: TorrentCreateFields, issues: Issues): void {
+function checkShorthands(fields: TorrentCreateFields, issues: Issues): void {
   const { info = {} } = fields;
   const pairs: [shorthand: keyof TorrentCreateFields, other: string, value: unknown][] = [
     ['paths', 'info.files', info.files],
@@ -498,7 +498,7 @@ function noDuplicatedParams(fields: TorrentCreateFields, issues: Issues): void {
   ];
   for (const [shorthand, other, value] of pairs) {
     if (fields[shorthand] == null || value == null) continue;
-    issues.add('noDuplicatedParams', [shorthand], `${shorthand} and ${other} say the same thing: give one of them`);
+    issues.add('no_duplicated_params', [shorthand], `${shorthand} and ${other} say the same thing: give one of them`);
   }
 }
 

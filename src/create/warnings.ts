@@ -2,13 +2,13 @@
 import { isMap } from 'node:util/types';
 import { encode } from '../bencode/encode.ts';
 import type { Encodable } from '../bencode/value.ts';
-import { type Issue, type IssueCode, MetainfoError, shown } from '../errors.ts';
+import { type Issue, type IssueCode, MetainfoError, shown } from '../errors/errors.ts';
 import { isNamedLikePad, isPadFile } from '../layout/padding.ts';
+import { printable } from '../layout/text.ts';
 import type { TorrentVersion } from '../model/discriminator.ts';
 import type { FileItem } from '../model/file-item.ts';
 import { LIBTORRENT_MOST_LENGTH, LIBTORRENT_MOST_PIECE_LENGTH, LIBTORRENT_MOST_PIECES } from '../model/rules.ts';
 import { MOST_DEPTH, TORRENT_LIMITS } from '../model/torrent.ts';
-import { printable } from '../print/text.ts';
 
 /** Who is told of warnings at a creation. */
 export interface WarningOptions {

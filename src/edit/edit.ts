@@ -2,14 +2,14 @@ import { validate } from 'superstruct';
 import { BencodeError, decode } from '../bencode/decode.ts';
 import { NO_LIMITS } from '../bencode/limits.ts';
 import { type BencodeMap, type BencodeValue, type Encodable, RawBencode, toKey } from '../bencode/value.ts';
-import { passTimes } from '../create/times.ts';
-import { MetainfoError, shown } from '../errors.ts';
-import { argument, Flag, Given, type OptionStructs, options, Unchecked } from '../guard.ts';
+import { passTimes } from '../create/file-times.ts';
+import { MetainfoError, shown } from '../errors/errors.ts';
+import { argument, Flag, Given, type OptionStructs, options, Unchecked } from '../errors/guard.ts';
 import { unsafeComponent } from '../layout/safe-path.ts';
+import { toInfohash } from '../model/codec.ts';
 import type { InfoDictV1 } from '../model/info-dict.ts';
 import { DhtNode } from '../model/primitives.ts';
 import { AnyTorrent, fromOwnBytes, type ReadOptions, type Torrent } from '../model/torrent.ts';
-import { toInfohash } from '../model/wire.ts';
 import { type Entries, type Entry, entriesOf, joined, splice } from './splice.ts';
 
 /** What is to be different. What is not named stays; null takes it away. */

@@ -3,19 +3,19 @@ import nodePath from 'node:path';
 import type { Encodable } from '../bencode/value.ts';
 import type { Wanted } from '../create/cache.ts';
 import type { ContentFile, FileDigests, TreeDigests } from '../create/content.ts';
+import { type FileTimes, rememberTimes, timesOf } from '../create/file-times.ts';
 import { GENERATE, type GenerateOptions, hashContent, type TorrentContent } from '../create/generate.ts';
-import { FILTER, type ScanFilter } from '../create/scan.ts';
-import { type FileTimes, rememberTimes, timesOf } from '../create/times.ts';
 import { TorrentCreate } from '../create/torrent-create.ts';
-import { layerRoots, raisedRoot } from '../digest/merkle.ts';
-import { MetainfoError, requirePath, toHex } from '../errors.ts';
-import { argument, DateTime, type OptionStructs, options, orNull, Unchecked } from '../guard.ts';
+import { FILTER, type ScanFilter } from '../disk/scan.ts';
+import { MetainfoError, requirePath, toHex } from '../errors/errors.ts';
+import { argument, DateTime, type OptionStructs, options, orNull, Unchecked } from '../errors/guard.ts';
+import { layerRoots, raisedRoot } from '../hash/merkle.ts';
 import { firstUnaligned, type PadNames, padNamesOf, padsIn } from '../layout/padding.ts';
 import { BLOCK_SIZE } from '../layout/piece-length.ts';
+import { TORRENT } from '../model/codec.ts';
+import { encodeFlatTree } from '../model/files-codec.ts';
 import type { InfoDictV1 } from '../model/info-dict.ts';
-import { encodeFlatTree } from '../model/raw-files.ts';
 import { AnyTorrent, type ReadOptions, type Torrent, type TorrentFile } from '../model/torrent.ts';
-import { TORRENT } from '../model/wire.ts';
 import { besideFiles, replaced } from './edit.ts';
 
 /** What {@link update} reads, and how. */
@@ -237,9 +237,9 @@ class KnownFiles {
     return Math.max(mtimeMs as number, ctimeMs as number) < this.#since;
   }
 
-  #digestsOf({ file, v1 }: OldFile, { kind, pieceLength }: Wanted, isPadded: boolean): FileDigests | null {
+  #digestsOf({ file, v1 }: OldFile, { version, pieceLength }: Wanted, isPadded: boolean): FileDigests | null {
     const tree = this.#treeOf(file, pieceLength);
-    if (kind === 'v2' || !tree) return tree && { ...tree, pieces: new Uint8Array() };
+    if (version === 'v2' || !tree) return tree && { ...tree, pieces: new Uint8Array() };
     const { info } = this.#torrent;
     const isFilled = file.length % pieceLength === 0 || v1?.isPadded === isPadded;
     if (info.pieceLength !== pieceLength || !v1 || !isFilled) return null;

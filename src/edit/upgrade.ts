@@ -2,31 +2,32 @@ import { availableParallelism } from 'node:os';
 import { LimitError, type Limits, limitsOf } from '../bencode/limits.ts';
 import type { Encodable } from '../bencode/value.ts';
 import { alignedPlan, type FileDigests, inMemory, padOnPlan, splitDigests } from '../create/content.ts';
+import { rememberTimes } from '../create/file-times.ts';
 import { GENERATE, type GenerateOptions, withoutDoubt } from '../create/generate.ts';
-import { requireNoInput } from '../create/output.ts';
-import { jobTurns, LARGE_JOB, vanished, WATCH, type Work, watch } from '../create/run.ts';
 import { cut, joinTrees } from '../create/streams.ts';
-import { rememberTimes } from '../create/times.ts';
 import { type Outline, warn } from '../create/warnings.ts';
-import { MetainfoError, requirePath, toHex } from '../errors.ts';
-import { argument, type OptionStructs, options, Unchecked } from '../guard.ts';
+import { requireNoInput } from '../disk/output.ts';
+import { untilAbort } from '../errors/cancel.ts';
+import { MetainfoError, requirePath, toHex } from '../errors/errors.ts';
+import { argument, type OptionStructs, options, Unchecked } from '../errors/guard.ts';
 import { defaultEngine } from '../hash/default-engine.ts';
 import type { Engine } from '../hash/engine.ts';
 import { readPlanned } from '../hash/node.ts';
 import { ownMemory } from '../hash/own-memory.ts';
 import { type Digests, type HashJob, type HashPlan, type PlanFile, planResources } from '../hash/plan.ts';
+import type { Slot } from '../jobs/limiter.ts';
+import { jobLimiter, LARGE_JOB, vanished, WATCH, type Work, watch } from '../jobs/watch.ts';
 import { compareV2 } from '../layout/order.ts';
 import { padNamesOf, padsIn, withPads } from '../layout/padding.ts';
 import { BLOCK_SIZE, checkPieceLength, powerOfTwoWithin } from '../layout/piece-length.ts';
+import { TORRENT } from '../model/codec.ts';
 import type { FileItem } from '../model/file-item.ts';
 import type { FlatFile } from '../model/file-tree.ts';
+import { encodeFileList, encodeFlatTree } from '../model/files-codec.ts';
 import { HashList } from '../model/hash-list.ts';
 import type { InfoDictV1 } from '../model/info-dict.ts';
-import { encodeFileList, encodeFlatTree } from '../model/raw-files.ts';
 import { AnyTorrent, type ReadOptions, type Torrent } from '../model/torrent.ts';
-import { TORRENT } from '../model/wire.ts';
-import { type Turn, untilAbort } from '../turns.ts';
-import type { Checked } from '../verify/axis.ts';
+import type { Checked } from '../verify/piece-map.ts';
 import { filesOf } from '../verify/verify.ts';
 import { besideFiles, replaced } from './edit.ts';
 
@@ -72,10 +73,10 @@ export async function upgrade(torrent: Torrent, path: string, given: UpgradeOpti
   argument('torrent', torrent, AnyTorrent);
   requirePath(path);
   const checked = options(given, UPGRADE);
-  return jobTurns.run(checked.signal, (turn) => upgradeInTurn(torrent, path, checked, turn));
+  return jobLimiter.run(checked.signal, (slot) => upgradeInTurn(torrent, path, checked, slot));
 }
 
-async function upgradeInTurn(torrent: Torrent, path: string, options: UpgradeOptions, turn: Turn): Promise<Upgraded> {
+async function upgradeInTurn(torrent: Torrent, path: string, options: UpgradeOptions, slot: Slot): Promise<Upgraded> {
   const { torrentVersion, info } = torrent;
   if (torrentVersion !== 'v1')
     throw new MetainfoError(
@@ -85,8 +86,8 @@ async function upgradeInTurn(torrent: Torrent, path: string, options: UpgradeOpt
   const { pieceLength } = info;
   checkPieceLength(pieceLength, 'hybrid');
   const { signal } = options;
-  const { files: checked } = await untilAbort(signal, filesOf(torrent, path, { signal, turn }));
-  if (torrent.totalSize > LARGE_JOB) turn.end();
+  const { files: checked } = await untilAbort(signal, filesOf(torrent, path, { signal, slot }));
+  if (torrent.totalSize > LARGE_JOB) slot.end();
   requireAll(checked);
   const content = contentOf(torrent, checked);
   requirePadding(content, pieceLength, options.limits);
@@ -342,7 +343,7 @@ class Upgrade implements Work<FileDigests[]> {
       this.#job(alignedPlan(aligned, this.#pieceLength), 'hybrid', this.#resources.threads),
       row.length > 0 ? this.#job(row, 'v1', 1) : { v1: new Uint8Array() },
     ]);
-    const each = splitDigests(aligned, hybrid, { kind: 'hybrid', pieceLength: this.#pieceLength });
+    const each = splitDigests(aligned, hybrid, { version: 'hybrid', pieceLength: this.#pieceLength });
     for (const [i, put] of places.entries()) put(each[i] as FileDigests);
     this.#compare(v1.v1 as Uint8Array, first);
   }
@@ -379,10 +380,10 @@ class Upgrade implements Work<FileDigests[]> {
     }
   }
 
-  async #job(files: PlanFile[], kind: HashPlan['kind'], threads: number): Promise<Digests> {
+  async #job(files: PlanFile[], version: HashPlan['version'], threads: number): Promise<Digests> {
     const plan: HashPlan = {
       files,
-      kind,
+      version,
       pieceLength: this.#pieceLength,
       onMissing: 'fail',
       ...this.#resources,

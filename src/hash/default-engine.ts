@@ -1,4 +1,4 @@
-import { bindingIfAny, engineAskedFor, whyUnavailable } from '../digest/binding.ts';
+import { bindingIfAny, engineAskedFor, whyUnavailable } from './addon.ts';
 import type { Engine } from './engine.ts';
 import { nativeEngine } from './native.ts';
 import { nodeEngine } from './node.ts';

@@ -1,5 +1,5 @@
 import type { Struct } from 'superstruct';
-import { expected } from '../guard.ts';
+import { expected } from '../errors/guard.ts';
 import type { HashJob, HashPlan } from './plan.ts';
 
 /** Something that hashes plans. One suite tests every engine. */

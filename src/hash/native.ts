@@ -1,6 +1,6 @@
-import { type Binding, binding, throwIfKernel } from '../digest/binding.ts';
-import { errnoName, fromSystemError, MetainfoError } from '../errors.ts';
-import { reading } from '../guard.ts';
+import { errnoName, fromSystemError, MetainfoError } from '../errors/errors.ts';
+import { reading } from '../errors/guard.ts';
+import { type Binding, binding, throwIfKernel } from './addon.ts';
 import type { Engine } from './engine.ts';
 import { withOwnMemory } from './own-memory.ts';
 import { checkedPlan, type HashJob, type HashPlan, requireHashesFit, tooManyHashes } from './plan.ts';

@@ -2,11 +2,10 @@ import { createHash, type Hash } from 'node:crypto';
 import { constants } from 'node:fs';
 import { type FileHandle, open, readlink, realpath } from 'node:fs/promises';
 import nodePath from 'node:path';
-import { merkleRoot, sha256, zeroRoot } from '../digest/merkle.ts';
-import { fromSystemError, MetainfoError } from '../errors.ts';
+import { fromSystemError, MetainfoError } from '../errors/errors.ts';
 import { BLOCK_SIZE } from '../layout/piece-length.ts';
-import { closeRead, readFully } from '../model/read-file.ts';
 import type { Engine } from './engine.ts';
+import { merkleRoot, sha256, zeroRoot } from './merkle.ts';
 import { withOwnMemory } from './own-memory.ts';
 import {
   checkedPlan,
@@ -19,6 +18,7 @@ import {
   type PlanFile,
   tooManyHashes,
 } from './plan.ts';
+import { closeRead, readFully } from './read.ts';
 
 /**
  * The same results on node:crypto: the oracle of the native engine, and what is left where no addon loads. It hashes on the
@@ -117,13 +117,13 @@ class NodeJob implements HashJob {
 
   /** Room for all hashes. */
   #prepare() {
-    const { kind, files, pieceLength } = this.#plan;
+    const { version, files, pieceLength } = this.#plan;
     const sum = (of: (file: PlanFile) => number) => files.reduce((all, file) => all + of(file), 0);
     const count = (file: PlanFile) => layerCount(file, pieceLength) * 32;
     try {
       const total = sum(({ length }) => length);
-      const pieces = kind === 'v2' ? null : new PieceHasher(pieceLength, total);
-      const [roots, layers] = kind === 'v1' ? [] : [Buffer.alloc(files.length * 32), Buffer.alloc(sum(count))];
+      const pieces = version === 'v2' ? null : new PieceHasher(pieceLength, total);
+      const [roots, layers] = version === 'v1' ? [] : [Buffer.alloc(files.length * 32), Buffer.alloc(sum(count))];
       return { pieces, roots, layers, count };
     } catch (error) {
       if (error instanceof RangeError) throw tooManyHashes(this.#plan, error);

@@ -1,5 +1,5 @@
 // Memory that nobody else can transfer, resize or write while an engine hashes it.
-import type { HashPlan, PlanFile } from '../digest/binding.ts';
+import type { HashPlan, PlanFile } from './addon.ts';
 
 const owned = new WeakSet<ArrayBufferLike>();
 

@@ -1,7 +1,6 @@
 import { constants } from 'node:buffer';
 import { availableParallelism } from 'node:os';
-import { type Binding, bindingIfAny, type HashPlan, type PlanFile } from '../digest/binding.ts';
-import { MetainfoError, shown } from '../errors.ts';
+import { MetainfoError, shown } from '../errors/errors.ts';
 import {
   argument,
   Bytes,
@@ -15,10 +14,11 @@ import {
   reading,
   Size,
   Unchecked,
-} from '../guard.ts';
+} from '../errors/guard.ts';
 import { BLOCK_SIZE, isPowerOfTwo, powerOfTwoWithin } from '../layout/piece-length.ts';
+import { type Binding, bindingIfAny, type HashPlan, type PlanFile } from './addon.ts';
 
-export type { Digests, HashJob, HashPlan, JobProgress, PlanFile } from '../digest/binding.ts';
+export type { Digests, HashJob, HashPlan, JobProgress, PlanFile } from './addon.ts';
 
 /** Whether a file of a plan is a pad: zeros that no file holds. */
 export function isPad({ path, data }: Pick<PlanFile, 'path' | 'data'>): boolean {
@@ -39,7 +39,7 @@ export function tooManyHashes({ files, pieceLength }: HashPlan, cause: unknown):
 
 /** @throws {MetainfoError} `ERR_TOO_LARGE` where the v1 pieces or the v2 layers are more than a buffer can hold */
 export function requireHashesFit(plan: HashPlan): void {
-  const { files, kind, pieceLength } = plan;
+  const { files, version, pieceLength } = plan;
   let total = 0;
   for (const { length } of files) {
     // The addon refuses other lengths by name.
@@ -48,8 +48,8 @@ export function requireHashesFit(plan: HashPlan): void {
   }
   const pieces = total / pieceLength;
   if (pieces * 32 <= constants.MAX_LENGTH) return;
-  const layers = kind === 'v1' ? 0 : files.reduce((sum, file) => sum + layerCount(file, pieceLength), 0);
-  const bytes = Math.max(kind === 'v2' ? 0 : pieces * 20, layers * 32);
+  const layers = version === 'v1' ? 0 : files.reduce((sum, file) => sum + layerCount(file, pieceLength), 0);
+  const bytes = Math.max(version === 'v2' ? 0 : pieces * 20, layers * 32);
   if (bytes > constants.MAX_LENGTH) throw tooManyHashes(plan, undefined);
 }
 
@@ -91,7 +91,7 @@ export const RESOURCES: OptionStructs<ResourceOptions> = {
  */
 export function planResources(
   { threads = 1, readSize, memoryLimit }: ResourceOptions,
-  kind: HashPlan['kind'],
+  version: HashPlan['version'],
   cores: number,
 ): Pick<HashPlan, 'threads' | 'readSize' | 'memoryLimit'> {
   const wanted = threads ?? cores;
@@ -100,7 +100,7 @@ export function planResources(
   require(isMemory(limit), `memoryLimit must be at least ${BLOCK_SIZE} bytes, not ${shown(limit)}`);
   if (readSize === null || readSize === undefined) {
     // As large as the limit allows every thread to have.
-    const [most, lanes] = kind === 'v2' ? [DEFAULT_READ, 1] : [DEFAULT_SLICE, LANES];
+    const [most, lanes] = version === 'v2' ? [DEFAULT_READ, 1] : [DEFAULT_SLICE, LANES];
     const share = powerOfTwoWithin(limit / wanted / lanes);
     return { threads: wanted, readSize: Math.max(BLOCK_SIZE, Math.min(most, share)), memoryLimit: limit };
   }
@@ -120,7 +120,7 @@ function isMemory(value: number): boolean {
 
 const PLAN: OptionStructs<HashPlan> = {
   files: List,
-  kind: oneOf('v1', 'v2', 'hybrid'),
+  version: oneOf('v1', 'v2', 'hybrid'),
   pieceLength: Size,
   onMissing: oneOf('fail', 'mark'),
   threads: expected(`1 to ${MAX_THREADS}`, (value) => isThreads(value as number)),
@@ -137,11 +137,11 @@ const PLAN: OptionStructs<HashPlan> = {
  * @throws {MetainfoError} `ERR_INVALID_ARGUMENT`
  */
 export function checkedPlan(given: HashPlan): HashPlan {
-  const plan = options(argument('plan', given, Given), PLAN, { name: 'plan', example: "{ files: [], kind: 'v1' }" });
+  const plan = options(argument('plan', given, Given), PLAN, { name: 'plan', example: "{ files: [], version: 'v1' }" });
   for (const name of Object.keys(PLAN) as (keyof HashPlan)[]) argument(`plan.${name}`, plan[name], Given);
-  const { kind, pieceLength, readSize, memoryLimit } = plan;
-  const isLength = kind === 'v1' ? pieceLength > 0 : isPowerOfTwo(pieceLength) && pieceLength >= BLOCK_SIZE;
-  if (!isLength) throw invalid(`plan.pieceLength of ${kind} cannot be ${pieceLength}`);
+  const { version, pieceLength, readSize, memoryLimit } = plan;
+  const isLength = version === 'v1' ? pieceLength > 0 : isPowerOfTwo(pieceLength) && pieceLength >= BLOCK_SIZE;
+  if (!isLength) throw invalid(`plan.pieceLength of ${version} cannot be ${pieceLength}`);
   if (memoryLimit < readSize) throw invalid(`plan.memoryLimit must be at least readSize, not ${memoryLimit}`);
   return plan;
 }

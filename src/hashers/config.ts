@@ -1,7 +1,7 @@
 // What hashers are told: structs that carry its rules.
 import path from 'node:path';
 import { define, optional, type Struct, type } from 'superstruct';
-import { shown } from '../errors.ts';
+import { shown } from '../errors/errors.ts';
 import { MAX_THREADS } from '../hash/plan.ts';
 import { BLOCK_SIZE, isPowerOfTwo, MAX_PIECE_LENGTH } from '../layout/piece-length.ts';
 import { unsafeComponent } from '../layout/safe-path.ts';
@@ -52,7 +52,7 @@ const progress: Struct<boolean, null> = define(
 );
 
 /** It must hold a read. */
-const memoryLimit: Struct<number, null> = define('memoryLimit', (value, { branch }) => {
+const memoryLimit: Struct<number, null> = define('memory_limit', (value, { branch }) => {
   const { readSize } = (branch.at(-2) ?? {}) as Partial<HasherConfig>;
   const least = Math.max(BLOCK_SIZE, readSize ?? 0);
   const message = `expected a read (${readSize ?? BLOCK_SIZE} bytes) or more, got ${shown(value)}`;
@@ -67,7 +67,7 @@ const powerOfTwo = (name: string, least: number): Struct<number, null> =>
   });
 
 const anySize: Struct<number, null> = define(
-  'readSize',
+  'read_size',
   (value) => isWhole(value, 1, MAX_PIECE_LENGTH) || `expected a size from 1, got ${shown(value)}`,
 );
 
@@ -82,8 +82,8 @@ const fieldsOf = (pieceLength: Struct<number, null>, readSize: Struct<number, nu
     memoryLimit: maybe(memoryLimit),
   });
 
-const v1 = fieldsOf(powerOfTwo('pieceLength', 1), anySize);
-const v2 = fieldsOf(powerOfTwo('pieceLength', BLOCK_SIZE), powerOfTwo('readSize', BLOCK_SIZE));
+const v1 = fieldsOf(powerOfTwo('piece_length', 1), anySize);
+const v2 = fieldsOf(powerOfTwo('piece_length', BLOCK_SIZE), powerOfTwo('read_size', BLOCK_SIZE));
 
 /** Checks the configuration of a {@link V1Hasher}. Its rules are in its fields: superstruct's `assign` and `omit` keep them. */
 export const HasherConfig = v1 as unknown as Struct<HasherConfig, FieldStructs<HasherConfig>>;

@@ -2,10 +2,9 @@ import { createHash } from 'node:crypto';
 import { availableParallelism } from 'node:os';
 import path from 'node:path';
 import type { Struct } from 'superstruct';
-import { vanished, WATCH, type WatchOptions, type Work, watch } from '../create/run.ts';
-import { type ScannedFile, scan } from '../create/scan.ts';
-import { sha256 } from '../digest/merkle.ts';
-import { ISSUE_CODES, type IssueCode, MetainfoError, shown, ValidationError } from '../errors.ts';
+import { type ScannedFile, scan } from '../disk/scan.ts';
+import { untilAbort } from '../errors/cancel.ts';
+import { ISSUE_CODES, type IssueCode, MetainfoError, shown, ValidationError } from '../errors/errors.ts';
 import {
   argument,
   bytesOf,
@@ -17,14 +16,15 @@ import {
   orNull,
   reading,
   Text,
-} from '../guard.ts';
+} from '../errors/guard.ts';
 import { defaultEngine } from '../hash/default-engine.ts';
 import { AnyEngine, type Engine } from '../hash/engine.ts';
+import { sha256 } from '../hash/merkle.ts';
 import { DEFAULT_MEMORY_PER_THREAD, type Digests, type HashJob, type HashPlan, planResources } from '../hash/plan.ts';
+import { vanished, WATCH, type WatchOptions, type Work, watch } from '../jobs/watch.ts';
 import { BLOCK_SIZE, powerOfTwoWithin } from '../layout/piece-length.ts';
 import { Issues } from '../model/issues.ts';
 import { failuresOf } from '../model/rules.ts';
-import { untilAbort } from '../turns.ts';
 import { HasherConfig, V2HasherConfig } from './config.ts';
 import { HashPool } from './pool.ts';
 import { type Chunk, type Hash, hashProblem } from './records.ts';
@@ -54,7 +54,7 @@ export interface HashUnit {
 /** A plan of a hasher, and what its digests are the hashes of. */
 export interface HasherPlan {
   /** What an engine hashes. */
-  plan: Pick<HashPlan, 'files' | 'kind' | 'pieceLength'>;
+  plan: Pick<HashPlan, 'files' | 'version' | 'pieceLength'>;
   /** Makes records of the digests of the plan. */
   hashes: (digests: Digests) => Hash[];
 }
@@ -86,10 +86,10 @@ export abstract class HasherBase {
   readonly #sizes = new Map<string, number>();
 
   /** @throws {ValidationError} with every rule that the configuration breaks */
-  protected constructor(config: HasherConfig, kind: HashPlan['kind']) {
+  protected constructor(config: HasherConfig, version: HashPlan['version']) {
     const issues = new Issues();
     reading('config', () => {
-      checkConfig(config, kind, issues);
+      checkConfig(config, version, issues);
       for (const key of Object.keys(config ?? {})) {
         const meant = CONFIG_NAMES.includes(key) ? undefined : meantBy(key, CONFIG_NAMES);
         if (meant) issues.add('misspelled', [key], `an unknown option: did you mean ${meant}?`);
@@ -192,7 +192,7 @@ export abstract class HasherBase {
       const digests: Digests[] = [];
       for (const { plan } of parts) {
         if (cancelled) throw new MetainfoError('ERR_ABORTED', 'Hashing was cancelled.');
-        job = engine.start({ ...plan, onMissing: 'fail', ...this.#resources(plan.kind) });
+        job = engine.start({ ...plan, onMissing: 'fail', ...this.#resources(plan.version) });
         digests.push(await job.done);
         done += content;
       }
@@ -216,12 +216,12 @@ export abstract class HasherBase {
     };
   }
 
-  #resources(kind: HashPlan['kind']): Pick<HashPlan, 'threads' | 'readSize' | 'memoryLimit'> {
+  #resources(version: HashPlan['version']): Pick<HashPlan, 'threads' | 'readSize' | 'memoryLimit'> {
     const threads = this.threads ?? availableParallelism();
     const memoryLimit = this.memoryLimit ?? Math.max(DEFAULT_MEMORY_PER_THREAD, this.readSize) * threads;
     // An engine reads powers of two.
     const most = Math.max(BLOCK_SIZE, Math.min(this.readSize, memoryLimit));
-    return planResources({ threads, readSize: powerOfTwoWithin(most), memoryLimit }, kind, threads);
+    return planResources({ threads, readSize: powerOfTwoWithin(most), memoryLimit }, version, threads);
   }
 
   /** A chunk that comes next, under the path that the hasher has for it. */
@@ -292,8 +292,8 @@ function hashed({ bytes, of }: HashUnit): Hash {
   return { ...of, hash: of.type === 'v1_piece' ? createHash('sha1').update(bytes).digest() : sha256(bytes) };
 }
 
-function checkConfig(config: HasherConfig, kind: HashPlan['kind'], issues: Issues): void {
-  const struct = kind === 'v1' ? HasherConfig : V2HasherConfig;
+function checkConfig(config: HasherConfig, version: HashPlan['version'], issues: Issues): void {
+  const struct = version === 'v1' ? HasherConfig : V2HasherConfig;
   for (const { path: at, message, type } of failuresOf(config ?? {}, struct as unknown as Struct))
     issues.add(Object.hasOwn(ISSUE_CODES, type) ? (type as IssueCode) : 'type', at, message);
 }

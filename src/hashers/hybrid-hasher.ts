@@ -1,6 +1,6 @@
 import { onPlan, padOnPlan } from '../create/content.ts';
-import type { ScannedFile } from '../create/scan.ts';
-import { MetainfoError, toHex } from '../errors.ts';
+import type { ScannedFile } from '../disk/scan.ts';
+import { MetainfoError, toHex } from '../errors/errors.ts';
 import { sortV2 } from '../layout/order.ts';
 import { HashList } from '../model/hash-list.ts';
 import type { PieceLayers } from '../model/piece-layers.ts';

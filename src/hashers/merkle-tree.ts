@@ -1,5 +1,4 @@
-import { layerRoots, merkleRoot, zeroRoot } from '../digest/merkle.ts';
-import { MetainfoError } from '../errors.ts';
+import { MetainfoError } from '../errors/errors.ts';
 import {
   argument,
   expected,
@@ -11,7 +10,8 @@ import {
   Size,
   Text,
   Unchecked,
-} from '../guard.ts';
+} from '../errors/guard.ts';
+import { layerRoots, merkleRoot, zeroRoot } from '../hash/merkle.ts';
 import { BLOCK_SIZE, checkPieceLength, isPowerOfTwo } from '../layout/piece-length.ts';
 import { HashList } from '../model/hash-list.ts';
 

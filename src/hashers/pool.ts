@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { inMemory } from '../create/content.ts';
-import { type OptionStructs, options } from '../guard.ts';
+import { type OptionStructs, options } from '../errors/guard.ts';
 import { defaultEngine } from '../hash/default-engine.ts';
 import { AnyEngine, type Engine } from '../hash/engine.ts';
 import { ownCopy } from '../hash/own-memory.ts';
@@ -70,10 +70,10 @@ export class HashPool {
     this.#waiting.delete(pieceLength);
     if (wanted.length === 0) return;
     const files = wanted.map(({ bytes }) => inMemory(bytes));
-    const kind = pieceLength > 0 ? ('v1' as const) : ('v2' as const);
+    const version = pieceLength > 0 ? ('v1' as const) : ('v2' as const);
     const plan = {
       files,
-      kind,
+      version,
       pieceLength: pieceLength || BLOCK_SIZE,
       onMissing: 'fail' as const,
       ...this.#resources,

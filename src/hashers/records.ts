@@ -2,11 +2,11 @@ import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { isUint8Array } from 'node:util/types';
 import { define, enums, refine, type Struct, string, type } from 'superstruct';
-import { fromSystemError, MetainfoError, requirePath, shown, throwIfAborted } from '../errors.ts';
-import { type OptionStructs, options, Signal, Unchecked } from '../guard.ts';
+import { fromSystemError, MetainfoError, requirePath, shown, throwIfAborted } from '../errors/errors.ts';
+import { type OptionStructs, options, Signal, Unchecked } from '../errors/guard.ts';
+import { closeRead, readFully } from '../hash/read.ts';
 import { BLOCK_SIZE } from '../layout/piece-length.ts';
 import { ByteLength, type FieldStructs } from '../model/primitives.ts';
-import { closeRead, readFully } from '../model/read-file.ts';
 
 /** Bytes of a file, in order: mostly a block of 16 KiB, or a piece in v1. */
 export interface Chunk {

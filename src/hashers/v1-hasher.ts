@@ -1,6 +1,6 @@
 import { onPlan } from '../create/content.ts';
-import type { ScannedFile } from '../create/scan.ts';
-import { MetainfoError } from '../errors.ts';
+import type { ScannedFile } from '../disk/scan.ts';
+import { MetainfoError } from '../errors/errors.ts';
 import { sortV1 } from '../layout/order.ts';
 import { lastAtMost } from '../model/ranges.ts';
 import type { HasherConfig } from './config.ts';
@@ -79,5 +79,5 @@ export function v1Part(
       const path = paths[lastAtMost(starts, idx * pieceLength)] as string;
       return { type: 'v1_piece', path, hash: v1.subarray(idx * 20, (idx + 1) * 20), idx };
     });
-  return { plan: { files: plan, kind: 'v1', pieceLength }, hashes };
+  return { plan: { files: plan, version: 'v1', pieceLength }, hashes };
 }

@@ -1,5 +1,5 @@
 import { onPlan } from '../create/content.ts';
-import type { ScannedFile } from '../create/scan.ts';
+import type { ScannedFile } from '../disk/scan.ts';
 import { layerCount } from '../hash/plan.ts';
 import { BLOCK_SIZE } from '../layout/piece-length.ts';
 import type { HashList } from '../model/hash-list.ts';
@@ -131,7 +131,7 @@ export function blocksPart(files: readonly ScannedFile[], { paths }: Pick<Hasher
     }
     return result;
   };
-  return { plan: { files: plan, kind: 'v2', pieceLength: BLOCK_SIZE }, hashes };
+  return { plan: { files: plan, version: 'v2', pieceLength: BLOCK_SIZE }, hashes };
 }
 
 /** See {@link V2Hasher.finishTrees}. */

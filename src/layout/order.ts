@@ -1,5 +1,5 @@
 import { compareUtf8 } from '../bencode/value.ts';
-import { argument, expected } from '../guard.ts';
+import { argument, expected } from '../errors/guard.ts';
 
 /** A path as components, from the torrent's root. */
 export type PathParts = readonly string[];

@@ -1,5 +1,5 @@
 import type { Struct } from 'superstruct';
-import { argument, expected, Flag, type OptionStructs, oneOf, options } from '../guard.ts';
+import { argument, expected, Flag, type OptionStructs, oneOf, options } from '../errors/guard.ts';
 import { checkPieceLength } from './piece-length.ts';
 
 /** What padding looks at: an entry of a v1 file list. */

@@ -1,5 +1,5 @@
-import { MetainfoError, shown } from '../errors.ts';
-import { argument, Size } from '../guard.ts';
+import { MetainfoError, shown } from '../errors/errors.ts';
+import { argument, Size } from '../errors/guard.ts';
 
 /** Bytes of a v2 block: the leaves of a file's Merkle tree (BEP 52). */
 export const BLOCK_SIZE = 16384;

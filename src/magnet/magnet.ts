@@ -1,5 +1,16 @@
-import { type Issue, type IssueCode, MetainfoError, shown, ValidationError } from '../errors.ts';
-import { argument, expected, Given, List, type OptionStructs, options, orNull, reading, Size, Text } from '../guard.ts';
+import { type Issue, type IssueCode, MetainfoError, shown, ValidationError } from '../errors/errors.ts';
+import {
+  argument,
+  expected,
+  Given,
+  List,
+  type OptionStructs,
+  options,
+  orNull,
+  reading,
+  Size,
+  Text,
+} from '../errors/guard.ts';
 
 /** Where a peer listens. */
 export interface PeerAddress {

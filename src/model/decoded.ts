@@ -1,10 +1,10 @@
 import { isArrayBuffer, isDate, isMap, isUint8Array } from 'node:util/types';
 import { type Encodable, RawBencode, toKey } from '../bencode/value.ts';
-import { shown, ValidationError } from '../errors.ts';
+import { shown, ValidationError } from '../errors/errors.ts';
+import { FILE_ITEM, FILE_TREE_ITEM, INFO, TORRENT } from './codec.ts';
 import { HashList, type HashSize } from './hash-list.ts';
 import { isDictionary, keyOf } from './input.ts';
 import type { Issues } from './issues.ts';
-import { FILE_ITEM, FILE_TREE_ITEM, INFO, TORRENT } from './wire.ts';
 
 // What other decoders make of bencode, and what callers write by hand, as something our encoder takes. Keys of plain
 // objects are text; keys of Maps are one char a byte, as our own decoder has them, or bytes.

@@ -1,5 +1,5 @@
 import { isMap, isUint8Array } from 'node:util/types';
-import { reading } from '../guard.ts';
+import { reading } from '../errors/guard.ts';
 
 /**
  * The kinds of torrents: what their infodict describes (BEP 3, BEP 52).

@@ -1,10 +1,10 @@
 import { coerce, define, type Struct, unknown } from 'superstruct';
 import type { BencodeMap } from '../bencode/value.ts';
-import { shown } from '../errors.ts';
+import { shown } from '../errors/errors.ts';
 import type { PaddedFile } from '../layout/padding.ts';
+import { FILE_ITEM } from './codec.ts';
 import { fromInput, isDictionary } from './input.ts';
 import { Issues } from './issues.ts';
-import { FILE_ITEM } from './wire.ts';
 
 /** An entry of a v1 `files` list (BEP 3; `attr` and links by BEP 47). */
 export interface FileItem extends PaddedFile {

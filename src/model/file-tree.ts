@@ -2,12 +2,12 @@
 
 import { isMap } from 'node:util/types';
 import { coerce, define, type Struct, unknown } from 'superstruct';
-import { shown } from '../errors.ts';
-import { argument, expected, invalid, reading } from '../guard.ts';
+import { shown } from '../errors/errors.ts';
+import { argument, expected, invalid, reading } from '../errors/guard.ts';
+import { FILE_TREE_ITEM } from './codec.ts';
 import { type FileTreeItem, type FlatFile, flattenTree, type FileTree as Tree, unflattenTree } from './flat-tree.ts';
 import { treeOf } from './input.ts';
 import { Issues } from './issues.ts';
-import { FILE_TREE_ITEM } from './wire.ts';
 
 export { type FileTreeItem, type FlatFile, flattenTree, sortTree, unflattenTree } from './flat-tree.ts';
 

@@ -1,5 +1,5 @@
 /** Whether the v1 and the v2 description of a hybrid torrent name the same files (BEP 52), and what libtorrent makes of it. */
-import { shown } from '../errors.ts';
+import { shown } from '../errors/errors.ts';
 import { BITCOMET_PAD, firstMispadded, firstUnaligned } from '../layout/padding.ts';
 import { type FileItem, v1Files } from './file-item.ts';
 import type { FlatFile } from './file-tree.ts';
@@ -9,7 +9,7 @@ import type { Subject } from './rules.ts';
  * Same files of the same sizes in the same order, and pad files where v2 has the rest of a piece. The order of empty files
  * among the others matters only in strict and, as in libtorrent, in compat.
  */
-export function v1V2FilesMatch(subject: Subject): void {
+export function v1_v2_files_match(subject: Subject): void {
   const { version, info, flat, issues } = subject;
   // libtorrent compares what a v2 infodict should not have, too.
   const compared = version === 'hybrid' || (version === 'v2' && issues.compat);
@@ -31,11 +31,11 @@ function matchSingle({ info, issues }: Subject, file: FlatFile): void {
   } else if (file.path.length > 1 || issues.covers(['info', 'file tree'], 'tree')) {
     // A folder without files makes the tree that of a folder: compat has warned of it.
     const message = 'expected one file and nothing else in the file tree, got more';
-    issues.add('v1V2FilesMatch', ['info', 'length'], message);
+    issues.add('v1_v2_files_match', ['info', 'length'], message);
     return;
   }
   if (file.length === length) return;
-  issues.add('v1V2FilesMatch', ['info', 'length'], `expected ${file.length} bytes (as in v2), got ${length}`);
+  issues.add('v1_v2_files_match', ['info', 'length'], `expected ${file.length} bytes (as in v2), got ${length}`);
 }
 
 function matchContent({ info, isPad, issues }: Subject, list: readonly FileItem[], flat: readonly FlatFile[]): boolean {
@@ -46,7 +46,7 @@ function matchContent({ info, isPad, issues }: Subject, list: readonly FileItem[
   const index = found >= 0 || ours.length === theirs.length ? found : ours.length;
   if (index < 0) return true;
   const message = `expected ${describe(theirs[index])} as file ${index} (as in v2), got ${describe(ours[index])}`;
-  issues.add('v1V2FilesMatch', ['info', info.files ? 'files' : 'length'], message);
+  issues.add('v1_v2_files_match', ['info', info.files ? 'files' : 'length'], message);
   return false;
 }
 
@@ -57,7 +57,7 @@ function matchPadding({ info, issues }: Subject): boolean {
   const index = firstMispadded(files, pieceLength);
   if (index < 0) return true;
   const message = `expected pad files that end where the next piece starts, got one of ${files[index]?.length} bytes as entry ${index}`;
-  issues.add('v1V2FilesMatch', ['info', 'files'], message);
+  issues.add('v1_v2_files_match', ['info', 'files'], message);
   return false;
 }
 
@@ -68,7 +68,7 @@ function matchEmpty({ info, isPad, issues }: Subject, list: readonly FileItem[],
   const odd = [...ours].find((path) => !theirs.has(path)) ?? [...theirs].find((path) => !ours.has(path));
   if (odd === undefined) return;
   const message = `expected the same empty files in v1 and v2, got ${shown(odd)} in one`;
-  issues.add('v1V2FilesMatch', ['info', info.files ? 'files' : 'length'], message);
+  issues.add('v1_v2_files_match', ['info', info.files ? 'files' : 'length'], message);
 }
 
 /** An entry of a list as libtorrent compares it: the path of a file with content; null for pad files and empty ones. */
@@ -112,7 +112,7 @@ function matchAsLibtorrent(
         ? `${entry.length} bytes of padding`
         : 'nothing';
   const message = `expected ${describeEntry(theirs[index])} as entry ${index} (as in v2), got ${describeEntry(ours[index])}`;
-  issues.add('v1V2FilesMatch', ['info', info.files ? 'files' : 'length'], message);
+  issues.add('v1_v2_files_match', ['info', info.files ? 'files' : 'length'], message);
 }
 
 function firstDifferent(ours: readonly Entry[], theirs: readonly Entry[]): number {

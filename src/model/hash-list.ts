@@ -1,5 +1,5 @@
-import { MetainfoError, toHex } from '../errors.ts';
-import { argument, bytesOf, List, oneOf, ownBytes, reading } from '../guard.ts';
+import { MetainfoError, toHex } from '../errors/errors.ts';
+import { argument, bytesOf, List, oneOf, ownBytes, reading } from '../errors/guard.ts';
 
 /** Bytes of a SHA-1 (v1 pieces) or SHA-256 (v2) hash. */
 export type HashSize = 20 | 32;

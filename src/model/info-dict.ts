@@ -1,9 +1,10 @@
 // The infodict models: structs of their fields, refined by the rules that `Torrent.inspect` runs too.
 import { coerce, define, dynamic, type Infer, refine, type Struct, unknown } from 'superstruct';
 import { padsIn } from '../layout/padding.ts';
+import { INFO } from './codec.ts';
 import { infodictDiscriminator, type TorrentVersion } from './discriminator.ts';
 import { flattenTree } from './file-tree.ts';
-import { v1V2FilesMatch } from './files-match.ts';
+import { v1_v2_files_match } from './files-match.ts';
 import {
   absentFields,
   HYBRID_CREATE_FIELDS,
@@ -16,24 +17,23 @@ import {
 import { fromInput, isDictionary } from './input.ts';
 import { Issues, requireContext, type ValidationContext } from './issues.ts';
 import {
-  disallowedFields,
+  disallowed_fields,
   draftNPieces,
-  expectedNPieces,
-  lengthXorFiles,
-  padfileAlignment,
+  expected_n_pieces,
+  length_xor_files,
+  padfile_alignment,
   type Subject,
 } from './rules.ts';
-import { INFO } from './wire.ts';
 
 type Rule = (subject: Subject) => void;
 /** By the name that a failure has as its `refinement`. */
 type Rules = Readonly<Record<string, Rule>>;
 
-const V1_BASE_RULES: Rules = { disallowedFields, expectedNPieces, padfileAlignment };
+const V1_BASE_RULES: Rules = { disallowed_fields, expected_n_pieces, padfile_alignment };
 const RULES: Readonly<Record<TorrentVersion, Rules>> = {
-  v1: { lengthXorFiles, ...V1_BASE_RULES },
-  v2: { disallowedFields },
-  hybrid: { lengthXorFiles, ...V1_BASE_RULES, v1V2FilesMatch },
+  v1: { length_xor_files, ...V1_BASE_RULES },
+  v2: { disallowed_fields },
+  hybrid: { length_xor_files, ...V1_BASE_RULES, v1_v2_files_match },
 };
 
 /**
@@ -46,7 +46,7 @@ const RULES: Readonly<Record<TorrentVersion, Rules>> = {
  *   is(torrent.info, Ours);
  *
  * @param struct Its values have attribute names, as those of {@link InfoDictV1} do.
- * @param context How strict: `padding` and `profile` decide on `padfileAlignment`.
+ * @param context How strict: `padding` and `profile` decide on `padfile_alignment`.
  * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` for what is no context
  */
 export function withRules<T, S>(
@@ -112,7 +112,7 @@ function failures(rule: Rule, subject: Subject, above: readonly (string | number
 
 /** A v1 infodict that may lack its name, files and hashes (BEP 3). */
 export interface InfoDictV1Base extends Infer<typeof V1_BASE_FIELDS> {}
-/** Checks one: `disallowedFields`, `expectedNPieces`, `padfileAlignment`. */
+/** Checks one: `disallowed_fields`, `expected_n_pieces`, `padfile_alignment`. */
 export const InfoDictV1Base: Struct<InfoDictV1Base, typeof V1_BASE_FIELDS.schema> = refined(
   V1_BASE_FIELDS,
   'v1',
@@ -126,12 +126,12 @@ export const InfoDictV1Create = InfoDictV1Base;
 
 /** A whole v1 infodict (BEP 3): `length` for a single file, else `files`. */
 export interface InfoDictV1 extends Infer<typeof V1_FIELDS> {}
-/** Checks one: the rules of {@link InfoDictV1Base}, and `lengthXorFiles`. */
+/** Checks one: the rules of {@link InfoDictV1Base}, and `length_xor_files`. */
 export const InfoDictV1: Struct<InfoDictV1, typeof V1_FIELDS.schema> = withRules(V1_FIELDS, 'v1');
 
 /** A v2 infodict that may lack its name and tree (BEP 52). */
 export interface InfoDictV2Base extends Infer<typeof V2_BASE_FIELDS> {}
-/** Checks one: `disallowedFields`. */
+/** Checks one: `disallowed_fields`. */
 export const InfoDictV2Base: Struct<InfoDictV2Base, typeof V2_BASE_FIELDS.schema> = withRules(V2_BASE_FIELDS, 'v2');
 
 /** A v2 infodict under construction. */
@@ -141,21 +141,21 @@ export const InfoDictV2Create = InfoDictV2Base;
 
 /** A whole v2 infodict (BEP 52). */
 export interface InfoDictV2 extends Infer<typeof V2_FIELDS> {}
-/** Checks one: `disallowedFields`. */
+/** Checks one: `disallowed_fields`. */
 export const InfoDictV2: Struct<InfoDictV2, typeof V2_FIELDS.schema> = withRules(V2_FIELDS, 'v2');
 
 /** A hybrid infodict under construction: every field is optional. */
 export interface InfoDictHybridCreate extends Infer<typeof HYBRID_CREATE_FIELDS> {}
-/** Checks one: `expectedNPieces`, where pads may be in the list of files or still be added. */
+/** Checks one: `expected_n_pieces`, where pads may be in the list of files or still be added. */
 export const InfoDictHybridCreate: Struct<InfoDictHybridCreate, typeof HYBRID_CREATE_FIELDS.schema> = refined(
   HYBRID_CREATE_FIELDS,
   'hybrid',
-  { disallowedFields, expectedNPieces: draftNPieces },
+  { disallowed_fields, expected_n_pieces: draftNPieces },
 );
 
 /** A whole hybrid infodict (BEP 52): the v1 and the v2 description of the same files. */
 export interface InfoDictHybrid extends Infer<typeof HYBRID_FIELDS> {}
-/** Checks one: the rules of {@link InfoDictV1}, and `v1V2FilesMatch`. */
+/** Checks one: the rules of {@link InfoDictV1}, and `v1_v2_files_match`. */
 export const InfoDictHybrid: Struct<InfoDictHybrid, typeof HYBRID_FIELDS.schema> = withRules(HYBRID_FIELDS, 'hybrid');
 
 const NONE = define<never>('infodict', () => 'Expected pieces (v1), fileTree (v2) or both (hybrid), got neither');

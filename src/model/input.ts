@@ -1,12 +1,12 @@
 // What callers give as fields, under attribute names: copied out of plain objects or Maps with either name of each key.
 import { isDate, isMap, isUint8Array } from 'node:util/types';
 import { type BencodeMap, type BencodeValue, keyBytes, RawBencode, toKey } from '../bencode/value.ts';
-import { shown } from '../errors.ts';
-import { meantBy } from '../guard.ts';
+import { shown } from '../errors/errors.ts';
+import { meantBy } from '../errors/guard.ts';
+import type { Field } from './codec.ts';
 import { type FileTree, type FileTreeItem, sortTree } from './flat-tree.ts';
 import { HashList } from './hash-list.ts';
 import type { Issues } from './issues.ts';
-import type { Field } from './wire.ts';
 
 /** Where input stands, and who is told what is wrong with it. */
 export interface InputContext {

@@ -2,8 +2,8 @@ import { isUtf8 } from 'node:buffer';
 import { DEFAULT_LIMITS, LimitError, type LimitName } from '../bencode/limits.ts';
 import { type BencodePath, locate } from '../bencode/locate.ts';
 import { isWithin, keyBytes } from '../bencode/value.ts';
-import { ISSUE_CODES, type Issue, type IssueCode, toHex } from '../errors.ts';
-import { type OptionStructs, oneOf, options } from '../guard.ts';
+import { ISSUE_CODES, type Issue, type IssueCode, toHex } from '../errors/errors.ts';
+import { type OptionStructs, oneOf, options } from '../errors/guard.ts';
 
 /** How much is asked of a torrent (docs/validation.md). */
 export type Profile = 'default' | 'strict' | 'compat';

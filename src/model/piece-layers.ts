@@ -1,5 +1,5 @@
 import { define, type Struct } from 'superstruct';
-import { shown } from '../errors.ts';
+import { shown } from '../errors/errors.ts';
 import { HashList } from './hash-list.ts';
 
 /**

@@ -2,7 +2,7 @@ import path from 'node:path';
 import { isDate, isUint8Array } from 'node:util/types';
 import { array, boolean, define, instance, integer, nullable, optional, type Struct, string } from 'superstruct';
 import type { BencodeMap } from '../bencode/value.ts';
-import { shown } from '../errors.ts';
+import { shown } from '../errors/errors.ts';
 import { BLOCK_SIZE, isPowerOfTwo } from '../layout/piece-length.ts';
 import { HashList, type HashSize } from './hash-list.ts';
 
@@ -16,13 +16,13 @@ export const ByteLength: Struct<number, null> = define(
 
 /** v1: a power of two (BEP 3 leaves it open, its creators do not). */
 export const V1PieceLength: Struct<number, null> = define(
-  'pieceLength',
+  'piece_length',
   (value) => isPowerOfTwo(value) || `Expected a power of two, got ${shown(value)}`,
 );
 
 /** v2 and hybrid: a power of two of at least 16 KiB (BEP 52). */
 export const V2PieceLength: Struct<number, null> = define(
-  'pieceLength',
+  'piece_length',
   (value) =>
     (isPowerOfTwo(value) && value >= BLOCK_SIZE) ||
     `Expected a power of two of at least ${BLOCK_SIZE}, got ${shown(value)}`,
@@ -76,7 +76,7 @@ export const Extra = instance(Map) as Struct<unknown, null> as Struct<BencodeMap
 
 /** Of the file system. */
 export const AbsolutePath: Struct<string, null> = define(
-  'pathRoot',
+  'path_root',
   (value) => (typeof value === 'string' && path.isAbsolute(value)) || `expected an absolute path, got ${shown(value)}`,
 );
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { isUint8Array } from 'node:util/types';
-import { merkleRoot, sha256 } from '../digest/merkle.ts';
-import { argument, bytesOf, expected, reading, Text } from '../guard.ts';
+import { argument, bytesOf, expected, reading, Text } from '../errors/guard.ts';
+import { merkleRoot, sha256 } from '../hash/merkle.ts';
 import { BLOCK_SIZE } from '../layout/piece-length.ts';
 
 /** The part of one file that a v1 piece covers. */

@@ -1,19 +1,19 @@
 import { omit, type Struct, validate } from 'superstruct';
 import { toKey } from '../bencode/value.ts';
-import { layerRoots } from '../digest/merkle.ts';
-import { shown, toHex } from '../errors.ts';
+import { shown, toHex } from '../errors/errors.ts';
+import { layerRoots } from '../hash/merkle.ts';
 import { addPadfiles, firstMispadded, firstUnaligned } from '../layout/padding.ts';
 import { BLOCK_SIZE, isPowerOfTwo } from '../layout/piece-length.ts';
 import { unsafeComponent } from '../layout/safe-path.ts';
+import { INFO } from './codec.ts';
 import type { TorrentVersion } from './discriminator.ts';
 import { type FileItem, v1Files } from './file-item.ts';
 import type { FlatFile } from './file-tree.ts';
-import { v1V2FilesMatch } from './files-match.ts';
+import { v1_v2_files_match } from './files-match.ts';
 import type { InfoDictHybridCreate } from './info-dict.ts';
 import { HYBRID_FIELDS, V1_FIELDS, V2_FIELDS } from './info-fields.ts';
 import type { Issues, ValidationContext } from './issues.ts';
 import type { PieceLayers } from './piece-layers.ts';
-import { INFO } from './wire.ts';
 
 /** What the rules look at. A field that did not decode is absent: each rule checks what it still can. */
 export interface Subject {
@@ -35,22 +35,22 @@ export interface Subject {
 const RULES: readonly ((subject: Subject) => void)[] = [
   withinLimits,
   metaVersion,
-  disallowedFields,
+  disallowed_fields,
   structure,
   safeName,
-  lengthXorFiles,
+  length_xor_files,
   contentExpected,
   libtorrentLimits,
   pieceLengthOfClients,
-  expectedNPieces,
-  padfileAlignment,
-  padPath,
+  expected_n_pieces,
+  padfile_alignment,
+  pad_path,
   duplicatePaths,
   libtorrentNames,
   piecesRoots,
-  v1V2FilesMatch,
-  pieceLayersIfV2,
-  piecesLayersCorrect,
+  v1_v2_files_match,
+  piece_layers_if_v2,
+  pieces_layers_correct,
 ];
 
 /** Holds an infodict and its layers against all rules. */
@@ -74,8 +74,8 @@ function structure({ version, info, has, issues }: Subject): void {
     if (value === undefined && !has(key)) issues.add('required', ['info', key], `expected ${key}, got nothing`);
     else if (attribute !== 'pieceLength') issues.add('type', ['info', key], lowerFirst(message));
     else if (version === 'v1' && (value as number) > 0) {
-      issues.forgivable(type as 'pieceLength', ['info', key], lowerFirst(message));
-    } else issues.add(type as 'pieceLength', ['info', key], lowerFirst(message));
+      issues.forgivable(type as 'piece_length', ['info', key], lowerFirst(message));
+    } else issues.add(type as 'piece_length', ['info', key], lowerFirst(message));
   }
 }
 
@@ -115,15 +115,15 @@ function metaVersion({ version, info, has, issues }: Subject): void {
 const OF_OTHER_VERSION = { v1: ['file tree'], v2: ['pieces', 'length', 'files'], hybrid: [] } as const;
 
 /** The fields that tell v1 and v2 infodicts apart. A hybrid has both. */
-export function disallowedFields({ version, info, has, issues }: Subject): void {
+export function disallowed_fields({ version, info, has, issues }: Subject): void {
   if (version === 'v1' && has('meta version') && (info.metaVersion ?? 0) <= 2) {
     const message = 'expected no meta version without a file tree';
     // libtorrent looks for the tree when it says 2.
-    if (info.metaVersion === 2) issues.add('disallowedFields', ['info', 'meta version'], message);
-    else issues.forgivable('disallowedFields', ['info', 'meta version'], message);
+    if (info.metaVersion === 2) issues.add('disallowed_fields', ['info', 'meta version'], message);
+    else issues.forgivable('disallowed_fields', ['info', 'meta version'], message);
   }
   for (const key of OF_OTHER_VERSION[version]) {
-    if (has(key)) issues.forgivable('disallowedFields', ['info', key], `expected no ${key} in a ${version} infodict`);
+    if (has(key)) issues.forgivable('disallowed_fields', ['info', key], `expected no ${key} in a ${version} infodict`);
   }
 }
 
@@ -146,10 +146,10 @@ function safeName({ version, info, has, issues }: Subject): void {
   }
 }
 
-export function lengthXorFiles({ version, has, issues }: Subject): void {
+export function length_xor_files({ version, has, issues }: Subject): void {
   if (version === 'v2' || has('length') !== has('files')) return;
-  if (!has('length')) issues.add('lengthXorFiles', ['info'], 'expected length (a single file) or files, got neither');
-  else issues.forgivable('lengthXorFiles', ['info'], 'expected length (a single file) or files, got both');
+  if (!has('length')) issues.add('length_xor_files', ['info'], 'expected length (a single file) or files, got neither');
+  else issues.forgivable('length_xor_files', ['info'], 'expected length (a single file) or files, got both');
 }
 
 function sum(files: readonly { length: number }[]): number {
@@ -209,11 +209,11 @@ function pieceLengthOfClients({ info, issues }: Subject): void {
   if (info.pieceLength == null || info.pieceLength <= LIBTORRENT_MOST_PIECE_LENGTH) return;
   const message = `expected at most ${LIBTORRENT_MOST_PIECE_LENGTH}, which is all that libtorrent loads, got ${info.pieceLength}`;
   const severity = issues.profile === 'default' ? 'warning' : 'error';
-  issues.add('pieceLength', ['info', 'piece length'], message, severity);
+  issues.add('piece_length', ['info', 'piece length'], message, severity);
 }
 
 /** As many pieces as the sizes imply, pads counted. */
-export function expectedNPieces({ version, info, issues }: Subject): void {
+export function expected_n_pieces({ version, info, issues }: Subject): void {
   const files = v1Files(info);
   const { pieces, pieceLength } = info;
   if (version === 'v2' || !files || !pieces || !(pieceLength && pieceLength > 0)) return;
@@ -221,7 +221,7 @@ export function expectedNPieces({ version, info, issues }: Subject): void {
   const expected = Math.ceil(total / pieceLength);
   if (!Number.isSafeInteger(total) || pieces.length === expected) return;
   const message = `expected ${expected} pieces (${total} bytes by ${pieceLength}), got ${pieces.length}`;
-  issues.add('expectedNPieces', ['info', 'pieces'], message);
+  issues.add('expected_n_pieces', ['info', 'pieces'], message);
 }
 
 /** The same of a draft: pads are in its list already, or will be added. */
@@ -229,18 +229,18 @@ export function draftNPieces(subject: Subject): void {
   const { files, pieces, pieceLength } = subject.info;
   const padded = files && pieces && isPowerOfTwo(pieceLength) ? sum(addPadfiles(files, pieceLength)) : 0;
   if (padded > 0 && pieces?.length === Math.ceil(padded / (pieceLength as number))) return;
-  expectedNPieces(subject);
+  expected_n_pieces(subject);
 }
 
 /** A v1 list without pad files has nothing to align; a hybrid's pad files are compared with its tree, too. */
-export function padfileAlignment({ version, info, isPad, context, issues }: Subject): void {
+export function padfile_alignment({ version, info, isPad, context, issues }: Subject): void {
   const { files, pieceLength } = info;
   if (version === 'v2' || !files || !(pieceLength && pieceLength > 0)) return;
   const { padding = 'default' } = context;
   const at = (index: number) => ['info', 'files', index];
   const pad = files.findIndex(isPad);
   if (padding === 'forbid') {
-    if (pad >= 0) issues.add('padfileAlignment', at(pad), 'expected no pad files, got one');
+    if (pad >= 0) issues.add('padfile_alignment', at(pad), 'expected no pad files, got one');
     return;
   }
   const strict = padding === 'strict' || (padding === 'default' && issues.profile === 'strict');
@@ -249,23 +249,23 @@ export function padfileAlignment({ version, info, isPad, context, issues }: Subj
   if (unaligned >= 0) {
     const start = sum(files.slice(0, unaligned));
     const message = `expected a file to start at a multiple of ${pieceLength}, got ${start}`;
-    issues.add('padfileAlignment', at(unaligned), message);
+    issues.add('padfile_alignment', at(unaligned), message);
     return;
   }
   const wrong = version === 'v1' ? firstMispadded(files, pieceLength) : -1;
   if (wrong < 0) return;
   const message = `expected a pad file that ends where the next piece starts, got one of ${files[wrong]?.length} bytes`;
-  issues.add('padfileAlignment', at(wrong), message);
+  issues.add('padfile_alignment', at(wrong), message);
 }
 
-function padPath({ version, info, isPad, context, issues }: Subject): void {
+function pad_path({ version, info, isPad, context, issues }: Subject): void {
   const strict = context.paddingPath === 'strict' || (context.paddingPath === undefined && issues.profile === 'strict');
   if (version === 'v2' || !strict) return;
   for (const [index, file] of (info.files ?? []).entries()) {
     const named = file.path.length === 2 && file.path[0] === '.pad' && file.path[1] === String(file.length);
     if (!isPad(file) || named) continue;
     const message = () => `expected .pad/${file.length}, got ${shown(file.path.join('/'))}`;
-    issues.add('padPath', ['info', 'files', index, 'path'], message);
+    issues.add('pad_path', ['info', 'files', index, 'path'], message);
   }
 }
 
@@ -402,13 +402,13 @@ function piecesRoots({ flat, issues }: Subject): void {
   }
 }
 
-export function pieceLayersIfV2({ version, layers, issues }: Subject): void {
+export function piece_layers_if_v2({ version, layers, issues }: Subject): void {
   if (version === 'v1' || layers !== null) return;
-  issues.forgivable('pieceLayersIfV2', ['piece layers'], 'expected piece layers, got nothing');
+  issues.forgivable('piece_layers_if_v2', ['piece layers'], 'expected piece layers, got nothing');
 }
 
 /** Each file longer than a piece has a layer with a hash for each piece, which hashes to its root; nothing else has. */
-export function piecesLayersCorrect({ version, info, flat, layers, issues }: Subject): void {
+export function pieces_layers_correct({ version, info, flat, layers, issues }: Subject): void {
   const { pieceLength } = info;
   if (version === 'v1' || !flat || !layers || !isPowerOfTwo(pieceLength) || pieceLength < BLOCK_SIZE) return;
   const expected = new Map<string, FlatFile>();
@@ -422,14 +422,19 @@ export function piecesLayersCorrect({ version, info, flat, layers, issues }: Sub
     const count = Math.ceil(file.length / pieceLength);
     const path = () => shown(file.path.join('/'));
     if (!layer && issues.covers(at(root))) continue;
-    if (!layer) issues.forgivable('piecesLayersCorrect', at(root), () => `expected a layer for ${path()}, got nothing`);
+    if (!layer)
+      issues.forgivable('pieces_layers_correct', at(root), () => `expected a layer for ${path()}, got nothing`);
     else if (layer.length === count) right.push(root);
     else
-      issues.add('piecesLayersCorrect', at(root), () => `expected ${count} hashes for ${path()}, got ${layer.length}`);
+      issues.add(
+        'pieces_layers_correct',
+        at(root),
+        () => `expected ${count} hashes for ${path()}, got ${layer.length}`,
+      );
   }
   for (const root of layers.keys()) {
     if (root.length === 64 && !expected.has(root))
-      issues.add('piecesLayersCorrect', at(root), 'expected no layer: no file longer than a piece has this root');
+      issues.add('pieces_layers_correct', at(root), 'expected no layer: no file longer than a piece has this root');
   }
   const roots = layerRoots(
     right.map((root) => layers.get(root)?.bytes as Uint8Array),
@@ -438,7 +443,7 @@ export function piecesLayersCorrect({ version, info, flat, layers, issues }: Sub
   for (const [i, root] of right.entries()) {
     const got = toHex(roots.subarray(i * 32, (i + 1) * 32));
     if (got !== root)
-      issues.add('piecesLayersCorrect', at(root), () => `expected hashes whose root is ${root}, got ${got}`);
+      issues.add('pieces_layers_correct', at(root), () => `expected hashes whose root is ${root}, got ${got}`);
   }
 }
 

@@ -1,5 +1,5 @@
 /** Numbers the files of a torrent as magnet links do (`so`, BEP 53), and finds those at given paths. */
-import { MetainfoError, shown } from '../errors.ts';
+import { MetainfoError, shown } from '../errors/errors.ts';
 
 /** A file that a user sees, with its index among all files, pads counted. */
 export interface IndexedFile {

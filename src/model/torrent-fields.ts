@@ -1,5 +1,6 @@
 // The fields of a torrent as a struct: what `info` selects, and the rules of its piece layers.
 import { array, coerce, type Infer, optional, refine, type Struct, tuple, type, unknown } from 'superstruct';
+import { TORRENT } from './codec.ts';
 import { infodictDiscriminator } from './discriminator.ts';
 import { InfoDict, subjectOf } from './info-dict.ts';
 import { absentFields } from './info-fields.ts';
@@ -7,8 +8,7 @@ import { fromInput, isDictionary } from './input.ts';
 import { Issues } from './issues.ts';
 import { PieceLayers } from './piece-layers.ts';
 import { Extra, Infohash, maybe, Text, TextList, Tiers, Timestamp, Whole } from './primitives.ts';
-import { pieceLayersIfV2, piecesLayersCorrect, type Subject } from './rules.ts';
-import { TORRENT } from './wire.ts';
+import { piece_layers_if_v2, pieces_layers_correct, type Subject } from './rules.ts';
 
 const fields = type({
   /** The one tracker of old clients (BEP 3). */
@@ -43,17 +43,17 @@ const fields = type({
 export interface TorrentFields extends Infer<typeof fields> {}
 
 /**
- * Checks them: `info` by the model of its version, then `pieceLayersIfV2` and `piecesLayersCorrect`. superstruct's `create`
+ * Checks them: `info` by the model of its version, then `piece_layers_if_v2` and `pieces_layers_correct`. superstruct's `create`
  * takes input under on-disk keys too. `assign`, `omit` and the like keep the fields, the rules of `info` among them.
  */
 export const TorrentFields: Struct<TorrentFields, typeof fields.schema> = refine(
   refine(
     coerce(fields, unknown(), (value) => (isDictionary(value) ? fieldsOf(value) : value) as TorrentFields),
-    'pieceLayersIfV2',
-    (torrent) => problems(torrent, pieceLayersIfV2),
+    'piece_layers_if_v2',
+    (torrent) => problems(torrent, piece_layers_if_v2),
   ),
-  'piecesLayersCorrect',
-  (torrent) => problems(torrent, piecesLayersCorrect),
+  'pieces_layers_correct',
+  (torrent) => problems(torrent, pieces_layers_correct),
 );
 
 const ABSENT = absentFields(fields);

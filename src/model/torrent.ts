@@ -1,22 +1,13 @@
 import { createHash } from 'node:crypto';
-import type { Stats } from 'node:fs';
-import { type FileHandle, link, lstat, open, rename, stat, unlink } from 'node:fs/promises';
-import path from 'node:path';
 import type { Struct } from 'superstruct';
 import { BencodeError, decode } from '../bencode/decode.ts';
 import { encode } from '../bencode/encode.ts';
-import { DEFAULT_LIMITS, LimitError, type Limits, limitsOf, NO_LIMITS } from '../bencode/limits.ts';
+import { DEFAULT_LIMITS, type Limits, limitsOf, NO_LIMITS } from '../bencode/limits.ts';
 import type { BencodeMap, BencodeValue } from '../bencode/value.ts';
-import {
-  fromSystemError,
-  type Issue,
-  MetainfoError,
-  requirePath,
-  shown,
-  toHex,
-  ValidationError,
-  withPath,
-} from '../errors.ts';
+import { readWithin } from '../disk/read-file.ts';
+import { type WriteOptions, writeWhole } from '../disk/write-file.ts';
+import { untilAbort } from '../errors/cancel.ts';
+import { type Issue, MetainfoError, requirePath, shown, toHex, ValidationError, withPath } from '../errors/errors.ts';
 import {
   argument,
   bytesOf,
@@ -31,16 +22,18 @@ import {
   Signal,
   Text,
   Unchecked,
-} from '../guard.ts';
+} from '../errors/guard.ts';
+import { Limiter } from '../jobs/limiter.ts';
 import { padsIn } from '../layout/padding.ts';
 import { safePaths } from '../layout/safe-path.ts';
 import { formatMagnet, MAGNET, type Magnet } from '../magnet/magnet.ts';
-import { Turns, untilAbort } from '../turns.ts';
+import { decodeFields, TORRENT, withTwin } from './codec.ts';
 import { fromDecodedTorrent } from './decoded.ts';
 import { infodictDiscriminator, type TorrentVersion } from './discriminator.ts';
 import { type DumpedDictionary, dumpTorrent } from './dump.ts';
 import { type FileItem, v1Files } from './file-item.ts';
 import { type FileTree, type FileTreeItem, type FlatFile, unflattenTree } from './file-tree.ts';
+import { RAW, RAW_INFO, RAW_INFO_UTF8 } from './files-codec.ts';
 import type { InfoDictHybrid, InfoDictHybridCreate, InfoDictV1, InfoDictV2 } from './info-dict.ts';
 import { absentFields, HYBRID_FIELDS, V1_FIELDS, V2_FIELDS } from './info-fields.ts';
 import { Issues, requireContext, type ValidationContext } from './issues.ts';
@@ -57,14 +50,11 @@ import {
   validateV2,
   webseedUrl,
 } from './ranges.ts';
-import { RAW, RAW_INFO, RAW_INFO_UTF8 } from './raw-files.ts';
-import { closeRead, readToEnd } from './read-file.ts';
 import { checkRules } from './rules.ts';
 import { indexesOfTree, runsAt } from './selection.ts';
-import { decodeFields, TORRENT, withTwin } from './wire.ts';
 
 /** Reading and writing torrent files, each an open descriptor. */
-const fileTurns = new Turns(16);
+const fileLimiter = new Limiter(16);
 
 /** Fields as they are read: null where they are absent, and a Map without unknown keys. */
 type Read<T> = { [K in keyof T]-?: Exclude<T[K], undefined> };
@@ -89,14 +79,6 @@ export interface TorrentFile {
   attr: string | null;
   /** 32 bytes; null in v1 and for an empty file. */
   piecesRoot: Uint8Array | null;
-}
-
-/** How {@link TorrentBase.write} writes. */
-export interface WriteOptions {
-  /** Replace an existing file; default false. */
-  force?: boolean;
-  /** When the file is to be said to have been modified: a torrent's time may tell how old its hashes are. Default: now. */
-  mtime?: Date | undefined;
 }
 
 /** How a torrent is read and checked. */
@@ -582,48 +564,8 @@ export class TorrentBase<V extends TorrentVersion> implements TorrentFields<V> {
   async write(target: string, given: WriteOptions = {}): Promise<void> {
     requirePath(target);
     const checked = options(given, WRITE, { example: '{ force: true }' });
-    return fileTurns.run(undefined, () => this.#write(target, checked));
+    return fileLimiter.run(undefined, () => writeWhole(target, this.#bytes, checked));
   }
-
-  async #write(target: string, { force = false, mtime }: WriteOptions): Promise<void> {
-    const temporary = path.join(path.dirname(target), temporaryName());
-    try {
-      const file = await open(temporary, 'wx');
-      try {
-        // What is replaced keeps who may read it: a torrent may hold a passkey.
-        const old = force ? await statusOf(target) : null;
-        if (old && !old.isFile() && !old.isDirectory()) throw replacesNoFile(target);
-        if (old) await keepOwner(file, old);
-        // At once where the system takes it: writeFile would hand over half a MiB at a time.
-        for (let at = 0; at < this.#bytes.length; ) at += (await file.write(this.#bytes, at)).bytesWritten;
-        if (mtime) await file.utimes(mtime, mtime);
-        await file.sync();
-      } finally {
-        await file.close();
-      }
-      if (force) await rename(temporary, target);
-      else await renameExclusively(temporary, target);
-      await syncFolder(path.dirname(target));
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === 'EEXIST') throw outputExists(target, error);
-      throw fromSystemError(error, target, 'write');
-    } finally {
-      // After a rename there is nothing left to remove.
-      await unlink(temporary).catch(() => {});
-    }
-  }
-}
-
-/** What is left where the process is killed as it writes: nobody needs it. */
-const TEMPORARY = /^\.metainfo-[0-9a-z]+\.tmp$/;
-
-function temporaryName(): string {
-  return `.metainfo-${Math.random().toString(36).slice(2)}.tmp`;
-}
-
-/** Whether a file is the beginning of an output that somebody writes, or was killed as it wrote. */
-export function isTemporary(name: string): boolean {
-  return TEMPORARY.test(name);
 }
 
 /** A single file is shown by the torrent's name. */
@@ -656,73 +598,6 @@ function layoutOf(name: string, info: InfoDictV1): V1Layout {
     };
   });
   return { files, starts };
-}
-
-/** Owner, group and mode of the file that is replaced, as far as the system lets this user give files away. */
-async function keepOwner(file: FileHandle, old: Stats): Promise<void> {
-  const { uid, gid } = await file.stat();
-  if (uid !== old.uid || gid !== old.gid) await file.chown(old.uid, old.gid).catch(() => {});
-  await file.chmod(old.mode & 0o777);
-}
-
-/** Makes a rename last through a crash of the system. Not every system can: the file itself is safe either way. */
-async function syncFolder(folder: string): Promise<void> {
-  const handle = await open(folder, 'r').catch(() => null);
-  if (!handle) return;
-  await handle.sync().catch(() => {});
-  await closeRead(handle);
-}
-
-/** link() fails where the target exists, so a file that appeared since any check before is not lost. */
-async function renameExclusively(from: string, to: string): Promise<void> {
-  try {
-    await link(from, to);
-  } catch (error) {
-    // File systems without hard links; EISDIR is what libuv says on Windows of exFAT.
-    const { code = '' } = error as NodeJS.ErrnoException;
-    if (!['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK', 'EISDIR'].includes(code)) throw error;
-    if (await exists(to)) throw outputExists(to, error);
-    await rename(from, to);
-  }
-}
-
-/**
- * Whether anything has that name, a broken link too.
- *
- * @throws {MetainfoError} where the system cannot tell
- */
-export async function exists(target: string): Promise<boolean> {
-  return lstat(target).then(
-    () => true,
-    (error) => {
-      if (isGone(error)) return false;
-      throw fromSystemError(error, target, 'write');
-    },
-  );
-}
-
-/** Null when it is not there; whatever else is wrong must not pass for that. */
-async function statusOf(file: string): Promise<Stats | null> {
-  return stat(file).catch((error) => {
-    if (isGone(error)) return null;
-    throw error;
-  });
-}
-
-function isGone({ code }: NodeJS.ErrnoException): boolean {
-  return code === 'ENOENT' || code === 'ENOTDIR';
-}
-
-/** To root, renaming would put a file in the place of a device. */
-function replacesNoFile(target: string): MetainfoError {
-  const message = `${target} is a FIFO, socket or device, which no file may replace: choose another output.`;
-  return new MetainfoError('ERR_NOT_A_FILE', message, { path: target });
-}
-
-/** The error of an output that is there already. */
-export function outputExists(target: string, cause?: unknown): MetainfoError {
-  const message = `${target} exists already: choose another output, or replace it (force: true).`;
-  return new MetainfoError('ERR_OUTPUT_EXISTS', message, { path: target, cause });
 }
 
 /** A torrent of one kind, or of one of several. */
@@ -768,7 +643,7 @@ export const Torrent = {
   async read(file: string, given: ReadOptions = {}): Promise<Torrent> {
     const checked = options(given, READ, { example: "{ context: { profile: 'strict' } }" });
     const { limits, signal } = checked;
-    const bytes = await fileTurns.run(signal, () => untilAbort(signal, readTorrentFile(file, limits)));
+    const bytes = await fileLimiter.run(signal, () => untilAbort(signal, readWithin(file, limitsOf(limits).bytes)));
     try {
       return fromOwnBytes(bytes, checked);
     } catch (error) {
@@ -837,29 +712,6 @@ export function fromOwnBytes(bytes: Uint8Array, given: ReadOptions = {}): Torren
   return torrent;
 }
 
-/**
- * The bytes of a file, of a pipe or of a device: never more than the limit is read.
- *
- * @throws {LimitError}
- * @throws {MetainfoError} `ERR_NOT_FOUND`, `ERR_UNREADABLE`, `ERR_NOT_A_FILE` for a folder, `ERR_READ`
- */
-export async function readTorrentFile(file: string, limits?: Limits): Promise<Uint8Array> {
-  requirePath(file);
-  const most = limitsOf(limits).bytes;
-  try {
-    const handle = await open(file);
-    try {
-      const bytes = await readToEnd(handle, most);
-      if (!bytes) throw new LimitError('bytes', most, most);
-      return bytes;
-    } finally {
-      await closeRead(handle);
-    }
-  } catch (error) {
-    throw withPath(fromSystemError(error, file, 'read'), file);
-  }
-}
-
 /** A torrent without any key; a Map of its own each time. */
 const absent = () => ({
   announce: null,
@@ -906,7 +758,7 @@ function check(input: Uint8Array, readOptions: ReadOptions, isOwn = false): Chec
   // Others may write to the memory, or take it away. What is beyond the limit is refused, not copied.
   const bytes = isOwn || all.length > limits.bytes ? all : copyOf(all);
   const issues = new Issues(context.profile, limits);
-  const { value, faults, span } = decode(bytes, { span: 'info', tolerant: true, raw: RAW, limits });
+  const { value, errors, span } = decode(bytes, { span: 'info', tolerant: true, raw: RAW, limits });
   if (!(value instanceof Map)) {
     issues.add('type', [], `expected a dictionary, got ${shown(value)}`);
     return { torrent: null, version: null, infoBytes: new Uint8Array(), issues: issues.finish(bytes) };
@@ -915,7 +767,7 @@ function check(input: Uint8Array, readOptions: ReadOptions, isOwn = false): Chec
   const version = infodictDiscriminator(infoValue);
   const metaVersion = infoValue instanceof Map ? infoValue.get('meta version') : undefined;
   const newer = typeof metaVersion === 'number' && metaVersion > 0;
-  judgeFaults(faults, { version, span, newer, issues });
+  reportBencodeErrors(errors, { version, span, newer, issues });
 
   // The rest of the dictionary without copying it: `info` is taken up by name.
   const fields = { ...absent(), ...decodeFields(value, TOP_LEVEL, issues) };
@@ -954,7 +806,7 @@ function requirePaths(flat: readonly FlatFile[], issues: Issues): void {
 const TOP_LEVEL = { ...TORRENT, info: { key: 'info', decode: () => undefined, encode: () => 0 } };
 const OTHERS = { ...TOP_LEVEL, pieceLayers: { ...TOP_LEVEL.info, key: TORRENT.pieceLayers.key } };
 
-interface FaultContext {
+interface BencodeErrorContext {
   version: TorrentVersion | null;
   span: { start: number; end: number } | null;
   /** Whether the infodict has a meta version above 0. */
@@ -966,14 +818,17 @@ interface FaultContext {
  * Bencode that is not canonical is forgiven in v1, and outside of `info` and after the end, where no client minds; never in a
  * v2 infodict, where it would have another hash in another client.
  */
-function judgeFaults(faults: readonly BencodeError[], { version, span, newer, issues }: FaultContext): void {
-  for (const fault of faults) {
-    const outside = span !== null && (fault.offset < span.start || fault.offset >= span.end);
-    const trailing = fault.fault === 'trailing-data';
+function reportBencodeErrors(
+  errors: readonly BencodeError[],
+  { version, span, newer, issues }: BencodeErrorContext,
+): void {
+  for (const error of errors) {
+    const outside = span !== null && (error.offset < span.start || error.offset >= span.end);
+    const trailing = error.bencodeCode === 'trailing_data';
     const old = version === 'v1' && !(issues.compat && newer);
     const forgiven = issues.profile !== 'strict' && (old || outside);
-    if (!forgiven) throw new BencodeError(fault.fault, fault.offset, fault.reason);
-    issues.warnAt(trailing ? 'trailing_data' : 'not_canonical', fault.offset, fault.reason);
+    if (!forgiven) throw new BencodeError(error.bencodeCode, error.offset, error.reason);
+    issues.warnAt(trailing ? 'trailing_data' : 'not_canonical', error.offset, error.reason);
   }
 }
 

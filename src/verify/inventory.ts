@@ -1,9 +1,9 @@
 import { constants, type Dirent } from 'node:fs';
 import { readdir, realpath, stat } from 'node:fs/promises';
 import nodePath from 'node:path';
-import { STAT_NUMBERS, statNumbers } from '../create/scan.ts';
-import { fromSystemError, type MetainfoError, throwIfAborted } from '../errors.ts';
-import type { Turn } from '../turns.ts';
+import { STAT_NUMBERS, statNumbers } from '../disk/scan.ts';
+import { fromSystemError, type MetainfoError, throwIfAborted } from '../errors/errors.ts';
+import type { Slot } from '../jobs/limiter.ts';
 
 /** Why something that is there cannot be read, and what the system said, if that was asked. */
 export interface Unreadable {
@@ -41,7 +41,7 @@ export interface Inventory {
 export async function inventory(
   folder: string,
   wanted: ReadonlySet<string>,
-  { signal, turn }: { signal: AbortSignal | undefined; turn?: Turn },
+  { signal, slot }: { signal: AbortSignal | undefined; slot?: Slot },
 ): Promise<Inventory> {
   const found = new Map<string, Found>();
   const extraFiles: string[] = [];
@@ -93,7 +93,7 @@ export async function inventory(
     };
     for (let i = 0; i < level.length; i += AT_ONCE) {
       throwIfAborted(signal);
-      await turn?.offer();
+      await slot?.offer();
       await Promise.all(
         level.slice(i, i + AT_ONCE).map((one) =>
           visit(one).catch((error: unknown) => {

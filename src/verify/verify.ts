@@ -2,12 +2,12 @@ import { constants } from 'node:fs';
 import { access, realpath, stat } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import nodePath from 'node:path';
-import { jobTurns, LARGE_JOB, WATCH, type WatchOptions, watch, workOf } from '../create/run.ts';
-import { layerRoots, raisedRoot } from '../digest/merkle.ts';
-import { fromSystemError, MetainfoError, requirePath, shown, toHex } from '../errors.ts';
-import { argument, Flag, type OptionStructs, options, Unchecked } from '../guard.ts';
+import { untilAbort } from '../errors/cancel.ts';
+import { fromSystemError, MetainfoError, requirePath, shown, toHex } from '../errors/errors.ts';
+import { argument, Flag, type OptionStructs, options, Unchecked } from '../errors/guard.ts';
 import { defaultEngine } from '../hash/default-engine.ts';
 import { AnyEngine, type Engine } from '../hash/engine.ts';
+import { layerRoots, raisedRoot } from '../hash/merkle.ts';
 import {
   type Digests,
   type HashPlan,
@@ -16,11 +16,13 @@ import {
   RESOURCES,
   type ResourceOptions,
 } from '../hash/plan.ts';
+import type { Slot } from '../jobs/limiter.ts';
+import { jobLimiter, LARGE_JOB, WATCH, type WatchOptions, watch, workOf } from '../jobs/watch.ts';
 import { BLOCK_SIZE } from '../layout/piece-length.ts';
 import { unsafeComponent } from '../layout/safe-path.ts';
 import type { InfoDictV1 } from '../model/info-dict.ts';
 import { AnyTorrent, type Torrent } from '../model/torrent.ts';
-import { type Turn, untilAbort } from '../turns.ts';
+import { type Found, inventory, look } from './inventory.ts';
 import {
   type Axis,
   type Checked,
@@ -33,8 +35,7 @@ import {
   type Slices,
   sampleOf,
   slicesOf,
-} from './axis.ts';
-import { type Found, inventory, look } from './inventory.ts';
+} from './piece-map.ts';
 
 /** Of one file: `partial` has the right size and is wrong somewhere; `unreadable` is there and cannot be read. */
 export type FileStatus = 'complete' | 'partial' | 'missing' | 'wrong-size' | 'unreadable';
@@ -117,19 +118,19 @@ export async function verify(torrent: Torrent, path: string, given: VerifyOption
   argument('torrent', torrent, AnyTorrent);
   requirePath(path);
   const checked = options(given, VERIFY);
-  return jobTurns.run(checked.signal, (turn) => verifyInTurn(torrent, path, checked, turn));
+  return jobLimiter.run(checked.signal, (slot) => verifyInTurn(torrent, path, checked, slot));
 }
 
-async function verifyInTurn(torrent: Torrent, path: string, options: VerifyOptions, turn: Turn): Promise<VerifyReport> {
+async function verifyInTurn(torrent: Torrent, path: string, options: VerifyOptions, slot: Slot): Promise<VerifyReport> {
   const { only = null, engine = defaultEngine(), signal } = options;
-  const kind = kindOf(torrent, only);
-  const resources = planResources(options, kind, availableParallelism());
-  const { files, extraFiles } = await untilAbort(signal, filesOf(torrent, path, { signal, turn }));
-  if (torrent.totalSize > LARGE_JOB) turn.end();
-  const axis = kind === 'v2' ? rowOf(files, torrent.info.pieceLength) : listOf(torrent, files);
+  const version = versionOf(torrent, only);
+  const resources = planResources(options, version, availableParallelism());
+  const { files, extraFiles } = await untilAbort(signal, filesOf(torrent, path, { signal, slot }));
+  if (torrent.totalSize > LARGE_JOB) slot.end();
+  const axis = version === 'v2' ? rowOf(files, torrent.info.pieceLength) : listOf(torrent, files);
   for (let attempt = 0; ; attempt += 1) {
     try {
-      const checked = await check(torrent, files, axis, { kind, engine, resources, options });
+      const checked = await check(torrent, files, axis, { version, engine, resources, options });
       return reportOf(torrent, files, axis, { ...checked, extraFiles });
     } catch (error) {
       const { code = '', path: about } = error as Partial<MetainfoError>;
@@ -157,7 +158,7 @@ async function leaveOutUnreadable(files: readonly Checked[]): Promise<void> {
   }
 }
 
-function kindOf({ torrentVersion }: Torrent, only: VerifyOptions['only']): HashPlan['kind'] {
+function versionOf({ torrentVersion }: Torrent, only: VerifyOptions['only']): HashPlan['version'] {
   if (only === null || only === undefined) return torrentVersion;
   if (only !== 'v1' && only !== 'v2')
     throw new MetainfoError('ERR_INVALID_ARGUMENT', `only must be v1 or v2, not ${shown(only)}.`);
@@ -168,7 +169,7 @@ function kindOf({ torrentVersion }: Torrent, only: VerifyOptions['only']): HashP
 export async function filesOf(
   torrent: Torrent,
   path: string,
-  watching: { signal: AbortSignal | undefined; turn?: Turn },
+  watching: { signal: AbortSignal | undefined; slot?: Slot },
 ) {
   requirePath(path);
   const status = await stat(path).catch((error: unknown) => {
@@ -211,7 +212,7 @@ function namesOf(torrent: Torrent): string[] {
 }
 
 interface Context {
-  kind: HashPlan['kind'];
+  version: HashPlan['version'];
   engine: Engine;
   resources: ReturnType<typeof planResources>;
   options: VerifyOptions;
@@ -225,17 +226,17 @@ interface Pieces {
 }
 
 async function check(torrent: Torrent, files: readonly Checked[], axis: Axis, context: Context): Promise<Pieces> {
-  const { kind, engine, resources, options } = context;
+  const { version, engine, resources, options } = context;
   const { pieceLength } = axis;
   const good = new Uint8Array(axis.pieces);
   const there = runsOf(axis, files);
   const runs = options.fast ? sampleOf(there, axis) : there;
-  const aligned = kind !== 'hybrid' || isAligned(axis);
+  const aligned = version !== 'hybrid' || isAligned(axis);
   const slices = slicesOf(axis, files, runs);
   if (slices.plan.length > 0) {
     const plan: HashPlan = {
       files: slices.plan,
-      kind: aligned ? kind : 'v1',
+      version: aligned ? version : 'v1',
       pieceLength,
       onMissing: 'fail',
       ...resources,
@@ -243,8 +244,8 @@ async function check(torrent: Torrent, files: readonly Checked[], axis: Axis, co
     const totalBytes = slices.plan.reduce((sum, { path, length }) => sum + (path === null ? 0 : length), 0);
     const nameOf = (index: number) => fileAt(axis, files, slices.items[index] as number)?.path ?? '';
     const digests = await watch(() => workOf(engine.start(plan), { totalBytes, nameOf }), options);
-    if (kind !== 'v2') compareV1(torrent, runs, digests, good);
-    if (plan.kind !== 'v1') compareV2(torrent, files, { axis, slices }, digests, { good, first: kind === 'v2' });
+    if (version !== 'v2') compareV1(torrent, runs, digests, good);
+    if (plan.version !== 'v1') compareV2(torrent, files, { axis, slices }, digests, { good, first: version === 'v2' });
   }
   if (!aligned) await checkV2Too(torrent, files, { axis, good }, context);
   if (runs === there) return { good, sampledPieces: null };
@@ -263,7 +264,7 @@ async function checkV2Too(
 ): Promise<void> {
   const { pieceLength } = axis;
   const row = rowOf(files, pieceLength);
-  const { good: found } = await check(torrent, files, row, { ...context, kind: 'v2' });
+  const { good: found } = await check(torrent, files, row, { ...context, version: 'v2' });
   let at = 0;
   for (const [i, start] of axis.starts.entries()) {
     if (axis.files[i] === -1) continue;

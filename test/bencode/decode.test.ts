@@ -3,7 +3,7 @@ import { constants } from 'node:buffer';
 import { describe, it } from 'node:test';
 import bencode from 'bencode';
 import fc from 'fast-check';
-import { BencodeError, type BencodeFault, type DecodeOptions, decode } from '../../src/bencode/decode.ts';
+import { type BencodeCode, BencodeError, type DecodeOptions, decode } from '../../src/bencode/decode.ts';
 import { encode } from '../../src/bencode/encode.ts';
 import { DEFAULT_LIMITS, LimitError, type LimitName, type Limits, NO_LIMITS } from '../../src/bencode/limits.ts';
 import { type BencodeMap, type BencodeValue, RawBencode } from '../../src/bencode/value.ts';
@@ -36,9 +36,9 @@ function limitOf(input: Uint8Array, limits: Limits = {}): [limit: LimitName, off
 
 const decoded = (text: string) => decode(latin1(text)).value;
 
-const FAULTS: Record<BencodeFault, [string, number][]> = {
+const FAULTS: Record<BencodeCode, [string, number][]> = {
   empty: [['', 0]],
-  'bad-character': [
+  bad_character: [
     ['x', 0],
     ['-1:a', 0],
     [':', 0],
@@ -47,12 +47,12 @@ const FAULTS: Record<BencodeFault, [string, number][]> = {
     ['l:e', 1],
     ['d1:a?e', 4],
   ],
-  'bad-length': [
+  bad_length: [
     ['1x', 1],
     ['1-a', 1],
     ['l3 :abce', 2],
   ],
-  'leading-zero': [
+  leading_zero: [
     ['01:a', 0],
     ['l00:e', 1],
     ['i007e', 0],
@@ -60,11 +60,11 @@ const FAULTS: Record<BencodeFault, [string, number][]> = {
     ['li00ee', 1],
     ['d01:ai1ee', 1],
   ],
-  'negative-zero': [
+  negative_zero: [
     ['i-0e', 0],
     ['d1:ai-0ee', 4],
   ],
-  'bad-integer': [
+  bad_integer: [
     ['ie', 0],
     ['i-e', 0],
     ['i--1e', 2],
@@ -74,21 +74,21 @@ const FAULTS: Record<BencodeFault, [string, number][]> = {
     ['i1 e', 2],
     ['i0x1e', 2],
   ],
-  'key-not-string': [
+  key_not_string: [
     ['di1ei2ee', 1],
     ['dle1:ae', 1],
     ['d1:ai1ede1:be', 7],
     ['d-1:ai1ee', 1],
   ],
-  'missing-value': [
+  missing_value: [
     ['d1:ae', 4],
     ['d1:ai1e1:be', 10],
   ],
-  'duplicate-key': [
+  duplicate_key: [
     ['d1:ai1e1:ai2ee', 7],
     ['d0:i1e0:i1ee', 6],
   ],
-  'unsorted-key': [
+  unsorted_key: [
     ['d1:bi1e1:ai2ee', 7],
     ['d2:aai1e1:ai2ee', 8],
     // It comes twice, too: what is no neighbour is not looked for, as in what stays raw.
@@ -97,7 +97,7 @@ const FAULTS: Record<BencodeFault, [string, number][]> = {
     // U+1F600 before U+E000: the order of UTF-16, not of bytes.
     ['d4:\xf0\x9f\x98\x80i1e3:\xee\x80\x80i1ee', 10],
   ],
-  'trailing-data': [
+  trailing_data: [
     ['i1ei2e', 3],
     ['le ', 2],
     ['0:\n', 2],
@@ -126,7 +126,7 @@ describe('decode refuses', () => {
     it(fault, () => {
       for (const [input, offset] of cases) {
         const error = faultOf(latin1(input));
-        assert.deepEqual([error.fault, error.offset], [fault, offset], JSON.stringify(input));
+        assert.deepEqual([error.bencodeCode, error.offset], [fault, offset], JSON.stringify(input));
       }
     });
   }
@@ -199,7 +199,7 @@ describe('decode limits', () => {
 
   it('bytes to 1 GiB by default', () => {
     assert.deepEqual(limitOf(new Uint8Array(2 ** 30 + 1)), ['bytes', 2 ** 30]);
-    assert.equal(faultOf(new Uint8Array(2 ** 30)).fault, 'bad-character');
+    assert.equal(faultOf(new Uint8Array(2 ** 30)).bencodeCode, 'bad_character');
   });
 
   it('depth to 100 by default', () => {
@@ -382,8 +382,8 @@ describe('decode finds the span of a top-level key', () => {
 
 describe('decode when tolerant', () => {
   const tolerant = (text: string) => {
-    const { value, faults } = decode(latin1(text), { tolerant: true });
-    return { value, faults: faults.map(({ fault, offset }) => [fault, offset]) };
+    const { value, errors } = decode(latin1(text), { tolerant: true });
+    return { value, errors: errors.map(({ bencodeCode, offset }) => [bencodeCode, offset]) };
   };
 
   it('collects soft faults in the order of the input', () => {
@@ -392,19 +392,19 @@ describe('decode when tolerant', () => {
         ['b', 7],
         ['a', 0],
       ]),
-      faults: [
-        ['leading-zero', 4],
-        ['unsorted-key', 9],
-        ['negative-zero', 12],
-        ['duplicate-key', 16],
-        ['trailing-data', 23],
+      errors: [
+        ['leading_zero', 4],
+        ['unsorted_key', 9],
+        ['negative_zero', 12],
+        ['duplicate_key', 16],
+        ['trailing_data', 23],
       ],
     });
     assert.deepEqual(tolerant('l02:ab00:e'), {
       value: [latin1('ab'), latin1('')],
-      faults: [
-        ['leading-zero', 1],
-        ['leading-zero', 6],
+      errors: [
+        ['leading_zero', 1],
+        ['leading_zero', 6],
       ],
     });
   });
@@ -415,21 +415,21 @@ describe('decode when tolerant', () => {
   });
 
   it('has no faults of canonical bencode, and none when it is not', () => {
-    assert.deepEqual(decode(SAMPLE, { tolerant: true }).faults, []);
-    assert.deepEqual(decode(SAMPLE).faults, []);
+    assert.deepEqual(decode(SAMPLE, { tolerant: true }).errors, []);
+    assert.deepEqual(decode(SAMPLE).errors, []);
   });
 
   it('lists at most 100', () => {
-    assert.equal(decode(latin1(`l${'i00e'.repeat(1000)}e`), { tolerant: true }).faults.length, 100);
+    assert.equal(decode(latin1(`l${'i00e'.repeat(1000)}e`), { tolerant: true }).errors.length, 100);
   });
 
   it('forgives nothing else', () => {
-    const soft = ['leading-zero', 'negative-zero', 'duplicate-key', 'unsorted-key', 'trailing-data'];
+    const soft = ['leading_zero', 'negative_zero', 'duplicate_key', 'unsorted_key', 'trailing_data'];
     for (const [fault, cases] of Object.entries(FAULTS)) {
       for (const [input] of cases) {
         const read = () => decode(latin1(input), { tolerant: true });
-        if (soft.includes(fault)) assert.equal(read().faults[0]?.fault, fault, input);
-        else assert.throws(read, { code: 'ERR_BENCODE', fault }, input);
+        if (soft.includes(fault)) assert.equal(read().errors[0]?.bencodeCode, fault, input);
+        else assert.throws(read, { code: 'ERR_BENCODE', bencodeCode: fault }, input);
       }
     }
   });
@@ -471,12 +471,12 @@ describe('decode of what is to stay raw', () => {
   /** What decoding comes to: raw bencode is decoded by itself. */
   function outcome(input: Uint8Array, options: DecodeOptions): unknown {
     try {
-      const { value, faults, span } = decode(input, { ...options, span: 'info' });
-      return { value: built(value), faults: faults.map(({ fault, offset }) => [fault, offset]), span };
+      const { value, errors, span } = decode(input, { ...options, span: 'info' });
+      return { value: built(value), errors: errors.map(({ bencodeCode, offset }) => [bencodeCode, offset]), span };
     } catch (error) {
       if (error instanceof LimitError) return [error.limit, error.offset, error.message];
       assert.ok(error instanceof BencodeError, String(error));
-      return [error.fault, error.offset, error.message];
+      return [error.bencodeCode, error.offset, error.message];
     }
   }
 

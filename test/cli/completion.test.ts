@@ -94,7 +94,7 @@ describe('completion in bash', { skip: skipBash }, () => {
 
   it('is of the values of an option that has but some', async (t) => {
     const cwd = await withScript(t, 'bash');
-    assert.deepEqual(await askBash(cwd, 'create', 'album', '--kind', ''), ['v1', 'v2', 'hybrid']);
+    assert.deepEqual(await askBash(cwd, 'create', 'album', '--torrent-version', ''), ['v1', 'v2', 'hybrid']);
     assert.deepEqual(await askBash(cwd, 'create', '-k', 'v'), ['v1', 'v2']);
     assert.deepEqual(await askBash(cwd, 'create', '--engine', '=', ''), ['native', 'libtorrent']);
     assert.deepEqual(await askBash(cwd, 'create', '--engine', '='), ['native', 'libtorrent']);
@@ -134,7 +134,7 @@ describe('completion in zsh', { skip: missing('zsh', 'zsh', ['--version']) }, ()
     const create = await askZsh(cwd, 'create', 'cache', '');
     assert.equal(create[0], '3 create cache ');
     assert.ok(create.includes('*-k+[what to make]: :(v1 v2 hybrid)'));
-    assert.ok(create.includes('*--kind=[what to make]: :(v1 v2 hybrid)'));
+    assert.ok(create.includes('*--torrent-version=[torrent version]: :(v1 v2 hybrid)'));
     assert.ok(create.some((line) => /^\*--output=\[.*\]: :_files$/.test(line)));
     assert.equal(create.at(-1), '*: :_files');
   });
@@ -149,8 +149,8 @@ describe('completion in fish', { skip: missing('fish', 'fish', ['--version']) },
     assert.deepEqual(await askFish(cwd, 'metainfo cache '), ['clear', 'help', 'stats']);
     assert.deepEqual(await askFish(cwd, 'metainfo help cr'), ['create']);
     assert.deepEqual((await askFish(cwd, 'metainfo create -')).sort(), (await flagsOf(cwd, 'create')).sort());
-    assert.deepEqual(await askFish(cwd, 'metainfo create --kind '), ['hybrid', 'v1', 'v2']);
-    assert.deepEqual(await askFish(cwd, 'metainfo create --kind=h'), ['--kind=hybrid']);
+    assert.deepEqual(await askFish(cwd, 'metainfo create --torrent-version '), ['hybrid', 'v1', 'v2']);
+    assert.deepEqual(await askFish(cwd, 'metainfo create --torrent-version=h'), ['--torrent-version=hybrid']);
     assert.deepEqual((await askFish(cwd, 'metainfo show al')).sort(), ['album.torrent', 'album/']);
     assert.deepEqual(await askFish(cwd, 'metainfo create cache -o album.'), ['album.torrent']);
     assert.deepEqual(await askFish(cwd, 'metainfo create --comment al'), []);

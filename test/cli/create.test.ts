@@ -90,20 +90,22 @@ describe('metainfo create', () => {
     assert.deepEqual([torrent.info.name, torrent.files.map((file) => file.path)], ['x', ['..b', 'a']]);
   });
 
-  for (const kind of ['v1', 'v2', 'hybrid']) {
-    it(`prints the documented keys of ${kind} with --json`, async (t) => {
+  for (const version of ['v1', 'v2', 'hybrid']) {
+    it(`prints the documented keys of ${version} with --json`, async (t) => {
       const cwd = await workFolder(t);
-      const { code, stdout, stderr } = await metainfo(['create', 'album', '--json', '--kind', kind], { cwd });
+      const { code, stdout, stderr } = await metainfo(['create', 'album', '--json', '--torrent-version', version], {
+        cwd,
+      });
       assert.deepEqual({ code, stderr }, { code: 0, stderr: '' });
       const { seconds, bytesPerSecond, kernel, ...rest } = JSON.parse(stdout) as Record<string, unknown>;
       const torrent = await read(cwd, 'album.torrent');
       assert.deepEqual(rest, {
         path: 'album.torrent',
-        version: kind,
+        version,
         name: 'album',
         infohash: { v1: torrent.infohashV1, v2: torrent.infohashV2 },
         pieceLength: 16_384,
-        pieces: kind === 'v1' ? 2 : 3,
+        pieces: version === 'v1' ? 2 : 3,
         files: 2,
         totalSize: 20_005,
         warnings: [],
@@ -383,7 +385,7 @@ describe('metainfo create refuses as wrong usage', () => {
     'an unknown command': ['frobnicate'],
     'no command': [],
     'an option without its value': ['create', 'album', '-o'],
-    'a kind that is none': ['create', 'album', '-k', 'v3'],
+    'a version that is none': ['create', 'album', '-k', 'v3'],
     ...Object.fromEntries(
       ['0', '3', '24576', '-1', '1.5MiB', '1TiB', '4GiB', '1 MiBs', '', 'auto '].map((text) => [
         `a piece length of ${JSON.stringify(text)}`,

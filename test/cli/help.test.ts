@@ -55,8 +55,8 @@ describe('--help', () => {
 
   it('would be wrong with an option, a value or an argument that there is not', async () => {
     for (const example of [
-      'metainfo create album --kinds v1',
-      'metainfo create album --kind v3',
+      'metainfo create album --torrent-versions v1',
+      'metainfo create album --torrent-version v3',
       'metainfo create',
       'metainfo create album --piece-length 3',
       'metainfo verify album.torrent',

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { describe, it } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { DEFAULT_LIMITS } from '../../src/bencode/limits.ts';
-import { readTorrentFile } from '../../src/model/torrent.ts';
+import { readWithin } from '../../src/disk/read-file.ts';
 import {
   type Dictionary,
   file,
@@ -218,7 +218,7 @@ describe('--limit', () => {
     const target = await sparseFile(await temporaryFolder(t), 'x.torrent', 64 * 2 ** 30);
     const before = process.memoryUsage().rss;
     const refused = { code: 'ERR_LIMIT', limit: 'bytes', most: DEFAULT_LIMITS.bytes, path: target };
-    for (let i = 0; i < 20; i += 1) await assert.rejects(readTorrentFile(target), refused);
+    for (let i = 0; i < 20; i += 1) await assert.rejects(readWithin(target, DEFAULT_LIMITS.bytes), refused);
     const taken = process.memoryUsage().rss - before;
     assert.ok(taken < 2 ** 26, `${taken} bytes were taken`);
   });

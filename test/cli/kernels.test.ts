@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { binding } from '../../src/digest/binding.ts';
+import { binding } from '../../src/hash/addon.ts';
 import { metainfo, workFolder } from './run.ts';
 
 interface Listed {

@@ -254,7 +254,15 @@ describe('the command', () => {
     assert.match(version.stdout, /^\d+\.\d+\.\d+\n$/);
     const help = await metainfo(['create', '--help'], { cwd });
     assert.equal(help.code, 0);
-    for (const option of ['--output', '--kind', '--piece-length', '--tracker', '--webseed', '--comment', '--source']) {
+    for (const option of [
+      '--output',
+      '--torrent-version',
+      '--piece-length',
+      '--tracker',
+      '--webseed',
+      '--comment',
+      '--source',
+    ]) {
       assert.ok(help.stdout.includes(option), option);
     }
   });

@@ -40,7 +40,7 @@ interface Verdict {
     path: (string | number)[];
     message: string;
     offset?: number;
-    fault?: string;
+    bencodeCode?: string;
   }[];
 }
 
@@ -117,16 +117,16 @@ describe('metainfo validate --json', () => {
       'hybrid.torrent': ['hybrid'],
       'unaligned.torrent': ['v1'],
       'short-pad.torrent': ['v1'],
-      'bare.torrent': ['hybrid', 'padfileAlignment info files 1'],
-      'layerless.torrent': ['hybrid', 'pieceLayersIfV2 piece layers'],
+      'bare.torrent': ['hybrid', 'padfile_alignment info files 1'],
+      'layerless.torrent': ['hybrid', 'piece_layers_if_v2 piece layers'],
       'odd.torrent': [
         'v1',
         'type announce',
         'type info private',
-        'expectedNPieces info pieces',
+        'expected_n_pieces info pieces',
         'misspelled warning commment',
       ],
-      'long.torrent': ['v2', `piecesLayersCorrect piece layers ${hex(rootOfLong())}`],
+      'long.torrent': ['v2', `pieces_layers_correct piece layers ${hex(rootOfLong())}`],
       'list.torrent': [null, 'type'],
       'cut.torrent': [null, 'ERR_BENCODE'],
       'kindless.torrent': [null, 'infodict info'],
@@ -150,10 +150,10 @@ describe('metainfo validate --json', () => {
     const { code, found } = await verdicts(cwd, 'cut.torrent');
     assert.equal(code, 1);
     const [issue] = (found[0] as Verdict).issues;
-    const { code: issueCode, severity, path: at, fault, offset } = issue as Verdict['issues'][number];
+    const { code: issueCode, severity, path: at, bencodeCode, offset } = issue as Verdict['issues'][number];
     assert.deepEqual(
-      { issueCode, severity, at, fault, offset },
-      { issueCode: 'ERR_BENCODE', severity: 'error', at: [], fault: 'truncated', offset: 28 },
+      { issueCode, severity, at, bencodeCode, offset },
+      { issueCode: 'ERR_BENCODE', severity: 'error', at: [], bencodeCode: 'truncated', offset: 28 },
     );
   });
 
@@ -174,7 +174,7 @@ describe('metainfo validate --json', () => {
   it('tells the place of an issue in bytes', async (t) => {
     const cwd = await filesIn(t);
     const { found } = await verdicts(cwd, 'odd.torrent');
-    const issue = (found[0] as Verdict).issues.find(({ code }) => code === 'expectedNPieces');
+    const issue = (found[0] as Verdict).issues.find(({ code }) => code === 'expected_n_pieces');
     const bytes = FILES['odd.torrent'] as Buffer;
     assert.equal(issue?.offset, bytes.indexOf('6:pieces') + '6:pieces'.length);
   });
@@ -208,7 +208,7 @@ describe('metainfo validate', () => {
     assert.match(lines[3] ?? '', /^ {2}error info\.private: .+ \[type, byte \d+\]$/);
     assert.match(
       lines[4] ?? '',
-      /^ {2}error info\.pieces: expected 1 piece.*, got 2 \[expectedNPieces, BEP 3, byte \d+\]$/,
+      /^ {2}error info\.pieces: expected 1 piece.*, got 2 \[expected_n_pieces, BEP 3, byte \d+\]$/,
     );
     assert.match(lines[5] ?? '', /^ {2}warning commment: .*did you mean comment.* \[misspelled, byte \d+\]$/);
     assert.equal(lines[6], 'cut.torrent: not valid, 1 error');
@@ -255,14 +255,14 @@ describe('metainfo validate', () => {
     assert.equal((await verdicts(cwd, 'hybrid.torrent')).code, 0);
     const { code, found } = await verdicts(cwd, '--padding', 'forbid', 'hybrid.torrent');
     assert.equal(code, 1);
-    assert.deepEqual(told(found[0] as Verdict), ['padfileAlignment info files 1']);
+    assert.deepEqual(told(found[0] as Verdict), ['padfile_alignment info files 1']);
   });
 
   it('shows what compat lets pass as warnings', async (t) => {
     const cwd = await filesIn(t);
     const { code, found } = await verdicts(cwd, '--compat', 'layerless.torrent');
     assert.equal(code, 0);
-    assert.deepEqual(told(found[0] as Verdict), ['pieceLayersIfV2 warning piece layers']);
+    assert.deepEqual(told(found[0] as Verdict), ['piece_layers_if_v2 warning piece layers']);
   });
 
   for (const args of [

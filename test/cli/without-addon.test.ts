@@ -23,8 +23,8 @@ async function copyIn(t: TestContext) {
 describe('the command without an addon', () => {
   it('creates and verifies what it does with one, and warns once', async (t) => {
     const { cwd, run } = await copyIn(t);
-    for (const kind of ['v1', 'v2', 'hybrid']) {
-      const create = ['create', 'album', '--json', '--force', '-k', kind];
+    for (const version of ['v1', 'v2', 'hybrid']) {
+      const create = ['create', 'album', '--json', '--force', '-k', version];
       const made = await run(create, '');
       assert.equal(made.code, 0);
       assert.match(made.stderr, WARNING);

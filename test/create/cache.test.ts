@@ -10,7 +10,7 @@ import fc from 'fast-check';
 import { cacheStats, clearCache } from '../../src/create/cache.ts';
 import type { GenerateOptions } from '../../src/create/generate.ts';
 import { TorrentCreate } from '../../src/create/torrent-create.ts';
-import type { MetainfoError } from '../../src/errors.ts';
+import type { MetainfoError } from '../../src/errors/errors.ts';
 import { noise } from '../hash/reference.ts';
 import { tree, writeGenerated } from '../support/generated.ts';
 import { sparseFile, temporaryFolder, writeTree } from '../support/tree.ts';

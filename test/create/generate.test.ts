@@ -18,8 +18,8 @@ const KINDS = ['v1', 'v2', 'hybrid'] as const;
 const TREES = 200;
 
 /** The files as libtorrent is to be given them: in our order, beneath the torrent's name. */
-function inOrder({ files, single }: Tree, kind: string, folder: string): [string, number][] {
-  const compare = kind === 'v1' ? compareV1 : compareV2;
+function inOrder({ files, single }: Tree, version: string, folder: string): [string, number][] {
+  const compare = version === 'v1' ? compareV1 : compareV2;
   const sorted = files.toSorted((a, b) => compare(a.path.split('/'), b.path.split('/')));
   return sorted.map((one) => [single ? one.path : `${folder}/${one.path}`, one.size]);
 }
@@ -61,7 +61,7 @@ describe('generate', () => {
             root: parent,
             files,
             pieceLength: given.pieceLength,
-            kind: version,
+            version,
           });
           assert.equal(torrent.infohashV1, expected.v1, `${version} v1`);
           assert.equal(torrent.infohashV2, expected.v2, `${version} v2`);

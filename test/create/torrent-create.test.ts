@@ -5,10 +5,10 @@ import { afterEach, describe, it, type TestContext } from 'node:test';
 import { type Decoded, decode } from '../../src/bencode/decode.ts';
 import type { BencodeMap } from '../../src/bencode/value.ts';
 import type { GenerateOptions } from '../../src/create/generate.ts';
-import type { Progress } from '../../src/create/run.ts';
 import { CREATED_BY, TorrentCreate, type TorrentCreateFields } from '../../src/create/torrent-create.ts';
-import type { ValidationError } from '../../src/errors.ts';
+import type { ValidationError } from '../../src/errors/errors.ts';
 import { nodeEngine } from '../../src/hash/node.ts';
+import type { Progress } from '../../src/jobs/watch.ts';
 import type { FileTree } from '../../src/model/file-tree.ts';
 import { HashList } from '../../src/model/hash-list.ts';
 import type { InfoDictV1 } from '../../src/model/info-dict.ts';
@@ -162,13 +162,13 @@ describe('a draft refuses', () => {
         'info.name: type',
         'info.private: type',
         'pathRoot: pathRoot',
-        'paths: noDuplicatedParams',
-        'paths: noDuplicatedParams',
+        'paths: no_duplicated_params',
+        'paths: no_duplicated_params',
         'paths: paths',
         'pieceLength: pieceLength',
-        'trackers: noDuplicatedParams',
+        'trackers: no_duplicated_params',
         'trackers: url',
-        'trackers: noDuplicatedParams',
+        'trackers: no_duplicated_params',
         'urlList: url',
       ].sort(),
     );
@@ -193,7 +193,7 @@ describe('a draft refuses', () => {
       [{ similar: ['a'.repeat(40)], info: { similar: [] } }, 'similar'],
       [{ collections: ['a'], info: { collections: ['a'] } }, 'collections'],
     ];
-    for (const [fields, shorthand] of pairs) assert.deepEqual(issuesOf(fields), [`${shorthand}: noDuplicatedParams`]);
+    for (const [fields, shorthand] of pairs) assert.deepEqual(issuesOf(fields), [`${shorthand}: no_duplicated_params`]);
   });
 
   it('similar that is no list', () => {
@@ -497,7 +497,7 @@ describe('generate', () => {
     assert.notEqual((await generate(t, { info: { source: 'T' } })).infohashV1, marked.infohashV1);
   });
 
-  it('writes keys of its own kind only', async (t) => {
+  it('writes keys of its own version only', async (t) => {
     const keys = async (version: 'v1' | 'v2') => {
       const torrent = await dictionary(t, {}, { version });
       return [...torrent.keys(), ...(torrent.get('info') as BencodeMap).keys()];
@@ -637,7 +637,7 @@ describe('what a draft says of the files', () => {
       code: 'ERR_VALIDATION',
       issues: [
         {
-          code: 'expectedNPieces',
+          code: 'expected_n_pieces',
           severity: 'error',
           path: ['info', 'pieces'],
           message: 'expected 3 pieces (49152 bytes by 16384), got 1',
@@ -647,7 +647,7 @@ describe('what a draft says of the files', () => {
     });
   });
 
-  it('fails when the length of a single file is not so, in every kind', async (t) => {
+  it('fails when the length of a single file is not so, in every version', async (t) => {
     const { pathRoot } = await draftOf(t, FILES);
     for (const version of KINDS) {
       const draft = new TorrentCreate({ pathRoot, info: { name: 'b', length: 6 } });

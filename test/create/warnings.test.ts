@@ -11,7 +11,7 @@ import { type Outline, sizesOf, warningsOf } from '../../src/create/warnings.ts'
 import { besideFiles, edit } from '../../src/edit/edit.ts';
 import { update } from '../../src/edit/update.ts';
 import { upgrade } from '../../src/edit/upgrade.ts';
-import type { Issue } from '../../src/errors.ts';
+import type { Issue } from '../../src/errors/errors.ts';
 import type { Engine } from '../../src/hash/engine.ts';
 import { layerCount } from '../../src/hash/plan.ts';
 import type { InfoDictHybridCreate } from '../../src/model/info-dict.ts';
@@ -31,13 +31,14 @@ function idleEngine(): Engine & { starts: number } {
   const engine = {
     kernel: 'idle',
     starts: 0,
-    start: ({ files, kind, pieceLength }: Parameters<Engine['start']>[0]) => {
+    start: ({ files, version, pieceLength }: Parameters<Engine['start']>[0]) => {
       engine.starts += 1;
       const bytes = files.reduce((sum, { length }) => sum + length, 0);
       const layers = files.reduce((sum, file) => sum + layerCount(file, pieceLength), 0);
       const digests = {
-        v1: kind === 'v2' ? null : Buffer.alloc(20 * Math.ceil(bytes / pieceLength), 1),
-        v2: kind === 'v1' ? null : { roots: Buffer.alloc(32 * files.length, 1), layers: Buffer.alloc(32 * layers, 1) },
+        v1: version === 'v2' ? null : Buffer.alloc(20 * Math.ceil(bytes / pieceLength), 1),
+        v2:
+          version === 'v1' ? null : { roots: Buffer.alloc(32 * files.length, 1), layers: Buffer.alloc(32 * layers, 1) },
       };
       const progress = () => ({ bytes, fileIndex: 0, queued: 0 });
       return { done: Promise.resolve(digests), progress, cancel: () => {} };

@@ -22,7 +22,7 @@ describe('torrents of ours are downloaded from a libtorrent seed', {
   skip: CLIENTS.libtorrent.skip,
   concurrency: 8,
 }, () => {
-  const cases: [name: keyof typeof CLIENTS, kind: Kind][] = [
+  const cases: [name: keyof typeof CLIENTS, torrentVersion: Kind][] = [
     ['Transmission', 'v1'],
     ['Transmission', 'hybrid'],
     ['aria2', 'v1'],
@@ -31,19 +31,19 @@ describe('torrents of ours are downloaded from a libtorrent seed', {
     ['libtorrent', 'v2'],
     ['libtorrent', 'hybrid'],
   ];
-  for (const [name, kind] of cases) {
+  for (const [name, torrentVersion] of cases) {
     const { skip, start } = CLIENTS[name];
-    it(`${kind} by ${name}`, { skip, timeout }, async (t) => {
+    it(`${torrentVersion} by ${name}`, { skip, timeout }, async (t) => {
       const scope = scopeOf(t);
-      const shared = await share(scope, kind);
+      const shared = await share(scope, torrentVersion);
       const seed = await Libtorrent.seed(scope, shared);
       const folder = await shared.newFolder();
       const peer = await start(scope, shared.file, folder);
       await feed(seed, [peer]);
       await assertWhole(shared, folder);
-      assert.equal(existsSync(path.join(folder, 'content/.pad')), kind === 'hybrid' && name !== 'libtorrent');
-      tried({ client: seed.client, version: seed.version, kind, what: 'checks the files and seeds them' });
-      tried({ client: peer.client, version: peer.version, kind, what: 'downloads from libtorrent' });
+      assert.equal(existsSync(path.join(folder, 'content/.pad')), torrentVersion === 'hybrid' && name !== 'libtorrent');
+      tried({ client: seed.client, version: seed.version, torrentVersion, what: 'checks the files and seeds them' });
+      tried({ client: peer.client, version: peer.version, torrentVersion, what: 'downloads from libtorrent' });
     });
   }
 
@@ -62,7 +62,7 @@ describe('torrents of ours are downloaded from a libtorrent seed', {
     await feed(seed, peers);
     for (const folder of folders) await assertWhole(shared, folder);
     for (const { client, version } of peers) {
-      tried({ client, version, kind: 'hybrid', what: 'downloads in one swarm of v1 and v2 peers' });
+      tried({ client, version, torrentVersion: 'hybrid', what: 'downloads in one swarm of v1 and v2 peers' });
     }
   });
 });

@@ -8,12 +8,12 @@ import { libtorrentMissing } from '../support/external.ts';
 import { tried } from '../support/interop.ts';
 
 describe('magnet links of ours', { skip: libtorrentMissing(), concurrency: 3 }, () => {
-  for (const kind of KINDS) {
-    it(`${kind}: libtorrent downloads the files that a link selects, and no other`, {
+  for (const torrentVersion of KINDS) {
+    it(`${torrentVersion}: libtorrent downloads the files that a link selects, and no other`, {
       timeout: TEST_TIMEOUT,
     }, async (t) => {
       const scope = scopeOf(t);
-      const shared = await share(scope, kind);
+      const shared = await share(scope, torrentVersion);
       const { torrent } = shared;
       const seed = await Libtorrent.seed(scope, shared);
       const folder = await shared.newFolder();
@@ -30,11 +30,11 @@ describe('magnet links of ours', { skip: libtorrentMissing(), concurrency: 3 }, 
       assert.ok(!existsSync(path.join(folder, 'content', 'exact')));
     });
 
-    it(`${kind}: libtorrent has the infodict and all files from the peer that the link names`, {
+    it(`${torrentVersion}: libtorrent has the infodict and all files from the peer that the link names`, {
       timeout: TEST_TIMEOUT,
     }, async (t) => {
       const scope = scopeOf(t);
-      const shared = await share(scope, kind);
+      const shared = await share(scope, torrentVersion);
       const { torrent } = shared;
       const seed = await Libtorrent.seed(scope, shared);
       const folder = await shared.newFolder();
@@ -50,7 +50,7 @@ describe('magnet links of ours', { skip: libtorrentMissing(), concurrency: 3 }, 
       if (v1) assert.equal(hash('sha1'), v1);
       if (v2) assert.equal(hash('sha256'), v2);
       await assertWhole(shared, folder);
-      tried({ client: peer.client, version: peer.version, kind, what: 'downloads from a magnet link' });
+      tried({ client: peer.client, version: peer.version, torrentVersion, what: 'downloads from a magnet link' });
     });
   }
 });

@@ -11,7 +11,7 @@ import { promisify } from 'node:util';
 import { edit } from '../../src/edit/edit.ts';
 import { update } from '../../src/edit/update.ts';
 import { upgrade } from '../../src/edit/upgrade.ts';
-import type { Issue, ValidationError } from '../../src/errors.ts';
+import type { Issue, ValidationError } from '../../src/errors/errors.ts';
 import { Torrent } from '../../src/model/torrent.ts';
 import { verify } from '../../src/verify/verify.ts';
 import { scopeOf, until } from '../support/clients.ts';
@@ -21,7 +21,7 @@ import { type Tried, tried } from '../support/interop.ts';
 import { LibtorrentOracle } from '../support/libtorrent.ts';
 import { QBittorrent, qbittorrentMissing } from '../support/qbittorrent.ts';
 
-type Kind = Tried['kind'];
+type Kind = Tried['torrentVersion'];
 const KINDS: readonly Kind[] = ['v1', 'v2', 'hybrid'];
 const KIB = 1024;
 /** The least that mktorrent can be told. */
@@ -74,7 +74,7 @@ type Infohashes = { v1: string | null; v2: string | null } | null;
 /** A program that is ready to make torrents. */
 interface Maker {
   version: string;
-  make(kind: Kind, content: string, output: string): Promise<Infohashes>;
+  make(torrentVersion: Kind, content: string, output: string): Promise<Infohashes>;
 }
 
 /** Runs a program to its end; what it printed. */
@@ -169,24 +169,24 @@ async function qbittorrent(t: TestContext): Promise<Maker> {
 const needs = (program: string, option: string) => missing(program, client(program), [option]);
 
 const MAKERS = [
-  { name: 'mktorrent', kinds: ['v1'], start: mktorrent, skip: needs('mktorrent', '-h') },
-  { name: 'buildtorrent', kinds: ['v1'], start: buildtorrent, skip: needs('buildtorrent', '-V') },
+  { name: 'mktorrent', torrentVersions: ['v1'], start: mktorrent, skip: needs('mktorrent', '-h') },
+  { name: 'buildtorrent', torrentVersions: ['v1'], start: buildtorrent, skip: needs('buildtorrent', '-V') },
   {
     name: 'Transmission',
-    kinds: ['v1'],
+    torrentVersions: ['v1'],
     start: transmission,
     skip: clientMissing('transmission-create') || needs('transmission-show', '--version'),
   },
-  { name: 'create-torrent', kinds: ['v1'], start: createTorrent, skip: false },
-  { name: 'qBittorrent', kinds: KINDS, start: qbittorrent, skip: qbittorrentMissing() },
+  { name: 'create-torrent', torrentVersions: ['v1'], start: createTorrent, skip: false },
+  { name: 'qBittorrent', torrentVersions: KINDS, start: qbittorrent, skip: qbittorrentMissing() },
 ] as const;
 
 /** How libtorrent can be told to do otherwise than it does by itself. */
-const OPTIONS: readonly { flag: string; kinds: readonly Kind[] }[] = [
+const OPTIONS: readonly { flag: string; torrentVersions: readonly Kind[] }[] = [
   // Pads in v1 too, and none after the last file.
-  { flag: 'canonical_files', kinds: ['v1'] },
-  { flag: 'canonical_files_no_tail_padding', kinds: ['v1', 'hybrid'] },
-  { flag: 'modification_time', kinds: KINDS },
+  { flag: 'canonical_files', torrentVersions: ['v1'] },
+  { flag: 'canonical_files_no_tail_padding', torrentVersions: ['v1', 'hybrid'] },
+  { flag: 'modification_time', torrentVersions: KINDS },
 ];
 
 describe('torrents made by others', () => {
@@ -225,9 +225,9 @@ describe('torrents made by others', () => {
   }
 
   /** Reads it, and holds it against its maker, libtorrent, and what is on disk. */
-  async function check(file: string, kind: Kind, content: Content, said: Infohashes): Promise<Torrent> {
+  async function check(file: string, torrentVersion: Kind, content: Content, said: Infohashes): Promise<Torrent> {
     const torrent = await Torrent.read(file);
-    assert.equal(torrent.torrentVersion, kind);
+    assert.equal(torrent.torrentVersion, torrentVersion);
     assert.deepEqual(torrent.warnings, []);
     if (said) assert.deepEqual([torrent.infohashV1, torrent.infohashV2], [said.v1, said.v2], 'as its maker says');
     await agree(torrent, file, content);
@@ -276,62 +276,67 @@ describe('torrents made by others', () => {
     }
   }
 
-  /** Of a folder and of a single file, all kinds that a program can make. */
-  async function tryAll(t: TestContext, name: string, kinds: readonly Kind[], { version, make }: Maker): Promise<void> {
-    for (const kind of kinds) {
-      await t.test(kind, async () => {
+  /** Of a folder and of a single file, all torrentVersions that a program can make. */
+  async function tryAll(
+    t: TestContext,
+    name: string,
+    torrentVersions: readonly Kind[],
+    { version, make }: Maker,
+  ): Promise<void> {
+    for (const torrentVersion of torrentVersions) {
+      await t.test(torrentVersion, async () => {
         for (const content of [await folder(), await singleFile()]) {
           const file = newPath('.torrent');
-          const said = await make(kind, content.path, file);
-          await change(await check(file, kind, content, said), content);
+          const said = await make(torrentVersion, content.path, file);
+          await change(await check(file, torrentVersion, content, said), content);
         }
-        tried({ client: name, version, kind, what: 'torrents made by it are read and verified' });
+        tried({ client: name, version, torrentVersion, what: 'torrents made by it are read and verified' });
       });
     }
   }
 
-  for (const { name, kinds, start, skip } of MAKERS) {
+  for (const { name, torrentVersions, start, skip } of MAKERS) {
     it(`${name}'s`, { skip: noLibtorrent || skip, timeout: LIMIT_MS }, async (t) => {
-      await tryAll(t, name, kinds, await start(t));
+      await tryAll(t, name, torrentVersions, await start(t));
     });
   }
 
-  const withLibtorrent = (kind: Kind, content: string, output: string, flags: readonly string[] = []) =>
-    oracle.make({ make: content, output, kind, pieceLength: PIECE, flags });
+  const withLibtorrent = (torrentVersion: Kind, content: string, output: string, flags: readonly string[] = []) =>
+    oracle.make({ make: content, output, version: torrentVersion, pieceLength: PIECE, flags });
 
   it("libtorrent's", { skip: noLibtorrent, timeout: LIMIT_MS }, async (t) => {
     await tryAll(t, 'libtorrent', KINDS, { version: await oracle.version(), make: withLibtorrent });
   });
 
-  for (const { flag, kinds } of OPTIONS) {
-    for (const kind of kinds) {
-      it(`libtorrent's ${kind} with ${flag}`, { skip: noLibtorrent, timeout: LIMIT_MS }, async () => {
+  for (const { flag, torrentVersions } of OPTIONS) {
+    for (const torrentVersion of torrentVersions) {
+      it(`libtorrent's ${torrentVersion} with ${flag}`, { skip: noLibtorrent, timeout: LIMIT_MS }, async () => {
         const content = await folder();
         const [plain, file] = [newPath('.torrent'), newPath('.torrent')];
-        const said = await withLibtorrent(kind, content.path, file, [flag]);
-        const { v1, v2 } = await withLibtorrent(kind, content.path, plain);
+        const said = await withLibtorrent(torrentVersion, content.path, file, [flag]);
+        const { v1, v2 } = await withLibtorrent(torrentVersion, content.path, plain);
         assert.notDeepEqual([said.v1, said.v2], [v1, v2], 'the flag makes no difference');
-        await change(await check(file, kind, content, said), content);
+        await change(await check(file, torrentVersion, content, said), content);
       });
     }
   }
 
-  for (const kind of KINDS) {
-    it(`libtorrent's ${kind} with symbolic links`, { skip: noLibtorrent, timeout: LIMIT_MS }, async () => {
+  for (const torrentVersion of KINDS) {
+    it(`libtorrent's ${torrentVersion} with symbolic links`, { skip: noLibtorrent, timeout: LIMIT_MS }, async () => {
       const content = await folder();
       await symlink('a.txt', path.join(content.path, 'link'));
       // It has no bytes of its own.
       content.files = listOf([...content.files, ['link', 0]]);
       const file = newPath('.torrent');
-      const said = await withLibtorrent(kind, content.path, file, ['symlinks']);
-      const torrent = await check(file, kind, content, said);
+      const said = await withLibtorrent(torrentVersion, content.path, file, ['symlinks']);
+      const torrent = await check(file, torrentVersion, content, said);
       assert.match(torrent.files.find((one) => one.path === 'link')?.attr ?? '', /l/);
-      if (kind === 'v1') await change(torrent, content);
+      if (torrentVersion === 'v1') await change(torrent, content);
 
       // It writes down the text of the link, where BEP 47 wants a path from the torrent's root: so up may be out.
       await symlink('../a.txt', path.join(content.path, 'nested/up'));
       const upwards = newPath('.torrent');
-      await withLibtorrent(kind, content.path, upwards, ['symlinks']);
+      await withLibtorrent(torrentVersion, content.path, upwards, ['symlinks']);
       await assert.rejects(Torrent.read(upwards), ({ issues }: ValidationError) => codesOf(issues) === 'unsafe_path');
       const forgiven = await Torrent.read(upwards, { context: { profile: 'compat' } });
       assert.equal(codesOf(forgiven.warnings), 'unsafe_path');

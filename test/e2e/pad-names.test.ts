@@ -27,7 +27,7 @@ describe('hybrids with pad files of equal length', { skip: CLIENTS.libtorrent.sk
       await feed(seed, [peer]);
       await assertWhole(shared, folder);
       const what = 'downloads with unique pad names';
-      tried({ client: peer.client, version: peer.version, kind: 'hybrid', what });
+      tried({ client: peer.client, version: peer.version, torrentVersion: 'hybrid', what });
     });
   }
 

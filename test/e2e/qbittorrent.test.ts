@@ -43,10 +43,10 @@ describe('qBittorrent', {
   skip: qbittorrentMissing(),
   concurrency: 3,
 }, () => {
-  for (const kind of KINDS) {
-    it(`finds all files of ${kind}, and a byte that is wrong`, { timeout: TEST_TIMEOUT }, async (t) => {
+  for (const torrentVersion of KINDS) {
+    it(`finds all files of ${torrentVersion}, and a byte that is wrong`, { timeout: TEST_TIMEOUT }, async (t) => {
       const scope = scopeOf(t);
-      const { torrent, file, parent } = await share(scope, kind);
+      const { torrent, file, parent } = await share(scope, torrentVersion);
       const qBittorrent = await QBittorrent.start(scope);
       await add(qBittorrent, file, parent);
       await found(qBittorrent, () => true);
@@ -71,7 +71,7 @@ describe('qBittorrent', {
       tried({
         client: 'qBittorrent',
         version: await qBittorrent.version(),
-        kind,
+        torrentVersion,
         what: 'checks the files',
       });
     });

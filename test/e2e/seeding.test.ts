@@ -43,7 +43,12 @@ async function assertSeeds(scope: Scope, shared: Shared, seed: Peer): Promise<vo
     async () => `${await seed.log()}\n${await leech.log()}`,
   );
   await assertWhole(shared, folder);
-  tried({ client: seed.client, version: seed.version, kind: shared.kind, what: 'seeds from the content' });
+  tried({
+    client: seed.client,
+    version: seed.version,
+    torrentVersion: shared.torrentVersion,
+    what: 'seeds from the content',
+  });
 }
 
 describe('clients that know no pad files seed a v1 torrent from its content', {
@@ -60,15 +65,15 @@ describe('clients that know no pad files seed a v1 torrent from its content', {
 });
 
 describe('rtorrent downloads from libtorrent', { skip: CLIENTS.libtorrent.skip || rtorrentMissing() }, () => {
-  for (const kind of ['v1', 'hybrid'] satisfies Kind[]) {
-    it(kind, { timeout }, async (t) => {
+  for (const torrentVersion of ['v1', 'hybrid'] satisfies Kind[]) {
+    it(torrentVersion, { timeout }, async (t) => {
       const scope = scopeOf(t);
-      const shared = await share(scope, kind, TRACKER);
+      const shared = await share(scope, torrentVersion, TRACKER);
       const folder = await shared.newFolder();
       const peer = await Rtorrent.start(scope, shared.file, folder);
       await feed(await Libtorrent.seed(scope, shared), [peer]);
       await assertWhole(shared, folder);
-      tried({ client: peer.client, version: peer.version, kind, what: 'downloads from libtorrent' });
+      tried({ client: peer.client, version: peer.version, torrentVersion, what: 'downloads from libtorrent' });
     });
   }
 });
@@ -101,6 +106,6 @@ describe('clients that know no pad files cannot seed a hybrid folder from its co
     const scope = scopeOf(t);
     const { file, parent } = await share(scope, 'v1');
     assert.equal(await Aria2.check(scope, file, parent), true);
-    tried({ client: 'aria2', version: aria2Version(), kind: 'v1', what: 'checks the files' });
+    tried({ client: 'aria2', version: aria2Version(), torrentVersion: 'v1', what: 'checks the files' });
   });
 });

@@ -18,7 +18,7 @@ describe('clients find each other by the tracker of a torrent', {
   skip: CLIENTS.libtorrent.skip,
   concurrency: 6,
 }, () => {
-  const cases: [name: keyof typeof CLIENTS, kind: Kind, protocol: 'http' | 'udp'][] = [
+  const cases: [name: keyof typeof CLIENTS, torrentVersion: Kind, protocol: 'http' | 'udp'][] = [
     ['libtorrent', 'v1', 'udp'],
     ['libtorrent', 'v2', 'http'],
     ['libtorrent', 'hybrid', 'udp'],
@@ -28,12 +28,12 @@ describe('clients find each other by the tracker of a torrent', {
     ['aria2', 'v1', 'http'],
     ['aria2', 'hybrid', 'http'],
   ];
-  for (const [name, kind, protocol] of cases) {
+  for (const [name, torrentVersion, protocol] of cases) {
     const { skip, start } = CLIENTS[name];
-    it(`${name} and the seed of a ${kind}, ${protocol}`, { skip, timeout: TEST_TIMEOUT }, async (t) => {
+    it(`${name} and the seed of a ${torrentVersion}, ${protocol}`, { skip, timeout: TEST_TIMEOUT }, async (t) => {
       const scope = scopeOf(t);
       const { url, peers } = await startTracker(scope, protocol);
-      const shared = await share(scope, kind, ['--tracker', url]);
+      const shared = await share(scope, torrentVersion, ['--tracker', url]);
       const folder = await shared.newFolder();
       const peer = await start(scope, shared.file, folder);
       // The seed comes later, so that it is told of the other: Transmission connects to nobody on 127.0.0.1.
@@ -43,7 +43,7 @@ describe('clients find each other by the tracker of a torrent', {
       await assertWhole(shared, folder);
       const expected = [seed, peer].map(({ port }) => `127.0.0.1:${port}`).sort();
       assert.deepEqual([...peers].sort(), expected);
-      tried({ client: peer.client, version: peer.version, kind, what: 'finds peers by a tracker' });
+      tried({ client: peer.client, version: peer.version, torrentVersion, what: 'finds peers by a tracker' });
     });
   }
 });

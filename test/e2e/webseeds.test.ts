@@ -48,7 +48,7 @@ function padsOf(torrent: Torrent): Record<string, Buffer> {
 }
 
 describe('webseeds of our torrents, without a peer', { concurrency: 8 }, () => {
-  const cases: [name: keyof typeof CLIENTS, kind: Kind, withPads: boolean][] = [
+  const cases: [name: keyof typeof CLIENTS, torrentVersion: Kind, withPads: boolean][] = [
     ['libtorrent', 'v1', false],
     ['libtorrent', 'v2', false],
     ['libtorrent', 'hybrid', false],
@@ -57,15 +57,15 @@ describe('webseeds of our torrents, without a peer', { concurrency: 8 }, () => {
     ['aria2', 'v1', false],
     ['aria2', 'hybrid', true],
   ];
-  for (const [name, kind, withPads] of cases) {
+  for (const [name, torrentVersion, withPads] of cases) {
     const { skip, start } = CLIENTS[name];
-    it(`${kind} by ${name}${withPads ? ', which asks for the pads too' : ''}`, {
+    it(`${torrentVersion} by ${name}${withPads ? ', which asks for the pads too' : ''}`, {
       skip,
       timeout: TEST_TIMEOUT,
     }, async (t) => {
       const scope = scopeOf(t);
       const server = await startServer(scope);
-      const shared = await share(scope, kind, ['--webseed', server.url]);
+      const shared = await share(scope, torrentVersion, ['--webseed', server.url]);
       server.folder = shared.parent;
       if (withPads) await writeTree(path.join(shared.parent, 'content'), padsOf(shared.torrent));
       const folder = await shared.newFolder();
@@ -78,7 +78,7 @@ describe('webseeds of our torrents, without a peer', { concurrency: 8 }, () => {
         withPads,
       );
       const what = withPads ? 'downloads from a webseed that has the pads too' : 'downloads from a webseed';
-      tried({ client: peer.client, version: peer.version, kind, what });
+      tried({ client: peer.client, version: peer.version, torrentVersion, what });
     });
   }
 });

@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { BencodeError } from '../../src/bencode/decode.ts';
 import { type Encodable, RawBencode } from '../../src/bencode/value.ts';
 import { edit, type TorrentChanges } from '../../src/edit/edit.ts';
-import { ValidationError } from '../../src/errors.ts';
+import { ValidationError } from '../../src/errors/errors.ts';
 import type { ValidationContext } from '../../src/model/issues.ts';
 import { Torrent } from '../../src/model/torrent.ts';
 import { latin1 } from '../bencode/reference.ts';
@@ -98,7 +98,7 @@ function outcome(make: () => Torrent): object {
       fileSize,
     };
   } catch (error) {
-    if (error instanceof BencodeError) return { fault: error.fault, offset: error.offset, reason: error.reason };
+    if (error instanceof BencodeError) return { fault: error.bencodeCode, offset: error.offset, reason: error.reason };
     assert.ok(error instanceof ValidationError, String(error));
     return { issues: error.issues };
   }

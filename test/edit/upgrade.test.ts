@@ -6,7 +6,7 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { TorrentCreate } from '../../src/create/torrent-create.ts';
 import { upgrade } from '../../src/edit/upgrade.ts';
-import type { MetainfoError } from '../../src/errors.ts';
+import type { MetainfoError } from '../../src/errors/errors.ts';
 import { nodeEngine } from '../../src/hash/node.ts';
 import { Torrent } from '../../src/model/torrent.ts';
 import { noise } from '../hash/reference.ts';

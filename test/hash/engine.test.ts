@@ -46,7 +46,7 @@ function planned(name: string, changes: Partial<PlanFile> = {}): PlanFile {
 function planOf(files: readonly PlanFile[], changes: Partial<HashPlan> = {}): HashPlan {
   return {
     files,
-    kind: 'v1',
+    version: 'v1',
     pieceLength: 2 * BLOCK,
     onMissing: 'fail',
     threads: 1,
@@ -133,7 +133,7 @@ describe('every engine', () => {
   }
 
   /** What a plan hashes to. */
-  function expected(given: Piece[], { kind, pieceLength }: Pick<HashPlan, 'kind' | 'pieceLength'>): Digests {
+  function expected(given: Piece[], { version, pieceLength }: Pick<HashPlan, 'version' | 'pieceLength'>): Digests {
     const missing = given.flatMap(({ content }, index) => (content === null ? [index] : []));
     // Missing content as ones in a map of what is missing: a piece with any of them has no hash.
     const stream = Buffer.concat(given.map(({ file, content }) => content ?? Buffer.alloc(file.length)));
@@ -147,8 +147,8 @@ describe('every engine', () => {
       return isPad(file) || content === null || content.length === 0 ? empty : v2Hashes(content, pieceLength);
     });
     return {
-      ...(kind !== 'v2' && { v1: Buffer.concat(v1) }),
-      ...(kind !== 'v1' && {
+      ...(version !== 'v2' && { v1: Buffer.concat(v1) }),
+      ...(version !== 'v1' && {
         v2: {
           roots: Buffer.concat(v2.map(({ root }) => root)),
           layers: Buffer.concat(v2.flatMap(({ layer }) => layer)),
@@ -158,7 +158,7 @@ describe('every engine', () => {
     };
   }
 
-  async function agree(given: Piece[], plan: Pick<HashPlan, 'kind' | 'pieceLength'>): Promise<void> {
+  async function agree(given: Piece[], plan: Pick<HashPlan, 'version' | 'pieceLength'>): Promise<void> {
     const wanted = inHex(expected(given, plan));
     const content = given.filter((piece) => !isPad(piece.file) && piece.content !== null);
     const total = content.reduce((sum, { file }) => sum + file.length, 0);
@@ -183,21 +183,21 @@ describe('every engine', () => {
 
   it('hashes v1', async () => {
     const property = fc.asyncProperty(pieces, v1Length, (given, pieceLength) =>
-      agree(given, { kind: 'v1', pieceLength }),
+      agree(given, { version: 'v1', pieceLength }),
     );
     await fc.assert(property, { numRuns: 60 });
   });
 
   it('hashes v2', async () => {
     const property = fc.asyncProperty(pieces, anyLength, (given, pieceLength) =>
-      agree(given, { kind: 'v2', pieceLength }),
+      agree(given, { version: 'v2', pieceLength }),
     );
     await fc.assert(property, { numRuns: 60 });
   });
 
   it('hashes hybrid', async () => {
     const property = fc.asyncProperty(pieces, anyLength, fc.boolean(), (given, pieceLength, tailPad) =>
-      agree(padded(given, pieceLength, tailPad), { kind: 'hybrid', pieceLength }),
+      agree(padded(given, pieceLength, tailPad), { version: 'hybrid', pieceLength }),
     );
     await fc.assert(property, { numRuns: 60 });
   });
@@ -206,18 +206,18 @@ describe('every engine', () => {
     const given = [...SIZES].map(
       (size): Piece => ({ file: planned(`whole-${size}`), content: contents.get(`whole-${size}`) ?? null }),
     );
-    await agree(padded(given, 2 * BLOCK, true), { kind: 'v1', pieceLength: 2 * BLOCK });
+    await agree(padded(given, 2 * BLOCK, true), { version: 'v1', pieceLength: 2 * BLOCK });
   });
 
   it('hashes bytes one by one', async () => {
     const file = planned('ranges', { offset: 3, length: 100 });
-    await agree([{ file, content: bytesOf('ranges', file) ?? null }], { kind: 'v1', pieceLength: 1 });
+    await agree([{ file, content: bytesOf('ranges', file) ?? null }], { version: 'v1', pieceLength: 1 });
   });
 
   it('agrees with known hashes', async () => {
     writeFileSync(inFolder('abc'), 'abc');
     for (const engine of ENGINES) {
-      const { v1, v2 } = await engine.start(planOf([planned('abc')], { kind: 'hybrid' })).done;
+      const { v1, v2 } = await engine.start(planOf([planned('abc')], { version: 'hybrid' })).done;
       assert.equal(Buffer.from(v1 ?? []).toString('hex'), 'a9993e364706816aba3e25717850c26c9cd0d89d');
       assert.equal(
         Buffer.from(v2?.roots ?? []).toString('hex'),
@@ -234,7 +234,7 @@ describe('every engine', () => {
     const files = Array.from({ length: 2000 }, () => planned('whole-1'));
     for (const engine of ENGINES) {
       const before = open();
-      const job = engine.start(planOf(files, { kind: 'v2', threads: 8 }));
+      const job = engine.start(planOf(files, { version: 'v2', threads: 8 }));
       let most = 0;
       await watch(job, () => {
         most = Math.max(most, open());
@@ -376,9 +376,9 @@ for (const engine of ENGINES) {
 
     it('stops when it is cancelled', async () => {
       const file = sparse(`large-${engine.name}`, 16 * 1024 * MIB);
-      for (const kind of ['v1', 'v2', 'hybrid'] as const) {
+      for (const version of ['v1', 'v2', 'hybrid'] as const) {
         for (const threads of [1, 8]) {
-          const job = engine.start(planOf([file], { kind, threads, pieceLength: 16 * MIB, readSize: MIB }));
+          const job = engine.start(planOf([file], { version, threads, pieceLength: 16 * MIB, readSize: MIB }));
           await watch(job, ({ bytes }) => bytes > 0);
           const begin = performance.now();
           job.cancel();
@@ -400,12 +400,12 @@ for (const engine of ENGINES) {
     it('lets the event loop go on, and can be cancelled, while it hashes what is in memory', async () => {
       const data = Buffer.alloc(64 * MIB);
       const inMemory = { path: null, data, offset: 0, length: data.length, size: data.length, mtimeMs: Number.NaN };
-      for (const kind of ['v1', 'v2', 'hybrid'] as const) {
+      for (const version of ['v1', 'v2', 'hybrid'] as const) {
         const files = Array.from({ length: 1000 }, () => inMemory);
-        const job = engine.start(planOf(files, { kind, pieceLength: 64 * MIB, readSize: MIB }));
+        const job = engine.start(planOf(files, { version, pieceLength: 64 * MIB, readSize: MIB }));
         // In the middle of a file, and not of its first part.
         await watch(job, ({ bytes }) => bytes > MIB && bytes % data.length !== 0);
-        assert.ok(job.progress().bytes < 1000 * data.length, kind);
+        assert.ok(job.progress().bytes < 1000 * data.length, version);
         job.cancel();
         await assert.rejects(job.done, { code: 'ERR_ABORTED' });
       }
@@ -451,19 +451,19 @@ for (const engine of ENGINES) {
     it('hashes nothing to nothing', async () => {
       for (const files of [[], [planned('empty')]]) {
         const roots = '00'.repeat(32 * files.length);
-        for (const [kind, wanted] of [
+        for (const [version, wanted] of [
           ['v1', { v1: '', roots: undefined, layers: undefined }],
           ['v2', { v1: undefined, roots, layers: '' }],
           ['hybrid', { v1: '', roots, layers: '' }],
         ] as const) {
-          const digests = await engine.start(planOf(files, { kind })).done;
-          assert.deepEqual(inHex(digests), { ...wanted, missing: [] }, kind);
+          const digests = await engine.start(planOf(files, { version })).done;
+          assert.deepEqual(inHex(digests), { ...wanted, missing: [] }, version);
         }
       }
     });
 
     it('gives empty digests that can be viewed as any other', async () => {
-      const { v1, v2 } = await engine.start(planOf([planned('empty')], { kind: 'hybrid' })).done;
+      const { v1, v2 } = await engine.start(planOf([planned('empty')], { version: 'hybrid' })).done;
       assert.equal(v1?.subarray(0).length, 0);
       assert.equal(v2?.layers.subarray(0).length, 0);
     });
@@ -481,12 +481,12 @@ for (const engine of ENGINES) {
 
 describe('a plan whose hashes do not fit into memory', () => {
   for (const engine of ENGINES) {
-    for (const kind of ['v1', 'v2', 'hybrid'] as const) {
-      it(`is ERR_TOO_LARGE before the ${engine.name} engine reads anything of ${kind}`, async () => {
+    for (const version of ['v1', 'v2', 'hybrid'] as const) {
+      it(`is ERR_TOO_LARGE before the ${engine.name} engine reads anything of ${version}`, async () => {
         const size = 2 ** 53 - BLOCK;
         const file = { path: inFolder('not there'), offset: 0, length: size, size, mtimeMs: Number.NaN };
         const resources = { threads: 2, readSize: BLOCK, memoryLimit: MIB };
-        const job = engine.start({ files: [file], kind, pieceLength: BLOCK, onMissing: 'fail', ...resources });
+        const job = engine.start({ files: [file], version, pieceLength: BLOCK, onMissing: 'fail', ...resources });
         await assert.rejects(job.done, { code: 'ERR_TOO_LARGE', message: /larger piece length/ });
       });
     }

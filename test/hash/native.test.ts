@@ -7,7 +7,7 @@ import path from 'node:path';
 import { after, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
-import { binding } from '../../src/digest/binding.ts';
+import { binding } from '../../src/hash/addon.ts';
 import { nativeEngine } from '../../src/hash/native.ts';
 import type { HashPlan } from '../../src/hash/plan.ts';
 import { sha1 } from './reference.ts';
@@ -26,7 +26,7 @@ function zeros(size: number, changes: Partial<HashPlan> = {}): HashPlan {
   const { mtimeMs } = statSync(file);
   return {
     files: [{ path: file, offset: 0, length: size, size, mtimeMs }],
-    kind: 'v1',
+    version: 'v1',
     pieceLength: MIB,
     onMissing: 'fail',
     threads: 1,
@@ -129,7 +129,7 @@ describe('the native engine', () => {
       { pieceLength: 0 },
       { readSize: -1 },
       { readSize: Number.NaN },
-      { kind: 1 },
+      { version: 1 },
       { files: {} },
       { files: [{ ...plan.files[0], path: 7 }] },
       { files: [{ ...plan.files[0], length: 2 ** 53 }] },
@@ -143,7 +143,7 @@ describe('the native engine', () => {
 
 describe('METAINFO_KERNEL', () => {
   const script = `
-    const { binding } = await import('./src/digest/binding.ts');
+    const { binding } = await import('./src/hash/addon.ts');
     try { console.log(JSON.stringify(binding().active)); } catch (error) { console.log(error.code, error.message); }`;
   const run = (kernel: string) =>
     execFileSync(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', script], {

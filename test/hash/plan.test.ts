@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import os from 'node:os';
 import { afterEach, describe, it } from 'node:test';
 import fc from 'fast-check';
-import { shown } from '../../src/errors.ts';
+import { shown } from '../../src/errors/errors.ts';
 import {
   DEFAULT_MEMORY_PER_THREAD,
   layerCount,
@@ -20,9 +20,9 @@ describe('planResources', () => {
     const absent = { threads: undefined, readSize: undefined, memoryLimit: undefined };
     for (const given of [{}, absent, { readSize: null, memoryLimit: null }]) {
       assert.deepEqual(planResources(given, 'v2', CORES), { threads: 1, readSize: MIB, memoryLimit: 64 * MIB });
-      for (const kind of ['v1', 'hybrid'] as const) {
+      for (const version of ['v1', 'hybrid'] as const) {
         const expected = { threads: 1, readSize: 128 * KIB, memoryLimit: 64 * MIB };
-        assert.deepEqual(planResources(given, kind, CORES), expected);
+        assert.deepEqual(planResources(given, version, CORES), expected);
       }
     }
     assert.equal(DEFAULT_MEMORY_PER_THREAD, 64 * MIB);

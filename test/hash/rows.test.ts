@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { afterEach, describe, it } from 'node:test';
 import { TorrentCreate } from '../../src/create/torrent-create.ts';
-import { binding } from '../../src/digest/binding.ts';
+import { binding } from '../../src/hash/addon.ts';
 import { nodeEngine } from '../../src/hash/node.ts';
 import { TorrentVersion } from '../../src/model/discriminator.ts';
 import { temporaryFolder, writeTree } from '../support/tree.ts';

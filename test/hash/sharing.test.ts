@@ -4,9 +4,9 @@ import { readdirSync } from 'node:fs';
 import { afterEach, describe, it, type TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { GenerateOptions } from '../../src/create/generate.ts';
-import type { Progress } from '../../src/create/run.ts';
 import { TorrentCreate } from '../../src/create/torrent-create.ts';
 import { processLimits } from '../../src/hash/plan.ts';
+import type { Progress } from '../../src/jobs/watch.ts';
 import { HUGE, sparseFile, temporaryFolder } from '../support/tree.ts';
 
 const MIB = 2 ** 20;

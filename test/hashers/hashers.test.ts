@@ -6,7 +6,7 @@ import { after, before, describe, it } from 'node:test';
 import fc from 'fast-check';
 import { is, omit, type Struct, validate } from 'superstruct';
 import { TorrentCreate } from '../../src/create/torrent-create.ts';
-import { ValidationError } from '../../src/errors.ts';
+import { ValidationError } from '../../src/errors/errors.ts';
 import { defaultEngine } from '../../src/hash/default-engine.ts';
 import { nodeEngine } from '../../src/hash/node.ts';
 import type { HashPlan } from '../../src/hash/plan.ts';
@@ -207,29 +207,29 @@ for (const version of VERSIONS) {
     it('tells of every wrong field at once', () => {
       const good = { paths: ['a'], pathRoot: '/', pieceLength: BLOCK };
       const wrong: [object, string, (string | number)[]][] = [
-        [{ pathRoot: 'relative' }, 'pathRoot', ['pathRoot']],
+        [{ pathRoot: 'relative' }, 'path_root', ['pathRoot']],
         [{ paths: ['/absolute'] }, 'paths', ['paths', 0]],
         [{ paths: ['a', '../b'] }, 'paths', ['paths', 1]],
         [{ paths: ['a', 'a'] }, 'paths', ['paths', 1]],
         [{ paths: [] }, 'paths', ['paths']],
         [{ paths: [7] }, 'paths', ['paths', 0]],
-        [{ pieceLength: 3 * BLOCK }, 'pieceLength', ['pieceLength']],
-        [{ pieceLength: 0 }, 'pieceLength', ['pieceLength']],
-        [{ pieceLength: 2 ** 32 }, 'pieceLength', ['pieceLength']],
-        [{ readSize: 0 }, 'readSize', ['readSize']],
-        [{ readSize: 1.5 }, 'readSize', ['readSize']],
-        [{ memoryLimit: 1 }, 'memoryLimit', ['memoryLimit']],
-        [{ readSize: 4 * BLOCK, memoryLimit: 2 * BLOCK }, 'memoryLimit', ['memoryLimit']],
-        [{ readSize: 2 ** 32 }, 'readSize', ['readSize']],
+        [{ pieceLength: 3 * BLOCK }, 'piece_length', ['pieceLength']],
+        [{ pieceLength: 0 }, 'piece_length', ['pieceLength']],
+        [{ pieceLength: 2 ** 32 }, 'piece_length', ['pieceLength']],
+        [{ readSize: 0 }, 'read_size', ['readSize']],
+        [{ readSize: 1.5 }, 'read_size', ['readSize']],
+        [{ memoryLimit: 1 }, 'memory_limit', ['memoryLimit']],
+        [{ readSize: 4 * BLOCK, memoryLimit: 2 * BLOCK }, 'memory_limit', ['memoryLimit']],
+        [{ readSize: 2 ** 32 }, 'read_size', ['readSize']],
         [{ paths: ['\ud800'] }, 'paths', ['paths', 0]],
         [{ threads: 0 }, 'threads', ['threads']],
         [{ progress: 'yes' }, 'type', ['progress']],
       ];
       if (version !== 'v1')
         wrong.push(
-          [{ pieceLength: 1024 }, 'pieceLength', ['pieceLength']],
-          [{ readSize: 3 * BLOCK }, 'readSize', ['readSize']],
-          [{ readSize: 1024 }, 'readSize', ['readSize']],
+          [{ pieceLength: 1024 }, 'piece_length', ['pieceLength']],
+          [{ readSize: 3 * BLOCK }, 'read_size', ['readSize']],
+          [{ readSize: 1024 }, 'read_size', ['readSize']],
         );
       const issuesOf = (config: object) => {
         try {
@@ -244,7 +244,7 @@ for (const version of VERSIONS) {
         assert.deepEqual(issuesOf(config), [[code, ...at]], JSON.stringify(config));
       assert.deepEqual(
         issuesOf({ pathRoot: 'x', paths: ['/'], pieceLength: 5 }).map(([code]) => code),
-        ['paths', 'pathRoot', 'pieceLength'],
+        ['paths', 'path_root', 'piece_length'],
       );
       assert.deepEqual(issuesOf({ readSize: null, memoryLimit: null, threads: null }), []);
     });

@@ -85,21 +85,21 @@ describe('2.4 InfoDictV1', () => {
   it('length is at least 0', () => assertFails({ ...V1, length: -1 }, InfoDictV1, 'length'));
 
   it('length_xor_files: exactly one of length and files', () => {
-    assertFails({ ...V1_FOLDER, length: 7 }, InfoDictV1, 'lengthXorFiles');
-    assertFails({ ...V1, length: undefined }, InfoDictV1, 'lengthXorFiles');
-    assertFails({ ...V1_FOLDER, length: 0 }, InfoDictV1, 'lengthXorFiles');
+    assertFails({ ...V1_FOLDER, length: 7 }, InfoDictV1, 'length_xor_files');
+    assertFails({ ...V1, length: undefined }, InfoDictV1, 'length_xor_files');
+    assertFails({ ...V1_FOLDER, length: 0 }, InfoDictV1, 'length_xor_files');
   });
 
   it('disallowed_fields: no fields of v2', () => {
-    assertFails({ ...V1, fileTree: V2.fileTree }, InfoDictV1, 'disallowedFields');
-    assertFails({ ...V1, metaVersion: 2 }, InfoDictV1, 'disallowedFields');
+    assertFails({ ...V1, fileTree: V2.fileTree }, InfoDictV1, 'disallowed_fields');
+    assertFails({ ...V1, metaVersion: 2 }, InfoDictV1, 'disallowed_fields');
   });
 
   it('allows other fields', () => assertValid({ ...V1, extra: new Map([['x', 1]]) }, InfoDictV1));
 
   it('expected_n_pieces: as many as the sizes imply', () => {
-    assertFails({ ...V1, pieces: hashes(2) }, InfoDictV1, 'expectedNPieces');
-    assertFails({ ...V1, length: PIECE + 1 }, InfoDictV1, 'expectedNPieces');
+    assertFails({ ...V1, pieces: hashes(2) }, InfoDictV1, 'expected_n_pieces');
+    assertFails({ ...V1, length: PIECE + 1 }, InfoDictV1, 'expected_n_pieces');
     assertValid({ ...V1, length: PIECE }, InfoDictV1);
   });
 
@@ -107,7 +107,7 @@ describe('2.4 InfoDictV1', () => {
     const misaligned = { ...V1_FOLDER, files: [{ length: 3, path: ['a'] }, pad(1), { length: 4, path: ['b'] }] };
     assertValid(misaligned, InfoDictV1);
     const strict = withRules(InfoDictV1 as Struct<unknown, unknown>, 'v1', { padding: 'strict' });
-    assertFails(misaligned, strict, 'padfileAlignment');
+    assertFails(misaligned, strict, 'padfile_alignment');
     const aligned = { ...HYBRID_FOLDER, fileTree: undefined, metaVersion: undefined };
     assertValid(aligned, strict);
   });
@@ -122,8 +122,8 @@ describe('2.4 InfoDictV1Base and InfoDictV1Create', () => {
   it('piece length must be there as a key', () => assertFails({}, InfoDictV1Base, 'pieceLength'));
 
   it('the v1 rules hold for what is there', () => {
-    assertFails({ ...V1, pieces: hashes(2) }, InfoDictV1Base, 'expectedNPieces');
-    assertFails({ pieceLength: PIECE, fileTree: V2.fileTree }, InfoDictV1Base, 'disallowedFields');
+    assertFails({ ...V1, pieces: hashes(2) }, InfoDictV1Base, 'expected_n_pieces');
+    assertFails({ pieceLength: PIECE, fileTree: V2.fileTree }, InfoDictV1Base, 'disallowed_fields');
   });
 });
 
@@ -144,9 +144,9 @@ describe('2.4 InfoDictV2', () => {
   });
 
   it('disallowed_fields: no fields of v1', () => {
-    assertFails({ ...V2, pieces: hashes(1) }, InfoDictV2, 'disallowedFields');
-    assertFails({ ...V2, length: 5 }, InfoDictV2, 'disallowedFields');
-    assertFails({ ...V2, files: V1_FOLDER.files }, InfoDictV2, 'disallowedFields');
+    assertFails({ ...V2, pieces: hashes(1) }, InfoDictV2, 'disallowed_fields');
+    assertFails({ ...V2, length: 5 }, InfoDictV2, 'disallowed_fields');
+    assertFails({ ...V2, files: V1_FOLDER.files }, InfoDictV2, 'disallowed_fields');
   });
 });
 
@@ -166,7 +166,7 @@ describe('2.4 InfoDictHybrid', () => {
 
   it('expected_n_pieces counts the padding', () => {
     assertValid(HYBRID_FOLDER, InfoDictHybrid);
-    assertFails({ ...HYBRID_FOLDER, pieces: hashes(1) }, InfoDictHybrid, 'expectedNPieces');
+    assertFails({ ...HYBRID_FOLDER, pieces: hashes(1) }, InfoDictHybrid, 'expected_n_pieces');
   });
 
   it('the padding must be globally correct', () => {
@@ -187,7 +187,7 @@ describe('2.4 InfoDictHybrid', () => {
       assertFails(
         { ...HYBRID_FOLDER, files, pieces: hashes(files.length === 1 ? 1 : 2) },
         InfoDictHybrid,
-        'v1V2FilesMatch',
+        'v1_v2_files_match',
       );
     }
   });
@@ -230,7 +230,7 @@ describe('2.4 Infodict discrimination', () => {
       assertValid(value, InfoDict);
     }
     assert.ok(!is(HYBRID, InfoDictV1) && !is(HYBRID, InfoDictV2) && !is(V1, InfoDictHybrid));
-    assertFails({ ...V1, length: PIECE + 1 }, InfoDict, 'expectedNPieces');
+    assertFails({ ...V1, length: PIECE + 1 }, InfoDict, 'expected_n_pieces');
   });
 
   it('a tree with a folder passes as well as one without', () => {

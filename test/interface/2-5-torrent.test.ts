@@ -86,15 +86,15 @@ describe('2.5 Torrent: fields', () => {
 describe('2.5 Torrent: validators', () => {
   it('piece_layers_if_v2: v2 and hybrid torrents must have piece layers', () => {
     for (const info of [v2({ a: leaf(5) }), both] as Bencode[])
-      assert.deepEqual(codesOf(torrent(info)), ['pieceLayersIfV2']);
+      assert.deepEqual(codesOf(torrent(info)), ['piece_layers_if_v2']);
     assert.deepEqual(codesOf(torrent(single)), []);
   });
 
   it('pieces_layers_correct: each file longer than a piece, with the right number of hashes', () => {
     assert.deepEqual(codesOf(withLayers(long, layers([ROOT, LAYER]))), []);
-    assert.deepEqual(codesOf(withLayers(long)), ['piecesLayersCorrect']);
+    assert.deepEqual(codesOf(withLayers(long)), ['pieces_layers_correct']);
     for (const layer of [LAYER.subarray(32), Buffer.concat([LAYER, HASHES[0]])])
-      assert.deepEqual(codesOf(withLayers(long, layers([ROOT, layer]))), ['piecesLayersCorrect']);
+      assert.deepEqual(codesOf(withLayers(long, layers([ROOT, layer]))), ['pieces_layers_correct']);
     assert.deepEqual(codesOf(withLayers(v2({ a: leaf(PIECE) }))), []);
   });
 });

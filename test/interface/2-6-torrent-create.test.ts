@@ -36,7 +36,7 @@ describe('2.6 TorrentCreate: fields', () => {
 
   it('path_root is absolute, by default the current folder', () => {
     assert.equal(new TorrentCreate().pathRoot, process.cwd());
-    assert.deepEqual(codesOf({ pathRoot: 'relative' }), ['pathRoot']);
+    assert.deepEqual(codesOf({ pathRoot: 'relative' }), ['path_root']);
   });
 
   it('paths are relative or absolute, and lie beneath the root', async () => {
@@ -57,7 +57,7 @@ describe('2.6 TorrentCreate: fields', () => {
   });
 
   it('piece_length is a power of two', () => {
-    for (const pieceLength of [0, -1, 3, PIECE + 1]) assert.deepEqual(codesOf({ pieceLength }), ['pieceLength']);
+    for (const pieceLength of [0, -1, 3, PIECE + 1]) assert.deepEqual(codesOf({ pieceLength }), ['piece_length']);
     for (const pieceLength of [1024, PIECE, 2 * PIECE, null]) assert.deepEqual(codesOf({ pieceLength }), []);
   });
 
@@ -82,21 +82,21 @@ describe('2.6 TorrentCreate: validators', () => {
       { trackers: ['http://a/'], announceList: [['http://a/']] },
       { similar: [Buffer.alloc(20)], info: { similar: [Buffer.alloc(20)] } },
     ])
-      assert.deepEqual(codesOf(fields), ['noDuplicatedParams']);
+      assert.deepEqual(codesOf(fields), ['no_duplicated_params']);
   });
 
   it('expected_n_pieces holds for hashes that are given', () => {
     const info = { name: 'a', length: 5, pieceLength: PIECE, pieces: new HashList(Buffer.alloc(180), 20) };
-    assert.deepEqual(codesOf({ info }), ['expectedNPieces']);
+    assert.deepEqual(codesOf({ info }), ['expected_n_pieces']);
   });
 });
 
 describe('4.2 generate', () => {
-  for (const kind of ['v1', 'v2', 'hybrid'] as const) {
-    it(`${kind}: pieces are hashed, and shorthands become fields`, async () => {
+  for (const version of ['v1', 'v2', 'hybrid'] as const) {
+    it(`${version}: pieces are hashed, and shorthands become fields`, async () => {
       const draft = new TorrentCreate({ pathRoot: root, trackers: ['http://a/'], pieceLength: PIECE });
-      const made = await draft.generate({ version: kind, threads: 2, progress: false });
-      assert.equal(made.torrentVersion, kind);
+      const made = await draft.generate({ version, threads: 2, progress: false });
+      assert.equal(made.torrentVersion, version);
       assert.equal(made.announce, 'http://a/');
       assert.equal(made.info.pieceLength, PIECE);
       assert.deepEqual(Torrent.fromBytes(made.bencode()).files, made.files);
@@ -116,7 +116,7 @@ describe('4.2 get_paths', () => {
     // A draft cannot have them beside paths: no_duplicated_params.
     assert.deepEqual(await get({ paths: ['p'] }), ['p']);
     for (const info of [{ fileTree: tree }, { files }])
-      assert.deepEqual(codesOf({ paths: ['p'], info }), ['noDuplicatedParams']);
+      assert.deepEqual(codesOf({ paths: ['p'], info }), ['no_duplicated_params']);
     assert.deepEqual(await get({ info: { fileTree: tree, files } }), ['t']);
     assert.deepEqual(await get({ info: { files } }), ['f']);
     assert.deepEqual(await get({ info: { name: 'n', length: 1 } }), ['n']);

@@ -64,14 +64,14 @@ describe('2.7 Hasher configuration', () => {
     it(`${name}: paths are relative, the root is absolute`, () => {
       assert.deepEqual(codesOf(Hasher, {}), []);
       assert.deepEqual(codesOf(Hasher, { paths: ['/a'] }), ['paths']);
-      assert.deepEqual(codesOf(Hasher, { pathRoot: 'relative' }), ['pathRoot']);
+      assert.deepEqual(codesOf(Hasher, { pathRoot: 'relative' }), ['path_root']);
       assert.deepEqual(codesOf(Hasher, { paths: undefined }), ['paths']);
     });
 
     it(`${name}: piece length is a power of two`, () => {
       for (const pieceLength of [undefined, 0, 3, PIECE + 1])
-        assert.deepEqual(codesOf(Hasher, { pieceLength }), ['pieceLength']);
-      assert.deepEqual(codesOf(Hasher, { pieceLength: 8192 }), name === 'V1Hasher' ? [] : ['pieceLength']);
+        assert.deepEqual(codesOf(Hasher, { pieceLength }), ['piece_length']);
+      assert.deepEqual(codesOf(Hasher, { pieceLength: 8192 }), name === 'V1Hasher' ? [] : ['piece_length']);
     });
 
     it(`${name}: one thread and no progress by default`, () => {
@@ -84,7 +84,7 @@ describe('2.7 Hasher configuration', () => {
 
   it('read_size of v2 and hybrid is a power of two divisible by 16 KiB', () => {
     for (const Hasher of [V2Hasher, HybridHasher]) {
-      for (const readSize of [8192, 3 * BLOCK, 0]) assert.deepEqual(codesOf(Hasher, { readSize }), ['readSize']);
+      for (const readSize of [8192, 3 * BLOCK, 0]) assert.deepEqual(codesOf(Hasher, { readSize }), ['read_size']);
       assert.equal(new Hasher(config({ readSize: BLOCK })).readSize, BLOCK);
     }
   });

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { TorrentCreate } from '../../src/create/torrent-create.ts';
-import { ValidationError } from '../../src/errors.ts';
+import { ValidationError } from '../../src/errors/errors.ts';
 import { formatMagnet, type Magnet, parseMagnet } from '../../src/magnet/magnet.ts';
 import { noise } from '../hash/reference.ts';
 import { text } from '../model/arbitraries.ts';

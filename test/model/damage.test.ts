@@ -7,11 +7,11 @@ import { describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { BencodeError } from '../../src/bencode/decode.ts';
 import { LimitError } from '../../src/bencode/limits.ts';
-import { ISSUE_CODES, ValidationError } from '../../src/errors.ts';
+import { ISSUE_CODES, ValidationError } from '../../src/errors/errors.ts';
 import { safePaths } from '../../src/layout/safe-path.ts';
 import type { Profile } from '../../src/model/issues.ts';
 import { Torrent } from '../../src/model/torrent.ts';
-import { procMissing } from '../hazards/run-child.ts';
+import { procMissing } from '../reliability/run-child.ts';
 import {
   A,
   B,
@@ -67,7 +67,7 @@ function judge(bytes: Buffer, profile: Profile): string | null {
     if (error instanceof BencodeError) {
       assert.equal(error.code, 'ERR_BENCODE');
       assert.ok(error.offset >= 0 && error.offset <= bytes.length);
-      return error.fault;
+      return error.bencodeCode;
     }
     assert.ok(error instanceof ValidationError, error instanceof Error ? error.stack : String(error));
     assert.equal(error.code, 'ERR_VALIDATION');
@@ -384,17 +384,17 @@ const HUGE: Readonly<Record<string, Hostile>> = {
       return withLayers(long, new Map(keys));
     },
     items: 800_000,
-    outcome: 'piecesLayersCorrect',
+    outcome: 'pieces_layers_correct',
   },
   'a layer for 8 PiB': {
     bytes: () => withLayers(v2({ a: leaf(2 ** 53 - 1, { 'pieces root': ROOT }) }), layers([ROOT, LAYER])),
     items: 0,
-    outcome: 'piecesLayersCorrect',
+    outcome: 'pieces_layers_correct',
   },
   'pieces for 8 PiB by 1 byte': {
     bytes: () => torrent({ ...single, length: 2 ** 53 - 1, 'piece length': 1 }),
     items: 0,
-    outcome: 'expectedNPieces',
+    outcome: 'expected_n_pieces',
   },
   // What costs the square of the input if it is done without thought.
   '40,000 empty files in both descriptions': {

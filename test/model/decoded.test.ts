@@ -4,7 +4,7 @@ import bencode from 'bencode';
 import fc from 'fast-check';
 import { decode } from '../../src/bencode/decode.ts';
 import type { BencodeMap } from '../../src/bencode/value.ts';
-import { ValidationError } from '../../src/errors.ts';
+import { ValidationError } from '../../src/errors/errors.ts';
 import { unflattenTree } from '../../src/model/file-tree.ts';
 import { HashList } from '../../src/model/hash-list.ts';
 import { Torrent } from '../../src/model/torrent.ts';

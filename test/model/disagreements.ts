@@ -13,11 +13,11 @@ export const DISAGREEMENTS: Readonly<Record<string, string>> = {
     'Of two layers under one key libtorrent checks both. Only the first one counts, and it is right.',
   'compat: infohashes: v2':
     'A v2 infodict with `length` or `files` but no `pieces`: libtorrent gives it a v1 infohash too, for pieces that nobody can check.',
-  'compat: refused: lengthXorFiles':
+  'compat: refused: length_xor_files':
     'A hybrid without `length` and `files`: libtorrent ignores its pieces and calls it v2. Half a description is an error here.',
   'compat: refused: negative-zero':
     'Canonical bencode is required within a v2 `info`: other clients would compute another infohash.',
-  'compat: refused: piecesLayersCorrect':
+  'compat: refused: pieces_layers_correct':
     'Layers that do not give the root: libtorrent 2.0.8 loads them without a check, the current release line refuses them.',
   'compat: refused: too_large':
     'Sizes beyond 64 bits, or the lowest integer of 64 bits: libtorrent takes them for 0 or for another size.',
@@ -35,7 +35,7 @@ export const RARE_DISAGREEMENTS: Readonly<Record<string, string>> = {
   'compat: files: v1': 'An empty file or link by the name of a pad of BitComet: here a file, as above.',
   'compat: refused: negative':
     'A negative length of a symbolic link: libtorrent does not look at it. No size is below 0.',
-  'compat: refused: v1V2FilesMatch':
+  'compat: refused: v1_v2_files_match':
     'Names of a hybrid that differ by what libtorrent removes from both before it compares them: a client of v1 would write other files.',
   'compat: refused: meta_version':
     'A version beyond 2 of a torrent that libtorrent takes for v1: it may mean anything (BEP 52).',

@@ -4,10 +4,10 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { BencodeError, type BencodeFault } from '../../src/bencode/decode.ts';
+import { type BencodeCode, BencodeError } from '../../src/bencode/decode.ts';
 import { encode } from '../../src/bencode/encode.ts';
 import { LimitError, type LimitName } from '../../src/bencode/limits.ts';
-import { ISSUE_CODES, type Issue, type IssueCode, ValidationError } from '../../src/errors.ts';
+import { ISSUE_CODES, type Issue, type IssueCode, ValidationError } from '../../src/errors/errors.ts';
 import type { Profile } from '../../src/model/issues.ts';
 import { Torrent } from '../../src/model/torrent.ts';
 import { hex, sha1, sha256 } from '../support/build.ts';
@@ -16,7 +16,7 @@ import { LibtorrentOracle } from '../support/libtorrent.ts';
 import { infoOf, offsetOf } from '../support/scan.ts';
 
 type ExpectedIssue = Pick<Issue, 'code' | 'severity' | 'path' | 'offset'>;
-type Expected = ExpectedIssue | { fault: BencodeFault | LimitName; offset: number | null };
+type Expected = ExpectedIssue | { fatal: BencodeCode | LimitName; offset: number | null };
 
 interface Fixture {
   name: string;
@@ -28,17 +28,17 @@ const PROFILES = ['default', 'strict', 'compat'] as const;
 
 /** What only a draft can have. */
 const OF_DRAFTS: readonly IssueCode[] = [
-  ...(['alias', 'lost', 'noDuplicatedParams', 'pathRoot', 'paths', 'sources'] as const),
+  ...(['alias', 'lost', 'no_duplicated_params', 'path_root', 'paths', 'sources'] as const),
   // And of torrents that are made, hashers and magnet links.
   ...(['named_like_pad', 'pad_names', 'reader_limit', 'single_file_folder'] as const),
-  ...(['memoryLimit', 'readSize', 'threads'] as const),
+  ...(['memory_limit', 'read_size', 'threads'] as const),
   ...(['magnet', 'magnet_escape', 'magnet_hash', 'magnet_length', 'magnet_peer', 'magnet_select'] as const),
 ];
 /** With the limits that small inputs pass: of the others see damage.test.ts. */
-const FAULTS: readonly (BencodeFault | LimitName)[] = [
-  ...(['bad-character', 'bad-integer', 'bad-length', 'duplicate-key', 'empty', 'key-not-string'] as const),
-  ...(['depth', 'digits', 'leading-zero', 'missing-value', 'negative-zero', 'trailing-data'] as const),
-  ...(['truncated', 'unsorted-key'] as const),
+const FAULTS: readonly (BencodeCode | LimitName)[] = [
+  ...(['bad_character', 'bad_integer', 'bad_length', 'duplicate_key', 'empty', 'key_not_string'] as const),
+  ...(['depth', 'digits', 'leading_zero', 'missing_value', 'negative_zero', 'trailing_data'] as const),
+  ...(['truncated', 'unsorted_key'] as const),
 ];
 
 /** v2 infodicts that also hold `length` or `files` without `pieces`: libtorrent gives them a v1 infohash too. */
@@ -80,9 +80,9 @@ function found(bytes: Uint8Array, profile: Profile): { torrent: Torrent | null; 
     }
     return { torrent, issues };
   } catch (error) {
-    if (error instanceof LimitError) return { torrent: null, issues: [{ fault: error.limit, offset: error.offset }] };
+    if (error instanceof LimitError) return { torrent: null, issues: [{ fatal: error.limit, offset: error.offset }] };
     assert.ok(error instanceof BencodeError, String(error));
-    return { torrent: null, issues: [{ fault: error.fault, offset: error.offset }] };
+    return { torrent: null, issues: [{ fatal: error.bencodeCode, offset: error.offset }] };
   }
 }
 
@@ -95,20 +95,20 @@ function comparable(issues: readonly Expected[], wanted: readonly Expected[]): s
 }
 
 function labelOf(issue: Expected): string {
-  return 'fault' in issue ? issue.fault : `${issue.severity} ${issue.code} ${JSON.stringify(issue.path)}`;
+  return 'fatal' in issue ? issue.fatal : `${issue.severity} ${issue.code} ${JSON.stringify(issue.path)}`;
 }
 
 describe('fixtures', () => {
   const expected = fixtures.flatMap((fixture) => PROFILES.flatMap((profile) => fixture.expected[profile]));
 
   it('have every code that a torrent can have', () => {
-    const codes = new Set(expected.flatMap((issue) => ('fault' in issue ? [] : [issue.code])));
+    const codes = new Set(expected.flatMap((issue) => ('fatal' in issue ? [] : [issue.code])));
     const missing = Object.keys(ISSUE_CODES).filter((code) => !codes.has(code as IssueCode));
     assert.deepEqual(missing.sort(), [...OF_DRAFTS].sort());
   });
 
   it('have every fault of bencode but those of huge inputs', () => {
-    const faults = new Set(expected.flatMap((issue) => ('fault' in issue ? [issue.fault] : [])));
+    const faults = new Set(expected.flatMap((issue) => ('fatal' in issue ? [issue.fatal] : [])));
     assert.deepEqual([...faults].sort(), [...FAULTS].sort());
   });
 
@@ -120,7 +120,7 @@ describe('fixtures', () => {
         it(`has the issues that are expected: ${profile}`, () => {
           const { torrent, issues } = found(bytes, profile);
           assert.deepEqual(comparable(issues, wanted), comparable(wanted, wanted));
-          const isError = (issue: Expected) => 'fault' in issue || issue.severity === 'error';
+          const isError = (issue: Expected) => 'fatal' in issue || issue.severity === 'error';
           assert.equal(torrent === null, issues.some(isError));
           const firstWarning = issues.findIndex((issue) => !isError(issue));
           assert.ok(firstWarning < 0 || !issues.slice(firstWarning).some(isError), 'errors come first');
@@ -128,7 +128,7 @@ describe('fixtures', () => {
 
         it(`says where: ${profile}`, () => {
           for (const issue of found(bytes, profile).issues) {
-            if ('fault' in issue || ['not_canonical', 'trailing_data', 'too_many_issues'].includes(issue.code))
+            if ('fatal' in issue || ['not_canonical', 'trailing_data', 'too_many_issues'].includes(issue.code))
               continue;
             assert.equal(issue.offset, offsetOf(bytes, issue.path), labelOf(issue));
           }
@@ -142,7 +142,7 @@ describe('fixtures', () => {
             return;
           }
           assert.throws(read, (error) => {
-            if (error instanceof BencodeError || error instanceof LimitError) return 'fault' in (issues[0] as Expected);
+            if (error instanceof BencodeError || error instanceof LimitError) return 'fatal' in (issues[0] as Expected);
             assert.ok(error instanceof ValidationError);
             assert.deepEqual(error.issues, issues);
             return true;

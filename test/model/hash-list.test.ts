@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { toHex } from '../../src/errors.ts';
+import { toHex } from '../../src/errors/errors.ts';
 import { HashList, type HashSize } from '../../src/model/hash-list.ts';
 import { noise } from '../hash/reference.ts';
 

@@ -55,12 +55,12 @@ describe('rules of the infodict models', () => {
       'InfoDictV1: nine pieces where two are implied',
       InfoDictV1,
       { ...V1, pieces: sha1(9) },
-      [['expectedNPieces', 'pieces']],
+      [['expected_n_pieces', 'pieces']],
     ],
-    ['InfoDictV1: length and files', InfoDictV1, { ...FOLDER, length: 2 * K16 }, [['lengthXorFiles', '']]],
-    ['InfoDictV1: neither length nor files', InfoDictV1, { ...V1, length: null }, [['lengthXorFiles', '']]],
-    ['InfoDictV1: a file tree', InfoDictV1, HYBRID, [['disallowedFields', 'fileTree']]],
-    ['InfoDictV1: a meta version', InfoDictV1, { ...V1, metaVersion: 2 }, [['disallowedFields', 'metaVersion']]],
+    ['InfoDictV1: length and files', InfoDictV1, { ...FOLDER, length: 2 * K16 }, [['length_xor_files', '']]],
+    ['InfoDictV1: neither length nor files', InfoDictV1, { ...V1, length: null }, [['length_xor_files', '']]],
+    ['InfoDictV1: a file tree', InfoDictV1, HYBRID, [['disallowed_fields', 'fileTree']]],
+    ['InfoDictV1: a meta version', InfoDictV1, { ...V1, metaVersion: 2 }, [['disallowed_fields', 'metaVersion']]],
     ['InfoDictV1: files that are not aligned', InfoDictV1, { ...FOLDER, files: UNPADDED }, []],
     ['InfoDictV1: no name', InfoDictV1, { ...V1, name: undefined }, [[undefined, 'name']]],
     ['InfoDictV1Base: nothing but a piece length', InfoDictV1Base, { pieceLength: null }, []],
@@ -68,18 +68,18 @@ describe('rules of the infodict models', () => {
       'InfoDictV1Base: a wrong number of pieces',
       InfoDictV1Base,
       { ...V1, pieces: sha1(1) },
-      [['expectedNPieces', 'pieces']],
+      [['expected_n_pieces', 'pieces']],
     ],
-    ['InfoDictV1Base: a file tree', InfoDictV1Base, HYBRID, [['disallowedFields', 'fileTree']]],
+    ['InfoDictV1Base: a file tree', InfoDictV1Base, HYBRID, [['disallowed_fields', 'fileTree']]],
     ['InfoDictV2: a file', InfoDictV2, V2, []],
-    ['InfoDictV2: pieces', InfoDictV2, { ...V2, pieces: sha1(2) }, [['disallowedFields', 'pieces']]],
-    ['InfoDictV2: a length', InfoDictV2, { ...V2, length: 1 }, [['disallowedFields', 'length']]],
-    ['InfoDictV2: files', InfoDictV2, { ...V2, files: PAIR }, [['disallowedFields', 'files']]],
+    ['InfoDictV2: pieces', InfoDictV2, { ...V2, pieces: sha1(2) }, [['disallowed_fields', 'pieces']]],
+    ['InfoDictV2: a length', InfoDictV2, { ...V2, length: 1 }, [['disallowed_fields', 'length']]],
+    ['InfoDictV2: files', InfoDictV2, { ...V2, files: PAIR }, [['disallowed_fields', 'files']]],
     [
       'InfoDictV2Base: pieces',
       InfoDictV2Base,
       { pieceLength: null, pieces: sha1(2) },
-      [['disallowedFields', 'pieces']],
+      [['disallowed_fields', 'pieces']],
     ],
     ['InfoDictHybrid: a single file', InfoDictHybrid, HYBRID, []],
     ['InfoDictHybrid: a folder', InfoDictHybrid, HYBRID_FOLDER, []],
@@ -87,19 +87,19 @@ describe('rules of the infodict models', () => {
       'InfoDictHybrid: halves of two sizes',
       InfoDictHybrid,
       { ...HYBRID, fileTree: tree({ a: 5 }) },
-      [['v1V2FilesMatch', 'length']],
+      [['v1_v2_files_match', 'length']],
     ],
     [
       'InfoDictHybrid: halves in two orders',
       InfoDictHybrid,
       { ...HYBRID_FOLDER, fileTree: tree({ b: K16, a: 1 }) },
-      [['v1V2FilesMatch', 'files']],
+      [['v1_v2_files_match', 'files']],
     ],
     [
       'InfoDictHybrid: a pad too many in pieces',
       InfoDictHybrid,
       { ...HYBRID, pieces: sha1(3) },
-      [['expectedNPieces', 'pieces']],
+      [['expected_n_pieces', 'pieces']],
     ],
     ['InfoDictHybridCreate: nothing', InfoDictHybridCreate, {}, []],
     [
@@ -112,16 +112,16 @@ describe('rules of the infodict models', () => {
       'InfoDictHybridCreate: a wrong number of pieces',
       InfoDictHybridCreate,
       { ...V1, pieces: sha1(9) },
-      [['expectedNPieces', 'pieces']],
+      [['expected_n_pieces', 'pieces']],
     ],
   ];
   for (const [name, struct, value, expected] of cases) {
     it(name, () => assert.deepEqual(failures(value, struct), expected));
   }
 
-  it('a hybrid whose files are not aligned breaks padfileAlignment', () => {
+  it('a hybrid whose files are not aligned breaks padfile_alignment', () => {
     const value = { ...HYBRID_FOLDER, files: UNPADDED, fileTree: tree({ a: 1, b: 2 * K16 - 1 }) };
-    assert.deepEqual(failures(value, InfoDictHybrid)[0], ['padfileAlignment', 'files.1']);
+    assert.deepEqual(failures(value, InfoDictHybrid)[0], ['padfile_alignment', 'files.1']);
   });
 });
 
@@ -145,7 +145,7 @@ describe('composing the infodict models', () => {
 
   it('InfoDict reports the errors of the selected model alone', () => {
     assert.deepEqual(failures({ ...V2, pieceLength: 5 }, InfoDict), [[undefined, 'pieceLength']]);
-    assert.deepEqual(failures({ ...V1, pieces: sha1(9) }, InfoDict), [['expectedNPieces', 'pieces']]);
+    assert.deepEqual(failures({ ...V1, pieces: sha1(9) }, InfoDict), [['expected_n_pieces', 'pieces']]);
     assert.deepEqual(failures({ name: 'a' }, InfoDict), [[undefined, '']]);
   });
 
@@ -153,24 +153,24 @@ describe('composing the infodict models', () => {
     const Sourced = assign(InfoDictV1, type({ source: string() }));
     const wrong = { ...V1, pieces: sha1(9), source: 's' };
     assert.deepEqual(failures(wrong, Sourced), []);
-    assert.deepEqual(failures(wrong, withRules(Sourced, 'v1')), [['expectedNPieces', 'pieces']]);
+    assert.deepEqual(failures(wrong, withRules(Sourced, 'v1')), [['expected_n_pieces', 'pieces']]);
     assert.deepEqual(failures({ ...V1 }, withRules(Sourced, 'v1')), [[undefined, 'source']]);
     const Nameless = withRules(omit(InfoDictV1, ['name']), 'v1');
     assert.ok(is({ ...V1, name: undefined }, Nameless));
-    assert.deepEqual(failures({ ...HYBRID, name: undefined }, Nameless), [['disallowedFields', 'fileTree']]);
+    assert.deepEqual(failures({ ...HYBRID, name: undefined }, Nameless), [['disallowed_fields', 'fileTree']]);
   });
 
-  it('a context of withRules decides on padfileAlignment', () => {
+  it('a context of withRules decides on padfile_alignment', () => {
     const short = { length: 1, path: ['.pad', '1'], attr: 'p' };
     const value = { ...FOLDER, files: [PAIR[0], { length: 2 * K16 - 2, path: ['b'] }, short] };
     assert.ok(is(value, InfoDictV1));
     assert.deepEqual(failures(value, withRules(InfoDictV1, 'v1', { padding: 'strict' })), [
-      ['padfileAlignment', 'files.1'],
+      ['padfile_alignment', 'files.1'],
     ]);
     assert.ok(is({ ...FOLDER, files: UNPADDED }, withRules(InfoDictV1, 'v1', { padding: 'strict' })));
     const hybrid = { ...HYBRID_FOLDER, files: UNPADDED, fileTree: tree({ a: 1, b: 2 * K16 - 1 }) };
     const Loose = withRules(type(InfoDictHybrid.schema), 'hybrid', { padding: 'ignore' });
-    assert.ok(!failures(hybrid, Loose).some(([rule]) => rule === 'padfileAlignment'));
+    assert.ok(!failures(hybrid, Loose).some(([rule]) => rule === 'padfile_alignment'));
     assert.throws(() => withRules(InfoDictV1, 'v1', { pading: 'strict' } as never), { code: 'ERR_INVALID_ARGUMENT' });
   });
 });
@@ -186,14 +186,14 @@ describe('the same rules in drafts', () => {
   };
 
   it('a draft checks the number of pieces when it is made', () => {
-    assert.deepEqual(codes({ info: { ...V1, pieces: sha1(9) } }), ['expectedNPieces info.pieces']);
+    assert.deepEqual(codes({ info: { ...V1, pieces: sha1(9) } }), ['expected_n_pieces info.pieces']);
     assert.deepEqual(codes({ info: V1 }), []);
   });
 
   it('a draft counts pieces by its pieceLength too, and with pads that will be added', () => {
     const { pieceLength, ...info } = FOLDER;
     assert.deepEqual(codes({ pieceLength, info: { ...info, files: [PAIR[0], PAIR[2]] } }), []);
-    assert.deepEqual(codes({ pieceLength: K16 / 2, info }), ['expectedNPieces info.pieces']);
+    assert.deepEqual(codes({ pieceLength: K16 / 2, info }), ['expected_n_pieces info.pieces']);
   });
 });
 
@@ -215,7 +215,9 @@ describe('input of the infodict models', () => {
         ...{ similar: null, collections: null, updateUrl: null },
       });
     }
-    assert.throws(() => create({ ...onDisk, pieces: Buffer.alloc(60) }, InfoDictV1), { refinement: 'expectedNPieces' });
+    assert.throws(() => create({ ...onDisk, pieces: Buffer.alloc(60) }, InfoDictV1), {
+      refinement: 'expected_n_pieces',
+    });
     assert.throws(() => create({ ...onDisk, pieces: [Buffer.alloc(19), Buffer.alloc(21)] }, InfoDictV1), {
       key: 'pieces',
     });

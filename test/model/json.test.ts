@@ -20,9 +20,9 @@ describe('a torrent as JSON', () => {
         { path: 'a', length: PIECE + 1 },
         { path: 'd/b', length: 7 },
       ]);
-      const { version: kind, totalSize, trackers, creationDate, pieceLength, pieces, name, comment } = json;
+      const { totalSize, trackers, creationDate, pieceLength, pieces, name, comment } = json;
       assert.deepEqual(
-        [kind, totalSize, trackers, creationDate, pieceLength, pieces, name, comment],
+        [json.version, totalSize, trackers, creationDate, pieceLength, pieces, name, comment],
         [version, PIECE + 8, ['http://t/'], '1970-01-02T00:00:00.000Z', PIECE, torrent.nPieces, torrent.name, null],
       );
     });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { is, type Struct } from 'superstruct';
-import { shown } from '../../src/errors.ts';
+import { shown } from '../../src/errors/errors.ts';
 import { HashList } from '../../src/model/hash-list.ts';
 import { ByteLength, hashList, Timestamp, V1PieceLength, V2PieceLength } from '../../src/model/primitives.ts';
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { edit } from '../../src/edit/edit.ts';
-import { ValidationError } from '../../src/errors.ts';
+import { ValidationError } from '../../src/errors/errors.ts';
 import { sortV1, sortV2 } from '../../src/layout/order.ts';
 import type { ValidationContext } from '../../src/model/issues.ts';
 import { Torrent } from '../../src/model/torrent.ts';
@@ -102,16 +102,16 @@ for (const version of ['v1', 'v2', 'hybrid'] as const) {
       ['no name', withInfo(version, { name: undefined }), [['required', 'info', 'name']]],
       ['a name that is no text', withInfo(version, { name: 1 }), [['type', 'info', 'name']]],
       ['no piece length', withInfo(version, { 'piece length': undefined }), [['required', 'info', 'piece length']]],
-      ['a piece length of 0', withInfo(version, { 'piece length': 0 }), [['pieceLength', 'info', 'piece length']]],
+      ['a piece length of 0', withInfo(version, { 'piece length': 0 }), [['piece_length', 'info', 'piece length']]],
       [
         'a piece length below 0',
         withInfo(version, { 'piece length': -PIECE }),
-        [['pieceLength', 'info', 'piece length']],
+        [['piece_length', 'info', 'piece length']],
       ],
       [
         'a piece length of 3/2 blocks',
         withInfo(version, { 'piece length': 24_576 }),
-        [['pieceLength', 'info', 'piece length']],
+        [['piece_length', 'info', 'piece length']],
       ],
       [
         'a piece length above 2^53',
@@ -131,11 +131,11 @@ describe('the rules of v1', () => {
   refuses([
     ['pieces of no whole hash', withInfo('v1', { pieces: 'x'.repeat(59) }), [['hash_length', 'info', 'pieces']]],
     ['pieces that are a list', withInfo('v1', { pieces: [] }), [['type', 'info', 'pieces']]],
-    ['a piece too many', withInfo('v1', { pieces: Buffer.alloc(80) }), [['expectedNPieces', 'info', 'pieces']]],
-    ['a piece too few', withInfo('v1', { pieces: Buffer.alloc(40) }), [['expectedNPieces', 'info', 'pieces']]],
-    ['no piece', withInfo('v1', { pieces: '' }), [['expectedNPieces', 'info', 'pieces']]],
-    ['length beside files', withInfo('v1', { files }), [['lengthXorFiles', 'info']]],
-    ['a length of 0 beside files', withInfo('v1', { files, length: 0 }), [['lengthXorFiles', 'info']]],
+    ['a piece too many', withInfo('v1', { pieces: Buffer.alloc(80) }), [['expected_n_pieces', 'info', 'pieces']]],
+    ['a piece too few', withInfo('v1', { pieces: Buffer.alloc(40) }), [['expected_n_pieces', 'info', 'pieces']]],
+    ['no piece', withInfo('v1', { pieces: '' }), [['expected_n_pieces', 'info', 'pieces']]],
+    ['length beside files', withInfo('v1', { files }), [['length_xor_files', 'info']]],
+    ['a length of 0 beside files', withInfo('v1', { files, length: 0 }), [['length_xor_files', 'info']]],
     ['a length below 0', withInfo('v1', { length: -1 }), [['negative', 'info', 'length']]],
     ['no file', withInfo('v1', { files: [], length: undefined }), [['required', 'info', 'files']]],
     [
@@ -168,7 +168,7 @@ describe('the rules of v1', () => {
 
   it('refuse neither length nor files, first of all', () => {
     const [first] = codesOf(withInfo('v1', { length: undefined }));
-    assert.deepEqual(first, ['lengthXorFiles', 'info']);
+    assert.deepEqual(first, ['length_xor_files', 'info']);
   });
 
   it('count pads as pieces', () => {
@@ -179,13 +179,13 @@ describe('the rules of v1', () => {
     ];
     const info = (pieces: number) => ({ length: undefined, files: padded, pieces: Buffer.alloc(pieces * 20) });
     assert.deepEqual(codesOf(withInfo('v1', info(2))), []);
-    assert.deepEqual(codesOf(withInfo('v1', info(1))), [['expectedNPieces', 'info', 'pieces']]);
+    assert.deepEqual(codesOf(withInfo('v1', info(1))), [['expected_n_pieces', 'info', 'pieces']]);
   });
 
   it('say what was expected and what was there, with the document', () => {
     const bytes = withInfo('v1', { pieces: Buffer.alloc(80) });
     assert.deepEqual(issuesOf(bytes)[0], {
-      code: 'expectedNPieces',
+      code: 'expected_n_pieces',
       severity: 'error',
       path: ['info', 'pieces'],
       message: `expected 3 pieces (${FILE.length} bytes by ${PIECE}), got 4`,
@@ -236,7 +236,7 @@ describe('the rules of v2', () => {
     [
       'a piece length below a block',
       withInfo('v2', { 'piece length': 8192 }),
-      [['pieceLength', 'info', 'piece length']],
+      [['piece_length', 'info', 'piece length']],
     ],
     ['an empty tree', withInfo('v2', { 'file tree': {} }), [['tree', 'info', 'file tree']]],
     [
@@ -262,22 +262,22 @@ describe('the rules of v2', () => {
       [
         ['hash_length', 'info', 'file tree', 'a', '', 'pieces root'],
         // Of the file that the tree had before.
-        ['piecesLayersCorrect', 'piece layers', hex],
+        ['pieces_layers_correct', 'piece layers', hex],
       ],
     ],
     ['a tree that is a list', withInfo('v2', { 'file tree': [] }), [['type', 'info', 'file tree']]],
     ['a meta version that is text', withInfo('v2', { 'meta version': '2' }), [['type', 'info', 'meta version']]],
-    ['no piece layers', withTop('v2', { 'piece layers': undefined }), [['pieceLayersIfV2', 'piece layers']]],
-    ['no layer for a file longer than a piece', layers(null), [['piecesLayersCorrect', 'piece layers', hex]]],
-    ['a hash too few', layers([key, Buffer.alloc(64)]), [['piecesLayersCorrect', 'piece layers', hex]]],
-    ['a hash too many', layers([key, Buffer.alloc(128)]), [['piecesLayersCorrect', 'piece layers', hex]]],
+    ['no piece layers', withTop('v2', { 'piece layers': undefined }), [['piece_layers_if_v2', 'piece layers']]],
+    ['no layer for a file longer than a piece', layers(null), [['pieces_layers_correct', 'piece layers', hex]]],
+    ['a hash too few', layers([key, Buffer.alloc(64)]), [['pieces_layers_correct', 'piece layers', hex]]],
+    ['a hash too many', layers([key, Buffer.alloc(128)]), [['pieces_layers_correct', 'piece layers', hex]]],
     ['a layer of no whole hash', layers([key, Buffer.alloc(95)]), [['hash_length', 'piece layers', hex]]],
     [
       'a layer under a short key',
       layers([key.slice(1), Buffer.alloc(96)]),
       [
         ['layers_key', 'piece layers', hex.slice(2)],
-        ['piecesLayersCorrect', 'piece layers', hex],
+        ['pieces_layers_correct', 'piece layers', hex],
       ],
     ],
   ]);
@@ -289,7 +289,7 @@ describe('the rules of hybrid', () => {
   const [a, c, d] = [file(PIECE + 1, 'a'), file(7, 'b', 'c'), file(PIECE, 'b', 'd')];
   const [padA, padC] = [pad(PIECE - 1), pad(PIECE - 7)];
   const withFiles = (files: Plain[]) => withInfo('hybrid', { files }, FOLDER);
-  const mismatch = [['v1V2FilesMatch', 'info', 'files']];
+  const mismatch = [['v1_v2_files_match', 'info', 'files']];
 
   it('accept the files that the cases below change', () => {
     assert.deepEqual(codesOf(withFiles([a, padA, c, padC, d])), []);
@@ -309,29 +309,29 @@ describe('the rules of hybrid', () => {
     [
       'a file in v1 alone',
       withFiles([a, padA, c, pad(PIECE - 8), file(1, 'x'), d]),
-      [['padfileAlignment', 'info', 'files', 4], ...mismatch],
+      [['padfile_alignment', 'info', 'files', 4], ...mismatch],
     ],
     [
       'a single file in v1 and a folder in v2',
       withInfo('hybrid', { files: undefined, length: 2 * PIECE + 1, pieces: Buffer.alloc(60) }, FOLDER),
-      [['v1V2FilesMatch', 'info', 'length']],
+      [['v1_v2_files_match', 'info', 'length']],
     ],
     [
       'a single file of another name in v2',
       withInfo('hybrid', { name: 'other' }),
       [['name_mismatch', 'info', 'file tree']],
     ],
-    ['a piece too few', withInfo('hybrid', { pieces: Buffer.alloc(40) }), [['expectedNPieces', 'info', 'pieces']]],
-    ['length beside files', withInfo('hybrid', { length: 0 }, FOLDER), [['lengthXorFiles', 'info']]],
+    ['a piece too few', withInfo('hybrid', { pieces: Buffer.alloc(40) }), [['expected_n_pieces', 'info', 'pieces']]],
+    ['length beside files', withInfo('hybrid', { length: 0 }, FOLDER), [['length_xor_files', 'info']]],
     [
       'a piece length below a block',
       withInfo('hybrid', { 'piece length': 8192 }),
       [
-        ['pieceLength', 'info', 'piece length'],
-        ['expectedNPieces', 'info', 'pieces'],
+        ['piece_length', 'info', 'piece length'],
+        ['expected_n_pieces', 'info', 'pieces'],
       ],
     ],
-    ['no piece layers', withTop('hybrid', { 'piece layers': undefined }), [['pieceLayersIfV2', 'piece layers']]],
+    ['no piece layers', withTop('hybrid', { 'piece layers': undefined }), [['piece_layers_if_v2', 'piece layers']]],
   ]);
 
   it('say which file is another', () => {
@@ -355,7 +355,7 @@ describe('a ValidationError', () => {
       ['hash_length', 'info', 'pieces'],
       ['type', 'info', 'private'],
       ['required', 'info', 'name'],
-      ['pieceLength', 'info', 'piece length'],
+      ['piece_length', 'info', 'piece length'],
     ]);
   });
 
@@ -369,7 +369,7 @@ describe('a ValidationError', () => {
     });
     assert.deepEqual(
       codesOf(bytes).map(([code]) => code),
-      ['lengthXorFiles', 'expectedNPieces', 'v1V2FilesMatch', 'piecesLayersCorrect'],
+      ['length_xor_files', 'expected_n_pieces', 'v1_v2_files_match', 'pieces_layers_correct'],
     );
   });
 

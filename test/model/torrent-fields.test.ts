@@ -32,18 +32,18 @@ describe('TorrentFields', () => {
     const { info, pieceLayers } = torrentOf('hybrid');
     const [[root, layer] = []] = pieceLayers ?? [];
     const at = `pieceLayers.${root}`;
-    assert.deepEqual(failures({ info }, TorrentFields), [['pieceLayersIfV2', 'pieceLayers']]);
-    assert.deepEqual(failures({ info, pieceLayers: new Map() }, TorrentFields), [['piecesLayersCorrect', at]]);
+    assert.deepEqual(failures({ info }, TorrentFields), [['piece_layers_if_v2', 'pieceLayers']]);
+    assert.deepEqual(failures({ info, pieceLayers: new Map() }, TorrentFields), [['pieces_layers_correct', at]]);
     const short = new Map([[root, (layer as HashList).slice(1)]]);
-    assert.deepEqual(failures({ info, pieceLayers: short }, TorrentFields), [['piecesLayersCorrect', at]]);
+    assert.deepEqual(failures({ info, pieceLayers: short }, TorrentFields), [['pieces_layers_correct', at]]);
     const other = new Map([[root, new HashList(Buffer.alloc(96), 32)]]);
-    assert.deepEqual(failures({ info, pieceLayers: other }, TorrentFields), [['piecesLayersCorrect', at]]);
+    assert.deepEqual(failures({ info, pieceLayers: other }, TorrentFields), [['pieces_layers_correct', at]]);
   });
 
   it('reports the errors of the infodict that is selected', () => {
     const { info } = torrentOf('v1');
     const wrong = { ...info, pieces: new HashList(Buffer.alloc(20), 20) };
-    assert.deepEqual(failures({ info: wrong }, TorrentFields), [['expectedNPieces', 'info.pieces']]);
+    assert.deepEqual(failures({ info: wrong }, TorrentFields), [['expected_n_pieces', 'info.pieces']]);
     assert.deepEqual(failures({ info: {} }, TorrentFields), [[undefined, 'info']]);
   });
 
@@ -79,14 +79,14 @@ describe('TorrentCreateFields', () => {
     [
       'a shorthand and its field',
       { trackers: ['http://t/'], announce: 'http://t/' },
-      [['noDuplicatedParams', 'trackers']],
+      [['no_duplicated_params', 'trackers']],
     ],
     ['a tracker that is no URL', { trackers: ['t'] }, [['url', 'trackers']]],
     ['a relative root', { pathRoot: 'a' }, [[undefined, 'pathRoot']]],
     [
       'a wrong number of pieces',
       { pieceLength: 2 ** 14, info: { length: 2 ** 15, pieces: sha1 } },
-      [['expectedNPieces', 'info.pieces']],
+      [['expected_n_pieces', 'info.pieces']],
     ],
   ];
   for (const [name, fields, expected] of cases) {

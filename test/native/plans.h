@@ -26,7 +26,7 @@ namespace plans {
 using metainfo::Digests;
 using metainfo::Failure;
 using metainfo::Kernels;
-using metainfo::Kind;
+using metainfo::Version;
 using metainfo::Plan;
 using metainfo::PlanFile;
 using oracle::Bytes;
@@ -34,9 +34,9 @@ using oracle::Bytes;
 constexpr std::uint64_t kBlock = metainfo::kBlockSize;
 constexpr std::uint64_t kMiB = 1 << 20;
 constexpr std::size_t kPlenty = std::size_t{1} << 30;
-constexpr Kind kKinds[] = {Kind::v1, Kind::v2, Kind::hybrid};
+constexpr Version kKinds[] = {Version::v1, Version::v2, Version::hybrid};
 
-inline const char* name_of(Kind kind) { return kind == Kind::v1 ? "v1" : kind == Kind::v2 ? "v2" : "hybrid"; }
+inline const char* name_of(Version version) { return version == Version::v1 ? "v1" : version == Version::v2 ? "v2" : "hybrid"; }
 
 inline PlanFile pad(std::uint64_t length) {
   PlanFile file;
@@ -66,10 +66,10 @@ inline std::vector<PlanFile> padded(const std::vector<PlanFile>& files, std::uin
 }
 
 // One thread, small reads, and memory for all lanes.
-inline Plan plan_of(std::vector<PlanFile> files, Kind kind, std::uint64_t piece_length) {
+inline Plan plan_of(std::vector<PlanFile> files, Version version, std::uint64_t piece_length) {
   Plan plan;
   plan.files = std::move(files);
-  plan.kind = kind;
+  plan.version = version;
   plan.piece_length = piece_length;
   plan.read_size = kBlock;
   plan.memory_limit = kPlenty;
@@ -109,7 +109,7 @@ inline void expect_tree(const Bytes& content, std::uint64_t piece_length, std::u
 // Everything in memory, hashed plainly. A file that cannot be opened is missing.
 inline Expected expect(const Plan& plan) {
   Expected expected;
-  expected.digests.roots.resize(plan.kind == Kind::v1 ? 0 : plan.files.size() * 32);
+  expected.digests.roots.resize(plan.version == Version::v1 ? 0 : plan.files.size() * 32);
   Bytes stream;
   // Where missing files are in it.
   std::vector<std::pair<std::size_t, std::size_t>> absent;
@@ -125,15 +125,15 @@ inline Expected expect(const Plan& plan) {
       if (missing) {
         expected.digests.missing.push_back(static_cast<std::uint32_t>(i));
         const std::uint64_t pieces = (file.length + plan.piece_length - 1) / plan.piece_length;
-        if (plan.kind != Kind::v1 && pieces > 1)
+        if (plan.version != Version::v1 && pieces > 1)
           expected.digests.layers.resize(expected.digests.layers.size() + pieces * 32);
       } else if (file.length != 0) {
         expected.bytes += file.length;
-        if (plan.kind != Kind::v1)
+        if (plan.version != Version::v1)
           expect_tree(content, plan.piece_length, &expected.digests.roots[i * 32], expected.digests.layers);
       }
     }
-    if (plan.kind == Kind::v2) continue;
+    if (plan.version == Version::v2) continue;
     if (missing && file.length != 0) absent.push_back({stream.size(), stream.size() + content.size()});
     stream.insert(stream.end(), content.begin(), content.end());
   }
@@ -176,7 +176,7 @@ inline Ran run_as_job(const Plan& plan, const Kernels& kernels, unsigned limit =
 }
 
 inline std::unique_ptr<metainfo::Worker> make_worker(metainfo::Work& work) {
-  return work.plan.kind == Kind::v2 ? metainfo::make_leaf_worker(work) : metainfo::make_piece_worker(work);
+  return work.plan.version == Version::v2 ? metainfo::make_leaf_worker(work) : metainfo::make_piece_worker(work);
 }
 
 // By workers without a job, this thread the only one or apart from them.
@@ -229,7 +229,7 @@ inline void check_setting(Plan plan, const Setting& setting, const Expected& exp
   plan.threads = setting.threads;
   plan.read_size = setting.read_size;
   plan.memory_limit = setting.threads * setting.read_size * setting.reads;
-  const check::Case round(std::string(name_of(plan.kind)) + ", pieces of " +
+  const check::Case round(std::string(name_of(plan.version)) + ", pieces of " +
                           std::to_string(plan.piece_length) + ", " + setting.kernels->rows[0]->name + ", " +
                           std::to_string(setting.threads) + " threads, " + std::to_string(setting.reads) +
                           " reads of " + std::to_string(setting.read_size) +

@@ -6,9 +6,9 @@ import { LimitError } from '../../src/bencode/limits.ts';
 import { differences, edit } from '../../src/edit/edit.ts';
 import { update } from '../../src/edit/update.ts';
 import { upgrade } from '../../src/edit/upgrade.ts';
-import { MetainfoError, ValidationError } from '../../src/errors.ts';
+import { MetainfoError, ValidationError } from '../../src/errors/errors.ts';
+import { formatTorrent } from '../../src/model/pprint.ts';
 import { Torrent } from '../../src/model/torrent.ts';
-import { formatTorrent } from '../../src/print/pprint.ts';
 import { verify } from '../../src/verify/verify.ts';
 
 export interface BombAnswer {

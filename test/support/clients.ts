@@ -18,7 +18,7 @@ import { temporaryFolder, writeTree } from './tree.ts';
 
 const KIB = 1024;
 export const KINDS = ['v1', 'v2', 'hybrid'] as const;
-export type Kind = Tried['kind'];
+export type Kind = Tried['torrentVersion'];
 
 /** Far more than anything takes, on a busy machine too. */
 const PATIENCE_SECONDS = 60;
@@ -81,7 +81,7 @@ async function answers(port: number): Promise<boolean> {
 
 /** A torrent that our command made, and its content. */
 export interface Shared {
-  kind: Kind;
+  torrentVersion: Kind;
   torrent: Torrent;
   file: string;
   /** The folder that the content's own folder is in. */
@@ -102,20 +102,29 @@ const FILES = {
 /** Makes it with `metainfo create` and these arguments more; `sizes` are the files by their paths. */
 export async function share(
   scope: Scope,
-  kind: Kind,
+  torrentVersion: Kind,
   args: readonly string[] = [],
   sizes: Readonly<Record<string, number>> = FILES,
 ): Promise<Shared> {
   const cwd = await temporaryFolder(scope);
   const files = Object.entries(sizes).map(([name, bytes], i) => [`seed/content/${name}`, content(bytes, i)]);
   await writeTree(cwd, Object.fromEntries(files));
-  const made = ['create', '-k', kind, '--piece-length', `${PIECE_LENGTH / KIB}KiB`, '-o', 'x.torrent', ...args];
+  const made = [
+    'create',
+    '-k',
+    torrentVersion,
+    '--piece-length',
+    `${PIECE_LENGTH / KIB}KiB`,
+    '-o',
+    'x.torrent',
+    ...args,
+  ];
   const { code, stderr } = await metainfo([...made, 'seed/content'], { cwd });
   assert.equal(code, 0, stderr);
   const file = path.join(cwd, 'x.torrent');
   let folders = 0;
   return {
-    kind,
+    torrentVersion,
     torrent: await Torrent.read(file),
     file,
     parent: path.join(cwd, 'seed'),

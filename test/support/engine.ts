@@ -1,4 +1,4 @@
-import { libtorrent } from '../../src/create/generate-ext.ts';
+import { libtorrent } from '../../src/create/libtorrent.ts';
 
 /** Whether the engine is built: in CI it must be. */
 export function engineMissing(): string | false {

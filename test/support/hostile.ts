@@ -2,7 +2,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { BencodeError } from '../../src/bencode/decode.ts';
 import { LimitError } from '../../src/bencode/limits.ts';
-import { ValidationError } from '../../src/errors.ts';
+import { ValidationError } from '../../src/errors/errors.ts';
 import type { Profile } from '../../src/model/issues.ts';
 import { Torrent } from '../../src/model/torrent.ts';
 
@@ -30,7 +30,7 @@ function outcomeOf(bytes: Uint8Array, profile: Profile): string | null {
     return null;
   } catch (error) {
     if (error instanceof LimitError) return `limit: ${error.limit}`;
-    if (error instanceof BencodeError) return error.fault;
+    if (error instanceof BencodeError) return error.bencodeCode;
     if (!(error instanceof ValidationError)) return `untyped: ${error}`;
     // What a server would log or send.
     if (error.message.length > 100_000) return `a message of ${error.message.length} characters`;

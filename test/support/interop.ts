@@ -5,7 +5,7 @@ export interface Tried {
   /** The program, as its authors write it: `libtorrent`, `Transmission`, `aria2`, `qBittorrent`, `mktorrent` ... */
   client: string;
   version: string;
-  kind: 'v1' | 'v2' | 'hybrid';
+  torrentVersion: 'v1' | 'v2' | 'hybrid';
   /** In a few words, the same for all programs: `downloads from libtorrent`, `torrents made by it are read` ... */
   what: string;
 }

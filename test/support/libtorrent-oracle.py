@@ -1,9 +1,9 @@
 """Answers one JSON request a line: builds torrents of files on disk with libtorrent and gives their infohashes.
 
 Request: {"root": parent folder, "name": torrent name, "files": [[path from root, size], ...], "pieceLength": n,
-          "kind": "v1" | "v2" | "hybrid"}
+          "version": "v1" | "v2" | "hybrid"}
 or {"load": path of a torrent file}, or {"hints": path of a torrent file}, or {"magnet": path of a torrent file}, or {"parseMagnet": link}
-or {"make": path of the content, "output": path of the torrent file, "pieceLength": n, "kind": ..., "flags": [name, ...]},
+or {"make": path of the content, "output": path of the torrent file, "pieceLength": n, "version": ..., "flags": [name, ...]},
 which takes what is on disk as libtorrent itself does, or {"pads": [[path, size], ...], "pieceLength": n, "tailPad": bool},
 which gives the list of files with its pads, or {"version": true}, or {"loadAll": path of torrents, each after its length in
 four bytes}, which is answered with {"all": [an answer to each]}.
@@ -32,13 +32,13 @@ def create(request):
     storage = lt.file_storage()
     for path, size in request["files"]:
         storage.add_file(path, size)
-    creator = lt.create_torrent(storage, request["pieceLength"], FLAGS[request["kind"]])
+    creator = lt.create_torrent(storage, request["pieceLength"], FLAGS[request["version"]])
     lt.set_piece_hashes(creator, request["root"])
     return answer(lt.torrent_info(lt.bencode(creator.generate())))
 
 
 def make(request):
-    flags = FLAGS[request["kind"]]
+    flags = FLAGS[request["version"]]
     for name in request["flags"]:
         flags |= getattr(lt.create_torrent, name)
     storage = lt.file_storage()

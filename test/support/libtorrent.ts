@@ -52,7 +52,7 @@ export interface CreateRequest {
   /** Path from `root` with `/`, and size; in the torrent's order. */
   files: [path: string, size: number][];
   pieceLength: number;
-  kind: 'v1' | 'v2' | 'hybrid';
+  version: 'v1' | 'v2' | 'hybrid';
 }
 
 export interface MakeRequest {
@@ -60,7 +60,7 @@ export interface MakeRequest {
   make: string;
   output: string;
   pieceLength: number;
-  kind: 'v1' | 'v2' | 'hybrid';
+  version: 'v1' | 'v2' | 'hybrid';
   /** Flags of `create_torrent`, by name. */
   flags: readonly string[];
 }

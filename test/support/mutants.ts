@@ -67,7 +67,7 @@ function judge(bytes: Buffer, profile: Profile): { torrent: Torrent | null; why:
     const { torrent: read, issues } = Torrent.inspect(bytes, { context: { profile } });
     return { torrent: read, why: issues[0]?.code ?? '' };
   } catch (error) {
-    if (error instanceof BencodeError) return { torrent: null, why: error.fault };
+    if (error instanceof BencodeError) return { torrent: null, why: error.bencodeCode };
     if (error instanceof LimitError) return { torrent: null, why: error.limit };
     throw error;
   }

@@ -23,7 +23,7 @@ import {
 declare const bytes: Uint8Array;
 const torrent = Torrent.fromBytes(bytes);
 
-// Before the kind is known there is only what all kinds have.
+// Before the version is known there is only what all versions have.
 export const name: string = torrent.info.name;
 // @ts-expect-error: a v2 torrent has no pieces
 export const early: HashList = torrent.info.pieces;
@@ -57,7 +57,7 @@ switch (torrent.torrentVersion) {
     break;
   }
   default: {
-    // All kinds are named above.
+    // All versions are named above.
     const never: never = torrent;
     void never;
   }
@@ -115,7 +115,7 @@ export class LengthHasher extends HasherBase {
       offset: 0,
       mtimeMs,
     });
-    const plan = { files: files.map(onPlan), kind: 'v1' as const, pieceLength: this.pieceLength };
+    const plan = { files: files.map(onPlan), version: 'v1' as const, pieceLength: this.pieceLength };
     return [{ plan, hashes: (): Hash[] => [] }];
   }
 }

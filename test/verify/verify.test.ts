@@ -7,7 +7,7 @@ import fc from 'fast-check';
 import { encode } from '../../src/bencode/encode.ts';
 import type { BencodeMap } from '../../src/bencode/value.ts';
 import { TorrentCreate } from '../../src/create/torrent-create.ts';
-import { MetainfoError } from '../../src/errors.ts';
+import { MetainfoError } from '../../src/errors/errors.ts';
 import { defaultEngine } from '../../src/hash/default-engine.ts';
 import { nodeEngine } from '../../src/hash/node.ts';
 import { Torrent } from '../../src/model/torrent.ts';

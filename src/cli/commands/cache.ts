@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
-import { plural } from '../../print/pprint.ts';
-import { formatBytes, printable, printableJson } from '../../print/text.ts';
+import { formatBytes, printable, printableJson } from '../../layout/text.ts';
+import { plural } from '../../model/pprint.ts';
 import { parseFolder } from '../options.ts';
 import { writeLines } from '../output.ts';
 

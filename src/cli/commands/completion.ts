@@ -99,7 +99,7 @@ function bash(levels: readonly Level[]): string {
   });
   return `_metainfo() {
   local at= word words= flags= cur=\${COMP_WORDS[COMP_CWORD]} prev=\${COMP_WORDS[COMP_CWORD-1]}
-  # Readline parts --kind=v1 into three words.
+  # Readline parts --torrent-version=v1 into three words.
   if [[ $cur == = ]]; then cur=; elif [[ $prev == = ]]; then prev=\${COMP_WORDS[COMP_CWORD-2]}; fi
   for word in "\${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
     case "$at $word" in

@@ -1,15 +1,15 @@
 import path from 'node:path';
 import { type Command, Option } from 'commander';
-import type { Progress, WatchOptions } from '../../create/run.ts';
 import { TorrentCreate, type TorrentCreateFields } from '../../create/torrent-create.ts';
 import type { WarningOptions } from '../../create/warnings.ts';
-import { MetainfoError } from '../../errors.ts';
+import { MetainfoError } from '../../errors/errors.ts';
 import { defaultEngine } from '../../hash/default-engine.ts';
+import type { Progress, WatchOptions } from '../../jobs/watch.ts';
 import type { PadNames } from '../../layout/padding.ts';
+import { formatBytes, printableJson } from '../../layout/text.ts';
 import type { TorrentVersion } from '../../model/discriminator.ts';
+import { plural } from '../../model/pprint.ts';
 import type { Torrent } from '../../model/torrent.ts';
-import { plural } from '../../print/pprint.ts';
-import { formatBytes, printableJson } from '../../print/text.ts';
 import { type GlobOptions, globFilter, globOptions } from '../globs.ts';
 import { interruptible } from '../interrupt.ts';
 import {
@@ -42,7 +42,9 @@ import {
 interface CreateOptions extends CacheOptions, GlobOptions {
   engine: 'native' | 'libtorrent';
   output?: string;
-  kind: TorrentVersion;
+  torrentVersion: TorrentVersion;
+  /** What `--kind` gave, if it was used instead. */
+  kind?: TorrentVersion;
   pieceLength: number | 'auto';
   padNames?: PadNames;
   tracker?: string[][];
@@ -62,6 +64,8 @@ interface CreateOptions extends CacheOptions, GlobOptions {
   quiet?: boolean;
   json?: boolean;
 }
+
+const VERSIONS: readonly TorrentVersion[] = ['v1', 'v2', 'hybrid'];
 
 const EXAMPLES = `
 Examples:
@@ -86,7 +90,8 @@ export function addCreate(program: Command): void {
       '-o, --output <file>',
       'the torrent file, the folder for it, or - for standard output (default: NAME.torrent in the current folder)',
     )
-    .addOption(new Option('-k, --kind <kind>', 'what to make').choices(['v1', 'v2', 'hybrid']).default('hybrid'))
+    .addOption(new Option('-k, --torrent-version <version>', 'torrent version').choices(VERSIONS).default('hybrid'))
+    .addOption(new Option('--kind <version>').choices(VERSIONS).conflicts('torrentVersion').hideHelp())
     .addOption(
       new Option('--piece-length <size>', 'a power of two such as 1MiB, or auto')
         .argParser(parsePieceLength)
@@ -165,7 +170,7 @@ interface HowMade {
 type Watched = WatchOptions & WarningOptions & { output: string | undefined };
 
 async function made(draft: TorrentCreate, options: CreateOptions, watched: Watched): Promise<HowMade> {
-  const { kind: version, threads = null, memoryLimit, readSize, padNames } = options;
+  const { kind, torrentVersion, threads = null, memoryLimit, readSize, padNames } = options;
   const cache = cacheOf(options);
   if (options.engine === 'libtorrent') {
     const others = {
@@ -176,8 +181,8 @@ async function made(draft: TorrentCreate, options: CreateOptions, watched: Watch
     };
     const [given] = Object.entries(others).find(([, value]) => value !== undefined) ?? [];
     if (given) throw new MetainfoError('ERR_INVALID_ARGUMENT', `${given} is of the native engine: leave it out.`);
-    const { generateExt, libtorrent } = await import('../../create/generate-ext.ts');
-    const torrent = await generateExt(draft, { version, threads, ...watched });
+    const { generateExt, libtorrent } = await import('../../create/libtorrent.ts');
+    const torrent = await generateExt(draft, { version: kind ?? torrentVersion, threads, ...watched });
     return { torrent, kernel: `libtorrent ${libtorrent().version}`, bytesRead: null };
   }
   const engine = defaultEngine();
@@ -187,7 +192,7 @@ async function made(draft: TorrentCreate, options: CreateOptions, watched: Watch
   };
   const noted = cache && { onProgress };
   const torrent = await draft.generate({
-    version,
+    version: kind ?? torrentVersion,
     threads,
     memoryLimit,
     readSize,

@@ -1,10 +1,10 @@
 import { isUtf8 } from 'node:buffer';
 import type { Command } from 'commander';
 import { type Difference, differences, edit, sameInfo, type TorrentChanges } from '../../edit/edit.ts';
-import { MetainfoError } from '../../errors.ts';
+import { MetainfoError } from '../../errors/errors.ts';
+import { printable, printableJson } from '../../layout/text.ts';
 import type { DhtNode } from '../../model/primitives.ts';
 import type { Torrent } from '../../model/torrent.ts';
-import { printable, printableJson } from '../../print/text.ts';
 import { readTorrent } from '../arguments.ts';
 import {
   collect,

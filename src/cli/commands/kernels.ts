@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Command } from 'commander';
-import { type Binding, binding, type KernelSpeed } from '../../digest/binding.ts';
+import { type Binding, binding, type KernelSpeed } from '../../hash/addon.ts';
 import { defaultEngine } from '../../hash/default-engine.ts';
 import { BLOCK_SIZE } from '../../layout/piece-length.ts';
 import { writeLines } from '../output.ts';

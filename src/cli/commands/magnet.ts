@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
-import { MetainfoError } from '../../errors.ts';
+import { MetainfoError } from '../../errors/errors.ts';
+import { printable, printableJson } from '../../layout/text.ts';
 import { type Magnet, parseMagnet, peerText, selectText } from '../../magnet/magnet.ts';
-import { printable, printableJson } from '../../print/text.ts';
 import { readTorrent } from '../arguments.ts';
 import { collect, type ProfileOptions, profileOptions } from '../options.ts';
 import { writeLines } from '../output.ts';

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
-import { formatTorrent, type Verbosity } from '../../print/pprint.ts';
-import { printableJson } from '../../print/text.ts';
+import { printableJson } from '../../layout/text.ts';
+import { formatTorrent, type Verbosity } from '../../model/pprint.ts';
 import { readTorrent } from '../arguments.ts';
 import { type ProfileOptions, profileOptions } from '../options.ts';
 import { writeLines } from '../output.ts';

@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
 import { upgrade } from '../../edit/upgrade.ts';
-import type { MetainfoError } from '../../errors.ts';
+import type { MetainfoError } from '../../errors/errors.ts';
 import type { PadNames } from '../../layout/padding.ts';
+import { formatBytes, printableJson } from '../../layout/text.ts';
 import type { Torrent } from '../../model/torrent.ts';
-import { formatBytes, printableJson } from '../../print/text.ts';
 import { ownFolderWithin, readTorrent, shellWords } from '../arguments.ts';
 import { interruptible } from '../interrupt.ts';
 import {

@@ -1,11 +1,12 @@
 import type { Command } from 'commander';
 import type { Colors } from 'picocolors/types.js';
 import { BencodeError } from '../../bencode/decode.ts';
-import { LimitError } from '../../bencode/limits.ts';
-import { type Issue, MetainfoError } from '../../errors.ts';
-import { readTorrentFile, Torrent } from '../../model/torrent.ts';
-import { plural } from '../../print/pprint.ts';
-import { printable, printableJson } from '../../print/text.ts';
+import { LimitError, limitsOf } from '../../bencode/limits.ts';
+import { readWithin } from '../../disk/read-file.ts';
+import { type Issue, MetainfoError } from '../../errors/errors.ts';
+import { printable, printableJson } from '../../layout/text.ts';
+import { plural } from '../../model/pprint.ts';
+import { Torrent } from '../../model/torrent.ts';
 import { colorsFor } from '../colors.ts';
 import { FAILED } from '../exit.ts';
 import { messageOf, ownNames } from '../messages.ts';
@@ -56,7 +57,7 @@ async function validate(files: string[], options: ValidateOptions): Promise<void
 async function judge(file: string, options: ValidateOptions): Promise<Verdict> {
   try {
     const read = readOptionsOf(options);
-    const bytes = await readTorrentFile(file, read.limits);
+    const bytes = await readWithin(file, limitsOf(read.limits).bytes);
     const { torrent, version, infohash, issues } = Torrent.inspect(bytes, read);
     const shown = issues.map((issue) => ({ ...issue, message: ownNames(issue.message) }));
     return { file, ok: torrent !== null, version, infohash, issues: shown };
@@ -67,7 +68,7 @@ async function judge(file: string, options: ValidateOptions): Promise<Verdict> {
     const message = messageOf(error);
     const place =
       error instanceof BencodeError
-        ? { fault: error.fault, offset: error.offset }
+        ? { bencodeCode: error.bencodeCode, offset: error.offset }
         : error instanceof LimitError
           ? { limit: error.limit, ...(error.offset !== null && { offset: error.offset }) }
           : {};
@@ -78,7 +79,7 @@ async function judge(file: string, options: ValidateOptions): Promise<Verdict> {
 
 function* forPeople({ file, ok, version, infohash, issues }: Verdict, colors: Colors): Generator<string> {
   const { green, red, yellow, dim } = colors;
-  const all = issues as (Issue & { fault?: string })[];
+  const all = issues as (Issue & { bencodeCode?: string })[];
   const errors = all.filter(({ severity }) => severity === 'error').length;
   const hash = infohash.v2 ?? infohash.v1 ?? '';
   const summary = ok ? green('valid') : red(`not valid, ${plural(errors, 'error')}`);

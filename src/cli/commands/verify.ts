@@ -1,8 +1,8 @@
 import { type Command, Option } from 'commander';
 import type { Colors } from 'picocolors/types.js';
+import { formatBytes, printable, printableJson } from '../../layout/text.ts';
+import { plural } from '../../model/pprint.ts';
 import type { Torrent } from '../../model/torrent.ts';
-import { plural } from '../../print/pprint.ts';
-import { formatBytes, printable, printableJson } from '../../print/text.ts';
 import { type VerifiedFile, type VerifyReport, verify } from '../../verify/verify.ts';
 import { ownFolderWithin, readTorrent, shellWords } from '../arguments.ts';
 import { colorsFor } from '../colors.ts';

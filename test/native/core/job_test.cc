@@ -30,7 +30,7 @@ using metainfo::Digests;
 using metainfo::Failure;
 using metainfo::Gauge;
 using metainfo::Job;
-using metainfo::Kind;
+using metainfo::Version;
 using metainfo::Plan;
 using plans::kBlock;
 using plans::kMiB;
@@ -72,7 +72,7 @@ bool is_free(Budget& budget) { return Occupied(budget).places() == budget.limits
 
 // One read in memory: a job can be held in the middle.
 Plan plan_of(const TempFolder& folder, std::size_t size) {
-  Plan plan = plans::plan_of({folder.add("file", oracle::content(size, 1))}, Kind::v1, kBlock);
+  Plan plan = plans::plan_of({folder.add("file", oracle::content(size, 1))}, Version::v1, kBlock);
   return plans::narrow(plan);
 }
 
@@ -106,7 +106,7 @@ class Held {
 
 // Pads whose batches take a moment each, and no memory: more of them than any test waits for.
 Plan endless() {
-  Plan plan = plans::plan_of({plans::pad(std::uint64_t{1} << 40)}, Kind::v1, 4 * kMiB);
+  Plan plan = plans::plan_of({plans::pad(std::uint64_t{1} << 40)}, Version::v1, 4 * kMiB);
   return plans::narrow(plan);
 }
 void moment() {
@@ -167,16 +167,16 @@ struct NoneLeft {
 TEST("job: ends once, with what the plan hashes to") {
   const TempFolder folder;
   const NoneLeft none;
-  for (const Kind kind : plans::kKinds) {
+  for (const Version version : plans::kKinds) {
     Plan plan = plan_of(folder, 5 * kBlock + 7);
-    plan.kind = kind;
+    plan.version = version;
     const plans::Expected expected = plans::expect(plan);
     Budget budget({2, kPlenty});
     Tally finished;
     {
       Job job(plan, best(), budget);
       CHECK(std::holds_alternative<std::monostate>(job.outcome()));
-      CHECK(job.kind() == kind);
+      CHECK(job.version() == version);
       job.start([&] { finished.add(); });
       finished.wait();
       job.join();
@@ -195,9 +195,9 @@ TEST("job: ends once, with what the plan hashes to") {
 
 TEST("job: content in memory is as good as content on disk") {
   const TempFolder folder;
-  for (const Kind kind : plans::kKinds) {
+  for (const Version version : plans::kKinds) {
     Plan plan = plan_of(folder, 5 * kBlock + 7);
-    plan.kind = kind;
+    plan.version = version;
     const plans::Expected expected = plans::expect(plan);
     std::ifstream file(plan.files[0].path, std::ios::binary);
     const std::vector<char> bytes{std::istreambuf_iterator<char>(file), {}};
@@ -318,13 +318,13 @@ TEST("job: those that wait run when threads are free, with no more than they ask
 TEST("job: uses as many threads as it may, and no more") {
   const TempFolder folder;
   Some some;
-  for (const Kind kind : plans::kKinds) {
+  for (const Version version : plans::kKinds) {
     for (const unsigned threads : {1U, 2U, 4U}) {
       for (const unsigned limit : {1U, 3U, 8U}) {
-        const check::Case round(std::string(plans::name_of(kind)) + ", " + std::to_string(threads) + " of " +
+        const check::Case round(std::string(plans::name_of(version)) + ", " + std::to_string(threads) + " of " +
                                 std::to_string(limit));
         if (!some.next()) continue;
-        Plan plan = plans::plan_of({folder.add("file", oracle::content(4 * kMiB, 1))}, kind, kMiB);
+        Plan plan = plans::plan_of({folder.add("file", oracle::content(4 * kMiB, 1))}, version, kMiB);
         plan.threads = threads;
         const unsigned expected = std::min(threads, limit);
         std::mutex mutex;
@@ -350,7 +350,7 @@ TEST("job: uses as many threads as it may, and no more") {
 
 TEST("job: one piece is for one thread") {
   const TempFolder folder;
-  Plan plan = plans::plan_of({folder.add("file", oracle::content(kMiB, 1))}, Kind::v1, kMiB);
+  Plan plan = plans::plan_of({folder.add("file", oracle::content(kMiB, 1))}, Version::v1, kMiB);
   plan.threads = 8;
   Budget budget({8, kPlenty});
   Tally finished;
@@ -366,7 +366,7 @@ TEST("job: one piece is for one thread") {
 
 TEST("job: its memory counts in the budget") {
   const TempFolder folder;
-  Plan plan = plans::plan_of({folder.add("file", oracle::content(kMiB, 1))}, Kind::v1, kBlock);
+  Plan plan = plans::plan_of({folder.add("file", oracle::content(kMiB, 1))}, Version::v1, kBlock);
   plan.threads = 4;
   plan.memory_limit = 4 * 3 * kBlock;
   // Three lanes a worker: two workers fit.
@@ -494,7 +494,7 @@ TEST("job: one that gave its place up goes on where it was") {
   const TempFolder folder;
   // A file after enough pads to be served something.
   const Plan plan = plans::narrow(plans::plan_of(
-      {plans::pad(std::uint64_t{3} << 30), folder.add("file", oracle::content(999, 1))}, Kind::v1, 4 * kMiB));
+      {plans::pad(std::uint64_t{3} << 30), folder.add("file", oracle::content(999, 1))}, Version::v1, 4 * kMiB));
   Paused paused(plan);
   const unsigned before = paused.calls;
   std::this_thread::sleep_for(std::chrono::milliseconds(5));
@@ -517,11 +517,11 @@ TEST("job: one that gave its place up goes on where it was") {
 TEST("job: whose workers come and go all the time hashes right") {
   const TempFolder folder;
   const NoneLeft none;
-  for (const Kind kind : plans::kKinds) {
-    const check::Case round(plans::name_of(kind));
+  for (const Version version : plans::kKinds) {
+    const check::Case round(plans::name_of(version));
     const std::size_t size = thin() == 1 ? 24 * kMiB + 5 : 3 * kMiB + 5;
-    Plan plan = plans::plan_of({folder.add("file", oracle::content(size, 1)), folder.add("empty", {})}, kind,
-                               kind == Kind::v2 ? 2 * kMiB : 2 * kBlock);
+    Plan plan = plans::plan_of({folder.add("file", oracle::content(size, 1)), folder.add("empty", {})}, version,
+                               version == Version::v2 ? 2 * kMiB : 2 * kBlock);
     plan.threads = 3;
     const plans::Expected expected = plans::expect(plan);
     Budget budget({3, kPlenty});
@@ -678,7 +678,7 @@ TEST("job: two hundred at once, from several threads, a third of them cancelled"
   const TempFolder folder;
   const NoneLeft none;
   const std::size_t size = thin() == 1 ? 3 * kMiB + 5 : 300005;
-  const Plan plan = plans::plan_of({folder.add("file", oracle::content(size, 1))}, Kind::v1, kBlock);
+  const Plan plan = plans::plan_of({folder.add("file", oracle::content(size, 1))}, Version::v1, kBlock);
   const plans::Expected expected = plans::expect(plan);
   std::atomic<unsigned> running{0};
   std::atomic<unsigned> most{0};

@@ -18,7 +18,7 @@
 
 using metainfo::Failure;
 using metainfo::Gauge;
-using metainfo::Kind;
+using metainfo::Version;
 using metainfo::kMostLanes;
 using metainfo::Plan;
 using metainfo::PlanFile;
@@ -31,9 +31,9 @@ using plans::plan_of;
 namespace {
 
 // Of pads, so that nothing is on a disk.
-Plan plan_of_units(std::uint64_t units, Kind kind, std::uint64_t piece_length) {
-  if (kind != Kind::v2) return plan_of({pad(units * piece_length)}, kind, piece_length);
-  return plan_of({plans::unchecked("/nowhere", units * Work::kRunBytes)}, kind, piece_length);
+Plan plan_of_units(std::uint64_t units, Version version, std::uint64_t piece_length) {
+  if (version != Version::v2) return plan_of({pad(units * piece_length)}, version, piece_length);
+  return plan_of({plans::unchecked("/nowhere", units * Work::kRunBytes)}, version, piece_length);
 }
 
 std::vector<Work::Batch> batches_of(Work& work) {
@@ -50,7 +50,7 @@ std::vector<Work::Batch> batches_of(Work& work) {
 
 // Each unit is in one batch, in order, and batches are even.
 void check_batches(const Plan& plan, std::uint64_t units, std::uint64_t most) {
-  const check::Case round(std::string(plans::name_of(plan.kind)) + ", " + std::to_string(units) + " units, " +
+  const check::Case round(std::string(plans::name_of(plan.version)) + ", " + std::to_string(units) + " units, " +
                           std::to_string(plan.threads) + " threads, pieces of " +
                           std::to_string(plan.piece_length));
   Gauge gauge;
@@ -88,14 +88,14 @@ TEST("work: batches hold every unit once, and are even") {
     for (const unsigned threads : {1, 2, 3, 4, 7, 8, 16, 64, 1000}) {
       for (const std::uint64_t piece : {kBlock, 64 * kBlock, 4 * kMiB}) {
         const std::uint64_t pieces = std::max<std::uint64_t>(kMostLanes, kMiB / piece);
-        for (const Kind kind : plans::kKinds) {
-          Plan plan = plan_of_units(units, kind, piece);
+        for (const Version version : plans::kKinds) {
+          Plan plan = plan_of_units(units, version, piece);
           plan.threads = threads;
-          check_batches(plan, units, kind == Kind::v2 ? 64 : pieces);
+          check_batches(plan, units, version == Version::v2 ? 64 : pieces);
         }
       }
       // v1 also of pieces that are no power of two.
-      Plan plan = plan_of_units(units, Kind::v1, 1000);
+      Plan plan = plan_of_units(units, Version::v1, 1000);
       plan.threads = threads;
       check_batches(plan, units, kMiB / 1000);
     }
@@ -104,7 +104,7 @@ TEST("work: batches hold every unit once, and are even") {
 
 TEST("work: few pieces go to as many threads as there are") {
   for (std::uint64_t units = 1; units <= 40; ++units) {
-    Plan plan = plan_of_units(units, Kind::v1, 16 * kMiB);
+    Plan plan = plan_of_units(units, Version::v1, 16 * kMiB);
     plan.threads = 8;
     Gauge gauge;
     CHECK_EQUAL(Work(plan, best(), gauge).batches >= std::min<std::uint64_t>(units, 8), true);
@@ -112,8 +112,8 @@ TEST("work: few pieces go to as many threads as there are") {
 }
 
 TEST("work: many threads take every unit once") {
-  for (const Kind kind : {Kind::v1, Kind::v2}) {
-    Plan plan = plan_of_units(10007, kind, 32 * kBlock);
+  for (const Version version : {Version::v1, Version::v2}) {
+    Plan plan = plan_of_units(10007, version, 32 * kBlock);
     plan.threads = 8;
     Gauge gauge;
     Work work(plan, best(), gauge);
@@ -137,13 +137,13 @@ TEST("work: the file at a place is the one whose content is there") {
   const auto file = [](std::uint64_t length) { return plans::unchecked("/nowhere", length); };
   Gauge gauge;
   const Work bytes(
-      plan_of({file(0), file(10), file(0), file(0), pad(0), file(5), pad(7), file(0)}, Kind::v1, kBlock),
+      plan_of({file(0), file(10), file(0), file(0), pad(0), file(5), pad(7), file(0)}, Version::v1, kBlock),
       best(), gauge);
   CHECK_EQUAL(bytes.end, 22U);
   for (std::uint64_t place = 0; place < 22; ++place)
     CHECK_EQUAL(bytes.file_at(place), place < 10 ? 1U : place < 15 ? 5U : 6U);
   CHECK_EQUAL(bytes.empty_files, (std::vector<std::size_t>{0, 2, 3, 7}));
-  const Work runs(plan_of({file(0), file(1), pad(99), file(kMiB), file(0), file(kMiB + 1)}, Kind::v2, kBlock),
+  const Work runs(plan_of({file(0), file(1), pad(99), file(kMiB), file(0), file(kMiB + 1)}, Version::v2, kBlock),
                   best(), gauge);
   CHECK_EQUAL(runs.units, 4U);
   const std::size_t wanted[] = {1, 3, 5, 5};
@@ -155,14 +155,14 @@ TEST("work: results have room for what the plan holds, and no more") {
   const std::vector<PlanFile> files = {file(0), file(kBlock), file(kBlock + 1), pad(kBlock - 1),
                                        file(5 * kBlock)};
   Gauge gauge;
-  const Work v1(plan_of(files, Kind::v1, kBlock), best(), gauge);
+  const Work v1(plan_of(files, Version::v1, kBlock), best(), gauge);
   CHECK_EQUAL(v1.digests.v1.size(), 8 * 20U);
   CHECK(v1.digests.roots.empty() && v1.digests.layers.empty());
-  const Work v2(plan_of(files, Kind::v2, kBlock), best(), gauge);
+  const Work v2(plan_of(files, Version::v2, kBlock), best(), gauge);
   CHECK(v2.digests.v1.empty());
   CHECK_EQUAL(v2.digests.roots.size(), 5 * 32U);
   CHECK_EQUAL(v2.digests.layers.size(), 7 * 32U);
-  const Work hybrid(plan_of(files, Kind::hybrid, kBlock), best(), gauge);
+  const Work hybrid(plan_of(files, Version::hybrid, kBlock), best(), gauge);
   CHECK_EQUAL(hybrid.digests.v1.size(), 8 * 20U);
   CHECK_EQUAL(hybrid.digests.roots.size(), 5 * 32U);
   CHECK_EQUAL(hybrid.digests.layers.size(), 7 * 32U);
@@ -171,20 +171,20 @@ TEST("work: results have room for what the plan holds, and no more") {
 TEST("work: a hybrid plan whose files are not aligned is refused") {
   const auto file = [](const char* path, std::uint64_t length) { return plans::unchecked(path, length); };
   const std::vector<PlanFile> files = {file("/a", kBlock + 1), file("/b", 0), file("/c", 5)};
-  const Failure failure = refusal(plan_of(files, Kind::hybrid, kBlock));
+  const Failure failure = refusal(plan_of(files, Version::hybrid, kBlock));
   CHECK(failure.code == Failure::Code::internal);
   CHECK_EQUAL(failure.path, "/c");
   std::vector<PlanFile> nearly = files;
   nearly.insert(nearly.begin() + 1, pad(kBlock - 2));
-  CHECK(refusal(plan_of(nearly, Kind::hybrid, kBlock)).code == Failure::Code::internal);
+  CHECK(refusal(plan_of(nearly, Version::hybrid, kBlock)).code == Failure::Code::internal);
   nearly[1] = pad(kBlock - 1);
   Gauge gauge;
-  CHECK_EQUAL(Work(plan_of(nearly, Kind::hybrid, kBlock), best(), gauge).units, 3U);
+  CHECK_EQUAL(Work(plan_of(nearly, Version::hybrid, kBlock), best(), gauge).units, 3U);
 }
 
 TEST("work: the first failure stands, and stops the job") {
   Gauge gauge;
-  Work work(plan_of_units(100, Kind::v1, kBlock), best(), gauge);
+  Work work(plan_of_units(100, Version::v1, kBlock), best(), gauge);
   CHECK(!work.stopped());
   work.fail({Failure::Code::open, 1, "first", {}});
   work.fail({Failure::Code::read, 2, "second", {}});
@@ -194,7 +194,7 @@ TEST("work: the first failure stands, and stops the job") {
 }
 
 TEST("work: a file cannot be there for one worker and missing for another") {
-  Plan plan = plan_of_units(10, Kind::v2, kBlock);
+  Plan plan = plan_of_units(10, Version::v2, kBlock);
   plan.mark_missing = true;
   Gauge gauge;
   Work work(plan, best(), gauge);
@@ -215,11 +215,11 @@ TEST("work: sizes up to the largest that are hashed") {
   constexpr std::uint64_t kHuge = std::uint64_t{1} << 60;
   Gauge gauge;
   // Pieces as large: a few units, and nothing to hold for them.
-  for (const Kind kind : {Kind::v1, Kind::hybrid}) {
-    const check::Case round(plans::name_of(kind));
+  for (const Version version : {Version::v1, Version::hybrid}) {
+    const check::Case round(plans::name_of(version));
     Plan plan =
         plan_of({plans::unchecked("/nowhere", kHuge), pad(2 * kHuge), plans::unchecked("/nowhere", kHuge)},
-                kind, kHuge / 4);
+                version, kHuge / 4);
     plan.threads = 3;
     Work work(plan, best(), gauge);
     CHECK_EQUAL(work.units, 16U);
@@ -231,7 +231,7 @@ TEST("work: sizes up to the largest that are hashed") {
     CHECK(ran.failure && ran.failure->code == Failure::Code::open);
   }
   Plan runs =
-      plan_of({plans::unchecked("/nowhere", (std::uint64_t{1} << 40) + 5)}, Kind::v2, std::uint64_t{1} << 40);
+      plan_of({plans::unchecked("/nowhere", (std::uint64_t{1} << 40) + 5)}, Version::v2, std::uint64_t{1} << 40);
   Work work(runs, best(), gauge);
   CHECK_EQUAL(work.units, (std::uint64_t{1} << 20) + 1);
   CHECK_EQUAL(work.digests.layers.size(), 64U);
@@ -253,37 +253,37 @@ TEST("work: what no memory would hold, or 64 bits not count, is refused") {
     return false;
   };
   for (const std::uint64_t length : {kHuge, kHuge + 1, 2 * kHuge, 3 * kHuge, kMost}) {
-    for (const Kind kind : {Kind::v1, Kind::hybrid}) {
-      const check::Case round(std::to_string(length) + ", " + plans::name_of(kind));
-      CHECK(refused(plan_of({pad(length), pad(length), pad(length), pad(length)}, kind, kHuge / 4)));
-      CHECK(refused(plan_of({pad(5), pad(length)}, kind, kHuge / 4)));
+    for (const Version version : {Version::v1, Version::hybrid}) {
+      const check::Case round(std::to_string(length) + ", " + plans::name_of(version));
+      CHECK(refused(plan_of({pad(length), pad(length), pad(length), pad(length)}, version, kHuge / 4)));
+      CHECK(refused(plan_of({pad(5), pad(length)}, version, kHuge / 4)));
       if (length > kHuge || throws_bad_alloc())
-        CHECK(refused(plan_of({plans::unchecked("/nowhere", length)}, kind, kBlock)));
+        CHECK(refused(plan_of({plans::unchecked("/nowhere", length)}, version, kBlock)));
     }
     // Of one byte a piece, whose digests would wrap around.
-    CHECK(refused(plan_of({pad(length)}, Kind::v1, 1)));
+    CHECK(refused(plan_of({pad(length)}, Version::v1, 1)));
     if (length > kHuge || throws_bad_alloc())
-      CHECK(refused(plan_of({plans::unchecked("/nowhere", length)}, Kind::v2, kBlock)));
+      CHECK(refused(plan_of({plans::unchecked("/nowhere", length)}, Version::v2, kBlock)));
   }
   CHECK(
-      refused(plan_of(std::vector<PlanFile>(100000, plans::unchecked("/nowhere", kMost)), Kind::v2, kHuge)));
+      refused(plan_of(std::vector<PlanFile>(100000, plans::unchecked("/nowhere", kMost)), Version::v2, kHuge)));
 }
 
 TEST("work: a worker's buffers are within its share of the memory, but for one read") {
-  for (const Kind kind : plans::kKinds) {
+  for (const Version version : plans::kKinds) {
     for (const std::uint64_t piece : {kBlock, 8 * kBlock, 4 * kMiB}) {
       for (std::uint64_t read = kBlock; read <= kMiB; read *= 2) {
         for (const std::uint64_t limit : {kBlock, read, 3 * read + 5, 64 * kMiB}) {
           for (const unsigned threads : {1, 3}) {
-            Plan plan = plan_of({}, kind, piece);
+            Plan plan = plan_of({}, version, piece);
             plan.read_size = read;
             plan.memory_limit = limit;
             plan.threads = threads;
             const metainfo::WorkerShape shape = metainfo::worker_shape(plan);
             CHECK(shape.slice >= kBlock && shape.slice <= read && shape.slice % kBlock == 0);
-            CHECK(shape.lanes >= 1 && (kind == Kind::v2 || shape.lanes <= kMostLanes));
+            CHECK(shape.lanes >= 1 && (version == Version::v2 || shape.lanes <= kMostLanes));
             CHECK(shape.lanes == 1 || shape.bytes() <= limit / threads);
-            if (kind != Kind::v2) CHECK(shape.slice <= piece);
+            if (version != Version::v2) CHECK(shape.slice <= piece);
           }
         }
       }

@@ -1,4 +1,4 @@
-// What workers make of a plan: both kinds of worker, on their own and in jobs, beside a plain oracle.
+// What workers make of a plan: both versions of worker, on their own and in jobs, beside a plain oracle.
 #include "core/worker.h"
 
 #ifdef __linux__
@@ -32,7 +32,7 @@
 using metainfo::Failure;
 using metainfo::Gauge;
 using metainfo::Kernels;
-using metainfo::Kind;
+using metainfo::Version;
 using metainfo::Plan;
 using metainfo::PlanFile;
 using metainfo::Work;
@@ -53,7 +53,7 @@ namespace {
 // Some ways to run a plan, drawn from all there are: others for each plan, the same in every run of the
 // tests.
 std::vector<Setting> drawn(const Plan& plan, std::size_t count) {
-  std::uint64_t seed = plan.piece_length / 4 + 7 * static_cast<std::uint64_t>(plan.kind);
+  std::uint64_t seed = plan.piece_length / 4 + 7 * static_cast<std::uint64_t>(plan.version);
   for (const PlanFile& file : plan.files) seed = seed * 31 + file.length + file.pad;
   std::minstd_rand random(static_cast<unsigned>(seed % 2147483647) + 1);
   const auto one_of = [&random](const auto&... values) {
@@ -79,16 +79,16 @@ void check_plan(const Plan& plan, std::size_t settings = 3) {
     plans::check_setting(plan, setting, expected);
 }
 
-// As each kind, with each way of padding that it has.
+// As each version, with each way of padding that it has.
 void check_kinds(const std::vector<PlanFile>& files, std::uint64_t piece_length, bool mark_missing = false,
                  std::size_t settings = 3) {
-  std::vector<Plan> plans = {plan_of(files, Kind::v1, piece_length),
-                             plan_of(padded(files, piece_length, true), Kind::v1, piece_length)};
+  std::vector<Plan> plans = {plan_of(files, Version::v1, piece_length),
+                             plan_of(padded(files, piece_length, true), Version::v1, piece_length)};
   if (piece_length >= kBlock && (piece_length & (piece_length - 1)) == 0) {
-    plans.push_back(plan_of(files, Kind::v2, piece_length));
-    plans.push_back(plan_of(padded(files, piece_length, true), Kind::v2, piece_length));
-    plans.push_back(plan_of(padded(files, piece_length, true), Kind::hybrid, piece_length));
-    plans.push_back(plan_of(padded(files, piece_length, false), Kind::hybrid, piece_length));
+    plans.push_back(plan_of(files, Version::v2, piece_length));
+    plans.push_back(plan_of(padded(files, piece_length, true), Version::v2, piece_length));
+    plans.push_back(plan_of(padded(files, piece_length, true), Version::hybrid, piece_length));
+    plans.push_back(plan_of(padded(files, piece_length, false), Version::hybrid, piece_length));
   }
   for (Plan& plan : plans) {
     plan.mark_missing = mark_missing;
@@ -107,7 +107,7 @@ std::vector<PlanFile> files_of(const TempFolder& folder, const std::vector<std::
   return files;
 }
 
-// Files of all kinds of sizes, some of them equal, some in the middle of a file, one longer than a batch of
+// Files of all versions of sizes, some of them equal, some in the middle of a file, one longer than a batch of
 // pieces. The same for one seed on every system.
 std::vector<PlanFile> generated(const TempFolder& folder, std::uint64_t piece, unsigned seed) {
   std::minstd_rand random(seed);
@@ -172,8 +172,8 @@ TEST("workers: every row, number of threads, size of reads and of memory, as wor
   Some some;
   bool as_job = false;
   for (const std::uint64_t piece : {2 * kBlock, 128 * kBlock}) {
-    for (const Kind kind : kKinds) {
-      const Plan plan = plan_of(kind == Kind::hybrid ? padded(files, piece, true) : files, kind, piece);
+    for (const Version version : kKinds) {
+      const Plan plan = plan_of(version == Version::hybrid ? padded(files, piece, true) : files, version, piece);
       const plans::Expected expected = plans::expect(plan);
       for (const Kernels& kernels : tables()) {
         for (const unsigned threads : {1, 2, 8}) {
@@ -224,7 +224,7 @@ TEST("workers: seventeen pieces are one more than there are lanes") {
       if (piece < kMiB) check_kinds({file}, piece, false, 6);
       if (piece == kMiB) check_kinds({file}, piece, false, 1);
       if (piece <= kMiB || more == 0) continue;
-      for (const Kind kind : kKinds) check_plan(plan_of({file}, kind, piece), 1);
+      for (const Version version : kKinds) check_plan(plan_of({file}, version, piece), 1);
     }
   }
 }
@@ -262,7 +262,7 @@ TEST("workers: many small files") {
   for (std::size_t i = 0; i < 400 / thin(); ++i) sizes.push_back(random() % 7 == 0 ? 0 : random() % 3000);
   const std::vector<PlanFile> files = files_of(folder, sizes);
   for (const std::uint64_t piece : {kBlock, 4 * kBlock}) check_kinds(files, piece);
-  for (const Kind kind : {Kind::v1, Kind::v2}) check_plan(plan_of(files, kind, kMiB));
+  for (const Version version : {Version::v1, Version::v2}) check_plan(plan_of(files, version, kMiB));
 }
 
 TEST("workers: empty files at the start, in the middle and at the end") {
@@ -294,7 +294,7 @@ TEST("workers: windows of one file") {
 TEST("workers: files of equal content have equal roots and layers") {
   const TempFolder folder;
   const Bytes bytes = oracle::content(3 * kBlock + 5, 4);
-  const Plan plan = plan_of({folder.add("a", bytes), folder.add("b", bytes)}, Kind::v2, kBlock);
+  const Plan plan = plan_of({folder.add("a", bytes), folder.add("b", bytes)}, Version::v2, kBlock);
   const Ran ran = plans::run_as_job(plan, best());
   CHECK_EQUAL(part(ran.digests.roots, 0, 32), part(ran.digests.roots, 1, 32));
   CHECK_EQUAL(part(ran.digests.layers, 0, 128), part(ran.digests.layers, 1, 128));
@@ -304,26 +304,26 @@ TEST("workers: pads anywhere, of any length") {
   const TempFolder folder;
   const PlanFile file = folder.add("file", oracle::content(2 * kBlock + 1, 5));
   const PlanFile small = folder.add("small", oracle::content(100, 6));
-  for (const Kind kind : {Kind::v1, Kind::hybrid}) {
-    check_plan(plan_of({file, pad(4 * kBlock - 1), file, pad(kBlock - 1)}, kind, kBlock));
-    check_plan(plan_of({pad(3 * kBlock), file}, kind, kBlock));
-    check_plan(plan_of({file, pad(0), pad(1), pad(kBlock - 2), file}, kind, kBlock));
+  for (const Version version : {Version::v1, Version::hybrid}) {
+    check_plan(plan_of({file, pad(4 * kBlock - 1), file, pad(kBlock - 1)}, version, kBlock));
+    check_plan(plan_of({pad(3 * kBlock), file}, version, kBlock));
+    check_plan(plan_of({file, pad(0), pad(1), pad(kBlock - 2), file}, version, kBlock));
     // Longer than many pieces, in the middle, at the end, alone; pieces of zeros in batches with others.
-    check_plan(plan_of({file, pad(100 * kBlock - 1), file, pad(kBlock - 1)}, kind, kBlock));
-    check_plan(plan_of({file, pad(77 * kBlock)}, kind, kBlock));
-    check_plan(plan_of({pad(90 * kBlock + 5)}, kind, kBlock));
-    check_plan(plan_of({pad(5)}, kind, kBlock));
-    check_plan(plan_of({small, pad(2 * kMiB - 100), small, pad(5 * kMiB - 100), small}, kind, kMiB));
+    check_plan(plan_of({file, pad(100 * kBlock - 1), file, pad(kBlock - 1)}, version, kBlock));
+    check_plan(plan_of({file, pad(77 * kBlock)}, version, kBlock));
+    check_plan(plan_of({pad(90 * kBlock + 5)}, version, kBlock));
+    check_plan(plan_of({pad(5)}, version, kBlock));
+    check_plan(plan_of({small, pad(2 * kMiB - 100), small, pad(5 * kMiB - 100), small}, version, kMiB));
     // Several in a row, of which some end a piece.
     check_plan(
         plan_of({small, pad(kBlock - 200), pad(100), pad(kBlock), pad(0), pad(2 * kBlock - 1), pad(1), small},
-                kind, kBlock));
+                version, kBlock));
   }
   // Only v1 has files that begin in a piece's middle, after zeros.
   check_plan(
       plan_of({small, pad(50), small, pad(63), pad(1), file, pad(7), small, pad(3 * kBlock + 9), small},
-              Kind::v1, kBlock));
-  check_plan(plan_of({pad(10), small, pad(kBlock), small, pad(20)}, Kind::v1, 4 * kBlock));
+              Version::v1, kBlock));
+  check_plan(plan_of({pad(10), small, pad(kBlock), small, pad(20)}, Version::v1, 4 * kBlock));
 }
 
 TEST("workers: content that ends at any place of a block, and zeros after it") {
@@ -335,11 +335,11 @@ TEST("workers: content that ends at any place of a block, and zeros after it") {
       if (!some.next()) continue;
       PlanFile file = whole;
       file.length = length;
-      check_plan(plan_of({file, pad(zeros)}, Kind::v1, kBlock), 1);
+      check_plan(plan_of({file, pad(zeros)}, Version::v1, kBlock), 1);
       if (length % 9 != 0) continue;
       // A file of a hybrid begins with a piece.
       file.offset = kBlock - length;
-      check_plan(plan_of({whole, pad(kBlock), file, pad(zeros)}, Kind::hybrid, 2 * kBlock), 1);
+      check_plan(plan_of({whole, pad(kBlock), file, pad(zeros)}, Version::hybrid, 2 * kBlock), 1);
     }
   }
 }
@@ -392,7 +392,7 @@ TEST("workers: a missing file takes its own pieces only") {
   const Bytes first = oracle::content(20000, 6);
   const Bytes last = oracle::content(20000, 7);
   Plan plan =
-      plan_of({folder.add("a", first), missing(folder, 50000), folder.add("c", last)}, Kind::v1, kBlock);
+      plan_of({folder.add("a", first), missing(folder, 50000), folder.add("c", last)}, Version::v1, kBlock);
   plan.mark_missing = true;
   const Ran v1 = plans::run_as_job(plan, best());
   CHECK_EQUAL(v1.digests.missing, std::vector<std::uint32_t>{1});
@@ -404,7 +404,7 @@ TEST("workers: a missing file takes its own pieces only") {
   for (std::size_t piece = 1; piece <= 4; ++piece) CHECK_EQUAL(part(v1.digests.v1, piece, 20), Bytes(20));
   CHECK_EQUAL(v1.digests.v1.size(), 6 * 20U);
 
-  plan.kind = Kind::v2;
+  plan.version = Version::v2;
   const Ran v2 = plans::run_as_job(plan, best());
   CHECK_EQUAL(v2.digests.missing, std::vector<std::uint32_t>{1});
   CHECK_EQUAL(part(v2.digests.roots, 1, 32), Bytes(32));
@@ -419,14 +419,14 @@ TEST("workers: a file that fails stops the job, with its path") {
   Some some;
   const auto fails = [&](const PlanFile& bad, Failure::Code code, int error, bool mark_missing) {
     files[2] = bad;
-    for (const Kind kind : kKinds) {
+    for (const Version version : kKinds) {
       for (const unsigned threads : {1, 8}) {
         for (const bool as_job : {false, true}) {
           if (!some.next()) continue;
-          const check::Case round(bad.path + ", " + name_of(kind) + ", " + std::to_string(threads) +
+          const check::Case round(bad.path + ", " + name_of(version) + ", " + std::to_string(threads) +
                                   " threads");
-          Plan plan = plan_of(padded(files, kBlock, true), kind, kBlock);
-          if (kind == Kind::v2) plan.files = files;
+          Plan plan = plan_of(padded(files, kBlock, true), version, kBlock);
+          if (version == Version::v2) plan.files = files;
           plan.threads = threads;
           plan.mark_missing = mark_missing;
           const Failure failure = failure_of(plan, best(), as_job);
@@ -464,16 +464,16 @@ TEST("workers: an empty file that has grown, or is gone, is noticed among many")
   std::vector<PlanFile> files = files_of(folder, std::vector<std::uint64_t>(150, 0));
   files.push_back(folder.add("content", oracle::content(5, 1)));
   for (const std::size_t index : {0, 63, 64, 149}) {
-    for (const Kind kind : kKinds) {
-      const check::Case round(std::to_string(index) + ", " + name_of(kind));
+    for (const Version version : kKinds) {
+      const check::Case round(std::to_string(index) + ", " + name_of(version));
       std::vector<PlanFile> changed = files;
       changed[index] = folder.add("grown", {1});
       changed[index].size = changed[index].length = 0;
-      const Failure failure = failure_of(plan_of(changed, kind, kBlock));
+      const Failure failure = failure_of(plan_of(changed, version, kBlock));
       CHECK(failure.code == Failure::Code::changed);
       CHECK_EQUAL(failure.path, folder.path("grown"));
       changed[index] = missing(folder, 0);
-      Plan plan = plan_of(changed, kind, kBlock);
+      Plan plan = plan_of(changed, version, kBlock);
       plan.mark_missing = true;
       CHECK_EQUAL(plans::run_as_job(plan, best()).digests.missing,
                   std::vector<std::uint32_t>{static_cast<std::uint32_t>(index)});
@@ -483,7 +483,7 @@ TEST("workers: an empty file that has grown, or is gone, is noticed among many")
 
 TEST("workers: a failure stops the other threads") {
   const TempFolder folder;
-  Plan plan = plan_of({folder.add("file", oracle::content(16 * kMiB, 8)), missing(folder, kMiB)}, Kind::v1,
+  Plan plan = plan_of({folder.add("file", oracle::content(16 * kMiB, 8)), missing(folder, kMiB)}, Version::v1,
                       16 * kMiB);
   plan.threads = 2;
   // The file would take a second and more; to fail takes no time.
@@ -498,12 +498,12 @@ TEST("workers: a failure stops the other threads") {
 
 TEST("workers: a file that changes while it is hashed fails the job") {
   const auto changes = [](const char* what, const std::function<void(const std::string&)>& change) {
-    for (const Kind kind : kKinds) {
+    for (const Version version : kKinds) {
       for (const std::uint64_t following : {0, 5}) {
-        const check::Case round(std::string(what) + ", " + name_of(kind));
+        const check::Case round(std::string(what) + ", " + name_of(version));
         const TempFolder folder;
         // The first of them; what follows may be opened, or not, before the job ends.
-        const Plan plan = narrow(plan_of(files_of(folder, {3 * kBlock, following}), kind, kBlock));
+        const Plan plan = narrow(plan_of(files_of(folder, {3 * kBlock, following}), version, kBlock));
         bool done = false;
         const HookKernel changing([&] {
           if (!done) change(plan.files[0].path);
@@ -530,9 +530,9 @@ TEST("workers: a file that changes while it is hashed fails the job") {
 }
 
 TEST("workers: a file whose pieces were read side by side is looked at again at the end") {
-  for (const Kind kind : {Kind::v1, Kind::hybrid}) {
+  for (const Version version : {Version::v1, Version::hybrid}) {
     const TempFolder folder;
-    const Plan plan = plan_of(files_of(folder, {3 * kBlock}), kind, kBlock);
+    const Plan plan = plan_of(files_of(folder, {3 * kBlock}), version, kBlock);
     const HookKernel touching([&] { set_mtime(plan.files[0].path, TempFolder::kSeconds + 1, 0); });
     CHECK(failure_of(plan, touching.kernels()).code == Failure::Code::changed);
   }
@@ -540,8 +540,8 @@ TEST("workers: a file whose pieces were read side by side is looked at again at 
 
 TEST("workers: what a thread throws is told as a failure") {
   const TempFolder folder;
-  for (const Kind kind : kKinds) {
-    const Plan plan = plan_of(files_of(folder, {kBlock}), kind, kBlock);
+  for (const Version version : kKinds) {
+    const Plan plan = plan_of(files_of(folder, {kBlock}), version, kBlock);
     const auto failure_from = [&plan](const std::function<void()>& hook) {
       const HookKernel kernel(hook);
       return failure_of(plan, kernel.kernels());
@@ -555,10 +555,10 @@ TEST("workers: what a thread throws is told as a failure") {
 
 TEST("workers: a job that was cancelled reads nothing") {
   const TempFolder folder;
-  for (const Kind kind : kKinds) {
+  for (const Version version : kKinds) {
     Gauge gauge;
     gauge.cancelled = true;
-    Work work(plan_of(files_of(folder, {3 * kBlock}), kind, kBlock), best(), gauge);
+    Work work(plan_of(files_of(folder, {3 * kBlock}), version, kBlock), best(), gauge);
     const auto worker = plans::make_worker(work);
     CHECK_EQUAL(worker->batch(), 0U);
     worker->finish();
@@ -569,19 +569,19 @@ TEST("workers: a job that was cancelled reads nothing") {
 
 TEST("workers: a job that is cancelled in the middle stops before its next reads") {
   const TempFolder folder;
-  for (const Kind kind : kKinds) {
+  for (const Version version : kKinds) {
     for (const bool wide : {false, true}) {
-      const check::Case round(std::string(name_of(kind)) + (wide ? ", wide" : ", narrow"));
+      const check::Case round(std::string(name_of(version)) + (wide ? ", wide" : ", narrow"));
       Gauge gauge;
       const HookKernel cancelling([&gauge] { gauge.cancelled = true; });
-      Plan plan = plan_of(files_of(folder, {128 * kBlock}), kind, 8 * kBlock);
+      Plan plan = plan_of(files_of(folder, {128 * kBlock}), version, 8 * kBlock);
       if (!wide) plan = narrow(plan);
       Work work(plan, cancelling.kernels(), gauge);
       const auto worker = plans::make_worker(work);
       CHECK_EQUAL(worker->batch(), 0U);
       // A slice in every lane, or the buffer of v2; one read more there.
-      const std::uint64_t lanes = !wide ? 1 : kind == Kind::v2 ? 64 : 16;
-      CHECK(gauge.bytes >= lanes * kBlock && gauge.bytes <= (lanes + (kind == Kind::v2)) * kBlock);
+      const std::uint64_t lanes = !wide ? 1 : version == Version::v2 ? 64 : 16;
+      CHECK(gauge.bytes >= lanes * kBlock && gauge.bytes <= (lanes + (version == Version::v2)) * kBlock);
     }
   }
 }
@@ -589,11 +589,11 @@ TEST("workers: a job that is cancelled in the middle stops before its next reads
 TEST("workers: terabytes of zeros end soon when they are cancelled") {
   const TempFolder folder;
   constexpr std::uint64_t kTerabyte = std::uint64_t{1} << 40;
-  for (const Kind kind : {Kind::v1, Kind::hybrid}) {
+  for (const Version version : {Version::v1, Version::hybrid}) {
     for (const Kernels& kernels : {tables().front(), tables().back()}) {
-      const check::Case round(std::string(name_of(kind)) + ", " + name_of(kernels));
+      const check::Case round(std::string(name_of(version)) + ", " + name_of(kernels));
       Plan plan =
-          plan_of({folder.add("file", oracle::content(kBlock, 1)), pad(40 * kTerabyte)}, kind, 2 * kTerabyte);
+          plan_of({folder.add("file", oracle::content(kBlock, 1)), pad(40 * kTerabyte)}, version, 2 * kTerabyte);
       plan.threads = 2;
       metainfo::Budget budget({2, plans::kPlenty});
       metainfo::Job job(plan, kernels, budget);
@@ -615,7 +615,7 @@ TEST("workers: terabytes of zeros end soon when they are cancelled") {
 TEST("workers: a pad of many pieces is hashed once") {
   // A terabyte in pieces of 16 MiB would take minutes.
   constexpr std::uint64_t kTerabyte = std::uint64_t{1} << 40;
-  const Plan plan = plan_of({pad(kTerabyte)}, Kind::v1, thin() == 1 ? 16 * kMiB : kMiB * 4);
+  const Plan plan = plan_of({pad(kTerabyte)}, Version::v1, thin() == 1 ? 16 * kMiB : kMiB * 4);
   const Ran ran = plans::run_as_job(plan, best());
   const Bytes zeros(plan.piece_length);
   const metainfo::Sha1Digest wanted = oracle::sha1(zeros.data(), zeros.size());
@@ -628,22 +628,22 @@ TEST("workers: a pad of many pieces is hashed once") {
 TEST("workers: the gauge names the file that was opened last") {
   const TempFolder folder;
   const std::vector<PlanFile> files = files_of(folder, {5, kBlock, 7});
-  CHECK_EQUAL(plans::run_as_job(plan_of(files, Kind::v1, kBlock), best()).file_index, 2U);
-  CHECK_EQUAL(plans::run_as_job(plan_of(files, Kind::v2, kBlock), best()).file_index, 2U);
+  CHECK_EQUAL(plans::run_as_job(plan_of(files, Version::v1, kBlock), best()).file_index, 2U);
+  CHECK_EQUAL(plans::run_as_job(plan_of(files, Version::v2, kBlock), best()).file_index, 2U);
   // Empty files are looked at in the end.
   const std::vector<PlanFile> some = files_of(folder, {0, 5, 0, kBlock, 7});
-  CHECK_EQUAL(plans::run_as_job(plan_of(some, Kind::v1, kBlock), best()).file_index, 2U);
+  CHECK_EQUAL(plans::run_as_job(plan_of(some, Version::v1, kBlock), best()).file_index, 2U);
 }
 
 TEST("workers: the gauge counts content as it is read, and no pads") {
   const TempFolder folder;
   const std::vector<PlanFile> files = {folder.add("a", oracle::content(10 * kBlock + 5, 1)), pad(kBlock - 5),
                                        folder.add("b", oracle::content(100, 2))};
-  for (const Kind kind : kKinds) {
+  for (const Version version : kKinds) {
     std::vector<std::uint64_t> seen;
     metainfo::Gauge gauge;
     const HookKernel reading([&] { seen.push_back(gauge.bytes); });
-    Work work(narrow(plan_of(files, kind, kBlock)), reading.kernels(), gauge);
+    Work work(narrow(plan_of(files, version, kBlock)), reading.kernels(), gauge);
     const auto worker = plans::make_worker(work);
     while (worker->batch() != 0) continue;
     CHECK_EQUAL(seen.front(), kBlock);
@@ -656,15 +656,15 @@ TEST("workers: the gauge counts content as it is read, and no pads") {
 TEST("workers: a batch answers its bytes, and nothing is left after the last") {
   const TempFolder folder;
   const std::vector<PlanFile> files = files_of(folder, {100 * kBlock, 0, 70 * kBlock + 5});
-  for (const Kind kind : kKinds) {
-    const check::Case round(name_of(kind));
+  for (const Version version : kKinds) {
+    const check::Case round(name_of(version));
     Gauge gauge;
-    Work work(plan_of(files, kind, kBlock), best(), gauge);
+    Work work(plan_of(files, version, kBlock), best(), gauge);
     const auto worker = plans::make_worker(work);
     std::uint64_t bytes = 0;
     while (const std::uint64_t done = worker->batch()) bytes += done;
     // Units are counted whole, so progress is made by any batch.
-    const std::uint64_t unit = kind == Kind::v2 ? kMiB : kBlock;
+    const std::uint64_t unit = version == Version::v2 ? kMiB : kBlock;
     CHECK_EQUAL(bytes, work.units * unit);
     CHECK_EQUAL(worker->batch(), 0U);
     worker->finish();
@@ -679,10 +679,10 @@ TEST("workers: thousands of files need at most sixteen descriptors a worker") {
   std::vector<PlanFile> files;
   for (std::size_t i = 0; i < (thin() == 1 ? 5000 : 800); ++i)
     files.push_back(folder.add(std::to_string(i), oracle::content(1 + i * 7 % 900, i)));
-  for (const Kind kind : kKinds) {
+  for (const Version version : kKinds) {
     for (const unsigned threads : {1, 2}) {
-      const check::Case round(std::string(name_of(kind)) + ", " + std::to_string(threads) + " threads");
-      Plan plan = plan_of(kind == Kind::hybrid ? padded(files, kBlock, true) : files, kind, kBlock);
+      const check::Case round(std::string(name_of(version)) + ", " + std::to_string(threads) + " threads");
+      Plan plan = plan_of(version == Version::hybrid ? padded(files, kBlock, true) : files, version, kBlock);
       plan.threads = threads;
       std::atomic<std::size_t> most{0};
       std::atomic<unsigned> calls{0};
@@ -704,8 +704,8 @@ TEST("workers: thousands of files need at most sixteen descriptors a worker") {
   ::getrlimit(RLIMIT_NOFILE, &usual);
   const rlimit few = {open_in("/") + 24, usual.rlim_max};
   ::setrlimit(RLIMIT_NOFILE, &few);
-  const Ran v1 = plans::run_as_job(plan_of(files, Kind::v1, 4 * kBlock), best());
-  const Ran v2 = plans::run_as_job(plan_of(files, Kind::v2, kBlock), best());
+  const Ran v1 = plans::run_as_job(plan_of(files, Version::v1, 4 * kBlock), best());
+  const Ran v2 = plans::run_as_job(plan_of(files, Version::v2, kBlock), best());
   ::setrlimit(RLIMIT_NOFILE, &usual);
   CHECK(!v1.failure);
   CHECK(!v2.failure);
@@ -715,8 +715,8 @@ TEST("workers: pieces of sixteen files at a time keep their descriptors") {
   const TempFolder folder;
   // Each spans pieces, so none can be closed with its first.
   const std::vector<PlanFile> files = files_of(folder, std::vector<std::uint64_t>(40, 5 * kBlock));
-  for (const Kind kind : {Kind::v1, Kind::hybrid}) {
-    const Plan plan = plan_of(files, kind, kBlock);
+  for (const Version version : {Version::v1, Version::hybrid}) {
+    const Plan plan = plan_of(files, version, kBlock);
     std::size_t most = 0;
     const HookKernel counting([&] { most = std::max(most, open_in(folder.path(""))); });
     plans::check_ran(plans::run_as_workers(plan, counting.kernels()), plans::expect(plan));
@@ -727,7 +727,7 @@ TEST("workers: pieces of sixteen files at a time keep their descriptors") {
 
 TEST("workers: a file that appears, or is gone, between two workers has changed") {
   const TempFolder folder;
-  Plan plan = narrow(plan_of(files_of(folder, {8 * kMiB}), Kind::v1, kMiB));
+  Plan plan = narrow(plan_of(files_of(folder, {8 * kMiB}), Version::v1, kMiB));
   plan.mark_missing = true;
   plan.threads = 2;
   plan.memory_limit = 2 * plan.read_size;

@@ -16,9 +16,9 @@
 inline void replay(const std::string& target, int (*run)(const std::uint8_t*, std::size_t)) {
   std::size_t count = 0;
   Some some;
-  for (const char* kind : {"fuzz/corpus/", "fuzz/found/"}) {
-    if (!std::filesystem::exists(kind + target)) continue;
-    for (const auto& entry : std::filesystem::directory_iterator(kind + target)) {
+  for (const char* version : {"fuzz/corpus/", "fuzz/found/"}) {
+    if (!std::filesystem::exists(version + target)) continue;
+    for (const auto& entry : std::filesystem::directory_iterator(version + target)) {
       ++count;
       if (!some.next()) continue;
       std::ifstream file(entry.path(), std::ios::binary);

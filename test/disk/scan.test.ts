@@ -1,0 +1,289 @@
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { once } from 'node:events';
+import { chmod, mkdir, symlink, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import path from 'node:path';
+import { describe, it, type TestContext } from 'node:test';
+import { type ScanOptions, scan } from '../../src/disk/scan.ts';
+import type { MetainfoError } from '../../src/errors/errors.ts';
+import { temporaryFolder, writeTree } from '../support/tree.ts';
+import { failureAsNobody, notRoot } from '../support/unprivileged.ts';
+
+interface Layout {
+  files?: Record<string, number>;
+  /** Target by name. */
+  links?: Record<string, string>;
+}
+
+/** A folder `root` with files and links, in a folder of the test's own. */
+async function rootWith(t: TestContext, { files = { a: 1 }, links = {} }: Layout): Promise<string> {
+  const root = path.join(await temporaryFolder(t), 'root');
+  await writeTree(root, files);
+  for (const [name, target] of Object.entries(links)) {
+    await mkdir(path.dirname(path.join(root, name)), { recursive: true });
+    await symlink(target, path.join(root, name));
+  }
+  return root;
+}
+
+/** What a scan finds, sorted, with `/`. */
+async function found(root: string, entries: string[][] | null = null, options: ScanOptions = {}): Promise<string[]> {
+  return (await scan(root, entries, options)).map((file) => file.path.join('/')).sort();
+}
+
+describe('scan', () => {
+  it('finds all files, their sizes and dates', async (t) => {
+    const root = await rootWith(t, { files: { a: 3, 'b/c/d': 5, 'b/empty': 0 } });
+    const files = (await scan(root, null)).sort((a, b) => a.length - b.length);
+    assert.deepEqual(
+      files.map(({ path: parts, length, diskPath }) => [parts.join('/'), length, diskPath]),
+      [
+        ['b/empty', 0, path.join(root, 'b/empty')],
+        ['a', 3, path.join(root, 'a')],
+        ['b/c/d', 5, path.join(root, 'b/c/d')],
+      ],
+    );
+    assert.ok(files.every(({ mtimeMs }) => Math.abs(mtimeMs - Date.now()) < 60_000));
+  });
+
+  it('finds more files than wait at once', async (t) => {
+    const names = Array.from({ length: 1000 }, (_, i) => `f${i}`);
+    const root = await rootWith(t, { files: Object.fromEntries(names.map((name) => [name, 0])) });
+    assert.deepEqual(await found(root), names.sort());
+  });
+
+  it('takes a file as the root', async (t) => {
+    const root = await rootWith(t, {});
+    const file = path.join(root, 'a');
+    assert.deepEqual(
+      (await scan(file, null)).map(({ path: parts, diskPath, length }) => ({ parts, diskPath, length })),
+      [{ parts: [], diskPath: file, length: 1 }],
+    );
+    await assert.rejects(scan(file, [['b']]), { code: 'ERR_INVALID_ARGUMENT', path: file });
+  });
+
+  it('takes only the given entries, files and folders', async (t) => {
+    const root = await rootWith(t, { files: { a: 1, b: 1, 'c/d': 1, 'c/e': 1 } });
+    assert.deepEqual(await found(root, [['b'], ['c']]), ['b', 'c/d', 'c/e']);
+  });
+
+  it('leaves out what systems put into folders, unless it is named', async (t) => {
+    const root = await rootWith(t, {
+      files: { '.DS_Store': 1, 'a/Thumbs.db': 1, 'a/desktop.ini': 1, 'a/.metainfo-0a1z.tmp': 1, 'a/b': 1 },
+    });
+    assert.deepEqual(await found(root), ['a/b']);
+    assert.deepEqual(await found(root, [['.DS_Store'], ['a', 'Thumbs.db']]), ['.DS_Store', 'a/Thumbs.db']);
+  });
+
+  it('includes files and excludes files and folders by their path', async (t) => {
+    const root = await rootWith(t, { files: { 'a.txt': 1, 'a.nfo': 1, 'b/c.txt': 1, 'b/d/e.txt': 1 } });
+    const include = (name: string) => name.endsWith('.txt');
+    assert.deepEqual(await found(root, null, { include }), ['a.txt', 'b/c.txt', 'b/d/e.txt']);
+    const asked: string[] = [];
+    const exclude = (name: string) => asked.push(name) > 0 && (name === 'b/d' || name === 'a.nfo');
+    assert.deepEqual(await found(root, null, { exclude }), ['a.txt', 'b/c.txt']);
+    assert.ok(!asked.includes('b/d/e.txt'), 'looked into an excluded folder');
+    assert.deepEqual(await found(root, [['a.nfo']], { exclude, include }), ['a.nfo'], 'named outright');
+  });
+
+  it('stops when the signal has fired', async (t) => {
+    const root = await rootWith(t, {});
+    await assert.rejects(scan(root, null, { signal: AbortSignal.abort() }), { code: 'ERR_ABORTED' });
+  });
+
+  it('stops within a large folder when the signal fires', async (t) => {
+    const files = Object.fromEntries(Array.from({ length: 2000 }, (_, i) => [`f${i}`, 0]));
+    const root = await rootWith(t, { files });
+    const controller = new AbortController();
+    let asked = 0;
+    const exclude = () => {
+      asked += 1;
+      if (asked === 100) controller.abort();
+      return false;
+    };
+    await assert.rejects(scan(root, null, { exclude, signal: controller.signal }), { code: 'ERR_ABORTED' });
+    assert.ok(asked < 1000, `asked of ${asked} files`);
+  });
+
+  describe('refuses', () => {
+    it('a path that does not exist', async (t) => {
+      const root = await rootWith(t, {});
+      const missing = path.join(root, 'missing');
+      await assert.rejects(scan(missing, null), { code: 'ERR_NOT_FOUND', path: missing });
+      await assert.rejects(scan(root, [['missing']]), { code: 'ERR_NOT_FOUND', path: missing });
+      await assert.rejects(scan(root, [['a', 'b']]), { code: 'ERR_NOT_FOUND', path: path.join(root, 'a/b') });
+    });
+
+    it('a FIFO, at once', async (t) => {
+      const root = await rootWith(t, {});
+      const fifo = path.join(root, 'pipe');
+      execFileSync('mkfifo', [fifo]);
+      const refusal = { code: 'ERR_NOT_A_FILE', path: fifo, message: `${fifo} is a FIFO, not a file: leave it out.` };
+      const hint = ' To leave out files and folders, use `exclude`.';
+      await assert.rejects(scan(root, null), { ...refusal, message: refusal.message + hint });
+      // No filter leaves out what is named.
+      await assert.rejects(scan(root, [['pipe']]), refusal);
+      await assert.rejects(scan(fifo, null), refusal);
+      assert.deepEqual(await found(root, null, { exclude: (name) => name === 'pipe' }), ['a']);
+    });
+
+    it('all that is wrong at once, with a bounded list', async (t) => {
+      const root = await rootWith(t, { files: { 'a/b': 1, c: 1 } });
+      const fifo = path.join(root, 'a/pipe');
+      execFileSync('mkfifo', [fifo]);
+      await symlink('nowhere', path.join(root, 'broken'));
+      await symlink('.', path.join(root, 'loop'));
+      await symlink('/etc/hostname', path.join(root, 'out'));
+      const failure = (await scan(root, null).catch((error: unknown) => error)) as MetainfoError;
+      assert.match(failure.message, /^4 files or folders cannot be taken: .+\. To leave out .+ use `exclude`\.$/);
+      for (const part of [
+        /\/a\/pipe is a FIFO, not a file/,
+        /\/broken is a link to something that does not exist;/,
+        /\/loop is a link to a folder that it is in;/,
+        /\/out leads out of /,
+      ])
+        assert.match(failure.message, part);
+      const errors = (failure.cause as AggregateError).errors as MetainfoError[];
+      assert.equal(errors.length, 4);
+      assert.deepEqual([failure.code, failure.path], [errors[0]?.code, errors[0]?.path]);
+      assert.deepEqual(await found(root, null, { exclude: (name) => /pipe|broken|loop|out/.test(name) }), ['a/b', 'c']);
+
+      for (let i = 0; i < 20; i += 1) await symlink('nowhere', path.join(root, `broken${i}`));
+      const many = (await scan(root, null).catch((error: unknown) => error)) as MetainfoError;
+      assert.match(many.message, /^24 files or folders cannot be taken: .+; and 14 more\. To leave/);
+      assert.equal(many.message.split('; ').length, 11);
+
+      await assert.rejects(scan(root, [['x'], ['c'], ['y']]), {
+        code: 'ERR_NOT_FOUND',
+        message: `2 files or folders cannot be taken: ${root}/x: no such file or folder; ${root}/y: no such file or folder.`,
+      });
+    });
+
+    it('all files that cannot be read, before any is hashed', { skip: notRoot() }, async (t) => {
+      const root = await rootWith(t, { files: { 'a/b': 1, 'a/c': 1, d: 1, e: 1 } });
+      await chmod(path.join(root, 'a'), 0o755);
+      await chmod(root, 0o755);
+      await chmod(path.dirname(root), 0o755);
+      for (const name of ['a/b', 'd']) await chmod(path.join(root, name), 0o600);
+      const failure = failureAsNobody(root);
+      assert.equal(failure.code, 'ERR_UNREADABLE');
+      assert.match(
+        failure.message ?? '',
+        /^2 files or folders cannot be taken: [^;]+d: no permission to read it; [^;]+a\/b: no per/,
+      );
+      await chmod(path.join(root, 'd'), 0o644);
+      const { path: only, message } = failureAsNobody(root);
+      assert.equal(only, path.join(root, 'a/b'));
+      assert.match(message ?? '', /a\/b: no permission to read it\. To leave out .+ use `exclude`\.$/);
+    });
+
+    it('a socket', async (t) => {
+      const root = await rootWith(t, {});
+      const socket = path.join(root, 'socket');
+      const server = createServer().listen(socket);
+      await once(server, 'listening');
+      t.after(() => server.close());
+      await assert.rejects(scan(root, null), { code: 'ERR_NOT_A_FILE', path: socket, message: /is a socket/ });
+    });
+
+    it('a device', async () => {
+      await assert.rejects(scan('/dev/null', null), { code: 'ERR_NOT_A_FILE', path: '/dev/null', message: /a device/ });
+    });
+
+    it('a name that is not UTF-8, its bytes shown', async (t) => {
+      const root = await rootWith(t, {});
+      await writeFile(Buffer.concat([Buffer.from(`${root}/caf`), Buffer.from([0xe9, 0x1b])]), 'x');
+      const shown = path.join(root, 'caf\\xe9\\x1b');
+      await assert.rejects(scan(root, null), { code: 'ERR_NAME', path: shown, message: /not UTF-8/ });
+    });
+
+    for (const [name, entries] of Object.entries({
+      'a file named twice': [['a'], ['a']],
+      'a file beside its folder': [['d'], ['d', 'b']],
+    })) {
+      it(name, async (t) => {
+        const root = await rootWith(t, { files: { a: 1, 'd/b': 1 } });
+        const twice = path.join(root, ...(entries.at(-1) as string[]));
+        await assert.rejects(scan(root, entries), { code: 'ERR_DUPLICATE_PATH', path: twice });
+      });
+    }
+
+    it('what it may not read', { skip: notRoot() }, async (t) => {
+      const root = await rootWith(t, {
+        files: { 'open/a': 1, 'file/secret': 1, 'folder/secret/a': 1, 'list/names/a': 1 },
+      });
+      await chmod(path.dirname(root), 0o755);
+      await chmod(path.join(root, 'file/secret'), 0o000);
+      await chmod(path.join(root, 'folder/secret'), 0o000);
+      await chmod(path.join(root, 'list/names'), 0o444);
+      assert.deepEqual(failureAsNobody(path.join(root, 'open')), {});
+      for (const [folder, refused] of [
+        ['file', 'file/secret'],
+        ['folder', 'folder/secret'],
+        ['list', 'list/names/a'],
+      ] as const) {
+        const { message: _, ...failure } = failureAsNobody(path.join(root, folder));
+        assert.deepEqual(failure, { code: 'ERR_UNREADABLE', path: path.join(root, refused) });
+      }
+    });
+  });
+
+  describe('follows links', () => {
+    it('to files and folders within the root', async (t) => {
+      const root = await rootWith(t, { files: { 'a/b': 2 }, links: { file: 'a/b', folder: 'a', 'c/up': '../a' } });
+      const files = await scan(root, null);
+      assert.deepEqual(files.map((file) => file.path.join('/')).sort(), ['a/b', 'c/up/b', 'file', 'folder/b']);
+      for (const file of files) {
+        assert.deepEqual([file.length, file.diskPath], [2, path.join(root, 'a/b')], file.path.join('/'));
+      }
+    });
+
+    it('that are the root', async (t) => {
+      const root = await rootWith(t, { links: { inner: 'a' } });
+      await symlink(root, `${root}-link`);
+      assert.deepEqual(await found(`${root}-link`), ['a', 'inner']);
+      assert.deepEqual(await found(path.join(root, 'inner')), ['']);
+    });
+
+    it('but not out of the root', async (t) => {
+      const root = await rootWith(t, { links: { file: '../outside/a', folder: '../outside', sibling: '../root-b/a' } });
+      await writeTree(path.dirname(root), { 'outside/a': 1, 'root-b/a': 1 });
+      for (const name of ['file', 'folder', 'sibling']) {
+        const link = path.join(root, name);
+        await assert.rejects(scan(root, [[name]]), { code: 'ERR_LINK_OUTSIDE', path: link });
+        const others = (other: string) => other !== name && other !== 'a';
+        await assert.rejects(scan(root, null, { exclude: others }), { code: 'ERR_LINK_OUTSIDE', path: link });
+      }
+      await assert.rejects(scan(root, [['folder', 'a']]), { code: 'ERR_LINK_OUTSIDE' });
+      assert.deepEqual(await found(root, null, { exclude: (name) => name !== 'a' }), ['a']);
+    });
+
+    it('but not to nothing', async (t) => {
+      const root = await rootWith(t, { links: { broken: 'missing' } });
+      const link = path.join(root, 'broken');
+      const refusal = { code: 'ERR_BROKEN_LINK', path: link };
+      await assert.rejects(scan(root, null), refusal);
+      await assert.rejects(scan(root, [['broken']]), refusal);
+      await assert.rejects(scan(link, null), refusal);
+      assert.deepEqual(await found(root, null, { exclude: (name) => name === 'broken' }), ['a']);
+      assert.deepEqual(await found(root, null, { include: (name) => name === 'a' }), ['a']);
+    });
+
+    it('but not through a file', async (t) => {
+      const root = await rootWith(t, { links: { broken: 'a/b' } });
+      await assert.rejects(scan(root, null), { code: 'ERR_BROKEN_LINK', path: path.join(root, 'broken') });
+    });
+
+    it('but not in circles', async (t) => {
+      const files = await rootWith(t, { links: { x: 'y', y: 'x' } });
+      await assert.rejects(scan(files, null), { code: 'ERR_LINK_LOOP', path: /[xy]$/ });
+      const ancestor = await rootWith(t, { files: { 'a/b/c': 1 }, links: { 'a/b/up': '..' } });
+      await assert.rejects(scan(ancestor, null), { code: 'ERR_LINK_LOOP', path: path.join(ancestor, 'a/b/up') });
+      const whole = await rootWith(t, { links: { self: '.' } });
+      await assert.rejects(scan(whole, null), { code: 'ERR_LINK_LOOP', path: path.join(whole, 'self') });
+      const mutual = await rootWith(t, { files: { 'a/x': 1, 'b/x': 1 }, links: { 'a/b': '../b', 'b/a': '../a' } });
+      await assert.rejects(scan(mutual, null), { code: 'ERR_LINK_LOOP' });
+    });
+  });
+});

@@ -1,0 +1,97 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { TorrentCreate } from '../../src/create/torrent-create.ts';
+import { update } from '../../src/edit/update.ts';
+import { upgrade } from '../../src/edit/upgrade.ts';
+import {
+  AbortError,
+  fromSystemError,
+  MetainfoError,
+  type MetainfoErrorCode,
+  ValidationError,
+} from '../../src/errors/errors.ts';
+import { iterBlocks } from '../../src/hashers/records.ts';
+import { infodictDiscriminator } from '../../src/model/discriminator.ts';
+import { Torrent } from '../../src/model/torrent.ts';
+import { verify } from '../../src/verify/verify.ts';
+
+describe('an error of the system', () => {
+  const CASES: [code: string, read: MetainfoErrorCode, write: MetainfoErrorCode, text: RegExp][] = [
+    ['ENOENT', 'ERR_NOT_FOUND', 'ERR_NOT_FOUND', /no such file or folder/],
+    ['ENOTDIR', 'ERR_NOT_FOUND', 'ERR_NOT_FOUND', /no such file or folder/],
+    ['EACCES', 'ERR_UNREADABLE', 'ERR_WRITE', /no permission/],
+    ['EPERM', 'ERR_UNREADABLE', 'ERR_WRITE', /no permission/],
+    ['EISDIR', 'ERR_NOT_A_FILE', 'ERR_WRITE', /because it is a folder/],
+    ['ELOOP', 'ERR_LINK_LOOP', 'ERR_LINK_LOOP', /links lead back to themselves/],
+    ['ENOSPC', 'ERR_NO_SPACE', 'ERR_NO_SPACE', /disk is full/],
+    ['EDQUOT', 'ERR_NO_SPACE', 'ERR_NO_SPACE', /your quota of the disk is used up/],
+    ['EMFILE', 'ERR_NO_DESCRIPTORS', 'ERR_NO_DESCRIPTORS', /process \(EMFILE\): run fewer jobs .* limit \(ulimit -n\)/],
+    ['ENFILE', 'ERR_NO_DESCRIPTORS', 'ERR_NO_DESCRIPTORS', /system \(ENFILE\): close other .* limit \(sysctl .*\)/],
+    ['ESTALE', 'ERR_READ', 'ERR_WRITE', /\(ESTALE\): it was replaced or deleted on its file server, so try again/],
+    ['EIO', 'ERR_READ', 'ERR_WRITE', /\(EIO\)/],
+  ];
+  for (const [code, read, write, text] of CASES) {
+    it(`that is ${code} is ${read === write ? read : `${read} or ${write}`}, with the path and what to do`, () => {
+      const cause = Object.assign(new Error('on purpose'), { code });
+      for (const [doing, expected] of Object.entries({ read, write })) {
+        const error = fromSystemError(cause, '/some/file', doing as 'read' | 'write');
+        assert.ok(error instanceof MetainfoError);
+        assert.deepEqual([error.code, error.path, error.cause], [expected, '/some/file', cause]);
+        assert.match(error.message, /^\/some\/file: .*[^.]\.$/);
+        assert.match(error.message, text);
+      }
+    });
+  }
+
+  it('without a code is told by its message', () => {
+    const error = fromSystemError(new Error('out of luck'), 'a', 'read');
+    assert.deepEqual([error.code, error.message], ['ERR_READ', 'a: cannot read it (out of luck).']);
+  });
+
+  it('that is one of ours already stays as it is', () => {
+    const ours = new MetainfoError('ERR_NO_DATA', 'x');
+    assert.equal(fromSystemError(ours, 'a', 'read'), ours);
+  });
+});
+
+describe('what is no path', () => {
+  const torrentOf = (version: 'v1' | 'v2') =>
+    new TorrentCreate({ info: { name: 'a' }, sources: [{ path: 'a', data: Buffer.from('a') }] }).generate({ version });
+  const DOORS: Record<string, (path: string) => Promise<unknown>> = {
+    'Torrent.read': (path) => Torrent.read(path),
+    'torrent.write': async (path) => (await torrentOf('v2')).write(path),
+    verify: async (path) => verify(await torrentOf('v2'), path),
+    update: async (path) => update(await torrentOf('v2'), path),
+    upgrade: async (path) => upgrade(await torrentOf('v1'), path),
+    iterBlocks: (path) => iterBlocks(path).next(),
+  };
+  for (const [name, door] of Object.entries(DOORS)) {
+    it(`is refused by ${name}`, async () => {
+      for (const wrong of [undefined, null, 5, {}, Buffer.from('/'), new URL('file:///'), 'a\0b']) {
+        await assert.rejects(door(wrong as string), {
+          code: 'ERR_INVALID_ARGUMENT',
+          message: /^A path must be text without NUL, not .+\.$/,
+        });
+      }
+    });
+  }
+});
+
+describe('the classes of errors', () => {
+  it('refuse anything but a list of issues', () => {
+    for (const wrong of [null, undefined, 5, 'x', {}, [null], [{ severity: 'error' }]])
+      assert.throws(() => new ValidationError(wrong as never), { code: 'ERR_INVALID_ARGUMENT' });
+  });
+
+  it('take a signal that is none', () => assert.equal(new AbortError(null as never).code, 'ERR_ABORTED'));
+
+  it('name the cause where reading an infodict throws', () => {
+    const cause = new Error('mine');
+    const hostile = {
+      get pieces() {
+        throw cause;
+      },
+    };
+    assert.throws(() => infodictDiscriminator(hostile), { code: 'ERR_INVALID_ARGUMENT', cause });
+  });
+});

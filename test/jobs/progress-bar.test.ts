@@ -1,0 +1,127 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import fc from 'fast-check';
+import { type BarState, type BarStream, progressBar } from '../../src/jobs/progress-bar.ts';
+
+const MIB = 2 ** 20;
+const CLEAR = '\r\u001b[K';
+
+/** A stream that remembers what was written to it, and its bar. */
+function fake(stream: Omit<BarStream, 'write'>) {
+  const written: string[] = [];
+  const bar = progressBar({ ...stream, write: (text) => written.push(text) });
+  const update = (seconds: number, state: Partial<BarState> = {}) =>
+    bar.update({ bytes: seconds * MIB, totalBytes: 100 * MIB, file: 'a.bin', seconds, queued: 0, ...state });
+  return { bar, update, written };
+}
+
+/** What a terminal of a hundred columns shows of one state. */
+function shown(state: Partial<BarState>, columns = 100): string {
+  const { update, written } = fake({ isTTY: true, columns });
+  update(25, state);
+  const [text = ''] = written;
+  assert.equal(written.length, 1);
+  assert.ok(text.startsWith(CLEAR));
+  return text.slice(CLEAR.length);
+}
+
+for (const isTTY of [true, false]) {
+  describe(`a progress bar, ${isTTY ? 'on a terminal' : 'elsewhere'}`, () => {
+    it('shows nothing of work that is done within a second', () => {
+      const { bar, update, written } = fake({ isTTY });
+      for (const seconds of [0, 0.5, 0.999]) update(seconds);
+      bar.finish();
+      assert.deepEqual(written, []);
+    });
+  });
+}
+
+describe('a progress bar on a terminal', () => {
+  it('says that it waits while other jobs go first, instead of a rate', () => {
+    assert.match(shown({ queued: 1 }), /25 % {2}25 MiB of 100 MiB {2}waiting for another job {2}/);
+    assert.match(shown({ queued: 12 }), / {2}waiting for 12 other jobs {2}/);
+    assert.doesNotMatch(shown({ queued: 0 }), /waiting/);
+  });
+
+  it('shows the share, rate, time left and file', () => {
+    assert.equal(shown({}), `${'█'.repeat(6)}${'░'.repeat(18)}   25 %  25 MiB of 100 MiB  1 MiB/s  1:15 left  a.bin`);
+  });
+
+  it('draws over itself at every update, and takes itself away once', () => {
+    const { bar, update, written } = fake({ isTTY: true, columns: 100 });
+    for (const seconds of [1, 1.1, 1.2]) update(seconds);
+    assert.equal(written.length, 3);
+    for (const text of written) assert.ok(text.startsWith(CLEAR) && !text.includes('\n'));
+    bar.finish();
+    bar.finish();
+    assert.deepEqual(written.slice(3), [CLEAR]);
+  });
+
+  it('fills with the work, rounding the percentage down', () => {
+    assert.match(shown({ bytes: 0 }), /^░{24} {4}0 %/);
+    assert.match(shown({ bytes: 99.99 * MIB }), /^█{24} {3}99 %/);
+    assert.match(shown({ bytes: 100 * MIB }), /^█{24} {2}100 % .*\b0 s left/);
+  });
+
+  it('tells no time left before the first byte', () => {
+    const text = shown({ bytes: 0 });
+    assert.match(text, /0 B\/s/);
+    assert.doesNotMatch(text, /left/);
+  });
+
+  it('is full when there is nothing to do', () => {
+    assert.match(shown({ bytes: 0, totalBytes: 0 }), /^█{24} {2}100 %/);
+  });
+
+  it('escapes a hostile name', () => {
+    const text = shown({ file: 'a\u001b[2J\n\u202e' }, 120);
+    assert.ok(text.endsWith('  a\\x1b[2J\\x0a\\u202e'), text);
+  });
+
+  it('cuts a long name at its beginning, and leaves it out where there is no room', () => {
+    const file = `${'folder/'.repeat(20)}end.bin`;
+    assert.match(shown({ file }), /left {2}…[^ ]*folder\/end\.bin$/);
+    assert.match(shown({ file }, 64), /left$/);
+  });
+
+  it('takes 80 columns where the terminal does not tell', () => {
+    const { update, written } = fake({ isTTY: true });
+    update(25, { file: 'x'.repeat(200) });
+    assert.ok((written[0]?.length ?? 0) - CLEAR.length < 80);
+  });
+
+  const state = fc.record({
+    bytes: fc.nat(100 * MIB),
+    file: fc.string({ unit: 'grapheme-ascii', maxLength: 200 }),
+    seconds: fc.integer({ min: 1, max: 100_000 }),
+  });
+  it('never reaches the last column, so that no line wraps', () => {
+    fc.assert(
+      fc.property(state, fc.integer({ min: 2, max: 200 }), (given, columns) => {
+        assert.ok(shown(given, columns).length < columns);
+      }),
+    );
+  });
+
+  it('counts two columns for a wide character', () => {
+    const text = shown({ file: '日本語'.repeat(30) }, 120);
+    assert.ok(text.length + (text.match(/[日本語]/g)?.length ?? 0) < 120, text);
+  });
+
+  it('does not cut a character in two', () => {
+    for (const columns of [100, 101]) assert.ok(shown({ file: '😀'.repeat(60) }, columns).isWellFormed());
+  });
+});
+
+describe('a progress bar elsewhere', () => {
+  it('writes a line every five seconds', () => {
+    const { bar, update, written } = fake({});
+    for (let tenths = 0; tenths <= 120; tenths += 1) update(tenths / 10);
+    bar.finish();
+    assert.deepEqual(written, [
+      '  1 %  1 MiB of 100 MiB  1 MiB/s  1:39 left\n',
+      '  6 %  6 MiB of 100 MiB  1 MiB/s  1:34 left\n',
+      ' 11 %  11 MiB of 100 MiB  1 MiB/s  1:29 left\n',
+    ]);
+  });
+});

@@ -1,0 +1,194 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { toHex } from '../../src/errors/errors.ts';
+import type { InfoDictV1 } from '../../src/model/info-dict.ts';
+import { formatTorrent, plural, pprint, type Verbosity } from '../../src/model/pprint.ts';
+import { Torrent } from '../../src/model/torrent.ts';
+import type { Plain } from '../bencode/reference.ts';
+import { noise, sha1, sha256, v2Hashes } from '../hash/reference.ts';
+import { build, PIECE } from './build.ts';
+
+const FILE = noise(3 * PIECE);
+
+/** Label and value of every line. */
+function rows(torrent: Torrent): string[][] {
+  const lines = [...formatTorrent(torrent)];
+  const width = lines[0]?.search(/(?<= {2})\S/) ?? 0;
+  return lines.map((line) => [line.slice(0, width).trim(), line.slice(width)]);
+}
+
+const made = (top: Record<string, Plain>, info: Record<string, Plain> = {}) =>
+  Torrent.fromBytes(build({ version: 'v1', content: FILE, top, info }).bytes);
+
+describe('formatTorrent', () => {
+  it('shows a torrent with every field', () => {
+    const { bytes, info } = build({
+      version: 'hybrid',
+      content: { a: FILE, b: noise(5) },
+      info: { private: 1, source: 'S' },
+      top: {
+        'announce-list': [['http://a/', 'http://b/']],
+        comment: 'A comment',
+        'created by': 'me',
+        'creation date': 1_700_000_000,
+        'url-list': ['http://w/'],
+      },
+    });
+    assert.deepEqual(rows(Torrent.fromBytes(bytes)), [
+      ['name', 'album'],
+      ['version', 'hybrid'],
+      ['infohash v1', sha1(info).toString('hex')],
+      ['infohash v2', sha256(info).toString('hex')],
+      ['size', '96 KiB in 2 files'],
+      ['pieces', '4 of 32 KiB'],
+      ['tracker', 'http://a/'],
+      ['tracker', 'http://b/'],
+      ['webseed', 'http://w/'],
+      ['private', 'yes'],
+      ['source', 'S'],
+      ['comment', 'A comment'],
+      ['created by', 'me'],
+      ['created', '2023-11-14T22:13:20.000Z'],
+    ]);
+  });
+
+  it('counts what few torrents have, and lists it at -v', () => {
+    const [a, b] = [Buffer.alloc(20, 1), Buffer.alloc(32, 2)];
+    const torrent = made(
+      {
+        nodes: [
+          ['router.example', 1],
+          ['::1', 65_535],
+        ],
+        httpseeds: ['http://h/'],
+        similar: [b],
+        collections: ['\u001b[2J'],
+      },
+      { similar: [a], 'update-url': 'http://f/' },
+    );
+    const also = 'also  1 httpseed, 2 nodes, 2 similar torrents, 1 collection, 1 feed';
+    const [short, long] = ([0, 1] as const).map((verbose) =>
+      [...formatTorrent(torrent, { verbose })].map((line) => line.replace(/ {2,}/, '  ')),
+    );
+    assert.ok(short?.includes(also), short?.join('\n'));
+    const from = long?.indexOf('httpseed  http://h/') as number;
+    assert.deepEqual(long?.slice(from, from + 7), [
+      ...['httpseed  http://h/', 'node  router.example:1', 'node  [::1]:65535'],
+      ...[`similar torrent  ${toHex(a)}`, `similar torrent  ${toHex(b)}`],
+      ...['collection  \\x1b[2J', 'feed  http://f/'],
+    ]);
+    assert.ok(!long?.some((line) => line.startsWith('also')));
+  });
+
+  it('leaves out what is absent', () => {
+    const labels = rows(made({})).map(([label]) => label);
+    assert.deepEqual(labels, ['name', 'version', 'infohash v1', 'size', 'pieces']);
+    assert.deepEqual(
+      rows(made({}, { private: 0 })).map(([label]) => label),
+      labels,
+    );
+  });
+
+  it('fits one screen whatever a torrent holds', () => {
+    const many = Array.from({ length: 1000 }, (_, i) => `http://${i}/${'x'.repeat(1000)}`);
+    // Longer still when it is escaped.
+    const long = '\u0001'.repeat(100_000);
+    const top = { 'announce-list': [many], 'url-list': many, comment: long, 'created by': long, 'creation date': 0 };
+    const hints = { nodes: many.map((host) => [host, 1]), httpseeds: many, collections: many };
+    const lines = [...formatTorrent(made({ ...top, ...hints }, { name: long, source: long, private: 1 }))];
+    assert.ok(lines.length <= 24, `${lines.length} lines`);
+    for (const line of lines) assert.ok(line.length <= 80, `${line.length} characters`);
+    assert.equal(lines.filter((line) => line.includes('and 997 more')).length, 2);
+  });
+
+  it('escapes hostile text', () => {
+    const hostile = '\u001b[2J\nversion  v9\u202e';
+    const lines = [...formatTorrent(made({ comment: hostile, announce: hostile }, { name: hostile }))];
+    const text = lines.join('\n');
+    for (const line of lines) assert.doesNotMatch(line, /\p{Cc}|\u202e/u);
+    assert.equal(lines.length, 7);
+    assert.match(text, /^name .*\\x1b\[2J\\x0aversion {2}v9\\u202e$/m);
+  });
+});
+
+describe('formatTorrent with more to show', () => {
+  const root = (bytes: Buffer) => v2Hashes(bytes, PIECE).root.toString('hex');
+  const content = { 'a/b/c': noise(5, 2), 'a/d': FILE, z: Buffer.alloc(0) };
+  const { bytes, info } = build({ version: 'hybrid', content });
+  const torrent = Torrent.fromBytes(bytes);
+  const shown = (verbose: Verbosity) => [...formatTorrent(torrent, { verbose })];
+  /** What a level shows beyond the one before. */
+  const beyond = (verbose: Verbosity) => shown(verbose).slice(shown((verbose - 1) as Verbosity).length);
+
+  it('at -v is the tree of the files with their sizes, without pads', () => {
+    assert.deepEqual(beyond(1), [
+      '',
+      'files of album',
+      '        a/',
+      '          b/',
+      '   5 B      c',
+      '96 KiB    d',
+      '   0 B  z',
+    ]);
+  });
+
+  it('at -vv has hashes, cut', () => {
+    const text = beyond(2).join('\n');
+    assert.match(text, /^v1 pieces \(SHA-1\), 1 pad file among the files$/m);
+    for (const [, hash = ''] of text.matchAll(/([0-9a-f]{8,})/g)) assert.equal(hash.length, 16);
+    assert.match(text, new RegExp(`root ${root(FILE).slice(0, 16)}…`));
+    assert.ok(!text.includes('z'), 'an empty file has none');
+  });
+
+  it('at -vvv has all hashes, one piece a line', () => {
+    const lines = shown(3);
+    const expected = [
+      ...[...(torrent.info as InfoDictV1).pieces].map(toHex),
+      ...v2Hashes(FILE, PIECE).layer.map(toHex),
+      `root ${root(FILE)}`,
+      `root ${root(content['a/b/c'])}`,
+    ];
+    for (const hash of expected) assert.equal(lines.filter((line) => line.endsWith(` ${hash}`)).length, 1, hash);
+    assert.ok(!lines.join().includes('…'));
+    assert.ok(lines.includes(`infohash v1  ${sha1(info).toString('hex')}`));
+  });
+
+  it('cuts no text and no list then', () => {
+    const urls = Array.from({ length: 10 }, (_, i) => `http://${i}/${'x'.repeat(100)}`);
+    const text = [...formatTorrent(made({ 'announce-list': [urls] }), { verbose: 1 })].join('\n');
+    for (const url of urls) assert.ok(text.includes(url));
+  });
+
+  it('escapes names of files', () => {
+    const made = Torrent.fromBytes(build({ version: 'v1', content: { 'a\u001b[2J/b\n': noise(5) } }).bytes);
+    for (const line of formatTorrent(made, { verbose: 3 })) assert.doesNotMatch(line, /\p{Cc}/u);
+  });
+
+  it('goes so far to the right only, however deep a path is', () => {
+    const depth = 10_000;
+    const content = { [`${'a/'.repeat(depth)}b`]: noise(5) };
+    const lines = [...formatTorrent(Torrent.fromBytes(build({ version: 'v1', content }).bytes), { verbose: 1 })];
+    assert.ok(lines.length > depth);
+    for (const line of lines) assert.ok(line.length < 200, `${line.length} columns`);
+  });
+});
+
+describe('pprint', () => {
+  it('writes that on standard output', (t) => {
+    const torrent = made({ comment: 'x' });
+    const write = t.mock.method(process.stdout, 'write', () => true);
+    pprint(torrent);
+    const { calls } = write.mock;
+    write.mock.restore();
+    assert.deepEqual(
+      calls.map((call) => call.arguments[0]),
+      [...formatTorrent(torrent)].map((line) => `${line}\n`),
+    );
+  });
+});
+
+describe('plural', () => {
+  it('counts', () => {
+    assert.deepEqual([plural(0, 'file'), plural(1, 'file'), plural(2, 'file')], ['0 files', '1 file', '2 files']);
+  });
+});

@@ -1,0 +1,333 @@
+// What the hazard tests run in processes of their own: see run-child.ts.
+import { once } from 'node:events';
+import { readdirSync, readFileSync, statSync, writeSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
+import type { TorrentCreate } from '../../src/create/torrent-create.ts';
+import type { TorrentVersion } from '../../src/model/discriminator.ts';
+import { loadMalloc } from '../support/malloc.ts';
+
+/** For a worker, which has the addon alone: TypeScript takes most of its time to start. */
+const JOBS_WITHOUT_END = `
+  const { parentPort, workerData: { addon, file, size } } = require('node:worker_threads');
+  const { HashJob } = require('node-gyp-build')(addon);
+  const onDisk = (path, length) => ({ path, offset: 0, length, size: length, mtimeMs: NaN });
+  const data = new Uint8Array(2 ** 18);
+  const inMemory = { path: null, data, offset: 0, length: data.length, size: data.length, mtimeMs: NaN };
+  const plan = { pieceLength: 2 ** 18, onMissing: 'fail', threads: 2, readSize: 2 ** 16, memoryLimit: 2 ** 20 };
+  const again = (version, files, cancel) => {
+    const job = new HashJob({ ...plan, version, files });
+    if (cancel) job.cancel();
+    const next = () => again(version, files, cancel);
+    job.done.then(next, next);
+  };
+  again('v1', [onDisk(file, size)]);
+  again('hybrid', Array(64).fill(inMemory));
+  again('v2', [onDisk(file + '-missing', 1)]);
+  again('v2', [inMemory], true);
+  parentPort.postMessage('started');`;
+
+/** At once, even when the process ends right after. */
+const tell = (message: Record<string, number>) => writeSync(1, `${JSON.stringify(message)}\n`);
+/** Seconds of the clock that all processes of this machine share. */
+const now = () => Number(process.hrtime.bigint()) / 1e9;
+
+/** Loaded late, so that a scenario decides which thread loads the addon. */
+async function draftOf(file: string): Promise<TorrentCreate> {
+  const { TorrentCreate: Draft } = await import('../../src/create/torrent-create.ts');
+  return new Draft({ pathRoot: file });
+}
+
+/** Starts a job and waits until it hashes; how it ends is not looked at. */
+async function startHashing(file: string, threads = 2): Promise<void> {
+  const draft = await draftOf(file);
+  await new Promise<void>((resolve, reject) => {
+    const onProgress = ({ bytes }: { bytes: number }) => bytes > 0 && resolve();
+    draft.generate({ threads, onProgress }).catch(reject);
+  });
+}
+
+/** Terabytes of content in memory: the same again and again. Nobody else holds it. */
+async function startHashingMemory() {
+  const { nativeEngine } = await import('../../src/hash/native.ts');
+  const data = new Uint8Array(2 ** 24).fill(7);
+  const file = { path: null, data, offset: 0, length: data.length, size: data.length, mtimeMs: Number.NaN };
+  const plan = { version: 'v2' as const, pieceLength: 2 ** 20, onMissing: 'fail' as const };
+  const files = Array.from({ length: 10_000 }, () => file);
+  return nativeEngine().start({ ...plan, files, threads: 1, readSize: 2 ** 20, memoryLimit: 2 ** 20 });
+}
+
+async function inWorker(): Promise<void> {
+  if (workerData.file === 'memory') {
+    const job = await startHashingMemory();
+    while (job.progress().bytes === 0) await sleep(1);
+    parentPort?.postMessage('hashing');
+    return;
+  }
+  // One thread each, so that two workers hash side by side.
+  await startHashing(workerData.file, 1);
+  parentPort?.postMessage('hashing');
+}
+
+/** A worker that hashes `file`. Workers of Node 20 do not inherit tsx. */
+function hashingWorker(file: string): Worker {
+  const load = `import('tsx/esm/api').then(({ register }) => {
+    register();
+    return import(require('node:worker_threads').workerData.url);
+  })`;
+  return new Worker(load, { eval: true, execArgv: [], workerData: { url: import.meta.url, file } });
+}
+
+const hashing = (worker: Worker) =>
+  new Promise((resolve, reject) => worker.once('message', resolve).once('error', reject));
+
+async function terminate(worker: Worker): Promise<number> {
+  const started = now();
+  await worker.terminate();
+  return now() - started;
+}
+
+const usage = async (inUse: () => number) => {
+  // Memory of buffers is given back after the collection that found it unused.
+  for (let i = 0; i < 3; i += 1) {
+    globalThis.gc?.();
+    await sleep(5);
+  }
+  return {
+    descriptors: readdirSync('/proc/self/fd').length,
+    threads: readdirSync('/proc/self/task').length,
+    heap: process.memoryUsage().heapUsed + process.memoryUsage().external,
+    malloc: inUse(),
+  };
+};
+
+/** Peak resident memory in bytes. Unlike maxRSS, it does not count the process that started this one. */
+const peak = () => Number(/VmHWM:\s+(\d+) kB/.exec(readFileSync('/proc/self/status', 'utf8'))?.[1]) * 1024;
+
+const scenarios = {
+  async exit(file: string, queued: string) {
+    await startHashing(file);
+    const draft = await draftOf(file);
+    for (let i = 0; i < Number(queued); i += 1) void draft.generate({ threads: 2 });
+    // Lets them reach the queue.
+    await sleep(300);
+    tell({ at: now() });
+    process.exit(7);
+  },
+
+  async exitWhileWorkerHashes(file: string) {
+    await hashing(hashingWorker(file));
+    tell({ at: now() });
+    process.exit(7);
+  },
+
+  async naturalExit(file: string) {
+    await (await draftOf(file)).generate();
+    tell({ at: now() });
+  },
+
+  async uncaught(file: string) {
+    await startHashing(file);
+    process.once('exit', () => tell({ at: now() }));
+    process.setUncaughtExceptionCaptureCallback(() => process.exit(9));
+    setImmediate(() => {
+      throw new Error('on purpose');
+    });
+  },
+
+  async terminate(file: string, workers: string, small: string) {
+    const started = Array.from({ length: Number(workers) }, () => hashingWorker(file));
+    await Promise.all(started.map(hashing));
+    for (const seconds of await Promise.all(started.map(terminate))) tell({ seconds });
+    const torrent = await (await draftOf(small)).generate();
+    tell({ pieces: torrent.nPieces });
+  },
+
+  async terminateRounds(file: string, rounds: string) {
+    for (let round = 0; round < Number(rounds); round += 1) {
+      const worker = hashingWorker(file);
+      // From before the addon is loaded to the middle of a job.
+      if (round % 2 === 0) await hashing(worker);
+      await sleep(round * 5);
+      tell({ seconds: await terminate(worker) });
+    }
+  },
+
+  /** Content that only a job holds, while the memory that is free is used for something else. */
+  async heldMemory() {
+    const { nativeEngine } = await import('../../src/hash/native.ts');
+    const start = () => {
+      const data = new Uint8Array(2 ** 24).fill(7);
+      const file = { path: null, data, offset: 0, length: data.length, size: data.length, mtimeMs: Number.NaN };
+      const files = Array.from({ length: 64 }, () => file);
+      const plan = { files, version: 'v1' as const, pieceLength: 2 ** 24, onMissing: 'fail' as const };
+      const { done } = nativeEngine().start({ ...plan, threads: 1, readSize: 2 ** 20, memoryLimit: 2 ** 24 });
+      files.length = 0;
+      return done;
+    };
+    let ended = false;
+    const done = start().finally(() => {
+      ended = true;
+    });
+    let rounds = 0;
+    for (; !ended; rounds += 1) {
+      globalThis.gc?.();
+      new Uint8Array(2 ** 24).fill(9);
+      await sleep(1);
+    }
+    const hashes = Buffer.from((await done).v1 ?? []);
+    const equal = hashes.equals(Buffer.concat(Array(64).fill(hashes.subarray(0, 20))));
+    tell({ rounds, first: hashes.readUInt32BE(0), equal: Number(equal) });
+  },
+
+  /** Windows of jobs of all versions, a quarter of which is cancelled, and a quarter fails. */
+  async leak(malloc: string, file: string, windows: string, jobs: string) {
+    const inUse = loadMalloc(malloc);
+    const draft = await draftOf(file);
+    const { nativeEngine } = await import('../../src/hash/native.ts');
+    const missing = { path: `${file}-missing`, offset: 0, length: 1, size: 1, mtimeMs: Number.NaN };
+    const data = new Uint8Array(2 ** 16);
+    const memory = { path: null, data, offset: 0, length: data.length, size: data.length, mtimeMs: Number.NaN };
+    const plan = { pieceLength: 2 ** 16, onMissing: 'fail' as const, readSize: 2 ** 16, memoryLimit: 2 ** 20 };
+    const ends = [
+      (version: TorrentVersion, threads: number) =>
+        draft.generate({ version, threads, signal: new AbortController().signal }),
+      (version: TorrentVersion, threads: number) => draft.generate({ version, threads }),
+      (version: TorrentVersion, threads: number) =>
+        nativeEngine().start({ ...plan, files: [missing], version, threads }).done,
+      (version: TorrentVersion, threads: number) => {
+        const job = nativeEngine().start({ ...plan, files: Array(64).fill(memory), version, threads });
+        job.cancel();
+        return job.done;
+      },
+    ];
+    const count = { done: 0, failed: 0, cancelled: 0 };
+    for (let window = 0; window < Number(windows); window += 1) {
+      for (let i = 0; i < Number(jobs); i += 1) {
+        const version = (['v1', 'v2', 'hybrid'] as const)[i % 3] as TorrentVersion;
+        const outcome = await (ends[i % 4] as (typeof ends)[number])(version, 1 + (i % 2)).then(
+          () => 'done' as const,
+          ({ code }) => (code === 'ERR_ABORTED' ? 'cancelled' : 'failed'),
+        );
+        count[outcome] += 1;
+      }
+      tell({ ...(await usage(inUse)), ...count });
+    }
+  },
+
+  /** Windows of workers that are terminated in the middle of jobs of all versions, which end and start again meanwhile. */
+  async leakWorkers(malloc: string, file: string, windows: string, workers: string) {
+    const inUse = loadMalloc(malloc);
+    const { nativeEngine } = await import('../../src/hash/native.ts');
+    nativeEngine();
+    const addon = fileURLToPath(new URL('../..', import.meta.url));
+    const data = { addon, file, size: statSync(file).size };
+    // Two at a time, so that they share the budget.
+    const one = async () => {
+      const worker = new Worker(JOBS_WITHOUT_END, { eval: true, execArgv: [], workerData: data });
+      const ended = once(worker, 'exit');
+      await once(worker, 'message');
+      await sleep(Math.random() * 10);
+      await worker.terminate();
+      await ended;
+    };
+    for (let window = 0; window < Number(windows); window += 1) {
+      for (let i = 0; i < Number(workers); i += 2) await Promise.all([one(), one()]);
+      tell(await usage(inUse));
+    }
+  },
+
+  async uncollected(file: string) {
+    const { nativeEngine } = await import('../../src/hash/native.ts');
+    const plan = {
+      files: [{ path: file, offset: 0, length: 2 ** 30, size: 2 ** 30, mtimeMs: Number.NaN }],
+      version: 'hybrid' as const,
+      pieceLength: 2 ** 20,
+      onMissing: 'fail' as const,
+      ...{ threads: 1, readSize: 2 ** 20, memoryLimit: 2 ** 20 },
+    };
+    // Nobody holds the job, only what comes after it.
+    const settled = nativeEngine()
+      .start(plan)
+      .done.then(({ v1 }) => tell({ pieces: (v1?.length ?? 0) / 20 }));
+    const timer = setInterval(() => globalThis.gc?.(), 5);
+    await settled;
+    clearInterval(timer);
+  },
+
+  async busy(file: string) {
+    const draft = await draftOf(file);
+    const { nativeEngine } = await import('../../src/hash/native.ts');
+    const engine = nativeEngine();
+    const histogram = monitorEventLoopDelay({ resolution: 10 });
+    histogram.enable();
+    // A core is left, so that what is measured is the loop, not the system's scheduler.
+    await draft.generate({ engine, threads: Math.max(1, availableParallelism() - 1), onProgress: () => {} });
+    tell({ delay: histogram.max / 1e9 });
+  },
+
+  async crowd(file: string, jobs: string) {
+    const draft = await draftOf(file);
+    await draft.generate();
+    const threads = () => readdirSync('/proc/self/task').length;
+    const before = threads();
+    let most = 0;
+    const timer = setInterval(() => {
+      most = Math.max(most, threads());
+    }, 1);
+    await Promise.all(Array.from({ length: Number(jobs) }, () => draft.generate({ threads: null })));
+    clearInterval(timer);
+    tell({ before, most, cores: availableParallelism() });
+  },
+
+  async manyFiles(file: string, count: string) {
+    const { Torrent } = await import('../../src/model/torrent.ts');
+    const torrent = await (await draftOf(file)).generate();
+    const descriptors = () => readdirSync('/proc/self/fd').length;
+    const before = descriptors();
+    let most = before;
+    const timer = setInterval(() => {
+      most = Math.max(most, descriptors());
+    }, 1);
+    const names = Array.from({ length: Number(count) }, (_, i) => `${file} ${i}.torrent`);
+    await Promise.all(names.map((name) => torrent.write(name)));
+    const read = await Promise.all(names.map((name) => Torrent.read(name)));
+    clearInterval(timer);
+    tell({ before, most, same: read.filter(({ infohashV2 }) => infohashV2 === torrent.infohashV2).length });
+  },
+
+  async idle(file: string) {
+    const [, { nativeEngine }] = await Promise.all([draftOf(file), import('../../src/hash/native.ts')]);
+    nativeEngine();
+    tell({ peak: peak() });
+  },
+
+  async memory(file: string, version: string) {
+    await (await draftOf(file)).generate({ version: version as TorrentVersion, threads: 2 });
+    tell({ peak: peak() });
+  },
+
+  /** 4 GiB from a producer that never waits. */
+  async streamMemory(version: string, memoryLimit: string) {
+    const { TorrentCreate: Draft } = await import('../../src/create/torrent-create.ts');
+    const chunk = Buffer.alloc(2 ** 20, 1);
+    const data = (async function* () {
+      for (let i = 0; i < 4096; i += 1) yield chunk;
+    })();
+    const draft = new Draft({ sources: [{ path: 'big', data }], pieceLength: 2 ** 20 });
+    await draft.generate({ version: version as TorrentVersion, threads: 2, memoryLimit: Number(memoryLimit) });
+    tell({ peak: peak() });
+  },
+};
+
+export type ScenarioName = keyof typeof scenarios;
+
+if (isMainThread) {
+  const [scenario, ...args] = process.argv.slice(2) as [ScenarioName, ...string[]];
+  await (scenarios[scenario] as (...args: string[]) => Promise<void>)(...args);
+} else {
+  await inWorker();
+}

@@ -1,0 +1,100 @@
+// Disks of which nothing is left, or that cannot be written to: small ones in memory, which only root may mount.
+import assert from 'node:assert/strict';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { mkdtempSync, readdirSync, readFileSync, rmdirSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { describe, it, type TestContext } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { metainfo } from '../cli/run.ts';
+import { noise } from '../hash/reference.ts';
+import { sparseFile, temporaryFolder, writeTree } from '../support/tree.ts';
+
+const KIB = 1024;
+const skip = mountMissing();
+
+/** Why no disk can be mounted here. */
+function mountMissing(): string | false {
+  if (process.platform !== 'linux') return 'tmpfs is of Linux';
+  const { status } = spawnSync('unshare', ['--mount', 'mount', '-t', 'tmpfs', 'tmpfs', '/mnt'], { stdio: 'ignore' });
+  return status === 0 ? false : 'only root may mount';
+}
+
+function disk(t: TestContext, size: number): string {
+  const folder = mkdtempSync(path.join(tmpdir(), 'metainfo-disk-'));
+  execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${size}`, 'tmpfs', folder]);
+  t.after(() => {
+    execFileSync('umount', [folder]);
+    rmdirSync(folder);
+  });
+  return folder;
+}
+
+/** Content whose torrent is of 100 KiB and more. */
+async function contentOf(t: TestContext): Promise<string> {
+  const cwd = await temporaryFolder(t);
+  await sparseFile(cwd, 'data', 5120 * 16 * KIB);
+  return cwd;
+}
+
+const create = (cwd: string, output: string, ...more: string[]) =>
+  metainfo(['create', 'data', '--piece-length', '16KiB', '--torrent-version', 'v1', '-q', '-o', output, ...more], {
+    cwd,
+  });
+
+describe('a full disk', { skip }, () => {
+  it('leaves the old output, and nothing beside it', async (t) => {
+    const cwd = await contentOf(t);
+    const out = disk(t, 64 * KIB);
+    const target = path.join(out, 'a.torrent');
+    for (const old of [null, 'old']) {
+      if (old) writeFileSync(target, old);
+      const { code, stderr } = await create(cwd, target, ...(old ? ['--force'] : []));
+      assert.deepEqual([code, stderr], [1, `error: ${target}: the disk is full. [ERR_NO_SPACE]\n`]);
+      assert.deepEqual(readdirSync(out), old ? ['a.torrent'] : []);
+    }
+    assert.equal(readFileSync(target, 'utf8'), 'old');
+  });
+
+  it('costs a cache, not the torrent', async (t) => {
+    const cwd = await contentOf(t);
+    assert.equal((await create(cwd, 'right.torrent')).code, 0);
+    // No room for its folder's first file, or for all of it.
+    for (const kib of [4, 8, 64]) {
+      const cache = disk(t, kib * KIB);
+      for (let round = 0; round < 2; round += 1) {
+        const { code, stderr } = await create(cwd, 'a.torrent', '--force', '--cache-dir', cache);
+        assert.equal(code, 0, `${kib} KiB: ${stderr}`);
+        assert.match(stderr, /\[ERR_CACHE\] MetainfoWarning: The cache in .* (could not be written|cannot be opened)/);
+        assert.deepEqual(readFileSync(path.join(cwd, 'a.torrent')), readFileSync(path.join(cwd, 'right.torrent')));
+      }
+    }
+  });
+});
+
+describe('a disk that cannot be written to', { skip }, () => {
+  it('is told of; a cache on it is done without', async (t) => {
+    const cwd = await temporaryFolder(t);
+    const other = disk(t, 4096 * KIB);
+    await writeTree(cwd, { data: noise(100 * KIB, 1) });
+    await writeTree(other, { 'a.torrent': 'old' });
+    const cache = path.join(other, 'cache');
+    // Files that were written just now are not kept in a cache.
+    await sleep(50);
+    assert.equal((await create(cwd, 'b.torrent', '--cache-dir', cache)).stderr, '');
+    execFileSync('mount', ['-o', 'remount,ro', other]);
+    const target = path.join(other, 'a.torrent');
+    const { code, stderr } = await create(cwd, target, '--force');
+    assert.deepEqual([code, stderr], [1, `error: ${target}: cannot write it (EROFS). [ERR_WRITE]\n`]);
+    assert.deepEqual(readdirSync(other).sort(), ['a.torrent', 'cache']);
+    // It is read; what it does not know cannot be kept.
+    const again = await create(cwd, 'b.torrent', '--force', '--cache-dir', cache);
+    assert.deepEqual([again.code, again.stderr], [0, '']);
+    await writeTree(cwd, { data: noise(100 * KIB, 2) });
+    await sleep(50);
+    const changed = await create(cwd, 'b.torrent', '--force', '--cache-dir', cache);
+    assert.equal(changed.code, 0);
+    assert.match(changed.stderr, /\[ERR_CACHE\] MetainfoWarning: The cache in .* could not be written/);
+    assert.ok(statSync(path.join(cwd, 'b.torrent')).size > 0);
+  });
+});

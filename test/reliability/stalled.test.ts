@@ -1,0 +1,75 @@
+// A file system that does not answer: it holds up neither an abort, nor other jobs, nor the end of a thread or process.
+import assert from 'node:assert/strict';
+import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { bindingIfAny } from '../../src/hash/addon.ts';
+import { buildShim, Faults, faultsEnv, shimMissing } from '../support/faults.ts';
+import { slowness } from '../support/timing.ts';
+import { runScript } from './run-child.ts';
+
+/** Calls stall for ten seconds. */
+const MOST_SECONDS = Math.min(5, slowness);
+
+interface Told {
+  codes: string[];
+  seconds: number;
+  others: string;
+  otherSeconds: number;
+  after: string;
+}
+
+const missing = shimMissing();
+
+describe('a read that never answers', { skip: missing }, () => {
+  let [shim, root] = ['', ''];
+  before(async () => {
+    root = await mkdtemp(path.join(tmpdir(), 'metainfo-silent-'));
+    shim = buildShim(root);
+  });
+  after(() => rm(root, { recursive: true }));
+
+  async function run(scenario: string, engine: 'native' | 'node') {
+    const folder = path.join(root, `${scenario} ${engine}`);
+    await mkdir(folder);
+    for (const name of ['stalled', 'other']) await writeFile(path.join(folder, name), Buffer.alloc(600_000, name));
+    const control = path.join(root, `${scenario} ${engine} control`);
+    Faults.create(control).close();
+    const env = faultsEnv({ shim, control, folder: await realpath(folder) });
+    return runScript<Told>('stalled-child.ts', [scenario], { ...env, METAINFO_ENGINE: engine });
+  }
+
+  for (const engine of bindingIfAny() ? (['native', 'node'] as const) : (['node'] as const)) {
+    it(`of the ${engine} engine holds up neither an abort nor other jobs`, async () => {
+      const { code, signal, told } = await run('abort', engine);
+      assert.deepEqual({ code, signal }, { code: 0, signal: null });
+      const [{ codes, seconds, others, otherSeconds, after }] = told as [Told];
+      assert.deepEqual(
+        { codes, others, after },
+        { codes: Array(3).fill('ERR_ABORTED'), others: 'made', after: 'made' },
+      );
+      assert.equal(Math.max(seconds, otherSeconds) < MOST_SECONDS ? '' : `${seconds}, ${otherSeconds} s`, '');
+    });
+  }
+
+  it('does not hold up Torrent.read with a signal', async () => {
+    const { told } = await run('read', 'node');
+    const [{ codes, seconds }] = told as [Told];
+    assert.deepEqual(codes, ['ERR_ABORTED']);
+    assert.equal(seconds < MOST_SECONDS ? '' : `${seconds} s`, '');
+  });
+
+  it('does not hold up process.exit', { skip: !bindingIfAny() && 'Node itself waits for its reads' }, async () => {
+    const { code, signal, secondsFromAt } = await run('exit', 'native');
+    assert.deepEqual({ code, signal }, { code: 0, signal: null });
+    assert.equal(secondsFromAt < MOST_SECONDS ? '' : `${secondsFromAt} s`, '');
+  });
+
+  it('does not hold up worker.terminate', { skip: !bindingIfAny() && 'Node itself waits for its reads' }, async () => {
+    const { code, signal, told } = await run('terminate', 'native');
+    const [{ seconds, after }] = told as [Told];
+    assert.deepEqual({ code, signal, after }, { code: 0, signal: null, after: 'made' });
+    assert.equal(seconds < MOST_SECONDS ? '' : `${seconds} s`, '');
+  });
+});
