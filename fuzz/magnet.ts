@@ -1,6 +1,7 @@
 // Magnet links: what is read can be written, and is read again.
 import assert from 'node:assert/strict';
-import { ISSUE_CODES, ValidationError } from '../src/errors/errors.ts';
+import { ISSUE_CODES } from '../src/errors/codes.ts';
+import { ValidationError } from '../src/errors/errors.ts';
 import { formatMagnet, parseMagnet } from '../src/magnet/magnet.ts';
 import { latin1 } from '../test/support/build.ts';
 import type { Target } from './engine/target.ts';

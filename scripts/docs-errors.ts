@@ -2,7 +2,7 @@
 // test/docs.test.ts holds the file against them.
 import { writeFileSync } from 'node:fs';
 import { BENCODE_CODES } from '../src/bencode/decode.ts';
-import { ERROR_CODES, ISSUE_CODES } from '../src/errors/errors.ts';
+import { ERROR_CODES, ISSUE_CODES } from '../src/errors/codes.ts';
 
 function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`;

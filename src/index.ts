@@ -37,15 +37,17 @@ export type { WriteOptions } from './disk/write-file.ts';
 export { type Difference, differences, type EditOptions, edit, type TorrentChanges } from './edit/edit.ts';
 export { type Renamed, type Updated, type UpdateOptions, update } from './edit/update.ts';
 export { type Upgraded, type UpgradeOptions, upgrade } from './edit/upgrade.ts';
+export { AbortError } from './errors/cancel.ts';
 export {
-  AbortError,
   ERROR_CODES,
   ISSUE_CODES,
-  type Issue,
   type IssueCode,
-  type IssueMeaning,
-  MetainfoError,
+  type IssueCodeInfo,
   type MetainfoErrorCode,
+} from './errors/codes.ts';
+export {
+  type Issue,
+  MetainfoError,
   type MetainfoErrorOptions,
   ValidationError,
 } from './errors/errors.ts';

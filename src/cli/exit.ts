@@ -1,5 +1,6 @@
 import type { CommanderError } from 'commander';
-import { MetainfoError, type MetainfoErrorCode, ValidationError } from '../errors/errors.ts';
+import type { MetainfoErrorCode } from '../errors/codes.ts';
+import { MetainfoError, ValidationError } from '../errors/errors.ts';
 import { printable, printableJson, printableLines } from '../layout/text.ts';
 import { colorsFor } from './colors.ts';
 import { messageOf } from './messages.ts';

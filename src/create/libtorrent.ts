@@ -7,8 +7,8 @@ import { NO_LIMITS } from '../bencode/limits.ts';
 import type { Encodable } from '../bencode/value.ts';
 import { requireNoInput } from '../disk/output.ts';
 import { STAT_NUMBERS, statNumbers } from '../disk/scan.ts';
-import { untilAbort } from '../errors/cancel.ts';
-import { errnoName, fromSystemError, MetainfoError, throwIfAborted } from '../errors/errors.ts';
+import { hashingCancelled, throwIfAborted, untilAbort } from '../errors/cancel.ts';
+import { errnoName, fromSystemError, MetainfoError } from '../errors/errors.ts';
 import { Callback, Flag, type OptionStructs, orNull, Path, Unchecked } from '../errors/guard.ts';
 import { planResources, RESOURCES, type ResourceOptions } from '../hash/plan.ts';
 import { vanished, WATCH, type WatchOptions, type Work, watch } from '../jobs/watch.ts';
@@ -211,7 +211,7 @@ function workOf(job: CreateJob, { totalBytes, pieceLength, name }: Content): Wor
   return {
     done: job.done.catch((failure: Failure) => {
       if (failure.code !== 'aborted') throw failure;
-      throw new MetainfoError('ERR_ABORTED', 'Hashing was cancelled.');
+      throw hashingCancelled();
     }),
     progress: () => {
       return { bytes: Math.min(totalBytes, job.pieces() * pieceLength), totalBytes, file: name, queued: 0 };

@@ -1,5 +1,6 @@
 import type { Readable } from 'node:stream';
 import type { ReadableStream } from 'node:stream/web';
+import { hashingCancelled } from '../errors/cancel.ts';
 import { MetainfoError, shown } from '../errors/errors.ts';
 import { ownCopy } from '../hash/own-memory.ts';
 import { unsafeComponent } from '../layout/safe-path.ts';
@@ -352,7 +353,7 @@ export class SourceReader {
 
   #wait(): Promise<IteratorResult<unknown>> {
     return new Promise((resolve, reject) => {
-      const aborted = () => reject(new MetainfoError('ERR_ABORTED', 'Hashing was cancelled.'));
+      const aborted = () => reject(hashingCancelled());
       if (this.#signal.aborted) return aborted();
       this.#stopWaiting = aborted;
       const fail = (error: unknown) => {

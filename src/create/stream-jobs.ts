@@ -1,4 +1,5 @@
 import { setMaxListeners } from 'node:events';
+import { hashingCancelled } from '../errors/cancel.ts';
 import { MetainfoError } from '../errors/errors.ts';
 import type { Engine } from '../hash/engine.ts';
 import { ownMemory } from '../hash/own-memory.ts';
@@ -152,7 +153,7 @@ export class Jobs {
 
   async #run(files: readonly PlanFile[], resources: Resources): Promise<Digests> {
     const { version, pieceLength } = this.content;
-    if (this.signal.aborted) throw new MetainfoError('ERR_ABORTED', 'Hashing was cancelled.');
+    if (this.signal.aborted) throw hashingCancelled();
     const job = this.#engine.start({ files, version, pieceLength, onMissing: 'fail', ...resources });
     this.#running.add(job);
     if (resources === this.#large.resources) [this.#files, this.#largeJob] = [files, job];

@@ -2,7 +2,8 @@
 import { isMap } from 'node:util/types';
 import { encode } from '../bencode/encode.ts';
 import type { Encodable } from '../bencode/value.ts';
-import { type Issue, type IssueCode, MetainfoError, shown } from '../errors/errors.ts';
+import type { IssueCode } from '../errors/codes.ts';
+import { type Issue, MetainfoError, shown } from '../errors/errors.ts';
 import { isNamedLikePad, isPadFile } from '../layout/padding.ts';
 import { printable } from '../layout/text.ts';
 import type { TorrentVersion } from '../model/discriminator.ts';

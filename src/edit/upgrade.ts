@@ -7,7 +7,7 @@ import { GENERATE, type GenerateOptions, withoutDoubt } from '../create/generate
 import { cut, joinTrees } from '../create/streams.ts';
 import { type Outline, warn } from '../create/warnings.ts';
 import { requireNoInput } from '../disk/output.ts';
-import { untilAbort } from '../errors/cancel.ts';
+import { hashingCancelled, untilAbort } from '../errors/cancel.ts';
 import { MetainfoError, requirePath, toHex } from '../errors/errors.ts';
 import { argument, type OptionStructs, options, Unchecked } from '../errors/guard.ts';
 import { defaultEngine } from '../hash/default-engine.ts';
@@ -254,7 +254,7 @@ class Upgrade implements Work<FileDigests[]> {
   }
 
   cancel(): void {
-    this.#fail(new MetainfoError('ERR_ABORTED', 'Hashing was cancelled.'));
+    this.#fail(hashingCancelled());
   }
 
   #fail(error: unknown): void {

@@ -1,27 +1,51 @@
-/** Waits for promises and listens to signals so that a caller can cancel its work. */
+/** Cancels jobs through an AbortSignal, and makes the errors of cancelled jobs. */
 import { setMaxListeners } from 'node:events';
-import { AbortError } from './errors.ts';
+import { MetainfoError } from './errors.ts';
 
-/** Calls back when the signal fires, until what it returns is called. */
+/** A job was cancelled through the caller's signal; the signal's reason is the `cause`. */
+export class AbortError extends MetainfoError {
+  override readonly name = 'AbortError';
+
+  /** Makes the error of a signal that has fired. */
+  constructor(signal: AbortSignal) {
+    super('ERR_ABORTED', 'The job was cancelled by its AbortSignal.', { cause: signal?.reason });
+  }
+}
+
+/** Makes the error of a hash job that was cancelled before it ended. */
+export function hashingCancelled(cause?: unknown): MetainfoError {
+  return new MetainfoError('ERR_ABORTED', 'Hashing was cancelled.', { cause });
+}
+
+/** @throws {AbortError} when the signal has fired */
+export function throwIfAborted(signal: AbortSignal | undefined): void {
+  if (signal?.aborted) throw new AbortError(signal);
+}
+
+/**
+ * Calls `abort` once when the signal fires.
+ *
+ * @returns A function that removes the listener.
+ */
 export function onAbort(signal: AbortSignal | undefined, abort: () => void): () => void {
-  // Any number of jobs may share one: Node would take more than ten for a leak.
+  // Many jobs may share one signal: Node would warn of a leak from the eleventh listener on.
   if (signal instanceof EventTarget) setMaxListeners(0, signal);
   signal?.addEventListener('abort', abort, { once: true });
   return () => signal?.removeEventListener('abort', abort);
 }
 
 /**
- * What comes of a promise, unless the signal fires first: for calls of the system that may never answer. They go on, and
- * nobody waits for them.
+ * Waits for a promise until the signal fires. It is meant for system calls that may never answer, such as those of a dead
+ * network drive: the call goes on, but its result is dropped.
  *
- * @throws {AbortError}
+ * @throws {AbortError} when the signal fires first
  */
 export function untilAbort<T>(signal: AbortSignal | undefined, promise: Promise<T>): Promise<T> {
   if (!signal) return promise;
   return new Promise((resolve, reject) => {
     const abort = () => reject(new AbortError(signal));
-    const forget = onAbort(signal, abort);
+    const removeListener = onAbort(signal, abort);
     if (signal.aborted) abort();
-    promise.finally(forget).then(resolve, reject);
+    promise.finally(removeListener).then(resolve, reject);
   });
 }

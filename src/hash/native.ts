@@ -1,3 +1,4 @@
+import { hashingCancelled } from '../errors/cancel.ts';
 import { errnoName, fromSystemError, MetainfoError } from '../errors/errors.ts';
 import { reading } from '../errors/guard.ts';
 import { type Binding, binding, throwIfKernel } from './addon.ts';
@@ -79,7 +80,7 @@ function translate(failure: NativeFailure, called: Error): MetainfoError {
       return new MetainfoError('ERR_NO_MEMORY', message, { cause });
     }
     case 'aborted':
-      return new MetainfoError('ERR_ABORTED', 'Hashing was cancelled.', { cause });
+      return hashingCancelled(cause);
     case 'internal':
       return new MetainfoError('ERR_INTERNAL', `Hashing failed: ${failure.message}.`, { cause });
   }

@@ -2,6 +2,7 @@ import { createHash, type Hash } from 'node:crypto';
 import { constants } from 'node:fs';
 import { type FileHandle, open, readlink, realpath } from 'node:fs/promises';
 import nodePath from 'node:path';
+import { hashingCancelled } from '../errors/cancel.ts';
 import { fromSystemError, MetainfoError } from '../errors/errors.ts';
 import { BLOCK_SIZE } from '../layout/piece-length.ts';
 import type { Engine } from './engine.ts';
@@ -97,7 +98,7 @@ class NodeJob implements HashJob {
     return new Promise((resolve, reject) => {
       this.#stopWaiting = () => {
         buffer = Buffer.alloc(0);
-        reject(new MetainfoError('ERR_ABORTED', 'Hashing was cancelled.'));
+        reject(hashingCancelled());
       };
       const end = () => {
         this.#stopWaiting = null;
@@ -157,7 +158,7 @@ class NodeJob implements HashJob {
   }
 
   #throwIfCancelled(): void {
-    if (this.#cancelled) throw new MetainfoError('ERR_ABORTED', 'Hashing was cancelled.');
+    if (this.#cancelled) throw hashingCancelled();
   }
 
   async #takeTurn(): Promise<void> {

@@ -3,8 +3,9 @@ import { availableParallelism } from 'node:os';
 import path from 'node:path';
 import type { Struct } from 'superstruct';
 import { type ScannedFile, scan } from '../disk/scan.ts';
-import { untilAbort } from '../errors/cancel.ts';
-import { ISSUE_CODES, type IssueCode, MetainfoError, shown, ValidationError } from '../errors/errors.ts';
+import { hashingCancelled, untilAbort } from '../errors/cancel.ts';
+import { ISSUE_CODES, type IssueCode } from '../errors/codes.ts';
+import { MetainfoError, shown, ValidationError } from '../errors/errors.ts';
 import {
   argument,
   bytesOf,
@@ -191,7 +192,7 @@ export abstract class HasherBase {
     const run = async () => {
       const digests: Digests[] = [];
       for (const { plan } of parts) {
-        if (cancelled) throw new MetainfoError('ERR_ABORTED', 'Hashing was cancelled.');
+        if (cancelled) throw hashingCancelled();
         job = engine.start({ ...plan, onMissing: 'fail', ...this.#resources(plan.version) });
         digests.push(await job.done);
         done += content;

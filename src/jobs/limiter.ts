@@ -1,5 +1,4 @@
-import { onAbort } from '../errors/cancel.ts';
-import { AbortError, throwIfAborted } from '../errors/errors.ts';
+import { AbortError, onAbort, throwIfAborted } from '../errors/cancel.ts';
 
 /** After so many steps of its work, the next in the queue goes first. */
 const STEPS = 16;

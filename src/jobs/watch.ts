@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os';
-import { onAbort } from '../errors/cancel.ts';
-import { AbortError, MetainfoError, throwIfAborted } from '../errors/errors.ts';
+import { AbortError, onAbort, throwIfAborted } from '../errors/cancel.ts';
+import { MetainfoError } from '../errors/errors.ts';
 import { Callback, Flag, type OptionStructs, Signal } from '../errors/guard.ts';
 import type { Digests, HashJob } from '../hash/plan.ts';
 import { Limiter } from './limiter.ts';

@@ -1,4 +1,5 @@
-import { type Issue, type IssueCode, MetainfoError, shown, ValidationError } from '../errors/errors.ts';
+import type { IssueCode } from '../errors/codes.ts';
+import { type Issue, MetainfoError, shown, ValidationError } from '../errors/errors.ts';
 import {
   argument,
   expected,

@@ -2,7 +2,8 @@ import { isUtf8 } from 'node:buffer';
 import { DEFAULT_LIMITS, LimitError, type LimitName } from '../bencode/limits.ts';
 import { type BencodePath, locate } from '../bencode/locate.ts';
 import { isWithin, keyBytes } from '../bencode/value.ts';
-import { ISSUE_CODES, type Issue, type IssueCode, toHex } from '../errors/errors.ts';
+import { ISSUE_CODES, type IssueCode } from '../errors/codes.ts';
+import { type Issue, toHex } from '../errors/errors.ts';
 import { type OptionStructs, oneOf, options } from '../errors/guard.ts';
 
 /** How much is asked of a torrent (docs/validation.md). */

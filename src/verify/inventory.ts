@@ -2,7 +2,8 @@ import { constants, type Dirent } from 'node:fs';
 import { readdir, realpath, stat } from 'node:fs/promises';
 import nodePath from 'node:path';
 import { STAT_NUMBERS, statNumbers } from '../disk/scan.ts';
-import { fromSystemError, type MetainfoError, throwIfAborted } from '../errors/errors.ts';
+import { throwIfAborted } from '../errors/cancel.ts';
+import { fromSystemError, type MetainfoError } from '../errors/errors.ts';
 import type { Slot } from '../jobs/limiter.ts';
 
 /** Why something that is there cannot be read, and what the system said, if that was asked. */

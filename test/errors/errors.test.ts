@@ -3,13 +3,9 @@ import { describe, it } from 'node:test';
 import { TorrentCreate } from '../../src/create/torrent-create.ts';
 import { update } from '../../src/edit/update.ts';
 import { upgrade } from '../../src/edit/upgrade.ts';
-import {
-  AbortError,
-  fromSystemError,
-  MetainfoError,
-  type MetainfoErrorCode,
-  ValidationError,
-} from '../../src/errors/errors.ts';
+import { AbortError } from '../../src/errors/cancel.ts';
+import type { MetainfoErrorCode } from '../../src/errors/codes.ts';
+import { fromSystemError, MetainfoError, ValidationError } from '../../src/errors/errors.ts';
 import { iterBlocks } from '../../src/hashers/records.ts';
 import { infodictDiscriminator } from '../../src/model/discriminator.ts';
 import { Torrent } from '../../src/model/torrent.ts';

@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import fc from 'fast-check';
-import type { IssueCode } from '../../src/errors/errors.ts';
+import type { IssueCode } from '../../src/errors/codes.ts';
 import { Torrent } from '../../src/model/torrent.ts';
 import {
   type Bencode,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { ISSUE_CODES } from '../../src/errors/errors.ts';
+import { ISSUE_CODES } from '../../src/errors/codes.ts';
 import { Issues } from '../../src/model/issues.ts';
 import { latin1, reference } from '../bencode/reference.ts';
 
