@@ -10,8 +10,9 @@ const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const ROOMS = [
   ['cli'],
   ['edit'],
-  ['verify', 'hashers'],
+  ['verify'],
   ['create'],
+  ['hashers'],
   ['model'],
   ['jobs'],
   ['disk'],

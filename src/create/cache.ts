@@ -5,9 +5,10 @@ import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { STAT_NUMBERS, statNumbers } from '../disk/scan.ts';
 import { MetainfoError, shown } from '../errors/errors.ts';
+import type { FileDigests } from '../hash/file-digests.ts';
 import type { HashPlan } from '../hash/plan.ts';
 import { printable } from '../layout/text.ts';
-import type { ContentFile, FileDigests } from './content.ts';
+import type { ContentFile } from './content.ts';
 import { type RecordQuery, RecordStore, type StoredRecord, type StoreSize } from './record-store.ts';
 
 // What files hash to, kept from one creation to the next. A file is known by device, inode, size, mtime and ctime: the

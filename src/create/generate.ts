@@ -8,6 +8,8 @@ import { MetainfoError, shown, toHex } from '../errors/errors.ts';
 import { Callback, Flag, type OptionStructs, orNull, Path, Unchecked } from '../errors/guard.ts';
 import { defaultEngine } from '../hash/default-engine.ts';
 import { AnyEngine, type Engine } from '../hash/engine.ts';
+import { type FileDigests, splitDigests, type TreeDigests } from '../hash/file-digests.ts';
+import { type AlignedFile, alignedPlanFiles, padAfter, toPlanFile } from '../hash/file-plan.ts';
 import { type HashPlan, planResources, RESOURCES, type ResourceOptions } from '../hash/plan.ts';
 import type { Slot } from '../jobs/limiter.ts';
 import { jobLimiter, LARGE_JOB, vanished, WATCH, type WatchOptions, watch, workOf } from '../jobs/watch.ts';
@@ -22,17 +24,7 @@ import { encodeFileList, encodeFlatTree } from '../model/files-codec.ts';
 import { HashList } from '../model/hash-list.ts';
 import { fromOwnBytes, type Torrent } from '../model/torrent.ts';
 import type { CacheChoice, HashCache, Wanted } from './cache.ts';
-import {
-  type AlignedFile,
-  alignedPlan,
-  type ContentFile,
-  type FileDigests,
-  type Hashed,
-  onPlan,
-  padAfter,
-  splitDigests,
-  type TreeDigests,
-} from './content.ts';
+import type { ContentFile, Hashed } from './content.ts';
 import { rememberTimes } from './file-times.ts';
 import { detachMemory, type SourceFile, sourceFiles, takeStreams } from './sources.ts';
 import { hashStreams } from './streams.ts';
@@ -306,10 +298,10 @@ interface StillFiles extends Files {
 async function hashStill(files: readonly ContentFile[], context: StillFiles) {
   const { version, engine, resources, options, pieceLength, isPadded, cache } = context;
   const lengths = files.map(({ length }) => length as number);
-  const all = files.map((file, index) => ({ file, plan: onPlan(file), isPadded: isPadded?.(index) ?? false }));
+  const all = files.map((file, index) => ({ file, plan: toPlanFile(file), isPadded: isPadded?.(index) ?? false }));
   const hash = (some: typeof all) => {
     const plan: HashPlan = {
-      files: alignedPlan(some, pieceLength),
+      files: alignedPlanFiles(some, pieceLength),
       version,
       pieceLength,
       onMissing: 'fail',

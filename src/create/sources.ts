@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream';
 import type { ReadableStream } from 'node:stream/web';
 import { hashingCancelled } from '../errors/cancel.ts';
 import { MetainfoError, shown } from '../errors/errors.ts';
-import { ownCopy } from '../hash/own-memory.ts';
+import { privateCopy } from '../hash/private-buffer.ts';
 import { unsafeComponent } from '../layout/safe-path.ts';
 import type { Issues } from '../model/issues.ts';
 
@@ -129,7 +129,7 @@ const MOST_COPIED = 2 ** 18;
 export function detachMemory(files: readonly SourceFile[]): SourceFile[] {
   return files.map(({ data, ...file }) => {
     if (!data) return file;
-    if (data.length <= MOST_COPIED) return { ...file, data: ownCopy(data) };
+    if (data.length <= MOST_COPIED) return { ...file, data: privateCopy(data) };
     return { ...file, stream: memoryReader(data) };
   });
 }

@@ -2,8 +2,8 @@ import { setMaxListeners } from 'node:events';
 import { hashingCancelled } from '../errors/cancel.ts';
 import { MetainfoError } from '../errors/errors.ts';
 import type { Engine } from '../hash/engine.ts';
-import { ownMemory } from '../hash/own-memory.ts';
 import { type Digests, type HashJob, type HashPlan, type PlanFile, planResources } from '../hash/plan.ts';
+import { allocPrivate } from '../hash/private-buffer.ts';
 import type { Work } from '../jobs/watch.ts';
 import { BLOCK_SIZE, powerOfTwoWithin } from '../layout/piece-length.ts';
 import type { ContentFile } from './content.ts';
@@ -112,7 +112,7 @@ export class Jobs {
       version === 'v2' ? [BLOCK_SIZE, V2_SEGMENT] : [pieceLength, Math.max(LANES * pieceLength, SMALL_SEGMENT)];
     this.segmentSize = Math.max(least, Math.min(most, powerOfTwoWithin(room / (small + 1))));
     const count = Math.max(1, Math.min(small + STREAMS_AT_ONCE, Math.floor(room / this.segmentSize)));
-    this.segments = new Stock<Buffer>(count, () => ownMemory(this.segmentSize));
+    this.segments = new Stock<Buffer>(count, () => allocPrivate(this.segmentSize));
     this.streamsAtOnce = Math.min(STREAMS_AT_ONCE, count);
     const size = Math.max(BLOCK_SIZE, Math.min(readSize ?? DEFAULT_REQUEST, powerOfTwoWithin(room / 2)));
     const requests = Math.floor(room / 2 / size / this.streamsAtOnce);

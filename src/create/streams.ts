@@ -1,19 +1,9 @@
 import type { Engine } from '../hash/engine.ts';
-import { layerRoots, merkleRoot, raisedRoot, zeroRoot } from '../hash/merkle.ts';
+import { type FileDigests, joinTrees, splitDigests } from '../hash/file-digests.ts';
+import { alignedPlanFiles, memoryPlanFile, padAfter, splitPlanFiles, toPlanFile } from '../hash/file-plan.ts';
 import type { Digests, PlanFile } from '../hash/plan.ts';
 import type { Work } from '../jobs/watch.ts';
-import { BLOCK_SIZE } from '../layout/piece-length.ts';
-import {
-  alignedPlan,
-  type ContentFile,
-  type FileDigests,
-  type Hashed,
-  inMemory,
-  onPlan,
-  padAfter,
-  splitDigests,
-  type TreeDigests,
-} from './content.ts';
+import type { ContentFile, Hashed } from './content.ts';
 import type { SourceFile } from './sources.ts';
 import { Jobs, type StreamedContent } from './stream-jobs.ts';
 
@@ -59,10 +49,10 @@ async function hashEach(jobs: Jobs): Promise<Hashed> {
 async function hashStill(jobs: Jobs, digests: Map<ContentFile, StreamDigests>): Promise<void> {
   const { files, pieceLength } = jobs.content;
   const still = files.flatMap((file, index) =>
-    file.stream ? [] : [{ file, plan: onPlan(file), isPadded: isPadded(jobs, index) }],
+    file.stream ? [] : [{ file, plan: toPlanFile(file), isPadded: isPadded(jobs, index) }],
   );
   if (still.length === 0) return;
-  const each = splitDigests(still, await jobs.startLarge(alignedPlan(still, pieceLength)), jobs.content);
+  const each = splitDigests(still, await jobs.startLarge(alignedPlanFiles(still, pieceLength)), jobs.content);
   for (const [i, { file, plan }] of still.entries())
     digests.set(file, { ...(each[i] as FileDigests), length: plan.length });
 }
@@ -77,7 +67,7 @@ async function hashStream(jobs: Jobs, file: SourceFile, index: number): Promise<
   const sizes: number[] = [];
   const hash = (segment: Buffer, pad: PlanFile[], size: number) => {
     sizes.push(size);
-    const part = jobs.startSmall([inMemory(segment, 0, size), ...pad]).finally(() => jobs.segments.give(segment));
+    const part = jobs.startSmall([memoryPlanFile(segment, 0, size), ...pad]).finally(() => jobs.segments.give(segment));
     // It is awaited when the stream has ended, or was stopped because of it.
     part.catch(() => {});
     parts.push(part);
@@ -119,47 +109,6 @@ async function hashStream(jobs: Jobs, file: SourceFile, index: number): Promise<
   return { length, pieces, root: tree?.root ?? null, layer: tree?.layer ?? new Uint8Array() };
 }
 
-interface TreeShape {
-  pieceLength: number;
-  segmentSize: number;
-}
-
-/**
- * The root and layer of a file that was hashed in segments, all but the last of one size (BEP 52).
- *
- * @param sizes Bytes of each.
- */
-export function joinTrees(
-  segments: readonly TreeDigests[],
-  sizes: readonly number[],
-  { pieceLength, segmentSize }: TreeShape,
-): TreeDigests {
-  const length = sizes.reduce((sum, size) => sum + size, 0);
-  if (length === 0) return { root: null, layer: new Uint8Array() };
-  // What a hash of a segment stands for: a piece, or the part of one that is a segment.
-  const unit = Math.min(pieceLength, segmentSize);
-  const hashes = segments.map(({ root, layer }, i) => {
-    if (layer.length > 0) return layer;
-    // Alone it is the whole tree, however small; as the last of several it is as high as they are.
-    const whole = root as Uint8Array;
-    return length <= unit ? whole : raisedRoot(whole, blocksOf(sizes[i] as number), unit / BLOCK_SIZE);
-  });
-  const units = Buffer.concat(hashes);
-  if (length <= unit) return { root: units, layer: new Uint8Array() };
-  const each = Array.from({ length: units.length / 32 }, (_, i) => units.subarray(i * 32, (i + 1) * 32));
-  const padding = zeroRoot(unit / BLOCK_SIZE);
-  if (length <= pieceLength) return { root: merkleRoot(each, padding), layer: new Uint8Array() };
-  const width = pieceLength / unit;
-  const pieces: Uint8Array[] = [];
-  for (let i = 0; i < each.length; i += width) pieces.push(merkleRoot(each.slice(i, i + width), padding, width));
-  const layer = unit === pieceLength ? units : Buffer.concat(pieces);
-  return { root: layerRoots([layer], pieceLength / BLOCK_SIZE), layer };
-}
-
-function blocksOf(bytes: number): number {
-  return Math.ceil(bytes / BLOCK_SIZE);
-}
-
 /** v1 without pads: whole pieces of what has come, and the rest with what comes next. */
 async function hashInARow(jobs: Jobs): Promise<Hashed> {
   const { files } = jobs.content;
@@ -186,7 +135,7 @@ class Row {
   /** Adds a file; gives its length. */
   async add(file: ContentFile): Promise<number> {
     if (file.stream) return this.#addStream(file as SourceFile);
-    this.#push(onPlan(file));
+    this.#push(toPlanFile(file));
     return file.length as number;
   }
 
@@ -215,7 +164,7 @@ class Row {
           const segment = this.#segment;
           const part = reader.part(at, at + segment.length - this.#filled);
           segment.set(part, this.#filled);
-          this.#push(inMemory(segment, this.#filled, part.length));
+          this.#push(memoryPlanFile(segment, this.#filled, part.length));
           this.#filled += part.length;
           at += part.length;
           if (this.#filled === segment.length) await this.#hash(false);
@@ -233,7 +182,7 @@ class Row {
     const whole = this.#restBytes - (this.#restBytes % pieceLength);
     // At the end empty files are looked at too.
     if (all ? this.#rest.length === 0 : whole === 0) return;
-    const [first, rest] = all ? [this.#rest, []] : cut(this.#rest, whole);
+    const [first, rest] = all ? [this.#rest, []] : splitPlanFiles(this.#rest, whole);
     const segment = this.#segment;
     const isSmall = first.every(({ data }) => data === segment);
     const job = (isSmall ? this.#jobs.startSmall(first) : this.#jobs.startLarge(first))
@@ -260,21 +209,6 @@ class Row {
     const segment = this.#segment;
     segment.set((data as Uint8Array).subarray(offset, offset + length), this.#filled);
     this.#filled += length;
-    return inMemory(segment, this.#filled - length, length);
+    return memoryPlanFile(segment, this.#filled - length, length);
   }
-}
-
-/** The first so many bytes of files, and the rest of them. */
-export function cut(files: readonly PlanFile[], bytes: number): [PlanFile[], PlanFile[]] {
-  const [first, rest]: [PlanFile[], PlanFile[]] = [[], []];
-  let left = bytes;
-  for (const file of files) {
-    const size = Math.min(left, file.length);
-    // Empty files are looked at too.
-    if (size > 0 || (left > 0 && file.length === 0)) first.push({ ...file, length: size });
-    if (size < file.length || (left === 0 && file.length === 0))
-      rest.push({ ...file, offset: file.offset + size, length: file.length - size });
-    left -= size;
-  }
-  return [first, rest];
 }

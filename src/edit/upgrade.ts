@@ -1,10 +1,8 @@
 import { availableParallelism } from 'node:os';
 import { LimitError, type Limits, limitsOf } from '../bencode/limits.ts';
 import type { Encodable } from '../bencode/value.ts';
-import { alignedPlan, type FileDigests, inMemory, padOnPlan, splitDigests } from '../create/content.ts';
 import { rememberTimes } from '../create/file-times.ts';
 import { GENERATE, type GenerateOptions, withoutDoubt } from '../create/generate.ts';
-import { cut, joinTrees } from '../create/streams.ts';
 import { type Outline, warn } from '../create/warnings.ts';
 import { requireNoInput } from '../disk/output.ts';
 import { hashingCancelled, untilAbort } from '../errors/cancel.ts';
@@ -12,9 +10,11 @@ import { MetainfoError, requirePath, toHex } from '../errors/errors.ts';
 import { argument, type OptionStructs, options, Unchecked } from '../errors/guard.ts';
 import { defaultEngine } from '../hash/default-engine.ts';
 import type { Engine } from '../hash/engine.ts';
+import { type FileDigests, joinTrees, splitDigests } from '../hash/file-digests.ts';
+import { alignedPlanFiles, memoryPlanFile, padPlanFile, splitPlanFiles } from '../hash/file-plan.ts';
 import { readPlanned } from '../hash/node.ts';
-import { ownMemory } from '../hash/own-memory.ts';
 import { type Digests, type HashJob, type HashPlan, type PlanFile, planResources } from '../hash/plan.ts';
+import { allocPrivate } from '../hash/private-buffer.ts';
 import type { Slot } from '../jobs/limiter.ts';
 import { jobLimiter, LARGE_JOB, vanished, WATCH, type Work, watch } from '../jobs/watch.ts';
 import { compareV2 } from '../layout/order.ts';
@@ -284,7 +284,7 @@ class Upgrade implements Work<FileDigests[]> {
 
   #buffer(): Buffer {
     try {
-      return ownMemory(this.#segmentSize);
+      return allocPrivate(this.#segmentSize);
     } catch (cause) {
       const message = `There is no memory for pieces of ${this.#pieceLength} bytes.`;
       throw new MetainfoError('ERR_NO_MEMORY', message, { cause });
@@ -331,7 +331,7 @@ class Upgrade implements Work<FileDigests[]> {
 
   async #hash(parts: readonly Part[], segment: Buffer, isLast: boolean): Promise<void> {
     const aligned = parts.map(({ file, offset, length, at }) => ({
-      plan: inMemory(segment, at, length),
+      plan: memoryPlanFile(segment, at, length),
       isPadded: this.#content.length > 1 && offset + length === file.item.length,
     }));
     // Before it is waited: the next segment may be done before this one.
@@ -340,7 +340,7 @@ class Upgrade implements Work<FileDigests[]> {
     const first = this.#pieces;
     this.#pieces += Math.ceil(bytesOf(row) / this.#pieceLength);
     const [hybrid, v1] = await Promise.all([
-      this.#job(alignedPlan(aligned, this.#pieceLength), 'hybrid', this.#resources.threads),
+      this.#job(alignedPlanFiles(aligned, this.#pieceLength), 'hybrid', this.#resources.threads),
       row.length > 0 ? this.#job(row, 'v1', 1) : { v1: new Uint8Array() },
     ]);
     const each = splitDigests(aligned, hybrid, { version: 'hybrid', pieceLength: this.#pieceLength });
@@ -362,11 +362,11 @@ class Upgrade implements Work<FileDigests[]> {
   #row(parts: readonly Part[], segment: Buffer, isLast: boolean): PlanFile[] {
     const row = parts.flatMap(({ file, offset, length, at }) => {
       const isEnd = offset + length === file.item.length;
-      return [inMemory(segment, at, length), ...(isEnd && file.padding > 0 ? [padOnPlan(file.padding)] : [])];
+      return [memoryPlanFile(segment, at, length), ...(isEnd && file.padding > 0 ? [padPlanFile(file.padding)] : [])];
     });
-    const all = [inMemory(this.#rest), ...row].filter(({ length }) => length > 0);
+    const all = [memoryPlanFile(this.#rest), ...row].filter(({ length }) => length > 0);
     const bytes = bytesOf(all);
-    const [whole, rest] = cut(all, isLast ? bytes : bytes - (bytes % this.#pieceLength));
+    const [whole, rest] = splitPlanFiles(all, isLast ? bytes : bytes - (bytes % this.#pieceLength));
     this.#rest = Buffer.concat(
       rest.map(({ data, offset, length }) => data?.subarray(offset, offset + length) ?? Buffer.alloc(length)),
     );

@@ -3,8 +3,8 @@ import { errnoName, fromSystemError, MetainfoError } from '../errors/errors.ts';
 import { reading } from '../errors/guard.ts';
 import { type Binding, binding, throwIfKernel } from './addon.ts';
 import type { Engine } from './engine.ts';
-import { withOwnMemory } from './own-memory.ts';
 import { checkedPlan, type HashJob, type HashPlan, requireHashesFit, tooManyHashes } from './plan.ts';
+import { withPrivateData } from './private-buffer.ts';
 
 /** What native/binding/errors.cc makes of a failure. */
 interface NativeFailure extends Error {
@@ -48,7 +48,7 @@ function create({ HashJob }: Binding, plan: HashPlan, called: Error): HashJob {
   return reading('plan.files', () => {
     requireHashesFit(plan);
     try {
-      return new HashJob(withOwnMemory(plan));
+      return new HashJob(withPrivateData(plan));
     } catch (error) {
       throwIfKernel(error);
       const isFailure = error instanceof Error && 'errno' in error && 'path' in error;

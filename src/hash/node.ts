@@ -7,7 +7,6 @@ import { fromSystemError, MetainfoError } from '../errors/errors.ts';
 import { BLOCK_SIZE } from '../layout/piece-length.ts';
 import type { Engine } from './engine.ts';
 import { merkleRoot, sha256, zeroRoot } from './merkle.ts';
-import { withOwnMemory } from './own-memory.ts';
 import {
   checkedPlan,
   checkPlanFiles,
@@ -19,6 +18,7 @@ import {
   type PlanFile,
   tooManyHashes,
 } from './plan.ts';
+import { withPrivateData } from './private-buffer.ts';
 import { closeRead, readFully } from './read.ts';
 
 /**
@@ -32,7 +32,7 @@ export function nodeEngine(): Engine {
 function startNode(given: HashPlan): HashJob {
   const plan = checkedPlan(given);
   checkPlanFiles(plan.files);
-  return new NodeJob(withOwnMemory(plan));
+  return new NodeJob(withPrivateData(plan));
 }
 
 /** Larger reads would hold up the event loop while they are hashed. */

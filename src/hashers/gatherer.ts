@@ -1,4 +1,4 @@
-import { ownMemory } from '../hash/own-memory.ts';
+import { allocPrivate } from '../hash/private-buffer.ts';
 
 /** Cuts bytes that come in any sizes into units of one size. */
 export class Gatherer {
@@ -37,7 +37,7 @@ export class Gatherer {
   }
 
   #keep(bytes: Uint8Array): number {
-    this.#carry ??= ownMemory(this.#size);
+    this.#carry ??= allocPrivate(this.#size);
     this.#carry.set(bytes, this.#filled);
     this.#filled += bytes.length;
     return bytes.length;

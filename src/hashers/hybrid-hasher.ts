@@ -1,6 +1,6 @@
-import { onPlan, padOnPlan } from '../create/content.ts';
 import type { ScannedFile } from '../disk/scan.ts';
 import { MetainfoError, toHex } from '../errors/errors.ts';
+import { padPlanFile, toPlanFile } from '../hash/file-plan.ts';
 import { sortV2 } from '../layout/order.ts';
 import { HashList } from '../model/hash-list.ts';
 import type { PieceLayers } from '../model/piece-layers.ts';
@@ -72,8 +72,8 @@ export class HybridHasher extends HasherBase {
   protected override parts(files: readonly ScannedFile[]): HasherPlan[] {
     const padded = files.flatMap((file) => {
       const length = (this.pieceLength - (file.length % this.pieceLength)) % this.pieceLength;
-      const pad = padOnPlan(length);
-      return length > 0 && files.length > 1 ? [onPlan(file), pad] : [onPlan(file)];
+      const pad = padPlanFile(length);
+      return length > 0 && files.length > 1 ? [toPlanFile(file), pad] : [toPlanFile(file)];
     });
     return [v1Part(files, padded, this), blocksPart(files, this)];
   }

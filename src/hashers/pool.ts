@@ -1,10 +1,10 @@
 import { availableParallelism } from 'node:os';
-import { inMemory } from '../create/content.ts';
 import { type OptionStructs, options } from '../errors/guard.ts';
 import { defaultEngine } from '../hash/default-engine.ts';
 import { AnyEngine, type Engine } from '../hash/engine.ts';
-import { ownCopy } from '../hash/own-memory.ts';
+import { memoryPlanFile } from '../hash/file-plan.ts';
 import { type HashPlan, planResources, RESOURCES } from '../hash/plan.ts';
+import { privateCopy } from '../hash/private-buffer.ts';
 import { BLOCK_SIZE } from '../layout/piece-length.ts';
 
 /** On what a {@link HashPool} hashes. */
@@ -50,7 +50,7 @@ export class HashPool {
    */
   hash(bytes: Uint8Array, pieceLength: number): Promise<Uint8Array> {
     // It is hashed later: until then the caller may transfer, resize or reuse the chunk.
-    const copy = ownCopy(bytes);
+    const copy = privateCopy(bytes);
     return new Promise((resolve, reject) => {
       let batch = this.#waiting.get(pieceLength);
       if (!batch) {
@@ -69,7 +69,7 @@ export class HashPool {
     const { wanted } = this.#waiting.get(pieceLength) ?? { wanted: [] };
     this.#waiting.delete(pieceLength);
     if (wanted.length === 0) return;
-    const files = wanted.map(({ bytes }) => inMemory(bytes));
+    const files = wanted.map(({ bytes }) => memoryPlanFile(bytes));
     const version = pieceLength > 0 ? ('v1' as const) : ('v2' as const);
     const plan = {
       files,

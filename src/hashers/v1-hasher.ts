@@ -1,6 +1,6 @@
-import { onPlan } from '../create/content.ts';
 import type { ScannedFile } from '../disk/scan.ts';
 import { MetainfoError } from '../errors/errors.ts';
+import { toPlanFile } from '../hash/file-plan.ts';
 import { sortV1 } from '../layout/order.ts';
 import { lastAtMost } from '../model/ranges.ts';
 import type { HasherConfig } from './config.ts';
@@ -55,7 +55,7 @@ export class V1Hasher extends HasherBase {
   }
 
   protected override parts(files: readonly ScannedFile[]): HasherPlan[] {
-    return [v1Part(files, files.map(onPlan), this)];
+    return [v1Part(files, files.map(toPlanFile), this)];
   }
 }
 

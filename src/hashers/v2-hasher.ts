@@ -1,5 +1,5 @@
-import { onPlan } from '../create/content.ts';
 import type { ScannedFile } from '../disk/scan.ts';
+import { toPlanFile } from '../hash/file-plan.ts';
 import { layerCount } from '../hash/plan.ts';
 import { BLOCK_SIZE } from '../layout/piece-length.ts';
 import type { HashList } from '../model/hash-list.ts';
@@ -116,7 +116,7 @@ function blockOf(path: string, bytes: Uint8Array, idx: number): HashUnit {
 
 /** With pieces of one block, an engine's layers are the leaves. */
 export function blocksPart(files: readonly ScannedFile[], { paths }: Pick<HasherBase, 'paths'>): HasherPlan {
-  const plan = files.map(onPlan);
+  const plan = files.map(toPlanFile);
   const hashes: HasherPlan['hashes'] = ({ v2 }) => {
     const { roots, layers } = v2 as NonNullable<typeof v2>;
     const result: Hash[] = [];

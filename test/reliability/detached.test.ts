@@ -5,10 +5,10 @@ import { describe, it } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { decode } from '../../src/bencode/decode.ts';
-import { inMemory } from '../../src/create/content.ts';
 import type { RangeReader, SourceData } from '../../src/create/sources.ts';
 import { TorrentCreate } from '../../src/create/torrent-create.ts';
 import { bindingIfAny } from '../../src/hash/addon.ts';
+import { memoryPlanFile } from '../../src/hash/file-plan.ts';
 import { nativeEngine } from '../../src/hash/native.ts';
 import { nodeEngine } from '../../src/hash/node.ts';
 import { HashPool } from '../../src/hashers/pool.ts';
@@ -59,7 +59,7 @@ for (const [name, { hold, lose }] of Object.entries(LOSSES)) {
         const held = hold(bytes);
         const part = { offset: 5, length: bytes.length - 10 };
         const job = engine.start({
-          files: [inMemory(held, part.offset, part.length)],
+          files: [memoryPlanFile(held, part.offset, part.length)],
           version: 'v1',
           pieceLength: bytes.length,
           onMissing: 'fail',

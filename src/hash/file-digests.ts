@@ -1,0 +1,84 @@
+/** The digests of single files: split from the digests of a plan, or joined from those of a file's segments. */
+import { BLOCK_SIZE } from '../layout/piece-length.ts';
+import type { Digests, HashPlan } from './addon.ts';
+import { type AlignedFile, padAfter } from './file-plan.ts';
+import { layerRoots, merkleRoot, raisedRoot, zeroRoot } from './merkle.ts';
+import { layerCount } from './plan.ts';
+
+/** The v2 digests of a file (BEP 52). */
+export interface TreeDigests {
+  /** The pieces root, 32 bytes; null for an empty file. */
+  root: Uint8Array | null;
+  /** The piece layer, 32 bytes a piece, packed; empty unless the file is longer than a piece. */
+  layer: Uint8Array;
+}
+
+/** The digests of a file that starts at a piece boundary. */
+export interface FileDigests extends TreeDigests {
+  /** v1: 20 bytes a piece, packed. The last piece includes the pad file after the file, if there is one. */
+  pieces: Uint8Array;
+}
+
+/** Splits the digests of {@link alignedPlanFiles} by file: each gets views of them. */
+export function splitDigests(
+  files: readonly AlignedFile[],
+  { v1, v2 }: Digests,
+  { version, pieceLength }: Pick<HashPlan, 'version' | 'pieceLength'>,
+): FileDigests[] {
+  let [piece, layer, index] = [0, 0, 0];
+  return files.map(({ plan, isPadded }) => {
+    const { length } = plan;
+    const [firstPiece, firstLayer, root] = [piece, layer, index * 32];
+    piece += version === 'v2' ? 0 : Math.ceil(length / pieceLength) * 20;
+    layer += layerCount(plan, pieceLength) * 32;
+    index += 1 + (isPadded ? padAfter(length, pieceLength).length : 0);
+    return {
+      pieces: v1?.subarray(firstPiece, piece) ?? new Uint8Array(),
+      root: v2 && length > 0 ? v2.roots.subarray(root, root + 32) : null,
+      layer: v2?.layers.subarray(firstLayer, layer) ?? new Uint8Array(),
+    };
+  });
+}
+
+/** How {@link joinTrees} reads its segments, in bytes. */
+interface SegmentShape {
+  pieceLength: number;
+  /** The size of every segment but the last: a power of two. */
+  segmentSize: number;
+}
+
+/**
+ * Joins the v2 digests of a file's segments to those of the file (BEP 52).
+ *
+ * @param sizes The bytes of each segment.
+ */
+export function joinTrees(
+  segments: readonly TreeDigests[],
+  sizes: readonly number[],
+  { pieceLength, segmentSize }: SegmentShape,
+): TreeDigests {
+  const length = sizes.reduce((sum, size) => sum + size, 0);
+  if (length === 0) return { root: null, layer: new Uint8Array() };
+  // Each hash of a segment covers this many bytes: a piece, or the whole segment if that is shorter.
+  const unit = Math.min(pieceLength, segmentSize);
+  const hashes = segments.map(({ root, layer }, i) => {
+    if (layer.length > 0) return layer;
+    // The root of a short segment is too low in the tree, unless the segment is the whole file.
+    const whole = root as Uint8Array;
+    return length <= unit ? whole : raisedRoot(whole, blocksOf(sizes[i] as number), unit / BLOCK_SIZE);
+  });
+  const units = Buffer.concat(hashes);
+  if (length <= unit) return { root: units, layer: new Uint8Array() };
+  const each = Array.from({ length: units.length / 32 }, (_, i) => units.subarray(i * 32, (i + 1) * 32));
+  const padding = zeroRoot(unit / BLOCK_SIZE);
+  if (length <= pieceLength) return { root: merkleRoot(each, padding), layer: new Uint8Array() };
+  const width = pieceLength / unit;
+  const pieces: Uint8Array[] = [];
+  for (let i = 0; i < each.length; i += width) pieces.push(merkleRoot(each.slice(i, i + width), padding, width));
+  const layer = unit === pieceLength ? units : Buffer.concat(pieces);
+  return { root: layerRoots([layer], pieceLength / BLOCK_SIZE), layer };
+}
+
+function blocksOf(bytes: number): number {
+  return Math.ceil(bytes / BLOCK_SIZE);
+}

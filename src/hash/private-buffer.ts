@@ -1,0 +1,37 @@
+/** Buffers that no caller holds, so that nobody can transfer, resize or write them while an engine hashes them. */
+import type { HashPlan, PlanFile } from './addon.ts';
+
+const privateBuffers = new WeakSet<ArrayBufferLike>();
+
+/** Allocates a private buffer. Never hand it to a caller. */
+export function allocPrivate(size: number): Buffer {
+  const buffer = Buffer.allocUnsafeSlow(size);
+  privateBuffers.add(buffer.buffer);
+  return buffer;
+}
+
+/** Returns the bytes themselves if they are private, else a private copy. */
+export function privateCopy(bytes: Uint8Array): Uint8Array {
+  if (privateBuffers.has(bytes.buffer)) return bytes;
+  const copy = allocPrivate(bytes.length);
+  copy.set(bytes);
+  return copy;
+}
+
+/**
+ * Returns the plan with private copies of its data. Node-API cannot prevent a buffer from being detached (a reference only
+ * prevents its collection), and native threads would go on reading at the old address.
+ */
+export function withPrivateData(plan: HashPlan): HashPlan {
+  const isForeign = ({ data }: PlanFile) => data !== undefined && !privateBuffers.has(data.buffer);
+  if (!plan.files.some(isForeign)) return plan;
+  // Files may share their memory: copy it once.
+  const copies = new Map<Uint8Array | undefined, Uint8Array>();
+  const files = plan.files.map((file): PlanFile => {
+    if (!file.data || !isForeign(file)) return file;
+    const data = copies.get(file.data) ?? privateCopy(file.data);
+    copies.set(file.data, data);
+    return { ...file, data };
+  });
+  return { ...plan, files };
+}
