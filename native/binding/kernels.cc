@@ -53,8 +53,11 @@ Kernels active_kernels(Napi::Env env) {
   const std::string forced = kernel_asked_for(env);
   Kernels kernels;
   if (select_kernels(forced.c_str(), kernels)) return kernels;
-  throw Napi::Error::New(env, "METAINFO_KERNEL=" + forced +
-                                  " is not a kernel that this CPU can run; choose one of: " + kernel_names());
+  Napi::Error error = Napi::Error::New(env, "METAINFO_KERNEL=" + forced +
+                                                " is not a kernel that this CPU can run; expected one of: " +
+                                                kernel_names());
+  error.Set("code", Napi::String::New(env, "kernel"));
+  throw error;
 }
 
 void define_kernels(Napi::Env env, Napi::Object exports) {

@@ -179,8 +179,11 @@ function load(): Binding {
   }
 }
 
-/** Limiter what native code says of a wrong METAINFO_KERNEL into `ERR_KERNEL`; it looks whenever a job starts. */
+/**
+ * Throws `ERR_KERNEL` for the error by which native code refuses METAINFO_KERNEL (its `code` is `kernel`), when the addon
+ * loads and whenever a job starts.
+ */
 export function throwIfKernel(error: unknown): void {
-  const { message } = error as Error;
-  if (message.startsWith('METAINFO_KERNEL')) throw new MetainfoError('ERR_KERNEL', `${message}.`, { cause: error });
+  const { code, message } = error as NodeJS.ErrnoException;
+  if (code === 'kernel') throw new MetainfoError('ERR_KERNEL', `${message}.`, { cause: error });
 }
