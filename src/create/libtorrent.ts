@@ -90,7 +90,7 @@ let loaded: Addon | undefined;
 /**
  * The optional addon.
  *
- * @throws {MetainfoError} `ERR_ENGINE_UNAVAILABLE`, with what installs and builds it
+ * @throws {MetainfoError} `ERR_MAKER_UNAVAILABLE`, with what installs and builds it
  */
 export function libtorrent(): Addon {
   loaded ??= load();
@@ -108,9 +108,9 @@ function load(): Addon {
   } catch (cause) {
     const problem = existsSync(file) ? `cannot be loaded (${(cause as Error).message})` : 'is not built';
     const message =
-      `The libtorrent engine ${problem}. To build it: apt-get install libtorrent-rasterbar-dev pkg-config g++ make, ` +
+      `The libtorrent maker ${problem}. To build it: apt-get install libtorrent-rasterbar-dev pkg-config g++ make, ` +
       'then npm explore metainfo -- npm run build:libtorrent (in a clone: npm run build:libtorrent).';
-    throw new MetainfoError('ERR_ENGINE_UNAVAILABLE', message, { path: file, cause });
+    throw new MetainfoError('ERR_MAKER_UNAVAILABLE', message, { path: file, cause });
   }
   return target.exports as Addon;
 }
@@ -236,7 +236,7 @@ async function translated(failure: Failure, files: readonly ContentFile[], pathR
   const { errno, message } = failure;
   const code = errnoName(errno);
   if (code) return fromSystemError(Object.assign(failure, { code }), pathRoot, 'read');
-  return new MetainfoError('ERR_ENGINE', `libtorrent failed: ${message}.`, { path: pathRoot, cause: failure });
+  return new MetainfoError('ERR_MAKER', `libtorrent failed: ${message}.`, { path: pathRoot, cause: failure });
 }
 
 /** @throws {MetainfoError} for the first file that is gone, unreadable or changed */

@@ -253,7 +253,7 @@ export class TorrentCreate {
    * The same torrent by another engine: libtorrent, which an optional addon brings (`npm run build:libtorrent`).
    *
    * @returns The torrent as a dictionary (see {@link TorrentBase.modelDumpTorrent}), or with `bencode` its bytes.
-   * @throws {MetainfoError} `ERR_ENGINE_UNAVAILABLE` when it is not built; `ERR_ENGINE` for what libtorrent says; as
+   * @throws {MetainfoError} `ERR_MAKER_UNAVAILABLE` when it is not built; `ERR_MAKER` for what libtorrent says; as
    *   {@link generate}
    */
   generateExt(options: GenerateExtOptions & { bencode: true }): Promise<Uint8Array>;

@@ -12,8 +12,6 @@ export const ERROR_CODES = {
   ERR_CACHE:
     'A cache of hashes cannot be counted or cleared. As the code of a warning: it cannot be used, or was damaged, and files are hashed again.',
   ERR_DUPLICATE_PATH: 'The same file named twice.',
-  ERR_ENGINE: 'Another engine (libtorrent) failed, in its own words.',
-  ERR_ENGINE_UNAVAILABLE: 'Another engine (libtorrent) that is not built, or cannot be loaded here.',
   ERR_FILE_CHANGED: 'A file grew, shrank, vanished or was modified while it was hashed.',
   ERR_HASH_MISMATCH: 'Hashes or sizes in a draft or torrent are not those of the files.',
   ERR_INFOHASH: 'A change that would give another infohash, where the same was asked for.',
@@ -24,6 +22,8 @@ export const ERROR_CODES = {
     'Input beyond one of the `limits`, which the caller can raise: a `LimitError`, with `limit`, `most` and `offset`.',
   ERR_LINK_LOOP: 'Symbolic links that lead back to themselves.',
   ERR_LINK_OUTSIDE: 'A symbolic link that leaves the root.',
+  ERR_MAKER: "libtorrent failed to make the torrent; the message is libtorrent's own.",
+  ERR_MAKER_UNAVAILABLE: 'The libtorrent maker is not built, or its addon cannot be loaded.',
   ERR_NAME: 'A file or torrent name that a torrent cannot hold.',
   ERR_NATIVE_UNAVAILABLE:
     'The native addon was asked for and could not be loaded. As the code of a warning: node:crypto hashes instead.',

@@ -37,7 +37,7 @@ describe('metainfo create', () => {
     }
     const env = { METAINFO_LIBTORRENT: '/none.node' };
     const none = await metainfo(['create', 'album', '--engine', 'libtorrent', '--json'], { cwd, env });
-    assert.deepEqual([none.code, JSON.parse(none.stdout).error.code], [1, 'ERR_ENGINE_UNAVAILABLE']);
+    assert.deepEqual([none.code, JSON.parse(none.stdout).error.code], [1, 'ERR_MAKER_UNAVAILABLE']);
   });
 
   it('makes NAME.torrent of a folder in the current folder', async (t) => {

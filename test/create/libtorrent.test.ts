@@ -212,17 +212,17 @@ describe('generateExt', { skip }, () => {
   });
 });
 
-describe('the libtorrent engine, where there is none', () => {
+describe('the libtorrent maker where its addon is not built', () => {
   it('says how to get it', async (t) => {
     const root = await temporaryFolder(t);
     await writeTree(root, { a: 1, 'broken.node': 'no library' });
     for (const name of ['none.node', 'broken.node']) {
-      const child = fork(new URL('generate-ext-child.ts', import.meta.url), [path.join(root, 'a')], {
+      const child = fork(new URL('libtorrent-child.ts', import.meta.url), [path.join(root, 'a')], {
         execArgv: ['--import', 'tsx'],
         env: { ...process.env, METAINFO_LIBTORRENT: path.join(root, name) },
       });
       const [told] = (await once(child, 'message')) as [{ code: string; message: string }];
-      assert.equal(told.code, 'ERR_ENGINE_UNAVAILABLE');
+      assert.equal(told.code, 'ERR_MAKER_UNAVAILABLE');
       assert.match(told.message, name === 'none.node' ? /is not built/ : /cannot be loaded/);
       assert.match(told.message, /apt-get install libtorrent-rasterbar-dev.*npm run build:libtorrent/);
     }
