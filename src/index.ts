@@ -116,4 +116,5 @@ export {
   type TorrentOf,
 } from './model/torrent.ts';
 export { TorrentFields } from './model/torrent-fields.ts';
-export { type FileStatus, type VerifiedFile, type VerifyOptions, type VerifyReport, verify } from './verify/verify.ts';
+export type { FileStatus, VerifiedFile, VerifyReport } from './verify/report.ts';
+export { type VerifyOptions, verify } from './verify/verify.ts';

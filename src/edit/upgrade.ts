@@ -27,8 +27,8 @@ import { encodeFileList, encodeFlatTree } from '../model/files-codec.ts';
 import { HashList } from '../model/hash-list.ts';
 import type { InfoDictV1 } from '../model/info-dict.ts';
 import { AnyTorrent, type ReadOptions, type Torrent } from '../model/torrent.ts';
-import type { Checked } from '../verify/piece-map.ts';
-import { filesOf } from '../verify/verify.ts';
+import type { DiskFile } from '../verify/inventory.ts';
+import { type MatchedFile, matchFiles } from '../verify/torrent-files.ts';
 import { besideFiles, replaced } from './edit.ts';
 
 /** How {@link upgrade} reads, and how the result is checked. */
@@ -86,7 +86,7 @@ async function upgradeInTurn(torrent: Torrent, path: string, options: UpgradeOpt
   const { pieceLength } = info;
   checkPieceLength(pieceLength, 'hybrid');
   const { signal } = options;
-  const { files: checked } = await untilAbort(signal, filesOf(torrent, path, { signal, slot }));
+  const { files: checked } = await untilAbort(signal, matchFiles(torrent, path, { signal, slot }));
   if (torrent.totalSize > LARGE_JOB) slot.end();
   requireAll(checked);
   const content = contentOf(torrent, checked);
@@ -125,15 +125,15 @@ interface Content {
 const MOST_SHOWN = 5;
 
 /** All that cannot be read, is missing or has another size, at once. */
-function requireAll(files: readonly Checked[]): void {
+function requireAll(files: readonly MatchedFile[]): void {
   const wrong: string[] = [];
   const failures = new Set<MetainfoError>();
-  for (const { path, length, found } of files) {
-    if (!found) wrong.push(`${path} is missing`);
-    else if ('size' in found) {
-      if (found.size !== length) wrong.push(`${path} has ${found.size} bytes, not ${length}`);
-    } else if ('error' in found && found.error) failures.add(found.error);
-    else wrong.push(`${path} is ${'problem' in found ? found.problem : 'a folder'}`);
+  for (const { path, length, onDisk } of files) {
+    if (!onDisk) wrong.push(`${path} is missing`);
+    else if ('size' in onDisk) {
+      if (onDisk.size !== length) wrong.push(`${path} has ${onDisk.size} bytes, not ${length}`);
+    } else if (onDisk.error) failures.add(onDisk.error);
+    else wrong.push(`${path} is ${onDisk.problem}`);
   }
   const [failure] = failures;
   // What the system does not give may well be the file of the torrent.
@@ -155,7 +155,7 @@ function listed<T>(problems: readonly T[], textOf: (problem: T) => string): stri
   return `${problems.slice(0, MOST_SHOWN).map(textOf).join('; ')}${more}`;
 }
 
-function contentOf(torrent: Torrent, checked: readonly Checked[]): Content[] {
+function contentOf(torrent: Torrent, checked: readonly MatchedFile[]): Content[] {
   const info = torrent.info as InfoDictV1;
   const list = info.files ?? [{ length: info.length as number, path: [torrent.name] }];
   const isPad = padsIn<FileItem>(list, info.pieceLength);
@@ -168,8 +168,8 @@ function contentOf(torrent: Torrent, checked: readonly Checked[]): Content[] {
       continue;
     }
     const { pathUtf8, ...item } = entry as FileItem;
-    const { found } = checked[content.length] as Checked;
-    const { diskPath, size, mtimeMs, ctimeMs } = found as Extract<Checked['found'], { size: number }>;
+    const { onDisk } = checked[content.length] as MatchedFile;
+    const { diskPath, size, mtimeMs, ctimeMs } = onDisk as DiskFile;
     const isLink = item.attr?.includes('l') ?? false;
     content.push({
       item: { ...item, path: pathUtf8 ?? item.path },

@@ -1,4 +1,5 @@
-import { constants, type Dirent } from 'node:fs';
+/** Lists what a folder holds and looks up the size and times of the files that a torrent expects there. */
+import { constants } from 'node:fs';
 import { readdir, realpath, stat } from 'node:fs/promises';
 import nodePath from 'node:path';
 import { STAT_NUMBERS, statNumbers } from '../disk/scan.ts';
@@ -6,120 +7,183 @@ import { throwIfAborted } from '../errors/cancel.ts';
 import { fromSystemError, type MetainfoError } from '../errors/errors.ts';
 import type { Slot } from '../jobs/limiter.ts';
 
-/** Why something that is there cannot be read, and what the system said, if that was asked. */
+/** A regular file on disk. */
+export interface DiskFile {
+  /** Absolute, with symbolic links resolved. */
+  diskPath: string;
+  /** Bytes. */
+  size: number;
+  mtimeMs: number;
+  ctimeMs: number;
+}
+
+/** Something on disk that cannot be read as a file. */
 export interface Unreadable {
+  /** The reason, in words for the user. */
   problem: string;
+  /** The system's error, where a system call failed. */
   error?: MetainfoError;
 }
 
-/** A file that is there, with links resolved; why it cannot be read; or that it is a link to a folder. */
-export type Found =
-  | { diskPath: string; size: number; mtimeMs: number; ctimeMs: number }
-  | Unreadable
-  | { folder: string };
+/** A symbolic link to a folder. */
+export interface FolderLink {
+  /** The folder, absolute, with symbolic links resolved. */
+  folder: string;
+}
 
-/** How many calls wait at once. */
-const AT_ONCE = 16;
-const SIZES_AT_ONCE = 1024;
+/** What stands at a path on disk. */
+export type DiskEntry = DiskFile | Unreadable | FolderLink;
 
-/** What is in a folder. */
+/** Folders that are listed at once. */
+const FOLDERS_AT_ONCE = 16;
+/** Files whose status one call asks for. */
+const FILES_PER_STAT = 1024;
+
+/** The content of a folder. Paths are relative to it, with `/`. */
 export interface Inventory {
-  /** What was wanted, by its path with `/`. */
-  found: Map<string, Found>;
-  /** What was not. */
+  /** The expected paths that exist. */
+  found: Map<string, DiskEntry>;
+  /** Paths of files that nobody expects. */
   extraFiles: string[];
-  /** Folders that could not be read, with `/` at the end, and why. */
-  unreadable: { folder: string; why: Unreadable }[];
+  /** Folders that could not be listed; each path ends with `/`. */
+  unreadable: { folder: string; reason: Unreadable }[];
+}
+
+interface InventoryOptions {
+  signal: AbortSignal | undefined;
+  /** Lets other jobs go first while many folders are listed. */
+  slot?: Slot;
 }
 
 /**
- * All that is in a folder, by its path from there. A link is followed when a wanted file may be behind it, and as long as it
- * stays within the folder; nothing is opened, and nothing that leads out is looked at.
+ * Lists a folder with everything below it. A symbolic link is followed only where an expected file may be behind it, and
+ * only within the folder. No file is opened.
  *
- * @param wanted The paths whose sizes are wanted; of the others it is only told that they are there.
- * @throws {MetainfoError} `ERR_NOT_FOUND`, `ERR_UNREADABLE` for the folder itself; `ERR_ABORTED`
+ * @param expected The paths of the torrent's files. Other files are listed without their size.
+ * @throws {MetainfoError} `ERR_NOT_FOUND` or `ERR_UNREADABLE` for the folder itself; `ERR_ABORTED`
  */
 export async function inventory(
   folder: string,
-  wanted: ReadonlySet<string>,
-  { signal, slot }: { signal: AbortSignal | undefined; slot?: Slot },
+  expected: ReadonlySet<string>,
+  options: InventoryOptions,
 ): Promise<Inventory> {
-  const found = new Map<string, Found>();
-  const extraFiles: string[] = [];
-  const unreadable: Inventory['unreadable'] = [];
-  const wantedFolders = foldersOf(wanted);
   const root = await realpath(folder).catch((error: unknown) => {
     throw fromSystemError(error, folder, 'read');
   });
-  const put = (path: string, one: Found) => {
-    if (wanted.has(path)) found.set(path, one);
-    else extraFiles.push(path);
-  };
-  // Another thread asks for sizes while folders are listed.
-  let waiting: Sized[] = [];
-  let sized = Promise.resolve();
-  const flush = () => {
-    const some = waiting;
-    waiting = [];
-    sized = sized.then(() => {
-      throwIfAborted(signal);
-      return lookAtAll(some, found);
-    });
-    // It is waited for at the end.
-    sized.catch(() => {});
-  };
-  // What is behind a link is there a second time: only what is wanted of it is gone through.
-  let level = [{ path: '', real: root, isBehindLink: false }];
-  while (level.length > 0) {
-    const below: typeof level = [];
-    const visit = async ({ path: above, real: parent, isBehindLink }: (typeof level)[number]) => {
-      const within = parent.endsWith(nodePath.sep) ? parent : parent + nodePath.sep;
-      for (const entry of await entriesOf(parent)) {
-        const path = above + entry.name;
-        const real = within + entry.name;
-        if (entry.isDirectory()) {
-          if (!isBehindLink || wantedFolders.has(path)) below.push({ path: `${path}/`, real, isBehindLink });
-        } else if (!entry.isSymbolicLink()) {
-          if (!wanted.has(path)) extraFiles.push(path);
-          else if (waiting.push({ path, real }) >= SIZES_AT_ONCE) flush();
-        } else if (!wantedFolders.has(path)) {
-          if (wanted.has(path)) found.set(path, await follow(real, root));
-          else extraFiles.push(path);
-        } else {
-          const target = await follow(real, root);
-          if ('folder' in target) below.push({ path: `${path}/`, real: target.folder, isBehindLink: true });
-          else put(path, target);
-        }
-      }
-    };
-    for (let i = 0; i < level.length; i += AT_ONCE) {
-      throwIfAborted(signal);
-      await slot?.offer();
-      await Promise.all(
-        level.slice(i, i + AT_ONCE).map((one) =>
-          visit(one).catch((error: unknown) => {
-            const failure = fromSystemError(error, nodePath.join(folder, one.path.slice(0, -1)), 'read');
-            if (one.path === '') throw failure;
-            unreadable.push({ folder: one.path, why: { problem: failure.message, error: failure } });
-          }),
-        ),
-      );
-    }
-    level = below;
-  }
-  flush();
-  await sized;
-  return { found, extraFiles, unreadable };
+  return new InventoryScan({ folder, root, expected, ...options }).run();
 }
 
-/** A file whose size is wanted. */
-interface Sized {
+/** A folder to list. */
+interface Level {
+  /** Relative to the root; empty for the root, else with `/` at the end. */
+  path: string;
+  diskPath: string;
+  /** Files behind a link also exist elsewhere, so only expected ones count. */
+  isBehindLink: boolean;
+}
+
+/** A file whose status is still to be asked for. */
+interface PendingFile {
   path: string;
   real: string;
 }
 
-/** As the scan of a creation does it: one call after the other takes longer than hashing small files. */
-async function lookAtAll(files: readonly Sized[], found: Map<string, Found>): Promise<void> {
+/** One run of {@link inventory}. */
+class InventoryScan {
+  readonly #folder: string;
+  readonly #root: string;
+  readonly #expected: ReadonlySet<string>;
+  readonly #expectedFolders: ReadonlySet<string>;
+  readonly #signal: AbortSignal | undefined;
+  readonly #slot: Slot | undefined;
+  readonly #inventory: Inventory = { found: new Map(), extraFiles: [], unreadable: [] };
+  /** Folders below those that are being listed. */
+  #below: Level[] = [];
+  #pending: PendingFile[] = [];
+  /** Settles when the status of all files that left `#pending` is known. */
+  #stats = Promise.resolve();
+
+  constructor(options: { folder: string; root: string; expected: ReadonlySet<string> } & InventoryOptions) {
+    this.#folder = options.folder;
+    this.#root = options.root;
+    this.#expected = options.expected;
+    this.#expectedFolders = foldersOf(options.expected);
+    this.#signal = options.signal;
+    this.#slot = options.slot;
+  }
+
+  async run(): Promise<Inventory> {
+    let level: Level[] = [{ path: '', diskPath: this.#root, isBehindLink: false }];
+    while (level.length > 0) {
+      this.#below = [];
+      for (let i = 0; i < level.length; i += FOLDERS_AT_ONCE) {
+        throwIfAborted(this.#signal);
+        await this.#slot?.offer();
+        await Promise.all(level.slice(i, i + FOLDERS_AT_ONCE).map((one) => this.#list(one)));
+      }
+      level = this.#below;
+    }
+    this.#startStats();
+    await this.#stats;
+    return this.#inventory;
+  }
+
+  async #list(level: Level): Promise<void> {
+    try {
+      const prefix = level.diskPath.endsWith(nodePath.sep) ? level.diskPath : level.diskPath + nodePath.sep;
+      for (const entry of await readdir(level.diskPath, { withFileTypes: true })) {
+        const [path, real] = [level.path + entry.name, prefix + entry.name];
+        if (entry.isSymbolicLink()) await this.#addLink(path, real);
+        else if (entry.isDirectory()) this.#addFolder(path, real, level.isBehindLink);
+        else this.#addFile(path, real);
+      }
+    } catch (error) {
+      const { path } = level;
+      const failure = fromSystemError(error, nodePath.join(this.#folder, path.slice(0, -1)), 'read');
+      if (path === '') throw failure;
+      this.#inventory.unreadable.push({ folder: path, reason: { problem: failure.message, error: failure } });
+    }
+  }
+
+  #addFolder(path: string, diskPath: string, isBehindLink: boolean): void {
+    if (isBehindLink && !this.#expectedFolders.has(path)) return;
+    this.#below.push({ path: `${path}/`, diskPath, isBehindLink });
+  }
+
+  #addFile(path: string, real: string): void {
+    if (!this.#expected.has(path)) this.#inventory.extraFiles.push(path);
+    else if (this.#pending.push({ path, real }) >= FILES_PER_STAT) this.#startStats();
+  }
+
+  async #addLink(path: string, real: string): Promise<void> {
+    const isExpected = this.#expected.has(path);
+    const isFolderExpected = this.#expectedFolders.has(path);
+    if (!isExpected && !isFolderExpected) {
+      this.#inventory.extraFiles.push(path);
+      return;
+    }
+    const target = await followLink(real, this.#root);
+    if (isFolderExpected && 'folder' in target)
+      this.#below.push({ path: `${path}/`, diskPath: target.folder, isBehindLink: true });
+    else if (isExpected) this.#inventory.found.set(path, target);
+    else this.#inventory.extraFiles.push(path);
+  }
+
+  /** Asks for the status of all pending files, while the next folders are listed. */
+  #startStats(): void {
+    const files = this.#pending;
+    this.#pending = [];
+    this.#stats = this.#stats.then(() => {
+      throwIfAborted(this.#signal);
+      return addStats(files, this.#inventory.found);
+    });
+    // `run` awaits it at the end. Until then a failure must not count as unhandled.
+    this.#stats.catch(() => {});
+  }
+}
+
+/** Asks for the status of many files in one call, because one call a file takes longer than hashing small files. */
+async function addStats(files: readonly PendingFile[], found: Map<string, DiskEntry>): Promise<void> {
   const numbers = await statNumbers(files);
   const others: Promise<unknown>[] = [];
   for (const [i, { path, real }] of files.entries()) {
@@ -127,18 +191,18 @@ async function lookAtAll(files: readonly Sized[], found: Map<string, Found>): Pr
     const [mode = 0, size = 0, mtimeMs = 0, ctimeMs = 0] = numbers.subarray(at + 1, at + 5);
     const isFile = numbers[at] === 0 && (mode & constants.S_IFMT) === constants.S_IFREG;
     if (isFile) found.set(path, { diskPath: real, size, mtimeMs, ctimeMs });
-    // Of all others it is told what is wrong.
-    else others.push(look(real).then((one) => found.set(path, one)));
+    // The numbers do not say why it is unreadable.
+    else others.push(statFile(real).then((entry) => found.set(path, entry)));
   }
   await Promise.all(others);
 }
 
-/** All folders that files are in. */
+/** Every folder above one of these files, at any depth. */
 function foldersOf(files: ReadonlySet<string>): Set<string> {
   const folders = new Set<string>();
   let last = '/';
   for (const file of files) {
-    // Those of one folder come together.
+    // Torrents list the files of a folder together: skip those whose folder was just added.
     if (file.startsWith(last) && file.indexOf('/', last.length) < 0) continue;
     last = file.slice(0, file.lastIndexOf('/') + 1) || '/';
     for (let end = file.lastIndexOf('/'); end > 0; end = file.lastIndexOf('/', end - 1)) {
@@ -150,29 +214,26 @@ function foldersOf(files: ReadonlySet<string>): Set<string> {
   return folders;
 }
 
-function entriesOf(real: string): Promise<Dirent[]> {
-  return readdir(real, { withFileTypes: true });
-}
-
-export async function look(real: string): Promise<Found> {
+/** The status of a file; links are followed. */
+export async function statFile(path: string): Promise<DiskFile | Unreadable> {
   try {
-    const status = await stat(real);
+    const status = await stat(path);
     if (!status.isFile()) return { problem: 'not a regular file' };
-    return { diskPath: real, size: status.size, mtimeMs: status.mtimeMs, ctimeMs: status.ctimeMs };
+    return { diskPath: path, size: status.size, mtimeMs: status.mtimeMs, ctimeMs: status.ctimeMs };
   } catch (error) {
-    const failure = fromSystemError(error, real, 'read');
+    const failure = fromSystemError(error, path, 'read');
     return { problem: failure.message, error: failure };
   }
 }
 
-async function follow(link: string, root: string): Promise<Found> {
+async function followLink(link: string, root: string): Promise<DiskEntry> {
   try {
     const target = await realpath(link);
     const relative = nodePath.relative(root, target);
     if (relative === '..' || relative.startsWith(`..${nodePath.sep}`) || nodePath.isAbsolute(relative))
       return { problem: 'a link that leads out of the folder' };
     if ((await stat(target)).isDirectory()) return { folder: target };
-    return await look(target);
+    return await statFile(target);
   } catch (error) {
     const failure = fromSystemError(error, link, 'read');
     if (failure.code === 'ERR_NOT_FOUND') return { problem: 'a link to something that does not exist' };

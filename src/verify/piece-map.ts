@@ -1,172 +1,184 @@
+/** The piece map: where each file and pad file of a torrent lies among its pieces. */
 import type { PlanFile } from '../hash/plan.ts';
 import { padsIn } from '../layout/padding.ts';
 import type { FileItem } from '../model/file-item.ts';
 import type { InfoDictV1 } from '../model/info-dict.ts';
 import type { Torrent } from '../model/torrent.ts';
-import type { Found } from './inventory.ts';
-
-/** A file of the torrent and what is there of it. */
-export interface Checked {
-  path: string;
-  length: number;
-  found: Found | null;
-  /** Bytes from its start that are there to be read. */
-  there: number;
-  root: Uint8Array | null;
-}
+import type { DiskFile } from './inventory.ts';
+import type { MatchedFile } from './torrent-files.ts';
 
 /**
- * What the pieces are pieces of, in its order: content and pads, nothing that is empty. Columns, because a torrent may have
- * a million files.
+ * The entries of a torrent (its files and pad files that are not empty) in the order of their pieces. Stored by column,
+ * because a torrent may have a million files.
  */
-export interface Axis {
+export interface PieceMap {
   pieceLength: number;
-  pieces: number;
-  /** Where the last one ends. */
+  pieceCount: number;
+  /** Offset of the end of the last entry, in bytes. */
   end: number;
+  /** Offset of each entry, in bytes. */
   starts: Float64Array;
+  /** Bytes of each entry. */
   lengths: Float64Array;
-  /** Which file it is; -1 for a pad. */
-  files: Int32Array;
+  /** Index of each entry among the torrent's files; -1 for a pad file. */
+  fileIndexes: Int32Array;
 }
 
-/** First and past the last. */
-export type Run = readonly [number, number];
+/** Consecutive pieces: the first, and the one after the last. */
+export type PieceInterval = readonly [first: number, end: number];
 
-/** v2: every file begins with a piece. */
-export function rowOf(files: readonly Checked[], pieceLength: number): Axis {
-  const axis = emptyAxis(files.length, pieceLength);
-  let [count, start] = [0, 0];
-  for (const [i, { length }] of files.entries()) {
+/** The piece map of v2, where every file begins with a piece. */
+export function v2PieceMap(files: readonly MatchedFile[], pieceLength: number): PieceMap {
+  const builder = new PieceMapBuilder(files.length, pieceLength);
+  let start = 0;
+  for (const [file, { length }] of files.entries()) {
     if (length === 0) continue;
-    put(axis, count, { start, length, file: i });
-    count += 1;
+    builder.add({ start, length, file });
     start += Math.ceil(length / pieceLength) * pieceLength;
   }
-  return cut(axis, count);
+  return builder.build();
 }
 
-/** v1 and hybrid: the list, pads among it. */
-export function listOf(torrent: Torrent, files: readonly Checked[]): Axis {
+/** The piece map of v1 and hybrid, where entries follow each other in the order of the v1 file list. */
+export function v1PieceMap(torrent: Torrent, files: readonly MatchedFile[]): PieceMap {
   const info = torrent.info as InfoDictV1;
   const list = info.files ?? [{ length: info.length as number, path: [info.name] }];
-  const isPadding = padsIn<FileItem>(list, info.pieceLength);
-  const axis = emptyAxis(list.length, info.pieceLength);
-  let [count, start, file] = [0, 0, 0];
+  const isPadFile = padsIn<FileItem>(list, info.pieceLength);
+  const builder = new PieceMapBuilder(list.length, info.pieceLength);
+  let [start, file] = [0, 0];
   for (const entry of list) {
     const { length } = entry;
     if (length === 0) continue;
-    const isPad = isPadding(entry);
-    // A hybrid's list may have the empty ones elsewhere; all others come in the order of torrent.files.
+    const isPad = isPadFile(entry);
+    // A hybrid may list empty files elsewhere than `torrent.files` does; all others have the same order there.
     if (!isPad) while (files[file]?.length === 0) file += 1;
-    put(axis, count, { start, length, file: isPad ? -1 : file });
+    builder.add({ start, length, file: isPad ? -1 : file });
     if (!isPad) file += 1;
-    count += 1;
     start += length;
   }
-  return cut(axis, count);
+  return builder.build();
 }
 
-function emptyAxis(most: number, pieceLength: number): Axis {
-  const [starts, lengths] = [new Float64Array(most), new Float64Array(most)];
-  return { pieceLength, pieces: 0, end: 0, starts, lengths, files: new Int32Array(most) };
+class PieceMapBuilder {
+  readonly #map: PieceMap;
+  #count = 0;
+
+  constructor(capacity: number, pieceLength: number) {
+    const [starts, lengths] = [new Float64Array(capacity), new Float64Array(capacity)];
+    this.#map = { pieceLength, pieceCount: 0, end: 0, starts, lengths, fileIndexes: new Int32Array(capacity) };
+  }
+
+  add({ start, length, file }: { start: number; length: number; file: number }): void {
+    const { starts, lengths, fileIndexes } = this.#map;
+    starts[this.#count] = start;
+    lengths[this.#count] = length;
+    fileIndexes[this.#count] = file;
+    this.#map.end = start + length;
+    this.#count += 1;
+  }
+
+  build(): PieceMap {
+    const { pieceLength, end, starts, lengths, fileIndexes } = this.#map;
+    return {
+      pieceLength,
+      pieceCount: Math.ceil(end / pieceLength),
+      end,
+      starts: starts.subarray(0, this.#count),
+      lengths: lengths.subarray(0, this.#count),
+      fileIndexes: fileIndexes.subarray(0, this.#count),
+    };
+  }
 }
 
-function put(axis: Axis, at: number, { start, length, file }: { start: number; length: number; file: number }): void {
-  axis.starts[at] = start;
-  axis.lengths[at] = length;
-  axis.files[at] = file;
-  axis.end = start + length;
-}
-
-function cut(axis: Axis, count: number): Axis {
-  const [starts, lengths] = [axis.starts.subarray(0, count), axis.lengths.subarray(0, count)];
-  const pieces = Math.ceil(axis.end / axis.pieceLength);
-  return { ...axis, pieces, starts, lengths, files: axis.files.subarray(0, count) };
-}
-
-/** What is at a place of the axis; null for a pad. */
-export function fileAt(axis: Axis, files: readonly Checked[], place: number): Checked | null {
-  const index = axis.files[place] as number;
-  return index < 0 ? null : (files[index] as Checked);
+/** The file of an entry; null for a pad file. */
+export function fileOfEntry(map: PieceMap, files: readonly MatchedFile[], entry: number): MatchedFile | null {
+  const index = map.fileIndexes[entry] as number;
+  return index < 0 ? null : (files[index] as MatchedFile);
 }
 
 /** Whether every file begins with a piece. */
-export function isAligned({ starts, files, pieceLength }: Axis): boolean {
-  return starts.every((start, i) => files[i] === -1 || start % pieceLength === 0);
+export function isAligned({ starts, fileIndexes, pieceLength }: PieceMap): boolean {
+  return starts.every((start, entry) => fileIndexes[entry] === -1 || start % pieceLength === 0);
 }
 
-/** Runs of pieces of which every byte is there. */
-export function runsOf(axis: Axis, files: readonly Checked[]): Run[] {
-  const { pieceLength, pieces, end } = axis;
-  const runs: Run[] = [];
-  let from = 0;
-  const close = (to: number) => {
-    if (to > from) runs.push([from, to]);
+/** The pieces of which every byte is available on disk. */
+export function availablePieces(map: PieceMap, files: readonly MatchedFile[]): PieceInterval[] {
+  const { pieceLength, pieceCount, end } = map;
+  const intervals: PieceInterval[] = [];
+  let first = 0;
+  const close = (pieceEnd: number) => {
+    if (pieceEnd > first) intervals.push([first, pieceEnd]);
   };
-  for (let i = 0; i < axis.files.length; i += 1) {
-    const file = fileAt(axis, files, i);
-    const [start, length] = [axis.starts[i] as number, axis.lengths[i] as number];
-    if (!file || file.there >= length) continue;
-    // In v2 a piece ends with its file.
-    close(Math.max(from, Math.floor((start + file.there) / pieceLength)));
-    from = Math.max(from, Math.ceil(Math.min(end, start + length) / pieceLength));
+  for (let entry = 0; entry < map.fileIndexes.length; entry += 1) {
+    const file = fileOfEntry(map, files, entry);
+    const [start, length] = [map.starts[entry] as number, map.lengths[entry] as number];
+    if (!file || file.available >= length) continue;
+    close(Math.max(first, Math.floor((start + file.available) / pieceLength)));
+    // In v2 the last piece of a file ends with the file, so nothing follows in it.
+    first = Math.max(first, Math.ceil(Math.min(end, start + length) / pieceLength));
   }
-  close(pieces);
-  return runs;
+  close(pieceCount);
+  return intervals;
 }
 
-/** Pieces of a sample beside those at the ends of files. */
-const SAMPLES = 100;
+/** How many pieces a sample holds beside those at the ends of files. */
+const SAMPLE_SIZE = 100;
 
-/** Of runs of pieces, single ones: those at the ends of files, and some at equal distances. */
-export function sampleOf(runs: readonly Run[], { starts, lengths, files, pieceLength }: Axis): Run[] {
-  const wanted = new Set<number>();
-  for (const [i, start] of starts.entries()) {
-    if (files[i] === -1) continue;
-    wanted.add(Math.floor(start / pieceLength));
-    wanted.add(Math.floor((start + (lengths[i] as number) - 1) / pieceLength));
+/** Picks single pieces from intervals: those at the ends of files, and others at equal distances. */
+export function samplePieces(intervals: readonly PieceInterval[], map: PieceMap): PieceInterval[] {
+  const { starts, lengths, fileIndexes, pieceLength } = map;
+  const atEnds = new Set<number>();
+  for (const [entry, start] of starts.entries()) {
+    if (fileIndexes[entry] === -1) continue;
+    atEnds.add(Math.floor(start / pieceLength));
+    atEnds.add(Math.floor((start + (lengths[entry] as number) - 1) / pieceLength));
   }
-  const count = runs.reduce((sum, [from, to]) => sum + to - from, 0);
-  const step = Math.max(1, Math.ceil(count / SAMPLES));
-  const sample: Run[] = [];
-  let at = 0;
-  for (const [from, to] of runs) {
-    for (let piece = from; piece < to; piece += 1, at += 1)
-      if (at % step === 0 || wanted.has(piece)) sample.push([piece, piece + 1]);
+  const total = intervals.reduce((sum, [first, end]) => sum + end - first, 0);
+  const step = Math.max(1, Math.ceil(total / SAMPLE_SIZE));
+  const sample: PieceInterval[] = [];
+  let count = 0;
+  for (const [first, end] of intervals) {
+    for (let piece = first; piece < end; piece += 1, count += 1)
+      if (count % step === 0 || atEnds.has(piece)) sample.push([piece, piece + 1]);
   }
   return sample;
 }
 
-/** Parts of files, and pads, in runs of whole pieces. */
-export interface Slices {
-  plan: PlanFile[];
-  /** Of what on the axis each is a part. */
-  items: number[];
+/** The content of some pieces, as an engine takes it. */
+export interface PieceContent {
+  /** Ranges of files, and pads. */
+  files: PlanFile[];
+  /** For each of `files`, its entry in the piece map. */
+  entries: number[];
 }
 
-export function slicesOf(axis: Axis, files: readonly Checked[], runs: readonly Run[]): Slices {
-  const { pieceLength, end } = axis;
-  const slices: Slices = { plan: [], items: [] };
-  let at = 0;
-  const endOf = (i: number) => (axis.starts[i] as number) + (axis.lengths[i] as number);
-  for (const [firstPiece, pastPiece] of runs) {
-    const [from, to] = [firstPiece * pieceLength, Math.min(pastPiece * pieceLength, end)];
-    // Both are in order: what ends before this run ends before all that follow.
-    while (at < axis.files.length && endOf(at) <= from) at += 1;
-    for (let i = at; i < axis.files.length && (axis.starts[i] as number) < to; i += 1) {
-      const start = axis.starts[i] as number;
+/** Lists the ranges of files that hold these pieces. */
+export function contentOfPieces(
+  map: PieceMap,
+  files: readonly MatchedFile[],
+  intervals: readonly PieceInterval[],
+): PieceContent {
+  const { pieceLength, starts, lengths, fileIndexes } = map;
+  const content: PieceContent = { files: [], entries: [] };
+  const endOf = (entry: number) => (starts[entry] as number) + (lengths[entry] as number);
+  let next = 0;
+  for (const [firstPiece, endPiece] of intervals) {
+    const [from, to] = [firstPiece * pieceLength, Math.min(endPiece * pieceLength, map.end)];
+    // Intervals and entries are both in order, so an entry that ends before this interval is never needed again.
+    while (next < fileIndexes.length && endOf(next) <= from) next += 1;
+    for (let entry = next; entry < fileIndexes.length && (starts[entry] as number) < to; entry += 1) {
+      const start = starts[entry] as number;
       const first = Math.max(from, start);
-      const length = Math.min(to, endOf(i)) - first;
-      // All of a file in a run is there.
-      const found = fileAt(axis, files, i)?.found as Extract<Found, { size: number }> | undefined;
-      slices.items.push(i);
-      slices.plan.push(
-        found
-          ? { path: found.diskPath, offset: first - start, length, size: found.size, mtimeMs: found.mtimeMs }
+      const length = Math.min(to, endOf(entry)) - first;
+      // Every piece given here is available, so its files are on disk.
+      const file = fileOfEntry(map, files, entry)?.onDisk as DiskFile | undefined;
+      content.entries.push(entry);
+      content.files.push(
+        file
+          ? { path: file.diskPath, offset: first - start, length, size: file.size, mtimeMs: file.mtimeMs }
           : { path: null, offset: 0, length, size: length, mtimeMs: Number.NaN },
       );
     }
   }
-  return slices;
+  return content;
 }

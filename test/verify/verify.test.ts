@@ -11,7 +11,8 @@ import { MetainfoError } from '../../src/errors/errors.ts';
 import { defaultEngine } from '../../src/hash/default-engine.ts';
 import { nodeEngine } from '../../src/hash/node.ts';
 import { Torrent } from '../../src/model/torrent.ts';
-import { type VerifyReport, verify } from '../../src/verify/verify.ts';
+import type { VerifyReport } from '../../src/verify/report.ts';
+import { verify } from '../../src/verify/verify.ts';
 import { noise, v1Pieces } from '../hash/reference.ts';
 import { temporaryFolder, writeTree } from '../support/tree.ts';
 
@@ -144,7 +145,7 @@ describe('verify', () => {
             if (there === null) await rm(path.join(folder, name));
             else await writeFile(path.join(folder, name), there);
           }
-          const report = await verify(torrent, folder, { threads, only: part, engine });
+          const report = await verify(torrent, folder, { threads, version: part, engine });
           const { good, files: wanted } = expected(torrent, { files }, part);
           assert.deepEqual(goodOf(report, good.length), good);
           assert.deepEqual(report.files, wanted);
@@ -440,8 +441,8 @@ describe('verify', () => {
     const v1 = await new TorrentCreate({ pathRoot: folder }).generate({ version: 'v1' });
     await assert.rejects(verify(v1, path.join(folder, 'absent')), { code: 'ERR_NOT_FOUND' });
     await assert.rejects(verify(v1, path.join(folder, 'a')), { code: 'ERR_INVALID_ARGUMENT' });
-    await assert.rejects(verify(v1, folder, { only: 'v2' }), { code: 'ERR_INVALID_ARGUMENT' });
-    await assert.rejects(verify(v1, folder, { only: 'v3' as never }), { code: 'ERR_INVALID_ARGUMENT' });
+    await assert.rejects(verify(v1, folder, { version: 'v2' }), { code: 'ERR_INVALID_ARGUMENT' });
+    await assert.rejects(verify(v1, folder, { version: 'v3' as never }), { code: 'ERR_INVALID_ARGUMENT' });
     await assert.rejects(verify(v1, folder, { signal: AbortSignal.abort() }), { code: 'ERR_ABORTED' });
     await truncate(path.join(folder, 'a'), 0);
     const report = await verify(v1, folder);

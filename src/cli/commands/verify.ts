@@ -3,7 +3,8 @@ import type { Colors } from 'picocolors/types.js';
 import { formatBytes, printable, printableJson } from '../../layout/text.ts';
 import { plural } from '../../model/pprint.ts';
 import type { Torrent } from '../../model/torrent.ts';
-import { type VerifiedFile, type VerifyReport, verify } from '../../verify/verify.ts';
+import type { VerifiedFile, VerifyReport } from '../../verify/report.ts';
+import { verify } from '../../verify/verify.ts';
 import { ownFolderWithin, readTorrent, shellWords } from '../arguments.ts';
 import { colorsFor } from '../colors.ts';
 import { FAILED } from '../exit.ts';
@@ -64,7 +65,7 @@ async function run(torrent: Torrent, { file, path, options, signal }: Run): Prom
   if (progress) stderr();
   const { only, fast, memoryLimit } = options;
   const threads = options.threads ?? null;
-  const report = await verify(torrent, path, { only, fast, threads, memoryLimit, progress, signal });
+  const report = await verify(torrent, path, { version: only, fast, threads, memoryLimit, progress, signal });
   if (!report.ok) process.exitCode = FAILED;
   if (options.json)
     await writeLines([printableJson({ ...report, bitfield: Buffer.from(report.bitfield).toString('hex') })]);

@@ -1,0 +1,118 @@
+/** Compares digests of content on disk with the hashes in a torrent, and clears the mark of every piece that differs. */
+import { toHex } from '../errors/errors.ts';
+import { layerRoots, raisedRoot } from '../hash/merkle.ts';
+import { type Digests, layerCount, type PlanFile } from '../hash/plan.ts';
+import { BLOCK_SIZE } from '../layout/piece-length.ts';
+import type { InfoDictV1 } from '../model/info-dict.ts';
+import type { Torrent } from '../model/torrent.ts';
+import { fileOfEntry, type PieceContent, type PieceInterval, type PieceMap } from './piece-map.ts';
+import type { MatchedFile } from './torrent-files.ts';
+
+/** Hashes in a buffer, one after the other, from an offset on. */
+interface PackedHashes {
+  bytes: Uint8Array;
+  offset: number;
+}
+
+function isSameHash(size: 20 | 32, a: PackedHashes, b: PackedHashes): boolean {
+  for (let i = 0; i < size; i += 1) if (a.bytes[a.offset + i] !== b.bytes[b.offset + i]) return false;
+  return true;
+}
+
+/**
+ * Clears `good` for each piece whose SHA-1 differs from that in the torrent.
+ *
+ * @param intervals The pieces that were hashed, in the order of their hashes.
+ * @param good A byte for each piece of the torrent: 1 for good.
+ */
+export function compareV1(
+  torrent: Torrent,
+  intervals: readonly PieceInterval[],
+  digests: Digests,
+  good: Uint8Array,
+): void {
+  const expected = (torrent.info as InfoDictV1).pieces.bytes;
+  const actual = digests.v1 as Uint8Array;
+  let offset = 0;
+  for (const [first, end] of intervals) {
+    const size = (end - first) * 20;
+    // Most pieces are good, and one comparison of a whole interval is fast.
+    const isSame =
+      Buffer.compare(actual.subarray(offset, offset + size), expected.subarray(first * 20, end * 20)) === 0;
+    for (let piece = first; !isSame && piece < end; piece += 1) {
+      const hash = { bytes: actual, offset: offset + (piece - first) * 20 };
+      if (!isSameHash(20, hash, { bytes: expected, offset: piece * 20 })) good[piece] = 0;
+    }
+    offset += size;
+  }
+}
+
+/** Content that was hashed. */
+export interface HashedContent {
+  map: PieceMap;
+  files: readonly MatchedFile[];
+  content: PieceContent;
+  digests: Digests;
+}
+
+/**
+ * Clears `good` for each piece whose Merkle hash differs from that in the torrent. Without its piece layer (`compat`) a
+ * file can be compared as a whole only.
+ *
+ * @param options.isCheckedByV1 Whether {@link compareV1} has checked the same pieces: it then decides on those for which
+ *   the torrent has no v2 hash. Otherwise they count as bad.
+ */
+export function compareV2(
+  torrent: Torrent,
+  { map, files, content, digests }: HashedContent,
+  { good, isCheckedByV1 }: { good: Uint8Array; isCheckedByV1: boolean },
+): void {
+  const { pieceLength } = map;
+  const { roots, layers } = digests.v2 as NonNullable<Digests['v2']>;
+  let layerOffset = 0;
+  for (const [i, range] of content.files.entries()) {
+    const entry = content.entries[i] as number;
+    const file = fileOfEntry(map, files, entry);
+    if (!file) continue;
+    const { offset } = range as { offset: number };
+    const inLayer = layerCount(range, pieceLength);
+    const pieces = Math.max(1, inLayer);
+    const actual = inLayer > 0 ? { bytes: layers, offset: layerOffset } : rootAsPiece(roots, i, { range, file, map });
+    layerOffset += inLayer * 32;
+    const firstPiece = ((map.starts[entry] as number) + offset) / pieceLength;
+    const piecesRoot = file.piecesRoot as Uint8Array;
+    const expected = file.length > pieceLength ? torrent.pieceLayers?.get(toHex(piecesRoot))?.bytes : piecesRoot;
+    if (expected) {
+      for (let k = 0; k < pieces; k += 1) {
+        const hash = { bytes: actual.bytes, offset: actual.offset + k * 32 };
+        const isSame = isSameHash(32, hash, { bytes: expected, offset: (offset / pieceLength + k) * 32 });
+        if (!isSame) good[firstPiece + k] = 0;
+      }
+    } else {
+      const isWholeFile = offset === 0 && range.length === file.length;
+      const isGood = isWholeFile ? isRootOf(actual, pieces, { piecesRoot, pieceLength }) : isCheckedByV1;
+      if (!isGood) good.fill(0, firstPiece, firstPiece + pieces);
+    }
+  }
+}
+
+/** The root of a range of at most one piece. In a longer file it is raised to the height of a piece (BEP 52). */
+function rootAsPiece(
+  roots: Uint8Array,
+  index: number,
+  { range, file, map: { pieceLength } }: { range: PlanFile; file: MatchedFile; map: PieceMap },
+): PackedHashes {
+  if (file.length <= pieceLength) return { bytes: roots, offset: index * 32 };
+  const root = roots.subarray(index * 32, (index + 1) * 32);
+  return { bytes: raisedRoot(root, Math.ceil(range.length / BLOCK_SIZE), pieceLength / BLOCK_SIZE), offset: 0 };
+}
+
+/** Whether these piece hashes of a whole file have its root above them. */
+function isRootOf(
+  { bytes, offset }: PackedHashes,
+  pieces: number,
+  { piecesRoot, pieceLength }: { piecesRoot: Uint8Array; pieceLength: number },
+): boolean {
+  const layer = bytes.subarray(offset, offset + pieces * 32);
+  return Buffer.compare(layerRoots([layer], pieceLength / BLOCK_SIZE), piecesRoot) === 0;
+}

@@ -1,0 +1,119 @@
+/** The report of a verification: the state of every file, and which pieces are good. */
+import type { Torrent } from '../model/torrent.ts';
+import type { PieceMap } from './piece-map.ts';
+import type { MatchedFile, MatchedFiles } from './torrent-files.ts';
+
+/**
+ * The state of a file. `complete`: every piece is good. `partial`: the size is right, but some pieces are not good.
+ * `missing`: nothing has its path. `wrong-size`: it is shorter or longer. `unreadable`: it exists but cannot be read.
+ */
+export type FileStatus = 'complete' | 'partial' | 'missing' | 'wrong-size' | 'unreadable';
+
+/** A file of the torrent and its state on disk. */
+export interface VerifiedFile {
+  /** From the torrent's root, with `/`. */
+  path: string;
+  /** See {@link FileStatus}. */
+  status: FileStatus;
+  /** Bytes, as the torrent says. */
+  length: number;
+  /** Bytes of this file in good pieces. */
+  goodBytes: number;
+  /** Why the file is `unreadable`; absent otherwise. */
+  problem?: string;
+}
+
+/** The result of {@link verify}. */
+export interface VerifyReport {
+  /** Whether every file is `complete`. Extra files do not count. */
+  ok: boolean;
+  /** The files in the torrent's order, without pad files. */
+  files: VerifiedFile[];
+  /**
+   * Ranges of pieces that are wrong or not entirely on disk: the first and the last of each. v2: pieces are numbered through
+   * all files in order.
+   */
+  badPieces: [first: number, last: number][];
+  /** Files in the folder that the torrent does not have: sorted paths relative to the folder, with `/`. */
+  extraFiles: string[];
+  /** Bytes of content in good pieces. */
+  goodBytes: number;
+  /** Bytes of content, without pad files. */
+  totalSize: number;
+  /** How many pieces `fast` hashed; null when all were. */
+  sampledPieces: number | null;
+  /** One bit a piece, 1 for good. Piece 0 is the highest bit of the first byte, as in the peer protocol (BEP 3). */
+  bitfield: Uint8Array;
+}
+
+/** Which pieces are good. */
+export interface PieceResults {
+  /** A byte for each piece: 1 for good. */
+  good: Uint8Array;
+  /** How many pieces were hashed; null for all that are on disk. */
+  sampledPieces: number | null;
+}
+
+/** Makes the report of a verification. */
+export function reportOf(
+  torrent: Torrent,
+  { files, extraFiles }: MatchedFiles,
+  map: PieceMap,
+  { good, sampledPieces }: PieceResults,
+): VerifyReport {
+  const goodBytes = goodBytesOf(files, map, good);
+  const verified = files.map((file, i) => verifiedFile(file, goodBytes[i] as number));
+  return {
+    ok: verified.every(({ status }) => status === 'complete'),
+    files: verified,
+    badPieces: badRanges(good),
+    extraFiles,
+    goodBytes: goodBytes.reduce((sum, bytes) => sum + bytes, 0),
+    totalSize: torrent.totalSize,
+    sampledPieces,
+    bitfield: bitfieldOf(good),
+  };
+}
+
+/** For each file, its bytes in good pieces. */
+function goodBytesOf(files: readonly MatchedFile[], map: PieceMap, good: Uint8Array): Float64Array {
+  const { pieceLength, starts, lengths, fileIndexes } = map;
+  const goodBytes = new Float64Array(files.length);
+  for (const [entry, file] of fileIndexes.entries()) {
+    if (file === -1) continue;
+    const start = starts[entry] as number;
+    const end = start + (lengths[entry] as number);
+    for (let piece = Math.floor(start / pieceLength); piece * pieceLength < end; piece += 1) {
+      if (good[piece] !== 1) continue;
+      const bytes = Math.min(end, (piece + 1) * pieceLength) - Math.max(start, piece * pieceLength);
+      goodBytes[file] = (goodBytes[file] as number) + bytes;
+    }
+  }
+  return goodBytes;
+}
+
+function verifiedFile({ path, length, onDisk }: MatchedFile, goodBytes: number): VerifiedFile {
+  const verified = (status: FileStatus): VerifiedFile => ({ path, length, goodBytes, status });
+  if (!onDisk) return verified('missing');
+  if ('problem' in onDisk) return { ...verified('unreadable'), problem: onDisk.problem };
+  if (onDisk.size !== length) return verified('wrong-size');
+  return verified(goodBytes === length ? 'complete' : 'partial');
+}
+
+function badRanges(good: Uint8Array): [number, number][] {
+  const ranges: [number, number][] = [];
+  for (let piece = 0; piece < good.length; piece += 1) {
+    if (good[piece] === 1) continue;
+    const range = ranges.at(-1);
+    if (range && range[1] === piece - 1) range[1] = piece;
+    else ranges.push([piece, piece]);
+  }
+  return ranges;
+}
+
+function bitfieldOf(good: Uint8Array): Uint8Array {
+  const bits = new Uint8Array(Math.ceil(good.length / 8));
+  for (let piece = 0; piece < good.length; piece += 1)
+    if (good[piece] === 1) bits[piece >> 3] = (bits[piece >> 3] as number) | (0x80 >> (piece & 7));
+  return bits;
+}
