@@ -32,13 +32,16 @@ const MODES = {
   },
 };
 
-/** Tests whose subject is native: of the hazards none that preload a library, or bound memory or how long a process takes to end. */
+/**
+ * The tests that exercise native code. The reliability tests that preload a library, or that limit memory or the time
+ * that a process takes to end, do not work with a sanitizer's runtime.
+ */
 const NATIVE = [
-  ...['addon.test.ts', 'create', 'digest', 'hash', 'hashers', 'verify'],
-  ...['abort', 'changed', 'leak', 'terminate'].map((name) => `hazards/${name}.test.ts`),
+  ...['addon.test.ts', 'create', 'disk', 'hash', 'hashers', 'verify'],
+  ...['abort', 'changed', 'leak', 'terminate'].map((name) => `reliability/${name}.test.ts`),
 ];
-/** But not those of JavaScript alone, such as the cache, nor of libtorrent, nor of programs in C, some of which hang with the runtime. */
-const LEFT_OUT = ['cache', 'generate-ext', 'generate'].map((name) => `test/create/${name}.test.ts`);
+/** These test JavaScript only, or start libtorrent or other C programs, some of which hang with the runtime preloaded. */
+const LEFT_OUT = ['cache', 'libtorrent', 'generate'].map((name) => `test/create/${name}.test.ts`);
 
 /** Builds as binding.gyp says, in a folder of its own. Answers the folder. */
 function build(mode, { compiler, flags }) {

@@ -8,16 +8,16 @@ import { arm64Node } from './arm64-node.mjs';
 import { filesIn, prebuiltOnly, root, setup } from './setup.mjs';
 import { testNative } from './test-native.mjs';
 
-const HASHING = ['cli', 'create', 'digest', 'edit', 'hash', 'hashers', 'verify', 'hazards/abort.test.ts'];
+const HASHING = ['cli', 'create', 'disk', 'edit', 'hash', 'hashers', 'verify', 'reliability/abort.test.ts'];
 /** Of those, what would show nothing more. */
 const NOT_WITHOUT_ADDON = new Map(
   Object.entries({
     'the addon is its subject': ['cli/kernels', 'cli/start-up', 'hash/native', 'hash/rows'],
     'it chooses the engines itself': [
       'cli/without-addon',
-      'digest/layer-roots',
       'hash/default-engine',
       'hash/engine',
+      'hash/layer-roots',
       'hash/node',
     ],
     'it hashes no content': ['cli/edit', 'cli/magnet', 'cli/show', 'cli/validate', 'edit/edit', 'edit/quick'],
