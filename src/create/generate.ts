@@ -11,8 +11,9 @@ import { AnyEngine, type Engine } from '../hash/engine.ts';
 import { type FileDigests, splitDigests, type TreeDigests } from '../hash/file-digests.ts';
 import { type AlignedFile, alignedPlanFiles, padAfter, toPlanFile } from '../hash/file-plan.ts';
 import { type HashPlan, planResources, RESOURCES, type ResourceOptions } from '../hash/plan.ts';
+import { jobLimiter, LARGE_JOB_BYTES } from '../jobs/job-limiter.ts';
 import type { Slot } from '../jobs/limiter.ts';
-import { jobLimiter, LARGE_JOB, vanished, WATCH, type WatchOptions, watch, workOf } from '../jobs/watch.ts';
+import { deletedSinceScan, runningJob, WATCH, type WatchOptions, watch } from '../jobs/watch.ts';
 import { isNamedLikePad, isPadFile, PAD_NAMES, type PadNames, withPads } from '../layout/padding.ts';
 import { checkPieceLength, choosePieceLength } from '../layout/piece-length.ts';
 import { unsafeComponent } from '../layout/safe-path.ts';
@@ -157,7 +158,8 @@ async function findAndHash(draft: TorrentCreate, options: ContentOptions, slot: 
   const attrs = options.attrs ?? attrsOf(draft);
   const context = { draft, version, wanted, engine, resources, options, single, sources, cache, attrs };
   // What comes from elsewhere may take as long as it likes, and may be made of other torrents.
-  const isSmall = files.every(({ stream }) => !stream) && sum(files.map(({ length }) => length ?? 0)) <= LARGE_JOB;
+  const isSmall =
+    files.every(({ stream }) => !stream) && sum(files.map(({ length }) => length ?? 0)) <= LARGE_JOB_BYTES;
   if (!isSmall) slot.end();
   const { pieceLength, list, hashed, bytesRead } = await hashFiles(files, context);
   const { lengths } = hashed;
@@ -228,7 +230,7 @@ async function hashFiles(files: readonly ContentFile[], context: Files): Promise
     // What needs no hash is made while the files are hashed.
     const [{ hashed, bytesRead }, list] = await Promise.all([hashing, items && encodeFileList(items)]).catch(
       (error) => {
-        throw vanished(error);
+        throw deletedSinceScan(error);
       },
     );
     return { pieceLength, list, hashed, bytesRead };
@@ -253,7 +255,7 @@ async function hashFiles(files: readonly ContentFile[], context: Files): Promise
   };
   const before = known ? await outline(lengths) : undefined;
   const hashed = await watch(() => hashStreams(engine, content), options).catch((error) => {
-    throw vanished(error);
+    throw deletedSinceScan(error);
   });
   requireContent(hashed.lengths, draft);
   const items = before === undefined ? await outline(hashed.lengths) : before;
@@ -309,7 +311,7 @@ async function hashStill(files: readonly ContentFile[], context: StillFiles) {
     };
     const totalBytes = sum(some.map(({ plan: { length } }) => length));
     const nameOf = (index: number) => ownerOf(some, index, pieceLength).path.join('/') || context.draft.info.name || '';
-    return watch(() => workOf(engine.start(plan), { totalBytes, nameOf }), options);
+    return watch(() => runningJob(engine.start(plan), { totalBytes, nameOf }), options);
   };
   if (version === 'v1' && !isPadded && files.length > 1) {
     // A piece may hold parts of several files: all are known, or none.

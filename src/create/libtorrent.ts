@@ -11,7 +11,7 @@ import { hashingCancelled, throwIfAborted, untilAbort } from '../errors/cancel.t
 import { errnoName, fromSystemError, MetainfoError } from '../errors/errors.ts';
 import { Callback, Flag, type OptionStructs, orNull, Path, Unchecked } from '../errors/guard.ts';
 import { planResources, RESOURCES, type ResourceOptions } from '../hash/plan.ts';
-import { vanished, WATCH, type WatchOptions, type Work, watch } from '../jobs/watch.ts';
+import { deletedSinceScan, type RunningJob, WATCH, type WatchOptions, watch } from '../jobs/watch.ts';
 import { withPads } from '../layout/padding.ts';
 import { BLOCK_SIZE, checkPieceLength, choosePieceLength } from '../layout/piece-length.ts';
 import type { TorrentVersion } from '../model/discriminator.ts';
@@ -163,7 +163,7 @@ export async function generateExt(draft: TorrentCreate, options: GenerateExtOpti
     outer,
   };
   const totalBytes = sum(lengths);
-  const work = () => workOf(new CreateJob(request), { totalBytes, pieceLength, name });
+  const work = () => runningJob(new CreateJob(request), { totalBytes, pieceLength, name });
   const bytes = await watch(work, options).catch(async (error: MetainfoError | Failure) => {
     throw error.code === 'failed' ? await translated(error as Failure, files, draft.pathRoot) : error;
   });
@@ -207,7 +207,7 @@ interface Content {
   name: string;
 }
 
-function workOf(job: CreateJob, { totalBytes, pieceLength, name }: Content): Work<Buffer> {
+function runningJob(job: CreateJob, { totalBytes, pieceLength, name }: Content): RunningJob<Buffer> {
   return {
     done: job.done.catch((failure: Failure) => {
       if (failure.code !== 'aborted') throw failure;
@@ -247,7 +247,7 @@ async function requireUnchanged(files: readonly ContentFile[]): Promise<void> {
     const file = diskPath as string;
     if (errno !== 0) {
       const code = errnoName(errno);
-      throw vanished(fromSystemError(Object.assign(new Error(`${code}: ${file}`), { code }), file, 'read'));
+      throw deletedSinceScan(fromSystemError(Object.assign(new Error(`${code}: ${file}`), { code }), file, 'read'));
     }
     if (size === length && now === mtimeMs) continue;
     throw new MetainfoError('ERR_FILE_CHANGED', `${file} changed while it was hashed.`, { path: file });

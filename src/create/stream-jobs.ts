@@ -4,7 +4,7 @@ import { MetainfoError } from '../errors/errors.ts';
 import type { Engine } from '../hash/engine.ts';
 import { type Digests, type HashJob, type HashPlan, type PlanFile, planResources } from '../hash/plan.ts';
 import { allocPrivate } from '../hash/private-buffer.ts';
-import type { Work } from '../jobs/watch.ts';
+import type { RunningJob } from '../jobs/watch.ts';
 import { BLOCK_SIZE, powerOfTwoWithin } from '../layout/piece-length.ts';
 import type { ContentFile } from './content.ts';
 import { type Ahead, type SourceFile, SourceReader } from './sources.ts';
@@ -193,7 +193,7 @@ export class Jobs {
     this.#totalBytes += bytes;
   }
 
-  progress(): ReturnType<Work<unknown>['progress']> {
+  progress(): ReturnType<RunningJob<unknown>['progress']> {
     const now = [...this.#running].map((job) => job.progress());
     const bytes = now.reduce((sum, job) => sum + job.bytes, this.#hashed);
     const queued = now.length === 0 ? 0 : Math.min(...now.map((job) => job.queued));

@@ -2,7 +2,7 @@ import type { Engine } from '../hash/engine.ts';
 import { type FileDigests, joinTrees, splitDigests } from '../hash/file-digests.ts';
 import { alignedPlanFiles, memoryPlanFile, padAfter, splitPlanFiles, toPlanFile } from '../hash/file-plan.ts';
 import type { Digests, PlanFile } from '../hash/plan.ts';
-import type { Work } from '../jobs/watch.ts';
+import type { RunningJob } from '../jobs/watch.ts';
 import type { ContentFile, Hashed } from './content.ts';
 import type { SourceFile } from './sources.ts';
 import { Jobs, type StreamedContent } from './stream-jobs.ts';
@@ -17,7 +17,7 @@ interface StreamDigests extends FileDigests {
 }
 
 /** Hashes files of which some are streams. */
-export function hashStreams(engine: Engine, content: StreamedContent): Work<Hashed> {
+export function hashStreams(engine: Engine, content: StreamedContent): RunningJob<Hashed> {
   const jobs = new Jobs(engine, content);
   const run = content.version === 'v1' && !content.isPadded ? hashInARow(jobs) : hashEach(jobs);
   return {

@@ -15,8 +15,9 @@ import { alignedPlanFiles, memoryPlanFile, padPlanFile, splitPlanFiles } from '.
 import { readPlanned } from '../hash/node.ts';
 import { type Digests, type HashJob, type HashPlan, type PlanFile, planResources } from '../hash/plan.ts';
 import { allocPrivate } from '../hash/private-buffer.ts';
+import { jobLimiter, LARGE_JOB_BYTES } from '../jobs/job-limiter.ts';
 import type { Slot } from '../jobs/limiter.ts';
-import { jobLimiter, LARGE_JOB, vanished, WATCH, type Work, watch } from '../jobs/watch.ts';
+import { deletedSinceScan, type RunningJob, WATCH, watch } from '../jobs/watch.ts';
 import { compareV2 } from '../layout/order.ts';
 import { padNamesOf, padsIn, withPads } from '../layout/padding.ts';
 import { BLOCK_SIZE, checkPieceLength, powerOfTwoWithin } from '../layout/piece-length.ts';
@@ -87,7 +88,7 @@ async function upgradeInTurn(torrent: Torrent, path: string, options: UpgradeOpt
   checkPieceLength(pieceLength, 'hybrid');
   const { signal } = options;
   const { files: checked } = await untilAbort(signal, matchFiles(torrent, path, { signal, slot }));
-  if (torrent.totalSize > LARGE_JOB) slot.end();
+  if (torrent.totalSize > LARGE_JOB_BYTES) slot.end();
   requireAll(checked);
   const content = contentOf(torrent, checked);
   requirePadding(content, pieceLength, options.limits);
@@ -98,7 +99,7 @@ async function upgradeInTurn(torrent: Torrent, path: string, options: UpgradeOpt
   const hybrid = hybridOf(torrent, content, options);
   await warn(hybrid, options);
   const digests = await watch(() => new Upgrade(torrent, content, options), options).catch((error) => {
-    throw vanished(error);
+    throw deletedSinceScan(error);
   });
   const bytesRead = content.reduce((sum, { item: { length } }) => sum + length, 0);
   return { torrent: asHybrid(torrent, { content, digests, list: hybrid.list }, options), bytesRead };
@@ -197,7 +198,7 @@ const FILES_AT_ONCE = 16;
  * Reads content in segments of memory. Each is hashed twice: as pieces of the hybrid, which begin with the files, and as
  * those of the v1 torrent, which go through them.
  */
-class Upgrade implements Work<FileDigests[]> {
+class Upgrade implements RunningJob<FileDigests[]> {
   readonly done: Promise<FileDigests[]>;
   readonly #content: readonly Content[];
   readonly #pieceLength: number;
@@ -243,7 +244,7 @@ class Upgrade implements Work<FileDigests[]> {
     this.done = this.#run();
   }
 
-  progress(): ReturnType<Work<unknown>['progress']> {
+  progress(): ReturnType<RunningJob<unknown>['progress']> {
     const queued = [...this.#running].map((job) => job.progress().queued);
     return {
       bytes: this.#bytes,

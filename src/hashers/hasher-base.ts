@@ -3,7 +3,7 @@ import { availableParallelism } from 'node:os';
 import path from 'node:path';
 import type { Struct } from 'superstruct';
 import { type ScannedFile, scan } from '../disk/scan.ts';
-import { hashingCancelled, untilAbort } from '../errors/cancel.ts';
+import { untilAbort } from '../errors/cancel.ts';
 import { ISSUE_CODES, type IssueCode } from '../errors/codes.ts';
 import { MetainfoError, shown, ValidationError } from '../errors/errors.ts';
 import {
@@ -21,8 +21,9 @@ import {
 import { defaultEngine } from '../hash/default-engine.ts';
 import { AnyEngine, type Engine } from '../hash/engine.ts';
 import { sha256 } from '../hash/merkle.ts';
-import { DEFAULT_MEMORY_PER_THREAD, type Digests, type HashJob, type HashPlan, planResources } from '../hash/plan.ts';
-import { vanished, WATCH, type WatchOptions, type Work, watch } from '../jobs/watch.ts';
+import { DEFAULT_MEMORY_PER_THREAD, type Digests, type HashPlan, isPad, planResources } from '../hash/plan.ts';
+import { JobGroup } from '../jobs/job-group.ts';
+import { deletedSinceScan, type RunningJob, WATCH, type WatchOptions, watch } from '../jobs/watch.ts';
 import { BLOCK_SIZE, powerOfTwoWithin } from '../layout/piece-length.ts';
 import { Issues } from '../model/issues.ts';
 import { failuresOf } from '../model/rules.ts';
@@ -173,47 +174,39 @@ export abstract class HasherBase {
       throw new MetainfoError('ERR_NOT_A_FILE', `${name} is a folder.`, { path: name });
     }
     const parts = this.parts(files);
-    const digests = await watch(() => this.#run(parts, files, engine), {
+    const digests = await watch(() => this.#hash(parts, files, engine), {
       signal,
       onProgress,
       progress: this.progress,
     }).catch((error) => {
-      throw vanished(error);
+      throw deletedSinceScan(error);
     });
     return parts.flatMap(({ hashes }, i) => hashes(digests[i] as Digests));
   }
 
-  /** One plan after the other, so that threads and memory are those that were asked for. */
-  #run(parts: readonly HasherPlan[], files: readonly ScannedFile[], engine: Engine): Work<Digests[]> {
-    const content = files.reduce((sum, { length }) => sum + length, 0);
-    let cancelled = false;
-    let job: HashJob | null = null;
-    let done = 0;
-    const run = async () => {
+  /** Hashes one plan after the other, so that together they use no more threads and memory than the configuration allows. */
+  #hash(plans: readonly HasherPlan[], files: readonly ScannedFile[], engine: Engine): RunningJob<Digests[]> {
+    const totalBytes = files.reduce((sum, { length }) => sum + length, 0);
+    const group = new JobGroup(engine);
+    const hashAll = async () => {
       const digests: Digests[] = [];
-      for (const { plan } of parts) {
-        if (cancelled) throw hashingCancelled();
-        job = engine.start({ ...plan, onMissing: 'fail', ...this.#resources(plan.version) });
-        digests.push(await job.done);
-        done += content;
+      for (const { plan } of plans) {
+        const nameOf = (fileIndex: number) => {
+          const files = plan.files.slice(0, fileIndex + 1).filter((file) => !isPad(file));
+          return this.paths[Math.max(0, files.length - 1)] ?? '';
+        };
+        digests.push(await group.run({ ...plan, onMissing: 'fail', ...this.#resources(plan.version) }, nameOf));
       }
       return digests;
     };
     return {
-      done: run(),
+      done: group.finish(hashAll()),
       progress: () => {
-        const { bytes = 0, fileIndex = 0, queued = 0 } = job?.progress() ?? {};
-        // Each plan reads all of the content.
-        const current = done === content * parts.length ? 0 : bytes;
-        const plan = parts[Math.min(parts.length - 1, Math.round(done / (content || 1)))]?.plan;
-        const at = plan?.files.slice(0, fileIndex + 1).filter(({ path: name }) => name !== null).length ?? 1;
-        const file = this.paths[Math.max(0, at - 1)] ?? '';
-        return { bytes: Math.floor((done + current) / parts.length), totalBytes: content, file, queued };
+        const { bytes, file, queued } = group.progress();
+        // Every plan reads all of the content.
+        return { bytes: Math.floor(bytes / plans.length), totalBytes, file, queued };
       },
-      cancel: () => {
-        cancelled = true;
-        job?.cancel();
-      },
+      cancel: () => group.cancel(),
     };
   }
 

@@ -1,65 +1,60 @@
-import { availableParallelism } from 'node:os';
+/** Waits for a running job: reports its progress, and cancels it through a signal. */
 import { AbortError, onAbort, throwIfAborted } from '../errors/cancel.ts';
 import { MetainfoError } from '../errors/errors.ts';
 import { Callback, Flag, type OptionStructs, Signal } from '../errors/guard.ts';
 import type { Digests, HashJob } from '../hash/plan.ts';
-import { Limiter } from './limiter.ts';
 import type { ProgressBar } from './progress-bar.ts';
 
-/** Creating and verifying, from the first look at the disk to its last hash: enough to keep the disk and all cores busy. */
-export const jobLimiter = new Limiter(Math.max(8, availableParallelism()));
-
-/**
- * Bytes of content above which a job gives up its turn when it begins to hash: native threads share themselves out among
- * those, and small ones must not wait for them.
- */
-export const LARGE_JOB = 64 * 2 ** 20;
-
-/** How far a generation is. */
+/** The progress of a job. */
 export interface Progress {
   /** Bytes of content hashed. */
   bytes: number;
-  /** Of a stream of unknown size, what has come of it so far. */
+  /** Bytes of content to be hashed. A stream of unknown length counts with the bytes that have arrived. */
   totalBytes: number;
-  /** The file being hashed, from the torrent's root with `/`. */
+  /** The file being hashed: its path in the torrent, with `/`. */
   file: string;
-  /** Since hashing began. */
+  /** Seconds since hashing began. */
   seconds: number;
-  /** Jobs of this process that go before this one while it waits for a thread; 0 while it has one. */
+  /** Jobs of this process that go first while this one waits for a thread; 0 while it has one. */
   queued: number;
 }
 
-/** What every long work takes. */
+/** Options of every job. */
 export interface WatchOptions {
-  /** Show a bar (lines, when it is no terminal) on standard error; default false. */
+  /**
+   * Show a progress bar on standard error; if that is not a terminal, a line every five seconds.
+   *
+   * @default false
+   */
   progress?: boolean;
   /**
-   * Called about ten times a second while files are hashed. When it throws, or gives a promise that rejects, the work stops and
-   * fails with that error; a promise is waited for at the end of the work.
+   * Called about ten times a second while files are hashed. If it throws or returns a promise that rejects, the job stops and
+   * fails with that error. The job waits for the promises before it ends.
    */
   onProgress?: ((progress: Progress) => void) | undefined;
-  /** Stops the work, which then rejects with an {@link AbortError}. */
+  /** Cancels the job, which then rejects with an {@link AbortError}. */
   signal?: AbortSignal | undefined;
 }
 
 export const WATCH: OptionStructs<WatchOptions> = { progress: Flag, onProgress: Callback, signal: Signal };
 
-/** Work that goes on and can be asked how far it is: a hash job, or several of them. */
-export interface Work<T> {
+/** A job that runs: a hash job, or a group of them. */
+export interface RunningJob<T> {
   done: Promise<T>;
   progress(): Omit<Progress, 'seconds'>;
-  /** `done` then rejects with `ERR_ABORTED`. */
+  /** Makes `done` reject with `ERR_ABORTED`. */
   cancel(): void;
 }
 
+/** What the progress of a hash job lacks. */
 interface JobContent {
   totalBytes: number;
   /** The name of a file of the plan. */
-  nameOf: (index: number) => string;
+  nameOf: (fileIndex: number) => string;
 }
 
-/** A job as work. */
-export function workOf(job: HashJob, { totalBytes, nameOf }: JobContent): Work<Digests> {
+/** A single hash job as a running job. */
+export function runningJob(job: HashJob, { totalBytes, nameOf }: JobContent): RunningJob<Digests> {
   return {
     done: job.done,
     progress: () => {
@@ -71,79 +66,108 @@ export function workOf(job: HashJob, { totalBytes, nameOf }: JobContent): Work<D
 }
 
 const PROGRESS_INTERVAL_MS = 100;
-/** Before it has anything to show, and after small torrents are made: what draws it takes longer than they do. */
+/** The bar shows nothing before, and loading its module takes longer than making a small torrent. */
 const LOAD_BAR_AFTER_MS = 500;
 
 /**
- * Starts work and waits for its end: tells how far it is, and cancels it when the signal says so or `onProgress` throws.
+ * Starts a job and waits for its end. Reports its progress, and cancels it when the signal fires or `onProgress` throws.
  *
- * @throws {AbortError} with the signal's reason as `cause`; whatever the work, or `onProgress`, threw
+ * @throws {AbortError} with the signal's reason as `cause`
+ * @throws the error of the job or of `onProgress`
  */
-export async function watch<T>(
-  start: () => Work<T>,
-  { signal, onProgress, progress = false }: WatchOptions,
-): Promise<T> {
+export async function watch<T>(start: () => RunningJob<T>, options: WatchOptions): Promise<T> {
+  const { signal } = options;
   throwIfAborted(signal);
-  const started = process.uptime();
-  const work = start();
-  const cancel = () => work.cancel();
-  const forget = onAbort(signal, cancel);
-  // It may have fired while the work started.
+  const job = start();
+  const reporter = new Reporter(job, options);
+  const cancel = () => job.cancel();
+  const removeListener = onAbort(signal, cancel);
+  // The signal may have fired while the job started.
   if (signal?.aborted) cancel();
-  let bar = null as ProgressBar | null;
-  const loadBar = () =>
-    import('./progress-bar.ts').then(
-      ({ progressBar }) => {
-        bar = progressBar(process.stderr);
-      },
-      // The work goes on without.
-      () => {},
-    );
-  // A callback that throws ends the work; thrown in a timer, or rejected, it would end the process.
-  let thrown: { error: unknown } | null = null;
-  const fail = (error: unknown) => {
-    thrown ??= { error };
-    work.cancel();
-  };
-  const told = new Set<Promise<void>>();
-  const report = () => {
-    const now: Progress = { ...work.progress(), seconds: process.uptime() - started };
-    const answer: unknown = onProgress?.(now);
-    if (typeof answer === 'object' && answer !== null) {
-      const answered: Promise<void> = Promise.resolve(answer).then(() => void told.delete(answered), fail);
-      told.add(answered);
-    }
-    bar?.update(now);
-  };
-  const tick = () => {
-    try {
-      report();
-    } catch (error) {
-      fail(error);
-    }
-  };
-  const timer = onProgress || progress ? setInterval(tick, PROGRESS_INTERVAL_MS) : null;
-  const barTimer = progress ? setTimeout(loadBar, LOAD_BAR_AFTER_MS) : null;
   try {
-    const result = await work.done;
-    if (timer) report();
-    await Promise.all(told);
-    if (thrown) throw (thrown as { error: unknown }).error;
+    const result = await job.done;
+    await reporter.finish();
     return result;
   } catch (error) {
-    if (thrown) throw (thrown as { error: unknown }).error;
+    reporter.throwIfFailed();
     if (signal?.aborted && (error as MetainfoError).code === 'ERR_ABORTED') throw new AbortError(signal);
     throw error;
   } finally {
-    if (timer) clearInterval(timer);
-    if (barTimer) clearTimeout(barTimer);
-    bar?.finish();
-    forget();
+    reporter.stop();
+    removeListener();
   }
 }
 
-/** What the scan has seen and the job has not. */
-export function vanished(error: unknown): unknown {
+/** Reports the progress of a job to a callback and a bar. */
+class Reporter {
+  readonly #job: RunningJob<unknown>;
+  readonly #onProgress: WatchOptions['onProgress'];
+  readonly #started = process.uptime();
+  readonly #timers: NodeJS.Timeout[] = [];
+  /** Promises that the callback returned. */
+  readonly #pending = new Set<Promise<void>>();
+  #bar: ProgressBar | null = null;
+  #failure: { error: unknown } | null = null;
+
+  constructor(job: RunningJob<unknown>, { onProgress, progress = false }: WatchOptions) {
+    this.#job = job;
+    this.#onProgress = onProgress;
+    if (onProgress || progress) this.#timers.push(setInterval(() => this.#tick(), PROGRESS_INTERVAL_MS));
+    if (progress) this.#timers.push(setTimeout(() => this.#loadBar(), LOAD_BAR_AFTER_MS));
+  }
+
+  /** Reports the end of the job. */
+  async finish(): Promise<void> {
+    if (this.#timers.length > 0) this.#report();
+    await Promise.all(this.#pending);
+    this.throwIfFailed();
+  }
+
+  throwIfFailed(): void {
+    if (this.#failure) throw this.#failure.error;
+  }
+
+  stop(): void {
+    for (const timer of this.#timers) clearTimeout(timer);
+    this.#bar?.finish();
+  }
+
+  async #loadBar(): Promise<void> {
+    // If the module does not load, the job goes on without a bar.
+    const module = await import('./progress-bar.ts').catch(() => null);
+    this.#bar = module?.progressBar(process.stderr) ?? null;
+  }
+
+  /** An error thrown in a timer would end the process: it fails the job instead. */
+  #tick(): void {
+    try {
+      this.#report();
+    } catch (error) {
+      this.#fail(error);
+    }
+  }
+
+  #report(): void {
+    const progress: Progress = { ...this.#job.progress(), seconds: process.uptime() - this.#started };
+    const returned: unknown = this.#onProgress?.(progress);
+    if (typeof returned === 'object' && returned !== null) {
+      const pending: Promise<void> = Promise.resolve(returned).then(
+        () => void this.#pending.delete(pending),
+        (error) => this.#fail(error),
+      );
+      this.#pending.add(pending);
+    }
+    this.#bar?.update(progress);
+  }
+
+  #fail(error: unknown): void {
+    this.#failure ??= { error };
+    this.#job.cancel();
+  }
+}
+
+/** Turns the `ERR_NOT_FOUND` of a file that the scan found into `ERR_FILE_CHANGED`; returns every other error as it is. */
+export function deletedSinceScan(error: unknown): unknown {
   if (!(error instanceof MetainfoError) || error.code !== 'ERR_NOT_FOUND') return error;
   const { path, cause } = error;
   return new MetainfoError('ERR_FILE_CHANGED', `${path} was deleted before it was hashed.`, { path, cause });

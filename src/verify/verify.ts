@@ -8,8 +8,9 @@ import { argument, Flag, type OptionStructs, options, Unchecked } from '../error
 import { defaultEngine } from '../hash/default-engine.ts';
 import { AnyEngine, type Engine } from '../hash/engine.ts';
 import { type Digests, type HashPlan, planResources, RESOURCES, type ResourceOptions } from '../hash/plan.ts';
+import { jobLimiter, LARGE_JOB_BYTES } from '../jobs/job-limiter.ts';
 import type { Slot } from '../jobs/limiter.ts';
-import { jobLimiter, LARGE_JOB, WATCH, type WatchOptions, watch, workOf } from '../jobs/watch.ts';
+import { runningJob, WATCH, type WatchOptions, watch } from '../jobs/watch.ts';
 import { AnyTorrent, type Torrent } from '../model/torrent.ts';
 import { compareV1, compareV2 } from './compare.ts';
 import {
@@ -101,7 +102,7 @@ async function verifyInSlot(torrent: Torrent, path: string, options: VerifyOptio
   const resources = planResources(options, version, availableParallelism());
   const matched = await untilAbort(signal, matchFiles(torrent, path, { signal, slot }));
   const { files } = matched;
-  if (torrent.totalSize > LARGE_JOB) slot.end();
+  if (torrent.totalSize > LARGE_JOB_BYTES) slot.end();
   const map = version === 'v2' ? v2PieceMap(files, torrent.info.pieceLength) : v1PieceMap(torrent, files);
   const check = () => checkPieces({ torrent, files, map, version, engine, resources, options });
   return reportOf(torrent, matched, map, await withoutFailingFiles(files, check));
@@ -192,7 +193,7 @@ function hashContent(
   const plan: HashPlan = { files: ranges, version, pieceLength: map.pieceLength, onMissing: 'fail', ...resources };
   const totalBytes = ranges.reduce((sum, { path, length }) => sum + (path === null ? 0 : length), 0);
   const nameOf = (index: number) => fileOfEntry(map, files, entries[index] as number)?.path ?? '';
-  return watch(() => workOf(engine.start(plan), { totalBytes, nameOf }), options);
+  return watch(() => runningJob(engine.start(plan), { totalBytes, nameOf }), options);
 }
 
 /**

@@ -1,0 +1,97 @@
+/** Runs the hash jobs of one job as a group: they fail, are cancelled and report progress together. */
+import { setMaxListeners } from 'node:events';
+import { hashingCancelled } from '../errors/cancel.ts';
+import type { Engine } from '../hash/engine.ts';
+import type { Digests, HashJob, HashPlan } from '../hash/plan.ts';
+
+/** The progress of all hash jobs of a group. */
+export interface GroupProgress {
+  /** Bytes of content hashed by all hash jobs of the group, ended ones too. */
+  bytes: number;
+  /** The file that the newest named hash job reads; empty before the first one starts. */
+  file: string;
+  /** Jobs of this process that go first while every running hash job of the group waits for a thread; else 0. */
+  queued: number;
+}
+
+/** A group of hash jobs. The first failure cancels the others and is the failure of the group. */
+export class JobGroup {
+  readonly #engine: Engine;
+  readonly #stop = new AbortController();
+  readonly #running = new Set<HashJob>();
+  readonly #unsettled = new Set<Promise<unknown>>();
+  #failure: { error: unknown } | null = null;
+  /** Bytes of hash jobs that have ended. */
+  #hashedBytes = 0;
+  #newest: { job: HashJob; nameOf: (fileIndex: number) => string } | null = null;
+
+  constructor(engine: Engine) {
+    this.#engine = engine;
+    // Every request of a stream may listen to it.
+    setMaxListeners(0, this.#stop.signal);
+  }
+
+  /** Fires when the group is cancelled or fails. */
+  get signal(): AbortSignal {
+    return this.#stop.signal;
+  }
+
+  /**
+   * Hashes a plan.
+   *
+   * @param nameOf The name of a file of the plan, for {@link progress}. Without it, the hash job names no file.
+   */
+  run(plan: HashPlan, nameOf?: (fileIndex: number) => string): Promise<Digests> {
+    return this.track(this.#run(plan, nameOf));
+  }
+
+  async #run(plan: HashPlan, nameOf?: (fileIndex: number) => string): Promise<Digests> {
+    if (this.signal.aborted) throw hashingCancelled();
+    const job = this.#engine.start(plan);
+    this.#running.add(job);
+    if (nameOf) this.#newest = { job, nameOf };
+    try {
+      return await job.done;
+    } finally {
+      this.#running.delete(job);
+      this.#hashedBytes += job.progress().bytes;
+    }
+  }
+
+  /** Makes other work part of the group: if it fails, the group fails, and {@link finish} waits for its end. */
+  track<T>(work: Promise<T>): Promise<T> {
+    this.#unsettled.add(work);
+    work.catch((error) => this.fail(error)).finally(() => this.#unsettled.delete(work));
+    return work;
+  }
+
+  /** Cancels all hash jobs. The first error of a group is kept: those that follow come from cancelling. */
+  fail(error: unknown): void {
+    this.#failure ??= { error };
+    this.#stop.abort();
+    for (const job of this.#running) job.cancel();
+  }
+
+  /** Fails with `ERR_ABORTED`. */
+  cancel(): void {
+    this.fail(hashingCancelled());
+  }
+
+  /** Waits for `work` and for everything in the group: buffers are in use until then. Rejects with the first failure. */
+  async finish<T>(work: Promise<T>): Promise<T> {
+    const [result] = await Promise.allSettled([work]);
+    if (result.status === 'rejected') this.fail(result.reason);
+    await Promise.allSettled(this.#unsettled);
+    if (this.#failure) throw this.#failure.error;
+    return (result as PromiseFulfilledResult<T>).value;
+  }
+
+  progress(): GroupProgress {
+    const running = Array.from(this.#running, (job) => job.progress());
+    return {
+      bytes: running.reduce((sum, { bytes }) => sum + bytes, this.#hashedBytes),
+      file: this.#newest?.nameOf(this.#newest.job.progress().fileIndex) ?? '',
+      queued: running.length === 0 ? 0 : Math.min(...running.map(({ queued }) => queued)),
+    };
+  }
+}

@@ -1,0 +1,12 @@
+/** The limiter of all jobs of the process that hash files. */
+import { availableParallelism } from 'node:os';
+import { Limiter } from './limiter.ts';
+
+/** Bounds the jobs that run at once, from their scan to their last hash: enough to keep the disk and all cores busy. */
+export const jobLimiter = new Limiter(Math.max(8, availableParallelism()));
+
+/**
+ * A job with more bytes of content than this releases its slot when it begins to hash: the native budget shares threads
+ * fairly among large jobs, and small jobs must not wait for them.
+ */
+export const LARGE_JOB_BYTES = 64 * 2 ** 20;
