@@ -1,65 +1,90 @@
-// `npm test [-- FILES]`: sets up what is missing, then runs the native tests and all (or the named) test files.
-// `npm test -- --without-addon`: runs the files whose subject hashes, with METAINFO_ENGINE=node.
-// `npm test -- --arm64`: runs some of them on the prebuilt binary for arm64 (npm run prebuilds), under qemu.
-// `PREBUILDS_ONLY=1 npm test`: with the addon of prebuilds/, without a compiler.
+// Sets up whatever is out of date, then runs the tests.
+//
+//   npm test                      the usual tests: five minutes at most on two cores
+//   npm test -- --all             every test, as .ci/run does: about half an hour
+//   npm test -- FILE ...          these test files
+//   npm test -- --without-addon   the tests of hashing, on node:crypto (METAINFO_ENGINE=node)
+//   npm test -- --arm64           some tests of hashing, on the prebuilt binary for arm64 (npm run prebuilds) under qemu
+//
+// With PREBUILDS_ONLY=1 the tests use the addon in prebuilds/, and no compiler is needed.
 import { spawnSync } from 'node:child_process';
 import { availableParallelism } from 'node:os';
 import { arm64Node } from './arm64-node.mjs';
 import { filesIn, prebuiltOnly, root, setup } from './setup.mjs';
 import { testNative } from './test-native.mjs';
 
+/** Runs only with --all: clients that share torrents, processes that are killed or starved, and the slowest files. */
+const ONLY_WITH_ALL = ['test/e2e/', 'test/reliability/'];
+/** The slowest of the other files, with the seconds that each took in a whole run on two busy cores. */
+const SLOW = {
+  'test/cli/hostile.test.ts': 46,
+  'test/cli/progress.test.ts': 60,
+  'test/create/cache.test.ts': 88,
+  'test/create/libtorrent.test.ts': 130,
+  'test/create/sources.test.ts': 74,
+  'test/create/warnings.test.ts': 133,
+  'test/model/damage.test.ts': 523,
+  'test/model/differential.test.ts': 16,
+  'test/pages.test.ts': 72,
+  'test/scripts/check-prebuild.test.ts': 21,
+};
+/** The share of the runs of every property test in the usual tests: test/support/runs.ts. */
+const USUAL_RUNS = '0.2';
+
+/** The tests of hashing, for --without-addon. */
 const HASHING = ['cli', 'create', 'disk', 'edit', 'hash', 'hashers', 'verify', 'reliability/abort.test.ts'];
-/** Of those, what would show nothing more. */
-const NOT_WITHOUT_ADDON = new Map(
-  Object.entries({
-    'the addon is its subject': ['cli/kernels', 'cli/start-up', 'hash/native', 'hash/rows'],
-    'it chooses the engines itself': [
-      'cli/without-addon',
-      'hash/default-engine',
-      'hash/engine',
-      'hash/layer-roots',
-      'hash/node',
-    ],
-    'it hashes no content': ['cli/edit', 'cli/magnet', 'cli/show', 'cli/validate', 'edit/edit', 'edit/quick'],
-  }).flatMap(([reason, names]) => names.map((name) => [`test/${name}.test.ts`, reason])),
-);
-
-function filesWithoutAddon() {
-  const files = filesIn(...HASHING.map((place) => `test/${place}`));
-  const gone = [...NOT_WITHOUT_ADDON.keys()].filter((file) => !files.includes(file));
-  if (gone.length > 0) throw new Error(`no such test: ${gone.join(', ')}`);
-  return files.filter((file) => file.endsWith('.test.ts') && !NOT_WITHOUT_ADDON.has(file));
-}
-
-/** Where every instruction is emulated, more would take too long. */
-const ON_ARM64 = [
-  'test/hash/layer-roots.test.ts',
-  'test/hash/merkle.test.ts',
-  'test/hash/native.test.ts',
-  'test/hash/rows.test.ts',
-];
-
-/** What an option changes: which files run when none is named, the Node that runs them, its environment. */
-const MODES = {
-  '--without-addon': () => ({ files: filesWithoutAddon(), env: { METAINFO_ENGINE: 'node' } }),
-  '--arm64': () => ({ files: ON_ARM64, ...arm64Node() }),
+/** Files of those folders that would test nothing more without the addon, by reason. */
+const NOT_WITHOUT_ADDON = {
+  'tests the addon': ['cli/kernels', 'cli/start-up', 'hash/native', 'hash/rows'],
+  'chooses its engines': ['cli/without-addon', 'hash/default-engine', 'hash/engine', 'hash/layer-roots', 'hash/node'],
+  'hashes no content': ['cli/edit', 'cli/magnet', 'cli/show', 'cli/validate', 'edit/edit', 'edit/quick'],
 };
 
-setup();
-const [option, ...rest] = process.argv.slice(2);
-const mode = MODES[option]?.();
-const named = mode || option === undefined ? rest : [option, ...rest];
-if (!mode && named.length === 0 && !prebuiltOnly) testNative();
+/** Few, because qemu emulates every instruction. */
+const ON_ARM64 = ['hash/layer-roots', 'hash/merkle', 'hash/native', 'hash/rows'];
 
-// Of two cores Node would use one, and many tests wait for others' programs.
-const atOnce = Math.max(2, availableParallelism() - 1);
-// Node 20 takes no globs here.
-const files = named.length > 0 ? named : (mode?.files ?? filesIn('test').filter((file) => file.endsWith('.test.ts')));
-const args = ['--import', 'tsx', '--test', '--test-reporter', 'spec', `--test-concurrency=${atOnce}`, ...files];
-const { status, error } = spawnSync(mode?.command ?? process.execPath, args, {
+const testFile = (name) => `test/${name}.test.ts`;
+const testFiles = (...places) => filesIn(...places).filter((file) => file.endsWith('.test.ts'));
+
+/** Leaves files out of a list; a file that does not exist is an error, so that no list goes out of date. */
+function without(files, left) {
+  const gone = left.filter((file) => !files.includes(file));
+  if (gone.length > 0) throw new Error(`scripts/test.mjs names tests that do not exist: ${gone.join(', ')}`);
+  return files.filter((file) => !left.includes(file));
+}
+
+const all = testFiles('test');
+const hashing = testFiles(...HASHING.map((place) => `test/${place}`));
+const usual = without(all, Object.keys(SLOW)).filter((file) => !ONLY_WITH_ALL.some((place) => file.startsWith(place)));
+
+/** The files and the environment of each mode, and the Node that runs them. */
+const MODES = {
+  usual: () => ({ files: usual, env: { METAINFO_RUNS: USUAL_RUNS }, isNative: true }),
+  '--all': () => ({ files: all, isNative: true }),
+  '--without-addon': () => ({
+    files: without(hashing, Object.values(NOT_WITHOUT_ADDON).flat().map(testFile)),
+    env: { METAINFO_ENGINE: 'node' },
+  }),
+  '--arm64': () => ({ files: ON_ARM64.map(testFile), ...arm64Node() }),
+};
+
+const [option, ...rest] = process.argv.slice(2);
+const named = MODES[option] ? rest : process.argv.slice(2);
+const modeName = MODES[option] ? option : named.length > 0 ? 'named' : 'usual';
+setup();
+const mode = MODES[modeName]?.() ?? {};
+const files = named.length > 0 ? named : mode.files;
+if (mode.isNative && named.length === 0 && !prebuiltOnly) testNative();
+
+// One process less than there are cores, but two at least: many tests wait for other programs.
+const concurrency = Math.max(2, availableParallelism() - 1);
+const args = ['--import', 'tsx', '--test', '--test-reporter', 'spec', `--test-concurrency=${concurrency}`, ...files];
+const { status, error } = spawnSync(mode.command ?? process.execPath, args, {
   cwd: root,
   stdio: 'inherit',
-  env: { ...process.env, SOURCE_DATE_EPOCH: '', ...mode?.env },
+  env: { ...process.env, SOURCE_DATE_EPOCH: '', ...mode.env },
 });
 if (error) throw error;
+if (modeName === 'usual')
+  process.stdout.write(`\n${files.length} of ${all.length} test files ran; npm test -- --all runs every test.\n`);
 process.exit(status ?? 1);

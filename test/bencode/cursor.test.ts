@@ -3,6 +3,7 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { Cursor, template } from '../../src/bencode/cursor.ts';
 import { unsafeComponent } from '../../src/layout/safe-path.ts';
+import { runs } from '../support/runs.ts';
 import { bencodeValue, latin1, reference } from './reference.ts';
 
 const cursorOver = (text: string) => new Cursor(latin1(text));
@@ -70,7 +71,7 @@ describe('Cursor.text, .latin1 and .string', () => {
         assert.deepEqual(encoded.subarray(place.string(), place.at), Buffer.from(given));
         for (const cursor of [text, chars, place]) assert.ok(cursor.atEnd);
       }),
-      { numRuns: 500 },
+      { numRuns: runs(500) },
     );
   });
 
@@ -98,7 +99,7 @@ describe('Cursor.suspicious', () => {
         const name = parts.join('');
         if (unsafeComponent(name) !== null) assert.ok(suspicious(name), JSON.stringify(name));
       }),
-      { numRuns: 2000 },
+      { numRuns: runs(2000) },
     );
   });
 

@@ -7,6 +7,7 @@ import { type BencodeCode, BencodeError, type DecodeOptions, decode } from '../.
 import { encode } from '../../src/bencode/encode.ts';
 import { DEFAULT_LIMITS, LimitError, type LimitName, type Limits, NO_LIMITS } from '../../src/bencode/limits.ts';
 import { type BencodeMap, type BencodeValue, RawBencode } from '../../src/bencode/value.ts';
+import { runs } from '../support/runs.ts';
 import { bencodeValue, latin1, loose, reference, SAMPLE } from './reference.ts';
 
 /** What decoding that text throws; a test fails when it throws anything else or nothing. */
@@ -514,7 +515,7 @@ describe('decode of what is to stay raw', () => {
         if (Array.isArray(expected)) refused += 1;
         assert.deepEqual(outcome(damaged, { ...given, raw }), expected, damaged.toString('latin1'));
       }),
-      { numRuns: 3000 },
+      { numRuns: runs(3000) },
     );
     assert.ok(refused > 300 && refused < 2995, `${refused} were refused`);
   });
@@ -529,7 +530,7 @@ describe('decode and encode', () => {
         assert.deepEqual(value, given);
         assert.ok(canonical.equals(encode(value)));
       }),
-      { numRuns: 1000 },
+      { numRuns: runs(1000) },
     );
   });
 
@@ -559,7 +560,7 @@ describe('decode and encode', () => {
         assert.deepEqual(asObjects(value), bencode.decode(theirs));
         assert.deepEqual(new Uint8Array(encode(value)), theirs);
       }),
-      { numRuns: 500 },
+      { numRuns: runs(500) },
     );
   });
 });

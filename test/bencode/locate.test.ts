@@ -3,6 +3,7 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { type BencodePath, locate } from '../../src/bencode/locate.ts';
 import type { BencodeValue } from '../../src/bencode/value.ts';
+import { runs } from '../support/runs.ts';
 import { bencodeValue, latin1, reference } from './reference.ts';
 
 type Place = [path: (string | number)[], offset: number];
@@ -44,7 +45,7 @@ describe('locate', () => {
           places.map(([, offset]) => offset),
         );
       }),
-      { numRuns: 500 },
+      { numRuns: runs(500) },
     );
   });
 

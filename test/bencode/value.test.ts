@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { compareUtf8, keyBytes, toKey } from '../../src/bencode/value.ts';
+import { runs } from '../support/runs.ts';
 
 /** Well-formed text, with many characters from both sides of the borders where UTF-16 and UTF-8 differ. */
 const text = fc.string({
@@ -27,7 +28,7 @@ describe('compareUtf8', () => {
         assert.equal(Math.sign(compareUtf8(a, b)), expected);
         assert.equal(Math.sign(compareUtf8(b, a)), -expected || 0);
       }),
-      { numRuns: 5000 },
+      { numRuns: runs(5000) },
     );
   });
 

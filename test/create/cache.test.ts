@@ -13,6 +13,7 @@ import { TorrentCreate } from '../../src/create/torrent-create.ts';
 import type { MetainfoError } from '../../src/errors/errors.ts';
 import { noise } from '../hash/reference.ts';
 import { tree, writeGenerated } from '../support/generated.ts';
+import { runs } from '../support/runs.ts';
 import { sparseFile, temporaryFolder, writeTree } from '../support/tree.ts';
 
 const PIECE = 16_384;
@@ -88,7 +89,7 @@ describe('cache', () => {
         }
         for (const folder of [root, cache]) await rm(folder, { recursive: true });
       }),
-      { numRuns: 40 },
+      { numRuns: runs(40) },
     );
   });
 
@@ -256,7 +257,7 @@ describe('cache', () => {
           assert.ok(after.result.bytesRead <= least);
         }
       }),
-      { numRuns: 60, seed: 6, includeErrorInReport: true },
+      { numRuns: runs(60), seed: 6, includeErrorInReport: true },
     );
   });
 

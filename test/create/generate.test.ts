@@ -12,10 +12,11 @@ import { compareV1, compareV2 } from '../../src/layout/order.ts';
 import { client, libtorrentMissing, missing } from '../support/external.ts';
 import { type Tree, tree, writeGenerated } from '../support/generated.ts';
 import { LibtorrentOracle } from '../support/libtorrent.ts';
+import { runs } from '../support/runs.ts';
 
 const KIB = 1024;
 const KINDS = ['v1', 'v2', 'hybrid'] as const;
-const TREES = 200;
+const TREES = runs(200);
 
 /** The files as libtorrent is to be given them: in our order, beneath the torrent's name. */
 function inOrder({ files, single }: Tree, version: string, folder: string): [string, number][] {
@@ -88,7 +89,7 @@ describe('generate', () => {
         }
         await rm(parent, { recursive: true });
       }),
-      { numRuns: 60 },
+      { numRuns: runs(60) },
     );
   });
 

@@ -14,13 +14,14 @@ import { Torrent } from '../../src/model/torrent.ts';
 import { noise } from '../hash/reference.ts';
 import { engineMissing } from '../support/engine.ts';
 import { tree, writeGenerated } from '../support/generated.ts';
+import { runs } from '../support/runs.ts';
 import { sparseFile, temporaryFolder, writeTree } from '../support/tree.ts';
 import { failureAsNobody, notRoot } from '../support/unprivileged.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const KINDS = ['v1', 'v2', 'hybrid'] as const;
 const PIECE = 16_384;
-const TREES = 100;
+const TREES = runs(100);
 
 const skip = engineMissing();
 const code = (expected: string) => (error: MetainfoError) => error.code === expected;

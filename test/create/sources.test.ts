@@ -19,6 +19,7 @@ import type { Progress } from '../../src/jobs/watch.ts';
 import { sortV2 } from '../../src/layout/order.ts';
 import type { Torrent } from '../../src/model/torrent.ts';
 import { noise } from '../hash/reference.ts';
+import { runs } from '../support/runs.ts';
 import { HUGE, sparseFile, temporaryFolder, writeTree } from '../support/tree.ts';
 
 const KIB = 1024;
@@ -139,7 +140,7 @@ describe('sources', () => {
           assert.deepEqual(Buffer.from(made.bencode()), Buffer.from(expected.bencode()));
           await rm(folder, { recursive: true });
         }),
-        { numRuns: 120 },
+        { numRuns: runs(120) },
       );
     });
   }

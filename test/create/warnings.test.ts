@@ -21,6 +21,7 @@ import { engineMissing } from '../support/engine.ts';
 import { libtorrentMissing } from '../support/external.ts';
 import { tree, writeGenerated } from '../support/generated.ts';
 import { LibtorrentOracle } from '../support/libtorrent.ts';
+import { runs } from '../support/runs.ts';
 import { sparseFile, temporaryFolder } from '../support/tree.ts';
 
 const KIB = 1024;
@@ -94,7 +95,7 @@ describe('sizes known before hashing', () => {
           assert.throws(() => decode(bytes, { limits }), LimitError);
         assert.equal(sizes.pieces, torrent.nPieces);
       }),
-      { numRuns: 60 },
+      { numRuns: runs(60) },
     );
   });
 });

@@ -15,6 +15,7 @@ import { noise } from '../hash/reference.ts';
 import { text } from '../model/arbitraries.ts';
 import { libtorrentMissing } from '../support/external.ts';
 import { LibtorrentOracle } from '../support/libtorrent.ts';
+import { runs } from '../support/runs.ts';
 import { temporaryFolder } from '../support/tree.ts';
 
 const KINDS = ['v1', 'v2', 'hybrid'] as const;
@@ -137,7 +138,7 @@ describe('edit', () => {
             const again = edit(edited, { ...top, ...info, removeTrackers: [], removeWebseeds: [] });
             if (!('trackers' in top || 'urlList' in top)) assert.equal(again.infohashV1, edited.infohashV1);
           }),
-          { numRuns: 150 },
+          { numRuns: runs(150) },
         );
       });
     }

@@ -10,6 +10,7 @@ import type { ValidationContext } from '../../src/model/issues.ts';
 import { Torrent } from '../../src/model/torrent.ts';
 import { latin1 } from '../bencode/reference.ts';
 import { text } from '../model/arbitraries.ts';
+import { runs } from '../support/runs.ts';
 
 const folder = new URL('../fixtures/', import.meta.url);
 const fixtures = await Promise.all(
@@ -127,7 +128,7 @@ describe('edit without another look at info', () => {
         }
       },
     );
-    fc.assert(property, { numRuns: 3000 });
+    fc.assert(property, { numRuns: runs(3000) });
     for (const [what, count] of Object.entries(seen)) assert.ok(count > 20, `${what}: ${count}`);
   });
 

@@ -13,6 +13,7 @@ import { sortV2 } from '../../src/layout/order.ts';
 import { Torrent } from '../../src/model/torrent.ts';
 import { verify } from '../../src/verify/verify.ts';
 import { content, file, tree, withoutConflicts } from '../support/generated.ts';
+import { runs } from '../support/runs.ts';
 import { temporaryFolder, writeTree } from '../support/tree.ts';
 
 const KIB = 1024;
@@ -94,7 +95,7 @@ describe('update', () => {
             assert.deepEqual([now.bytesRead, now.added, now.changed, now.removed, now.renamed], [0, [], [], [], []]);
           },
         ),
-        { numRuns: 80 },
+        { numRuns: runs(80) },
       );
     });
   }

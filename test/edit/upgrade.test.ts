@@ -11,6 +11,7 @@ import { nodeEngine } from '../../src/hash/node.ts';
 import { Torrent } from '../../src/model/torrent.ts';
 import { noise } from '../hash/reference.ts';
 import { tree, writeGenerated } from '../support/generated.ts';
+import { runs } from '../support/runs.ts';
 import { temporaryFolder, writeTree } from '../support/tree.ts';
 
 const KIB = 1024;
@@ -52,7 +53,7 @@ describe('upgrade', () => {
         assert.equal(bytesRead, v1.totalSize);
         await rm(root, { recursive: true });
       }),
-      { numRuns: 150 },
+      { numRuns: runs(150) },
     );
   });
 

@@ -24,6 +24,7 @@ import type { Engine } from '../../src/hash/engine.ts';
 import { nativeEngine } from '../../src/hash/native.ts';
 import { nodeEngine, readPlanned } from '../../src/hash/node.ts';
 import { type Digests, type HashPlan, isPad, type PlanFile } from '../../src/hash/plan.ts';
+import { runs } from '../support/runs.ts';
 import { noise, v1Pieces, v2Hashes } from './reference.ts';
 import { watch } from './watch.ts';
 
@@ -185,21 +186,21 @@ describe('every engine', () => {
     const property = fc.asyncProperty(pieces, v1Length, (given, pieceLength) =>
       agree(given, { version: 'v1', pieceLength }),
     );
-    await fc.assert(property, { numRuns: 60 });
+    await fc.assert(property, { numRuns: runs(60) });
   });
 
   it('hashes v2', async () => {
     const property = fc.asyncProperty(pieces, anyLength, (given, pieceLength) =>
       agree(given, { version: 'v2', pieceLength }),
     );
-    await fc.assert(property, { numRuns: 60 });
+    await fc.assert(property, { numRuns: runs(60) });
   });
 
   it('hashes hybrid', async () => {
     const property = fc.asyncProperty(pieces, anyLength, fc.boolean(), (given, pieceLength, tailPad) =>
       agree(padded(given, pieceLength, tailPad), { version: 'hybrid', pieceLength }),
     );
-    await fc.assert(property, { numRuns: 60 });
+    await fc.assert(property, { numRuns: runs(60) });
   });
 
   it('hashes v1 with pads', async () => {
@@ -343,7 +344,7 @@ for (const engine of ENGINES) {
         utimesSync(inFolder(name), time, time);
         await engine.start(planOf([planned(name)])).done;
       });
-      await fc.assert(property, { numRuns: 50 });
+      await fc.assert(property, { numRuns: runs(50) });
     });
 
     const changes: [what: string, change: (file: string) => void][] = [

@@ -20,6 +20,7 @@ import { V2Hasher } from '../../src/hashers/v2-hasher.ts';
 import { sortV1, sortV2 } from '../../src/layout/order.ts';
 import type { HashList } from '../../src/model/hash-list.ts';
 import { noise, sha256, v1Pieces, v2Hashes } from '../hash/reference.ts';
+import { runs } from '../support/runs.ts';
 import { writeTree } from '../support/tree.ts';
 
 const KIB = 1024;
@@ -132,7 +133,7 @@ for (const version of VERSIONS) {
             assert.deepEqual(plain(await updated(hasher, all, sizes, null)), expected);
           },
         ),
-        { numRuns: 150 },
+        { numRuns: runs(150) },
       );
     });
 
@@ -175,7 +176,7 @@ for (const version of VERSIONS) {
             await rm(root, { recursive: true });
           },
         ),
-        { numRuns: 60 },
+        { numRuns: runs(60) },
       );
     });
 

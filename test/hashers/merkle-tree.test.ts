@@ -5,6 +5,7 @@ import { MerkleTree, MerkleTreeShape } from '../../src/hashers/merkle-tree.ts';
 import { V2Hasher } from '../../src/hashers/v2-hasher.ts';
 import { HashList } from '../../src/model/hash-list.ts';
 import { noise, sha256, v2Hashes } from '../hash/reference.ts';
+import { runs } from '../support/runs.ts';
 
 const BLOCK = 16_384;
 const leavesOf = (content: Buffer) =>
@@ -69,7 +70,7 @@ describe('MerkleTree', () => {
         const pieces = V2Hasher.hashPieces(leavesOf(content), shape);
         assert.deepEqual(pieces && [...pieces].map((hash) => Buffer.from(hash)), layer.length > 0 ? layer : null);
       }),
-      { numRuns: 150 },
+      { numRuns: runs(150) },
     );
   });
 

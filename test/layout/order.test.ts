@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { compareV1, compareV2, sortV1, sortV2 } from '../../src/layout/order.ts';
+import { runs } from '../support/runs.ts';
 
 // Names whose orders differ: by component or joined, by UTF-16 or UTF-8, by case.
 const name = fc.constantFrom('a', 'A', 'a-b', 'a.txt', 'b', 'Z', 'aa', 'é', 'É', '\u{e000}', '\u{1f600}', '.x', '_');
@@ -29,7 +30,7 @@ describe('v2 order', () => {
       fc.property(path, path, (a, b) => {
         assert.equal(Math.sign(compareV2(a, b)), Buffer.compare(bytes(a), bytes(b)));
       }),
-      { numRuns: 1000 },
+      { numRuns: runs(1000) },
     );
   });
 });

@@ -3,6 +3,7 @@ import path from 'node:path';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { safePaths, unsafeComponent } from '../../src/layout/safe-path.ts';
+import { runs } from '../support/runs.ts';
 
 describe('unsafeComponent', () => {
   it('tells why a name is no component', () => {
@@ -90,7 +91,7 @@ for (const windows of [false, true]) {
             }
           }
         }),
-        { numRuns: 2000 },
+        { numRuns: runs(2000) },
       );
     });
 
@@ -106,7 +107,7 @@ for (const windows of [false, true]) {
             }
           }
         }),
-        { numRuns: 2000 },
+        { numRuns: runs(2000) },
       );
     });
 
@@ -116,7 +117,7 @@ for (const windows of [false, true]) {
           const made = safe(given);
           assert.deepEqual(safe(made), made);
         }),
-        { numRuns: 2000 },
+        { numRuns: runs(2000) },
       );
     });
 

@@ -9,6 +9,7 @@ import { noise } from '../hash/reference.ts';
 import { text } from '../model/arbitraries.ts';
 import { libtorrentMissing } from '../support/external.ts';
 import { LibtorrentOracle } from '../support/libtorrent.ts';
+import { runs } from '../support/runs.ts';
 import { temporaryFolder } from '../support/tree.ts';
 
 const V1 = '39fe2490c2f99dfc67e946a77a1b3242c1ff632e';
@@ -58,7 +59,7 @@ describe('magnet links', () => {
   it('say again what they were made of', () => {
     fc.assert(
       fc.property(magnet, (given) => assert.deepEqual(parseMagnet(formatMagnet(given)), given)),
-      { numRuns: 1000 },
+      { numRuns: runs(1000) },
     );
   });
 
@@ -198,7 +199,7 @@ describe('magnet links and libtorrent', { skip: libtorrentMissing() }, () => {
             link,
           );
         }),
-        { numRuns: 300 },
+        { numRuns: runs(300) },
       );
     } finally {
       await oracle.close();

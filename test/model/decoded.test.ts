@@ -10,6 +10,7 @@ import { HashList } from '../../src/model/hash-list.ts';
 import { Torrent } from '../../src/model/torrent.ts';
 import { latin1, type Plain } from '../bencode/reference.ts';
 import { noise, v1Pieces, v2Hashes } from '../hash/reference.ts';
+import { runs } from '../support/runs.ts';
 import { build, type Content, NAME, PIECE } from './build.ts';
 
 const FOLDER: Content = {
@@ -96,7 +97,7 @@ describe('Torrent.fromDecoded gives the very bytes', () => {
         };
         assert.deepEqual(Buffer.from(Torrent.fromDecoded(shuffled(decode(bytes).value)).bencode()), bytes);
       }),
-      { numRuns: 50 },
+      { numRuns: runs(50) },
     );
   });
 

@@ -8,6 +8,7 @@ import { toStringKeys } from '../../src/model/dump.ts';
 import { Torrent } from '../../src/model/torrent.ts';
 import { latin1, type Plain, reference } from '../bencode/reference.ts';
 import { noise } from '../hash/reference.ts';
+import { runs } from '../support/runs.ts';
 import { flatFiles } from './arbitraries.ts';
 import { build, type Content, PIECE } from './build.ts';
 
@@ -126,7 +127,7 @@ describe('toStringKeys', () => {
         const bytes = reference(given);
         assert.deepEqual(byPackage(toStringKeys(decode(bytes).value)), bytes);
       }),
-      { numRuns: 1000 },
+      { numRuns: runs(1000) },
     );
   });
 

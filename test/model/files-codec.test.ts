@@ -11,6 +11,7 @@ import { type FileTree, type FlatFile, flattenTree, unflattenTree } from '../../
 import { encodeFileList, encodeFlatTree, RAW, RAW_INFO } from '../../src/model/files-codec.ts';
 import { Issues, type Profile } from '../../src/model/issues.ts';
 import { latin1, type Plain, reference } from '../bencode/reference.ts';
+import { runs } from '../support/runs.ts';
 import { name as componentName, flatFiles } from './arbitraries.ts';
 
 interface Read {
@@ -111,7 +112,7 @@ describe('reading files straight from the bytes', () => {
         if (result?.files) seen.files += 1;
         if (result?.tree) seen.tree += 1;
       }),
-      { numRuns: 3000 },
+      { numRuns: runs(3000) },
     );
     assert.ok(seen.files > 100 && seen.tree > 100, JSON.stringify(seen));
   });
@@ -129,7 +130,7 @@ describe('reading files straight from the bytes', () => {
           if (agree(bytes)) accepted += 1;
         },
       ),
-      { numRuns: 3000 },
+      { numRuns: runs(3000) },
     );
     assert.ok(accepted > 100, `${accepted} were bencode`);
   });
@@ -205,7 +206,7 @@ describe('writing files straight to bytes', () => {
         });
         assert.deepEqual(encodeFileList(items as FileItem[]).bytes, reference(plain));
       }),
-      { numRuns: 1000 },
+      { numRuns: runs(1000) },
     );
   });
 
@@ -228,7 +229,7 @@ describe('writing files straight to bytes', () => {
         }
         assert.deepEqual(encodeFlatTree(sortV2(flat)).bytes, reference(root));
       }),
-      { numRuns: 1000 },
+      { numRuns: runs(1000) },
     );
   });
 

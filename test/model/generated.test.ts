@@ -22,6 +22,7 @@ import {
 } from '../support/build.ts';
 import { libtorrentMissing } from '../support/external.ts';
 import { LibtorrentOracle } from '../support/libtorrent.ts';
+import { runs } from '../support/runs.ts';
 import { infoOf } from '../support/scan.ts';
 import { temporaryFolder } from '../support/tree.ts';
 
@@ -190,7 +191,7 @@ describe('generated torrents', () => {
           );
         }
       }),
-      { numRuns: 300, includeErrorInReport: true },
+      { numRuns: runs(300), includeErrorInReport: true },
     );
   });
 });
@@ -460,7 +461,7 @@ describe('each kind of damage is found by its code', () => {
           damage.apply(parts);
           for (const profile of PROFILES) assert.ok(codesFound(write(parts), profile).has(damage.code), profile);
         }),
-        { numRuns: 20, includeErrorInReport: true },
+        { numRuns: runs(20), includeErrorInReport: true },
       );
     });
   }
@@ -480,7 +481,7 @@ describe('each kind of damage is found by its code', () => {
           assert.deepEqual(hidden.map(nameOf), [], `${profile}, of ${chosen.map(nameOf).join(', ')}`);
         }
       }),
-      { numRuns: 1000, includeErrorInReport: true },
+      { numRuns: runs(1000), includeErrorInReport: true },
     );
     assert.ok(most >= 8);
   });
@@ -520,7 +521,7 @@ describe('generated torrents in libtorrent', { skip: libtorrentMissing() }, () =
         if (typeof theirs === 'string' || given.version === 'v2') return;
         assert.deepEqual({ v1: theirs.v1, v2: theirs.v2 }, { v1: read?.infohashV1, v2: read?.infohashV2 });
       }),
-      { numRuns: 500, includeErrorInReport: true },
+      { numRuns: runs(500), includeErrorInReport: true },
     );
   });
 });

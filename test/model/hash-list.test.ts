@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import { toHex } from '../../src/errors/errors.ts';
 import { HashList, type HashSize } from '../../src/model/hash-list.ts';
 import { noise } from '../hash/reference.ts';
+import { runs } from '../support/runs.ts';
 
 const hashes = (count: number, size: HashSize) =>
   Array.from({ length: count }, (_, i) => noise(count * size).subarray(i * size, (i + 1) * size));
@@ -79,7 +80,7 @@ describe('HashList', () => {
         assert.deepEqual([...slice], list.slice(start, end));
         assert.equal(slice.hashSize, hashSize);
       }),
-      { numRuns: 500 },
+      { numRuns: runs(500) },
     );
   });
 

@@ -14,6 +14,7 @@ import { noise } from '../hash/reference.ts';
 import { type Dictionary, H20, H32, PIECE, single, torrent } from '../support/build.ts';
 import { libtorrentMissing } from '../support/external.ts';
 import { LibtorrentOracle } from '../support/libtorrent.ts';
+import { runs } from '../support/runs.ts';
 import { temporaryFolder } from '../support/tree.ts';
 import { text as anyText } from './arbitraries.ts';
 
@@ -209,7 +210,7 @@ describe('hints that are given', () => {
             });
           },
         ),
-        { numRuns: 60 },
+        { numRuns: runs(60) },
       );
     } finally {
       await oracle.close();

@@ -8,6 +8,7 @@ import type { ValidationContext } from '../../src/model/issues.ts';
 import { Torrent } from '../../src/model/torrent.ts';
 import { type Plain, reference } from '../bencode/reference.ts';
 import { noise, v2Hashes } from '../hash/reference.ts';
+import { runs } from '../support/runs.ts';
 import { build, PIECE } from './build.ts';
 
 /** What is wrong with a torrent file: nothing, or all the issues of its error. */
@@ -220,7 +221,7 @@ describe('paths of v1', () => {
           );
           seen[clash ? 'bad' : 'good'] += 1;
         }),
-        { numRuns: 500 },
+        { numRuns: runs(500) },
       );
       assert.ok(seen.good > 50 && seen.bad > 50, JSON.stringify(seen));
     });

@@ -14,6 +14,7 @@ import { Torrent } from '../../src/model/torrent.ts';
 import type { VerifyReport } from '../../src/verify/report.ts';
 import { verify } from '../../src/verify/verify.ts';
 import { noise, v1Pieces } from '../hash/reference.ts';
+import { runs } from '../support/runs.ts';
 import { temporaryFolder, writeTree } from '../support/tree.ts';
 
 const KIB = 1024;
@@ -161,7 +162,7 @@ describe('verify', () => {
           assert.equal(report.totalSize, torrent.totalSize);
           await rm(folder, { recursive: true });
         }),
-        { numRuns: 120 },
+        { numRuns: runs(120) },
       );
     });
   }

@@ -1,0 +1,7 @@
+/** The number of runs of every property test: set in one place, so that `npm test` can lower it for all of them. */
+
+/** A share of the usual number, above 0; `npm test` sets it, `npm test -- --all` and single files leave it at 1. */
+const SHARE = Number(process.env['METAINFO_RUNS'] ?? 1);
+
+/** Lowers a property test's number of runs to the share that was asked for, never below 10. */
+export const runs = (usual: number): number => Math.max(Math.min(10, usual), Math.ceil(usual * SHARE));
