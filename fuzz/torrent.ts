@@ -130,7 +130,7 @@ function requireShown(torrent: Torrent): void {
 /** What compat asks and the default does not, as libtorrent does: docs/validation.md. */
 const ONLY_COMPAT = [
   ...['depth', 'bad_integer', 'digits', 'duplicate_key', 'leading_zero', 'negative_zero', 'unsorted_key'],
-  ...['pieceLength', 'too_large', 'meta_version', 'v1_v2_files_match'],
+  ...['piece_length', 'too_large', 'meta_version', 'v1_v2_files_match'],
 ];
 
 export const check: Target['check'] = (input) => {

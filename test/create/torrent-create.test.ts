@@ -161,11 +161,11 @@ describe('a draft refuses', () => {
         'info.length: type',
         'info.name: type',
         'info.private: type',
-        'pathRoot: pathRoot',
+        'pathRoot: path_root',
         'paths: no_duplicated_params',
         'paths: no_duplicated_params',
         'paths: paths',
-        'pieceLength: pieceLength',
+        'pieceLength: piece_length',
         'trackers: no_duplicated_params',
         'trackers: url',
         'trackers: no_duplicated_params',
@@ -176,8 +176,8 @@ describe('a draft refuses', () => {
 
   for (const pieceLength of [0, 3, -16_384, 24_576, 1.5, Number.NaN, '16384']) {
     it(`a piece length of ${JSON.stringify(pieceLength)}`, () => {
-      assert.deepEqual(issuesOf({ pieceLength }), ['pieceLength: pieceLength']);
-      assert.deepEqual(issuesOf({ info: { pieceLength } }), ['info.pieceLength: pieceLength']);
+      assert.deepEqual(issuesOf({ pieceLength }), ['pieceLength: piece_length']);
+      assert.deepEqual(issuesOf({ info: { pieceLength } }), ['info.pieceLength: piece_length']);
     });
   }
 

@@ -5,7 +5,7 @@ Request: {"root": parent folder, "name": torrent name, "files": [[path from root
 or {"load": path of a torrent file}, or {"hints": path of a torrent file}, or {"magnet": path of a torrent file}, or {"parseMagnet": link}
 or {"make": path of the content, "output": path of the torrent file, "pieceLength": n, "version": ..., "flags": [name, ...]},
 which takes what is on disk as libtorrent itself does, or {"pads": [[path, size], ...], "pieceLength": n, "tailPad": bool},
-which gives the list of files with its pads, or {"version": true}, or {"loadAll": path of torrents, each after its length in
+which gives the list of files with its pads, or {"libtorrentVersion": true}, or {"loadAll": path of torrents, each after its length in
 four bytes}, which is answered with {"all": [an answer to each]}.
 Answer: {"v1": hex or null, "v2": hex or null}, for magnets more, or {"error": text}.
 """
@@ -112,7 +112,7 @@ def work(request):
         return load_all(request["loadAll"])
     if "pads" in request:
         return pads(request)
-    if "version" in request:
+    if "libtorrentVersion" in request:
         return {"version": lt.__version__}
     if "make" in request:
         return make(request)

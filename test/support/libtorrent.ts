@@ -126,7 +126,7 @@ export class LibtorrentOracle extends LibtorrentProcess {
   }
 
   async version(): Promise<string> {
-    return (await this.ask<{ version: string }>({ version: true })).version;
+    return (await this.ask<{ version: string }>({ libtorrentVersion: true })).version;
   }
 
   load(file: string): Promise<OracleAnswer> {
