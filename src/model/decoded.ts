@@ -1,7 +1,8 @@
 import { isArrayBuffer, isDate, isMap, isUint8Array } from 'node:util/types';
 import { type Encodable, RawBencode, toKey } from '../bencode/value.ts';
 import { shown, ValidationError } from '../errors/errors.ts';
-import { FILE_ITEM, FILE_TREE_ITEM, INFO, TORRENT } from './codec.ts';
+import { INFO, TORRENT } from './codec.ts';
+import { FILE_ITEM, FILE_TREE_ITEM } from './file-fields.ts';
 import { HashList, type HashSize } from './hash-list.ts';
 import { isDictionary, keyOf } from './input.ts';
 import type { Issues } from './issues.ts';

@@ -2,7 +2,7 @@ import { coerce, define, type Struct, unknown } from 'superstruct';
 import type { BencodeMap } from '../bencode/value.ts';
 import { shown } from '../errors/errors.ts';
 import type { PaddedFile } from '../layout/padding.ts';
-import { FILE_ITEM } from './codec.ts';
+import { FILE_ITEM } from './file-fields.ts';
 import { fromInput, isDictionary } from './input.ts';
 import { Issues } from './issues.ts';
 

@@ -4,7 +4,7 @@ import { isMap } from 'node:util/types';
 import { coerce, define, type Struct, unknown } from 'superstruct';
 import { shown } from '../errors/errors.ts';
 import { argument, expected, invalid, reading } from '../errors/guard.ts';
-import { FILE_TREE_ITEM } from './codec.ts';
+import { FILE_TREE_ITEM } from './file-fields.ts';
 import { type FileTreeItem, type FlatFile, flattenTree, type FileTree as Tree, unflattenTree } from './flat-tree.ts';
 import { treeOf } from './input.ts';
 import { Issues } from './issues.ts';

@@ -1,3 +1,7 @@
+/**
+ * Reads and writes file lists and file trees directly in bencode, because they are the largest part of most torrents. Entries
+ * of the usual form are read in place; all others go through the functions that report issues.
+ */
 import { Cursor, template } from '../bencode/cursor.ts';
 import { decodeTrusted as decode } from '../bencode/decode.ts';
 import { encode, Writer } from '../bencode/encode.ts';
@@ -5,31 +9,18 @@ import { NO_LIMITS } from '../bencode/limits.ts';
 import { type BencodeMap, type BencodeValue, keyBytes, RawBencode } from '../bencode/value.ts';
 import { shown } from '../errors/errors.ts';
 import { unsafeComponent } from '../layout/safe-path.ts';
-import {
-  checkCount,
-  checkRoot,
-  decodeFileItem,
-  decodeFolder,
-  decodeName,
-  encodeFields,
-  encodeFileItem,
-  FILE_TREE_ITEM,
-  type Field,
-  INFO,
-  UniqueNames,
-} from './codec.ts';
+import { INFO } from './codec.ts';
+import { encodeFields, type Field } from './field.ts';
+import { checkCount, decodeFileItem, encodeFileItem, FILE_TREE_ITEM } from './file-fields.ts';
 import type { FileItem } from './file-item.ts';
-import type { FileTreeItem, FlatFile } from './file-tree.ts';
+import type { FileTreeItem, FlatFile } from './flat-tree.ts';
 import type { Issues } from './issues.ts';
+import { checkRoot, decodeFolder, decodeName, UniqueNames } from './tree-fields.ts';
 
-// File lists and trees are what is large in a torrent beside its hashes. The decoder checks them without building them,
-// and here they are read straight from its bytes: entries in the usual form in place, any other the long way, by the
-// same functions that report what is wrong with it. They are written in the same way.
-
-/** What the decoder is to leave as it is. */
+/** Tells the decoder to check the bytes of file lists and trees without building values of them. */
 export const RAW = { within: 'info', keys: new Set(['files', 'file tree']) };
 
-/** Of bytes that have been checked, within the limits of the caller. */
+/** Options for bytes that the decoder has checked within the limits of the caller. */
 const CHECKED = { tolerant: true, limits: NO_LIMITS };
 
 const DICTIONARY = 0x64;
@@ -51,7 +42,7 @@ const files: Field<FileItem[]> = {
     const raw = value as unknown;
     return raw instanceof RawBencode && raw.bytes[0] === LIST
       ? checkCount(readList(raw.bytes, issues), issues)
-      : INFO.files.decode(plain(value), issues);
+      : INFO.files.decode(decodeRaw(value), issues);
   },
   encode: encodeFileList,
 };
@@ -61,19 +52,19 @@ const fileTree: Field<FlatFile[]> = {
   decode: (value, issues) => {
     const raw = value as unknown;
     if (raw instanceof RawBencode && raw.bytes[0] === DICTIONARY) return readTree(raw.bytes, issues);
-    return INFO.fileTree.decode(plain(value), issues) as undefined;
+    return INFO.fileTree.decode(decodeRaw(value), issues) as undefined;
   },
   encode: encodeFlatTree,
 };
 
-/** The fields of an infodict decoded with {@link RAW}. Its `fileTree` is flat: the nested one is made when it is asked for. */
+/** The fields of an infodict decoded with {@link RAW}. Its `fileTree` is a flat list of files. */
 export const RAW_INFO = { ...INFO, files, fileTree };
 
-/** The same where another key has the name: a bad one is then only warned of. */
+/** The same where `name.utf-8` has the name: an invalid `name` is then only a warning. */
 export const RAW_INFO_UTF8 = { ...RAW_INFO, name: { ...INFO.name, lenient: true } };
 
-/** A value that is raw but of the wrong type, as any other. */
-function plain(value: BencodeValue): BencodeValue {
+/** Decodes a raw value of the wrong type, for the function that reports it. */
+function decodeRaw(value: BencodeValue): BencodeValue {
   const raw = value as unknown;
   return raw instanceof RawBencode ? decode(raw.bytes, CHECKED).value : value;
 }
@@ -86,7 +77,7 @@ function readList(bytes: Uint8Array, issues: Issues): FileItem[] | undefined {
   for (; !cursor.atEnd; index += 1) {
     issues.requireWithin('files', index + 1);
     const start = cursor.at;
-    let item = plainItem(cursor);
+    let item = readUsualItem(cursor);
     if (!item) {
       cursor.at = start;
       cursor.skip();
@@ -98,10 +89,13 @@ function readList(bytes: Uint8Array, issues: Issues): FileItem[] | undefined {
   return items.length === index ? items : undefined;
 }
 
-/** `d[4:attrN:..]6:lengthi..e4:pathl..ee` with safe names and no other key; null for anything else. */
-function plainItem(cursor: Cursor): FileItem | null {
+/**
+ * Reads an entry of the usual form: `d[4:attrN:..]6:lengthi..e4:pathl..ee` with safe names. Returns null, with the cursor
+ * anywhere, for any other.
+ */
+function readUsualItem(cursor: Cursor): FileItem | null {
   if (!cursor.pass(DICT)) return null;
-  const attr = cursor.pass(ATTR) ? attrOf(cursor) : undefined;
+  const attr = cursor.pass(ATTR) ? readAttr(cursor) : undefined;
   if (attr === null || attr?.includes('l') || !cursor.pass(LENGTH)) return null;
   const length = cursor.digits();
   if (length < 0 || !cursor.pass(PATH)) return null;
@@ -115,7 +109,7 @@ function plainItem(cursor: Cursor): FileItem | null {
   return attr === undefined ? { length, path } : { attr, length, path };
 }
 
-function attrOf(cursor: Cursor): string | null {
+function readAttr(cursor: Cursor): string | null {
   return isString(cursor.next) ? cursor.latin1() : null;
 }
 
@@ -126,45 +120,48 @@ function isString(byte: number): boolean {
 function readTree(bytes: Uint8Array, issues: Issues): FlatFile[] | undefined {
   const cursor = new Cursor(bytes);
   const flat: FlatFile[] = [];
-  const empty = bytes.length === 2;
-  if (!checkRoot(empty ? 0 : 1, bytes[1] === 0x30, issues)) return undefined;
-  const whole = readFolder(cursor, [], flat, issues);
+  const isEmpty = bytes.length === 2;
+  if (!checkRoot(isEmpty ? 0 : 1, bytes[1] === 0x30, issues)) return undefined;
+  const isValid = readFolder(cursor, [], flat, issues);
   issues.requireWithin('files', flat.length);
-  return whole ? flat : undefined;
+  return isValid ? flat : undefined;
 }
 
-/** A folder at the cursor, which is not empty and has no empty name. The decoder bounds the depth, so this may recurse. */
+/**
+ * Reads a folder at the cursor, which is not empty and has no empty name. Returns false when an entry does not decode. May
+ * recurse, because the decoder bounds the depth.
+ */
 function readFolder(cursor: Cursor, path: string[], flat: FlatFile[], issues: Issues): boolean {
   const names = new UniqueNames();
-  let whole = true;
+  let isValid = true;
   cursor.at += 1;
   while (!cursor.atEnd) {
-    const keyAt = cursor.at;
+    const keyStart = cursor.at;
     const text = cursor.text();
     const suspicious = cursor.suspicious;
-    const nodeAt = cursor.at;
+    const nodeStart = cursor.at;
     issues.requireWithin('files', flat.length);
-    const usual = text !== null && !(suspicious && (unsafeComponent(text) || text.includes('\ufffd')));
-    if (usual && plainLeaf(cursor, path, text, flat)) continue;
-    cursor.at = nodeAt;
-    // A file, or something that is no folder, goes the long way.
+    const isUsual = text !== null && !(suspicious && (unsafeComponent(text) || text.includes('\ufffd')));
+    if (isUsual && readUsualLeaf(cursor, path, text, flat)) continue;
+    cursor.at = nodeStart;
+    // Files of an unusual form and invalid values are decoded by the functions that report issues.
     const isFolder = cursor.next === DICTIONARY && !cursor.pass(LEAF_START) && !cursor.pass(EMPTY);
-    cursor.at = keyAt;
+    cursor.at = keyStart;
     issues.path.push(cursor.latin1());
-    const name = usual ? text : decodeName(keyOf(cursor, keyAt), names, issues);
+    const name = isUsual ? text : decodeName(keyOf(cursor, keyStart), names, issues);
     const below = [...path, name ?? ''];
-    cursor.at = nodeAt;
+    cursor.at = nodeStart;
     if (isFolder) {
-      whole = readFolder(cursor, below, flat, issues) && name !== null && whole;
+      isValid = readFolder(cursor, below, flat, issues) && name !== null && isValid;
     } else {
       cursor.skip();
-      const { value } = decode(cursor.bytes.subarray(nodeAt, cursor.at), CHECKED);
-      whole = decodeEntry(value, below, flat, issues) && name !== null && whole;
+      const { value } = decode(cursor.bytes.subarray(nodeStart, cursor.at), CHECKED);
+      isValid = decodeEntry(value, below, flat, issues) && name !== null && isValid;
     }
     issues.path.pop();
   }
   cursor.at += 1;
-  return whole;
+  return isValid;
 }
 
 function decodeEntry(value: BencodeValue, path: string[], flat: FlatFile[], issues: Issues): boolean {
@@ -173,15 +170,18 @@ function decodeEntry(value: BencodeValue, path: string[], flat: FlatFile[], issu
   return false;
 }
 
-/** The bytes of the key that begins at an offset. */
-function keyOf(cursor: Cursor, keyAt: number): Uint8Array {
-  cursor.at = keyAt;
+/** The bytes of the key that starts at an offset. */
+function keyOf(cursor: Cursor, keyStart: number): Uint8Array {
+  cursor.at = keyStart;
   const from = cursor.string();
   return cursor.bytes.subarray(from, cursor.at);
 }
 
-/** `d0:d6:lengthi..e[11:pieces root32:..]ee`; adds the file. False, with the cursor anywhere, for anything else. */
-function plainLeaf(cursor: Cursor, path: string[], name: string, flat: FlatFile[]): boolean {
+/**
+ * Reads a file of the usual form, `d0:d6:lengthi..e[11:pieces root32:..]ee`, and adds it. Returns false, with the cursor
+ * anywhere, for any other.
+ */
+function readUsualLeaf(cursor: Cursor, path: string[], name: string, flat: FlatFile[]): boolean {
   if (!cursor.pass(LEAF)) return false;
   const length = cursor.digits();
   if (length < 0) return false;
@@ -197,7 +197,7 @@ function plainLeaf(cursor: Cursor, path: string[], name: string, flat: FlatFile[
   return true;
 }
 
-/** A `files` list. */
+/** Encodes a v1 `files` list. */
 export function encodeFileList(items: readonly FileItem[]): RawBencode {
   const out = new Writer();
   out.latin1('l');
@@ -220,9 +220,9 @@ export function encodeFileList(items: readonly FileItem[]): RawBencode {
 }
 
 /**
- * A `file tree`.
+ * Encodes a v2 `file tree`.
  *
- * @param files In v2 order.
+ * @param files In the order of {@link sortV2}.
  */
 export function encodeFlatTree(files: readonly FlatFile[]): RawBencode {
   const out = new Writer();

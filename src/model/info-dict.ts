@@ -4,11 +4,10 @@ import { padsIn } from '../layout/padding.ts';
 import { INFO } from './codec.ts';
 import { infodictDiscriminator, type TorrentVersion } from './discriminator.ts';
 import { flattenTree } from './file-tree.ts';
-import { v1_v2_files_match } from './files-match.ts';
 import {
-  absentFields,
   HYBRID_CREATE_FIELDS,
   HYBRID_FIELDS,
+  nullsOf,
   V1_BASE_FIELDS,
   V1_FIELDS,
   V2_BASE_FIELDS,
@@ -16,14 +15,10 @@ import {
 } from './info-fields.ts';
 import { fromInput, isDictionary } from './input.ts';
 import { Issues, requireContext, type ValidationContext } from './issues.ts';
-import {
-  disallowed_fields,
-  draftNPieces,
-  expected_n_pieces,
-  length_xor_files,
-  padfile_alignment,
-  type Subject,
-} from './rules.ts';
+import { disallowed_fields, length_xor_files } from './rules.ts';
+import { v1_v2_files_match } from './rules-hybrid.ts';
+import { expected_n_pieces, expectedDraftPieces, padfile_alignment } from './rules-pieces.ts';
+import type { Subject } from './rules-subject.ts';
 
 type Rule = (subject: Subject) => void;
 /** By the name that a failure has as its `refinement`. */
@@ -66,7 +61,7 @@ function refined<T, S>(
 ): Struct<T, S> {
   const add = (before: Struct<T, S>, [name, rule]: [string, Rule]) =>
     refine(before, name, (info, { path }) => failures(rule, subjectOf(info as object, version, context), path));
-  const absent = { ...absentFields(struct), ...(version !== 'v1' && { metaVersion: 2 }) };
+  const absent = { ...nullsOf(struct), ...(version !== 'v1' && { metaVersion: 2 }) };
   const model = coerce(struct, unknown(), (value) => (isDictionary(value) ? modelOf(value, absent) : value) as T);
   return Object.entries(rules).reduce(add, model as Struct<T, S>);
 }
@@ -150,7 +145,7 @@ export interface InfoDictHybridCreate extends Infer<typeof HYBRID_CREATE_FIELDS>
 export const InfoDictHybridCreate: Struct<InfoDictHybridCreate, typeof HYBRID_CREATE_FIELDS.schema> = refined(
   HYBRID_CREATE_FIELDS,
   'hybrid',
-  { disallowed_fields, expected_n_pieces: draftNPieces },
+  { disallowed_fields, expected_n_pieces: expectedDraftPieces },
 );
 
 /** A whole hybrid infodict (BEP 52): the v1 and the v2 description of the same files. */

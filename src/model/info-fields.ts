@@ -118,8 +118,8 @@ export const HYBRID_FIELDS = assign(
   }),
 );
 
-/** What the fields of a struct read as where they are absent: null, where that is a value of theirs. */
-export function absentFields(struct: { schema: unknown }): Record<string, null> {
+/** Null for each field of a struct that accepts null: the value of a field that is absent. */
+export function nullsOf(struct: { schema: unknown }): Record<string, null> {
   const fields = Object.entries((struct.schema ?? {}) as Record<string, Struct>);
   return Object.fromEntries(fields.filter(([, field]) => is(null, field)).map(([name]) => [name, null]));
 }

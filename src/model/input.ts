@@ -1,22 +1,23 @@
-// What callers give as fields, under attribute names: copied out of plain objects or Maps with either name of each key.
+/** Copies fields that callers give out of plain objects and Maps, whose keys may be on-disk keys or attribute names. */
 import { isDate, isMap, isUint8Array } from 'node:util/types';
 import { type BencodeMap, type BencodeValue, keyBytes, RawBencode, toKey } from '../bencode/value.ts';
 import { shown } from '../errors/errors.ts';
 import { meantBy } from '../errors/guard.ts';
-import type { Field } from './codec.ts';
+import { type Field, keysOf } from './field.ts';
 import { type FileTree, type FileTreeItem, sortTree } from './flat-tree.ts';
 import { HashList } from './hash-list.ts';
 import type { Issues } from './issues.ts';
+import { MAX_TREE_DEPTH } from './limits.ts';
 
-/** Where input stands, and who is told what is wrong with it. */
+/** The path of an input value, and the collector of issues. */
 export interface InputContext {
   path: readonly (string | number)[];
   issues: Issues;
 }
 
 /**
- * What a caller gives, as attributes: under the on-disk key or the attribute name (both at once is an issue), unknown
- * keys in `extra`. A key that is one letter off a known one is an issue too: give it in `extra` if it is meant.
+ * Reads the fields of an input object as attributes, unknown keys as `extra`. Reports a field that is given under both its
+ * on-disk key and its attribute name, and an unknown key that is one letter off a known one: such a key belongs in `extra`.
  *
  * @param input A plain object, or a Map whose keys are text (one char a byte) or bytes.
  * @param own Attributes that are no fields: their arrays are copied.
@@ -26,7 +27,7 @@ export function fromInput(
   fields: object,
   { own = [], path, issues }: InputContext & { own?: readonly string[] },
 ): Record<string, unknown> {
-  const byKey = keysOf(fields);
+  const known = keysOf(fields);
   const model: Record<string, unknown> = {};
   let extra: BencodeMap | undefined;
   for (const [given, value] of isMap(input) ? input : Object.entries(input as object)) {
@@ -36,25 +37,29 @@ export function fromInput(
       extra = new Map([...extraOf(value, path, issues), ...(extra ?? [])]);
       continue;
     }
-    const attribute = Object.hasOwn(fields, key) ? key : byKey.get(key)?.attribute;
+    const attribute = Object.hasOwn(fields, key) ? key : known.get(key)?.attribute;
     if (attribute !== undefined) {
       if (Object.hasOwn(model, attribute))
-        issues.add('alias', [...path, key], `${attribute} is given under both its names`);
+        issues.add(
+          'alias',
+          [...path, key],
+          `${attribute} is given under its on-disk key and its attribute name: give one`,
+        );
       const { coerce } = (fields as Record<string, Field<unknown>>)[attribute] as Field<unknown>;
       model[attribute] = coerce ? coerce(value, { path: [...path, attribute], issues }) : value;
     } else if (own.includes(key)) {
       model[key] = copied(value);
     } else {
-      const meant = meantBy(key, [...byKey.keys(), ...Object.keys(fields), ...own]);
-      if (meant) issues.add('misspelled', [...path, key], `an unknown key: did you mean ${meant}?`);
+      const similar = meantBy(key, [...known.keys(), ...Object.keys(fields), ...own]);
+      if (similar) issues.add('misspelled', [...path, key], `an unknown key: did you mean ${similar}?`);
       extra ??= new Map();
       extra.set(key, value as BencodeValue);
     }
   }
   for (const key of extra?.keys() ?? []) {
-    const attribute = byKey.get(key)?.attribute;
+    const attribute = known.get(key)?.attribute;
     if (attribute !== undefined && Object.hasOwn(model, attribute))
-      issues.add('alias', [...path, 'extra', key], `${attribute} is given in extra too`);
+      issues.add('alias', [...path, 'extra', key], `${attribute} is also given in extra: give it once`);
   }
   return extra?.size ? { ...model, extra } : model;
 }
@@ -70,13 +75,13 @@ function extraOf(value: unknown, path: InputContext['path'], issues: Issues): Be
   return new Map();
 }
 
-/** A plain object or a Map: what can have fields. */
+/** Whether a value can have fields: a plain object or a Map. */
 export function isDictionary(value: unknown): value is object {
   const isObject = value !== null && typeof value === 'object' && !Array.isArray(value) && !ArrayBuffer.isView(value);
   return isObject && !(isDate(value) || value instanceof HashList || value instanceof RawBencode);
 }
 
-/** A key as it stands on disk, one char a byte. A Map's text keys are that already, unless they cannot be. */
+/** A key in its on-disk form, one char a byte. Text keys of a Map have that form already, unless a char is beyond 255. */
 export function keyOf(key: unknown, isMap: boolean): string {
   if (isUint8Array(key)) return Buffer.from(key).toString('latin1');
   const text = String(key);
@@ -84,12 +89,12 @@ export function keyOf(key: unknown, isMap: boolean): string {
   return isMap && /^[\u0000-\u00ff]*$/.test(text) ? text : toKey(text);
 }
 
-/** Lists, and lists in them, that the caller cannot change any more. */
+/** A copy of a list and of the lists in it, which the caller cannot change. */
 export function copied(value: unknown): unknown {
   return Array.isArray(value) ? value.map((item: unknown) => (Array.isArray(item) ? [...item] : item)) : value;
 }
 
-/** Each dictionary of a list by its fields. */
+/** Converts a list of dictionaries with the given fields. */
 export const listOf =
   (fields: object) =>
   (value: unknown, { path, issues }: InputContext) =>
@@ -97,35 +102,32 @@ export const listOf =
       ? value.map((item, i) => (isDictionary(item) ? fromInput(item, fields, { path: [...path, i], issues }) : item))
       : value;
 
-/** A file tree out of Maps or plain objects, its names in byte order and its leaves by their fields. */
+/** Converts a file tree of Maps or plain objects: sorts its names in byte order and reads the fields of its leaves. */
 export const treeOf =
   (leaf: object) =>
   (value: unknown, { path, issues }: InputContext): unknown => {
     const above = new Set<unknown>();
-    const folder = (node: object, at: InputContext['path']): FileTree => {
-      if (above.has(node) || above.size > MOST_DEPTH) {
-        issues.add('tree', path as string[], `expected at most ${MOST_DEPTH} levels of folders, got more`);
+    const convertFolder = (node: object, folderPath: InputContext['path']): FileTree => {
+      if (above.has(node) || above.size > MAX_TREE_DEPTH) {
+        issues.add('tree', path as string[], `expected at most ${MAX_TREE_DEPTH} levels of folders, got more`);
         return new Map();
       }
       above.add(node);
       const tree: FileTree = new Map();
       for (const [key, child] of isMap(node) ? node : Object.entries(node)) {
         const name = isUint8Array(key) ? Buffer.from(key).toString('utf8') : String(key);
-        const below = [...at, name];
+        const below = [...folderPath, name];
         if (!isDictionary(child)) tree.set(name, child as never);
-        else if (name !== '') tree.set(name, folder(child, below));
+        else if (name !== '') tree.set(name, convertFolder(child, below));
         else tree.set(name, fromInput(child, leaf, { path: below, issues }) as unknown as FileTreeItem);
       }
       above.delete(node);
       return tree;
     };
-    return isDictionary(value) ? sortTree(folder(value, path)) : value;
+    return isDictionary(value) ? sortTree(convertFolder(value, path)) : value;
   };
 
-/** Deeper than any file system goes. */
-const MOST_DEPTH = 1000;
-
-/** Layers out of a Map or a plain object: roots as bytes or in hexadecimal, hashes packed or in a list. */
+/** Converts piece layers of a Map or a plain object: roots as bytes or in hexadecimal, hashes packed or in a list. */
 export function layersOf(value: unknown): unknown {
   if (!isDictionary(value)) return value;
   const entries: Iterable<[unknown, unknown]> = isMap(value) ? value : Object.entries(value);
@@ -137,25 +139,9 @@ function rootOf(key: unknown): unknown {
   return isUint8Array(bytes) ? Buffer.from(bytes).toString('hex') : key;
 }
 
-/** Hashes of one size as a list of them; anything else as it is. */
+/** Converts packed or listed hashes of one size to a HashList. Returns any other value unchanged. */
 export function hashesOf(value: unknown, hashSize: 20 | 32): unknown {
   const packed = isUint8Array(value) && value.length % hashSize === 0;
   const listed = Array.isArray(value) && value.every((hash) => isUint8Array(hash) && hash.length === hashSize);
   return packed || listed ? new HashList(value as Uint8Array | Uint8Array[], hashSize) : value;
-}
-
-/** The attribute and field of each on-disk key. */
-const keyCache = new WeakMap<object, Map<string, { attribute: string; field: Field<never> }>>();
-export function keysOf(fields: object) {
-  let keys = keyCache.get(fields);
-  if (!keys) {
-    keys = new Map(
-      Object.entries(fields as Record<string, Field<never>>).map(([attribute, field]) => [
-        field.key,
-        { attribute, field },
-      ]),
-    );
-    keyCache.set(fields, keys);
-  }
-  return keys;
 }

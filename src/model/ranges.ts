@@ -1,86 +1,170 @@
+/** Which bytes of which files a piece is the hash of, and whether bytes match a piece. */
 import { createHash } from 'node:crypto';
 import { isUint8Array } from 'node:util/types';
+import { MetainfoError, shown, toHex } from '../errors/errors.ts';
 import { argument, bytesOf, expected, reading, Text } from '../errors/guard.ts';
 import { merkleRoot, sha256 } from '../hash/merkle.ts';
 import { BLOCK_SIZE } from '../layout/piece-length.ts';
+import type { FileTreeItem } from './flat-tree.ts';
+import type { InfoDictV1 } from './info-dict.ts';
+import type { PieceLayers } from './piece-layers.ts';
+import type { V1FileOffsets } from './v1-file-offsets.ts';
 
 /** The part of one file that a v1 piece covers. */
 export interface FileRange {
-  /** From the torrent's root, with `/`. */
+  /** The path below the torrent's root, with `/`. */
   path: string;
-  /** The whole file, in bytes. */
+  /** The length of the whole file in bytes. */
   length: number;
-  /** BEP 47 flags; `p`: zeros that are on no disk. */
+  /** BEP 47 flags; `p` marks a pad file: zeros that are not on disk. */
   attr: string | null;
-  /** The first byte of the range within the file. */
+  /** The offset of the first byte of the range within the file. */
   rangeStart: number;
-  /** The first byte past it. */
+  /** The offset after the last byte. */
   rangeEnd: number;
-  /** The path with the torrent's name before it, as a client lays it out. */
+  /** The path below the folder of the download: with the torrent's name before it. */
   fullPath: string;
-  /** Where a webseed has the file (BEP 19). */
+  /** The URL of the file on a webseed (BEP 19). */
   webseedUrl(base: string): string;
 }
 
-/** A v1 piece: which bytes of which files it is the hash of. */
+/** A v1 piece and the bytes that it is the hash of. */
 export interface V1PieceRange {
   /** From 0. */
   pieceIdx: number;
   /** SHA-1, 20 bytes. */
   pieceHash: Uint8Array;
-  /** In order; pads among them. */
+  /** The ranges of files in their order, pad files included. */
   ranges: FileRange[];
   /**
    * Whether bytes hash to the piece.
    *
-   * @param chunks The piece's bytes in order, cut anywhere; with the zeros of its pads, or without any of them.
+   * @param chunks The bytes of the piece in order, split anywhere, with the zeros of all its pad files or of none.
+   * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` when it is not a list of bytes
    */
   validateData(chunks: Iterable<Uint8Array>): boolean;
 }
 
-/** A piece of one file of a v2 torrent, or the whole of a file that is no longer than a piece. */
+/** A piece of one file of a v2 torrent, or the whole of a file that is at most one piece long. */
 export interface V2PieceRange {
   /** Within the file, from 0. */
   pieceIdx: number;
-  /** From the torrent's root, with `/`. */
+  /** The path below the torrent's root, with `/`. */
   path: string;
-  /** Bytes within the file. */
+  /** The offset of the first byte within the file. */
   rangeStart: number;
-  /** The first byte past the range. */
+  /** The offset after the last byte. */
   rangeEnd: number;
-  /** Bytes; a range at the end of a file is shorter. */
+  /** Bytes; the range at the end of a file is shorter. */
   pieceLength: number;
-  /** Bytes. */
+  /** The length of the whole file in bytes. */
   fileSize: number;
-  /** What the bytes hash to, 32 bytes: the piece's hash, or the root for a file of one piece. */
+  /** The hash of the range, 32 bytes: of the piece, or the pieces root for a file of at most one piece. */
   pieceHash: Uint8Array;
-  /** The file's pieces root, 32 bytes. */
+  /** The pieces root of the file, 32 bytes. */
   rootHash: Uint8Array;
-  /** The path with the torrent's name before it. */
+  /** The path below the folder of the download: with the torrent's name before it. */
   fullPath: string;
-  /** Where a webseed has the file (BEP 19). */
+  /** The URL of the file on a webseed (BEP 19). */
   webseedUrl(base: string): string;
   /**
    * Whether bytes hash to `pieceHash`.
    *
-   * @param blocks The range's bytes in order, cut anywhere.
+   * @param blocks The bytes of the range in order, split anywhere.
+   * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` when it is not a list of bytes
    */
   validateData(blocks: Iterable<Uint8Array>): boolean;
 }
 
-/** A file that a range is taken from. */
+/** A file that a range is part of. */
 export interface RangeFile {
   path: string;
   length: number;
   attr: string | null;
-  /** Whether it is padding: not every pad file has the flag. */
+  /** Whether the file is padding: not every pad file has the flag. */
   isPad: boolean;
   fullPath: string;
-  /** Whether it is the whole torrent: a webseed's URL may then be that of the file itself. */
+  /** Whether the file is the whole torrent: a webseed URL may then be the URL of the file itself. */
   single: boolean;
 }
 
-/** The index of the last number that is at most `value`, in ascending numbers of which the first is. O(log n). */
+/**
+ * The range of a v1 piece.
+ *
+ * @throws {MetainfoError} `ERR_OUT_OF_RANGE`
+ */
+export function rangeOfV1Piece(
+  pieceIdx: number,
+  { pieces, pieceLength }: InfoDictV1,
+  { files, starts }: V1FileOffsets,
+): V1PieceRange {
+  requirePieceIndex(pieceIdx, pieces.length);
+  const [begin, end] = [pieceIdx * pieceLength, (pieceIdx + 1) * pieceLength];
+  const ranges: FileRange[] = [];
+  const pads: boolean[] = [];
+  for (let i = lastAtMost(starts, begin); i < files.length && (starts[i] as number) < end; i += 1) {
+    const [file, start] = [files[i] as RangeFile, starts[i] as number];
+    const range = fileRange(file, Math.max(0, begin - start), Math.min(file.length, end - start));
+    if (range.rangeEnd <= range.rangeStart) continue;
+    ranges.push(range);
+    pads.push(file.isPad);
+  }
+  const pieceHash = pieces.at(pieceIdx) as Uint8Array;
+  return { pieceIdx, pieceHash, ranges, validateData: (chunks) => matchesV1Piece(pieceHash, ranges, { pads, chunks }) };
+}
+
+/** The parts of a v2 or hybrid torrent that the range of a piece depends on. */
+interface V2Torrent {
+  name: string;
+  pieceLength: number;
+  flatFiles: ReadonlyMap<string, FileTreeItem>;
+  pieceLayers: PieceLayers | null;
+  /** Whether the torrent is one file and no folder. */
+  single: boolean;
+}
+
+/**
+ * The range of a piece of one file.
+ *
+ * @throws {MetainfoError} `ERR_NOT_FOUND`, `ERR_OUT_OF_RANGE`, `ERR_INVALID_ARGUMENT`
+ */
+export function rangeOfV2Piece(
+  path: string,
+  pieceIdx: number,
+  { name, pieceLength, flatFiles, pieceLayers, single }: V2Torrent,
+): V2PieceRange {
+  const item = flatFiles.get(path);
+  if (!item) throw new MetainfoError('ERR_NOT_FOUND', `The torrent has no file ${shown(path)}.`, { path });
+  const rootHash = item.length > 0 ? item.piecesRoot : null;
+  if (!rootHash)
+    throw new MetainfoError('ERR_INVALID_ARGUMENT', `${shown(path)} is empty: it has no pieces.`, { path });
+  const isOnePiece = item.length <= pieceLength;
+  const index = isOnePiece ? 0 : requirePieceIndex(pieceIdx, Math.ceil(item.length / pieceLength));
+  const pieceHash = isOnePiece ? rootHash : pieceLayers?.get(toHex(rootHash))?.at(index);
+  if (!pieceHash)
+    throw new MetainfoError('ERR_INVALID_ARGUMENT', `The torrent has no piece layer for ${shown(path)}.`, { path });
+  const fullPath = single ? path : `${name}/${path}`;
+  const range = {
+    pieceIdx: index,
+    path,
+    rangeStart: index * pieceLength,
+    rangeEnd: Math.min(item.length, (index + 1) * pieceLength),
+    pieceLength,
+    fileSize: item.length,
+    pieceHash,
+    rootHash,
+    fullPath,
+    webseedUrl: (base: string) => webseedUrl(base, { fullPath, single }),
+  };
+  return { ...range, validateData: (blocks) => matchesV2Piece(range, blocks) };
+}
+
+function requirePieceIndex(index: number, count: number): number {
+  if (Number.isInteger(index) && index >= 0 && index < count) return index;
+  throw new MetainfoError('ERR_OUT_OF_RANGE', `Expected a piece index from 0 to ${count - 1}, got ${shown(index)}.`);
+}
+
+/** The index of the last number that is at most `value`. The numbers ascend, and the first is at most `value`. O(log n). */
 export function lastAtMost(ascending: Float64Array, value: number): number {
   let [low, high] = [0, ascending.length];
   while (high - low > 1) {
@@ -91,46 +175,48 @@ export function lastAtMost(ascending: Float64Array, value: number): number {
   return low;
 }
 
-export function fileRange(file: RangeFile, rangeStart: number, rangeEnd: number): FileRange {
+function fileRange(file: RangeFile, rangeStart: number, rangeEnd: number): FileRange {
   const { path, length, attr, fullPath } = file;
   return { path, length, attr, rangeStart, rangeEnd, fullPath, webseedUrl: (base) => webseedUrl(base, file) };
 }
 
-/** BEP 19: the path is appended to a URL that ends in a slash; a single file may be the URL itself. */
-export function webseedUrl(base: string, { fullPath, single }: Pick<RangeFile, 'fullPath' | 'single'>): string {
+/** BEP 19 appends the path to a URL that ends in a slash; any other URL of a single file is the file itself. */
+function webseedUrl(base: string, { fullPath, single }: Pick<RangeFile, 'fullPath' | 'single'>): string {
   argument('base', base, Text);
   if (single && !base.endsWith('/')) return base;
   const path = fullPath.split('/').map(encodeURIComponent).join('/');
   return `${base.endsWith('/') ? base : `${base}/`}${path}`;
 }
 
-/** Whether chunks are the bytes of a v1 piece; `pads` tells which of its ranges are padding. */
-export function validateV1(
+/** Whether chunks are the bytes of a v1 piece; `pads` tells which of its ranges are pad files. */
+function matchesV1Piece(
   pieceHash: Uint8Array,
   ranges: readonly FileRange[],
   { pads, chunks }: { pads: readonly boolean[]; chunks: Iterable<Uint8Array> },
 ): boolean {
   const data = joined('chunks', chunks);
-  const sizeOf = (some: readonly FileRange[]) =>
-    some.reduce((sum, range) => sum + range.rangeEnd - range.rangeStart, 0);
+  const sizeOf = (parts: readonly FileRange[]) =>
+    parts.reduce((sum, range) => sum + range.rangeEnd - range.rangeStart, 0);
   const hash = createHash('sha1');
   if (data.length === sizeOf(ranges)) {
     hash.update(data);
   } else {
     const content = ranges.filter((_, i) => !pads[i]);
     if (data.length !== sizeOf(content)) return false;
-    let at = 0;
+    let offset = 0;
     for (const [i, range] of ranges.entries()) {
       const size = range.rangeEnd - range.rangeStart;
-      hash.update(pads[i] ? Buffer.alloc(size) : data.subarray(at, at + size));
-      if (!pads[i]) at += size;
+      hash.update(pads[i] ? Buffer.alloc(size) : data.subarray(offset, offset + size));
+      if (!pads[i]) offset += size;
     }
   }
   return hash.digest().equals(pieceHash);
 }
 
 function joined(name: string, chunks: Iterable<Uint8Array>): Buffer {
-  return reading(name, () => Buffer.concat(Array.from(argument(name, chunks, Chunks), (one) => bytesOf(name, one))));
+  return reading(name, () =>
+    Buffer.concat(Array.from(argument(name, chunks, Chunks), (chunk) => bytesOf(name, chunk))),
+  );
 }
 
 const Chunks = expected<Iterable<Uint8Array>>(
@@ -139,7 +225,7 @@ const Chunks = expected<Iterable<Uint8Array>>(
 );
 
 /** Whether blocks are the bytes of a v2 range. */
-export function validateV2(range: Omit<V2PieceRange, 'validateData'>, blocks: Iterable<Uint8Array>): boolean {
+function matchesV2Piece(range: Omit<V2PieceRange, 'validateData'>, blocks: Iterable<Uint8Array>): boolean {
   const { rangeStart, rangeEnd, pieceLength, fileSize, pieceHash } = range;
   const data = joined('blocks', blocks);
   if (data.length !== rangeEnd - rangeStart || data.length === 0) return false;

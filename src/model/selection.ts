@@ -31,7 +31,7 @@ export function* indexesOfTree(
  *
  * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` for a path where the torrent has nothing
  */
-export function runsAt(files: Iterable<IndexedFile>, paths: readonly string[]): FileRun[] {
+export function fileRunsOf(files: Iterable<IndexedFile>, paths: readonly string[]): FileRun[] {
   const unused = new Set(paths);
   const wanted = new Set(paths);
   const runs: FileRun[] = [];

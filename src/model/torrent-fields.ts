@@ -3,12 +3,13 @@ import { array, coerce, type Infer, optional, refine, type Struct, tuple, type, 
 import { TORRENT } from './codec.ts';
 import { infodictDiscriminator } from './discriminator.ts';
 import { InfoDict, subjectOf } from './info-dict.ts';
-import { absentFields } from './info-fields.ts';
+import { nullsOf } from './info-fields.ts';
 import { fromInput, isDictionary } from './input.ts';
 import { Issues } from './issues.ts';
 import { PieceLayers } from './piece-layers.ts';
 import { Extra, Infohash, maybe, Text, TextList, Tiers, Timestamp, Whole } from './primitives.ts';
-import { piece_layers_if_v2, pieces_layers_correct, type Subject } from './rules.ts';
+import { piece_layers_if_v2, pieces_layers_correct } from './rules-layers.ts';
+import type { Subject } from './rules-subject.ts';
 
 const fields = type({
   /** The one tracker of old clients (BEP 3). */
@@ -56,10 +57,10 @@ export const TorrentFields: Struct<TorrentFields, typeof fields.schema> = refine
   (torrent) => problems(torrent, pieces_layers_correct),
 );
 
-const ABSENT = absentFields(fields);
+const NULLS = nullsOf(fields);
 
 function fieldsOf(input: object): object {
-  return { ...ABSENT, ...fromInput(input, TORRENT, { own: ['info'], path: [], issues: new Issues() }) };
+  return { ...NULLS, ...fromInput(input, TORRENT, { own: ['info'], path: [], issues: new Issues() }) };
 }
 
 /** All that a rule finds is about the layers. */

@@ -1,0 +1,165 @@
+/** Fields of files: entries of a v1 `files` list and leaves of a v2 file tree. */
+import { isUtf8 } from 'node:buffer';
+import { type BencodeMap, type BencodeValue, type Encodable, keyBytes } from '../bencode/value.ts';
+import { shown } from '../errors/errors.ts';
+import { unsafeComponent } from '../layout/safe-path.ts';
+import { decodeFields, encodeFields, type Field } from './field.ts';
+import type { FileItem } from './file-item.ts';
+import type { FileTreeItem } from './flat-tree.ts';
+import { copied, listOf } from './input.ts';
+import type { Issues } from './issues.ts';
+import { decodeList, decodeMap, decodeText, root, size, textList } from './value-fields.ts';
+
+/** BEP 47 flags. Latin-1 represents any byte without loss. */
+const attr: Field<string> = {
+  key: 'attr',
+  lenient: true,
+  decode: (value, issues) => {
+    if (!(value instanceof Uint8Array)) return issues.add('type', [], () => `expected text, got ${shown(value)}`);
+    issues.requireWithin('text', value.length);
+    return Buffer.from(value.buffer, value.byteOffset, value.length).toString('latin1');
+  },
+  encode: (value) => keyBytes(value),
+};
+
+/** A path as a list of components. An unsafe component is an error, in compat a warning. */
+const pathList = (key: string, { lenient = false } = {}): Field<string[]> => ({
+  key,
+  lenient,
+  decode: (value, issues) => {
+    const parts = decodeList(value, issues, decodeComponent);
+    return parts?.length === 0 ? issues.add('required', [], 'expected at least one component, got none') : parts;
+  },
+  encode: (value) => value,
+  coerce: copied,
+});
+
+function decodeComponent(value: BencodeValue, issues: Issues): string | undefined {
+  // libtorrent refuses this even where it ignores every other issue of a path.
+  if (!(value instanceof Uint8Array))
+    return issues.add('type', [], () => `expected text, got ${shown(value)}`, 'error', { lenient: false });
+  const name = decodeText(value, issues);
+  if (name !== undefined) checkComponent(name, issues);
+  return name;
+}
+
+/** Reports a path component that is unsafe on disk. */
+export function checkComponent(name: string, issues: Issues): void {
+  const problem = unsafeComponent(name);
+  if (problem) issues.forgivable('unsafe_path', [], () => `${problem} in a path: ${shown(name)}`);
+}
+
+/** libtorrent ignores a value that is no list, but refuses a list that does not decode. */
+const pathUtf8: Field<string[]> = {
+  ...pathList('path.utf-8'),
+  decode: (value, issues) => {
+    if (Array.isArray(value)) return pathList('path.utf-8').decode(value, issues);
+    return issues.forgivable('type', [], () => `expected a list, got ${shown(value)}`);
+  },
+};
+
+/** The fields of an entry of a v1 list. */
+export const FILE_ITEM = {
+  length: size('length'),
+  path: pathList('path'),
+  attr,
+  pathUtf8,
+  symlinkPath: pathList('symlink path', { lenient: true }),
+};
+
+/** A pad file: libtorrent ignores its path. */
+const PAD_ITEM = { ...FILE_ITEM, path: pathList('path', { lenient: true }) };
+const PAD_FLAG = 0x70;
+/** A file with `path.utf-8`: libtorrent then ignores `path`. */
+const UTF8_ITEM = { ...FILE_ITEM, path: textList('path') };
+
+function hasUtf8Path(map: BencodeMap): boolean {
+  const path = map.get('path.utf-8');
+  return Array.isArray(path) && path.length > 0;
+}
+
+/** The fields of a leaf of a v2 tree. */
+export const FILE_TREE_ITEM = {
+  length: size('length'),
+  piecesRoot: root('pieces root'),
+  attr,
+  symlinkPath: pathList('symlink path', { lenient: true }),
+};
+
+/** The v1 `files` list. */
+export const fileList: Field<FileItem[]> = {
+  key: 'files',
+  decode: (value, issues) => checkCount(decodeList(value, issues, decodeFileItem), issues),
+  encode: (value) => value.map(encodeFileItem),
+  coerce: listOf(FILE_ITEM),
+};
+
+/** Encodes a file; without `path` where that is empty, as BEP 47 lets pad files be. */
+export function encodeFileItem(item: FileItem): Map<string, Encodable> {
+  return encodeFields(item.path.length > 0 ? item : { ...item, path: null }, FILE_ITEM);
+}
+
+/** Reports an empty list of files. */
+export function checkCount(files: FileItem[] | undefined, issues: Issues): FileItem[] | undefined {
+  return files?.length === 0 ? issues.add('required', [], 'expected at least one file, got none') : files;
+}
+
+/** Decodes an entry of a v1 list. */
+export function decodeFileItem(entry: BencodeValue, issues: Issues): FileItem | undefined {
+  const onDisk = decodeMap(entry, issues);
+  if (!onDisk) return undefined;
+  const map = withUtf8Name(onDisk, 'path', issues);
+  const attribute = map.get('attr');
+  const isPad = attribute instanceof Uint8Array && attribute.includes(PAD_FLAG);
+  const usesUtf8 = issues.compat && hasUtf8Path(map);
+  const fields = isPad ? PAD_ITEM : usesUtf8 ? UTF8_ITEM : FILE_ITEM;
+  const item = decodeFields(map, fields, issues) as Partial<FileItem>;
+  const isLink = checkSymlink(item, map, issues);
+  checkLength(item, map, { isLink, issues });
+  // BEP 47: a pad file needs no path.
+  if (isPad && (issues.compat || !map.has('path'))) item.path ??= [];
+  else if (usesUtf8 && item.pathUtf8 && !item.path?.length) {
+    if (!map.has('path')) issues.add('required', ['path'], 'a file must have a path', 'warning');
+    item.path = item.pathUtf8;
+  } else if (!map.has('path')) issues.add('required', ['path'], 'a file must have a path');
+  return item.length === undefined || item.path === undefined ? undefined : (item as FileItem);
+}
+
+/**
+ * Replaces a name that is not UTF-8 by the name in UTF-8 that an old creator wrote beside it (`name.utf-8`, `path.utf-8`),
+ * except in strict.
+ */
+export function withUtf8Name(map: BencodeMap, key: 'name' | 'path', issues: Issues): BencodeMap {
+  const utf8 = map.get(`${key}.utf-8`);
+  const value = map.get(key);
+  if (utf8 === undefined || value === undefined || issues.profile === 'strict') return map;
+  const parts = (name: BencodeValue) => (Array.isArray(name) ? name : [name]);
+  const isText = (part: BencodeValue) => part instanceof Uint8Array && isUtf8(part);
+  const isNotUtf8 = (part: BencodeValue) => part instanceof Uint8Array && !isUtf8(part);
+  const fits = Array.isArray(utf8) === Array.isArray(value) && parts(utf8).length === parts(value).length;
+  if (!fits || !parts(utf8).every(isText) || !parts(value).some(isNotUtf8)) return map;
+  issues.add('not_utf8', [key], `expected UTF-8, got other bytes: used ${key}.utf-8 instead`, 'warning');
+  return new Map(map).set(key, utf8);
+}
+
+/** Whether a file is a symbolic link, after its target and pieces root have been checked (BEP 47). */
+export function checkSymlink(item: Partial<FileItem & FileTreeItem>, map: BencodeMap, issues: Issues): boolean {
+  if (!item.attr?.includes('l')) return false;
+  if (!map.has('symlink path')) issues.forgivable('symlink', [], 'a symbolic link must have a symlink path');
+  if (item.piecesRoot) issues.forgivable('symlink', ['pieces root'], 'a symbolic link has no pieces root');
+  return true;
+}
+
+/** Checks that a file has a length. A symbolic link has no content (BEP 47), so its length becomes 0. */
+export function checkLength(
+  item: Partial<FileItem & FileTreeItem>,
+  map: BencodeMap,
+  { isLink, issues }: { isLink: boolean; issues: Issues },
+): void {
+  if (item.length === undefined && isLink && !map.has('length')) item.length = 0;
+  else if (!map.has('length')) issues.add('required', ['length'], 'a file must have a length');
+  if (!isLink || !item.length) return;
+  const { length } = item;
+  issues.forgivable('symlink', ['length'], () => `expected a symbolic link without content, got ${length} bytes`);
+  item.length = 0;
+}

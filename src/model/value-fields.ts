@@ -1,0 +1,259 @@
+/** Fields of plain values: text, numbers, URLs, dates, infohashes, hashes and lists of them. */
+import { type BencodeMap, type BencodeValue, lossyText, textOrNull } from '../bencode/value.ts';
+import { shown, toHex } from '../errors/errors.ts';
+import type { Field } from './field.ts';
+import { HashList, type HashSize } from './hash-list.ts';
+import { copied, hashesOf } from './input.ts';
+import type { Issues } from './issues.ts';
+import { type DhtNode, isInfohash, isPort } from './primitives.ts';
+
+export function decodeText(value: BencodeValue, issues: Issues): string | undefined {
+  if (!(value instanceof Uint8Array)) return issues.add('type', [], () => `expected text, got ${shown(value)}`);
+  return textOf(value, issues);
+}
+
+/**
+ * Text of any length within the limits. In compat, bytes that are not UTF-8 read as replacement characters; the torrent keeps
+ * its bytes.
+ */
+export function textOf(bytes: Uint8Array, issues: Issues): string | undefined {
+  issues.requireWithin('text', bytes.length);
+  const text = textOrNull(bytes);
+  if (text !== null) return text;
+  issues.forgivable('not_utf8', [], () => `expected UTF-8, got the bytes ${shortHex(bytes)}`);
+  return issues.compat || issues.severity === 'warning' ? lossyText(bytes) : undefined;
+}
+
+function shortHex(bytes: Uint8Array): string {
+  return bytes.length > 24 ? `${toHex(bytes.subarray(0, 24))}...` : toHex(bytes);
+}
+
+function decodeInteger(value: BencodeValue, issues: Issues): number | undefined {
+  if (typeof value === 'number') return value;
+  if (typeof value === 'bigint')
+    return issues.add('too_large', [], () => `expected an integer within 2^53, got ${shown(value)}`);
+  return issues.add('type', [], () => `expected an integer, got ${shown(value)}`);
+}
+
+function decodeSize(value: BencodeValue, issues: Issues): number | undefined {
+  const size = decodeInteger(value, issues);
+  if (size === undefined || size >= 0) return size;
+  return issues.add('negative', [], () => `expected a size from 0, got ${size}`);
+}
+
+export function decodeMap(value: BencodeValue, issues: Issues): BencodeMap | undefined {
+  return value instanceof Map ? value : issues.add('type', [], () => `expected a dictionary, got ${shown(value)}`);
+}
+
+/** Decodes a list item by item. Returns undefined when an item does not decode; where only warnings are reported, leaves it out. */
+export function decodeList<T>(
+  value: BencodeValue,
+  issues: Issues,
+  item: (value: BencodeValue, issues: Issues) => T | undefined,
+): T[] | undefined {
+  if (!Array.isArray(value)) return issues.add('type', [], () => `expected a list, got ${shown(value)}`);
+  const items: T[] = [];
+  const { path } = issues;
+  for (let i = 0; i < value.length; i += 1) {
+    path.push(i);
+    const decoded = item(value[i] as BencodeValue, issues);
+    path.pop();
+    if (decoded !== undefined) items.push(decoded);
+  }
+  return items.length === value.length || issues.severity === 'warning' ? items : undefined;
+}
+
+/** Decodes a value outside of `info`, where clients ignore invalid values: issues are warnings, errors only in strict. */
+function asWarnings<T>(issues: Issues, work: () => T): T {
+  const { severity } = issues;
+  if (issues.profile !== 'strict') issues.severity = 'warning';
+  const result = work();
+  issues.severity = severity;
+  return result;
+}
+
+/** Decodes a list outside of `info`, without its invalid entries. */
+function decodeEntries<T>(
+  value: BencodeValue,
+  issues: Issues,
+  item: (value: BencodeValue, issues: Issues) => T | undefined,
+): T[] | undefined {
+  return Array.isArray(value)
+    ? asWarnings(issues, () => decodeList(value, issues, item))
+    : decodeList(value, issues, item);
+}
+
+/** Text that must be UTF-8. */
+export const text = (key: string, { lenient = false } = {}): Field<string> => ({
+  key,
+  lenient,
+  decode: decodeText,
+  encode: (value) => value,
+});
+
+/** Text outside of `info`, which reads with replacement characters where it is not UTF-8. */
+export const shownText = (key: string): Field<string> => ({
+  ...text(key, { lenient: true }),
+  decode: (value, issues) =>
+    value instanceof Uint8Array ? asWarnings(issues, () => textOf(value, issues)) : decodeText(value, issues),
+});
+
+export const textList = (key: string): Field<string[]> => ({
+  key,
+  lenient: true,
+  decode: (value, issues) => decodeList(value, issues, decodeText),
+  encode: (value) => value,
+  coerce: copied,
+});
+
+export const url = (key: string): Field<string> => ({
+  key,
+  lenient: true,
+  decode: decodeUrl,
+  encode: (value) => value,
+});
+
+/** A list of URLs, or a single URL. */
+export const urlList = (key: string): Field<string[]> => ({
+  key,
+  lenient: true,
+  // A single URL reads as a list of one, an empty text as an empty list (BEP 19; BEP 17 as libtorrent reads it).
+  decode: (value, issues) => {
+    if (!(value instanceof Uint8Array)) return decodeEntries(value, issues, decodeUrl);
+    const only = asWarnings(issues, () => textOf(value, issues));
+    return only === undefined ? undefined : only === '' ? [] : [only];
+  },
+  encode: (value) => value,
+  coerce: (value) => (typeof value === 'string' ? [value].filter((url) => url !== '') : copied(value)),
+});
+
+function decodeUrl(value: BencodeValue, issues: Issues): string | undefined {
+  const url = decodeText(value, issues);
+  return url === '' ? issues.add('url', [], 'expected a URL, got an empty text') : url;
+}
+
+/** Tiers of trackers (BEP 12). Empty tiers and blanks around URLs are kept. */
+export const tiers = (key: string): Field<string[][]> => ({
+  key,
+  lenient: true,
+  decode: (value, issues) => {
+    if (!(value instanceof Uint8Array))
+      return decodeEntries(value, issues, (tier) => decodeList(tier, issues, decodeText));
+    return asWarnings(issues, () => issues.add('type', [], `expected a list of tiers, got ${shown(value)}`));
+  },
+  encode: (value) => value,
+  coerce: copied,
+});
+
+export const integer = (key: string, { lenient = false } = {}): Field<number> => ({
+  key,
+  lenient,
+  decode: decodeInteger,
+  encode: (value) => value,
+});
+/** A size in bytes, from 0. */
+export const size = (key: string): Field<number> => ({ key, decode: decodeSize, encode: (value) => value });
+
+/** Whether only the trackers may announce peers. BEP 27 knows 1; libtorrent takes every integer but 0 as true. */
+export const privateFlag: Field<boolean> = {
+  key: 'private',
+  lenient: true,
+  decode: (value, issues) => {
+    const number = decodeInteger(value, issues);
+    if (number !== undefined && number !== 0 && number !== 1) {
+      const severity = issues.profile === 'strict' ? 'error' : 'warning';
+      issues.add(
+        'private',
+        [],
+        () => `expected 1 or 0, got ${number}: not every client treats that as private`,
+        severity,
+      );
+    }
+    return number === undefined ? undefined : number !== 0;
+  },
+  encode: (value) => (value ? 1 : 0),
+};
+
+/** Infohashes of other torrents (BEP 38). */
+export const infohashList = (key: string): Field<Uint8Array[]> => ({
+  key,
+  lenient: true,
+  decode: (value, issues) => decodeList(value, issues, decodeInfohash),
+  encode: (value) => value,
+  coerce: (value) => (Array.isArray(value) ? value.map((hash) => toInfohash(hash) ?? (hash as unknown)) : value),
+});
+
+function decodeInfohash(value: BencodeValue, issues: Issues): Uint8Array | undefined {
+  if (!(value instanceof Uint8Array)) return issues.add('type', [], () => `expected an infohash, got ${shown(value)}`);
+  const { length } = value;
+  return isInfohash(value)
+    ? value
+    : issues.add('similar', [], () => `expected an infohash of 20 or 32 bytes, got ${length}`);
+}
+
+/** An infohash as bytes, from 20 or 32 bytes or their hexadecimal. Null for anything else. */
+export function toInfohash(hash: unknown): Uint8Array | null {
+  if (typeof hash === 'string' && /^([0-9a-f]{40}|[0-9a-f]{64})$/i.test(hash)) return Buffer.from(hash, 'hex');
+  return isInfohash(hash) ? hash : null;
+}
+
+/** DHT nodes (BEP 5). */
+export const nodes: Field<DhtNode[]> = {
+  key: 'nodes',
+  lenient: true,
+  decode: (value, issues) => decodeEntries(value, issues, decodeNode),
+  encode: (value) => value,
+  coerce: copied,
+};
+
+function decodeNode(value: BencodeValue, issues: Issues): DhtNode | undefined {
+  if (!Array.isArray(value)) return issues.add('type', [], () => `expected a host and a port, got ${shown(value)}`);
+  if (value.length !== 2) return issues.add('node', [], () => `expected a host and a port, got ${shown(value)}`);
+  const host = issues.within(0, () => decodeText(value[0] as BencodeValue, issues));
+  const port = issues.within(1, () => decodeInteger(value[1] as BencodeValue, issues));
+  if (host === '') issues.add('node', [0], 'expected a host, got an empty text');
+  if (port !== undefined && !isPort(port))
+    issues.add('node', [1], () => `expected a port from 1 to 65535, got ${port}`);
+  return host && isPort(port) ? [host, port as number] : undefined;
+}
+
+/** A date, in seconds since 1970 on disk. */
+export const date = (key: string): Field<Date> => ({
+  key,
+  lenient: true,
+  decode: (value, issues) => {
+    if (typeof value !== 'number' && typeof value !== 'bigint') {
+      return issues.add('type', [], () => `expected an integer, got ${shown(value)}`);
+    }
+    const time = new Date(Number(value) * 1000);
+    const range = `expected seconds within 100 million days of 1970, got ${shown(value)}`;
+    return Number.isNaN(time.getTime()) ? issues.add('date_range', [], range) : time;
+  },
+  encode: (value) => Math.floor(value.getTime() / 1000),
+  coerce: (value) => (typeof value === 'number' ? new Date(value * 1000) : value),
+});
+
+/** Packed hashes of one size. */
+export const hashes = (key: string, hashSize: HashSize): Field<HashList> => ({
+  key,
+  decode: (value, issues) => decodeHashes(value, hashSize, issues),
+  encode: (value) => value.bytes,
+  coerce: (value) => hashesOf(value, hashSize),
+});
+
+export function decodeHashes(value: BencodeValue, hashSize: HashSize, issues: Issues): HashList | undefined {
+  if (!(value instanceof Uint8Array)) return issues.add('type', [], () => `expected hashes, got ${shown(value)}`);
+  if (value.length % hashSize === 0) return new HashList(value, hashSize);
+  return issues.add('hash_length', [], () => `expected a multiple of ${hashSize} bytes, got ${value.length}`);
+}
+
+/** A hash of 32 bytes. */
+export const root = (key: string): Field<Uint8Array> => ({
+  key,
+  decode: (value, issues) => {
+    if (!(value instanceof Uint8Array)) return issues.add('type', [], () => `expected a hash, got ${shown(value)}`);
+    if (value.length === 32) return value;
+    return issues.add('hash_length', [], () => `expected 32 bytes, got ${value.length}`);
+  },
+  encode: (value) => value,
+});
