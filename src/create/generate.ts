@@ -17,8 +17,9 @@ import { deletedSinceScan, runningJob, WATCH, type WatchOptions, watch } from '.
 import { isNamedLikePad, isPadFile, PAD_NAMES, type PadNames, withPads } from '../layout/padding.ts';
 import { checkPieceLength, choosePieceLength } from '../layout/piece-length.ts';
 import { unsafeComponent } from '../layout/safe-path.ts';
-import { encodeFields, INFO, TORRENT } from '../model/codec.ts';
+import { INFO, TORRENT } from '../model/codec.ts';
 import { TorrentVersion } from '../model/discriminator.ts';
+import { encodeFields } from '../model/field.ts';
 import type { FileItem } from '../model/file-item.ts';
 import { type FlatFile, flattenTree } from '../model/file-tree.ts';
 import { encodeFileList, encodeFlatTree } from '../model/files-codec.ts';

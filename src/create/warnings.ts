@@ -8,8 +8,13 @@ import { isNamedLikePad, isPadFile } from '../layout/padding.ts';
 import { printable } from '../layout/text.ts';
 import type { TorrentVersion } from '../model/discriminator.ts';
 import type { FileItem } from '../model/file-item.ts';
-import { LIBTORRENT_MOST_LENGTH, LIBTORRENT_MOST_PIECE_LENGTH, LIBTORRENT_MOST_PIECES } from '../model/rules.ts';
-import { MOST_DEPTH, TORRENT_LIMITS } from '../model/torrent.ts';
+import {
+  LIBTORRENT_MAX_LENGTH,
+  LIBTORRENT_MAX_PIECE_LENGTH,
+  LIBTORRENT_MAX_PIECES,
+  MAX_TREE_DEPTH,
+  TORRENT_LIMITS,
+} from '../model/limits.ts';
 
 /** Who is told of warnings at a creation. */
 export interface WarningOptions {
@@ -76,9 +81,9 @@ const READERS: readonly Reader[] = [
     most: {
       items: 3_000_000,
       depth: 99,
-      pieces: LIBTORRENT_MOST_PIECES,
-      pieceLength: LIBTORRENT_MOST_PIECE_LENGTH,
-      length: LIBTORRENT_MOST_LENGTH,
+      pieces: LIBTORRENT_MAX_PIECES,
+      pieceLength: LIBTORRENT_MAX_PIECE_LENGTH,
+      length: LIBTORRENT_MAX_LENGTH,
     },
     takes: (_limit, most) => `libtorrent (qBittorrent, Deluge) loads at most ${most}`,
   },
@@ -183,7 +188,7 @@ const LEVELS = 4;
 
 /** Trees are read by functions that call themselves: what is deeper cannot be read, whatever the limits. */
 function requireDepth({ version, files }: Outline): void {
-  const most = MOST_DEPTH - LEVELS;
+  const most = MAX_TREE_DEPTH - LEVELS;
   const deep = version === 'v1' ? undefined : files.find(({ path }) => path.length > most);
   if (!deep) return;
   const path = deep.path.join('/');

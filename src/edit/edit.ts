@@ -6,10 +6,10 @@ import { passTimes } from '../create/file-times.ts';
 import { MetainfoError, shown } from '../errors/errors.ts';
 import { argument, Flag, Given, type OptionStructs, options, Unchecked } from '../errors/guard.ts';
 import { unsafeComponent } from '../layout/safe-path.ts';
-import { toInfohash } from '../model/codec.ts';
 import type { InfoDictV1 } from '../model/info-dict.ts';
 import { DhtNode } from '../model/primitives.ts';
 import { AnyTorrent, fromOwnBytes, type ReadOptions, type Torrent } from '../model/torrent.ts';
+import { toInfohash } from '../model/value-fields.ts';
 import { type Entries, type Entry, entriesOf, joined, splice } from './splice.ts';
 
 /** What is to be different. What is not named stays; null takes it away. */
@@ -178,7 +178,7 @@ function withOthers(
     if (error instanceof BencodeError) return null;
     throw error;
   }
-  return torrent.withOthers(map, { bytes, infoStart, context }) as Torrent | null;
+  return torrent.withTopLevel(map, { bytes, infoStart, context }) as Torrent | null;
 }
 
 /** One key that differs between two torrents. */

@@ -5,7 +5,8 @@ import { BencodeError, type DecodeOptions, decode } from '../../src/bencode/deco
 import { LimitError } from '../../src/bencode/limits.ts';
 import { type BencodeMap, toKey } from '../../src/bencode/value.ts';
 import { sortV2 } from '../../src/layout/order.ts';
-import { decodeFields, INFO } from '../../src/model/codec.ts';
+import { INFO } from '../../src/model/codec.ts';
+import { decodeFields } from '../../src/model/field.ts';
 import type { FileItem } from '../../src/model/file-item.ts';
 import { type FileTree, type FlatFile, flattenTree, unflattenTree } from '../../src/model/file-tree.ts';
 import { encodeFileList, encodeFlatTree, RAW, RAW_INFO } from '../../src/model/files-codec.ts';
