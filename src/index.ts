@@ -34,7 +34,9 @@ export {
 export type { WarningOptions } from './create/warnings.ts';
 export type { ScanFilter, ScannedFile } from './disk/scan.ts';
 export type { WriteOptions } from './disk/write-file.ts';
-export { type Difference, differences, type EditOptions, edit, type TorrentChanges } from './edit/edit.ts';
+export type { TorrentChanges } from './edit/changes.ts';
+export { type Difference, differences } from './edit/differences.ts';
+export { type EditOptions, edit } from './edit/edit.ts';
 export { type Renamed, type Updated, type UpdateOptions, update } from './edit/update.ts';
 export { type Upgraded, type UpgradeOptions, upgrade } from './edit/upgrade.ts';
 export { AbortError } from './errors/cancel.ts';

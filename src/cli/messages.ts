@@ -3,6 +3,7 @@ import { type Issue, type MetainfoError, ValidationError } from '../errors/error
 
 /** Options of the library, as its messages name them. */
 const OPTIONS: Record<string, string> = {
+  keepInfohash: '--keep-infohash',
   memoryLimit: '--memory-limit',
   readSize: '--read-size',
   threads: '--threads',

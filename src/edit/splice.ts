@@ -1,30 +1,34 @@
+/** Replaces single entries of a bencoded dictionary and keeps the bytes of all others. */
 import { Cursor } from '../bencode/cursor.ts';
 import { encode } from '../bencode/encode.ts';
 import { type Encodable, RawBencode } from '../bencode/value.ts';
 
-/** A key of a dictionary with its value, as they stand in the bytes. */
+/** A key of a dictionary and its value, as bytes. */
 export interface Entry {
-  /** One char a byte. */
+  /** One character a byte. */
   key: string;
-  /** Both. */
+  /** Key and value. */
   whole: Uint8Array;
   value: Uint8Array;
 }
 
-const OPEN = Buffer.from('d');
-const CLOSE = Buffer.from('e');
-
-/** The entries of a dictionary in their order. */
+/** The entries of a dictionary, in the order of its bytes. */
 export interface Entries {
   list: Entry[];
-  /** Where the dictionary ends in the bytes. */
+  /** Offset of the first byte after the dictionary. */
   end: number;
 }
 
+/** New values by key. Null removes the key. */
+export type EntryChanges = ReadonlyMap<string, Encodable | null>;
+
+const OPEN = Buffer.from('d');
+const CLOSE = Buffer.from('e');
+
 /**
- * Takes apart a dictionary that a decoder has checked.
+ * Splits a dictionary, which the decoder has checked before, into its entries.
  *
- * @param info The value of the key `info`, a view of the same bytes: it may be large, and need not be gone through.
+ * @param info The value of the key `info`, as a view of the same bytes: it may be large, and is skipped in one step.
  */
 export function entriesOf(bytes: Uint8Array, info?: Uint8Array): Entries {
   const cursor = new Cursor(bytes);
@@ -33,41 +37,42 @@ export function entriesOf(bytes: Uint8Array, info?: Uint8Array): Entries {
   while (!cursor.atEnd) {
     const start = cursor.at;
     const key = cursor.latin1();
-    const from = cursor.at;
-    if (info && key === 'info' && info.byteOffset === bytes.byteOffset + from) cursor.at += info.length;
+    const valueStart = cursor.at;
+    if (info && key === 'info' && info.byteOffset === bytes.byteOffset + valueStart) cursor.at += info.length;
     else cursor.skip();
-    list.push({ key, whole: bytes.subarray(start, cursor.at), value: bytes.subarray(from, cursor.at) });
+    list.push({ key, whole: bytes.subarray(start, cursor.at), value: bytes.subarray(valueStart, cursor.at) });
   }
   return { list, end: cursor.at + 1 };
 }
 
 /**
- * The entries of a dictionary with other values for some keys, null for none. Everything else stays byte for byte and
- * where it is, in whatever order that was; a new key comes before the first that is greater.
+ * The entries of a dictionary with some values changed. All other entries keep their bytes and their order. A new key goes
+ * before the first key that is greater.
  */
-export function splice({ list }: Entries, changes: ReadonlyMap<string, Encodable | null>): Entry[] {
+export function splice({ list }: Entries, changes: EntryChanges): Entry[] {
   let entries = [...list];
   for (const [key, value] of changes) {
-    const at = entries.findIndex((entry) => entry.key === key);
+    // A key may occur twice: then the first one counts, and the others are removed.
+    const first = entries.findIndex((entry) => entry.key === key);
     if (value === null) {
-      // Of keys that come twice, none is left.
       entries = entries.filter((entry) => entry.key !== key);
       continue;
     }
     const bytes = encode(value);
     const whole = encode(new Map([[key, new RawBencode(bytes)]])).subarray(1, -1);
     const entry = { key, whole, value: bytes };
-    // Of keys that come twice, the first counts.
-    if (at >= 0) entries = entries.flatMap((old, i) => (old.key !== key ? [old] : i === at ? [entry] : []));
-    else {
-      const next = entries.findIndex((old) => old.key > key);
+    if (first >= 0) {
+      entries[first] = entry;
+      entries = entries.filter((other, i) => other.key !== key || i === first);
+    } else {
+      const next = entries.findIndex((other) => other.key > key);
       entries.splice(next < 0 ? entries.length : next, 0, entry);
     }
   }
   return entries;
 }
 
-/** A dictionary of these entries, and what stands after it. */
-export function joined(entries: readonly Entry[], rest: Uint8Array = new Uint8Array()): Uint8Array {
-  return Buffer.concat([OPEN, ...entries.map(({ whole }) => whole), CLOSE, rest]);
+/** Joins entries to a dictionary, followed by other bytes. */
+export function joinEntries(entries: readonly Entry[], trailing: Uint8Array = new Uint8Array()): Uint8Array {
+  return Buffer.concat([OPEN, ...entries.map(({ whole }) => whole), CLOSE, trailing]);
 }

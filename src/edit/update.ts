@@ -17,7 +17,7 @@ import { TORRENT } from '../model/codec.ts';
 import { encodeFlatTree } from '../model/files-codec.ts';
 import type { InfoDictV1 } from '../model/info-dict.ts';
 import { AnyTorrent, type ReadOptions, type Torrent, type TorrentFile } from '../model/torrent.ts';
-import { besideFiles, replaced } from './edit.ts';
+import { replaceFields, withoutContent } from './replace-fields.ts';
 
 /** What {@link update} reads, and how. */
 export interface UpdateOptions
@@ -101,7 +101,7 @@ export async function update(torrent: Torrent, pathRoot: string, given: UpdateOp
     tailPad: known.tailPad,
     padNames: checked.padNames ?? known.padNames,
     sources: [],
-    beside: () => besideFiles(torrent),
+    beside: () => withoutContent(torrent),
     attrs: known.attrs,
     known: (files, wanted) => known.find(files, wanted),
   });
@@ -145,7 +145,7 @@ export function withContent(torrent: Torrent, content: TorrentContent, options: 
   const top = new Map<string, Encodable | null>([
     ['piece layers', pieceLayers && TORRENT.pieceLayers.encode(pieceLayers)],
   ]);
-  return replaced(torrent, { info, top, ...options });
+  return replaceFields(torrent, { info, top, ...options });
 }
 
 /** A file of the torrent that is updated. */

@@ -30,7 +30,7 @@ import type { InfoDictV1 } from '../model/info-dict.ts';
 import { AnyTorrent, type ReadOptions, type Torrent } from '../model/torrent.ts';
 import type { DiskFile } from '../verify/inventory.ts';
 import { type MatchedFile, matchFiles } from '../verify/torrent-files.ts';
-import { besideFiles, replaced } from './edit.ts';
+import { replaceFields, withoutContent } from './replace-fields.ts';
 
 /** How {@link upgrade} reads, and how the result is checked. */
 export interface UpgradeOptions
@@ -428,7 +428,7 @@ function hybridOf(torrent: Torrent, content: readonly Content[], { padNames }: U
   const names = padNames ?? padNamesOf(listed ?? []);
   const list = listed ? withoutDoubt(withPads(files, pieceLength, { padNames: names })) : null;
   const { name } = torrent;
-  return { version: 'hybrid', single: !listed, name, pieceLength, list, files, beside: besideFiles(torrent) };
+  return { version: 'hybrid', single: !listed, name, pieceLength, list, files, beside: withoutContent(torrent) };
 }
 
 /** The torrent as a hybrid. */
@@ -455,7 +455,7 @@ function asHybrid(
     ['pieces', Buffer.concat(sorted.map(({ pieces }) => pieces))],
   ]);
   const top = new Map<string, Encodable | null>([['piece layers', TORRENT.pieceLayers.encode(pieceLayers)]]);
-  const hybrid = replaced(torrent, { info, top, ...options });
+  const hybrid = replaceFields(torrent, { info, top, ...options });
   rememberTimes(
     hybrid,
     sorted.map(({ plan, ctimeMs }) => (plan ? { mtimeMs: plan.mtimeMs, ctimeMs } : {})),

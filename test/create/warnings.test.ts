@@ -8,7 +8,8 @@ import { decode } from '../../src/bencode/decode.ts';
 import { LimitError } from '../../src/bencode/limits.ts';
 import { TorrentCreate } from '../../src/create/torrent-create.ts';
 import { type Outline, sizesOf, warningsOf } from '../../src/create/warnings.ts';
-import { besideFiles, edit } from '../../src/edit/edit.ts';
+import { edit } from '../../src/edit/edit.ts';
+import { withoutContent } from '../../src/edit/replace-fields.ts';
 import { update } from '../../src/edit/update.ts';
 import { upgrade } from '../../src/edit/upgrade.ts';
 import type { Issue } from '../../src/errors/errors.ts';
@@ -81,7 +82,7 @@ describe('sizes known before hashing', () => {
         const { files: list = null, pieceLength, length } = torrent.info as InfoDictHybridCreate;
         const single = torrent.torrentVersion === 'v2' ? false : length != null;
         const files = torrent.files.map((file) => ({ ...file, path: file.path.split('/') }));
-        const beside = besideFiles(torrent as Torrent);
+        const beside = withoutContent(torrent as Torrent);
         const outline = { version: how.version, single, name: 'té', pieceLength: pieceLength as number, list, files };
         const sizes = sizesOf({ ...outline, beside });
         // Equal content has one layer.

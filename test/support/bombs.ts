@@ -3,7 +3,8 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { decode } from '../../src/bencode/decode.ts';
 import { LimitError } from '../../src/bencode/limits.ts';
-import { differences, edit } from '../../src/edit/edit.ts';
+import { differences } from '../../src/edit/differences.ts';
+import { edit } from '../../src/edit/edit.ts';
 import { update } from '../../src/edit/update.ts';
 import { upgrade } from '../../src/edit/upgrade.ts';
 import { MetainfoError, ValidationError } from '../../src/errors/errors.ts';

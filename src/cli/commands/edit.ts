@@ -1,6 +1,8 @@
 import { isUtf8 } from 'node:buffer';
 import type { Command } from 'commander';
-import { type Difference, differences, edit, sameInfo, type TorrentChanges } from '../../edit/edit.ts';
+import type { TorrentChanges } from '../../edit/changes.ts';
+import { type Difference, differences, hasSameInfo } from '../../edit/differences.ts';
+import { edit } from '../../edit/edit.ts';
 import { MetainfoError } from '../../errors/errors.ts';
 import { printable, printableJson } from '../../layout/text.ts';
 import type { DhtNode } from '../../model/primitives.ts';
@@ -184,7 +186,7 @@ function other(changes: TorrentChanges, key: string, value: string | null): void
 
 function toJson({ file, target, before, after, changed }: Edited, dryRun: boolean) {
   const infohash = { v1: after.infohashV1, v2: after.infohashV2 };
-  const infohashChanged = !sameInfo(before, after);
+  const infohashChanged = !hasSameInfo(before, after);
   const changes = changed.map(({ key, before: from, after: to }) => ({
     key: textOfKey(key),
     before: from === undefined ? null : shownValue(from),
@@ -197,7 +199,7 @@ function linesOf({ file, target, before, after, changed }: Edited, moved: boolea
   if (changed.length === 0) return [`${printable(file)}: nothing changes`];
   const line = (name: string, from: string | null, to: string | null) =>
     from === null || to === null || from === to ? [] : [`  ${name}  ${from} -> ${to}`];
-  const hashes = sameInfo(before, after)
+  const hashes = hasSameInfo(before, after)
     ? []
     : [
         ...line('infohash v1', before.infohashV1, after.infohashV1),

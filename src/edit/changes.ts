@@ -1,0 +1,202 @@
+/** The changes that `edit` makes, and their form as keys and values of a torrent. */
+import { type Encodable, RawBencode, toKey } from '../bencode/value.ts';
+import { shown } from '../errors/errors.ts';
+import { type OptionStructs, Unchecked } from '../errors/guard.ts';
+import { unsafeComponent } from '../layout/safe-path.ts';
+import type { InfoDictV1 } from '../model/info-dict.ts';
+import type { DhtNode } from '../model/primitives.ts';
+import type { Torrent } from '../model/torrent.ts';
+import {
+  checkBoolean,
+  checkInfohash,
+  checkList,
+  checkNode,
+  checkText,
+  checkUrl,
+  invalidChange,
+  secondsOf,
+} from './change-values.ts';
+import { CONTENT_KEYS } from './replace-fields.ts';
+import { entriesOf } from './splice.ts';
+import { trackerChanges, webseedChanges } from './url-changes.ts';
+
+/** Fields to change. Absent fields stay as they are; null removes a field. */
+export interface TorrentChanges {
+  /** Replaces all trackers. A flat list puts each in its own tier; a list of lists gives the tiers (BEP 12). */
+  trackers?: readonly string[] | readonly (readonly string[])[] | null;
+  /** Appends trackers that the torrent does not have yet, each in its own tier, or as tiers. */
+  addTrackers?: readonly string[] | readonly (readonly string[])[];
+  /** Removes trackers from all tiers. Unknown ones are ignored. */
+  removeTrackers?: readonly string[];
+  /** Replaces all webseeds (BEP 19). */
+  urlList?: readonly string[] | null;
+  /** Appends webseeds that the torrent does not have yet. */
+  addWebseeds?: readonly string[];
+  /** Removes webseeds. Unknown ones are ignored. */
+  removeWebseeds?: readonly string[];
+  /** URLs of scripts that serve pieces over HTTP (BEP 17). */
+  httpseeds?: readonly string[] | null;
+  /** Nodes through which a client joins the DHT, as `[host, port]` (BEP 5). */
+  nodes?: readonly DhtNode[] | null;
+  /** Free text. */
+  comment?: string | null;
+  /** The program that made the torrent. */
+  createdBy?: string | null;
+  /** Stored in whole seconds. */
+  creationDate?: Date | null;
+  /** Other keys beside `info`, with bencode values. `similar` and `collections` may stand here too (BEP 38). */
+  extra?: Readonly<Record<string, Encodable | null>>;
+
+  // The fields below are in `info`: they change the infohash.
+  /** The name of the file or folder. */
+  name?: string;
+  /** Whether peers may come from the trackers only (BEP 27). */
+  private?: boolean | null;
+  /** Source tag, such as the name of a tracker: it gives the same files another infohash. */
+  source?: string | null;
+  /** Infohashes of torrents that may hold the same files (BEP 38): 20 or 32 bytes, or hexadecimal. */
+  similar?: readonly (Uint8Array | string)[] | null;
+  /** Names of collections that the torrent belongs to (BEP 38). */
+  collections?: readonly string[] | null;
+  /** URL that serves a newer version of the torrent (BEP 39). */
+  updateUrl?: string | null;
+  /** Other keys of `info`, with bencode values, but none that describes the content. */
+  infoExtra?: Readonly<Record<string, Encodable | null>>;
+}
+
+/** {@link infoChanges} and {@link topChanges} check the values. */
+export const CHANGES: OptionStructs<TorrentChanges> = {
+  trackers: Unchecked,
+  addTrackers: Unchecked,
+  removeTrackers: Unchecked,
+  urlList: Unchecked,
+  addWebseeds: Unchecked,
+  removeWebseeds: Unchecked,
+  httpseeds: Unchecked,
+  nodes: Unchecked,
+  comment: Unchecked,
+  createdBy: Unchecked,
+  creationDate: Unchecked,
+  extra: Unchecked,
+  name: Unchecked,
+  private: Unchecked,
+  source: Unchecked,
+  similar: Unchecked,
+  collections: Unchecked,
+  updateUrl: Unchecked,
+  infoExtra: Unchecked,
+};
+
+/** The field for each key of `info` that `infoExtra` must not hold. */
+const INFO_FIELDS: Readonly<Record<string, keyof TorrentChanges>> = {
+  collections: 'collections',
+  name: 'name',
+  'name.utf-8': 'name',
+  private: 'private',
+  similar: 'similar',
+  source: 'source',
+  'update-url': 'updateUrl',
+};
+
+/** The field for each key beside `info` that `extra` must not hold. */
+const TOP_FIELDS: Readonly<Record<string, keyof TorrentChanges>> = {
+  announce: 'trackers',
+  'announce-list': 'trackers',
+  comment: 'comment',
+  'created by': 'createdBy',
+  'creation date': 'creationDate',
+  httpseeds: 'httpseeds',
+  nodes: 'nodes',
+  'url-list': 'urlList',
+};
+
+type Changed = Map<string, Encodable | null>;
+
+/** The changed keys beside `info`. */
+export function topChanges(torrent: Torrent, changes: TorrentChanges): Changed {
+  const { comment, createdBy, creationDate, httpseeds, nodes, extra = {} } = changes;
+  const top: Changed = new Map();
+  for (const [key, value] of Object.entries(extra)) {
+    requireExtra('extra', key, ['info', 'piece layers'], TOP_FIELDS);
+    top.set(toKey(key), value);
+  }
+  if (comment !== undefined) setText(top, 'comment', comment === null ? null : checkText('comment', comment));
+  if (createdBy !== undefined)
+    setText(top, 'created by', createdBy === null ? null : checkText('createdBy', createdBy));
+  if (creationDate !== undefined) top.set('creation date', creationDate === null ? null : secondsOf(creationDate));
+  setList(top, 'httpseeds', httpseeds, (url) => checkUrl('httpseeds', url));
+  setList(top, 'nodes', nodes, checkNode);
+  for (const [key, value] of trackerChanges(torrent, changes)) top.set(key, value);
+  for (const [key, value] of webseedChanges(torrent, changes)) top.set(key, value);
+  return top;
+}
+
+/** The changed keys of `info`. */
+export function infoChanges(torrent: Torrent, changes: TorrentChanges): Changed {
+  const { name, source, similar, collections, updateUrl, infoExtra = {} } = changes;
+  const info: Changed = new Map();
+  for (const [key, value] of Object.entries(infoExtra)) {
+    requireExtra('infoExtra', key, CONTENT_KEYS, INFO_FIELDS);
+    info.set(toKey(key), value);
+  }
+  if (name !== undefined) setName(torrent, name, info);
+  if (changes.private !== undefined) info.set('private', checkBoolean('private', changes.private) ? 1 : null);
+  if (source !== undefined) info.set('source', source === null ? null : checkText('source', source));
+  setList(info, 'collections', collections, (collection) => checkText('collections', collection));
+  setList(info, 'similar', similar, checkInfohash);
+  if (updateUrl !== undefined) info.set('update-url', updateUrl === null ? null : checkUrl('updateUrl', updateUrl));
+  return info;
+}
+
+function requireExtra(
+  option: 'extra' | 'infoExtra',
+  key: string,
+  contentKeys: readonly string[],
+  fields: typeof TOP_FIELDS,
+): void {
+  if (contentKeys.includes(key))
+    throw invalidChange(
+      `${option} cannot hold ${key}, which describes the content: create or update a torrent instead`,
+    );
+  if (Object.hasOwn(fields, key)) throw invalidChange(`${option} cannot hold ${key}: set the field ${fields[key]}`);
+}
+
+/** Also removes the `.utf-8` key that old creators wrote: clients would show that instead. */
+function setText(top: Changed, key: string, value: string | null): void {
+  top.set(key, value).set(`${key}.utf-8`, null);
+}
+
+/** Sets a list whose key and field have the same name. An empty list removes the key. */
+function setList<T>(
+  dictionary: Changed,
+  key: string,
+  list: readonly T[] | null | undefined,
+  encodeItem: (item: T) => Encodable,
+): void {
+  if (list === undefined) return;
+  dictionary.set(key, list === null || checkList(key, list).length === 0 ? null : list.map(encodeItem));
+}
+
+/** Sets the name, also in the file tree of a single-file torrent, whose only key it is (BEP 52). */
+function setName(torrent: Torrent, name: string, info: Changed): void {
+  const problem =
+    typeof name !== 'string'
+      ? shown(name)
+      : (unsafeComponent(name) ?? (name.isWellFormed() ? null : 'a name with half a surrogate pair'));
+  if (problem) throw invalidChange(`${problem} cannot be the name of a torrent`);
+  info.set('name', name);
+  // Clients would show the old `name.utf-8` instead.
+  if (torrent.info.nameUtf8 != null) info.set('name.utf-8', null);
+  const tree = entriesOf(torrent.infoBytes).list.find(({ key }) => key === 'file tree')?.value;
+  const [only, ...others] = tree ? entriesOf(tree).list : [];
+  const hasList = (torrent.info as Partial<InfoDictV1>).files != null;
+  if (torrent.torrentVersion === 'v1' || hasList || !only || others.length > 0) return;
+  // A folder that has the same name as the torrent stays: only a file has the empty key (BEP 52).
+  if (entriesOf(only.value).list[0]?.key !== '') return;
+  const isSingle = [torrent.info.name, torrent.info.nameUtf8].some((own) => own != null && toKey(own) === only.key);
+  if (isSingle) info.set('file tree', new Map([[toKey(name), new RawBencode(only.value)]]));
+  else if (only.key === toKey(name)) {
+    const message = `the torrent cannot have the name of its only file, ${shown(name)}: clients would take it for a single-file torrent`;
+    throw invalidChange(message);
+  }
+}

@@ -1,0 +1,55 @@
+/** Compares two torrents key by key. */
+import { argument } from '../errors/guard.ts';
+import { AnyTorrent, type Torrent } from '../model/torrent.ts';
+import { decodeOwn } from './replace-fields.ts';
+import { type Entries, entriesOf } from './splice.ts';
+
+/** One key whose value differs between two torrents. */
+export interface Difference {
+  /** The key as on disk, one character a byte; a key of `info` follows `info.`, as in `info.source`. */
+  key: string;
+  /** The decoded bencode value in the first torrent; undefined where it has no such key. */
+  before: unknown;
+  /** The decoded bencode value in the second torrent; undefined where it has no such key. */
+  after: unknown;
+}
+
+/**
+ * Lists the keys whose values differ between two torrents: first those beside `info`, then those in `info`.
+ *
+ * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` for an argument that is not a torrent
+ * @example
+ * ```ts
+ * import { differences, edit, Torrent } from 'metainfo';
+ *
+ * const torrent = await Torrent.read('album.torrent');
+ * const edited = edit(torrent, { source: 'ACME' });
+ * console.log(differences(torrent, edited).map(({ key }) => key)); // [ 'info.source' ]
+ * ```
+ */
+export function differences(before: Torrent, after: Torrent): Difference[] {
+  argument('before', before, AnyTorrent);
+  argument('after', after, AnyTorrent);
+  const [old, now] = [before, after].map((torrent) => entriesOf(torrent.bencode(), torrent.infoBytes));
+  const top = differingEntries(old as Entries, now as Entries, 'info');
+  // `info` is most of a large torrent: split it only where it differs.
+  if (hasSameInfo(before, after)) return top;
+  const info = differingEntries(entriesOf(before.infoBytes), entriesOf(after.infoBytes));
+  return [...top, ...info.map((entry) => ({ ...entry, key: `info.${entry.key}` }))];
+}
+
+function differingEntries(before: Entries, after: Entries, ignoredKey?: string): Difference[] {
+  // A key may occur twice: then the first one counts.
+  const byKey = ({ list }: Entries) => new Map(list.toReversed().map(({ key, value }) => [key, value]));
+  const [old, now] = [byKey(before), byKey(after)];
+  return [...new Set([...old.keys(), ...now.keys()])].flatMap((key) => {
+    const [a, b] = [old.get(key), now.get(key)];
+    if (key === ignoredKey || (a && b && Buffer.compare(a, b) === 0)) return [];
+    return [{ key, before: a && decodeOwn(a), after: b && decodeOwn(b) }];
+  });
+}
+
+/** Whether two torrents have the same infohashes. */
+export function hasSameInfo(before: Torrent, after: Torrent): boolean {
+  return Buffer.compare(before.infoBytes, after.infoBytes) === 0;
+}
