@@ -24,6 +24,8 @@ check('types', bin('tsc'), ['-p', 'tsconfig.json']);
 check('biome', bin('biome'), fix ? ['check', '--write', '.'] : ['ci', '--error-on-warnings', '.']);
 check('clang-format', 'clang-format', fix ? ['-i', ...native] : ['--dry-run', '--Werror', ...native]);
 check('knip', bin('knip'), []);
+check('imports', bin('depcruise'), ['--config', '.dependency-cruiser.cjs', 'src', 'bench']);
 check('shellcheck', 'shellcheck', shell);
 check('workflows', process.execPath, ['scripts/check-workflows.mjs']);
+check('commit subjects', process.execPath, ['scripts/check-commits.mjs']);
 process.exit(failed ? 1 : 0);

@@ -1,0 +1,89 @@
+// The rules of what may import what in src. `npm run check` runs dependency-cruiser with them.
+
+/** The rooms from the top down: each imports only from itself and from the rooms below it. */
+const ROOMS = [
+  'cli',
+  'edit',
+  'verify',
+  'create',
+  'hashers',
+  'model',
+  'jobs',
+  'disk',
+  'hash',
+  'magnet',
+  'layout',
+  'bencode',
+  'errors',
+];
+/** Neighbours of equal rank, which may not import each other. */
+const APART = [
+  ['create', 'hashers'],
+  ['verify', 'hashers'],
+  ['magnet', 'layout'],
+];
+/** The packages that only the command may load. */
+const COMMAND_ONLY = ['commander', 'picocolors', 'picomatch'];
+/** The one file that loads the addon. */
+const LOADER = '^src/hash/addon\\.ts$';
+
+const rule = (name, comment, from, to) => ({ name, comment, severity: 'error', from, to });
+const room = (...names) => `^src/(${names.join('|')})/`;
+
+module.exports = {
+  forbidden: [
+    ...ROOMS.slice(1).map((name, i) =>
+      rule(
+        `${name}-imports-down`,
+        `${name} imports only from the rooms below it.`,
+        { path: room(name) },
+        {
+          path: room(...ROOMS.slice(0, i + 1)),
+        },
+      ),
+    ),
+    ...APART.flatMap(([a, b]) =>
+      [
+        [a, b],
+        [b, a],
+      ].map(([from, to]) =>
+        rule(`${from}-without-${to}`, `${from} does not import ${to}.`, { path: room(from) }, { path: room(to) }),
+      ),
+    ),
+    rule(
+      'known-rooms',
+      'Every file of src is in a room; src/index.ts is the only other one.',
+      {},
+      {
+        path: '^src/',
+        pathNot: [room(...ROOMS), '^src/index\\.ts$'],
+      },
+    ),
+    rule('no-index', 'Nothing in src imports the index.', { path: '^src/' }, { path: '^src/index\\.ts$' }),
+    rule(
+      'no-cycles',
+      'No cycles at run time; type imports leave nothing behind.',
+      {},
+      { circular: true, viaOnly: { dependencyTypesNot: ['type-only'] } },
+    ),
+    rule(
+      'command-only',
+      'Only the command loads these packages.',
+      { path: '^src/', pathNot: '^src/cli/' },
+      { path: `^node_modules/(${COMMAND_ONLY.join('|')})/` },
+    ),
+    rule(
+      'one-loader',
+      'One file loads the addon.',
+      { path: '^src/', pathNot: LOADER },
+      { path: 'node-gyp-build|\\.node$' },
+    ),
+    rule('resolvable', 'Every import is found.', {}, { couldNotResolve: true }),
+  ],
+  options: {
+    doNotFollow: { path: 'node_modules' },
+    tsConfig: { fileName: 'tsconfig.json' },
+    tsPreCompilationDeps: 'specify',
+    enhancedResolveOptions: { exportsFields: ['exports'], conditionNames: ['import', 'require', 'node', 'default'] },
+  },
+};
