@@ -1,7 +1,8 @@
 // The codec beside a scanner and an encoder of the tests' own, and beside the package `bencode` where that is exact.
 import assert from 'node:assert/strict';
 import theirs from 'bencode';
-import { BENCODE_CODES, BencodeError, type Decoded, type DecodeOptions, decode } from '../src/bencode/decode.ts';
+import { BENCODE_CODES, BencodeError } from '../src/bencode/bencode-error.ts';
+import { type Decoded, type DecodeOptions, decode } from '../src/bencode/decode.ts';
 import { encode } from '../src/bencode/encode.ts';
 import { LimitError } from '../src/bencode/limits.ts';
 import { type BencodePath, locate } from '../src/bencode/locate.ts';

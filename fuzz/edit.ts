@@ -1,7 +1,8 @@
 // Edits: what is named changes, all else stays byte for byte, and what was changed can be changed back.
 // An input is a list of a torrent, the changes and the index of a profile.
 import assert from 'node:assert/strict';
-import { BencodeError, decode } from '../src/bencode/decode.ts';
+import { BencodeError } from '../src/bencode/bencode-error.ts';
+import { decode } from '../src/bencode/decode.ts';
 import { LimitError, NO_LIMITS } from '../src/bencode/limits.ts';
 import type { BencodeMap, BencodeValue } from '../src/bencode/value.ts';
 import type { TorrentChanges } from '../src/edit/changes.ts';

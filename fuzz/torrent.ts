@@ -1,6 +1,6 @@
 // Torrents in all profiles: what is taken keeps its bytes, what is refused says why and where.
 import assert from 'node:assert/strict';
-import { BENCODE_CODES, BencodeError } from '../src/bencode/decode.ts';
+import { BENCODE_CODES, BencodeError } from '../src/bencode/bencode-error.ts';
 import { encode } from '../src/bencode/encode.ts';
 import { LimitError } from '../src/bencode/limits.ts';
 import { ISSUE_CODES } from '../src/errors/codes.ts';

@@ -1,7 +1,7 @@
 // Writes docs/errors.md from the tables of codes in the source: `node --import tsx scripts/docs-errors.ts`.
 // test/docs.test.ts holds the file against them.
 import { writeFileSync } from 'node:fs';
-import { BENCODE_CODES } from '../src/bencode/decode.ts';
+import { BENCODE_CODES } from '../src/bencode/bencode-error.ts';
 import { ERROR_CODES, ISSUE_CODES } from '../src/errors/codes.ts';
 
 function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
@@ -11,7 +11,7 @@ function table(head: readonly string[], rows: readonly (readonly string[])[]): s
 
 const code = (name: string) => `\`${name}\``;
 
-/** The whole page. */
+/** Returns the text of docs/errors.md. */
 export function errorsPage(): string {
   const errors = Object.entries(ERROR_CODES).map(([name, summary]) => [code(name), summary]);
   const issues = Object.entries(ISSUE_CODES).map(([name, issue]) => {
@@ -23,25 +23,25 @@ export function errorsPage(): string {
 
 Generated from the source by \`npm run docs:errors\`. Codes are stable; messages are for people and may change.
 
-## MetainfoError
+## Codes of a MetainfoError
 
-Everything that this library throws on purpose is a \`MetainfoError\`: \`code\`, \`message\` (what happened, to what, what to do)
-and, where there is one, the \`path\` of the file and the \`cause\`.
+Every error that this library throws on purpose is a \`MetainfoError\`. Its \`message\` says what happened, to what, and what to do
+next. \`path\` names the file and \`cause\` is the underlying error, if there is one.
 
 ${table(['code', 'meaning'], errors)}
 
 ## Issues of a ValidationError
 
-\`issues\` lists every failure, errors first: \`{ code, severity, path, message, spec?, offset? }\`. \`path\` is keys and indexes from
-the top of the torrent (or the fields of a draft), \`offset\` the byte where the value begins. An \`error\` makes a torrent
-invalid, a \`warning\` does not: \`torrent.warnings\` has those of a valid one. At most 1,000 of each severity are listed; what is more is counted
-by \`too_many_issues\`. How strict each profile is: [validation](validation.md).
+\`issues\` lists every issue, errors before warnings: \`{ code, severity, path, message, spec?, offset? }\`. \`path\` has the keys and list
+indexes from the top of the torrent (or the fields of a draft). \`offset\` is the byte where the value begins. An \`error\` makes a
+torrent invalid, a \`warning\` does not: \`torrent.warnings\` lists the warnings of a valid torrent. At most 1,000 issues of each severity
+are listed, and \`too_many_issues\` counts the rest. [Validation](validation.md) describes how strict each profile is.
 
 ${table(['code', 'meaning', 'document'], issues)}
 
-## Faults of a BencodeError
+## Codes of a BencodeError
 
-Bytes that are not bencode cannot be checked further: \`ERR_BENCODE\`, with the \`bencodeCode\` and its \`offset\` in bytes.
+Bytes that are not bencode cannot be validated any further. The error is \`ERR_BENCODE\`, with \`bencodeCode\` and the \`offset\` in bytes.
 
 ${table(['code', 'meaning'], bencodeCodes)}
 `;

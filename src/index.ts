@@ -4,15 +4,8 @@
  * @module API
  * @group Reference
  */
-export {
-  BENCODE_CODES,
-  type BencodeCode,
-  BencodeError,
-  type Decoded,
-  type DecodeOptions,
-  decode,
-  type Span,
-} from './bencode/decode.ts';
+export { BENCODE_CODES, type BencodeCode, BencodeError } from './bencode/bencode-error.ts';
+export { type Decoded, type DecodeOptions, decode, type Span } from './bencode/decode.ts';
 export { encode } from './bencode/encode.ts';
 export { DEFAULT_LIMITS, LimitError, type LimitName, type Limits } from './bencode/limits.ts';
 export { type BencodeMap, type BencodeValue, type Encodable, RawBencode } from './bencode/value.ts';

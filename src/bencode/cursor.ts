@@ -1,3 +1,4 @@
+/** A cursor over checked bencode: reads large, regular structures in place, without building values. */
 import { textOrNull } from './value.ts';
 
 const ZERO = 0x30;
@@ -10,20 +11,20 @@ const END = 0x65;
 const INTEGER = 0x69;
 const LIST = 0x6c;
 
-/** More digits may not be exact in a number. */
+/** An integer with more digits may not be exact in a number. */
 const SAFE_DIGITS = 15;
 
-/** The bytes of ASCII bencode, for {@link Cursor.pass}. */
+/** Returns the bytes of ASCII bencode, for {@link Cursor.skipExpected}. */
 export function template(text: string): Uint8Array {
   return Buffer.from(text, 'latin1');
 }
 
-/** Reads bencode that a decoder has checked, in place: large regular structures need no values in between. */
+/** Reads bencode in place. The decoder must have checked the bytes before. */
 export class Cursor {
   readonly bytes: Uint8Array;
-  /** Where the next byte to read is. */
+  /** The offset of the next byte to read. */
   at = 0;
-  /** Whether the last text may be more than a plain file name: it is not ASCII, or has dots or separators of paths. */
+  /** Whether the last text needs the full checks of a file name: it is not ASCII, or has dots or path separators. */
   suspicious = false;
   readonly #buffer: Buffer & { latin1Slice(start: number, end: number): string };
 
@@ -32,7 +33,6 @@ export class Cursor {
     this.#buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength) as never;
   }
 
-  /** The next byte. */
   get next(): number {
     return this.bytes[this.at] as number;
   }
@@ -41,15 +41,15 @@ export class Cursor {
     return this.bytes[this.at] === END;
   }
 
-  /** Passes over these very bytes, if they are next. */
-  pass(expected: Uint8Array): boolean {
+  /** Skips the expected bytes if they come next, and returns whether they did. */
+  skipExpected(expected: Uint8Array): boolean {
     const { bytes, at } = this;
     for (let i = 0; i < expected.length; i += 1) if (bytes[at + i] !== expected[i]) return false;
     this.at = at + expected.length;
     return true;
   }
 
-  /** The rest of an integer from 0, past its `e`; -1 when it is negative or large. */
+  /** Reads the rest of an integer up to its `e`. Returns -1 if it is negative or has more than 15 digits. */
   digits(): number {
     let value = 0;
     const start = this.at;
@@ -59,8 +59,8 @@ export class Cursor {
     return plain ? value : -1;
   }
 
-  /** Passes over a string; gives where it begins. It ends at `at`. */
-  string(): number {
+  /** Skips a string and returns where it begins. It ends at `at`. */
+  skipString(): number {
     let length = 0;
     for (; this.next !== COLON; this.at += 1) length = length * 10 + this.next - ZERO;
     const from = this.at + 1;
@@ -68,9 +68,9 @@ export class Cursor {
     return from;
   }
 
-  /** A string as text, and whether it is suspicious; null when it is no UTF-8. */
+  /** Reads a string as text and sets `suspicious`. Returns null if it is not UTF-8. */
   text(): string | null {
-    const from = this.string();
+    const from = this.skipString();
     const to = this.at;
     let ascii = true;
     let odd = to - from === 0;
@@ -84,13 +84,13 @@ export class Cursor {
     return ascii ? this.#buffer.latin1Slice(from, to) : textOrNull(this.bytes, from, to);
   }
 
-  /** A string, one char a byte. */
+  /** Reads a string as latin1, one character per byte. */
   latin1(): string {
-    const from = this.string();
+    const from = this.skipString();
     return this.#buffer.latin1Slice(from, this.at);
   }
 
-  /** Passes over one value. */
+  /** Skips one value. */
   skip(): void {
     let depth = 0;
     do {
@@ -102,7 +102,7 @@ export class Cursor {
         depth -= 1;
         this.at += 1;
       } else if (byte === INTEGER) this.at = this.bytes.indexOf(END, this.at) + 1;
-      else this.string();
+      else this.skipString();
     } while (depth > 0);
   }
 }

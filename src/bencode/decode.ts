@@ -1,89 +1,51 @@
+/** The bencode decoder: strict, iterative and bounded by limits. It knows nothing of torrents. */
 import { isSharedArrayBuffer } from 'node:util/types';
-import { MetainfoError } from '../errors/errors.ts';
-import { bytesOf, expected, Flag, type OptionStructs, options, Text, Unchecked } from '../errors/guard.ts';
+import { bytesOf, checkOptions, expected, Flag, type OptionStructs, Text, Unchecked } from '../errors/guard.ts';
+import { type BencodeCode, BencodeError, type ForgivableCode } from './bencode-error.ts';
 import { LimitError, type LimitName, type Limits, limitsOf } from './limits.ts';
 import { type BencodeMap, type BencodeValue, RawBencode } from './value.ts';
 
-/**
- * What can be wrong with the bytes: stable names of the rules of bencode (BEP 3).
- *
- * @enum
- */
-export const BENCODE_CODES = {
-  bad_character: 'A byte that starts no value.',
-  bad_integer: 'An integer that is not digits up to an `e`.',
-  bad_length: "A string's length that is not digits and a colon.",
-  duplicate_key: 'A key that comes twice in a dictionary.',
-  empty: 'No data.',
-  key_not_string: 'A key that is not a string.',
-  leading_zero: 'An integer or a length with leading zeros.',
-  missing_value: 'A key without a value.',
-  negative_zero: 'The integer `-0`.',
-  trailing_data: 'Data after the end.',
-  truncated: 'Data that ends too early.',
-  unsorted_key: 'Keys that are not in byte order.',
-} as const;
-/**
- * A name of {@link BENCODE_CODES}.
- *
- * @useDeclaredType
- */
-export type BencodeCode = keyof typeof BENCODE_CODES;
-
-/** Bytes that are not canonical bencode. */
-export class BencodeError extends MetainfoError {
-  override readonly name = 'BencodeError';
-  /** The rule that is broken. */
-  readonly bencodeCode: BencodeCode;
-  /** Where in the input, in bytes. */
-  readonly offset: number;
-  /** The message without its place. */
-  readonly reason: string;
-
-  /** An error whose message begins with its place. */
-  constructor(bencodeCode: BencodeCode, offset: number, message: string) {
-    super('ERR_BENCODE', `Not valid bencode at byte ${offset}: ${message}.`);
-    this.bencodeCode = bencodeCode;
-    this.offset = offset;
-    this.reason = message;
-  }
-}
-
-/** Codes of errors that do not change the decoded value. libtorrent accepts them in v1 torrents. */
-export type ForgivableCode = 'duplicate_key' | 'leading_zero' | 'negative_zero' | 'trailing_data' | 'unsorted_key';
-
-/** How {@link decode} decodes. */
+/** The options of {@link decode}. */
 export interface DecodeOptions {
-  /** A top-level key whose value's place is wanted. */
+  /** A top-level key: {@link Decoded.span} then says where its value lies in the input. */
   span?: string;
-  /** Collect forgivable errors in `errors` instead of throwing the first. Of duplicate keys, the first counts. */
+  /**
+   * Collect errors that do not change the value (unsorted and duplicate keys, leading zeros, `-0`, trailing data) in
+   * {@link Decoded.errors} instead of throwing the first. The first of two equal keys wins.
+   *
+   * @default false
+   */
   tolerant?: boolean;
-  /** Lists and dictionaries to check but not to build, in the dictionary of a top-level key: they become RawBencode. */
+  /** Lists and dictionaries to check without building them: they become {@link RawBencode}. */
   raw?: {
-    /** The top-level key. */
+    /** The top-level key whose dictionary holds them. */
     within: string;
-    /** Keys of that dictionary, latin1. */
+    /** Their keys in that dictionary, as latin1 strings. */
     keys: ReadonlySet<string>;
   };
-  /** `files`, `paths`, `pieces` and `padding` bound torrents only. */
+  /**
+   * Bounds of time and memory. `files`, `paths`, `pieces` and `padding` apply to torrents only.
+   *
+   * @default {@link DEFAULT_LIMITS}
+   */
   limits?: Limits;
 }
 
-/** A part of the input. */
+/** A range of bytes of the input. */
 export interface Span {
-  /** The first byte. */
+  /** The first byte of the range. */
   start: number;
-  /** The first byte past it. */
+  /** The first byte after the range. */
   end: number;
 }
 
-/** What {@link decode} gives. */
+/** The result of {@link decode}. */
 export interface Decoded {
-  /** Mostly a dictionary, which is a Map. */
+  /** The decoded value. A dictionary is a Map with latin1 keys. */
   value: BencodeValue;
-  /** Forgivable errors in the order of the input, at most 100. Empty unless `tolerant`. */
+  /** The errors that `tolerant` forgave, in the order of the input, at most 100. Empty unless `tolerant`. */
   errors: BencodeError[];
-  /** Where the value of the top-level key named by `span` is; null when there is none. */
+  /** The place of the value of the top-level key that `span` names; null if there is none. */
   span: Span | null;
 }
 
@@ -97,7 +59,7 @@ const INTEGER = 0x69;
 const LIST = 0x6c;
 
 const MAX_ERRORS = 100;
-/** Number('9007199254740991') has 16 digits: one less is always exact. */
+/** 2^53 has 16 digits, so an integer of 15 digits is always exact in a number. */
 const SAFE_DIGITS = 15;
 
 interface Container {
@@ -110,40 +72,52 @@ interface Container {
   last: string | null;
 }
 
-/** A list or dictionary that is checked and not built: where its last key was is all there is to remember. */
+/** A list or dictionary that is checked without being built: only the place of its last key is kept. */
 interface SkippedLevel {
   isMap: boolean;
-  /** Whether a key waits for its value. */
+  /** Whether a key was read and its value comes next. */
   hasKey: boolean;
   lastFrom: number;
   lastTo: number;
 }
 
 /**
- * Decodes strict bencode: refuses leading zeros, `-0`, unsorted and duplicate keys, trailing data and anything cut
- * short, with the offset. Does not recurse. Byte strings are views of `bytes`.
+ * Decodes canonical bencode (BEP 3). It rejects leading zeros, `-0`, unsorted and duplicate keys, trailing data and
+ * truncated input, with the offset. Byte strings are views of `bytes`, not copies. It does not recurse, so deep input
+ * cannot overflow the stack.
  *
- * @throws {BencodeError}
- * @throws {LimitError} for more than `limits` allow
+ * @throws {BencodeError} when the bytes are not canonical bencode
+ * @throws {LimitError} when the input exceeds one of `limits`
+ * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` for an invalid argument or option
+ *
+ * @example
+ * ```ts
+ * import { type BencodeMap, decode } from 'metainfo';
+ *
+ * const { value, span } = decode(Buffer.from('d4:infod4:name5:albumee'), { span: 'info' });
+ * const info = (value as BencodeMap).get('info') as BencodeMap;
+ * console.log(Buffer.from(info.get('name') as Uint8Array).toString()); // album
+ * console.log(span); // { start: 7, end: 22 }
+ * ```
  */
 export function decode(bytes: Uint8Array, given: DecodeOptions = {}): Decoded {
-  return decodeTrusted(bytesOf('bytes', bytes), options(given, DECODE, { example: "{ span: 'info' }" }));
+  return decodeTrusted(bytesOf('bytes', bytes), checkOptions(given, DECODE, { example: "{ span: 'info' }" }));
 }
 
-const Raw = expected<DecodeOptions['raw']>('an object with the text within and the set keys', (value) => {
+const Raw = expected<DecodeOptions['raw']>('an object with a string `within` and a Set `keys`', (value) => {
   const { within, keys } = (value ?? {}) as Partial<NonNullable<DecodeOptions['raw']>>;
   return typeof within === 'string' && keys instanceof Set;
 });
 const DECODE: OptionStructs<DecodeOptions> = { span: Text, tolerant: Flag, raw: Raw, limits: Unchecked };
 
-/** The same of bytes and options of our own, which may come by the million. */
+/** Decodes without checking the arguments, for callers inside the library that decode millions of small values. */
 export function decodeTrusted(bytes: Uint8Array, given: DecodeOptions): Decoded {
   return new Decoder(bytes, given).run();
 }
 
 class Decoder {
   readonly #bytes: Uint8Array;
-  /** The same memory with Buffer's latin1 decoding. */
+  /** The same memory as a Buffer, for its latin1 decoding. */
   readonly #buffer: Buffer;
   readonly #spanKey: string | null;
   readonly #limits: Readonly<Record<LimitName, number>>;
@@ -160,7 +134,7 @@ class Decoder {
     this.#limits = limitsOf(limits);
     if (bytes.length > this.#limits.bytes) throw this.#beyond('bytes', this.#limits.bytes);
     if (bytes.length === 0) throw new BencodeError('empty', 0, 'there is no data');
-    // Another thread could change what was checked already.
+    // Another thread could change shared memory after it was checked.
     this.#bytes = isSharedArrayBuffer(bytes.buffer) ? new Uint8Array(bytes) : bytes;
     const { buffer, byteOffset, byteLength } = this.#bytes;
     this.#buffer = Buffer.from(buffer, byteOffset, byteLength);
@@ -182,7 +156,7 @@ class Decoder {
     }
   }
 
-  /** Reads up to one value, or opens a container and returns null: the stack's top then has it. */
+  /** Reads one value; returns null after a key, or after the start of a container, which is then the top of the stack. */
   #next(): BencodeValue | null {
     const top = this.#stack.at(-1);
     const start = this.#at;
@@ -194,7 +168,7 @@ class Decoder {
     }
     this.#count(start);
     if ((byte === LIST || byte === DICTIONARY) && this.#raw && this.#isRaw(this.#raw, top)) {
-      // Whoever asks for it knows that it is there.
+      // Only callers that set `raw` get this type, and they expect it.
       return this.#skipContainer() as unknown as BencodeValue;
     }
     switch (byte) {
@@ -213,10 +187,10 @@ class Decoder {
     return this.#stack.length === 2 && this.#stack[0]?.key === within && keys.has(top?.key ?? '');
   }
 
-  /** Checks a list or dictionary as if it were built, without building it. */
+  /** Checks a list or dictionary with all rules, without building it. */
   #skipContainer(): RawBencode {
     const start = this.#at;
-    // Levels are used again and again: a list of files has two for each file.
+    // Levels are reused: a list of files would otherwise need two objects for each file.
     const levels: SkippedLevel[] = [];
     let depth = 0;
     let top: SkippedLevel | null = null;
@@ -235,7 +209,7 @@ class Decoder {
         continue;
       }
       if (top) {
-        // What opened the outermost one is counted already.
+        // The outermost container was counted by the caller.
         this.#count(this.#at);
         top.hasKey = false;
       }
@@ -247,8 +221,8 @@ class Decoder {
         top.lastFrom = -1;
         depth += 1;
         this.#at += 1;
-      } else if (byte === INTEGER) this.#passInteger();
-      else this.#passText();
+      } else if (byte === INTEGER) this.#skipInteger();
+      else this.#skipText();
     }
   }
 
@@ -256,11 +230,11 @@ class Decoder {
     const start = this.#at;
     if (byte < ZERO || byte > NINE) throw this.#error('key_not_string', start, 'a key must be a string');
     this.#count(start);
-    const from = this.#passText();
+    const from = this.#skipText();
     const to = this.#at;
     if (level.lastFrom >= 0) {
       const order = this.#compare(level.lastFrom, level.lastTo, from, to);
-      if (order === 0) this.#forgivable('duplicate_key', start, 'a key comes twice');
+      if (order === 0) this.#forgivable('duplicate_key', start, 'a key appears twice');
       else if (order > 0) this.#forgivable('unsorted_key', start, 'keys are not in byte order');
     }
     level.hasKey = true;
@@ -286,7 +260,7 @@ class Decoder {
     const key = top.key as string;
     const isSpan = this.#stack.length === 1 && key === this.#spanKey;
     if (isSpan && this.#spanStart >= 0) this.#span ??= { start: this.#spanStart, end: this.#at };
-    // Only a tolerant decoder gets here with a key that comes twice.
+    // Only a tolerant decoder gets here with a duplicate key: the first one wins.
     if (!top.map?.has(key)) top.map?.set(key, value);
     top.key = null;
   }
@@ -314,10 +288,10 @@ class Decoder {
     const byte = this.#byte();
     if (byte < ZERO || byte > NINE) throw this.#error('key_not_string', start, 'a key must be a string');
     this.#count(start);
-    const from = this.#passText();
+    const from = this.#skipText();
     const key = this.#buffer.toString('latin1', from, this.#at);
     if (top.last !== null && key <= top.last) {
-      if (key === top.last) this.#forgivable('duplicate_key', start, 'a key comes twice');
+      if (key === top.last) this.#forgivable('duplicate_key', start, 'a key appears twice');
       else this.#forgivable('unsorted_key', start, 'keys are not in byte order');
     }
     top.key = key;
@@ -326,12 +300,12 @@ class Decoder {
   }
 
   #readString(): Uint8Array {
-    const from = this.#passString();
+    const from = this.#skipString();
     return this.#bytes.subarray(from, this.#at);
   }
 
-  /** Reads `<length>:` and passes over the string; gives where it begins. */
-  #passString(): number {
+  /** Reads `<length>:`, skips the string and returns where it begins. */
+  #skipString(): number {
     const start = this.#at;
     let length = 0;
     let at = start;
@@ -343,7 +317,7 @@ class Decoder {
         throw this.#error(
           code,
           at,
-          at === start ? 'no value starts with this byte' : 'a length must be digits and a colon',
+          at === start ? 'no value starts with this byte' : 'a length must be digits followed by a colon',
         );
       }
       if (at === start + 1 && length === 0) this.#forgivable('leading_zero', start, 'a length has a leading zero');
@@ -357,33 +331,34 @@ class Decoder {
     return from;
   }
 
-  /** The same of what becomes text: Node ends with an error of its own at half a GiB. */
-  #passText(): number {
+  /** Skips a string that becomes text: beyond half a GiB Node would throw an error of its own. */
+  #skipText(): number {
     const start = this.#at;
-    const from = this.#passString();
+    const from = this.#skipString();
     if (this.#at - from > this.#limits.text) throw this.#beyond('text', start);
     return from;
   }
 
   #readInteger(): number | bigint {
     const first = this.#at + 1;
-    this.#passInteger();
+    this.#skipInteger();
     const text = this.#buffer.toString('latin1', first, this.#at - 1);
-    // Adding 0 makes -0 a 0.
+    // Adding 0 turns -0 into 0.
     if (text.length <= SAFE_DIGITS) return Number(text) + 0;
     const value = BigInt(text);
     return value >= Number.MIN_SAFE_INTEGER && value <= Number.MAX_SAFE_INTEGER ? Number(value) : value;
   }
 
-  /** Checks an integer and passes over it. */
-  #passInteger(): void {
+  /** Checks an integer and skips it. */
+  #skipInteger(): void {
     const start = this.#at;
     const first = start + 1;
     const negative = this.#byteAt(first) === MINUS;
     const digits = negative ? first + 1 : first;
     let at = digits;
     for (let byte = this.#byteAt(at); byte !== END; byte = this.#byteAt(at)) {
-      if (byte < ZERO || byte > NINE) throw this.#error('bad_integer', at, 'an integer must be digits up to an e');
+      if (byte < ZERO || byte > NINE)
+        throw this.#error('bad_integer', at, 'an integer must be digits followed by an e');
       if (at - digits >= this.#limits.digits) throw this.#beyond('digits', start);
       at += 1;
     }
@@ -413,7 +388,7 @@ class Decoder {
 
   #forgivable(code: ForgivableCode, offset: number, message: string): void {
     if (!this.#tolerant) throw this.#error(code, offset, message);
-    // An error takes its stack with it: far more time than a byte of input may take.
+    // An Error captures its stack, which is slow: hostile input must not cause one for every few bytes.
     if (this.#errors.length < MAX_ERRORS) this.#errors.push(this.#error(code, offset, message));
   }
 

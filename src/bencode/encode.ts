@@ -1,12 +1,13 @@
+/** The bencode encoder: canonical and iterative. */
 import { isMap, isProxy, isUint8Array } from 'node:util/types';
 import { MetainfoError, shown } from '../errors/errors.ts';
 import { bytesOf } from '../errors/guard.ts';
-import { type Encodable, isWithin, RawBencode } from './value.ts';
+import { codeUnitsAtMost, type Encodable, RawBencode } from './value.ts';
 
-/** A power of two above the depth of what is usual. */
+/** The depth from which cycles are looked for: a power of two above any usual depth. */
 const CHECKED_DEPTH = 128;
 
-/** Above this, a part of its own is cheaper than copying. */
+/** Longer byte strings are kept as views, because copying them costs more. */
 const SHORT = 1024;
 const LARGEST_CHUNK = 64 * 1024;
 
@@ -16,7 +17,7 @@ const END = 0x65;
 const INTEGER = 0x69;
 const LIST = 0x6c;
 
-/** What is open: a list, or a dictionary with its keys in order. */
+/** A list, or a dictionary with its keys in order, that is being written. */
 interface Level {
   list: readonly Encodable[] | null;
   map: ReadonlyMap<string, Encodable> | null;
@@ -25,10 +26,19 @@ interface Level {
 }
 
 /**
- * Encodes canonical bencode: keys in byte order, integers without leading zeros. Text becomes UTF-8; keys are latin1
- * strings, one char a byte (see `toKey`). Does not recurse.
+ * Encodes a value as canonical bencode (BEP 3), with dictionary keys in byte order. Strings become UTF-8. Keys must be latin1
+ * strings with one character per byte. It does not recurse, so deep values cannot overflow the stack.
  *
- * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` for a number that is no safe integer, or a value bencode cannot say.
+ * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` for a number that is not a safe integer, a key that is not latin1, a value
+ *   that contains itself, or a type that bencode does not have
+ *
+ * @example
+ * ```ts
+ * import { encode } from 'metainfo';
+ *
+ * const bytes = encode(new Map<string, string | number>([['name', 'album'], ['length', 5]]));
+ * console.log(Buffer.from(bytes).toString()); // d6:lengthi5e4:name5:albume
+ * ```
  */
 export function encode(value: Encodable): Uint8Array {
   const out = new Writer();
@@ -44,15 +54,18 @@ export function encode(value: Encodable): Uint8Array {
   return out.finish();
 }
 
-/** What holds itself would be written for ever. It soon stands on every level, so that a look at few of the depths is enough. */
+/**
+ * Throws for a value that contains itself, which would be written forever. Such a value soon fills every level, so looking at
+ * depths that are powers of two is enough.
+ */
 function requireNoCycle(levels: readonly Level[]): void {
   const { length } = levels;
   if (length < CHECKED_DEPTH || (length & (length - 1)) !== 0) return;
   const open = new Set(levels.map(({ list, map }) => list ?? map));
-  if (open.size < length) throw new MetainfoError('ERR_INVALID_ARGUMENT', 'A list or dictionary holds itself.');
+  if (open.size < length) throw new MetainfoError('ERR_INVALID_ARGUMENT', 'A list or dictionary contains itself.');
 }
 
-/** Writes what is left of a level, up to the first value that is a level itself: that one is returned, begun. */
+/** Writes the rest of a level. Stops at the first list or dictionary in it, writes its first byte and returns it. */
 function fill(level: Level, out: Writer): Level | null {
   const { list, map, keys } = level;
   const count = list ? list.length : keys.length;
@@ -73,7 +86,7 @@ function fill(level: Level, out: Writer): Level | null {
   return null;
 }
 
-/** Writes a value; of a list or dictionary its first byte. */
+/** Writes a value. Of a list or dictionary, writes the first byte and returns it as a level. */
 function write(value: Encodable, out: Writer): Level | null {
   if (typeof value === 'string') out.text(value);
   else if (typeof value === 'number' || typeof value === 'bigint') out.integer(value);
@@ -85,7 +98,7 @@ function write(value: Encodable, out: Writer): Level | null {
     out.byte(LIST);
     return { list: value, map: null, keys: [], at: 0 };
   } else if (value instanceof RawBencode) out.bytes(value.bytes);
-  else throw new MetainfoError('ERR_INVALID_ARGUMENT', `bencode has no ${nameOf(value)}.`);
+  else throw new MetainfoError('ERR_INVALID_ARGUMENT', `A value of type ${nameOf(value)} cannot be encoded.`);
   return null;
 }
 
@@ -94,7 +107,7 @@ function nameOf(value: unknown): string {
   return value === null ? 'null' : typeof value;
 }
 
-/** On latin1 strings, the order of UTF-16 units is the order of bytes. */
+/** Sorts latin1 keys: comparing their code units compares bytes. */
 function sorted(keys: string[]): string[] {
   for (const key of keys) if (typeof key !== 'string') throw badKey(key);
   for (let i = 1; i < keys.length; i += 1) {
@@ -104,14 +117,17 @@ function sorted(keys: string[]): string[] {
 }
 
 function badKey(key: unknown): MetainfoError {
-  return new MetainfoError('ERR_INVALID_ARGUMENT', `The key ${shown(key)} is not latin1: make it with toKey().`);
+  return new MetainfoError(
+    'ERR_INVALID_ARGUMENT',
+    `The key ${shown(key)} is not a latin1 string with one character per byte.`,
+  );
 }
 
-/** Bencode in the making, for what is written in place. Short pieces are gathered; long ones are views until the end. */
+/** A buffer of bencode that grows. Short values are copied into chunks; long byte strings are kept as views until the end. */
 export class Writer {
   readonly #parts: Uint8Array[] = [];
   #chunk = Buffer.allocUnsafe(SHORT);
-  /** Where what is not yet among the parts begins. */
+  /** The start of the bytes in the chunk that are not yet in `#parts`. */
   #start = 0;
   #at = 0;
 
@@ -123,10 +139,7 @@ export class Writer {
 
   integer(value: number | bigint): void {
     if (typeof value === 'number' && !Number.isSafeInteger(value)) {
-      throw new MetainfoError(
-        'ERR_INVALID_ARGUMENT',
-        `${value} is not an integer that a number holds exactly: use a bigint.`,
-      );
+      throw new MetainfoError('ERR_INVALID_ARGUMENT', `${value} is not a safe integer: use a bigint.`);
     }
     this.byte(INTEGER);
     // Number -0 prints as 0.
@@ -135,13 +148,13 @@ export class Writer {
   }
 
   key(key: string): void {
-    if (!isWithin(key, 0xff)) throw badKey(key);
+    if (!codeUnitsAtMost(key, 0xff)) throw badKey(key);
     this.#length(key.length);
     this.latin1(key);
   }
 
   text(text: string): void {
-    if (!isWithin(text, 0x7f)) {
+    if (!codeUnitsAtMost(text, 0x7f)) {
       this.string(Buffer.from(text, 'utf8'));
       return;
     }
@@ -156,7 +169,7 @@ export class Writer {
 
   bytes(bytes: Uint8Array): void {
     if (bytes.length > SHORT) {
-      this.#cut();
+      this.#flush();
       this.#parts.push(bytes);
       return;
     }
@@ -165,7 +178,7 @@ export class Writer {
     this.#at += bytes.length;
   }
 
-  /** As it stands, one char a byte. */
+  /** Writes a latin1 string, one byte per character, without a length. */
   latin1(text: string): void {
     if (text.length > SHORT) {
       this.bytes(Buffer.from(text, 'latin1'));
@@ -179,7 +192,7 @@ export class Writer {
   }
 
   finish(): Uint8Array {
-    this.#cut();
+    this.#flush();
     return Buffer.concat(this.#parts);
   }
 
@@ -190,13 +203,13 @@ export class Writer {
 
   #reserve(size: number): void {
     if (this.#at + size <= this.#chunk.length) return;
-    this.#cut();
+    this.#flush();
     this.#chunk = Buffer.allocUnsafe(Math.min(LARGEST_CHUNK, this.#chunk.length * 4));
     this.#start = 0;
     this.#at = 0;
   }
 
-  #cut(): void {
+  #flush(): void {
     if (this.#at > this.#start) this.#parts.push(this.#chunk.subarray(this.#start, this.#at));
     this.#start = this.#at;
   }

@@ -1,33 +1,80 @@
+/** The limits on untrusted input, their defaults and the error that is thrown beyond them. */
 import { constants } from 'node:buffer';
 import { MetainfoError } from '../errors/errors.ts';
-import { expected, type OptionStructs, options } from '../errors/guard.ts';
+import { checkOptions, expected, type OptionStructs } from '../errors/guard.ts';
 
-/** What bounds the time and memory that input of a stranger may take. A caller may lower or raise each. */
+/**
+ * Bounds on the time and memory that untrusted input may take. You can lower or raise each of them.
+ *
+ * @example
+ * ```ts
+ * import { Torrent } from 'metainfo';
+ *
+ * const limits = { bytes: 10 * 2 ** 20, files: 100_000 };
+ * const read = (path: string) => Torrent.read(path, { limits });
+ * ```
+ */
 export interface Limits {
-  /** Bytes of input; default 1 GiB. A larger file is not read. */
+  /**
+   * Bytes of input. A larger file is not read.
+   *
+   * @default 1 GiB
+   */
   bytes?: number | undefined;
-  /** Lists and dictionaries within each other; default 100. Of a torrent: default 99, as in libtorrent, and at most 1,000. */
+  /**
+   * Nested lists and dictionaries. A torrent may have at most 1,000.
+   *
+   * @default 100; 99 for a torrent, as in libtorrent
+   */
   depth?: number | undefined;
-  /** Digits of an integer; default 100 (of a torrent 20, as in libtorrent), more than any BEP needs: keeps the cost of big integers linear in the input. */
+  /**
+   * Digits of an integer. The limit keeps the cost of big integers linear in the input; no BEP needs as many.
+   *
+   * @default 100; 20 for a torrent, as in libtorrent
+   */
   digits?: number | undefined;
-  /** Values and keys in all; default 3 million, as libtorrent has it: what bounds memory, at about 200 bytes each. */
+  /**
+   * Values and keys in total. Each takes about 200 bytes of memory.
+   *
+   * @default 3 million, as in libtorrent
+   */
   items?: number | undefined;
-  /** Bytes of a key, of a text, or of a string of the list of files; default 16 MiB, at most what a string can hold. */
+  /**
+   * Bytes of a key, a text or a string in the file list. It cannot exceed the longest string of JavaScript.
+   *
+   * @default 16 MiB
+   */
   text?: number | undefined;
-  /** Characters of the paths of all files of a v2 file tree, which names a folder once; default 128 Mi. */
+  /**
+   * Characters of all file paths of a v2 file tree. The tree names each folder once, but the paths repeat it for every file.
+   *
+   * @default 128 Mi (2^27)
+   */
   paths?: number | undefined;
-  /** Files of a torrent, pads among them, in each of its descriptions; default 1 million. */
+  /**
+   * Files of a torrent, pad files included. A hybrid may have as many in its v1 part and in its v2 part.
+   *
+   * @default 1 million
+   */
   files?: number | undefined;
-  /** Hashes of pieces of a torrent, in each of its descriptions; default 10 million. */
+  /**
+   * Piece hashes of a torrent. A hybrid may have as many in its v1 part and in its v2 part.
+   *
+   * @default 10 million
+   */
   pieces?: number | undefined;
-  /** Bytes of pad files of a torrent; default 1 TiB. They are on no disk, and take as long to hash as what is. */
+  /**
+   * Bytes of all pad files of a torrent. Pad files take no disk space, but as long to hash as other files.
+   *
+   * @default 1 TiB
+   */
   padding?: number | undefined;
 }
 
-/** Which of the {@link Limits}. */
+/** The name of one of the {@link Limits}. */
 export type LimitName = keyof Limits;
 
-/** The limits where the caller names none. */
+/** The default {@link Limits}. */
 export const DEFAULT_LIMITS: Readonly<Record<LimitName, number>> = {
   bytes: 2 ** 30,
   depth: 100,
@@ -40,7 +87,7 @@ export const DEFAULT_LIMITS: Readonly<Record<LimitName, number>> = {
   padding: 2 ** 40,
 };
 
-/** For what was within the caller's limits when it was read. */
+/** No limits, for data that was within the limits of the caller when it was read. */
 export const NO_LIMITS: Readonly<Record<LimitName, number>> = {
   bytes: Infinity,
   depth: Infinity,
@@ -53,12 +100,12 @@ export const NO_LIMITS: Readonly<Record<LimitName, number>> = {
   padding: Infinity,
 };
 
-/** What cannot be more, whatever the caller says. */
-const MOST: Readonly<Limits> = { text: constants.MAX_STRING_LENGTH };
+/** Upper bounds of limits: larger values are lowered to them. */
+const MAX_LIMITS: Readonly<Limits> = { text: constants.MAX_STRING_LENGTH };
 
 const NOUNS: Readonly<Record<LimitName, string>> = {
   bytes: 'bytes',
-  depth: 'lists and dictionaries within each other',
+  depth: 'nested lists and dictionaries',
   digits: 'digits of an integer',
   items: 'values',
   text: 'bytes of a text',
@@ -68,14 +115,14 @@ const NOUNS: Readonly<Record<LimitName, string>> = {
   padding: 'bytes of pad files',
 };
 
-/** Input beyond one of the {@link Limits}. */
+/** The input exceeds one of the {@link Limits}. */
 export class LimitError extends MetainfoError {
   override readonly name = 'LimitError';
-  /** Which was passed. */
+  /** The limit that is exceeded. */
   readonly limit: LimitName;
-  /** What was allowed. */
+  /** The value of that limit. */
   readonly most: number;
-  /** Where in the input the limit was passed, in bytes; null where no one place is. */
+  /** The offset in the input, in bytes, where the limit is exceeded; null if there is no such place. */
   readonly offset: number | null;
 
   /** @internal */
@@ -90,20 +137,20 @@ export class LimitError extends MetainfoError {
 }
 
 /**
- * All limits, those that are not given from `others`.
+ * Completes limits with defaults.
  *
- * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` for one that is no number from 0, or that there is not: it would bound nothing
+ * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` for an unknown limit, or one that is not a number of at least 0
  */
-export function limitsOf(given: Limits = {}, others = DEFAULT_LIMITS): Readonly<Record<LimitName, number>> {
+export function limitsOf(given: Limits = {}, defaults = DEFAULT_LIMITS): Readonly<Record<LimitName, number>> {
   if (given === NO_LIMITS) return NO_LIMITS;
-  const limits = { ...others };
-  const checked = options(given, LIMITS, { name: 'limits', example: '{ files: 1000 }' });
+  const limits = { ...defaults };
+  const checked = checkOptions(given, LIMITS, { name: 'limits', example: '{ files: 1000 }' });
   for (const [name, most] of Object.entries(checked) as [LimitName, number][])
-    limits[name] = Math.min(most, MOST[name] ?? Infinity);
+    limits[name] = Math.min(most, MAX_LIMITS[name] ?? Infinity);
   return limits;
 }
 
-const Limit = expected<number>('a number from 0', (value) => typeof value === 'number' && value >= 0);
+const Limit = expected<number>('a number of at least 0', (value) => typeof value === 'number' && value >= 0);
 const LIMITS: OptionStructs<Limits> = {
   bytes: Limit,
   depth: Limit,

@@ -1,24 +1,26 @@
-/** Steps from the top: dictionary keys (latin1, as `decode` has them) and list indexes. */
+/** Finds the offsets of values in bencode, for the offsets of issues. */
+
+/** Steps from the top-level value: dictionary keys (latin1, as `decode` returns them) and list indexes. */
 export type BencodePath = readonly (string | number)[];
 
 interface Trie {
-  /** Whether it has been come by: of keys that come twice the first counts. */
+  /** Whether its value was reached. The first of two equal keys wins. */
   seen: boolean;
-  /** Which of the wanted paths end here. */
-  wanted: number[];
+  /** Indexes of the paths that end here. */
+  pathIndexes: number[];
   children: Map<string | number, Trie>;
 }
 
 interface Level {
   trie: Trie | undefined;
-  /** In a list the index of the next value; in a dictionary the key of the next value, null before a key. */
+  /** The index of the next value of a list. The key of the next value of a dictionary, null before a key. */
   at: number | string | null;
   isList: boolean;
 }
 
 /**
- * Where values begin, in one pass over bytes that decode. A path whose last step is not there has the place of what
- * should have held it.
+ * Finds where values begin, in one pass over bytes that the decoder has accepted. For a path that does not exist, the result
+ * is the offset of the deepest value on the way to it.
  *
  * @returns Offsets in bytes, in the order of the paths.
  */
@@ -42,7 +44,7 @@ export function locate(bytes: Uint8Array, paths: readonly BencodePath[]): number
       const found = top ? top.trie?.children.get(top.at as string | number) : root;
       const trie = found?.seen ? undefined : found;
       if (trie) trie.seen = true;
-      if (trie) place(trie, at, offsets);
+      if (trie) setOffsets(trie, at, offsets);
       if (byte === 0x64 || byte === 0x6c) {
         levels.push({ trie, at: byte === 0x6c ? 0 : null, isList: byte === 0x6c });
         at += 1;
@@ -59,29 +61,29 @@ export function locate(bytes: Uint8Array, paths: readonly BencodePath[]): number
 }
 
 function trieOf(paths: readonly BencodePath[]): Trie {
-  const root: Trie = { seen: false, wanted: [], children: new Map() };
+  const root: Trie = { seen: false, pathIndexes: [], children: new Map() };
   for (const [index, path] of paths.entries()) {
     let node = root;
     for (const step of path) {
       let child = node.children.get(step);
       if (!child) {
-        child = { seen: false, wanted: [], children: new Map() };
+        child = { seen: false, pathIndexes: [], children: new Map() };
         node.children.set(step, child);
       }
       node = child;
     }
-    node.wanted.push(index);
+    node.pathIndexes.push(index);
   }
   return root;
 }
 
-/** Gives the paths that end at a node or beneath it its place: until something deeper is found, that is theirs. */
-function place(trie: Trie, at: number, offsets: number[]): void {
-  for (const index of trie.wanted) offsets[index] = at;
-  for (const child of trie.children.values()) place(child, at, offsets);
+/** Sets the offset of all paths through a node. Those that go deeper keep it unless a deeper value is reached. */
+function setOffsets(trie: Trie, at: number, offsets: number[]): void {
+  for (const index of trie.pathIndexes) offsets[index] = at;
+  for (const child of trie.children.values()) setOffsets(child, at, offsets);
 }
 
-/** Where the string at an offset begins and ends, past its length. */
+/** Returns where the string at an offset begins (after its length) and ends. */
 function stringAt(bytes: Uint8Array, start: number): [from: number, to: number] {
   let length = 0;
   let at = start;

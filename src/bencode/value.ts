@@ -1,27 +1,32 @@
+/** The types of bencoded values, and conversions between text, keys and bytes. */
 import { isUtf8 } from 'node:buffer';
 import { bytesOf } from '../errors/guard.ts';
 
 /**
- * What bencode can say (BEP 3). Byte strings are views of the bytes that were read. Integers are numbers where that is
- * exact, else bigints. Keys are latin1 strings, one char a byte: comparing them with `<` is comparing bytes, and a key
- * that is no UTF-8 survives.
+ * A decoded value (BEP 3). Byte strings are views of the input. Integers are numbers if those are exact, otherwise bigints.
+ * Dictionary keys are latin1 strings with one character per byte: so `<` compares bytes, and keys that are not UTF-8
+ * round-trip.
  */
 export type BencodeValue = bigint | number | Uint8Array | BencodeValue[] | BencodeMap;
-/** A dictionary in the order of its keys, which are latin1 strings: one char a byte. */
+/** A dictionary in the order of its keys. Keys are latin1 strings with one character per byte. */
 export type BencodeMap = Map<string, BencodeValue>;
 
-/** Bytes that are bencode already and are written as they are, such as a torrent's raw `info`. */
+/** Bytes that are bencode already: {@link encode} writes them unchanged. An example is the raw `info` of a torrent. */
 export class RawBencode {
-  /** One whole value. */
+  /** The bencode of exactly one value. */
   readonly bytes: Uint8Array;
 
-  /** Views the bytes; that they are bencode is not checked. */
+  /**
+   * Wraps bytes without copying them, and without checking that they are bencode.
+   *
+   * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` when `bytes` is not a Uint8Array
+   */
   constructor(bytes: Uint8Array) {
     this.bytes = bytesOf('bytes', bytes);
   }
 }
 
-/** What {@link encode} takes: decoded values and, for convenience, text (written as UTF-8) and raw bencode. */
+/** A value that {@link encode} accepts: a decoded value, a string (written as UTF-8) or raw bencode. */
 export type Encodable =
   | bigint
   | number
@@ -31,19 +36,19 @@ export type Encodable =
   | readonly Encodable[]
   | ReadonlyMap<string, Encodable>;
 
-/** Text as a dictionary key: its UTF-8 bytes, one char each. */
+/** Turns text into a dictionary key: a latin1 string with one character per UTF-8 byte. */
 export function toKey(text: string): string {
-  if (isWithin(text, 0x7f)) return text;
+  if (codeUnitsAtMost(text, 0x7f)) return text;
   return Buffer.from(text, 'utf8').toString('latin1');
 }
 
-/** Whether no character of a text is above `most`. */
-export function isWithin(text: string, most: number): boolean {
-  for (let i = 0; i < text.length; i += 1) if (text.charCodeAt(i) > most) return false;
+/** Whether every UTF-16 code unit of a text is at most `max`. */
+export function codeUnitsAtMost(text: string, max: number): boolean {
+  for (let i = 0; i < text.length; i += 1) if (text.charCodeAt(i) > max) return false;
   return true;
 }
 
-/** A dictionary key as bytes. */
+/** Turns a dictionary key into the bytes that it stands for. */
 export function keyBytes(key: string): Buffer {
   return Buffer.from(key, 'latin1');
 }
@@ -54,8 +59,8 @@ const { latin1Slice, utf8Slice } = Buffer.prototype as unknown as Record<
 >;
 
 /**
- * A byte string as text; null when it is not UTF-8. A TextDecoder would throw instead, which takes 100 times as long: a
- * torrent may hold millions of such strings.
+ * Decodes a byte string as UTF-8; returns null if it is not UTF-8. A torrent may hold millions of invalid strings, and a
+ * TextDecoder would throw for each, which takes 100 times as long.
  */
 export function textOrNull(bytes: Uint8Array, from = 0, to = bytes.length): string | null {
   let at = from;
@@ -64,14 +69,14 @@ export function textOrNull(bytes: Uint8Array, from = 0, to = bytes.length): stri
   return isUtf8(bytes.subarray(at, to)) ? utf8Slice.call(bytes, from, to) : null;
 }
 
-/** A byte string as text, with U+FFFD for what is not UTF-8. */
+/** Decodes a byte string as UTF-8, with U+FFFD in place of invalid bytes. */
 export function lossyText(bytes: Uint8Array): string {
   return utf8Slice.call(bytes, 0, bytes.length);
 }
 
 /**
- * The order of two texts by their UTF-8 bytes, as bencode orders keys. JavaScript's own `<` compares UTF-16 units, which
- * puts U+E000 to U+FFFF after the characters beyond them.
+ * Compares two texts by their UTF-8 bytes, as bencode orders keys. JavaScript's `<` compares UTF-16 code units, which puts
+ * U+E000 to U+FFFF after all higher characters.
  */
 export function compareUtf8(a: string, b: string): number {
   const length = Math.min(a.length, b.length);
@@ -83,7 +88,7 @@ export function compareUtf8(a: string, b: string): number {
   return a.length - b.length;
 }
 
-/** Moves surrogates (which stand for the highest characters) above the rest of the 16-bit range. */
+/** Ranks surrogates, which encode the highest characters, above all other code units. */
 function utf8Rank(unit: number): number {
   if (unit >= 0xe000) return unit - 0x800;
   return unit >= 0xd800 ? unit + 0x2000 : unit;

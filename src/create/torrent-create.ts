@@ -5,7 +5,7 @@ import type { BencodeMap, BencodeValue } from '../bencode/value.ts';
 import { type ScanFilter, type ScannedFile, type ScanOptions, scan } from '../disk/scan.ts';
 import { ISSUE_CODES, type IssueCode } from '../errors/codes.ts';
 import { MetainfoError, shown, ValidationError } from '../errors/errors.ts';
-import { Flag, type OptionStructs, options, reading } from '../errors/guard.ts';
+import { checkOptions, Flag, type OptionStructs, readSafely } from '../errors/guard.ts';
 import { sortV1, sortV2 } from '../layout/order.ts';
 import { isPadFile } from '../layout/padding.ts';
 import { isPowerOfTwo } from '../layout/piece-length.ts';
@@ -230,7 +230,7 @@ export class TorrentCreate {
 
   /** @throws {ValidationError} with every rule that the fields break */
   constructor(input: TorrentCreateInput | ReadonlyMap<string | Uint8Array, unknown> = {}) {
-    const fields = reading('fields', () => checkedFields(input));
+    const fields = readSafely('fields', () => checkedFields(input));
     this.fields = fields;
     this.pathRoot = fields.pathRoot ?? process.cwd();
     this.info = withName(fields.info ?? {}, this.pathRoot, fields);
@@ -245,7 +245,7 @@ export class TorrentCreate {
   async generate<V extends TorrentVersion = 'hybrid'>(
     given: GenerateOptions & { version?: V } = {},
   ): Promise<TorrentOf<V>> {
-    const checked: GenerateOptions = options(given, GENERATE, { example: "{ version: 'v1' }" });
+    const checked: GenerateOptions = checkOptions(given, GENERATE, { example: "{ version: 'v1' }" });
     return (await generate(this, checked)) as TorrentOf<V>;
   }
 
@@ -261,7 +261,7 @@ export class TorrentCreate {
   generateExt(options?: GenerateExtOptions & { bencode?: boolean }): Promise<Uint8Array | DumpedDictionary>;
   async generateExt(given: GenerateExtOptions & { bencode?: boolean } = {}) {
     const engine = await import('./libtorrent.ts');
-    const checked = options(given, engine.GENERATE_EXT, { example: "{ version: 'v1' }" });
+    const checked = checkOptions(given, engine.GENERATE_EXT, { example: "{ version: 'v1' }" });
     const { output, force = false, bencode = false } = checked;
     const torrent = await engine.generateExt(this, checked);
     if (output != null) await torrent.write(output, { force });
@@ -283,7 +283,7 @@ export class TorrentCreate {
    * `info.files`, `info.name` with `info.length`, and all files beneath the path root.
    */
   async getPaths(given: GetPathsOptions = {}): Promise<string[]> {
-    const { clean = true, v1Order = false } = options(given, GET_PATHS, { example: '{ clean: false }' });
+    const { clean = true, v1Order = false } = checkOptions(given, GET_PATHS, { example: '{ clean: false }' });
     const named = this.#givenPaths();
     const sources = sourceFiles(this.fields.sources ?? []);
     if ((named || sources.length > 0) && !clean)

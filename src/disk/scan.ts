@@ -7,7 +7,7 @@ import { isPromise } from 'node:util/types';
 import { throwIfAborted } from '../errors/cancel.ts';
 import type { MetainfoErrorCode } from '../errors/codes.ts';
 import { fromSystemError, MetainfoError } from '../errors/errors.ts';
-import { Callback, invalid, type OptionStructs } from '../errors/guard.ts';
+import { Callback, invalidArgument, type OptionStructs } from '../errors/guard.ts';
 import { bindingIfAny } from '../hash/addon.ts';
 import { unsafeComponent } from '../layout/safe-path.ts';
 import { isTemporary } from './write-file.ts';
@@ -136,7 +136,9 @@ function atOnce(name: string, filter: (path: string) => unknown): (path: string)
     const answer = filter(path);
     if (!isPromise(answer)) return Boolean(answer);
     answer.catch(() => {});
-    throw invalid(`${name} must answer true or false at once, not with a promise: it cannot be an async function`);
+    throw invalidArgument(
+      `${name} must answer true or false at once, not with a promise: it cannot be an async function`,
+    );
   };
 }
 

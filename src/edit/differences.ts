@@ -1,5 +1,5 @@
 /** Compares two torrents key by key. */
-import { argument } from '../errors/guard.ts';
+import { checkArgument } from '../errors/guard.ts';
 import { AnyTorrent, type Torrent } from '../model/torrent.ts';
 import { decodeOwn } from './replace-fields.ts';
 import { type Entries, entriesOf } from './splice.ts';
@@ -28,8 +28,8 @@ export interface Difference {
  * ```
  */
 export function differences(before: Torrent, after: Torrent): Difference[] {
-  argument('before', before, AnyTorrent);
-  argument('after', after, AnyTorrent);
+  checkArgument('before', before, AnyTorrent);
+  checkArgument('after', after, AnyTorrent);
   const [old, now] = [before, after].map((torrent) => entriesOf(torrent.bencode(), torrent.infoBytes));
   const top = differingEntries(old as Entries, now as Entries, 'info');
   // `info` is most of a large torrent: split it only where it differs.

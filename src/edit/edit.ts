@@ -1,5 +1,5 @@
 /** Edits the fields of a torrent that do not describe its content. */
-import { argument, Flag, Given, type OptionStructs, options, Unchecked } from '../errors/guard.ts';
+import { checkArgument, checkOptions, Flag, Given, type OptionStructs, Unchecked } from '../errors/guard.ts';
 import { AnyTorrent, type ReadOptions, type Torrent } from '../model/torrent.ts';
 import { CHANGES, infoChanges, type TorrentChanges, topChanges } from './changes.ts';
 import { replaceFields } from './replace-fields.ts';
@@ -31,12 +31,12 @@ const EDIT: OptionStructs<EditOptions> = { keepInfohash: Flag, context: Unchecke
  * ```
  */
 export function edit(torrent: Torrent, changes: TorrentChanges, given: EditOptions = {}): Torrent {
-  argument('torrent', torrent, AnyTorrent);
-  const checked = options(argument('changes', changes, Given), CHANGES, {
+  checkArgument('torrent', torrent, AnyTorrent);
+  const checked = checkOptions(checkArgument('changes', changes, Given), CHANGES, {
     name: 'changes',
     example: "{ comment: 'x' }",
   });
-  const { keepInfohash, context } = options(given, EDIT, { example: '{ keepInfohash: true }' });
+  const { keepInfohash, context } = checkOptions(given, EDIT, { example: '{ keepInfohash: true }' });
   const [info, top] = [infoChanges(torrent, checked), topChanges(torrent, checked)];
   return replaceFields(torrent, { info, top, keepInfohash, context });
 }

@@ -1,5 +1,6 @@
 /** Makes a torrent from another one with some keys changed; all other keys keep their bytes. */
-import { BencodeError, decode } from '../bencode/decode.ts';
+import { BencodeError } from '../bencode/bencode-error.ts';
+import { decode } from '../bencode/decode.ts';
 import { NO_LIMITS } from '../bencode/limits.ts';
 import { type BencodeMap, type BencodeValue, type Encodable, RawBencode } from '../bencode/value.ts';
 import { MetainfoError } from '../errors/errors.ts';

@@ -8,7 +8,7 @@ import { GENERATE, type GenerateOptions, hashContent, type TorrentContent } from
 import { TorrentCreate } from '../create/torrent-create.ts';
 import { FILTER, type ScanFilter } from '../disk/scan.ts';
 import { MetainfoError, requirePath, toHex } from '../errors/errors.ts';
-import { argument, DateTime, type OptionStructs, options, orNull, Unchecked } from '../errors/guard.ts';
+import { checkArgument, checkOptions, DateTime, type OptionStructs, orNull, Unchecked } from '../errors/guard.ts';
 import type { FileDigests, TreeDigests } from '../hash/file-digests.ts';
 import { layerRoots, raisedRoot } from '../hash/merkle.ts';
 import { firstUnaligned, type PadNames, padNamesOf, padsIn } from '../layout/padding.ts';
@@ -77,14 +77,14 @@ export interface Updated {
  * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` for a v1 torrent, or what is no path; `ERR_NOT_FOUND`; what {@link TorrentCreate.generate} throws
  */
 export async function update(torrent: Torrent, pathRoot: string, given: UpdateOptions = {}): Promise<Updated> {
-  argument('torrent', torrent, AnyTorrent);
+  checkArgument('torrent', torrent, AnyTorrent);
   requirePath(pathRoot);
   const { torrentVersion: version } = torrent;
   if (version === 'v1') {
     const message = 'The pieces of a v1 torrent depend on all files before them: upgrade it, or create it again.';
     throw new MetainfoError('ERR_INVALID_ARGUMENT', message);
   }
-  const checked = options(given, UPDATE);
+  const checked = checkOptions(given, UPDATE);
   const root = await contentRoot(torrent, pathRoot);
   const { since, pieceLength, include, exclude } = checked;
   const known = new KnownFiles(torrent, since);

@@ -7,7 +7,7 @@ import { type Outline, warn } from '../create/warnings.ts';
 import { requireNoInput } from '../disk/output.ts';
 import { hashingCancelled, untilAbort } from '../errors/cancel.ts';
 import { MetainfoError, requirePath, toHex } from '../errors/errors.ts';
-import { argument, type OptionStructs, options, Unchecked } from '../errors/guard.ts';
+import { checkArgument, checkOptions, type OptionStructs, Unchecked } from '../errors/guard.ts';
 import { defaultEngine } from '../hash/default-engine.ts';
 import type { Engine } from '../hash/engine.ts';
 import { type FileDigests, joinTrees, splitDigests } from '../hash/file-digests.ts';
@@ -71,9 +71,9 @@ export interface Upgraded {
  *   `ERR_PIECE_LENGTH` when no hybrid can have its piece length
  */
 export async function upgrade(torrent: Torrent, path: string, given: UpgradeOptions = {}): Promise<Upgraded> {
-  argument('torrent', torrent, AnyTorrent);
+  checkArgument('torrent', torrent, AnyTorrent);
   requirePath(path);
-  const checked = options(given, UPGRADE);
+  const checked = checkOptions(given, UPGRADE);
   return jobLimiter.run(checked.signal, (slot) => upgradeInTurn(torrent, path, checked, slot));
 }
 

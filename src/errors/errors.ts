@@ -1,26 +1,40 @@
-/** The errors that this library throws, and how values and system errors are put into their messages. */
+/** The errors that this library throws, and helpers that describe values and system errors in their messages. */
 import { constants } from 'node:os';
 import { isMap, isProxy, isUint8Array } from 'node:util/types';
 import type { IssueCode, MetainfoErrorCode } from './codes.ts';
 
-/** What an error is about, beside its text. */
+/** Details of a {@link MetainfoError} besides its code and message. */
 export interface MetainfoErrorOptions {
   /** The file or folder that the error is about. */
   path?: string | undefined;
-  /** What was behind it. */
+  /** The underlying error. */
   cause?: unknown;
 }
 
-/** The one class of errors that this library throws on purpose: tell them apart by `code`. */
+/**
+ * The base class of all errors that this library throws on purpose. Tell them apart by `code`.
+ *
+ * @example
+ * ```ts
+ * import { MetainfoError, Torrent } from 'metainfo';
+ *
+ * try {
+ *   await Torrent.read('missing.torrent');
+ * } catch (error) {
+ *   if (!(error instanceof MetainfoError)) throw error;
+ *   console.log(error.code, error.path); // ERR_NOT_FOUND missing.torrent
+ * }
+ * ```
+ */
 export class MetainfoError extends Error {
-  /** That of the class. */
+  /** The name of the class. */
   override readonly name: string = 'MetainfoError';
-  /** What happened, stable: see {@link ERROR_CODES}. */
+  /** The stable code: see {@link ERROR_CODES}. */
   readonly code: MetainfoErrorCode;
-  /** The file or folder that it is about, where there is one. */
+  /** The file or folder that the error is about, if any. */
   readonly path?: string;
 
-  /** An error whose message says what happened, to what, and what to do. */
+  /** Makes an error; the message says what happened, to what, and what to do next. */
   constructor(code: MetainfoErrorCode, message: string, { path, cause }: MetainfoErrorOptions = {}) {
     super(message, cause === undefined ? undefined : { cause });
     this.code = code;
@@ -28,37 +42,51 @@ export class MetainfoError extends Error {
   }
 }
 
-/** One thing that is wrong with a torrent or a draft. */
+/** One finding of a validation. */
 export interface Issue {
-  /** The rule that failed, stable: see {@link ISSUE_CODES}. */
+  /** The rule that is broken: see {@link ISSUE_CODES}. */
   code: IssueCode;
-  /** An `error` makes a torrent invalid, a `warning` does not. */
+  /** An `error` makes the data invalid, a `warning` does not. */
   severity: 'error' | 'warning';
-  /** Where in the data: keys and indexes from the top. */
+  /** The place in the data: keys and list indexes from the top. */
   path: (string | number)[];
-  /** For people. */
+  /** A text for people; it may change. */
   message: string;
   /** The document that has the rule, such as `BEP 52`. */
   spec?: string;
-  /** Byte offset in the input, where known. */
+  /** The offset in the input, if known: bytes of a torrent, characters of a magnet link. */
   offset?: number;
 }
 
-/** A message names this many issues; the list has all. */
-const MOST_IN_MESSAGE = 10;
+/** The message of a ValidationError has this many issues; its `issues` has all of them. */
+const MAX_IN_MESSAGE = 10;
 
-/** Data that breaks rules of the models; `issues` holds every failure. */
+/**
+ * A torrent, draft, hasher configuration or magnet link that breaks validation rules; `issues` lists every one of them.
+ *
+ * @example
+ * ```ts
+ * import { Torrent, ValidationError } from 'metainfo';
+ *
+ * try {
+ *   Torrent.decode(Buffer.from('d4:infodee'));
+ * } catch (error) {
+ *   if (!(error instanceof ValidationError)) throw error;
+ *   for (const { code, path } of error.issues) console.log(code, path.join('.'));
+ * }
+ * ```
+ */
 export class ValidationError extends MetainfoError {
   override readonly name = 'ValidationError';
-  /** Everything that is wrong, errors first; warnings among them. */
+  /** All issues, errors before warnings. At most 1,000 of each severity are listed. */
   readonly issues: readonly Issue[];
-  /** What was checked: a torrent that was read, or a draft of one. */
+  /** What was validated. */
   readonly subject: 'torrent' | 'draft' | 'hasher' | 'magnet link';
 
   /**
-   * An error whose message has the first ten errors of `issues`.
+   * Makes an error whose message has the first ten errors of `issues`.
    *
-   * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` for anything but a list of issues
+   * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` when `issues` is not a list of issues
    */
   constructor(issues: readonly Issue[], subject: 'torrent' | 'draft' | 'hasher' | 'magnet link' = 'torrent') {
     super('ERR_VALIDATION', `This ${subject} is not valid: ${summaryOf(issues)}.`);
@@ -71,7 +99,7 @@ function summaryOf(issues: readonly Issue[]): string {
   try {
     const errors = issues.filter(({ severity }) => severity === 'error');
     const lines = errors
-      .slice(0, MOST_IN_MESSAGE)
+      .slice(0, MAX_IN_MESSAGE)
       .map((issue) => `${issue.path.join('.') || 'top level'}: ${issue.message}`);
     const more = errors.length - lines.length;
     return `${lines.join('; ')}${more > 0 ? `; and ${more} more` : ''}`;
@@ -80,36 +108,36 @@ function summaryOf(issues: readonly Issue[]): string {
   }
 }
 
-/** The same error, its message naming the file that was read. */
+/** Adds the path of the file that was read to an error and its message, unless the error has a path. */
 export function withPath(error: unknown, path: string): unknown {
   if (!(error instanceof MetainfoError) || error.path !== undefined) return error;
   return Object.assign(error, { path, message: `${path}: ${error.message}` });
 }
 
-/** @throws {MetainfoError} `ERR_INVALID_ARGUMENT` for what no system takes for a path, or Node for something else */
+/** @throws {MetainfoError} `ERR_INVALID_ARGUMENT` when `path` is not a string or contains a NUL byte */
 export function requirePath(path: unknown): asserts path is string {
   if (typeof path === 'string' && !path.includes('\0')) return;
-  throw new MetainfoError('ERR_INVALID_ARGUMENT', `A path must be text without NUL, not ${shown(path)}.`);
+  throw new MetainfoError('ERR_INVALID_ARGUMENT', `A path must be a string without NUL bytes, not ${shown(path)}.`);
 }
 
-const TOO_MANY_OPEN = {
+const TOO_MANY_OPEN_FILES = {
   EMFILE:
     'too many files are open in this process (EMFILE): run fewer jobs or threads at once, or raise the limit (ulimit -n)',
   ENFILE:
     'too many files are open on this system (ENFILE): close other programs, or raise the limit (sysctl fs.file-max)',
 };
 
-/** Such as `ENOENT`. */
+/** Returns the name of an error number, such as `ENOENT`. */
 export function errnoName(errno: number): string | undefined {
   return Object.entries(constants.errno).find(([, value]) => value === errno)?.[0];
 }
 
-/** libuv does not know some, such as EDQUOT and ESTALE, which come as `Unknown system error -122`. */
+/** Returns the code of a system error. libuv has no name for some, such as EDQUOT: `Unknown system error -122`. */
 function systemCode({ code, errno }: NodeJS.ErrnoException): string | undefined {
   return code?.startsWith('Unknown') && errno !== undefined ? errnoName(-errno) : code;
 }
 
-/** Makes a {@link MetainfoError} that names the path out of a failed system call. */
+/** Turns the error of a failed system call into a {@link MetainfoError} that names the path. */
 export function fromSystemError(error: unknown, path: string, doing: 'read' | 'write'): MetainfoError {
   if (error instanceof MetainfoError) return error;
   const options = { path, cause: error };
@@ -134,10 +162,14 @@ export function fromSystemError(error: unknown, path: string, doing: 'read' | 'w
     case 'ENOSPC':
       return new MetainfoError('ERR_NO_SPACE', `${path}: the disk is full.`, options);
     case 'EDQUOT':
-      return new MetainfoError('ERR_NO_SPACE', `${path}: your quota of the disk is used up.`, options);
+      return new MetainfoError('ERR_NO_SPACE', `${path}: your disk quota is used up.`, options);
     case 'EMFILE':
     case 'ENFILE':
-      return new MetainfoError('ERR_NO_DESCRIPTORS', `${path}: cannot ${doing} it, ${TOO_MANY_OPEN[code]}.`, options);
+      return new MetainfoError(
+        'ERR_NO_DESCRIPTORS',
+        `${path}: cannot ${doing} it, ${TOO_MANY_OPEN_FILES[code]}.`,
+        options,
+      );
     default: {
       const hint = code === 'ESTALE' ? ': it was replaced or deleted on its file server, so try again' : '';
       const message = `${path}: cannot ${doing} it (${code ?? (error as Error).message})${hint}.`;
@@ -146,7 +178,7 @@ export function fromSystemError(error: unknown, path: string, doing: 'read' | 'w
   }
 }
 
-/** A value for a message, cut. What only pretends to be bytes or a list is not believed. */
+/** Describes a value in an error message, in at most 80 characters. It runs no code of a proxy. */
 export function shown(value: unknown): string {
   if (value === undefined) return 'nothing';
   if (isUint8Array(value)) return `${value.byteLength} bytes`;
@@ -162,12 +194,12 @@ function textOf(value: unknown): string {
   try {
     return String(value);
   } catch {
-    // Somebody's object without a text, such as one without a prototype.
+    // An object without a prototype, for example, cannot be converted.
     return typeof value;
   }
 }
 
-/** Bytes in lower-case hexadecimal. */
+/** Formats bytes as lower-case hexadecimal. */
 export function toHex(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('hex');
 }

@@ -1,6 +1,6 @@
 import { hashingCancelled } from '../errors/cancel.ts';
 import { errnoName, fromSystemError, MetainfoError } from '../errors/errors.ts';
-import { reading } from '../errors/guard.ts';
+import { readSafely } from '../errors/guard.ts';
 import { type Binding, binding, throwIfKernel } from './addon.ts';
 import type { Engine } from './engine.ts';
 import { checkedPlan, type HashJob, type HashPlan, requireHashesFit, tooManyHashes } from './plan.ts';
@@ -45,7 +45,7 @@ function startNative(addon: Binding, plan: HashPlan): HashJob {
 
 /** Its files are checked as the addon reads them. */
 function create({ HashJob }: Binding, plan: HashPlan, called: Error): HashJob {
-  return reading('plan.files', () => {
+  return readSafely('plan.files', () => {
     requireHashesFit(plan);
     try {
       return new HashJob(withPrivateData(plan));

@@ -2,16 +2,16 @@ import { constants } from 'node:buffer';
 import { availableParallelism } from 'node:os';
 import { MetainfoError, shown } from '../errors/errors.ts';
 import {
-  argument,
   Bytes,
+  checkArgument,
+  checkOptions,
   expected,
   Given,
-  invalid,
+  invalidArgument,
   List,
   type OptionStructs,
   oneOf,
-  options,
-  reading,
+  readSafely,
   Size,
   Unchecked,
 } from '../errors/guard.ts';
@@ -137,17 +137,20 @@ const PLAN: OptionStructs<HashPlan> = {
  * @throws {MetainfoError} `ERR_INVALID_ARGUMENT`
  */
 export function checkedPlan(given: HashPlan): HashPlan {
-  const plan = options(argument('plan', given, Given), PLAN, { name: 'plan', example: "{ files: [], version: 'v1' }" });
-  for (const name of Object.keys(PLAN) as (keyof HashPlan)[]) argument(`plan.${name}`, plan[name], Given);
+  const plan = checkOptions(checkArgument('plan', given, Given), PLAN, {
+    name: 'plan',
+    example: "{ files: [], version: 'v1' }",
+  });
+  for (const name of Object.keys(PLAN) as (keyof HashPlan)[]) checkArgument(`plan.${name}`, plan[name], Given);
   const { version, pieceLength, readSize, memoryLimit } = plan;
   const isLength = version === 'v1' ? pieceLength > 0 : isPowerOfTwo(pieceLength) && pieceLength >= BLOCK_SIZE;
-  if (!isLength) throw invalid(`plan.pieceLength of ${version} cannot be ${pieceLength}`);
-  if (memoryLimit < readSize) throw invalid(`plan.memoryLimit must be at least readSize, not ${memoryLimit}`);
+  if (!isLength) throw invalidArgument(`plan.pieceLength of ${version} cannot be ${pieceLength}`);
+  if (memoryLimit < readSize) throw invalidArgument(`plan.memoryLimit must be at least readSize, not ${memoryLimit}`);
   return plan;
 }
 
 const AnyFile = expected<PlanFile>('a file', (value) => typeof value === 'object' && value !== null);
-const OnDisk = expected<string | Buffer>('a path: text without NUL, or a Buffer', (value) =>
+const OnDisk = expected<string | Buffer>('a path: a string without NUL bytes, or a Buffer', (value) =>
   typeof value === 'string' ? !value.includes('\0') : Buffer.isBuffer(value),
 );
 const Time = expected<number>('a number', (value) => typeof value === 'number');
@@ -157,22 +160,22 @@ export function checkPlanFiles(files: readonly PlanFile[]): void {
   let total = 0;
   for (const [i, file] of files.entries()) {
     const name = `plan.files[${i}]`;
-    reading(name, () => {
-      const { path, data, offset, length, size, mtimeMs } = argument(name, file, AnyFile);
-      total += argument(`${name}.length`, length, Size);
+    readSafely(name, () => {
+      const { path, data, offset, length, size, mtimeMs } = checkArgument(name, file, AnyFile);
+      total += checkArgument(`${name}.length`, length, Size);
       if (path === null && data === undefined) return;
-      argument(`${name}.offset`, offset, Size);
+      checkArgument(`${name}.offset`, offset, Size);
       if (path === null) {
-        if (offset + length > argument(`${name}.data`, data, Bytes).byteLength)
-          throw invalid(`${name} ends beyond its data`);
+        if (offset + length > checkArgument(`${name}.data`, data, Bytes).byteLength)
+          throw invalidArgument(`${name} ends beyond its data`);
         return;
       }
-      argument(`${name}.path`, path, OnDisk);
-      argument(`${name}.size`, size, Size);
-      argument(`${name}.mtimeMs`, mtimeMs, Time);
+      checkArgument(`${name}.path`, path, OnDisk);
+      checkArgument(`${name}.size`, size, Size);
+      checkArgument(`${name}.mtimeMs`, mtimeMs, Time);
     });
   }
-  if (!Number.isSafeInteger(total)) throw invalid('plan.files have more than 2^53 bytes');
+  if (!Number.isSafeInteger(total)) throw invalidArgument('plan.files have more than 2^53 bytes');
 }
 
 /** What all jobs of the process may use together. */
@@ -195,7 +198,7 @@ const PROCESS_LIMITS: OptionStructs<ProcessLimits> = { threads: Unchecked, memor
  * @throws {MetainfoError} `ERR_INVALID_ARGUMENT`
  */
 export function processLimits(change: Partial<ProcessLimits> = {}): ProcessLimits {
-  const changed = options(change, PROCESS_LIMITS, { name: 'change' });
+  const changed = checkOptions(change, PROCESS_LIMITS, { name: 'change' });
   const { limits } = bindingIfAny() ?? { limits: limitsWithoutAddon };
   const { threads, memory } = { ...limits(), ...changed };
   require(isThreads(threads), `threads must be 1 to ${MAX_THREADS}, not ${shown(threads)}`);

@@ -7,15 +7,15 @@ import { untilAbort } from '../errors/cancel.ts';
 import { ISSUE_CODES, type IssueCode } from '../errors/codes.ts';
 import { MetainfoError, shown, ValidationError } from '../errors/errors.ts';
 import {
-  argument,
   bytesOf,
+  checkArgument,
+  checkOptions,
   expected,
   List,
-  meantBy,
   type OptionStructs,
-  options,
   orNull,
-  reading,
+  readSafely,
+  suggestName,
   Text,
 } from '../errors/guard.ts';
 import { defaultEngine } from '../hash/default-engine.ts';
@@ -90,10 +90,10 @@ export abstract class HasherBase {
   /** @throws {ValidationError} with every rule that the configuration breaks */
   protected constructor(config: HasherConfig, version: HashPlan['version']) {
     const issues = new Issues();
-    reading('config', () => {
+    readSafely('config', () => {
       checkConfig(config, version, issues);
       for (const key of Object.keys(config ?? {})) {
-        const meant = CONFIG_NAMES.includes(key) ? undefined : meantBy(key, CONFIG_NAMES);
+        const meant = CONFIG_NAMES.includes(key) ? undefined : suggestName(key, CONFIG_NAMES);
         if (meant) issues.add('misspelled', [key], `an unknown option: did you mean ${meant}?`);
       }
     });
@@ -132,7 +132,7 @@ export abstract class HasherBase {
   update(chunk: Chunk, pool: HashPool): Promise<Hash>[];
   update(chunk: Chunk, pool: HashPool | null | undefined): Hash[] | Promise<Hash>[];
   update(chunk: Chunk, pool?: HashPool | null): Hash[] | Promise<Hash>[] {
-    argument('pool', pool ?? null, Pool);
+    checkArgument('pool', pool ?? null, Pool);
     const units = this.take(this.#nextOf(chunk));
     if (!pool) return units.map(hashed);
     return units.map(async ({ bytes, of }) => ({
@@ -164,7 +164,7 @@ export abstract class HasherBase {
    * @throws {MetainfoError} as `TorrentCreate.generate` for files that cannot be read or that change
    */
   async process(given: ProcessOptions = {}): Promise<Hash[]> {
-    const { signal, onProgress, engine = defaultEngine() } = options(given, PROCESS);
+    const { signal, onProgress, engine = defaultEngine() } = checkOptions(given, PROCESS);
     const entries = this.paths.map((name) => name.split('/'));
     const files = await untilAbort(signal, scan(this.pathRoot, entries, { signal, systemFiles: true }));
     for (const [i, wanted] of this.paths.entries()) {
@@ -224,10 +224,10 @@ export abstract class HasherBase {
       path: name,
       chunk,
       idx,
-    } = reading('chunk', () => {
+    } = readSafely('chunk', () => {
       const { path: at, chunk: bytes, idx: number } = given;
       return {
-        path: this.#nameOf(argument('chunk.path', at, Text)),
+        path: this.#nameOf(checkArgument('chunk.path', at, Text)),
         chunk: bytesOf('chunk.chunk', bytes),
         idx: number,
       };
@@ -258,8 +258,8 @@ export abstract class HasherBase {
 
   /** @internal @throws {MetainfoError} `ERR_INVALID_ARGUMENT` for what are no hashes of the paths */
   requireHashes(hashes: readonly Hash[]): void {
-    argument('hashes', hashes, List);
-    reading('hashes', () => {
+    checkArgument('hashes', hashes, List);
+    readSafely('hashes', () => {
       for (const hash of hashes) {
         const problem =
           hashProblem(hash) ??

@@ -1,12 +1,12 @@
 import { MetainfoError } from '../errors/errors.ts';
 import {
-  argument,
+  bytesOrNull,
+  checkArgument,
+  checkOptions,
   expected,
   Given,
   type OptionStructs,
-  options,
-  ownBytes,
-  reading,
+  readSafely,
   Size,
   Text,
   Unchecked,
@@ -30,8 +30,8 @@ export class MerkleTreeShape {
 
   /** @throws {MetainfoError} `ERR_INVALID_ARGUMENT`, `ERR_PIECE_LENGTH` */
   constructor(sizes: { fileSize: number; pieceLength: number }) {
-    const given = options(argument('sizes', sizes, Given), SIZES, { name: 'sizes', example: SIZES_EXAMPLE });
-    this.fileSize = argument('fileSize', given.fileSize, Size);
+    const given = checkOptions(checkArgument('sizes', sizes, Given), SIZES, { name: 'sizes', example: SIZES_EXAMPLE });
+    this.fileSize = checkArgument('fileSize', given.fileSize, Size);
     this.pieceLength = checkPieceLength(given.pieceLength, 'v2');
   }
 
@@ -82,8 +82,8 @@ export class MerkleTree {
    * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` unless there is a leaf for every block of the shape
    */
   constructor(path: string, leafHashes: HashList | Uint8Array | readonly Uint8Array[], shape: MerkleTreeShape) {
-    this.path = argument('path', path, Text);
-    this.shape = argument('shape', shape, Shape);
+    this.path = checkArgument('path', path, Text);
+    this.shape = checkArgument('shape', shape, Shape);
     this.leafHashes = leavesOf(listOf('leafHashes', leafHashes), shape);
     this.pieceHashes = hashPieces(this.leafHashes, shape);
     this.rootHash = shape.nBlocks === 0 ? null : getRootHash(this.pieceHashes ?? this.leafHashes, shape);
@@ -100,7 +100,7 @@ export function hashRoot(hashes: Iterable<Uint8Array>): Uint8Array {
 
 /** See `V2Hasher.getRootHash`. */
 export function getRootHash(hashes: Iterable<Uint8Array>, shape: MerkleTreeShape): Uint8Array {
-  argument('shape', shape, Shape);
+  checkArgument('shape', shape, Shape);
   const given = listOf('hashes', hashes);
   if (shape.nBlocks === 0) throw new MetainfoError('ERR_INVALID_ARGUMENT', 'An empty file has no root (BEP 52).');
   const { nPieces, nBlocksPerPiece } = shape;
@@ -111,7 +111,7 @@ export function getRootHash(hashes: Iterable<Uint8Array>, shape: MerkleTreeShape
 
 /** See `V2Hasher.hashPieces`. */
 export function hashPieces(hashes: Iterable<Uint8Array>, shape: MerkleTreeShape): HashList | null {
-  argument('shape', shape, Shape);
+  checkArgument('shape', shape, Shape);
   const list = leavesOf(listOf('hashes', hashes), shape);
   const { nPieces, nBlocksPerPiece } = shape;
   if (nPieces === 0) return null;
@@ -134,7 +134,7 @@ export function hashPieces(hashes: Iterable<Uint8Array>, shape: MerkleTreeShape)
 /** @throws {MetainfoError} `ERR_INVALID_ARGUMENT` for hashes that are not 32 bytes each */
 function listOf(name: string, hashes: Iterable<Uint8Array> | Uint8Array): HashList {
   if (!(hashes instanceof HashList))
-    return new HashList(ownBytes(hashes) ?? reading(name, () => [...argument(name, hashes, Hashes)]), 32);
+    return new HashList(bytesOrNull(hashes) ?? readSafely(name, () => [...checkArgument(name, hashes, Hashes)]), 32);
   if (hashes.hashSize === 32) return hashes;
   throw new MetainfoError('ERR_INVALID_ARGUMENT', `Expected hashes of 32 bytes, not of ${hashes.hashSize}.`);
 }

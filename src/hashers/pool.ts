@@ -1,5 +1,5 @@
 import { availableParallelism } from 'node:os';
-import { type OptionStructs, options } from '../errors/guard.ts';
+import { checkOptions, type OptionStructs } from '../errors/guard.ts';
 import { defaultEngine } from '../hash/default-engine.ts';
 import { AnyEngine, type Engine } from '../hash/engine.ts';
 import { memoryPlanFile } from '../hash/file-plan.ts';
@@ -39,7 +39,7 @@ export class HashPool {
 
   /** @throws {MetainfoError} `ERR_INVALID_ARGUMENT`, `ERR_NATIVE_UNAVAILABLE`, `ERR_KERNEL` */
   constructor(given: HashPoolOptions = {}) {
-    const { threads = 1, engine = defaultEngine() } = options(given, HASH_POOL);
+    const { threads = 1, engine = defaultEngine() } = checkOptions(given, HASH_POOL);
     this.#engine = engine;
     this.#resources = planResources({ threads }, 'v1', availableParallelism());
   }

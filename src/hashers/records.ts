@@ -4,7 +4,7 @@ import { isUint8Array } from 'node:util/types';
 import { define, enums, refine, type Struct, string, type } from 'superstruct';
 import { throwIfAborted } from '../errors/cancel.ts';
 import { fromSystemError, MetainfoError, requirePath, shown } from '../errors/errors.ts';
-import { type OptionStructs, options, Signal, Unchecked } from '../errors/guard.ts';
+import { checkOptions, type OptionStructs, Signal, Unchecked } from '../errors/guard.ts';
 import { closeRead, readFully } from '../hash/read.ts';
 import { BLOCK_SIZE } from '../layout/piece-length.ts';
 import { ByteLength, type FieldStructs } from '../model/primitives.ts';
@@ -87,7 +87,7 @@ const MOST_BYTES = 2 ** 30;
  *   `ERR_INVALID_ARGUMENT`, `ERR_ABORTED`
  */
 export async function* iterBlocks(path: string, given: IterBlocksOptions = {}): AsyncGenerator<Chunk, void, undefined> {
-  const { readSize = BLOCK_SIZE, signal } = options(given, ITER_BLOCKS, { example: '{ readSize: 65536 }' });
+  const { readSize = BLOCK_SIZE, signal } = checkOptions(given, ITER_BLOCKS, { example: '{ readSize: 65536 }' });
   if (!(Number.isSafeInteger(readSize) && readSize > 0 && readSize <= MOST_BYTES)) {
     const message = `readSize must be 1 to ${MOST_BYTES}, not ${shown(readSize)}.`;
     throw new MetainfoError('ERR_INVALID_ARGUMENT', message);

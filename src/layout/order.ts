@@ -1,5 +1,5 @@
 import { compareUtf8 } from '../bencode/value.ts';
-import { argument, expected } from '../errors/guard.ts';
+import { checkArgument, expected } from '../errors/guard.ts';
 
 /** A path as components, from the torrent's root. */
 export type PathParts = readonly string[];
@@ -48,14 +48,14 @@ function partsOf(file: Pathed): PathParts {
  * clients do so.
  */
 export function sortV1<T extends Pathed>(files: readonly T[]): T[] {
-  argument('files', files, Files);
+  checkArgument('files', files, Files);
   const ranked = files.map((file) => ({ file, rank: rankOf(partsOf(file)) }));
   return ranked.sort((a, b) => compareRanks(a.rank, b.rank)).map(({ file }) => file);
 }
 
 /** A copy in v2 order: component by component, by UTF-8 bytes (BEP 52). `a/x` comes before `a-b/x`. */
 export function sortV2<T extends Pathed>(files: readonly T[]): T[] {
-  argument('files', files, Files);
+  checkArgument('files', files, Files);
   return [...files].sort((a, b) => compareV2(partsOf(a), partsOf(b)));
 }
 

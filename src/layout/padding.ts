@@ -1,5 +1,5 @@
 import type { Struct } from 'superstruct';
-import { argument, expected, Flag, type OptionStructs, oneOf, options } from '../errors/guard.ts';
+import { checkArgument, checkOptions, expected, Flag, type OptionStructs, oneOf } from '../errors/guard.ts';
 import { checkPieceLength } from './piece-length.ts';
 
 /** What padding looks at: an entry of a v1 file list. */
@@ -17,7 +17,7 @@ export function isPadFile(file: Partial<PaddedFile>): boolean {
   // It is asked of every file.
   const attr = file?.attr;
   if (typeof attr === 'string') return attr.includes('p');
-  if (attr != null || typeof file !== 'object' || file === null) argument('file', file, File);
+  if (attr != null || typeof file !== 'object' || file === null) checkArgument('file', file, File);
   return false;
 }
 
@@ -118,9 +118,9 @@ export function addPadfiles<T extends PaddedFile>(
   pieceLength: number,
   given: PaddingOptions = {},
 ): (T | PaddedFile)[] {
-  argument('files', files, Files);
+  checkArgument('files', files, Files);
   checkPieceLength(pieceLength, 'v1');
-  const checked = options(given, PADDING, { example: '{ tailPad: false }' });
+  const checked = checkOptions(given, PADDING, { example: '{ tailPad: false }' });
   return withPads(
     files.filter((file) => !isPadFile(file)),
     pieceLength,

@@ -1,5 +1,5 @@
 import { MetainfoError, shown } from '../errors/errors.ts';
-import { argument, Size } from '../errors/guard.ts';
+import { checkArgument, Size } from '../errors/guard.ts';
 
 /** Bytes of a v2 block: the leaves of a file's Merkle tree (BEP 52). */
 export const BLOCK_SIZE = 16384;
@@ -18,7 +18,7 @@ export const MAX_PIECE_LENGTH = 2 ** 31;
  * so 1,000 to 2,000 of them from 16 MiB to 31 GiB. See docs/piece-length.md.
  */
 export function choosePieceLength(totalSize: number): number {
-  argument('totalSize', totalSize, Size);
+  checkArgument('totalSize', totalSize, Size);
   let length = MIN_AUTO_PIECE_LENGTH;
   while (length < MAX_AUTO_PIECE_LENGTH && totalSize > length * MOST_PIECES) length *= 2;
   return length;

@@ -1,14 +1,14 @@
 import type { IssueCode } from '../errors/codes.ts';
 import { type Issue, MetainfoError, shown, ValidationError } from '../errors/errors.ts';
 import {
-  argument,
+  checkArgument,
+  checkOptions,
   expected,
   Given,
   List,
   type OptionStructs,
-  options,
   orNull,
-  reading,
+  readSafely,
   Size,
   Text,
 } from '../errors/guard.ts';
@@ -247,11 +247,11 @@ function rangesOf(text: string, most = MOST_RANGES): [number, number][] | null {
  * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` for what such a link cannot say: no infohash, a port of 0
  */
 export function formatMagnet(magnet: Partial<Magnet>): string {
-  const checked = options(argument('magnet', magnet, Given), MAGNET, {
+  const checked = checkOptions(checkArgument('magnet', magnet, Given), MAGNET, {
     name: 'magnet',
     example: "{ infohashV1: '...' }",
   });
-  return reading('magnet', () => {
+  return readSafely('magnet', () => {
     try {
       return linkOf(checked);
     } catch (error) {

@@ -1,5 +1,5 @@
 import { isMap, isUint8Array } from 'node:util/types';
-import { reading } from '../errors/guard.ts';
+import { readSafely } from '../errors/guard.ts';
 
 /**
  * The kinds of torrents: what their infodict describes (BEP 3, BEP 52).
@@ -20,7 +20,7 @@ export type TorrentVersion = keyof typeof TorrentVersion;
 export function infodictDiscriminator(value: unknown): TorrentVersion | null {
   if (value === null || typeof value !== 'object') return null;
   const has = (name: string) => (isMap(value) ? inMap(value, name) : inObject(value, name)) != null;
-  const [v1, v2] = reading('value', () => [has('pieces'), has('file tree') || has('fileTree')]);
+  const [v1, v2] = readSafely('value', () => [has('pieces'), has('file tree') || has('fileTree')]);
   if (v1 && v2) return 'hybrid';
   if (v1) return 'v1';
   return v2 ? 'v2' : null;

@@ -3,7 +3,7 @@
 import { isMap } from 'node:util/types';
 import { coerce, define, type Struct, unknown } from 'superstruct';
 import { shown } from '../errors/errors.ts';
-import { argument, expected, invalid, reading } from '../errors/guard.ts';
+import { checkArgument, expected, invalidArgument, readSafely } from '../errors/guard.ts';
 import { FILE_TREE_ITEM } from './file-fields.ts';
 import { type FileTreeItem, type FlatFile, flattenTree, type FileTree as Tree, unflattenTree } from './flat-tree.ts';
 import { treeOf } from './input.ts';
@@ -47,22 +47,23 @@ const Files = expected<Iterable<FlatFile>>(
 );
 
 function flatten(tree: FileTree): FlatFile[] {
-  argument('tree', tree, AnyTree);
-  return reading('tree', () => {
+  checkArgument('tree', tree, AnyTree);
+  return readSafely('tree', () => {
     const problem = tree.size === 0 ? null : problemOf(tree);
-    if (problem) throw invalid(`tree: ${problem}`);
+    if (problem) throw invalidArgument(`tree: ${problem}`);
     return flattenTree(tree);
   });
 }
 
 function unflatten(files: Iterable<FlatFile>): FileTree {
-  argument('files', files, Files);
-  return reading('files', () => {
+  checkArgument('files', files, Files);
+  return readSafely('files', () => {
     const list = [...files];
     for (const [i, file] of list.entries()) {
       const path: unknown = file?.path;
       const isPath = Array.isArray(path) && path.length > 0 && path.every((part) => typeof part === 'string');
-      if (!isPath) throw invalid(`files: item ${i}: expected a path of at least one component, got ${shown(path)}`);
+      if (!isPath)
+        throw invalidArgument(`files: item ${i}: expected a path of at least one component, got ${shown(path)}`);
     }
     return unflattenTree(list);
   });

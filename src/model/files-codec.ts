@@ -94,18 +94,18 @@ function readList(bytes: Uint8Array, issues: Issues): FileItem[] | undefined {
  * anywhere, for any other.
  */
 function readUsualItem(cursor: Cursor): FileItem | null {
-  if (!cursor.pass(DICT)) return null;
-  const attr = cursor.pass(ATTR) ? readAttr(cursor) : undefined;
-  if (attr === null || attr?.includes('l') || !cursor.pass(LENGTH)) return null;
+  if (!cursor.skipExpected(DICT)) return null;
+  const attr = cursor.skipExpected(ATTR) ? readAttr(cursor) : undefined;
+  if (attr === null || attr?.includes('l') || !cursor.skipExpected(LENGTH)) return null;
   const length = cursor.digits();
-  if (length < 0 || !cursor.pass(PATH)) return null;
+  if (length < 0 || !cursor.skipExpected(PATH)) return null;
   const path: string[] = [];
   while (!cursor.atEnd) {
     const name = isString(cursor.next) ? cursor.text() : null;
     if (name === null || (cursor.suspicious && unsafeComponent(name))) return null;
     path.push(name);
   }
-  if (path.length === 0 || !cursor.pass(ENDS)) return null;
+  if (path.length === 0 || !cursor.skipExpected(ENDS)) return null;
   return attr === undefined ? { length, path } : { attr, length, path };
 }
 
@@ -145,7 +145,7 @@ function readFolder(cursor: Cursor, path: string[], flat: FlatFile[], issues: Is
     if (isUsual && readUsualLeaf(cursor, path, text, flat)) continue;
     cursor.at = nodeStart;
     // Files of an unusual form and invalid values are decoded by the functions that report issues.
-    const isFolder = cursor.next === DICTIONARY && !cursor.pass(LEAF_START) && !cursor.pass(EMPTY);
+    const isFolder = cursor.next === DICTIONARY && !cursor.skipExpected(LEAF_START) && !cursor.skipExpected(EMPTY);
     cursor.at = keyStart;
     issues.path.push(cursor.latin1());
     const name = isUsual ? text : decodeName(keyOf(cursor, keyStart), names, issues);
@@ -173,7 +173,7 @@ function decodeEntry(value: BencodeValue, path: string[], flat: FlatFile[], issu
 /** The bytes of the key that starts at an offset. */
 function keyOf(cursor: Cursor, keyStart: number): Uint8Array {
   cursor.at = keyStart;
-  const from = cursor.string();
+  const from = cursor.skipString();
   return cursor.bytes.subarray(from, cursor.at);
 }
 
@@ -182,17 +182,17 @@ function keyOf(cursor: Cursor, keyStart: number): Uint8Array {
  * anywhere, for any other.
  */
 function readUsualLeaf(cursor: Cursor, path: string[], name: string, flat: FlatFile[]): boolean {
-  if (!cursor.pass(LEAF)) return false;
+  if (!cursor.skipExpected(LEAF)) return false;
   const length = cursor.digits();
   if (length < 0) return false;
-  if (!cursor.pass(ROOT)) {
-    if (!cursor.pass(ENDS)) return false;
+  if (!cursor.skipExpected(ROOT)) {
+    if (!cursor.skipExpected(ENDS)) return false;
     flat.push({ length, path: [...path, name] });
     return true;
   }
   const piecesRoot = cursor.bytes.subarray(cursor.at, cursor.at + 32);
   cursor.at += 32;
-  if (!cursor.pass(ENDS)) return false;
+  if (!cursor.skipExpected(ENDS)) return false;
   flat.push({ length, piecesRoot, path: [...path, name] });
   return true;
 }

@@ -1,5 +1,5 @@
 import { MetainfoError, toHex } from '../errors/errors.ts';
-import { argument, bytesOf, List, oneOf, ownBytes, reading } from '../errors/guard.ts';
+import { bytesOf, bytesOrNull, checkArgument, List, oneOf, readSafely } from '../errors/guard.ts';
 
 /** Bytes of a SHA-1 (v1 pieces) or SHA-256 (v2) hash. */
 export type HashSize = 20 | 32;
@@ -17,9 +17,10 @@ export class HashList implements Iterable<Uint8Array> {
    */
   constructor(hashes: Uint8Array | readonly Uint8Array[], hashSize: HashSize) {
     // There may be one a file.
-    if (hashSize !== 20 && hashSize !== 32) argument('hashSize', hashSize, oneOf(20, 32));
+    if (hashSize !== 20 && hashSize !== 32) checkArgument('hashSize', hashSize, oneOf(20, 32));
     this.hashSize = hashSize;
-    this.bytes = ownBytes(hashes) ?? reading('hashes', () => pack(argument('hashes', hashes, List), hashSize));
+    this.bytes =
+      bytesOrNull(hashes) ?? readSafely('hashes', () => pack(checkArgument('hashes', hashes, List), hashSize));
     if (this.bytes.length % hashSize !== 0) {
       const message = `${this.bytes.length} bytes are not a whole number of ${hashSize}-byte hashes.`;
       throw new MetainfoError('ERR_INVALID_ARGUMENT', message);

@@ -2,7 +2,7 @@
 import { isDate, isMap, isUint8Array } from 'node:util/types';
 import { type BencodeMap, type BencodeValue, keyBytes, RawBencode, toKey } from '../bencode/value.ts';
 import { shown } from '../errors/errors.ts';
-import { meantBy } from '../errors/guard.ts';
+import { suggestName } from '../errors/guard.ts';
 import { type Field, keysOf } from './field.ts';
 import { type FileTree, type FileTreeItem, sortTree } from './flat-tree.ts';
 import { HashList } from './hash-list.ts';
@@ -50,7 +50,7 @@ export function fromInput(
     } else if (own.includes(key)) {
       model[key] = copied(value);
     } else {
-      const similar = meantBy(key, [...known.keys(), ...Object.keys(fields), ...own]);
+      const similar = suggestName(key, [...known.keys(), ...Object.keys(fields), ...own]);
       if (similar) issues.add('misspelled', [...path, key], `an unknown key: did you mean ${similar}?`);
       extra ??= new Map();
       extra.set(key, value as BencodeValue);

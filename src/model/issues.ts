@@ -1,10 +1,10 @@
 import { isUtf8 } from 'node:buffer';
 import { DEFAULT_LIMITS, LimitError, type LimitName } from '../bencode/limits.ts';
 import { type BencodePath, locate } from '../bencode/locate.ts';
-import { isWithin, keyBytes } from '../bencode/value.ts';
+import { codeUnitsAtMost, keyBytes } from '../bencode/value.ts';
 import { ISSUE_CODES, type IssueCode } from '../errors/codes.ts';
 import { type Issue, toHex } from '../errors/errors.ts';
-import { type OptionStructs, oneOf, options } from '../errors/guard.ts';
+import { checkOptions, type OptionStructs, oneOf } from '../errors/guard.ts';
 
 /** How much is asked of a torrent (docs/validation.md). */
 export type Profile = 'default' | 'strict' | 'compat';
@@ -33,7 +33,7 @@ const SETTINGS: OptionStructs<ValidationContext> = {
 
 /** A copy of a context. @throws {MetainfoError} `ERR_INVALID_ARGUMENT` for what is no context: a misspelt `strict` would ask for less */
 export function requireContext(context: ValidationContext): ValidationContext {
-  return options(context, SETTINGS, { name: 'context', example: "{ profile: 'strict' }" });
+  return checkOptions(context, SETTINGS, { name: 'context', example: "{ profile: 'strict' }" });
 }
 
 /** Longer keys are cut in an issue's path: a thousand issues may lie below one of a megabyte. */
@@ -201,7 +201,7 @@ export class Issues {
 
 /** An on-disk key for people: text where it is UTF-8; in hexadecimal where it is not, and where it is a hash. */
 function readable(step: string | number, isHash: boolean): string | number {
-  if (typeof step === 'number' || (step.length < 32 && isWithin(step, 0x7f))) return step;
+  if (typeof step === 'number' || (step.length < 32 && codeUnitsAtMost(step, 0x7f))) return step;
   if (step.length > MOST_KEY) return `${readable(step.slice(0, MOST_KEY), false)}…`;
   const bytes = keyBytes(step);
   return (isHash && bytes.length === 32) || !isUtf8(bytes) ? toHex(bytes) : bytes.toString('utf8');

@@ -1,5 +1,5 @@
 import { toHex } from '../errors/errors.ts';
-import { argument, type OptionStructs, oneOf, options } from '../errors/guard.ts';
+import { checkArgument, checkOptions, type OptionStructs, oneOf } from '../errors/guard.ts';
 import { padsIn } from '../layout/padding.ts';
 import { formatBytes, printable } from '../layout/text.ts';
 import { peerText } from '../magnet/magnet.ts';
@@ -29,8 +29,8 @@ const MOST_INDENT = 32;
 
 /** Prints a torrent on standard output; hashes in hexadecimal, one piece a line. */
 export function pprint(torrent: Torrent, given: PprintOptions = {}): void {
-  argument('torrent', torrent, AnyTorrent);
-  const checked = options(given, PPRINT, { example: '{ verbose: 1 }' });
+  checkArgument('torrent', torrent, AnyTorrent);
+  const checked = checkOptions(given, PPRINT, { example: '{ verbose: 1 }' });
   for (const line of formatTorrent(torrent, checked)) process.stdout.write(`${line}\n`);
 }
 

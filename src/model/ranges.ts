@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { isUint8Array } from 'node:util/types';
 import { MetainfoError, shown, toHex } from '../errors/errors.ts';
-import { argument, bytesOf, expected, reading, Text } from '../errors/guard.ts';
+import { bytesOf, checkArgument, expected, readSafely, Text } from '../errors/guard.ts';
 import { merkleRoot, sha256 } from '../hash/merkle.ts';
 import { BLOCK_SIZE } from '../layout/piece-length.ts';
 import type { FileTreeItem } from './flat-tree.ts';
@@ -182,7 +182,7 @@ function fileRange(file: RangeFile, rangeStart: number, rangeEnd: number): FileR
 
 /** BEP 19 appends the path to a URL that ends in a slash; any other URL of a single file is the file itself. */
 function webseedUrl(base: string, { fullPath, single }: Pick<RangeFile, 'fullPath' | 'single'>): string {
-  argument('base', base, Text);
+  checkArgument('base', base, Text);
   if (single && !base.endsWith('/')) return base;
   const path = fullPath.split('/').map(encodeURIComponent).join('/');
   return `${base.endsWith('/') ? base : `${base}/`}${path}`;
@@ -214,8 +214,8 @@ function matchesV1Piece(
 }
 
 function joined(name: string, chunks: Iterable<Uint8Array>): Buffer {
-  return reading(name, () =>
-    Buffer.concat(Array.from(argument(name, chunks, Chunks), (chunk) => bytesOf(name, chunk))),
+  return readSafely(name, () =>
+    Buffer.concat(Array.from(checkArgument(name, chunks, Chunks), (chunk) => bytesOf(name, chunk))),
   );
 }
 

@@ -5,7 +5,16 @@ import { NO_LIMITS } from '../bencode/limits.ts';
 import type { BencodeMap } from '../bencode/value.ts';
 import type { WriteOptions } from '../disk/write-file.ts';
 import { type Issue, MetainfoError, requirePath, toHex, ValidationError } from '../errors/errors.ts';
-import { argument, DateTime, expected, Flag, type OptionStructs, oneOf, options, Text } from '../errors/guard.ts';
+import {
+  checkArgument,
+  checkOptions,
+  DateTime,
+  expected,
+  Flag,
+  type OptionStructs,
+  oneOf,
+  Text,
+} from '../errors/guard.ts';
 import { padsIn } from '../layout/padding.ts';
 import { safePaths } from '../layout/safe-path.ts';
 import { formatMagnet, MAGNET, type Magnet } from '../magnet/magnet.ts';
@@ -300,7 +309,7 @@ export class TorrentBase<V extends TorrentVersion> implements ModelFields<V> {
    * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` for a field that a link cannot express
    */
   magnet(changes: Partial<Magnet> = {}): string {
-    const checked = options(changes, MAGNET, { name: 'changes', example: "{ displayName: 'x' }" });
+    const checked = checkOptions(changes, MAGNET, { name: 'changes', example: "{ displayName: 'x' }" });
     const { infohashV1, infohashV2, name, totalSize, flatTrackers, webseeds } = this;
     const own = { infohashV1, infohashV2, displayName: name, length: totalSize, trackers: flatTrackers, webseeds };
     return formatMagnet({ ...own, ...checked });
@@ -314,7 +323,7 @@ export class TorrentBase<V extends TorrentVersion> implements ModelFields<V> {
    * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` for a path that is not in the torrent
    */
   selectFiles(paths: readonly string[]): [first: number, last: number][] {
-    const selected = argument('paths', paths, Paths);
+    const selected = checkArgument('paths', paths, Paths);
     const indexes =
       this.torrentVersion === 'v1' ? this.#indexesOfList() : indexesOfTree(this.files, this.info.pieceLength);
     const files = Array.from(indexes, (index, i) => ({ path: (this.files[i] as TorrentFile).path, index }));
@@ -386,7 +395,7 @@ export class TorrentBase<V extends TorrentVersion> implements ModelFields<V> {
    *   `ERR_INVALID_ARGUMENT` for a v1 torrent, an empty file, or a torrent without the piece layer of the file
    */
   v2PieceRange(file: string, pieceIdx = 0): V2PieceRange {
-    argument('file', file, Text);
+    checkArgument('file', file, Text);
     const { flatFiles, pieceLayers, name } = this;
     if (!flatFiles) throw new MetainfoError('ERR_INVALID_ARGUMENT', 'A v1 torrent has no v2 pieces.');
     const { pieceLength } = this.info;
@@ -404,7 +413,7 @@ export class TorrentBase<V extends TorrentVersion> implements ModelFields<V> {
   modelDumpTorrent(options?: { mode?: 'str' }): DumpedDictionary;
   modelDumpTorrent(options: { mode: 'binary' }): BencodeMap;
   modelDumpTorrent(given: { mode?: 'str' | 'binary' } = {}): DumpedDictionary | BencodeMap {
-    const { mode = 'str' } = options(given, DUMP, { example: "{ mode: 'binary' }" });
+    const { mode = 'str' } = checkOptions(given, DUMP, { example: "{ mode: 'binary' }" });
     // The bytes were within the limits of the caller when they were read.
     const { value } = decode(this.#bytes, { tolerant: true, limits: NO_LIMITS });
     return mode === 'binary' ? (value as BencodeMap) : dumpTorrent(value as BencodeMap);
@@ -429,6 +438,6 @@ export class TorrentBase<V extends TorrentVersion> implements ModelFields<V> {
    */
   async write(target: string, given: WriteOptions = {}): Promise<void> {
     requirePath(target);
-    return writeTorrentFile(target, this.#bytes, options(given, WRITE, { example: '{ force: true }' }));
+    return writeTorrentFile(target, this.#bytes, checkOptions(given, WRITE, { example: '{ force: true }' }));
   }
 }

@@ -1,9 +1,10 @@
 /** Decodes and validates the bytes of a torrent file: the one way from bytes to a torrent. */
-import { BencodeError, decode } from '../bencode/decode.ts';
+import { BencodeError } from '../bencode/bencode-error.ts';
+import { decode } from '../bencode/decode.ts';
 import { type Limits, limitsOf, NO_LIMITS } from '../bencode/limits.ts';
 import type { BencodeMap } from '../bencode/value.ts';
 import { type Issue, MetainfoError, shown } from '../errors/errors.ts';
-import { bytesOf, type OptionStructs, options, Signal, Unchecked } from '../errors/guard.ts';
+import { bytesOf, checkOptions, type OptionStructs, Signal, Unchecked } from '../errors/guard.ts';
 import { padsIn } from '../layout/padding.ts';
 import { infodictDiscriminator, type TorrentVersion } from './discriminator.ts';
 import { RAW } from './files-codec.ts';
@@ -59,7 +60,7 @@ export interface TorrentCheck {
  */
 export function checkTorrent(input: Uint8Array, readOptions: ReadOptions, isOwn = false): TorrentCheck {
   const view = bytesOf('bytes', input);
-  const { context: givenContext = {}, limits: givenLimits } = options(readOptions, READ_OPTIONS, {
+  const { context: givenContext = {}, limits: givenLimits } = checkOptions(readOptions, READ_OPTIONS, {
     example: "{ context: { profile: 'strict' } }",
   });
   const context = requireContext(givenContext);

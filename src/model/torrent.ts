@@ -4,7 +4,7 @@ import type { Struct } from 'superstruct';
 import { encode } from '../bencode/encode.ts';
 import { limitsOf } from '../bencode/limits.ts';
 import { type Issue, ValidationError, withPath } from '../errors/errors.ts';
-import { expected, type OptionStructs, options, reading, Unchecked } from '../errors/guard.ts';
+import { checkOptions, expected, type OptionStructs, readSafely, Unchecked } from '../errors/guard.ts';
 import { fromDecodedTorrent } from './decoded.ts';
 import type { TorrentVersion } from './discriminator.ts';
 import { Issues, requireContext } from './issues.ts';
@@ -78,7 +78,7 @@ export const Torrent = {
    * @throws {AbortError} when `signal` is aborted
    */
   async read(file: string, given: ReadOptions = {}): Promise<Torrent> {
-    const checked = options(given, READ_OPTIONS, EXAMPLE);
+    const checked = checkOptions(given, READ_OPTIONS, EXAMPLE);
     const bytes = await readTorrentFile(file, limitsOf(checked.limits).bytes, checked.signal);
     try {
       return fromOwnBytes(bytes, checked);
@@ -120,12 +120,12 @@ export const Torrent = {
    * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` for invalid options, and where reading the dictionary throws
    */
   fromDecoded(decoded: unknown, given: FromDecodedOptions = {}): Torrent {
-    const { data = {}, ...readOptions } = options(given, FROM_DECODED, EXAMPLE);
+    const { data = {}, ...readOptions } = checkOptions(given, FROM_DECODED, EXAMPLE);
     const { context = {}, limits } = readOptions;
     const issues = new Issues(requireContext(context).profile, limitsOf(limits));
     const plain = TorrentBase.isTorrent(decoded) ? decoded.modelDumpTorrent({ mode: 'binary' }) : decoded;
-    const value = reading('decoded', () => fromDecodedTorrent(plain, issues));
-    for (const [key, entry] of reading('data', () => fromDecodedTorrent(data, issues)) ?? []) value?.set(key, entry);
+    const value = readSafely('decoded', () => fromDecodedTorrent(plain, issues));
+    for (const [key, entry] of readSafely('data', () => fromDecodedTorrent(data, issues)) ?? []) value?.set(key, entry);
     if (!value || issues.hasErrors) throw new ValidationError(issues.finish());
     return fromOwnBytes(encode(value), readOptions);
   },

@@ -4,7 +4,7 @@ import { access } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { untilAbort } from '../errors/cancel.ts';
 import { fromSystemError, MetainfoError, requirePath, shown } from '../errors/errors.ts';
-import { argument, Flag, type OptionStructs, options, Unchecked } from '../errors/guard.ts';
+import { checkArgument, checkOptions, Flag, type OptionStructs, Unchecked } from '../errors/guard.ts';
 import { defaultEngine } from '../hash/default-engine.ts';
 import { AnyEngine, type Engine } from '../hash/engine.ts';
 import { type Digests, type HashPlan, planResources, RESOURCES, type ResourceOptions } from '../hash/plan.ts';
@@ -90,9 +90,9 @@ const MAX_RETRIES = 100;
  * ```
  */
 export async function verify(torrent: Torrent, path: string, given: VerifyOptions = {}): Promise<VerifyReport> {
-  argument('torrent', torrent, AnyTorrent);
+  checkArgument('torrent', torrent, AnyTorrent);
   requirePath(path);
-  const checked = options(given, VERIFY);
+  const checked = checkOptions(given, VERIFY);
   return jobLimiter.run(checked.signal, (slot) => verifyInSlot(torrent, path, checked, slot));
 }
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { BencodeError } from '../../src/bencode/decode.ts';
+import { BencodeError } from '../../src/bencode/bencode-error.ts';
 import { type Encodable, RawBencode } from '../../src/bencode/value.ts';
 import type { TorrentChanges } from '../../src/edit/changes.ts';
 import { edit } from '../../src/edit/edit.ts';

@@ -11,7 +11,7 @@ import { infodictDiscriminator } from '../../src/model/discriminator.ts';
 import { Torrent } from '../../src/model/torrent.ts';
 import { verify } from '../../src/verify/verify.ts';
 
-describe('an error of the system', () => {
+describe('fromSystemError', () => {
   const CASES: [code: string, read: MetainfoErrorCode, write: MetainfoErrorCode, text: RegExp][] = [
     ['ENOENT', 'ERR_NOT_FOUND', 'ERR_NOT_FOUND', /no such file or folder/],
     ['ENOTDIR', 'ERR_NOT_FOUND', 'ERR_NOT_FOUND', /no such file or folder/],
@@ -20,14 +20,14 @@ describe('an error of the system', () => {
     ['EISDIR', 'ERR_NOT_A_FILE', 'ERR_WRITE', /because it is a folder/],
     ['ELOOP', 'ERR_LINK_LOOP', 'ERR_LINK_LOOP', /links lead back to themselves/],
     ['ENOSPC', 'ERR_NO_SPACE', 'ERR_NO_SPACE', /disk is full/],
-    ['EDQUOT', 'ERR_NO_SPACE', 'ERR_NO_SPACE', /your quota of the disk is used up/],
+    ['EDQUOT', 'ERR_NO_SPACE', 'ERR_NO_SPACE', /your disk quota is used up/],
     ['EMFILE', 'ERR_NO_DESCRIPTORS', 'ERR_NO_DESCRIPTORS', /process \(EMFILE\): run fewer jobs .* limit \(ulimit -n\)/],
     ['ENFILE', 'ERR_NO_DESCRIPTORS', 'ERR_NO_DESCRIPTORS', /system \(ENFILE\): close other .* limit \(sysctl .*\)/],
     ['ESTALE', 'ERR_READ', 'ERR_WRITE', /\(ESTALE\): it was replaced or deleted on its file server, so try again/],
     ['EIO', 'ERR_READ', 'ERR_WRITE', /\(EIO\)/],
   ];
   for (const [code, read, write, text] of CASES) {
-    it(`that is ${code} is ${read === write ? read : `${read} or ${write}`}, with the path and what to do`, () => {
+    it(`turns ${code} into ${read === write ? read : `${read} or ${write}`}, with the path and a hint`, () => {
       const cause = Object.assign(new Error('on purpose'), { code });
       for (const [doing, expected] of Object.entries({ read, write })) {
         const error = fromSystemError(cause, '/some/file', doing as 'read' | 'write');
@@ -39,21 +39,21 @@ describe('an error of the system', () => {
     });
   }
 
-  it('without a code is told by its message', () => {
+  it('uses the message of an error without a code', () => {
     const error = fromSystemError(new Error('out of luck'), 'a', 'read');
     assert.deepEqual([error.code, error.message], ['ERR_READ', 'a: cannot read it (out of luck).']);
   });
 
-  it('that is one of ours already stays as it is', () => {
-    const ours = new MetainfoError('ERR_NO_DATA', 'x');
-    assert.equal(fromSystemError(ours, 'a', 'read'), ours);
+  it('returns a MetainfoError unchanged', () => {
+    const original = new MetainfoError('ERR_NO_DATA', 'x');
+    assert.equal(fromSystemError(original, 'a', 'read'), original);
   });
 });
 
-describe('what is no path', () => {
+describe('an invalid path', () => {
   const torrentOf = (version: 'v1' | 'v2') =>
     new TorrentCreate({ info: { name: 'a' }, sources: [{ path: 'a', data: Buffer.from('a') }] }).generate({ version });
-  const DOORS: Record<string, (path: string) => Promise<unknown>> = {
+  const ENTRY_POINTS: Record<string, (path: string) => Promise<unknown>> = {
     'Torrent.read': (path) => Torrent.read(path),
     'torrent.write': async (path) => (await torrentOf('v2')).write(path),
     verify: async (path) => verify(await torrentOf('v2'), path),
@@ -61,27 +61,31 @@ describe('what is no path', () => {
     upgrade: async (path) => upgrade(await torrentOf('v1'), path),
     iterBlocks: (path) => iterBlocks(path).next(),
   };
-  for (const [name, door] of Object.entries(DOORS)) {
-    it(`is refused by ${name}`, async () => {
+  for (const [name, call] of Object.entries(ENTRY_POINTS)) {
+    it(`is rejected by ${name}`, async () => {
       for (const wrong of [undefined, null, 5, {}, Buffer.from('/'), new URL('file:///'), 'a\0b']) {
-        await assert.rejects(door(wrong as string), {
+        await assert.rejects(call(wrong as string), {
           code: 'ERR_INVALID_ARGUMENT',
-          message: /^A path must be text without NUL, not .+\.$/,
+          message: /^A path must be a string without NUL bytes, not .+\.$/,
         });
       }
     });
   }
 });
 
-describe('the classes of errors', () => {
-  it('refuse anything but a list of issues', () => {
+describe('ValidationError', () => {
+  it('rejects anything but a list of issues', () => {
     for (const wrong of [null, undefined, 5, 'x', {}, [null], [{ severity: 'error' }]])
       assert.throws(() => new ValidationError(wrong as never), { code: 'ERR_INVALID_ARGUMENT' });
   });
+});
 
-  it('take a signal that is none', () => assert.equal(new AbortError(null as never).code, 'ERR_ABORTED'));
+describe('AbortError', () => {
+  it('tolerates a missing signal', () => assert.equal(new AbortError(null as never).code, 'ERR_ABORTED'));
+});
 
-  it('name the cause where reading an infodict throws', () => {
+describe('infodictDiscriminator', () => {
+  it('reports the cause when reading the info dictionary throws', () => {
     const cause = new Error('mine');
     const hostile = {
       get pieces() {

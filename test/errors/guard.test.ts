@@ -1,10 +1,9 @@
-// Every export checks its arguments and options: unknown options are refused with the name that was meant.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import vm from 'node:vm';
 import { is } from 'superstruct';
 import { shown } from '../../src/errors/errors.ts';
-import { bytesOf, expected, meantBy, options } from '../../src/errors/guard.ts';
+import { bytesOf, checkOptions, expected, suggestName } from '../../src/errors/guard.ts';
 import {
   addPadfiles,
   choosePieceLength,
@@ -35,8 +34,8 @@ const torrent = Torrent.fromBytes(v1);
 const Numbers = { threads: expected<number>('a number', (value) => typeof value === 'number') };
 const refused = (message: RegExp) => ({ name: 'MetainfoError', code: 'ERR_INVALID_ARGUMENT', message });
 
-describe('options', () => {
-  it('are a copy, each read once', () => {
+describe('checkOptions', () => {
+  it('copies the options and reads each of them once', () => {
     let reads = 0;
     const given = {
       get threads() {
@@ -44,41 +43,46 @@ describe('options', () => {
         return reads === 1 ? 2 : 'x';
       },
     };
-    assert.deepEqual(options(given as { threads: number }, Numbers), { threads: 2 });
+    assert.deepEqual(checkOptions(given as { threads: number }, Numbers), { threads: 2 });
     assert.equal(reads, 1);
   });
 
-  it('may come from a prototype, and may be undefined', () => {
-    assert.deepEqual(options(Object.create({ threads: 2 }) as { threads?: number }, Numbers), { threads: 2 });
+  it('accepts inherited options and undefined ones', () => {
+    assert.deepEqual(checkOptions(Object.create({ threads: 2 }) as { threads?: number }, Numbers), { threads: 2 });
     assert.deepEqual(
-      options({ threads: undefined, other: undefined } as { threads?: number | undefined }, Numbers),
+      checkOptions({ threads: undefined, other: undefined } as { threads?: number | undefined }, Numbers),
       {},
     );
-    assert.deepEqual(options(undefined, Numbers), {});
+    assert.deepEqual(checkOptions(undefined, Numbers), {});
   });
 
-  it('are refused by name, with the reason as cause where reading them fails', () => {
+  it('rejects options that cannot be read, with the error as cause, and values that are no object', () => {
     const reason = new Error('no');
     const throwing = {
       get threads(): number {
         throw reason;
       },
     };
-    assert.throws(() => options(throwing, Numbers), { ...refused(/^options cannot be read: no\.$/), cause: reason });
+    assert.throws(() => checkOptions(throwing, Numbers), {
+      ...refused(/^options cannot be read: no\.$/),
+      cause: reason,
+    });
     const proxy = new Proxy({} as { threads: number }, {
       ownKeys: () => {
         throw reason;
       },
     });
-    assert.throws(() => options(proxy, Numbers), { ...refused(/^options cannot be read: no\.$/), cause: reason });
+    assert.throws(() => checkOptions(proxy, Numbers), { ...refused(/^options cannot be read: no\.$/), cause: reason });
     for (const value of [null, 1, 'v1', true, [], new Map(), () => {}])
       assert.throws(
-        () => options(value as unknown as { threads?: number }, Numbers),
+        () => checkOptions(value as unknown as { threads?: number }, Numbers),
         refused(/^options must be an object such as \{ threads: 2 \}, not /),
       );
   });
+});
 
-  it('that are misspelled or have their Python name are refused with the right one', () => {
+describe('suggestName', () => {
+  it('finds the option behind a Python name, another letter case or a typo', () => {
     const names: [given: string, meant: string][] = [
       ['path_root', 'pathRoot'],
       ['n_processes', 'threads'],
@@ -89,12 +93,13 @@ describe('options', () => {
       ['thread', 'threads'],
       ['trheads', 'threads'],
     ];
-    for (const [given, meant] of names) assert.equal(meantBy(given, ['pathRoot', 'threads', 'v1Order']), meant, given);
-    assert.equal(meantBy('other', ['pathRoot', 'threads']), undefined);
+    for (const [given, meant] of names)
+      assert.equal(suggestName(given, ['pathRoot', 'threads', 'v1Order']), meant, given);
+    assert.equal(suggestName('other', ['pathRoot', 'threads']), undefined);
   });
 });
 
-describe('every entry point', () => {
+describe('every exported function', () => {
   const draft = new TorrentCreate({ pathRoot: '/nowhere/album' });
   const calls: [name: string, call: () => unknown, message: RegExp][] = [
     [
@@ -105,7 +110,7 @@ describe('every entry point', () => {
     [
       'generate',
       () => draft.generate({ n_processes: 2 } as never),
-      /^there is no option "n_processes": did you mean threads\?$/,
+      /^unknown option "n_processes": did you mean threads\?$/,
     ],
     ['generate', () => draft.generate({ progress: 1 } as never), /^progress must be true or false, not 1\.$/],
     ['generate', () => draft.generate({ signal: {} } as never), /^signal must be an AbortSignal, not /],
@@ -135,11 +140,11 @@ describe('every entry point', () => {
     ['verify', () => verify(torrent, 'x', { n_processes: 1 } as never), /did you mean threads\?$/],
     ['verify', () => verify({} as never, 'x'), /^torrent must be a torrent/],
     ['update', () => update(null as never, '/x'), /^torrent must be a torrent/],
-    ['upgrade', () => upgrade(torrent, '/x', { read_size: 1 } as never), /^there is no option "read_size"/],
+    ['upgrade', () => upgrade(torrent, '/x', { read_size: 1 } as never), /^unknown option "read_size"/],
     [
       'edit',
       () => edit(torrent, { trackres: [] } as never),
-      /^there is no "trackres" in changes: did you mean trackers\?$/,
+      /^unknown key "trackres" in changes: did you mean trackers\?$/,
     ],
     ['edit', () => edit(torrent, undefined as never), /^changes must be given/],
     ['edit', () => edit(null as never, {}), /^torrent must be a torrent/],
@@ -149,7 +154,7 @@ describe('every entry point', () => {
     [
       'fromBytes',
       () => Torrent.fromBytes(v1, { profile: 'strict' } as never),
-      /^there is no option "profile": expected context, limits, signal\.$/,
+      /^unknown option "profile": expected one of context, limits, signal\.$/,
     ],
     [
       'fromBytes',
@@ -158,7 +163,7 @@ describe('every entry point', () => {
     ],
     ['inspect', () => Torrent.inspect(v1, { limits: { item: 1 } } as never), /"item" in limits: did you mean items\?$/],
     ['fromDecoded', () => Torrent.fromDecoded({}, 5 as never), /^options must be an object/],
-    ['processLimits', () => processLimits({ n_threads: 1 } as never), /^there is no "n_threads" in change/],
+    ['processLimits', () => processLimits({ n_threads: 1 } as never), /^unknown key "n_threads" in change/],
     ['HashPool', () => new HashPool({ n_processes: 2 } as never), /did you mean threads\?$/],
     [
       'addPadfiles',
@@ -167,17 +172,17 @@ describe('every entry point', () => {
     ],
   ];
   for (const [name, call, message] of calls) {
-    it(`refuses by name: ${name} ${message.source.slice(0, 40)}`, async () => {
+    it(`rejects invalid arguments: ${name}: ${message.source.slice(0, 40)}`, async () => {
       await assert.rejects(async () => call(), refused(message));
     });
   }
 });
 
-describe('bytes of another realm', () => {
+describe('a Uint8Array of another realm', () => {
   const foreign = (bytes: Uint8Array): Uint8Array =>
     (vm.runInNewContext('(list) => new Uint8Array(list)') as (list: number[]) => Uint8Array)([...bytes]);
 
-  it('are bytes', () => {
+  it('is accepted as bytes', () => {
     const bytes = foreign(Uint8Array.of(1, 2));
     assert.ok(!(bytes instanceof Uint8Array));
     assert.ok(bytesOf('x', bytes) instanceof Uint8Array);
@@ -185,7 +190,7 @@ describe('bytes of another realm', () => {
     assert.equal(shown(bytes), '2 bytes');
   });
 
-  it('are a torrent', () => {
+  it('is read as a torrent', () => {
     const read = Torrent.fromBytes(foreign(v1));
     assert.equal(read.infohashV1, torrent.infohashV1);
     assert.deepEqual(Buffer.from(read.bencode()), v1);
@@ -193,7 +198,7 @@ describe('bytes of another realm', () => {
     assert.deepEqual(decode(foreign(v1)), decode(new Uint8Array(v1)));
   });
 
-  it('are fields of a dictionary and of a draft, beside objects, Maps and dates of that realm', () => {
+  it('is accepted in dictionaries and drafts, with objects, Maps and dates of that realm', () => {
     const script = `({
       info: { name: 'a', length: 5, 'piece length': 16384, pieces: new Uint8Array(20) },
       'creation date': new Date(1000),
@@ -211,28 +216,28 @@ describe('bytes of another realm', () => {
     assert.deepEqual([draft.info.name, draft.fields.similar?.length], ['x', 1]);
   });
 
-  it('are not believed in where they only inherit from Uint8Array', () => {
+  it('is rejected if it only inherits from Uint8Array', () => {
     const fake = Object.create(Uint8Array.prototype) as Uint8Array;
     assert.throws(() => Torrent.fromBytes(fake), refused(/^bytes must be bytes \(a Uint8Array\), not /));
     assert.equal(shown(fake), 'object');
   });
 });
 
-describe('what holds itself', () => {
+describe('a value that contains itself', () => {
   const map = new Map<string, unknown>();
   map.set('a', map).set('b', map);
   const list: unknown[] = [];
   list.push(list, list);
 
-  it('is refused by encode, however deep', () => {
+  it('is rejected by encode, which accepts very deep values', () => {
     let deep: unknown = 1;
     for (let i = 0; i < 5000; i += 1) deep = [deep];
     assert.equal(encode(deep as Encodable).length, 10_003);
     for (const value of [map, list, [1, [map]], new Map([['x', list]])])
-      assert.throws(() => encode(value as Encodable), refused(/^A list or dictionary holds itself\.$/));
+      assert.throws(() => encode(value as Encodable), refused(/^A list or dictionary contains itself\.$/));
   });
 
-  it('is refused by FileTree.flatten', () => {
+  it('is rejected by FileTree.flatten', () => {
     assert.throws(
       () => FileTree.flatten(map as FileTree),
       refused(/more than 1000 folders within each other, or one that holds itself/),
@@ -240,18 +245,18 @@ describe('what holds itself', () => {
     assert.equal(is(map, FileTree), false);
   });
 
-  it('is refused by drafts', async () => {
+  it('is rejected by TorrentCreate and Torrent.fromDecoded', async () => {
     for (const fields of [{ info: { fileTree: map } }, { trackers: list }, { paths: list }, { nodes: list }])
       assert.throws(() => new TorrentCreate({ pathRoot: '/a', ...fields } as never), { code: 'ERR_VALIDATION' });
     assert.throws(() => Torrent.fromDecoded(map), { name: 'ValidationError' });
   });
 
-  it('is refused at a creation, as is a Map that is none', async () => {
+  it('is rejected by generate, and so is an object that only looks like a Map', async () => {
     for (const [value, message] of [
-      [map, /^A list or dictionary holds itself\.$/],
-      [list, /^A list or dictionary holds itself\.$/],
-      [Object.create(Map.prototype), /^bencode has no object\.$/],
-      [new Proxy(new Map(), {}), /^bencode has no proxy\.$/],
+      [map, /^A list or dictionary contains itself\.$/],
+      [list, /^A list or dictionary contains itself\.$/],
+      [Object.create(Map.prototype), /^A value of type object cannot be encoded/],
+      [new Proxy(new Map(), {}), /^A value of type proxy cannot be encoded/],
     ] as const) {
       const extra = new Map([['x', value as never]]);
       const draft = new TorrentCreate({ sources: [{ path: 'x', data: Buffer.from('x') }], extra });
@@ -260,10 +265,10 @@ describe('what holds itself', () => {
   });
 });
 
-describe('functions of plain values', () => {
+describe('every exported function on plain values', () => {
   const calls: [name: string, call: () => unknown, message: RegExp][] = [
-    ['encode', () => encode(new Map([[Symbol('x'), 1]]) as never), /^The key Symbol\(x\) is not latin1/],
-    ['encode', () => encode(new Proxy([], {}) as never), /^bencode has no proxy\.$/],
+    ['encode', () => encode(new Map([[Symbol('x'), 1]]) as never), /^The key Symbol\(x\) is not a latin1 string/],
+    ['encode', () => encode(new Proxy([], {}) as never), /^A value of type proxy cannot be encoded/],
     ['RawBencode', () => new RawBencode('x' as never), /^bytes must be bytes/],
     ['FileTree.flatten', () => FileTree.flatten(null as never), /^tree must be a file tree: a Map, not null\.$/],
     [
@@ -288,9 +293,10 @@ describe('functions of plain values', () => {
     ['HashList', () => new HashList(new Uint8Array(20), 5 as never), /^hashSize must be 20 or 32, not 5\.$/],
   ];
   for (const [name, call, message] of calls)
-    it(`refuses by name: ${name} ${message.source.slice(0, 40)}`, () => assert.throws(call, refused(message)));
+    it(`rejects invalid arguments: ${name}: ${message.source.slice(0, 40)}`, () =>
+      assert.throws(call, refused(message)));
 
-  it('addPadfiles refuses what is no piece length', () => {
+  it('addPadfiles rejects an invalid piece length', () => {
     const files = [
       { length: 5, path: ['a'] },
       { length: 5, path: ['b'] },

@@ -5,7 +5,7 @@ import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { BencodeError } from '../../src/bencode/decode.ts';
+import { BencodeError } from '../../src/bencode/bencode-error.ts';
 import { LimitError } from '../../src/bencode/limits.ts';
 import { ISSUE_CODES } from '../../src/errors/codes.ts';
 import { ValidationError } from '../../src/errors/errors.ts';

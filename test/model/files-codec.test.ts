@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { BencodeError, type DecodeOptions, decode } from '../../src/bencode/decode.ts';
+import { BencodeError } from '../../src/bencode/bencode-error.ts';
+import { type DecodeOptions, decode } from '../../src/bencode/decode.ts';
 import { LimitError } from '../../src/bencode/limits.ts';
 import { type BencodeMap, toKey } from '../../src/bencode/value.ts';
 import { sortV2 } from '../../src/layout/order.ts';

@@ -4,7 +4,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { type BencodeCode, BencodeError } from '../../src/bencode/decode.ts';
+import { type BencodeCode, BencodeError } from '../../src/bencode/bencode-error.ts';
 import { encode } from '../../src/bencode/encode.ts';
 import { LimitError, type LimitName } from '../../src/bencode/limits.ts';
 import { ISSUE_CODES, type IssueCode } from '../../src/errors/codes.ts';

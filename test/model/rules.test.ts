@@ -395,8 +395,8 @@ describe('a context', () => {
         [{ padding: true }, /^context\.padding must be default, ignore, strict or forbid, not true\.$/],
         [{ paddingPath: 'ignore' }, /^context\.paddingPath must be default or strict, not "ignore"\.$/],
         [{ profile: null }, /not null\.$/],
-        [{ padding_path: 'strict' }, /^there is no "padding_path" in context: did you mean paddingPath\?$/],
-        [{ toString: 'strict' }, /^there is no "toString" in context: expected /],
+        [{ padding_path: 'strict' }, /^unknown key "padding_path" in context: did you mean paddingPath\?$/],
+        [{ toString: 'strict' }, /^unknown key "toString" in context: expected one of /],
         ...[null, 'strict', new Map([['profile', 'strict']]), ['strict']].map((one): [unknown, RegExp] => [
           one,
           /^context must be an object such as/,

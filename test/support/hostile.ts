@@ -1,6 +1,6 @@
 // What damage.test.ts runs in processes of their own: reads a hostile torrent, and tells what came of it and at what cost.
 import { readFileSync, writeFileSync } from 'node:fs';
-import { BencodeError } from '../../src/bencode/decode.ts';
+import { BencodeError } from '../../src/bencode/bencode-error.ts';
 import { LimitError } from '../../src/bencode/limits.ts';
 import { ValidationError } from '../../src/errors/errors.ts';
 import type { Profile } from '../../src/model/issues.ts';

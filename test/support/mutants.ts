@@ -1,7 +1,7 @@
 // Mutants of valid torrents from a fixed seed, and how a profile and libtorrent judge each of them.
 import { mutate, pick, seedRandom } from '../../fuzz/engine/mutate.ts';
 import { TORRENT_WORDS } from '../../fuzz/engine/target.ts';
-import { BencodeError } from '../../src/bencode/decode.ts';
+import { BencodeError } from '../../src/bencode/bencode-error.ts';
 import { LimitError } from '../../src/bencode/limits.ts';
 import type { Profile } from '../../src/model/issues.ts';
 import { Torrent } from '../../src/model/torrent.ts';

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type { Colors } from 'picocolors/types.js';
-import { BencodeError } from '../../bencode/decode.ts';
+import { BencodeError } from '../../bencode/bencode-error.ts';
 import { LimitError, limitsOf } from '../../bencode/limits.ts';
 import { readWithin } from '../../disk/read-file.ts';
 import { type Issue, MetainfoError } from '../../errors/errors.ts';
