@@ -124,8 +124,8 @@ const BOMBS: Record<string, Bomb> = {
     bytes: () => torrent({ ...single, 'piece length': 2 ** 52 }),
     ends: {
       'read default': null,
-      'read strict': 'pieceLength',
-      'read compat': 'pieceLength',
+      'read strict': 'piece_length',
+      'read compat': 'piece_length',
       verify: null,
       upgrade: 'ERR_PIECE_LENGTH',
     },
@@ -134,8 +134,8 @@ const BOMBS: Record<string, Bomb> = {
     bytes: () => torrent({ ...single, 'piece length': 2 ** 29 }),
     ends: {
       'read default': null,
-      'read strict': 'pieceLength',
-      'read compat': 'pieceLength',
+      'read strict': 'piece_length',
+      'read compat': 'piece_length',
       verify: null,
       upgrade: 'ERR_HASH_MISMATCH',
     },
