@@ -1,4 +1,4 @@
-// A torrent of a folder.
+// Creates a torrent from a folder.
 //
 //   node examples/folder.mjs [FOLDER]
 import { fileURLToPath } from 'node:url';
@@ -12,5 +12,5 @@ const torrent = await draft.generate({ threads: null });
 for (const { path, length } of torrent.files) console.log(`${path}: ${length} bytes`);
 console.log(`infohash v1 ${torrent.infohashV1}`);
 console.log(`infohash v2 ${torrent.infohashV2}`);
-// Whoever has the torrent's bytes can write them anywhere: torrent.write(file) writes a file whole or not at all.
+// torrent.write(file) writes the bytes to a file, completely or not at all.
 console.log(`${torrent.bencode().length} bytes of metainfo`);

@@ -1,5 +1,5 @@
-// A thousand torrents, a few at a time: all jobs share the process's cores and memory, so the limit here is only for what
-// each of them holds in JavaScript.
+// Creates a thousand torrents, sixteen at a time. All jobs share the cores and memory of the process anyway; this limit bounds
+// only the JavaScript objects of waiting jobs.
 //
 //   node examples/many.mjs
 import { processLimits, TorrentCreate } from 'metainfo';
@@ -7,14 +7,14 @@ import { processLimits, TorrentCreate } from 'metainfo';
 const COUNT = 1000;
 const AT_ONCE = 16;
 
-// Leave a core to others, if there is more than one.
+// Leave one core free, if there is more than one.
 const { threads } = processLimits();
 processLimits({ threads: Math.max(1, threads - 1) });
 
 const contents = Array.from({ length: COUNT }, (_, i) => Buffer.alloc(10_000 + i, i));
 const infohashes = new Array(COUNT);
 
-/** Takes the next one until none is left. */
+/** Creates torrents until no number is left. */
 const numbers = contents.keys();
 async function worker() {
   for (const i of numbers) {

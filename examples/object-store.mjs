@@ -1,12 +1,12 @@
-// A torrent of objects in a store that can be read by ranges (S3 and everything like it), without a disk: some ranges are
-// asked for ahead, and nothing is kept once it is hashed.
+// Creates a torrent from objects in a store with range requests, such as S3, without a disk. metainfo requests some ranges ahead
+// and keeps nothing after hashing it.
 //
 //   node examples/object-store.mjs
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import { TorrentCreate } from 'metainfo';
 
-/** An object behind a URL, as a source. */
+/** Makes a source of an object behind a URL. */
 async function objectAt(url) {
   const head = await fetch(url, { method: 'HEAD' });
   if (!head.ok) throw new Error(`${url}: ${head.status}`);
@@ -21,7 +21,7 @@ async function objectAt(url) {
   };
 }
 
-// A store on this machine, which counts what it is asked for.
+// A local store that counts requests.
 const objects = new Map([
   ['/bucket/film.mkv', Buffer.alloc(9_000_000, 'film')],
   ['/bucket/subtitles/en.srt', Buffer.alloc(50_000, 'text')],
@@ -46,7 +46,7 @@ const torrent = await draft.generate({ memoryLimit: 16 * 2 ** 20 });
 console.log(`${torrent.nFiles} objects, ${torrent.totalSize} bytes in ${requests} requests`);
 console.log(`infohash v2 ${torrent.infohashV2}`);
 
-// The same as of the same bytes in memory.
+// The same bytes in memory give the same infohash.
 const inMemory = names.map((path) => ({ path, data: objects.get(`/bucket/${path}`) }));
 const again = new TorrentCreate({ info: { name: 'film' }, sources: inMemory });
 assert.equal((await again.generate()).infohashV2, torrent.infohashV2);

@@ -1,4 +1,4 @@
-// Which pieces of a download are there and right, while the rest is still missing: each is hashed by itself.
+// Finds the valid pieces of an incomplete download: each piece is hashed by itself.
 //
 //   node examples/partial-download.mjs
 import assert from 'node:assert/strict';
@@ -18,15 +18,15 @@ const sources = [
 ];
 const torrent = await new TorrentCreate({ info: { name: 'album' }, sources, pieceLength: PIECE }).generate();
 
-// What has come so far: pieces 0 to 3 and 7, of which 2 is damaged; all of the notes.
+// The download so far: all of the notes, and pieces 0 to 3 and 7 of the film. Piece 2 is corrupt.
 const partial = Buffer.alloc(film.length);
 for (const piece of [0, 1, 2, 3, 7]) film.copy(partial, piece * PIECE, piece * PIECE, (piece + 1) * PIECE);
 partial[2 * PIECE + 77] ^= 1;
 await writeFile(path.join(folder, 'film.mkv'), partial);
 await writeFile(path.join(folder, 'notes.txt'), notes);
 
-/** Whether a piece of a file on disk is the torrent's (v2). */
-async function isRight(name, piece) {
+/** Whether a piece of a file on disk matches its v2 hash. */
+async function isValid(name, piece) {
   const { rangeStart, rangeEnd, validateData } = torrent.v2PieceRange(name, piece);
   const file = await open(path.join(folder, name));
   try {
@@ -37,14 +37,14 @@ async function isRight(name, piece) {
   }
 }
 
-const right = {};
+const valid = {};
 for (const { path: name, length } of torrent.files) {
-  right[name] = [];
+  valid[name] = [];
   for (let piece = 0; piece < Math.max(1, Math.ceil(length / PIECE)); piece += 1) {
-    if (await isRight(name, piece)) right[name].push(piece);
+    if (await isValid(name, piece)) valid[name].push(piece);
   }
-  console.log(`${name}: pieces ${right[name].join(', ')} of ${Math.ceil(length / PIECE)} are there`);
+  console.log(`${name}: pieces ${valid[name].join(', ')} of ${Math.ceil(length / PIECE)} are valid`);
 }
-assert.deepEqual(right, { 'film.mkv': [0, 1, 3, 7], 'notes.txt': [0] });
+assert.deepEqual(valid, { 'film.mkv': [0, 1, 3, 7], 'notes.txt': [0] });
 
 await rm(folder, { recursive: true });

@@ -1,5 +1,5 @@
-// A server that hashes an upload while it streams to disk: the torrent is there when the upload is, and the file is never
-// read again. A slow disk or a busy CPU slows the upload down; memory stays where it is.
+// Hashes an upload while it streams to disk: the torrent is ready when the upload ends, and the file is never read again. A slow
+// disk or a busy CPU slows the upload down; memory use stays constant.
 //
 //   node examples/upload.mjs
 import assert from 'node:assert/strict';
@@ -12,7 +12,7 @@ import { TorrentCreate } from 'metainfo';
 
 const folder = await mkdtemp(path.join(tmpdir(), 'uploads-'));
 
-/** The chunks of an upload, each of them on disk when it is given away. */
+/** Saves each chunk of an upload to disk before it yields it. */
 async function* saved(request, file) {
   const output = await open(file, 'wx');
   try {
@@ -28,7 +28,7 @@ async function* saved(request, file) {
 const server = createServer(async (request, response) => {
   const name = path.basename(request.url);
   const file = path.join(folder, name);
-  // What the client says it sends: an upload that breaks off fails.
+  // If the client announces a size, an upload that breaks off fails.
   const size = request.headers['content-length'] ? Number(request.headers['content-length']) : null;
   try {
     const draft = new TorrentCreate({
@@ -50,10 +50,10 @@ const response = await fetch(`http://127.0.0.1:${server.address().port}/film.mkv
 const answer = await response.json();
 console.log(`uploaded: infohash v2 ${answer.v2}`);
 
-// The same as of the file that is on disk now.
+// The file on disk gives the same infohash.
 const again = new TorrentCreate({ pathRoot: path.join(folder, 'film.mkv'), pieceLength: 2 ** 18 });
 assert.equal((await again.generate()).infohashV2, answer.v2);
-console.log('the file on disk has the same');
+console.log('the file on disk has the same infohash');
 
 await new Promise((resolve) => server.close(resolve));
 await rm(folder, { recursive: true });
