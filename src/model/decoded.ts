@@ -1,3 +1,4 @@
+/** Converts the output of other bencode decoders, and dictionaries written by hand, to values that the encoder takes. */
 import { isArrayBuffer, isDate, isMap, isUint8Array } from 'node:util/types';
 import { type Encodable, RawBencode, toKey } from '../bencode/value.ts';
 import { shown, ValidationError } from '../errors/errors.ts';
@@ -7,16 +8,16 @@ import { HashList, type HashSize } from './hash-list.ts';
 import { isDictionary, keyOf } from './input.ts';
 import type { Issues } from './issues.ts';
 
-// What other decoders make of bencode, and what callers write by hand, as something our encoder takes. Keys of plain
-// objects are text; keys of Maps are one char a byte, as our own decoder has them, or bytes.
-
 type Path = readonly (string | number)[];
 
-/** A whole torrent: dictionaries that the models know may use attribute names. */
+/**
+ * Converts a whole torrent. Keys of plain objects are text; keys of Maps are bytes, or text with one char a byte, as our own
+ * decoder gives them. Dictionaries that the models know may use attribute names. Returns undefined for no dictionary.
+ */
 export function fromDecodedTorrent(decoded: unknown, issues: Issues): Map<string, Encodable> | undefined {
   if (isDictionary(decoded) && Object.hasOwn(decoded, 'infoBytes')) {
     const message =
-      'expected a dictionary, got the properties of a torrent: give the torrent, or { info: torrent.info }';
+      'expected a dictionary, got a copy of a torrent: give the torrent itself, or { info: torrent.info }';
     return issues.add('type', [], message);
   }
   const torrent = dictionary(decoded, [], issues);
@@ -45,14 +46,14 @@ function fromInfo(value: unknown, issues: Issues): unknown {
   }
   const tree = known.get('file tree');
   if (tree !== undefined) {
-    // The tree of a model has names as text, where one that was decoded has bytes.
+    // The tree of a model has names as text; a decoded tree has names with one char a byte.
     const isModel = !isMap(value) && Object.hasOwn(value, 'fileTree');
     known.set('file tree', fromTree(tree, ['info', 'file tree'], { isModel, issues }));
   }
   return known;
 }
 
-/** A dictionary whose attributes are renamed; anything else as it is. */
+/** Renames the attributes of a dictionary to on-disk keys. Returns any other value unchanged. */
 function withKeys(value: unknown, fields: object, path: Path, issues: Issues): unknown {
   return isDictionary(value)
     ? renamed(dictionary(value, path, issues) as Map<string, unknown>, fields, path, issues)
@@ -67,8 +68,8 @@ function fromTree(value: unknown, path: Path, context: { isModel: boolean; issue
   const named = isModel && isMap(value) ? new Map([...value].map(([key, node]) => [textKey(key), node])) : value;
   const tree = dictionary(named, path, issues) as Map<string, unknown>;
   for (const [key, node] of tree) {
-    const at = [...path, key];
-    tree.set(key, key === '' ? withKeys(node, FILE_TREE_ITEM, at, issues) : fromTree(node, at, context));
+    const below = [...path, key];
+    tree.set(key, key === '' ? withKeys(node, FILE_TREE_ITEM, below, issues) : fromTree(node, below, context));
   }
   return tree;
 }
@@ -77,7 +78,7 @@ function textKey(key: unknown): unknown {
   return typeof key === 'string' ? toKey(key) : key;
 }
 
-/** Keys that another decoder has printed as hexadecimal are bytes again; layers may be lists of hashes. */
+/** Converts keys in hexadecimal to bytes, and layers that are lists of hashes to packed hashes. */
 function fromLayers(value: unknown, issues: Issues): unknown {
   if (!isDictionary(value)) return value;
   const layers = dictionary(value, ['piece layers'], issues) as Map<string, unknown>;
@@ -94,12 +95,12 @@ function fromLayers(value: unknown, issues: Issues): unknown {
   return result;
 }
 
-/** Attribute names become on-disk keys. */
+/** Renames attributes to on-disk keys. */
 function renamed(map: Map<string, unknown>, fields: object, path: Path, issues: Issues): Map<string, unknown> {
   const result = new Map(map);
   for (const [attribute, { key }] of Object.entries(fields as Record<string, { key: string }>)) {
     if (attribute === key || !map.has(attribute)) continue;
-    if (map.has(key)) issues.add('alias', [...path, key], `${key} is also given as ${attribute}`);
+    if (map.has(key)) issues.add('alias', [...path, key], `${key} is also given as ${attribute}: give it once`);
     result.set(key, map.get(attribute));
     result.delete(attribute);
   }
@@ -108,7 +109,7 @@ function renamed(map: Map<string, unknown>, fields: object, path: Path, issues: 
 
 function dictionary(value: unknown, path: Path, issues: Issues): Map<string, unknown> | undefined {
   if (!isDictionary(value)) return issues.add('type', path, `expected a dictionary, got ${shown(value)}`);
-  // The `bencode` package assigns a key __proto__, which makes its value the prototype.
+  // The npm package `bencode` assigns a key __proto__, which makes its value the prototype.
   const prototype: unknown = Object.getPrototypeOf(value);
   if (!isMap(value) && prototype !== null && !isObjectPrototype(prototype)) lost(path, issues);
   const map = new Map<string, unknown>();
@@ -121,12 +122,12 @@ function dictionary(value: unknown, path: Path, issues: Issues): Map<string, unk
   return map;
 }
 
-/** Object.prototype of this realm, or of another one: a vm context, as test runners make them. */
+/** Whether a value is Object.prototype, of this realm or of another one, such as the vm context of a test runner. */
 function isObjectPrototype(value: unknown): boolean {
   return Object.getPrototypeOf(value) === null && Object.hasOwn(value as object, 'isPrototypeOf');
 }
 
-/** The `extra` of a model is a Map of on-disk keys; a key of that name in a torrent has no such value. */
+/** Whether a value is the `extra` of a model, a Map of on-disk keys: decoded values of a key `extra` are no such Map. */
 function isExtra(value: unknown): value is Map<string, unknown> {
   return isMap(value) && [...value.keys()].every((key) => typeof key === 'string');
 }
@@ -137,13 +138,13 @@ function addExtra(
   { value, path, issues }: { value: object; path: Path; issues: Issues },
 ): void {
   for (const [key, entry] of extra) {
-    if (Object.hasOwn(value, key)) issues.add('alias', [...path, key], `${key} is also given in extra`);
+    if (Object.hasOwn(value, key)) issues.add('alias', [...path, key], `${key} is also given in extra: give it once`);
     map.set(keyOf(key, true), entry);
   }
 }
 
-/** A list of hashes: one after the other they are the bytes, which are made when they have been counted. */
-class Hashes {
+/** A list of hashes to be packed, after its bytes have been counted against the limit. */
+class UnpackedHashes {
   readonly list: readonly Uint8Array[];
 
   constructor(list: readonly Uint8Array[]) {
@@ -155,16 +156,17 @@ function asHashes(list: readonly unknown[], hashSize: HashSize, path: Path, issu
   if (!list.every((part) => isUint8Array(part))) return list;
   const wrong = list.findIndex(({ length }) => length !== hashSize);
   if (wrong >= 0) issues.add('hash_length', [...path, wrong], `expected ${hashSize} bytes, got ${list[wrong]?.length}`);
-  return new Hashes(list);
+  return new UnpackedHashes(list);
 }
 
+/** Reports text where bytes are expected. */
 function lost(path: Path, issues: Issues): void {
   const message =
-    'expected bytes, got text: the decoder has lost some of them; decode with Torrent.fromBytes, or to buffers';
+    'expected bytes, got text: the decoder has lost bytes; use Torrent.fromBytes, or a decoder that gives buffers';
   issues.add('lost', path, message);
 }
 
-/** Any value as something the encoder takes. The depth of nesting is bounded, so this may recurse. */
+/** Converts any value. May recurse, because the depth is bounded. */
 function convert(value: unknown, path: Path, issues: Issues): Encodable {
   issues.countItem();
   if (path.length > MAX_DEPTH) throw tooDeep(path, issues);
@@ -176,7 +178,7 @@ function convert(value: unknown, path: Path, issues: Issues): Encodable {
     counted(value.bytes, issues);
     return value;
   }
-  if (value instanceof Hashes) {
+  if (value instanceof UnpackedHashes) {
     for (const hash of value.list) counted(hash, issues);
     return Buffer.concat(value.list);
   }
@@ -186,7 +188,7 @@ function convert(value: unknown, path: Path, issues: Issues): Encodable {
   if (value instanceof HashList) return counted(value.bytes, issues);
   if (Array.isArray(value)) return value.map((item, i) => convert(item, [...path, i], issues));
   if (!isDictionary(value)) {
-    issues.add('type', path, `expected something that bencode has, got ${shown(value)}`);
+    issues.add('type', path, `expected a value that bencode can represent, got ${shown(value)}`);
     return 0;
   }
   return convertMap(dictionary(value, path, issues) as Map<string, unknown>, path, issues);
@@ -194,7 +196,7 @@ function convert(value: unknown, path: Path, issues: Issues): Encodable {
 
 const MAX_DEPTH = 100;
 
-/** It ends there: what holds itself twice would be gone through again and again. */
+/** Ends the conversion: a value that contains itself would be converted without end. */
 function tooDeep(path: Path, issues: Issues): ValidationError {
   issues.add('type', path.slice(0, 3), `expected at most ${MAX_DEPTH} levels of nesting, got more`);
   return new ValidationError(issues.finish());
@@ -208,7 +210,7 @@ function convertMap(map: Map<string, unknown>, path: Path, issues: Issues): Map<
 
 function convertNumber(value: number, path: Path, issues: Issues): Encodable {
   if (Number.isSafeInteger(value)) return value;
-  const message = `expected an integer within 2^53 (or a bigint), got ${value}: the decoder may have rounded it`;
+  const message = `expected an integer below 2^53 or a bigint, got ${value}: the decoder may have rounded it`;
   issues.add(Number.isInteger(value) ? 'lost' : 'type', path, message);
   return 0;
 }
@@ -220,6 +222,7 @@ function convertDate(value: Date, path: Path, issues: Issues): Encodable {
   return 0;
 }
 
+/** Counts bytes against the limit. */
 function counted(bytes: Uint8Array, issues: Issues): Uint8Array {
   issues.countBytes(bytes.length);
   return bytes;
@@ -227,7 +230,7 @@ function counted(bytes: Uint8Array, issues: Issues): Uint8Array {
 
 function convertText(value: string, path: Path, issues: Issues): Encodable {
   issues.countBytes(Buffer.byteLength(value));
-  // Text decoded from bytes that were not UTF-8 holds replacement characters.
+  // A decoder puts replacement characters where bytes are not UTF-8.
   if (value.includes('\ufffd')) lost(path, issues);
   return value;
 }

@@ -1,21 +1,22 @@
+/** Tells the version of an infodict by its keys. */
 import { isMap, isUint8Array } from 'node:util/types';
 import { readSafely } from '../errors/guard.ts';
 
 /**
- * The kinds of torrents: what their infodict describes (BEP 3, BEP 52).
+ * The versions of torrents: v1 (BEP 3), v2 (BEP 52), and hybrid, which describes the same files both ways.
  *
  * @enum
  */
 export const TorrentVersion = { v1: 'v1', v2: 'v2', hybrid: 'hybrid' } as const;
-/** The kind of a torrent. */
+/** The version of a torrent. */
 export type TorrentVersion = keyof typeof TorrentVersion;
 
 /**
- * Which model an infodict is to be held against: by the presence of `pieces` (v1) and `file tree` (v2), under their
- * on-disk or their attribute names: objects, and Maps whose keys are text or bytes. What is null or undefined is absent. Null
- * when neither is there.
+ * The version of an infodict, which selects its model: `pieces` makes it v1, `file tree` v2, both hybrid. Null for neither
+ * and for any value that is not an object. Fields that are null or undefined are absent.
  *
- * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` where reading a field throws
+ * @param value An object with on-disk keys or attribute names, or a Map whose keys are text or bytes.
+ * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` when reading a field throws
  */
 export function infodictDiscriminator(value: unknown): TorrentVersion | null {
   if (value === null || typeof value !== 'object') return null;

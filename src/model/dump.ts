@@ -1,22 +1,23 @@
+/** Dumps decoded bencode as dictionaries with text keys, for `modelDumpTorrent`. */
 import { type BencodeMap, type BencodeValue, keyBytes } from '../bencode/value.ts';
 
-/** A dictionary key that is not text: bytes that print as one char each, which is how the `bencode` package sorts keys. */
+/** A dictionary key as bytes. It prints as one char a byte, which is how the npm package `bencode` sorts keys. */
 class ByteKey extends Uint8Array {
   override toString(): string {
     return Buffer.from(this.buffer, this.byteOffset, this.byteLength).toString('latin1');
   }
 }
 
-/** A value of what {@link TorrentBase.modelDumpTorrent} gives in mode `str`. */
+/** A value in the output of {@link TorrentBase.modelDumpTorrent} in mode `str`. */
 export type DumpedValue = bigint | number | Uint8Array | DumpedValue[] | DumpedDictionary | DumpedMap;
-/** A dictionary with text keys: an object without a prototype. */
+/** A dictionary with text keys, as an object without a prototype. */
 export interface DumpedDictionary {
   [key: string]: DumpedValue;
 }
-/** A dictionary with keys that are not text, or that the npm package `bencode` would sort wrongly. */
+/** A dictionary with keys that are not text, or that the npm package `bencode` would sort wrongly, as a Map of bytes. */
 export type DumpedMap = Map<string | Uint8Array, DumpedValue>;
 
-/** A torrent. Where its own keys are not all text it is a {@link DumpedMap} that has the others as properties too. */
+/** Dumps a torrent. If a top-level key is not text, the result is a {@link DumpedMap} with the text keys as properties too. */
 export function dumpTorrent(value: BencodeMap): DumpedDictionary {
   const dumped = toStringKeys(value);
   if (dumped instanceof Map) {
@@ -29,11 +30,11 @@ export function dumpTorrent(value: BencodeMap): DumpedDictionary {
 }
 
 /**
- * Decoded bencode with string keys, which the npm package `bencode` encodes to the bytes it came from. That package
- * sorts text by UTF-16 units and writes it as UTF-8, so a dictionary with keys that this would change is a Map of bytes.
+ * Converts decoded bencode to text keys, such that the npm package `bencode` encodes it to the original bytes. That package
+ * sorts text by UTF-16 units and writes it as UTF-8, so a dictionary whose keys this would change becomes a Map of bytes.
  */
 export function toStringKeys(value: BencodeValue): DumpedValue {
-  // Only decoded values come here, and the decoder bounds their depth.
+  // May recurse, because the decoder bounds the depth.
   if (Array.isArray(value)) return value.map(toStringKeys);
   if (!(value instanceof Map)) return value;
   return survivesAsText(value) ? toObject(value) : toByteMap(value);
@@ -47,7 +48,7 @@ function survivesAsText(map: BencodeMap): boolean {
 }
 
 function toObject(map: BencodeMap): DumpedDictionary {
-  // Without a prototype, `__proto__` is a key like any other.
+  // Without a prototype, `__proto__` is an ordinary key.
   const object = Object.create(null) as { [key: string]: DumpedValue };
   for (const [key, value] of map) object[keyBytes(key).toString('utf8')] = toStringKeys(value);
   return object;

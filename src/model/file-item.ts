@@ -1,3 +1,4 @@
+/** The model of a file in a v1 `files` list. */
 import { coerce, define, type Struct, unknown } from 'superstruct';
 import type { BencodeMap } from '../bencode/value.ts';
 import { shown } from '../errors/errors.ts';
@@ -8,15 +9,15 @@ import { Issues } from './issues.ts';
 
 /** An entry of a v1 `files` list (BEP 3; `attr` and links by BEP 47). */
 export interface FileItem extends PaddedFile {
-  /** The path that wins for display (`path.utf-8`), where an old creator wrote `path` in another encoding. */
+  /** The path to show (`path.utf-8`), where an old creator wrote `path` in another encoding. */
   pathUtf8?: string[] | null;
-  /** What a symbolic link (`attr` with `l`) leads to, from the torrent's root. */
+  /** The target of a symbolic link (`attr` with `l`): components below the torrent's root. */
   symlinkPath?: string[] | null;
-  /** Unknown keys, as they were read. */
+  /** Unknown keys: keys with one char a byte, values as the decoder gives them. */
   extra?: BencodeMap;
 }
 
-/** One entry, checked. superstruct's `create` takes it under on-disk keys or attribute names. */
+/** Checks an entry of a v1 list. superstruct's `create` accepts on-disk keys and attribute names. */
 export const FileItem: Struct<FileItem, null> = coerce(
   define<FileItem>('file', (value) => {
     const problem = problemOf(value as Partial<FileItem> | null);
@@ -29,7 +30,7 @@ export const FileItem: Struct<FileItem, null> = coerce(
       : value) as FileItem,
 );
 
-/** A v1 file list, checked in one pass: per-element structs take seconds on 100,000 files. */
+/** Checks a v1 file list, of at least one file. One pass, because a struct for each element takes seconds for 100,000 files. */
 export const FileList: Struct<FileItem[], null> = define('files', (value) => {
   if (!Array.isArray(value)) return `Expected a list of files, got ${shown(value)}`;
   if (value.length === 0) return 'Expected at least one file, got an empty list';
@@ -46,13 +47,13 @@ function problemOf(file: Partial<FileItem> | null): string | null {
   if (!Number.isSafeInteger(length) || (length as number) < 0) return `expected a length from 0, got ${shown(length)}`;
   if (attr !== undefined && attr !== null && typeof attr !== 'string')
     return `expected attr to be text, got ${shown(attr)}`;
-  // A pad needs no name.
-  const enough = Array.isArray(path) && (path.length > 0 || (attr?.includes('p') ?? false));
-  const named = enough && path.every((part) => typeof part === 'string');
-  return named ? null : `expected a path of at least one component, got ${shown(path)}`;
+  // BEP 47: a pad file needs no path.
+  const hasPath = Array.isArray(path) && (path.length > 0 || (attr?.includes('p') ?? false));
+  const isValid = hasPath && path.every((part) => typeof part === 'string');
+  return isValid ? null : `expected a path of at least one component, got ${shown(path)}`;
 }
 
-/** The v1 list as a list, a single file as one of one; null when there is neither. */
+/** The files of a v1 infodict, a single file as a list of one. Null when it has neither `files` nor `length`. */
 export function v1Files({
   name,
   length,

@@ -1,5 +1,4 @@
-// The v2 file tree as a struct (BEP 52).
-
+/** The model of a v2 file tree (BEP 52). */
 import { isMap } from 'node:util/types';
 import { coerce, define, type Struct, unknown } from 'superstruct';
 import { shown } from '../errors/errors.ts';
@@ -8,25 +7,29 @@ import { FILE_TREE_ITEM } from './file-fields.ts';
 import { type FileTreeItem, type FlatFile, flattenTree, type FileTree as Tree, unflattenTree } from './flat-tree.ts';
 import { treeOf } from './input.ts';
 import { Issues } from './issues.ts';
+import { MAX_TREE_DEPTH } from './limits.ts';
 
 export { type FileTreeItem, type FlatFile, flattenTree, sortTree, unflattenTree } from './flat-tree.ts';
 
 /**
- * Names to what they hold: another tree for a folder, or a tree with the one key `''` and a {@link FileTreeItem} for a
- * file. Iterates in the byte order of the names (BEP 52).
+ * A folder: a Map from each name to another tree. A file is a tree with the single key `''` and a {@link FileTreeItem}. Names
+ * iterate in byte order (BEP 52).
  */
 export type FileTree = Tree;
 
 const treeInput = treeOf(FILE_TREE_ITEM);
 
 /**
- * A well-formed tree of at least one entry. superstruct's `create` makes one of Maps or plain objects, its leaves under
- * on-disk keys or attribute names, and sorts it; `flatten` and `unflatten` go to a list of files and back.
+ * Checks a file tree of at least one file. superstruct's `create` accepts Maps and plain objects, with on-disk keys or attribute
+ * names in the leaves, and sorts the tree. `flatten` and `unflatten` convert a tree to a list of files and back.
  */
 export const FileTree: Struct<FileTree, null> & {
-  /** The files of a tree in its order. */
+  /** The files of a tree in its order. Throws {@link MetainfoError} `ERR_INVALID_ARGUMENT` for an invalid tree. */
   flatten(tree: FileTree): FlatFile[];
-  /** The tree that holds the files, its names in byte order. Paths must differ, and none may lead through a file. */
+  /**
+   * The tree of a list of files, its names in byte order. Paths must differ, and none may lead through a file. Throws
+   * {@link MetainfoError} `ERR_INVALID_ARGUMENT` for a file without a path.
+   */
   unflatten(files: Iterable<FlatFile>): FileTree;
 } = Object.assign(
   coerce(
@@ -69,19 +72,17 @@ function unflatten(files: Iterable<FlatFile>): FileTree {
   });
 }
 
-/** Deeper than any file system goes: a folder that holds itself is found there. */
-const MOST_DEPTH = 1000;
-
 function problemOf(tree: FileTree): string | null {
   if (tree.size === 0) return 'Expected at least one file, got an empty tree';
-  if (tree.has('')) return 'An empty name at the root of the tree';
+  if (tree.has('')) return 'Expected a name at the root of the tree, got an empty one';
+  // The bound on the depth also ends a tree that contains itself.
   const stack: [path: string, node: FileTree, depth: number][] = [['', tree, 1]];
   for (let next = stack.pop(); next; next = stack.pop()) {
-    const [at, node, depth] = next;
-    if (depth > MOST_DEPTH) return `more than ${MOST_DEPTH} folders within each other, or one that holds itself`;
+    const [folder, node, depth] = next;
+    if (depth > MAX_TREE_DEPTH) return `expected at most ${MAX_TREE_DEPTH} levels of folders, got more`;
     for (const [name, child] of node) {
-      const path = `${at}/${name}`;
-      const problem = name === '' ? leafProblem(at, node, child) : folderProblem(path, child);
+      const path = `${folder}/${name}`;
+      const problem = name === '' ? leafProblem(folder, node, child) : folderProblem(path, child);
       if (problem) return problem;
       if (name !== '') stack.push([path, child as FileTree, depth + 1]);
     }
@@ -90,7 +91,7 @@ function problemOf(tree: FileTree): string | null {
 }
 
 function leafProblem(path: string, node: FileTree, item: FileTree | FileTreeItem): string | null {
-  if (node.size !== 1) return `${path}: a file beside other entries`;
+  if (node.size !== 1) return `${path}: expected a file or a folder, got a file beside other entries`;
   if (item instanceof Map || item === null || typeof item !== 'object')
     return `${path}: expected a file, got ${shown(item)}`;
   if (!Number.isSafeInteger(item.length) || item.length < 0)
@@ -104,5 +105,5 @@ function leafProblem(path: string, node: FileTree, item: FileTree | FileTreeItem
 
 function folderProblem(path: string, child: FileTree | FileTreeItem): string | null {
   if (!(child instanceof Map)) return `${path}: expected a folder or a file, got ${shown(child)}`;
-  return child.size === 0 ? `${path}: an empty folder` : null;
+  return child.size === 0 ? `${path}: expected at least one entry in a folder, got none` : null;
 }

@@ -1,33 +1,33 @@
-// A v2 file tree as data: to a list of files, and back.
+/** The v2 file tree as plain data, and its conversion to a flat list of files and back. */
 import { type BencodeMap, compareUtf8 } from '../bencode/value.ts';
 
 /** A file in a v2 tree (BEP 52). */
 export interface FileTreeItem {
   /** Bytes. */
   length: number;
-  /** The root of the file's Merkle tree, 32 bytes; none for an empty file. */
+  /** The pieces root, 32 bytes; absent for an empty file. */
   piecesRoot?: Uint8Array | null;
   /** BEP 47 flags, one letter each. */
   attr?: string | null;
-  /** What a symbolic link (`attr` with `l`) leads to, from the torrent's root. */
+  /** The target of a symbolic link (`attr` with `l`): components below the torrent's root. */
   symlinkPath?: string[] | null;
-  /** Unknown keys, as they were read. */
+  /** Unknown keys: keys with one char a byte, values as the decoder gives them. */
   extra?: BencodeMap;
 }
 
 /**
- * Names to what they hold: another tree for a folder, or a tree with the one key `''` and a {@link FileTreeItem} for a
- * file. Iterates in the byte order of the names (BEP 52).
+ * A folder: a Map from each name to another tree. A file is a tree with the single key `''` and a {@link FileTreeItem}. Names
+ * iterate in byte order (BEP 52).
  */
 export type FileTree = Map<string, FileTree | FileTreeItem>;
 
-/** A file with its path from the tree's root. */
+/** A file of a tree with its path. */
 export interface FlatFile extends FileTreeItem {
-  /** Components, from the torrent's root. */
+  /** Components below the torrent's root. */
   path: string[];
 }
 
-/** The files of a tree in its order. Does not recurse. */
+/** The files of a tree in its order. Does not recurse, so the tree may be of any depth. */
 export function flattenTree(tree: FileTree): FlatFile[] {
   const files: FlatFile[] = [];
   const stack: { path: string[]; node: FileTree | FileTreeItem }[] = [{ path: [], node: tree }];
@@ -37,7 +37,7 @@ export function flattenTree(tree: FileTree): FlatFile[] {
       files.push({ ...node, path });
       continue;
     }
-    // Not spread into push(): a folder may hold more entries than a call takes arguments.
+    // Not spread into push(): a folder may have more entries than a call can have arguments.
     for (const [name, child] of [...node].reverse()) {
       stack.push({ path: name === '' ? path : [...path, name], node: child });
     }
@@ -45,7 +45,7 @@ export function flattenTree(tree: FileTree): FlatFile[] {
   return files;
 }
 
-/** The tree that holds the files, its names in byte order. Paths must differ, and none may lead through a file. */
+/** The tree of a list of files, its names in byte order. Paths must differ, and none may lead through a file. */
 export function unflattenTree(files: Iterable<FlatFile>): FileTree {
   const root: FileTree = new Map();
   for (const { path, ...item } of files) {

@@ -1,10 +1,11 @@
+/** Hashes of one size in one packed array. */
 import { MetainfoError, toHex } from '../errors/errors.ts';
 import { bytesOf, bytesOrNull, checkArgument, List, oneOf, readSafely } from '../errors/guard.ts';
 
-/** Bytes of a SHA-1 (v1 pieces) or SHA-256 (v2) hash. */
+/** The size of a hash in bytes: 20 for SHA-1 (v1 pieces), 32 for SHA-256 (v2). */
 export type HashSize = 20 | 32;
 
-/** Hashes side by side in one packed array, never a list of buffers. */
+/** A list of hashes of one size, stored in one packed array. */
 export class HashList implements Iterable<Uint8Array> {
   /** The concatenation of all hashes, as it stands on disk. */
   readonly bytes: Uint8Array;
@@ -13,10 +14,11 @@ export class HashList implements Iterable<Uint8Array> {
 
   /**
    * @param hashes The concatenation (viewed, not copied), or a list of hashes of `hashSize` bytes each.
-   * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` when the bytes are no whole number of hashes.
+   * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` when the bytes are not a whole number of hashes, a hash has another size, or
+   *   `hashSize` is neither 20 nor 32
    */
   constructor(hashes: Uint8Array | readonly Uint8Array[], hashSize: HashSize) {
-    // There may be one a file.
+    // Checked without a struct, because a torrent may have a HashList for each of very many files.
     if (hashSize !== 20 && hashSize !== 32) checkArgument('hashSize', hashSize, oneOf(20, 32));
     this.hashSize = hashSize;
     this.bytes =
@@ -32,26 +34,26 @@ export class HashList implements Iterable<Uint8Array> {
     return this.bytes.length / this.hashSize;
   }
 
-  /** A view of hash `index` from 0; from the end when negative; undefined out of range. */
+  /** A view of the hash at `index`, like Array's `at`: negative indexes count from the end; undefined out of range. */
   at(index: number): Uint8Array | undefined {
-    const whole = Math.trunc(index) || 0;
-    const from = whole < 0 ? whole + this.length : whole;
+    const integer = Math.trunc(index) || 0;
+    const from = integer < 0 ? integer + this.length : integer;
     if (from < 0 || from >= this.length) return undefined;
     return this.bytes.subarray(from * this.hashSize, (from + 1) * this.hashSize);
   }
 
-  /** A view of hashes `start` up to `end`, with the meaning of Array's slice. */
+  /** A view of the hashes from `start` up to `end`, like Array's `slice`. */
   slice(start = 0, end = this.length): HashList {
     const clamp = (index: number) => {
-      const whole = Math.trunc(index) || 0;
-      return Math.min(Math.max(whole < 0 ? whole + this.length : whole, 0), this.length);
+      const integer = Math.trunc(index) || 0;
+      return Math.min(Math.max(integer < 0 ? integer + this.length : integer, 0), this.length);
     };
     const from = clamp(start);
     const to = Math.max(from, clamp(end));
     return new HashList(this.bytes.subarray(from * this.hashSize, to * this.hashSize), this.hashSize);
   }
 
-  /** Hash `index` in hexadecimal; undefined out of range. */
+  /** The hash at `index` in hexadecimal; undefined out of range. */
   toHex(index: number): string | undefined {
     const hash = this.at(index);
     return hash && toHex(hash);

@@ -1,4 +1,4 @@
-// The fields of the infodicts, without their rules: structs that the models refine, and that the rules look at.
+/** The fields of the infodicts as structs, without the rules that the models add. */
 import { array, assign, is, nullable, optional, type Struct, type } from 'superstruct';
 import { FileList } from './file-item.ts';
 import { FileTree } from './file-tree.ts';
@@ -16,104 +16,110 @@ import {
   Whole,
 } from './primitives.ts';
 
-/** What all infodicts share. */
-const root = type({
-  /** Of the file or folder. */
+/** Fields of every infodict. */
+const common = type({
+  /** The name of the file or folder. */
   name: maybe(Text),
-  /** The name that wins for display (`name.utf-8`), where an old creator wrote `name` in another encoding. */
+  /** The name to show (`name.utf-8`), where an old creator wrote `name` in another encoding. */
   nameUtf8: maybe(Text),
-  /** Where it is shared: another one gives another infohash of the same files. */
+  /** The source tag: another one gives the same files another infohash. */
   source: maybe(Text),
-  /** Whether only its trackers may tell of peers (BEP 27). */
+  /** Whether only the trackers may announce peers (BEP 27). */
   private: maybe(Flag),
-  /** Infohashes of torrents that may hold the same files (BEP 38): 20 bytes, or 32. */
+  /** Infohashes of torrents that may hold the same files, 20 or 32 bytes each (BEP 38). */
   similar: maybe(array(Infohash)),
-  /** Collections that it belongs to, whose torrents may hold the same files (BEP 38). */
+  /** Collections whose torrents may hold the same files (BEP 38). */
   collections: maybe(TextList),
-  /** Where a newer torrent can be asked for (BEP 39). */
+  /** The URL of a newer torrent (BEP 39). */
   updateUrl: maybe(Text),
-  /** Unknown keys, as they were read. */
+  /** Unknown keys: keys with one char a byte, values as the decoder gives them. */
   extra: optional(Extra),
 });
 
+/** A v1 infodict under construction. */
 export const V1_BASE_FIELDS = assign(
-  root,
+  common,
   type({
     /** Bytes. */
     pieceLength: nullable(V1PieceLength),
     /** SHA-1 of each piece, 20 bytes each. */
     pieces: maybe(hashList(20)),
-    /** Bytes of a single file. */
+    /** The length of a single file in bytes. */
     length: maybe(ByteLength),
-    /** The files of a folder, pads among them. */
+    /** The files of a folder, pad files included. */
     files: maybe(FileList),
   }),
 );
 
+/** A complete v1 infodict. */
 export const V1_FIELDS = assign(
   V1_BASE_FIELDS,
   type({
-    /** Of the file or folder. */
+    /** The name of the file or folder. */
     name: Text,
-    /** Bytes: a power of two. */
+    /** Bytes, a power of two. */
     pieceLength: V1PieceLength,
     /** SHA-1 of each piece, 20 bytes each. */
     pieces: hashList(20),
   }),
 );
 
+/** A v2 infodict under construction. */
 export const V2_BASE_FIELDS = assign(
-  root,
+  common,
   type({
     /** Bytes. */
     pieceLength: nullable(V2PieceLength),
-    /** 2; where it is absent, 2 is meant. */
+    /** 2 (BEP 52). An absent meta version reads as 2. */
     metaVersion: maybe(Whole),
-    /** The files, with the roots of their Merkle trees. */
+    /** The files with their pieces roots. */
     fileTree: maybe(FileTree),
   }),
 );
 
+/** A complete v2 infodict. */
 export const V2_FIELDS = assign(
   V2_BASE_FIELDS,
   type({
-    /** Of the file or folder. */
+    /** The name of the file or folder. */
     name: Text,
-    /** Bytes: a power of two, from 16 KiB. */
+    /** Bytes, a power of two of at least 16 KiB. */
     pieceLength: V2PieceLength,
-    /** The files, with the roots of their Merkle trees. */
+    /** The files with their pieces roots. */
     fileTree: FileTree,
   }),
 );
 
+/** A hybrid infodict under construction. */
 export const HYBRID_CREATE_FIELDS = assign(
-  root,
+  common,
   type({
     /** Bytes. */
     pieceLength: maybe(V1PieceLength),
     /** SHA-1 of each piece, 20 bytes each. */
     pieces: maybe(hashList(20)),
-    /** Bytes of a single file. */
+    /** The length of a single file in bytes. */
     length: maybe(ByteLength),
-    /** The files of a folder, pads among them. */
+    /** The files of a folder, pad files included. */
     files: maybe(FileList),
-    /** 2; where it is absent, 2 is meant. */
+    /** 2 (BEP 52). An absent meta version reads as 2. */
     metaVersion: maybe(Whole),
-    /** The files once more, with the roots of their Merkle trees. */
+    /** The same files with their pieces roots. */
     fileTree: maybe(FileTree),
   }),
 );
 
+/** A complete hybrid infodict. */
 export const HYBRID_FIELDS = assign(
   HYBRID_CREATE_FIELDS,
   type({
-    /** Of the file or folder. */
+    /** The name of the file or folder. */
     name: Text,
-    /** Bytes: a power of two, from 16 KiB. */
+    /** Bytes, a power of two of at least 16 KiB. */
     pieceLength: V2PieceLength,
     /** SHA-1 of each piece, 20 bytes each. */
     pieces: hashList(20),
-    /** The files once more, with the roots of their Merkle trees. */
+    /** The same files with their pieces roots. */
     fileTree: FileTree,
   }),
 );

@@ -1,3 +1,4 @@
+/** Collects the issues of a validation, and says how strict the validation is. */
 import { isUtf8 } from 'node:buffer';
 import { DEFAULT_LIMITS, LimitError, type LimitName } from '../bencode/limits.ts';
 import { type BencodePath, locate } from '../bencode/locate.ts';
@@ -6,22 +7,30 @@ import { ISSUE_CODES, type IssueCode } from '../errors/codes.ts';
 import { type Issue, toHex } from '../errors/errors.ts';
 import { checkOptions, type OptionStructs, oneOf } from '../errors/guard.ts';
 
-/** How much is asked of a torrent (docs/validation.md). */
+/** A set of rules to validate against (docs/validation.md). */
 export type Profile = 'default' | 'strict' | 'compat';
 
-/** The strictness of a validation. */
+/** How strictly a torrent is validated. */
 export interface ValidationContext {
   /**
-   * `default`: what the models document, and every BEP 52 rule that can be checked from the file alone. `strict`: also
-   * padding, names of pads, canonical bencode for v1 too, `meta version`. `compat`: what libtorrent loads, loads.
+   * `default`: the rules of the models, and every rule of BEP 52 that can be checked from the torrent alone. `strict`: also
+   * padding, names of pad files, canonical bencode in v1, `meta version`. `compat`: accepts what libtorrent loads.
+   *
+   * @default 'default'
    */
   profile?: Profile;
   /**
-   * Whether files must start where pieces start: `strict` they must where there are pad files, `ignore` they need not,
-   * `forbid` there must be no pad file. `default`: strict for hybrid and in the strict profile, else ignore.
+   * Whether files must start where pieces start. `strict`: where there are pad files. `ignore`: never. `forbid`: there must be
+   * no pad files. `default`: `strict` for hybrid torrents and in the strict profile, else `ignore`.
+   *
+   * @default 'default'
    */
   padding?: 'default' | 'ignore' | 'strict' | 'forbid';
-  /** Whether a pad file must be named `.pad/<length>`: `default` only in the strict profile. */
+  /**
+   * Whether a pad file must be named `.pad/<length>`. `default`: only in the strict profile.
+   *
+   * @default 'default'
+   */
   paddingPath?: 'default' | 'strict';
 }
 
@@ -31,24 +40,28 @@ const SETTINGS: OptionStructs<ValidationContext> = {
   paddingPath: oneOf('default', 'strict'),
 };
 
-/** A copy of a context. @throws {MetainfoError} `ERR_INVALID_ARGUMENT` for what is no context: a misspelt `strict` would ask for less */
+/**
+ * A checked copy of a context. A misspelt `strict` must not validate less.
+ *
+ * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` for an invalid context
+ */
 export function requireContext(context: ValidationContext): ValidationContext {
   return checkOptions(context, SETTINGS, { name: 'context', example: "{ profile: 'strict' }" });
 }
 
-/** Longer keys are cut in an issue's path: a thousand issues may lie below one of a megabyte. */
-const MOST_KEY = 256;
-/** More than these are counted, not listed: a hostile file could hold millions. */
-const MOST_ISSUES = 1000;
+/** Longer keys are cut in the path of an issue: a thousand issues may lie below a key of a megabyte. */
+const MAX_KEY = 256;
+/** Further issues are counted, not listed: a hostile file may have millions. */
+const MAX_ISSUES = 1000;
 
-/** What is made only for an issue that is listed: a hostile file could hold millions that are counted. */
+/** A value that is computed only for an issue that is listed, not for one that is counted. */
 type Lazy<T> = T | (() => T);
 
-function made<T extends string | BencodePath>(value: Lazy<T>): T {
+function evaluate<T extends string | BencodePath>(value: Lazy<T>): T {
   return typeof value === 'function' ? value() : value;
 }
 
-/** Which codes are at or below a path, and which steps follow it. */
+/** The codes of the issues at or below a path, and the steps below it. */
 interface Place {
   codes: Set<IssueCode>;
   steps: Map<string | number, Place>;
@@ -56,23 +69,23 @@ interface Place {
 
 const newPlace = (): Place => ({ codes: new Set(), steps: new Map() });
 
-/** What to do about an error that is none in compat. */
+/** Added to an error that is a warning in compat. */
 const COMPAT_HINT = '(profile compat, --compat, accepts it)';
 
-/** Collects what is wrong while a torrent or draft is looked at. */
+/** Collects issues while a torrent or a draft is validated. */
 export class Issues {
   readonly profile: Profile;
-  /** Where the decoding is: on-disk keys (latin1) and indexes. */
+  /** The path of the value that is being decoded: on-disk keys (one char a byte) and indexes. */
   readonly path: (string | number)[] = [];
-  /** What a failure is where nothing else is said: a warning inside of what libtorrent passes over, in compat. */
+  /** The severity of an issue that is added without one. In compat, `warning` inside a value that libtorrent ignores. */
   severity: Issue['severity'] = 'error';
-  /** Whether compat would only warn of a failure here: its message then says so. */
+  /** Whether an issue here is only a warning in compat; the message of an error then says so. */
   lenient = false;
   readonly #list: (Issue & { raw: BencodePath })[] = [];
   readonly #listed: Record<Issue['severity'], number> = { error: 0, warning: 0 };
   readonly #unlisted: Record<Issue['severity'], number> = { error: 0, warning: 0 };
 
-  /** The places of all that is listed. */
+  /** The paths of all listed issues. */
   readonly #places = newPlace();
   readonly #limits: Readonly<Record<LimitName, number>>;
   #items = 0;
@@ -83,18 +96,18 @@ export class Issues {
     this.#limits = limits;
   }
 
-  /** @throws {LimitError} when there are more than the caller takes */
+  /** @throws {LimitError} when the count exceeds the limit of the caller */
   requireWithin(limit: LimitName, count: number): void {
     if (count > this.#limits[limit]) throw new LimitError(limit, this.#limits[limit]);
   }
 
-  /** One more value of what was not decoded here: objects may hold one another again and again. */
+  /** Counts a value of a caller's objects, which the decoder has not bounded: objects may contain each other many times. */
   countItem(): void {
     this.#items += 1;
     this.requireWithin('items', this.#items);
   }
 
-  /** The same of what they hold: one buffer may stand in many places. */
+  /** Counts bytes of a caller's objects, which may contain one buffer many times. */
   countBytes(bytes: number): void {
     this.#bytes += bytes;
     this.requireWithin('bytes', this.#bytes);
@@ -108,61 +121,65 @@ export class Issues {
     return this.#listed.error > 0;
   }
 
-  /** Reports a failure below the current path. Returns undefined, as a failed decoding does. */
+  /**
+   * Adds an issue. Returns undefined, as a decoder does for a value that does not decode.
+   *
+   * @param below The path below the current one.
+   */
   add(
     code: IssueCode,
-    at: Lazy<BencodePath>,
+    below: Lazy<BencodePath>,
     message: Lazy<string>,
     severity = this.severity,
     { lenient = this.lenient } = {},
   ): undefined {
-    // By severity: many warnings must not hide an error.
-    if (this.#listed[severity] >= MOST_ISSUES) {
+    // Counted by severity, so that many warnings do not hide an error.
+    if (this.#listed[severity] >= MAX_ISSUES) {
       this.#unlisted[severity] += 1;
       return undefined;
     }
     this.#listed[severity] += 1;
-    const raw = [...this.path, ...made(at)];
+    const raw = [...this.path, ...evaluate(below)];
     this.#remember(raw, code);
     const { spec } = ISSUE_CODES[code];
     this.#list.push({
       code,
       severity,
       path: raw.map((step, i) => readable(step, i === 1 && raw[0] === 'piece layers')),
-      message: lenient && severity === 'error' ? `${made(message)} ${COMPAT_HINT}` : made(message),
+      message: lenient && severity === 'error' ? `${evaluate(message)} ${COMPAT_HINT}` : evaluate(message),
       ...(spec && { spec }),
       raw,
     });
     return undefined;
   }
 
-  /** Warns of something at a place in the bytes that is no value's start. */
+  /** Adds a warning at an offset where no value starts. */
   warnAt(code: IssueCode, offset: number, message: string): void {
     this.add(code, [], message, 'warning');
     const last = this.#list.at(-1);
     if (last?.message === message) last.offset = offset;
   }
 
-  /** Reports what compat lets pass with a warning. */
-  forgivable(code: IssueCode, at: Lazy<BencodePath>, message: Lazy<string>): undefined {
-    return this.add(code, at, message, this.compat ? 'warning' : this.severity, { lenient: true });
+  /** Adds an issue that is only a warning in compat. */
+  forgivable(code: IssueCode, below: Lazy<BencodePath>, message: Lazy<string>): undefined {
+    return this.add(code, below, message, this.compat ? 'warning' : this.severity, { lenient: true });
   }
 
-  /** Runs `work` one step deeper in the data. */
-  within<T>(step: string | number, work: () => T): T {
+  /** Decodes a value one step below the current path. */
+  within<T>(step: string | number, decode: () => T): T {
     this.path.push(step);
     try {
-      return work();
+      return decode();
     } finally {
       this.path.pop();
     }
   }
 
-  /** Whether something at or below a path has been reported: anything, or one code. */
+  /** Whether an issue at or below a path is listed: any issue, or one with the given code. */
   covers(path: Lazy<BencodePath>, code?: IssueCode): boolean {
     if (this.#places.steps.size === 0) return false;
     let place: Place | undefined = this.#places;
-    for (const step of made(path)) {
+    for (const step of evaluate(path)) {
       place = place.steps.get(step);
       if (!place) return false;
     }
@@ -180,7 +197,7 @@ export class Issues {
     }
   }
 
-  /** All issues, errors first; with byte offsets when the bytes are given. */
+  /** All issues, errors first. They have byte offsets when the bytes are given. */
   finish(bytes?: Uint8Array): Issue[] {
     const paths = this.#list.map(({ raw }) => raw);
     const offsets = bytes && paths.length > 0 ? locate(bytes, paths) : [];
@@ -199,10 +216,10 @@ export class Issues {
   }
 }
 
-/** An on-disk key for people: text where it is UTF-8; in hexadecimal where it is not, and where it is a hash. */
+/** An on-disk key for a reader: as text, or in hexadecimal where it is a hash or not UTF-8. */
 function readable(step: string | number, isHash: boolean): string | number {
   if (typeof step === 'number' || (step.length < 32 && codeUnitsAtMost(step, 0x7f))) return step;
-  if (step.length > MOST_KEY) return `${readable(step.slice(0, MOST_KEY), false)}…`;
+  if (step.length > MAX_KEY) return `${readable(step.slice(0, MAX_KEY), false)}…`;
   const bytes = keyBytes(step);
   return (isHash && bytes.length === 32) || !isUtf8(bytes) ? toHex(bytes) : bytes.toString('utf8');
 }

@@ -1,13 +1,14 @@
+/** The model of piece layers (BEP 52). */
 import { define, type Struct } from 'superstruct';
 import { shown } from '../errors/errors.ts';
 import { HashList } from './hash-list.ts';
 
 /**
- * Piece hashes of the files that are longer than a piece (BEP 52): the file's pieces root in hexadecimal, to one
- * 32-byte hash a piece.
+ * The piece hashes of each file that is longer than a piece (BEP 52): a Map from the pieces root, in hexadecimal, to one hash of
+ * 32 bytes a piece.
  */
 export type PieceLayers = ReadonlyMap<string, HashList>;
-/** Layers that are well-formed: whether they hash to their roots is not asked. */
+/** Checks the shape of piece layers, but not whether they hash to their roots. */
 export const PieceLayers: Struct<PieceLayers, null> = define('pieceLayers', (value) => {
   if (!(value instanceof Map)) return `Expected piece layers, got ${shown(value)}`;
   for (const [root, layer] of value) {

@@ -1,3 +1,4 @@
+/** Prints a torrent as text for a terminal. */
 import { toHex } from '../errors/errors.ts';
 import { checkArgument, checkOptions, type OptionStructs, oneOf } from '../errors/guard.ts';
 import { padsIn } from '../layout/padding.ts';
@@ -7,34 +8,42 @@ import type { HashList } from './hash-list.ts';
 import type { InfoDictV1 } from './info-dict.ts';
 import { AnyTorrent, type Torrent } from './torrent.ts';
 
-/** How much is shown: 0 the top level; 1 the files; 2 the hashes, cut; 3 all hashes. */
+/** How much is printed: 0 the top level; 1 also the files; 2 also hashes, shortened; 3 all hashes in full. */
 export type Verbosity = 0 | 1 | 2 | 3;
 
-/** How much {@link pprint} prints. */
+/** Options of {@link pprint}. */
 export interface PprintOptions {
-  /** Default 0: less than one screen. */
+  /**
+   * 0 prints less than one screen.
+   *
+   * @default 0
+   */
   verbose?: Verbosity;
 }
 
 const PPRINT: OptionStructs<PprintOptions> = { verbose: oneOf<Verbosity>(0, 1, 2, 3) };
 
-/** At verbosity 0 longer lists and texts are cut, so that all fits a screen of 24 lines by 80 columns. */
-const MOST_ROWS = 3;
-const MOST_TEXT = 64;
-/** Hashes shown of a list that is cut, and how much of each. */
-const MOST_HASHES = 4;
-const CUT_HASH = 16;
-/** Beyond so many folders within each other lines go no further to the right: a path may have millions. */
-const MOST_INDENT = 32;
+/** At verbosity 0, longer lists and texts are cut, so that the output fits a screen of 24 lines by 80 columns. */
+const MAX_ROWS = 3;
+const MAX_TEXT = 64;
+/** The hashes printed of a list that is cut, and the digits printed of each. */
+const MAX_HASHES = 4;
+const SHORT_HASH = 16;
+/** The deepest indentation, in folders: a path may have millions. */
+const MAX_INDENT = 32;
 
-/** Prints a torrent on standard output; hashes in hexadecimal, one piece a line. */
+/**
+ * Prints a torrent to standard output, hashes in hexadecimal, one piece a line.
+ *
+ * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` for no torrent and for invalid options
+ */
 export function pprint(torrent: Torrent, given: PprintOptions = {}): void {
   checkArgument('torrent', torrent, AnyTorrent);
   const checked = checkOptions(given, PPRINT, { example: '{ verbose: 1 }' });
   for (const line of formatTorrent(torrent, checked)) process.stdout.write(`${line}\n`);
 }
 
-/** The lines that {@link pprint} prints, as they are asked for: all hashes of a large torrent are many. */
+/** The lines that {@link pprint} prints. A generator, because a large torrent has very many hashes. */
 export function* formatTorrent(torrent: Torrent, { verbose = 0 }: PprintOptions = {}): Generator<string> {
   yield* topLevel(torrent, verbose === 0);
   if (verbose >= 1) yield* files(torrent);
@@ -64,13 +73,13 @@ function* topLevel(torrent: Torrent, short: boolean): Generator<string> {
       short,
     ),
   ];
-  const width = rows.reduce((most, [label]) => Math.max(most, label.length), 0);
+  const width = rows.reduce((max, [label]) => Math.max(max, label.length), 0);
   for (const [label, value] of rows) {
     if (value !== null && value !== undefined) yield `${label.padEnd(width)}  ${short ? cut(value) : printable(value)}`;
   }
 }
 
-/** What few torrents have: counted, where all must fit a screen. */
+/** Fields that few torrents have: listed, or only counted in short output. */
 function hintRows({ httpseeds, nodes, similar, collections, info }: Torrent, short: boolean): [string, string][] {
   const lists: [label: string, values: string[]][] = [
     ['httpseed', httpseeds ?? []],
@@ -84,12 +93,12 @@ function hintRows({ httpseeds, nodes, similar, collections, info }: Torrent, sho
   return counts.length > 0 ? [['also', counts.join(', ')]] : [];
 }
 
-/** The files as a tree, folders before what is in them, sizes in a column. */
+/** The files as a tree, with their sizes in a column. */
 function* files(torrent: Torrent): Generator<string> {
   yield '';
   yield `files of ${printable(torrent.name)}`;
   const sizes = torrent.files.map((file) => formatBytes(file.length));
-  const width = sizes.reduce((most, size) => Math.max(most, size.length), 0);
+  const width = sizes.reduce((max, size) => Math.max(max, size.length), 0);
   let open: string[] = [];
   for (const [i, file] of torrent.files.entries()) {
     const parts = file.path.split('/');
@@ -118,18 +127,18 @@ function* hashes(torrent: Torrent, all: boolean): Generator<string> {
     const root = toHex(file.piecesRoot);
     yield '';
     yield `${printable(file.path)}`;
-    yield `  root ${all ? root : `${root.slice(0, CUT_HASH)}…`}`;
+    yield `  root ${all ? root : `${root.slice(0, SHORT_HASH)}…`}`;
     const layer = torrent.pieceLayers?.get(root);
     if (layer) yield* hashLines(layer, all);
   }
 }
 
 function* hashLines(list: HashList, all: boolean): Generator<string> {
-  const count = all ? list.length : Math.min(MOST_HASHES, list.length);
+  const count = all ? list.length : Math.min(MAX_HASHES, list.length);
   const width = String(list.length - 1).length;
   for (let i = 0; i < count; i += 1) {
     const hex = list.toHex(i) as string;
-    yield `  ${String(i).padStart(width)} ${all ? hex : `${hex.slice(0, CUT_HASH)}…`}`;
+    yield `  ${String(i).padStart(width)} ${all ? hex : `${hex.slice(0, SHORT_HASH)}…`}`;
   }
   if (count < list.length) yield `  ${''.padStart(width)} and ${list.length - count} more`;
 }
@@ -140,18 +149,18 @@ export function plural(count: number, noun: string): string {
 }
 
 function indent(depth: number): string {
-  return '  '.repeat(Math.min(depth, MOST_INDENT));
+  return '  '.repeat(Math.min(depth, MAX_INDENT));
 }
 
 function listRows(label: string, values: readonly string[], short: boolean): [string, string][] {
-  const rows: [string, string][] = values.slice(0, short ? MOST_ROWS : values.length).map((value) => [label, value]);
+  const rows: [string, string][] = values.slice(0, short ? MAX_ROWS : values.length).map((value) => [label, value]);
   const more = values.length - rows.length;
   return more > 0 ? [...rows, [label, `and ${more} more`]] : rows;
 }
 
 function cut(value: string): string {
-  // Escapes only make it longer, and what is left out need not be escaped.
-  const text = printable(value.slice(0, 4 * MOST_TEXT));
+  // Escapes only make text longer, so the rest cannot be visible and need not be escaped.
+  const text = printable(value.slice(0, 4 * MAX_TEXT));
   const chars = [...text];
-  return chars.length > MOST_TEXT ? `${chars.slice(0, MOST_TEXT - 1).join('')}…` : text;
+  return chars.length > MAX_TEXT ? `${chars.slice(0, MAX_TEXT - 1).join('')}…` : text;
 }

@@ -1,3 +1,4 @@
+/** Structs of single values, which the models are made of. */
 import path from 'node:path';
 import { isDate, isUint8Array } from 'node:util/types';
 import { array, boolean, define, instance, integer, nullable, optional, type Struct, string } from 'superstruct';
@@ -6,7 +7,7 @@ import { shown } from '../errors/errors.ts';
 import { BLOCK_SIZE, isPowerOfTwo } from '../layout/piece-length.ts';
 import { HashList, type HashSize } from './hash-list.ts';
 
-/** A file's size in bytes: a safe integer from 0. */
+/** A size in bytes: a safe integer from 0. */
 export const ByteLength: Struct<number, null> = define(
   'byteLength',
   (value) =>
@@ -14,13 +15,13 @@ export const ByteLength: Struct<number, null> = define(
     `Expected a whole number from 0 to 2^53 - 1, got ${shown(value)}`,
 );
 
-/** v1: a power of two (BEP 3 leaves it open, its creators do not). */
+/** The piece length of v1: a power of two. BEP 3 allows others, but creators use none. */
 export const V1PieceLength: Struct<number, null> = define(
   'piece_length',
   (value) => isPowerOfTwo(value) || `Expected a power of two, got ${shown(value)}`,
 );
 
-/** v2 and hybrid: a power of two of at least 16 KiB (BEP 52). */
+/** The piece length of v2 and hybrid: a power of two of at least 16 KiB (BEP 52). */
 export const V2PieceLength: Struct<number, null> = define(
   'piece_length',
   (value) =>
@@ -28,14 +29,14 @@ export const V2PieceLength: Struct<number, null> = define(
     `Expected a power of two of at least ${BLOCK_SIZE}, got ${shown(value)}`,
 );
 
-/** Packed hashes of one size. */
+/** A {@link HashList} of hashes of one size. */
 export const hashList = (hashSize: HashSize): Struct<HashList, null> =>
   define('hashList', (value) => {
     if (!(value instanceof HashList)) return `Expected a HashList, got ${shown(value)}`;
     return value.hashSize === hashSize || `Expected hashes of ${hashSize} bytes, got ${value.hashSize}`;
   });
 
-/** An infohash of another torrent: 20 bytes, or 32 of a v2 torrent (BEP 38). */
+/** The infohash of another torrent: 20 bytes, or 32 of a v2 torrent (BEP 38). */
 export const Infohash: Struct<Uint8Array, null> = define(
   'similar',
   (value) => isInfohash(value) || `Expected an infohash of 20 or 32 bytes, or its hexadecimal, got ${shown(value)}`,
@@ -45,12 +46,12 @@ export function isInfohash(value: unknown): value is Uint8Array {
   return isUint8Array(value) && (value.length === 20 || value.length === 32);
 }
 
-/** Where a node of the DHT listens (BEP 5): a name or an address, IPv6 without brackets, and a port from 1 to 65535. */
+/** The address of a DHT node (BEP 5): a host name or IP address, IPv6 without brackets, and a port from 1 to 65535. */
 export type DhtNode = [host: string, port: number];
-/** A host that can be one, and a port. */
+/** Checks a DHT node that a caller gives. */
 export const DhtNode: Struct<DhtNode, null> = define('node', (value) => {
   const [host, port] = Array.isArray(value) && value.length === 2 ? (value as unknown[]) : [];
-  // What is read may have any host.
+  // Stricter than reading, which accepts any host.
   const isHost = typeof host === 'string' && /^[^\s[\]/]+$/.test(host) && host.isWellFormed();
   const given = () => (Array.isArray(value) ? `[${value.slice(0, 3).map(shown).join(', ')}]` : shown(value));
   return (isHost && isPort(port)) || `Expected [host, port], got ${given()}`;
@@ -66,15 +67,15 @@ export const maybe = <T, S>(struct: Struct<T, S>) => optional(nullable(struct));
 export const Text = string();
 export const TextList = array(string());
 export const Tiers = array(TextList);
-/** A point in time; an invalid Date is refused. */
+/** A valid Date. */
 export const Timestamp: Struct<Date, null> = define(
   'date',
   (value) => (isDate(value) && !Number.isNaN(value.getTime())) || `Expected a valid Date, got ${shown(value)}`,
 );
-/** Keys that the models do not know, as they were read: latin1 keys, decoded bencode. */
+/** Keys that the models do not know: keys with one char a byte, values as the decoder gives them. */
 export const Extra = instance(Map) as Struct<unknown, null> as Struct<BencodeMap, null>;
 
-/** Of the file system. */
+/** An absolute path in the file system. */
 export const AbsolutePath: Struct<string, null> = define(
   'path_root',
   (value) => (typeof value === 'string' && path.isAbsolute(value)) || `expected an absolute path, got ${shown(value)}`,

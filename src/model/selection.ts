@@ -1,18 +1,18 @@
-/** Numbers the files of a torrent as magnet links do (`so`, BEP 53), and finds those at given paths. */
+/** Numbers the files of a torrent as magnet links do (`so`, BEP 53), and finds the numbers of given paths. */
 import { MetainfoError, shown } from '../errors/errors.ts';
 
-/** A file that a user sees, with its index among all files, pads counted. */
+/** A file with its index among all files, pad files included. */
 export interface IndexedFile {
   path: string;
   index: number;
 }
 
-/** The first and the last index of a run of files. */
-export type FileRun = [first: number, last: number];
+/** The first and the last index of consecutive files. */
+export type IndexRange = [first: number, last: number];
 
 /**
- * The indexes of the files of a v2 tree. Clients put a pad after each file that does not end with a piece and count it,
- * though no tree holds pads.
+ * The indexes of the files of a v2 tree. A tree has no pad files, but clients add one after each file that does not end with a
+ * piece, and count it.
  */
 export function* indexesOfTree(
   files: Iterable<{ length: number; attr: string | null }>,
@@ -27,28 +27,28 @@ export function* indexesOfTree(
 }
 
 /**
- * The runs of files that are at these paths, or beneath them; pads are in no run.
+ * The index ranges of the files at the given paths or below them, without pad files.
  *
- * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` for a path where the torrent has nothing
+ * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` for a path that is not in the torrent
  */
-export function fileRunsOf(files: Iterable<IndexedFile>, paths: readonly string[]): FileRun[] {
+export function indexRangesOf(files: Iterable<IndexedFile>, paths: readonly string[]): IndexRange[] {
   const unused = new Set(paths);
-  const wanted = new Set(paths);
-  const runs: FileRun[] = [];
+  const selected = new Set(paths);
+  const ranges: IndexRange[] = [];
   for (const { path, index } of files) {
-    const found = prefixesOf(path).filter((prefix) => wanted.has(prefix));
-    if (found.length === 0) continue;
-    for (const prefix of found) unused.delete(prefix);
-    const last = runs.at(-1);
+    const matches = prefixesOf(path).filter((prefix) => selected.has(prefix));
+    if (matches.length === 0) continue;
+    for (const prefix of matches) unused.delete(prefix);
+    const last = ranges.at(-1);
     if (last && last[1] === index - 1) last[1] = index;
-    else runs.push([index, index]);
+    else ranges.push([index, index]);
   }
   const [missing] = unused;
-  if (missing === undefined) return runs;
+  if (missing === undefined) return ranges;
   throw new MetainfoError('ERR_INVALID_ARGUMENT', `The torrent has no file or folder ${shown(missing)}.`);
 }
 
-/** A path and the folders that it is in. */
+/** A path and the folders above it. */
 function prefixesOf(path: string): string[] {
   const prefixes = [path];
   for (let end = path.lastIndexOf('/'); end > 0; end = path.lastIndexOf('/', end - 1))

@@ -27,7 +27,7 @@ import { Issues, requireContext, type ValidationContext } from './issues.ts';
 import type { PieceLayers } from './piece-layers.ts';
 import type { DhtNode } from './primitives.ts';
 import { rangeOfV1Piece, rangeOfV2Piece, type V1PieceRange, type V2PieceRange } from './ranges.ts';
-import { fileRunsOf, indexesOfTree } from './selection.ts';
+import { indexesOfTree, indexRangesOf } from './selection.ts';
 import { decodeTopLevelWithoutLayers, type TopLevelFields } from './top-level.ts';
 import type { Torrent } from './torrent.ts';
 import { writeTorrentFile } from './torrent-io.ts';
@@ -327,7 +327,7 @@ export class TorrentBase<V extends TorrentVersion> implements ModelFields<V> {
     const indexes =
       this.torrentVersion === 'v1' ? this.#indexesOfList() : indexesOfTree(this.files, this.info.pieceLength);
     const files = Array.from(indexes, (index, i) => ({ path: (this.files[i] as TorrentFile).path, index }));
-    return fileRunsOf(files, selected);
+    return indexRangesOf(files, selected);
   }
 
   #indexesOfList(): number[] {

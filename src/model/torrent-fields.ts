@@ -1,4 +1,4 @@
-// The fields of a torrent as a struct: what `info` selects, and the rules of its piece layers.
+/** The model of a torrent's fields: the model of its infodict, and the rules of its piece layers. */
 import { array, coerce, type Infer, optional, refine, type Struct, tuple, type, unknown } from 'superstruct';
 import { TORRENT } from './codec.ts';
 import { infodictDiscriminator } from './discriminator.ts';
@@ -12,49 +12,50 @@ import { piece_layers_if_v2, pieces_layers_correct } from './rules-layers.ts';
 import type { Subject } from './rules-subject.ts';
 
 const fields = type({
-  /** The one tracker of old clients (BEP 3). */
+  /** The single tracker of old clients (BEP 3). */
   announce: maybe(Text),
-  /** Trackers in tiers (BEP 12). */
+  /** Tiers of trackers (BEP 12). */
   announceList: maybe(Tiers),
-  /** Text for people. */
+  /** Free text. */
   comment: maybe(Text),
-  /** The program that made it. */
+  /** The program that created the torrent. */
   createdBy: maybe(Text),
-  /** When it was made, to the second. */
+  /** When the torrent was created, to the second. */
   creationDate: maybe(Timestamp),
-  /** What the infohash is of. */
+  /** The info dictionary, which the infohash is the hash of. */
   info: InfoDict,
-  /** Piece hashes of the files that are longer than a piece (BEP 52). */
+  /** Piece hashes of files longer than a piece (BEP 52). */
   pieceLayers: maybe(PieceLayers),
   /** Webseeds (BEP 19). */
   urlList: maybe(TextList),
-  /** Scripts that give pieces over HTTP (BEP 17). */
+  /** HTTP seeds (BEP 17). */
   httpseeds: maybe(TextList),
-  /** Nodes of the DHT to begin with (BEP 5). */
+  /** DHT nodes to start from (BEP 5). */
   nodes: maybe(array(tuple([Text, Whole]))),
-  /** Infohashes of torrents that may hold the same files (BEP 38). */
+  /** Infohashes of torrents that may hold the same files, 20 or 32 bytes each (BEP 38). */
   similar: maybe(array(Infohash)),
-  /** Collections that it belongs to (BEP 38). */
+  /** Collections whose torrents may hold the same files (BEP 38). */
   collections: maybe(TextList),
-  /** Unknown keys, as they were read. */
+  /** Unknown keys: keys with one char a byte, values as the decoder gives them. */
   extra: optional(Extra),
 });
 
-/** The fields of a torrent of any version. A {@link Torrent} has them, too. */
+/** The fields of a torrent of any version. A {@link Torrent} has them too. */
 export interface TorrentFields extends Infer<typeof fields> {}
 
 /**
- * Checks them: `info` by the model of its version, then `piece_layers_if_v2` and `pieces_layers_correct`. superstruct's `create`
- * takes input under on-disk keys too. `assign`, `omit` and the like keep the fields, the rules of `info` among them.
+ * Checks the fields of a torrent: `info` with the model of its version, then the rules `piece_layers_if_v2` and
+ * `pieces_layers_correct`. superstruct's `create` accepts on-disk keys and attribute names; its `assign`, `omit` and so on keep
+ * the fields with the rules of `info`, but not the rules of the layers.
  */
 export const TorrentFields: Struct<TorrentFields, typeof fields.schema> = refine(
   refine(
     coerce(fields, unknown(), (value) => (isDictionary(value) ? fieldsOf(value) : value) as TorrentFields),
     'piece_layers_if_v2',
-    (torrent) => problems(torrent, piece_layers_if_v2),
+    (torrent) => failuresOfRule(torrent, piece_layers_if_v2),
   ),
   'pieces_layers_correct',
-  (torrent) => problems(torrent, pieces_layers_correct),
+  (torrent) => failuresOfRule(torrent, pieces_layers_correct),
 );
 
 const NULLS = nullsOf(fields);
@@ -63,8 +64,8 @@ function fieldsOf(input: object): object {
   return { ...NULLS, ...fromInput(input, TORRENT, { own: ['info'], path: [], issues: new Issues() }) };
 }
 
-/** All that a rule finds is about the layers. */
-function problems({ info, pieceLayers }: TorrentFields, rule: (subject: Subject) => void) {
+/** The failures of a rule, which are all about the piece layers. */
+function failuresOfRule({ info, pieceLayers }: TorrentFields, rule: (subject: Subject) => void) {
   const version = infodictDiscriminator(info);
   if (!version) return true;
   const issues = new Issues();

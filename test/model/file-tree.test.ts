@@ -123,14 +123,14 @@ describe('FileTree', () => {
   const refused: [what: string, tree: unknown, message: RegExp][] = [
     ['no tree', {}, /a file tree/],
     ['an empty tree', new Map(), /at least one/],
-    ['an empty name at the root', file(), /empty name at the root/],
+    ['an empty name at the root', file(), /at the root of the tree, got an empty one/],
     [
       'an empty name beside others at the root',
       new Map<string, unknown>([
         ['', {}],
         ['a', file()],
       ]),
-      /empty name at the root/,
+      /at the root of the tree, got an empty one/,
     ],
     [
       'a file beside other entries',
@@ -143,10 +143,10 @@ describe('FileTree', () => {
           ]),
         ],
       ]),
-      /\/a: a file beside/,
+      /\/a: .*, got a file beside other entries/,
     ],
     ['a folder in place of a file', new Map([['a', file(new Map())]]), /\/a: expected a file/],
-    ['an empty folder', new Map([['a', new Map([['b', new Map()]])]]), /\/a\/b: an empty folder/],
+    ['an empty folder', new Map([['a', new Map([['b', new Map()]])]]), /\/a\/b: expected at least one entry/],
     ['a file in place of a folder', new Map([['a', { length: 0 }]]), /\/a: expected a folder/],
     ['null in place of a file', new Map([['a', file(null)]]), /\/a: expected a file, got null/],
     ['no length', new Map([['a', file({})]]), /\/a: expected a length/],
