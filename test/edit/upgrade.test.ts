@@ -112,7 +112,7 @@ describe('upgrade', () => {
     await writeTree(root, { a: Buffer.concat([Buffer.from('x'), files.a.subarray(1)]), c: noise(50_000, 5) });
     assert.deepEqual(await failure(), [
       'ERR_HASH_MISMATCH',
-      'The files are not those of the torrent: piece 0 (in a) is wrong; piece 6 (in b) is wrong; ' +
+      'The files do not match the torrent: piece 0 (in a) is wrong; piece 6 (in b) is wrong; ' +
         'piece 7 (in c) is wrong; piece 8 (in c) is wrong; piece 9 (in c) is wrong.',
     ]);
     await rm(path.join(root, 'a'));
@@ -120,7 +120,7 @@ describe('upgrade', () => {
     await appendFile(path.join(root, 'c'), 'more');
     assert.deepEqual(await failure(), [
       'ERR_HASH_MISMATCH',
-      'The files are not those of the torrent: a is missing; b has 7 bytes, not 50000; c has 50004 bytes, not 50000.',
+      'The files do not match the torrent: a is missing; b has 7 bytes, not 50000; c has 50004 bytes, not 50000.',
     ]);
     await symlink('d', path.join(root, 'a'));
     await rm(path.join(root, 'd'));
@@ -128,7 +128,7 @@ describe('upgrade', () => {
     const [folder, loop] = [await realpath(root), 'its symbolic links lead back to themselves'];
     assert.deepEqual(await failure(), [
       'ERR_LINK_LOOP',
-      `The files cannot all be read: ${path.join(folder, 'a')}: ${loop}; ${path.join(folder, 'd')}: ${loop}; ` +
+      `Some files cannot be read: ${path.join(folder, 'a')}: ${loop}; ${path.join(folder, 'd')}: ${loop}; ` +
         'b has 7 bytes, not 50000; c has 50004 bytes, not 50000.',
     ]);
     await rm(path.join(root, 'a'));
@@ -137,7 +137,7 @@ describe('upgrade', () => {
     await symlink('/', path.join(root, 'd'));
     assert.deepEqual(await failure(), [
       'ERR_HASH_MISMATCH',
-      'The files are not those of the torrent: a is missing; b has 7 bytes, not 50000; c has 50004 bytes, not 50000; ' +
+      'The files do not match the torrent: a is missing; b has 7 bytes, not 50000; c has 50004 bytes, not 50000; ' +
         'd is a link that leads out of the folder.',
     ]);
   });
@@ -154,7 +154,7 @@ describe('upgrade', () => {
     const v1 = Torrent.fromDecoded({ ...rest, info: padded });
     await assert.rejects(upgrade(v1, root), {
       code: 'ERR_INVALID_ARGUMENT',
-      message: 'The torrent begins with padding.',
+      message: 'A torrent that begins with a pad file cannot be upgraded: create a new torrent.',
     });
   });
 

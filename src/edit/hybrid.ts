@@ -1,0 +1,71 @@
+/** Makes a hybrid torrent from a v1 torrent and the digests of its files. */
+import type { Encodable } from '../bencode/value.ts';
+import { rememberTimes } from '../create/file-times.ts';
+import { withoutDoubt } from '../create/generate.ts';
+import type { Outline } from '../create/warnings.ts';
+import { toHex } from '../errors/errors.ts';
+import type { FileDigests } from '../hash/file-digests.ts';
+import { compareV2 } from '../layout/order.ts';
+import { type PadNames, padNamesOf, withPads } from '../layout/padding.ts';
+import { TORRENT } from '../model/codec.ts';
+import type { FlatFile } from '../model/file-tree.ts';
+import { encodeFileList, encodeFlatTree } from '../model/files-codec.ts';
+import { HashList } from '../model/hash-list.ts';
+import type { InfoDictV1 } from '../model/info-dict.ts';
+import type { ReadOptions, Torrent } from '../model/torrent.ts';
+import { replaceFields, withoutContent } from './replace-fields.ts';
+import type { UpgradeFile } from './upgrade-files.ts';
+
+/** The hybrid as far as it is known before its files are hashed. */
+export function outlineHybrid(
+  torrent: Torrent,
+  upgradeFiles: readonly UpgradeFile[],
+  padNames: PadNames | undefined,
+): Outline {
+  const { name } = torrent;
+  const { pieceLength, files: oldList } = torrent.info as InfoDictV1;
+  const files = upgradeFiles.map(({ item }) => item).sort((a, b) => compareV2(a.path, b.path));
+  const names = padNames ?? padNamesOf(oldList ?? []);
+  const list = oldList ? withoutDoubt(withPads(files, pieceLength, { padNames: names })) : null;
+  return { version: 'hybrid', single: !oldList, name, pieceLength, list, files, beside: withoutContent(torrent) };
+}
+
+interface HybridContent {
+  files: readonly UpgradeFile[];
+  /** The digests of each file. */
+  digests: readonly FileDigests[];
+  /** The v1 file list; null for a single file. */
+  list: Outline['list'];
+}
+
+/** Replaces the content of the v1 torrent. All other fields keep their bytes. */
+export function assembleHybrid(
+  torrent: Torrent,
+  { files, digests, list }: HybridContent,
+  { context }: Pick<ReadOptions, 'context'>,
+): Torrent {
+  const hashed = files.map((file, index) => ({ ...file, ...(digests[index] as FileDigests) }));
+  const sorted = hashed.sort((a, b) => compareV2(a.item.path, b.item.path));
+  const pieceLayers = new Map<string, HashList>();
+  for (const { root, layer } of sorted)
+    if (root && layer.length > 0) pieceLayers.set(toHex(root), new HashList(layer, 32));
+  const tree = sorted.map(({ item: { length, path, attr, symlinkPath }, root }): FlatFile => {
+    return { length, path, piecesRoot: root, ...(attr && { attr }), ...(symlinkPath && { symlinkPath }) };
+  });
+  const info = new Map<string, Encodable | null>([
+    ['file tree', encodeFlatTree(tree)],
+    ['files', list && encodeFileList(list)],
+    ['meta version', 2],
+    // v2 knows no `name.utf-8`, so the name that clients show becomes the only one.
+    ['name', torrent.name],
+    ['name.utf-8', null],
+    ['pieces', Buffer.concat(sorted.map(({ pieces }) => pieces))],
+  ]);
+  const top = new Map<string, Encodable | null>([['piece layers', TORRENT.pieceLayers.encode(pieceLayers)]]);
+  const hybrid = replaceFields(torrent, { info, top, context });
+  rememberTimes(
+    hybrid,
+    sorted.map(({ plan, ctimeMs }) => (plan ? { mtimeMs: plan.mtimeMs, ctimeMs } : {})),
+  );
+  return hybrid;
+}
