@@ -1,36 +1,37 @@
+/** The orders of files in v1 and v2 torrents. */
 import { compareUtf8 } from '../bencode/value.ts';
 import { checkArgument, expected } from '../errors/guard.ts';
 
-/** A path as components, from the torrent's root. */
+/** A path as its components, from the root of the torrent. */
 export type PathParts = readonly string[];
 
-/** The order of a v2 file tree: component by component, by UTF-8 bytes (BEP 52). `a/x` comes before `a-b/x`. */
+/** Compares paths in the order of a v2 file tree: component by component, by UTF-8 bytes (BEP 52). `a/x` precedes `a-b/x`. */
 export function compareV2(a: PathParts, b: PathParts): number {
   const depth = Math.min(a.length, b.length);
   for (let i = 0; i < depth; i += 1) {
-    // Most have their folders in common.
+    // Most components are equal folders, and comparing for equality is fast.
     if (a[i] !== b[i]) return compareUtf8(a[i] as string, b[i] as string);
   }
   return a.length - b.length;
 }
 
 /**
- * The order that common clients give v1 files, which BEP 3 leaves open: files at the top level first, then the rest,
- * each by lower-cased path. Equal ones by bytes.
+ * Compares paths in the v1 order of common clients (BEP 3 does not define one): files at the top level first, then all others,
+ * both by lower-cased path and then by bytes.
  */
 export function compareV1(a: PathParts, b: PathParts): number {
   return compareRanks(rankOf(a), rankOf(b));
 }
 
-/** What has a path: a file, or the path itself with `/`. */
+/** A path with `/` between its components, or an object with a path as components. */
 export type Pathed =
   | string
   | {
-      /** From the torrent's root. */
+      /** The path's components, from the root of the torrent. */
       path: PathParts;
     };
 
-const Files = expected<readonly Pathed[]>('a list of paths, or of files whose path is a list of texts', (value) => {
+const Files = expected<readonly Pathed[]>('a list of paths, or of files whose path is a list of strings', (value) => {
   const isPathed = (file: unknown) => {
     if (typeof file === 'string') return true;
     const path = (file as Partial<{ path: unknown }> | null)?.path;
@@ -44,8 +45,17 @@ function partsOf(file: Pathed): PathParts {
 }
 
 /**
- * A copy in v1 order: files at the top level first, then the rest, each by lower-cased path. BEP 3 leaves it open; common
- * clients do so.
+ * Returns a copy of `files` in v1 order: files at the top level first, then all others, both by lower-cased path. BEP 3 does not
+ * define an order; common clients use this one.
+ *
+ * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` when `files` is not a list of paths or of objects with a path
+ *
+ * @example
+ * ```ts
+ * import { sortV1 } from 'metainfo';
+ *
+ * console.log(sortV1(['b/1.flac', 'a/2.flac', 'cover.jpg'])); // [ 'cover.jpg', 'a/2.flac', 'b/1.flac' ]
+ * ```
  */
 export function sortV1<T extends Pathed>(files: readonly T[]): T[] {
   checkArgument('files', files, Files);
@@ -53,13 +63,24 @@ export function sortV1<T extends Pathed>(files: readonly T[]): T[] {
   return ranked.sort((a, b) => compareRanks(a.rank, b.rank)).map(({ file }) => file);
 }
 
-/** A copy in v2 order: component by component, by UTF-8 bytes (BEP 52). `a/x` comes before `a-b/x`. */
+/**
+ * Returns a copy of `files` in v2 order: component by component, by UTF-8 bytes (BEP 52). `a/x` precedes `a-b/x`.
+ *
+ * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` when `files` is not a list of paths or of objects with a path
+ *
+ * @example
+ * ```ts
+ * import { sortV2 } from 'metainfo';
+ *
+ * console.log(sortV2(['b', 'a-b/x', 'a/x'])); // [ 'a/x', 'a-b/x', 'b' ]
+ * ```
+ */
 export function sortV2<T extends Pathed>(files: readonly T[]): T[] {
   checkArgument('files', files, Files);
   return [...files].sort((a, b) => compareV2(partsOf(a), partsOf(b)));
 }
 
-/** What v1 order looks at. */
+/** The sort keys of v1 order, computed once for each file. */
 interface Rank {
   nested: number;
   lower: string;

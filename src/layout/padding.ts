@@ -1,37 +1,49 @@
+/** Pad files (BEP 47): recognizing, checking and adding them. */
 import type { Struct } from 'superstruct';
 import { checkArgument, checkOptions, expected, Flag, type OptionStructs, oneOf } from '../errors/guard.ts';
 import { checkPieceLength } from './piece-length.ts';
 
-/** What padding looks at: an entry of a v1 file list. */
+/** An entry of a v1 file list, with the fields that padding depends on. */
 export interface PaddedFile {
-  /** Bytes. */
+  /** The length in bytes. */
   length: number;
-  /** Components, from the torrent's root; a pad may have none (BEP 47). */
+  /** The path's components, from the root of the torrent. A pad file may have none (BEP 47). */
   path: string[];
-  /** BEP 47 flags. */
+  /** Flags (BEP 47): `p` marks a pad file. */
   attr?: string | null;
 }
 
-/** Whether a file is padding by its flags: zeros that align the next file, and no part of what a user sees (BEP 47). */
+/**
+ * Whether a file is a pad file by its flags (BEP 47): zeros that move the next file to the start of a piece.
+ *
+ * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` when `file` is not an object, or its `attr` is not a string, null or absent
+ *
+ * @example
+ * ```ts
+ * import { isPadFile } from 'metainfo';
+ *
+ * console.log(isPadFile({ length: 16383, path: ['.pad', '16383'], attr: 'p' })); // true
+ * ```
+ */
 export function isPadFile(file: Partial<PaddedFile>): boolean {
-  // It is asked of every file.
+  // This runs for every file, so the usual case comes first.
   const attr = file?.attr;
   if (typeof attr === 'string') return attr.includes('p');
   if (attr != null || typeof file !== 'object' || file === null) checkArgument('file', file, File);
   return false;
 }
 
-/** How BitComet names the pads that it wrote before BEP 47. */
+/** The start of the names of pad files that BitComet wrote before BEP 47. */
 export const BITCOMET_PAD = '_____padding_file_';
 
-/** Whether libtorrent takes a path for that of a pad of BitComet: wherever the name stands in it. */
+/** Whether libtorrent treats a file as a pad file of BitComet: it looks for the name anywhere in the path. */
 export function isNamedLikePad(path: readonly string[]): boolean {
   return path.some((part) => part.includes(BITCOMET_PAD));
 }
 
 /**
- * Tells the pad files of a v1 list that was read: by their flags; in a list without any `attr`, also by BitComet's name
- * where the file ends at the end of a piece. A name alone proves nothing: a real file may have it.
+ * Returns a test for the pad files of a decoded v1 list. They have the `p` flag. In a list without any `attr`, a file with
+ * BitComet's name that ends at the end of a piece is a pad file too: the name alone is not enough, as a real file may have it.
  */
 export function padsIn<T extends PaddedFile>(files: readonly T[], pieceLength: number): (file: T) => boolean {
   const named: T[] = [];
@@ -47,7 +59,7 @@ export function padsIn<T extends PaddedFile>(files: readonly T[], pieceLength: n
   return pads.size > 0 ? (file) => pads.has(file) : isPadFile;
 }
 
-/** The index of the first file with content that does not start at a piece's start; -1 when all do. */
+/** Returns the index of the first file with content that does not start at the start of a piece; -1 if there is none. */
 export function firstUnaligned(files: readonly PaddedFile[], pieceLength: number): number {
   const isPad = padsIn(files, pieceLength);
   let offset = 0;
@@ -59,8 +71,8 @@ export function firstUnaligned(files: readonly PaddedFile[], pieceLength: number
 }
 
 /**
- * The index of the first entry that breaks the padding: a file with content that starts within a piece, or a pad file that
- * does not end where the next piece starts; -1 for none. The pad file after the last file may be absent.
+ * Returns the index of the first entry that breaks the padding; -1 if there is none. A file with content must start at the start
+ * of a piece, and a pad file must end at the end of a piece. The tail pad may be missing.
  */
 export function firstMispadded(files: readonly PaddedFile[], pieceLength: number): number {
   const isPad = padsIn(files, pieceLength);
@@ -74,27 +86,29 @@ export function firstMispadded(files: readonly PaddedFile[], pieceLength: number
 }
 
 /**
- * How pad files are named. `libtorrent`: by their length (`.pad/16383`), so pads of equal length share a path. `unique`: the
- * length and a number (`.pad/16383.1`), in a folder that no file of the torrent is in, so no path repeats.
+ * How pad files are named. `libtorrent` names them by length (`.pad/16383`), so pad files of equal length share a path. `unique`
+ * adds a number (`.pad/16383.1`) and uses a folder that no file of the torrent is in, so no path repeats.
  */
 export type PadNames = 'libtorrent' | 'unique';
 
-/** Where {@link addPadfiles} puts pads, and how it names them. */
+/** The options of {@link addPadfiles}. */
 export interface PaddingOptions {
   /**
-   * Pad after the last file too, as BEP 52's reference and libtorrent from 2.0.8 do; default true. Without it a pad stands
+   * Add a tail pad, as the reference implementation of BEP 52 and libtorrent from 2.0.8 do. Without it, a pad file stands directly
    * before the file that it aligns, after any empty files, as in libtorrent (`canonical_files_no_tail_padding`).
+   *
+   * @default true
    */
   tailPad?: boolean;
   /**
-   * `unique` for names that never repeat, which changes the infohash.
+   * `unique` makes names that never repeat; it changes the infohash.
    *
    * @default 'libtorrent'
    */
   padNames?: PadNames | undefined;
 }
 
-const File = expected<PaddedFile>('a file, whose attr is text, null or absent', () => false);
+const File = expected<PaddedFile>('a file whose attr is a string, null or absent', () => false);
 const Files = expected<readonly PaddedFile[]>(
   'a list of files with a length and a path',
   (value) =>
@@ -104,14 +118,25 @@ const Files = expected<readonly PaddedFile[]>(
 export const PAD_NAMES: Struct<PadNames, null> = oneOf('libtorrent', 'unique');
 const PADDING: OptionStructs<PaddingOptions> = { tailPad: Flag, padNames: PAD_NAMES };
 
-/** A pad file of `length` zeros (BEP 47). */
+/** Makes a pad file of `length` zeros (BEP 47). */
 export function padFile(length: number, path = ['.pad', String(length)]): PaddedFile {
   return { length, path, attr: 'p' };
 }
 
 /**
- * A v1 file list with pad files, so that every file starts at a piece's start (BEP 47, BEP 52). A list of one file gets
- * none, and pads that are there already are left out and made anew.
+ * Returns a v1 file list with pad files, so that every file starts at the start of a piece (BEP 47, BEP 52). A list of one file
+ * gets none. Pad files in `files` are replaced.
+ *
+ * @param pieceLength Bytes of a piece: a power of two up to 2 GiB.
+ * @throws {MetainfoError} `ERR_PIECE_LENGTH` for an invalid piece length; `ERR_INVALID_ARGUMENT` for any other invalid argument
+ *
+ * @example
+ * ```ts
+ * import { addPadfiles } from 'metainfo';
+ *
+ * const files = [{ length: 1, path: ['a'] }, { length: 16384, path: ['b'] }];
+ * console.log(addPadfiles(files, 16384).map(({ path }) => path.join('/'))); // [ 'a', '.pad/16383', 'b' ]
+ * ```
  */
 export function addPadfiles<T extends PaddedFile>(
   files: readonly T[],
@@ -128,7 +153,7 @@ export function addPadfiles<T extends PaddedFile>(
   );
 }
 
-/** The same for files that are all content, whatever they are called. */
+/** Does what {@link addPadfiles} does, but checks nothing and takes every file as content, whatever its name or flags. */
 export function withPads<T extends PaddedFile>(
   content: readonly T[],
   pieceLength: number,
@@ -163,7 +188,7 @@ function uniquePaths(content: readonly PaddedFile[]): (length: number) => string
   };
 }
 
-/** How the pads of a list are named; `libtorrent` when it has none. */
+/** Returns how the pad files of a list are named; `libtorrent` if it has none. */
 export function padNamesOf(files: readonly PaddedFile[]): PadNames {
   const isUnique = ({ attr, path }: PaddedFile) =>
     attr?.includes('p') && path.length === 2 && /^\.pad_*$/.test(path[0] ?? '') && /^\d+\.\d+$/.test(path[1] ?? '');

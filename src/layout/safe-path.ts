@@ -1,42 +1,44 @@
-/** Why a name cannot be a component of a path in a torrent; null when it can. */
+/** Unsafe file names: detecting them in torrents that are created or read, and replacing them for files on disk. */
+
+/** Returns why a name cannot be a path component in a torrent; null if it can. */
 export function unsafeComponent(name: string): string | null {
   if (name === '') return 'an empty name';
   if (name === '.' || name === '..') return `the name ${name}`;
   if (name.includes('/')) return 'a name with a slash';
   if (name.includes('\0')) return 'a name with a NUL';
-  // Only alone at the front does a drive letter mean anything: `C:` or `C:\x`.
+  // Windows reads a drive letter only in `C:` and `C:\x`.
   if (/^[A-Za-z]:(\\|$)/.test(name)) return 'a name with a drive letter';
   if (name.startsWith('\\')) return 'an absolute name';
-  // To Windows a backslash parts names.
+  // Windows treats a backslash as a path separator.
   if (/^[.\\]*\\[.\\]*$/.test(name)) return 'a name of dots and backslashes';
   if (name.split('\\').includes('..')) return 'a name with .. before or after a backslash';
   return null;
 }
 
-/** The most bytes of a component: what common file systems hold, less room for a number. */
-const MOST_BYTES = 240;
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what must go
+/** The longest component in bytes: common file systems allow 255, and this leaves room for a number. */
+const MAX_BYTES = 240;
+// biome-ignore lint/suspicious/noControlCharactersInRegex: matching control characters is the purpose
 const CONTROLS = /[\u0000-\u001f\u007f-\u009f]/g;
 const SEPARATORS = /[/\\]/g;
-/** Bidirectional and zero-width characters, separators of lines: they make a name look like another. */
+/** Bidirectional and zero-width characters and line separators: they can make a name look like another. */
 const INVISIBLE = /(?![\ufe00-\ufe0f])[\p{Default_Ignorable_Code_Point}\p{Zl}\p{Zp}\ufff9-\ufffb]/gu;
 const WINDOWS_CHARACTERS = /[?<>"|*:]/g;
-/** Devices, whatever follows a dot or blanks. */
+/** Names of Windows devices, also with an extension or trailing spaces. */
 const WINDOWS_NAMES = /^(con|prn|aux|nul|conin\$|conout\$|(com|lpt)[\d\u00b9\u00b2\u00b3]) *(\.|$)/i;
 
 /**
- * Paths of a stranger's torrent as paths that cannot leave the folder they are put into; all different in any case of
- * letters, and none leading through another. What a torrent hashes is not touched: this is for where files go.
+ * Turns the paths of an untrusted torrent into paths that are safe to create on disk. No path leaves its folder, no two paths are
+ * equal (ignoring letter case), and no file lies on the way to another. The torrent itself does not change.
  *
- * @param windows Whether the names must be good on Windows too; default: whether this is it.
+ * @param windows Whether the names must be valid on Windows too. By default, whether this system is Windows.
  */
 export function safePaths(paths: Iterable<readonly string[]>, windows = process.platform === 'win32'): string[][] {
   const root = new Folder('');
-  // Of the path before: the next one shares most of its folders.
+  // The previous path and its folders: the next path shares most of them.
   let last: readonly string[] = [];
   const folders: Folder[] = [];
   return Array.from(paths, (path) => {
-    const parts = withinDepth(path);
+    const parts = limitDepth(path);
     const depth = Math.max(0, parts.length - 1);
     let shared = 0;
     while (shared < Math.min(depth, folders.length) && parts[shared] === last[shared]) shared += 1;
@@ -49,41 +51,41 @@ export function safePaths(paths: Iterable<readonly string[]>, windows = process.
   });
 }
 
-/** More levels than any path on disk may have. */
-const MOST_LEVELS = 128;
+/** Deeper paths are shortened: no path on disk may have as many components. */
+const MAX_LEVELS = 128;
 
-/** Names that are there; of too many, the first ones and the last. */
-function withinDepth(path: readonly string[]): string[] {
+/** Drops empty components. If there are too many, keeps the first ones and the last. */
+function limitDepth(path: readonly string[]): string[] {
   const parts = path.filter((part) => part !== '');
-  return parts.length > MOST_LEVELS ? [...parts.slice(0, MOST_LEVELS - 1), parts.at(-1) as string] : parts;
+  return parts.length > MAX_LEVELS ? [...parts.slice(0, MAX_LEVELS - 1), parts.at(-1) as string] : parts;
 }
 
-/** What file systems may take for one name: in any case of letters, and however accents are composed. */
-function sameNames(name: string): string {
+/** Returns a key that is equal for names that a file system may treat as one: it ignores case and Unicode composition. */
+function nameKey(name: string): string {
   return name.toLowerCase().toUpperCase().toLowerCase().normalize('NFC');
 }
 
-/** What is in a folder already. */
+/** A folder with the names that are taken in it. */
 class Folder {
   readonly name: string;
-  /** Files (null) and folders. */
+  /** Files (null) and folders by name key. */
   readonly #entries = new Map<string, Folder | null>();
-  /** Folders that had to take another name, by the one that was asked for. */
+  /** Folders that got another name, by the key of the name that was asked for. */
   #renamed: Map<string, Folder> | undefined;
-  /** The number that the next of the same name may have. */
+  /** The number to try next for each name. */
   #numbers: Map<string, number> | undefined;
 
   constructor(name: string) {
     this.name = name;
   }
 
-  /** The folder of that name, or of the next number where a file has the name. */
+  /** Returns the folder of that name. If a file has the name, the folder gets the name with the next free number. */
   enter(name: string): Folder {
-    const key = sameNames(name);
+    const key = nameKey(name);
     const found = this.#entries.get(key) ?? this.#renamed?.get(key);
     if (found) return found;
     const folder = new Folder(this.claim(name));
-    const free = sameNames(folder.name);
+    const free = nameKey(folder.name);
     this.#entries.set(free, folder);
     if (free !== key) {
       this.#renamed ??= new Map();
@@ -92,17 +94,17 @@ class Folder {
     return folder;
   }
 
-  /** The name, or that of the next number which nothing else has. */
+  /** Takes a name and returns it, with the next free number if it is taken already. */
   claim(name: string): string {
-    const key = sameNames(name);
+    const key = nameKey(name);
     let free = name;
-    while (this.#entries.has(sameNames(free))) {
+    while (this.#entries.has(nameKey(free))) {
       this.#numbers ??= new Map();
       const n = this.#numbers.get(key) ?? 1;
       free = numbered(name, n);
       this.#numbers.set(key, n + 1);
     }
-    this.#entries.set(sameNames(free), null);
+    this.#entries.set(nameKey(free), null);
     return free;
   }
 }
@@ -113,37 +115,37 @@ function safeComponent(name: string, windows: boolean): string {
   safe = safe.replace(/^[A-Za-z]:$/, '_');
   if (windows) safe = safe.replace(WINDOWS_CHARACTERS, '_');
   if (windows && WINDOWS_NAMES.test(safe)) safe = `_${safe}`;
-  safe = cutTo(safe, MOST_BYTES);
-  // After the cut, which may end with them.
+  safe = shorten(safe, MAX_BYTES);
+  // The shortened name may end with dots or spaces, so this comes last.
   if (windows) safe = safe.replace(/[ .]+$/, '');
   if (windows && WINDOWS_NAMES.test(safe)) safe = `_${safe}`;
   return safe === '' || safe === '.' || safe === '..' ? '_' : safe;
 }
 
-/** The extension stays: `a.1.txt`. */
+/** Adds a number before the extension: `a.1.txt`. */
 function numbered(name: string, n: number): string {
   const dot = name.lastIndexOf('.');
   const [base, extension] = dot > 0 ? [name.slice(0, dot), name.slice(dot)] : [name, ''];
   const end = `.${n}${extension}`;
-  return cutChars(base, MOST_BYTES - Buffer.byteLength(end)) + end;
+  return shortenText(base, MAX_BYTES - Buffer.byteLength(end)) + end;
 }
 
-function cutTo(name: string, bytes: number): string {
+function shorten(name: string, bytes: number): string {
   if (Buffer.byteLength(name) <= bytes) return name;
   const dot = name.lastIndexOf('.');
   const extension = dot > 0 && name.length - dot <= 16 ? name.slice(dot) : '';
-  return cutChars(name.slice(0, name.length - extension.length), bytes - Buffer.byteLength(extension)) + extension;
+  return shortenText(name.slice(0, name.length - extension.length), bytes - Buffer.byteLength(extension)) + extension;
 }
 
-/** As many whole characters as fit. */
-function cutChars(text: string, bytes: number): string {
+/** Returns as many whole characters as fit into `bytes` bytes of UTF-8. */
+function shortenText(text: string, bytes: number): string {
   if (Buffer.byteLength(text) <= bytes) return text;
-  let cut = '';
+  let short = '';
   let size = 0;
   for (const char of text) {
     size += Buffer.byteLength(char);
     if (size > bytes) break;
-    cut += char;
+    short += char;
   }
-  return cut;
+  return short;
 }

@@ -1,21 +1,22 @@
+/** Text for people: sizes and durations, and escapes that make untrusted text safe to print. */
 import prettyBytes from 'pretty-bytes';
 import { MetainfoError } from '../errors/errors.ts';
 
 /**
- * Controls, what has no width or changes the direction of other text, and separators of lines: what could change what a
- * terminal shows. Not what only chooses among forms of the character before it, as in emoji.
+ * Characters that could change what a terminal shows: controls, line separators, and characters that have no width or change the
+ * direction of text. Variation selectors are allowed, as they only choose a form of the character before them, as in emoji.
  */
 const UNPRINTABLE = /(?![\ufe00-\ufe0f])[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\ufff9-\ufffb]/gu;
 
-/** What was escaped before: a text may be of nothing else, and each would be a string of its own. */
+/** Escapes that were made before. A text may consist of escapes only, and each would otherwise be a new string. */
 const escapes = new Map<string, string>();
-/** Code units that are escaped at once: of each match a replacement is held until the end. */
+/** Code units to escape at once: `replace` holds all replacements in memory until it ends. */
 const CHUNK = 2 ** 16;
 
 function escaped(text: string, replace: (char: string) => string): string {
   let all = '';
   for (let at = 0; at < text.length; ) {
-    // Not between the halves of a character.
+    // Do not split a surrogate pair.
     const isHalf = (text.codePointAt(at + CHUNK - 1) ?? 0) > 0xffff;
     const end = at + CHUNK + (isHalf ? 1 : 0);
     all += text.slice(at, end).replace(UNPRINTABLE, replace);
@@ -24,7 +25,7 @@ function escaped(text: string, replace: (char: string) => string): string {
   return all;
 }
 
-/** Text of a stranger, safe for a terminal: what cannot be printed is shown as \xNN, \uNNNN or \u{NNNNN}. */
+/** Makes untrusted text safe to print: unprintable characters become \xNN, \uNNNN or \u{NNNNN}. */
 export function printable(text: string): string {
   return escaped(text, (char) => {
     const known = escapes.get(char);
@@ -40,19 +41,23 @@ function escapeOf(code: number): string {
   return code < 0x100 ? `\\x${code.toString(16).padStart(2, '0')}` : `\\u${code.toString(16).padStart(4, '0')}`;
 }
 
-/** The same of several lines, which stay lines. */
+/** Does what {@link printable} does, but keeps line feeds. */
 export function printableLines(text: string): string {
   return text.split('\n').map(printable).join('\n');
 }
 
-/** JSON in which what {@link printable} escapes is escaped too; it parses to the same value. */
+/**
+ * Formats a value as JSON in which the characters that {@link printable} escapes are escaped too. It parses to the same value.
+ *
+ * @throws {MetainfoError} `ERR_LIMIT` when the JSON would be longer than a string can be
+ */
 export function printableJson(value: unknown): string {
   try {
     return escapedJson(value);
   } catch (error) {
-    // Of half a GiB: what strings can hold.
+    // V8 throws it for a string of more than half a GiB.
     if (!(error instanceof RangeError)) throw error;
-    throw new MetainfoError('ERR_LIMIT', 'There is more to say than JSON in one text can hold.', { cause: error });
+    throw new MetainfoError('ERR_LIMIT', 'The JSON is longer than a string can be (512 MiB).', { cause: error });
   }
 }
 
@@ -61,12 +66,12 @@ function escapedJson(value: unknown): string {
   return escaped(JSON.stringify(value), (char) => char.split('').map(escape16).join(''));
 }
 
-/** A number of bytes for people, in binary units, as torrents have them: `1.5 MiB`. */
+/** Formats a number of bytes in binary units: `1.5 MiB`. */
 export function formatBytes(bytes: number): string {
   return prettyBytes(bytes, { binary: true });
 }
 
-/** A duration for people: `4 s`, `3:07`, `2:00:09`. */
+/** Formats a duration: `4 s`, `3:07`, `2:00:09`. */
 export function formatDuration(seconds: number): string {
   const whole = Math.round(seconds);
   if (whole < 60) return `${whole} s`;

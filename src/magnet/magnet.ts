@@ -1,3 +1,4 @@
+/** Magnet links: decoding and formatting (BEP 9, BEP 53). */
 import type { IssueCode } from '../errors/codes.ts';
 import { type Issue, MetainfoError, shown, ValidationError } from '../errors/errors.ts';
 import {
@@ -13,74 +14,76 @@ import {
   Text,
 } from '../errors/guard.ts';
 
-/** Where a peer listens. */
+/** The address where a peer listens. */
 export interface PeerAddress {
-  /** A name or an address; IPv6 without brackets. */
+  /** A host name or an IP address; IPv6 without brackets. */
   host: string;
-  /** 1 to 65535. */
+  /** The port, from 1 to 65535. */
   port: number;
 }
 
-/** What a magnet link says (BEP 9, BEP 53). */
+/** The parameters of a magnet link (BEP 9, BEP 53). */
 export interface Magnet {
-  /** SHA-1 of the infodict, 40 hexadecimal digits (`urn:btih`). */
+  /** `xt=urn:btih`: the v1 infohash, 40 lower-case hexadecimal digits. */
   infohashV1: string | null;
-  /** SHA-256 of the infodict, 64 hexadecimal digits (`urn:btmh`, BEP 52). */
+  /** `xt=urn:btmh`: the v2 infohash, 64 lower-case hexadecimal digits (BEP 52). */
   infohashV2: string | null;
-  /** `dn`: a name to show until the metadata is there. */
+  /** `dn`: the name to show until the metadata is downloaded. */
   displayName: string | null;
-  /** `xl`: bytes of content. */
+  /** `xl`: the size of the content in bytes. */
   length: number | null;
-  /** `tr`. */
+  /** `tr`: tracker URLs. */
   trackers: string[];
-  /** `ws`: webseeds (BEP 19). */
+  /** `ws`: webseed URLs (BEP 19). */
   webseeds: string[];
-  /** `as`: where the torrent file may be. */
+  /** `as`: URLs where the torrent file may be (acceptable sources). */
   acceptableSources: string[];
-  /** `xs`: where the torrent file is. */
+  /** `xs`: URLs where the torrent file is (exact sources). */
   exactSources: string[];
-  /** `x.pe`. */
+  /** `x.pe`: peers to connect to. */
   peers: PeerAddress[];
   /**
-   * `so`: ranges of indexes of files to download, first and last (BEP 53); null for all. Clients count pads:
-   * `torrent.selectFiles` gives the indexes of paths.
+   * `so`: the files to download, as ranges of indexes with first and last (BEP 53); null for all files. Pad files have indexes too:
+   * `torrent.selectFiles` returns the indexes of paths.
    */
   selectOnly: [first: number, last: number][] | null;
-  /** All other parameters, decoded, in order. */
+  /** All other parameters, percent-decoded, in their order. */
   extra: [key: string, value: string][];
 }
 
-/** More is no link. */
-const MOST_CHARACTERS = 2 ** 20;
-/** More are counted, not listed. */
-const MOST_ISSUES = 1000;
-/** Ranges of `so`, and the highest index: more than any torrent has files. */
-const MOST_RANGES = 100_000;
-const MOST_INDEX = 2 ** 31 - 1;
+/** Longer links are rejected. */
+const MAX_CHARACTERS = 2 ** 20;
+/** Further issues are counted, but not listed. */
+const MAX_ISSUES = 1000;
+/** The most ranges of `so`. */
+const MAX_RANGES = 100_000;
+/** The highest file index of `so`: more than any torrent has files. */
+const MAX_INDEX = 2 ** 31 - 1;
 
 const BASE32 = 'abcdefghijklmnopqrstuvwxyz234567';
 /** The multihash of SHA-256: function 0x12, 0x20 bytes (BEP 52). */
 const MULTIHASH = '1220';
 
-/** A parameter with its place, for whoever has to mend it. */
+/** A parameter with its place in the link. */
 interface Parameter {
   key: string;
   value: string;
-  /** In characters of the link. */
+  /** The offset in the link, in characters. */
   offset: number;
 }
 
-class Problems {
+/** Collects the issues of a link. */
+class IssueList {
   readonly list: Issue[] = [];
   #unlisted = 0;
 
   add({ key, offset }: Pick<Parameter, 'key' | 'offset'>, code: IssueCode, message: string, spec = 'BEP 9'): null {
-    if (this.list.length === MOST_ISSUES) this.#unlisted += 1;
+    if (this.list.length === MAX_ISSUES) this.#unlisted += 1;
     else this.list.push({ code, severity: 'error', path: key === '' ? [] : [key], message, spec, offset });
     return null;
   }
 
-  /** @throws {ValidationError} when there are any */
+  /** @throws {ValidationError} when there are issues */
   throwIfAny(): void {
     if (this.list.length === 0) return;
     const more = `and ${this.#unlisted} more`;
@@ -90,41 +93,50 @@ class Problems {
 }
 
 /**
- * Reads a magnet link. Keys may be numbered (`tr.1`), in any case; `+` is a blank.
+ * Decodes a magnet link (BEP 9, BEP 53). Keys may have numbers (`tr.1`) and any letter case. A `+` is a space.
  *
- * @throws {ValidationError} with every parameter that is wrong, and where in the link it is (`offset`, in characters)
+ * @throws {ValidationError} when `uri` is not a magnet link, has no infohash or has invalid parameters. Each issue has the
+ *   `offset` of its parameter in the link, in characters.
+ *
+ * @example
+ * ```ts
+ * import { parseMagnet } from 'metainfo';
+ *
+ * const magnet = parseMagnet('magnet:?xt=urn:btih:c12fe1c06bba254a9dc9f519b335aa7c1367a88a&dn=album&so=0,2-4');
+ * console.log(magnet.displayName, magnet.selectOnly); // album [ [ 0, 0 ], [ 2, 4 ] ]
+ * ```
  */
 export function parseMagnet(uri: string): Magnet {
-  const problems = new Problems();
+  const issues = new IssueList();
   const start = { key: '', offset: 0 };
   if (typeof uri !== 'string' || !/^magnet:\?/i.test(uri))
-    problems.add(start, 'magnet', `expected a link that begins with magnet:?, got ${shown(uri)}`);
-  else if (uri.length > MOST_CHARACTERS)
-    problems.add(start, 'magnet', `expected at most ${MOST_CHARACTERS} characters, got ${uri.length}`);
-  problems.throwIfAny();
+    issues.add(start, 'magnet', `expected a link that begins with magnet:?, got ${shown(uri)}`);
+  else if (uri.length > MAX_CHARACTERS)
+    issues.add(start, 'magnet', `expected at most ${MAX_CHARACTERS} characters, got ${uri.length}`);
+  issues.throwIfAny();
 
-  const magnet = empty();
-  for (const parameter of parametersOf(uri, problems)) read(parameter, magnet, problems);
-  const named = problems.list.some(({ code }) => code === 'magnet_hash');
-  if (magnet.infohashV1 === null && magnet.infohashV2 === null && !named)
-    problems.add(start, 'magnet_hash', 'expected xt=urn:btih:HASH or xt=urn:btmh:HASH, got neither');
-  problems.throwIfAny();
+  const magnet = emptyMagnet();
+  for (const parameter of parametersOf(uri, issues)) readParameter(parameter, magnet, issues);
+  const hasHashIssue = issues.list.some(({ code }) => code === 'magnet_hash');
+  if (magnet.infohashV1 === null && magnet.infohashV2 === null && !hasHashIssue)
+    issues.add(start, 'magnet_hash', 'expected xt=urn:btih:HASH or xt=urn:btmh:HASH, got neither');
+  issues.throwIfAny();
   return magnet;
 }
 
-function empty(): Magnet {
+function emptyMagnet(): Magnet {
   const lists = { trackers: [], webseeds: [], acceptableSources: [], exactSources: [], peers: [], extra: [] };
   return { infohashV1: null, infohashV2: null, displayName: null, length: null, selectOnly: null, ...lists };
 }
 
-function* parametersOf(uri: string, problems: Problems): Generator<Parameter> {
+function* parametersOf(uri: string, issues: IssueList): Generator<Parameter> {
   let offset = 'magnet:?'.length;
   for (const part of uri.slice(offset).split('&')) {
     const at = part.indexOf('=');
     const [rawKey, raw] = at < 0 ? [part, ''] : [part.slice(0, at), part.slice(at + 1)];
     const [key, value] = [decoded(rawKey), decoded(raw)];
     if (key === null || value === null)
-      problems.add({ key: rawKey, offset }, 'magnet_escape', `expected UTF-8 in %XX, got ${shown(part)}`);
+      issues.add({ key: rawKey, offset }, 'magnet_escape', `expected percent-encoded UTF-8, got ${shown(part)}`);
     else if (part !== '') yield { key, value, offset };
     offset += part.length + 1;
   }
@@ -140,15 +152,15 @@ function decoded(text: string): string | null {
 
 const KNOWN = /^((xt|tr|ws|as|xs|dn)(\.\d+)?|xl|x\.pe|so)$/i;
 
-/** The lists that a key fills. */
+/** The list that each key adds to. */
 const LISTS = { tr: 'trackers', ws: 'webseeds', as: 'acceptableSources', xs: 'exactSources' } as const;
 
-function read(parameter: Parameter, magnet: Magnet, problems: Problems): void {
+function readParameter(parameter: Parameter, magnet: Magnet, issues: IssueList): void {
   const { value } = parameter;
   const key = parameter.key.toLowerCase().replace(/^(xt|tr|ws|as|xs|dn)\.\d+$/, '$1');
   switch (key) {
     case 'xt':
-      readHash(parameter, magnet, problems);
+      readHash(parameter, magnet, issues);
       return;
     case 'dn':
       magnet.displayName ??= value;
@@ -157,25 +169,24 @@ function read(parameter: Parameter, magnet: Magnet, problems: Problems): void {
     case 'ws':
     case 'as':
     case 'xs':
-      // An empty one says nothing.
       if (value !== '') magnet[LISTS[key]].push(value);
       return;
     case 'xl':
-      magnet.length ??= wholeOf(value, Number.MAX_SAFE_INTEGER);
+      magnet.length ??= parseWhole(value, Number.MAX_SAFE_INTEGER);
       if (magnet.length === null)
-        problems.add(parameter, 'magnet_length', `expected a size in bytes, got ${shown(value)}`);
+        issues.add(parameter, 'magnet_length', `expected a size in bytes, got ${shown(value)}`);
       return;
     case 'x.pe': {
       const peer = parsePeer(value);
       if (peer) magnet.peers.push(peer);
-      else problems.add(parameter, 'magnet_peer', `expected HOST:PORT, got ${shown(value)}`);
+      else issues.add(parameter, 'magnet_peer', `expected HOST:PORT, got ${shown(value)}`);
       return;
     }
     case 'so': {
       magnet.selectOnly ??= [];
-      const ranges = rangesOf(value, MOST_RANGES - magnet.selectOnly.length);
-      if (ranges) for (const one of ranges) magnet.selectOnly.push(one);
-      else problems.add(parameter, 'magnet_select', `expected indexes as in 0,2,4-7, got ${shown(value)}`, 'BEP 53');
+      const ranges = parseRanges(value, MAX_RANGES - magnet.selectOnly.length);
+      if (ranges) for (const range of ranges) magnet.selectOnly.push(range);
+      else issues.add(parameter, 'magnet_select', `expected indexes such as 0,2,4-7, got ${shown(value)}`, 'BEP 53');
       return;
     }
     default:
@@ -183,27 +194,27 @@ function read(parameter: Parameter, magnet: Magnet, problems: Problems): void {
   }
 }
 
-function readHash(parameter: Parameter, magnet: Magnet, problems: Problems): void {
-  const [, kind, hash] = /^urn:(btih|btmh):(.*)$/is.exec(parameter.value) ?? [];
-  if (kind === undefined || hash === undefined) {
-    // Of another network.
+function readHash(parameter: Parameter, magnet: Magnet, issues: IssueList): void {
+  const [, urn, hash] = /^urn:(btih|btmh):(.*)$/is.exec(parameter.value) ?? [];
+  if (urn === undefined || hash === undefined) {
+    // The infohash of another network, such as eDonkey.
     magnet.extra.push([parameter.key, parameter.value]);
     return;
   }
-  const isV1 = kind.toLowerCase() === 'btih';
-  const found = isV1 ? v1Of(hash) : v2Of(hash);
+  const isV1 = urn.toLowerCase() === 'btih';
+  const infohash = isV1 ? parseHashV1(hash) : parseHashV2(hash);
   const expected = isV1 ? '40 hexadecimal digits or 32 of base32' : `${MULTIHASH} and 64 hexadecimal digits`;
-  if (found === null) {
-    problems.add(parameter, 'magnet_hash', `expected ${expected}, got ${shown(hash)}`, isV1 ? 'BEP 9' : 'BEP 52');
+  if (infohash === null) {
+    issues.add(parameter, 'magnet_hash', `expected ${expected}, got ${shown(hash)}`, isV1 ? 'BEP 9' : 'BEP 52');
     return;
   }
   const name = isV1 ? 'infohashV1' : 'infohashV2';
-  if (magnet[name] !== null && magnet[name] !== found)
-    problems.add(parameter, 'magnet_hash', `expected one torrent, got another infohash: ${found}`);
-  magnet[name] ??= found;
+  if (magnet[name] !== null && magnet[name] !== infohash)
+    issues.add(parameter, 'magnet_hash', `expected the infohash of one torrent, got another: ${infohash}`);
+  magnet[name] ??= infohash;
 }
 
-function v1Of(hash: string): string | null {
+function parseHashV1(hash: string): string | null {
   if (/^[0-9a-f]{40}$/i.test(hash)) return hash.toLowerCase();
   if (!/^[a-z2-7]{32}$/i.test(hash)) return null;
   let bits = 0n;
@@ -211,30 +222,30 @@ function v1Of(hash: string): string | null {
   return bits.toString(16).padStart(40, '0');
 }
 
-function v2Of(hash: string): string | null {
+function parseHashV2(hash: string): string | null {
   return /^1220[0-9a-f]{64}$/i.test(hash) ? hash.slice(MULTIHASH.length).toLowerCase() : null;
 }
 
-function wholeOf(text: string, most: number): number | null {
+function parseWhole(text: string, max: number): number | null {
   const value = Number(text);
-  return /^\d{1,16}$/.test(text) && value <= most ? value : null;
+  return /^\d{1,16}$/.test(text) && value <= max ? value : null;
 }
 
-/** A peer as `x.pe` has it: null for any other text. */
+/** Parses the value of `x.pe`; returns null if it is not HOST:PORT. */
 export function parsePeer(text: string): PeerAddress | null {
   const [, bracketed, plain, portText = ''] = /^(?:\[([0-9a-f:.%]+)\]|([^\s:[\]/]+)):(\d{1,5})$/i.exec(text) ?? [];
-  const [host, port] = [bracketed ?? plain, wholeOf(portText, 65_535)];
+  const [host, port] = [bracketed ?? plain, parseWhole(portText, 65_535)];
   if (host === undefined || !port) return null;
   return bracketed !== undefined && !bracketed.includes(':') ? null : { host, port };
 }
 
-function rangesOf(text: string, most = MOST_RANGES): [number, number][] | null {
+function parseRanges(text: string, max = MAX_RANGES): [number, number][] | null {
   const parts = text.split(',');
-  if (parts.length > most) return null;
+  if (parts.length > max) return null;
   const ranges: [number, number][] = [];
   for (const part of parts) {
     const [, first = '', last = first] = /^(\d+)(?:-(\d+))?$/.exec(part) ?? [];
-    const [from, to] = [wholeOf(first, MOST_INDEX), wholeOf(last, MOST_INDEX)];
+    const [from, to] = [parseWhole(first, MAX_INDEX), parseWhole(last, MAX_INDEX)];
     if (from === null || to === null || from > to) return null;
     ranges.push([from, to]);
   }
@@ -242,9 +253,18 @@ function rangesOf(text: string, most = MOST_RANGES): [number, number][] | null {
 }
 
 /**
- * A magnet link. What it says is what {@link parseMagnet} reads from it.
+ * Formats a magnet link. {@link parseMagnet} returns the same parameters from it.
  *
- * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` for what such a link cannot say: no infohash, a port of 0
+ * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` when there is no infohash, or a value that a link cannot hold, such as port 0
+ *
+ * @example
+ * ```ts
+ * import { formatMagnet } from 'metainfo';
+ *
+ * const infohashV1 = 'c12fe1c06bba254a9dc9f519b335aa7c1367a88a';
+ * console.log(formatMagnet({ infohashV1, displayName: 'an album' }));
+ * // magnet:?xt=urn:btih:c12fe1c06bba254a9dc9f519b335aa7c1367a88a&dn=an%20album
+ * ```
  */
 export function formatMagnet(magnet: Partial<Magnet>): string {
   const checked = checkOptions(checkArgument('magnet', magnet, Given), MAGNET, {
@@ -253,7 +273,7 @@ export function formatMagnet(magnet: Partial<Magnet>): string {
   });
   return readSafely('magnet', () => {
     try {
-      return linkOf(checked);
+      return formatChecked(checked);
     } catch (error) {
       if (!(error instanceof RangeError)) throw error;
       throw refuse('the magnet link would be longer than a string can be');
@@ -261,36 +281,38 @@ export function formatMagnet(magnet: Partial<Magnet>): string {
   });
 }
 
-const isTexts = (value: unknown) => Array.isArray(value) && value.every((text) => typeof text === 'string');
-const Texts = orNull(expected<readonly string[]>('a list of texts', isTexts));
+const isStrings = (value: unknown) => Array.isArray(value) && value.every((text) => typeof text === 'string');
+const Strings = orNull(expected<readonly string[]>('a list of strings', isStrings));
 const Name = orNull(Text);
 
-/** What a link can say, of each field its type: the values are checked as they are written. */
+/** The types of the parameters. Their values are checked when they are written. */
 export const MAGNET: OptionStructs<Partial<Magnet>> = {
   infohashV1: Name,
   infohashV2: Name,
   displayName: Name,
   length: orNull(Size),
-  trackers: Texts,
-  webseeds: Texts,
-  acceptableSources: Texts,
-  exactSources: Texts,
+  trackers: Strings,
+  webseeds: Strings,
+  acceptableSources: Strings,
+  exactSources: Strings,
   peers: orNull(List),
   selectOnly: orNull(List),
-  extra: orNull(expected('a list of pairs of texts', (value) => Array.isArray(value) && value.every(isTexts))),
+  extra: orNull(expected('a list of pairs of strings', (value) => Array.isArray(value) && value.every(isStrings))),
 };
 
-function linkOf(magnet: Partial<Magnet>): string {
+function formatChecked(magnet: Partial<Magnet>): string {
   const { infohashV1, infohashV2, displayName, length, trackers, webseeds, selectOnly, peers, extra } = magnet;
   const parameters: string[] = [];
   const add = (key: string, value: string) => parameters.push(`${encode(key)}=${encode(value)}`);
-  if (infohashV1 != null) parameters.push(`xt=urn:btih:${checked(infohashV1, v1Of, 'infohashV1')}`);
+  if (infohashV1 != null) parameters.push(`xt=urn:btih:${checked(infohashV1, parseHashV1, 'infohashV1')}`);
   if (infohashV2 != null)
-    parameters.push(`xt=urn:btmh:${MULTIHASH}${checked(infohashV2, (hash) => v2Of(MULTIHASH + hash), 'infohashV2')}`);
+    parameters.push(
+      `xt=urn:btmh:${MULTIHASH}${checked(infohashV2, (hash) => parseHashV2(MULTIHASH + hash), 'infohashV2')}`,
+    );
   if (parameters.length === 0) throw refuse('a magnet link needs infohashV1 or infohashV2');
   if (displayName != null) add('dn', displayName);
   if (length != null)
-    parameters.push(`xl=${checked(String(length), (text) => wholeOf(text, Number.MAX_SAFE_INTEGER), 'length')}`);
+    parameters.push(`xl=${checked(String(length), (text) => parseWhole(text, Number.MAX_SAFE_INTEGER), 'length')}`);
   for (const url of trackers ?? []) add('tr', url);
   for (const url of webseeds ?? []) add('ws', url);
   for (const url of magnet.acceptableSources ?? []) add('as', url);
@@ -298,12 +320,12 @@ function linkOf(magnet: Partial<Magnet>): string {
   for (const { host, port } of peers ?? []) {
     const text = peerText({ host, port });
     checked(text, parsePeer, 'a peer');
-    // Legible, as clients write it.
+    // Clients leave these characters unescaped, which keeps the address readable.
     parameters.push(`x.pe=${encode(text).replaceAll('%3A', ':').replaceAll('%5B', '[').replaceAll('%5D', ']')}`);
   }
   if (selectOnly) {
     const text = selectText(selectOnly);
-    checked(text, rangesOf, 'selectOnly');
+    checked(text, parseRanges, 'selectOnly');
     parameters.push(`so=${text}`);
   }
   for (const [key, value] of extra ?? []) {
@@ -314,12 +336,12 @@ function linkOf(magnet: Partial<Magnet>): string {
   return `magnet:?${parameters.join('&')}`;
 }
 
-/** A peer as `x.pe` has it. */
+/** Formats a peer as the value of `x.pe`. */
 export function peerText({ host, port }: PeerAddress): string {
   return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
 }
 
-/** Ranges of files as `so` has them (BEP 53). */
+/** Formats file ranges as the value of `so` (BEP 53). */
 export function selectText(ranges: NonNullable<Magnet['selectOnly']>): string {
   return ranges.map(([first, last]) => (first === last ? `${first}` : `${first}-${last}`)).join(',');
 }
