@@ -35,13 +35,13 @@ const USUAL_RUNS = '0.2';
 const HASHING = ['cli', 'create', 'disk', 'edit', 'hash', 'hashers', 'verify', 'reliability/abort.test.ts'];
 /** Files of those folders that would test nothing more without the addon, by reason. */
 const NOT_WITHOUT_ADDON = {
-  'tests the addon': ['cli/kernels', 'cli/start-up', 'hash/native', 'hash/rows'],
+  'tests the addon': ['cli/kernels', 'cli/start-up', 'hash/native', 'hash/kernels'],
   'chooses its engines': ['cli/without-addon', 'hash/default-engine', 'hash/engine', 'hash/layer-roots', 'hash/node'],
   'hashes no content': ['cli/edit', 'cli/magnet', 'cli/show', 'cli/validate', 'edit/edit', 'edit/quick'],
 };
 
 /** Few, because qemu emulates every instruction. */
-const ON_ARM64 = ['hash/layer-roots', 'hash/merkle', 'hash/native', 'hash/rows'];
+const ON_ARM64 = ['hash/layer-roots', 'hash/merkle', 'hash/native', 'hash/kernels'];
 
 const testFile = (name) => `test/${name}.test.ts`;
 const testFiles = (...places) => filesIn(...places).filter((file) => file.endsWith('.test.ts'));

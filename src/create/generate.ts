@@ -12,7 +12,7 @@ import { type FileDigests, splitDigests, type TreeDigests } from '../hash/file-d
 import { type AlignedFile, alignedPlanFiles, padAfter, toPlanFile } from '../hash/file-plan.ts';
 import { type HashPlan, planResources, RESOURCES, type ResourceOptions } from '../hash/plan.ts';
 import { jobLimiter, LARGE_JOB_BYTES } from '../jobs/job-limiter.ts';
-import type { Slot } from '../jobs/limiter.ts';
+import type { Slot } from '../hash/limiter.ts';
 import { deletedSinceScan, runningJob, WATCH, type WatchOptions, watch } from '../jobs/watch.ts';
 import { isNamedLikePad, isPadFile, PAD_NAMES, type PadNames, withPads } from '../layout/padding.ts';
 import { checkPieceLength, choosePieceLength } from '../layout/piece-length.ts';
@@ -161,7 +161,7 @@ async function findAndHash(draft: TorrentCreate, options: ContentOptions, slot: 
   // What comes from elsewhere may take as long as it likes, and may be made of other torrents.
   const isSmall =
     files.every(({ stream }) => !stream) && sum(files.map(({ length }) => length ?? 0)) <= LARGE_JOB_BYTES;
-  if (!isSmall) slot.end();
+  if (!isSmall) slot.release();
   const { pieceLength, list, hashed, bytesRead } = await hashFiles(files, context);
   const { lengths } = hashed;
   const pieces = hashed.pieces && new HashList(hashed.pieces, 20);

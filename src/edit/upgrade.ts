@@ -6,8 +6,8 @@ import { requireNoInput } from '../disk/output.ts';
 import { untilAbort } from '../errors/cancel.ts';
 import { MetainfoError, requirePath } from '../errors/errors.ts';
 import { checkArgument, checkOptions, type OptionStructs, Unchecked } from '../errors/guard.ts';
+import type { Slot } from '../hash/limiter.ts';
 import { jobLimiter, LARGE_JOB_BYTES } from '../jobs/job-limiter.ts';
-import type { Slot } from '../jobs/limiter.ts';
 import { deletedSinceScan, WATCH, watch } from '../jobs/watch.ts';
 import { checkPieceLength } from '../layout/piece-length.ts';
 import type { InfoDictV1 } from '../model/info-dict.ts';
@@ -82,7 +82,7 @@ async function upgradeInSlot(torrent: Torrent, path: string, options: UpgradeOpt
 
   const { signal } = options;
   const matched = await untilAbort(signal, matchFiles(torrent, path, { signal, slot }));
-  if (torrent.totalSize > LARGE_JOB_BYTES) slot.end();
+  if (torrent.totalSize > LARGE_JOB_BYTES) slot.release();
   requireMatch(matched.files);
   const files = upgradeFilesOf(torrent, matched.files);
   requirePadding(files, pieceLength, options.limits);

@@ -1,5 +1,4 @@
 /** Cancels jobs through an AbortSignal, and makes the errors of cancelled jobs. */
-import { setMaxListeners } from 'node:events';
 import { MetainfoError } from './errors.ts';
 
 /** A job was cancelled through the caller's signal; the signal's reason is the `cause`. */
@@ -25,13 +24,39 @@ export function throwIfAborted(signal: AbortSignal | undefined): void {
 /**
  * Calls `abort` once when the signal fires.
  *
- * @returns A function that removes the listener.
+ * @returns A function that removes the callback.
  */
 export function onAbort(signal: AbortSignal | undefined, abort: () => void): () => void {
-  // Many jobs may share one signal: Node would warn of a leak from the eleventh listener on.
-  if (signal instanceof EventTarget) setMaxListeners(0, signal);
-  signal?.addEventListener('abort', abort, { once: true });
-  return () => signal?.removeEventListener('abort', abort);
+  if (!signal) return () => {};
+  const shared = sharedListeners.get(signal) ?? listen(signal);
+  shared.callbacks.add(abort);
+  return () => {
+    shared.callbacks.delete(abort);
+    if (shared.callbacks.size === 0) shared.remove();
+  };
+}
+
+interface SharedListener {
+  callbacks: Set<() => void>;
+  remove: () => void;
+}
+
+/** One listener a signal: with one a job, Node would take quadratic time to add and remove them, and warn of a leak. */
+const sharedListeners = new WeakMap<AbortSignal, SharedListener>();
+
+function listen(signal: AbortSignal): SharedListener {
+  const callbacks = new Set<() => void>();
+  const onEvent = () => {
+    for (const callback of callbacks) callback();
+  };
+  const remove = () => {
+    signal.removeEventListener('abort', onEvent);
+    if (sharedListeners.get(signal) === shared) sharedListeners.delete(signal);
+  };
+  const shared = { callbacks, remove };
+  sharedListeners.set(signal, shared);
+  signal.addEventListener('abort', onEvent, { once: true });
+  return shared;
 }
 
 /**

@@ -2,7 +2,7 @@
 import { readWithin } from '../disk/read-file.ts';
 import { type WriteOptions, writeWhole } from '../disk/write-file.ts';
 import { untilAbort } from '../errors/cancel.ts';
-import { Limiter } from '../jobs/limiter.ts';
+import { Limiter } from '../hash/limiter.ts';
 
 /** Each read or write holds a file descriptor. */
 const limiter = new Limiter(16);

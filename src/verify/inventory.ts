@@ -5,7 +5,7 @@ import nodePath from 'node:path';
 import { STAT_NUMBERS, statNumbers } from '../disk/scan.ts';
 import { throwIfAborted } from '../errors/cancel.ts';
 import { fromSystemError, type MetainfoError } from '../errors/errors.ts';
-import type { Slot } from '../jobs/limiter.ts';
+import type { Slot } from '../hash/limiter.ts';
 
 /** A regular file on disk. */
 export interface DiskFile {

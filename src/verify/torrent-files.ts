@@ -2,7 +2,7 @@
 import { realpath, stat } from 'node:fs/promises';
 import nodePath from 'node:path';
 import { fromSystemError, MetainfoError, requirePath } from '../errors/errors.ts';
-import type { Slot } from '../jobs/limiter.ts';
+import type { Slot } from '../hash/limiter.ts';
 import { unsafeComponent } from '../layout/safe-path.ts';
 import type { Torrent } from '../model/torrent.ts';
 import { type DiskEntry, type DiskFile, type Inventory, inventory, statFile, type Unreadable } from './inventory.ts';

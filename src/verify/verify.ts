@@ -9,7 +9,7 @@ import { defaultEngine } from '../hash/default-engine.ts';
 import { AnyEngine, type Engine } from '../hash/engine.ts';
 import { type Digests, type HashPlan, planResources, RESOURCES, type ResourceOptions } from '../hash/plan.ts';
 import { jobLimiter, LARGE_JOB_BYTES } from '../jobs/job-limiter.ts';
-import type { Slot } from '../jobs/limiter.ts';
+import type { Slot } from '../hash/limiter.ts';
 import { runningJob, WATCH, type WatchOptions, watch } from '../jobs/watch.ts';
 import { AnyTorrent, type Torrent } from '../model/torrent.ts';
 import { compareV1, compareV2 } from './compare.ts';
@@ -102,7 +102,7 @@ async function verifyInSlot(torrent: Torrent, path: string, options: VerifyOptio
   const resources = planResources(options, version, availableParallelism());
   const matched = await untilAbort(signal, matchFiles(torrent, path, { signal, slot }));
   const { files } = matched;
-  if (torrent.totalSize > LARGE_JOB_BYTES) slot.end();
+  if (torrent.totalSize > LARGE_JOB_BYTES) slot.release();
   const map = version === 'v2' ? v2PieceMap(files, torrent.info.pieceLength) : v1PieceMap(torrent, files);
   const check = () => checkPieces({ torrent, files, map, version, engine, resources, options });
   return reportOf(torrent, matched, map, await withoutFailingFiles(files, check));

@@ -1,0 +1,93 @@
+/** Opens and reads files of a hash plan with `node:fs`, and refuses those that changed after they were planned. */
+import { constants } from 'node:fs';
+import { type FileHandle, open, readlink, realpath } from 'node:fs/promises';
+import nodePath from 'node:path';
+import { fromSystemError, MetainfoError } from '../errors/errors.ts';
+import type { PlanFile } from './addon.ts';
+import { closeRead, readFully } from './read.ts';
+
+const LINK_IN_PATH = 'there is a symbolic link in its path';
+
+/** The path of a plan file on disk, as text. */
+export function pathOf({ path }: PlanFile): string {
+  return (path as string | Buffer).toString();
+}
+
+/**
+ * Opens a file of a plan.
+ *
+ * @throws {MetainfoError} `ERR_NOT_FOUND`, `ERR_UNREADABLE`, `ERR_READ`, `ERR_NOT_A_FILE` for a socket, `ERR_FILE_CHANGED` for a
+ *   symbolic link
+ */
+export async function openPlanned(file: PlanFile): Promise<FileHandle> {
+  try {
+    const flags = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW;
+    return await open(file.path as string | Buffer, flags);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    // open(2) fails with ENXIO for a socket.
+    if (code === 'ENXIO') throw notAFile(pathOf(file));
+    if (code === 'ELOOP') throw changed(pathOf(file), LINK_IN_PATH);
+    throw fromSystemError(error, pathOf(file), 'read');
+  }
+}
+
+/**
+ * Reads the content of a plan file into a buffer that has room for it.
+ *
+ * @throws {MetainfoError} the errors of an engine: `ERR_FILE_CHANGED`, `ERR_NOT_A_FILE`, `ERR_NOT_FOUND`, `ERR_READ` …
+ */
+export async function readPlanned(file: PlanFile, into: Uint8Array): Promise<void> {
+  const path = pathOf(file);
+  const handle = await openPlanned(file);
+  try {
+    await requireAsPlanned(handle, file);
+    await requireNoLinks(handle, file);
+    await readRange(handle, into.subarray(0, file.length), file.offset, path);
+    await requireAsPlanned(handle, file);
+  } catch (error) {
+    throw fromSystemError(error, path, 'read');
+  } finally {
+    await closeRead(handle);
+  }
+}
+
+/** @throws {MetainfoError} `ERR_FILE_CHANGED` or `ERR_NOT_A_FILE` when an open file is not as it was planned */
+export async function requireAsPlanned(handle: FileHandle, file: PlanFile): Promise<void> {
+  const path = pathOf(file);
+  const stats = await handle.stat();
+  if (!stats.isFile()) throw notAFile(path);
+  if (stats.size !== file.size) throw changed(path, `its size went from ${file.size} to ${stats.size} bytes`);
+  if (stats.nlink === 0) throw changed(path, 'it was deleted or replaced');
+  const sameTime = Number.isNaN(file.mtimeMs) || stats.mtimeMs === file.mtimeMs;
+  if (!sameTime) throw changed(path, 'its modification time changed');
+}
+
+/**
+ * Checks, before anything is read, that the path of an open file has no symbolic links. Node cannot ask the system to follow
+ * none, but Linux tells where an open file is. On other systems, a link that appears and disappears between the two calls
+ * goes unnoticed.
+ *
+ * @throws {MetainfoError} `ERR_FILE_CHANGED`
+ */
+export async function requireNoLinks({ fd }: FileHandle, file: PlanFile): Promise<void> {
+  const path = pathOf(file);
+  const bytes = { encoding: 'buffer' } as const;
+  const actual = await readlink(`/proc/self/fd/${fd}`, bytes).catch(() => realpath(path, bytes));
+  const planned = typeof file.path === 'string' ? Buffer.from(nodePath.resolve(file.path)) : (file.path as Buffer);
+  if (!actual.equals(planned)) throw changed(path, LINK_IN_PATH);
+}
+
+/** Fills a buffer from `position` on. @throws {MetainfoError} `ERR_FILE_CHANGED` when the file ends before */
+export async function readRange(handle: FileHandle, into: Uint8Array, position: number, path: string): Promise<void> {
+  const bytes = await readFully(handle, into, position);
+  if (bytes < into.length) throw changed(path, `it ended at byte ${position + bytes}`);
+}
+
+function notAFile(path: string): MetainfoError {
+  return new MetainfoError('ERR_NOT_A_FILE', `${path} is not a regular file.`, { path });
+}
+
+function changed(path: string, how: string): MetainfoError {
+  return new MetainfoError('ERR_FILE_CHANGED', `${path} changed while it was hashed: ${how}.`, { path });
+}

@@ -1,0 +1,34 @@
+/** A pool of reusable buffers: it bounds the memory of a job. */
+import { Limiter, Slot } from '../hash/limiter.ts';
+import { allocPrivate } from '../hash/private-buffer.ts';
+
+/** Lends buffers of one size. Those who ask for more than there are wait in order. */
+export class BufferPool {
+  /** Bytes of each buffer. */
+  readonly bufferSize: number;
+  readonly #limiter: Limiter;
+  readonly #free: Buffer[] = [];
+  readonly #lent = new Map<Buffer, Slot>();
+
+  /** Allocates each buffer when it is first needed. */
+  constructor(count: number, bufferSize: number) {
+    this.bufferSize = bufferSize;
+    this.#limiter = new Limiter(count);
+  }
+
+  /** Waits for a buffer. Its content is undefined. */
+  async take(): Promise<Buffer> {
+    const slot = new Slot(this.#limiter);
+    await slot.acquire();
+    const buffer = this.#free.pop() ?? allocPrivate(this.bufferSize);
+    this.#lent.set(buffer, slot);
+    return buffer;
+  }
+
+  /** Takes a buffer back. */
+  give(buffer: Buffer): void {
+    this.#free.push(buffer);
+    this.#lent.get(buffer)?.release();
+    this.#lent.delete(buffer);
+  }
+}
