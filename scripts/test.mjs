@@ -37,7 +37,7 @@ const HASHING = ['cli', 'create', 'disk', 'edit', 'hash', 'hashers', 'verify', '
 const NOT_WITHOUT_ADDON = {
   'tests the addon': ['cli/kernels', 'cli/start-up', 'hash/native', 'hash/kernels'],
   'chooses its engines': ['cli/without-addon', 'hash/default-engine', 'hash/engine', 'hash/layer-roots', 'hash/node'],
-  'hashes no content': ['cli/edit', 'cli/magnet', 'cli/show', 'cli/validate', 'edit/edit', 'edit/quick'],
+  'hashes no content': ['cli/edit', 'cli/magnet', 'cli/show', 'cli/validate', 'edit/edit', 'edit/replace-fields'],
 };
 
 /** Few, because qemu emulates every instruction. */

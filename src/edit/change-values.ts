@@ -20,7 +20,7 @@ export function checkTexts(field: string, list: readonly string[]): readonly str
 
 export function checkText(field: string, value: string): string {
   if (typeof value === 'string' && value.isWellFormed()) return value;
-  throw invalidChange(`${field} must be text, not ${shown(value)}`);
+  throw invalidChange(`${field} must be a string, not ${shown(value)}`);
 }
 
 /** Null counts as false. */

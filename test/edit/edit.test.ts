@@ -20,9 +20,9 @@ import { LibtorrentOracle } from '../support/libtorrent.ts';
 import { runs } from '../support/runs.ts';
 import { temporaryFolder } from '../support/tree.ts';
 
-const KINDS = ['v1', 'v2', 'hybrid'] as const;
+const VERSIONS = ['v1', 'v2', 'hybrid'] as const;
 
-async function made(version: (typeof KINDS)[number], single: boolean, fields: object = {}): Promise<Torrent> {
+async function generated(version: (typeof VERSIONS)[number], single: boolean, fields: object = {}): Promise<Torrent> {
   const sources = single
     ? [{ path: 'a.bin', data: noise(40_000) }]
     : [
@@ -74,12 +74,12 @@ const changesOf = (fields: Record<string, fc.Arbitrary<unknown>>) =>
   fc.record(fields, { requiredKeys: [], noNullPrototype: true }) as fc.Arbitrary<TorrentChanges>;
 
 describe('edit', () => {
-  for (const version of KINDS) {
+  for (const version of VERSIONS) {
     for (const single of [true, false]) {
-      it(`changes what is named and nothing else: ${version}, ${single ? 'a file' : 'a folder'}`, async () => {
+      it(`changes only the given fields of a ${version} torrent of ${single ? 'a file' : 'a folder'}`, async () => {
         const torrents = [
-          await made(version, single),
-          await made(version, single, {
+          await generated(version, single),
+          await generated(version, single, {
             trackers: [['udp://a.example:1/x', 'udp://old.example'], ['https://c.example/']],
             urlList: [URLS[2]],
             httpseeds: [URLS[1]],
@@ -90,7 +90,7 @@ describe('edit', () => {
         fc.assert(
           fc.property(fc.constantFrom(...torrents), changesOf(TOP), changesOf(INFO), (torrent, top, info) => {
             const edited = edit(torrent, { ...top, ...info });
-            // Beside what is named, every key has the very bytes that it had, in the order of keys.
+            // All other keys keep their bytes and their order.
             const touched = new Set(differences(torrent, edited).map(({ key }) => key));
             const named = new Set(
               Object.entries({
@@ -120,7 +120,6 @@ describe('edit', () => {
               edited.files.map((file) => file.piecesRoot),
               torrent.files.map((file) => file.piecesRoot),
             );
-            // What was asked for is there.
             if ('comment' in top) assert.equal(edited.comment, top.comment);
             if ('httpseeds' in top) assert.deepEqual(edited.httpseeds, top.httpseeds);
             if ('nodes' in top) assert.deepEqual(edited.nodes, top.nodes?.length ? top.nodes : null);
@@ -133,10 +132,10 @@ describe('edit', () => {
             if ('name' in info) assert.equal(edited.name, info.name);
             if ('source' in info) assert.equal(edited.info.source ?? null, info.source);
             if ('private' in info) assert.equal(edited.info.private ?? false, info.private ?? false);
-            for (const gone of ['addTrackers' in top ? [] : (top.removeTrackers ?? [])].flat())
-              assert.ok(!edited.flatTrackers.includes(gone));
+            const removed = 'addTrackers' in top ? [] : (top.removeTrackers ?? []);
+            for (const tracker of removed) assert.ok(!edited.flatTrackers.includes(tracker));
             for (const added of top.addTrackers ?? []) assert.ok(edited.flatTrackers.includes(added as string));
-            // Twice is once.
+            // A second edit with the same changes keeps the infohash.
             const again = edit(edited, { ...top, ...info, removeTrackers: [], removeWebseeds: [] });
             if (!('trackers' in top || 'urlList' in top)) assert.equal(again.infohashV1, edited.infohashV1);
           }),
@@ -146,12 +145,12 @@ describe('edit', () => {
     }
   }
 
-  it('of nothing gives the same bytes, whatever they are', async () => {
-    for (const version of KINDS) {
-      const torrent = await made(version, false);
+  it('returns the same bytes for no changes, even of a torrent that is not canonical', async () => {
+    for (const version of VERSIONS) {
+      const torrent = await generated(version, false);
       assert.deepEqual(Buffer.from(edit(torrent, {}).bencode()), Buffer.from(torrent.bencode()));
     }
-    // A v1 torrent that is not canonical: keys out of order and twice, leading zeros, something after its end.
+    // Keys out of order and twice, leading zeros, and bytes after the end.
     const pieces = Buffer.alloc(20, 1).toString('latin1');
     const info = `d6:lengthi07e4:name1:a12:piece lengthi16384e6:pieces20:${pieces}e`;
     const odd = latin1(`d4:info${info}7:comment1:x8:announce9:udp://a:17:comment1:ye trailing`);
@@ -170,8 +169,8 @@ describe('edit', () => {
     assert.equal(edit(torrent, { comment: 'new' }, { context }).infohashV1, torrent.infohashV1);
   });
 
-  it('of trackers keeps tiers, adds what is not there, and takes away', async () => {
-    const torrent = await made('v1', true, { trackers: [['udp://a', 'udp://b'], ['udp://c']] });
+  it('keeps the tiers of trackers, appends new trackers, and removes trackers', async () => {
+    const torrent = await generated('v1', true, { trackers: [['udp://a', 'udp://b'], ['udp://c']] });
     const tiers = (changes: TorrentChanges) => {
       const { announce, announceList } = edit(torrent, changes);
       return [announce, announceList];
@@ -192,7 +191,7 @@ describe('edit', () => {
     assert.deepEqual(tiers({ trackers: [['udp://x', 'udp://y']], removeTrackers: ['udp://x'] }), ['udp://y', null]);
   });
 
-  it('of trackers and webseeds changes nothing where nothing changes', () => {
+  it('keeps all bytes when the trackers and webseeds stay the same', () => {
     const info = reference({ length: 7, name: 'a', 'piece length': 16384, pieces: Buffer.alloc(20, 1) }).toString(
       'latin1',
     );
@@ -217,7 +216,7 @@ describe('edit', () => {
     assert.deepEqual([removed.announce, removed.announceList], ['udp://b1', null]);
   });
 
-  it('takes away what an old creator wrote beside it, and sees the first of two', () => {
+  it('removes comment.utf-8 with comment, and compares the first of two equal keys', () => {
     const info = reference({ length: 7, name: 'a', 'piece length': 16384, pieces: Buffer.alloc(20, 1) }).toString(
       'latin1',
     );
@@ -230,7 +229,7 @@ describe('edit', () => {
     );
   });
 
-  it('takes a torrent that was read with higher limits', () => {
+  it('edits a torrent that was read with higher limits', () => {
     const info = reference({ length: 7, name: 'a', 'piece length': 16384, pieces: Buffer.alloc(20, 1) }).toString(
       'latin1',
     );
@@ -239,20 +238,20 @@ describe('edit', () => {
     assert.equal(edit(torrent, { comment: 'x' }).comment, 'x');
   });
 
-  it('keeps the infohash when that is asked for, or refuses', async () => {
-    for (const version of KINDS) {
-      const torrent = await made(version, false, { info: { name: 'folder', source: 'S' } });
+  it('rejects every change of the infohash with keepInfohash', async () => {
+    for (const version of VERSIONS) {
+      const torrent = await generated(version, false, { info: { name: 'folder', source: 'S' } });
       const keep = { keepInfohash: true };
       assert.equal(edit(torrent, { comment: 'x', trackers: ['udp://a'] }, keep).infohashV2, torrent.infohashV2);
-      // What is the same changes nothing.
+      // Values that `info` holds already change nothing.
       assert.equal(edit(torrent, { source: 'S', name: 'folder', private: null }, keep).infohashV1, torrent.infohashV1);
       for (const changes of [{ name: 'x' }, { source: null }, { private: true }, { infoExtra: { x: 1 } }])
         assert.throws(() => edit(torrent, changes, keep), { code: 'ERR_INFOHASH' });
     }
   });
 
-  it('refuses what cannot be', async () => {
-    const torrent = await made('hybrid', false);
+  it('rejects invalid values', async () => {
+    const torrent = await generated('hybrid', false);
     const wrong: object[] = [
       { name: '..' },
       { name: 'a/b' },
@@ -309,8 +308,8 @@ describe('edit', () => {
       assert.throws(() => edit(torrent, changes as TorrentChanges), { code: 'ERR_INVALID_ARGUMENT' }, inspect(changes));
   });
 
-  it('of similar and collections beside info keeps the infohash (BEP 38)', async () => {
-    const torrent = await made('hybrid', true, { collections: ['inside'] });
+  it('keeps the infohash when similar and collections stand beside info (BEP 38)', async () => {
+    const torrent = await generated('hybrid', true, { collections: ['inside'] });
     const extra = { similar: [Buffer.alloc(20, 1)], collections: ['outside'] };
     const edited = edit(torrent, { extra }, { keepInfohash: true });
     assert.deepEqual(edited.similar, extra.similar);
@@ -319,15 +318,15 @@ describe('edit', () => {
     assert.throws(() => edit(torrent, { extra: { similar: 'x' } }), { code: 'ERR_VALIDATION' });
   });
 
-  it('gives torrents that libtorrent loads, with the infohash that we say', {
+  it('makes torrents that libtorrent loads with the same infohashes', {
     skip: libtorrentMissing(),
   }, async (t) => {
     const oracle = new LibtorrentOracle();
     const folder = await temporaryFolder(t);
     try {
-      for (const version of KINDS) {
+      for (const version of VERSIONS) {
         for (const single of [true, false]) {
-          const torrent = await made(version, single);
+          const torrent = await generated(version, single);
           const changes: TorrentChanges = {
             name: 'renamed',
             private: true,
@@ -350,8 +349,8 @@ describe('edit', () => {
     }
   });
 
-  it('renames a file in the tree, and no folder of the same name', async () => {
-    const file = edit(await made('v2', true), { name: 'new.bin' });
+  it('renames the file of a single-file torrent in its tree, but no folder of the same name', async () => {
+    const file = edit(await generated('v2', true), { name: 'new.bin' });
     assert.deepEqual(
       file.files.map((one) => one.path),
       ['new.bin'],

@@ -28,14 +28,14 @@ const draftOf = (pathRoot: string, pieceLength = PIECE) =>
   });
 
 describe('upgrade', () => {
-  it('equals the creation of a hybrid from scratch, byte for byte, and reads each byte once', async (t) => {
+  it('makes the same bytes as a new hybrid, and reads each byte once', async (t) => {
     const base = await temporaryFolder(t);
     let count = 0;
     const options = fc.record({
       padding: fc.boolean(),
       tailPad: fc.boolean(),
       threads: fc.constantFrom(1, 2),
-      // Segments of a piece or two, and of everything.
+      // Segments of one or two pieces, and one segment for everything.
       memoryLimit: fc.constantFrom(256 * KIB, 512 * KIB, undefined),
       engine: fc.constantFrom(undefined, nodeEngine()),
     });
@@ -57,9 +57,9 @@ describe('upgrade', () => {
     );
   });
 
-  it('goes through files that are longer than its segments', async (t) => {
+  it('upgrades files that are longer than a segment', async (t) => {
     const root = await temporaryFolder(t);
-    // Pieces of 1 MiB, of which none begins with a file but the first.
+    // Pieces of 1 MiB: only the first begins with a file.
     await writeTree(root, { a: noise(20 * KIB * KIB + 5, 1), b: 3, 'c/d': noise(9 * KIB * KIB, 2), e: noise(100, 3) });
     const draft = draftOf(root, KIB * KIB);
     const v1 = await draft.generate({ version: 'v1' });
@@ -69,7 +69,7 @@ describe('upgrade', () => {
     assert.equal(bytes.at(-1), v1.totalSize);
   });
 
-  it('keeps what is not about files, and names files as they are shown', async (t) => {
+  it('keeps other fields, and names files as clients show them', async (t) => {
     const root = await temporaryFolder(t);
     await writeTree(root, { é: 5, b: 40_000 });
     const made = await draftOf(root).generate({ version: 'v1' });
@@ -96,19 +96,19 @@ describe('upgrade', () => {
     assert.equal(torrent.comment, v1.comment);
   });
 
-  it('says all that is not of the torrent', async (t) => {
+  it('reports every mismatch in one error', async (t) => {
     const root = await temporaryFolder(t);
     const files = { a: noise(50_000, 1), b: noise(50_000, 2), c: noise(50_000, 3), d: noise(10, 4) };
     await writeTree(root, files);
     const v1 = await draftOf(root).generate({ version: 'v1' });
     const failure = async () => {
       const error = await upgrade(v1, root).then(
-        () => assert.fail('it was upgraded'),
+        () => assert.fail('the upgrade succeeded'),
         (thrown: MetainfoError) => thrown,
       );
       return [error.code, error.message];
     };
-    // The first piece, and the last two.
+    // Damages the first piece, and every piece of c.
     await writeTree(root, { a: Buffer.concat([Buffer.from('x'), files.a.subarray(1)]), c: noise(50_000, 5) });
     assert.deepEqual(await failure(), [
       'ERR_HASH_MISMATCH',
@@ -142,7 +142,7 @@ describe('upgrade', () => {
     ]);
   });
 
-  it('refuses a torrent that begins with a pad', async (t) => {
+  it('rejects a torrent that begins with a pad file', async (t) => {
     const root = await temporaryFolder(t);
     await writeTree(root, { a: noise(PIECE, 1) });
     const made = await draftOf(root).generate({ version: 'v1' });
@@ -158,7 +158,7 @@ describe('upgrade', () => {
     });
   });
 
-  it('refuses what it cannot do, and stops when it is told to', async (t) => {
+  it('rejects what it cannot upgrade, and stops when cancelled', async (t) => {
     const root = await temporaryFolder(t);
     await writeTree(root, { a: 100_000, b: 50_000 });
     const v1 = await draftOf(root).generate({ version: 'v1' });

@@ -19,20 +19,23 @@ import { temporaryFolder, writeTree } from '../support/tree.ts';
 
 const KIB = 1024;
 const PIECE = 16 * KIB;
-const KINDS = ['v1', 'v2', 'hybrid'] as const;
+const VERSIONS = ['v1', 'v2', 'hybrid'] as const;
 
-/** What one does to a file: what is there of it then, null for nothing. */
+/** A way to damage a file: gives the content on disk afterwards, or null for no file. */
 type Damage = { name: string; apply: (content: Buffer) => Buffer | null };
 const DAMAGES: Damage[] = [
   { name: 'none', apply: (content) => content },
   { name: 'missing', apply: () => null },
   { name: 'empty', apply: () => Buffer.alloc(0) },
-  { name: 'a byte at the start', apply: (content) => flipped(content, 0) },
-  { name: 'a byte in the middle', apply: (content) => flipped(content, content.length >> 1) },
-  { name: 'a byte at the end', apply: (content) => flipped(content, content.length - 1) },
-  { name: 'short by one', apply: (content) => content.subarray(0, Math.max(0, content.length - 1)) },
-  { name: 'cut', apply: (content) => content.subarray(0, content.length >> 1) },
-  { name: 'cut at a piece', apply: (content) => content.subarray(0, Math.floor(content.length / 2 / PIECE) * PIECE) },
+  { name: 'first byte wrong', apply: (content) => flipped(content, 0) },
+  { name: 'middle byte wrong', apply: (content) => flipped(content, content.length >> 1) },
+  { name: 'last byte wrong', apply: (content) => flipped(content, content.length - 1) },
+  { name: 'one byte short', apply: (content) => content.subarray(0, Math.max(0, content.length - 1)) },
+  { name: 'half', apply: (content) => content.subarray(0, content.length >> 1) },
+  {
+    name: 'half, in whole pieces',
+    apply: (content) => content.subarray(0, Math.floor(content.length / 2 / PIECE) * PIECE),
+  },
   { name: 'longer', apply: (content) => Buffer.concat([content, Buffer.from('more')]) },
 ];
 
@@ -43,15 +46,16 @@ function flipped(content: Buffer, at: number): Buffer {
 }
 
 interface Case {
-  files: { path: string; content: Buffer; there: Buffer | null }[];
+  /** `onDisk` is the content after the damage; null for a missing file. */
+  files: { path: string; content: Buffer; onDisk: Buffer | null }[];
 }
 
-/** What a verification must find, piece by piece, of the bytes themselves. */
-function expected(torrent: Torrent, { files }: Case, only: 'v1' | 'v2' | null) {
-  const version = only ?? torrent.torrentVersion;
+/** The expected results, by comparing the bytes of each piece. */
+function expected(torrent: Torrent, { files }: Case, verified: 'v1' | 'v2' | null) {
+  const version = verified ?? torrent.torrentVersion;
   const P = torrent.info.pieceLength;
   const byPath = new Map(files.map((file) => [file.path, file]));
-  // Where every byte of the axis comes from: a file and an offset, or a pad.
+  // The files and pad files in the order of their pieces.
   const items: { file: Case['files'][number] | null; length: number; start: number }[] = [];
   let at = 0;
   const list =
@@ -71,22 +75,21 @@ function expected(torrent: Torrent, { files }: Case, only: 'v1' | 'v2' | null) {
     items.every(({ file, length, start }) => {
       const [from, to] = [Math.max(start, piece * P) - start, Math.min(start + length, (piece + 1) * P) - start];
       if (to <= from || !file) return true;
-      const there = file.there?.subarray(from, to);
-      return there?.equals(file.content.subarray(from, to)) ?? false;
+      return file.onDisk?.subarray(from, to).equals(file.content.subarray(from, to)) ?? false;
     }),
   );
   return {
     good,
     files: torrent.files.map(({ path: name, length }) => {
-      const { there } = byPath.get(name) as Case['files'][number];
+      const { onDisk } = byPath.get(name) as Case['files'][number];
       const { start } = items.find(({ file }) => file?.path === name) as (typeof items)[number];
       let goodBytes = 0;
       for (let piece = Math.floor(start / P); piece * P < start + length; piece += 1)
         if (good[piece]) goodBytes += Math.min(start + length, (piece + 1) * P) - Math.max(start, piece * P);
       const status =
-        there === null
+        onDisk === null
           ? 'missing'
-          : there.length !== length
+          : onDisk.length !== length
             ? 'wrong-size'
             : goodBytes === length
               ? 'complete'
@@ -120,8 +123,8 @@ const spec = fc
   .filter((files) => files.some(([length]) => length > 0));
 
 describe('verify', () => {
-  for (const version of KINDS) {
-    it(`finds what is damaged and nothing else: ${version}`, async (t) => {
+  for (const version of VERSIONS) {
+    it(`reports exactly the damaged pieces and files of a ${version} torrent`, async (t) => {
       const root = await temporaryFolder(t);
       let count = 0;
       const options = fc.record({
@@ -129,34 +132,35 @@ describe('verify', () => {
         pieceLength: fc.constantFrom(PIECE, 2 * PIECE),
         engine: fc.constantFrom(undefined, nodeEngine()),
       });
-      const only = version === 'hybrid' ? fc.constantFrom(null, 'v1' as const, 'v2' as const) : fc.constant(null);
+      const verifiedVersion =
+        version === 'hybrid' ? fc.constantFrom(null, 'v1' as const, 'v2' as const) : fc.constant(null);
       await fc.assert(
-        fc.asyncProperty(spec, options, only, async (given, { threads, pieceLength, engine }, part) => {
+        fc.asyncProperty(spec, options, verifiedVersion, async (given, { threads, pieceLength, engine }, verified) => {
           count += 1;
           const folder = path.join(root, String(count));
           const files = given.map(([length, name], i) => {
             const content = noise(length, i + 1);
-            const damage = DAMAGES.find((one) => one.name === name) as Damage;
-            return { path: i % 2 === 0 ? `f${i}` : `d/f${i}`, content, there: damage.apply(content) };
+            const damage = DAMAGES.find((candidate) => candidate.name === name) as Damage;
+            return { path: i % 2 === 0 ? `f${i}` : `d/f${i}`, content, onDisk: damage.apply(content) };
           });
           await mkdir(folder);
           await writeTree(folder, Object.fromEntries(files.map((file) => [file.path, file.content])));
           const torrent = await new TorrentCreate({ pathRoot: folder, pieceLength }).generate({ version });
-          for (const { path: name, there } of files) {
-            if (there === null) await rm(path.join(folder, name));
-            else await writeFile(path.join(folder, name), there);
+          for (const { path: name, onDisk } of files) {
+            if (onDisk === null) await rm(path.join(folder, name));
+            else await writeFile(path.join(folder, name), onDisk);
           }
-          const report = await verify(torrent, folder, { threads, version: part, engine });
-          const { good, files: wanted } = expected(torrent, { files }, part);
+          const report = await verify(torrent, folder, { threads, version: verified, engine });
+          const { good, files: expectedFiles } = expected(torrent, { files }, verified);
           assert.deepEqual(goodOf(report, good.length), good);
-          assert.deepEqual(report.files, wanted);
+          assert.deepEqual(report.files, expectedFiles);
           assert.equal(
             report.ok,
-            wanted.every(({ status }) => status === 'complete'),
+            expectedFiles.every(({ status }) => status === 'complete'),
           );
           assert.equal(
             report.goodBytes,
-            wanted.reduce((sum, { goodBytes }) => sum + goodBytes, 0),
+            expectedFiles.reduce((sum, { goodBytes }) => sum + goodBytes, 0),
           );
           assert.deepEqual(report.extraFiles, []);
           assert.equal(report.totalSize, torrent.totalSize);
@@ -167,10 +171,10 @@ describe('verify', () => {
     });
   }
 
-  it('takes a file alone, or the folder that it is in', async (t) => {
+  it('accepts the file of a single-file torrent, or the folder that holds it', async (t) => {
     const folder = await temporaryFolder(t);
     await writeTree(folder, { 'a.bin': noise(50_000), other: 'x' });
-    for (const version of KINDS) {
+    for (const version of VERSIONS) {
       const torrent = await new TorrentCreate({ pathRoot: path.join(folder, 'a.bin') }).generate({ version });
       for (const [given, extra] of [
         [path.join(folder, 'a.bin'), []],
@@ -183,7 +187,7 @@ describe('verify', () => {
     }
   });
 
-  it('tells of swapped files of one size, and of files that it does not know', async (t) => {
+  it('reports swapped files of equal size, and extra files', async (t) => {
     const folder = await temporaryFolder(t);
     await writeTree(folder, { a: noise(3 * PIECE, 1), b: noise(3 * PIECE, 2), c: noise(5, 3) });
     const torrent = await new TorrentCreate({ pathRoot: folder, pieceLength: PIECE }).generate();
@@ -203,19 +207,19 @@ describe('verify', () => {
     assert.deepEqual([extraFiles, badPieces], [['new/one', 'two'], [[0, 5]]]);
   });
 
-  it('finds every one of more files than it asks for the sizes of at once', async (t) => {
+  it('finds more files than one status call asks for', async (t) => {
     const folder = await temporaryFolder(t);
     const names = Array.from({ length: 2600 }, (_, i) => `${i % 3}/${i % 7}/${i}`);
     await writeTree(folder, Object.fromEntries(names.map((name, i) => [name, noise(1 + (i % 5), i)])));
-    for (const version of KINDS) {
+    for (const version of VERSIONS) {
       const torrent = await new TorrentCreate({ pathRoot: folder, pieceLength: PIECE }).generate({ version });
       assert.ok((await verify(torrent, folder)).ok);
       await truncate(path.join(folder, names[1234] as string), 0);
       await rename(path.join(folder, names[2599] as string), path.join(folder, 'away'));
       const { files, extraFiles } = await verify(torrent, folder);
-      // In v1 many files share a piece.
-      const told = files.filter(({ status }) => status !== 'complete' && (version !== 'v1' || status !== 'partial'));
-      assert.deepEqual(Object.fromEntries(told.map((file) => [file.path, file.status])), {
+      // In v1 a damaged file makes its neighbours partial, because they share a piece.
+      const damaged = files.filter(({ status }) => status !== 'complete' && (version !== 'v1' || status !== 'partial'));
+      assert.deepEqual(Object.fromEntries(damaged.map((file) => [file.path, file.status])), {
         [names[1234] as string]: 'wrong-size',
         [names[2599] as string]: 'missing',
       });
@@ -225,14 +229,14 @@ describe('verify', () => {
     }
   });
 
-  it('opens nothing outside of the folder, and no FIFO', async (t) => {
+  it('opens no FIFO and nothing outside the folder', async (t) => {
     const root = await temporaryFolder(t);
     const folder = path.join(root, 'data');
     await mkdir(folder);
     const content = noise(40_000);
     await writeTree(folder, { file: content, 'sub/inner': content, pipe: content, loop: content, within: content });
     const torrent = await new TorrentCreate({ pathRoot: folder }).generate();
-    // The right bytes, but outside.
+    // These files have the right bytes but are outside the folder.
     await writeTree(root, { 'outside/file': content, 'outside/inner': content });
     await rm(path.join(folder, 'file'));
     await symlink('../outside/file', path.join(folder, 'file'));
@@ -272,7 +276,7 @@ describe('verify', () => {
     assert.match(report.files[0]?.problem ?? '', /leads out/);
   });
 
-  it('goes on without a file that cannot be read', async (t) => {
+  it('verifies the other files when one cannot be read', async (t) => {
     const folder = await temporaryFolder(t);
     await writeTree(folder, { a: noise(PIECE), b: noise(PIECE, 2) });
     const torrent = await new TorrentCreate({ pathRoot: folder, pieceLength: PIECE }).generate();
@@ -297,7 +301,35 @@ describe('verify', () => {
     );
   });
 
-  it('goes on without a file that changes while it is read', async (t) => {
+  it('keeps a symbolic link of the torrent complete when another file cannot be read', async (t) => {
+    const folder = await temporaryFolder(t);
+    await writeTree(folder, { a: noise(PIECE), link: '' });
+    const made = await new TorrentCreate({ pathRoot: folder, pieceLength: PIECE }).generate({ version: 'v1' });
+    const decoded = made.modelDumpTorrent({ mode: 'binary' });
+    const [a, link] = (decoded.get('info') as BencodeMap).get('files') as BencodeMap[];
+    assert.ok(a && link);
+    link.set('attr', Buffer.from('l')).set('symlink path', [Buffer.from('a')]);
+    const torrent = Torrent.fromDecoded(decoded);
+    const real = defaultEngine();
+    const engine = {
+      ...real,
+      start: () => {
+        const error = new MetainfoError('ERR_READ', 'a bad sector', { path: path.join(folder, 'a') });
+        const progress = () => ({ bytes: 0, fileIndex: 0, queued: 0 });
+        return { done: Promise.reject(error), progress, cancel: () => {} };
+      },
+    };
+    const { files } = await verify(torrent, folder, { engine });
+    assert.deepEqual(
+      files.map(({ path: name, status }) => [name, status]),
+      [
+        ['a', 'unreadable'],
+        ['link', 'complete'],
+      ],
+    );
+  });
+
+  it('verifies the other files when one changes while it is read', async (t) => {
     const folder = await temporaryFolder(t);
     await writeTree(folder, { a: noise(PIECE), b: noise(PIECE, 2) });
     const torrent = await new TorrentCreate({ pathRoot: folder, pieceLength: PIECE }).generate();
@@ -321,7 +353,7 @@ describe('verify', () => {
     assert.equal(starts, 2);
   });
 
-  it('finds files by the names that they have, however odd', async (t) => {
+  it('finds files with unusual names', async (t) => {
     const folder = await temporaryFolder(t);
     const names = [
       'README',
@@ -334,14 +366,14 @@ describe('verify', () => {
       'x\u0001',
     ];
     await writeTree(folder, Object.fromEntries(names.map((name, i) => [name, noise(20_000, i + 1)])));
-    for (const version of KINDS) {
+    for (const version of VERSIONS) {
       const torrent = await new TorrentCreate({ pathRoot: folder }).generate({ version });
       const { ok, extraFiles } = await verify(torrent, folder);
       assert.deepEqual([ok, extraFiles], [true, []]);
     }
   });
 
-  it('goes through links once, however they lead to each other', async (t) => {
+  it('follows links in a nest of folders only where a file is expected', async (t) => {
     const folder = await temporaryFolder(t);
     for (let i = 0; i < 24; i += 1) {
       await mkdir(path.join(folder, `d${i}`));
@@ -360,7 +392,7 @@ describe('verify', () => {
     assert.equal(extraFiles.length, 2 * 23 - 1 + 1);
   });
 
-  it('of a torrent without layers tells of whole files', async (t) => {
+  it('verifies whole files when the torrent has no piece layers', async (t) => {
     const folder = await temporaryFolder(t);
     await writeTree(folder, { a: noise(50_000), b: noise(50_000, 2) });
     for (const version of ['v2', 'hybrid'] as const) {
@@ -379,7 +411,7 @@ describe('verify', () => {
     }
   });
 
-  it('holds both descriptions of a hybrid without pads against the files', async (t) => {
+  it('verifies both versions of a hybrid without pad files', async (t) => {
     const folder = await temporaryFolder(t);
     const content = { a: noise(20_000), b: noise(20_000, 2) };
     await writeTree(folder, content);
@@ -395,7 +427,7 @@ describe('verify', () => {
     const context = { profile: 'compat', padding: 'ignore' } as const;
     const read = () => Torrent.inspect(encode(top), { context });
     const { torrent, issues } = read();
-    if (!torrent) return assert.ok(issues.length > 0, 'not even compat takes it');
+    if (!torrent) return assert.ok(issues.length > 0, 'the compat profile refuses it');
     assert.equal((await verify(torrent, folder)).ok, true);
     const leaf = ((info.get('file tree') as BencodeMap).get('b') as BencodeMap).get('') as BencodeMap;
     leaf.set('pieces root', Buffer.alloc(32, 1));
@@ -404,22 +436,22 @@ describe('verify', () => {
     assert.equal((await verify(wrong, folder)).ok, false);
   });
 
-  it('is stopped by a signal even where there is nothing to read', async (t) => {
+  it('rejects with ERR_ABORTED when there is nothing to read', async (t) => {
     const folder = await temporaryFolder(t);
     const torrent = await new TorrentCreate({ sources: [{ path: 'a', data: noise(10) }] }).generate();
     await assert.rejects(verify(torrent, folder, { signal: AbortSignal.abort() }), { code: 'ERR_ABORTED' });
   });
 
-  it('looks with fast at sizes and a sample', async (t) => {
+  it('checks sizes and a sample of pieces with fast', async (t) => {
     const folder = await temporaryFolder(t);
     const large = noise(1000 * PIECE + 5);
     await writeTree(folder, { large, small: noise(3 * PIECE, 2), tiny: noise(7, 3) });
-    for (const version of KINDS) {
+    for (const version of VERSIONS) {
       const torrent = await new TorrentCreate({ pathRoot: folder, pieceLength: PIECE }).generate({ version });
       const good = await verify(torrent, folder, { fast: true });
       assert.deepEqual([good.ok, good.badPieces], [true, []]);
       assert.ok((good.sampledPieces ?? 0) >= 90 && (good.sampledPieces ?? 0) <= 110, `${good.sampledPieces}`);
-      // The ends of files are always looked at, and what is not there is never good.
+      // The sample always holds the ends of files, and missing bytes are never good.
       await writeFile(path.join(folder, 'tiny'), 'another');
       await writeFile(path.join(folder, 'small'), flipped(noise(3 * PIECE, 2), 3 * PIECE - 1));
       await truncate(path.join(folder, 'large'), 600 * PIECE);
@@ -436,7 +468,7 @@ describe('verify', () => {
     assert.equal((await verify(torrent, folder)).sampledPieces, null);
   });
 
-  it('says what cannot be verified', async (t) => {
+  it('rejects invalid arguments, and reports an empty file as wrong-size', async (t) => {
     const folder = await temporaryFolder(t);
     await writeTree(folder, { a: noise(10), b: noise(5) });
     const v1 = await new TorrentCreate({ pathRoot: folder }).generate({ version: 'v1' });

@@ -27,7 +27,7 @@ const CONTEXTS: ValidationContext[] = [
   { paddingPath: 'strict' },
 ];
 
-/** All torrents that read, each in every way in which it does. */
+/** Every fixture in every context that accepts it. */
 const TORRENTS = fixtures.flatMap((bytes) =>
   CONTEXTS.flatMap((context) => {
     try {
@@ -38,7 +38,7 @@ const TORRENTS = fixtures.flatMap((bytes) =>
   }),
 );
 
-// What is no bencode, not canonical, or more than one value, may say something of what comes after it.
+// Raw bytes that are not one canonical value may change how the bytes after them read.
 const RAW = [
   '1:x',
   'i07e',
@@ -82,7 +82,7 @@ const changes = fc.record(
   { requiredKeys: [], noNullPrototype: true },
 ) as fc.Arbitrary<TorrentChanges>;
 
-/** All that a torrent says, or why there is none. */
+/** Everything that a torrent holds, or the reason why it was rejected. */
 function outcome(make: () => Torrent): object {
   try {
     const torrent = make();
@@ -100,14 +100,14 @@ function outcome(make: () => Torrent): object {
       fileSize,
     };
   } catch (error) {
-    if (error instanceof BencodeError) return { fault: error.bencodeCode, offset: error.offset, reason: error.reason };
+    if (error instanceof BencodeError) return { code: error.bencodeCode, offset: error.offset, reason: error.reason };
     assert.ok(error instanceof ValidationError, String(error));
     return { issues: error.issues };
   }
 }
 
-describe('edit without another look at info', () => {
-  it('gives what reading the whole result gives, and refuses the same', () => {
+describe('replaceFields without a second check of info', () => {
+  it('equals a check of the whole result: same torrents, same errors', () => {
     const seen = { quick: 0, warned: 0, refused: 0 };
     const property = fc.property(
       fc.constantFrom(...TORRENTS),
@@ -115,7 +115,7 @@ describe('edit without another look at info', () => {
       changes,
       ({ torrent, context: read }, other, wanted) => {
         const context = other ?? read;
-        // Read with another context, it is gone through again as a whole.
+        // Reading with another context forces a check of the whole result.
         const whole = Torrent.fromBytes(torrent.bencode(), { context: { ...read, paddingPath: 'default' } });
         const got = outcome(() => edit(torrent, wanted, { context }));
         assert.deepEqual(
@@ -130,11 +130,11 @@ describe('edit without another look at info', () => {
       },
     );
     fc.assert(property, { numRuns: runs(3000) });
-    for (const [what, count] of Object.entries(seen)) assert.ok(count > 20, `${what}: ${count}`);
+    for (const [kind, count] of Object.entries(seen)) assert.ok(count > 20, `${kind}: ${count}`);
   });
 
-  it('looks again at what was read with another context, or had warnings', () => {
-    // The caller's context may change after it was read with.
+  it('checks everything after a read with another context or with warnings', () => {
+    // The caller may change the context object after the read.
     const changing: ValidationContext = { profile: 'compat' };
     const good = TORRENTS.find(
       ({ torrent, context }) => context.profile === 'default' && torrent.warnings.length === 0,
