@@ -3,23 +3,44 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, it } from 'node:test';
 import { finish, startProgram } from './cli/run.ts';
-import { linkPackage, pages, pageText, parsePage, ROOT, runPage } from './support/pages.ts';
+import {
+  examplesOf,
+  linkPackage,
+  pages,
+  pageText,
+  parsePage,
+  ROOT,
+  runPage,
+  sourcesWithExamples,
+} from './support/pages.ts';
 import { temporaryFolder } from './support/tree.ts';
 
-describe('the pages with code', { concurrency: 2 }, () => {
+describe('code on pages', { concurrency: 2 }, () => {
   for (const name of pages()) {
-    it(`${name}: every block does what it says`, async (t) => {
+    it(`${name}: every block runs and prints what the page shows`, async (t) => {
       await runPage(parsePage(pageText(name)), await temporaryFolder(t));
     });
   }
 
-  it('have programs without an error of type', async (t) => {
+  for (const name of sourcesWithExamples()) {
+    it(`${name}: the examples of its docstrings run`, async (t) => {
+      const page = parsePage(examplesOf(pageText(name)));
+      assert.ok(page.steps.length > 0);
+      await runPage(page, await temporaryFolder(t), { torrents: true });
+    });
+  }
+
+  it('has no type errors', async (t) => {
     const folder = await temporaryFolder(t);
     await linkPackage(folder);
-    for (const name of pages()) {
-      const place = path.join(folder, path.basename(name, '.md'));
+    const texts = [
+      ...pages().map((name) => [name, pageText(name)] as const),
+      ...sourcesWithExamples().map((name) => [name, examplesOf(pageText(name))] as const),
+    ];
+    for (const [name, page] of texts) {
+      const place = path.join(folder, name.replaceAll('/', '-').replace(/\.(md|ts)$/, ''));
       await mkdir(place);
-      for (const { kind, line, text } of parsePage(pageText(name)).steps)
+      for (const { kind, line, text } of parsePage(page).steps)
         if (kind === 'ts') await writeFile(path.join(place, `line-${line}.mts`), text);
     }
     const config = { extends: path.join(ROOT, 'tsconfig.json'), include: ['*/*.mts'] };
@@ -29,37 +50,33 @@ describe('the pages with code', { concurrency: 2 }, () => {
     assert.equal(code, 0, stdout);
   });
 
-  it('have few blocks that are not run', () => {
+  it('has few blocks that are not run', () => {
     const reasons = pages().flatMap((name) => parsePage(pageText(name)).notRun);
     assert.ok(reasons.length <= 3, reasons.join('\n'));
   });
 });
 
-describe('a page', () => {
+describe('runPage', () => {
   const fence = (kind: string, text: string) => `\`\`\`${kind}\n${text}\n\`\`\`\n`;
 
   for (const [what, text, expected] of [
-    ['a script that fails', fence('sh', 'false\ntrue'), /line 1/],
-    ['a program that throws', fence('ts', "import 'metainfo';\nthrow new Error('so');"), /so/],
-    [
-      'a program that prints something else',
-      fence('ts', "import 'metainfo';\nconsole.log(1);") + fence('text', '2'),
-      /line 1/,
-    ],
-    ['a session that prints something else', fence('console', '$ echo a.c; echo b\nabc\nb'), /echo a.c/],
-    ['a session that fails', fence('console', '$ echo 1\n1\n\n$ false'), /status of false/],
+    ['a failing script', fence('sh', 'false\ntrue'), /line 1/],
+    ['a throwing program', fence('ts', "import 'metainfo';\nthrow new Error('so');"), /so/],
+    ['a program with other output', fence('ts', "import 'metainfo';\nconsole.log(1);") + fence('text', '2'), /line 1/],
+    ['a session with other output', fence('console', '$ echo a.c; echo b\nabc\nb'), /echo a.c/],
+    ['a session with a failing command', fence('console', '$ echo 1\n1\n\n$ false'), /status of false/],
     ['a session that ends early', fence('console', '$ exit 0\n$ echo 1\n1'), /ended early/],
-    ['a kind of block that nobody runs', fence('js', 'true'), /of kind "js"/],
-    ['a program without a beginning', fence('ts', 'true;'), /no program is before it/],
-    ['a fence that is not closed', '```sh\ntrue\n', /every fence/],
+    ['a block of unknown kind', fence('js', 'true'), /of kind "js"/],
+    ['a program without an import', fence('ts', 'true;'), /no program before it/],
+    ['an unclosed fence', '```sh\ntrue\n', /every fence/],
   ] as const) {
-    it(`fails by ${what}`, async (t) => {
+    it(`rejects ${what}`, async (t) => {
       const folder = await temporaryFolder(t);
       await assert.rejects(async () => runPage(parsePage(text), folder), { message: expected });
     });
   }
 
-  it('may leave out what differs, show failures, and go on with a program', async (t) => {
+  it('accepts placeholders, shown failures and programs in several blocks', async (t) => {
     const session = '$ echo 1; echo 2; echo 3\n1\n...\n\n$ echo took 3.1 s\ntook ... s\n\n$ false\n$ echo $?\n1';
     const program =
       fence('ts', "import 'metainfo';\nconst a = 1;") + fence('ts', 'console.log(a);') + fence('text', '1');

@@ -11,7 +11,8 @@ import { checkOptions, expected, type OptionStructs } from '../errors/guard.ts';
  * import { Torrent } from 'metainfo';
  *
  * const limits = { bytes: 10 * 2 ** 20, files: 100_000 };
- * const read = (path: string) => Torrent.read(path, { limits });
+ * const torrent = await Torrent.read('album.torrent', { limits });
+ * console.log(torrent.name);
  * ```
  */
 export interface Limits {

@@ -69,7 +69,7 @@ const MAX_IN_MESSAGE = 10;
  * import { Torrent, ValidationError } from 'metainfo';
  *
  * try {
- *   Torrent.decode(Buffer.from('d4:infodee'));
+ *   Torrent.fromBytes(Buffer.from('d4:infodee'));
  * } catch (error) {
  *   if (!(error instanceof ValidationError)) throw error;
  *   for (const { code, path } of error.issues) console.log(code, path.join('.'));

@@ -302,7 +302,7 @@ export class TorrentBase<V extends TorrentVersion> implements ModelFields<V> {
    * const torrent = await Torrent.read('album.torrent');
    * console.log(torrent.magnet());
    * // Only the v1 swarm of a hybrid torrent, and only two of its files:
-   * console.log(torrent.magnet({ infohashV2: null, selectOnly: torrent.selectFiles(['cover.jpg', 'notes']) }));
+   * console.log(torrent.magnet({ infohashV2: null, selectOnly: torrent.selectFiles(['02 third.wav', 'notes']) }));
    * ```
    *
    * @param changes Fields to add to the link or to replace; null leaves a field out.
@@ -384,7 +384,7 @@ export class TorrentBase<V extends TorrentVersion> implements ModelFields<V> {
    * import { Torrent } from 'metainfo';
    *
    * const torrent = await Torrent.read('album.torrent');
-   * const range = torrent.v2PieceRange('cover.jpg');
+   * const range = torrent.v2PieceRange('02 third.wav');
    * const file = await readFile(range.fullPath);
    * console.log(range.validateData([file.subarray(range.rangeStart, range.rangeEnd)]));
    * ```

@@ -1,3 +1,4 @@
+/** Runs the code on documentation pages, and the examples in docstrings. */
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -11,7 +12,7 @@ export const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
 const GUIDES = path.join(ROOT, 'docs', 'guides');
 
-/** Pages whose blocks are run, by their path from the root. */
+/** The pages whose blocks the tests run, as paths from the root. */
 export const pages = (): string[] => [
   'README.md',
   ...readdirSync(GUIDES)
@@ -21,40 +22,55 @@ export const pages = (): string[] => [
 
 export const pageText = (name: string): string => readFileSync(path.join(ROOT, name), 'utf8');
 
-/** What is done in one go: a script, a session, or a program of several blocks. */
+/** The source files whose docstrings have examples, as paths from the root. */
+export const sourcesWithExamples = (): string[] =>
+  readdirSync(path.join(ROOT, 'src'), { recursive: true, encoding: 'utf8' })
+    .map((name) => `src/${name.replaceAll(path.sep, '/')}`)
+    .filter((name) => name.endsWith('.ts') && pageText(name).includes('* @example'))
+    .sort();
+
+/** The code blocks of all `@example` tags of a source file, as a page. */
+export function examplesOf(source: string): string {
+  const docstrings = source.match(/\/\*\*[\s\S]*?\*\//g) ?? [];
+  const examples = docstrings.flatMap((docstring) => docstring.split('@example').slice(1));
+  const lines = examples.flatMap((example) => example.replace(/^[^\n]*/, '').split('\n'));
+  return `${lines.map((line) => line.replace(/^\s*\*( |\/|$)/, '')).join('\n')}\n`.replace(/^@[\s\S]*?(?=^```)/gm, '');
+}
+
+/** A unit that runs at once: a script, a session, or a program of several blocks. */
 interface Step {
   kind: 'sh' | 'console' | 'ts';
-  /** Where it begins. */
+  /** The line where it starts. */
   line: number;
   text: string;
-  /** What a program prints, where the page shows it. */
+  /** The output of a program, if the page shows it. */
   output: string;
 }
 
 export interface Page {
   steps: Step[];
-  /** Why blocks are not run. */
+  /** The reasons of the blocks that are not run. */
   notRun: string[];
 }
 
 /**
- * The blocks of a page. `sh` is a script that must succeed. `console` is a session: commands after `$ `, and what they
- * print. `ts` that begins with an import is a program, `ts` that does not goes on with the one right before it; `text`
- * after either is what it prints. `<!-- not run: REASON -->` before a block keeps it from being run.
+ * Parses the blocks of a page. `sh` is a script that must succeed. `console` is a session: commands after `$ `, and their
+ * output. A `ts` block that starts with an import is a program; other `ts` blocks continue the previous one. A `text` block
+ * after them is the output. `<!-- not run: REASON -->` excludes the next block.
  */
 export function parsePage(text: string): Page {
   const steps: Step[] = [];
   const notRun: string[] = [];
   const blocks = [...text.matchAll(/^(?:<!-- not run: (.+) -->\n\n?)?```(\S*)\n([\s\S]*?)^```$/gm)];
   const fences = text.match(/^\s*(```|~~~)/gm) ?? [];
-  assert.equal(fences.length, blocks.length * 2, 'every fence is of a block that is understood');
+  assert.equal(fences.length, blocks.length * 2, 'every fence belongs to a block of a known form');
   for (const { index, 1: reason, 2: kind = '', 3: code = '' } of blocks) {
     const line = text.slice(0, index).split('\n').length;
     const last = steps.at(-1);
     if (reason !== undefined) notRun.push(reason);
     else if (kind === 'text' && last?.kind === 'ts') last.output += code;
     else if (kind === 'ts' && !code.startsWith('import ')) {
-      assert.ok(last?.kind === 'ts', `line ${line}: no program is before it that it could go on with`);
+      assert.ok(last?.kind === 'ts', `line ${line}: no program before it to continue`);
       last.text += code;
     } else {
       assert.ok(kind === 'sh' || kind === 'console' || kind === 'ts', `line ${line}: a block of kind "${kind}"`);
@@ -64,15 +80,22 @@ export function parsePage(text: string): Page {
   return { steps, notRun };
 }
 
-/** Makes a folder in which TypeScript and JavaScript find this package by its name. */
+/** Makes this package importable by its name from a folder, in TypeScript and JavaScript. */
 export async function linkPackage(folder: string): Promise<void> {
   await mkdir(path.join(folder, 'node_modules'));
   await symlink(ROOT, path.join(folder, 'node_modules', 'metainfo'));
-  await symlink(path.join(ROOT, 'node_modules', '@types'), path.join(folder, 'node_modules', '@types'));
+  for (const name of ['@types', 'superstruct'])
+    await symlink(path.join(ROOT, 'node_modules', name), path.join(folder, 'node_modules', name));
 }
 
-/** Runs a page from top to bottom, in a folder that begins with `album` and `film.mkv`. */
-export async function runPage({ steps }: Page, folder: string): Promise<void> {
+/** How {@link runPage} prepares the folder. */
+interface RunOptions {
+  /** Create `album.torrent` (hybrid) and `v1.torrent` first. */
+  torrents?: boolean;
+}
+
+/** Runs a page from top to bottom, in a folder with `album` and `film.mkv`. */
+export async function runPage({ steps }: Page, folder: string, { torrents = false }: RunOptions = {}): Promise<void> {
   const [cwd, bin, home] = ['work', 'bin', 'home'].map((name) => path.join(folder, name)) as [string, string, string];
   await Promise.all([cwd, bin, home].map((made) => mkdir(made)));
   await cp(path.join(ROOT, 'examples', 'album'), path.join(cwd, 'album'), { recursive: true });
@@ -85,6 +108,10 @@ export async function runPage({ steps }: Page, folder: string): Promise<void> {
   const env = { HOME: home, XDG_CACHE_HOME: home, PATH: `${bin}${path.delimiter}${process.env['PATH']}` };
   const run = (...program: [string, ...string[]]) => finish(startProgram(program, { cwd, env }));
 
+  if (torrents) {
+    const made = await run('bash', '-euc', 'metainfo create -q album; metainfo create -q -k v1 album -o v1.torrent');
+    assert.equal(made.code, 0, made.stderr);
+  }
   for (const step of steps) {
     const where = `line ${step.line}`;
     if (step.kind === 'console') {
@@ -94,7 +121,7 @@ export async function runPage({ steps }: Page, folder: string): Promise<void> {
       assert.equal(parts.length, session.length * 2 + 1, `${where}: the session ended early`);
       for (const [i, { command, output }] of session.entries()) {
         requireOutput(parts[i * 2] as string, output, `${where}: ${command}`);
-        // A failure that is meant is shown.
+        // A page shows `echo $?` after a command that should fail.
         if (session[i + 1]?.command !== 'echo $?')
           assert.equal(parts[i * 2 + 1], '0', `${where}: status of ${command}`);
       }
@@ -110,13 +137,13 @@ export async function runPage({ steps }: Page, folder: string): Promise<void> {
   }
 }
 
-interface Said {
+interface CommandWithOutput {
   command: string;
   output: string;
 }
 
-function sessionOf(text: string): Said[] {
-  assert.ok(text.startsWith('$ '), 'a session begins with a command');
+function sessionOf(text: string): CommandWithOutput[] {
+  assert.ok(text.startsWith('$ '), 'a session starts with a command');
   return text
     .split(/^\$ /m)
     .slice(1)
@@ -126,13 +153,13 @@ function sessionOf(text: string): Said[] {
     });
 }
 
-/** One shell for all commands; after each, its status between zeros, which the next one still sees. */
-function scriptOf(session: readonly Said[]): string {
+/** Runs all commands in one shell. Prints the status of each between NUL bytes, and keeps it for the next command. */
+function scriptOf(session: readonly CommandWithOutput[]): string {
   const lines = session.map(({ command }) => `${command}\nstatus=$?; printf '\\0%s\\0' $status; (exit $status)`);
   return ['exec 2>&1', ...lines].join('\n');
 }
 
-/** What is shown must be what is printed; `...` stands for anything within a line, and alone for any lines. */
+/** Requires the shown output; `...` within a line matches any text, and a line of `...` matches any lines. */
 function requireOutput(printed: string, shown: string, where: string): void {
   const pattern = shown
     .trimEnd()
