@@ -15,7 +15,7 @@ import { pageText, ROOT } from './support/pages.ts';
 
 const page = (name: string) => pageText(`docs/${name}.md`);
 
-/** Every document of the root and of docs/. */
+/** Every document in the root and in docs/. */
 const documents = (): string[] =>
   [
     ...readdirSync(ROOT),
@@ -24,7 +24,7 @@ const documents = (): string[] =>
     ),
   ].filter((name) => name.endsWith('.md'));
 
-/** What leads to a heading of a document on GitHub. */
+/** The anchors of a document's headings on GitHub. */
 const anchors = (text: string): string[] =>
   [...text.matchAll(/^#+ (.+)$/gm)].map(([, title = '']) =>
     title
@@ -35,16 +35,16 @@ const anchors = (text: string): string[] =>
 
 const withoutCode = (text: string): string => text.replace(/^```[\s\S]*?^```$/gm, '');
 
-describe('the documents', () => {
-  it('docs/errors.md has the codes of the source (else: npm run docs:errors)', () => {
+describe('documents', () => {
+  it('docs/errors.md matches the codes in the source (update: npm run docs:errors)', () => {
     assert.equal(page('errors'), errorsPage());
   });
 
-  it('docs/licenses.md has the packages of the lock file (else: npm run docs:licenses)', () => {
+  it('docs/licenses.md matches the lock file (update: npm run docs:licenses)', () => {
     assert.equal(page('licenses'), licensesPage());
   });
 
-  it('every package that an installation brings has a permissive licence, and says so itself', () => {
+  it('every runtime dependency has a permissive licence, also in its own manifest', () => {
     const packages = runtimePackages();
     const manifest = (folder: string) =>
       JSON.parse(readFileSync(new URL(`../${folder}package.json`, import.meta.url), 'utf8'));
@@ -63,16 +63,16 @@ describe('the documents', () => {
   });
 
   for (const [name, benches] of Object.entries(PAGES)) {
-    it(`docs/${name}.md has the figures of bench/results.json (else: npm run bench -- plots)`, () => {
+    it(`docs/${name}.md shows the figures of bench/results.json (update: npm run bench -- plots)`, () => {
       assert.equal(page(name), withFigures(page(name), readResults(RESULTS), benches));
     });
   }
 
-  it('every bench has its figures on one page', () => {
+  it('every bench has its figures on exactly one page', () => {
     assert.deepEqual(Object.values(PAGES).flat().sort(), [...BENCHES].sort());
   });
 
-  it('README.md has the figures of bench/results.json', () => {
+  it('README.md shows the figures of bench/results.json', () => {
     const readme = pageText('README.md');
     const { create, peers } = readResults(RESULTS);
     assert.ok(create && peers);
@@ -107,7 +107,7 @@ describe('the documents', () => {
     assert.equal(timesOurs('20,000 files of 10 KiB', 'libtorrent, C++'), behind);
   });
 
-  it('README.md says of parse-torrent what is so', async () => {
+  it('README.md describes parse-torrent correctly', async () => {
     const draft = new library.TorrentCreate({ sources: [{ path: 'a', data: Buffer.alloc(20_000) }] });
     const [v2, hybrid] = [await draft.generate({ version: 'v2' }), await draft.generate()];
     await assert.rejects(async () => parseTorrent(Buffer.from(v2.bencode())), /missing required field: info.pieces/);
@@ -116,7 +116,7 @@ describe('the documents', () => {
     assert.ok(!Object.keys(parsed).some((key) => /v2/i.test(key)));
   });
 
-  it('name everything that the library exports and every command', () => {
+  it('mention every export and every command', () => {
     const text = documents()
       .filter((name) => name === 'README.md' || name.startsWith('docs'))
       .map(pageText)
@@ -129,7 +129,7 @@ describe('the documents', () => {
     );
   });
 
-  it('docs/environment.md names the variables that are read', () => {
+  it('docs/environment.md lists every environment variable that the code reads', () => {
     const sources = ['src', 'native', 'scripts/libcrypto.mjs'].flatMap((place) => {
       const full = path.join(ROOT, place);
       const files = statSync(full).isDirectory() ? readdirSync(full, { recursive: true, encoding: 'utf8' }) : [''];
@@ -139,12 +139,12 @@ describe('the documents', () => {
       const found = readFileSync(file, 'utf8').matchAll(/\benv(?:\['|\.)([A-Z_]+)\b|variables\.Get\("([A-Z_]+)"/g);
       return Array.from(found, ([, inJavaScript, inNative]) => inJavaScript ?? inNative);
     });
-    // picocolors reads this one.
+    // picocolors reads NO_COLOR.
     const named = [...page('environment').matchAll(/^\| `([A-Z_]+)` \|/gm)].map(([, name]) => name);
     assert.deepEqual([...new Set([...read, 'NO_COLOR'])].sort(), named.sort());
   });
 
-  it('docs/session.svg is a whole session, light, and loads nothing', () => {
+  it('docs/session.svg shows a complete session, is small, and loads nothing', () => {
     const svg = readFileSync(path.join(ROOT, 'docs', 'session.svg'), 'utf8');
     assert.ok(svg.length < 100_000, `${svg.length} bytes (npm run docs:session -- SMALLER)`);
     for (const shown of ['metainfo create', 'metainfo show', 'metainfo verify', ' s left', 'infohash v2', 'all good'])
@@ -152,7 +152,7 @@ describe('the documents', () => {
     assert.doesNotMatch(svg, /(href|src)="(?!#)|@import|url\(/);
   });
 
-  it('docs/README.md has every page: it is what the site is made of', () => {
+  it('docs/README.md links every page, because the site is built from these links', () => {
     const listed = [...page('README').matchAll(/\]\(([^)]+\.md)\)/g)].map(([, link = '']) => path.join('docs', link));
     const pages = documents().filter((name) => name.startsWith('docs') && name !== path.join('docs', 'README.md'));
     assert.deepEqual(
@@ -161,7 +161,7 @@ describe('the documents', () => {
     );
   });
 
-  it('link to what is there', () => {
+  it('have no broken links', () => {
     const broken = documents().flatMap((name) =>
       [...withoutCode(pageText(name)).matchAll(/\]\(([^)\s]+)\)/g)]
         .map(([, link = '']) => link)
@@ -181,14 +181,14 @@ describe('the documents', () => {
     ['docs/beps.md', 10],
     ['SECURITY.md', 5],
   ] as const)
-    it(`${name} names tests that there are`, () => {
+    it(`${name} names existing tests`, () => {
       const text = pageText(name);
       const named = text.match(/test\/[\w/.-]+\.ts/g) ?? [];
       assert.ok(named.length > least);
       for (const file of named) assert.ok(existsSync(new URL(`../${file}`, import.meta.url)), file);
     });
 
-  it('docs/piece-length.md has the table of choosePieceLength', () => {
+  it('docs/piece-length.md has the same table as choosePieceLength', () => {
     const UNITS: Record<string, number> = { KiB: 2 ** 10, MiB: 2 ** 20, GiB: 2 ** 30 };
     const rows = [...page('piece-length').matchAll(/\|\s*([\d.,]+) (\wiB)\s*\|\s*(\d+) (\wiB)\s*\|/g)];
     assert.equal(rows.length, 10);
@@ -202,7 +202,7 @@ describe('the documents', () => {
     }
   });
 
-  it('docs/names.md names what is exported', () => {
+  it('docs/names.md names only exports', () => {
     const rows = [...page('names').matchAll(/^\|[^|\n]+\|([^|\n]+)\|/gm)].map(([, here = '']) => here);
     const names = rows.flatMap((here) => [...here.matchAll(/`([^`]+)`/g)].map(([, name = '']) => name));
     assert.ok(names.length > 120);
@@ -211,12 +211,12 @@ describe('the documents', () => {
       names.filter((name) => !isExported(name)),
       [],
     );
-    // The question can be answered with no.
+    // isExported can return false.
     for (const name of ['Torrents', 'Torrent.flatTree', 'HasherConfig.nProcesses']) assert.ok(!isExported(name), name);
   });
 });
 
-/** Tells of `name` and `Owner.member` whether they are in what src/index.ts exports: the member of an instance, or static. */
+/** Returns a function that tells whether src/index.ts exports a `name` or an `Owner.member` (of an instance, or static). */
 function exported(): (name: string) => boolean {
   const index = fileURLToPath(new URL('../src/index.ts', import.meta.url));
   const config = fileURLToPath(new URL('../tsconfig.json', import.meta.url));

@@ -7,8 +7,8 @@ import { fileURLToPath } from 'node:url';
 
 const EXAMPLES = fileURLToPath(new URL('../examples', import.meta.url));
 
-/** What each must say, beside ending well. They import the package by its name, as it is built. */
-const SAY: Record<string, RegExp> = {
+/** The expected output of each example. Examples import the built package by its name. */
+const OUTPUT: Record<string, RegExp> = {
   'folder.mjs':
     /^notes\/readme\.txt: \d+ bytes$[\s\S]*^infohash v2 663e53b47c945ca3a66f41889fcc99f85f99ebb6136a071c586681c6bc2c022c$/m,
   'many.mjs': /^1000 torrents in /,
@@ -18,15 +18,15 @@ const SAY: Record<string, RegExp> = {
 };
 
 describe('examples', () => {
-  it('are all here', () => {
+  it('have an expected output each', () => {
     assert.deepEqual(
       readdirSync(EXAMPLES).filter((name) => name.endsWith('.mjs')),
-      Object.keys(SAY),
+      Object.keys(OUTPUT),
     );
   });
 
-  for (const [name, expected] of Object.entries(SAY)) {
-    it(`${name} does what it says`, () => {
+  for (const [name, expected] of Object.entries(OUTPUT)) {
+    it(`${name} runs and prints its output`, () => {
       const { status, stdout, stderr } = spawnSync(process.execPath, [path.join(EXAMPLES, name)], { encoding: 'utf8' });
       assert.deepEqual({ status, stderr }, { status: 0, stderr: '' });
       assert.match(stdout, expected);
