@@ -1,9 +1,10 @@
+/** Picks the colors for an output stream. */
 import type { Colors } from 'picocolors/types.js';
 
-/** Colours for a terminal, none for anything else. */
+/** Colors for a terminal; no colors for a pipe or file. */
 export async function colorsFor(stream: NodeJS.WriteStream): Promise<Colors> {
-  // It asks for standard output as it is loaded.
+  // Loaded on demand: picocolors opens standard output when it is loaded.
   const { default: picocolors } = await import('picocolors');
-  // `undefined`, as a pipe's isTTY is, would be its own choice: colours wherever CI is set, and on Windows.
+  // A pipe has an undefined `isTTY`. Passing `undefined` on would enable colors in CI and on Windows.
   return picocolors.createColors(picocolors.isColorSupported && stream.isTTY === true);
 }

@@ -1,3 +1,4 @@
+/** Runs the `metainfo` command with the arguments of the process, and sets the exit code. */
 import { CommanderError } from 'commander';
 import { exitCodeOf, exitCodeOfUsage } from './exit.ts';
 import { program } from './program.ts';

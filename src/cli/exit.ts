@@ -1,3 +1,4 @@
+/** Reports the error that ended a command, as text or JSON, and chooses its exit code. */
 import type { CommanderError } from 'commander';
 import type { MetainfoErrorCode } from '../errors/codes.ts';
 import { MetainfoError, ValidationError } from '../errors/errors.ts';
@@ -9,21 +10,21 @@ import { stderr, stdout } from './output.ts';
 export const FAILED = 1;
 export const USAGE = 2;
 
-/** What a wrong option value leads to. */
+/** The codes of errors that a wrong option value causes. */
 const USAGE_ERRORS: readonly MetainfoErrorCode[] = ['ERR_INVALID_ARGUMENT', 'ERR_PIECE_LENGTH', 'ERR_KERNEL'];
 
-const STOPPED = 'stopped: nothing was written';
+const CANCELLED = 'cancelled: nothing was written';
 
-/** Whether the command was asked for JSON; before its options are parsed, and where they cannot be. */
+/** Whether the command line contains `--json`. Works before the options are parsed, and if they cannot be parsed. */
 export function wantsJson(args = process.argv): boolean {
   const end = args.indexOf('--');
   return args.slice(2, end < 0 ? undefined : end).includes('--json');
 }
 
-/** Says what commander refuses, and gives the exit code for it; its help and version leave with 0. */
+/** Reports a usage error found by commander, and returns the exit code: 0 for `--help` and `--version`. */
 export function exitCodeOfUsage({ exitCode, code, message }: CommanderError): number {
   if (exitCode === 0) return 0;
-  // Without --json commander has said it.
+  // Without --json, commander has printed the message already.
   if (wantsJson()) {
     const text = code === 'commander.help' ? 'expected a command: see --help' : message.replace(/^error: /, '');
     writeJson('ERR_INVALID_ARGUMENT', text);
@@ -35,17 +36,17 @@ function writeJson(code: MetainfoErrorCode, message: string, path: string | null
   stdout().write(`${printableJson({ error: { code, message, path } })}\n`);
 }
 
-/** Says what went wrong, and gives the exit code for it. */
+/** Reports an error, and returns the exit code for it. */
 export async function exitCodeOf(error: unknown, json = wantsJson()): Promise<number> {
   if (!(error instanceof MetainfoError)) {
-    // A defect: the stack is what helps.
+    // Any other error is a bug in metainfo: the stack is what a bug report needs.
     stderr().write(`${printableLines((error instanceof Error && error.stack) || String(error))}\n`);
     return FAILED;
   }
   if (error.code === 'ERR_ABORTED') {
-    if (json) writeJson('ERR_ABORTED', STOPPED);
-    else stderr().write(`${STOPPED}\n`);
-    // As a shell would say it: 128 and the signal's number.
+    if (json) writeJson('ERR_ABORTED', CANCELLED);
+    else stderr().write(`${CANCELLED}\n`);
+    // The shell convention: 128 plus the number of the signal.
     return error.cause === 'SIGTERM' ? 143 : 130;
   }
   const message = messageOf(error);
@@ -54,6 +55,6 @@ export async function exitCodeOf(error: unknown, json = wantsJson()): Promise<nu
     const { red, dim } = await colorsFor(stderr());
     stderr().write(`${red('error:')} ${printable(message)} ${dim(`[${error.code}]`)}\n`);
   }
-  const badInput = error instanceof ValidationError && ['draft', 'magnet link'].includes(error.subject);
-  return badInput || USAGE_ERRORS.includes(error.code) ? USAGE : FAILED;
+  const isBadInput = error instanceof ValidationError && ['draft', 'magnet link'].includes(error.subject);
+  return isBadInput || USAGE_ERRORS.includes(error.code) ? USAGE : FAILED;
 }

@@ -1,3 +1,4 @@
+/** The options `--exclude` and `--include`, and the scan filter that they give. */
 import { realpath } from 'node:fs/promises';
 import path from 'node:path';
 import type { Command } from 'commander';
@@ -9,39 +10,45 @@ export interface GlobOptions {
   include?: string[];
 }
 
+/** Adds `--exclude` and `--include` to a command. */
 export function globOptions(command: Command): Command {
   return command
-    .option('--exclude <glob>', 'leave out files and folders (repeatable)', collect)
-    .option('--include <glob>', 'take only these files (repeatable)', collect);
+    .option('--exclude <glob>', 'skip matching files and folders (repeatable)', collect)
+    .option('--include <glob>', 'add only matching files (repeatable)', collect);
 }
 
 /**
- * Globs without a slash match names in any folder.
+ * Makes the scan filter. Globs without a slash match names in any folder.
  *
- * @param own What is never part of the torrent: itself, what it goes to, and the cache.
+ * @param skipped Paths that never belong to the torrent: the torrent file, the output and the cache.
  */
 export async function globFilter(
   { exclude = [], include = [] }: GlobOptions,
   pathRoot: string,
-  own: readonly string[],
+  skipped: readonly string[],
 ): Promise<ScanFilter> {
-  const left = new Set(await Promise.all(own.map((file) => relativeTo(pathRoot, file))));
-  if (exclude.length === 0 && include.length === 0) return { exclude: (file) => left.has(file) };
+  const skippedPaths = new Set(await Promise.all(skipped.map((file) => relativeTo(pathRoot, file))));
+  if (exclude.length === 0 && include.length === 0) return { exclude: (file) => skippedPaths.has(file) };
   const { default: picomatch } = await import('picomatch');
   const matcher = (globs: string[]) => {
-    const [named, placed] = [globs.filter((glob) => !glob.includes('/')), globs.filter((glob) => glob.includes('/'))];
-    const matchName = picomatch(named, { dot: true });
-    const matchPath = picomatch(placed, { dot: true });
+    const matchName = picomatch(
+      globs.filter((glob) => !glob.includes('/')),
+      { dot: true },
+    );
+    const matchPath = picomatch(
+      globs.filter((glob) => glob.includes('/')),
+      { dot: true },
+    );
     return (file: string) => matchName(path.posix.basename(file)) || matchPath(file);
   };
-  const excluded = matcher(exclude);
+  const isExcluded = matcher(exclude);
   return {
-    exclude: (file) => left.has(file) || excluded(file),
+    exclude: (file) => skippedPaths.has(file) || isExcluded(file),
     ...(include.length > 0 && { include: matcher(include) }),
   };
 }
 
-/** Its path from the root, both without links: it is the same file, however it is reached. */
+/** The path of a file relative to the path root, after resolving symlinks in both. */
 async function relativeTo(pathRoot: string, file: string): Promise<string> {
   const root = await realpath(pathRoot).catch(() => pathRoot);
   const folder = await realpath(path.dirname(file)).catch(() => path.dirname(file));

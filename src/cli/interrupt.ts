@@ -1,11 +1,13 @@
-/** Work that Ctrl-C and SIGTERM stop by its signal, whose reason is then the name of theirs: see `exitCodeOf`. */
-export async function interruptible<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
-  const stop = new AbortController();
-  const interrupt = (signal: NodeJS.Signals) => stop.abort(signal);
+/** Lets Ctrl-C and SIGTERM cancel a job. */
+
+/** Runs a job with an abort signal that SIGINT and SIGTERM fire. The reason is the signal's name: see `exitCodeOf`. */
+export async function interruptible<T>(job: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  const controller = new AbortController();
+  const interrupt = (signal: NodeJS.Signals) => controller.abort(signal);
   process.once('SIGINT', interrupt);
   process.once('SIGTERM', interrupt);
   try {
-    return await work(stop.signal);
+    return await job(controller.signal);
   } finally {
     process.removeListener('SIGINT', interrupt);
     process.removeListener('SIGTERM', interrupt);

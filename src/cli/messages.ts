@@ -1,17 +1,17 @@
-// What the command says of an error: options go by the names that they have on the command line.
+/** Rewords the library's messages for users of the command: library options become command-line options. */
 import { type Issue, type MetainfoError, ValidationError } from '../errors/errors.ts';
 
-/** Options of the library, as its messages name them. */
+/** Options of the library that its messages name, and the options of the command. */
 const OPTIONS: Record<string, string> = {
   keepInfohash: '--keep-infohash',
   memoryLimit: '--memory-limit',
   readSize: '--read-size',
   threads: '--threads',
 };
-const NAMED = new RegExp(`\\b(${Object.keys(OPTIONS).join('|')})\\b`, 'g');
+const OPTION_NAMES = new RegExp(`\\b(${Object.keys(OPTIONS).join('|')})\\b`, 'g');
 
-/** The options that give the fields of a draft. */
-const FIELDS: Record<string, string> = {
+/** The options that set the fields of a draft. */
+const FIELD_OPTIONS: Record<string, string> = {
   announce: '--tracker',
   announceList: '--tracker',
   collections: '--collection',
@@ -27,39 +27,42 @@ const FIELDS: Record<string, string> = {
   urlList: '--webseed',
 };
 
-/** Where a message names an option of the library and of the command, as in `(info.name, --name)`, only the latter. */
-export function ownNames(message: string): string {
+/** Advice in library messages. Only its last occurrence is replaced: paths, which may contain the same text, come first. */
+const ADVICE: readonly [library: RegExp, command: string][] = [
+  [/limits: \{ (\w+)(?:: N)? \}(?!.*limits: \{)/s, '--limit $1=N'],
+  [/force: true(?!.*force: true)/s, '--force'],
+  [/padNames: 'unique'(?!.*padNames: )/s, '--pad-names unique'],
+  [/`exclude`(?!.*`exclude`)/s, '--exclude'],
+];
+
+/** Shortens `(info.name, --name)`, which names an option of the library and one of the command, to `(--name)`. */
+export function commandNames(message: string): string {
   return message.replace(/\([^()-]*?, (--[\w-]+),?/g, '($1');
 }
 
-/** How the message of a scan ends. */
-const EXCLUDE = ' use `exclude`.';
-
-/** The message of a warning at a creation, for somebody who uses the command. */
+/** The message of a warning during a creation. */
 export function messageOfWarning({ message }: Pick<Issue, 'message'>): string {
-  return message.replace(/limits: \{ (\w+): N \}/, '--limit $1=N').replace("padNames: 'unique'", '--pad-names unique');
+  return withCommandAdvice(message);
 }
 
-/** The message of an error for somebody who uses the command. */
+/** The message of an error. */
 export function messageOf(error: MetainfoError): string {
-  return ownNames(ownMessage(error));
+  if (error instanceof ValidationError && error.subject === 'draft') return commandNames(messageOfDraft(error.issues));
+  const message = withCommandAdvice(error.message);
+  // A path may contain the name of an option.
+  if (error.path !== undefined) return commandNames(message);
+  return commandNames(message.replace(OPTION_NAMES, (name) => OPTIONS[name] as string));
 }
 
-function ownMessage(error: MetainfoError): string {
-  if (error instanceof ValidationError && error.subject === 'draft') return messageOfDraft(error.issues);
-  const { code, message, path } = error;
-  if (code === 'ERR_OUTPUT_EXISTS') return message.replace(/\(force: true\)\.$/, 'with --force.');
-  if (code === 'ERR_LIMIT') return message.replace(/limits: \{ (\w+) \}(?= if you trust)/, '--limit $1=N');
-  if (message.endsWith(EXCLUDE)) return message.replace(/`exclude`\.$/, '--exclude.');
-  // A path may have these words in it.
-  return path === undefined ? message.replace(NAMED, (name) => OPTIONS[name] as string) : message;
+function withCommandAdvice(message: string): string {
+  return ADVICE.reduce((text, [library, command]) => text.replace(library, command), message);
 }
 
 function messageOfDraft(issues: readonly Issue[]): string {
   const errors = issues.filter(({ severity }) => severity === 'error');
   const lines = errors.map(({ path, message }) => {
     const field = path.find((key) => key !== 'info');
-    return `${FIELDS[String(field)] ?? path.join('.')}: ${message}`;
+    return `${FIELD_OPTIONS[String(field)] ?? path.join('.')}: ${message}`;
   });
-  return `Not valid: ${lines.join('; ')}.`;
+  return `${lines.join('; ')}.`;
 }

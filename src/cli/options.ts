@@ -1,41 +1,44 @@
+/** Parsers of option values, and the groups of options that several commands share. */
 import path from 'node:path';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { DEFAULT_LIMITS, type LimitName, type Limits } from '../bencode/limits.ts';
 import type { CacheChoice } from '../create/cache.ts';
 import { MAX_THREADS } from '../hash/plan.ts';
+import type { PadNames } from '../layout/padding.ts';
 import { parsePeer } from '../magnet/magnet.ts';
 import type { ValidationContext } from '../model/issues.ts';
 import type { DhtNode } from '../model/primitives.ts';
 import type { ReadOptions } from '../model/torrent.ts';
 
-// Each parses the text of one option, and refuses it with the reason: commander adds the option's name.
+// Each parser throws an InvalidArgumentError with the reason. Commander adds the name of the option.
 
-/** `auto`, or bytes such as `16384`, `512KiB`, `1M`. */
+/** Parses `auto`, or bytes such as `16384`, `512KiB`, `1M`. */
 export function parsePieceLength(text: string): number | 'auto' {
   if (text === 'auto') return text;
-  const bytes = sizeOf(text);
+  const bytes = bytesFrom(text);
   if (bytes === null) throw new InvalidArgumentError('Expected auto, or a size such as 1MiB.');
   if (!Number.isInteger(Math.log2(bytes))) throw new InvalidArgumentError('Expected a power of two, such as 1MiB.');
   return bytes;
 }
 
-/** Bytes such as `16384`, `512KiB`, `1M`. */
+/** Parses bytes such as `16384`, `512KiB`, `1M`. */
 export function parseSize(text: string): number {
-  const bytes = sizeOf(text);
+  const bytes = bytesFrom(text);
   if (bytes === null) throw new InvalidArgumentError('Expected a size such as 64MiB.');
   return bytes;
 }
 
-function sizeOf(text: string): number | null {
+function bytesFrom(text: string): number | null {
   const match = /^(\d+)\s*(?:([kmg])(?:i?b)?|b)?$/i.exec(text);
   if (!match) return null;
   return Number(match[1]) * 1024 ** ' kmg'.indexOf((match[2] ?? ' ').toLowerCase());
 }
 
-/** `now`, seconds since 1970, or ISO 8601. */
+/** Parses `now`, seconds since 1970, or an ISO 8601 date. */
 export function parseDate(text: string): Date {
   const date = text === 'now' ? new Date() : new Date(/^-?\d+$/.test(text) ? Number(text) * 1000 : text);
-  if (Number.isNaN(date.getTime())) throw new InvalidArgumentError('Expected now, seconds since 1970, or ISO 8601.');
+  if (Number.isNaN(date.getTime()))
+    throw new InvalidArgumentError('Expected now, seconds since 1970, or an ISO 8601 date.');
   return date;
 }
 
@@ -46,27 +49,35 @@ export function parseThreads(text: string): number {
   return threads;
 }
 
-/** A folder; an empty name would be the current one. */
+/** Refuses an empty name, which would mean the current folder. */
 export function parseFolder(text: string): string {
   if (text === '') throw new InvalidArgumentError('Expected a folder.');
   return text;
 }
 
-/** One value of an option that may be repeated. */
+/** Appends one value of a repeatable option. */
 export function collect(text: string, before?: string[] | false): string[] {
   return [...(before || []), text];
 }
 
-/** One tier of trackers; commas part its URLs. */
+/** Appends one tier of trackers: URLs separated by commas. */
 export function collectTier(text: string, before: string[][] = []): string[][] {
   return [...before, text.split(',').map((url) => url.trim())];
 }
 
-/** One node of the DHT, as `host:port` or `[IPv6]:port`. */
+/** Appends one DHT node: `host:port` or `[IPv6]:port`. */
 export function collectNode(text: string, before: DhtNode[] = []): DhtNode[] {
   const peer = parsePeer(text);
   if (peer) return [...before, [peer.host, peer.port]];
   throw new InvalidArgumentError('Expected HOST:PORT, such as router.example:6881.');
+}
+
+/** Adds one safety limit, such as `files=2000000` or `bytes=2GiB`. */
+function collectLimit(text: string, before: Limits = {}): Limits {
+  const [name = '', value = ''] = text.split('=', 2);
+  const limit = bytesFrom(value);
+  if (Object.hasOwn(DEFAULT_LIMITS, name) && limit !== null) return { ...before, [name as LimitName]: limit };
+  throw new InvalidArgumentError(`Expected NAME=NUMBER; the names are ${Object.keys(DEFAULT_LIMITS).join(', ')}.`);
 }
 
 /** The options of every command that reads torrents. */
@@ -77,27 +88,13 @@ export interface ProfileOptions {
   limit?: Limits;
 }
 
-/** The option of every command that pads. */
-export const padNamesOption = (): Option =>
-  new Option('--pad-names <names>', 'how pad files are named: libtorrent, or unique for no name twice').choices([
-    'libtorrent',
-    'unique',
-  ]);
-
-/** One limit of what a torrent may have, as `files=2000000` or `bytes=2GiB`. */
-function collectLimit(text: string, before: Limits = {}): Limits {
-  const [name = '', value = ''] = text.split('=', 2);
-  const most = sizeOf(value);
-  if (Object.hasOwn(DEFAULT_LIMITS, name) && most !== null) return { ...before, [name as LimitName]: most };
-  throw new InvalidArgumentError(`Expected NAME=NUMBER, of ${Object.keys(DEFAULT_LIMITS).join(', ')}.`);
-}
-
+/** Adds the options of {@link ProfileOptions} to a command. */
 export function profileOptions(command: Command): Command {
   return command
-    .addOption(new Option('--strict', 'ask for padding, names of pads and canonical bencode too').conflicts('compat'))
-    .option('--compat', 'take what libtorrent 2.0 takes, with warnings')
+    .addOption(new Option('--strict', 'also check padding, pad file names and canonical bencode').conflicts('compat'))
+    .option('--compat', 'accept everything that libtorrent 2.0 accepts, with warnings')
     .addOption(
-      new Option('--padding <mode>', "whether files must start at a piece's start").choices([
+      new Option('--padding <mode>', 'whether files must start at a piece boundary; forbid refuses pad files').choices([
         'default',
         'ignore',
         'strict',
@@ -106,38 +103,88 @@ export function profileOptions(command: Command): Command {
     )
     .option(
       '--limit <name=number>',
-      'how much a torrent may have, such as bytes=2GiB or files=1000 (repeatable)',
+      'safety limits for untrusted torrents, such as bytes=2GiB or files=1000 (repeatable)',
       collectLimit,
     );
 }
 
-/** How a torrent is to be read. */
+/** The library options for reading a torrent. */
 export function readOptionsOf(options: ProfileOptions): ReadOptions {
   return { context: contextOf(options), limits: options.limit };
 }
 
+/** The validation context of a command: its profile and padding rule. */
 export function contextOf({ strict, compat, padding }: ProfileOptions): ValidationContext {
   return { profile: strict ? 'strict' : compat ? 'compat' : 'default', ...(padding && { padding }) };
 }
 
-/** The options of every command that may use the cache of hashes. */
+/** The options of every command that hashes files. */
+export interface HashingOptions {
+  threads?: number;
+  memoryLimit?: number;
+}
+
+/** Adds the options of {@link HashingOptions} to a command. */
+export function hashingOptions(command: Command): Command {
+  return command
+    .option('--threads <n>', 'number of hashing threads (default: one per CPU core)', parseThreads)
+    .option('--memory-limit <size>', 'memory for all buffers (default: 64MiB per thread)', parseSize);
+}
+
+/** The options of every command that writes a torrent. */
+export interface OutputOptions {
+  output?: string;
+  force?: boolean;
+}
+
+/** Adds the options of {@link OutputOptions} to a command that changes a torrent. */
+export function changedOutputOptions(command: Command): Command {
+  return command
+    .option('-o, --output <file>', 'where to write the result: a file, a folder or - (default: in place)')
+    .option('--force', 'replace the output if it exists');
+}
+
+/** The options of every command that prints progress and a summary. */
+export interface SummaryOptions {
+  quiet?: boolean;
+  json?: boolean;
+}
+
+/** Adds the options of {@link SummaryOptions} to a command. */
+export function summaryOptions(command: Command): Command {
+  return command
+    .option('-q, --quiet', 'print no progress and no summary')
+    .option('--json', 'print one JSON object instead of the summary');
+}
+
+/** The option of every command that adds pad files. */
+export interface PadNamesOptions {
+  padNames?: PadNames;
+}
+
+export const padNamesOption = (): Option =>
+  new Option('--pad-names <names>', 'pad file names: like libtorrent, or all unique').choices(['libtorrent', 'unique']);
+
+/** The options of every command that can use the cache of hashes. */
 export interface CacheOptions {
   cache?: boolean;
   cacheDir?: string;
 }
 
+/** Adds the options of {@link CacheOptions} to a command. */
 export function cacheOptions(command: Command): Command {
   return command
-    .option('--cache', 'keep what files hash to, and do not read them again while they are the same')
-    .option('--cache-dir <folder>', "the same, in this folder (default: the user's cache folder)", parseFolder);
+    .option('--cache', "remember file hashes in the user's cache folder, and do not read unchanged files again")
+    .option('--cache-dir <folder>', 'like --cache, but with this cache folder', parseFolder);
 }
 
+/** The library option `cache`. */
 export function cacheOf({ cache, cacheDir }: CacheOptions): CacheChoice {
   if (cacheDir !== undefined) return path.resolve(cacheDir);
   return cache ? 'auto' : false;
 }
 
-/** The folder of a cache that was named: it may be within that of a torrent. */
+/** The cache folder given by the user, which can be inside the content. */
 export function cacheFolders({ cacheDir }: CacheOptions): string[] {
   return cacheDir ? [path.resolve(cacheDir)] : [];
 }

@@ -1,3 +1,4 @@
+/** Standard output and standard error: lines, bytes and warnings, safe for closed pipes. */
 import { once } from 'node:events';
 import type { Issue } from '../errors/errors.ts';
 import { printable } from '../layout/text.ts';
@@ -6,15 +7,15 @@ import { messageOfWarning } from './messages.ts';
 
 const CHUNK = 65536;
 
-// Node makes its standard streams when they are first asked for, and that takes as long as making a small torrent:
-// nothing here asks for one before there is something to say.
+// Node opens its standard streams on first use, which takes as long as creating a small torrent. So nothing here opens
+// one before there is something to write.
 
 let out: NodeJS.WriteStream | undefined;
 let err: NodeJS.WriteStream | undefined;
 
 /**
- * Standard output. A closed pipe (`metainfo show x | head`) is no failure; where else it cannot be written to, the process
- * ends.
+ * Standard output. A closed pipe (`metainfo show x | head`) ends the process without an error; any other write error ends
+ * it with exit code 1.
  */
 export function stdout(): NodeJS.WriteStream {
   out ??= process.stdout.on('error', (error: NodeJS.ErrnoException) => {
@@ -25,13 +26,23 @@ export function stdout(): NodeJS.WriteStream {
   return out;
 }
 
-/** Standard error. A closed terminal or log takes no progress; the work goes on. */
+/** Standard error. Write errors are ignored, so the job continues when the terminal or log is closed. */
 export function stderr(): NodeJS.WriteStream {
   err ??= process.stderr.on('error', () => {});
   return err;
 }
 
-/** Writes lines as fast as they are taken, to standard output by default: millions of them never wait in memory. */
+/**
+ * Whether to show a progress bar. Opens standard error first, because the library, which draws the bar, does not handle a
+ * closed terminal.
+ */
+export function showsProgress({ quiet, json }: { quiet?: boolean; json?: boolean }): boolean {
+  const progress = !quiet && !json;
+  if (progress) stderr();
+  return progress;
+}
+
+/** Writes lines in chunks, and waits for the stream to drain: millions of lines never queue up in memory. */
 export async function writeLines(lines: Iterable<string>, to = stdout): Promise<void> {
   let text = '';
   for (const line of lines) {
@@ -52,7 +63,7 @@ export async function writeBytes(bytes: Uint8Array): Promise<void> {
   await write(bytes, stdout());
 }
 
-/** The warnings of a creation: written to standard error as they come, or kept for `--json`. */
+/** The warnings of a creation: written to standard error at once, or collected for `--json`. */
 export class Warnings {
   readonly list: Pick<Issue, 'code' | 'message'>[] = [];
   readonly #json: boolean;

@@ -1,3 +1,4 @@
+/** Assembles the `metainfo` command: its subcommands, general help and error output. */
 import { Command } from 'commander';
 import { VERSION } from '../create/torrent-create.ts';
 import { printable } from '../layout/text.ts';
@@ -17,35 +18,37 @@ import { stderr, stdout } from './output.ts';
 
 const HELP = `
 Examples:
-  metainfo create album                  album.torrent, a hybrid
+  metainfo create album                  write album.torrent, a hybrid
   metainfo show album.torrent
-  metainfo verify album.torrent album    each command's --help has more
+  metainfo verify album.torrent album
+
+Run metainfo COMMAND --help for the options and examples of a command.
 
 Environment:
-  METAINFO_ENGINE     what hashes: native, or node, which needs no native code
-                      (default: native, where it loads)
-  METAINFO_KERNEL     the kernel to begin with: metainfo kernels lists them
-  SOURCE_DATE_EPOCH   the creation date of torrents that are given none,
-                      in seconds since 1970
-  NO_COLOR            no colours
+  METAINFO_ENGINE     hashing engine: native, or node, which needs no addon
+                      (default: native if the addon loads, else node)
+  METAINFO_KERNEL     first hash kernel to use: metainfo kernels lists them
+  SOURCE_DATE_EPOCH   creation date of new torrents without --date, in seconds
+                      since 1970
+  NO_COLOR            turn colors off
 
-Exit codes: 0 done, 1 failed, 2 wrong usage, 130 stopped by Ctrl-C
-(143: by SIGTERM).`;
+Exit codes: 0 success, 1 failure, 2 wrong usage, 130 cancelled with Ctrl-C
+(143: with SIGTERM).`;
 
-/** The command with all that it can do, not yet run. */
+/** The complete command, before it parses any arguments. */
 export function program(): Command {
   const command = new Command('metainfo')
-    .description('Create, read and check BitTorrent metainfo files: v1, v2 and hybrid.')
+    .description('Create, read, check and edit torrent files: v1, v2 and hybrid.')
     .version(VERSION)
-    .showHelpAfterError('(add --help for the options)')
+    .showHelpAfterError('(run with --help to see the options)')
     .addHelpText('after', HELP)
     .configureOutput({
       writeOut: (text) => stdout().write(text),
-      // With --json an error is one object on standard output, and nothing else.
+      // With --json, an error is one object on standard output and nothing else.
       writeErr: (text) => {
         if (!wantsJson()) stderr().write(text);
       },
-      // It names what it was given, which a glob may have found; a line that it adds stays one.
+      // Commander repeats the arguments, which can be file names with control characters. Its suggestion stays a line.
       outputError: (text, write) => {
         const lines = text.trimEnd().split(/\n(?=\(Did you mean )/);
         write(`${lines.map(printable).join('\n')}\n`);

@@ -1,11 +1,12 @@
+/** Finds the path root of a creation from the paths on the command line. */
 import nodePath from 'node:path';
 import { MetainfoError } from '../errors/errors.ts';
 
 /**
- * One path is the root itself; several are taken from the folder that they share.
+ * A single path is the path root itself; several paths have their closest common folder as path root.
  *
- * @param path The module of that name, of this system.
- * @throws {MetainfoError} `ERR_PATH_OUTSIDE` where they share none: on different drives.
+ * @param path The Node module `path` of the target system.
+ * @throws {MetainfoError} `ERR_PATH_OUTSIDE` if the paths are on different drives.
  */
 export function rootAndPaths(paths: readonly string[], path = nodePath): { pathRoot: string; paths?: string[] } {
   const absolute = paths.map((entry) => path.resolve(entry));
@@ -18,10 +19,10 @@ export function rootAndPaths(paths: readonly string[], path = nodePath): { pathR
   const { root } = path.parse(first);
   const outside = others.find((other) => !isBeneath(root, other));
   if (outside !== undefined) {
-    const message = `${outside} shares no folder with ${first}: they are on different drives.`;
+    const message = `${outside} and ${first} have no common folder: they are on different drives.`;
     throw new MetainfoError('ERR_PATH_OUTSIDE', message, { path: outside });
   }
-  let shared = path.dirname(first);
-  while (!others.every((other) => isBeneath(shared, other))) shared = path.dirname(shared);
-  return { pathRoot: shared, paths: absolute };
+  let common = path.dirname(first);
+  while (!others.every((other) => isBeneath(common, other))) common = path.dirname(common);
+  return { pathRoot: common, paths: absolute };
 }

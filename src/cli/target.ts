@@ -1,3 +1,4 @@
+/** Decides where a command writes a torrent, and refuses outputs that would overwrite something else. */
 import { realpath, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { decode } from '../bencode/decode.ts';
@@ -10,53 +11,56 @@ import { infodictDiscriminator } from '../model/discriminator.ts';
 import type { Torrent } from '../model/torrent.ts';
 import { stderr, stdout, writeBytes } from './output.ts';
 
-/** The output that is standard output, as other programs have it; `./-` is a file. */
+/** The output name for standard output, as in other programs. `./-` is a file. */
 const STDOUT = '-';
 
-/** Whether a torrent goes to standard output; what the command says of it then goes to standard error. */
+/** Whether the torrent goes to standard output. The summary then goes to standard error. */
 export const isStdout = (target: string | undefined): boolean => target === STDOUT;
 
-/** The file that a target is; undefined for standard output. */
+/** The absolute path of a target; undefined for standard output. */
 export const fileOf = (target: string): string | undefined => (isStdout(target) ? undefined : path.resolve(target));
 
-/** Where the command says what it did. */
+/** The stream for the summary. */
 export const reportTo = (target: string | undefined): typeof stdout => (isStdout(target) ? stderr : stdout);
 
-/** A target for people. */
+/** The name of a target in a summary. */
 export const nameOfTarget = (target: string): string => (isStdout(target) ? 'standard output' : printable(target));
 
 /**
- * Where a changed torrent goes: to the output, a file or a folder, to standard output, or in place.
+ * The target of a changed torrent: the output file, a file in the output folder, standard output, or the file itself.
  *
- * @param count How many torrents go to that output.
+ * @param count The number of torrents that the command changes.
  */
 export async function targetOf(file: string, output: string | undefined, count = 1): Promise<string> {
-  // A link stays one.
+  // Resolve a symlink, so that its target is replaced and the link stays.
   if (output === undefined) return resolved(file);
   if (isStdout(output)) {
     if (count === 1) return output;
-    throw new MetainfoError('ERR_INVALID_ARGUMENT', `Standard output takes one torrent, not ${count}.`);
+    throw new MetainfoError(
+      'ERR_INVALID_ARGUMENT',
+      `Standard output takes one torrent, but there are ${count}: use -o with a folder.`,
+    );
   }
   if (await isFolder(output)) return path.join(output, path.basename(file));
   if (count === 1) return output;
-  throw new MetainfoError('ERR_INVALID_ARGUMENT', `${output} must be a folder: there are ${count} torrents.`);
+  throw new MetainfoError('ERR_INVALID_ARGUMENT', `${output} must be a folder, because there are ${count} torrents.`);
 }
 
-/** Whether the path of an output ends as only a folder's does. */
-export function saysFolder(output: string, { sep } = path): boolean {
+/** Whether an output ends with a slash, as only the path of a folder does. */
+export function endsWithSlash(output: string, { sep } = path): boolean {
   return output.endsWith('/') || output.endsWith(sep);
 }
 
-/** Whether an output is a folder, to put a file into. */
+/** Whether an output is a folder: an existing one, or one by its trailing slash. */
 export async function isFolder(output: string): Promise<boolean> {
-  if (saysFolder(output)) return true;
+  if (endsWithSlash(output)) return true;
   return stat(output).then(
     (status) => status.isDirectory(),
     () => false,
   );
 }
 
-/** The folder of an output without links; before the work, so that a missing one is not found after it. */
+/** The resolved folder of an output. Called before hashing, so that a missing folder fails at once. */
 export async function realFolder(target: string): Promise<string> {
   return resolved(path.dirname(path.resolve(target)));
 }
@@ -68,10 +72,10 @@ async function resolved(file: string): Promise<string> {
 }
 
 /**
- * An output that is no part of the torrent: none where another file than a torrent is there already,
- * for that is content, which the output must not replace.
+ * The output as a list of paths to leave out of the torrent. Empty if the output exists and is not a torrent: it may be
+ * content then, which must not be replaced.
  */
-export async function ownOutput(file: string | undefined): Promise<string[]> {
+export async function outputToSkip(file: string | undefined): Promise<string[]> {
   if (file === undefined) return [];
   if (!(await exists(file))) return [file];
   try {
@@ -82,7 +86,7 @@ export async function ownOutput(file: string | undefined): Promise<string[]> {
   }
 }
 
-/** When a torrent file was written. */
+/** The modification time of a torrent file. */
 export async function mtimeOf(file: string): Promise<Date> {
   const { mtime } = await stat(file).catch((error: unknown) => {
     throw fromSystemError(error, file, 'read');
@@ -90,8 +94,8 @@ export async function mtimeOf(file: string): Promise<Date> {
   return mtime;
 }
 
-/** Before the work: there is a folder, and what is there stays, unless it is the torrent itself or to be replaced. */
-export async function requireFree(
+/** Checks, before hashing, that the folder of the target exists and that nothing is replaced without `--force`. */
+export async function requireWritable(
   target: string,
   { output, force, json }: { output?: string; force?: boolean; json?: boolean },
 ): Promise<void> {
@@ -105,8 +109,8 @@ export async function requireFree(
 
 function requireStdout(json: boolean | undefined): void {
   const problem = json
-    ? '--json and -o - both need standard output: leave one out'
-    : stdout().isTTY && 'a torrent is not text for a terminal: redirect standard output, or leave -o - out';
+    ? '--json and -o - both write to standard output: use only one of them'
+    : stdout().isTTY && 'a torrent is binary and cannot be shown in a terminal: redirect standard output, or omit -o -';
   if (problem) throw new MetainfoError('ERR_INVALID_ARGUMENT', `${problem}.`);
 }
 

@@ -1,4 +1,3 @@
-// What the command says where an argument is something else than it should be.
 import assert from 'node:assert/strict';
 import { copyFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -7,12 +6,12 @@ import { shellWords } from '../../src/cli/arguments.ts';
 import { metainfo, workFolder } from './run.ts';
 
 describe('a folder where a torrent file is expected', () => {
-  it('is refused with the torrent beside it, or with how to make one', async (t) => {
+  it('is rejected with a suggestion: the torrent next to it, or metainfo create', async (t) => {
     const cwd = await workFolder(t);
     const before = await metainfo(['show', 'album'], { cwd });
     assert.deepEqual([before.code, before.stdout], [1, '']);
     const refusal = 'error: album: cannot read it, because it is a folder.';
-    const create = 'Give a torrent file: metainfo create makes one.';
+    const create = 'Expected a torrent file: create one with metainfo create.';
     assert.equal(before.stderr, `${refusal} ${create} [ERR_NOT_A_FILE]\n`);
     await metainfo(['create', 'album'], { cwd });
     for (const args of [['show'], ['magnet'], ['edit', '--comment', 'x']]) {
@@ -26,7 +25,7 @@ describe('a folder where a torrent file is expected', () => {
 
 describe('swapped arguments', () => {
   for (const name of ['verify', 'update', 'upgrade']) {
-    it(`are told by ${name}, of a folder and of a file`, async (t) => {
+    it(`are recognized by ${name}, for a folder and for a file`, async (t) => {
       const cwd = await workFolder(t);
       await metainfo(['create', 'album', '-k', 'v1'], { cwd });
       for (const content of ['album', 'album/a.txt']) {
@@ -37,7 +36,7 @@ describe('swapped arguments', () => {
           stderr,
         );
       }
-      // Not swapped: one torrent of another.
+      // Both are torrents, so the arguments are not swapped.
       await copyFile(path.join(cwd, 'album/a.txt'), path.join(cwd, 'broken.torrent'));
       const { stderr } = await metainfo([name, 'broken.torrent', 'album.torrent'], { cwd });
       assert.doesNotMatch(stderr, /swap/);
@@ -45,25 +44,25 @@ describe('swapped arguments', () => {
   }
 });
 
-describe('the parent of the folder of a torrent', () => {
-  it('is told by verify and upgrade, which name the folder', async (t) => {
+describe('the parent of the torrent folder', () => {
+  it('makes verify and upgrade suggest the folder itself', async (t) => {
     const cwd = await workFolder(t);
     await metainfo(['create', 'album', '-k', 'v1'], { cwd });
     const verified = await metainfo(['verify', 'album.torrent', '.'], { cwd });
-    const advice = "None of the torrent's files is there. Did you mean: metainfo verify album.torrent album\n";
+    const advice = 'The folder . has no files of this torrent. Did you mean: metainfo verify album.torrent album\n';
     assert.deepEqual([verified.code, verified.stderr], [1, advice]);
     assert.match(verified.stdout, /^missing {5}a\.txt/m);
     const upgraded = await metainfo(['upgrade', 'album.torrent', '.'], { cwd });
     assert.equal(upgraded.code, 1);
     assert.match(upgraded.stderr, / Did you mean: metainfo upgrade album\.torrent album \[ERR_HASH_MISMATCH\]\n$/);
-    // Where the folder is not within it there is no advice.
+    // Without that folder there is no suggestion.
     const other = await metainfo(['verify', 'album.torrent', 'album/b'], { cwd });
     assert.deepEqual([other.code, other.stderr], [1, '']);
   });
 });
 
 describe('shellWords', () => {
-  it('quotes words with special characters only', () => {
+  it('quotes only words with special characters', () => {
     assert.equal(shellWords('café/a_b.torrent', 'a b', "it's", '$x', ''), "café/a_b.torrent 'a b' 'it'\\''s' '$x' ''");
   });
 });

@@ -7,7 +7,7 @@ import { finish, metainfo, startProgram, workFolder } from './run.ts';
 
 type Shell = 'bash' | 'zsh' | 'fish';
 
-/** A folder with the script of a shell in it, and files to complete. */
+/** Makes a folder with the script of a shell and some files to complete. */
 async function withScript(t: TestContext, shell: Shell): Promise<string> {
   const cwd = await workFolder(t);
   const { code, stdout, stderr } = await metainfo(['completion', shell], { cwd });
@@ -17,14 +17,14 @@ async function withScript(t: TestContext, shell: Shell): Promise<string> {
   return cwd;
 }
 
-/** The lines that a program prints, which has nothing to complain of. */
+/** Runs a program that must succeed without writing to standard error; returns the lines of its output. */
 async function lines(cwd: string, program: [string, ...string[]]): Promise<string[]> {
   const { code, stdout, stderr } = await finish(startProgram(program, { cwd, env: { HOME: cwd } }));
   assert.deepEqual({ code, stderr }, { code: 0, stderr: '' });
   return stdout.split('\n').filter(Boolean);
 }
 
-/** What is offered for the last word; Readline's own splitting is given by hand. */
+/** The completions that bash offers for the last word. Pass words as Readline splits them: `--a=b` is three. */
 const askBash = (cwd: string, ...words: string[]) =>
   lines(cwd, [
     'bash',
@@ -34,7 +34,7 @@ const askBash = (cwd: string, ...words: string[]) =>
     ...words,
   ]);
 
-/** What the script says to zsh's own `_arguments`: the words of the command, then what may follow. */
+/** The arguments that the script passes to zsh's `_arguments`: first the words of the command, then the specs. */
 const askZsh = (cwd: string, ...words: string[]) =>
   lines(cwd, [
     'zsh',
@@ -48,7 +48,7 @@ const askZsh = (cwd: string, ...words: string[]) =>
 
 const askFish = async (cwd: string, line: string) => {
   const offered = await lines(cwd, ['fish', '--no-config', '-c', `source script; complete -C '${line}'`]);
-  return offered.map((one) => one.split('\t')[0]);
+  return offered.map((line) => line.split('\t')[0]);
 };
 
 const flagsOf = async (cwd: string, ...words: string[]) => {
@@ -62,7 +62,7 @@ const flagsOf = async (cwd: string, ...words: string[]) => {
 const COMMANDS = 'create show validate verify edit update upgrade magnet cache kernels completion help'.split(' ');
 
 describe('metainfo completion', () => {
-  it('refuses other shells', async (t) => {
+  it('rejects an unknown shell', async (t) => {
     const { code, stderr } = await metainfo(['completion', 'csh'], { cwd: await workFolder(t) });
     assert.equal(code, 2);
     assert.match(stderr, /bash, zsh, fish/);
@@ -72,7 +72,7 @@ describe('metainfo completion', () => {
 const skipBash = missing('bash', 'bash', ['--version']);
 
 describe('completion in bash', { skip: skipBash }, () => {
-  it('is of commands', async (t) => {
+  it('offers commands', async (t) => {
     const cwd = await withScript(t, 'bash');
     assert.deepEqual(await askBash(cwd, ''), COMMANDS);
     assert.deepEqual(await askBash(cwd, 'cr'), ['create']);
@@ -82,7 +82,7 @@ describe('completion in bash', { skip: skipBash }, () => {
     assert.deepEqual(await askBash(cwd, 'help', ''), COMMANDS);
   });
 
-  it('is of all options of each command', async (t) => {
+  it('offers every visible option of each command', async (t) => {
     const cwd = await withScript(t, 'bash');
     for (const words of [...COMMANDS.slice(0, -1).map((name) => [name]), ['cache', 'stats']]) {
       const flags = await flagsOf(cwd, ...words);
@@ -90,22 +90,23 @@ describe('completion in bash', { skip: skipBash }, () => {
       assert.deepEqual(await askBash(cwd, ...words, '-'), flags);
     }
     assert.deepEqual(await askBash(cwd, 'verify', 'album', '--o'), ['--only']);
+    assert.deepEqual(await askBash(cwd, 'create', '--torrent-v'), ['--torrent-version']);
   });
 
-  it('is of the values of an option that has but some', async (t) => {
+  it('offers the values of an option with fixed choices', async (t) => {
     const cwd = await withScript(t, 'bash');
     assert.deepEqual(await askBash(cwd, 'create', 'album', '--torrent-version', ''), ['v1', 'v2', 'hybrid']);
     assert.deepEqual(await askBash(cwd, 'create', '-k', 'v'), ['v1', 'v2']);
-    assert.deepEqual(await askBash(cwd, 'create', '--engine', '=', ''), ['native', 'libtorrent']);
-    assert.deepEqual(await askBash(cwd, 'create', '--engine', '='), ['native', 'libtorrent']);
-    assert.deepEqual(await askBash(cwd, 'create', '--engine', '=', 'l'), ['libtorrent']);
+    assert.deepEqual(await askBash(cwd, 'create', '--maker', '=', ''), ['metainfo', 'libtorrent']);
+    assert.deepEqual(await askBash(cwd, 'create', '--maker', '='), ['metainfo', 'libtorrent']);
+    assert.deepEqual(await askBash(cwd, 'create', '--maker', '=', 'l'), ['libtorrent']);
   });
 
-  it('leaves all else to the file names, which are of bash itself', async (t) => {
+  it('leaves file names to bash', async (t) => {
     const cwd = await withScript(t, 'bash');
     assert.deepEqual(await askBash(cwd, 'show', 'al'), []);
     assert.deepEqual(await askBash(cwd, 'create', 'album', '-o', ''), []);
-    // A file may be called like a command.
+    // A file can be named like a command.
     assert.deepEqual(await askBash(cwd, 'create', 'cache', ''), []);
     assert.deepEqual(await lines(cwd, ['bash', '-c', 'source ./script; complete -p metainfo']), [
       'complete -o default -F _metainfo metainfo',
@@ -114,7 +115,7 @@ describe('completion in bash', { skip: skipBash }, () => {
 });
 
 describe('completion in zsh', { skip: missing('zsh', 'zsh', ['--version']) }, () => {
-  it('is a script without mistakes, for eval and for a file of $fpath', async (t) => {
+  it('loads without errors, from eval and from $fpath', async (t) => {
     const cwd = await withScript(t, 'zsh');
     assert.deepEqual(await lines(cwd, ['zsh', '-f', '-n', 'script']), []);
     assert.deepEqual(await lines(cwd, ['zsh', '-f', '-c', 'compdef() { print $@ }; source ./script']), [
@@ -122,26 +123,27 @@ describe('completion in zsh', { skip: missing('zsh', 'zsh', ['--version']) }, ()
     ]);
   });
 
-  it('is of commands, options, values and files', async (t) => {
+  it('offers commands, options, values and files', async (t) => {
     const cwd = await withScript(t, 'zsh');
     const [position, ...top] = await askZsh(cwd, '');
     assert.equal(position, '2 metainfo ');
-    assert.match(top.at(-1) as string, /^1: :\(\(create\\:make\\ a\\ torrent.* cache\\:what/);
+    assert.match(top.at(-1) as string, /^1: :\(\(create\\:create\\ a\\ torrent.* cache\\:show/);
     assert.deepEqual(
       [...(await askZsh(cwd, 'cache', 'clear', '--j'))].map((line) => line.split('[')[0]),
       ['2 clear --j', '-s', '*--cache-dir=', '*--json', '*-h', '*--help'],
     );
     const create = await askZsh(cwd, 'create', 'cache', '');
     assert.equal(create[0], '3 create cache ');
-    assert.ok(create.includes('*-k+[what to make]: :(v1 v2 hybrid)'));
+    assert.ok(create.includes('*-k+[torrent version]: :(v1 v2 hybrid)'));
     assert.ok(create.includes('*--torrent-version=[torrent version]: :(v1 v2 hybrid)'));
+    assert.ok(!create.some((line) => line.includes('--kind')));
     assert.ok(create.some((line) => /^\*--output=\[.*\]: :_files$/.test(line)));
     assert.equal(create.at(-1), '*: :_files');
   });
 });
 
 describe('completion in fish', { skip: missing('fish', 'fish', ['--version']) }, () => {
-  it('is of commands, options, values and files', async (t) => {
+  it('offers commands, options, values and files', async (t) => {
     const cwd = await withScript(t, 'fish');
     assert.deepEqual(await lines(cwd, ['fish', '--no-config', '-n', 'script']), []);
     assert.deepEqual(await askFish(cwd, 'metainfo '), [...COMMANDS].sort());

@@ -8,7 +8,7 @@ import { single, torrent } from '../support/build.ts';
 import { command, finish, metainfo, metainfoUnread, startProgram, workFolder } from './run.ts';
 
 describe('metainfo edit', () => {
-  it('changes torrents in place, and says what', async (t) => {
+  it('edits torrents in place, and prints the changes', async (t) => {
     const cwd = await workFolder(t);
     const read = (name: string) => Torrent.read(path.join(cwd, name));
     await metainfo(['create', 'album', '-t', 'udp://old.example', '--comment', 'first'], { cwd });
@@ -19,11 +19,11 @@ describe('metainfo edit', () => {
       cwd,
     });
     assert.deepEqual([code, stderr], [0, '']);
-    assert.match(stdout, /^album\.torrent: the same infohash\n/);
+    assert.match(stdout, /^album\.torrent: same infohash\n/);
     assert.match(stdout, /\n {2}comment {2}"first" -> "second"\n/);
     assert.match(stdout, /\n {2}created by {2}- "metainfo \([^\n]*"\n/);
     assert.match(stdout, /\n {2}x {2}\+ "ü"\n/);
-    assert.match(stdout, /\none\.torrent: the same infohash\n/);
+    assert.match(stdout, /\none\.torrent: same infohash\n/);
     const after = await read('album.torrent');
     assert.equal(after.infohashV2, before.infohashV2);
     assert.deepEqual(after.announceList, [['udp://old.example'], ['udp://new.example']]);
@@ -31,7 +31,7 @@ describe('metainfo edit', () => {
     assert.equal((await read('one.torrent')).announce, 'udp://new.example');
   });
 
-  it('writes all torrents, also when nobody reads what it says', async (t) => {
+  it('writes all torrents even if standard output is closed', async (t) => {
     const cwd = await workFolder(t);
     const names = Array.from({ length: 20 }, (_, i) => `${i}.torrent`);
     await metainfo(['create', 'album', '-o', '0.torrent'], { cwd });
@@ -41,7 +41,9 @@ describe('metainfo edit', () => {
     assert.deepEqual(new Set(await comments()), new Set(['x']));
   });
 
-  it('says where it cannot say it', { skip: !existsSync('/dev/full') }, async (t) => {
+  it('fails if standard output cannot be written, after writing the torrents', {
+    skip: !existsSync('/dev/full'),
+  }, async (t) => {
     const cwd = await workFolder(t);
     await metainfo(['create', 'album'], { cwd });
     const edit = command(['edit', 'album.torrent', '--comment', 'x']);
@@ -50,7 +52,7 @@ describe('metainfo edit', () => {
     assert.equal((await Torrent.read(path.join(cwd, 'album.torrent'))).comment, 'x');
   });
 
-  it('cuts values that are long, of whatever kind', async (t) => {
+  it('shortens long values of every type', async (t) => {
     const cwd = await workFolder(t);
     const unknown = {
       a: Buffer.alloc(300_000_000, 0xff),
@@ -72,7 +74,7 @@ describe('metainfo edit', () => {
     for (const line of lines.slice(0, 4)) assert.equal(line.length, '  a  - '.length + 200, line);
   });
 
-  it('says with --dry-run what it would do, and writes nothing', async (t) => {
+  it('prints the changes with --dry-run without writing', async (t) => {
     const cwd = await workFolder(t);
     await metainfo(['create', 'album'], { cwd });
     const bytes = await readFile(path.join(cwd, 'album.torrent'));
@@ -81,7 +83,7 @@ describe('metainfo edit', () => {
     assert.equal(code, 0);
     assert.match(
       stdout,
-      /^album\.torrent: another infohash\n {2}infohash v1 {2}[0-9a-f]{40} -> [0-9a-f]{40}\n {2}infohash v2 /,
+      /^album\.torrent: new infohash\n {2}infohash v1 {2}[0-9a-f]{40} -> [0-9a-f]{40}\n {2}infohash v2 /,
     );
     assert.match(stdout, /\n {2}info\.name {2}"album" -> "other"\n {2}info\.private {2}\+ 1\n$/);
     const json = JSON.parse((await metainfo([...args, '--json'], { cwd })).stdout);
@@ -92,10 +94,10 @@ describe('metainfo edit', () => {
       { key: 'info.private', before: null, after: '1' },
     ]);
     assert.deepEqual(await readFile(path.join(cwd, 'album.torrent')), bytes);
-    assert.equal((await metainfo(['edit', 'album.torrent'], { cwd })).stdout, 'album.torrent: nothing changes\n');
+    assert.equal((await metainfo(['edit', 'album.torrent'], { cwd })).stdout, 'album.torrent: no changes\n');
   });
 
-  it('writes elsewhere with -o, and keeps what is there', async (t) => {
+  it('writes to another file with -o, and does not replace one without --force', async (t) => {
     const cwd = await workFolder(t);
     await metainfo(['create', 'album'], { cwd });
     const bytes = await readFile(path.join(cwd, 'album.torrent'));
@@ -106,12 +108,12 @@ describe('metainfo edit', () => {
     assert.equal((await metainfo([...args, 'new.torrent', '--force'], { cwd })).code, 0);
     await mkdir(path.join(cwd, 'out'));
     const { stdout } = await metainfo(['edit', 'album.torrent', 'new.torrent', '--no-source', '-o', 'out'], { cwd });
-    assert.match(stdout, /album\.torrent -> out\/album\.torrent|nothing changes/);
+    assert.match(stdout, /album\.torrent -> out\/album\.torrent|no changes/);
     assert.equal((await Torrent.read(path.join(cwd, 'out/new.torrent'))).info.source ?? null, null);
     assert.deepEqual(await readFile(path.join(cwd, 'album.torrent')), bytes);
   });
 
-  it('keeps the mode of what it replaces, and follows a link', async (t) => {
+  it('keeps the mode of the file, and follows a symlink', async (t) => {
     const cwd = await workFolder(t);
     await metainfo(['create', 'album'], { cwd });
     const file = path.join(cwd, 'album.torrent');
@@ -124,7 +126,7 @@ describe('metainfo edit', () => {
     assert.ok((await lstat(path.join(cwd, 'links/l.torrent'))).isSymbolicLink());
   });
 
-  it('sets and takes away nodes, HTTP seeds, the feed and collections', async (t) => {
+  it('sets and removes nodes, HTTP seeds, the update URL and collections', async (t) => {
     const cwd = await workFolder(t);
     await metainfo(['create', 'album'], { cwd });
     const edited = async (...args: string[]) => {
@@ -155,17 +157,17 @@ describe('metainfo edit', () => {
     assert.deepEqual(await edited(...none), [null, null, [], null]);
   });
 
-  it('leaves all torrents as they are when one cannot be changed', async (t) => {
+  it('changes no torrent if one edit fails', async (t) => {
     const cwd = await workFolder(t);
     await metainfo(['create', 'album'], { cwd });
     const bytes = await readFile(path.join(cwd, 'album.torrent'));
     const cases: [string[], number, RegExp][] = [
       [['album.torrent', 'absent.torrent', '--comment', 'x'], 1, /ERR_NOT_FOUND/],
-      [['album.torrent', '--source', 'S', '--keep-infohash'], 1, /private would change the infohash.*ERR_INFOHASH/],
+      [['album.torrent', '--source', 'S', '--keep-infohash'], 1, /source would change the infohash.*ERR_INFOHASH/],
       [['album.torrent', '--add-tracker', 'no url'], 2, /must be URLs.*ERR_INVALID_ARGUMENT/],
-      [['album.torrent', '--set', 'x'], 2, /--set takes KEY=TEXT/],
-      [['album.torrent', '--set', 'comment=x'], 2, /set the field (comment|nodes)/],
-      [['album.torrent', '--set', 'nodes=x'], 2, /set the field (comment|nodes)/],
+      [['album.torrent', '--set', 'x'], 2, /--set expects KEY=TEXT/],
+      [['album.torrent', '--set', 'comment=x'], 2, /set the field comment/],
+      [['album.torrent', '--set', 'nodes=x'], 2, /set the field nodes/],
       [['album.torrent', '--set', 'similar=x'], 1, /expected a list/],
       [['album.torrent', '--node', 'a.example'], 2, /Expected HOST:PORT/],
       [['album.torrent', '--node', 'a.example:0'], 2, /Expected HOST:PORT/],
@@ -173,16 +175,16 @@ describe('metainfo edit', () => {
       [
         ['album.torrent', 'album/../album.torrent', '-o', '.', '--force', '--comment', 'y'],
         2,
-        /Two torrents would go to/,
+        /Two torrents would be written to/,
       ],
       [['album.torrent', '-o', '.', '--comment', 'y'], 1, /ERR_OUTPUT_EXISTS/],
       [['album.torrent', '--set', 'info.pieces=x'], 2, /other hashes/],
       [['album.torrent', 'album.torrent', '-o', 'x', '--comment', 'y'], 2, /must be a folder/],
     ];
-    for (const [args, expected, said] of cases) {
+    for (const [args, expected, message] of cases) {
       const { code, stdout, stderr } = await metainfo(['edit', ...args], { cwd });
       assert.deepEqual([code, stdout], [expected, ''], args.join(' '));
-      assert.match(stderr, said);
+      assert.match(stderr, message);
     }
     assert.deepEqual(await readFile(path.join(cwd, 'album.torrent')), bytes);
   });

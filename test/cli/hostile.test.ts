@@ -22,17 +22,17 @@ import { sparseFile, temporaryFolder, writeTree } from '../support/tree.ts';
 import { command, finish, metainfo, start, startProgram } from './run.ts';
 
 /**
- * All that a terminal may act on, or that makes text look like other text: C0, DEL and C1, a CSI and an OSC 8, overrides of
- * direction, what has no width, separators of lines, and a line that looks like one of ours.
+ * Every character that a terminal acts on or that disguises text: C0, DEL and C1, a CSI and an OSC 8 sequence, direction
+ * overrides, zero-width characters, line separators, and a line that looks like output of the command.
  */
 const CONTROLS = Array.from({ length: 0xa0 }, (_, i) => String.fromCharCode(i)).filter((char) =>
   /[\p{Cc}]/u.test(char),
 );
 const HIDDEN = '\u00ad\u061c\u180e\u200b\u200d\u200e\u202a\u202e\u2028\u2029\u2066\u2069\ufeff\u3164\u{e0041}\ufff9';
-const EVIL = `${CONTROLS.join('')}\u001b[2J\u001b]8;;http://x\u0007\u009b31m${HIDDEN}\nFORGED: all good`;
-/** As a name in a file system: all but NUL. */
+const EVIL = `${CONTROLS.join('')}\u001b[2J\u001b]8;;http://x\u0007\u009b31m${HIDDEN}\nFORGED: complete`;
+/** The same text as a file name, without NUL and slashes. */
 const NAME = EVIL.replaceAll(/[\0/]/g, '').slice(0, 90);
-/** Without the expression that escapes them. */
+/** Matches any of these characters that was printed without being escaped. */
 const RAW = new RegExp(`[${[...CONTROLS, ...HIDDEN].filter((char) => char !== '\n').join('')}]|^FORGED`, 'mu');
 
 const url = `http://${EVIL}/`;
@@ -62,11 +62,11 @@ const TORRENTS: Record<string, Buffer> = {
     {},
     TOP,
   ),
-  'a wrong one': torrent(
+  'an invalid torrent': torrent(
     { ...folder([file(-1, EVIL, '..', NAME), { length: EVIL, path: EVIL }]), name: EVIL, 'piece length': EVIL },
     { announce: [EVIL], 'announce-list': EVIL, nodes: [[EVIL, EVIL]], 'creation date': EVIL, commen: EVIL },
   ),
-  'no bencode': Buffer.from(`d4:info${EVIL}`),
+  'a file that is not bencode': Buffer.from(`d4:info${EVIL}`),
 };
 
 const COMMANDS: string[][] = [
@@ -87,29 +87,29 @@ const COMMANDS: string[][] = [
   ['upgrade', '-o', 'new.torrent', '--json', '--compat', 'FILE', 'data'],
 ];
 
-describe('what strangers wrote is shown escaped', () => {
+describe('untrusted text', () => {
   for (const [what, bytes] of Object.entries(TORRENTS)) {
-    it(`by every command: ${what}`, { timeout: 120_000 }, async (t) => {
+    it(`is escaped by every command: ${what}`, { timeout: 120_000 }, async (t) => {
       const cwd = await temporaryFolder(t);
       const target = `${NAME}.torrent`;
       await writeFile(path.join(cwd, target), bytes);
       await writeTree(cwd, { [`data/${NAME}`]: 6, [`data/x${NAME}/y`]: 1 });
       let shown = 0;
       for (const args of COMMANDS) {
-        const whole = args.includes('FILE') ? args.map((one) => (one === 'FILE' ? target : one)) : [...args, target];
+        const whole = args.includes('FILE') ? args.map((word) => (word === 'FILE' ? target : word)) : [...args, target];
         const { stdout, stderr } = await metainfo(whole, { cwd });
         const text = stdout + stderr;
         assert.doesNotMatch(text, RAW, `${args}: ${JSON.stringify(text.slice(0, 2000))}`);
-        assert.ok(text.length > 0, `${args} said nothing`);
+        assert.ok(text.length > 0, `${args} printed nothing`);
         if (/\\x1b|\\u001b|%1B/.test(text)) shown += 1;
-        // The same value, for programs.
+        // JSON must stay parseable.
         if (args.includes('--json')) for (const line of stdout.trim().split('\n')) JSON.parse(line);
       }
-      assert.ok(shown > COMMANDS.length / 2, `only ${shown} showed any of it`);
+      assert.ok(shown > COMMANDS.length / 2, `only ${shown} commands showed any of it`);
     });
   }
 
-  it('where it is a name on disk, a link, an option or a path that is not there', async (t) => {
+  it('is escaped in file names, magnet links, options and missing paths', async (t) => {
     const cwd = await temporaryFolder(t);
     await writeTree(cwd, { [`${NAME}/${NAME}`]: 5 });
     const evil = EVIL.replaceAll('\0', '');
@@ -145,7 +145,7 @@ describe('what strangers wrote is shown escaped', () => {
 });
 
 describe('--limit', () => {
-  it('bounds what is read, by every command, and says how to raise it', async (t) => {
+  it('limits what every command reads, and the error tells how to raise the limit', async (t) => {
     const cwd = await temporaryFolder(t);
     await writeFile(path.join(cwd, 'x.torrent'), torrent(folder([file(5, 'a'), file(6, 'b')])));
     await writeTree(cwd, { 'data/a': 5 });
@@ -158,7 +158,7 @@ describe('--limit', () => {
       ['update', '+'],
       ['upgrade', '+'],
     ]) {
-      const rest = args.flatMap((one) => (one === '+' ? ['x.torrent', 'data'] : [one]));
+      const rest = args.flatMap((word) => (word === '+' ? ['x.torrent', 'data'] : [word]));
       const whole = args.includes('+') ? rest : [...rest, 'x.torrent'];
       const { code, stdout, stderr } = await metainfo([...whole, '--limit', 'files=1', '--limit', 'bytes=1KiB'], {
         cwd,
@@ -175,13 +175,13 @@ describe('--limit', () => {
     assert.deepEqual([issue.code, issue.limit, issue.offset], ['ERR_LIMIT', 'items', 7]);
     for (const wrong of ['files', 'files=', 'files=-1', 'file=1', 'toString=1', 'files=x', 'files=1e3'])
       assert.equal((await metainfo(['show', 'x.torrent', '--limit', wrong], { cwd })).code, 2, wrong);
-    // No fault of the torrent.
+    // A wrong option is not a problem of the torrent.
     const { code, stdout, stderr } = await metainfo(['validate', 'x.torrent', '--limit', 'depth=1001'], { cwd });
     assert.deepEqual([code, stdout], [2, '']);
     assert.match(stderr, /ERR_INVALID_ARGUMENT/);
   });
 
-  it('ends the reading of what never ends: a device, a pipe, standard input', async (t) => {
+  it('stops reading endless input: a device, a pipe, standard input', async (t) => {
     const cwd = await temporaryFolder(t);
     const limit = ['--limit', 'bytes=1MiB'];
     const device = await metainfo(['show', '/dev/zero', ...limit], { cwd });
@@ -199,13 +199,13 @@ describe('--limit', () => {
     assert.match((await reading).stdout, /^name +a\n/);
   });
 
-  it('is ended by a signal while nobody writes to a pipe', async (t) => {
+  it('lets a signal end the process while it waits for a pipe', async (t) => {
     const cwd = await temporaryFolder(t);
     execFileSync('mkfifo', [path.join(cwd, 'fifo')]);
     for (const name of ['show', 'verify', 'update', 'upgrade']) {
       const child = start(name === 'show' ? [name, 'fifo'] : [name, 'fifo', '.'], { cwd });
       const ended = finish(child);
-      // By then it waits for the other end.
+      // Wait until the process has opened the pipe.
       await delay(1000);
       child.kill('SIGTERM');
       const killed = setTimeout(() => child.kill('SIGKILL'), 10_000);
@@ -214,12 +214,12 @@ describe('--limit', () => {
     }
   });
 
-  it('refuses a larger file before it is read', async (t) => {
+  it('rejects a larger file before reading it', async (t) => {
     const target = await sparseFile(await temporaryFolder(t), 'x.torrent', 64 * 2 ** 30);
     const before = process.memoryUsage().rss;
     const refused = { code: 'ERR_LIMIT', limit: 'bytes', most: DEFAULT_LIMITS.bytes, path: target };
     for (let i = 0; i < 20; i += 1) await assert.rejects(readWithin(target, DEFAULT_LIMITS.bytes), refused);
     const taken = process.memoryUsage().rss - before;
-    assert.ok(taken < 2 ** 26, `${taken} bytes were taken`);
+    assert.ok(taken < 2 ** 26, `${taken} bytes of memory were used`);
   });
 });

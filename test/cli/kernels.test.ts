@@ -3,13 +3,13 @@ import { describe, it } from 'node:test';
 import { binding } from '../../src/hash/addon.ts';
 import { metainfo, workFolder } from './run.ts';
 
-interface Listed {
+interface KernelList {
   active: { sha1: string; sha256: string };
   kernels: { name: string; chosenFor: string[]; bytesPerSecond?: Record<string, number> }[];
 }
 
 describe('metainfo kernels', () => {
-  it('lists what this CPU can run, best first, and what is in use', async (t) => {
+  it('lists the kernels of this CPU, fastest first, and the active ones', async (t) => {
     const cwd = await workFolder(t);
     const { code, stdout, stderr } = await metainfo(['kernels'], { cwd });
     assert.deepEqual([code, stderr], [0, '']);
@@ -24,11 +24,11 @@ describe('metainfo kernels', () => {
     assert.match(stdout, /METAINFO_KERNEL=NAME/);
   });
 
-  it('says so with --json, and follows METAINFO_KERNEL', async (t) => {
+  it('prints JSON with --json, and respects METAINFO_KERNEL', async (t) => {
     const cwd = await workFolder(t);
     for (const kernel of binding().kernels) {
       const { stdout } = await metainfo(['kernels', '--json'], { cwd, env: { METAINFO_KERNEL: kernel } });
-      const { active, kernels } = JSON.parse(stdout) as Listed;
+      const { active, kernels } = JSON.parse(stdout) as KernelList;
       assert.equal(active.sha1, kernel);
       assert.deepEqual(
         kernels.map(({ name }) => name),
@@ -44,13 +44,13 @@ describe('metainfo kernels', () => {
     }
   });
 
-  it('measures each with --bench', async (t) => {
+  it('measures every kernel with --bench', async (t) => {
     const cwd = await workFolder(t);
     const { stdout } = await metainfo(['kernels', '--bench', '--json'], { cwd });
-    for (const { name, bytesPerSecond } of (JSON.parse(stdout) as Listed).kernels) {
+    for (const { name, bytesPerSecond } of (JSON.parse(stdout) as KernelList).kernels) {
       const { sha1, sha1Zeros, sha256, sha256Nodes } = bytesPerSecond as Record<string, number>;
       assert.ok((sha1 as number) > 1e6 && (sha1Zeros as number) > 1e6, name);
-      // One row leaves SHA-256 to those below it.
+      // avx512-x8 has no SHA-256: the next kernel does it.
       const least = name === 'avx512-x8' ? 0 : 1e6;
       assert.ok((sha256 as number) >= least && (sha256Nodes as number) >= least, name);
     }
@@ -59,7 +59,7 @@ describe('metainfo kernels', () => {
     assert.match(text, /\nopenssl .* GB\/s .* ns\n/);
   });
 
-  it('lists the names when one is asked for that does not run here', async (t) => {
+  it('lists the available kernels when METAINFO_KERNEL names another', async (t) => {
     const cwd = await workFolder(t);
     const { code, stderr } = await metainfo(['kernels'], { cwd, env: { METAINFO_KERNEL: 'sha-ce-x5' } });
     assert.equal(code, 2);

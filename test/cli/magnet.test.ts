@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { metainfo, workFolder } from './run.ts';
 
 describe('metainfo magnet', () => {
-  it('makes the link of a torrent, and says what a link says', async (t) => {
+  it('prints the link of a torrent, and decodes a link', async (t) => {
     const cwd = await workFolder(t);
     await metainfo(['create', 'album', '-t', 'udp://t.example:1/x', '-w', 'http://w.example/'], { cwd });
     const { code, stdout, stderr } = await metainfo(['magnet', 'album.torrent'], { cwd });
@@ -13,10 +13,10 @@ describe('metainfo magnet', () => {
     const bare = await metainfo(['magnet', 'album.torrent', '--no-trackers', '--no-webseeds'], { cwd });
     assert.equal(bare.stdout.trim(), link.replace(/&tr=.*$/, ''));
 
-    const said = await metainfo(['magnet', `${link}&x.pe=[::1]:2&so=0,2-3`], { cwd });
-    assert.match(said.stdout, /^name {9}album\ninfohash v1 {2}[0-9a-f]{40}\n/);
+    const decoded = await metainfo(['magnet', `${link}&x.pe=[::1]:2&so=0,2-3`], { cwd });
+    assert.match(decoded.stdout, /^name {9}album\ninfohash v1 {2}[0-9a-f]{40}\n/);
     assert.match(
-      said.stdout,
+      decoded.stdout,
       /\ntracker {6}udp:\/\/t\.example:1\/x\nwebseed {6}http:\/\/w\.example\/\npeer {9}\[::1\]:2\nfiles {8}0,2-3\n$/,
     );
     const json = JSON.parse((await metainfo(['magnet', '--json', link], { cwd })).stdout);
@@ -25,7 +25,7 @@ describe('metainfo magnet', () => {
     assert.deepEqual(own, { path: 'album.torrent', magnet: link });
   });
 
-  it('leaves out an infohash of a hybrid, and selects files by path', async (t) => {
+  it('omits an infohash of a hybrid, and selects files by path', async (t) => {
     const cwd = await workFolder(t);
     await metainfo(['create', 'album'], { cwd });
     const link = async (...args: string[]) =>
@@ -33,7 +33,7 @@ describe('metainfo magnet', () => {
     const both = await link();
     assert.equal(await link('--no-v2'), both.replace(/&xt=urn:btmh:[0-9a-f]+/, ''));
     assert.equal(await link('--no-v1'), both.replace(/xt=urn:btih:[0-9a-f]+&/, ''));
-    // a.txt and the pad after it come first.
+    // Index 0 is a.txt, and index 1 its pad file.
     assert.equal(await link('--select', './b/'), `${both}&so=2`);
     assert.equal(await link('--select', 'b/c.nfo', '--select', 'a.txt'), `${both}&so=0,2`);
     await metainfo(['create', 'album', '-k', 'v1', '-o', 'v1.torrent'], { cwd });
@@ -44,12 +44,15 @@ describe('metainfo magnet', () => {
     ]) {
       const { code, stdout, stderr } = await metainfo(['magnet', ...args], { cwd });
       assert.deepEqual([code, stdout], [2, ''], `${args}`);
-      assert.match(stderr, args.includes('--select') ? /no file or folder "x"/ : /--no-v1 would leave no infohash/);
+      assert.match(
+        stderr,
+        args.includes('--select') ? /no file or folder "x"/ : /--no-v1 would leave the link without an infohash/,
+      );
     }
     assert.doesNotMatch((await metainfo(['magnet', 'v1.torrent', '--no-v2'], { cwd })).stdout, /btmh/);
   });
 
-  it('says what is wrong with a link, and exits with 2', async (t) => {
+  it('reports every problem of a link, and exits with 2', async (t) => {
     const cwd = await workFolder(t);
     const { code, stdout, stderr } = await metainfo(['magnet', 'magnet:?xt=urn:btih:abc&x.pe=h'], { cwd });
     assert.deepEqual([code, stdout], [2, '']);

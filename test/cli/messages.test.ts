@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { ownNames } from '../../src/cli/messages.ts';
+import { commandNames, messageOf, messageOfWarning } from '../../src/cli/messages.ts';
 
-describe('ownNames', () => {
-  it('keeps the option of the command where a message names that of the library too', () => {
+describe('commandNames', () => {
+  it('keeps only the option of the command when a message names an option of the library too', () => {
     const cases: [message: string, expected: string][] = [
       ['a bad length (profile compat, --compat, accepts it)', 'a bad length (--compat accepts it)'],
       [
@@ -13,6 +13,6 @@ describe('ownNames', () => {
       ['build it (npm run build:libtorrent)', 'build it (npm run build:libtorrent)'],
       ['a (b, c) and (--force)', 'a (b, c) and (--force)'],
     ];
-    for (const [message, expected] of cases) assert.equal(ownNames(message), expected);
+    for (const [message, expected] of cases) assert.equal(commandNames(message), expected);
   });
 });

@@ -9,10 +9,10 @@ import { assertWithin } from '../support/timing.ts';
 import { HUGE, sparseFile, temporaryFolder } from '../support/tree.ts';
 import { command, entries, finish, metainfo, type Result, type RunOptions, start, startProgram } from './run.ts';
 
-/** Takes more than a second even where the file is in memory. */
+/** The size of a file that takes more than a second to hash, even from memory. */
 const SLOW_GIB = process.env['METAINFO_ENGINE'] === 'node' ? 1 : 4;
 
-// Node has no pseudo-terminal: runs a command in one of 120 columns, and passes on what it writes.
+// Node has no pseudo-terminal, so Python runs the command in one of 120 columns and passes its output on.
 const IN_TERMINAL = `
 import fcntl, os, pty, struct, sys, termios
 pid, terminal = pty.fork()
@@ -47,7 +47,7 @@ describe('progress', () => {
   after(() => rm(folder, { recursive: true }));
   const slowly = (...args: string[]) => ['create', folder, '--threads', '1', '-o', 'x.torrent', ...args];
 
-  it('is lines where there is no terminal', async (t) => {
+  it('is printed in lines without a terminal', async (t) => {
     const cwd = await temporaryFolder(t);
     const { code, stderr } = await metainfo(slowly(), { cwd });
     assert.equal(code, 0);
@@ -55,7 +55,7 @@ describe('progress', () => {
     assert.match(stderr, new RegExp(`^(${line})+$`));
   });
 
-  it('is nothing with --quiet and --json', async (t) => {
+  it('is not printed with --quiet or --json', async (t) => {
     const cwd = await temporaryFolder(t);
     for (const option of ['--quiet', '--json']) {
       const { code, stderr } = await metainfo(slowly('--force', option), { cwd });
@@ -63,7 +63,7 @@ describe('progress', () => {
     }
   });
 
-  it('is no failure when nobody reads it', async (t) => {
+  it('does not fail if standard error is closed', async (t) => {
     const cwd = await temporaryFolder(t);
     const child = start(slowly(), { cwd });
     child.stderr.destroy();
@@ -73,15 +73,15 @@ describe('progress', () => {
   });
 
   describe('in a terminal', { skip: noTerminal }, () => {
-    it('is a bar with rate, time left and file, taken away at the end', async (t) => {
+    it('is a bar with rate, time left and file, cleared at the end', async (t) => {
       const cwd = await temporaryFolder(t);
       const { code, stdout } = await inTerminal(slowly(), { cwd });
       assert.equal(code, 0);
       const [, ...drawn] = stdout.split('\r\u001b[K');
-      const report = drawn.pop() as string;
-      // Drawn, then cleared before the report.
+      const summary = drawn.pop() as string;
+      // The bar is drawn, then cleared before the summary.
       assert.ok(drawn.length >= 2, stdout);
-      assert.ok(report.startsWith(`x.torrent: hybrid, 1 file, ${SLOW_GIB} GiB`), report);
+      assert.ok(summary.startsWith(`x.torrent: hybrid, 1 file, ${SLOW_GIB} GiB`), summary);
       for (const bar of drawn.filter((text) => text !== '')) {
         assert.match(
           bar,
@@ -93,7 +93,7 @@ describe('progress', () => {
       }
     });
 
-    it('goes with Ctrl-C, and the command with it', async (t) => {
+    it('disappears when Ctrl-C ends the command', async (t) => {
       const cwd = await temporaryFolder(t);
       await sparseFile(cwd, 'big', HUGE);
       const { code, stdout } = await inTerminal(['create', 'big'], { cwd, env: { PRESS_CTRL_C: '1' } });
@@ -104,24 +104,24 @@ describe('progress', () => {
   });
 });
 
-describe('colours', { skip: noTerminal }, () => {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: it is what is looked for
-  const COLOUR = /\u001b\[\d+m/;
+describe('colors', { skip: noTerminal }, () => {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: the test looks for it
+  const COLOR = /\u001b\[\d+m/;
 
-  it('are for terminals', async (t) => {
+  it('are used only in a terminal', async (t) => {
     const cwd = await temporaryFolder(t);
-    assert.match((await inTerminal(['create', 'missing'], { cwd, env: { TERM: 'xterm' } })).stdout, COLOUR);
-    // Where CI is set, colours are only for terminals too.
+    assert.match((await inTerminal(['create', 'missing'], { cwd, env: { TERM: 'xterm' } })).stdout, COLOR);
+    // CI and FORCE_COLOR do not enable colors in a pipe.
     for (const env of [{ TERM: 'xterm' }, { CI: 'true' }, { FORCE_COLOR: '1' }]) {
-      assert.doesNotMatch((await metainfo(['create', 'missing'], { cwd, env })).stderr, COLOUR);
+      assert.doesNotMatch((await metainfo(['create', 'missing'], { cwd, env })).stderr, COLOR);
     }
   });
 
-  it('are left out with NO_COLOR', async (t) => {
+  it('are turned off by NO_COLOR', async (t) => {
     const cwd = await temporaryFolder(t);
     const { stdout } = await inTerminal(['create', 'missing'], { cwd, env: { TERM: 'xterm', NO_COLOR: '1' } });
     assert.match(stdout, /^error: .*\[ERR_NOT_FOUND\]/);
-    assert.doesNotMatch(stdout, COLOUR);
+    assert.doesNotMatch(stdout, COLOR);
   });
 });
 
@@ -130,12 +130,12 @@ describe('a signal during a job', () => {
     ['SIGINT', 130],
     ['SIGTERM', 143],
   ] as const) {
-    it(`ends it at once and leaves nothing: ${signal}`, async (t) => {
+    it(`ends the command at once without leaving files: ${signal}`, async (t) => {
       const cwd = await temporaryFolder(t);
       await sparseFile(cwd, 'big', HUGE);
       await assertWithin(t, 0.2, async () => {
         const child = start(['create', 'big', '--threads', '2'], { cwd });
-        // The first line of progress.
+        // Wait for the first line of progress.
         await once(child.stderr, 'data');
         const started = performance.now();
         let ended = Number.NaN;

@@ -3,8 +3,8 @@ import path from 'node:path';
 import { describe, it } from 'node:test';
 import { rootAndPaths } from '../../src/cli/roots.ts';
 
-describe('roots of a creation', () => {
-  it('one path is the root itself', () => {
+describe('rootAndPaths', () => {
+  it('takes a single path as the root', () => {
     assert.deepEqual(rootAndPaths(['/a/b'], path.posix), { pathRoot: '/a/b' });
     assert.deepEqual(rootAndPaths(['C:\\a\\b'], path.win32), { pathRoot: 'C:\\a\\b' });
   });
@@ -15,24 +15,24 @@ describe('roots of a creation', () => {
     [['/a/b', '/a/..b'], '/a'],
     [['/a/b', '/a/b/c'], '/a'],
   ] as const) {
-    it(`of ${paths.join(' and ')}: the folder that they share`, () => {
+    it(`finds the common folder of ${paths.join(' and ')}`, () => {
       assert.deepEqual(rootAndPaths(paths, path.posix), { pathRoot, paths });
     });
   }
 
   for (const [paths, pathRoot] of [
     [['C:\\a\\b', 'C:\\a\\c\\d'], 'C:\\a'],
-    // Any case of letters is the same folder.
+    // Windows paths ignore case.
     [['C:\\Data\\a', 'c:\\data\\b'], 'C:\\Data'],
     [['C:\\a', 'C:\\b'], 'C:\\'],
     [['\\\\server\\share\\a', '\\\\server\\share\\b'], '\\\\server\\share\\'],
   ] as const) {
-    it(`on Windows, of ${paths.join(' and ')}`, () => {
+    it(`finds the common folder of ${paths.join(' and ')} on Windows`, () => {
       assert.deepEqual(rootAndPaths(paths, path.win32), { pathRoot, paths });
     });
   }
 
-  it('on Windows, different drives share none', () => {
+  it('rejects paths on different Windows drives', () => {
     assert.throws(() => rootAndPaths(['C:\\a', 'C:\\b', 'D:\\b'], path.win32), {
       code: 'ERR_PATH_OUTSIDE',
       path: 'D:\\b',

@@ -1,3 +1,4 @@
+/** Runs the built command in tests. */
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -23,14 +24,14 @@ export interface Result {
 
 type Child = ChildProcessByStdio<null, Readable, Readable>;
 
-/** How to start the built command. */
+/** The program and arguments that start the built command. */
 export const command = (args: readonly string[]): [string, ...string[]] => [process.execPath, MAIN, ...args];
 
 export function start(args: readonly string[], options: RunOptions): Child {
   return startProgram(command(args), options);
 }
 
-/** Any program, with nothing in its environment that changes what the command does. */
+/** Starts a program without the environment variables that change the output of the command. */
 export function startProgram([program, ...args]: [string, ...string[]], { cwd, env = {} }: RunOptions): Child {
   const { SOURCE_DATE_EPOCH: _, NO_COLOR: __, FORCE_COLOR: ___, CI: ____, ...rest } = process.env;
   return spawn(program, args, { cwd, env: { ...rest, ...env }, stdio: ['ignore', 'pipe', 'pipe'] });
@@ -49,10 +50,10 @@ export function finish(child: Child): Promise<Result> {
   });
 }
 
-/** Runs the built command to its end. */
+/** Runs the built command and waits for its end. */
 export const metainfo = (args: readonly string[], options: RunOptions): Promise<Result> => finish(start(args, options));
 
-/** A folder to run in, with the folder `album` in it. */
+/** Makes a temporary working folder that contains the folder `album`. */
 export async function workFolder(t: TestContext): Promise<string> {
   const cwd = await temporaryFolder(t);
   await writeTree(cwd, { 'album/a.txt': 20_000, 'album/b/c.nfo': 5 });
@@ -61,12 +62,12 @@ export async function workFolder(t: TestContext): Promise<string> {
 
 export const read = (cwd: string, name: string): Promise<Torrent> => Torrent.read(path.join(cwd, name));
 
-/** What is in a folder, to see that nothing else was left there. */
+/** The sorted names in a folder, to check that no other file was left there. */
 export const entries = async (folder: string): Promise<string[]> => (await readdir(folder)).sort();
 
 export const bytesOf = (cwd: string, name: string): Promise<Buffer> => readFile(path.join(cwd, name));
 
-/** The same with nobody at the other end of standard output. */
+/** Runs the built command with standard output closed at the other end. */
 export function metainfoUnread(args: readonly string[], options: RunOptions): Promise<Result> {
   const child = start(args, options);
   child.stdout.destroy();

@@ -8,13 +8,13 @@ import { A, B, hex, hybrid, PAD_A, PAD_B, single, TREE, torrent, withLayers } fr
 import { temporaryFolder, writeTree } from '../support/tree.ts';
 import { bytesOf, metainfo, metainfoUnread, read, workFolder } from './run.ts';
 
-/** What a terminal may act on: ESC, C1 controls, bidirectional and zero-width characters. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+/** Characters that a terminal acts on: ESC, C1 controls, bidirectional and zero-width characters. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the test looks for them
 const HOSTILE = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]/;
 const EVIL = 'e\u001b[2J\u0007\u009b31m\u202egnp.exe\u200b\r\nv';
 
 describe('metainfo show', () => {
-  it('shows what a torrent says', async (t) => {
+  it('prints the fields of a torrent', async (t) => {
     const cwd = await workFolder(t);
     const args = ['-t', 'udp://a.example/x', '-w', 'http://w.example/', '--private', '--source', 'S', '--comment', 'C'];
     await metainfo(['create', 'album', ...args, '--date', '86400', '--created-by', 'me'], { cwd });
@@ -81,7 +81,7 @@ describe('metainfo show', () => {
     });
   });
 
-  /** Everything there can be, and much of it. */
+  /** A torrent with every field, each of them long. */
   const FULL = withLayers(
     {
       ...hybrid([A, PAD_A, B, PAD_B], TREE),
@@ -106,7 +106,7 @@ describe('metainfo show', () => {
     },
   );
 
-  it('takes no more than a screen of 24 lines of 80 columns, whatever the torrent says', async (t) => {
+  it('fits a screen of 24 lines and 80 columns for any torrent', async (t) => {
     const cwd = await temporaryFolder(t);
     await writeFile(path.join(cwd, 'full'), FULL);
     const { code, stdout, stderr } = await metainfo(['show', '--compat', 'full'], { cwd });
@@ -123,7 +123,7 @@ describe('metainfo show', () => {
     }
   });
 
-  it('shows the files too with -v, as a tree with sizes', async (t) => {
+  it('adds the file tree with sizes with -v', async (t) => {
     const cwd = await workFolder(t);
     await metainfo(['create', 'album'], { cwd });
     const plain = await metainfo(['show', 'album.torrent'], { cwd });
@@ -137,7 +137,7 @@ describe('metainfo show', () => {
     );
   });
 
-  it('shows the start of the hashes too with -vv, and all of them with -vvv, one piece a line', async (t) => {
+  it('adds short hashes with -vv, and full ones with -vvv, one per line', async (t) => {
     const cwd = await workFolder(t);
     await writeTree(cwd, { 'album/long': 16_384 * 9 + 1 });
     await metainfo(['create', 'album', '--piece-length', '16KiB'], { cwd });
@@ -155,7 +155,7 @@ describe('metainfo show', () => {
     ];
     assert.ok(everyHash.length > 20);
     const hashLines = (lines: string[]) => lines.slice(files.length).filter((line) => /[0-9a-f]{16}/.test(line));
-    // In no line more than one.
+    // Each hash has its own line.
     assert.equal(hashLines(all).length, everyHash.length);
     for (const hash of everyHash) assert.equal(all.filter((line) => line.endsWith(` ${hash}`)).length >= 1, true, hash);
     assert.ok(hashLines(cut).length > 0 && hashLines(cut).length < everyHash.length);
@@ -168,7 +168,7 @@ describe('metainfo show', () => {
     assert.deepEqual(await show('--verbose'), files);
   });
 
-  it('shows what --compat lets pass, and refuses it without', async (t) => {
+  it('accepts with --compat what it rejects without it', async (t) => {
     const cwd = await temporaryFolder(t);
     await writeFile(path.join(cwd, 'odd'), torrent({ ...single, private: 'x' }, { announce: 5 }));
     for (const args of [[], ['--strict']]) {
@@ -190,14 +190,14 @@ describe('metainfo show', () => {
     );
   });
 
-  it('is no failure when nobody reads what it prints', async (t) => {
+  it('does not fail if standard output is closed', async (t) => {
     const cwd = await workFolder(t);
     await metainfo(['create', 'album'], { cwd });
     const { code, stderr } = await metainfoUnread(['show', 'album.torrent'], { cwd });
     assert.deepEqual({ code, stderr }, { code: 0, stderr: '' });
   });
 
-  it('fails on a file that was cut short, in one line', async (t) => {
+  it('reports a truncated file in one line', async (t) => {
     const cwd = await workFolder(t);
     await metainfo(['create', 'album'], { cwd });
     const whole = await bytesOf(cwd, 'album.torrent');
@@ -221,11 +221,11 @@ describe('metainfo show', () => {
   });
 
   for (const [what, name, code] of [
-    ['does not exist', 'missing', 'ERR_NOT_FOUND'],
-    ['is a folder', 'album', 'ERR_NOT_A_FILE'],
-    ['is no dictionary', 'list', 'ERR_VALIDATION'],
+    ['a missing file', 'missing', 'ERR_NOT_FOUND'],
+    ['a folder', 'album', 'ERR_NOT_A_FILE'],
+    ['a file that is not a dictionary', 'list', 'ERR_VALIDATION'],
   ] as const) {
-    it(`fails on what ${what}`, async (t) => {
+    it(`rejects ${what}`, async (t) => {
       const cwd = await workFolder(t);
       await writeFile(path.join(cwd, 'list'), 'le');
       const plain = await metainfo(['show', name], { cwd });
@@ -237,7 +237,7 @@ describe('metainfo show', () => {
     });
   }
 
-  it('asks for one file', async (t) => {
+  it('requires exactly one file', async (t) => {
     const cwd = await temporaryFolder(t);
     for (const args of [['show'], ['show', 'a', 'b']]) {
       const { code, stdout } = await metainfo(args, { cwd });
@@ -247,7 +247,7 @@ describe('metainfo show', () => {
 });
 
 describe('the command', () => {
-  it('says its version, and how it is used', async (t) => {
+  it('prints its version and its help', async (t) => {
     const cwd = await temporaryFolder(t);
     const version = await metainfo(['--version'], { cwd });
     assert.equal(version.code, 0);
@@ -267,8 +267,8 @@ describe('the command', () => {
     }
   });
 
-  describe('never prints the raw names of strangers', () => {
-    /** A torrent with hostile text wherever there is text. */
+  describe('escapes untrusted text', () => {
+    /** Makes a torrent with hostile text in every text field. */
     const hostile = (error: boolean) =>
       encode(
         new Map<string, never>(
@@ -297,7 +297,7 @@ describe('the command', () => {
       ['validate', '--json'],
     ]) {
       for (const error of [false, true]) {
-        it(`metainfo ${args.join(' ')} of ${error ? 'a bad' : 'a good'} torrent`, async (t) => {
+        it(`in metainfo ${args.join(' ')} of ${error ? 'an invalid' : 'a valid'} torrent`, async (t) => {
           const cwd = await temporaryFolder(t);
           await writeFile(path.join(cwd, EVIL), hostile(error));
           const { code, stdout, stderr } = await metainfo([...args, EVIL], { cwd });
@@ -307,11 +307,11 @@ describe('the command', () => {
       }
     }
 
-    it('metainfo create', async (t) => {
+    it('in metainfo create', async (t) => {
       const cwd = await temporaryFolder(t);
       await writeFile(path.join(cwd, EVIL), 'x');
       for (const args of [[], ['--json'], ['--force', '--name', 'x']]) {
-        // The second run meets the output of the first: its error names it.
+        // The second run fails, because the output exists; the error names it.
         const { stdout, stderr } = await metainfo(['create', EVIL, ...args], { cwd });
         assert.notEqual(stdout + stderr, '');
         assert.doesNotMatch(stdout + stderr, HOSTILE);

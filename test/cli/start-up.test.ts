@@ -8,11 +8,11 @@ import { bytesOf, entries, finish, MAIN, startProgram, workFolder } from './run.
 const PACKAGE = path.dirname(path.dirname(path.dirname(MAIN)));
 const CREATE = ['create', 'album', '-o', 'x.torrent', '--force'];
 
-/** What a run loaded, beside what Node itself had loaded before it. */
-interface Loaded {
+/** The modules that a run loaded, without those that Node loads itself. */
+interface LoadedModules {
   files: string[];
   builtins: string[];
-  /** Whether V8 refused the code cache; null when there was none. */
+  /** Whether V8 rejected the code cache; null if there was none. */
   rejected: boolean | null;
 }
 
@@ -26,17 +26,17 @@ process.on('exit', () => {
   require('node:fs').writeFileSync('loaded.json', JSON.stringify(loaded));
 });`;
 
-/** What the built command loads; by files, since a test with a clock would fail where the machine is busy. */
-async function loadedBy(t: TestContext, args: string[], env: Record<string, string> = {}): Promise<Loaded> {
+/** Lists the modules that the built command loads. A measurement of time would fail on a busy machine. */
+async function loadedBy(t: TestContext, args: string[], env: Record<string, string> = {}): Promise<LoadedModules> {
   const cwd = await workFolder(t);
   writeFileSync(path.join(cwd, 'watch.cjs'), WATCH);
   const program: [string, ...string[]] = [process.execPath, '-r', './watch.cjs', MAIN, ...args];
   const { code, stderr } = await finish(startProgram(program, { cwd, env }));
   assert.deepEqual({ code, stderr }, { code: 0, stderr: '' });
-  return JSON.parse((await bytesOf(cwd, 'loaded.json')).toString()) as Loaded;
+  return JSON.parse((await bytesOf(cwd, 'loaded.json')).toString()) as LoadedModules;
 }
 
-/** The command as it is after an installation without scripts: no code cache. */
+/** Copies the command as `npm install --ignore-scripts` leaves it: without a code cache. */
 async function installed(t: TestContext): Promise<{ cwd: string; main: string; folder: string }> {
   const cwd = await workFolder(t);
   const folder = path.join(cwd, 'package', 'dist', 'cli');
@@ -47,8 +47,8 @@ async function installed(t: TestContext): Promise<{ cwd: string; main: string; f
   return { cwd, main: path.join(folder, 'main.cjs'), folder };
 }
 
-describe('the start of the command', () => {
-  it('reads one file of code, and the addon', async (t) => {
+describe('starting the command', () => {
+  it('loads one file of code and the addon', async (t) => {
     for (const quiet of [['--quiet'], []]) {
       const { files } = await loadedBy(t, [...CREATE, ...quiet]);
       const code = files.filter((file) => /\.[cm]?js$/.test(file)).map((file) => path.relative(PACKAGE, file));
@@ -57,7 +57,7 @@ describe('the start of the command', () => {
     }
   });
 
-  it('reads no addon where METAINFO_ENGINE is node, whatever it does', async (t) => {
+  it('never loads the addon with METAINFO_ENGINE=node', async (t) => {
     for (const args of [CREATE, [...CREATE, '-k', 'v1'], ['create', 'album', '--json'], ['kernels']]) {
       const { files } = await loadedBy(t, args, { METAINFO_ENGINE: 'node' });
       assert.deepEqual(
@@ -67,35 +67,35 @@ describe('the start of the command', () => {
     }
   });
 
-  it('loads nothing of Node that a quiet run does not use', async (t) => {
+  it('loads no slow Node modules in a quiet run', async (t) => {
     const { builtins } = await loadedBy(t, [...CREATE, '--quiet']);
     const slow = ['child_process', 'crypto', 'http', 'net', 'perf_hooks', 'stream', 'tty', 'url', 'zlib'];
     assert.deepEqual(
       slow.filter((name) => builtins.includes(name)),
       [],
     );
-    assert.ok(builtins.includes('fs/promises'), 'the list is that of the run');
+    assert.ok(builtins.includes('fs/promises'), 'the list contains modules of the run');
   });
 
-  it('loads crypto for the infohashes, and still no subprocesses', async (t) => {
+  it('loads crypto for the infohashes, but not child_process', async (t) => {
     const { builtins } = await loadedBy(t, CREATE);
     assert.deepEqual([builtins.includes('crypto'), builtins.includes('child_process')], [true, false]);
   });
 
-  it('is with the code cache that the build made', async (t) => {
+  it('uses the code cache of the build', async (t) => {
     const { rejected } = await loadedBy(t, [...CREATE, '--quiet']);
     assert.equal(rejected, false);
   });
 });
 
 describe('the code cache', () => {
-  it('may be missing', async (t) => {
+  it('is optional', async (t) => {
     const { cwd, main } = await installed(t);
     const { code, stderr } = await finish(startProgram([process.execPath, main, ...CREATE], { cwd }));
     assert.deepEqual({ code, stderr }, { code: 0, stderr: '' });
   });
 
-  it('is refused when it is of other flags, another V8 or cut short', async (t) => {
+  it('is ignored if it has other flags, another V8 version or is truncated', async (t) => {
     const { cwd, main, folder } = await installed(t);
     const [name = ''] = readdirSync(path.dirname(MAIN)).filter((file) => file.endsWith('.cache'));
     for (const [flags, content] of [
@@ -110,18 +110,18 @@ describe('the code cache', () => {
     }
   });
 
-  it('is made by the script of the installation', async (t) => {
+  it('is written by the install script', async (t) => {
     const { cwd, folder } = await installed(t);
     const script = path.join(cwd, 'package', 'scripts', 'code-cache.mjs');
     cpSync(path.join(PACKAGE, 'scripts', 'code-cache.mjs'), script);
     const { status, stdout, stderr } = spawnSync(process.execPath, [script], { cwd, encoding: 'utf8' });
     assert.deepEqual({ status, stdout, stderr }, { status: 0, stdout: '', stderr: '' });
-    const made = (await entries(folder)).filter((file) => !file.endsWith('cjs'));
-    assert.equal(made.length, 1);
-    assert.match(made[0] as string, new RegExp(`^command-[0-9a-f]{16}-${process.version}-${process.arch}\\.cache$`));
+    const caches = (await entries(folder)).filter((file) => !file.endsWith('cjs'));
+    assert.equal(caches.length, 1);
+    assert.match(caches[0] as string, new RegExp(`^command-[0-9a-f]{16}-${process.version}-${process.arch}\\.cache$`));
   });
 
-  it('is not asked for before anything is built', async (t) => {
+  it('is skipped by the install script before the first build', async (t) => {
     const { cwd } = await installed(t);
     const script = path.join(cwd, 'code-cache.mjs');
     cpSync(path.join(PACKAGE, 'scripts', 'code-cache.mjs'), script);

@@ -1,4 +1,3 @@
-// `-o -`: the torrent goes to standard output, and what the command says of it to standard error.
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
@@ -26,7 +25,7 @@ describe('-o -', () => {
     assert.deepEqual(await entries(cwd), ['album', 'album.torrent']);
   });
 
-  it('is understood by edit, update and upgrade, which leave the torrent as it is', async (t) => {
+  it('works for edit, update and upgrade, and leaves the torrent file unchanged', async (t) => {
     const cwd = await workFolder(t);
     await metainfo(['create', 'album', '-k', 'v1', '-o', 'v1.torrent'], { cwd });
     await metainfo(['create', 'album'], { cwd });
@@ -34,10 +33,10 @@ describe('-o -', () => {
     await writeFile(path.join(cwd, 'album/new'), 'new');
     const edited = run(cwd, 'edit', 'album.torrent', '--comment', 'x');
     assert.equal(Torrent.fromBytes(edited.bytes).comment, 'x');
-    assert.match(edited.stderr, /^album\.torrent -> standard output: the same infohash\n/);
+    assert.match(edited.stderr, /^album\.torrent -> standard output: same infohash\n/);
     const updated = run(cwd, 'update', 'album.torrent', 'album');
     assert.equal(Torrent.fromBytes(updated.bytes).nFiles, 3);
-    assert.match(updated.stderr, /^standard output: another infohash\n.*\n {2}\+ new\n/s);
+    assert.match(updated.stderr, /^standard output: new infohash\n.*\n {2}\+ new\n/s);
     const upgraded = run(cwd, 'upgrade', 'v1.torrent', 'album');
     assert.equal(Torrent.fromBytes(upgraded.bytes).torrentVersion, 'hybrid');
     assert.match(upgraded.stderr, /^standard output: hybrid/);
@@ -45,7 +44,7 @@ describe('-o -', () => {
     assert.deepEqual(await entries(cwd), ['album', 'album.torrent', 'v1.torrent']);
   });
 
-  it('leaves a file named - in the content alone; ./- is a file', async (t) => {
+  it('does not write to a file named -; ./- does', async (t) => {
     const cwd = await workFolder(t);
     await writeFile(path.join(cwd, 'album/-'), 'content');
     const { bytes } = run(path.join(cwd, 'album'), 'create', '.');
@@ -54,26 +53,29 @@ describe('-o -', () => {
     assert.equal((await read(cwd, '-')).name, 'album');
   });
 
-  it('is refused beside --json, for several torrents and on a terminal', async (t) => {
+  it('is rejected with --json, for several torrents and in a terminal', async (t) => {
     const cwd = await workFolder(t);
     await metainfo(['create', 'album'], { cwd });
     await metainfo(['create', 'album', '-o', 'b.torrent'], { cwd });
     const json = await metainfo(['create', 'album', '-o', '-', '--json'], { cwd });
     assert.deepEqual([json.code, json.stderr], [2, '']);
-    assert.match(JSON.parse(json.stdout).error.message, /^--json and -o - both need standard output/);
+    assert.match(JSON.parse(json.stdout).error.message, /^--json and -o - both write to standard output/);
     const two = await metainfo(['edit', 'album.torrent', 'b.torrent', '--comment', 'x', '-o', '-'], { cwd });
     assert.deepEqual([two.code, two.stdout], [2, '']);
-    assert.match(two.stderr, /takes one torrent, not 2/);
+    assert.match(two.stderr, /takes one torrent, but there are 2/);
     const shell = command(['create', 'album', '-o', '-']).join(' ');
     const terminal = spawnSync('script', ['-qec', shell, '/dev/null'], { cwd, encoding: 'utf8', stdio: 'pipe' });
     assert.equal(terminal.status, 2);
-    assert.match(terminal.stdout, /a torrent is not text for a terminal/);
+    assert.match(terminal.stdout, /a torrent is binary and cannot be shown in a terminal/);
   });
 
-  it('feeds other programs', async (t) => {
+  it('can be piped to other programs', async (t) => {
     const cwd = await workFolder(t);
     const [create, show] = [command(['create', 'album', '-q', '-o', '-']), command(['show', '/dev/stdin'])];
-    const said = execFileSync('sh', ['-c', `${create.join(' ')} | cat | ${show.join(' ')}`], { cwd, encoding: 'utf8' });
-    assert.match(said, /^name +album\n/);
+    const output = execFileSync('sh', ['-c', `${create.join(' ')} | cat | ${show.join(' ')}`], {
+      cwd,
+      encoding: 'utf8',
+    });
+    assert.match(output, /^name +album\n/);
   });
 });

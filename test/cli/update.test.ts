@@ -7,34 +7,34 @@ import { Torrent } from '../../src/model/torrent.ts';
 import { metainfo, workFolder } from './run.ts';
 
 describe('metainfo update', () => {
-  it('reads what is new or was changed after the creation date, and says so', async (t) => {
+  it('reads files that are new or changed after the creation date, and lists them', async (t) => {
     const cwd = await workFolder(t);
     const file = (...names: string[]) => path.join(cwd, 'album', ...names);
-    // Dates are in whole seconds.
+    // Creation dates have whole seconds.
     await sleep(1100);
     await metainfo(['create', 'album', '-o', 'album/album.torrent', '--date', 'now'], { cwd });
     const torrent = await Torrent.read(file('album.torrent'));
-    const [first, second] = torrent.files.map((one) => one.path) as [string, string];
+    const [first, second] = torrent.files.map((entry) => entry.path) as [string, string];
     await writeFile(file('new\u001b[31m'), 'new');
     await writeFile(file(first), 'changed');
     await rm(file(second));
     const args = ['update', 'album/album.torrent', 'album'];
     const dry = await metainfo([...args, '--dry-run', '--json'], { cwd });
-    const { path: target, infohash, ...found } = JSON.parse(dry.stdout);
-    assert.deepEqual(found.added, ['new\u001b[31m']);
-    assert.deepEqual([found.changed, found.removed, found.renamed, found.bytesRead], [[first], [second], [], 10]);
+    const { path: target, infohash, ...report } = JSON.parse(dry.stdout);
+    assert.deepEqual(report.added, ['new\u001b[31m']);
+    assert.deepEqual([report.changed, report.removed, report.renamed, report.bytesRead], [[first], [second], [], 10]);
     assert.equal((await Torrent.read(file('album.torrent'))).infohashV2, torrent.infohashV2);
 
     const { code, stdout, stderr } = await metainfo(args, { cwd });
     assert.deepEqual([code, stderr], [0, '']);
-    assert.match(stdout, /^album\/album\.torrent: another infohash\ninfohash v1 {2}[0-9a-f]{40}\ninfohash v2 {2}/);
-    assert.ok(!stdout.includes('\u001b['), 'a name that a terminal would obey');
+    assert.match(stdout, /^album\/album\.torrent: new infohash\ninfohash v1 {2}[0-9a-f]{40}\ninfohash v2 {2}/);
+    assert.ok(!stdout.includes('\u001b['), 'control characters are escaped');
     assert.match(stdout, /\nread 10 B of [^\n]+\n$/);
     const now = await Torrent.read(file('album.torrent'));
     assert.deepEqual([now.infohashV1, now.infohashV2], [infohash.v1, infohash.v2]);
     assert.equal(target, file('album.torrent'));
     assert.deepEqual((await metainfo(['verify', 'album/album.torrent', 'album'], { cwd })).code, 0);
-    assert.match((await metainfo(args, { cwd })).stdout, /^album\/album\.torrent: nothing changes\n/);
+    assert.match((await metainfo(args, { cwd })).stdout, /^album\/album\.torrent: no changes\n/);
     const again = await metainfo([...args, '--since', '0', '--json', '-o', 'other.torrent'], { cwd });
     assert.equal(JSON.parse(again.stdout).bytesRead, now.totalSize);
     assert.deepEqual(await readFile(path.join(cwd, 'other.torrent')), await readFile(file('album.torrent')));
@@ -44,27 +44,27 @@ describe('metainfo update', () => {
 });
 
 describe('metainfo update with a folder above the files', () => {
-  it('changes nothing of a single file, and refuses the parent of a folder', async (t) => {
+  it('accepts the folder of a single file, and rejects the parent of a torrent folder', async (t) => {
     const cwd = await workFolder(t);
     await writeFile(path.join(cwd, 'single'), 'content');
     await metainfo(['create', 'single', '-q', '-o', 'a.torrent'], { cwd });
     const before = await readFile(path.join(cwd, 'a.torrent'));
     const { code, stdout } = await metainfo(['update', 'a.torrent', '.'], { cwd });
     assert.equal(code, 0);
-    assert.match(stdout, /^a\.torrent: nothing changes\n/);
+    assert.match(stdout, /^a\.torrent: no changes\n/);
     assert.deepEqual(await readFile(path.join(cwd, 'a.torrent')), before);
     await metainfo(['create', 'album', '-q'], { cwd });
     const refused = await metainfo(['update', 'album.torrent', '.'], { cwd });
     assert.equal(refused.code, 2);
     assert.match(
       refused.stderr,
-      /None of the torrent's files is in \.\. Did you mean: metainfo update album\.torrent album/,
+      /The folder \. has no files of this torrent\. Did you mean: metainfo update album\.torrent album/,
     );
   });
 });
 
 describe('--cache-dir', () => {
-  it('may be within the folder of the torrent, and is no part of it', async (t) => {
+  it('can be inside the content without becoming part of the torrent', async (t) => {
     const cwd = await workFolder(t);
     const create = (...args: string[]) => metainfo(['create', 'album', '--json', '--force', ...args], { cwd });
     const { infohash } = JSON.parse((await create()).stdout);
@@ -80,8 +80,8 @@ describe('--cache-dir', () => {
   });
 });
 
-describe('what metainfo update takes for unchanged', () => {
-  it('is nothing by the time of the torrent file, which may be a copy', async (t) => {
+describe('files that metainfo update does not read again', () => {
+  it('are none if only the time of the torrent file says so, because it can be a copy', async (t) => {
     const cwd = await workFolder(t);
     const file = path.join(cwd, 'album', 'same');
     await writeFile(file, 'before');
@@ -96,7 +96,7 @@ describe('what metainfo update takes for unchanged', () => {
     assert.equal((await metainfo(['verify', 'copy.torrent', 'album'], { cwd })).code, 0);
   });
 
-  it('is what a cache knows', async (t) => {
+  it('are the files that the cache knows', async (t) => {
     const cwd = await workFolder(t);
     const cache = ['--cache-dir', 'cache'];
     await sleep(50);
@@ -108,11 +108,11 @@ describe('what metainfo update takes for unchanged', () => {
 });
 
 describe('metainfo upgrade', () => {
-  it('says before it reads anything that there is no folder for the result', async (t) => {
+  it('reports a missing output folder before reading any file', async (t) => {
     const cwd = await workFolder(t);
     await metainfo(['create', 'album', '-k', 'v1'], { cwd });
     const { files } = await Torrent.read(path.join(cwd, 'album.torrent'));
-    // Were it looked at, this would be said instead.
+    // Reading the files would report this one instead.
     await rm(path.join(cwd, 'album', files[0]?.path ?? ''));
     for (const output of ['none/up.torrent', 'none/']) {
       const { code, stdout } = await metainfo(['upgrade', 'album.torrent', 'album', '--json', '-o', output], { cwd });
@@ -130,17 +130,17 @@ describe('metainfo upgrade', () => {
     }
   });
 
-  it('makes the hybrid that create makes', async (t) => {
+  it('makes the same hybrid as create', async (t) => {
     const cwd = await workFolder(t);
     await metainfo(['create', 'album', '-o', 'hybrid.torrent'], { cwd });
     await metainfo(['create', 'album', '-k', 'v1'], { cwd });
     const { code, stdout } = await metainfo(['upgrade', 'album.torrent', 'album', '-o', 'up.torrent'], { cwd });
     assert.equal(code, 0);
-    assert.match(stdout, /^up\.torrent: hybrid, all pieces right; read /);
+    assert.match(stdout, /^up\.torrent: hybrid; all pieces are correct; read /);
     const hybrid = await readFile(path.join(cwd, 'hybrid.torrent'));
     assert.deepEqual(await readFile(path.join(cwd, 'up.torrent')), hybrid);
     const { files } = await Torrent.read(path.join(cwd, 'album.torrent'));
-    await writeFile(path.join(cwd, 'album', files[0]?.path ?? ''), 'of another size');
+    await writeFile(path.join(cwd, 'album', files[0]?.path ?? ''), 'a different size');
     const bad = await metainfo(['upgrade', 'album.torrent', 'album', '--json'], { cwd });
     assert.equal(bad.code, 1);
     assert.equal(JSON.parse(bad.stdout).error.code, 'ERR_HASH_MISMATCH');
@@ -149,7 +149,7 @@ describe('metainfo upgrade', () => {
 });
 
 describe('metainfo create --cache', () => {
-  it('reads nothing the second time, and the cache can be counted and cleared', async (t) => {
+  it('reads nothing the second time, and cache stats and clear work', async (t) => {
     const cwd = await workFolder(t);
     const env = { XDG_CACHE_HOME: path.join(cwd, 'cache') };
     const create = async (...args: string[]) =>
@@ -161,7 +161,7 @@ describe('metainfo create --cache', () => {
     assert.deepEqual(first.infohash, second.infohash);
     assert.equal((await create('--cache-dir', 'elsewhere')).bytesRead, totalSize);
     const shown = await metainfo(['create', 'album', '--force', '--cache'], { cwd, env });
-    assert.match(shown.stdout, /\nread 0 B: the rest was in the cache\n$/);
+    assert.match(shown.stdout, /\nread 0 B; the other hashes came from the cache\n$/);
     const stats = JSON.parse((await metainfo(['cache', 'stats', '--json'], { cwd, env })).stdout);
     assert.equal(stats.folder, path.join(cwd, 'cache', 'metainfo'));
     assert.ok(stats.entries > 0 && stats.bytes > 0);

@@ -1,4 +1,3 @@
-// What the command says of its own use: options by their names, and JSON where --json asks for it.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { chmod, mkdir } from 'node:fs/promises';
@@ -26,7 +25,7 @@ describe('wrong usage with --json', () => {
     ],
   };
   for (const [what, [args, message]] of Object.entries(CASES)) {
-    it(`is one JSON object on standard output: ${what}`, async (t) => {
+    it(`prints one JSON object to standard output: ${what}`, async (t) => {
       const cwd = await workFolder(t);
       const { code, stdout, stderr } = await metainfo(args, { cwd });
       assert.deepEqual([code, stderr], [2, '']);
@@ -34,7 +33,7 @@ describe('wrong usage with --json', () => {
     });
   }
 
-  it('is text where --json is an argument', async (t) => {
+  it('prints text if --json is an argument after --', async (t) => {
     const cwd = await workFolder(t);
     const { code, stdout, stderr } = await metainfo(['show', '--nosuch', '--', '--json'], { cwd });
     assert.deepEqual([code, stdout], [2, '']);
@@ -43,10 +42,10 @@ describe('wrong usage with --json', () => {
 });
 
 describe('Ctrl-C with --json', () => {
-  it('is one JSON object, and exits with 130', { timeout: 120_000 }, async (t) => {
+  it('prints one JSON object, and exits with 130', { timeout: 120_000 }, async (t) => {
     const cwd = await temporaryFolder(t);
     await sparseFile(cwd, 'big', 2 ** 43);
-    // Nothing tells that it has begun; a signal before that ends it as any program.
+    // The start of hashing is not visible here; an earlier signal ends the process as any other program.
     for (let ms = 1000; ; ms *= 2) {
       const child = start(['create', 'big', '--json', '--threads', '1'], { cwd });
       const ended = finish(child);
@@ -55,7 +54,7 @@ describe('Ctrl-C with --json', () => {
       const { code, signal, stdout, stderr } = await ended;
       if (signal !== null && ms < 16_000) continue;
       assert.deepEqual([code, stderr], [130, '']);
-      assert.deepEqual(errorOf(stdout), { code: 'ERR_ABORTED', message: 'stopped: nothing was written', path: null });
+      assert.deepEqual(errorOf(stdout), { code: 'ERR_ABORTED', message: 'cancelled: nothing was written', path: null });
       break;
     }
     assert.deepEqual(await entries(cwd), ['big']);
@@ -64,7 +63,7 @@ describe('Ctrl-C with --json', () => {
 
 describe('an error', () => {
   const CASES: Record<string, [args: string[], message: RegExp]> = {
-    'of an existing output': [['create', 'album'], /or replace it with --force\. \[ERR_OUTPUT_EXISTS\]/],
+    'of an existing output': [['create', 'album'], /--force.* \[ERR_OUTPUT_EXISTS\]/],
     'of a limit': [
       ['show', 'album.torrent', '--limit', 'files=1'],
       /raise it with --limit files=N if you trust the input\./,
@@ -83,7 +82,7 @@ describe('an error', () => {
     'of a cache folder': [['cache', 'stats', '--cache-dir', ''], /'--cache-dir <folder>' argument '' is invalid/],
   };
   for (const [what, [args, message]] of Object.entries(CASES)) {
-    it(`${what} names the option of the command, not that of the library`, async (t) => {
+    it(`${what} names the option of the command, not of the library`, async (t) => {
       const cwd = await workFolder(t);
       await metainfo(['create', 'album'], { cwd });
       const { code, stdout, stderr } = await metainfo(args, { cwd });
@@ -93,7 +92,7 @@ describe('an error', () => {
     });
   }
 
-  it('of an output without permission to write is ERR_WRITE', { skip: notRoot() }, async (t) => {
+  it('without permission to write the output is ERR_WRITE', { skip: notRoot() }, async (t) => {
     const cwd = await workFolder(t);
     await chmod(cwd, 0o755);
     await mkdir(path.join(cwd, 'locked'), { mode: 0o755 });

@@ -29,7 +29,7 @@ import { infoOf } from '../support/scan.ts';
 import { temporaryFolder } from '../support/tree.ts';
 import { MAIN, metainfo, metainfoUnread } from './run.ts';
 
-interface Verdict {
+interface Result {
   file: string;
   ok: boolean;
   version: string | null;
@@ -44,8 +44,8 @@ interface Verdict {
   }[];
 }
 
-/** What a terminal may act on: ESC, C1 controls, bidirectional and zero-width characters. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+/** Characters that a terminal acts on: ESC, C1 controls, bidirectional and zero-width characters. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the test looks for them
 const HOSTILE = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]/;
 const EVIL = 'e\u001b[2J\u0007\u009b31m\u202egnp.exe\u200b\r\nv';
 
@@ -61,9 +61,9 @@ const FILES: Readonly<Record<string, Buffer>> = {
   'odd.torrent': torrent({ ...single, private: 'x', pieces: Buffer.alloc(40) }, { announce: 5, commment: 'x' }),
   'long.torrent': withLayers(long),
   'list.torrent': latin1('le'),
-  // Within the key that begins at byte 28.
+  // Cut inside the key at byte 28.
   'cut.torrent': torrent(single).subarray(0, 40),
-  'kindless.torrent': torrent({ name: 'a' }),
+  'no-version.torrent': torrent({ name: 'a' }),
 };
 
 async function filesIn(t: { after(work: () => Promise<void>): void }): Promise<string> {
@@ -72,71 +72,76 @@ async function filesIn(t: { after(work: () => Promise<void>): void }): Promise<s
   return cwd;
 }
 
-/** The verdicts of `--json`, and the exit code. */
-async function verdicts(cwd: string, ...args: string[]): Promise<{ code: number | null; found: Verdict[] }> {
+/** Runs `metainfo validate --json`; returns its results and exit code. */
+async function validate(cwd: string, ...args: string[]): Promise<{ code: number | null; results: Result[] }> {
   const { code, stdout, stderr } = await metainfo(['validate', '--json', ...args], { cwd });
   assert.equal(stderr, '');
   assert.ok(stdout.endsWith('\n'));
   return {
     code,
-    found: stdout
+    results: stdout
       .trimEnd()
       .split('\n')
-      .map((line) => JSON.parse(line) as Verdict),
+      .map((line) => JSON.parse(line) as Result),
   };
 }
 
-/** The code, then the severity where it is no error, then the path, of every issue. */
-const told = ({ issues }: Verdict) =>
-  issues.map(({ code, severity, path: at }) => [code, ...(severity === 'error' ? [] : [severity]), ...at].join(' '));
+/** Each issue as its code, its severity unless it is an error, and its path. */
+const issuesOf = ({ issues }: Result) =>
+  issues.map(({ code, severity, path: keys }) =>
+    [code, ...(severity === 'error' ? [] : [severity]), ...keys].join(' '),
+  );
 
-before(() => assert.ok(existsSync(MAIN), 'run `npm run build` before'));
+before(() => assert.ok(existsSync(MAIN), 'run `npm run build` first'));
 
 describe('metainfo validate --json', () => {
-  it('says of each file in a line what it is, and all that is wrong with it', async (t) => {
+  it('prints the version and every problem of each file, one line per file', async (t) => {
     const cwd = await filesIn(t);
     const names = Object.keys(FILES);
-    const { code, found } = await verdicts(cwd, ...names);
+    const { code, results } = await validate(cwd, ...names);
     assert.equal(code, 1);
     assert.deepEqual(
-      found.map((verdict) => verdict.file),
+      results.map((result) => result.file),
       names,
     );
-    for (const verdict of found) {
+    for (const result of results) {
       assert.deepEqual(Object.keys(verdict), ['file', 'ok', 'version', 'infohash', 'issues']);
-      assert.deepEqual(Object.keys(verdict.infohash), ['v1', 'v2']);
-      assert.equal(verdict.ok, !verdict.issues.some(({ severity }) => severity === 'error'));
-      for (const issue of verdict.issues) {
+      assert.deepEqual(Object.keys(result.infohash), ['v1', 'v2']);
+      assert.equal(result.ok, !result.issues.some(({ severity }) => severity === 'error'));
+      for (const issue of result.issues) {
         assert.ok(Object.keys(issue).length >= 4);
         assert.ok(issue.message !== '' && Array.isArray(issue.path));
       }
     }
-    assert.deepEqual(Object.fromEntries(found.map((verdict) => [verdict.file, [verdict.version, ...told(verdict)]])), {
-      'v1.torrent': ['v1'],
-      'v2.torrent': ['v2'],
-      'hybrid.torrent': ['hybrid'],
-      'unaligned.torrent': ['v1'],
-      'short-pad.torrent': ['v1'],
-      'bare.torrent': ['hybrid', 'padfile_alignment info files 1'],
-      'layerless.torrent': ['hybrid', 'piece_layers_if_v2 piece layers'],
-      'odd.torrent': [
-        'v1',
-        'type announce',
-        'type info private',
-        'expected_n_pieces info pieces',
-        'misspelled warning commment',
-      ],
-      'long.torrent': ['v2', `pieces_layers_correct piece layers ${hex(rootOfLong())}`],
-      'list.torrent': [null, 'type'],
-      'cut.torrent': [null, 'ERR_BENCODE'],
-      'kindless.torrent': [null, 'infodict info'],
-    });
+    assert.deepEqual(
+      Object.fromEntries(results.map((result) => [result.file, [result.version, ...issuesOf(result)]])),
+      {
+        'v1.torrent': ['v1'],
+        'v2.torrent': ['v2'],
+        'hybrid.torrent': ['hybrid'],
+        'unaligned.torrent': ['v1'],
+        'short-pad.torrent': ['v1'],
+        'bare.torrent': ['hybrid', 'padfile_alignment info files 1'],
+        'layerless.torrent': ['hybrid', 'piece_layers_if_v2 piece layers'],
+        'odd.torrent': [
+          'v1',
+          'type announce',
+          'type info private',
+          'expected_n_pieces info pieces',
+          'misspelled warning commment',
+        ],
+        'long.torrent': ['v2', `pieces_layers_correct piece layers ${hex(rootOfLong())}`],
+        'list.torrent': [null, 'type'],
+        'cut.torrent': [null, 'ERR_BENCODE'],
+        'no-version.torrent': [null, 'infodict info'],
+      },
+    );
   });
 
-  it('gives the infohash of the bytes, of what is not valid too', async (t) => {
+  it('prints the infohash of the bytes, even of an invalid torrent', async (t) => {
     const cwd = await filesIn(t);
-    const { found } = await verdicts(cwd, ...Object.keys(FILES));
-    for (const { file: name, version, infohash } of found) {
+    const { results } = await validate(cwd, ...Object.keys(FILES));
+    for (const { file: name, version, infohash } of results) {
       const info = version === null ? undefined : infoOf(FILES[name] as Buffer);
       assert.deepEqual(infohash, {
         v1: info && version !== 'v2' ? hex(sha1(info)) : null,
@@ -145,24 +150,24 @@ describe('metainfo validate --json', () => {
     }
   });
 
-  it('says what is no bencode, with the place', async (t) => {
+  it('reports malformed bencode with its offset', async (t) => {
     const cwd = await filesIn(t);
-    const { code, found } = await verdicts(cwd, 'cut.torrent');
+    const { code, results } = await validate(cwd, 'cut.torrent');
     assert.equal(code, 1);
-    const [issue] = (found[0] as Verdict).issues;
-    const { code: issueCode, severity, path: at, bencodeCode, offset } = issue as Verdict['issues'][number];
+    const [issue] = (results[0] as Result).issues;
+    const { code: issueCode, severity, path: keys, bencodeCode, offset } = issue as Result['issues'][number];
     assert.deepEqual(
-      { issueCode, severity, at, bencodeCode, offset },
-      { issueCode: 'ERR_BENCODE', severity: 'error', at: [], bencodeCode: 'truncated', offset: 28 },
+      { issueCode, severity, keys, bencodeCode, offset },
+      { issueCode: 'ERR_BENCODE', severity: 'error', keys: [], bencodeCode: 'truncated', offset: 28 },
     );
   });
 
-  it('goes on after a file that cannot be read', async (t) => {
+  it('continues after a file that cannot be read', async (t) => {
     const cwd = await filesIn(t);
-    const { code, found } = await verdicts(cwd, 'missing.torrent', '.', 'v1.torrent');
+    const { code, results } = await validate(cwd, 'missing.torrent', '.', 'v1.torrent');
     assert.equal(code, 1);
     assert.deepEqual(
-      found.map(({ file: name, ok, issues }) => [name, ok, ...issues.map((issue) => issue.code)]),
+      results.map(({ file: name, ok, issues }) => [name, ok, ...issues.map((issue) => issue.code)]),
       [
         ['missing.torrent', false, 'ERR_NOT_FOUND'],
         ['.', false, 'ERR_NOT_A_FILE'],
@@ -171,15 +176,15 @@ describe('metainfo validate --json', () => {
     );
   });
 
-  it('tells the place of an issue in bytes', async (t) => {
+  it('prints the offset of an issue in bytes', async (t) => {
     const cwd = await filesIn(t);
-    const { found } = await verdicts(cwd, 'odd.torrent');
-    const issue = (found[0] as Verdict).issues.find(({ code }) => code === 'expected_n_pieces');
+    const { results } = await validate(cwd, 'odd.torrent');
+    const issue = (results[0] as Result).issues.find(({ code }) => code === 'expected_n_pieces');
     const bytes = FILES['odd.torrent'] as Buffer;
     assert.equal(issue?.offset, bytes.indexOf('6:pieces') + '6:pieces'.length);
   });
 
-  it('is no failure when nobody reads what it prints', async (t) => {
+  it('does not fail if standard output is closed', async (t) => {
     const cwd = await filesIn(t);
     const { code, stderr } = await metainfoUnread(['validate', 'v1.torrent', 'v2.torrent'], { cwd });
     assert.deepEqual({ code, stderr }, { code: 0, stderr: '' });
@@ -187,7 +192,7 @@ describe('metainfo validate --json', () => {
 });
 
 describe('metainfo validate', () => {
-  it('exits with 0 when all are valid, with 1 when any is not', async (t) => {
+  it('exits with 0 if all torrents are valid, and with 1 otherwise', async (t) => {
     const cwd = await filesIn(t);
     const valid = ['v1.torrent', 'v2.torrent', 'hybrid.torrent'];
     for (const json of [[], ['--json']]) {
@@ -197,13 +202,13 @@ describe('metainfo validate', () => {
     }
   });
 
-  it('says it for people: one line a file, and one an issue', async (t) => {
+  it('prints one line per file and one per issue', async (t) => {
     const cwd = await filesIn(t);
     const { code, stdout, stderr } = await metainfo(['validate', 'v1.torrent', 'odd.torrent', 'cut.torrent'], { cwd });
     assert.deepEqual({ code, stderr }, { code: 1, stderr: '' });
     const lines = stdout.trimEnd().split('\n');
     assert.match(lines[0] ?? '', /^v1\.torrent: valid v1 [0-9a-f]{40}$/);
-    assert.equal(lines[1], 'odd.torrent: not valid, 3 errors');
+    assert.equal(lines[1], 'odd.torrent: invalid, 3 errors');
     assert.match(lines[2] ?? '', /^ {2}error announce: expected .+, got 5 \(--compat accepts it\) \[type, byte \d+\]$/);
     assert.match(lines[3] ?? '', /^ {2}error info\.private: .+ \[type, byte \d+\]$/);
     assert.match(
@@ -211,7 +216,7 @@ describe('metainfo validate', () => {
       /^ {2}error info\.pieces: expected 1 piece.*, got 2 \[expected_n_pieces, BEP 3, byte \d+\]$/,
     );
     assert.match(lines[5] ?? '', /^ {2}warning commment: .*did you mean comment.* \[misspelled, byte \d+\]$/);
-    assert.equal(lines[6], 'cut.torrent: not valid, 1 error');
+    assert.equal(lines[6], 'cut.torrent: invalid, 1 error');
     assert.match(lines[7] ?? '', /^ {2}error .* \[ERR_BENCODE, byte 28\]$/);
     assert.equal(lines.length, 8);
   });
@@ -238,31 +243,31 @@ describe('metainfo validate', () => {
       ['unaligned.torrent', 'short-pad.torrent', 'bare.torrent'],
     ],
   ] as const) {
-    it(`asks for what it is told to: ${args.join(' ') || 'nothing'}`, async (t) => {
+    it(`checks the rules of ${args.join(' ') || 'the default profile'}`, async (t) => {
       const cwd = await filesIn(t);
-      const asked = ['unaligned.torrent', 'short-pad.torrent', 'bare.torrent', 'layerless.torrent', 'long.torrent'];
-      const { code, found } = await verdicts(cwd, ...args, ...asked);
+      const names = ['unaligned.torrent', 'short-pad.torrent', 'bare.torrent', 'layerless.torrent', 'long.torrent'];
+      const { code, results } = await validate(cwd, ...args, ...names);
       assert.equal(code, 1);
       assert.deepEqual(
-        found.filter(({ ok }) => ok).map((verdict) => verdict.file),
+        results.filter(({ ok }) => ok).map((result) => result.file),
         valid,
       );
     });
   }
 
-  it('forbids pads where it is told to, and only then', async (t) => {
+  it('rejects pad files only with --padding forbid', async (t) => {
     const cwd = await filesIn(t);
-    assert.equal((await verdicts(cwd, 'hybrid.torrent')).code, 0);
-    const { code, found } = await verdicts(cwd, '--padding', 'forbid', 'hybrid.torrent');
+    assert.equal((await validate(cwd, 'hybrid.torrent')).code, 0);
+    const { code, results } = await validate(cwd, '--padding', 'forbid', 'hybrid.torrent');
     assert.equal(code, 1);
-    assert.deepEqual(told(found[0] as Verdict), ['padfile_alignment info files 1']);
+    assert.deepEqual(issuesOf(results[0] as Result), ['padfile_alignment info files 1']);
   });
 
-  it('shows what compat lets pass as warnings', async (t) => {
+  it('reports the problems that --compat accepts as warnings', async (t) => {
     const cwd = await filesIn(t);
-    const { code, found } = await verdicts(cwd, '--compat', 'layerless.torrent');
+    const { code, results } = await validate(cwd, '--compat', 'layerless.torrent');
     assert.equal(code, 0);
-    assert.deepEqual(told(found[0] as Verdict), ['piece_layers_if_v2 warning piece layers']);
+    assert.deepEqual(issuesOf(results[0] as Result), ['piece_layers_if_v2 warning piece layers']);
   });
 
   for (const args of [
@@ -274,7 +279,7 @@ describe('metainfo validate', () => {
     ['--padding'],
     ['--unknown', 'v1.torrent'],
   ]) {
-    it(`is wrong usage: metainfo validate ${args.join(' ')}`, async (t) => {
+    it(`exits with 2 for wrong usage: metainfo validate ${args.join(' ')}`, async (t) => {
       const cwd = await filesIn(t);
       const { code, stdout, stderr } = await metainfo(['validate', ...args], { cwd });
       assert.equal(code, 2);
@@ -288,7 +293,7 @@ describe('metainfo validate', () => {
     });
   }
 
-  it('never prints the raw names of strangers', async (t) => {
+  it('escapes untrusted text', async (t) => {
     const cwd = await temporaryFolder(t);
     const evil = [
       torrent(folder([file(5, EVIL, '..')], { name: EVIL, [EVIL]: 1 }), { announce: latin1(`${EVIL}\xff`), [EVIL]: 5 }),
@@ -302,22 +307,22 @@ describe('metainfo validate', () => {
       assert.deepEqual({ code, stderr }, { code: 1, stderr: '' });
       assert.doesNotMatch(stdout, HOSTILE);
     }
-    const { found } = await verdicts(cwd, ...names);
+    const { results } = await validate(cwd, ...names);
     assert.deepEqual(
-      found.map((verdict) => verdict.file),
+      results.map((result) => result.file),
       names,
     );
   });
 
-  it('takes many files', async (t) => {
+  it('validates many files', async (t) => {
     const cwd = await temporaryFolder(t);
     const names = Array.from({ length: 500 }, (_, i) => `${i}.torrent`);
     for (const [i, name] of names.entries()) {
       await writeFile(path.join(cwd, name), torrent({ ...single, length: PIECE - i, name }));
     }
-    const { code, found } = await verdicts(cwd, ...names);
+    const { code, results } = await validate(cwd, ...names);
     assert.equal(code, 0);
-    assert.equal(new Set(found.map(({ infohash }) => infohash.v1)).size, names.length);
+    assert.equal(new Set(results.map(({ infohash }) => infohash.v1)).size, names.length);
   });
 });
 

@@ -5,12 +5,12 @@ import { describe, it } from 'node:test';
 import { metainfo, workFolder } from './run.ts';
 
 describe('metainfo verify', () => {
-  it('says that all is good, and what is not', async (t) => {
+  it('reports complete, missing, corrupt and extra files', async (t) => {
     const cwd = await workFolder(t);
     await metainfo(['create', 'album'], { cwd });
     const good = await metainfo(['verify', 'album.torrent', 'album'], { cwd });
     assert.deepEqual([good.code, good.stderr], [0, '']);
-    assert.match(good.stdout, /^album: all good; 100 % of [^\n]* in \d+ files\n$/);
+    assert.match(good.stdout, /^album: complete; 100 % of [^\n]* in \d+ files\n$/);
     const json = JSON.parse((await metainfo(['verify', 'album.torrent', 'album', '--json'], { cwd })).stdout);
     assert.equal(json.ok, true);
     const [first, second] = json.files as { path: string }[];
@@ -22,12 +22,12 @@ describe('metainfo verify', () => {
     assert.match(bad.stdout, /\nmissing {5}[^\n]* \(0 % good\)\n/);
     assert.match(bad.stdout, /\nwrong-size {2}[^\n]* \((100 % good|empty)\)\n/);
     assert.match(bad.stdout, /\nextra {7}extra\.txt\n/);
-    assert.match(bad.stdout, /\nalbum: 2 files not complete, \d+ bad pieces?; /);
+    assert.match(bad.stdout, /\nalbum: 2 files incomplete, \d+ bad pieces?; /);
     const quiet = await metainfo(['verify', 'album.torrent', 'album', '--quiet'], { cwd });
     assert.match(quiet.stdout, /^missing[^\n]*\nwrong-size[^\n]*\n$/);
   });
 
-  it('exits with 2 for wrong usage, and with 1 for what is not there', async (t) => {
+  it('exits with 2 for wrong usage, and with 1 for a missing folder', async (t) => {
     const cwd = await workFolder(t);
     await metainfo(['create', 'album', '-k', 'v1'], { cwd });
     assert.equal((await metainfo(['verify', 'album.torrent'], { cwd })).code, 2);

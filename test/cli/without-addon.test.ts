@@ -1,4 +1,3 @@
-// The command where no addon loads: a copy of it without `build` and `prebuilds`.
 import assert from 'node:assert/strict';
 import { cp, mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -8,7 +7,7 @@ import { entries, finish, MAIN, metainfo, type Result, startProgram, workFolder 
 const PACKAGE = path.dirname(path.dirname(path.dirname(MAIN)));
 const WARNING = /^\(node:\d+\) \[ERR_NATIVE_UNAVAILABLE\] MetainfoWarning: .*`npm rebuild metainfo`.*\n\(Use `.*\)\n$/;
 
-/** Runs the copy in a new folder with `album`. */
+/** Copies the command without `build` and `prebuilds`, so no addon loads, next to a folder `album`. */
 async function copyIn(t: TestContext) {
   const cwd = await workFolder(t);
   await mkdir(path.join(cwd, 'package'));
@@ -21,14 +20,14 @@ async function copyIn(t: TestContext) {
 }
 
 describe('the command without an addon', () => {
-  it('creates and verifies what it does with one, and warns once', async (t) => {
+  it('creates the same torrents, verifies them and warns once', async (t) => {
     const { cwd, run } = await copyIn(t);
     for (const version of ['v1', 'v2', 'hybrid']) {
       const create = ['create', 'album', '--json', '--force', '-k', version];
-      const made = await run(create, '');
-      assert.equal(made.code, 0);
-      assert.match(made.stderr, WARNING);
-      const { kernel, infohash } = JSON.parse(made.stdout);
+      const created = await run(create, '');
+      assert.equal(created.code, 0);
+      assert.match(created.stderr, WARNING);
+      const { kernel, infohash } = JSON.parse(created.stdout);
       assert.equal(kernel, 'node:crypto');
       const verified = await run(['verify', 'album.torrent', 'album'], '');
       assert.equal(verified.code, 0);
@@ -38,7 +37,7 @@ describe('the command without an addon', () => {
     }
   });
 
-  it('says nothing where METAINFO_ENGINE is node', async (t) => {
+  it('does not warn with METAINFO_ENGINE=node', async (t) => {
     const { run } = await copyIn(t);
     const { code, stdout, stderr } = await run(['create', 'album', '--force'], 'node');
     assert.equal(code, 0);
@@ -46,7 +45,7 @@ describe('the command without an addon', () => {
     assert.match(stderr, /^( *\d+ % .*\n)*$/);
   });
 
-  it('fails where METAINFO_ENGINE is native', async (t) => {
+  it('fails with METAINFO_ENGINE=native', async (t) => {
     const { cwd, run } = await copyIn(t);
     const { code, stderr } = await run(['create', 'album'], 'native');
     assert.equal(code, 1);
@@ -54,25 +53,25 @@ describe('the command without an addon', () => {
     assert.deepEqual(await entries(cwd), ['album', 'package']);
   });
 
-  it('says why a binary that is there does not load', async (t) => {
+  it('reports why an existing addon does not load', async (t) => {
     const { cwd, run } = await copyIn(t);
     const folder = path.join(cwd, 'package', 'prebuilds', `${process.platform}-${process.arch}`);
     await mkdir(folder, { recursive: true });
-    await writeFile(path.join(folder, 'metainfo.node'), 'no binary');
+    await writeFile(path.join(folder, 'metainfo.node'), 'not a binary');
     for (const engine of ['', 'native']) {
       const { stderr } = await run(['create', 'album', '--force'], engine);
       assert.match(stderr, /could not be loaded \(.*metainfo\.node.*\): install/);
     }
   });
 
-  it('reads torrents without a warning: little of them is to be hashed', async (t) => {
+  it('reads torrents without a warning, because they need little hashing', async (t) => {
     const { run } = await copyIn(t);
     await run(['create', 'album'], 'node');
     const { code, stderr } = await run(['show', 'album.torrent'], '');
     assert.deepEqual({ code, stderr }, { code: 0, stderr: '' });
   });
 
-  it('has one kernel: node:crypto', async (t) => {
+  it('lists node:crypto as the only kernel', async (t) => {
     const { run } = await copyIn(t);
     const listed = await run(['kernels'], '');
     assert.equal(listed.code, 0);
@@ -88,7 +87,7 @@ describe('the command without an addon', () => {
 });
 
 describe('the command', () => {
-  it('refuses another METAINFO_ENGINE, and names the choices', async (t) => {
+  it('rejects an unknown METAINFO_ENGINE and lists the choices', async (t) => {
     const cwd = await workFolder(t);
     const { code, stderr } = await metainfo(['create', 'album'], { cwd, env: { METAINFO_ENGINE: 'steam' } });
     assert.equal(code, 2);

@@ -1,3 +1,4 @@
+/** `metainfo cache`: shows and clears the cache of file hashes. */
 import type { Command } from 'commander';
 import { formatBytes, printable, printableJson } from '../../layout/text.ts';
 import { plural } from '../../model/pprint.ts';
@@ -17,7 +18,7 @@ Examples:
 export function addCache(program: Command): void {
   const cache = program
     .command('cache')
-    .description('what `create --cache` keeps: hashes of files')
+    .description('show or clear the cache of `create --cache` and `update --cache`')
     .addHelpText('after', EXAMPLES);
   const add = (
     name: string,
@@ -28,17 +29,22 @@ export function addCache(program: Command): void {
     cache
       .command(name)
       .description(description)
-      .option('--cache-dir <folder>', "where it is (default: the user's cache folder)", parseFolder)
-      .option('--json', 'one JSON object')
+      .option('--cache-dir <folder>', "the cache folder (default: the user's cache folder)", parseFolder)
+      .option('--json', 'print one JSON object')
       .addHelpText('after', `\nExamples:\n  metainfo cache ${name} ${example}`)
       .action(async (options: CacheCommandOptions) => writeLines([await run(options)]));
-  add('stats', 'how much there is', '--json     { folder, entries, bytes }', async ({ cacheDir, json }) => {
-    const { cacheStats } = await import('../../create/cache.ts');
-    const stats = await cacheStats(cacheDir);
-    if (json) return printableJson(stats);
-    return `${printable(stats.folder)}: ${plural(stats.entries, 'record')}, ${formatBytes(stats.bytes)}`;
-  });
-  add('clear', 'remove all of it, also when it is damaged', '--cache-dir /srv/cache', async ({ cacheDir, json }) => {
+  add(
+    'stats',
+    'show the size of the cache',
+    '--json     print { folder, entries, bytes }',
+    async ({ cacheDir, json }) => {
+      const { cacheStats } = await import('../../create/cache.ts');
+      const stats = await cacheStats(cacheDir);
+      if (json) return printableJson(stats);
+      return `${printable(stats.folder)}: ${plural(stats.entries, 'record')}, ${formatBytes(stats.bytes)}`;
+    },
+  );
+  add('clear', 'delete the whole cache, even a damaged one', '--cache-dir /srv/cache', async ({ cacheDir, json }) => {
     const { clearCache } = await import('../../create/cache.ts');
     const folder = await clearCache(cacheDir);
     return json ? printableJson({ folder }) : `${printable(folder)}: cleared`;

@@ -1,11 +1,11 @@
+/** `metainfo create`: creates a torrent from files and folders. */
 import path from 'node:path';
 import { type Command, Option } from 'commander';
 import { TorrentCreate, type TorrentCreateFields } from '../../create/torrent-create.ts';
 import type { WarningOptions } from '../../create/warnings.ts';
 import { MetainfoError } from '../../errors/errors.ts';
 import { defaultEngine } from '../../hash/default-engine.ts';
-import type { Progress, WatchOptions } from '../../jobs/watch.ts';
-import type { PadNames } from '../../layout/padding.ts';
+import type { WatchOptions } from '../../jobs/watch.ts';
 import { formatBytes, printableJson } from '../../layout/text.ts';
 import type { TorrentVersion } from '../../model/discriminator.ts';
 import { plural } from '../../model/pprint.ts';
@@ -19,34 +19,32 @@ import {
   cacheOptions,
   collect,
   collectTier,
+  type HashingOptions,
+  hashingOptions,
+  type OutputOptions,
+  type PadNamesOptions,
   padNamesOption,
   parseDate,
   parsePieceLength,
   parseSize,
-  parseThreads,
+  type SummaryOptions,
+  summaryOptions,
 } from '../options.ts';
-import { stderr, Warnings, writeLines } from '../output.ts';
+import { showsProgress, Warnings, writeLines } from '../output.ts';
 import { rootAndPaths } from '../roots.ts';
 import {
   fileOf,
   isFolder,
   isStdout,
   nameOfTarget,
-  ownOutput,
+  outputToSkip,
   realFolder,
   reportTo,
-  requireFree,
+  requireWritable,
   writeTorrent,
 } from '../target.ts';
 
-interface CreateOptions extends CacheOptions, GlobOptions {
-  engine: 'native' | 'libtorrent';
-  output?: string;
-  torrentVersion: TorrentVersion;
-  /** What `--kind` gave, if it was used instead. */
-  kind?: TorrentVersion;
-  pieceLength: number | 'auto';
-  padNames?: PadNames;
+interface MetadataOptions {
   tracker?: string[][];
   webseed?: string[];
   comment?: string;
@@ -57,38 +55,48 @@ interface CreateOptions extends CacheOptions, GlobOptions {
   collection?: string[];
   createdBy?: string | boolean;
   date?: Date;
-  threads?: number;
-  memoryLimit?: number;
+}
+
+interface CreateOptions
+  extends MetadataOptions,
+    CacheOptions,
+    GlobOptions,
+    HashingOptions,
+    OutputOptions,
+    PadNamesOptions,
+    SummaryOptions {
+  maker: 'metainfo' | 'libtorrent';
+  torrentVersion: TorrentVersion;
+  /** The value of `--kind`, which stands for `--torrent-version`. */
+  kind?: TorrentVersion;
+  pieceLength: number | 'auto';
   readSize?: number;
-  force?: boolean;
-  quiet?: boolean;
-  json?: boolean;
 }
 
 const VERSIONS: readonly TorrentVersion[] = ['v1', 'v2', 'hybrid'];
 
 const EXAMPLES = `
 Examples:
-  metainfo create album                       album.torrent, a hybrid
+  metainfo create album                       write album.torrent, a hybrid
   metainfo create -k v1 -t udp://a/x -t udp://b/x film.mkv
   metainfo create album -o /srv --exclude '*.nfo' --piece-length 1MiB --json
-  metainfo create album --cache --date now    later only what changed is read
+  metainfo create album --cache --date now    reads only changed files next time
 
-Seeding: libtorrent, qBittorrent, Deluge and rtorrent 0.16 seed a hybrid folder
-from its files. Transmission, aria2, WebTorrent and rtorrent 0.9 cannot, as
-they look for its pad files on disk: give these -k v1.
+Seeding: libtorrent, qBittorrent, Deluge and rtorrent 0.16 seed a folder from a
+hybrid. Transmission, aria2, WebTorrent and rtorrent 0.9 cannot, because they
+expect the pad files on disk: create a v1 torrent for them (-k v1).
 
-Exit codes: 0 done, 1 failed (the output exists, a file cannot be read),
-2 wrong usage, 130 stopped: nothing is written.`;
+Exit codes: 0 success, 1 failure (the output exists, a file cannot be read),
+2 wrong usage, 130 cancelled (nothing is written).`;
 
 export function addCreate(program: Command): void {
   const command = program
     .command('create')
-    .description('make a torrent of a file, a folder or several of both')
-    .argument('<path...>', 'what to put into the torrent; several are taken from the folder that they share')
+    .description('create a torrent from files and folders')
+    .argument('<path...>', 'a file or folder; the root of several paths is their common folder')
     .option(
       '-o, --output <file>',
-      'the torrent file, the folder for it, or - for standard output (default: NAME.torrent in the current folder)',
+      'the torrent file, a folder for it, or - for standard output (default: NAME.torrent in the current folder)',
     )
     .addOption(new Option('-k, --torrent-version <version>', 'torrent version').choices(VERSIONS).default('hybrid'))
     .addOption(new Option('--kind <version>').choices(VERSIONS).conflicts('torrentVersion').hideHelp())
@@ -97,100 +105,117 @@ export function addCreate(program: Command): void {
         .argParser(parsePieceLength)
         .default('auto'),
     )
-    .addOption(padNamesOption())
-    .option(
-      '-t, --tracker <url>',
-      'a tracker; repeat it for another tier, commas make one tier of several',
-      collectTier,
-    )
-    .option('-w, --webseed <url>', 'a webseed (repeatable)', collect)
-    .option('--comment <text>', 'a comment')
-    .option('--source <text>', 'the source: another one gives another infohash')
-    .option('--private', 'peers from the trackers only')
-    .option('--name <name>', 'the name (default: that of the file or folder)')
-    .option('--similar <infohash>', 'a torrent that may hold the same files (repeatable)', collect)
-    .option('--collection <name>', 'a collection that it belongs to (repeatable)', collect)
-    .option('--created-by <text>', 'who made it (default: metainfo and its version)')
-    .option('--no-created-by', 'do not say who made it')
-    .option(
-      '--date <date>',
-      'the creation date: now, seconds since 1970 or ISO 8601 (default: SOURCE_DATE_EPOCH, else none)',
-      parseDate,
-    )
-    .addOption(
-      new Option(
-        '--engine <engine>',
-        'what hashes: native (METAINFO_ENGINE=node: without native code); libtorrent needs `npm run build:libtorrent`',
-      )
-        .choices(['native', 'libtorrent'])
-        .default('native'),
-    )
-    .option('--threads <n>', 'how many threads hash (default: one a core)', parseThreads)
-    .option('--memory-limit <size>', 'for all buffers (default: 64MiB a thread)', parseSize)
-    .option('--read-size <size>', 'bytes a read, a power of two (default: 1MiB for v2, else 128KiB)', parseSize);
-  cacheOptions(globOptions(command))
-    .option('--force', 'replace the output if it exists')
-    .option('-q, --quiet', 'no progress, no summary')
-    .option('--json', 'one JSON object instead of the summary')
+    .addOption(padNamesOption());
+  metadataOptions(command).addOption(
+    new Option('--maker <maker>', 'code that creates the torrent; libtorrent needs `npm run build:libtorrent`')
+      .choices(['metainfo', 'libtorrent'])
+      .default('metainfo'),
+  );
+  hashingOptions(command).option(
+    '--read-size <size>',
+    'bytes per read, a power of two (default: 1MiB for v2, else 128KiB)',
+    parseSize,
+  );
+  cacheOptions(globOptions(command)).option('--force', 'replace the output if it exists');
+  summaryOptions(command)
     .addHelpText('after', EXAMPLES)
     .action((paths: string[], options: CreateOptions) => interruptible((signal) => create(paths, options, signal)));
+}
+
+function metadataOptions(command: Command): Command {
+  return command
+    .option(
+      '-t, --tracker <url>',
+      'tracker URL; repeat it for more tiers, or list the URLs of one tier with commas',
+      collectTier,
+    )
+    .option('-w, --webseed <url>', 'webseed URL (repeatable)', collect)
+    .option('--comment <text>', 'comment')
+    .option('--source <text>', 'source tag (changes the infohash)')
+    .option('--private', 'get peers from the trackers only')
+    .option('--name <name>', 'name of the torrent (default: that of the file or folder)')
+    .option('--similar <infohash>', 'a torrent that may share files with this one (repeatable)', collect)
+    .option('--collection <name>', 'a collection that the torrent belongs to (repeatable)', collect)
+    .option('--created-by <text>', 'creating program (default: metainfo and its version)')
+    .option('--no-created-by', 'omit the creating program')
+    .option(
+      '--date <date>',
+      'creation date: now, seconds since 1970 or ISO 8601 (default: SOURCE_DATE_EPOCH, else none)',
+      parseDate,
+    );
 }
 
 async function create(paths: string[], options: CreateOptions, signal: AbortSignal): Promise<void> {
   const roots = rootAndPaths(paths);
   const name = options.name ?? path.basename(roots.pathRoot);
-  const target = await outputPath(options.output, name);
-  await requireFree(target, { ...options, output: target });
+  const target = await targetFor(options.output, name);
+  await requireWritable(target, { ...options, output: target });
   const file = fileOf(target);
   const output = file && path.join(await realFolder(file), path.basename(file));
-  const filter = await globFilter(options, roots.pathRoot, [...(await ownOutput(output)), ...cacheFolders(options)]);
+  const skipped = [...(await outputToSkip(output)), ...cacheFolders(options)];
+  const filter = await globFilter(options, roots.pathRoot, skipped);
   const draft = new TorrentCreate({ ...draftFields(options), ...roots, ...filter });
-  const progress = !options.quiet && !options.json;
-  // The library writes the bar, and knows nothing of closed terminals.
-  if (progress) stderr();
+  const progress = showsProgress(options);
   const started = process.uptime();
-  // For `update`: what is modified from now on may have been read before.
+  // Taken before hashing: `update` must read files again that change from now on.
   const mtime = new Date();
   const { onWarning, list: warnings } = new Warnings(options);
-  const { torrent, ...how } = await made(draft, options, { progress, signal, onWarning, output });
+  const creation = await createTorrent(draft, options, { progress, signal, onWarning, output });
   const seconds = process.uptime() - started;
-  await writeTorrent(torrent, target, { force: options.force ?? false, mtime });
-  await report(torrent, { target, seconds, warnings, ...how }, options);
+  await writeTorrent(creation.torrent, target, { force: options.force ?? false, mtime });
+  if (options.quiet && !options.json) return;
+  const summary = { ...creation, target, seconds, warnings };
+  await writeLines(options.json ? [printableJson(toJson(summary))] : linesOf(summary), reportTo(target));
 }
 
-interface HowMade {
+interface Creation {
   torrent: Torrent;
-  /** What hashed. */
+  /** The kernel, or libtorrent with its version. */
   kernel: string;
-  /** With a cache: of files that it did not know. */
+  /** With a cache, the bytes of the files that it did not know; null without a cache, where every byte is read. */
   bytesRead: number | null;
 }
 
-/** What both engines take. */
-type Watched = WatchOptions & WarningOptions & { output: string | undefined };
+/** The options that both makers take. */
+type MakerOptions = WatchOptions & WarningOptions & { output: string | undefined };
 
-async function made(draft: TorrentCreate, options: CreateOptions, watched: Watched): Promise<HowMade> {
-  const { kind, torrentVersion, threads = null, memoryLimit, readSize, padNames } = options;
-  const cache = cacheOf(options);
-  if (options.engine === 'libtorrent') {
-    const others = {
-      '--cache': cache || undefined,
-      '--memory-limit': memoryLimit,
-      '--read-size': readSize,
-      '--pad-names': padNames,
-    };
-    const [given] = Object.entries(others).find(([, value]) => value !== undefined) ?? [];
-    if (given) throw new MetainfoError('ERR_INVALID_ARGUMENT', `${given} is of the native engine: leave it out.`);
-    const { generateExt, libtorrent } = await import('../../create/libtorrent.ts');
-    const torrent = await generateExt(draft, { version: kind ?? torrentVersion, threads, ...watched });
-    return { torrent, kernel: `libtorrent ${libtorrent().version}`, bytesRead: null };
+function createTorrent(draft: TorrentCreate, options: CreateOptions, shared: MakerOptions): Promise<Creation> {
+  return options.maker === 'libtorrent'
+    ? createWithLibtorrent(draft, options, shared)
+    : createWithMetainfo(draft, options, shared);
+}
+
+async function createWithLibtorrent(
+  draft: TorrentCreate,
+  options: CreateOptions,
+  shared: MakerOptions,
+): Promise<Creation> {
+  const { kind, torrentVersion, threads = null } = options;
+  const unsupported = Object.entries({
+    '--memory-limit': options.memoryLimit,
+    '--read-size': options.readSize,
+    '--pad-names': options.padNames,
+    '--cache': options.cache,
+    '--cache-dir': options.cacheDir,
+  }).find(([, value]) => value !== undefined);
+  if (unsupported) {
+    const message = `${unsupported[0]} works only with --maker metainfo: omit one of them.`;
+    throw new MetainfoError('ERR_INVALID_ARGUMENT', message);
   }
+  const { generateExt, libtorrent } = await import('../../create/libtorrent.ts');
+  const torrent = await generateExt(draft, { version: kind ?? torrentVersion, threads, ...shared });
+  return { torrent, kernel: `libtorrent ${libtorrent().version}`, bytesRead: null };
+}
+
+async function createWithMetainfo(
+  draft: TorrentCreate,
+  options: CreateOptions,
+  shared: MakerOptions,
+): Promise<Creation> {
+  const { kind, torrentVersion, threads = null, memoryLimit, readSize, padNames } = options;
   const engine = defaultEngine();
+  const cache = cacheOf(options);
   let bytesRead = 0;
-  const onProgress = ({ bytes }: Progress) => {
-    bytesRead = bytes;
-  };
-  const noted = cache && { onProgress };
   const torrent = await draft.generate({
     version: kind ?? torrentVersion,
     threads,
@@ -199,13 +224,17 @@ async function made(draft: TorrentCreate, options: CreateOptions, watched: Watch
     padNames,
     engine,
     cache,
-    ...noted,
-    ...watched,
+    ...(cache !== false && {
+      onProgress: ({ bytes }) => {
+        bytesRead = bytes;
+      },
+    }),
+    ...shared,
   });
   return { torrent, kernel: engine.kernel, bytesRead: cache ? bytesRead : null };
 }
 
-async function outputPath(output: string | undefined, name: string): Promise<string> {
+async function targetFor(output: string | undefined, name: string): Promise<string> {
   const file = `${name}.torrent`;
   if (output === undefined) return file;
   if (isStdout(output)) return output;
@@ -231,43 +260,42 @@ function draftFields(options: CreateOptions): TorrentCreateFields {
   };
 }
 
-interface Made extends Omit<HowMade, 'torrent'> {
-  warnings: Warnings['list'];
+interface Summary extends Creation {
   target: string;
   seconds: number;
+  warnings: Warnings['list'];
 }
 
-async function report(torrent: Torrent, how: Made, { json, quiet }: CreateOptions): Promise<void> {
-  const { target, seconds, kernel, warnings } = how;
-  if (quiet && !json) return;
+function toJson({ torrent, target, seconds, kernel, warnings, bytesRead }: Summary): object {
   const { totalSize, infohashV1, infohashV2, nFiles, nPieces, info } = torrent;
-  const bytesRead = how.bytesRead ?? totalSize;
-  const bytesPerSecond = Math.round(bytesRead / seconds);
-  if (json) {
-    const object = {
-      path: target,
-      version: torrent.torrentVersion,
-      name: info.name,
-      infohash: { v1: infohashV1, v2: infohashV2 },
-      pieceLength: info.pieceLength,
-      pieces: nPieces,
-      files: nFiles,
-      totalSize,
-      ...(how.bytesRead !== null && { bytesRead }),
-      seconds,
-      bytesPerSecond,
-      kernel,
-      warnings,
-    };
-    await writeLines([printableJson(object)]);
-    return;
-  }
-  const lines = [
-    `${nameOfTarget(target)}: ${torrent.torrentVersion}, ${plural(nFiles, 'file')}, ${formatBytes(totalSize)}, ${plural(nPieces, 'piece')} of ${formatBytes(info.pieceLength)}`,
+  return {
+    path: target,
+    version: torrent.torrentVersion,
+    name: info.name,
+    infohash: { v1: infohashV1, v2: infohashV2 },
+    pieceLength: info.pieceLength,
+    pieces: nPieces,
+    files: nFiles,
+    totalSize,
+    ...(bytesRead !== null && { bytesRead }),
+    seconds,
+    bytesPerSecond: Math.round((bytesRead ?? totalSize) / seconds),
+    kernel,
+    warnings,
+  };
+}
+
+function linesOf({ torrent, target, seconds, kernel, ...summary }: Summary): string[] {
+  const { totalSize, infohashV1, infohashV2, nFiles, nPieces, info } = torrent;
+  const bytesRead = summary.bytesRead ?? totalSize;
+  const files = `${plural(nFiles, 'file')}, ${formatBytes(totalSize)}`;
+  const pieces = `${plural(nPieces, 'piece')} of ${formatBytes(info.pieceLength)}`;
+  const speed = `${formatBytes(Math.round(bytesRead / seconds))}/s, ${kernel}`;
+  return [
+    `${nameOfTarget(target)}: ${torrent.torrentVersion}, ${files}, ${pieces}`,
     ...(infohashV1 ? [`infohash v1  ${infohashV1}`] : []),
     ...(infohashV2 ? [`infohash v2  ${infohashV2}`] : []),
-    ...(bytesRead < totalSize ? [`read ${formatBytes(bytesRead)}: the rest was in the cache`] : []),
-    ...(bytesRead > 0 ? [`hashed in ${seconds.toFixed(2)} s (${formatBytes(bytesPerSecond)}/s, ${kernel})`] : []),
+    ...(bytesRead < totalSize ? [`read ${formatBytes(bytesRead)}; the other hashes came from the cache`] : []),
+    ...(bytesRead > 0 ? [`hashed in ${seconds.toFixed(2)} s (${speed})`] : []),
   ];
-  await writeLines(lines, reportTo(target));
 }

@@ -1,3 +1,4 @@
+/** `metainfo edit`: changes fields of torrents without hashing. */
 import { isUtf8 } from 'node:buffer';
 import type { Command } from 'commander';
 import type { TorrentChanges } from '../../edit/changes.ts';
@@ -9,21 +10,23 @@ import type { DhtNode } from '../../model/primitives.ts';
 import type { Torrent } from '../../model/torrent.ts';
 import { readTorrent } from '../arguments.ts';
 import {
+  changedOutputOptions,
   collect,
   collectNode,
   collectTier,
   contextOf,
+  type OutputOptions,
   type ProfileOptions,
   parseDate,
   profileOptions,
 } from '../options.ts';
 import { writeLines } from '../output.ts';
-import { mtimeOf, nameOfTarget, reportTo, requireFree, targetOf, writeTorrent } from '../target.ts';
+import { mtimeOf, nameOfTarget, reportTo, requireWritable, targetOf, writeTorrent } from '../target.ts';
 
-/** A value, or false for --no-...: it is taken away. */
+/** A new value, or false to remove the field: `--no-comment`. */
 type Removable<T> = T | false;
 
-interface EditOptions extends ProfileOptions {
+interface EditOptions extends ProfileOptions, OutputOptions {
   tracker?: string[][];
   trackers?: false;
   addTracker?: string[][];
@@ -49,8 +52,6 @@ interface EditOptions extends ProfileOptions {
   set?: string[];
   unset?: string[];
   keepInfohash?: boolean;
-  output?: string;
-  force?: boolean;
   dryRun?: boolean;
   json?: boolean;
 }
@@ -62,52 +63,55 @@ Examples:
   metainfo edit album.torrent --private --source SITE --dry-run
   metainfo edit album.torrent --set publisher=me --unset info.x
 
---dry-run says whether the infohash would be another. Keys of --set and --unset
-that are of the infodict begin with info.
-All torrents are edited before any is written: what is wrong with one leaves all
-as they are.`;
+Options marked * change the infohash. --dry-run shows the new infohash. Keys of
+the info dictionary start with info. in --set and --unset.
+Every torrent is edited before the first one is written: if one edit fails, no
+file changes.`;
 
 export function addEdit(program: Command): void {
   const command = program
     .command('edit')
-    .description('change torrents without hashing anything: what is not named stays byte for byte')
+    .description('edit torrents without hashing: other fields stay the same byte for byte')
     .argument('<file...>', 'torrent files')
-    .option('-t, --tracker <url>', 'only these trackers: repeat it for another tier, commas make a tier', collectTier)
-    .option('--no-trackers', 'no trackers')
-    .option('--add-tracker <url>', 'one more tier', collectTier)
-    .option('--remove-tracker <url>', 'without this one (repeatable)', collect)
-    .option('-w, --webseed <url>', 'only these webseeds (repeatable)', collect)
-    .option('--no-webseeds', 'no webseeds')
-    .option('--add-webseed <url>', 'one more (repeatable)', collect)
-    .option('--remove-webseed <url>', 'without this one (repeatable)', collect)
-    .option('--httpseed <url>', 'only these scripts that give pieces over HTTP (repeatable)', collect)
-    .option('--no-httpseeds', 'none of those')
-    .option('--node <host:port>', 'only these nodes of the DHT to begin with (repeatable)', collectNode)
-    .option('--no-nodes', 'none of those')
-    .option('--comment <text>', 'the comment')
-    .option('--no-comment', 'no comment')
-    .option('--created-by <text>', 'who made it')
-    .option('--no-created-by', 'do not say who made it')
-    .option('--date <date>', 'the creation date: now, seconds since 1970 or ISO 8601', parseDate)
-    .option('--no-date', 'no creation date')
-    .option('--name <name>', 'the name of the file or folder (another infohash)')
-    .option('--private', 'peers from the trackers only (another infohash)')
-    .option('--no-private', 'peers from anywhere (another infohash)')
-    .option('--source <text>', 'the source (another infohash)')
-    .option('--no-source', 'no source (another infohash)')
-    .option('--similar <infohash>', 'a torrent that may hold the same files (repeatable, another infohash)', collect)
-    .option('--no-similar', 'none of those (another infohash)')
-    .option('--collection <name>', 'a collection that it belongs to (repeatable, another infohash)', collect)
-    .option('--no-collections', 'none of those (another infohash)')
-    .option('--update-url <url>', 'where a newer torrent can be asked for (another infohash)')
-    .option('--no-update-url', 'nowhere (another infohash)')
-    .option('--set <key=text>', 'another key (repeatable)', collect)
-    .option('--unset <key>', 'without this key (repeatable)', collect)
-    .option('--keep-infohash', 'refuse what would give another infohash')
-    .option('-o, --output <file>', 'where the result goes: a file, a folder or - (default: in place)')
-    .option('--force', 'replace the output if it exists')
-    .option('--dry-run', 'say what would change, and write nothing')
-    .option('--json', 'one JSON object a line, one line a file');
+    .option(
+      '-t, --tracker <url>',
+      'set the trackers; repeat it for more tiers, or list the URLs of one tier with commas',
+      collectTier,
+    )
+    .option('--no-trackers', 'remove all trackers')
+    .option('--add-tracker <url>', 'add a tier of trackers (repeatable)', collectTier)
+    .option('--remove-tracker <url>', 'remove a tracker (repeatable)', collect)
+    .option('-w, --webseed <url>', 'set the webseeds (repeatable)', collect)
+    .option('--no-webseeds', 'remove all webseeds')
+    .option('--add-webseed <url>', 'add a webseed (repeatable)', collect)
+    .option('--remove-webseed <url>', 'remove a webseed (repeatable)', collect)
+    .option('--httpseed <url>', 'set the BEP 17 HTTP seeds (repeatable)', collect)
+    .option('--no-httpseeds', 'remove all HTTP seeds')
+    .option('--node <host:port>', 'set the DHT bootstrap nodes (repeatable)', collectNode)
+    .option('--no-nodes', 'remove all DHT nodes')
+    .option('--comment <text>', 'set the comment')
+    .option('--no-comment', 'remove the comment')
+    .option('--created-by <text>', 'set the creating program')
+    .option('--no-created-by', 'remove the creating program')
+    .option('--date <date>', 'set the creation date: now, seconds since 1970 or ISO 8601', parseDate)
+    .option('--no-date', 'remove the creation date')
+    .option('--name <name>', 'set the name (*)')
+    .option('--private', 'get peers from the trackers only (*)')
+    .option('--no-private', 'get peers from any source (*)')
+    .option('--source <text>', 'set the source tag (*)')
+    .option('--no-source', 'remove the source tag (*)')
+    .option('--similar <infohash>', 'set the torrents that may share files (*, repeatable)', collect)
+    .option('--no-similar', 'remove all similar torrents (*)')
+    .option('--collection <name>', 'set the collections (*, repeatable)', collect)
+    .option('--no-collections', 'remove all collections (*)')
+    .option('--update-url <url>', 'set the URL that serves newer versions of the torrent (*)')
+    .option('--no-update-url', 'remove the update URL (*)')
+    .option('--set <key=text>', 'set any other key to a text (repeatable)', collect)
+    .option('--unset <key>', 'remove any other key (repeatable)', collect)
+    .option('--keep-infohash', 'fail if an edit would change the infohash');
+  changedOutputOptions(command)
+    .option('--dry-run', 'show the changes without writing')
+    .option('--json', 'print one line per file, each a JSON object');
   profileOptions(command).addHelpText('after', EXAMPLES).action(run);
 }
 
@@ -119,67 +123,70 @@ interface Edited {
   changed: Difference[];
 }
 
-/** All files are changed before any is written: what is wrong with one leaves all as they are. */
+/** Edits every torrent before the first one is written: if one edit fails, no file changes. */
 async function run(files: string[], options: EditOptions): Promise<void> {
   const changes = changesOf(options);
   const context = contextOf(options);
-  const all: Edited[] = [];
+  const edits: Edited[] = [];
   for (const file of files) {
     const before = await readTorrent(file, options);
     const after = edit(before, changes, { context, keepInfohash: options.keepInfohash ?? false });
     const target = await targetOf(file, options.output, files.length);
-    if (all.some((one) => one.target === target))
-      throw new MetainfoError('ERR_INVALID_ARGUMENT', `Two torrents would go to ${target}.`, { path: target });
-    if (!options.dryRun) await requireFree(target, options);
-    all.push({ file, target, before, after, changed: differences(before, after) });
+    if (edits.some((other) => other.target === target))
+      throw new MetainfoError(
+        'ERR_INVALID_ARGUMENT',
+        `Two torrents would be written to ${target}: edit them one by one.`,
+        { path: target },
+      );
+    if (!options.dryRun) await requireWritable(target, options);
+    edits.push({ file, target, before, after, changed: differences(before, after) });
   }
-  for (const one of all) {
-    const inPlace = options.output === undefined;
-    const write = !options.dryRun && !(inPlace && one.changed.length === 0);
-    // Its time tells `update` how old its hashes are, and those stay.
-    const mtime = await mtimeOf(one.file);
-    if (write) await writeTorrent(one.after, one.target, { force: inPlace || (options.force ?? false), mtime });
+  const inPlace = options.output === undefined;
+  for (const { file, target, after, changed } of edits) {
+    if (options.dryRun || (inPlace && changed.length === 0)) continue;
+    // Keep the modification time: it tells `update` how old the hashes are.
+    const mtime = await mtimeOf(file);
+    await writeTorrent(after, target, { force: inPlace || (options.force ?? false), mtime });
   }
-  // Not before: who closes our pipe (`| head`) ends us.
-  for (const one of all) {
-    const moved = options.output !== undefined;
-    const lines = options.json ? [printableJson(toJson(one, options.dryRun ?? false))] : linesOf(one, moved);
-    await writeLines(lines, reportTo(options.dryRun ? undefined : one.target));
+  // Print after all writes, because a closed pipe (`| head`) ends the process.
+  for (const edited of edits) {
+    const lines = options.json ? [printableJson(toJson(edited, options.dryRun ?? false))] : linesOf(edited, !inPlace);
+    await writeLines(lines, reportTo(options.dryRun ? undefined : edited.target));
   }
 }
 
 function changesOf(options: EditOptions): TorrentChanges {
   const changes: TorrentChanges = {};
-  const put = <K extends keyof TorrentChanges>(key: K, value: Removable<TorrentChanges[K]> | undefined) => {
+  const change = <K extends keyof TorrentChanges>(key: K, value: Removable<TorrentChanges[K]> | undefined) => {
     if (value !== undefined) changes[key] = (value === false ? null : value) as TorrentChanges[K];
   };
-  put('trackers', options.trackers === false ? false : options.tracker);
-  put('addTrackers', options.addTracker);
-  put('removeTrackers', options.removeTracker);
-  put('urlList', options.webseeds === false ? false : options.webseed);
-  put('addWebseeds', options.addWebseed);
-  put('removeWebseeds', options.removeWebseed);
-  put('comment', options.comment);
-  put('createdBy', options.createdBy);
-  put('creationDate', options.date);
-  put('name', options.name);
-  put('source', options.source);
-  put('similar', options.similar);
-  put('collections', options.collections === false ? false : options.collection);
-  put('httpseeds', options.httpseeds === false ? false : options.httpseed);
-  put('nodes', options.nodes === false ? false : options.node);
-  put('updateUrl', options.updateUrl);
+  change('trackers', options.trackers === false ? false : options.tracker);
+  change('addTrackers', options.addTracker);
+  change('removeTrackers', options.removeTracker);
+  change('urlList', options.webseeds === false ? false : options.webseed);
+  change('addWebseeds', options.addWebseed);
+  change('removeWebseeds', options.removeWebseed);
+  change('comment', options.comment);
+  change('createdBy', options.createdBy);
+  change('creationDate', options.date);
+  change('name', options.name);
+  change('source', options.source);
+  change('similar', options.similar);
+  change('collections', options.collections === false ? false : options.collection);
+  change('httpseeds', options.httpseeds === false ? false : options.httpseed);
+  change('nodes', options.nodes === false ? false : options.node);
+  change('updateUrl', options.updateUrl);
   if (options.private !== undefined) changes.private = options.private;
   for (const text of options.set ?? []) {
-    const at = text.indexOf('=');
-    if (at < 1) throw new MetainfoError('ERR_INVALID_ARGUMENT', `--set takes KEY=TEXT, not ${text}.`);
-    other(changes, text.slice(0, at), text.slice(at + 1));
+    const equals = text.indexOf('=');
+    if (equals < 1) throw new MetainfoError('ERR_INVALID_ARGUMENT', `--set expects KEY=TEXT, got ${text}.`);
+    changeKey(changes, text.slice(0, equals), text.slice(equals + 1));
   }
-  for (const key of options.unset ?? []) other(changes, key, null);
+  for (const key of options.unset ?? []) changeKey(changes, key, null);
   return changes;
 }
 
-function other(changes: TorrentChanges, key: string, value: string | null): void {
+function changeKey(changes: TorrentChanges, key: string, value: string | null): void {
   if (key.startsWith('info.')) changes.infoExtra = { ...changes.infoExtra, [key.slice(5)]: value };
   else changes.extra = { ...changes.extra, [key]: value };
 }
@@ -196,7 +203,7 @@ function toJson({ file, target, before, after, changed }: Edited, dryRun: boolea
 }
 
 function linesOf({ file, target, before, after, changed }: Edited, moved: boolean): string[] {
-  if (changed.length === 0) return [`${printable(file)}: nothing changes`];
+  if (changed.length === 0) return [`${printable(file)}: no changes`];
   const line = (name: string, from: string | null, to: string | null) =>
     from === null || to === null || from === to ? [] : [`  ${name}  ${from} -> ${to}`];
   const hashes = hasSameInfo(before, after)
@@ -207,7 +214,7 @@ function linesOf({ file, target, before, after, changed }: Edited, moved: boolea
       ];
   const where = moved ? ` -> ${nameOfTarget(target)}` : '';
   return [
-    `${printable(file)}${where}: ${hashes.length > 0 ? 'another infohash' : 'the same infohash'}`,
+    `${printable(file)}${where}: ${hashes.length > 0 ? 'new infohash' : 'same infohash'}`,
     ...hashes,
     ...changed.map(({ key, before: from, after: to }) => {
       const name = `  ${printable(textOfKey(key))}`;
@@ -217,43 +224,44 @@ function linesOf({ file, target, before, after, changed }: Edited, moved: boolea
   ];
 }
 
-/** Keys are one char a byte. */
+/** Decodes a key, which holds one character per byte. */
 function textOfKey(key: string): string {
   const bytes = Buffer.from(key, 'latin1');
   return isUtf8(bytes) ? bytes.toString('utf8') : key;
 }
 
-const MOST_SHOWN = 200;
+/** The longest value that is printed, in characters. */
+const MAX_SHOWN = 200;
 
-/** A decoded value for people, in one line. */
+/** A decoded value in one line, shortened to {@link MAX_SHOWN}. */
 function shownValue(value: unknown): string {
-  const text = JSON.stringify(plain(value, { left: MOST_SHOWN }));
-  return printable(text.length > MOST_SHOWN ? `${text.slice(0, MOST_SHOWN - 3)}...` : text);
+  const text = JSON.stringify(toPlain(value, { left: MAX_SHOWN }));
+  return printable(text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN - 3)}...` : text);
 }
 
-/** As JSON can have it; of what is long, no more than there is room for. */
-function plain(value: unknown, room: { left: number }): unknown {
+/** Converts a decoded value for JSON, and stops when the room is used up. */
+function toPlain(value: unknown, room: { left: number }): unknown {
   room.left -= 1;
-  if (typeof value === 'bigint') return value.toString().slice(0, MOST_SHOWN);
-  if (Array.isArray(value)) return [...within(value, room)].map((item) => plain(item, room));
+  if (typeof value === 'bigint') return value.toString().slice(0, MAX_SHOWN);
+  if (Array.isArray(value)) return [...takeWhileRoom(value, room)].map((item) => toPlain(item, room));
   if (value instanceof Map) {
-    const entries = [...within(value as Map<string, unknown>, room)];
+    const entries = [...takeWhileRoom(value as Map<string, unknown>, room)];
     const shown = entries.map(([key, item]) => {
       room.left -= key.length;
-      return [textOfKey(key), plain(item, room)];
+      return [textOfKey(key), toPlain(item, room)];
     });
     return Object.fromEntries(shown);
   }
   if (!(value instanceof Uint8Array)) return value;
   const bytes = Buffer.from(value.buffer, value.byteOffset, value.length);
-  // A character that is cut is beyond what is shown.
-  const text = bytes.subarray(0, 4 * MOST_SHOWN).toString(isUtf8(bytes) ? 'utf8' : 'hex');
+  // Four bytes per character are enough, so a character cut at the end is never shown.
+  const text = bytes.subarray(0, 4 * MAX_SHOWN).toString(isUtf8(bytes) ? 'utf8' : 'hex');
   room.left -= text.length;
   return text;
 }
 
-/** Items as long as there is room, and one more: what is cut says so. */
-function* within<T>(items: Iterable<T>, room: { left: number }): Generator<T> {
+/** Yields items while there is room, and one more, so that the shortened text ends in dots. */
+function* takeWhileRoom<T>(items: Iterable<T>, room: { left: number }): Generator<T> {
   for (const item of items) {
     yield item;
     if (room.left < 0) return;

@@ -1,3 +1,4 @@
+/** `metainfo kernels`: lists the hash kernels, and measures their speed. */
 import { createHash } from 'node:crypto';
 import type { Command } from 'commander';
 import { type Binding, binding, type KernelSpeed } from '../../hash/addon.ts';
@@ -11,11 +12,11 @@ interface KernelsOptions {
 }
 
 const NOTE = `
-The best comes first; messages that are too few for a kernel go to those below
-it. METAINFO_KERNEL=NAME starts at another one, METAINFO_ENGINE=node does
-without: node:crypto hashes.`;
+Kernels are listed fastest first. A batch too small for one kernel goes to the
+next. METAINFO_KERNEL=NAME starts with another kernel. METAINFO_ENGINE=node
+hashes with node:crypto instead.`;
 
-/** For each of a kernel's functions. The best of many rounds counts, so more time changes little. */
+/** The time for each function of a kernel. The best of many rounds counts, so more time changes little. */
 const MILLISECONDS = 40;
 
 const EXAMPLES = `
@@ -23,14 +24,14 @@ Examples:
   metainfo kernels
   metainfo kernels --bench --json
 
---json gives { active, kernels: [{ name, chosenFor, bytesPerSecond }] }.`;
+--json prints { active, kernels: [{ name, chosenFor, bytesPerSecond }] }.`;
 
 export function addKernels(program: Command): void {
   program
     .command('kernels')
-    .description('list the hash kernels that this CPU can run, and those in use')
-    .option('--bench', 'measure each: GB/s of one thread')
-    .option('--json', 'one JSON object')
+    .description('list the hash kernels that this CPU supports, and the active ones')
+    .option('--bench', 'measure the speed of each kernel on one thread')
+    .option('--json', 'print one JSON object')
     .addHelpText('after', `${EXAMPLES}\n${NOTE}`)
     .action(kernels);
 }
@@ -38,26 +39,26 @@ export function addKernels(program: Command): void {
 async function kernels({ bench, json }: KernelsOptions): Promise<void> {
   const isNative = defaultEngine().name === 'native';
   const { kernels: names, active, measureKernel } = isNative ? binding() : NODE;
-  const rows = names.map((name, index) => ({
+  const entries = names.map((name, index) => ({
     name,
     chosenFor: (['sha1', 'sha256'] as const).filter((algorithm) => active[algorithm] === name),
     measure: () => (bench ? { bytesPerSecond: measureKernel(index, MILLISECONDS) } : {}),
   }));
   if (json) {
-    const listed = rows.map(({ name, chosenFor, measure }) => ({ name, chosenFor, ...measure() }));
-    return writeLines([JSON.stringify({ active, kernels: listed })]);
+    const measured = entries.map(({ name, chosenFor, measure }) => ({ name, chosenFor, ...measure() }));
+    return writeLines([JSON.stringify({ active, kernels: measured })]);
   }
-  await writeLines([row('kernel', 'in use for', bench ? SPEED_TITLES : [])]);
-  // One line at a time: measuring takes a moment.
-  for (const { name, chosenFor, measure } of rows) {
+  await writeLines([tableLine('kernel', 'active for', bench ? SPEED_TITLES : [])]);
+  // Each line is printed when its measurement is done, because measuring takes a moment.
+  for (const { name, chosenFor, measure } of entries) {
     const { bytesPerSecond } = measure();
     const uses = chosenFor.map((algorithm) => TITLES[algorithm]).join(', ');
-    await writeLines([row(name, uses, bytesPerSecond ? speeds(bytesPerSecond) : [])]);
+    await writeLines([tableLine(name, uses, bytesPerSecond ? speeds(bytesPerSecond) : [])]);
   }
   if (isNative) await writeLines([NOTE]);
 }
 
-/** What hashes without native code, as if it were a kernel. */
+/** The fallback `node:crypto`, presented like a kernel. */
 const NODE: Pick<Binding, 'kernels' | 'active' | 'measureKernel'> = {
   kernels: ['node:crypto'],
   active: { sha1: 'node:crypto', sha256: 'node:crypto' },
@@ -68,7 +69,7 @@ const NODE: Pick<Binding, 'kernels' | 'active' | 'measureKernel'> = {
   },
 };
 
-/** The best of many rounds. */
+/** The speed of `node:crypto`, in bytes per second: the best of many rounds. */
 function bytesPerSecond(algorithm: string, message: Uint8Array, milliseconds: number): number {
   const rounds = Math.ceil(2 ** 20 / message.length);
   const end = performance.now() + milliseconds;
@@ -89,6 +90,6 @@ function speeds({ sha1, sha1Zeros, sha256, sha256Nodes }: KernelSpeed): string[]
   return [...[sha1, sha1Zeros, sha256].map(rate), sha256Nodes === 0 ? '-' : `${(64e9 / sha256Nodes).toFixed(1)} ns`];
 }
 
-function row(name: string, uses: string, figures: readonly string[]): string {
+function tableLine(name: string, uses: string, figures: readonly string[]): string {
   return [name.padEnd(12), uses.padEnd(14), ...figures.map((figure) => figure.padStart(11))].join('  ').trimEnd();
 }

@@ -1,3 +1,4 @@
+/** `metainfo magnet`: prints the magnet link of a torrent, or decodes a magnet link. */
 import type { Command } from 'commander';
 import { MetainfoError } from '../../errors/errors.ts';
 import { printable, printableJson } from '../../layout/text.ts';
@@ -18,23 +19,24 @@ interface MagnetOptions extends ProfileOptions {
 const EXAMPLES = `
 Examples:
   metainfo magnet album.torrent
-  metainfo magnet album.torrent --no-v2 --json     for clients without v2
-  metainfo magnet album.torrent --select notes     a part of the files
+  metainfo magnet album.torrent --no-v2 --json     for v1-only clients
+  metainfo magnet album.torrent --select notes     download only these files
   metainfo magnet 'magnet:?xt=urn:btih:39fe2490c2f99dfc67e946a77a1b3242c1ff632e'
 
-Exit codes: 0 done, 1 no valid torrent, 2 wrong usage or no valid link.`;
+Exit codes: 0 success, 1 the torrent is invalid or cannot be read, 2 wrong usage
+or an invalid link.`;
 
 export function addMagnet(program: Command): void {
   const command = program
     .command('magnet')
-    .description('the magnet link of a torrent file; or what a magnet link says')
-    .argument('<file-or-link>', 'a torrent file, or a link (in quotes: it holds &)')
-    .option('--no-trackers', 'a link without the trackers')
-    .option('--no-webseeds', 'a link without the webseeds')
-    .option('--no-v1', 'of a hybrid, a link without the v1 infohash')
-    .option('--no-v2', 'of a hybrid, a link without the v2 infohash: some clients refuse links that have one')
-    .option('--select <path>', 'only these files or folders are to be downloaded (repeatable)', collect)
-    .option('--json', 'one JSON object');
+    .description('print the magnet link of a torrent, or decode a magnet link')
+    .argument('<file-or-link>', 'a torrent file, or a magnet link in quotes')
+    .option('--no-trackers', 'omit the trackers')
+    .option('--no-webseeds', 'omit the webseeds')
+    .option('--no-v1', 'omit the v1 infohash of a hybrid')
+    .option('--no-v2', 'omit the v2 infohash of a hybrid, which some clients refuse')
+    .option('--select <path>', 'a file or folder to download, instead of everything (repeatable)', collect)
+    .option('--json', 'print one JSON object');
   profileOptions(command).addHelpText('after', EXAMPLES).action(magnet);
 }
 
@@ -46,12 +48,11 @@ async function magnet(input: string, options: MagnetOptions): Promise<void> {
   }
   const torrent = await readTorrent(input, options);
   const { torrentVersion: version } = torrent;
-  for (const one of ['v1', 'v2'] as const)
-    if (!options[one] && (version === one || (!options.v1 && !options.v2)))
-      throw new MetainfoError(
-        'ERR_INVALID_ARGUMENT',
-        `--no-${one} would leave no infohash: the torrent is ${version}.`,
-      );
+  for (const omitted of ['v1', 'v2'] as const)
+    if (!options[omitted] && (version === omitted || (!options.v1 && !options.v2))) {
+      const message = `--no-${omitted} would leave the link without an infohash, because the torrent is ${version}.`;
+      throw new MetainfoError('ERR_INVALID_ARGUMENT', message);
+    }
   const link = torrent.magnet({
     ...(options.v1 ? {} : { infohashV1: null }),
     ...(options.v2 ? {} : { infohashV2: null }),
@@ -62,7 +63,7 @@ async function magnet(input: string, options: MagnetOptions): Promise<void> {
   await writeLines([options.json ? printableJson({ path: input, magnet: link }) : link]);
 }
 
-/** As the torrent has it, where a shell wrote `./notes/`. */
+/** The path as it is in the torrent: shells complete `notes` to `./notes/`. */
 function plainPath(path: string): string {
   return path.replace(/^(\.\/+)+/, '').replace(/\/+$/, '');
 }
@@ -77,7 +78,7 @@ function linesOf(link: Magnet): string[] {
     ...link.webseeds.map((url): [string, string] => ['webseed', url]),
     ...link.acceptableSources.map((url): [string, string] => ['source', url]),
     ...link.exactSources.map((url): [string, string] => ['source', url]),
-    ...link.peers.map((one): [string, string] => ['peer', peerText(one)]),
+    ...link.peers.map((peer): [string, string] => ['peer', peerText(peer)]),
     ['files', link.selectOnly && selectText(link.selectOnly)],
     ...link.extra.map(([key, value]): [string, string] => [key, value]),
   ];

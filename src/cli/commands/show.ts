@@ -1,3 +1,4 @@
+/** `metainfo show`: prints the contents of a torrent file. */
 import type { Command } from 'commander';
 import { printableJson } from '../../layout/text.ts';
 import { formatTorrent, type Verbosity } from '../../model/pprint.ts';
@@ -12,20 +13,20 @@ interface ShowOptions extends ProfileOptions {
 
 const EXAMPLES = `
 Examples:
-  metainfo show album.torrent             kind, infohashes, size, trackers
-  metainfo show -vv album.torrent         every file and hash too, hashes cut
+  metainfo show album.torrent           version, infohashes, size, trackers
+  metainfo show -vv album.torrent       also every file, and hashes in short form
   metainfo show --compat --json old.torrent
 
-Exit codes: 0 shown, 1 not valid (metainfo validate says all that is wrong)
-or not there, 2 wrong usage.`;
+Exit codes: 0 success, 1 the torrent is invalid (metainfo validate reports every
+problem) or cannot be read, 2 wrong usage.`;
 
 export function addShow(program: Command): void {
   const command = program
     .command('show')
-    .description('show what a torrent says')
+    .description('print the contents of a torrent')
     .argument('<file>', 'a torrent file')
-    .option('-v, --verbose', 'the files too; -vv: and the start of the hashes; -vvv: and all of them', more, 0)
-    .option('--json', 'one JSON object');
+    .option('-v, --verbose', 'list the files; -vv: also hashes in short form; -vvv: in full', more, 0)
+    .option('--json', 'print one JSON object');
   profileOptions(command).addHelpText('after', EXAMPLES).action(show);
 }
 

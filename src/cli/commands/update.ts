@@ -1,9 +1,9 @@
+/** `metainfo update`: brings a v2 or hybrid torrent up to date with its files. */
 import { readdir } from 'node:fs/promises';
 import path from 'node:path';
 import type { Command } from 'commander';
 import { type Updated, update } from '../../edit/update.ts';
 import { MetainfoError } from '../../errors/errors.ts';
-import type { PadNames } from '../../layout/padding.ts';
 import { formatBytes, printable, printableJson } from '../../layout/text.ts';
 import type { Torrent } from '../../model/torrent.ts';
 import { ownFolderWithin, readTorrent, shellWords } from '../arguments.ts';
@@ -14,95 +14,106 @@ import {
   cacheFolders,
   cacheOf,
   cacheOptions,
+  changedOutputOptions,
   contextOf,
+  type HashingOptions,
+  hashingOptions,
+  type OutputOptions,
+  type PadNamesOptions,
   type ProfileOptions,
   padNamesOption,
   parseDate,
   parsePieceLength,
-  parseSize,
-  parseThreads,
   profileOptions,
+  type SummaryOptions,
+  summaryOptions,
 } from '../options.ts';
-import { stderr, Warnings, writeLines } from '../output.ts';
-import { fileOf, mtimeOf, nameOfTarget, ownOutput, reportTo, requireFree, targetOf, writeTorrent } from '../target.ts';
+import { showsProgress, Warnings, writeLines } from '../output.ts';
+import {
+  fileOf,
+  mtimeOf,
+  nameOfTarget,
+  outputToSkip,
+  reportTo,
+  requireWritable,
+  targetOf,
+  writeTorrent,
+} from '../target.ts';
 
-interface UpdateOptions extends ProfileOptions, CacheOptions, GlobOptions {
+interface UpdateOptions
+  extends ProfileOptions,
+    CacheOptions,
+    GlobOptions,
+    HashingOptions,
+    OutputOptions,
+    PadNamesOptions,
+    SummaryOptions {
   since?: Date;
   pieceLength?: number | 'auto';
-  padNames?: PadNames;
-  threads?: number;
-  memoryLimit?: number;
-  output?: string;
-  force?: boolean;
   dryRun?: boolean;
-  quiet?: boolean;
-  json?: boolean;
 }
 
 const EXAMPLES = `
-Files of the same path and size are not read when they were not changed since
-the creation date of the torrent or --since, or when --cache knows them.
-Without any of these everything is read.
+A file with the same path and size is not read again if it has not changed since
+the creation date of the torrent or --since, or if --cache knows it. Without a
+date or a cache, update reads every file.
 
 Examples:
-  metainfo update album.torrent album --cache      in place
+  metainfo update album.torrent album --cache      change in place
   metainfo update album.torrent album -o new.torrent --since 2026-01-31
-  metainfo update album.torrent album --since 0    read everything again
-  metainfo update album.torrent album --dry-run    what would change`;
+  metainfo update album.torrent album --since 0    read every file again
+  metainfo update album.torrent album --dry-run    show the changes`;
 
 export function addUpdate(program: Command): void {
   const command = program
     .command('update')
-    .description('a v2 or hybrid torrent of what is there now: only files that are new or changed are read')
+    .description('update a v2 or hybrid torrent to its current files: reads only new and changed files')
     .argument('<file>', 'the torrent file')
-    .argument('<path>', 'the folder of its files, or its one file')
+    .argument('<path>', 'the folder with its files, or its single file')
     .option(
       '--since <date>',
-      'read what was changed then or later (default: the creation date; none: everything)',
+      'read files changed at this date or later (default: the creation date; if it has none, every file)',
       parseDate,
     )
-    .option('--piece-length <size>', 'another one: a larger one of a v2 torrent reads nothing', parsePieceLength)
-    .addOption(padNamesOption())
-    .option('--threads <n>', 'how many threads hash (default: one a core)', parseThreads)
-    .option('--memory-limit <size>', 'for all buffers (default: 64MiB a thread)', parseSize)
-    .option('-o, --output <file>', 'where the result goes: a file, a folder or - (default: in place)')
-    .option('--force', 'replace the output if it exists')
-    .option('--dry-run', 'say what would change, and write nothing')
-    .option('-q, --quiet', 'no progress, no summary')
-    .option('--json', 'one JSON object instead of the summary');
-  profileOptions(cacheOptions(globOptions(command)))
+    .option(
+      '--piece-length <size>',
+      'new piece length; a larger one for a v2 torrent needs no reading',
+      parsePieceLength,
+    )
+    .addOption(padNamesOption());
+  changedOutputOptions(hashingOptions(command)).option('--dry-run', 'show the changes without writing');
+  profileOptions(cacheOptions(globOptions(summaryOptions(command))))
     .addHelpText('after', EXAMPLES)
     .action(async (file: string, folder: string, options: UpdateOptions) => {
-      // Not interruptible: a pipe that nobody writes to ends with the process only.
+      // Not interruptible: reading a pipe without a writer ends only with the process.
       const torrent = await readTorrent(file, options, folder);
       await interruptible((signal) => run(torrent, { file, folder, options, signal }));
     });
 }
 
-interface Run {
+interface Invocation {
   file: string;
   folder: string;
   options: UpdateOptions;
   signal: AbortSignal;
 }
 
-async function run(torrent: Torrent, { file, folder, options, signal }: Run): Promise<void> {
+async function run(torrent: Torrent, { file, folder, options, signal }: Invocation): Promise<void> {
   const context = contextOf(options);
   const target = await targetOf(file, options.output);
-  if (!options.dryRun) await requireFree(target, options);
+  if (!options.dryRun) await requireWritable(target, options);
   const pathRoot = path.resolve(folder);
   await refuseParent(torrent, file, folder);
   const output = fileOf(target);
   const { pieceLength, memoryLimit } = options;
-  // What is modified from now on may have been read before.
+  // Taken before hashing: the next update must read files again that change from now on.
   const mtime = new Date();
-  const progress = !options.quiet && !options.json;
-  if (progress) stderr();
+  const progress = showsProgress(options);
   const { onWarning, list: warnings } = new Warnings(options);
-  const own = [path.resolve(file), ...(await ownOutput(output)), ...cacheFolders(options)];
+  const skipped = [path.resolve(file), ...(await outputToSkip(output)), ...cacheFolders(options)];
   const result = await update(torrent, pathRoot, {
-    ...(await globFilter(options, pathRoot, own)),
-    since: options.since ?? (await madeAt(file, torrent)),
+    ...(await globFilter(options, pathRoot, skipped)),
+    since: options.since ?? (await hashedBefore(file, torrent)),
     pieceLength: pieceLength === 'auto' ? null : pieceLength,
     threads: options.threads ?? null,
     memoryLimit,
@@ -127,21 +138,22 @@ async function run(torrent: Torrent, { file, folder, options, signal }: Run): Pr
   );
 }
 
-/** Of the folder that holds the folder of the torrent everything would be new. */
+/** Refuses the parent of the torrent's folder, in which every file would be new. */
 async function refuseParent(torrent: Torrent, file: string, folder: string): Promise<void> {
   const own = await ownFolderWithin(torrent, folder);
   if (own === null) return;
   const names = new Set(await readdir(folder));
-  if (torrent.files.some((one) => names.has(one.path.split('/')[0] as string))) return;
-  const message = `None of the torrent's files is in ${folder}. Did you mean: metainfo update ${shellWords(file, own)}`;
+  if (torrent.files.some((entry) => names.has(entry.path.split('/')[0] as string))) return;
+  const message = `The folder ${folder} has no files of this torrent. Did you mean: metainfo update ${shellWords(file, own)}`;
   throw new MetainfoError('ERR_INVALID_ARGUMENT', message, { path: folder });
 }
 
 /**
- * The earlier of its creation date and the time of its file. Undefined without a date: the file may be a copy that is newer
- * than a change, so its time alone proves nothing.
+ * The date before which unchanged files still have the hashes of the torrent: its creation date or the modification time
+ * of the torrent file, whichever is earlier. Undefined without a creation date, because the torrent file can be a copy
+ * that is newer than a change of the content.
  */
-async function madeAt(file: string, { creationDate }: Torrent): Promise<Date | undefined> {
+async function hashedBefore(file: string, { creationDate }: Torrent): Promise<Date | undefined> {
   if (creationDate === null) return undefined;
   const mtime = await mtimeOf(file);
   return creationDate < mtime ? creationDate : mtime;
@@ -159,7 +171,7 @@ function linesOf(
 ): string[] {
   const { infohashV1, infohashV2, totalSize } = torrent;
   return [
-    `${nameOfTarget(target)}: ${isChanged ? 'another infohash' : 'nothing changes'}`,
+    `${nameOfTarget(target)}: ${isChanged ? 'new infohash' : 'no changes'}`,
     ...(infohashV1 ? [`infohash v1  ${infohashV1}`] : []),
     ...(infohashV2 ? [`infohash v2  ${infohashV2}`] : []),
     ...added.map((name) => `  + ${printable(name)}`),

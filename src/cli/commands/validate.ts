@@ -1,3 +1,4 @@
+/** `metainfo validate`: reports every problem of torrent files. */
 import type { Command } from 'commander';
 import type { Colors } from 'picocolors/types.js';
 import { BencodeError } from '../../bencode/bencode-error.ts';
@@ -9,7 +10,7 @@ import { plural } from '../../model/pprint.ts';
 import { Torrent } from '../../model/torrent.ts';
 import { colorsFor } from '../colors.ts';
 import { FAILED } from '../exit.ts';
-import { messageOf, ownNames } from '../messages.ts';
+import { commandNames, messageOf } from '../messages.ts';
 import { type ProfileOptions, profileOptions, readOptionsOf } from '../options.ts';
 import { stdout, writeLines } from '../output.ts';
 
@@ -17,8 +18,8 @@ interface ValidateOptions extends ProfileOptions {
   json?: boolean;
 }
 
-/** What is said of one file. */
-interface Verdict {
+/** The result for one file. */
+interface Result {
   file: string;
   ok: boolean;
   version: string | null;
@@ -31,62 +32,62 @@ Examples:
   metainfo validate *.torrent
   metainfo validate --strict --json upload.torrent
 
---json gives { file, ok, version, infohash, issues }.
+--json prints { file, ok, version, infohash, issues }.
 
-Exit codes: 0 all are valid, 1 not all, 2 wrong usage.`;
+Exit codes: 0 all torrents are valid, 1 at least one is invalid, 2 wrong usage.`;
 
 export function addValidate(program: Command): void {
   const command = program
     .command('validate')
-    .description('check torrents, and say all that is wrong with them')
+    .description('check torrents and report every problem')
     .argument('<file...>', 'torrent files')
-    .option('--json', 'one JSON object a line, one line a file');
+    .option('--json', 'print one line per file, each a JSON object');
   profileOptions(command).addHelpText('after', EXAMPLES).action(validate);
 }
 
-/** One file after the other, so that memory is that of the largest. */
+/** Reads one file at a time, so that memory is bounded by the largest. */
 async function validate(files: string[], options: ValidateOptions): Promise<void> {
   const colors = await colorsFor(stdout());
   for (const file of files) {
-    const verdict = await judge(file, options);
-    if (!verdict.ok) process.exitCode = FAILED;
-    await writeLines(options.json ? [printableJson(verdict)] : forPeople(verdict, colors));
+    const result = await check(file, options);
+    if (!result.ok) process.exitCode = FAILED;
+    await writeLines(options.json ? [printableJson(result)] : linesOf(result, colors));
   }
 }
 
-async function judge(file: string, options: ValidateOptions): Promise<Verdict> {
+async function check(file: string, options: ValidateOptions): Promise<Result> {
   try {
     const read = readOptionsOf(options);
     const bytes = await readWithin(file, limitsOf(read.limits).bytes);
     const { torrent, version, infohash, issues } = Torrent.inspect(bytes, read);
-    const shown = issues.map((issue) => ({ ...issue, message: ownNames(issue.message) }));
+    const shown = issues.map((issue) => ({ ...issue, message: commandNames(issue.message) }));
     return { file, ok: torrent !== null, version, infohash, issues: shown };
   } catch (error) {
-    // A wrong option says nothing of the torrent.
+    // A wrong option is not a problem of the torrent.
     if (!(error instanceof MetainfoError) || error.code === 'ERR_INVALID_ARGUMENT') throw error;
     const { code } = error;
     const message = messageOf(error);
-    const place =
+    const details =
       error instanceof BencodeError
         ? { bencodeCode: error.bencodeCode, offset: error.offset }
         : error instanceof LimitError
           ? { limit: error.limit, ...(error.offset !== null && { offset: error.offset }) }
           : {};
-    const issue = { code, severity: 'error', path: [], message, ...place };
+    const issue = { code, severity: 'error', path: [], message, ...details };
     return { file, ok: false, version: null, infohash: { v1: null, v2: null }, issues: [issue] };
   }
 }
 
-function* forPeople({ file, ok, version, infohash, issues }: Verdict, colors: Colors): Generator<string> {
+function* linesOf({ file, ok, version, infohash, issues }: Result, colors: Colors): Generator<string> {
   const { green, red, yellow, dim } = colors;
   const all = issues as (Issue & { bencodeCode?: string })[];
   const errors = all.filter(({ severity }) => severity === 'error').length;
   const hash = infohash.v2 ?? infohash.v1 ?? '';
-  const summary = ok ? green('valid') : red(`not valid, ${plural(errors, 'error')}`);
+  const summary = ok ? green('valid') : red(`invalid, ${plural(errors, 'error')}`);
   yield `${printable(file)}: ${summary}${ok ? ` ${version} ${dim(hash)}` : ''}`;
   for (const { severity, path, message, code, spec, offset } of all) {
-    const at = path.length > 0 ? `${printable(path.join('.'))}: ` : '';
-    const place = [code, spec, offset === undefined ? null : `byte ${offset}`].filter(Boolean).join(', ');
-    yield `  ${severity === 'error' ? red('error') : yellow('warning')} ${at}${printable(message)} ${dim(`[${place}]`)}`;
+    const field = path.length > 0 ? `${printable(path.join('.'))}: ` : '';
+    const details = [code, spec, offset === undefined ? null : `byte ${offset}`].filter(Boolean).join(', ');
+    yield `  ${severity === 'error' ? red('error') : yellow('warning')} ${field}${printable(message)} ${dim(`[${details}]`)}`;
   }
 }

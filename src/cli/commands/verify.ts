@@ -1,3 +1,4 @@
+/** `metainfo verify`: checks files on disk against a torrent. */
 import { type Command, Option } from 'commander';
 import type { Colors } from 'picocolors/types.js';
 import { formatBytes, printable, printableJson } from '../../layout/text.ts';
@@ -9,14 +10,12 @@ import { ownFolderWithin, readTorrent, shellWords } from '../arguments.ts';
 import { colorsFor } from '../colors.ts';
 import { FAILED } from '../exit.ts';
 import { interruptible } from '../interrupt.ts';
-import { type ProfileOptions, parseSize, parseThreads, profileOptions } from '../options.ts';
-import { stderr, stdout, writeLines } from '../output.ts';
+import { type HashingOptions, hashingOptions, type ProfileOptions, profileOptions } from '../options.ts';
+import { showsProgress, stderr, stdout, writeLines } from '../output.ts';
 
-interface VerifyOptions extends ProfileOptions {
+interface VerifyOptions extends ProfileOptions, HashingOptions {
   only?: 'v1' | 'v2';
   fast?: boolean;
-  threads?: number;
-  memoryLimit?: number;
   quiet?: boolean;
   json?: boolean;
 }
@@ -26,43 +25,41 @@ Examples:
   metainfo verify album.torrent album
   metainfo verify film.torrent /srv/film.mkv --json
 
---json gives { ok, files, badPieces, extraFiles, goodBytes, totalSize,
+--json prints { ok, files, badPieces, extraFiles, goodBytes, totalSize,
 sampledPieces, bitfield }.
 
-Exit codes: 0 all is there and right, 1 not, 2 wrong usage.`;
+Exit codes: 0 all files are complete, 1 a file is missing or corrupt,
+2 wrong usage.`;
 
 export function addVerify(program: Command): void {
   const command = program
     .command('verify')
-    .description('compare files with a torrent: what is missing, wrong or too much')
+    .description('check files against a torrent: report missing, corrupt or extra files')
     .argument('<file>', 'the torrent file')
-    .argument('<path>', 'the folder of its files, or its one file')
-    .addOption(new Option('--only <version>', 'of a hybrid, one of its descriptions').choices(['v1', 'v2']))
-    .option('--fast', 'sizes and some pieces only')
-    .option('--threads <n>', 'how many threads hash (default: one a core)', parseThreads)
-    .option('--memory-limit <size>', 'for all buffers (default: 64MiB a thread)', parseSize)
-    .option('-q, --quiet', 'no progress, and only what is wrong')
-    .option('--json', 'one JSON object');
+    .argument('<path>', 'the folder with its files, or its single file')
+    .addOption(new Option('--only <version>', 'check a hybrid by its v1 or v2 hashes only').choices(['v1', 'v2']))
+    .option('--fast', 'check file sizes and a sample of the pieces only');
+  hashingOptions(command)
+    .option('-q, --quiet', 'print no progress, and only incomplete files')
+    .option('--json', 'print one JSON object');
   profileOptions(command)
     .addHelpText('after', EXAMPLES)
     .action(async (file: string, path: string, options: VerifyOptions) => {
-      // Not interruptible: a pipe that nobody writes to ends with the process only.
+      // Not interruptible: reading a pipe without a writer ends only with the process.
       const torrent = await readTorrent(file, options, path);
       await interruptible((signal) => run(torrent, { file, path, options, signal }));
     });
 }
 
-interface Run {
+interface Invocation {
   file: string;
   path: string;
   options: VerifyOptions;
   signal: AbortSignal;
 }
 
-async function run(torrent: Torrent, { file, path, options, signal }: Run): Promise<void> {
-  const progress = !options.quiet && !options.json;
-  // The library writes the bar, and knows nothing of closed terminals.
-  if (progress) stderr();
+async function run(torrent: Torrent, { file, path, options, signal }: Invocation): Promise<void> {
+  const progress = showsProgress(options);
   const { only, fast, memoryLimit } = options;
   const threads = options.threads ?? null;
   const report = await verify(torrent, path, { version: only, fast, threads, memoryLimit, progress, signal });
@@ -73,8 +70,8 @@ async function run(torrent: Torrent, { file, path, options, signal }: Run): Prom
     await writeLines(linesOf(torrent, report, await colorsFor(stdout()), options.quiet ?? false));
     const own = isAllMissing(report) ? await ownFolderWithin(torrent, path) : null;
     if (own !== null) {
-      const advice = `None of the torrent's files is there. Did you mean: metainfo verify ${shellWords(file, own)}`;
-      await writeLines([printable(advice)], stderr);
+      const suggestion = `The folder ${path} has no files of this torrent. Did you mean: metainfo verify ${shellWords(file, own)}`;
+      await writeLines([printable(suggestion)], stderr);
     }
   }
 }
@@ -84,20 +81,20 @@ function isAllMissing({ files }: VerifyReport): boolean {
 }
 
 function linesOf(torrent: Torrent, report: VerifyReport, colors: Colors, quiet: boolean): string[] {
-  const bad = report.files.filter(({ status }) => status !== 'complete');
+  const incomplete = report.files.filter(({ status }) => status !== 'complete');
   const extra = report.extraFiles.map((name) => `${colors.dim('extra')}       ${printable(name)}`);
-  const lines = bad.map((file) => lineOf(file, colors));
+  const lines = incomplete.map((file) => lineOf(file, colors));
   if (quiet) return lines;
   const pieces = report.badPieces.reduce((sum, [first, last]) => sum + last - first + 1, 0);
   const verdict = report.ok
-    ? colors.green('all good')
-    : `${colors.red(`${plural(bad.length, 'file')} not complete`)}, ${plural(pieces, 'bad piece')}`;
+    ? colors.green('complete')
+    : `${colors.red(`${plural(incomplete.length, 'file')} incomplete`)}, ${plural(pieces, 'bad piece')}`;
   const share = report.totalSize > 0 ? Math.floor((report.goodBytes / report.totalSize) * 1000) / 10 : 100;
   return [
     ...(report.ok ? [] : [mapOf(report, colors)]),
     ...lines,
     ...extra,
-    ...(report.sampledPieces === null ? [] : [`only ${plural(report.sampledPieces, 'piece')} looked at (--fast)`]),
+    ...(report.sampledPieces === null ? [] : [`checked a sample of ${plural(report.sampledPieces, 'piece')} (--fast)`]),
     `${printable(torrent.name)}: ${verdict}; ${share} % of ${formatBytes(report.totalSize)} in ${plural(report.files.length, 'file')}`,
   ];
 }
@@ -105,13 +102,13 @@ function linesOf(torrent: Torrent, report: VerifyReport, colors: Colors, quiet: 
 function lineOf({ path, status, length, goodBytes, problem }: VerifiedFile, colors: Colors): string {
   const share = length > 0 ? `${Math.floor((goodBytes / length) * 100)} % good` : 'empty';
   const color = status === 'partial' || status === 'wrong-size' ? colors.yellow : colors.red;
-  const why = problem === undefined ? share : printable(problem);
-  return `${color(status.padEnd(10))}  ${printable(path)} (${why})`;
+  const detail = problem === undefined ? share : printable(problem);
+  return `${color(status.padEnd(10))}  ${printable(path)} (${detail})`;
 }
 
 const CELLS = 64;
 
-/** All pieces in one line: each cell is a share of them. */
+/** Draws all pieces in one line; each cell stands for an equal share of them. */
 function mapOf({ bitfield, badPieces }: VerifyReport, colors: Colors): string {
   const last = badPieces.at(-1)?.[1] ?? 0;
   const count = Math.max(last + 1, lastGood(bitfield) + 1);
