@@ -27,13 +27,11 @@ const FIELD_OPTIONS: Record<string, string> = {
   urlList: '--webseed',
 };
 
-/** Advice in library messages. Only its last occurrence is replaced: paths, which may contain the same text, come first. */
-const ADVICE: readonly [library: RegExp, command: string][] = [
-  [/limits: \{ (\w+)(?:: N)? \}(?!.*limits: \{)/s, '--limit $1=N'],
-  [/force: true(?!.*force: true)/s, '--force'],
-  [/padNames: 'unique'(?!.*padNames: )/s, '--pad-names unique'],
-  [/`exclude`(?!.*`exclude`)/s, '--exclude'],
-];
+/** Advice in library messages. Advice comes last, so a path before it can contain the same text. */
+const LIMITS = /limits: \{ (\w+)(?:: N)? \}(?!.*limits: \{)/s;
+const FORCE = /force: true(?!.*force: true)/s;
+const PAD_NAMES = /padNames: 'unique'(?!.*padNames: )/s;
+const EXCLUDE = /`exclude`(?!.*`exclude`)/s;
 
 /** Shortens `(info.name, --name)`, which names an option of the library and one of the command, to `(--name)`. */
 export function commandNames(message: string): string {
@@ -42,20 +40,22 @@ export function commandNames(message: string): string {
 
 /** The message of a warning during a creation. */
 export function messageOfWarning({ message }: Pick<Issue, 'message'>): string {
-  return withCommandAdvice(message);
+  return message.replace(LIMITS, '--limit $1=N').replace(PAD_NAMES, '--pad-names unique');
 }
 
 /** The message of an error. */
 export function messageOf(error: MetainfoError): string {
-  if (error instanceof ValidationError && error.subject === 'draft') return commandNames(messageOfDraft(error.issues));
-  const message = withCommandAdvice(error.message);
-  // A path may contain the name of an option.
-  if (error.path !== undefined) return commandNames(message);
-  return commandNames(message.replace(OPTION_NAMES, (name) => OPTIONS[name] as string));
+  return commandNames(withCommandOptions(error));
 }
 
-function withCommandAdvice(message: string): string {
-  return ADVICE.reduce((text, [library, command]) => text.replace(library, command), message);
+function withCommandOptions(error: MetainfoError): string {
+  if (error instanceof ValidationError && error.subject === 'draft') return messageOfDraft(error.issues);
+  const { code, message, path } = error;
+  if (code === 'ERR_OUTPUT_EXISTS') return message.replace(FORCE, '--force');
+  if (code === 'ERR_LIMIT') return message.replace(LIMITS, '--limit $1=N');
+  if (EXCLUDE.test(message)) return message.replace(EXCLUDE, '--exclude');
+  // A path can contain the name of an option.
+  return path === undefined ? message.replace(OPTION_NAMES, (name) => OPTIONS[name] as string) : message;
 }
 
 function messageOfDraft(issues: readonly Issue[]): string {

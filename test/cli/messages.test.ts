@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { commandNames, messageOf, messageOfWarning } from '../../src/cli/messages.ts';
+import { MetainfoError } from '../../src/errors/errors.ts';
 
 describe('commandNames', () => {
   it('keeps only the option of the command when a message names an option of the library too', () => {
@@ -14,5 +15,31 @@ describe('commandNames', () => {
       ['a (b, c) and (--force)', 'a (b, c) and (--force)'],
     ];
     for (const [message, expected] of cases) assert.equal(commandNames(message), expected);
+  });
+});
+
+describe('messageOf', () => {
+  it('translates the advice of the library, but not a path with the same text', () => {
+    const path = '/force: true/`exclude`';
+    for (const [code, message, expected] of [
+      ['ERR_OUTPUT_EXISTS', `${path}: exists (use force: true)`, `${path}: exists (use --force)`],
+      ['ERR_BROKEN_LINK', `${path}: skip it with \`exclude\`.`, `${path}: skip it with --exclude.`],
+      ['ERR_LIMIT', `${path}: raise it with limits: { files }.`, `${path}: raise it with --limit files=N.`],
+    ] as const) {
+      assert.equal(messageOf(new MetainfoError(code, message, { path })), expected);
+    }
+  });
+
+  it('translates the options of the library in messages without a path', () => {
+    const message = 'readSize must be a power of two, memoryLimit at least 1.';
+    const expected = '--read-size must be a power of two, --memory-limit at least 1.';
+    assert.equal(messageOf(new MetainfoError('ERR_INVALID_ARGUMENT', message)), expected);
+  });
+});
+
+describe('messageOfWarning', () => {
+  it('translates the advice of the library', () => {
+    const message = "clients refuse this; limits: { files: N } or padNames: 'unique' helps";
+    assert.equal(messageOfWarning({ message }), 'clients refuse this; --limit files=N or --pad-names unique helps');
   });
 });

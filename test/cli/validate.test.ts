@@ -105,7 +105,7 @@ describe('metainfo validate --json', () => {
       names,
     );
     for (const result of results) {
-      assert.deepEqual(Object.keys(verdict), ['file', 'ok', 'version', 'infohash', 'issues']);
+      assert.deepEqual(Object.keys(result), ['file', 'ok', 'version', 'infohash', 'issues']);
       assert.deepEqual(Object.keys(result.infohash), ['v1', 'v2']);
       assert.equal(result.ok, !result.issues.some(({ severity }) => severity === 'error'));
       for (const issue of result.issues) {

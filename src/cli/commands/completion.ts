@@ -129,7 +129,7 @@ complete -o default -F _metainfo metainfo
 
 function zsh(levels: readonly Level[]): string {
   const text = (description: string) => description.replace(/[\\:[\]]/g, '\\$&');
-  const spec = ({ flags, description, value }: Completable) =>
+  const spec = ({ flags, description, value }: CompletedOption) =>
     flags.map((flag) => {
       const action = Array.isArray(value) ? `(${value.join(' ')})` : value === 'file' ? '_files' : ' ';
       const joined = flag.startsWith('--') ? '=' : '+';

@@ -14,7 +14,7 @@ interface ShowOptions extends ProfileOptions {
 const EXAMPLES = `
 Examples:
   metainfo show album.torrent           version, infohashes, size, trackers
-  metainfo show -vv album.torrent       also every file, and hashes in short form
+  metainfo show -vv album.torrent       also every file, and short hashes
   metainfo show --compat --json old.torrent
 
 Exit codes: 0 success, 1 the torrent is invalid (metainfo validate reports every
@@ -25,7 +25,7 @@ export function addShow(program: Command): void {
     .command('show')
     .description('print the contents of a torrent')
     .argument('<file>', 'a torrent file')
-    .option('-v, --verbose', 'list the files; -vv: also hashes in short form; -vvv: in full', more, 0)
+    .option('-v, --verbose', 'list the files; -vv: also short hashes; -vvv: full hashes', more, 0)
     .option('--json', 'print one JSON object');
   profileOptions(command).addHelpText('after', EXAMPLES).action(show);
 }
