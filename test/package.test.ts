@@ -97,7 +97,7 @@ describe('npm start', () => {
     const before = modified();
     const env = { ...process.env, TMPDIR: folder, TEMP: folder, INIT_CWD: folder };
     const said = execFileSync(process.execPath, [path.join(ROOT, 'scripts', 'start.mjs')], { env, encoding: 'utf8' });
-    assert.match(said, /\$ metainfo create album\nalbum\.torrent: hybrid, .*\$ metainfo verify .*all good/s);
+    assert.match(said, /\$ metainfo create album\nalbum\.torrent: hybrid, .*\$ metainfo verify .*album: complete;/s);
     assert.equal(modified(), before);
     assert.deepEqual(readdirSync(folder), []);
   });
