@@ -63,6 +63,6 @@ describe('metainfo kernels', () => {
     const cwd = await workFolder(t);
     const { code, stderr } = await metainfo(['kernels'], { cwd, env: { METAINFO_KERNEL: 'sha-ce-x5' } });
     assert.equal(code, 2);
-    assert.match(stderr, new RegExp(`sha-ce-x5 .*choose one of: ${binding().kernels.join(', ')}`));
+    assert.match(stderr, new RegExp(`sha-ce-x5 .*expected one of: ${binding().kernels.join(', ')}`));
   });
 });
