@@ -9,7 +9,7 @@ import { bencodeValue, latin1, reference } from './reference.ts';
 const cursorOver = (text: string) => new Cursor(latin1(text));
 
 describe('Cursor.skip', () => {
-  it('passes over one value, whatever it is', () => {
+  it('skips one value of any type', () => {
     fc.assert(
       fc.property(fc.array(bencodeValue, { minLength: 1, maxLength: 4 }), (values) => {
         const cursor = new Cursor(Buffer.concat(values.map(reference)));
@@ -24,19 +24,19 @@ describe('Cursor.skip', () => {
   });
 });
 
-describe('Cursor.pass', () => {
-  it('passes over these bytes only, and else stays', () => {
+describe('Cursor.skipExpected', () => {
+  it('skips the expected bytes, and does not move otherwise', () => {
     const cursor = cursorOver('d1:ae');
     assert.ok(!cursor.skipExpected(template('d1:b')));
     assert.equal(cursor.at, 0);
     assert.ok(cursor.skipExpected(template('d1:a')));
     assert.deepEqual([cursor.at, cursor.atEnd], [4, true]);
-    assert.ok(!cursor.skipExpected(template('ee')), 'there is but one');
+    assert.ok(!cursor.skipExpected(template('ee')), 'only one is left');
   });
 });
 
 describe('Cursor.digits', () => {
-  it('reads integers of up to 15 digits, and no other', () => {
+  it('reads integers of up to 15 digits, and returns -1 for others', () => {
     const cases: [text: string, expected: number][] = [
       ['0', 0],
       ['7', 7],
@@ -55,10 +55,10 @@ describe('Cursor.digits', () => {
   });
 });
 
-describe('Cursor.text, .latin1 and .string', () => {
+describe('Cursor.text, .latin1 and .skipString', () => {
   const bytes = fc.oneof(fc.uint8Array({ maxLength: 12 }), fc.string({ unit: 'grapheme' }).map(Buffer.from));
 
-  it('read a string and end past it', () => {
+  it('read a string and stop after it', () => {
     fc.assert(
       fc.property(bytes, (given) => {
         const encoded = Buffer.concat([latin1('l'), reference(given), latin1('e')]);
@@ -79,7 +79,7 @@ describe('Cursor.text, .latin1 and .string', () => {
     assert.equal(new Cursor(reference('\ufeffa')).text(), '\ufeffa');
   });
 
-  it('read views of larger bytes', () => {
+  it('read views of larger buffers', () => {
     const cursor = new Cursor(latin1('xx3:abcxx').subarray(2, 7));
     assert.equal(cursor.text(), 'abc');
   });
@@ -92,7 +92,7 @@ describe('Cursor.suspicious', () => {
     return cursor.suspicious;
   };
 
-  it('is every name that cannot be a component', () => {
+  it('is true for every name that cannot be a path component', () => {
     const part = fc.constantFrom('', '.', '/', '\\', ':', '\0', 'C', 'a', 'é', '\ufffd');
     fc.assert(
       fc.property(fc.array(part, { maxLength: 4 }), (parts) => {
@@ -103,12 +103,12 @@ describe('Cursor.suspicious', () => {
     );
   });
 
-  it('is text with replacement characters, and no plain name', () => {
+  it('is true for replacement characters, and false for plain names', () => {
     assert.ok(suspicious('a\ufffd'));
     for (const name of ['a', 'a.txt', '...', '.hidden', '_ -']) assert.ok(!suspicious(name), name);
   });
 
-  it('is told anew of every text', () => {
+  it('is set anew by every text', () => {
     const cursor = cursorOver('2:..1:a');
     cursor.text();
     assert.ok(cursor.suspicious);

@@ -11,8 +11,8 @@ import { type BencodeMap, type BencodeValue, RawBencode } from '../../src/bencod
 import { runs } from '../support/runs.ts';
 import { bencodeValue, latin1, loose, reference, SAMPLE } from './reference.ts';
 
-/** What decoding that text throws; a test fails when it throws anything else or nothing. */
-function faultOf(input: Uint8Array): BencodeError {
+/** Returns the error that decoding throws; fails the test if it throws anything else or nothing. */
+function errorOf(input: Uint8Array): BencodeError {
   try {
     decode(input);
   } catch (error) {
@@ -22,7 +22,7 @@ function faultOf(input: Uint8Array): BencodeError {
   return assert.fail('it was accepted');
 }
 
-/** The limit that is passed, and where. */
+/** Returns the limit that is exceeded, and the offset. */
 function limitOf(input: Uint8Array, limits: Limits = {}): [limit: LimitName, offset: number | null] {
   try {
     decode(input, { limits });
@@ -38,7 +38,7 @@ function limitOf(input: Uint8Array, limits: Limits = {}): [limit: LimitName, off
 
 const decoded = (text: string) => decode(latin1(text)).value;
 
-const FAULTS: Record<BencodeCode, [string, number][]> = {
+const INVALID: Record<BencodeCode, [string, number][]> = {
   empty: [['', 0]],
   bad_character: [
     ['x', 0],
@@ -93,10 +93,10 @@ const FAULTS: Record<BencodeCode, [string, number][]> = {
   unsorted_key: [
     ['d1:bi1e1:ai2ee', 7],
     ['d2:aai1e1:ai2ee', 8],
-    // It comes twice, too: what is no neighbour is not looked for, as in what stays raw.
+    // It is a duplicate too, but only neighbours are compared, here and in raw values.
     ['d1:ai1e1:bi1e1:ai2ee', 13],
     ['d1:\xffi1e1:ai2ee', 7],
-    // U+1F600 before U+E000: the order of UTF-16, not of bytes.
+    // U+1F600 before U+E000: ordered by UTF-16 code units, not by bytes.
     ['d4:\xf0\x9f\x98\x80i1e3:\xee\x80\x80i1ee', 10],
   ],
   trailing_data: [
@@ -123,33 +123,33 @@ const FAULTS: Record<BencodeCode, [string, number][]> = {
   ],
 };
 
-describe('decode refuses', () => {
-  for (const [fault, cases] of Object.entries(FAULTS)) {
-    it(fault, () => {
+describe('decode', () => {
+  for (const [code, cases] of Object.entries(INVALID)) {
+    it(`rejects ${code}`, () => {
       for (const [input, offset] of cases) {
-        const error = faultOf(latin1(input));
-        assert.deepEqual([error.bencodeCode, error.offset], [fault, offset], JSON.stringify(input));
+        const error = errorOf(latin1(input));
+        assert.deepEqual([error.bencodeCode, error.offset], [code, offset], JSON.stringify(input));
       }
     });
   }
 
-  it('with an error that says where', () => {
-    const error = faultOf(latin1('d1:ai-0ee'));
+  it('reports the offset of an error', () => {
+    const error = errorOf(latin1('d1:ai-0ee'));
     assert.equal(error.code, 'ERR_BENCODE');
     assert.equal(error.name, 'BencodeError');
     assert.match(error.message, /byte 4\b/);
   });
 
-  it('what is no bytes', () => {
+  it('rejects anything but bytes', () => {
     for (const value of [null, undefined, 5, 'de', [], {}, new ArrayBuffer(2), new DataView(new ArrayBuffer(2))])
       assert.throws(() => decode(value as never), { code: 'ERR_INVALID_ARGUMENT' });
   });
 
-  it('every beginning of a valid value', () => {
-    for (let length = 0; length < SAMPLE.length; length += 1) faultOf(SAMPLE.subarray(0, length));
+  it('rejects every truncation of a valid value', () => {
+    for (let length = 0; length < SAMPLE.length; length += 1) errorOf(SAMPLE.subarray(0, length));
   });
 
-  it('or reads as it stands every change of one byte', () => {
+  it('rejects a value with one changed byte, or encodes it to the same bytes again', () => {
     let accepted = 0;
     for (let at = 0; at < SAMPLE.length; at += 1) {
       for (let byte = 0; byte < 256; byte += 1) {
@@ -166,21 +166,21 @@ describe('decode refuses', () => {
         assert.ok(changed.equals(encode(value)), `byte ${at} as ${byte}`);
       }
     }
-    // Changes within strings are none of its business.
+    // Changes within strings are valid.
     assert.ok(accepted > SAMPLE.length);
   });
 });
 
-describe('decode limits', () => {
+describe('limits of decode', () => {
   const nested = (depth: number) => latin1('l'.repeat(depth) + 'e'.repeat(depth));
 
-  it('bytes', () => {
+  it('bound the bytes of the input', () => {
     const input = latin1('3:abc');
     assert.deepEqual(decode(input, { limits: { bytes: 5 } }).value, latin1('abc'));
     assert.deepEqual(limitOf(input, { bytes: 4 }), ['bytes', 4]);
   });
 
-  it('text: keys, and strings of what is not built', () => {
+  it('bound the length of keys and of strings in raw values', () => {
     const input = latin1('d4:infod5:filesld1:a6:abcdefeeee');
     const raw = { within: 'info', keys: new Set(['files']) };
     assert.ok(decode(input, { limits: { text: 5 } }) && decode(input, { raw, limits: { text: 6 } }));
@@ -191,7 +191,7 @@ describe('decode limits', () => {
     assert.deepEqual(limitOf(key(2 ** 24 + 1)), ['text', 1]);
   });
 
-  it('text to what a string can hold, whatever is asked for', () => {
+  it('cannot raise text above the longest string of JavaScript', () => {
     const length = constants.MAX_STRING_LENGTH + 1;
     const input = Buffer.concat([latin1(`d${length}:`), Buffer.alloc(length), latin1('lee')]);
     const refused = { limit: 'text', most: length - 1, offset: 1 };
@@ -199,23 +199,23 @@ describe('decode limits', () => {
     assert.throws(() => decode(input, { limits: NO_LIMITS }), refused);
   });
 
-  it('bytes to 1 GiB by default', () => {
+  it('bound the input to 1 GiB by default', () => {
     assert.deepEqual(limitOf(new Uint8Array(2 ** 30 + 1)), ['bytes', 2 ** 30]);
-    assert.equal(faultOf(new Uint8Array(2 ** 30)).bencodeCode, 'bad_character');
+    assert.equal(errorOf(new Uint8Array(2 ** 30)).bencodeCode, 'bad_character');
   });
 
-  it('depth to 100 by default', () => {
+  it('bound the depth to 100 by default', () => {
     assert.deepEqual(encode(decode(nested(100)).value), nested(100));
     assert.deepEqual(limitOf(nested(101)), ['depth', 100]);
   });
 
-  it('the depth of dictionaries too', () => {
+  it('bound the depth of dictionaries too', () => {
     const input = latin1('d1:ad1:adeee');
     assert.ok(decode(input, { limits: { depth: 3 } }));
     assert.deepEqual(limitOf(input, { depth: 2 }), ['depth', 8]);
   });
 
-  it('items, of which a key is one', () => {
+  it('bound the number of values and keys', () => {
     const list = latin1('li1ei2ee');
     assert.deepEqual(decode(list, { limits: { items: 3 } }).value, [1, 2]);
     assert.deepEqual(limitOf(list, { items: 2 }), ['items', 4]);
@@ -225,7 +225,7 @@ describe('decode limits', () => {
     assert.deepEqual([limitOf(dictionary, { items: 2 })[1], limitOf(dictionary, { items: 1 })[1]], [4, 1]);
   });
 
-  it('not the stack: 100,000 levels are refused at once, or read when they are allowed', () => {
+  it('allow 100,000 levels without overflowing the stack', () => {
     const levels = 100_000;
     const begin = performance.now();
     assert.equal(limitOf(nested(levels))[0], 'depth');
@@ -236,7 +236,7 @@ describe('decode limits', () => {
     assert.ok(performance.now() - begin < 2000);
   });
 
-  it('digits of an integer to 100 by default', () => {
+  it('bound the digits of an integer to 100 by default', () => {
     const digits = (count: number) => latin1(`li-${'9'.repeat(count)}ee`);
     assert.ok(decode(digits(100)) && decode(digits(20), { limits: { digits: 20 } }));
     assert.ok(decode(digits(500), { limits: { digits: 500 } }));
@@ -245,7 +245,7 @@ describe('decode limits', () => {
     assert.deepEqual(limitOf(latin1(`i${'1'.repeat(101)}e`)), ['digits', 0]);
   });
 
-  it('none that bounds nothing', () => {
+  it('reject unknown limits and values that are no number', () => {
     const wrong = [
       { bytes: Number.NaN },
       { depth: -1 },
@@ -261,15 +261,15 @@ describe('decode limits', () => {
     assert.ok(decode(latin1('le'), { limits: { bytes: undefined, items: Infinity } }));
   });
 
-  it('the digits of an integer, so that they cost no quadratic time', () => {
+  it('keep the time for long integers from growing quadratically', () => {
     const begin = performance.now();
     assert.deepEqual(limitOf(latin1(`i${'9'.repeat(10_000_000)}e`)), ['digits', 0]);
     assert.ok(performance.now() - begin < 2000);
   });
 });
 
-describe('decode reads', () => {
-  it('integers as numbers where that is exact, else as bigints', () => {
+describe('decode', () => {
+  it('returns integers as numbers if exact, otherwise as bigints', () => {
     const safe = ['0', '1', '-1', '999999999999999', '-999999999999999', '9007199254740991', '-9007199254740991'];
     for (const text of safe) assert.strictEqual(decoded(`i${text}e`), Number(text), text);
     const large = [
@@ -282,7 +282,7 @@ describe('decode reads', () => {
     for (const text of large) assert.strictEqual(decoded(`i${text}e`), BigInt(text), text);
   });
 
-  it('any integer', () => {
+  it('decodes any integer', () => {
     fc.assert(
       fc.property(fc.bigInt({ min: -(2n ** 70n), max: 2n ** 70n }), (integer) => {
         const value = decoded(`i${integer}e`) as number | bigint;
@@ -295,14 +295,14 @@ describe('decode reads', () => {
     );
   });
 
-  it('empty values', () => {
+  it('decodes empty values', () => {
     assert.deepEqual(decoded('le'), []);
     assert.deepEqual(decoded('de'), new Map());
     assert.deepEqual(decoded('0:'), Buffer.alloc(0));
     assert.deepEqual(decoded('d0:dee'), new Map([['', new Map()]]));
   });
 
-  it('keys that are no UTF-8, one char a byte', () => {
+  it('decodes keys that are not UTF-8 with one character per byte', () => {
     const value = decoded('d2:\x80\xffi1e3:\xed\xa0\x80i2ee') as BencodeMap;
     assert.deepEqual(
       [...value],
@@ -313,13 +313,13 @@ describe('decode reads', () => {
     );
   });
 
-  it('__proto__ as any other key', () => {
+  it('treats __proto__ as any other key', () => {
     const value = decoded('d9:__proto__d1:ai1eee') as BencodeMap;
     assert.deepEqual([...value.keys()], ['__proto__']);
     assert.equal((value as unknown as { a?: number }).a, undefined);
   });
 
-  it('keys beyond the BMP in the order of their bytes', () => {
+  it('accepts keys beyond the BMP in the order of their bytes', () => {
     const keys = ['\u{e000}', '\uffee', '\u{1f600}'];
     const input = reference(Object.fromEntries(keys.map((key) => [key, 1])));
     const value = decode(input).value as BencodeMap;
@@ -329,9 +329,9 @@ describe('decode reads', () => {
     );
   });
 
-  it('byte strings as views of the input, not copies', () => {
+  it('returns byte strings as views of the input, not copies', () => {
     const whole = new Uint8Array(30);
-    // Somewhere within a larger buffer, as what fs reads into Node's pool is.
+    // The input may lie within a larger buffer: Node's fs reads into a pool.
     const input = whole.subarray(7, 7 + 12);
     input.set(latin1('l3:abci1e0:e'));
     const [first, , empty] = decode(input).value as Uint8Array[];
@@ -342,32 +342,32 @@ describe('decode reads', () => {
     assert.equal(Buffer.from(first).toString(), 'zbc');
   });
 
-  it('keys and integers of a view, too', () => {
+  it('decodes keys and integers of a view', () => {
     const input = new Uint8Array(20).fill(0x65).subarray(5, 5 + 10);
     input.set(latin1('d1:ki-42ee'));
     assert.deepEqual(decode(input).value, new Map([['k', -42]]));
   });
 });
 
-describe('decode finds the span of a top-level key', () => {
+describe('the span option of decode', () => {
   const spanOf = (text: string, key = 'info') => {
     const { span } = decode(latin1(text), { span: key });
     return span && text.slice(span.start, span.end);
   };
 
-  it('whatever its value is', () => {
+  it('finds a value of any type', () => {
     for (const value of ['de', 'le', 'i-7e', '4:info', 'd4:infod4:infoi1eee', 'll4:infoee']) {
       assert.equal(spanOf(`d1:ai1e4:info${value}1:z1:ee`), value);
     }
   });
 
-  it('and not of the same key deeper, before or after', () => {
+  it('ignores the same key on deeper levels', () => {
     assert.equal(spanOf('d1:ad4:infoi1ee4:infoi2e1:zd4:infoi3eee'), 'i2e');
     assert.equal(spanOf('d1:ad4:infoi1eee'), null);
     assert.equal(spanOf('ld4:infoi1eee'), null);
   });
 
-  it('null where there is none, or none was asked for', () => {
+  it('returns null if the key is missing or not asked for', () => {
     assert.equal(spanOf('de'), null);
     assert.equal(spanOf('d5:info2i1ee'), null);
     assert.equal(spanOf('4:info'), null);
@@ -375,20 +375,20 @@ describe('decode finds the span of a top-level key', () => {
     assert.equal(decode(latin1('d4:infoi1ee')).span, null);
   });
 
-  it('in a view', () => {
+  it('works on a view of a larger buffer', () => {
     const input = new Uint8Array(30).subarray(9, 9 + 11);
     input.set(latin1('d4:infoi1ee'));
     assert.deepEqual(decode(input, { span: 'info' }).span, { start: 7, end: 10 });
   });
 });
 
-describe('decode when tolerant', () => {
+describe('the tolerant option of decode', () => {
   const tolerant = (text: string) => {
     const { value, errors } = decode(latin1(text), { tolerant: true });
     return { value, errors: errors.map(({ bencodeCode, offset }) => [bencodeCode, offset]) };
   };
 
-  it('collects soft faults in the order of the input', () => {
+  it('collects forgivable errors in the order of the input', () => {
     assert.deepEqual(tolerant('d1:bi007e1:ai-0e1:ai5ee '), {
       value: new Map([
         ['b', 7],
@@ -411,36 +411,36 @@ describe('decode when tolerant', () => {
     });
   });
 
-  it('lets the first of a key that comes twice count, for the span too', () => {
+  it('keeps the first of two equal keys, for the span too', () => {
     const { value, span } = decode(latin1('d4:infoi1e4:infoi2ee'), { tolerant: true, span: 'info' });
     assert.deepEqual([value, span], [new Map([['info', 1]]), { start: 7, end: 10 }]);
   });
 
-  it('has no faults of canonical bencode, and none when it is not', () => {
+  it('finds no errors in canonical bencode; without it, errors throw', () => {
     assert.deepEqual(decode(SAMPLE, { tolerant: true }).errors, []);
     assert.deepEqual(decode(SAMPLE).errors, []);
   });
 
-  it('lists at most 100', () => {
+  it('lists at most 100 errors', () => {
     assert.equal(decode(latin1(`l${'i00e'.repeat(1000)}e`), { tolerant: true }).errors.length, 100);
   });
 
-  it('forgives nothing else', () => {
-    const soft = ['leading_zero', 'negative_zero', 'duplicate_key', 'unsorted_key', 'trailing_data'];
-    for (const [fault, cases] of Object.entries(FAULTS)) {
+  it('forgives no other errors', () => {
+    const forgivable = ['leading_zero', 'negative_zero', 'duplicate_key', 'unsorted_key', 'trailing_data'];
+    for (const [code, cases] of Object.entries(INVALID)) {
       for (const [input] of cases) {
         const read = () => decode(latin1(input), { tolerant: true });
-        if (soft.includes(fault)) assert.equal(read().errors[0]?.bencodeCode, fault, input);
-        else assert.throws(read, { code: 'ERR_BENCODE', bencodeCode: fault }, input);
+        if (forgivable.includes(code)) assert.equal(read().errors[0]?.bencodeCode, code, input);
+        else assert.throws(read, { code: 'ERR_BENCODE', bencodeCode: code }, input);
       }
     }
   });
 });
 
-describe('decode of what is to stay raw', () => {
+describe('the raw option of decode', () => {
   const raw = { within: 'info', keys: new Set(['files', 'x']) };
 
-  it('gives lists and dictionaries under these keys as bytes, and nothing else', () => {
+  it('returns lists and dictionaries under these keys as bytes, and no other values', () => {
     const { value } = decode(latin1('d4:infod5:filesli1ee5:otherle1:xdee1:xdee'), { raw });
     const info = new Map<string, unknown>([
       ['files', new RawBencode(latin1('li1ee'))],
@@ -459,11 +459,11 @@ describe('decode of what is to stay raw', () => {
     }
   });
 
-  it('takes no key with a dot for a path', () => {
+  it('does not treat a key with a dot as a path', () => {
     assert.deepEqual(decode(latin1('d10:info.fileslee'), { raw }).value, new Map([['info.files', []]]));
   });
 
-  it('counts depth and items as if it were built', () => {
+  it('counts depth and items as for values that are built', () => {
     const input = latin1('d4:infod1:xld1:ai1eeeee');
     assert.ok(decode(input, { raw, limits: { depth: 4, items: 8 } }));
     assert.throws(() => decode(input, { raw, limits: { depth: 3 } }), { limit: 'depth', offset: 12 });
@@ -488,7 +488,7 @@ describe('decode of what is to stay raw', () => {
     return value;
   }
 
-  it('finds the same faults at the same places', () => {
+  it('reports the same errors at the same offsets', () => {
     const input = fc
       .tuple(loose, loose, loose)
       .map(([files, other, x]) =>
@@ -522,8 +522,8 @@ describe('decode of what is to stay raw', () => {
   });
 });
 
-describe('decode and encode', () => {
-  it('give back canonical bencode byte for byte', () => {
+describe('decode and encode together', () => {
+  it('round-trip canonical bencode byte for byte', () => {
     fc.assert(
       fc.property(bencodeValue, (given) => {
         const canonical = reference(given);
@@ -553,7 +553,7 @@ describe('decode and encode', () => {
     return Object.fromEntries([...value].map(([key, item]) => [key, asObjects(item)]));
   }
 
-  it('agree with the package bencode', () => {
+  it('agree with the npm package bencode', () => {
     fc.assert(
       fc.property(common, (given) => {
         const theirs = new Uint8Array(bencode.encode(given));

@@ -7,7 +7,7 @@ import { latin1, type Plain, reference } from './reference.ts';
 const textOf = (value: Encodable) => Buffer.from(encode(value)).toString('latin1');
 
 describe('encode', () => {
-  it('writes every kind of value', () => {
+  it('writes values of every type', () => {
     assert.equal(textOf(0), 'i0e');
     assert.equal(textOf(-0), 'i0e');
     assert.equal(textOf(-12), 'i-12e');
@@ -24,7 +24,7 @@ describe('encode', () => {
     assert.equal(textOf('é😀'), '6:\xc3\xa9\xf0\x9f\x98\x80');
   });
 
-  it('orders keys by their bytes, whatever the order of the map', () => {
+  it('sorts keys by their bytes', () => {
     const keys = ['b', 'a', 'aa', '', 'Z', 'é', '\u{1f600}', '\u{e000}', '\uffee', '\x7f'];
     const expected = keys.map((key) => Buffer.from(key)).sort(Buffer.compare);
     for (const order of [keys, keys.toReversed()]) {
@@ -34,7 +34,7 @@ describe('encode', () => {
     }
   });
 
-  it('leaves the given values as they are', () => {
+  it('does not change its input', () => {
     const map = new Map([
       ['b', 1],
       ['a', 2],
@@ -45,7 +45,7 @@ describe('encode', () => {
     assert.equal(list.length, 2);
   });
 
-  it('writes raw bencode as it stands, be it canonical or not', () => {
+  it('writes raw bencode unchanged, even if it is not canonical', () => {
     const raw = new RawBencode(latin1('d1:bi007e1:ai1ee'));
     assert.equal(
       textOf(
@@ -60,15 +60,15 @@ describe('encode', () => {
     assert.equal(textOf([1, raw, 2]), 'li1ed1:bi007e1:ai1eei2ee');
   });
 
-  it('writes strings of any length, between short ones', () => {
+  it('writes strings of any length between short ones', () => {
     for (const length of [1023, 1024, 1025, 100_000]) {
       const long = Buffer.alloc(length, 'x\xfe', 'latin1');
       assert.equal(textOf(['a', long, 'b']), `l1:a${length}:${long.toString('latin1')}1:be`, `${length} bytes`);
     }
   });
 
-  it('gathers short values whatever they add up to', () => {
-    // Chunks are 1, 4, 16 and 64 KiB: their ends fall within lengths, keys, texts, integers and bytes.
+  it('writes any number of short values', () => {
+    // Chunks have 1, 4, 16 and 64 KiB, so they end within lengths, keys, texts, integers and byte strings.
     for (let shift = 0; shift < 300; shift += 1) {
       const list: Plain[] = ['x'.repeat(shift)];
       for (let size = 0; size < 100_000; size += 900)
@@ -93,7 +93,7 @@ describe('encode', () => {
     assert.equal(encode(map).length, 2 * 100_000 + 2 * 99_999);
   });
 
-  it('refuses what bencode cannot say', () => {
+  it('rejects values that bencode does not have', () => {
     const values: unknown[] = [
       1.5,
       Number.NaN,
@@ -116,7 +116,7 @@ describe('encode', () => {
     }
   });
 
-  it('refuses a key that is not one char a byte', () => {
+  it('rejects a key that is not latin1', () => {
     for (const key of ['\u0100', 'é\u{1f600}', 'a\uffff']) {
       assert.throws(() => encode(new Map([[key, 1]])), { code: 'ERR_INVALID_ARGUMENT', message: /latin1 string/ });
     }

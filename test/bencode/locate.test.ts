@@ -11,7 +11,7 @@ type Place = [path: (string | number)[], offset: number];
 /** Where every value of a canonical encoding begins, by the lengths of what stands before it. */
 function placesOf(value: BencodeValue, path: Place[0] = [], start = 0): Place[] {
   const places: Place[] = [[path, start]];
-  // Past the `l` or `d`.
+  // Skip the `l` or `d`.
   let at = start + 1;
   if (Array.isArray(value)) {
     for (const [index, item] of value.entries()) {
@@ -19,7 +19,7 @@ function placesOf(value: BencodeValue, path: Place[0] = [], start = 0): Place[] 
       at += reference(item).length;
     }
   } else if (value instanceof Map) {
-    // One char a byte, so this is the order of the bytes.
+    // Keys have one character per byte, so this sorts by bytes.
     for (const [key, item] of [...value].sort(([a], [b]) => (a < b ? -1 : 1))) {
       at += reference(latin1(key)).length;
       places.push(...placesOf(item, [...path, key], at));
@@ -32,7 +32,7 @@ function placesOf(value: BencodeValue, path: Place[0] = [], start = 0): Place[] 
 const offsetOf = (text: string, ...path: BencodePath) => locate(latin1(text), [path])[0];
 
 describe('locate', () => {
-  it('gives where every value begins, in the order of the paths', () => {
+  it('returns the offset of every value, in the order of the paths', () => {
     fc.assert(
       fc.property(bencodeValue, (value) => {
         const places = placesOf(value).reverse();
@@ -49,7 +49,7 @@ describe('locate', () => {
     );
   });
 
-  it('gives the place of what should have held the last steps', () => {
+  it('returns the offset of the deepest existing value for a missing path', () => {
     fc.assert(
       fc.property(bencodeValue, (value) => {
         const places = placesOf(value);
@@ -66,24 +66,24 @@ describe('locate', () => {
     );
   });
 
-  it('finds places one within the other, and the same twice', () => {
+  it('finds nested values, and the same value twice', () => {
     const bytes = latin1('d1:ad1:bli1ei2eee1:ci3ee');
     const paths = [['a', 'b', 1], ['c'], [], ['a'], ['a', 'b'], ['c'], ['a', 'b', 0]];
     assert.deepEqual(locate(bytes, paths), [12, 20, 0, 4, 8, 20, 9]);
     assert.deepEqual(locate(bytes, []), []);
   });
 
-  it('tells the index 0 from the key 0', () => {
+  it('distinguishes the index 0 from the key 0', () => {
     assert.equal(offsetOf('ld1:0i7eee', 0, '0'), 5);
     assert.equal(offsetOf('ld1:0i7eee', 0, 0), 1);
     assert.equal(offsetOf('li7ee', '0'), 0);
   });
 
-  it('passes over strings that look like bencode', () => {
+  it('skips strings that look like bencode', () => {
     assert.equal(offsetOf('d1:a5:d1:be1:bi1ee', 'b'), 14);
   });
 
-  it('goes by the first of keys that come twice, as decode does', () => {
+  it('uses the first of two equal keys, as decode does', () => {
     assert.equal(offsetOf('d1:ai1e1:ai2ee', 'a'), 4);
     assert.equal(offsetOf('d1:ad1:bi1ee1:ad1:bi2eee', 'a', 'b'), 8);
   });
@@ -92,18 +92,18 @@ describe('locate', () => {
     assert.equal(offsetOf('lei7e'), 0);
   });
 
-  it('reads views of larger bytes', () => {
+  it('reads views of larger buffers', () => {
     const whole = latin1('xxxxd1:ai1eexxxx');
     assert.deepEqual(locate(whole.subarray(4, 12), [['a']]), [4]);
   });
 
-  it('takes a thousand paths through a list of 100,000 in one pass', () => {
+  it('finds 1,000 paths in a list of 100,000 entries in one pass', () => {
     const bytes = reference(Array.from({ length: 100_000 }, () => ({ length: 1 })));
     const paths = Array.from({ length: 1000 }, (_, i) => [i * 100, 'length']);
     const begin = performance.now();
     const offsets = locate(bytes, paths);
     assert.ok(performance.now() - begin < 2000);
-    // `l`, then entries of 13 bytes, `d6:length` before the value.
+    // After the `l`, each entry has 13 bytes, with `d6:length` before the value.
     assert.deepEqual(offsets.slice(0, 2), [1 + 9, 1 + 100 * 13 + 9]);
   });
 });

@@ -37,7 +37,7 @@ const key = fc.oneof(
 
 const integer = fc.oneof(
   fc.maxSafeInteger(),
-  // Only those that a number does not hold: the others are numbers when they come back.
+  // Only bigints that no number holds exactly: decode returns others as numbers.
   fc.bigInt({ min: 2n ** 53n, max: 10n ** 60n }),
   fc.bigInt({ min: -(10n ** 60n), max: -(2n ** 53n) }),
 );

@@ -14,14 +14,14 @@ const text = fc.string({
 });
 
 describe('toKey and keyBytes', () => {
-  it('are the bytes of UTF-8, one char each', () => {
+  it('convert between text and one character per UTF-8 byte', () => {
     assert.equal(toKey('é'), '\xc3\xa9');
     fc.assert(fc.property(text, (given) => assert.deepEqual(keyBytes(toKey(given)), Buffer.from(given))));
   });
 });
 
 describe('compareUtf8', () => {
-  it('is the order of the UTF-8 bytes', () => {
+  it('orders texts by their UTF-8 bytes', () => {
     fc.assert(
       fc.property(text, text, (a, b) => {
         const expected = Buffer.compare(Buffer.from(a), Buffer.from(b));
@@ -32,14 +32,14 @@ describe('compareUtf8', () => {
     );
   });
 
-  it('puts U+E000 before U+1F600, as UTF-16 does not', () => {
+  it('puts U+E000 before U+1F600, unlike UTF-16', () => {
     assert.ok('\u{e000}' > '\u{1f600}');
     assert.ok(compareUtf8('\u{e000}', '\u{1f600}') < 0);
     assert.ok(compareUtf8('\uffff', '\u{10000}') < 0);
     assert.ok(compareUtf8('\u{d7ff}', '\u{e000}') < 0);
   });
 
-  it('puts a beginning first, and equal texts nowhere', () => {
+  it('puts a prefix first, and returns 0 for equal texts', () => {
     assert.ok(compareUtf8('a', 'ab') < 0);
     assert.ok(compareUtf8('', 'a') < 0);
     assert.equal(compareUtf8('é😀', 'é😀'), 0);

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { compareV1, compareV2, sortV1, sortV2 } from '../../src/layout/order.ts';
 import { runs } from '../support/runs.ts';
 
-// Names whose orders differ: by component or joined, by UTF-16 or UTF-8, by case.
+// Names whose order depends on the comparison: by component or joined, by UTF-16 or UTF-8, with or without case.
 const name = fc.constantFrom('a', 'A', 'a-b', 'a.txt', 'b', 'Z', 'aa', 'é', 'É', '\u{e000}', '\u{1f600}', '.x', '_');
 const path = fc.array(name, { minLength: 1, maxLength: 4 });
 const paths = fc.uniqueArray(path, { maxLength: 12, selector: (parts) => parts.join('/') });
@@ -12,7 +12,7 @@ const paths = fc.uniqueArray(path, { maxLength: 12, selector: (parts) => parts.j
 const files = (...names: string[]) => names.map((one) => ({ path: one.split('/') }));
 const joined = (list: { path: readonly string[] }[]) => list.map((file) => file.path.join('/'));
 
-describe('v2 order', () => {
+describe('compareV2', () => {
   it('compares component by component, not the joined path', () => {
     assert.ok('a-b/x' < 'a/x');
     assert.deepEqual(joined(sortV2(files('a-b/x', 'a/x', 'a.txt', 'a/b/c'))), ['a/b/c', 'a/x', 'a-b/x', 'a.txt']);
@@ -23,8 +23,8 @@ describe('v2 order', () => {
     assert.deepEqual(joined(sortV2(files(...sorted.toReversed()))), sorted);
   });
 
-  it('is that of the bytes of the components', () => {
-    // No component holds a NUL, so it ends one before any byte.
+  it('orders paths by the bytes of their components', () => {
+    // No component contains a NUL, so it sorts the end of a component before any byte.
     const bytes = (parts: readonly string[]) => Buffer.from(parts.map((part) => `${part}\0`).join(''));
     fc.assert(
       fc.property(path, path, (a, b) => {
@@ -35,8 +35,8 @@ describe('v2 order', () => {
   });
 });
 
-describe('v1 order', () => {
-  it('puts files at the top level first, then the rest, each by lower-cased path', () => {
+describe('compareV1', () => {
+  it('puts files at the top level first, then all others, both by lower-cased path', () => {
     const sorted = ['B', 'c', 'Z', 'a/b', 'A/c', 'a/D', 'b/a'];
     assert.deepEqual(joined(sortV1(files(...sorted.toReversed()))), sorted);
   });
@@ -45,13 +45,13 @@ describe('v1 order', () => {
     assert.deepEqual(joined(sortV1(files('a/x', 'a-b/x'))), ['a-b/x', 'a/x']);
   });
 
-  it('breaks ties of case by bytes', () => {
+  it('orders paths that differ only in case by bytes', () => {
     const sorted = ['README', 'ReadMe', 'readme', 'DIR/a', 'dir/A', 'dir/a'];
     assert.deepEqual(joined(sortV1(files(...sorted.toReversed()))), sorted);
     assert.deepEqual(joined(sortV1(files('é', 'É'))), ['É', 'é']);
   });
 
-  it('has the lower-cased bytes in ascending order within each group', () => {
+  it('orders the lower-cased bytes within each group', () => {
     fc.assert(
       fc.property(paths, (given) => {
         const sorted = sortV1(given.map((one) => ({ path: one })));
@@ -70,8 +70,8 @@ for (const [version, sort, compare] of [
   ['v1', sortV1, compareV1],
   ['v2', sortV2, compareV2],
 ] as const) {
-  describe(`sort of ${version}`, () => {
-    it('does not depend on the order given, and leaves it as it is', () => {
+  describe(`the ${version} sort`, () => {
+    it('does not depend on the order of its input, and does not change it', () => {
       fc.assert(
         fc.property(paths, fc.infiniteStream(fc.nat()), (given, random) => {
           const list = given.map((one, index) => ({ path: one, index }));
@@ -88,7 +88,7 @@ for (const [version, sort, compare] of [
       );
     });
 
-    it('compares as a total order', () => {
+    it('is a total order', () => {
       fc.assert(
         fc.property(path, path, (a, b) => {
           const order = compare(a, b);

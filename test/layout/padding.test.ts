@@ -21,16 +21,16 @@ const list = (...lengths: number[]): PaddedFile[] => lengths.map((length, i) => 
 const lengths = (files: PaddedFile[]) => files.map((file) => (isPadFile(file) ? -file.length : file.length));
 
 describe('isPadFile', () => {
-  it('goes by the flag p, whatever other flags there are', () => {
+  it('looks for the flag p among all flags', () => {
     const file = { path: ['.pad', '1'] };
     for (const attr of ['p', 'px', 'xp']) assert.ok(isPadFile({ ...file, attr }), attr);
     for (const attr of ['', 'x', 'lh', null]) assert.ok(!isPadFile({ ...file, attr }), String(attr));
     assert.ok(!isPadFile(file));
   });
 
-  it('needs no path', () => assert.ok(isPadFile({ path: [], attr: 'p' })));
+  it('accepts an empty path', () => assert.ok(isPadFile({ path: [], attr: 'p' })));
 
-  it('does not go by names', () => assert.ok(!isPadFile({ path: ['_____padding_file_0_x'] })));
+  it('ignores names', () => assert.ok(!isPadFile({ path: ['_____padding_file_0_x'] })));
 });
 
 describe('padsIn', () => {
@@ -38,8 +38,8 @@ describe('padsIn', () => {
   const named = (length: number): PaddedFile => ({ length, path: ['a', name] });
   const [a, b] = list(5, 20) as [PaddedFile, PaddedFile];
   const cases: [what: string, files: PaddedFile[], pads: number[]][] = [
-    ['flags', [a, padFile(11), b], [1]],
-    ['the names of BitComet where they end at the end of a piece', [a, named(11), b, named(12)], [1, 3]],
+    ['pad files by their flags', [a, padFile(11), b], [1]],
+    ['files with the name of BitComet that end at the end of a piece', [a, named(11), b, named(12)], [1, 3]],
     ['no file of that name that ends elsewhere', [a, named(10), b], []],
     ['no file of that name that is a piece or more', [a, named(27), b], []],
     ['no empty file of that name', [{ ...a, length: 16 }, named(0), b], []],
@@ -76,7 +76,7 @@ describe('firstMispadded', () => {
     ['a pad file at the start', [padFile(16), a], 0],
   ];
   for (const [what, files, index] of cases) {
-    it(`with ${what} is ${index}`, () => assert.equal(firstMispadded(files, PIECE), index));
+    it(`returns ${index} for ${what}`, () => assert.equal(firstMispadded(files, PIECE), index));
   }
 });
 
@@ -85,7 +85,7 @@ describe('firstUnaligned', () => {
   const [a, b, c] = list(5, 16, 20) as [PaddedFile, PaddedFile, PaddedFile];
   const empty: PaddedFile = { length: 0, path: ['e'] };
 
-  it('looks at where a file starts in the whole, not at its neighbours', () => {
+  it('uses the offset of a file in the torrent, not its neighbours', () => {
     const cases: [files: PaddedFile[], index: number][] = [
       [[], -1],
       [[a], -1],
@@ -93,9 +93,9 @@ describe('firstUnaligned', () => {
       [[b, a, b], 2],
       [[a, pad(11), b, c], -1],
       [[a, pad(10), b], 2],
-      // Two wrong pads may make a right start.
+      // Two wrong pad files may add up to a correct start.
       [[a, pad(5), pad(6), b], -1],
-      // An empty file starts anywhere, and does not stand between a file and its pad.
+      // An empty file may start anywhere, also between a file and its pad file.
       [[a, empty, pad(11), b], -1],
       [[a, empty, b], 2],
       [[a, empty], -1],
@@ -111,7 +111,7 @@ describe('addPadfiles', () => {
       [5, -11, 20, -12],
       [5, -11, 20],
     ],
-    // Exact multiples need none.
+    // Files of whole pieces need no pad file.
     [
       [16, 32, 48],
       [16, 32, 48],
@@ -127,11 +127,11 @@ describe('addPadfiles', () => {
       [1, -15, 16],
       [1, -15, 16],
     ],
-    // Empty files get none, wherever they stand, and are content to be followed by a pad.
+    // Empty files get no pad file, but one may follow them.
     [
       [0, 5, 0, 6, 0],
       [0, 5, -11, 0, 6, -10, 0],
-      // libtorrent's place: right before the file that it aligns.
+      // libtorrent puts it directly before the file that it aligns.
       [0, 5, 0, -11, 6, 0],
     ],
     [
@@ -149,28 +149,28 @@ describe('addPadfiles', () => {
       [0, 0],
       [0, 0],
     ],
-    // A list of one has none, with any length.
+    // A list of one file has none, whatever its length.
     [[5], [5], [5]],
     [[16], [16], [16]],
     [[0], [0], [0]],
     [[], [], []],
   ];
   for (const [given, expected, withoutTail] of padded) {
-    it(`of ${JSON.stringify(given)} is ${JSON.stringify(expected)}`, () => {
+    it(`turns ${JSON.stringify(given)} into ${JSON.stringify(expected)}`, () => {
       assert.deepEqual(lengths(addPadfiles(list(...given), PIECE)), expected);
       assert.deepEqual(lengths(addPadfiles(list(...given), PIECE, { tailPad: true })), expected);
       assert.deepEqual(lengths(addPadfiles(list(...given), PIECE, { tailPad: false })), withoutTail);
     });
   }
 
-  it('names pads by their length, or so that no path repeats', () => {
+  it('names pad files by their length, or so that no path repeats', () => {
     const paths = (files: PaddedFile[], padNames?: 'libtorrent' | 'unique') =>
       addPadfiles(files, PIECE, { padNames }).flatMap(({ attr, path }) => (attr === 'p' ? [path.join('/')] : []));
     const files = list(5, 20, 21, 5);
     assert.deepEqual(paths(files), ['.pad/11', '.pad/12', '.pad/11', '.pad/11']);
     assert.deepEqual(paths(files, 'libtorrent'), paths(files));
     assert.deepEqual(paths(files, 'unique'), ['.pad/11.1', '.pad/12.1', '.pad/11.2', '.pad/11.3']);
-    // In no folder of the files, nor beneath a file.
+    // Not in a folder of the files, nor below a file.
     const taken = [...files, { length: 5, path: ['.pad', '11.1'] }, { length: 5, path: ['.pad_'] }];
     assert.equal(paths(taken, 'unique')[0], '.pad__/11.1');
     for (const given of [files, taken]) {
@@ -179,7 +179,7 @@ describe('addPadfiles', () => {
     }
   });
 
-  it('leaves out the pads that are there, also those with more flags, and of a list that was one file', () => {
+  it('removes existing pad files, also those with more flags, and from a list with one file', () => {
     const old: PaddedFile = { length: 3, path: ['.pad', '3'], attr: 'xp' };
     const [a, b] = list(5, 20) as [PaddedFile, PaddedFile];
     assert.deepEqual(lengths(addPadfiles([a, old, b, old], PIECE)), [5, -11, 20, -12]);
@@ -194,7 +194,7 @@ describe('addPadfiles', () => {
     padNames: fc.constantFrom('libtorrent' as const, 'unique' as const),
   });
 
-  it('lets every file with content start at a piece, and is itself when padded again', () => {
+  it('starts every file with content at a piece, and is idempotent', () => {
     fc.assert(
       fc.property(fc.array(file, { maxLength: 10 }), options, (files, given) => {
         const before = structuredClone(files);
@@ -209,7 +209,7 @@ describe('addPadfiles', () => {
           const names = result.filter(isPadFile).map(({ path, attr }) => (attr === 'p' ? path.join('/') : ''));
           assert.equal(new Set(names).size, names.length);
         }
-        // The very objects, in their order.
+        // The same objects in the same order.
         const content = result.filter((one) => !isPadFile(one));
         assert.deepEqual(
           content,
@@ -235,7 +235,7 @@ describe('addPadfiles', () => {
     assert.equal(result[1]?.length, 3);
   });
 
-  it('puts pads where libtorrent does, with and without one at the end', { skip: libtorrentMissing() }, async () => {
+  it('puts pad files where libtorrent does, with and without a tail pad', { skip: libtorrentMissing() }, async () => {
     const oracle = new LibtorrentOracle();
     const sizes = fc.array(fc.oneof(fc.nat(40_000), fc.constantFrom(0, 0, 16_384)), { minLength: 2, maxLength: 8 });
     try {

@@ -15,7 +15,7 @@ const MIB = KIB * KIB;
 const GIB = KIB * MIB;
 
 describe('choosePieceLength', () => {
-  // The most that 2,000 pieces of each length hold; one byte more takes the next length.
+  // The most content that 2,000 pieces of each length hold; one byte more needs the next length.
   const borders: [atMost: number, pieceLength: number][] = [
     [31.25 * MIB, 16 * KIB],
     [62.5 * MIB, 32 * KIB],
@@ -29,7 +29,7 @@ describe('choosePieceLength', () => {
     [16_000 * MIB, 8 * MIB],
     [32_000 * MIB, 16 * MIB],
   ];
-  it('takes the smallest length with at most 2,000 pieces', () => {
+  it('chooses the smallest length with at most 2,000 pieces', () => {
     for (const [index, [atMost, pieceLength]] of borders.entries()) {
       assert.equal(choosePieceLength(atMost), pieceLength, `${atMost}`);
       assert.equal(choosePieceLength(atMost + 1), borders[index + 1]?.[1] ?? 16 * MIB, `${atMost} + 1`);
@@ -53,7 +53,7 @@ describe('choosePieceLength', () => {
     );
   });
 
-  it('never falls as the size grows', () => {
+  it('never shrinks as the size grows', () => {
     const size = fc.oneof(fc.maxSafeNat(), fc.nat(64 * GIB));
     fc.assert(
       fc.property(size, size, (a, b) => {
@@ -64,7 +64,7 @@ describe('choosePieceLength', () => {
 });
 
 describe('checkPieceLength', () => {
-  it('gives back what it accepts', () => {
+  it('returns a valid piece length', () => {
     for (const length of [1, 2, 1024, 16 * KIB, MIB, MAX_PIECE_LENGTH])
       assert.equal(checkPieceLength(length, 'v1'), length);
     for (const version of ['v2', 'hybrid'] as const) {
@@ -73,7 +73,7 @@ describe('checkPieceLength', () => {
     }
   });
 
-  it('refuses what is no power of two', () => {
+  it('rejects a length that is not a power of two', () => {
     const values = [0, -1, -16384, 3, 16383, 16385, 40_000, 0.5, 2 ** 30 + 1, Number.NaN, Number.POSITIVE_INFINITY];
     for (const value of [...values, '16384', 16384n, null, undefined, {}]) {
       for (const version of ['v1', 'v2', 'hybrid'] as const) {
@@ -86,7 +86,7 @@ describe('checkPieceLength', () => {
     }
   });
 
-  it('refuses less than a block in v2 and hybrid, and says what it got', () => {
+  it('rejects less than a block in v2 and hybrid, and names the value', () => {
     for (const version of ['v2', 'hybrid'] as const) {
       for (const length of [1, 8 * KIB]) {
         const error = { code: 'ERR_PIECE_LENGTH', message: new RegExp(`${version}.*16384.*not ${length}\\b`) };
@@ -95,7 +95,7 @@ describe('checkPieceLength', () => {
     }
   });
 
-  it('refuses more than 2 GiB', () => {
+  it('rejects more than 2 GiB', () => {
     for (const version of ['v1', 'v2', 'hybrid'] as const) {
       for (const length of [2 ** 32, 2 ** 52]) {
         assert.throws(() => checkPieceLength(length, version), { code: 'ERR_PIECE_LENGTH', message: /2 GiB/ });
@@ -105,18 +105,18 @@ describe('checkPieceLength', () => {
 });
 
 describe('isPowerOfTwo', () => {
-  it('accepts every power of two that a number holds exactly', () => {
+  it('accepts every power of two that is a safe integer', () => {
     for (let exponent = 0; exponent < 53; exponent += 1) assert.ok(isPowerOfTwo(2 ** exponent), `2^${exponent}`);
   });
 
-  it('refuses the neighbours of each', () => {
+  it('rejects their neighbours', () => {
     for (let exponent = 2; exponent < 53; exponent += 1) {
       assert.ok(!isPowerOfTwo(2 ** exponent - 1), `2^${exponent} - 1`);
       assert.ok(!isPowerOfTwo(2 ** exponent + 1), `2^${exponent} + 1`);
     }
   });
 
-  it('refuses what is no safe integer above 0', () => {
+  it('rejects anything but safe integers above 0', () => {
     for (const value of [0, -1, -2, 0.5, 2 ** 53, Number.NaN, Number.POSITIVE_INFINITY, 4n, '4', null, undefined]) {
       assert.ok(!isPowerOfTwo(value), String(value));
     }

@@ -6,7 +6,7 @@ import { safePaths, unsafeComponent } from '../../src/layout/safe-path.ts';
 import { runs } from '../support/runs.ts';
 
 describe('unsafeComponent', () => {
-  it('tells why a name is no component', () => {
+  it('returns why a name cannot be a component', () => {
     const reasons: [name: string, reason: RegExp][] = [
       ['', /empty/],
       ['.', /\./],
@@ -28,7 +28,7 @@ describe('unsafeComponent', () => {
       assert.match(unsafeComponent(name) ?? 'accepted', reason, JSON.stringify(name));
   });
 
-  it('accepts any other', () => {
+  it('accepts all other names', () => {
     for (const name of ['a', '...', '.a', 'a.', ' ', 'a\\b', '..a\\b..', 'C', 'C:x', 'é', '😀', '\n']) {
       assert.equal(unsafeComponent(name), null, JSON.stringify(name));
     }
@@ -77,7 +77,7 @@ for (const windows of [false, true]) {
     const { resolve, sep } = windows ? path.win32 : path.posix;
     const root = resolve(windows ? 'C:\\root' : '/root');
 
-    it('lead into the root, and no component is a path itself', () => {
+    it('returns paths below the root, without separators in components', () => {
       fc.assert(
         fc.property(paths, (given) => {
           const made = safe(given);
@@ -95,7 +95,7 @@ for (const windows of [false, true]) {
       );
     });
 
-    it('are all different, and none leads through another, in any case of letters', () => {
+    it('returns different paths, none through another file, ignoring case', () => {
       fc.assert(
         fc.property(paths, (given) => {
           const made = safe(given).map(lower);
@@ -111,7 +111,7 @@ for (const windows of [false, true]) {
       );
     });
 
-    it('are themselves when made again', () => {
+    it('is idempotent', () => {
       fc.assert(
         fc.property(paths, (given) => {
           const made = safe(given);
@@ -121,7 +121,7 @@ for (const windows of [false, true]) {
       );
     });
 
-    it('have no component of more than 240 bytes, numbered ones neither', () => {
+    it('keeps components within 240 bytes, also numbered ones', () => {
       const long = `${'x'.repeat(300)}.txt`;
       const made = safe([[long], [long], [`${'é'.repeat(300)}.tar.gz`], ['y'.repeat(300), 'a']]).flat();
       for (const part of made) assert.ok(Buffer.byteLength(part) <= 240, `${Buffer.byteLength(part)} bytes`);
@@ -129,7 +129,7 @@ for (const windows of [false, true]) {
       assert.match(made[2] ?? '', /^é+\.gz$/);
     });
 
-    it('cut no character in half', () => {
+    it('does not cut characters in half', () => {
       fc.assert(
         fc.property(fc.string({ unit: 'grapheme', minLength: 200, maxLength: 300 }), (name) => {
           for (const part of safe([[name]]).flat()) assert.ok(part.isWellFormed());
@@ -137,7 +137,7 @@ for (const windows of [false, true]) {
       );
     });
 
-    it('take 8,000 files of one path at once', () => {
+    it('numbers 8,000 equal paths in linear time', () => {
       const begin = performance.now();
       assert.equal(new Set(safe(Array.from({ length: 8000 }, () => ['a', 'b'])).map(lower)).size, 8000);
       assert.ok(performance.now() - begin < 2000, `${performance.now() - begin} ms`);
@@ -148,13 +148,13 @@ for (const windows of [false, true]) {
 describe('safePaths', () => {
   const safe = (given: string, windows = false) => safePaths([given.split('/')], windows)[0]?.join('/');
 
-  it('leave good names as they are', () => {
+  it('keeps safe names', () => {
     for (const name of ['a', 'a/b.txt', '.hidden', 'a b', 'é', '...', 'CON', 'x:y', 'a?'])
       assert.equal(safe(name), name);
     assert.equal(safe('a/b c.txt', true), 'a/b c.txt');
   });
 
-  it('replace what leads away and what is no character to see', () => {
+  it('replaces traversal and removes invisible characters', () => {
     const cases: [given: string, expected: string][] = [
       ['../a', '_/a'],
       ['./a', '_/a'],
@@ -170,7 +170,7 @@ describe('safePaths', () => {
     assert.deepEqual(safePaths([[], ['a/b', '/']], false), [['_'], ['a_b', '_']]);
   });
 
-  it('replace what Windows does not take, on Windows', () => {
+  it('replaces names that Windows does not allow, on Windows', () => {
     const cases: [given: string, expected: string][] = [
       ['CON', '_CON'],
       ['con.txt', '_con.txt'],
@@ -184,7 +184,7 @@ describe('safePaths', () => {
     for (const [given, expected] of cases) assert.equal(safe(given, true), expected, given);
   });
 
-  it('number what is there already, before the extension', () => {
+  it('numbers repeated names before the extension', () => {
     const given = [['a.txt'], ['A.txt'], ['a.txt'], ['a.1.txt'], ['.x'], ['.x'], ['b'], ['b']];
     const expected = ['a.txt', 'A.1.txt', 'a.2.txt', 'a.1.1.txt', '.x', '.x.1', 'b', 'b.1'];
     assert.deepEqual(
@@ -193,7 +193,7 @@ describe('safePaths', () => {
     );
   });
 
-  it('look at this system by default', () => {
+  it('uses the rules of this system by default', () => {
     assert.deepEqual(safePaths([['a?']]), safePaths([['a?']], process.platform === 'win32'));
   });
 });

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { formatBytes, formatDuration, printable, printableJson } from '../../src/layout/text.ts';
 
 describe('printable', () => {
-  it('escapes what could change what a terminal shows', () => {
+  it('escapes characters that could change what a terminal shows', () => {
     const escapes: [text: string, shown: string][] = [
       ['\u001b[2J\u0007', '\\x1b[2J\\x07'],
       ['a\r\nb\tc\0', 'a\\x0d\\x0ab\\x09c\\x00'],
@@ -18,7 +18,7 @@ describe('printable', () => {
     for (const [text, shown] of escapes) assert.equal(printable(text), shown);
   });
 
-  it('leaves all other text as it is', () => {
+  it('keeps all other text', () => {
     const text = 'Ein Ordner, (1) ~ é 日本語 עברית 😀 \u{e000}';
     assert.equal(printable(text), text);
   });
@@ -29,7 +29,7 @@ describe('printable', () => {
 });
 
 describe('printable of a long text', () => {
-  it('takes no character apart, wherever it stands', () => {
+  it('does not split characters at chunk boundaries', () => {
     for (let before = 2 ** 16 - 4; before <= 2 ** 16 + 1; before += 1) {
       const start = 'a'.repeat(before);
       assert.equal(printable(`${start}\u{1f600}\u{e0001}\0`), `${start}\u{1f600}\\u{e0001}\\x00`);
@@ -40,14 +40,14 @@ describe('printable of a long text', () => {
 });
 
 describe('printableJson', () => {
-  it('has an error of ours where a string cannot hold it', () => {
+  it('throws ERR_LIMIT when the text would exceed the longest string', () => {
     const text = '\0'.repeat(2 ** 24);
     assert.throws(() => printableJson([text, text, text, text, text, text]), { code: 'ERR_LIMIT' });
   });
 });
 
 describe('formatBytes', () => {
-  it('has binary units', () => {
+  it('formats binary units', () => {
     const sizes: [bytes: number, shown: string][] = [
       [0, '0 B'],
       [1, '1 B'],
@@ -65,7 +65,7 @@ describe('formatBytes', () => {
 });
 
 describe('formatDuration', () => {
-  it('shows seconds, minutes and hours, rounded to seconds', () => {
+  it('formats seconds, minutes and hours, rounded to seconds', () => {
     const durations: [seconds: number, shown: string][] = [
       [0, '0 s'],
       [0.4, '0 s'],

@@ -56,14 +56,14 @@ function issuesOf(link: string): unknown[] {
 }
 
 describe('magnet links', () => {
-  it('say again what they were made of', () => {
+  it('round-trip their parameters', () => {
     fc.assert(
       fc.property(magnet, (given) => assert.deepEqual(parseMagnet(formatMagnet(given)), given)),
       { numRuns: runs(1000) },
     );
   });
 
-  it('are read however they are written', () => {
+  it('are decoded in any spelling', () => {
     assert.equal(parseMagnet(`MAGNET:?XT=URN:BTIH:${V1.toUpperCase()}`).infohashV1, V1);
     assert.equal(parseMagnet(`magnet:?dn=&xt.1=urn:btih:${V1}&xt.2=urn:btmh:1220${V2}`).infohashV2, V2);
     // BEP 9: 32 digits of base32.
@@ -90,7 +90,7 @@ describe('magnet links', () => {
     ]);
   });
 
-  it('that are wrong are refused with all that is wrong and where', () => {
+  it('are rejected with every issue and its offset', () => {
     const at = XT.length + 1;
     const cases: [string, unknown[]][] = [
       ['', [['magnet', undefined, 0]]],
@@ -128,7 +128,7 @@ describe('magnet links', () => {
     for (const link of [undefined, 7, null]) assert.deepEqual(issuesOf(link as never), [['magnet', undefined, 0]]);
   });
 
-  it('of many parameters are read at once', () => {
+  it('with many parameters are decoded in linear time', () => {
     const started = performance.now();
     const { selectOnly } = parseMagnet(XT + '&so=1'.repeat(90_000));
     assert.equal(selectOnly?.length, 90_000);
@@ -136,7 +136,7 @@ describe('magnet links', () => {
     assert.equal(issuesOf(XT + '&so=1'.repeat(100_001)).length, 1);
   });
 
-  it('cannot be made of what they cannot say', () => {
+  it('cannot be formatted from values that they cannot hold', () => {
     const wrong: Partial<Magnet>[] = [
       {},
       { infohashV1: V1.slice(1) },
@@ -156,18 +156,18 @@ describe('magnet links', () => {
 });
 
 describe('a magnet link of half a GiB', () => {
-  it('is refused: no string can hold it', () => {
+  it('is rejected, because no string can hold it', () => {
     const trackers = Array.from({ length: 12 }, () => '\0'.repeat(2 ** 24));
     assert.throws(() => formatMagnet({ infohashV1: V1, trackers }), { code: 'ERR_INVALID_ARGUMENT' });
   });
 });
 
-describe('magnet links and libtorrent', { skip: libtorrentMissing() }, () => {
-  it('agree on what a link says', async () => {
+describe('parseMagnet and libtorrent', { skip: libtorrentMissing() }, () => {
+  it('agree on the parameters of a link', async () => {
     const oracle = new LibtorrentOracle();
     try {
       await fc.assert(
-        // libtorrent reads neither names that are empty, nor peers by name; ranges beyond its files it cuts.
+        // libtorrent ignores empty names and peers by host name, and shortens ranges beyond its files.
         fc.asyncProperty(magnet, async (given) => {
           const link = formatMagnet(given);
           const { v1, v2, name, trackers, webseeds, peers, priorities } = await oracle.parseMagnet(link);
