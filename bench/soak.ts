@@ -156,9 +156,11 @@ await inScratchFolder(async (scratch) => {
       await mkdir(folder);
       await writeFile(path.join(folder, 'one'), Buffer.alloc(1 + below(200_000), 1));
       const version = pick(['v2', 'hybrid'] as const);
-      const before = await new TorrentCreate({ pathRoot: folder }).generate({ version });
+      const { torrent: before, fileTimes } = await new TorrentCreate({ pathRoot: folder }).generateWithTimes({
+        version,
+      });
       await writeFile(path.join(folder, 'two'), Buffer.alloc(1 + below(200_000), 2));
-      const { torrent, added } = await update(before, folder);
+      const { torrent, added } = await update(before, folder, { fileTimes });
       requireSame(added.join(), 'two');
       const { pieceLength } = before.info;
       const anew = await new TorrentCreate({ pathRoot: folder, pieceLength }).generate({ version });

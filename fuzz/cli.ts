@@ -10,7 +10,7 @@ import { decode } from '../src/bencode/decode.ts';
 import { LimitError } from '../src/bencode/limits.ts';
 import { exitCodeOf } from '../src/cli/exit.ts';
 import { program } from '../src/cli/program.ts';
-import { TorrentCreate } from '../src/create/torrent-create.ts';
+import { TorrentCreate } from '../src/create/draft.ts';
 import { MetainfoError } from '../src/errors/errors.ts';
 import { bencode, Raw } from '../test/support/build.ts';
 import { scan } from '../test/support/scan.ts';

@@ -9,21 +9,22 @@ export { type Decoded, type DecodeOptions, decode, type Span } from './bencode/d
 export { encode } from './bencode/encode.ts';
 export { DEFAULT_LIMITS, LimitError, type LimitName, type Limits } from './bencode/limits.ts';
 export { type BencodeMap, type BencodeValue, type Encodable, RawBencode } from './bencode/value.ts';
-export { type CacheChoice, type CacheStats, cacheStats, clearCache } from './create/cache.ts';
-export type { GenerateOptions } from './create/generate.ts';
+export { type CacheStats, cacheStats, clearCache } from './create/cache.ts';
+export { type GetPathsOptions, TorrentCreate } from './create/draft.ts';
+export { TorrentCreateFields } from './create/draft-fields.ts';
+export type {
+  FileItemInput,
+  FileTreeInput,
+  FileTreeItemInput,
+  InfoDictInput,
+  TorrentCreateInput,
+} from './create/draft-input.ts';
+export type { FileTimes } from './create/file-times.ts';
+export type { Generated } from './create/generate.ts';
 export type { GenerateExtOptions } from './create/libtorrent.ts';
+export type { CacheChoice, GenerateOptions } from './create/options.ts';
+export type { TrackerFields } from './create/other-fields.ts';
 export type { RangeReader, Source, SourceData } from './create/sources.ts';
-export {
-  type FileItemInput,
-  type FileTreeInput,
-  type FileTreeItemInput,
-  type GetPathsOptions,
-  type InfoDictInput,
-  TorrentCreate,
-  TorrentCreateFields,
-  type TorrentCreateInput,
-  type TrackerFields,
-} from './create/torrent-create.ts';
 export type { WarningOptions } from './create/warnings.ts';
 export type { ScanFilter, ScannedFile } from './disk/scan.ts';
 export type { WriteOptions } from './disk/write-file.ts';

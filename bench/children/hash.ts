@@ -1,5 +1,5 @@
 // Hashes one path a few times and says how that went: `bench/support/measure.ts` runs it by `runChild('hash', ...)`.
-import { TorrentCreate } from '../../src/create/torrent-create.ts';
+import { TorrentCreate } from '../../src/create/draft.ts';
 import { nativeEngine } from '../../src/hash/native.ts';
 import { dropperNamed } from '../support/data.ts';
 import { mainThreadSeconds, type Version, watchMemory } from '../support/measure.ts';

@@ -2,7 +2,7 @@
 import path from 'node:path';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { DEFAULT_LIMITS, type LimitName, type Limits } from '../bencode/limits.ts';
-import type { CacheChoice } from '../create/cache.ts';
+import type { CacheChoice } from '../create/options.ts';
 import { MAX_THREADS } from '../hash/plan.ts';
 import type { PadNames } from '../layout/padding.ts';
 import { parsePeer } from '../magnet/magnet.ts';

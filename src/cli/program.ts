@@ -1,6 +1,6 @@
 /** Assembles the `metainfo` command: its subcommands, general help and error output. */
 import { Command } from 'commander';
-import { VERSION } from '../create/torrent-create.ts';
+import { VERSION } from '../create/version.ts';
 import { printable } from '../layout/text.ts';
 import { addCache } from './commands/cache.ts';
 import { addCompletion } from './commands/completion.ts';

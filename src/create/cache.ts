@@ -1,3 +1,7 @@
+/**
+ * Keeps the digests of files between creations. A file is identified by device, inode, size, mtime and ctime: programs set
+ * the mtime back (music taggers do), so the mtime alone proves nothing.
+ */
 import { createHash } from 'node:crypto';
 import { mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
@@ -6,68 +10,62 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { STAT_NUMBERS, statNumbers } from '../disk/scan.ts';
 import { MetainfoError, shown } from '../errors/errors.ts';
 import type { FileDigests } from '../hash/file-digests.ts';
-import type { HashPlan } from '../hash/plan.ts';
 import { printable } from '../layout/text.ts';
-import type { ContentFile } from './content.ts';
+import type { ContentFile } from './find-files.ts';
+import type { CacheChoice } from './options.ts';
+import type { SizedPlan } from './plan.ts';
 import { type RecordQuery, RecordStore, type StoredRecord, type StoreSize } from './record-store.ts';
 
-// What files hash to, kept from one creation to the next. A file is known by device, inode, size, mtime and ctime: the
-// mtime alone can be set back, and programs that edit tags of music do so.
-
-/** `auto` is the user's cache folder; else a folder; false is none. */
-export type CacheChoice = 'auto' | (string & {}) | false;
-
-/** How a file is hashed. */
-export interface Wanted extends Pick<HashPlan, 'version' | 'pieceLength'> {
-  /** Whether the last piece of the file of an index is filled. */
-  isPadded(index: number): boolean;
-}
-
-/** In the folder of the cache. A new format gets a new number, so that nothing of the old one is read. */
+/** The folder of the records in the cache. Give a new format a new number: records of the old one are then ignored. */
 const STORE = 'hashes-2';
-/** Of a path: size, mtime, ctime, device and inode, as `statFiles` of the addon gives them. */
+/** Size, mtime, ctime, device and inode: the numbers of `statFiles` without error and type. */
 const IDENTITY_BYTES = (STAT_NUMBERS - 2) * 8;
-/** Two writes within so many milliseconds may leave the same time: system clocks tick a hundred times a second at least. */
+/** Two writes within this time may leave the same timestamp: system clocks tick at least a hundred times a second. */
 const TICK_MS = 25;
-/** The same for file systems that know whole seconds only. */
+/** The same for file systems whose timestamps are whole seconds. */
 const COARSE_TICK_MS = 2500;
-/** Longer ones are hashed again: that is a file of 32 GiB in pieces of 16 KiB. */
-const MOST_VALUE_BYTES = 2 ** 26;
+/** Longer digests are not cached: a file of 32 GiB in pieces of 16 KiB has this many bytes of them. */
+const MAX_VALUE_BYTES = 2 ** 26;
 
-/** What is known of the files of a job, and what would be theirs. */
-interface Found {
-  /** Null for files that must be read. */
+/** The digests that the cache has for the files of a plan. */
+interface CacheLookup {
+  /** The digests of each file; null for files that must be read. */
   digests: (FileDigests | null)[];
-  /** Of those, in order. */
+  /** The files that must be read, in order. */
   missing: { file: ContentFile; identity: Buffer | null; isPadded: boolean }[];
-  wanted: Wanted;
+  hashing: Hashing;
 }
 
-interface FoundRow {
+/** The v1 pieces that the cache has for files that share pieces. */
+interface ContiguousLookup {
   pieces: Uint8Array | null;
   files: readonly ContentFile[];
   identities: readonly (Buffer | null)[];
+  /** Null if one of the files has no identity. */
   key: Buffer | null;
 }
 
-/** The records of a file that begins with a piece: null where its kind of torrent has none. */
+/** What the digests of a file depend on besides its content. */
+type Hashing = Pick<SizedPlan, 'version' | 'pieceLength'>;
+
+/** The records of a file that starts at a piece boundary; null for the version that the torrent does not have. */
 interface FileQueries {
   v1: RecordQuery | null;
   v2: RecordQuery | null;
 }
 
-/** The folder that `auto` means. */
+/** The folder of the cache `auto`. */
 export function cacheFolder(): string {
   const { env, platform } = process;
   if (platform === 'win32' && env['LOCALAPPDATA']) return path.join(env['LOCALAPPDATA'], 'metainfo', 'Cache');
   if (platform === 'darwin') return path.join(homedir(), 'Library', 'Caches', 'metainfo');
-  // A relative one is to be ignored (https://specifications.freedesktop.org/basedir-spec/latest/).
+  // Relative values are invalid (https://specifications.freedesktop.org/basedir-spec/latest/).
   const base = env['XDG_CACHE_HOME'];
   return path.join(base && path.isAbsolute(base) ? base : path.join(homedir(), '.cache'), 'metainfo');
 }
 
 /**
- * The cache that was chosen; null, and a warning, when its folder cannot be made: then everything is hashed.
+ * Opens a cache. If its folder cannot be made, warns and resolves to null: every file is hashed then.
  *
  * @throws {MetainfoError} `ERR_INVALID_ARGUMENT`
  */
@@ -83,7 +81,7 @@ export async function openCacheIfAny(choice: CacheChoice): Promise<HashCache | n
 }
 
 function warn(message: string): void {
-  // Node prints it as it is, and it names files.
+  // Node prints warnings raw, and file names may hold terminal escapes.
   process.emitWarning(printable(message), { type: 'MetainfoWarning', code: 'ERR_CACHE' });
 }
 
@@ -95,12 +93,12 @@ function folderOf(choice: CacheChoice): string {
 
 const storeIn = (folder: string) => path.join(folder, STORE);
 
-/** Only its owner may see whose files are in it. */
+/** Only the owner may read it: it tells which files somebody has. */
 function makeStore(folder: string): Promise<void> {
   return makeFolder(storeIn(folder), 0o700);
 }
 
-/** With the folders above it. Node's own never ends where a folder is there and takes none, as in /proc. */
+/** Makes a folder and its parents. The recursive `mkdir` of Node never returns in folders that accept no files, such as /proc. */
 async function makeFolder(folder: string, mode: number): Promise<void> {
   const make = () =>
     mkdir(folder, { mode }).catch(async (error: NodeJS.ErrnoException) => {
@@ -116,50 +114,64 @@ async function makeFolder(folder: string, mode: number): Promise<void> {
 }
 
 function failure(message: string, folder: string, cause: unknown): MetainfoError {
-  // What follows is the stack of who required it.
+  // The other lines of a loader's message are its require stack.
   const [why] = (cause as Error).message.split('\n');
   return new MetainfoError('ERR_CACHE', `${message} (${why}).`, { path: folder, cause });
 }
 
-/** What a cache holds. */
+/** The size of a cache. */
 export interface CacheStats {
-  /** Where it is, absolute. */
+  /** The folder of the cache, absolute. */
   folder: string;
-  /** Records: one or two a file and piece length. */
+  /** Records: one or two for each file and piece length. */
   entries: number;
-  /** On disk. */
+  /** Bytes on disk. */
   bytes: number;
 }
 
 /**
- * What the cache holds; nothing when there is none yet. Files of it that are damaged are set aside, with a warning.
+ * Measures a cache; a cache that does not exist yet is empty. Damaged files are set aside with a warning.
  *
  * @param folder `auto`, or the folder that was given to `generate`.
  * @throws {MetainfoError} `ERR_CACHE`
+ * @example
+ * ```ts
+ * import { cacheStats } from 'metainfo';
+ *
+ * const { folder, entries, bytes } = await cacheStats();
+ * console.log(`${entries} records, ${bytes} bytes in ${folder}`);
+ * ```
  */
 export async function cacheStats(folder: 'auto' | (string & {}) = 'auto'): Promise<CacheStats> {
   const root = folderOf(folder);
   try {
-    const isThere = await stat(storeIn(root)).catch(ignoreMissing);
-    return { folder: root, ...(isThere ? await new HashCache(root).size() : { entries: 0, bytes: 0 }) };
+    const exists = await stat(storeIn(root)).catch(ignoreMissing);
+    return { folder: root, ...(exists ? await new HashCache(root).size() : { entries: 0, bytes: 0 }) };
   } catch (cause) {
     throw failure(`The cache in ${root} cannot be read`, root, cause);
   }
 }
 
 /**
- * Removes everything that the cache holds, damaged files too. Jobs that use it meanwhile go on, and may write to a new one.
+ * Removes everything in a cache, damaged files too. Jobs that use the cache at the time continue, and may start a new one.
  *
- * @returns Its folder.
+ * @param folder `auto`, or the folder that was given to `generate`.
+ * @returns The folder of the cache.
  * @throws {MetainfoError} `ERR_CACHE`
+ * @example
+ * ```ts no-run
+ * import { clearCache } from 'metainfo';
+ *
+ * await clearCache();
+ * ```
  */
 export async function clearCache(folder: 'auto' | (string & {}) = 'auto'): Promise<string> {
   const root = folderOf(folder);
   const old = `${storeIn(root)}.${Math.random().toString(36).slice(2)}.old`;
   try {
-    // At once: nobody finds half of it.
+    // Rename first: no other process sees a cache that is half removed.
     await rename(storeIn(root), old).catch(ignoreMissing);
-    // Also what was left when the process ended here before.
+    // Also remove what an interrupted call left behind.
     for (const name of (await readdir(root).catch(ignoreMissing)) ?? [])
       if (name.startsWith(`${STORE}.`)) await rm(path.join(root, name), { recursive: true, force: true });
     return root;
@@ -172,6 +184,7 @@ function ignoreMissing(error: NodeJS.ErrnoException): void {
   if (error.code !== 'ENOENT') throw error;
 }
 
+/** The cache in one folder. Its failures are warnings: without it, files are hashed. */
 export class HashCache {
   readonly #folder: string;
   readonly #store: RecordStore;
@@ -180,66 +193,67 @@ export class HashCache {
   constructor(folder: string) {
     this.#folder = folder;
     this.#store = new RecordStore(storeIn(folder), (setAside) =>
-      this.#warn(`was damaged: its files are hashed again. What was damaged is set aside as ${setAside}`),
+      this.#warn(`was damaged: its files are hashed again, and the damaged file is set aside as ${setAside}`),
     );
   }
 
+  /** Counts the records and their bytes. */
   size(): Promise<StoreSize> {
     return this.#store.size();
   }
 
-  /** What files hash to that each begin with a piece; those that are known already are not looked for. */
-  async find(files: readonly ContentFile[], known: readonly (FileDigests | null)[], wanted: Wanted): Promise<Found> {
+  /** Looks up the files of an aligned plan, except those whose digests are known. */
+  async find(plan: SizedPlan, known: readonly (FileDigests | null)[]): Promise<CacheLookup> {
+    const { files, paddedFiles } = plan;
     const identities = await settledIdentitiesOf(files.map((file, index) => (known[index] ? null : file)));
     const queries = identities.map((identity, index) => {
       const file = files[index] as ContentFile;
-      return identity && queriesOf(identity, { file, isPadded: wanted.isPadded(index), wanted });
+      return identity && queriesOf(identity, { file, isPadded: index < paddedFiles, hashing: plan });
     });
-    const values = await this.#read(queries.flatMap((one) => [one?.v1, one?.v2].filter((query) => query != null)));
-    const missing: Found['missing'] = [];
-    let at = 0;
+    const values = await this.#read(queries.flatMap((query) => [query?.v1, query?.v2].filter((one) => one != null)));
+    const missing: CacheLookup['missing'] = [];
+    let next = 0;
     const digests = files.map((file, index) => {
       const identity = identities[index] ?? null;
       const { v1 = null, v2 = null } = queries[index] ?? {};
-      const pieces = v1 ? values[at++] : new Uint8Array();
-      const tree = v2 ? values[at++] : new Uint8Array();
-      const found =
-        identity && pieces && tree
-          ? { pieces, root: tree.length > 0 ? tree.subarray(0, 32) : null, layer: tree.subarray(32) }
-          : null;
-      const one = known[index] ?? found;
-      if (!one) missing.push({ file, identity, isPadded: wanted.isPadded(index) });
-      return one;
+      const pieces = v1 ? values[next++] : new Uint8Array();
+      const tree = v2 ? values[next++] : new Uint8Array();
+      const isCached = identity && pieces && tree;
+      const cached = isCached ? { pieces, ...treeOf(tree) } : null;
+      const either = known[index] ?? cached;
+      if (!either) missing.push({ file, identity, isPadded: index < paddedFiles });
+      return either;
     });
-    return { digests, missing, wanted };
+    return { digests, missing, hashing: plan };
   }
 
-  /** Keeps what the missing files hash to, in their order, as far as they are what they were. */
-  async keep({ missing, wanted }: Found, digests: readonly FileDigests[]): Promise<void> {
+  /** Keeps the digests of the missing files, in their order, unless a file has changed since the lookup. */
+  async keep({ missing, hashing }: CacheLookup, digests: readonly FileDigests[]): Promise<void> {
     const now = await identitiesOf(missing.map(({ file, identity }) => identity && file));
     await this.#write(
       missing.flatMap(({ file, identity, isPadded }, index) => {
         if (!identity || !now[index]?.equals(identity)) return [];
         const { root, layer, pieces } = digests[index] as FileDigests;
-        const { v1, v2 } = queriesOf(identity, { file, isPadded, wanted });
+        const { v1, v2 } = queriesOf(identity, { file, isPadded, hashing });
         const tree = v2 && { key: v2.key, value: Buffer.concat([root ?? new Uint8Array(), layer]) };
         return [...(v1 ? [{ key: v1.key, value: pieces }] : []), ...(tree ? [tree] : [])];
       }),
     );
   }
 
-  /** v1 pieces of files of which each begins where the one before ends. */
-  async findRow(files: readonly ContentFile[], pieceLength: number): Promise<FoundRow> {
+  /** Looks up the v1 pieces of files that share pieces: one record for all of them. */
+  async findContiguous({ files, pieceLength }: SizedPlan): Promise<ContiguousLookup> {
     const identities = await settledIdentitiesOf(files);
     const hash = createHash('sha256');
     for (const identity of identities) hash.update(identity ?? '');
     const key = identities.includes(null) ? null : keyOf(hash.digest(), pieceLength, 'row');
-    const bytes = files.reduce((sum, { length }) => sum + (length as number), 0);
+    const bytes = files.reduce((sum, { length }) => sum + length, 0);
     const [pieces = null] = await this.#read(key ? [{ key, length: Math.ceil(bytes / pieceLength) * 20 }] : []);
     return { pieces, files, identities, key };
   }
 
-  async keepRow({ files, identities, key }: FoundRow, pieces: Uint8Array): Promise<void> {
+  /** Keeps the v1 pieces of files that share pieces, unless one of them has changed since the lookup. */
+  async keepContiguous({ files, identities, key }: ContiguousLookup, pieces: Uint8Array): Promise<void> {
     if (!key) return;
     const now = await identitiesOf(files);
     if (now.every((identity, index) => identity?.equals(identities[index] as Buffer)))
@@ -255,73 +269,78 @@ export class HashCache {
     }
   }
 
-  /** The hashes are there, whether they can be kept or not. */
+  /** A failure only warns: the job has its digests. */
   async #write(all: readonly StoredRecord[]): Promise<void> {
-    const records = all.filter(({ value }) => value.length <= MOST_VALUE_BYTES);
+    const records = all.filter(({ value }) => value.length <= MAX_VALUE_BYTES);
     try {
       await this.#store.append(records).catch(async (error: NodeJS.ErrnoException) => {
         if (error.code !== 'ENOENT') throw error;
-        // Somebody cleared it meanwhile.
+        // Another process cleared the cache in the meantime.
         await makeStore(this.#folder);
         await this.#store.append(records);
       });
     } catch (error) {
-      this.#warn(`could not be written: ${(error as Error).message}`);
+      this.#warn(`cannot be written: ${(error as Error).message}`);
     }
   }
 
-  /** Once: the first cause may have many effects. */
-  #warn(what: string): void {
+  /** Warns once: one cause often has several effects. */
+  #warn(problem: string): void {
     if (this.#hasWarned) return;
     this.#hasWarned = true;
-    warn(`The cache in ${this.#folder} ${what}`);
+    warn(`The cache in ${this.#folder} ${problem}`);
   }
 }
 
-/** What is looked for, and kept, of a file that begins with a piece. */
+/** A v2 record holds the root, then the layer; the record of an empty file is empty. */
+function treeOf(record: Uint8Array): Pick<FileDigests, 'root' | 'layer'> {
+  return { root: record.length > 0 ? record.subarray(0, 32) : null, layer: record.subarray(32) };
+}
+
+/** The records of a file that starts at a piece boundary. */
 function queriesOf(
   identity: Buffer,
-  { file, isPadded, wanted }: { file: ContentFile; isPadded: boolean; wanted: Wanted },
+  { file, isPadded, hashing }: { file: ContentFile; isPadded: boolean; hashing: Hashing },
 ): FileQueries {
-  const { version, pieceLength } = wanted;
+  const { version, pieceLength } = hashing;
   const count = Math.ceil((file.length as number) / pieceLength);
   const hashes = count > 1 ? 1 + count : count;
   return {
     v1:
       version === 'v2'
         ? null
-        : { key: keyOf(identity, pieceLength, v1Part(file, isPadded, pieceLength)), length: count * 20 },
+        : { key: keyOf(identity, pieceLength, v1Suffix(file, isPadded, pieceLength)), length: count * 20 },
     v2: version === 'v1' ? null : { key: keyOf(identity, pieceLength, 'v2'), length: hashes * 32 },
   };
 }
 
-/** What a record is of: where the last piece is whole there is nothing to fill. */
-function v1Part({ length }: ContentFile, isPadded: boolean, pieceLength: number): string {
+/** A pad file changes the hash of the last piece, unless that piece is full. */
+function v1Suffix({ length }: ContentFile, isPadded: boolean, pieceLength: number): string {
   return isPadded && (length as number) % pieceLength !== 0 ? 'v1 padded' : 'v1';
 }
 
-function keyOf(identity: Uint8Array, pieceLength: number, part: string): Buffer {
-  return Buffer.concat([identity, Buffer.from(`${pieceLength} ${part}`)]);
+function keyOf(identity: Uint8Array, pieceLength: number, suffix: string): Buffer {
+  return Buffer.concat([identity, Buffer.from(`${pieceLength} ${suffix}`)]);
 }
 
-/** What files are, as far as another write would make it something else; null for those that have just been written. */
+/** The identities of files; null for a file that was just written to: another write might leave the same identity. */
 async function settledIdentitiesOf(files: readonly (ContentFile | null)[]): Promise<(Buffer | null)[]> {
   const identities = await identitiesOf(files);
   const ages = identities.map((identity) => (identity ? Date.now() - ctimeOf(identity) : Infinity));
-  // Clocks differ a little: what lies far in the future does not come by waiting.
+  // Clocks differ a little. Waiting does not help against timestamps far in the future.
   const youngest = Math.min(...ages.filter((age) => age >= -TICK_MS));
   if (youngest <= TICK_MS) {
-    // The clock's next tick makes them good, unless they are still written to.
+    // After the clock's next tick the identity is good, unless somebody still writes to the file.
     await delay(Math.ceil(TICK_MS - youngest) + 2);
     const later = await identitiesOf(files);
     return later.map((identity, index) =>
-      identity && settled(identity, Date.now()) && identities[index]?.equals(identity) ? identity : null,
+      identity && isSettled(identity, Date.now()) && identities[index]?.equals(identity) ? identity : null,
     );
   }
-  return identities.map((identity) => (identity && settled(identity, Date.now()) ? identity : null));
+  return identities.map((identity) => (identity && isSettled(identity, Date.now()) ? identity : null));
 }
 
-function settled(identity: Buffer, now: number): boolean {
+function isSettled(identity: Buffer, now: number): boolean {
   const isCoarse = ctimeOf(identity) % 1000 === 0 && mtimeOf(identity) % 1000 === 0;
   return now - ctimeOf(identity) > (isCoarse ? COARSE_TICK_MS : TICK_MS);
 }
@@ -334,7 +353,7 @@ function ctimeOf(identity: Buffer): number {
   return identity.readDoubleLE(16);
 }
 
-/** What files are on disk; null for what is not there, or not what it was when it was scanned. */
+/** The identities of files on disk; null for a file that is gone or has changed since the scan. */
 async function identitiesOf(files: readonly (ContentFile | null)[]): Promise<(Buffer | null)[]> {
   const onDisk = files.flatMap((file, index) =>
     file?.diskPath === undefined ? [] : [{ real: file.diskPath, file, index }],

@@ -1,34 +1,41 @@
-/** @module Remembers when the files of the torrents of this process were changed last. */
+/** The times of a torrent's files, which tell a later update which files are unchanged. */
+import { isFloat64Array } from 'node:util/types';
+import { expected, invalidArgument } from '../errors/guard.ts';
 import type { Torrent } from '../model/torrent.ts';
 
-/** When a file was changed last, as it was found: its content (mtime), and that or anything about it (ctime). */
+/** When the files of a torrent were last changed, in the order of `torrent.files`. NaN: the file is not on disk. */
 export interface FileTimes {
-  mtimeMs?: number | undefined;
-  ctimeMs?: number | undefined;
+  /** When the content was last changed: milliseconds since 1970, one number a file. */
+  mtimeMs: Float64Array;
+  /** When the content or the status (name, permissions) was last changed: milliseconds since 1970, one number a file. */
+  ctimeMs: Float64Array;
 }
 
-/** Of the files of a torrent, in their order: mtime, then ctime; NaN for a file that was on no disk. */
-const times = new WeakMap<Torrent, Float64Array>();
+/** The times of scanned files. */
+export function fileTimesOf(
+  files: readonly { mtimeMs?: number | undefined; ctimeMs?: number | undefined }[],
+): FileTimes {
+  return {
+    mtimeMs: Float64Array.from(files, ({ mtimeMs }) => mtimeMs ?? Number.NaN),
+    ctimeMs: Float64Array.from(files, ({ ctimeMs }) => ctimeMs ?? Number.NaN),
+  };
+}
 
-/** For {@link timesOf}: the files of a torrent, in its order. */
-export function rememberTimes(torrent: Torrent, files: readonly FileTimes[]): void {
-  times.set(
-    torrent,
-    Float64Array.from({ length: files.length * 2 }, (_, at) => {
-      const { mtimeMs, ctimeMs } = files[at >> 1] as FileTimes;
-      return (at % 2 === 0 ? mtimeMs : ctimeMs) ?? Number.NaN;
-    }),
+/** The struct of {@link FileTimes}. */
+export const FileTimesStruct = expected<FileTimes>('file times: two Float64Arrays, mtimeMs and ctimeMs', (value) => {
+  const { mtimeMs, ctimeMs } = Object(value) as Partial<FileTimes>;
+  return isFloat64Array(mtimeMs) && isFloat64Array(ctimeMs);
+});
+
+/** @throws {MetainfoError} `ERR_INVALID_ARGUMENT` if the times are those of another number of files */
+export function requireTimesOf({ nFiles }: Torrent, { mtimeMs, ctimeMs }: FileTimes): void {
+  if (mtimeMs.length === nFiles && ctimeMs.length === nFiles) return;
+  throw invalidArgument(
+    `fileTimes must have one time for each of the ${nFiles} files of the torrent, not ${mtimeMs.length}`,
   );
 }
 
-/** The times of the files of a torrent that this process has made, a pair for each; undefined for any other torrent. */
-export function timesOf(torrent: Torrent): ((index: number) => FileTimes) | undefined {
-  const known = times.get(torrent);
-  return known && ((index) => ({ mtimeMs: known[index * 2], ctimeMs: known[index * 2 + 1] }));
-}
-
-/** Of a torrent that another was made of, with the same files. */
-export function passTimes(from: Torrent, to: Torrent): void {
-  const known = times.get(from);
-  if (known) times.set(to, known);
+/** The times of the file at an index of `torrent.files`. */
+export function timesAt(times: FileTimes | undefined, index: number): { mtimeMs?: number; ctimeMs?: number } {
+  return times ? { mtimeMs: times.mtimeMs[index] as number, ctimeMs: times.ctimeMs[index] as number } : {};
 }

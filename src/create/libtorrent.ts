@@ -1,3 +1,4 @@
+/** Makes torrents with libtorrent instead of this library: the maker `libtorrent`. See native/libtorrent/README.md. */
 import { constants, existsSync } from 'node:fs';
 import { access } from 'node:fs/promises';
 import os from 'node:os';
@@ -5,47 +6,44 @@ import path from 'node:path';
 import { encode } from '../bencode/encode.ts';
 import { NO_LIMITS } from '../bencode/limits.ts';
 import type { Encodable } from '../bencode/value.ts';
-import { requireNoInput } from '../disk/output.ts';
 import { STAT_NUMBERS, statNumbers } from '../disk/scan.ts';
-import { hashingCancelled, throwIfAborted, untilAbort } from '../errors/cancel.ts';
+import { hashingCancelled, throwIfAborted } from '../errors/cancel.ts';
 import { errnoName, fromSystemError, MetainfoError } from '../errors/errors.ts';
 import { Callback, Flag, type OptionStructs, orNull, Path, Unchecked } from '../errors/guard.ts';
 import { planResources, RESOURCES, type ResourceOptions } from '../hash/plan.ts';
 import { deletedSinceScan, type RunningJob, WATCH, type WatchOptions, watch } from '../jobs/watch.ts';
-import { withPads } from '../layout/padding.ts';
-import { BLOCK_SIZE, checkPieceLength, choosePieceLength } from '../layout/piece-length.ts';
+import { BLOCK_SIZE, checkPieceLength } from '../layout/piece-length.ts';
 import type { TorrentVersion } from '../model/discriminator.ts';
-import { type FileTree, flattenTree } from '../model/file-tree.ts';
-import type { InfoDictHybridCreate } from '../model/info-dict.ts';
 import { fromOwnBytes, type Torrent } from '../model/torrent.ts';
-import type { ContentFile } from './content.ts';
-import {
-  attrsOf,
-  besideFiles,
-  checkName,
-  checkVersion,
-  requireContent,
-  requireSameAsDraft,
-  sourceDate,
-  sum,
-} from './generate.ts';
-import type { TorrentCreate } from './torrent-create.ts';
-import { type WarningOptions, warn } from './warnings.ts';
+import type { Draft } from './draft-fields.ts';
+import type { ContentFile } from './find-files.ts';
+import { requireMatch } from './match-draft.ts';
+import { attrsOf, checkVersion, planTorrent, type SizedPlan } from './plan.ts';
+import type { WarningOptions } from './warnings.ts';
 
-// Torrents by libtorrent: it lays out files, hashes them and builds the infodict; what a draft says beside its files is put
-// into what it gives. See native/libtorrent/README.md.
-
-/** How a torrent is made by libtorrent, which reads and hashes on one thread: `threads` is checked, and changes nothing. */
+/** The options of {@link TorrentCreate.generateExt}. libtorrent reads and hashes on one thread: it ignores `threads`. */
 export interface GenerateExtOptions extends WatchOptions, WarningOptions, Pick<ResourceOptions, 'threads'> {
-  /** Default `hybrid`. */
+  /**
+   * The version of the torrent.
+   *
+   * @default 'hybrid'
+   */
   version?: TorrentVersion;
-  /** Writes the torrent file too; its path, which must not be that of one of the files. */
+  /**
+   * Also write the torrent to this path, which must not be one of the files.
+   *
+   * @default null
+   */
   output?: string | null | undefined;
-  /** Replace the output if it exists; default false. */
+  /**
+   * Replace the output if it exists.
+   *
+   * @default false
+   */
   force?: boolean;
 }
 
-/** The options of {@link TorrentCreate.generateExt}. */
+/** The structs of {@link GenerateExtOptions}. */
 export const GENERATE_EXT: OptionStructs<GenerateExtOptions & { bencode?: boolean }> = {
   version: Unchecked,
   threads: RESOURCES.threads,
@@ -56,26 +54,26 @@ export const GENERATE_EXT: OptionStructs<GenerateExtOptions & { bencode?: boolea
   ...WATCH,
 };
 
-/** What native/libtorrent/addon.cc offers. */
+/** The exports of native/libtorrent/addon.cc. */
 interface Addon {
   readonly version: string;
   readonly CreateJob: new (request: CreateRequest) => CreateJob;
 }
 
 interface CreateRequest {
-  /** In v1 order for v1; in others it sorts them. */
+  /** v1: in v1 order. libtorrent sorts the files of other versions. */
   files: { path: string; diskPath: string; length: number; executable: boolean; hidden: boolean }[];
   v1: boolean;
   v2: boolean;
   pieceLength: number;
-  /** Bencoded dictionaries: what is put into `info`, and what beside it. */
+  /** Bencoded dictionaries: more keys for `info`, and more keys beside it. */
   info: Uint8Array;
   outer: Uint8Array;
 }
 
 interface CreateJob {
   readonly done: Promise<Buffer>;
-  /** How many pieces are hashed. */
+  /** The number of hashed pieces. */
   pieces(): number;
   cancel(): void;
 }
@@ -88,9 +86,9 @@ interface Failure extends Error {
 let loaded: Addon | undefined;
 
 /**
- * The optional addon.
+ * Loads the optional addon.
  *
- * @throws {MetainfoError} `ERR_MAKER_UNAVAILABLE`, with what installs and builds it
+ * @throws {MetainfoError} `ERR_MAKER_UNAVAILABLE`, whose message tells how to build it
  */
 export function libtorrent(): Addon {
   loaded ??= load();
@@ -102,7 +100,7 @@ function load(): Addon {
   const file = process.env['METAINFO_LIBTORRENT'] || built;
   const target = { exports: {} };
   try {
-    // It brings OpenSSL: its own, not the one that Node exports.
+    // libtorrent must call its own OpenSSL, not the one that Node exports.
     const { RTLD_NOW, RTLD_DEEPBIND = 0 } = os.constants.dlopen;
     process.dlopen(target, file, RTLD_NOW | RTLD_DEEPBIND);
   } catch (cause) {
@@ -115,99 +113,74 @@ function load(): Addon {
   return target.exports as Addon;
 }
 
-/** A draft's torrent by libtorrent. See {@link TorrentCreate.generateExt}. */
-export async function generateExt(draft: TorrentCreate, options: GenerateExtOptions = {}): Promise<Torrent> {
-  const { signal } = options;
+/** Makes the torrent of a draft with libtorrent. See {@link TorrentCreate.generateExt}. */
+export async function generateExt(draft: Draft, options: GenerateExtOptions = {}): Promise<Torrent> {
+  const { signal, output, onWarning } = options;
   const version = checkVersion(options.version);
   planResources({ threads: options.threads }, version, os.availableParallelism());
-  const wanted = draft.fields.pieceLength ?? draft.info.pieceLength;
-  if (wanted != null) checkForLibtorrent(wanted, version);
-  const name = checkName(draft.info.name as string);
-  if (draft.fields.sources) {
-    throw new MetainfoError('ERR_INVALID_ARGUMENT', 'libtorrent reads files on disk: it cannot take sources.');
-  }
-  const attrs = attrsOf(draft);
-  requireFlags(attrs);
-  const creationDate = draft.fields.creationDate ?? sourceDate();
+  requireSupported(draft, version);
   throwIfAborted(signal);
   const { CreateJob } = libtorrent();
-
-  const { single, files } = await untilAbort(
-    signal,
-    draft.findFiles({ v1Order: version === 'v1', sources: [], readable: true, signal }),
-  );
-  const lengths = files.map(({ length }) => length as number);
-  requireContent(lengths, draft);
-  await requireNoInput(options.output, files);
-  const pieceLength = wanted ?? choosePieceLength(sum(lengths));
-  const outline = { version, single, name, pieceLength, beside: besideFiles(draft, creationDate) };
-  const outlined = files.map(({ path, length }) => ({ path: single ? [name] : path, length: length as number }));
-  const padded = version === 'hybrid' ? withPads(outlined, pieceLength) : outlined;
-  await warn({ ...outline, files: outlined, list: single || version === 'v2' ? null : padded }, options);
-  const { info, outer } = beside(draft, creationDate);
-  const request: CreateRequest = {
-    files: files.map((file) => {
-      const attr = attrs.get(file.path.join('/')) ?? '';
-      return {
-        path: single ? name : [name, ...file.path].join('/'),
-        diskPath: file.diskPath as string,
-        length: file.length as number,
-        executable: attr.includes('x'),
-        hidden: attr.includes('h'),
-      };
-    }),
-    v1: version !== 'v2',
-    v2: version !== 'v1',
-    pieceLength,
-    info,
-    outer,
-  };
-  const totalBytes = sum(lengths);
-  const work = () => runningJob(new CreateJob(request), { totalBytes, pieceLength, name });
-  const bytes = await watch(work, options).catch(async (error: MetainfoError | Failure) => {
-    throw error.code === 'failed' ? await translated(error as Failure, files, draft.pathRoot) : error;
+  const plan = (await planTorrent(draft, { version, output, onWarning, signal, sources: [] })) as SizedPlan;
+  const totalBytes = plan.files.reduce((sum, { length }) => sum + length, 0);
+  const start = () => runningJob(new CreateJob(requestOf(plan)), { ...plan, totalBytes });
+  const bytes = await watch(start, options).catch(async (error: MetainfoError | Failure) => {
+    throw error.code === 'failed' ? await translated(error as Failure, plan.files, draft.pathRoot) : error;
   });
-  // It passes over files that are not there (any more), and knows nothing of times.
-  await requireUnchanged(files);
+  // libtorrent ignores files that have disappeared, and does not compare times.
+  await requireUnchanged(plan.files);
   const torrent = fromOwnBytes(bytes, { limits: NO_LIMITS });
-  const { pieces = null, fileTree } = torrent.info as InfoDictHybridCreate;
-  const flat = fileTree ? flattenTree(fileTree as FileTree) : null;
-  requireSameAsDraft(draft, { files, lengths, pieces, flat, pieceLayers: torrent.pieceLayers });
+  requireMatch(draft, torrent);
   return torrent;
 }
 
-function checkForLibtorrent(pieceLength: number, version: TorrentVersion): void {
-  checkPieceLength(pieceLength, version);
-  if (pieceLength >= BLOCK_SIZE) return;
-  const message = `libtorrent has no pieces below 16 KiB (${BLOCK_SIZE}): ${pieceLength} is too short.`;
-  throw new MetainfoError('ERR_PIECE_LENGTH', message);
-}
-
-/** It has flags for these two alone. */
-function requireFlags(attrs: ReadonlyMap<string, string>): void {
-  for (const [file, attr] of attrs) {
+/** @throws {MetainfoError} `ERR_INVALID_ARGUMENT` or `ERR_PIECE_LENGTH` for a draft that only this library can make */
+function requireSupported(draft: Draft, version: TorrentVersion): void {
+  const pieceLength = draft.fields.pieceLength ?? draft.info.pieceLength;
+  if (pieceLength != null) {
+    checkPieceLength(pieceLength, version);
+    const message = `libtorrent has no piece lengths below 16 KiB (${BLOCK_SIZE} bytes): ${pieceLength} is too short.`;
+    if (pieceLength < BLOCK_SIZE) throw new MetainfoError('ERR_PIECE_LENGTH', message);
+  }
+  if (draft.fields.sources) {
+    const message = 'libtorrent reads only files on disk: use generate() for a draft with sources.';
+    throw new MetainfoError('ERR_INVALID_ARGUMENT', message);
+  }
+  for (const [file, attr] of attrsOf(draft)) {
     if (/^[hx]*$/.test(attr)) continue;
-    const message = `libtorrent cannot give ${file} the attr ${attr}: only x (executable) and h (hidden).`;
+    const message = `libtorrent cannot give ${file} the attr ${attr}: it supports only x (executable) and h (hidden).`;
     throw new MetainfoError('ERR_INVALID_ARGUMENT', message);
   }
 }
 
-/** What a draft says beside its files. */
-function beside(draft: TorrentCreate, creationDate: Date | null) {
-  const outer = besideFiles(draft, creationDate);
+function requestOf({ version, isSingleFile, name, files, pieceLength, otherFields }: SizedPlan): CreateRequest {
+  const outer = new Map<string, Encodable>(otherFields);
   const info = outer.get('info') as Encodable;
   outer.delete('info');
-  return { info: encode(info), outer: encode(outer) };
+  return {
+    files: files.map(({ path, diskPath, length, attr = '' }) => ({
+      path: isSingleFile ? name : [name, ...path].join('/'),
+      diskPath: diskPath as string,
+      length,
+      executable: attr.includes('x'),
+      hidden: attr.includes('h'),
+    })),
+    v1: version !== 'v2',
+    v2: version !== 'v1',
+    pieceLength,
+    info: encode(info),
+    outer: encode(outer),
+  };
 }
 
-interface Content {
+interface JobContent {
   totalBytes: number;
   pieceLength: number;
-  /** Of the torrent: libtorrent does not say which file it reads. */
+  /** The name of the torrent: libtorrent does not tell which file it reads. */
   name: string;
 }
 
-function runningJob(job: CreateJob, { totalBytes, pieceLength, name }: Content): RunningJob<Buffer> {
+function runningJob(job: CreateJob, { totalBytes, pieceLength, name }: JobContent): RunningJob<Buffer> {
   return {
     done: job.done.catch((failure: Failure) => {
       if (failure.code !== 'aborted') throw failure;
@@ -220,7 +193,7 @@ function runningJob(job: CreateJob, { totalBytes, pieceLength, name }: Content):
   };
 }
 
-/** What libtorrent says names no file: the one that is not what it was, if any is. */
+/** libtorrent's messages name no file: look for one that has changed or cannot be read. */
 async function translated(failure: Failure, files: readonly ContentFile[], pathRoot: string): Promise<MetainfoError> {
   try {
     await requireUnchanged(files);

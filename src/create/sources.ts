@@ -261,8 +261,8 @@ function failed(path: string, error: unknown): MetainfoError {
   return new MetainfoError('ERR_SOURCE', `${path} could not be read: ${message}`, { path, cause: error });
 }
 
-/** How much of a range reader is asked for ahead. */
-export interface Ahead {
+/** The requests that a range reader gets ahead of their use. */
+export interface ReadAhead {
   /** Bytes a request. */
   size: number;
   /** Requests at once. */
@@ -287,11 +287,11 @@ export class SourceReader {
   #stopWaiting: (() => void) | null = null;
   readonly #onAbort = () => this.#stopWaiting?.();
 
-  constructor({ path, length, stream }: SourceFile, ahead: Ahead, signal: AbortSignal) {
+  constructor({ path, length, stream }: SourceFile, readAhead: ReadAhead, signal: AbortSignal) {
     this.#path = path.join('/');
     this.#expected = length;
     this.#signal = signal;
-    this.#chunks = iterate(stream as NonNullable<SourceFile['stream']>, ahead, signal);
+    this.#chunks = iterate(stream as NonNullable<SourceFile['stream']>, readAhead, signal);
     signal.addEventListener('abort', this.#onAbort, { once: true });
   }
 
@@ -377,7 +377,11 @@ export class SourceReader {
   }
 }
 
-function iterate(stream: NonNullable<SourceFile['stream']>, ahead: Ahead, signal: AbortSignal): AsyncIterator<unknown> {
+function iterate(
+  stream: NonNullable<SourceFile['stream']>,
+  readAhead: ReadAhead,
+  signal: AbortSignal,
+): AsyncIterator<unknown> {
   try {
     if ('getReader' in stream) return webChunks(stream);
     if (isStream(stream)) return stream[Symbol.asyncIterator]();
@@ -385,10 +389,10 @@ function iterate(stream: NonNullable<SourceFile['stream']>, ahead: Ahead, signal
     // Told of when the first chunk is wanted.
     return { next: () => Promise.reject(error) };
   }
-  if (!isBlob(stream)) return ranges(stream as RangeReader, ahead, signal);
+  if (!isBlob(stream)) return ranges(stream as RangeReader, readAhead, signal);
   const read = async (offset: number, length: number) =>
     new Uint8Array(await stream.slice(offset, offset + length).arrayBuffer());
-  return ranges({ size: stream.size, read }, ahead, signal);
+  return ranges({ size: stream.size, read }, readAhead, signal);
 }
 
 /** Its own iterator cannot be ended while a chunk is awaited. */
@@ -409,7 +413,11 @@ function webChunks(stream: ReadableStream<Uint8Array>): AsyncIterator<unknown> {
 }
 
 /** All of a range reader in order, with requests ahead of what is wanted. */
-async function* ranges(reader: RangeReader, { size, count }: Ahead, signal: AbortSignal): AsyncGenerator<Uint8Array> {
+async function* ranges(
+  reader: RangeReader,
+  { size, count }: ReadAhead,
+  signal: AbortSignal,
+): AsyncGenerator<Uint8Array> {
   const total = reader.size;
   const requests: Promise<Uint8Array>[] = [];
   /** Of the requests that ran beside the next one. */

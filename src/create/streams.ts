@@ -1,207 +1,223 @@
+/**
+ * Hashes a plan with streams. A stream is gathered in segments of memory, and a segment is hashed like any data in memory.
+ * Streams that start at piece boundaries are hashed separately, several at once; v1 streams without pad files one after
+ * another, as a piece may span them.
+ */
 import type { Engine } from '../hash/engine.ts';
 import { type FileDigests, joinTrees, splitDigests } from '../hash/file-digests.ts';
 import { alignedPlanFiles, memoryPlanFile, padAfter, splitPlanFiles, toPlanFile } from '../hash/file-plan.ts';
 import type { Digests, PlanFile } from '../hash/plan.ts';
 import type { RunningJob } from '../jobs/watch.ts';
-import type { ContentFile, Hashed } from './content.ts';
+import { filesToHash, type TorrentDigests } from './digests.ts';
+import type { CreatePlan, PlannedFile } from './plan.ts';
 import type { SourceFile } from './sources.ts';
-import { Jobs, type StreamedContent } from './stream-jobs.ts';
+import { StreamJobs, type StreamResources, type StreamSink } from './stream-jobs.ts';
 
-// Content that comes in streams. It is gathered in segments of memory, and a segment is hashed like any content that is
-// in memory. In v2 and hybrid, and in v1 with pads, files begin with a piece: each is hashed by itself, several at once.
-// In v1 without pads a piece may hold the end of one and the beginning of another: all are hashed in a row.
-
-/** What a stream hashes to, and how long it was. */
-interface StreamDigests extends FileDigests {
+/** The digests of a file, and its length: the end of a stream tells it. */
+interface SizedDigests extends FileDigests {
   length: number;
 }
 
-/** Hashes files of which some are streams. */
-export function hashStreams(engine: Engine, content: StreamedContent): RunningJob<Hashed> {
-  const jobs = new Jobs(engine, content);
-  const run = content.version === 'v1' && !content.isPadded ? hashInARow(jobs) : hashEach(jobs);
+/** Hashes a plan of which some files are streams. */
+export function hashStreams(engine: Engine, plan: CreatePlan, resources: StreamResources): RunningJob<TorrentDigests> {
+  const jobs = new StreamJobs(engine, plan, resources);
   return {
-    done: run.catch((error) => jobs.fail(error)),
+    done: jobs.finish(plan.isAligned ? hashSeparately(jobs) : hashContiguously(jobs)),
     progress: () => jobs.progress(),
     cancel: () => jobs.cancel(),
   };
 }
 
-/** Every file by itself: those that are there in one job, the streams some at a time. */
-async function hashEach(jobs: Jobs): Promise<Hashed> {
-  const { files, streams, version } = jobs.content;
-  const places = new Map<ContentFile, number>(files.map((file, index) => [file, index]));
-  const digests = new Map<ContentFile, StreamDigests>();
+/** Hashes files that start at piece boundaries: files on disk and in memory in one job, and some streams at a time. */
+async function hashSeparately(jobs: StreamJobs): Promise<TorrentDigests> {
+  const { files, streams, version, paddedFiles } = jobs.plan;
+  const digests: SizedDigests[] = [];
   const queue = streams.values();
   const readers = Array.from({ length: jobs.streamsAtOnce }, async () => {
-    for (const stream of queue) digests.set(stream, await hashStream(jobs, stream, places.get(stream) as number));
-  });
-  await Promise.all([hashStill(jobs, digests), ...readers]);
-  const each = files.map((file) => digests.get(file) as StreamDigests);
-  return {
-    lengths: each.map(({ length }) => length),
-    pieces: version === 'v2' ? null : Buffer.concat(each.map(({ pieces }) => pieces)),
-    trees: version === 'v1' ? null : each,
-  };
-}
-
-/** Files on disk and in memory: one job for all. */
-async function hashStill(jobs: Jobs, digests: Map<ContentFile, StreamDigests>): Promise<void> {
-  const { files, pieceLength } = jobs.content;
-  const still = files.flatMap((file, index) =>
-    file.stream ? [] : [{ file, plan: toPlanFile(file), isPadded: isPadded(jobs, index) }],
-  );
-  if (still.length === 0) return;
-  const each = splitDigests(still, await jobs.startLarge(alignedPlanFiles(still, pieceLength)), jobs.content);
-  for (const [i, { file, plan }] of still.entries())
-    digests.set(file, { ...(each[i] as FileDigests), length: plan.length });
-}
-
-function isPadded({ content }: Jobs, index: number): boolean {
-  return content.isPadded?.(index) ?? false;
-}
-
-async function hashStream(jobs: Jobs, file: SourceFile, index: number): Promise<StreamDigests> {
-  const { version, pieceLength } = jobs.content;
-  const parts: Promise<Digests>[] = [];
-  const sizes: number[] = [];
-  const hash = (segment: Buffer, pad: PlanFile[], size: number) => {
-    sizes.push(size);
-    const part = jobs.startSmall([memoryPlanFile(segment, 0, size), ...pad]).finally(() => jobs.segments.give(segment));
-    // It is awaited when the stream has ended, or was stopped because of it.
-    part.catch(() => {});
-    parts.push(part);
-  };
-  let segment: Buffer | null = null;
-  let filled = 0;
-  const { reader, close } = jobs.open(file);
-  try {
-    for (let chunk = await reader.next(); chunk; chunk = await reader.next()) {
-      if (file.length === null) jobs.cameUnannounced(chunk.length);
-      for (let at = 0; at < chunk.length && !jobs.signal.aborted; ) {
-        segment ??= await jobs.segments.take();
-        const part = reader.part(at, at + segment.length - filled);
-        segment.set(part, filled);
-        filled += part.length;
-        at += part.length;
-        if (filled < segment.length) continue;
-        hash(segment, [], filled);
-        segment = null;
-        filled = 0;
-      }
+    for (const index of queue) {
+      const hasher = new StreamHasher(jobs);
+      digests[index] = await hasher.hash(files[index] as SourceFile, index < paddedFiles);
     }
-    if (segment) hash(segment, isPadded(jobs, index) ? padAfter(reader.length, pieceLength) : [], filled);
-    segment = null;
-  } finally {
-    close();
-    if (segment) jobs.segments.give(segment);
-    // A part that fails stops them all: here, where it is awaited, is what it failed with.
-    await Promise.allSettled(parts);
-  }
-  const { length } = reader;
-  const digests = await Promise.all(parts);
-  const pieces = Buffer.concat(digests.map(({ v1 }) => v1 ?? new Uint8Array()));
-  const trees = digests.map(({ v2 }) => ({
-    root: v2?.roots.subarray(0, 32) ?? null,
-    layer: v2?.layers ?? new Uint8Array(),
-  }));
-  const tree = version === 'v1' ? null : joinTrees(trees, sizes, { pieceLength, segmentSize: jobs.segmentSize });
-  return { length, pieces, root: tree?.root ?? null, layer: tree?.layer ?? new Uint8Array() };
+  });
+  await Promise.all([hashReadyFiles(jobs, digests), ...readers]);
+  return {
+    lengths: digests.map(({ length }) => length),
+    pieces: version === 'v2' ? null : Buffer.concat(digests.map(({ pieces }) => pieces)),
+    trees: version === 'v1' ? null : digests,
+  };
 }
 
-/** v1 without pads: whole pieces of what has come, and the rest with what comes next. */
-async function hashInARow(jobs: Jobs): Promise<Hashed> {
-  const { files } = jobs.content;
-  const row = new Row(jobs);
-  const lengths: number[] = [];
-  for (const file of files) lengths.push(await row.add(file));
-  return { lengths, pieces: await row.finish(), trees: null };
+/** Hashes the files on disk and in memory in one job. */
+async function hashReadyFiles(jobs: StreamJobs, digests: SizedDigests[]): Promise<void> {
+  const ready = filesToHash(jobs.plan);
+  if (ready.length === 0) return;
+  const hashed = await jobs.hashLarge(alignedPlanFiles(ready, jobs.plan.pieceLength));
+  const split = splitDigests(ready, hashed, jobs.plan);
+  for (const [i, { index, plan }] of ready.entries())
+    digests[index] = { ...(split[i] as FileDigests), length: plan.length };
 }
 
-class Row {
-  readonly #jobs: Jobs;
-  readonly #pieces: Promise<Uint8Array>[] = [];
-  /** What is not in a job yet: less than a piece after each job. */
-  #rest: PlanFile[] = [];
-  #restBytes = 0;
-  /** What the last of the rest is in, while a stream is read. */
+/** Hashes one stream by itself, a segment at a time. */
+class StreamHasher implements StreamSink {
+  readonly #jobs: StreamJobs;
+  readonly #digests: Promise<Digests>[] = [];
+  /** Bytes of each hashed segment. */
+  readonly #sizes: number[] = [];
   #segment: Buffer | null = null;
+  /** Bytes of the segment that are filled. */
   #filled = 0;
 
-  constructor(jobs: Jobs) {
+  constructor(jobs: StreamJobs) {
     this.#jobs = jobs;
   }
 
-  /** Adds a file; gives its length. */
-  async add(file: ContentFile): Promise<number> {
-    if (file.stream) return this.#addStream(file as SourceFile);
+  async hash(file: SourceFile, isPadded: boolean): Promise<SizedDigests> {
+    try {
+      const length = await this.#jobs.read(file, this);
+      if (this.#segment) this.#start(isPadded ? padAfter(length, this.#jobs.plan.pieceLength) : []);
+      return { length, ...this.#joined(await Promise.all(this.#digests)) };
+    } finally {
+      if (this.#segment) this.#jobs.segments.give(this.#segment);
+      // Their segments are in use until then.
+      await Promise.allSettled(this.#digests);
+    }
+  }
+
+  room(): Uint8Array | Promise<Uint8Array> {
+    return this.#segment?.subarray(this.#filled) ?? this.#nextSegment();
+  }
+
+  async #nextSegment(): Promise<Uint8Array> {
+    this.#segment = await this.#jobs.segments.take();
+    return this.#segment;
+  }
+
+  filled(bytes: number): undefined {
+    this.#filled += bytes;
+    if (this.#filled === this.#segment?.length) this.#start([]);
+  }
+
+  /** Starts to hash the segment, and the pad file after it. */
+  #start(pad: readonly PlanFile[]): void {
+    const segment = this.#segment as Buffer;
+    const digests = this.#jobs
+      .hashSmall([memoryPlanFile(segment, 0, this.#filled), ...pad])
+      .finally(() => this.#jobs.segments.give(segment));
+    // A failure cancels the stream, and is thrown where all are awaited.
+    digests.catch(() => {});
+    this.#digests.push(digests);
+    this.#sizes.push(this.#filled);
+    this.#segment = null;
+    this.#filled = 0;
+  }
+
+  /** The digests of the file from those of its segments. */
+  #joined(segments: readonly Digests[]): FileDigests {
+    const { plan, segmentSize } = this.#jobs;
+    const pieces = Buffer.concat(segments.map(({ v1 }) => v1 ?? new Uint8Array()));
+    if (plan.version === 'v1') return { pieces, root: null, layer: new Uint8Array() };
+    const trees = segments.map(({ v2 }) => ({
+      root: v2?.roots.subarray(0, 32) ?? null,
+      layer: v2?.layers ?? new Uint8Array(),
+    }));
+    return { pieces, ...joinTrees(trees, this.#sizes, { pieceLength: plan.pieceLength, segmentSize }) };
+  }
+}
+
+/** Hashes v1 files without pad files, one after another. */
+async function hashContiguously(jobs: StreamJobs): Promise<TorrentDigests> {
+  const hasher = new ContiguousHasher(jobs);
+  const lengths: number[] = [];
+  for (const file of jobs.plan.files) lengths.push(await hasher.add(file));
+  return { lengths, pieces: await hasher.finish(), trees: null };
+}
+
+/** Hashes files whose pieces may span them: all whole pieces at hand in one job, the rest together with what follows. */
+class ContiguousHasher implements StreamSink {
+  readonly #jobs: StreamJobs;
+  readonly #pieces: Promise<Uint8Array>[] = [];
+  /** Plan files that are in no job yet: after each job, less than a piece. */
+  #rest: PlanFile[] = [];
+  #restBytes = 0;
+  /** The segment that the last plan files of the rest are in. */
+  #segment: Buffer | null = null;
+  /** Bytes of the segment that are filled. */
+  #filled = 0;
+
+  constructor(jobs: StreamJobs) {
+    this.#jobs = jobs;
+  }
+
+  /** Adds a file, and resolves to its length. */
+  async add(file: PlannedFile): Promise<number> {
+    if (file.stream) {
+      // The files before the stream need not wait for it.
+      if (this.#restBytes >= this.#jobs.segmentSize) await this.#start(false);
+      return this.#jobs.read(file as SourceFile, this);
+    }
     this.#push(toPlanFile(file));
     return file.length as number;
   }
 
   async finish(): Promise<Uint8Array> {
-    await this.#hash(true);
+    await this.#start(true);
     return Buffer.concat(await Promise.all(this.#pieces));
+  }
+
+  room(): Uint8Array | Promise<Uint8Array> {
+    return this.#segment?.subarray(this.#filled) ?? this.#nextSegment();
+  }
+
+  async #nextSegment(): Promise<Uint8Array> {
+    this.#segment = await this.#jobs.segments.take();
+    return this.#segment;
+  }
+
+  filled(bytes: number): Promise<void> | undefined {
+    const segment = this.#segment as Buffer;
+    this.#push(memoryPlanFile(segment, this.#filled, bytes));
+    this.#filled += bytes;
+    return this.#filled === segment.length ? this.#start(false) : undefined;
   }
 
   #push(file: PlanFile): void {
     const last = this.#rest.at(-1);
-    // A stream may come byte by byte.
+    // A stream may arrive byte by byte: extend the last plan file.
     if (last?.data && last.data === file.data && last.offset + last.length === file.offset) last.length += file.length;
     else this.#rest.push(file);
     this.#restBytes += file.length;
   }
 
-  async #addStream(file: SourceFile): Promise<number> {
-    // What is there already need not wait for it.
-    if (this.#restBytes >= this.#jobs.segmentSize) await this.#hash(false);
-    const { reader, close } = this.#jobs.open(file);
-    try {
-      for (let chunk = await reader.next(); chunk; chunk = await reader.next()) {
-        if (file.length === null) this.#jobs.cameUnannounced(chunk.length);
-        for (let at = 0; at < chunk.length && !this.#jobs.signal.aborted; ) {
-          this.#segment ??= await this.#jobs.segments.take();
-          const segment = this.#segment;
-          const part = reader.part(at, at + segment.length - this.#filled);
-          segment.set(part, this.#filled);
-          this.#push(memoryPlanFile(segment, this.#filled, part.length));
-          this.#filled += part.length;
-          at += part.length;
-          if (this.#filled === segment.length) await this.#hash(false);
-        }
-      }
-      return reader.length;
-    } finally {
-      close();
-    }
-  }
-
-  /** Starts a job of all whole pieces, or of everything. */
-  async #hash(all: boolean): Promise<void> {
-    const { pieceLength } = this.#jobs.content;
+  /** Starts to hash all whole pieces, or at the end everything. */
+  async #start(isEnd: boolean): Promise<void> {
+    const { pieceLength } = this.#jobs.plan;
     const whole = this.#restBytes - (this.#restBytes % pieceLength);
-    // At the end empty files are looked at too.
-    if (all ? this.#rest.length === 0 : whole === 0) return;
-    const [first, rest] = all ? [this.#rest, []] : splitPlanFiles(this.#rest, whole);
+    // At the end, empty files remain: the engine checks that they still exist.
+    if (isEnd ? this.#rest.length === 0 : whole === 0) return;
+    const [files, rest] = isEnd ? [this.#rest, []] : splitPlanFiles(this.#rest, whole);
     const segment = this.#segment;
-    const isSmall = first.every(({ data }) => data === segment);
-    const job = (isSmall ? this.#jobs.startSmall(first) : this.#jobs.startLarge(first))
-      .then(({ v1 }) => v1 as Uint8Array)
-      .finally(() => {
-        if (segment) this.#jobs.segments.give(segment);
-      });
-    this.#pieces.push(job);
-    // It is thrown when all are awaited; the run has stopped by then.
-    job.catch(() => {});
+    this.#hash(files, segment);
     this.#segment = null;
     this.#filled = 0;
     this.#rest = [];
     this.#restBytes = 0;
     for (const file of rest) {
-      // What is left in the segment goes to the next one: this one is free when the job is done.
+      // The job releases the segment when it ends: copy the rest to the next one.
       if (file.data && file.data === segment) this.#push(await this.#moved(file));
       else this.#push(file);
     }
+  }
+
+  #hash(files: readonly PlanFile[], segment: Buffer | null): void {
+    const isSmall = files.every(({ data }) => data === segment);
+    const pieces = (isSmall ? this.#jobs.hashSmall(files) : this.#jobs.hashLarge(files))
+      .then(({ v1 }) => v1 as Uint8Array)
+      .finally(() => {
+        if (segment) this.#jobs.segments.give(segment);
+      });
+    // A failure cancels the stream, and is thrown where all are awaited.
+    pieces.catch(() => {});
+    this.#pieces.push(pieces);
   }
 
   async #moved({ data, offset, length }: PlanFile): Promise<PlanFile> {

@@ -25,19 +25,29 @@ export interface WarningOptions {
   onWarning?: ((warning: Issue) => unknown) | undefined;
 }
 
-/** A torrent as far as it is known without its hashes. */
-export interface Outline {
+/** A file of a {@link TorrentShape}. */
+interface ShapeFile {
+  /** Components; the only file of a torrent has the torrent's name. */
+  path: readonly string[];
+  /** Bytes. */
+  length: number;
+  /** BEP 47 flags. */
+  attr?: string | null | undefined;
+}
+
+/** A torrent without its hashes. */
+export interface TorrentShape {
   version: TorrentVersion;
   /** Whether the torrent is one file, not a folder. */
-  single: boolean;
+  isSingleFile: boolean;
   name: string;
   pieceLength: number;
   /** The v1 `files` with pads among them; null in v2 and for a single file. */
   list: readonly FileItem[] | null;
   /** The content in the order of the torrent; of a single file the path is its name. */
-  files: readonly Pick<FileItem, 'path' | 'length' | 'attr'>[];
+  files: readonly ShapeFile[];
   /** Everything that is not about the files, as a torrent. */
-  beside: Encodable;
+  otherFields: ReadonlyMap<string, Encodable>;
 }
 
 /** How much of what is limited a torrent has. */
@@ -102,9 +112,9 @@ const READERS: readonly Reader[] = [
  *
  * @throws {MetainfoError} `ERR_NAME` for a tree that nobody can read again; what `onWarning` throws
  */
-export async function warn(outline: Outline, { onWarning = emit }: WarningOptions): Promise<void> {
-  requireDepth(outline);
-  for (const warning of warningsOf(outline)) await onWarning(warning);
+export async function warn(shape: TorrentShape, { onWarning = emit }: WarningOptions): Promise<void> {
+  requireDepth(shape);
+  for (const warning of warningsOf(shape)) await onWarning(warning);
 }
 
 /** A server that makes many torrents is told once of each kind. */
@@ -118,16 +128,16 @@ function emit({ code, message }: Issue): void {
 }
 
 /** What will not be taken, by whom. */
-export function warningsOf(outline: Outline): Issue[] {
-  return [...beyondLimits(outline), ...sharedPads(outline), ...likePads(outline), ...lostFolder(outline)];
+export function warningsOf(shape: TorrentShape): Issue[] {
+  return [...beyondLimits(shape), ...sharedPads(shape), ...likePads(shape), ...lostFolder(shape)];
 }
 
 function issue(code: IssueCode, path: Issue['path'], message: string): Issue {
   return { code, severity: 'warning', path, message };
 }
 
-function beyondLimits(outline: Outline): Issue[] {
-  const sizes = sizesOf(outline);
+function beyondLimits(shape: TorrentShape): Issue[] {
+  const sizes = sizesOf(shape);
   return READERS.flatMap(({ most, takes }) =>
     (Object.entries(most) as [keyof Sizes, number][])
       .filter(([limit, bound]) => sizes[limit] > bound)
@@ -139,7 +149,7 @@ function beyondLimits(outline: Outline): Issue[] {
 }
 
 /** Pads that share a path with one another, or with a file. */
-function sharedPads({ list }: Outline): Issue[] {
+function sharedPads({ list }: TorrentShape): Issue[] {
   const pads = (list ?? []).filter(isPadFile);
   if (pads.length === 0) return [];
   const content = new Set((list ?? []).filter((file) => !isPadFile(file)).map(({ path }) => path.join('/')));
@@ -162,7 +172,7 @@ function sharedPads({ list }: Outline): Issue[] {
 }
 
 /** Files that libtorrent takes for pads of BitComet, by their names alone. */
-function likePads({ version, list, files }: Outline): Issue[] {
+function likePads({ version, list, files }: TorrentShape): Issue[] {
   if (version === 'v2') return [];
   return files.flatMap(({ path }, index) => {
     if (!isNamedLikePad(path)) return [];
@@ -175,8 +185,8 @@ function likePads({ version, list, files }: Outline): Issue[] {
 }
 
 /** A v2 tree does not say whether its one file is in a folder. */
-function lostFolder({ version, single, name, files }: Outline): Issue[] {
-  if (version !== 'v2' || single || files.length !== 1 || files[0]?.path.length !== 1) return [];
+function lostFolder({ version, isSingleFile, name, files }: TorrentShape): Issue[] {
+  if (version !== 'v2' || isSingleFile || files.length !== 1 || files[0]?.path.length !== 1) return [];
   const message =
     `libtorrent, qBittorrent and Deluge leave out the folder ${shown(name)} of a v2 torrent with a single file in it: ` +
     'make a hybrid, or a torrent of the file itself.';
@@ -187,7 +197,7 @@ function lostFolder({ version, single, name, files }: Outline): Issue[] {
 const LEVELS = 4;
 
 /** Trees are read by functions that call themselves: what is deeper cannot be read, whatever the limits. */
-function requireDepth({ version, files }: Outline): void {
+function requireDepth({ version, files }: TorrentShape): void {
   const most = MAX_TREE_DEPTH - LEVELS;
   const deep = version === 'v1' ? undefined : files.find(({ path }) => path.length > most);
   if (!deep) return;
@@ -197,14 +207,14 @@ function requireDepth({ version, files }: Outline): void {
 }
 
 /** How much of everything a torrent will have. Files of equal content count as many layers as there are files. */
-export function sizesOf(outline: Outline): Sizes {
-  const { version, single, pieceLength, list, files } = outline;
+export function sizesOf(shape: TorrentShape): Sizes {
+  const { version, isSingleFile, pieceLength, list, files } = shape;
   const total = { items: 0, bytes: 0, text: 0 };
   const add = (part: { items: number; bytes: number }) => {
     total.items += part.items;
     total.bytes += part.bytes;
   };
-  add(sizeOfBeside(outline.beside, total));
+  add(sizeOfOtherFields(shape.otherFields, total));
   add(pair('piece length', String(pieceLength).length + 2));
   const axis = list ?? files;
   const v1Pieces = Math.ceil(sum(axis.map(({ length }) => length)) / pieceLength);
@@ -222,7 +232,7 @@ export function sizesOf(outline: Outline): Sizes {
   const components = Math.max(0, ...new Set(files.map(({ path }) => path.length)));
   return {
     ...total,
-    depth: version === 'v1' ? (single ? 2 : 5) : components + LEVELS,
+    depth: version === 'v1' ? (isSingleFile ? 2 : 5) : components + LEVELS,
     paths: version === 'v1' ? 0 : sum(files.map(({ path }) => sum(path.map((part) => part.length + 1)))),
     files: axis.length,
     pieces: version === 'v2' ? v2Pieces : v1Pieces,
@@ -272,7 +282,7 @@ function sizeOfList(list: readonly FileItem[]): Size {
 }
 
 /** Folders once each, and `d0:d[4:attr..]6:lengthi..e[11:pieces root32:..]ee` a file. */
-function sizeOfTree(files: Outline['files']): Size {
+function sizeOfTree(files: TorrentShape['files']): Size {
   const size = pair('file tree', 2);
   let folders: readonly string[] = [];
   for (const { path, length, attr } of files) {
@@ -288,7 +298,7 @@ function sizeOfTree(files: Outline['files']): Size {
   return size;
 }
 
-function sizeOfLayers(files: Outline['files'], pieceLength: number): Size {
+function sizeOfLayers(files: TorrentShape['files'], pieceLength: number): Size {
   const size = pair('piece layers', 2);
   for (const { length } of files) {
     if (length <= pieceLength) continue;
@@ -299,11 +309,11 @@ function sizeOfLayers(files: Outline['files'], pieceLength: number): Size {
 }
 
 /** Counts values and keys, and notes the longest text. */
-function sizeOfBeside(beside: Encodable, longest: { text: number }): Size {
+function sizeOfOtherFields(otherFields: Encodable, longest: { text: number }): Size {
   // First, as it refuses what is no bencode and what holds itself.
-  const bytes = encode(beside).length;
+  const bytes = encode(otherFields).length;
   let items = 0;
-  const stack = [beside];
+  const stack = [otherFields];
   for (let value = stack.pop(); value !== undefined; value = stack.pop()) {
     items += 1;
     if (typeof value === 'string') longest.text = Math.max(longest.text, Buffer.byteLength(value));

@@ -1,8 +1,8 @@
 /** Makes a hybrid torrent from a v1 torrent and the digests of its files. */
 import type { Encodable } from '../bencode/value.ts';
-import { rememberTimes } from '../create/file-times.ts';
-import { withoutDoubt } from '../create/generate.ts';
-import type { Outline } from '../create/warnings.ts';
+import { type FileTimes, fileTimesOf } from '../create/file-times.ts';
+import { withClearPads } from '../create/plan.ts';
+import type { TorrentShape } from '../create/warnings.ts';
 import { toHex } from '../errors/errors.ts';
 import type { FileDigests } from '../hash/file-digests.ts';
 import { compareV2 } from '../layout/order.ts';
@@ -16,18 +16,19 @@ import type { ReadOptions, Torrent } from '../model/torrent.ts';
 import { replaceFields, withoutContent } from './replace-fields.ts';
 import type { UpgradeFile } from './upgrade-files.ts';
 
-/** The hybrid as far as it is known before its files are hashed. */
-export function outlineHybrid(
+/** The shape of the hybrid, before its files are hashed. */
+export function shapeOfHybrid(
   torrent: Torrent,
   upgradeFiles: readonly UpgradeFile[],
   padNames: PadNames | undefined,
-): Outline {
+): TorrentShape {
   const { name } = torrent;
   const { pieceLength, files: oldList } = torrent.info as InfoDictV1;
   const files = upgradeFiles.map(({ item }) => item).sort((a, b) => compareV2(a.path, b.path));
   const names = padNames ?? padNamesOf(oldList ?? []);
-  const list = oldList ? withoutDoubt(withPads(files, pieceLength, { padNames: names })) : null;
-  return { version: 'hybrid', single: !oldList, name, pieceLength, list, files, beside: withoutContent(torrent) };
+  const list = oldList ? withClearPads(withPads(files, pieceLength, { padNames: names })) : null;
+  const otherFields = withoutContent(torrent);
+  return { version: 'hybrid', isSingleFile: !oldList, name, pieceLength, list, files, otherFields };
 }
 
 interface HybridContent {
@@ -35,7 +36,7 @@ interface HybridContent {
   /** The digests of each file. */
   digests: readonly FileDigests[];
   /** The v1 file list; null for a single file. */
-  list: Outline['list'];
+  list: TorrentShape['list'];
 }
 
 /** Replaces the content of the v1 torrent. All other fields keep their bytes. */
@@ -43,7 +44,7 @@ export function assembleHybrid(
   torrent: Torrent,
   { files, digests, list }: HybridContent,
   { context }: Pick<ReadOptions, 'context'>,
-): Torrent {
+): { torrent: Torrent; fileTimes: FileTimes } {
   const hashed = files.map((file, index) => ({ ...file, ...(digests[index] as FileDigests) }));
   const sorted = hashed.sort((a, b) => compareV2(a.item.path, b.item.path));
   const pieceLayers = new Map<string, HashList>();
@@ -63,9 +64,6 @@ export function assembleHybrid(
   ]);
   const top = new Map<string, Encodable | null>([['piece layers', TORRENT.pieceLayers.encode(pieceLayers)]]);
   const hybrid = replaceFields(torrent, { info, top, context });
-  rememberTimes(
-    hybrid,
-    sorted.map(({ plan, ctimeMs }) => (plan ? { mtimeMs: plan.mtimeMs, ctimeMs } : {})),
-  );
-  return hybrid;
+  const times = sorted.map(({ plan, ctimeMs }) => (plan ? { mtimeMs: plan.mtimeMs, ctimeMs } : {}));
+  return { torrent: hybrid, fileTimes: fileTimesOf(times) };
 }

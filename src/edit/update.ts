@@ -1,11 +1,12 @@
 import { lstat, stat } from 'node:fs/promises';
 import nodePath from 'node:path';
-import type { Encodable } from '../bencode/value.ts';
-import type { Wanted } from '../create/cache.ts';
-import type { ContentFile } from '../create/content.ts';
-import { type FileTimes, rememberTimes, timesOf } from '../create/file-times.ts';
-import { GENERATE, type GenerateOptions, hashContent, type TorrentContent } from '../create/generate.ts';
-import { TorrentCreate } from '../create/torrent-create.ts';
+import { contentKeys } from '../create/assemble.ts';
+import { TorrentCreate } from '../create/draft.ts';
+import { type FileTimes, FileTimesStruct, fileTimesOf, requireTimesOf, timesAt } from '../create/file-times.ts';
+import type { ContentFile } from '../create/find-files.ts';
+import { type PlannedAndHashed, planAndHash } from '../create/generate.ts';
+import { GENERATE, type GenerateOptions } from '../create/options.ts';
+import type { SizedPlan } from '../create/plan.ts';
 import { FILTER, type ScanFilter } from '../disk/scan.ts';
 import { MetainfoError, requirePath, toHex } from '../errors/errors.ts';
 import { checkArgument, checkOptions, DateTime, type OptionStructs, orNull, Unchecked } from '../errors/guard.ts';
@@ -13,8 +14,6 @@ import type { FileDigests, TreeDigests } from '../hash/file-digests.ts';
 import { layerRoots, raisedRoot } from '../hash/merkle.ts';
 import { firstUnaligned, type PadNames, padNamesOf, padsIn } from '../layout/padding.ts';
 import { BLOCK_SIZE } from '../layout/piece-length.ts';
-import { TORRENT } from '../model/codec.ts';
-import { encodeFlatTree } from '../model/files-codec.ts';
 import type { InfoDictV1 } from '../model/info-dict.ts';
 import { AnyTorrent, type ReadOptions, type Torrent, type TorrentFile } from '../model/torrent.ts';
 import { replaceFields, withoutContent } from './replace-fields.ts';
@@ -27,11 +26,17 @@ export interface UpdateOptions
   /** Bytes. Default: that of the torrent. A larger one reads nothing more of a v2 torrent; v1 pieces are hashed anew. */
   pieceLength?: number | null | undefined;
   /**
-   * When the torrent was made: files that were changed at that time or later are read. Default: this process remembers the
-   * files of torrents that it has made; of others it is their creation date, and without one everything is read. Null: files
-   * of the same path and size are assumed to be unchanged.
+   * When the torrent was made: files that were changed at that time or later are read. Null: files of the same path and size
+   * are assumed to be unchanged.
+   *
+   * @default `fileTimes` decide; without them the creation date, and without that everything is read
    */
   since?: Date | null | undefined;
+  /**
+   * The times of the torrent's files when it was made, from `generateWithTimes`, {@link Updated} or {@link Upgraded}: files
+   * with other times are read. `since` overrides them.
+   */
+  fileTimes?: FileTimes | undefined;
 }
 
 const { version: _, padding: __, tailPad: ___, ...OF_GENERATE } = GENERATE;
@@ -41,6 +46,7 @@ const UPDATE: OptionStructs<UpdateOptions> = {
   context: Unchecked,
   pieceLength: Unchecked,
   since: orNull(DateTime),
+  fileTimes: FileTimesStruct,
 };
 
 /** A file that has another path than before. */
@@ -55,6 +61,8 @@ export interface Renamed {
 export interface Updated {
   /** The new torrent. */
   torrent: Torrent;
+  /** When its files were last changed, for the next {@link update}. */
+  fileTimes: FileTimes;
   /** Bytes of content that were read. */
   bytesRead: number;
   /** Files that are new: paths from the torrent's root, with `/`. */
@@ -86,8 +94,8 @@ export async function update(torrent: Torrent, pathRoot: string, given: UpdateOp
   }
   const checked = checkOptions(given, UPDATE);
   const root = await contentRoot(torrent, pathRoot);
-  const { since, pieceLength, include, exclude } = checked;
-  const known = new KnownFiles(torrent, since);
+  const { pieceLength, include, exclude } = checked;
+  const known = new KnownFiles(torrent, checked);
   const draft = new TorrentCreate({
     pathRoot: root,
     info: { name: torrent.info.name },
@@ -95,19 +103,20 @@ export async function update(torrent: Torrent, pathRoot: string, given: UpdateOp
     include,
     exclude,
   });
-  const content = await hashContent(draft, {
+  const result = await planAndHash(draft, {
     ...checked,
     version,
     tailPad: known.tailPad,
     padNames: checked.padNames ?? known.padNames,
     sources: [],
-    beside: () => withoutContent(torrent),
+    otherFields: withoutContent(torrent),
     attrs: known.attrs,
-    known: (files, wanted) => known.find(files, wanted),
+    knownDigests: (plan) => known.find(plan),
   });
-  const updated = withContent(torrent, content, checked);
-  rememberTimes(updated, content.files);
-  return { torrent: updated, bytesRead: content.bytesRead, ...known.changes(content.files, updated) };
+  const updated = withContent(torrent, result, checked);
+  const { files } = result.plan;
+  const changes = known.changes(files, updated);
+  return { torrent: updated, fileTimes: fileTimesOf(files), bytesRead: result.bytesRead, ...changes };
 }
 
 function equalBytes(one: Uint8Array | null, other: Uint8Array | null): boolean {
@@ -132,27 +141,20 @@ async function contentRoot(torrent: Torrent, pathRoot: string): Promise<string> 
 }
 
 /** The torrent with other content; what is not about it stays byte for byte. */
-export function withContent(torrent: Torrent, content: TorrentContent, options: Pick<ReadOptions, 'context'>): Torrent {
-  const { single, lengths, pieceLength, pieces, list, flat, pieceLayers } = content;
-  const info = new Map<string, Encodable | null>([
-    ['file tree', flat && encodeFlatTree(flat)],
-    ['files', list],
-    ['length', single && pieces ? (lengths[0] as number) : null],
-    ['meta version', flat && 2],
-    ['piece length', pieceLength],
-    ['pieces', pieces?.bytes ?? null],
-  ]);
-  const top = new Map<string, Encodable | null>([
-    ['piece layers', pieceLayers && TORRENT.pieceLayers.encode(pieceLayers)],
-  ]);
-  return replaceFields(torrent, { info, top, ...options });
+function withContent(
+  torrent: Torrent,
+  { plan, digests, fileList }: PlannedAndHashed,
+  options: Pick<ReadOptions, 'context'>,
+): Torrent {
+  const { info, pieceLayers } = contentKeys(plan, digests, fileList);
+  return replaceFields(torrent, { info, top: new Map([['piece layers', pieceLayers]]), ...options });
 }
 
 /** A file of the torrent that is updated. */
 interface OldFile {
   file: TorrentFile;
-  /** Of torrents that this process made. */
-  times: FileTimes;
+  /** When the file was last changed before the torrent was made, if that is known. */
+  times: ReturnType<typeof timesAt>;
   /** v1: of its pieces the first, and whether the last is filled; null where there are none that are its own. */
   v1: { first: number; isPadded: boolean } | null;
 }
@@ -164,40 +166,39 @@ class KnownFiles {
   readonly attrs = new Map<string, string>();
   readonly #torrent: Torrent;
   readonly #files = new Map<string, OldFile>();
-  /** Whether it is remembered when files were modified. */
-  readonly #remembers: boolean;
+  /** Whether the times of the files decide, instead of `since`. */
+  readonly #hasTimes: boolean;
   /** Files that were changed before are the same. */
   readonly #since: number;
-  readonly #single: string | null;
 
-  constructor(torrent: Torrent, since: Date | null | undefined) {
+  constructor(torrent: Torrent, { since, fileTimes }: Pick<UpdateOptions, 'since' | 'fileTimes'>) {
     this.#torrent = torrent;
-    const times = since === undefined ? timesOf(torrent) : undefined;
-    this.#remembers = times !== undefined;
+    const times = since === undefined ? fileTimes : undefined;
+    if (times) requireTimesOf(torrent, times);
+    this.#hasTimes = times !== undefined;
     const madeAt = since === undefined ? torrent.creationDate : since;
     this.#since = since === null ? Infinity : (madeAt?.getTime() ?? -Infinity);
     const v1 = v1PiecesOf(torrent);
     this.tailPad = v1.tailPad;
     this.padNames = padNamesOf((torrent.info as Partial<InfoDictV1>).files ?? []);
     for (const [index, file] of torrent.files.entries()) {
-      this.#files.set(file.path, { file, times: times?.(index) ?? {}, v1: v1.places.get(file.path) ?? null });
+      this.#files.set(file.path, { file, times: timesAt(times, index), v1: v1.places.get(file.path) ?? null });
       // A link has become what it leads to, and what is no pad cannot be one.
       const attr = file.attr?.replaceAll(/[lp]/g, '');
       if (attr) this.attrs.set(file.path, attr);
     }
-    this.#single = singleOf(torrent);
   }
 
-  find(files: readonly ContentFile[], wanted: Wanted): (FileDigests | null)[] {
-    return files.map((file, index) => {
-      const old = this.#files.get(this.#pathOf(file));
+  find(plan: SizedPlan): (FileDigests | null)[] {
+    return plan.files.map((file, index) => {
+      const old = this.#files.get(file.path.join('/'));
       if (!old || old.file.length !== file.length || !this.#isSame(old, file)) return null;
-      return this.#digestsOf(old, wanted, wanted.isPadded(index));
+      return this.#digestsOf(old, plan, index < plan.paddedFiles);
     });
   }
 
   changes(files: readonly ContentFile[], updated: Torrent): Pick<Updated, 'added' | 'changed' | 'removed' | 'renamed'> {
-    const paths = new Set(files.map((file) => this.#pathOf(file)));
+    const paths = new Set(files.map((file) => file.path.join('/')));
     const renamed = this.#renamed(updated, paths);
     const [from, to] = [new Set(renamed.map((one) => one.from)), new Set(renamed.map((one) => one.to))];
     return {
@@ -227,18 +228,13 @@ class KnownFiles {
     });
   }
 
-  /** The path root itself is the torrent's one file, whatever it is called on disk. */
-  #pathOf({ path }: ContentFile): string {
-    return path.length === 0 ? (this.#single ?? this.#torrent.info.name) : path.join('/');
-  }
-
   /** The mtime alone may be that of an older file that was moved in, or have been set back. */
   #isSame({ times }: OldFile, { mtimeMs, ctimeMs }: ContentFile): boolean {
-    if (this.#remembers) return times.mtimeMs === mtimeMs && times.ctimeMs === ctimeMs;
+    if (this.#hasTimes) return times.mtimeMs === mtimeMs && times.ctimeMs === ctimeMs;
     return Math.max(mtimeMs as number, ctimeMs as number) < this.#since;
   }
 
-  #digestsOf({ file, v1 }: OldFile, { version, pieceLength }: Wanted, isPadded: boolean): FileDigests | null {
+  #digestsOf({ file, v1 }: OldFile, { version, pieceLength }: SizedPlan, isPadded: boolean): FileDigests | null {
     const tree = this.#treeOf(file, pieceLength);
     if (version === 'v2' || !tree) return tree && { ...tree, pieces: new Uint8Array() };
     const { info } = this.#torrent;

@@ -1,6 +1,7 @@
 /** Upgrades a v1 torrent to a hybrid: checks its files, hashes them twice in one read, and assembles the hybrid. */
 
-import { GENERATE, type GenerateOptions } from '../create/generate.ts';
+import type { FileTimes } from '../create/file-times.ts';
+import { GENERATE, type GenerateOptions } from '../create/options.ts';
 import { warn } from '../create/warnings.ts';
 import { requireNoInput } from '../disk/output.ts';
 import { untilAbort } from '../errors/cancel.ts';
@@ -14,7 +15,7 @@ import type { InfoDictV1 } from '../model/info-dict.ts';
 import { AnyTorrent, type ReadOptions, type Torrent } from '../model/torrent.ts';
 import { matchFiles } from '../verify/torrent-files.ts';
 import { HashTwice } from './hash-twice.ts';
-import { assembleHybrid, outlineHybrid } from './hybrid.ts';
+import { assembleHybrid, shapeOfHybrid } from './hybrid.ts';
 import { requireMatch, requirePadding, requireV1Pieces, upgradeFilesOf } from './upgrade-files.ts';
 
 /** Options of {@link upgrade}. The hybrid is validated in `context`. */
@@ -41,6 +42,8 @@ const UPGRADE: OptionStructs<UpgradeOptions> = {
 export interface Upgraded {
   /** The hybrid. */
   torrent: Torrent;
+  /** When its files were last changed, for a later {@link update}. */
+  fileTimes: FileTimes;
   /** Bytes of content that were read. Each byte is read once. */
   bytesRead: number;
 }
@@ -90,8 +93,8 @@ async function upgradeInSlot(torrent: Torrent, path: string, options: UpgradeOpt
     options.output,
     files.map(({ plan, item: { length } }) => ({ diskPath: plan?.path as string | undefined, length })),
   );
-  const outline = outlineHybrid(torrent, files, options.padNames);
-  await warn(outline, options);
+  const shape = shapeOfHybrid(torrent, files, options.padNames);
+  await warn(shape, options);
 
   const { digests, v1Pieces } = await watch(() => new HashTwice(files, pieceLength, options), options).catch(
     (error) => {
@@ -99,6 +102,6 @@ async function upgradeInSlot(torrent: Torrent, path: string, options: UpgradeOpt
     },
   );
   requireV1Pieces(v1Pieces, pieces.bytes, { files, pieceLength });
-  const hybrid = assembleHybrid(torrent, { files, digests, list: outline.list }, options);
-  return { torrent: hybrid, bytesRead: files.reduce((sum, { item: { length } }) => sum + length, 0) };
+  const hybrid = assembleHybrid(torrent, { files, digests, list: shape.list }, options);
+  return { ...hybrid, bytesRead: files.reduce((sum, { item: { length } }) => sum + length, 0) };
 }

@@ -1,7 +1,7 @@
 // Makes a torrent with a cache; with a third argument again and again, each time of files that have other times.
 import { readdirSync, utimesSync } from 'node:fs';
 import path from 'node:path';
-import { TorrentCreate } from '../../src/create/torrent-create.ts';
+import { TorrentCreate } from '../../src/create/draft.ts';
 
 const [root = '', cache = '', forever] = process.argv.slice(2);
 const make = () => new TorrentCreate({ pathRoot: root, pieceLength: 16_384, createdBy: null }).generate({ cache });

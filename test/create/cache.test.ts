@@ -8,8 +8,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import fc from 'fast-check';
 import { cacheStats, clearCache } from '../../src/create/cache.ts';
-import type { GenerateOptions } from '../../src/create/generate.ts';
-import { TorrentCreate } from '../../src/create/torrent-create.ts';
+import { TorrentCreate } from '../../src/create/draft.ts';
+import type { GenerateOptions } from '../../src/create/options.ts';
 import type { MetainfoError } from '../../src/errors/errors.ts';
 import { noise } from '../hash/reference.ts';
 import { tree, writeGenerated } from '../support/generated.ts';
@@ -300,7 +300,7 @@ describe('cache', () => {
     });
     const [[message], [code]] = await Promise.all([once(run, 'message'), once(run, 'close')]);
     assert.deepEqual([message, code], ['made', 0], said);
-    assert.match(said, /could not be written/);
+    assert.match(said, /cannot be written/);
     // Neither of the two was kept.
     assert.equal((await made(root, { cache })).bytesRead, 5120 * PIECE);
   });

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import fc from 'fast-check';
-import { TorrentCreate } from '../../src/create/torrent-create.ts';
+import { TorrentCreate } from '../../src/create/draft.ts';
 import { defaultEngine } from '../../src/hash/default-engine.ts';
 import { nodeEngine } from '../../src/hash/node.ts';
 import { compareV1, compareV2 } from '../../src/layout/order.ts';

@@ -1,5 +1,5 @@
 // Asks for a torrent by libtorrent, and tells what it says.
-import { TorrentCreate } from '../../src/create/torrent-create.ts';
+import { TorrentCreate } from '../../src/create/draft.ts';
 import type { MetainfoError } from '../../src/errors/errors.ts';
 
 const told = await new TorrentCreate({ pathRoot: process.argv[2] ?? '' }).generateExt().then(

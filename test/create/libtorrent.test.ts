@@ -7,7 +7,8 @@ import { describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import fc from 'fast-check';
-import { TorrentCreate, type TorrentCreateFields } from '../../src/create/torrent-create.ts';
+import { TorrentCreate } from '../../src/create/draft.ts';
+import type { TorrentCreateFields } from '../../src/create/draft-fields.ts';
 import { AbortError } from '../../src/errors/cancel.ts';
 import type { MetainfoError } from '../../src/errors/errors.ts';
 import { Torrent } from '../../src/model/torrent.ts';
@@ -203,7 +204,7 @@ describe('generateExt', { skip }, () => {
         parentPort.postMessage('started');
         await new TorrentCreate({ pathRoot: workerData.big, pieceLength: 2 ** 20 }).generateExt();
       })`;
-    const module = new URL('../../src/create/torrent-create.ts', import.meta.url).href;
+    const module = new URL('../../src/create/draft.ts', import.meta.url).href;
     for (let round = 0; round < 4; round += 1) {
       const worker = new Worker(load, { eval: true, execArgv: [], workerData: { big, module } });
       await once(worker, 'message');

@@ -6,8 +6,8 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { decode } from '../../src/bencode/decode.ts';
 import { LimitError } from '../../src/bencode/limits.ts';
-import { TorrentCreate } from '../../src/create/torrent-create.ts';
-import { type Outline, sizesOf, warningsOf } from '../../src/create/warnings.ts';
+import { TorrentCreate } from '../../src/create/draft.ts';
+import { sizesOf, type TorrentShape, warningsOf } from '../../src/create/warnings.ts';
 import { edit } from '../../src/edit/edit.ts';
 import { withoutContent } from '../../src/edit/replace-fields.ts';
 import { update } from '../../src/edit/update.ts';
@@ -80,11 +80,18 @@ describe('sizes known before hashing', () => {
         const draft = new TorrentCreate({ ...fields, info: { name: 'té', private: true } });
         const torrent = await draft.generate({ ...how, onWarning: () => {} });
         const { files: list = null, pieceLength, length } = torrent.info as InfoDictHybridCreate;
-        const single = torrent.torrentVersion === 'v2' ? false : length != null;
+        const isSingleFile = torrent.torrentVersion === 'v2' ? false : length != null;
         const files = torrent.files.map((file) => ({ ...file, path: file.path.split('/') }));
-        const beside = withoutContent(torrent as Torrent);
-        const outline = { version: how.version, single, name: 'té', pieceLength: pieceLength as number, list, files };
-        const sizes = sizesOf({ ...outline, beside });
+        const otherFields = withoutContent(torrent as Torrent);
+        const shape = {
+          version: how.version,
+          isSingleFile,
+          name: 'té',
+          pieceLength: pieceLength as number,
+          list,
+          files,
+        };
+        const sizes = sizesOf({ ...shape, otherFields });
         // Equal content has one layer.
         const roots = files.filter((one) => one.length > (pieceLength as number)).map((one) => String(one.piecesRoot));
         if (new Set(roots).size < roots.length) return;
@@ -216,20 +223,20 @@ describe('a torrent that is larger than readers take by default', () => {
   });
 
   it('has pieces and files of lengths that libtorrent does not have', () => {
-    const outline: Outline = {
+    const shape: TorrentShape = {
       version: 'v2',
-      single: true,
+      isSingleFile: true,
       name: 'a',
       pieceLength: 2 ** 29,
       list: null,
       files: [{ path: ['a'], length: 2 ** 44 }],
-      beside: new Map(),
+      otherFields: new Map(),
     };
-    const messages = warningsOf(outline).map(({ message }) => message);
+    const messages = warningsOf(shape).map(({ message }) => message);
     assert.equal(messages.length, 2);
     assert.match(messages[0] ?? '', /536870912 bytes in a piece: libtorrent .+ at most 536854528\./);
     assert.match(messages[1] ?? '', /17592186044416 bytes in one file: libtorrent .+ at most 17592186028032\./);
-    assert.deepEqual(warningsOf({ ...outline, pieceLength: 2 ** 28, files: [{ path: ['a'], length: 2 ** 43 }] }), []);
+    assert.deepEqual(warningsOf({ ...shape, pieceLength: 2 ** 28, files: [{ path: ['a'], length: 2 ** 43 }] }), []);
   });
 
   it('goes to process.emitWarning where nobody takes it, once of each kind', async (t) => {

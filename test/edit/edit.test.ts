@@ -6,7 +6,7 @@ import { inspect } from 'node:util';
 import fc from 'fast-check';
 import { decode } from '../../src/bencode/decode.ts';
 import type { BencodeMap, Encodable } from '../../src/bencode/value.ts';
-import { TorrentCreate } from '../../src/create/torrent-create.ts';
+import { TorrentCreate } from '../../src/create/draft.ts';
 import type { TorrentChanges } from '../../src/edit/changes.ts';
 import { differences } from '../../src/edit/differences.ts';
 import { edit } from '../../src/edit/edit.ts';

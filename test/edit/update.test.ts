@@ -4,7 +4,7 @@ import path from 'node:path';
 import { describe, it } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import fc from 'fast-check';
-import { TorrentCreate } from '../../src/create/torrent-create.ts';
+import { TorrentCreate } from '../../src/create/draft.ts';
 import { edit } from '../../src/edit/edit.ts';
 import { type UpdateOptions, update } from '../../src/edit/update.ts';
 import { upgrade } from '../../src/edit/upgrade.ts';
@@ -20,10 +20,16 @@ const KIB = 1024;
 const PIECE = 16 * KIB;
 const FIELDS = { createdBy: null, comment: 'a comment', trackers: ['udp://a.example/x'] };
 
-/** A torrent of what is in a folder, from scratch. */
-function scratch(pathRoot: string, version: 'v2' | 'hybrid', { pieceLength = PIECE, tailPad = true } = {}) {
+/** The torrent of a folder made from scratch, and the times of its files. */
+function timed(pathRoot: string, version: 'v2' | 'hybrid', { pieceLength = PIECE, tailPad = true } = {}) {
   const info = { name: 'torrent', source: 'here' };
-  return new TorrentCreate({ ...FIELDS, pathRoot, info, pieceLength }).generate({ version, tailPad });
+  return new TorrentCreate({ ...FIELDS, pathRoot, info, pieceLength }).generateWithTimes({ version, tailPad });
+}
+
+/** The torrent of a folder made from scratch. */
+async function scratch(...given: Parameters<typeof timed>) {
+  const { torrent } = await timed(...given);
+  return torrent;
 }
 
 type File = { path: string; size: number; seed: number };
@@ -61,13 +67,14 @@ describe('update', () => {
             count += 1;
             const root = path.join(base, String(count));
             await become(root, [], files);
-            const before = await scratch(root, version, { pieceLength: from, tailPad });
+            const before = await timed(root, version, { pieceLength: from, tailPad });
             const left = files.filter((_, index) => keep[index]).map((one) => ({ ...one, path: one.path.split('/') }));
             const after = withoutConflicts([...left, ...others]);
             if (!after.some(({ size }) => size > 0)) return;
             await become(root, files, after);
             const expected = await scratch(root, version, { pieceLength: to, tailPad });
-            const updated = await update(before, root, { pieceLength: to, threads: 2 });
+            const { fileTimes } = before;
+            const updated = await update(before.torrent, root, { pieceLength: to, threads: 2, fileTimes });
             // Where the end needed none, there is no telling whether a pad was wanted there.
             const last = sortV2(files.map((one) => ({ ...one, path: one.path.split('/') }))).findLast(
               ({ size }) => size > 0,
@@ -90,7 +97,7 @@ describe('update', () => {
                 lost.reduce((sum, { size }) => sum + size, changed),
               );
             }
-            const now = (await update(updated.torrent, root)) as Awaited<ReturnType<typeof update>>;
+            const now = await update(updated.torrent, root, { fileTimes: updated.fileTimes });
             assert.deepEqual(now.torrent.bencode(), updated.torrent.bencode());
             assert.deepEqual([now.bytesRead, now.added, now.changed, now.removed, now.renamed], [0, [], [], [], []]);
           },
@@ -107,19 +114,20 @@ describe('update', () => {
       await writeTree(root, Object.fromEntries(files));
     }
     for (const version of ['v2', 'hybrid'] as const) {
-      const before = await scratch(root, version);
+      const before = await timed(root, version);
       await writeTree(root, { [`50/added-${version}`]: 100_000 });
-      const { torrent, bytesRead, added, changed, removed } = await update(before, root);
+      const { fileTimes } = before;
+      const { torrent, bytesRead, added, changed, removed } = await update(before.torrent, root, { fileTimes });
       assert.equal(bytesRead, 100_000);
       assert.deepEqual([added, changed, removed], [[`50/added-${version}`], [], []]);
       assert.deepEqual(torrent.bencode(), (await scratch(root, version)).bencode());
     }
   });
 
-  it('reads every file that nothing proves unchanged: by remembered times, creation date or since', async (t) => {
+  it('reads every file that fileTimes, the creation date or since do not prove unchanged', async (t) => {
     const root = await temporaryFolder(t);
     await writeTree(root, { a: 100_000, b: 50_000, c: 20_000 });
-    const before = await scratch(root, 'hybrid');
+    const { torrent: before, fileTimes } = await timed(root, 'hybrid');
     const read = Torrent.fromBytes(before.bencode());
     // Dates are in whole seconds.
     await delay(1100);
@@ -136,13 +144,14 @@ describe('update', () => {
     };
     const found = { right: true, changed: ['b'], bytesRead: 50_000 };
     const all = { right: true, changed: ['b'], bytesRead: 170_000 };
-    assert.deepEqual(await tell(before), found);
+    assert.deepEqual(await tell(before, { fileTimes }), found);
+    assert.deepEqual(await tell(read, { fileTimes }), found);
     assert.deepEqual(await tell(read, { since }), found);
-    assert.deepEqual((await update(edit(before, { comment: 'another' }), root)).changed, ['b']);
+    assert.deepEqual((await update(edit(before, { comment: 'another' }), root, { fileTimes })).changed, ['b']);
     assert.deepEqual((await update(dated, root)).changed, ['b']);
     assert.deepEqual(await tell(read), all);
-    assert.deepEqual(await tell(before, { since: new Date(0) }), all);
-    // It was said to trust in sizes.
+    assert.deepEqual(await tell(before, { fileTimes, since: new Date(0) }), all);
+    // since: null trusts sizes.
     assert.deepEqual(await tell(before, { since: null }), { right: false, changed: [], bytesRead: 0 });
   });
 
@@ -154,7 +163,7 @@ describe('update', () => {
     await utimes(path.join(elsewhere, 'moved'), LONG_AGO, LONG_AGO);
     await writeTree(root, { moved: 50_000, tagged: 40_000, same: 30_000 });
     await utimes(path.join(root, 'tagged'), LONG_AGO, LONG_AGO);
-    const before = await scratch(root, 'hybrid');
+    const { torrent: before, fileTimes } = await timed(root, 'hybrid');
     const read = Torrent.fromBytes(before.bencode());
     await delay(50);
     const since = new Date();
@@ -164,7 +173,7 @@ describe('update', () => {
     await writeTree(root, { tagged: 't'.repeat(40_000) });
     await utimes(path.join(root, 'tagged'), LONG_AGO, LONG_AGO);
     const expected = (await scratch(root, 'hybrid')).bencode();
-    for (const updated of [await update(before, root), await update(read, root, { since })]) {
+    for (const updated of [await update(before, root, { fileTimes }), await update(read, root, { since })]) {
       assert.deepEqual(updated.changed, ['moved', 'tagged']);
       assert.deepEqual(updated.torrent.bencode(), expected);
     }
@@ -174,10 +183,10 @@ describe('update', () => {
     const root = await temporaryFolder(t);
     await writeTree(root, { 'a-b': 10, 'a/b': 50_000, c: 20_000 });
     const v1 = await new TorrentCreate({ pathRoot: root, pieceLength: PIECE }).generate({ version: 'v1' });
-    const { torrent } = await upgrade(v1, root);
+    const { torrent, fileTimes } = await upgrade(v1, root);
     await delay(20);
     await writeTree(root, { 'a/b': 'x'.repeat(50_000) });
-    const { changed, bytesRead } = await update(torrent, root);
+    const { changed, bytesRead } = await update(torrent, root, { fileTimes });
     assert.deepEqual([changed, bytesRead], [['a/b'], 50_000]);
   });
 
@@ -192,7 +201,7 @@ describe('update', () => {
       await mkdir(path.join(root, 'z'), { recursive: true });
       await rename(path.join(root, 'a'), path.join(root, 'z', version));
       await rename(path.join(root, 'x/c'), path.join(root, 'x/e'));
-      const { torrent, bytesRead, ...changes } = await update(before, root, { since });
+      const { torrent, fileTimes: _, bytesRead, ...changes } = await update(before, root, { since });
       assert.deepEqual(torrent.bencode(), (await scratch(root, version)).bencode());
       assert.equal(bytesRead, 120_000);
       const renamed = [
@@ -241,9 +250,10 @@ describe('update', () => {
     await writeTree(root, { torrent: 70_000, 'folder/torrent': 70_000, 'folder/b': 1 });
     for (const version of ['v2', 'hybrid'] as const) {
       const [one, many] = [path.join(root, 'torrent'), path.join(root, 'folder')];
-      const [ofOne, ofMany] = [await scratch(one, version), await scratch(many, version)];
+      const ofMany = await scratch(many, version);
+      const { torrent: ofOne, fileTimes } = await timed(one, version);
       assert.deepEqual((await update(ofMany, one)).torrent.bencode(), ofOne.bencode());
-      assert.equal((await update(ofOne, one)).bytesRead, 0);
+      assert.equal((await update(ofOne, one, { fileTimes })).bytesRead, 0);
     }
   });
 
@@ -251,9 +261,10 @@ describe('update', () => {
     const root = await temporaryFolder(t);
     await writeTree(root, { torrent: 70_000, other: 1, 'empty/other': 1 });
     for (const version of ['v2', 'hybrid'] as const) {
-      const before = await scratch(path.join(root, 'torrent'), version);
+      const { torrent: before, fileTimes } = await timed(path.join(root, 'torrent'), version);
       assert.equal((await verify(before, root)).ok, true);
-      const { torrent, ...changes } = await update(before, root);
+      const { torrent, fileTimes: same, ...changes } = await update(before, root, { fileTimes });
+      assert.deepEqual(same, fileTimes);
       assert.deepEqual(torrent.bencode(), before.bencode());
       assert.deepEqual(changes, { bytesRead: 0, added: [], changed: [], removed: [], renamed: [] });
       const file = path.join(root, 'empty', 'torrent');
@@ -303,10 +314,10 @@ describe('update', () => {
     const root = await temporaryFolder(t);
     const cache = await temporaryFolder(t);
     await writeTree(root, { a: 100_000, b: 50_000 });
-    const before = await scratch(root, 'hybrid');
+    const { torrent: before, fileTimes } = await timed(root, 'hybrid');
     await writeTree(root, { c: 70_000 });
-    const first = await update(before, root, { cache, engine: nodeEngine() });
-    const again = await update(before, root, { cache });
+    const first = await update(before, root, { cache, engine: nodeEngine(), fileTimes });
+    const again = await update(before, root, { cache, fileTimes });
     assert.deepEqual([first.bytesRead, again.bytesRead], [70_000, 0]);
     assert.deepEqual(first.torrent.bencode(), again.torrent.bencode());
     assert.deepEqual(first.torrent.bencode(), (await scratch(root, 'hybrid')).bencode());
@@ -320,6 +331,9 @@ describe('update', () => {
     const code = (expected: string) => (error: { code?: string }) => error.code === expected;
     await assert.rejects(update(v1, root), code('ERR_INVALID_ARGUMENT'));
     await assert.rejects(update(v2, root, { since: new Date('x') }), code('ERR_INVALID_ARGUMENT'));
+    const fileTimes = { mtimeMs: new Float64Array(2), ctimeMs: new Float64Array(2) };
+    await assert.rejects(update(v2, root, { fileTimes }), code('ERR_INVALID_ARGUMENT'));
+    await assert.rejects(update(v2, root, { fileTimes: {} as never }), code('ERR_INVALID_ARGUMENT'));
     await assert.rejects(update(v2, root, { pieceLength: 1000 }), code('ERR_VALIDATION'));
     await assert.rejects(update(v2, path.join(root, 'none')), code('ERR_NOT_FOUND'));
     await assert.rejects(update(v2, root, { signal: AbortSignal.abort() }), code('ERR_ABORTED'));

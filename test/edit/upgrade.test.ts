@@ -4,7 +4,7 @@ import { appendFile, mkdir, realpath, rm, symlink, truncate, writeFile } from 'n
 import path from 'node:path';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { TorrentCreate } from '../../src/create/torrent-create.ts';
+import { TorrentCreate } from '../../src/create/draft.ts';
 import { upgrade } from '../../src/edit/upgrade.ts';
 import type { MetainfoError } from '../../src/errors/errors.ts';
 import { nodeEngine } from '../../src/hash/node.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { TorrentCreate } from '../../src/create/torrent-create.ts';
+import { TorrentCreate } from '../../src/create/draft.ts';
 import { update } from '../../src/edit/update.ts';
 import { upgrade } from '../../src/edit/upgrade.ts';
 import { AbortError } from '../../src/errors/cancel.ts';

@@ -1,7 +1,7 @@
 // Every row of the kernels' table that this CPU can run makes the same torrents.
 import assert from 'node:assert/strict';
 import { afterEach, describe, it } from 'node:test';
-import { TorrentCreate } from '../../src/create/torrent-create.ts';
+import { TorrentCreate } from '../../src/create/draft.ts';
 import { binding } from '../../src/hash/addon.ts';
 import { nodeEngine } from '../../src/hash/node.ts';
 import { TorrentVersion } from '../../src/model/discriminator.ts';

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import fc from 'fast-check';
 import { is, omit, type Struct, validate } from 'superstruct';
-import { TorrentCreate } from '../../src/create/torrent-create.ts';
+import { TorrentCreate } from '../../src/create/draft.ts';
 import { ValidationError } from '../../src/errors/errors.ts';
 import { defaultEngine } from '../../src/hash/default-engine.ts';
 import { nodeEngine } from '../../src/hash/node.ts';

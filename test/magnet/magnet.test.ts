@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import path from 'node:path';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { TorrentCreate } from '../../src/create/torrent-create.ts';
+import { TorrentCreate } from '../../src/create/draft.ts';
 import { ValidationError } from '../../src/errors/errors.ts';
 import { formatMagnet, type Magnet, parseMagnet } from '../../src/magnet/magnet.ts';
 import { noise } from '../hash/reference.ts';

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { describe, it } from 'node:test';
 import bencode from 'bencode';
 import fc from 'fast-check';
-import { TorrentCreate } from '../../src/create/torrent-create.ts';
+import { TorrentCreate } from '../../src/create/draft.ts';
 import { toHex, ValidationError } from '../../src/errors/errors.ts';
 import type { Profile } from '../../src/model/issues.ts';
 import { formatTorrent } from '../../src/model/pprint.ts';

@@ -3,7 +3,7 @@ import { utimesSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
-import { TorrentCreate } from '../../src/create/torrent-create.ts';
+import { TorrentCreate } from '../../src/create/draft.ts';
 
 /** Folders that the jobs make torrents of, each with a file: cache.test.ts makes them. */
 const LANES = 8;

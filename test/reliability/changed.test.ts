@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { appendFile, rename, stat, truncate, unlink, utimes } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, it } from 'node:test';
-import { TorrentCreate } from '../../src/create/torrent-create.ts';
+import { TorrentCreate } from '../../src/create/draft.ts';
 import { sparseFile, temporaryFolder, writeTree } from '../support/tree.ts';
 
 const SIZE = 2 * 2 ** 30;

@@ -6,7 +6,7 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
-import type { TorrentCreate } from '../../src/create/torrent-create.ts';
+import type { TorrentCreate } from '../../src/create/draft.ts';
 import type { TorrentVersion } from '../../src/model/discriminator.ts';
 import { loadMalloc } from '../support/malloc.ts';
 
@@ -37,7 +37,7 @@ const now = () => Number(process.hrtime.bigint()) / 1e9;
 
 /** Loaded late, so that a scenario decides which thread loads the addon. */
 async function draftOf(file: string): Promise<TorrentCreate> {
-  const { TorrentCreate: Draft } = await import('../../src/create/torrent-create.ts');
+  const { TorrentCreate: Draft } = await import('../../src/create/draft.ts');
   return new Draft({ pathRoot: file });
 }
 
@@ -312,7 +312,7 @@ const scenarios = {
 
   /** 4 GiB from a producer that never waits. */
   async streamMemory(version: string, memoryLimit: string) {
-    const { TorrentCreate: Draft } = await import('../../src/create/torrent-create.ts');
+    const { TorrentCreate: Draft } = await import('../../src/create/draft.ts');
     const chunk = Buffer.alloc(2 ** 20, 1);
     const data = (async function* () {
       for (let i = 0; i < 4096; i += 1) yield chunk;

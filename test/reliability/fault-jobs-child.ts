@@ -20,7 +20,7 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DEFAULT_LIMITS } from '../../src/bencode/limits.ts';
 import { cacheStats, clearCache } from '../../src/create/cache.ts';
-import { TorrentCreate } from '../../src/create/torrent-create.ts';
+import { TorrentCreate } from '../../src/create/draft.ts';
 import { readWithin } from '../../src/disk/read-file.ts';
 import { edit } from '../../src/edit/edit.ts';
 import { update } from '../../src/edit/update.ts';

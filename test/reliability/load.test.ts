@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { availableParallelism } from 'node:os';
 import { describe, it, type TestContext } from 'node:test';
 import type { LoadReport, LoadTask } from '../../bench/children/load.ts';
-import { TorrentCreate } from '../../src/create/torrent-create.ts';
+import { TorrentCreate } from '../../src/create/draft.ts';
 import { HUGE, sparseFile, temporaryFolder, writeTree } from '../support/tree.ts';
 import { procMissing, runChild, runScript } from './run-child.ts';
 

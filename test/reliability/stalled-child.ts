@@ -2,7 +2,7 @@
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isMainThread, parentPort, Worker } from 'node:worker_threads';
-import { TorrentCreate } from '../../src/create/torrent-create.ts';
+import { TorrentCreate } from '../../src/create/draft.ts';
 import { Torrent } from '../../src/model/torrent.ts';
 import { Faults } from '../support/faults.ts';
 

@@ -7,7 +7,7 @@ import { once } from 'node:events';
 import { utimes } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
-import { TorrentCreate } from '../../src/create/torrent-create.ts';
+import { TorrentCreate } from '../../src/create/draft.ts';
 import { upgrade } from '../../src/edit/upgrade.ts';
 import { MetainfoError, toHex } from '../../src/errors/errors.ts';
 import type { Engine } from '../../src/hash/engine.ts';

@@ -17,7 +17,7 @@ export function failureAsNobody(
 ): { code?: string; path?: string; message?: string } {
   const source = (name: string) => JSON.stringify(new URL(`../../src/create/${name}.ts`, import.meta.url).href);
   const script = `
-    import { TorrentCreate } from ${source('torrent-create')};
+    import { TorrentCreate } from ${source('draft')};
     const draft = new TorrentCreate({ pathRoot: ${JSON.stringify(pathRoot)} });
     const failure = await draft.${how}().then(() => ({}), ({ code, path, message }) => ({ code, path, message }));
     process.stdout.write(JSON.stringify(failure));`;

@@ -6,7 +6,7 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { encode } from '../../src/bencode/encode.ts';
 import type { BencodeMap } from '../../src/bencode/value.ts';
-import { TorrentCreate } from '../../src/create/torrent-create.ts';
+import { TorrentCreate } from '../../src/create/draft.ts';
 import { MetainfoError } from '../../src/errors/errors.ts';
 import { defaultEngine } from '../../src/hash/default-engine.ts';
 import { nodeEngine } from '../../src/hash/node.ts';

@@ -1,7 +1,8 @@
 /** `metainfo create`: creates a torrent from files and folders. */
 import path from 'node:path';
 import { type Command, Option } from 'commander';
-import { TorrentCreate, type TorrentCreateFields } from '../../create/torrent-create.ts';
+import { TorrentCreate } from '../../create/draft.ts';
+import type { TorrentCreateFields } from '../../create/draft-fields.ts';
 import type { WarningOptions } from '../../create/warnings.ts';
 import { MetainfoError } from '../../errors/errors.ts';
 import { defaultEngine } from '../../hash/default-engine.ts';

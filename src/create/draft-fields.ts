@@ -1,0 +1,283 @@
+/** The fields of a draft, and the rules that they must follow. */
+import path from 'node:path';
+import { array, coerce, dynamic, func, optional, refine, type Struct, type, unknown } from 'superstruct';
+import type { BencodeMap } from '../bencode/value.ts';
+import type { ScanFilter } from '../disk/scan.ts';
+import { ISSUE_CODES, type IssueCode } from '../errors/codes.ts';
+import { MetainfoError, shown, ValidationError } from '../errors/errors.ts';
+import { isPowerOfTwo } from '../layout/piece-length.ts';
+import { INFO, TORRENT } from '../model/codec.ts';
+import { InfoDictHybridCreate } from '../model/info-dict.ts';
+import { fromInput, isDictionary } from '../model/input.ts';
+import { Issues } from '../model/issues.ts';
+import { PieceLayers } from '../model/piece-layers.ts';
+import {
+  AbsolutePath,
+  DhtNode,
+  Extra,
+  type FieldStructs,
+  Infohash,
+  maybe,
+  Text,
+  TextList,
+  Tiers,
+  Timestamp,
+  V1PieceLength,
+} from '../model/primitives.ts';
+import { failuresOf } from '../model/rules.ts';
+import type { TorrentCreateInput } from './draft-input.ts';
+import { checkSources, frozenSources, type Source } from './sources.ts';
+
+/** The fields of a draft: the fields of a Torrent, all optional, and shorthands for the common ones. */
+export interface TorrentCreateFields extends ScanFilter {
+  /** The only tracker that old clients use (BEP 3). `trackers` sets `announce` and `announceList`. */
+  announce?: string | null | undefined;
+  /** Trackers in tiers (BEP 12). */
+  announceList?: string[][] | null | undefined;
+  /** A comment for people. */
+  comment?: string | null | undefined;
+  /**
+   * The program that makes the torrent; null leaves it out.
+   *
+   * @default 'metainfo (VERSION)'
+   */
+  createdBy?: string | null | undefined;
+  /**
+   * When the torrent was made.
+   *
+   * @default the time in SOURCE_DATE_EPOCH if that is set, else none
+   */
+  creationDate?: Date | null | undefined;
+  /**
+   * The known part of the info dictionary: a name, `private`, a source tag. Sizes and hashes given here must match the
+   * files.
+   *
+   * @default {}
+   */
+  info?: InfoDictHybridCreate | undefined;
+  /** Expected piece layers: they must match the files. */
+  pieceLayers?: PieceLayers | null | undefined;
+  /** Webseeds (BEP 19). */
+  urlList?: string | string[] | null | undefined;
+  /** HTTP seeds: scripts that serve pieces (BEP 17). */
+  httpseeds?: string | string[] | null | undefined;
+  /** DHT nodes to start from (BEP 5). */
+  nodes?: DhtNode[] | null | undefined;
+  /** Unknown keys beside `info`: latin1 keys, bencode values. */
+  extra?: BencodeMap | undefined;
+
+  /**
+   * The files and folders to include, beneath `pathRoot`: absolute, or relative to it.
+   *
+   * @default everything beneath `pathRoot`
+   */
+  paths?: readonly string[] | null | undefined;
+  /**
+   * Files whose content does not come from this disk. With sources, files on disk are included only if `paths` names them,
+   * and `include` and `exclude` apply to those. v1 keeps the given order: first the paths, then the sources.
+   */
+  sources?: readonly Source[] | null | undefined;
+  /**
+   * The folder that holds `paths`, or a single file; absolute.
+   *
+   * @default process.cwd()
+   */
+  pathRoot?: string | undefined;
+  /** A flat list puts each tracker in a tier of its own; a list of lists gives the tiers (BEP 12). */
+  trackers?: string[] | string[][] | null | undefined;
+  /**
+   * Bytes: a power of two, at least 16 KiB for v2 and hybrid.
+   *
+   * @default chosen by the total size
+   */
+  pieceLength?: number | null | undefined;
+  /** `info.similar`: infohashes of torrents that may share files with this one (BEP 38), as bytes or in hexadecimal. */
+  similar?: readonly (Uint8Array | string)[] | null | undefined;
+  /** `info.collections`: names of collections whose torrents may share files with this one (BEP 38). */
+  collections?: readonly string[] | null | undefined;
+}
+
+/** A checked draft as plain data: the input of the creation pipeline. Every {@link TorrentCreate} is one. */
+export interface Draft {
+  /** The fields as they were given, under their attribute names. */
+  readonly fields: Readonly<TorrentCreateFields>;
+  /** The folder that holds the files, or a single file; absolute. */
+  readonly pathRoot: string;
+  /** The known part of the info dictionary; it always has a name. */
+  readonly info: Readonly<InfoDictHybridCreate>;
+  /** The program that makes the torrent; null leaves it out. */
+  readonly createdBy: string | null;
+}
+
+/**
+ * A checked copy of a draft's input.
+ *
+ * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` for anything but a plain object or a Map
+ * @throws {ValidationError} with every rule that the fields break
+ */
+export function checkedFields(
+  input: TorrentCreateInput | ReadonlyMap<string | Uint8Array, unknown>,
+): TorrentCreateFields {
+  const issues = new Issues();
+  const fields = fieldsOf(input, issues);
+  checkFields(fields, issues);
+  if (issues.hasErrors) throw new ValidationError(issues.finish(), 'draft');
+  if (fields.sources) fields.sources = frozenSources(fields.sources);
+  return fields;
+}
+
+/**
+ * The info dictionary with a name: by default that of the path root, or of the only source at the top level.
+ *
+ * @throws {MetainfoError} `ERR_NAME` if neither gives a name
+ */
+export function withName(
+  info: InfoDictHybridCreate,
+  pathRoot: string,
+  { sources, paths, pathRoot: given }: TorrentCreateFields,
+): InfoDictHybridCreate {
+  if (info.name != null) return info;
+  const only = sources?.length === 1 && !paths ? sources[0]?.path : undefined;
+  if (only !== undefined && !only.includes('/')) return { ...info, name: only };
+  if (sources && !paths && given === undefined)
+    throw new MetainfoError('ERR_NAME', 'A torrent of several sources needs a name: give info.name.');
+  const name = path.basename(pathRoot);
+  if (name !== '') return { ...info, name };
+  throw new MetainfoError(
+    'ERR_NAME',
+    `The path root ${pathRoot} has no name: give the torrent one (info.name, --name).`,
+    {
+      path: pathRoot,
+    },
+  );
+}
+
+/** The components of a path from the root; null for a path that is not beneath it. */
+export function relativeParts(entry: string, pathRoot: string): string[] | null {
+  const relative = path.relative(pathRoot, path.resolve(pathRoot, entry));
+  const parts = relative.split(path.sep).filter((part) => part !== '');
+  return parts[0] === '..' || path.isAbsolute(relative) ? null : parts;
+}
+
+/** The fields of a draft that a torrent does not have. */
+const DRAFT_ONLY = ['info', 'paths', 'sources', 'pathRoot', 'trackers', 'pieceLength', 'exclude', 'include'];
+
+/** A copy of the input with every field under its attribute name. */
+function fieldsOf(input: object, issues: Issues): TorrentCreateFields {
+  const given = fromInput(input, TORRENT, { own: DRAFT_ONLY, path: [], issues }) as TorrentCreateFields;
+  if (isDictionary(given.info)) given.info = fromInput(given.info, INFO, { path: ['info'], issues });
+  return given;
+}
+
+/** Checks each field by itself, then the rules between fields. */
+function checkFields(given: TorrentCreateFields, issues: Issues): void {
+  for (const { path: at, message, type: name, refinement } of failuresOf(given, fields as unknown as Struct)) {
+    const rule = refinement ?? name;
+    issues.add(Object.hasOwn(ISSUE_CODES, rule) ? (rule as IssueCode) : 'type', at, message);
+  }
+  for (const rule of Object.values(RULES)) rule(given, issues);
+}
+
+/** The rules between fields, by the `refinement` of their failures in the struct. */
+const RULES: Readonly<Record<string, (fields: TorrentCreateFields, issues: Issues) => void>> = {
+  paths: checkPaths,
+  expected_n_pieces: checkPieces,
+  sources: ({ sources }, issues) => checkSources(sources, issues),
+  url: checkUrls,
+  no_duplicated_params: checkShorthands,
+};
+
+type Schema = FieldStructs<TorrentCreateFields>;
+
+const fields = type({
+  announce: maybe(Text),
+  announceList: maybe(Tiers),
+  comment: maybe(Text),
+  createdBy: maybe(Text),
+  creationDate: maybe(Timestamp),
+  info: maybe(InfoDictHybridCreate),
+  pieceLayers: maybe(PieceLayers),
+  urlList: maybe(TextList),
+  httpseeds: maybe(TextList),
+  nodes: maybe(array(DhtNode)),
+  extra: optional(Extra),
+  paths: maybe(TextList),
+  sources: unknown(),
+  pathRoot: optional(AbsolutePath),
+  trackers: maybe(
+    dynamic((value) => (Array.isArray(value) && value.some(Array.isArray) ? Tiers : TextList) as Struct<unknown>),
+  ),
+  pieceLength: maybe(V1PieceLength),
+  similar: maybe(array(Infohash)),
+  collections: maybe(TextList),
+  exclude: optional(func()),
+  include: optional(func()),
+} as unknown as Schema);
+
+/**
+ * The struct of a draft's fields, with the rules that {@link TorrentCreate} checks. superstruct's `create` accepts every form
+ * of input that the class accepts; `assign`, `omit` and the like keep the fields and drop the rules between them.
+ */
+export const TorrentCreateFields: Struct<TorrentCreateFields, Schema> = Object.entries(RULES).reduce(
+  (struct, [name, rule]) =>
+    refine(struct, name, (given, { path: at }) => {
+      const issues = new Issues();
+      rule(given, issues);
+      return issues.finish().map(({ path: below, message }) => ({ path: [...at, ...below], message }));
+    }),
+  coerce(fields as Struct<TorrentCreateFields, Schema>, unknown(), (value) =>
+    isDictionary(value) ? fieldsOf(value, new Issues()) : (value as TorrentCreateFields),
+  ),
+);
+
+/** Paths must be beneath the path root. The scan checks where links lead. */
+function checkPaths({ paths, pathRoot = process.cwd() }: TorrentCreateFields, issues: Issues): void {
+  if (Array.isArray(paths) && paths.length === 0)
+    issues.add('paths', ['paths'], 'expected at least one path, got none');
+  if (!Array.isArray(paths) || typeof pathRoot !== 'string' || !path.isAbsolute(pathRoot)) return;
+  for (const [index, entry] of paths.entries()) {
+    if (typeof entry !== 'string' || relativeParts(entry, pathRoot)) continue;
+    issues.add('paths', ['paths', index], `expected a path beneath ${pathRoot}, got ${shown(entry)}`);
+  }
+}
+
+/** Checks the number of pieces in `info` if the piece length is given beside it. */
+function checkPieces({ info, pieceLength }: TorrentCreateFields, issues: Issues): void {
+  if (!isDictionary(info) || info.pieceLength != null || !isPowerOfTwo(pieceLength)) return;
+  for (const { path: at, message, refinement } of failuresOf({ ...info, pieceLength }, InfoDictHybridCreate as never))
+    if (refinement === 'expected_n_pieces') issues.add('expected_n_pieces', ['info', ...at], message);
+}
+
+/** Trackers, webseeds, HTTP seeds and the update feed must be URLs. */
+function checkUrls(fields: TorrentCreateFields, issues: Issues): void {
+  const { info, announce, announceList, trackers, urlList, httpseeds } = fields;
+  const named = { announce, announceList, trackers, urlList, httpseeds, 'info.updateUrl': info?.updateUrl };
+  for (const [name, value] of Object.entries(named)) {
+    for (const url of [value ?? []].flat(2)) {
+      if (typeof url === 'string' && !URL.canParse(url))
+        issues.add('url', name.split('.'), `expected a URL, got ${shown(url)}`);
+    }
+  }
+}
+
+/** A shorthand excludes the field that it sets. */
+function checkShorthands(fields: TorrentCreateFields, issues: Issues): void {
+  const { info = {} } = fields;
+  const pairs: [shorthand: keyof TorrentCreateFields, other: string, value: unknown][] = [
+    ['paths', 'info.files', info.files],
+    ['paths', 'info.fileTree', info.fileTree],
+    ['paths', 'info.length', info.length],
+    ['sources', 'info.files', info.files],
+    ['sources', 'info.fileTree', info.fileTree],
+    ['sources', 'info.length', info.length],
+    ['trackers', 'announce', fields.announce],
+    ['trackers', 'announceList', fields.announceList],
+    ['pieceLength', 'info.pieceLength', info.pieceLength],
+    ['similar', 'info.similar', info.similar],
+    ['collections', 'info.collections', info.collections],
+  ];
+  for (const [shorthand, other, value] of pairs) {
+    if (fields[shorthand] == null || value == null) continue;
+    issues.add('no_duplicated_params', [shorthand], `${shorthand} and ${other} set the same value: give one of them`);
+  }
+}

@@ -1,0 +1,178 @@
+/** The draft of a torrent: its fields, checked once, and what can be made of them. */
+import path from 'node:path';
+import { MetainfoError, shown } from '../errors/errors.ts';
+import { checkOptions, Flag, type OptionStructs, readSafely } from '../errors/guard.ts';
+import type { TorrentVersion } from '../model/discriminator.ts';
+import type { DumpedDictionary } from '../model/dump.ts';
+import type { InfoDictHybridCreate } from '../model/info-dict.ts';
+import { isDictionary } from '../model/input.ts';
+import type { TorrentOf } from '../model/torrent.ts';
+import { checkedFields, type Draft, type TorrentCreateFields, withName } from './draft-fields.ts';
+import type { TorrentCreateInput } from './draft-input.ts';
+import { findFiles, namedPaths, namesSingleFile } from './find-files.ts';
+import { type Generated, generate } from './generate.ts';
+import type { GenerateExtOptions } from './libtorrent.ts';
+import { GENERATE, type GenerateOptions } from './options.ts';
+import { type TrackerFields, trackerFields } from './other-fields.ts';
+import { sourceFiles } from './sources.ts';
+import { CREATED_BY } from './version.ts';
+
+/** The options of {@link TorrentCreate.getPaths}. */
+export interface GetPathsOptions {
+  /**
+   * Leave out the files that operating systems put into folders (.DS_Store, Thumbs.db, desktop.ini) unless the draft names
+   * them, and sort the paths.
+   *
+   * @default true
+   */
+  clean?: boolean;
+  /**
+   * Use v1 order instead of the order of a v2 tree. An order that the draft gives is kept.
+   *
+   * @default false
+   */
+  v1Order?: boolean;
+}
+
+const GET_PATHS: OptionStructs<GetPathsOptions> = { clean: Flag, v1Order: Flag };
+
+/**
+ * A torrent under construction. It is checked when it is made and never changes. `generate` turns the shorthands into torrent
+ * fields.
+ *
+ * @example
+ * ```ts
+ * import { TorrentCreate } from 'metainfo';
+ *
+ * const draft = new TorrentCreate({
+ *   pathRoot: '/srv/album',
+ *   trackers: ['udp://tracker.example/announce'],
+ *   comment: 'Live in 1973',
+ *   info: { private: true },
+ * });
+ * const torrent = await draft.generate({ threads: null });
+ * await torrent.write('album.torrent');
+ * ```
+ */
+export class TorrentCreate implements Draft {
+  /** The fields as they were given, under their attribute names. */
+  readonly fields: Readonly<TorrentCreateFields>;
+  /** The folder that holds the files, or a single file; absolute. */
+  readonly pathRoot: string;
+  /** The known part of the info dictionary; it always has a name. */
+  readonly info: Readonly<InfoDictHybridCreate>;
+  /** The program that makes the torrent; null leaves it out. */
+  readonly createdBy: string | null;
+
+  /**
+   * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` for anything but a plain object or a Map; `ERR_NAME` if nothing gives the
+   *   torrent a name
+   * @throws {ValidationError} with every rule that the fields break
+   */
+  constructor(input: TorrentCreateInput | ReadonlyMap<string | Uint8Array, unknown> = {}) {
+    const fields = readSafely('fields', () => {
+      requireFields(input);
+      return checkedFields(input);
+    });
+    this.fields = fields;
+    this.pathRoot = fields.pathRoot ?? process.cwd();
+    this.info = withName(fields.info ?? {}, this.pathRoot, fields);
+    this.createdBy = fields.createdBy === undefined ? CREATED_BY : fields.createdBy;
+  }
+
+  /**
+   * Hashes the files and makes the torrent.
+   *
+   * @throws {MetainfoError} see docs/errors.md
+   * @throws {AbortError} if the signal fires; its reason is the `cause`
+   * @example
+   * ```ts
+   * import { TorrentCreate } from 'metainfo';
+   *
+   * const data = Buffer.from('hello');
+   * const draft = new TorrentCreate({ sources: [{ path: 'hello.txt', data }] });
+   * const torrent = await draft.generate({ version: 'v2' });
+   * console.log(torrent.infohashV2);
+   * ```
+   */
+  async generate<V extends TorrentVersion = 'hybrid'>(
+    given: GenerateOptions & { version?: V } = {},
+  ): Promise<TorrentOf<V>> {
+    const { torrent } = await this.generateWithTimes<V>(given);
+    return torrent;
+  }
+
+  /**
+   * Like {@link generate}, and also returns the times of the files: `update` reads only files whose times differ from these.
+   *
+   * @throws {MetainfoError} see docs/errors.md
+   * @throws {AbortError} if the signal fires; its reason is the `cause`
+   */
+  async generateWithTimes<V extends TorrentVersion = 'hybrid'>(
+    given: GenerateOptions & { version?: V } = {},
+  ): Promise<Generated<V>> {
+    const checked: GenerateOptions = checkOptions(given, GENERATE, { example: "{ version: 'v1' }" });
+    return (await generate(this, checked)) as Generated<V>;
+  }
+
+  /**
+   * Makes the same torrent with libtorrent, which an optional addon brings (`npm run build:libtorrent`).
+   *
+   * @returns The torrent as a dictionary (see {@link TorrentBase.modelDumpTorrent}), or with `bencode: true` as bytes.
+   * @throws {MetainfoError} `ERR_MAKER_UNAVAILABLE` if the addon is not built; `ERR_MAKER` if libtorrent fails; else as
+   *   {@link generate}
+   * @example
+   * ```ts no-run
+   * import { TorrentCreate } from 'metainfo';
+   *
+   * const draft = new TorrentCreate({ pathRoot: '/srv/album' });
+   * const bytes = await draft.generateExt({ version: 'hybrid', bencode: true });
+   * ```
+   */
+  generateExt(options: GenerateExtOptions & { bencode: true }): Promise<Uint8Array>;
+  generateExt(options?: GenerateExtOptions & { bencode?: false }): Promise<DumpedDictionary>;
+  generateExt(options?: GenerateExtOptions & { bencode?: boolean }): Promise<Uint8Array | DumpedDictionary>;
+  async generateExt(given: GenerateExtOptions & { bencode?: boolean } = {}) {
+    const maker = await import('./libtorrent.ts');
+    const checked = checkOptions(given, maker.GENERATE_EXT, { example: "{ version: 'v1' }" });
+    const { output, force = false, bencode = false } = checked;
+    const torrent = await maker.generateExt(this, checked);
+    if (output != null) await torrent.write(output, { force });
+    return bencode ? torrent.bencode() : torrent.modelDumpTorrent();
+  }
+
+  /** The trackers as they will be written: `announce`, and `announce-list` for more than one (BEP 12). */
+  getTrackers(): TrackerFields {
+    return trackerFields(this.fields);
+  }
+
+  /**
+   * The paths of the files relative to the path root, with `/`. They come from the first of these that is given: `paths`,
+   * `info.fileTree`, `info.files`, `info.name` with `info.length`; else all files beneath the path root are listed.
+   *
+   * @throws {MetainfoError} for files that cannot be read
+   */
+  async getPaths(given: GetPathsOptions = {}): Promise<string[]> {
+    const { clean = true, v1Order = false } = checkOptions(given, GET_PATHS, { example: '{ clean: false }' });
+    const named = namedPaths(this);
+    const sources = sourceFiles(this.fields.sources ?? []);
+    if ((named || sources.length > 0) && !clean)
+      return [...(named ?? []), ...sources.map(({ path: parts }) => parts)].map((parts) => parts.join('/'));
+    const { isSingleFile, files } = await findFiles(this, { v1Order, systemFiles: !clean, sources });
+    return files.map((file) => file.path.join('/') || (isSingleFile ? this.#singlePath() : ''));
+  }
+
+  #singlePath(): string {
+    return namesSingleFile(this) ? (this.info.name as string) : path.basename(this.pathRoot);
+  }
+}
+
+/** Refuses values that are easily taken for the fields of a draft. */
+function requireFields(input: object): void {
+  if (isDictionary(input) && !('infoBytes' in input) && !(input instanceof TorrentCreate)) return;
+  const problem =
+    'infoBytes' in Object(input)
+      ? 'not a torrent: pass the fields to copy from it, such as { info: torrent.info }'
+      : `not ${shown(input)}`;
+  throw new MetainfoError('ERR_INVALID_ARGUMENT', `The fields of a draft must be a plain object or a Map, ${problem}.`);
+}

@@ -1,0 +1,75 @@
+/** The options of a creation. */
+import { Callback, Flag, type OptionStructs, orNull, Path, Unchecked } from '../errors/guard.ts';
+import { AnyEngine, type Engine } from '../hash/engine.ts';
+import { RESOURCES, type ResourceOptions } from '../hash/plan.ts';
+import { WATCH, type WatchOptions } from '../jobs/watch.ts';
+import { PAD_NAMES, type PadNames } from '../layout/padding.ts';
+import type { TorrentVersion } from '../model/discriminator.ts';
+import type { WarningOptions } from './warnings.ts';
+
+/** A cache of digests: `auto` for the user's cache folder, another folder, or false for none. */
+export type CacheChoice = 'auto' | (string & {}) | false;
+
+/** The options of {@link TorrentCreate.generate}. */
+export interface GenerateOptions extends ResourceOptions, WatchOptions, WarningOptions {
+  /**
+   * The version of the torrent.
+   *
+   * @default 'hybrid'
+   */
+  version?: TorrentVersion;
+  /**
+   * v1: add pad files, so that every file starts at a piece boundary (BEP 47). A hybrid always has them.
+   *
+   * @default false
+   */
+  padding?: boolean;
+  /**
+   * Add a pad file after the last file too, as libtorrent 2.0.8 and later do.
+   *
+   * @default true
+   */
+  tailPad?: boolean;
+  /**
+   * How to name pad files. `libtorrent`: the same infohash as libtorrent's. `unique`: no path repeats, which Transmission
+   * 4.1.1 and later require.
+   *
+   * @default 'libtorrent'
+   */
+  padNames?: PadNames | undefined;
+  /**
+   * Where the torrent will be written. `generate` does not write it, but fails with `ERR_OUTPUT_IS_INPUT` if the output is
+   * one of the files, under any name or link.
+   *
+   * @default null
+   */
+  output?: string | null | undefined;
+  /**
+   * Keep the digests of files in a cache, and take them from there as long as the files are unchanged. Drafts with streams
+   * among their sources do not use it.
+   *
+   * @default false
+   */
+  cache?: CacheChoice | undefined;
+  /**
+   * The engine that hashes.
+   *
+   * @default the engine that METAINFO_ENGINE names, else `nativeEngine()`, or `nodeEngine()` if the addon does not load
+   */
+  engine?: Engine | undefined;
+}
+
+/** The structs of {@link GenerateOptions}. */
+export const GENERATE: OptionStructs<GenerateOptions> = {
+  // `checkVersion` and `openCache` check these two.
+  version: Unchecked,
+  cache: Unchecked,
+  padding: Flag,
+  tailPad: Flag,
+  padNames: PAD_NAMES,
+  onWarning: Callback,
+  output: orNull(Path),
+  engine: AnyEngine,
+  ...RESOURCES,
+  ...WATCH,
+};

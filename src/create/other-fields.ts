@@ -1,0 +1,64 @@
+/** The fields of a draft that do not describe its files: trackers, dates, comments and hints. */
+import type { Encodable } from '../bencode/value.ts';
+import { MetainfoError, shown } from '../errors/errors.ts';
+import { INFO, TORRENT } from '../model/codec.ts';
+import { encodeFields } from '../model/field.ts';
+import type { Draft, TorrentCreateFields } from './draft-fields.ts';
+
+/** Trackers under their on-disk keys. */
+export interface TrackerFields {
+  /** The first tracker. */
+  announce?: string;
+  /** All trackers in tiers (BEP 12); absent for a single tracker. */
+  'announce-list'?: string[][];
+}
+
+/** The trackers of a draft: `announce`, and `announce-list` for more than one (BEP 12). */
+export function trackerFields({ trackers, announce, announceList }: TorrentCreateFields): TrackerFields {
+  if (!trackers) return { ...(announce && { announce }), ...(announceList && { 'announce-list': announceList }) };
+  const tiers = trackers.map((tier) => (typeof tier === 'string' ? [tier] : tier)).filter((tier) => tier.length > 0);
+  const first = tiers[0]?.[0];
+  if (first === undefined) return {};
+  return tiers.flat().length === 1 ? { announce: first } : { announce: first, 'announce-list': tiers };
+}
+
+/** The fields of `info` that describe the files. */
+const CONTENT = { pieceLength: null, pieces: null, length: null, files: null, metaVersion: null, fileTree: null };
+
+/**
+ * The torrent of a draft, as bencode, without the keys that describe its files.
+ *
+ * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` for a bad SOURCE_DATE_EPOCH
+ */
+export function otherFields({ fields, info: given, createdBy }: Draft): Map<string, Encodable> {
+  const info = encodeFields({ ...given, ...CONTENT }, INFO);
+  // The shorthands belong into `info`: nobody can change them there without a new infohash.
+  for (const key of ['similar', 'collections'] as const) {
+    const list = fields[key];
+    if (list?.length) info.set(key, list);
+  }
+  const { urlList, httpseeds, nodes, comment = null } = fields;
+  const torrent = encodeFields(
+    {
+      ...(fields.extra && { extra: fields.extra }),
+      comment,
+      createdBy,
+      creationDate: fields.creationDate ?? sourceDate(),
+      urlList: urlList?.length ? [urlList].flat() : null,
+      httpseeds: httpseeds?.length ? httpseeds : null,
+      nodes: nodes?.length ? nodes : null,
+    },
+    TORRENT,
+  );
+  for (const [key, value] of Object.entries(trackerFields(fields))) torrent.set(key, value as Encodable);
+  return torrent.set('info', info);
+}
+
+/** The date of reproducible builds (https://reproducible-builds.org/specs/source-date-epoch/); null if it is not set. */
+function sourceDate(): Date | null {
+  const epoch = process.env['SOURCE_DATE_EPOCH'];
+  if (epoch === undefined || epoch === '') return null;
+  const date = new Date(Number(epoch) * 1000);
+  if (/^\d+$/.test(epoch) && !Number.isNaN(date.getTime())) return date;
+  throw new MetainfoError('ERR_INVALID_ARGUMENT', `SOURCE_DATE_EPOCH must be seconds since 1970, not ${shown(epoch)}.`);
+}
