@@ -1,25 +1,18 @@
 // Kernels and messages beside OpenSSL's one-shot calls, from every row of the table downwards.
-#include <cstdlib>
 #include <cstring>
-#include <iostream>
 #include <vector>
 
 #include "bytes.h"
 #include "core/sha.h"
 #include "oracle.h"
-#include "rows.h"
+#include "kernel_lists.h"
+#include "test.h"
 
 using metainfo::Kernels;
 using metainfo::Sha1;
 using metainfo::Sha256;
 
 namespace {
-
-void require(bool condition, const char* what, const Kernels& kernels) {
-  if (condition) return;
-  std::cerr << what << " differs, from row " << name_of(kernels) << " on\n";
-  std::abort();
-}
 
 std::size_t length(fuzz::Input& input) {
   switch (input.below(4)) {
@@ -57,34 +50,34 @@ void messages(fuzz::Input& input, const Kernels& kernels) {
   sha256.run(kernels);
   for (const Message& message : all) {
     const std::uint8_t* data = message.memory.data() + message.offset;
-    require(message.sha1 == oracle::sha1(data, message.size), "SHA-1", kernels);
-    require(message.sha256 == oracle::sha256(data, message.size), "SHA-256", kernels);
+    REQUIRE(message.sha1 == oracle::sha1(data, message.size));
+    REQUIRE(message.sha256 == oracle::sha256(data, message.size));
   }
 }
 
 void zeros(fuzz::Input& input, const Kernels& kernels) {
-  const std::size_t lanes = 1 + input.below(metainfo::kMostLanes);
+  const std::size_t lanes = 1 + input.below(metainfo::kMaxLanes);
   const std::size_t size = input.below(100000);
   std::vector<metainfo::Sha1State> states(lanes, Sha1::kInitial);
   std::vector<metainfo::Sha1State*> pointers;
   std::vector<oracle::Bytes> starts;
-  std::vector<metainfo::Stretch<Sha1>> stretches;
+  std::vector<metainfo::HashInput<Sha1>> inputs;
   for (metainfo::Sha1State& state : states) {
     starts.push_back(input.content(64 * input.below(20)));
-    stretches.push_back({&state, starts.back().data(), starts.back().size() / 64});
+    inputs.push_back({&state, starts.back().data(), starts.back().size() / 64});
     pointers.push_back(&state);
   }
-  metainfo::advance_all<Sha1>(kernels, stretches.data(), lanes);
+  metainfo::advance_all<Sha1>(kernels, inputs.data(), lanes);
   metainfo::advance_zeros(kernels, pointers.data(), lanes, size / 64);
   for (std::size_t i = 0; i < lanes; ++i) {
     metainfo::Tail tail;
     tail.set_zeros(starts[i].size() + size);
-    stretches[i] = {&states[i], tail.data(), tail.blocks()};
-    metainfo::advance_all<Sha1>(kernels, &stretches[i], 1);
+    inputs[i] = {&states[i], tail.data(), tail.blocks()};
+    metainfo::advance_all<Sha1>(kernels, &inputs[i], 1);
     metainfo::Sha1Digest digest;
     metainfo::write_digest(states[i], digest.data());
     starts[i].resize(starts[i].size() + size);
-    require(digest == oracle::sha1(starts[i].data(), starts[i].size()), "SHA-1 of zeros", kernels);
+    REQUIRE(digest == oracle::sha1(starts[i].data(), starts[i].size()));
   }
 }
 
@@ -92,7 +85,8 @@ void zeros(fuzz::Input& input, const Kernels& kernels) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   fuzz::Input input(data, size);
-  const Kernels& kernels = tables()[input.below(tables().size())];
+  const Kernels& kernels = kernel_lists()[input.below(kernel_lists().size())];
+  INFO("kernels from ", name_of(kernels), " on");
   if (input.below(2) == 0)
     messages(input, kernels);
   else

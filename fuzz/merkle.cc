@@ -2,31 +2,24 @@
 #include "core/merkle.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <cstring>
-#include <iostream>
 #include <vector>
 
 #include "bytes.h"
 #include "core/layers.h"
 #include "oracle.h"
-#include "rows.h"
+#include "kernel_lists.h"
+#include "test.h"
 
 using metainfo::Kernels;
 
 namespace {
 
-void require(bool condition, const char* what, const Kernels& kernels) {
-  if (condition) return;
-  std::cerr << what << " differs, from row " << name_of(kernels) << " on\n";
-  std::abort();
-}
-
 // Of hashes: often at a power of two, where levels and parts begin.
 std::size_t count_of(fuzz::Input& input, std::size_t most) {
   const std::uint64_t near = (std::uint64_t{1} << input.below(13)) + input.below(8);
-  const std::uint64_t wanted = input.below(2) == 0 ? input.below(300) : near < 4 ? 0 : near - 4;
-  return static_cast<std::size_t>(std::min<std::uint64_t>(most, 1 + wanted));
+  const std::uint64_t expected = input.below(2) == 0 ? input.below(300) : near < 4 ? 0 : near - 4;
+  return static_cast<std::size_t>(std::min<std::uint64_t>(most, 1 + expected));
 }
 
 oracle::Hashes hashes_of(const oracle::Bytes& bytes, std::size_t count) {
@@ -42,23 +35,23 @@ void trees(fuzz::Input& input, const Kernels& kernels) {
   const unsigned height = metainfo::ceil_log2(count) + static_cast<unsigned>(input.below(30));
   const oracle::Bytes bytes = input.content(count * 32);
   const oracle::Hashes hashes = hashes_of(bytes, count);
-  const metainfo::Sha256Digest wanted = oracle::tree(hashes, base, height);
-  require(trees.root(bytes.data(), count, base, height) == wanted, "a root", kernels);
+  const metainfo::Sha256Digest expected = oracle::tree(hashes, base, height);
+  REQUIRE_EQ(trees.root(bytes.data(), count, base, height), expected);
   oracle::Bytes layer = bytes;
   layer.resize(layer.size() + 32);
   trees.reduce(layer.data(), count, base, height);
-  require(std::memcmp(layer.data(), wanted.data(), 32) == 0, "a reduced layer", kernels);
+  REQUIRE(std::memcmp(layer.data(), expected.data(), 32) == 0);
   metainfo::GrowingTree tree(trees);
   for (const metainfo::Sha256Digest& hash : hashes) {
     std::memcpy(tree.next(), hash.data(), 32);
     tree.pushed();
   }
-  require(tree.root(height) == oracle::tree(hashes, 0, height), "a tree that grew", kernels);
+  REQUIRE(tree.root(height) == oracle::tree(hashes, 0, height));
   oracle::Bytes nodes(count / 2 * 32);
   metainfo::merkle_nodes(kernels, nodes.data(), bytes.data(), count / 2);
   for (std::size_t i = 0; i < count / 2; ++i) {
     const metainfo::Sha256Digest node = oracle::node(hashes[2 * i], hashes[2 * i + 1]);
-    require(std::memcmp(&nodes[i * 32], node.data(), 32) == 0, "a node", kernels);
+    REQUIRE(std::memcmp(&nodes[i * 32], node.data(), 32) == 0);
   }
 }
 
@@ -73,8 +66,7 @@ void stack(fuzz::Input& input, const Kernels& kernels) {
     const oracle::Bytes bytes = input.content(count * 32);
     stack.clear();
     for (std::size_t i = 0; i < count; ++i) stack.push(&bytes[i * 32]);
-    require(stack.root(base + height) == oracle::tree(hashes_of(bytes, count), base, height), "a stack",
-            kernels);
+    REQUIRE(stack.root(base + height) == oracle::tree(hashes_of(bytes, count), base, height));
   }
 }
 
@@ -84,7 +76,7 @@ void layers(fuzz::Input& input, const Kernels& kernels) {
   const oracle::Bytes bytes = input.content(64 + input.below(200000));
   std::vector<double> starts;
   std::vector<std::uint32_t> counts;
-  oracle::Hashes wanted;
+  oracle::Hashes expected;
   for (std::size_t i = input.below(200); i != 0; --i) {
     const std::size_t start = input.below(bytes.size() - 32);
     const std::size_t most = (bytes.size() - start) / 32;
@@ -92,21 +84,22 @@ void layers(fuzz::Input& input, const Kernels& kernels) {
     starts.push_back(static_cast<double>(start));
     counts.push_back(static_cast<std::uint32_t>(count));
     const oracle::Bytes layer(bytes.begin() + static_cast<std::ptrdiff_t>(start), bytes.end());
-    wanted.push_back(oracle::tree(hashes_of(layer, count), height, metainfo::ceil_log2(count)));
+    expected.push_back(oracle::tree(hashes_of(layer, count), height, metainfo::ceil_log2(count)));
   }
   // Of just this size, so that a byte written past it is noticed.
   oracle::Bytes roots(counts.size() * 32);
   metainfo::hash_layers({bytes.data(), starts.data(), counts.data(), counts.size(), height, roots.data()},
                         kernels);
-  for (std::size_t i = 0; i < wanted.size(); ++i)
-    require(std::memcmp(&roots[i * 32], wanted[i].data(), 32) == 0, "a layer's root", kernels);
+  for (std::size_t i = 0; i < expected.size(); ++i)
+    REQUIRE(std::memcmp(&roots[i * 32], expected[i].data(), 32) == 0);
 }
 
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   fuzz::Input input(data, size);
-  const Kernels& kernels = tables()[input.below(tables().size())];
+  const Kernels& kernels = kernel_lists()[input.below(kernel_lists().size())];
+  INFO("kernels from ", name_of(kernels), " on");
   switch (input.below(3)) {
     case 0:
       trees(input, kernels);

@@ -8,7 +8,7 @@
 #include "bytes.h"
 #include "files.h"
 #include "plans.h"
-#include "rows.h"
+#include "kernel_lists.h"
 
 namespace fuzz {
 
@@ -55,7 +55,7 @@ inline std::uint64_t length(Input& input, std::uint64_t piece) {
 inline metainfo::Plan random_plan(Input& input, const Folder& folder) {
   using plans::kBlock;
   metainfo::Plan plan;
-  plan.version = plans::kKinds[input.below(3)];
+  plan.version = plans::kVersions[input.below(3)];
   plan.piece_length = kBlock << input.below(8);
   if (plan.version == metainfo::Version::v1 && input.below(2) == 0) plan.piece_length = 20 + input.below(30000);
   plan.mark_missing = true;
@@ -92,7 +92,7 @@ inline plans::Setting random_setting(Input& input) {
   setting.threads = 1 + static_cast<unsigned>(input.below(4));
   setting.read_size = plans::kBlock * (1 + input.below(80));
   setting.reads = 1 + input.below(20);
-  setting.kernels = &tables()[input.below(tables().size())];
+  setting.kernels = &kernel_lists()[input.below(kernel_lists().size())];
   setting.as_job = input.below(2) == 0;
   return setting;
 }

@@ -35,7 +35,7 @@ struct Wanted {
   std::string path;
 };
 
-constexpr int kMostDescriptors = 4096;
+constexpr int kMaxDescriptors = 4096;
 
 // The calls on files of a plan while it runs, from any thread.
 struct System {
@@ -43,7 +43,7 @@ struct System {
   std::string folder;
   std::vector<Fault> faults;
   std::array<std::atomic<std::uint64_t>, 3> calls{};
-  std::array<std::string, kMostDescriptors> paths;  // empty: none of ours
+  std::array<std::string, kMaxDescriptors> paths;  // empty: none of ours
   std::mutex mutex;                                 // of what is above and below, but the flag and the counts
   std::vector<Wanted> fired;
   int open = 0;
@@ -70,7 +70,7 @@ void fire(metainfo::Failure::Code code, int error, const std::string& path) {
 // Empty where the descriptor is none of ours.
 std::string path_of(int descriptor) {
   System& all = system_calls();
-  if (!all.active || descriptor < 0 || descriptor >= kMostDescriptors) return {};
+  if (!all.active || descriptor < 0 || descriptor >= kMaxDescriptors) return {};
   const std::lock_guard<std::mutex> lock(all.mutex);
   return all.paths[static_cast<std::size_t>(descriptor)];
 }
@@ -100,7 +100,7 @@ int __wrap_open(const char* path, int flags, ...) {
   }
   const int descriptor = __real_open(path, flags, mode);
   if (descriptor < 0) return descriptor;
-  if (descriptor >= kMostDescriptors) std::abort();
+  if (descriptor >= kMaxDescriptors) std::abort();
   const std::lock_guard<std::mutex> lock(all.mutex);
   all.paths[static_cast<std::size_t>(descriptor)] = path;
   ++all.open;
@@ -185,18 +185,18 @@ void check_run(metainfo::Plan plan, const plans::Setting& setting, const plans::
   all.fired.clear();
   for (std::atomic<std::uint64_t>& count : all.calls) count = 0;
   all.active = true;
-  const plans::Ran ran = setting.as_job ? plans::run_as_job(plan, *setting.kernels)
+  const plans::Result result = setting.as_job ? plans::run_as_job(plan, *setting.kernels)
                                         : plans::run_as_workers(plan, *setting.kernels);
   all.active = false;
-  CHECK_EQUAL(all.open, 0);
+  REQUIRE_EQ(all.open, 0);
   if (all.fired.empty()) {
-    plans::check_ran(ran, expected);
+    plans::check_result(result, expected);
     return;
   }
-  CHECK(ran.failure);
-  const metainfo::Failure& failure = *ran.failure;
-  const check::Case round(failure.path + ", " + std::to_string(failure.error) + ", " + failure.detail);
-  CHECK(std::any_of(all.fired.begin(), all.fired.end(), [&](const Wanted& wanted) {
+  REQUIRE(result.failure);
+  const metainfo::Failure& failure = *result.failure;
+  INFO(failure.path, ", ", failure.error, ", ", failure.detail);
+  REQUIRE(std::any_of(all.fired.begin(), all.fired.end(), [&](const Wanted& wanted) {
     // A file that is closed is no longer asked what it is.
     const bool same = wanted.code == failure.code || (wanted.code == metainfo::Failure::Code::not_a_file &&
                                                       failure.code == metainfo::Failure::Code::changed);
@@ -218,10 +218,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   for (metainfo::PlanFile& file : plan.files) {
     if (!file.pad) file.mtime_ms = metainfo::file_status(file.path.c_str()).mtime_ms;
   }
-  try {
-    check_run(plan, fuzz::random_setting(input), expected);
-  } catch (const check::Failed&) {
-    std::abort();
-  }
+  check_run(plan, fuzz::random_setting(input), expected);
   return 0;
 }

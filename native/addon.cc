@@ -1,3 +1,4 @@
+// Entry point of the addon: exports what `Binding` in src/hash/addon.ts declares.
 #include <napi.h>
 
 #ifdef _WIN32
@@ -12,8 +13,9 @@
 #include "binding/limits.h"
 #include "binding/stat_files.h"
 
-// When the last worker that has loaded the addon ends, Node unloads it: threads that are stuck in the system
-// may still return to it. On Linux a flag of the linker forbids that.
+// Keeps the addon loaded. Node unloads it when the last worker thread that has loaded it ends, but our
+// threads that are stuck in system calls may still return to it. On Linux the linker flag nodelete does the
+// same.
 static void stay_loaded() {
   static const char here = 0;
 #ifdef _WIN32

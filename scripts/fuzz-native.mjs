@@ -1,29 +1,29 @@
-// Builds the targets of fuzz/ in C++ with libFuzzer, the address and the undefined-behaviour sanitizer. Needs clang.
+// Builds the C++ fuzz targets with libFuzzer and the address and undefined-behaviour sanitizers. Needs clang.
 import { spawnSync } from 'node:child_process';
 import path from 'node:path';
 import { fail } from './setup.mjs';
-import { compile, nativeParts } from './test-native.mjs';
+import { compile, testParts } from './test-native.mjs';
 
 const compiler = process.env.CXX || 'clang++';
 const sanitize = ['-fno-sanitize-recover=all', '-fno-omit-frame-pointer'];
-/** The calls of the system that fuzz/reads.cc stands in for. */
+/** The system calls that fuzz/reads.cc replaces. */
 const WRAPPED = ['open', 'fstat', 'pread', 'close'];
 
-/** Answers the path of the binary. */
+/** Builds one target and returns the path of its program. */
 export function buildFuzzer(name) {
   const test = ['-x', 'c++', '-fsanitize=fuzzer', '-', '-o', '/dev/null'];
   const source = 'extern "C" int LLVMFuzzerTestOneInput(const unsigned char*, unsigned long) { return 0; }\n';
   if (spawnSync(compiler, test, { input: source }).status !== 0) {
     fail(`${compiler} has no libFuzzer. Get it with: apt-get install clang libclang-rt-14-dev (of clang's version)`);
   }
-  const parts = nativeParts();
-  if (!parts) fail('no static libcrypto.a was found. Get it with: apt-get install libssl-dev');
+  const parts = testParts();
+  if (parts.missing) fail(parts.missing);
   const instrument = ['-fsanitize=fuzzer-no-link,address,undefined', ...sanitize];
   return compile({
     folder: path.join('build', 'fuzz'),
     name,
     compiler,
-    sources: [...parts.sources, `fuzz/${name}.cc`],
+    sources: [...parts.sources, 'fuzz/engine/checks.cc', `fuzz/${name}.cc`],
     flags: [...parts.flags, '-O1', '-g1', '-Wall', '-Wextra', ...instrument],
     link: [
       ...['-fsanitize=fuzzer,address,undefined', ...sanitize],

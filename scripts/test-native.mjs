@@ -1,24 +1,24 @@
-// Builds and runs test/native, which needs no Node: native/core and native/kernels with a main of their own.
-// `node scripts/test-native.mjs address,undefined` (or `thread`) does it under those sanitizers, `arm64` for that
-// CPU under qemu, `musl` on that C library, `win32` for Windows under wine, `valgrind` under that. A second argument names the tests
-// to run: those whose names contain it.
+// Builds and runs the C++ tests in test/native: native/core and native/kernels in a program of their own, without Node.
+//
+// `node scripts/test-native.mjs [MODE [FILTER]]` runs the tests whose names contain FILTER. MODE is one of
+// `address,undefined` or `thread` (sanitizers), `valgrind`, `arm64` (under qemu), `musl` and `win32` (under wine).
 import { execFileSync, spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { availableParallelism, homedir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { fail, filesIn, requireToolchain, root, run } from './setup.mjs';
 
-/** How many times fewer cases loops look at, where every instruction is slow: test/native/scale.h. */
+/** Where every instruction is slow, loops over many cases take every Nth case only: see test/native/scale.h. */
 const THIN = { 'address,undefined': 2, thread: 4, arm64: 8, win32: 2, valgrind: 40 };
 
 const output = (command, args, env) =>
   execFileSync(command, args, { cwd: root, env, encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] }).trim();
 
-/** Null: one in the folder that .ci has made. */
+/** The cross compilers. Null: the compiler is in the folder that .ci/musl makes. */
 const COMPILERS = { arm64: 'aarch64-linux-gnu-g++', musl: null, win32: 'x86_64-w64-mingw32-g++-posix' };
 
-/** The environment in which the build finds a cross compiler and its OpenSSL. */
+/** The environment in which a build uses the cross compiler of a platform and its OpenSSL. */
 export function foreign(platform) {
   const folder = output(`.ci/${platform}`, []);
   const CXX = COMPILERS[platform] ?? `${folder}/bin/c++`;
@@ -26,8 +26,8 @@ export function foreign(platform) {
 }
 
 /**
- * Of wine: programs for Windows 10 run in a folder of their own, without a display. What they say goes to files: wine's
- * streams are no pipes to Node.
+ * The environment for wine: a Windows 10 in a folder of its own, without a display. Redirect the output of programs to
+ * files, because Node cannot read wine's streams as pipes.
  */
 export function wine() {
   const cache = process.env.XDG_CACHE_HOME || path.join(homedir(), '.cache');
@@ -47,12 +47,24 @@ export function wine() {
 }
 
 /**
- * gcc does not align the stack for wide registers on Windows (its bug 54412), so nothing may rely on it. That of Debian sees to it
- * by itself, others do not.
+ * On Windows gcc does not align the stack for wide registers (gcc bug 54412), so moves must not require alignment. Debian's gcc
+ * does this by itself, others do not.
  */
 export const UNALIGNED = ['-Wa,-muse-unaligned-vector-move'];
 
-/** The sources of native code that needs no Node, and the static libcrypto.a: null where there is none. */
+/** A folder whose only content is doctest's header, or null without doctest: cross compilers must not see /usr/include. */
+function doctestFolder() {
+  const prefixes = ['/usr', '/usr/local', '/opt/homebrew'];
+  const header = prefixes.map((prefix) => `${prefix}/include/doctest/doctest.h`).find((file) => existsSync(file));
+  if (!header) return null;
+  const folder = path.join('build', 'doctest');
+  const copy = path.join(root, folder, 'doctest', 'doctest.h');
+  mkdirSync(path.dirname(copy), { recursive: true });
+  if (!existsSync(copy)) copyFileSync(header, copy);
+  return folder;
+}
+
+/** The sources of the native code that needs no Node, with compiler flags and the static libcrypto.a; null without that library. */
 export function nativeParts(env = process.env) {
   const library = output(process.execPath, ['scripts/libcrypto.mjs', 'lib'], env);
   if (!library) return null;
@@ -66,7 +78,16 @@ export function nativeParts(env = process.env) {
   };
 }
 
-/** Builds a program in a folder below build/, its objects where they are out of date only. Answers its path. */
+/** The same with doctest; `missing` says what to install if the tests cannot be built. The addon needs neither library. */
+export function testParts(env = process.env) {
+  const parts = nativeParts(env);
+  if (!parts) return { missing: 'no static libcrypto.a: apt-get install libssl-dev / brew install openssl@3' };
+  const doctest = doctestFolder();
+  if (!doctest) return { missing: 'no doctest: apt-get install doctest-dev / brew install doctest' };
+  return { ...parts, flags: [...parts.flags, '-isystem', doctest] };
+}
+
+/** Builds a program in a folder below build/, recompiling only what is out of date. Returns its path. */
 export function compile({ folder, name, compiler, sources, flags, link, title }) {
   const objects = sources.map((file) => path.join(folder, 'objects', file.replace(/\.cc$/, '.o')));
   const binary = path.join(folder, name);
@@ -84,7 +105,7 @@ export function compile({ folder, name, compiler, sources, flags, link, title })
   ].join('\n');
   for (const object of objects) mkdirSync(path.join(root, path.dirname(object)), { recursive: true });
   writeFileSync(path.join(root, makefile), rules);
-  // Other flags, other objects: programs in one folder share them.
+  // Programs in one folder share their objects, so changed flags must rebuild all of them.
   const file = path.join(root, flagsFile);
   const own = [compiler, ...flags].join(' ');
   if (!existsSync(file) || readFileSync(file, 'utf8') !== own) writeFileSync(file, own);
@@ -99,13 +120,11 @@ export function testNative(mode = '', filter = '') {
   const sanitizers = isForeign || mode === 'valgrind' ? '' : mode;
   if (!isForeign) requireToolchain();
   const env = isForeign ? foreign(mode) : process.env;
-  const parts = nativeParts(env);
-  if (!parts) {
-    // The addon falls back on the symbols of Node; these tests run outside of it.
-    const missing =
-      'test/native: no static libcrypto.a. Get it with: apt-get install libssl-dev / brew install openssl@3';
-    if (process.env.CI) fail(missing);
-    process.stderr.write(`metainfo: skipped ${missing}\n`);
+  const parts = testParts(env);
+  if (parts.missing) {
+    const message = `test/native: ${parts.missing}`;
+    if (process.env.CI) fail(message);
+    process.stderr.write(`metainfo: skipped ${message}\n`);
     return;
   }
   const instrument = sanitizers
@@ -118,7 +137,7 @@ export function testNative(mode = '', filter = '') {
     sources: [...parts.sources, ...filesIn('test/native').filter((file) => file.endsWith('.cc'))],
     flags: [
       ...parts.flags,
-      // More takes the compiler minutes under sanitizers.
+      // With more optimization, builds with sanitizers take minutes.
       '-O1',
       '-g1',
       '-Wall',
@@ -141,10 +160,10 @@ export function testNative(mode = '', filter = '') {
     arm64: ['qemu-aarch64-static'],
     musl: [`${env.OPENSSL_ROOT_DIR}/lib/ld-musl-x86_64.so.1`],
     win32: ['wine'],
-    // Without the second, a thread that waits for others by spinning may keep them from running.
+    // Without fair scheduling, a thread that spins may keep others from running.
     valgrind: ['valgrind', '--quiet', '--fair-sched=yes', '--leak-check=full', '--error-exitcode=1'],
   };
-  const command = [...(under[mode] ?? []), binary, ...(filter ? [filter] : [])];
+  const command = [...(under[mode] ?? []), binary, ...(filter ? [`--test-case=*${filter}*`] : [])];
   const { status, signal, error } = spawnSync(command[0], command.slice(1), {
     cwd: root,
     stdio: 'inherit',

@@ -1,5 +1,4 @@
-// clang-tidy on native/ and on the libtorrent engine where that can be built: `node scripts/tidy-native.mjs`.
-// What it looks for is in .clang-tidy.
+// Runs clang-tidy with the checks of .clang-tidy on native/, and on native/libtorrent if libtorrent is installed.
 import path from 'node:path';
 import { installPackages, root, run } from './setup.mjs';
 

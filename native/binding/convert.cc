@@ -1,3 +1,4 @@
+// Reads the fields of a plan, with a check of every type, and builds the object of digests.
 #include "binding/convert.h"
 
 #include <algorithm>
@@ -7,14 +8,15 @@
 namespace metainfo {
 namespace {
 
-std::string shown(const char* key) { return key; }
-std::string shown(const Napi::String& key) { return key.Utf8Value(); }
+std::string key_text(const char* key) { return key; }
+std::string key_text(const Napi::String& key) { return key.Utf8Value(); }
 
-// A key is a name, or the string that one has been made into.
+// Reads a field and checks its type with `is`. The key is a C string or a JavaScript string.
 template <typename Value, typename Key>
 Value get(const Napi::Object& object, const Key& key, bool (Napi::Value::*is)() const) {
   const Napi::Value value = object.Get(key);
-  if (!(value.*is)()) throw Napi::TypeError::New(object.Env(), "wrong type of plan field " + shown(key));
+  if (!(value.*is)())
+    throw Napi::TypeError::New(object.Env(), "plan field has the wrong type: " + key_text(key));
   return value.As<Value>();
 }
 
@@ -26,9 +28,9 @@ double number(const Napi::Object& object, const Key& key) {
 template <typename Key>
 std::uint64_t size(const Napi::Object& object, const Key& key) {
   const double value = number(object, key);
-  // Also refuses NaN. JavaScript's safe integers end at 2^53.
+  // Written so that NaN fails too. The upper bound is Number.MAX_SAFE_INTEGER.
   if (!(value >= 0 && value <= 9007199254740991.0))
-    throw Napi::RangeError::New(object.Env(), "plan field out of range: " + shown(key));
+    throw Napi::RangeError::New(object.Env(), "plan field is out of range: " + key_text(key));
   return static_cast<std::uint64_t>(value);
 }
 
@@ -36,13 +38,14 @@ std::string text(const Napi::Object& object, const char* key) {
   return get<Napi::String>(object, key, &Napi::Value::IsString).Utf8Value();
 }
 
-// Reads files. The names of their fields are made once: that is most of what a field costs.
-class FileReader {
+// Reads the files of a plan. It makes the JavaScript strings of the field names once, because that is most of
+// the cost of reading a field.
+class PlanFileReader {
  public:
-  explicit FileReader(Napi::Env env) : env_(env) {}
+  explicit PlanFileReader(Napi::Env env) : env_(env) {}
 
-  // Content in memory is added to `memory`.
-  // Every field that is read costs: of a pad there are few.
+  // Adds content in memory to `memory`. Reads only the fields that the sort of file needs: each one costs
+  // time.
   PlanFile read(const Napi::Object& value, Napi::Array& memory) const {
     PlanFile file;
     file.length = size(value, length_);
@@ -61,7 +64,7 @@ class FileReader {
       const auto bytes = path.As<Napi::Buffer<char>>();
       file.path.assign(bytes.Data(), bytes.Length());
     } else {
-      throw Napi::TypeError::New(env_, "wrong type of plan field path");
+      throw Napi::TypeError::New(env_, "plan field has the wrong type: path");
     }
     file.offset = size(value, offset_);
     file.size = size(value, size_);
@@ -72,13 +75,13 @@ class FileReader {
  private:
   void view(const Napi::Value& data, PlanFile& file, Napi::Array& memory) const {
     if (!data.IsTypedArray() || data.As<Napi::TypedArray>().TypedArrayType() != napi_uint8_array)
-      throw Napi::TypeError::New(env_, "wrong type of plan field data");
+      throw Napi::TypeError::New(env_, "plan field has the wrong type: data");
     const auto bytes = data.As<Napi::Uint8Array>();
-    static constexpr std::uint8_t kNothing = 0;
-    file.data = bytes.ByteLength() == 0 ? &kNothing : bytes.Data();
+    static constexpr std::uint8_t kEmpty = 0;
+    file.data = bytes.ByteLength() == 0 ? &kEmpty : bytes.Data();
     file.size = bytes.ByteLength();
     if (file.length > file.size || file.offset > file.size - file.length)
-      throw Napi::RangeError::New(env_, "plan field out of range: data");
+      throw Napi::RangeError::New(env_, "plan field is out of range: data");
     memory.Set(memory.Length(), data);
   }
 
@@ -94,7 +97,7 @@ class FileReader {
 };
 
 Napi::Buffer<std::uint8_t> to_buffer(Napi::Env env, std::vector<std::uint8_t> bytes) {
-  // An external buffer of no bytes would be a detached one.
+  // An external buffer without bytes would count as detached.
   if (bytes.empty()) return Napi::Buffer<std::uint8_t>::New(env, 0);
   auto owned = std::make_unique<std::vector<std::uint8_t>>(std::move(bytes));
   std::uint8_t* data = owned->data();
@@ -118,7 +121,7 @@ Plan to_plan(const Napi::Object& value, Napi::Array& memory) {
   if (plan.piece_length == 0 || plan.read_size == 0)
     throw Napi::RangeError::New(env, "pieceLength and readSize must be above 0");
   plan.memory_limit = static_cast<std::size_t>(size(value, "memoryLimit"));
-  // Every worker has one buffer of a read at least.
+  // Each worker needs a buffer of at least one read.
   plan.threads = static_cast<unsigned>(
       std::min<std::uint64_t>(size(value, "threads"), plan.memory_limit / plan.read_size));
   if (plan.threads == 0)
@@ -127,7 +130,7 @@ Plan to_plan(const Napi::Object& value, Napi::Array& memory) {
   const auto files = get<Napi::Array>(value, "files", &Napi::Value::IsArray);
   const std::uint32_t count = files.Length();
   plan.files.reserve(count);
-  const FileReader reader(env);
+  const PlanFileReader reader(env);
   for (std::uint32_t i = 0; i < count; ++i) {
     const Napi::HandleScope scope(env);
     plan.files.push_back(reader.read(files.Get(i).As<Napi::Object>(), memory));

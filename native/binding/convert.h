@@ -1,3 +1,4 @@
+// Conversion of plans and digests between JavaScript and C++.
 #pragma once
 
 #include <napi.h>
@@ -6,11 +7,13 @@
 
 namespace metainfo {
 
-// A HashPlan of src/hash/plan.ts, copied whole but for content in memory: that is viewed, and what holds it
-// is added to `memory`. Its values were checked there; a wrong type throws Napi::Error.
+// Copies a HashPlan (src/hash/addon.ts). Content in memory is not copied: its buffers are added to `memory`,
+// which the caller must keep alive. src/hash/plan.ts has validated all values; a wrong type throws
+// Napi::Error.
 Plan to_plan(const Napi::Object& value, Napi::Array& memory);
 
-// Digests of src/hash/plan.ts. Moves the bytes where the runtime can own outside memory.
+// Makes the Digests of src/hash/addon.ts. The bytes are moved, or copied if the runtime allows no external
+// buffers.
 Napi::Object to_digests(Napi::Env env, Version version, Digests digests);
 
 }  // namespace metainfo

@@ -1,9 +1,10 @@
-// On Windows the functions of Node-API are those of the running program, which need not be called node.exe:
-// the linker was told that name, and here the program itself stands in for it. With MSVC node-gyp does the
-// same.
+// Windows only: lets the addon load into programs that are not called node.exe.
+//
+// The linker imports the functions of Node-API from "node.exe". This hook resolves that name to the running
+// program. With MSVC, node-gyp adds such a hook by itself.
 #if defined(_WIN32) && !defined(_MSC_VER)
 
-// The second needs the first.
+// delayimp.h needs windows.h.
 // clang-format off
 #define WIN32_LEAN_AND_MEAN
 #include <windows.h>
@@ -14,9 +15,9 @@
 
 namespace {
 
-FARPROC WINAPI program_itself(unsigned event, DelayLoadInfo* info) {
+FARPROC WINAPI running_program(unsigned event, DelayLoadInfo* info) {
   if (event != dliNotePreLoadLibrary || std::strcmp(info->szDll, "node.exe") != 0) return nullptr;
-  // A program that embeds Node may have it in a library.
+  // A program that embeds Node may have Node-API in this library.
   HMODULE module = ::GetModuleHandleA("libnode.dll");
   if (module == nullptr) module = ::GetModuleHandleA(nullptr);
   return reinterpret_cast<FARPROC>(module);
@@ -24,6 +25,6 @@ FARPROC WINAPI program_itself(unsigned event, DelayLoadInfo* info) {
 
 }  // namespace
 
-PfnDliHook __pfnDliNotifyHook2 = program_itself;
+PfnDliHook __pfnDliNotifyHook2 = running_program;
 
 #endif

@@ -1,3 +1,4 @@
+// The names of failure codes, which src/hash/native.ts knows.
 #include "binding/errors.h"
 
 namespace metainfo {

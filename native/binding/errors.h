@@ -1,3 +1,4 @@
+// Makes JavaScript errors of failures.
 #pragma once
 
 #include <napi.h>
@@ -6,8 +7,8 @@
 
 namespace metainfo {
 
-// A JavaScript Error with `code`, and `errno`, `path` (Buffer) and `detail` where there are any. The only
-// translation there is; src/hash/native.ts makes a MetainfoError of it.
+// A JavaScript Error with `code`, `errno` (0 if the system gave none) and `path` (a Buffer); its message is
+// the detail. src/hash/native.ts turns it into a MetainfoError.
 Napi::Error to_error(Napi::Env env, const Failure& failure);
 
 }  // namespace metainfo

@@ -1,3 +1,4 @@
+// Translates between JavaScript and a hash job.
 #include "binding/hash_job.h"
 
 #include <new>
@@ -22,21 +23,21 @@ HashJob::HashJob(const Napi::CallbackInfo& info) : ObjectWrap(info) {
   Napi::Array memory = Napi::Array::New(env);
   Plan plan = to_plan(info[0].As<Napi::Object>(), memory);
   try {
-    pending_ = std::make_shared<Pending<Job>>(env, std::move(plan), kernels);
+    async_ = std::make_shared<AsyncJob<Job>>(env, std::move(plan), kernels);
   } catch (const Failure& failure) {
     throw to_error(env, failure);
   } catch (const std::bad_alloc&) {
     throw to_error(env, {Failure::Code::no_memory, 0, {}, {}});
   }
-  info.This().As<Napi::Object>().Set("done", pending_->promise());
-  if (memory.Length() != 0) pending_->keep(memory);
-  Pending<Job>::start(env, pending_);
+  info.This().As<Napi::Object>().Set("done", async_->promise());
+  if (memory.Length() != 0) async_->keep(memory);
+  AsyncJob<Job>::start(env, async_);
 }
 
 void settle(Napi::Env env, Job& job, Napi::Promise::Deferred& deferred) {
   Job::Outcome outcome = std::move(job.outcome());
-  // Cancelled after the work was done and before anyone was told: still cancelled.
-  if (job.gauge().cancelled) outcome = Failure{Failure::Code::aborted, 0, {}, {}};
+  // A job that was cancelled after it had finished, but before its promise settled, counts as cancelled.
+  if (job.progress().cancelled) outcome = Failure{Failure::Code::aborted, 0, {}, {}};
   if (const auto* failure = std::get_if<Failure>(&outcome)) {
     deferred.Reject(to_error(env, *failure).Value());
   } else {
@@ -45,16 +46,16 @@ void settle(Napi::Env env, Job& job, Napi::Promise::Deferred& deferred) {
 }
 
 Napi::Value HashJob::progress(const Napi::CallbackInfo& info) {
-  const Job& job = pending_->task();
+  const Job& job = async_->job();
   Napi::Object progress = Napi::Object::New(info.Env());
-  progress.Set("bytes", static_cast<double>(job.gauge().bytes.load(std::memory_order_relaxed)));
-  progress.Set("fileIndex", job.gauge().file_index.load(std::memory_order_relaxed));
-  progress.Set("queued", static_cast<double>(pending_->settled() ? 0 : job.queued()));
+  progress.Set("bytes", static_cast<double>(job.progress().bytes.load(std::memory_order_relaxed)));
+  progress.Set("fileIndex", job.progress().file_index.load(std::memory_order_relaxed));
+  progress.Set("queued", static_cast<double>(async_->settled() ? 0 : job.queued()));
   return progress;
 }
 
 Napi::Value HashJob::cancel(const Napi::CallbackInfo& info) {
-  pending_->cancel();
+  async_->cancel();
   return info.Env().Undefined();
 }
 

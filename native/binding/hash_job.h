@@ -1,15 +1,16 @@
+// The JavaScript class HashJob: starts hashing a plan, reports progress and cancels.
 #pragma once
 
 #include <napi.h>
 
 #include <memory>
 
-#include "binding/pending.h"
+#include "binding/async_job.h"
 #include "core/job.h"
 
 namespace metainfo {
 
-// `new HashJob(plan)` starts hashing. `done` settles on the JavaScript thread, in one call from native code.
+// `new HashJob(plan)` starts hashing. The promise `done` settles when the job has ended.
 class HashJob : public Napi::ObjectWrap<HashJob> {
  public:
   static Napi::Function define(Napi::Env env);
@@ -19,10 +20,10 @@ class HashJob : public Napi::ObjectWrap<HashJob> {
   Napi::Value progress(const Napi::CallbackInfo& info);
   Napi::Value cancel(const Napi::CallbackInfo& info);
 
-  std::shared_ptr<Pending<Job>> pending_;
+  std::shared_ptr<AsyncJob<Job>> async_;
 };
 
-// For Pending.
+// Called by AsyncJob.
 void settle(Napi::Env env, Job& job, Napi::Promise::Deferred& deferred);
 
 }  // namespace metainfo

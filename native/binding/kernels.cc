@@ -1,3 +1,4 @@
+// Reads METAINFO_KERNEL, and lists and measures kernels for JavaScript.
 #include "binding/kernels.h"
 
 #include <string>
@@ -9,35 +10,35 @@ namespace {
 
 std::string kernel_names() {
   std::string names;
-  for (std::size_t row = 0; const Kernel* kernel = runnable_kernel(row); ++row) {
-    if (row != 0) names += ", ";
+  for (std::size_t index = 0; const Kernel* kernel = runnable_kernel(index); ++index) {
+    if (index != 0) names += ", ";
     names += kernel->name;
   }
   return names;
 }
 
-// Not by getenv: while this is a worker's thread, another one may be setting a variable.
-std::string kernel_asked_for(Napi::Env env) {
+// Reads process.env instead of calling getenv(), which may race with another thread that sets a variable.
+std::string requested_kernel(Napi::Env env) {
   const auto variables = env.Global().Get("process").As<Napi::Object>().Get("env").As<Napi::Object>();
   const Napi::Value name = variables.Get("METAINFO_KERNEL");
   return name.IsString() ? name.As<Napi::String>().Utf8Value() : "";
 }
 
-template <typename Serves>
-const char* first_name(const Kernels& kernels, Serves serves) {
-  for (std::size_t row = 0; row < kernels.count; ++row) {
-    if (serves(*kernels.rows[row])) return kernels.rows[row]->name;
+template <typename Predicate>
+const char* first_name(const Kernels& kernels, Predicate predicate) {
+  for (std::size_t index = 0; index < kernels.count; ++index) {
+    if (predicate(*kernels.list[index])) return kernels.list[index]->name;
   }
   return "";
 }
 
-// measureKernel(row, milliseconds)
+// measureKernel(kernel, milliseconds): `kernel` is an index into `kernels`.
 Napi::Value measure(const Napi::CallbackInfo& info) {
   const Napi::Env env = info.Env();
   const Kernel* kernel =
       info[0].IsNumber() ? runnable_kernel(info[0].As<Napi::Number>().Uint32Value()) : nullptr;
   if (kernel == nullptr || !info[1].IsNumber())
-    throw Napi::TypeError::New(env, "expected a row and milliseconds");
+    throw Napi::TypeError::New(env, "expected an index into kernels and milliseconds");
   const KernelSpeed speed = measure_kernel(*kernel, info[1].As<Napi::Number>().DoubleValue() / 1e3);
   Napi::Object result = Napi::Object::New(env);
   result.Set("sha1", speed.sha1);
@@ -50,20 +51,20 @@ Napi::Value measure(const Napi::CallbackInfo& info) {
 }  // namespace
 
 Kernels active_kernels(Napi::Env env) {
-  const std::string forced = kernel_asked_for(env);
+  const std::string forced = requested_kernel(env);
   Kernels kernels;
   if (select_kernels(forced.c_str(), kernels)) return kernels;
-  Napi::Error error = Napi::Error::New(env, "METAINFO_KERNEL=" + forced +
-                                                " is not a kernel that this CPU can run; expected one of: " +
-                                                kernel_names());
+  Napi::Error error =
+      Napi::Error::New(env, "METAINFO_KERNEL=" + forced +
+                                " is not a kernel that this CPU can run; expected one of: " + kernel_names());
   error.Set("code", Napi::String::New(env, "kernel"));
   throw error;
 }
 
 void define_kernels(Napi::Env env, Napi::Object exports) {
   Napi::Array names = Napi::Array::New(env);
-  for (std::uint32_t row = 0; const Kernel* kernel = runnable_kernel(row); ++row)
-    names.Set(row, kernel->name);
+  for (std::uint32_t index = 0; const Kernel* kernel = runnable_kernel(index); ++index)
+    names.Set(index, kernel->name);
   exports.Set("kernels", names);
   const Kernels kernels = active_kernels(env);
   Napi::Object active = Napi::Object::New(env);

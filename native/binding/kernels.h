@@ -1,3 +1,4 @@
+// Selection of kernels by METAINFO_KERNEL, and what JavaScript learns about them.
 #pragma once
 
 #include <napi.h>
@@ -6,11 +7,11 @@
 
 namespace metainfo {
 
-// The rows from the one that METAINFO_KERNEL names, or from the best one. Throws an error whose code is
-// "kernel" when this CPU cannot run it.
+// The kernels to use: from the one that METAINFO_KERNEL names on, or all. Throws an error whose code is
+// "kernel" if this CPU cannot run the named kernel.
 Kernels active_kernels(Napi::Env env);
 
-// Binding.kernels, active and measureKernel of src/hash/addon.ts.
+// Adds `kernels`, `active` and `measureKernel` of Binding in src/hash/addon.ts.
 void define_kernels(Napi::Env env, Napi::Object exports);
 
 }  // namespace metainfo

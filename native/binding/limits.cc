@@ -1,3 +1,4 @@
+// Translates between JavaScript and the budget of the process.
 #include "binding/limits.h"
 
 #include "core/budget.h"
@@ -6,7 +7,7 @@ namespace metainfo {
 
 Napi::Value limits(const Napi::CallbackInfo& info) {
   Budget& budget = Budget::process();
-  // Both were checked in src/hash/plan.ts.
+  // src/hash/plan.ts has validated both.
   if (info[0].IsNumber() && info[1].IsNumber()) {
     budget.set_limits({info[0].As<Napi::Number>().Uint32Value(),
                        static_cast<std::uint64_t>(info[1].As<Napi::Number>().Int64Value())});

@@ -1,10 +1,11 @@
+// limits(): reads and sets the process-wide budget.
 #pragma once
 
 #include <napi.h>
 
 namespace metainfo {
 
-// Binding.limits of src/hash/addon.ts.
+// Binding.limits in src/hash/addon.ts.
 Napi::Value limits(const Napi::CallbackInfo& info);
 
 }  // namespace metainfo

@@ -1,3 +1,4 @@
+// Decides which job gets the next free thread, and which worker must leave for another job.
 #include "core/budget.h"
 
 #include <algorithm>
@@ -9,9 +10,9 @@ namespace metainfo {
 namespace {
 
 constexpr std::uint64_t kMemoryPerThread = std::uint64_t{64} << 20;
-// Below this, all jobs count as served equally little.
+// Jobs that have been served fewer bytes than this count as equal.
 constexpr std::uint64_t kFirstStep = std::uint64_t{64} << 20;
-// A job without a worker that was passed over so often is next, whoever else comes.
+// A job without a worker that was passed over this often comes next, whichever jobs arrive.
 constexpr unsigned kPatience = 16;
 
 unsigned step_of(std::uint64_t served) { return ceil_log2(served / kFirstStep + 1); }
@@ -56,8 +57,8 @@ bool Budget::leave(Claim& claim, bool exhausted) {
   --claim.active_;
   --used_threads_;
   used_memory_ -= claim.memory;
-  if (exhausted) claim.wanted = 0;
-  const bool last = claim.wanted == 0 && claim.active_ == 0;
+  if (exhausted) claim.wanted_workers = 0;
+  const bool last = claim.wanted_workers == 0 && claim.active_ == 0;
   if (last) remove(claim);
   admit();
   ended_.notify_all();
@@ -66,7 +67,7 @@ bool Budget::leave(Claim& claim, bool exhausted) {
 
 bool Budget::withdraw(Claim& claim) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  claim.wanted = 0;
+  claim.wanted_workers = 0;
   if (!claim.entered_) return false;
   const unsigned stuck = claim.give_up_stuck();
   claim.active_ -= stuck;
@@ -96,7 +97,7 @@ std::size_t Budget::queued(const Claim& claim) {
          }));
 }
 
-bool Budget::waits(const Claim& claim) const { return claim.active_ < claim.wanted; }
+bool Budget::waits(const Claim& claim) const { return claim.active_ < claim.wanted_workers; }
 
 bool Budget::before(const Claim& a, const Claim& b) const {
   const bool a_impatient = a.passed_over_ >= kPatience;
@@ -111,15 +112,15 @@ bool Budget::must_leave(const Claim& claim) const {
   if (used_threads_ > limits_.threads || (used_threads_ > 1 && used_memory_ > limits_.memory)) return true;
   return std::any_of(claims_.begin(), claims_.end(), [&](const Claim* other) {
     if (other == &claim || !waits(*other)) return false;
-    // It could not take the place.
+    // The memory of this worker would not be enough for the other job.
     if (other->active_ != 0 && used_memory_ - claim.memory + other->memory > limits_.memory) return false;
-    // With one worker more, the other has still fewer than this job has now.
+    // Even with one more worker, the other job has fewer than this one has now.
     if (other->active_ + 1 < claim.active_) return true;
     return other->active_ == 0 && claim.active_ == 1 && step_of(other->served_) < step_of(claim.served_);
   });
 }
 
-// A worker that needs more memory than there is runs alone.
+// A worker that needs more memory than the limit may run if it is the only one.
 bool Budget::fits(const Claim& claim) const {
   if (used_threads_ == 0) return true;
   return used_threads_ < limits_.threads && used_memory_ + claim.memory <= limits_.memory;
@@ -134,7 +135,8 @@ void Budget::admit() {
   for (;;) {
     Claim* best = nullptr;
     for (Claim* claim : claims_) {
-      // One that would only grow holds nobody up; one without a worker does, or it might wait for ever.
+      // A job that could only grow is skipped if it does not fit. A job without a worker is not: it holds up
+      // the others, because otherwise it might wait forever.
       if (!waits(*claim) || (claim->active_ != 0 && !fits(*claim))) continue;
       if (best == nullptr || before(*claim, *best)) best = claim;
     }
@@ -149,11 +151,11 @@ void Budget::admit() {
         claim->passed_over_ += claim->active_ == 0 && claim->arrival_ < best->arrival_;
       continue;
     }
-    // The system has none to give: those that run do the work.
+    // The system cannot start a thread: the workers that run do the whole job.
     --best->active_;
     --used_threads_;
     used_memory_ -= best->memory;
-    best->wanted = best->active_;
+    best->wanted_workers = best->active_;
     if (best->active_ != 0) continue;
     remove(*best);
     best->abandon();

@@ -1,9 +1,10 @@
-// One process-wide limit on hashing threads and their memory, shared by all jobs.
+// The process-wide limit on hashing threads and their memory, which all jobs share.
 //
-// Each job has work in batches, and wants up to so many workers. A worker that is free goes to the job with
-// the fewest of them; among equals, to the one that has been served least, in doubling steps; then in order
-// of arrival. A worker gives its place up after a batch when another job has a better claim to it. So a small
-// job waits for a batch of a large one, never for the job; and equal jobs are not sliced thinly.
+// A job does its work in parts and wants a number of workers. A free thread goes to the job with the fewest
+// workers; among equals, to the job that has been served fewer bytes, in doubling steps; then to the job that
+// came first. After a part, a worker leaves if another job has a better claim to its place. So a small job
+// waits for one part of a large job, never for the whole job, and equal jobs do not take turns after every
+// part.
 #pragma once
 
 #include <condition_variable>
@@ -21,21 +22,24 @@ class Budget {
     std::uint64_t memory;  // bytes
   };
 
-  // A job's place in the budget. The budget's lock guards all of it.
+  // The claim of one job to threads and memory. The budget's lock guards all members.
   class Claim {
    public:
     virtual ~Claim() = default;
 
-    unsigned wanted = 0;       // workers at most; 0 when there is no work left to hand out
-    std::uint64_t memory = 0;  // bytes a worker
+    unsigned wanted_workers = 0;  // at most; 0 when no part is left
+    std::uint64_t memory = 0;     // bytes per worker
 
    protected:
-    // Starts one worker, under the budget's lock, on whichever thread made room: it must not call the budget.
-    // False when the system has no thread to give.
+    // The budget calls these three with its lock held, on whichever thread changed something: they must not
+    // call the budget.
+
+    // Starts one worker. Returns false if the system cannot start a thread.
     virtual bool start_worker() = 0;
-    // In the same place: not even its only worker could be started, and the claim is gone.
+    // Not even the only worker could be started: the claim is removed.
     virtual void abandon() = 0;
-    // In the same place, when the claim is withdrawn: how many workers wait for the system and were given up.
+    // The claim is being withdrawn: gives up the workers that are stuck in system calls and returns their
+    // number.
     virtual unsigned give_up_stuck() { return 0; }
 
    private:
@@ -43,31 +47,32 @@ class Budget {
     std::uint64_t arrival_ = 0;
     std::uint64_t served_ = 0;  // bytes
     unsigned active_ = 0;
-    unsigned threads_ = 0;      // active ones, and those that were given up or are about to end
-    unsigned passed_over_ = 0;  // times that another was preferred while it had no worker
+    unsigned threads_ = 0;      // active workers, and threads that were given up or are about to end
+    unsigned passed_over_ = 0;  // how often another job was preferred while this one had no worker
     bool entered_ = false;
   };
 
   explicit Budget(Limits limits) : limits_(limits) {}
 
-  // The process's own: a thread a core, 64 MiB each. Never destroyed: jobs may end while the process exits.
+  // The budget of the process: one thread per core, 64 MiB each. It is never destroyed, because jobs may end
+  // while the process exits.
   static Budget& process();
 
   Limits limits();
-  // Also for jobs that run: they shrink after their next batch.
+  // Applies to running jobs too: their surplus workers leave after their next part.
   void set_limits(Limits limits);
 
-  // May start workers at once.
+  // Adds a claim. May start workers at once.
   void enter(Claim& claim);
 
-  // By a worker after a batch of so many bytes: true when it must leave.
+  // Called by a worker after a part of `bytes`. Returns true if the worker must leave.
   bool served(Claim& claim, std::uint64_t bytes);
 
-  // By a worker that ends. True when it was the job's last, and the claim is gone; otherwise it must touch
-  // nothing of the job's outcome any more. `exhausted`: no work is left to hand out.
+  // Called by a worker that leaves. `exhausted`: no part is left. Returns true for the job's last worker:
+  // then the claim is removed. Any other worker must not touch the job's outcome afterwards.
   bool leave(Claim& claim, bool exhausted);
 
-  // By a thread that has left or was given up, last of all. `forget` is called under the lock.
+  // Called by a thread, as its last act, after it has left or was given up. `forget` runs with the lock held.
   template <typename Forget>
   void end_thread(Claim& claim, Forget forget) {
     const std::lock_guard<std::mutex> lock(mutex_);
@@ -76,15 +81,16 @@ class Budget {
     ended_.notify_all();
   }
 
-  // Gives the places of those that are stuck to others. True when no worker runs or ever will, and the claim
-  // is gone; false when its workers have to end it.
+  // Ends a claim, and frees the places of workers that are stuck. Returns true if no worker runs or will run:
+  // then the claim is removed. Otherwise the last worker removes it.
   bool withdraw(Claim& claim);
 
-  // Until no worker of it runs but those that were given up; until no thread of it is left.
+  // Waits for the workers of a claim, except those that were given up.
   void wait_for_workers(const Claim& claim);
+  // Waits for all threads of a claim.
   void wait_for_threads(const Claim& claim);
 
-  // How many jobs go before this one: 0 when it has a worker, or is gone.
+  // How many jobs are ahead of this one, counted from 1; 0 if it has a worker or has ended.
   std::size_t queued(const Claim& claim);
 
  private:

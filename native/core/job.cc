@@ -1,3 +1,4 @@
+// Runs the workers of a hash job and turns their shared state into its outcome.
 #include "core/job.h"
 
 #include <algorithm>
@@ -10,49 +11,50 @@
 namespace metainfo {
 
 Job::Job(Plan plan, const Kernels& kernels, Budget& budget)
-    : Crew(budget), work_(std::move(plan), kernels, gauge_) {
-  share_cancelled(gauge_.cancelled);
-  // A plan of empty files has no batch, but they are looked at.
-  const std::uint64_t batches = std::max<std::uint64_t>(1, work_.batches);
-  ask_for(static_cast<unsigned>(std::min<std::uint64_t>(work_.plan.threads, batches)),
-          worker_shape(work_.plan).bytes());
+    : WorkerGroup(budget), state_(std::move(plan), kernels, progress_) {
+  share_cancelled(progress_.cancelled);
+  // A plan of empty files has no parts, but a worker must still check the files.
+  const std::uint64_t parts = std::max<std::uint64_t>(1, state_.parts);
+  request(static_cast<unsigned>(std::min<std::uint64_t>(state_.plan.threads, parts)),
+          worker_shape(state_.plan).bytes());
 }
 
-bool Job::work(Seat& seat, const Served& served, std::shared_ptr<void>& rest) noexcept {
+bool Job::run_worker(WorkerThread& thread, const Served& served, std::shared_ptr<void>& leftover) noexcept {
   try {
-    const std::shared_ptr<Worker> worker =
-        work_.plan.version == Version::v2 ? make_leaf_worker(work_, &seat) : make_piece_worker(work_, &seat);
-    rest = worker;
+    const std::shared_ptr<Worker> worker = state_.plan.version == Version::v2
+                                               ? make_leaf_worker(state_, &thread)
+                                               : make_piece_worker(state_, &thread);
+    leftover = worker;
     bool exhausted = true;
-    while (const std::uint64_t bytes = worker->batch()) {
+    while (const std::uint64_t bytes = worker->do_part()) {
       if (!served(bytes)) continue;
       exhausted = false;
       break;
     }
     worker->finish();
-    // Its files are closed.
-    if (!ended()) rest.reset();
+    // finish() has closed the files: destroying the worker makes no system call.
+    if (!ended()) leftover.reset();
     return exhausted;
   } catch (const std::bad_alloc&) {
-    work_.fail({Failure::Code::no_memory, 0, {}, {}});
+    state_.fail({Failure::Code::no_memory, 0, {}, {}});
     return true;
   }
 }
 
-// In the one order of all threads, unlike Work::stopped(): see Seat.
-bool Job::ended() const { return work_.stop.load() || gauge_.cancelled.load(); }
+// Unlike JobState::stopped(), these loads are sequentially consistent: WorkerThread::call() relies on it.
+bool Job::ended() const { return state_.stop.load() || progress_.cancelled.load(); }
 
 void Job::settle(bool unstarted) {
-  if (unstarted) work_.fail({Failure::Code::no_thread, 0, {}, {}});
-  if (gauge_.cancelled) {
+  if (unstarted) state_.fail({Failure::Code::no_thread, 0, {}, {}});
+  if (progress_.cancelled) {
     outcome_ = Failure{Failure::Code::aborted, 0, {}, {}};
-  } else if (work_.failure) {
-    outcome_ = *std::move(work_.failure);
+  } else if (state_.failure) {
+    outcome_ = *std::move(state_.failure);
   } else {
-    for (std::size_t i = 0; i < work_.missing.size(); ++i) {
-      if (work_.missing[i]) work_.digests.missing.push_back(static_cast<std::uint32_t>(i));
+    for (std::size_t i = 0; i < state_.missing.size(); ++i) {
+      if (state_.missing[i]) state_.digests.missing.push_back(static_cast<std::uint32_t>(i));
     }
-    outcome_ = std::move(work_.digests);
+    outcome_ = std::move(state_.digests);
   }
 }
 

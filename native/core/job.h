@@ -1,35 +1,37 @@
-// A plan being hashed.
+// A hash job: hashes a plan on worker threads and keeps the digests or the failure.
 #pragma once
 
 #include <variant>
 
-#include "core/crew.h"
-#include "core/gauge.h"
+#include "core/job_state.h"
 #include "core/plan.h"
-#include "core/work.h"
+#include "core/progress.h"
+#include "core/worker_group.h"
 #include "kernels/kernel.h"
 
 namespace metainfo {
 
-class Job final : public Crew {
+class Job final : public WorkerGroup {
  public:
   using Outcome = std::variant<std::monostate, Digests, Failure>;
 
-  // Throws Failure, std::bad_alloc.
+  // Throws Failure and std::bad_alloc.
   Job(Plan plan, const Kernels& kernels, Budget& budget = Budget::process());
   ~Job() override { stop(); }
 
-  Version version() const { return work_.plan.version; }
-  const Gauge& gauge() const { return gauge_; }
+  Version version() const { return state_.plan.version; }
+  const Progress& progress() const { return progress_; }
+  // Valid after `finished` was called; std::monostate before.
   Outcome& outcome() { return outcome_; }
 
  private:
-  bool work(Seat& seat, const Served& served, std::shared_ptr<void>& rest) noexcept override;
+  bool run_worker(WorkerThread& thread, const Served& served,
+                  std::shared_ptr<void>& leftover) noexcept override;
   bool ended() const override;
   void settle(bool unstarted) override;
 
-  Gauge gauge_;
-  Work work_;
+  Progress progress_;
+  JobState state_;
   Outcome outcome_;
 };
 

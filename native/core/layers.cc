@@ -1,3 +1,4 @@
+// Spreads piece layers over threads that live only as long as the call.
 #include "core/layers.h"
 
 #include <algorithm>
@@ -12,9 +13,9 @@
 namespace metainfo {
 namespace {
 
-// Below this many hashes a thread costs more than it saves.
+// With fewer hashes than this, a thread costs more than it saves.
 constexpr std::uint64_t kHashesPerThread = 4096;
-constexpr std::size_t kBatch = 64;
+constexpr std::size_t kLayersAtOnce = 64;
 
 }  // namespace
 
@@ -22,11 +23,11 @@ void hash_layers(const Layers& layers, const Kernels& kernels) {
   const Trees trees(kernels);
   const std::uint64_t total = std::accumulate(layers.counts, layers.counts + layers.layers, std::uint64_t{0});
   std::atomic<std::size_t> next{0};
-  const auto work = [&] {
+  const auto hash_some = [&] {
     for (;;) {
-      const std::size_t first = next.fetch_add(kBatch, std::memory_order_relaxed);
+      const std::size_t first = next.fetch_add(kLayersAtOnce, std::memory_order_relaxed);
       if (first >= layers.layers) return;
-      for (std::size_t i = first; i < std::min(layers.layers, first + kBatch); ++i) {
+      for (std::size_t i = first; i < std::min(layers.layers, first + kLayersAtOnce); ++i) {
         const std::uint8_t* hashes = layers.bytes + static_cast<std::uint64_t>(layers.starts[i]);
         const Sha256Digest root =
             trees.root(hashes, layers.counts[i], layers.height, ceil_log2(layers.counts[i]));
@@ -36,14 +37,14 @@ void hash_layers(const Layers& layers, const Kernels& kernels) {
   };
   std::vector<std::thread> helpers;
   try {
-    const std::uint64_t wanted =
+    const std::uint64_t threads =
         std::min<std::uint64_t>(std::thread::hardware_concurrency(), total / kHashesPerThread);
-    helpers.reserve(wanted);
-    for (std::uint64_t i = 1; i < wanted; ++i) helpers.emplace_back(work);
+    helpers.reserve(threads);
+    for (std::uint64_t i = 1; i < threads; ++i) helpers.emplace_back(hash_some);
   } catch (const std::exception&) {
-    // The system has no thread, or no memory for one, to give: this one does the work.
+    // The system cannot start more threads: those that run, or this one alone, do the work.
   }
-  work();
+  hash_some();
   for (std::thread& helper : helpers) helper.join();
 }
 

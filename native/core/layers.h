@@ -1,3 +1,4 @@
+// Merkle roots of many piece layers that are already in memory.
 #pragma once
 
 #include <cstddef>
@@ -7,17 +8,17 @@
 
 namespace metainfo {
 
-// Layers of piece hashes, and where their roots go: 32 bytes each.
+// Piece layers, and where to write their roots, 32 bytes each.
 struct Layers {
   const std::uint8_t* bytes;
-  const double* starts;         // of each layer in bytes: whole numbers, as JavaScript has them
-  const std::uint32_t* counts;  // of its hashes, at least 1
-  std::size_t layers;
-  unsigned height;  // of a piece's tree of blocks
+  const double* starts;         // offset of each layer in `bytes`: whole numbers, as JavaScript stores them
+  const std::uint32_t* counts;  // hashes of each layer, at least 1
+  std::size_t layers;           // their number
+  unsigned height;              // height of a piece's tree of blocks
   std::uint8_t* roots;
 };
 
-// Fills in the roots, on all cores while the caller waits: the work is some hashes a file, not its content.
+// Computes the roots on all cores while the caller waits: this hashes only layers, never content.
 void hash_layers(const Layers& layers, const Kernels& kernels);
 
 }  // namespace metainfo

@@ -1,3 +1,4 @@
+// Times the functions of a kernel in rounds and keeps the best round.
 #include "core/measure.h"
 
 #include <algorithm>
@@ -11,9 +12,9 @@ namespace metainfo {
 namespace {
 
 constexpr std::size_t kMessage = 1 << 14;
-constexpr std::size_t kGap = 192;  // as between the lanes of a worker
+constexpr std::size_t kGap = 192;  // the same gap as between the lanes of a PieceWorker
 
-// The best of several rounds: what else the machine does only ever slows.
+// The speed of the best round: other load on the machine can only slow a round down.
 template <typename Run>
 double best_speed(double seconds, std::size_t bytes, Run run) {
   using Clock = std::chrono::steady_clock;
@@ -34,14 +35,14 @@ double best_speed(double seconds, std::size_t bytes, Run run) {
 }  // namespace
 
 KernelSpeed measure_kernel(const Kernel& kernel, double seconds) {
-  std::vector<std::uint8_t> memory(kMostLanes * (kMessage + kGap));
+  std::vector<std::uint8_t> memory(kMaxLanes * (kMessage + kGap));
   for (std::size_t i = 0; i < memory.size(); ++i) memory[i] = static_cast<std::uint8_t>(i * 131 % 251);
-  Sha1State sha1[kMostLanes];
-  Sha256State sha256[kMostLanes];
-  Sha1State* sha1_states[kMostLanes];
-  Sha256State* sha256_states[kMostLanes];
-  const std::uint8_t* data[kMostLanes];
-  for (std::size_t lane = 0; lane < kMostLanes; ++lane) {
+  Sha1State sha1[kMaxLanes];
+  Sha256State sha256[kMaxLanes];
+  Sha1State* sha1_states[kMaxLanes];
+  Sha256State* sha256_states[kMaxLanes];
+  const std::uint8_t* data[kMaxLanes];
+  for (std::size_t lane = 0; lane < kMaxLanes; ++lane) {
     sha1[lane] = Sha1::kInitial;
     sha256[lane] = Sha256::kInitial;
     sha1_states[lane] = &sha1[lane];
@@ -58,10 +59,10 @@ KernelSpeed measure_kernel(const Kernel& kernel, double seconds) {
   if (kernel.sha256_many != nullptr)
     speed.sha256 = best_speed(seconds, bytes, [&] { kernel.sha256_many(sha256_states, data, kBlocks); });
   if (kernel.sha256_nodes != nullptr) {
-    std::uint8_t out[kMostLanes * 32];
+    std::uint8_t out[kMaxLanes * 32];
     speed.sha256_nodes = best_speed(seconds, bytes, [&] {
       for (std::size_t i = 0; i < kBlocks; ++i)
-        kernel.sha256_nodes(out, &memory[i % (kMostLanes)*kShaBlock * kMostLanes]);
+        kernel.sha256_nodes(out, &memory[i % (kMaxLanes)*kShaBlock * kMaxLanes]);
     });
   }
   return speed;

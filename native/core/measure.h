@@ -1,11 +1,12 @@
-// How fast a kernel is here and now.
+// Measures the speed of a kernel on this machine.
 #pragma once
 
 #include "kernels/kernel.h"
 
 namespace metainfo {
 
-// Bytes a second of one thread, nodes as the 64 bytes that they take; 0 for what the row leaves out.
+// Bytes per second of one thread; a node counts as the 64 bytes that it hashes. 0: the kernel has no such
+// function.
 struct KernelSpeed {
   double sha1;
   double sha1_zeros;
@@ -13,7 +14,7 @@ struct KernelSpeed {
   double sha256_nodes;
 };
 
-// Takes about so many seconds for each function, on messages of 16 KiB that stay in the cache.
+// Spends about `seconds` on each function of the kernel, with messages of 16 KiB that stay in the CPU cache.
 KernelSpeed measure_kernel(const Kernel& kernel, double seconds);
 
 }  // namespace metainfo

@@ -1,3 +1,4 @@
+// Reduces layers of hashes to roots, with as many nodes at once as the kernels have lanes.
 #include "core/merkle.h"
 
 #include <algorithm>
@@ -6,7 +7,7 @@
 namespace metainfo {
 namespace {
 
-// A pair of hashes to the node above it.
+// Hashes one pair to the node above it.
 void node(const Kernels& kernels, const std::uint8_t* left, const std::uint8_t* right, std::uint8_t* out) {
   std::uint8_t pair[2 * kHashSize];
   std::memcpy(pair, left, kHashSize);
@@ -20,20 +21,20 @@ Sha256Digest to_digest(const std::uint8_t* bytes) {
   return digest;
 }
 
-// How much of a layer is reduced at once: 32 KiB on the stack.
-constexpr std::size_t kPartHeight = 10;
-constexpr std::size_t kPart = std::size_t{1} << kPartHeight;
+// A long layer is reduced in sections of this many hashes: 32 KiB on the stack.
+constexpr std::size_t kSectionHeight = 10;
+constexpr std::size_t kSection = std::size_t{1} << kSectionHeight;
 
 }  // namespace
 
 void merkle_nodes(const Kernels& kernels, std::uint8_t* out, const std::uint8_t* pairs, std::size_t count) {
   constexpr std::size_t kPair = 2 * kHashSize;
-  hand_down(
+  distribute(
       kernels, count, [](const Kernel& kernel) { return kernel.sha256_nodes != nullptr; },
       [&](const Kernel& kernel, std::size_t first) {
         if (count - first >= kernel.lanes)
           return kernel.sha256_nodes(out + first * kHashSize, pairs + first * kPair);
-        std::uint8_t spare[kMostLanes * kPair] = {};
+        std::uint8_t spare[kMaxLanes * kPair] = {};
         std::memcpy(spare, pairs + first * kPair, (count - first) * kPair);
         kernel.sha256_nodes(spare, spare);
         std::memcpy(out + first * kHashSize, spare, (count - first) * kHashSize);
@@ -60,20 +61,20 @@ void Trees::reduce(std::uint8_t* layer, std::size_t count, unsigned base, unsign
 
 Sha256Digest Trees::root(const std::uint8_t* layer, std::uint64_t count, unsigned base,
                          unsigned height) const {
-  std::uint8_t part[(kPart + 1) * kHashSize];
-  if (count <= kPart) {
-    std::memcpy(part, layer, static_cast<std::size_t>(count) * kHashSize);
-    reduce(part, static_cast<std::size_t>(count), base, height);
-    return to_digest(part);
+  std::uint8_t section[(kSection + 1) * kHashSize];
+  if (count <= kSection) {
+    std::memcpy(section, layer, static_cast<std::size_t>(count) * kHashSize);
+    reduce(section, static_cast<std::size_t>(count), base, height);
+    return to_digest(section);
   }
-  SubtreeStack parts(*this, base + kPartHeight);
-  for (std::uint64_t at = 0; at < count; at += kPart) {
-    const auto some = static_cast<std::size_t>(std::min<std::uint64_t>(kPart, count - at));
-    std::memcpy(part, layer + at * kHashSize, some * kHashSize);
-    reduce(part, some, base, kPartHeight);
-    parts.push(part);
+  SubtreeStack sections(*this, base + kSectionHeight);
+  for (std::uint64_t at = 0; at < count; at += kSection) {
+    const auto length = static_cast<std::size_t>(std::min<std::uint64_t>(kSection, count - at));
+    std::memcpy(section, layer + at * kHashSize, length * kHashSize);
+    reduce(section, length, base, kSectionHeight);
+    sections.push(section);
   }
-  return parts.root(base + height);
+  return sections.root(base + height);
 }
 
 void SubtreeStack::push(const std::uint8_t* root) {
@@ -88,7 +89,7 @@ Sha256Digest SubtreeStack::root(unsigned height) const {
   Sha256Digest result{};
   bool started = false;
   for (unsigned level = 0;; ++level) {
-    // A tree may be higher than its count has bits: all of it past them is padding.
+    // A tree may be higher than its count has bits: everything above them is padding.
     const bool full = level < 64 && ((count_ >> level) & 1);
     if (base_ + level == height) return full ? full_[level] : result;
     if (!started && !full) continue;
@@ -106,22 +107,22 @@ Sha256Digest SubtreeStack::root(unsigned height) const {
 
 void GrowingTree::pushed() {
   ++leaves_;
-  if (leaves_ % kRun != 0) return;
-  trees_.reduce(run_, kRun, 0, kRunHeight);
-  runs_.push(run_);
+  if (leaves_ % kSubtreeLeaves != 0) return;
+  trees_.reduce(subtree_, kSubtreeLeaves, 0, kSubtreeHeight);
+  subtrees_.push(subtree_);
 }
 
 Sha256Digest GrowingTree::root(unsigned height) {
-  const auto rest = static_cast<std::size_t>(leaves_ % kRun);
-  if (leaves_ < kRun) {
-    trees_.reduce(run_, rest, 0, height);
-    return to_digest(run_);
+  const auto rest = static_cast<std::size_t>(leaves_ % kSubtreeLeaves);
+  if (leaves_ < kSubtreeLeaves) {
+    trees_.reduce(subtree_, rest, 0, height);
+    return to_digest(subtree_);
   }
   if (rest != 0) {
-    trees_.reduce(run_, rest, 0, kRunHeight);
-    runs_.push(run_);
+    trees_.reduce(subtree_, rest, 0, kSubtreeHeight);
+    subtrees_.push(subtree_);
   }
-  return runs_.root(height);
+  return subtrees_.root(height);
 }
 
 }  // namespace metainfo

@@ -1,3 +1,4 @@
+// Opens files as workers need them and closes the one that was unused for longest.
 #include "core/open_files.h"
 
 #include <algorithm>
@@ -7,29 +8,29 @@ namespace metainfo {
 
 const Reader* OpenFiles::get(std::size_t file) {
   if (latest_ == nullptr || latest_->file != file) {
-    Entry* found = nullptr;
+    Entry* slot = nullptr;
     for (Entry& entry : entries_) {
-      if (entry.used && entry.file == file) found = &entry;
+      if (entry.used && entry.file == file) slot = &entry;
     }
-    if (found == nullptr) {
-      found = &*std::min_element(entries_.begin(), entries_.end(), [](const Entry& a, const Entry& b) {
+    if (slot == nullptr) {
+      slot = &*std::min_element(entries_.begin(), entries_.end(), [](const Entry& a, const Entry& b) {
         return a.used != b.used ? !a.used : a.last_use < b.last_use;
       });
-      close(*found);
-      work_.gauge.file_index.store(static_cast<std::uint32_t>(file), std::memory_order_relaxed);
+      close(*slot);
+      job_.progress.file_index.store(static_cast<std::uint32_t>(file), std::memory_order_relaxed);
       try {
-        found->reader.emplace(work_.plan.files[file], seat_);
-        work_.mark_opened(file);
+        slot->reader.emplace(job_.plan.files[file], thread_);
+        job_.mark_opened(file);
       } catch (const Failure& failure) {
-        const bool absent =
+        const bool is_absent =
             failure.code == Failure::Code::open && (failure.error == ENOENT || failure.error == ENOTDIR);
-        if (!absent || !work_.plan.mark_missing) throw;
-        work_.mark_missing(file);
+        if (!is_absent || !job_.plan.mark_missing) throw;
+        job_.mark_missing(file);
       }
-      found->used = true;
-      found->file = file;
+      slot->used = true;
+      slot->file = file;
     }
-    latest_ = found;
+    latest_ = slot;
   }
   latest_->last_use = ++uses_;
   return latest_->reader ? &*latest_->reader : nullptr;

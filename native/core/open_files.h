@@ -1,4 +1,4 @@
-// The files that one worker has open: few, however many the plan has.
+// The few files that one worker has open at a time, however many the plan has.
 #pragma once
 
 #include <array>
@@ -6,19 +6,20 @@
 #include <cstdint>
 #include <optional>
 
+#include "core/job_state.h"
 #include "core/reader.h"
-#include "core/work.h"
 
 namespace metainfo {
 
 class OpenFiles {
  public:
-  explicit OpenFiles(Work& work, Seat* seat = nullptr) : work_(work), seat_(seat) {}
+  explicit OpenFiles(JobState& job, WorkerThread* thread = nullptr) : job_(job), thread_(thread) {}
 
-  // Null when the file is missing and that is to be marked. Stays until the next call. Throws Failure.
+  // Opens a file of the plan, unless it is open. Returns null if the file is missing and the plan marks
+  // missing files. The result is valid until the next call. Throws Failure.
   const Reader* get(std::size_t file);
 
-  // Closes it. These throw a Failure when a file is no longer what was planned.
+  // Both throw a Failure if a file has changed since it was planned.
   void close(std::size_t file);
   void close_all();
 
@@ -27,17 +28,17 @@ class OpenFiles {
     bool used = false;
     std::size_t file = 0;
     std::uint64_t last_use = 0;
-    std::optional<Reader> reader;  // none: the file is missing
+    std::optional<Reader> reader;  // empty: the file is missing
   };
 
   void close(Entry& entry);
 
-  // A file for each lane, when lanes are in different ones.
-  static constexpr std::size_t kMost = kMostLanes;
+  // Enough for lanes that are all in different files.
+  static constexpr std::size_t kMaxOpen = kMaxLanes;
 
-  Work& work_;
-  Seat* seat_;
-  std::array<Entry, kMost> entries_;
+  JobState& job_;
+  WorkerThread* thread_;
+  std::array<Entry, kMaxOpen> entries_;
   Entry* latest_ = nullptr;
   std::uint64_t uses_ = 0;
 };

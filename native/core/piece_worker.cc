@@ -1,5 +1,6 @@
-// v1 and hybrid: as many pieces side by side as the widest kernel has lanes. Each is read in slices into a
-// buffer of its own; all slices are hashed together.
+// The worker for v1 and hybrid plans: hashes as many pieces side by side as the widest kernel has lanes.
+//
+// Each lane reads its piece into a buffer of its own, one read at a time; the buffers are hashed together.
 #include <algorithm>
 #include <cstring>
 #include <memory>
@@ -11,10 +12,10 @@
 namespace metainfo {
 namespace {
 
-// Between lanes: their starts must not all fall into the same set of the cache. Also room for the zeros that
-// complete a content's last block.
+// Bytes between the buffers of lanes: their starts must not all fall into the same set of the cache. The gap
+// also has room for the zeros that complete the last block of content.
 constexpr std::size_t kGap = 192;
-// Zero blocks between two looks at whether the job was cancelled: a pad may be terabytes.
+// How many blocks of zeros are hashed between two checks for cancellation: a pad file may have terabytes.
 constexpr std::uint64_t kZeroBlocks = 1 << 16;
 
 struct Lane {
@@ -23,90 +24,91 @@ struct Lane {
   std::uint64_t left() const { return content - done; }
 
   std::uint64_t piece = 0;
-  std::uint64_t start = 0;    // of the piece on the axis
+  std::uint64_t start = 0;    // position of the piece
   std::uint64_t length = 0;   // of the piece
-  std::uint64_t content = 0;  // what is read; zeros follow up to the length
-  std::uint64_t done = 0;     // read so far
-  std::size_t file = 0;       // where the next byte is
+  std::uint64_t content = 0;  // bytes to read; zeros follow up to the length
+  std::uint64_t done = 0;     // bytes read so far
+  std::size_t file = 0;       // the file of the next byte
   std::size_t first_file = 0;
-  bool whole = true;  // no file is missing
+  bool complete = true;  // none of its files is missing
   std::uint8_t* buffer = nullptr;
   std::size_t filled = 0;  // bytes of content in the buffer
   Sha1State state = Sha1::kInitial;
-  std::uint64_t hashed = 0;  // bytes that the state holds
+  std::uint64_t hashed = 0;  // bytes of the piece that the state covers
   Tail tail;
   GrowingTree tree;
 };
 
 class PieceWorker final : public Worker {
  public:
-  PieceWorker(Work& work, Seat* seat)
-      : Worker(work, seat),
-        shape_(worker_shape(work.plan)),
-        memory_(new std::uint8_t[shape_.lanes * (shape_.slice + kGap)]) {
+  PieceWorker(JobState& job, WorkerThread* thread)
+      : Worker(job, thread),
+        shape_(worker_shape(job.plan)),
+        memory_(new std::uint8_t[shape_.lanes * (shape_.read_size + kGap)]) {
     lanes_.reserve(shape_.lanes);
     for (std::size_t i = 0; i < shape_.lanes; ++i) {
-      lanes_.emplace_back(work.trees);
-      lanes_[i].buffer = &memory_[i * (shape_.slice + kGap)];
+      lanes_.emplace_back(job.trees);
+      lanes_[i].buffer = &memory_[i * (shape_.read_size + kGap)];
     }
   }
 
  private:
-  void hash(const Work::Batch& batch) override {
-    for (std::uint64_t piece = batch.first; piece < batch.last; piece += used_) {
-      used_ = static_cast<std::size_t>(std::min<std::uint64_t>(shape_.lanes, batch.last - piece));
+  void hash(const JobState::Part& part) override {
+    for (std::uint64_t piece = part.first; piece < part.last; piece += used_) {
+      used_ = static_cast<std::size_t>(std::min<std::uint64_t>(shape_.lanes, part.last - piece));
       for (std::size_t i = 0; i < used_; ++i) begin(lanes_[i], piece + i);
-      if (cold()) announce(batch);
-      while (read_slices()) hash_slices();
+      if (cold()) prefetch(part);
+      while (read_lanes()) hash_lanes();
       if (!hash_zeros()) return;
-      finish();
+      finish_pieces();
     }
   }
 
   void begin(Lane& lane, std::uint64_t piece) {
-    const Plan& plan = work_.plan;
+    const Plan& plan = job_.plan;
     lane.piece = piece;
     lane.start = piece * plan.piece_length;
-    lane.length = std::min(plan.piece_length, work_.end - lane.start);
-    lane.file = lane.first_file = work_.file_at(lane.start);
+    lane.length = std::min(plan.piece_length, job_.end - lane.start);
+    lane.file = lane.first_file = job_.file_at(lane.start);
     lane.done = lane.hashed = 0;
-    lane.whole = true;
+    lane.complete = true;
     lane.state = Sha1::kInitial;
     lane.tree.clear();
-    // Content ends where the last file with content does.
-    std::size_t last = work_.file_at(lane.start + lane.length - 1);
+    // The content ends with the last file that has any; pad files after it are zeros.
+    std::size_t last = job_.file_at(lane.start + lane.length - 1);
     while (last > lane.first_file && (plan.files[last].pad || plan.files[last].length == 0)) --last;
-    const std::uint64_t end = work_.starts[last] + plan.files[last].length;
+    const std::uint64_t end = job_.starts[last] + plan.files[last].length;
     lane.content = plan.files[last].pad || end <= lane.start ? 0 : std::min(lane.length, end - lane.start);
     if (lane.content != 0) return;
     lane.tail.set_zeros(lane.length);
     if (!is_zero_piece(lane)) return;
-    const std::lock_guard<std::mutex> lock(work_.mutex);
-    if (!work_.zero_piece) return;
-    lane.state = *work_.zero_piece;
+    const std::lock_guard<std::mutex> lock(job_.mutex);
+    if (!job_.zero_piece) return;
+    lane.state = *job_.zero_piece;
     lane.hashed = lane.length / kShaBlock * kShaBlock;
   }
 
-  // The start of the lanes, and of those of the batch that will probably be this worker's next.
-  void announce(const Work::Batch& batch) {
-    const std::uint64_t distance = (batch.last - batch.first) * work_.plan.threads * work_.plan.piece_length;
-    for (std::size_t i = 0; i < used_; ++i) announce(lanes_[i], 0, 2 * kAhead);
-    for (std::size_t i = 0; i < used_; ++i) announce(lanes_[i], distance, 2 * kAhead);
+  // Prefetches the start of each lane's piece, and of the pieces of the part that this worker probably takes
+  // next: the other threads take the parts in between.
+  void prefetch(const JobState::Part& part) {
+    const std::uint64_t distance = (part.last - part.first) * job_.plan.threads * job_.plan.piece_length;
+    for (std::size_t i = 0; i < used_; ++i) prefetch(lanes_[i], 0, 2 * kPrefetchBytes);
+    for (std::size_t i = 0; i < used_; ++i) prefetch(lanes_[i], distance, 2 * kPrefetchBytes);
   }
 
-  // Bytes from so far into the lane's piece, as long as they are in its file.
-  void announce(const Lane& lane, std::uint64_t from, std::uint64_t size) {
-    const PlanFile& file = work_.plan.files[lane.file];
-    const std::uint64_t offset = lane.start - std::min(lane.start, work_.starts[lane.file]) + from;
-    if (file.pad || lane.start < work_.starts[lane.file] || offset >= file.length) return;
-    size = std::min({size, file.length - offset, work_.plan.piece_length});
+  // Prefetches `size` bytes that start `from` bytes into the lane's piece, as far as they are in its file.
+  void prefetch(const Lane& lane, std::uint64_t from, std::uint64_t size) {
+    const PlanFile& file = job_.plan.files[lane.file];
+    const std::uint64_t offset = lane.start - std::min(lane.start, job_.starts[lane.file]) + from;
+    if (file.pad || lane.start < job_.starts[lane.file] || offset >= file.length) return;
+    size = std::min({size, file.length - offset, job_.plan.piece_length});
     if (const Reader* reader = files_.get(lane.file)) reader->will_need(offset, size);
   }
 
-  // The next slice of every lane that has one; false when there is none, or the job was stopped.
-  bool read_slices() {
+  // Reads the next bytes of every lane. Returns false if no lane has any left, or the job has stopped.
+  bool read_lanes() {
     bool any = false;
-    watch([&] {
+    time_read([&] {
       any = fill_lanes();
       std::size_t bytes = 0;
       for (std::size_t i = 0; i < used_; ++i) bytes += lanes_[i].filled;
@@ -119,24 +121,24 @@ class PieceWorker final : public Worker {
     bool any = false;
     for (std::size_t i = 0; i < used_; ++i) {
       Lane& lane = lanes_[i];
-      lane.filled = static_cast<std::size_t>(std::min<std::uint64_t>(shape_.slice, lane.left()));
+      lane.filled = static_cast<std::size_t>(std::min<std::uint64_t>(shape_.read_size, lane.left()));
       if (lane.filled == 0) continue;
-      if (work_.stopped()) return false;
-      const std::uint64_t before = lane.done / kAhead;
+      if (job_.stopped()) return false;
+      const std::uint64_t before = lane.done / kPrefetchBytes;
       fill(lane);
-      // Of a long piece, what comes after the part that was announced before.
-      if (cold() && lane.done / kAhead != before && lane.left() > kAhead)
-        announce(lane, (lane.done / kAhead + 1) * kAhead, kAhead);
+      // A long piece is prefetched step by step, always one step ahead.
+      if (cold() && lane.done / kPrefetchBytes != before && lane.left() > kPrefetchBytes)
+        prefetch(lane, (lane.done / kPrefetchBytes + 1) * kPrefetchBytes, kPrefetchBytes);
       any = true;
     }
     return any;
   }
 
   void fill(Lane& lane) {
-    const std::vector<PlanFile>& files = work_.plan.files;
+    const std::vector<PlanFile>& files = job_.plan.files;
     for (std::size_t at = 0; at < lane.filled;) {
       const PlanFile& file = files[lane.file];
-      const std::uint64_t offset = lane.start + lane.done - work_.starts[lane.file];
+      const std::uint64_t offset = lane.start + lane.done - job_.starts[lane.file];
       if (offset == file.length) {
         ++lane.file;
         continue;
@@ -148,42 +150,44 @@ class PieceWorker final : public Worker {
       } else {
         if (const Reader* reader = files_.get(lane.file)) {
           reader->read(offset, lane.buffer + at, count);
-          work_.gauge.bytes.fetch_add(count, std::memory_order_relaxed);
+          job_.progress.bytes.fetch_add(count, std::memory_order_relaxed);
         } else {
-          lane.whole = false;
+          lane.complete = false;
         }
-        // No other piece needs it.
-        if (offset + count == file.length && work_.starts[lane.file] >= lane.start) files_.close(lane.file);
+        // The file starts and ends in this piece, so no other piece needs it.
+        if (offset + count == file.length && job_.starts[lane.file] >= lane.start) files_.close(lane.file);
       }
       at += count;
       lane.done += count;
     }
   }
 
-  // Hybrid goes tile by tile, a leaf of each lane: SHA-256 finds in the cache what SHA-1 has just read.
-  void hash_slices() {
-    const std::size_t tile = work_.has_v2() ? static_cast<std::size_t>(kBlockSize) : shape_.slice;
-    for (std::size_t at = 0; at < shape_.slice; at += tile) {
-      stretches_.clear();
+  // A hybrid plan is hashed in tiles of one leaf per lane, so that SHA-256 finds in the CPU cache what SHA-1
+  // has just read.
+  void hash_lanes() {
+    const std::size_t tile = job_.has_v2() ? static_cast<std::size_t>(kBlockSize) : shape_.read_size;
+    for (std::size_t at = 0; at < shape_.read_size; at += tile) {
+      inputs_.clear();
       for (std::size_t i = 0; i < used_; ++i) {
         Lane& lane = lanes_[i];
         if (at >= lane.filled) continue;
         const std::size_t size = std::min(tile, lane.filled - at);
-        add_stretch(lane, lane.buffer + at, size);
-        if (work_.has_v2() && lane.whole) leaves_.add(lane.buffer + at, size, lane.tree.next());
+        add_input(lane, lane.buffer + at, size);
+        if (job_.has_v2() && lane.complete) leaves_.add(lane.buffer + at, size, lane.tree.next());
       }
-      if (stretches_.empty()) return;
-      advance_all<Sha1>(work_.kernels, stretches_.data(), stretches_.size());
-      if (!work_.has_v2()) continue;
-      leaves_.run(work_.kernels);
+      if (inputs_.empty()) return;
+      advance_all<Sha1>(job_.kernels, inputs_.data(), inputs_.size());
+      if (!job_.has_v2()) continue;
+      leaves_.run(job_.kernels);
       for (std::size_t i = 0; i < used_; ++i) {
-        if (at < lanes_[i].filled && lanes_[i].whole) lanes_[i].tree.pushed();
+        if (at < lanes_[i].filled && lanes_[i].complete) lanes_[i].tree.pushed();
       }
     }
   }
 
-  // The blocks of a part of the content. Its last block is completed with zeros, where zeros follow.
-  void add_stretch(Lane& lane, std::uint8_t* data, std::size_t size) {
+  // Adds the whole blocks of `size` bytes of content. If the content ends here and zeros follow, they
+  // complete its last block.
+  void add_input(Lane& lane, std::uint8_t* data, std::size_t size) {
     const bool last = lane.left() == 0 && data + size == lane.buffer + lane.filled;
     if (last) {
       const std::size_t gap = (kShaBlock - size % kShaBlock) % kShaBlock;
@@ -192,7 +196,7 @@ class PieceWorker final : public Worker {
       size += zeros;
     }
     const std::size_t blocks = size / kShaBlock;
-    stretches_.push_back({&lane.state, data, blocks});
+    inputs_.push_back({&lane.state, data, blocks});
     lane.hashed += blocks * kShaBlock;
     if (!last) return;
     if (size % kShaBlock != 0) {
@@ -202,11 +206,11 @@ class PieceWorker final : public Worker {
     }
   }
 
-  // False when the job was stopped.
+  // Hashes the zeros after the content. Returns false if the job has stopped.
   bool hash_zeros() {
     for (;;) {
-      if (work_.stopped()) return false;
-      Sha1State* states[kMostLanes];
+      if (job_.stopped()) return false;
+      Sha1State* states[kMaxLanes];
       std::size_t count = 0;
       std::uint64_t blocks = kZeroBlocks;
       for (std::size_t i = 0; i < used_; ++i) {
@@ -215,65 +219,65 @@ class PieceWorker final : public Worker {
         blocks = std::min(blocks, zero_blocks(lanes_[i]));
       }
       if (count == 0) return true;
-      advance_zeros(work_.kernels, states, count, static_cast<std::size_t>(blocks));
+      advance_zeros(job_.kernels, states, count, static_cast<std::size_t>(blocks));
       for (std::size_t i = 0; i < used_; ++i) {
         if (zero_blocks(lanes_[i]) != 0) lanes_[i].hashed += blocks * kShaBlock;
       }
     }
   }
 
-  // Whole blocks of zeros that are yet to be hashed.
+  // Whole blocks of zeros that are still to be hashed.
   static std::uint64_t zero_blocks(const Lane& lane) { return (lane.length - lane.hashed) / kShaBlock; }
 
-  // All of these have the same hash: one is enough, however long a pad is.
+  // All pieces of zeros have the same hash, so only the first one is computed, however long a pad file is.
   bool is_zero_piece(const Lane& lane) const {
-    return lane.content == 0 && lane.length == work_.plan.piece_length;
+    return lane.content == 0 && lane.length == job_.plan.piece_length;
   }
 
-  void finish() {
-    stretches_.clear();
+  void finish_pieces() {
+    inputs_.clear();
     for (std::size_t i = 0; i < used_; ++i) {
       Lane& lane = lanes_[i];
       if (is_zero_piece(lane)) {
-        const std::lock_guard<std::mutex> lock(work_.mutex);
-        work_.zero_piece = lane.state;
+        const std::lock_guard<std::mutex> lock(job_.mutex);
+        job_.zero_piece = lane.state;
       }
-      stretches_.push_back({&lane.state, lane.tail.data(), lane.tail.blocks()});
+      inputs_.push_back({&lane.state, lane.tail.data(), lane.tail.blocks()});
     }
-    advance_all<Sha1>(work_.kernels, stretches_.data(), stretches_.size());
+    advance_all<Sha1>(job_.kernels, inputs_.data(), inputs_.size());
     for (std::size_t i = 0; i < used_; ++i) {
-      if (lanes_[i].whole) finish(lanes_[i]);
+      if (lanes_[i].complete) finish_piece(lanes_[i]);
     }
   }
 
-  void finish(Lane& lane) {
-    std::uint8_t* out = &work_.digests.v1[lane.piece * sizeof(Sha1Digest)];
+  void finish_piece(Lane& lane) {
+    std::uint8_t* out = &job_.digests.v1[lane.piece * sizeof(Sha1Digest)];
     write_digest(lane.state, out);
-    if (!work_.has_v2() || lane.tree.leaves() == 0) return;
+    if (!job_.has_v2() || lane.tree.leaves() == 0) return;
     const std::size_t file = lane.first_file;
-    if (work_.layer_starts[file] == Work::kNoLayer) {
+    if (job_.layer_starts[file] == JobState::kNoLayer) {
       const Sha256Digest root = lane.tree.root(ceil_log2(lane.tree.leaves()));
-      std::memcpy(work_.root_of(file), root.data(), kHashSize);
+      std::memcpy(job_.root_of(file), root.data(), kHashSize);
       return;
     }
-    const Sha256Digest hash = lane.tree.root(work_.piece_height);
-    const std::uint64_t index = (lane.start - work_.starts[file]) / work_.plan.piece_length;
-    std::memcpy(work_.layer_of(file) + index * kHashSize, hash.data(), kHashSize);
-    work_.finish_part(file);
+    const Sha256Digest hash = lane.tree.root(job_.piece_height);
+    const std::uint64_t index = (lane.start - job_.starts[file]) / job_.plan.piece_length;
+    std::memcpy(job_.layer_of(file) + index * kHashSize, hash.data(), kHashSize);
+    job_.finish_unit(file);
   }
 
   const WorkerShape shape_;
   std::unique_ptr<std::uint8_t[]> memory_;
   std::vector<Lane> lanes_;
   std::size_t used_ = 1;
-  std::vector<Stretch<Sha1>> stretches_;
+  std::vector<HashInput<Sha1>> inputs_;
   Messages<Sha256> leaves_;
 };
 
 }  // namespace
 
-std::unique_ptr<Worker> make_piece_worker(Work& work, Seat* seat) {
-  return std::make_unique<PieceWorker>(work, seat);
+std::unique_ptr<Worker> make_piece_worker(JobState& job, WorkerThread* thread) {
+  return std::make_unique<PieceWorker>(job, thread);
 }
 
 }  // namespace metainfo

@@ -1,4 +1,5 @@
-// What a job is told and what it answers. JavaScript has checked every value; see src/hash/plan.ts.
+// The input of a hash job and its results. src/hash/plan.ts has the same structures and validates every
+// value.
 #pragma once
 
 #include <cstddef>
@@ -11,39 +12,40 @@ namespace metainfo {
 enum class Version { v1, v2, hybrid };
 
 struct PlanFile {
-  std::string
-      path;  // bytes as the system wants them, no link in it; empty for a pad, and for content in memory
-  const std::uint8_t* data =
-      nullptr;               // content in memory: it stays there, unchanged, until the job is settled
-  bool pad = false;          // zeros that no file holds
-  std::uint64_t offset = 0;  // where the content begins in the file on disk
+  // The path in the system's encoding, without symbolic links. Empty for pad files and content in memory.
+  std::string path;
+  // Content in memory, which must not change or move until the job has settled.
+  const std::uint8_t* data = nullptr;
+  bool pad = false;          // a pad file: zeros that are read from nowhere
+  std::uint64_t offset = 0;  // where the content starts in the file on disk
   std::uint64_t length = 0;  // bytes of content
-  std::uint64_t size = 0;    // the whole file's size when it was planned
-  double mtime_ms = 0;       // its mtime then, as Node's fs.Stats.mtimeMs; NaN: not checked
+  std::uint64_t size = 0;    // the expected size of the whole file
+  double mtime_ms = 0;       // the expected mtime, as in Node's fs.Stats.mtimeMs; NaN: not checked
 };
 
 struct Plan {
   std::vector<PlanFile> files;
   Version version = Version::v1;
   std::uint64_t piece_length = 0;
-  bool mark_missing = false;  // a file that does not exist is listed in `missing` instead of failing the job
+  bool mark_missing = false;  // list files that do not exist in `missing` instead of failing
   unsigned threads = 1;
-  std::size_t read_size = 0;     // bytes a read at most: a multiple of 16 KiB
-  std::size_t memory_limit = 0;  // bytes of all buffers; each worker has one of a read at least
+  std::size_t read_size = 0;     // bytes of one read at most: a multiple of 16 KiB
+  std::size_t memory_limit = 0;  // bytes of all buffers; each worker has at least one of read_size
 };
 
 struct Digests {
-  std::vector<std::uint8_t> v1;      // 20 bytes a piece; zeros where a missing file is touched
-  std::vector<std::uint8_t> roots;   // 32 bytes a file of the plan; zeros for pads, empty and missing files
-  std::vector<std::uint8_t> layers;  // 32 bytes a piece of every file longer than a piece, in file order
+  std::vector<std::uint8_t> v1;      // 20 bytes per piece; zeros where a missing file overlaps
+  std::vector<std::uint8_t> roots;   // 32 bytes per file; zeros for pad files, empty and missing files
+  std::vector<std::uint8_t> layers;  // 32 bytes per piece of every file longer than a piece, in file order
   std::vector<std::uint32_t> missing;
 };
 
-// Why a job failed: thrown inside the core, translated once at the border.
+// The reason why a job failed. It is thrown inside native/core; native/binding/errors.cc makes a JavaScript
+// error of it.
 struct Failure {
   enum class Code { open, read, changed, not_a_file, no_memory, no_thread, aborted, internal };
   Code code = Code::internal;
-  int error = 0;  // errno, where there is one
+  int error = 0;  // errno, if the system gave one
   std::string path;
   std::string detail;
 };

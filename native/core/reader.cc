@@ -1,3 +1,4 @@
+// The parts of Reader that do not depend on the system.
 #include "core/reader.h"
 
 #include <algorithm>
@@ -6,34 +7,34 @@
 
 namespace metainfo {
 
-Reader::Reader(const PlanFile& file, Seat* seat) : file_(file), seat_(seat) {
+Reader::Reader(const PlanFile& file, WorkerThread* thread) : file_(file), thread_(thread) {
   if (file.data != nullptr) return;
-  // Given up while it was opened, it is open.
+  // If the thread is given up while it opens the file, the file is open and must be closed.
   try {
-    on_seat([this] { open(); });
+    call_system([this] { open(); });
     Status now;
-    on_seat([&] { now = status(); });
+    call_system([&] { now = status(); });
     if (!now.is_regular) throw Failure{Failure::Code::not_a_file, 0, file.path, {}};
     require_unchanged(now);
   } catch (...) {
-    close_on_seat();
+    close_file();
     throw;
   }
 }
 
-Reader::~Reader() { close_on_seat(); }
+Reader::~Reader() { close_file(); }
 
-void Reader::close_on_seat() noexcept {
+void Reader::close_file() noexcept {
   if (descriptor_ == kNone) return;
-  if (seat_ != nullptr) {
-    seat_->must_call([this] { close(); });
+  if (thread_ != nullptr) {
+    thread_->must_call([this] { close(); });
   } else {
     close();
   }
 }
 
 void Reader::will_need(std::uint64_t offset, std::uint64_t size) const {
-  if (descriptor_ != kNone) on_seat([&] { advise(offset, size); });
+  if (descriptor_ != kNone) call_system([&] { advise(offset, size); });
 }
 
 void Reader::read(std::uint64_t offset, std::uint8_t* out, std::size_t size) const {
@@ -43,7 +44,7 @@ void Reader::read(std::uint64_t offset, std::uint8_t* out, std::size_t size) con
   }
   while (size != 0) {
     std::size_t count = 0;
-    on_seat([&] { count = read_some(file_.offset + offset, out, size); });
+    call_system([&] { count = read_some(file_.offset + offset, out, size); });
     if (count == 0) {
       throw Failure{
           Failure::Code::changed, 0, file_.path,
@@ -58,7 +59,7 @@ void Reader::read(std::uint64_t offset, std::uint8_t* out, std::size_t size) con
 void Reader::check_unchanged() const {
   if (descriptor_ == kNone) return;
   Status now;
-  on_seat([&] { now = status(); });
+  call_system([&] { now = status(); });
   require_unchanged(now);
 }
 

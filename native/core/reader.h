@@ -1,30 +1,31 @@
-// An open regular file that must stay what it was when the job was planned; or content that is in memory.
+// Reads the content of one plan file, and detects that the file on disk has changed since it was planned.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 
 #include "core/plan.h"
-#include "core/seat.h"
+#include "core/worker_thread.h"
 
 namespace metainfo {
 
 class Reader {
  public:
-  // Throws Failure; follows no link, in no part of the path. Calls of the system are made on the seat, if
-  // there is one: then all but the destructor also throw Seat::Left.
-  explicit Reader(const PlanFile& file, Seat* seat = nullptr);
+  // Opens the file. It follows no symbolic link, in no component of the path. Throws Failure. If `thread` is
+  // given, system calls go through it: then all members except the destructor also throw
+  // WorkerThread::Stopped.
+  explicit Reader(const PlanFile& file, WorkerThread* thread = nullptr);
   ~Reader();
   Reader(const Reader&) = delete;
   Reader& operator=(const Reader&) = delete;
 
-  // Exactly `size` bytes from `offset` of the content, or a Failure: a short read is never an end.
+  // Reads exactly `size` bytes at `offset` of the content. Throws Failure; a short read is continued.
   void read(std::uint64_t offset, std::uint8_t* out, std::size_t size) const;
 
-  // These bytes will be read soon: the system may fetch them meanwhile.
+  // Tells the system that these bytes will be read soon, so that it can prefetch them.
   void will_need(std::uint64_t offset, std::uint64_t size) const;
 
-  // Throws a Failure when the file is no longer what was planned.
+  // Throws a Failure if the file has changed since it was planned.
   void check_unchanged() const;
 
  private:
@@ -35,38 +36,38 @@ class Reader {
     double mtime_ms = 0;
   };
 
-  // The system's part: reader_posix.cc, reader_win32.cc. These throw a Failure.
+  // Implemented in reader_posix.cc and reader_win32.cc. All except close() throw Failure.
   void open();
   Status status() const;
-  std::size_t read_some(std::uint64_t at, std::uint8_t* out,
-                        std::size_t size) const;  // 0: the file ends there
+  // Returns the number of bytes read; 0 at the end of the file.
+  std::size_t read_some(std::uint64_t at, std::uint8_t* out, std::size_t size) const;
   void close();
 
   template <typename Call>
-  void on_seat(Call call) const {
-    if (seat_ != nullptr) {
-      seat_->call(call);
+  void call_system(Call call) const {
+    if (thread_ != nullptr) {
+      thread_->call(call);
     } else {
       call();
     }
   }
-  void close_on_seat() noexcept;
+  void close_file() noexcept;
   void require_unchanged(const Status& now) const;
   void advise(std::uint64_t offset, std::uint64_t size) const;
 
   const PlanFile& file_;
-  Seat* const seat_;
+  WorkerThread* const thread_;
   static constexpr std::intptr_t kNone = -1;
-  std::intptr_t descriptor_ = kNone;  // on Windows a HANDLE; none for content in memory
+  std::intptr_t descriptor_ = kNone;  // a HANDLE on Windows; kNone for content in memory
 };
 
-// What stat(2) says of a path, in Node's units; on Windows what Node makes of it.
+// The result of stat(2) in the units of Node's fs.Stats; on Windows, the values that Node computes.
 struct FileStatus {
-  int error = 0;  // errno; the rest is 0 then
+  int error = 0;  // errno; if it is not 0, the other members are
   double mode = 0;
   double size = 0;
   double mtime_ms = 0;
-  double ctime_ms = 0;  // when anything of it changed last, its times too: nobody can set it back
+  double ctime_ms = 0;  // the last change of content or metadata: no program can set it back
   double device = 0;
   double inode = 0;
 };

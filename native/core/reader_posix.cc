@@ -1,3 +1,4 @@
+// Reader and file_status() for Linux and macOS.
 #ifndef _WIN32
 
 #include <fcntl.h>
@@ -16,7 +17,7 @@
 namespace metainfo {
 namespace {
 
-// The same arithmetic as Node's fs.Stats.mtimeMs, so that an unchanged file gives an equal double.
+// Uses the same arithmetic as Node's fs.Stats.mtimeMs, so that an unchanged file gives an equal double.
 double milliseconds(const timespec& time) {
   return static_cast<double>(time.tv_sec) * 1e3 + static_cast<double>(time.tv_nsec) / 1e6;
 }
@@ -29,7 +30,7 @@ double mtime_ms(const struct stat& status) { return milliseconds(status.st_mtim)
 double ctime_ms(const struct stat& status) { return milliseconds(status.st_ctim); }
 #endif
 
-// O_NONBLOCK: a FIFO put in the file's place since the scan must not hang the job.
+// O_NONBLOCK: if a FIFO has taken the place of the file since the scan, opening it must not block.
 constexpr int kFile = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
 
 template <typename Open>
@@ -40,11 +41,11 @@ int retrying(Open open) {
   }
 }
 
-// Opens folder by folder, each from the one before it. Links are not followed: the path has none, unless
-// somebody put it there since the scan, and then it may lead anywhere.
+// Opens folder after folder, each relative to the one before, without following symbolic links. The planned
+// path has none: a link was put there after the scan, and may lead anywhere.
 int open_stepwise(const std::string& path) {
 #ifdef O_PATH
-  constexpr int kFolder = O_PATH | O_DIRECTORY | O_CLOEXEC;  // it need not be readable
+  constexpr int kFolder = O_PATH | O_DIRECTORY | O_CLOEXEC;  // O_PATH: the folder need not be readable
 #else
   constexpr int kFolder = O_RDONLY | O_DIRECTORY | O_CLOEXEC;
 #endif
@@ -65,19 +66,19 @@ int open_stepwise(const std::string& path) {
   return -1;
 }
 
-// The same in one call, where the system has it.
+// Opens a path without following symbolic links, in one call where the system has one for that.
 int open_without_links(const std::string& path) {
 #ifdef O_NOFOLLOW_ANY
   return retrying([&] { return ::open(path.c_str(), kFile | O_NOFOLLOW_ANY); });
 #else
 #ifdef __linux__
-  // Of Linux 5.6: the headers may be older than the system.
+  // openat2() of Linux 5.6, by number because the headers may be older than the kernel.
   constexpr long kOpenat2 = 437;
   constexpr std::uint64_t kNoSymlinks = 4;
   const std::uint64_t how[] = {kFile, 0, kNoSymlinks};
   const int descriptor = retrying(
       [&] { return static_cast<int>(::syscall(kOpenat2, AT_FDCWD, path.c_str(), how, sizeof how)); });
-  // EPERM is what containers say that do not know it.
+  // Containers whose seccomp filter does not know the call answer EPERM.
   if (descriptor >= 0 || (errno != ENOSYS && errno != EPERM)) return descriptor;
 #endif
   return open_stepwise(path);
@@ -86,7 +87,7 @@ int open_without_links(const std::string& path) {
 
 Failure open_failure(int error, const PlanFile& file) {
   if (error == ELOOP) return {Failure::Code::changed, 0, file.path, "there is a symbolic link in its path"};
-  // ENXIO is what open() says of a socket.
+  // open() answers ENXIO for a socket.
   return {error == ENXIO ? Failure::Code::not_a_file : Failure::Code::open, error, file.path, {}};
 }
 
@@ -101,7 +102,7 @@ void Reader::close() { ::close(static_cast<int>(descriptor_)); }
 
 Reader::Status Reader::status() const {
   struct stat status;
-  // A network's file system may be interrupted here too.
+  // fstat() on a network file system may be interrupted too.
   while (::fstat(static_cast<int>(descriptor_), &status) != 0) {
     if (errno != EINTR) throw Failure{Failure::Code::read, errno, file_.path, {}};
   }
@@ -124,7 +125,7 @@ void Reader::advise(std::uint64_t offset, std::uint64_t size) const {
   radvisory advice{start, static_cast<int>(std::min<std::uint64_t>(size, std::numeric_limits<int>::max()))};
   ::fcntl(descriptor, F_RDADVISE, &advice);
 #else
-  // It fetches no more at once than the device's readahead: often 128 KiB.
+  // One call prefetches no more than the readahead of the device, which is often 128 KiB.
   constexpr off_t kStep = 128 << 10;
   const off_t end = start + static_cast<off_t>(size);
   for (off_t at = start; at < end; at += kStep)

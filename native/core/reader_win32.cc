@@ -1,3 +1,4 @@
+// Reader and file_status() for Windows.
 #ifdef _WIN32
 
 #include <sys/stat.h>
@@ -13,7 +14,7 @@
 namespace metainfo {
 namespace {
 
-// What libuv makes of an error, so that files are refused with the same codes as by Node.
+// Translates a Windows error to errno as libuv does, so that errors have the same codes as those of Node.
 int errno_of(DWORD error) {
   switch (error) {
     case ERROR_FILE_NOT_FOUND:
@@ -67,8 +68,8 @@ std::wstring system_path(const std::string& path) {
   return wide;
 }
 
-// It hinders nobody from writing, renaming or deleting. The flag opens folders too, so that they are told
-// apart.
+// Opens a path without preventing others from writing, renaming or deleting it. FILE_FLAG_BACKUP_SEMANTICS
+// opens folders too, so that they can be recognised.
 HANDLE open_shared(const std::string& path, DWORD access) {
   const std::wstring wide = system_path(path);
   if (wide.empty()) {
@@ -83,8 +84,8 @@ HANDLE handle_of(std::intptr_t descriptor) { return reinterpret_cast<HANDLE>(des
 
 std::uint64_t join(DWORD high, DWORD low) { return std::uint64_t{high} << 32 | low; }
 
-// The same arithmetic as Node's fs.Stats.mtimeMs, whose seconds have 32 bits here: from ticks of 100 ns since
-// 1601.
+// Converts ticks of 100 ns since 1601 as Node does for fs.Stats.mtimeMs, whose seconds have 32 bits on
+// Windows.
 double milliseconds(std::int64_t ticks) {
   constexpr std::int64_t kSecond = 10000000;
   ticks -= 11644473600 * kSecond;
@@ -133,7 +134,7 @@ std::size_t Reader::read_some(std::uint64_t at, std::uint8_t* out, std::size_t s
   throw Failure{Failure::Code::read, errno_of(error), file_.path, {}};
 }
 
-// Windows has no call for it that does not wait.
+// Windows has no call for this that does not block.
 void Reader::advise(std::uint64_t, std::uint64_t) const {}
 
 FileStatus file_status(const char* path) {
@@ -148,7 +149,7 @@ FileStatus file_status(const char* path) {
              !::GetFileInformationByHandleEx(handle, FileBasicInfo, &basic, sizeof basic)) {
     status.error = errno_of(::GetLastError());
   } else {
-    // Whoever may read and write it is not told; that it is read-only is.
+    // As in Node, the mode shows only whether the file is read-only.
     const bool is_folder = (info.dwFileAttributes & FILE_ATTRIBUTE_DIRECTORY) != 0;
     const bool is_read_only = (info.dwFileAttributes & FILE_ATTRIBUTE_READONLY) != 0;
     status.mode = (is_folder ? S_IFDIR : S_IFREG) | (is_read_only ? 0444 : 0666);

@@ -1,4 +1,4 @@
-// SHA-1 and SHA-256 of many messages at once, on the rows of the kernels' table.
+// SHA-1 and SHA-256 of many messages at once, spread over the kernels that fit their number.
 #pragma once
 
 #include <algorithm>
@@ -38,23 +38,24 @@ void write_digest(const State& state, std::uint8_t* out) {
     for (int shift = 24; shift >= 0; shift -= 8) *out++ = static_cast<std::uint8_t>(word >> shift);
 }
 
-// Blocks that a state is to be advanced by.
+// The blocks by which to advance one state.
 template <typename Sha>
-struct Stretch {
+struct HashInput {
   typename Sha::State* state;
   const std::uint8_t* data;
   std::size_t blocks;
 };
 
-// Goes down the table: `call(kernel, first, lanes)` for as many of `count` messages as each row takes. Lanes
-// past the last message are spare.
+// Spreads `count` messages over the kernels, widest first: `call(kernel, first)` hashes the messages from
+// `first` on, as many as the kernel has lanes. If fewer messages are left, the lanes after the last one are
+// spare.
 template <typename Serves, typename Call>
-void hand_down(const Kernels& kernels, std::size_t count, Serves serves, Call call) {
+void distribute(const Kernels& kernels, std::size_t count, Serves serves, Call call) {
   std::size_t first = 0;
-  for (std::size_t row = 0; first < count; ++row) {
-    const Kernel& kernel = *kernels.rows[row];
+  for (std::size_t index = 0; first < count; ++index) {
+    const Kernel& kernel = *kernels.list[index];
     if (!serves(kernel)) continue;
-    while (count - first >= kernel.least) {
+    while (count - first >= kernel.min_messages) {
       call(kernel, first);
       first += std::min(kernel.lanes, count - first);
       if (first == count) break;
@@ -62,17 +63,17 @@ void hand_down(const Kernels& kernels, std::size_t count, Serves serves, Call ca
   }
 }
 
-// Advances `count` states, at most kMostLanes, all by the same number of blocks.
+// Advances `count` states, at most kMaxLanes, by the same number of blocks each.
 template <typename Sha>
 void advance(const Kernels& kernels, typename Sha::State* const* states, const std::uint8_t* const* data,
              std::size_t count, std::size_t blocks) {
-  typename Sha::State* spare_states[kMostLanes];
-  const std::uint8_t* spare_data[kMostLanes];
-  hand_down(
+  typename Sha::State* spare_states[kMaxLanes];
+  const std::uint8_t* spare_data[kMaxLanes];
+  distribute(
       kernels, count, [](const Kernel& kernel) { return Sha::many(kernel) != nullptr; },
       [&](const Kernel& kernel, std::size_t first) {
         if (count - first >= kernel.lanes) return Sha::many(kernel)(states + first, data + first, blocks);
-        // Spare lanes repeat the last message.
+        // Spare lanes hash the last message again.
         for (std::size_t lane = 0; lane < kernel.lanes; ++lane) {
           const std::size_t source = std::min(first + lane, count - 1);
           spare_states[lane] = states[source];
@@ -82,11 +83,11 @@ void advance(const Kernels& kernels, typename Sha::State* const* states, const s
       });
 }
 
-// The same for SHA-1 over blocks of zeros.
+// Advances SHA-1 states over blocks of zeros.
 inline void advance_zeros(const Kernels& kernels, Sha1State* const* states, std::size_t count,
                           std::size_t blocks) {
-  Sha1State* spare[kMostLanes];
-  hand_down(
+  Sha1State* spare[kMaxLanes];
+  distribute(
       kernels, count, [](const Kernel& kernel) { return kernel.sha1_zeros != nullptr; },
       [&](const Kernel& kernel, std::size_t first) {
         for (std::size_t lane = 0; lane < kernel.lanes; ++lane)
@@ -95,21 +96,22 @@ inline void advance_zeros(const Kernels& kernels, Sha1State* const* states, std:
       });
 }
 
-// Advances any number of states, each by its own number of blocks. Lanes run in step up to the end of the
-// shortest, whose place the next stretch takes; when there is none left, narrower rows finish the rest.
+// Advances any number of states, each by its own number of blocks. All lanes advance by as many blocks as the
+// shortest input has left; then the next input takes its lane. When no input is left, narrower kernels finish
+// the rest.
 template <typename Sha>
-void advance_all(const Kernels& kernels, const Stretch<Sha>* stretches, std::size_t count) {
-  typename Sha::State* states[kMostLanes];
-  const std::uint8_t* data[kMostLanes];
-  std::size_t left[kMostLanes];
+void advance_all(const Kernels& kernels, const HashInput<Sha>* inputs, std::size_t count) {
+  typename Sha::State* states[kMaxLanes];
+  const std::uint8_t* data[kMaxLanes];
+  std::size_t left[kMaxLanes];
   std::size_t lanes = 0;
   std::size_t next = 0;
   for (;;) {
-    for (; lanes < kMostLanes && next < count; ++next) {
-      if (stretches[next].blocks == 0) continue;
-      states[lanes] = stretches[next].state;
-      data[lanes] = stretches[next].data;
-      left[lanes++] = stretches[next].blocks;
+    for (; lanes < kMaxLanes && next < count; ++next) {
+      if (inputs[next].blocks == 0) continue;
+      states[lanes] = inputs[next].state;
+      data[lanes] = inputs[next].data;
+      left[lanes++] = inputs[next].blocks;
     }
     if (lanes == 0) return;
     const std::size_t step = *std::min_element(left, left + lanes);
@@ -128,14 +130,14 @@ void advance_all(const Kernels& kernels, const Stretch<Sha>* stretches, std::siz
 // The end of a message: its last bytes, fewer than a block, and the padding of FIPS 180-4, 5.1.1.
 class Tail {
  public:
-  // `size` is that of the whole message; `rest` are its last size % 64 bytes.
+  // `size` is the length of the whole message; `rest` are its last size % 64 bytes.
   void set(const std::uint8_t* rest, std::uint64_t size) {
     const auto used = static_cast<std::size_t>(size % kShaBlock);
     if (used != 0) std::memcpy(bytes_, rest, used);
     finish(size);
   }
 
-  // The same with zeros for the rest.
+  // The same for a message whose last bytes are zeros.
   void set_zeros(std::uint64_t size) {
     std::memset(bytes_, 0, static_cast<std::size_t>(size % kShaBlock));
     finish(size);
@@ -159,11 +161,11 @@ class Tail {
   std::size_t blocks_ = 0;
 };
 
-// Whole messages in memory, hashed side by side.
+// Hashes whole messages in memory side by side.
 template <typename Sha>
 class Messages {
  public:
-  // `data` must stay until run(); the digest goes to `out` then.
+  // `data` must stay valid until run(), which writes the digest to `out`.
   void add(const std::uint8_t* data, std::size_t size, std::uint8_t* out) {
     list_.push_back({data, size, out});
   }
@@ -171,16 +173,16 @@ class Messages {
   void run(const Kernels& kernels) {
     states_.assign(list_.size(), Sha::kInitial);
     tails_.resize(list_.size());
-    stretches_.clear();
+    inputs_.clear();
     for (std::size_t i = 0; i < list_.size(); ++i)
-      stretches_.push_back({&states_[i], list_[i].data, list_[i].size / kShaBlock});
-    advance_all<Sha>(kernels, stretches_.data(), stretches_.size());
+      inputs_.push_back({&states_[i], list_[i].data, list_[i].size / kShaBlock});
+    advance_all<Sha>(kernels, inputs_.data(), inputs_.size());
     for (std::size_t i = 0; i < list_.size(); ++i) {
       const auto& [data, size, out] = list_[i];
       tails_[i].set(data + size / kShaBlock * kShaBlock, size);
-      stretches_[i] = {&states_[i], tails_[i].data(), tails_[i].blocks()};
+      inputs_[i] = {&states_[i], tails_[i].data(), tails_[i].blocks()};
     }
-    advance_all<Sha>(kernels, stretches_.data(), stretches_.size());
+    advance_all<Sha>(kernels, inputs_.data(), inputs_.size());
     for (std::size_t i = 0; i < list_.size(); ++i) write_digest(states_[i], list_[i].out);
     list_.clear();
   }
@@ -195,7 +197,7 @@ class Messages {
   std::vector<Message> list_;
   std::vector<typename Sha::State> states_;
   std::vector<Tail> tails_;
-  std::vector<Stretch<Sha>> stretches_;
+  std::vector<HashInput<Sha>> inputs_;
 };
 
 }  // namespace metainfo

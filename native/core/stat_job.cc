@@ -1,3 +1,4 @@
+// Splits the paths of a stat job into parts and calls stat(2) for each path.
 #include "core/stat_job.h"
 
 #include <algorithm>
@@ -7,29 +8,29 @@
 namespace metainfo {
 namespace {
 
-constexpr std::size_t kBatch = 256;
-// What the budget takes a batch for.
-constexpr std::uint64_t kBatchBytes = 1 << 20;
-// A slow disk answers several at once.
-constexpr std::size_t kMostWorkers = 8;
+constexpr std::size_t kPartFiles = 256;
+// The bytes that a part counts as in the budget, which shares its threads by bytes.
+constexpr std::uint64_t kPartBytes = 1 << 20;
+// A slow disk or network answers several calls at once.
+constexpr std::size_t kMaxWorkers = 8;
 
 }  // namespace
 
-StatJob::StatJob(std::string paths, Budget& budget) : Crew(budget), paths_(std::move(paths)) {
+StatJob::StatJob(std::string paths, Budget& budget) : WorkerGroup(budget), paths_(std::move(paths)) {
   for (std::size_t at = 0; at < paths_.size(); at = paths_.find('\0', at) + 1) starts_.push_back(at);
   numbers_.resize(starts_.size() * kNumbers);
-  const std::size_t batches = std::max<std::size_t>(1, (starts_.size() + kBatch - 1) / kBatch);
-  ask_for(static_cast<unsigned>(std::min(batches, kMostWorkers)), 0);
+  const std::size_t parts = std::max<std::size_t>(1, (starts_.size() + kPartFiles - 1) / kPartFiles);
+  request(static_cast<unsigned>(std::min(parts, kMaxWorkers)), 0);
 }
 
-bool StatJob::work(Seat& seat, const Served& served, std::shared_ptr<void>&) noexcept try {
+bool StatJob::run_worker(WorkerThread& thread, const Served& served, std::shared_ptr<void>&) noexcept try {
   for (;;) {
     if (cancelled()) return true;
-    const std::size_t first = next_.fetch_add(kBatch, std::memory_order_relaxed);
+    const std::size_t first = next_.fetch_add(kPartFiles, std::memory_order_relaxed);
     if (first >= starts_.size()) return true;
-    for (std::size_t i = first; i < std::min(starts_.size(), first + kBatch); ++i) {
+    for (std::size_t i = first; i < std::min(starts_.size(), first + kPartFiles); ++i) {
       FileStatus status;
-      seat.call([&] { status = file_status(&paths_[starts_[i]]); });
+      thread.call([&] { status = file_status(&paths_[starts_[i]]); });
       double* out = &numbers_[i * kNumbers];
       out[0] = status.error;
       out[1] = status.mode;
@@ -39,9 +40,9 @@ bool StatJob::work(Seat& seat, const Served& served, std::shared_ptr<void>&) noe
       out[5] = status.device;
       out[6] = status.inode;
     }
-    if (served(kBatchBytes)) return false;
+    if (served(kPartBytes)) return false;
   }
-} catch (const Seat::Left&) {
+} catch (const WorkerThread::Stopped&) {
   return true;
 }
 

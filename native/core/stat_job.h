@@ -1,4 +1,4 @@
-// The sizes and times of many files: what a scan of a large folder takes longest for.
+// A job that reads the sizes and times of many files on several threads: the slowest step of a large scan.
 #pragma once
 
 #include <atomic>
@@ -7,23 +7,24 @@
 #include <string>
 #include <vector>
 
-#include "core/crew.h"
+#include "core/worker_group.h"
 
 namespace metainfo {
 
-class StatJob final : public Crew {
+class StatJob final : public WorkerGroup {
  public:
-  // Paths, each ended by a zero byte.
+  // `paths`: the paths one after the other, each ended by a zero byte.
   explicit StatJob(std::string paths, Budget& budget = Budget::process());
   ~StatJob() override { stop(); }
 
-  // Of each file seven numbers: errno of stat(2), or 0 and then st_mode, st_size, Node's mtimeMs and ctimeMs,
-  // st_dev, st_ino. Empty when it was cancelled, or the system had no thread to give.
+  // Seven numbers per file: errno of stat(2) or 0, st_mode, st_size, mtimeMs and ctimeMs as in Node, st_dev,
+  // st_ino. Empty if the job was cancelled, or the system could not start a thread.
   static constexpr std::size_t kNumbers = 7;
   std::vector<double>& outcome() { return numbers_; }
 
  private:
-  bool work(Seat& seat, const Served& served, std::shared_ptr<void>& rest) noexcept override;
+  bool run_worker(WorkerThread& thread, const Served& served,
+                  std::shared_ptr<void>& leftover) noexcept override;
   void settle(bool unstarted) override;
 
   const std::string paths_;

@@ -1,4 +1,4 @@
-// One thread's share of a job: its buffers, its open files, and what it does with a batch.
+// The hashing state of one worker: its buffers and open files, and how it hashes a part.
 #pragma once
 
 #include <chrono>
@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <memory>
 
+#include "core/job_state.h"
 #include "core/open_files.h"
-#include "core/work.h"
 
 namespace metainfo {
 
@@ -17,59 +17,58 @@ class Worker {
   Worker(const Worker&) = delete;
   Worker& operator=(const Worker&) = delete;
 
-  // Takes a batch and does it. Answers its bytes, at least 1; 0 when nothing is left or the job was stopped,
-  // which a failure does: it stands in the work then.
-  std::uint64_t batch() noexcept;
+  // Takes a part and hashes it. Returns its bytes, at least 1, or 0 if no part is left or the job has
+  // stopped. A failure is recorded in the job state and stops the job.
+  std::uint64_t do_part() noexcept;
 
-  // Checks and closes the files. To be called after the last batch.
+  // Checks that the open files are unchanged and closes them. Call it after the last part.
   void finish() noexcept;
 
  protected:
-  Worker(Work& work, Seat* seat) : work_(work), files_(work, seat) {}
+  Worker(JobState& job, WorkerThread* thread) : job_(job), files_(job, thread) {}
 
-  virtual void hash(const Work::Batch& batch) = 0;
+  virtual void hash(const JobState::Part& part) = 0;
 
-  // Runs `read`, which answers its bytes, and looks whether they came from a disk: then `cold()` holds for
-  // the next batches, and what will be read should be announced. The system reads ahead of one stream well,
-  // of several badly.
+  // Calls `read`, which returns the bytes that it has read. If they came from a disk and not from the page
+  // cache, cold() is true for the next parts: then the worker should prefetch what it will read next. The
+  // system's own readahead works well for one stream, badly for several.
   template <typename Read>
-  void watch(Read read) {
+  void time_read(Read read) {
     using Clock = std::chrono::steady_clock;
     const auto start = Clock::now();
     const std::size_t bytes = read();
     const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
-    if (bytes != 0 && seconds * kColdBytesPerSecond > static_cast<double>(bytes))
-      cold_batches_ = kColdBatches;
+    if (bytes != 0 && seconds * kColdBytesPerSecond > static_cast<double>(bytes)) cold_parts_ = kColdParts;
   }
-  bool cold() const { return cold_batches_ != 0; }
-  static constexpr std::uint64_t kAhead = 1 << 20;  // bytes to announce at once
+  bool cold() const { return cold_parts_ != 0; }
+  static constexpr std::uint64_t kPrefetchBytes = 1 << 20;  // the unit of prefetching
 
-  Work& work_;
+  JobState& job_;
   OpenFiles files_;
 
  private:
-  // Memory is faster than this.
+  // Reads from the page cache are faster than this.
   static constexpr double kColdBytesPerSecond = 2e9;
-  static constexpr unsigned kColdBatches = 64;
+  static constexpr unsigned kColdParts = 64;
 
   bool check_empty_files();
   template <typename Action>
   void guarded(Action action) noexcept;
 
-  unsigned cold_batches_ = 0;
+  unsigned cold_parts_ = 0;
 };
 
-// `lanes` pieces side by side, each read in slices: v1 and hybrid. Calls of the system are made on the seat,
-// if there is one.
-std::unique_ptr<Worker> make_piece_worker(Work& work, Seat* seat = nullptr);
-// Leaves side by side, whatever files they are of: v2.
-std::unique_ptr<Worker> make_leaf_worker(Work& work, Seat* seat = nullptr);
+// v1 and hybrid: hashes as many pieces side by side as there are lanes. If `thread` is given, system calls go
+// through it, so that the thread can be given up.
+std::unique_ptr<Worker> make_piece_worker(JobState& job, WorkerThread* thread = nullptr);
+// v2: hashes leaves side by side, also of different files.
+std::unique_ptr<Worker> make_leaf_worker(JobState& job, WorkerThread* thread = nullptr);
 
-// How a job of this plan uses memory: bytes a worker, for the lanes that fit into its share of the limit.
+// How a worker of this plan uses its share of the memory limit.
 struct WorkerShape {
-  std::size_t slice;  // bytes a read at most
-  std::size_t lanes;  // slices in memory at once
-  std::size_t bytes() const { return slice * lanes; }
+  std::size_t read_size;  // bytes of one read at most
+  std::size_t lanes;      // reads in memory at once
+  std::size_t bytes() const { return read_size * lanes; }
 };
 WorkerShape worker_shape(const Plan& plan);
 

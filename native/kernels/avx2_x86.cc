@@ -1,5 +1,5 @@
-// AVX2: eight messages, for CPUs without SHA extensions.
-#include "kernels/rows.h"
+// The AVX2 kernel: eight messages side by side, for CPUs without SHA extensions.
+#include "kernels/kernel_functions.h"
 
 #ifdef METAINFO_X86
 
@@ -28,7 +28,7 @@ struct Avx2 : Ymm {
 
 }  // namespace
 
-METAINFO_LANES_ROW(avx2_x8, Avx2, METAINFO_TARGET("avx2"))
+METAINFO_LANES_KERNEL(avx2_x8, Avx2, METAINFO_TARGET("avx2"))
 
 }  // namespace metainfo
 

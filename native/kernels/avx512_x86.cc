@@ -1,10 +1,11 @@
-// AVX-512: sixteen messages in zmm registers, or eight in ymm ones. Any function of three inputs is one
-// instruction, and so is a rotation.
-#include "kernels/rows.h"
+// The AVX-512 kernels: sixteen messages in zmm registers, or eight in ymm registers. Any bitwise function of
+// three inputs is a single instruction, and so is a rotation.
+#include "kernels/kernel_functions.h"
 
 #ifdef METAINFO_X86
 
-// gcc's own header passes an undefined vector on purpose: https://gcc.gnu.org/bugzilla/show_bug.cgi?id=105593
+// The header of gcc passes an undefined vector on purpose:
+// https://gcc.gnu.org/bugzilla/show_bug.cgi?id=105593
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic ignored "-Wuninitialized"
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
@@ -17,7 +18,7 @@
 namespace metainfo {
 namespace {
 
-// Truth tables of vpternlog: bit 4a + 2b + c.
+// Truth kernel_lists of vpternlog: bit 4a + 2b + c.
 constexpr int kChoose = 0xca;
 constexpr int kMajority = 0xe8;
 constexpr int kParity = 0x96;
@@ -65,7 +66,7 @@ struct Avx512Zmm {
     return _mm512_shuffle_epi8(a, _mm512_broadcast_i32x4(order));
   }
 
-  // Word j of every lane's block to w[j]: a transposition of 16 by 16, in registers.
+  // Loads word j of every lane's block into w[j]: a 16 by 16 transposition in registers.
   LANES static void load_block(V (&w)[16], const std::uint8_t* const* data, std::size_t at) {
     V row[16];
     METAINFO_UNROLL
@@ -98,8 +99,8 @@ struct Avx512Zmm {
 
 }  // namespace
 
-METAINFO_LANES_ROW(avx512_x8, Avx512Ymm, METAINFO_TARGET("avx512f,avx512bw,avx512dq,avx512vl,avx2"))
-METAINFO_LANES_ROW(avx512_x16, Avx512Zmm, METAINFO_TARGET("avx512f,avx512bw,avx512dq,avx512vl,avx2"))
+METAINFO_LANES_KERNEL(avx512_x8, Avx512Ymm, METAINFO_TARGET("avx512f,avx512bw,avx512dq,avx512vl,avx2"))
+METAINFO_LANES_KERNEL(avx512_x16, Avx512Zmm, METAINFO_TARGET("avx512f,avx512bw,avx512dq,avx512vl,avx2"))
 
 }  // namespace metainfo
 

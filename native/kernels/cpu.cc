@@ -1,6 +1,7 @@
+// Detects CPU features with CPUID on x86 and by asking the system on arm64.
 #include "kernels/cpu.h"
 
-#include "kernels/rows.h"
+#include "kernels/kernel_functions.h"
 
 #ifdef METAINFO_X86
 #ifdef _MSC_VER
@@ -28,7 +29,7 @@ struct Leaf {
   std::uint32_t a, b, c, d;
 };
 
-// All zeros for a leaf that the CPU does not have.
+// Zeros if the CPU does not have the leaf.
 Leaf cpuid(std::uint32_t number) {
   Leaf leaf{};
 #ifdef _MSC_VER
@@ -45,7 +46,7 @@ Leaf cpuid(std::uint32_t number) {
   return leaf;
 }
 
-// XCR0: which registers the system saves when it switches threads. Only where CPUID says OSXSAVE.
+// XCR0: the registers that the system saves when it switches threads. Valid only if CPUID reports OSXSAVE.
 std::uint32_t saved_registers() {
 #ifdef _MSC_VER
   return static_cast<std::uint32_t>(_xgetbv(0));
@@ -62,8 +63,8 @@ std::uint32_t detect() {
   constexpr std::uint32_t ssse3 = bit(9), sse41 = bit(19), osxsave = bit(27), avx = bit(28);  // leaf 1, ecx
   constexpr std::uint32_t avx2 = bit(5), sha = bit(29);                                       // leaf 7, ebx
   constexpr std::uint32_t avx512 = bit(16) | bit(17) | bit(30) | bit(31);  // leaf 7, ebx: F, DQ, BW, VL
-  constexpr std::uint32_t ymm = bit(1) | bit(2);                           // XCR0: xmm and the uppers of ymm
-  constexpr std::uint32_t zmm = ymm | bit(5) | bit(6) | bit(7);  // and masks, uppers of zmm, zmm 16 to 31
+  constexpr std::uint32_t ymm = bit(1) | bit(2);                           // XCR0: xmm, upper halves of ymm
+  constexpr std::uint32_t zmm = ymm | bit(5) | bit(6) | bit(7);  // masks, upper halves of zmm, zmm 16 to 31
   const auto all = [](std::uint32_t value, std::uint32_t mask) { return (value & mask) == mask; };
   const Leaf basic = cpuid(1);
   const Leaf extended = cpuid(7);
@@ -79,7 +80,7 @@ std::uint32_t detect() {
 
 std::uint32_t detect() {
 #if defined(__APPLE__)
-  return kArmSha;  // Every arm64 that Apple makes has them, and macOS 11 knows no name to ask by.
+  return kArmSha;  // Every arm64 CPU of Apple has them, and macOS 11 offers no query.
 #elif defined(__linux__)
   constexpr unsigned long both = HWCAP_SHA1 | HWCAP_SHA2;
   if ((::getauxval(AT_HWCAP) & both) == both) return kArmSha;

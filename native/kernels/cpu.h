@@ -1,4 +1,4 @@
-// What the CPU and the system under it can run, found out once.
+// Which instruction sets the CPU and the operating system support.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@ enum CpuFeature : std::uint32_t {
   kArmSha = 1 << 3,  // arm64: the SHA-1 and SHA-256 extensions
 };
 
-// A mask of CpuFeature.
+// A mask of CpuFeature, detected once.
 std::uint32_t cpu_features();
 
 }  // namespace metainfo

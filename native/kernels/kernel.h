@@ -1,5 +1,6 @@
-// A kernel is a row in a table: leaf code that advances several independent SHA states at once.
-// No allocation, no exception and no STL container in this folder.
+// The interface of kernels: functions that advance several independent SHA states at once.
+//
+// Code in this folder allocates nothing, throws nothing and uses no containers.
 #pragma once
 
 #include <cstddef>
@@ -15,42 +16,43 @@ struct Sha256State {
   std::uint32_t h[8];
 };
 
-// A row may leave functions out: then the rows below it do that work. All of them read every input before
-// they write, so that lanes may share one: spare lanes do.
+// One implementation for an instruction set. A function may be null: then kernels further down the list do
+// its work. All functions read every input before they write, so that several lanes may share one state or
+// input: spare lanes do.
 struct Kernel {
   const char* name;
-  std::uint32_t needs;  // mask of CPU features (cpu.h); 0 runs everywhere
-  std::size_t lanes;    // independent messages that one call advances
-  std::size_t least;    // with fewer messages than these, the rows below are faster
+  std::uint32_t needs;       // mask of CPU features (cpu.h); 0 runs on every CPU
+  std::size_t lanes;         // independent messages that one call advances
+  std::size_t min_messages;  // with fewer messages, the kernels further down the list are faster
 
   // Advance `lanes` states, each by `blocks` blocks of 64 bytes that start at its own data pointer.
-  // Padding is the caller's: a kernel sees whole blocks only.
+  // The caller does the padding: a kernel sees only whole blocks.
   void (*sha1_many)(Sha1State* const* states, const std::uint8_t* const* data, std::size_t blocks);
   void (*sha256_many)(Sha256State* const* states, const std::uint8_t* const* data, std::size_t blocks);
 
-  // The same over blocks of zeros, which need no load and no message schedule: that stays zero.
+  // The same over blocks of zeros, which need no loads and no message schedule, because that is zero too.
   void (*sha1_zeros)(Sha1State* const* states, std::size_t blocks);
 
-  // Merkle nodes: lane i is the SHA-256 of the 64 bytes at pairs + 64 * i, and goes to out + 32 * i. Their
-  // second block is constant padding, and so is its schedule. `out` may be `pairs`.
+  // Merkle nodes: lane i writes the SHA-256 of the 64 bytes at pairs + 64 * i to out + 32 * i. The second
+  // block is constant padding with a constant schedule. `out` may be equal to `pairs`.
   void (*sha256_nodes)(std::uint8_t* out, const std::uint8_t* pairs);
 };
 
-constexpr std::size_t kMostLanes = 16;
-constexpr std::size_t kMostRows = 8;
+constexpr std::size_t kMaxLanes = 16;
+constexpr std::size_t kMaxKernels = 8;
 
-// Rows of the table from one of them downwards: each hands the messages that are too few for it to the next.
-// The last one takes a single message, and does everything.
+// A list of kernels, best first. Each leaves the messages that are too few for it to the next one. The last
+// kernel takes a single message and has all functions.
 struct Kernels {
-  const Kernel* rows[kMostRows];
+  const Kernel* list[kMaxKernels];
   std::size_t count;
 };
 
-// The rows that this CPU can run, best first. `row` is the index among them; past the end: null.
-const Kernel* runnable_kernel(std::size_t row);
+// The kernels that this CPU can run, best first, by index. Returns null past the end.
+const Kernel* runnable_kernel(std::size_t index);
 
-// All runnable rows or, when `forced` is neither null nor empty, those from the one of that name downwards.
-// False when there is none.
+// Selects all runnable kernels, or, if `forced` is neither null nor empty, those from the kernel of that name
+// on. Returns false if no runnable kernel has that name.
 bool select_kernels(const char* forced, Kernels& kernels);
 
 }  // namespace metainfo

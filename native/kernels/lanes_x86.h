@@ -1,6 +1,8 @@
-// SHA-1 and SHA-256 with one message to a vector lane, for any vector type. A file that includes this first
-// defines LANES (the target attribute of its instruction set), then gives an Isa with the operations.
-// Everything is inlined into that file's functions, and Isa has no name outside of it.
+// SHA-1 and SHA-256 with one message per vector lane, for any vector type.
+//
+// A file that includes this defines LANES (the target attribute of its instruction set) first, and an Isa
+// with the vector operations afterwards. Everything is inlined into the functions of that file, and its Isa
+// is in an anonymous namespace, so that no code for one instruction set is linked into another.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +15,8 @@
 
 namespace metainfo {
 
-// Compilers sort sums as they like. Here the newest word must come last: each round waits for the one before.
+// Stops the compiler from reordering a sum. The newest word must be added last, because each round waits for
+// the round before it.
 template <class V>
 LANES void in_order(V& sum) {
 #ifdef __GNUC__
@@ -23,7 +26,7 @@ LANES void in_order(V& sum) {
 #endif
 }
 
-// Round T of 80. The five words change places each round: instead their indexes do.
+// Round T of 80. Instead of moving the five words each round, their indexes rotate.
 template <class Isa, std::size_t T, bool Zeros>
 LANES void sha1_round(typename Isa::V (&s)[5], typename Isa::V (&w)[16]) {
   using V = typename Isa::V;
@@ -58,7 +61,7 @@ LANES void sha1_rounds(typename Isa::V (&s)[5], typename Isa::V (&w)[16], std::i
   (sha1_round<Isa, T, Zeros>(s, w), ...);
 }
 
-// states[lane]->h[j] to word j's vector, and back.
+// Loads states[lane]->h[j] into lane `lane` of s[j]; store_states() does the reverse.
 template <class Isa, std::size_t Words, class State>
 LANES void load_states(typename Isa::V (&s)[Words], State* const* states) {
   alignas(64) std::uint32_t words[Words][Isa::kLanes];
@@ -187,23 +190,24 @@ LANES void sha256_node_lanes(std::uint8_t* out, const std::uint8_t* pairs) {
 
 }  // namespace metainfo
 
-// A row's four functions. Dirty upper halves would make SHA-NI code after them up to 3.6 times slower.
-#define METAINFO_LANES_ROW(row, isa, target)                                                 \
-  target void row##_sha1_many(Sha1State* const* states, const std::uint8_t* const* data,     \
-                              std::size_t blocks) {                                          \
-    sha1_lanes<isa, false>(states, data, blocks);                                            \
-    _mm256_zeroupper();                                                                      \
-  }                                                                                          \
-  target void row##_sha1_zeros(Sha1State* const* states, std::size_t blocks) {               \
-    sha1_lanes<isa, true>(states, nullptr, blocks);                                          \
-    _mm256_zeroupper();                                                                      \
-  }                                                                                          \
-  target void row##_sha256_many(Sha256State* const* states, const std::uint8_t* const* data, \
-                                std::size_t blocks) {                                        \
-    sha256_lanes<isa>(states, data, blocks);                                                 \
-    _mm256_zeroupper();                                                                      \
-  }                                                                                          \
-  target void row##_sha256_nodes(std::uint8_t* out, const std::uint8_t* pairs) {             \
-    sha256_node_lanes<isa>(out, pairs);                                                      \
-    _mm256_zeroupper();                                                                      \
+// Defines the four functions of a kernel. They end with vzeroupper: dirty upper halves of registers would
+// make SHA-NI code up to 3.6 times slower.
+#define METAINFO_LANES_KERNEL(prefix, isa, target)                                              \
+  target void prefix##_sha1_many(Sha1State* const* states, const std::uint8_t* const* data,     \
+                                 std::size_t blocks) {                                          \
+    sha1_lanes<isa, false>(states, data, blocks);                                               \
+    _mm256_zeroupper();                                                                         \
+  }                                                                                             \
+  target void prefix##_sha1_zeros(Sha1State* const* states, std::size_t blocks) {               \
+    sha1_lanes<isa, true>(states, nullptr, blocks);                                             \
+    _mm256_zeroupper();                                                                         \
+  }                                                                                             \
+  target void prefix##_sha256_many(Sha256State* const* states, const std::uint8_t* const* data, \
+                                   std::size_t blocks) {                                        \
+    sha256_lanes<isa>(states, data, blocks);                                                    \
+    _mm256_zeroupper();                                                                         \
+  }                                                                                             \
+  target void prefix##_sha256_nodes(std::uint8_t* out, const std::uint8_t* pairs) {             \
+    sha256_node_lanes<isa>(out, pairs);                                                         \
+    _mm256_zeroupper();                                                                         \
   }

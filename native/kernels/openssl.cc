@@ -1,13 +1,14 @@
-// The portable row. SHA1_Update and SHA256_Update hand whole blocks straight to OpenSSL's assembly, without
-// a copy, as long as the context holds no partial block; so a context made from a state is all that is
-// needed. The low-level calls are deprecated in OpenSSL 3 but keep the library's size at 100 kB (EVP pulls in
-// all of it).
+// The portable kernel: OpenSSL.
+//
+// As long as the context holds no partial block, SHA1_Update and SHA256_Update pass whole blocks to OpenSSL's
+// assembly without a copy. So a context that is made from a state is enough. OpenSSL 3 deprecates these
+// functions, but they add only 100 kB to the addon; EVP would add the whole library.
 #define OPENSSL_SUPPRESS_DEPRECATED
 #include <openssl/sha.h>
 
 #include <cstring>
 
-#include "kernels/rows.h"
+#include "kernels/kernel_functions.h"
 #include "kernels/sha_constants.h"
 
 namespace metainfo {
@@ -40,9 +41,9 @@ void openssl_sha256_many(Sha256State* const* states, const std::uint8_t* const* 
 
 void openssl_sha1_zeros(Sha1State* const* states, std::size_t blocks) {
   static constexpr std::uint8_t kZeros[1 << 14] = {};
-  constexpr std::size_t kMost = sizeof kZeros / 64;
+  constexpr std::size_t kMaxBlocks = sizeof kZeros / 64;
   const std::uint8_t* const data = kZeros;
-  for (; blocks > kMost; blocks -= kMost) openssl_sha1_many(states, &data, kMost);
+  for (; blocks > kMaxBlocks; blocks -= kMaxBlocks) openssl_sha1_many(states, &data, kMaxBlocks);
   openssl_sha1_many(states, &data, blocks);
 }
 

@@ -1,17 +1,18 @@
-// The one ordered table: best row first. A new kernel is a new row.
+// The table of all kernels, best first. A new kernel is a new entry here.
 #include <cstring>
 
 #include "kernels/cpu.h"
-#include "kernels/rows.h"
+#include "kernels/kernel_functions.h"
 
 namespace metainfo {
 namespace {
 
-#define ALL(row) row##_sha1_many, row##_sha256_many, row##_sha1_zeros, row##_sha256_nodes
-#define SHA1(row) row##_sha1_many, nullptr, row##_sha1_zeros, nullptr
+#define ALL(prefix) prefix##_sha1_many, prefix##_sha256_many, prefix##_sha1_zeros, prefix##_sha256_nodes
+#define SHA1(prefix) prefix##_sha1_many, nullptr, prefix##_sha1_zeros, nullptr
 
-// `least` is where a call of the row takes less time than the rows below it for as many messages.
-constexpr Kernel kRows[] = {
+// The second number (min_messages) was measured: from there on, one call takes less time than the kernels
+// further down need for as many messages.
+constexpr Kernel kKernels[] = {
 #ifdef METAINFO_X86
     {"avx512-x16", kAvx512, 16, 12, ALL(avx512_x16)},
     // Its SHA-256 is no faster than two calls of sha-ni-x4.
@@ -33,10 +34,10 @@ constexpr Kernel kRows[] = {
 
 }  // namespace
 
-const Kernel* runnable_kernel(std::size_t row) {
-  for (const Kernel& kernel : kRows) {
+const Kernel* runnable_kernel(std::size_t index) {
+  for (const Kernel& kernel : kKernels) {
     if ((kernel.needs & cpu_features()) != kernel.needs) continue;
-    if (row-- == 0) return &kernel;
+    if (index-- == 0) return &kernel;
   }
   return nullptr;
 }
@@ -44,9 +45,9 @@ const Kernel* runnable_kernel(std::size_t row) {
 bool select_kernels(const char* forced, Kernels& kernels) {
   kernels.count = 0;
   bool found = forced == nullptr || *forced == '\0';
-  for (std::size_t row = 0; const Kernel* kernel = runnable_kernel(row); ++row) {
+  for (std::size_t index = 0; const Kernel* kernel = runnable_kernel(index); ++index) {
     found = found || std::strcmp(kernel->name, forced) == 0;
-    if (found) kernels.rows[kernels.count++] = kernel;
+    if (found) kernels.list[kernels.count++] = kernel;
   }
   return found;
 }

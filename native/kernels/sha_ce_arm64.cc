@@ -1,10 +1,10 @@
-// SHA extensions of ARMv8. One stream waits for each instruction's result, so several are interleaved: two or
-// four messages, each with registers of its own.
-#include "kernels/rows.h"
+// The kernels for the SHA extensions of ARMv8. A single message waits for the result of each instruction, so
+// two or four messages are interleaved, each in registers of its own.
+#include "kernels/kernel_functions.h"
 
 #ifdef METAINFO_ARM64
 
-// Before 16, clang declares these intrinsics only where the whole file may use them.
+// Before version 16, clang declares these intrinsics only if the whole file may use them.
 #if defined(__clang__) && __clang_major__ < 16 && !defined(__ARM_FEATURE_SHA2)
 #define __ARM_FEATURE_SHA2 1
 #endif
@@ -15,7 +15,7 @@
 
 #include "kernels/sha_constants.h"
 
-// gcc has the intrinsics under its wider name; clang before 16 knows none with a plus.
+// gcc has the intrinsics under the wider feature "crypto"; clang before 16 knows no name with a plus.
 #ifdef __clang__
 #define CE METAINFO_TARGET("sha2")
 #else
@@ -29,7 +29,7 @@ CE METAINFO_INLINE uint32x4_t swap_bytes(uint32x4_t words) {
   return vreinterpretq_u32_u8(vrev32q_u8(vreinterpretq_u8_u32(words)));
 }
 
-// Bytes, because messages are not aligned.
+// Loads bytes, because messages are not aligned.
 CE METAINFO_INLINE uint32x4_t load_words(const std::uint8_t* from) {
   return swap_bytes(vreinterpretq_u32_u8(vld1q_u8(from)));
 }
@@ -38,7 +38,7 @@ CE METAINFO_INLINE void store_words(std::uint8_t* to, uint32x4_t words) {
   vst1q_u8(to, vreinterpretq_u8_u32(swap_bytes(words)));
 }
 
-// The sixteen words of a block of every stream, four to a register, in a ring: group g of four rounds uses
+// The sixteen words of a block of every message, four per register, in a ring: group g of four rounds uses
 // ring[i][g % 4].
 template <int N>
 using Ring = uint32x4_t[N][4];
@@ -77,7 +77,7 @@ CE METAINFO_INLINE void sha1_group(Sha1Streams<N>& s, Ring<N>& ring, const std::
   }
   METAINFO_UNROLL
   for (int i = 0; i < N; ++i) {
-    // In four rounds a becomes e, rotated.
+    // Four rounds later, the rotated a becomes e.
     const std::uint32_t e = vsha1h_u32(vgetq_lane_u32(s.abcd[i], 0));
     s.abcd[i] = four_rounds<G / 5>(s.abcd[i], s.e[i], wk[i]);
     s.e[i] = e;
@@ -219,7 +219,7 @@ CE METAINFO_INLINE void nodes(std::uint8_t* out, const std::uint8_t* pairs) {
 
 }  // namespace
 
-#define ROW(name, lanes)                                                                                    \
+#define KERNEL(name, lanes)                                                                                 \
   CE void name##_sha1_many(Sha1State* const* states, const std::uint8_t* const* data, std::size_t blocks) { \
     sha1<lanes, false>(states, data, blocks);                                                               \
   }                                                                                                         \
@@ -232,10 +232,10 @@ CE METAINFO_INLINE void nodes(std::uint8_t* out, const std::uint8_t* pairs) {
   }                                                                                                         \
   CE void name##_sha256_nodes(std::uint8_t* out, const std::uint8_t* pairs) { nodes<lanes>(out, pairs); }
 
-ROW(sha_ce_x2, 2)
-ROW(sha_ce_x4, 4)
+KERNEL(sha_ce_x2, 2)
+KERNEL(sha_ce_x4, 4)
 
-#undef ROW
+#undef KERNEL
 
 }  // namespace metainfo
 

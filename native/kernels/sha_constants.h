@@ -1,4 +1,4 @@
-// The constants of FIPS 180-4 that all kernels share.
+// The constants of FIPS 180-4 that the kernels share.
 #pragma once
 
 #include <cstddef>
@@ -21,7 +21,7 @@ alignas(16) constexpr std::uint32_t kSha256K[64] = {
     0x19a4c116, 0x1e376c08, 0x2748774c, 0x34b0bcb5, 0x391c0cb3, 0x4ed8aa4a, 0x5b9cca4f, 0x682e6ff3,
     0x748f82ee, 0x78a5636f, 0x84c87814, 0x8cc70208, 0x90befffa, 0xa4506ceb, 0xbef9a3f7, 0xc67178f2};
 
-// W + K of the block that ends every message of 64 bytes, such as a Merkle node: a one, zeros, 512 bits.
+// W + K for the second block of a 64-byte message such as a Merkle node: a one bit, zeros, the length 512.
 struct PaddingSchedule {
   alignas(16) std::uint32_t words[64];
 };

@@ -1,6 +1,6 @@
-// SHA extensions of x86. One stream waits for each instruction's result, so several are interleaved: two or
-// four messages, each with registers of its own.
-#include "kernels/rows.h"
+// The kernels for the SHA extensions of x86. A single message waits for the result of each instruction, so
+// two or four messages are interleaved, each in registers of its own.
+#include "kernels/kernel_functions.h"
 
 #ifdef METAINFO_X86
 
@@ -21,13 +21,14 @@ NI METAINFO_INLINE __m128i load(const void* from) {
 }
 NI METAINFO_INLINE void store(void* to, __m128i value) { _mm_storeu_si128(static_cast<__m128i*>(to), value); }
 
-// The sixteen words of a block, four to a register, in a ring: group g of four rounds uses ring[g % 4].
+// The sixteen words of a block, four per register, in a ring: group g of four rounds uses ring[g % 4].
 template <int N>
 struct Streams {
   __m128i ring[N][4];
 };
 
-// SHA-1 keeps a in the top word, so messages and states are loaded with their words reversed.
+// The SHA-1 instructions keep `a` in the top word, so messages and states are loaded with their words
+// reversed.
 NI METAINFO_INLINE __m128i load_sha1(const std::uint8_t* from) {
   return _mm_shuffle_epi8(load(from), _mm_set_epi64x(0x0001020304050607, 0x08090a0b0c0d0e0f));
 }
@@ -62,7 +63,7 @@ NI METAINFO_INLINE void sha1_group(Sha1Streams<N>& s, const std::uint8_t* const*
   METAINFO_UNROLL
   for (int i = 0; i < N; ++i) {
     const __m128i w = s.ring[i][G % 4];
-    // e enters the block as it is; later it is the a of four rounds before, rotated.
+    // The first group uses e as it is; later, e is the rotated a of four rounds before.
     const __m128i e = G == 0 ? _mm_add_epi32(s.e[i], w) : _mm_sha1nexte_epu32(s.e[i], w);
     s.e[i] = s.abcd[i];
     s.abcd[i] = four_rounds<G / 5>(s.abcd[i], e);
@@ -239,7 +240,7 @@ NI METAINFO_INLINE void nodes(std::uint8_t* out, const std::uint8_t* pairs) {
 
 }  // namespace
 
-#define ROW(name, lanes)                                                                                    \
+#define KERNEL(name, lanes)                                                                                 \
   NI void name##_sha1_many(Sha1State* const* states, const std::uint8_t* const* data, std::size_t blocks) { \
     sha1<lanes, false>(states, data, blocks);                                                               \
   }                                                                                                         \
@@ -252,11 +253,11 @@ NI METAINFO_INLINE void nodes(std::uint8_t* out, const std::uint8_t* pairs) {
   }                                                                                                         \
   NI void name##_sha256_nodes(std::uint8_t* out, const std::uint8_t* pairs) { nodes<lanes>(out, pairs); }
 
-ROW(sha_ni_x1, 1)
-ROW(sha_ni_x2, 2)
-ROW(sha_ni_x4, 4)
+KERNEL(sha_ni_x1, 1)
+KERNEL(sha_ni_x2, 2)
+KERNEL(sha_ni_x4, 4)
 
-#undef ROW
+#undef KERNEL
 
 }  // namespace metainfo
 

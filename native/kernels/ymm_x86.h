@@ -1,4 +1,5 @@
-// What AVX2 and AVX-512VL share: eight lanes in a ymm register. Included after LANES is defined.
+// The operations that AVX2 and AVX-512VL share: eight lanes in a ymm register. Define LANES before including
+// it.
 #pragma once
 
 #include <immintrin.h>
@@ -31,7 +32,7 @@ struct Ymm {
     return _mm256_shuffle_epi8(a, _mm256_broadcastsi128_si256(order));
   }
 
-  // Word j of every lane's block to w[j].
+  // Loads word j of every lane's block into w[j].
   LANES static void load_block(V (&w)[16], const std::uint8_t* const* data, std::size_t at) {
     METAINFO_UNROLL
     for (std::size_t half = 0; half < 2; ++half) {

@@ -1,3 +1,4 @@
+// Entry point of the optional addon that makes torrents with libtorrent.
 #include <napi.h>
 
 #include <libtorrent/version.hpp>
@@ -5,12 +6,12 @@
 #include <string>
 #include <utility>
 
-#include "binding/pending.h"
+#include "binding/async_job.h"
 #include "libtorrent/create_task.h"
 
 namespace metainfo {
 
-// For Pending.
+// Called by AsyncJob.
 void settle(Napi::Env env, CreateTask& task, Napi::Promise::Deferred& deferred) {
   CreateTask::Outcome& outcome = task.outcome();
   if (outcome.end == CreateTask::End::made) {
@@ -32,7 +33,7 @@ std::string text(const Napi::Value& value) {
   return {bytes.Data(), bytes.Length()};
 }
 
-// JavaScript has checked every value: see src/create/libtorrent.ts.
+// src/create/libtorrent.ts has validated every value.
 CreateRequest request_of(const Napi::Object& from) {
   CreateRequest request;
   const auto files = from.Get("files").As<Napi::Array>();
@@ -56,9 +57,9 @@ class CreateJob final : public Napi::ObjectWrap<CreateJob> {
  public:
   explicit CreateJob(const Napi::CallbackInfo& info)
       : Napi::ObjectWrap<CreateJob>(info),
-        pending_(std::make_shared<Pending<CreateTask>>(info.Env(), request_of(info[0].As<Napi::Object>()))) {
-    info.This().As<Napi::Object>().Set("done", pending_->promise());
-    Pending<CreateTask>::start(info.Env(), pending_);
+        async_(std::make_shared<AsyncJob<CreateTask>>(info.Env(), request_of(info[0].As<Napi::Object>()))) {
+    info.This().As<Napi::Object>().Set("done", async_->promise());
+    AsyncJob<CreateTask>::start(info.Env(), async_);
   }
 
   static Napi::Function define(Napi::Env env) {
@@ -69,14 +70,14 @@ class CreateJob final : public Napi::ObjectWrap<CreateJob> {
 
  private:
   Napi::Value pieces(const Napi::CallbackInfo& info) {
-    return Napi::Number::New(info.Env(), pending_->task().pieces_done());
+    return Napi::Number::New(info.Env(), async_->job().pieces_done());
   }
   Napi::Value cancel(const Napi::CallbackInfo& info) {
-    pending_->cancel();
+    async_->cancel();
     return info.Env().Undefined();
   }
 
-  const std::shared_ptr<Pending<CreateTask>> pending_;
+  const std::shared_ptr<AsyncJob<CreateTask>> async_;
 };
 
 }  // namespace

@@ -1,3 +1,4 @@
+// Passes the files and fields of a torrent to lt::create_torrent and encodes the result.
 #include "libtorrent/create_task.h"
 
 #include <exception>
@@ -21,7 +22,7 @@ namespace {
 
 namespace lt = libtorrent;
 
-// Thrown out of libtorrent's callback: it has no other way to be stopped.
+// Thrown from libtorrent's progress callback: there is no other way to cancel it.
 struct Cancelled : std::exception {};
 
 lt::file_storage storage_of(const CreateRequest& request) {
@@ -35,7 +36,7 @@ lt::file_storage storage_of(const CreateRequest& request) {
   return files;
 }
 
-// Every key of a bencoded dictionary, over what is there.
+// Copies every key of a bencoded dictionary into `into`, replacing keys that are there.
 void merge(lt::entry& into, const std::string& bencoded) {
   lt::entry from = lt::bdecode(bencoded);
   for (auto& [key, value] : from.dict()) into[key] = std::move(value);
@@ -46,7 +47,7 @@ void merge(lt::entry& into, const std::string& bencoded) {
 void CreateTask::start(const std::function<void()>& finished) {
   try {
     thread_ = std::thread([this, finished] {
-      work();
+      run();
       finished();
     });
   } catch (const std::system_error& error) {
@@ -56,7 +57,7 @@ void CreateTask::start(const std::function<void()>& finished) {
   }
 }
 
-void CreateTask::work() noexcept {
+void CreateTask::run() noexcept {
   try {
     make();
   } catch (const Cancelled&) {
@@ -68,7 +69,7 @@ void CreateTask::work() noexcept {
   } catch (const std::exception& error) {
     outcome_.message = error.what();
   } catch (...) {
-    outcome_.message = "something that is no exception was thrown";
+    outcome_.message = "libtorrent threw something that is not a std::exception";
   }
 }
 
@@ -80,9 +81,9 @@ void CreateTask::make() {
   lt::create_torrent torrent(files, request_.piece_length, flags);
   torrent.set_creation_date(0);
 
-  // It hashes what its storage names. The torrent keeps a reference to that: for the time of hashing, the
-  // names are where the files are, whatever the torrent calls them. Files may be in another order now, with
-  // pads among them.
+  // libtorrent hashes the files that the storage names, and the torrent keeps a reference to the storage. So
+  // while it hashes, the storage has the paths on disk instead of the names in the torrent. libtorrent may
+  // have changed the order of files and added pad files.
   std::vector<std::pair<lt::file_index_t, std::string>> names;
   std::map<std::string, const SourceFile*> sources;
   for (const SourceFile& file : request_.files) sources.emplace(file.path, &file);
@@ -92,8 +93,8 @@ void CreateTask::make() {
     files.rename_file(index, sources.at(names.back().second)->disk_path);
   }
   lt::error_code error;
-  // Files are read, not mapped, though that is one thread only: where a mapped file is cut, SIGBUS ends the
-  // process.
+  // Reads files instead of mapping them, although that uses only one thread: if a mapped file were truncated,
+  // SIGBUS would end the process.
   lt::set_piece_hashes(
       torrent, "/", lt::default_settings(), lt::posix_disk_io_constructor,
       [this](lt::piece_index_t) {

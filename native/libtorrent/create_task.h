@@ -1,4 +1,4 @@
-// libtorrent makes a torrent, on a thread of its own.
+// Makes one torrent with libtorrent, on a thread of its own.
 #pragma once
 
 #include <atomic>
@@ -11,7 +11,7 @@
 namespace metainfo {
 
 struct SourceFile {
-  std::string path;  // as the torrent has it, its name first, with '/'
+  std::string path;  // in the torrent, starting with its name, with '/'
   std::string disk_path;
   std::int64_t size = 0;
   bool executable = false;
@@ -19,12 +19,12 @@ struct SourceFile {
 };
 
 struct CreateRequest {
-  std::vector<SourceFile> files;  // v1: in their order
-  bool v1 = false;                // hybrid: both
+  std::vector<SourceFile> files;  // a v1 torrent keeps their order
+  bool v1 = false;                // both for a hybrid torrent
   bool v2 = false;
   int piece_length = 0;
-  std::string info;   // a bencoded dictionary of what `info` has beside the content
-  std::string outer;  // and of what is beside `info`
+  std::string info;   // bencoded dictionary: the keys of `info` that are not about files
+  std::string outer;  // bencoded dictionary: the keys beside `info`
 };
 
 class CreateTask {
@@ -32,7 +32,7 @@ class CreateTask {
   explicit CreateTask(CreateRequest request) : request_(std::move(request)) {}
   ~CreateTask() { stop(); }
 
-  // For Pending. `finished` is called once, from the thread.
+  // Called by AsyncJob. `finished` is called once, on the new thread, or here if it cannot be started.
   void start(const std::function<void()>& finished);
   void cancel() { cancelled_ = true; }
   void join() {
@@ -49,13 +49,13 @@ class CreateTask {
   struct Outcome {
     End end = End::failed;
     std::vector<char> torrent;
-    std::string message;  // of a failure, as libtorrent has it
-    int error = 0;        // errno, where there is one
+    std::string message;  // the reason of a failure, in libtorrent's words
+    int error = 0;        // errno, if the system gave one
   };
   Outcome& outcome() { return outcome_; }
 
  private:
-  void work() noexcept;
+  void run() noexcept;
   void make();
 
   const CreateRequest request_;

@@ -6,8 +6,8 @@
 #include <functional>
 #include <utility>
 
-#include "kernels/rows.h"
-#include "rows.h"
+#include "kernels/kernel_functions.h"
+#include "kernel_lists.h"
 
 class HookKernel {
  public:

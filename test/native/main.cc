@@ -1,55 +1,71 @@
-// Runs all tests, or those whose name contains the argument.
+// Runs the native tests, names each one with its time, and ends a test that hangs.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+// Sanitizers report crashes themselves, with a stack trace.
+#define DOCTEST_CONFIG_NO_POSIX_SIGNALS
+#endif
+#define DOCTEST_CONFIG_IMPLEMENT
 #include <chrono>
 #include <cstdlib>
-#include <cstring>
-#include <exception>
 #include <future>
 #include <iostream>
+#include <string>
+#include <thread>
 
-#include "check.h"
 #include "core/plan.h"
+#include "test.h"
 
 namespace {
 
 constexpr std::chrono::seconds kHangs(120);
 
-bool passes(const check::Test& test) {
-  try {
-    test.run();
-    return true;
-  } catch (const check::Failed&) {
-  } catch (const std::exception& error) {
-    std::cout << "an exception left the test: " << error.what() << '\n';
-  } catch (const metainfo::Failure& failure) {
-    std::cout << "a failure left the test: " << failure.path << ": " << failure.detail << '\n';
-  } catch (...) {
-    std::cout << "something that is no std::exception left the test\n";
+class Listener final : public doctest::IReporter {
+ public:
+  explicit Listener(const doctest::ContextOptions&) {}
+
+  void test_case_start(const doctest::TestCaseData& test) override {
+    name_ = test.m_name;
+    done_ = {};
+    watchdog_ = std::thread([name = name_, done = done_.get_future()] {
+      if (done.wait_for(kHangs) != std::future_status::timeout) return;
+      std::cout << "FAILED " << name << ": no end after " << kHangs.count() << " s" << std::endl;
+      std::_Exit(1);
+    });
   }
-  return false;
+
+  void test_case_end(const doctest::CurrentTestCaseStats& stats) override {
+    done_.set_value();
+    watchdog_.join();
+    const auto milliseconds = static_cast<long>(stats.seconds * 1e3);
+    std::cout << (stats.failure_flags == 0 ? "ok " : "FAILED ") << name_ << " (" << milliseconds << " ms)"
+              << std::endl;
+  }
+
+  void report_query(const doctest::QueryData&) override {}
+  void test_run_start() override {}
+  void test_run_end(const doctest::TestRunStats&) override {}
+  void test_case_reenter(const doctest::TestCaseData&) override {}
+  void test_case_exception(const doctest::TestCaseException&) override {}
+  void subcase_start(const doctest::SubcaseSignature&) override {}
+  void subcase_end() override {}
+  void log_assert(const doctest::AssertData&) override {}
+  void log_message(const doctest::MessageData&) override {}
+  void test_case_skipped(const doctest::TestCaseData&) override {}
+
+ private:
+  std::string name_;
+  std::promise<void> done_;
+  std::thread watchdog_;
+};
+
+REGISTER_LISTENER("names", 1, Listener);
+
+REGISTER_EXCEPTION_TRANSLATOR(const metainfo::Failure& failure) {
+  return ("Failure: " + failure.path + ": " + failure.detail).c_str();
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  unsigned passed = 0;
-  unsigned failed = 0;
-  for (const check::Test& test : check::tests()) {
-    if (argc > 1 && std::strstr(test.name, argv[1]) == nullptr) continue;
-    const auto start = std::chrono::steady_clock::now();
-    // A test that hangs is a failed one, and names itself.
-    std::future<bool> passed_one = std::async(std::launch::async, passes, test);
-    if (passed_one.wait_for(kHangs) == std::future_status::timeout) {
-      std::cout << "FAILED " << test.name << ": it hangs" << std::endl;
-      std::_Exit(1);
-    }
-    const bool ok = passed_one.get();
-    const auto taken =
-        std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - start);
-    ++(ok ? passed : failed);
-    std::cout << (ok ? "ok " : "FAILED ") << test.name << " (" << taken.count() << " ms)" << std::endl;
-  }
-  // A name that matches nothing must not look like success.
-  if (passed + failed == 0) std::cout << "there is no such test\n";
-  std::cout << passed << " passed, " << failed << " failed" << std::endl;
-  return failed == 0 && passed != 0 ? 0 : 1;
+  doctest::Context context(argc, argv);
+  return context.run();
 }

@@ -12,12 +12,13 @@
 #include <variant>
 #include <vector>
 
-#include "check.h"
+#include "test.h"
 #include "core/job.h"
 #include "core/merkle.h"
 #include "core/plan.h"
-#include "core/work.h"
+#include "core/job_state.h"
 #include "core/worker.h"
+#include "kernel_lists.h"
 #include "oracle.h"
 #include "threads.h"
 
@@ -33,10 +34,12 @@ using oracle::Bytes;
 
 constexpr std::uint64_t kBlock = metainfo::kBlockSize;
 constexpr std::uint64_t kMiB = 1 << 20;
-constexpr std::size_t kPlenty = std::size_t{1} << 30;
-constexpr Version kKinds[] = {Version::v1, Version::v2, Version::hybrid};
+constexpr std::size_t kAmpleMemory = std::size_t{1} << 30;
+constexpr Version kVersions[] = {Version::v1, Version::v2, Version::hybrid};
 
-inline const char* name_of(Version version) { return version == Version::v1 ? "v1" : version == Version::v2 ? "v2" : "hybrid"; }
+inline std::string name_of(Version version) {
+  return version == Version::v1 ? "v1" : version == Version::v2 ? "v2" : "hybrid";
+}
 
 inline PlanFile pad(std::uint64_t length) {
   PlanFile file;
@@ -72,7 +75,7 @@ inline Plan plan_of(std::vector<PlanFile> files, Version version, std::uint64_t 
   plan.version = version;
   plan.piece_length = piece_length;
   plan.read_size = kBlock;
-  plan.memory_limit = kPlenty;
+  plan.memory_limit = kAmpleMemory;
   return plan;
 }
 
@@ -148,7 +151,7 @@ inline Expected expect(const Plan& plan) {
   return expected;
 }
 
-struct Ran {
+struct Result {
   std::optional<Failure> failure;
   Digests digests;
   std::uint64_t bytes = 0;
@@ -156,36 +159,36 @@ struct Ran {
 };
 
 // As a job with a budget of its own, of as many threads as the plan wants unless it is told another number.
-inline Ran run_as_job(const Plan& plan, const Kernels& kernels, unsigned limit = 0) {
+inline Result run_as_job(const Plan& plan, const Kernels& kernels, unsigned limit = 0) {
   metainfo::Budget budget({limit == 0 ? plan.threads : limit, std::uint64_t{1} << 40});
   metainfo::Job job(plan, kernels, budget);
   Tally finished;
   job.start([&] { finished.add(); });
   finished.wait();
   job.join();
-  Ran ran;
-  ran.bytes = job.gauge().bytes;
-  ran.file_index = job.gauge().file_index;
+  Result result;
+  result.bytes = job.progress().bytes;
+  result.file_index = job.progress().file_index;
   if (auto* failure = std::get_if<Failure>(&job.outcome())) {
-    ran.failure = std::move(*failure);
+    result.failure = std::move(*failure);
   } else {
-    ran.digests = std::move(std::get<Digests>(job.outcome()));
+    result.digests = std::move(std::get<Digests>(job.outcome()));
   }
-  CHECK_EQUAL(finished.count(), 1U);
-  return ran;
+  REQUIRE_EQ(finished.count(), 1U);
+  return result;
 }
 
-inline std::unique_ptr<metainfo::Worker> make_worker(metainfo::Work& work) {
-  return work.plan.version == Version::v2 ? metainfo::make_leaf_worker(work) : metainfo::make_piece_worker(work);
+inline std::unique_ptr<metainfo::Worker> make_worker(metainfo::JobState& job) {
+  return job.plan.version == Version::v2 ? metainfo::make_leaf_worker(job) : metainfo::make_piece_worker(job);
 }
 
 // By workers without a job, this thread the only one or apart from them.
-inline Ran run_as_workers(const Plan& plan, const Kernels& kernels) {
-  metainfo::Gauge gauge;
-  metainfo::Work work(plan, kernels, gauge);
-  const auto run = [&work] {
-    const std::unique_ptr<metainfo::Worker> worker = make_worker(work);
-    while (worker->batch() != 0) continue;
+inline Result run_as_workers(const Plan& plan, const Kernels& kernels) {
+  metainfo::Progress progress;
+  metainfo::JobState job(plan, kernels, progress);
+  const auto run = [&job] {
+    const std::unique_ptr<metainfo::Worker> worker = make_worker(job);
+    while (worker->do_part() != 0) continue;
     worker->finish();
   };
   if (plan.threads == 1) {
@@ -195,25 +198,28 @@ inline Ran run_as_workers(const Plan& plan, const Kernels& kernels) {
     for (unsigned i = 0; i < plan.threads; ++i) threads.emplace_back(run);
     for (std::thread& thread : threads) thread.join();
   }
-  Ran ran;
-  ran.failure = work.failure;
-  for (std::size_t i = 0; i < work.missing.size(); ++i) {
-    if (work.missing[i]) work.digests.missing.push_back(static_cast<std::uint32_t>(i));
+  Result result;
+  result.failure = job.failure;
+  for (std::size_t i = 0; i < job.missing.size(); ++i) {
+    if (job.missing[i]) job.digests.missing.push_back(static_cast<std::uint32_t>(i));
   }
-  ran.digests = std::move(work.digests);
-  ran.bytes = gauge.bytes;
-  ran.file_index = gauge.file_index;
-  return ran;
+  result.digests = std::move(job.digests);
+  result.bytes = progress.bytes;
+  result.file_index = progress.file_index;
+  return result;
 }
 
-inline void check_ran(const Ran& ran, const Expected& expected) {
-  if (ran.failure)
-    check::fail(__FILE__, __LINE__, "it failed: " + ran.failure->path + ": " + ran.failure->detail);
-  CHECK_EQUAL(ran.digests.missing, expected.digests.missing);
-  CHECK_EQUAL(ran.digests.v1, expected.digests.v1);
-  CHECK_EQUAL(ran.digests.roots, expected.digests.roots);
-  CHECK_EQUAL(ran.digests.layers, expected.digests.layers);
-  CHECK_EQUAL(ran.bytes, expected.bytes);
+inline void check_result(const Result& result, const Expected& expected) {
+  if (result.failure) throw *result.failure;
+  const Digests& digests = result.digests;
+  INFO("first wrong byte of v1: ", first_difference(digests.v1, expected.digests.v1),
+       ", roots: ", first_difference(digests.roots, expected.digests.roots),
+       ", layers: ", first_difference(digests.layers, expected.digests.layers));
+  REQUIRE_EQ(digests.missing, expected.digests.missing);
+  REQUIRE_EQ(digests.v1, expected.digests.v1);
+  REQUIRE_EQ(digests.roots, expected.digests.roots);
+  REQUIRE_EQ(digests.layers, expected.digests.layers);
+  REQUIRE_EQ(result.bytes, expected.bytes);
 }
 
 // How a plan is run.
@@ -229,14 +235,10 @@ inline void check_setting(Plan plan, const Setting& setting, const Expected& exp
   plan.threads = setting.threads;
   plan.read_size = setting.read_size;
   plan.memory_limit = setting.threads * setting.read_size * setting.reads;
-  const check::Case round(std::string(name_of(plan.version)) + ", pieces of " +
-                          std::to_string(plan.piece_length) + ", " + setting.kernels->rows[0]->name + ", " +
-                          std::to_string(setting.threads) + " threads, " + std::to_string(setting.reads) +
-                          " reads of " + std::to_string(setting.read_size) +
-                          (setting.as_job ? ", a job" : ", workers"));
-  const Ran ran =
+  INFO(name_of(plan.version), ", pieces of ", plan.piece_length, ", ", ::name_of(*setting.kernels), ", ", setting.threads, " threads, ", setting.reads, " reads of ", setting.read_size, setting.as_job ? std::string(", a job") : ", workers");
+  const Result result =
       setting.as_job ? run_as_job(plan, *setting.kernels) : run_as_workers(plan, *setting.kernels);
-  check_ran(ran, expected);
+  check_result(result, expected);
 }
 
 }  // namespace plans

@@ -23,8 +23,8 @@ inline bool throws_bad_alloc() {
 #endif
 }
 
-// `if (!some.next()) continue;` at the start of a loop's body. The first case is always taken.
-class Some {
+// `if (!sample.next()) continue;` at the start of a loop's body. The first case is always taken.
+class Sample {
  public:
   bool next() { return count_++ % thin() == 0; }
 

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "check.h"
+#include "test.h"
 #include "scale.h"
 #include "threads.h"
 
@@ -21,14 +21,14 @@ namespace {
 constexpr std::uint64_t kMiB = std::uint64_t{1} << 20;
 constexpr std::uint64_t kGiB = kMiB << 10;
 constexpr std::uint64_t kTiB = kGiB << 10;
-constexpr std::uint64_t kPlenty = kTiB;
+constexpr std::uint64_t kAmpleMemory = kTiB;
 
 // A job whose workers are the test's to play.
 class Fake final : public Budget::Claim {
  public:
   explicit Fake(unsigned workers = 1, std::uint64_t memory_each = 0, std::vector<const Fake*>* log = nullptr)
       : log_(log) {
-    wanted = workers;
+    wanted_workers = workers;
     memory = memory_each;
   }
 
@@ -63,18 +63,18 @@ bool leave(Budget& budget, Fake& fake, bool exhausted = true) {
   return budget.leave(fake, exhausted);
 }
 
-// One of its workers has done a batch. True when it had to leave.
-bool batch(Budget& budget, Fake& fake, std::uint64_t bytes = kMiB) {
+// One of its workers has done a part. True when it had to leave.
+bool part(Budget& budget, Fake& fake, std::uint64_t bytes = kMiB) {
   fake.served += bytes;
   if (!budget.served(fake, bytes)) return false;
-  CHECK(!leave(budget, fake, false));
+  REQUIRE(!leave(budget, fake, false));
   return true;
 }
 
 // All of its workers end.
 void end(Budget& budget, Fake& fake) {
-  while (fake.active > 1) CHECK(!leave(budget, fake));
-  if (fake.active == 1) CHECK(leave(budget, fake));
+  while (fake.active > 1) REQUIRE(!leave(budget, fake));
+  if (fake.active == 1) REQUIRE(leave(budget, fake));
 }
 
 using Active = std::vector<unsigned>;
@@ -85,138 +85,138 @@ Active active(const Fakes&... fakes) {
 
 }  // namespace
 
-TEST("budget: a job alone gets all that it wants, as far as there is") {
-  for (const unsigned wanted : {1U, 3U, 4U, 5U, 100U}) {
-    const check::Case round(std::to_string(wanted) + " of 4");
-    Budget budget({4, kPlenty});
-    Fake job(wanted);
+TEST_CASE("budget: a job alone gets all that it wants, as far as there is") {
+  for (const unsigned wanted_workers : {1U, 3U, 4U, 5U, 100U}) {
+    INFO(wanted_workers, " of 4");
+    Budget budget({4, kAmpleMemory});
+    Fake job(wanted_workers);
     budget.enter(job);
-    CHECK_EQUAL(job.active, std::min(wanted, 4U));
-    CHECK(!batch(budget, job, kTiB));
+    REQUIRE_EQ(job.active, std::min(wanted_workers, 4U));
+    REQUIRE(!part(budget, job, kTiB));
     end(budget, job);
-    CHECK_EQUAL(job.started, std::min(wanted, 4U));
+    REQUIRE_EQ(job.started, std::min(wanted_workers, 4U));
     // All of it is free again.
-    Fake next(wanted);
+    Fake next(wanted_workers);
     budget.enter(next);
-    CHECK_EQUAL(next.active, std::min(wanted, 4U));
+    REQUIRE_EQ(next.active, std::min(wanted_workers, 4U));
     end(budget, next);
   }
 }
 
-TEST("budget: what is free is shared out whole, to those who have least") {
-  Budget budget({4, kPlenty});
+TEST_CASE("budget: what is free is shared out whole, to those who have least") {
+  Budget budget({4, kAmpleMemory});
   Fake a(2), b(1), c(3), d(1);
   for (Fake* job : {&a, &b, &c, &d}) budget.enter(*job);
-  CHECK_EQUAL(active(a, b, c, d), Active({2, 1, 1, 0}));
+  REQUIRE_EQ(active(a, b, c, d), Active({2, 1, 1, 0}));
   leave(budget, a);
-  CHECK_EQUAL(active(a, b, c, d), Active({1, 1, 1, 1}));
-  CHECK(leave(budget, a));
-  CHECK_EQUAL(active(b, c, d), Active({1, 2, 1}));
-  CHECK(leave(budget, b));
-  CHECK_EQUAL(active(c, d), Active({3, 1}));
-  CHECK(leave(budget, d));
-  CHECK_EQUAL(active(c), Active({3}));
+  REQUIRE_EQ(active(a, b, c, d), Active({1, 1, 1, 1}));
+  REQUIRE(leave(budget, a));
+  REQUIRE_EQ(active(b, c, d), Active({1, 2, 1}));
+  REQUIRE(leave(budget, b));
+  REQUIRE_EQ(active(c, d), Active({3, 1}));
+  REQUIRE(leave(budget, d));
+  REQUIRE_EQ(active(c), Active({3}));
   end(budget, c);
 }
 
-TEST("budget: equals that wait start in order of arrival, and know their place") {
-  Budget budget({1, kPlenty});
+TEST_CASE("budget: equals that wait start in order of arrival, and know their place") {
+  Budget budget({1, kAmpleMemory});
   std::vector<const Fake*> log;
   Fake a(1, 0, &log), b(3, 0, &log), c(1, 0, &log), d(2, 0, &log);
-  CHECK_EQUAL(budget.queued(a), 0U);
+  REQUIRE_EQ(budget.queued(a), 0U);
   for (Fake* job : {&a, &b, &c, &d}) budget.enter(*job);
   const auto places = [&] {
     return std::vector<std::size_t>{budget.queued(a), budget.queued(b), budget.queued(c), budget.queued(d)};
   };
-  CHECK_EQUAL(places(), (std::vector<std::size_t>{0, 1, 2, 3}));
-  CHECK(leave(budget, a));
-  CHECK_EQUAL(places(), (std::vector<std::size_t>{0, 0, 1, 2}));
-  CHECK(budget.withdraw(c));
-  CHECK_EQUAL(places(), (std::vector<std::size_t>{0, 0, 0, 1}));
-  CHECK(leave(budget, b));
-  CHECK_EQUAL(places(), (std::vector<std::size_t>{0, 0, 0, 0}));
-  CHECK(leave(budget, d));
-  CHECK_EQUAL(log, (std::vector<const Fake*>{&a, &b, &d}));
+  REQUIRE_EQ(places(), (std::vector<std::size_t>{0, 1, 2, 3}));
+  REQUIRE(leave(budget, a));
+  REQUIRE_EQ(places(), (std::vector<std::size_t>{0, 0, 1, 2}));
+  REQUIRE(budget.withdraw(c));
+  REQUIRE_EQ(places(), (std::vector<std::size_t>{0, 0, 0, 1}));
+  REQUIRE(leave(budget, b));
+  REQUIRE_EQ(places(), (std::vector<std::size_t>{0, 0, 0, 0}));
+  REQUIRE(leave(budget, d));
+  REQUIRE_EQ(log, (std::vector<const Fake*>{&a, &b, &d}));
 }
 
-TEST("budget: a small job waits for a batch of a huge one at most, and that one grows back") {
+TEST_CASE("budget: a small job waits for a part of a huge one at most, and that one grows back") {
   for (const unsigned limit : {1U, 2U, 4U}) {
-    const check::Case round(std::to_string(limit) + " threads");
-    Budget budget({limit, kPlenty});
+    INFO(limit, " threads");
+    Budget budget({limit, kAmpleMemory});
     Fake huge(100);
     budget.enter(huge);
-    for (unsigned i = 0; i < 1000; ++i) CHECK(!batch(budget, huge, kGiB));
-    CHECK_EQUAL(huge.active, limit);
+    for (unsigned i = 0; i < 1000; ++i) REQUIRE(!part(budget, huge, kGiB));
+    REQUIRE_EQ(huge.active, limit);
     Fake small(1);
     budget.enter(small);
-    CHECK_EQUAL(small.active, 0U);
-    CHECK_EQUAL(budget.queued(small), 1U);
-    CHECK(batch(budget, huge, kGiB));
-    CHECK_EQUAL(active(huge, small), Active({limit - 1, 1}));
+    REQUIRE_EQ(small.active, 0U);
+    REQUIRE_EQ(budget.queued(small), 1U);
+    REQUIRE(part(budget, huge, kGiB));
+    REQUIRE_EQ(active(huge, small), Active({limit - 1, 1}));
     // That is enough: neither loses more.
-    for (unsigned i = 0; i < 10 && huge.active != 0; ++i) CHECK(!batch(budget, huge, kGiB));
-    CHECK(!batch(budget, small, kMiB));
-    CHECK(leave(budget, small));
-    CHECK_EQUAL(huge.active, limit);
-    CHECK_EQUAL(huge.started, limit + 1);
+    for (unsigned i = 0; i < 10 && huge.active != 0; ++i) REQUIRE(!part(budget, huge, kGiB));
+    REQUIRE(!part(budget, small, kMiB));
+    REQUIRE(leave(budget, small));
+    REQUIRE_EQ(huge.active, limit);
+    REQUIRE_EQ(huge.started, limit + 1);
     end(budget, huge);
   }
 }
 
-TEST("budget: a job that comes later gets its half, a batch at a time") {
-  Budget budget({4, kPlenty});
+TEST_CASE("budget: a job that comes later gets its half, a part at a time") {
+  Budget budget({4, kAmpleMemory});
   Fake huge(4), late(4);
   budget.enter(huge);
   budget.enter(late);
-  CHECK(batch(budget, huge));
-  CHECK_EQUAL(active(huge, late), Active({3, 1}));
-  CHECK(batch(budget, huge));
-  CHECK_EQUAL(active(huge, late), Active({2, 2}));
-  for (unsigned i = 0; i < 20; ++i) CHECK(!batch(budget, i % 2 == 0 ? huge : late, kGiB));
+  REQUIRE(part(budget, huge));
+  REQUIRE_EQ(active(huge, late), Active({3, 1}));
+  REQUIRE(part(budget, huge));
+  REQUIRE_EQ(active(huge, late), Active({2, 2}));
+  for (unsigned i = 0; i < 20; ++i) REQUIRE(!part(budget, i % 2 == 0 ? huge : late, kGiB));
   // A third one takes from either, then from none.
   Fake third(4);
   budget.enter(third);
-  CHECK(batch(budget, late));
-  CHECK_EQUAL(active(huge, late, third), Active({2, 1, 1}));
-  CHECK(!batch(budget, huge));
+  REQUIRE(part(budget, late));
+  REQUIRE_EQ(active(huge, late, third), Active({2, 1, 1}));
+  REQUIRE(!part(budget, huge));
   end(budget, huge);
-  CHECK_EQUAL(late.active + third.active, 4U);
-  CHECK_EQUAL(late.active, 2U);
+  REQUIRE_EQ(late.active + third.active, 4U);
+  REQUIRE_EQ(late.active, 2U);
   end(budget, late);
-  CHECK_EQUAL(third.active, 4U);
+  REQUIRE_EQ(third.active, 4U);
   end(budget, third);
 }
 
-TEST("budget: equal jobs share, and none is far behind") {
+TEST_CASE("budget: equal jobs share, and none is far behind") {
   for (const unsigned limit : {1U, 2U, 3U, 4U}) {
     for (const unsigned count : {2U, 3U, 5U, 8U}) {
-      const check::Case round(std::to_string(count) + " jobs, " + std::to_string(limit) + " threads");
-      Budget budget({limit, kPlenty});
+      INFO(count, " jobs, ", limit, " threads");
+      Budget budget({limit, kAmpleMemory});
       std::vector<std::unique_ptr<Fake>> jobs;
       for (unsigned i = 0; i < count; ++i) {
         jobs.push_back(std::make_unique<Fake>(limit));
         budget.enter(*jobs.back());
       }
-      // Each worker does a batch in turn.
+      // Each worker does a part in turn.
       unsigned changes = 0;
       for (unsigned turn = 0; turn < 4000; ++turn) {
         for (const auto& job : jobs) {
           for (unsigned workers = job->active; workers != 0 && job->active != 0; --workers)
-            changes += batch(budget, *job, 4 * kMiB);
+            changes += part(budget, *job, 4 * kMiB);
         }
         unsigned sum = 0;
         for (const auto& job : jobs) sum += job->active;
-        CHECK_EQUAL(sum, limit);
+        REQUIRE_EQ(sum, limit);
       }
       const auto [least, most] = std::minmax_element(
           jobs.begin(), jobs.end(), [](const auto& a, const auto& b) { return a->served < b->served; });
       // In doubling steps: the last of them may be half of all.
       if (count > limit) {
-        CHECK((*most)->served <= 2 * (*least)->served + 128 * kMiB);
-        CHECK(changes < 40 * count);
+        REQUIRE((*most)->served <= 2 * (*least)->served + 128 * kMiB);
+        REQUIRE(changes < 40 * count);
       } else {
-        CHECK((*most)->served <= 2 * (*least)->served + 64 * kMiB);
-        CHECK(changes <= limit);
+        REQUIRE((*most)->served <= 2 * (*least)->served + 64 * kMiB);
+        REQUIRE(changes <= limit);
       }
       for (const auto& job : jobs) budget.withdraw(*job);
       for (const auto& job : jobs) end(budget, *job);
@@ -224,30 +224,30 @@ TEST("budget: equal jobs share, and none is far behind") {
   }
 }
 
-TEST("budget: among those without a worker, the one that was served least goes first") {
-  Budget budget({1, kPlenty});
+TEST_CASE("budget: among those without a worker, the one that was served least goes first") {
+  Budget budget({1, kAmpleMemory});
   std::vector<const Fake*> log;
   Fake a(1, 0, &log), b(1, 0, &log), c(1, 0, &log), d(1, 0, &log);
   budget.enter(a);
-  CHECK(!batch(budget, a, 300 * kMiB));
+  REQUIRE(!part(budget, a, 300 * kMiB));
   budget.enter(b);
-  CHECK(batch(budget, a, kMiB));
-  CHECK(!batch(budget, b, 100 * kMiB));
+  REQUIRE(part(budget, a, kMiB));
+  REQUIRE(!part(budget, b, 100 * kMiB));
   budget.enter(c);
-  CHECK(batch(budget, b, kMiB));
-  CHECK_EQUAL(budget.queued(a), 2U);
-  CHECK_EQUAL(budget.queued(b), 1U);
+  REQUIRE(part(budget, b, kMiB));
+  REQUIRE_EQ(budget.queued(a), 2U);
+  REQUIRE_EQ(budget.queued(b), 1U);
   budget.enter(d);
-  CHECK_EQUAL(budget.queued(d), 1U);
-  CHECK_EQUAL(budget.queued(a), 3U);
-  for (Fake* job : {&c, &d, &b, &a}) CHECK(leave(budget, *job));
-  CHECK_EQUAL(log, (std::vector<const Fake*>{&a, &b, &c, &d, &b, &a}));
+  REQUIRE_EQ(budget.queued(d), 1U);
+  REQUIRE_EQ(budget.queued(a), 3U);
+  for (Fake* job : {&c, &d, &b, &a}) REQUIRE(leave(budget, *job));
+  REQUIRE_EQ(log, (std::vector<const Fake*>{&a, &b, &c, &d, &b, &a}));
 }
 
-TEST("budget: what was served counts in steps that double from 64 MiB") {
+TEST_CASE("budget: what was served counts in steps that double from 64 MiB") {
   // A job that has had `before` gives way to one that has had `other` just when that is a lower step.
   const auto gives_way = [](std::uint64_t before, std::uint64_t other) {
-    Budget budget({1, kPlenty});
+    Budget budget({1, kAmpleMemory});
     Fake first(1), second(1);
     budget.enter(first);
     budget.served(first, other);
@@ -256,8 +256,8 @@ TEST("budget: what was served counts in steps that double from 64 MiB") {
     leave(budget, first, false);
     if (second.active == 0) {
       // The first, for it was served no more. Make it wait by force.
-      CHECK_EQUAL(first.active, 1U);
-      CHECK(budget.withdraw(second));
+      REQUIRE_EQ(first.active, 1U);
+      REQUIRE(budget.withdraw(second));
       end(budget, first);
       return false;
     }
@@ -267,35 +267,35 @@ TEST("budget: what was served counts in steps that double from 64 MiB") {
     return must;
   };
   constexpr std::uint64_t kStep = 64 * kMiB;
-  CHECK(!gives_way(kStep, kStep));
-  CHECK(!gives_way(2 * kStep - 1, kStep));
-  CHECK(gives_way(2 * kStep, kStep));
-  CHECK(!gives_way(2 * kStep, 2 * kStep));
-  CHECK(!gives_way(4 * kStep - 1, 2 * kStep));
-  CHECK(gives_way(4 * kStep, 2 * kStep));
-  CHECK(gives_way(4 * kStep, 4 * kStep - 1));
-  CHECK(!gives_way(8 * kStep - 1, 4 * kStep));
-  CHECK(gives_way(8 * kStep, 8 * kStep - 1));
+  REQUIRE(!gives_way(kStep, kStep));
+  REQUIRE(!gives_way(2 * kStep - 1, kStep));
+  REQUIRE(gives_way(2 * kStep, kStep));
+  REQUIRE(!gives_way(2 * kStep, 2 * kStep));
+  REQUIRE(!gives_way(4 * kStep - 1, 2 * kStep));
+  REQUIRE(gives_way(4 * kStep, 2 * kStep));
+  REQUIRE(gives_way(4 * kStep, 4 * kStep - 1));
+  REQUIRE(!gives_way(8 * kStep - 1, 4 * kStep));
+  REQUIRE(gives_way(8 * kStep, 8 * kStep - 1));
   // The first step: nothing at all beside less than 64 MiB.
-  Budget budget({1, kPlenty});
+  Budget budget({1, kAmpleMemory});
   Fake running(1), fresh(1);
   budget.enter(running);
   budget.enter(fresh);
-  CHECK(!batch(budget, running, kStep - 1));
-  CHECK(batch(budget, running, 1));
-  CHECK_EQUAL(active(running, fresh), Active({0, 1}));
+  REQUIRE(!part(budget, running, kStep - 1));
+  REQUIRE(part(budget, running, 1));
+  REQUIRE_EQ(active(running, fresh), Active({0, 1}));
   end(budget, fresh);
   end(budget, running);
 }
 
-TEST("budget: a job that waits is passed over sixteen times at most") {
-  Budget budget({1, kPlenty});
+TEST_CASE("budget: a job that waits is passed over sixteen times at most") {
+  Budget budget({1, kAmpleMemory});
   Fake patient(1), first(1);
   budget.enter(patient);
-  batch(budget, patient, kTiB);
+  part(budget, patient, kTiB);
   budget.enter(first);
-  CHECK(batch(budget, patient, kMiB));
-  CHECK_EQUAL(active(patient, first), Active({0, 1}));
+  REQUIRE(part(budget, patient, kMiB));
+  REQUIRE_EQ(active(patient, first), Active({0, 1}));
   // Newcomers without end, all of whom have had nothing.
   std::unique_ptr<Fake> running;
   unsigned others = 1;
@@ -303,230 +303,230 @@ TEST("budget: a job that waits is passed over sixteen times at most") {
   for (; patient.active == 0 && others < 100; ++others) {
     auto next = std::make_unique<Fake>(1);
     budget.enter(*next);
-    CHECK_EQUAL(budget.queued(patient), others == 16 ? 1U : 2U);
-    CHECK(leave(budget, *now));
+    REQUIRE_EQ(budget.queued(patient), others == 16 ? 1U : 2U);
+    REQUIRE(leave(budget, *now));
     if (patient.active == 1) {
-      CHECK(budget.withdraw(*next));
+      REQUIRE(budget.withdraw(*next));
       break;
     }
-    CHECK_EQUAL(next->active, 1U);
+    REQUIRE_EQ(next->active, 1U);
     running = std::move(next);
     now = running.get();
   }
-  CHECK_EQUAL(others, 16U);
+  REQUIRE_EQ(others, 16U);
   // Its patience is new then: another waits with it no longer than before.
-  CHECK_EQUAL(patient.active, 1U);
+  REQUIRE_EQ(patient.active, 1U);
   Fake later(1);
   budget.enter(later);
-  CHECK(batch(budget, patient, kMiB));
-  CHECK_EQUAL(active(patient, later), Active({0, 1}));
+  REQUIRE(part(budget, patient, kMiB));
+  REQUIRE_EQ(active(patient, later), Active({0, 1}));
   end(budget, later);
   end(budget, patient);
 }
 
-TEST("budget: memory is never above the limit, but for one worker alone") {
+TEST_CASE("budget: memory is never above the limit, but for one worker alone") {
   Budget budget({8, 100});
   Fake a(8, 30);
   budget.enter(a);
-  CHECK_EQUAL(a.active, 3U);
+  REQUIRE_EQ(a.active, 3U);
   // Ten are left: a smaller job that is next gets them, a larger one keeps those after it waiting.
   Fake b(8, 10);
   budget.enter(b);
-  CHECK_EQUAL(active(a, b), Active({3, 1}));
+  REQUIRE_EQ(active(a, b), Active({3, 1}));
   Fake large(1, 101), c(1, 1);
-  CHECK(leave(budget, b));
+  REQUIRE(leave(budget, b));
   budget.enter(large);
   budget.enter(c);
-  CHECK_EQUAL(active(a, large, c), Active({3, 0, 0}));
-  CHECK(batch(budget, a));
-  CHECK(batch(budget, a));
-  CHECK_EQUAL(active(a, large, c), Active({1, 0, 0}));
+  REQUIRE_EQ(active(a, large, c), Active({3, 0, 0}));
+  REQUIRE(part(budget, a));
+  REQUIRE(part(budget, a));
+  REQUIRE_EQ(active(a, large, c), Active({1, 0, 0}));
   // Both are in the first step: the large one waits for the end, or for 64 MiB.
-  CHECK(!batch(budget, a));
-  CHECK(batch(budget, a, 64 * kMiB));
-  CHECK_EQUAL(active(a, large, c), Active({0, 1, 0}));
+  REQUIRE(!part(budget, a));
+  REQUIRE(part(budget, a, 64 * kMiB));
+  REQUIRE_EQ(active(a, large, c), Active({0, 1, 0}));
   // Alone, it is left alone.
-  CHECK(!budget.served(large, kMiB));
-  CHECK(leave(budget, large));
-  CHECK_EQUAL(active(a, c), Active({3, 1}));
+  REQUIRE(!budget.served(large, kMiB));
+  REQUIRE(leave(budget, large));
+  REQUIRE_EQ(active(a, c), Active({3, 1}));
   end(budget, c);
   end(budget, a);
 }
 
-TEST("budget: a job that cannot grow for want of memory holds nobody up") {
+TEST_CASE("budget: a job that cannot grow for want of memory holds nobody up") {
   Budget budget({8, 7});
   Fake large(4, 3), small(8, 0);
   budget.enter(large);
-  CHECK_EQUAL(large.active, 2U);
+  REQUIRE_EQ(large.active, 2U);
   budget.enter(small);
-  CHECK_EQUAL(active(large, small), Active({2, 6}));
+  REQUIRE_EQ(active(large, small), Active({2, 6}));
   // Nor is the other sent away, only to come back.
-  for (unsigned i = 0; i < 100; ++i) batch(budget, small);
-  CHECK_EQUAL(active(large, small), Active({2, 6}));
-  CHECK_EQUAL(small.started, 6U);
+  for (unsigned i = 0; i < 100; ++i) part(budget, small);
+  REQUIRE_EQ(active(large, small), Active({2, 6}));
+  REQUIRE_EQ(small.started, 6U);
   // One without a worker does hold others up.
   Fake next(1, 6);
   budget.enter(next);
-  CHECK(batch(budget, small));
-  CHECK_EQUAL(active(large, small, next), Active({2, 5, 0}));
+  REQUIRE(part(budget, small));
+  REQUIRE_EQ(active(large, small, next), Active({2, 5, 0}));
   end(budget, large);
-  CHECK_EQUAL(active(small, next), Active({7, 1}));
+  REQUIRE_EQ(active(small, next), Active({7, 1}));
   end(budget, next);
   end(budget, small);
 }
 
-TEST("budget: limits change while jobs run") {
+TEST_CASE("budget: limits change while jobs run") {
   Budget budget({1, 100});
   Fake a(4, 10), b(4, 10);
   budget.enter(a);
   budget.enter(b);
-  CHECK_EQUAL(active(a, b), Active({1, 0}));
+  REQUIRE_EQ(active(a, b), Active({1, 0}));
   budget.set_limits({6, 100});
-  CHECK_EQUAL(budget.limits().threads, 6U);
-  CHECK_EQUAL(budget.limits().memory, 100U);
-  CHECK_EQUAL(active(a, b), Active({3, 3}));
+  REQUIRE_EQ(budget.limits().threads, 6U);
+  REQUIRE_EQ(budget.limits().memory, 100U);
+  REQUIRE_EQ(active(a, b), Active({3, 3}));
   budget.set_limits({2, 100});
-  // Nobody is stopped; after batches they are as few as they may be, and no fewer.
-  CHECK_EQUAL(active(a, b), Active({3, 3}));
+  // Nobody is stopped; after parts they are as few as they may be, and no fewer.
+  REQUIRE_EQ(active(a, b), Active({3, 3}));
   for (unsigned i = 0; i < 20; ++i) {
-    if (a.active != 0) batch(budget, a);
-    if (b.active != 0) batch(budget, b);
-    CHECK(a.active + b.active >= 2);
+    if (a.active != 0) part(budget, a);
+    if (b.active != 0) part(budget, b);
+    REQUIRE(a.active + b.active >= 2);
   }
-  CHECK_EQUAL(active(a, b), Active({1, 1}));
+  REQUIRE_EQ(active(a, b), Active({1, 1}));
   budget.set_limits({8, 35});
-  CHECK_EQUAL(a.active + b.active, 3U);
+  REQUIRE_EQ(a.active + b.active, 3U);
   budget.set_limits({8, 15});
   for (unsigned i = 0; i < 20; ++i) {
-    if (a.active != 0) batch(budget, a);
-    if (b.active != 0) batch(budget, b);
+    if (a.active != 0) part(budget, a);
+    if (b.active != 0) part(budget, b);
   }
-  CHECK_EQUAL(a.active + b.active, 1U);
+  REQUIRE_EQ(a.active + b.active, 1U);
   // Less than one takes: one is alone.
   budget.set_limits({8, 5});
   for (unsigned i = 0; i < 20; ++i) {
-    if (a.active != 0) batch(budget, a);
-    if (b.active != 0) batch(budget, b);
-    CHECK_EQUAL(a.active + b.active, 1U);
+    if (a.active != 0) part(budget, a);
+    if (b.active != 0) part(budget, b);
+    REQUIRE_EQ(a.active + b.active, 1U);
   }
   budget.set_limits({8, 1000});
-  CHECK_EQUAL(active(a, b), Active({4, 4}));
+  REQUIRE_EQ(active(a, b), Active({4, 4}));
   end(budget, a);
   end(budget, b);
 }
 
-TEST("budget: withdrawn before, while it waits, while it runs, and after") {
-  Budget budget({1, kPlenty});
+TEST_CASE("budget: withdrawn before, while it waits, while it runs, and after") {
+  Budget budget({1, kAmpleMemory});
   Fake never(1), running(1), waiting(1), next(1);
-  CHECK(!budget.withdraw(never));
+  REQUIRE(!budget.withdraw(never));
   budget.enter(running);
   budget.enter(waiting);
   budget.enter(next);
-  CHECK(budget.withdraw(waiting));
-  CHECK(!budget.withdraw(waiting));
+  REQUIRE(budget.withdraw(waiting));
+  REQUIRE(!budget.withdraw(waiting));
   // Its worker has to end it.
-  CHECK(!budget.withdraw(running));
-  CHECK(!budget.withdraw(running));
-  CHECK(leave(budget, running, false));
-  CHECK(!budget.withdraw(running));
-  CHECK_EQUAL(active(running, waiting, next), Active({0, 0, 1}));
-  CHECK(leave(budget, next));
-  CHECK_EQUAL(waiting.started, 0U);
+  REQUIRE(!budget.withdraw(running));
+  REQUIRE(!budget.withdraw(running));
+  REQUIRE(leave(budget, running, false));
+  REQUIRE(!budget.withdraw(running));
+  REQUIRE_EQ(active(running, waiting, next), Active({0, 0, 1}));
+  REQUIRE(leave(budget, next));
+  REQUIRE_EQ(waiting.started, 0U);
   // Of several workers, the last one ends it; no new ones come.
-  budget.set_limits({4, kPlenty});
+  budget.set_limits({4, kAmpleMemory});
   Fake many(4);
   budget.enter(many);
-  CHECK(!budget.withdraw(many));
-  for (unsigned i = 0; i < 3; ++i) CHECK(!leave(budget, many, false));
-  CHECK(leave(budget, many, false));
-  CHECK_EQUAL(many.started, 4U);
+  REQUIRE(!budget.withdraw(many));
+  for (unsigned i = 0; i < 3; ++i) REQUIRE(!leave(budget, many, false));
+  REQUIRE(leave(budget, many, false));
+  REQUIRE_EQ(many.started, 4U);
   // One that gave its place up is withdrawn without a worker.
-  budget.set_limits({1, kPlenty});
+  budget.set_limits({1, kAmpleMemory});
   Fake paused(1), other(1);
   budget.enter(paused);
-  batch(budget, paused, kGiB);
+  part(budget, paused, kGiB);
   budget.enter(other);
-  CHECK(batch(budget, paused));
-  CHECK_EQUAL(active(paused, other), Active({0, 1}));
-  CHECK_EQUAL(budget.queued(paused), 1U);
-  CHECK(budget.withdraw(paused));
-  CHECK(leave(budget, other));
-  CHECK_EQUAL(paused.started, 1U);
+  REQUIRE(part(budget, paused));
+  REQUIRE_EQ(active(paused, other), Active({0, 1}));
+  REQUIRE_EQ(budget.queued(paused), 1U);
+  REQUIRE(budget.withdraw(paused));
+  REQUIRE(leave(budget, other));
+  REQUIRE_EQ(paused.started, 1U);
 }
 
-TEST("budget: a claim may enter again once it is gone") {
-  Budget budget({2, kPlenty});
+TEST_CASE("budget: a claim may enter again once it is gone") {
+  Budget budget({2, kAmpleMemory});
   Fake job(2);
   budget.enter(job);
   end(budget, job);
-  job.wanted = 2;
+  job.wanted_workers = 2;
   budget.enter(job);
-  CHECK_EQUAL(job.active, 2U);
+  REQUIRE_EQ(job.active, 2U);
   end(budget, job);
 }
 
-TEST("budget: without a thread to be had, a job is abandoned once, and its place is free") {
-  Budget budget({2, kPlenty});
+TEST_CASE("budget: without a thread to be had, a job is abandoned once, and its place is free") {
+  Budget budget({2, kAmpleMemory});
   Fake a(2), b(2), c(2);
   a.gives = false;
   budget.enter(a);
-  CHECK_EQUAL(a.abandoned, 1U);
-  CHECK_EQUAL(a.refused, 1U);
-  CHECK(!budget.withdraw(a));
-  CHECK_EQUAL(budget.queued(a), 0U);
+  REQUIRE_EQ(a.abandoned, 1U);
+  REQUIRE_EQ(a.refused, 1U);
+  REQUIRE(!budget.withdraw(a));
+  REQUIRE_EQ(budget.queued(a), 0U);
   budget.enter(b);
-  CHECK_EQUAL(b.active, 2U);
+  REQUIRE_EQ(b.active, 2U);
   // Two that wait: both are abandoned when there is a place, and the third gets it.
   Fake d(1), e(1);
   d.gives = e.gives = false;
   budget.enter(d);
   budget.enter(e);
   budget.enter(c);
-  CHECK_EQUAL(d.abandoned + e.abandoned, 0U);
+  REQUIRE_EQ(d.abandoned + e.abandoned, 0U);
   leave(budget, b);
-  CHECK_EQUAL(active(b, c), Active({1, 1}));
-  CHECK_EQUAL(d.abandoned, 1U);
-  CHECK_EQUAL(e.abandoned, 1U);
-  CHECK(leave(budget, b));
+  REQUIRE_EQ(active(b, c), Active({1, 1}));
+  REQUIRE_EQ(d.abandoned, 1U);
+  REQUIRE_EQ(e.abandoned, 1U);
+  REQUIRE(leave(budget, b));
   end(budget, c);
 }
 
-TEST("budget: where some threads can be had, those do the work") {
-  Budget budget({1, kPlenty});
+TEST_CASE("budget: where some threads can be had, those do the work") {
+  Budget budget({1, kAmpleMemory});
   Fake job(4);
   budget.enter(job);
   job.gives = false;
-  budget.set_limits({4, kPlenty});
-  CHECK_EQUAL(active(job), Active({1}));
-  CHECK_EQUAL(job.refused, 1U);
-  CHECK_EQUAL(job.abandoned, 0U);
-  CHECK(!batch(budget, job, kTiB));
+  budget.set_limits({4, kAmpleMemory});
+  REQUIRE_EQ(active(job), Active({1}));
+  REQUIRE_EQ(job.refused, 1U);
+  REQUIRE_EQ(job.abandoned, 0U);
+  REQUIRE(!part(budget, job, kTiB));
   // It is not asked for more of them, and does not hold others up.
   Fake other(3);
   budget.enter(other);
-  CHECK_EQUAL(active(job, other), Active({1, 3}));
-  CHECK_EQUAL(job.refused, 1U);
+  REQUIRE_EQ(active(job, other), Active({1, 3}));
+  REQUIRE_EQ(job.refused, 1U);
   end(budget, other);
-  CHECK(leave(budget, job));
+  REQUIRE(leave(budget, job));
 }
 
-TEST("budget: a job that gave its place up is abandoned where it gets no thread again") {
-  Budget budget({1, kPlenty});
+TEST_CASE("budget: a job that gave its place up is abandoned where it gets no thread again") {
+  Budget budget({1, kAmpleMemory});
   Fake job(1), other(1);
   budget.enter(job);
-  batch(budget, job, kGiB);
+  part(budget, job, kGiB);
   budget.enter(other);
-  CHECK(batch(budget, job));
+  REQUIRE(part(budget, job));
   job.gives = false;
-  CHECK(leave(budget, other));
-  CHECK_EQUAL(job.abandoned, 1U);
-  CHECK_EQUAL(job.active, 0U);
+  REQUIRE(leave(budget, other));
+  REQUIRE_EQ(job.abandoned, 1U);
+  REQUIRE_EQ(job.active, 0U);
 }
 
-TEST("budget: a job that could not be withdrawn has started") {
+TEST_CASE("budget: a job that could not be withdrawn has started") {
   class Slow final : public Budget::Claim {
    public:
-    Slow() { wanted = 1; }
+    Slow() { wanted_workers = 1; }
     Tally entered;
     bool returned = false;  // guarded by the budget's lock, which withdraw() takes
 
@@ -538,7 +538,7 @@ TEST("budget: a job that could not be withdrawn has started") {
     }
     void abandon() override {}
   };
-  Budget budget({1, kPlenty});
+  Budget budget({1, kAmpleMemory});
   Fake running(1);
   Slow waiting;
   budget.enter(running);
@@ -548,17 +548,17 @@ TEST("budget: a job that could not be withdrawn has started") {
   const bool withdrawn = budget.withdraw(waiting);
   const bool seen = waiting.returned;
   releasing.join();
-  CHECK(!withdrawn);
-  CHECK(seen);
-  CHECK(budget.leave(waiting, true));
+  REQUIRE(!withdrawn);
+  REQUIRE(seen);
+  REQUIRE(budget.leave(waiting, true));
 }
 
-TEST("budget: whatever happens, limits hold, no place stays free, and all jobs end") {
+TEST_CASE("budget: whatever happens, limits hold, no place stays free, and all jobs end") {
   for (unsigned seed = 1; seed <= 40 / thin(); ++seed) {
-    const check::Case round("seed " + std::to_string(seed));
+    INFO("seed ", seed);
     std::minstd_rand random(seed);
     const auto below = [&random](std::uint64_t limit) { return random() / 8 % limit; };
-    Budget::Limits limits = {1 + static_cast<unsigned>(below(5)), kPlenty};
+    Budget::Limits limits = {1 + static_cast<unsigned>(below(5)), kAmpleMemory};
     Budget budget(limits);
     // With memory that matters, a job that is next may wait while places are free.
     const bool tight = seed % 2 == 0;
@@ -568,14 +568,14 @@ TEST("budget: whatever happens, limits hold, no place stays free, and all jobs e
     bool shrunk = false;
     unsigned done = 0;
     for (unsigned turn = 0; turn < 3000 || alive != 0; ++turn) {
-      CHECK(turn < 100000);
+      REQUIRE(turn < 100000);
       if (turn < 3000 && below(20) == 0 && alive < 30) {
         jobs.push_back(std::make_unique<Fake>(1 + below(6), tight ? below(120) : 0));
         jobs.back()->left = below(10) == 0 ? 5 * kGiB : below(200 * kMiB);
         budget.enter(*jobs.back());
       }
       if (below(200) == 0) {
-        const Budget::Limits now = {1 + static_cast<unsigned>(below(5)), tight ? 50 + below(100) : kPlenty};
+        const Budget::Limits now = {1 + static_cast<unsigned>(below(5)), tight ? 50 + below(100) : kAmpleMemory};
         shrunk = shrunk || now.threads < limits.threads || now.memory < limits.memory;
         budget.set_limits(limits = now);
       }
@@ -588,35 +588,35 @@ TEST("budget: whatever happens, limits hold, no place stays free, and all jobs e
         memory += job->active * job->memory;
         const bool here = job->active != 0 || budget.queued(*job) != 0;
         alive += here;
-        waits = waits || (here && job->active < job->wanted);
-        CHECK_EQUAL(job->abandoned, 0U);
+        waits = waits || (here && job->active < job->wanted_workers);
+        REQUIRE_EQ(job->abandoned, 0U);
       }
       if (threads <= limits.threads && (threads <= 1 || memory <= limits.memory)) shrunk = false;
-      if (!shrunk) CHECK(threads <= limits.threads && (threads <= 1 || memory <= limits.memory));
-      if (!tight && waits) CHECK(threads >= limits.threads);
-      if (alive != 0) CHECK(threads != 0);
+      if (!shrunk) REQUIRE((threads <= limits.threads && (threads <= 1 || memory <= limits.memory)));
+      if (!tight && waits) REQUIRE(threads >= limits.threads);
+      if (alive != 0) REQUIRE(threads != 0);
       if (alive == 0) continue;
-      // One of the workers has done a batch.
+      // One of the workers has done a part.
       std::vector<Fake*> workers;
       for (const auto& job : jobs) workers.insert(workers.end(), job->active, job.get());
       Fake& job = *workers[below(workers.size())];
       if (below(500) == 0) {
-        CHECK(!budget.withdraw(job));
+        REQUIRE(!budget.withdraw(job));
         job.left = 0;
       }
       const std::uint64_t bytes = std::min<std::uint64_t>(job.left, 1 + below(32 * kMiB));
       job.left -= bytes;
       if (job.left != 0) {
-        batch(budget, job, bytes);
+        part(budget, job, bytes);
       } else if (leave(budget, job)) {
-        CHECK_EQUAL(job.active, 0U);
+        REQUIRE_EQ(job.active, 0U);
         ++done;
       }
     }
-    CHECK(done > 20);
+    REQUIRE(done > 20);
     Fake last(limits.threads);
     budget.enter(last);
-    CHECK_EQUAL(last.active, limits.threads);
+    REQUIRE_EQ(last.active, limits.threads);
     end(budget, last);
   }
 }
@@ -636,9 +636,9 @@ struct Held {
 // A job with threads of its own that count down what is left.
 class Busy final : public Budget::Claim {
  public:
-  Busy(Budget& budget, Held& held, unsigned workers, std::uint64_t memory_each, std::int64_t batches)
-      : budget_(budget), held_(held), left_(batches) {
-    wanted = workers;
+  Busy(Budget& budget, Held& held, unsigned workers, std::uint64_t memory_each, std::int64_t parts)
+      : budget_(budget), held_(held), left_(parts) {
+    wanted_workers = workers;
     memory = memory_each;
   }
   ~Busy() override { join(); }
@@ -683,7 +683,7 @@ class Busy final : public Budget::Claim {
 
 }  // namespace
 
-TEST("budget: hundreds of jobs with threads of their own, all of which end") {
+TEST_CASE("budget: hundreds of jobs with threads of their own, all of which end") {
   Budget budget({3, 100});
   Held held;
   held.most_threads = 3;
@@ -713,25 +713,25 @@ TEST("budget: hundreds of jobs with threads of their own, all of which end") {
     });
   }
   for (std::thread& client : clients) client.join();
-  CHECK_EQUAL(held.wrong.load(), 0U);
-  CHECK_EQUAL(held.threads.load(), 0U);
-  CHECK_EQUAL(finished + withdrawn, 4 * (kJobs / static_cast<unsigned>(thin())));
+  REQUIRE_EQ(held.wrong.load(), 0U);
+  REQUIRE_EQ(held.threads.load(), 0U);
+  REQUIRE_EQ(finished + withdrawn, 4 * (kJobs / static_cast<unsigned>(thin())));
   Fake last(3);
   budget.enter(last);
-  CHECK_EQUAL(last.active, 3U);
+  REQUIRE_EQ(last.active, 3U);
   end(budget, last);
 }
 
-TEST("budget: the process has one, of a thread a core and 64 MiB for each") {
+TEST_CASE("budget: the process has one, of a thread a core and 64 MiB for each") {
   Budget& budget = Budget::process();
-  CHECK(&budget == &Budget::process());
+  REQUIRE(&budget == &Budget::process());
   const unsigned cores = std::max(1U, std::thread::hardware_concurrency());
-  CHECK_EQUAL(budget.limits().threads, cores);
-  CHECK_EQUAL(budget.limits().memory, cores * 64 * kMiB);
+  REQUIRE_EQ(budget.limits().threads, cores);
+  REQUIRE_EQ(budget.limits().memory, cores * 64 * kMiB);
   Fake job(cores + 1), waiting(1);
   budget.enter(job);
   budget.enter(waiting);
-  CHECK_EQUAL(active(job, waiting), Active({cores, 0}));
-  CHECK(budget.withdraw(waiting));
+  REQUIRE_EQ(active(job, waiting), Active({cores, 0}));
+  REQUIRE(budget.withdraw(waiting));
   end(budget, job);
 }

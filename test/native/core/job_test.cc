@@ -16,19 +16,19 @@
 #include <variant>
 #include <vector>
 
-#include "check.h"
+#include "test.h"
 #include "files.h"
 #include "hook_kernel.h"
 #include "oracle.h"
 #include "plans.h"
-#include "rows.h"
+#include "kernel_lists.h"
 #include "scale.h"
 #include "threads.h"
 
 using metainfo::Budget;
 using metainfo::Digests;
 using metainfo::Failure;
-using metainfo::Gauge;
+using metainfo::Progress;
 using metainfo::Job;
 using metainfo::Version;
 using metainfo::Plan;
@@ -37,14 +37,14 @@ using plans::kMiB;
 
 namespace {
 
-constexpr std::uint64_t kPlenty = std::uint64_t{1} << 40;
+constexpr std::uint64_t kAmpleMemory = std::uint64_t{1} << 40;
 
 // Holds as many places of a budget as it gets, for as long as it lives.
 class Occupied final : private Budget::Claim {
  public:
   explicit Occupied(Budget& budget, unsigned places = std::numeric_limits<unsigned>::max())
       : budget_(budget) {
-    wanted = places;
+    wanted_workers = places;
     budget_.enter(*this);
   }
   ~Occupied() override { release(); }
@@ -90,21 +90,21 @@ bool failed(Job& job, Failure::Code code) {
 // A kernel that holds its job in the first piece until the job is cancelled.
 class Held {
  public:
-  void watch(const Job& job) { gauge_ = &job.gauge(); }
+  void watch(const Job& job) { progress_ = &job.progress(); }
   void wait(unsigned threads = 1) { entered_.wait(threads); }
   unsigned count() { return entered_.count(); }
   static metainfo::Kernels kernels() { return HookKernel::kernels(); }
 
  private:
-  const Gauge* gauge_ = nullptr;
+  const Progress* progress_ = nullptr;
   Tally entered_;
   HookKernel hook_{[this] {
     entered_.add();
-    while (!gauge_->cancelled) std::this_thread::yield();
+    while (!progress_->cancelled) std::this_thread::yield();
   }};
 };
 
-// Pads whose batches take a moment each, and no memory: more of them than any test waits for.
+// Pads whose parts take a moment each, and no memory: more of them than any test waits for.
 Plan endless() {
   Plan plan = plans::plan_of({plans::pad(std::uint64_t{1} << 40)}, Version::v1, 4 * kMiB);
   return plans::narrow(plan);
@@ -123,11 +123,11 @@ struct Paused {
   explicit Paused(Plan plan = endless()) : job(std::move(plan), HookKernel::kernels(), budget) {
     job.start([this] { finished.add(); });
     // Until it has been served more than nothing.
-    CHECK(eventually([&] { return calls > 400; }));
+    REQUIRE(eventually([&] { return calls > 400; }));
     other = std::make_unique<Occupied>(budget, 1);
-    CHECK(eventually([&] { return other->places() == 1; }));
-    CHECK_EQUAL(job.queued(), 1U);
-    CHECK_EQUAL(finished.count(), 0U);
+    REQUIRE(eventually([&] { return other->places() == 1; }));
+    REQUIRE_EQ(job.queued(), 1U);
+    REQUIRE_EQ(finished.count(), 0U);
   }
 
   std::atomic<unsigned> calls{0};
@@ -135,7 +135,7 @@ struct Paused {
     ++calls;
     moment();
   }};
-  Budget budget{{1, kPlenty}};
+  Budget budget{{1, kAmpleMemory}};
   Tally finished;
   std::unique_ptr<Occupied> other;
   Job job;
@@ -146,7 +146,7 @@ struct Paused {
 class NoneLeft {
  public:
   void check() const {
-    CHECK(eventually([this] { return threads_alive() <= before_; }));
+    REQUIRE(eventually([this] { return threads_alive() <= before_; }));
   }
 
  private:
@@ -164,38 +164,38 @@ struct NoneLeft {
 
 }  // namespace
 
-TEST("job: ends once, with what the plan hashes to") {
+TEST_CASE("job: ends once, with what the plan hashes to") {
   const TempFolder folder;
   const NoneLeft none;
-  for (const Version version : plans::kKinds) {
+  for (const Version version : plans::kVersions) {
     Plan plan = plan_of(folder, 5 * kBlock + 7);
     plan.version = version;
     const plans::Expected expected = plans::expect(plan);
-    Budget budget({2, kPlenty});
+    Budget budget({2, kAmpleMemory});
     Tally finished;
     {
       Job job(plan, best(), budget);
-      CHECK(std::holds_alternative<std::monostate>(job.outcome()));
-      CHECK(job.version() == version);
+      REQUIRE(std::holds_alternative<std::monostate>(job.outcome()));
+      REQUIRE(job.version() == version);
       job.start([&] { finished.add(); });
       finished.wait();
       job.join();
-      CHECK(right(job, expected));
-      CHECK_EQUAL(job.gauge().bytes.load(), 5 * kBlock + 7);
-      CHECK_EQUAL(job.queued(), 0U);
+      REQUIRE(right(job, expected));
+      REQUIRE_EQ(job.progress().bytes.load(), 5 * kBlock + 7);
+      REQUIRE_EQ(job.queued(), 0U);
       job.cancel();
       job.stop();
-      CHECK(right(job, expected));
+      REQUIRE(right(job, expected));
     }
-    CHECK_EQUAL(finished.count(), 1U);
-    CHECK(is_free(budget));
+    REQUIRE_EQ(finished.count(), 1U);
+    REQUIRE(is_free(budget));
   }
   none.check();
 }
 
-TEST("job: content in memory is as good as content on disk") {
+TEST_CASE("job: content in memory is as good as content on disk") {
   const TempFolder folder;
-  for (const Version version : plans::kKinds) {
+  for (const Version version : plans::kVersions) {
     Plan plan = plan_of(folder, 5 * kBlock + 7);
     plan.version = version;
     const plans::Expected expected = plans::expect(plan);
@@ -203,58 +203,58 @@ TEST("job: content in memory is as good as content on disk") {
     const std::vector<char> bytes{std::istreambuf_iterator<char>(file), {}};
     plan.files[0].path.clear();
     plan.files[0].data = reinterpret_cast<const std::uint8_t*>(bytes.data());
-    Budget budget({2, kPlenty});
+    Budget budget({2, kAmpleMemory});
     Tally finished;
     Job job(plan, best(), budget);
     job.start([&] { finished.add(); });
     finished.wait();
     job.join();
-    CHECK(right(job, expected));
-    CHECK_EQUAL(job.gauge().bytes.load(), 5 * kBlock + 7);
+    REQUIRE(right(job, expected));
+    REQUIRE_EQ(job.progress().bytes.load(), 5 * kBlock + 7);
   }
 }
 
-TEST("job: the process's own budget is the usual one") {
+TEST_CASE("job: the process's own budget is the usual one") {
   const TempFolder folder;
   Tally finished;
   Job job(plan_of(folder, 5 * kBlock), best());
   Occupied occupied(Budget::process());
   job.start([&] { finished.add(); });
-  CHECK_EQUAL(job.queued(), 1U);
+  REQUIRE_EQ(job.queued(), 1U);
   occupied.release();
   finished.wait();
   job.join();
-  CHECK(std::holds_alternative<Digests>(job.outcome()));
+  REQUIRE(std::holds_alternative<Digests>(job.outcome()));
 }
 
-TEST("job: a failure is its outcome") {
+TEST_CASE("job: a failure is its outcome") {
   const TempFolder folder;
   Plan plan = plan_of(folder, 5);
   plan.files[0].path += "-missing";
-  Budget budget({2, kPlenty});
+  Budget budget({2, kAmpleMemory});
   Tally finished;
   Job job(plan, best(), budget);
   job.start([&] { finished.add(); });
   finished.wait();
   job.join();
-  CHECK(failed(job, Failure::Code::open));
+  REQUIRE(failed(job, Failure::Code::open));
   const auto& failure = std::get<Failure>(job.outcome());
-  CHECK_EQUAL(failure.path, plan.files[0].path);
-  CHECK_EQUAL(failure.error, ENOENT);
-  CHECK(is_free(budget));
+  REQUIRE_EQ(failure.path, plan.files[0].path);
+  REQUIRE_EQ(failure.error, ENOENT);
+  REQUIRE(is_free(budget));
 }
 
-TEST("job: cancelled while it runs, from this thread and from another") {
+TEST_CASE("job: cancelled while it runs, from this thread and from another") {
   const TempFolder folder;
   for (const bool other : {false, true}) {
-    Budget budget({1, kPlenty});
+    Budget budget({1, kAmpleMemory});
     Tally finished;
     Held held;
     Job job(plan_of(folder, 5 * kBlock), held.kernels(), budget);
     held.watch(job);
     job.start([&] { finished.add(); });
     held.wait();
-    CHECK_EQUAL(finished.count(), 0U);
+    REQUIRE_EQ(finished.count(), 0U);
     if (other) {
       std::thread([&job] { job.cancel(); }).join();
     } else {
@@ -263,36 +263,36 @@ TEST("job: cancelled while it runs, from this thread and from another") {
     }
     finished.wait();
     job.join();
-    CHECK(failed(job, Failure::Code::aborted));
-    CHECK_EQUAL(job.gauge().bytes.load(), kBlock);
-    CHECK_EQUAL(finished.count(), 1U);
-    CHECK(is_free(budget));
+    REQUIRE(failed(job, Failure::Code::aborted));
+    REQUIRE_EQ(job.progress().bytes.load(), kBlock);
+    REQUIRE_EQ(finished.count(), 1U);
+    REQUIRE(is_free(budget));
   }
 }
 
-TEST("job: cancelled while it waits, it ends at once and never runs") {
+TEST_CASE("job: cancelled while it waits, it ends at once and never runs") {
   const TempFolder folder;
-  Budget budget({2, kPlenty});
+  Budget budget({2, kAmpleMemory});
   Occupied occupied(budget);
   Tally finished;
   Job job(plan_of(folder, 5), best(), budget);
   job.start([&] { finished.add(); });
-  CHECK_EQUAL(finished.count(), 0U);
-  CHECK_EQUAL(job.queued(), 1U);
+  REQUIRE_EQ(finished.count(), 0U);
+  REQUIRE_EQ(job.queued(), 1U);
   job.cancel();
-  CHECK_EQUAL(finished.count(), 1U);
-  CHECK(failed(job, Failure::Code::aborted));
+  REQUIRE_EQ(finished.count(), 1U);
+  REQUIRE(failed(job, Failure::Code::aborted));
   job.cancel();
   occupied.release();
   job.join();
-  CHECK_EQUAL(finished.count(), 1U);
-  CHECK_EQUAL(job.gauge().bytes.load(), 0U);
-  CHECK(is_free(budget));
+  REQUIRE_EQ(finished.count(), 1U);
+  REQUIRE_EQ(job.progress().bytes.load(), 0U);
+  REQUIRE(is_free(budget));
 }
 
-TEST("job: those that wait run when threads are free, with no more than they asked for") {
+TEST_CASE("job: those that wait run when threads are free, with no more than they asked for") {
   const TempFolder folder;
-  Budget budget({3, kPlenty});
+  Budget budget({3, kAmpleMemory});
   Occupied occupied(budget);
   Tally finished;
   Plan plan = plan_of(folder, 50 * kBlock);
@@ -303,27 +303,26 @@ TEST("job: those that wait run when threads are free, with no more than they ask
     plan.memory_limit = plan.threads * kBlock;
     jobs.push_back(std::make_unique<Job>(plan, best(), budget));
     jobs.back()->start([&] { finished.add(); });
-    CHECK_EQUAL(jobs.back()->queued(), i + 1U);
+    REQUIRE_EQ(jobs.back()->queued(), i + 1U);
   }
-  CHECK_EQUAL(finished.count(), 0U);
+  REQUIRE_EQ(finished.count(), 0U);
   occupied.release();
   finished.wait(4);
   for (const auto& job : jobs) {
     job->join();
-    CHECK(right(*job, expected));
+    REQUIRE(right(*job, expected));
   }
-  CHECK(is_free(budget));
+  REQUIRE(is_free(budget));
 }
 
-TEST("job: uses as many threads as it may, and no more") {
+TEST_CASE("job: uses as many threads as it may, and no more") {
   const TempFolder folder;
-  Some some;
-  for (const Version version : plans::kKinds) {
+  Sample sample;
+  for (const Version version : plans::kVersions) {
     for (const unsigned threads : {1U, 2U, 4U}) {
       for (const unsigned limit : {1U, 3U, 8U}) {
-        const check::Case round(std::string(plans::name_of(version)) + ", " + std::to_string(threads) + " of " +
-                                std::to_string(limit));
-        if (!some.next()) continue;
+        INFO(plans::name_of(version), ", ", threads, " of ", limit);
+        if (!sample.next()) continue;
         Plan plan = plans::plan_of({folder.add("file", oracle::content(4 * kMiB, 1))}, version, kMiB);
         plan.threads = threads;
         const unsigned expected = std::min(threads, limit);
@@ -340,31 +339,31 @@ TEST("job: uses as many threads as it may, and no more") {
           for (int i = 0; count() < expected && i < 5000; ++i)
             std::this_thread::sleep_for(std::chrono::milliseconds(1));
         });
-        CHECK(!plans::run_as_job(plan, meeting.kernels(), limit).failure);
-        CHECK_EQUAL(seen.size(), expected);
-        CHECK(std::find(seen.begin(), seen.end(), std::this_thread::get_id()) == seen.end());
+        REQUIRE(!plans::run_as_job(plan, meeting.kernels(), limit).failure);
+        REQUIRE_EQ(seen.size(), expected);
+        REQUIRE(std::find(seen.begin(), seen.end(), std::this_thread::get_id()) == seen.end());
       }
     }
   }
 }
 
-TEST("job: one piece is for one thread") {
+TEST_CASE("job: one piece is for one thread") {
   const TempFolder folder;
   Plan plan = plans::plan_of({folder.add("file", oracle::content(kMiB, 1))}, Version::v1, kMiB);
   plan.threads = 8;
-  Budget budget({8, kPlenty});
+  Budget budget({8, kAmpleMemory});
   Tally finished;
   Held held;
   Job job(plan, held.kernels(), budget);
   held.watch(job);
   job.start([&] { finished.add(); });
   held.wait();
-  CHECK_EQUAL(Occupied(budget).places(), 7U);
+  REQUIRE_EQ(Occupied(budget).places(), 7U);
   job.cancel();
   finished.wait();
 }
 
-TEST("job: its memory counts in the budget") {
+TEST_CASE("job: its memory counts in the budget") {
   const TempFolder folder;
   Plan plan = plans::plan_of({folder.add("file", oracle::content(kMiB, 1))}, Version::v1, kBlock);
   plan.threads = 4;
@@ -378,14 +377,14 @@ TEST("job: its memory counts in the budget") {
   job.start([&] { finished.add(); });
   held.wait(2);
   std::this_thread::sleep_for(std::chrono::milliseconds(20));
-  CHECK_EQUAL(held.count(), 2U);
+  REQUIRE_EQ(held.count(), 2U);
   job.cancel();
   finished.wait();
 }
 
-TEST("job: stopped in the middle") {
+TEST_CASE("job: stopped in the middle") {
   const TempFolder folder;
-  Budget budget({1, kPlenty});
+  Budget budget({1, kAmpleMemory});
   Tally finished;
   Held held;
   Job job(plan_of(folder, 5 * kBlock), held.kernels(), budget);
@@ -393,32 +392,32 @@ TEST("job: stopped in the middle") {
   job.start([&] { finished.add(); });
   held.wait();
   job.stop();
-  CHECK(failed(job, Failure::Code::aborted));
-  CHECK_EQUAL(job.gauge().bytes.load(), kBlock);
-  CHECK_EQUAL(finished.count(), 1U);
-  CHECK(is_free(budget));
+  REQUIRE(failed(job, Failure::Code::aborted));
+  REQUIRE_EQ(job.progress().bytes.load(), kBlock);
+  REQUIRE_EQ(finished.count(), 1U);
+  REQUIRE(is_free(budget));
   job.stop();
-  CHECK_EQUAL(finished.count(), 1U);
+  REQUIRE_EQ(finished.count(), 1U);
 }
 
-TEST("job: stopped while it waits, it says nothing") {
+TEST_CASE("job: stopped while it waits, it says nothing") {
   const TempFolder folder;
-  Budget budget({1, kPlenty});
+  Budget budget({1, kAmpleMemory});
   Occupied occupied(budget);
   Tally finished;
   Job job(plan_of(folder, 5), best(), budget);
   job.start([&] { finished.add(); });
   job.stop();
   occupied.release();
-  CHECK(is_free(budget));
-  CHECK_EQUAL(finished.count(), 0U);
-  CHECK(std::holds_alternative<std::monostate>(job.outcome()));
+  REQUIRE(is_free(budget));
+  REQUIRE_EQ(finished.count(), 0U);
+  REQUIRE(std::holds_alternative<std::monostate>(job.outcome()));
 }
 
-TEST("job: destroyed before its start, while it waits, and in the middle") {
+TEST_CASE("job: destroyed before its start, while it waits, and in the middle") {
   const TempFolder folder;
   const NoneLeft none;
-  Budget budget({1, kPlenty});
+  Budget budget({1, kAmpleMemory});
   Tally finished;
   const auto count = [&] { finished.add(); };
   { const Job job(plan_of(folder, 5), best(), budget); }
@@ -427,8 +426,8 @@ TEST("job: destroyed before its start, while it waits, and in the middle") {
     Job job(plan_of(folder, 5), best(), budget);
     job.start(count);
   }
-  CHECK_EQUAL(finished.count(), 0U);
-  CHECK(is_free(budget));
+  REQUIRE_EQ(finished.count(), 0U);
+  REQUIRE(is_free(budget));
   Held held;
   {
     Job job(plan_of(folder, 5 * kBlock), held.kernels(), budget);
@@ -436,14 +435,14 @@ TEST("job: destroyed before its start, while it waits, and in the middle") {
     job.start(count);
     held.wait();
   }
-  CHECK_EQUAL(finished.count(), 1U);
-  CHECK(is_free(budget));
+  REQUIRE_EQ(finished.count(), 1U);
+  REQUIRE(is_free(budget));
   none.check();
 }
 
-TEST("job: cancelled or stopped before its start") {
+TEST_CASE("job: cancelled or stopped before its start") {
   const TempFolder folder;
-  Budget budget({1, kPlenty});
+  Budget budget({1, kAmpleMemory});
   for (const bool stopped : {false, true}) {
     Tally finished;
     Job job(plan_of(folder, 5), best(), budget);
@@ -452,45 +451,45 @@ TEST("job: cancelled or stopped before its start") {
     } else {
       job.cancel();
     }
-    CHECK_EQUAL(finished.count(), 0U);
+    REQUIRE_EQ(finished.count(), 0U);
     job.start([&] { finished.add(); });
     finished.wait();
-    CHECK(failed(job, Failure::Code::aborted));
-    CHECK_EQUAL(job.gauge().bytes.load(), 0U);
+    REQUIRE(failed(job, Failure::Code::aborted));
+    REQUIRE_EQ(job.progress().bytes.load(), 0U);
   }
 }
 
-TEST("job: one that gave its place up is cancelled at once, here") {
+TEST_CASE("job: one that gave its place up is cancelled at once, here") {
   const NoneLeft none;
   {
     Paused paused;
     paused.job.cancel();
-    CHECK_EQUAL(paused.finished.count(), 1U);
-    CHECK(failed(paused.job, Failure::Code::aborted));
-    CHECK_EQUAL(paused.job.queued(), 0U);
+    REQUIRE_EQ(paused.finished.count(), 1U);
+    REQUIRE(failed(paused.job, Failure::Code::aborted));
+    REQUIRE_EQ(paused.job.queued(), 0U);
     paused.other->release();
-    CHECK(is_free(paused.budget));
+    REQUIRE(is_free(paused.budget));
     paused.job.join();
     paused.job.cancel();
-    CHECK_EQUAL(paused.finished.count(), 1U);
+    REQUIRE_EQ(paused.finished.count(), 1U);
   }
   none.check();
 }
 
-TEST("job: one that gave its place up is stopped, or destroyed, in silence") {
+TEST_CASE("job: one that gave its place up is stopped, or destroyed, in silence") {
   const NoneLeft none;
   {
     Paused paused;
     paused.job.stop();
-    CHECK_EQUAL(paused.finished.count(), 0U);
+    REQUIRE_EQ(paused.finished.count(), 0U);
     paused.other->release();
-    CHECK(is_free(paused.budget));
+    REQUIRE(is_free(paused.budget));
   }
   { const Paused paused; }
   none.check();
 }
 
-TEST("job: one that gave its place up goes on where it was") {
+TEST_CASE("job: one that gave its place up goes on where it was") {
   const TempFolder folder;
   // A file after enough pads to be served something.
   const Plan plan = plans::narrow(plans::plan_of(
@@ -498,33 +497,33 @@ TEST("job: one that gave its place up goes on where it was") {
   Paused paused(plan);
   const unsigned before = paused.calls;
   std::this_thread::sleep_for(std::chrono::milliseconds(5));
-  CHECK_EQUAL(paused.calls.load(), before);
+  REQUIRE_EQ(paused.calls.load(), before);
   paused.other->release();
   paused.finished.wait();
   paused.job.join();
-  CHECK(paused.calls > before);
+  REQUIRE(paused.calls > before);
   const auto& digests = std::get<Digests>(paused.job.outcome());
   const oracle::Bytes zeros(4 * kMiB);
   const metainfo::Sha1Digest wanted = oracle::sha1(zeros.data(), zeros.size());
-  CHECK_EQUAL(digests.v1.size(), 769 * 20U);
+  REQUIRE_EQ(digests.v1.size(), 769 * 20U);
   for (std::size_t at = 0; at < 768 * 20; at += 20)
-    CHECK(std::equal(wanted.begin(), wanted.end(), digests.v1.begin() + static_cast<std::ptrdiff_t>(at)));
+    REQUIRE(std::equal(wanted.begin(), wanted.end(), digests.v1.begin() + static_cast<std::ptrdiff_t>(at)));
   const oracle::Bytes last = oracle::content(999, 1);
   const metainfo::Sha1Digest end = oracle::sha1(last.data(), last.size());
-  CHECK(std::equal(end.begin(), end.end(), digests.v1.end() - 20));
+  REQUIRE(std::equal(end.begin(), end.end(), digests.v1.end() - 20));
 }
 
-TEST("job: whose workers come and go all the time hashes right") {
+TEST_CASE("job: whose workers come and go all the time hashes right") {
   const TempFolder folder;
   const NoneLeft none;
-  for (const Version version : plans::kKinds) {
-    const check::Case round(plans::name_of(version));
+  for (const Version version : plans::kVersions) {
+    INFO(plans::name_of(version));
     const std::size_t size = thin() == 1 ? 24 * kMiB + 5 : 3 * kMiB + 5;
     Plan plan = plans::plan_of({folder.add("file", oracle::content(size, 1)), folder.add("empty", {})}, version,
                                version == Version::v2 ? 2 * kMiB : 2 * kBlock);
     plan.threads = 3;
     const plans::Expected expected = plans::expect(plan);
-    Budget budget({3, kPlenty});
+    Budget budget({3, kAmpleMemory});
     std::atomic<bool> done{false};
     std::thread others([&] {
       while (!done) Occupied(budget, 2);
@@ -540,16 +539,16 @@ TEST("job: whose workers come and go all the time hashes right") {
     }
     const bool wrong = done.exchange(true);
     others.join();
-    CHECK(!wrong);
-    CHECK(is_free(budget));
+    REQUIRE(!wrong);
+    REQUIRE(is_free(budget));
   }
   none.check();
 }
 
-TEST("job: a small one is not held up by a huge one, which goes on") {
+TEST_CASE("job: a small one is not held up by a huge one, which goes on") {
   const TempFolder folder;
   const HookKernel slow(moment);
-  Budget budget({2, kPlenty});
+  Budget budget({2, kAmpleMemory});
   Plan plan = endless();
   plan.threads = 2;
   Tally huge_finished;
@@ -562,19 +561,19 @@ TEST("job: a small one is not held up by a huge one, which goes on") {
     job.start([&] { finished.add(); });
     finished.wait();
     job.join();
-    CHECK(right(job, plans::expect(small)));
-    CHECK_EQUAL(huge_finished.count(), 0U);
-    CHECK(std::holds_alternative<std::monostate>(huge.outcome()));
+    REQUIRE(right(job, plans::expect(small)));
+    REQUIRE_EQ(huge_finished.count(), 0U);
+    REQUIRE(std::holds_alternative<std::monostate>(huge.outcome()));
   }
   huge.cancel();
   huge_finished.wait();
-  CHECK(failed(huge, Failure::Code::aborted));
+  REQUIRE(failed(huge, Failure::Code::aborted));
 }
 
 #ifdef __GLIBC__
-TEST("job: without a thread to be had it fails, and its place is free") {
+TEST_CASE("job: without a thread to be had it fails, and its place is free") {
   const TempFolder folder;
-  Budget budget({2, kPlenty});
+  Budget budget({2, kAmpleMemory});
   Tally finished;
   const auto count = [&] { finished.add(); };
   Occupied occupied(budget);
@@ -585,17 +584,17 @@ TEST("job: without a thread to be had it fails, and its place is free") {
   {
     const NoThreads none;
     occupied.release();
-    CHECK_EQUAL(finished.count(), 2U);
+    REQUIRE_EQ(finished.count(), 2U);
     Job alone(plan_of(folder, 5), best(), budget);
     alone.start(count);
-    CHECK_EQUAL(finished.count(), 3U);
-    CHECK(failed(alone, Failure::Code::no_thread));
+    REQUIRE_EQ(finished.count(), 3U);
+    REQUIRE(failed(alone, Failure::Code::no_thread));
   }
-  for (Job* job : {&waiting, &next}) CHECK(failed(*job, Failure::Code::no_thread));
-  CHECK(is_free(budget));
+  for (Job* job : {&waiting, &next}) REQUIRE(failed(*job, Failure::Code::no_thread));
+  REQUIRE(is_free(budget));
 }
 
-TEST("job: where only one thread can be had, that one does the work") {
+TEST_CASE("job: where only one thread can be had, that one does the work") {
   const TempFolder folder;
   Plan plan = plan_of(folder, 3 * kMiB + 5);
   plan.threads = 8;
@@ -607,33 +606,33 @@ TEST("job: where only one thread can be had, that one does the work") {
     entered.add();
     while (!go) std::this_thread::yield();
   });
-  Budget budget({1, kPlenty});
+  Budget budget({1, kAmpleMemory});
   Tally finished;
   Job job(plan, gate.kernels(), budget);
   job.start([&] { finished.add(); });
   entered.wait();
   {
     const NoThreads none;
-    budget.set_limits({8, kPlenty});
-    CHECK_EQUAL(Occupied(budget).places(), 7U);
+    budget.set_limits({8, kAmpleMemory});
+    REQUIRE_EQ(Occupied(budget).places(), 7U);
   }
   go = true;
   finished.wait();
   job.join();
-  CHECK(right(job, expected));
+  REQUIRE(right(job, expected));
 }
 #endif
 
-TEST("job: ended in every way at any moment, it says so once") {
+TEST_CASE("job: ended in every way at any moment, it says so once") {
   const TempFolder folder;
   const NoneLeft none;
   const Plan small = plan_of(folder, 20 * kBlock);
   const plans::Expected expected = plans::expect(small);
   std::minstd_rand random(9);
-  Budget budget({2, kPlenty});
+  Budget budget({2, kAmpleMemory});
   const HookKernel slow([] { std::this_thread::yield(); });
   for (unsigned round = 0; round < 400 / thin(); ++round) {
-    const check::Case named("round " + std::to_string(round));
+    INFO("round ", round);
     std::unique_ptr<Occupied> occupied;
     if (random() % 3 == 0) occupied = std::make_unique<Occupied>(budget);
     Plan plan = small;
@@ -650,31 +649,31 @@ TEST("job: ended in every way at any moment, it says so once") {
       occupied.reset();
       finished.wait();
       job->join();
-      CHECK(right(*job, expected));
+      REQUIRE(right(*job, expected));
     } else if (way == 1) {
       job->cancel();
       finished.wait();
       job->join();
-      CHECK(failed(*job, Failure::Code::aborted) || (!waits && right(*job, expected)));
+      REQUIRE((failed(*job, Failure::Code::aborted) || (!waits && right(*job, expected))));
     } else if (way == 2) {
       job->stop();
-      if (waits) CHECK(std::holds_alternative<std::monostate>(job->outcome()));
+      if (waits) REQUIRE(std::holds_alternative<std::monostate>(job->outcome()));
     }
     job.reset();
     if (way < 2) {
-      CHECK_EQUAL(finished.count(), 1U);
+      REQUIRE_EQ(finished.count(), 1U);
     } else {
       // Stopped or destroyed it says nothing any more; without a worker it has not said anything before
       // either.
-      CHECK(finished.count() <= (waits ? 0U : 1U));
+      REQUIRE(finished.count() <= (waits ? 0U : 1U));
     }
     occupied.reset();
-    CHECK(is_free(budget));
+    REQUIRE(is_free(budget));
   }
   none.check();
 }
 
-TEST("job: two hundred at once, from several threads, a third of them cancelled") {
+TEST_CASE("job: two hundred at once, from several threads, a third of them cancelled") {
   const TempFolder folder;
   const NoneLeft none;
   const std::size_t size = thin() == 1 ? 3 * kMiB + 5 : 300005;
@@ -691,7 +690,7 @@ TEST("job: two hundred at once, from several threads, a third of them cancelled"
     while (now > seen && !most.compare_exchange_weak(seen, now)) continue;
     --running;
   });
-  Budget budget({2, kPlenty});
+  Budget budget({2, kAmpleMemory});
   std::vector<std::thread> threads;
   for (unsigned id = 0; id < 4; ++id) {
     threads.emplace_back([&, id] {
@@ -711,7 +710,7 @@ TEST("job: two hundred at once, from several threads, a third of them cancelled"
       own.wait(50);
       for (const auto& job : jobs) {
         job->join();
-        const bool cancelled = job->gauge().cancelled && failed(*job, Failure::Code::aborted);
+        const bool cancelled = job->progress().cancelled && failed(*job, Failure::Code::aborted);
         if (!cancelled && !right(*job, expected)) ++wrong;
       }
     });
@@ -730,13 +729,13 @@ TEST("job: two hundred at once, from several threads, a third of them cancelled"
   }
 #endif
   for (std::thread& thread : threads) thread.join();
-  CHECK_EQUAL(wrong.load(), 0U);
-  CHECK_EQUAL(finished.load(), 200U);
-  CHECK(most <= 2);
-  CHECK(is_free(budget));
+  REQUIRE_EQ(wrong.load(), 0U);
+  REQUIRE_EQ(finished.load(), 200U);
+  REQUIRE(most <= 2);
+  REQUIRE(is_free(budget));
   none.check();
 #ifdef __linux__
   // The four above, two that hash, and some that have handed over their places.
-  CHECK(alive <= threads_alive() + 4 + 2 + 4);
+  REQUIRE(alive <= threads_alive() + 4 + 2 + 4);
 #endif
 }

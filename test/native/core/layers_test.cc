@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
-#include "check.h"
+#include "test.h"
 #include "core/merkle.h"
 #include "oracle.h"
-#include "rows.h"
+#include "kernel_lists.h"
 #include "scale.h"
 #include "threads.h"
 
@@ -18,41 +18,40 @@ using oracle::Hashes;
 
 namespace {
 
-// Layers of so many hashes each; with others' bytes between them, last to first where that is wanted.
+// Layers of so many hashes each; with others' bytes between them, last to first where that is expected.
 void check_layers(const std::vector<std::uint32_t>& counts, unsigned height, bool reversed) {
   Bytes bytes;
   std::vector<double> starts(counts.size());
-  Hashes wanted(counts.size());
+  Hashes expected(counts.size());
   for (std::size_t n = 0; n < counts.size(); ++n) {
     const std::size_t i = reversed ? counts.size() - 1 - n : n;
     const Hashes hashes = oracle::hashes(counts[i], i);
     bytes.resize(bytes.size() + i % 3, 0xee);
     starts[i] = static_cast<double>(bytes.size());
     for (const metainfo::Sha256Digest& hash : hashes) bytes.insert(bytes.end(), hash.begin(), hash.end());
-    wanted[i] = oracle::tree(hashes, height, metainfo::ceil_log2(counts[i]));
+    expected[i] = oracle::tree(hashes, height, metainfo::ceil_log2(counts[i]));
   }
-  Some some;
-  for (const Kernels& kernels : tables()) {
-    if (!some.next()) continue;
-    const check::Case round(std::string(name_of(kernels)) + ", " + std::to_string(counts.size()) +
-                            " layers, height " + std::to_string(height));
+  Sample sample;
+  for (const Kernels& kernels : kernel_lists()) {
+    if (!sample.next()) continue;
+    INFO(name_of(kernels), ", ", counts.size(), " layers, height ", height);
     Bytes roots(counts.size() * 32 + 32, 0xc5);
     const Bytes before = bytes;
     metainfo::hash_layers({bytes.data(), starts.data(), counts.data(), counts.size(), height, roots.data()},
                           kernels);
-    CHECK(bytes == before);
+    REQUIRE(bytes == before);
     for (std::size_t i = 0; i < counts.size(); ++i) {
       metainfo::Sha256Digest root;
       std::copy_n(roots.begin() + static_cast<std::ptrdiff_t>(i * 32), 32, root.begin());
-      CHECK_EQUAL(root, wanted[i]);
+      REQUIRE_EQ(root, expected[i]);
     }
-    CHECK(std::all_of(roots.end() - 32, roots.end(), [](std::uint8_t byte) { return byte == 0xc5; }));
+    REQUIRE(std::all_of(roots.end() - 32, roots.end(), [](std::uint8_t byte) { return byte == 0xc5; }));
   }
 }
 
 }  // namespace
 
-TEST("layers: none, one, and one of each number of hashes") {
+TEST_CASE("layers: none, one, and one of each number of hashes") {
   check_layers({}, 0, false);
   check_layers({1}, 0, false);
   check_layers({1}, 7, false);
@@ -61,7 +60,7 @@ TEST("layers: none, one, and one of each number of hashes") {
   for (const unsigned height : {0U, 1U, 6U, 14U}) check_layers(counts, height, height % 2 != 0);
 }
 
-TEST("layers: long ones, and more of them than a thread takes at once") {
+TEST_CASE("layers: long ones, and more of them than a thread takes at once") {
   check_layers({1023, 1024, 1025, 4097, 20000}, 4, false);
   std::vector<std::uint32_t> counts;
   for (std::uint32_t i = 0; i < 1000; ++i) counts.push_back(1 + i * 7 % 61);
@@ -69,11 +68,11 @@ TEST("layers: long ones, and more of them than a thread takes at once") {
 }
 
 #ifdef __GLIBC__
-TEST("layers: where no thread can be started, the one there is does the work") {
+TEST_CASE("layers: where no thread can be started, the one there is does the work") {
   const std::size_t before = threads_alive();
   const NoThreads none;
   check_layers({20000, 3, 20000}, 1, false);
-  // Some that others joined may just have gone.
-  CHECK(threads_alive() <= before);
+  // Sample that others joined may just have gone.
+  REQUIRE(threads_alive() <= before);
 }
 #endif

@@ -9,9 +9,9 @@
 #include <utility>
 #include <vector>
 
-#include "check.h"
+#include "test.h"
 #include "oracle.h"
-#include "rows.h"
+#include "kernel_lists.h"
 #include "scale.h"
 
 using metainfo::ceil_log2;
@@ -33,8 +33,8 @@ constexpr std::uint8_t kCanary = 0xc5;
 
 template <typename Action>
 void each_table(Action action) {
-  for (const Kernels& kernels : tables()) {
-    const check::Case round(name_of(kernels));
+  for (const Kernels& kernels : kernel_lists()) {
+    INFO(name_of(kernels));
     action(kernels);
   }
 }
@@ -64,7 +64,7 @@ Sha256Digest reduced(const Trees& trees, const Hashes& hashes, unsigned base, un
   layer.resize(layer.size() + kHashSize);
   layer.resize(layer.size() + 64, kCanary);
   trees.reduce(layer.data(), hashes.size(), base, height);
-  CHECK(std::all_of(layer.end() - 64, layer.end(), [](std::uint8_t byte) { return byte == kCanary; }));
+  REQUIRE(std::all_of(layer.end() - 64, layer.end(), [](std::uint8_t byte) { return byte == kCanary; }));
   return first_of(layer);
 }
 
@@ -72,7 +72,7 @@ Sha256Digest rooted(const Trees& trees, const Hashes& hashes, unsigned base, uns
   const Bytes layer = flat(hashes);
   const Bytes before = layer;
   const Sha256Digest root = trees.root(layer.data(), hashes.size(), base, height);
-  CHECK(layer == before);
+  REQUIRE(layer == before);
   return root;
 }
 
@@ -94,21 +94,21 @@ std::vector<unsigned> heights(std::size_t count, unsigned base) {
 
 }  // namespace
 
-TEST("merkle: ceil_log2 at its edges") {
-  CHECK_EQUAL(ceil_log2(0), 0U);
-  CHECK_EQUAL(ceil_log2(1), 0U);
-  CHECK_EQUAL(ceil_log2(2), 1U);
-  CHECK_EQUAL(ceil_log2(3), 2U);
+TEST_CASE("merkle: ceil_log2 at its edges") {
+  REQUIRE_EQ(ceil_log2(0), 0U);
+  REQUIRE_EQ(ceil_log2(1), 0U);
+  REQUIRE_EQ(ceil_log2(2), 1U);
+  REQUIRE_EQ(ceil_log2(3), 2U);
   for (unsigned height = 2; height < 64; ++height) {
-    const check::Case round("2^" + std::to_string(height));
+    INFO("2^", height);
     const std::uint64_t power = std::uint64_t{1} << height;
-    CHECK_EQUAL(ceil_log2(power - 1), height);
-    CHECK_EQUAL(ceil_log2(power), height);
-    if (height < 63) CHECK_EQUAL(ceil_log2(power + 1), height + 1);
+    REQUIRE_EQ(ceil_log2(power - 1), height);
+    REQUIRE_EQ(ceil_log2(power), height);
+    if (height < 63) REQUIRE_EQ(ceil_log2(power + 1), height + 1);
   }
 }
 
-TEST("merkle: the oracle's trees are those with their padding written out") {
+TEST_CASE("merkle: the oracle's trees are those with their padding written out") {
   for (const unsigned base : {0U, 1U, 3U}) {
     for (std::size_t count = 1; count <= 40; ++count) {
       for (unsigned height = ceil_log2(count); height <= 7; ++height) {
@@ -116,160 +116,156 @@ TEST("merkle: the oracle's trees are those with their padding written out") {
         const Hashes hashes = padded;
         const Hashes leaves(std::size_t{1} << base);
         padded.resize(std::size_t{1} << height, oracle::root(leaves.data(), leaves.size()));
-        CHECK_EQUAL(oracle::tree(hashes, base, height), oracle::root(padded.data(), padded.size()));
+        REQUIRE_EQ(oracle::tree(hashes, base, height), oracle::root(padded.data(), padded.size()));
       }
     }
   }
 }
 
-TEST("merkle: a node is the hash of left, then right") {
+TEST_CASE("merkle: a node is the hash of left, then right") {
   const Hashes pair = oracle::hashes(2);
   Bytes out(32);
   metainfo::merkle_nodes(best(), out.data(), flat(pair).data(), 1);
-  CHECK_EQUAL(first_of(out), oracle::node(pair[0], pair[1]));
-  CHECK(first_of(out) != oracle::node(pair[1], pair[0]));
+  REQUIRE_EQ(first_of(out), oracle::node(pair[0], pair[1]));
+  REQUIRE(first_of(out) != oracle::node(pair[1], pair[0]));
 }
 
-TEST("merkle: any number of nodes, apart and in place, and nothing else is written") {
+TEST_CASE("merkle: any number of nodes, apart and in place, and nothing else is written") {
   each_table([](const Kernels& kernels) {
     for (std::size_t count = 0; count <= 40; ++count) {
-      const check::Case round(std::to_string(count) + " nodes");
+      INFO(count, " nodes");
       const Hashes hashes = oracle::hashes(2 * count, count);
       Hashes nodes;
       for (std::size_t i = 0; i < count; ++i) nodes.push_back(oracle::node(hashes[2 * i], hashes[2 * i + 1]));
-      const Bytes wanted = flat(nodes);
+      const Bytes expected = flat(nodes);
       const Bytes pairs = flat(hashes);
       const Bytes before = pairs;
-      Bytes out(64 + wanted.size() + 64, kCanary);
+      Bytes out(64 + expected.size() + 64, kCanary);
       metainfo::merkle_nodes(kernels, &out[64], pairs.data(), count);
-      CHECK(pairs == before);
+      REQUIRE(pairs == before);
       Bytes framed(64, kCanary);
-      framed.insert(framed.end(), wanted.begin(), wanted.end());
+      framed.insert(framed.end(), expected.begin(), expected.end());
       framed.insert(framed.end(), 64, kCanary);
-      CHECK_EQUAL(out, framed);
+      REQUIRE_EQ(out, framed);
 
       Bytes place = pairs;
       metainfo::merkle_nodes(kernels, place.data(), place.data(), count);
-      CHECK(std::equal(wanted.begin(), wanted.end(), place.begin()));
-      const auto rest = static_cast<std::ptrdiff_t>(wanted.size());
-      CHECK(std::equal(place.begin() + rest, place.end(), pairs.begin() + rest));
+      REQUIRE(std::equal(expected.begin(), expected.end(), place.begin()));
+      const auto rest = static_cast<std::ptrdiff_t>(expected.size());
+      REQUIRE(std::equal(place.begin() + rest, place.end(), pairs.begin() + rest));
     }
   });
 }
 
-TEST("merkle: subtrees of zeros begin with a leaf of 32 zero bytes") {
+TEST_CASE("merkle: subtrees of zeros begin with a leaf of 32 zero bytes") {
   // SHA-256 of 64 zero bytes, as anyone can look it up.
   const Sha256Digest one_up = {0xf5, 0xa5, 0xfd, 0x42, 0xd1, 0x6a, 0x20, 0x30, 0x27, 0x98, 0xef,
                                0x6e, 0xd3, 0x09, 0x97, 0x9b, 0x43, 0x00, 0x3d, 0x23, 0x20, 0xd9,
                                0xf0, 0xe8, 0xea, 0x98, 0x31, 0xa9, 0x27, 0x59, 0xfb, 0x4b};
   each_table([&](const Kernels& kernels) {
     const ZeroSubtrees zeros = zero_subtrees(kernels);
-    CHECK_EQUAL(zeros[0], Sha256Digest{});
-    CHECK_EQUAL(zeros[1], one_up);
+    REQUIRE_EQ(zeros[0], Sha256Digest{});
+    REQUIRE_EQ(zeros[1], one_up);
     for (unsigned height = 0; height <= 10; ++height) {
       const Hashes leaves(std::size_t{1} << height, Sha256Digest{});
-      CHECK_EQUAL(zeros[height], oracle::root(leaves.data(), leaves.size()));
+      REQUIRE_EQ(zeros[height], oracle::root(leaves.data(), leaves.size()));
     }
     for (std::size_t height = 1; height < zeros.size(); ++height)
-      CHECK_EQUAL(zeros[height], oracle::node(zeros[height - 1], zeros[height - 1]));
+      REQUIRE_EQ(zeros[height], oracle::node(zeros[height - 1], zeros[height - 1]));
   });
 }
 
-TEST("merkle: roots are those of the tree with its padding") {
+TEST_CASE("merkle: roots are those of the tree with its padding") {
   const Hashes all = oracle::hashes(200, 1);
-  Some some;
+  Sample sample;
   for (std::size_t count = 1; count <= all.size(); ++count) {
     const Hashes hashes(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(count));
     for (const unsigned base : {0U, 1U, 6U, 9U}) {
       for (const unsigned height : heights(count, base)) {
-        if (!some.next()) continue;
-        const Sha256Digest wanted = oracle::tree(hashes, base, height);
+        if (!sample.next()) continue;
+        const Sha256Digest expected = oracle::tree(hashes, base, height);
         each_table([&](const Kernels& kernels) {
-          const check::Case round(std::to_string(count) + " hashes, height " + std::to_string(height) +
-                                  ", base " + std::to_string(base));
+          INFO(count, " hashes, height ", height, ", base ", base);
           const Trees& trees = trees_of(kernels);
-          CHECK_EQUAL(reduced(trees, hashes, base, height), wanted);
-          CHECK_EQUAL(rooted(trees, hashes, base, height), wanted);
+          REQUIRE_EQ(reduced(trees, hashes, base, height), expected);
+          REQUIRE_EQ(rooted(trees, hashes, base, height), expected);
         });
       }
     }
   }
 }
 
-TEST("merkle: roots of layers that are reduced in parts") {
+TEST_CASE("merkle: roots of layers that are reduced in parts") {
   const Hashes all = oracle::hashes(65537, 2);
   const std::size_t counts[] = {255,  256,  257,  1023, 1024, 1025,  1026,  1087,
                                 1088, 1089, 2047, 2048, 2049, 10000, 65536, 65537};
-  Some some;
+  Sample sample;
   for (const std::size_t count : counts) {
-    if (!some.next()) continue;
+    if (!sample.next()) continue;
     const Hashes hashes(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(count));
     for (const unsigned base : {0U, 5U}) {
       const unsigned least = ceil_log2(count);
       for (const unsigned height : {least, 40U}) {
-        const Sha256Digest wanted = oracle::tree(hashes, base, height);
+        const Sha256Digest expected = oracle::tree(hashes, base, height);
         each_table([&](const Kernels& kernels) {
-          const check::Case round(std::to_string(count) + " hashes, height " + std::to_string(height) +
-                                  ", base " + std::to_string(base));
+          INFO(count, " hashes, height ", height, ", base ", base);
           const Trees& trees = trees_of(kernels);
-          CHECK_EQUAL(rooted(trees, hashes, base, height), wanted);
-          if (height == least && base == 0) CHECK_EQUAL(reduced(trees, hashes, base, height), wanted);
+          REQUIRE_EQ(rooted(trees, hashes, base, height), expected);
+          if (height == least && base == 0) REQUIRE_EQ(reduced(trees, hashes, base, height), expected);
         });
       }
     }
   }
 }
 
-TEST("merkle: subtrees of any height, stacked as they come") {
+TEST_CASE("merkle: subtrees of any height, stacked as they come") {
   const Hashes all = oracle::hashes(140, 6);
   for (const unsigned base : {0U, 1U, 6U, 10U, 16U}) {
     SubtreeStack stack(trees_of(best()), base);
     // The second time it was cleared.
     for (std::size_t size : {std::size_t{70}, all.size()}) {
       stack.clear();
-      Some some;
+      Sample sample;
       for (std::size_t count = 1; count <= size; ++count) {
         stack.push(all[count - 1].data());
-        if (!some.next()) continue;
+        if (!sample.next()) continue;
         const Hashes hashes(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(count));
         for (const unsigned height : heights(count, base)) {
-          const check::Case round(std::to_string(count) + " subtrees, height " + std::to_string(height) +
-                                  ", base " + std::to_string(base));
-          CHECK_EQUAL(stack.root(base + height), oracle::tree(hashes, base, height));
+          INFO(count, " subtrees, height ", height, ", base ", base);
+          REQUIRE_EQ(stack.root(base + height), oracle::tree(hashes, base, height));
         }
       }
     }
   }
 }
 
-TEST("merkle: a tree that grows has the root of its leaves, however high it is") {
+TEST_CASE("merkle: a tree that grows has the root of its leaves, however high it is") {
   const Hashes all = oracle::hashes(300, 3);
-  // Those of one row and of all others side by side: what is wanted is made up once.
+  // Those of one row and of all others side by side: what is expected is made up once.
   std::vector<GrowingTree> trees;
   each_table([&](const Kernels& kernels) { trees.emplace_back(trees_of(kernels)); });
-  Some some;
+  Sample sample;
   for (std::size_t count = 1; count <= all.size(); ++count) {
     const Hashes hashes(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(count));
     for (GrowingTree& tree : trees) {
       push(tree, hashes.back());
-      CHECK_EQUAL(tree.leaves(), count);
+      REQUIRE_EQ(tree.leaves(), count);
     }
     std::vector<unsigned> each = heights(count, 0);
     for (unsigned height = ceil_log2(count) + 4; height <= 12; ++height) each.push_back(height);
     for (const unsigned height : each) {
-      if (!some.next()) continue;
-      const Sha256Digest wanted = oracle::tree(hashes, 0, height);
+      if (!sample.next()) continue;
+      const Sha256Digest expected = oracle::tree(hashes, 0, height);
       for (std::size_t i = 0; i < trees.size(); ++i) {
-        const check::Case round(std::string(name_of(tables()[i])) + ", " + std::to_string(count) +
-                                " leaves, height " + std::to_string(height));
+        INFO(name_of(kernel_lists()[i]), ", ", count, " leaves, height ", height);
         GrowingTree copy = trees[i];
-        CHECK_EQUAL(copy.root(height), wanted);
+        REQUIRE_EQ(copy.root(height), expected);
       }
     }
   }
 }
 
-TEST("merkle: a tree grows past all that is held of it") {
+TEST_CASE("merkle: a tree grows past all that is held of it") {
   const std::size_t count = thin() == 1 ? 20000 : 2000;
   const Hashes all = oracle::hashes(count, 4);
   const Trees trees(best());
@@ -281,44 +277,44 @@ TEST("merkle: a tree grows past all that is held of it") {
     const std::size_t runs = (size + 63) / 64;
     const bool near = (runs & (runs - 1)) == 0 && (size % 64 <= 1 || size % 64 == 63);
     if (!near && size % 4999 != 0) continue;
-    const check::Case round(std::to_string(size) + " leaves");
+    INFO(size, " leaves");
     const Hashes hashes(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(size));
     for (const unsigned height : {ceil_log2(size), ceil_log2(size) + 1, 50U}) {
       if (size > 64 || height >= ceil_log2(size)) {
         GrowingTree copy = tree;
-        CHECK_EQUAL(copy.root(height), oracle::tree(hashes, 0, height));
+        REQUIRE_EQ(copy.root(height), oracle::tree(hashes, 0, height));
       }
     }
   }
 }
 
-TEST("merkle: padding reaches the highest tree") {
+TEST_CASE("merkle: padding reaches the highest tree") {
   const Trees trees(best());
   const Hashes one = oracle::hashes(1);
   for (unsigned height = 1; height <= kMaxTreeHeight; ++height) {
-    const Sha256Digest wanted = oracle::tree(one, 0, height);
-    CHECK_EQUAL(rooted(trees, one, 0, height), wanted);
+    const Sha256Digest expected = oracle::tree(one, 0, height);
+    REQUIRE_EQ(rooted(trees, one, 0, height), expected);
     GrowingTree tree(trees);
     push(tree, one[0]);
-    CHECK_EQUAL(tree.root(height), wanted);
+    REQUIRE_EQ(tree.root(height), expected);
   }
 }
 
-TEST("merkle: a cleared tree is a new one") {
+TEST_CASE("merkle: a cleared tree is a new one") {
   const Trees trees(best());
   GrowingTree tree(trees);
   const Hashes all = oracle::hashes(500, 5);
   for (const std::size_t before : {1, 63, 64, 65, 200, 256}) {
     for (const std::size_t after : {1, 6, 64, 65, 130}) {
-      const check::Case round(std::to_string(after) + " after " + std::to_string(before));
+      INFO(after, " after ", before);
       tree.clear();
       for (std::size_t i = 0; i < before; ++i) push(tree, all[i]);
       tree.clear();
-      CHECK_EQUAL(tree.leaves(), 0U);
+      REQUIRE_EQ(tree.leaves(), 0U);
       Hashes hashes(all.begin() + 200, all.begin() + 200 + static_cast<std::ptrdiff_t>(after));
       for (const Sha256Digest& hash : hashes) push(tree, hash);
       const unsigned height = ceil_log2(after);
-      CHECK_EQUAL(tree.root(height), oracle::tree(hashes, 0, height));
+      REQUIRE_EQ(tree.root(height), oracle::tree(hashes, 0, height));
     }
   }
 }

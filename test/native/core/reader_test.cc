@@ -29,7 +29,7 @@
 #include <limits>
 #include <string>
 
-#include "check.h"
+#include "test.h"
 #include "files.h"
 #include "oracle.h"
 
@@ -50,7 +50,7 @@ Bytes read(const Reader& reader, std::uint64_t offset, std::size_t size) {
   return bytes;
 }
 
-Bytes slice(const Bytes& bytes, std::size_t offset, std::size_t size) {
+Bytes range_of(const Bytes& bytes, std::size_t offset, std::size_t size) {
   const auto begin = bytes.begin() + static_cast<std::ptrdiff_t>(offset);
   return {begin, begin + static_cast<std::ptrdiff_t>(size)};
 }
@@ -92,9 +92,9 @@ constexpr int kBeneathFile = ENOTDIR;
 
 // Opening the file as planned fails, with its path, and leaves nothing open.
 Failure refused(const PlanFile& file) {
-  Failure failure = CHECK_THROWS(Failure, Reader(file));
-  CHECK_EQUAL(failure.path, file.path);
-  CHECK_EQUAL(descriptor_of(file.path), -1);
+  Failure failure = thrown_by<Failure>([&] { static_cast<void>(Reader(file)); });
+  REQUIRE_EQ(failure.path, file.path);
+  REQUIRE_EQ(descriptor_of(file.path), -1);
   return failure;
 }
 
@@ -107,7 +107,7 @@ PlanFile unchecked(const std::string& path) {
 
 }  // namespace
 
-TEST("reader: content in memory needs no file") {
+TEST_CASE("reader: content in memory needs no file") {
   const Bytes bytes = oracle::content(100, 1);
   PlanFile file;
   // On the heap, so that a byte too far is noticed.
@@ -116,14 +116,14 @@ TEST("reader: content in memory needs no file") {
   file.length = 80;
   file.size = bytes.size();
   const Reader reader(file);
-  CHECK_EQUAL(read(reader, 0, 80), slice(bytes, 10, 80));
-  CHECK_EQUAL(read(reader, 79, 1), slice(bytes, 89, 1));
-  CHECK_EQUAL(read(reader, 80, 0), Bytes());
+  REQUIRE_EQ(read(reader, 0, 80), range_of(bytes, 10, 80));
+  REQUIRE_EQ(read(reader, 79, 1), range_of(bytes, 89, 1));
+  REQUIRE_EQ(read(reader, 80, 0), Bytes());
   reader.will_need(0, 80);
   reader.check_unchanged();
 }
 
-TEST("reader: reads what it is asked for") {
+TEST_CASE("reader: reads what it is asked for") {
   const TempFolder folder;
   const Bytes bytes = oracle::content(100000, 1);
   const PlanFile file = folder.add("file", bytes);
@@ -131,23 +131,23 @@ TEST("reader: reads what it is asked for") {
   for (const std::size_t offset : {0, 1, 16384, 50000, 99999}) {
     for (const std::size_t size : {0, 1, 16383, 16384, 50000, 100000}) {
       if (offset + size > bytes.size()) continue;
-      const check::Case round(std::to_string(size) + " bytes at " + std::to_string(offset));
-      CHECK_EQUAL(read(reader, offset, size), slice(bytes, offset, size));
+      INFO(size, " bytes at ", offset);
+      REQUIRE_EQ(read(reader, offset, size), range_of(bytes, offset, size));
     }
   }
-  CHECK_EQUAL(read(reader, bytes.size(), 0), Bytes{});
+  REQUIRE_EQ(read(reader, bytes.size(), 0), Bytes{});
   reader.check_unchanged();
 }
 
-TEST("reader: content may begin within the file") {
+TEST_CASE("reader: content may begin within the file") {
   const TempFolder folder;
   const Bytes bytes = oracle::content(5000, 2);
   PlanFile file = folder.add("file", bytes);
   file.offset = 1234;
   file.length = 1000;
   const Reader reader(file);
-  CHECK_EQUAL(read(reader, 0, 1000), slice(bytes, 1234, 1000));
-  CHECK_EQUAL(read(reader, 999, 1), slice(bytes, 2233, 1));
+  REQUIRE_EQ(read(reader, 0, 1000), range_of(bytes, 1234, 1000));
+  REQUIRE_EQ(read(reader, 999, 1), range_of(bytes, 2233, 1));
 }
 
 #ifndef _WIN32  // where links are followed
@@ -199,11 +199,11 @@ bool forget_openat2() {
 
 }  // namespace
 
-TEST("reader: follows no link, in no part of a path") { CHECK_EQUAL(wrong_with_links(), std::string()); }
+TEST_CASE("reader: follows no link, in no part of a path") { REQUIRE_EQ(wrong_with_links(), std::string()); }
 #endif
 
 #ifdef HAS_FILTERS
-TEST("reader: follows no link where the system has no call for it") {
+TEST_CASE("reader: follows no link where the system has no call for it") {
   std::fflush(stdout);
   const pid_t child = ::fork();
   if (child == 0) {
@@ -215,12 +215,12 @@ TEST("reader: follows no link where the system has no call for it") {
     ::kill(::getpid(), wrong.empty() ? SIGKILL : SIGTERM);
   }
   int status = 0;
-  CHECK_EQUAL(::waitpid(child, &status, 0), child);
-  CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+  REQUIRE_EQ(::waitpid(child, &status, 0), child);
+  REQUIRE((WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL));
 }
 #endif
 
-TEST("reader: reads beyond 4 GiB") {
+TEST_CASE("reader: reads beyond 4 GiB") {
   const TempFolder folder;
   constexpr std::uint64_t kFar = (std::uint64_t{5} << 30) + 7;
   const Bytes bytes = oracle::content(100, 3);
@@ -229,37 +229,37 @@ TEST("reader: reads beyond 4 GiB") {
   write_file(file.path, bytes, std::ios::app);
   file.size = file.length = kFar + bytes.size();
   file.mtime_ms = kUnchecked;
-  CHECK_EQUAL(read(Reader(file), kFar, bytes.size()), bytes);
+  REQUIRE_EQ(read(Reader(file), kFar, bytes.size()), bytes);
   file.offset = kFar - 5;
-  CHECK_EQUAL(read(Reader(file), 15, 90), slice(bytes, 10, 90));
+  REQUIRE_EQ(read(Reader(file), 15, 90), range_of(bytes, 10, 90));
 }
 
-TEST("reader: a file that ends too early has changed") {
+TEST_CASE("reader: a file that ends too early has changed") {
   const TempFolder folder;
   const PlanFile file = folder.add("file", oracle::content(100, 4));
   const Reader reader(file);
   Bytes bytes(101);
-  CHECK(CHECK_THROWS(Failure, reader.read(0, bytes.data(), 101)).code == Failure::Code::changed);
-  CHECK(CHECK_THROWS(Failure, reader.read(100, bytes.data(), 1)).code == Failure::Code::changed);
+  REQUIRE(thrown_by<Failure>([&] { static_cast<void>(reader.read(0, bytes.data(), 101)); }).code == Failure::Code::changed);
+  REQUIRE(thrown_by<Failure>([&] { static_cast<void>(reader.read(100, bytes.data(), 1)); }).code == Failure::Code::changed);
   std::filesystem::resize_file(file.path, 40);
-  const Failure failure = CHECK_THROWS(Failure, reader.read(10, bytes.data(), 50));
-  CHECK(failure.code == Failure::Code::changed);
-  CHECK_EQUAL(failure.path, file.path);
-  CHECK_EQUAL(failure.detail, "it ended at byte 40 of 100");
+  const Failure failure = thrown_by<Failure>([&] { static_cast<void>(reader.read(10, bytes.data(), 50)); });
+  REQUIRE(failure.code == Failure::Code::changed);
+  REQUIRE_EQ(failure.path, file.path);
+  REQUIRE_EQ(failure.detail, "it ended at byte 40 of 100");
 }
 
-TEST("reader: a file that is not there cannot be opened") {
+TEST_CASE("reader: a file that is not there cannot be opened") {
   const TempFolder folder;
   const PlanFile file = folder.add("file", oracle::content(10, 5));
   const Failure missing = refused(unchecked(folder.path("missing")));
-  CHECK(missing.code == Failure::Code::open);
-  CHECK_EQUAL(missing.error, ENOENT);
+  REQUIRE(missing.code == Failure::Code::open);
+  REQUIRE_EQ(missing.error, ENOENT);
   const Failure beneath = refused(unchecked(file.path + "/beneath"));
-  CHECK(beneath.code == Failure::Code::open);
-  CHECK_EQUAL(beneath.error, kBeneathFile);
+  REQUIRE(beneath.code == Failure::Code::open);
+  REQUIRE_EQ(beneath.error, kBeneathFile);
 }
 
-TEST("reader: only regular files are read, and nothing hangs") {
+TEST_CASE("reader: only regular files are read, and nothing hangs") {
   const TempFolder folder;
   std::filesystem::create_directory(folder.path("folder"));
 #ifdef _WIN32
@@ -267,25 +267,25 @@ TEST("reader: only regular files are read, and nothing hangs") {
   const std::string device = "\\\\.\\NUL";
   const HANDLE pipe =
       ::CreateNamedPipeA(fifo.c_str(), PIPE_ACCESS_OUTBOUND, PIPE_TYPE_BYTE, 1, 0, 0, 0, nullptr);
-  CHECK(pipe != INVALID_HANDLE_VALUE);
+  REQUIRE(pipe != INVALID_HANDLE_VALUE);
 #else
   const std::string fifo = folder.path("fifo");
   const std::string device = "/dev/zero";
-  CHECK_EQUAL(::mkfifo(fifo.c_str(), 0600), 0);
+  REQUIRE_EQ(::mkfifo(fifo.c_str(), 0600), 0);
 #endif
   for (const std::string& path : {fifo, folder.path("folder"), device}) {
-    const check::Case round(path);
-    const Failure failure = CHECK_THROWS(Failure, Reader(unchecked(path)));
-    CHECK(failure.code == Failure::Code::not_a_file);
-    CHECK_EQUAL(failure.path, path);
-    CHECK_EQUAL(descriptor_of(path), -1);
+    INFO(path);
+    const Failure failure = thrown_by<Failure>([&] { static_cast<void>(Reader(unchecked(path))); });
+    REQUIRE(failure.code == Failure::Code::not_a_file);
+    REQUIRE_EQ(failure.path, path);
+    REQUIRE_EQ(descriptor_of(path), -1);
   }
 #ifdef _WIN32
   ::CloseHandle(pipe);
 #endif
 }
 
-TEST("reader: any characters, and paths longer than Windows once had them") {
+TEST_CASE("reader: any characters, and paths longer than Windows once had them") {
   const TempFolder folder;
   std::string deep = "\xc3\xa4 \xf0\x9f\x8e\xb5";
   for (int i = 0; i < 3; ++i) {
@@ -294,46 +294,46 @@ TEST("reader: any characters, and paths longer than Windows once had them") {
   }
   // Windows knows some names otherwise: it would take these for a file without the dot, and a device.
   for (const std::string name : {"\xd0\xb6.bin", "ends with a dot.", "nul"}) {
-    const check::Case round(name);
+    INFO(name);
     const Bytes bytes = oracle::content(100, name.size());
     const PlanFile file = folder.add(deep + "/" + name, bytes);
-    CHECK_EQUAL(read(Reader(file), 0, 100), bytes);
-    CHECK_EQUAL(file_status(file.path.c_str()).mtime_ms, TempFolder::kMtimeMs);
+    REQUIRE_EQ(read(Reader(file), 0, 100), bytes);
+    REQUIRE_EQ(file_status(file.path.c_str()).mtime_ms, TempFolder::kMtimeMs);
   }
 }
 
-TEST("reader: another size than planned is a change") {
+TEST_CASE("reader: another size than planned is a change") {
   const TempFolder folder;
   PlanFile file = folder.add("file", oracle::content(100, 7));
   file.mtime_ms = kUnchecked;
   for (const std::uint64_t size : {0, 99, 101}) {
-    const check::Case round(std::to_string(size));
+    INFO(size);
     file.size = size;
     const Failure failure = refused(file);
-    CHECK(failure.code == Failure::Code::changed);
-    CHECK_EQUAL(failure.detail, "its size went from " + std::to_string(size) + " to 100 bytes");
+    REQUIRE(failure.code == Failure::Code::changed);
+    REQUIRE_EQ(failure.detail, "its size went from " + std::to_string(size) + " to 100 bytes");
   }
 }
 
-TEST("reader: another modification time is a change, unless it is not known") {
+TEST_CASE("reader: another modification time is a change, unless it is not known") {
   const TempFolder folder;
   PlanFile file = folder.add("file", oracle::content(100, 8));
-  CHECK_EQUAL(read(Reader(file), 0, 1).size(), 1U);
+  REQUIRE_EQ(read(Reader(file), 0, 1).size(), 1U);
   // A double holds about a quarter of a microsecond here.
   for (const long nanoseconds : {TempFolder::kNanoseconds - 1000, TempFolder::kNanoseconds + 1000}) {
     set_mtime(file.path, TempFolder::kSeconds, nanoseconds);
-    CHECK(refused(file).code == Failure::Code::changed);
+    REQUIRE(refused(file).code == Failure::Code::changed);
   }
   set_mtime(file.path, TempFolder::kSeconds + 1, TempFolder::kNanoseconds);
-  CHECK(refused(file).code == Failure::Code::changed);
+  REQUIRE(refused(file).code == Failure::Code::changed);
   file.mtime_ms = kUnchecked;
   Reader(file).check_unchanged();
 }
 
-TEST("reader: notices what happens to an open file") {
+TEST_CASE("reader: notices what happens to an open file") {
   const TempFolder folder;
   const auto changed = [](const Reader& reader) {
-    const Failure failure = CHECK_THROWS(Failure, reader.check_unchanged());
+    const Failure failure = thrown_by<Failure>([&] { static_cast<void>(reader.check_unchanged()); });
     return failure.code == Failure::Code::changed;
   };
   PlanFile file = folder.add("grown", oracle::content(100, 9));
@@ -341,33 +341,33 @@ TEST("reader: notices what happens to an open file") {
   const Reader grown(file);
   grown.check_unchanged();
   write_file(file.path, {1}, std::ios::app);
-  CHECK(changed(grown));
+  REQUIRE(changed(grown));
   std::filesystem::resize_file(file.path, 99);
-  CHECK(changed(grown));
+  REQUIRE(changed(grown));
   std::filesystem::resize_file(file.path, 100);
   grown.check_unchanged();
 
   const PlanFile touched_file = folder.add("touched", oracle::content(100, 9));
   const Reader touched(touched_file);
   set_mtime(touched_file.path, TempFolder::kSeconds, 0);
-  CHECK(changed(touched));
+  REQUIRE(changed(touched));
 
   if (!deletion_is_told()) return;
   const PlanFile deleted_file = folder.add("deleted", oracle::content(100, 9));
   const Reader deleted(deleted_file);
   std::filesystem::remove(deleted_file.path);
-  CHECK(changed(deleted));
+  REQUIRE(changed(deleted));
 
 #ifndef _WIN32  // where a file that is open cannot be replaced
   const PlanFile replaced_file = folder.add("replaced", oracle::content(100, 9));
   const Reader replaced(replaced_file);
   const PlanFile other = folder.add("other", oracle::content(100, 9));
   std::filesystem::rename(other.path, replaced_file.path);
-  CHECK(changed(replaced));
+  REQUIRE(changed(replaced));
 #endif
 }
 
-TEST("reader: losing one of two names is no change") {
+TEST_CASE("reader: losing one of two names is no change") {
   const TempFolder folder;
   const PlanFile file = folder.add("file", oracle::content(100, 10));
   std::filesystem::create_hard_link(file.path, folder.path("second"));
@@ -376,7 +376,7 @@ TEST("reader: losing one of two names is no change") {
   reader.check_unchanged();
 }
 
-TEST("reader: to announce any part of a file changes nothing") {
+TEST_CASE("reader: to prefetch any part of a file changes nothing") {
   const TempFolder folder;
   const Bytes bytes = oracle::content(100000, 12);
   const PlanFile file = folder.add("file", bytes);
@@ -385,95 +385,95 @@ TEST("reader: to announce any part of a file changes nothing") {
     for (const std::uint64_t size : {std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{1} << 20})
       reader.will_need(offset, size);
   }
-  CHECK_EQUAL(read(reader, 5, 90000), slice(bytes, 5, 90000));
+  REQUIRE_EQ(read(reader, 5, 90000), range_of(bytes, 5, 90000));
   reader.check_unchanged();
 }
 
-TEST("reader: the status of a path, in Node's units") {
+TEST_CASE("reader: the status of a path, in Node's units") {
   const TempFolder folder;
   const PlanFile file = folder.add("file", oracle::content(1234, 13));
   const FileStatus status = file_status(file.path.c_str());
-  CHECK_EQUAL(status.error, 0);
-  CHECK_EQUAL(static_cast<unsigned>(status.mode) & S_IFMT, static_cast<unsigned>(S_IFREG));
-  CHECK_EQUAL(status.size, 1234);
-  CHECK_EQUAL(status.mtime_ms, TempFolder::kMtimeMs);
+  REQUIRE_EQ(status.error, 0);
+  REQUIRE_EQ(static_cast<unsigned>(status.mode) & S_IFMT, static_cast<unsigned>(S_IFREG));
+  REQUIRE_EQ(status.size, 1234);
+  REQUIRE_EQ(status.mtime_ms, TempFolder::kMtimeMs);
   // A file that is read after it was seen so is as planned.
   PlanFile planned = file;
   planned.mtime_ms = status.mtime_ms;
   Reader(planned).check_unchanged();
-  CHECK_EQUAL(static_cast<unsigned>(file_status(folder.path("").c_str()).mode) & S_IFMT,
+  REQUIRE_EQ(static_cast<unsigned>(file_status(folder.path("").c_str()).mode) & S_IFMT,
               static_cast<unsigned>(S_IFDIR));
-  CHECK_EQUAL(file_status(folder.path("missing").c_str()).error, ENOENT);
-  CHECK_EQUAL(file_status((file.path + "/beneath").c_str()).error, kBeneathFile);
-  CHECK_EQUAL(file_status("").error, ENOENT);
+  REQUIRE_EQ(file_status(folder.path("missing").c_str()).error, ENOENT);
+  REQUIRE_EQ(file_status((file.path + "/beneath").c_str()).error, kBeneathFile);
+  REQUIRE_EQ(file_status("").error, ENOENT);
 #ifdef _WIN32
   // Node has 32 bits for the seconds there, without a sign.
   set_mtime(file.path, (std::int64_t{1} << 32) + 5, 250000000);
-  CHECK_EQUAL(file_status(file.path.c_str()).mtime_ms, 5250.0);
+  REQUIRE_EQ(file_status(file.path.c_str()).mtime_ms, 5250.0);
   ::SetFileAttributesA(file.path.c_str(), FILE_ATTRIBUTE_READONLY);
-  CHECK_EQUAL(file_status(file.path.c_str()).mode, S_IFREG | 0444);
+  REQUIRE_EQ(file_status(file.path.c_str()).mode, S_IFREG | 0444);
   ::SetFileAttributesA(file.path.c_str(), FILE_ATTRIBUTE_NORMAL);
-  CHECK_EQUAL(static_cast<unsigned>(file_status("\\\\.\\NUL").mode) & S_IFMT, static_cast<unsigned>(S_IFCHR));
+  REQUIRE_EQ(static_cast<unsigned>(file_status("\\\\.\\NUL").mode) & S_IFMT, static_cast<unsigned>(S_IFCHR));
 #else
   set_mtime(file.path, -5, 250000000);
-  CHECK_EQUAL(file_status(file.path.c_str()).mtime_ms, -4750.0);
+  REQUIRE_EQ(file_status(file.path.c_str()).mtime_ms, -4750.0);
 #endif
 }
 
-TEST("reader: its descriptor is its own") {
+TEST_CASE("reader: its descriptor is its own") {
   const TempFolder folder;
   const PlanFile file = folder.add("file", oracle::content(100, 11));
   {
     const Reader reader(file);
     const auto descriptor = descriptor_of(file.path);
-    CHECK(descriptor >= 0);
+    REQUIRE(descriptor >= 0);
 #ifdef _WIN32
     DWORD flags;
-    CHECK(::GetHandleInformation(reinterpret_cast<HANDLE>(descriptor), &flags) != 0);
-    CHECK((flags & HANDLE_FLAG_INHERIT) == 0);
+    REQUIRE(::GetHandleInformation(reinterpret_cast<HANDLE>(descriptor), &flags) != 0);
+    REQUIRE((flags & HANDLE_FLAG_INHERIT) == 0);
 #else
-    CHECK((::fcntl(descriptor, F_GETFD) & FD_CLOEXEC) != 0);
+    REQUIRE((::fcntl(descriptor, F_GETFD) & FD_CLOEXEC) != 0);
 #endif
   }
-  CHECK_EQUAL(descriptor_of(file.path), -1);
+  REQUIRE_EQ(descriptor_of(file.path), -1);
 }
 
 #ifdef _WIN32
-TEST("reader: one that another program keeps to itself is busy") {
+TEST_CASE("reader: one that another program keeps to itself is busy") {
   const TempFolder folder;
   const PlanFile file = folder.add("file", oracle::content(100, 14));
   const HANDLE kept = ::CreateFileA(file.path.c_str(), GENERIC_READ, 0, nullptr, OPEN_EXISTING, 0, nullptr);
-  const Failure failure = CHECK_THROWS(Failure, Reader(file));
-  CHECK(failure.code == Failure::Code::open);
-  CHECK_EQUAL(failure.error, EBUSY);
-  CHECK_EQUAL(file_status(file.path.c_str()).size, 100);
+  const Failure failure = thrown_by<Failure>([&] { static_cast<void>(Reader(file)); });
+  REQUIRE(failure.code == Failure::Code::open);
+  REQUIRE_EQ(failure.error, EBUSY);
+  REQUIRE_EQ(file_status(file.path.c_str()).size, 100);
   ::CloseHandle(kept);
   Reader(file).check_unchanged();
 }
 
-TEST("reader: an open file hinders nobody") {
+TEST_CASE("reader: an open file hinders nobody") {
   const TempFolder folder;
   const Bytes bytes = oracle::content(100, 15);
   const PlanFile file = folder.add("file", bytes);
   const Reader reader(file);
   const HANDLE writer =
       ::CreateFileA(file.path.c_str(), GENERIC_WRITE, FILE_SHARE_READ, nullptr, OPEN_EXISTING, 0, nullptr);
-  CHECK(writer != INVALID_HANDLE_VALUE);
-  CHECK_EQUAL(read(reader, 45, 10), slice(bytes, 45, 10));
+  REQUIRE(writer != INVALID_HANDLE_VALUE);
+  REQUIRE_EQ(read(reader, 45, 10), range_of(bytes, 45, 10));
   ::CloseHandle(writer);
   std::filesystem::rename(file.path, folder.path("other"));
-  CHECK_EQUAL(read(reader, 0, 100), bytes);
+  REQUIRE_EQ(read(reader, 0, 100), bytes);
 }
 
-TEST("reader: a path that is not UTF-8 is of no file") {
+TEST_CASE("reader: a path that is not UTF-8 is of no file") {
   const std::string path = "C:\\windows\xff";
-  CHECK_EQUAL(CHECK_THROWS(Failure, Reader(unchecked(path))).error, ENOENT);
-  CHECK_EQUAL(file_status(path.c_str()).error, ENOENT);
+  REQUIRE_EQ(thrown_by<Failure>([&] { static_cast<void>(Reader(unchecked(path))); }).error, ENOENT);
+  REQUIRE_EQ(file_status(path.c_str()).error, ENOENT);
 }
 #endif
 
 #ifdef __linux__
-TEST("reader: a socket is no file") {
+TEST_CASE("reader: a socket is no file") {
   const TempFolder folder;
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
@@ -481,18 +481,18 @@ TEST("reader: a socket is no file") {
   const int listener = ::socket(AF_UNIX, SOCK_STREAM, 0);
   const int bound = ::bind(listener, reinterpret_cast<const sockaddr*>(&address), sizeof address);
   ::close(listener);
-  CHECK_EQUAL(bound, 0);
-  CHECK(refused(unchecked(folder.path("socket"))).code == Failure::Code::not_a_file);
+  REQUIRE_EQ(bound, 0);
+  REQUIRE(refused(unchecked(folder.path("socket"))).code == Failure::Code::not_a_file);
 }
 
-TEST("reader: an error of the disk is told with its number") {
+TEST_CASE("reader: an error of the disk is told with its number") {
   // Its first page is never mapped.
   const PlanFile file = unchecked(std::filesystem::canonical("/proc/self").string() + "/mem");
   const Reader reader(file);
   std::uint8_t byte;
-  const Failure failure = CHECK_THROWS(Failure, reader.read(0, &byte, 1));
-  CHECK(failure.code == Failure::Code::read);
-  CHECK_EQUAL(failure.error, EIO);
-  CHECK_EQUAL(failure.path, file.path);
+  const Failure failure = thrown_by<Failure>([&] { static_cast<void>(reader.read(0, &byte, 1)); });
+  REQUIRE(failure.code == Failure::Code::read);
+  REQUIRE_EQ(failure.error, EIO);
+  REQUIRE_EQ(failure.path, file.path);
 }
 #endif

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "check.h"
+#include "test.h"
 #include "files.h"
 #include "threads.h"
 
@@ -17,22 +17,22 @@ using metainfo::StatJob;
 
 namespace {
 
-constexpr std::uint64_t kPlenty = std::uint64_t{1} << 40;
+constexpr std::uint64_t kAmpleMemory = std::uint64_t{1} << 40;
 
 std::vector<double> outcome_of(const std::string& paths, unsigned threads) {
-  Budget budget({threads, kPlenty});
+  Budget budget({threads, kAmpleMemory});
   StatJob job(paths, budget);
   Tally finished;
   job.start([&] { finished.add(); });
   finished.wait();
   job.join();
-  CHECK_EQUAL(finished.count(), 1U);
+  REQUIRE_EQ(finished.count(), 1U);
   return job.outcome();
 }
 
 }  // namespace
 
-TEST("stat job: every path's numbers, in order, however many threads there are") {
+TEST_CASE("stat job: every path's numbers, in order, however many threads there are") {
   const TempFolder folder;
   std::string paths;
   std::vector<std::size_t> sizes;
@@ -47,48 +47,48 @@ TEST("stat job: every path's numbers, in order, however many threads there are")
       }
     }
     for (const unsigned threads : {1, 2, 20}) {
-      const check::Case round(std::to_string(count) + " paths, " + std::to_string(threads) + " threads");
+      INFO(count, " paths, ", threads, " threads");
       const std::vector<double> numbers = outcome_of(paths, threads);
-      CHECK_EQUAL(numbers.size(), count * StatJob::kNumbers);
+      REQUIRE_EQ(numbers.size(), count * StatJob::kNumbers);
       for (std::size_t i = 0; i < count; ++i) {
         const auto first = numbers.begin() + static_cast<std::ptrdiff_t>(StatJob::kNumbers * i);
         const std::vector<double> found(first, first + StatJob::kNumbers);
         if (i % 7 == 3) {
-          CHECK_EQUAL(found, (std::vector<double>{ENOENT, 0, 0, 0, 0, 0, 0}));
+          REQUIRE_EQ(found, (std::vector<double>{ENOENT, 0, 0, 0, 0, 0, 0}));
           continue;
         }
-        CHECK_EQUAL(found[0], 0);
-        CHECK_EQUAL(static_cast<unsigned>(found[1]) & S_IFMT, static_cast<unsigned>(S_IFREG));
-        CHECK_EQUAL(found[2], static_cast<double>(sizes[i]));
-        CHECK_EQUAL(found[3], TempFolder::kMtimeMs);
+        REQUIRE_EQ(found[0], 0);
+        REQUIRE_EQ(static_cast<unsigned>(found[1]) & S_IFMT, static_cast<unsigned>(S_IFREG));
+        REQUIRE_EQ(found[2], static_cast<double>(sizes[i]));
+        REQUIRE_EQ(found[3], TempFolder::kMtimeMs);
 #ifndef _WIN32  // its stat() knows neither
         struct stat status {};
-        CHECK_EQUAL(::stat(folder.path(std::to_string(i)).c_str(), &status), 0);
-        CHECK_EQUAL(found[5], static_cast<double>(status.st_dev));
-        CHECK_EQUAL(found[6], static_cast<double>(status.st_ino));
-        CHECK(std::floor(found[4] / 1e3) == static_cast<double>(status.st_ctime));
+        REQUIRE_EQ(::stat(folder.path(std::to_string(i)).c_str(), &status), 0);
+        REQUIRE_EQ(found[5], static_cast<double>(status.st_dev));
+        REQUIRE_EQ(found[6], static_cast<double>(status.st_ino));
+        REQUIRE(std::floor(found[4] / 1e3) == static_cast<double>(status.st_ctime));
 #endif
       }
     }
   }
 }
 
-TEST("stat job: cancelled, or without a thread, it has no numbers") {
+TEST_CASE("stat job: cancelled, or without a thread, it has no numbers") {
   const TempFolder folder;
   const std::string paths = folder.add("file", {1}).path + '\0';
-  Budget budget({1, kPlenty});
+  Budget budget({1, kAmpleMemory});
   Tally finished;
   StatJob cancelled(paths, budget);
   cancelled.cancel();
   cancelled.start([&] { finished.add(); });
   finished.wait();
   cancelled.join();
-  CHECK(cancelled.outcome().empty());
+  REQUIRE(cancelled.outcome().empty());
 #ifdef __GLIBC__
   const NoThreads none;
   StatJob unstarted(paths, budget);
   unstarted.start([&] { finished.add(); });
-  CHECK_EQUAL(finished.count(), 2U);
-  CHECK(unstarted.outcome().empty());
+  REQUIRE_EQ(finished.count(), 2U);
+  REQUIRE(unstarted.outcome().empty());
 #endif
 }

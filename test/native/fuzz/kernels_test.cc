@@ -3,4 +3,4 @@
 #define LLVMFuzzerTestOneInput fuzz_kernels
 #include "../../../fuzz/kernels.cc"
 
-TEST("fuzz: what was kept for kernels") { replay("kernels", fuzz_kernels); }
+TEST_CASE("fuzz: what was kept for kernels") { replay("kernels", fuzz_kernels); }

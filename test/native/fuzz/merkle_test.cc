@@ -3,4 +3,4 @@
 #define LLVMFuzzerTestOneInput fuzz_merkle
 #include "../../../fuzz/merkle.cc"
 
-TEST("fuzz: what was kept for merkle") { replay("merkle", fuzz_merkle); }
+TEST_CASE("fuzz: what was kept for merkle") { replay("merkle", fuzz_merkle); }

@@ -9,18 +9,18 @@
 #include <string>
 #include <vector>
 
-#include "check.h"
+#include "test.h"
 #include "scale.h"
 
 // A target ends the process where something is wrong; `npm run fuzz -- TARGET FILE ...` says with which file.
 inline void replay(const std::string& target, int (*run)(const std::uint8_t*, std::size_t)) {
   std::size_t count = 0;
-  Some some;
+  Sample sample;
   for (const char* version : {"fuzz/corpus/", "fuzz/found/"}) {
     if (!std::filesystem::exists(version + target)) continue;
     for (const auto& entry : std::filesystem::directory_iterator(version + target)) {
       ++count;
-      if (!some.next()) continue;
+      if (!sample.next()) continue;
       std::ifstream file(entry.path(), std::ios::binary);
       const std::vector<char> bytes{std::istreambuf_iterator<char>(file), {}};
       run(reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size());

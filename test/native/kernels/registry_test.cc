@@ -4,10 +4,10 @@
 #include <sstream>
 #include <string>
 
-#include "check.h"
+#include "test.h"
 #include "kernels/cpu.h"
-#include "kernels/rows.h"
-#include "rows.h"
+#include "kernels/kernel_functions.h"
+#include "kernel_lists.h"
 
 using metainfo::cpu_features;
 using metainfo::Kernel;
@@ -32,83 +32,83 @@ bool runnable(const std::string& name) {
 
 }  // namespace
 
-TEST("registry: rows have different names, and lanes that fit") {
+TEST_CASE("registry: rows have different names, and lanes that fit") {
   std::set<std::string> names;
   std::size_t row = 0;
   for (; const Kernel* kernel = runnable_kernel(row); ++row) {
-    const check::Case round(kernel->name);
-    CHECK(*kernel->name != '\0');
-    CHECK(names.insert(kernel->name).second);
-    CHECK(kernel->lanes >= 1 && kernel->lanes <= metainfo::kMostLanes);
-    CHECK(kernel->least >= 1 && kernel->least <= kernel->lanes);
-    CHECK(kernel->sha1_many != nullptr || kernel->sha256_many != nullptr || kernel->sha1_zeros != nullptr ||
-          kernel->sha256_nodes != nullptr);
+    INFO(std::string(kernel->name));
+    REQUIRE(*kernel->name != '\0');
+    REQUIRE(names.insert(kernel->name).second);
+    REQUIRE((kernel->lanes >= 1 && kernel->lanes <= metainfo::kMaxLanes));
+    REQUIRE((kernel->min_messages >= 1 && kernel->min_messages <= kernel->lanes));
+    REQUIRE((kernel->sha1_many != nullptr || kernel->sha256_many != nullptr || kernel->sha1_zeros != nullptr ||
+          kernel->sha256_nodes != nullptr));
   }
-  CHECK(row >= 1 && row <= metainfo::kMostRows);
-  CHECK(runnable_kernel(row + 1) == nullptr);
-  CHECK(runnable_kernel(SIZE_MAX) == nullptr);
+  REQUIRE((row >= 1 && row <= metainfo::kMaxKernels));
+  REQUIRE(runnable_kernel(row + 1) == nullptr);
+  REQUIRE(runnable_kernel(SIZE_MAX) == nullptr);
 }
 
-TEST("registry: the last row runs everywhere, takes one message and does everything") {
+TEST_CASE("registry: the last row runs everywhere, takes one message and does everything") {
   const Kernel& last = *runnable_kernel(runnable_rows() - 1);
-  CHECK_EQUAL(std::string(last.name), "openssl");
-  CHECK_EQUAL(last.needs, 0U);
-  CHECK_EQUAL(last.lanes, 1U);
-  CHECK_EQUAL(last.least, 1U);
-  CHECK(last.sha1_many == metainfo::openssl_sha1_many && last.sha1_zeros == metainfo::openssl_sha1_zeros);
-  CHECK(last.sha256_many == metainfo::openssl_sha256_many &&
-        last.sha256_nodes == metainfo::openssl_sha256_nodes);
+  REQUIRE_EQ(std::string(last.name), "openssl");
+  REQUIRE_EQ(last.needs, 0U);
+  REQUIRE_EQ(last.lanes, 1U);
+  REQUIRE_EQ(last.min_messages, 1U);
+  REQUIRE((last.sha1_many == metainfo::openssl_sha1_many && last.sha1_zeros == metainfo::openssl_sha1_zeros));
+  REQUIRE((last.sha256_many == metainfo::openssl_sha256_many &&
+        last.sha256_nodes == metainfo::openssl_sha256_nodes));
 }
 
-TEST("registry: all rows are selected, or those from the named one downwards") {
+TEST_CASE("registry: all rows are selected, or those from the named one downwards") {
   const std::size_t rows = runnable_rows();
   const auto selects = [&](const char* name, std::size_t first) {
     Kernels kernels;
-    CHECK(select_kernels(name, kernels));
-    CHECK_EQUAL(kernels.count, rows - first);
-    for (std::size_t i = 0; i < kernels.count; ++i) CHECK(kernels.rows[i] == runnable_kernel(first + i));
+    REQUIRE(select_kernels(name, kernels));
+    REQUIRE_EQ(kernels.count, rows - first);
+    for (std::size_t i = 0; i < kernels.count; ++i) REQUIRE(kernels.list[i] == runnable_kernel(first + i));
   };
   selects(nullptr, 0);
   selects("", 0);
   for (std::size_t row = 0; row < rows; ++row) selects(runnable_kernel(row)->name, row);
 }
 
-TEST("registry: a name that no row has selects none") {
+TEST_CASE("registry: a name that no row has selects none") {
   for (const char* name : {"unknown", "openss", "openssl2", "OpenSSL", "openssl ", " ", "avx512", "x16"}) {
-    const check::Case round(name);
+    INFO(std::string(name));
     Kernels kernels;
-    CHECK(!select_kernels(name, kernels));
-    CHECK_EQUAL(kernels.count, 0U);
+    REQUIRE(!select_kernels(name, kernels));
+    REQUIRE_EQ(kernels.count, 0U);
   }
 }
 
-TEST("registry: the rows that run are those whose features the CPU has") {
+TEST_CASE("registry: the rows that run are those whose features the CPU has") {
   const std::uint32_t features = cpu_features();
-  CHECK_EQUAL(cpu_features(), features);
+  REQUIRE_EQ(cpu_features(), features);
   for (std::size_t row = 0; const Kernel* kernel = runnable_kernel(row); ++row)
-    CHECK_EQUAL(kernel->needs & ~features, 0U);
+    REQUIRE_EQ(kernel->needs & ~features, 0U);
   const auto has = [features](std::uint32_t feature) { return (features & feature) != 0; };
-  CHECK_EQUAL(runnable("avx512-x16"), has(metainfo::kAvx512));
-  CHECK_EQUAL(runnable("avx512-x8"), has(metainfo::kAvx512));
-  CHECK_EQUAL(runnable("avx2-x8"), has(metainfo::kAvx2));
+  REQUIRE_EQ(runnable("avx512-x16"), has(metainfo::kAvx512));
+  REQUIRE_EQ(runnable("avx512-x8"), has(metainfo::kAvx512));
+  REQUIRE_EQ(runnable("avx2-x8"), has(metainfo::kAvx2));
   for (const char* name : {"sha-ni-x4", "sha-ni-x2", "sha-ni-x1"})
-    CHECK_EQUAL(runnable(name), has(metainfo::kShaNi));
-  for (const char* name : {"sha-ce-x4", "sha-ce-x2"}) CHECK_EQUAL(runnable(name), has(metainfo::kArmSha));
-  if (has(metainfo::kAvx512)) CHECK(has(metainfo::kAvx2));
+    REQUIRE_EQ(runnable(name), has(metainfo::kShaNi));
+  for (const char* name : {"sha-ce-x4", "sha-ce-x2"}) REQUIRE_EQ(runnable(name), has(metainfo::kArmSha));
+  if (has(metainfo::kAvx512)) REQUIRE(has(metainfo::kAvx2));
 }
 
 #ifdef METAINFO_X86
-TEST("registry: the compiler's runtime finds the same vectors") {
+TEST_CASE("registry: the compiler's runtime finds the same vectors") {
   const auto has = [](std::uint32_t feature) { return (cpu_features() & feature) != 0; };
   __builtin_cpu_init();
-  CHECK_EQUAL(has(metainfo::kAvx2), __builtin_cpu_supports("avx2") != 0);
-  CHECK_EQUAL(has(metainfo::kAvx512),
+  REQUIRE_EQ(has(metainfo::kAvx2), __builtin_cpu_supports("avx2") != 0);
+  REQUIRE_EQ(has(metainfo::kAvx512),
               __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
                   __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"));
-  CHECK(!has(metainfo::kArmSha));
+  REQUIRE(!has(metainfo::kArmSha));
 }
 
-TEST("registry: the kernel of the system knows of SHA extensions that are found") {
+TEST_CASE("registry: the kernel of the system knows of SHA extensions that are found") {
   std::ifstream source("/proc/cpuinfo");
   std::string line;
   while (std::getline(source, line) && line.rfind("flags", 0) != 0) continue;
@@ -117,6 +117,6 @@ TEST("registry: the kernel of the system knows of SHA extensions that are found"
   std::set<std::string> flags;
   for (std::string word; words >> word;) flags.insert(word);
   // Not the other way round: valgrind and virtual machines hide them from programs.
-  if ((cpu_features() & metainfo::kShaNi) != 0) CHECK_EQUAL(flags.count("sha_ni"), 1U);
+  if ((cpu_features() & metainfo::kShaNi) != 0) REQUIRE_EQ(flags.count("sha_ni"), 1U);
 }
 #endif

@@ -3,12 +3,13 @@
 
 #include <cstdlib>
 #include <stdexcept>
+#include <string>
 #include <vector>
 
 #include "kernels/kernel.h"
 
 // For every row that this CPU can run, the table from it downwards. METAINFO_KERNEL names the first.
-inline const std::vector<metainfo::Kernels>& tables() {
+inline const std::vector<metainfo::Kernels>& kernel_lists() {
   static const std::vector<metainfo::Kernels> all = [] {
     metainfo::Kernels kernels;
     if (!metainfo::select_kernels(std::getenv("METAINFO_KERNEL"), kernels))
@@ -17,7 +18,7 @@ inline const std::vector<metainfo::Kernels>& tables() {
     for (std::size_t first = 0; first < kernels.count; ++first) {
       metainfo::Kernels below{};
       while (first + below.count < kernels.count) {
-        below.rows[below.count] = kernels.rows[first + below.count];
+        below.list[below.count] = kernels.list[first + below.count];
         ++below.count;
       }
       found.push_back(below);
@@ -27,13 +28,13 @@ inline const std::vector<metainfo::Kernels>& tables() {
   return all;
 }
 
-inline const metainfo::Kernels& best() { return tables().front(); }
+inline const metainfo::Kernels& best() { return kernel_lists().front(); }
 
-inline const char* name_of(const metainfo::Kernels& kernels) { return kernels.rows[0]->name; }
+inline std::string name_of(const metainfo::Kernels& kernels) { return kernels.list[0]->name; }
 
 inline metainfo::Kernels only(const metainfo::Kernel& row) {
   metainfo::Kernels kernels{};
-  kernels.rows[0] = &row;
+  kernels.list[0] = &row;
   kernels.count = 1;
   return kernels;
 }

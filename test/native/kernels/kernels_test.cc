@@ -1,5 +1,5 @@
 // Every row on its own, through its own functions, beside OpenSSL.
-#include "kernels/rows.h"
+#include "kernels/kernel_functions.h"
 
 #ifdef _WIN32
 #define WIN32_LEAN_AND_MEAN
@@ -16,16 +16,16 @@
 #include <string>
 #include <vector>
 
-#include "check.h"
+#include "test.h"
 #include "core/sha.h"
 #include "oracle.h"
-#include "rows.h"
+#include "kernel_lists.h"
 #include "scale.h"
 #include "vectors.h"
 
 using metainfo::Kernel;
 using metainfo::Kernels;
-using metainfo::kMostLanes;
+using metainfo::kMaxLanes;
 using metainfo::Sha1;
 using metainfo::Sha1State;
 using metainfo::Sha256;
@@ -39,9 +39,9 @@ constexpr std::uint8_t kCanary = 0xc5;
 // Calls it for every row, with its name for the checks.
 template <typename Action>
 void each_row(Action action) {
-  for (const Kernels& kernels : tables()) {
-    const check::Case round(name_of(kernels));
-    action(*kernels.rows[0]);
+  for (const Kernels& kernels : kernel_lists()) {
+    INFO(name_of(kernels));
+    action(*kernels.list[0]);
   }
 }
 
@@ -101,10 +101,10 @@ void check_length(const Kernel& kernel, std::size_t length) {
   const std::vector<Bytes> memory = lanes.memory;
   lanes.run(kernel, length % (lanes.blocks + 1));
   for (std::size_t lane = 0; lane < kernel.lanes; ++lane) {
-    const check::Case round(std::to_string(length) + " bytes, lane " + std::to_string(lane));
-    CHECK_EQUAL(digest_of(lanes.states[lane]), expected(Sha(), messages[lane]));
+    INFO(length, " bytes, lane ", lane);
+    REQUIRE_EQ(digest_of(lanes.states[lane]), expected(Sha(), messages[lane]));
   }
-  CHECK(lanes.memory == memory);
+  REQUIRE(lanes.memory == memory);
 }
 
 // Each lane in turn holds the message, all others something else.
@@ -118,8 +118,8 @@ void check_vector(const Kernel& kernel, const std::string& text, const char* dig
     messages[lane].assign(text.begin(), text.end());
     Lanes<Sha> lanes(messages, lane);
     lanes.run(kernel, lanes.blocks / 2);
-    const check::Case round(std::to_string(text.size()) + " bytes in lane " + std::to_string(lane));
-    CHECK_EQUAL(vectors::hex(digest_of(lanes.states[lane])), digest);
+    INFO(text.size(), " bytes in lane ", lane);
+    REQUIRE_EQ(vectors::hex(digest_of(lanes.states[lane])), digest);
   }
 }
 
@@ -154,8 +154,8 @@ void check_repeated(const Kernel& kernel, std::size_t used) {
   }
   lanes.run(kernel, 3);
   for (std::size_t i = 0; i < used; ++i) {
-    const check::Case round(std::to_string(used) + " messages, " + std::to_string(i));
-    CHECK_EQUAL(digest_of(lanes.states[i]), expected(Sha(), messages[i]));
+    INFO(used, " messages, ", i);
+    REQUIRE_EQ(digest_of(lanes.states[i]), expected(Sha(), messages[i]));
   }
 }
 
@@ -171,7 +171,7 @@ void check_states(const Kernel& kernel, std::size_t blocks, std::minstd_rand& ra
   for (std::uint8_t& byte : memory) byte = static_cast<std::uint8_t>(random() >> 8);
   std::vector<typename Sha::State*> pointers;
   std::vector<const std::uint8_t*> data;
-  const Kernel& plain = *tables().back().rows[0];
+  const Kernel& plain = *kernel_lists().back().list[0];
   for (std::size_t lane = 0; lane < kernel.lanes; ++lane) {
     pointers.push_back(&states[lane]);
     data.push_back(&memory[lane * (blocks * 64 + 1)]);
@@ -179,7 +179,7 @@ void check_states(const Kernel& kernel, std::size_t blocks, std::minstd_rand& ra
     Sha::many(plain)(&state, &data[lane], blocks);
   }
   Sha::many(kernel)(pointers.data(), data.data(), blocks);
-  for (std::size_t lane = 0; lane < kernel.lanes; ++lane) CHECK(same(states[lane], wanted[lane]));
+  for (std::size_t lane = 0; lane < kernel.lanes; ++lane) REQUIRE(same(states[lane], wanted[lane]));
 }
 
 // Memory that ends where the process may not read.
@@ -217,11 +217,11 @@ class Guarded {
 
 }  // namespace
 
-TEST("rows: every length in every lane, at odd places, as OpenSSL's one-shot calls") {
+TEST_CASE("rows: every length in every lane, at odd places, as OpenSSL's one-shot calls") {
   each_row([](const Kernel& kernel) {
-    Some some;
+    Sample sample;
     const auto check = [&](std::size_t length) {
-      if (!some.next()) return;
+      if (!sample.next()) return;
       check_length<Sha1>(kernel, length);
       check_length<Sha256>(kernel, length);
     };
@@ -233,7 +233,7 @@ TEST("rows: every length in every lane, at odd places, as OpenSSL's one-shot cal
   });
 }
 
-TEST("rows: the vectors of NIST in every lane") {
+TEST_CASE("rows: the vectors of NIST in every lane") {
   each_row([](const Kernel& kernel) {
     for (const vectors::Vector& vector : vectors::all()) {
       check_vector<Sha1>(kernel, vector.message, vector.sha1);
@@ -242,7 +242,7 @@ TEST("rows: the vectors of NIST in every lane") {
   });
 }
 
-TEST("rows: lanes may repeat others") {
+TEST_CASE("rows: lanes may repeat others") {
   each_row([](const Kernel& kernel) {
     for (std::size_t used = 1; used <= kernel.lanes; ++used) {
       check_repeated<Sha1>(kernel, used);
@@ -251,27 +251,27 @@ TEST("rows: lanes may repeat others") {
   });
 }
 
-TEST("rows: any state, any block") {
+TEST_CASE("rows: any state, any block") {
   each_row([](const Kernel& kernel) {
     std::minstd_rand random(7);
-    Some some;
+    Sample sample;
     for (std::size_t round = 0; round < 60; ++round) {
-      if (!some.next()) continue;
+      if (!sample.next()) continue;
       check_states<Sha1>(kernel, round % 7, random);
       check_states<Sha256>(kernel, round % 7, random);
     }
   });
 }
 
-TEST("rows: zeros are blocks of zeros, from any state") {
+TEST_CASE("rows: zeros are blocks of zeros, from any state") {
   each_row([](const Kernel& kernel) {
     if (kernel.sha1_zeros == nullptr) return;
     std::minstd_rand random(11);
-    Some some;
+    Sample sample;
     for (const std::size_t blocks : {0, 1, 2, 3, 15, 16, 17, 255, 256, 257, 511, 512, 513, 1000}) {
-      if (!some.next()) continue;
+      if (!sample.next()) continue;
       for (std::size_t used = 1; used <= kernel.lanes; ++used) {
-        const check::Case round(std::to_string(blocks) + " blocks, " + std::to_string(used) + " messages");
+        INFO(blocks, " blocks, ", used, " messages");
         std::vector<Sha1State> states;
         for (std::size_t i = 0; i < used; ++i) states.push_back(random_state<Sha1State>(random));
         std::vector<Sha1State> wanted = states;
@@ -285,17 +285,17 @@ TEST("rows: zeros are blocks of zeros, from any state") {
         for (std::size_t lane = 0; lane < kernel.lanes; ++lane)
           pointers.push_back(&states[std::min(lane, used - 1)]);
         kernel.sha1_zeros(pointers.data(), blocks);
-        for (std::size_t i = 0; i < used; ++i) CHECK(same(states[i], wanted[i]));
+        for (std::size_t i = 0; i < used; ++i) REQUIRE(same(states[i], wanted[i]));
       }
     }
   });
 }
 
-TEST("rows: a node is the hash of its pair, apart and in place, and nothing else is written") {
+TEST_CASE("rows: a node is the hash of its pair, apart and in place, and nothing else is written") {
   each_row([](const Kernel& kernel) {
     if (kernel.sha256_nodes == nullptr) return;
     for (std::size_t shift = 0; shift < 20; ++shift) {
-      const check::Case round("at " + std::to_string(shift));
+      INFO("at ", shift);
       const std::size_t size = kernel.lanes * 64;
       const Bytes pairs = oracle::content(size, shift + 1);
       Bytes wanted;
@@ -306,8 +306,8 @@ TEST("rows: a node is the hash of its pair, apart and in place, and nothing else
       const auto check = [&](const Bytes& memory, std::size_t at) {
         const auto begin = memory.begin() + static_cast<std::ptrdiff_t>(at);
         const auto end = begin + static_cast<std::ptrdiff_t>(wanted.size());
-        CHECK_EQUAL(Bytes(begin, end), wanted);
-        CHECK(std::all_of(memory.begin(), begin, [](std::uint8_t byte) { return byte == kCanary; }));
+        REQUIRE_EQ(Bytes(begin, end), wanted);
+        REQUIRE(std::all_of(memory.begin(), begin, [](std::uint8_t byte) { return byte == kCanary; }));
         return end;
       };
       Bytes in(shift);
@@ -315,9 +315,9 @@ TEST("rows: a node is the hash of its pair, apart and in place, and nothing else
       const Bytes before = in;
       Bytes out(100 + shift + wanted.size() + 100, kCanary);
       kernel.sha256_nodes(&out[100 + shift], &in[shift]);
-      CHECK(in == before);
+      REQUIRE(in == before);
       const auto after = check(out, 100 + shift);
-      CHECK(std::all_of(after, out.cend(), [](std::uint8_t byte) { return byte == kCanary; }));
+      REQUIRE(std::all_of(after, out.cend(), [](std::uint8_t byte) { return byte == kCanary; }));
 
       Bytes place(64 + shift, kCanary);
       place.insert(place.end(), pairs.begin(), pairs.end());
@@ -325,13 +325,13 @@ TEST("rows: a node is the hash of its pair, apart and in place, and nothing else
       kernel.sha256_nodes(&place[64 + shift], &place[64 + shift]);
       const auto rest = check(place, 64 + shift);
       // What was not overwritten is as it was.
-      CHECK(std::equal(rest, place.cend() - 64, pairs.begin() + static_cast<std::ptrdiff_t>(wanted.size())));
-      CHECK(std::all_of(place.cend() - 64, place.cend(), [](std::uint8_t byte) { return byte == kCanary; }));
+      REQUIRE(std::equal(rest, place.cend() - 64, pairs.begin() + static_cast<std::ptrdiff_t>(wanted.size())));
+      REQUIRE(std::all_of(place.cend() - 64, place.cend(), [](std::uint8_t byte) { return byte == kCanary; }));
     }
   });
 }
 
-TEST("rows: not a byte past the last block is read") {
+TEST_CASE("rows: not a byte past the last block is read") {
   each_row([](const Kernel& kernel) {
     const Guarded guarded(kernel.lanes * 64 * 3);
     std::memset(guarded.data(), 1, kernel.lanes * 64 * 3);
@@ -353,7 +353,7 @@ TEST("rows: not a byte past the last block is read") {
     const Bytes ones(64, 1);
     if (kernel.sha256_nodes != nullptr) {
       const auto hash = oracle::sha256(ones.data(), 64);
-      CHECK(std::equal(hash.begin(), hash.end(), out.end() - 32));
+      REQUIRE(std::equal(hash.begin(), hash.end(), out.end() - 32));
     }
   });
 }

@@ -1,4 +1,4 @@
-// What registry.cc takes from the kernels' files: one row's functions a name.
+// Declares the functions of every kernel for registry.cc, and the compiler attributes that kernels need.
 #pragma once
 
 #include "kernels/kernel.h"
@@ -9,11 +9,12 @@
 #define METAINFO_ARM64 1
 #endif
 
-// An instruction set for one function, never for a file: what the registry calls on any CPU stays portable.
+// Enables an instruction set for one function, never for a whole file: the functions that run on every CPU
+// must not contain its instructions.
 #if defined(__GNUC__) || defined(__clang__)
 #define METAINFO_TARGET(isa) __attribute__((target(isa)))
 #define METAINFO_INLINE inline __attribute__((always_inline))
-// Before a loop over lanes or words: its arrays are registers only when it is unrolled.
+// Goes before a loop over lanes or words: only unrolled loops keep their arrays in registers.
 #define METAINFO_UNROLL _Pragma("GCC unroll 16")
 #else
 #define METAINFO_TARGET(isa)

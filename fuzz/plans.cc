@@ -1,6 +1,4 @@
-// Small plans of all versions, with files in memory, beside a plain oracle.
-#include <cstdlib>
-
+// Fuzz target: hashes small random plans of every version and compares the digests with a plain oracle.
 #include "random_plan.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -8,12 +6,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   fuzz::Input input(data, size);
   const metainfo::Plan plan = fuzz::random_plan(input, folder);
   const plans::Expected expected = plans::expect(plan);
-  for (unsigned round = 0; round < 2; ++round) {
-    try {
-      plans::check_setting(plan, fuzz::random_setting(input), expected);
-    } catch (const check::Failed&) {
-      std::abort();
-    }
-  }
+  for (unsigned round = 0; round < 2; ++round)
+    plans::check_setting(plan, fuzz::random_setting(input), expected);
   return 0;
 }

@@ -1,0 +1,16 @@
+// Progress and cancellation of a running job: the only state that its workers and the JavaScript thread
+// share.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+namespace metainfo {
+
+struct Progress {
+  std::atomic<std::uint64_t> bytes{0};       // bytes of content hashed, without pad files
+  std::atomic<std::uint32_t> file_index{0};  // the file of the plan that was opened last
+  std::atomic<bool> cancelled{false};        // workers check it before they fill a buffer
+};
+
+}  // namespace metainfo
