@@ -85,7 +85,7 @@ Active active(const Fakes&... fakes) {
 
 }  // namespace
 
-TEST_CASE("budget: a job alone gets all that it wants, as far as there is") {
+TEST_CASE("Budget: a single job gets all the workers that it wants, up to the limit") {
   for (const unsigned wanted_workers : {1U, 3U, 4U, 5U, 100U}) {
     INFO(wanted_workers, " of 4");
     Budget budget({4, kAmpleMemory});
@@ -103,7 +103,7 @@ TEST_CASE("budget: a job alone gets all that it wants, as far as there is") {
   }
 }
 
-TEST_CASE("budget: what is free is shared out whole, to those who have least") {
+TEST_CASE("Budget: all free threads are given out, to the jobs with the fewest workers") {
   Budget budget({4, kAmpleMemory});
   Fake a(2), b(1), c(3), d(1);
   for (Fake* job : {&a, &b, &c, &d}) budget.enter(*job);
@@ -119,7 +119,7 @@ TEST_CASE("budget: what is free is shared out whole, to those who have least") {
   end(budget, c);
 }
 
-TEST_CASE("budget: equals that wait start in order of arrival, and know their place") {
+TEST_CASE("Budget: equal jobs start in order of arrival and know their place in the queue") {
   Budget budget({1, kAmpleMemory});
   std::vector<const Fake*> log;
   Fake a(1, 0, &log), b(3, 0, &log), c(1, 0, &log), d(2, 0, &log);
@@ -139,7 +139,7 @@ TEST_CASE("budget: equals that wait start in order of arrival, and know their pl
   REQUIRE_EQ(log, (std::vector<const Fake*>{&a, &b, &d}));
 }
 
-TEST_CASE("budget: a small job waits for a part of a huge one at most, and that one grows back") {
+TEST_CASE("Budget: a small job waits for at most one part of a huge job, which grows back afterwards") {
   for (const unsigned limit : {1U, 2U, 4U}) {
     INFO(limit, " threads");
     Budget budget({limit, kAmpleMemory});
@@ -163,7 +163,7 @@ TEST_CASE("budget: a small job waits for a part of a huge one at most, and that 
   }
 }
 
-TEST_CASE("budget: a job that comes later gets its half, a part at a time") {
+TEST_CASE("Budget: a later job gets its half of the threads, one after each part") {
   Budget budget({4, kAmpleMemory});
   Fake huge(4), late(4);
   budget.enter(huge);
@@ -187,7 +187,7 @@ TEST_CASE("budget: a job that comes later gets its half, a part at a time") {
   end(budget, third);
 }
 
-TEST_CASE("budget: equal jobs share, and none is far behind") {
+TEST_CASE("Budget: equal jobs share the threads and advance at the same rate") {
   for (const unsigned limit : {1U, 2U, 3U, 4U}) {
     for (const unsigned count : {2U, 3U, 5U, 8U}) {
       INFO(count, " jobs, ", limit, " threads");
@@ -224,7 +224,7 @@ TEST_CASE("budget: equal jobs share, and none is far behind") {
   }
 }
 
-TEST_CASE("budget: among those without a worker, the one that was served least goes first") {
+TEST_CASE("Budget: of the jobs without a worker, the one that was served least goes first") {
   Budget budget({1, kAmpleMemory});
   std::vector<const Fake*> log;
   Fake a(1, 0, &log), b(1, 0, &log), c(1, 0, &log), d(1, 0, &log);
@@ -244,7 +244,7 @@ TEST_CASE("budget: among those without a worker, the one that was served least g
   REQUIRE_EQ(log, (std::vector<const Fake*>{&a, &b, &c, &d, &b, &a}));
 }
 
-TEST_CASE("budget: what was served counts in steps that double from 64 MiB") {
+TEST_CASE("Budget: served bytes count in steps that double from 64 MiB") {
   // A job that has had `before` gives way to one that has had `other` just when that is a lower step.
   const auto gives_way = [](std::uint64_t before, std::uint64_t other) {
     Budget budget({1, kAmpleMemory});
@@ -288,7 +288,7 @@ TEST_CASE("budget: what was served counts in steps that double from 64 MiB") {
   end(budget, running);
 }
 
-TEST_CASE("budget: a job that waits is passed over sixteen times at most") {
+TEST_CASE("Budget: a waiting job is passed over at most sixteen times") {
   Budget budget({1, kAmpleMemory});
   Fake patient(1), first(1);
   budget.enter(patient);
@@ -324,7 +324,7 @@ TEST_CASE("budget: a job that waits is passed over sixteen times at most") {
   end(budget, patient);
 }
 
-TEST_CASE("budget: memory is never above the limit, but for one worker alone") {
+TEST_CASE("Budget: memory stays within the limit, except for a single worker") {
   Budget budget({8, 100});
   Fake a(8, 30);
   budget.enter(a);
@@ -353,7 +353,7 @@ TEST_CASE("budget: memory is never above the limit, but for one worker alone") {
   end(budget, a);
 }
 
-TEST_CASE("budget: a job that cannot grow for want of memory holds nobody up") {
+TEST_CASE("Budget: a job that lacks memory to grow does not hold up other jobs") {
   Budget budget({8, 7});
   Fake large(4, 3), small(8, 0);
   budget.enter(large);
@@ -375,7 +375,7 @@ TEST_CASE("budget: a job that cannot grow for want of memory holds nobody up") {
   end(budget, small);
 }
 
-TEST_CASE("budget: limits change while jobs run") {
+TEST_CASE("Budget: limits can change while jobs run") {
   Budget budget({1, 100});
   Fake a(4, 10), b(4, 10);
   budget.enter(a);
@@ -415,7 +415,7 @@ TEST_CASE("budget: limits change while jobs run") {
   end(budget, b);
 }
 
-TEST_CASE("budget: withdrawn before, while it waits, while it runs, and after") {
+TEST_CASE("Budget: a job can be withdrawn before it enters, while it waits or runs, and after its end") {
   Budget budget({1, kAmpleMemory});
   Fake never(1), running(1), waiting(1), next(1);
   REQUIRE(!budget.withdraw(never));
@@ -454,7 +454,7 @@ TEST_CASE("budget: withdrawn before, while it waits, while it runs, and after") 
   REQUIRE_EQ(paused.started, 1U);
 }
 
-TEST_CASE("budget: a claim may enter again once it is gone") {
+TEST_CASE("Budget: a claim may enter again after it was removed") {
   Budget budget({2, kAmpleMemory});
   Fake job(2);
   budget.enter(job);
@@ -465,7 +465,7 @@ TEST_CASE("budget: a claim may enter again once it is gone") {
   end(budget, job);
 }
 
-TEST_CASE("budget: without a thread to be had, a job is abandoned once, and its place is free") {
+TEST_CASE("Budget: if the system starts no thread, a job is abandoned once and its place is free") {
   Budget budget({2, kAmpleMemory});
   Fake a(2), b(2), c(2);
   a.gives = false;
@@ -491,7 +491,7 @@ TEST_CASE("budget: without a thread to be had, a job is abandoned once, and its 
   end(budget, c);
 }
 
-TEST_CASE("budget: where some threads can be had, those do the work") {
+TEST_CASE("Budget: if the system starts only some threads, they do the whole job") {
   Budget budget({1, kAmpleMemory});
   Fake job(4);
   budget.enter(job);
@@ -510,7 +510,7 @@ TEST_CASE("budget: where some threads can be had, those do the work") {
   REQUIRE(leave(budget, job));
 }
 
-TEST_CASE("budget: a job that gave its place up is abandoned where it gets no thread again") {
+TEST_CASE("Budget: a job that left its place is abandoned if no thread can be started for it again") {
   Budget budget({1, kAmpleMemory});
   Fake job(1), other(1);
   budget.enter(job);
@@ -523,7 +523,7 @@ TEST_CASE("budget: a job that gave its place up is abandoned where it gets no th
   REQUIRE_EQ(job.active, 0U);
 }
 
-TEST_CASE("budget: a job that could not be withdrawn has started") {
+TEST_CASE("Budget: withdraw() returns false for a job that has started") {
   class Slow final : public Budget::Claim {
    public:
     Slow() { wanted_workers = 1; }
@@ -553,7 +553,7 @@ TEST_CASE("budget: a job that could not be withdrawn has started") {
   REQUIRE(budget.leave(waiting, true));
 }
 
-TEST_CASE("budget: whatever happens, limits hold, no place stays free, and all jobs end") {
+TEST_CASE("Budget: in random sequences, limits hold, no thread idles and all jobs end") {
   for (unsigned seed = 1; seed <= 40 / thin(); ++seed) {
     INFO("seed ", seed);
     std::minstd_rand random(seed);
@@ -683,7 +683,7 @@ class Busy final : public Budget::Claim {
 
 }  // namespace
 
-TEST_CASE("budget: hundreds of jobs with threads of their own, all of which end") {
+TEST_CASE("Budget: hundreds of jobs with real threads all end") {
   Budget budget({3, 100});
   Held held;
   held.most_threads = 3;
@@ -722,7 +722,7 @@ TEST_CASE("budget: hundreds of jobs with threads of their own, all of which end"
   end(budget, last);
 }
 
-TEST_CASE("budget: the process has one, of a thread a core and 64 MiB for each") {
+TEST_CASE("Budget: the process has one thread per core with 64 MiB each") {
   Budget& budget = Budget::process();
   REQUIRE(&budget == &Budget::process());
   const unsigned cores = std::max(1U, std::thread::hardware_concurrency());

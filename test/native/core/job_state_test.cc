@@ -80,7 +80,7 @@ Failure refusal(const Plan& plan) {
 
 }  // namespace
 
-TEST_CASE("work: parts hold every unit once, and are even") {
+TEST_CASE("JobState: parts cover every unit once and have equal sizes") {
   for (const std::uint64_t units :
        {0, 1, 2, 3, 7, 15, 16, 17, 31, 32, 33, 63, 64, 65, 100, 127, 129, 1000, 1023}) {
     for (const unsigned threads : {1, 2, 3, 4, 7, 8, 16, 64, 1000}) {
@@ -100,7 +100,7 @@ TEST_CASE("work: parts hold every unit once, and are even") {
   }
 }
 
-TEST_CASE("work: few pieces go to as many threads as there are") {
+TEST_CASE("JobState: a few pieces spread over all threads") {
   for (std::uint64_t units = 1; units <= 40; ++units) {
     Plan plan = plan_of_units(units, Version::v1, 16 * kMiB);
     plan.threads = 8;
@@ -109,7 +109,7 @@ TEST_CASE("work: few pieces go to as many threads as there are") {
   }
 }
 
-TEST_CASE("work: many threads take every unit once") {
+TEST_CASE("JobState: many threads take every unit exactly once") {
   for (const Version version : {Version::v1, Version::v2}) {
     Plan plan = plan_of_units(10007, version, 32 * kBlock);
     plan.threads = 8;
@@ -131,7 +131,7 @@ TEST_CASE("work: many threads take every unit once") {
   }
 }
 
-TEST_CASE("work: the file at a place is the one whose content is there") {
+TEST_CASE("JobState: file_at() finds the file whose content is at a position") {
   const auto file = [](std::uint64_t length) { return plans::unchecked("/nowhere", length); };
   Progress progress;
   const JobState bytes(
@@ -148,7 +148,7 @@ TEST_CASE("work: the file at a place is the one whose content is there") {
   for (std::uint64_t place = 0; place < 4; ++place) REQUIRE_EQ(runs.file_at(place), expected[place]);
 }
 
-TEST_CASE("work: results have room for what the plan holds, and no more") {
+TEST_CASE("JobState: allocates exactly the digests of the plan") {
   const auto file = [](std::uint64_t length) { return plans::unchecked("/nowhere", length); };
   const std::vector<PlanFile> files = {file(0), file(kBlock), file(kBlock + 1), pad(kBlock - 1),
                                        file(5 * kBlock)};
@@ -166,7 +166,7 @@ TEST_CASE("work: results have room for what the plan holds, and no more") {
   REQUIRE_EQ(hybrid.digests.layers.size(), 7 * 32U);
 }
 
-TEST_CASE("work: a hybrid plan whose files are not aligned is refused") {
+TEST_CASE("JobState: rejects a hybrid plan whose files are not aligned") {
   const auto file = [](const char* path, std::uint64_t length) { return plans::unchecked(path, length); };
   const std::vector<PlanFile> files = {file("/a", kBlock + 1), file("/b", 0), file("/c", 5)};
   const Failure failure = refusal(plan_of(files, Version::hybrid, kBlock));
@@ -180,7 +180,7 @@ TEST_CASE("work: a hybrid plan whose files are not aligned is refused") {
   REQUIRE_EQ(JobState(plan_of(nearly, Version::hybrid, kBlock), best(), progress).units, 3U);
 }
 
-TEST_CASE("work: the first failure stands, and stops the job") {
+TEST_CASE("JobState: keeps the first failure and stops the job") {
   Progress progress;
   JobState job(plan_of_units(100, Version::v1, kBlock), best(), progress);
   REQUIRE(!job.stopped());
@@ -191,7 +191,7 @@ TEST_CASE("work: the first failure stands, and stops the job") {
   REQUIRE_EQ(plans::make_worker(job)->do_part(), 0U);
 }
 
-TEST_CASE("work: a file cannot be there for one worker and missing for another") {
+TEST_CASE("JobState: a file that one worker has opened cannot be missing for another") {
   Plan plan = plan_of_units(10, Version::v2, kBlock);
   plan.mark_missing = true;
   Progress progress;
@@ -209,7 +209,7 @@ TEST_CASE("work: a file cannot be there for one worker and missing for another")
   REQUIRE(!read.missing[0]);
 }
 
-TEST_CASE("work: sizes up to the largest that are hashed") {
+TEST_CASE("JobState: supports sizes up to the largest that can be hashed") {
   constexpr std::uint64_t kHuge = std::uint64_t{1} << 60;
   Progress progress;
   // Pieces as large: a few units, and nothing to hold for them.
@@ -236,7 +236,7 @@ TEST_CASE("work: sizes up to the largest that are hashed") {
   REQUIRE(plans::run_as_workers(runs, best()).failure->code == Failure::Code::open);
 }
 
-TEST_CASE("work: what no memory would hold, or 64 bits not count, is refused") {
+TEST_CASE("JobState: rejects sizes that exceed memory or 64 bits") {
   constexpr std::uint64_t kHuge = std::uint64_t{1} << 62;
   constexpr std::uint64_t kMost = std::numeric_limits<std::uint64_t>::max();
   const auto refused = [](const Plan& plan) {
@@ -267,7 +267,7 @@ TEST_CASE("work: what no memory would hold, or 64 bits not count, is refused") {
       refused(plan_of(std::vector<PlanFile>(100000, plans::unchecked("/nowhere", kMost)), Version::v2, kHuge)));
 }
 
-TEST_CASE("work: a worker's buffers are within its share of the memory, but for one read") {
+TEST_CASE("worker_shape: buffers stay within the worker's share of memory, except for one read") {
   for (const Version version : plans::kVersions) {
     for (const std::uint64_t piece : {kBlock, 8 * kBlock, 4 * kMiB}) {
       for (std::uint64_t read = kBlock; read <= kMiB; read *= 2) {

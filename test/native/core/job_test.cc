@@ -164,7 +164,7 @@ struct NoneLeft {
 
 }  // namespace
 
-TEST_CASE("job: ends once, with what the plan hashes to") {
+TEST_CASE("Job: ends once, with the digests of its plan") {
   const TempFolder folder;
   const NoneLeft none;
   for (const Version version : plans::kVersions) {
@@ -193,7 +193,7 @@ TEST_CASE("job: ends once, with what the plan hashes to") {
   none.check();
 }
 
-TEST_CASE("job: content in memory is as good as content on disk") {
+TEST_CASE("Job: content in memory gives the same digests as content on disk") {
   const TempFolder folder;
   for (const Version version : plans::kVersions) {
     Plan plan = plan_of(folder, 5 * kBlock + 7);
@@ -214,7 +214,7 @@ TEST_CASE("job: content in memory is as good as content on disk") {
   }
 }
 
-TEST_CASE("job: the process's own budget is the usual one") {
+TEST_CASE("Job: uses the budget of the process by default") {
   const TempFolder folder;
   Tally finished;
   Job job(plan_of(folder, 5 * kBlock), best());
@@ -227,7 +227,7 @@ TEST_CASE("job: the process's own budget is the usual one") {
   REQUIRE(std::holds_alternative<Digests>(job.outcome()));
 }
 
-TEST_CASE("job: a failure is its outcome") {
+TEST_CASE("Job: its outcome is the failure of a worker") {
   const TempFolder folder;
   Plan plan = plan_of(folder, 5);
   plan.files[0].path += "-missing";
@@ -244,7 +244,7 @@ TEST_CASE("job: a failure is its outcome") {
   REQUIRE(is_free(budget));
 }
 
-TEST_CASE("job: cancelled while it runs, from this thread and from another") {
+TEST_CASE("Job: can be cancelled while it runs, from any thread") {
   const TempFolder folder;
   for (const bool other : {false, true}) {
     Budget budget({1, kAmpleMemory});
@@ -270,7 +270,7 @@ TEST_CASE("job: cancelled while it runs, from this thread and from another") {
   }
 }
 
-TEST_CASE("job: cancelled while it waits, it ends at once and never runs") {
+TEST_CASE("Job: cancelled while it waits, it ends at once and never runs") {
   const TempFolder folder;
   Budget budget({2, kAmpleMemory});
   Occupied occupied(budget);
@@ -290,7 +290,7 @@ TEST_CASE("job: cancelled while it waits, it ends at once and never runs") {
   REQUIRE(is_free(budget));
 }
 
-TEST_CASE("job: those that wait run when threads are free, with no more than they asked for") {
+TEST_CASE("Job: waiting jobs run when threads are free, with no more threads than they want") {
   const TempFolder folder;
   Budget budget({3, kAmpleMemory});
   Occupied occupied(budget);
@@ -315,7 +315,7 @@ TEST_CASE("job: those that wait run when threads are free, with no more than the
   REQUIRE(is_free(budget));
 }
 
-TEST_CASE("job: uses as many threads as it may, and no more") {
+TEST_CASE("Job: uses as many threads as it may, and no more") {
   const TempFolder folder;
   Sample sample;
   for (const Version version : plans::kVersions) {
@@ -347,7 +347,7 @@ TEST_CASE("job: uses as many threads as it may, and no more") {
   }
 }
 
-TEST_CASE("job: one piece is for one thread") {
+TEST_CASE("Job: one piece uses one thread") {
   const TempFolder folder;
   Plan plan = plans::plan_of({folder.add("file", oracle::content(kMiB, 1))}, Version::v1, kMiB);
   plan.threads = 8;
@@ -363,7 +363,7 @@ TEST_CASE("job: one piece is for one thread") {
   finished.wait();
 }
 
-TEST_CASE("job: its memory counts in the budget") {
+TEST_CASE("Job: its memory counts in the budget") {
   const TempFolder folder;
   Plan plan = plans::plan_of({folder.add("file", oracle::content(kMiB, 1))}, Version::v1, kBlock);
   plan.threads = 4;
@@ -382,7 +382,7 @@ TEST_CASE("job: its memory counts in the budget") {
   finished.wait();
 }
 
-TEST_CASE("job: stopped in the middle") {
+TEST_CASE("Job: can be stopped while it runs") {
   const TempFolder folder;
   Budget budget({1, kAmpleMemory});
   Tally finished;
@@ -400,7 +400,7 @@ TEST_CASE("job: stopped in the middle") {
   REQUIRE_EQ(finished.count(), 1U);
 }
 
-TEST_CASE("job: stopped while it waits, it says nothing") {
+TEST_CASE("Job: stopped while it waits, it reports nothing") {
   const TempFolder folder;
   Budget budget({1, kAmpleMemory});
   Occupied occupied(budget);
@@ -414,7 +414,7 @@ TEST_CASE("job: stopped while it waits, it says nothing") {
   REQUIRE(std::holds_alternative<std::monostate>(job.outcome()));
 }
 
-TEST_CASE("job: destroyed before its start, while it waits, and in the middle") {
+TEST_CASE("Job: can be destroyed before its start, while it waits and while it runs") {
   const TempFolder folder;
   const NoneLeft none;
   Budget budget({1, kAmpleMemory});
@@ -440,7 +440,7 @@ TEST_CASE("job: destroyed before its start, while it waits, and in the middle") 
   none.check();
 }
 
-TEST_CASE("job: cancelled or stopped before its start") {
+TEST_CASE("Job: can be cancelled or stopped before its start") {
   const TempFolder folder;
   Budget budget({1, kAmpleMemory});
   for (const bool stopped : {false, true}) {
@@ -459,7 +459,7 @@ TEST_CASE("job: cancelled or stopped before its start") {
   }
 }
 
-TEST_CASE("job: one that gave its place up is cancelled at once, here") {
+TEST_CASE("Job: a job that left its place is cancelled at once, on the calling thread") {
   const NoneLeft none;
   {
     Paused paused;
@@ -476,7 +476,7 @@ TEST_CASE("job: one that gave its place up is cancelled at once, here") {
   none.check();
 }
 
-TEST_CASE("job: one that gave its place up is stopped, or destroyed, in silence") {
+TEST_CASE("Job: a job that left its place is stopped or destroyed without a report") {
   const NoneLeft none;
   {
     Paused paused;
@@ -489,7 +489,7 @@ TEST_CASE("job: one that gave its place up is stopped, or destroyed, in silence"
   none.check();
 }
 
-TEST_CASE("job: one that gave its place up goes on where it was") {
+TEST_CASE("Job: a job that left its place continues where it was") {
   const TempFolder folder;
   // A file after enough pads to be served something.
   const Plan plan = plans::narrow(plans::plan_of(
@@ -513,7 +513,7 @@ TEST_CASE("job: one that gave its place up goes on where it was") {
   REQUIRE(std::equal(end.begin(), end.end(), digests.v1.end() - 20));
 }
 
-TEST_CASE("job: whose workers come and go all the time hashes right") {
+TEST_CASE("Job: hashes correctly while its workers come and go") {
   const TempFolder folder;
   const NoneLeft none;
   for (const Version version : plans::kVersions) {
@@ -545,7 +545,7 @@ TEST_CASE("job: whose workers come and go all the time hashes right") {
   none.check();
 }
 
-TEST_CASE("job: a small one is not held up by a huge one, which goes on") {
+TEST_CASE("Job: a small job is not held up by a huge one, which continues") {
   const TempFolder folder;
   const HookKernel slow(moment);
   Budget budget({2, kAmpleMemory});
@@ -571,7 +571,7 @@ TEST_CASE("job: a small one is not held up by a huge one, which goes on") {
 }
 
 #ifdef __GLIBC__
-TEST_CASE("job: without a thread to be had it fails, and its place is free") {
+TEST_CASE("Job: fails if the system starts no thread, and frees its place") {
   const TempFolder folder;
   Budget budget({2, kAmpleMemory});
   Tally finished;
@@ -594,7 +594,7 @@ TEST_CASE("job: without a thread to be had it fails, and its place is free") {
   REQUIRE(is_free(budget));
 }
 
-TEST_CASE("job: where only one thread can be had, that one does the work") {
+TEST_CASE("Job: if the system starts only one thread, it does the whole job") {
   const TempFolder folder;
   Plan plan = plan_of(folder, 3 * kMiB + 5);
   plan.threads = 8;
@@ -623,7 +623,7 @@ TEST_CASE("job: where only one thread can be had, that one does the work") {
 }
 #endif
 
-TEST_CASE("job: ended in every way at any moment, it says so once") {
+TEST_CASE("Job: reports its end once, however and whenever it ends") {
   const TempFolder folder;
   const NoneLeft none;
   const Plan small = plan_of(folder, 20 * kBlock);
@@ -673,7 +673,7 @@ TEST_CASE("job: ended in every way at any moment, it says so once") {
   none.check();
 }
 
-TEST_CASE("job: two hundred at once, from several threads, a third of them cancelled") {
+TEST_CASE("Job: two hundred jobs run at once, started on several threads, a third of them cancelled") {
   const TempFolder folder;
   const NoneLeft none;
   const std::size_t size = thin() == 1 ? 3 * kMiB + 5 : 300005;

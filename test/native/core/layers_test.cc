@@ -51,7 +51,7 @@ void check_layers(const std::vector<std::uint32_t>& counts, unsigned height, boo
 
 }  // namespace
 
-TEST_CASE("layers: none, one, and one of each number of hashes") {
+TEST_CASE("layer roots: no layer, one layer, and layers of every number of hashes") {
   check_layers({}, 0, false);
   check_layers({1}, 0, false);
   check_layers({1}, 7, false);
@@ -60,7 +60,7 @@ TEST_CASE("layers: none, one, and one of each number of hashes") {
   for (const unsigned height : {0U, 1U, 6U, 14U}) check_layers(counts, height, height % 2 != 0);
 }
 
-TEST_CASE("layers: long ones, and more of them than a thread takes at once") {
+TEST_CASE("layer roots: long layers, and more layers than a thread takes at once") {
   check_layers({1023, 1024, 1025, 4097, 20000}, 4, false);
   std::vector<std::uint32_t> counts;
   for (std::uint32_t i = 0; i < 1000; ++i) counts.push_back(1 + i * 7 % 61);
@@ -68,7 +68,7 @@ TEST_CASE("layers: long ones, and more of them than a thread takes at once") {
 }
 
 #ifdef __GLIBC__
-TEST_CASE("layers: where no thread can be started, the one there is does the work") {
+TEST_CASE("layer roots: without further threads, the calling thread does the work") {
   const std::size_t before = threads_alive();
   const NoThreads none;
   check_layers({20000, 3, 20000}, 1, false);

@@ -25,7 +25,7 @@ void check_speed(const Kernel& kernel) {
 
 }  // namespace
 
-TEST_CASE("measure: a row has a speed for just what it does") {
+TEST_CASE("measure_kernel: gives a speed for exactly the functions of the kernel") {
   for (const Kernels& kernels : kernel_lists()) check_speed(*kernels.list[0]);
   check_speed({"no hash", 0, 1, 1, nullptr, nullptr, nullptr, nullptr});
   check_speed({"nodes", 0, 1, 1, nullptr, nullptr, nullptr, metainfo::openssl_sha256_nodes});

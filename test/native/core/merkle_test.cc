@@ -94,7 +94,7 @@ std::vector<unsigned> heights(std::size_t count, unsigned base) {
 
 }  // namespace
 
-TEST_CASE("merkle: ceil_log2 at its edges") {
+TEST_CASE("ceil_log2: is exact at powers of two") {
   REQUIRE_EQ(ceil_log2(0), 0U);
   REQUIRE_EQ(ceil_log2(1), 0U);
   REQUIRE_EQ(ceil_log2(2), 1U);
@@ -108,7 +108,7 @@ TEST_CASE("merkle: ceil_log2 at its edges") {
   }
 }
 
-TEST_CASE("merkle: the oracle's trees are those with their padding written out") {
+TEST_CASE("Merkle trees: the oracle's trees equal trees with explicit padding") {
   for (const unsigned base : {0U, 1U, 3U}) {
     for (std::size_t count = 1; count <= 40; ++count) {
       for (unsigned height = ceil_log2(count); height <= 7; ++height) {
@@ -122,7 +122,7 @@ TEST_CASE("merkle: the oracle's trees are those with their padding written out")
   }
 }
 
-TEST_CASE("merkle: a node is the hash of left, then right") {
+TEST_CASE("Merkle trees: a node is the hash of left, then right") {
   const Hashes pair = oracle::hashes(2);
   Bytes out(32);
   metainfo::merkle_nodes(best(), out.data(), flat(pair).data(), 1);
@@ -130,7 +130,7 @@ TEST_CASE("merkle: a node is the hash of left, then right") {
   REQUIRE(first_of(out) != oracle::node(pair[1], pair[0]));
 }
 
-TEST_CASE("merkle: any number of nodes, apart and in place, and nothing else is written") {
+TEST_CASE("Merkle trees: any number of nodes, in place or not, and nothing else is written") {
   each_table([](const Kernels& kernels) {
     for (std::size_t count = 0; count <= 40; ++count) {
       INFO(count, " nodes");
@@ -157,7 +157,7 @@ TEST_CASE("merkle: any number of nodes, apart and in place, and nothing else is 
   });
 }
 
-TEST_CASE("merkle: subtrees of zeros begin with a leaf of 32 zero bytes") {
+TEST_CASE("Merkle trees: zero subtrees start with a leaf of 32 zero bytes") {
   // SHA-256 of 64 zero bytes, as anyone can look it up.
   const Sha256Digest one_up = {0xf5, 0xa5, 0xfd, 0x42, 0xd1, 0x6a, 0x20, 0x30, 0x27, 0x98, 0xef,
                                0x6e, 0xd3, 0x09, 0x97, 0x9b, 0x43, 0x00, 0x3d, 0x23, 0x20, 0xd9,
@@ -175,7 +175,7 @@ TEST_CASE("merkle: subtrees of zeros begin with a leaf of 32 zero bytes") {
   });
 }
 
-TEST_CASE("merkle: roots are those of the tree with its padding") {
+TEST_CASE("Merkle trees: roots include the padding") {
   const Hashes all = oracle::hashes(200, 1);
   Sample sample;
   for (std::size_t count = 1; count <= all.size(); ++count) {
@@ -195,7 +195,7 @@ TEST_CASE("merkle: roots are those of the tree with its padding") {
   }
 }
 
-TEST_CASE("merkle: roots of layers that are reduced in parts") {
+TEST_CASE("Merkle trees: roots of layers that are reduced in sections") {
   const Hashes all = oracle::hashes(65537, 2);
   const std::size_t counts[] = {255,  256,  257,  1023, 1024, 1025,  1026,  1087,
                                 1088, 1089, 2047, 2048, 2049, 10000, 65536, 65537};
@@ -218,7 +218,7 @@ TEST_CASE("merkle: roots of layers that are reduced in parts") {
   }
 }
 
-TEST_CASE("merkle: subtrees of any height, stacked as they come") {
+TEST_CASE("Merkle trees: a stack reduces subtrees of any height") {
   const Hashes all = oracle::hashes(140, 6);
   for (const unsigned base : {0U, 1U, 6U, 10U, 16U}) {
     SubtreeStack stack(trees_of(best()), base);
@@ -239,7 +239,7 @@ TEST_CASE("merkle: subtrees of any height, stacked as they come") {
   }
 }
 
-TEST_CASE("merkle: a tree that grows has the root of its leaves, however high it is") {
+TEST_CASE("Merkle trees: a growing tree has the root of its leaves at any height") {
   const Hashes all = oracle::hashes(300, 3);
   // Those of one row and of all others side by side: what is expected is made up once.
   std::vector<GrowingTree> trees;
@@ -265,7 +265,7 @@ TEST_CASE("merkle: a tree that grows has the root of its leaves, however high it
   }
 }
 
-TEST_CASE("merkle: a tree grows past all that is held of it") {
+TEST_CASE("Merkle trees: a growing tree may have more leaves than it keeps in memory") {
   const std::size_t count = thin() == 1 ? 20000 : 2000;
   const Hashes all = oracle::hashes(count, 4);
   const Trees trees(best());
@@ -288,7 +288,7 @@ TEST_CASE("merkle: a tree grows past all that is held of it") {
   }
 }
 
-TEST_CASE("merkle: padding reaches the highest tree") {
+TEST_CASE("Merkle trees: padding reaches the highest tree") {
   const Trees trees(best());
   const Hashes one = oracle::hashes(1);
   for (unsigned height = 1; height <= kMaxTreeHeight; ++height) {
@@ -300,7 +300,7 @@ TEST_CASE("merkle: padding reaches the highest tree") {
   }
 }
 
-TEST_CASE("merkle: a cleared tree is a new one") {
+TEST_CASE("Merkle trees: a cleared tree is like a new one") {
   const Trees trees(best());
   GrowingTree tree(trees);
   const Hashes all = oracle::hashes(500, 5);

@@ -107,7 +107,7 @@ PlanFile unchecked(const std::string& path) {
 
 }  // namespace
 
-TEST_CASE("reader: content in memory needs no file") {
+TEST_CASE("Reader: reads content in memory without a file") {
   const Bytes bytes = oracle::content(100, 1);
   PlanFile file;
   // On the heap, so that a byte too far is noticed.
@@ -123,7 +123,7 @@ TEST_CASE("reader: content in memory needs no file") {
   reader.check_unchanged();
 }
 
-TEST_CASE("reader: reads what it is asked for") {
+TEST_CASE("Reader: reads the requested range") {
   const TempFolder folder;
   const Bytes bytes = oracle::content(100000, 1);
   const PlanFile file = folder.add("file", bytes);
@@ -139,7 +139,7 @@ TEST_CASE("reader: reads what it is asked for") {
   reader.check_unchanged();
 }
 
-TEST_CASE("reader: content may begin within the file") {
+TEST_CASE("Reader: content may start inside the file") {
   const TempFolder folder;
   const Bytes bytes = oracle::content(5000, 2);
   PlanFile file = folder.add("file", bytes);
@@ -199,11 +199,11 @@ bool forget_openat2() {
 
 }  // namespace
 
-TEST_CASE("reader: follows no link, in no part of a path") { REQUIRE_EQ(wrong_with_links(), std::string()); }
+TEST_CASE("Reader: follows no symbolic link in any component of a path") { REQUIRE_EQ(wrong_with_links(), std::string()); }
 #endif
 
 #ifdef HAS_FILTERS
-TEST_CASE("reader: follows no link where the system has no call for it") {
+TEST_CASE("Reader: follows no symbolic link where the system has no call for that") {
   std::fflush(stdout);
   const pid_t child = ::fork();
   if (child == 0) {
@@ -220,7 +220,7 @@ TEST_CASE("reader: follows no link where the system has no call for it") {
 }
 #endif
 
-TEST_CASE("reader: reads beyond 4 GiB") {
+TEST_CASE("Reader: reads beyond 4 GiB") {
   const TempFolder folder;
   constexpr std::uint64_t kFar = (std::uint64_t{5} << 30) + 7;
   const Bytes bytes = oracle::content(100, 3);
@@ -234,7 +234,7 @@ TEST_CASE("reader: reads beyond 4 GiB") {
   REQUIRE_EQ(read(Reader(file), 15, 90), range_of(bytes, 10, 90));
 }
 
-TEST_CASE("reader: a file that ends too early has changed") {
+TEST_CASE("Reader: a file that ends too early has changed") {
   const TempFolder folder;
   const PlanFile file = folder.add("file", oracle::content(100, 4));
   const Reader reader(file);
@@ -248,7 +248,7 @@ TEST_CASE("reader: a file that ends too early has changed") {
   REQUIRE_EQ(failure.detail, "it ended at byte 40 of 100");
 }
 
-TEST_CASE("reader: a file that is not there cannot be opened") {
+TEST_CASE("Reader: fails to open a file that does not exist") {
   const TempFolder folder;
   const PlanFile file = folder.add("file", oracle::content(10, 5));
   const Failure missing = refused(unchecked(folder.path("missing")));
@@ -259,7 +259,7 @@ TEST_CASE("reader: a file that is not there cannot be opened") {
   REQUIRE_EQ(beneath.error, kBeneathFile);
 }
 
-TEST_CASE("reader: only regular files are read, and nothing hangs") {
+TEST_CASE("Reader: rejects everything but regular files without blocking") {
   const TempFolder folder;
   std::filesystem::create_directory(folder.path("folder"));
 #ifdef _WIN32
@@ -285,7 +285,7 @@ TEST_CASE("reader: only regular files are read, and nothing hangs") {
 #endif
 }
 
-TEST_CASE("reader: any characters, and paths longer than Windows once had them") {
+TEST_CASE("Reader: accepts any characters, and paths longer than 260 characters") {
   const TempFolder folder;
   std::string deep = "\xc3\xa4 \xf0\x9f\x8e\xb5";
   for (int i = 0; i < 3; ++i) {
@@ -302,7 +302,7 @@ TEST_CASE("reader: any characters, and paths longer than Windows once had them")
   }
 }
 
-TEST_CASE("reader: another size than planned is a change") {
+TEST_CASE("Reader: a different size is a change") {
   const TempFolder folder;
   PlanFile file = folder.add("file", oracle::content(100, 7));
   file.mtime_ms = kUnchecked;
@@ -315,7 +315,7 @@ TEST_CASE("reader: another size than planned is a change") {
   }
 }
 
-TEST_CASE("reader: another modification time is a change, unless it is not known") {
+TEST_CASE("Reader: a different mtime is a change, unless the plan has none") {
   const TempFolder folder;
   PlanFile file = folder.add("file", oracle::content(100, 8));
   REQUIRE_EQ(read(Reader(file), 0, 1).size(), 1U);
@@ -330,7 +330,7 @@ TEST_CASE("reader: another modification time is a change, unless it is not known
   Reader(file).check_unchanged();
 }
 
-TEST_CASE("reader: notices what happens to an open file") {
+TEST_CASE("Reader: detects changes of an open file") {
   const TempFolder folder;
   const auto changed = [](const Reader& reader) {
     const Failure failure = thrown_by<Failure>([&] { static_cast<void>(reader.check_unchanged()); });
@@ -367,7 +367,7 @@ TEST_CASE("reader: notices what happens to an open file") {
 #endif
 }
 
-TEST_CASE("reader: losing one of two names is no change") {
+TEST_CASE("Reader: deleting one of two hard links is no change") {
   const TempFolder folder;
   const PlanFile file = folder.add("file", oracle::content(100, 10));
   std::filesystem::create_hard_link(file.path, folder.path("second"));
@@ -376,7 +376,7 @@ TEST_CASE("reader: losing one of two names is no change") {
   reader.check_unchanged();
 }
 
-TEST_CASE("reader: to prefetch any part of a file changes nothing") {
+TEST_CASE("Reader: prefetching any range has no visible effect") {
   const TempFolder folder;
   const Bytes bytes = oracle::content(100000, 12);
   const PlanFile file = folder.add("file", bytes);
@@ -389,7 +389,7 @@ TEST_CASE("reader: to prefetch any part of a file changes nothing") {
   reader.check_unchanged();
 }
 
-TEST_CASE("reader: the status of a path, in Node's units") {
+TEST_CASE("file_status: returns the values of Node's fs.Stats") {
   const TempFolder folder;
   const PlanFile file = folder.add("file", oracle::content(1234, 13));
   const FileStatus status = file_status(file.path.c_str());
@@ -420,7 +420,7 @@ TEST_CASE("reader: the status of a path, in Node's units") {
 #endif
 }
 
-TEST_CASE("reader: its descriptor is its own") {
+TEST_CASE("Reader: does not leak its descriptor to child processes") {
   const TempFolder folder;
   const PlanFile file = folder.add("file", oracle::content(100, 11));
   {
@@ -439,7 +439,7 @@ TEST_CASE("reader: its descriptor is its own") {
 }
 
 #ifdef _WIN32
-TEST_CASE("reader: one that another program keeps to itself is busy") {
+TEST_CASE("Reader: reports EBUSY for a file that another program has locked") {
   const TempFolder folder;
   const PlanFile file = folder.add("file", oracle::content(100, 14));
   const HANDLE kept = ::CreateFileA(file.path.c_str(), GENERIC_READ, 0, nullptr, OPEN_EXISTING, 0, nullptr);
@@ -451,7 +451,7 @@ TEST_CASE("reader: one that another program keeps to itself is busy") {
   Reader(file).check_unchanged();
 }
 
-TEST_CASE("reader: an open file hinders nobody") {
+TEST_CASE("Reader: an open file can be written, renamed and deleted by others") {
   const TempFolder folder;
   const Bytes bytes = oracle::content(100, 15);
   const PlanFile file = folder.add("file", bytes);
@@ -465,7 +465,7 @@ TEST_CASE("reader: an open file hinders nobody") {
   REQUIRE_EQ(read(reader, 0, 100), bytes);
 }
 
-TEST_CASE("reader: a path that is not UTF-8 is of no file") {
+TEST_CASE("Reader: fails to open a path that is not UTF-8 (Windows)") {
   const std::string path = "C:\\windows\xff";
   REQUIRE_EQ(thrown_by<Failure>([&] { static_cast<void>(Reader(unchecked(path))); }).error, ENOENT);
   REQUIRE_EQ(file_status(path.c_str()).error, ENOENT);
@@ -473,7 +473,7 @@ TEST_CASE("reader: a path that is not UTF-8 is of no file") {
 #endif
 
 #ifdef __linux__
-TEST_CASE("reader: a socket is no file") {
+TEST_CASE("Reader: rejects a socket") {
   const TempFolder folder;
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
@@ -485,7 +485,7 @@ TEST_CASE("reader: a socket is no file") {
   REQUIRE(refused(unchecked(folder.path("socket"))).code == Failure::Code::not_a_file);
 }
 
-TEST_CASE("reader: an error of the disk is told with its number") {
+TEST_CASE("Reader: reports the errno of a disk error") {
   // Its first page is never mapped.
   const PlanFile file = unchecked(std::filesystem::canonical("/proc/self").string() + "/mem");
   const Reader reader(file);

@@ -188,7 +188,7 @@ Bytes bytes_of(const Tail& tail) { return {tail.data(), tail.data() + tail.block
 
 }  // namespace
 
-TEST_CASE("sha: the vectors of NIST, alone and among others") {
+TEST_CASE("Messages: give the NIST test vectors, alone and among others") {
   each_table([](const Kernels& kernels) {
     Messages<Sha1> sha1;
     Messages<Sha256> sha256;
@@ -217,7 +217,7 @@ TEST_CASE("sha: the vectors of NIST, alone and among others") {
   });
 }
 
-TEST_CASE("sha: any number of messages of any lengths") {
+TEST_CASE("Messages: hashes any number of messages of any lengths") {
   each_table([](const Kernels& kernels) {
     std::minstd_rand random(1);
     // Reused: nothing of one run is left in the next.
@@ -236,7 +236,7 @@ TEST_CASE("sha: any number of messages of any lengths") {
   });
 }
 
-TEST_CASE("sha: every length, and those around every read_size") {
+TEST_CASE("Messages: hashes every length, and lengths around powers of two") {
   each_table([](const Kernels& kernels) {
     Messages<Sha1> sha1;
     Messages<Sha256> sha256;
@@ -260,7 +260,7 @@ TEST_CASE("sha: every length, and those around every read_size") {
   });
 }
 
-TEST_CASE("sha: an empty message may be null") {
+TEST_CASE("Messages: an empty message may be null") {
   each_table([](const Kernels& kernels) {
     for (std::size_t count = 1; count <= 17; ++count) {
       Messages<Sha256> messages;
@@ -272,7 +272,7 @@ TEST_CASE("sha: an empty message may be null") {
   });
 }
 
-TEST_CASE("sha: inputs of any number of blocks make one message, none of them too") {
+TEST_CASE("advance_all: inputs of any number of blocks, also of none") {
   each_table([](const Kernels& kernels) {
     std::minstd_rand random(2);
     Sample sample;
@@ -285,7 +285,7 @@ TEST_CASE("sha: inputs of any number of blocks make one message, none of them to
   });
 }
 
-TEST_CASE("sha: any number of lanes is advanced in step, and nothing else") {
+TEST_CASE("advance: advances any number of lanes, and nothing else") {
   each_table([](const Kernels& kernels) {
     Sample sample;
     for (std::size_t count = 1; count <= kMaxLanes; ++count) {
@@ -301,7 +301,7 @@ TEST_CASE("sha: any number of lanes is advanced in step, and nothing else") {
   });
 }
 
-TEST_CASE("sha: zeros after any whole blocks are zero bytes, in any number of lanes") {
+TEST_CASE("advance_zeros: equals hashing zero bytes after any whole blocks, in any number of lanes") {
   each_table([](const Kernels& kernels) {
     Sample sample;
     for (std::size_t count = 0; count <= kMaxLanes; ++count) {
@@ -335,7 +335,7 @@ TEST_CASE("sha: zeros after any whole blocks are zero bytes, in any number of la
   });
 }
 
-TEST_CASE("sha: the end of a message is its rest and its padding") {
+TEST_CASE("Tail: holds the rest of a message and its padding") {
   Tail tail;
   for (std::size_t size = 0; size <= 200; ++size) {
     INFO(size, " bytes");
@@ -350,7 +350,7 @@ TEST_CASE("sha: the end of a message is its rest and its padding") {
   }
 }
 
-TEST_CASE("sha: the length is counted in 64 bits") {
+TEST_CASE("Tail: stores the length in 64 bits") {
   for (const std::uint64_t size : {std::uint64_t{1} << 29, (std::uint64_t{1} << 33) + 3,
                                    (std::uint64_t{1} << 61) - 1, std::uint64_t{60}}) {
     INFO(size);
@@ -369,7 +369,7 @@ TEST_CASE("sha: the length is counted in 64 bits") {
   }
 }
 
-TEST_CASE("sha: rows are gone down in order, and passed by where they do not serve") {
+TEST_CASE("distribute: uses kernels in order and skips those without the function") {
   using Calls = std::vector<Call>;
   REQUIRE_EQ(calls<Sha1>(0), Calls{});
   REQUIRE_EQ(calls<Sha1>(1), Calls({{"x1", 0}}));
@@ -386,7 +386,7 @@ TEST_CASE("sha: rows are gone down in order, and passed by where they do not ser
   REQUIRE_EQ(calls<Sha256>(6), Calls({{"x4", 0}, {"x2", 4}}));
 }
 
-TEST_CASE("sha: spare lanes repeat the last message") {
+TEST_CASE("advance: spare lanes hash the last message again") {
   const Kernel row = {"notes", 0, 4, 1, note_sha1, note_sha256, note_zeros, nullptr};
   const Kernels kernels = only(row);
   Sha1State sha1[4];

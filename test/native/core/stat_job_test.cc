@@ -32,7 +32,7 @@ std::vector<double> outcome_of(const std::string& paths, unsigned threads) {
 
 }  // namespace
 
-TEST_CASE("stat job: every path's numbers, in order, however many threads there are") {
+TEST_CASE("StatJob: returns the numbers of all paths in order, with any number of threads") {
   const TempFolder folder;
   std::string paths;
   std::vector<std::size_t> sizes;
@@ -73,7 +73,7 @@ TEST_CASE("stat job: every path's numbers, in order, however many threads there 
   }
 }
 
-TEST_CASE("stat job: cancelled, or without a thread, it has no numbers") {
+TEST_CASE("StatJob: returns nothing if it was cancelled or no thread can be started") {
   const TempFolder folder;
   const std::string paths = folder.add("file", {1}).path + '\0';
   Budget budget({1, kAmpleMemory});

@@ -166,7 +166,7 @@ std::size_t open_in(const std::string& folder) {
 
 }  // namespace
 
-TEST_CASE("workers: every row, number of threads, size of reads and of memory, as workers and as a job") {
+TEST_CASE("workers: every kernel, number of threads, read size and memory limit, with and without a job") {
   const TempFolder folder;
   const std::vector<PlanFile> files = files_of(folder, {1, 0, 70000, 300000, kBlock, 5, kMiB + 1, 0, 32767});
   Sample sample;
@@ -190,7 +190,7 @@ TEST_CASE("workers: every row, number of threads, size of reads and of memory, a
   }
 }
 
-TEST_CASE("workers: one file of every size at an edge") {
+TEST_CASE("workers: one file of each edge-case size") {
   const TempFolder folder;
   Sample sample;
   for (const std::uint64_t piece : {kBlock, 2 * kBlock, 16 * kBlock, kMiB, 2 * kMiB, 4 * kMiB}) {
@@ -202,7 +202,7 @@ TEST_CASE("workers: one file of every size at an edge") {
   }
 }
 
-TEST_CASE("workers: files of every size at an edge, one after the other") {
+TEST_CASE("workers: files of all edge-case sizes, one after the other") {
   const TempFolder folder;
   for (const std::uint64_t piece : {kBlock, 2 * kBlock, kMiB, 2 * kMiB, 4 * kMiB}) {
     if (thin() != 1 && piece > kMiB / thin()) continue;
@@ -214,7 +214,7 @@ TEST_CASE("workers: files of every size at an edge, one after the other") {
   }
 }
 
-TEST_CASE("workers: seventeen pieces are one more than there are lanes") {
+TEST_CASE("workers: seventeen pieces, one more than there are lanes") {
   const TempFolder folder;
   for (const std::uint64_t piece : {kBlock, 2 * kBlock, kMiB, 2 * kMiB, 4 * kMiB}) {
     if (piece > kMiB / thin()) continue;
@@ -229,7 +229,7 @@ TEST_CASE("workers: seventeen pieces are one more than there are lanes") {
   }
 }
 
-TEST_CASE("workers: pieces of v1 may have any size") {
+TEST_CASE("workers: v1 pieces may have any length") {
   const TempFolder folder;
   for (const std::uint64_t piece : {1, 63, 64, 65, 100, 1000, 1024, 16383, 16385, 100000}) {
     INFO("pieces of ", piece);
@@ -243,7 +243,7 @@ TEST_CASE("workers: pieces of v1 may have any size") {
   }
 }
 
-TEST_CASE("workers: generated sets of files") {
+TEST_CASE("workers: randomly generated sets of files") {
   Sample sample;
   for (const std::uint64_t piece : {kBlock, 2 * kBlock, 16 * kBlock, 64 * kBlock, 128 * kBlock}) {
     for (unsigned seed = 1; seed <= (piece > 16 * kBlock ? 1 : 3); ++seed) {
@@ -273,13 +273,13 @@ TEST_CASE("workers: empty files at the start, in the middle and at the end") {
   check_versions(files_of(folder, std::vector<std::uint64_t>(200, 0)), kBlock);
 }
 
-TEST_CASE("workers: nothing to hash gives nothing") {
+TEST_CASE("workers: an empty plan gives empty digests") {
   const TempFolder folder;
   check_versions({}, kBlock);
   check_versions(files_of(folder, {0, 0, 0}), kBlock);
 }
 
-TEST_CASE("workers: windows of one file") {
+TEST_CASE("workers: several ranges of one file") {
   const TempFolder folder;
   std::vector<PlanFile> files;
   const PlanFile whole = folder.add("stream", oracle::content(100000, 3));
@@ -291,7 +291,7 @@ TEST_CASE("workers: windows of one file") {
   check_versions(files, kBlock);
 }
 
-TEST_CASE("workers: files of equal content have equal roots and layers") {
+TEST_CASE("workers: files with equal content have equal roots and layers") {
   const TempFolder folder;
   const Bytes bytes = oracle::content(3 * kBlock + 5, 4);
   const Plan plan = plan_of({folder.add("a", bytes), folder.add("b", bytes)}, Version::v2, kBlock);
@@ -300,7 +300,7 @@ TEST_CASE("workers: files of equal content have equal roots and layers") {
   REQUIRE_EQ(part(result.digests.layers, 0, 128), part(result.digests.layers, 1, 128));
 }
 
-TEST_CASE("workers: pads anywhere, of any length") {
+TEST_CASE("workers: pad files anywhere, of any length") {
   const TempFolder folder;
   const PlanFile file = folder.add("file", oracle::content(2 * kBlock + 1, 5));
   const PlanFile small = folder.add("small", oracle::content(100, 6));
@@ -326,7 +326,7 @@ TEST_CASE("workers: pads anywhere, of any length") {
   check_plan(plan_of({pad(10), small, pad(kBlock), small, pad(20)}, Version::v1, 4 * kBlock));
 }
 
-TEST_CASE("workers: content that ends at any place of a block, and zeros after it") {
+TEST_CASE("workers: content may end anywhere in a block, with zeros after it") {
   const TempFolder folder;
   const PlanFile whole = folder.add("file", oracle::content(kBlock, 7));
   Sample sample;
@@ -344,7 +344,7 @@ TEST_CASE("workers: content that ends at any place of a block, and zeros after i
   }
 }
 
-TEST_CASE("workers: missing files are marked where that is wanted") {
+TEST_CASE("workers: missing files are marked if the plan says so") {
   Sample sample;
   for (const std::uint64_t length :
        {std::uint64_t{0}, std::uint64_t{1}, kBlock, kBlock + 1, 3 * kBlock + 5, 2 * kMiB}) {
@@ -365,7 +365,7 @@ TEST_CASE("workers: missing files are marked where that is wanted") {
   }
 }
 
-TEST_CASE("workers: pieces with several missing files, and some that span pieces, among others") {
+TEST_CASE("workers: missing files that share a piece or span several") {
   const TempFolder folder;
   std::minstd_rand random(5);
   Sample sample;
@@ -387,7 +387,7 @@ TEST_CASE("workers: pieces with several missing files, and some that span pieces
   }
 }
 
-TEST_CASE("workers: a missing file takes its own pieces only") {
+TEST_CASE("workers: a missing file affects only its own pieces") {
   const TempFolder folder;
   const Bytes first = oracle::content(20000, 6);
   const Bytes last = oracle::content(20000, 7);
@@ -412,7 +412,7 @@ TEST_CASE("workers: a missing file takes its own pieces only") {
   REQUIRE(part(v2.digests.roots, 2, 32) != Bytes(32));
 }
 
-TEST_CASE("workers: a file that fails stops the job, with its path") {
+TEST_CASE("workers: a file that cannot be read fails the job with its path") {
   const TempFolder folder;
   std::vector<PlanFile> files = files_of(folder, {20000, kMiB, 5, kMiB, 20000});
   const PlanFile good = files[2];
@@ -458,7 +458,7 @@ TEST_CASE("workers: a file that fails stops the job, with its path") {
 #endif
 }
 
-TEST_CASE("workers: an empty file that has grown, or is gone, is noticed among many") {
+TEST_CASE("workers: detect one empty file of many that has grown or was deleted") {
   const TempFolder folder;
   std::vector<PlanFile> files = files_of(folder, std::vector<std::uint64_t>(150, 0));
   files.push_back(folder.add("content", oracle::content(5, 1)));
@@ -528,7 +528,7 @@ TEST_CASE("workers: a file that changes while it is hashed fails the job") {
 #endif
 }
 
-TEST_CASE("workers: a file whose pieces were read side by side is looked at again at the end") {
+TEST_CASE("workers: a file whose pieces are read side by side is checked again at the end") {
   for (const Version version : {Version::v1, Version::hybrid}) {
     const TempFolder folder;
     const Plan plan = plan_of(files_of(folder, {3 * kBlock}), version, kBlock);
@@ -537,7 +537,7 @@ TEST_CASE("workers: a file whose pieces were read side by side is looked at agai
   }
 }
 
-TEST_CASE("workers: what a thread throws is told as a failure") {
+TEST_CASE("workers: an exception in a worker becomes a failure of the job") {
   const TempFolder folder;
   for (const Version version : kVersions) {
     const Plan plan = plan_of(files_of(folder, {kBlock}), version, kBlock);
@@ -552,7 +552,7 @@ TEST_CASE("workers: what a thread throws is told as a failure") {
   }
 }
 
-TEST_CASE("workers: a job that was cancelled reads nothing") {
+TEST_CASE("workers: a job that was cancelled before reads nothing") {
   const TempFolder folder;
   for (const Version version : kVersions) {
     Progress progress;
@@ -566,7 +566,7 @@ TEST_CASE("workers: a job that was cancelled reads nothing") {
   }
 }
 
-TEST_CASE("workers: a job that is cancelled in the middle stops before its next reads") {
+TEST_CASE("workers: a cancelled job stops before its next read") {
   const TempFolder folder;
   for (const Version version : kVersions) {
     for (const bool wide : {false, true}) {
@@ -585,7 +585,7 @@ TEST_CASE("workers: a job that is cancelled in the middle stops before its next 
   }
 }
 
-TEST_CASE("workers: terabytes of zeros end soon when they are cancelled") {
+TEST_CASE("workers: terabytes of zeros can be cancelled quickly") {
   const TempFolder folder;
   constexpr std::uint64_t kTerabyte = std::uint64_t{1} << 40;
   for (const Version version : {Version::v1, Version::hybrid}) {
@@ -611,7 +611,7 @@ TEST_CASE("workers: terabytes of zeros end soon when they are cancelled") {
   }
 }
 
-TEST_CASE("workers: a pad of many pieces is hashed once") {
+TEST_CASE("workers: a pad file of many pieces is hashed once") {
   // A terabyte in pieces of 16 MiB would take minutes.
   constexpr std::uint64_t kTerabyte = std::uint64_t{1} << 40;
   const Plan plan = plan_of({pad(kTerabyte)}, Version::v1, thin() == 1 ? 16 * kMiB : kMiB * 4);
@@ -624,7 +624,7 @@ TEST_CASE("workers: a pad of many pieces is hashed once") {
   REQUIRE_EQ(result.bytes, 0U);
 }
 
-TEST_CASE("workers: the progress names the file that was opened last") {
+TEST_CASE("workers: progress names the file that was opened last") {
   const TempFolder folder;
   const std::vector<PlanFile> files = files_of(folder, {5, kBlock, 7});
   REQUIRE_EQ(plans::run_as_job(plan_of(files, Version::v1, kBlock), best()).file_index, 2U);
@@ -634,7 +634,7 @@ TEST_CASE("workers: the progress names the file that was opened last") {
   REQUIRE_EQ(plans::run_as_job(plan_of(some, Version::v1, kBlock), best()).file_index, 2U);
 }
 
-TEST_CASE("workers: the progress counts content as it is read, and no pads") {
+TEST_CASE("workers: progress counts content as it is read, without pad files") {
   const TempFolder folder;
   const std::vector<PlanFile> files = {folder.add("a", oracle::content(10 * kBlock + 5, 1)), pad(kBlock - 5),
                                        folder.add("b", oracle::content(100, 2))};
@@ -652,7 +652,7 @@ TEST_CASE("workers: the progress counts content as it is read, and no pads") {
   }
 }
 
-TEST_CASE("workers: a part answers its bytes, and nothing is left after the last") {
+TEST_CASE("workers: do_part() returns the bytes of each part, then 0") {
   const TempFolder folder;
   const std::vector<PlanFile> files = files_of(folder, {100 * kBlock, 0, 70 * kBlock + 5});
   for (const Version version : kVersions) {
@@ -672,7 +672,7 @@ TEST_CASE("workers: a part answers its bytes, and nothing is left after the last
 }
 
 #ifdef __linux__
-TEST_CASE("workers: thousands of files need at most sixteen descriptors a worker") {
+TEST_CASE("workers: thousands of files need at most sixteen descriptors per worker") {
   const TempFolder folder;
   const std::string path = folder.path("");
   std::vector<PlanFile> files;
@@ -710,7 +710,7 @@ TEST_CASE("workers: thousands of files need at most sixteen descriptors a worker
   REQUIRE(!v2.failure);
 }
 
-TEST_CASE("workers: pieces of sixteen files at a time keep their descriptors") {
+TEST_CASE("workers: pieces of sixteen files side by side do not reopen files") {
   const TempFolder folder;
   // Each spans pieces, so none can be closed with its first.
   const std::vector<PlanFile> files = files_of(folder, std::vector<std::uint64_t>(40, 5 * kBlock));
@@ -724,7 +724,7 @@ TEST_CASE("workers: pieces of sixteen files at a time keep their descriptors") {
 }
 #endif
 
-TEST_CASE("workers: a file that appears, or is gone, between two workers has changed") {
+TEST_CASE("workers: a file that appears or disappears between two workers has changed") {
   const TempFolder folder;
   Plan plan = narrow(plan_of(files_of(folder, {8 * kMiB}), Version::v1, kMiB));
   plan.mark_missing = true;

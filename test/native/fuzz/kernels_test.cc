@@ -3,4 +3,4 @@
 #define LLVMFuzzerTestOneInput fuzz_kernels
 #include "../../../fuzz/kernels.cc"
 
-TEST_CASE("fuzz: what was kept for kernels") { replay("kernels", fuzz_kernels); }
+TEST_CASE("fuzz: replays the corpus of kernels") { replay("kernels", fuzz_kernels); }

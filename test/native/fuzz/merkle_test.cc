@@ -3,4 +3,4 @@
 #define LLVMFuzzerTestOneInput fuzz_merkle
 #include "../../../fuzz/merkle.cc"
 
-TEST_CASE("fuzz: what was kept for merkle") { replay("merkle", fuzz_merkle); }
+TEST_CASE("fuzz: replays the corpus of merkle") { replay("merkle", fuzz_merkle); }

@@ -3,4 +3,4 @@
 #define LLVMFuzzerTestOneInput fuzz_plans
 #include "../../../fuzz/plans.cc"
 
-TEST_CASE("fuzz: what was kept for plans") { replay("plans", fuzz_plans); }
+TEST_CASE("fuzz: replays the corpus of plans") { replay("plans", fuzz_plans); }

@@ -217,7 +217,7 @@ class Guarded {
 
 }  // namespace
 
-TEST_CASE("rows: every length in every lane, at odd places, as OpenSSL's one-shot calls") {
+TEST_CASE("kernels: agree with OpenSSL for every length in every lane, at odd addresses") {
   each_row([](const Kernel& kernel) {
     Sample sample;
     const auto check = [&](std::size_t length) {
@@ -233,7 +233,7 @@ TEST_CASE("rows: every length in every lane, at odd places, as OpenSSL's one-sho
   });
 }
 
-TEST_CASE("rows: the vectors of NIST in every lane") {
+TEST_CASE("kernels: give the NIST test vectors in every lane") {
   each_row([](const Kernel& kernel) {
     for (const vectors::Vector& vector : vectors::all()) {
       check_vector<Sha1>(kernel, vector.message, vector.sha1);
@@ -242,7 +242,7 @@ TEST_CASE("rows: the vectors of NIST in every lane") {
   });
 }
 
-TEST_CASE("rows: lanes may repeat others") {
+TEST_CASE("kernels: lanes may share a message") {
   each_row([](const Kernel& kernel) {
     for (std::size_t used = 1; used <= kernel.lanes; ++used) {
       check_repeated<Sha1>(kernel, used);
@@ -251,7 +251,7 @@ TEST_CASE("rows: lanes may repeat others") {
   });
 }
 
-TEST_CASE("rows: any state, any block") {
+TEST_CASE("kernels: advance random states by random blocks") {
   each_row([](const Kernel& kernel) {
     std::minstd_rand random(7);
     Sample sample;
@@ -263,7 +263,7 @@ TEST_CASE("rows: any state, any block") {
   });
 }
 
-TEST_CASE("rows: zeros are blocks of zeros, from any state") {
+TEST_CASE("kernels: sha1_zeros equals hashing blocks of zeros from any state") {
   each_row([](const Kernel& kernel) {
     if (kernel.sha1_zeros == nullptr) return;
     std::minstd_rand random(11);
@@ -291,7 +291,7 @@ TEST_CASE("rows: zeros are blocks of zeros, from any state") {
   });
 }
 
-TEST_CASE("rows: a node is the hash of its pair, apart and in place, and nothing else is written") {
+TEST_CASE("kernels: hash nodes in place or not, and write nothing else") {
   each_row([](const Kernel& kernel) {
     if (kernel.sha256_nodes == nullptr) return;
     for (std::size_t shift = 0; shift < 20; ++shift) {
@@ -331,7 +331,7 @@ TEST_CASE("rows: a node is the hash of its pair, apart and in place, and nothing
   });
 }
 
-TEST_CASE("rows: not a byte past the last block is read") {
+TEST_CASE("kernels: read no byte past the last block") {
   each_row([](const Kernel& kernel) {
     const Guarded guarded(kernel.lanes * 64 * 3);
     std::memset(guarded.data(), 1, kernel.lanes * 64 * 3);

@@ -32,7 +32,7 @@ bool runnable(const std::string& name) {
 
 }  // namespace
 
-TEST_CASE("registry: rows have different names, and lanes that fit") {
+TEST_CASE("kernel registry: kernels have different names and a valid number of lanes") {
   std::set<std::string> names;
   std::size_t row = 0;
   for (; const Kernel* kernel = runnable_kernel(row); ++row) {
@@ -49,7 +49,7 @@ TEST_CASE("registry: rows have different names, and lanes that fit") {
   REQUIRE(runnable_kernel(SIZE_MAX) == nullptr);
 }
 
-TEST_CASE("registry: the last row runs everywhere, takes one message and does everything") {
+TEST_CASE("kernel registry: the last kernel runs everywhere, takes one message and has all functions") {
   const Kernel& last = *runnable_kernel(runnable_rows() - 1);
   REQUIRE_EQ(std::string(last.name), "openssl");
   REQUIRE_EQ(last.needs, 0U);
@@ -60,7 +60,7 @@ TEST_CASE("registry: the last row runs everywhere, takes one message and does ev
         last.sha256_nodes == metainfo::openssl_sha256_nodes));
 }
 
-TEST_CASE("registry: all rows are selected, or those from the named one downwards") {
+TEST_CASE("kernel registry: selects all kernels, or those from the named one on") {
   const std::size_t rows = runnable_rows();
   const auto selects = [&](const char* name, std::size_t first) {
     Kernels kernels;
@@ -73,7 +73,7 @@ TEST_CASE("registry: all rows are selected, or those from the named one downward
   for (std::size_t row = 0; row < rows; ++row) selects(runnable_kernel(row)->name, row);
 }
 
-TEST_CASE("registry: a name that no row has selects none") {
+TEST_CASE("kernel registry: an unknown name selects no kernel") {
   for (const char* name : {"unknown", "openss", "openssl2", "OpenSSL", "openssl ", " ", "avx512", "x16"}) {
     INFO(std::string(name));
     Kernels kernels;
@@ -82,7 +82,7 @@ TEST_CASE("registry: a name that no row has selects none") {
   }
 }
 
-TEST_CASE("registry: the rows that run are those whose features the CPU has") {
+TEST_CASE("kernel registry: a kernel is runnable if the CPU has its features") {
   const std::uint32_t features = cpu_features();
   REQUIRE_EQ(cpu_features(), features);
   for (std::size_t row = 0; const Kernel* kernel = runnable_kernel(row); ++row)
@@ -98,7 +98,7 @@ TEST_CASE("registry: the rows that run are those whose features the CPU has") {
 }
 
 #ifdef METAINFO_X86
-TEST_CASE("registry: the compiler's runtime finds the same vectors") {
+TEST_CASE("kernel registry: the compiler's runtime detects the same vector extensions") {
   const auto has = [](std::uint32_t feature) { return (cpu_features() & feature) != 0; };
   __builtin_cpu_init();
   REQUIRE_EQ(has(metainfo::kAvx2), __builtin_cpu_supports("avx2") != 0);
@@ -108,7 +108,7 @@ TEST_CASE("registry: the compiler's runtime finds the same vectors") {
   REQUIRE(!has(metainfo::kArmSha));
 }
 
-TEST_CASE("registry: the kernel of the system knows of SHA extensions that are found") {
+TEST_CASE("kernel registry: the operating system reports the SHA extensions that we detect") {
   std::ifstream source("/proc/cpuinfo");
   std::string line;
   while (std::getline(source, line) && line.rfind("flags", 0) != 0) continue;
