@@ -26,5 +26,5 @@ inline void replay(const std::string& target, int (*run)(const std::uint8_t*, st
       run(reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size());
     }
   }
-  CHECK(count > 10);
+  REQUIRE(count > 10);
 }
