@@ -186,10 +186,10 @@ describe('Limiter', () => {
     });
   });
 
-  it('queues a hundred thousand jobs that share a signal in linear time', { timeout: 60_000 }, async () => {
+  it('queues fifty thousand jobs that share a signal in linear time', { timeout: 60_000 }, async () => {
     const limiter = new Limiter(8);
     const { signal } = new AbortController();
-    await Promise.all(Array.from({ length: 100_000 }, () => limiter.run(signal, async () => {})));
+    await Promise.all(Array.from({ length: 50_000 }, () => limiter.run(signal, async () => {})));
     assert.ok(!limiter.hasWaiting);
   });
 });
