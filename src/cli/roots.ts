@@ -1,5 +1,6 @@
 /** Finds the path root of a creation from the paths on the command line. */
 import nodePath from 'node:path';
+import { isWithin } from '../disk/containment.ts';
 import { MetainfoError } from '../errors/errors.ts';
 
 /**
@@ -12,17 +13,13 @@ export function rootAndPaths(paths: readonly string[], path = nodePath): { pathR
   const absolute = paths.map((entry) => path.resolve(entry));
   const [first = '.', ...others] = absolute;
   if (others.length === 0) return { pathRoot: first };
-  const isBeneath = (folder: string, file: string) => {
-    const relative = path.relative(folder, file);
-    return !path.isAbsolute(relative) && relative.split(path.sep)[0] !== '..';
-  };
   const { root } = path.parse(first);
-  const outside = others.find((other) => !isBeneath(root, other));
+  const outside = others.find((other) => !isWithin(root, other, path));
   if (outside !== undefined) {
     const message = `${outside} and ${first} have no common folder: they are on different drives.`;
     throw new MetainfoError('ERR_PATH_OUTSIDE', message, { path: outside });
   }
   let common = path.dirname(first);
-  while (!others.every((other) => isBeneath(common, other))) common = path.dirname(common);
+  while (!others.every((other) => isWithin(common, other, path))) common = path.dirname(common);
   return { pathRoot: common, paths: absolute };
 }

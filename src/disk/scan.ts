@@ -10,6 +10,7 @@ import { fromSystemError, MetainfoError } from '../errors/errors.ts';
 import { Callback, invalidArgument, type OptionStructs } from '../errors/guard.ts';
 import { bindingIfAny } from '../hash/addon.ts';
 import { unsafeComponent } from '../layout/safe-path.ts';
+import { isWithin } from './containment.ts';
 import { isTemporary } from './write-file.ts';
 
 /** A file found on disk. */
@@ -352,8 +353,7 @@ class Scanner {
   }
 
   #requireInside(real: string, shown: string): void {
-    const relative = nodePath.relative(this.realRoot, real);
-    if (relative !== '..' && !relative.startsWith(`..${nodePath.sep}`) && !nodePath.isAbsolute(relative)) return;
+    if (isWithin(this.realRoot, real)) return;
     const message = `${shown} leads out of ${this.realRoot}, to ${real}: leave it out, or copy what it links to.`;
     throw new MetainfoError('ERR_LINK_OUTSIDE', message, { path: shown });
   }

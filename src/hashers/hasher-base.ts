@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { availableParallelism } from 'node:os';
 import path from 'node:path';
 import type { Struct } from 'superstruct';
+import { componentsWithin } from '../disk/containment.ts';
 import { type ScannedFile, scan } from '../disk/scan.ts';
 import { untilAbort } from '../errors/cancel.ts';
 import { ISSUE_CODES, type IssueCode } from '../errors/codes.ts';
@@ -245,8 +246,8 @@ export abstract class HasherBase {
   /** The one of the paths that a path means: itself, or where an absolute one is beneath the root. */
   #nameOf(given: string): string {
     if (this.#places.has(given)) return given;
-    const name = path.isAbsolute(given) ? path.relative(this.pathRoot, given).replaceAll(path.sep, '/') : given;
-    if (this.#places.has(name)) return name;
+    const name = path.isAbsolute(given) ? componentsWithin(this.pathRoot, given)?.join('/') : undefined;
+    if (name !== undefined && this.#places.has(name)) return name;
     const problem = `${shown(given)} is none of the hasher's paths.`;
     throw new MetainfoError('ERR_INVALID_ARGUMENT', problem, { path: given });
   }

@@ -2,6 +2,7 @@
 import { constants } from 'node:fs';
 import { readdir, realpath, stat } from 'node:fs/promises';
 import nodePath from 'node:path';
+import { isWithin } from '../disk/containment.ts';
 import { STAT_NUMBERS, statNumbers } from '../disk/scan.ts';
 import { throwIfAborted } from '../errors/cancel.ts';
 import { fromSystemError, type MetainfoError } from '../errors/errors.ts';
@@ -229,9 +230,7 @@ export async function statFile(path: string): Promise<DiskFile | Unreadable> {
 async function followLink(link: string, root: string): Promise<DiskEntry> {
   try {
     const target = await realpath(link);
-    const relative = nodePath.relative(root, target);
-    if (relative === '..' || relative.startsWith(`..${nodePath.sep}`) || nodePath.isAbsolute(relative))
-      return { problem: 'a link that leads out of the folder' };
+    if (!isWithin(root, target)) return { problem: 'a link that leads out of the folder' };
     if ((await stat(target)).isDirectory()) return { folder: target };
     return await statFile(target);
   } catch (error) {
