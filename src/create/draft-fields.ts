@@ -2,6 +2,7 @@
 import path from 'node:path';
 import { array, coerce, dynamic, func, optional, refine, type Struct, type, unknown } from 'superstruct';
 import type { BencodeMap } from '../bencode/value.ts';
+import { componentsWithin } from '../disk/containment.ts';
 import type { ScanFilter } from '../disk/scan.ts';
 import { ISSUE_CODES, type IssueCode } from '../errors/codes.ts';
 import { MetainfoError, shown, ValidationError } from '../errors/errors.ts';
@@ -152,11 +153,9 @@ export function withName(
   );
 }
 
-/** The components of a path from the root; null for a path that is not beneath it. */
+/** The components of an entry of `paths`, relative to the path root; null if the entry is outside. */
 export function relativeParts(entry: string, pathRoot: string): string[] | null {
-  const relative = path.relative(pathRoot, path.resolve(pathRoot, entry));
-  const parts = relative.split(path.sep).filter((part) => part !== '');
-  return parts[0] === '..' || path.isAbsolute(relative) ? null : parts;
+  return componentsWithin(pathRoot, path.resolve(pathRoot, entry));
 }
 
 /** The fields of a draft that a torrent does not have. */
