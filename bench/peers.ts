@@ -1,14 +1,15 @@
-// The seconds that each tool on this machine takes for the same torrent, beside ours: the whole command, start included,
-// with every core, and the same piece length. What is not installed is left out by name.
+// The time that each tool on this machine takes for the same torrent, beside ours: the whole command, its start included,
+// with every core and the same piece length. Tools that are not installed are listed and left out.
 //
 //   npm run bench -- peers [--scale 1] [--rounds 5]      --scale tiny: sizes that only show that it works
 import { mkdirSync, rmSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import path from 'node:path';
 import { choosePieceLength } from '../src/layout/piece-length.ts';
+import { formatBytes } from '../src/layout/text.ts';
 import { Torrent } from '../src/model/torrent.ts';
-import type { HashReport, HashTask } from './children/hash.ts';
-import { TOOLS, type Tool } from './peers/tools.ts';
+import { OURS, TOOLS, type Tool } from './peers/tools.ts';
+import type { HashReport, HashTask } from './processes/hash.ts';
 import { writeData, writeFiles } from './support/data.ts';
 import {
   inScratchFolder,
@@ -18,32 +19,27 @@ import {
   parseCount,
   runChild,
   timeCommand,
+  VERSIONS,
   type Version,
 } from './support/measure.ts';
-import { type PeerFigure, record } from './support/results.ts';
-import { LIBRARY, OURS } from './support/tables.ts';
+import { record } from './support/results.ts';
+import { type Column, type Table, tableOf } from './support/tables.ts';
 
 interface Workload {
   name: string;
   files: number;
-  /** Bytes of each. */
+  /** Bytes of each file. */
   size: number;
-}
-
-interface Run {
-  seconds: number;
-  scanSeconds?: number;
 }
 
 interface Contender {
   tool: string;
   version: Version;
-  run: () => Run;
+  run: () => { seconds: number; scanSeconds?: number };
 }
 
-const KiB = 1024;
-const MiB = 1024 * KiB;
-const GiB = 1024 * MiB;
+const LIBRARY = `${OURS}, library`;
+const [KiB, MiB, GiB] = [2 ** 10, 2 ** 20, 2 ** 30];
 
 const { scale: wanted, rounds, out } = options({ scale: '1', rounds: '5' });
 const scale = wanted === 'tiny' ? 1 / 256 : Number(wanted);
@@ -74,9 +70,9 @@ function installed(folder: string) {
 }
 
 function contenders(tools: readonly Tool[], job: { data: string; output: string; pieceLength: number }): Contender[] {
-  const commands = tools.flatMap(({ name, versions, command }) =>
+  const commands = tools.flatMap(({ name: tool, versions, command }) =>
     versions.map((version) => ({
-      tool: name,
+      tool,
       version,
       run: () => {
         rmSync(job.output, { force: true });
@@ -84,70 +80,90 @@ function contenders(tools: readonly Tool[], job: { data: string; output: string;
       },
     })),
   );
-  const libraries = commands.flatMap(({ tool, version }) => {
-    const task: HashTask = {
-      pathRoot: job.data,
-      version,
-      threads,
-      pieceLength: job.pieceLength,
-      readSize: null,
-      repeats: 1,
-    };
-    const run = () => runChild<HashReport>('hash', task).runs[0] as Run;
-    return tool === OURS ? [{ tool: LIBRARY, version, run }] : [];
+  const libraries = VERSIONS.map((version) => {
+    const plan = { version, threads, pieceLength: job.pieceLength, readSize: null };
+    const task: HashTask = { ...plan, pathRoot: job.data, repeats: 1 };
+    const run = () => runChild<HashReport>('hash', task).runs[0] as HashReport['runs'][number];
+    return { tool: LIBRARY, version, run };
   });
   return [...commands, ...libraries];
 }
 
-/** A tool that did other work than it was told would be compared with nothing. */
-async function requireTorrent(
-  { tool, version }: Contender,
-  output: string,
-  wantedTorrent: { totalBytes: number; pieceLength: number },
-) {
-  const torrent = await Torrent.read(output, { context: { profile: 'compat' } });
-  const { torrentVersion, totalSize, info } = torrent;
+/** Fails where a tool made another torrent than it was told to: its time would mean nothing. */
+async function requireTorrent({ tool, version }: Contender, output: string, bytes: number, pieceLength: number) {
+  const { torrentVersion, totalSize, info } = await Torrent.read(output, { context: { profile: 'compat' } });
   const made = `${torrentVersion}, ${totalSize} bytes, pieces of ${info.pieceLength}`;
-  const expected = `${version}, ${wantedTorrent.totalBytes} bytes, pieces of ${wantedTorrent.pieceLength}`;
-  if (made !== expected) throw new Error(`${tool} made ${made} where ${expected} was wanted`);
+  const expected = `${version}, ${bytes} bytes, pieces of ${pieceLength}`;
+  if (made !== expected) throw new Error(`${tool} made ${made}; expected ${expected}`);
 }
 
-async function measure({ name, files, size }: Workload, tools: readonly Tool[], folder: string): Promise<PeerFigure[]> {
+async function measure({ name, files, size }: Workload, tools: readonly Tool[], folder: string): Promise<Table> {
   const data = path.join(folder, 'data');
   const output = path.join(folder, 'out', 'made.torrent');
   mkdirSync(path.dirname(output), { recursive: true });
   if (files === 1) writeData(data, size);
   else writeFiles(data, files, size);
-  const totalBytes = files * size;
-  // What our command would choose by itself, but what every tool can be told: mktorrent's least is 32 KiB.
-  const pieceLength = Math.max(32 * KiB, choosePieceLength(totalBytes));
+  // Our own choice, but at least 32 KiB, which is the least that mktorrent takes.
+  const pieceLength = Math.max(32 * KiB, choosePieceLength(files * size));
   const all = contenders(tools, { data, output, pieceLength });
-  // A round before the others, in which nothing is measured but everything is checked.
+  // An unmeasured round, in which every torrent is checked.
   for (const contender of all) {
     contender.run();
-    if (contender.tool !== LIBRARY) await requireTorrent(contender, output, { totalBytes, pieceLength });
+    if (contender.tool !== LIBRARY) await requireTorrent(contender, output, files * size, pieceLength);
   }
   const runs = await interleave(all, parseCount(rounds), ({ run }) => run());
   rmSync(data, { recursive: true });
-  const workload = files > 3 ? `${files.toLocaleString('en')} ${name}` : name;
-  return [...runs].map(([{ tool, version }, own]) => {
-    const scans = own.flatMap(({ scanSeconds }) => scanSeconds ?? []);
-    return {
-      workload,
-      totalBytes,
-      pieceLength,
-      tool,
-      version,
-      seconds: median(own.map(({ seconds }) => seconds)),
-      ...(scans.length > 0 && { scanSeconds: median(scans) }),
-    };
-  });
+  const medianOf = (tool: string, version: Version, key: 'seconds' | 'scanSeconds') => {
+    const own = [...runs].find(([contender]) => contender.tool === tool && contender.version === version)?.[1];
+    return own ? median(own.map((run) => run[key] ?? Number.NaN)) : null;
+  };
+  const ratio = (tool: string, version: Version) => {
+    const [theirs, ours] = [tool, OURS].map((each) => medianOf(each, version, 'seconds'));
+    return theirs && ours && tool !== LIBRARY ? theirs / ours : null;
+  };
+  const names = [...new Set(all.map(({ tool }) => tool))];
+  const title = `${files > 3 ? `${files.toLocaleString('en')} ` : ''}${name}: ${formatBytes(files * size)}, pieces of ${formatBytes(pieceLength)}`;
+  const scans = VERSIONS.map((version) => `${version} ${medianOf(LIBRARY, version, 'scanSeconds')?.toPrecision(3)} s`);
+  return tableOf(
+    title,
+    ['tool', (tool) => tool],
+    names,
+    [
+      ...VERSIONS.map((version): Column<string> => [version, 's', (tool) => medianOf(tool, version, 'seconds')]),
+      ...VERSIONS.map(
+        (version): Column<string> => [`${version}, its time / ours`, 'ratio', (tool) => ratio(tool, version)],
+      ),
+    ],
+    [
+      verdict(
+        names.filter((tool) => tool !== OURS),
+        ratio,
+      ),
+      `The library's times are of hashing alone; finding the files takes ${scans.join(', ')} more.`,
+    ],
+  );
+}
+
+/** Says whether our command is ahead of every peer in every version that the peer makes. */
+function verdict(tools: readonly string[], ratioOf: (tool: string, version: Version) => number | null): string {
+  const compared = tools
+    .flatMap((tool) =>
+      VERSIONS.map((version) => ({ peer: `${tool} (${version}`, ratio: ratioOf(tool, version) ?? Number.NaN })),
+    )
+    .filter(({ ratio }) => !Number.isNaN(ratio))
+    .toSorted((a, b) => a.ratio - b.ratio)
+    .map(({ peer, ratio }) => ({ text: `${peer}, ${ratio.toFixed(2)})`, isBehind: ratio < 1 }));
+  if (compared.length === 0) return 'No peer was installed.';
+  const behind = compared.filter(({ isBehind }) => isBehind).map(({ text }) => text);
+  return behind.length > 0
+    ? `NOT ahead of ${behind.join(', ')}.`
+    : `Ahead of every peer in every version; the closest is ${compared[0]?.text}.`;
 }
 
 await inScratchFolder(async (folder) => {
   const { tools, versions, skipped } = installed(folder);
-  const figures: PeerFigure[] = [];
-  for (const workload of WORKLOADS) figures.push(...(await measure(workload, tools, folder)));
+  const tables: Table[] = [];
+  for (const workload of WORKLOADS) tables.push(await measure(workload, tools, folder));
   const settings = `Warm files, ${threads} threads where a tool takes that; medians of ${rounds} interleaved rounds.`;
-  record('peers', { figures, settings, versions, skipped }, out);
+  record('peers', { tables, settings, versions, skipped }, out);
 });

@@ -1,8 +1,8 @@
-// Hours of a server in minutes: creating (all versions, with the cache and without, of streams), verifying, reading, writing, editing,
-// updating, upgrading, calls that are aborted and calls that must fail, many at once, in an order that a seed decides. Every result is
-// held against what the same job gave by itself. Every so often the work pauses, and what the process holds is looked at: ends
-// with an error when that has grown (see SOAK_BOUNDS in support/tables.ts), or when any result was wrong. A soak of less than five
-// minutes is not judged by growth: the process still warms up.
+// A server's day in minutes: creating (all versions, with and without a cache, of files and of streams), verifying, reading,
+// writing, editing, updating, upgrading, cancelled calls and failing calls, many at once, in an order that a seed decides.
+// Every result is compared with that of the same job alone. From time to time all work pauses, and the bench samples the
+// process. Fails where the process has grown (support/growth.ts) or a result was wrong. A soak of less than five minutes is
+// not judged by its growth, because the process still warms up.
 //
 //   npm run bench -- soak [--time 20m] [--seed 1] [--at-once 32]
 import { createReadStream } from 'node:fs';
@@ -13,6 +13,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { edit, MetainfoError, Torrent, TorrentCreate, update, upgrade, verify } from '../src/index.ts';
 import { buildMalloc, loadMalloc } from '../test/support/malloc.ts';
+import { growthTable, type Sample } from './support/growth.ts';
 import {
   inScratchFolder,
   options,
@@ -23,12 +24,11 @@ import {
   VERSIONS,
   type Version,
 } from './support/measure.ts';
-import { record, type SoakFigure } from './support/results.ts';
-import { soakGrowth } from './support/tables.ts';
+import { record } from './support/results.ts';
 
 const { time, seed, 'at-once': atOnce, out } = options({ time: '20m', seed: '1', 'at-once': '32' });
 const seconds = parseTime(time);
-/** Of the work between two looks. */
+/** Of work between two samples. */
 const INTERVAL_SECONDS = Math.max(1, seconds / 60);
 const JUDGED_SECONDS = 300;
 const TREES = 24;
@@ -58,7 +58,7 @@ function requireSame(found: unknown, wanted: unknown): void {
   if (found !== wanted) throw new Error(`${found}, not ${wanted}`);
 }
 
-/** Fails unless the work fails with one of these codes. */
+/** Fails unless the promise rejects with one of these codes. */
 async function requireFailure(work: Promise<unknown>, ...codes: string[]): Promise<void> {
   const error = await work.then(
     () => 'nothing was wrong',
@@ -67,7 +67,7 @@ async function requireFailure(work: Promise<unknown>, ...codes: string[]): Promi
   if (!(error instanceof MetainfoError) || !codes.includes(error.code)) throw error;
 }
 
-/** A folder, and what is made of it by one job alone. */
+/** A folder, and the torrents that one job alone makes of it. */
 interface Tree {
   folder: string;
   files: string[];
@@ -118,8 +118,8 @@ await inScratchFolder(async (scratch) => {
       const [{ folder, files, torrents }, version] = [pick(trees), pick(['v2', 'hybrid'] as const)];
       const { pieceLength } = torrents[version].info;
       const sources = files.map((name) => ({ path: name, data: createReadStream(path.join(folder, name)) }));
+      // The name makes it a torrent of a folder, even with a single source.
       const info = { name: path.basename(folder) };
-      // One source beneath a folder needs to be told from a torrent that is one file.
       const torrent = await new TorrentCreate({ sources, info, pieceLength }).generate({ version, tailPad: true });
       requireSame(hashOf(torrent), hashOf(torrents[version]));
     },
@@ -180,7 +180,7 @@ await inScratchFolder(async (scratch) => {
       const options = { signal: stop.signal, ...settings() };
       const work = new TorrentCreate({ pathRoot: isLarge ? large : folder }).generate(options);
       setTimeout(() => stop.abort(), below(30));
-      // It may have been too late.
+      // The signal may have come too late.
       const found = await work.then(hashOf, (error: unknown) => error);
       if (typeof found === 'string') requireSame(found, hashOf(isLarge ? largeTorrent : torrents.hybrid));
       else if (!(found instanceof MetainfoError) || found.code !== 'ERR_ABORTED') throw found;
@@ -209,20 +209,19 @@ await inScratchFolder(async (scratch) => {
       );
     },
   };
-  // What is large, or many jobs in one, comes seldom.
+  // Jobs that are large, or several jobs in one, are rare.
   const weighted = Object.keys(jobs).flatMap((name) =>
     Array<string>(/Large|update|upgrade/.test(name) ? 1 : 4).fill(name),
   );
 
-  const figures: SoakFigure[] = [];
+  const samples: Sample[] = [];
   const wrong: string[] = [];
   const counts: Record<string, number> = {};
   const started = performance.now();
   const elapsed = () => (performance.now() - started) / 1000;
 
-  /** Works until a moment, and then until all that has begun has ended. */
-  async function workUntil(end: number): Promise<{ count: number; intervals: number[] }> {
-    let count = 0;
+  /** Starts jobs until `end`, waits for the last of them, and returns the intervals of a timer of 10 ms. */
+  async function workUntil(end: number): Promise<number[]> {
     const intervals: number[] = [];
     let last = performance.now();
     const timer = setInterval(() => {
@@ -237,36 +236,34 @@ await inScratchFolder(async (scratch) => {
           wrong.push(`${name}: ${error instanceof Error ? error.stack : error}`),
         );
         counts[name] = (counts[name] ?? 0) + 1;
-        count += 1;
         if (wrong.length > 20) return;
       }
     };
     await Promise.all(Array.from({ length: parseCount(atOnce) }, worker));
     clearInterval(timer);
-    return { count, intervals };
+    return intervals;
   }
 
   while (elapsed() < seconds && wrong.length === 0) {
     const from = elapsed();
-    const { count, intervals } = await workUntil(from + INTERVAL_SECONDS);
-    const worked = elapsed() - from;
-    // Threads end, and memory of buffers is given back, a moment after that.
+    const intervals = await workUntil(from + INTERVAL_SECONDS);
+    // Threads end, and the memory of buffers is freed, a moment later.
     for (let round = 0; round < 3; round += 1) {
       collect();
       await sleep(20);
     }
     const { descriptors, threads, rss } = usage();
     const { heapUsed, external } = process.memoryUsage();
-    figures.push({
+    const mebibytes = (bytes: number) => bytes / 2 ** 20;
+    samples.push({
       seconds: elapsed(),
-      rssBytes: rss,
-      mallocBytes: mallocInUse(),
-      heapBytes: heapUsed,
-      externalBytes: external,
+      resident: mebibytes(rss),
+      malloc: mebibytes(mallocInUse()),
+      heap: mebibytes(heapUsed),
+      buffers: mebibytes(external),
       handles: process.getActiveResourcesInfo().length,
       descriptors,
       threads,
-      jobs: count / worked,
       timerP99Seconds: percentile(intervals, 0.99) / 1000,
     });
   }
@@ -277,9 +274,9 @@ await inScratchFolder(async (scratch) => {
     .map(([name, count]) => `${name} ${count}`);
   for (const problem of wrong) console.error(problem);
   if (wrong.length > 0) throw new Error(`${wrong.length} of ${total} jobs had a wrong result (seed ${seed})`);
-  const about = `${total.toLocaleString('en')} jobs in ${time}, ${atOnce} at once: ${each.join(', ')}. All had the result that they have by themselves.`;
-  record('soak', { figures, settings: about }, out);
-  const steep = soakGrowth(figures).filter(({ isFlat }) => !isFlat);
+  const about = `${total.toLocaleString('en')} jobs in ${time}, ${atOnce} at once: ${each.join(', ')}. Each had the result of the same job alone.`;
+  const { table, steep } = growthTable(samples);
+  record('soak', { tables: [table], settings: about }, out);
   if (seconds < JUDGED_SECONDS) console.log('Too short for its growth to be judged.');
   else if (steep.length > 0) process.exitCode = 1;
 });

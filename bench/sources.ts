@@ -1,77 +1,91 @@
-// Content that does not come from files, and the parts that the library is made of: hashers beside `generate`, streams and
-// memory beside a warm file, many small buffers beside create-torrent. One thread each, but for the buffers.
+// Content that does not come from files, and the hashers: hashers beside `generate`, streams and memory beside a warm file,
+// many small buffers beside create-torrent. One thread each, but every core for the buffers.
 //
 //   npm run bench -- sources [--size 1GiB] [--buffers 10000] [--rounds 5]
 import path from 'node:path';
-import type { SourceReport, SourceTask } from './children/sources.ts';
+import { formatBytes } from '../src/layout/text.ts';
+import type { Task } from './processes/run-once.ts';
 import { writeData } from './support/data.ts';
-import { inScratchFolder, interleave, median, options, parseCount, parseSize, runChild } from './support/measure.ts';
-import { record, type SourceFigure } from './support/results.ts';
+import {
+  inScratchFolder,
+  interleave,
+  median,
+  options,
+  parseCount,
+  parseSize,
+  runOnce,
+  VERSIONS,
+} from './support/measure.ts';
+import { record } from './support/results.ts';
+import { type Table, tableOf } from './support/tables.ts';
 
-const { size, buffers, rounds, out } = options({ size: '1GiB', buffers: '10000', rounds: '5' });
-const totalBytes = parseSize(size);
-const count = parseCount(buffers);
+const { size: sizeText, buffers, rounds, out } = options({ size: '1GiB', buffers: '10000', rounds: '5' });
+const size = parseSize(sizeText);
 const BUFFER = 10 * 1024;
 
-interface Workload {
-  name: string;
-  totalBytes: number;
-  /** The first is what the others are compared with. */
-  contenders: { contender: string; task: SourceTask }[];
+/** `base` names the contender that the time of a contender is divided by. */
+type Contender = { contender: string; base: string; task: Task };
+
+async function measure(
+  title: string,
+  baseTitle: string,
+  bytes: number,
+  contenders: readonly Contender[],
+): Promise<Table> {
+  const runs = [...(await interleave(contenders, parseCount(rounds), ({ task }) => runOnce(task).seconds))];
+  const secondsOf = (name: string) => median(runs.find(([{ contender }]) => contender === name)?.[1] ?? []);
+  return tableOf(`${title}: ${formatBytes(bytes)}`, ['contender', ({ contender }) => contender], contenders, [
+    ['time', 's', ({ contender }) => secondsOf(contender)],
+    ['speed', 'GB/s', ({ contender }) => bytes / secondsOf(contender) / 1e9],
+    [`its time / ${baseTitle}`, 'ratio', ({ contender, base }) => secondsOf(contender) / secondsOf(base)],
+  ]);
 }
 
 await inScratchFolder(async (folder) => {
-  const file = path.join(folder, 'data');
-  writeData(file, totalBytes);
-  const ways = ['memory', 'Readable', 'ReadableStream', 'async generator', 'range reader'] as const;
-  const streams = (['v1', 'v2', 'hybrid'] as const).map((version): Workload => {
-    const task = (way: SourceTask['way'], chunk: number) => ({ way, version, file, size: totalBytes, chunk });
-    const named = (way: (typeof ways)[number]) => (way === 'memory' || way === 'range reader' ? way : `${way}, 64 KiB`);
-    return {
-      name: `streams from memory, ${version}`,
-      totalBytes,
-      contenders: [
-        { contender: 'warm file', task: task('file', 0) },
-        ...ways.map((way) => ({ contender: named(way), task: task(way, 2 ** 16) })),
-        { contender: 'Readable, 1 MiB', task: task('Readable', 2 ** 20) },
-      ],
-    };
+  const content = path.join(folder, 'data');
+  writeData(content, size);
+  const hashers = VERSIONS.flatMap((version): Contender[] => {
+    const base = `generate, ${version}`;
+    return [
+      { contender: base, base, task: { way: 'generate', version, content, pieceLength: 2 ** 20 } },
+      { contender: `hasher of ${version}`, base, task: { way: 'hasher', version, content } },
+    ];
   });
-  const hashers: Workload = {
-    name: 'hashers of one warm file',
-    totalBytes,
-    contenders: (['v2', 'v1', 'hybrid'] as const).flatMap((version) => [
-      { contender: `generate, ${version}`, task: { way: 'file' as const, version, file, size: totalBytes, chunk: 0 } },
-      {
-        contender: `hasher of ${version}`,
-        task: { way: 'hasher' as const, version, file, size: totalBytes, chunk: 0 },
-      },
-    ]),
-  };
-  const many: Workload = {
-    name: `${count.toLocaleString('en')} buffers of 10 KiB`,
-    totalBytes: count * BUFFER,
-    contenders: [
-      ...(['hybrid', 'v2', 'v1'] as const).map((version) => ({
-        contender: `metainfo, ${version}`,
-        task: { way: 'buffers' as const, version, file: '', size: count * BUFFER, chunk: BUFFER },
-      })),
-      {
-        contender: 'create-torrent, v1',
-        task: { way: 'create-torrent', version: 'v1', file: '', size: count * BUFFER, chunk: BUFFER },
-      },
-    ],
-  };
-  const figures: SourceFigure[] = [];
-  for (const workload of [hashers, ...streams, many]) {
-    const run = ({ task }: Workload['contenders'][number]) => runChild<SourceReport>('sources', task).seconds;
-    const runs = await interleave(workload.contenders, parseCount(rounds), run);
-    for (const [{ contender }, seconds] of runs)
-      figures.push({ workload: workload.name, totalBytes: workload.totalBytes, contender, seconds: median(seconds) });
+  const tables = [await measure('hashers of one warm file', 'generate', size, hashers)];
+  for (const version of VERSIONS) {
+    const base = 'warm file';
+    const stream = (way: Task['way'], chunk: number, text = ''): Contender => ({
+      contender: `${way}${text}`,
+      base,
+      task: { way, version, size, chunk },
+    });
+    const ways = (['Readable', 'ReadableStream', 'async generator'] as const).map((way) =>
+      stream(way, 2 ** 16, ', 64 KiB'),
+    );
+    const contenders: Contender[] = [
+      { contender: base, base, task: { way: 'generate', version, content, pieceLength: 2 ** 20 } },
+      ...[stream('memory', 2 ** 16), ...ways, stream('range reader', 2 ** 16), stream('Readable', 2 ** 20, ', 1 MiB')],
+    ];
+    tables.push(await measure(`streams from memory, ${version}`, base, size, contenders));
   }
+  const count = parseCount(buffers);
+  // create-torrent uses the four threads of libuv, and metainfo every core.
+  const task = { size: count * BUFFER, chunk: BUFFER, threads: null };
+  const base = 'metainfo, hybrid';
+  const many: Contender[] = [
+    ...VERSIONS.toReversed().map(
+      (version): Contender => ({
+        contender: `metainfo, ${version}`,
+        base,
+        task: { ...task, way: 'buffers', version },
+      }),
+    ),
+    { contender: 'create-torrent, v1', base, task: { ...task, way: 'create-torrent, buffers' } },
+  ];
+  tables.push(await measure(`${count.toLocaleString('en')} buffers of 10 KiB`, base, count * BUFFER, many));
   record(
     'sources',
-    { figures, settings: `One thread, every core for buffers; medians of ${rounds} interleaved rounds.` },
+    { tables, settings: `One thread, every core for buffers; medians of ${rounds} interleaved rounds.` },
     out,
   );
 });

@@ -1,10 +1,11 @@
-// What a command costs before it hashes: `metainfo create` of one tiny file beside a Node that does nothing, in turn.
+// The cost of a command before it hashes: `metainfo create` of one tiny file, in turn with a Node that does nothing.
 //
 //   npm run bench -- start [--rounds 30]
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { inScratchFolder, interleave, METAINFO, median, options, parseCount, timeCommand } from './support/measure.ts';
 import { record } from './support/results.ts';
+import { tableOf } from './support/tables.ts';
 
 const { rounds, out } = options({ rounds: '30' });
 
@@ -15,14 +16,20 @@ await inScratchFolder(async (folder) => {
     { command: 'node -e 0', args: [process.execPath, '-e', '0'] },
     { command: 'metainfo create tiny', args: [process.execPath, ...create] },
   ];
-  const run = ({ args }: { args: string[] }) => timeCommand(args, folder);
-  // A round before the others: files of both come into the page cache.
+  const run = ({ args }: { args: string[] }) => timeCommand(args, folder) * 1000;
+  // An unmeasured round brings the files of both into the page cache.
   await interleave(contenders, 1, run);
-  const runs = await interleave(contenders, parseCount(rounds), run);
-  const figures = [...runs].map(([{ command }, seconds]) => ({
-    command,
-    medianSeconds: median(seconds),
-    minimumSeconds: Math.min(...seconds),
-  }));
-  record('start', { figures, settings: `A file of a few bytes, the two commands in turn, ${rounds} times.` }, out);
+  const runs = [...(await interleave(contenders, parseCount(rounds), run))];
+  const base = runs[0]?.[1] as number[];
+  const table = tableOf('Start-up', ['command', ([{ command }]) => command], runs, [
+    ['median', 'ms', ([, times]) => median(times)],
+    ['minimum', 'ms', ([, times]) => Math.min(...times)],
+    ['ratio of medians', 'ratio', ([, times]) => median(times) / median(base)],
+    ['ratio of minimums', 'ratio', ([, times]) => Math.min(...times) / Math.min(...base)],
+  ]);
+  record(
+    'start',
+    { tables: [table], settings: `A file of a few bytes, the two commands in turn, ${rounds} times.` },
+    out,
+  );
 });

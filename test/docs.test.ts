@@ -7,6 +7,7 @@ import parseTorrent from 'parse-torrent';
 import ts from 'typescript';
 import { PAGES, withFigures } from '../bench/support/page.ts';
 import { BENCHES, RESULTS, readResults } from '../bench/support/results.ts';
+import { cell } from '../bench/support/tables.ts';
 import { errorsPage } from '../scripts/docs-errors.ts';
 import { licensesPage, PERMISSIVE, runtimePackages } from '../scripts/docs-licenses.ts';
 import * as library from '../src/index.ts';
@@ -63,7 +64,7 @@ describe('documents', () => {
   });
 
   for (const [name, benches] of Object.entries(PAGES)) {
-    it(`docs/${name}.md shows the figures of bench/results.json (update: npm run bench -- plots)`, () => {
+    it(`docs/${name}.md shows the figures of bench/results.json (update: npm run bench -- pages)`, () => {
       assert.equal(page(name), withFigures(page(name), readResults(RESULTS), benches));
     });
   }
@@ -75,29 +76,20 @@ describe('documents', () => {
   it('README.md shows the figures of bench/results.json', () => {
     const readme = pageText('README.md');
     const { create, peers } = readResults(RESULTS);
-    assert.ok(create && peers);
+    const [kernelTable] = create?.tables ?? [];
+    assert.ok(kernelTable && peers);
 
     const kernels = [...readme.matchAll(/^\| (v1|v2|hybrid)\b[^|]*\| ([\d.]+) \| ([\d.]+) \|$/gm)];
     assert.equal(kernels.length, 3);
     for (const [line, version, shown, ratio] of kernels) {
-      const speed = (row: string): number =>
-        create.figures.find(
-          (figure) =>
-            figure.version === version &&
-            figure.row === row &&
-            figure.threads === 2 &&
-            figure.pieceLength === 2 ** 20 &&
-            figure.readSize === null,
-        )?.bytesPerSecond ?? 0;
-      assert.equal((speed('default') / 1e9).toFixed(1), shown, line);
-      assert.equal((speed('default') / speed('openssl')).toFixed(2), ratio, line);
+      const row: string = kernelTable.rows.find(([name]) => name.startsWith(`${version}, default`))?.[0] ?? '';
+      assert.equal(cell(kernelTable, row, '2 threads')?.toFixed(1), shown, line);
+      assert.equal(cell(kernelTable, row, 'times openssl, 2 threads')?.toFixed(2), ratio, line);
     }
 
     const timesOurs = (workload: string, tool: string) => {
-      const seconds = (of: string) =>
-        peers.figures.find((figure) => figure.workload === workload && figure.tool === of && figure.version === 'v1')
-          ?.seconds ?? 0;
-      return (seconds(tool) / seconds('metainfo')).toFixed(2);
+      const table = peers.tables.find(({ title }) => title.startsWith(workload));
+      return table && cell(table, tool, 'v1, its time / ours')?.toFixed(2);
     };
     const tools = [...readme.matchAll(/^\| ([a-z][\w-]*)(?: [\d.]+)?(, Python)?[^|]*\|[^|]*\|[^|]*\| ([\d.]+) \|$/gm)];
     assert.equal(tools.length, 5);

@@ -1,12 +1,14 @@
-// The peers: which tools there are, what they can make, and how each is told to do it with every core.
+// The peers: the tools that make torrents, the versions that each can make, and the command that uses every core.
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { METAINFO, VERSIONS, type Version, versionOf } from '../support/measure.ts';
-import { OURS } from '../support/tables.ts';
 
-export interface Job {
+/** Our own command among the tools. */
+export const OURS = 'metainfo';
+
+interface Job {
   version: Version;
   /** The file or folder, absolute. */
   data: string;
@@ -18,21 +20,21 @@ export interface Job {
 export interface Tool {
   name: string;
   versions: readonly Version[];
-  /** null: it is not installed. `folder` is for what has to be compiled. */
+  /** The version of the tool, or null where it is not installed. `folder` is for a program that has to be compiled. */
   version: (folder: string) => string | null;
-  /** Makes a torrent; the output does not exist. */
+  /** Makes a torrent; the output does not exist yet. */
   command: (job: Job) => string[];
-  /** `.ci/run` installs it: there it may not be missing. */
+  /** `.ci/run` installs it, so that it must not be missing there. */
   inCI: boolean;
 }
 
 const here = (name: string) => fileURLToPath(new URL(name, import.meta.url));
 
-/** Debian's comes first: it is the one that has python3-libtorrent. */
+/** Debian's Python comes first, because it is the one that has python3-libtorrent. */
 const PYTHONS = ['/usr/bin/python3', 'python3'];
 const askPython = (python: string) =>
   versionOf([python, '-c', 'import libtorrent; print(libtorrent.__version__)'], /^(\d\S*)/m);
-const python = () => PYTHONS.find((one) => askPython(one) !== null) ?? '';
+const python = () => PYTHONS.find((name) => askPython(name) !== null) ?? '';
 
 /** with_libtorrent.cc, compiled. */
 let libtorrent = '';
@@ -41,129 +43,103 @@ let libtorrent = '';
 function compileLibtorrent(folder: string): string | null {
   libtorrent = path.join(folder, 'libtorrent');
   const args = ['-std=c++17', '-O2', '-o', libtorrent, here('with_libtorrent.cc'), '-ltorrent-rasterbar'];
-  // Their ABI depends on macros that pkg-config knows.
+  // libtorrent's ABI depends on macros that pkg-config knows.
   const { stdout } = spawnSync('pkg-config', ['--cflags', 'libtorrent-rasterbar'], { encoding: 'utf8' });
   const { status } = spawnSync('c++', [...(stdout ?? '').trim().split(/\s+/).filter(Boolean), ...args]);
   return status === 0 ? versionOf([libtorrent], /libtorrent (\S+)/) : null;
 }
 
-/** Its package exports neither its command nor its version. */
+/** The package exports neither its command nor its version. */
 const CREATE_TORRENT = here('../../node_modules/create-torrent');
 
-const exponent = (pieceLength: number) => String(Math.log2(pieceLength));
-const kibibytes = (pieceLength: number) => `${pieceLength / 1024}`;
+/** A tool of one command line, in which spaces separate the words and {NAME} stands for a value. */
+function tool(name: string, versions: readonly Version[], inCI: boolean, version: Tool['version'], line: string): Tool {
+  const command = ({ version: made, data, output, pieceLength, threads }: Job) => {
+    const values: Record<string, string | number> = {
+      node: process.execPath,
+      metainfo: METAINFO,
+      python: python(),
+      script: here('with_libtorrent.py'),
+      libtorrent,
+      createTorrent: `${CREATE_TORRENT}/bin/cmd.js`,
+      version: made,
+      digit: made.replace('v', ''),
+      data,
+      output,
+      bytes: pieceLength,
+      kib: pieceLength / 1024,
+      exponent: Math.log2(pieceLength),
+      threads,
+    };
+    return line.split(' ').map((word) => word.replace(/\{(\w+)\}/, (_, key: string) => String(values[key])));
+  };
+  return { name, versions, version, command, inCI };
+}
 
 export const TOOLS: readonly Tool[] = [
-  {
-    name: OURS,
-    versions: VERSIONS,
-    version: () => versionOf([process.execPath, METAINFO, '--version'], /^(\d\S*)/m),
-    command: ({ version, data, output, pieceLength, threads }) => [
-      ...[process.execPath, METAINFO, 'create', '-k', version, '--piece-length', `${kibibytes(pieceLength)}KiB`],
-      ...['--threads', String(threads), '--quiet', '-o', output, data],
-    ],
-    inCI: true,
-  },
-  {
-    name: 'mktorrent',
-    versions: ['v1'],
-    version: () => versionOf(['mktorrent', '-h'], /mktorrent (\S+)/),
-    command: ({ data, output, pieceLength, threads }) => [
-      'mktorrent',
-      '-l',
-      exponent(pieceLength),
-      '-t',
-      String(threads),
-      '-o',
-      output,
-      data,
-    ],
-    inCI: true,
-  },
-  {
-    // It has one thread, and no option for more.
-    name: 'transmission-create',
-    versions: ['v1'],
-    version: () => versionOf(['transmission-create', '--version'], /transmission-create (\S+)/),
-    command: ({ data, output, pieceLength }) => [
-      'transmission-create',
-      '-s',
-      kibibytes(pieceLength),
-      '-o',
-      output,
-      data,
-    ],
-    inCI: true,
-  },
-  {
-    name: 'libtorrent, Python',
-    versions: VERSIONS,
-    version: () => askPython(python()),
-    command: ({ version, data, output, pieceLength }) => [
-      python(),
-      here('with_libtorrent.py'),
-      version,
-      String(pieceLength),
-      output,
-      data,
-    ],
-    inCI: true,
-  },
-  {
-    name: 'libtorrent, C++',
-    versions: VERSIONS,
-    version: compileLibtorrent,
-    command: ({ version, data, output, pieceLength, threads }) => [
-      libtorrent,
-      version,
-      String(pieceLength),
-      String(threads),
-      output,
-      data,
-    ],
-    inCI: false,
-  },
-  {
-    // It hashes on WebCrypto's threads, and has no option for how many.
-    name: 'create-torrent',
-    versions: ['v1'],
-    version: () => (JSON.parse(readFileSync(`${CREATE_TORRENT}/package.json`, 'utf8')) as { version: string }).version,
-    command: ({ data, output, pieceLength }) => [
-      process.execPath,
-      `${CREATE_TORRENT}/bin/cmd.js`,
-      data,
-      '-o',
-      output,
-      '--pieceLength',
-      String(pieceLength),
-    ],
-    inCI: true,
-  },
-  {
-    name: 'mkbrr',
-    versions: ['v1'],
-    version: () => versionOf(['mkbrr', 'version'], /(\d+\.\d\S*)/),
-    command: ({ data, output, pieceLength }) => ['mkbrr', 'create', data, '-l', exponent(pieceLength), '-o', output],
-    inCI: false,
-  },
-  {
-    name: 'torrenttools',
-    versions: VERSIONS,
-    version: () => versionOf(['torrenttools', '--version'], /(\d+\.\d\S*)/),
-    command: ({ version, data, output, pieceLength, threads }) => [
-      ...['torrenttools', 'create', '-v', version.replace('v', ''), '-l', `${kibibytes(pieceLength)}K`],
-      ...['-t', String(threads), '-o', output, data],
-    ],
-    inCI: false,
-  },
-  {
-    name: 'imdl',
-    versions: ['v1'],
-    version: () => versionOf(['imdl', '--version'], /(\d+\.\d\S*)/),
-    command: ({ data, output, pieceLength }) => [
-      ...['imdl', 'torrent', 'create', '--input', data, '--output', output],
-      ...['--piece-length', `${kibibytes(pieceLength)}KiB`],
-    ],
-    inCI: false,
-  },
+  tool(
+    OURS,
+    VERSIONS,
+    true,
+    () => versionOf([process.execPath, METAINFO, '--version'], /^(\d\S*)/m),
+    '{node} {metainfo} create -k {version} --piece-length {kib}KiB --threads {threads} --quiet -o {output} {data}',
+  ),
+  tool(
+    'mktorrent',
+    ['v1'],
+    true,
+    () => versionOf(['mktorrent', '-h'], /mktorrent (\S+)/),
+    'mktorrent -l {exponent} -t {threads} -o {output} {data}',
+  ),
+  // It has one thread, and no option for more.
+  tool(
+    'transmission-create',
+    ['v1'],
+    true,
+    () => versionOf(['transmission-create', '--version'], /transmission-create (\S+)/),
+    'transmission-create -s {kib} -o {output} {data}',
+  ),
+  tool(
+    'libtorrent, Python',
+    VERSIONS,
+    true,
+    () => askPython(python()),
+    '{python} {script} {version} {bytes} {output} {data}',
+  ),
+  tool(
+    'libtorrent, C++',
+    VERSIONS,
+    false,
+    compileLibtorrent,
+    '{libtorrent} {version} {bytes} {threads} {output} {data}',
+  ),
+  // It hashes on the threads of WebCrypto, and has no option for their number.
+  tool(
+    'create-torrent',
+    ['v1'],
+    true,
+    () => (JSON.parse(readFileSync(`${CREATE_TORRENT}/package.json`, 'utf8')) as { version: string }).version,
+    '{node} {createTorrent} {data} -o {output} --pieceLength {bytes}',
+  ),
+  tool(
+    'mkbrr',
+    ['v1'],
+    false,
+    () => versionOf(['mkbrr', 'version'], /(\d+\.\d\S*)/),
+    'mkbrr create {data} -l {exponent} -o {output}',
+  ),
+  tool(
+    'torrenttools',
+    VERSIONS,
+    false,
+    () => versionOf(['torrenttools', '--version'], /(\d+\.\d\S*)/),
+    'torrenttools create -v {digit} -l {kib}K -t {threads} -o {output} {data}',
+  ),
+  tool(
+    'imdl',
+    ['v1'],
+    false,
+    () => versionOf(['imdl', '--version'], /(\d+\.\d\S*)/),
+    'imdl torrent create --input {data} --output {output} --piece-length {kib}KiB',
+  ),
 ];

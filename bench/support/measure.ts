@@ -1,4 +1,4 @@
-// What the benches measure with: interleaved rounds, medians, clocks, memory, processes.
+// The tools of every bench: options, interleaved rounds, medians, clocks, memory and processes.
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -6,6 +6,7 @@ import path from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import type { Report, Task } from '../processes/run-once.ts';
 import { RESULTS } from './results.ts';
 
 export const VERSIONS = ['v1', 'v2', 'hybrid'] as const;
@@ -14,7 +15,7 @@ export type Version = (typeof VERSIONS)[number];
 /** The command as it is installed, built by `npm run bench` when it is out of date. */
 export const METAINFO = fileURLToPath(new URL('../../dist/cli/main.cjs', import.meta.url));
 
-/** Options of the command line, all of them texts; every bench has `--out`, the file that its results go to. */
+/** Parses the command line. Every option is text; every bench has `--out`, the file for its results. */
 export function options<T extends Record<string, string>>(defaults: T): T & { out: string } {
   const named = Object.entries({ out: RESULTS, ...defaults });
   const { values } = parseArgs({
@@ -57,8 +58,10 @@ export function percentile(numbers: readonly number[], share: number): number {
 }
 
 /**
- * Runs every contender once a round, so that what disturbs the machine disturbs all of them; each round begins with
- * another one. Returns the runs of each.
+ * Runs every contender once a round, so that a disturbance of the machine meets all of them; each round begins with
+ * another one.
+ *
+ * @returns the results of each contender, a result for each round
  */
 export async function interleave<C, R>(
   contenders: readonly C[],
@@ -84,16 +87,16 @@ export function timeCommand([command = '', ...args]: readonly string[], cwd: str
   return seconds;
 }
 
-/** What a command says that matches, as its version; null when it is not installed or says nothing of the version. */
+/** The version that a command prints, as the pattern finds it; null when it is not installed or prints none. */
 export function versionOf([command = '', ...args]: readonly string[], pattern: RegExp): string | null {
   const { error, stdout, stderr } = spawnSync(command, args, { encoding: 'utf8' });
   return error ? null : (pattern.exec(`${stdout}\n${stderr}`)?.[1] ?? null);
 }
 
-/** What `bench/children/NAME.ts` prints as JSON, run in a process of its own: fresh memory, and settings of its own. */
+/** Runs `bench/processes/NAME.ts`, with fresh memory and its own environment, and returns the JSON that it prints. */
 export function runChild<T>(name: string, input: unknown, env: NodeJS.ProcessEnv = {}): T {
-  const script = fileURLToPath(new URL(`../children/${name}.ts`, import.meta.url));
-  // For watchMemory.
+  const script = fileURLToPath(new URL(`../processes/${name}.ts`, import.meta.url));
+  // watchMemory collects garbage.
   const args = ['--expose-gc', '--import', 'tsx', script, JSON.stringify(input)];
   const { status, error, stdout, stderr } = spawnSync(process.execPath, args, {
     encoding: 'utf8',
@@ -103,19 +106,21 @@ export function runChild<T>(name: string, input: unknown, env: NodeJS.ProcessEnv
   return JSON.parse(stdout) as T;
 }
 
-/** Begins to measure memory: what it returns gives the most since then, in bytes beyond what there is now. */
+export const runOnce = (task: Task): Report => runChild('run-once', task);
+
+/** Starts to measure memory; the returned function gives the peak since then, in bytes beyond the memory at the start. */
 export async function watchMemory(): Promise<() => number> {
-  // What loading left behind would hide the memory that takes its place. V8 gives it back on other threads.
+  // Garbage from loading would hide new memory that takes its place. V8 frees it on other threads.
   globalThis.gc?.();
   await setTimeout(50);
   try {
     writeFileSync('/proc/self/clear_refs', '5');
   } catch {
-    // Where the peak cannot begin anew, the highest until now counts as idle.
+    // Where the peak cannot be reset, the highest until now counts as idle.
   }
   const peak = () => procNumber('status', /VmHWM:\s+(\d+)/, 1024) ?? process.resourceUsage().maxRSS * 1024;
   const idle = peak();
-  // The kernel's counters of pages lag behind a little.
+  // The system's page counters lag behind a little.
   return () => Math.max(0, peak() - idle);
 }
 
@@ -133,13 +138,13 @@ function procNumber(file: string, pattern: RegExp, unit: number): number | null 
   }
 }
 
-/** What this process has now. */
+/** The threads, descriptors and resident memory of this process now. */
 export function usage(): { threads: number; descriptors: number; rss: number } {
   const count = (name: string) => readdirSync(`/proc/self/${name}`).length;
   return { threads: count('task'), descriptors: count('fd'), rss: process.memoryUsage.rss() };
 }
 
-/** Works in a temporary folder that is removed in any case, Ctrl-C included. */
+/** Works in a temporary folder that is always removed, after Ctrl-C too. */
 export async function inScratchFolder(work: (folder: string) => Promise<void>): Promise<void> {
   const folder = mkdtempSync(path.join(tmpdir(), 'metainfo-bench-'));
   const remove = () => rmSync(folder, { recursive: true, force: true });

@@ -1,138 +1,19 @@
-// bench/results.json: the last figures of every bench, with the machine, the versions and the command they come from.
+// bench/results.json: the latest tables of every bench, with the machine, the versions and the command that gave them.
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { arch, cpus, platform, release, totalmem } from 'node:os';
 import { fileURLToPath } from 'node:url';
-import type { LoadReport } from '../children/load.ts';
-import type { Version } from './measure.ts';
-import { printTables, type Table, tablesOf } from './tables.ts';
+import { formatBytes } from '../../src/layout/text.ts';
+import { printTables, type Table } from './tables.ts';
 
 export const RESULTS = fileURLToPath(new URL('../results.json', import.meta.url));
 
-/** One configuration of `create`. */
-export interface CreateFigure {
-  version: Version;
-  /** What METAINFO_KERNEL was, or `default` when it was not set. */
-  row: string;
-  /** The kernels that ran. */
-  kernel: string;
-  threads: number;
-  pieceLength: number;
-  /** What `readSize` was; null when it was not set. */
-  readSize: number | null;
-  bytesPerSecond: number;
-  /** Processor time of the main thread in wall time, 0 to 1; null where the system does not say. */
-  mainThreadShare: number | null;
-  /** Peak resident memory beyond that of the idle process. */
-  peakBytes: number;
-}
+export const BENCHES = ['create', 'peers', 'cold', 'start', 'decode', 'sources', 'verify', 'load', 'soak'] as const;
+export type BenchName = (typeof BENCHES)[number];
 
-/** One contender of `peers` on one workload. */
-export interface PeerFigure {
-  workload: string;
-  totalBytes: number;
-  pieceLength: number;
-  tool: string;
-  version: Version;
-  seconds: number;
-  /** `metainfo, library` only, whose `seconds` are hashing alone: seconds of finding the files. */
-  scanSeconds?: number;
-}
-
-export interface ColdFigure {
-  reader: string;
-  bytesPerSecond: number;
-}
-
-export interface StartFigure {
-  command: string;
-  medianSeconds: number;
-  minimumSeconds: number;
-}
-
-export interface DecodeFigure {
-  torrent: string;
-  torrentBytes: number;
-  tool: string;
-  seconds: number;
-  peakBytes: number;
-  /** What it found, or why it refused. */
-  said: string;
-}
-
-/** One contender of a workload of `sources`. */
-export interface SourceFigure {
-  workload: string;
-  totalBytes: number;
-  contender: string;
-  seconds: number;
-}
-
-/** One way to do something with one version of torrent, of `after`. */
-export interface AfterFigure {
-  workload: string;
-  /** The version, or what the torrent is large of. */
-  what: string;
-  way: string;
-  seconds: number;
-}
-
-/** One crowd of `load`, and what it did to the process. */
-export interface LoadFigure extends Omit<LoadReport, 'settled' | 'aborted' | 'wrong'> {
-  workload: string;
-  jobs: number;
-}
-
-/** One moment of `soak`, while nothing was under way; `timer` and `jobs` are of the time since the one before. */
-export interface SoakFigure {
-  /** Since the beginning. */
-  seconds: number;
-  /** With what allocators keep of memory that was given back to them. */
-  rssBytes: number;
-  /** What malloc has given away: the C library's, of all native code. */
-  mallocBytes: number;
-  /** Of JavaScript, after a collection. */
-  heapBytes: number;
-  /** Of buffers. */
-  externalBytes: number;
-  /** What keeps the event loop. */
-  handles: number;
-  descriptors: number;
-  threads: number;
-  /** Jobs a second. */
-  jobs: number;
-  /** Of the intervals of a timer of 10 ms. */
-  timerP99Seconds: number;
-}
-
-export interface Figures {
-  create: CreateFigure;
-  peers: PeerFigure;
-  cold: ColdFigure;
-  start: StartFigure;
-  decode: DecodeFigure;
-  sources: SourceFigure;
-  after: AfterFigure;
-  load: LoadFigure;
-  soak: SoakFigure;
-}
-export type BenchName = keyof Figures;
-
-export const BENCHES = [
-  'create',
-  'peers',
-  'cold',
-  'start',
-  'decode',
-  'sources',
-  'after',
-  'load',
-  'soak',
-] as const satisfies readonly BenchName[];
-
-/** What a bench found out. */
-export interface Findings<B extends BenchName> {
-  figures: Figures[B][];
+/** What a bench measured. */
+interface Findings {
+  tables: Table[];
   /** How it was measured, for people: sizes, rounds. */
   settings: string;
   versions?: Record<string, string>;
@@ -140,96 +21,85 @@ export interface Findings<B extends BenchName> {
   skipped?: string[];
 }
 
-export interface Entry<B extends BenchName> extends Required<Findings<B>> {
+export interface Entry extends Required<Findings> {
   date: string;
   command: string;
-  machine: Machine;
+  machine: string;
 }
 
-export type Results = { [B in BenchName]?: Entry<B> };
-
-export interface Machine {
-  cpu: string;
-  cores: number;
-  flags: string[];
-  memoryBytes: number;
-  system: string;
-}
+export type Results = { [B in BenchName]?: Entry };
 
 /** Instructions that decide which kernels can run. */
 const FLAGS = ['sha_ni', 'avx2', 'avx512f', 'avx512bw', 'avx512vl', 'sha1', 'sha2'];
 
-function machine(): Machine {
+function machine(): string {
   const info = existsSync('/proc/cpuinfo') ? readFileSync('/proc/cpuinfo', 'utf8') : '';
   const flags = /^(?:flags|Features)\s*:(.*)$/m.exec(info)?.[1]?.trim().split(' ') ?? [];
-  return {
-    cpu: cpus()[0]?.model ?? arch(),
-    cores: cpus().length,
-    flags: FLAGS.filter((flag) => flags.includes(flag)),
-    memoryBytes: totalmem(),
-    system: `${platform()} ${/^\d+\.\d+/.exec(release())?.[0]}, ${arch()}`,
-  };
+  const cpu = `${cpus()[0]?.model ?? arch()}, ${cpus().length} cores (${FLAGS.filter((flag) => flags.includes(flag)).join(', ')})`;
+  const system = `${platform()} ${/^\d+\.\d+/.exec(release())?.[0]}, ${arch()}`;
+  return `${cpu}, ${formatBytes(totalmem())}, ${system}`;
 }
 
 function ownVersions(): Record<string, string> {
-  const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
+  const root = fileURLToPath(new URL('../..', import.meta.url));
+  const { version } = JSON.parse(readFileSync(`${root}/package.json`, 'utf8'));
   const { node, openssl } = process.versions;
-  return { metainfo: `${version}${commit()}`, node, openssl };
-}
-
-function commit(): string {
+  let commit = '';
   try {
-    const folder = fileURLToPath(new URL('.', import.meta.url));
-    const described = execFileSync('git', ['describe', '--always', '--dirty', '--exclude', '*'], { cwd: folder });
-    return ` (${described.toString().trim()})`;
+    const options = { cwd: root, encoding: 'utf8' } as const;
+    commit = ` (${execFileSync('git', ['describe', '--always', '--dirty', '--exclude', '*'], options).trim()})`;
   } catch {
-    return '';
+    // Not a clone.
   }
+  return { metainfo: `${version}${commit}`, node, openssl };
 }
 
 export function readResults(file: string): Results {
   return existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as Results) : {};
 }
 
-/** Shows what a bench found, and puts it in the place of what the file has of that bench. */
-export function record<B extends BenchName>(bench: B, found: Findings<B>, file: string): void {
-  requireFigures(found);
-  const entry: Entry<B> = {
+/** Prints what a bench measured, and puts it into the file in place of what was there of that bench. */
+export function record(bench: BenchName, findings: Findings, file: string): void {
+  requireNumbers(findings);
+  // The results are the same wherever they go.
+  const args = process.argv.slice(2).filter((arg, i, all) => !arg.startsWith('--out') && all[i - 1] !== '--out');
+  const entry: Entry = {
     date: new Date().toISOString().slice(0, 10),
-    command: ['npm run bench --', bench, ...withoutOut(process.argv.slice(2))].join(' '),
+    command: ['npm run bench --', bench, ...args].join(' '),
     machine: machine(),
     skipped: [],
-    ...found,
-    versions: { ...ownVersions(), ...found.versions },
+    ...findings,
+    versions: { ...ownVersions(), ...findings.versions },
   };
-  const results = { ...readResults(file), [bench]: entry };
-  const ordered = Object.fromEntries(BENCHES.flatMap((name) => (results[name] ? [[name, results[name]]] : [])));
-  writeFileSync(file, `${JSON.stringify(ordered, null, 2)}\n`);
-  const { cpu, cores } = entry.machine;
-  console.log(`${cpu}, ${cores} cores; ${versionsText(entry.versions)}\n${entry.settings}`);
-  for (const what of entry.skipped) console.log(`skipped: ${what}`);
-  printTables(tablesOf(bench, entry) as Table[]);
+  writeResults({ ...readResults(file), [bench]: entry }, file);
+  console.log(`${entry.machine}; ${versionsText(entry)}\n${entry.settings}`);
+  for (const reason of entry.skipped) console.log(`skipped: ${reason}`);
+  printTables(entry.tables);
 }
 
-export function versionsText(versions: Record<string, string>): string {
-  return Object.entries(versions)
+/** Writes the results in the order of BENCHES, every row of a table in one line. */
+function writeResults(results: Results, file: string): void {
+  const ordered = Object.fromEntries(BENCHES.flatMap((name) => (results[name] ? [[name, results[name]]] : [])));
+  const text = JSON.stringify(ordered, null, 2);
+  const oneLine = (list: string) => list.replace(/\s*\n\s*/g, ' ').replace(/^([[{]) | ([\]}])$/g, '$1$2');
+  writeFileSync(file, `${text.replace(/\[[^[\]{}]*\]|\{ *\n *"name"[^[\]{}]*\}/g, oneLine)}\n`);
+}
+
+export const versionsText = ({ versions }: Entry): string =>
+  Object.entries(versions)
     .map(([name, version]) => `${name} ${version}`)
     .join('; ');
-}
 
-/** Where the results went is nothing to repeat. */
-function withoutOut(args: readonly string[]): string[] {
-  return args.filter((arg, i) => !arg.startsWith('--out') && args[i - 1] !== '--out');
-}
-
-/** A bench that found nothing, or measured what cannot be, is broken; one that left all out says why. */
-function requireFigures({ figures, skipped = [] }: Findings<BenchName>): void {
-  if (figures.length === 0 && skipped.length === 0) throw new Error('the bench has no figures');
-  for (const figure of figures) {
-    for (const [name, value] of Object.entries(figure)) {
-      const rate = /seconds|bytesPerSecond/i.test(name);
-      if (typeof value !== 'number' || (Number.isFinite(value) && (rate ? value > 0 : value >= 0))) continue;
-      throw new Error(`${name} is ${value} in ${JSON.stringify(figure)}`);
-    }
-  }
+/** A bench that measured nothing, or an impossible number, is broken; one that left everything out says why. */
+function requireNumbers({ tables, skipped = [] }: Findings): void {
+  if (tables.every(({ rows }) => rows.length === 0) && skipped.length === 0)
+    throw new Error('the bench has no figures');
+  for (const { title, columns, rows } of tables)
+    for (const [name, ...values] of rows)
+      for (const [at, value] of values.entries()) {
+        const column = columns[at];
+        const isRate = column?.unit === 's' || column?.unit === 'ms' || column?.unit === 'GB/s';
+        if (value === null || (Number.isFinite(value) && (!isRate || value > 0))) continue;
+        throw new Error(`${title}, ${name}: ${column?.name} is ${value}`);
+      }
 }

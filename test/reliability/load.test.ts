@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { availableParallelism } from 'node:os';
 import { describe, it, type TestContext } from 'node:test';
-import type { LoadReport, LoadTask } from '../../bench/children/load.ts';
+import type { LoadReport, LoadTask } from '../../bench/processes/load.ts';
 import { TorrentCreate } from '../../src/create/draft.ts';
 import { HUGE, sparseFile, temporaryFolder, writeTree } from '../support/tree.ts';
 import { procMissing, runChild, runScript } from './run-child.ts';
@@ -11,7 +11,7 @@ const MIB = 2 ** 20;
 
 async function load(t: TestContext, engine: 'native' | 'node', task: Omit<LoadTask, 'folder'>): Promise<LoadReport> {
   const input: LoadTask = { folder: await temporaryFolder(t), ...task };
-  const { code, told } = await runScript<LoadReport>('../../bench/children/load.ts', [JSON.stringify(input)], {
+  const { code, told } = await runScript<LoadReport>('../../bench/processes/load.ts', [JSON.stringify(input)], {
     METAINFO_ENGINE: engine,
   });
   const [report] = told;
