@@ -54,7 +54,8 @@ export function peersChart(results: Results): string {
   const ratioOf = (table: (typeof tables)[number], tool: string) => cell(table, tool, 'v1, its time / ours') ?? 0;
   const most = Math.max(1, ...tables.flatMap((table) => tools.map((tool) => ratioOf(table, tool))));
   const scale = (WIDTH - LEFT - 60) / most;
-  const text = (x: number, y: number, content: string, more = '') => `<text x="${Math.round(x)}" y="${y}"${more}>${content}</text>`;
+  const text = (x: number, y: number, content: string, more = '') =>
+    `<text x="${Math.round(x)}" y="${y}"${more}>${content}</text>`;
   const rect = (x: number, y: number, width: number, at: number) =>
     `<rect x="${x.toFixed(1)}" y="${y}" width="${width.toFixed(1)}" height="12" fill="${COLOURS[at]}"/>`;
   const top = 60 + tables.length * 18;
