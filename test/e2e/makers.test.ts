@@ -1,5 +1,5 @@
-// Torrents that other programs make, here and now, of what is on disk: they are read without an error or a warning, and
-// what they say is what is there. And what we make of them is still good to libtorrent.
+// Other programs make torrents of files on disk. The tests check that metainfo reads these without errors or warnings, and that
+// libtorrent still accepts them after metainfo edits, upgrades or updates them.
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { mkdtemp, readFile, rm, symlink, utimes, writeFile } from 'node:fs/promises';
@@ -15,7 +15,7 @@ import type { Issue, ValidationError } from '../../src/errors/errors.ts';
 import { Torrent } from '../../src/model/torrent.ts';
 import { verify } from '../../src/verify/verify.ts';
 import { scopeOf, until } from '../support/clients.ts';
-import { client, clientMissing, libtorrentMissing, missing } from '../support/external.ts';
+import { client, clientMissing, libtorrentMissing } from '../support/external.ts';
 import { writeGenerated } from '../support/generated.ts';
 import { type Tried, tried } from '../support/interop.ts';
 import { LibtorrentOracle } from '../support/libtorrent.ts';
@@ -24,7 +24,7 @@ import { QBittorrent, qbittorrentMissing } from '../support/qbittorrent.ts';
 type Kind = Tried['torrentVersion'];
 const KINDS: readonly Kind[] = ['v1', 'v2', 'hybrid'];
 const KIB = 1024;
-/** The least that mktorrent can be told. */
+/** The shortest piece length that mktorrent accepts. */
 const PIECE = 32 * KIB;
 const TRACKER = 'http://a.example/announce';
 const LIMIT_MS = 120_000;
@@ -35,10 +35,10 @@ const SIZES: Readonly<Record<string, number>> = {
   'exactly a piece': PIECE,
   'a piece and one': PIECE + 1,
   'nested/deep/er/empty': 0,
-  // Of equal content, and so of one root.
+  // The next two have equal content, and so the same pieces root.
   'nested/deep/er/équal': 70_000,
   equal: 70_000,
-  // Names whose orders differ: by component or joined, by UTF-16 or UTF-8, by case, by number.
+  // Names whose order depends on the comparison: by component or joined, by UTF-16 or UTF-8, by case, by number.
   'a/x': 70_001,
   'a-b/x': 5,
   'a.txt': 16 * KIB,
@@ -47,10 +47,10 @@ const SIZES: Readonly<Record<string, number>> = {
   9: 2,
   '\u{1f600}': 2 * PIECE - 1,
   '\uffee': 9,
-  // One name, composed and decomposed.
+  // The same name in composed and decomposed Unicode.
   é: 300_001,
   'e\u0301': 7,
-  // Names that other systems cannot have.
+  // Names that Windows does not allow.
   ' led by a space': 11,
   'dot.': 12,
   CON: 13,
@@ -60,24 +60,24 @@ const SIZES: Readonly<Record<string, number>> = {
 };
 const FILES = Object.entries(SIZES).map(([name, size]) => ({ path: name, size, seed: 0 }));
 const ADDED = { path: 'nested/added', size: PIECE + 5, seed: 1 };
-/** What a torrent is made of. */
+/** The files that a torrent is made of. */
 interface Content {
   name: string;
   path: string;
-  /** Path with `/` and size, sorted. */
+  /** Paths with `/` and sizes, sorted. */
   files: [path: string, size: number][];
 }
 
-/** What a program says that it made; null where it does not say. */
+/** The infohashes that a program reports for its torrent; null if it reports none. */
 type Infohashes = { v1: string | null; v2: string | null } | null;
 
-/** A program that is ready to make torrents. */
+/** A program that makes torrents. */
 interface Maker {
   version: string;
   make(torrentVersion: Kind, content: string, output: string): Promise<Infohashes>;
 }
 
-/** Runs a program to its end; what it printed. */
+/** Runs a program and returns what it printed. */
 async function run(program: string, args: readonly string[]): Promise<string> {
   const env = { ...process.env, LC_ALL: 'C.UTF-8' };
   const { stdout, stderr } = await promisify(execFile)(program, args, {
@@ -105,7 +105,7 @@ const mktorrent = async (): Promise<Maker> => ({
 const buildtorrent = async (): Promise<Maker> => ({
   version: matchIn(await run(client('buildtorrent'), ['-V']), /buildtorrent (\S+)/),
   async make(_, content, output) {
-    // With the key `md5sum` in each file.
+    // -m adds the key `md5sum` to each file.
     await run(client('buildtorrent'), ['-q', '-m', '-l', String(PIECE), '-a', TRACKER, content, output]);
     return null;
   },
@@ -120,7 +120,7 @@ const transmission = async (): Promise<Maker> => ({
   },
 });
 
-/** Its package exports neither its command nor its version. */
+/** The package exports neither its command nor its version, so both are read from its folder. */
 const CREATE_TORRENT = fileURLToPath(new URL('../../node_modules/create-torrent', import.meta.url));
 
 const createTorrent = async (): Promise<Maker> => ({
@@ -141,7 +141,7 @@ async function qbittorrent(t: TestContext): Promise<Maker> {
     version: await program.version(),
     async make(format, content, output) {
       const before = await added();
-      // To seed it is to add it, and of what was added the web API tells the infohashes.
+      // Seeding adds the torrent, and the web API reports the infohashes of added torrents.
       const task = { sourcePath: content, format, pieceSize: String(PIECE), trackers: TRACKER, startSeeding: 'true' };
       const { taskID } = (await (await program.post('torrentcreator/addTask', task)).json()) as Task;
       const isMade = async () => {
@@ -153,8 +153,8 @@ async function qbittorrent(t: TestContext): Promise<Maker> {
       const made = await program.get('torrentcreator/torrentFile', { taskID });
       await writeFile(output, Buffer.from(await made.arrayBuffer()));
       let own: Added | undefined;
-      const isNew = (one: Added) =>
-        before.every((old) => old.infohash_v1 !== one.infohash_v1 || old.infohash_v2 !== one.infohash_v2);
+      const isNew = (torrent: Added) =>
+        before.every((old) => old.infohash_v1 !== torrent.infohash_v1 || old.infohash_v2 !== torrent.infohash_v2);
       const isSeeded = async () => {
         own = (await added()).find(isNew);
         return own !== undefined;
@@ -166,30 +166,28 @@ async function qbittorrent(t: TestContext): Promise<Maker> {
   };
 }
 
-const needs = (program: string, option: string) => missing(program, client(program), [option]);
-
 const MAKERS = [
-  { name: 'mktorrent', torrentVersions: ['v1'], start: mktorrent, skip: needs('mktorrent', '-h') },
-  { name: 'buildtorrent', torrentVersions: ['v1'], start: buildtorrent, skip: needs('buildtorrent', '-V') },
+  { name: 'mktorrent', torrentVersions: ['v1'], start: mktorrent, skip: clientMissing('mktorrent') },
+  { name: 'buildtorrent', torrentVersions: ['v1'], start: buildtorrent, skip: clientMissing('buildtorrent') },
   {
     name: 'Transmission',
     torrentVersions: ['v1'],
     start: transmission,
-    skip: clientMissing('transmission-create') || needs('transmission-show', '--version'),
+    skip: clientMissing('transmission-create') || clientMissing('transmission-show'),
   },
   { name: 'create-torrent', torrentVersions: ['v1'], start: createTorrent, skip: false },
   { name: 'qBittorrent', torrentVersions: KINDS, start: qbittorrent, skip: qbittorrentMissing() },
 ] as const;
 
-/** How libtorrent can be told to do otherwise than it does by itself. */
+/** Flags that change the torrents that libtorrent makes. */
 const OPTIONS: readonly { flag: string; torrentVersions: readonly Kind[] }[] = [
-  // Pads in v1 too, and none after the last file.
+  // Pad files in v1 too.
   { flag: 'canonical_files', torrentVersions: ['v1'] },
   { flag: 'canonical_files_no_tail_padding', torrentVersions: ['v1', 'hybrid'] },
   { flag: 'modification_time', torrentVersions: KINDS },
 ];
 
-describe('torrents made by others', () => {
+describe('torrents of other makers', () => {
   const noLibtorrent = libtorrentMissing();
   let base = '';
   let oracle: LibtorrentOracle;
@@ -209,7 +207,7 @@ describe('torrents made by others', () => {
     return path.join(base, `${count}${ending}`);
   };
 
-  /** Older than any torrent, so that `update` has no need to read it. */
+  /** Writes files with a time before any torrent, so that `update` need not read them. */
   async function write(root: string, files: typeof FILES): Promise<Content> {
     await writeGenerated(root, { single: false, pieceLength: PIECE, files });
     for (const one of files) await utimes(path.join(root, one.path), 1e9, 1e9);
@@ -224,12 +222,13 @@ describe('torrents made by others', () => {
     return { name: 'file', path: path.join(root, name), files };
   }
 
-  /** Reads it, and holds it against its maker, libtorrent, and what is on disk. */
-  async function check(file: string, torrentVersion: Kind, content: Content, said: Infohashes): Promise<Torrent> {
+  /** Reads a torrent and compares it with its maker's infohashes, with libtorrent and with the files on disk. */
+  async function check(file: string, torrentVersion: Kind, content: Content, reported: Infohashes): Promise<Torrent> {
     const torrent = await Torrent.read(file);
     assert.equal(torrent.torrentVersion, torrentVersion);
     assert.deepEqual(torrent.warnings, []);
-    if (said) assert.deepEqual([torrent.infohashV1, torrent.infohashV2], [said.v1, said.v2], 'as its maker says');
+    if (reported)
+      assert.deepEqual([torrent.infohashV1, torrent.infohashV2], [reported.v1, reported.v2], 'as its maker says');
     await agree(torrent, file, content);
 
     const written = newPath('.torrent');
@@ -238,7 +237,7 @@ describe('torrents made by others', () => {
     return torrent;
   }
 
-  /** Whether a torrent is what libtorrent reads from its file, and what is on disk. */
+  /** Asserts that a torrent agrees with what libtorrent reads from its file, and with the files on disk. */
   async function agree(torrent: Torrent, file: string, content: Content): Promise<void> {
     const { v1, v2 } = await oracle.load(file);
     assert.deepEqual([torrent.infohashV1, torrent.infohashV2], [v1, v2], 'as libtorrent reads it');
@@ -254,7 +253,7 @@ describe('torrents made by others', () => {
     await agree(torrent, file, content);
   }
 
-  /** What we make of it: with other trackers, as a hybrid, with one more file. */
+  /** Edits, upgrades or updates the torrent, and checks the results with libtorrent. */
   async function change(torrent: Torrent, content: Content): Promise<void> {
     const { infohashV1, infohashV2 } = torrent;
     const changes = { addTrackers: ['udp://b.example/x'], comment: 'a cömment' };
@@ -276,7 +275,7 @@ describe('torrents made by others', () => {
     }
   }
 
-  /** Of a folder and of a single file, all torrentVersions that a program can make. */
+  /** Tests all versions that a program can make, each of a folder and of a single file. */
   async function tryAll(
     t: TestContext,
     name: string,
@@ -287,8 +286,8 @@ describe('torrents made by others', () => {
       await t.test(torrentVersion, async () => {
         for (const content of [await folder(), await singleFile()]) {
           const file = newPath('.torrent');
-          const said = await make(torrentVersion, content.path, file);
-          await change(await check(file, torrentVersion, content, said), content);
+          const reported = await make(torrentVersion, content.path, file);
+          await change(await check(file, torrentVersion, content, reported), content);
         }
         tried({ client: name, version, torrentVersion, what: 'torrents made by it are read and verified' });
       });
@@ -296,7 +295,7 @@ describe('torrents made by others', () => {
   }
 
   for (const { name, torrentVersions, start, skip } of MAKERS) {
-    it(`${name}'s`, { skip: noLibtorrent || skip, timeout: LIMIT_MS }, async (t) => {
+    it(`are read and can be changed: ${name}`, { skip: noLibtorrent || skip, timeout: LIMIT_MS }, async (t) => {
       await tryAll(t, name, torrentVersions, await start(t));
     });
   }
@@ -304,36 +303,42 @@ describe('torrents made by others', () => {
   const withLibtorrent = (torrentVersion: Kind, content: string, output: string, flags: readonly string[] = []) =>
     oracle.make({ make: content, output, version: torrentVersion, pieceLength: PIECE, flags });
 
-  it("libtorrent's", { skip: noLibtorrent, timeout: LIMIT_MS }, async (t) => {
+  it('are read and can be changed: libtorrent', { skip: noLibtorrent, timeout: LIMIT_MS }, async (t) => {
     await tryAll(t, 'libtorrent', KINDS, { version: await oracle.version(), make: withLibtorrent });
   });
 
   for (const { flag, torrentVersions } of OPTIONS) {
     for (const torrentVersion of torrentVersions) {
-      it(`libtorrent's ${torrentVersion} with ${flag}`, { skip: noLibtorrent, timeout: LIMIT_MS }, async () => {
+      it(`are read and can be changed: libtorrent, ${torrentVersion} with ${flag}`, {
+        skip: noLibtorrent,
+        timeout: LIMIT_MS,
+      }, async () => {
         const content = await folder();
         const [plain, file] = [newPath('.torrent'), newPath('.torrent')];
-        const said = await withLibtorrent(torrentVersion, content.path, file, [flag]);
+        const reported = await withLibtorrent(torrentVersion, content.path, file, [flag]);
         const { v1, v2 } = await withLibtorrent(torrentVersion, content.path, plain);
-        assert.notDeepEqual([said.v1, said.v2], [v1, v2], 'the flag makes no difference');
-        await change(await check(file, torrentVersion, content, said), content);
+        assert.notDeepEqual([reported.v1, reported.v2], [v1, v2], 'the flag makes no difference');
+        await change(await check(file, torrentVersion, content, reported), content);
       });
     }
   }
 
   for (const torrentVersion of KINDS) {
-    it(`libtorrent's ${torrentVersion} with symbolic links`, { skip: noLibtorrent, timeout: LIMIT_MS }, async () => {
+    it(`are read and can be changed: libtorrent, ${torrentVersion} with symbolic links`, {
+      skip: noLibtorrent,
+      timeout: LIMIT_MS,
+    }, async () => {
       const content = await folder();
       await symlink('a.txt', path.join(content.path, 'link'));
-      // It has no bytes of its own.
+      // A link has no content of its own.
       content.files = listOf([...content.files, ['link', 0]]);
       const file = newPath('.torrent');
-      const said = await withLibtorrent(torrentVersion, content.path, file, ['symlinks']);
-      const torrent = await check(file, torrentVersion, content, said);
+      const reported = await withLibtorrent(torrentVersion, content.path, file, ['symlinks']);
+      const torrent = await check(file, torrentVersion, content, reported);
       assert.match(torrent.files.find((one) => one.path === 'link')?.attr ?? '', /l/);
       if (torrentVersion === 'v1') await change(torrent, content);
 
-      // It writes down the text of the link, where BEP 47 wants a path from the torrent's root: so up may be out.
+      // libtorrent stores the text of the link, while BEP 47 asks for a path from the root: so `..` may lead out of it.
       await symlink('../a.txt', path.join(content.path, 'nested/up'));
       const upwards = newPath('.torrent');
       await withLibtorrent(torrentVersion, content.path, upwards, ['symlinks']);
@@ -345,7 +350,7 @@ describe('torrents made by others', () => {
   }
 });
 
-/** Each once. */
+/** Returns the different codes of issues. */
 function codesOf(issues: readonly Issue[]): string {
   return [...new Set(issues.map(({ code }) => code))].join();
 }

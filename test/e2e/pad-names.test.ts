@@ -1,14 +1,15 @@
-// Hybrids with pad files of equal length: which clients take libtorrent's names of them, and that all take unique ones.
+// Which clients accept hybrids whose pad files share a path, as libtorrent names them, and that all accept unique names.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { assertWhole, CLIENTS, feed, Libtorrent, scopeOf, share, TEST_TIMEOUT } from '../support/clients.ts';
+import { clientMissing } from '../support/external.ts';
 import { tried } from '../support/interop.ts';
 import { Rtorrent, rtorrentMissing } from '../support/rtorrent.ts';
 
 const timeout = TEST_TIMEOUT;
-/** Both need a pad of the same length. */
+/** The first two need a pad file of the same length. */
 const FILES = { 'one.bin': 100_001, 'two.bin': 100_001, 'three.bin': 7 };
-/** rtorrent takes no torrent without one. Nobody listens there. */
+/** rtorrent refuses a torrent without a tracker. Nothing listens on this port. */
 const TRACKER = ['-t', 'http://127.0.0.1:1/announce'];
 
 const STARTERS = {
@@ -18,7 +19,7 @@ const STARTERS = {
 
 describe('hybrids with pad files of equal length', { skip: CLIENTS.libtorrent.skip, concurrency: 4 }, () => {
   for (const [name, { start, skip }] of Object.entries(STARTERS)) {
-    it(`${name} downloads one with unique pad names`, { skip, timeout }, async (t) => {
+    it(`are downloaded by ${name} if pad names are unique`, { skip, timeout }, async (t) => {
       const scope = scopeOf(t);
       const shared = await share(scope, 'hybrid', [...TRACKER, '--pad-names', 'unique'], FILES);
       const seed = await Libtorrent.seed(scope, shared);
@@ -31,9 +32,9 @@ describe('hybrids with pad files of equal length', { skip: CLIENTS.libtorrent.sk
     });
   }
 
-  // docs/interop.md says so.
-  it('Transmission refuses one with the names of libtorrent', {
-    skip: CLIENTS.Transmission.skip,
+  // docs/interop.md states this. Transmission 4.1.1 was the first to check for duplicate paths.
+  it('are refused by Transmission if pad files share a path', {
+    skip: clientMissing('transmission-daemon', '4.1.1'),
     timeout,
   }, async (t) => {
     const scope = scopeOf(t);

@@ -1,4 +1,4 @@
-// A running rtorrent, asked through its XML-RPC interface: https://github.com/rakshasa/rtorrent/wiki/RPC-Setup-XMLRPC.
+/** Controls a running rtorrent through its XML-RPC interface: https://github.com/rakshasa/rtorrent/wiki/RPC-Setup-XMLRPC. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -6,24 +6,20 @@ import { writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import path from 'node:path';
 import { freePort, type Peer, Program, type Scope } from './clients.ts';
-import { client } from './external.ts';
+import { client, clientMissing } from './external.ts';
 import { temporaryFolder } from './tree.ts';
 
 const VERSION = /version (\d+\.\d+\.\d+)/;
 
-/** rtorrent ends with the status 1 after its help, which names the version. */
+/** Returns the help of rtorrent, which names its version. */
 function versionText(): string {
   return spawnSync(client('rtorrent'), ['-h'], { encoding: 'utf8' }).stdout ?? '';
 }
 
-/** Why rtorrent cannot be tested, or false; in CI a missing rtorrent is an error. */
-export function rtorrentMissing(): string | false {
-  const isThere = VERSION.test(versionText());
-  if (!isThere && process.env['CI']) throw new Error('rtorrent is not installed, and tests are not skipped in CI');
-  return isThere ? false : 'rtorrent is not installed';
-}
+/** Returns why a test that needs rtorrent must skip. */
+export const rtorrentMissing = (): string | false => clientMissing('rtorrent');
 
-// Only this machine, no DHT, no peer exchange, no terminal.
+// It uses only this machine, without DHT, peer exchange or terminal.
 const settings = (port: number, session: string, socket: string, folder: string) => `
 system.daemon.set = true
 session.path.set = ${session}
@@ -39,7 +35,7 @@ protocol.encryption.set = allow_incoming
 pieces.hash.on_completion.set = yes
 `;
 
-/** rtorrent with one torrent, which needs a tracker: rtorrent refuses one without, unless its DHT is on. */
+/** rtorrent with one torrent. The torrent needs a tracker: without one, rtorrent refuses it unless DHT is on. */
 export class Rtorrent extends Program implements Peer {
   readonly client = 'rtorrent';
   readonly version: string;
@@ -68,7 +64,7 @@ export class Rtorrent extends Program implements Peer {
     return (await this.progress()) === 1;
   }
 
-  /** The share of the torrent that it has, from 0 to 1; null while it checks the files on disk. */
+  /** Returns the share of the content that it has, from 0 to 1; null while it checks the files on disk. */
   async progress(): Promise<number | null> {
     const fields = ['d.hashing=', 'd.is_hash_checked=', 'd.completed_bytes=', 'd.size_bytes='];
     const text = await this.#call('d.multicall2', ['', 'main', ...fields]);
@@ -78,7 +74,7 @@ export class Rtorrent extends Program implements Peer {
     return hashing === 0 && checked === 1 ? completed / size : null;
   }
 
-  /** One XML-RPC call over SCGI (a netstring of headers, then the body): the XML of the answer. */
+  /** Makes an XML-RPC call over SCGI (a netstring of headers, then the body) and returns the XML of the answer. */
   async #call(method: string, args: readonly string[]): Promise<string> {
     const escaped = (text: string) => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
     const params = args.map((arg) => `<param><value><string>${escaped(arg)}</string></value></param>`).join('');
