@@ -1,7 +1,8 @@
+/** Random file trees, names and text for property tests. */
 import fc from 'fast-check';
 import type { FlatFile } from '../../src/model/file-tree.ts';
 
-// No name of a folder is one of a file, so no path leads through a file.
+// Folders and files have different names, so no path leads through a file.
 const folder = fc.constantFrom('a', 'a-b', 'Z', 'é', '\u{e000}', '\u{1f600}', '__proto__', '0');
 const file = fc.constantFrom('x', 'a.txt', 'A', '\uffee', '\u{1f601}', 'constructor', '1', '10');
 const path = fc.tuple(fc.array(folder, { maxLength: 4 }), file).map(([folders, name]) => [...folders, name]);
@@ -24,5 +25,5 @@ export const flatFiles: fc.Arbitrary<FlatFile[]> = fc
 /** A component of a path. */
 export const name = fc.oneof(folder, file);
 
-/** Text as torrents have it. */
+/** Text of any script. */
 export const text = fc.string({ unit: 'grapheme', maxLength: 12 });

@@ -1,12 +1,13 @@
+/** Builds torrent files for tests with reference code alone, without the code under test. */
 import { type Plain, reference } from '../bencode/reference.ts';
 import { v1Pieces, v2Hashes } from '../hash/reference.ts';
 
 export const PIECE = 32_768;
 
-/** The content of a folder by path with `/`, in the order of the torrent; bytes alone are a single file's. */
+/** The files of a folder by path with `/`, in the order of the torrent, or the bytes of a single file. */
 export type Content = Buffer | Readonly<Record<string, Buffer>>;
 
-/** Keys to set or, when undefined, to leave out. */
+/** Keys to set; undefined removes a key. */
 type Changes = Readonly<Record<string, Plain | undefined>>;
 
 interface Recipe {
@@ -18,7 +19,7 @@ interface Recipe {
 
 export const NAME = 'album';
 
-/** A torrent file and its info dictionary, made without the sources. */
+/** The bytes of a torrent file and of its info dictionary. */
 export function build({ version, content, info = {}, top = {} }: Recipe): { bytes: Buffer; info: Buffer } {
   const single = content instanceof Buffer;
   const files = Object.entries(single ? { [NAME]: content } : content);
@@ -59,7 +60,7 @@ interface Tree {
 }
 
 function tree(files: [path: string, content: Buffer][], layers: Map<string, Buffer>): Plain {
-  // Without prototypes, a file may be named as what objects have.
+  // Without a prototype, a file may be called `constructor`.
   const empty = () => Object.create(null) as Tree;
   const root = empty();
   for (const [path, content] of files) {

@@ -29,12 +29,12 @@ const TOP = {
 };
 const KINDS = ['v1', 'v2', 'hybrid'] as const;
 
-/** Torrents of every kind, canonical. */
+/** Canonical torrents of every version. */
 const SAMPLES = KINDS.flatMap((version) =>
   [noise(2 * PIECE + 5), FOLDER].map((content) => build({ version, content, top: TOP }).bytes),
 );
 
-/** `code path` of all that is wrong. */
+/** The code and path of each issue, as text. */
 function issuesOf(decoded: unknown): string[] {
   try {
     Torrent.fromDecoded(decoded);
@@ -45,13 +45,13 @@ function issuesOf(decoded: unknown): string[] {
   return [];
 }
 
-/** What the package decodes, with some of it changed. */
+/** The output of the npm package `bencode`, with some fields changed. */
 function decodedOf(version: (typeof KINDS)[number], content: Content = noise(2 * PIECE + 5)) {
   const torrent = bencode.decode(build({ version, content, top: TOP }).bytes) as Record<string, unknown>;
   return { torrent, info: torrent['info'] as Record<string, unknown> };
 }
 
-describe('Torrent.fromDecoded gives the very bytes', () => {
+describe('Torrent.fromDecoded', () => {
   const roundTrips = (from: (bytes: Buffer) => unknown) => () => {
     for (const bytes of SAMPLES) {
       const torrent = Torrent.fromDecoded(from(bytes));
@@ -60,24 +60,24 @@ describe('Torrent.fromDecoded gives the very bytes', () => {
   };
 
   it(
-    'of what decode gives',
+    'restores the bytes from the output of decode',
     roundTrips((bytes) => decode(bytes).value),
   );
   it(
-    'of what the package bencode gives, with its keys in hexadecimal',
+    'restores the bytes from the output of the npm package bencode',
     roundTrips((bytes) => bencode.decode(bytes)),
   );
   it(
-    'of what modelDumpTorrent gives',
+    'restores the bytes from modelDumpTorrent in mode str',
     roundTrips((bytes) => Torrent.fromBytes(bytes).modelDumpTorrent()),
   );
   it(
-    'of its binary mode',
+    'restores the bytes from modelDumpTorrent in mode binary',
     roundTrips((bytes) => Torrent.fromBytes(bytes).modelDumpTorrent({ mode: 'binary' })),
   );
 
   it(
-    'of Maps whose keys are bytes',
+    'restores the bytes from Maps whose keys are bytes',
     roundTrips((bytes) => withByteKeys(decode(bytes).value)),
   );
 
@@ -87,7 +87,7 @@ describe('Torrent.fromDecoded gives the very bytes', () => {
     return new Map([...(value as BencodeMap)].map(([key, item]) => [latin1(key), withByteKeys(item)]));
   }
 
-  it('of keys in any order', () => {
+  it('accepts keys in any order', () => {
     fc.assert(
       fc.property(fc.constantFrom(...SAMPLES), fc.infiniteStream(fc.nat()), (bytes, random) => {
         const shuffled = (value: unknown): unknown => {
@@ -101,7 +101,7 @@ describe('Torrent.fromDecoded gives the very bytes', () => {
     );
   });
 
-  it('of keys in info that are no text, __proto__ among them, when they are decoded here', () => {
+  it('keeps keys in info that are not text, and __proto__, if they were decoded here', () => {
     const odd = new Map<string, Plain>([
       ['\xff', 1],
       ['\x80', latin1('\xfe')],
@@ -116,11 +116,11 @@ describe('Torrent.fromDecoded gives the very bytes', () => {
   });
 });
 
-describe('Torrent.fromDecoded takes attribute names', () => {
+describe('Torrent.fromDecoded with attribute names', () => {
   const FILE = noise(2 * PIECE + 5);
   const { root, layer } = v2Hashes(FILE, PIECE);
 
-  it('and values as the models have them', () => {
+  it('accepts the values of the models', () => {
     const fields = {
       announceList: [['http://a/']],
       createdBy: 'me',
@@ -149,7 +149,7 @@ describe('Torrent.fromDecoded takes attribute names', () => {
     assert.deepEqual(Buffer.from(Torrent.fromDecoded(fields).bencode()), bytes);
   });
 
-  it('of files and leaves', () => {
+  it('accepts them in files and leaves', () => {
     const link = { length: 0, path: ['l'], attr: 'l' };
     const files = (name: string) => [
       { length: 5, path: ['a'] },
@@ -165,13 +165,13 @@ describe('Torrent.fromDecoded takes attribute names', () => {
     assert.deepEqual(Buffer.from(Torrent.fromDecoded(given).bencode()), bytes);
   });
 
-  it('and lists of hashes for packed ones', () => {
+  it('accepts lists of hashes in place of packed hashes', () => {
     const { torrent, info } = decodedOf('v1', FILE);
     const given = { ...torrent, info: { ...info, pieces: v1Pieces(FILE, PIECE) } };
     assert.deepEqual(Torrent.fromDecoded(given).bencode(), Torrent.fromDecoded(torrent).bencode());
   });
 
-  it('but not beside the keys on disk', () => {
+  it('rejects a field that is also given under its on-disk key', () => {
     const { torrent, info } = decodedOf('hybrid');
     assert.deepEqual(issuesOf({ ...torrent, createdBy: 'x', 'created by': 'x' }), ['alias created by']);
     assert.deepEqual(issuesOf({ ...torrent, info: { ...info, pieceLength: PIECE } }), ['alias info.piece length']);
@@ -183,8 +183,8 @@ describe('Torrent.fromDecoded takes attribute names', () => {
   });
 });
 
-describe('Torrent.fromDecoded says when a decoder has lost information', () => {
-  it('by text where bytes are meant', () => {
+describe('Torrent.fromDecoded with lost information', () => {
+  it('rejects text in place of bytes', () => {
     const { torrent, info } = decodedOf('hybrid');
     const layers = torrent['piece layers'] as Record<string, Uint8Array>;
     const [key] = Object.keys(layers) as [string];
@@ -196,7 +196,7 @@ describe('Torrent.fromDecoded says when a decoder has lost information', () => {
     assert.deepEqual(issues, [`lost info.file tree.${NAME}..pieces root`]);
   });
 
-  it('by all text, as decoders with an encoding give it', () => {
+  it('rejects text in every place, as decoders with an encoding give it', () => {
     const asText = (value: unknown): unknown => {
       if (value instanceof Uint8Array) return Buffer.from(value).toString();
       if (Array.isArray(value)) return value.map(asText);
@@ -211,14 +211,14 @@ describe('Torrent.fromDecoded says when a decoder has lost information', () => {
     }
   });
 
-  it('by replacement characters in any text', () => {
+  it('rejects replacement characters in any text', () => {
     const { torrent } = decodedOf('v1');
     assert.deepEqual(issuesOf({ ...torrent, comment: 'a\ufffd' }), ['lost comment']);
-    // Bytes that say that character have lost nothing.
+    // Bytes that encode the replacement character have lost nothing.
     assert.deepEqual(issuesOf({ ...torrent, comment: Buffer.from('a\ufffd') }), []);
   });
 
-  it('by numbers that may be rounded, but not bigints', () => {
+  it('rejects numbers that may be rounded, but not bigints', () => {
     const { torrent, info } = decodedOf('v1');
     for (const number of [2 ** 53, -(2 ** 53), 1e300]) {
       assert.deepEqual(issuesOf({ ...torrent, x: number }), ['lost x']);
@@ -229,26 +229,26 @@ describe('Torrent.fromDecoded says when a decoder has lost information', () => {
     assert.deepEqual(issuesOf(bencode.decode(bytes)), ['lost info.x']);
   });
 
-  it('by a prototype, which is what the package makes of a key __proto__', () => {
+  it('rejects an object with a prototype, which the npm package bencode makes of a key __proto__', () => {
     const { bytes } = build({ version: 'v1', content: noise(5), info: { ['__proto__']: { a: 1 } } });
     assert.deepEqual(issuesOf(bencode.decode(bytes)), ['lost info']);
   });
 });
 
-describe('Torrent.fromDecoded refuses', () => {
-  it('what is no dictionary', () => {
+describe('Torrent.fromDecoded with invalid input', () => {
+  it('rejects a value that is not a dictionary', () => {
     for (const value of [null, undefined, 5, 'd4:infodee', [], Buffer.from('de'), new Date(), () => 1]) {
       assert.deepEqual(issuesOf(value), ['type ']);
     }
   });
 
-  it('what bencode has not', () => {
+  it('rejects values that bencode cannot represent', () => {
     const { torrent } = decodedOf('v1');
     for (const value of [1.5, Number.NaN, Symbol('x'), () => 1])
       assert.deepEqual(issuesOf({ ...torrent, x: value }), ['type x']);
   });
 
-  it('what has no end, with an error', () => {
+  it('rejects objects that contain themselves', () => {
     const { torrent, info } = decodedOf('v2');
     const ring: Record<string, unknown> = {};
     ring['ring'] = ring;
@@ -261,14 +261,14 @@ describe('Torrent.fromDecoded refuses', () => {
     ]) {
       assert.match(issuesOf(endless)[0] ?? '', /^type /);
     }
-    // A tree is gone through on its own.
+    // The file tree is converted by a function of its own.
     assert.match(issuesOf({ ...torrent, info: { ...info, 'file tree': ring } })[0] ?? '', /^type /);
   });
 
-  it('what holds one buffer again and again, within the limit of bytes', () => {
+  it('counts a buffer that occurs many times against the limit of bytes', () => {
     const { torrent, info } = decodedOf('v1');
     const limits = { bytes: 2 ** 20 };
-    // 8 GiB, were they written one after the other.
+    // 8 GiB if they were written.
     const many = (one: unknown) => new Array(2 ** 13).fill(one);
     for (const bomb of [
       { ...torrent, x: many(Buffer.alloc(2 ** 20)) },
@@ -282,7 +282,7 @@ describe('Torrent.fromDecoded refuses', () => {
     }
   });
 
-  it('layers that are lists of one buffer, before they are joined', (t) => {
+  it('rejects layers that are lists of one buffer before it joins them', (t) => {
     const { torrent } = decodedOf('v2');
     const bytes = 2 ** 20;
     const list = [Buffer.alloc(bytes / 4)];
@@ -294,18 +294,18 @@ describe('Torrent.fromDecoded refuses', () => {
     assert.ok(joined > 0 && joined <= bytes, `${joined} bytes`);
   });
 
-  it('a date that is none, with an error', () => {
+  it('rejects an invalid Date', () => {
     const { torrent } = decodedOf('v1');
     assert.deepEqual(issuesOf({ ...torrent, 'creation date': new Date(Number.NaN) }), ['type creation date']);
   });
 
-  it('what the rules refuse, with their codes', () => {
+  it('reports the codes of the rules', () => {
     const { torrent, info } = decodedOf('v1');
     assert.deepEqual(issuesOf({ ...torrent, info: { ...info, length: -1 } }), ['negative info.length']);
     assert.deepEqual(issuesOf({}), ['required info']);
   });
 
-  it('changes nothing of what it is given', () => {
+  it('does not change its input', () => {
     const { torrent } = decodedOf('hybrid', FOLDER);
     const before = structuredClone(torrent);
     Torrent.fromDecoded(torrent);
@@ -313,15 +313,15 @@ describe('Torrent.fromDecoded refuses', () => {
   });
 });
 
-describe('Torrent.fromDecoded of what other torrents hold', () => {
+describe('Torrent.fromDecoded with parts of torrents', () => {
   const samples = SAMPLES.map((bytes) => Torrent.fromBytes(bytes));
 
-  it('takes a torrent, and gives its very bytes', () => {
+  it('restores the bytes from a torrent', () => {
     for (const torrent of samples)
       assert.deepEqual(Buffer.from(Torrent.fromDecoded(torrent).bencode()), Buffer.from(torrent.bencode()));
   });
 
-  it('takes info and extra of a torrent, and gives the same infohash and keys', () => {
+  it('restores the infohash and the keys from the info and extra of a torrent', () => {
     for (const { info, extra, pieceLayers, infohashV1, infohashV2 } of samples) {
       const made = Torrent.fromDecoded({ info, extra, pieceLayers });
       assert.deepEqual([made.infohashV1, made.infohashV2, made.extra], [infohashV1, infohashV2, extra]);
@@ -337,7 +337,7 @@ describe('Torrent.fromDecoded of what other torrents hold', () => {
     assert.equal(Torrent.fromDecoded({ info: { ...info } }).infohashV1, infohashV1);
   });
 
-  it('a key on disk that is called extra stays what it is', () => {
+  it('keeps an on-disk key that is called extra', () => {
     const bytes = Buffer.from(
       'd5:extrad1:xi1ee4:infod6:lengthi1e4:name1:n12:piece lengthi16384e6:pieces20:aaaaaaaaaaaaaaaaaaaaee',
     );
@@ -345,18 +345,18 @@ describe('Torrent.fromDecoded of what other torrents hold', () => {
       assert.deepEqual(Buffer.from(Torrent.fromDecoded(from(bytes)).bencode()), bytes);
   });
 
-  it('refuses the properties of a torrent, which no file has', () => {
+  it('rejects a copy of the properties of a torrent', () => {
     for (const torrent of samples) assert.deepEqual(issuesOf({ ...torrent }), ['type ']);
   });
 
-  it('refuses a key that is given in extra too', () => {
+  it('rejects a key that is also given in extra', () => {
     const { info } = samples[0] as Torrent;
     assert.deepEqual(issuesOf({ info, comment: 'a', extra: new Map([['comment', Buffer.from('b')]]) }), [
       'alias comment',
     ]);
   });
 
-  it('refuses hashes that are too short and too long, though they are right when joined', () => {
+  it('rejects hashes of wrong sizes that add up to the right number of bytes', () => {
     const { info } = decodedOf('v1', noise(2 * PIECE)).torrent as { info: { pieces: Buffer } };
     const split = (bytes: Buffer, at: number) => [bytes.subarray(0, at), bytes.subarray(at)];
     assert.deepEqual(issuesOf({ info: { ...info, pieces: split(info.pieces, 19) } }), ['hash_length info.pieces.0']);

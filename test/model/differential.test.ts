@@ -7,16 +7,16 @@ import { disagreement, mutants } from '../support/mutants.ts';
 import { temporaryFolder } from '../support/tree.ts';
 import { DISAGREEMENTS, RARE_DISAGREEMENTS } from './disagreements.ts';
 
-/** 30,000 show the rare ones too. */
+/** 30,000 also show the rare disagreements. */
 const MUTANTS = Number(process.env['METAINFO_MUTANTS'] ?? 6000);
 const SEED = 16;
-/** Some entries of the list are of old releases alone, and binaries of other systems may differ. */
+/** The release that the list is for: other releases and binaries of other systems differ. */
 const VERSION = /^2\.0\.8(\.|$)/;
 
 const PROFILES: readonly Profile[] = ['compat', 'default', 'strict'];
 const printable = (bytes: Buffer) => bytes.toString('latin1').replace(/[^ -~]/g, '.');
 
-describe('mutants of valid torrents, beside libtorrent', { skip: libtorrentMissing() }, () => {
+describe('mutants of valid torrents in libtorrent', { skip: libtorrentMissing() }, () => {
   let oracle: LibtorrentOracle;
   let version = '';
   before(async () => {
@@ -30,8 +30,8 @@ describe('mutants of valid torrents, beside libtorrent', { skip: libtorrentMissi
     assert.notDeepEqual(mutants(100, SEED), mutants(100, SEED + 1));
   });
 
-  it('are accepted and refused as libtorrent does, but for the listed reasons', async (t) => {
-    if (!VERSION.test(version)) return t.skip(`the list is of libtorrent 2.0.8, this is ${version}`);
+  it('are accepted or refused as by libtorrent, except for the listed disagreements', async (t) => {
+    if (!VERSION.test(version)) return t.skip(`the list is for libtorrent 2.0.8, installed is ${version}`);
     const torrents = mutants(MUTANTS, SEED);
     const answers = await oracle.loadAll(torrents, await temporaryFolder(t));
     assert.equal(answers.length, MUTANTS);
@@ -52,8 +52,16 @@ describe('mutants of valid torrents, beside libtorrent', { skip: libtorrentMissi
       const smallest = all.toSorted((a, b) => a.length - b.length)[0] as Buffer;
       if (!Object.hasOwn(known, what)) unknown.push(`${all.length} ${what}: ${printable(smallest)}`);
     }
-    assert.deepEqual(unknown, [], 'decide who is right; a reason that stays goes into test/model/disagreements.ts');
+    assert.deepEqual(
+      unknown,
+      [],
+      'decide which side is right; list a disagreement that stays in test/model/disagreements.ts',
+    );
     const gone = Object.keys(MUTANTS < 30_000 ? DISAGREEMENTS : known).filter((what) => !found.has(what));
-    assert.deepEqual(gone, [], 'no mutant shows these any more: remove them from test/model/disagreements.ts');
+    assert.deepEqual(
+      gone,
+      [],
+      'no mutant shows these disagreements any more: remove them from test/model/disagreements.ts',
+    );
   });
 });

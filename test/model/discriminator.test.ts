@@ -11,31 +11,29 @@ describe('infodictDiscriminator', () => {
     [[], null],
   ];
   for (const [keys, version] of cases) {
-    it(`tells ${version} by ${keys.join(' and ') || 'no key'}, of any type`, () => {
+    it(`returns ${version} for ${keys.join(' and ') || 'no key'} with values of any type`, () => {
       const entries = keys.map((key) => [key, 0] as const);
       assert.equal(infodictDiscriminator(new Map(entries)), version);
       assert.equal(infodictDiscriminator(Object.fromEntries(entries)), version);
     });
   }
 
-  it('knows the name of the attribute', () => {
+  it('accepts attribute names', () => {
     assert.equal(infodictDiscriminator({ fileTree: 1 }), 'v2');
     assert.equal(infodictDiscriminator({ fileTree: 1, pieces: 1 }), 'hybrid');
   });
 
-  it('looks at own keys only', () => {
+  it('ignores inherited keys', () => {
     assert.equal(infodictDiscriminator(Object.create({ pieces: 1 })), null);
   });
 
-  it('gives null for what is no dictionary', () => {
+  it('returns null for a value that is not a dictionary', () => {
     for (const value of [null, undefined, 1, 'pieces', ['pieces'], Buffer.from('pieces')]) {
       assert.equal(infodictDiscriminator(value), null);
     }
   });
-});
 
-describe('infodictDiscriminator of Maps and absent values', () => {
-  it('reads keys that are bytes, and takes null and undefined for absent', () => {
+  it('accepts keys that are bytes, and reads null and undefined as absent', () => {
     const bytes = (...names: string[]) => new Map(names.map((name) => [Buffer.from(name), Buffer.from('x')]));
     assert.equal(infodictDiscriminator(bytes('pieces')), 'v1');
     assert.equal(infodictDiscriminator(bytes('file tree')), 'v2');

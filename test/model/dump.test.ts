@@ -12,7 +12,7 @@ import { runs } from '../support/runs.ts';
 import { flatFiles } from './arbitraries.ts';
 import { build, type Content, PIECE } from './build.ts';
 
-/** What the package makes of a dump. */
+/** The bytes that the npm package `bencode` encodes a dump to. */
 const byPackage = (dumped: unknown) => Buffer.from(bencode.encode(dumped));
 
 function checkDumps(bytes: Buffer): Torrent {
@@ -24,7 +24,7 @@ function checkDumps(bytes: Buffer): Torrent {
   return torrent;
 }
 
-/** Names in the order of bytes, which UTF-16 has the other way round, and those that objects trip over. */
+/** Names that sort differently by bytes and by UTF-16, and names of properties of objects. */
 const NAMES: Content = {
   '10': noise(5),
   '9a': noise(6),
@@ -36,9 +36,9 @@ const NAMES: Content = {
   '\u{1f600}': noise(3 * PIECE),
 };
 
-/** Keys on both levels that text keys of objects do not hold, or not in this order. */
+/** Keys on both levels that objects cannot have, or not in this order. */
 const ODD: Record<string, Plain> = {
-  // Computed, or it would be the prototype.
+  // A computed key, because a plain one would set the prototype.
   ['__proto__']: { a: 1, ['__proto__']: 2 },
   '\ufeffbom': 1,
   '\u{e000}': 2,
@@ -52,7 +52,7 @@ const ODD: Record<string, Plain> = {
 
 describe('modelDumpTorrent', () => {
   for (const version of ['v1', 'v2', 'hybrid'] as const) {
-    it(`of ${version} is what the package bencode writes as the torrent, and what encode does`, () => {
+    it(`gives dictionaries that the npm package bencode and encode write as the torrent: ${version}`, () => {
       for (const content of [noise(3 * PIECE), NAMES]) {
         checkDumps(build({ version, content }).bytes);
         checkDumps(build({ version, content, info: ODD, top: { ...ODD, 'creation date': -5 } }).bytes);
@@ -60,7 +60,7 @@ describe('modelDumpTorrent', () => {
     });
   }
 
-  it('of many layers, whose keys are any bytes, keeps their order', () => {
+  it('keeps the order of many layers, whose keys are random bytes', () => {
     const content = Object.fromEntries(
       Array.from({ length: 100 }, (_, i) => [`f${i}`.padEnd(5), noise(PIECE + 1 + i, i + 1)]),
     );
@@ -69,14 +69,14 @@ describe('modelDumpTorrent', () => {
     assert.equal(torrent.pieceLayers?.size, 100);
   });
 
-  it('of a folder named __proto__ has it as a key', () => {
+  it('has an own key for a folder named __proto__', () => {
     const { bytes } = build({ version: 'v2', content: { '__proto__/x': noise(5) } });
     const dumped = checkDumps(bytes).modelDumpTorrent() as Record<string, Record<string, object>>;
     assert.ok(Object.hasOwn(dumped['info']?.['file tree'] ?? {}, '__proto__'));
     assert.equal(({} as { x?: number }).x, undefined);
   });
 
-  it('has plain objects where text keys hold', () => {
+  it('uses plain objects where all keys are text', () => {
     const { bytes } = build({ version: 'v1', content: noise(5), top: { comment: 'c', 'url-list': ['http://w/'] } });
     const dumped = Torrent.fromBytes(bytes).modelDumpTorrent() as Record<string, Record<string, unknown>>;
     assert.deepEqual(Object.keys(dumped), ['comment', 'info', 'url-list']);
@@ -84,21 +84,21 @@ describe('modelDumpTorrent', () => {
     assert.equal(dumped['info']?.['length'], 5);
   });
 
-  it('has bigints for integers beyond 2^53, which that package cannot write', () => {
+  it('has bigints for integers beyond 2^53, which the npm package bencode cannot write', () => {
     const { bytes } = build({ version: 'v1', content: noise(5), top: { big: 2n ** 60n } });
     const torrent = Torrent.fromBytes(bytes);
     assert.equal((torrent.modelDumpTorrent() as Record<string, unknown>)['big'], 2n ** 60n);
     assert.deepEqual(Buffer.from(encode(torrent.modelDumpTorrent({ mode: 'binary' }))), bytes);
   });
 
-  it('is anew each time', () => {
+  it('returns a new dictionary each time', () => {
     const torrent = Torrent.fromBytes(build({ version: 'v1', content: noise(5) }).bytes);
     (torrent.modelDumpTorrent() as Record<string, unknown>)['info'] = 1;
     torrent.modelDumpTorrent({ mode: 'binary' }).clear();
     assert.deepEqual(byPackage(torrent.modelDumpTorrent()), Buffer.from(torrent.bencode()));
   });
 
-  it('takes what was read under larger limits', () => {
+  it('dumps a torrent that was read with larger limits', () => {
     const nested = Buffer.concat([latin1('l'.repeat(150)), latin1('e'.repeat(150))]);
     const { bytes } = build({ version: 'v1', content: noise(5), top: { z: 'here' } });
     const text = bytes.toString('latin1').replace('4:here', nested.toString('latin1'));
@@ -108,7 +108,7 @@ describe('modelDumpTorrent', () => {
 });
 
 describe('toStringKeys', () => {
-  // The package writes safe integers, and nothing for what is null.
+  // The npm package writes safe integers, and leaves out null.
   const leaf = fc.oneof(fc.maxSafeInteger(), fc.uint8Array({ maxLength: 8 }).map(Buffer.from));
   const key = fc.oneof(
     fc.uint8Array({ maxLength: 5 }).map((bytes) => Buffer.from(bytes).toString('latin1')),
@@ -121,7 +121,7 @@ describe('toStringKeys', () => {
       .map((entries) => new Map(entries)),
   })).map;
 
-  it('is what the package bencode writes as the same bytes, whatever it is', () => {
+  it('gives values that the npm package bencode writes as the same bytes', () => {
     fc.assert(
       fc.property(value, (given) => {
         const bytes = reference(given);
@@ -131,7 +131,7 @@ describe('toStringKeys', () => {
     );
   });
 
-  it('of the names that files may have, too', () => {
+  it('does so for names of files', () => {
     fc.assert(
       fc.property(flatFiles, (files) => {
         const names = new Map(files.map(({ path }) => [Buffer.from(path.join('/')).toString('latin1'), 1]));

@@ -17,7 +17,7 @@ describe('FileList', () => {
     );
   });
 
-  it('refuses all else, and names the item', () => {
+  it('rejects invalid files and names the index', () => {
     const good = { length: 1, path: ['a'] };
     const refused: [item: unknown, message: RegExp][] = [
       [null, /a file, got null/],
@@ -39,7 +39,7 @@ describe('FileList', () => {
     }
   });
 
-  it('refuses no list and an empty one', () => {
+  it('rejects a value that is not a list, and an empty list', () => {
     assert.match(problemOf({}) ?? '', /list of files/);
     assert.match(problemOf([]) ?? '', /at least one/);
   });

@@ -7,26 +7,26 @@ import { flatFiles } from './arbitraries.ts';
 
 const problemOf = (value: unknown) => validate(value, FileTree)[0]?.message ?? null;
 
-/** Paths by the bytes of their components: no component holds a NUL, so it ends one before any other byte. */
+/** Compares paths by the bytes of their components. No component has a NUL, so NUL works as a separator that sorts first. */
 function byBytes(a: FlatFile, b: FlatFile): number {
   const [left, right] = [a, b].map(({ path }) => Buffer.from(path.map((part) => `${part}\0`).join('')));
   return Buffer.compare(left as Buffer, right as Buffer);
 }
 
-/** Every folder's names, from the top. */
+/** The names of every folder, from the top. */
 function namesOf(tree: FileTree): string[][] {
   const below = [...tree.values()].flatMap((child) => (child instanceof Map ? namesOf(child) : []));
   return [[...tree.keys()], ...below];
 }
 
-/** The same tree with the names of every folder the other way round. */
+/** The same tree with the names of every folder in reverse order. */
 function reversed(tree: FileTree): FileTree {
   const children = [...tree].map(([name, child]) => [name, child instanceof Map ? reversed(child) : child] as const);
   return new Map(children.reverse());
 }
 
 describe('flattenTree and unflattenTree', () => {
-  it('give back the files in the order of the tree', () => {
+  it('round-trip a list of files into the order of the tree', () => {
     fc.assert(
       fc.property(flatFiles, (files) => {
         const tree = unflattenTree(files);
@@ -36,7 +36,7 @@ describe('flattenTree and unflattenTree', () => {
     );
   });
 
-  it('give back the tree, whose folders have their names in byte order', () => {
+  it('round-trip a tree, with the names of its folders in byte order', () => {
     fc.assert(
       fc.property(flatFiles, (files) => {
         const tree = unflattenTree(files);
@@ -54,7 +54,7 @@ describe('flattenTree and unflattenTree', () => {
     assert.deepEqual(flattenTree(unflattenTree([file])), [file]);
   });
 
-  it('know a tree', () => {
+  it('convert a known tree', () => {
     const leaf = { length: 0 };
     const tree: FileTree = new Map<string, FileTree>([
       ['a', new Map([['x', new Map([['', leaf]])]])],
@@ -73,19 +73,19 @@ describe('flattenTree and unflattenTree', () => {
     );
   });
 
-  it('do not recurse', () => {
+  it('accept a tree of any depth', () => {
     const path = Array.from({ length: 5000 }, () => 'd');
     assert.deepEqual(flattenTree(unflattenTree([{ path, length: 0 }]))[0]?.path.length, path.length);
   });
 
-  it('hold a folder of 200,000 files', () => {
+  it('accept a folder of 200,000 files', () => {
     const files = Array.from({ length: 200_000 }, (_, i) => ({ path: [String(i)], length: 0 }));
     assert.equal(flattenTree(unflattenTree(files)).length, files.length);
   });
 });
 
 describe('sortTree', () => {
-  it('leaves the given tree as it is', () => {
+  it('does not change its input', () => {
     const leaf = () => new Map([['', { length: 0 }]]);
     const tree: FileTree = new Map([
       ['b', leaf()],
@@ -95,7 +95,7 @@ describe('sortTree', () => {
     assert.deepEqual([...tree.keys()], ['b', 'a']);
   });
 
-  it('sorts whatever order the names come in', () => {
+  it('sorts names from any order', () => {
     fc.assert(
       fc.property(flatFiles, (files) => {
         const tree = unflattenTree(files);
@@ -156,6 +156,6 @@ describe('FileTree', () => {
     ['a root that is text', new Map([['a', file({ length: 1, piecesRoot: '1'.repeat(32) })]]), /32 bytes/],
   ];
   for (const [what, tree, message] of refused) {
-    it(`refuses ${what}`, () => assert.match(problemOf(tree) ?? 'accepted', message));
+    it(`rejects ${what}`, () => assert.match(problemOf(tree) ?? 'accepted', message));
   }
 });

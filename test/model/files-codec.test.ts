@@ -22,7 +22,7 @@ interface Read {
   issues: unknown;
 }
 
-/** The files and the tree of an infodict, by way of decoded Maps or straight from the bytes. Null when it is no bencode. */
+/** The files and the tree of an infodict, from decoded Maps or directly from the bytes. Null when it is not bencode. */
 function read(info: Uint8Array, way: 'maps' | 'bytes', profile: Profile, options: DecodeOptions = {}): Read | null {
   const issues = new Issues(profile);
   let torrent: BencodeMap;
@@ -40,7 +40,7 @@ function read(info: Uint8Array, way: 'maps' | 'bytes', profile: Profile, options
   return { files, tree: tree as FileTree | undefined, issues: issues.finish() };
 }
 
-/** Both ways come to the same, in every profile. */
+/** Checks that both ways give the same model and issues, in every profile. */
 function agree(info: Uint8Array, options?: DecodeOptions): Read | null {
   let last: Read | null = null;
   for (const profile of ['default', 'compat'] as const) {
@@ -52,7 +52,7 @@ function agree(info: Uint8Array, options?: DecodeOptions): Read | null {
   return last;
 }
 
-// Mostly what a torrent should have, so that the short way is taken often, and each kind of mistake.
+// Mostly valid entries, so that the fast path is taken often, and every kind of mistake.
 const odd = fc.constantFrom<Plain>(-1, 2n ** 60n, '', [], {}, 7, ['a', 1], latin1('\xff'), ['..'], [[]]);
 const name = fc.constantFrom<Plain>(
   'a',
@@ -105,8 +105,8 @@ const info = fc.record(
   { requiredKeys: [], noNullPrototype: true },
 );
 
-describe('reading files straight from the bytes', () => {
-  it('comes to the same as by decoded Maps', () => {
+describe('decoding files directly from the bytes', () => {
+  it('equals decoding from Maps', () => {
     const seen = { files: 0, tree: 0 };
     fc.assert(
       fc.property(info, (given) => {
@@ -119,7 +119,7 @@ describe('reading files straight from the bytes', () => {
     assert.ok(seen.files > 100 && seen.tree > 100, JSON.stringify(seen));
   });
 
-  it('comes to the same with any byte changed', () => {
+  it('equals decoding from Maps with any byte changed', () => {
     let accepted = 0;
     fc.assert(
       fc.property(
@@ -137,10 +137,10 @@ describe('reading files straight from the bytes', () => {
     assert.ok(accepted > 100, `${accepted} were bencode`);
   });
 
-  it('comes to the same for a list that is not canonical', () => {
+  it('equals decoding from Maps for a list that is not canonical', () => {
     const items = [
       'd6:lengthi1e4:pathl1:aee',
-      // Out of order, twice, with leading zeros.
+      // Keys out of order, a duplicate key, leading zeros.
       'd4:pathl1:ae6:lengthi1ee',
       'd6:lengthi1e6:lengthi2e4:pathl1:aee',
       'd6:lengthi01e4:pathl01:aee',
@@ -153,25 +153,25 @@ describe('reading files straight from the bytes', () => {
     }
   });
 
-  it('decodes entries within the limits of the caller', () => {
+  it('applies the limits of the caller', () => {
     const deep = `${'l'.repeat(150)}${'e'.repeat(150)}`;
     const limits = { depth: 200 };
     const result = agree(latin1(`d5:filesld6:lengthi1e4:pathl1:ae1:x${deep}eee`), { limits });
     assert.equal((result?.files as unknown[] | undefined)?.length, 1);
     assert.ok(agree(latin1(`d9:file treed1:ad0:d6:lengthi1e1:x${deep}eeee`), { limits })?.tree);
-    // And where they are of the wrong type.
+    // Also for values of the wrong type.
     assert.ok(agree(latin1(`d9:file tree${deep}e`), { limits }));
     const long = `i${'9'.repeat(150)}e`;
     assert.ok(agree(latin1(`d5:filesld6:lengthi1e4:pathl1:ae1:x${long}eee`), { limits: { digits: 150 } }));
   });
 
-  it('takes the files in their order', () => {
+  it('keeps the order of the files', () => {
     const files = ['b', 'a', 'c'].map((one) => ({ length: 1, path: [one] }));
     assert.deepEqual(agree(reference({ files }))?.files, files);
   });
 
-  it('takes names that are not UTF-8 in no more than linear time, in compat', () => {
-    // All different, and all three replacement characters.
+  it('reads names that are not UTF-8 in linear time in compat', () => {
+    // All names differ, and all read as three replacement characters.
     const bytes = Array.from({ length: 40 ** 3 }, (_, i) => [i % 40, Math.floor(i / 40) % 40, Math.floor(i / 1600)]);
     const entries = bytes.map(
       (three) => [latin1(String.fromCharCode(...three.map((byte) => 0x80 + byte))), {}] as const,
@@ -183,12 +183,12 @@ describe('reading files straight from the bytes', () => {
   });
 });
 
-describe('writing files straight to bytes', () => {
+describe('encoding files directly to bytes', () => {
   const names = fc.array(componentName, { minLength: 1, maxLength: 3 });
   const extra = fc.constantFrom(new Map([['md5sum', latin1('x')]]), new Map([['a', 1]]));
   const optional = { attr: fc.constantFrom('p', 'x', '', '\xff'), extra };
 
-  it('gives the bytes of BEP 3 for a list', () => {
+  it('encodes a list as in BEP 3', () => {
     const item = fc.record(
       { length: fc.maxSafeNat(), path: names, pathUtf8: names, symlinkPath: names, ...optional },
       { requiredKeys: ['length', 'path'], noNullPrototype: true },
@@ -212,7 +212,7 @@ describe('writing files straight to bytes', () => {
     );
   });
 
-  it('gives the bytes of BEP 52 for a tree', () => {
+  it('encodes a tree as in BEP 52', () => {
     const leafOf = fc.record(optional, { requiredKeys: [], noNullPrototype: true });
     fc.assert(
       fc.property(flatFiles, fc.array(leafOf, { minLength: 12, maxLength: 12 }), (files, more) => {
@@ -235,7 +235,7 @@ describe('writing files straight to bytes', () => {
     );
   });
 
-  it('writes pads without a path, attributes of any byte, and what an old creator added', () => {
+  it('encodes pad files without a path, flags of any byte, and the fields of old creators', () => {
     const items: FileItem[] = [
       { length: 5, path: [], attr: 'p' },
       { length: 0, path: ['é', '\u{1f600}'], attr: '\xff' },
