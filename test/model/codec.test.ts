@@ -10,7 +10,7 @@ import { decodeFields, encodeFields } from '../../src/model/field.ts';
 import { unflattenTree } from '../../src/model/file-tree.ts';
 import { HashList, type HashSize } from '../../src/model/hash-list.ts';
 import { Issues } from '../../src/model/issues.ts';
-import { latin1, type Plain, reference } from '../bencode/reference.ts';
+import { latin1, type Plain } from '../bencode/reference.ts';
 import { flatFiles, name, text } from './arbitraries.ts';
 import { decoded } from './decoded-fields.ts';
 

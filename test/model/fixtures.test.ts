@@ -27,39 +27,40 @@ interface Fixture {
 
 const PROFILES = ['default', 'strict', 'compat'] as const;
 
-/** What only a draft can have. */
+/** Issues that a torrent file cannot have. */
 const OF_DRAFTS: readonly IssueCode[] = [
   ...(['alias', 'lost', 'no_duplicated_params', 'path_root', 'paths', 'sources'] as const),
-  // And of torrents that are made, hashers and magnet links.
+  // Issues of creation, hashers and magnet links.
   ...(['named_like_pad', 'pad_names', 'reader_limit', 'single_file_folder'] as const),
   ...(['memory_limit', 'read_size', 'threads'] as const),
   ...(['magnet', 'magnet_escape', 'magnet_hash', 'magnet_length', 'magnet_peer', 'magnet_select'] as const),
 ];
-/** With the limits that small inputs pass: of the others see damage.test.ts. */
-const FAULTS: readonly (BencodeCode | LimitName)[] = [
+/** Errors and limits that small inputs can cause: damage.test.ts has the others. */
+const FATAL_CODES: readonly (BencodeCode | LimitName)[] = [
   ...(['bad_character', 'bad_integer', 'bad_length', 'duplicate_key', 'empty', 'key_not_string'] as const),
   ...(['depth', 'digits', 'leading_zero', 'missing_value', 'negative_zero', 'trailing_data'] as const),
   ...(['truncated', 'unsorted_key'] as const),
 ];
 
-/** v2 infodicts that also hold `length` or `files` without `pieces`: libtorrent gives them a v1 infohash too. */
-const CALLED_HYBRID = ['v2-with-length', 'v2-with-files'];
+/** v2 infodicts with `length` or `files` but without `pieces`: libtorrent gives them a v1 infohash too. */
+const LOADED_AS_HYBRID = ['v2-with-length', 'v2-with-files'];
 
 /** compat follows the current release line, 2.0.14 and 2.1; the libtorrent of the test may be older. */
 const REFUSED_SINCE = 'newer versions of libtorrent refuse it';
-/** The other way round: what libtorrent 2.0.8 refuses, and 2.0.14 loads. */
+/** Fixtures that libtorrent 2.0.8 refuses and 2.0.14 loads. */
 const LOADED_SINCE = ['v2-name-dots'];
-/** What libtorrent loads and we do not, with the reason. */
-const NOT_AS_LIBTORRENT: Readonly<Record<string, string>> = {
-  'hybrid-neither-length-nor-files': 'libtorrent drops the pieces and calls it v2: half a description is none here',
-  'hybrid-path-dots-in-v1': 'libtorrent compares paths without what it took out of them',
-  'hybrid-pieces-integer': 'libtorrent calls it v1 too, with pieces that nobody can check',
+/** Fixtures that libtorrent loads and compat refuses, with the reason. */
+const REFUSED_BY_COMPAT: Readonly<Record<string, string>> = {
+  'hybrid-neither-length-nor-files':
+    'libtorrent drops the pieces and loads it as v2: here an incomplete v1 description is an error',
+  'hybrid-path-dots-in-v1': 'libtorrent removes unsafe parts before it compares paths',
+  'hybrid-pieces-integer': 'libtorrent loads it as v1 too, with pieces that nobody can check',
   'layers-extra': REFUSED_SINCE,
   'layers-for-one-piece': REFUSED_SINCE,
   'layers-wrong-hash': REFUSED_SINCE,
   'v1-paths-equal-34': REFUSED_SINCE,
   'v1-piece-length-2-29': REFUSED_SINCE,
-  'v1-tree-integer': 'libtorrent looks at a file tree only when the meta version is 2: here its presence decides',
+  'v1-tree-integer': 'libtorrent reads a file tree only if the meta version is 2: here its presence decides',
 };
 
 const folder = new URL('../fixtures/', import.meta.url);
@@ -71,8 +72,8 @@ const fixtures: Fixture[] = await Promise.all(
   })),
 );
 
-/** What is found in a torrent, as the expectations are written. */
-function found(bytes: Uint8Array, profile: Profile): { torrent: Torrent | null; issues: Expected[] } {
+/** The issues of a torrent, in the form of the expectations. */
+function inspected(bytes: Uint8Array, profile: Profile): { torrent: Torrent | null; issues: Expected[] } {
   try {
     const { torrent, issues } = Torrent.inspect(bytes, { context: { profile } });
     for (const { severity, message } of issues) {
@@ -87,9 +88,9 @@ function found(bytes: Uint8Array, profile: Profile): { torrent: Torrent | null; 
   }
 }
 
-/** In one order, with offsets only where the expectation has them. */
-function comparable(issues: readonly Expected[], wanted: readonly Expected[]): string[] {
-  const withOffset = new Set(wanted.filter(({ offset }) => offset !== undefined).map(labelOf));
+/** Sorted labels of issues, with offsets only where the expectation has them. */
+function comparable(issues: readonly Expected[], expected: readonly Expected[]): string[] {
+  const withOffset = new Set(expected.filter(({ offset }) => offset !== undefined).map(labelOf));
   return issues
     .map((issue) => (withOffset.has(labelOf(issue)) ? `${labelOf(issue)} at ${issue.offset}` : labelOf(issue)))
     .sort();
@@ -102,41 +103,41 @@ function labelOf(issue: Expected): string {
 describe('fixtures', () => {
   const expected = fixtures.flatMap((fixture) => PROFILES.flatMap((profile) => fixture.expected[profile]));
 
-  it('have every code that a torrent can have', () => {
+  it('cover every issue code that a torrent can have', () => {
     const codes = new Set(expected.flatMap((issue) => ('fatal' in issue ? [] : [issue.code])));
     const missing = Object.keys(ISSUE_CODES).filter((code) => !codes.has(code as IssueCode));
     assert.deepEqual(missing.sort(), [...OF_DRAFTS].sort());
   });
 
-  it('have every fault of bencode but those of huge inputs', () => {
-    const faults = new Set(expected.flatMap((issue) => ('fatal' in issue ? [issue.fatal] : [])));
-    assert.deepEqual([...faults].sort(), [...FAULTS].sort());
+  it('cover every bencode error and limit except those of huge inputs', () => {
+    const codes = new Set(expected.flatMap((issue) => ('fatal' in issue ? [issue.fatal] : [])));
+    assert.deepEqual([...codes].sort(), [...FATAL_CODES].sort());
   });
 
   for (const { name, bytes, expected: byProfile } of fixtures) {
     describe(name, () => {
       for (const profile of PROFILES) {
-        const wanted = byProfile[profile];
+        const expectedIssues = byProfile[profile];
 
-        it(`has the issues that are expected: ${profile}`, () => {
-          const { torrent, issues } = found(bytes, profile);
-          assert.deepEqual(comparable(issues, wanted), comparable(wanted, wanted));
+        it(`has the expected issues: ${profile}`, () => {
+          const { torrent, issues } = inspected(bytes, profile);
+          assert.deepEqual(comparable(issues, expectedIssues), comparable(expectedIssues, expectedIssues));
           const isError = (issue: Expected) => 'fatal' in issue || issue.severity === 'error';
           assert.equal(torrent === null, issues.some(isError));
           const firstWarning = issues.findIndex((issue) => !isError(issue));
           assert.ok(firstWarning < 0 || !issues.slice(firstWarning).some(isError), 'errors come first');
         });
 
-        it(`says where: ${profile}`, () => {
-          for (const issue of found(bytes, profile).issues) {
+        it(`reports the offset of each issue: ${profile}`, () => {
+          for (const issue of inspected(bytes, profile).issues) {
             if ('fatal' in issue || ['not_canonical', 'trailing_data', 'too_many_issues'].includes(issue.code))
               continue;
             assert.equal(issue.offset, offsetOf(bytes, issue.path), labelOf(issue));
           }
         });
 
-        it(`is read as it is inspected: ${profile}`, () => {
-          const { torrent, issues } = found(bytes, profile);
+        it(`is read with the issues of inspect: ${profile}`, () => {
+          const { torrent, issues } = inspected(bytes, profile);
           const read = () => Torrent.fromBytes(bytes, { context: { profile } });
           if (torrent) {
             assert.deepEqual(read().warnings, torrent.warnings);
@@ -154,7 +155,7 @@ describe('fixtures', () => {
   }
 });
 
-describe('fixtures that are read', () => {
+describe('valid fixtures', () => {
   let temporary = '';
   before(async () => {
     temporary = await mkdtemp(path.join(tmpdir(), 'metainfo-fixtures-'));
@@ -163,10 +164,10 @@ describe('fixtures that are read', () => {
 
   for (const { name, bytes } of fixtures) {
     for (const profile of PROFILES) {
-      const { torrent, issues } = found(bytes, profile);
+      const { torrent, issues } = inspected(bytes, profile);
       if (!torrent) continue;
 
-      it(`are written byte for byte, with the infohash of their bytes: ${name}, ${profile}`, async () => {
+      it(`round-trip through a file, with the infohash of their info: ${name}, ${profile}`, async () => {
         assert.ok(bytes.equals(torrent.bencode()));
         const target = path.join(temporary, `${name}-${profile}.torrent`);
         await torrent.write(target);
@@ -183,7 +184,7 @@ describe('fixtures that are read', () => {
 
       const canonical = !issues.some((issue) => 'code' in issue && /^(not_canonical|trailing_data)$/.test(issue.code));
       if (!canonical) continue;
-      it(`come back from a dump: ${name}, ${profile}`, () => {
+      it(`round-trip through a dump: ${name}, ${profile}`, () => {
         assert.ok(bytes.equals(encode(torrent.modelDumpTorrent({ mode: 'binary' }))));
         const copy = Torrent.fromDecoded(torrent.modelDumpTorrent({ mode: 'binary' }), { context: { profile } });
         assert.ok(bytes.equals(copy.bencode()));
@@ -205,22 +206,22 @@ describe('fixtures in libtorrent', { skip: libtorrentMissing() }, () => {
   });
 
   for (const { name, bytes } of fixtures) {
-    it(`load where compat accepts, with the same infohash: ${name}`, async () => {
+    it(`load if compat accepts them, with the same infohash: ${name}`, async () => {
       const target = path.join(temporary, `${name}.torrent`);
       await writeFile(target, bytes);
       const theirs = await oracle.load(target).catch(({ message }: Error) => message);
-      const { torrent, issues } = found(bytes, 'compat');
+      const { torrent, issues } = inspected(bytes, 'compat');
       if (typeof theirs === 'string') {
         assert.equal(torrent !== null, LOADED_SINCE.includes(name), `accepted, though ${theirs}`);
         return;
       }
-      if (name in NOT_AS_LIBTORRENT) {
+      if (name in REFUSED_BY_COMPAT) {
         assert.equal(torrent, null);
         return;
       }
       assert.ok(torrent, `loaded, though refused for ${issues.map(labelOf).join(', ')}`);
       const { infohashV1: v1, infohashV2: v2 } = torrent;
-      if (CALLED_HYBRID.includes(name)) assert.deepEqual([theirs.v2, v1], [v2, null]);
+      if (LOADED_AS_HYBRID.includes(name)) assert.deepEqual([theirs.v2, v1], [v2, null]);
       else assert.deepEqual({ v1: theirs.v1, v2: theirs.v2 }, { v1, v2 });
     });
   }

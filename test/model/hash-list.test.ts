@@ -13,7 +13,7 @@ const size = fc.constantFrom<HashSize>(20, 32);
 const count = fc.nat(6);
 
 describe('HashList', () => {
-  it('is the same from packed bytes and from a list', () => {
+  it('is equal from packed bytes and from a list', () => {
     fc.assert(
       fc.property(size, count, (hashSize, length) => {
         const list = hashes(length, hashSize);
@@ -28,7 +28,7 @@ describe('HashList', () => {
     );
   });
 
-  it('views packed bytes and gives views', () => {
+  it('views packed bytes and returns views of them', () => {
     const packed = noise(64);
     const list = new HashList(packed, 32);
     assert.equal(list.bytes, packed);
@@ -38,7 +38,7 @@ describe('HashList', () => {
     assert.equal(list.at(1)?.[0], 7);
   });
 
-  it('refuses bytes that are no whole number of hashes', () => {
+  it('rejects bytes that are not a whole number of hashes', () => {
     for (const [bytes, hashSize] of [
       [1, 20],
       [19, 20],
@@ -53,13 +53,13 @@ describe('HashList', () => {
     }
   });
 
-  it('refuses a hash of another size, and says which', () => {
-    // Together they are a whole number of hashes.
+  it('rejects a hash of another size and names its index', () => {
+    // Their total length is a whole number of hashes.
     const list = [Buffer.alloc(20), Buffer.alloc(19), Buffer.alloc(21)];
     assert.throws(() => new HashList(list, 20), { code: 'ERR_INVALID_ARGUMENT', message: /^Hash 1 has 19 bytes/ });
   });
 
-  it('has at() with the meaning of Array', () => {
+  it('has at() like Array', () => {
     fc.assert(
       fc.property(size, count, fc.integer({ min: -9, max: 9 }), (hashSize, length, index) => {
         const list = hashes(length, hashSize);
@@ -72,7 +72,7 @@ describe('HashList', () => {
     fc.integer({ min: -9, max: 9 }),
     fc.constantFrom(undefined, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY),
   );
-  it('has slice() with the meaning of Array', () => {
+  it('has slice() like Array', () => {
     fc.assert(
       fc.property(size, count, index, index, (hashSize, length, start, end) => {
         const list = hashes(length, hashSize);
@@ -84,7 +84,7 @@ describe('HashList', () => {
     );
   });
 
-  it('rounds an index that is no integer toward zero, as Array does', () => {
+  it('rounds an index toward zero like Array', () => {
     const list = hashes(3, 20);
     const made = new HashList(list, 20);
     for (const odd of [0.5, 1.9, -0.5, -1.5, Number.NaN]) {
@@ -93,7 +93,7 @@ describe('HashList', () => {
     }
   });
 
-  it('shows hashes in hexadecimal', () => {
+  it('gives hashes in hexadecimal', () => {
     const list = new HashList([Buffer.alloc(20, 0x0a), Buffer.alloc(20, 0xff)], 20);
     assert.equal(list.toHex(0), '0a'.repeat(20));
     assert.equal(list.toHex(-1), 'ff'.repeat(20));
@@ -101,7 +101,7 @@ describe('HashList', () => {
     assert.equal(list.toHex(-3), undefined);
   });
 
-  it('is empty of no bytes', () => {
+  it('is empty for no bytes', () => {
     const list = new HashList([], 32);
     assert.deepEqual(
       [list.length, [...list], list.at(0), list.at(-1), list.slice().length],
@@ -111,7 +111,7 @@ describe('HashList', () => {
 });
 
 describe('toHex', () => {
-  it('shows a view of larger bytes', () => {
+  it('gives the bytes of a view alone', () => {
     assert.equal(toHex(new Uint8Array([1, 2, 0xab, 4]).subarray(1, 3)), '02ab');
   });
 });

@@ -1,4 +1,4 @@
-// Where else to look for peers, pieces, files and newer torrents: BEP 5, 17, 38 and 39.
+/** Tests the fields of BEP 5 (nodes), 17 (HTTP seeds), 38 (similar torrents, collections) and 39 (update URL). */
 import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -23,7 +23,7 @@ const KINDS = ['v1', 'v2', 'hybrid'] as const;
 const read = (top: Dictionary, info: Dictionary = {}, profile: Profile = 'default') =>
   Torrent.fromBytes(torrent({ ...single, ...info }, top), { context: { profile } });
 
-/** The fields, and those of `info`. */
+/** The fields of these BEPs, beside `info` and in it. */
 function hintsOf({ nodes, httpseeds, similar, collections, info, urlList }: Torrent) {
   return {
     ...{ nodes, httpseeds, urlList, collections, similar: similar.map(toHex) },
@@ -35,8 +35,8 @@ function hintsOf({ nodes, httpseeds, similar, collections, info, urlList }: Torr
 
 const NONE = { ...{ nodes: null, httpseeds: null, urlList: null, collections: [], similar: [] } };
 
-describe('hints', () => {
-  it('are absent where a torrent has none, and empty where it has empty ones', () => {
+describe('reading nodes, HTTP seeds, similar torrents, collections and update URLs', () => {
+  it('gives null for absent fields and empty lists for empty ones', () => {
     const ofInfo = { similar: null, collections: null, updateUrl: null };
     assert.deepEqual(hintsOf(read({})), { ...NONE, ofInfo });
     const empty = { similar: [], collections: [] };
@@ -46,7 +46,7 @@ describe('hints', () => {
     });
   });
 
-  it('are no unknown keys', () => {
+  it('does not count them as unknown keys', () => {
     const both = { similar: [H20], collections: ['a'] };
     const found = read(
       { nodes: [['a', 1]], httpseeds: ['http://a/'], ...both },
@@ -55,7 +55,7 @@ describe('hints', () => {
     assert.deepEqual([found.extra.size, found.info.extra.size, found.warnings], [0, 0, []]);
   });
 
-  it('of both places are one list, those of info first, each once (BEP 38)', () => {
+  it('joins the lists of info and beside it, without duplicates (BEP 38)', () => {
     const other = Buffer.alloc(20, 9);
     const found = read(
       { similar: [other, H20, H32], collections: ['c', 'a', 'b'] },
@@ -67,7 +67,7 @@ describe('hints', () => {
     assert.deepEqual(found.info.collections, ['a', 'b']);
   });
 
-  it('that are wrong are left out in compat, and the bytes stay', () => {
+  it('leaves out invalid entries in compat and keeps the bytes', () => {
     const top: Dictionary = {
       nodes: [['a', 1], ['b', 0], ['c', 65_535], ['d', 65_536], 5, ['::1', 6881]],
       httpseeds: ['http://a/', '', 5],
@@ -94,7 +94,7 @@ describe('hints', () => {
       );
   });
 
-  it('may be many, right or wrong', () => {
+  it('accepts very many entries, valid or not', () => {
     const count = 200_000;
     const many = <T>(item: (i: number) => T) => Array.from({ length: count }, (_, i) => item(i));
     const hash = (i: number) => {
@@ -117,7 +117,7 @@ const url = fc.constantFrom('http://a.example/x?y=z', 'https://[::1]/', 'ftp://Ã
 const hashes = fc
   .array(fc.tuple(fc.nat(255), fc.constantFrom(20, 32)), { maxLength: 4 })
   .map((list) => list.map(([byte, size]) => Buffer.alloc(size, byte).toString('hex')));
-/** fromDecoded takes U+FFFD for bytes that a decoder has lost. */
+/** fromDecoded rejects U+FFFD, because a decoder writes it for lost bytes. */
 const text = anyText.filter((one) => !one.includes('\ufffd'));
 const host = fc.oneof(
   fc.constantFrom('::1', '127.0.0.1', 'router.example', 'Ã¼'),
@@ -137,8 +137,8 @@ const some = <T>(fields: { [K in keyof T]: fc.Arbitrary<T[K]> }) =>
   fc.record(fields, { requiredKeys: [], noNullPrototype: true });
 const bytesOf = (list: readonly string[] | undefined) => list?.map((hash) => Buffer.from(hash, 'hex'));
 
-describe('hints that are given', () => {
-  it('come back from what fromDecoded and dumps make of them', () => {
+describe('creating nodes, HTTP seeds, similar torrents, collections and update URLs', () => {
+  it('round-trips them through fromDecoded and dumps', () => {
     fc.assert(
       fc.property(some(HINTS), some(ofInfo), (top, info) => {
         const fields = {
@@ -168,7 +168,7 @@ describe('hints that are given', () => {
     );
   });
 
-  it('are what libtorrent reads from a torrent that was generated', { skip: libtorrentMissing() }, async (t) => {
+  it('writes them as libtorrent reads them', { skip: libtorrentMissing() }, async (t) => {
     const oracle = new LibtorrentOracle();
     const file = path.join(await temporaryFolder(t), 'a.torrent');
     try {
@@ -182,7 +182,7 @@ describe('hints that are given', () => {
             const { similar, collections, ...rest } = hints;
             const sources = [{ path: 'a', data: noise(5) }];
             const lists = { similar, collections };
-            // As shorthands, or where they go.
+            // As convenience fields, or as fields of the torrent.
             const fields = own
               ? { ...rest, ...lists, info: { updateUrl: feed } }
               : { ...rest, info: { updateUrl: feed, private: true, ...lists } };

@@ -1,4 +1,3 @@
-// The infodict models as structs: each carries the rules that reading a torrent runs, and composes.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { assign, create, is, omit, type Struct, string, type, union, validate } from 'superstruct';
@@ -41,18 +40,18 @@ const FOLDER = { name: 'x', pieceLength: K16, pieces: sha1(2), files: PAIR };
 const HYBRID_FOLDER = { ...FOLDER, fileTree: tree({ a: 1, b: K16 }) };
 const UNPADDED = [PAIR[0], { length: 2 * K16 - 1, path: ['b'] }];
 
-/** What is wrong: the rule (or none, for a type) and where. */
+/** The rule of each failure (none for a wrong type) and its path. */
 function failures(value: unknown, struct: unknown): [rule: string | undefined, at: string][] {
   const [error] = validate(value, struct as Struct<unknown>);
   return (error?.failures() ?? []).map(({ refinement, path }) => [refinement, path.join('.')]);
 }
 
-describe('rules of the infodict models', () => {
+describe('the infodict models', () => {
   const cases: [name: string, struct: unknown, value: object, expected: [rule: string | undefined, at: string][]][] = [
     ['InfoDictV1: a single file', InfoDictV1, V1, []],
     ['InfoDictV1: a folder', InfoDictV1, FOLDER, []],
     [
-      'InfoDictV1: nine pieces where two are implied',
+      'InfoDictV1: nine pieces instead of two',
       InfoDictV1,
       { ...V1, pieces: sha1(9) },
       [['expected_n_pieces', 'pieces']],
@@ -63,7 +62,7 @@ describe('rules of the infodict models', () => {
     ['InfoDictV1: a meta version', InfoDictV1, { ...V1, metaVersion: 2 }, [['disallowed_fields', 'metaVersion']]],
     ['InfoDictV1: files that are not aligned', InfoDictV1, { ...FOLDER, files: UNPADDED }, []],
     ['InfoDictV1: no name', InfoDictV1, { ...V1, name: undefined }, [[undefined, 'name']]],
-    ['InfoDictV1Base: nothing but a piece length', InfoDictV1Base, { pieceLength: null }, []],
+    ['InfoDictV1Base: only a piece length', InfoDictV1Base, { pieceLength: null }, []],
     [
       'InfoDictV1Base: a wrong number of pieces',
       InfoDictV1Base,
@@ -84,26 +83,26 @@ describe('rules of the infodict models', () => {
     ['InfoDictHybrid: a single file', InfoDictHybrid, HYBRID, []],
     ['InfoDictHybrid: a folder', InfoDictHybrid, HYBRID_FOLDER, []],
     [
-      'InfoDictHybrid: halves of two sizes',
+      'InfoDictHybrid: different sizes in v1 and v2',
       InfoDictHybrid,
       { ...HYBRID, fileTree: tree({ a: 5 }) },
       [['v1_v2_files_match', 'length']],
     ],
     [
-      'InfoDictHybrid: halves in two orders',
+      'InfoDictHybrid: different orders in v1 and v2',
       InfoDictHybrid,
       { ...HYBRID_FOLDER, fileTree: tree({ b: K16, a: 1 }) },
       [['v1_v2_files_match', 'files']],
     ],
     [
-      'InfoDictHybrid: a pad too many in pieces',
+      'InfoDictHybrid: pieces for one pad file too many',
       InfoDictHybrid,
       { ...HYBRID, pieces: sha1(3) },
       [['expected_n_pieces', 'pieces']],
     ],
     ['InfoDictHybridCreate: nothing', InfoDictHybridCreate, {}, []],
     [
-      'InfoDictHybridCreate: pads still to be added',
+      'InfoDictHybridCreate: without the pad files that are added later',
       InfoDictHybridCreate,
       { ...FOLDER, files: [PAIR[0], PAIR[2]] },
       [],
@@ -116,17 +115,18 @@ describe('rules of the infodict models', () => {
     ],
   ];
   for (const [name, struct, value, expected] of cases) {
-    it(name, () => assert.deepEqual(failures(value, struct), expected));
+    it(`${expected.length === 0 ? 'accept' : 'reject'} ${name}`, () =>
+      assert.deepEqual(failures(value, struct), expected));
   }
 
-  it('a hybrid whose files are not aligned breaks padfile_alignment', () => {
+  it('reject a hybrid whose files are not aligned', () => {
     const value = { ...HYBRID_FOLDER, files: UNPADDED, fileTree: tree({ a: 1, b: 2 * K16 - 1 }) };
     assert.deepEqual(failures(value, InfoDictHybrid)[0], ['padfile_alignment', 'files.1']);
   });
 });
 
-describe('composing the infodict models', () => {
-  it('union tells the three versions apart, in any order', () => {
+describe('composed infodict models', () => {
+  it('select the version in a union, in any order', () => {
     for (const Any of [
       union([InfoDictV1, InfoDictV2, InfoDictHybrid]),
       union([InfoDictHybrid, InfoDictV2, InfoDictV1]),
@@ -143,13 +143,13 @@ describe('composing the infodict models', () => {
     ]);
   });
 
-  it('InfoDict reports the errors of the selected model alone', () => {
+  it('report the errors of the selected model alone (InfoDict)', () => {
     assert.deepEqual(failures({ ...V2, pieceLength: 5 }, InfoDict), [[undefined, 'pieceLength']]);
     assert.deepEqual(failures({ ...V1, pieces: sha1(9) }, InfoDict), [['expected_n_pieces', 'pieces']]);
     assert.deepEqual(failures({ name: 'a' }, InfoDict), [[undefined, '']]);
   });
 
-  it('assign and omit give the fields without rules, withRules gives the rules back', () => {
+  it('lose their rules by assign and omit, and get them back by withRules', () => {
     const Sourced = assign(InfoDictV1, type({ source: string() }));
     const wrong = { ...V1, pieces: sha1(9), source: 's' };
     assert.deepEqual(failures(wrong, Sourced), []);
@@ -160,7 +160,7 @@ describe('composing the infodict models', () => {
     assert.deepEqual(failures({ ...HYBRID, name: undefined }, Nameless), [['disallowed_fields', 'fileTree']]);
   });
 
-  it('a context of withRules decides on padfile_alignment', () => {
+  it('check padfile_alignment as the context of withRules says', () => {
     const short = { length: 1, path: ['.pad', '1'], attr: 'p' };
     const value = { ...FOLDER, files: [PAIR[0], { length: 2 * K16 - 2, path: ['b'] }, short] };
     assert.ok(is(value, InfoDictV1));
@@ -175,7 +175,7 @@ describe('composing the infodict models', () => {
   });
 });
 
-describe('the same rules in drafts', () => {
+describe('the rules of a draft', () => {
   const codes = (fields: object) => {
     try {
       new TorrentCreate(fields);
@@ -185,22 +185,22 @@ describe('the same rules in drafts', () => {
     }
   };
 
-  it('a draft checks the number of pieces when it is made', () => {
+  it('check the number of pieces', () => {
     assert.deepEqual(codes({ info: { ...V1, pieces: sha1(9) } }), ['expected_n_pieces info.pieces']);
     assert.deepEqual(codes({ info: V1 }), []);
   });
 
-  it('a draft counts pieces by its pieceLength too, and with pads that will be added', () => {
+  it('count pieces by the pieceLength of the draft, with the pad files that are added later', () => {
     const { pieceLength, ...info } = FOLDER;
     assert.deepEqual(codes({ pieceLength, info: { ...info, files: [PAIR[0], PAIR[2]] } }), []);
     assert.deepEqual(codes({ pieceLength: K16 / 2, info }), ['expected_n_pieces info.pieces']);
   });
 });
 
-describe('input of the infodict models', () => {
+describe('create with the infodict models', () => {
   const onDisk = { name: 'a', 'piece length': K16, length: 2 * K16, 'x-unknown': 1 };
 
-  it('create takes on-disk keys, Maps and packed hashes, and gives attributes', () => {
+  it('accepts on-disk keys, Maps and packed hashes, and returns attributes', () => {
     const pieces = Buffer.alloc(40, 1);
     for (const input of [
       { ...onDisk, pieces },
@@ -223,7 +223,7 @@ describe('input of the infodict models', () => {
     });
   });
 
-  it('create sorts a file tree, and reads a meta version that is missing as 2', () => {
+  it('sorts a file tree, and reads an absent meta version as 2', () => {
     const file = { '': { length: K16, 'pieces root': Buffer.alloc(32, 1) } };
     const input = {
       name: 'x',
@@ -238,12 +238,12 @@ describe('input of the infodict models', () => {
     assert.equal(create({}, InfoDictHybridCreate).metaVersion, 2);
   });
 
-  it('create takes a file under on-disk keys, its attr null where it is absent', () => {
+  it('accepts a file under on-disk keys, and sets an absent attr to null', () => {
     const input = { length: 1, path: ['a'], 'path.utf-8': ['b'] };
     assert.deepEqual(create(input, FileItem), { length: 1, path: ['a'], pathUtf8: ['b'], attr: null });
   });
 
-  it('omit and assign keep to attribute names, withRules takes on-disk keys again', () => {
+  it('accepts attribute names alone after omit and assign, and on-disk keys again after withRules', () => {
     const Nameless = omit(InfoDictV1, ['name']);
     const input = { ...onDisk, pieces: Buffer.alloc(40, 1) };
     assert.throws(() => create(input, Nameless), { key: 'pieceLength' });
@@ -251,8 +251,8 @@ describe('input of the infodict models', () => {
   });
 });
 
-describe('info of a torrent that was read', () => {
-  it('absent fields read as null, a missing meta version as 2, and the torrent stays what it is', () => {
+describe('torrent.info', () => {
+  it('has null for absent fields and 2 for an absent meta version, and does not change the bytes', () => {
     const info = encode(
       new Map<string, Encodable>([
         [

@@ -7,7 +7,7 @@ import { latin1, reference } from '../bencode/reference.ts';
 const codes = (issues: Issues) => issues.finish().map(({ code }) => code);
 
 describe('Issues', () => {
-  it('hold everything that there is to say of one', () => {
+  it('have a code, severity, path, message, document and offset', () => {
     const issues = new Issues();
     issues.add('hash_length', ['info', 'pieces'], 'expected a, got b');
     issues.add('tree', ['info', 'file tree', 0], 'expected c, got d', 'warning');
@@ -23,7 +23,7 @@ describe('Issues', () => {
     ]);
   });
 
-  it('come errors first, else as they were found', () => {
+  it('list errors first, otherwise in the order of add()', () => {
     const issues = new Issues();
     issues.add('url', [], 'a', 'warning');
     issues.add('type', [], 'b');
@@ -32,13 +32,13 @@ describe('Issues', () => {
     assert.deepEqual(codes(issues), ['type', 'tree', 'url', 'alias']);
   });
 
-  it('give nothing to the decoder that reports one', () => {
+  it('return undefined from add()', () => {
     const issues = new Issues();
     assert.equal(issues.add('type', [], 'a'), undefined);
     assert.equal(issues.forgivable('type', [], 'a'), undefined);
   });
 
-  it('are errors until they are all warnings', () => {
+  it('have errors if one of them is an error', () => {
     const issues = new Issues();
     assert.ok(!issues.hasErrors);
     issues.add('type', [], 'a', 'warning');
@@ -47,7 +47,7 @@ describe('Issues', () => {
     assert.ok(issues.hasErrors);
   });
 
-  it('are forgiven in compat alone', () => {
+  it('make forgivable issues warnings in compat only', () => {
     for (const profile of ['default', 'strict', 'compat'] as const) {
       const issues = new Issues(profile);
       issues.forgivable('type', [], 'a');
@@ -56,7 +56,7 @@ describe('Issues', () => {
     }
   });
 
-  it('are of the severity that is set, unless they have their own', () => {
+  it('use the current severity, unless add() has one', () => {
     const issues = new Issues();
     issues.severity = 'warning';
     issues.add('type', [], 'a');
@@ -70,7 +70,7 @@ describe('Issues', () => {
 });
 
 describe('Issues.within', () => {
-  it('adds steps to the path of what is found there, and takes them back', () => {
+  it('adds a step to the path and removes it again', () => {
     const issues = new Issues();
     const result = issues.within('a', () => {
       issues.within(0, () => issues.add('type', ['b'], 'x'));
@@ -88,7 +88,7 @@ describe('Issues.within', () => {
 });
 
 describe('Issues.covers', () => {
-  it('tells whether something at or below a place was found', () => {
+  it('returns whether an issue at or below a path was added', () => {
     const issues = new Issues();
     issues.within('a', () => issues.add('type', [0, 'b'], 'x'));
     for (const path of [[], ['a'], ['a', 0], ['a', 0, 'b']]) assert.ok(issues.covers(path), path.join('.'));
@@ -104,17 +104,17 @@ describe('the path of an issue', () => {
   };
   const onDisk = (text: string) => Buffer.from(text).toString('latin1');
 
-  it('has text where keys are UTF-8, whatever their length', () => {
+  it('has keys in UTF-8 as text, of any length', () => {
     for (const name of ['a', '', 'é', '\u{1f600}', 'é'.repeat(16), 'k'.repeat(32)]) {
       assert.deepEqual(pathOf('info', 'file tree', onDisk(name), 0), ['info', 'file tree', name, 0]);
     }
   });
 
-  it('has hexadecimal where they are not', () => {
+  it('has other keys in hexadecimal', () => {
     assert.deepEqual(pathOf('info', '\xff\x00'), ['info', 'ff00']);
   });
 
-  it('has the keys of piece layers in hexadecimal, as the models do, even when they are text', () => {
+  it('has the keys of piece layers in hexadecimal, also those that are text', () => {
     for (const key of ['k'.repeat(32), onDisk('é').repeat(16), '\xff'.repeat(32)]) {
       assert.deepEqual(pathOf('piece layers', key), ['piece layers', latin1(key).toString('hex')]);
     }
@@ -124,7 +124,7 @@ describe('the path of an issue', () => {
 describe('the offset of an issue', () => {
   const bytes = reference({ a: [1, { b: 2 }] });
 
-  it('is where the value begins, or what should have held it', () => {
+  it('is the start of the value, or of the value that it is missing from', () => {
     const issues = new Issues();
     issues.add('type', ['a', 1, 'b'], 'x');
     issues.add('required', ['a', 1, 'c'], 'x');
@@ -135,13 +135,13 @@ describe('the offset of an issue', () => {
     );
   });
 
-  it('is told only where there are bytes', () => {
+  it('is absent without bytes', () => {
     const issues = new Issues();
     issues.add('type', [], 'x');
     assert.ok(!('offset' in (issues.finish()[0] ?? {})));
   });
 
-  it('is a place of its own where that is no value', () => {
+  it('may be a place where no value starts', () => {
     const issues = new Issues();
     issues.warnAt('trailing_data', 99, 'x');
     issues.add('type', ['a'], 'y');
@@ -156,28 +156,28 @@ describe('the offset of an issue', () => {
 });
 
 describe('more than 1000 issues', () => {
-  /** What is listed, and what stands in for the rest. */
+  /** The number of listed issues, and the issues that stand for the rest. */
   function afterMany(errors: number, warnings: number) {
     const issues = new Issues();
     for (let i = 0; i < errors; i += 1) issues.add('type', [i], `error ${i}`);
     for (let i = 0; i < warnings; i += 1) issues.add('tree', [i], `warning ${i}`, 'warning');
-    const found = issues.finish();
-    const rest = found.filter(({ code }) => code === 'too_many_issues');
+    const all = issues.finish();
+    const rest = all.filter(({ code }) => code === 'too_many_issues');
     return {
-      listed: found.length - rest.length,
+      listed: all.length - rest.length,
       rest: rest.map(({ severity, path, message }) => [severity, path, message]),
-      severities: [...new Set(found.map(({ severity }) => severity))],
+      severities: [...new Set(all.map(({ severity }) => severity))],
       hasErrors: issues.hasErrors,
     };
   }
 
-  it('are counted, not listed', () => {
+  it('are counted instead of listed', () => {
     assert.deepEqual(afterMany(1000, 0), { listed: 1000, rest: [], severities: ['error'], hasErrors: true });
     assert.deepEqual(afterMany(1001, 0).rest, [['error', [], 'and 1 more']]);
     assert.deepEqual(afterMany(2_000_000, 0).rest, [['error', [], 'and 1999000 more']]);
   });
 
-  it('are counted apart, so that many warnings hide no error', () => {
+  it('are counted by severity, so that warnings do not hide errors', () => {
     assert.deepEqual(afterMany(1002, 3), {
       listed: 1003,
       rest: [['error', [], 'and 2 more']],
@@ -186,7 +186,7 @@ describe('more than 1000 issues', () => {
     });
   });
 
-  it('are errors, even when those that are listed are warnings', () => {
+  it('include errors after 1000 warnings', () => {
     const issues = new Issues();
     for (let i = 0; i < 1000; i += 1) issues.add('tree', [i], 'x', 'warning');
     assert.ok(!issues.hasErrors);
@@ -195,7 +195,7 @@ describe('more than 1000 issues', () => {
     assert.equal(issues.finish()[0]?.severity, 'error');
   });
 
-  it('find a place by its own steps alone, however many are listed', () => {
+  it('do not slow covers() down', () => {
     const issues = new Issues();
     for (let i = 0; i < 1000; i += 1) issues.add('type', ['info', 'files', i, 'length'], 'a');
     let reads = 0;
@@ -213,7 +213,7 @@ describe('more than 1000 issues', () => {
     assert.ok(!issues.covers(['info', 'files'], 'url'));
   });
 
-  it('make places and messages of the listed ones only', () => {
+  it('evaluate paths and messages of listed issues only', () => {
     const issues = new Issues();
     let made = 0;
     const count = <T>(value: T) => {

@@ -13,7 +13,7 @@ describe('PieceLayers', () => {
     assert.ok(is(new Map([[root, layer]]), PieceLayers));
   });
 
-  it('refuses all else', () => {
+  it('rejects other keys and values', () => {
     const refused: unknown[] = [
       null,
       { [root]: layer },

@@ -10,7 +10,7 @@ import { build, PIECE } from './build.ts';
 
 const FILE = noise(3 * PIECE);
 
-/** Label and value of every line. */
+/** The label and the value of each line. */
 function rows(torrent: Torrent): string[][] {
   const lines = [...formatTorrent(torrent)];
   const width = lines[0]?.search(/(?<= {2})\S/) ?? 0;
@@ -52,7 +52,7 @@ describe('formatTorrent', () => {
     ]);
   });
 
-  it('counts what few torrents have, and lists it at -v', () => {
+  it('counts rare fields, and lists them at -v', () => {
     const [a, b] = [Buffer.alloc(20, 1), Buffer.alloc(32, 2)];
     const torrent = made(
       {
@@ -80,7 +80,7 @@ describe('formatTorrent', () => {
     assert.ok(!long?.some((line) => line.startsWith('also')));
   });
 
-  it('leaves out what is absent', () => {
+  it('leaves out absent fields', () => {
     const labels = rows(made({})).map(([label]) => label);
     assert.deepEqual(labels, ['name', 'version', 'infohash v1', 'size', 'pieces']);
     assert.deepEqual(
@@ -89,9 +89,9 @@ describe('formatTorrent', () => {
     );
   });
 
-  it('fits one screen whatever a torrent holds', () => {
+  it('fits one screen for any torrent', () => {
     const many = Array.from({ length: 1000 }, (_, i) => `http://${i}/${'x'.repeat(1000)}`);
-    // Longer still when it is escaped.
+    // Escaping makes it longer.
     const long = '\u0001'.repeat(100_000);
     const top = { 'announce-list': [many], 'url-list': many, comment: long, 'created by': long, 'creation date': 0 };
     const hints = { nodes: many.map((host) => [host, 1]), httpseeds: many, collections: many };
@@ -111,17 +111,17 @@ describe('formatTorrent', () => {
   });
 });
 
-describe('formatTorrent with more to show', () => {
+describe('formatTorrent with a higher verbosity', () => {
   const root = (bytes: Buffer) => v2Hashes(bytes, PIECE).root.toString('hex');
   const content = { 'a/b/c': noise(5, 2), 'a/d': FILE, z: Buffer.alloc(0) };
   const { bytes, info } = build({ version: 'hybrid', content });
   const torrent = Torrent.fromBytes(bytes);
   const shown = (verbose: Verbosity) => [...formatTorrent(torrent, { verbose })];
-  /** What a level shows beyond the one before. */
-  const beyond = (verbose: Verbosity) => shown(verbose).slice(shown((verbose - 1) as Verbosity).length);
+  /** The lines that a level adds to the one before. */
+  const added = (verbose: Verbosity) => shown(verbose).slice(shown((verbose - 1) as Verbosity).length);
 
-  it('at -v is the tree of the files with their sizes, without pads', () => {
-    assert.deepEqual(beyond(1), [
+  it('adds the tree of files with their sizes at -v, without pad files', () => {
+    assert.deepEqual(added(1), [
       '',
       'files of album',
       '        a/',
@@ -132,15 +132,15 @@ describe('formatTorrent with more to show', () => {
     ]);
   });
 
-  it('at -vv has hashes, cut', () => {
-    const text = beyond(2).join('\n');
+  it('adds shortened hashes at -vv', () => {
+    const text = added(2).join('\n');
     assert.match(text, /^v1 pieces \(SHA-1\), 1 pad file among the files$/m);
     for (const [, hash = ''] of text.matchAll(/([0-9a-f]{8,})/g)) assert.equal(hash.length, 16);
     assert.match(text, new RegExp(`root ${root(FILE).slice(0, 16)}…`));
-    assert.ok(!text.includes('z'), 'an empty file has none');
+    assert.ok(!text.includes('z'), 'an empty file has no hashes');
   });
 
-  it('at -vvv has all hashes, one piece a line', () => {
+  it('lists all hashes at -vvv, one piece a line', () => {
     const lines = shown(3);
     const expected = [
       ...[...(torrent.info as InfoDictV1).pieces].map(toHex),
@@ -153,18 +153,18 @@ describe('formatTorrent with more to show', () => {
     assert.ok(lines.includes(`infohash v1  ${sha1(info).toString('hex')}`));
   });
 
-  it('cuts no text and no list then', () => {
+  it('does not cut text and lists', () => {
     const urls = Array.from({ length: 10 }, (_, i) => `http://${i}/${'x'.repeat(100)}`);
     const text = [...formatTorrent(made({ 'announce-list': [urls] }), { verbose: 1 })].join('\n');
     for (const url of urls) assert.ok(text.includes(url));
   });
 
-  it('escapes names of files', () => {
+  it('escapes the names of files', () => {
     const made = Torrent.fromBytes(build({ version: 'v1', content: { 'a\u001b[2J/b\n': noise(5) } }).bytes);
     for (const line of formatTorrent(made, { verbose: 3 })) assert.doesNotMatch(line, /\p{Cc}/u);
   });
 
-  it('goes so far to the right only, however deep a path is', () => {
+  it('limits the indentation of deep paths', () => {
     const depth = 10_000;
     const content = { [`${'a/'.repeat(depth)}b`]: noise(5) };
     const lines = [...formatTorrent(Torrent.fromBytes(build({ version: 'v1', content }).bytes), { verbose: 1 })];
@@ -174,7 +174,7 @@ describe('formatTorrent with more to show', () => {
 });
 
 describe('pprint', () => {
-  it('writes that on standard output', (t) => {
+  it('prints to standard output', (t) => {
     const torrent = made({ comment: 'x' });
     const write = t.mock.method(process.stdout, 'write', () => true);
     pprint(torrent);
@@ -188,7 +188,7 @@ describe('pprint', () => {
 });
 
 describe('plural', () => {
-  it('counts', () => {
+  it('adds an s except for one', () => {
     assert.deepEqual([plural(0, 'file'), plural(1, 'file'), plural(2, 'file')], ['0 files', '1 file', '2 files']);
   });
 });

@@ -10,32 +10,32 @@ function check<T>(struct: Struct<T, null>, accepted: unknown[], refused: unknown
   for (const value of refused) assert.ok(!is(value, struct), `${value} was accepted`);
 }
 
-describe('the struct of', () => {
-  it('a byte length', () => {
+describe('the structs of values', () => {
+  it('accept byte lengths from 0', () => {
     check(ByteLength, [0, 1, Number.MAX_SAFE_INTEGER], [-1, 1.5, 2 ** 53, 1n, '1', null, undefined]);
   });
 
-  it('a v1 piece length', () => {
+  it('accept a power of two as the piece length of v1', () => {
     check(V1PieceLength, [1, 1024, 16_384, 2 ** 24], [0, 3, 24_576, -16_384, null, '16384']);
   });
 
-  it('a v2 piece length', () => {
+  it('accept a power of two from 16 KiB as the piece length of v2', () => {
     check(V2PieceLength, [16_384, 32_768, 2 ** 24], [0, 1, 8192, 24_576, null]);
   });
 
-  it('hashes', () => {
+  it('accept a HashList of the right hash size', () => {
     const [v1, v2] = [new HashList([], 20), new HashList([], 32)];
     check(hashList(20), [v1], [v2, Buffer.alloc(20), null]);
     check(hashList(32), [v2], [v1, [Buffer.alloc(32)], undefined]);
   });
 
-  it('a point in time', () => {
+  it('accept a valid Date', () => {
     check(Timestamp, [new Date(0), new Date(-1)], [new Date(Number.NaN), 0, '2020-01-01', null]);
   });
 });
 
 describe('shown', () => {
-  it('shows any value for a message', () => {
+  it('formats any value for a message', () => {
     const values: [value: unknown, text: string][] = [
       [undefined, 'nothing'],
       [null, 'null'],
@@ -50,7 +50,7 @@ describe('shown', () => {
     for (const [value, text] of values) assert.equal(shown(value), text);
   });
 
-  it('cuts it at 80 characters', () => {
+  it('cuts the text at 80 characters', () => {
     assert.equal(shown('x'.repeat(78)).length, 80);
     assert.equal(shown('x'.repeat(1000)).length, 80);
     assert.match(shown('x'.repeat(1000)), /\.\.\.$/);

@@ -15,7 +15,7 @@ import { build, NAME, PIECE } from './build.ts';
 
 const BLOCK = 16_384;
 
-/** Files around the borders of blocks and pieces (of 32 KiB), empty ones among them; `a/x` before `a-b`. */
+/** Files of sizes around blocks and pieces (of 32 KiB), also empty ones. `a/x` sorts before `a-b`. */
 const FOLDER = Object.fromEntries(
   [1, 0, BLOCK, BLOCK + 1, PIECE, PIECE + 1, 3 * PIECE - 1, 5 * PIECE, 0, 7].map((size, i) => [
     ['a/x', 'a-b', 'é/ä b', 'z'][i % 4] + String(i),
@@ -29,7 +29,7 @@ const CONTENTS: Record<string, Record<string, Buffer>> = {
   'a file of one block': { '': noise(9) },
 };
 
-/** A torrent of files on the disk, and where each of them is. */
+/** Creates a torrent of files on disk, and a function that reads them. */
 async function generated(t: TestContext, content: Record<string, Buffer>, options: GenerateOptions) {
   const folder = await temporaryFolder(t);
   const single = '' in content;
@@ -37,48 +37,49 @@ async function generated(t: TestContext, content: Record<string, Buffer>, option
   if (!single) await mkdir(pathRoot);
   await writeTree(single ? folder : pathRoot, single ? { [NAME]: content[''] as Buffer } : content);
   const torrent = await new TorrentCreate({ pathRoot, pieceLength: PIECE }).generate(options);
-  // Clients lay a v2 torrent of one file out without the folder.
+  // Clients write a v2 torrent of one file without the folder.
   const base = options.version === 'v2' && !single && torrent.nFiles === 1 ? pathRoot : folder;
   return { torrent, onDisk: ({ fullPath }: { fullPath: string }) => readFile(path.join(base, fullPath)) };
 }
 
 const isPad = ({ attr }: FileRange) => isPadFile({ attr });
 
-/** The same chunks with the byte at `at`, counted from the first, changed. */
-function withFlipped(chunks: readonly Buffer[], at: number): Buffer[] {
+/** The same chunks with a bit of the byte at an offset flipped. */
+function withFlipped(chunks: readonly Buffer[], offset: number): Buffer[] {
   const whole = Buffer.concat(chunks);
-  whole[at] = (whole[at] as number) ^ 1;
+  whole[offset] = (whole[offset] as number) ^ 1;
   return [whole];
 }
 
-/** Bytes to flip: the first and last of each chunk, and some within. */
-function places(chunks: readonly Buffer[]): number[] {
-  let at = 0;
+/** Offsets of bytes to flip: the first, a middle and the last byte of each chunk. */
+function offsetsToFlip(chunks: readonly Buffer[]): number[] {
+  let start = 0;
   return chunks.flatMap(({ length }) => {
-    const [first, last] = [at, at + length - 1];
-    at += length;
+    const [first, last] = [start, start + length - 1];
+    start += length;
     return length === 0 ? [] : [first, Math.floor((first + last) / 2), last];
   });
 }
 
-function refusesChanges(validate: (chunks: Iterable<Uint8Array>) => boolean, chunks: readonly Buffer[]): void {
-  for (const at of places(chunks)) assert.ok(!validate(withFlipped(chunks, at)), `byte ${at} was flipped`);
+function rejectsChanges(validate: (chunks: Iterable<Uint8Array>) => boolean, chunks: readonly Buffer[]): void {
+  for (const offset of offsetsToFlip(chunks))
+    assert.ok(!validate(withFlipped(chunks, offset)), `byte ${offset} is flipped`);
   const whole = Buffer.concat(chunks);
   if (whole.length > 0) assert.ok(!validate([whole.subarray(1)]), 'a byte is missing');
-  assert.ok(!validate([...chunks, Buffer.alloc(1, 1)]), 'there is a byte more');
+  assert.ok(!validate([...chunks, Buffer.alloc(1, 1)]), 'there is one byte more');
 }
 
-const V1_KINDS: [title: string, options: GenerateOptions][] = [
+const V1_OPTIONS: [title: string, options: GenerateOptions][] = [
   ['v1', { version: 'v1' }],
   ['padded v1', { version: 'v1', padding: true }],
   ['hybrid', { version: 'hybrid' }],
   ['hybrid without a tail pad', { version: 'hybrid', tailPad: false }],
 ];
 
-for (const [title, options] of V1_KINDS) {
-  describe(`v1PieceRange of ${title}`, () => {
+for (const [title, options] of V1_OPTIONS) {
+  describe(`v1PieceRange in ${title}`, () => {
     for (const [what, content] of Object.entries(CONTENTS)) {
-      it(`of ${what} finds every byte of every piece`, async (t) => {
+      it(`covers every byte of every piece of ${what}`, async (t) => {
         const { torrent, onDisk } = await generated(t, content, options);
         const { pieces, pieceLength } = torrent.info as InfoDictV1;
         const read = new Map<string, number>();
@@ -93,7 +94,7 @@ for (const [title, options] of V1_KINDS) {
               chunks.push(Buffer.alloc(rangeEnd - rangeStart));
               continue;
             }
-            // No byte is left out between two pieces.
+            // Each range starts where the one before in the file ended.
             assert.equal(read.get(range.path) ?? 0, rangeStart);
             read.set(range.path, rangeEnd);
             const file = await onDisk(range);
@@ -104,14 +105,14 @@ for (const [title, options] of V1_KINDS) {
           assert.ok(size === pieceLength || i === pieces.length - 1);
           const content = chunks.filter((_, index) => !isPad(piece.ranges[index] as FileRange));
           for (const given of [chunks, content, [Buffer.concat(content)]]) assert.ok(piece.validateData(given), `${i}`);
-          refusesChanges(piece.validateData, chunks);
-          refusesChanges(piece.validateData, content);
+          rejectsChanges(piece.validateData, chunks);
+          rejectsChanges(piece.validateData, content);
         }
         for (const { path: name, length } of torrent.files) assert.equal(read.get(name) ?? 0, length, name);
       });
     }
 
-    it('knows no other piece', async (t) => {
+    it('rejects an index without a piece', async (t) => {
       const { torrent } = await generated(t, CONTENTS['a file'] as Record<string, Buffer>, options);
       for (const index of [-1, 3, 1.5, Number.NaN, 2 ** 53, '0' as unknown as number]) {
         assert.throws(() => torrent.v1PieceRange(index), { code: 'ERR_OUT_OF_RANGE' }, String(index));
@@ -121,9 +122,9 @@ for (const [title, options] of V1_KINDS) {
 }
 
 for (const version of ['v2', 'hybrid'] as const) {
-  describe(`v2PieceRange of ${version}`, () => {
+  describe(`v2PieceRange in ${version}`, () => {
     for (const [what, content] of Object.entries(CONTENTS)) {
-      it(`of ${what} finds every byte of every file`, async (t) => {
+      it(`covers every byte of every file of ${what}`, async (t) => {
         const { torrent, onDisk } = await generated(t, content, { version });
         for (const { path: name, length, piecesRoot } of torrent.files.filter((one) => one.length > 0)) {
           let read = 0;
@@ -141,7 +142,7 @@ for (const version of ['v2', 'hybrid'] as const) {
             const bytes = (await onDisk(piece)).subarray(piece.rangeStart, piece.rangeEnd);
             const chunks = [bytes.subarray(0, 100), bytes.subarray(100)];
             assert.ok(piece.validateData(chunks) && piece.validateData([bytes]), `${name} ${i}`);
-            refusesChanges(piece.validateData, chunks);
+            rejectsChanges(piece.validateData, chunks);
             read = piece.rangeEnd;
           }
           assert.equal(read, length);
@@ -149,7 +150,7 @@ for (const version of ['v2', 'hybrid'] as const) {
       });
     }
 
-    it('of a file of at most a piece is the whole file by its root, whatever the index', () => {
+    it('is the whole file and its root for a file of at most one piece, with any index', () => {
       const torrent = Torrent.fromBytes(build({ version, content: { a: noise(PIECE), b: noise(5) } }).bytes);
       for (const name of ['a', 'b']) {
         const whole = torrent.v2PieceRange(name);
@@ -164,7 +165,7 @@ for (const version of ['v2', 'hybrid'] as const) {
       assert.deepEqual(torrent.v2PieceRange(NAME).pieceHash, [...(torrent.pieceLayers?.values() ?? [])][0]?.at(0));
     });
 
-    it('knows no other piece, no other file, and no piece of an empty one', () => {
+    it('rejects an index without a piece, an unknown file and an empty file', () => {
       const content = { a: noise(2 * PIECE), 'd/e': Buffer.alloc(0) };
       const torrent = Torrent.fromBytes(build({ version, content }).bytes);
       for (const index of [-1, 2, 0.5, Number.NaN]) {
@@ -183,21 +184,23 @@ function shape({ pieceHash: _, fullPath: __, webseedUrl: ___, validateData: ____
   return rest;
 }
 
-it('a v2 torrent has no v1 pieces, and a v1 torrent no v2 pieces', () => {
-  const of = (version: 'v1' | 'v2') => Torrent.fromBytes(build({ version, content: noise(5) }).bytes);
-  assert.throws(() => of('v2').v1PieceRange(0), { code: 'ERR_INVALID_ARGUMENT' });
-  assert.throws(() => of('v1').v2PieceRange(NAME), { code: 'ERR_INVALID_ARGUMENT' });
-});
+describe('piece ranges of other torrents', () => {
+  it('are rejected for v1 pieces of v2 and v2 pieces of v1', () => {
+    const of = (version: 'v1' | 'v2') => Torrent.fromBytes(build({ version, content: noise(5) }).bytes);
+    assert.throws(() => of('v2').v1PieceRange(0), { code: 'ERR_INVALID_ARGUMENT' });
+    assert.throws(() => of('v1').v2PieceRange(NAME), { code: 'ERR_INVALID_ARGUMENT' });
+  });
 
-it('a torrent that lacks layers, as compat lets pass, has no pieces of longer files', () => {
-  const { bytes } = build({ version: 'v2', content: noise(2 * PIECE), top: { 'piece layers': undefined } });
-  const torrent = Torrent.fromBytes(bytes, { context: { profile: 'compat' } });
-  assert.throws(() => torrent.v2PieceRange(NAME), { code: 'ERR_INVALID_ARGUMENT', message: /layer/ });
+  it('are rejected for longer files if compat accepted a torrent without piece layers', () => {
+    const { bytes } = build({ version: 'v2', content: noise(2 * PIECE), top: { 'piece layers': undefined } });
+    const torrent = Torrent.fromBytes(bytes, { context: { profile: 'compat' } });
+    assert.throws(() => torrent.v2PieceRange(NAME), { code: 'ERR_INVALID_ARGUMENT', message: /layer/ });
+  });
 });
 
 describe('fullPath and webseedUrl', () => {
   const BASES = ['http://w/', 'http://w', 'http://w/dir/', 'http://w/file.iso'];
-  /** The places that both descriptions give, which are the same where there are both. */
+  /** The path and the URLs of a file, which are equal by v1 and v2. */
   function placesOf(version: 'v1' | 'v2' | 'hybrid', content: Buffer | Record<string, Buffer>, name: string) {
     const torrent = Torrent.fromBytes(build({ version, content }).bytes);
     const v1 = torrent.torrentVersion === 'v2' ? null : torrent.v1PieceRange(0).ranges[0];
@@ -209,7 +212,7 @@ describe('fullPath and webseedUrl', () => {
     return first;
   }
 
-  it('of a single file is its name, or the very URL when that names the file (BEP 19)', () => {
+  it('are the name of a single file, or the URL itself if it names the file (BEP 19)', () => {
     for (const version of ['v1', 'v2', 'hybrid'] as const) {
       assert.deepEqual(placesOf(version, noise(5), NAME), {
         full: NAME,
@@ -218,7 +221,7 @@ describe('fullPath and webseedUrl', () => {
     }
   });
 
-  it('of a file in a folder is beneath the name of the torrent, each component escaped (BEP 19)', () => {
+  it('put a file of a folder below the name of the torrent, with escaped components (BEP 19)', () => {
     const name = 'é & b/100%?#.txt';
     const escaped = 'album/%C3%A9%20%26%20b/100%25%3F%23.txt';
     for (const version of ['v1', 'v2', 'hybrid'] as const) {
@@ -229,7 +232,7 @@ describe('fullPath and webseedUrl', () => {
     }
   });
 
-  it('of one file in a folder of its name is in that folder, where v1 tells it from a single file', () => {
+  it('put one file into a folder of its name, if v1 has a list of files', () => {
     for (const version of ['v1', 'hybrid'] as const) {
       const expected = ['http://w/album/album', 'http://w/album/album'];
       const found = placesOf(version, { [NAME]: noise(5) }, NAME);
@@ -237,7 +240,7 @@ describe('fullPath and webseedUrl', () => {
     }
   });
 
-  it('go by the names to show, where an old creator wrote them', () => {
+  it('use name.utf-8 and path.utf-8 of old creators', () => {
     const info = {
       'name.utf-8': 'ä',
       files: [{ length: 5, path: ['b'], 'path.utf-8': ['ö'] }],
@@ -254,7 +257,7 @@ describe('fullPath and webseedUrl', () => {
 });
 
 describe('lastAtMost', () => {
-  it('is the index of the last that is at most the value', () => {
+  it('returns the index of the last number that is at most the value', () => {
     const starts = Float64Array.of(0, 5, 5, 5, 9, 2 ** 53 - 1);
     const cases: [value: number, index: number][] = [
       [0, 0],
@@ -270,7 +273,7 @@ describe('lastAtMost', () => {
   });
 });
 
-describe('ranges of a torrent of 100,000 files', () => {
+describe('piece ranges in a torrent of 100,000 files', () => {
   const COUNT = 100_000;
   const LOOKUPS = 1000;
   const names = Array.from({ length: COUNT }, (_, i) => String(i).padStart(6, '0'));
@@ -279,7 +282,7 @@ describe('ranges of a torrent of 100,000 files', () => {
     lookUp(0);
     const begin = performance.now();
     for (let i = 0; i < LOOKUPS; i += 1) lookUp(i * (COUNT / LOOKUPS));
-    // Going through all files each time would take ten times as long on any machine.
+    // A search through all files would take ten times as long on any machine.
     assert.ok(performance.now() - begin < 200, `${performance.now() - begin} ms`);
   }
 

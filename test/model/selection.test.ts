@@ -7,7 +7,7 @@ import { libtorrentMissing, PYTHON } from '../support/external.ts';
 import { temporaryFolder } from '../support/tree.ts';
 
 const PIECE = 32_768;
-/** Files that need pads after them and files that do not, an empty one, one file of several pieces. */
+/** Files with and without a pad file after them, an empty file, and a file of several pieces. */
 const FILES = { a: 100, 'b/c': PIECE, 'b/d/x': 3 * PIECE + 5, 'b/empty': 0, e: PIECE - 1, last: 7 };
 
 const made = (
@@ -22,9 +22,9 @@ const made = (
   }).generate({ version });
 
 describe('torrent.selectFiles', () => {
-  it('numbers files with pads counted, joins neighbours and takes folders', async () => {
+  it('counts pad files, joins consecutive indexes and accepts folders', async () => {
     const [v1, v2, hybrid] = await Promise.all([made('v1'), made('v2'), made('hybrid')]);
-    // No pads in v1: an index is that of the list.
+    // v1 has no pad files here, so the indexes are those of the list.
     assert.deepEqual(v1.selectFiles(['last', 'b']), [
       [1, 3],
       [5, 5],
@@ -50,7 +50,7 @@ describe('torrent.selectFiles', () => {
     }
   });
 
-  it('refuses paths where the torrent has nothing, and what is no list of paths', async () => {
+  it('rejects a path that is not in the torrent, and a value that is not a list of paths', async () => {
     const torrent = await made('hybrid');
     for (const wrong of ['x', 'b/', '', 'b/d/x/y', '.pad', 'root/a'])
       assert.throws(() => torrent.selectFiles(['a', wrong]), { code: 'ERR_INVALID_ARGUMENT' }, wrong);
@@ -59,7 +59,7 @@ describe('torrent.selectFiles', () => {
     assert.deepEqual(torrent.selectFiles([]), []);
   });
 
-  it('numbers them as libtorrent does, in every version', { skip: libtorrentMissing() }, async (t) => {
+  it('numbers files as libtorrent does, in every version', { skip: libtorrentMissing() }, async (t) => {
     const folder = await temporaryFolder(t);
     const script = `
 import json, sys, libtorrent as lt

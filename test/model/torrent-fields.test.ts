@@ -1,4 +1,3 @@
-// The structs of a torrent's and of a draft's fields: each refuses what reading or making one refuses, and composes.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { assign, create, is, omit, type Struct, string, type, validate } from 'superstruct';
@@ -21,14 +20,14 @@ const failures = (value: unknown, struct: unknown) =>
 
 describe('TorrentFields', () => {
   for (const version of KINDS) {
-    it(`passes a ${version} torrent that was read, and a copy of it`, () => {
+    it(`accepts a ${version} torrent and a copy of it`, () => {
       const torrent = torrentOf(version);
       assert.deepEqual(failures(torrent, TorrentFields), []);
       assert.deepEqual(failures({ ...torrent }, TorrentFields), []);
     });
   }
 
-  it('refuses layers that are missing, incomplete or of other hashes', () => {
+  it('rejects layers that are missing, incomplete or have other hashes', () => {
     const { info, pieceLayers } = torrentOf('hybrid');
     const [[root, layer] = []] = pieceLayers ?? [];
     const at = `pieceLayers.${root}`;
@@ -40,14 +39,14 @@ describe('TorrentFields', () => {
     assert.deepEqual(failures({ info, pieceLayers: other }, TorrentFields), [['pieces_layers_correct', at]]);
   });
 
-  it('reports the errors of the infodict that is selected', () => {
+  it('reports the errors of the selected infodict model', () => {
     const { info } = torrentOf('v1');
     const wrong = { ...info, pieces: new HashList(Buffer.alloc(20), 20) };
     assert.deepEqual(failures({ info: wrong }, TorrentFields), [['expected_n_pieces', 'info.pieces']]);
     assert.deepEqual(failures({ info: {} }, TorrentFields), [[undefined, 'info']]);
   });
 
-  it('create takes on-disk keys, and layers as bytes', () => {
+  it('accepts on-disk keys and layers as bytes in create', () => {
     for (const version of ['v2', 'hybrid'] as const) {
       const { info, pieceLayers } = torrentOf(version);
       const { pieceLength, ...rest } = info;
@@ -63,7 +62,7 @@ describe('TorrentFields', () => {
     }
   });
 
-  it('composes: the rules of info stay, those of the layers do not', () => {
+  it('keeps the rules of info when it is composed, but not those of the layers', () => {
     const { info } = torrentOf('v2');
     assert.ok(is({ info, team: 'x' }, assign(omit(TorrentFields, ['comment']), type({ team: string() }))));
     assert.ok(!is({ info: { ...info, length: 1 } }, omit(TorrentFields, ['comment'])));
@@ -74,15 +73,15 @@ describe('TorrentCreateFields', () => {
   const sha1 = new HashList(Buffer.alloc(20), 20);
   const cases: [name: string, fields: object, expected: [string | undefined, string][]][] = [
     ['nothing', {}, []],
-    ['a root, paths and trackers', { pathRoot: '/a', paths: ['b'], trackers: [['http://t/']] }, []],
-    ['a path elsewhere', { pathRoot: '/a', paths: ['b', '../c'] }, [['paths', 'paths.1']]],
+    ['a path root, paths and trackers', { pathRoot: '/a', paths: ['b'], trackers: [['http://t/']] }, []],
+    ['a path outside the path root', { pathRoot: '/a', paths: ['b', '../c'] }, [['paths', 'paths.1']]],
     [
-      'a shorthand and its field',
+      'a convenience field and its field',
       { trackers: ['http://t/'], announce: 'http://t/' },
       [['no_duplicated_params', 'trackers']],
     ],
-    ['a tracker that is no URL', { trackers: ['t'] }, [['url', 'trackers']]],
-    ['a relative root', { pathRoot: 'a' }, [[undefined, 'pathRoot']]],
+    ['a tracker that is not a URL', { trackers: ['t'] }, [['url', 'trackers']]],
+    ['a relative path root', { pathRoot: 'a' }, [[undefined, 'pathRoot']]],
     [
       'a wrong number of pieces',
       { pieceLength: 2 ** 14, info: { length: 2 ** 15, pieces: sha1 } },
@@ -90,7 +89,7 @@ describe('TorrentCreateFields', () => {
     ],
   ];
   for (const [name, fields, expected] of cases) {
-    it(`${expected.length === 0 ? 'passes' : 'refuses'} ${name}, as the constructor does`, () => {
+    it(`${expected.length === 0 ? 'accepts' : 'rejects'} ${name}, like the constructor`, () => {
       assert.deepEqual(failures(fields, TorrentCreateFields), expected);
       const made = () => new TorrentCreate(fields);
       if (expected.length === 0) assert.ok(made());
@@ -105,7 +104,7 @@ describe('TorrentCreateFields', () => {
     });
   }
 
-  it('create takes on-disk keys, and composes with other structs', () => {
+  it('accepts on-disk keys in create, and composes with other structs', () => {
     assert.deepEqual(create(new Map([['created by', 'x']]), TorrentCreateFields), { createdBy: 'x' });
     const Ours = assign(TorrentCreateFields, type({ comment: string() }));
     assert.deepEqual(failures({ pathRoot: '/a' }, Ours), [[undefined, 'comment']]);

@@ -1,4 +1,3 @@
-// What a torrent is for others: as JSON, for another thread, and as a dictionary.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Torrent } from '../../src/index.ts';
@@ -8,9 +7,9 @@ import { build, PIECE } from './build.ts';
 const KINDS = ['v1', 'v2', 'hybrid'] as const;
 const content = { a: noise(PIECE + 1), 'd/b': noise(7) };
 
-describe('a torrent as JSON', () => {
+describe('torrent.toJSON', () => {
   for (const version of KINDS) {
-    it(`says what a ${version} torrent is`, () => {
+    it(`describes a ${version} torrent`, () => {
       const { bytes } = build({ version, content, top: { announce: 'http://t/', 'creation date': 86400 } });
       const torrent = Torrent.fromBytes(bytes);
       const json = JSON.parse(JSON.stringify({ torrent })).torrent;
@@ -27,7 +26,7 @@ describe('a torrent as JSON', () => {
       );
     });
 
-    it(`a ${version} torrent reaches another thread as its bytes`, () => {
+    it(`is equal after a ${version} torrent was sent to another thread as bytes`, () => {
       const torrent = Torrent.fromBytes(build({ version, content }).bytes);
       const there = Torrent.fromBytes(structuredClone(torrent.bencode()));
       assert.deepEqual([there.infohashV1, there.infohashV2], [torrent.infohashV1, torrent.infohashV2]);
@@ -35,8 +34,8 @@ describe('a torrent as JSON', () => {
   }
 });
 
-describe('a torrent as a dictionary', () => {
-  it('has its text keys as properties, also beside keys that are no text', () => {
+describe('modelDumpTorrent', () => {
+  it('has text keys as properties, also beside keys that are not text', () => {
     const bytes = Buffer.from(
       'd4:infod6:lengthi1e4:name1:n12:piece lengthi16384e6:pieces20:aaaaaaaaaaaaaaaaaaaae1:\xffi7ee',
       'latin1',
@@ -47,8 +46,8 @@ describe('a torrent as a dictionary', () => {
   });
 });
 
-describe('layers of a torrent', () => {
-  it('are null in v1, also where it has a stray key', () => {
+describe('torrent.pieceLayers', () => {
+  it('is null in v1, also if the torrent has the key', () => {
     const { bytes } = build({ version: 'v1', content, top: { 'piece layers': {} } });
     const torrent = Torrent.fromBytes(bytes);
     assert.equal(torrent.pieceLayers, null);

@@ -33,7 +33,7 @@ describe('torrent.write', () => {
   });
   afterEach(() => rm(folder, { recursive: true }));
 
-  /** The target alone stands in the folder, and holds that: no temporary file is left. */
+  /** Checks that the folder has the target alone, with these bytes, and no temporary file. */
   async function holdsOnly(content: string | Buffer): Promise<void> {
     assert.deepEqual(await readdir(folder), ['x.torrent']);
     assert.deepEqual(await readFile(target), Buffer.from(content));
@@ -50,13 +50,13 @@ describe('torrent.write', () => {
     await holdsOnly('mine');
   });
 
-  it('replaces it by force', async () => {
+  it('replaces an existing file with force: true', async () => {
     await writeFile(target, 'mine');
     await torrent.write(target, { force: true });
     await holdsOnly(bytes);
   });
 
-  it('keeps owner, group and mode of the file that root replaces', { skip: process.getuid?.() !== 0 }, async () => {
+  it('keeps owner, group and mode of a file that root replaces', { skip: process.getuid?.() !== 0 }, async () => {
     await writeFile(target, 'mine');
     await chown(target, 1234, 1235);
     await chmod(target, 0o640);
@@ -87,32 +87,32 @@ describe('torrent.write', () => {
     ]);
   });
 
-  it('writes a new file by force too', async () => {
+  it('writes a new file with force: true', async () => {
     await torrent.write(target, { force: true });
     await holdsOnly(bytes);
   });
 
-  it('keeps what is no file, even by force', { skip: process.platform === 'win32' }, async () => {
+  it('keeps a path that is not a file, even with force: true', { skip: process.platform === 'win32' }, async () => {
     assert.equal(spawnSync('mkfifo', [target]).status, 0);
     await assert.rejects(torrent.write(target, { force: true }), { code: 'ERR_NOT_A_FILE', path: target });
     assert.deepEqual(await readdir(folder), ['x.torrent']);
     assert.ok((await stat(target)).isFIFO());
   });
 
-  it('keeps a link, even a broken one', async () => {
+  it('keeps a symbolic link, even a broken one', async () => {
     await symlink('nowhere', target);
     await assert.rejects(torrent.write(target), { code: 'ERR_OUTPUT_EXISTS' });
     assert.deepEqual(await readdir(folder), ['x.torrent']);
   });
 
-  it('keeps a folder in the place of the file', async () => {
+  it('keeps a folder', async () => {
     await mkdir(target);
     await assert.rejects(torrent.write(target), { code: 'ERR_OUTPUT_EXISTS' });
     await assert.rejects(torrent.write(target, { force: true }), { code: 'ERR_WRITE', path: target });
     assert.deepEqual(await readdir(folder), ['x.torrent']);
   });
 
-  it('names a folder that is missing, or is a file', async () => {
+  it('rejects a target whose folder is missing or is a file', async () => {
     await writeFile(path.join(folder, 'file'), '');
     for (const parent of ['absent', 'file']) {
       const output = path.join(folder, parent, 'x.torrent');
@@ -121,20 +121,20 @@ describe('torrent.write', () => {
     assert.deepEqual(await readdir(folder), ['file']);
   });
 
-  it('takes a path relative to the working folder, and a name as long as can be', async () => {
+  it('accepts a relative path, and a name of the maximum length', async () => {
     target = path.join(folder, 'n'.repeat(255));
     await torrent.write(path.relative(process.cwd(), target));
     assert.deepEqual(await readFile(target), bytes);
   });
 
-  it('lets one of many writers win', async () => {
+  it('lets one of many concurrent writers win', async () => {
     const written = await Promise.allSettled(Array.from({ length: 8 }, () => torrent.write(target)));
     const codes = written.map((one) => (one.status === 'fulfilled' ? 'written' : one.reason.code));
     assert.deepEqual(codes.sort(), [...Array(7).fill('ERR_OUTPUT_EXISTS'), 'written']);
     await holdsOnly(bytes);
   });
 
-  it('leaves nothing half-written on a full disk', async (t) => {
+  it('leaves no partial file on a full disk', async (t) => {
     const mount = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=16k', 'tmpfs', folder]);
     if (mount.status !== 0) {
       assert.ok(!process.env['CI'] || process.platform !== 'linux', 'a tmpfs must be mountable in CI');

@@ -9,7 +9,7 @@ import { noise, sha1, sha256, v2Hashes } from '../hash/reference.ts';
 import { build, type Content, NAME, PIECE } from './build.ts';
 
 const SINGLE = noise(2 * PIECE + 5);
-/** In the order of a tree: `a/x` before `a-b`. */
+/** In the order of a file tree: `a/x` before `a-b`. */
 const FOLDER = { 'a/x': noise(PIECE + 1, 2), 'a-b': noise(PIECE, 3), empty: Buffer.alloc(0), é: noise(9, 4) };
 
 interface Case {
@@ -35,7 +35,7 @@ for (const [title, { version, content, nPieces }] of Object.entries(CASES)) {
     const single = content instanceof Buffer;
     const files = Object.entries(single ? { [NAME]: content } : content);
 
-    it('tells the version', () => assert.equal(torrent.torrentVersion, version));
+    it('has the version', () => assert.equal(torrent.torrentVersion, version));
 
     it('has the infohashes of the bytes of info', () => {
       assert.deepEqual(Buffer.from(torrent.infoBytes), info);
@@ -43,9 +43,9 @@ for (const [title, { version, content, nPieces }] of Object.entries(CASES)) {
       assert.equal(torrent.infohashV2, version === 'v1' ? null : sha256(info).toString('hex'));
     });
 
-    it('is written as it was read', () => assert.deepEqual(torrent.bencode(), bytes));
+    it('keeps the bytes', () => assert.deepEqual(torrent.bencode(), bytes));
 
-    it('shows the files, without pads', () => {
+    it('lists the files without pad files', () => {
       assert.deepEqual(
         torrent.files,
         files.map(([name, bytesOf]) => ({
@@ -61,7 +61,7 @@ for (const [title, { version, content, nPieces }] of Object.entries(CASES)) {
 
     it('counts the pieces', () => assert.equal(torrent.nPieces, nPieces));
 
-    it('flattens the tree of v2', () => {
+    it('flattens the v2 file tree', () => {
       const flat = torrent.flatFiles;
       if (version === 'v1') assert.equal(flat, null);
       else {
@@ -79,7 +79,7 @@ describe('Torrent.fromBytes', () => {
   const read = (top: Record<string, Plain | undefined>) =>
     Torrent.fromBytes(build({ version: 'v1', content: SINGLE, top }).bytes);
 
-  it('has null for what is absent', () => {
+  it('has null for absent fields', () => {
     const { announce, announceList, comment, createdBy, creationDate, pieceLayers, urlList, extra } = read({});
     const fields = [announce, announceList, comment, createdBy, creationDate, pieceLayers, urlList];
     assert.deepEqual(
@@ -114,16 +114,16 @@ describe('Torrent.fromBytes', () => {
     );
   });
 
-  it('has the layers of v2 by root, packed', () => {
+  it('has packed layers of v2 by pieces root', () => {
     const { pieceLayers } = Torrent.fromBytes(build({ version: 'v2', content: FOLDER }).bytes);
     const { root, layer } = v2Hashes(FOLDER['a/x'], PIECE);
     assert.deepEqual([...(pieceLayers?.keys() ?? [])], [root.toString('hex')]);
     assert.deepEqual([...(pieceLayers?.get(root.toString('hex')) ?? [])], layer);
   });
 
-  it('keeps the infohash with keys and values in info that objects, text and numbers do not hold', () => {
+  it('keeps the infohash of an info with keys and values beyond objects, text and numbers', () => {
     const odd: Record<string, Plain> = {
-      // Computed, or it would be the prototype.
+      // A computed key, because a plain one would set the prototype.
       ['__proto__']: 1,
       '\u{e000}': 2,
       '\u{1f600}': 3,
@@ -140,13 +140,13 @@ describe('Torrent.fromBytes', () => {
     }
   });
 
-  it('finds info among other keys that have an info of their own', () => {
+  it('finds info among other keys that contain a key info', () => {
     const decoy = { info: { name: 'decoy' } };
     const { bytes, info } = build({ version: 'v1', content: SINGLE, info: decoy, top: { a: decoy, z: decoy } });
     assert.equal(Torrent.fromBytes(bytes).infohashV1, sha1(info).toString('hex'));
   });
 
-  it('copies the bytes wherever they stand, so they can be transferred or changed afterwards', () => {
+  it('copies the bytes of any buffer, so that they can be transferred or changed afterwards', () => {
     const { bytes, info } = build({ version: 'v2', content: FOLDER });
     for (const lose of [
       (whole: Uint8Array) => structuredClone(whole.buffer, { transfer: [whole.buffer as ArrayBuffer] }),
@@ -164,7 +164,7 @@ describe('Torrent.fromBytes', () => {
     }
   });
 
-  it('leaves pads out of what a user sees, and keeps other flags', () => {
+  it('leaves pad files out of files, and keeps other flags', () => {
     const files = [
       { length: 5, path: ['a'], attr: 'x' },
       { length: PIECE - 5, path: ['.pad', 'y'], attr: 'px' },
@@ -183,7 +183,7 @@ describe('Torrent.fromBytes', () => {
     assert.deepEqual([torrent.nFiles, torrent.totalSize, torrent.nPieces], [2, 11, 2]);
   });
 
-  it('shows the flags of files in v2 and hybrid too', () => {
+  it('has the flags of files in v2 and hybrid too', () => {
     const { root } = v2Hashes(noise(5), PIECE);
     const tree = { a: { '': { attr: 'x', length: 5, 'pieces root': root } } };
     const { bytes } = build({
@@ -198,7 +198,7 @@ describe('Torrent.fromBytes', () => {
     );
   });
 
-  it('needs no meta version, which is 2 by default', () => {
+  it('reads an absent meta version as 2', () => {
     const { bytes } = build({ version: 'v2', content: SINGLE, info: { 'meta version': undefined } });
     assert.equal(Torrent.fromBytes(bytes).torrentVersion, 'v2');
   });
@@ -207,7 +207,7 @@ describe('Torrent.fromBytes', () => {
     const trackers = (announce: Plain | undefined, list: Plain | undefined) =>
       read({ announce, 'announce-list': list }).flatTrackers;
 
-    it('takes announce-list before announce, each once, in order', () => {
+    it('prefers announce-list to announce, without duplicates, in order', () => {
       assert.deepEqual(
         trackers('http://c/', [
           ['http://b/', 'http://a/'],
@@ -217,7 +217,7 @@ describe('Torrent.fromBytes', () => {
       );
     });
 
-    it('takes announce where the list says nothing', () => {
+    it('uses announce if the list is empty', () => {
       for (const list of [undefined, [], [[]], [['', ' ']]])
         assert.deepEqual(trackers('http://c/', list), ['http://c/']);
     });
@@ -225,14 +225,14 @@ describe('Torrent.fromBytes', () => {
     it('is empty without either', () => assert.deepEqual(trackers(undefined, undefined), []));
   });
 
-  it('throws a BencodeError on what is no canonical bencode', () => {
+  it('throws a BencodeError for invalid bencode', () => {
     const { bytes } = build({ version: 'v1', content: SINGLE });
     for (const wrong of [Buffer.alloc(0), bytes.subarray(0, -1), latin1('d4:info')]) {
       assert.throws(() => Torrent.fromBytes(wrong), { code: 'ERR_BENCODE' });
     }
   });
 
-  it('warns of data after the end, whose bytes stay and do not change the infohash', () => {
+  it('warns of data after the end, keeps it, and keeps the infohash', () => {
     for (const version of ['v1', 'v2', 'hybrid'] as const) {
       const { bytes } = build({ version, content: SINGLE });
       const longer = Buffer.concat([bytes, latin1('\n')]);
@@ -247,7 +247,7 @@ describe('Torrent.fromBytes', () => {
     }
   });
 
-  it('takes names that are not UTF-8 from those beside them that are', () => {
+  it('replaces names that are not UTF-8 by name.utf-8 and path.utf-8', () => {
     const files = [{ length: 5, path: [latin1('\xe9')], 'path.utf-8': ['\u00e9'] }];
     const info = { name: latin1('\xe8'), 'name.utf-8': '\u00e8', length: undefined, files };
     const read = Torrent.fromBytes(build({ version: 'v1', content: Buffer.from('12345'), info }).bytes);
@@ -264,7 +264,7 @@ describe('Torrent.fromBytes', () => {
     );
   });
 
-  it('leaves out the entries of lists that clients pass over', () => {
+  it('leaves out invalid entries of lists that clients ignore', () => {
     const top = {
       nodes: [
         ['a', 0],
@@ -279,14 +279,14 @@ describe('Torrent.fromBytes', () => {
     assert.deepEqual(read.warnings.map(({ code }) => code).sort(), ['node', 'type', 'url']);
   });
 
-  it('takes a v2 torrent of one file for a single file, whatever its name', () => {
+  it('treats a v2 torrent of one file as a single file, with any name', () => {
     const { bytes } = build({ version: 'v2', content: SINGLE, info: { name: 'other' } });
     const read = Torrent.fromBytes(bytes);
     assert.deepEqual([read.name, read.v2PieceRange(NAME).fullPath], ['other', NAME]);
     assert.equal(read.v2PieceRange(NAME).webseedUrl('http://a/b'), 'http://a/b');
   });
 
-  it('gives a v2 symbolic link no content in compat', () => {
+  it('reads a v2 symbolic link without content in compat', () => {
     const link = { '': { length: 7, attr: 'l', 'symlink path': [NAME] } };
     const tree = { a: { '': { length: 5, 'pieces root': Buffer.alloc(32, 1) } }, b: link } as unknown as Plain;
     const { bytes } = build({
@@ -300,7 +300,7 @@ describe('Torrent.fromBytes', () => {
     assert.throws(() => Torrent.fromBytes(bytes), { code: 'ERR_VALIDATION' });
   });
 
-  it('gives an empty file no root, even where it has one of zeros', () => {
+  it('has no pieces root for an empty file, even if the torrent has one of zeros', () => {
     const leaf = (length: number, fill: number) => ({ '': { length, 'pieces root': Buffer.alloc(32, fill) } });
     const info = { 'file tree': { a: leaf(5, 1), b: leaf(0, 0) } as unknown as Plain };
     const { bytes } = build({ version: 'v2', content: SINGLE, info, top: { 'piece layers': {} } });
@@ -309,7 +309,7 @@ describe('Torrent.fromBytes', () => {
     assert.throws(() => read.v2PieceRange('b'), { code: 'ERR_INVALID_ARGUMENT' });
   });
 
-  it('says of an error whether compat accepts it', () => {
+  it('mentions in an error whether compat accepts it', () => {
     const messageOf = (info: object) => {
       const { issues } = Torrent.inspect(build({ version: 'v1', content: SINGLE, info: info as never }).bytes);
       return issues.map(({ message }) => message);
@@ -340,13 +340,13 @@ describe('Torrent.read', () => {
     assert.deepEqual(torrent.bencode(), bytes);
   });
 
-  it('names what it cannot read', async () => {
+  it('rejects with the path of a file that it cannot read', async () => {
     const absent = path.join(folder, 'absent.torrent');
     await assert.rejects(Torrent.read(absent), { code: 'ERR_NOT_FOUND', path: absent });
     await assert.rejects(Torrent.read(folder), { code: 'ERR_NOT_A_FILE', path: folder });
   });
 
-  it('refuses what is no torrent', async () => {
+  it('rejects a file that is not a torrent', async () => {
     const file = path.join(folder, 'list.torrent');
     await writeFile(file, reference([]));
     await assert.rejects(Torrent.read(file), { code: 'ERR_VALIDATION' });
