@@ -1,5 +1,5 @@
 /**
- * Create, read and check BitTorrent metainfo files of all three kinds: v1 (BEP 3), v2 and hybrid (BEP 52).
+ * Create, read, verify and edit BitTorrent metainfo files of all versions: v1 (BEP 3), v2 and hybrid (BEP 52).
  *
  * @module API
  * @group Reference

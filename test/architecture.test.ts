@@ -48,7 +48,7 @@ describe('the import rules', () => {
     resolvable: { [room('model')]: "import './missing.ts';" },
   };
   for (const [rule, files] of Object.entries(CASES)) {
-    it(`find an offence against ${rule}`, async (t) => {
+    it(`report a violation of ${rule}`, async (t) => {
       assert.match(await cruise(t, files), new RegExp(`error ${rule}: src/`));
     });
   }
@@ -67,7 +67,7 @@ describe('native code', () => {
   const included = (folder: string, header: RegExp) =>
     sources(folder, /\.(cc|h)$/).filter((file) => header.test(readFileSync(path.join(ROOT, file), 'utf8')));
 
-  it('keeps <napi.h> at the door', () => {
+  it('includes <napi.h> only in native/binding', () => {
     const allowed = included('native', /#include <napi\.h>/).filter(
       (file) => !/^native\/((libtorrent\/)?addon\.cc|binding\/)/.test(file),
     );

@@ -12,7 +12,7 @@ import { temporaryFolder } from './support/tree.ts';
 const ROOT = fileURLToPath(new URL('../fuzz/', import.meta.url));
 const TARGETS = readdirSync(ROOT).flatMap((file) => /^(\w+)\.ts$/.exec(file)?.[1] ?? []);
 
-/** What was kept of a target's inputs: those that reach most, and those that found something. */
+/** The stored inputs of a target: those that reach the most code, and those that found bugs. */
 function kept(name: string): [file: string, input: Buffer][] {
   return ['corpus', 'found'].flatMap((kind) => {
     const folder = path.join(ROOT, kind, name);
@@ -21,9 +21,9 @@ function kept(name: string): [file: string, input: Buffer][] {
   });
 }
 
-describe('what fuzzing has kept', () => {
+describe('a stored fuzz input', () => {
   for (const name of TARGETS) {
-    it(`is still right: ${name}`, async () => {
+    it(`passes: ${name}`, async () => {
       const { check } = (await import(`../fuzz/${name}.ts`)) as Target;
       const inputs = kept(name);
       assert.ok(inputs.length > 10, `${inputs.length} inputs`);
@@ -38,8 +38,8 @@ describe('what fuzzing has kept', () => {
   }
 });
 
-describe('hostile arguments', () => {
-  it('end every call of every export with a result or a documented error', async () => {
+describe('every export', () => {
+  it('returns a result or throws a documented error for hostile arguments', async () => {
     const { check, every } = (await import('../fuzz/api.ts')) as Target & { every(): Iterable<Buffer> };
     let calls = 0;
     for (const input of every()) {
@@ -51,7 +51,7 @@ describe('hostile arguments', () => {
 });
 
 describe('the fuzzer', () => {
-  it('finds byte by byte what no chance finds, and makes it small', async (t) => {
+  it('finds a crash byte by byte that chance would not find, and minimizes the input', async (t) => {
     const folder = await temporaryFolder(t);
     const secret = latin1('d3:k');
     const s = Object.fromEntries(Array.from(secret, (_, i) => [i, 0]));
@@ -73,7 +73,7 @@ describe('the fuzzer', () => {
     assert.equal(readdirSync(place('corpus')).length, secret.length - 1);
   });
 
-  it('changes what inputs say more often than their form', () => {
+  it('changes values of inputs more often than their structure', () => {
     const input = latin1('d1:ai1e4:infod5:filesld6:lengthi5eee1:xlee1:z3:abce');
     const all = Array.from({ length: 2000 }, () => mutate(input, input, ['name']).toString('latin1'));
     const whole = all.filter((text) => /^d.*e$/s.test(text));

@@ -1,4 +1,3 @@
-// What `npm pack` ships, how it resolves, and what `npm start` leaves behind.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { cpSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -8,7 +7,7 @@ import ts from 'typescript';
 import { pageText, ROOT } from './support/pages.ts';
 import { temporaryFolder } from './support/tree.ts';
 
-/** The paths that npm packs of a folder. */
+/** Returns the paths that `npm pack` would ship from a folder. */
 function packed(folder: string): string[] {
   const args = ['pack', '--dry-run', '--ignore-scripts', '--json'];
   const said = execFileSync('npm', args, { cwd: folder, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] });
@@ -17,11 +16,11 @@ function packed(folder: string): string[] {
 }
 
 describe('the package', () => {
-  it('ships every file that README.md links to, and nothing that a build leaves behind', async (t) => {
+  it('ships every file that README.md links to, and no build files', async (t) => {
     const folder = await temporaryFolder(t);
     const places = readdirSync(ROOT).filter((name) => /\.(md|json|gyp)$|^(native|docs|examples)$/.test(name));
     for (const place of places) cpSync(path.join(ROOT, place), path.join(folder, place), { recursive: true });
-    // What node-gyp writes for native/libtorrent, which uses a package of the root.
+    // node-gyp writes this folder for native/libtorrent, which uses a package of the root.
     for (const stray of ['native/node_modules/node-addon-api/x.stamp', 'native/libtorrent/build/x.node']) {
       mkdirSync(path.dirname(path.join(folder, stray)), { recursive: true });
       writeFileSync(path.join(folder, stray), '');
@@ -40,7 +39,7 @@ describe('the package', () => {
     );
   });
 
-  it('resolves with every moduleResolution of TypeScript, node10 too', async (t) => {
+  it('resolves with every moduleResolution of TypeScript, including node10', async (t) => {
     const folder = await temporaryFolder(t);
     mkdirSync(path.join(folder, 'node_modules'));
     symlinkSync(ROOT, path.join(folder, 'node_modules', 'metainfo'), 'junction');
@@ -57,7 +56,7 @@ describe('the package', () => {
     }
   });
 
-  it('gets repository, homepage and bugs in the release workflow, and nowhere else', async (t) => {
+  it('gets repository, homepage and bugs only in the release workflow', async (t) => {
     const folder = await temporaryFolder(t);
     const manifest = JSON.parse(pageText('package.json'));
     assert.deepEqual([manifest.repository, manifest.homepage, manifest.bugs], [undefined, undefined, undefined]);
@@ -76,7 +75,7 @@ describe('the package', () => {
 });
 
 describe('npm ci', () => {
-  it('runs only install scripts that fetch nothing: their packages bring binaries from the registry', () => {
+  it('runs only install scripts that download nothing', () => {
     const { packages } = JSON.parse(pageText('package-lock.json')) as {
       packages: Record<string, { hasInstallScript?: boolean }>;
     };

@@ -86,7 +86,7 @@ function fill(level: Level, out: Writer): Level | null {
   return null;
 }
 
-/** Writes a value. Of a list or dictionary, writes the first byte and returns it as a level. */
+/** Writes a value. If it is a list or dictionary, writes only its first byte and returns it as a level. */
 function write(value: Encodable, out: Writer): Level | null {
   if (typeof value === 'string') out.text(value);
   else if (typeof value === 'number' || typeof value === 'bigint') out.integer(value);

@@ -77,7 +77,7 @@ function trieOf(paths: readonly BencodePath[]): Trie {
   return root;
 }
 
-/** Sets the offset of all paths through a node. Those that go deeper keep it unless a deeper value is reached. */
+/** Sets the offset of all paths through a node. A deeper value overrides it for the paths that lead there. */
 function setOffsets(trie: Trie, at: number, offsets: number[]): void {
   for (const index of trie.pathIndexes) offsets[index] = at;
   for (const child of trie.children.values()) setOffsets(child, at, offsets);

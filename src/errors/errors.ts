@@ -80,7 +80,7 @@ export class ValidationError extends MetainfoError {
   override readonly name = 'ValidationError';
   /** All issues, errors before warnings. At most 1,000 of each severity are listed. */
   readonly issues: readonly Issue[];
-  /** What was validated. */
+  /** The kind of data that was validated. */
   readonly subject: 'torrent' | 'draft' | 'hasher' | 'magnet link';
 
   /**

@@ -470,7 +470,7 @@ describe('the raw option of decode', () => {
     assert.throws(() => decode(input, { raw, limits: { items: 7 } }), { limit: 'items', offset: 16 });
   });
 
-  /** What decoding comes to: raw bencode is decoded by itself. */
+  /** Decodes bytes, and raw bencode in the result too. */
   function outcome(input: Uint8Array, options: DecodeOptions): unknown {
     try {
       const { value, errors, span } = decode(input, { ...options, span: 'info' });
@@ -535,7 +535,7 @@ describe('decode and encode together', () => {
     );
   });
 
-  /** What the package `bencode` can carry: ASCII keys, integers within 2^53, byte strings. */
+  /** Values that the package `bencode` supports: ASCII keys, integers within 2^53, byte strings. */
   const common = fc.letrec<{ value: unknown; list: unknown[]; map: Record<string, unknown> }>((tie) => ({
     value: fc.oneof({ maxDepth: 4 }, fc.maxSafeInteger(), fc.uint8Array({ maxLength: 20 }), tie('list'), tie('map')),
     list: fc.array(tie('value'), { maxLength: 5 }),

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import type { BencodeMap, BencodeValue } from '../../src/bencode/value.ts';
 
-/** What {@link reference} takes; the keys of a record are text, those of a Map latin1, one char a byte. */
+/** A value that {@link reference} encodes. Keys of a record are text, keys of a Map are latin1 with one character per byte. */
 export type Plain =
   | bigint
   | number

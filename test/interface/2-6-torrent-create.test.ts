@@ -28,25 +28,25 @@ function codesOf(fields: object): string[] {
 }
 
 describe('2.6 TorrentCreate: fields', () => {
-  it('info is optional', () => assert.equal(new TorrentCreate({ pathRoot: root }).info.pieces ?? null, null));
+  it('do not require info', () => assert.equal(new TorrentCreate({ pathRoot: root }).info.pieces ?? null, null));
 
-  it('created by is the library and its version in parentheses', () => {
+  it('name the library and its version as created by', () => {
     assert.equal(new TorrentCreate({ pathRoot: root }).createdBy, `metainfo (${version})`);
   });
 
-  it('path_root is absolute, by default the current folder', () => {
+  it('have an absolute path_root, by default the current folder', () => {
     assert.equal(new TorrentCreate().pathRoot, process.cwd());
     assert.deepEqual(codesOf({ pathRoot: 'relative' }), ['path_root']);
   });
 
-  it('paths are relative or absolute, and lie beneath the root', async () => {
+  it('accept relative and absolute paths below the root', async () => {
     const draft = new TorrentCreate({ pathRoot: root, paths: ['a-b', path.join(root, 'B.txt')] });
     assert.deepEqual((await draft.getPaths()).toSorted(), ['B.txt', 'a-b']);
     for (const outside of ['../x', '/elsewhere/x'])
       assert.throws(() => new TorrentCreate({ pathRoot: root, paths: [outside] }), MetainfoError);
   });
 
-  it('trackers: a flat list gives each a tier of its own, a list of lists gives the tiers', () => {
+  it('put each tracker of a flat list in its own tier, and keep tiers', () => {
     const flat = new TorrentCreate({ trackers: ['http://a/', 'http://b/'] });
     assert.deepEqual(flat.getTrackers(), { announce: 'http://a/', 'announce-list': [['http://a/'], ['http://b/']] });
     const tiers = [['http://a/', 'http://b/'], ['http://c/']];
@@ -56,12 +56,12 @@ describe('2.6 TorrentCreate: fields', () => {
     });
   });
 
-  it('piece_length is a power of two', () => {
+  it('require a piece_length that is a power of two', () => {
     for (const pieceLength of [0, -1, 3, PIECE + 1]) assert.deepEqual(codesOf({ pieceLength }), ['piece_length']);
     for (const pieceLength of [1024, PIECE, 2 * PIECE, null]) assert.deepEqual(codesOf({ pieceLength }), []);
   });
 
-  it('similar: infohashes', async () => {
+  it('accept infohashes for similar', async () => {
     const hash = Buffer.alloc(20, 5);
     const made = await new TorrentCreate({ pathRoot: root, similar: [hash] }).generate({ version: 'v1' });
     assert.deepEqual(made.info.similar, [hash]);
@@ -70,12 +70,12 @@ describe('2.6 TorrentCreate: fields', () => {
 });
 
 describe('2.6 TorrentCreate: validators', () => {
-  it('name_from_path_root: the name is that of the root when none is given', () => {
+  it('name_from_path_root: uses the name of the root if none is given', () => {
     assert.equal(new TorrentCreate({ pathRoot: root }).info.name, 'album');
     assert.equal(new TorrentCreate({ pathRoot: root, info: { name: 'x' } }).info.name, 'x');
   });
 
-  it('no_duplicated_params: a shorthand and the field that it sets', () => {
+  it('no_duplicated_params: rejects a shorthand together with its field', () => {
     for (const fields of [
       { pieceLength: PIECE, info: { pieceLength: PIECE } },
       { trackers: ['http://a/'], announce: 'http://a/' },
@@ -85,7 +85,7 @@ describe('2.6 TorrentCreate: validators', () => {
       assert.deepEqual(codesOf(fields), ['no_duplicated_params']);
   });
 
-  it('expected_n_pieces holds for hashes that are given', () => {
+  it('expected_n_pieces: applies to given hashes', () => {
     const info = { name: 'a', length: 5, pieceLength: PIECE, pieces: new HashList(Buffer.alloc(180), 20) };
     assert.deepEqual(codesOf({ info }), ['expected_n_pieces']);
   });
@@ -93,7 +93,7 @@ describe('2.6 TorrentCreate: validators', () => {
 
 describe('4.2 generate', () => {
   for (const version of ['v1', 'v2', 'hybrid'] as const) {
-    it(`${version}: pieces are hashed, and shorthands become fields`, async () => {
+    it(`${version}: hashes pieces and turns shorthands into fields`, async () => {
       const draft = new TorrentCreate({ pathRoot: root, trackers: ['http://a/'], pieceLength: PIECE });
       const made = await draft.generate({ version, threads: 2, progress: false });
       assert.equal(made.torrentVersion, version);
@@ -109,11 +109,11 @@ describe('4.2 get_paths', () => {
   const tree = new Map([['t', new Map([['', { length: 1 }]])]]);
   const files = [{ length: 1, path: ['f'] }];
 
-  it('takes the first of paths, file tree, files, name with length, and what is on disk', async () => {
+  it('uses the first of paths, file tree, files, name with length, and the files on disk', async () => {
     const folder = path.join(root, '..', 'order');
     await writeTree(folder, Object.fromEntries(['p', 't', 'f', 'n'].map((name) => [name, Buffer.from(name)])));
     const get = (fields: object) => new TorrentCreate({ pathRoot: folder, ...fields }).getPaths({ clean: false });
-    // A draft cannot have them beside paths: no_duplicated_params.
+    // no_duplicated_params forbids these together with paths.
     assert.deepEqual(await get({ paths: ['p'] }), ['p']);
     for (const info of [{ fileTree: tree }, { files }])
       assert.deepEqual(codesOf({ paths: ['p'], info }), ['no_duplicated_params']);
@@ -123,7 +123,7 @@ describe('4.2 get_paths', () => {
     assert.deepEqual((await get({})).toSorted(), ['f', 'n', 'p', 't']);
   });
 
-  it('v1_order: files at the top first, by lower-cased path; else the order of the tree', async () => {
+  it('v1_order: sorts files at the top first, by lower-cased path; the default is tree order', async () => {
     const draft = new TorrentCreate({ pathRoot: root });
     assert.deepEqual(await draft.getPaths({ v1Order: true }), ['a-b', 'B.txt', 'a/x']);
     assert.deepEqual(await draft.getPaths(), ['B.txt', 'a/x', 'a-b']);

@@ -31,7 +31,7 @@ function printed(verbose?: 0 | 1 | 2 | 3): string[] {
 }
 
 describe('4.1 from_decoded', () => {
-  it('takes keys of text or bytes', () => {
+  it('accepts string keys and byte keys', () => {
     const expected = made.infohashV2;
     assert.equal(Torrent.fromDecoded(decode(made.bencode()).value).infohashV2, expected);
     const top = decode(made.bencode()).value as Map<string, unknown>;
@@ -39,7 +39,7 @@ describe('4.1 from_decoded', () => {
     assert.equal(Torrent.fromDecoded(bytesKeys).infohashV2, expected);
   });
 
-  it('takes a context, and more data', () => {
+  it('accepts a context, and additional data', () => {
     const value = decode(made.bencode()).value;
     assert.equal(Torrent.fromDecoded(value, { data: { comment: 'x' } }).comment, 'x');
     assert.throws(() => Torrent.fromDecoded(value, { context: { padding: 'forbid' } }), { code: 'ERR_VALIDATION' });
@@ -47,24 +47,24 @@ describe('4.1 from_decoded', () => {
 });
 
 describe('4.1 model_dump_torrent', () => {
-  it('str: keys are text, and it is the default', () => {
+  it('str: has string keys and is the default', () => {
     const dumped = made.modelDumpTorrent() as Record<string, unknown>;
     assert.deepEqual(dumped, made.modelDumpTorrent({ mode: 'str' }));
     assert.ok(Object.keys(dumped).includes('info'));
   });
 
-  it('str of a v1 torrent: another encoder writes the same bytes', () => {
+  it('str of a v1 torrent: gives the same bytes with another encoder', () => {
     const v1 = Torrent.fromDecoded({ info: { name: 'a', length: 1, 'piece length': PIECE, pieces: Buffer.alloc(20) } });
     assert.deepEqual(Buffer.from(bencodePackage.encode(v1.modelDumpTorrent())), Buffer.from(v1.bencode()));
   });
 
-  it('binary: makes the round trip to and from bencoding', () => {
+  it('binary: round-trips through bencode', () => {
     assert.deepEqual(Buffer.from(encode(made.modelDumpTorrent({ mode: 'binary' }))), Buffer.from(made.bencode()));
   });
 });
 
 describe('4.1 v1_piece_range and v2_piece_range', () => {
-  it('v1: the ranges of the piece, across files and pads', () => {
+  it('v1: return the ranges of the piece across files and pad files', () => {
     const range = made.v1PieceRange(2);
     assert.deepEqual(
       range.ranges.map(({ path: file, rangeStart, rangeEnd }) => [file, rangeStart, rangeEnd]),
@@ -78,14 +78,14 @@ describe('4.1 v1_piece_range and v2_piece_range', () => {
     assert.ok(range.validateData([tail]));
   });
 
-  it('v2: a file larger than a piece, with the default index: piece 0', () => {
+  it('v2: return piece 0 of a larger file by default', () => {
     const range = made.v2PieceRange('large');
     assert.deepEqual([range.pieceIdx, range.rangeStart, range.rangeEnd], [0, 0, PIECE]);
     assert.ok(range.validateData([LARGE.subarray(0, PIECE)]));
     assert.ok(made.v2PieceRange('large', 2).validateData([LARGE.subarray(2 * PIECE)]));
   });
 
-  it('v2: a file smaller than a piece: all of it, the root, whatever the index', () => {
+  it('v2: return the whole file and its root for a smaller file, ignoring the index', () => {
     for (const index of [undefined, 0, 7]) {
       const range = made.v2PieceRange('small', index);
       assert.deepEqual([range.rangeStart, range.rangeEnd], [0, SMALL.length]);
@@ -96,7 +96,7 @@ describe('4.1 v1_piece_range and v2_piece_range', () => {
 });
 
 describe('4.1 pprint', () => {
-  it('prints the top level in less than a screen by default', () => {
+  it('prints the top level in less than one screen by default', () => {
     const lines = printed();
     assert.ok(lines.length > 2 && lines.length < 24, lines.join(''));
     assert.ok(!lines.join('').includes('small'));
@@ -108,7 +108,7 @@ describe('4.1 pprint', () => {
     assert.ok((withFiles?.length ?? 0) < (cutHashes?.length ?? 0) && (cutHashes?.length ?? 0) <= (all?.length ?? 0));
   });
 
-  it('prints hashes in hexadecimal, a piece each, and leaves the torrent as it is', () => {
+  it('prints the hash of each piece in hexadecimal, and does not change the torrent', () => {
     const before = Buffer.from(made.bencode());
     const text = printed(3).join('');
     for (const index of [0, 1, 2]) {

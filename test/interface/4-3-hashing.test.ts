@@ -27,7 +27,7 @@ const FILES = { a: content(3 * PIECE + 5, 1), b: content(100, 2) };
 const sha1 = (...parts: Uint8Array[]) => createHash('sha1').update(Buffer.concat(parts)).digest();
 const sha256 = (...parts: Uint8Array[]) => createHash('sha256').update(Buffer.concat(parts)).digest();
 const ZERO = Buffer.alloc(32);
-/** SHA-256 of each block, straight from the bytes. */
+/** Returns the SHA-256 of each block, computed directly from the bytes. */
 const blocksOf = (bytes: Buffer) =>
   Array.from({ length: Math.ceil(bytes.length / BLOCK) }, (_, i) => sha256(bytes.subarray(i * BLOCK, (i + 1) * BLOCK)));
 
@@ -40,7 +40,7 @@ before(async () => {
 const config = (changes: object = {}) => ({ paths: NAMES, pathRoot, pieceLength: PIECE, ...changes });
 const HASHERS = { V1Hasher, V2Hasher, HybridHasher };
 
-/** Feeds all chunks of the files and completes. */
+/** Passes all chunks of the files to `update` and calls `complete`. */
 async function hashAll(hasher: V1Hasher | V2Hasher | HybridHasher, readSize: number): Promise<Hash[]> {
   const hashes: Hash[] = [];
   for (const name of hasher.paths)
@@ -61,35 +61,35 @@ function codesOf(Hasher: (typeof HASHERS)[keyof typeof HASHERS], changes: object
 
 describe('2.7 Hasher configuration', () => {
   for (const [name, Hasher] of Object.entries(HASHERS)) {
-    it(`${name}: paths are relative, the root is absolute`, () => {
+    it(`${name}: requires relative paths and an absolute root`, () => {
       assert.deepEqual(codesOf(Hasher, {}), []);
       assert.deepEqual(codesOf(Hasher, { paths: ['/a'] }), ['paths']);
       assert.deepEqual(codesOf(Hasher, { pathRoot: 'relative' }), ['path_root']);
       assert.deepEqual(codesOf(Hasher, { paths: undefined }), ['paths']);
     });
 
-    it(`${name}: piece length is a power of two`, () => {
+    it(`${name}: requires a piece length that is a power of two`, () => {
       for (const pieceLength of [undefined, 0, 3, PIECE + 1])
         assert.deepEqual(codesOf(Hasher, { pieceLength }), ['piece_length']);
       assert.deepEqual(codesOf(Hasher, { pieceLength: 8192 }), name === 'V1Hasher' ? [] : ['piece_length']);
     });
 
-    it(`${name}: one thread and no progress by default`, () => {
+    it(`${name}: uses one thread and no progress by default`, () => {
       const { threads, progress, memoryLimit } = new Hasher(config());
       assert.deepEqual([threads, progress, memoryLimit], [1, false, null]);
     });
   }
 
-  it('read_size is the piece length by default in v1', () => assert.equal(new V1Hasher(config()).readSize, PIECE));
+  it('uses the piece length as read_size by default in v1', () => assert.equal(new V1Hasher(config()).readSize, PIECE));
 
-  it('read_size of v2 and hybrid is a power of two divisible by 16 KiB', () => {
+  it('requires a read_size of v2 and hybrid that is a power of two and divisible by 16 KiB', () => {
     for (const Hasher of [V2Hasher, HybridHasher]) {
       for (const readSize of [8192, 3 * BLOCK, 0]) assert.deepEqual(codesOf(Hasher, { readSize }), ['read_size']);
       assert.equal(new Hasher(config({ readSize: BLOCK })).readSize, BLOCK);
     }
   });
 
-  it('sort_paths: v1 and hybrid sort, v2 keeps the order', () => {
+  it('sort_paths: sorts in v1 and hybrid, keeps the order in v2', () => {
     const paths = ['d/x', 'B', 'a'];
     assert.deepEqual(new V1Hasher(config({ paths })).paths, ['a', 'B', 'd/x']);
     assert.deepEqual(new V2Hasher(config({ paths })).paths, paths);
@@ -98,7 +98,7 @@ describe('2.7 Hasher configuration', () => {
 });
 
 describe('4.3 iter_blocks', () => {
-  it('gives one chunk for each block of 16 KiB, with path and index', async () => {
+  it('yields one chunk for each block of 16 KiB, with path and index', async () => {
     const file = path.join(pathRoot, 'a');
     const chunks: Chunk[] = [];
     for await (const chunk of iterBlocks(file)) chunks.push(chunk);
@@ -111,7 +111,7 @@ describe('4.3 iter_blocks', () => {
 });
 
 describe('4.3 update and complete', () => {
-  it('v1: pieces with their absolute index across all files', async () => {
+  it('v1: return pieces with their index across all files', async () => {
     const all = Buffer.concat([FILES.a, FILES.b]);
     const hashes = await hashAll(new V1Hasher(config()), PIECE);
     assert.ok(hashes.every(({ type }) => type === 'v1_piece'));
@@ -121,7 +121,7 @@ describe('4.3 update and complete', () => {
     );
   });
 
-  it('v2: blocks with their index in the file', async () => {
+  it('v2: return blocks with their index in the file', async () => {
     const hashes = await hashAll(new V2Hasher(config()), BLOCK);
     const expected = NAMES.flatMap((name) =>
       blocksOf(FILES[name as 'a']).map((hash, idx) => ['block', name, idx, hash] as const),
@@ -132,7 +132,7 @@ describe('4.3 update and complete', () => {
     );
   });
 
-  it('with a pool: asynchronous results of the same hashes', async () => {
+  it('return the same hashes asynchronously with a pool', async () => {
     const pool = new HashPool({ threads: 2 });
     const hasher = new V2Hasher(config());
     const results: Promise<Hash>[] = [];
@@ -155,12 +155,12 @@ describe('4.3 trees', () => {
     sha256(pieces[2] as Buffer, pieces[3] as Buffer),
   );
 
-  it('hash_root: the root over a layer', () => {
+  it('hash_root: returns the root of a layer', () => {
     assert.deepEqual(Buffer.from(V2Hasher.hashRoot(pieces)), root);
     assert.deepEqual(Buffer.from(V2Hasher.hashRoot([leaves[0] as Buffer])), leaves[0]);
   });
 
-  it('hash_pieces: the layer of pieces, or none', () => {
+  it('hash_pieces: returns the piece layer, or null', () => {
     assert.deepEqual(
       [...(V2Hasher.hashPieces(leaves, shape) ?? [])].map((hash) => Buffer.from(hash)),
       pieces,
@@ -169,7 +169,7 @@ describe('4.3 trees', () => {
     assert.equal(V2Hasher.hashPieces(blocksOf(FILES.b), small), null);
   });
 
-  it('get_root_hash: from piece hashes, with the zero pieces that balance the tree', () => {
+  it('get_root_hash: balances the tree of piece hashes with zero pieces', () => {
     assert.deepEqual(Buffer.from(V2Hasher.getRootHash(pieces, shape)), root);
     const three = new MerkleTreeShape({ fileSize: 3 * PIECE, pieceLength: PIECE });
     const zeroPiece = sha256(ZERO, ZERO);
@@ -177,16 +177,16 @@ describe('4.3 trees', () => {
     assert.deepEqual(Buffer.from(V2Hasher.getRootHash(pieces.slice(0, 3), three)), expected);
   });
 
-  it('get_root_hash: with zero pieces the hashes are the blocks', () => {
+  it('get_root_hash: takes the hashes as blocks if there are zero pieces', () => {
     const large = new MerkleTreeShape({ fileSize: 3 * BLOCK, pieceLength: 8 * BLOCK });
     const [x, y, z] = leaves as [Buffer, Buffer, Buffer];
-    // BEP 52 and libtorrent complete to a power of two of blocks, not to a whole piece: docs/names.md.
+    // BEP 52 and libtorrent pad to a power of two blocks, not to a whole piece: see docs/names.md.
     const expected = sha256(sha256(x, y), sha256(z, ZERO));
     assert.deepEqual(Buffer.from(V2Hasher.getRootHash([x, y, z], large)), expected);
     assert.deepEqual(Buffer.from(V2Hasher.getRootHash([x, y, z, ZERO], large)), expected);
   });
 
-  it('finish_trees: one tree for each path, with its root', async () => {
+  it('finish_trees: returns one tree for each path, with its root', async () => {
     const hasher = new V2Hasher(config());
     const trees = hasher.finishTrees(await hashAll(hasher, BLOCK));
     assert.deepEqual(
@@ -200,7 +200,7 @@ describe('4.3 trees', () => {
 });
 
 describe('4.3 add_padfiles', () => {
-  it('puts a pad after every file that does not end with a piece', () => {
+  it('adds a pad file after every file that does not end at the end of a piece', () => {
     const files = [
       { length: 5, path: ['a'] },
       { length: PIECE, path: ['b'] },
@@ -222,7 +222,7 @@ describe('4.3 add_padfiles', () => {
 });
 
 describe('4.3 split_v1_v2', () => {
-  it('gives the v2 layers and the sorted v1 pieces, as a creation has them', async () => {
+  it('returns the v2 layers and the sorted v1 pieces, as generate does', async () => {
     const hasher = new HybridHasher(config());
     const [pieceLayers, pieces] = hasher.splitV1V2(await hashAll(hasher, PIECE));
     const made = await new TorrentCreate({ pathRoot, pieceLength: PIECE }).generate({ version: 'hybrid' });

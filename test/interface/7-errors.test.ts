@@ -13,7 +13,7 @@ import {
 import { both, single, torrent, withLayers } from '../support/build.ts';
 
 describe('7 Errors', () => {
-  it('validation of a model fails with every issue: a stable code, a path, an offset', () => {
+  it('report every issue of a model with a stable code, a path and an offset', () => {
     const bytes = torrent({ ...single, 'piece length': 16_385, name: 5 });
     assert.throws(
       () => Torrent.fromBytes(bytes),
@@ -30,7 +30,7 @@ describe('7 Errors', () => {
     );
   });
 
-  it('errors of models that were not selected are not mixed in', () => {
+  it('omit issues of models that were not selected', () => {
     const { issues } = Torrent.inspect(torrent({ ...single, length: -1 }));
     assert.deepEqual(
       issues.map(({ path }) => path),
@@ -38,7 +38,7 @@ describe('7 Errors', () => {
     );
   });
 
-  it('a relative root and an absolute path of a hasher are invalid', () => {
+  it('reject a relative root and an absolute path of a hasher', () => {
     for (const changes of [{ pathRoot: 'x' }, { paths: ['/x'] }])
       assert.throws(
         () => new V2Hasher({ paths: ['x'], pathRoot: '/x', pieceLength: 16_384, ...changes }),
@@ -46,7 +46,7 @@ describe('7 Errors', () => {
       );
   });
 
-  it('a value set by a shorthand and in the infodict is invalid', () => {
+  it('reject a value that is set by a shorthand and in the infodict', () => {
     assert.throws(() => new TorrentCreate({ pieceLength: 16_384, info: { pieceLength: 16_384 } }), ValidationError);
   });
 });

@@ -1,4 +1,4 @@
-// Valid infodicts of each version as plain models, and a check that one change makes them invalid for one reason.
+/** Valid info dictionaries of each version as plain models, and assertions on the rules that a changed one breaks. */
 import assert from 'node:assert/strict';
 import { type Struct, validate } from 'superstruct';
 import { HashList } from '../../src/index.ts';
@@ -25,7 +25,7 @@ export const V1_FOLDER = {
 };
 export const V2 = { name: 'a', pieceLength: PIECE, metaVersion: 2, fileTree: new Map([['a', leaf(5)]]) };
 export const HYBRID = { ...V2, pieces: hashes(1), length: 5 };
-/** A padded folder: `a` of 5 bytes, its pad, `b` of 6 bytes. */
+/** A padded folder: `a` of 5 bytes, its pad file, `b` of 6 bytes. */
 export const HYBRID_FOLDER = {
   name: 'd',
   pieceLength: PIECE,
@@ -38,7 +38,7 @@ export const HYBRID_FOLDER = {
   ]),
 };
 
-/** The names of the rules, or the paths of the fields, that a value breaks; empty for a valid one. */
+/** Returns the rules or fields that make a value invalid; empty if it is valid. */
 export function failures(value: unknown, struct: unknown): string[] {
   const [error] = validate(value, struct as Struct<unknown, unknown>);
   return error ? error.failures().map(({ refinement, path }) => refinement ?? path.join('.')) : [];
@@ -48,7 +48,7 @@ export function assertValid(value: unknown, struct: unknown): void {
   assert.deepEqual(failures(value, struct), []);
 }
 
-/** Asserts that the value fails, and that the failure names the rule or field. */
+/** Asserts that a value is invalid, and that the failure names the rule or field. */
 export function assertFails(value: unknown, struct: unknown, name: string): void {
   const found = failures(value, struct);
   assert.ok(found.includes(name), `expected ${name}, got [${found}]`);

@@ -35,7 +35,7 @@ describe('unsafeComponent', () => {
   });
 });
 
-/** Whatever a stranger may write: names of Windows, controls, characters of no width, long ones, and all that leads away. */
+/** Hostile names: Windows devices, controls, zero-width characters, long names and path traversal. */
 const hostile = fc.oneof(
   fc.constantFrom('', '.', '..', '...', '/', '\\', '../..', '..\\..', 'C:', 'c:\\x', '/etc', '~', 'a', 'A', 'a.txt'),
   fc.constantFrom(

@@ -43,7 +43,7 @@ const magnet: fc.Arbitrary<Magnet> = fc
   )
   .filter(({ infohashV1, infohashV2 }) => infohashV1 !== null || infohashV2 !== null);
 
-/** What is wrong with a link: code, key and place. */
+/** The issues of a link: code, key and offset. */
 function issuesOf(link: string): unknown[] {
   try {
     parseMagnet(link);

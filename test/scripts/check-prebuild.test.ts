@@ -9,7 +9,7 @@ import { engineMissing } from '../support/engine.ts';
 import { missing } from '../support/external.ts';
 import { temporaryFolder } from '../support/tree.ts';
 
-// Plain JavaScript, without types.
+// A script in plain JavaScript, which has no types.
 const { problemsOf, missingIn } = (await import('../../scripts/check-prebuild.mjs' as string)) as {
   problemsOf: (file: string) => string[];
   missingIn: (folder: string) => string[];
@@ -22,7 +22,7 @@ const onLinux = process.platform === 'linux';
 const prebuiltOnly = process.env['PREBUILDS_ONLY'] ? 'there is a prebuilt addon only' : false;
 
 describe('check-prebuild of a binary for Linux', { skip: onLinux ? prebuiltOnly : 'it reads ELF' }, () => {
-  it('finds nothing wrong with the exports, imports and hardening of a local build, but that it needs the C++ runtime', () => {
+  it('accepts a local build, except that it needs the C++ runtime', () => {
     const problems = problemsOf(BUILT);
     assert.ok(problems.some((problem) => /^needs: .*libstdc\+\+\.so\.6/.test(problem)));
     assert.deepEqual(
@@ -37,8 +37,8 @@ describe('check-prebuild of a binary for Linux', { skip: onLinux ? prebuiltOnly 
     assert.deepEqual(problemsOf(stripped), problemsOf(BUILT));
   });
 
-  // The final file has no note: some linked objects of OpenSSL and of the C library lack it.
-  it('has CET in every object of our own', { skip: process.arch === 'x64' ? false : 'CET is of x86-64' }, () => {
+  // The linked file has no note, because some objects of OpenSSL and of the C library lack it.
+  it('finds CET in every object of the project', { skip: process.arch === 'x64' ? false : 'CET is of x86-64' }, () => {
     const gyp = readFileSync(path.join(ROOT, 'binding.gyp'), 'utf8');
     const objects = [...gyp.matchAll(/"(native\/.*)\.cc"/g)].map(
       ([, name]) => `build/Release/obj.target/metainfo/${name}.o`,
@@ -50,10 +50,10 @@ describe('check-prebuild of a binary for Linux', { skip: onLinux ? prebuiltOnly 
     }
   });
 
-  it('finds the hardening of the libtorrent engine', {
+  it('finds the hardening of the libtorrent addon', {
     skip: engineMissing(),
   }, () => {
-    // It calls nothing that has a fortified form, which depends on the compiler.
+    // It calls no function with a fortified form; that depends on the compiler.
     const lacks = problemsOf(LIBTORRENT).filter((problem) => /^lacks: (?!fortified functions$)/.test(problem));
     assert.deepEqual(lacks, []);
   });
@@ -75,7 +75,7 @@ describe('check-prebuild of a binary for Linux', { skip: onLinux ? prebuiltOnly 
     return problemsOf(file).filter((problem) => problem.startsWith('lacks'));
   };
 
-  it('finds no protection missing where all are there', async (t) => {
+  it('accepts a binary with all protections', async (t) => {
     assert.deepEqual(await compile(t), []);
   });
 
@@ -89,11 +89,11 @@ describe('check-prebuild of a binary for Linux', { skip: onLinux ? prebuiltOnly 
     ...(CET.length > 0 ? [['landing pads (CET)', CET] as [string, string[]]] : []),
   ];
   for (const [protection, flags] of WEAKER)
-    it(`finds that ${protection} is missing by ${flags.join(' ')}`, async (t) => {
+    it(`reports missing ${protection} with ${flags.join(' ')}`, async (t) => {
       assert.deepEqual(await compile(t, ...flags), [`lacks: ${protection}`]);
     });
 
-  it('finds all that is wrong at once', async (t) => {
+  it('reports all problems at once', async (t) => {
     const folder = await temporaryFolder(t);
     const source = path.join(folder, 'bad.c');
     const file = path.join(folder, 'bad.node');
@@ -117,12 +117,12 @@ describe('check-prebuild of a binary for Linux', { skip: onLinux ? prebuiltOnly 
   });
 });
 
-/** It has a version in its name where it is in PATH. */
+/** Returns the linker; in PATH, its name may have a version. */
 function linker(): string {
   return spawnSync('clang', ['-print-prog-name=ld64.lld'], { encoding: 'utf8' }).stdout?.trim() || 'ld64.lld';
 }
 
-/** A bundle for macOS from C, without anything of that system. */
+/** Compiles C to a bundle for macOS, without any file of that system. */
 async function bundle(folder: string, text: string, ...options: string[]): Promise<string> {
   const [source, object, file] = ['of.c', 'of.o', 'of.node'].map((name) => path.join(folder, name)) as [
     string,
@@ -145,12 +145,12 @@ const DOORS =
   'int node_api_module_get_api_version_v1(void) { return 8; }\n';
 
 describe('check-prebuild of a binary for macOS', { skip: onLinux ? macTools : 'it links for macOS on Linux' }, () => {
-  it('finds nothing wrong with one that exports and takes what it should', async (t) => {
+  it('accepts a binary with the right exports and imports', async (t) => {
     const file = await bundle(await temporaryFolder(t), DOORS, '-bundle');
     assert.deepEqual(problemsOf(file), []);
   });
 
-  it('finds all that is wrong at once', async (t) => {
+  it('reports all problems at once', async (t) => {
     const folder = await temporaryFolder(t);
     const library = await bundle(
       folder,
@@ -195,7 +195,7 @@ describe('check-prebuild of a binary for Windows', {
 
   const HARDENED = ['-fstack-protector-all', '-Wl,--dynamicbase,--nxcompat,--high-entropy-va'];
 
-  it('finds nothing wrong with what exports those two and needs what every Windows has', async (t) => {
+  it('accepts a binary with the right exports and libraries that every Windows has', async (t) => {
     assert.deepEqual(await build(t, both, ...HARDENED), []);
   });
 
@@ -205,11 +205,11 @@ describe('check-prebuild of a binary for Windows', {
     ['HIGH_ENTROPY_VA', '-Wl,--disable-high-entropy-va'],
     ['stack protector', '-fno-stack-protector'],
   ] as const)
-    it(`finds that ${protections} is missing by ${flag}`, async (t) => {
+    it(`reports missing ${protections} with ${flag}`, async (t) => {
       assert.deepEqual(await build(t, both, ...HARDENED, flag), [`lacks: ${protections}`]);
     });
 
-  it('finds all that is wrong at once', async (t) => {
+  it('reports all problems at once', async (t) => {
     const problems = await build(
       t,
       'unsigned long __stdcall timeGetTime(void);\nint EVP_sha1(void);\nchar much[1100000] = {1};\n' +
@@ -230,7 +230,7 @@ describe('check-prebuild of a binary for Windows', {
 });
 
 describe('the binaries of a release', () => {
-  it('are missing until each is there', async (t) => {
+  it('are reported as missing until all exist', async (t) => {
     const folder = await temporaryFolder(t);
     const all = missingIn(folder);
     for (const platform of ['darwin-arm64', 'darwin-x64', 'linux-arm64', 'linux-x64', 'win32-x64'])

@@ -1,9 +1,8 @@
-// Tests that check-workflows.mjs accepts only actions that are pinned by a commit hash.
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 
-// Plain JavaScript, without types.
+// A script in plain JavaScript, which has no types.
 const { unpinnedActions } = (await import('../../scripts/check-workflows.mjs' as string)) as {
   unpinnedActions: (text: string) => { line: number; action: string }[];
 };
@@ -37,7 +36,7 @@ describe('unpinnedActions', () => {
       assert.deepEqual(unpinnedActions(`steps:\r\n  - name: x\r\n    "uses" : ${action}\r\n`), [{ line: 3, action }]);
     });
 
-  it('finds the actions of the workflows, each pinned, and each release at one commit', () => {
+  it('reports nothing for the workflows of the project, which use one commit per release', () => {
     const texts = readdirSync(WORKFLOWS).map((name) => readFileSync(new URL(name, WORKFLOWS), 'utf8'));
     assert.deepEqual(texts.flatMap(unpinnedActions), []);
     const pins = new Set(texts.flatMap((text) => text.match(/\S+@[0-9a-f]{40} # v\S+/g) ?? []));

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { finish, startProgram } from '../cli/run.ts';
 import { temporaryFolder } from '../support/tree.ts';
 
-// Plain JavaScript, without types.
+// A script in plain JavaScript, which has no types.
 const { notesOf } = (await import('../../scripts/release-notes.mjs' as string)) as {
   notesOf: (changelog: string, version: string) => string;
 };
@@ -15,7 +15,7 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const read = (folder: string, name: string): string => readFileSync(path.join(folder, name), 'utf8');
 const versionIn = (folder: string): string => JSON.parse(read(folder, 'package.json')).version;
 
-/** A copy of what a release changes, with one changeset more. */
+/** Copies the files that a release changes, and adds a changeset. */
 async function copyWith(changeset: string, t: Parameters<typeof temporaryFolder>[0]): Promise<string> {
   const folder = await temporaryFolder(t);
   for (const name of ['.changeset', 'CHANGELOG.md', 'package.json', 'package-lock.json'])
@@ -33,7 +33,7 @@ const changesetVersion = (folder: string) =>
   );
 
 describe('a release', () => {
-  it('takes its version and its section of the changelog from the changesets', async (t) => {
+  it('gets its version and its changelog section from the changesets', async (t) => {
     const folder = await copyWith('---\nmetainfo: major\n---\n\n`verify` does what it did not.\n', t);
     const { code, stdout, stderr } = await changesetVersion(folder);
     assert.equal(code, 0, stdout + stderr);
@@ -48,7 +48,7 @@ describe('a release', () => {
     ['of another package', '---\nmetainfos: minor\n---\n\nText.\n'],
     ['without a beginning', 'Text.\n'],
   ] as const) {
-    it(`is not made from a changeset ${what}`, async (t) => {
+    it(`is refused with a changeset ${what}`, async (t) => {
       const folder = await copyWith(changeset, t);
       assert.equal((await changesetVersion(folder)).code, 1);
       assert.equal(versionIn(folder), versionIn(ROOT));
@@ -66,14 +66,14 @@ describe('release-notes', () => {
     assert.equal(stdout.trim(), notesOf(read(ROOT, 'CHANGELOG.md'), versionIn(ROOT)));
   });
 
-  it('refuses a tag of another version', async () => {
+  it('rejects a tag of another version', async () => {
     const { code, stdout, stderr } = await run('v999.0.0');
     assert.equal(code, 1);
     assert.equal(stdout, '');
     assert.match(stderr, /the tag is v999\.0\.0, but package\.json has version/);
   });
 
-  it('finds one section, and none that is empty or of a version that begins with the same', () => {
+  it('finds only the section of exactly that version, and rejects an empty one', () => {
     const changelog = '# Changelog\n\n## 1.2.0\n\n### Minor Changes\n\n- a\n\n## 1.1.0\n\n## 1.0.0\n\n- b\n';
     assert.equal(notesOf(changelog, '1.2.0'), '### Minor Changes\n\n- a');
     assert.equal(notesOf(changelog, '1.0.0'), '- b');

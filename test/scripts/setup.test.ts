@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 const setup = fileURLToPath(new URL('../../scripts/setup.mjs', import.meta.url));
 const folder = mkdtempSync(path.join(tmpdir(), 'metainfo-setup-'));
 
-/** What the toolchain check says on standard error, with only these programs to be found. */
+/** Runs the toolchain check with only these programs in PATH, and returns its standard error. */
 function check(programs: Record<string, string>, env: Record<string, string> = {}) {
   const bin = mkdtempSync(path.join(folder, 'bin-'));
   for (const [name, target] of Object.entries(programs)) symlinkSync(target, path.join(bin, name));
@@ -31,7 +31,7 @@ const skip =
 describe('the check of the toolchain', { skip }, () => {
   after(() => rmSync(folder, { recursive: true }));
 
-  it('passes when all is there', () => {
+  it('passes if all programs are installed', () => {
     assert.deepEqual(check(all, { npm_config_nodedir: process.env['npm_config_nodedir'] ?? '' }), {
       status: 0,
       stderr: '',
@@ -43,7 +43,7 @@ describe('the check of the toolchain', { skip }, () => {
     make: 'apt-get install make',
     python3: 'apt-get install python3',
   })) {
-    it(`names the command that installs a missing ${name}, in one line`, () => {
+    it(`prints the command that installs a missing ${name}, on one line`, () => {
       const { [name as 'make']: _, ...rest } = all;
       const { status, stderr } = check(rest);
       assert.equal(status, 1);
@@ -52,8 +52,8 @@ describe('the check of the toolchain', { skip }, () => {
     });
   }
 
-  it('names the command that installs missing headers of OpenSSL, in one line', () => {
-    // A compiler that works but finds no header.
+  it('prints the command that installs missing OpenSSL headers, on one line', () => {
+    // This compiler works, but finds no header.
     const blind = path.join(folder, 'blind');
     writeFileSync(blind, '#!/bin/sh\ncase "$1" in --version) exit 0 ;; esac\nexit 1\n', { mode: 0o755 });
     const { status, stderr } = check({ ...all, sh: which('sh') }, { CXX: blind, npm_config_nodedir: '/nonexistent' });

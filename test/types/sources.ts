@@ -1,4 +1,4 @@
-// Compiled, not run: what a user has at hand must be a source as it is.
+// Compiled by `npm run check`, never run: the types of content that a source accepts.
 import { createReadStream } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
 import { PassThrough, Readable } from 'node:stream';
@@ -38,7 +38,7 @@ if (response.body) sources.push({ path: 'j', data: response.body });
 
 export const draft = new TorrentCreate({ sources, paths: ['k'], pathRoot: '/srv' });
 
-// @ts-expect-error: text is no content
+// @ts-expect-error: a string is not content
 export const text: Source = { path: 'l', data: 'text' };
 
 const hasher = new V2Hasher({ paths: ['a'], pathRoot: '/', pieceLength: 2 ** 14 });

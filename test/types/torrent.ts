@@ -1,4 +1,4 @@
-// Compiled by `npm run check`, never run: what must compile, and what must not.
+// Compiled by `npm run check`, never run: code that must compile, and code that must not.
 import {
   type DumpedDictionary,
   type DumpedValue,
@@ -23,7 +23,7 @@ import {
 declare const bytes: Uint8Array;
 const torrent = Torrent.fromBytes(bytes);
 
-// Before the version is known there is only what all versions have.
+// Before the version is known, only the fields of all versions are available.
 export const name: string = torrent.info.name;
 // @ts-expect-error: a v2 torrent has no pieces
 export const early: HashList = torrent.info.pieces;
@@ -57,7 +57,7 @@ switch (torrent.torrentVersion) {
     break;
   }
   default: {
-    // All versions are named above.
+    // The cases above cover all versions.
     const never: never = torrent;
     void never;
   }
@@ -65,7 +65,7 @@ switch (torrent.torrentVersion) {
 
 // @ts-expect-error: a torrent never changes
 torrent.comment = 'x';
-// @ts-expect-error: no such kind
+// @ts-expect-error: no such version
 new TorrentCreate().generate({ version: 'v3' });
 // @ts-expect-error: no such mode
 torrent.modelDumpTorrent({ mode: 'text' });
@@ -78,7 +78,7 @@ const draft = new TorrentCreate({ pathRoot: '/srv', 'announce-list': [['http://t
 export const v1: Promise<TorrentBase<'v1'>> = draft.generate({ version: 'v1' });
 export const hybrid: Promise<TorrentBase<'hybrid'>> = draft.generate();
 export const some: Promise<Torrent> = draft.generate(options);
-// @ts-expect-error: it may be of any kind
+// @ts-expect-error: it may have any version
 export const tooNarrow: Promise<TorrentBase<'v1'>> = draft.generate(options);
 export const either: Promise<Uint8Array | DumpedDictionary> = draft.generateExt({ bencode: flag });
 export const dumped: DumpedValue | undefined = torrent.modelDumpTorrent()['info'];
@@ -89,14 +89,14 @@ new TorrentCreate({
   info: { 'piece length': 2 ** 14, 'file tree': { a: { '': { length: 1, 'pieces root': bytes } } } },
 });
 new TorrentCreate({ info: { pieces: [bytes], files: [{ length: 1, path: ['a'], 'symlink path': ['b'] }] } });
-// @ts-expect-error: a path is text
+// @ts-expect-error: a path is a string
 new TorrentCreate({ pathRoot: 5 });
 // @ts-expect-error: unknown keys go into extra
 new TorrentCreate({ 'x-unknown': 1 });
 // @ts-expect-error: a length of bytes is a number
 new TorrentCreate({ info: { 'piece length': '16384' } });
 
-/** A hasher of somebody else: its types are all exported. */
+/** A hasher of another package: all types that it needs are exported. */
 export class LengthHasher extends HasherBase {
   constructor(config: HasherConfig) {
     super(config, 'v1');
