@@ -3,7 +3,7 @@
 //
 //   npm run bench -- create [--size 4GiB] [--rounds 5] [--repeats 2]
 import path from 'node:path';
-import { binding } from '../src/hash/addon.ts';
+import { loadAddon } from '../src/hash/addon.ts';
 import { formatBytes } from '../src/layout/text.ts';
 import type { HashReport, HashTask } from './processes/hash.ts';
 import { writeData } from './support/data.ts';
@@ -50,7 +50,7 @@ const READ_SIZES = ['16KiB', '64KiB', '256KiB', '1MiB', '4MiB'].map(parseSize);
 const FLAT = 0.9;
 
 function contenders(): Contender[] {
-  const kernels = ['default', ...binding().kernels.filter((name) => name === 'sha-ni-x4'), 'openssl'];
+  const kernels = ['default', ...loadAddon().kernels.filter((name) => name === 'sha-ni-x4'), 'openssl'];
   const usual = { version: 'v1' as Version, forced: 'default', pieceLength: PIECE_LENGTH, readSize: null };
   const all = [
     ...VERSIONS.flatMap((version) => kernels.map((forced) => ({ ...usual, version, forced }))),

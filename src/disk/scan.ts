@@ -8,7 +8,7 @@ import { throwIfAborted } from '../errors/cancel.ts';
 import type { MetainfoErrorCode } from '../errors/codes.ts';
 import { fromSystemError, MetainfoError } from '../errors/errors.ts';
 import { Callback, invalidArgument, type OptionStructs } from '../errors/guard.ts';
-import { bindingIfAny } from '../hash/addon.ts';
+import { addonOrNull } from '../hash/addon.ts';
 import { unsafeComponent } from '../layout/safe-path.ts';
 import { isWithin } from './containment.ts';
 import { isTemporary } from './write-file.ts';
@@ -388,7 +388,7 @@ export const STAT_NUMBERS = 7;
  * libuv's pool take five times as long.
  */
 export async function statNumbers(files: readonly { real: string }[]): Promise<Float64Array> {
-  const addon = bindingIfAny();
+  const addon = addonOrNull();
   const numbers = await addon?.statFiles(Buffer.from(files.map(({ real }) => `${real}\0`).join('')));
   if (numbers && numbers.length > 0) return numbers;
   const each = await Promise.all(

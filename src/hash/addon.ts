@@ -1,3 +1,4 @@
+/** The native addon: its loader and its whole interface. No other file loads it. */
 import path from 'node:path';
 import nodeGypBuild from 'node-gyp-build';
 import { MetainfoError } from '../errors/errors.ts';
@@ -5,79 +6,82 @@ import { MetainfoError } from '../errors/errors.ts';
 /** A file of a plan, in the torrent's order. */
 export interface PlanFile {
   /**
-   * Where it is on disk, as bytes where they are no UTF-8; null for what is not on disk. Links in it are resolved
-   * (`fs.realpath`): one that is there when it is opened fails the job, for it may have been put there to lead away.
+   * The path on disk, as bytes if it is not UTF-8; null for data in memory and pad files. Resolve its links first
+   * (`fs.realpath`): a symbolic link in it fails the job, because somebody may have put it there after the scan.
    */
   path: string | Buffer | null;
   /**
-   * Content in memory. Engines copy it when the job starts, so it can be reused at once. Without it, a file that is not on
-   * disk is a pad: zeros that are read from nowhere.
+   * Content in memory. Engines copy it when the job starts, so you may reuse it at once. A file with neither path nor data is
+   * a pad file: zeros that are read from nowhere.
    */
   data?: Uint8Array | undefined;
-  /** Where the content begins in the file, in bytes. */
+  /** Where the content starts in the file, in bytes. */
   offset: number;
   /** Bytes of content. */
   length: number;
-  /** The size of the whole file on disk when it was planned: another size fails the job. Not looked at in memory. */
+  /** Size of the whole file on disk when it was planned. If it has another size, the job fails. Ignored for data in memory. */
   size: number;
-  /** Its modification time then (`fs.Stats.mtimeMs`); NaN: not checked. */
+  /** Modification time when it was planned (`fs.Stats.mtimeMs`). If it has another one, the job fails. NaN: not checked. */
   mtimeMs: number;
 }
 
-/** What to hash. Create, verify and the hashers speak it, and every engine understands it. */
+/** The plan of a hash job. Every engine takes it. */
 export interface HashPlan {
   /** In the torrent's order. */
   files: readonly PlanFile[];
-  /** A hybrid plan holds its pad files, so that every file with content starts at a piece's start. */
+  /** In a hybrid plan, pad files stand between the files, so that every file with content starts at a piece boundary. */
   version: 'v1' | 'v2' | 'hybrid';
   /** Bytes. */
   pieceLength: number;
-  /** What a file that does not exist does: fail the job, or stand in `missing` with its hashes left zero. */
+  /** What happens if a file does not exist: the job fails, or lists it in `missing` and leaves its hashes zero. */
   onMissing: 'fail' | 'mark';
-  /** How many threads read and hash. */
+  /** Threads that read and hash. */
   threads: number;
-  /** Bytes a read, a multiple of 16 KiB. */
+  /** Bytes of a read, a multiple of 16 KiB. */
   readSize: number;
-  /** Bytes of all buffers together, at least one read: fewer threads run when theirs would not fit. */
+  /** Bytes of all buffers together, at least one read. If the buffers of all threads do not fit, fewer threads run. */
   memoryLimit: number;
 }
 
-/** What a plan hashes to. */
+/** The hashes of a plan. */
 export interface Digests {
-  /** One SHA-1 a piece, packed: v1 and hybrid. */
+  /** v1 and hybrid: the SHA-1 of each piece, 20 bytes each, packed. */
   v1?: Uint8Array;
   /** v2 and hybrid. */
   v2?: {
-    /** One 32-byte pieces root a file of the plan, packed; zeros for pads, empty and missing files. */
+    /** The pieces root of each file of the plan, 32 bytes each, packed; zeros for pad files, empty and missing files. */
     roots: Uint8Array;
-    /** The piece hashes of every file that is longer than a piece, packed, in the plan's order (see `layerCount`). */
+    /** The piece layers of the files that are longer than a piece, in the plan's order, 32 bytes a piece, packed. */
     layers: Uint8Array;
   };
-  /** Indexes of files that do not exist. */
+  /** Indexes of the files that do not exist. */
   missing: readonly number[];
 }
 
-/** How far a job is. */
+/** The progress of a hash job. */
 export interface JobProgress {
   /** Bytes of content hashed. */
   bytes: number;
-  /** The file of the plan that was opened last. */
+  /** Index of the plan's file that was opened last. */
   fileIndex: number;
-  /** Jobs of this process that go before while this one waits for a thread; 0 while it has one. */
+  /** Jobs of this process that go first while this one waits for a thread; 0 while it has one. */
   queued: number;
 }
 
-/** A plan that is being hashed. */
+/** A hash job that runs. */
 export interface HashJob {
-  /** Settles when it is over: rejects with a {@link MetainfoError}. */
+  /** Settles when the job ends. Rejects with a {@link MetainfoError}. */
   readonly done: Promise<Digests>;
-  /** How far it is. */
+  /** Returns the progress so far. */
   progress(): JobProgress;
-  /** `done` then rejects with `ERR_ABORTED`, unless it is settled. */
+  /** Makes `done` reject with `ERR_ABORTED`, unless it is settled. */
   cancel(): void;
 }
 
-/** Bytes a second of one thread; 0 for what the kernel leaves to others. Nodes count as the 64 bytes that they take. */
+/**
+ * The speed of one thread, in bytes a second; 0 for functions that the kernel leaves to others. A node of a Merkle tree counts
+ * as the 64 bytes that are hashed to it.
+ */
 export interface KernelSpeed {
   sha1: number;
   sha1Zeros: number;
@@ -85,94 +89,97 @@ export interface KernelSpeed {
   sha256Nodes: number;
 }
 
-/** What the native addon offers: the whole contract, and the only door to it. */
-export interface Binding {
+/** The interface of the native addon. */
+export interface Addon {
   /** Kernels that this CPU can run, best first. */
   readonly kernels: readonly string[];
   /** The kernels in use: the best, or the one that METAINFO_KERNEL names. */
   readonly active: { readonly sha1: string; readonly sha256: string };
   readonly HashJob: new (plan: HashPlan) => HashJob;
   /**
-   * What stat(2) says of files, links followed, on threads of its own: seven numbers a file, errno (or 0), mode, size,
-   * `mtimeMs`, `ctimeMs`, device and inode. Empty when the system has no thread to give.
+   * Calls stat(2) for many files on threads of its own and follows links. Gives seven numbers a file: errno (or 0), mode,
+   * size, `mtimeMs`, `ctimeMs`, device and inode. Empty if the system grants no thread.
    *
-   * @param paths The system's bytes, each path ended by a zero byte.
+   * @param paths The paths in the system's bytes, each followed by a zero byte.
    */
   statFiles(paths: Buffer): Promise<Float64Array>;
-  /** How fast the kernel of this index in `kernels` is, while the caller waits, so long for each of its functions. */
+  /**
+   * Measures a kernel while the caller waits.
+   *
+   * @param kernel Its index in `kernels`.
+   * @param milliseconds The time for each function.
+   */
   measureKernel(kernel: number, milliseconds: number): KernelSpeed;
-  /** What all jobs of the process may use together, after it was set to these, if given: see `processLimits` in src/hash/plan.ts. */
+  /** Sets the limits that are given, and returns those that hold: see `processLimits` in src/hash/plan.ts. */
   limits(threads?: number, memory?: number): { threads: number; memory: number };
   /**
-   * Roots above layers of piece hashes, on all cores while the caller waits.
+   * Computes the pieces roots over piece layers, on all cores while the caller waits.
    *
-   * @param bytes What the layers are in, such as the whole torrent: nothing is copied.
-   * @param starts Where each layer begins in it.
-   * @param counts The hashes of each, 32 bytes each, at least 1.
-   * @param height Of a piece's tree of blocks: 0 for 16 KiB pieces.
+   * @param bytes The bytes that hold the layers, such as the whole torrent: they are not copied.
+   * @param starts Where each layer starts in them.
+   * @param counts The number of hashes of each layer, at least 1.
+   * @param height The height of the tree over the blocks of a piece: 0 for pieces of 16 KiB.
    */
   layerRoots(bytes: Uint8Array, starts: Float64Array, counts: Uint32Array, height: number): Uint8Array;
 }
 
-let loaded: Binding | undefined;
-/** Looking for it again would find nothing again, and take long. */
+let loaded: Addon | undefined;
+/** The failure of the first attempt. Another attempt would take long and fail again. */
 let unavailable: MetainfoError | undefined;
 
 /**
- * The native addon, loaded once: a prebuilt binary, or what `npm run build` made.
+ * Loads the addon once: a prebuilt binary, or the one that `npm run build` compiled.
  *
- * @throws {MetainfoError} `ERR_NATIVE_UNAVAILABLE`, or `ERR_KERNEL` when METAINFO_KERNEL names no runnable kernel
+ * @throws {MetainfoError} `ERR_NATIVE_UNAVAILABLE`, or `ERR_KERNEL` when METAINFO_KERNEL names no kernel that this CPU can run
  */
-export function binding(): Binding {
+export function loadAddon(): Addon {
   if (unavailable) throw unavailable;
   loaded ??= load();
   return loaded;
 }
 
 /**
- * The native addon, or null where all is to be done without: where METAINFO_ENGINE is `node`, or where it is not set and
- * no addon loads.
+ * Loads the addon. Returns null if METAINFO_ENGINE is `node`, or if it is not set and the addon does not load.
  *
- * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` for another METAINFO_ENGINE; `ERR_KERNEL`; where METAINFO_ENGINE is `native`
- *   also `ERR_NATIVE_UNAVAILABLE`
+ * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` for an unknown METAINFO_ENGINE; `ERR_KERNEL`; with METAINFO_ENGINE=native also
+ *   `ERR_NATIVE_UNAVAILABLE`
  */
-export function bindingIfAny(): Binding | null {
-  const wanted = engineAskedFor();
-  if (wanted === 'node') return null;
+export function addonOrNull(): Addon | null {
+  const engine = chosenEngine();
+  if (engine === 'node') return null;
   try {
-    return binding();
+    return loadAddon();
   } catch (error) {
-    if (wanted === 'native' || error !== unavailable) throw error;
+    if (engine === 'native' || error !== unavailable) throw error;
     return null;
   }
 }
 
 const ENGINES = ['native', 'node'] as const;
 
-/** What METAINFO_ENGINE names; null when it is not set. */
-export function engineAskedFor(): (typeof ENGINES)[number] | null {
-  // As with METAINFO_KERNEL, an empty one is none.
+/** The engine that METAINFO_ENGINE names; null if the variable is unset or empty. */
+export function chosenEngine(): (typeof ENGINES)[number] | null {
   const name = process.env['METAINFO_ENGINE'] || null;
-  const engine = ENGINES.find((one) => one === name);
+  const engine = ENGINES.find((known) => known === name);
   if (engine || name === null) return engine ?? null;
-  const message = `METAINFO_ENGINE=${name} is no engine: choose one of: ${ENGINES.join(', ')}.`;
+  const message = `METAINFO_ENGINE=${name} is an unknown engine; expected one of: ${ENGINES.join(', ')}.`;
   throw new MetainfoError('ERR_INVALID_ARGUMENT', message);
 }
 
-/** What is wrong where it does not load, and what to do. */
-export function whyUnavailable(): string | undefined {
+/** Why the addon did not load, and what to do about it; undefined if it did, or if nobody tried. */
+export function unavailableMessage(): string | undefined {
   return unavailable?.message;
 }
 
-function load(): Binding {
+function load(): Addon {
   try {
-    return nodeGypBuild(path.join(import.meta.dirname, '../..')) as Binding;
+    return nodeGypBuild(path.join(import.meta.dirname, '../..')) as Addon;
   } catch (error) {
-    throwIfKernel(error);
-    const [why = ''] = (error as Error).message.split('\n');
-    // In node-gyp-build's words that is half a page.
-    const none = why.startsWith('No native build was found');
-    const reason = none ? 'there is no binary for this platform, and none was compiled' : why.trim();
+    throwIfKernelError(error);
+    const [firstLine = ''] = (error as Error).message.split('\n');
+    // node-gyp-build goes on for half a page.
+    const isMissing = firstLine.startsWith('No native build was found');
+    const reason = isMissing ? 'there is no binary for this platform, and none was compiled' : firstLine.trim();
     const message = `The native addon could not be loaded (${reason}): install a C++ compiler and run \`npm rebuild metainfo\`.`;
     unavailable = new MetainfoError('ERR_NATIVE_UNAVAILABLE', message, { cause: error });
     throw unavailable;
@@ -180,10 +187,10 @@ function load(): Binding {
 }
 
 /**
- * Throws `ERR_KERNEL` for the error by which native code refuses METAINFO_KERNEL (its `code` is `kernel`), when the addon
- * loads and whenever a job starts.
+ * Throws `ERR_KERNEL` if native code refused METAINFO_KERNEL. It checks the variable when the addon loads and whenever a job
+ * starts.
  */
-export function throwIfKernel(error: unknown): void {
+export function throwIfKernelError(error: unknown): void {
   const { code, message } = error as NodeJS.ErrnoException;
   if (code === 'kernel') throw new MetainfoError('ERR_KERNEL', `${message}.`, { cause: error });
 }

@@ -1,4 +1,5 @@
-import { bindingIfAny, engineAskedFor, whyUnavailable } from './addon.ts';
+/** Chooses the engine of jobs that name none. */
+import { addonOrNull, chosenEngine, unavailableMessage } from './addon.ts';
 import type { Engine } from './engine.ts';
 import { nativeEngine } from './native.ts';
 import { nodeEngine } from './node.ts';
@@ -6,16 +7,17 @@ import { nodeEngine } from './node.ts';
 let warned = false;
 
 /**
- * The engine that METAINFO_ENGINE names; else the native one, or where no addon loads the node:crypto one with a warning.
+ * Returns the engine that METAINFO_ENGINE names. If it is not set, returns the native engine, or the node engine with a warning if the
+ * addon does not load.
  *
  * @throws {MetainfoError} `ERR_INVALID_ARGUMENT`, `ERR_NATIVE_UNAVAILABLE`, `ERR_KERNEL`
  */
 export function defaultEngine(): Engine {
-  const addon = bindingIfAny();
+  const addon = addonOrNull();
   if (addon) return nativeEngine(addon);
-  // Who asked for it knows; the others are told once.
-  if (!warned && engineAskedFor() === null) {
-    const message = `${whyUnavailable()} Until then node:crypto hashes, which is slower.`;
+  // Warn once, and not those who chose the node engine.
+  if (!warned && chosenEngine() === null) {
+    const message = `${unavailableMessage()} Until then, metainfo falls back to node:crypto, which is slower.`;
     process.emitWarning(message, { type: 'MetainfoWarning', code: 'ERR_NATIVE_UNAVAILABLE' });
     warned = true;
   }

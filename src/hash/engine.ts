@@ -1,18 +1,19 @@
+/** The interface of hash engines. */
 import type { Struct } from 'superstruct';
 import { expected } from '../errors/guard.ts';
 import type { HashJob, HashPlan } from './plan.ts';
 
-/** Something that hashes plans. One suite tests every engine. */
+/** Hashes plans. The engines of this package are {@link nativeEngine} and {@link nodeEngine}; you can write your own. */
 export interface Engine {
-  /** Such as `native`. */
+  /** A short name, such as `native`. */
   readonly name: string;
-  /** The kernel that does the work, for reports. */
+  /** The kernel that hashes, for reports. */
   readonly kernel: string;
-  /** Starts a job and returns at once: what fails rejects its `done`. */
+  /** Starts a hash job and returns at once. If the job fails, its `done` rejects. */
   start(plan: HashPlan): HashJob;
 }
 
-/** An engine of anybody's. */
+/** Checks an engine: any object with a `start` method. */
 export const AnyEngine: Struct<Engine, null> = expected(
   'an engine, such as nodeEngine()',
   (value) => typeof (value as Partial<Engine> | null)?.start === 'function',

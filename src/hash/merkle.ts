@@ -1,7 +1,8 @@
+/** Merkle trees of v2 torrents (BEP 52). */
 import { createHash } from 'node:crypto';
-import { bindingIfAny } from './addon.ts';
+import { addonOrNull } from './addon.ts';
 
-/** SHA-256 with node:crypto. */
+/** The SHA-256 of all parts together, by node:crypto. */
 export function sha256(...parts: Uint8Array[]): Buffer {
   const hash = createHash('sha256');
   for (const part of parts) hash.update(part);
@@ -9,11 +10,11 @@ export function sha256(...parts: Uint8Array[]): Buffer {
 }
 
 /**
- * The root over `hashes`, padded on the right to a power of two (BEP 52).
+ * Computes the root over `hashes`, padded on the right to a power of two (BEP 52).
  *
  * @param hashes One layer of a Merkle tree, 32 bytes each; at least one.
- * @param padding What stands past the end: 32 zero bytes for leaves, the root of an all-zero piece for piece hashes.
- * @param width Pad to this many hashes, a power of two; default: the next one.
+ * @param padding The hash that fills the layer: 32 zero bytes for leaves, the root of a piece of zeros for piece hashes.
+ * @param width The number of hashes after padding, a power of two. Default: the next power of two.
  */
 export function merkleRoot(
   hashes: readonly Uint8Array[],
@@ -31,16 +32,16 @@ export function merkleRoot(
   return layer[0] as Uint8Array;
 }
 
-/** The root of a tree of `leaves` (a power of two) leaves that are all zero. */
+/** The root of a tree whose leaves are all zero. `leaves` is a power of two. */
 export function zeroRoot(leaves: number): Uint8Array {
   return merkleRoot([Buffer.alloc(32)], Buffer.alloc(32), leaves);
 }
 
 /**
- * The root of a tree of so many leaves as it is with leaves of zeros up to a larger one.
+ * Computes the root of a tree after leaves of zeros are added to it.
  *
- * @param leaves What the root stands over.
- * @param width A power of two.
+ * @param leaves The number of leaves under `root`.
+ * @param width The number of leaves of the larger tree, a power of two.
  */
 export function raisedRoot(root: Uint8Array, leaves: number, width: number): Uint8Array {
   let result = root;
@@ -49,15 +50,15 @@ export function raisedRoot(root: Uint8Array, leaves: number, width: number): Uin
 }
 
 /**
- * The pieces roots above layers of piece hashes (BEP 52): natively on all cores, or with node:crypto.
+ * Computes the pieces roots over piece layers (BEP 52): with the addon on all cores, or with node:crypto.
  *
- * @param layers Each one hash of 32 bytes a piece, packed; none of them empty.
- * @param blocksPerPiece A power of two: what the padding of a layer stands for.
+ * @param layers 32 bytes a piece, packed; none of them empty.
+ * @param blocksPerPiece A power of two. It determines the hash that pads a layer.
  * @returns 32 bytes a layer, packed.
  */
 export function layerRoots(layers: readonly Uint8Array[], blocksPerPiece: number): Uint8Array {
   const counts = Uint32Array.from(layers, (layer) => layer.length / 32);
-  // Layers of a torrent that was read are views of its bytes.
+  // The layers of a decoded torrent are views of one buffer: avoid a copy.
   const memory = layers[0]?.buffer;
   const together = memory instanceof ArrayBuffer && layers.every(({ buffer }) => buffer === memory);
   const bytes = together ? new Uint8Array(memory) : Buffer.concat(layers);
@@ -66,7 +67,7 @@ export function layerRoots(layers: readonly Uint8Array[], blocksPerPiece: number
     end += length;
     return together ? byteOffset : end - length;
   });
-  const addon = bindingIfAny();
+  const addon = addonOrNull();
   if (addon) return addon.layerRoots(bytes, starts, counts, Math.log2(blocksPerPiece));
   const padding = zeroRoot(blocksPerPiece);
   const hashes = (layer: Uint8Array) =>

@@ -1,3 +1,4 @@
+/** Checks hash plans, and the resources that jobs may use. */
 import { constants } from 'node:buffer';
 import { availableParallelism } from 'node:os';
 import { MetainfoError, shown } from '../errors/errors.ts';
@@ -16,33 +17,33 @@ import {
   Unchecked,
 } from '../errors/guard.ts';
 import { BLOCK_SIZE, isPowerOfTwo, powerOfTwoWithin } from '../layout/piece-length.ts';
-import { type Binding, bindingIfAny, type HashPlan, type PlanFile } from './addon.ts';
+import { type Addon, addonOrNull, type HashPlan, type PlanFile } from './addon.ts';
 
 export type { Digests, HashJob, HashPlan, JobProgress, PlanFile } from './addon.ts';
 
-/** Whether a file of a plan is a pad: zeros that no file holds. */
+/** Whether a file of a plan is a pad file: it has neither path nor data. */
 export function isPad({ path, data }: Pick<PlanFile, 'path' | 'data'>): boolean {
   return path === null && data === undefined;
 }
 
-/** The hashes that a file has in `piece layers`: none unless it is longer than a piece (BEP 52). */
+/** The number of hashes in the piece layer of a file: 0 unless the file is longer than a piece (BEP 52). */
 export function layerCount(file: Pick<PlanFile, 'path' | 'data' | 'length'>, pieceLength: number): number {
   return !isPad(file) && file.length > pieceLength ? Math.ceil(file.length / pieceLength) : 0;
 }
 
-/** The error of a plan whose hashes do not fit into memory: nothing of it was hashed. */
+/** The error of a plan whose hashes do not fit into memory. */
 export function tooManyHashes({ files, pieceLength }: HashPlan, cause: unknown): MetainfoError {
   const bytes = files.reduce((sum, { length }) => sum + length, 0);
   const message = `The hashes of ${bytes} bytes in pieces of ${pieceLength} do not fit into memory: leave out files (a sparse file may be huge), or choose a larger piece length.`;
   return new MetainfoError('ERR_TOO_LARGE', message, { cause });
 }
 
-/** @throws {MetainfoError} `ERR_TOO_LARGE` where the v1 pieces or the v2 layers are more than a buffer can hold */
+/** @throws {MetainfoError} `ERR_TOO_LARGE` when the v1 pieces or the v2 layers are larger than a buffer can be */
 export function requireHashesFit(plan: HashPlan): void {
   const { files, version, pieceLength } = plan;
   let total = 0;
   for (const { length } of files) {
-    // The addon refuses other lengths by name.
+    // The engine rejects such a length and names the file.
     if (!Number.isSafeInteger(length) || length < 0) return;
     total += length;
   }
@@ -53,31 +54,41 @@ export function requireHashesFit(plan: HashPlan): void {
   if (bytes > constants.MAX_LENGTH) throw tooManyHashes(plan, undefined);
 }
 
-/** Default for the buffers of a job, in bytes a thread. */
+/** The default memory limit of a job, in bytes a thread. */
 export const DEFAULT_MEMORY_PER_THREAD = 64 * 2 ** 20;
 
-/** Pieces are read side by side, as many as the widest kernel hashes at once: small slices of each stay in the cache. */
+/** The lanes of the widest kernel. As many pieces are read side by side, in small parts that stay in the CPU's cache. */
 const LANES = 16;
-const DEFAULT_SLICE = 128 * 2 ** 10;
-/** v2 files are read in order. Larger reads gain nothing: see docs/performance.md. */
+const DEFAULT_PIECE_READ = 128 * 2 ** 10;
+/** v2 files are read in order. Larger reads gain nothing: see `readSize` in docs/performance.md. */
 const DEFAULT_READ = 2 ** 20;
 
 export const MAX_THREADS = 1024;
 
-/** How a job may use the machine. */
+/** The resources that a job may use. */
 export interface ResourceOptions {
-  /** Threads that read and hash; null is one a core. Default 1. */
+  /**
+   * Threads that read and hash; null means one a core.
+   *
+   * @default 1
+   */
   threads?: number | null | undefined;
-  /** Bytes a read at most: a power of two, and a multiple of 16 KiB. Default: 1 MiB for v2, 128 KiB for v1 and hybrid. */
+  /**
+   * Maximum size of a read, in bytes: a power of two of at least 16 KiB.
+   *
+   * @default 1 MiB for v2, 128 KiB for v1 and hybrid; less if the memory limit demands it
+   */
   readSize?: number | null | undefined;
   /**
-   * Bytes of all buffers of the job together, at least one read: reading pauses when they are full. A tight one makes
-   * reads smaller, then fewer pieces are hashed side by side, then fewer threads run. Default 64 MiB a thread.
+   * Bytes of all buffers of the job together, at least one read. Reading pauses when they are full. With a low limit, reads are
+   * smaller, then fewer pieces are hashed side by side, then fewer threads run.
+   *
+   * @default 64 MiB a thread
    */
   memoryLimit?: number | null | undefined;
 }
 
-/** They are checked by {@link planResources}. */
+/** {@link planResources} checks the values. */
 export const RESOURCES: OptionStructs<ResourceOptions> = {
   threads: Unchecked,
   readSize: Unchecked,
@@ -85,7 +96,7 @@ export const RESOURCES: OptionStructs<ResourceOptions> = {
 };
 
 /**
- * Checked resources; the default read size lets every thread have its buffers within the memory limit.
+ * Checks resources and fills in defaults. The default read size lets all threads have their buffers within the memory limit.
  *
  * @throws {MetainfoError} `ERR_INVALID_ARGUMENT`
  */
@@ -94,23 +105,24 @@ export function planResources(
   version: HashPlan['version'],
   cores: number,
 ): Pick<HashPlan, 'threads' | 'readSize' | 'memoryLimit'> {
-  const wanted = threads ?? cores;
-  require(isThreads(wanted), `threads must be 1 to ${MAX_THREADS} (or null: every core), not ${shown(wanted)}`);
-  const limit = memoryLimit ?? DEFAULT_MEMORY_PER_THREAD * wanted;
+  const threadCount = threads ?? cores;
+  require(isThreadCount(
+    threadCount,
+  ), `threads must be 1 to ${MAX_THREADS} or null (one a core), not ${shown(threadCount)}`);
+  const limit = memoryLimit ?? DEFAULT_MEMORY_PER_THREAD * threadCount;
   require(isMemory(limit), `memoryLimit must be at least ${BLOCK_SIZE} bytes, not ${shown(limit)}`);
   if (readSize === null || readSize === undefined) {
-    // As large as the limit allows every thread to have.
-    const [most, lanes] = version === 'v2' ? [DEFAULT_READ, 1] : [DEFAULT_SLICE, LANES];
-    const share = powerOfTwoWithin(limit / wanted / lanes);
-    return { threads: wanted, readSize: Math.max(BLOCK_SIZE, Math.min(most, share)), memoryLimit: limit };
+    const [most, lanes] = version === 'v2' ? [DEFAULT_READ, 1] : [DEFAULT_PIECE_READ, LANES];
+    const share = powerOfTwoWithin(limit / threadCount / lanes);
+    return { threads: threadCount, readSize: Math.max(BLOCK_SIZE, Math.min(most, share)), memoryLimit: limit };
   }
   require(isPowerOfTwo(readSize) &&
     readSize >= BLOCK_SIZE, `readSize must be a power of two of at least ${BLOCK_SIZE}, not ${shown(readSize)}`);
   require(readSize <= limit, `readSize (${readSize}) must not be above memoryLimit (${limit})`);
-  return { threads: wanted, readSize, memoryLimit: limit };
+  return { threads: threadCount, readSize, memoryLimit: limit };
 }
 
-function isThreads(value: unknown): boolean {
+function isThreadCount(value: unknown): boolean {
   return Number.isSafeInteger(value) && (value as number) >= 1 && (value as number) <= MAX_THREADS;
 }
 
@@ -123,7 +135,7 @@ const PLAN: OptionStructs<HashPlan> = {
   version: oneOf('v1', 'v2', 'hybrid'),
   pieceLength: Size,
   onMissing: oneOf('fail', 'mark'),
-  threads: expected(`1 to ${MAX_THREADS}`, (value) => isThreads(value as number)),
+  threads: expected(`1 to ${MAX_THREADS}`, (value) => isThreadCount(value as number)),
   readSize: expected(
     `a multiple of ${BLOCK_SIZE}`,
     (value) => Number.isSafeInteger(value) && (value as number) > 0 && (value as number) % BLOCK_SIZE === 0,
@@ -132,7 +144,7 @@ const PLAN: OptionStructs<HashPlan> = {
 };
 
 /**
- * A copy of an engine's plan, its files not looked at yet.
+ * Copies and checks a plan that an engine was given, except for its files.
  *
  * @throws {MetainfoError} `ERR_INVALID_ARGUMENT`
  */
@@ -144,7 +156,7 @@ export function checkedPlan(given: HashPlan): HashPlan {
   for (const name of Object.keys(PLAN) as (keyof HashPlan)[]) checkArgument(`plan.${name}`, plan[name], Given);
   const { version, pieceLength, readSize, memoryLimit } = plan;
   const isLength = version === 'v1' ? pieceLength > 0 : isPowerOfTwo(pieceLength) && pieceLength >= BLOCK_SIZE;
-  if (!isLength) throw invalidArgument(`plan.pieceLength of ${version} cannot be ${pieceLength}`);
+  if (!isLength) throw invalidArgument(`plan.pieceLength cannot be ${pieceLength} for ${version}`);
   if (memoryLimit < readSize) throw invalidArgument(`plan.memoryLimit must be at least readSize, not ${memoryLimit}`);
   return plan;
 }
@@ -155,7 +167,7 @@ const OnDisk = expected<string | Buffer>('a path: a string without NUL bytes, or
 );
 const Time = expected<number>('a number', (value) => typeof value === 'number');
 
-/** @throws {MetainfoError} `ERR_INVALID_ARGUMENT` for a file that cannot be, or files of more than 2^53 bytes */
+/** @throws {MetainfoError} `ERR_INVALID_ARGUMENT` for an invalid file, or for more than 2^53 bytes of content */
 export function checkPlanFiles(files: readonly PlanFile[]): void {
   let total = 0;
   for (const [i, file] of files.entries()) {
@@ -178,42 +190,58 @@ export function checkPlanFiles(files: readonly PlanFile[]): void {
   if (!Number.isSafeInteger(total)) throw invalidArgument('plan.files have more than 2^53 bytes');
 }
 
-/** What all jobs of the process may use together. */
+/** The limits that all jobs of the process share. */
 export interface ProcessLimits {
-  /** Threads that read and hash at once. Default: one a core. */
+  /**
+   * Threads that read and hash at once.
+   *
+   * @default one a core
+   */
   threads: number;
-  /** Bytes of all buffers. A job whose one read is above it runs alone. Default: 64 MiB a core. */
+  /**
+   * Bytes of all buffers. A job that needs more for a single read runs alone.
+   *
+   * @default 64 MiB a core
+   */
   memory: number;
 }
 
 const PROCESS_LIMITS: OptionStructs<ProcessLimits> = { threads: Unchecked, memory: Unchecked };
 
 /**
- * The limits that all jobs of the process share, changed first where `change` says so; jobs that run follow.
+ * Returns the limits that all jobs of the process share, after changing those that are given. Running jobs follow at once.
  *
- * Jobs share fairly: a thread that is free goes to the job that has the fewest, and a job that has been served little
- * goes before one that has been served much. So a small torrent waits for a batch of a large one (at most 16 pieces a
- * thread), never for all of it.
+ * Jobs share threads fairly: a free thread goes to the job that has the fewest, and a job that has hashed little goes before one
+ * that has hashed much. So a small torrent waits for one batch of a large one (at most 16 pieces a thread), never for all of it.
+ *
+ * @example
+ * ```ts
+ * import { processLimits } from 'metainfo';
+ *
+ * // Leave half of the cores to others.
+ * const { threads } = processLimits();
+ * processLimits({ threads: Math.ceil(threads / 2), memory: 128 * 2 ** 20 });
+ * ```
  *
  * @throws {MetainfoError} `ERR_INVALID_ARGUMENT`
  */
 export function processLimits(change: Partial<ProcessLimits> = {}): ProcessLimits {
   const changed = checkOptions(change, PROCESS_LIMITS, { name: 'change' });
-  const { limits } = bindingIfAny() ?? { limits: limitsWithoutAddon };
+  const { limits } = addonOrNull() ?? { limits: limitsWithoutAddon };
   const { threads, memory } = { ...limits(), ...changed };
-  require(isThreads(threads), `threads must be 1 to ${MAX_THREADS}, not ${shown(threads)}`);
+  require(isThreadCount(threads), `threads must be 1 to ${MAX_THREADS}, not ${shown(threads)}`);
   require(isMemory(memory), `memory must be at least ${BLOCK_SIZE} bytes, not ${shown(memory)}`);
   return limits(threads, memory);
 }
 
-let kept: ProcessLimits | undefined;
+let currentLimits: ProcessLimits | undefined;
 
-/** The node:crypto engine stays within any: of all its jobs one at a time reads and hashes. */
-const limitsWithoutAddon: Binding['limits'] = (threads, memory) => {
+/** Keeps the limits for the node engine, which stays within any: one of its jobs at a time reads and hashes. */
+const limitsWithoutAddon: Addon['limits'] = (threads, memory) => {
   const cores = availableParallelism();
-  kept ??= { threads: cores, memory: cores * DEFAULT_MEMORY_PER_THREAD };
-  kept = { threads: threads ?? kept.threads, memory: memory ?? kept.memory };
-  return { ...kept };
+  currentLimits ??= { threads: cores, memory: cores * DEFAULT_MEMORY_PER_THREAD };
+  currentLimits = { threads: threads ?? currentLimits.threads, memory: memory ?? currentLimits.memory };
+  return { ...currentLimits };
 };
 
 function require(condition: boolean, message: string): void {

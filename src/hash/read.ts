@@ -1,19 +1,20 @@
+/** Reads from open files. */
 import type { FileHandle } from 'node:fs/promises';
 
-/** Node ends the process when it is asked for 2 GiB at once. */
-const MOST_READ = 2 ** 30;
+/** Node aborts the process when it is asked for 2 GiB at once. */
+const MAX_READ = 2 ** 30;
 
 /**
- * Fills a buffer with what a file has, as far as it goes: a read may give less than there is, or be interrupted, which libuv
- * takes for a failure.
+ * Reads until the buffer is full or the file ends. It repeats reads that return less than the file has, or that a signal
+ * interrupts (libuv reports those as failures).
  *
- * @param position Null: where the last read ended, as pipes are read.
- * @returns How many bytes there were.
+ * @param position Where to start in the file; null continues after the last read, which pipes require.
+ * @returns The number of bytes read.
  */
 export async function readFully(file: FileHandle, into: Uint8Array, position: number | null): Promise<number> {
   for (let done = 0; done < into.length; ) {
     try {
-      const length = Math.min(into.length - done, MOST_READ);
+      const length = Math.min(into.length - done, MAX_READ);
       const { bytesRead } = await file.read(into, done, length, position === null ? null : position + done);
       if (bytesRead === 0) return done;
       done += bytesRead;
@@ -24,22 +25,22 @@ export async function readFully(file: FileHandle, into: Uint8Array, position: nu
   return into.length;
 }
 
-/** After reading: that it fails takes nothing from what was read. */
+/** Closes a file that was only read. A failure is ignored: it cannot harm the bytes that were read. */
 export async function closeRead(file: FileHandle): Promise<void> {
   await file.close().catch(() => {});
 }
 
-/** For what has no size, such as a pipe. */
-const LEAST_BYTES = 65_536;
+/** The first read of a file without a size, such as a pipe. */
+const MIN_READ = 65_536;
 
-/** All of a file, of a pipe or of a device; null when that is more than `most` bytes: no more than one beyond them is read. */
+/** Reads a file, pipe or device to its end. Returns null if it has more than `most` bytes; then it reads one byte more at most. */
 export async function readToEnd(file: FileHandle, most: number): Promise<Uint8Array | null> {
   const { size } = await file.stat();
   if (size > most) return null;
   const parts: Buffer[] = [];
   for (let total = 0; total <= most; ) {
-    // One byte more shows the end.
-    const part = Buffer.allocUnsafeSlow(Math.min(Math.max(size, LEAST_BYTES), most - total) + 1);
+    // Ask for one byte more, to see whether the file ends.
+    const part = Buffer.allocUnsafeSlow(Math.min(Math.max(size, MIN_READ), most - total) + 1);
     const bytes = await readFully(file, part, null);
     total += bytes;
     parts.push(part.subarray(0, bytes));

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { binding } from '../../src/hash/addon.ts';
+import { loadAddon } from '../../src/hash/addon.ts';
 import { metainfo, workFolder } from './run.ts';
 
 interface KernelList {
@@ -13,7 +13,7 @@ describe('metainfo kernels', () => {
     const cwd = await workFolder(t);
     const { code, stdout, stderr } = await metainfo(['kernels'], { cwd });
     assert.deepEqual([code, stderr], [0, '']);
-    const { kernels, active } = binding();
+    const { kernels, active } = loadAddon();
     const lines = stdout.split('\n').slice(1, 1 + kernels.length);
     assert.deepEqual(
       lines.map((line) => line.split(' ')[0]),
@@ -26,13 +26,13 @@ describe('metainfo kernels', () => {
 
   it('prints JSON with --json, and respects METAINFO_KERNEL', async (t) => {
     const cwd = await workFolder(t);
-    for (const kernel of binding().kernels) {
+    for (const kernel of loadAddon().kernels) {
       const { stdout } = await metainfo(['kernels', '--json'], { cwd, env: { METAINFO_KERNEL: kernel } });
       const { active, kernels } = JSON.parse(stdout) as KernelList;
       assert.equal(active.sha1, kernel);
       assert.deepEqual(
         kernels.map(({ name }) => name),
-        binding().kernels,
+        loadAddon().kernels,
       );
       for (const { name, chosenFor, bytesPerSecond } of kernels) {
         assert.deepEqual(
@@ -63,6 +63,6 @@ describe('metainfo kernels', () => {
     const cwd = await workFolder(t);
     const { code, stderr } = await metainfo(['kernels'], { cwd, env: { METAINFO_KERNEL: 'sha-ce-x5' } });
     assert.equal(code, 2);
-    assert.match(stderr, new RegExp(`sha-ce-x5 .*expected one of: ${binding().kernels.join(', ')}`));
+    assert.match(stderr, new RegExp(`sha-ce-x5 .*expected one of: ${loadAddon().kernels.join(', ')}`));
   });
 });

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { afterEach, describe, it } from 'node:test';
 import { TorrentCreate } from '../../src/create/draft.ts';
-import { binding } from '../../src/hash/addon.ts';
+import { loadAddon } from '../../src/hash/addon.ts';
 import { nodeEngine } from '../../src/hash/node.ts';
 import { TorrentVersion } from '../../src/model/discriminator.ts';
 import { temporaryFolder, writeTree } from '../support/tree.ts';
@@ -40,7 +40,7 @@ describe('METAINFO_KERNEL', () => {
     else process.env['METAINFO_KERNEL'] = before;
   });
 
-  for (const kernel of binding().kernels) {
+  for (const kernel of loadAddon().kernels) {
     it(`${kernel} makes byte-identical torrents`, async (t) => {
       const root = await temporaryFolder(t);
       await writeTree(root, Object.fromEntries(SIZES.map((size, i) => [`f${i}`, content(size, i * 37)])));
@@ -64,7 +64,7 @@ describe('METAINFO_KERNEL', () => {
     process.env['METAINFO_KERNEL'] = 'abacus';
     await assert.rejects(new TorrentCreate({ pathRoot: root }).generate(), {
       code: 'ERR_KERNEL',
-      message: new RegExp(`METAINFO_KERNEL=abacus .*: ${binding().kernels.join(', ')}\\.`),
+      message: new RegExp(`METAINFO_KERNEL=abacus .*: ${loadAddon().kernels.join(', ')}\\.`),
     });
   });
 });

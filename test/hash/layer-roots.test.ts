@@ -39,8 +39,8 @@ function expectedRoots(height: number): Buffer {
 /** What a process comes to that finds no addon. */
 function withoutAddon(height: number): Buffer {
   const script = `
-    const { binding } = await import('./src/hash/addon.ts');
-    let code; try { binding(); } catch (error) { code = error.code; }
+    const { loadAddon } = await import('./src/hash/addon.ts');
+    let code; try { loadAddon(); } catch (error) { code = error.code; }
     if (code !== 'ERR_NATIVE_UNAVAILABLE') throw new Error('the addon was found');
     const { layerRoots } = await import('./src/hash/merkle.ts');
     const packed = process.getBuiltinModule('node:fs').readFileSync(0);

@@ -7,7 +7,7 @@ import path from 'node:path';
 import { after, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
-import { binding } from '../../src/hash/addon.ts';
+import { loadAddon } from '../../src/hash/addon.ts';
 import { nativeEngine } from '../../src/hash/native.ts';
 import type { HashPlan } from '../../src/hash/plan.ts';
 import { sha1 } from './reference.ts';
@@ -38,7 +38,7 @@ function zeros(size: number, changes: Partial<HashPlan> = {}): HashPlan {
 
 describe('the native engine', () => {
   it('names the kernel that does the work', () => {
-    const { kernels, active } = binding();
+    const { kernels, active } = loadAddon();
     assert.ok(kernels.includes('openssl'));
     assert.ok(kernels.includes(active.sha1) && kernels.includes(active.sha256));
     const name = active.sha1 === active.sha256 ? active.sha1 : `${active.sha1}, ${active.sha256}`;
@@ -143,8 +143,8 @@ describe('the native engine', () => {
 
 describe('METAINFO_KERNEL', () => {
   const script = `
-    const { binding } = await import('./src/hash/addon.ts');
-    try { console.log(JSON.stringify(binding().active)); } catch (error) { console.log(error.code, error.message); }`;
+    const { loadAddon } = await import('./src/hash/addon.ts');
+    try { console.log(JSON.stringify(loadAddon().active)); } catch (error) { console.log(error.code, error.message); }`;
   const run = (kernel: string) =>
     execFileSync(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', script], {
       encoding: 'utf8',

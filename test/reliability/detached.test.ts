@@ -7,7 +7,7 @@ import { Worker } from 'node:worker_threads';
 import { decode } from '../../src/bencode/decode.ts';
 import { TorrentCreate } from '../../src/create/draft.ts';
 import type { RangeReader, SourceData } from '../../src/create/sources.ts';
-import { bindingIfAny } from '../../src/hash/addon.ts';
+import { addonOrNull } from '../../src/hash/addon.ts';
 import { memoryPlanFile } from '../../src/hash/file-plan.ts';
 import { nativeEngine } from '../../src/hash/native.ts';
 import { nodeEngine } from '../../src/hash/node.ts';
@@ -20,7 +20,7 @@ import { build } from '../model/build.ts';
 const KIB = 1024;
 const MIB = KIB * KIB;
 
-const engines = bindingIfAny() ? [nativeEngine(), nodeEngine()] : [nodeEngine()];
+const engines = addonOrNull() ? [nativeEngine(), nodeEngine()] : [nodeEngine()];
 
 const id = ({ infohashV1, infohashV2 }: Torrent) => `${infohashV1} ${infohashV2}`;
 

@@ -4,7 +4,7 @@ import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { bindingIfAny } from '../../src/hash/addon.ts';
+import { addonOrNull } from '../../src/hash/addon.ts';
 import { buildShim, Faults, faultsEnv, shimMissing } from '../support/faults.ts';
 import { slowness } from '../support/timing.ts';
 import { runScript } from './run-child.ts';
@@ -40,7 +40,7 @@ describe('a read that never answers', { skip: missing }, () => {
     return runScript<Told>('stalled-child.ts', [scenario], { ...env, METAINFO_ENGINE: engine });
   }
 
-  for (const engine of bindingIfAny() ? (['native', 'node'] as const) : (['node'] as const)) {
+  for (const engine of addonOrNull() ? (['native', 'node'] as const) : (['node'] as const)) {
     it(`of the ${engine} engine holds up neither an abort nor other jobs`, async () => {
       const { code, signal, told } = await run('abort', engine);
       assert.deepEqual({ code, signal }, { code: 0, signal: null });
@@ -60,13 +60,13 @@ describe('a read that never answers', { skip: missing }, () => {
     assert.equal(seconds < MOST_SECONDS ? '' : `${seconds} s`, '');
   });
 
-  it('does not hold up process.exit', { skip: !bindingIfAny() && 'Node itself waits for its reads' }, async () => {
+  it('does not hold up process.exit', { skip: !addonOrNull() && 'Node itself waits for its reads' }, async () => {
     const { code, signal, secondsFromAt } = await run('exit', 'native');
     assert.deepEqual({ code, signal }, { code: 0, signal: null });
     assert.equal(secondsFromAt < MOST_SECONDS ? '' : `${secondsFromAt} s`, '');
   });
 
-  it('does not hold up worker.terminate', { skip: !bindingIfAny() && 'Node itself waits for its reads' }, async () => {
+  it('does not hold up worker.terminate', { skip: !addonOrNull() && 'Node itself waits for its reads' }, async () => {
     const { code, signal, told } = await run('terminate', 'native');
     const [{ seconds, after }] = told as [Told];
     assert.deepEqual({ code, signal, after }, { code: 0, signal: null, after: 'made' });

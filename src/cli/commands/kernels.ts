@@ -1,7 +1,7 @@
 /** `metainfo kernels`: lists the hash kernels, and measures their speed. */
 import { createHash } from 'node:crypto';
 import type { Command } from 'commander';
-import { type Binding, binding, type KernelSpeed } from '../../hash/addon.ts';
+import { type Addon, type KernelSpeed, loadAddon } from '../../hash/addon.ts';
 import { defaultEngine } from '../../hash/default-engine.ts';
 import { BLOCK_SIZE } from '../../layout/piece-length.ts';
 import { writeLines } from '../output.ts';
@@ -38,7 +38,7 @@ export function addKernels(program: Command): void {
 
 async function kernels({ bench, json }: KernelsOptions): Promise<void> {
   const isNative = defaultEngine().name === 'native';
-  const { kernels: names, active, measureKernel } = isNative ? binding() : NODE;
+  const { kernels: names, active, measureKernel } = isNative ? loadAddon() : NODE;
   const entries = names.map((name, index) => ({
     name,
     chosenFor: (['sha1', 'sha256'] as const).filter((algorithm) => active[algorithm] === name),
@@ -59,7 +59,7 @@ async function kernels({ bench, json }: KernelsOptions): Promise<void> {
 }
 
 /** The fallback `node:crypto`, presented like a kernel. */
-const NODE: Pick<Binding, 'kernels' | 'active' | 'measureKernel'> = {
+const NODE: Pick<Addon, 'kernels' | 'active' | 'measureKernel'> = {
   kernels: ['node:crypto'],
   active: { sha1: 'node:crypto', sha256: 'node:crypto' },
   measureKernel: (_, milliseconds) => {
