@@ -7,7 +7,7 @@ import { mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { STAT_NUMBERS, statNumbers } from '../disk/scan.ts';
+import { STAT_NUMBERS, statFiles } from '../disk/stat-files.ts';
 import { MetainfoError, shown } from '../errors/errors.ts';
 import type { FileDigests } from '../hash/file-digests.ts';
 import { printable } from '../layout/text.ts';
@@ -359,7 +359,7 @@ async function identitiesOf(files: readonly (ContentFile | null)[]): Promise<(Bu
     file?.diskPath === undefined ? [] : [{ real: file.diskPath, file, index }],
   );
   const identities: (Buffer | null)[] = files.map(() => null);
-  const numbers = await statNumbers(onDisk);
+  const numbers = await statFiles(onDisk);
   for (const [i, { file, index }] of onDisk.entries()) {
     const [error, , size, mtimeMs] = numbers.subarray(i * STAT_NUMBERS);
     if (error === 0 && size === file.length && mtimeMs === file.mtimeMs)

@@ -6,7 +6,7 @@ import path from 'node:path';
 import { encode } from '../bencode/encode.ts';
 import { NO_LIMITS } from '../bencode/limits.ts';
 import type { Encodable } from '../bencode/value.ts';
-import { STAT_NUMBERS, statNumbers } from '../disk/scan.ts';
+import { STAT_NUMBERS, statFiles } from '../disk/stat-files.ts';
 import { hashingCancelled, throwIfAborted } from '../errors/cancel.ts';
 import { errnoName, fromSystemError, MetainfoError } from '../errors/errors.ts';
 import { Callback, Flag, type OptionStructs, orNull, Path, Unchecked } from '../errors/guard.ts';
@@ -214,7 +214,7 @@ async function translated(failure: Failure, files: readonly ContentFile[], pathR
 
 /** @throws {MetainfoError} for the first file that is gone, unreadable or changed */
 async function requireUnchanged(files: readonly ContentFile[]): Promise<void> {
-  const numbers = await statNumbers(files.map(({ diskPath }) => ({ real: diskPath as string })));
+  const numbers = await statFiles(files.map(({ diskPath }) => ({ real: diskPath as string })));
   for (const [i, { diskPath, length, mtimeMs }] of files.entries()) {
     const [errno = 0, , size, now] = numbers.subarray(i * STAT_NUMBERS);
     const file = diskPath as string;

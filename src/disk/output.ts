@@ -1,32 +1,32 @@
-/** Keeps an output from replacing a file that is hashed. */
+/** Prevents an output from replacing a file that is hashed. */
 import { stat } from 'node:fs/promises';
 import { MetainfoError } from '../errors/errors.ts';
-import { STAT_NUMBERS, statNumbers } from './scan.ts';
+import { STAT_NUMBERS, statFiles } from './stat-files.ts';
 
-/** A file that is read; null or undefined where it is not on disk. */
+/** A file that is hashed. Its path is null or undefined if it is not on disk. */
 interface Input {
   diskPath?: string | null | undefined;
   length: number | null;
 }
 
 /**
- * Refuses an output that is one of the files, by whatever name or link.
+ * Rejects an output that is one of the hashed files, even under another name or through a link.
  *
  * @throws {MetainfoError} `ERR_OUTPUT_IS_INPUT`
  */
 export async function requireNoInput(output: string | null | undefined, files: readonly Input[]): Promise<void> {
   if (output == null) return;
-  // What cannot be looked at cannot be replaced either: writing says why.
+  // If stat fails, writing fails too, with a better error.
   const status = await stat(output).catch(() => null);
-  const alike = files.flatMap(({ diskPath, length }) =>
+  const candidates = files.flatMap(({ diskPath, length }) =>
     diskPath && length === status?.size ? [{ real: diskPath }] : [],
   );
-  if (!status || alike.length === 0) return;
-  const numbers = await statNumbers(alike);
-  for (const [index, { real }] of alike.entries()) {
+  if (!status || candidates.length === 0) return;
+  const numbers = await statFiles(candidates);
+  for (const [index, { real }] of candidates.entries()) {
     const [device, inode] = numbers.subarray(index * STAT_NUMBERS + 5);
     if (device !== status.dev || inode !== status.ino) continue;
-    const message = `${output} is one of the files of the torrent (${real}), which the output would replace: choose another output.`;
+    const message = `${output} is one of the torrent's files (${real}): choose another output, or it would be replaced.`;
     throw new MetainfoError('ERR_OUTPUT_IS_INPUT', message, { path: output });
   }
 }

@@ -1,13 +1,15 @@
-/** Reads whole files of bounded size. */
+/** Reads whole files up to a size limit. */
 import { open } from 'node:fs/promises';
 import { LimitError } from '../bencode/limits.ts';
 import { fromSystemError, requirePath, withPath } from '../errors/errors.ts';
 import { closeRead, readToEnd } from '../hash/read.ts';
 
 /**
- * The bytes of a file, of a pipe or of a device: never more than the limit is read.
+ * Reads a file, pipe or device to its end.
  *
- * @throws {LimitError}
+ * @param most The maximum size, in bytes.
+ *
+ * @throws {LimitError} if there are more bytes
  * @throws {MetainfoError} `ERR_NOT_FOUND`, `ERR_UNREADABLE`, `ERR_NOT_A_FILE` for a folder, `ERR_READ`
  */
 export async function readWithin(file: string, most: number): Promise<Uint8Array> {

@@ -5,17 +5,25 @@ import path from 'node:path';
 import { fromSystemError, MetainfoError } from '../errors/errors.ts';
 import { closeRead } from '../hash/read.ts';
 
-/** How a file is written. */
+/** Options of writing a file. */
 export interface WriteOptions {
-  /** Replace an existing file; default false. */
+  /**
+   * Replace an existing file.
+   *
+   * @default false
+   */
   force?: boolean;
-  /** When the file is to be said to have been modified: a torrent's time may tell how old its hashes are. Default: now. */
+  /**
+   * Modification time of the file. The time of a torrent may tell how old its hashes are.
+   *
+   * @default now
+   */
   mtime?: Date | undefined;
 }
 
 /**
- * Writes a file: a temporary file beside the target, renamed when it is whole. A process that is killed leaves a
- * `.metainfo-*.tmp`, which may be deleted.
+ * Writes a file in one step: writes a temporary file beside the target, then renames it. A process that is killed may leave a
+ * `.metainfo-*.tmp`, which you can delete.
  *
  * @throws {MetainfoError} `ERR_OUTPUT_EXISTS`, `ERR_NOT_A_FILE`, `ERR_NO_SPACE`, `ERR_NOT_FOUND`, `ERR_WRITE`
  */
@@ -28,11 +36,11 @@ export async function writeWhole(
   try {
     const file = await open(temporary, 'wx');
     try {
-      // What is replaced keeps who may read it: a torrent may hold a passkey.
+      // Keep the permissions of the file that is replaced: a torrent may hold a passkey.
       const old = force ? await statusOf(target) : null;
       if (old && !old.isFile() && !old.isDirectory()) throw replacesNoFile(target);
       if (old) await keepOwner(file, old);
-      // At once where the system takes it: writeFile would hand over half a MiB at a time.
+      // Pass all bytes to the system at once: writeFile would pass half a MiB at a time.
       for (let at = 0; at < bytes.length; ) at += (await file.write(bytes, at)).bytesWritten;
       if (mtime) await file.utimes(mtime, mtime);
       await file.sync();
@@ -51,26 +59,26 @@ export async function writeWhole(
   }
 }
 
-/** What is left where the process is killed as it writes: nobody needs it. */
+/** The name of the temporary file, which stays if the process is killed while it writes. */
 const TEMPORARY = /^\.metainfo-[0-9a-z]+\.tmp$/;
 
 function temporaryName(): string {
   return `.metainfo-${Math.random().toString(36).slice(2)}.tmp`;
 }
 
-/** Whether a file is the beginning of an output that somebody writes, or was killed as it wrote. */
+/** Whether a file is an unfinished output. */
 export function isTemporary(name: string): boolean {
   return TEMPORARY.test(name);
 }
 
-/** Owner, group and mode of the file that is replaced, as far as the system lets this user give files away. */
+/** Copies owner, group and mode of the file that is replaced, if the system allows this user to change them. */
 async function keepOwner(file: FileHandle, old: Stats): Promise<void> {
   const { uid, gid } = await file.stat();
   if (uid !== old.uid || gid !== old.gid) await file.chown(old.uid, old.gid).catch(() => {});
   await file.chmod(old.mode & 0o777);
 }
 
-/** Makes a rename last through a crash of the system. Not every system can: the file itself is safe either way. */
+/** Makes a rename survive a crash of the system. Not every system supports that; the file itself is safe without it. */
 async function syncFolder(folder: string): Promise<void> {
   const handle = await open(folder, 'r').catch(() => null);
   if (!handle) return;
@@ -78,12 +86,12 @@ async function syncFolder(folder: string): Promise<void> {
   await closeRead(handle);
 }
 
-/** link() fails where the target exists, so a file that appeared since any check before is not lost. */
+/** Renames with link(2), which fails if the target exists: so it cannot replace a file that appeared after a check. */
 async function renameExclusively(from: string, to: string): Promise<void> {
   try {
     await link(from, to);
   } catch (error) {
-    // File systems without hard links; EISDIR is what libuv says on Windows of exFAT.
+    // The file system has no hard links. On exFAT, libuv reports EISDIR on Windows.
     const { code = '' } = error as NodeJS.ErrnoException;
     if (!['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK', 'EISDIR'].includes(code)) throw error;
     if (await exists(to)) throw outputExists(to, error);
@@ -92,9 +100,9 @@ async function renameExclusively(from: string, to: string): Promise<void> {
 }
 
 /**
- * Whether anything has that name, a broken link too.
+ * Whether a file, folder or link of that name exists. A broken link counts.
  *
- * @throws {MetainfoError} where the system cannot tell
+ * @throws {MetainfoError} if the system cannot tell
  */
 export async function exists(target: string): Promise<boolean> {
   return lstat(target).then(
@@ -106,7 +114,7 @@ export async function exists(target: string): Promise<boolean> {
   );
 }
 
-/** Null when it is not there; whatever else is wrong must not pass for that. */
+/** Returns null if the file does not exist. Throws every other error. */
 async function statusOf(file: string): Promise<Stats | null> {
   return stat(file).catch((error) => {
     if (isGone(error)) return null;
@@ -118,14 +126,14 @@ function isGone({ code }: NodeJS.ErrnoException): boolean {
   return code === 'ENOENT' || code === 'ENOTDIR';
 }
 
-/** To root, renaming would put a file in the place of a device. */
+/** Root could replace a device by renaming a file to its name. */
 function replacesNoFile(target: string): MetainfoError {
-  const message = `${target} is a FIFO, socket or device, which no file may replace: choose another output.`;
+  const message = `${target} is a FIFO, socket or device and cannot be replaced: choose another output.`;
   return new MetainfoError('ERR_NOT_A_FILE', message, { path: target });
 }
 
-/** The error of an output that is there already. */
+/** The error of an output that exists. */
 export function outputExists(target: string, cause?: unknown): MetainfoError {
-  const message = `${target} exists already: choose another output, or replace it (force: true).`;
+  const message = `output file exists: ${target} (use force: true to replace it)`;
   return new MetainfoError('ERR_OUTPUT_EXISTS', message, { path: target, cause });
 }

@@ -1,4 +1,4 @@
-/** The node engine: hashes plans with node:crypto on the JavaScript thread. It is the fallback of the native engine and its oracle in tests. */
+/** The node engine: hashes plans with node:crypto on the JavaScript thread. It is the fallback of the native engine, and its oracle in tests. */
 import type { FileHandle } from 'node:fs/promises';
 import { setImmediate as nextRound } from 'node:timers/promises';
 import { hashingCancelled } from '../errors/cancel.ts';
@@ -28,10 +28,15 @@ import { closeRead } from './read.ts';
  *
  * @example
  * ```ts
+ * import path from 'node:path';
  * import { nodeEngine, TorrentCreate } from 'metainfo';
  *
- * const draft = new TorrentCreate({ pathRoot: import.meta.dirname, version: 'v2' });
- * const torrent = await draft.generate({ engine: nodeEngine() });
+ * const draft = new TorrentCreate({ pathRoot: path.resolve('album') });
+ * const torrent = await draft.generate({ version: 'v2', engine: nodeEngine() });
+ * console.log(torrent.torrentVersion);
+ * ```
+ * ```text
+ * v2
  * ```
  */
 export function nodeEngine(): Engine {

@@ -3,7 +3,7 @@ import { constants } from 'node:fs';
 import { readdir, realpath, stat } from 'node:fs/promises';
 import nodePath from 'node:path';
 import { isWithin } from '../disk/containment.ts';
-import { STAT_NUMBERS, statNumbers } from '../disk/scan.ts';
+import { STAT_NUMBERS, statFiles } from '../disk/stat-files.ts';
 import { throwIfAborted } from '../errors/cancel.ts';
 import { fromSystemError, type MetainfoError } from '../errors/errors.ts';
 import type { Slot } from '../hash/limiter.ts';
@@ -185,7 +185,7 @@ class InventoryScan {
 
 /** Asks for the status of many files in one call, because one call a file takes longer than hashing small files. */
 async function addStats(files: readonly PendingFile[], found: Map<string, DiskEntry>): Promise<void> {
-  const numbers = await statNumbers(files);
+  const numbers = await statFiles(files);
   const others: Promise<unknown>[] = [];
   for (const [i, { path, real }] of files.entries()) {
     const at = i * STAT_NUMBERS;

@@ -287,7 +287,7 @@ describe('metainfo create', () => {
       const { code, stdout } = await create(...args);
       const { error } = JSON.parse(stdout);
       assert.deepEqual([code, error.code], [1, 'ERR_OUTPUT_IS_INPUT'], args.join(' '));
-      assert.match(error.message, /album\/a\.txt\), which the output would replace: choose another output\.$/);
+      assert.match(error.message, /album\/a\.txt\): choose another output, or it would be replaced\.$/);
       assert.deepEqual(await bytesOf(cwd, 'album/a.txt'), content);
     };
     for (const output of ['album/a.txt', 'hard', 'soft']) {

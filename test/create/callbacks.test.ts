@@ -49,7 +49,10 @@ describe('an async filter', () => {
       const filter = (async () => {
         throw new Error('unhandled');
       }) as never;
-      const error = { code: 'ERR_INVALID_ARGUMENT', message: new RegExp(`^${name} must answer true or false at once`) };
+      const error = {
+        code: 'ERR_INVALID_ARGUMENT',
+        message: new RegExp(`^${name} must return true or false, not a promise`),
+      };
       await assert.rejects(new TorrentCreate({ pathRoot, [name]: filter }).generate(), error);
     });
   }

@@ -136,12 +136,12 @@ describe('scan', () => {
       await symlink('.', path.join(root, 'loop'));
       await symlink('/etc/hostname', path.join(root, 'out'));
       const failure = (await scan(root, null).catch((error: unknown) => error)) as MetainfoError;
-      assert.match(failure.message, /^4 files or folders cannot be taken: .+\. To leave out .+ use `exclude`\.$/);
+      assert.match(failure.message, /^4 files or folders cannot be added: .+\. To leave out .+ use `exclude`\.$/);
       for (const part of [
         /\/a\/pipe is a FIFO, not a file/,
-        /\/broken is a link to something that does not exist;/,
-        /\/loop is a link to a folder that it is in;/,
-        /\/out leads out of /,
+        /\/broken is a broken link: its target does not exist;/,
+        /\/loop links to a folder that contains it;/,
+        /\/out links to .*, outside of /,
       ])
         assert.match(failure.message, part);
       const errors = (failure.cause as AggregateError).errors as MetainfoError[];
@@ -151,12 +151,12 @@ describe('scan', () => {
 
       for (let i = 0; i < 20; i += 1) await symlink('nowhere', path.join(root, `broken${i}`));
       const many = (await scan(root, null).catch((error: unknown) => error)) as MetainfoError;
-      assert.match(many.message, /^24 files or folders cannot be taken: .+; and 14 more\. To leave/);
+      assert.match(many.message, /^24 files or folders cannot be added: .+; and 14 more\. To leave/);
       assert.equal(many.message.split('; ').length, 11);
 
       await assert.rejects(scan(root, [['x'], ['c'], ['y']]), {
         code: 'ERR_NOT_FOUND',
-        message: `2 files or folders cannot be taken: ${root}/x: no such file or folder; ${root}/y: no such file or folder.`,
+        message: `2 files or folders cannot be added: ${root}/x: no such file or folder; ${root}/y: no such file or folder.`,
       });
     });
 
@@ -170,7 +170,7 @@ describe('scan', () => {
       assert.equal(failure.code, 'ERR_UNREADABLE');
       assert.match(
         failure.message ?? '',
-        /^2 files or folders cannot be taken: [^;]+d: no permission to read it; [^;]+a\/b: no per/,
+        /^2 files or folders cannot be added: [^;]+d: no permission to read it; [^;]+a\/b: no per/,
       );
       await chmod(path.join(root, 'd'), 0o644);
       const { path: only, message } = failureAsNobody(root);
