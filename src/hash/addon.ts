@@ -162,7 +162,7 @@ export function chosenEngine(): (typeof ENGINES)[number] | null {
   const name = process.env['METAINFO_ENGINE'] || null;
   const engine = ENGINES.find((known) => known === name);
   if (engine || name === null) return engine ?? null;
-  const message = `METAINFO_ENGINE=${name} is an unknown engine; expected one of: ${ENGINES.join(', ')}.`;
+  const message = `METAINFO_ENGINE=${name} is not an engine; expected one of: ${ENGINES.join(', ')}.`;
   throw new MetainfoError('ERR_INVALID_ARGUMENT', message);
 }
 

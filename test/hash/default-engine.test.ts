@@ -29,7 +29,7 @@ describe('the default engine', () => {
       process.env['METAINFO_ENGINE'] = name;
       assert.throws(defaultEngine, {
         code: 'ERR_INVALID_ARGUMENT',
-        message: `METAINFO_ENGINE=${name} is an unknown engine; expected one of: native, node.`,
+        message: `METAINFO_ENGINE=${name} is not an engine; expected one of: native, node.`,
       });
     }
   });
