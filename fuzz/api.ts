@@ -1,6 +1,6 @@
-// The API: any value at every argument and option of every export. A call succeeds, fails with a documented error, or with the
-// very error that a caller's own getter, trap or callback threw; it never ends in a raw TypeError and never hangs.
-// An input is a list of the index of a call and of its arguments, as bencode: see toValue.
+// Fuzzes the API: any value in every argument and option of every export. A call succeeds, fails with a documented error, or
+// passes on the error that a caller's getter, trap or callback threw. It never ends in a raw TypeError and never hangs.
+// An input is a bencoded list of the index of a call and its arguments: see toValue.
 import assert from 'node:assert/strict';
 import path from 'node:path';
 import vm from 'node:vm';
@@ -13,7 +13,7 @@ import v1 from '../test/fixtures/v1-single/torrent.ts';
 import { bencode } from '../test/support/build.ts';
 import type { Target } from './engine/target.ts';
 
-/** What a hostile value throws: it may come through as it is. */
+/** The error that hostile values throw; a call may pass it on unchanged. */
 class Hostile extends Error {}
 const hostile = (): never => {
   throw new Hostile('hostile');
@@ -56,7 +56,7 @@ const trap = {
 const list: unknown[] = [];
 list.push(list);
 
-/** Values that no type allows, and some that are right; made anew for each call. */
+/** Values that no type allows, and some valid ones; created for each call. */
 const VALUES: (() => unknown)[] = [
   () => undefined,
   () => null,
@@ -89,7 +89,7 @@ const VALUES: (() => unknown)[] = [
   () => new Proxy(V1, {}),
   () => Object.defineProperty({}, 'threads', { enumerable: true, get: hostile }),
   () => ({ toString: hostile, [Symbol.toPrimitive]: hostile, length: { valueOf: hostile } }),
-  // biome-ignore lint/suspicious/noThenProperty: that is what is hostile
+  // biome-ignore lint/suspicious/noThenProperty: a hostile value
   () => ({ then: hostile }),
   () => ({ length: 2 ** 32, [Symbol.iterator]: hostile }),
   () => ({ aborted: false, addEventListener: () => {}, removeEventListener: () => {} }),
@@ -126,17 +126,17 @@ function toValue(value: BencodeValue | undefined): unknown {
 }
 
 type Call = (...given: never[]) => unknown;
-/** What is right but for one option. */
+/** Valid options, to which the input adds one. */
 const withOne = (whole: object, given: unknown): never =>
   (Object.prototype.toString.call(given) === '[object Object]' && Object.getPrototypeOf(given) === Object.prototype
     ? { ...whole, ...(given as object) }
     : given) as never;
 
 const onDisk = (...given: unknown[]): boolean =>
-  // Nothing of this disk is to be read or written.
+  // No call may read or write files.
   given.every((one) => typeof one !== 'string' || one === NOWHERE || one.includes('\0'));
 
-/** Every function, method and constructor that is exported. */
+/** Every exported function, method and constructor. */
 const CALLS: Readonly<Record<string, Call>> = {
   decode: api.decode,
   encode: api.encode,
@@ -160,7 +160,7 @@ const CALLS: Readonly<Record<string, Call>> = {
   webseedUrl: (a) => V1.v1PieceRange(0).ranges[0]?.webseedUrl(a),
   TorrentCreate: (a) => new api.TorrentCreate(withOne({ pathRoot: NOWHERE }, a)),
   generate: (a) => draft().generate(a),
-  // Without sources it would hash the current folder.
+  // Without sources the call would hash the current folder.
   generateWith: (a) => {
     const made = new api.TorrentCreate(withOne({ sources: [{ path: 'x', data: Buffer.from('x') }] }, a));
     return made.fields.sources && !made.fields.paths && made.generate();
@@ -173,7 +173,7 @@ const CALLS: Readonly<Record<string, Call>> = {
   verifyWhat: (a) => api.verify(a, NOWHERE),
   update: (a, b) => api.update(HYBRID, onDisk(a) ? a : (NOWHERE as never), b),
   upgrade: (a, b) => api.upgrade(V1, onDisk(a) ? a : (NOWHERE as never), b),
-  // Only what it refuses: what it prints is in the way.
+  // Only calls that it refuses, because its output would be in the way.
   pprint: (a, b) => a !== (V1 as never) && a !== (HYBRID as never) && api.pprint(a, b),
   pprintWith: (a) => a !== undefined && Object.keys(Object(a)).length > 0 && api.pprint(V1, withOne({ verbose: 9 }, a)),
   parseMagnet: api.parseMagnet,
@@ -207,7 +207,7 @@ const CALLS: Readonly<Record<string, Call>> = {
   iterBlocks: (a, b) => onDisk(a) && api.iterBlocks(a, b).next(),
 };
 
-/** A plan is hashed to its end, unless there is too much of it. */
+/** Hashes a plan to its end, unless it is too large. */
 async function planned(engine: api.Engine, plan: api.HashPlan): Promise<void> {
   const job = engine.start(plan);
   const total = plan.files.reduce((sum, { length }) => sum + length, 0);
@@ -249,7 +249,7 @@ export const check: Target['check'] = async (input) => {
   }
 };
 
-/** Every call with every value at its first argument, and as its options. */
+/** Every call with every value as its first argument, and as its options. */
 const OPTIONS = ['threads', 'signal', 'onProgress', 'version', 'engine', 'context', 'limits', 'paths', 'info', 'files'];
 
 export const seeds: Target['seeds'] = async () =>
@@ -259,7 +259,7 @@ export const seeds: Target['seeds'] = async () =>
     bencode([name, { [OPTIONS[(i + 3) % OPTIONS.length] as string]: (i * 3) % VALUES.length }] as never),
   ]);
 
-/** One input for every call and value: what the replay test goes through. */
+/** One input for every call and value, for the replay test. */
 export function* every(): Generator<Buffer> {
   for (const name of NAMES) for (const i of VALUES.keys()) yield bencode([name, i, i, i] as never);
 }

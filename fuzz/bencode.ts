@@ -1,4 +1,4 @@
-// The codec beside a scanner and an encoder of the tests' own, and beside the package `bencode` where that is exact.
+// Fuzzes the codec: compares it with a scanner and an encoder of the tests, and with the package `bencode` where that is exact.
 import assert from 'node:assert/strict';
 import theirs from 'bencode';
 import { BENCODE_CODES, BencodeError } from '../src/bencode/bencode-error.ts';
@@ -13,7 +13,7 @@ import { fixtures, type Target, TORRENT_WORDS } from './engine/target.ts';
 
 const SOFT = ['duplicate_key', 'leading_zero', 'negative_zero', 'trailing_data', 'unsorted_key'];
 
-/** What may come of decoding beside a value. */
+/** The results of decoding other than a value. */
 type Failure = BencodeError | LimitError;
 const isFailure = (what: unknown): what is Failure => what instanceof BencodeError || what instanceof LimitError;
 
@@ -37,7 +37,7 @@ function requirePlace(error: Failure, bytes: Buffer): void {
 const faultOf = (error: Failure) => (error instanceof BencodeError ? error.bencodeCode : error.limit);
 const told = (error: Failure) => `${faultOf(error)} at ${error.offset}`;
 
-/** Every place in a tree with the way there: of keys that come twice the first. */
+/** Every value in a tree with its path; for duplicate keys, the first value. */
 function* places(node: Node, path: BencodePath = []): Generator<[BencodePath, number]> {
   yield [path, node.start];
   const seen = new Set<string | number>();
@@ -52,7 +52,7 @@ function depthOf(node: Node, isContainer: (node: Node) => boolean): number {
   return isContainer(node) ? 1 + Math.max(0, ...node.entries.map(([, child]) => depthOf(child, isContainer))) : 0;
 }
 
-/** Whether the package `bencode` can say it: text keys that objects keep in their order, integers that doubles hold. */
+/** Whether the package `bencode` can represent a value: text keys that objects keep in order, integers that fit doubles. */
 function isSimple(value: BencodeValue): boolean {
   if (typeof value === 'number') return true;
   if (typeof value === 'bigint') return false;
@@ -77,7 +77,7 @@ export const check: Target['check'] = (input) => {
     assert.ok(input.equals(encode(strict.value)), 'encoded again');
     assert.ok(input.equals(reference(strict.value)), 'encoded by another');
     if (isSimple(strict.value)) assert.ok(input.equals(theirs.encode(theirs.decode(input))), 'by the package');
-    // What is right has no beginning that is right.
+    // No proper prefix of valid bencode is valid.
     const cut = input.reduce((sum, byte) => sum * 31 + byte, 7) % input.length;
     assert.ok(isFailure(outcome(input.subarray(0, cut), { tolerant: true })), `cut at ${cut}`);
   }
@@ -112,7 +112,7 @@ export const check: Target['check'] = (input) => {
     ),
     wanted.map(([, at]) => at),
   );
-  // Limits end just where they say.
+  // Limits are exact.
   const depth = depthOf(node, ({ start }) => input[start] === 0x64 || input[start] === 0x6c);
   if (depth === 0) return;
   assert.ok(!isFailure(outcome(input, { tolerant: true, limits: { depth } })));

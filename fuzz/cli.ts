@@ -1,4 +1,4 @@
-// The command in this process: whatever its arguments and torrents, it ends with a documented exit code and no stack.
+// Fuzzes the command in this process: with any arguments and torrents it ends with a documented exit code and without a stack.
 // An input is a list: the torrent `a.torrent`, then the arguments.
 import assert from 'node:assert/strict';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -17,13 +17,13 @@ import { scan } from '../test/support/scan.ts';
 import { fixtures, type Target, TORRENT_WORDS } from './engine/target.ts';
 import { CONTROL } from './torrent.ts';
 
-/** Some levels down: whatever an argument makes of `..`, it stays below. */
+/** A folder several levels deep, so that arguments with `..` stay below the scratch folder. */
 const folder = path.join(mkdtempSync(path.join(tmpdir(), 'metainfo-fuzz-')), '1', '2', '3');
-// Not the user's.
+// Not the user's cache.
 process.env['XDG_CACHE_HOME'] = path.resolve(folder, '../cache');
 process.once('exit', () => rmSync(path.resolve(folder, '../../..'), { recursive: true, force: true }));
 
-/** No argument leads out: neither to what may be overwritten, nor to a device that never ends. */
+/** Changes an argument so that it stays in the folder: it could name a file to overwrite, or a device that never ends. */
 const confined = (text: string) =>
   text
     .replaceAll('\0', '')
@@ -39,7 +39,7 @@ interface Ran {
   code: number;
   error: unknown;
   stdout: string;
-  /** Whether JSON was asked for, as commander has understood it. */
+  /** Whether commander found --json. */
   json: boolean;
   stderr: string;
 }
@@ -103,7 +103,7 @@ export const check: Target['check'] = async (input) => {
   if (error !== null && !(error instanceof CommanderError)) assert.notEqual(code, 0);
   assert.doesNotMatch(stderr, /^\s+at .*:\d+/m);
   if (json) for (const line of stdout.split('\n').slice(0, -1)) JSON.parse(line);
-  // What a user types comes back; what a torrent says must not reach the terminal as it is.
+  // The user's own arguments may be printed unchanged; text of a torrent must be escaped.
   if (!args.some((text) => CONTROL.test(text))) assert.doesNotMatch(`${stdout}${stderr}`.replaceAll('\n', ''), CONTROL);
 };
 

@@ -1,4 +1,4 @@
-// Edits: what is named changes, all else stays byte for byte, and what was changed can be changed back.
+// Fuzzes edits: named fields change, everything else stays byte for byte, and changes can be reverted.
 // An input is a list of a torrent, the changes and the index of a profile.
 import assert from 'node:assert/strict';
 import { BencodeError } from '../src/bencode/bencode-error.ts';
@@ -40,7 +40,7 @@ const INFO: Record<string, readonly string[]> = {
 
 const OTHERS = ['extra', 'infoExtra'];
 
-/** Bencode as JavaScript has it; an empty list is null: what takes a key away. */
+/** Converts bencode to JavaScript values. An empty list becomes null, which removes a key. */
 function plain(value: BencodeValue): unknown {
   if (value instanceof Uint8Array) return Buffer.from(value).toString('utf8');
   if (Array.isArray(value)) return value.length === 0 ? null : value.map(plain);
@@ -58,14 +58,14 @@ function changesOf(map: BencodeMap): TorrentChanges {
       changes[key] = Object.fromEntries(entries);
     } else if (key === 'private') changes[key] = given === 0 || given === 1 ? given === 1 : given;
     else if (key === 'creationDate' && typeof given === 'number') changes[key] = new Date(given * 1000);
-    // Lists that are added or taken away cannot be null.
+    // Lists to add or remove cannot be null.
     else if (Object.hasOwn(TOP, key) || Object.hasOwn(INFO, key))
       changes[key] = given ?? (/^(add|remove)/.test(key) ? [] : null);
   }
   return changes as TorrentChanges;
 }
 
-/** An edit, or the documented error that it ends with. */
+/** Edits, and returns the result or the documented error. */
 function attempt(work: () => Torrent): Torrent | MetainfoError {
   try {
     return work();
@@ -77,7 +77,7 @@ function attempt(work: () => Torrent): Torrent | MetainfoError {
   }
 }
 
-/** The entries of a dictionary that no change names, as they stand. */
+/** The raw entries of a dictionary that no change names. */
 function others(bytes: Uint8Array, named: ReadonlySet<string>): string[] {
   return scan(bytes).entries.flatMap(([key, { start, end }]) =>
     named.has(String(key)) ? [] : [`${key} ${Buffer.from(bytes.subarray(start, end)).toString('latin1')}`],
@@ -89,7 +89,7 @@ function namesOf(changes: TorrentChanges, table: Record<string, readonly string[
   return new Set([...Object.keys(changes).flatMap((key) => table[key] ?? []), ...Object.keys(extra).map(utf8)]);
 }
 
-/** What a torrent says, for comparison. */
+/** The content of a torrent, for comparison. */
 const said = (torrent: Torrent) => {
   const { announce, announceList, comment, creationDate, webseeds, httpseeds, nodes, files, name, warnings, extra } =
     torrent;
@@ -140,7 +140,7 @@ export const check: Target['check'] = (input) => {
   if (info.size === 0) assert.ok(sameInfo);
   if (Object.keys(changes).length === 0) assert.ok(first.equals(bytes));
 
-  // It is what reading its bytes gives.
+  // Reading the bytes of the result gives the same torrent.
   const reread = Torrent.fromBytes(bytes, { context, limits: NO_LIMITS });
   assert.deepEqual(said(edited), said(reread));
   assert.deepEqual([edited.infohashV1, edited.infohashV2], [reread.infohashV1, reread.infohashV2]);
@@ -160,7 +160,7 @@ export const check: Target['check'] = (input) => {
   changeBack(torrent, edited, changes, context);
 };
 
-/** Where a field says all that its key says, giving it its old value gives the old bytes. */
+/** Where a field represents its key completely, restoring the old value restores the old bytes. */
 function changeBack(torrent: Torrent, edited: Torrent, changes: TorrentChanges, context: object): void {
   const fields = Object.keys(changes);
   const isCanonical = torrent.warnings.length === 0;

@@ -1,4 +1,4 @@
-// Magnet links: what is read can be written, and is read again.
+// Fuzzes magnet links: every link that is read can be written and read again.
 import assert from 'node:assert/strict';
 import { ISSUE_CODES } from '../src/errors/codes.ts';
 import { ValidationError } from '../src/errors/errors.ts';
@@ -21,7 +21,7 @@ export const check: Target['check'] = (input) => {
       assert.ok(Object.hasOwn(ISSUE_CODES, code) && code.startsWith('magnet'), code);
       assert.ok(offset >= 0 && offset <= link.length, `${code} at ${offset}`);
       assert.ok(message.length < 400, message);
-      // A parameter begins there.
+      // The position where a parameter begins.
       if (path.length > 0) assert.match(link[offset - 1] ?? '', /[?&]/);
     }
     return;

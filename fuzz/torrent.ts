@@ -1,4 +1,4 @@
-// Torrents in all profiles: what is taken keeps its bytes, what is refused says why and where.
+// Fuzzes torrents in every profile: accepted torrents round-trip, and refusals say what is wrong and where.
 import assert from 'node:assert/strict';
 import { BENCODE_CODES, BencodeError } from '../src/bencode/bencode-error.ts';
 import { encode } from '../src/bencode/encode.ts';
@@ -14,11 +14,11 @@ import { infoOf, offsetOf } from '../test/support/scan.ts';
 import { fixtures, type Target, TORRENT_WORDS } from './engine/target.ts';
 
 export const PROFILES = ['default', 'strict', 'compat'] as const;
-/** What no terminal is to be sent. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+/** Characters that must not reach a terminal. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern looks for them
 export const CONTROL = /[\u0000-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/;
 
-/** Whether it stands in a path as it is: others are cut, or in hexadecimal. */
+/** Whether a path shows the name unchanged; others are shortened, or in hexadecimal. */
 const isPlain = (step: string | number) =>
   typeof step === 'number' || (/^[ -~]{0,31}$/.test(step) && !/^[0-9a-f]+$/.test(step));
 
@@ -93,7 +93,7 @@ function requireWhole(torrent: Torrent, bytes: Buffer, profile: Profile): void {
   requireShown(torrent);
 }
 
-/** Every piece is of all the bytes that it should be. */
+/** Checks that the ranges of every piece cover all of its bytes. */
 function requireRanges(torrent: Torrent): void {
   const { pieceLength } = torrent.info;
   if (torrent.torrentVersion !== 'v2') {
@@ -127,7 +127,7 @@ function requireShown(torrent: Torrent): void {
   assert.equal(length, torrent.totalSize);
 }
 
-/** What compat asks and the default does not, as libtorrent does: docs/validation.md. */
+/** Rules of compat that default does not have, as in libtorrent: docs/validation.md. */
 const ONLY_COMPAT = [
   ...['depth', 'bad_integer', 'digits', 'duplicate_key', 'leading_zero', 'negative_zero', 'unsorted_key'],
   ...['piece_length', 'too_large', 'meta_version', 'v1_v2_files_match'],
@@ -137,7 +137,7 @@ export const check: Target['check'] = (input) => {
   const [normal, strict, compat] = PROFILES.map((profile) => inspect(input, profile)) as [Seen, Seen, Seen];
   for (const [i, { torrent }] of [normal, strict, compat].entries())
     if (torrent) requireWhole(torrent, input, PROFILES[i] as Profile);
-  // What is asked of a torrent grows.
+  // Strict accepts no torrent that default refuses; compat refuses few that default accepts.
   assert.ok(!strict.torrent || normal.torrent, `only strict takes it: ${normal.why}`);
   const more = normal.torrent && !compat.torrent ? compat.why.split(' ') : [];
   assert.ok(

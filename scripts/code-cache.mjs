@@ -1,6 +1,6 @@
-// Makes V8's code cache of the command for this Node (see src/cli/main.cts) by running it, so that what a small torrent
-// needs is in it and little else. Called when the command was built, and when the package is installed. Without a cache
-// all works, a little later: so nothing fails here.
+// Makes V8's code cache of the command for this Node (see src/cli/main.cts): it runs the command, so that the cache holds the
+// code that a small torrent needs and little else. Runs after a build and when the package is installed. It never fails,
+// because the command also works without a cache, only a little more slowly.
 import { existsSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 
 const main = fileURLToPath(new URL('../dist/cli/main.cjs', import.meta.url));
 
-// In a fresh clone nothing is built yet.
+// A fresh clone has no build yet.
 if (existsSync(main)) {
   const folder = mkdtempSync(path.join(tmpdir(), 'metainfo-'));
   const file = path.join(folder, 'file');
@@ -21,7 +21,7 @@ if (existsSync(main)) {
     process.exitCode = 0;
     if (code !== 0) return;
     try {
-      // Renamed when it is whole: a command may start meanwhile.
+      // Renamed when it is complete: a command may start meanwhile.
       writeFileSync(`${cache}.tmp`, script.createCachedData());
       renameSync(`${cache}.tmp`, cache);
     } catch (error) {

@@ -1,5 +1,4 @@
-// Writes docs/errors.md from the tables of codes in the source: `node --import tsx scripts/docs-errors.ts`.
-// test/docs.test.ts holds the file against them.
+// `npm run docs:errors`: writes docs/errors.md from the tables of codes in the source. test/docs.test.ts checks the page.
 import { writeFileSync } from 'node:fs';
 import { BENCODE_CODES } from '../src/bencode/bencode-error.ts';
 import { ERROR_CODES, ISSUE_CODES } from '../src/errors/codes.ts';

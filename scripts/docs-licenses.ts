@@ -1,9 +1,9 @@
-// Writes docs/licenses.md from package-lock.json: `npm run docs:licenses`. test/docs.test.ts holds the file against it.
+// `npm run docs:licenses`: writes docs/licenses.md from package-lock.json. test/docs.test.ts checks the page.
 import { readFileSync, writeFileSync } from 'node:fs';
 
-/** A package that an installation may bring: what the lock file says of it. */
+/** A package that an installation may include, as package-lock.json describes it. */
 export interface RuntimePackage {
-  /** Where it is installed, as in `node_modules/superstruct`. */
+  /** The folder of the package, such as `node_modules/superstruct`. */
   folder: string;
   name: string;
   version: string;
@@ -19,10 +19,10 @@ interface Locked {
   devOptional?: boolean;
 }
 
-/** Licences that ask for no more than that their text goes along. */
+/** Licences that require nothing but a copy of their text. */
 export const PERMISSIVE = ['0BSD', 'Apache-2.0', 'BSD-2-Clause', 'BSD-3-Clause', 'BlueOak-1.0.0', 'ISC', 'MIT'];
 
-/** Dependencies, and theirs, of all platforms; not what only development needs. */
+/** Lists the dependencies and their dependencies, for every platform, without those for development only. */
 export function runtimePackages(): RuntimePackage[] {
   const lock = new URL('../package-lock.json', import.meta.url);
   const { packages } = JSON.parse(readFileSync(lock, 'utf8')) as { packages: Record<string, Locked> };

@@ -1,4 +1,4 @@
-// Bundles a target of fuzz/ with the sources instrumented: how often each statement, function and branch is run.
+// Bundles a fuzz target with instrumented sources, which count the runs of every statement, function and branch.
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { build, transform } from 'esbuild';
@@ -20,7 +20,7 @@ const instrumented = {
   },
 };
 
-/** Two folders below the root, as dist/cli is: there the sources look for package.json and the addon. */
+/** Returns the path of the bundle. It is two folders below the root, like dist/cli, where the sources find package.json and the addon. */
 export async function bundle(name) {
   const outfile = path.join('build', 'fuzz', `${name}.cjs`);
   await build({

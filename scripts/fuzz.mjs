@@ -1,8 +1,10 @@
-// `npm run fuzz [-- --time 30m] [TARGET ...]`: fuzzes the targets of fuzz/ for so long each, as many at a time as there are
-// cores: those in C++ with libFuzzer under sanitizers, those in TypeScript with fuzz/engine. Inputs that reach something
-// new stay in build/fuzz/corpus for the next time; those on which a check fails are in build/fuzz/found.
-// `npm run fuzz -- TARGET FILE ...` runs a target on these inputs only, `-- --merge` makes fuzz/corpus anew: the smallest
-// inputs that reach what all of them reach.
+// Fuzzes the targets of fuzz/: C++ with libFuzzer under sanitizers, TypeScript with fuzz/engine.
+//
+//   npm run fuzz -- [--time 30m] [TARGET ...]   fuzzes each target for that time (default: 1m), one target per core at once
+//   npm run fuzz -- TARGET FILE ...             runs a target on these inputs only
+//   npm run fuzz -- --merge                     writes fuzz/corpus anew: the smallest inputs with the same coverage
+//
+// Inputs that reach new code stay in build/fuzz/corpus for the next time; failing inputs are in build/fuzz/found.
 import { spawn } from 'node:child_process';
 import { copyFileSync, existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
@@ -12,7 +14,7 @@ import { bundle } from './fuzz-bundle.mjs';
 import { buildFuzzer } from './fuzz-native.mjs';
 import { fail, filesIn, root, setup } from './setup.mjs';
 
-/** Milliseconds: an input that takes longer hangs. Much, because machines may be busy. */
+/** The milliseconds after which an input counts as hanging; many, because the machine may be busy. */
 const MOST_SILENCE = 120_000;
 const UNITS = { s: 1, m: 60, h: 3600 };
 
@@ -46,7 +48,7 @@ process.once('exit', () => {
 });
 for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(1));
 
-/** Runs a program to its end; its lines of error output as they come, as all targets share a terminal. */
+/** Runs a program to its end, and passes on its error output line by line, because all targets share a terminal. */
 function start(command, args, { onLine = () => {}, ipc = false, stdio = 'pipe' } = {}) {
   const child = spawn(command, args, { cwd, stdio: ['ignore', 'inherit', stdio, ...(ipc ? ['ipc'] : [])] });
   running.add(child);
@@ -66,7 +68,7 @@ function start(command, args, { onLine = () => {}, ipc = false, stdio = 'pipe' }
   return { child, ended };
 }
 
-/** Where a target's inputs are: new ones, and those in the repository. */
+/** The folders of a target's inputs: new ones, and those in the repository. */
 function foldersOf(name) {
   const [corpus, found] = [place('corpus', name), place('found', name)];
   const [kept, cases] = [path.join('fuzz', 'corpus', name), path.join('fuzz', 'found', name)];
@@ -101,7 +103,7 @@ async function fuzzNative(name, binary) {
         `-timeout=${MOST_SILENCE / 1000}`,
         '-max_len=1024',
       ],
-      // A plan takes many bytes: they are not to grow by and by.
+      // -len_control=0: a plan needs many bytes from the start.
       ...['-len_control=0', '-rss_limit_mb=4096', '-print_final_stats=1', '-print_funcs=0'],
     ],
     {
@@ -148,7 +150,7 @@ async function fuzzTypeScript(name, script) {
   return { ...result, failure: { stack: [stopped ?? `ended with ${status}`, ...said].join('\n'), file } };
 }
 
-function tell({ name }, { executions = 0, places = 0, total, features = 0, inputs = 0, failure }, took) {
+function print({ name }, { executions = 0, places = 0, total, features = 0, inputs = 0, failure }, took) {
   const figures = [
     `${executions} executions`,
     `${Math.round(executions / took)} a second`,
@@ -182,7 +184,7 @@ async function next() {
     const started = performance.now();
     const result = await (run.target.native ? fuzzNative : fuzzTypeScript)(run.target.name, run.program);
     if (result.failure) failed = true;
-    tell(run.target, result, (performance.now() - started) / 1000);
+    print(run.target, result, (performance.now() - started) / 1000);
   }
 }
 await Promise.all(Array.from({ length: Math.min(availableParallelism(), runs.length) }, next));

@@ -1,5 +1,5 @@
-// Prints the path of a static libcrypto.a, or nothing when there is none: the addon then uses the symbols that
-// Node itself exports. Called by binding.gyp with `lib` or `include`. METAINFO_LIBCRYPTO=node asks for those symbols.
+// Prints the path of a static libcrypto.a (`lib`) or of its headers (`include`) for binding.gyp. Prints nothing where there is
+// none, or with METAINFO_LIBCRYPTO=node: the addon then uses the symbols that Node exports.
 import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import path from 'node:path';
@@ -22,7 +22,7 @@ function find() {
     const library = path.join(root, 'lib', 'libcrypto.a');
     if (root && existsSync(library)) return { library, include: path.join(root, 'include') };
   }
-  // The compiler knows its own library folders, a cross compiler's too. Unknown names come back as they went in.
+  // Compilers, also cross compilers, know their own library folders. They print an unknown name unchanged.
   const library = run(process.env.CXX || 'c++', ['-print-file-name=libcrypto.a']);
   return path.isAbsolute(library) && existsSync(library) ? { library, include: '' } : { library: '', include: '' };
 }

@@ -1,5 +1,5 @@
-// Makes prebuilds/win32-x64/metainfo.node by mingw-w64, on Linux: node-gyp knows no cross compiler to Windows. What it is
-// made of stands in binding.gyp. Everything but Windows' own libraries and the host's Node-API is linked statically.
+// Builds prebuilds/win32-x64/metainfo.node with mingw-w64 on Linux, because node-gyp supports no cross compiler for Windows.
+// The sources and flags come from binding.gyp. Everything but Windows' own libraries and Node-API is linked statically.
 import { execFileSync } from 'node:child_process';
 import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -10,14 +10,14 @@ import { compile, foreign, nativeParts, UNALIGNED } from './test-native.mjs';
 const TARGET = 'x86_64-w64-mingw32';
 const BINARY = 'prebuilds/win32-x64/metainfo.node';
 
-/** gyp's files are literals of Python. */
+/** A gyp file is a Python literal. */
 function gypTarget() {
   const print = 'import ast, json, sys; print(json.dumps(ast.literal_eval(sys.stdin.read())))';
   const input = readFileSync(path.join(root, 'binding.gyp'));
   return JSON.parse(execFileSync('python3', ['-c', print], { input, encoding: 'utf8' })).targets[0];
 }
 
-/** An import library of all functions that Node's headers declare: the linker takes those that are called. */
+/** Makes an import library of every function that Node's headers declare; the linker uses those that are called. */
 function importLibrary(headers, folder) {
   const names = ['js_native_api.h', 'node_api.h'].flatMap((name) =>
     [...readFileSync(path.join(headers, name), 'utf8').matchAll(/NAPI_CDECL\s+(\w+)\(/g)].map(([, symbol]) => symbol),
@@ -54,7 +54,7 @@ export function prebuildWin32() {
       ...['-O3', '-Werror', '-U_FORTIFY_SOURCE', '-D_FORTIFY_SOURCE=2', ...UNALIGNED],
     ],
     link: [
-      // The first links the functions that the protected code calls.
+      // -fstack-protector-strong links the functions that protected code calls.
       ...['-fstack-protector-strong', '-Wl,--dynamicbase,--nxcompat,--high-entropy-va'],
       ...['-shared', '-static', '-s', library, importLibrary(headers, path.join(root, folder))],
       ...['-ldelayimp', '-lws2_32', '-ladvapi32', '-luser32', '-lcrypt32'],

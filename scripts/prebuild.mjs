@@ -1,8 +1,8 @@
-// Binaries that are given away with the package, in prebuilds/, each checked by check-prebuild.mjs.
+// Builds the binaries that the package ships, in prebuilds/; check-prebuild.mjs checks each.
 //
-//   npm run prebuilds               on Debian, as root: linux-x64 and linux-arm64, linked with an old glibc, linux-x64 with musl,
-//                                   and win32-x64
-//   node scripts/prebuild.mjs --here   of this machine, with its own compiler; --arch ARCH where CXX is a cross compiler
+//   npm run prebuilds                  on Debian, as root: linux-x64 and linux-arm64 with an old glibc, linux-x64 with musl,
+//                                      and win32-x64
+//   node scripts/prebuild.mjs --here   for this machine, with its own compiler; --arch ARCH if CXX is a cross compiler
 import { execFileSync } from 'node:child_process';
 import { cpSync, mkdirSync, rmSync } from 'node:fs';
 import path from 'node:path';
@@ -16,7 +16,7 @@ function run(command, args, options = {}) {
   execFileSync(command, args, { cwd: root, stdio: 'inherit', ...options });
 }
 
-/** With the compiler that CXX names. */
+/** Builds with the compiler that CXX names. */
 function build(arch = process.arch) {
   const gyp = path.join(root, 'node_modules', 'node-gyp', 'bin', 'node-gyp.js');
   const prebuildify = path.join(root, 'node_modules', 'prebuildify', 'bin.js');
@@ -26,7 +26,7 @@ function build(arch = process.arch) {
   run(process.execPath, [prebuildify, ...args], { env });
 }
 
-/** In the folder that .ci/prebuild-root makes: a copy of what is tracked, Node, and its headers. For musl outside of it. */
+/** Builds in the root folder that .ci/prebuild-root makes, on a copy of the tracked files, with this Node; for musl outside of it. */
 function buildForLinux() {
   const debian = execFileSync(path.join(root, '.ci', 'prebuild-root'), { encoding: 'utf8' }).trim();
   const work = path.join(debian, 'work');

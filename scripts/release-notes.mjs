@@ -1,9 +1,9 @@
-// `node scripts/release-notes.mjs v1.2.3`: prints what CHANGELOG.md says of that version, which must be package.json's.
+// `node scripts/release-notes.mjs v1.2.3`: prints the section of CHANGELOG.md for that version, which must be package.json's.
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { fail, root } from './setup.mjs';
 
-/** The text beneath the heading `## VERSION`; throws where there is none. */
+/** Returns the text below the heading `## VERSION`; throws if there is none. */
 export function notesOf(changelog, version) {
   const section = changelog.split(/^## /m).find((text) => text.split('\n', 1)[0].trim() === version);
   const notes = section?.slice(section.indexOf('\n')).trim();

@@ -1,8 +1,8 @@
 #!/bin/sh
-# Records docs/session.svg, the command at work: `npm run docs:session`, with a smaller file by `-- 1G`. Needs termtosvg.
+# `npm run docs:session [-- 1G]`: records the session of docs/session.svg, with a file of that size (8G). Needs termtosvg.
 set -eu
 
-# What is recorded: as if it were typed, with time to read.
+# The recorded part: prints each command as if it were typed, and leaves time to read.
 if [ "${1-}" = play ]; then
   metainfo() {
     printf '\033[32m$\033[0m metainfo %s\n' "$*"
@@ -21,10 +21,10 @@ root=$(cd "$(dirname "$0")/.." && pwd)
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 cd "$folder"
-# All of it a hole, and in memory: nothing waits for a disk, and the infohashes stay.
+# A sparse file in the page cache: no wait for a disk, and the same infohashes every time.
 truncate -s "${1-8G}" film.mkv
 cat film.mkv >/dev/null
 export METAINFO="$root/dist/cli/main.cjs"
-# It stops where standard input ends, and so needs a terminal.
+# termtosvg stops at the end of standard input, and so needs a terminal.
 script -qec "stty cols 100 rows 21 && termtosvg '$root/docs/session.svg' --command 'sh $root/scripts/session.sh play' \
   --template window_frame --screen-geometry 100x21 --min-frame-duration 200 --loop-delay 5000" /dev/null

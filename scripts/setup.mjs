@@ -1,5 +1,5 @@
-// All set-up there is, each step only when its inputs changed: packages, the native addon, TypeScript.
-// Plain Node, no packages: it runs on a fresh clone.
+// Sets up a clone: packages, the native addon and TypeScript, each only when its inputs have changed.
+// It uses no packages, because it runs before they are installed.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -8,13 +8,13 @@ import { fileURLToPath } from 'node:url';
 
 export const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
 
-/** Ends with one line that says what to do. */
+/** Ends the process with one line that says what to do. */
 export function fail(message) {
   process.stderr.write(`metainfo: ${message}\n`);
   process.exit(1);
 }
 
-/** All files at or beneath the named places, sorted. */
+/** Lists all files at or below the named places, sorted. */
 export function filesIn(...places) {
   return places
     .flatMap((place) => {
@@ -48,9 +48,9 @@ function step({ title, inputs, salt = null, output, stamp, work }) {
   process.stderr.write(`metainfo: ${title} done in ${((performance.now() - started) / 1000).toFixed(1)} s\n`);
 }
 
-/** Runs a command; on failure shows all that it said. */
+/** Runs a command; if it fails, prints its output and ends the process. */
 export function run(command, args, title) {
-  // npm is a script of the shell on Windows.
+  // On Windows npm is a shell script.
   const shell = command === 'npm' && process.platform === 'win32';
   const result = spawnSync(command, args, { cwd: root, encoding: 'utf8', maxBuffer: 2 ** 28, shell });
   if (result.status === 0) return;
@@ -62,7 +62,7 @@ const works = (command, args, input) => spawnSync(command, args, { input }).stat
 
 const install = { linux: 'apt-get install', darwin: 'brew install' }[process.platform] ?? 'install';
 
-/** What the native build needs, each with one line that says how to get it. */
+/** Checks what the native build needs, and says how to install what is missing. */
 export function requireToolchain(env = process.env) {
   const compiler = env.CXX || 'c++';
   const apple = process.platform === 'darwin';
@@ -79,8 +79,8 @@ export function requireToolchain(env = process.env) {
   const folders = [env.npm_config_nodedir, path.dirname(path.dirname(process.execPath))].filter(Boolean);
   const includes = folders.map((folder) => `-I${path.join(folder, 'include', 'node')}`);
   const header = '#include <openssl/sha.h>\n';
-  // Node's own headers, which node-gyp fetches when it has none, hold OpenSSL's too; so this is only missing where
-  // Node was built against a shared OpenSSL whose headers are not installed.
+  // Node's headers, which node-gyp fetches, include OpenSSL's. So these are missing only where Node was built against a
+  // shared OpenSSL whose headers are not installed.
   const hasHeaders = works(compiler, [...includes, '-E', '-x', 'c++', '-'], header);
   if (!hasHeaders && (env.npm_config_nodedir || process.config.variables.node_shared_openssl)) {
     fail(
@@ -96,7 +96,7 @@ export function installPackages() {
     salt: process.version,
     output: 'node_modules/typescript',
     stamp: 'node_modules/.metainfo-setup',
-    // Scripts are left out: the addon is built below, with our own checks and messages.
+    // Without scripts: the addon is built below, with our own checks and messages.
     work: () => run('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund'], 'npm ci'),
   });
 }
@@ -116,7 +116,7 @@ export function buildNative() {
     work: () => {
       requireToolchain();
       const gyp = path.join(root, 'node_modules', 'node-gyp', 'bin', 'node-gyp.js');
-      // Warnings fail our own builds only: a user's newer compiler may have more of them.
+      // Warnings fail only our own builds: a user's newer compiler may have more of them.
       run(process.execPath, [gyp, 'configure', '--', `-Dwerror=${CI ? 1 : 0}`], 'node-gyp configure');
       run(process.execPath, [gyp, 'build', '--jobs', 'max'], 'node-gyp build');
     },
@@ -134,12 +134,12 @@ export function buildTypeScript() {
       'scripts/bundle.mjs',
       'scripts/code-cache.mjs',
     ],
-    // The code cache is of one Node only.
+    // The code cache is for one version of Node.
     salt: process.version,
     output: 'dist/index.js',
     stamp: 'dist/.metainfo-setup',
     work: () => {
-      // What has no source any more would be published.
+      // Otherwise files whose sources are gone would be published.
       rmSync(path.join(root, 'dist'), { recursive: true, force: true });
       const tsc = path.join(root, 'node_modules', 'typescript', 'bin', 'tsc');
       run(process.execPath, [tsc, '-p', 'tsconfig.build.json'], 'tsc');
@@ -149,7 +149,7 @@ export function buildTypeScript() {
   });
 }
 
-/** PREBUILDS_ONLY is node-gyp-build's word for it: the addon is that of prebuilds/, and no compiler is needed. */
+/** Uses the addon in prebuilds/, without a compiler; node-gyp-build reads the same variable. */
 export const prebuiltOnly = Boolean(process.env.PREBUILDS_ONLY);
 
 export function setup() {

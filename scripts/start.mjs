@@ -1,4 +1,4 @@
-// `npm start -- ARGUMENTS`: sets up what is missing, then runs the command. Without arguments: a short tour.
+// `npm start -- ARGUMENTS`: sets up whatever is out of date, then runs the command. Without arguments it gives a short tour.
 import path from 'node:path';
 import { root, setup } from './setup.mjs';
 
@@ -7,13 +7,13 @@ setup();
 const main = path.join(root, 'dist', 'cli', 'main.cjs');
 
 if (args.length > 0) {
-  // npm runs scripts in the package's folder; paths are meant from where the user is.
+  // npm runs scripts in the package's folder, but the user's paths are relative to the user's folder.
   if (process.env.INIT_CWD) process.chdir(process.env.INIT_CWD);
   process.argv.splice(1, 1, main);
   await import(main);
 } else await tour();
 
-/** Creates, shows and verifies a torrent in a temporary folder: the user may have an album.torrent in the clone. */
+/** Creates, shows and verifies a torrent in a temporary folder, so that no file of the clone is overwritten. */
 async function tour() {
   const { spawnSync } = await import('node:child_process');
   const { cpSync, mkdtempSync, rmSync } = await import('node:fs');

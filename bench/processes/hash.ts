@@ -1,4 +1,4 @@
-// Hashes one path a few times and says how that went: `bench/support/measure.ts` runs it by `runChild('hash', ...)`.
+// Hashes one path a few times in a process of its own and prints the figures: `runChild('hash', ...)`.
 import { TorrentCreate } from '../../src/create/draft.ts';
 import { nativeEngine } from '../../src/hash/native.ts';
 import { dropperNamed } from '../support/data.ts';
@@ -13,16 +13,16 @@ export interface HashTask {
   /** null: the default. */
   readSize: number | null;
   repeats: number;
-  /** Put the file out of the page cache first, by the dropper of that name. */
+  /** The name of the dropper that drops the file from the page cache before each run. */
   drop?: string;
 }
 
 export interface HashRun {
-  /** Of finding the files. */
+  /** The time for finding the files. */
   scanSeconds: number;
-  /** Of hashing them. */
+  /** The time for hashing them. */
   seconds: number;
-  /** Processor time of the main thread in wall time, of all of `generate`. */
+  /** Processor time of the main thread divided by the duration of `generate`. */
   mainThreadShare: number | null;
 }
 
@@ -52,7 +52,7 @@ async function run({
     version,
     threads,
     readSize,
-    // Called a last time when hashing is done.
+    // The last call comes when hashing is done.
     onProgress: (progress) => {
       seconds = progress.seconds;
     },

@@ -1,5 +1,5 @@
-// Asks for very many torrents of small folders at once, large ones beside them, and says what that did to the process:
-// `runChild('load', ...)`, and test/reliability/load.test.ts. Every result is held against that of the same job by itself.
+// Asks for very many torrents of small folders at once, with large ones beside them, and prints the effect on the process:
+// for `runChild('load', ...)` and test/reliability/load.test.ts. Every result is compared with that of the same job alone.
 import { mkdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { setImmediate as nextRound } from 'node:timers/promises';
@@ -8,46 +8,46 @@ import { MetainfoError, Torrent, TorrentCreate, verify } from '../../src/index.t
 import { percentile, usage, VERSIONS } from '../support/measure.ts';
 
 export interface LoadTask {
-  /** Where to put files. */
+  /** The folder for the files. */
   folder: string;
   jobs: number;
   large: number;
   /** Bytes of a large one. */
   largeBytes: number;
-  /** Not `generate` only: verify, Torrent.read, Torrent.fromBytes, and calls that are aborted. */
+  /** Adds verify, Torrent.read, Torrent.fromBytes and cancelled calls to `generate`. */
   mixed: boolean;
 }
 
 export interface LoadReport {
   engine: string;
-  /** Small jobs that settled, those of them that ended with an abort, and what did not end as it should, ten at most. */
+  /** Small jobs that settled; those of them that were cancelled; descriptions of wrong results, ten at most. */
   settled: number;
   aborted: number;
   wrong: string[];
   seconds: number;
-  /** Of the calls alone, before the event loop has its first round. */
+  /** The duration of the calls alone, before the first round of the event loop. */
   callSeconds: number;
-  /** Until the first small job ended. */
+  /** The time until the first small job ended. */
   firstSeconds: number;
-  /** Until the last large one ended: by themselves, and among the others. */
+  /** The time until the last large job ended: without small jobs, and among them. */
   largeAloneSeconds: number;
   largeSeconds: number;
-  /** Small jobs that had ended by then. */
+  /** Small jobs that had ended at that time. */
   doneBesideLarge: number;
-  /** Between two calls of a timer of 10 ms. */
+  /** The time between two calls of a timer of 10 ms. */
   timerP50Seconds: number;
   timerP99Seconds: number;
   timerMostSeconds: number;
-  /** Without the time for which the thread waited for a processor; null where the system does not say. */
+  /** The same without the time that the thread waited for a processor; null where the system does not say. */
   timerP99OwnSeconds: number | null;
-  /** At most, and of them before the calls. */
+  /** The most at any time, and the number before the calls. */
   threads: number;
   threadsBefore: number;
   descriptors: number;
   descriptorsBefore: number;
   rssBytes: number;
   rssBeforeBytes: number;
-  /** What a job that waits holds of JavaScript. */
+  /** The JavaScript memory that a waiting job holds. */
   waitingBytes: number;
 }
 
@@ -58,7 +58,7 @@ const SAMPLE_MS = 25;
 const { folder, jobs, large, largeBytes, mixed } = JSON.parse(process.argv[2] ?? '') as LoadTask;
 
 const treeOf = (i: number) => path.join(folder, `tree ${i % TREES}`);
-const kindOf = (i: number) => VERSIONS[i % VERSIONS.length] as (typeof VERSIONS)[number];
+const versionOf = (i: number) => VERSIONS[i % VERSIONS.length] as (typeof VERSIONS)[number];
 const largeOf = (i: number) => path.join(folder, `large ${i}`);
 const hashOf = ({ infohashV1, infohashV2 }: Torrent) => `${infohashV1} ${infohashV2}`;
 
@@ -71,16 +71,16 @@ for (let i = 0; i < TREES; i += 1) {
 }
 for (let i = 0; i < large; i += 1) {
   writeFileSync(largeOf(i), '');
-  // No two of one length.
+  // Every large file has a length of its own.
   truncateSync(largeOf(i), largeBytes + i);
 }
 
 const generateSmall = (i: number, signal?: AbortSignal) =>
-  new TorrentCreate({ pathRoot: treeOf(i) }).generate({ version: kindOf(i), signal });
+  new TorrentCreate({ pathRoot: treeOf(i) }).generate({ version: versionOf(i), signal });
 const generateLarge = (i: number) => new TorrentCreate({ pathRoot: largeOf(i) }).generate({ threads: null });
 const fileOf = (i: number) => path.join(folder, `${i % (TREES * VERSIONS.length)}.torrent`);
 
-// One at a time.
+// One at a time, for comparison.
 const expected: string[] = [];
 const torrents: Torrent[] = [];
 for (let i = 0; i < TREES * VERSIONS.length; i += 1) {
@@ -103,7 +103,7 @@ const requireSame = (what: string, found: string, wanted: string | undefined) =>
 
 const stopAll = new AbortController();
 
-/** Aborted before, while it waits, and by a signal that all share; or too late. */
+/** Cancels a job before it starts, while it waits, or by a signal that many share; the signal may come too late. */
 async function abortSmall(i: number): Promise<void> {
   const own = new AbortController();
   const signal = i % 3 === 0 ? stopAll.signal : own.signal;
@@ -118,14 +118,14 @@ async function abortSmall(i: number): Promise<void> {
   }
 }
 
-const kindsOfWork: ((i: number) => Promise<void>)[] = [
+const JOBS: ((i: number) => Promise<void>)[] = [
   async (i) => requireSame(`generate ${i}`, hashOf(await generateSmall(i)), expected[i % expected.length]),
   async (i) => {
     const { ok } = await verify(torrents[i % expected.length] as Torrent, treeOf(i));
     requireSame(`verify ${i}`, `${ok}`, 'true');
   },
   async (i) => {
-    // Another tree.
+    // The torrent of another tree.
     const { ok } = await verify(torrents[i % expected.length] as Torrent, treeOf(i + 1));
     requireSame(`verify another ${i}`, `${ok}`, 'false');
   },
@@ -141,19 +141,19 @@ const kindsOfWork: ((i: number) => Promise<void>)[] = [
 const started = { at: 0 };
 const secondsNow = () => (performance.now() - started.at) / 1000;
 
-async function one(i: number): Promise<void> {
-  const work = mixed ? kindsOfWork[i % kindsOfWork.length] : kindsOfWork[0];
-  await work?.(i).catch((error: unknown) => wrong.push(`${i}: ${error}`));
+async function runSmall(i: number): Promise<void> {
+  const job = mixed ? JOBS[i % JOBS.length] : JOBS[0];
+  await job?.(i).catch((error: unknown) => wrong.push(`${i}: ${error}`));
   settled += 1;
   firstSeconds ||= secondsNow();
 }
 
-async function oneLarge(i: number): Promise<number> {
+async function runLarge(i: number): Promise<number> {
   requireSame(`large ${i}`, await generateLarge(i).then(hashOf, String), expectedLarge[i]);
   return secondsNow();
 }
 
-/** Nanoseconds for which the thread of JavaScript has waited for a processor. */
+/** The nanoseconds that the JavaScript thread has waited for a processor. */
 function waitedForProcessor(): number {
   try {
     return Number(readFileSync(`/proc/self/task/${process.pid}/schedstat`, 'utf8').split(' ')[1]);
@@ -183,15 +183,15 @@ const sampler = setInterval(() => {
 
 const heap = process.memoryUsage().heapUsed;
 started.at = performance.now();
-const largeOnes = Array.from({ length: large }, (_, i) => oneLarge(i));
-const smallOnes = Array.from({ length: jobs }, (_, i) => one(i));
+const largeJobs = Array.from({ length: large }, (_, i) => runLarge(i));
+const smallJobs = Array.from({ length: jobs }, (_, i) => runSmall(i));
 const callSeconds = secondsNow();
 globalThis.gc?.();
 const waitingBytes = Math.max(0, process.memoryUsage().heapUsed - heap) / jobs;
 setTimeout(() => stopAll.abort(), 50);
-const largeEnds = await Promise.all(largeOnes);
+const largeEnds = await Promise.all(largeJobs);
 const doneBesideLarge = settled;
-await Promise.all(smallOnes);
+await Promise.all(smallJobs);
 const seconds = secondsNow();
 clearInterval(timer);
 clearInterval(sampler);

@@ -1,4 +1,4 @@
-// Files to hash, and their place in the page cache.
+// Writes the files that the benches hash, and drops files from the page cache.
 import { spawnSync } from 'node:child_process';
 import { randomFillSync } from 'node:crypto';
 import { closeSync, fsyncSync, mkdirSync, openSync, writeFileSync, writeSync } from 'node:fs';
@@ -6,16 +6,16 @@ import path from 'node:path';
 
 const CHUNK = randomFillSync(Buffer.alloc(2 ** 20));
 
-/** Random bytes over and over: no kernel's speed depends on content. Written, they are in the page cache. */
+/** Writes the same random MiB over and over, because no kernel's speed depends on content. The file ends up in the page cache. */
 export function writeData(file: string, size: number): void {
   const descriptor = openSync(file, 'w');
   for (let at = 0; at < size; at += CHUNK.length) writeSync(descriptor, CHUNK, 0, Math.min(CHUNK.length, size - at));
-  // Else the disk is still busy while the first rounds are measured.
+  // Otherwise the disk would still be busy during the first rounds.
   fsyncSync(descriptor);
   closeSync(descriptor);
 }
 
-/** Files of one size, at most 1,000 a folder. */
+/** Writes files of one size, at most 1,000 in a folder. */
 export function writeFiles(folder: string, count: number, size: number): void {
   for (let i = 0; i < count; i += 1) {
     const inner = path.join(folder, `folder ${Math.floor(i / 1000)}`);
@@ -27,7 +27,7 @@ export function writeFiles(folder: string, count: number, size: number): void {
   spawnSync('sync', ['-f', folder]);
 }
 
-/** A way to put a file out of the page cache. */
+/** A way to drop a file from the page cache. */
 export interface Dropper {
   name: string;
   drop: (file: string) => void;
@@ -42,7 +42,7 @@ const DROPPERS: readonly Dropper[] = [
     },
   },
   {
-    // posix_fadvise(POSIX_FADV_DONTNEED) over all of the file, which needs no privilege.
+    // posix_fadvise(POSIX_FADV_DONTNEED) for the whole file, which needs no privilege.
     name: 'dd oflag=nocache',
     drop: (file) => {
       const args = [`of=${file}`, 'oflag=nocache', 'conv=notrunc,fdatasync', 'count=0'];
@@ -58,7 +58,7 @@ export function dropperNamed(name: string): Dropper {
   return found;
 }
 
-/** The first way that does it here, or null: memory file systems and some containers have none. */
+/** Finds the first way that works here, or null: memory file systems and some containers have none. */
 export function findDropper(file: string): Dropper | null {
   const works = ({ drop }: Dropper) => {
     try {

@@ -1,4 +1,4 @@
-// Fuzzes one target in this process: mutates inputs, and keeps those that reach what none before has reached.
+// The fuzzing loop of one target: mutates inputs, and keeps those that reach new code.
 
 import { createHash } from 'node:crypto';
 import {
@@ -16,10 +16,10 @@ import path from 'node:path';
 import { mutate, pick, shrink } from './mutate.ts';
 import type { Target } from './target.ts';
 
-/** What istanbul's instrumented code counts into: of each file its statements, functions and branches. */
+/** The counters of istanbul's instrumented code: statements, functions and branches of each file. */
 type Counts = Record<string, { s: object; f: object; b: Record<string, object> }>;
 
-/** All counters one after the other: looked through and set to zero at once. */
+/** Moves all counters into one array, which is quick to search and to reset. */
 function flatten(counts: Counts): Uint32Array {
   const size = (list: object) => Object.keys(list).length;
   const lists = Object.values(counts).map(({ s, f, b }) => [size(s), size(f), ...Object.values(b).map(size)]);
@@ -38,7 +38,7 @@ function flatten(counts: Counts): Uint32Array {
   return all;
 }
 
-/** What has been reached: places, and how often in one run, in powers of two. */
+/** The coverage so far: places, and the number of runs of each place for one input, in powers of two. */
 class Coverage {
   readonly #counters: Uint32Array;
   readonly #seen: Uint32Array;
@@ -58,7 +58,7 @@ class Coverage {
     this.#counters.fill(0);
   }
 
-  /** Whether the run since the reset reached anything new. */
+  /** Whether the run since the last reset reached anything new. */
   isNew(): boolean {
     const before = this.features;
     for (let i = 0; i < this.#counters.length; i += 1) {
@@ -77,25 +77,25 @@ class Coverage {
 
 export interface Status {
   executions: number;
-  /** Statements, functions and branches that were reached, and all that there are. */
+  /** The statements, functions and branches that were reached, and their total number. */
   places: number;
   total: number;
-  /** Those, and in how many orders of magnitude of runs each. */
+  /** The reached places, counted once for each power of two of runs. */
   features: number;
   inputs: number;
-  /** The stack of what failed, and the file of the input. */
+  /** The stack of the failure, and the file of the input. */
   failure?: { stack: string; file: string };
 }
 
 interface Options {
   seconds: number;
-  /** Folders of inputs to begin with; what is new goes into the first. */
+  /** Folders of inputs to start with; new inputs go into the first. */
   corpus: string[];
-  /** Where an input goes on which a check fails. */
+  /** The folder for failing inputs. */
   found: string;
-  /** A file that holds the input that runs: what is left of a process that died or hangs. */
+  /** A file that always holds the current input, in case the process dies or hangs. */
   current: string;
-  /** Write those inputs into this folder that reach all that is reached, and end. */
+  /** Write the inputs with the same coverage as all inputs into this folder, and end. */
   merge?: string;
 }
 
@@ -110,7 +110,7 @@ async function failureOf(target: Target, input: Buffer): Promise<Error | null> {
   }
 }
 
-/** Where an error comes from: what tells one failure from another while it is made smaller. */
+/** The origin of an error, by which the shrinking of an input recognises its failure. */
 function placeOf({ message, stack = '' }: Error): string {
   const frames = stack.split('\n').filter((line) => /^ {4}at /.test(line) && !line.includes('node:'));
   return frames[0] ?? message;
@@ -123,23 +123,23 @@ export async function fuzz(target: Target, options: Options): Promise<void> {
     return { executions, places, total, features, inputs: inputs.length };
   };
   for (const folder of [...options.corpus, options.found]) mkdirSync(folder, { recursive: true });
-  // Nobody would read what it says any more. Listening alone is to keep no process alive.
+  // Ends with its parent. The channel alone must not keep the process alive.
   process.once('disconnect', () => process.exit(1));
   process.channel?.unref();
   const inputs: Buffer[] = [];
   let executions = 0;
-  let said = performance.now();
+  let reported = performance.now();
   const file = openSync(options.current, 'w+');
 
   const run = async (input: Buffer): Promise<Error | null> => {
     executions += 1;
-    if (performance.now() - said > 500) {
+    if (performance.now() - reported > 500) {
       process.send?.(status());
-      said = performance.now();
-      // For what waits beside it: timers, and messages that are on their way.
+      reported = performance.now();
+      // Lets timers run, and messages go out.
       await new Promise(setImmediate);
     }
-    // Most inputs are refused, and writing down where takes longer than all else.
+    // Most inputs are refused, and collecting stacks would take most of the time.
     Error.stackTraceLimit = 0;
     writeSync(file, input, 0, input.length, 0);
     ftruncateSync(file, input.length);
@@ -165,13 +165,13 @@ export async function fuzz(target: Target, options: Options): Promise<void> {
   );
   const seeds = [...(await target.seeds()), ...stored];
   const started = performance.now();
-  // The smallest first: they are what is kept of those that reach the same.
+  // The smallest come first, so that they are kept among inputs with the same coverage.
   for (const seed of seeds.toSorted((a, b) => a.length - b.length)) {
     const error = await run(seed);
     if (error) return report(seed, error);
     const { places } = coverage;
     const isNew = coverage.isNew();
-    // What is kept for good is to be little: how often makes no difference then.
+    // A merged corpus stays small: only new places count, not the number of runs.
     if (options.merge ? coverage.places > places : isNew) inputs.push(seed);
   }
   if (inputs.length === 0) inputs.push(Buffer.alloc(0));
@@ -182,7 +182,7 @@ export async function fuzz(target: Target, options: Options): Promise<void> {
   }
   while (!options.merge) {
     if (performance.now() - started > options.seconds * 1000) break;
-    // What was found last is least explored.
+    // Recent inputs are the least explored.
     const last = inputs.slice(-20);
     const input = mutate(pick(Math.random() < 0.3 ? last : inputs), pick(inputs), target.words);
     const error = await run(input);

@@ -1,12 +1,13 @@
+/** Mutates bencode as a tree, so that most inputs have the right form and wrong content, and shrinks failing inputs. */
 import { latin1 } from '../../test/support/build.ts';
 
-/** Bencode that need not be right: a key without its value, keys in any order, a length of any digits. */
+/** A tree of bencode that need not be valid: keys may lack values, and come in any order. */
 type Node =
-  | { kind: 'scalar'; bytes: Buffer }
-  | { kind: 'string'; bytes: Buffer }
-  | { kind: 'list' | 'dictionary'; items: Node[] };
+  | { type: 'scalar'; bytes: Buffer }
+  | { type: 'string'; bytes: Buffer }
+  | { type: 'list' | 'dictionary'; items: Node[] };
 
-/** More levels than a decoder takes, and few enough to recurse. */
+/** More levels than a decoder accepts, but few enough to recurse. */
 const MOST_LEVELS = 120;
 const MOST_BYTES = 8192;
 const NUMBERS = [
@@ -25,10 +26,10 @@ const NUMBERS = [
 ];
 const LONG_NUMBERS = ['4611686018427387904', '-9223372036854775808', '18446744073709551616', `1${'0'.repeat(21)}`];
 
-/** Where chance comes from. */
+/** The source of randomness. */
 let random = Math.random;
 
-/** The same mutants again: a generator of 32 bits (mulberry32) in the place of `Math.random`. */
+/** Makes the mutants reproducible: replaces `Math.random` by a generator of 32 bits (mulberry32). */
 export function seedRandom(seed: number): void {
   let state = seed;
   random = () => {
@@ -42,12 +43,12 @@ export function seedRandom(seed: number): void {
 const below = (limit: number): number => Math.floor(random() * limit);
 export const pick = <T>(list: readonly T[]): T => list[below(list.length)] as T;
 
-/** The tree of an input; null where it is no bencode at all. */
+/** Parses an input; null if it is not bencode. */
 function parse(bytes: Buffer): Node | null {
   let at = 0;
   const read = (level: number): Node | null => {
-    const kind = bytes[at];
-    if (kind === 0x6c || kind === 0x64) {
+    const type = bytes[at];
+    if (type === 0x6c || type === 0x64) {
       const items: Node[] = [];
       for (at += 1; bytes[at] !== 0x65; ) {
         const item = level < MOST_LEVELS ? read(level + 1) : null;
@@ -55,26 +56,26 @@ function parse(bytes: Buffer): Node | null {
         items.push(item);
       }
       at += 1;
-      return { kind: kind === 0x6c ? 'list' : 'dictionary', items };
+      return { type: type === 0x6c ? 'list' : 'dictionary', items };
     }
-    const end = bytes.indexOf(kind === 0x69 ? 'e' : ':', at) + 1;
+    const end = bytes.indexOf(type === 0x69 ? 'e' : ':', at) + 1;
     if (end === 0) return null;
     const start = at;
     at = end;
-    if (kind === 0x69) return { kind: 'scalar', bytes: bytes.subarray(start, at) };
+    if (type === 0x69) return { type: 'scalar', bytes: bytes.subarray(start, at) };
     const length = Number(bytes.toString('latin1', start, end - 1));
     if (!(length >= 0 && end + length <= bytes.length)) return null;
     at = end + length;
-    return { kind: 'string', bytes: bytes.subarray(end, at) };
+    return { type: 'string', bytes: bytes.subarray(end, at) };
   };
   const node = read(0);
   return node && at === bytes.length ? node : null;
 }
 
 function write(node: Node): Buffer {
-  if (node.kind === 'scalar') return node.bytes;
-  if (node.kind === 'string') return Buffer.concat([latin1(`${node.bytes.length}:`), node.bytes]);
-  const open = latin1(node.kind === 'list' ? 'l' : 'd');
+  if (node.type === 'scalar') return node.bytes;
+  if (node.type === 'string') return Buffer.concat([latin1(`${node.bytes.length}:`), node.bytes]);
+  const open = latin1(node.type === 'list' ? 'l' : 'd');
   return Buffer.concat([open, ...node.items.map(write), latin1('e')]);
 }
 
@@ -86,11 +87,11 @@ function* containers(node: Node): Generator<Container> {
   for (const item of node.items) yield* containers(item);
 }
 
-/** Keys in order, where each has a value: most of what a decoder refuses is out of order, and tells no more. */
+/** Sorts the keys if each has a value, because a decoder refuses unsorted keys before anything else. */
 function sort(node: Container): void {
   const pairs: [Node, Node][] = [];
   for (let i = 0; i + 1 < node.items.length; i += 2) pairs.push([node.items[i] as Node, node.items[i + 1] as Node]);
-  if (node.items.length % 2 !== 0 || !pairs.every(([key]) => key.kind === 'string')) return;
+  if (node.items.length % 2 !== 0 || !pairs.every(([key]) => key.type === 'string')) return;
   const bytes = (key: Node) => (key as { bytes: Buffer }).bytes;
   node.items = pairs.toSorted(([a], [b]) => Buffer.compare(bytes(a), bytes(b))).flat();
 }
@@ -98,15 +99,15 @@ function sort(node: Container): void {
 function mutateTree(tree: Node, other: Node | null, words: readonly string[]): void {
   const all = [...containers(tree)];
   if (all.length === 0) return;
-  // Small ones are as likely as the one with all the pieces.
+  // Every container is equally likely, however large.
   const node = pick(all);
-  const step = node.kind === 'dictionary' ? 2 : 1;
+  const step = node.type === 'dictionary' ? 2 : 1;
   const at = below(Math.floor(node.items.length / step) + 1) * step;
   const valueAt = at + step - 1;
   const value = node.items[valueAt];
-  const word = (): Node => ({ kind: 'string', bytes: latin1(pick(words)) });
+  const word = (): Node => ({ type: 'string', bytes: latin1(pick(words)) });
   const foreign = () => (other && pick([...containers(other)].flatMap(({ items }) => items))) ?? word();
-  const number = (): Node => ({ kind: 'scalar', bytes: latin1(`i${pick(below(4) === 0 ? LONG_NUMBERS : NUMBERS)}e`) });
+  const number = (): Node => ({ type: 'scalar', bytes: latin1(`i${pick(below(4) === 0 ? LONG_NUMBERS : NUMBERS)}e`) });
   switch (below(9)) {
     case 0:
       node.items.splice(at, step);
@@ -124,8 +125,8 @@ function mutateTree(tree: Node, other: Node | null, words: readonly string[]): v
       if (value) node.items[valueAt] = number();
       break;
     case 5:
-      if (value?.kind === 'string') node.items[valueAt] = { kind: 'string', bytes: mutateBytes(value.bytes, words) };
-      else if (value) node.items[valueAt] = { kind: pick(['list', 'dictionary'] as const), items: [value] };
+      if (value?.type === 'string') node.items[valueAt] = { type: 'string', bytes: mutateBytes(value.bytes, words) };
+      else if (value) node.items[valueAt] = { type: pick(['list', 'dictionary'] as const), items: [value] };
       break;
     case 6:
       if (step === 2 && value) node.items[at] = word();
@@ -139,13 +140,13 @@ function mutateTree(tree: Node, other: Node | null, words: readonly string[]): v
       break;
     }
     default:
-      // As many bytes again, or none: sizes that were right for another number of pieces.
-      if (value?.kind === 'string') {
+      // Another length: sizes that are valid for another number of pieces.
+      if (value?.type === 'string') {
         const size = pick([0, 19, 20, 21, 32, 40, 64, 96]);
-        node.items[valueAt] = { kind: 'string', bytes: Buffer.alloc(size, value.bytes.length > 0 ? value.bytes : 'x') };
+        node.items[valueAt] = { type: 'string', bytes: Buffer.alloc(size, value.bytes.length > 0 ? value.bytes : 'x') };
       }
   }
-  if (node.kind === 'dictionary' && below(10) !== 0) sort(node);
+  if (node.type === 'dictionary' && below(10) !== 0) sort(node);
 }
 
 function mutateBytes(bytes: Buffer, words: readonly string[]): Buffer {
@@ -174,12 +175,12 @@ function mutateBytes(bytes: Buffer, words: readonly string[]): Buffer {
   }
 }
 
-/** Another input like this one, at times with parts of another: most often right in its form and wrong in what it says. */
+/** Returns a changed copy of an input, sometimes with parts of another one. */
 export function mutate(input: Buffer, other: Buffer, words: readonly string[]): Buffer {
   const tree = below(5) === 0 ? null : parse(input);
   let bytes = input;
   if (tree) {
-    // Parsed each time: a node that stands in two places could come to stand in itself.
+    // Parsed each time: a node in two places could end up inside itself.
     for (let rounds = 1 + below(pick([1, 3, 8])); rounds > 0; rounds -= 1) mutateTree(tree, parse(other), words);
     bytes = write(tree);
   }
@@ -188,7 +189,7 @@ export function mutate(input: Buffer, other: Buffer, words: readonly string[]): 
   return bytes.length > MOST_BYTES ? bytes.subarray(0, MOST_BYTES) : bytes;
 }
 
-/** The smallest input found in so many tries that still fails. */
+/** Returns the smallest input that still fails, after at most this many tries. */
 export async function shrink(input: Buffer, fails: (input: Buffer) => Promise<boolean>, tries = 3000): Promise<Buffer> {
   let [best, left] = [input, tries];
   const attempt = async (smaller: Buffer) => {
@@ -199,12 +200,12 @@ export async function shrink(input: Buffer, fails: (input: Buffer) => Promise<bo
   };
   for (let before = Infinity; best.length < before && left > 0; ) {
     before = best.length;
-    // What its form holds: entries, items, and what is in them.
+    // First removes entries and items, or halves strings; then removes bytes.
     for (let index = 0; left > 0; index += 1) {
       const tree = parse(best);
       const places = tree
         ? [...containers(tree)].flatMap((node) => {
-            const step = node.kind === 'dictionary' ? 2 : 1;
+            const step = node.type === 'dictionary' ? 2 : 1;
             return Array.from({ length: Math.ceil(node.items.length / step) }, (_, i) => ({
               node,
               at: i * step,
@@ -219,9 +220,9 @@ export async function shrink(input: Buffer, fails: (input: Buffer) => Promise<bo
       if (await attempt(write(tree))) index -= 1;
       else {
         const value = removed.at(-1) as Node;
-        if (value.kind !== 'string' || value.bytes.length < 2) continue;
+        if (value.type !== 'string' || value.bytes.length < 2) continue;
         node.items.splice(at, 0, ...removed.slice(0, -1), {
-          kind: 'string',
+          type: 'string',
           bytes: value.bytes.subarray(0, value.bytes.length >> 1),
         });
         await attempt(write(tree));

@@ -1,22 +1,23 @@
+/** The interface of a fuzz target in TypeScript, and inputs that several targets share. */
 import { readdirSync } from 'node:fs';
 import { PIECE } from '../../test/support/build.ts';
 
-/** What is fuzzed: a file of its name in fuzz/. */
+/** A fuzz target: the exports of a file in fuzz/. */
 export interface Target {
-  /** Throws where the sources do something wrong with an input; refusing it as documented is right. */
+  /** Throws if the sources handle the input wrongly. A documented refusal is right. */
   check(input: Buffer): void | Promise<void>;
-  /** Inputs to begin with, beside those in fuzz/corpus. */
+  /** Inputs to start with, in addition to fuzz/corpus. */
   seeds(): Promise<Buffer[]>;
-  /** What inputs are likely to hold. */
+  /** Strings that valid inputs are likely to contain. */
   words: readonly string[];
 }
 
-/** Larger ones say the same at length. */
+/** Larger fixtures cover nothing more. */
 const MOST_BYTES = 2048;
 
-/** The torrents of test/fixtures, right and wrong. */
+/** The small torrents of test/fixtures, valid and invalid. */
 export async function fixtures(): Promise<Buffer[]> {
-  // Of the folder that it is run in: a bundle has another place than its sources.
+  // Relative to the working directory, because the bundle is in another folder than its sources.
   const names = readdirSync('test/fixtures');
   const modules = names.map((name) => import(`../../test/fixtures/${name}/torrent.ts`) as Promise<{ default: Buffer }>);
   return (await Promise.all(modules)).map((module) => module.default).filter(({ length }) => length <= MOST_BYTES);
