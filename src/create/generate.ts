@@ -23,7 +23,8 @@ import {
   type SizedPlan,
   sizedPlan,
 } from './plan.ts';
-import { detachMemory, sourceFiles, takeStreams } from './sources.ts';
+import { detachMemory, sourceFiles } from './sources.ts';
+import { takeStreams } from './take-streams.ts';
 import { warn } from './warnings.ts';
 
 /** A torrent that was just made, and the times of its files. */

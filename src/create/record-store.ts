@@ -1,4 +1,4 @@
-/** @module Small records on disk that several processes read and append to at once, each batch behind a checksum. */
+/** A store of small records on disk: several processes read it and append to it at once, without locks. */
 import { createHash } from 'node:crypto';
 import { constants } from 'node:fs';
 import { open, readdir, rename } from 'node:fs/promises';
@@ -6,27 +6,29 @@ import path from 'node:path';
 import { crc32 } from 'node:zlib';
 import { closeRead, readFully } from '../hash/read.ts';
 
-// The key of a record decides which file of the folder holds it. Files only grow, by blocks: one block is one batch of one
-// writer, written by one call with O_APPEND. So no locks are needed, and a writer may be killed at any moment.
+// The key of a record decides which file of the folder holds it. Files only grow, block by block: a block is one batch of one
+// writer, appended by a single write. So the store needs no locks, and a writer may be killed at any moment.
 //
-//   block:   magic, length of the payload (u32), start of the SHA-256 of the payload (8 bytes), payload
+//   block:   magic, length of the payload (u32), first 8 bytes of the SHA-256 of the payload, payload
 //   payload: records, each: length of the key (u16), length of the value (u32), key, value
 
-/** A value and what finds it again. */
+/** A value and its key. */
 export interface StoredRecord {
   key: Buffer;
   value: Uint8Array;
 }
 
-/** What to look for: a value of another length is not it. */
+/** A lookup of a record. A value of another length does not match. */
 export interface RecordQuery {
   key: Buffer;
   length: number;
 }
 
-/** What a store holds. */
+/** The size of a store. */
 export interface StoreSize {
+  /** Records. */
   entries: number;
+  /** Bytes on disk. */
   bytes: number;
 }
 
@@ -34,22 +36,22 @@ const MAGIC = Buffer.from('\x89hashes\n', 'latin1');
 const HEADER = { length: 8, checksum: 12, bytes: 20 };
 const RECORD = { key: 0, value: 2, bytes: 6 };
 const SHARED_FILES = 64;
-/** A longer value has a file of its own, so that nobody reads it who looks for another one. */
-const LONGEST_SHARED = 2 ** 15;
-/** A longer file was not written by us: it is not read into memory. */
-const LONGEST_FILE = 2 ** 28;
+/** Bytes. A longer value has a file of its own: lookups of other values need not read it. */
+const MAX_SHARED_VALUE = 2 ** 15;
+/** Bytes. A store never writes a longer file, so a longer one is not read into memory. */
+const MAX_FILE = 2 ** 28;
 const FILES_AT_ONCE = 8;
 const DAMAGED = '.damaged';
-/** A FIFO must not make us wait for its other end. Windows has no such flag. */
+/** Opening a FIFO must not wait for its other end. Windows has no such flag. */
 const NONBLOCK = constants.O_NONBLOCK ?? 0;
 
-/** Records in the files of one folder. */
+/** The records in one folder. */
 export class RecordStore {
   readonly #folder: string;
   readonly #onDamage: (setAside: string) => void;
 
   /**
-   * @param folder It must exist before records are appended.
+   * @param folder Must exist before records are appended.
    * @param onDamage Called with the path of each damaged file that was set aside.
    */
   constructor(folder: string, onDamage: (setAside: string) => void) {
@@ -58,9 +60,9 @@ export class RecordStore {
   }
 
   /**
-   * Values in the order of the queries; null where there is none.
+   * Looks up values, in the order of the queries; null for no match.
    *
-   * @throws what the system says of files that cannot be read
+   * @throws the system's error for a file that cannot be read
    */
   async read(queries: readonly RecordQuery[]): Promise<(Uint8Array | null)[]> {
     const values: (Uint8Array | null)[] = queries.map(() => null);
@@ -68,7 +70,7 @@ export class RecordStore {
     await forEachFile(groups, async (name, indices) => {
       const wanted = groupBy(indices, (index) => textOf((queries[index] as RecordQuery).key));
       await this.#scan(name, (key, value) => {
-        // A copy: the rest of the file is not to stay in memory.
+        // A copy, so that the rest of the file can be freed.
         for (const index of wanted.get(key) ?? [])
           if (queries[index]?.length === value.length) values[index] = Buffer.from(value);
       });
@@ -76,7 +78,11 @@ export class RecordStore {
     return values;
   }
 
-  /** @throws what the system says, when not all of them could be written: `ENOENT` where the folder is gone */
+  /**
+   * Appends records.
+   *
+   * @throws the system's error if a record could not be written: `ENOENT` if the folder is gone
+   */
   async append(records: readonly StoredRecord[]): Promise<void> {
     const groups = groupBy(records, ({ key, value }) => fileNameOf({ key, length: value.length }));
     const flags = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | NONBLOCK;
@@ -85,7 +91,7 @@ export class RecordStore {
       const handle = await open(path.join(this.#folder, name), flags, 0o600);
       try {
         const { bytesWritten } = await handle.write(block);
-        // The rest would come after what others have appended meanwhile.
+        // A second write could land behind the block of another writer.
         if (bytesWritten < block.length) throw new Error(`only ${bytesWritten} of ${block.length} bytes were written`);
       } finally {
         await closeRead(handle);
@@ -93,7 +99,7 @@ export class RecordStore {
     });
   }
 
-  /** Counts each key once. */
+  /** Counts the records, each key once. */
   async size(): Promise<StoreSize> {
     const total = { entries: 0, bytes: 0 };
     const names = (await readdir(this.#folder)).filter((name) => !name.endsWith(DAMAGED));
@@ -105,20 +111,20 @@ export class RecordStore {
     return total;
   }
 
-  /** Visits the intact records of a file, and sets it aside when others are damaged. Answers its bytes; 0 for no file. */
+  /** Visits the intact records of a file and returns its bytes. A file with damaged records is set aside and counts as 0. */
   async #scan(name: string, visit: (key: string, value: Buffer) => void): Promise<number> {
     const file = path.join(this.#folder, name);
     const bytes = await readWhole(file);
     if (bytes && visitRecords(bytes, visit)) return bytes.length;
     if (bytes?.length === 0) return 0;
-    // Somebody else may have done it, or nobody may.
+    // Another process may have renamed it, or permission may be missing.
     await rename(file, file + DAMAGED).catch(() => {});
     this.#onDamage(file + DAMAGED);
     return 0;
   }
 }
 
-/** All that is in a file: nothing when there is no such file, null when it cannot be one of ours. */
+/** The content of a file: empty if there is no file, null if a store cannot have written it. */
 async function readWhole(file: string): Promise<Buffer | null> {
   const handle = await open(file, constants.O_RDONLY | NONBLOCK).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return null;
@@ -127,7 +133,7 @@ async function readWhole(file: string): Promise<Buffer | null> {
   if (!handle) return Buffer.alloc(0);
   try {
     const status = await handle.stat();
-    if (!status.isFile() || status.size > LONGEST_FILE) return null;
+    if (!status.isFile() || status.size > MAX_FILE) return null;
     const bytes = Buffer.allocUnsafeSlow(status.size);
     return bytes.subarray(0, await readFully(handle, bytes, 0));
   } finally {
@@ -135,7 +141,7 @@ async function readWhole(file: string): Promise<Buffer | null> {
   }
 }
 
-/** Visits the records of all intact blocks. False when something else is among them than blocks that were cut short. */
+/** Visits the records of all intact blocks. False if anything else is found but truncated blocks. */
 function visitRecords(bytes: Buffer, visit: (key: string, value: Buffer) => void): boolean {
   let isIntact = true;
   for (let at = 0; at < bytes.length; ) {
@@ -147,7 +153,7 @@ function visitRecords(bytes: Buffer, visit: (key: string, value: Buffer) => void
     }
     const next = bytes.indexOf(MAGIC, at + 1);
     const end = next < 0 ? bytes.length : next;
-    if (!isCutShort(bytes.subarray(at, end))) isIntact = false;
+    if (!isTruncated(bytes.subarray(at, end))) isIntact = false;
     at = end;
   }
   return isIntact;
@@ -163,8 +169,8 @@ function payloadAt(bytes: Buffer, at: number): Buffer | null {
   return checksumOf(payload).equals(bytes.subarray(at + HEADER.checksum, start)) ? payload : null;
 }
 
-/** Whether it is the beginning of a block: one that is still being written, or whose writer was killed or had no room left. */
-function isCutShort(bytes: Buffer): boolean {
+/** Whether the bytes are the start of a block: it is still being written, or its writer was killed or ran out of space. */
+function isTruncated(bytes: Buffer): boolean {
   const magic = bytes.subarray(0, MAGIC.length);
   if (!MAGIC.subarray(0, magic.length).equals(magic)) return false;
   return bytes.length < HEADER.bytes || HEADER.bytes + bytes.readUInt32LE(HEADER.length) > bytes.length;
@@ -202,7 +208,7 @@ function checksumOf(payload: Uint8Array): Buffer {
 }
 
 function fileNameOf({ key, length }: RecordQuery): string {
-  if (length > LONGEST_SHARED) return createHash('sha256').update(key).digest('hex').slice(0, 32);
+  if (length > MAX_SHARED_VALUE) return createHash('sha256').update(key).digest('hex').slice(0, 32);
   return (crc32(key) % SHARED_FILES).toString(16).padStart(2, '0');
 }
 
@@ -219,15 +225,15 @@ function groupBy<T>(items: readonly T[], nameOf: (item: T) => string): Map<strin
   return groups;
 }
 
-/** Does work for each file, for some at once. When it throws, no work is going on. */
+/** Visits each file, several at once. If it throws, no visit is still running. */
 async function forEachFile<T>(
   groups: ReadonlyMap<string, T[]>,
-  work: (name: string, group: T[]) => Promise<void>,
+  visit: (name: string, group: T[]) => Promise<void>,
 ): Promise<void> {
   const all = [...groups];
   for (let i = 0; i < all.length; i += FILES_AT_ONCE) {
     const some = all.slice(i, i + FILES_AT_ONCE);
-    const ends = await Promise.allSettled(some.map(([name, group]) => work(name, group)));
+    const ends = await Promise.allSettled(some.map(([name, group]) => visit(name, group)));
     const failed = ends.find((end) => end.status === 'rejected');
     if (failed) throw failed.reason;
   }

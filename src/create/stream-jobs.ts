@@ -8,7 +8,8 @@ import { JobGroup } from '../jobs/job-group.ts';
 import type { RunningJob } from '../jobs/watch.ts';
 import { BLOCK_SIZE, powerOfTwoWithin } from '../layout/piece-length.ts';
 import type { CreatePlan } from './plan.ts';
-import { type ReadAhead, type SourceFile, SourceReader } from './sources.ts';
+import { type ReadAhead, SourceReader } from './source-reader.ts';
+import type { SourceFile } from './sources.ts';
 
 /** The resources of a plan with streams. */
 export interface StreamResources {

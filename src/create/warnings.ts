@@ -1,4 +1,4 @@
-/** Warns before any file is hashed of what readers and clients will refuse in the torrent. */
+/** Warns, before any file is hashed, about properties of a torrent that readers and clients refuse. */
 import { isMap } from 'node:util/types';
 import { encode } from '../bencode/encode.ts';
 import type { Encodable } from '../bencode/value.ts';
@@ -16,11 +16,13 @@ import {
   TORRENT_LIMITS,
 } from '../model/limits.ts';
 
-/** Who is told of warnings at a creation. */
+/** Options of jobs that warn. */
 export interface WarningOptions {
   /**
-   * Called for each warning before the first file is hashed (with streams of unknown size: after the last). It may throw to
-   * end the work. Without it, warnings go to `process.emitWarning` as a `MetainfoWarning` whose `code` is that of the issue.
+   * Called for each warning before the first file is hashed; with streams of unknown size, after the last. If it throws or
+   * returns a promise that rejects, the job fails with that error.
+   *
+   * @default process.emitWarning, once for each code: a `MetainfoWarning` whose `code` is the code of the issue
    */
   onWarning?: ((warning: Issue) => unknown) | undefined;
 }
@@ -38,25 +40,25 @@ interface ShapeFile {
 /** A torrent without its hashes. */
 export interface TorrentShape {
   version: TorrentVersion;
-  /** Whether the torrent is one file, not a folder. */
+  /** Whether the torrent is a single file instead of a folder. */
   isSingleFile: boolean;
   name: string;
   pieceLength: number;
-  /** The v1 `files` with pads among them; null in v2 and for a single file. */
+  /** The v1 file list, pad files included; null in v2 and for a single file. */
   list: readonly FileItem[] | null;
-  /** The content in the order of the torrent; of a single file the path is its name. */
+  /** The content in the order of the torrent. */
   files: readonly ShapeFile[];
-  /** Everything that is not about the files, as a torrent. */
+  /** The torrent as bencode, without the keys that describe its files. */
   otherFields: ReadonlyMap<string, Encodable>;
 }
 
-/** How much of what is limited a torrent has. */
+/** The properties of a torrent that `limits` bounds. */
 type Amounts = Record<'bytes' | 'depth' | 'items' | 'text' | 'paths' | 'files' | 'pieces' | 'padding', number>;
 
-/** Sizes of a torrent, of which some readers limit more than {@link Amounts}. */
+/** The properties of a torrent that some reader bounds. */
 interface Sizes extends Amounts {
   pieceLength: number;
-  /** Of the longest file. */
+  /** Bytes of the longest file. */
   length: number;
 }
 
@@ -73,61 +75,63 @@ const NOUNS: Readonly<Record<keyof Sizes, string>> = {
   length: 'bytes in one file',
 };
 
-/** Who takes how much, where nothing else is asked for. */
+/** A reader, and the largest torrents that it accepts by default. */
 interface Reader {
-  most: Partial<Sizes>;
-  takes(limit: keyof Sizes, most: number): string;
+  max: Partial<Sizes>;
+  /** Says who accepts how much. */
+  accepts(limit: keyof Sizes, max: number): string;
 }
 
 const { digits: _, ...OURS } = TORRENT_LIMITS;
 
 const READERS: readonly Reader[] = [
   {
-    most: OURS,
-    takes: (limit, most) => `metainfo reads at most ${most}, and more with limits: { ${limit}: N }`,
+    max: OURS,
+    accepts: (limit, max) => `metainfo reads at most ${max}, and more with limits: { ${limit}: N }`,
   },
   {
-    // What version 2.0 bounds at reading, and what its integers hold.
-    most: {
+    // The limits of libtorrent 2.0 when it loads a torrent, and of its integers.
+    max: {
       items: 3_000_000,
       depth: 99,
       pieces: LIBTORRENT_MAX_PIECES,
       pieceLength: LIBTORRENT_MAX_PIECE_LENGTH,
       length: LIBTORRENT_MAX_LENGTH,
     },
-    takes: (_limit, most) => `libtorrent (qBittorrent, Deluge) loads at most ${most}`,
+    accepts: (_limit, max) => `libtorrent (qBittorrent, Deluge) loads at most ${max}`,
   },
   {
-    most: { bytes: 10_000_000 },
-    takes: (_limit, most) => `libtorrent loads files of at most ${most}, unless a client raises that`,
+    max: { bytes: 10_000_000 },
+    accepts: (_limit, max) => `libtorrent loads files of at most ${max}, unless the client raises that limit`,
   },
   {
-    most: { bytes: 100 * 2 ** 20 },
-    takes: (_limit, most) => `qBittorrent loads at most ${most}`,
+    max: { bytes: 100 * 2 ** 20 },
+    accepts: (_limit, max) => `qBittorrent loads at most ${max}`,
   },
 ];
 
 /**
- * Tells of everything that readers and clients will not take.
+ * Warns about everything that readers and clients refuse.
  *
- * @throws {MetainfoError} `ERR_NAME` for a tree that nobody can read again; what `onWarning` throws
+ * @throws {MetainfoError} `ERR_NAME` for a file tree that is too deep for any reader
+ * @throws the error of `onWarning`
  */
 export async function warn(shape: TorrentShape, { onWarning = emit }: WarningOptions): Promise<void> {
   requireDepth(shape);
   for (const warning of warningsOf(shape)) await onWarning(warning);
 }
 
-/** A server that makes many torrents is told once of each kind. */
+/** A server that makes many torrents gets one warning of each kind. */
 const emitted = new Set<IssueCode>();
 
 function emit({ code, message }: Issue): void {
   if (emitted.has(code)) return;
   emitted.add(code);
-  // Node prints it as it is, and it names files.
+  // Node prints warnings raw, and file names may hold terminal escapes.
   process.emitWarning(printable(message), { type: 'MetainfoWarning', code });
 }
 
-/** What will not be taken, by whom. */
+/** The warnings of a torrent. */
 export function warningsOf(shape: TorrentShape): Issue[] {
   return [...beyondLimits(shape), ...sharedPads(shape), ...likePads(shape), ...lostFolder(shape)];
 }
@@ -138,17 +142,17 @@ function issue(code: IssueCode, path: Issue['path'], message: string): Issue {
 
 function beyondLimits(shape: TorrentShape): Issue[] {
   const sizes = sizesOf(shape);
-  return READERS.flatMap(({ most, takes }) =>
-    (Object.entries(most) as [keyof Sizes, number][])
+  return READERS.flatMap(({ max, accepts }) =>
+    (Object.entries(max) as [keyof Sizes, number][])
       .filter(([limit, bound]) => sizes[limit] > bound)
       .map(([limit, bound]) => {
-        const message = `The torrent has ${sizes[limit]} ${NOUNS[limit]}: ${takes(limit, bound)}.`;
+        const message = `The torrent has ${sizes[limit]} ${NOUNS[limit]}: ${accepts(limit, bound)}.`;
         return issue('reader_limit', [], message);
       }),
   );
 }
 
-/** Pads that share a path with one another, or with a file. */
+/** Pad files that share a path with each other or with a file. */
 function sharedPads({ list }: TorrentShape): Issue[] {
   const pads = (list ?? []).filter(isPadFile);
   if (pads.length === 0) return [];
@@ -166,47 +170,47 @@ function sharedPads({ list }: TorrentShape): Issue[] {
   }
   if (shared === 0) return [];
   const message =
-    `${shared} of ${pads.length} pad files share a path (${example}): Transmission from 4.1.1 on refuses the torrent, and ` +
-    "rtorrent 0.9.8 stalls. padNames: 'unique' avoids that, and changes the infohash.";
+    `${shared} of ${pads.length} pad files share a path (${example}): Transmission 4.1.1 and later refuse the torrent, and ` +
+    "rtorrent 0.9.8 stalls. padNames: 'unique' avoids that, but changes the infohash.";
   return [issue('pad_names', ['info', 'files'], message)];
 }
 
-/** Files that libtorrent takes for pads of BitComet, by their names alone. */
+/** Files that libtorrent takes for pad files of BitComet because of their names. */
 function likePads({ version, list, files }: TorrentShape): Issue[] {
   if (version === 'v2') return [];
   return files.flatMap(({ path }, index) => {
     if (!isNamedLikePad(path)) return [];
     const effect = version === 'v1' ? 'never download it' : 'refuse the torrent';
     const message =
-      `${shown(path.join('/'))} is named as BitComet names pad files: clients of libtorrent (qBittorrent, Deluge) take it ` +
+      `${shown(path.join('/'))} is named like a pad file of BitComet: clients that use libtorrent (qBittorrent, Deluge) take it ` +
       `for padding and ${effect}. Rename it, or make a v2 torrent.`;
     return [issue('named_like_pad', list ? ['info', 'files', index, 'path'] : ['info', 'name'], message)];
   });
 }
 
-/** A v2 tree does not say whether its one file is in a folder. */
+/** A v2 file tree does not tell whether its only file is in a folder. */
 function lostFolder({ version, isSingleFile, name, files }: TorrentShape): Issue[] {
   if (version !== 'v2' || isSingleFile || files.length !== 1 || files[0]?.path.length !== 1) return [];
   const message =
-    `libtorrent, qBittorrent and Deluge leave out the folder ${shown(name)} of a v2 torrent with a single file in it: ` +
+    `libtorrent, qBittorrent and Deluge drop the folder ${shown(name)}, because this v2 torrent has a single file in it: ` +
     'make a hybrid, or a torrent of the file itself.';
   return [issue('single_file_folder', ['info', 'file tree'], message)];
 }
 
-/** Containers around the components of a path in a tree: the torrent, `info`, the tree, and the file itself. */
+/** Dictionaries around the components of a path in the file tree: the torrent, `info`, the tree and the file. */
 const LEVELS = 4;
 
-/** Trees are read by functions that call themselves: what is deeper cannot be read, whatever the limits. */
+/** Readers of file trees recurse: no limit lets them read a deeper tree. */
 function requireDepth({ version, files }: TorrentShape): void {
-  const most = MAX_TREE_DEPTH - LEVELS;
-  const deep = version === 'v1' ? undefined : files.find(({ path }) => path.length > most);
+  const max = MAX_TREE_DEPTH - LEVELS;
+  const deep = version === 'v1' ? undefined : files.find(({ path }) => path.length > max);
   if (!deep) return;
   const path = deep.path.join('/');
-  const message = `${shown(path)} has ${deep.path.length} components: at most ${most} fit into a v2 tree. Make a v1 torrent, or leave it out.`;
+  const message = `${shown(path)} has ${deep.path.length} components, but a v2 file tree holds at most ${max}: make a v1 torrent, or leave the file out.`;
   throw new MetainfoError('ERR_NAME', message, { path });
 }
 
-/** How much of everything a torrent will have. Files of equal content count as many layers as there are files. */
+/** Measures a torrent before it is hashed. Files of equal content count with one layer each, although they share one. */
 export function sizesOf(shape: TorrentShape): Sizes {
   const { version, isSingleFile, pieceLength, list, files } = shape;
   const total = { items: 0, bytes: 0, text: 0 };
@@ -216,8 +220,8 @@ export function sizesOf(shape: TorrentShape): Sizes {
   };
   add(sizeOfOtherFields(shape.otherFields, total));
   add(pair('piece length', String(pieceLength).length + 2));
-  const axis = list ?? files;
-  const v1Pieces = Math.ceil(sum(axis.map(({ length }) => length)) / pieceLength);
+  const v1Files = list ?? files;
+  const v1Pieces = Math.ceil(sum(v1Files.map(({ length }) => length)) / pieceLength);
   const v2Pieces = sum(files.map(({ length }) => Math.ceil(length / pieceLength)));
   if (version !== 'v2') {
     add(pair('pieces', stringBytes(20 * v1Pieces)));
@@ -234,7 +238,7 @@ export function sizesOf(shape: TorrentShape): Sizes {
     ...total,
     depth: version === 'v1' ? (isSingleFile ? 2 : 5) : components + LEVELS,
     paths: version === 'v1' ? 0 : sum(files.map(({ path }) => sum(path.map((part) => part.length + 1)))),
-    files: axis.length,
+    files: v1Files.length,
     pieces: version === 'v2' ? v2Pieces : v1Pieces,
     padding: list ? sum(list.filter(isPadFile).map(({ length }) => length)) : 0,
     pieceLength,
@@ -251,7 +255,7 @@ function sum(numbers: readonly number[]): number {
   return numbers.reduce((total, number) => total + number, 0);
 }
 
-/** A bencoded string of so many bytes. */
+/** The size of a bencoded string, in bytes. */
 function stringBytes(length: number): number {
   return String(length).length + 1 + length;
 }
@@ -260,7 +264,7 @@ function textBytes(text: string): number {
   return stringBytes(Buffer.byteLength(text));
 }
 
-/** A key and its value. */
+/** The size of a key and its value. */
 function pair(key: string, bytes: number): Size {
   return { items: 2, bytes: textBytes(key) + bytes };
 }
@@ -269,7 +273,7 @@ function attrSize(attr: string | null | undefined): Size {
   return attr == null ? { items: 0, bytes: 0 } : pair('attr', stringBytes(attr.length));
 }
 
-/** `d[4:attr..]6:lengthi..e4:pathl..ee` each. */
+/** The size of a file list; each file is `d[4:attr..]6:lengthi..e4:pathl..ee`. */
 function sizeOfList(list: readonly FileItem[]): Size {
   const size = pair('files', 2);
   for (const { path, length, attr } of list) {
@@ -281,7 +285,7 @@ function sizeOfList(list: readonly FileItem[]): Size {
   return size;
 }
 
-/** Folders once each, and `d0:d[4:attr..]6:lengthi..e[11:pieces root32:..]ee` a file. */
+/** The size of a file tree; each file is `d0:d[4:attr..]6:lengthi..e[11:pieces root32:..]ee`, and each folder counts once. */
 function sizeOfTree(files: TorrentShape['files']): Size {
   const size = pair('file tree', 2);
   let folders: readonly string[] = [];
@@ -308,9 +312,9 @@ function sizeOfLayers(files: TorrentShape['files'], pieceLength: number): Size {
   return size;
 }
 
-/** Counts values and keys, and notes the longest text. */
+/** The size of all other fields. Also finds the longest text. */
 function sizeOfOtherFields(otherFields: Encodable, longest: { text: number }): Size {
-  // First, as it refuses what is no bencode and what holds itself.
+  // Encode first: it refuses values that are not bencode, and cycles.
   const bytes = encode(otherFields).length;
   let items = 0;
   const stack = [otherFields];

@@ -359,7 +359,7 @@ describe('metainfo create', () => {
     const folder = await metainfo(['create', 'one', '-k', 'v2', '-q'], { cwd });
     assert.match(
       folder.stderr,
-      /leave out the folder "one" of a v2 torrent with a single file .+ \[single_file_folder\]/,
+      /drop the folder "one", because this v2 torrent has a single file .+ \[single_file_folder\]/,
     );
   });
 

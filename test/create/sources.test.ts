@@ -9,7 +9,8 @@ import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
 import { TorrentCreate } from '../../src/create/draft.ts';
-import type { Source, SourceData } from '../../src/create/sources.ts';
+import type { SourceData } from '../../src/create/source-data.ts';
+import type { Source } from '../../src/create/sources.ts';
 import { MetainfoError, ValidationError } from '../../src/errors/errors.ts';
 import { defaultEngine } from '../../src/hash/default-engine.ts';
 import { nodeEngine } from '../../src/hash/node.ts';
@@ -502,7 +503,7 @@ describe('a source that fails', () => {
     locked.getReader();
     for (const [data, message] of [
       [gone, /ENOENT/],
-      [locked, /somebody else/],
+      [locked, /read elsewhere/],
     ] as const) {
       const fresh = good();
       const sources = [fresh, { path: 'bad', data }];

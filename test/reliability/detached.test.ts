@@ -6,7 +6,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { decode } from '../../src/bencode/decode.ts';
 import { TorrentCreate } from '../../src/create/draft.ts';
-import type { RangeReader, SourceData } from '../../src/create/sources.ts';
+import type { RangeReader, SourceData } from '../../src/create/source-data.ts';
 import { addonOrNull } from '../../src/hash/addon.ts';
 import { memoryPlanFile } from '../../src/hash/file-plan.ts';
 import { nativeEngine } from '../../src/hash/native.ts';
