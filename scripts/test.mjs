@@ -28,16 +28,20 @@ const SLOW = {
   'test/pages.test.ts': 72,
   'test/scripts/check-prebuild.test.ts': 21,
 };
-/** The share of the runs of every property test in the usual tests: test/support/runs.ts. */
+/** The share of their runs that property tests make, except with --all or FILE: test/support/runs.ts. */
 const USUAL_RUNS = '0.2';
 
 /** The tests of hashing, for --without-addon. */
-const HASHING = ['cli', 'create', 'disk', 'edit', 'hash', 'hashers', 'verify', 'reliability/abort.test.ts'];
+const HASHING = ['cli', 'create', 'edit', 'hash', 'hashers', 'verify', 'reliability/abort.test.ts'];
 /** Files of those folders that would test nothing more without the addon, by reason. */
 const NOT_WITHOUT_ADDON = {
-  'tests the addon': ['cli/kernels', 'cli/start-up', 'hash/native', 'hash/kernels'],
+  'tests the addon': ['cli/kernels', 'cli/start-up', 'hash/kernels', 'hash/native'],
   'chooses its engines': ['cli/without-addon', 'hash/default-engine', 'hash/engine', 'hash/layer-roots', 'hash/node'],
-  'hashes no content': ['cli/edit', 'cli/magnet', 'cli/show', 'cli/validate', 'edit/edit', 'edit/replace-fields'],
+  'hashes with libtorrent': ['create/libtorrent'],
+  'hashes little or nothing': [
+    ...['cli/edit', 'cli/hostile', 'cli/magnet', 'cli/show', 'cli/validate'],
+    ...['edit/edit', 'edit/replace-fields'],
+  ],
 };
 
 /** Few, because qemu emulates every instruction. */
@@ -54,16 +58,22 @@ function without(files, left) {
 }
 
 const all = testFiles('test');
-const hashing = testFiles(...HASHING.map((place) => `test/${place}`));
-const usual = without(all, Object.keys(SLOW)).filter((file) => !ONLY_WITH_ALL.some((place) => file.startsWith(place)));
+const isUsual = (file) => !ONLY_WITH_ALL.some((place) => file.startsWith(place));
 
 /** The files and the environment of each mode, and the Node that runs them. */
 const MODES = {
-  usual: () => ({ files: usual, env: { METAINFO_RUNS: USUAL_RUNS }, isNative: true }),
+  usual: () => ({
+    files: without(all, Object.keys(SLOW)).filter(isUsual),
+    env: { METAINFO_RUNS: USUAL_RUNS },
+    isNative: true,
+  }),
   '--all': () => ({ files: all, isNative: true }),
   '--without-addon': () => ({
-    files: without(hashing, Object.values(NOT_WITHOUT_ADDON).flat().map(testFile)),
-    env: { METAINFO_ENGINE: 'node' },
+    files: without(
+      testFiles(...HASHING.map((place) => `test/${place}`)),
+      Object.values(NOT_WITHOUT_ADDON).flat().map(testFile),
+    ),
+    env: { METAINFO_ENGINE: 'node', METAINFO_RUNS: USUAL_RUNS },
   }),
   '--arm64': () => ({ files: ON_ARM64.map(testFile), ...arm64Node() }),
 };
