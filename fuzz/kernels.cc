@@ -1,11 +1,11 @@
-// Kernels and messages beside OpenSSL's one-shot calls, from every row of the table downwards.
+// Fuzz target: hashes random messages with every list of kernels and compares them with OpenSSL.
 #include <cstring>
 #include <vector>
 
 #include "bytes.h"
 #include "core/sha.h"
-#include "oracle.h"
 #include "kernel_lists.h"
+#include "oracle.h"
 #include "test.h"
 
 using metainfo::Kernels;
@@ -41,7 +41,7 @@ void messages(fuzz::Input& input, const Kernels& kernels) {
   for (Message& message : all) {
     message.offset = input.below(70);
     message.size = length(input);
-    // Of just this size, so that a byte read past it is noticed.
+    // Exactly this size, so that the sanitizer detects a read past the end.
     message.memory = input.content(message.offset + message.size);
     sha1.add(message.memory.data() + message.offset, message.size, message.sha1.data());
     sha256.add(message.memory.data() + message.offset, message.size, message.sha256.data());

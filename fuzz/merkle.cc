@@ -1,4 +1,4 @@
-// Merkle trees and layers of them beside whole trees in memory, from every row of the table downwards.
+// Fuzz target: computes Merkle trees with every list of kernels and compares them with whole trees in memory.
 #include "core/merkle.h"
 
 #include <algorithm>
@@ -7,19 +7,19 @@
 
 #include "bytes.h"
 #include "core/layers.h"
-#include "oracle.h"
 #include "kernel_lists.h"
+#include "oracle.h"
 #include "test.h"
 
 using metainfo::Kernels;
 
 namespace {
 
-// Of hashes: often at a power of two, where levels and parts begin.
+// A number of hashes, often near a power of two, where levels and sections begin.
 std::size_t count_of(fuzz::Input& input, std::size_t most) {
   const std::uint64_t near = (std::uint64_t{1} << input.below(13)) + input.below(8);
-  const std::uint64_t expected = input.below(2) == 0 ? input.below(300) : near < 4 ? 0 : near - 4;
-  return static_cast<std::size_t>(std::min<std::uint64_t>(most, 1 + expected));
+  const std::uint64_t count = input.below(2) == 0 ? input.below(300) : near < 4 ? 0 : near - 4;
+  return static_cast<std::size_t>(std::min<std::uint64_t>(most, 1 + count));
 }
 
 oracle::Hashes hashes_of(const oracle::Bytes& bytes, std::size_t count) {
@@ -55,7 +55,7 @@ void trees(fuzz::Input& input, const Kernels& kernels) {
   }
 }
 
-// Subtrees that come one after the other, in a stack that has been used before.
+// Pushes subtrees into a stack, also into one that was used before.
 void stack(fuzz::Input& input, const Kernels& kernels) {
   const metainfo::Trees trees(kernels);
   const auto base = static_cast<unsigned>(input.below(20));
@@ -70,7 +70,7 @@ void stack(fuzz::Input& input, const Kernels& kernels) {
   }
 }
 
-// Layers in any order, with other bytes between them, or sharing some.
+// Computes the roots of layers in any order, with other bytes between them, or overlapping.
 void layers(fuzz::Input& input, const Kernels& kernels) {
   const auto height = static_cast<unsigned>(input.below(20));
   const oracle::Bytes bytes = input.content(64 + input.below(200000));
@@ -86,7 +86,7 @@ void layers(fuzz::Input& input, const Kernels& kernels) {
     const oracle::Bytes layer(bytes.begin() + static_cast<std::ptrdiff_t>(start), bytes.end());
     expected.push_back(oracle::tree(hashes_of(layer, count), height, metainfo::ceil_log2(count)));
   }
-  // Of just this size, so that a byte written past it is noticed.
+  // Exactly this size, so that the sanitizer detects a write past the end.
   oracle::Bytes roots(counts.size() * 32);
   metainfo::hash_layers({bytes.data(), starts.data(), counts.data(), counts.size(), height, roots.data()},
                         kernels);

@@ -1,4 +1,4 @@
-// Small plans of all versions, with files in memory.
+// Draws small random plans of every version, and ways to hash them.
 #pragma once
 
 #include <filesystem>
@@ -7,12 +7,12 @@
 
 #include "bytes.h"
 #include "files.h"
-#include "plans.h"
 #include "kernel_lists.h"
+#include "plans.h"
 
 namespace fuzz {
 
-// Where files are in memory, if there is such a place.
+// A temporary folder, on a file system in memory if there is one.
 class Folder {
  public:
   Folder() {
@@ -51,13 +51,14 @@ inline std::uint64_t length(Input& input, std::uint64_t piece) {
   }
 }
 
-// Files that are not there are marked as missing.
+// Some files of the plan do not exist: it marks missing files.
 inline metainfo::Plan random_plan(Input& input, const Folder& folder) {
   using plans::kBlock;
   metainfo::Plan plan;
   plan.version = plans::kVersions[input.below(3)];
   plan.piece_length = kBlock << input.below(8);
-  if (plan.version == metainfo::Version::v1 && input.below(2) == 0) plan.piece_length = 20 + input.below(30000);
+  if (plan.version == metainfo::Version::v1 && input.below(2) == 0)
+    plan.piece_length = 20 + input.below(30000);
   plan.mark_missing = true;
   std::uint64_t end = 0;
   for (std::size_t i = input.below(20); i != 0 && end < (4 << 20); --i) {

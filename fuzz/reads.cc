@@ -1,5 +1,5 @@
-// Plans whose files the system fails to open or read at some calls: what changes nothing leaves the digests
-// right, all else ends the job with the file's path and the reason, and no descriptor stays open.
+// Fuzz target: injects faults into system calls while a plan is hashed. Harmless faults must not change the
+// digests, others must fail the job with the path and the reason, and no descriptor may stay open.
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -28,8 +28,8 @@ struct Fault {
   int error;
 };
 
-// What a failure that a fault leads to must say.
-struct Wanted {
+// The failure that an injected fault must cause.
+struct ExpectedFailure {
   metainfo::Failure::Code code;
   int error;
   std::string path;
@@ -37,15 +37,15 @@ struct Wanted {
 
 constexpr int kMaxDescriptors = 4096;
 
-// The calls on files of a plan while it runs, from any thread.
+// The faults to inject, and what was called on the files of the plan, from any thread.
 struct System {
   std::atomic<bool> active{false};
   std::string folder;
   std::vector<Fault> faults;
   std::array<std::atomic<std::uint64_t>, 3> calls{};
-  std::array<std::string, kMaxDescriptors> paths;  // empty: none of ours
-  std::mutex mutex;                                 // of what is above and below, but the flag and the counts
-  std::vector<Wanted> fired;
+  std::array<std::string, kMaxDescriptors> paths;  // empty: not a file of the plan
+  std::mutex mutex;                                // guards all members except the flag and the counts
+  std::vector<ExpectedFailure> fired;
   int open = 0;
 };
 System& system_calls() {
@@ -67,7 +67,7 @@ void fire(metainfo::Failure::Code code, int error, const std::string& path) {
   system_calls().fired.push_back({code, error, path});
 }
 
-// Empty where the descriptor is none of ours.
+// The path of a descriptor; empty if it is not a file of the plan.
 std::string path_of(int descriptor) {
   System& all = system_calls();
   if (!all.active || descriptor < 0 || descriptor >= kMaxDescriptors) return {};
@@ -132,7 +132,7 @@ int __wrap_fstat(int descriptor, struct stat* status) {
   }
   const int result = __real_fstat(descriptor, status);
   if (found == nullptr || result != 0) return result;
-  // What is no file is said when it is opened only: afterwards its size tells.
+  // A wrong file type is reported only when the file is opened: later, its size has changed.
   if (found->act == Act::fifo) status->st_mode = (status->st_mode & ~static_cast<mode_t>(S_IFMT)) | S_IFIFO;
   if (found->act == Act::size || found->act == Act::fifo) status->st_size += 1;
   if (found->act == Act::mtime) status->st_mtim.tv_sec += 1;
@@ -186,7 +186,7 @@ void check_run(metainfo::Plan plan, const plans::Setting& setting, const plans::
   for (std::atomic<std::uint64_t>& count : all.calls) count = 0;
   all.active = true;
   const plans::Result result = setting.as_job ? plans::run_as_job(plan, *setting.kernels)
-                                        : plans::run_as_workers(plan, *setting.kernels);
+                                              : plans::run_as_workers(plan, *setting.kernels);
   all.active = false;
   REQUIRE_EQ(all.open, 0);
   if (all.fired.empty()) {
@@ -196,11 +196,12 @@ void check_run(metainfo::Plan plan, const plans::Setting& setting, const plans::
   REQUIRE(result.failure);
   const metainfo::Failure& failure = *result.failure;
   INFO(failure.path, ", ", failure.error, ", ", failure.detail);
-  REQUIRE(std::any_of(all.fired.begin(), all.fired.end(), [&](const Wanted& wanted) {
-    // A file that is closed is no longer asked what it is.
-    const bool same = wanted.code == failure.code || (wanted.code == metainfo::Failure::Code::not_a_file &&
-                                                      failure.code == metainfo::Failure::Code::changed);
-    return same && wanted.error == failure.error && wanted.path == failure.path;
+  REQUIRE(std::any_of(all.fired.begin(), all.fired.end(), [&](const ExpectedFailure& expected) {
+    // When a file is closed, only its size and times are checked, not its type.
+    const bool same =
+        expected.code == failure.code || (expected.code == metainfo::Failure::Code::not_a_file &&
+                                          failure.code == metainfo::Failure::Code::changed);
+    return same && expected.error == failure.error && expected.path == failure.path;
   }));
 }
 

@@ -1,24 +1,25 @@
-// Runs test files on an addon that was built with sanitizers, in the stock Node that runs this:
-// `node scripts/test-sanitized.mjs address,undefined [FILES]`, or `thread`; without FILES, all whose subject is native.
-// Linux only: the runtime is preloaded, because it must be there before Node allocates.
+// Runs tests in JavaScript on an addon that is built with sanitizers: `node scripts/test-sanitized.mjs MODE [FILES]`.
+//
+// MODE is `address,undefined` or `thread`. Without FILES, it runs the tests that exercise native code. Linux only: Node itself is not
+// instrumented, so the sanitizer's runtime is preloaded to be there before Node allocates.
 import { execFileSync, spawnSync } from 'node:child_process';
 import { chmodSync, cpSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { fail, filesIn, requireToolchain, root, run } from './setup.mjs';
 
-/** Each frame with its module, by which our reports are known. */
+/** Stack frames with their module, so that reports about the addon can be told from others. */
 const FRAMES = 'stack_trace_format="    #%n %f %S %M"';
 
 const MODES = {
-  // g++ takes no pointers to functions for constants under `undefined`, as node-addon-api needs them.
+  // Not g++: with `undefined` it rejects function pointers as constants, which node-addon-api needs.
   'address,undefined': {
     compiler: 'clang++',
     runtime: 'libclang_rt.asan-x86_64.so',
-    // Node is built without RTTI, and so is the addon.
+    // The vptr check needs RTTI, and Node and the addon are built without it.
     flags: ['-shared-libsan', '-fno-sanitize=vptr'],
     environment: (log) => ({
       ASAN_OPTIONS: `log_path=${log}:detect_stack_use_after_return=1:strict_string_checks=1:${FRAMES}`,
-      // Node's own count too, for what V8's heap holds looks lost: they must not decide how a process ends.
+      // Leaks must not change the exit code: memory that only V8's heap refers to looks leaked.
       LSAN_OPTIONS: 'exitcode=0',
       UBSAN_OPTIONS: 'print_stacktrace=1',
     }),
@@ -43,9 +44,9 @@ const NATIVE = [
 /** These test JavaScript only, or start libtorrent or other C programs, some of which hang with the runtime preloaded. */
 const LEFT_OUT = ['cache', 'libtorrent', 'generate'].map((name) => `test/create/${name}.test.ts`);
 
-/** Builds as binding.gyp says, in a folder of its own. Answers the folder. */
+/** Builds the addon with sanitizers in a folder of its own, and returns the folder. */
 function build(mode, { compiler, flags }) {
-  // A comma in its name would end an option of the linker.
+  // A comma in the name would end a linker option.
   const folder = path.join(root, 'build', 'sanitized', mode.replace(',', '-'));
   const sources = filesIn('native/addon.cc', 'native/binding', 'native/core', 'native/exports.map', 'native/kernels');
   for (const file of [...sources, 'binding.gyp', 'package.json', 'scripts/libcrypto.mjs'])
@@ -53,7 +54,7 @@ function build(mode, { compiler, flags }) {
   const instrument = [`-fsanitize=${mode}`, ...flags, '-fno-sanitize-recover=all', '-fno-omit-frame-pointer'];
   Object.assign(process.env, {
     CXX: compiler,
-    // Sanitizers know memcpy, but not the function that fortified code calls instead.
+    // Sanitizers intercept memcpy, but not the checked function that fortified code calls instead.
     CXXFLAGS: [...instrument, '-O1', '-g1', '-U_FORTIFY_SOURCE'].join(' '),
     LDFLAGS: instrument.join(' '),
   });
@@ -65,13 +66,13 @@ function build(mode, { compiler, flags }) {
   return folder;
 }
 
-/** What sanitizers wrote, but for races and leaks that are not ours: Node is not built for either. */
+/** The reports of sanitizers, without races and leaks inside Node, which is not instrumented. */
 function reports(folder) {
   const ours = (report) => {
-    // Node closes descriptors unseen by the runtime: a number that it had is taken for what it was then.
+    // The runtime does not see Node close descriptors, so it mistakes a reused number for the old file.
     if (/Location is file descriptor.*\n.*#0.*\n(?!.*metainfo\.node)/.test(report)) return false;
     if (report.includes('ThreadSanitizer')) return /#[01] .*metainfo\.node/.test(report);
-    // Below these frames, it may be V8 that allocates in a call of ours.
+    // In deeper frames, V8 may be allocating inside a call of the addon.
     if (/leak/i.test(report)) return /#[0-3] .*metainfo\.node/.test(report);
     return /[^=\s]/.test(report);
   };
@@ -102,16 +103,16 @@ const { status } = spawnSync(process.execPath, ['--import', 'tsx', '--test', '--
   env: {
     ...process.env,
     LD_PRELOAD: runtime,
-    // node-gyp-build looks for the addon there.
+    // node-gyp-build loads the addon from this folder.
     METAINFO_PREBUILD: folder,
-    // For test/support/timing.ts.
+    // Read by test/support/timing.ts, which allows more time.
     METAINFO_SANITIZED: name,
     ...mode.environment(path.join(logs, 'report')),
   },
 });
 const found = reports(logs);
 const addon = path.join(folder, 'build', 'Release', 'metainfo.node');
-/** The runtime of g++ knows no names of what was loaded late. */
+/** Adds function names: the runtime of g++ does not know them for libraries that are loaded late. */
 const named = (frame, at) => execFileSync('addr2line', ['-Cfpe', addon, at], { encoding: 'utf8' }).trim() || frame;
 process.stderr.write(found.join('\n').replace(/<null> <null> \(metainfo\.node\+(0x[\da-f]+)\)/g, named));
 if (found.length > 0) fail(`${found.length} reports of sanitizers: see above.`);

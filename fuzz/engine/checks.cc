@@ -9,8 +9,8 @@ extern "C" int LLVMFuzzerInitialize(int*, char***) {
   static doctest::Context context;
   context.setAsDefaultForAssertsOutOfTestCases();
   context.setAssertHandler([](const doctest::AssertData& data) {
-    std::cerr << data.m_file << ':' << data.m_line << ": REQUIRE( " << data.m_expr << " ) is false, with values "
-              << data.m_decomp << std::endl;
+    std::cerr << data.m_file << ':' << data.m_line << ": REQUIRE( " << data.m_expr
+              << " ) is false, with values " << data.m_decomp << std::endl;
     std::abort();
   });
   return 0;

@@ -1,4 +1,4 @@
-// Files on disk for one test, and plans of them.
+// Temporary files for a test, and the plan entries that describe them.
 #pragma once
 
 #ifdef _WIN32
@@ -19,8 +19,8 @@
 #include "core/plan.h"
 #include "oracle.h"
 
-// What the standard library opens, which knows paths as the core has them, UTF-8 and of any length, not
-// everywhere.
+// Converts a path of the core (UTF-8, of any length) to one that the standard library can open. They differ
+// on Windows.
 inline std::filesystem::path native_path(const std::string& path) {
 #ifdef _WIN32
   return L"\\\\?\\" + std::filesystem::u8path(path).make_preferred().wstring();
@@ -54,7 +54,7 @@ inline void set_mtime(const std::string& path, std::int64_t seconds, long nanose
   if (!done) throw std::runtime_error("cannot touch " + path);
 }
 
-// Whether the system says of an open file that it was deleted: Windows does, but not as wine has it.
+// Whether the system reports that an open file was deleted. Windows does, wine does not.
 inline bool deletion_is_told() {
 #ifdef _WIN32
   return ::GetProcAddress(::GetModuleHandleA("ntdll"), "wine_get_version") == nullptr;
@@ -63,12 +63,12 @@ inline bool deletion_is_told() {
 #endif
 }
 
-// A folder of its own that is removed with all that is in it.
+// A new temporary folder. The destructor removes it with its content.
 class TempFolder {
  public:
-  // Of every file it adds; kMtimeMs is what Node's fs.Stats.mtimeMs then says.
+  // The mtime of every file that it adds; kMtimeMs is the same time as Node's fs.Stats.mtimeMs.
   static constexpr std::int64_t kSeconds = 1700000000;
-#ifdef _WIN32  // which counts in hundreds
+#ifdef _WIN32  // stores units of 100 ns
   static constexpr long kNanoseconds = 123456700;
   static constexpr double kMtimeMs = 1700000000123.4567;
 #else
@@ -90,7 +90,7 @@ class TempFolder {
 
   std::string path(const std::string& name) const { return path_ + "/" + name; }
 
-  // A new file, and how a plan has it.
+  // Writes a file and returns its plan entry.
   metainfo::PlanFile add(const std::string& name, const oracle::Bytes& bytes) const {
     write_file(path(name), bytes);
     set_mtime(path(name), kSeconds, kNanoseconds);

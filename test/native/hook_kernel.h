@@ -1,13 +1,14 @@
-// A table of one row that calls the test before it hashes content or zeros, on the thread that hashes: so a
-// test acts in the middle of a job, at a place it knows. Merkle nodes are hashed without. One at a time; it
-// must outlive the jobs that use it.
+// A kernel that calls the test on the hashing thread before it hashes content or zeros, so that a test can
+// act at a known moment of a job. Merkle nodes are hashed without a call.
+//
+// Only one may exist at a time, and it must outlive the jobs that use it.
 #pragma once
 
 #include <functional>
 #include <utility>
 
-#include "kernels/kernel_functions.h"
 #include "kernel_lists.h"
+#include "kernels/kernel_functions.h"
 
 class HookKernel {
  public:
@@ -17,9 +18,9 @@ class HookKernel {
   HookKernel& operator=(const HookKernel&) = delete;
 
   static metainfo::Kernels kernels() {
-    static constexpr metainfo::Kernel kRow = {
+    static constexpr metainfo::Kernel kKernel = {
         "hook", 0, 1, 1, sha1_many, sha256_many, sha1_zeros, metainfo::openssl_sha256_nodes};
-    return only(kRow);
+    return only(kKernel);
   }
 
  private:

@@ -1,4 +1,4 @@
-// The kernels' table as tests iterate it.
+// The lists of kernels that tests run with.
 #pragma once
 
 #include <cstdlib>
@@ -8,12 +8,13 @@
 
 #include "kernels/kernel.h"
 
-// For every row that this CPU can run, the table from it downwards. METAINFO_KERNEL names the first.
+// One list for each kernel that this CPU can run: that kernel and all further down. METAINFO_KERNEL names the
+// first kernel.
 inline const std::vector<metainfo::Kernels>& kernel_lists() {
   static const std::vector<metainfo::Kernels> all = [] {
     metainfo::Kernels kernels;
     if (!metainfo::select_kernels(std::getenv("METAINFO_KERNEL"), kernels))
-      throw std::runtime_error("METAINFO_KERNEL names no row that this CPU can run");
+      throw std::runtime_error("METAINFO_KERNEL names no kernel that this CPU can run");
     std::vector<metainfo::Kernels> found;
     for (std::size_t first = 0; first < kernels.count; ++first) {
       metainfo::Kernels below{};
@@ -32,9 +33,9 @@ inline const metainfo::Kernels& best() { return kernel_lists().front(); }
 
 inline std::string name_of(const metainfo::Kernels& kernels) { return kernels.list[0]->name; }
 
-inline metainfo::Kernels only(const metainfo::Kernel& row) {
+inline metainfo::Kernels only(const metainfo::Kernel& kernel) {
   metainfo::Kernels kernels{};
-  kernels.list[0] = &row;
+  kernels.list[0] = &kernel;
   kernels.count = 1;
   return kernels;
 }

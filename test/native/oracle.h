@@ -1,7 +1,7 @@
-// What the core computes, computed plainly: OpenSSL's SHA of whole messages, whole trees in memory.
+// The plain reference implementation: OpenSSL's SHA of whole messages, and whole trees in memory.
 #pragma once
 
-// The one-shot calls need the whole library, which is not there for musl.
+// The one-shot functions would need the whole library, which the musl build does not have.
 #define OPENSSL_SUPPRESS_DEPRECATED
 #include <openssl/sha.h>
 
@@ -18,7 +18,7 @@ namespace oracle {
 using Bytes = std::vector<std::uint8_t>;
 using Hashes = std::vector<metainfo::Sha256Digest>;
 
-// Bytes whose period, 251, is prime: blocks, leaves and pieces that change places cannot hide.
+// Bytes with the prime period 251, so that swapped blocks, leaves or pieces change a hash.
 inline Bytes content(std::size_t size, std::size_t seed) {
   Bytes bytes(size);
   auto value = static_cast<std::uint8_t>(37 * seed % 251);
@@ -47,7 +47,7 @@ inline metainfo::Sha256Digest sha256(const std::uint8_t* data, std::size_t size)
   return digest;
 }
 
-// FIPS 180-4, 5.1.1: a one, zeros, and the length in bits as 8 bytes.
+// Padding by FIPS 180-4, 5.1.1: a one bit, zeros, and the length in bits as 8 bytes.
 inline Bytes padded(Bytes message) {
   const std::uint64_t bits = message.size() * 8;
   message.push_back(0x80);
@@ -62,7 +62,7 @@ inline metainfo::Sha256Digest node(const metainfo::Sha256Digest& left, const met
   return sha256(pair[0].data(), sizeof pair);
 }
 
-// The root of a tree over `count` hashes, a power of two of them.
+// The root of a tree over `count` hashes, which must be a power of two.
 inline metainfo::Sha256Digest root(const metainfo::Sha256Digest* hashes, std::size_t count) {
   if (count == 1) return *hashes;
   return node(root(hashes, count / 2), root(hashes + count / 2, count / 2));
@@ -75,7 +75,7 @@ inline metainfo::Sha256Digest zeros(unsigned height) {
   return hash;
 }
 
-// The root over 2^height hashes of nodes `base` above the leaves, of which those past the given ones are
+// The root over 2^height hashes of nodes that are `base` levels above the leaves: the given hashes, then
 // padding.
 inline metainfo::Sha256Digest tree(Hashes level, unsigned base, unsigned height) {
   metainfo::Sha256Digest padding = zeros(base);
@@ -88,16 +88,16 @@ inline metainfo::Sha256Digest tree(Hashes level, unsigned base, unsigned height)
   return level.at(0);
 }
 
-// As many different hashes.
+// `count` different hashes.
 inline Hashes hashes(std::size_t count, std::size_t seed = 0) {
-  Hashes found(count);
+  Hashes result(count);
   for (std::size_t i = 0; i < count; ++i) {
     const Bytes number = content(16, seed + i);
-    found[i] = sha256(number.data(), 1 + (seed + i) % number.size());
-    found[i][0] = static_cast<std::uint8_t>(i);
-    found[i][1] = static_cast<std::uint8_t>(i >> 8);
+    result[i] = sha256(number.data(), 1 + (seed + i) % number.size());
+    result[i][0] = static_cast<std::uint8_t>(i);
+    result[i][1] = static_cast<std::uint8_t>(i >> 8);
   }
-  return found;
+  return result;
 }
 
 }  // namespace oracle

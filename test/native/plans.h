@@ -1,4 +1,4 @@
-// Plans, what they must hash to, and ways to hash them.
+// Plans for tests, their expected digests, and helpers that hash them.
 #pragma once
 
 #include <algorithm>
@@ -12,14 +12,14 @@
 #include <variant>
 #include <vector>
 
-#include "test.h"
 #include "core/job.h"
+#include "core/job_state.h"
 #include "core/merkle.h"
 #include "core/plan.h"
-#include "core/job_state.h"
 #include "core/worker.h"
 #include "kernel_lists.h"
 #include "oracle.h"
+#include "test.h"
 #include "threads.h"
 
 namespace plans {
@@ -27,9 +27,9 @@ namespace plans {
 using metainfo::Digests;
 using metainfo::Failure;
 using metainfo::Kernels;
-using metainfo::Version;
 using metainfo::Plan;
 using metainfo::PlanFile;
+using metainfo::Version;
 using oracle::Bytes;
 
 constexpr std::uint64_t kBlock = metainfo::kBlockSize;
@@ -56,7 +56,8 @@ inline PlanFile unchecked(const std::string& path, std::uint64_t length) {
   return file;
 }
 
-// After every file that does not end with a piece; after the last one by choice, as readers know both.
+// Adds a pad file after each file that does not end with a piece. `tail`: also after the last file, because
+// readers must accept both.
 inline std::vector<PlanFile> padded(const std::vector<PlanFile>& files, std::uint64_t piece_length,
                                     bool tail) {
   std::vector<PlanFile> all;
@@ -79,19 +80,19 @@ inline Plan plan_of(std::vector<PlanFile> files, Version version, std::uint64_t 
   return plan;
 }
 
-// The same with one read in memory at a time, so that it is known what is read when.
+// The same plan with memory for one read at a time, so that tests know what is read when.
 inline Plan narrow(Plan plan) {
   plan.memory_limit = plan.threads * plan.read_size;
   return plan;
 }
 
-// What a plan must hash to.
+// The digests that a plan must have.
 struct Expected {
   Digests digests;
   std::uint64_t bytes = 0;
 };
 
-// A file's tree as BEP 52 draws it: all leaves of the tree in memory, those past the end zero.
+// Computes the tree of a file as BEP 52 describes it: with all leaves in memory, those past the end zero.
 inline void expect_tree(const Bytes& content, std::uint64_t piece_length, std::uint8_t* root, Bytes& layers) {
   oracle::Hashes leaves;
   for (std::size_t at = 0; at < content.size(); at += kBlock)
@@ -109,12 +110,12 @@ inline void expect_tree(const Bytes& content, std::uint64_t piece_length, std::u
   }
 }
 
-// Everything in memory, hashed plainly. A file that cannot be opened is missing.
+// Hashes a plan plainly, with all content in memory. A file that cannot be opened is missing.
 inline Expected expect(const Plan& plan) {
   Expected expected;
   expected.digests.roots.resize(plan.version == Version::v1 ? 0 : plan.files.size() * 32);
   Bytes stream;
-  // Where missing files are in it.
+  // The ranges of missing files in `stream`.
   std::vector<std::pair<std::size_t, std::size_t>> absent;
   for (std::size_t i = 0; i < plan.files.size(); ++i) {
     const PlanFile& file = plan.files[i];
@@ -158,7 +159,7 @@ struct Result {
   std::uint32_t file_index = 0;
 };
 
-// As a job with a budget of its own, of as many threads as the plan wants unless it is told another number.
+// Hashes a plan as a job with a budget of its own, of `limit` threads or as many as the plan wants.
 inline Result run_as_job(const Plan& plan, const Kernels& kernels, unsigned limit = 0) {
   metainfo::Budget budget({limit == 0 ? plan.threads : limit, std::uint64_t{1} << 40});
   metainfo::Job job(plan, kernels, budget);
@@ -182,7 +183,7 @@ inline std::unique_ptr<metainfo::Worker> make_worker(metainfo::JobState& job) {
   return job.plan.version == Version::v2 ? metainfo::make_leaf_worker(job) : metainfo::make_piece_worker(job);
 }
 
-// By workers without a job, this thread the only one or apart from them.
+// Hashes a plan with workers but without a job: on this thread, or on as many others as the plan wants.
 inline Result run_as_workers(const Plan& plan, const Kernels& kernels) {
   metainfo::Progress progress;
   metainfo::JobState job(plan, kernels, progress);
@@ -226,7 +227,7 @@ inline void check_result(const Result& result, const Expected& expected) {
 struct Setting {
   unsigned threads;
   std::uint64_t read_size;
-  std::uint64_t reads;  // in a thread's memory
+  std::uint64_t reads;  // reads that fit into the memory of a thread
   const Kernels* kernels;
   bool as_job;
 };
@@ -235,7 +236,9 @@ inline void check_setting(Plan plan, const Setting& setting, const Expected& exp
   plan.threads = setting.threads;
   plan.read_size = setting.read_size;
   plan.memory_limit = setting.threads * setting.read_size * setting.reads;
-  INFO(name_of(plan.version), ", pieces of ", plan.piece_length, ", ", ::name_of(*setting.kernels), ", ", setting.threads, " threads, ", setting.reads, " reads of ", setting.read_size, setting.as_job ? std::string(", a job") : ", workers");
+  INFO(name_of(plan.version), ", pieces of ", plan.piece_length, ", ", ::name_of(*setting.kernels), ", ",
+       setting.threads, " threads, ", setting.reads, " reads of ", setting.read_size,
+       setting.as_job ? std::string(", a job") : ", workers");
   const Result result =
       setting.as_job ? run_as_job(plan, *setting.kernels) : run_as_workers(plan, *setting.kernels);
   check_result(result, expected);

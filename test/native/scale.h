@@ -1,5 +1,5 @@
-// How much the tests look at. Where every instruction is slow (valgrind, qemu) METAINFO_TEST_THIN=N has loops
-// over many cases take every Nth only.
+// Scales the tests down where every instruction is slow (valgrind, qemu): with METAINFO_TEST_THIN=N, loops
+// over many cases take every Nth case only.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@ inline std::size_t thin() {
   return value;
 }
 
-// Whether too little memory is thrown as such: sanitizers and valgrind end the process instead.
+// Whether a huge allocation throws std::bad_alloc: sanitizers and valgrind end the process instead.
 inline bool throws_bad_alloc() {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   return false;
@@ -23,7 +23,7 @@ inline bool throws_bad_alloc() {
 #endif
 }
 
-// `if (!sample.next()) continue;` at the start of a loop's body. The first case is always taken.
+// Selects the cases of a loop: `if (!sample.next()) continue;`. The first case is always taken.
 class Sample {
  public:
   bool next() { return count_++ % thin() == 0; }

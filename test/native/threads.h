@@ -1,4 +1,4 @@
-// What tests of threads need.
+// Helpers for tests with threads: counting, waiting, and a system that starts no threads.
 #pragma once
 
 #include <pthread.h>
@@ -36,7 +36,7 @@ class Tally {
   unsigned count_ = 0;
 };
 
-// Waits until it holds; false when it does not within ten seconds.
+// Waits until the condition holds. Returns false after ten seconds.
 template <typename Condition>
 bool eventually(Condition condition) {
   using Clock = std::chrono::steady_clock;
@@ -49,7 +49,7 @@ bool eventually(Condition condition) {
 }
 
 #ifdef __linux__
-// Of this process; one that was joined may still be seen for a moment.
+// The number of threads of this process. A joined thread may still be counted for a moment.
 inline std::size_t threads_alive() {
   const std::filesystem::directory_iterator tasks("/proc/self/task");
   return static_cast<std::size_t>(std::distance(begin(tasks), end(tasks)));
@@ -57,7 +57,7 @@ inline std::size_t threads_alive() {
 #endif
 
 #ifdef __GLIBC__
-// While it lives no thread can be started: the stack that threads ask for is larger than any address space.
+// While it exists, no thread can be started: the default stack size is larger than the address space.
 class NoThreads {
  public:
   NoThreads() {

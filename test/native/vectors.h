@@ -1,4 +1,4 @@
-// Messages whose digests NIST publishes.
+// Test vectors of NIST for SHA-1 and SHA-256.
 #pragma once
 
 #include <string>
@@ -29,8 +29,8 @@ std::string hex(const Digest& digest) {
   return text;
 }
 
-// The examples for FIPS 180: none, 24, 448 and 896 bits, and a million times 'a'; then some of the CAVS files
-// SHA1ShortMsg.rsp and SHA256ShortMsg.rsp.
+// The FIPS 180 examples (0, 24, 448 and 896 bits, and one million times 'a'), then some vectors of the CAVS
+// files SHA1ShortMsg.rsp and SHA256ShortMsg.rsp.
 inline const std::vector<Vector>& all() {
   static const std::vector<Vector> vectors = {
       {"", "da39a3ee5e6b4b0d3255bfef95601890afd80709",

@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include "test.h"
 #include "scale.h"
+#include "test.h"
 #include "threads.h"
 
 using metainfo::Budget;
@@ -23,7 +23,7 @@ constexpr std::uint64_t kGiB = kMiB << 10;
 constexpr std::uint64_t kTiB = kGiB << 10;
 constexpr std::uint64_t kAmpleMemory = kTiB;
 
-// A job whose workers are the test's to play.
+// A job without threads: the test plays its workers.
 class Fake final : public Budget::Claim {
  public:
   explicit Fake(unsigned workers = 1, std::uint64_t memory_each = 0, std::vector<const Fake*>* log = nullptr)
@@ -37,8 +37,8 @@ class Fake final : public Budget::Claim {
   unsigned refused = 0;
   unsigned abandoned = 0;
   std::uint64_t served = 0;
-  std::uint64_t left = 0;  // for tests that play a job to its end
-  bool gives = true;       // the system has a thread
+  std::uint64_t left = 0;  // bytes left, for tests that play a job to its end
+  bool gives = true;       // whether the system can start a thread
 
  private:
   bool start_worker() override {
@@ -56,14 +56,14 @@ class Fake final : public Budget::Claim {
   std::vector<const Fake*>* log_;
 };
 
-// One of its workers ends. True when it was the last.
+// One worker ends. Returns true for the last one.
 bool leave(Budget& budget, Fake& fake, bool exhausted = true) {
-  // Before: the place may be given to the same job again.
+  // Counted before leave(), which may give the place to the same job again.
   --fake.active;
   return budget.leave(fake, exhausted);
 }
 
-// One of its workers has done a part. True when it had to leave.
+// One worker has done a part. Returns true if it had to leave.
 bool part(Budget& budget, Fake& fake, std::uint64_t bytes = kMiB) {
   fake.served += bytes;
   if (!budget.served(fake, bytes)) return false;
@@ -71,7 +71,7 @@ bool part(Budget& budget, Fake& fake, std::uint64_t bytes = kMiB) {
   return true;
 }
 
-// All of its workers end.
+// All workers end.
 void end(Budget& budget, Fake& fake) {
   while (fake.active > 1) REQUIRE(!leave(budget, fake));
   if (fake.active == 1) REQUIRE(leave(budget, fake));
@@ -95,7 +95,7 @@ TEST_CASE("Budget: a single job gets all the workers that it wants, up to the li
     REQUIRE(!part(budget, job, kTiB));
     end(budget, job);
     REQUIRE_EQ(job.started, std::min(wanted_workers, 4U));
-    // All of it is free again.
+    // All threads are free again.
     Fake next(wanted_workers);
     budget.enter(next);
     REQUIRE_EQ(next.active, std::min(wanted_workers, 4U));
@@ -153,7 +153,7 @@ TEST_CASE("Budget: a small job waits for at most one part of a huge job, which g
     REQUIRE_EQ(budget.queued(small), 1U);
     REQUIRE(part(budget, huge, kGiB));
     REQUIRE_EQ(active(huge, small), Active({limit - 1, 1}));
-    // That is enough: neither loses more.
+    // Now both have the same: neither loses another worker.
     for (unsigned i = 0; i < 10 && huge.active != 0; ++i) REQUIRE(!part(budget, huge, kGiB));
     REQUIRE(!part(budget, small, kMiB));
     REQUIRE(leave(budget, small));
@@ -173,7 +173,7 @@ TEST_CASE("Budget: a later job gets its half of the threads, one after each part
   REQUIRE(part(budget, huge));
   REQUIRE_EQ(active(huge, late), Active({2, 2}));
   for (unsigned i = 0; i < 20; ++i) REQUIRE(!part(budget, i % 2 == 0 ? huge : late, kGiB));
-  // A third one takes from either, then from none.
+  // A third job takes one worker from each, then none.
   Fake third(4);
   budget.enter(third);
   REQUIRE(part(budget, late));
@@ -197,7 +197,7 @@ TEST_CASE("Budget: equal jobs share the threads and advance at the same rate") {
         jobs.push_back(std::make_unique<Fake>(limit));
         budget.enter(*jobs.back());
       }
-      // Each worker does a part in turn.
+      // Each worker in turn does a part.
       unsigned changes = 0;
       for (unsigned turn = 0; turn < 4000; ++turn) {
         for (const auto& job : jobs) {
@@ -210,7 +210,7 @@ TEST_CASE("Budget: equal jobs share the threads and advance at the same rate") {
       }
       const auto [least, most] = std::minmax_element(
           jobs.begin(), jobs.end(), [](const auto& a, const auto& b) { return a->served < b->served; });
-      // In doubling steps: the last of them may be half of all.
+      // Steps double, so the last step may be half of all bytes.
       if (count > limit) {
         REQUIRE((*most)->served <= 2 * (*least)->served + 128 * kMiB);
         REQUIRE(changes < 40 * count);
@@ -245,17 +245,18 @@ TEST_CASE("Budget: of the jobs without a worker, the one that was served least g
 }
 
 TEST_CASE("Budget: served bytes count in steps that double from 64 MiB") {
-  // A job that has had `before` gives way to one that has had `other` just when that is a lower step.
+  // A job that has been served `before` bytes gives way to one with `other` bytes exactly if that is a lower
+  // step.
   const auto gives_way = [](std::uint64_t before, std::uint64_t other) {
     Budget budget({1, kAmpleMemory});
     Fake first(1), second(1);
     budget.enter(first);
     budget.served(first, other);
     budget.enter(second);
-    // The second gets the place while the first waits with what it has had.
+    // The second job gets the place while the first waits with its served bytes.
     leave(budget, first, false);
     if (second.active == 0) {
-      // The first, for it was served no more. Make it wait by force.
+      // The first job got it again, because it was not served more.
       REQUIRE_EQ(first.active, 1U);
       REQUIRE(budget.withdraw(second));
       end(budget, first);
@@ -276,7 +277,7 @@ TEST_CASE("Budget: served bytes count in steps that double from 64 MiB") {
   REQUIRE(gives_way(4 * kStep, 4 * kStep - 1));
   REQUIRE(!gives_way(8 * kStep - 1, 4 * kStep));
   REQUIRE(gives_way(8 * kStep, 8 * kStep - 1));
-  // The first step: nothing at all beside less than 64 MiB.
+  // The first step: zero bytes and less than 64 MiB count the same.
   Budget budget({1, kAmpleMemory});
   Fake running(1), fresh(1);
   budget.enter(running);
@@ -296,7 +297,7 @@ TEST_CASE("Budget: a waiting job is passed over at most sixteen times") {
   budget.enter(first);
   REQUIRE(part(budget, patient, kMiB));
   REQUIRE_EQ(active(patient, first), Active({0, 1}));
-  // Newcomers without end, all of whom have had nothing.
+  // An endless sequence of new jobs, none of which has been served.
   std::unique_ptr<Fake> running;
   unsigned others = 1;
   Fake* now = &first;
@@ -314,7 +315,7 @@ TEST_CASE("Budget: a waiting job is passed over at most sixteen times") {
     now = running.get();
   }
   REQUIRE_EQ(others, 16U);
-  // Its patience is new then: another waits with it no longer than before.
+  // Afterwards its count starts again: another job does not wait longer than before.
   REQUIRE_EQ(patient.active, 1U);
   Fake later(1);
   budget.enter(later);
@@ -329,7 +330,7 @@ TEST_CASE("Budget: memory stays within the limit, except for a single worker") {
   Fake a(8, 30);
   budget.enter(a);
   REQUIRE_EQ(a.active, 3U);
-  // Ten are left: a smaller job that is next gets them, a larger one keeps those after it waiting.
+  // Ten bytes are left. A smaller job that is next gets them; a larger one makes the jobs after it wait.
   Fake b(8, 10);
   budget.enter(b);
   REQUIRE_EQ(active(a, b), Active({3, 1}));
@@ -341,11 +342,11 @@ TEST_CASE("Budget: memory stays within the limit, except for a single worker") {
   REQUIRE(part(budget, a));
   REQUIRE(part(budget, a));
   REQUIRE_EQ(active(a, large, c), Active({1, 0, 0}));
-  // Both are in the first step: the large one waits for the end, or for 64 MiB.
+  // Both are in the first step: the large job waits until the other ends or has been served 64 MiB.
   REQUIRE(!part(budget, a));
   REQUIRE(part(budget, a, 64 * kMiB));
   REQUIRE_EQ(active(a, large, c), Active({0, 1, 0}));
-  // Alone, it is left alone.
+  // As the only job, it need not leave although it exceeds the limit.
   REQUIRE(!budget.served(large, kMiB));
   REQUIRE(leave(budget, large));
   REQUIRE_EQ(active(a, c), Active({3, 1}));
@@ -360,11 +361,11 @@ TEST_CASE("Budget: a job that lacks memory to grow does not hold up other jobs")
   REQUIRE_EQ(large.active, 2U);
   budget.enter(small);
   REQUIRE_EQ(active(large, small), Active({2, 6}));
-  // Nor is the other sent away, only to come back.
+  // The small job does not leave only to come back.
   for (unsigned i = 0; i < 100; ++i) part(budget, small);
   REQUIRE_EQ(active(large, small), Active({2, 6}));
   REQUIRE_EQ(small.started, 6U);
-  // One without a worker does hold others up.
+  // A job without a worker does hold up others.
   Fake next(1, 6);
   budget.enter(next);
   REQUIRE(part(budget, small));
@@ -386,7 +387,7 @@ TEST_CASE("Budget: limits can change while jobs run") {
   REQUIRE_EQ(budget.limits().memory, 100U);
   REQUIRE_EQ(active(a, b), Active({3, 3}));
   budget.set_limits({2, 100});
-  // Nobody is stopped; after parts they are as few as they may be, and no fewer.
+  // No worker is stopped: after their parts, exactly the surplus workers leave.
   REQUIRE_EQ(active(a, b), Active({3, 3}));
   for (unsigned i = 0; i < 20; ++i) {
     if (a.active != 0) part(budget, a);
@@ -402,7 +403,7 @@ TEST_CASE("Budget: limits can change while jobs run") {
     if (b.active != 0) part(budget, b);
   }
   REQUIRE_EQ(a.active + b.active, 1U);
-  // Less than one takes: one is alone.
+  // A limit below the need of one worker: one worker runs alone.
   budget.set_limits({8, 5});
   for (unsigned i = 0; i < 20; ++i) {
     if (a.active != 0) part(budget, a);
@@ -424,7 +425,7 @@ TEST_CASE("Budget: a job can be withdrawn before it enters, while it waits or ru
   budget.enter(next);
   REQUIRE(budget.withdraw(waiting));
   REQUIRE(!budget.withdraw(waiting));
-  // Its worker has to end it.
+  // Its worker must end the claim.
   REQUIRE(!budget.withdraw(running));
   REQUIRE(!budget.withdraw(running));
   REQUIRE(leave(budget, running, false));
@@ -432,7 +433,7 @@ TEST_CASE("Budget: a job can be withdrawn before it enters, while it waits or ru
   REQUIRE_EQ(active(running, waiting, next), Active({0, 0, 1}));
   REQUIRE(leave(budget, next));
   REQUIRE_EQ(waiting.started, 0U);
-  // Of several workers, the last one ends it; no new ones come.
+  // The last of several workers ends it, and no new workers start.
   budget.set_limits({4, kAmpleMemory});
   Fake many(4);
   budget.enter(many);
@@ -440,7 +441,7 @@ TEST_CASE("Budget: a job can be withdrawn before it enters, while it waits or ru
   for (unsigned i = 0; i < 3; ++i) REQUIRE(!leave(budget, many, false));
   REQUIRE(leave(budget, many, false));
   REQUIRE_EQ(many.started, 4U);
-  // One that gave its place up is withdrawn without a worker.
+  // A job that left its place has no worker when it is withdrawn.
   budget.set_limits({1, kAmpleMemory});
   Fake paused(1), other(1);
   budget.enter(paused);
@@ -476,7 +477,7 @@ TEST_CASE("Budget: if the system starts no thread, a job is abandoned once and i
   REQUIRE_EQ(budget.queued(a), 0U);
   budget.enter(b);
   REQUIRE_EQ(b.active, 2U);
-  // Two that wait: both are abandoned when there is a place, and the third gets it.
+  // When a place is free, two waiting jobs are abandoned and the third gets it.
   Fake d(1), e(1);
   d.gives = e.gives = false;
   budget.enter(d);
@@ -501,7 +502,7 @@ TEST_CASE("Budget: if the system starts only some threads, they do the whole job
   REQUIRE_EQ(job.refused, 1U);
   REQUIRE_EQ(job.abandoned, 0U);
   REQUIRE(!part(budget, job, kTiB));
-  // It is not asked for more of them, and does not hold others up.
+  // The budget does not ask it for more workers, and it does not hold up others.
   Fake other(3);
   budget.enter(other);
   REQUIRE_EQ(active(job, other), Active({1, 3}));
@@ -560,7 +561,7 @@ TEST_CASE("Budget: in random sequences, limits hold, no thread idles and all job
     const auto below = [&random](std::uint64_t limit) { return random() / 8 % limit; };
     Budget::Limits limits = {1 + static_cast<unsigned>(below(5)), kAmpleMemory};
     Budget budget(limits);
-    // With memory that matters, a job that is next may wait while places are free.
+    // With a memory limit, a job that is next may wait although threads are free.
     const bool tight = seed % 2 == 0;
     if (tight) budget.set_limits(limits = {limits.threads, 50 + below(100)});
     std::vector<std::unique_ptr<Fake>> jobs;
@@ -575,7 +576,8 @@ TEST_CASE("Budget: in random sequences, limits hold, no thread idles and all job
         budget.enter(*jobs.back());
       }
       if (below(200) == 0) {
-        const Budget::Limits now = {1 + static_cast<unsigned>(below(5)), tight ? 50 + below(100) : kAmpleMemory};
+        const Budget::Limits now = {1 + static_cast<unsigned>(below(5)),
+                                    tight ? 50 + below(100) : kAmpleMemory};
         shrunk = shrunk || now.threads < limits.threads || now.memory < limits.memory;
         budget.set_limits(limits = now);
       }
@@ -596,7 +598,7 @@ TEST_CASE("Budget: in random sequences, limits hold, no thread idles and all job
       if (!tight && waits) REQUIRE(threads >= limits.threads);
       if (alive != 0) REQUIRE(threads != 0);
       if (alive == 0) continue;
-      // One of the workers has done a part.
+      // A random worker has done a part.
       std::vector<Fake*> workers;
       for (const auto& job : jobs) workers.insert(workers.end(), job->active, job.get());
       Fake& job = *workers[below(workers.size())];
@@ -623,8 +625,9 @@ TEST_CASE("Budget: in random sequences, limits hold, no thread idles and all job
 
 namespace {
 
-// What all threads of the test below hold. They count themselves in before they are counted by the budget and
-// out before they leave it, so this is never above what the budget counts.
+// The threads and memory that all jobs of the test below use. A thread adds itself after the budget has
+// counted it and subtracts itself before it leaves the budget, so these sums never exceed those of the
+// budget.
 struct Held {
   std::atomic<unsigned> threads{0};
   std::atomic<std::uint64_t> memory{0};
@@ -633,7 +636,7 @@ struct Held {
   std::uint64_t most_memory;
 };
 
-// A job with threads of its own that count down what is left.
+// A job with real threads that count down the parts that are left.
 class Busy final : public Budget::Claim {
  public:
   Busy(Budget& budget, Held& held, unsigned workers, std::uint64_t memory_each, std::int64_t parts)
@@ -664,7 +667,7 @@ class Busy final : public Budget::Claim {
     bool exhausted = true;
     while (const std::int64_t left = left_--) {
       if (left < 0) break;
-      // Not each time: on a busy machine that takes milliseconds.
+      // Not after every part: on a busy machine, a yield takes milliseconds.
       if (left % 16 == 0) std::this_thread::yield();
       if (!budget_.served(*this, kMiB * 8)) continue;
       exhausted = false;
@@ -678,7 +681,7 @@ class Busy final : public Budget::Claim {
   Budget& budget_;
   Held& held_;
   std::atomic<std::int64_t> left_;
-  std::vector<std::thread> threads_;  // under the budget's lock
+  std::vector<std::thread> threads_;  // guarded by the budget's lock
 };
 
 }  // namespace

@@ -9,20 +9,20 @@
 #include <thread>
 #include <vector>
 
-#include "test.h"
 #include "core/worker.h"
 #include "files.h"
-#include "plans.h"
 #include "kernel_lists.h"
+#include "plans.h"
 #include "scale.h"
+#include "test.h"
 
 using metainfo::Failure;
-using metainfo::Progress;
-using metainfo::Version;
+using metainfo::JobState;
 using metainfo::kMaxLanes;
 using metainfo::Plan;
 using metainfo::PlanFile;
-using metainfo::JobState;
+using metainfo::Progress;
+using metainfo::Version;
 using plans::kBlock;
 using plans::kMiB;
 using plans::pad;
@@ -30,7 +30,7 @@ using plans::plan_of;
 
 namespace {
 
-// Of pads, so that nothing is on a disk.
+// A plan without files on disk.
 Plan plan_of_units(std::uint64_t units, Version version, std::uint64_t piece_length) {
   if (version != Version::v2) return plan_of({pad(units * piece_length)}, version, piece_length);
   return plan_of({plans::unchecked("/nowhere", units * JobState::kSubtreeBytes)}, version, piece_length);
@@ -48,9 +48,10 @@ std::vector<JobState::Part> parts_of(JobState& job) {
   return parts;
 }
 
-// Each unit is in one part, in order, and parts are even.
+// Requires that the parts cover each unit once and in order, and have equal sizes.
 void check_parts(const Plan& plan, std::uint64_t units, std::uint64_t most) {
-  INFO(plans::name_of(plan.version), ", ", units, " units, ", plan.threads, " threads, pieces of ", plan.piece_length);
+  INFO(plans::name_of(plan.version), ", ", units, " units, ", plan.threads, " threads, pieces of ",
+       plan.piece_length);
   Progress progress;
   JobState job(plan, best(), progress);
   REQUIRE_EQ(job.units, units);
@@ -69,7 +70,7 @@ void check_parts(const Plan& plan, std::uint64_t units, std::uint64_t most) {
   REQUIRE_EQ(next, units);
   REQUIRE(largest <= most);
   if (units != 0) REQUIRE(largest - smallest <= 1);
-  // None of the threads has to watch the others at the end.
+  // No thread is idle while others do the last parts.
   REQUIRE((units < plan.threads ? parts.size() == units : parts.size() % plan.threads == 0 || largest == 1));
 }
 
@@ -92,7 +93,7 @@ TEST_CASE("JobState: parts cover every unit once and have equal sizes") {
           check_parts(plan, units, version == Version::v2 ? 64 : pieces);
         }
       }
-      // v1 also of pieces that are no power of two.
+      // v1 also with a piece length that is not a power of two.
       Plan plan = plan_of_units(units, Version::v1, 1000);
       plan.threads = threads;
       check_parts(plan, units, kMiB / 1000);
@@ -141,8 +142,9 @@ TEST_CASE("JobState: file_at() finds the file whose content is at a position") {
   for (std::uint64_t place = 0; place < 22; ++place)
     REQUIRE_EQ(bytes.file_at(place), place < 10 ? 1U : place < 15 ? 5U : 6U);
   REQUIRE_EQ(bytes.empty_files, (std::vector<std::size_t>{0, 2, 3, 7}));
-  const JobState runs(plan_of({file(0), file(1), pad(99), file(kMiB), file(0), file(kMiB + 1)}, Version::v2, kBlock),
-                  best(), progress);
+  const JobState runs(
+      plan_of({file(0), file(1), pad(99), file(kMiB), file(0), file(kMiB + 1)}, Version::v2, kBlock), best(),
+      progress);
   REQUIRE_EQ(runs.units, 4U);
   const std::size_t expected[] = {1, 3, 5, 5};
   for (std::uint64_t place = 0; place < 4; ++place) REQUIRE_EQ(runs.file_at(place), expected[place]);
@@ -212,7 +214,7 @@ TEST_CASE("JobState: a file that one worker has opened cannot be missing for ano
 TEST_CASE("JobState: supports sizes up to the largest that can be hashed") {
   constexpr std::uint64_t kHuge = std::uint64_t{1} << 60;
   Progress progress;
-  // Pieces as large: a few units, and nothing to hold for them.
+  // With huge pieces there are few units and few digests.
   for (const Version version : {Version::v1, Version::hybrid}) {
     INFO(plans::name_of(version));
     Plan plan =
@@ -228,8 +230,8 @@ TEST_CASE("JobState: supports sizes up to the largest that can be hashed") {
     const plans::Result result = plans::run_as_workers(plan, best());
     REQUIRE((result.failure && result.failure->code == Failure::Code::open));
   }
-  Plan runs =
-      plan_of({plans::unchecked("/nowhere", (std::uint64_t{1} << 40) + 5)}, Version::v2, std::uint64_t{1} << 40);
+  Plan runs = plan_of({plans::unchecked("/nowhere", (std::uint64_t{1} << 40) + 5)}, Version::v2,
+                      std::uint64_t{1} << 40);
   JobState job(runs, best(), progress);
   REQUIRE_EQ(job.units, (std::uint64_t{1} << 20) + 1);
   REQUIRE_EQ(job.digests.layers.size(), 64U);
@@ -258,13 +260,13 @@ TEST_CASE("JobState: rejects sizes that exceed memory or 64 bits") {
       if (length > kHuge || throws_bad_alloc())
         REQUIRE(refused(plan_of({plans::unchecked("/nowhere", length)}, version, kBlock)));
     }
-    // Of one byte a piece, whose digests would wrap around.
+    // Pieces of one byte: the size of the digests would overflow.
     REQUIRE(refused(plan_of({pad(length)}, Version::v1, 1)));
     if (length > kHuge || throws_bad_alloc())
       REQUIRE(refused(plan_of({plans::unchecked("/nowhere", length)}, Version::v2, kBlock)));
   }
-  REQUIRE(
-      refused(plan_of(std::vector<PlanFile>(100000, plans::unchecked("/nowhere", kMost)), Version::v2, kHuge)));
+  REQUIRE(refused(
+      plan_of(std::vector<PlanFile>(100000, plans::unchecked("/nowhere", kMost)), Version::v2, kHuge)));
 }
 
 TEST_CASE("worker_shape: buffers stay within the worker's share of memory, except for one read") {

@@ -16,22 +16,22 @@
 #include <variant>
 #include <vector>
 
-#include "test.h"
 #include "files.h"
 #include "hook_kernel.h"
+#include "kernel_lists.h"
 #include "oracle.h"
 #include "plans.h"
-#include "kernel_lists.h"
 #include "scale.h"
+#include "test.h"
 #include "threads.h"
 
 using metainfo::Budget;
 using metainfo::Digests;
 using metainfo::Failure;
-using metainfo::Progress;
 using metainfo::Job;
-using metainfo::Version;
 using metainfo::Plan;
+using metainfo::Progress;
+using metainfo::Version;
 using plans::kBlock;
 using plans::kMiB;
 
@@ -39,7 +39,7 @@ namespace {
 
 constexpr std::uint64_t kAmpleMemory = std::uint64_t{1} << 40;
 
-// Holds as many places of a budget as it gets, for as long as it lives.
+// Occupies as many places of a budget as it gets, until it is destroyed.
 class Occupied final : private Budget::Claim {
  public:
   explicit Occupied(Budget& budget, unsigned places = std::numeric_limits<unsigned>::max())
@@ -50,7 +50,7 @@ class Occupied final : private Budget::Claim {
   ~Occupied() override { release(); }
 
   void release() {
-    // None comes any more.
+    // After this, no new place is given to it.
     budget_.withdraw(*this);
     for (unsigned places = places_.exchange(0); places != 0; --places) budget_.leave(*this, true);
   }
@@ -67,10 +67,10 @@ class Occupied final : private Budget::Claim {
   std::atomic<unsigned> places_{0};
 };
 
-// Whether no job holds places of it.
+// Whether no job has a place in the budget.
 bool is_free(Budget& budget) { return Occupied(budget).places() == budget.limits().threads; }
 
-// One read in memory: a job can be held in the middle.
+// A plan with one read in memory, so that a job can be held in the middle.
 Plan plan_of(const TempFolder& folder, std::size_t size) {
   Plan plan = plans::plan_of({folder.add("file", oracle::content(size, 1))}, Version::v1, kBlock);
   return plans::narrow(plan);
@@ -104,25 +104,25 @@ class Held {
   }};
 };
 
-// Pads whose parts take a moment each, and no memory: more of them than any test waits for.
+// Pad files whose parts take a moment each and no memory: more parts than any test waits for.
 Plan endless() {
   Plan plan = plans::plan_of({plans::pad(std::uint64_t{1} << 40)}, Version::v1, 4 * kMiB);
   return plans::narrow(plan);
 }
 void moment() {
 #ifdef _WIN32
-  // Less is none there.
+  // Windows rounds shorter times down to zero.
   std::this_thread::sleep_for(std::chrono::milliseconds(1));
 #else
   std::this_thread::sleep_for(std::chrono::microseconds(50));
 #endif
 }
 
-// A job that has given its only place up to another.
+// A job that has left its only place to another job.
 struct Paused {
   explicit Paused(Plan plan = endless()) : job(std::move(plan), HookKernel::kernels(), budget) {
     job.start([this] { finished.add(); });
-    // Until it has been served more than nothing.
+    // Wait until it has been served enough to give way.
     REQUIRE(eventually([&] { return calls > 400; }));
     other = std::make_unique<Occupied>(budget, 1);
     REQUIRE(eventually([&] { return other->places() == 1; }));
@@ -142,7 +142,7 @@ struct Paused {
 };
 
 #ifdef __linux__
-// Counts threads at its start, and when told: none may be left.
+// Requires that no more threads exist than when it was constructed.
 class NoneLeft {
  public:
   void check() const {
@@ -150,7 +150,7 @@ class NoneLeft {
   }
 
  private:
-  // A sanitizer starts one of its own with the first.
+  // Sanitizers start a thread of their own together with the first thread.
   std::size_t before_ = [] {
     std::thread([] {}).join();
     return threads_alive();
@@ -334,7 +334,7 @@ TEST_CASE("Job: uses as many threads as it may, and no more") {
           if (std::find(seen.begin(), seen.end(), id) == seen.end()) seen.push_back(id);
           return seen.size();
         };
-        // Holds each thread in its first piece until all have one; not for ever where too few come.
+        // Holds each thread in its first piece until all threads have one, or for a limited time.
         const HookKernel meeting([&] {
           for (int i = 0; count() < expected && i < 5000; ++i)
             std::this_thread::sleep_for(std::chrono::milliseconds(1));
@@ -368,7 +368,7 @@ TEST_CASE("Job: its memory counts in the budget") {
   Plan plan = plans::plan_of({folder.add("file", oracle::content(kMiB, 1))}, Version::v1, kBlock);
   plan.threads = 4;
   plan.memory_limit = 4 * 3 * kBlock;
-  // Three lanes a worker: two workers fit.
+  // Three lanes per worker: two workers fit.
   Budget budget({8, 7 * kBlock});
   Tally finished;
   Held held;
@@ -491,9 +491,10 @@ TEST_CASE("Job: a job that left its place is stopped or destroyed without a repo
 
 TEST_CASE("Job: a job that left its place continues where it was") {
   const TempFolder folder;
-  // A file after enough pads to be served something.
-  const Plan plan = plans::narrow(plans::plan_of(
-      {plans::pad(std::uint64_t{3} << 30), folder.add("file", oracle::content(999, 1))}, Version::v1, 4 * kMiB));
+  // The pad files before the file ensure that the job has been served something.
+  const Plan plan = plans::narrow(
+      plans::plan_of({plans::pad(std::uint64_t{3} << 30), folder.add("file", oracle::content(999, 1))},
+                     Version::v1, 4 * kMiB));
   Paused paused(plan);
   const unsigned before = paused.calls;
   std::this_thread::sleep_for(std::chrono::milliseconds(5));
@@ -519,8 +520,8 @@ TEST_CASE("Job: hashes correctly while its workers come and go") {
   for (const Version version : plans::kVersions) {
     INFO(plans::name_of(version));
     const std::size_t size = thin() == 1 ? 24 * kMiB + 5 : 3 * kMiB + 5;
-    Plan plan = plans::plan_of({folder.add("file", oracle::content(size, 1)), folder.add("empty", {})}, version,
-                               version == Version::v2 ? 2 * kMiB : 2 * kBlock);
+    Plan plan = plans::plan_of({folder.add("file", oracle::content(size, 1)), folder.add("empty", {})},
+                               version, version == Version::v2 ? 2 * kMiB : 2 * kBlock);
     plan.threads = 3;
     const plans::Expected expected = plans::expect(plan);
     Budget budget({3, kAmpleMemory});
@@ -663,8 +664,7 @@ TEST_CASE("Job: reports its end once, however and whenever it ends") {
     if (way < 2) {
       REQUIRE_EQ(finished.count(), 1U);
     } else {
-      // Stopped or destroyed it says nothing any more; without a worker it has not said anything before
-      // either.
+      // A job that was stopped or destroyed does not report any more; without a worker it has never reported.
       REQUIRE(finished.count() <= (waits ? 0U : 1U));
     }
     occupied.reset();
@@ -683,7 +683,7 @@ TEST_CASE("Job: two hundred jobs run at once, started on several threads, a thir
   std::atomic<unsigned> most{0};
   std::atomic<unsigned> wrong{0};
   std::atomic<unsigned> finished{0};
-  // How many threads hash at one time, seen a few times in every job.
+  // The number of threads that hash at one time, sampled in every job.
   const HookKernel counting([&] {
     const unsigned now = ++running;
     unsigned seen = most;
@@ -718,8 +718,7 @@ TEST_CASE("Job: two hundred jobs run at once, started on several threads, a thir
 #ifdef __linux__
   std::size_t alive = 0;
   while (finished < 150) {
-    // What has ended is gone some moments later, however busy the system is: the fewest of some moments
-    // count.
+    // Threads that have ended disappear a little later, so the minimum of several counts is used.
     std::size_t fewest = threads_alive();
     for (int i = 0; i < 10; ++i) {
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
@@ -735,7 +734,7 @@ TEST_CASE("Job: two hundred jobs run at once, started on several threads, a thir
   REQUIRE(is_free(budget));
   none.check();
 #ifdef __linux__
-  // The four above, two that hash, and some that have handed over their places.
+  // The four above, two that hash, and some that are leaving.
   REQUIRE(alive <= threads_alive() + 4 + 2 + 4);
 #endif
 }

@@ -5,11 +5,11 @@
 #include <string>
 #include <vector>
 
-#include "test.h"
 #include "core/merkle.h"
-#include "oracle.h"
 #include "kernel_lists.h"
+#include "oracle.h"
 #include "scale.h"
+#include "test.h"
 #include "threads.h"
 
 using metainfo::Kernels;
@@ -18,7 +18,8 @@ using oracle::Hashes;
 
 namespace {
 
-// Layers of so many hashes each; with others' bytes between them, last to first where that is expected.
+// Checks the roots of layers with these numbers of hashes and other bytes between them; `reversed`: last to
+// first.
 void check_layers(const std::vector<std::uint32_t>& counts, unsigned height, bool reversed) {
   Bytes bytes;
   std::vector<double> starts(counts.size());
@@ -72,7 +73,7 @@ TEST_CASE("layer roots: without further threads, the calling thread does the wor
   const std::size_t before = threads_alive();
   const NoThreads none;
   check_layers({20000, 3, 20000}, 1, false);
-  // Sample that others joined may just have gone.
+  // Joined threads may still be counted for a moment.
   REQUIRE(threads_alive() <= before);
 }
 #endif

@@ -2,9 +2,9 @@
 
 #include <cmath>
 
-#include "test.h"
-#include "kernels/kernel_functions.h"
 #include "kernel_lists.h"
+#include "kernels/kernel_functions.h"
+#include "test.h"
 
 using metainfo::Kernel;
 using metainfo::Kernels;

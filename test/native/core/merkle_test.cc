@@ -9,10 +9,10 @@
 #include <utility>
 #include <vector>
 
-#include "test.h"
-#include "oracle.h"
 #include "kernel_lists.h"
+#include "oracle.h"
 #include "scale.h"
+#include "test.h"
 
 using metainfo::ceil_log2;
 using metainfo::GrowingTree;
@@ -39,7 +39,7 @@ void each_table(Action action) {
   }
 }
 
-// One for each row that a table may begin with.
+// One for each list of kernels.
 const Trees& trees_of(const Kernels& kernels) {
   static std::map<std::string, Trees> made;
   return made.try_emplace(name_of(kernels), kernels).first->second;
@@ -60,7 +60,7 @@ Sha256Digest first_of(const Bytes& layer) {
 
 Sha256Digest reduced(const Trees& trees, const Hashes& hashes, unsigned base, unsigned height) {
   Bytes layer = flat(hashes);
-  // Room for one hash more, and no further.
+  // Room for exactly one more hash.
   layer.resize(layer.size() + kHashSize);
   layer.resize(layer.size() + 64, kCanary);
   trees.reduce(layer.data(), hashes.size(), base, height);
@@ -81,7 +81,7 @@ void push(GrowingTree& tree, const Sha256Digest& leaf) {
   tree.pushed();
 }
 
-// Heights that a tree over so many may have: the least and some above, one far above and the highest.
+// Heights for a tree over `count` hashes: the lowest and some above it, one far above and the highest.
 std::vector<unsigned> heights(std::size_t count, unsigned base) {
   const unsigned least = ceil_log2(count);
   std::set<unsigned> found;
@@ -158,7 +158,7 @@ TEST_CASE("Merkle trees: any number of nodes, in place or not, and nothing else 
 }
 
 TEST_CASE("Merkle trees: zero subtrees start with a leaf of 32 zero bytes") {
-  // SHA-256 of 64 zero bytes, as anyone can look it up.
+  // The SHA-256 of 64 zero bytes, from an independent source.
   const Sha256Digest one_up = {0xf5, 0xa5, 0xfd, 0x42, 0xd1, 0x6a, 0x20, 0x30, 0x27, 0x98, 0xef,
                                0x6e, 0xd3, 0x09, 0x97, 0x9b, 0x43, 0x00, 0x3d, 0x23, 0x20, 0xd9,
                                0xf0, 0xe8, 0xea, 0x98, 0x31, 0xa9, 0x27, 0x59, 0xfb, 0x4b};
@@ -222,7 +222,7 @@ TEST_CASE("Merkle trees: a stack reduces subtrees of any height") {
   const Hashes all = oracle::hashes(140, 6);
   for (const unsigned base : {0U, 1U, 6U, 10U, 16U}) {
     SubtreeStack stack(trees_of(best()), base);
-    // The second time it was cleared.
+    // In the second round, the stack was used and cleared before.
     for (std::size_t size : {std::size_t{70}, all.size()}) {
       stack.clear();
       Sample sample;
@@ -241,7 +241,7 @@ TEST_CASE("Merkle trees: a stack reduces subtrees of any height") {
 
 TEST_CASE("Merkle trees: a growing tree has the root of its leaves at any height") {
   const Hashes all = oracle::hashes(300, 3);
-  // Those of one row and of all others side by side: what is expected is made up once.
+  // The trees of all lists of kernels grow together, so that each expected root is computed only once.
   std::vector<GrowingTree> trees;
   each_table([&](const Kernels& kernels) { trees.emplace_back(trees_of(kernels)); });
   Sample sample;
@@ -273,7 +273,7 @@ TEST_CASE("Merkle trees: a growing tree may have more leaves than it keeps in me
   for (std::size_t i = 0; i < all.size(); ++i) {
     push(tree, all[i]);
     const std::size_t size = i + 1;
-    // Around every power of two runs, and some others.
+    // Numbers around powers of two subtrees, and some others.
     const std::size_t runs = (size + 63) / 64;
     const bool near = (runs & (runs - 1)) == 0 && (size % 64 <= 1 || size % 64 == 63);
     if (!near && size % 4999 != 0) continue;

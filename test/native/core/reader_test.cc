@@ -6,7 +6,7 @@
 #include <windows.h>
 #else
 #include <fcntl.h>
-// A C library may come without the kernel's headers, as musl does.
+// Some C libraries, such as musl, come without the kernel's headers.
 #if defined(__linux__) && __has_include(<linux/seccomp.h>)
 #define HAS_FILTERS
 #include <linux/filter.h>
@@ -29,9 +29,9 @@
 #include <limits>
 #include <string>
 
-#include "test.h"
 #include "files.h"
 #include "oracle.h"
+#include "test.h"
 
 using metainfo::Failure;
 using metainfo::file_status;
@@ -55,7 +55,7 @@ Bytes range_of(const Bytes& bytes, std::size_t offset, std::size_t size) {
   return {begin, begin + static_cast<std::ptrdiff_t>(size)};
 }
 
-// An open descriptor of a file: -1 where there is none.
+// Finds an open descriptor of a file; -1 if there is none.
 #ifdef _WIN32
 std::intptr_t descriptor_of(const std::string& path) {
   BY_HANDLE_FILE_INFORMATION wanted;
@@ -63,7 +63,7 @@ std::intptr_t descriptor_of(const std::string& path) {
                                     OPEN_EXISTING, FILE_FLAG_BACKUP_SEMANTICS, nullptr);
   const bool is_there = ::GetFileInformationByHandle(file, &wanted) != 0;
   ::CloseHandle(file);
-  // Handles count in fours.
+  // Handles are multiples of four.
   for (std::intptr_t handle = 4; is_there && handle < 4096; handle += 4) {
     BY_HANDLE_FILE_INFORMATION found;
     if (::GetFileInformationByHandle(reinterpret_cast<HANDLE>(handle), &found) &&
@@ -73,7 +73,7 @@ std::intptr_t descriptor_of(const std::string& path) {
   return -1;
 }
 
-// No file can be beneath another: what the system says of such a path.
+// The error of the system for a path that goes through a file.
 constexpr int kBeneathFile = ENOENT;
 #else
 int descriptor_of(const std::string& path) {
@@ -90,7 +90,7 @@ int descriptor_of(const std::string& path) {
 constexpr int kBeneathFile = ENOTDIR;
 #endif
 
-// Opening the file as planned fails, with its path, and leaves nothing open.
+// Requires that opening the file fails with its path and leaves no descriptor open.
 Failure refused(const PlanFile& file) {
   Failure failure = thrown_by<Failure>([&] { static_cast<void>(Reader(file)); });
   REQUIRE_EQ(failure.path, file.path);
@@ -110,7 +110,7 @@ PlanFile unchecked(const std::string& path) {
 TEST_CASE("Reader: reads content in memory without a file") {
   const Bytes bytes = oracle::content(100, 1);
   PlanFile file;
-  // On the heap, so that a byte too far is noticed.
+  // On the heap, so that sanitizers detect a write past the end.
   file.data = bytes.data();
   file.offset = 10;
   file.length = 80;
@@ -150,10 +150,10 @@ TEST_CASE("Reader: content may start inside the file") {
   REQUIRE_EQ(read(reader, 999, 1), range_of(bytes, 2233, 1));
 }
 
-#ifndef _WIN32  // where links are followed
+#ifndef _WIN32  // Windows follows links
 namespace {
 
-// What is wrong with how links are met; empty: nothing.
+// Checks how Reader treats symbolic links. Returns a description of the first mistake, or an empty string.
 std::string wrong_with_links() {
   const TempFolder folder;
   const Bytes bytes = oracle::content(100, 5);
@@ -182,7 +182,7 @@ std::string wrong_with_links() {
 }
 
 #ifdef HAS_FILTERS
-// From now on the process has no openat2, as before Linux 5.6.
+// Installs a filter that hides openat2 from this process, as on Linux before 5.6.
 bool forget_openat2() {
   sock_filter code[] = {
       BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
@@ -199,7 +199,9 @@ bool forget_openat2() {
 
 }  // namespace
 
-TEST_CASE("Reader: follows no symbolic link in any component of a path") { REQUIRE_EQ(wrong_with_links(), std::string()); }
+TEST_CASE("Reader: follows no symbolic link in any component of a path") {
+  REQUIRE_EQ(wrong_with_links(), std::string());
+}
 #endif
 
 #ifdef HAS_FILTERS
@@ -207,11 +209,11 @@ TEST_CASE("Reader: follows no symbolic link where the system has no call for tha
   std::fflush(stdout);
   const pid_t child = ::fork();
   if (child == 0) {
-    // Emulators have no filters.
+    // Emulators do not support filters: then there is nothing to test.
     const std::string wrong = forget_openat2() ? wrong_with_links() : std::string();
     std::fprintf(stderr, "%s", wrong.c_str());
-    // Not an exit: valgrind would put a code of its own in place of ours, for what threads had that are not
-    // here.
+    // A signal instead of an exit code: valgrind would replace the code, because it reports the memory of
+    // threads that do not exist in the child as lost.
     ::kill(::getpid(), wrong.empty() ? SIGKILL : SIGTERM);
   }
   int status = 0;
@@ -239,8 +241,10 @@ TEST_CASE("Reader: a file that ends too early has changed") {
   const PlanFile file = folder.add("file", oracle::content(100, 4));
   const Reader reader(file);
   Bytes bytes(101);
-  REQUIRE(thrown_by<Failure>([&] { static_cast<void>(reader.read(0, bytes.data(), 101)); }).code == Failure::Code::changed);
-  REQUIRE(thrown_by<Failure>([&] { static_cast<void>(reader.read(100, bytes.data(), 1)); }).code == Failure::Code::changed);
+  REQUIRE(thrown_by<Failure>([&] { static_cast<void>(reader.read(0, bytes.data(), 101)); }).code ==
+          Failure::Code::changed);
+  REQUIRE(thrown_by<Failure>([&] { static_cast<void>(reader.read(100, bytes.data(), 1)); }).code ==
+          Failure::Code::changed);
   std::filesystem::resize_file(file.path, 40);
   const Failure failure = thrown_by<Failure>([&] { static_cast<void>(reader.read(10, bytes.data(), 50)); });
   REQUIRE(failure.code == Failure::Code::changed);
@@ -292,7 +296,7 @@ TEST_CASE("Reader: accepts any characters, and paths longer than 260 characters"
     deep += "/" + std::string(100, static_cast<char>('a' + i));
     std::filesystem::create_directories(native_path(folder.path(deep)));
   }
-  // Windows knows some names otherwise: it would take these for a file without the dot, and a device.
+  // Without the prefix for long paths, Windows would take these for a file without the dot and for a device.
   for (const std::string name : {"\xd0\xb6.bin", "ends with a dot.", "nul"}) {
     INFO(name);
     const Bytes bytes = oracle::content(100, name.size());
@@ -319,7 +323,7 @@ TEST_CASE("Reader: a different mtime is a change, unless the plan has none") {
   const TempFolder folder;
   PlanFile file = folder.add("file", oracle::content(100, 8));
   REQUIRE_EQ(read(Reader(file), 0, 1).size(), 1U);
-  // A double holds about a quarter of a microsecond here.
+  // At this date, a double has a resolution of about a quarter of a microsecond.
   for (const long nanoseconds : {TempFolder::kNanoseconds - 1000, TempFolder::kNanoseconds + 1000}) {
     set_mtime(file.path, TempFolder::kSeconds, nanoseconds);
     REQUIRE(refused(file).code == Failure::Code::changed);
@@ -358,7 +362,7 @@ TEST_CASE("Reader: detects changes of an open file") {
   std::filesystem::remove(deleted_file.path);
   REQUIRE(changed(deleted));
 
-#ifndef _WIN32  // where a file that is open cannot be replaced
+#ifndef _WIN32  // Windows does not let an open file be replaced
   const PlanFile replaced_file = folder.add("replaced", oracle::content(100, 9));
   const Reader replaced(replaced_file);
   const PlanFile other = folder.add("other", oracle::content(100, 9));
@@ -397,17 +401,17 @@ TEST_CASE("file_status: returns the values of Node's fs.Stats") {
   REQUIRE_EQ(static_cast<unsigned>(status.mode) & S_IFMT, static_cast<unsigned>(S_IFREG));
   REQUIRE_EQ(status.size, 1234);
   REQUIRE_EQ(status.mtime_ms, TempFolder::kMtimeMs);
-  // A file that is read after it was seen so is as planned.
+  // A plan with this mtime accepts the file.
   PlanFile planned = file;
   planned.mtime_ms = status.mtime_ms;
   Reader(planned).check_unchanged();
   REQUIRE_EQ(static_cast<unsigned>(file_status(folder.path("").c_str()).mode) & S_IFMT,
-              static_cast<unsigned>(S_IFDIR));
+             static_cast<unsigned>(S_IFDIR));
   REQUIRE_EQ(file_status(folder.path("missing").c_str()).error, ENOENT);
   REQUIRE_EQ(file_status((file.path + "/beneath").c_str()).error, kBeneathFile);
   REQUIRE_EQ(file_status("").error, ENOENT);
 #ifdef _WIN32
-  // Node has 32 bits for the seconds there, without a sign.
+  // On Windows, Node stores seconds in 32 bits without a sign.
   set_mtime(file.path, (std::int64_t{1} << 32) + 5, 250000000);
   REQUIRE_EQ(file_status(file.path.c_str()).mtime_ms, 5250.0);
   ::SetFileAttributesA(file.path.c_str(), FILE_ATTRIBUTE_READONLY);
@@ -486,7 +490,7 @@ TEST_CASE("Reader: rejects a socket") {
 }
 
 TEST_CASE("Reader: reports the errno of a disk error") {
-  // Its first page is never mapped.
+  // Reading /proc/self/mem at 0 fails, because the first page is never mapped.
   const PlanFile file = unchecked(std::filesystem::canonical("/proc/self").string() + "/mem");
   const Reader reader(file);
   std::uint8_t byte;

@@ -7,13 +7,14 @@
 #include <string>
 #include <vector>
 
-#include "test.h"
+#include "kernel_lists.h"
 #include "kernels/kernel_functions.h"
 #include "oracle.h"
-#include "kernel_lists.h"
 #include "scale.h"
+#include "test.h"
 #include "vectors.h"
 
+using metainfo::HashInput;
 using metainfo::Kernel;
 using metainfo::Kernels;
 using metainfo::kMaxLanes;
@@ -22,7 +23,6 @@ using metainfo::Sha1;
 using metainfo::Sha1State;
 using metainfo::Sha256;
 using metainfo::Sha256State;
-using metainfo::HashInput;
 using metainfo::Tail;
 using oracle::Bytes;
 
@@ -54,7 +54,7 @@ void each_table(Action action) {
   }
 }
 
-// Lengths at which something happens, and any others.
+// Lengths around the boundaries of blocks and padding, and random ones.
 std::size_t random_length(std::minstd_rand& random) {
   switch (random() % 5) {
     case 0:
@@ -91,7 +91,7 @@ void check_messages(const Kernels& kernels, Messages<Sha>& messages, const std::
   }
 }
 
-// Messages of any length in inputs of any number of blocks, whose states are carried on.
+// Hashes messages in several inputs of any number of blocks, continuing from the state before.
 template <typename Sha>
 void check_inputs(const Kernels& kernels, std::size_t count, std::minstd_rand& random) {
   std::vector<Bytes> contents;
@@ -122,7 +122,7 @@ template <typename Sha>
 void check_advance(const Kernels& kernels, std::size_t count, std::size_t blocks) {
   std::vector<Bytes> contents;
   std::vector<Bytes> padded;
-  // One state more than is advanced: it must stay.
+  // One more state than is advanced: it must not change.
   std::vector<typename Sha::State> states(count + 1, Sha::kInitial);
   std::vector<typename Sha::State*> pointers;
   std::vector<const std::uint8_t*> data;
@@ -137,19 +137,21 @@ void check_advance(const Kernels& kernels, std::size_t count, std::size_t blocks
   REQUIRE(std::memcmp(&states[count], &Sha::kInitial, sizeof states[count]) == 0);
 }
 
-// What rows of a table that only takes notes were called for.
+// A recorded call: the kernel and its first message.
 struct Call {
-  std::string row;
+  std::string kernel;
   std::size_t first;
-  bool operator==(const Call& other) const { return row == other.row && first == other.first; }
+  bool operator==(const Call& other) const { return kernel == other.kernel && first == other.first; }
 };
 
-std::ostream& operator<<(std::ostream& out, const Call& call) { return out << call.row << '@' << call.first; }
+std::ostream& operator<<(std::ostream& out, const Call& call) {
+  return out << call.kernel << '@' << call.first;
+}
 
 constexpr auto kSomeSha1 = metainfo::openssl_sha1_many;
 constexpr auto kSomeSha256 = metainfo::openssl_sha256_many;
 
-// The first has no SHA-256, the second only that, the third nothing.
+// The first kernel has no SHA-256, the second only SHA-256, the third no function.
 const Kernel kMade[] = {
     {"x8", 0, 8, 6, kSomeSha1, nullptr, nullptr, nullptr},
     {"x4", 0, 4, 3, nullptr, kSomeSha256, nullptr, nullptr},
@@ -161,7 +163,7 @@ const Kernel kMade[] = {
 template <typename Sha>
 std::vector<Call> calls(std::size_t count) {
   Kernels kernels{};
-  for (const Kernel& row : kMade) kernels.list[kernels.count++] = &row;
+  for (const Kernel& kernel : kMade) kernels.list[kernels.count++] = &kernel;
   std::vector<Call> found;
   metainfo::distribute(
       kernels, count, [](const Kernel& kernel) { return Sha::many(kernel) != nullptr; },
@@ -171,7 +173,7 @@ std::vector<Call> calls(std::size_t count) {
   return found;
 }
 
-// A row of four lanes that only takes notes of what it was given.
+// The functions of a kernel of four lanes that only records its arguments.
 std::vector<const void*> noted_states;
 std::vector<const std::uint8_t*> noted_data;
 void note_sha1(Sha1State* const* states, const std::uint8_t* const* data, std::size_t) {
@@ -200,7 +202,7 @@ TEST_CASE("Messages: give the NIST test vectors, alone and among others") {
         const auto* data = reinterpret_cast<const std::uint8_t*>(message.data());
         sha1.add(data, message.size(), found1[i].data());
         sha256.add(data, message.size(), found256[i].data());
-        // On its own, too.
+        // Also hash each message on its own.
         if (copies == 1) {
           sha1.run(kernels);
           sha256.run(kernels);
@@ -220,7 +222,7 @@ TEST_CASE("Messages: give the NIST test vectors, alone and among others") {
 TEST_CASE("Messages: hashes any number of messages of any lengths") {
   each_table([](const Kernels& kernels) {
     std::minstd_rand random(1);
-    // Reused: nothing of one run is left in the next.
+    // The objects are reused, to check that one run leaves nothing for the next.
     Messages<Sha1> sha1;
     Messages<Sha256> sha256;
     Sample sample;
@@ -375,7 +377,7 @@ TEST_CASE("distribute: uses kernels in order and skips those without the functio
   REQUIRE_EQ(calls<Sha1>(1), Calls({{"x1", 0}}));
   REQUIRE_EQ(calls<Sha1>(2), Calls({{"x2", 0}}));
   REQUIRE_EQ(calls<Sha1>(5), Calls({{"x2", 0}, {"x2", 2}, {"x1", 4}}));
-  // Six are enough for eight lanes.
+  // Six messages are enough for a kernel of eight lanes.
   REQUIRE_EQ(calls<Sha1>(6), Calls({{"x8", 0}}));
   REQUIRE_EQ(calls<Sha1>(8), Calls({{"x8", 0}}));
   REQUIRE_EQ(calls<Sha1>(9), Calls({{"x8", 0}, {"x1", 8}}));
@@ -387,8 +389,8 @@ TEST_CASE("distribute: uses kernels in order and skips those without the functio
 }
 
 TEST_CASE("advance: spare lanes hash the last message again") {
-  const Kernel row = {"notes", 0, 4, 1, note_sha1, note_sha256, note_zeros, nullptr};
-  const Kernels kernels = only(row);
+  const Kernel kernel = {"notes", 0, 4, 1, note_sha1, note_sha256, note_zeros, nullptr};
+  const Kernels kernels = only(kernel);
   Sha1State sha1[4];
   Sha256State sha256[4];
   Sha1State* const states1[] = {&sha1[0], &sha1[1], &sha1[2], &sha1[3]};

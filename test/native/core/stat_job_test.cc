@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "test.h"
 #include "files.h"
+#include "test.h"
 #include "threads.h"
 
 using metainfo::Budget;
@@ -39,7 +39,7 @@ TEST_CASE("StatJob: returns the numbers of all paths in order, with any number o
   for (const std::size_t count : {0, 1, 255, 256, 257, 1030}) {
     for (; sizes.size() < count; sizes.push_back(sizes.size() % 700)) {
       const std::string name = std::to_string(sizes.size());
-      // Each seventh is not there.
+      // Every seventh file does not exist.
       if (sizes.size() % 7 == 3) {
         paths += folder.path("missing" + name) + '\0';
       } else {
@@ -61,7 +61,7 @@ TEST_CASE("StatJob: returns the numbers of all paths in order, with any number o
         REQUIRE_EQ(static_cast<unsigned>(found[1]) & S_IFMT, static_cast<unsigned>(S_IFREG));
         REQUIRE_EQ(found[2], static_cast<double>(sizes[i]));
         REQUIRE_EQ(found[3], TempFolder::kMtimeMs);
-#ifndef _WIN32  // its stat() knows neither
+#ifndef _WIN32  // stat() on Windows has neither
         struct stat status {};
         REQUIRE_EQ(::stat(folder.path(std::to_string(i)).c_str(), &status), 0);
         REQUIRE_EQ(found[5], static_cast<double>(status.st_dev));

@@ -1,4 +1,4 @@
-// What workers make of a plan: both versions of worker, on their own and in jobs, beside a plain oracle.
+// Tests both workers, with and without a job, against the plain oracle.
 #include "core/worker.h"
 
 #ifdef __linux__
@@ -20,26 +20,26 @@
 #include <thread>
 #include <vector>
 
-#include "test.h"
 #include "files.h"
 #include "hook_kernel.h"
+#include "kernel_lists.h"
 #include "oracle.h"
 #include "plans.h"
-#include "kernel_lists.h"
 #include "scale.h"
+#include "test.h"
 #include "threads.h"
 
 using metainfo::Failure;
-using metainfo::Progress;
+using metainfo::JobState;
 using metainfo::Kernels;
-using metainfo::Version;
 using metainfo::Plan;
 using metainfo::PlanFile;
-using metainfo::JobState;
+using metainfo::Progress;
+using metainfo::Version;
 using oracle::Bytes;
 using plans::kBlock;
-using plans::kVersions;
 using plans::kMiB;
+using plans::kVersions;
 using plans::name_of;
 using plans::narrow;
 using plans::pad;
@@ -50,8 +50,7 @@ using plans::Setting;
 
 namespace {
 
-// Sample ways to run a plan, drawn from all there are: others for each plan, the same in every run of the
-// tests.
+// Draws some settings to hash a plan with: different ones for each plan, the same in every run of the tests.
 std::vector<Setting> drawn(const Plan& plan, std::size_t count) {
   std::uint64_t seed = plan.piece_length / 4 + 7 * static_cast<std::uint64_t>(plan.version);
   for (const PlanFile& file : plan.files) seed = seed * 31 + file.length + file.pad;
@@ -79,9 +78,9 @@ void check_plan(const Plan& plan, std::size_t settings = 3) {
     plans::check_setting(plan, setting, expected);
 }
 
-// As each version, with each way of padding that it has.
+// Checks the files as plans of each version, with each way of padding.
 void check_versions(const std::vector<PlanFile>& files, std::uint64_t piece_length, bool mark_missing = false,
-                 std::size_t settings = 3) {
+                    std::size_t settings = 3) {
   std::vector<Plan> plans = {plan_of(files, Version::v1, piece_length),
                              plan_of(padded(files, piece_length, true), Version::v1, piece_length)};
   if (piece_length >= kBlock && (piece_length & (piece_length - 1)) == 0) {
@@ -107,8 +106,8 @@ std::vector<PlanFile> files_of(const TempFolder& folder, const std::vector<std::
   return files;
 }
 
-// Files of all versions of sizes, some of them equal, some in the middle of a file, one longer than a part of
-// pieces. The same for one seed on every system.
+// Random files of edge-case sizes: some equal, some inside a larger file, one longer than a part of the plan.
+// A seed gives the same files on every system.
 std::vector<PlanFile> generated(const TempFolder& folder, std::uint64_t piece, unsigned seed) {
   std::minstd_rand random(seed);
   const auto below = [&random](std::size_t limit) { return static_cast<std::size_t>(random() % limit); };
@@ -148,11 +147,11 @@ Bytes part(const Bytes& bytes, std::size_t index, std::size_t size) {
   return {begin, begin + static_cast<std::ptrdiff_t>(size)};
 }
 
-// Plenty where every instruction takes long.
+// A generous time limit where every instruction is slow.
 std::chrono::seconds soon() { return std::chrono::seconds(thin() == 1 ? 1 : 20); }
 
 #ifdef __linux__
-// Descriptors of files in a folder that this process holds.
+// The number of descriptors that this process has open in a folder.
 std::size_t open_in(const std::string& folder) {
   std::size_t count = 0;
   std::error_code gone;
@@ -173,7 +172,8 @@ TEST_CASE("workers: every kernel, number of threads, read size and memory limit,
   bool as_job = false;
   for (const std::uint64_t piece : {2 * kBlock, 128 * kBlock}) {
     for (const Version version : kVersions) {
-      const Plan plan = plan_of(version == Version::hybrid ? padded(files, piece, true) : files, version, piece);
+      const Plan plan =
+          plan_of(version == Version::hybrid ? padded(files, piece, true) : files, version, piece);
       const plans::Expected expected = plans::expect(plan);
       for (const Kernels& kernels : kernel_lists()) {
         for (const unsigned threads : {1, 2, 8}) {
@@ -233,7 +233,7 @@ TEST_CASE("workers: v1 pieces may have any length") {
   const TempFolder folder;
   for (const std::uint64_t piece : {1, 63, 64, 65, 100, 1000, 1024, 16383, 16385, 100000}) {
     INFO("pieces of ", piece);
-    // Many pieces of a byte would be all there is to it.
+    // With pieces of one byte, larger files would take too long.
     if (piece == 1) {
       check_versions(files_of(folder, {0, 3, 1, 0, 3000}), piece);
     } else {
@@ -308,18 +308,18 @@ TEST_CASE("workers: pad files anywhere, of any length") {
     check_plan(plan_of({file, pad(4 * kBlock - 1), file, pad(kBlock - 1)}, version, kBlock));
     check_plan(plan_of({pad(3 * kBlock), file}, version, kBlock));
     check_plan(plan_of({file, pad(0), pad(1), pad(kBlock - 2), file}, version, kBlock));
-    // Longer than many pieces, in the middle, at the end, alone; pieces of zeros in parts with others.
+    // Longer than many pieces, in the middle, at the end and alone; pieces of zeros among other pieces.
     check_plan(plan_of({file, pad(100 * kBlock - 1), file, pad(kBlock - 1)}, version, kBlock));
     check_plan(plan_of({file, pad(77 * kBlock)}, version, kBlock));
     check_plan(plan_of({pad(90 * kBlock + 5)}, version, kBlock));
     check_plan(plan_of({pad(5)}, version, kBlock));
     check_plan(plan_of({small, pad(2 * kMiB - 100), small, pad(5 * kMiB - 100), small}, version, kMiB));
-    // Several in a row, of which some end a piece.
+    // Several in a row; some end a piece.
     check_plan(
         plan_of({small, pad(kBlock - 200), pad(100), pad(kBlock), pad(0), pad(2 * kBlock - 1), pad(1), small},
                 version, kBlock));
   }
-  // Only v1 has files that begin in a piece's middle, after zeros.
+  // Only in v1, a file may start inside a piece, after zeros.
   check_plan(
       plan_of({small, pad(50), small, pad(63), pad(1), file, pad(7), small, pad(3 * kBlock + 9), small},
               Version::v1, kBlock));
@@ -337,7 +337,7 @@ TEST_CASE("workers: content may end anywhere in a block, with zeros after it") {
       file.length = length;
       check_plan(plan_of({file, pad(zeros)}, Version::v1, kBlock), 1);
       if (length % 9 != 0) continue;
-      // A file of a hybrid begins with a piece.
+      // In a hybrid plan, a file starts at a piece.
       file.offset = kBlock - length;
       check_plan(plan_of({whole, pad(kBlock), file, pad(zeros)}, Version::hybrid, 2 * kBlock), 1);
     }
@@ -451,7 +451,7 @@ TEST_CASE("workers: a file that cannot be read fails the job with its path") {
   std::filesystem::create_directory(bad.path);
   fails(bad, Failure::Code::not_a_file, 0, true);
 #ifndef _WIN32
-  // Where the plan was made there was none.
+  // When the plan was made, the file did not exist.
   bad.path = folder.path("link");
   std::filesystem::create_symlink(good.path, bad.path);
   fails(bad, Failure::Code::changed, 0, true);
@@ -475,7 +475,7 @@ TEST_CASE("workers: detect one empty file of many that has grown or was deleted"
       Plan plan = plan_of(changed, version, kBlock);
       plan.mark_missing = true;
       REQUIRE_EQ(plans::run_as_job(plan, best()).digests.missing,
-                  std::vector<std::uint32_t>{static_cast<std::uint32_t>(index)});
+                 std::vector<std::uint32_t>{static_cast<std::uint32_t>(index)});
     }
   }
 }
@@ -485,11 +485,11 @@ TEST_CASE("workers: a failure stops the other threads") {
   Plan plan = plan_of({folder.add("file", oracle::content(16 * kMiB, 8)), missing(folder, kMiB)}, Version::v1,
                       16 * kMiB);
   plan.threads = 2;
-  // The file would take a second and more; to fail takes no time.
+  // Hashing the file would take more than a second; the failure comes at once.
   const HookKernel slow([] { std::this_thread::sleep_for(std::chrono::milliseconds(1)); });
   for (const bool as_job : {false, true}) {
     const Result result = as_job ? plans::run_as_job(narrow(plan), slow.kernels())
-                           : plans::run_as_workers(narrow(plan), slow.kernels());
+                                 : plans::run_as_workers(narrow(plan), slow.kernels());
     REQUIRE_EQ(result.failure->path, plan.files[1].path);
     REQUIRE(result.bytes < 16 * kMiB);
   }
@@ -501,7 +501,7 @@ TEST_CASE("workers: a file that changes while it is hashed fails the job") {
       for (const std::uint64_t following : {0, 5}) {
         INFO(what, ", ", name_of(version));
         const TempFolder folder;
-        // The first of them; what follows may be opened, or not, before the job ends.
+        // Changes the first file; the next one may or may not be opened before the job ends.
         const Plan plan = narrow(plan_of(files_of(folder, {3 * kBlock, following}), version, kBlock));
         bool done = false;
         const HookKernel changing([&] {
@@ -519,7 +519,7 @@ TEST_CASE("workers: a file that changes while it is hashed fails the job") {
   changes("is written to", [](const std::string& path) { set_mtime(path, TempFolder::kSeconds + 1, 0); });
   if (deletion_is_told())
     changes("is deleted", [](const std::string& path) { std::filesystem::remove(path); });
-#ifndef _WIN32  // where a file that is open cannot be replaced
+#ifndef _WIN32  // Windows does not let an open file be replaced
   changes("is replaced", [](const std::string& path) {
     std::filesystem::copy(path, path + ".new");
     set_mtime(path + ".new", TempFolder::kSeconds, TempFolder::kNanoseconds);
@@ -578,9 +578,10 @@ TEST_CASE("workers: a cancelled job stops before its next read") {
       JobState job(plan, cancelling.kernels(), progress);
       const auto worker = plans::make_worker(job);
       REQUIRE_EQ(worker->do_part(), 0U);
-      // A read_size in every lane, or the buffer of v2; one read more there.
+      // One read per lane, or the whole buffer in v2, where one more read may follow.
       const std::uint64_t lanes = !wide ? 1 : version == Version::v2 ? 64 : 16;
-      REQUIRE((progress.bytes >= lanes * kBlock && progress.bytes <= (lanes + (version == Version::v2)) * kBlock));
+      REQUIRE((progress.bytes >= lanes * kBlock &&
+               progress.bytes <= (lanes + (version == Version::v2)) * kBlock));
     }
   }
 }
@@ -591,8 +592,8 @@ TEST_CASE("workers: terabytes of zeros can be cancelled quickly") {
   for (const Version version : {Version::v1, Version::hybrid}) {
     for (const Kernels& kernels : {kernel_lists().front(), kernel_lists().back()}) {
       INFO(name_of(version), ", ", name_of(kernels));
-      Plan plan =
-          plan_of({folder.add("file", oracle::content(kBlock, 1)), pad(40 * kTerabyte)}, version, 2 * kTerabyte);
+      Plan plan = plan_of({folder.add("file", oracle::content(kBlock, 1)), pad(40 * kTerabyte)}, version,
+                          2 * kTerabyte);
       plan.threads = 2;
       metainfo::Budget budget({2, plans::kAmpleMemory});
       metainfo::Job job(plan, kernels, budget);
@@ -612,7 +613,7 @@ TEST_CASE("workers: terabytes of zeros can be cancelled quickly") {
 }
 
 TEST_CASE("workers: a pad file of many pieces is hashed once") {
-  // A terabyte in pieces of 16 MiB would take minutes.
+  // Hashing a terabyte would take minutes.
   constexpr std::uint64_t kTerabyte = std::uint64_t{1} << 40;
   const Plan plan = plan_of({pad(kTerabyte)}, Version::v1, thin() == 1 ? 16 * kMiB : kMiB * 4);
   const Result result = plans::run_as_job(plan, best());
@@ -620,7 +621,8 @@ TEST_CASE("workers: a pad file of many pieces is hashed once") {
   const metainfo::Sha1Digest wanted = oracle::sha1(zeros.data(), zeros.size());
   REQUIRE_EQ(result.digests.v1.size(), kTerabyte / plan.piece_length * 20);
   for (std::size_t at = 0; at < result.digests.v1.size(); at += 20)
-    REQUIRE(std::equal(wanted.begin(), wanted.end(), result.digests.v1.begin() + static_cast<std::ptrdiff_t>(at)));
+    REQUIRE(std::equal(wanted.begin(), wanted.end(),
+                       result.digests.v1.begin() + static_cast<std::ptrdiff_t>(at)));
   REQUIRE_EQ(result.bytes, 0U);
 }
 
@@ -629,7 +631,7 @@ TEST_CASE("workers: progress names the file that was opened last") {
   const std::vector<PlanFile> files = files_of(folder, {5, kBlock, 7});
   REQUIRE_EQ(plans::run_as_job(plan_of(files, Version::v1, kBlock), best()).file_index, 2U);
   REQUIRE_EQ(plans::run_as_job(plan_of(files, Version::v2, kBlock), best()).file_index, 2U);
-  // Empty files are looked at in the end.
+  // Empty files are checked last.
   const std::vector<PlanFile> some = files_of(folder, {0, 5, 0, kBlock, 7});
   REQUIRE_EQ(plans::run_as_job(plan_of(some, Version::v1, kBlock), best()).file_index, 2U);
 }
@@ -662,7 +664,7 @@ TEST_CASE("workers: do_part() returns the bytes of each part, then 0") {
     const auto worker = plans::make_worker(job);
     std::uint64_t bytes = 0;
     while (const std::uint64_t done = worker->do_part()) bytes += done;
-    // Units are counted whole, so progress is made by any part.
+    // do_part() counts whole units, so its result is never 0 before the end.
     const std::uint64_t unit = version == Version::v2 ? kMiB : kBlock;
     REQUIRE_EQ(bytes, job.units * unit);
     REQUIRE_EQ(worker->do_part(), 0U);
@@ -698,7 +700,7 @@ TEST_CASE("workers: thousands of files need at most sixteen descriptors per work
       REQUIRE_EQ(open_in(path), 0U);
     }
   }
-  // The system agrees, of one worker.
+  // The system enforces the limit for one worker.
   rlimit usual;
   ::getrlimit(RLIMIT_NOFILE, &usual);
   const rlimit few = {open_in("/") + 24, usual.rlim_max};
@@ -712,7 +714,7 @@ TEST_CASE("workers: thousands of files need at most sixteen descriptors per work
 
 TEST_CASE("workers: pieces of sixteen files side by side do not reopen files") {
   const TempFolder folder;
-  // Each spans pieces, so none can be closed with its first.
+  // Each file spans several pieces, so none can be closed after its first piece.
   const std::vector<PlanFile> files = files_of(folder, std::vector<std::uint64_t>(40, 5 * kBlock));
   for (const Version version : {Version::v1, Version::hybrid}) {
     const Plan plan = plan_of(files, version, kBlock);

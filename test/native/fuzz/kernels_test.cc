@@ -1,3 +1,4 @@
+// Replays the corpus of fuzz/kernels.cc.
 #include "replay.h"
 
 #define LLVMFuzzerTestOneInput fuzz_kernels

@@ -1,3 +1,4 @@
+// Replays the corpus of fuzz/merkle.cc.
 #include "replay.h"
 
 #define LLVMFuzzerTestOneInput fuzz_merkle

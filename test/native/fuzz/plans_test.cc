@@ -1,3 +1,4 @@
+// Replays the corpus of fuzz/plans.cc.
 #include "replay.h"
 
 #define LLVMFuzzerTestOneInput fuzz_plans

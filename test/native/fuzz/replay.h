@@ -1,4 +1,4 @@
-// What fuzzing has kept for a target, run again: under whatever these tests run under.
+// Replays the kept corpus of a fuzz target, also under sanitizers, valgrind and emulators.
 #pragma once
 
 #include <cstddef>
@@ -9,10 +9,10 @@
 #include <string>
 #include <vector>
 
-#include "test.h"
 #include "scale.h"
+#include "test.h"
 
-// A target ends the process where something is wrong; `npm run fuzz -- TARGET FILE ...` says with which file.
+// If an input fails, find it with `npm run fuzz -- TARGET FILE ...`.
 inline void replay(const std::string& target, int (*run)(const std::uint8_t*, std::size_t)) {
   std::size_t count = 0;
   Sample sample;

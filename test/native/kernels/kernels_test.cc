@@ -1,4 +1,4 @@
-// Every row on its own, through its own functions, beside OpenSSL.
+// Tests the functions of every kernel directly, against OpenSSL.
 #include "kernels/kernel_functions.h"
 
 #ifdef _WIN32
@@ -16,11 +16,11 @@
 #include <string>
 #include <vector>
 
-#include "test.h"
 #include "core/sha.h"
-#include "oracle.h"
 #include "kernel_lists.h"
+#include "oracle.h"
 #include "scale.h"
+#include "test.h"
 #include "vectors.h"
 
 using metainfo::Kernel;
@@ -36,7 +36,7 @@ namespace {
 
 constexpr std::uint8_t kCanary = 0xc5;
 
-// Calls it for every row, with its name for the checks.
+// Calls `action` for every kernel.
 template <typename Action>
 void each_row(Action action) {
   for (const Kernels& kernels : kernel_lists()) {
@@ -62,7 +62,7 @@ Bytes expected(Sha256, const Bytes& message) {
   return bytes_of(oracle::sha256(message.data(), message.size()));
 }
 
-// Messages for the lanes of a row, padded, each at a place of its own in memory.
+// Padded messages for the lanes of a kernel, each in memory of its own.
 template <typename Sha>
 struct Lanes {
   Lanes(const std::vector<Bytes>& messages, std::size_t shift) : states(messages.size(), Sha::kInitial) {
@@ -77,7 +77,7 @@ struct Lanes {
     for (typename Sha::State& state : states) pointers.push_back(&state);
   }
 
-  // In two calls: states are carried from one to the next.
+  // Hashes in two calls, so that the second continues from the states of the first.
   void run(const Kernel& kernel, std::size_t first) {
     Sha::many(kernel)(pointers.data(), data.data(), first);
     for (const std::uint8_t*& from : data) from += first * 64;
@@ -107,7 +107,7 @@ void check_length(const Kernel& kernel, std::size_t length) {
   REQUIRE(lanes.memory == memory);
 }
 
-// Each lane in turn holds the message, all others something else.
+// Puts the message into each lane in turn, and others into the other lanes.
 template <typename Sha>
 void check_vector(const Kernel& kernel, const std::string& text, const char* digest) {
   if (Sha::many(kernel) == nullptr || digest == nullptr) return;
@@ -139,7 +139,7 @@ bool same(const State& a, const State& b) {
   return std::memcmp(&a, &b, sizeof a) == 0;
 }
 
-// Lanes repeat messages, with state and data, as spare lanes do: lane i is message i % used.
+// Lanes share states and data, as spare lanes do: lane i has message i % used.
 template <typename Sha>
 void check_repeated(const Kernel& kernel, std::size_t used) {
   if (Sha::many(kernel) == nullptr) return;
@@ -147,7 +147,7 @@ void check_repeated(const Kernel& kernel, std::size_t used) {
   for (std::size_t i = 0; i < used; ++i) messages.push_back(oracle::content(1000, i + 3));
   Lanes<Sha> lanes(messages, used);
   for (std::size_t lane = used; lane < kernel.lanes; ++lane) {
-    // The last one, or all in turn.
+    // Repeat the last message, or all in turn.
     const std::size_t source = used % 2 != 0 ? used - 1 : lane % used;
     lanes.pointers.push_back(lanes.pointers[source]);
     lanes.data.push_back(lanes.data[source]);
@@ -159,7 +159,7 @@ void check_repeated(const Kernel& kernel, std::size_t used) {
   }
 }
 
-// States of any words, as no message of a test leads to, go where OpenSSL's compression takes them.
+// Compares random states, which no test message reaches, with OpenSSL's compression function.
 template <typename Sha>
 void check_states(const Kernel& kernel, std::size_t blocks, std::minstd_rand& random) {
   if (Sha::many(kernel) == nullptr) return;
@@ -182,7 +182,7 @@ void check_states(const Kernel& kernel, std::size_t blocks, std::minstd_rand& ra
   for (std::size_t lane = 0; lane < kernel.lanes; ++lane) REQUIRE(same(states[lane], wanted[lane]));
 }
 
-// Memory that ends where the process may not read.
+// Memory that is followed by a page without read access.
 class Guarded {
  public:
 #ifdef _WIN32
@@ -324,9 +324,11 @@ TEST_CASE("kernels: hash nodes in place or not, and write nothing else") {
       place.insert(place.end(), 64, kCanary);
       kernel.sha256_nodes(&place[64 + shift], &place[64 + shift]);
       const auto rest = check(place, 64 + shift);
-      // What was not overwritten is as it was.
-      REQUIRE(std::equal(rest, place.cend() - 64, pairs.begin() + static_cast<std::ptrdiff_t>(wanted.size())));
-      REQUIRE(std::all_of(place.cend() - 64, place.cend(), [](std::uint8_t byte) { return byte == kCanary; }));
+      // The bytes around the output have not changed.
+      REQUIRE(
+          std::equal(rest, place.cend() - 64, pairs.begin() + static_cast<std::ptrdiff_t>(wanted.size())));
+      REQUIRE(
+          std::all_of(place.cend() - 64, place.cend(), [](std::uint8_t byte) { return byte == kCanary; }));
     }
   });
 }
@@ -339,7 +341,7 @@ TEST_CASE("kernels: read no byte past the last block") {
     std::vector<Sha256State> sha256(kernel.lanes, Sha256::kInitial);
     std::vector<Sha1State*> sha1_pointers;
     std::vector<Sha256State*> sha256_pointers;
-    // All lanes end with the memory.
+    // The data of every lane ends at the end of the memory.
     const std::vector<const std::uint8_t*> data(kernel.lanes, guarded.data() + kernel.lanes * 64 * 3 - 128);
     for (std::size_t lane = 0; lane < kernel.lanes; ++lane) {
       sha1_pointers.push_back(&sha1[lane]);
