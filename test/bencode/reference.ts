@@ -1,3 +1,4 @@
+/** A reference encoder and generators of bencoded values for property tests. */
 import fc from 'fast-check';
 import type { BencodeMap, BencodeValue } from '../../src/bencode/value.ts';
 

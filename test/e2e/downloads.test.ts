@@ -17,8 +17,8 @@ import { tried } from '../support/interop.ts';
 
 const timeout = TEST_TIMEOUT;
 
-// Transmission says only every ten seconds what it is interested in: the tests wait side by side.
-describe('torrents of ours are downloaded from a libtorrent seed', {
+// Transmission announces its interest only every ten seconds, so the tests run in parallel.
+describe('torrents of metainfo can be downloaded from a libtorrent seed', {
   skip: CLIENTS.libtorrent.skip,
   concurrency: 8,
 }, () => {
@@ -47,7 +47,7 @@ describe('torrents of ours are downloaded from a libtorrent seed', {
     });
   }
 
-  it('a hybrid by one that knows v1 only and one that knows v2, in one swarm', {
+  it('a hybrid by a v1 client and a v2 client in one swarm', {
     skip: CLIENTS.Transmission.skip,
     timeout,
   }, async (t) => {
@@ -67,8 +67,8 @@ describe('torrents of ours are downloaded from a libtorrent seed', {
   });
 });
 
-// docs/interop.md says so.
-describe('clients that know v1 only refuse v2', () => {
+// docs/interop.md states this.
+describe('v2 torrents are refused by v1 clients', () => {
   it('Transmission', { skip: CLIENTS.Transmission.skip, timeout }, async (t) => {
     const scope = scopeOf(t);
     const { file, newFolder } = await share(scope, 'v2');

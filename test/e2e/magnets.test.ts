@@ -7,9 +7,9 @@ import { assertWhole, done, KINDS, Libtorrent, scopeOf, share, TEST_TIMEOUT } fr
 import { libtorrentMissing } from '../support/external.ts';
 import { tried } from '../support/interop.ts';
 
-describe('magnet links of ours', { skip: libtorrentMissing(), concurrency: 3 }, () => {
+describe('magnet links of metainfo', { skip: libtorrentMissing(), concurrency: 3 }, () => {
   for (const torrentVersion of KINDS) {
-    it(`${torrentVersion}: libtorrent downloads the files that a link selects, and no other`, {
+    it(`${torrentVersion}: libtorrent downloads only the files that a link selects`, {
       timeout: TEST_TIMEOUT,
     }, async (t) => {
       const scope = scopeOf(t);
@@ -30,7 +30,7 @@ describe('magnet links of ours', { skip: libtorrentMissing(), concurrency: 3 }, 
       assert.ok(!existsSync(path.join(folder, 'content', 'exact')));
     });
 
-    it(`${torrentVersion}: libtorrent has the infodict and all files from the peer that the link names`, {
+    it(`${torrentVersion}: libtorrent downloads the info dictionary and all files from the peer in the link`, {
       timeout: TEST_TIMEOUT,
     }, async (t) => {
       const scope = scopeOf(t);

@@ -6,7 +6,7 @@ import { KINDS, scopeOf, share, TEST_TIMEOUT, until } from '../support/clients.t
 import { tried } from '../support/interop.ts';
 import { QBittorrent, qbittorrentMissing } from '../support/qbittorrent.ts';
 
-/** What `torrents/info` says of a torrent. */
+/** A torrent in the answer to `torrents/info`. */
 interface State {
   hash: string;
   infohash_v1: string;
@@ -26,7 +26,7 @@ async function add(qBittorrent: QBittorrent, file: string, folder: string): Prom
 
 const recheck = (qBittorrent: QBittorrent) => qBittorrent.post('torrents/recheck', { hashes: 'all' });
 
-/** Waits until it does nothing any more, and has found as much of the files as it should. */
+/** Waits until it is idle and has found the expected share of the files. */
 async function found(qBittorrent: QBittorrent, isSo: (progress: number) => boolean): Promise<State> {
   let last: State | undefined;
   const isChecked = async () => {
@@ -44,7 +44,7 @@ describe('qBittorrent', {
   concurrency: 3,
 }, () => {
   for (const torrentVersion of KINDS) {
-    it(`finds all files of ${torrentVersion}, and a byte that is wrong`, { timeout: TEST_TIMEOUT }, async (t) => {
+    it(`finds all files of ${torrentVersion}, and notices a wrong byte`, { timeout: TEST_TIMEOUT }, async (t) => {
       const scope = scopeOf(t);
       const { torrent, file, parent } = await share(scope, torrentVersion);
       const qBittorrent = await QBittorrent.start(scope);

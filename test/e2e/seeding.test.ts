@@ -1,4 +1,4 @@
-// Which clients can seed a torrent from its content, without the pad files that are on no disk.
+// Which clients can seed a torrent from its content, although its pad files do not exist on disk.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import {
@@ -22,7 +22,7 @@ import { tried } from '../support/interop.ts';
 import { Rtorrent, rtorrentMissing } from '../support/rtorrent.ts';
 
 const timeout = TEST_TIMEOUT;
-/** rtorrent takes no torrent without one. Nobody listens there. */
+/** rtorrent refuses a torrent without a tracker. Nothing listens on this port. */
 const TRACKER = ['-t', 'http://127.0.0.1:1/announce'];
 
 const SEEDERS = {
@@ -30,7 +30,7 @@ const SEEDERS = {
   Transmission: { seed: Transmission.start, skip: CLIENTS.Transmission.skip },
 };
 
-/** A libtorrent downloads all of the torrent from the client. */
+/** Asserts that libtorrent can download the torrent from the client. */
 async function assertSeeds(scope: Scope, shared: Shared, seed: Peer): Promise<void> {
   const folder = await shared.newFolder();
   const leech = await Libtorrent.start(scope, shared.file, folder);
@@ -51,7 +51,7 @@ async function assertSeeds(scope: Scope, shared: Shared, seed: Peer): Promise<vo
   });
 }
 
-describe('clients that know no pad files seed a v1 torrent from its content', {
+describe('clients without support of pad files can seed a v1 torrent from its content', {
   skip: CLIENTS.libtorrent.skip,
   concurrency: 4,
 }, () => {
@@ -78,8 +78,10 @@ describe('rtorrent downloads from libtorrent', { skip: CLIENTS.libtorrent.skip |
   }
 });
 
-// docs/interop.md says so.
-describe('clients that know no pad files cannot seed a hybrid folder from its content', { concurrency: 4 }, () => {
+// docs/interop.md states this.
+describe('clients without support of pad files cannot seed a hybrid folder from its content', {
+  concurrency: 4,
+}, () => {
   for (const client of [Rtorrent, Transmission]) {
     const skip = client === Rtorrent ? rtorrentMissing() : CLIENTS.Transmission.skip;
     it(client.name, { skip, timeout }, async (t) => {
@@ -102,7 +104,7 @@ describe('clients that know no pad files cannot seed a hybrid folder from its co
     assert.equal(await Aria2.check(scope, file, parent), false);
   });
 
-  it('aria2 finds all of a v1 torrent by the same check', { skip: CLIENTS.aria2.skip, timeout }, async (t) => {
+  it('aria2 finds all files of a v1 torrent with the same check', { skip: CLIENTS.aria2.skip, timeout }, async (t) => {
     const scope = scopeOf(t);
     const { file, parent } = await share(scope, 'v1');
     assert.equal(await Aria2.check(scope, file, parent), true);

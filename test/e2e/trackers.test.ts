@@ -14,7 +14,7 @@ import {
 import { tried } from '../support/interop.ts';
 import { startTracker } from '../support/tracker.ts';
 
-describe('clients find each other by the tracker of a torrent', {
+describe('clients find each other through the tracker of a torrent', {
   skip: CLIENTS.libtorrent.skip,
   concurrency: 6,
 }, () => {
@@ -24,7 +24,7 @@ describe('clients find each other by the tracker of a torrent', {
     ['libtorrent', 'hybrid', 'udp'],
     ['Transmission', 'v1', 'http'],
     ['Transmission', 'hybrid', 'http'],
-    // It has trackers on UDP only where it has a DHT.
+    // aria2 supports UDP trackers only with its DHT enabled.
     ['aria2', 'v1', 'http'],
     ['aria2', 'hybrid', 'http'],
   ];
@@ -36,7 +36,7 @@ describe('clients find each other by the tracker of a torrent', {
       const shared = await share(scope, torrentVersion, ['--tracker', url]);
       const folder = await shared.newFolder();
       const peer = await start(scope, shared.file, folder);
-      // The seed comes later, so that it is told of the other: Transmission connects to nobody on 127.0.0.1.
+      // The seed starts later and learns of the other client, because Transmission does not connect to peers on 127.0.0.1.
       await until('the first to announce itself', async () => peers.size > 0, peer.log.bind(peer));
       const seed = await Libtorrent.seed(scope, shared);
       await done([peer], [seed]);

@@ -11,7 +11,7 @@ import { assertWhole, CLIENTS, done, type Kind, type Scope, scopeOf, share, TEST
 import { tried } from '../support/interop.ts';
 import { writeTree } from '../support/tree.ts';
 
-/** Serves the files of a folder, and ranges of them, on 127.0.0.1. */
+/** Serves the files of a folder on 127.0.0.1, with support of ranges. */
 async function startServer(scope: Scope) {
   const started = { url: '', folder: '', asked: new Set<string>(), ranges: 0 };
   const server = createServer(async (request, response) => {
@@ -40,14 +40,14 @@ async function startServer(scope: Scope) {
   return started;
 }
 
-/** The pads of a hybrid as the files that they are to those who know v1 only. */
+/** The pad files of a hybrid, which v1 clients request like other files. */
 function padsOf(torrent: Torrent): Record<string, Buffer> {
   assert.equal(torrent.torrentVersion, 'hybrid');
   const pads = (torrent.info.files ?? []).filter(isPadFile);
   return Object.fromEntries(pads.map((pad) => [pad.path.join('/'), Buffer.alloc(pad.length)]));
 }
 
-describe('webseeds of our torrents, without a peer', { concurrency: 8 }, () => {
+describe('webseeds of metainfo torrents are used without peers', { concurrency: 8 }, () => {
   const cases: [name: keyof typeof CLIENTS, torrentVersion: Kind, withPads: boolean][] = [
     ['libtorrent', 'v1', false],
     ['libtorrent', 'v2', false],
@@ -59,7 +59,7 @@ describe('webseeds of our torrents, without a peer', { concurrency: 8 }, () => {
   ];
   for (const [name, torrentVersion, withPads] of cases) {
     const { skip, start } = CLIENTS[name];
-    it(`${torrentVersion} by ${name}${withPads ? ', which asks for the pads too' : ''}`, {
+    it(`${torrentVersion} by ${name}${withPads ? ', which requests pad files too' : ''}`, {
       skip,
       timeout: TEST_TIMEOUT,
     }, async (t) => {

@@ -13,7 +13,7 @@ import { HUGE, sparseFile, temporaryFolder, writeTree } from '../support/tree.ts
 const MOST_SECONDS = 0.2 * slowness;
 const REASON = new Error('the user had enough');
 
-/** Asserts that a generation that is under way ends with the abort, soon after it. */
+/** Asserts that a running generation ends with an AbortError soon after the signal fires. */
 async function assertAborts(t: TestContext, generation: Promise<unknown>, controller: AbortController): Promise<void> {
   const started = performance.now();
   controller.abort(REASON);
@@ -27,7 +27,7 @@ async function assertAborts(t: TestContext, generation: Promise<unknown>, contro
   t.diagnostic(`${seconds.toFixed(3)} s`);
 }
 
-/** A job of minutes on every core, once it hashes. */
+/** Starts a job that hashes for minutes on every core. */
 async function hugeJob(t: TestContext, options: GenerateOptions) {
   const draft = new TorrentCreate({ pathRoot: await sparseFile(await temporaryFolder(t), 'huge', HUGE) });
   let generation: Promise<unknown> = Promise.resolve();
@@ -41,14 +41,14 @@ async function hugeJob(t: TestContext, options: GenerateOptions) {
 
 describe('an abort signal', () => {
   for (const version of ['v1', 'v2', 'hybrid'] as const) {
-    it(`stops a ${version} job that hashes`, async (t) => {
+    it(`cancels a ${version} job that hashes`, async (t) => {
       const controller = new AbortController();
       const { generation } = await hugeJob(t, { version, signal: controller.signal });
       await assertAborts(t, generation, controller);
     });
   }
 
-  it('stops jobs that wait for others, and only those', async (t) => {
+  it('cancels only its own jobs in the queue', async (t) => {
     const first = new AbortController();
     const { draft, generation } = await hugeJob(t, { signal: first.signal });
     const waiting = new AbortController();
@@ -63,7 +63,7 @@ describe('an abort signal', () => {
     await assertAborts(t, generation, first);
   });
 
-  it('stops a job before it hashes', async (t) => {
+  it('cancels a job before it hashes', async (t) => {
     const folder = await temporaryFolder(t);
     await writeTree(folder, { a: 1 });
     const controller = new AbortController();
@@ -72,13 +72,13 @@ describe('an abort signal', () => {
     await assertAborts(t, generation, controller);
   });
 
-  it('that has fired already starts nothing', async () => {
+  it('starts no job if it has fired already', async () => {
     const signal = AbortSignal.abort(REASON);
     const draft = new TorrentCreate({ pathRoot: '/nowhere' });
     await assert.rejects(draft.generate({ signal }), { code: 'ERR_ABORTED', cause: REASON });
   });
 
-  it('is not missed while the job is started', async (t) => {
+  it('cancels a job while it starts', async (t) => {
     const controller = new AbortController();
     const real = defaultEngine();
     const engine: typeof real = {
@@ -93,7 +93,7 @@ describe('an abort signal', () => {
     await assert.rejects(generation, { code: 'ERR_ABORTED', cause: REASON });
   });
 
-  it('stops a job that hashes padding', async (t) => {
+  it('cancels a job that hashes padding', async (t) => {
     const folder = await temporaryFolder(t);
     await writeTree(folder, { a: 1, b: 1, c: 1, d: 1 });
     const controller = new AbortController();
@@ -104,7 +104,7 @@ describe('an abort signal', () => {
     await assertAborts(t, generation, controller);
   });
 
-  it('that fires after the end changes nothing, and no listener stays', async (t) => {
+  it('has no effect after the end of a job, which removes its listener', async (t) => {
     const folder = await temporaryFolder(t);
     await writeTree(folder, { a: 1 });
     const controller = new AbortController();
@@ -116,7 +116,7 @@ describe('an abort signal', () => {
     assert.equal(torrent.infohashV2, infohash);
   });
 
-  it('leaves no listener when the job fails', async (t) => {
+  it('keeps no listener of a job that failed', async (t) => {
     const { signal } = new AbortController();
     const folder = await temporaryFolder(t);
     await writeTree(folder, { a: 1 });

@@ -1,4 +1,4 @@
-// Small torrents with very many faults: reading one must not block the event loop for longer than a good one of its size.
+// Reading a small torrent with very many issues must not block the event loop for longer than a valid one of the same size.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Torrent } from '../../src/model/torrent.ts';
@@ -8,13 +8,13 @@ const COUNT = 100_000;
 const list = (part: string, count = COUNT) => raw(`l${part.repeat(count)}e`);
 const top = (key: string, value: Bencode) => torrent(single, { [key]: value });
 const path = (part: string) => torrent(folder([{ length: 1, path: list(part) }], { pieces: H20 }));
-/** Entries of a tree in their order: # is a number. */
+/** Returns the entries of a tree in their order; # stands for a number. */
 const tree = (entry: string, count: number) =>
   raw(`d${Array.from({ length: count }, (_, i) => entry.replace('#', String(i).padStart(7, '0'))).join('')}e`);
 const beneath = (folders: number, value: Bencode): Bencode =>
   Array.from({ length: folders }).reduce<Bencode>((below) => ({ a: below }), value);
 
-/** As many values as the others have, all of them good. */
+/** A valid torrent with as many values as the others. */
 const good = top('url-list', list('1:a'));
 
 const FAULTY: Readonly<Record<string, Buffer>> = {
@@ -42,7 +42,7 @@ const FAULTY: Readonly<Record<string, Buffer>> = {
   }),
 };
 
-/** Seconds of this process, the best of three: others may be busy. */
+/** Returns the processor time of this process in seconds: the best of three runs, because the machine may be busy. */
 function secondsOf(bytes: Buffer, profile: 'default' | 'compat'): number {
   const rounds = Array.from({ length: 3 }, () => {
     const before = process.cpuUsage();
@@ -57,7 +57,7 @@ function secondsOf(bytes: Buffer, profile: 'default' | 'compat'): number {
   return Math.min(...rounds);
 }
 
-describe('reading does not take longer for faults', () => {
+describe('reading a torrent with many issues takes no longer than reading a valid one', () => {
   for (const [what, bytes] of Object.entries(FAULTY)) {
     it(what, (t) => {
       assert.ok(bytes.length < 2_000_000);
@@ -69,7 +69,7 @@ describe('reading does not take longer for faults', () => {
     });
   }
 
-  it('no decoder throws for each string that is not UTF-8', (t) => {
+  it('strings that are not UTF-8, because no decoder throws for each of them', (t) => {
     const decode = t.mock.method(TextDecoder.prototype, 'decode');
     Torrent.inspect(FAULTY['webseeds that are not UTF-8'] as Buffer);
     Torrent.inspect(FAULTY['names of a tree that are not UTF-8'] as Buffer);

@@ -1,5 +1,5 @@
-// Torrents that are small and claim much: whatever door they come by, they cost time and memory in proportion to their
-// bytes and to the limits, and end with a result or a typed error.
+// Small torrents that claim huge content. Every entry point takes time and memory in proportion to the input and the limits, and
+// ends with a result or a typed error.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -32,17 +32,17 @@ import { procMissing } from './run-child.ts';
 
 interface Bomb {
   bytes: () => Buffer;
-  /** What comes of it by the doors whose name holds the key; null for done. */
+  /** The expected results, by a part of the entry point's name; null for success. */
   ends: Record<string, string | null>;
 }
 
 const numbers = (count: number) => Array.from({ length: count }, (_, i) => i);
 const many = (part: string, count: number) => raw(`l${part.repeat(count)}e`);
 const ofFiles = (files: Parameters<typeof folder>[0], changes: Dictionary = {}) => torrent(folder(files, changes));
-/** By every door. */
+/** For every entry point. */
 const all = (code: string) => ({ '': code });
 const limit = (name: string) => all(`limit: ${name}`);
-/** Every way of reading. */
+/** For every way of reading. */
 const read = (code: string | null) => ({ inspect: null, read: code, decode: null });
 
 const BOMBS: Record<string, Bomb> = {
@@ -197,15 +197,15 @@ const BOMBS: Record<string, Bomb> = {
   },
 };
 
-/** Beside ten times the input, what 3 million values may take and what the collector has not come to yet. */
+/** Memory beyond ten times the input: for 3 million values and for garbage that is not collected yet. */
 const MOST_MEMORY = 3_000_000 * 200 + 256 * 2 ** 20;
 const MULTIPLE = 14;
-/** Of the processor, for all doors together. */
+/** Seconds of processor time for all entry points together. */
 const MOST_SECONDS = 120;
 
-describe('bombs', { skip: procMissing }, () => {
+describe('a torrent that claims huge content', { skip: procMissing }, () => {
   for (const [what, { bytes: make, ends }] of Object.entries(BOMBS)) {
-    it(`do no harm by any door: ${what}`, { timeout: 600_000 }, async (t) => {
+    it(`is bounded at every entry point: ${what}`, { timeout: 600_000 }, async (t) => {
       const cwd = await temporaryFolder(t);
       const bytes = make();
       const [target, data] = [path.join(cwd, 'bomb.torrent'), path.join(cwd, 'data')];
@@ -217,7 +217,7 @@ describe('bombs', { skip: procMissing }, () => {
       t.diagnostic(`${size(bytes.length)}: ${seconds.toFixed(2)} s, ${size(memory)}`);
       for (const [door, outcome] of Object.entries(outcomes)) {
         assert.doesNotMatch(outcome ?? '', /^untyped|ERR_INTERNAL/, door);
-        // The longest key that the door's name holds.
+        // The longest key that is part of the entry point's name.
         const [key] = Object.keys(ends)
           .filter((one) => door.includes(one))
           .sort((a, b) => b.length - a.length);
@@ -261,9 +261,9 @@ const COMMANDS: Record<string, string[]> = {
   magnet: ['magnet', 'bomb.torrent'],
 };
 
-describe('bombs for the command', () => {
+describe('the command with a torrent that claims huge content', () => {
   for (const [name, args] of Object.entries(COMMANDS)) {
-    it(`end with a code, and no stack: ${name}`, { timeout: 600_000 }, async (t) => {
+    it(`exits with a code and prints no stack: ${name}`, { timeout: 600_000 }, async (t) => {
       const cwd = await temporaryFolder(t);
       await writeTree(cwd, { 'data/a': 5 });
       for (const what of [

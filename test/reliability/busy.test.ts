@@ -9,7 +9,7 @@ const GIB = 2 ** 30;
 describe('a busy process', () => {
   it('keeps its event loop free during a big job', async (t) => {
     const file = await sparseFile(await temporaryFolder(t), 'big', 4 * GIB);
-    // A timer of 10 ms, at its latest.
+    // The longest delay of a timer of 10 ms.
     await assertWithin(t, 0.05, async () => {
       const { code, told } = await runChild('busy', file);
       assert.equal(code, 0);
@@ -23,7 +23,7 @@ describe('a busy process', () => {
     assert.equal(code, 0);
     const { before, most, cores } = told[0] as { before: number; most: number; cores: number };
     assert.ok(most > before, 'no job was seen');
-    // Threads that have handed over their places may not be gone yet, some of them where others use the machine too.
+    // Threads that handed over their place may not have ended yet, more so on a busy machine.
     assert.ok(most <= before + 4 * cores, `${most} threads, ${before} before, on ${cores} cores`);
     t.diagnostic(`${before} threads before, ${most} at most`);
   });

@@ -1,11 +1,11 @@
-// What cache.test.ts runs: jobs with one cache that go on until their process or their worker ends.
+/** Runs jobs with one cache until their process or worker ends. cache.test.ts starts it as a process of its own. */
 import { utimesSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
 import { TorrentCreate } from '../../src/create/draft.ts';
 
-/** Folders that the jobs make torrents of, each with a file: cache.test.ts makes them. */
+/** The folders that the jobs make torrents of. cache.test.ts makes them, each with a file. */
 const LANES = 8;
 
 const [how = '', root = ''] = isMainThread ? process.argv.slice(2) : ['', workerData.root];
@@ -14,7 +14,7 @@ const cache = path.join(root, 'cache');
 async function runLane(lane: number): Promise<never> {
   const pathRoot = path.join(root, String(lane));
   for (;;) {
-    // For some the cache knows the file, for others it is another one each time.
+    // The cache knows the file of some jobs; others have a new file each time.
     if (lane % 2 === 1) utimesSync(path.join(pathRoot, 'file'), Math.random() * 1e9, Math.random() * 1e9);
     await new TorrentCreate({ pathRoot, pieceLength: 16_384 }).generate({ cache, threads: 1 });
   }
@@ -22,7 +22,7 @@ async function runLane(lane: number): Promise<never> {
 
 const startLanes = () => Array.from({ length: LANES }, (_, lane) => runLane(lane));
 
-/** A worker whose jobs are under way. Workers of Node 20 do not inherit tsx. */
+/** Starts a worker with running jobs. Workers of Node 20 do not inherit tsx. */
 async function jobsInWorker(): Promise<Worker> {
   const load = `import('tsx/esm/api').then(({ register }) => {
     register();

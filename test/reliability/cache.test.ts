@@ -1,4 +1,4 @@
-// A process that uses a cache ends when it is asked to, whatever its jobs are doing.
+// A process with jobs that use a cache ends when asked to.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -8,9 +8,9 @@ import { noise } from '../hash/reference.ts';
 import { temporaryFolder, writeTree } from '../support/tree.ts';
 
 const child = fileURLToPath(new URL('cache-child.ts', import.meta.url));
-/** As cache-child.ts has them. */
+/** The same folders as in cache-child.ts. */
 const LANES = 8;
-/** Long enough for a busy machine: a process that hangs does so for good. */
+/** Long enough for a busy machine, because a process that hangs never ends. */
 const MOST_MS = 180_000;
 
 describe('a process with jobs that use a cache', { concurrency: 2 }, () => {

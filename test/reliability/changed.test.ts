@@ -20,7 +20,7 @@ const CHANGES: Record<string, (file: string) => Promise<unknown>> = {
   'is touched': (file) => utimes(file, new Date(0), new Date(0)),
 };
 
-/** Hashes what is beneath `pathRoot`, and makes the change once hashing goes on. */
+/** Hashes the files below `pathRoot`, and makes the change while they are hashed. */
 function hashWhile(pathRoot: string, change: () => Promise<unknown>): Promise<unknown> {
   let changed: Promise<unknown> | undefined;
   const onProgress = ({ bytes, totalBytes }: { bytes: number; totalBytes: number }) => {
@@ -41,7 +41,7 @@ describe('a file that changes while it is hashed', () => {
     });
   }
 
-  it('fails the job when it grows before its turn', async (t) => {
+  it('fails the job when it grows before it is read', async (t) => {
     const folder = await temporaryFolder(t);
     await sparseFile(folder, 'a', SIZE);
     await writeTree(folder, { b: 1 });
@@ -52,7 +52,7 @@ describe('a file that changes while it is hashed', () => {
     );
   });
 
-  it('fails the job when it is deleted before its turn', async (t) => {
+  it('fails the job when it is deleted before it is read', async (t) => {
     const folder = await temporaryFolder(t);
     await sparseFile(folder, 'a', SIZE);
     await writeTree(folder, { b: 1 });

@@ -1,4 +1,4 @@
-// What the hazard tests run in processes of their own: see run-child.ts.
+/** The scenarios that reliability tests run in processes of their own: see run-child.ts. */
 import { once } from 'node:events';
 import { readdirSync, readFileSync, statSync, writeSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
@@ -10,7 +10,7 @@ import type { TorrentCreate } from '../../src/create/draft.ts';
 import type { TorrentVersion } from '../../src/model/discriminator.ts';
 import { loadMalloc } from '../support/malloc.ts';
 
-/** For a worker, which has the addon alone: TypeScript takes most of its time to start. */
+/** The code of a worker. It uses only the addon, because loading TypeScript would take most of its time. */
 const JOBS_WITHOUT_END = `
   const { parentPort, workerData: { addon, file, size } } = require('node:worker_threads');
   const { HashJob } = require('node-gyp-build')(addon);
@@ -30,18 +30,18 @@ const JOBS_WITHOUT_END = `
   again('v2', [inMemory], true);
   parentPort.postMessage('started');`;
 
-/** At once, even when the process ends right after. */
+/** Writes synchronously, so the message arrives even if the process ends right after. */
 const tell = (message: Record<string, number>) => writeSync(1, `${JSON.stringify(message)}\n`);
-/** Seconds of the clock that all processes of this machine share. */
+/** Returns the seconds of the monotonic clock that all processes of this machine share. */
 const now = () => Number(process.hrtime.bigint()) / 1e9;
 
-/** Loaded late, so that a scenario decides which thread loads the addon. */
+/** Imports the library late, so that a scenario decides which thread loads the addon. */
 async function draftOf(file: string): Promise<TorrentCreate> {
   const { TorrentCreate: Draft } = await import('../../src/create/draft.ts');
   return new Draft({ pathRoot: file });
 }
 
-/** Starts a job and waits until it hashes; how it ends is not looked at. */
+/** Starts a job and waits until it hashes; its result is ignored. */
 async function startHashing(file: string, threads = 2): Promise<void> {
   const draft = await draftOf(file);
   await new Promise<void>((resolve, reject) => {
@@ -50,7 +50,7 @@ async function startHashing(file: string, threads = 2): Promise<void> {
   });
 }
 
-/** Terabytes of content in memory: the same again and again. Nobody else holds it. */
+/** Terabytes of content in memory: the same buffer many times, which only the job references. */
 async function startHashingMemory() {
   const { nativeEngine } = await import('../../src/hash/native.ts');
   const data = new Uint8Array(2 ** 24).fill(7);
@@ -67,12 +67,12 @@ async function inWorker(): Promise<void> {
     parentPort?.postMessage('hashing');
     return;
   }
-  // One thread each, so that two workers hash side by side.
+  // One thread each, so that two workers hash at the same time.
   await startHashing(workerData.file, 1);
   parentPort?.postMessage('hashing');
 }
 
-/** A worker that hashes `file`. Workers of Node 20 do not inherit tsx. */
+/** Starts a worker that hashes `file`. Workers of Node 20 do not inherit tsx. */
 function hashingWorker(file: string): Worker {
   const load = `import('tsx/esm/api').then(({ register }) => {
     register();
@@ -91,7 +91,7 @@ async function terminate(worker: Worker): Promise<number> {
 }
 
 const usage = async (inUse: () => number) => {
-  // Memory of buffers is given back after the collection that found it unused.
+  // The memory of buffers is freed only after the collection that found them unused.
   for (let i = 0; i < 3; i += 1) {
     globalThis.gc?.();
     await sleep(5);
@@ -104,7 +104,7 @@ const usage = async (inUse: () => number) => {
   };
 };
 
-/** Peak resident memory in bytes. Unlike maxRSS, it does not count the process that started this one. */
+/** Returns the peak resident memory in bytes. Unlike maxRSS, it does not include the parent process. */
 const peak = () => Number(/VmHWM:\s+(\d+) kB/.exec(readFileSync('/proc/self/status', 'utf8'))?.[1]) * 1024;
 
 const scenarios = {
@@ -112,7 +112,7 @@ const scenarios = {
     await startHashing(file);
     const draft = await draftOf(file);
     for (let i = 0; i < Number(queued); i += 1) void draft.generate({ threads: 2 });
-    // Lets them reach the queue.
+    // Let them enter the queue.
     await sleep(300);
     tell({ at: now() });
     process.exit(7);
@@ -149,14 +149,14 @@ const scenarios = {
   async terminateRounds(file: string, rounds: string) {
     for (let round = 0; round < Number(rounds); round += 1) {
       const worker = hashingWorker(file);
-      // From before the addon is loaded to the middle of a job.
+      // Delays from before the addon is loaded to the middle of a job.
       if (round % 2 === 0) await hashing(worker);
       await sleep(round * 5);
       tell({ seconds: await terminate(worker) });
     }
   },
 
-  /** Content that only a job holds, while the memory that is free is used for something else. */
+  /** Hashes content that only the job references, while free memory is overwritten. */
   async heldMemory() {
     const { nativeEngine } = await import('../../src/hash/native.ts');
     const start = () => {
@@ -183,7 +183,7 @@ const scenarios = {
     tell({ rounds, first: hashes.readUInt32BE(0), equal: Number(equal) });
   },
 
-  /** Windows of jobs of all versions, a quarter of which is cancelled, and a quarter fails. */
+  /** Runs windows of jobs of all versions, of which a quarter is cancelled and a quarter fails. */
   async leak(malloc: string, file: string, windows: string, jobs: string) {
     const inUse = loadMalloc(malloc);
     const draft = await draftOf(file);
@@ -218,14 +218,14 @@ const scenarios = {
     }
   },
 
-  /** Windows of workers that are terminated in the middle of jobs of all versions, which end and start again meanwhile. */
+  /** Runs windows of workers that are terminated in the middle of jobs of all versions. */
   async leakWorkers(malloc: string, file: string, windows: string, workers: string) {
     const inUse = loadMalloc(malloc);
     const { nativeEngine } = await import('../../src/hash/native.ts');
     nativeEngine();
     const addon = fileURLToPath(new URL('../..', import.meta.url));
     const data = { addon, file, size: statSync(file).size };
-    // Two at a time, so that they share the budget.
+    // Two at the same time, so that they share the budget.
     const one = async () => {
       const worker = new Worker(JOBS_WITHOUT_END, { eval: true, execArgv: [], workerData: data });
       const ended = once(worker, 'exit');
@@ -249,7 +249,7 @@ const scenarios = {
       onMissing: 'fail' as const,
       ...{ threads: 1, readSize: 2 ** 20, memoryLimit: 2 ** 20 },
     };
-    // Nobody holds the job, only what comes after it.
+    // Nothing references the job, only its promise.
     const settled = nativeEngine()
       .start(plan)
       .done.then(({ v1 }) => tell({ pieces: (v1?.length ?? 0) / 20 }));
@@ -264,7 +264,7 @@ const scenarios = {
     const engine = nativeEngine();
     const histogram = monitorEventLoopDelay({ resolution: 10 });
     histogram.enable();
-    // A core is left, so that what is measured is the loop, not the system's scheduler.
+    // One core stays free, so that this measures the event loop and not the scheduler of the system.
     await draft.generate({ engine, threads: Math.max(1, availableParallelism() - 1), onProgress: () => {} });
     tell({ delay: histogram.max / 1e9 });
   },
@@ -310,7 +310,7 @@ const scenarios = {
     tell({ peak: peak() });
   },
 
-  /** 4 GiB from a producer that never waits. */
+  /** Hashes 4 GiB from a producer that never waits. */
   async streamMemory(version: string, memoryLimit: string) {
     const { TorrentCreate: Draft } = await import('../../src/create/draft.ts');
     const chunk = Buffer.alloc(2 ** 20, 1);

@@ -1,4 +1,4 @@
-// Memory that its owner transfers, resizes or writes while it is read: right results or an error, never a crash.
+// The owner of memory transfers, resizes or writes it while it is read: jobs give the right result or an error, and never crash.
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { describe, it } from 'node:test';
@@ -26,7 +26,7 @@ const id = ({ infohashV1, infohashV2 }: Torrent) => `${infohashV1} ${infohashV2}
 
 type Resizable = ArrayBuffer & { resize(size: number): void };
 
-/** How the owner of memory loses or changes it: bytes in memory of that sort, and what is done to them. */
+/** Ways in which the owner of memory loses or changes it: how to make such memory, and how to change it. */
 const LOSSES: Record<string, { hold: (bytes: Buffer) => Uint8Array; lose: (held: Uint8Array) => void }> = {
   transferred: {
     hold: (bytes) => new Uint8Array(bytes),
@@ -54,7 +54,7 @@ const LOSSES: Record<string, { hold: (bytes: Buffer) => Uint8Array; lose: (held:
 for (const [name, { hold, lose }] of Object.entries(LOSSES)) {
   describe(`memory that is ${name}`, () => {
     for (const engine of engines) {
-      it(`as soon as a job of the ${engine.name} engine has started is hashed as it was`, async () => {
+      it(`when a job of the ${engine.name} engine has started does not change the result`, async () => {
         const bytes = Buffer.alloc(20 * MIB, 0x5a);
         const held = hold(bytes);
         const part = { offset: 5, length: bytes.length - 10 };
@@ -73,7 +73,7 @@ for (const [name, { hold, lose }] of Object.entries(LOSSES)) {
         assert.deepEqual(Buffer.from(v1 ?? []), expected);
       });
 
-      it(`as soon as it was given to a pool of the ${engine.name} engine is hashed as it was`, async () => {
+      it(`when it was passed to a pool of the ${engine.name} engine does not change the result`, async () => {
         const bytes = noise(3 * 16 * KIB);
         const held = hold(bytes);
         const hasher = new V1Hasher({ paths: ['a'], pathRoot: '/', pieceLength: 16 * KIB });
@@ -90,7 +90,7 @@ for (const [name, { hold, lose }] of Object.entries(LOSSES)) {
         );
       });
 
-      it(`while a creation with the ${engine.name} engine hashes it: small is what it was`, async () => {
+      it(`while generate with the ${engine.name} engine hashes it does not change the result of small content`, async () => {
         const bytes = noise(200 * KIB);
         const held = hold(bytes);
         const make = (data: SourceData) =>
@@ -102,7 +102,7 @@ for (const [name, { hold, lose }] of Object.entries(LOSSES)) {
     }
 
     for (const version of ['v1', 'v2', 'hybrid'] as const) {
-      it(`while a creation of ${version} hashes it: large fails, unless all of it was copied already`, async () => {
+      it(`while generate of ${version} hashes it fails for large content that is not copied yet`, async () => {
         const bytes = Buffer.alloc(24 * MIB, 0x5a);
         const make = (data: SourceData) =>
           new TorrentCreate({ sources: [{ path: 'a', data }], pieceLength: MIB }).generate({ version, threads: 2 });
@@ -118,7 +118,7 @@ for (const [name, { hold, lose }] of Object.entries(LOSSES)) {
           if (!isSame) lose(held);
           const right = turns > 0 || isSame ? [expected, 'ERR_SOURCE a'] : ['ERR_SOURCE a'];
           const result = await made;
-          // Not assert.ok: it parses the source for its message.
+          // assert.ok would parse the source for its message, which is slow.
           assert.equal(right.includes(result) ? '' : `after ${turns} turns: ${result}`, '');
         }
       });
@@ -127,10 +127,10 @@ for (const [name, { hold, lose }] of Object.entries(LOSSES)) {
 }
 
 describe('a chunk of a stream', () => {
-  it('that shrinks before it is copied fails the source', async () => {
+  it('fails the source if it shrinks before it is copied', async () => {
     async function* stream() {
       const chunk = new Uint8Array(20 * MIB);
-      // Segments are few: the second half of the chunk waits for one.
+      // There are few segments, so the second half of the chunk waits for one.
       setImmediate(() => structuredClone(chunk.buffer, { transfer: [chunk.buffer] }));
       yield chunk;
     }
@@ -149,7 +149,7 @@ describe('a range reader', () => {
       },
     );
 
-  it('that gives one buffer for all requests is refused', async () => {
+  it('is rejected if it returns one buffer for all requests', async () => {
     const buffer = Buffer.alloc(MIB);
     const read = async (offset: number, length: number) => {
       await nextTurn();
@@ -160,7 +160,7 @@ describe('a range reader', () => {
       await assert.rejects(make(read, version), { code: 'ERR_SOURCE', path: 'a', message: /the same memory/ });
   });
 
-  it('that reuses a buffer only after its bytes were taken makes the right torrent', async () => {
+  it('makes the right torrent if it reuses a buffer after its bytes were copied', async () => {
     const ring = Array.from({ length: 4 }, () => Buffer.alloc(MIB));
     let at = 0;
     const read = async (offset: number, length: number) => {
@@ -196,7 +196,7 @@ describe('shared memory that another thread writes', () => {
     assert.deepEqual(Buffer.from(read.bencode()), Buffer.from(torrent.bytes));
   });
 
-  it('never makes inspect loop', async () => {
+  it('cannot make inspect loop forever', async () => {
     const shared = new Uint8Array(new SharedArrayBuffer(torrent.bytes.length));
     shared.set(torrent.bytes);
     const source = `
@@ -219,7 +219,7 @@ describe('shared memory that another thread writes', () => {
     worker.on('error', (error) => {
       failure = error;
     });
-    // The digits of every length, and the colons: what is checked first and read again later.
+    // The other thread changes the digits of lengths and the colons, which are checked first and read again later.
     const places = [...torrent.bytes.keys()].filter((i) => (torrent.bytes[i] as number) === 0x3a);
     const end = Date.now() + 15_000;
     for (let i = 0; messages.length < 2 && !failure && Date.now() < end; i += 1) {

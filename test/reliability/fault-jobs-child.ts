@@ -1,5 +1,7 @@
-// What fault-jobs.test.ts runs in a process of its own, with the shim of test/support/faults preloaded: one job again and
-// again, each time with another call of its that goes wrong.
+/**
+ * Runs one job many times, each time with another failing system call. fault-jobs.test.ts starts it as a process of its own, with
+ * the shim of test/support/faults preloaded.
+ */
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
@@ -36,29 +38,29 @@ import { noise } from '../hash/reference.ts';
 import { CALLS, type Call, type Counts, type Fault, Faults } from '../support/faults.ts';
 import { Leftovers } from './leftovers.ts';
 
-/** What a child tells in the end. */
+/** The report of a child. */
 export interface FaultJobReport {
   cases: number;
-  /** Cases whose fault came about. */
+  /** Cases whose fault occurred. */
   fired: number;
-  /** What went wrong, by the case. */
+  /** Failures by case. */
   problems: string[];
-  /** What the cases ended with, and how often. */
+  /** The results of the cases, with their counts. */
   outcomes: Record<string, number>;
-  /** Calls of each version in a run without faults. */
+  /** Calls of each group in a run without faults. */
   calls: Record<Call, number>;
 }
 
 const work = process.env['METAINFO_FAULT_FOLDER'] as string;
 const control = process.env['METAINFO_FAULT_CONTROL'] as string;
 const [data, out, cache] = ['data', 'out', 'cache'].map((name) => path.join(work, name)) as [string, string, string];
-/** Where the shim does not look. */
+/** A folder that the shim ignores. */
 const kept = path.join(path.dirname(work), 'kept');
 
 const PIECE = 16_384;
 const FILES: Record<string, number> = { a: 2 * PIECE + 777, 'b/c': 100, 'b/empty': 0, 'b/piece': PIECE };
 const BEFORE = new Date(1_000_000_000_000);
-/** After the files of the old torrent were made, before others came. */
+/** A time after the files of the old torrent were made and before others were added. */
 let since = new Date(0);
 const AFTER = new Date(1_200_000_000_000);
 
@@ -68,25 +70,25 @@ const hashOf = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest(
 const target = path.join(out, 'a.torrent');
 
 interface Job {
-  /** Puts what the job needs into `out` and `cache`, which are empty. */
+  /** Prepares the empty folders `out` and `cache` for the job. */
   prepare?: () => void;
-  /** What comes out is text, the same each time. */
+  /** Runs the job and returns its result as text, which is the same each time. */
   run: (signal?: AbortSignal) => Promise<string>;
-  /** Whether it takes a signal. */
+  /** Whether the job has a `signal` option. */
   stops?: boolean;
   usesCache?: boolean;
-  /** What it may end with, when it is not by the call. */
+  /** The codes that it may end with, if these do not depend on the call. */
   codes?: readonly MetainfoErrorCode[];
-  /** Other results that are right when that call went wrong. */
+  /** Whether another result is right when that call fails. */
   accepts?: (result: string, clean: string, paths: string[]) => boolean;
-  /** What is wrong with what it left. */
+  /** Returns the problems of the files that it left. */
   check?: (after: { isDone: boolean; before: Map<string, string> }) => Promise<string[]> | string[];
 }
 
 const contentOf = (folder: string) =>
   new Map(readdirSync(folder).map((name) => [name, hashOf(readFileSync(path.join(folder, name)))]));
 
-/** The whole new torrent, or what was there. */
+/** Checks that the output is the complete new torrent or the old file. */
 const oldOrNew: NonNullable<Job['check']> = ({ isDone, before }) => {
   const now = contentOf(out);
   const old = before.get('a.torrent');
@@ -98,11 +100,11 @@ const oldOrNew: NonNullable<Job['check']> = ({ isDone, before }) => {
   if (others.length > 0 && lastCall !== 'unlink') problems.push(`left in the folder: ${others}`);
   return problems;
 };
-/** Of the output that the job makes when all goes well. */
+/** The output of the job without faults. */
 let fresh = '';
 let lastCall: Call | null = null;
 
-/** The cache tells what is right, also after something went wrong with it. */
+/** Checks that the cache gives correct digests, also after a fault. */
 async function cacheIsRight(): Promise<string[]> {
   const torrent = await inCache.generate({ cache });
   return hashOf(torrent.bencode()) === full ? [] : ['the cache is wrong'];
@@ -117,7 +119,7 @@ async function written(torrent: Torrent, options: { force?: boolean; mtime?: Dat
   return hashOf(torrent.bencode());
 }
 
-/** Files that were hit, and no others, are not complete; and it is said why. */
+/** Checks that only files with a fault are reported as incomplete, with the reason. */
 function acceptsReport(result: string, clean: string, paths: string[]): boolean {
   const [found, expected] = [JSON.parse(result), JSON.parse(clean)] as [VerifyReport, VerifyReport];
   return found.files.every((file, i) => {
@@ -125,7 +127,7 @@ function acceptsReport(result: string, clean: string, paths: string[]): boolean 
     const isHit = paths.some(
       (hit) => path.join(data, file.path).startsWith(hit) || leadsTo(hit, path.join(data, file.path)),
     );
-    // What shares a v1 piece with it cannot be told; here all files begin with one.
+    // Files that share a v1 piece with it would be affected too; here every file starts at a piece.
     return isHit && (file.status === 'missing' || (file.status === 'unreadable' && (file.problem ?? '') !== ''));
   });
 }
@@ -217,13 +219,13 @@ const JOBS: Record<string, Job> = {
       await clearCache(cache);
       return String(entries);
     },
-    // A file that is not there holds nothing.
+    // A missing file has no content.
     accepts: (result, clean) => Number(result) < Number(clean),
     check: cacheIsRight,
   },
 };
 
-/** How calls of each version go wrong. */
+/** The faults of each group of calls. */
 const HARM: Partial<Record<Call, Fault['action'][]>> = {
   open: ['EIO', 'EMFILE', 'ENOENT', 'ESTALE', 'EACCES', 'EINTR'],
   fstat: ['EIO', 'ESTALE', 'EINTR'],
@@ -245,7 +247,7 @@ const HARM: Partial<Record<Call, Fault['action'][]>> = {
   lock: ['EIO', 'ENOLCK'],
 };
 
-/** Codes that a job may end with; where there are none it must succeed. */
+/** The codes that a job may end with after each fault. Without codes it must succeed. */
 const CODES: Record<string, readonly MetainfoErrorCode[]> = {
   EIO: ['ERR_READ', 'ERR_WRITE'],
   ESTALE: ['ERR_READ', 'ERR_WRITE'],
@@ -273,7 +275,7 @@ process.removeAllListeners('warning').on('warning', (warning) => {
 const unhandled: unknown[] = [];
 process.on('unhandledRejection', (error) => unhandled.push(error));
 
-/** No job makes so many calls. */
+/** More calls than any job makes. */
 const NEVER = 2 ** 40;
 
 type Outcome = { result: string } | { error: unknown };
@@ -290,7 +292,7 @@ class Bench {
     this.#leftovers = new Leftovers(work);
   }
 
-  /** Runs the job without faults, so that all threads there are, and to count. */
+  /** Runs the job without faults, to start all threads and to count the calls. */
   static async begin(name: string): Promise<Bench> {
     const job = JOBS[name] as Job;
     clear(job);
@@ -304,7 +306,7 @@ class Bench {
     return bench;
   }
 
-  /** How many such calls the job makes. */
+  /** Returns the number of such calls that the job makes. */
   async count(fault: Pick<Fault, 'call' | 'elsewhere' | 'match'>): Promise<number> {
     clear(this.#job);
     faults.arm({ ...fault, action: 'EIO', first: NEVER });
@@ -327,7 +329,7 @@ class Bench {
       faults.go();
     }
     const outcome = await running;
-    // Before the shim forgets that stalled calls may go on.
+    // The shim must let stalled calls continue before the next fault is set.
     const left = await this.#leftovers.problems(() => faults.counts().open);
     const counts = faults.counts();
     faults.arm(null);
@@ -342,7 +344,7 @@ class Bench {
     this.#conclude(title, { outcome, counts, problems });
   }
 
-  /** A file changes while the job stands still in a call on it. */
+  /** Changes a file while the job is stalled in a call on it. */
   async change(fault: Fault, file: string, what: string): Promise<void> {
     clear(this.#job);
     warnings.length = 0;
@@ -360,7 +362,7 @@ class Bench {
       if (!(error instanceof MetainfoError) || !CODES_OF_CHANGE.includes(code)) problems.push(`${error}`);
       else if (!message.includes(path.relative(data, file))) problems.push(`the message: ${message}`);
     } else if (outcome.result !== this.#clean && outcome.result !== (await this.#again())) {
-      // Nothing, or all of the change.
+      // The result has none of the change, or all of it.
       if (!this.#job.accepts?.(outcome.result, this.#clean, [file])) problems.push(`a wrong result: ${outcome.result}`);
     }
     if (this.#job.usesCache) problems.push(...(await cacheIsAsWithout()));
@@ -368,7 +370,7 @@ class Bench {
     this.#conclude(`${what} in ${Object.values(fault).join(' ')}`, { outcome, counts, problems });
   }
 
-  /** What comes out now, from the beginning. */
+  /** Runs the job from the start and returns its result. */
   async #again(): Promise<string> {
     clear(this.#job);
     return this.#job.run().catch((error: unknown) => String(error));
@@ -395,8 +397,8 @@ class Bench {
   }
 
   #judge(outcome: Outcome, { action }: Fault, { paths }: Counts): string[] {
-    // Node tells of warnings in its next tick, which is over.
-    // Some of the files have pads of one length.
+    // Node emits warnings in the next tick, which has passed.
+    // Some pad files have the same length, which causes a warning.
     const isExpected = (text: string) =>
       text.startsWith(`ERR_CACHE The cache in ${cache} `) || text.startsWith('pad_names ');
     const strange = warnings.filter((text) => !isExpected(text));
@@ -414,7 +416,7 @@ class Bench {
     if (code === 'ERR_ABORTED') return action === 'stall' ? [] : ['it was aborted'];
     const expected = this.#job.codes ?? CODES[action];
     if (!expected?.includes(code)) return [`${code} (${message}), not ${expected}`];
-    // The list of what is not of the torrent names its files by their paths there.
+    // The list of extra files has paths relative to the folder.
     if (code === 'ERR_HASH_MISMATCH')
       return paths.some((at) => message.includes(path.relative(data, at))) ? [] : [message];
     const isNamed = paths.some(
@@ -426,10 +428,10 @@ class Bench {
   }
 }
 
-/** The user knows a link by its own name. */
+/** Errors name a link by its own path. */
 const leadsTo = (at: string, named: string) => at === path.join(data, 'a') && named === path.join(data, 'link');
 
-/** The temporary file of an output stands for it. */
+/** The temporary file of an output counts as the output. */
 const isBeside = (at: string, named: string) => path.dirname(at) === out && named === target;
 
 function clear(job: Job): void {
@@ -438,7 +440,7 @@ function clear(job: Job): void {
   job.prepare?.();
 }
 
-/** Whether a job stands still, or has ended before it did. */
+/** Waits until the job stalls or ends; returns whether it stalled. */
 async function isStalled(running: Promise<Outcome>): Promise<boolean> {
   let ended = false;
   void running.then(() => {
@@ -448,7 +450,7 @@ async function isStalled(running: Promise<Outcome>): Promise<boolean> {
   return !ended;
 }
 
-/** What may happen to a file. One that is written to in place and given its old time again is not noticed. */
+/** Changes of a file. A write in place that restores the old time cannot be noticed. */
 const CHANGES: Record<string, (file: string) => void> = {
   'is cut': (file) => truncateSync(file, 10),
   grows: (file) => appendFileSync(file, 'x'),
@@ -466,14 +468,14 @@ const CHANGES: Record<string, (file: string) => void> = {
 };
 const CODES_OF_CHANGE = ['ERR_FILE_CHANGED', 'ERR_NOT_A_FILE', 'ERR_HASH_MISMATCH'];
 
-/** Writes a file anew, as it was. */
+/** Restores a file. */
 function restore(file: string): void {
   rmSync(file, { force: true });
   writeFileSync(file, noise(3 * PIECE, 6));
   utimesSync(file, AFTER, AFTER);
 }
 
-/** Whatever the files are now. */
+/** The changed files may have any state. */
 async function cacheIsAsWithout(): Promise<string[]> {
   const [one, other] = await Promise.all(
     [{}, { cache }].map((options) => inCache.generate(options).then(({ infohashV2 }) => infohashV2, String)),
@@ -481,7 +483,7 @@ async function cacheIsAsWithout(): Promise<string[]> {
   return one === other ? [] : [`with the cache it is ${other}, not ${one}`];
 }
 
-/** Files, the torrents that jobs begin with, and caches that know of them. */
+/** Makes the files, the torrents that jobs start with, and caches of them. */
 async function setUp(): Promise<void> {
   for (const [name, size] of Object.entries(FILES)) {
     const file = path.join(data, name);
@@ -494,7 +496,7 @@ async function setUp(): Promise<void> {
   await inCache.generate({ cache: path.join(kept, 'some') });
   since = new Date();
   await sleep(50);
-  // Since then one file was changed, and others came.
+  // Later, one file changes and others are added.
   writeFileSync(path.join(data, 'b/piece'), noise(PIECE, 5));
   writeFileSync(path.join(data, 'b/new'), noise(3 * PIECE, 6));
   for (const name of ['b/piece', 'b/new']) utimesSync(path.join(data, name), AFTER, AFTER);
@@ -507,26 +509,26 @@ async function setUp(): Promise<void> {
   full = hashOf(now.bencode());
 }
 
-/** 1 to `count`, or as many of them, the first and the last among them. */
+/** Returns the numbers from 1 to `count`, or a sample with the first and the last. */
 function spread(count: number, most: number): number[] {
   const size = Math.min(count, most);
   const numbers = Array.from({ length: size }, (_, i) => 1 + Math.round((i * (count - 1)) / Math.max(1, size - 1)));
   return [...new Set(numbers)];
 }
 
-/** Every call of the job, or some, in all the ways of its version, or some. */
+/** Lets every call of the job (or a sample) fail in all ways of its group (or a sample). */
 async function sweep(bench: Bench, job: Job, most: string): Promise<void> {
   for (const call of CALLS) {
     const common = { call };
     const calls = await bench.count(common);
     const actions = HARM[call] ?? [];
-    // Advice, which is not always given.
+    // posix_fadvise is not always called.
     if (actions.length === 0) continue;
     if (most === 'all') {
       for (let first = 1; first <= calls; first += 1)
         for (const action of [...actions, 'stall'] as const) await bench.attempt({ ...common, action, first });
     } else if (calls > 0) {
-      // Each call in one way, and each way at one call at least.
+      // Each call fails in one way, and each way occurs at least once.
       const numbers = spread(calls, Math.max(Number(most), actions.length));
       for (let i = 0; i < Math.max(numbers.length, actions.length); i += 1) {
         const action = actions[i % actions.length] as Fault['action'];
@@ -534,14 +536,14 @@ async function sweep(bench: Bench, job: Job, most: string): Promise<void> {
       }
       await bench.attempt({ ...common, action: 'stall', first: Math.ceil(calls / 2) });
     }
-    // All from the first on.
+    // All calls fail, from the first one.
     if (!job.usesCache || report.calls[call] === 0) continue;
     for (const action of actions)
       if (/^E(?!INTR)/.test(action)) await bench.attempt({ call, action, every: 1, match: cache });
   }
 }
 
-/** A file changes as it is opened, looked at and read. */
+/** Changes a file while it is opened, checked and read. */
 async function changes(bench: Bench): Promise<void> {
   const file = path.join(data, 'b/new');
   for (const call of ['open', 'fstat', 'read'] as const) {

@@ -1,6 +1,5 @@
-// All that the library does on disk, with calls that fail, return short or wait: those of native code, and those that
-// JavaScript makes through libuv. Every job ends with what it ends with otherwise, or with a typed error that names the file, and leaves
-// the old output or the new one. METAINFO_FAULTS=all makes every call go wrong in every way.
+// Every job with system calls that fail, are short or stall, both in native code and in libuv. A job ends with its usual result or with
+// a typed error that names the file, and leaves either the old or the new output. METAINFO_FAULTS=all tries every fault at every call.
 import assert from 'node:assert/strict';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -12,11 +11,11 @@ import type { FaultJobReport } from './fault-jobs-child.ts';
 import { runScript } from './run-child.ts';
 
 interface Expected {
-  /** The calls that the job makes, at least. */
+  /** The groups of calls that the job must make. */
   calls: readonly Call[];
-  /** With how many cases, at least. */
+  /** The least number of cases. */
   cases: number;
-  /** Default: the native one. */
+  /** The engine. By default, the native one. */
   engines?: readonly ('native' | 'node')[];
 }
 
@@ -37,7 +36,7 @@ const JOBS: Record<string, Expected> = {
   'a cache that is counted and cleared': { calls: ['open', 'read', 'close', 'list', 'rename', 'unlink'], cases: 40 },
 };
 
-describe('faults of the system, in all jobs', { skip: shimMissing(), concurrency: 2 }, () => {
+describe('system faults in every job', { skip: shimMissing(), concurrency: 2 }, () => {
   const folder = mkdtempSync(path.join(tmpdir(), 'metainfo-shim-'));
   let shim = '';
   after(() => rmSync(folder, { recursive: true }));
@@ -45,7 +44,7 @@ describe('faults of the system, in all jobs', { skip: shimMissing(), concurrency
     shim = buildShim(folder);
   });
 
-  /** Runs the cases of a job in a process of their own. */
+  /** Runs the cases of a job in a process. */
   async function run(t: TestContext, name: string, engine: string, which: string): Promise<FaultJobReport> {
     const outer = await temporaryFolder(t);
     const work = path.join(outer, 'work');
@@ -54,7 +53,7 @@ describe('faults of the system, in all jobs', { skip: shimMissing(), concurrency
     Faults.create(control).close();
     const env = { ...faultsEnv({ shim, control, folder: work }), METAINFO_ENGINE: engine };
     const ended = await runScript<FaultJobReport>('fault-jobs-child.ts', [name, which], env);
-    // It ended by itself.
+    // The process ended by itself.
     assert.deepEqual([ended.code, ended.signal, ended.told.length], [0, null, 1]);
     const [report] = ended.told as [FaultJobReport];
     assert.deepEqual(report.problems, []);
@@ -66,7 +65,7 @@ describe('faults of the system, in all jobs', { skip: shimMissing(), concurrency
 
   for (const [name, { calls, cases, engines = ['native'] }] of Object.entries(JOBS)) {
     for (const engine of engines) {
-      it(`are survived or told: ${name}, ${engine} engine`, async (t) => {
+      it(`are survived or reported: ${name}, ${engine} engine`, async (t) => {
         const report = await run(t, name, engine, process.env['METAINFO_FAULTS'] ?? '6');
         for (const call of calls) assert.ok(report.calls[call] > 0, `no ${call} was seen`);
         assert.ok(report.cases >= cases, `${report.cases} cases`);
@@ -81,7 +80,7 @@ describe('faults of the system, in all jobs', { skip: shimMissing(), concurrency
     ['a new cache', 'node'],
     ['a cache that knows some', 'native'],
   ] as const) {
-    it(`are survived or told when a file changes: ${name}, ${engine} engine`, async (t) => {
+    it(`are survived or reported when a file changes: ${name}, ${engine} engine`, async (t) => {
       const { cases } = await run(t, name, engine, 'changes');
       assert.ok(cases >= 24, `${cases} cases`);
     });

@@ -1,4 +1,4 @@
-// What faults.test.ts runs in processes of their own, with the shim of test/support/faults preloaded: many cases in each.
+/** Runs many fault cases of one job. faults.test.ts starts it as a process of its own, with the shim of test/support/faults preloaded. */
 import { createHash } from 'node:crypto';
 import { closeSync, openSync, writeSync } from 'node:fs';
 import { appendFile, copyFile, mkdir, rename, rm, stat, truncate, unlink, utimes, writeFile } from 'node:fs/promises';
@@ -12,23 +12,23 @@ import { nativeEngine } from '../../src/hash/native.ts';
 import { type Counts, type Fault, Faults, READING } from '../support/faults.ts';
 import { Leftovers } from './leftovers.ts';
 
-/** What a child tells in the end. */
+/** The report of a child. */
 export interface FaultReport {
-  /** SHA-256 of the torrent that it made without faults. */
+  /** The SHA-256 of the torrent that it made without faults. */
   clean: string;
   counts: Counts;
-  /** Cases run, and those of them whose fault came about. */
+  /** The number of cases, and of those whose fault occurred. */
   cases: number;
   fired: number;
-  /** Threads that read in one job, at most. */
+  /** The highest number of threads that read in one job. */
   readers: number;
-  /** What went wrong, by the case. */
+  /** Failures by case. */
   problems: string[];
-  /** What the jobs ended with. */
+  /** The results of the jobs. */
   outcomes: string[];
 }
 
-/** Codes that a job may end with; null: it must succeed, with the torrent that there is without faults. */
+/** The codes that a job may end with; null if it must make the same torrent as without faults. */
 type Expected = MetainfoErrorCode | readonly MetainfoErrorCode[] | null;
 
 const [folder, control] = [process.env['METAINFO_FAULT_FOLDER'], process.env['METAINFO_FAULT_CONTROL']] as [
@@ -37,10 +37,10 @@ const [folder, control] = [process.env['METAINFO_FAULT_FOLDER'], process.env['ME
 ];
 const faults = Faults.open(control);
 
-/** No job makes so many calls. */
+/** More calls than any job makes. */
 const NEVER = 2 ** 40;
 
-/** More calls than these are sampled. */
+/** If a job makes more calls, only a sample of them fails. */
 const MOST_CALLS = 40;
 
 const HARM: Record<(typeof READING)[number], Partial<Record<Fault['action'], Expected>>> = {
@@ -51,7 +51,7 @@ const HARM: Record<(typeof READING)[number], Partial<Record<Fault['action'], Exp
     EMFILE: 'ERR_NO_DESCRIPTORS',
     ENFILE: 'ERR_NO_DESCRIPTORS',
     EACCES: 'ERR_UNREADABLE',
-    // The scan has seen it.
+    // The scan has found the file before.
     ENOENT: 'ERR_FILE_CHANGED',
     ENOTDIR: 'ERR_FILE_CHANGED',
   },
@@ -64,17 +64,17 @@ const HARM: Record<(typeof READING)[number], Partial<Record<Fault['action'], Exp
     EACCES: 'ERR_UNREADABLE',
     end: 'ERR_FILE_CHANGED',
   },
-  // It may be refused: nothing depends on it.
+  // posix_fadvise may fail without consequences.
   advise: { EINVAL: null, ENOSYS: null, EIO: null },
 };
 
 interface Outcome {
-  /** SHA-256 of the torrent. */
+  /** The SHA-256 of the torrent. */
   torrent?: string;
   error?: unknown;
 }
 
-/** The job of a child: the same again and again. */
+/** The job of a child, which runs many times. */
 class Bench {
   readonly #draft: TorrentCreate;
   readonly #options: GenerateOptions;
@@ -99,7 +99,7 @@ class Bench {
     return this.#options.threads ?? 1;
   }
 
-  /** Runs the job without faults, once to start what threads the process has, and once to count. */
+  /** Runs the job twice without faults: once to start all threads of the process, and once to count the calls. */
   async begin(): Promise<Counts> {
     await this.#run();
     this.#leftovers = new Leftovers(folder);
@@ -121,14 +121,14 @@ class Bench {
     }
   }
 
-  /** Runs the job with a fault, and `meanwhile` beside it. */
+  /** Runs the job with a fault, and `meanwhile` at the same time. */
   async attempt(fault: Fault, expected: Expected, { options, what, meanwhile }: Circumstances = {}): Promise<Counts> {
     faults.arm(fault);
     const running = this.#run(options);
     if (meanwhile) await whenStalled(running, meanwhile);
     const outcome = await running;
     const counts = faults.counts();
-    // Whether the system is told what comes next depends on how long reads take.
+    // The number of posix_fadvise calls depends on how long reads take.
     if (counts.fired > 0 || fault.call === 'advise') this.report.fired += 1;
     this.report.readers = Math.max(this.report.readers, counts.readers);
     const problems = this.#judge(outcome, counts.fired > 0 ? expected : null, fault, counts.paths);
@@ -136,7 +136,7 @@ class Bench {
     return counts;
   }
 
-  /** Runs the job with no descriptor left: none to scan with, or none to hash with. */
+  /** Runs the job without free descriptors for the scan or for hashing. */
   async starve(when: 'scan' | 'hash'): Promise<void> {
     faults.arm(null);
     let release = () => {};
@@ -165,7 +165,7 @@ class Bench {
     this.report.problems.push(...all.map((problem) => `${title}: ${problem}`));
   }
 
-  /** What is wrong with how the job ended. */
+  /** Returns the problems of how the job ended. */
   #judge({ torrent, error }: Outcome, expected: Expected, fault: Fault | null, paths: string[]): string[] {
     if (torrent !== undefined) {
       if (expected !== null) return [`it succeeded, not ${expected}`];
@@ -188,13 +188,13 @@ type Meanwhile = (file: string) => Promise<unknown> | unknown;
 
 interface Circumstances {
   options?: GenerateOptions;
-  /** For the title. */
+  /** The name of the case. */
   what?: string;
-  /** Done while the job stands still in a call on this file. */
+  /** Runs while the job is stalled in a call on this file. */
   meanwhile?: Meanwhile;
 }
 
-/** Does something while a job stands still in a call, then lets it go on. */
+/** Does something while a job is stalled in a call, then lets it continue. */
 async function whenStalled(running: Promise<Outcome>, meanwhile: Meanwhile): Promise<void> {
   let ended = false;
   void running.then(() => {
@@ -209,14 +209,14 @@ async function whenStalled(running: Promise<Outcome>, meanwhile: Meanwhile): Pro
   faults.go();
 }
 
-/** 1 to `count`, or some of them, the first and the last among them. */
+/** Returns the numbers from 1 to `count`, or a sample with the first and the last. */
 function spread(count: number): number[] {
   const size = Math.min(count, MOST_CALLS);
   const numbers = Array.from({ length: size }, (_, i) => 1 + Math.round((i * (count - 1)) / Math.max(1, size - 1)));
   return [...new Set(numbers)];
 }
 
-/** Numbers from 0 to 1, the same for the same seed: Lehmer's. */
+/** A Lehmer generator: returns numbers from 0 to 1, always the same for the same seed. */
 function randomOf(seed: number): () => number {
   let state = seed;
   return () => {
@@ -225,10 +225,10 @@ function randomOf(seed: number): () => number {
   };
 }
 
-/** When the file that changes was written, in seconds: a date that can be set again to the nanosecond. */
+/** The modification time of the file that changes, in whole seconds, so that it can be restored exactly. */
 const DATE = 1_000_000_000;
 
-/** What may happen to a file, of which there is a copy. */
+/** Changes of a file, of which a copy exists. */
 const CHANGES: Record<string, (file: string, copy: string) => Promise<unknown>> = {
   grows: (file) => appendFile(file, 'x'),
   'loses a byte': async (file) => truncate(file, (await stat(file)).size - 1),
@@ -255,14 +255,14 @@ const CHANGES: Record<string, (file: string, copy: string) => Promise<unknown>> 
   },
 };
 
-/** When it becomes a folder: what finds the folder may be this call, or be another thread, sooner or later. */
+/** The file becomes a folder: this call, or another thread sooner or later, finds the folder. */
 function expectedOf(change: string, stalled: Fault['call'], { threads }: Bench): Expected {
   if (change !== 'becomes a folder') return 'ERR_FILE_CHANGED';
   if (threads > 1) return ['ERR_FILE_CHANGED', 'ERR_NOT_A_FILE'];
   return stalled === 'open' ? 'ERR_NOT_A_FILE' : 'ERR_FILE_CHANGED';
 }
 
-/** Writes a file anew, as it was. */
+/** Restores a file. */
 async function restore(file: string, copy: string): Promise<void> {
   const parent = path.dirname(file);
   if (!(await stat(parent).catch(() => null))?.isDirectory()) await rm(parent, { force: true });
@@ -272,7 +272,7 @@ async function restore(file: string, copy: string): Promise<void> {
   await utimes(file, DATE, DATE);
 }
 
-/** Opens descriptors until only so many are free; what closes them again. */
+/** Opens descriptors until only `free` are left, and returns a function that closes them. */
 function hog(free: number): () => void {
   const held: number[] = [];
   const release = () => {
@@ -288,20 +288,20 @@ function hog(free: number): () => void {
 }
 
 const scenarios = {
-  /** Every call in turn goes wrong in every way. */
+  /** Lets each call fail in every way. */
   async sweep(bench: Bench): Promise<void> {
     const { calls } = await bench.begin();
     for (const call of READING) {
       for (const [action, expected] of Object.entries(HARM[call]) as [Fault['action'], Expected][]) {
         for (const first of spread(calls[call])) await bench.attempt({ call, action, first }, expected);
-        // Again and again: an interruption is over when the call is made anew, a short read need not be.
+        // The fault repeats: an interrupted call succeeds when retried, but a short read may follow another.
         const every = action === 'EINTR' ? 2 : 1;
         if (calls[call] > 0) await bench.attempt({ call, action, every }, expected);
       }
     }
   },
 
-  /** Any call goes wrong in any way. */
+  /** Lets random calls fail in random ways. */
   async random(bench: Bench, seed: string, count: string): Promise<void> {
     const { calls } = await bench.begin();
     const random = randomOf(Number(seed));
@@ -315,18 +315,18 @@ const scenarios = {
     }
   },
 
-  /** A file changes while the job stands still in a call on it. */
+  /** Changes a file while the job is stalled in a call on it. */
   async changes(bench: Bench, file: string): Promise<void> {
     const copy = path.join(path.dirname(folder), 'copy');
     await copyFile(file, copy);
     await restore(file, copy);
     await bench.begin();
     for (const call of ['open', 'fstat', 'read'] as const) {
-      // Comes never, and so counts.
+      // This fault never occurs and only counts the calls.
       const { matched: made } = await bench.attempt({ call, action: 'stall', first: NEVER, match: file }, null);
       for (const first of new Set([1, Math.ceil(made / 2), made])) {
         for (const [what, change] of Object.entries(CHANGES)) {
-          // What is opened is what is found there: there is no telling it from what was scanned.
+          // The job opens the new file, which it cannot distinguish from the one that was scanned.
           if (call === 'open' && what === 'is replaced by its like') continue;
           const expected = expectedOf(what, call, bench);
           const fault: Fault = { call, action: 'stall', first, match: file };
@@ -338,7 +338,7 @@ const scenarios = {
     }
   },
 
-  /** The job is cancelled while it stands still. */
+  /** Cancels the job while it is stalled. */
   async cancel(bench: Bench): Promise<void> {
     const clean = await bench.begin();
     for (const call of ['open', 'fstat', 'read'] as const) {
@@ -350,9 +350,9 @@ const scenarios = {
     }
   },
 
-  /** Few descriptors are free, and none. */
+  /** Runs the job with few or no free descriptors. */
   async descriptors(bench: Bench, threads: string): Promise<void> {
-    // As many as the documents allow, and one to read folders with.
+    // As many as the documentation promises, and one to read folders.
     const release = hog(16 * Number(threads) + 1);
     await bench.begin();
     release();

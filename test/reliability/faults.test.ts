@@ -1,5 +1,5 @@
-// What the system does to a job: calls that fail, files that change, descriptors that run out. Whatever comes, a job ends with
-// the right torrent or with a typed error that names the right file, and leaves nothing behind.
+// System calls fail, files change and descriptors run out. A job ends with the right torrent or with a typed error that names the
+// right file, and leaves nothing behind.
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -20,10 +20,10 @@ const VERSIONS = ['v1', 'v2', 'hybrid'] as const;
 const KIB = 1024;
 const MIB = 2 ** 20;
 const PIECE_LENGTH = 32 * KIB;
-/** So that small files take many reads, and that no thread takes all of them. */
+/** A short read size, so that small files take many reads, which several threads share. */
 const READS = { readSize: 16 * KIB, memoryLimit: MIB };
 
-/** Files at the borders of pieces. */
+/** Files that end at and around piece borders. */
 const SMALL: Record<string, number> = {
   empty: 0,
   tiny: 100,
@@ -31,18 +31,18 @@ const SMALL: Record<string, number> = {
   'several/file': 3 * PIECE_LENGTH + 777,
   'many/pieces': 12 * PIECE_LENGTH + 1,
 };
-/** Work for two threads. */
+/** Files for two threads. */
 const MEDIUM: Record<string, number> = { ...SMALL, 'medium/file': 3 * MIB + 1 };
 const LARGE: Record<string, number> = { large: 9 * MIB + 1, larger: 5 * MIB - 1 };
 for (let i = 0; i < 200; i += 1) LARGE[`${i % 10}/${i}`] = i * 100;
 
 let shim = '';
 
-/** A folder of files, with room beside it. */
+/** A folder of files in a temporary folder. */
 async function filesOf(t: TestContext, sizes: Record<string, number>) {
   const outer = await temporaryFolder(t);
   const folder = path.join(outer, 'data');
-  // Thousands of them: one after the other is quicker than through promises.
+  // Synchronous writes are faster for thousands of files.
   for (const name of new Set(Object.keys(sizes).map((file) => path.dirname(file)))) {
     mkdirSync(path.join(folder, name), { recursive: true });
   }
@@ -58,11 +58,11 @@ interface Run {
   descriptors?: number;
 }
 
-/** Runs a scenario beneath which the system misbehaves. */
+/** Runs a scenario with system faults. */
 async function runFaults(place: Awaited<ReturnType<typeof filesOf>>, run: Run): Promise<FaultReport> {
   const { folder, outer } = place;
   const { scenario, options, args = [], descriptors } = run;
-  // The oracle, which runs without the shim, and before a file changes.
+  // The expected torrent, made without the shim and before a file changes.
   const draft = new TorrentCreate({ pathRoot: folder, pieceLength: PIECE_LENGTH });
   const torrent = await draft.generate({ ...options, engine: nodeEngine() });
 
@@ -74,26 +74,26 @@ async function runFaults(place: Awaited<ReturnType<typeof filesOf>>, run: Run): 
     [scenario, PIECE_LENGTH, JSON.stringify(options), ...args],
     env,
   );
-  // It ended by itself.
+  // The process ended by itself.
   assert.deepEqual([ended.code, ended.signal, ended.told.length], [0, null, 1]);
   const [report] = ended.told as [FaultReport];
   assert.equal(report.clean, createHash('sha256').update(torrent.bencode()).digest('hex'));
-  // Else files are read in a way that the shim does not see, and nothing is tested here.
+  // Otherwise, files are read with calls that the shim does not see, and the test tests nothing.
   const { calls, bytes } = report.counts;
   const all = calls.open >= place.files && calls.fstat >= place.files && bytes >= place.bytes;
   assert.ok(all, `not every call was seen: ${JSON.stringify(report.counts)}`);
   return report;
 }
 
-/** What the jobs ended with, and how often. */
+/** Returns the results of the jobs, with their counts. */
 function told({ outcomes }: FaultReport): string {
   const kinds = [...new Set(outcomes)].sort();
   const parts = kinds.map((kind) => `${kind} ${outcomes.filter((outcome) => outcome === kind).length}`);
   return `${outcomes.length} cases: ${parts.join(', ')}`;
 }
 
-// Each case is a process of its own: two at once.
-describe('faults of the system', { skip: shimMissing(), concurrency: 2 }, () => {
+// Each case is a process; two run at the same time.
+describe('system faults', { skip: shimMissing(), concurrency: 2 }, () => {
   const folder = mkdtempSync(path.join(tmpdir(), 'metainfo-shim-'));
   after(() => rmSync(folder, { recursive: true }));
   before(() => {
@@ -102,7 +102,7 @@ describe('faults of the system', { skip: shimMissing(), concurrency: 2 }, () => 
 
   for (const version of VERSIONS) {
     for (const threads of [1, 2]) {
-      it(`are survived or told at every call: ${version}, ${threads} threads`, async (t) => {
+      it(`are survived or reported at every call: ${version}, ${threads} threads`, async (t) => {
         const options = { version, threads, ...READS };
         const report = await runFaults(await filesOf(t, threads === 1 ? SMALL : MEDIUM), {
           scenario: 'sweep',
@@ -110,14 +110,14 @@ describe('faults of the system', { skip: shimMissing(), concurrency: 2 }, () => 
         });
         assert.deepEqual(report.problems, []);
         assert.ok(report.cases > 250, told(report));
-        // Two threads share the calls out anew each time, so that the last few may not be made.
+        // Two threads share the calls differently each time, so the last few faults may not occur.
         const least = threads === 1 ? report.cases : 0.9 * report.cases;
         assert.ok(report.fired >= least, `${report.fired} of ${told(report)}`);
         assert.ok(report.readers >= threads, `${report.readers} threads read`);
         t.diagnostic(told(report));
       });
 
-      it(`are survived or told when a file changes: ${version}, ${threads} threads`, async (t) => {
+      it(`are survived or reported when a file changes: ${version}, ${threads} threads`, async (t) => {
         const place = await filesOf(t, threads === 1 ? SMALL : MEDIUM);
         const options = { version, threads, ...READS };
         const file = path.join(place.folder, threads === 1 ? 'several/file' : 'medium/file');
@@ -129,7 +129,7 @@ describe('faults of the system', { skip: shimMissing(), concurrency: 2 }, () => 
       });
     }
 
-    it(`are survived or told at any call of a larger job: ${version}`, async (t) => {
+    it(`are survived or reported at random calls of a larger job: ${version}`, async (t) => {
       const seed = Number(process.env['METAINFO_FAULT_SEED'] ?? 1 + Math.floor(Math.random() * 2 ** 30));
       const run: Run = { scenario: 'random', options: { version, threads: 2 }, args: [seed, 40] };
       const report = await runFaults(await filesOf(t, LARGE), run);
@@ -140,13 +140,13 @@ describe('faults of the system', { skip: shimMissing(), concurrency: 2 }, () => 
     });
   }
 
-  it('do not come from jobs of thousands of files: they need few descriptors', async (t) => {
+  it('do not occur in jobs of thousands of files, which need few descriptors', async (t) => {
     const threads = 2;
     const sizes = Object.fromEntries(Array.from({ length: 5000 }, (_, i) => [`${i % 50}/${i}`, i % 100]));
     const place = await filesOf(t, sizes);
-    // The plans of v1, and of v2 with pads.
+    // Plans of v1, and of v2 with pad files.
     for (const version of ['v1', 'hybrid'] as const) {
-      // All that are not needed are taken.
+      // The test holds all other descriptors.
       const options = { version, threads, ...READS };
       const report = await runFaults(place, { scenario: 'descriptors', options, args: [threads], descriptors: 128 });
       assert.deepEqual(report.problems, []);
@@ -157,7 +157,7 @@ describe('faults of the system', { skip: shimMissing(), concurrency: 2 }, () => 
     }
   });
 
-  it('do not hold up a cancelled job for longer than the call takes', async (t) => {
+  it('delay the end of a cancelled job by no more than one call', async (t) => {
     const run: Run = { scenario: 'cancel', options: { version: 'hybrid', threads: 2, ...READS } };
     const report = await runFaults(await filesOf(t, MEDIUM), run);
     assert.deepEqual([report.problems, report.fired], [[], 3]);
@@ -170,7 +170,7 @@ describe('faults of the system', { skip: shimMissing(), concurrency: 2 }, () => 
     [{ call: 'read', action: 'end', first: 2 }, 1, /\/data\/\S+ changed .*ended at byte .*\[ERR_FILE_CHANGED\]\n$/],
   ];
   for (const [fault, code, text] of COMMANDS) {
-    it(`are told by the command: ${fault.call} ${fault.action}`, async (t) => {
+    it(`are reported by the command: ${fault.call} ${fault.action}`, async (t) => {
       const { folder, outer } = await filesOf(t, { large: 3 * MIB });
       const control = path.join(outer, 'control');
       const faults = Faults.create(control);

@@ -1,4 +1,4 @@
-// Disks of which nothing is left, or that cannot be written to: small ones in memory, which only root may mount.
+// Full disks and read-only disks: small ones in memory, which only root may mount.
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmdirSync, statSync, writeFileSync } from 'node:fs';
@@ -13,7 +13,7 @@ import { sparseFile, temporaryFolder, writeTree } from '../support/tree.ts';
 const KIB = 1024;
 const skip = mountMissing();
 
-/** Why no disk can be mounted here. */
+/** Why no disk can be mounted; false if one can. */
 function mountMissing(): string | false {
   if (process.platform !== 'linux') return 'tmpfs is of Linux';
   const { status } = spawnSync('unshare', ['--mount', 'mount', '-t', 'tmpfs', 'tmpfs', '/mnt'], { stdio: 'ignore' });
@@ -30,7 +30,7 @@ function disk(t: TestContext, size: number): string {
   return folder;
 }
 
-/** Content whose torrent is of 100 KiB and more. */
+/** Content with a torrent of at least 100 KiB. */
 async function contentOf(t: TestContext): Promise<string> {
   const cwd = await temporaryFolder(t);
   await sparseFile(cwd, 'data', 5120 * 16 * KIB);
@@ -43,7 +43,7 @@ const create = (cwd: string, output: string, ...more: string[]) =>
   });
 
 describe('a full disk', { skip }, () => {
-  it('leaves the old output, and nothing beside it', async (t) => {
+  it('leaves the old output and no other file', async (t) => {
     const cwd = await contentOf(t);
     const out = disk(t, 64 * KIB);
     const target = path.join(out, 'a.torrent');
@@ -56,10 +56,10 @@ describe('a full disk', { skip }, () => {
     assert.equal(readFileSync(target, 'utf8'), 'old');
   });
 
-  it('costs a cache, not the torrent', async (t) => {
+  it('loses the cache, but not the torrent', async (t) => {
     const cwd = await contentOf(t);
     assert.equal((await create(cwd, 'right.torrent')).code, 0);
-    // No room for its folder's first file, or for all of it.
+    // There is no room for the first file of the cache, or not for all of it.
     for (const kib of [4, 8, 64]) {
       const cache = disk(t, kib * KIB);
       for (let round = 0; round < 2; round += 1) {
@@ -72,14 +72,14 @@ describe('a full disk', { skip }, () => {
   });
 });
 
-describe('a disk that cannot be written to', { skip }, () => {
-  it('is told of; a cache on it is done without', async (t) => {
+describe('a read-only disk', { skip }, () => {
+  it('is reported, and a cache on it is not used', async (t) => {
     const cwd = await temporaryFolder(t);
     const other = disk(t, 4096 * KIB);
     await writeTree(cwd, { data: noise(100 * KIB, 1) });
     await writeTree(other, { 'a.torrent': 'old' });
     const cache = path.join(other, 'cache');
-    // Files that were written just now are not kept in a cache.
+    // A cache does not keep files that were written just now.
     await sleep(50);
     assert.equal((await create(cwd, 'b.torrent', '--cache-dir', cache)).stderr, '');
     execFileSync('mount', ['-o', 'remount,ro', other]);
@@ -87,7 +87,7 @@ describe('a disk that cannot be written to', { skip }, () => {
     const { code, stderr } = await create(cwd, target, '--force');
     assert.deepEqual([code, stderr], [1, `error: ${target}: cannot write it (EROFS). [ERR_WRITE]\n`]);
     assert.deepEqual(readdirSync(other).sort(), ['a.torrent', 'cache']);
-    // It is read; what it does not know cannot be kept.
+    // The cache is read, but new digests cannot be stored.
     const again = await create(cwd, 'b.torrent', '--force', '--cache-dir', cache);
     assert.deepEqual([again.code, again.stderr], [0, '']);
     await writeTree(cwd, { data: noise(100 * KIB, 2) });

@@ -1,5 +1,5 @@
-// The command, killed: at each call that writes, and at random moments. What is on disk is what was there or what was to be
-// written, never half; a cache can be opened and is right. And what it says when the system fails it.
+// The command is killed at each call that writes, and at random moments. The disk then has the old or the new file, never a part, and
+// caches stay usable and correct. Other tests check its messages after system faults.
 import assert from 'node:assert/strict';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -11,12 +11,12 @@ import { noise } from '../hash/reference.ts';
 import { buildShim, type Call, type Fault, Faults, faultsEnv, shimMissing } from '../support/faults.ts';
 import { temporaryFolder } from '../support/tree.ts';
 
-/** More commands, and more rounds. */
+/** Whether to run more commands and more rounds. */
 const isLong = process.env['METAINFO_FAULTS'] === 'all';
 
 const PIECE = 16_384;
 const TORRENT = 'work/out/a.torrent';
-/** Calls after which something else is on disk. */
+/** Calls that change the disk. */
 const WRITING: readonly Call[] = [
   ...(['create', 'write', 'sync', 'truncate', 'attribute', 'close', 'rename', 'link', 'unlink', 'mkdir'] as const),
 ];
@@ -24,7 +24,7 @@ const CREATE = ['create', 'work/data', '--piece-length', '16KiB', '-o', TORRENT,
 const CACHE = ['--cache-dir', 'work/cache'];
 
 interface Command {
-  /** What is there before: none, or the torrent of the files as they were. */
+  /** The output before the command: none, or the torrent of the old files. */
   old?: boolean;
   args: readonly string[];
 }
@@ -38,7 +38,7 @@ const COMMANDS: Record<string, Command> = {
   'create with a new cache': { args: [...CREATE, ...CACHE] },
 };
 
-/** The folder that commands run in: `work` is what the shim looks at. */
+/** The folder where commands run. The shim watches `work` in it. */
 class Place {
   readonly cwd: string;
   readonly faults: Faults;
@@ -61,18 +61,18 @@ class Place {
     }
   }
 
-  /** Once without faults: what is to come out. */
+  /** Runs the command without faults and returns the expected output. */
   async begin(): Promise<void> {
     const { args, old = false } = this.#command;
     if (old) {
-      // A v1 torrent for upgrade; else one of files that have changed since.
+      // `upgrade` needs a v1 torrent; others get a torrent of files that have changed since.
       const version = args[0] === 'upgrade' ? ['--torrent-version', 'v1'] : [];
       this.clear();
       assert.equal((await this.run([...CREATE, ...version])).code, 0);
       this.#old = this.torrent();
       if (args[0] !== 'upgrade') writeFileSync(path.join(this.cwd, 'work/data/b/new'), noise(3 * PIECE, 6));
     }
-    // Files that were written just now are not kept in a cache.
+    // A cache does not keep files that were written just now.
     await sleep(50);
     this.clear();
     const { code, stderr } = await this.run(args);
@@ -102,7 +102,7 @@ class Place {
     return metainfo(this.#command.args, { cwd: this.cwd, env: this.#env });
   }
 
-  /** Kills it after so long. */
+  /** Runs the command and kills it after a delay. */
   async killAfter(milliseconds: number): Promise<Result> {
     this.clear();
     const child = start(this.#command.args, { cwd: this.cwd });
@@ -112,7 +112,7 @@ class Place {
     return ended;
   }
 
-  /** The old torrent, or the new one, and nothing but temporary files beside it. */
+  /** Checks that the folder has the old or the new torrent, and otherwise only temporary files. */
   check(what: string): void {
     const now = this.torrent();
     const isOld = now === null ? this.#old === null : this.#old?.equals(now);
@@ -124,11 +124,11 @@ class Place {
     return readdirSync(path.join(this.cwd, 'work/out')).filter((name) => name !== 'a.torrent');
   }
 
-  /** The next time all is well: also with a cache that was being written. */
+  /** Checks that the next run succeeds, also with a cache that was being written. */
   async checkNext(what: string): Promise<void> {
     const { args } = this.#command;
     const isNew = args[0] === 'create' && !args.includes('--force');
-    // What was upgraded is no v1 torrent.
+    // An upgraded torrent is not v1, so it cannot be upgraded again.
     if (this.#old) writeFileSync(path.join(this.cwd, TORRENT), this.#old);
     const { code, stderr } = await this.run(isNew ? [...args, '--force'] : args);
     assert.deepEqual([code, stderr], [0, ''], what);
@@ -152,11 +152,11 @@ describe('the command', { skip: shimMissing(), concurrency: 2 }, () => {
   }
 
   for (const [name, command] of Object.entries(COMMANDS)) {
-    // They write as `create --force` does.
+    // These write in the same way as `create --force`.
     if (!isLong && (name === 'update' || name === 'upgrade')) continue;
-    it(`leaves the old or the new when it is killed at any call that writes: ${name}`, async (t) => {
+    it(`leaves the old or the new torrent when killed at any call that writes: ${name}`, async (t) => {
       const place = await placeOf(t, command);
-      // One that never comes, to count.
+      // This fault never occurs and only counts the calls.
       assert.equal((await place.runWith({ call: 'write', action: 'kill', first: 2 ** 40 })).code, 0);
       const { calls } = place.faults.counts();
       let cases = 0;
@@ -166,7 +166,7 @@ describe('the command', { skip: shimMissing(), concurrency: 2 }, () => {
           for (let first = 1; first <= calls[call]; first += 1) {
             const what = `${action} at ${call} ${first}`;
             const { signal } = await place.runWith({ call, action, first });
-            // Which thread closes what first is not the same each time.
+            // The order in which threads close files varies.
             if (place.faults.counts().fired > 0) assert.equal(signal, 'SIGKILL', what);
             place.check(what);
             left += place.beside().length;
@@ -181,7 +181,7 @@ describe('the command', { skip: shimMissing(), concurrency: 2 }, () => {
   }
 
   for (const name of ['create --force', 'create with a new cache']) {
-    it(`leaves the old or the new when it is killed at any moment: ${name}`, async (t) => {
+    it(`leaves the old or the new torrent when killed at any moment: ${name}`, async (t) => {
       const place = await placeOf(t, COMMANDS[name] as Command);
       const started = performance.now();
       place.clear();
@@ -190,7 +190,7 @@ describe('the command', { skip: shimMissing(), concurrency: 2 }, () => {
       let killed = 0;
       const rounds = isLong ? 60 : 8;
       for (let round = 0; round < rounds; round += 1) {
-        // Most of the time is Node's start.
+        // Node takes most of the time to start.
         const { signal } = await place.killAfter(most * (0.4 + Math.random() * 0.6));
         killed += signal === 'SIGKILL' ? 1 : 0;
         place.check(`round ${round}`);
@@ -204,7 +204,7 @@ describe('the command', { skip: shimMissing(), concurrency: 2 }, () => {
   const LOOKING: readonly Call[] = ['stat', 'resolve', 'open', 'list', 'sync'];
 
   for (const name of ['create --force', 'edit', ...(isLong ? ['update', 'upgrade'] : [])]) {
-    it(`says which file the system fails it at: ${name}`, async (t) => {
+    it(`names the file of a system fault: ${name}`, async (t) => {
       const place = await placeOf(t, COMMANDS[name] as Command);
       assert.equal((await place.runWith({ call: 'write', action: 'EIO', first: 2 ** 40 })).code, 0);
       const { calls } = place.faults.counts();

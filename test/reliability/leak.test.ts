@@ -8,11 +8,11 @@ import { procMissing, runChild } from './run-child.ts';
 const KIB = 1024;
 const MIB = 2 ** 20;
 /**
- * Asserts that descriptors and threads are the same after every window, and that memory does not grow by `most` bytes in
- * a window: by the median, for a leak grows in every one, and what V8 makes once or throws away in few.
+ * Asserts that every window ends with the same descriptors and threads, and that the median growth of memory is below `most` bytes:
+ * a leak grows in every window, while one-time allocations of V8 affect only a few.
  */
 function assertFlat(t: TestContext, windows: Record<string, number>[], most: Record<'heap' | 'malloc', number>) {
-  // Sanitizers have descriptors and memory of their own; that of addresses finds leaks itself.
+  // Sanitizers use descriptors and memory themselves, and AddressSanitizer finds leaks itself.
   if (process.env['METAINFO_SANITIZED']) return;
   for (const name of ['descriptors', 'threads']) {
     const counts = windows.map((window) => window[name]);
@@ -28,36 +28,36 @@ function assertFlat(t: TestContext, windows: Record<string, number>[], most: Rec
   }
 }
 
-describe('jobs leave nothing behind', { skip: procMissing || mallocMissing() }, () => {
-  it('10,000 of them, done, failed and cancelled', async (t) => {
+describe('no descriptors, threads or memory leak', { skip: procMissing || mallocMissing() }, () => {
+  it('in 10,000 jobs that succeed, fail or are cancelled', async (t) => {
     const folder = await temporaryFolder(t);
     const file = await sparseFile(folder, 'small', 100_000);
-    // The first window warms up.
+    // The first window is a warm-up.
     const { code, told } = await runChild('leak', buildMalloc(folder), file, 17, 625);
     assert.equal(code, 0);
     const { done, failed, cancelled } = told.at(-1) ?? {};
     assert.deepEqual({ done, failed, cancelled }, { done: 17 * 313, failed: 17 * 156, cancelled: 17 * 156 });
-    // 200 and 50 bytes a job.
+    // 200 and 50 bytes per job.
     assertFlat(t, told.slice(1), { heap: 125 * KIB, malloc: 31 * KIB });
   });
 
-  it('100 workers that are terminated in the middle of jobs', async (t) => {
+  it('in 100 workers that are terminated in the middle of jobs', async (t) => {
     const folder = await temporaryFolder(t);
     const file = await sparseFile(folder, 'huge', HUGE);
     const { code, signal, told } = await runChild('leakWorkers', buildMalloc(folder), file, 14, 8);
     assert.deepEqual({ code, signal, windows: told.length }, { code: 0, signal: null, windows: 14 });
-    // Node itself keeps half a kilobyte of each worker.
+    // Node itself leaks half a kilobyte per worker.
     assertFlat(t, told.slice(1), { heap: 32 * KIB, malloc: 8 * KIB });
   });
 });
 
-it('a job that nobody holds is not collected before it ends', async (t) => {
+it('a job without references is not garbage-collected before it ends', async (t) => {
   const file = await sparseFile(await temporaryFolder(t), 'file', 2 ** 30);
   const { code, signal, told } = await runChild('uncollected', file);
   assert.deepEqual({ code, signal, told }, { code: 0, signal: null, told: [{ pieces: 1024 }] });
 });
 
-it('content in memory is not collected before its job ends', async () => {
+it('content in memory is not garbage-collected before its job ends', async () => {
   const { code, signal, told } = await runChild('heldMemory');
   const [{ rounds = 0, ...rest } = {}] = told as Record<string, number>[];
   const first = createHash('sha1')

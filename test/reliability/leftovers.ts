@@ -1,17 +1,17 @@
-// What a job should not leave behind in its process: descriptors, threads.
+/** Detects descriptors and threads that a job left behind in its process. */
 import { readdirSync, readlinkSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 const threadCount = () => readdirSync('/proc/self/task').length;
 
-/** Descriptors that lead to files of a folder. */
+/** Returns the descriptors of files in a folder. */
 function openFiles(folder: string): string[] {
   return readdirSync('/proc/self/fd').flatMap((descriptor) => {
     try {
       const target = readlinkSync(`/proc/self/fd/${descriptor}`);
       return target.startsWith(`${folder}/`) ? [target] : [];
     } catch {
-      // That of readdir itself.
+      // The descriptor of readdir itself is closed already.
       return [];
     }
   });
@@ -20,19 +20,19 @@ function openFiles(folder: string): string[] {
 export class Leftovers {
   readonly #folder: string;
   readonly #idleThreads: number;
-  /** Waits of 5 ms that there are in all, so that many leftovers are told soon. */
+  /** The waits of 5 ms that remain for all jobs, so that many leftovers are reported soon. */
   #patience = 2000;
 
-  /** Made when there are all threads that the process has while no job runs. */
+  /** Call it when the process has all threads that it has without a job. */
   constructor(folder: string) {
     this.#folder = folder;
     this.#idleThreads = threadCount();
   }
 
   /**
-   * A job that failed or was cancelled is settled at once: its threads close their files and end a moment later.
+   * A failed or cancelled job settles at once, but its threads close their files and end a moment later.
    *
-   * @param open Descriptors that are open by the count of the shim.
+   * @param open The number of open descriptors that the shim counted.
    */
   async problems(open: () => number): Promise<string[]> {
     let problems = this.#left(open());

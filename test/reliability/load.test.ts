@@ -1,4 +1,4 @@
-// Very many jobs at once. What they do to the event loop is measured by `npm run bench -- load`.
+// Very many jobs at once. `npm run bench -- load` measures their effect on the event loop.
 import assert from 'node:assert/strict';
 import { availableParallelism } from 'node:os';
 import { describe, it, type TestContext } from 'node:test';
@@ -32,13 +32,13 @@ const TASKS: [engine: 'native' | 'node', jobs: number, largeBytes: number, mixed
 describe('very many jobs at once, and 8 large ones', { skip: procMissing }, () => {
   for (const [engine, jobs, largeBytes, mixed] of TASKS) {
     const title = `${jobs.toLocaleString('en')} ${mixed ? 'of all kinds' : 'creations'}, ${engine}`;
-    it(`${title}: none is lost or wrong, and the process stays small`, async (t) => {
+    it(`${title}: all give the right result within bounded memory, threads and descriptors`, async (t) => {
       const report = await load(t, engine, { jobs, large: 8, largeBytes, mixed });
       const { threads, threadsBefore, descriptors, descriptorsBefore, rssBytes, rssBeforeBytes, waitingBytes } = report;
       const cores = availableParallelism();
-      // Threads that have handed over their places may not be gone yet.
+      // Threads that handed over their place may not have ended yet.
       assert.ok(threads <= threadsBefore + 4 * cores, `${threads} threads, ${threadsBefore} before`);
-      // Sixteen a thread that hashes; folders and torrent files that are read.
+      // Sixteen per hashing thread, and those for folders and torrent files.
       const most = descriptorsBefore + 16 * cores + 64;
       assert.ok(descriptors <= most, `${descriptors} descriptors, ${descriptorsBefore} before`);
       const grown = rssBytes - rssBeforeBytes;
@@ -52,16 +52,16 @@ describe('very many jobs at once, and 8 large ones', { skip: procMissing }, () =
   }
 });
 
-describe('of many jobs', () => {
+describe('many jobs', () => {
   const atOnce = Math.max(8, availableParallelism());
 
-  it('few are under way at once, in the order of the calls', async (t) => {
+  it('start in the order of the calls, and only a few run at once', async (t) => {
     const folder = await temporaryFolder(t);
     await writeTree(folder, { 'a/b': 1000, c: 20_000 });
     const [begun, ended]: [Set<number>, number[]] = [new Set(), []];
     let most = 0;
     const jobs = Array.from({ length: 300 }, async (_, i) => {
-      // A filter is asked while the files are looked for.
+      // The scan calls the filter.
       const exclude = () => {
         begun.add(i);
         most = Math.max(most, begun.size - ended.length);
@@ -72,12 +72,12 @@ describe('of many jobs', () => {
       return torrent.infohashV2;
     });
     assert.equal(new Set(await Promise.all(jobs)).size, 1);
-    // One that has ended its turn may not have been told of.
+    // A job that left its slot may not have reported its end yet.
     assert.ok(most <= 2 * atOnce, `${most} at once`);
     for (const [place, i] of ended.entries()) assert.ok(Math.abs(place - i) <= 4 * atOnce, `${i} was number ${place}`);
   });
 
-  it('the large ones do not keep the small ones waiting', { timeout: 60_000 }, async (t) => {
+  it('do not keep small jobs waiting for large ones', { timeout: 60_000 }, async (t) => {
     const folder = await temporaryFolder(t);
     const huge = await sparseFile(folder, 'huge', HUGE);
     const stop = new AbortController();
@@ -90,7 +90,7 @@ describe('of many jobs', () => {
     assert.deepEqual(new Set(await Promise.all(all)), new Set(['ERR_ABORTED']));
   });
 
-  it('those that wait end at once when they are aborted, by a signal that all share', async (t) => {
+  it('in the queue end at once when the signal that they share fires', async (t) => {
     const folder = await temporaryFolder(t);
     await writeTree(folder, { a: 1000 });
     const stop = new AbortController();

@@ -1,3 +1,4 @@
+/** Runs scripts of reliability tests in processes of their own. */
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -6,18 +7,18 @@ import type { ScenarioName } from './child.ts';
 export interface Ended<Told = Record<string, number>> {
   code: number | null;
   signal: NodeJS.Signals | null;
-  /** What the child told, in order. */
+  /** The messages of the child, in order. */
   told: Told[];
-  /** Seconds from the child's last `at` to its end, by the monotonic clock that both processes share. */
+  /** Seconds from the child's last `at` message to its end, on the monotonic clock that both processes share. */
   secondsFromAt: number;
 }
 
-/** Runs a scenario of child.ts in a process of its own. */
+/** Runs a scenario of child.ts as a process. */
 export function runChild(scenario: ScenarioName, ...args: (string | number)[]): Promise<Ended> {
   return runScript('child.ts', [scenario, ...args]);
 }
 
-/** Runs a script beside this one in a process of its own, with this environment besides what there is. */
+/** Runs a script of this folder as a process, with additional environment variables. */
 export function runScript<Told extends object = Record<string, number>>(
   script: string,
   args: readonly (string | number)[],
@@ -51,5 +52,5 @@ export function runScript<Told extends object = Record<string, number>>(
   });
 }
 
-/** Why tests of descriptors, threads and memory do not run here. */
+/** Why tests of descriptors, threads and memory must skip; false if they can run. */
 export const procMissing: string | false = existsSync('/proc/self/task') ? false : 'there is no /proc';

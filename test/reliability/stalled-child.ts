@@ -1,4 +1,4 @@
-// What stalled.test.ts runs in processes of their own, with the shim of test/support/faults preloaded.
+/** Runs jobs whose reads stall. stalled.test.ts starts it as a process of its own, with the shim of test/support/faults preloaded. */
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isMainThread, parentPort, Worker } from 'node:worker_threads';
@@ -18,7 +18,7 @@ const codeOf = (made: Promise<unknown>) =>
     ({ code }) => code as string,
   );
 
-/** Jobs whose reads do not answer. */
+/** Starts jobs whose reads stall. */
 async function stall(jobs: number, signal?: AbortSignal): Promise<Promise<string>[]> {
   faults.arm({ call: 'read', action: 'stall', every: 1, elsewhere: true, match: 'stalled' });
   const made = Array.from({ length: jobs }, () => codeOf(make('stalled', signal)));

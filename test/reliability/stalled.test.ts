@@ -1,4 +1,4 @@
-// A file system that does not answer: it holds up neither an abort, nor other jobs, nor the end of a thread or process.
+// A file system that does not answer delays neither cancellation, nor other jobs, nor the end of a thread or process.
 import assert from 'node:assert/strict';
 import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -22,7 +22,7 @@ interface Told {
 
 const missing = shimMissing();
 
-describe('a read that never answers', { skip: missing }, () => {
+describe('a read that never completes', { skip: missing }, () => {
   let [shim, root] = ['', ''];
   before(async () => {
     root = await mkdtemp(path.join(tmpdir(), 'metainfo-silent-'));
@@ -41,7 +41,7 @@ describe('a read that never answers', { skip: missing }, () => {
   }
 
   for (const engine of addonOrNull() ? (['native', 'node'] as const) : (['node'] as const)) {
-    it(`of the ${engine} engine holds up neither an abort nor other jobs`, async () => {
+    it(`of the ${engine} engine does not delay cancellation or other jobs`, async () => {
       const { code, signal, told } = await run('abort', engine);
       assert.deepEqual({ code, signal }, { code: 0, signal: null });
       const [{ codes, seconds, others, otherSeconds, after }] = told as [Told];
@@ -53,20 +53,20 @@ describe('a read that never answers', { skip: missing }, () => {
     });
   }
 
-  it('does not hold up Torrent.read with a signal', async () => {
+  it('does not delay the cancellation of Torrent.read', async () => {
     const { told } = await run('read', 'node');
     const [{ codes, seconds }] = told as [Told];
     assert.deepEqual(codes, ['ERR_ABORTED']);
     assert.equal(seconds < MOST_SECONDS ? '' : `${seconds} s`, '');
   });
 
-  it('does not hold up process.exit', { skip: !addonOrNull() && 'Node itself waits for its reads' }, async () => {
+  it('does not delay process.exit', { skip: !addonOrNull() && 'Node itself waits for its reads' }, async () => {
     const { code, signal, secondsFromAt } = await run('exit', 'native');
     assert.deepEqual({ code, signal }, { code: 0, signal: null });
     assert.equal(secondsFromAt < MOST_SECONDS ? '' : `${secondsFromAt} s`, '');
   });
 
-  it('does not hold up worker.terminate', { skip: !addonOrNull() && 'Node itself waits for its reads' }, async () => {
+  it('does not delay worker.terminate', { skip: !addonOrNull() && 'Node itself waits for its reads' }, async () => {
     const { code, signal, told } = await run('terminate', 'native');
     const [{ seconds, after }] = told as [Told];
     assert.deepEqual({ code, signal, after }, { code: 0, signal: null, after: 'made' });

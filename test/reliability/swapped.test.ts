@@ -1,6 +1,5 @@
-// Somebody who may write in the folder puts a link in the place of a folder that was looked at, again and again, while it
-// is read. What the link leads to is of the same names, sizes and times, and only its content is that of the torrent: were
-// one byte of it read, a piece would be good.
+// An attacker with write access repeatedly replaces a folder by a symbolic link while it is read. The target has files with the same
+// names, sizes and times, and only these have the content of the torrent: reading one byte there would make a piece correct.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -19,7 +18,7 @@ import { temporaryFolder, writeTree } from '../support/tree.ts';
 
 const FILES = 40;
 const SIZE = 20_000;
-/** Enough of them were seen, and the test gives up when they do not come. */
+/** The number of swaps that a test must see, and the time after which it gives up. */
 const ENOUGH = { swaps: 3000, met: 10 };
 const MOST_SECONDS = 60;
 
@@ -43,7 +42,7 @@ work();
 
 interface Place {
   folder: string;
-  /** What has the content of the torrent. */
+  /** The folder with the content of the torrent, outside of the root. */
   outside: string;
 }
 
@@ -58,7 +57,7 @@ async function place(t: TestContext): Promise<Place> {
   return { folder, outside };
 }
 
-/** Does the work again and again while the folder is swapped; it answers whether it met the link where it had seen a folder. */
+/** Repeats a job while the folder is swapped. The job returns whether it met the link in place of the folder. */
 async function whileSwapped({ folder, outside }: Place, work: () => Promise<boolean>): Promise<string> {
   const child = spawn(process.execPath, ['-e', SWAP, folder, outside], {
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
@@ -88,7 +87,7 @@ const torrentOf = (version: 'v1' | 'hybrid') => {
   return new TorrentCreate({ info: { name: 'data' }, pieceLength: 16_384, sources }).generate({ version });
 };
 
-/** What such a race may end with. */
+/** The codes that such a race may end with. */
 function isTyped(error: unknown): boolean {
   assert.ok(error instanceof MetainfoError, String(error));
   assert.notEqual(error.code, 'ERR_INTERNAL');
@@ -99,11 +98,11 @@ const ENGINES: Record<string, () => Engine> = { native: () => nativeEngine(), no
 
 describe('a folder that is swapped for a link while it is read', () => {
   for (const [name, engineOf] of Object.entries(ENGINES)) {
-    it(`leads no verification out: ${name}`, async (t) => {
+    it(`does not lead verify out of the root: ${name}`, async (t) => {
       const where = await place(t);
       const torrent = await torrentOf('hybrid');
       const engine = engineOf();
-      // If it were read, it would be seen.
+      // Reading there would make a piece correct.
       assert.ok((await verify(torrent, path.dirname(where.outside), { engine })).ok);
       const work = async () => {
         const { goodBytes, files } = await verify(torrent, where.folder, { engine, threads: 2 });
@@ -114,7 +113,7 @@ describe('a folder that is swapped for a link while it is read', () => {
     });
   }
 
-  it('leads no upgrade out', async (t) => {
+  it('does not lead upgrade out of the root', async (t) => {
     const where = await place(t);
     const torrent = await torrentOf('v1');
     assert.ok(await upgrade(torrent, path.dirname(where.outside)));
@@ -130,7 +129,7 @@ describe('a folder that is swapped for a link while it is read', () => {
   });
 
   for (const [name, engineOf] of Object.entries(ENGINES)) {
-    it(`leads no creation out: ${name}`, async (t) => {
+    it(`does not lead generate out of the root: ${name}`, async (t) => {
       const where = await place(t);
       const roots = new Set(
         (await torrentOf('hybrid')).files.map(({ piecesRoot }) => toHex(piecesRoot ?? Buffer.alloc(0))),

@@ -7,9 +7,9 @@ import { runChild } from './run-child.ts';
 const MOST_SECONDS = 0.2 * slowness;
 
 describe('worker.terminate() during a job', () => {
-  // The main thread loads the addon only after the workers are gone.
+  // The main thread loads the addon only after the workers have ended.
   for (const workers of [1, 2]) {
-    it(`ends ${workers} at once, and the process hashes on`, async (t) => {
+    it(`ends ${workers} at once, and the process can still hash`, async (t) => {
       const folder = await temporaryFolder(t);
       const file = await sparseFile(folder, 'huge', HUGE);
       const small = await sparseFile(folder, 'small', 5 * 16384);
@@ -23,7 +23,7 @@ describe('worker.terminate() during a job', () => {
     });
   }
 
-  it('leaves content in memory alone that is gone with the worker', async () => {
+  it('does not touch content in memory that ended with the worker', async () => {
     const { code, signal, told } = await runChild('terminateRounds', 'memory', 10);
     assert.deepEqual({ code, signal, rounds: told.length }, { code: 0, signal: null, rounds: 10 });
   });

@@ -1,5 +1,7 @@
-// What bombs.test.ts runs in processes of their own: a hostile torrent goes through every door that takes one, in every
-// profile, and it is told what came of it and at what cost.
+/**
+ * Runs a hostile torrent through every function that reads one, in every profile, and reports results and costs. bombs.test.ts
+ * starts it as a process of its own.
+ */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { decode } from '../../src/bencode/decode.ts';
 import { LimitError } from '../../src/bencode/limits.ts';
@@ -13,15 +15,15 @@ import { Torrent } from '../../src/model/torrent.ts';
 import { verify } from '../../src/verify/verify.ts';
 
 export interface BombAnswer {
-  /** By door and profile: null for done, or the code of the error; of a limit its name, of a torrent its first issue. */
+  /** Results by entry point and profile: null for success, the name of a limit, the first issue or the code of another error. */
   outcomes: Record<string, string | null>;
-  /** Of the processor, with what it took to start. */
+  /** Seconds of processor time, including the start of the process. */
   seconds: number;
-  /** Bytes of memory at the peak of the costliest door, above what there was with the input read. */
+  /** Peak memory of the costliest entry point, in bytes above the memory after reading the input. */
   memory: number;
 }
 
-/** Peak resident memory in bytes. */
+/** Returns the peak resident memory in bytes. */
 const peak = () => Number(/VmHWM:\s+(\d+) kB/.exec(readFileSync('/proc/self/status', 'utf8'))?.[1]) * 1024;
 
 function codeOf(error: unknown): string {
@@ -35,7 +37,7 @@ function codeOf(error: unknown): string {
 
 const [file, folder] = process.argv.slice(2) as [string, string];
 const bytes = readFileSync(file);
-/** The peak counts from here, without what nobody holds any more. */
+/** Collects garbage and resets the peak. */
 function settle(): void {
   globalThis.gc?.();
   writeFileSync('/proc/self/clear_refs', '5');

@@ -1,8 +1,7 @@
-// Torrents as the tests want them, right or wrong, made without the sources: a bencode writer of its own, and the parts
-// that the fixtures are put together from.
+/** Builds valid and invalid torrents for tests, without using the code under test: a bencode writer and parts for fixtures. */
 import { createHash } from 'node:crypto';
 
-/** What {@link bencode} writes. Keys of an object are text, those of a Map are one char a byte. Undefined is left out. */
+/** A value that {@link bencode} writes. Object keys are text; Map keys have one character per byte. Undefined is left out. */
 export type Bencode =
   | Raw
   | bigint
@@ -16,7 +15,7 @@ export interface Dictionary {
   readonly [key: string]: Bencode | undefined;
 }
 
-/** Bytes that stand as they are: what no encoder would write. */
+/** Bytes to write unchanged, such as bencode that no encoder would write. */
 export class Raw {
   readonly bytes: Buffer;
   constructor(bytes: Uint8Array) {
@@ -27,7 +26,7 @@ export class Raw {
 export const latin1 = (text: string): Buffer => Buffer.from(text, 'latin1');
 export const raw = (text: string): Raw => new Raw(latin1(text));
 
-/** Canonical bencode, but for what is {@link Raw}. */
+/** Encodes canonical bencode, except for {@link Raw} values. */
 export function bencode(value: Bencode): Buffer {
   if (value instanceof Raw) return value.bytes;
   if (typeof value === 'number' || typeof value === 'bigint') return latin1(`i${value}e`);
@@ -49,7 +48,7 @@ function inOrder(entries: readonly (readonly [Uint8Array, Bencode])[]): Buffer {
   return Buffer.concat([latin1('d'), ...entries.flatMap(([key, item]) => [bencode(key), bencode(item)]), latin1('e')]);
 }
 
-/** A dictionary whose keys stand as they are given: in any order, or twice. */
+/** Encodes a dictionary with its keys in the given order, duplicates included. */
 export function unsorted(...entries: (readonly [key: string, value: Bencode])[]): Raw {
   return new Raw(inOrder(entries.map(([key, value]) => [Buffer.from(key), value] as const)));
 }
@@ -57,12 +56,12 @@ export function unsorted(...entries: (readonly [key: string, value: Bencode])[])
 export const sha1 = (...parts: Uint8Array[]): Buffer => createHash('sha1').update(Buffer.concat(parts)).digest();
 export const sha256 = (...parts: Uint8Array[]): Buffer => createHash('sha256').update(Buffer.concat(parts)).digest();
 
-/** Bytes in hexadecimal, for the paths of issues. */
+/** Formats bytes as hexadecimal, for the paths of issues. */
 export const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');
 
 export const PIECE = 16_384;
 
-/** Hashes of nothing: where there is no layer, only their size can be checked. */
+/** Arbitrary hashes: without a layer, only their size can be checked. */
 export const H20 = Buffer.alloc(20, 1);
 export const H32 = Buffer.alloc(32, 2);
 
@@ -76,7 +75,7 @@ export const single: Dictionary = { name: 'a', 'piece length': PIECE, pieces: H2
 export const file = (length: number | bigint, ...path: Bencode[]): Dictionary => ({ length, path });
 export const pad = (length: number): Dictionary => ({ attr: 'p', length, path: ['.pad', String(length)] });
 
-/** v1: a folder, with as many hashes as the sizes imply. */
+/** v1: a folder, with the number of hashes that the sizes imply. */
 export function folder(files: readonly Bencode[], changes: Dictionary = {}): Dictionary {
   const sizes = files.map((item) => Number((item as Dictionary)['length'] ?? 0));
   const count = Math.ceil(sizes.reduce((sum, size) => sum + Math.max(0, size || 0), 0) / PIECE);
@@ -84,17 +83,17 @@ export function folder(files: readonly Bencode[], changes: Dictionary = {}): Dic
   return { name: 'd', 'piece length': PIECE, pieces, files, ...changes };
 }
 
-/** A file of a v2 tree, with a root where there is content. */
+/** A file of a v2 tree, with a pieces root if it has content. */
 export function leaf(length: number | bigint, changes: Dictionary = {}): Dictionary {
   return { '': { length, 'pieces root': length === 0 ? undefined : H32, ...changes } };
 }
 
-/** v2: the tree, in a torrent that is called `a`. */
+/** v2: a torrent named `a` with this tree. */
 export function v2(tree: Bencode, changes: Dictionary = {}): Dictionary {
   return { name: 'a', 'piece length': PIECE, 'meta version': 2, 'file tree': tree, ...changes };
 }
 
-/** A v2 or hybrid torrent with layers: none, where no file is longer than a piece. */
+/** A v2 or hybrid torrent with its piece layers; without layers if no file is longer than a piece. */
 export function withLayers(info: Bencode, layers: Bencode | undefined = {}, top: Dictionary = {}): Buffer {
   return torrent(info, { 'piece layers': layers, ...top });
 }
@@ -116,7 +115,7 @@ export function hybrid(files: readonly Bencode[], tree: Bencode, changes: Dictio
   return { ...v2(tree), ...folder(files), ...changes };
 }
 
-/** A hybrid folder of `a` (5 bytes) and `b` (6), in the parts that the fixtures move about. */
+/** A hybrid folder of `a` (5 bytes) and `b` (6 bytes), as parts that fixtures rearrange. */
 export const A = file(5, 'a');
 export const PAD_A = pad(PIECE - 5);
 export const B = file(6, 'b');

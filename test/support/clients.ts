@@ -1,4 +1,4 @@
-// BitTorrent clients that are started for a test, on 127.0.0.1 alone, and what they are given to share.
+/** Starts BitTorrent clients for tests, only on 127.0.0.1, and makes the torrents that they share. */
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -20,17 +20,17 @@ const KIB = 1024;
 export const KINDS = ['v1', 'v2', 'hybrid'] as const;
 export type Kind = Tried['torrentVersion'];
 
-/** Far more than anything takes, on a busy machine too. */
+/** The time limit of every wait: far longer than any takes, even on a busy machine. */
 const PATIENCE_SECONDS = 60;
-/** For a test, whose own failure says more. */
+/** The time limit of a test. It is longer than that of a wait, whose message says more. */
 export const TEST_TIMEOUT = 2 * PATIENCE_SECONDS * 1000;
 
-/** Where a test puts what is to be undone after it. */
+/** Collects the cleanup of a test. */
 export interface Scope {
   after(work: () => Promise<void>): void;
 }
 
-/** Undoes the last first: programs end before their folders go. */
+/** Cleans up in reverse order, so that programs end before their folders are removed. */
 export function scopeOf(t: TestContext): Scope {
   const works: (() => Promise<void>)[] = [];
   t.after(async () => {
@@ -39,7 +39,7 @@ export function scopeOf(t: TestContext): Scope {
   return { after: (work) => works.push(work) };
 }
 
-/** Asks until it is so. */
+/** Polls until a condition is met. */
 export async function until(
   what: string,
   isSo: () => Promise<boolean>,
@@ -52,7 +52,7 @@ export async function until(
   }
 }
 
-/** A port that nobody has: below those that the system gives to connections, so that none takes it before its client. */
+/** Finds a free port below the ephemeral range, so that no outgoing connection takes it before the client does. */
 export async function freePort(): Promise<number> {
   for (;;) {
     const port = 10_000 + Math.floor(Math.random() * 22_000);
@@ -68,7 +68,7 @@ export async function freePort(): Promise<number> {
   }
 }
 
-/** Whether somebody listens there. */
+/** Whether a program listens on a port. */
 async function answers(port: number): Promise<boolean> {
   const socket = connect(port, '127.0.0.1');
   const connected = await once(socket, 'connect').then(
@@ -79,14 +79,14 @@ async function answers(port: number): Promise<boolean> {
   return connected;
 }
 
-/** A torrent that our command made, and its content. */
+/** A torrent that the command made, and its content. */
 export interface Shared {
   torrentVersion: Kind;
   torrent: Torrent;
   file: string;
-  /** The folder that the content's own folder is in. */
+  /** The parent of the content's folder. */
   parent: string;
-  /** Another one, for somebody to download to. */
+  /** Makes a folder to download to. */
   newFolder(): Promise<string>;
 }
 
@@ -99,7 +99,7 @@ const FILES = {
   tiny: 5,
 };
 
-/** Makes it with `metainfo create` and these arguments more; `sizes` are the files by their paths. */
+/** Makes content and a torrent of it with `metainfo create`; `sizes` has the size of each file by its path. */
 export async function share(
   scope: Scope,
   torrentVersion: Kind,
@@ -146,11 +146,11 @@ async function filesOf(folder: string): Promise<Map<string, Buffer>> {
   return new Map(await Promise.all(read));
 }
 
-/** Holds what was downloaded to a folder against the content: all files, byte for byte, and no others. */
+/** Asserts that a download has exactly the files of the content, byte for byte. */
 export async function assertWhole({ parent }: Shared, folder: string): Promise<void> {
   const summary = async (root: string) => {
     const files = await filesOf(path.join(root, 'content'));
-    // Clients that do not know what pads are (BEP 47) write them too.
+    // Clients without support of pad files (BEP 47) write them too.
     const pads = [...files].filter(([name]) => name.startsWith('.pad/'));
     for (const [name, bytes] of pads) {
       assert.ok(bytes.equals(Buffer.alloc(bytes.length)), name);
@@ -165,14 +165,14 @@ export async function assertWhole({ parent }: Shared, folder: string): Promise<v
 
 /** A client with one torrent. */
 export interface Peer {
-  /** As its row in the table names it. */
+  /** The name of the client in docs/interop.md. */
   client: string;
   version: string;
-  /** Where it listens for peers. */
+  /** The port where it listens for peers. */
   port: number;
-  /** Whether it has all, and all of it is in the files. */
+  /** Whether it has downloaded everything and written it to the files. */
   isDone(): Promise<boolean>;
-  /** What it said, for a failure. */
+  /** Returns its log, for the message of a failure. */
   log(): Promise<string>;
 }
 
@@ -181,7 +181,7 @@ const logs = async (peers: readonly Peer[]) =>
     '\n',
   );
 
-/** Waits until all of them have all. */
+/** Waits until all peers are done. */
 export const done = (peers: readonly Peer[], others: readonly Peer[] = []): Promise<void> =>
   until(
     'downloads',
@@ -189,7 +189,7 @@ export const done = (peers: readonly Peer[], others: readonly Peer[] = []): Prom
     () => logs([...peers, ...others]),
   );
 
-/** A seed connects to others until they have all: again and again, for one may not yet know its torrent. */
+/** Lets a seed connect to peers until they are done. It retries, because a peer may not have added the torrent yet. */
 export const feed = (seed: Libtorrent, peers: readonly Peer[]): Promise<void> =>
   until(
     'downloads from the seed',
@@ -203,11 +203,11 @@ export const feed = (seed: Libtorrent, peers: readonly Peer[]): Promise<void> =>
 interface LibtorrentStatus {
   done: boolean;
   state: string;
-  /** Bytes of content, in this session. */
+  /** Bytes of content downloaded in this session. */
   downloaded: number;
   v1: string | null;
   v2: string | null;
-  /** The infodict in hexadecimal, when it is there. */
+  /** The info dictionary in hexadecimal; null until it is downloaded. */
   info: string | null;
 }
 
@@ -217,7 +217,7 @@ export class Libtorrent extends LibtorrentProcess implements Peer {
   version = '';
   port = 0;
 
-  /** `torrent` is a file, or a magnet link. */
+  /** Starts a session; `torrent` is the path of a torrent file, or a magnet link. */
   static async start(scope: Scope, torrent: string, folder: string): Promise<Libtorrent> {
     const session = new Libtorrent('libtorrent-session.py');
     scope.after(() => session.kill());
@@ -226,7 +226,7 @@ export class Libtorrent extends LibtorrentProcess implements Peer {
     return session;
   }
 
-  /** One that has all the content, and has checked it. */
+  /** Starts a session that has all content and has checked it. */
   static async seed(scope: Scope, { file, parent }: Shared): Promise<Libtorrent> {
     const seed = await Libtorrent.start(scope, file, parent);
     await done([seed]);
@@ -252,17 +252,17 @@ export class Libtorrent extends LibtorrentProcess implements Peer {
   }
 }
 
-/** Another program, with what it says. */
+/** A running program and its output. */
 export class Program {
   readonly #process: ChildProcess;
-  #said = '';
+  #output = '';
 
   constructor(scope: Scope, name: string, args: readonly string[], env: Record<string, string> = {}) {
     const child = spawn(client(name), args, { stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, ...env } });
     this.#process = child;
     for (const stream of [child.stdout, child.stderr]) {
       stream.setEncoding('utf8').on('data', (text: string) => {
-        this.#said = `${this.#said}${text}`.slice(-20_000);
+        this.#output = `${this.#output}${text}`.slice(-20_000);
       });
     }
     scope.after(async () => {
@@ -280,27 +280,27 @@ export class Program {
   }
 
   async log(): Promise<string> {
-    return this.#said;
+    return this.#output;
   }
 
-  /** Waits until it answers. */
+  /** Waits until the program is ready. */
   async ready(isReady: () => Promise<boolean>): Promise<void> {
     const isSo = async () => {
-      if (this.hasEnded) assert.fail(`it ended:\n${this.#said}`);
+      if (this.hasEnded) assert.fail(`it ended:\n${this.#output}`);
       return isReady().catch(() => false);
     };
-    await until('start of a client', isSo, () => this.#said);
+    await until('start of a client', isSo, () => this.#output);
   }
 }
 
 const versionOf = (name: string, pattern: RegExp): string => {
   const { stdout, stderr } = spawnSync(client(name), ['--version'], { encoding: 'utf8' });
-  return pattern.exec(`${stdout}${stderr}`)?.[1] ?? assert.fail(`${name} does not say its version`);
+  return pattern.exec(`${stdout}${stderr}`)?.[1] ?? assert.fail(`${name} does not print its version`);
 };
 
 export const aria2Version = (): string => versionOf('aria2c', /aria2 version (\S+)/);
 
-/** aria2c with a torrent; it ends when it has all. */
+/** aria2c with a torrent; it exits when the download is complete. */
 export class Aria2 extends Program implements Peer {
   readonly client = 'aria2';
   readonly version = aria2Version();
@@ -320,7 +320,7 @@ export class Aria2 extends Program implements Peer {
     return new Aria2(scope, await freePort(), file, folder, ['--seed-time=0']);
   }
 
-  /** Whether all of the torrent is on disk: it ends after the check. */
+  /** Checks the files on disk and returns whether all pieces are correct. */
   static async check(scope: Scope, file: string, folder: string): Promise<boolean> {
     const checks = ['--check-integrity=true', '--hash-check-only=true'];
     const aria2 = new Aria2(scope, await freePort(), file, folder, checks);
@@ -340,7 +340,7 @@ export class Aria2 extends Program implements Peer {
 
 interface TransmissionTorrent {
   leftUntilDone: number;
-  /** 6 is seeding. */
+  /** 6 means seeding. */
   status: number;
   errorString: string;
 }
@@ -366,7 +366,7 @@ export class Transmission extends Program implements Peer {
     const settings = {
       'bind-address-ipv4': '127.0.0.1',
       'bind-address-ipv6': '::1',
-      // What it has is in the files.
+      // Without a cache, downloaded data is in the files at once.
       'cache-size-mb': 0,
       'dht-enabled': false,
       'lpd-enabled': false,
@@ -392,13 +392,13 @@ export class Transmission extends Program implements Peer {
     return torrent?.leftUntilDone === 0 && torrent.status === 6;
   }
 
-  /** The share of the torrent that it has, from 0 to 1; null while it checks the files on disk. */
+  /** Returns the share of the content that it has, from 0 to 1; null while it checks the files on disk. */
   async progress(): Promise<number | null> {
     const { torrents } = await this.#ask<{ torrents: { status: number; percentDone: number }[] }>('torrent-get', {
       fields: ['status', 'percentDone'],
     });
     const [torrent] = torrents;
-    // 1 and 2: waits for its check, is checked.
+    // 1 and 2: queued for checking, and checking.
     return torrent && torrent.status > 2 ? torrent.percentDone : null;
   }
 
@@ -420,7 +420,7 @@ export class Transmission extends Program implements Peer {
   }
 }
 
-/** How to start each with a torrent file and an empty folder, and why not. */
+/** How to start each client with a torrent file and an empty folder, and why its tests skip. */
 export const CLIENTS = {
   libtorrent: { start: Libtorrent.start, skip: libtorrentMissing() },
   Transmission: { start: Transmission.start, skip: clientMissing('transmission-daemon') },

@@ -1,6 +1,7 @@
+/** Says why tests that need the addon of libtorrent skip. */
 import { libtorrent } from '../../src/create/libtorrent.ts';
 
-/** Whether the engine is built: in CI it must be. */
+/** Returns why a test that needs the libtorrent addon must skip; throws in CI. */
 export function engineMissing(): string | false {
   try {
     libtorrent();

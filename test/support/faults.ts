@@ -1,5 +1,7 @@
-// Makes system calls on files fail: faults/shim.c is what is preloaded, this arms it. The two share
-// a file that both map (or write): a process under faults can change them as it goes, and what is counted outlives it.
+/**
+ * Makes system calls on files fail. It arms the preloaded library faults/shim.c through a file that both map or write: so a
+ * process can change its own faults, and the counts outlive the process.
+ */
 import { spawnSync } from 'node:child_process';
 import { closeSync, constants, openSync, readSync, writeFileSync, writeSync } from 'node:fs';
 import { constants as system } from 'node:os';
@@ -7,11 +9,11 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { missing } from './external.ts';
 
-/** Those that reading a file takes. */
+/** The calls that read a file. */
 export const READING = ['open', 'fstat', 'read', 'advise'] as const;
 export const CALLS = [
   ...READING,
-  // Opening to write.
+  // open for writing
   'create',
   'write',
   'sync',
@@ -19,7 +21,7 @@ export const CALLS = [
   // fchmod, futimens
   'attribute',
   'close',
-  // By a path: stat, lstat, access.
+  // stat, lstat and access, by path
   'stat',
   // readdir
   'list',
@@ -33,23 +35,23 @@ export const CALLS = [
   'map',
   'lock',
 ] as const;
-/** The calls of one kind: `read` is read, pread, preadv and their like, `advise` posix_fadvise and readahead. */
+/** A group of calls: `read` is read, pread, preadv and so on; `advise` is posix_fadvise and readahead. */
 export type Call = (typeof CALLS)[number];
 
 export interface Fault {
   call: Call;
   /**
-   * An errno by name; `short`: half of what was asked, `end`: nothing, `stall`: the work, but later; `kill`: the process ends
-   * before the call, `tear`: in the middle of a write.
+   * An errno by name. `short` handles half of the bytes, `end` none. `stall` does the work, but later. `kill` ends the process
+   * before the call, `tear` in the middle of a write.
    */
   action: keyof typeof system.errno | keyof typeof ACTION;
-  /** The first call that it befalls, from 1, of those on files of `match`. */
+  /** The first call that fails, counted from 1 among the calls on files of `match`. */
   first?: number;
-  /** And every so many calls after it; 0 is that one only. */
+  /** The distance to each further call that fails; 0 for only one call. */
   every?: number;
-  /** Only calls that are not made on the thread of JavaScript. */
+  /** Whether to skip calls on the JavaScript thread. */
   elsewhere?: boolean;
-  /** What the path of the file holds; default: any file of the folder. */
+  /** A part of the file's path. By default, any file in the folder. */
   match?: string;
 }
 
@@ -57,14 +59,14 @@ export interface Counts {
   calls: Record<Call, number>;
   /** Bytes read. */
   bytes: number;
-  /** Descriptors that are open, and that were at most at once. */
+  /** Open descriptors, now and at their peak. */
   open: number;
   most: number;
-  /** Threads that read: no more than 8 are counted. */
+  /** Threads that read, up to 8. */
   readers: number;
-  /** Calls of the fault's kind on its files. */
+  /** Calls of the fault's group on its files. */
   matched: number;
-  /** How often the fault came about, and on which files: the first 32. */
+  /** How often the fault occurred, and on which files: the first 32. */
   fired: number;
   paths: string[];
 }
@@ -95,14 +97,14 @@ const MOST_PATHS = 32;
 const MOST_READERS = 8;
 const SIZE = PATHS + MOST_PATHS * PATH_BYTES;
 
-/** A stalled call goes on by itself after this time, so that no test hangs. */
+/** A stalled call continues after this time, so that no test hangs. */
 const MOST_STALL_MS = 10_000;
 
 const SOURCE = fileURLToPath(new URL('faults/shim.c', import.meta.url));
 
-/** Why the shim cannot be had here. */
+/** Returns why tests that need the shim must skip. */
 export function shimMissing(): string | false {
-  return process.platform === 'linux' ? missing('a C compiler (cc)', 'cc', ['--version']) : 'LD_PRELOAD is of Linux';
+  return process.platform === 'linux' ? missing('a C compiler (cc)', 'cc', ['--version']) : 'LD_PRELOAD needs Linux';
 }
 
 /** Builds the shim into a folder. */
@@ -116,15 +118,15 @@ export function buildShim(folder: string): string {
 
 export interface FaultsEnvOptions {
   shim: string;
-  /** What {@link Faults.create} made. */
+  /** The control file that {@link Faults.create} made. */
   control: string;
-  /** A path without links: files beneath it are meant. */
+  /** The folder, as a path without links: only calls on files below it can fail. */
   folder: string;
-  /** Descriptors that the process may have. */
+  /** The limit on open descriptors of the process. */
   descriptors?: number;
 }
 
-/** The environment of a process under faults. */
+/** Returns the environment of a process with the shim. */
 export function faultsEnv({ shim, control, folder, descriptors }: FaultsEnvOptions): Record<string, string> {
   return {
     LD_PRELOAD: shim,
@@ -134,7 +136,7 @@ export function faultsEnv({ shim, control, folder, descriptors }: FaultsEnvOptio
   };
 }
 
-/** The faults of a process: of this one, or of one that another process was given the same file for. */
+/** The faults of a process: this one, or another that uses the same control file. */
 export class Faults {
   readonly #descriptor: number;
 
@@ -142,7 +144,7 @@ export class Faults {
     this.#descriptor = descriptor;
   }
 
-  /** New, unarmed. */
+  /** Makes a control file without a fault. */
   static create(file: string): Faults {
     writeFileSync(file, Buffer.alloc(SIZE));
     return Faults.open(file);
@@ -156,7 +158,7 @@ export class Faults {
     closeSync(this.#descriptor);
   }
 
-  /** From now on, with counts from 0. Not while a job runs. */
+  /** Sets the fault and resets all counts. No job may run meanwhile. */
   arm(fault: Fault | null): void {
     const buffer = Buffer.alloc(SIZE);
     const word = (at: number, value: number) => buffer.writeBigUInt64LE(BigInt(value), at * 8);
@@ -178,7 +180,7 @@ export class Faults {
     writeSync(this.#descriptor, buffer, 0, SIZE, 0);
   }
 
-  /** Lets stalled calls go on. */
+  /** Lets stalled calls continue. */
   go(): void {
     const one = Buffer.alloc(8);
     one.writeBigUInt64LE(1n);

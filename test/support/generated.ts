@@ -1,18 +1,18 @@
-// Generated trees of files, with what is hard in them: names whose orders differ, sizes at the borders of blocks and pieces.
+/** Generates trees of files with difficult names (whose order depends on the comparison) and sizes (at block and piece borders). */
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import fc from 'fast-check';
 
 const KIB = 1024;
 
-/** A generated torrent's content: the file itself, or a folder of files by path. */
+/** The content of a generated torrent: a single file, or a folder of files. */
 export interface Tree {
   single: boolean;
   files: { path: string; size: number; seed: number }[];
   pieceLength: number;
 }
 
-// Names whose orders differ: by component or joined, by UTF-16 or UTF-8, by case.
+// Names whose order depends on the comparison: by component or joined, by UTF-16 or UTF-8, with or without case.
 const NAMES = ['a', 'a-b', 'a.txt', 'A', 'b', 'Z', 'aa', 'é', '\u{e000}', '\u{1f600}', '\uffee', '.x', 'z z', '_'];
 const name = fc.constantFrom(...NAMES);
 const pieceLength = fc.constantFrom(16 * KIB, 32 * KIB, 64 * KIB);
@@ -34,7 +34,7 @@ const size = fc.oneof(
   fc.constantFrom(128 * KIB - 1, 128 * KIB, 192 * KIB + 7, 256 * KIB),
   fc.nat(300 * KIB),
 );
-// Few seeds: files of equal content (and so equal roots) are common.
+// There are few seeds, so files with equal content and equal roots are common.
 export const file = fc.record({ path: fc.array(name, { minLength: 1, maxLength: 3 }), size, seed: fc.nat(2) });
 
 export const tree: fc.Arbitrary<Tree> = fc
@@ -48,7 +48,7 @@ export const tree: fc.Arbitrary<Tree> = fc
   }))
   .filter(({ files }) => files.some((one) => one.size > 0));
 
-/** No path twice, and none that leads through a file. */
+/** Whether no path repeats or leads through a file. */
 export function withoutConflicts(files: { path: string[]; size: number; seed: number }[]): Tree['files'] {
   const kept: { path: string[]; size: number; seed: number }[] = [];
   const startsWith = (whole: string[], part: string[]) => part.every((component, i) => whole[i] === component);
@@ -58,13 +58,13 @@ export function withoutConflicts(files: { path: string[]; size: number; seed: nu
   return kept.map((one) => ({ ...one, path: one.path.join('/') }));
 }
 
-/** Content with a prime period, so that swapped blocks cannot hide. */
+/** Content with a prime period, so that swapped blocks give another hash. */
 export function content(bytes: number, seed: number): Buffer {
   const period = Buffer.from(Array.from({ length: 251 }, (_, i) => (i * 7 + seed * 31) % 256));
   return Buffer.alloc(bytes, period);
 }
 
-/** Writes its files into a folder. */
+/** Writes the files of a generated tree into a folder. */
 export async function writeGenerated(root: string, { files }: Tree): Promise<void> {
   for (const one of files) {
     const target = path.join(root, one.path);

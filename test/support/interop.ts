@@ -1,16 +1,17 @@
+/** Records which programs the tests tried successfully, for the table in docs/interop.md. */
 import { appendFileSync } from 'node:fs';
 
-/** Something that was tried with another program, and went well: a cell of the table in docs/interop.md. */
+/** A successful test with another program: a cell of the table in docs/interop.md. */
 export interface Tried {
-  /** The program, as its authors write it: `libtorrent`, `Transmission`, `aria2`, `qBittorrent`, `mktorrent` ... */
+  /** The name of the program, as its authors write it: `libtorrent`, `Transmission`, `aria2` and so on. */
   client: string;
   version: string;
   torrentVersion: 'v1' | 'v2' | 'hybrid';
-  /** In a few words, the same for all programs: `downloads from libtorrent`, `torrents made by it are read` ... */
+  /** The row, with the same words for all programs: `downloads from libtorrent`, for example. */
   what: string;
 }
 
-/** Notes it where METAINFO_INTEROP names a file: one JSON object a line. */
+/** Appends it as a line of JSON to the file that METAINFO_INTEROP names, if it is set. */
 export function tried(row: Tried): void {
   const file = process.env['METAINFO_INTEROP'];
   if (file) appendFileSync(file, `${JSON.stringify(row)}\n`);

@@ -1,13 +1,13 @@
-"""Answers one JSON request a line: builds torrents of files on disk with libtorrent and gives their infohashes.
+"""Makes and reads torrents with libtorrent. Answers one JSON request per line.
 
 Request: {"root": parent folder, "name": torrent name, "files": [[path from root, size], ...], "pieceLength": n,
           "version": "v1" | "v2" | "hybrid"}
 or {"load": path of a torrent file}, or {"hints": path of a torrent file}, or {"magnet": path of a torrent file}, or {"parseMagnet": link}
 or {"make": path of the content, "output": path of the torrent file, "pieceLength": n, "version": ..., "flags": [name, ...]},
-which takes what is on disk as libtorrent itself does, or {"pads": [[path, size], ...], "pieceLength": n, "tailPad": bool},
-which gives the list of files with its pads, or {"libtorrentVersion": true}, or {"loadAll": path of torrents, each after its length in
-four bytes}, which is answered with {"all": [an answer to each]}.
-Answer: {"v1": hex or null, "v2": hex or null}, for magnets more, or {"error": text}.
+which makes a torrent of the files that libtorrent finds on disk, or {"pads": [[path, size], ...], "pieceLength": n, "tailPad": bool},
+which returns the list of files with pad files, or {"libtorrentVersion": true}, or {"loadAll": path of torrents, each after its length in
+four bytes}, which returns {"all": [one answer for each]}.
+Answer: {"v1": hex or null, "v2": hex or null}, more fields for magnet links, or {"error": text}.
 """
 import json
 import os
@@ -59,7 +59,7 @@ def pads(request):
     for path, size in request["pads"]:
         storage.add_file(path, size)
     files = lt.create_torrent(storage, request["pieceLength"], PADDED[request["tailPad"]]).files()
-    # A pad is beneath the torrent's name.
+    # Paths begin with the name of the torrent.
     return {"list": [[files.file_path(i), files.file_size(i)] for i in range(files.num_files())]}
 
 

@@ -1,8 +1,8 @@
-"""A libtorrent session with one torrent, on 127.0.0.1 alone. Says its version and port, then answers a JSON request a line.
+"""Runs a libtorrent session with one torrent, only on 127.0.0.1. Prints version and port, then answers one JSON request per line.
 
 Requests: {"torrent": path of a torrent file or magnet link, "save": folder}, {"connect": port of a peer},
           {"status": true}, {"log": true}.
-Answers: what is asked for, {} or {"error": text}.
+Answers: the requested values, {} or {"error": text}.
 """
 import collections
 import json
@@ -17,14 +17,14 @@ session = lt.session({
     "outgoing_interfaces": "127.0.0.1",
     "alert_mask": category.error_notification | category.status_notification | category.storage_notification
     | category.tracker_notification | category.connect_notification | category.peer_notification,
-    # No way to a peer but those of the test.
+    # Peers are found only as the test arranges it.
     "enable_dht": False,
     "enable_lsd": False,
     "enable_upnp": False,
     "enable_natpmp": False,
     "enable_incoming_utp": False,
     "enable_outgoing_utp": False,
-    # All peers have one address, and none should wait.
+    # All peers have the same address, and no connection should wait.
     "allow_multiple_connections_per_ip": True,
     "connection_speed": 500,
     "tick_interval": 100,
@@ -35,7 +35,7 @@ session = lt.session({
 })
 log = collections.deque(maxlen=200)
 handle = None
-# Whether a link selects some of the files: then it never has all.
+# Whether a magnet link selects some of the files: then the session never becomes a seed.
 selects = False
 flushing = flushed = False
 

@@ -1,3 +1,4 @@
+/** Talks to Python processes that use libtorrent. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
@@ -14,15 +15,15 @@ export interface OracleAnswer {
   size: number;
 }
 
-/** The same without pad files. */
+/** Totals without pad files. */
 export interface ContentAnswer extends OracleAnswer {
-  /** Bytes. */
+  /** Total size in bytes. */
   content: number;
-  /** Files. */
+  /** Number of files. */
   names: number;
 }
 
-/** What libtorrent reads from a magnet link. */
+/** The parameters that libtorrent reads from a magnet link. */
 export interface MagnetAnswer {
   v1: string | null;
   v2: string | null;
@@ -30,16 +31,16 @@ export interface MagnetAnswer {
   trackers: string[];
   webseeds: string[];
   peers: [host: string, port: number][];
-  /** Of files from the first on: 0 is not wanted. Empty: all are. */
+  /** Priorities of the files, in order; 0 means not to download. Empty means to download all. */
   priorities: number[];
-  /** The link itself. */
+  /** The link. */
   link: string;
 }
 
-/** Where else to look, as libtorrent reads it from a torrent. */
+/** Nodes, similar torrents and collections that libtorrent reads from a torrent. */
 export interface HintsAnswer {
   nodes: [host: string, port: number][];
-  /** In hexadecimal; none of 32 bytes. */
+  /** Infohashes of 20 bytes in hexadecimal. */
   similar: string[];
   collections: string[];
   httpseeds: string[];
@@ -47,16 +48,16 @@ export interface HintsAnswer {
 }
 
 export interface CreateRequest {
-  /** The folder that the torrent's own folder (or single file) is in. */
+  /** The parent of the torrent's folder or single file. */
   root: string;
-  /** Path from `root` with `/`, and size; in the torrent's order. */
+  /** Paths from `root` with `/`, and sizes, in the order of the torrent. */
   files: [path: string, size: number][];
   pieceLength: number;
   version: 'v1' | 'v2' | 'hybrid';
 }
 
 export interface MakeRequest {
-  /** The file or folder, and where its torrent goes; absolute. */
+  /** Absolute paths of the content and of the torrent file to write. */
   make: string;
   output: string;
   pieceLength: number;
@@ -65,14 +66,14 @@ export interface MakeRequest {
   flags: readonly string[];
 }
 
-/** libtorrent in a process of its own, which answers a request a line. */
+/** A Python process with libtorrent that answers one JSON request per line. */
 export class LibtorrentProcess {
   readonly #process: ChildProcess;
   readonly #lines: AsyncIterator<string>;
 
   constructor(name: string) {
     const script = fileURLToPath(new URL(name, import.meta.url));
-    // -W ignore: the binding's deprecation notices are not ours.
+    // -W ignore hides deprecation warnings of the Python binding.
     this.#process = spawn(PYTHON, ['-W', 'ignore', script], { stdio: ['pipe', 'pipe', 'inherit'] });
     this.#lines = createInterface({ input: this.#process.stdout as NodeJS.ReadableStream })[Symbol.asyncIterator]();
   }
@@ -95,14 +96,14 @@ export class LibtorrentProcess {
     return answer;
   }
 
-  /** At once, whatever it is doing. */
+  /** Kills the process. */
   protected async kill(): Promise<void> {
     this.#process.kill('SIGKILL');
     if (this.#process.exitCode === null && this.#process.signalCode === null) await once(this.#process, 'exit');
   }
 }
 
-/** It makes and reads torrents; see libtorrent-oracle.py. */
+/** Makes and reads torrents with libtorrent; see libtorrent-oracle.py. */
 export class LibtorrentOracle extends LibtorrentProcess {
   constructor() {
     super('libtorrent-oracle.py');
@@ -112,12 +113,12 @@ export class LibtorrentOracle extends LibtorrentProcess {
     return this.ask(request);
   }
 
-  /** Writes a torrent of what is on disk, as libtorrent finds and orders it. */
+  /** Writes a torrent of files on disk, which libtorrent finds and orders itself. */
   make(request: MakeRequest): Promise<OracleAnswer> {
     return this.ask(request);
   }
 
-  /** The file list with pads that it makes of paths and sizes, whose content it does not look at. */
+  /** Returns the file list with pad files for paths and sizes; the files need not exist. */
   async pads(
     files: readonly [path: string, size: number][],
     options: { pieceLength: number; tailPad: boolean },
@@ -133,7 +134,7 @@ export class LibtorrentOracle extends LibtorrentProcess {
     return this.ask({ load: file });
   }
 
-  /** An answer to each of many torrents, or why it is refused. */
+  /** Loads many torrents; each answer is a result or the reason of the refusal. */
   async loadAll(torrents: readonly Uint8Array[], scratch: string): Promise<(ContentAnswer | { error: string })[]> {
     const file = path.join(scratch, 'all');
     const sizes = torrents.map(({ length }) => {
@@ -149,7 +150,7 @@ export class LibtorrentOracle extends LibtorrentProcess {
     return this.ask({ hints: file });
   }
 
-  /** The link that it makes of a torrent file, as it reads it. */
+  /** Makes a magnet link of a torrent file and parses it. */
   magnet(file: string): Promise<MagnetAnswer> {
     return this.ask({ magnet: file });
   }

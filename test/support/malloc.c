@@ -1,6 +1,6 @@
-// An addon for tests that answers the bytes of malloc that are in use, in all its arenas or mapped: nothing
-// moves that but allocations, as resident memory moves with what an allocator keeps. It takes no headers of
-// Node: they may not be there.
+// An addon for tests that returns the bytes that malloc has allocated, in all arenas and mappings. Only allocations change
+// this number, while resident memory also changes with what an allocator caches. It includes no headers of Node, because
+// they may not be installed.
 #include <malloc.h>
 #include <stddef.h>
 

@@ -1,3 +1,4 @@
+/** Counts the memory that malloc has allocated in a process. */
 import { spawnSync } from 'node:child_process';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -5,7 +6,7 @@ import { missing } from './external.ts';
 
 const SOURCE = fileURLToPath(new URL('malloc.c', import.meta.url));
 
-/** Why the memory that malloc gave away cannot be counted here. */
+/** Returns why tests that count allocated memory must skip. */
 export function mallocMissing(): string | false {
   const { header } = process.report.getReport() as { header?: { glibcVersionRuntime?: string } };
   return header?.glibcVersionRuntime
@@ -13,7 +14,7 @@ export function mallocMissing(): string | false {
     : 'malloc is not that of glibc';
 }
 
-/** Builds the addon of {@link loadMalloc} into a folder. */
+/** Builds the addon for {@link loadMalloc} into a folder. */
 export function buildMalloc(folder: string): string {
   const addon = path.join(folder, 'malloc.node');
   const flags = ['-shared', '-fPIC', '-O1', '-Wall', '-Wextra', '-Werror'];
@@ -22,7 +23,7 @@ export function buildMalloc(folder: string): string {
   return addon;
 }
 
-/** Answers what counts the bytes of malloc that are in use in this process. */
+/** Loads a function that returns the bytes that malloc has allocated in this process. */
 export function loadMalloc(addon: string): () => number {
   const module = { exports: () => Number.NaN };
   process.dlopen(module, addon);

@@ -1,4 +1,4 @@
-// Mutants of valid torrents from a fixed seed, and how a profile and libtorrent judge each of them.
+/** Makes mutants of valid torrents from a fixed seed, and compares the verdicts of a profile and of libtorrent. */
 import { mutate, pick, seedRandom } from '../../fuzz/engine/mutate.ts';
 import { TORRENT_WORDS } from '../../fuzz/engine/target.ts';
 import { BencodeError } from '../../src/bencode/bencode-error.ts';
@@ -39,7 +39,7 @@ const TOP = {
   'url-list': ['http://w.example/'],
 };
 
-/** Not the fixtures: a new one of those would change every mutant. */
+/** The torrents to mutate. They are no fixtures, because a new fixture would change every mutant. */
 const PARENTS: readonly Buffer[] = [
   torrent(single, TOP),
   torrent({ ...single, 'name.utf-8': 'é', private: 1, source: 's' }),
@@ -56,7 +56,7 @@ const PARENTS: readonly Buffer[] = [
   withLayers(hybrid([{ ...A, 'path.utf-8': ['a'] }, pad(PIECE - 5), B], TREE, { 'name.utf-8': 'a' })),
 ];
 
-/** The same ones for the same seed and count. */
+/** Returns mutants: always the same for the same seed and count. */
 export function mutants(count: number, seed: number): Buffer[] {
   seedRandom(seed);
   return Array.from({ length: count }, () => mutate(pick(PARENTS), pick(PARENTS), TORRENT_WORDS));
@@ -73,7 +73,7 @@ function judge(bytes: Buffer, profile: Profile): { torrent: Torrent | null; why:
   }
 }
 
-/** In what a profile and libtorrent disagree about a torrent; null where they agree, or where only more is asked of it. */
+/** Describes how a profile and libtorrent disagree about a torrent; null if they agree, or if the profile is stricter by design. */
 export function disagreement(
   bytes: Buffer,
   profile: Profile,
@@ -81,7 +81,7 @@ export function disagreement(
 ): string | null {
   const { torrent: ours, why } = judge(bytes, profile);
   if ('error' in theirs) return ours && `accepted, libtorrent: ${theirs.error.replace(/ \[.*/, '')}`;
-  // Default and strict ask more than libtorrent does.
+  // The profiles default and strict are stricter than libtorrent.
   if (profile !== 'compat') return null;
   if (!ours) return `refused: ${why}`;
   const { infohashV1, infohashV2, totalSize, nFiles } = ours;

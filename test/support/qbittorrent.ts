@@ -1,3 +1,4 @@
+/** Controls a running qbittorrent-nox through its web API. */
 import assert from 'node:assert/strict';
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -7,7 +8,7 @@ import { temporaryFolder } from './tree.ts';
 
 export const qbittorrentMissing = () => clientMissing('qbittorrent-nox');
 
-// It talks to nobody but this machine, asks for no password, and looks for no peers.
+// It uses only this machine, asks for no password, and does not search for peers.
 const settings = (port: number) => `[BitTorrent]
 Session\\DHTEnabled=false
 Session\\Interface=lo
@@ -26,7 +27,7 @@ WebUI\\LocalHostAuth=false
 WebUI\\UseUPnP=false
 `;
 
-/** A running qbittorrent-nox, by its web API: https://github.com/qbittorrent/qBittorrent/wiki (WebUI API). */
+/** A running qbittorrent-nox. Its web API is described at https://github.com/qbittorrent/qBittorrent/wiki (WebUI API). */
 export class QBittorrent extends Program {
   readonly #api: string;
 
@@ -36,7 +37,7 @@ export class QBittorrent extends Program {
     this.#api = `http://127.0.0.1:${port}/api/v2`;
   }
 
-  /** With a new profile. */
+  /** Starts qbittorrent-nox with a new profile. */
   static async start(scope: Scope): Promise<QBittorrent> {
     const profile = await temporaryFolder(scope);
     const config = path.join(profile, 'qBittorrent', 'config');

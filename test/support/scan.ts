@@ -1,13 +1,13 @@
-// Where things stand in bencode, found without the sources: what places and infohashes are held against.
+/** Finds values in bencode without the code under test, to check offsets and infohashes. */
 
-/** A value and where it begins and ends; keys are one char a byte. */
+/** A value with its start and end; keys have one character per byte. */
 export interface Node {
   start: number;
   end: number;
   entries: [key: string | number, node: Node][];
 }
 
-/** Reads what need not be canonical, but must be whole. Of a key that comes twice the first is found first. */
+/** Reads bencode that must be complete, but need not be canonical. The first of two equal keys comes first. */
 export function scan(bytes: Uint8Array, start = 0): Node {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const text = (at: number): [from: number, to: number] => {
@@ -33,13 +33,13 @@ export function scan(bytes: Uint8Array, start = 0): Node {
   return { start, end: at + 1, entries };
 }
 
-/** The bytes of `info`; undefined when there is none. */
+/** Returns the bytes of `info`; undefined if there is none. */
 export function infoOf(bytes: Uint8Array): Uint8Array | undefined {
   const node = scan(bytes).entries.find(([key]) => key === 'info')?.[1];
   return node && bytes.subarray(node.start, node.end);
 }
 
-/** Where the value at an issue's path begins, or what should have held it. */
+/** Returns the offset of the value at an issue's path, or of the deepest value that exists on the way to it. */
 export function offsetOf(bytes: Uint8Array, path: readonly (string | number)[]): number {
   let node = scan(bytes);
   for (const step of path) {
@@ -50,7 +50,7 @@ export function offsetOf(bytes: Uint8Array, path: readonly (string | number)[]):
   return node.start;
 }
 
-/** A key as issues show it: text, but roots and what is no UTF-8 in hexadecimal. */
+/** Formats a key as issues show it: as text, but roots and bytes that are not UTF-8 as hexadecimal. */
 function readable(key: string): string {
   const bytes = Buffer.from(key, 'latin1');
   const text = bytes.toString('utf8');

@@ -1,4 +1,4 @@
-// A tracker on 127.0.0.1, over HTTP (BEP 3, BEP 23) or UDP (BEP 15): as much of one as clients need to find each other.
+/** A minimal tracker on 127.0.0.1, over HTTP (BEP 3, BEP 23) or UDP (BEP 15), with which clients find each other. */
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
@@ -12,10 +12,10 @@ const PROTOCOL_ID = 0x41727101980n;
 const ACTIONS = { connect: 0, announce: 1 };
 const STOPPED = 3;
 
-/** Ports of the peers of each torrent, and what each announcement is answered with. */
+/** The peers of each torrent, and the answers to their announcements. */
 class Swarms {
   readonly #ports = new Map<string, Set<number>>();
-  /** All peers that have announced themselves, as `host:port`. */
+  /** All peers that announced themselves, as `host:port`. */
   readonly peers = new Set<string>();
 
   /** The other peers of a torrent in compact form: 4 bytes of address and 2 of port each. */
@@ -32,7 +32,7 @@ class Swarms {
   }
 }
 
-/** Its URL, and who has announced itself. */
+/** The URL of a running tracker, and the peers that announced themselves. */
 export interface Tracker {
   url: string;
   peers: ReadonlySet<string>;
@@ -49,7 +49,7 @@ async function listenHttp(scope: Scope, swarms: Swarms): Promise<number> {
   const server = createServer((request, response) => {
     const [path, query = ''] = (request.url ?? '').split('?', 2);
     if (path !== '/announce') return response.writeHead(404).end();
-    // Bytes, which need not be UTF-8.
+    // An infohash is bytes, not UTF-8.
     const values = new Map(query.split('&').map((pair) => pair.split('=', 2) as [string, string]));
     const infohash = Buffer.from(unescape(values.get('info_hash') ?? ''), 'latin1').toString('hex');
     const peers = swarms.announce(infohash, Number(values.get('port')), values.get('event') === 'stopped');
@@ -84,7 +84,7 @@ async function listenUdp(scope: Scope, swarms: Swarms): Promise<number> {
   return socket.address().port;
 }
 
-/** The answer to an announcement after its head: interval, leechers, seeders, peers. */
+/** The answer to an announcement after its header: interval, leechers, seeders, peers. */
 function announced(swarms: Swarms, message: Buffer): Buffer[] {
   const infohash = message.toString('hex', 16, 36);
   const peers = swarms.announce(infohash, message.readUInt16BE(96), message.readUInt32BE(80) === STOPPED);

@@ -1,15 +1,16 @@
+/** Makes temporary folders and files for tests. */
 import { mkdir, mkdtemp, realpath, rm, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 
-/** A new folder that is removed after the test; its path holds no links. */
+/** Makes a folder that is removed after the test. Its path contains no links. */
 export async function temporaryFolder(test: { after(work: () => Promise<void>): void }): Promise<string> {
   const folder = await mkdtemp(path.join(await realpath(tmpdir()), 'metainfo-test-'));
   test.after(() => rm(folder, { recursive: true, force: true }));
   return folder;
 }
 
-/** Writes files by their path from the root; a number is a size, filled with a pattern. */
+/** Writes files by their path from the root. A number is the size of a file with a pattern as content. */
 export async function writeTree(root: string, files: Record<string, number | string | Buffer>): Promise<void> {
   for (const [name, content] of Object.entries(files)) {
     const target = path.join(root, name);
@@ -18,7 +19,7 @@ export async function writeTree(root: string, files: Record<string, number | str
   }
 }
 
-/** A file of zeros that takes no room on the disk. */
+/** Makes a sparse file of zeros, which takes no disk space. */
 export async function sparseFile(folder: string, name: string, bytes: number): Promise<string> {
   const file = path.join(folder, name);
   await writeFile(file, '');
@@ -26,5 +27,5 @@ export async function sparseFile(folder: string, name: string, bytes: number): P
   return file;
 }
 
-/** A size that takes minutes to hash. */
+/** The size of a file that takes minutes to hash. */
 export const HUGE = 64 * 2 ** 30;

@@ -1,16 +1,17 @@
+/** Runs code as a user without privileges, for tests of permissions. */
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
 const NOBODY = 65534;
 
-/** Root may read everything, and only root can become another user: so tests of permissions run as root. */
+/** Tests of permissions run as root: root may read everything, and only root can become another user. */
 export function notRoot(): string | false {
   if (process.getuid?.() === 0) return false;
   if (process.env['CI']) throw new Error('these tests run as root, and tests are not skipped in CI');
   return 'only root can become another user';
 }
 
-/** Generates a torrent of `pathRoot` as a user without privileges; what the generation failed with. */
+/** Generates a torrent of `pathRoot` as an unprivileged user, and returns the error. */
 export function failureAsNobody(
   pathRoot: string,
   how: 'generate' | 'generateExt' = 'generate',
@@ -24,7 +25,7 @@ export function failureAsNobody(
   const { stdout, stderr } = spawnSync(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', script], {
     cwd: fileURLToPath(new URL('../..', import.meta.url)),
     encoding: 'utf8',
-    // The cache is in a folder of whoever runs the tests.
+    // The compile cache is in a folder of the user who runs the tests.
     env: { ...process.env, TSX_DISABLE_CACHE: '1' },
     uid: NOBODY,
     gid: NOBODY,
