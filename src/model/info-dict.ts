@@ -67,16 +67,16 @@ function refined<T, S>(
 ): Struct<T, S> {
   const add = (before: Struct<T, S>, [name, rule]: [string, Rule]) =>
     refine(before, name, (info, { path }) => failuresOfRule(rule, subjectOf(info as object, version, context), path));
-  const absent = { ...nullsOf(struct), ...(version !== 'v1' && { metaVersion: 2 }) };
-  const model = coerce(struct, unknown(), (value) => (isDictionary(value) ? modelOf(value, absent) : value) as T);
+  const nulls = { ...nullsOf(struct), ...(version !== 'v1' && { metaVersion: 2 }) };
+  const model = coerce(struct, unknown(), (value) => (isDictionary(value) ? modelOf(value, nulls) : value) as T);
   return Object.entries(rules).reduce(add, model as Struct<T, S>);
 }
 
 /** Converts input of any form to attributes. The struct reports what is invalid. */
-function modelOf(input: object, absent: object): object {
+function modelOf(input: object, nulls: object): object {
   const model = fromInput(input, INFO, { path: [], issues: new Issues() });
   const present = Object.entries(model).filter(([, value]) => value !== null);
-  return { ...absent, ...Object.fromEntries(present) };
+  return { ...nulls, ...Object.fromEntries(present) };
 }
 
 /** A model as the input of a rule. */

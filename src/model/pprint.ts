@@ -37,9 +37,9 @@ const MAX_INDENT = 32;
  *
  * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` for no torrent and for invalid options
  */
-export function pprint(torrent: Torrent, given: PprintOptions = {}): void {
+export function pprint(torrent: Torrent, options: PprintOptions = {}): void {
   checkArgument('torrent', torrent, AnyTorrent);
-  const checked = checkOptions(given, PPRINT, { example: '{ verbose: 1 }' });
+  const checked = checkOptions(options, PPRINT, { example: '{ verbose: 1 }' });
   for (const line of formatTorrent(torrent, checked)) process.stdout.write(`${line}\n`);
 }
 

@@ -53,8 +53,8 @@ export const DhtNode: Struct<DhtNode, null> = define('node', (value) => {
   const [host, port] = Array.isArray(value) && value.length === 2 ? (value as unknown[]) : [];
   // Stricter than reading, which accepts any host.
   const isHost = typeof host === 'string' && /^[^\s[\]/]+$/.test(host) && host.isWellFormed();
-  const given = () => (Array.isArray(value) ? `[${value.slice(0, 3).map(shown).join(', ')}]` : shown(value));
-  return (isHost && isPort(port)) || `Expected [host, port], got ${given()}`;
+  const text = () => (Array.isArray(value) ? `[${value.slice(0, 3).map(shown).join(', ')}]` : shown(value));
+  return (isHost && isPort(port)) || `Expected [host, port], got ${text()}`;
 });
 
 export function isPort(value: unknown): boolean {

@@ -42,8 +42,8 @@ function matchContent({ info, isPad, issues }: Subject, list: readonly FileItem[
   const ordered = (file: { length: number }) => issues.profile === 'strict' || file.length > 0;
   const v1 = list.filter((file) => !isPad(file) && ordered(file));
   const v2 = flat.filter(ordered);
-  const found = v1.findIndex((file, i) => !v2[i] || !isSame(file, v2[i]));
-  const index = found >= 0 || v1.length === v2.length ? found : v1.length;
+  const different = v1.findIndex((file, i) => !v2[i] || !isSame(file, v2[i]));
+  const index = different >= 0 || v1.length === v2.length ? different : v1.length;
   if (index < 0) return true;
   const message = `expected ${describe(v2[index])} as file ${index} (as in v2), got ${describe(v1[index])}`;
   issues.add('v1_v2_files_match', ['info', info.files ? 'files' : 'length'], message);

@@ -177,10 +177,10 @@ export class TorrentBase<V extends TorrentVersion> implements ModelFields<V> {
     {
       bytes,
       infoStart,
-      context: given = {},
+      context: newContext = {},
     }: { bytes: Uint8Array; infoStart: number; context?: ValidationContext | undefined },
   ): TorrentBase<V> | null {
-    const context = requireContext(given);
+    const context = requireContext(newContext);
     const old = this.#context;
     const isSame =
       (context.profile ?? 'default') === (old.profile ?? 'default') &&
@@ -316,7 +316,7 @@ export class TorrentBase<V extends TorrentVersion> implements ModelFields<V> {
   }
 
   /**
-   * The index ranges of the given files and folders, for `selectOnly` of {@link magnet} (BEP 53). Indexes count pad files, as
+   * The index ranges of the options files and folders, for `selectOnly` of {@link magnet} (BEP 53). Indexes count pad files, as
    * libtorrent and qBittorrent do, so they are not the indexes of `files`.
    *
    * @param paths Paths as `files` has them: below the torrent's root, with `/`.
@@ -361,6 +361,9 @@ export class TorrentBase<V extends TorrentVersion> implements ModelFields<V> {
    * }
    * console.log(range.validateData(chunks) ? 'piece 0 is complete' : 'piece 0 is corrupt');
    * ```
+   * ```text
+   * piece 0 is complete
+   * ```
    *
    * @param pieceIdx From 0.
    * @throws {MetainfoError} `ERR_OUT_OF_RANGE` for an index without a piece; `ERR_INVALID_ARGUMENT` for a v2 torrent
@@ -388,6 +391,9 @@ export class TorrentBase<V extends TorrentVersion> implements ModelFields<V> {
    * const file = await readFile(range.fullPath);
    * console.log(range.validateData([file.subarray(range.rangeStart, range.rangeEnd)]));
    * ```
+   * ```text
+   * true
+   * ```
    *
    * @param file The path of the file below the torrent's root, with `/`.
    * @param pieceIdx Within the file, from 0.
@@ -412,8 +418,8 @@ export class TorrentBase<V extends TorrentVersion> implements ModelFields<V> {
    */
   modelDumpTorrent(options?: { mode?: 'str' }): DumpedDictionary;
   modelDumpTorrent(options: { mode: 'binary' }): BencodeMap;
-  modelDumpTorrent(given: { mode?: 'str' | 'binary' } = {}): DumpedDictionary | BencodeMap {
-    const { mode = 'str' } = checkOptions(given, DUMP, { example: "{ mode: 'binary' }" });
+  modelDumpTorrent(options: { mode?: 'str' | 'binary' } = {}): DumpedDictionary | BencodeMap {
+    const { mode = 'str' } = checkOptions(options, DUMP, { example: "{ mode: 'binary' }" });
     // The bytes were within the limits of the caller when they were read.
     const { value } = decode(this.#bytes, { tolerant: true, limits: NO_LIMITS });
     return mode === 'binary' ? (value as BencodeMap) : dumpTorrent(value as BencodeMap);
@@ -436,8 +442,8 @@ export class TorrentBase<V extends TorrentVersion> implements ModelFields<V> {
    * @throws {MetainfoError} `ERR_OUTPUT_EXISTS`, `ERR_NOT_A_FILE`, `ERR_NO_SPACE`, `ERR_NOT_FOUND`, `ERR_WRITE`,
    *   `ERR_INVALID_ARGUMENT`
    */
-  async write(target: string, given: WriteOptions = {}): Promise<void> {
+  async write(target: string, options: WriteOptions = {}): Promise<void> {
     requirePath(target);
-    return writeTorrentFile(target, this.#bytes, checkOptions(given, WRITE, { example: '{ force: true }' }));
+    return writeTorrentFile(target, this.#bytes, checkOptions(options, WRITE, { example: '{ force: true }' }));
   }
 }

@@ -69,7 +69,10 @@ export const Torrent = {
    * import { Torrent } from 'metainfo';
    *
    * const torrent = await Torrent.read('album.torrent');
-   * console.log(torrent.name, torrent.torrentVersion, torrent.totalSize);
+   * console.log(torrent.name, torrent.torrentVersion);
+   * ```
+   * ```text
+   * album hybrid
    * ```
    *
    * @param file The path of a file, pipe or device. At most `limits.bytes` bytes are read.
@@ -77,8 +80,8 @@ export const Torrent = {
    *   every error of {@link Torrent.fromBytes}, with the path
    * @throws {AbortError} when `signal` is aborted
    */
-  async read(file: string, given: ReadOptions = {}): Promise<Torrent> {
-    const checked = checkOptions(given, READ_OPTIONS, EXAMPLE);
+  async read(file: string, options: ReadOptions = {}): Promise<Torrent> {
+    const checked = checkOptions(options, READ_OPTIONS, EXAMPLE);
     const bytes = await readTorrentFile(file, limitsOf(checked.limits).bytes, checked.signal);
     try {
       return fromOwnBytes(bytes, checked);
@@ -104,8 +107,8 @@ export const Torrent = {
    * @throws {ValidationError} when the torrent is invalid; `issues` has every error and warning
    * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` for other invalid arguments
    */
-  fromBytes(bytes: Uint8Array, given: ReadOptions = {}): Torrent {
-    const { torrent, issues } = checkTorrent(bytes, given);
+  fromBytes(bytes: Uint8Array, options: ReadOptions = {}): Torrent {
+    const { torrent, issues } = checkTorrent(bytes, options);
     if (!torrent) throw new ValidationError(issues);
     return torrent;
   },
@@ -119,8 +122,8 @@ export const Torrent = {
    * @throws {ValidationError} when the torrent is invalid; code `lost` where the decoder has already lost information
    * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` for invalid options, and where reading the dictionary throws
    */
-  fromDecoded(decoded: unknown, given: FromDecodedOptions = {}): Torrent {
-    const { data = {}, ...readOptions } = checkOptions(given, FROM_DECODED, EXAMPLE);
+  fromDecoded(decoded: unknown, options: FromDecodedOptions = {}): Torrent {
+    const { data = {}, ...readOptions } = checkOptions(options, FROM_DECODED, EXAMPLE);
     const { context = {}, limits } = readOptions;
     const issues = new Issues(requireContext(context).profile, limitsOf(limits));
     const plain = TorrentBase.isTorrent(decoded) ? decoded.modelDumpTorrent({ mode: 'binary' }) : decoded;
@@ -143,13 +146,16 @@ export const Torrent = {
    * console.log(version);
    * for (const { severity, code, message } of issues) console.log(severity, code, message);
    * ```
+   * ```text
+   * hybrid
+   * ```
    *
    * @throws {LimitError} when the torrent exceeds one of the `limits`
    * @throws {BencodeError} when the bytes are not bencode
    * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` for other invalid arguments
    */
-  inspect(bytes: Uint8Array, given: ReadOptions = {}): Inspection {
-    const { torrent, version, infoBytes, issues } = checkTorrent(bytes, given);
+  inspect(bytes: Uint8Array, options: ReadOptions = {}): Inspection {
+    const { torrent, version, infoBytes, issues } = checkTorrent(bytes, options);
     const hash = (algorithm: string) => createHash(algorithm).update(infoBytes).digest('hex');
     const infohash = {
       v1: version && version !== 'v2' ? hash('sha1') : null,
@@ -164,8 +170,8 @@ export const Torrent = {
  *
  * @throws as {@link Torrent.fromBytes}
  */
-export function fromOwnBytes(bytes: Uint8Array, given: ReadOptions = {}): Torrent {
-  const { torrent, issues } = checkTorrent(bytes, given, true);
+export function fromOwnBytes(bytes: Uint8Array, options: ReadOptions = {}): Torrent {
+  const { torrent, issues } = checkTorrent(bytes, options, true);
   if (!torrent) throw new ValidationError(issues);
   return torrent;
 }

@@ -64,10 +64,10 @@ export function decodeList<T>(
 }
 
 /** Decodes a value outside of `info`, where clients ignore invalid values: issues are warnings, errors only in strict. */
-function asWarnings<T>(issues: Issues, work: () => T): T {
+function asWarnings<T>(issues: Issues, decode: () => T): T {
   const { severity } = issues;
   if (issues.profile !== 'strict') issues.severity = 'warning';
-  const result = work();
+  const result = decode();
   issues.severity = severity;
   return result;
 }
