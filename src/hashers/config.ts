@@ -1,4 +1,4 @@
-// What hashers are told: structs that carry its rules.
+/** The configuration of hashers, and the structs that check it. */
 import path from 'node:path';
 import { define, optional, type Struct, type } from 'superstruct';
 import { shown } from '../errors/errors.ts';
@@ -7,34 +7,47 @@ import { BLOCK_SIZE, isPowerOfTwo, MAX_PIECE_LENGTH } from '../layout/piece-leng
 import { unsafeComponent } from '../layout/safe-path.ts';
 import { AbsolutePath, type FieldStructs, maybe } from '../model/primitives.ts';
 
-/** What a hasher is told. */
+/** The configuration of a hasher. */
 export interface HasherConfig {
-  /** Files, relative to `pathRoot`, with `/`. */
+  /** The files, relative to `pathRoot`, with `/`. */
   paths: readonly string[];
-  /** The folder that they are in; absolute. */
+  /** The absolute path of the folder that holds the files. */
   pathRoot: string;
-  /** Bytes: a power of two; for v2 and hybrid at least 16 KiB. */
+  /** Bytes: a power of two, at least 16 KiB for v2 and hybrid. */
   pieceLength: number;
-  /** Threads of {@link HasherBase.process}; null is one a core. Default 1. */
+  /**
+   * Threads of {@link HasherBase.process}; null means one a core.
+   *
+   * @default 1
+   */
   threads?: number | null | undefined;
-  /** Show a bar on standard error; default false. */
+  /**
+   * Show a progress bar on standard error.
+   *
+   * @default false
+   */
   progress?: boolean | undefined;
   /**
-   * Bytes a read. Default: the piece length; for v2 the larger of the piece length and 1 MiB. For v2 and hybrid it must be
-   * a power of two of at least 16 KiB.
+   * Bytes of a read. For v2 and hybrid, a power of two of at least 16 KiB.
+   *
+   * @default the piece length; for v2 the larger of the piece length and 1 MiB
    */
   readSize?: number | null | undefined;
-  /** Bytes of all buffers: reading pauses when they are full. Default 64 MiB a thread. */
+  /**
+   * Bytes of all buffers. Reading pauses when they are full.
+   *
+   * @default 64 MiB a thread
+   */
   memoryLimit?: number | null | undefined;
 }
 
-// Structs are named after the issue codes of what they refuse.
+// Each struct has the name of the issue code that it reports.
 
 const paths: Struct<readonly string[], null> = define('paths', (value, { path: at }) => {
   if (!Array.isArray(value) || value.length === 0) return `expected at least one path, got ${shown(value)}`;
   const all = new Set<unknown>();
   return value.flatMap((name: unknown, index) => {
-    const problem = pathProblem(name) ?? (all.has(name) ? 'the same path again' : null);
+    const problem = pathProblem(name) ?? (all.has(name) ? 'a duplicate path' : null);
     all.add(name);
     const message = `expected a relative path, got ${problem}: ${shown(name)}`;
     return problem ? [{ path: [...at, index], message }] : [];
@@ -51,7 +64,7 @@ const progress: Struct<boolean, null> = define(
   (value) => typeof value === 'boolean' || `expected true or false, got ${shown(value)}`,
 );
 
-/** It must hold a read. */
+/** The limit must be at least one read. */
 const memoryLimit: Struct<number, null> = define('memory_limit', (value, { branch }) => {
   const { readSize } = (branch.at(-2) ?? {}) as Partial<HasherConfig>;
   const least = Math.max(BLOCK_SIZE, readSize ?? 0);
@@ -85,9 +98,9 @@ const fieldsOf = (pieceLength: Struct<number, null>, readSize: Struct<number, nu
 const v1 = fieldsOf(powerOfTwo('piece_length', 1), anySize);
 const v2 = fieldsOf(powerOfTwo('piece_length', BLOCK_SIZE), powerOfTwo('read_size', BLOCK_SIZE));
 
-/** Checks the configuration of a {@link V1Hasher}. Its rules are in its fields: superstruct's `assign` and `omit` keep them. */
+/** Checks the configuration of a {@link V1Hasher}. Its fields carry the rules, so superstruct's `assign` and `omit` keep them. */
 export const HasherConfig = v1 as unknown as Struct<HasherConfig, FieldStructs<HasherConfig>>;
-/** Checks the configuration of a {@link V2Hasher} or {@link HybridHasher}: sizes are powers of two from 16 KiB. */
+/** Checks the configuration of a {@link V2Hasher} or {@link HybridHasher}: sizes are powers of two of at least 16 KiB. */
 export const V2HasherConfig = v2 as unknown as Struct<HasherConfig, FieldStructs<HasherConfig>>;
 
 function isWhole(value: unknown, least: number, most: number): boolean {
@@ -95,9 +108,9 @@ function isWhole(value: unknown, least: number, most: number): boolean {
 }
 
 function pathProblem(name: unknown): string | null {
-  if (typeof name !== 'string') return 'something else';
-  if (path.isAbsolute(name)) return 'an absolute one';
-  if (!name.isWellFormed()) return 'half a surrogate pair';
+  if (typeof name !== 'string') return 'a value that is not a string';
+  if (path.isAbsolute(name)) return 'an absolute path';
+  if (!name.isWellFormed()) return 'a string with half a surrogate pair';
   return (
     name
       .split('/')

@@ -1,3 +1,4 @@
+/** The base class of hashers: chunks in, hashes out. */
 import { createHash } from 'node:crypto';
 import { availableParallelism } from 'node:os';
 import path from 'node:path';
@@ -32,9 +33,13 @@ import { HasherConfig, V2HasherConfig } from './config.ts';
 import { HashPool } from './pool.ts';
 import { type Chunk, type Hash, hashProblem } from './records.ts';
 
-/** How {@link HasherBase.process} hashes. */
+/** Options of {@link HasherBase.process}. */
 export interface ProcessOptions extends Pick<WatchOptions, 'signal' | 'onProgress'> {
-  /** Default: the one that METAINFO_ENGINE names; else the native one, or where that does not load `nodeEngine()`. */
+  /**
+   * The engine that hashes.
+   *
+   * @default the engine that METAINFO_ENGINE names, else `nativeEngine()`, or `nodeEngine()` if the addon does not load
+   */
   engine?: Engine | undefined;
 }
 
@@ -46,46 +51,46 @@ const PROCESS: OptionStructs<ProcessOptions> = {
 };
 const Pool = orNull(expected<HashPool>('a HashPool', (value) => value instanceof HashPool));
 
-/** Bytes that are to be hashed, and what the hash is of. */
+/** Bytes to be hashed, and a description of their hash. */
 export interface HashUnit {
-  /** A whole piece or block, or what is left of one. */
+  /** A piece or block; the last one may be shorter. */
   bytes: Uint8Array;
   /** The type, path and index of its hash. */
   of: Omit<Hash, 'hash'>;
 }
 
-/** A plan of a hasher, and what its digests are the hashes of. */
+/** A plan of a hasher, and how to read its digests. */
 export interface HasherPlan {
-  /** What an engine hashes. */
+  /** The part of the plan that the hasher determines. */
   plan: Pick<HashPlan, 'files' | 'version' | 'pieceLength'>;
-  /** Makes records of the digests of the plan. */
+  /** Turns the digests of the plan into records. */
   hashes: (digests: Digests) => Hash[];
 }
 
 /**
- * Hashes files in parts: `update` takes chunks as somebody reads them, `complete` makes the last hashes and puts all in
- * order. `process` does both for whole files, natively.
+ * The base of all hashers. `update` hashes chunks as you read them; `complete` makes the last hashes and sorts all of them.
+ * `process` does both for whole files, on the threads of an engine.
  */
 export abstract class HasherBase {
-  /** In the order in which they are hashed. */
+  /** The files, in the order in which they are hashed. */
   readonly paths: readonly string[];
-  /** The folder that they are in; absolute. */
+  /** The absolute path of the folder that holds the files. */
   readonly pathRoot: string;
-  /** Bytes. */
+  /** Piece length in bytes. */
   readonly pieceLength: number;
-  /** null: one a core. */
+  /** Threads of {@link HasherBase.process}; null means one a core. */
   readonly threads: number | null;
   /** Whether {@link HasherBase.process} shows a bar. */
   readonly progress: boolean;
-  /** Bytes. */
+  /** Bytes of a read. */
   readonly readSize: number;
-  /** Bytes; null: 64 MiB a thread. */
+  /** Bytes of all buffers; null means 64 MiB a thread. */
   readonly memoryLimit: number | null;
-  /** The number of each path in the order. */
+  /** The index of each path in {@link paths}. */
   readonly #places: ReadonlyMap<string, number>;
-  /** Of each path, the number of the chunk that comes next. */
+  /** The index of the next chunk of each path. */
   #next = new Map<string, number>();
-  /** Bytes of each path, as far as its chunks have come. */
+  /** Bytes of the chunks of each path so far. */
   readonly #sizes = new Map<string, number>();
 
   /** @throws {ValidationError} with every rule that the configuration breaks */
@@ -110,23 +115,24 @@ export abstract class HasherBase {
     this.#places = new Map(this.paths.map((name, place) => [name, place]));
   }
 
-  /** The paths in the order of the torrent; here as they are given. */
+  /** Sorts the paths into the torrent's order. By default, they stay as they are given. */
   protected sortPaths(paths: readonly string[]): readonly string[] {
     return paths;
   }
 
-  /** `readSize` when none is given: the piece length. */
+  /** The default of `readSize`. */
   protected defaultReadSize(pieceLength: number): number {
     return pieceLength;
   }
 
   /**
-   * Hashes what a chunk completes: whole pieces (v1) and whole blocks (v2). What is left over waits for the next chunk of
-   * the file, or for {@link complete}. Chunks of a file must come in order, in any sizes; in v1 and hybrid the files too.
+   * Hashes the pieces (v1) and blocks (v2) that a chunk completes. The hasher keeps the remaining bytes for the next chunk of
+   * the file, or for {@link complete}. The chunks of a file must come in order, but may have any size. In v1 and hybrid, the
+   * files must come in order too.
    *
-   * @param chunk Of one of the paths; an absolute path beneath `pathRoot`, as `iterBlocks` may give it, is made relative.
-   * @param pool Without it the hashes are made at once. With it, on its threads: the chunk is copied first, so that
-   *   it can be reused at once.
+   * @param chunk Its path is one of the hasher's paths, or an absolute path within `pathRoot`, as `iterBlocks` may give it.
+   * @param pool Hashes on the threads of a pool. The chunk is copied first, so you may reuse it at once. Without a pool, the
+   *   hashes are made before `update` returns.
    * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` for a chunk of another file, or out of order
    */
   update(chunk: Chunk, pool?: null): Hash[];
@@ -143,10 +149,10 @@ export abstract class HasherBase {
   }
 
   /**
-   * All hashes in the torrent's order: those given, and those of what was left over. The hasher can then be used anew.
+   * Hashes the remaining bytes, and returns all hashes in the torrent's order. After that, you can use the hasher again.
    *
-   * @param hashes What every `update` gave.
-   * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` for what is no hash of the hasher's paths
+   * @param hashes The hashes that all calls of `update` returned.
+   * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` for an invalid hash, or one of another path
    */
   complete(hashes: readonly Hash[]): Hash[] {
     this.requireHashes(hashes);
@@ -159,10 +165,10 @@ export abstract class HasherBase {
   }
 
   /**
-   * Hashes all files from disk, natively and off the event loop.
+   * Hashes all files from disk, on the threads of an engine.
    *
-   * @returns what `complete` gives for all of their chunks
-   * @throws {MetainfoError} as `TorrentCreate.generate` for files that cannot be read or that change
+   * @returns The same hashes as `complete` for all chunks of the files.
+   * @throws {MetainfoError} as `TorrentCreate.generate` for files that cannot be read, or that change meanwhile
    */
   async process(given: ProcessOptions = {}): Promise<Hash[]> {
     const { signal, onProgress, engine = defaultEngine() } = checkOptions(given, PROCESS);
@@ -174,15 +180,15 @@ export abstract class HasherBase {
       const name = path.join(this.pathRoot, wanted);
       throw new MetainfoError('ERR_NOT_A_FILE', `${name} is a folder.`, { path: name });
     }
-    const parts = this.parts(files);
-    const digests = await watch(() => this.#hash(parts, files, engine), {
+    const plans = this.plans(files);
+    const digests = await watch(() => this.#hash(plans, files, engine), {
       signal,
       onProgress,
       progress: this.progress,
     }).catch((error) => {
       throw deletedSinceScan(error);
     });
-    return parts.flatMap(({ hashes }, i) => hashes(digests[i] as Digests));
+    return plans.flatMap(({ hashes }, i) => hashes(digests[i] as Digests));
   }
 
   /** Hashes one plan after the other, so that together they use no more threads and memory than the configuration allows. */
@@ -214,12 +220,12 @@ export abstract class HasherBase {
   #resources(version: HashPlan['version']): Pick<HashPlan, 'threads' | 'readSize' | 'memoryLimit'> {
     const threads = this.threads ?? availableParallelism();
     const memoryLimit = this.memoryLimit ?? Math.max(DEFAULT_MEMORY_PER_THREAD, this.readSize) * threads;
-    // An engine reads powers of two.
+    // Engines accept powers of two only.
     const most = Math.max(BLOCK_SIZE, Math.min(this.readSize, memoryLimit));
     return planResources({ threads, readSize: powerOfTwoWithin(most), memoryLimit }, version, threads);
   }
 
-  /** A chunk that comes next, under the path that the hasher has for it. */
+  /** Checks that a chunk comes next, and returns it with the path that the hasher uses. */
   #nextOf(given: Chunk): Chunk {
     const {
       path: name,
@@ -235,7 +241,7 @@ export abstract class HasherBase {
     });
     const place = this.#next.get(name) ?? 0;
     if (idx !== place) {
-      const problem = `Chunks must come in order: expected ${place} of ${name}, got ${shown(idx)}.`;
+      const problem = `chunks must come in order: expected chunk ${place} of ${name}, got ${shown(idx)}.`;
       throw new MetainfoError('ERR_INVALID_ARGUMENT', problem, { path: name });
     }
     this.#next.set(name, place + 1);
@@ -243,44 +249,44 @@ export abstract class HasherBase {
     return { path: name, chunk, idx };
   }
 
-  /** The one of the paths that a path means: itself, or where an absolute one is beneath the root. */
+  /** Finds the hasher's path for a path that is relative, or absolute and within the root. */
   #nameOf(given: string): string {
     if (this.#places.has(given)) return given;
     const name = path.isAbsolute(given) ? componentsWithin(this.pathRoot, given)?.join('/') : undefined;
     if (name !== undefined && this.#places.has(name)) return name;
-    const problem = `${shown(given)} is none of the hasher's paths.`;
+    const problem = `${shown(given)} is not one of the hasher's paths.`;
     throw new MetainfoError('ERR_INVALID_ARGUMENT', problem, { path: given });
   }
 
-  /** @internal Bytes of a path, where its chunks have come or `process` has read it. */
+  /** @internal The size of a file, if its chunks or `process` have told it. */
   sizeOf(name: string): number | undefined {
     return this.#sizes.get(name);
   }
 
-  /** @internal @throws {MetainfoError} `ERR_INVALID_ARGUMENT` for what are no hashes of the paths */
+  /** @internal @throws {MetainfoError} `ERR_INVALID_ARGUMENT` for invalid hashes, or hashes of other paths */
   requireHashes(hashes: readonly Hash[]): void {
     checkArgument('hashes', hashes, List);
     readSafely('hashes', () => {
       for (const hash of hashes) {
         const problem =
           hashProblem(hash) ??
-          (this.#places.has(hash.path) ? null : `${shown(hash.path)} is none of the hasher's paths`);
+          (this.#places.has(hash.path) ? null : `${shown(hash.path)} is not one of the hasher's paths`);
         if (problem !== null) throw new MetainfoError('ERR_INVALID_ARGUMENT', `hashes: ${problem}.`);
       }
     });
   }
 
-  /** The place of a path in the order. */
+  /** The index of a path in {@link paths}. */
   protected placeOf(name: string): number {
     return this.#places.get(name) as number;
   }
 
-  /** What a chunk completes. */
+  /** Returns the pieces or blocks that a chunk completes. */
   protected abstract take(chunk: Chunk): HashUnit[];
-  /** What is left over. Nothing is, afterwards. */
+  /** Returns the incomplete pieces or blocks, and resets the hasher. */
   protected abstract rest(): HashUnit[];
-  /** What an engine is to do. */
-  protected abstract parts(files: readonly ScannedFile[]): HasherPlan[];
+  /** Makes the plans for {@link process}. */
+  protected abstract plans(files: readonly ScannedFile[]): HasherPlan[];
 }
 
 function hashed({ bytes, of }: HashUnit): Hash {

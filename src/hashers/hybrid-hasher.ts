@@ -1,25 +1,38 @@
+/** The hasher of hybrid torrents. */
 import type { ScannedFile } from '../disk/scan.ts';
 import { MetainfoError, toHex } from '../errors/errors.ts';
 import { padPlanFile, toPlanFile } from '../hash/file-plan.ts';
 import { sortV2 } from '../layout/order.ts';
 import { HashList } from '../model/hash-list.ts';
 import type { PieceLayers } from '../model/piece-layers.ts';
+import { ChunkSplitter } from './chunk-splitter.ts';
 import type { HasherConfig } from './config.ts';
-import { Gatherer } from './gatherer.ts';
 import { HasherBase, type HasherPlan, type HashUnit } from './hasher-base.ts';
 import type { Chunk, Hash } from './records.ts';
-import { v1Part } from './v1-hasher.ts';
-import { Blocks, blocksPart, finishTrees } from './v2-hasher.ts';
+import { v1Plan } from './v1-hasher.ts';
+import { Blocks, blocksPlan, finishTrees } from './v2-hasher.ts';
 
 /**
- * Both: SHA-1 of pieces and SHA-256 of blocks. Every file begins with a piece, so its last one is completed with the zeros
- * of a pad, unless it is the only file (BEP 52). Its paths are put into the order of a v2 tree, which both descriptions
- * must have.
+ * Hashes v1 pieces and v2 blocks (BEP 52). Every file starts at a piece boundary, so the last piece of a file is filled with the
+ * zeros of a pad file, unless it is the only file. It sorts its paths into the order of a v2 tree, which v1 must have too.
+ *
+ * @example
+ * ```ts
+ * import path from 'node:path';
+ * import { HybridHasher } from 'metainfo';
+ *
+ * const hasher = new HybridHasher({ paths: ['film.mkv'], pathRoot: path.resolve('.'), pieceLength: 2 ** 20 });
+ * const [pieceLayers, pieces] = hasher.splitV1V2(await hasher.process());
+ * console.log(pieceLayers.size, pieces.length);
+ * ```
+ * ```text
+ * 1 3
+ * ```
  */
 export class HybridHasher extends HasherBase {
   readonly #blocks = new Blocks();
-  readonly #pieces: Gatherer;
-  /** The file whose pieces are being gathered. */
+  readonly #pieces: ChunkSplitter;
+  /** The file of the current piece. */
   #path = '';
   #idx = 0;
   #place = 0;
@@ -27,7 +40,7 @@ export class HybridHasher extends HasherBase {
   /** @throws {ValidationError} with every rule that the configuration breaks */
   constructor(config: HasherConfig) {
     super(config, 'hybrid');
-    this.#pieces = new Gatherer(this.pieceLength);
+    this.#pieces = new ChunkSplitter(this.pieceLength);
   }
 
   protected override sortPaths(paths: readonly string[]): readonly string[] {
@@ -37,7 +50,7 @@ export class HybridHasher extends HasherBase {
   protected override take(chunk: Chunk): HashUnit[] {
     const place = this.placeOf(chunk.path);
     if (place < this.#place) {
-      const message = `Files must come in order: ${chunk.path} comes before ${this.paths[this.#place]}.`;
+      const message = `files must come in order: ${chunk.path} comes before ${this.paths[this.#place]}.`;
       throw new MetainfoError('ERR_INVALID_ARGUMENT', message, { path: chunk.path });
     }
     const before = place === this.#place ? [] : this.#lastPiece();
@@ -69,23 +82,23 @@ export class HybridHasher extends HasherBase {
     return { bytes, of };
   }
 
-  protected override parts(files: readonly ScannedFile[]): HasherPlan[] {
+  protected override plans(files: readonly ScannedFile[]): HasherPlan[] {
     const padded = files.flatMap((file) => {
       const length = (this.pieceLength - (file.length % this.pieceLength)) % this.pieceLength;
       const pad = padPlanFile(length);
       return length > 0 && files.length > 1 ? [toPlanFile(file), pad] : [toPlanFile(file)];
     });
-    return [v1Part(files, padded, this), blocksPart(files, this)];
+    return [v1Plan(files, padded, this), blocksPlan(files, this)];
   }
 
   /**
-   * What a hybrid torrent holds of hashes.
+   * Sorts hashes into the two forms that a hybrid torrent stores.
    *
-   * @param hashes Of types `block` and `v1_piece`, of all files, in any order.
+   * @param hashes Hashes of types `block` and `v1_piece` of all files, in any order.
    * @returns the `piece layers`, and `pieces` in order
    */
   splitV1V2(hashes: readonly Hash[]): [pieceLayers: PieceLayers, pieces: HashList] {
-    // Checks all of them first.
+    // This also checks all hashes.
     const trees = finishTrees(hashes, this);
     const layers = new Map<string, HashList>();
     for (const { pieceHashes, rootHash } of trees)

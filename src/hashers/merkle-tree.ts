@@ -1,3 +1,4 @@
+/** Merkle trees of files, and their shapes (BEP 52). */
 import { MetainfoError } from '../errors/errors.ts';
 import {
   bytesOrNull,
@@ -21,11 +22,24 @@ const SIZES: OptionStructs<{ fileSize: number; pieceLength: number }> = {
 };
 const SIZES_EXAMPLE = '{ fileSize: 100000, pieceLength: 16384 }';
 
-/** How large the v2 Merkle tree of a file is (BEP 52): what follows from its size and the piece length. */
+/**
+ * The shape of a file's v2 Merkle tree (BEP 52). It follows from the size and the piece length.
+ *
+ * @example
+ * ```ts
+ * import { MerkleTreeShape } from 'metainfo';
+ *
+ * const shape = new MerkleTreeShape({ fileSize: 3_000_000, pieceLength: 2 ** 20 });
+ * console.log(shape.nBlocks, shape.nPieces, shape.nPadPieces);
+ * ```
+ * ```text
+ * 184 3 1
+ * ```
+ */
 export class MerkleTreeShape {
-  /** Bytes. */
+  /** Size of the file in bytes. */
   readonly fileSize: number;
-  /** Bytes. */
+  /** Piece length in bytes. */
   readonly pieceLength: number;
 
   /** @throws {MetainfoError} `ERR_INVALID_ARGUMENT`, `ERR_PIECE_LENGTH` */
@@ -35,28 +49,28 @@ export class MerkleTreeShape {
     this.pieceLength = checkPieceLength(given.pieceLength, 'v2');
   }
 
-  /** Blocks of 16 KiB with content: the leaves that are not padding. */
+  /** Blocks of 16 KiB with content: the leaves without padding. */
   get nBlocks(): number {
     return Math.ceil(this.fileSize / BLOCK_SIZE);
   }
 
-  /** Leaves of a whole piece: a power of two. */
+  /** Blocks of a full piece: a power of two. */
   get nBlocksPerPiece(): number {
     return this.pieceLength / BLOCK_SIZE;
   }
 
-  /** Hashes in the layer of pieces; 0 for a file that is no longer than a piece, which has no such layer. */
+  /** Hashes in the piece layer; 0 for a file that is not longer than a piece, which has no piece layer. */
   get nPieces(): number {
     return this.fileSize > this.pieceLength ? Math.ceil(this.fileSize / this.pieceLength) : 0;
   }
 
-  /** Blocks of zeros that complete the last piece, or the tree of a file without a layer. */
+  /** Blocks of zeros that fill the last piece, or the tree of a file without a piece layer. */
   get nPadBlocks(): number {
     if (this.nBlocks === 0) return 0;
     return (this.nPieces > 0 ? this.nPieces * this.nBlocksPerPiece : ceilPowerOfTwo(this.nBlocks)) - this.nBlocks;
   }
 
-  /** Pieces of zeros that complete the layer to a power of two. */
+  /** Pieces of zeros that fill the piece layer to a power of two. */
   get nPadPieces(): number {
     return this.nPieces > 0 ? ceilPowerOfTwo(this.nPieces) - this.nPieces : 0;
   }
@@ -66,20 +80,20 @@ const Shape = expected<MerkleTreeShape>('a MerkleTreeShape', (value) => value in
 
 /** The v2 Merkle tree of a file (BEP 52). */
 export class MerkleTree {
-  /** The file, from the torrent's root. */
+  /** The path of the file in the torrent. */
   readonly path: string;
-  /** Its size, and what follows from it. */
+  /** The shape of the tree. */
   readonly shape: MerkleTreeShape;
-  /** SHA-256 of each block with content, in order. */
+  /** The SHA-256 of each block with content, in order. */
   readonly leafHashes: HashList;
-  /** The layer of pieces; null for a file that is no longer than a piece. */
+  /** The piece layer; null for a file that is not longer than a piece. */
   readonly pieceHashes: HashList | null;
-  /** 32 bytes; null for an empty file. */
+  /** The pieces root, 32 bytes; null for an empty file. */
   readonly rootHash: Uint8Array | null;
 
   /**
-   * @param leafHashes SHA-256 of each block, 32 bytes each.
-   * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` unless there is a leaf for every block of the shape
+   * @param leafHashes The SHA-256 of each block, 32 bytes each.
+   * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` if the number of leaves does not match the shape
    */
   constructor(path: string, leafHashes: HashList | Uint8Array | readonly Uint8Array[], shape: MerkleTreeShape) {
     this.path = checkArgument('path', path, Text);
@@ -90,7 +104,7 @@ export class MerkleTree {
   }
 }
 
-/** See `V2Hasher.hashRoot`. */
+/** Computes the root over a full layer: see `V2Hasher.hashRoot`. */
 export function hashRoot(hashes: Iterable<Uint8Array>): Uint8Array {
   const list = listOf('hashes', hashes);
   if (!isPowerOfTwo(list.length))
@@ -98,7 +112,7 @@ export function hashRoot(hashes: Iterable<Uint8Array>): Uint8Array {
   return layerRoots([list.bytes], 1);
 }
 
-/** See `V2Hasher.getRootHash`. */
+/** Computes the pieces root: see `V2Hasher.getRootHash`. */
 export function getRootHash(hashes: Iterable<Uint8Array>, shape: MerkleTreeShape): Uint8Array {
   checkArgument('shape', shape, Shape);
   const given = listOf('hashes', hashes);
@@ -109,7 +123,7 @@ export function getRootHash(hashes: Iterable<Uint8Array>, shape: MerkleTreeShape
   return layerRoots([list.bytes], shape.nPieces ? shape.nBlocksPerPiece : 1);
 }
 
-/** See `V2Hasher.hashPieces`. */
+/** Computes the piece layer: see `V2Hasher.hashPieces`. */
 export function hashPieces(hashes: Iterable<Uint8Array>, shape: MerkleTreeShape): HashList | null {
   checkArgument('shape', shape, Shape);
   const list = leavesOf(listOf('hashes', hashes), shape);
@@ -125,7 +139,7 @@ export function hashPieces(hashes: Iterable<Uint8Array>, shape: MerkleTreeShape)
       ),
       32,
     );
-  // Alone it would be as high as it must be, not as high as a piece.
+  // A root over the last piece alone would be too low: pad it to the height of a piece.
   const whole = layers.slice(0, -1).map(({ bytes }) => bytes);
   const end = merkleRoot([...last], zeroRoot(1), nBlocksPerPiece);
   return new HashList(Buffer.concat([...(whole.length > 0 ? [layerRoots(whole, 1)] : []), end]), 32);
@@ -149,15 +163,15 @@ function leavesOf(list: HashList, { nBlocks }: MerkleTreeShape): HashList {
 }
 
 /**
- * The hashes without the padding that may stand after them already.
+ * Removes the padding after the hashes, if there is any.
  *
- * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` unless there are as many as the shape has
+ * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` if the number of hashes does not match the shape
  */
-function unpadded(list: HashList, count: number, what: string, padding: () => Uint8Array): HashList {
+function unpadded(list: HashList, count: number, name: string, padding: () => Uint8Array): HashList {
   if (list.length === count) return list;
   const pad = list.length > count ? padding() : null;
   if (pad && [...list.slice(count)].every((hash) => Buffer.compare(hash, pad) === 0)) return list.slice(0, count);
-  const problem = `The shape has ${count} ${what}, not ${list.length}${pad ? ', and those beyond are no padding' : ''}.`;
+  const problem = `The shape has ${count} ${name}, not ${list.length}${pad ? ', and the surplus is not padding' : ''}.`;
   throw new MetainfoError('ERR_INVALID_ARGUMENT', problem);
 }
 

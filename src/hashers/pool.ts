@@ -1,3 +1,4 @@
+/** A pool of threads for hashers. */
 import { availableParallelism } from 'node:os';
 import { checkOptions, type OptionStructs } from '../errors/guard.ts';
 import { defaultEngine } from '../hash/default-engine.ts';
@@ -7,35 +8,60 @@ import { type HashPlan, planResources, RESOURCES } from '../hash/plan.ts';
 import { privateCopy } from '../hash/private-buffer.ts';
 import { BLOCK_SIZE } from '../layout/piece-length.ts';
 
-/** On what a {@link HashPool} hashes. */
+/** Options of a {@link HashPool}. */
 export interface HashPoolOptions {
-  /** Threads that hash; null is one a core. Default 1. */
+  /**
+   * Threads that hash; null means one a core.
+   *
+   * @default 1
+   */
   threads?: number | null;
-  /** Default: the one that METAINFO_ENGINE names; else the native one, or where that does not load `nodeEngine()`. */
+  /**
+   * The engine that hashes.
+   *
+   * @default the engine that METAINFO_ENGINE names, else `nativeEngine()`, or `nodeEngine()` if the addon does not load
+   */
   engine?: Engine | undefined;
 }
 
 const HASH_POOL: OptionStructs<HashPoolOptions> = { threads: RESOURCES.threads, engine: AnyEngine };
 
-/** What a hasher wants hashed. */
-interface Wanted {
+/** A request to hash some bytes. */
+interface HashRequest {
   bytes: Uint8Array;
   resolve: (hash: Uint8Array) => void;
   reject: (error: unknown) => void;
 }
 
-/** More than this does not wait for what is asked for next. */
-const MOST_WAITING_BYTES = 16 * 2 ** 20;
+/** A batch of this size starts at once. */
+const MAX_BATCH_BYTES = 16 * 2 ** 20;
 
 /**
- * Worker threads for `update` of the hashers. What is asked for before the event loop turns is hashed together, side by
- * side. It has nothing to close: threads live as long as there is work.
+ * Hashes the chunks of {@link HasherBase.update} on threads. Requests of the same round of the event loop are hashed together, as
+ * one plan. There is nothing to close: the threads end when there is nothing left to hash.
+ *
+ * @example
+ * ```ts
+ * import path from 'node:path';
+ * import { HashPool, iterBlocks, V2Hasher } from 'metainfo';
+ *
+ * const pathRoot = path.resolve('.');
+ * const hasher = new V2Hasher({ paths: ['film.mkv'], pathRoot, pieceLength: 2 ** 20 });
+ * const pool = new HashPool({ threads: 2 });
+ * const hashes = [];
+ * for await (const chunk of iterBlocks(path.join(pathRoot, 'film.mkv'), { readSize: 2 ** 20 }))
+ *   hashes.push(...hasher.update(chunk, pool));
+ * console.log(hasher.complete(await Promise.all(hashes)).length);
+ * ```
+ * ```text
+ * 184
+ * ```
  */
 export class HashPool {
   readonly #engine: Engine;
   readonly #resources: Pick<HashPlan, 'threads' | 'readSize' | 'memoryLimit'>;
-  /** By what the engine is to do with them: v1 pieces of one length, or v2 blocks. */
-  readonly #waiting = new Map<number, { wanted: Wanted[]; bytes: number }>();
+  /** The batches, by piece length; 0 for v2 blocks. */
+  readonly #waiting = new Map<number, { requests: HashRequest[]; bytes: number }>();
 
   /** @throws {MetainfoError} `ERR_INVALID_ARGUMENT`, `ERR_NATIVE_UNAVAILABLE`, `ERR_KERNEL` */
   constructor(given: HashPoolOptions = {}) {
@@ -46,30 +72,30 @@ export class HashPool {
 
   /**
    * @internal
-   * @param pieceLength SHA-1 of a piece of at most so many bytes; 0: SHA-256 of a block of at most 16 KiB.
+   * @param pieceLength 0 for a v2 block: SHA-256 of at most 16 KiB. Otherwise SHA-1 of a piece of at most so many bytes.
    */
   hash(bytes: Uint8Array, pieceLength: number): Promise<Uint8Array> {
-    // It is hashed later: until then the caller may transfer, resize or reuse the chunk.
+    // The caller may transfer, resize or reuse the chunk before it is hashed.
     const copy = privateCopy(bytes);
     return new Promise((resolve, reject) => {
       let batch = this.#waiting.get(pieceLength);
       if (!batch) {
-        batch = { wanted: [], bytes: 0 };
+        batch = { requests: [], bytes: 0 };
         this.#waiting.set(pieceLength, batch);
         setImmediate(() => this.#start(pieceLength));
       }
-      batch.wanted.push({ bytes: copy, resolve, reject });
+      batch.requests.push({ bytes: copy, resolve, reject });
       batch.bytes += copy.length;
-      // Only the last piece of a job may be short.
-      if (batch.bytes >= MOST_WAITING_BYTES || (pieceLength > 0 && copy.length < pieceLength)) this.#start(pieceLength);
+      // Only the last piece of a plan may be short.
+      if (batch.bytes >= MAX_BATCH_BYTES || (pieceLength > 0 && copy.length < pieceLength)) this.#start(pieceLength);
     });
   }
 
   async #start(pieceLength: number): Promise<void> {
-    const { wanted } = this.#waiting.get(pieceLength) ?? { wanted: [] };
+    const { requests } = this.#waiting.get(pieceLength) ?? { requests: [] };
     this.#waiting.delete(pieceLength);
-    if (wanted.length === 0) return;
-    const files = wanted.map(({ bytes }) => memoryPlanFile(bytes));
+    if (requests.length === 0) return;
+    const files = requests.map(({ bytes }) => memoryPlanFile(bytes));
     const version = pieceLength > 0 ? ('v1' as const) : ('v2' as const);
     const plan = {
       files,
@@ -82,9 +108,9 @@ export class HashPool {
       const { v1, v2 } = await this.#engine.start(plan).done;
       const hashes = v1 ?? (v2?.roots as Uint8Array);
       const size = v1 ? 20 : 32;
-      for (const [i, { resolve }] of wanted.entries()) resolve(hashes.subarray(i * size, (i + 1) * size));
+      for (const [i, { resolve }] of requests.entries()) resolve(hashes.subarray(i * size, (i + 1) * size));
     } catch (error) {
-      for (const { reject } of wanted) reject(error);
+      for (const { reject } of requests) reject(error);
     }
   }
 }

@@ -1,3 +1,4 @@
+/** Chunks and hashes: the input and output of hashers. */
 import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { isUint8Array } from 'node:util/types';
@@ -9,13 +10,13 @@ import { closeRead, readFully } from '../hash/read.ts';
 import { BLOCK_SIZE } from '../layout/piece-length.ts';
 import { ByteLength, type FieldStructs } from '../model/primitives.ts';
 
-/** Bytes of a file, in order: mostly a block of 16 KiB, or a piece in v1. */
+/** Some bytes of a file, such as a block of 16 KiB. */
 export interface Chunk {
-  /** The file. */
+  /** The path of the file. */
   path: string;
   /** The bytes. */
   chunk: Uint8Array;
-  /** Its number among the chunks of the file, from 0. */
+  /** The index of the chunk in the file, from 0. */
   idx: number;
 }
 
@@ -23,11 +24,11 @@ export interface Chunk {
 export interface Hash {
   /** `block`: SHA-256 of at most 16 KiB; `v1_piece`: SHA-1; `v2_piece`: the root over a piece's blocks (BEP 52). */
   type: 'block' | 'v1_piece' | 'v2_piece';
-  /** The file; of a v1 piece the one that it begins in. */
+  /** The path of the file; for a v1 piece, the file in which it starts. */
   path: string;
   /** 20 bytes for `v1_piece`, else 32. */
   hash: Uint8Array;
-  /** v1: the piece's number in all of the torrent. v2: the number of the block or piece within its file. */
+  /** The index of the piece in the torrent (v1), or of the block or piece in its file (v2). */
   idx: number;
 }
 
@@ -43,9 +44,9 @@ const hashFields = type({
   idx: ByteLength,
 });
 
-/** Checks one. */
+/** Checks a chunk. */
 export const Chunk = chunkFields as unknown as Struct<Chunk, FieldStructs<Chunk>>;
-/** Checks one: its hash has as many bytes as its type says. */
+/** Checks a hash: its length must match its type. */
 export const Hash: Struct<Hash, FieldStructs<Hash>> = refine(
   hashFields as unknown as Struct<Hash, FieldStructs<Hash>>,
   'hash_length',
@@ -54,7 +55,7 @@ export const Hash: Struct<Hash, FieldStructs<Hash>> = refine(
 
 const HASH_SIZES = { block: 32, v1_piece: 20, v2_piece: 32 } as const;
 
-/** What is wrong with a hash, without a struct's detours: there may be millions. */
+/** Returns the problem of a hash, or null. It uses no struct, because there may be millions of hashes. */
 export function hashProblem(value: unknown): string | null {
   if (typeof value !== 'object' || value === null) return `expected a hash, got ${shown(value)}`;
   const { type, path: name, hash, idx } = value as Partial<Hash>;
@@ -66,9 +67,13 @@ export function hashProblem(value: unknown): string | null {
   return Number.isSafeInteger(idx) && (idx as number) >= 0 ? null : `expected an idx from 0, got ${shown(idx)}`;
 }
 
-/** How {@link iterBlocks} reads. */
+/** Options of {@link iterBlocks}. */
 export interface IterBlocksOptions {
-  /** Bytes of every chunk but the last; default 16 KiB, the block of BEP 52; at most 1 GiB. */
+  /**
+   * Bytes of every chunk but the last, at most 1 GiB.
+   *
+   * @default 16 KiB, the block of BEP 52
+   */
   readSize?: number;
   /** Ends the iteration with an {@link AbortError}. */
   signal?: AbortSignal | undefined;
@@ -76,25 +81,25 @@ export interface IterBlocksOptions {
 
 const ITER_BLOCKS: OptionStructs<IterBlocksOptions> = { readSize: Unchecked, signal: Signal };
 
-/** The most bytes of a chunk: Node reads no more at once. */
-const MOST_BYTES = 2 ** 30;
+/** Node aborts the process when it is asked for 2 GiB at once. */
+const MAX_READ_SIZE = 2 ** 30;
 
 /**
- * The bytes of a file from its start, `readSize` at a time; nothing for an empty file. Each chunk has memory of its own.
+ * Reads a file in chunks of `readSize` bytes. An empty file has none. Each chunk has its own memory.
  *
- * @param path On disk. The chunks carry it as it is given.
+ * @param path The path on disk. The chunks have the same `path`.
  * @throws {MetainfoError} `ERR_NOT_FOUND`, `ERR_UNREADABLE`, `ERR_NOT_A_FILE`, `ERR_READ`, `ERR_FILE_CHANGED`,
  *   `ERR_INVALID_ARGUMENT`, `ERR_ABORTED`
  */
 export async function* iterBlocks(path: string, given: IterBlocksOptions = {}): AsyncGenerator<Chunk, void, undefined> {
   const { readSize = BLOCK_SIZE, signal } = checkOptions(given, ITER_BLOCKS, { example: '{ readSize: 65536 }' });
-  if (!(Number.isSafeInteger(readSize) && readSize > 0 && readSize <= MOST_BYTES)) {
-    const message = `readSize must be 1 to ${MOST_BYTES}, not ${shown(readSize)}.`;
+  if (!(Number.isSafeInteger(readSize) && readSize > 0 && readSize <= MAX_READ_SIZE)) {
+    const message = `readSize must be 1 to ${MAX_READ_SIZE}, not ${shown(readSize)}.`;
     throw new MetainfoError('ERR_INVALID_ARGUMENT', message);
   }
   requirePath(path);
   throwIfAborted(signal);
-  // A FIFO must not hang the caller.
+  // Without O_NONBLOCK, opening a FIFO would wait for a writer.
   const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK).catch((error: NodeJS.ErrnoException) => {
     throw error.code === 'ENXIO' ? notAFile(path) : fromSystemError(error, path, 'read');
   });

@@ -1,17 +1,36 @@
+/** The hasher of v1 torrents. */
 import type { ScannedFile } from '../disk/scan.ts';
 import { MetainfoError } from '../errors/errors.ts';
 import { toPlanFile } from '../hash/file-plan.ts';
 import { sortV1 } from '../layout/order.ts';
 import { lastAtMost } from '../model/ranges.ts';
+import { ChunkSplitter } from './chunk-splitter.ts';
 import type { HasherConfig } from './config.ts';
-import { Gatherer } from './gatherer.ts';
 import { HasherBase, type HasherPlan, type HashUnit } from './hasher-base.ts';
 import type { Chunk, Hash } from './records.ts';
 
-/** SHA-1 of the pieces of all files in a row (BEP 3). Its paths are put into the order of common clients. */
+/**
+ * Hashes v1 pieces (BEP 3): SHA-1 over the content of all files in a row. It sorts its paths into the order that common clients
+ * use.
+ *
+ * @example
+ * ```ts
+ * import path from 'node:path';
+ * import { iterBlocks, V1Hasher } from 'metainfo';
+ *
+ * const pathRoot = path.resolve('.');
+ * const hasher = new V1Hasher({ paths: ['film.mkv'], pathRoot, pieceLength: 2 ** 20 });
+ * const hashes = [];
+ * for await (const chunk of iterBlocks(path.join(pathRoot, 'film.mkv'))) hashes.push(...hasher.update(chunk));
+ * console.log(hasher.complete(hashes).length);
+ * ```
+ * ```text
+ * 3
+ * ```
+ */
 export class V1Hasher extends HasherBase {
-  readonly #pieces: Gatherer;
-  /** Where the piece that is being gathered begins. */
+  readonly #pieces: ChunkSplitter;
+  /** The file in which the current piece starts. */
   #begins = '';
   #idx = 0;
   #place = 0;
@@ -19,7 +38,7 @@ export class V1Hasher extends HasherBase {
   /** @throws {ValidationError} with every rule that the configuration breaks */
   constructor(config: HasherConfig) {
     super(config, 'v1');
-    this.#pieces = new Gatherer(this.pieceLength);
+    this.#pieces = new ChunkSplitter(this.pieceLength);
   }
 
   protected override sortPaths(paths: readonly string[]): readonly string[] {
@@ -28,7 +47,7 @@ export class V1Hasher extends HasherBase {
 
   protected override take({ path, chunk }: Chunk): HashUnit[] {
     if (this.placeOf(path) < this.#place) {
-      const message = `Files must come in order: ${path} comes before ${this.paths[this.#place]}.`;
+      const message = `files must come in order: ${path} comes before ${this.paths[this.#place]}.`;
       throw new MetainfoError('ERR_INVALID_ARGUMENT', message, { path });
     }
     this.#place = this.placeOf(path);
@@ -54,13 +73,13 @@ export class V1Hasher extends HasherBase {
     return { bytes, of };
   }
 
-  protected override parts(files: readonly ScannedFile[]): HasherPlan[] {
-    return [v1Part(files, files.map(toPlanFile), this)];
+  protected override plans(files: readonly ScannedFile[]): HasherPlan[] {
+    return [v1Plan(files, files.map(toPlanFile), this)];
   }
 }
 
-/** The pieces of files, of which the plan may have pads among them. */
-export function v1Part(
+/** Plans the v1 pieces of files. The plan files may include pad files. */
+export function v1Plan(
   files: readonly ScannedFile[],
   plan: readonly HasherPlan['plan']['files'][number][],
   { paths, pieceLength }: Pick<HasherBase, 'paths' | 'pieceLength'>,

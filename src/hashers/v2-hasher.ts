@@ -1,18 +1,34 @@
+/** The hasher of v2 torrents. */
 import type { ScannedFile } from '../disk/scan.ts';
 import { toPlanFile } from '../hash/file-plan.ts';
 import { layerCount } from '../hash/plan.ts';
 import { BLOCK_SIZE } from '../layout/piece-length.ts';
 import type { HashList } from '../model/hash-list.ts';
+import { ChunkSplitter } from './chunk-splitter.ts';
 import type { HasherConfig } from './config.ts';
-import { Gatherer } from './gatherer.ts';
 import { HasherBase, type HasherPlan, type HashUnit } from './hasher-base.ts';
 import { getRootHash, hashPieces, hashRoot, MerkleTree, MerkleTreeShape } from './merkle-tree.ts';
 import type { Chunk, Hash } from './records.ts';
 
-/** Larger reads gain nothing. */
+/** The smallest default of `readSize`. Larger reads gain nothing for v2. */
 const READ_SIZE = 2 ** 20;
 
-/** SHA-256 of every block of 16 KiB of every file, and the Merkle trees above them (BEP 52). */
+/**
+ * Hashes v2 blocks (BEP 52): SHA-256 of every 16 KiB of every file. {@link V2Hasher.finishTrees} makes the Merkle trees.
+ *
+ * @example
+ * ```ts
+ * import path from 'node:path';
+ * import { V2Hasher } from 'metainfo';
+ *
+ * const hasher = new V2Hasher({ paths: ['film.mkv'], pathRoot: path.resolve('.'), pieceLength: 2 ** 20 });
+ * const [tree] = hasher.finishTrees(await hasher.process());
+ * console.log(tree?.leafHashes.length, tree?.pieceHashes?.length);
+ * ```
+ * ```text
+ * 184 3
+ * ```
+ */
 export class V2Hasher extends HasherBase {
   readonly #blocks = new Blocks();
 
@@ -34,64 +50,63 @@ export class V2Hasher extends HasherBase {
     return this.#blocks.rest();
   }
 
-  protected override parts(files: readonly ScannedFile[]): HasherPlan[] {
-    return [blocksPart(files, this)];
+  protected override plans(files: readonly ScannedFile[]): HasherPlan[] {
+    return [blocksPlan(files, this)];
   }
 
   /**
-   * The tree of each file that has blocks, in the order of the paths. Whether all blocks are there is not looked at. The
-   * size of a file is the one that this hasher has seen, in its chunks or in {@link HasherBase.process}; of hashes that come
-   * from elsewhere it is that of whole blocks.
+   * Makes the Merkle tree of each file that has blocks, in the order of the paths. It does not check whether blocks are missing.
+   * The size of a file comes from its chunks or from {@link HasherBase.process}. Without either, the last block counts as full.
    *
-   * @param leafHashes Hashes of type `block`, in any order; others are passed over.
+   * @param leafHashes Hashes of type `block`, in any order; others are ignored.
    */
   finishTrees(leafHashes: readonly Hash[]): MerkleTree[] {
     return finishTrees(leafHashes, this);
   }
 
   /**
-   * The root over a whole layer of a tree.
+   * Computes the root over a full layer of a tree.
    *
    * @param hashes 32 bytes each; a power of two in number.
    * @returns 32 bytes
-   * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` for another number, 0 too, or another size
+   * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` if the number of hashes is 0 or not a power of two, or a hash has another size
    */
   static hashRoot(hashes: Iterable<Uint8Array>): Uint8Array {
     return hashRoot(hashes);
   }
 
   /**
-   * The pieces root of a file (BEP 52).
+   * Computes the pieces root of a file (BEP 52).
    *
-   * @param pieceHashes Of all its pieces, 32 bytes each; of all its blocks where the shape has no pieces. What is missing to
-   *   a power of two is completed: with pieces of zero blocks, or with zero blocks. Hashes that are padded so already are taken.
+   * @param pieceHashes The hashes of all pieces, 32 bytes each; the hashes of all blocks if the shape has no pieces. They are
+   *   padded to a power of two with the hashes of zero pieces or zero blocks. Hashes that are padded already are accepted.
    * @returns 32 bytes
-   * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` for another number than the shape has, or an empty file
+   * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` if the number of hashes does not match the shape, or the file is empty
    */
   static getRootHash(pieceHashes: Iterable<Uint8Array>, shape: MerkleTreeShape): Uint8Array {
     return getRootHash(pieceHashes, shape);
   }
 
   /**
-   * The layer of pieces of a file (BEP 52): what stands in `piece layers`.
+   * Computes the piece layer of a file (BEP 52), as it is in `piece layers`.
    *
-   * @param leafHashes Of all its blocks, 32 bytes each; the hashes of zero blocks (32 zero bytes) may follow.
-   * @returns 32 bytes a piece; null for a file that is no longer than a piece
-   * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` for another number than the shape has
+   * @param leafHashes The hashes of all blocks, 32 bytes each; the hashes of zero blocks (32 zero bytes) may follow.
+   * @returns 32 bytes a piece; null if the file is not longer than a piece
+   * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` if the number of hashes does not match the shape
    */
   static hashPieces(leafHashes: Iterable<Uint8Array>, shape: MerkleTreeShape): HashList | null {
     return hashPieces(leafHashes, shape);
   }
 }
 
-/** Blocks of several files, each cut by itself. */
+/** Splits the chunks of several files into blocks, each file by itself. */
 export class Blocks {
-  readonly #files = new Map<string, { blocks: Gatherer; idx: number }>();
+  readonly #files = new Map<string, { blocks: ChunkSplitter; idx: number }>();
 
   take({ path, chunk }: Chunk): HashUnit[] {
     let file = this.#files.get(path);
     if (!file) {
-      file = { blocks: new Gatherer(BLOCK_SIZE), idx: 0 };
+      file = { blocks: new ChunkSplitter(BLOCK_SIZE), idx: 0 };
       this.#files.set(path, file);
     }
     const first = file.idx;
@@ -114,8 +129,8 @@ function blockOf(path: string, bytes: Uint8Array, idx: number): HashUnit {
   return { bytes, of: { type: 'block', path, idx } };
 }
 
-/** With pieces of one block, an engine's layers are the leaves. */
-export function blocksPart(files: readonly ScannedFile[], { paths }: Pick<HasherBase, 'paths'>): HasherPlan {
+/** Plans the block hashes of files. With pieces of one block, the piece layers of an engine are the leaves. */
+export function blocksPlan(files: readonly ScannedFile[], { paths }: Pick<HasherBase, 'paths'>): HasherPlan {
   const plan = files.map(toPlanFile);
   const hashes: HasherPlan['hashes'] = ({ v2 }) => {
     const { roots, layers } = v2 as NonNullable<typeof v2>;
@@ -143,7 +158,7 @@ export function finishTrees(
   const { paths, pieceLength } = hasher;
   const byPath = new Map<string, Hash[]>(paths.map((path) => [path, []]));
   for (const hash of hashes) if (hash.type === 'block') byPath.get(hash.path)?.push(hash);
-  // Where the leaves come from elsewhere, nothing tells how long the last block is.
+  // If the leaves come from elsewhere, the length of the last block is unknown.
   const sizeOf = (path: string, blocks: number) => {
     const size = hasher.sizeOf(path);
     return size !== undefined && Math.ceil(size / BLOCK_SIZE) === blocks ? size : blocks * BLOCK_SIZE;

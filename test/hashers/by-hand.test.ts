@@ -43,7 +43,7 @@ describe('update with chunks of iterBlocks', () => {
       assert.deepEqual([...new Set(all.map((hash) => hash.path))], ['sub/x']);
       assert.deepEqual(all, await new Hasher(config).process());
       const chunk = { path: path.join(pathRoot, 'other'), chunk: content, idx: 0 };
-      assert.throws(() => hasher.update(chunk), refused(/is none of the hasher's paths\.$/));
+      assert.throws(() => hasher.update(chunk), refused(/is not one of the hasher's paths\.$/));
     });
   }
 
@@ -133,7 +133,7 @@ describe('complete', () => {
       [{ ...good, type: 'bogus' }, /^hashes: expected the type block, v1_piece or v2_piece, got "bogus"\.$/],
       [{ ...good, idx: -1 }, /^hashes: expected an idx from 0, got -1\.$/],
       [{ ...good, hash: Buffer.alloc(20) }, /^hashes: expected a hash of 32 bytes, got 20 bytes\.$/],
-      [{ ...good, path: 'y' }, /^hashes: "y" is none of the hasher's paths\.$/],
+      [{ ...good, path: 'y' }, /^hashes: "y" is not one of the hasher's paths\.$/],
     ];
     for (const [hash, message] of wrong) {
       assert.throws(() => hasher.complete([hash as Hash]), refused(message));

@@ -107,7 +107,7 @@ export class LengthHasher extends HasherBase {
   protected override rest(): HashUnit[] {
     return [];
   }
-  protected override parts(files: readonly ScannedFile[]): HasherPlan[] {
+  protected override plans(files: readonly ScannedFile[]): HasherPlan[] {
     const onPlan = ({ diskPath: path, length, mtimeMs }: ScannedFile): PlanFile => ({
       path,
       length,

@@ -1,7 +1,8 @@
+/** Splits chunks into pieces or blocks. */
 import { allocPrivate } from '../hash/private-buffer.ts';
 
-/** Cuts bytes that come in any sizes into units of one size. */
-export class Gatherer {
+/** Splits chunks of any size into units of one size. It keeps incomplete units for the next chunk. */
+export class ChunkSplitter {
   readonly #size: number;
   #carry: Buffer | null = null;
   #filled = 0;
@@ -10,12 +11,12 @@ export class Gatherer {
     this.#size = size;
   }
 
-  /** Whether nothing is left over. */
+  /** Whether no bytes are kept. */
   get isEmpty(): boolean {
     return this.#filled === 0;
   }
 
-  /** The units that these bytes complete: views of them where that is possible. */
+  /** Returns the units that these bytes complete: views of the bytes where possible. */
   push(bytes: Uint8Array): Uint8Array[] {
     const units: Uint8Array[] = [];
     let at = 0;
@@ -28,7 +29,7 @@ export class Gatherer {
     return units;
   }
 
-  /** What is left over; null when nothing is. */
+  /** Returns the kept bytes and forgets them; null if there are none. */
   rest(): Uint8Array | null {
     const rest = this.#filled > 0 ? (this.#carry as Buffer).subarray(0, this.#filled) : null;
     this.#carry = null;
