@@ -1,22 +1,28 @@
 #!/usr/bin/env node
-// Runs the command, which is in one file beside this one, with the code cache that scripts/code-cache.mjs made of it:
-// compiling is half of what a small torrent takes. Where there is none for this Node, or V8 refuses it, V8 compiles as
-// ever. CommonJS, because Node takes longer to set up its loader of ES modules.
+// Starts the command: runs its single bundled file with the V8 code cache that scripts/code-cache.mjs wrote next to it.
+// Compilation takes half of the time for a small torrent. If there is no cache for this Node, or V8 rejects it, V8 compiles
+// the file. This is CommonJS, because Node takes longer to set up its loader of ES modules.
 import fs = require('node:fs');
 import nodeModule = require('node:module');
 import path = require('node:path');
 import vm = require('node:vm');
 
-type Wrapped = (exports: object, require: NodeJS.Require, module: object, filename: string, folder: string) => void;
+type ModuleWrapper = (
+  exports: object,
+  require: NodeJS.Require,
+  module: object,
+  filename: string,
+  folder: string,
+) => void;
 
 const command = path.join(__dirname, 'command.cjs');
-// esbuild writes ASCII: as latin1 nothing has to be decoded.
+// esbuild writes ASCII, and latin1 needs no decoding.
 const source = fs.readFileSync(command, 'latin1');
-// V8 tells its version and flags, but of the source only the length.
+// V8 checks its version and flags, but only the length of the source. The bundle starts with a hash of itself.
 const id = source.slice(3, 19);
 const cache = path.join(__dirname, `command-${id}-${process.version}-${process.arch}.cache`);
 
-function cached(): { cachedData?: Buffer } {
+function readCache(): { cachedData?: Buffer } {
   try {
     return { cachedData: fs.readFileSync(cache) };
   } catch {
@@ -24,8 +30,8 @@ function cached(): { cachedData?: Buffer } {
   }
 }
 
-const script = new vm.Script(nodeModule.wrap(source), { filename: command, ...cached() });
-(script.runInThisContext() as Wrapped)({}, require, {}, command, __dirname);
+const script = new vm.Script(nodeModule.wrap(source), { filename: command, ...readCache() });
+(script.runInThisContext() as ModuleWrapper)({}, require, {}, command, __dirname);
 
 // For scripts/code-cache.mjs.
 export = { script, cache };

@@ -33,6 +33,9 @@ const FORCE = /force: true(?!.*force: true)/s;
 const PAD_NAMES = /padNames: 'unique'(?!.*padNames: )/s;
 const EXCLUDE = /`exclude`(?!.*`exclude`)/s;
 
+/** The start of a refusal of a key that `--set` or `--unset` put into `extra` or `infoExtra`. */
+const EXTRA = /^(?:extra|infoExtra) cannot hold /;
+
 /** Shortens `(info.name, --name)`, which names an option of the library and one of the command, to `(--name)`. */
 export function commandNames(message: string): string {
   return message.replace(/\([^()-]*?, (--[\w-]+),?/g, '($1');
@@ -53,6 +56,10 @@ function withCommandOptions(error: MetainfoError): string {
   const { code, message, path } = error;
   if (code === 'ERR_OUTPUT_EXISTS') return message.replace(FORCE, '--force');
   if (code === 'ERR_LIMIT') return message.replace(LIMITS, '--limit $1=N');
+  if (EXTRA.test(message))
+    return message
+      .replace(EXTRA, '--set and --unset cannot change ')
+      .replace(/: set the field \w+\.$/, ': use the option for it.');
   if (EXCLUDE.test(message)) return message.replace(EXCLUDE, '--exclude');
   // A path can contain the name of an option.
   return path === undefined ? message.replace(OPTION_NAMES, (name) => OPTIONS[name] as string) : message;

@@ -89,7 +89,7 @@ describe('completion in bash', { skip: skipBash }, () => {
       assert.ok(flags.includes('--help'));
       assert.deepEqual(await askBash(cwd, ...words, '-'), flags);
     }
-    assert.deepEqual(await askBash(cwd, 'verify', 'album', '--o'), ['--only']);
+    assert.deepEqual(await askBash(cwd, 'verify', 'album', '--f'), ['--fast']);
     assert.deepEqual(await askBash(cwd, 'create', '--torrent-v'), ['--torrent-version']);
   });
 

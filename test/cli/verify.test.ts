@@ -17,7 +17,7 @@ describe('metainfo verify', () => {
     await rm(path.join(cwd, 'album', first?.path as string));
     await appendFile(path.join(cwd, 'album', second?.path as string), 'x');
     await writeFile(path.join(cwd, 'album', 'extra.txt'), 'x');
-    const bad = await metainfo(['verify', 'album.torrent', 'album', '--only', 'v2'], { cwd });
+    const bad = await metainfo(['verify', 'album.torrent', 'album', '--torrent-version', 'v2'], { cwd });
     assert.equal(bad.code, 1);
     assert.match(bad.stdout, /\nmissing {5}[^\n]* \(0 % good\)\n/);
     assert.match(bad.stdout, /\nwrong-size {2}[^\n]* \((100 % good|empty)\)\n/);
@@ -31,7 +31,7 @@ describe('metainfo verify', () => {
     const cwd = await workFolder(t);
     await metainfo(['create', 'album', '-k', 'v1'], { cwd });
     assert.equal((await metainfo(['verify', 'album.torrent'], { cwd })).code, 2);
-    assert.equal((await metainfo(['verify', 'album.torrent', 'album', '--only', 'v2'], { cwd })).code, 2);
+    assert.equal((await metainfo(['verify', 'album.torrent', 'album', '--torrent-version', 'v2'], { cwd })).code, 2);
     const absent = await metainfo(['verify', 'album.torrent', 'absent', '--json'], { cwd });
     assert.equal(absent.code, 1);
     assert.equal(JSON.parse(absent.stdout).error.code, 'ERR_NOT_FOUND');

@@ -296,7 +296,9 @@ function linesOf({ torrent, target, seconds, kernel, ...summary }: Summary): str
     `${nameOfTarget(target)}: ${torrent.torrentVersion}, ${files}, ${pieces}`,
     ...(infohashV1 ? [`infohash v1  ${infohashV1}`] : []),
     ...(infohashV2 ? [`infohash v2  ${infohashV2}`] : []),
-    ...(bytesRead < totalSize ? [`read ${formatBytes(bytesRead)}; the other hashes came from the cache`] : []),
+    ...(bytesRead < totalSize
+      ? [`read ${formatBytes(bytesRead)} of ${formatBytes(totalSize)}; the cache provided the rest`]
+      : []),
     ...(bytesRead > 0 ? [`hashed in ${seconds.toFixed(2)} s (${speed})`] : []),
   ];
 }

@@ -14,7 +14,7 @@ import { type HashingOptions, hashingOptions, type ProfileOptions, profileOption
 import { showsProgress, stderr, stdout, writeLines } from '../output.ts';
 
 interface VerifyOptions extends ProfileOptions, HashingOptions {
-  only?: 'v1' | 'v2';
+  torrentVersion?: 'v1' | 'v2';
   fast?: boolean;
   quiet?: boolean;
   json?: boolean;
@@ -37,7 +37,9 @@ export function addVerify(program: Command): void {
     .description('check files against a torrent: report missing, corrupt or extra files')
     .argument('<file>', 'the torrent file')
     .argument('<path>', 'the folder with its files, or its single file')
-    .addOption(new Option('--only <version>', 'check a hybrid by its v1 or v2 hashes only').choices(['v1', 'v2']))
+    .addOption(
+      new Option('-k, --torrent-version <version>', 'check only the v1 or v2 hashes of a hybrid').choices(['v1', 'v2']),
+    )
     .option('--fast', 'check file sizes and a sample of the pieces only');
   hashingOptions(command)
     .option('-q, --quiet', 'print no progress, and only incomplete files')
@@ -60,9 +62,9 @@ interface Invocation {
 
 async function run(torrent: Torrent, { file, path, options, signal }: Invocation): Promise<void> {
   const progress = showsProgress(options);
-  const { only, fast, memoryLimit } = options;
+  const { torrentVersion, fast, memoryLimit } = options;
   const threads = options.threads ?? null;
-  const report = await verify(torrent, path, { version: only, fast, threads, memoryLimit, progress, signal });
+  const report = await verify(torrent, path, { version: torrentVersion, fast, threads, memoryLimit, progress, signal });
   if (!report.ok) process.exitCode = FAILED;
   if (options.json)
     await writeLines([printableJson({ ...report, bitfield: Buffer.from(report.bitfield).toString('hex') })]);
