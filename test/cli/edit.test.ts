@@ -178,7 +178,7 @@ describe('metainfo edit', () => {
         /Two torrents would be written to/,
       ],
       [['album.torrent', '-o', '.', '--comment', 'y'], 1, /ERR_OUTPUT_EXISTS/],
-      [['album.torrent', '--set', 'info.pieces=x'], 2, /cannot hold pieces/],
+      [['album.torrent', '--set', 'info.pieces=x'], 2, /--set and --unset cannot change pieces/],
       [['album.torrent', 'album.torrent', '-o', 'x', '--comment', 'y'], 2, /must be a folder/],
     ];
     for (const [args, expected, message] of cases) {
