@@ -45,7 +45,7 @@ interface ContiguousLookup {
   key: Buffer | null;
 }
 
-/** What the digests of a file depend on besides its content. */
+/** Everything but the content that decides the digests of a file. */
 type Hashing = Pick<SizedPlan, 'version' | 'pieceLength'>;
 
 /** The records of a file that starts at a piece boundary; null for the version that the torrent does not have. */

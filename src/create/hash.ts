@@ -11,7 +11,7 @@ import type { GenerateOptions } from './options.ts';
 import { type CreatePlan, hasAllSizes, type PlannedFile, type SizedPlan } from './plan.ts';
 import { hashStreams } from './streams.ts';
 
-/** What {@link hashPlan} resolves to. */
+/** The result of {@link hashPlan}. */
 export interface HashedPlan {
   digests: TorrentDigests;
   /** Bytes of content that were read and hashed; the digests of all others were known. */

@@ -1,4 +1,4 @@
-// Makes a torrent with a cache; with a third argument again and again, each time of files that have other times.
+// Makes a torrent with a cache; with a third argument repeatedly, after changing the times of its files.
 import { readdirSync, utimesSync } from 'node:fs';
 import path from 'node:path';
 import { TorrentCreate } from '../../src/create/draft.ts';

@@ -18,7 +18,7 @@ import { sparseFile, temporaryFolder, writeTree } from '../support/tree.ts';
 
 const PIECE = 16_384;
 
-/** A torrent, and how much was read for it. */
+/** A torrent, and the bytes that were read for it. */
 async function made(pathRoot: string, options: GenerateOptions, pieceLength = PIECE) {
   let bytesRead = 0;
   const onProgress = ({ bytes }: { bytes: number }) => {
@@ -29,7 +29,7 @@ async function made(pathRoot: string, options: GenerateOptions, pieceLength = PI
   return { bytes: Buffer.from(torrent.bencode()), bytesRead };
 }
 
-const KINDS: GenerateOptions[] = [
+const OPTIONS: GenerateOptions[] = [
   { version: 'v1' },
   { version: 'v1', padding: true },
   { version: 'v2' },
@@ -37,7 +37,7 @@ const KINDS: GenerateOptions[] = [
   { version: 'hybrid', tailPad: false },
 ];
 
-/** What may happen to a file on a disk. */
+/** Damage that a file on disk may suffer. */
 const DAMAGE: Record<string, (content: Buffer, how: { at: number; seed: number; other: Buffer }) => Buffer> = {
   'a byte changes': (content, { at, seed }) => {
     const damaged = Buffer.from(content);
@@ -53,14 +53,14 @@ const DAMAGE: Record<string, (content: Buffer, how: { at: number; seed: number; 
   'twice over': (content, { at }) => Buffer.concat([content, content.subarray(0, at), content]),
 };
 
-/** What a job gives, and what the process is warned of meanwhile. */
+/** The result of a job, and the warnings of the process during it. */
 async function warningsOf<T>(job: () => Promise<T>): Promise<{ result: T; warnings: MetainfoError[] }> {
   const warnings: MetainfoError[] = [];
   const listen = (warning: Error) => warnings.push(warning as MetainfoError);
   process.on('warning', listen);
   try {
     const result = await job();
-    // Node tells of warnings in its next tick.
+    // Node emits warnings in its next tick.
     await delay(0);
     return { result, warnings };
   } finally {
@@ -69,7 +69,7 @@ async function warningsOf<T>(job: () => Promise<T>): Promise<{ result: T; warnin
 }
 
 describe('cache', () => {
-  it('gives the same torrents, of each kind, and nothing is read twice', async (t) => {
+  it('makes the same torrents of every version, and reads nothing twice', async (t) => {
     const base = await temporaryFolder(t);
     let count = 0;
     await fc.assert(
@@ -79,10 +79,10 @@ describe('cache', () => {
         const cache = path.join(base, `cache-${count}`);
         await writeGenerated(root, given);
         const pathRoot = given.single ? path.join(root, given.files[0]?.path ?? '') : root;
-        for (const kind of KINDS) {
-          const { bytes, bytesRead } = await made(pathRoot, kind, given.pieceLength);
-          const first = await made(pathRoot, { ...kind, cache }, given.pieceLength);
-          const second = await made(pathRoot, { ...kind, cache, threads: 2 }, given.pieceLength);
+        for (const options of OPTIONS) {
+          const { bytes, bytesRead } = await made(pathRoot, options, given.pieceLength);
+          const first = await made(pathRoot, { ...options, cache }, given.pieceLength);
+          const second = await made(pathRoot, { ...options, cache, threads: 2 }, given.pieceLength);
           assert.deepEqual([first.bytes, second.bytes], [bytes, bytes]);
           assert.ok(first.bytesRead <= bytesRead);
           assert.equal(second.bytesRead, 0);
@@ -93,7 +93,7 @@ describe('cache', () => {
     );
   });
 
-  it('reads what has changed, and that alone', async (t) => {
+  it('reads only files that have changed', async (t) => {
     const root = await temporaryFolder(t);
     const cache = await temporaryFolder(t);
     const options = { version: 'hybrid', cache } as const;
@@ -128,10 +128,10 @@ describe('cache', () => {
     assert.equal((await made(root, { version: 'v2', cache })).bytesRead, 0, 'what a hybrid needed too');
   });
 
-  it('does not believe in a file that is written to while it is hashed', async (t) => {
+  it('does not keep a file that is written to while it is hashed', async (t) => {
     const root = await temporaryFolder(t);
     const cache = await temporaryFolder(t);
-    // In one tick of the system's clock: two writes that leave the same times.
+    // Two writes within one tick of the system clock leave the same times.
     for (let round = 0; round < 30; round += 1) {
       const file = path.join(root, 'file');
       await writeFile(file, noise(20_000, round * 2 + 1));
@@ -144,7 +144,7 @@ describe('cache', () => {
     }
   });
 
-  it('is counted and cleared, and may be shared by creations that run at once', async (t) => {
+  it('is counted, cleared, and shared by creations that run at once', async (t) => {
     const root = await temporaryFolder(t);
     const folder = await temporaryFolder(t);
     const cache = path.join(folder, 'new', 'cache');
@@ -157,7 +157,7 @@ describe('cache', () => {
     assert.equal(entries, 4);
     assert.ok(size > 0);
     assert.equal((await stat(path.join(cache, 'hashes-2'))).mode & 0o777, 0o700);
-    // While it is used.
+    // Clear the cache while it is in use.
     const [after] = await Promise.all([made(root, { cache }), clearCache(cache)]);
     assert.deepEqual(after.bytes, bytes);
     await clearCache(cache);
@@ -167,7 +167,7 @@ describe('cache', () => {
     assert.equal((await made(root, { cache })).bytesRead, 100_001);
   });
 
-  it('is cleared while it is opened', async (t) => {
+  it('can be cleared while it is opened', async (t) => {
     const root = await temporaryFolder(t);
     const cache = await temporaryFolder(t);
     await writeTree(root, { a: 50_000 });
@@ -180,7 +180,7 @@ describe('cache', () => {
     }
   });
 
-  it('is in the cache folder of the user with auto', async (t) => {
+  it('is in the cache folder of the user for auto', async (t) => {
     const root = await temporaryFolder(t);
     const home = await temporaryFolder(t);
     await writeTree(root, { a: 1 });
@@ -202,7 +202,7 @@ describe('cache', () => {
     const { bytes } = await made(root, { cache });
     const folder = path.join(cache, 'hashes-2');
     const root32 = bytes.subarray(bytes.indexOf('pieces root32:') + 14).subarray(0, 32);
-    // A hash changes on the disk.
+    // Change a hash on disk.
     for (const name of await readdir(folder)) {
       const stored = await readFile(path.join(folder, name));
       const at = stored.indexOf(root32);
@@ -225,11 +225,11 @@ describe('cache', () => {
     assert.deepEqual(await readdir(cache), []);
   });
 
-  it('gives the right torrent whatever happens to its files', async (t) => {
+  it('gives the right torrent whatever damage its files have', async (t) => {
     const root = await temporaryFolder(t);
     const cache = await temporaryFolder(t);
     const folder = path.join(cache, 'hashes-2');
-    // One has values that are long enough for files of their own.
+    // One file has digests that are long enough for a cache file of their own.
     await writeTree(root, { a: noise(70_000, 1), b: noise(50_000, 2), c: 1, empty: 0 });
     await sparseFile(root, 'long', 2000 * PIECE);
     const { bytes } = await made(root, { cache });
@@ -250,7 +250,7 @@ describe('cache', () => {
         assert.deepEqual(result.bytes, bytes);
         assert.ok(warnings.length <= 1, String(warnings));
         await cacheStats(cache);
-        // What was intact of a file that is set aside now is hashed once more; then all is there again.
+        // The intact records of a file that was set aside are hashed once more.
         for (const least of [Infinity, 0]) {
           const after = await warningsOf(() => made(root, { cache }));
           assert.deepEqual([after.result.bytes, after.warnings], [bytes, []]);
@@ -261,7 +261,7 @@ describe('cache', () => {
     );
   });
 
-  it('goes on after writers that were killed, without a word', async (t) => {
+  it('ignores blocks of killed writers without a warning', async (t) => {
     const root = await temporaryFolder(t);
     const cache = await temporaryFolder(t);
     const folder = path.join(cache, 'hashes-2');
@@ -271,7 +271,7 @@ describe('cache', () => {
     const [name = ''] = await readdir(folder);
     const block = await readFile(path.join(folder, name));
     for (let length = 0; length <= block.length; length += 1) {
-      // What another has appended since is read.
+      // Blocks behind a truncated one are read.
       await writeFile(path.join(folder, name), Buffer.concat([block.subarray(0, length), block]));
       const one = await warningsOf(() => made(file, { cache, version: 'v2' }));
       assert.deepEqual(one, { result: { bytes, bytesRead: 0 }, warnings: [] }, `${length} bytes`);
@@ -282,12 +282,12 @@ describe('cache', () => {
     assert.equal((await made(file, { cache, version: 'v2' })).bytesRead, 0);
   });
 
-  it('loses no torrent when there is no room for it', { skip: process.platform === 'win32' }, async (t) => {
+  it('makes the torrent when the disk is full', { skip: process.platform === 'win32' }, async (t) => {
     const root = await temporaryFolder(t);
     const cache = await temporaryFolder(t);
-    // Of 5,120 pieces, whose hashes are 100 and 160 KiB.
+    // 5,120 pieces: their hashes take 100 and 160 KiB.
     await sparseFile(root, 'a', 5120 * PIECE);
-    // Files of 90 KiB at most. Whoever made it sends a message.
+    // The child may write files of 90 KiB at most.
     const script = `trap '' XFSZ; ulimit -f 180; exec "$0" --import tsx "$@"`;
     const child = fileURLToPath(new URL('cache-child.ts', import.meta.url));
     const run = spawn('sh', ['-c', script, process.execPath, child, root, cache], {
@@ -301,11 +301,11 @@ describe('cache', () => {
     const [[message], [code]] = await Promise.all([once(run, 'message'), once(run, 'close')]);
     assert.deepEqual([message, code], ['made', 0], said);
     assert.match(said, /cannot be written/);
-    // Neither of the two was kept.
+    // Neither of the records was kept.
     assert.equal((await made(root, { cache })).bytesRead, 5120 * PIECE);
   });
 
-  it('says what is wrong with the choice', async (t) => {
+  it('rejects a choice that is neither auto, a folder nor false', async (t) => {
     const root = await temporaryFolder(t);
     await writeTree(root, { a: 1 });
     const file = path.join(root, 'a');
@@ -317,7 +317,9 @@ describe('cache', () => {
     await assert.rejects(cacheStats(file), { code: 'ERR_CACHE', path: file });
   });
 
-  it('goes on without it where there can be no such folder', { skip: process.platform !== 'linux' }, async (t) => {
+  it('makes the torrent without a cache if its folder cannot be made', {
+    skip: process.platform !== 'linux',
+  }, async (t) => {
     const root = await temporaryFolder(t);
     await writeTree(root, { a: 1 });
     for (const cache of ['/proc/self', '/proc/none/such']) {
@@ -327,7 +329,7 @@ describe('cache', () => {
     }
   });
 
-  it('sets aside what is no file', { skip: process.platform === 'win32' }, async (t) => {
+  it('sets aside folders and FIFOs in place of its files', { skip: process.platform === 'win32' }, async (t) => {
     const root = await temporaryFolder(t);
     await writeTree(root, { a: 1 });
     const put: Record<string, (file: string) => unknown> = {
@@ -336,7 +338,7 @@ describe('cache', () => {
       'link to a device': (file) => symlink('/dev/null', file),
     };
     for (const [what, make] of Object.entries(put)) {
-      // A warning names it.
+      // A warning names the file.
       const cache = path.join(await temporaryFolder(t), '\u001b[2J');
       await made(root, { cache });
       for (const name of await readdir(path.join(cache, 'hashes-2'))) {
@@ -351,7 +353,7 @@ describe('cache', () => {
     }
   });
 
-  it('goes on without it where its files cannot be read or written', {
+  it('makes the torrent if the files of the cache cannot be read or written', {
     skip: process.platform === 'win32',
   }, async (t) => {
     const root = await temporaryFolder(t);
@@ -369,17 +371,17 @@ describe('cache', () => {
     }
   });
 
-  it('makes the folders above it', async (t) => {
+  it('makes its parent folders', async (t) => {
     const root = await temporaryFolder(t);
     await writeTree(root, { 'files/a': 1 });
     const cache = path.join(root, 'x', 'y', 'z');
     await made(path.join(root, 'files'), { cache });
-    // Its pieces and its tree.
+    // One record for the v1 pieces, one for the v2 tree.
     assert.equal((await cacheStats(cache)).entries, 2);
     assert.equal((await stat(path.join(root, 'x'))).mode & 0o777, 0o700);
   });
 
-  it('is written by several processes at once', async (t) => {
+  it('can be written by several processes at once', async (t) => {
     const root = await temporaryFolder(t);
     const cache = await temporaryFolder(t);
     for (let i = 0; i < 4; i += 1) await writeTree(root, { [`${i}/a`]: noise(60_000, i + 1), [`${i}/b`]: i });
@@ -399,7 +401,7 @@ describe('cache', () => {
     }
   });
 
-  it('is killed in the middle of writing, and what it tells is right', async (t) => {
+  it('gives right digests after a writer was killed', async (t) => {
     const root = await temporaryFolder(t);
     const cache = await temporaryFolder(t);
     for (let i = 0; i < 300; i += 1) await writeTree(root, { [String(i)]: noise(3000 + i, i + 1) });

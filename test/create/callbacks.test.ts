@@ -1,4 +1,3 @@
-// Callbacks that are async: a rejecting onProgress fails its job, and a filter that gives a promise is refused.
 import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -8,7 +7,7 @@ import { TorrentCreate, verify } from '../../src/index.ts';
 import { temporaryFolder } from '../support/tree.ts';
 
 describe('an async onProgress', () => {
-  it('fails the job with what it rejects with, and nothing is unhandled', async (t) => {
+  it('fails the job with its rejection, and leaves no rejection unhandled', async (t) => {
     const pathRoot = await temporaryFolder(t);
     await writeFile(path.join(pathRoot, 'a'), 'content');
     const unhandled: unknown[] = [];
@@ -28,7 +27,7 @@ describe('an async onProgress', () => {
     assert.deepEqual(unhandled, []);
   });
 
-  it('is waited for', async (t) => {
+  it('delays the end of the job until it settles', async (t) => {
     const pathRoot = await temporaryFolder(t);
     await writeFile(path.join(pathRoot, 'a'), 'content');
     let done = false;
@@ -43,7 +42,7 @@ describe('an async onProgress', () => {
 
 describe('an async filter', () => {
   for (const name of ['include', 'exclude'] as const) {
-    it(`is refused by name: ${name}`, async (t) => {
+    it(`is rejected with its name: ${name}`, async (t) => {
       const pathRoot = await temporaryFolder(t);
       await writeFile(path.join(pathRoot, 'a'), 'content');
       const filter = (async () => {

@@ -1,4 +1,3 @@
-// What a draft takes as fields: both names of a key, plain objects and Maps; nothing vanishes and nothing stays shared.
 import assert from 'node:assert/strict';
 import path from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
@@ -7,7 +6,7 @@ import { temporaryFolder, writeTree } from '../support/tree.ts';
 
 const sources = [{ path: 'a', data: Buffer.alloc(5, 1) }];
 const key = (text: string) => Buffer.from(text);
-/** The raw infodict of what a draft generates. */
+/** The raw info dictionary of a draft's torrent. */
 async function infoOf(fields: object, version: 'v1' | 'v2' | 'hybrid' = 'hybrid') {
   const torrent = await new TorrentCreate(fields).generate({ version });
   return decode(torrent.infoBytes).value as Map<string, unknown>;
@@ -19,8 +18,8 @@ async function files(t: TestContext): Promise<string> {
   return pathRoot;
 }
 
-describe('fields of a draft', () => {
-  it('unknown keys of a leaf are in the tree that is generated', async (t) => {
+describe('the fields of a draft', () => {
+  it('keep the unknown keys of a leaf in the file tree', async (t) => {
     const pathRoot = await files(t);
     const leaf = new Map([['', { length: 5, extra: new Map([['x-leaf', 7]]) }]]);
     const tree = (await infoOf({ pathRoot, info: { name: 'r', fileTree: new Map([['a', leaf]]) } })).get('file tree');
@@ -29,14 +28,14 @@ describe('fields of a draft', () => {
     assert.equal(read?.get('length'), 5);
   });
 
-  it('unknown plain keys of a file are in the list that is generated', async (t) => {
+  it('keep the unknown keys of a file in the file list', async (t) => {
     const pathRoot = await files(t);
     const info = { name: 'r', files: [{ length: 5, path: ['a'], 'x-file': 7 }] };
     const list = (await infoOf({ pathRoot, info }, 'v1')).get('files') as Map<string, unknown>[];
     assert.equal(list[0]?.get('x-file'), 7);
   });
 
-  it('the on-disk key of a leaf is checked and held against the files', async (t) => {
+  it('accept the on-disk key of a pieces root, and compare it with the files', async (t) => {
     const pathRoot = await files(t);
     const draft = (root: Buffer) =>
       new TorrentCreate({ pathRoot, info: { name: 'r', fileTree: { a: { '': { length: 5, 'pieces root': root } } } } });
@@ -46,7 +45,7 @@ describe('fields of a draft', () => {
     assert.equal((await draft(right).generate()).flatFiles?.get('a')?.length, 5);
   });
 
-  it('Maps are taken as plain objects are, their keys text or bytes', async () => {
+  it('accept Maps like plain objects, with keys of text or bytes', async () => {
     const info = new Map<unknown, unknown>([
       [key('name'), 'n'],
       [key('x-info'), 3],
@@ -66,7 +65,7 @@ describe('fields of a draft', () => {
     assert.equal(torrent.info.extra?.get('x-info'), 3);
   });
 
-  it('arrays are copied: what the caller does to them afterwards changes nothing', async () => {
+  it('copy arrays, so that later changes by the caller have no effect', async () => {
     const trackers = ['http://a.example/'];
     const tiers = [['http://a.example/']];
     const parts = ['a'];
@@ -81,7 +80,7 @@ describe('fields of a draft', () => {
     assert.deepEqual(draft.info.files, [{ length: 5, path: ['a'] }]);
   });
 
-  it('a torrent, a copy of one and a draft are refused as fields', async () => {
+  it('reject a torrent, a copy of a torrent and a draft', async () => {
     const draft = new TorrentCreate({ sources });
     const torrent = await draft.generate();
     for (const fields of [torrent, { ...torrent }, draft]) {
@@ -92,7 +91,7 @@ describe('fields of a draft', () => {
     }
   });
 
-  it('an extra that names a field again, and one that is no Map, are refused', () => {
+  it('reject an extra that repeats a field, or is not a Map', () => {
     const code = (fields: object) => {
       try {
         new TorrentCreate(fields);
@@ -110,7 +109,7 @@ describe('fields of a draft', () => {
     assert.deepEqual(code({ extra: 5 }), [['type', 'extra']]);
   });
 
-  it('paths that are not beneath the path root are refused when the draft is made', () => {
+  it('reject paths outside the path root when the draft is made', () => {
     for (const paths of [['../a'], ['/etc/passwd'], ['a/../../b']]) {
       assert.throws(() => new TorrentCreate({ pathRoot: '/srv', paths }), {
         code: 'ERR_VALIDATION',

@@ -15,10 +15,10 @@ import { LibtorrentOracle } from '../support/libtorrent.ts';
 import { runs } from '../support/runs.ts';
 
 const KIB = 1024;
-const KINDS = ['v1', 'v2', 'hybrid'] as const;
+const VERSIONS = ['v1', 'v2', 'hybrid'] as const;
 const TREES = runs(200);
 
-/** The files as libtorrent is to be given them: in our order, beneath the torrent's name. */
+/** The files for libtorrent: in our order, beneath the torrent's name. */
 function inOrder({ files, single }: Tree, version: string, folder: string): [string, number][] {
   const compare = version === 'v1' ? compareV1 : compareV2;
   const sorted = files.toSorted((a, b) => compare(a.path.split('/'), b.path.split('/')));
@@ -40,7 +40,7 @@ describe('generate', () => {
     await rm(base, { recursive: true, force: true });
   });
 
-  /** Writes a tree and makes a draft of it. */
+  /** Writes a tree of files and makes a draft of it. */
   async function draftOf(given: Tree): Promise<{ draft: TorrentCreate; parent: string; folder: string }> {
     count += 1;
     const parent = path.join(base, String(count));
@@ -55,7 +55,7 @@ describe('generate', () => {
     await fc.assert(
       fc.asyncProperty(tree, async (given) => {
         const { draft, parent, folder } = await draftOf(given);
-        for (const version of KINDS) {
+        for (const version of VERSIONS) {
           const torrent = await draft.generate({ version, threads: 2 });
           const files = inOrder(given, version, folder);
           const expected = await (oracle as LibtorrentOracle).create({
@@ -78,9 +78,9 @@ describe('generate', () => {
     );
   });
 
-  it('gives the same torrent with every engine and number of threads', async () => {
+  it('makes the same torrent with every engine and number of threads', async () => {
     await fc.assert(
-      fc.asyncProperty(tree, fc.constantFrom(...KINDS), async (given, version) => {
+      fc.asyncProperty(tree, fc.constantFrom(...VERSIONS), async (given, version) => {
         const { draft, parent } = await draftOf(given);
         const expected = (await draft.generate({ version, engine: nodeEngine() })).bencode();
         for (const threads of [1, 2, 8]) {
@@ -93,19 +93,19 @@ describe('generate', () => {
     );
   });
 
-  it('keeps one infohash whatever the order in which files were made', async () => {
+  it('gives one infohash whatever the order in which files were made', async () => {
     const files = ['b', 'a/x', 'a-b/x', 'B', 'a/Y'].map((one, i) => ({ path: one, size: 20_000 + i, seed: i }));
     const hashes = [];
     for (const order of [files, files.toReversed()]) {
       const { draft } = await draftOf({ single: false, files: order, pieceLength: 16 * KIB });
-      for (const version of KINDS) hashes.push((await draft.generate({ version })).bencode());
+      for (const version of VERSIONS) hashes.push((await draft.generate({ version })).bencode());
     }
     assert.deepEqual(hashes.slice(0, 3), hashes.slice(3));
   });
 
-  describe('is read by other clients', () => {
+  describe('makes torrents that other clients read', () => {
     const transmission = client('transmission-show');
-    // Older ones cannot parse any hybrid torrent (transmission issue 1339).
+    // Older versions cannot parse any hybrid torrent (transmission issue 1339).
     const transmissionMissing = (oldest: string) => clientMissing('transmission-show', oldest);
     // 1.36 hashes what it re-encodes, without the empty keys of a file tree: its infohash of any hybrid torrent is wrong,
     // libtorrent's own too.
@@ -147,7 +147,7 @@ describe('generate', () => {
     }
   });
 
-  it('writes and reads back the very bytes', async () => {
+  it('writes the bytes that it reads back', async () => {
     const { draft, parent } = await draftOf({
       single: false,
       files: [{ path: 'a', size: 5, seed: 0 }],

@@ -1,4 +1,4 @@
-// Asks for a torrent by libtorrent, and tells what it says.
+// Makes a torrent with libtorrent, and sends the error to the parent process.
 import { TorrentCreate } from '../../src/create/draft.ts';
 import type { MetainfoError } from '../../src/errors/errors.ts';
 

@@ -20,7 +20,7 @@ import { sparseFile, temporaryFolder, writeTree } from '../support/tree.ts';
 import { failureAsNobody, notRoot } from '../support/unprivileged.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
-const KINDS = ['v1', 'v2', 'hybrid'] as const;
+const VERSIONS = ['v1', 'v2', 'hybrid'] as const;
 const PIECE = 16_384;
 const TREES = runs(100);
 
@@ -28,7 +28,7 @@ const skip = engineMissing();
 const code = (expected: string) => (error: MetainfoError) => error.code === expected;
 
 describe('generateExt', { skip }, () => {
-  it(`gives the torrents of generate for ${TREES} generated trees`, async (t) => {
+  it(`makes the torrents of generate for ${TREES} generated trees`, async (t) => {
     const base = await temporaryFolder(t);
     let count = 0;
     await fc.assert(
@@ -38,7 +38,7 @@ describe('generateExt', { skip }, () => {
         await writeGenerated(root, given);
         const pathRoot = given.single ? path.join(root, given.files[0]?.path ?? '') : root;
         const draft = new TorrentCreate({ pathRoot, pieceLength: given.pieceLength, info: { name: 'torrent' } });
-        for (const version of KINDS) {
+        for (const version of VERSIONS) {
           const ours = await draft.generate({ version });
           const theirs = Torrent.fromBytes(await draft.generateExt({ version, bencode: true }));
           assert.deepEqual(
@@ -53,7 +53,7 @@ describe('generateExt', { skip }, () => {
     );
   });
 
-  it('says all that the draft says', async (t) => {
+  it('writes every field of the draft', async (t) => {
     const root = await temporaryFolder(t);
     await writeTree(root, { a: 40_000, 'b/ü': 1, c: 0 });
     const fields: TorrentCreateFields = {
@@ -69,7 +69,7 @@ describe('generateExt', { skip }, () => {
       extra: new Map([['zz', [1]]]) as never,
     };
     const draft = new TorrentCreate(fields);
-    for (const version of KINDS) {
+    for (const version of VERSIONS) {
       const expected = await draft.generate({ version });
       assert.deepEqual(await draft.generateExt({ version }), expected.modelDumpTorrent());
       assert.deepEqual(
@@ -91,7 +91,7 @@ describe('generateExt', { skip }, () => {
     await assert.rejects(draftOf('z').generateExt(), code('ERR_INVALID_ARGUMENT'));
   });
 
-  it('writes a file with output, and replaces none', async (t) => {
+  it('writes the output, and does not replace an existing file', async (t) => {
     const root = await temporaryFolder(t);
     await writeTree(root, { 'data/a': 5 });
     const draft = new TorrentCreate({ pathRoot: path.join(root, 'data') });
@@ -103,19 +103,19 @@ describe('generateExt', { skip }, () => {
     assert.equal((await Torrent.read(output)).torrentVersion, 'v2');
   });
 
-  it('reads files where they are: through links, whatever the torrent calls them', async (t) => {
+  it('reads files behind links, whatever the torrent calls them', async (t) => {
     const root = await temporaryFolder(t);
     await writeTree(root, { real: noise(50_000, 1), 'folder/b': 3 });
     await symlink('real', path.join(root, 'link'));
     await symlink('folder', path.join(root, 'again'));
     const draft = new TorrentCreate({ pathRoot: root, info: { name: 'elsewhere' } });
-    for (const version of KINDS) {
+    for (const version of VERSIONS) {
       const bytes = await draft.generateExt({ version, bencode: true });
       assert.deepEqual(Buffer.from(bytes), Buffer.from((await draft.generate({ version })).bencode()));
     }
   });
 
-  it('tells of progress, and stops when it is told to', async (t) => {
+  it('reports progress, and stops when the signal fires', async (t) => {
     const folder = await temporaryFolder(t);
     const draft = new TorrentCreate({ pathRoot: await sparseFile(folder, 'big', 2 ** 31), pieceLength: 2 ** 20 });
     const reasons: unknown[] = [];
@@ -141,13 +141,13 @@ describe('generateExt', { skip }, () => {
     await assert.rejects(draft.generateExt({ onProgress: broken }), /of the caller/);
   });
 
-  it('fails for a file that vanishes, changes or cannot be read, and names it', async (t) => {
+  it('names a file that disappears, changes or cannot be read', async (t) => {
     const root = await temporaryFolder(t);
     const at = (name: string) => path.join(root, name);
     await writeTree(root, { a: 40_000, b: 1, empty: 0 });
     const big = await sparseFile(root, 'big', 2 ** 30);
     const draft = new TorrentCreate({ pathRoot: root, pieceLength: 2 ** 20 });
-    /** Does something to a file while libtorrent hashes. */
+    /** Changes a file while libtorrent hashes it. */
     const during = async (work: () => Promise<unknown>) => {
       let done: Promise<unknown> | undefined;
       const error = await draft.generateExt({ onProgress: () => (done ??= work()) }).then(
@@ -161,7 +161,7 @@ describe('generateExt', { skip }, () => {
     await writeTree(root, { empty: 0 });
     assert.deepEqual(await during(() => appendFile(at('b'), 'more')), ['ERR_FILE_CHANGED', at('b')]);
     assert.deepEqual(await during(() => utimes(big, 1, 1)), ['ERR_FILE_CHANGED', big]);
-    // Here libtorrent itself fails, in the middle.
+    // libtorrent itself fails while it hashes.
     assert.deepEqual(await during(() => truncate(big, 0)), ['ERR_FILE_CHANGED', big]);
     await sparseFile(root, 'big', 2 ** 30);
     assert.deepEqual(await during(() => rm(big)), ['ERR_FILE_CHANGED', big]);
@@ -172,7 +172,7 @@ describe('generateExt', { skip }, () => {
     await assert.rejects(draft.generateExt(), code('ERR_NO_FILES'));
   });
 
-  it('names the file that it may not read', { skip: notRoot() }, async (t) => {
+  it('names a file that it has no permission to read', { skip: notRoot() }, async (t) => {
     const root = await temporaryFolder(t);
     await writeTree(root, { a: 1, b: 40_000 });
     await chmod(root, 0o755);
@@ -181,7 +181,7 @@ describe('generateExt', { skip }, () => {
     assert.deepEqual([found, about], ['ERR_UNREADABLE', path.join(root, 'b')]);
   });
 
-  it('refuses what libtorrent cannot do', async (t) => {
+  it('rejects drafts that libtorrent does not support', async (t) => {
     const root = await temporaryFolder(t);
     await writeTree(root, { a: 1 });
     const make = (fields: TorrentCreateFields, version: never = 'v1' as never) =>
@@ -192,7 +192,7 @@ describe('generateExt', { skip }, () => {
     await assert.rejects(make({ info: { length: 5, name: 'a' } }), code('ERR_HASH_MISMATCH'));
   });
 
-  it('runs in worker threads, and lets go of one that is terminated', async (t) => {
+  it('runs in worker threads, and ends with a terminated one', async (t) => {
     const folder = await temporaryFolder(t);
     const big = await sparseFile(folder, 'big', 2 ** 31);
     // Workers of Node 20 do not inherit tsx.
@@ -215,7 +215,7 @@ describe('generateExt', { skip }, () => {
 });
 
 describe('the libtorrent maker where its addon is not built', () => {
-  it('says how to get it', async (t) => {
+  it('fails with the commands that build it', async (t) => {
     const root = await temporaryFolder(t);
     await writeTree(root, { a: 1, 'broken.node': 'no library' });
     for (const name of ['none.node', 'broken.node']) {
@@ -230,7 +230,7 @@ describe('the libtorrent maker where its addon is not built', () => {
     }
   });
 
-  it('builds nothing, and says so, where libtorrent is missing or too old', async (t) => {
+  it('is not built, with a message, if libtorrent is missing or too old', async (t) => {
     const folder = await temporaryFolder(t);
     for (const place of ['native', 'scripts'])
       await cp(path.join(ROOT, place), path.join(folder, place), { recursive: true });

@@ -25,7 +25,7 @@ import { HUGE, sparseFile, temporaryFolder, writeTree } from '../support/tree.ts
 
 const KIB = 1024;
 const MIB = KIB * KIB;
-const KINDS = ['v1', 'v2', 'hybrid'] as const;
+const VERSIONS = ['v1', 'v2', 'hybrid'] as const;
 
 /** Bytes in chunks of the given sizes, over and over. */
 function* chunks(bytes: Buffer, sizes: readonly number[]): Generator<Uint8Array> {
@@ -43,7 +43,7 @@ async function* slowly(bytes: Buffer, sizes: readonly number[]): AsyncGenerator<
   }
 }
 
-/** The same memory for every chunk, as those do who read into one buffer. */
+/** The same memory for every chunk, like a reader that reuses its buffer. */
 async function* reused(bytes: Buffer, sizes: readonly number[]): AsyncGenerator<Uint8Array> {
   const memory = Buffer.alloc(Math.max(...sizes));
   for (const chunk of chunks(bytes, sizes)) {
@@ -89,7 +89,7 @@ const piece = fc.record({
   seed: fc.integer({ min: 1, max: 3 }),
   form: fc.constantFrom('file', ...Object.keys(FORMS)),
   sized: fc.boolean(),
-  // Primes, blocks, larger than a piece.
+  // Primes, blocks, and more than a piece.
   sizes: fc.array(fc.constantFrom(997, 4099, 16 * KIB, 64 * KIB, 65_537, 200_003), { minLength: 1, maxLength: 3 }),
 });
 const content = fc
@@ -97,7 +97,7 @@ const content = fc
   .filter((files) => files.some((file) => file.size > 0))
   .map((files) => files.map((file, i): Piece => ({ ...file, path: i % 2 === 0 ? `${i}` : `folder/${9 - i}` })));
 
-/** What makes a draft of files and sources, and what makes one of the same as files. */
+/** The input of a draft of files and sources, and of a draft of the same content as files. */
 function fieldsOf(files: readonly Piece[]): { paths: string[]; sources: Source[]; order: string[] } {
   const paths = files.filter(({ form }) => form === 'file').map((file) => file.path);
   const others = files.filter(({ form }) => form !== 'file');
@@ -115,8 +115,8 @@ describe('sources', () => {
   });
   after(() => rm(root, { recursive: true, force: true }));
 
-  for (const version of KINDS) {
-    it(`hash to what the same files do: ${version}`, async () => {
+  for (const version of VERSIONS) {
+    it(`give the torrent of the same files: ${version}`, async () => {
       let count = 0;
       const options = fc.record({
         pieceLength: fc.constantFrom(16 * KIB, 64 * KIB, 128 * KIB),
@@ -146,7 +146,7 @@ describe('sources', () => {
     });
   }
 
-  it('are the same byte by byte, and in chunks larger than everything', async () => {
+  it('give one torrent in chunks of a byte and in one chunk', async () => {
     const bytes = noise(40_000);
     const make = (sizes: number[]) =>
       new TorrentCreate({ sources: [{ path: 'a', data: slowly(bytes, sizes) }], pieceLength: 16 * KIB }).generate();
@@ -155,7 +155,7 @@ describe('sources', () => {
     assert.equal(one.infohashV1, all.infohashV1);
   });
 
-  it('make trees of pieces that are larger than what is in memory at once', async () => {
+  it('build trees of pieces that are larger than a segment', async () => {
     const bytes = noise(3 * MIB + 5);
     for (const pieceLength of [256 * KIB, MIB, 4 * MIB]) {
       const from = (data: SourceData, memoryLimit?: number) =>
@@ -167,8 +167,8 @@ describe('sources', () => {
     }
   });
 
-  it('need no size and no piece length', async () => {
-    for (const version of KINDS) {
+  it('need neither a size nor a piece length', async () => {
+    for (const version of VERSIONS) {
       const sources = [
         { path: 'a', data: slowly(noise(5), [2]) },
         { path: 'b', data: slowly(noise(2 * MIB), [2 ** 16]) },
@@ -182,7 +182,7 @@ describe('sources', () => {
     }
   });
 
-  it('choose the piece length as files do when all sizes are known', async () => {
+  it('get the piece length of files if all sizes are known', async () => {
     const bytes = noise(40 * MIB);
     const torrent = await new TorrentCreate({
       sources: [{ path: 'a', size: bytes.length, data: slowly(bytes, [MIB]) }],
@@ -190,7 +190,7 @@ describe('sources', () => {
     assert.equal(torrent.info.pieceLength, 32 * KIB);
   });
 
-  it('of a hybrid without the last pad must have a size', async () => {
+  it('need a size in a hybrid without a tail pad', async () => {
     const sources = () => [
       { path: 'a', data: noise(5) },
       { path: 'b', data: slowly(noise(5), [5]) },
@@ -208,7 +208,7 @@ describe('sources', () => {
     );
   });
 
-  it('give the torrent its name when there is one, and else must be given one', async () => {
+  it('name the torrent if there is only one, and else need a name', async () => {
     const single = await new TorrentCreate({ sources: [{ path: 'a.bin', data: noise(9) }] }).generate({
       version: 'v1',
     });
@@ -225,7 +225,7 @@ describe('sources', () => {
     assert.throws(() => new TorrentCreate({ sources: [{ path: 'a/b', data: noise(9) }] }), { code: 'ERR_NAME' });
   });
 
-  it('are listed by getPaths, and read by nobody for it', async () => {
+  it('are listed by getPaths without being read', async () => {
     const sources = [
       { path: 'b', data: slowly(noise(5), [5]) },
       { path: 'a', data: noise(3) },
@@ -242,7 +242,7 @@ describe('sources', () => {
     );
   });
 
-  it('are refused with all that is wrong with them', () => {
+  it('are rejected with every problem at once', () => {
     const stream = slowly(noise(1), [1]);
     const wrong: [unknown, (string | number)[]][] = [
       [{ path: '/a', data: noise(1) }, ['sources', 0, 'path']],
@@ -276,7 +276,7 @@ describe('sources', () => {
       );
   });
 
-  it('may not all be empty', async () => {
+  it('are rejected if all are empty', async () => {
     const make = (data: SourceData) => new TorrentCreate({ sources: [{ path: 'a', data }] }).generate();
     const expected = { code: 'ERR_NO_DATA', message: 'All sources are empty: there is nothing to hash.' };
     await assert.rejects(make(Buffer.alloc(0)), expected);
@@ -284,7 +284,7 @@ describe('sources', () => {
     await assert.rejects(make({ size: 0, read: async () => Buffer.alloc(0) }), expected);
   });
 
-  it('may not be in each other, nor twice', async () => {
+  it('are rejected if paths repeat, or one is the folder of another', async () => {
     for (const names of [
       ['a', 'a'],
       ['a', 'a/b'],
@@ -292,11 +292,11 @@ describe('sources', () => {
     ]) {
       const sources = names.map((name) => ({ path: name, data: noise(3) }));
       const draft = new TorrentCreate({ info: { name: 'x' }, sources });
-      for (const version of KINDS) await assert.rejects(draft.generate({ version }), { code: 'ERR_DUPLICATE_PATH' });
+      for (const version of VERSIONS) await assert.rejects(draft.generate({ version }), { code: 'ERR_DUPLICATE_PATH' });
     }
   });
 
-  it('of memory that may go away are copied', async () => {
+  it('are copied if they are in memory that may be transferred', async () => {
     const buffer = Reflect.construct(ArrayBuffer, [50_000, { maxByteLength: 100_000 }]) as ArrayBuffer;
     const shared = new SharedArrayBuffer(50_000);
     const expected = await new TorrentCreate({
@@ -467,8 +467,8 @@ describe('a source that fails', () => {
     ],
   };
   for (const [what, [data, size, expected]] of Object.entries(CASES)) {
-    for (const version of KINDS) {
-      it(`fails with its path when it ${what}, and the others are destroyed: ${version}`, async () => {
+    for (const version of VERSIONS) {
+      it(`fails with its path if it ${what}, and destroys the others: ${version}`, async () => {
         const [before, after] = [{ ...good(), path: 'before' }, good()];
         const sources = [before, { path: 'bad', size, data: data() }, after];
         const draft = new TorrentCreate({ info: { name: 'x' }, pieceLength: 16 * KIB, sources });
@@ -480,7 +480,7 @@ describe('a source that fails', () => {
     }
   }
 
-  it('while another is read does not end the process', async () => {
+  it('does not end the process while another one is read', async () => {
     const bad = new Readable({ read() {} });
     const first = (async function* () {
       yield noise(100);
@@ -496,7 +496,7 @@ describe('a source that fails', () => {
     await assert.rejects(draft.generate({ version: 'v1' }), { code: 'ERR_SOURCE', path: 'b' });
   });
 
-  it('is one that has failed already, or that somebody else reads', async () => {
+  it('is rejected if it failed before, or is read elsewhere', async () => {
     const gone = createReadStream('/absent').on('error', () => {});
     await sleep(20);
     const locked = ReadableStream.from(chunks(noise(10), [3])) as ReadableStream<Uint8Array>;
@@ -513,7 +513,7 @@ describe('a source that fails', () => {
     }
   });
 
-  it('does not keep the others from being destroyed when destroying it fails', async () => {
+  it('leaves the others destroyed if it cannot be destroyed', async () => {
     const stubborn = new Readable({ read() {} });
     stubborn.destroy = () => {
       throw new Error('not this');
@@ -525,17 +525,17 @@ describe('a source that fails', () => {
     assert.ok(last.data.destroyed);
   });
 
-  it('is bytes that were transferred since', async () => {
+  it('is rejected if its bytes were transferred', async () => {
     const bytes = new Uint8Array(100);
     const draft = new TorrentCreate({ sources: [{ path: 'a', data: bytes }] });
     structuredClone(bytes.buffer, { transfer: [bytes.buffer] });
     await assert.rejects(draft.generate(), { code: 'ERR_SOURCE_SIZE', path: 'a' });
   });
 
-  it('stops files on disk at once', async (t) => {
+  it('stops the hashing of files on disk at once', async (t) => {
     const folder = await temporaryFolder(t);
     await sparseFile(folder, 'big', HUGE);
-    for (const version of KINDS) {
+    for (const version of VERSIONS) {
       const bad = (async function* () {
         yield noise(1);
         throw new Error('no');
@@ -547,7 +547,7 @@ describe('a source that fails', () => {
     }
   });
 
-  it('is one that was read before', async () => {
+  it('is rejected if it was read before', async () => {
     const makers: (() => SourceData)[] = [
       () => slowly(noise(10), [3]),
       () => Readable.from(chunks(noise(10), [3])),
@@ -562,8 +562,8 @@ describe('a source that fails', () => {
     assert.equal((await again.generate()).infohashV1, (await again.generate()).infohashV1);
   });
 
-  it('stops at once when the signal fires, however long the source takes', async () => {
-    for (const version of KINDS) {
+  it('stops at once when the signal fires, even if it never answers', async () => {
+    for (const version of VERSIONS) {
       const never = new Readable({ read() {} });
       const web = new ReadableStream<Uint8Array>({ pull: () => new Promise(() => {}) });
       let told: AbortSignal | undefined;
@@ -587,7 +587,7 @@ describe('a source that fails', () => {
     }
   });
 
-  it('is destroyed too when the options are wrong or the signal has fired before', async () => {
+  it('is destroyed if the options are invalid or the signal fired before', async () => {
     for (const options of [{ threads: -1 }, { signal: AbortSignal.abort() }, { version: 'v3' as never }]) {
       const stream = good();
       await assert.rejects(new TorrentCreate({ sources: [stream] }).generate(options), { name: /Error/ });
@@ -595,8 +595,8 @@ describe('a source that fails', () => {
     }
   });
 
-  it('whose hashing fails long before it ends', async () => {
-    for (const version of KINDS) {
+  it('is destroyed if hashing fails before it ends', async () => {
+    for (const version of VERSIONS) {
       const real = defaultEngine();
       const broken = {
         ...real,
@@ -618,7 +618,7 @@ describe('a source that fails', () => {
     }
   });
 
-  it('destroys the streams when a file on disk fails', async (t) => {
+  it('is destroyed if a file on disk fails', async (t) => {
     const folder = await temporaryFolder(t);
     const stream = good();
     const draft = new TorrentCreate({ pathRoot: folder, paths: ['absent'], sources: [stream] });
@@ -627,8 +627,8 @@ describe('a source that fails', () => {
   });
 });
 
-describe('the event loop', () => {
-  it('turns while chunks come that nobody has to wait for', async () => {
+describe('the event loop with streams', () => {
+  it('turns while chunks are ready at once', async () => {
     for (const size of [0, 1]) {
       const endless = async function* () {
         for (;;) yield Buffer.alloc(size);
@@ -641,12 +641,12 @@ describe('the event loop', () => {
   });
 });
 
-describe('the machine', () => {
-  it('is used as far as was asked for', async (t) => {
+describe('hashing with streams', () => {
+  it('uses as many threads as the options allow', async (t) => {
     const folder = await temporaryFolder(t);
     const names = Array.from({ length: 12 }, (_, i) => `file ${i}`);
     await writeTree(folder, Object.fromEntries(names.map((name, i) => [name, noise(MIB, i + 1)])));
-    for (const version of KINDS) {
+    for (const version of VERSIONS) {
       for (const threads of [1, 2, 4]) {
         const real = defaultEngine();
         const running = new Set<HashPlan>();
@@ -673,7 +673,7 @@ describe('the machine', () => {
         const sources = names.map((name, i) => ({ path: `stream ${name}`, data: slowly(noise(MIB, i + 1), [99_991]) }));
         const draft = new TorrentCreate({ pathRoot: folder, paths: names, sources, pieceLength: 64 * KIB });
         await draft.generate({ version, threads, memoryLimit: 4 * MIB, readSize: 32 * KIB, engine });
-        // A stream needs a thread of its own beside one for files.
+        // A stream needs a thread besides the one for files.
         assert.ok(mostThreads <= Math.max(2, threads), `${mostThreads} threads of ${threads}`);
         assert.ok(mostMemory <= MIB, `${mostMemory} bytes`);
         assert.ok(reads <= 32 * KIB, `reads of ${reads} bytes`);
@@ -681,7 +681,7 @@ describe('the machine', () => {
     }
   });
 
-  it('names what is read', async (t) => {
+  it('names the stream that is read', async (t) => {
     const folder = await temporaryFolder(t);
     await sparseFile(folder, 'big', 512 * MIB);
     const sources = [{ path: 'small', data: slowly(noise(10), [1]) }];
@@ -692,9 +692,9 @@ describe('the machine', () => {
   });
 });
 
-describe('memory', () => {
-  for (const version of KINDS) {
-    it(`stays under the limit however fast the producer is: ${version}`, async () => {
+describe('the memory of streams', () => {
+  for (const version of VERSIONS) {
+    it(`stays below the limit however fast the producer is: ${version}`, async () => {
       const limit = 8 * MIB;
       let given = 0;
       let most = 0;
@@ -706,7 +706,7 @@ describe('memory', () => {
           yield chunk;
         }
       };
-      // An engine that tells what is done with.
+      // An engine that reports released memory.
       const real = defaultEngine();
       const engine = {
         ...real,
@@ -740,7 +740,7 @@ describe('memory', () => {
     });
   }
 
-  it('must hold a piece of a stream in v1', async () => {
+  it('must hold two v1 pieces of a stream', async () => {
     const draft = new TorrentCreate({ sources: [{ path: 'a', data: slowly(noise(10), [3]) }], pieceLength: MIB });
     await assert.rejects(draft.generate({ version: 'v1', memoryLimit: MIB }), { code: 'ERR_INVALID_ARGUMENT' });
   });

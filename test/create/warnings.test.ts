@@ -26,9 +26,9 @@ import { runs } from '../support/runs.ts';
 import { sparseFile, temporaryFolder } from '../support/tree.ts';
 
 const KIB = 1024;
-const KINDS = ['v1', 'v2', 'hybrid'] as const;
+const VERSIONS = ['v1', 'v2', 'hybrid'] as const;
 
-/** Hashes nothing, and notes whether it was asked to. */
+/** An engine that hashes nothing, and notes whether it was started. */
 function idleEngine(): Engine & { starts: number } {
   const engine = {
     kernel: 'idle',
@@ -49,10 +49,10 @@ function idleEngine(): Engine & { starts: number } {
   return engine as unknown as Engine & { starts: number };
 }
 
-/** Sources of one byte each. */
+/** Sources with one byte each. */
 const sourcesOf = (paths: readonly string[]) => paths.map((name) => ({ path: name, data: Buffer.from('x') }));
 
-/** A list that takes warnings. */
+/** A list that collects warnings. */
 function collected() {
   const warnings: Issue[] = [];
   return { warnings, onWarning: (warning: Issue) => void warnings.push(warning) };
@@ -61,11 +61,11 @@ function collected() {
 const codes = (warnings: readonly Issue[]) => warnings.map(({ code }) => code);
 
 describe('sizes known before hashing', () => {
-  it('are those of the torrent', async (t) => {
+  it('equal the sizes of the torrent', async (t) => {
     const base = await temporaryFolder(t);
     let count = 0;
     const options = fc.record({
-      version: fc.constantFrom(...KINDS),
+      version: fc.constantFrom(...VERSIONS),
       padding: fc.boolean(),
       tailPad: fc.boolean(),
       padNames: fc.constantFrom('libtorrent' as const, 'unique' as const),
@@ -92,7 +92,7 @@ describe('sizes known before hashing', () => {
           files,
         };
         const sizes = sizesOf({ ...shape, otherFields });
-        // Equal content has one layer.
+        // Files of equal content share one layer.
         const roots = files.filter((one) => one.length > (pieceLength as number)).map((one) => String(one.piecesRoot));
         if (new Set(roots).size < roots.length) return;
         const bytes = torrent.bencode();
@@ -108,7 +108,7 @@ describe('sizes known before hashing', () => {
   });
 });
 
-describe('a torrent that is larger than readers take by default', () => {
+describe('a torrent beyond the default limits of readers', () => {
   const FOLDER = `${'d/'.repeat(90)}`;
   const FILES = 27_000;
   const fields = { info: { name: 'large' }, pieceLength: 16 * KIB };
@@ -116,7 +116,7 @@ describe('a torrent that is larger than readers take by default', () => {
     new TorrentCreate({ ...fields, sources: sourcesOf(Array.from({ length: FILES }, (_, i) => `${FOLDER}${i}`)) });
   const limits = { items: 4_000_000 };
 
-  it('is made with a warning before the first file is hashed', async () => {
+  it('gets a warning before the first file is hashed', async () => {
     for (const version of ['hybrid', 'v1'] as const) {
       const engine = idleEngine();
       const { warnings, onWarning } = collected();
@@ -148,7 +148,7 @@ describe('a torrent that is larger than readers take by default', () => {
     }
   });
 
-  it('can end with what onWarning throws, before anything is hashed', async () => {
+  it('fails with the error of onWarning before anything is hashed', async () => {
     const engine = idleEngine();
     const stop = new Error('too large');
     const onWarning = () => Promise.reject(stop);
@@ -156,7 +156,7 @@ describe('a torrent that is larger than readers take by default', () => {
     assert.equal(engine.starts, 0);
   });
 
-  it('is verified, updated and upgraded to, also by libtorrent as the engine', async (t) => {
+  it('can be verified, updated and upgraded to, also with the maker libtorrent', async (t) => {
     const root = path.join(await temporaryFolder(t), 'large');
     await mkdir(path.join(root, FOLDER), { recursive: true });
     for (let i = 0; i < FILES; i += 1) writeFileSync(path.join(root, FOLDER, String(i)), 'x');
@@ -179,7 +179,7 @@ describe('a torrent that is larger than readers take by default', () => {
     assert.equal(Torrent.fromBytes(bytes, { limits }).infohashV2, hybrid.infohashV2);
   });
 
-  it('may have more pieces than the limit, of one file', async (t) => {
+  it('may be one file with more pieces than the limit', async (t) => {
     const pieceLength = 16 * KIB;
     const pathRoot = await sparseFile(await temporaryFolder(t), 'film', 10_000_001 * pieceLength);
     const { warnings, onWarning } = collected();
@@ -197,8 +197,8 @@ describe('a torrent that is larger than readers take by default', () => {
     assert.equal(Torrent.fromBytes(torrent.bencode(), { limits: { pieces: 10_000_001 } }).nPieces, 10_000_001);
   });
 
-  it('may be as deep as a reader can be told to go, and no deeper', async () => {
-    const made = async (components: number, version: (typeof KINDS)[number] = 'v2') => {
+  it('may be as deep as the limits of a reader go, and no deeper', async () => {
+    const made = async (components: number, version: (typeof VERSIONS)[number] = 'v2') => {
       const { warnings, onWarning } = collected();
       const draft = new TorrentCreate({ ...fields, sources: sourcesOf(['a', `${'d/'.repeat(components - 1)}b`]) });
       const engine = idleEngine();
@@ -218,11 +218,14 @@ describe('a torrent that is larger than readers take by default', () => {
       assert.equal(Torrent.fromBytes(torrent.bencode(), { limits: { depth: components + 4 } }).nFiles, 2);
     }
     for (const version of ['v2', 'hybrid'] as const)
-      await assert.rejects(made(997, version), { code: 'ERR_NAME', message: /997 components, but .+ at most 996: make a v1 torrent/ });
+      await assert.rejects(made(997, version), {
+        code: 'ERR_NAME',
+        message: /997 components, but .+ at most 996: make a v1 torrent/,
+      });
     assert.deepEqual((await made(5000, 'v1')).messages, []);
   });
 
-  it('has pieces and files of lengths that libtorrent does not have', () => {
+  it('gets warnings of lengths that libtorrent does not support', () => {
     const shape: TorrentShape = {
       version: 'v2',
       isSingleFile: true,
@@ -239,7 +242,7 @@ describe('a torrent that is larger than readers take by default', () => {
     assert.deepEqual(warningsOf({ ...shape, pieceLength: 2 ** 28, files: [{ path: ['a'], length: 2 ** 43 }] }), []);
   });
 
-  it('goes to process.emitWarning where nobody takes it, once of each kind', async (t) => {
+  it('warns through process.emitWarning by default, once of each kind', async (t) => {
     const emit = t.mock.method(process, 'emitWarning', () => {});
     for (let i = 0; i < 3; i += 1)
       await new TorrentCreate({ ...fields, sources: sourcesOf(['a', 'b']) }).generate({ engine: idleEngine() });
@@ -250,15 +253,15 @@ describe('a torrent that is larger than readers take by default', () => {
   });
 });
 
-describe('a file named as BitComet names pads', () => {
+describe('a file named like a pad file of BitComet', () => {
   const NAME = '_____padding_file_0_if you see this file, please update to BitComet 0.85 or above____';
   const sizes = { a: 10_000, [NAME]: 6_384, z: 16_384 };
   const sources = Object.entries(sizes).map(([name, size]) => ({ path: name, data: Buffer.alloc(size, name) }));
   const draft = new TorrentCreate({ info: { name: 't' }, pieceLength: 16 * KIB, sources });
 
-  for (const version of KINDS) {
+  for (const version of VERSIONS) {
     for (const padding of version === 'v1' ? [false, true] : [true]) {
-      it(`is a file like any other in ${version}${padding ? ' with pads' : ''}`, async () => {
+      it(`is an ordinary file in ${version}${padding ? ' with pad files' : ''}`, async () => {
         const { warnings, onWarning } = collected();
         const torrent = await draft.generate({ version, padding, onWarning });
         const read = Torrent.fromBytes(torrent.bencode());
@@ -272,11 +275,11 @@ describe('a file named as BitComet names pads', () => {
     }
   }
 
-  it('is what libtorrent makes of it, as the warning says', { skip: libtorrentMissing() }, async (t) => {
+  it('is taken for a pad file by libtorrent, as the warning says', { skip: libtorrentMissing() }, async (t) => {
     const folder = await temporaryFolder(t);
     const oracle = new LibtorrentOracle();
     t.after(() => oracle.close());
-    for (const version of KINDS) {
+    for (const version of VERSIONS) {
       const file = path.join(folder, `${version}.torrent`);
       await (await draft.generate({ version, onWarning: () => {} })).write(file);
       if (version === 'hybrid') await assert.rejects(oracle.load(file), /does not match|mismatch/);
@@ -286,8 +289,8 @@ describe('a file named as BitComet names pads', () => {
 });
 
 describe('a v2 folder with a single file', () => {
-  it('is warned of, and only that', async () => {
-    const made = async (name: string, version: (typeof KINDS)[number], root = 'folder') => {
+  it('gets one warning', async () => {
+    const made = async (name: string, version: (typeof VERSIONS)[number], root = 'folder') => {
       const { warnings, onWarning } = collected();
       const draft = new TorrentCreate({ info: { name: root }, pieceLength: 16 * KIB, sources: sourcesOf([name]) });
       await draft.generate({ version, onWarning });
@@ -295,7 +298,7 @@ describe('a v2 folder with a single file', () => {
     };
     assert.deepEqual(await made('a', 'v2'), ['single_file_folder']);
     assert.deepEqual(await made('a', 'v2', 'a'), []);
-    // Its folder stays.
+    // The folder stays.
     assert.deepEqual(await made('b/a', 'v2'), []);
     for (const version of ['v1', 'hybrid'] as const) assert.deepEqual(await made('a', version), []);
   });

@@ -17,7 +17,7 @@ import type { InfoDictV1 } from '../../src/model/info-dict.ts';
 import { sparseFile, temporaryFolder, writeTree } from '../support/tree.ts';
 
 const KIB = 1024;
-const KINDS = ['v1', 'v2', 'hybrid'] as const;
+const VERSIONS = ['v1', 'v2', 'hybrid'] as const;
 const URL_A = 'udp://a.example/announce';
 const URL_B = 'http://b.example/announce';
 const URL_C = 'http://c.example/announce';
@@ -36,7 +36,7 @@ async function generate(t: TestContext, fields: Fields, options: GenerateOptions
   return (await draftOf(t, { a: 1 }, fields)).generate(options);
 }
 
-/** The generated torrent as it stands on disk. */
+/** The generated torrent, decoded. */
 async function dictionary(t: TestContext, fields: Fields, options: GenerateOptions = {}): Promise<BencodeMap> {
   const { value } = decode((await generate(t, fields, options)).bencode()) as Decoded;
   return value as BencodeMap;
@@ -63,8 +63,8 @@ function issuesOf(fields: Fields): string[] {
 const file = (length: number, piecesRoot: Uint8Array | null = null): FileTree =>
   new Map([['', { length, piecesRoot }]]);
 
-describe('a draft takes', () => {
-  // Both names of every field, a value as given, and as it stands in the torrent file.
+describe('a draft accepts', () => {
+  // Both names of every field, a value as given, and the value in the torrent file.
   const FIELDS: [attribute: string, key: string, given: unknown, written: unknown][] = [
     ['announce', 'announce', URL_A, Buffer.from(URL_A)],
     ['announceList', 'announce-list', [[URL_A], [URL_B]], [[Buffer.from(URL_A)], [Buffer.from(URL_B)]]],
@@ -113,7 +113,7 @@ describe('a draft takes', () => {
     assert.equal(info.get(Buffer.from('größe').toString('latin1')), 2);
   });
 
-  it('nothing at all', () => {
+  it('an empty input', () => {
     const draft = new TorrentCreate();
     assert.equal(draft.pathRoot, process.cwd());
     assert.equal(draft.info.name, path.basename(process.cwd()));
@@ -121,7 +121,7 @@ describe('a draft takes', () => {
   });
 });
 
-/** Plain Buffers for what the decoder gives as views. */
+/** Plain Buffers instead of the views that the decoder gives. */
 function plain(value: unknown): unknown {
   if (value instanceof Uint8Array) return Buffer.from(value);
   if (Array.isArray(value)) return value.map(plain);
@@ -136,8 +136,8 @@ function fileOnDisk({ attr }: { attr: string }): Map<string, unknown> {
   ]);
 }
 
-describe('a draft refuses', () => {
-  it('all that is wrong, at once', () => {
+describe('a draft rejects', () => {
+  it('invalid fields, all in one error', () => {
     const issues = issuesOf({
       announce: 5,
       comment: 5,
@@ -183,7 +183,7 @@ describe('a draft refuses', () => {
     });
   }
 
-  it('a shorthand beside what it stands for', () => {
+  it('a shorthand together with the field that it sets', () => {
     const files = [{ length: 1, path: ['a'] }];
     const pairs: [Fields, shorthand: string][] = [
       [{ paths: ['a'], info: { files } }, 'paths'],
@@ -198,12 +198,12 @@ describe('a draft refuses', () => {
     for (const [fields, shorthand] of pairs) assert.deepEqual(issuesOf(fields), [`${shorthand}: no_duplicated_params`]);
   });
 
-  it('similar that is no list', () => {
+  it('a similar that is not a list', () => {
     assert.deepEqual(issuesOf({ similar: 5 }), ['similar: type']);
     assert.deepEqual(issuesOf({ similar: 'a'.repeat(40) }), ['similar: type']);
   });
 
-  it('hints that are wrong', () => {
+  it('invalid similar infohashes and collections', () => {
     const wrong: [unknown, issue: string][] = [
       [{ info: { similar: ['a'.repeat(40), 'a'.repeat(39)] } }, 'info.similar.1: similar'],
       [{ similar: [Buffer.alloc(20), Buffer.alloc(33)] }, 'similar.1: similar'],
@@ -224,14 +224,14 @@ describe('a draft refuses', () => {
       assert.deepEqual(issuesOf(fields as Fields).join(', '), issue, JSON.stringify(fields));
   });
 
-  it('a path root that gives no name', () => {
+  it('a path root without a name', () => {
     assert.throws(() => new TorrentCreate({ pathRoot: '/' }), { code: 'ERR_NAME', path: '/' });
     assert.equal(new TorrentCreate({ pathRoot: '/', info: { name: 'root' } }).info.name, 'root');
   });
 });
 
-describe('the name', () => {
-  it('is that of the path root when none is given', async (t) => {
+describe('the name of a torrent', () => {
+  it('is the name of the path root by default', async (t) => {
     assert.equal((await generate(t, {})).info.name, 'album');
     assert.equal((await generate(t, { info: { name: 'x' } })).info.name, 'x');
     const folder = await temporaryFolder(t);
@@ -240,7 +240,7 @@ describe('the name', () => {
   });
 
   for (const name of ['', '.', '..', 'a/b', 'a\0b', '\ud800']) {
-    it(`is not ${JSON.stringify(name)}`, async (t) => {
+    it(`cannot be ${JSON.stringify(name)}`, async (t) => {
       await assert.rejects(generate(t, { info: { name } }), { code: 'ERR_NAME' });
     });
   }
@@ -276,7 +276,7 @@ describe('getPaths', () => {
   const FILES = { B: 1, 'a-b/x': 1, 'a/x': 1, c: 1 };
   const tree: FileTree = new Map([['c', file(1)]]);
 
-  it('takes the first that is given', async (t) => {
+  it('uses the first of paths, fileTree, files and length', async (t) => {
     const info = { fileTree: tree, files: [{ length: 1, path: ['B'] }], name: 'a-b', length: 1 };
     const paths = async (fields: Fields) => (await draftOf(t, FILES, fields)).getPaths();
     assert.deepEqual(await paths({ paths: ['a'], info: { name: 'c' } }), ['a/x'], 'paths');
@@ -286,13 +286,13 @@ describe('getPaths', () => {
     assert.deepEqual(await paths({ info: { name: 'c' } }), ['B', 'a/x', 'a-b/x', 'c'], 'the disk');
   });
 
-  it('sorts by v2 or v1 order', async (t) => {
+  it('sorts in v2 or v1 order', async (t) => {
     const draft = await draftOf(t, FILES);
     assert.deepEqual(await draft.getPaths(), ['B', 'a/x', 'a-b/x', 'c']);
     assert.deepEqual(await draft.getPaths({ v1Order: true }), ['B', 'c', 'a-b/x', 'a/x']);
   });
 
-  it('keeps a v1 order that the draft gives, and sorts what a given folder holds', async (t) => {
+  it('keeps the v1 order of a draft, and sorts the files of a named folder', async (t) => {
     const given = await draftOf(t, { ...FILES, 'a/Y': 1 }, { paths: ['c', 'a', 'B'] });
     assert.deepEqual(await given.getPaths({ v1Order: true }), ['c', 'a/x', 'a/Y', 'B']);
     assert.deepEqual(await given.getPaths(), ['B', 'a/Y', 'a/x', 'c']);
@@ -310,7 +310,7 @@ describe('getPaths', () => {
     );
   });
 
-  it('leaves pads out of a given list', async (t) => {
+  it('leaves pad files out of a given list', async (t) => {
     const files = [
       { length: 1, path: ['c'] },
       { length: 9, path: ['.pad', '9'], attr: 'p' },
@@ -319,13 +319,13 @@ describe('getPaths', () => {
     assert.deepEqual(await (await draftOf(t, FILES, { info: { files } })).getPaths({ v1Order: true }), ['c', 'B']);
   });
 
-  it('takes absolute paths and paths by way of others', async (t) => {
+  it('accepts absolute paths and paths with ..', async (t) => {
     const { pathRoot } = await draftOf(t, FILES);
     const draft = new TorrentCreate({ pathRoot, paths: [`${pathRoot}/c`, './a/../B'] });
     assert.deepEqual(await draft.getPaths(), ['B', 'c']);
   });
 
-  it('leaves out what systems put into folders, as generate() does, unless it is named', async (t) => {
+  it('leaves out system files, like generate(), unless the draft names them', async (t) => {
     const files = { a: 1, '.DS_Store': 1, 'b/Thumbs.db': 1 };
     const draft = await draftOf(t, files);
     assert.deepEqual(await draft.getPaths(), ['a']);
@@ -337,23 +337,23 @@ describe('getPaths', () => {
     );
   });
 
-  it('keeps what systems put into folders when it is not to be clean', async (t) => {
+  it('lists system files with clean: false', async (t) => {
     const draft = await draftOf(t, { a: 1, '.DS_Store': 1 });
     assert.deepEqual(await draft.getPaths({ clean: false }), ['.DS_Store', 'a']);
   });
 
-  it('gives paths as they are when they are not to be clean', async (t) => {
+  it('keeps given paths as they are with clean: false', async (t) => {
     const draft = await draftOf(t, FILES, { paths: ['c', 'a', 'B'] });
     assert.deepEqual(await draft.getPaths({ clean: false }), ['c', 'a', 'B']);
   });
 
-  it('names a file that is the path root', async (t) => {
+  it('lists a path root that is a file by its name', async (t) => {
     const { pathRoot } = await draftOf(t, FILES);
     assert.deepEqual(await new TorrentCreate({ pathRoot: `${pathRoot}/c` }).getPaths(), ['c']);
   });
 
   for (const outside of ['../x', '/elsewhere', 'a/../../x']) {
-    it(`refuses ${outside}, which is outside`, async (t) => {
+    it(`rejects ${outside}, which is outside the path root`, async (t) => {
       await assert.rejects(draftOf(t, FILES, { paths: ['c', outside] }), ({ issues }: ValidationError) => {
         assert.deepEqual(
           issues.map((issue) => [issue.code, issue.path]),
@@ -374,17 +374,17 @@ describe('generate', () => {
 
   it('makes a hybrid unless told otherwise', async (t) => {
     assert.equal((await generate(t, {})).torrentVersion, 'hybrid');
-    for (const version of KINDS) assert.equal((await generate(t, {}, { version })).torrentVersion, version);
+    for (const version of VERSIONS) assert.equal((await generate(t, {}, { version })).torrentVersion, version);
   });
 
   for (const version of ['v3', 'toString', '', null]) {
-    it(`knows no version ${version}`, async (t) => {
+    it(`rejects the version ${version}`, async (t) => {
       const options = { version } as unknown as GenerateOptions;
       await assert.rejects(generate(t, {}, options), { code: 'ERR_INVALID_ARGUMENT', message: /v1, v2 or hybrid/ });
     });
   }
 
-  it('takes small pieces in v1 only', async (t) => {
+  it('accepts pieces below 16 KiB only in v1', async (t) => {
     for (const pieceLength of [1, KIB, 8 * KIB]) {
       assert.equal((await generate(t, { pieceLength }, { version: 'v1' })).info.pieceLength, pieceLength);
       for (const version of ['v2', 'hybrid'] as const) {
@@ -396,13 +396,13 @@ describe('generate', () => {
     await assert.rejects(generate(t, { pieceLength: 2 ** 32 }), { code: 'ERR_PIECE_LENGTH' });
   });
 
-  it('refuses a folder without files, and files without content', async (t) => {
+  it('rejects a folder without files, and files without content', async (t) => {
     const empty = await draftOf(t, {});
     await assert.rejects(empty.generate(), { code: 'ERR_NO_FILES', path: empty.pathRoot });
     const excluding = await draftOf(t, { a: 1 }, { exclude: () => true });
     await assert.rejects(excluding.generate(), { code: 'ERR_NO_FILES', path: excluding.pathRoot });
     const zeros = await draftOf(t, { a: 0, 'b/c': 0 });
-    for (const version of KINDS) {
+    for (const version of VERSIONS) {
       await assert.rejects(zeros.generate({ version }), { code: 'ERR_NO_DATA', path: zeros.pathRoot });
     }
     const single = new TorrentCreate({ pathRoot: `${zeros.pathRoot}/a` });
@@ -418,13 +418,13 @@ describe('generate', () => {
     ['d', 'd/b'],
     ['.', 'a'],
   ]) {
-    it(`refuses a file twice: ${paths.join(' and ')}`, async (t) => {
+    it(`rejects a file that is named twice: ${paths.join(' and ')}`, async (t) => {
       const draft = await draftOf(t, { a: 1, 'd/b': 1 }, { paths });
       await assert.rejects(draft.generate(), { code: 'ERR_DUPLICATE_PATH' });
     });
   }
 
-  it('tells a file from a folder with one file, whatever its size', async (t) => {
+  it('distinguishes a file from a folder with one file', async (t) => {
     for (const size of [1, 16 * KIB, 40 * KIB]) {
       const folder = await draftOf(t, { film: size }, { pieceLength: 16 * KIB });
       const single = new TorrentCreate({ pathRoot: `${folder.pathRoot}/film`, pieceLength: 16 * KIB });
@@ -444,13 +444,13 @@ describe('generate', () => {
     }
   });
 
-  it('says who made it, unless told not to', async (t) => {
+  it('writes created by unless that is null', async (t) => {
     assert.match(CREATED_BY, /^metainfo \(\d+\.\d+\.\d+.*\)$/);
     assert.equal((await generate(t, {})).createdBy, CREATED_BY);
     assert.equal((await generate(t, { createdBy: null })).createdBy, null);
   });
 
-  it('gives a date only when it has one', async (t) => {
+  it('writes a creation date only if there is one', async (t) => {
     const dateOf = async (fields: Fields) => (await generate(t, fields)).creationDate?.toISOString() ?? null;
     process.env['SOURCE_DATE_EPOCH'] = '';
     assert.equal(await dateOf({}), null);
@@ -465,7 +465,7 @@ describe('generate', () => {
     }
   });
 
-  it('checks what it is given before it hashes', async (t) => {
+  it('checks its options before it hashes', async (t) => {
     const engine = { ...nodeEngine(), start: () => assert.fail('hashing was started') };
     await assert.rejects(generate(t, { similar: ['xx'] }, { engine }), { code: 'ERR_VALIDATION' });
     process.env['SOURCE_DATE_EPOCH'] = 'now';
@@ -486,7 +486,7 @@ describe('generate', () => {
     }
   });
 
-  it('writes webseeds, privacy and source only when given', async (t) => {
+  it('writes webseeds, private and source only if given', async (t) => {
     const bare = await dictionary(t, { urlList: [] });
     assert.deepEqual([...bare.keys()], ['created by', 'info', 'piece layers']);
     assert.deepEqual(
@@ -499,7 +499,7 @@ describe('generate', () => {
     assert.notEqual((await generate(t, { info: { source: 'T' } })).infohashV1, marked.infohashV1);
   });
 
-  it('writes keys of its own version only', async (t) => {
+  it('writes only keys of its version', async (t) => {
     const keys = async (version: 'v1' | 'v2') => {
       const torrent = await dictionary(t, {}, { version });
       return [...torrent.keys(), ...(torrent.get('info') as BencodeMap).keys()];
@@ -509,14 +509,14 @@ describe('generate', () => {
     assert.deepEqual(await keys('v2'), v2);
   });
 
-  it('pads v1 on request, and leaves the tail pad out on request', async (t) => {
+  it('pads v1 with padding: true, and leaves out the tail pad with tailPad: false', async (t) => {
     const padsOf = async (options: GenerateOptions) => {
       const draft = await draftOf(t, { a: 1, b: 0, c: 2 }, { pieceLength: 16 * KIB });
       const { files } = (await draft.generate(options)).info as InfoDictV1;
       return files?.map(({ path: parts, length }) => `${parts.join('/')} ${length}`);
     };
     assert.deepEqual(await padsOf({ version: 'v1' }), ['a 1', 'b 0', 'c 2']);
-    // As libtorrent: with one at the end, pads stand after the file, without it before the next one with content.
+    // Like libtorrent: with a tail pad, pad files follow each file; without, they precede the next file with content.
     const before = ['a 1', 'b 0', '.pad/16383 16383', 'c 2'];
     assert.deepEqual(await padsOf({ version: 'v1', padding: true, tailPad: false }), before);
     assert.deepEqual(await padsOf({ tailPad: false }), before);
@@ -524,13 +524,13 @@ describe('generate', () => {
   });
 
   for (const threads of [0, -1, 1.5, 2000, Number.NaN, '2']) {
-    it(`has no ${JSON.stringify(threads)} threads`, async (t) => {
+    it(`rejects threads: ${JSON.stringify(threads)}`, async (t) => {
       const options = { threads } as GenerateOptions;
       await assert.rejects(generate(t, {}, options), { code: 'ERR_INVALID_ARGUMENT', message: /threads/ });
     });
   }
 
-  it('takes as many threads as there are cores, and bounds on memory', async (t) => {
+  it('accepts threads: null and limits of memory', async (t) => {
     const draft = await draftOf(t, { a: 300 * KIB, b: 5 }, { pieceLength: 32 * KIB });
     const expected = (await draft.generate()).infohashV2;
     for (const options of [
@@ -554,20 +554,20 @@ describe('generate', () => {
     { memoryLimit: Number.POSITIVE_INFINITY },
     { readSize: 2 ** 21, memoryLimit: 2 ** 20 },
   ]) {
-    it(`refuses ${JSON.stringify(options)}`, async (t) => {
+    it(`rejects ${JSON.stringify(options)}`, async (t) => {
       await assert.rejects(generate(t, {}, options), { code: 'ERR_INVALID_ARGUMENT', message: /readSize|memoryLimit/ });
     });
   }
 
-  it('gives the same torrent twice', async (t) => {
+  it('makes the same torrent twice', async (t) => {
     const draft = await draftOf(t, { a: 1, 'b/c': 100_000 });
-    for (const version of KINDS) {
+    for (const version of VERSIONS) {
       const [first, second] = [await draft.generate({ version }), await draft.generate({ version })];
       assert.deepEqual(first.bencode(), second.bencode());
     }
   });
 
-  it('reports progress that only grows, up to the total', async (t) => {
+  it('reports progress that grows up to the total', async (t) => {
     const pathRoot = await sparseFile(await temporaryFolder(t), 'big', 2 ** 30);
     const seen: Progress[] = [];
     await new TorrentCreate({ pathRoot }).generate({ threads: 2, onProgress: (progress) => seen.push(progress) });
@@ -591,17 +591,17 @@ describe('generate', () => {
   });
 });
 
-describe('what a draft says of the files', () => {
+describe('a size or hash in a draft', () => {
   const FILES = { a: 20_000, b: 5 };
 
-  /** What a torrent of those files says, as a draft takes it. */
+  /** The sizes and hashes of the files, as input of a draft. */
   async function hashed(t: TestContext, version: 'v1' | 'hybrid') {
     const draft = await draftOf(t, FILES, { pieceLength: 16 * KIB });
     const { info, pieceLayers } = await draft.generate({ version });
     return { pathRoot: draft.pathRoot, info: { ...(info as InfoDictV1 & { fileTree: FileTree }) }, pieceLayers };
   }
 
-  it('is kept when it is so', async (t) => {
+  it('is kept if it matches', async (t) => {
     for (const version of ['v1', 'hybrid'] as const) {
       const { pathRoot, info, pieceLayers } = await hashed(t, version);
       const again = await new TorrentCreate({ pathRoot, info, pieceLayers }).generate({ version });
@@ -625,14 +625,14 @@ describe('what a draft says of the files', () => {
     }),
   };
   for (const [what, wrong] of Object.entries(WRONG)) {
-    it(`fails when ${what} is not so`, async (t) => {
+    it(`fails if ${what} does not match`, async (t) => {
       const good = await hashed(t, 'hybrid');
       const draft = new TorrentCreate({ pathRoot: good.pathRoot, ...wrong(good) });
       await assert.rejects(draft.generate(), { code: 'ERR_HASH_MISMATCH' });
     });
   }
 
-  it('fails when it is made with another number of pieces than its files have', async (t) => {
+  it('fails if the number of pieces does not match the files', async (t) => {
     const { pathRoot, info } = await hashed(t, 'hybrid');
     const pieces = new HashList(new Uint8Array(20), 20);
     assert.throws(() => new TorrentCreate({ pathRoot, info: { ...info, pieces } }), {
@@ -649,15 +649,15 @@ describe('what a draft says of the files', () => {
     });
   });
 
-  it('fails when the length of a single file is not so, in every version', async (t) => {
+  it('fails if the length of a single file does not match, in every version', async (t) => {
     const { pathRoot } = await draftOf(t, FILES);
-    for (const version of KINDS) {
+    for (const version of VERSIONS) {
       const draft = new TorrentCreate({ pathRoot, info: { name: 'b', length: 6 } });
       await assert.rejects(draft.generate({ version }), { code: 'ERR_HASH_MISMATCH' }, version);
     }
   });
 
-  it('fails when it names a file that does not exist', async (t) => {
+  it('fails if it names a file that does not exist', async (t) => {
     const draft = await draftOf(t, FILES, { info: { files: [{ length: 1, path: ['c'] }] } });
     await assert.rejects(draft.generate(), { code: 'ERR_NOT_FOUND', path: path.join(draft.pathRoot, 'c') });
   });
