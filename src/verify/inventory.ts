@@ -32,7 +32,7 @@ export interface FolderLink {
   folder: string;
 }
 
-/** What stands at a path on disk. */
+/** The state of a path on disk. */
 export type DiskEntry = DiskFile | Unreadable | FolderLink;
 
 /** Folders that are listed at once. */

@@ -65,7 +65,7 @@ async function inventoryOfFile(path: string): Promise<Inventory> {
   return { found: new Map<string, DiskEntry>([[nodePath.basename(path), file]]), extraFiles: [], unreadable: [] };
 }
 
-/** What stands on disk for one file of the torrent. */
+/** The state on disk of one file of the torrent. */
 function entryOf(
   name: string,
   { inFolder, length, isLink }: { inFolder: Inventory; length: number; isLink: boolean },

@@ -149,7 +149,7 @@ async function leaveOutUnreadable(files: readonly MatchedFile[]): Promise<void> 
   }
 }
 
-/** All that the check of a torrent's pieces needs. */
+/** The input of {@link checkPieces}. */
 interface PieceCheck {
   torrent: Torrent;
   files: readonly MatchedFile[];

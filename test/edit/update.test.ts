@@ -34,16 +34,16 @@ async function scratch(...given: Parameters<typeof timed>) {
 
 type File = { path: string; size: number; seed: number };
 
-const isAmong = (files: readonly File[], { path, size, seed }: File) =>
-  files.some((one) => one.path === path && one.size === size && one.seed === seed);
+const includesFile = (files: readonly File[], { path, size, seed }: File) =>
+  files.some((file) => file.path === path && file.size === size && file.seed === seed);
 
-/** Makes a folder hold exactly these files; those that are as they were stay untouched. */
-async function become(root: string, before: readonly File[], after: readonly File[]): Promise<void> {
-  for (const old of before) if (!isAmong(after, old)) await rm(path.join(root, old.path));
+/** Makes a folder hold exactly these files. Files that stay the same are not touched. */
+async function replaceFiles(root: string, before: readonly File[], after: readonly File[]): Promise<void> {
+  for (const old of before) if (!includesFile(after, old)) await rm(path.join(root, old.path));
   for (const one of after) {
-    if (isAmong(before, one)) continue;
+    if (includesFile(before, one)) continue;
     const target = path.join(root, one.path);
-    // What was a folder may be a file now.
+    // A folder may have become a file.
     await rm(target, { recursive: true, force: true });
     await mkdir(path.dirname(target), { recursive: true });
     await writeFile(target, content(one.size, one.seed));
@@ -52,7 +52,7 @@ async function become(root: string, before: readonly File[], after: readonly Fil
 
 describe('update', () => {
   for (const version of ['v2', 'hybrid'] as const) {
-    it(`equals a creation from scratch, byte for byte, and reads what is new or changed only: ${version}`, async (t) => {
+    it(`makes the same bytes as a new ${version} torrent, and reads only new and changed files`, async (t) => {
       const base = await temporaryFolder(t);
       let count = 0;
       const pieceLength = fc.constantFrom(PIECE, 32 * KIB, 64 * KIB);
@@ -66,30 +66,30 @@ describe('update', () => {
           async ({ files }, others, keep, [from, to, tailPad]) => {
             count += 1;
             const root = path.join(base, String(count));
-            await become(root, [], files);
+            await replaceFiles(root, [], files);
             const before = await timed(root, version, { pieceLength: from, tailPad });
             const left = files.filter((_, index) => keep[index]).map((one) => ({ ...one, path: one.path.split('/') }));
             const after = withoutConflicts([...left, ...others]);
             if (!after.some(({ size }) => size > 0)) return;
-            await become(root, files, after);
+            await replaceFiles(root, files, after);
             const expected = await scratch(root, version, { pieceLength: to, tailPad });
             const { fileTimes } = before;
             const updated = await update(before.torrent, root, { pieceLength: to, threads: 2, fileTimes });
-            // Where the end needed none, there is no telling whether a pad was wanted there.
+            // If the last piece is full, the old torrent does not tell whether a tail pad was wanted.
             const last = sortV2(files.map((one) => ({ ...one, path: one.path.split('/') }))).findLast(
               ({ size }) => size > 0,
             );
-            const isTold =
+            const isTailPadKnown =
               version === 'v2' || tailPad || (files.length > 1 && (last as { size: number }).size % from !== 0);
-            if (isTold) assert.deepEqual(updated.torrent.bencode(), expected.bencode());
+            if (isTailPadKnown) assert.deepEqual(updated.torrent.bencode(), expected.bencode());
 
-            // One of the others may happen to be what was there.
-            const isOld = (one: File) => isAmong(files, one);
+            // A generated file may equal an old one.
+            const isOld = (one: File) => includesFile(files, one);
             const changed = after.filter((one) => !isOld(one)).reduce((sum, { size }) => sum + size, 0);
-            // The last v1 piece of a file alone has no pad in it: as one of several it is another.
+            // A single file has no pad file, so its last v1 piece changes when it becomes one of several.
             const samePads = version === 'v2' || (tailPad && (files.length === 1) === (after.length === 1));
             if (from === to && samePads) assert.equal(updated.bytesRead, changed);
-            // Layers can be made of shorter pieces, but not of longer ones; a file of one piece needs none.
+            // Piece layers can be raised to longer pieces, but not lowered. A file of one piece has no layer.
             if (version === 'v2') {
               const lost = after.filter((one) => isOld(one) && to < from && one.size > to);
               assert.equal(
@@ -107,7 +107,7 @@ describe('update', () => {
     });
   }
 
-  it('reads one file alone that was added to 10,000', async (t) => {
+  it('reads only the added file among 10,000', async (t) => {
     const root = await temporaryFolder(t);
     for (let i = 0; i < 100; i += 1) {
       const files = Array.from({ length: 100 }, (_, j) => [`${i}/${j}`, i + j] as const);
@@ -129,33 +129,33 @@ describe('update', () => {
     await writeTree(root, { a: 100_000, b: 50_000, c: 20_000 });
     const { torrent: before, fileTimes } = await timed(root, 'hybrid');
     const read = Torrent.fromBytes(before.bencode());
-    // Dates are in whole seconds.
+    // Creation dates are in whole seconds.
     await delay(1100);
     const since = new Date();
     const draft = new TorrentCreate({ pathRoot: root, pieceLength: PIECE, creationDate: since });
     const dated = Torrent.fromBytes((await draft.generate()).bencode());
     await delay(50);
-    // The same size, and another content.
+    // Same size, other content.
     await writeTree(root, { b: 'x'.repeat(50_000) });
     const expected = await scratch(root, 'hybrid');
-    const tell = async (torrent: Torrent, options?: UpdateOptions) => {
+    const outcomeOf = async (torrent: Torrent, options?: UpdateOptions) => {
       const { torrent: now, changed, bytesRead } = await update(torrent, root, options);
-      return { right: Buffer.compare(now.bencode(), expected.bencode()) === 0, changed, bytesRead };
+      return { isRight: Buffer.compare(now.bencode(), expected.bencode()) === 0, changed, bytesRead };
     };
-    const found = { right: true, changed: ['b'], bytesRead: 50_000 };
-    const all = { right: true, changed: ['b'], bytesRead: 170_000 };
-    assert.deepEqual(await tell(before, { fileTimes }), found);
-    assert.deepEqual(await tell(read, { fileTimes }), found);
-    assert.deepEqual(await tell(read, { since }), found);
+    const onlyB = { isRight: true, changed: ['b'], bytesRead: 50_000 };
+    const all = { isRight: true, changed: ['b'], bytesRead: 170_000 };
+    assert.deepEqual(await outcomeOf(before, { fileTimes }), onlyB);
+    assert.deepEqual(await outcomeOf(read, { fileTimes }), onlyB);
+    assert.deepEqual(await outcomeOf(read, { since }), onlyB);
     assert.deepEqual((await update(edit(before, { comment: 'another' }), root, { fileTimes })).changed, ['b']);
     assert.deepEqual((await update(dated, root)).changed, ['b']);
-    assert.deepEqual(await tell(read), all);
-    assert.deepEqual(await tell(before, { fileTimes, since: new Date(0) }), all);
+    assert.deepEqual(await outcomeOf(read), all);
+    assert.deepEqual(await outcomeOf(before, { fileTimes, since: new Date(0) }), all);
     // since: null trusts sizes.
-    assert.deepEqual(await tell(before, { since: null }), { right: false, changed: [], bytesRead: 0 });
+    assert.deepEqual(await outcomeOf(before, { since: null }), { isRight: false, changed: [], bytesRead: 0 });
   });
 
-  it('reads a file whose mtime is older than its change, by its ctime', async (t) => {
+  it('reads a file whose ctime is newer although its mtime is old', async (t) => {
     const root = await temporaryFolder(t);
     const elsewhere = await temporaryFolder(t);
     const LONG_AGO = new Date(1_000_000_000_123);
@@ -168,7 +168,7 @@ describe('update', () => {
     await delay(50);
     const since = new Date();
     await delay(50);
-    // An older file of the same size is moved in; a program that edits tags sets the time back.
+    // An older file of the same size is moved here, and a tag editor sets the mtime back.
     await rename(path.join(elsewhere, 'moved'), path.join(root, 'moved'));
     await writeTree(root, { tagged: 't'.repeat(40_000) });
     await utimes(path.join(root, 'tagged'), LONG_AGO, LONG_AGO);
@@ -179,7 +179,7 @@ describe('update', () => {
     }
   });
 
-  it('knows files by their times after an upgrade', async (t) => {
+  it('uses the file times of an upgrade', async (t) => {
     const root = await temporaryFolder(t);
     await writeTree(root, { 'a-b': 10, 'a/b': 50_000, c: 20_000 });
     const v1 = await new TorrentCreate({ pathRoot: root, pieceLength: PIECE }).generate({ version: 'v1' });
@@ -190,7 +190,7 @@ describe('update', () => {
     assert.deepEqual([changed, bytesRead], [['a/b'], 50_000]);
   });
 
-  it('knows a file that has moved by its hash, and reads it', async (t) => {
+  it('reports a moved file as renamed, by its hash', async (t) => {
     const root = await temporaryFolder(t);
     await writeTree(root, { a: 100_000, b: 50_000, 'x/c': 20_000, 'x/d': 20_000 });
     for (const version of ['v2', 'hybrid'] as const) {
@@ -214,7 +214,7 @@ describe('update', () => {
     }
   });
 
-  it('pairs files of equal content once each', async (t) => {
+  it('pairs each removed file with one new file of the same content', async (t) => {
     const root = await temporaryFolder(t);
     await writeTree(root, { a: 30_000, b: 30_000, other: 1 });
     const before = await scratch(root, 'v2');
@@ -228,14 +228,14 @@ describe('update', () => {
     ]);
   });
 
-  it('sees the pad of a file behind empty ones, where libtorrent may put it', async (t) => {
+  it('finds a pad file after empty files, where libtorrent may put it', async (t) => {
     const root = await temporaryFolder(t);
     await writeTree(root, { a: 20_000, b: 0, c: 30_000, d: 5 });
     const own = Buffer.from((await scratch(root, 'hybrid', { tailPad: false })).bencode()).toString('latin1');
     assert.match(own, /d6:lengthi0e4:pathl1:beed4:attr1:p6:lengthi12768e4:pathl4:\.pad5:12768ee/);
     const before = Torrent.fromBytes(Buffer.from(own, 'latin1'));
     await rm(path.join(root, 'd'));
-    // What is last now has no pad any more: it is hashed again. Its place in the list says nothing of `a`, which has.
+    // `c` is the last file now and loses its pad file, so it is hashed again. `a` keeps its pad file.
     const { changed, bytesRead } = await update(before, root, { since: null });
     assert.deepEqual([changed, bytesRead], [[], 30_000]);
     await rm(path.join(root, 'c'));
@@ -245,7 +245,7 @@ describe('update', () => {
     assert.deepEqual([report.ok, report.extraFiles], [true, []]);
   });
 
-  it('makes a single file of a folder', async (t) => {
+  it('updates a folder to a single file', async (t) => {
     const root = await temporaryFolder(t);
     await writeTree(root, { torrent: 70_000, 'folder/torrent': 70_000, 'folder/b': 1 });
     for (const version of ['v2', 'hybrid'] as const) {
@@ -257,7 +257,7 @@ describe('update', () => {
     }
   });
 
-  it('finds the file of a single-file torrent in the folder that holds it, as verify does', async (t) => {
+  it('finds the file of a single-file torrent in a folder, as verify does', async (t) => {
     const root = await temporaryFolder(t);
     await writeTree(root, { torrent: 70_000, other: 1, 'empty/other': 1 });
     for (const version of ['v2', 'hybrid'] as const) {
@@ -272,13 +272,13 @@ describe('update', () => {
     }
   });
 
-  it('knows which pieces of a hybrid are filled, wherever others have put pads and empty files', async (t) => {
+  it('knows which pieces are padded wherever other programs put pad files and empty files', async (t) => {
     const root = await temporaryFolder(t);
     await writeTree(root, { a: 10_000, ae: 0, b: 20_000 });
     const unpadded = await scratch(root, 'hybrid', { tailPad: false });
     const { info, ...rest } = unpadded.modelDumpTorrent() as { info: { files: unknown[]; pieces: Uint8Array } };
     const [a, empty, pad, b] = info.files;
-    // The pad right after its file, though there is none at the end.
+    // The pad file comes before the empty file, and there is no tail pad.
     const other = Torrent.fromDecoded({ ...rest, info: { ...info, files: [a, pad, empty, b] } });
     await rm(path.join(root, 'b'));
     const shorter = await update(other, root, { since: null });
@@ -286,7 +286,7 @@ describe('update', () => {
     assert.equal(shorter.bytesRead, 10_000);
   });
 
-  it('keeps what is not about files, byte for byte, and the flags of files', async (t) => {
+  it('keeps the bytes of other fields and the flags of files', async (t) => {
     const root = await temporaryFolder(t);
     await writeTree(root, { a: 1, b: 40_000 });
     const attr = (flag: string) => ({
@@ -310,7 +310,7 @@ describe('update', () => {
     assert.deepEqual(list[0], { attr: 'x', length: 1, path: ['a'] });
   });
 
-  it('gives the same with node:crypto, and fills a cache', async (t) => {
+  it('makes the same torrent with node:crypto, and fills a cache', async (t) => {
     const root = await temporaryFolder(t);
     const cache = await temporaryFolder(t);
     await writeTree(root, { a: 100_000, b: 50_000 });
@@ -323,7 +323,7 @@ describe('update', () => {
     assert.deepEqual(first.torrent.bencode(), (await scratch(root, 'hybrid')).bencode());
   });
 
-  it('refuses what it cannot do', async (t) => {
+  it('rejects a v1 torrent, invalid options and missing files', async (t) => {
     const root = await temporaryFolder(t);
     await writeTree(root, { a: 1 });
     const v1 = await new TorrentCreate({ pathRoot: root }).generate({ version: 'v1' });
