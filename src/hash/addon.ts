@@ -33,7 +33,7 @@ export interface HashPlan {
   version: 'v1' | 'v2' | 'hybrid';
   /** Bytes. */
   pieceLength: number;
-  /** What happens if a file does not exist: the job fails, or lists it in `missing` and leaves its hashes zero. */
+  /** `fail`: a file that does not exist fails the job. `mark`: its index is in `missing`, and its hashes stay zero. */
   onMissing: 'fail' | 'mark';
   /** Threads that read and hash. */
   threads: number;

@@ -2,7 +2,7 @@
 import { Limiter, Slot } from '../hash/limiter.ts';
 import { allocPrivate } from '../hash/private-buffer.ts';
 
-/** Lends buffers of one size. Those who ask for more than there are wait in order. */
+/** Lends buffers of one size. Callers wait in order when all buffers are lent. */
 export class BufferPool {
   /** Bytes of each buffer. */
   readonly bufferSize: number;

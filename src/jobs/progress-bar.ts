@@ -1,38 +1,39 @@
+/** Draws the progress bar of a job. */
 import cliTruncate from 'cli-truncate';
 import { formatBytes, formatDuration, printable } from '../layout/text.ts';
 
-/** What a bar shows. */
+/** The progress that a bar shows. */
 export interface BarState {
   bytes: number;
   totalBytes: number;
   file: string;
-  /** Since the work began. */
+  /** Seconds since hashing began. */
   seconds: number;
-  /** Jobs that go before. */
+  /** Jobs that go first. */
   queued: number;
 }
 
 export interface ProgressBar {
   update(state: BarState): void;
-  /** Takes the bar away. */
+  /** Removes the bar. */
   finish(): void;
 }
 
-/** A terminal, or what stands in for one. */
+/** A terminal or another stream. */
 export interface BarStream {
   isTTY?: boolean;
   columns?: number;
   write(text: string): unknown;
 }
 
-/** Nothing is shown of work that is done sooner. */
+/** A job that ends sooner shows nothing. */
 const DELAY_SECONDS = 1;
 const SECONDS_BETWEEN_LINES = 5;
-/** A narrow terminal has a short bar, so that the file's name has room. */
+/** On a narrow terminal, the bar is short, so that the file name has room. */
 const barWidth = (columns: number) => (columns >= 100 ? 24 : 8);
 const CLEAR_LINE = '\r\u001b[K';
 
-/** A bar with rate and time left on a terminal; elsewhere a line every five seconds. */
+/** Shows a bar with rate and remaining time on a terminal; on another stream, writes a line every five seconds. */
 export function progressBar(stream: BarStream): ProgressBar {
   let drawn = false;
   let lastLine = Number.NEGATIVE_INFINITY;
@@ -60,7 +61,7 @@ function barText(state: BarState, columns: number): string {
   const bar = `${'█'.repeat(filled)}${'░'.repeat(width - filled)}`;
   const text = [bar, ...figures(state)].join('  ');
   const room = columns - text.length - 3;
-  // Cut by columns, not by chars: a name may hold wide ones.
+  // Count columns, not characters: a name may contain wide characters.
   const file = room < 8 ? '' : `  ${cliTruncate(printable(state.file), room, { position: 'start' })}`;
   return cliTruncate(text, columns - 1) + file;
 }

@@ -46,7 +46,7 @@ export interface RunningJob<T> {
   cancel(): void;
 }
 
-/** What the progress of a hash job lacks. */
+/** Describes the content of a hash job, for its progress. */
 interface JobContent {
   totalBytes: number;
   /** The name of a file of the plan. */

@@ -27,7 +27,7 @@ async function rootWith(t: TestContext, { files = { a: 1 }, links = {} }: Layout
   return root;
 }
 
-/** What a scan finds, sorted, with `/`. */
+/** The paths that a scan finds, sorted, with `/`. */
 async function found(root: string, entries: string[][] | null = null, options: ScanOptions = {}): Promise<string[]> {
   return (await scan(root, entries, options)).map((file) => file.path.join('/')).sort();
 }
@@ -47,13 +47,13 @@ describe('scan', () => {
     assert.ok(files.every(({ mtimeMs }) => Math.abs(mtimeMs - Date.now()) < 60_000));
   });
 
-  it('finds more files than wait at once', async (t) => {
+  it('finds more files than it looks up at once', async (t) => {
     const names = Array.from({ length: 1000 }, (_, i) => `f${i}`);
     const root = await rootWith(t, { files: Object.fromEntries(names.map((name) => [name, 0])) });
     assert.deepEqual(await found(root), names.sort());
   });
 
-  it('takes a file as the root', async (t) => {
+  it('accepts a file as the root', async (t) => {
     const root = await rootWith(t, {});
     const file = path.join(root, 'a');
     assert.deepEqual(
@@ -63,12 +63,12 @@ describe('scan', () => {
     await assert.rejects(scan(file, [['b']]), { code: 'ERR_INVALID_ARGUMENT', path: file });
   });
 
-  it('takes only the given entries, files and folders', async (t) => {
+  it('adds only the given entries, files and folders', async (t) => {
     const root = await rootWith(t, { files: { a: 1, b: 1, 'c/d': 1, 'c/e': 1 } });
     assert.deepEqual(await found(root, [['b'], ['c']]), ['b', 'c/d', 'c/e']);
   });
 
-  it('leaves out what systems put into folders, unless it is named', async (t) => {
+  it('skips files of the operating system, unless they are named outright', async (t) => {
     const root = await rootWith(t, {
       files: { '.DS_Store': 1, 'a/Thumbs.db': 1, 'a/desktop.ini': 1, 'a/.metainfo-0a1z.tmp': 1, 'a/b': 1 },
     });
@@ -106,7 +106,7 @@ describe('scan', () => {
     assert.ok(asked < 1000, `asked of ${asked} files`);
   });
 
-  describe('refuses', () => {
+  describe('rejects', () => {
     it('a path that does not exist', async (t) => {
       const root = await rootWith(t, {});
       const missing = path.join(root, 'missing');
@@ -128,7 +128,7 @@ describe('scan', () => {
       assert.deepEqual(await found(root, null, { exclude: (name) => name === 'pipe' }), ['a']);
     });
 
-    it('all that is wrong at once, with a bounded list', async (t) => {
+    it('all files with problems, in one error with a bounded list', async (t) => {
       const root = await rootWith(t, { files: { 'a/b': 1, c: 1 } });
       const fifo = path.join(root, 'a/pipe');
       execFileSync('mkfifo', [fifo]);
@@ -160,7 +160,7 @@ describe('scan', () => {
       });
     });
 
-    it('all files that cannot be read, before any is hashed', { skip: notRoot() }, async (t) => {
+    it('all unreadable files, before any is hashed', { skip: notRoot() }, async (t) => {
       const root = await rootWith(t, { files: { 'a/b': 1, 'a/c': 1, d: 1, e: 1 } });
       await chmod(path.join(root, 'a'), 0o755);
       await chmod(root, 0o755);
@@ -191,7 +191,7 @@ describe('scan', () => {
       await assert.rejects(scan('/dev/null', null), { code: 'ERR_NOT_A_FILE', path: '/dev/null', message: /a device/ });
     });
 
-    it('a name that is not UTF-8, its bytes shown', async (t) => {
+    it('a name that is not UTF-8, and shows its bytes', async (t) => {
       const root = await rootWith(t, {});
       await writeFile(Buffer.concat([Buffer.from(`${root}/caf`), Buffer.from([0xe9, 0x1b])]), 'x');
       const shown = path.join(root, 'caf\\xe9\\x1b');
@@ -200,7 +200,7 @@ describe('scan', () => {
 
     for (const [name, entries] of Object.entries({
       'a file named twice': [['a'], ['a']],
-      'a file beside its folder': [['d'], ['d', 'b']],
+      'a file that is also in a listed folder': [['d'], ['d', 'b']],
     })) {
       it(name, async (t) => {
         const root = await rootWith(t, { files: { a: 1, 'd/b': 1 } });
@@ -209,7 +209,7 @@ describe('scan', () => {
       });
     }
 
-    it('what it may not read', { skip: notRoot() }, async (t) => {
+    it('a folder that it may not read', { skip: notRoot() }, async (t) => {
       const root = await rootWith(t, {
         files: { 'open/a': 1, 'file/secret': 1, 'folder/secret/a': 1, 'list/names/a': 1 },
       });
@@ -239,14 +239,14 @@ describe('scan', () => {
       }
     });
 
-    it('that are the root', async (t) => {
+    it('when the root itself is a link', async (t) => {
       const root = await rootWith(t, { links: { inner: 'a' } });
       await symlink(root, `${root}-link`);
       assert.deepEqual(await found(`${root}-link`), ['a', 'inner']);
       assert.deepEqual(await found(path.join(root, 'inner')), ['']);
     });
 
-    it('but not out of the root', async (t) => {
+    it('but rejects links out of the root', async (t) => {
       const root = await rootWith(t, { links: { file: '../outside/a', folder: '../outside', sibling: '../root-b/a' } });
       await writeTree(path.dirname(root), { 'outside/a': 1, 'root-b/a': 1 });
       for (const name of ['file', 'folder', 'sibling']) {
@@ -259,7 +259,7 @@ describe('scan', () => {
       assert.deepEqual(await found(root, null, { exclude: (name) => name !== 'a' }), ['a']);
     });
 
-    it('but not to nothing', async (t) => {
+    it('but rejects broken links', async (t) => {
       const root = await rootWith(t, { links: { broken: 'missing' } });
       const link = path.join(root, 'broken');
       const refusal = { code: 'ERR_BROKEN_LINK', path: link };
@@ -270,12 +270,12 @@ describe('scan', () => {
       assert.deepEqual(await found(root, null, { include: (name) => name === 'a' }), ['a']);
     });
 
-    it('but not through a file', async (t) => {
+    it('but rejects links through a file', async (t) => {
       const root = await rootWith(t, { links: { broken: 'a/b' } });
       await assert.rejects(scan(root, null), { code: 'ERR_BROKEN_LINK', path: path.join(root, 'broken') });
     });
 
-    it('but not in circles', async (t) => {
+    it('but rejects loops', async (t) => {
       const files = await rootWith(t, { links: { x: 'y', y: 'x' } });
       await assert.rejects(scan(files, null), { code: 'ERR_LINK_LOOP', path: /[xy]$/ });
       const ancestor = await rootWith(t, { files: { 'a/b/c': 1 }, links: { 'a/b/up': '..' } });

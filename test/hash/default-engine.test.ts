@@ -11,7 +11,7 @@ afterEach(() => {
 });
 
 describe('the default engine', () => {
-  it('is the one that METAINFO_ENGINE names, else the native one', () => {
+  it('is the engine that METAINFO_ENGINE names, else the native engine', () => {
     for (const [name, engine] of [
       ['', 'native'],
       ['native', 'native'],
@@ -24,7 +24,7 @@ describe('the default engine', () => {
     assert.equal(defaultEngine().name, 'native');
   });
 
-  it('is none of another name', () => {
+  it('rejects an unknown METAINFO_ENGINE', () => {
     for (const name of ['Node', 'native ', 'openssl']) {
       process.env['METAINFO_ENGINE'] = name;
       assert.throws(defaultEngine, {
@@ -35,7 +35,7 @@ describe('the default engine', () => {
   });
 });
 
-/** What a process says that uses all of the library and finds no addon. */
+/** The output of a process that uses all of the library and finds no addon. */
 function withoutAddon(engine: string) {
   const script = `
     process.on('warning', ({ name, code }) => console.log('warning', name, code));
@@ -64,16 +64,16 @@ function withoutAddon(engine: string) {
   return stdout.trim().split('\n');
 }
 
-describe('where no addon loads', () => {
+describe('without an addon', () => {
   const results = ['true hybrid', '40', '86f7e437faa5a7fce15d1ddcb9eaeaea377667b8', '3 3', 'ERR_NATIVE_UNAVAILABLE'];
 
-  it('all is hashed by node:crypto, with one warning', () => {
+  it('hashes everything with node:crypto and warns once', () => {
     assert.deepEqual(withoutAddon(''), ['warning MetainfoWarning ERR_NATIVE_UNAVAILABLE', ...results]);
   });
 
-  it('there is none where it was asked for', () => assert.deepEqual(withoutAddon('node'), results));
+  it('does not warn when METAINFO_ENGINE is node', () => assert.deepEqual(withoutAddon('node'), results));
 
-  it('all fails where the native engine was asked for', () => {
+  it('fails when METAINFO_ENGINE is native', () => {
     assert.deepEqual(withoutAddon('native'), ['ERR_NATIVE_UNAVAILABLE', 'ERR_NATIVE_UNAVAILABLE']);
   });
 });

@@ -73,7 +73,7 @@ const inHex = ({ v1, v2, missing }: Digests) => ({
   missing,
 });
 
-describe('every engine', () => {
+describe('engines', () => {
   /** Whole files at the borders of blocks and pieces, and one to take ranges of. */
   const SIZES = [
     0,
@@ -134,7 +134,7 @@ describe('every engine', () => {
     });
   }
 
-  /** What a plan hashes to. */
+  /** The digests of a plan. */
   function expected(given: Piece[], { version, pieceLength }: Pick<HashPlan, 'version' | 'pieceLength'>): Digests {
     const missing = given.flatMap(({ content }, index) => (content === null ? [index] : []));
     // Missing content as ones in a map of what is missing: a piece with any of them has no hash.
@@ -183,40 +183,40 @@ describe('every engine', () => {
   // v1 has pieces of any power of two; those of a byte would only be slow.
   const v1Length = fc.oneof(anyLength, fc.constantFrom(64, KIB, 8 * KIB, 2 * MIB));
 
-  it('hashes v1', async () => {
+  it('hash v1', async () => {
     const property = fc.asyncProperty(pieces, v1Length, (given, pieceLength) =>
       agree(given, { version: 'v1', pieceLength }),
     );
     await fc.assert(property, { numRuns: runs(60) });
   });
 
-  it('hashes v2', async () => {
+  it('hash v2', async () => {
     const property = fc.asyncProperty(pieces, anyLength, (given, pieceLength) =>
       agree(given, { version: 'v2', pieceLength }),
     );
     await fc.assert(property, { numRuns: runs(60) });
   });
 
-  it('hashes hybrid', async () => {
+  it('hash hybrid', async () => {
     const property = fc.asyncProperty(pieces, anyLength, fc.boolean(), (given, pieceLength, tailPad) =>
       agree(padded(given, pieceLength, tailPad), { version: 'hybrid', pieceLength }),
     );
     await fc.assert(property, { numRuns: runs(60) });
   });
 
-  it('hashes v1 with pads', async () => {
+  it('hash v1 with pad files', async () => {
     const given = [...SIZES].map(
       (size): Piece => ({ file: planned(`whole-${size}`), content: contents.get(`whole-${size}`) ?? null }),
     );
     await agree(padded(given, 2 * BLOCK, true), { version: 'v1', pieceLength: 2 * BLOCK });
   });
 
-  it('hashes bytes one by one', async () => {
+  it('hash files of single bytes', async () => {
     const file = planned('ranges', { offset: 3, length: 100 });
     await agree([{ file, content: bytesOf('ranges', file) ?? null }], { version: 'v1', pieceLength: 1 });
   });
 
-  it('agrees with known hashes', async () => {
+  it('agree with known hashes', async () => {
     writeFileSync(inFolder('abc'), 'abc');
     for (const engine of ENGINES) {
       const { v1, v2 } = await engine.start(planOf([planned('abc')], { version: 'hybrid' })).done;
@@ -229,7 +229,7 @@ describe('every engine', () => {
     }
   });
 
-  it('reads thousands of files with few descriptors, and leaves none open', {
+  it('read thousands of files with few descriptors, and leave none open', {
     skip: process.platform !== 'linux',
   }, async () => {
     const open = () => readdirSync('/proc/self/fd').length;
@@ -264,25 +264,25 @@ for (const engine of ENGINES) {
     writeFileSync(inFolder('good'), noise(3 * BLOCK));
     writeFileSync(inFolder('empty'), '');
 
-    it('names a file that does not exist', async () => {
+    it('fails with the name of a missing file', async () => {
       for (const name of ['absent', 'good/below a file', 'absent folder/x']) {
         const error = { name: 'MetainfoError', code: 'ERR_NOT_FOUND', path: inFolder(name) };
         await fails([planned('good'), at(name)], error);
       }
     });
 
-    it('marks it when it is told to', async () => {
+    it('lists a missing file when the plan says mark', async () => {
       const files = [at('absent'), planned('good'), at('good/x'), at('absent')];
       const { missing } = await engine.start(planOf(files, { onMissing: 'mark' })).done;
       assert.deepEqual(missing, [0, 2, 3]);
     });
 
-    it('does not mark what is there but cannot be read', async () => {
+    it('fails for an unreadable file even when the plan says mark', async () => {
       mkdirSync(inFolder('a folder'), { recursive: true });
       await fails([at('a folder')], { code: 'ERR_NOT_A_FILE', path: inFolder('a folder') }, { onMissing: 'mark' });
     });
 
-    it('refuses a FIFO without opening its other end', { timeout: 10_000 }, async () => {
+    it('rejects a FIFO without opening its other end', { timeout: 10_000 }, async () => {
       const fifo = `fifo-${engine.name}`;
       execFileSync('mkfifo', [inFolder(fifo)]);
       for (const onMissing of ['fail', 'mark'] as const) {
@@ -290,7 +290,7 @@ for (const engine of ENGINES) {
       }
     });
 
-    it('refuses a device and a socket', async () => {
+    it('rejects a device and a socket', async () => {
       const device = { ...at(''), path: '/dev/null' };
       await fails([device], { code: 'ERR_NOT_A_FILE', path: '/dev/null' });
 
@@ -302,7 +302,7 @@ for (const engine of ENGINES) {
       await new Promise((resolve) => server.close(resolve));
     });
 
-    it('follows no link, in no part of a path', async () => {
+    it('follows no link in any part of a path', async () => {
       const name = (what: string) => `${what}-${engine.name}`;
       mkdirSync(inFolder(name('folder')));
       writeFileSync(inFolder(`${name('folder')}/file`), 'abc');
@@ -329,7 +329,7 @@ for (const engine of ENGINES) {
 
     const changed = (name: string) => ({ name: 'MetainfoError', code: 'ERR_FILE_CHANGED', path: inFolder(name) });
 
-    it('refuses a file of another size or time than planned', async () => {
+    it('rejects a file of another size or time than planned', async () => {
       const { size, mtimeMs } = planned('good');
       for (const wrong of [{ size: size + 1 }, { size: size - 1 }, { mtimeMs: mtimeMs + 1 }, { mtimeMs: 0 }]) {
         await fails([planned('good', wrong)], changed('good'));
@@ -337,7 +337,7 @@ for (const engine of ENGINES) {
       assert.ok(await engine.start(planOf([planned('good', { mtimeMs: Number.NaN })])).done);
     });
 
-    it('knows an unchanged time, however odd', async () => {
+    it('accepts an unusual modification time that is unchanged', async () => {
       const name = `time-${engine.name}`;
       writeFileSync(inFolder(name), 'x');
       const seconds = fc.double({ min: -(2 ** 31), max: 2 ** 33, noNaN: true });
@@ -391,7 +391,7 @@ for (const engine of ENGINES) {
       }
     });
 
-    it('stops when it is cancelled before it began, and twice', async () => {
+    it('stops when it is cancelled before it starts, or twice', async () => {
       // So large that it is not done before it is cancelled.
       const job = engine.start(planOf([sparse(`unread-${engine.name}`, 16 * 1024 * MIB)]));
       job.cancel();
@@ -399,7 +399,7 @@ for (const engine of ENGINES) {
       await assert.rejects(job.done, { code: 'ERR_ABORTED' });
     });
 
-    it('lets the event loop go on, and can be cancelled, while it hashes what is in memory', async () => {
+    it('keeps the event loop free and can be cancelled while it hashes data in memory', async () => {
       const data = Buffer.alloc(64 * MIB);
       const inMemory = { path: null, data, offset: 0, length: data.length, size: data.length, mtimeMs: Number.NaN };
       for (const version of ['v1', 'v2', 'hybrid'] as const) {
@@ -413,14 +413,14 @@ for (const engine of ENGINES) {
       }
     });
 
-    it('can be cancelled in a pad', async () => {
+    it('can be cancelled while it hashes a pad file', async () => {
       const pad = { path: null, offset: 0, length: 2 ** 40, size: 2 ** 40, mtimeMs: Number.NaN };
       const job = engine.start(planOf([pad], { pieceLength: 2 ** 29 }));
       setTimeout(() => job.cancel(), 20);
       await assert.rejects(job.done, { code: 'ERR_ABORTED' });
     });
 
-    it('does not mind being cancelled when it is done', async () => {
+    it('ignores cancel after the end', async () => {
       const job = engine.start(planOf([planned('good')]));
       const digests = await job.done;
       job.cancel();
@@ -428,7 +428,7 @@ for (const engine of ENGINES) {
       assert.deepEqual(job.progress(), { bytes: 3 * BLOCK, fileIndex: 0, queued: 0 });
     });
 
-    it('tells its progress, which never falls, file by file', async () => {
+    it('reports progress that never decreases, file by file', async () => {
       const name = `progress-${engine.name}`;
       const files = [planned('good'), sparse(name, 64 * MIB), planned('good')];
       const job = engine.start(planOf(files, { pieceLength: MIB, readSize: 64 * KIB }));
@@ -450,7 +450,7 @@ for (const engine of ENGINES) {
       );
     });
 
-    it('hashes nothing to nothing', async () => {
+    it('gives no hashes for an empty plan', async () => {
       for (const files of [[], [planned('empty')]]) {
         const roots = '00'.repeat(32 * files.length);
         for (const [version, wanted] of [
@@ -464,13 +464,13 @@ for (const engine of ENGINES) {
       }
     });
 
-    it('gives empty digests that can be viewed as any other', async () => {
+    it('gives empty digests that can be viewed like others', async () => {
       const { v1, v2 } = await engine.start(planOf([planned('empty')], { version: 'hybrid' })).done;
       assert.equal(v1?.subarray(0).length, 0);
       assert.equal(v2?.layers.subarray(0).length, 0);
     });
 
-    it('is cancelled as long as it has not settled, be the work done or not', async () => {
+    it('can be cancelled until it settles, even when all is hashed', async () => {
       const job = engine.start(planOf([planned('empty')]));
       // The event loop stands still meanwhile, so nothing settles.
       const begin = performance.now();
@@ -496,7 +496,7 @@ describe('a plan whose hashes do not fit into memory', () => {
 });
 
 describe('readPlanned', () => {
-  it('reads 2 GiB, which Node does not at once', { skip: freemem() < 3 * 2 ** 30 }, async () => {
+  it('reads 2 GiB, which is too much for a single read of Node', { skip: freemem() < 3 * 2 ** 30 }, async () => {
     const file = inFolder('huge');
     writeFileSync(file, 'x');
     truncateSync(file, 2 ** 31 + 1);

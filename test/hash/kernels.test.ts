@@ -58,7 +58,7 @@ describe('METAINFO_KERNEL', () => {
     });
   }
 
-  it('refuses an unknown name when a job starts, and lists those that there are', async (t) => {
+  it('rejects an unknown name when a job starts, and lists the known names', async (t) => {
     const root = await temporaryFolder(t);
     await writeTree(root, { a: 1 });
     process.env['METAINFO_KERNEL'] = 'abacus';

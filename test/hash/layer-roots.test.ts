@@ -36,7 +36,7 @@ function expectedRoots(height: number): Buffer {
   return Buffer.concat(roots);
 }
 
-/** What a process comes to that finds no addon. */
+/** The result of a process that finds no addon. */
 function withoutAddon(height: number): Buffer {
   const script = `
     const { loadAddon } = await import('./src/hash/addon.ts');
@@ -59,16 +59,16 @@ describe('layerRoots', () => {
   for (const height of HEIGHTS) {
     const pieces = `pieces of ${2 ** height} blocks`;
 
-    it(`natively, by ${pieces}, are those of the whole trees`, () => {
+    it(`natively, by ${pieces}, gives the roots of the whole trees`, () => {
       assert.deepEqual(Buffer.from(layerRoots(layers, 2 ** height)), expectedRoots(height));
     });
 
-    it(`without the addon, by ${pieces}, are the same`, () => {
+    it(`without the addon, by ${pieces}, gives the same`, () => {
       assert.deepEqual(withoutAddon(height), expectedRoots(height));
     });
   }
 
-  it('take layers that are not in one memory, and in any order', () => {
+  it('accepts layers of several buffers, in any order', () => {
     const apart = layers.map((layer) => new Uint8Array(layer)).reverse();
     const expected = expectedRoots(1);
     const roots = Buffer.from(layerRoots(apart, 2));
@@ -78,13 +78,13 @@ describe('layerRoots', () => {
     }
   });
 
-  it('take the same layer twice', () => {
+  it('accepts the same layer twice', () => {
     const [, two] = layers as [Buffer, Buffer];
     const expected = expectedRoots(0).subarray(32, 64);
     assert.deepEqual(Buffer.from(layerRoots([two, two], 1)), Buffer.concat([expected, expected]));
   });
 
-  it('take layers in shared memory', () => {
+  it('accepts layers in shared memory', () => {
     const shared = new Uint8Array(new SharedArrayBuffer(packed.length));
     shared.set(packed);
     const views = layers.map((layer) =>
@@ -93,9 +93,9 @@ describe('layerRoots', () => {
     assert.deepEqual(Buffer.from(layerRoots(views, 1)), expectedRoots(0));
   });
 
-  it('are none of no layer', () => assert.equal(layerRoots([], 4).length, 0));
+  it('gives no roots for no layers', () => assert.equal(layerRoots([], 4).length, 0));
 
-  it('leave the event loop of many layers soon', () => {
+  it('hashes many layers without blocking the event loop for long', () => {
     const many = Array.from({ length: 20_000 }, (_, i) => layers[i % MOST] as Buffer);
     const begin = performance.now();
     const roots = layerRoots(many, 16);

@@ -41,9 +41,9 @@ describe('merkleRoot', () => {
     }
   });
 
-  it('is a leaf alone as it stands', () => assert.deepEqual(merkleRoot([plain(ZERO)], ZERO), plain(ZERO)));
+  it('returns a single leaf as it is', () => assert.deepEqual(merkleRoot([plain(ZERO)], ZERO), plain(ZERO)));
 
-  it('leaves what it is given as it is', () => {
+  it('does not change its input', () => {
     const leaves = leavesOf(noise(3 * BLOCK));
     const before = structuredClone(leaves).map((leaf) => Buffer.from(leaf));
     merkleRoot(leaves, ZERO);

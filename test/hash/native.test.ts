@@ -37,7 +37,7 @@ function zeros(size: number, changes: Partial<HashPlan> = {}): HashPlan {
 }
 
 describe('the native engine', () => {
-  it('names the kernel that does the work', () => {
+  it('names the kernel in use', () => {
     const { kernels, active } = loadAddon();
     assert.ok(kernels.includes('openssl'));
     assert.ok(kernels.includes(active.sha1) && kernels.includes(active.sha256));
@@ -52,7 +52,7 @@ describe('the native engine', () => {
     for (const { v1 } of all) assert.deepEqual(v1, expected);
   });
 
-  it('cancels jobs that wait for their turn, and those that run', async () => {
+  it('cancels waiting and running jobs', async () => {
     const plan = zeros(8 * 1024 * MIB, { threads: 2 });
     const jobs = Array.from({ length: 20 }, () => nativeEngine().start(plan));
     const begin = performance.now();
@@ -63,7 +63,7 @@ describe('the native engine', () => {
     assert.ok(await nativeEngine().start(zeros(1)).done, 'a job after them gets its threads');
   });
 
-  it('goes on when a job before it fails', async () => {
+  it('runs a job after another one fails', async () => {
     const plan = zeros(MIB);
     const failing = { ...plan, files: plan.files.map((file) => ({ ...file, size: 1 })) };
     const jobs = Array.from({ length: 20 }, (_, i) => nativeEngine().start(i % 2 === 0 ? failing : plan).done);
@@ -74,7 +74,7 @@ describe('the native engine', () => {
     );
   });
 
-  it('leaves the event loop free', async () => {
+  it('keeps the event loop free', async () => {
     let turns = 0;
     await watch(nativeEngine().start(zeros(256 * MIB)), () => {
       turns += 1;
@@ -92,7 +92,7 @@ describe('the native engine', () => {
     assert.equal((await job.done).v1?.length, 40);
   });
 
-  it('refuses content in memory that is none, or less than is asked for', () => {
+  it('rejects data that is not bytes, or shorter than its length', () => {
     const data = new Uint8Array(10);
     const file = { path: null, data, offset: 0, length: 10, size: 10, mtimeMs: Number.NaN };
     const wrong: object[] = [
@@ -110,7 +110,7 @@ describe('the native engine', () => {
     }
   });
 
-  it('rejects with the place where the job was started', async () => {
+  it('rejects with a stack that shows where the job was started', async () => {
     const plan = zeros(1);
     const absent = { ...plan, files: plan.files.map((file) => ({ ...file, path: '/absent' })) };
     const error = (await nativeEngine()
@@ -121,7 +121,7 @@ describe('the native engine', () => {
     assert.deepEqual([code, errno, named], ['ENOENT', -2, '/absent']);
   });
 
-  it('refuses a plan of the wrong types at once', () => {
+  it('rejects a plan of wrong types at once', () => {
     const plan = zeros(1);
     const wrong: object[] = [
       { threads: 0 },
@@ -155,12 +155,12 @@ describe('METAINFO_KERNEL', () => {
     assert.deepEqual(JSON.parse(run('openssl')), { sha1: 'openssl', sha256: 'openssl' });
   });
 
-  it('refuses a name that no kernel has', () => {
+  it('rejects an unknown kernel', () => {
     assert.match(run('abacus'), /^ERR_KERNEL METAINFO_KERNEL.*abacus/);
   });
 
   // The process's own could change while it is read.
-  it("is that of a worker's own environment", async () => {
+  it("is read from a worker's own environment", async () => {
     const worker = new Worker("require('node-gyp-build')(require('node:worker_threads').workerData)", {
       eval: true,
       workerData: fileURLToPath(new URL('../..', import.meta.url)),

@@ -9,7 +9,7 @@ import { watch } from './watch.ts';
 const MIB = 2 ** 20;
 
 describe('jobs of the node engine', () => {
-  it('take turns, and share the memory for what they read', async (t) => {
+  it('take turns and share one buffer', async (t) => {
     const path = await sparseFile(await temporaryFolder(t), 'huge', HUGE);
     const { size, mtimeMs } = await stat(path);
     const files = [{ path, offset: 0, length: size, size, mtimeMs }];

@@ -16,7 +16,7 @@ const MIB = 2 ** 20;
 const CORES = 4;
 
 describe('planResources', () => {
-  it('takes one thread, reads of 1 MiB for v2 and 128 KiB for the others, and 64 MiB a thread by default', () => {
+  it('defaults to one thread, reads of 1 MiB for v2 and 128 KiB otherwise, and 64 MiB a thread', () => {
     const absent = { threads: undefined, readSize: undefined, memoryLimit: undefined };
     for (const given of [{}, absent, { readSize: null, memoryLimit: null }]) {
       assert.deepEqual(planResources(given, 'v2', CORES), { threads: 1, readSize: MIB, memoryLimit: 64 * MIB });
@@ -29,12 +29,12 @@ describe('planResources', () => {
     assert.equal(planResources({ threads: 3 }, 'v1', CORES).memoryLimit, 192 * MIB);
   });
 
-  it('takes every core for null', () => {
+  it('uses every core for null', () => {
     assert.equal(planResources({ threads: null }, 'v2', CORES).threads, CORES);
     assert.equal(planResources({ threads: null }, 'v2', 1).threads, 1);
   });
 
-  it('takes what is given', () => {
+  it('uses the given values', () => {
     const given = { threads: 3, readSize: 32 * KIB, memoryLimit: 100 * KIB };
     assert.deepEqual(planResources(given, 'v2', CORES), given);
   });
@@ -83,7 +83,7 @@ describe('planResources', () => {
     ['readSize', [0, 1, 8 * KIB, 16 * KIB + 1, 48 * KIB, -16 * KIB, Number.NaN, '16384']],
   ];
   for (const [option, values] of refused) {
-    it(`refuses other ${option}, by name`, () => {
+    it(`rejects an invalid ${option} and names it`, () => {
       for (const value of values) {
         const error = {
           code: 'ERR_INVALID_ARGUMENT',
@@ -94,7 +94,7 @@ describe('planResources', () => {
     });
   }
 
-  it('refuses a read that is larger than the memory', () => {
+  it('rejects a read that is larger than the memory limit', () => {
     const resources = { readSize: 64 * KIB, memoryLimit: 64 * KIB };
     assert.deepEqual(planResources(resources, 'v2', CORES), { threads: 1, ...resources });
     assert.throws(() => planResources({ readSize: 64 * KIB, memoryLimit: 64 * KIB - 1 }, 'v2', CORES), {
@@ -109,12 +109,12 @@ describe('processLimits', () => {
   const before = processLimits();
   afterEach(() => processLimits(before));
 
-  it('are a thread a core and 64 MiB each', () => {
+  it('defaults to a thread a core and 64 MiB each', () => {
     const cores = os.availableParallelism();
     assert.deepEqual(before, { threads: cores, memory: cores * 64 * MIB });
   });
 
-  it('change where they are told to, and tell what is in force', () => {
+  it('changes the given limits, and returns those that hold', () => {
     assert.deepEqual(processLimits({ threads: 7 }), { ...before, threads: 7 });
     assert.deepEqual(processLimits({ memory: 2 ** 40 }), { threads: 7, memory: 2 ** 40 });
     assert.deepEqual(processLimits(), { threads: 7, memory: 2 ** 40 });
@@ -125,7 +125,7 @@ describe('processLimits', () => {
     ['memory', [0, 16 * KIB - 1, -MIB, Number.POSITIVE_INFINITY, 2 ** 53, null, '16384']],
   ];
   for (const [limit, values] of refused) {
-    it(`refuse other ${limit}, by name, and stay as they were`, () => {
+    it(`rejects an invalid ${limit}, names it and changes nothing`, () => {
       for (const value of values) {
         const error = {
           code: 'ERR_INVALID_ARGUMENT',
@@ -139,7 +139,7 @@ describe('processLimits', () => {
 });
 
 describe('layerCount', () => {
-  it('is the number of pieces of a file that is longer than one', () => {
+  it('is the number of pieces of a file that is longer than a piece', () => {
     const counts: [length: number, count: number][] = [
       [0, 0],
       [1, 0],
@@ -152,5 +152,5 @@ describe('layerCount', () => {
     for (const [length, count] of counts) assert.equal(layerCount({ path, length }, 16), count, `${length} bytes`);
   });
 
-  it('is 0 for a pad', () => assert.equal(layerCount({ path: null, length: 100 }, 16), 0));
+  it('is 0 for a pad file', () => assert.equal(layerCount({ path: null, length: 100 }, 16), 0));
 });

@@ -51,7 +51,7 @@ describe('jobs of one process', () => {
     });
   }
 
-  it('tell their place in the queue', async (t) => {
+  it('report their place in the queue', async (t) => {
     processLimits({ threads: 1 });
     const file = await sparseFile(await temporaryFolder(t), 'file', HUGE);
     const stop = new AbortController();
@@ -74,7 +74,7 @@ describe('jobs of one process', () => {
 
   const noThreads =
     process.env['METAINFO_ENGINE'] === 'node' ? 'node:crypto hashes without threads' : process.platform !== 'linux';
-  it('keep to the threads of the process, whatever they ask for', { skip: noThreads }, async (t) => {
+  it('stay within the threads of the process', { skip: noThreads }, async (t) => {
     const threads = () => readdirSync('/proc/self/task').length;
     await small(t);
     const idle = threads();
@@ -91,7 +91,7 @@ describe('jobs of one process', () => {
     for (const { stop } of jobs) stop();
   });
 
-  it('run one after the other where memory is for one only', async (t) => {
+  it('run one after the other if the memory is enough for one only', async (t) => {
     processLimits({ threads: 4, memory: 16 * 1024 });
     const all = await Promise.all(Array.from({ length: 20 }, () => small(t, { threads: 2 })));
     assert.equal(new Set(all.map((torrent) => torrent.infohashV1)).size, 1);

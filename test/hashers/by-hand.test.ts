@@ -31,7 +31,7 @@ const refused = (message: RegExp) => ({ name: 'MetainfoError', code: 'ERR_INVALI
 
 describe('update with chunks of iterBlocks', () => {
   for (const Hasher of [V1Hasher, V2Hasher, HybridHasher]) {
-    it(`takes an absolute path beneath pathRoot: ${Hasher.name}`, async (t) => {
+    it(`accepts an absolute path within pathRoot: ${Hasher.name}`, async (t) => {
       const pathRoot = await temporaryFolder(t);
       await mkdir(path.join(pathRoot, 'sub'));
       await writeFile(path.join(pathRoot, 'sub', 'x'), content);
@@ -47,7 +47,7 @@ describe('update with chunks of iterBlocks', () => {
     });
   }
 
-  it('takes bytes of another realm, and nothing else', () => {
+  it('accepts bytes of another realm, but nothing else', () => {
     const foreign = vm.runInNewContext('new Uint8Array(16384)') as Uint8Array;
     const hasher = new V2Hasher({ paths: ['x'], pathRoot: '/a', pieceLength: BLOCK });
     const [hash] = hasher.update({ path: 'x', chunk: foreign, idx: 0 });
@@ -85,12 +85,12 @@ describe('finishTrees', () => {
   });
 });
 
-describe('hashes that are padded already', () => {
+describe('padded hashes', () => {
   const shape = new MerkleTreeShape({ fileSize: SIZE, pieceLength: BLOCK * 4 });
   const small = new MerkleTreeShape({ fileSize: SIZE, pieceLength: BLOCK * 16 });
   const padded = [...leaves, zero];
 
-  it('are the same to getRootHash', () => {
+  it('give the same result in getRootHash', () => {
     assert.deepEqual(Buffer.from(V2Hasher.getRootHash(padded, small)), rootOf(padded));
     assert.deepEqual(
       V2Hasher.getRootHash([...padded, ...Array(8).fill(zero)], small),
@@ -104,7 +104,7 @@ describe('hashes that are padded already', () => {
     assert.deepEqual(Buffer.from(V2Hasher.getRootHash(pieces, three)), root);
   });
 
-  it('are the same to hashPieces and MerkleTree', () => {
+  it('give the same result in hashPieces and MerkleTree', () => {
     const expected = [rootOf(leaves.slice(0, 4)), rootOf([...leaves.slice(4), zero])];
     const pieces = V2Hasher.hashPieces(padded, shape);
     assert.deepEqual(
@@ -116,7 +116,7 @@ describe('hashes that are padded already', () => {
     assert.deepEqual(Buffer.from(tree.rootHash as Uint8Array), rootOf(expected));
   });
 
-  it('must be padding beyond those of the shape', () => {
+  it('are rejected if the surplus is not padding', () => {
     for (const hashes of [[...leaves, leaves[0] as Buffer], leaves.slice(1)]) {
       assert.throws(() => V2Hasher.hashPieces(hashes, shape), refused(/^The shape has 7 leaf hashes, not [86]/));
       assert.throws(() => V2Hasher.getRootHash(hashes, small), refused(/^The shape has 7 leaf hashes, not [86]/));
@@ -125,7 +125,7 @@ describe('hashes that are padded already', () => {
 });
 
 describe('complete', () => {
-  it('refuses what is no hash of its paths', () => {
+  it('rejects invalid hashes, and hashes of other paths', () => {
     const hasher = new V2Hasher({ paths: ['x'], pathRoot: '/a', pieceLength: BLOCK });
     const good: Hash = { type: 'block', path: 'x', hash: zero, idx: 0 };
     const wrong: [hash: unknown, message: RegExp][] = [
@@ -143,7 +143,7 @@ describe('complete', () => {
     assert.deepEqual(hasher.complete([good]), [good]);
   });
 
-  it('refuses null by name, as the other hashing functions do', () => {
+  it('rejects null with its name, like the other functions of hashers', () => {
     assert.throws(() => new MerkleTreeShape(undefined as never), refused(/^sizes must be given/));
     assert.throws(() => new MerkleTreeShape(null as never), refused(/^sizes must be an object/));
     assert.throws(() => V2Hasher.hashRoot(null as never), refused(/^hashes must be hashes/));
@@ -154,7 +154,7 @@ describe('complete', () => {
 });
 
 describe('the configuration of a hasher', () => {
-  it('refuses Python names with the right ones', () => {
+  it('rejects Python names and suggests the right ones', () => {
     const config = { paths: ['x'], pathRoot: '/a', pieceLength: BLOCK, n_processes: 2, memory_limit: 5 };
     assert.throws(() => new V2Hasher(config as never), {
       code: 'ERR_VALIDATION',

@@ -37,7 +37,7 @@ after(() => rm(folder, { recursive: true, force: true }));
 
 type Files = Record<string, Buffer>;
 
-/** What a hasher must find, by the plain words of BEP 3 and BEP 52. */
+/** The hashes that BEP 3 and BEP 52 demand, computed in the simplest way. */
 function expectedOf(version: Version, files: Files, pieceLength: number): Hash[] {
   const given = Object.keys(files);
   // v2 leaves the order to its user.
@@ -116,7 +116,7 @@ for (const version of VERSIONS) {
     const make = (all: Files, pieceLength: number, config: Partial<HasherConfig> = {}) =>
       new HASHERS[version]({ paths: Object.keys(all), pathRoot: folder, pieceLength, ...config });
 
-    it('finds in chunks of any sizes what plain node:crypto finds, with and without a pool', async () => {
+    it('hashes chunks of any size as node:crypto does, with and without a pool', async () => {
       const pool = new HashPool({ threads: 2 });
       await fc.assert(
         fc.asyncProperty(
@@ -137,7 +137,7 @@ for (const version of VERSIONS) {
       );
     });
 
-    it('processes files to the same, and as generate has them', async () => {
+    it('gives the same hashes from process and generate', async () => {
       let count = 0;
       await fc.assert(
         fc.asyncProperty(
@@ -180,7 +180,7 @@ for (const version of VERSIONS) {
       );
     });
 
-    it('takes the chunks of iterBlocks', async () => {
+    it('accepts the chunks of iterBlocks', async () => {
       const all = { a: noise(3 * BLOCK + 7), b: noise(BLOCK, 2), c: Buffer.alloc(0) };
       await writeTree(folder, all);
       const hasher = make(all, 2 * BLOCK);
@@ -192,7 +192,7 @@ for (const version of VERSIONS) {
       assert.deepEqual(plain(hasher.complete(hashes)), plain(expectedOf(version, all, 2 * BLOCK)));
     });
 
-    it('refuses chunks of other files, out of order, or that are no bytes', () => {
+    it('rejects chunks of other files, out of order, or without bytes', () => {
       const hasher = make({ a: noise(1), b: noise(1) }, BLOCK);
       const refuse = { code: 'ERR_INVALID_ARGUMENT' };
       const chunk = noise(5);
@@ -205,7 +205,7 @@ for (const version of VERSIONS) {
       if (version !== 'v2') assert.throws(() => hasher.update({ path: 'a', chunk, idx: 1 }), refuse);
     });
 
-    it('tells of every wrong field at once', () => {
+    it('reports every invalid field at once', () => {
       const good = { paths: ['a'], pathRoot: '/', pieceLength: BLOCK };
       const wrong: [object, string, (string | number)[]][] = [
         [{ pathRoot: 'relative' }, 'path_root', ['pathRoot']],
@@ -250,7 +250,7 @@ for (const version of VERSIONS) {
       assert.deepEqual(issuesOf({ readSize: null, memoryLimit: null, threads: null }), []);
     });
 
-    it('names what is no file, and what is not there', async () => {
+    it('names folders and missing files', async () => {
       const root = path.join(folder, `bad ${version}`);
       await mkdir(root);
       await writeTree(root, { 'folder/a': 'x', b: 'y' });
@@ -263,7 +263,7 @@ for (const version of VERSIONS) {
       await assert.rejects(process('broken'), { code: 'ERR_BROKEN_LINK' });
     });
 
-    it('uses what it may use of the machine, whatever the size of its reads', async () => {
+    it('stays within its threads and memory for any read size', async () => {
       const all = { odd: noise(5 * BLOCK + 9) };
       await writeTree(folder, all);
       const readSizes = version === 'v1' ? [1, 100_000, BLOCK, 2 ** 31] : [BLOCK, 2 ** 20, 2 ** 31];
@@ -290,7 +290,7 @@ for (const version of VERSIONS) {
       }
     });
 
-    it('stops when the signal fires, and tells how far it is', async () => {
+    it('stops when the signal fires, and reports progress', async () => {
       await writeTree(folder, { large: Buffer.alloc(64 * 2 ** 20) });
       const hasher = make({ large: noise(1) }, BLOCK);
       await assert.rejects(hasher.process({ signal: AbortSignal.abort(new Error('no')) }), { code: 'ERR_ABORTED' });
@@ -335,7 +335,7 @@ describe('the defaults of hashers', () => {
 });
 
 describe('iterBlocks', () => {
-  it('gives a file in chunks of the size that was asked for', async () => {
+  it('reads a file in chunks of the given size', async () => {
     for (const length of [0, 1, BLOCK - 1, BLOCK, BLOCK + 1, 3 * BLOCK]) {
       for (const readSize of [undefined, 1000, 5 * BLOCK]) {
         const content = noise(length);
@@ -353,7 +353,7 @@ describe('iterBlocks', () => {
     }
   });
 
-  it('names what it cannot read', async () => {
+  it('names files that it cannot read', async () => {
     const first = (name: string, options = {}) => iterBlocks(name, options).next();
     await assert.rejects(first(path.join(folder, 'absent')), { code: 'ERR_NOT_FOUND' });
     await assert.rejects(first(folder), { code: 'ERR_NOT_A_FILE' });
@@ -366,8 +366,8 @@ describe('iterBlocks', () => {
   });
 });
 
-describe('a pool', () => {
-  it('rejects what it cannot hash', async () => {
+describe('HashPool', () => {
+  it('rejects if the engine fails', async () => {
     const broken = {
       ...nodeEngine(),
       start: () => ({
@@ -381,7 +381,7 @@ describe('a pool', () => {
     await assert.rejects(hash as Promise<Hash>, /broken/);
   });
 
-  it('hashes together what is asked for together', async () => {
+  it('hashes requests of one round of the event loop together', async () => {
     let jobs = 0;
     const engine = nodeEngine();
     const counting = {
@@ -403,12 +403,12 @@ describe('a pool', () => {
   });
 });
 
-describe('hashing records and configurations as structs', () => {
+describe('structs of hashers', () => {
   const good = { paths: ['a', 'd/b'], pathRoot: '/root', pieceLength: BLOCK };
   const failures = (value: unknown, struct: unknown) =>
     (validate(value, struct as Struct)[0]?.failures() ?? []).map(({ path }) => path.join('.'));
 
-  it('a configuration is checked by its struct, which composes', () => {
+  it('check configurations, and can be composed', () => {
     for (const struct of [HasherConfig, V2HasherConfig]) {
       assert.deepEqual(failures({ ...good, threads: null, readSize: null }, struct), []);
       const wrong = { paths: ['/a', 'b', 'b'], pathRoot: 'x', pieceLength: 5, threads: 0, memoryLimit: 1, progress: 1 };
@@ -423,7 +423,7 @@ describe('hashing records and configurations as structs', () => {
     assert.deepEqual([failures(odd, HasherConfig), failures(odd, V2HasherConfig)], [[], ['pieceLength', 'readSize']]);
   });
 
-  it('a hash has as many bytes as its type says, and a chunk has bytes', () => {
+  it('check the length of a hash and the bytes of a chunk', () => {
     const hash = { type: 'block', path: 'a', hash: Buffer.alloc(32), idx: 0 };
     assert.deepEqual(failures(hash, Hash), []);
     assert.deepEqual(failures({ ...hash, type: 'v1_piece' }, Hash), ['']);

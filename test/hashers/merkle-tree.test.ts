@@ -16,7 +16,7 @@ const hashesOf = (count: number) => Array.from({ length: count }, (_, i) => nois
 const refused = { code: 'ERR_INVALID_ARGUMENT' };
 
 describe('MerkleTreeShape', () => {
-  it('counts blocks, pieces and what completes them', () => {
+  it('counts blocks, pieces and their padding', () => {
     // size in blocks, blocks a piece: blocks, pieces, pad blocks, pad pieces
     const cases: [number, number, number, number, number, number][] = [
       [0, 1, 0, 0, 0, 0],
@@ -40,7 +40,7 @@ describe('MerkleTreeShape', () => {
     }
   });
 
-  it('refuses what is no size', () => {
+  it('rejects invalid sizes', () => {
     for (const fileSize of [-1, 1.5, Number.NaN, 2 ** 53])
       assert.throws(() => new MerkleTreeShape({ fileSize, pieceLength: BLOCK }), refused);
     for (const pieceLength of [0, 8192, 3 * BLOCK])
@@ -74,14 +74,14 @@ describe('MerkleTree', () => {
     );
   });
 
-  it('of an empty file has no root', () => {
+  it('has no root for an empty file', () => {
     const shape = new MerkleTreeShape({ fileSize: 0, pieceLength: BLOCK });
     const tree = new MerkleTree('a', [], shape);
     assert.deepEqual([tree.rootHash, tree.pieceHashes, tree.leafHashes.length], [null, null, 0]);
     assert.throws(() => V2Hasher.getRootHash([], shape), refused);
   });
 
-  it('must have all its leaves', () => {
+  it('rejects missing leaves', () => {
     const shape = new MerkleTreeShape({ fileSize: 3 * BLOCK, pieceLength: BLOCK });
     for (const count of [0, 2, 4]) {
       assert.throws(() => new MerkleTree('a', hashesOf(count), shape), refused);
@@ -92,7 +92,7 @@ describe('MerkleTree', () => {
 });
 
 describe('hashes of 20 bytes', () => {
-  it('are refused wherever trees are made', () => {
+  it('are rejected by every tree function', () => {
     const list = new HashList(Buffer.alloc(40), 20);
     const shape = new MerkleTreeShape({ fileSize: 2 * BLOCK, pieceLength: 2 * BLOCK });
     assert.throws(() => V2Hasher.getRootHash(list, shape), refused);
@@ -111,7 +111,7 @@ describe('hashRoot', () => {
     assert.deepEqual(Buffer.from(V2Hasher.hashRoot([a, b, c, d])), expected);
   });
 
-  it('refuses every other number, and hashes of another size', () => {
+  it('rejects every other number, and hashes of another size', () => {
     for (const count of [0, 3, 5, 6, 7, 9, 12]) assert.throws(() => V2Hasher.hashRoot(hashesOf(count)), refused);
     assert.throws(() => V2Hasher.hashRoot([noise(31), noise(33)]), refused);
     assert.throws(() => V2Hasher.hashRoot([noise(20), noise(20)]), refused);

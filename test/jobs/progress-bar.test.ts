@@ -6,7 +6,7 @@ import { type BarState, type BarStream, progressBar } from '../../src/jobs/progr
 const MIB = 2 ** 20;
 const CLEAR = '\r\u001b[K';
 
-/** A stream that remembers what was written to it, and its bar. */
+/** A bar on a stream that records its output. */
 function fake(stream: Omit<BarStream, 'write'>) {
   const written: string[] = [];
   const bar = progressBar({ ...stream, write: (text) => written.push(text) });
@@ -15,7 +15,7 @@ function fake(stream: Omit<BarStream, 'write'>) {
   return { bar, update, written };
 }
 
-/** What a terminal of a hundred columns shows of one state. */
+/** The text that a terminal of a hundred columns shows for one state. */
 function shown(state: Partial<BarState>, columns = 100): string {
   const { update, written } = fake({ isTTY: true, columns });
   update(25, state);
@@ -27,7 +27,7 @@ function shown(state: Partial<BarState>, columns = 100): string {
 
 for (const isTTY of [true, false]) {
   describe(`a progress bar, ${isTTY ? 'on a terminal' : 'elsewhere'}`, () => {
-    it('shows nothing of work that is done within a second', () => {
+    it('shows nothing for a job that ends within a second', () => {
       const { bar, update, written } = fake({ isTTY });
       for (const seconds of [0, 0.5, 0.999]) update(seconds);
       bar.finish();
@@ -47,7 +47,7 @@ describe('a progress bar on a terminal', () => {
     assert.equal(shown({}), `${'█'.repeat(6)}${'░'.repeat(18)}   25 %  25 MiB of 100 MiB  1 MiB/s  1:15 left  a.bin`);
   });
 
-  it('draws over itself at every update, and takes itself away once', () => {
+  it('redraws itself at every update, and removes itself once', () => {
     const { bar, update, written } = fake({ isTTY: true, columns: 100 });
     for (const seconds of [1, 1.1, 1.2]) update(seconds);
     assert.equal(written.length, 3);
@@ -57,13 +57,13 @@ describe('a progress bar on a terminal', () => {
     assert.deepEqual(written.slice(3), [CLEAR]);
   });
 
-  it('fills with the work, rounding the percentage down', () => {
+  it('fills with the progress, and rounds the percentage down', () => {
     assert.match(shown({ bytes: 0 }), /^░{24} {4}0 %/);
     assert.match(shown({ bytes: 99.99 * MIB }), /^█{24} {3}99 %/);
     assert.match(shown({ bytes: 100 * MIB }), /^█{24} {2}100 % .*\b0 s left/);
   });
 
-  it('tells no time left before the first byte', () => {
+  it('shows no remaining time before the first byte', () => {
     const text = shown({ bytes: 0 });
     assert.match(text, /0 B\/s/);
     assert.doesNotMatch(text, /left/);
@@ -78,13 +78,13 @@ describe('a progress bar on a terminal', () => {
     assert.ok(text.endsWith('  a\\x1b[2J\\x0a\\u202e'), text);
   });
 
-  it('cuts a long name at its beginning, and leaves it out where there is no room', () => {
+  it('cuts a long name at its beginning, and omits it if there is no room', () => {
     const file = `${'folder/'.repeat(20)}end.bin`;
     assert.match(shown({ file }), /left {2}…[^ ]*folder\/end\.bin$/);
     assert.match(shown({ file }, 64), /left$/);
   });
 
-  it('takes 80 columns where the terminal does not tell', () => {
+  it('assumes 80 columns if the terminal does not tell', () => {
     const { update, written } = fake({ isTTY: true });
     update(25, { file: 'x'.repeat(200) });
     assert.ok((written[0]?.length ?? 0) - CLEAR.length < 80);
