@@ -9,7 +9,7 @@ const MOST_CHARACTERS = 72;
 const IMPERATIVE =
   /^(Bring|Embed|Exceed|Feed|Need|Proceed|Seed|Shed|Speed|String|Swing|Bless|Bypass|Compress|Cross|Discuss|Dismiss|Express|Focus|Guess|Miss|Pass|Press|Process|Stress)$/;
 
-/** What is wrong with a subject, or null. */
+/** Describes the problem of a subject; null if there is none. */
 export function problemOf(subject) {
   const [word] = subject.split(/[\s:,]/, 1);
   if (subject.length > MOST_CHARACTERS) return `has ${subject.length} characters, more than ${MOST_CHARACTERS}`;

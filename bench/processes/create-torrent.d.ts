@@ -1,4 +1,4 @@
-/** What the benches use of it. */
+/** The part of create-torrent that the benches use. */
 declare module 'create-torrent' {
   export default function createTorrent(
     input: (Uint8Array & { name: string })[],

@@ -19,7 +19,7 @@ export interface Task {
   /** Bytes of content that is not on disk, and of each of its chunks or buffers. */
   size?: number;
   chunk?: number;
-  /** Of the torrent; for `generate` of files only, otherwise 1 MiB. Default: the library's choice. */
+  /** The piece length for `generate`; every other way uses 1 MiB. Default: the library's choice. */
   pieceLength?: number;
   /** null: one for each core. */
   threads?: number | null;
@@ -29,7 +29,7 @@ export interface Report {
   seconds: number;
   /** Peak resident memory beyond what the process had before. */
   peakBytes: number;
-  /** What the work returned, if it is text. */
+  /** The result of the work, if it is text. */
   answer: string;
 }
 
@@ -59,7 +59,7 @@ const stream = (data: SourceData) =>
   new TorrentCreate({ sources: [{ path: 'data', data }], pieceLength }).generate({ version });
 const buffers = () => [...chunks(chunk)].map((data, i) => ({ path: `folder ${i % 20}/file ${i}`, data }));
 
-/** What happens before the clock starts; it returns the work that is measured. */
+/** Prepares the work before the clock starts, and returns the function that is measured. */
 const WAYS = {
   generate: () => () => {
     const settings = input.pieceLength === undefined ? {} : { pieceLength: input.pieceLength };

@@ -13,11 +13,11 @@ export interface Sample {
   heap: number;
   /** In MiB. */
   buffers: number;
-  /** Whatever keeps the event loop alive. */
+  /** The resources that keep the event loop alive. */
   handles: number;
   descriptors: number;
   threads: number;
-  /** Of the intervals of a timer of 10 ms, since the sample before. */
+  /** The 99th percentile of the intervals of a timer of 10 ms, since the previous sample. */
   timerP99Seconds: number;
 }
 

@@ -11,13 +11,13 @@ export const RESULTS = fileURLToPath(new URL('../results.json', import.meta.url)
 export const BENCHES = ['create', 'peers', 'cold', 'start', 'decode', 'sources', 'verify', 'load', 'soak'] as const;
 export type BenchName = (typeof BENCHES)[number];
 
-/** What a bench measured. */
+/** The measurements of a bench. */
 interface Findings {
   tables: Table[];
   /** How it was measured, for people: sizes, rounds. */
   settings: string;
   versions?: Record<string, string>;
-  /** What was left out, each with its reason. */
+  /** The contenders that were left out, each with its reason. */
   skipped?: string[];
 }
 

@@ -18,7 +18,7 @@ const IN_HEAD: readonly Unit[] = ['s', 'ms', 'GB/s'];
 
 export interface Table {
   title: string;
-  /** What the first column holds, which is text. */
+  /** The head of the first column, which is text. */
   first: string;
   /** The columns after it. */
   columns: { name: string; unit: Unit }[];
