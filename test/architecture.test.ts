@@ -63,6 +63,18 @@ describe('the import rules', () => {
   });
 });
 
+describe('source files', () => {
+  it('say in their first line what they are for', () => {
+    const folders = ['src', 'native', 'scripts', 'bench', 'fuzz', 'test/support'];
+    const files = folders.flatMap((folder) => sources(folder, /\.(ts|cts|mjs|cc|h|c)$/));
+    const silent = files.filter((file) => !/^(\/\/ |\/\*\*|#!)/.test(readFileSync(path.join(ROOT, file), 'utf8')));
+    assert.deepEqual(
+      silent.filter((file) => !/\/(build|node_modules)\//.test(file)),
+      [],
+    );
+  });
+});
+
 describe('native code', () => {
   const included = (folder: string, header: RegExp) =>
     sources(folder, /\.(cc|h)$/).filter((file) => header.test(readFileSync(path.join(ROOT, file), 'utf8')));

@@ -1,3 +1,4 @@
+/** The type of node-gyp-build, which has none of its own. */
 declare module 'node-gyp-build' {
   /** Loads the addon of the package in that folder. */
   function nodeGypBuild(folder: string): unknown;
