@@ -39,7 +39,7 @@ export class BencodeError extends MetainfoError {
 
   /** Makes an error whose message begins with the offset. */
   constructor(bencodeCode: BencodeCode, offset: number, message: string) {
-    super('ERR_BENCODE', `Not valid bencode at byte ${offset}: ${message}.`);
+    super('ERR_BENCODE', `invalid bencode at byte ${offset}: ${message}.`);
     this.bencodeCode = bencodeCode;
     this.offset = offset;
     this.reason = message;

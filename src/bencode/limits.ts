@@ -130,7 +130,7 @@ export class LimitError extends MetainfoError {
   constructor(limit: LimitName, most: number, offset: number | null = null) {
     const place = offset === null ? '' : ` at byte ${offset}`;
     const raise = `raise it with limits: { ${limit} } if you trust the input`;
-    super('ERR_LIMIT', `More than the limit of ${most} ${NOUNS[limit]}${place}: ${raise}.`);
+    super('ERR_LIMIT', `limit of ${most} ${NOUNS[limit]} exceeded${place}: ${raise}.`);
     this.limit = limit;
     this.most = most;
     this.offset = offset;

@@ -154,7 +154,7 @@ export function fromSystemError(error: unknown, path: string, doing: 'read' | 'w
     case 'EISDIR':
       return new MetainfoError(
         doing === 'read' ? 'ERR_NOT_A_FILE' : 'ERR_WRITE',
-        `${path}: cannot ${doing} it, because it is a folder.`,
+        `${path}: cannot be ${doing === 'read' ? 'read' : 'written'}, because it is a folder.`,
         options,
       );
     case 'ELOOP':

@@ -10,7 +10,7 @@ describe('a folder where a torrent file is expected', () => {
     const cwd = await workFolder(t);
     const before = await metainfo(['show', 'album'], { cwd });
     assert.deepEqual([before.code, before.stdout], [1, '']);
-    const refusal = 'error: album: cannot read it, because it is a folder.';
+    const refusal = 'error: album: cannot be read, because it is a folder.';
     const create = 'Expected a torrent file: create one with metainfo create.';
     assert.equal(before.stderr, `${refusal} ${create} [ERR_NOT_A_FILE]\n`);
     await metainfo(['create', 'album'], { cwd });

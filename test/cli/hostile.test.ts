@@ -166,7 +166,7 @@ describe('--limit', () => {
       assert.equal(code, 1, `${args}`);
       assert.match(
         stdout + stderr,
-        /x\.torrent: .*limit of 1 files: raise it .*--limit files=N.*ERR_LIMIT/s,
+        /x\.torrent: .*limit of 1 files exceeded: raise it .*--limit files=N.*ERR_LIMIT/s,
         `${args}`,
       );
     }
