@@ -113,7 +113,7 @@ function versionOf({ torrentVersion }: Torrent, version: VerifyOptions['version'
   if (version !== 'v1' && version !== 'v2')
     throw new MetainfoError('ERR_INVALID_ARGUMENT', `version must be v1, v2 or null, not ${shown(version)}.`);
   if (torrentVersion === 'hybrid' || torrentVersion === version) return version;
-  const message = `A ${torrentVersion} torrent cannot be verified as ${version}: leave out version.`;
+  const message = `A ${torrentVersion} torrent cannot be verified as ${version}: omit the option version.`;
   throw new MetainfoError('ERR_INVALID_ARGUMENT', message);
 }
 
