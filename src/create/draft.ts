@@ -42,16 +42,17 @@ const GET_PATHS: OptionStructs<GetPathsOptions> = { clean: Flag, v1Order: Flag }
  *
  * @example
  * ```ts
+ * import path from 'node:path';
  * import { TorrentCreate } from 'metainfo';
  *
  * const draft = new TorrentCreate({
- *   pathRoot: '/srv/album',
+ *   pathRoot: path.resolve('album'),
  *   trackers: ['udp://tracker.example/announce'],
  *   comment: 'Live in 1973',
  *   info: { private: true },
  * });
  * const torrent = await draft.generate({ threads: null });
- * await torrent.write('album.torrent');
+ * await torrent.write('draft.torrent');
  * ```
  */
 export class TorrentCreate implements Draft {
