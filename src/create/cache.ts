@@ -138,7 +138,7 @@ export interface CacheStats {
  * ```ts
  * import { cacheStats } from 'metainfo';
  *
- * const { folder, entries, bytes } = await cacheStats();
+ * const { folder, entries, bytes } = await cacheStats('cache');
  * console.log(`${entries} records, ${bytes} bytes in ${folder}`);
  * ```
  */
@@ -159,10 +159,10 @@ export async function cacheStats(folder: 'auto' | (string & {}) = 'auto'): Promi
  * @returns The folder of the cache.
  * @throws {MetainfoError} `ERR_CACHE`
  * @example
- * ```ts no-run
+ * ```ts
  * import { clearCache } from 'metainfo';
  *
- * await clearCache();
+ * await clearCache('cache');
  * ```
  */
 export async function clearCache(folder: 'auto' | (string & {}) = 'auto'): Promise<string> {

@@ -123,7 +123,8 @@ export class TorrentCreate implements Draft {
    * @throws {MetainfoError} `ERR_MAKER_UNAVAILABLE` if the addon is not built; `ERR_MAKER` if libtorrent fails; else as
    *   {@link generate}
    * @example
-   * ```ts no-run
+   * <!-- not run: needs the libtorrent addon -->
+   * ```ts
    * import { TorrentCreate } from 'metainfo';
    *
    * const draft = new TorrentCreate({ pathRoot: '/srv/album' });
