@@ -1,7 +1,7 @@
 // The rules of what may import what in src. `npm run check` runs dependency-cruiser with them.
 
-/** The rooms from the top down: each imports only from itself and from the rooms below it. */
-const ROOMS = [
+/** The layers from the top down: each imports only from itself and from the layers below it. */
+const LAYERS = [
   'cli',
   'edit',
   'verify',
@@ -28,17 +28,17 @@ const COMMAND_ONLY = ['commander', 'picocolors', 'picomatch'];
 const LOADER = '^src/hash/addon\\.ts$';
 
 const rule = (name, comment, from, to) => ({ name, comment, severity: 'error', from, to });
-const room = (...names) => `^src/(${names.join('|')})/`;
+const layer = (...names) => `^src/(${names.join('|')})/`;
 
 module.exports = {
   forbidden: [
-    ...ROOMS.slice(1).map((name, i) =>
+    ...LAYERS.slice(1).map((name, i) =>
       rule(
         `${name}-imports-down`,
-        `${name} imports only from the rooms below it.`,
-        { path: room(name) },
+        `${name} imports only from the layers below it.`,
+        { path: layer(name) },
         {
-          path: room(...ROOMS.slice(0, i + 1)),
+          path: layer(...LAYERS.slice(0, i + 1)),
         },
       ),
     ),
@@ -47,16 +47,16 @@ module.exports = {
         [a, b],
         [b, a],
       ].map(([from, to]) =>
-        rule(`${from}-without-${to}`, `${from} does not import ${to}.`, { path: room(from) }, { path: room(to) }),
+        rule(`${from}-without-${to}`, `${from} does not import ${to}.`, { path: layer(from) }, { path: layer(to) }),
       ),
     ),
     rule(
-      'known-rooms',
-      'Every file of src is in a room; src/index.ts is the only other one.',
+      'known-layers',
+      'Every file of src is in a layer; src/index.ts is the only other one.',
       {},
       {
         path: '^src/',
-        pathNot: [room(...ROOMS), '^src/index\\.ts$'],
+        pathNot: [layer(...LAYERS), '^src/index\\.ts$'],
       },
     ),
     rule('no-index', 'Nothing in src imports the index.', { path: '^src/' }, { path: '^src/index\\.ts$' }),

@@ -29,23 +29,23 @@ async function cruise(t: TestContext, files: Readonly<Record<string, string>>): 
 
 // `npm run check` applies the rules to src; these tests show that the rules find what they are for.
 describe('the import rules', () => {
-  const room = (name: string) => `src/${name}/x.ts`;
+  const layer = (name: string) => `src/${name}/x.ts`;
   const CASES: Record<string, Record<string, string>> = {
-    'disk-imports-down': { [room('disk')]: "import '../model/x.ts';", [room('model')]: '' },
-    'verify-without-hashers': { [room('verify')]: "import '../hashers/x.ts';", [room('hashers')]: '' },
-    'no-index': { [room('hash')]: "export const x = () => import('../index.ts');", 'src/index.ts': '' },
-    'one-loader': { [room('disk')]: "import './metainfo.node';", 'src/disk/metainfo.node': '' },
-    'known-rooms': { [room('cli')]: "import '../basement/x.ts';", [room('basement')]: '' },
+    'disk-imports-down': { [layer('disk')]: "import '../model/x.ts';", [layer('model')]: '' },
+    'verify-without-hashers': { [layer('verify')]: "import '../hashers/x.ts';", [layer('hashers')]: '' },
+    'no-index': { [layer('hash')]: "export const x = () => import('../index.ts');", 'src/index.ts': '' },
+    'one-loader': { [layer('disk')]: "import './metainfo.node';", 'src/disk/metainfo.node': '' },
+    'known-layers': { [layer('cli')]: "import '../basement/x.ts';", [layer('basement')]: '' },
     'no-cycles': {
       'src/layout/a.ts': "import { b } from './b.ts'; export const a = b;",
       'src/layout/b.ts': "export { a as b } from './a.ts';",
     },
     'command-only': {
-      [room('model')]: "import 'picocolors';",
+      [layer('model')]: "import 'picocolors';",
       'node_modules/picocolors/index.js': '',
       'node_modules/picocolors/package.json': '{}',
     },
-    resolvable: { [room('model')]: "import './missing.ts';" },
+    resolvable: { [layer('model')]: "import './missing.ts';" },
   };
   for (const [rule, files] of Object.entries(CASES)) {
     it(`report a violation of ${rule}`, async (t) => {
@@ -57,7 +57,7 @@ describe('the import rules', () => {
     const files = {
       'src/cli/a.ts': "import type { B } from './b.ts'; import '../errors/x.ts'; export type A = B;",
       'src/cli/b.ts': "import type { A } from './a.ts'; export type B = A[];",
-      [room('errors')]: '',
+      [layer('errors')]: '',
     };
     assert.match(await cruise(t, files), /no dependency violations found/);
   });
