@@ -100,7 +100,7 @@ export interface TorrentCreateFields extends ScanFilter {
 
 /** A checked draft as plain data: the input of the creation pipeline. Every {@link TorrentCreate} is one. */
 export interface Draft {
-  /** The fields as they were given, under their attribute names. */
+  /** The fields as they were given, under their property names. */
   readonly fields: Readonly<TorrentCreateFields>;
   /** The folder that holds the files, or a single file; absolute. */
   readonly pathRoot: string;
@@ -161,7 +161,7 @@ export function relativeParts(entry: string, pathRoot: string): string[] | null 
 /** The fields of a draft that a torrent does not have. */
 const DRAFT_ONLY = ['info', 'paths', 'sources', 'pathRoot', 'trackers', 'pieceLength', 'exclude', 'include'];
 
-/** A copy of the input with every field under its attribute name. */
+/** A copy of the input with every field under its property name. */
 function fieldsOf(input: object, issues: Issues): TorrentCreateFields {
   const given = fromInput(input, TORRENT, { own: DRAFT_ONLY, path: [], issues }) as TorrentCreateFields;
   if (isDictionary(given.info)) given.info = fromInput(given.info, INFO, { path: ['info'], issues });

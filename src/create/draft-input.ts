@@ -1,4 +1,4 @@
-/** The types of what a draft accepts: fields under their attribute names or on-disk keys, in several forms. */
+/** The types of what a draft accepts: fields under their property names or on-disk keys, in several forms. */
 import type { BencodeMap, BencodeValue } from '../bencode/value.ts';
 import type { FileItem } from '../model/file-item.ts';
 import type { FileTree, FileTreeItem } from '../model/file-tree.ts';
@@ -19,7 +19,7 @@ type LayersInput =
   | null
   | undefined;
 
-/** An entry of a v1 file list, under attribute names or on-disk keys. */
+/** An entry of a v1 file list, under property names or on-disk keys. */
 export interface FileItemInput extends Omit<FileItem, 'extra' | 'path'> {
   /** Components of the path from the torrent's root. */
   path: readonly string[];
@@ -31,7 +31,7 @@ export interface FileItemInput extends Omit<FileItem, 'extra' | 'path'> {
   extra?: ExtraInput;
 }
 
-/** A file of a v2 file tree, under attribute names or on-disk keys. */
+/** A file of a v2 file tree, under property names or on-disk keys. */
 export interface FileTreeItemInput extends Omit<FileTreeItem, 'extra'> {
   /** The on-disk key of `piecesRoot`: 32 bytes. */
   'pieces root'?: Uint8Array | null;
@@ -47,7 +47,7 @@ export type FileTreeInput =
   | ReadonlyMap<string | Uint8Array, FileTreeInput | FileTreeItemInput>
   | { readonly [name: string]: FileTreeInput | FileTreeItemInput };
 
-/** The info dictionary of a draft, under attribute names or on-disk keys. */
+/** The info dictionary of a draft, under property names or on-disk keys. */
 export interface InfoDictInput
   extends Omit<InfoDictHybridCreate, 'extra' | 'files' | 'fileTree' | 'pieces' | 'similar'> {
   /** The on-disk key of `nameUtf8`. */
@@ -72,7 +72,7 @@ export interface InfoDictInput
   extra?: ExtraInput;
 }
 
-/** The fields that {@link TorrentCreate} accepts, under attribute names or on-disk keys. Unknown keys go into `extra`. */
+/** The fields that {@link TorrentCreate} accepts, under property names or on-disk keys. Unknown keys go into `extra`. */
 export interface TorrentCreateInput
   extends Omit<TorrentCreateFields, 'creationDate' | 'extra' | 'info' | 'pieceLayers'> {
   /** The on-disk key of `announceList`. */

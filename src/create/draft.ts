@@ -56,7 +56,7 @@ const GET_PATHS: OptionStructs<GetPathsOptions> = { clean: Flag, v1Order: Flag }
  * ```
  */
 export class TorrentCreate implements Draft {
-  /** The fields as they were given, under their attribute names. */
+  /** The fields as they were given, under their property names. */
   readonly fields: Readonly<TorrentCreateFields>;
   /** The folder that holds the files, or a single file; absolute. */
   readonly pathRoot: string;

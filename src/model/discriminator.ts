@@ -15,7 +15,7 @@ export type TorrentVersion = keyof typeof TorrentVersion;
  * The version of an infodict, which selects its model: `pieces` makes it v1, `file tree` v2, both hybrid. Null for neither
  * and for any value that is not an object. Fields that are null or undefined are absent.
  *
- * @param value An object with on-disk keys or attribute names, or a Map whose keys are text or bytes.
+ * @param value An object with on-disk keys or property names, or a Map whose keys are text or bytes.
  * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` when reading a field throws
  */
 export function infodictDiscriminator(value: unknown): TorrentVersion | null {

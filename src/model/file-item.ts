@@ -17,7 +17,7 @@ export interface FileItem extends PaddedFile {
   extra?: BencodeMap;
 }
 
-/** Checks an entry of a v1 list. superstruct's `create` accepts on-disk keys and attribute names. */
+/** Checks an entry of a v1 list. superstruct's `create` accepts on-disk keys and property names. */
 export const FileItem: Struct<FileItem, null> = coerce(
   define<FileItem>('file', (value) => {
     const problem = problemOf(value as Partial<FileItem> | null);

@@ -101,7 +101,7 @@ export function subjectOf(info: Subject['info'], version: TorrentVersion, contex
 
 const ATTRIBUTES: ReadonlyMap<string, string> = new Map(Object.entries(INFO).map(([name, { key }]) => [key, name]));
 
-/** The failures of a rule, as superstruct expects them: with attribute names in their paths. */
+/** The failures of a rule, as superstruct expects them: with property names in their paths. */
 function failuresOfRule(rule: Rule, subject: Subject, above: readonly (string | number)[]) {
   rule(subject);
   const errors = subject.issues.finish().filter(({ severity }) => severity === 'error');

@@ -1,4 +1,4 @@
-/** Copies fields that callers give out of plain objects and Maps, whose keys may be on-disk keys or attribute names. */
+/** Copies fields that callers give out of plain objects and Maps, whose keys may be on-disk keys or property names. */
 import { isDate, isMap, isUint8Array } from 'node:util/types';
 import { type BencodeMap, type BencodeValue, keyBytes, RawBencode, toKey } from '../bencode/value.ts';
 import { shown } from '../errors/errors.ts';
@@ -17,7 +17,7 @@ export interface InputContext {
 
 /**
  * Reads the fields of an input object as attributes, unknown keys as `extra`. Reports a field that is given under both its
- * on-disk key and its attribute name, and an unknown key that is one letter off a known one: such a key belongs in `extra`.
+ * on-disk key and its property name, and an unknown key that is one letter off a known one: such a key belongs in `extra`.
  *
  * @param input A plain object, or a Map whose keys are text (one char a byte) or bytes.
  * @param own Attributes that are no fields: their arrays are copied.
@@ -43,7 +43,7 @@ export function fromInput(
         issues.add(
           'alias',
           [...path, key],
-          `${attribute} is given under its on-disk key and its attribute name: give one`,
+          `${attribute} is given under its on-disk key and its property name: give one`,
         );
       const { coerce } = (fields as Record<string, Field<unknown>>)[attribute] as Field<unknown>;
       model[attribute] = coerce ? coerce(value, { path: [...path, attribute], issues }) : value;

@@ -45,7 +45,7 @@ export interface TorrentFields extends Infer<typeof fields> {}
 
 /**
  * Checks the fields of a torrent: `info` with the model of its version, then the rules `piece_layers_if_v2` and
- * `pieces_layers_correct`. superstruct's `create` accepts on-disk keys and attribute names; its `assign`, `omit` and so on keep
+ * `pieces_layers_correct`. superstruct's `create` accepts on-disk keys and property names; its `assign`, `omit` and so on keep
  * the fields with the rules of `info`, but not the rules of the layers.
  */
 export const TorrentFields: Struct<TorrentFields, typeof fields.schema> = refine(

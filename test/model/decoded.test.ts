@@ -116,7 +116,7 @@ describe('Torrent.fromDecoded', () => {
   });
 });
 
-describe('Torrent.fromDecoded with attribute names', () => {
+describe('Torrent.fromDecoded with property names', () => {
   const FILE = noise(2 * PIECE + 5);
   const { root, layer } = v2Hashes(FILE, PIECE);
 

@@ -18,7 +18,7 @@ describe('infodictDiscriminator', () => {
     });
   }
 
-  it('accepts attribute names', () => {
+  it('accepts property names', () => {
     assert.equal(infodictDiscriminator({ fileTree: 1 }), 'v2');
     assert.equal(infodictDiscriminator({ fileTree: 1, pieces: 1 }), 'hybrid');
   });

@@ -243,7 +243,7 @@ describe('create with the infodict models', () => {
     assert.deepEqual(create(input, FileItem), { length: 1, path: ['a'], pathUtf8: ['b'], attr: null });
   });
 
-  it('accepts attribute names alone after omit and assign, and on-disk keys again after withRules', () => {
+  it('accepts property names alone after omit and assign, and on-disk keys again after withRules', () => {
     const Nameless = omit(InfoDictV1, ['name']);
     const input = { ...onDisk, pieces: Buffer.alloc(40, 1) };
     assert.throws(() => create(input, Nameless), { key: 'pieceLength' });

@@ -13,7 +13,7 @@ describe('fromInput', () => {
     return { model, issues: codesAndPaths(issues) };
   };
 
-  it('accepts on-disk keys and attribute names', () => {
+  it('accepts on-disk keys and property names', () => {
     const expected = { model: { pieceLength: 4, metaVersion: 2 }, issues: [] };
     assert.deepEqual(read({ 'piece length': 4, 'meta version': 2 }), expected);
     assert.deepEqual(read({ pieceLength: 4, metaVersion: 2 }), expected);
