@@ -20,11 +20,11 @@ export function errorsPage(): string {
   const bencodeCodes = Object.entries(BENCODE_CODES).map(([name, summary]) => [code(name), summary]);
   return `# Errors
 
-Generated from the source by \`npm run docs:errors\`. Codes are stable; messages are for people and may change.
+Generated from the source by \`npm run docs:errors\`. Codes are stable; messages may change, so do not parse them.
 
 ## Codes of a MetainfoError
 
-Every error that this library throws on purpose is a \`MetainfoError\`. Its \`message\` says what happened, to what, and what to do
+The errors that this library reports are \`MetainfoError\`s. Its \`message\` says what happened, to what, and what to do
 next. \`path\` names the file and \`cause\` is the underlying error, if there is one.
 
 ${table(['code', 'meaning'], errors)}
@@ -33,10 +33,10 @@ ${table(['code', 'meaning'], errors)}
 
 \`issues\` lists every issue, errors before warnings: \`{ code, severity, path, message, spec?, offset? }\`. \`path\` has the keys and list
 indexes from the top of the torrent (or the fields of a draft). \`offset\` is the byte where the value begins. An \`error\` makes a
-torrent invalid, a \`warning\` does not: \`torrent.warnings\` lists the warnings of a valid torrent. At most 1,000 issues of each severity
+torrent invalid; a \`warning\` does not: \`torrent.warnings\` lists the warnings of a valid torrent. At most 1,000 issues of each severity
 are listed, and \`too_many_issues\` counts the rest. [Validation](validation.md) describes how strict each profile is.
 
-${table(['code', 'meaning', 'document'], issues)}
+${table(['code', 'meaning', 'specification'], issues)}
 
 ## Codes of a BencodeError
 
