@@ -30,7 +30,7 @@ Environment:
   METAINFO_KERNEL     first hash kernel to use: metainfo kernels lists them
   SOURCE_DATE_EPOCH   creation date of new torrents without --date, in seconds
                       since 1970
-  NO_COLOR            turn colors off
+  NO_COLOR            turn colours off
 
 Exit codes: 0 success, 1 failure, 2 wrong usage, 130 cancelled with Ctrl-C
 (143: with SIGTERM).`;

@@ -63,10 +63,10 @@ Examples:
   metainfo edit album.torrent --private --source SITE --dry-run
   metainfo edit album.torrent --set publisher=me --unset info.x
 
-Options marked * change the infohash. --dry-run shows the new infohash. Keys of
-the info dictionary start with info. in --set and --unset.
-Every torrent is edited before the first one is written: if one edit fails, no
-file changes.`;
+Options marked * change the infohash. --dry-run shows the new infohash. In --set
+and --unset, the keys of the info dictionary are written as info.KEY.
+All edits are checked before the first file is written: if one fails, no file
+changes.`;
 
 export function addEdit(program: Command): void {
   const command = program

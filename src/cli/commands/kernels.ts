@@ -13,7 +13,7 @@ interface KernelsOptions {
 
 const NOTE = `
 Kernels are listed fastest first. A batch too small for one kernel goes to the
-next. METAINFO_KERNEL=NAME starts with another kernel. METAINFO_ENGINE=node
+next. METAINFO_KERNEL=NAME tries that kernel first. METAINFO_ENGINE=node
 hashes with node:crypto instead.`;
 
 /** The time for each function of a kernel. The best of many rounds counts, so more time changes little. */

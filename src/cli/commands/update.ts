@@ -72,12 +72,12 @@ export function addUpdate(program: Command): void {
     .argument('<path>', 'the folder with its files, or its single file')
     .option(
       '--since <date>',
-      'read files changed at this date or later (default: the creation date; if it has none, every file)',
+      'read files changed at this date or later (default: the creation date of the torrent; without one, read every file)',
       parseDate,
     )
     .option(
       '--piece-length <size>',
-      'new piece length; a larger one for a v2 torrent needs no reading',
+      'new piece length; for a v2 torrent, a larger one needs no reading',
       parsePieceLength,
     )
     .addOption(padNamesOption());

@@ -29,8 +29,8 @@ Examples:
   metainfo upgrade album.torrent album -o hybrid.torrent
   metainfo upgrade film.torrent /srv/film.mkv --json    change in place
 
-The hybrid has a v2 infohash as well as a new v1 infohash, so it joins other
-swarms than the v1 torrent.
+The hybrid has a v2 infohash and a new v1 infohash, so its swarms differ from
+that of the v1 torrent.
 --json prints { path, infohash, bytesRead, warnings }.
 
 Exit codes: 0 success, 1 a file is missing or corrupt (nothing is written),
