@@ -77,7 +77,7 @@ describe('webseeds of metainfo torrents are used without peers', { concurrency: 
         [...server.asked].some((one) => one.startsWith('/content/.pad/')),
         withPads,
       );
-      const what = withPads ? 'downloads from a webseed that has the pads too' : 'downloads from a webseed';
+      const what = withPads ? 'downloads from a webseed that has the pad files too' : 'downloads from a webseed';
       tried({ client: peer.client, version: peer.version, torrentVersion, what });
     });
   }
