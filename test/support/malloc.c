@@ -1,6 +1,6 @@
-// An addon for tests that returns the bytes that malloc has allocated, in all arenas and mappings. Only allocations change
-// this number, while resident memory also changes with what an allocator caches. It includes no headers of Node, because
-// they may not be installed.
+// An addon for tests that returns the bytes that malloc has allocated, in all arenas and mappings. Only
+// allocations change this number, while resident memory also changes with what an allocator caches. It
+// includes no headers of Node, because they may not be installed.
 #include <malloc.h>
 #include <stddef.h>
 
