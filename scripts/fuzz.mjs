@@ -26,21 +26,19 @@ const [, count, unit] = /^(\d+)([smh])$/.exec(values.time) ?? [];
 const seconds = Number(count) * UNITS[unit];
 if (!(seconds >= 1)) fail(`--time must be a time such as 90s, 30m or 2h, not ${values.time}.`);
 
-const targets = new Map(
-  filesIn('fuzz')
-    .filter((file) => /^fuzz.[^/\\]+\.(cc|ts)$/.test(file))
-    .map((file) => [path.parse(file).name, { name: path.parse(file).name, native: file.endsWith('.cc') }]),
-);
+const sources = filesIn('fuzz').filter((file) => /^fuzz.[^/\\]+\.(cc|ts)$/.test(file));
+const targets = new Map(sources.map((file) => [path.parse(file).name, file.endsWith('.cc')]));
 const named = positionals.filter((name) => targets.has(name));
 const files = positionals.filter((name) => !targets.has(name));
 for (const file of files) {
   if (existsSync(file) && named.length === 1) continue;
   fail(`there is no target ${file}. Targets: ${[...targets.keys()].join(', ')}.`);
 }
-const chosen = named.length > 0 ? named.map((name) => targets.get(name)) : [...targets.values()];
+const chosen = named.length > 0 ? named : [...targets.keys()];
 
+// Every path below is relative to the root.
+process.chdir(root);
 const place = (kind, name) => path.join('build', 'fuzz', kind, name);
-const cwd = root;
 
 const running = new Set();
 process.once('exit', () => {
@@ -50,7 +48,7 @@ for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.e
 
 /** Runs a program to its end, and passes on its error output line by line, because all targets share a terminal. */
 function start(command, args, { onLine = () => {}, ipc = false, stdio = 'pipe' } = {}) {
-  const child = spawn(command, args, { cwd, stdio: ['ignore', 'inherit', stdio, ...(ipc ? ['ipc'] : [])] });
+  const child = spawn(command, args, { stdio: ['ignore', 'inherit', stdio, ...(ipc ? ['ipc'] : [])] });
   running.add(child);
   let rest = '';
   child.stderr?.setEncoding('utf8').on('data', (text) => {
@@ -72,85 +70,72 @@ function start(command, args, { onLine = () => {}, ipc = false, stdio = 'pipe' }
 function foldersOf(name) {
   const [corpus, found] = [place('corpus', name), place('found', name)];
   const [kept, cases] = [path.join('fuzz', 'corpus', name), path.join('fuzz', 'found', name)];
-  for (const folder of [corpus, found, kept]) mkdirSync(path.join(root, folder), { recursive: true });
-  return { corpus, found, kept, known: [kept, ...(existsSync(path.join(root, cases)) ? [cases] : [])] };
+  for (const folder of [corpus, found, kept]) mkdirSync(folder, { recursive: true });
+  return { corpus, found, kept, known: [kept, ...(existsSync(cases) ? [cases] : [])] };
 }
 
 async function fuzzNative(name, binary) {
   const { corpus, found, kept, known } = foldersOf(name);
   if (values.merge) {
     const merged = place('merged', name);
-    rmSync(path.join(root, merged), { recursive: true, force: true });
-    mkdirSync(path.join(root, merged), { recursive: true });
+    rmSync(merged, { recursive: true, force: true });
+    mkdirSync(merged, { recursive: true });
     await start(binary, ['-merge=1', '-max_len=1024', '-use_counters=0', merged, kept, corpus]).ended;
-    rmSync(path.join(root, kept), { recursive: true });
-    mkdirSync(path.join(root, kept));
-    for (const file of readdirSync(path.join(root, merged)))
-      copyFileSync(path.join(root, merged, file), path.join(root, kept, file.slice(0, 16)));
-    return { inputs: readdirSync(path.join(root, kept)).length };
+    rmSync(kept, { recursive: true });
+    mkdirSync(kept);
+    for (const file of readdirSync(merged)) copyFileSync(path.join(merged, file), path.join(kept, file.slice(0, 16)));
+    return { inputs: readdirSync(kept).length };
   }
-  const before = new Set(readdirSync(path.join(root, found)));
+  const before = new Set(readdirSync(found));
   const result = {};
   const said = [];
-  const { ended } = start(
-    binary,
-    [
-      ...[
-        corpus,
-        ...known,
-        `-max_total_time=${seconds}`,
-        `-artifact_prefix=${found}${path.sep}`,
-        `-timeout=${MOST_SILENCE / 1000}`,
-        '-max_len=1024',
-      ],
-      // -len_control=0: a plan needs many bytes from the start.
-      ...['-len_control=0', '-rss_limit_mb=4096', '-print_final_stats=1', '-print_funcs=0'],
-    ],
-    {
-      onLine: (line) => {
-        const [, cov, ft, corp] = /cov: (\d+) ft: (\d+)(?: corp: (\d+))?/.exec(line) ?? [];
-        if (cov)
-          Object.assign(result, { places: Number(cov), features: Number(ft), ...(corp && { inputs: Number(corp) }) });
-        const [, executions] = /number_of_executed_units: (\d+)/.exec(line) ?? [];
-        if (executions) result.executions = Number(executions);
-        if (!/^#\d|^INFO:|^stat::|NEW_FUNC/.test(line)) said.push(line);
-      },
-    },
-  );
+  const args = [
+    ...[corpus, ...known, `-max_total_time=${seconds}`, `-artifact_prefix=${found}${path.sep}`],
+    // -len_control=0: a plan needs many bytes from the start.
+    ...[`-timeout=${MOST_SILENCE / 1000}`, '-max_len=1024', '-len_control=0', '-rss_limit_mb=4096'],
+    ...['-print_final_stats=1', '-print_funcs=0'],
+  ];
+  const onLine = (line) => {
+    const [, cov, ft, corp] = /cov: (\d+) ft: (\d+)(?: corp: (\d+))?/.exec(line) ?? [];
+    if (cov)
+      Object.assign(result, { places: Number(cov), features: Number(ft), ...(corp && { inputs: Number(corp) }) });
+    const [, executions] = /number_of_executed_units: (\d+)/.exec(line) ?? [];
+    if (executions) result.executions = Number(executions);
+    if (!/^#\d|^INFO:|^stat::|NEW_FUNC/.test(line)) said.push(line);
+  };
+  const { ended } = start(binary, args, { onLine });
   if ((await ended) === 0) return result;
-  const input = readdirSync(path.join(root, found)).find((file) => !before.has(file));
+  const input = readdirSync(found).find((file) => !before.has(file));
   return { ...result, failure: { stack: said.join('\n'), file: input ? path.join(found, input) : corpus } };
 }
 
 async function fuzzTypeScript(name, script) {
   const { corpus, found, kept, known } = foldersOf(name);
   const current = place('current', name);
-  mkdirSync(path.join(root, path.dirname(current)), { recursive: true });
+  mkdirSync(path.dirname(current), { recursive: true });
   const options = { seconds, corpus: [corpus, ...known], found, current, ...(values.merge && { merge: kept }) };
   let result = {};
   let stopped = null;
   const args = ['--max-old-space-size=1024', '--stack-size=800', script, JSON.stringify(options)];
   const said = [];
   const { child, ended } = start(process.execPath, args, { ipc: true, onLine: (line) => said.push(line) });
-  const hang = () => {
+  const silence = setTimeout(() => {
     stopped = `nothing came back for ${MOST_SILENCE / 1000} s`;
     child.kill('SIGKILL');
-  };
-  let silence = setTimeout(hang, MOST_SILENCE);
+  }, MOST_SILENCE);
   child.on('message', (message) => {
     result = message;
-    clearTimeout(silence);
-    silence = setTimeout(hang, MOST_SILENCE);
+    silence.refresh();
   });
   const status = await ended;
   clearTimeout(silence);
   if (status === 0 || result.failure) return result;
   const file = path.join(found, `died-${Date.now()}`);
-  copyFileSync(path.join(root, current), path.join(root, file));
+  copyFileSync(current, file);
   return { ...result, failure: { stack: [stopped ?? `ended with ${status}`, ...said].join('\n'), file } };
 }
 
-function print({ name }, { executions = 0, places = 0, total, features = 0, inputs = 0, failure }, took) {
+function print(name, { executions = 0, places = 0, total, features = 0, inputs = 0, failure }, took) {
   const figures = [
     `${executions} executions`,
     `${Math.round(executions / took)} a second`,
@@ -167,25 +152,22 @@ function print({ name }, { executions = 0, places = 0, total, features = 0, inpu
 
 setup();
 const runs = [];
-for (const target of chosen)
-  runs.push({ target, program: target.native ? buildFuzzer(target.name) : await bundle(target.name) });
+for (const name of chosen) runs.push({ name, program: targets.get(name) ? buildFuzzer(name) : await bundle(name) });
 
 if (files.length > 0) {
-  const [{ target, program }] = runs;
-  const once = ['--import', 'tsx', path.join('fuzz', 'engine', 'once.ts'), target.name, ...files];
-  const status = await start(...(target.native ? [program, files] : [process.execPath, once]), { stdio: 'inherit' })
-    .ended;
+  const [{ name, program }] = runs;
+  const once = ['--import', 'tsx', path.join('fuzz', 'engine', 'once.ts'), name, ...files];
+  const [command, args] = targets.get(name) ? [program, files] : [process.execPath, once];
+  const status = await start(command, args, { stdio: 'inherit' }).ended;
   process.exit(status === 0 ? 0 : 1);
 }
 
-let failed = false;
 async function next() {
   for (let run = runs.shift(); run; run = runs.shift()) {
     const started = performance.now();
-    const result = await (run.target.native ? fuzzNative : fuzzTypeScript)(run.target.name, run.program);
-    if (result.failure) failed = true;
-    print(run.target, result, (performance.now() - started) / 1000);
+    const result = await (targets.get(run.name) ? fuzzNative : fuzzTypeScript)(run.name, run.program);
+    if (result.failure) process.exitCode = 1;
+    print(run.name, result, (performance.now() - started) / 1000);
   }
 }
 await Promise.all(Array.from({ length: Math.min(availableParallelism(), runs.length) }, next));
-process.exit(failed ? 1 : 0);

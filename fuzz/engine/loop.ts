@@ -13,7 +13,8 @@ import {
   writeSync,
 } from 'node:fs';
 import path from 'node:path';
-import { mutate, pick, shrink } from './mutate.ts';
+import { mutate, shrink } from './mutate.ts';
+import { pick } from './random.ts';
 import type { Target } from './target.ts';
 
 /** The counters of istanbul's instrumented code: statements, functions and branches of each file. */

@@ -1,5 +1,6 @@
 /** Mutates bencode as a tree, so that most inputs have the right form and wrong content, and shrinks failing inputs. */
 import { latin1 } from '../../test/support/build.ts';
+import { below, pick } from './random.ts';
 
 /** A tree of bencode that need not be valid: keys may lack values, and come in any order. */
 type Node =
@@ -10,38 +11,8 @@ type Node =
 /** More levels than a decoder accepts, but few enough to recurse. */
 const MOST_LEVELS = 120;
 const MOST_BYTES = 8192;
-const NUMBERS = [
-  '0',
-  '-0',
-  '-1',
-  '1',
-  '2',
-  '07',
-  '20',
-  '16384',
-  '16385',
-  '65536',
-  '9007199254740991',
-  '9007199254740992',
-];
+const NUMBERS = '0 -0 -1 1 2 07 20 16384 16385 65536 9007199254740991 9007199254740992'.split(' ');
 const LONG_NUMBERS = ['4611686018427387904', '-9223372036854775808', '18446744073709551616', `1${'0'.repeat(21)}`];
-
-/** The source of randomness. */
-let random = Math.random;
-
-/** Makes the mutants reproducible: replaces `Math.random` by a generator of 32 bits (mulberry32). */
-export function seedRandom(seed: number): void {
-  let state = seed;
-  random = () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
-
-const below = (limit: number): number => Math.floor(random() * limit);
-export const pick = <T>(list: readonly T[]): T => list[below(list.length)] as T;
 
 /** Parses an input; null if it is not bencode. */
 function parse(bytes: Buffer): Node | null {
@@ -81,6 +52,11 @@ function write(node: Node): Buffer {
 
 type Container = Extract<Node, { items: Node[] }>;
 
+/** The number of items that an entry takes: a key and its value, or a value alone. */
+const stepOf = (node: Container) => (node.type === 'dictionary' ? 2 : 1);
+
+const string = (bytes: Buffer): Node => ({ type: 'string', bytes });
+
 function* containers(node: Node): Generator<Container> {
   if (!('items' in node)) return;
   yield node;
@@ -101,78 +77,69 @@ function mutateTree(tree: Node, other: Node | null, words: readonly string[]): v
   if (all.length === 0) return;
   // Every container is equally likely, however large.
   const node = pick(all);
-  const step = node.type === 'dictionary' ? 2 : 1;
+  const step = stepOf(node);
   const at = below(Math.floor(node.items.length / step) + 1) * step;
-  const valueAt = at + step - 1;
-  const value = node.items[valueAt];
-  const word = (): Node => ({ type: 'string', bytes: latin1(pick(words)) });
+  const value = node.items[at + step - 1];
+  const insert = (...items: Node[]) => void node.items.splice(at, 0, ...items);
+  const replace = (make: (value: Node) => Node) => {
+    if (value) node.items[at + step - 1] = make(value);
+  };
+  const word = () => string(latin1(pick(words)));
   const foreign = () => (other && pick([...containers(other)].flatMap(({ items }) => items))) ?? word();
   const number = (): Node => ({ type: 'scalar', bytes: latin1(`i${pick(below(4) === 0 ? LONG_NUMBERS : NUMBERS)}e`) });
-  switch (below(9)) {
-    case 0:
-      node.items.splice(at, step);
-      break;
-    case 1:
-      node.items.splice(at, 0, ...node.items.slice(at, at + step));
-      break;
-    case 2:
-      node.items.splice(at, 0, ...(step === 2 ? [word()] : []), pick([foreign, word, number])());
-      break;
-    case 3:
-      if (value) node.items[valueAt] = foreign();
-      break;
-    case 4:
-      if (value) node.items[valueAt] = number();
-      break;
-    case 5:
-      if (value?.type === 'string') node.items[valueAt] = { type: 'string', bytes: mutateBytes(value.bytes, words) };
-      else if (value) node.items[valueAt] = { type: pick(['list', 'dictionary'] as const), items: [value] };
-      break;
-    case 6:
+  const mutations = [
+    () => void node.items.splice(at, step),
+    () => insert(...node.items.slice(at, at + step)),
+    () => insert(...(step === 2 ? [word()] : []), pick([foreign, word, number])()),
+    () => replace(foreign),
+    () => replace(number),
+    () =>
+      replace((old) =>
+        old.type === 'string'
+          ? string(mutateBytes(old.bytes, words))
+          : { type: pick(['list', 'dictionary'] as const), items: [old] },
+      ),
+    () => {
       if (step === 2 && value) node.items[at] = word();
-      break;
-    case 7: {
+    },
+    () => {
       // An entry of one dictionary in another.
       const from = pick(all);
       const first = below(Math.floor(from.items.length / 2) + 1) * 2;
-      if (from !== node && ![...containers(from)].includes(node))
-        node.items.splice(at, 0, ...from.items.slice(first, first + 2));
-      break;
-    }
-    default:
+      if (from !== node && ![...containers(from)].includes(node)) insert(...from.items.slice(first, first + 2));
+    },
+    () => {
       // Another length: sizes that are valid for another number of pieces.
-      if (value?.type === 'string') {
-        const size = pick([0, 19, 20, 21, 32, 40, 64, 96]);
-        node.items[valueAt] = { type: 'string', bytes: Buffer.alloc(size, value.bytes.length > 0 ? value.bytes : 'x') };
-      }
-  }
+      if (value?.type !== 'string') return;
+      const size = pick([0, 19, 20, 21, 32, 40, 64, 96]);
+      replace(() => string(Buffer.alloc(size, value.bytes.length > 0 ? value.bytes : 'x')));
+    },
+  ];
+  pick(mutations)();
   if (node.type === 'dictionary' && below(10) !== 0) sort(node);
 }
 
 function mutateBytes(bytes: Buffer, words: readonly string[]): Buffer {
   const at = below(bytes.length + 1);
   const size = 1 + below(pick([1, 4, 32]));
-  const insert = (...what: Buffer[]) => Buffer.concat([bytes.subarray(0, at), ...what, bytes.subarray(at)]);
-  switch (below(6)) {
-    case 0:
-      return insert(latin1(pick(words)));
-    case 1:
-      return insert(Buffer.from(Array.from({ length: size }, () => below(256))));
-    case 2:
-      return Buffer.concat([bytes.subarray(0, at), bytes.subarray(at + size)]);
-    case 3:
-      return insert(bytes.subarray(below(bytes.length), below(bytes.length)));
-    case 4: {
+  const replace = (removed: number, added: Buffer) =>
+    Buffer.concat([bytes.subarray(0, at), added, bytes.subarray(at + removed)]);
+  const mutations = [
+    () => replace(0, latin1(pick(words))),
+    () => replace(0, Buffer.from(Array.from({ length: size }, () => below(256)))),
+    () => replace(size, Buffer.alloc(0)),
+    () => replace(0, bytes.subarray(below(bytes.length), below(bytes.length))),
+    () => {
       const word = latin1(pick(words));
-      return Buffer.concat([bytes.subarray(0, at), word, bytes.subarray(at + word.length)]);
-    }
-    default: {
-      const copy = Buffer.from(bytes);
-      if (at < copy.length)
-        copy[at] = pick([(copy[at] as number) ^ (1 << below(8)), below(256), ...latin1('01de:il%&')]);
-      return copy;
-    }
-  }
+      return replace(word.length, word);
+    },
+    () => {
+      const old = bytes[at];
+      if (old === undefined) return bytes;
+      return replace(1, Buffer.of(pick([old ^ (1 << below(8)), below(256), ...latin1('01de:il%&')])));
+    },
+  ];
+  return pick(mutations)();
 }
 
 /** Returns a changed copy of an input, sometimes with parts of another one. */
@@ -204,27 +171,20 @@ export async function shrink(input: Buffer, fails: (input: Buffer) => Promise<bo
     for (let index = 0; left > 0; index += 1) {
       const tree = parse(best);
       const places = tree
-        ? [...containers(tree)].flatMap((node) => {
-            const step = node.type === 'dictionary' ? 2 : 1;
-            return Array.from({ length: Math.ceil(node.items.length / step) }, (_, i) => ({
-              node,
-              at: i * step,
-              step,
-            }));
-          })
+        ? [...containers(tree)].flatMap((node) =>
+            node.items.flatMap((_, at) => (at % stepOf(node) === 0 ? [{ node, at }] : [])),
+          )
         : [];
       const place = places[index];
       if (!tree || !place) break;
-      const { node, at, step } = place;
-      const removed = node.items.splice(at, step);
+      const { node, at } = place;
+      const removed = node.items.splice(at, stepOf(node));
       if (await attempt(write(tree))) index -= 1;
       else {
         const value = removed.at(-1) as Node;
         if (value.type !== 'string' || value.bytes.length < 2) continue;
-        node.items.splice(at, 0, ...removed.slice(0, -1), {
-          type: 'string',
-          bytes: value.bytes.subarray(0, value.bytes.length >> 1),
-        });
+        const half = string(value.bytes.subarray(0, value.bytes.length >> 1));
+        node.items.splice(at, 0, ...removed.slice(0, -1), half);
         await attempt(write(tree));
       }
     }

@@ -1,5 +1,6 @@
 /** Makes mutants of valid torrents from a fixed seed, and compares the verdicts of a profile and of libtorrent. */
-import { mutate, pick, seedRandom } from '../../fuzz/engine/mutate.ts';
+import { mutate } from '../../fuzz/engine/mutate.ts';
+import { pick, seedRandom } from '../../fuzz/engine/random.ts';
 import { TORRENT_WORDS } from '../../fuzz/engine/target.ts';
 import { BencodeError } from '../../src/bencode/bencode-error.ts';
 import { LimitError } from '../../src/bencode/limits.ts';
