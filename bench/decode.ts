@@ -6,48 +6,34 @@ import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { formatBytes } from '../src/layout/text.ts';
 import type { Report } from './processes/run-once.ts';
-import { inScratchFolder, interleave, median, options, parseCount, runOnce } from './support/measure.ts';
-import { record } from './support/results.ts';
+import { bench, interleave, median, runOnce } from './support/measure.ts';
 import { type Table, tableOf } from './support/tables.ts';
 import { largeTorrent } from './support/torrents.ts';
 
-const { rounds, files, out } = options({ rounds: '5', files: '100000' });
-const FILES = parseCount(files);
 const TOOLS = ['metainfo', 'parse-torrent', 'bencode'] as const;
-
 /** In v1 ten pieces for each file; in v2 a fifth of the files have 32 pieces, with their layers. */
-const TORRENTS = {
-  v1: () => largeTorrent('v1', FILES, () => 10, 20),
-  v2: () => largeTorrent('v2', FILES, (i) => (i % 5 === 0 ? 32 : 1), 20),
-};
+const PIECES = { v1: () => 10, v2: (i: number) => (i % 5 === 0 ? 32 : 1) };
 
-await inScratchFolder(async (folder) => {
+await bench('decode', { rounds: '5', files: '100000' }, async ({ rounds, files }, folder) => {
   const tables: Table[] = [];
-  for (const [version, make] of Object.entries(TORRENTS)) {
+  for (const version of ['v1', 'v2'] as const) {
     const torrent = path.join(folder, `${version}.torrent`);
-    const bytes = make();
+    const bytes = largeTorrent(version, files, PIECES[version], 20);
     writeFileSync(torrent, bytes);
-    const run = (tool: (typeof TOOLS)[number]) => runOnce({ way: `decode: ${tool}`, torrent });
-    const runs = [...(await interleave(TOOLS, parseCount(rounds), run))];
+    const runs = await interleave(TOOLS, rounds, (tool) => runOnce({ way: `decode: ${tool}`, torrent }));
     const medianOf = (reports: readonly Report[], key: 'seconds' | 'peakBytes') =>
       median(reports.map((report) => report[key]));
     const base = medianOf(runs[0]?.[1] ?? [], 'seconds');
     const refusals = runs.flatMap(([tool, [report]]) =>
       report?.answer.startsWith('refused') ? [`${tool} ${report.answer}`] : [],
     );
-    tables.push(
-      tableOf(
-        `${version}, ${FILES.toLocaleString('en')} files, ${formatBytes(bytes.length)}`,
-        ['tool', ([tool]) => tool],
-        runs,
-        [
-          ['time', 's', ([, reports]) => medianOf(reports, 'seconds')],
-          ['times metainfo', 'ratio', ([, reports]) => medianOf(reports, 'seconds') / base],
-          ['memory / torrent', 'ratio', ([, reports]) => medianOf(reports, 'peakBytes') / bytes.length],
-        ],
-        refusals,
-      ),
-    );
+    const title = `${version}, ${files.toLocaleString('en')} files, ${formatBytes(bytes.length)}`;
+    const table = tableOf(title, ['tool', ([tool]) => tool], runs, [
+      ['time', 's', ([, reports]) => medianOf(reports, 'seconds')],
+      ['times metainfo', 'ratio', ([, reports]) => medianOf(reports, 'seconds') / base],
+      ['memory / torrent', 'ratio', ([, reports]) => medianOf(reports, 'peakBytes') / bytes.length],
+    ]);
+    tables.push({ ...table, notes: refusals });
   }
-  record('decode', { tables, settings: `Medians of ${rounds} interleaved rounds.` }, out);
+  return { tables, settings: `Medians of ${rounds} interleaved rounds.` };
 });

@@ -3,15 +3,12 @@
 // cancelled calls; both on both engines. Fails where a job is lost or has a wrong result.
 //
 //   npm run bench -- load [--jobs 10000] [--large 8] [--size 1GiB]
-import { mkdirSync, rmSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import path from 'node:path';
 import { formatBytes } from '../src/layout/text.ts';
 import type { LoadReport, LoadTask } from './processes/load.ts';
-import { inScratchFolder, options, parseCount, parseSize, runChild } from './support/measure.ts';
-import { record } from './support/results.ts';
+import { bench, runChild } from './support/measure.ts';
 import { type Column, tableOf } from './support/tables.ts';
-
-const { jobs, large, size, out } = options({ jobs: '10000', large: '8', size: '1GiB' });
 
 /** Without threads, an eighth of the bytes takes about as long. */
 const LARGE_SHARE = { native: 1, node: 1 / 8 };
@@ -57,18 +54,17 @@ const SERVICE: Column<Figure>[] = [
   ['small ended by then', 'share', ({ doneBesideLarge, settled }) => doneBesideLarge / settled],
 ];
 
-await inScratchFolder(async (scratch) => {
-  const folder = path.join(scratch, 'load');
+await bench('load', { jobs: '10000', large: '8', size: '1GiB' }, async ({ jobs, large, size }, scratch) => {
   const figures: Figure[] = [];
   for (const engine of ['native', 'node'] as const) {
     for (const mixed of [false, true]) {
-      mkdirSync(folder);
-      const largeBytes = parseSize(size) * LARGE_SHARE[engine];
-      const task: LoadTask = { folder, jobs: parseCount(jobs), large: parseCount(large), largeBytes, mixed };
+      const folder = path.join(scratch, `${engine} ${mixed}`);
+      const largeBytes = size * LARGE_SHARE[engine];
+      const task: LoadTask = { folder, jobs, large, largeBytes, mixed };
       const report = runChild<LoadReport>('load', task, { METAINFO_ENGINE: engine });
       rmSync(folder, { recursive: true });
       const { settled, wrong } = report;
-      if (settled !== task.jobs || wrong.length > 0) throw new Error(`${settled} settled; wrong: ${wrong.join('; ')}`);
+      if (settled !== jobs || wrong.length > 0) throw new Error(`${settled} settled; wrong: ${wrong.join('; ')}`);
       figures.push({ ...report, workload: `${mixed ? 'mixed' : 'generate'}, ${large} of ${formatBytes(largeBytes)}` });
     }
   }
@@ -82,6 +78,6 @@ await inScratchFolder(async (scratch) => {
     tableOf('Resources of the process: the most, and before', workload, figures, RESOURCES),
     tableOf('Order of service', workload, figures, SERVICE),
   ];
-  const settings = `${Number(jobs).toLocaleString('en')} small jobs at once, with large ones beside them: none was lost, none had a wrong result.`;
-  record('load', { tables, settings }, out);
+  const settings = `${jobs.toLocaleString('en')} small jobs at once, with large ones beside them: none was lost, none had a wrong result.`;
+  return { tables, settings };
 });

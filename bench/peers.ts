@@ -9,20 +9,9 @@ import { choosePieceLength } from '../src/layout/piece-length.ts';
 import { formatBytes } from '../src/layout/text.ts';
 import { Torrent } from '../src/model/torrent.ts';
 import { OURS, TOOLS, type Tool } from './peers/tools.ts';
-import type { HashReport, HashTask } from './processes/hash.ts';
+import type { HashReport } from './processes/hash.ts';
 import { writeData, writeFiles } from './support/data.ts';
-import {
-  inScratchFolder,
-  interleave,
-  median,
-  options,
-  parseCount,
-  runChild,
-  timeCommand,
-  VERSIONS,
-  type Version,
-} from './support/measure.ts';
-import { record } from './support/results.ts';
+import { bench, interleave, median, runHash, timeCommand, VERSIONS, type Version } from './support/measure.ts';
 import { type Column, type Table, tableOf } from './support/tables.ts';
 
 interface Workload {
@@ -41,19 +30,18 @@ interface Contender {
 const LIBRARY = `${OURS}, library`;
 const [KiB, MiB, GiB] = [2 ** 10, 2 ** 20, 2 ** 30];
 
-const { scale: wanted, rounds, out } = options({ scale: '1', rounds: '5' });
-const scale = wanted === 'tiny' ? 1 / 256 : Number(wanted);
-if (!(scale > 0)) throw new Error(`expected --scale tiny or a number above 0, got ${wanted}`);
-const scaled = (amount: number) => Math.max(1, Math.round(amount * scale));
 const threads = availableParallelism();
 
 /** Large files are scaled in size, small ones in number. */
-const WORKLOADS: readonly Workload[] = [
-  { name: 'one large file', files: 1, size: scaled(4 * GiB) },
-  { name: 'files of 1 MiB', files: scaled(1000), size: MiB },
-  { name: 'files of 10 KiB', files: scaled(20_000), size: 10 * KiB },
-  { name: 'three large files', files: 3, size: scaled(1.5 * GiB) },
-];
+function workloadsAt(scale: number): Workload[] {
+  const scaled = (amount: number) => Math.max(1, Math.round(amount * scale));
+  return [
+    { name: 'one large file', files: 1, size: scaled(4 * GiB) },
+    { name: 'files of 1 MiB', files: scaled(1000), size: MiB },
+    { name: 'files of 10 KiB', files: scaled(20_000), size: 10 * KiB },
+    { name: 'three large files', files: 3, size: scaled(1.5 * GiB) },
+  ];
+}
 
 function installed(folder: string) {
   const versions: Record<string, string> = {};
@@ -62,7 +50,7 @@ function installed(folder: string) {
     const version = tool.version(folder);
     if (version !== null && tool.name !== OURS) versions[tool.name] = version;
     if (version !== null) return true;
-    if (tool.inCI && process.env['CI']) throw new Error(`${tool.name} is not installed, and CI leaves out nothing`);
+    if (!tool.isRare && process.env['CI']) throw new Error(`${tool.name} is not installed, and CI leaves out nothing`);
     skipped.push(`${tool.name} is not installed`);
     return false;
   });
@@ -81,10 +69,8 @@ function contenders(tools: readonly Tool[], job: { data: string; output: string;
     })),
   );
   const libraries = VERSIONS.map((version) => {
-    const plan = { version, threads, pieceLength: job.pieceLength, readSize: null };
-    const task: HashTask = { ...plan, pathRoot: job.data, repeats: 1 };
-    const run = () => runChild<HashReport>('hash', task).runs[0] as HashReport['runs'][number];
-    return { tool: LIBRARY, version, run };
+    const task = { version, threads, pieceLength: job.pieceLength, pathRoot: job.data };
+    return { tool: LIBRARY, version, run: () => runHash(task).runs[0] as HashReport['runs'][number] };
   });
   return [...commands, ...libraries];
 }
@@ -97,7 +83,7 @@ async function requireTorrent({ tool, version }: Contender, output: string, byte
   if (made !== expected) throw new Error(`${tool} made ${made}; expected ${expected}`);
 }
 
-async function measure({ name, files, size }: Workload, tools: readonly Tool[], folder: string): Promise<Table> {
+async function measure({ name, files, size }: Workload, rounds: number, tools: readonly Tool[], folder: string) {
   const data = path.join(folder, 'data');
   const output = path.join(folder, 'out', 'made.torrent');
   mkdirSync(path.dirname(output), { recursive: true });
@@ -111,48 +97,39 @@ async function measure({ name, files, size }: Workload, tools: readonly Tool[], 
     contender.run();
     if (contender.tool !== LIBRARY) await requireTorrent(contender, output, files * size, pieceLength);
   }
-  const runs = await interleave(all, parseCount(rounds), ({ run }) => run());
+  const runs = await interleave(all, rounds, ({ run }) => run());
   rmSync(data, { recursive: true });
-  const medianOf = (tool: string, version: Version, key: 'seconds' | 'scanSeconds') => {
-    const own = [...runs].find(([contender]) => contender.tool === tool && contender.version === version)?.[1];
+  const medianOf = (tool: string, version: Version, key: 'seconds' | 'scanSeconds' = 'seconds') => {
+    const own = runs.find(([contender]) => contender.tool === tool && contender.version === version)?.[1];
     return own ? median(own.map((run) => run[key] ?? Number.NaN)) : null;
   };
   const ratio = (tool: string, version: Version) => {
-    const [theirs, ours] = [tool, OURS].map((each) => medianOf(each, version, 'seconds'));
+    const [theirs, ours] = [medianOf(tool, version), medianOf(OURS, version)];
     return theirs && ours && tool !== LIBRARY ? theirs / ours : null;
   };
   const names = [...new Set(all.map(({ tool }) => tool))];
   const title = `${files > 3 ? `${files.toLocaleString('en')} ` : ''}${name}: ${formatBytes(files * size)}, pieces of ${formatBytes(pieceLength)}`;
   const scans = VERSIONS.map((version) => `${version} ${medianOf(LIBRARY, version, 'scanSeconds')?.toPrecision(3)} s`);
-  return tableOf(
-    title,
-    ['tool', (tool) => tool],
-    names,
-    [
-      ...VERSIONS.map((version): Column<string> => [version, 's', (tool) => medianOf(tool, version, 'seconds')]),
-      ...VERSIONS.map(
-        (version): Column<string> => [`${version}, its time / ours`, 'ratio', (tool) => ratio(tool, version)],
-      ),
-    ],
-    [
-      verdict(
-        names.filter((tool) => tool !== OURS),
-        ratio,
-      ),
-      `The library's times are of hashing alone; finding the files takes ${scans.join(', ')} more.`,
-    ],
-  );
+  const columns: Column<string>[] = [
+    ...VERSIONS.map((version): Column<string> => [version, 's', (tool) => medianOf(tool, version)]),
+    ...VERSIONS.map(
+      (version): Column<string> => [`${version}, its time / ours`, 'ratio', (tool) => ratio(tool, version)],
+    ),
+  ];
+  return tableOf(title, ['tool', (tool) => tool], names, columns, [
+    verdict(names, ratio),
+    `The library's times are of hashing alone; finding the files takes ${scans.join(', ')} more.`,
+  ]);
 }
 
 /** Says whether our command is ahead of every peer in every version that the peer makes. */
 function verdict(tools: readonly string[], ratioOf: (tool: string, version: Version) => number | null): string {
   const compared = tools
-    .flatMap((tool) =>
-      VERSIONS.map((version) => ({ peer: `${tool} (${version}`, ratio: ratioOf(tool, version) ?? Number.NaN })),
-    )
+    .filter((tool) => tool !== OURS)
+    .flatMap((tool) => VERSIONS.map((version) => ({ tool, version, ratio: ratioOf(tool, version) ?? Number.NaN })))
     .filter(({ ratio }) => !Number.isNaN(ratio))
     .toSorted((a, b) => a.ratio - b.ratio)
-    .map(({ peer, ratio }) => ({ text: `${peer}, ${ratio.toFixed(2)})`, isBehind: ratio < 1 }));
+    .map(({ tool, version, ratio }) => ({ text: `${tool} (${version}, ${ratio.toFixed(2)})`, isBehind: ratio < 1 }));
   if (compared.length === 0) return 'No peer was installed.';
   const behind = compared.filter(({ isBehind }) => isBehind).map(({ text }) => text);
   return behind.length > 0
@@ -160,10 +137,10 @@ function verdict(tools: readonly string[], ratioOf: (tool: string, version: Vers
     : `Ahead of every peer in every version; the closest is ${compared[0]?.text}.`;
 }
 
-await inScratchFolder(async (folder) => {
+await bench('peers', { scale: '1', rounds: '5' }, async ({ scale, rounds }, folder) => {
   const { tools, versions, skipped } = installed(folder);
   const tables: Table[] = [];
-  for (const workload of WORKLOADS) tables.push(await measure(workload, tools, folder));
+  for (const workload of workloadsAt(scale)) tables.push(await measure(workload, rounds, tools, folder));
   const settings = `Warm files, ${threads} threads where a tool takes that; medians of ${rounds} interleaved rounds.`;
-  record('peers', { tables, settings, versions, skipped }, out);
+  return { tables, settings, versions, skipped };
 });

@@ -5,31 +5,19 @@
 // not judged by its growth, because the process still warms up.
 //
 //   npm run bench -- soak [--time 20m] [--seed 1] [--at-once 32]
+import { equal, rejects, throws } from 'node:assert/strict';
 import { createReadStream } from 'node:fs';
 import { mkdir, rm, truncate, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
+import { below, pick, seedRandom } from '../fuzz/engine/random.ts';
 import { edit, MetainfoError, Torrent, TorrentCreate, update, upgrade, verify } from '../src/index.ts';
 import { buildMalloc, loadMalloc } from '../test/support/malloc.ts';
 import { growthTable, type Sample } from './support/growth.ts';
-import {
-  inScratchFolder,
-  options,
-  parseCount,
-  parseTime,
-  percentile,
-  usage,
-  VERSIONS,
-  type Version,
-} from './support/measure.ts';
-import { record } from './support/results.ts';
+import { bench, percentile, usage, VERSIONS, type Version } from './support/measure.ts';
 
-const { time, seed, 'at-once': atOnce, out } = options({ time: '20m', seed: '1', 'at-once': '32' });
-const seconds = parseTime(time);
-/** Of work between two samples. */
-const INTERVAL_SECONDS = Math.max(1, seconds / 60);
 const JUDGED_SECONDS = 300;
 const TREES = 24;
 const LARGE = 2 ** 28;
@@ -37,35 +25,12 @@ const LARGE = 2 ** 28;
 setFlagsFromString('--expose-gc');
 const collect = runInNewContext('gc') as () => void;
 
-/** Mulberry32, by Tommy Ettinger: the same numbers for the same seed, each at least 0 and below 1. */
-function generator(state: number): () => number {
-  let a = state;
-  return () => {
-    a = (a + 0x6d2b79f5) | 0;
-    let t = Math.imul(a ^ (a >>> 15), a | 1);
-    t ^= t + Math.imul(t ^ (t >>> 7), t | 61);
-    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
-
-const random = generator(parseCount(seed));
-const below = (count: number) => Math.floor(random() * count);
-const pick = <T>(list: readonly T[]): T => list[below(list.length)] as T;
-
 const hashOf = ({ infohashV1, infohashV2 }: Torrent) => `${infohashV1} ${infohashV2}`;
 
-function requireSame(found: unknown, wanted: unknown): void {
-  if (found !== wanted) throw new Error(`${found}, not ${wanted}`);
-}
-
-/** Fails unless the promise rejects with one of these codes. */
-async function requireFailure(work: Promise<unknown>, ...codes: string[]): Promise<void> {
-  const error = await work.then(
-    () => 'nothing was wrong',
-    (error: unknown) => error,
-  );
-  if (!(error instanceof MetainfoError) || !codes.includes(error.code)) throw error;
-}
+const hasCode =
+  (...codes: string[]) =>
+  (error: unknown) =>
+    error instanceof MetainfoError && codes.includes(error.code);
 
 /** A folder, and the torrents that one job alone makes of it. */
 interface Tree {
@@ -81,16 +46,16 @@ async function makeTree(folder: string, index: number): Promise<Tree> {
     await mkdir(path.dirname(file), { recursive: true });
     await writeFile(file, Buffer.alloc(1 + ((index * 7919 + j * 104729) % 400_000), `${index}/${j}`));
   }
-  const make = async (version: Version) => new TorrentCreate({ pathRoot: folder }).generate({ version });
+  const make = (version: Version) => new TorrentCreate({ pathRoot: folder }).generate({ version });
   const torrents = { v1: await make('v1'), v2: await make('v2'), hybrid: await make('hybrid') };
   for (const version of VERSIONS) await torrents[version].write(`${folder} ${version}.torrent`);
   return { folder, files: names, torrents };
 }
 
-await inScratchFolder(async (scratch) => {
+/** Makes the files, and returns the kinds of jobs; each fails where its result is wrong. */
+async function prepareJobs(scratch: string): Promise<Record<string, () => Promise<void>>> {
   const trees: Tree[] = [];
   for (let i = 0; i < TREES; i += 1) trees.push(await makeTree(path.join(scratch, `tree ${i}`), i));
-  const mallocInUse = loadMalloc(buildMalloc(scratch));
   const large = path.join(scratch, 'large');
   await writeFile(large, '');
   await truncate(large, LARGE + 5);
@@ -105,14 +70,14 @@ await inScratchFolder(async (scratch) => {
     ...(below(3) === 0 && { cache: path.join(scratch, 'cache') }),
   });
 
-  const jobs: Record<string, () => Promise<void>> = {
+  return {
     async create() {
       const [{ folder, torrents }, version] = [pick(trees), pick(VERSIONS)];
       const torrent = await new TorrentCreate({ pathRoot: folder }).generate({ version, ...settings() });
-      requireSame(hashOf(torrent), hashOf(torrents[version]));
+      equal(hashOf(torrent), hashOf(torrents[version]));
     },
     async createLarge() {
-      requireSame(hashOf(await new TorrentCreate({ pathRoot: large }).generate(settings())), hashOf(largeTorrent));
+      equal(hashOf(await new TorrentCreate({ pathRoot: large }).generate(settings())), hashOf(largeTorrent));
     },
     async createStreams() {
       const [{ folder, files, torrents }, version] = [pick(trees), pick(['v2', 'hybrid'] as const)];
@@ -121,35 +86,35 @@ await inScratchFolder(async (scratch) => {
       // The name makes it a torrent of a folder, even with a single source.
       const info = { name: path.basename(folder) };
       const torrent = await new TorrentCreate({ sources, info, pieceLength }).generate({ version, tailPad: true });
-      requireSame(hashOf(torrent), hashOf(torrents[version]));
+      equal(hashOf(torrent), hashOf(torrents[version]));
     },
     async verify() {
       const { folder, torrents } = pick(trees);
       const { ok } = await verify(torrents[pick(VERSIONS)], folder, { threads: pick([1, null]) });
-      requireSame(ok, true);
+      equal(ok, true);
     },
     async verifyAnother() {
       const [one, other] = [below(TREES), below(TREES)];
       const { ok } = await verify((trees[one] as Tree).torrents[pick(VERSIONS)], (trees[other] as Tree).folder);
-      requireSame(ok, one === other);
+      equal(ok, one === other);
     },
     async read() {
       const [{ folder, torrents }, version] = [pick(trees), pick(VERSIONS)];
-      requireSame(hashOf(await Torrent.read(`${folder} ${version}.torrent`)), hashOf(torrents[version]));
+      equal(hashOf(await Torrent.read(`${folder} ${version}.torrent`)), hashOf(torrents[version]));
     },
     async write() {
       const [{ torrents }, version, file] = [pick(trees), pick(VERSIONS), another()];
       await torrents[version].write(file);
-      await requireFailure(torrents[version].write(file), 'ERR_OUTPUT_EXISTS');
-      requireSame(hashOf(await Torrent.read(file)), hashOf(torrents[version]));
+      await rejects(torrents[version].write(file), hasCode('ERR_OUTPUT_EXISTS'));
+      equal(hashOf(await Torrent.read(file)), hashOf(torrents[version]));
       await rm(file);
     },
     async edit() {
       const torrent = pick(trees).torrents[pick(VERSIONS)];
-      requireSame(hashOf(edit(torrent, { comment: `number ${below(1000)}` })), hashOf(torrent));
+      equal(hashOf(edit(torrent, { comment: `number ${below(1000)}` })), hashOf(torrent));
       const renamed = edit(torrent, { name: 'another' });
-      requireSame(hashOf(renamed) === hashOf(torrent), false);
-      requireSame(hashOf(edit(renamed, { name: torrent.info.name })), hashOf(torrent));
+      equal(hashOf(renamed) === hashOf(torrent), false);
+      equal(hashOf(edit(renamed, { name: torrent.info.name })), hashOf(torrent));
     },
     async update() {
       const folder = another();
@@ -161,17 +126,17 @@ await inScratchFolder(async (scratch) => {
       });
       await writeFile(path.join(folder, 'two'), Buffer.alloc(1 + below(200_000), 2));
       const { torrent, added } = await update(before, folder, { fileTimes });
-      requireSame(added.join(), 'two');
+      equal(added.join(), 'two');
       const { pieceLength } = before.info;
       const anew = await new TorrentCreate({ pathRoot: folder, pieceLength }).generate({ version });
-      requireSame(hashOf(torrent), hashOf(anew));
+      equal(hashOf(torrent), hashOf(anew));
       await rm(folder, { recursive: true });
     },
     async upgrade() {
       const { folder, torrents } = pick(trees);
       const { torrent } = await upgrade(torrents.v1, folder);
       const { ok } = await verify(torrent, folder);
-      requireSame(ok, true);
+      equal(ok, true);
     },
     async cancel() {
       const stop = new AbortController();
@@ -182,14 +147,14 @@ await inScratchFolder(async (scratch) => {
       setTimeout(() => stop.abort(), below(30));
       // The signal may have come too late.
       const found = await work.then(hashOf, (error: unknown) => error);
-      if (typeof found === 'string') requireSame(found, hashOf(isLarge ? largeTorrent : torrents.hybrid));
-      else if (!(found instanceof MetainfoError) || found.code !== 'ERR_ABORTED') throw found;
+      if (typeof found === 'string') equal(found, hashOf(isLarge ? largeTorrent : torrents.hybrid));
+      else if (!hasCode('ERR_ABORTED')(found)) throw found;
     },
     async failMissing() {
       const nowhere = path.join(scratch, 'nowhere');
-      await requireFailure(new TorrentCreate({ pathRoot: nowhere }).generate(), 'ERR_NOT_FOUND');
-      await requireFailure(verify(pick(trees).torrents.v2, nowhere), 'ERR_NOT_FOUND');
-      await requireFailure(Torrent.read(nowhere), 'ERR_NOT_FOUND');
+      await rejects(new TorrentCreate({ pathRoot: nowhere }).generate(), hasCode('ERR_NOT_FOUND'));
+      await rejects(verify(pick(trees).torrents.v2, nowhere), hasCode('ERR_NOT_FOUND'));
+      await rejects(Torrent.read(nowhere), hasCode('ERR_NOT_FOUND'));
     },
     async failStream() {
       const data = async function* () {
@@ -197,56 +162,58 @@ await inScratchFolder(async (scratch) => {
         throw new Error('on purpose');
       };
       const draft = new TorrentCreate({ sources: [{ path: 'broken', data: data() }] });
-      const error: unknown = await draft.generate().catch((error: unknown) => error);
-      if (!(error instanceof Error) || !/on purpose/.test(`${error} ${error.cause}`)) throw error;
+      await rejects(draft.generate(), (error: Error) => /on purpose/.test(`${error} ${error.cause}`));
     },
     async failTorrent() {
       const bytes = Buffer.from(pick(trees).torrents[pick(VERSIONS)].bencode());
-      await requireFailure(
-        (async () => Torrent.fromBytes(bytes.subarray(0, below(bytes.length))))(),
-        'ERR_BENCODE',
-        'ERR_VALIDATION',
-      );
+      throws(() => Torrent.fromBytes(bytes.subarray(0, below(bytes.length))), hasCode('ERR_BENCODE', 'ERR_VALIDATION'));
     },
   };
+}
+
+/** Calls back every 10 ms; the returned function stops this and gives the 99th percentile of the intervals, in seconds. */
+function watchTimer(): () => number {
+  const intervals: number[] = [];
+  let last = performance.now();
+  const timer = setInterval(() => {
+    const now = performance.now();
+    intervals.push(now - last);
+    last = now;
+  }, 10);
+  return () => {
+    clearInterval(timer);
+    return percentile(intervals, 0.99) / 1000;
+  };
+}
+
+const options = { time: '20m', seed: '1', 'at-once': '32' };
+await bench('soak', options, async ({ time, seed, 'at-once': atOnce }, scratch) => {
+  seedRandom(seed);
+  const jobs = await prepareJobs(scratch);
+  const mallocInUse = loadMalloc(buildMalloc(scratch));
   // Jobs that are large, or several jobs in one, are rare.
   const weighted = Object.keys(jobs).flatMap((name) =>
     Array<string>(/Large|update|upgrade/.test(name) ? 1 : 4).fill(name),
   );
-
   const samples: Sample[] = [];
   const wrong: string[] = [];
   const counts: Record<string, number> = {};
   const started = performance.now();
   const elapsed = () => (performance.now() - started) / 1000;
 
-  /** Starts jobs until `end`, waits for the last of them, and returns the intervals of a timer of 10 ms. */
-  async function workUntil(end: number): Promise<number[]> {
-    const intervals: number[] = [];
-    let last = performance.now();
-    const timer = setInterval(() => {
-      const now = performance.now();
-      intervals.push(now - last);
-      last = now;
-    }, 10);
-    const worker = async () => {
-      while (elapsed() < end) {
-        const name = pick(weighted);
-        await jobs[name]?.().catch((error: unknown) =>
-          wrong.push(`${name}: ${error instanceof Error ? error.stack : error}`),
-        );
-        counts[name] = (counts[name] ?? 0) + 1;
-        if (wrong.length > 20) return;
-      }
-    };
-    await Promise.all(Array.from({ length: parseCount(atOnce) }, worker));
-    clearInterval(timer);
-    return intervals;
-  }
+  const workUntil = async (end: number) => {
+    while (elapsed() < end && wrong.length <= 20) {
+      const name = pick(weighted);
+      await jobs[name]?.().catch((error: Error) => wrong.push(`${name}: ${error.stack}`));
+      counts[name] = (counts[name] ?? 0) + 1;
+    }
+  };
 
-  while (elapsed() < seconds && wrong.length === 0) {
-    const from = elapsed();
-    const intervals = await workUntil(from + INTERVAL_SECONDS);
+  while (elapsed() < time && wrong.length === 0) {
+    const timerP99Seconds = watchTimer();
+    const end = elapsed() + Math.max(1, time / 60);
+    await Promise.all(Array.from({ length: atOnce }, () => workUntil(end)));
+    const sample = { timerP99Seconds: timerP99Seconds() };
     // Threads end, and the memory of buffers is freed, a moment later.
     for (let round = 0; round < 3; round += 1) {
       collect();
@@ -254,29 +221,29 @@ await inScratchFolder(async (scratch) => {
     }
     const { descriptors, threads, rss } = usage();
     const { heapUsed, external } = process.memoryUsage();
-    const mebibytes = (bytes: number) => bytes / 2 ** 20;
     samples.push({
+      ...sample,
       seconds: elapsed(),
-      resident: mebibytes(rss),
-      malloc: mebibytes(mallocInUse()),
-      heap: mebibytes(heapUsed),
-      buffers: mebibytes(external),
+      resident: rss / 2 ** 20,
+      malloc: mallocInUse() / 2 ** 20,
+      heap: heapUsed / 2 ** 20,
+      buffers: external / 2 ** 20,
       handles: process.getActiveResourcesInfo().length,
       descriptors,
       threads,
-      timerP99Seconds: percentile(intervals, 0.99) / 1000,
     });
   }
 
   const total = Object.values(counts).reduce((sum, count) => sum + count, 0);
-  const each = Object.entries(counts)
-    .toSorted(([a], [b]) => (a < b ? -1 : 1))
-    .map(([name, count]) => `${name} ${count}`);
+  const each = Object.keys(counts)
+    .sort()
+    .map((name) => `${name} ${counts[name]}`);
   for (const problem of wrong) console.error(problem);
   if (wrong.length > 0) throw new Error(`${wrong.length} of ${total} jobs had a wrong result (seed ${seed})`);
-  const about = `${total.toLocaleString('en')} jobs in ${time}, ${atOnce} at once: ${each.join(', ')}. Each had the result of the same job alone.`;
   const { table, steep } = growthTable(samples);
-  record('soak', { tables: [table], settings: about }, out);
-  if (seconds < JUDGED_SECONDS) console.log('Too short for its growth to be judged.');
+  if (time < JUDGED_SECONDS) console.log('Too short for its growth to be judged.');
   else if (steep.length > 0) process.exitCode = 1;
+  const duration = time % 60 === 0 ? `${time / 60} minutes` : `${time} seconds`;
+  const settings = `${total.toLocaleString('en')} jobs in ${duration}, ${atOnce} at once: ${each.join(', ')}. Each had the result of the same job alone.`;
+  return { tables: [table], settings };
 });

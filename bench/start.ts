@@ -3,23 +3,22 @@
 //   npm run bench -- start [--rounds 30]
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { inScratchFolder, interleave, METAINFO, median, options, parseCount, timeCommand } from './support/measure.ts';
-import { record } from './support/results.ts';
+import { bench, interleave, METAINFO, median, timeCommand } from './support/measure.ts';
 import { tableOf } from './support/tables.ts';
 
-const { rounds, out } = options({ rounds: '30' });
-
-await inScratchFolder(async (folder) => {
+await bench('start', { rounds: '30' }, async ({ rounds }, folder) => {
   writeFileSync(path.join(folder, 'tiny'), 'a few bytes');
-  const create = [METAINFO, 'create', 'tiny', '-o', 'tiny.torrent', '--force', '--quiet'];
   const contenders = [
-    { command: 'node -e 0', args: [process.execPath, '-e', '0'] },
-    { command: 'metainfo create tiny', args: [process.execPath, ...create] },
+    { command: 'node -e 0', args: ['-e', '0'] },
+    {
+      command: 'metainfo create tiny',
+      args: [METAINFO, 'create', 'tiny', '-o', 'tiny.torrent', '--force', '--quiet'],
+    },
   ];
-  const run = ({ args }: { args: string[] }) => timeCommand(args, folder) * 1000;
+  const run = ({ args }: { args: string[] }) => timeCommand([process.execPath, ...args], folder) * 1000;
   // An unmeasured round brings the files of both into the page cache.
   await interleave(contenders, 1, run);
-  const runs = [...(await interleave(contenders, parseCount(rounds), run))];
+  const runs = await interleave(contenders, rounds, run);
   const base = runs[0]?.[1] as number[];
   const table = tableOf('Start-up', ['command', ([{ command }]) => command], runs, [
     ['median', 'ms', ([, times]) => median(times)],
@@ -27,9 +26,5 @@ await inScratchFolder(async (folder) => {
     ['ratio of medians', 'ratio', ([, times]) => median(times) / median(base)],
     ['ratio of minimums', 'ratio', ([, times]) => Math.min(...times) / Math.min(...base)],
   ]);
-  record(
-    'start',
-    { tables: [table], settings: `A file of a few bytes, the two commands in turn, ${rounds} times.` },
-    out,
-  );
+  return { tables: [table], settings: `A file of a few bytes, the two commands in turn, ${rounds} times.` };
 });

@@ -2,31 +2,24 @@
 // large torrents; adding a file to many. Each as the whole command, and in the library in a process of its own.
 //
 //   npm run bench -- verify [--size 1GiB] [--files 20000] [--megabytes 40] [--rounds 5]
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { formatBytes } from '../src/layout/text.ts';
 import type { Task } from './processes/run-once.ts';
 import { writeData, writeFiles } from './support/data.ts';
 import {
-  inScratchFolder,
+  bench,
   interleave,
   METAINFO,
   median,
-  options,
-  parseCount,
-  parseSize,
   runOnce,
   timeCommand,
   VERSIONS,
   type Version,
 } from './support/measure.ts';
-import { record } from './support/results.ts';
-import { type Column, tableOf } from './support/tables.ts';
+import { type Column, type Table, tableOf } from './support/tables.ts';
 import { largeTorrent } from './support/torrents.ts';
 
-const { size, files, megabytes, rounds, out } = options({ size: '1GiB', files: '20000', megabytes: '40', rounds: '5' });
-const torrentBytes = parseCount(megabytes) * 1e6;
-const fileCount = parseCount(files);
 const SMALL_FILE = 10 * 1024;
 
 interface Contender {
@@ -82,7 +75,7 @@ function updating(folder: string, content: string, count: number): Contender[] {
 }
 
 /** Torrents of about the size that was asked for, by what fills them. */
-function largeTorrents(): Record<string, Uint8Array> {
+function largeTorrents(torrentBytes: number): Record<string, Uint8Array> {
   // Bytes of an entry beside the name of its file.
   const overhead = { v1: 63, v2: 74, hybrid: 176 };
   const manyFiles = (version: Version) => {
@@ -98,8 +91,8 @@ function largeTorrents(): Record<string, Uint8Array> {
   };
 }
 
-function editing(folder: string): Contender[] {
-  return Object.entries(largeTorrents()).flatMap(([name, bytes], i): Contender[] => {
+function editing(folder: string, torrentBytes: number): Contender[] {
+  return Object.entries(largeTorrents(torrentBytes)).flatMap(([name, bytes], i): Contender[] => {
     const torrent = path.join(folder, `${i}.torrent`);
     writeFileSync(torrent, bytes);
     const command = ['edit', torrent, '--comment', 'another', '--output', 'edited.torrent', '--force'];
@@ -115,51 +108,41 @@ function editing(folder: string): Contender[] {
   });
 }
 
-await inScratchFolder(async (folder) => {
-  const [large, small, grown] = ['large', 'small', 'grown'].map((name) => path.join(folder, name)) as [
-    string,
-    string,
-    string,
-  ];
-  writeData(large, parseSize(size));
-  mkdirSync(small);
-  writeFiles(small, fileCount, SMALL_FILE);
-  mkdirSync(grown);
-  writeFiles(grown, Math.ceil(fileCount / 2), SMALL_FILE);
-  const updates = updating(folder, grown, Math.ceil(fileCount / 2));
-  writeData(path.join(grown, 'added'), 10 * 2 ** 20);
+/** A table of one workload: a row for each torrent, a column for each way, and the ratio if there are two ways. */
+function tableFor(workload: string, all: readonly [Contender, number[]][]): Table {
+  const runs = all.filter(([contender]) => contender.workload === workload);
+  const ways = [...new Set(runs.map(([{ way }]) => way))];
+  const torrents = [...new Set(runs.map(([{ torrent }]) => torrent))];
+  const secondsOf = (torrent: string, way?: string) =>
+    median(runs.find(([contender]) => contender.torrent === torrent && contender.way === way)?.[1] ?? []);
+  const columns = ways.map((way): Column<string> => [way, 's', (torrent) => secondsOf(torrent, way)]);
+  const [first, second] = ways;
+  if (ways.length === 2)
+    columns.push([
+      `${second} / ${first}`,
+      'ratio',
+      (torrent) => secondsOf(torrent, second) / secondsOf(torrent, first),
+    ]);
+  return tableOf(workload, ['torrent', (torrent) => torrent], torrents, columns);
+}
+
+const options = { size: '1GiB', files: '20000', megabytes: '40', rounds: '5' };
+await bench('verify', options, async ({ size, files, megabytes, rounds }, folder) => {
+  const place = (name: string) => path.join(folder, name);
+  writeData(place('large'), size);
+  writeFiles(place('small'), files, SMALL_FILE);
+  writeFiles(place('grown'), Math.ceil(files / 2), SMALL_FILE);
+  const updates = updating(folder, place('grown'), Math.ceil(files / 2));
+  writeData(place('grown/added'), 10 * 2 ** 20);
   // Fills the cache.
   for (const { way, run } of updates) if (way === 'create --cache') run();
   const contenders = [
-    ...verifying(folder, large, `One file of ${formatBytes(parseSize(size))}`),
-    ...verifying(folder, small, `${fileCount.toLocaleString('en')} files of ${formatBytes(SMALL_FILE)}`),
-    ...editing(folder),
+    ...verifying(folder, place('large'), `One file of ${formatBytes(size)}`),
+    ...verifying(folder, place('small'), `${files.toLocaleString('en')} files of ${formatBytes(SMALL_FILE)}`),
+    ...editing(folder, megabytes * 1e6),
     ...updates,
   ];
-  const runs = [...(await interleave(contenders, parseCount(rounds), ({ run }) => run()))];
-  const tables = [...new Set(contenders.map(({ workload }) => workload))].map((workload) => {
-    const own = runs.filter(([contender]) => contender.workload === workload);
-    const ways = [...new Set(own.map(([{ way }]) => way))];
-    const secondsOf = (torrent: string, way?: string) =>
-      median(own.find(([contender]) => contender.torrent === torrent && contender.way === way)?.[1] ?? []);
-    const ratio: Column<string> = [
-      `${ways[1]} / ${ways[0]}`,
-      'ratio',
-      (torrent) => secondsOf(torrent, ways[1]) / secondsOf(torrent, ways[0]),
-    ];
-    return tableOf(
-      workload,
-      ['torrent', (torrent) => torrent],
-      [...new Set(own.map(([{ torrent }]) => torrent))],
-      [
-        ...ways.map((way): Column<string> => [way, 's', (torrent) => secondsOf(torrent, way)]),
-        ...(ways.length === 2 ? [ratio] : []),
-      ],
-    );
-  });
-  record(
-    'verify',
-    { tables, settings: `Warm files, a thread for each core; medians of ${rounds} interleaved rounds.` },
-    out,
-  );
+  const runs = await interleave(contenders, rounds, ({ run }) => run());
+  const tables = [...new Set(contenders.map(({ workload }) => workload))].map((name) => tableFor(name, runs));
+  return { tables, settings: `Warm files, a thread for each core; medians of ${rounds} interleaved rounds.` };
 });

@@ -24,8 +24,8 @@ export interface Tool {
   version: (folder: string) => string | null;
   /** Makes a torrent; the output does not exist yet. */
   command: (job: Job) => string[];
-  /** `.ci/run` installs it, so that it must not be missing there. */
-  inCI: boolean;
+  /** `.ci/run` does not install it. */
+  isRare: boolean;
 }
 
 const here = (name: string) => fileURLToPath(new URL(name, import.meta.url));
@@ -52,94 +52,85 @@ function compileLibtorrent(folder: string): string | null {
 /** The package exports neither its command nor its version. */
 const CREATE_TORRENT = here('../../node_modules/create-torrent');
 
-/** A tool of one command line, in which spaces separate the words and {NAME} stands for a value. */
-function tool(name: string, versions: readonly Version[], inCI: boolean, version: Tool['version'], line: string): Tool {
-  const command = ({ version: made, data, output, pieceLength, threads }: Job) => {
-    const values: Record<string, string | number> = {
-      node: process.execPath,
-      metainfo: METAINFO,
-      python: python(),
-      script: here('with_libtorrent.py'),
-      libtorrent,
-      createTorrent: `${CREATE_TORRENT}/bin/cmd.js`,
-      version: made,
-      digit: made.replace('v', ''),
-      data,
-      output,
-      bytes: pieceLength,
-      kib: pieceLength / 1024,
-      exponent: Math.log2(pieceLength),
-      threads,
-    };
-    return line.split(' ').map((word) => word.replace(/\{(\w+)\}/, (_, key: string) => String(values[key])));
-  };
-  return { name, versions, version, command, inCI };
+/** A tool, by the words that its command begins with and two lines: one prints its version, one makes a torrent. */
+interface Lines {
+  name: string;
+  versions?: readonly Version[];
+  isRare?: boolean;
+  /** Or a function that finds out the version. */
+  asks: string | Tool['version'];
+  /** Spaces separate the words, and {NAME} stands for a value. */
+  makes: string;
 }
 
-export const TOOLS: readonly Tool[] = [
-  tool(
-    OURS,
-    VERSIONS,
-    true,
-    () => versionOf([process.execPath, METAINFO, '--version'], /^(\d\S*)/m),
-    '{node} {metainfo} create -k {version} --piece-length {kib}KiB --threads {threads} --quiet -o {output} {data}',
-  ),
-  tool(
-    'mktorrent',
-    ['v1'],
-    true,
-    () => versionOf(['mktorrent', '-h'], /mktorrent (\S+)/),
-    'mktorrent -l {exponent} -t {threads} -o {output} {data}',
-  ),
+function wordsOf(line: string, job?: Job): string[] {
+  const values: Record<string, string | number> = {
+    node: process.execPath,
+    metainfo: METAINFO,
+    python: python(),
+    script: here('with_libtorrent.py'),
+    libtorrent,
+    createTorrent: `${CREATE_TORRENT}/bin/cmd.js`,
+    ...(job && { ...job, digit: job.version.replace('v', '') }),
+    ...(job && { kib: job.pieceLength / 1024, exponent: Math.log2(job.pieceLength) }),
+  };
+  return line.split(' ').map((word) => word.replace(/\{(\w+)\}/, (_, key: string) => String(values[key])));
+}
+
+const LINES: readonly Lines[] = [
+  {
+    name: OURS,
+    versions: VERSIONS,
+    asks: '{node} {metainfo} --version',
+    makes:
+      '{node} {metainfo} create -k {version} --piece-length {kib}KiB --threads {threads} --quiet -o {output} {data}',
+  },
+  { name: 'mktorrent', asks: 'mktorrent -h', makes: 'mktorrent -l {exponent} -t {threads} -o {output} {data}' },
   // It has one thread, and no option for more.
-  tool(
-    'transmission-create',
-    ['v1'],
-    true,
-    () => versionOf(['transmission-create', '--version'], /transmission-create (\S+)/),
-    'transmission-create -s {kib} -o {output} {data}',
-  ),
-  tool(
-    'libtorrent, Python',
-    VERSIONS,
-    true,
-    () => askPython(python()),
-    '{python} {script} {version} {bytes} {output} {data}',
-  ),
-  tool(
-    'libtorrent, C++',
-    VERSIONS,
-    false,
-    compileLibtorrent,
-    '{libtorrent} {version} {bytes} {threads} {output} {data}',
-  ),
+  {
+    name: 'transmission-create',
+    asks: 'transmission-create --version',
+    makes: 'transmission-create -s {kib} -o {output} {data}',
+  },
+  {
+    name: 'libtorrent, Python',
+    versions: VERSIONS,
+    asks: () => askPython(python()),
+    makes: '{python} {script} {version} {pieceLength} {output} {data}',
+  },
+  {
+    name: 'libtorrent, C++',
+    versions: VERSIONS,
+    isRare: true,
+    asks: compileLibtorrent,
+    makes: '{libtorrent} {version} {pieceLength} {threads} {output} {data}',
+  },
   // It hashes on the threads of WebCrypto, and has no option for their number.
-  tool(
-    'create-torrent',
-    ['v1'],
-    true,
-    () => (JSON.parse(readFileSync(`${CREATE_TORRENT}/package.json`, 'utf8')) as { version: string }).version,
-    '{node} {createTorrent} {data} -o {output} --pieceLength {bytes}',
-  ),
-  tool(
-    'mkbrr',
-    ['v1'],
-    false,
-    () => versionOf(['mkbrr', 'version'], /(\d+\.\d\S*)/),
-    'mkbrr create {data} -l {exponent} -o {output}',
-  ),
-  tool(
-    'torrenttools',
-    VERSIONS,
-    false,
-    () => versionOf(['torrenttools', '--version'], /(\d+\.\d\S*)/),
-    'torrenttools create -v {digit} -l {kib}K -t {threads} -o {output} {data}',
-  ),
-  tool(
-    'imdl',
-    ['v1'],
-    false,
-    () => versionOf(['imdl', '--version'], /(\d+\.\d\S*)/),
-    'imdl torrent create --input {data} --output {output} --piece-length {kib}KiB',
-  ),
+  {
+    name: 'create-torrent',
+    asks: () => (JSON.parse(readFileSync(`${CREATE_TORRENT}/package.json`, 'utf8')) as { version: string }).version,
+    makes: '{node} {createTorrent} {data} -o {output} --pieceLength {pieceLength}',
+  },
+  { name: 'mkbrr', isRare: true, asks: 'mkbrr version', makes: 'mkbrr create {data} -l {exponent} -o {output}' },
+  {
+    name: 'torrenttools',
+    versions: VERSIONS,
+    isRare: true,
+    asks: 'torrenttools --version',
+    makes: 'torrenttools create -v {digit} -l {kib}K -t {threads} -o {output} {data}',
+  },
+  {
+    name: 'imdl',
+    isRare: true,
+    asks: 'imdl --version',
+    makes: 'imdl torrent create --input {data} --output {output} --piece-length {kib}KiB',
+  },
 ];
+
+export const TOOLS: readonly Tool[] = LINES.map(({ name, versions = ['v1'], isRare = false, asks, makes }) => ({
+  name,
+  versions,
+  isRare,
+  version: typeof asks === 'string' ? () => versionOf(wordsOf(asks), /(?:^|[ v])(\d+\.\d\S*)/m) : asks,
+  command: (job) => wordsOf(makes, job),
+}));

@@ -10,9 +10,10 @@ export interface HashTask {
   /** null: one a core. */
   threads: number | null;
   pieceLength: number;
-  /** null: the default. */
-  readSize: number | null;
-  repeats: number;
+  /** Default: the library's. */
+  readSize?: number | null;
+  /** Default: 1. */
+  repeats?: number;
   /** The name of the dropper that drops the file from the page cache before each run. */
   drop?: string;
 }
@@ -33,21 +34,15 @@ export interface HashReport {
   peakBytes: number;
 }
 
-const { repeats, ...task } = JSON.parse(process.argv[2] ?? '') as HashTask;
+const task = JSON.parse(process.argv[2] ?? '') as HashTask;
+const { pathRoot, version, threads, pieceLength, readSize = null, repeats = 1, drop } = task;
 
-async function run({
-  pathRoot,
-  version,
-  threads,
-  pieceLength,
-  readSize,
-  drop,
-}: Omit<HashTask, 'repeats'>): Promise<HashRun> {
+async function run(): Promise<HashRun> {
   if (drop !== undefined) dropperNamed(drop).drop(pathRoot);
   const draft = new TorrentCreate({ pathRoot, pieceLength });
   let seconds = 0;
   const started = performance.now();
-  const before = mainThreadSeconds();
+  const before = mainThreadSeconds('running');
   await draft.generate({
     version,
     threads,
@@ -57,7 +52,7 @@ async function run({
       seconds = progress.seconds;
     },
   });
-  const after = mainThreadSeconds();
+  const after = mainThreadSeconds('running');
   const wall = (performance.now() - started) / 1000;
   const mainThreadShare = before === null || after === null ? null : (after - before) / wall;
   const scanStarted = performance.now();
@@ -68,6 +63,6 @@ async function run({
 const { kernel } = nativeEngine();
 const memory = await watchMemory();
 const runs: HashRun[] = [];
-for (let i = 0; i < repeats; i += 1) runs.push(await run(task));
+for (let i = 0; i < repeats; i += 1) runs.push(await run());
 const report: HashReport = { kernel, runs, peakBytes: memory() };
 console.log(JSON.stringify(report));

@@ -1,11 +1,11 @@
 // Asks for very many torrents of small folders at once, with large ones beside them, and prints the effect on the process:
 // for `runChild('load', ...)` and test/reliability/load.test.ts. Every result is compared with that of the same job alone.
-import { mkdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
+import { mkdirSync, truncateSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { setImmediate as nextRound } from 'node:timers/promises';
 import { defaultEngine } from '../../src/hash/default-engine.ts';
 import { MetainfoError, Torrent, TorrentCreate, verify } from '../../src/index.ts';
-import { percentile, usage, VERSIONS } from '../support/measure.ts';
+import { mainThreadSeconds, percentile, usage, VERSIONS } from '../support/measure.ts';
 
 export interface LoadTask {
   /** The folder for the files. */
@@ -153,15 +153,6 @@ async function runLarge(i: number): Promise<number> {
   return secondsNow();
 }
 
-/** The nanoseconds that the JavaScript thread has waited for a processor. */
-function waitedForProcessor(): number {
-  try {
-    return Number(readFileSync(`/proc/self/task/${process.pid}/schedstat`, 'utf8').split(' ')[1]);
-  } catch {
-    return Number.NaN;
-  }
-}
-
 for (let i = 0; i < 3; i += 1) {
   globalThis.gc?.();
   await nextRound();
@@ -169,11 +160,12 @@ for (let i = 0; i < 3; i += 1) {
 const before = usage();
 const most = { ...before };
 const [intervals, own]: [number[], number[]] = [[], []];
-let last = { at: performance.now(), waited: waitedForProcessor() };
+const clocks = () => ({ at: performance.now(), waited: (mainThreadSeconds('waiting') ?? Number.NaN) * 1000 });
+let last = clocks();
 const timer = setInterval(() => {
-  const now = { at: performance.now(), waited: waitedForProcessor() };
+  const now = clocks();
   intervals.push(now.at - last.at);
-  own.push(now.at - last.at - (now.waited - last.waited) / 1e6);
+  own.push(now.at - last.at - (now.waited - last.waited));
   last = now;
 }, INTERVAL_MS);
 const sampler = setInterval(() => {

@@ -1,38 +1,29 @@
 // How much a process grows during a soak, and whether that is within bounds.
 import { type Table, tableOf } from './tables.ts';
 
-/** The process at one moment of a soak, while no job runs. */
-export interface Sample {
-  /** Since the beginning. */
-  seconds: number;
-  /** In MiB, with the freed memory that allocators keep. */
-  resident: number;
-  /** In MiB: the memory in use that native code got from malloc. */
-  malloc: number;
-  /** In MiB: the heap of JavaScript, after a collection. */
-  heap: number;
-  /** In MiB. */
-  buffers: number;
-  /** The resources that keep the event loop alive. */
-  handles: number;
-  descriptors: number;
-  threads: number;
-  /** The 99th percentile of the intervals of a timer of 10 ms, since the previous sample. */
-  timerP99Seconds: number;
-}
-
-type Measure = Exclude<keyof Sample, 'seconds' | 'timerP99Seconds'>;
-
 /** Each measure with its name, and its bound: the growth over the last two thirds of a soak, by the line through its values. */
-const BOUNDS: Record<Measure, [name: string, bound: number]> = {
+const BOUNDS = {
+  // With the freed memory that allocators keep.
   resident: ['resident memory, MiB', 24],
+  // The memory that native code got.
   malloc: ['malloc, in use, MiB', 1],
   heap: ['heap after a collection, MiB', 4],
   buffers: ['buffers, MiB', 4],
+  // The resources that keep the event loop alive.
   handles: ['handles', 1],
   descriptors: ['descriptors', 1],
   threads: ['threads', 1],
-};
+} satisfies Record<string, [name: string, bound: number]>;
+
+type Measure = keyof typeof BOUNDS;
+
+/** The process at one moment of a soak, while no job runs. */
+export interface Sample extends Record<Measure, number> {
+  /** Since the beginning. */
+  seconds: number;
+  /** The 99th percentile of the intervals of a timer of 10 ms, since the previous sample. */
+  timerP99Seconds: number;
+}
 
 /** The slope of the line with the least squares. */
 function slope(points: readonly [number, number][]): number {

@@ -6,8 +6,9 @@ import path from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import type { HashReport, HashTask } from '../processes/hash.ts';
 import type { Report, Task } from '../processes/run-once.ts';
-import { RESULTS } from './results.ts';
+import { type BenchName, type Findings, RESULTS, record } from './results.ts';
 
 export const VERSIONS = ['v1', 'v2', 'hybrid'] as const;
 export type Version = (typeof VERSIONS)[number];
@@ -15,33 +16,51 @@ export type Version = (typeof VERSIONS)[number];
 /** The command as it is installed, built by `npm run bench` when it is out of date. */
 export const METAINFO = fileURLToPath(new URL('../../dist/cli/main.cjs', import.meta.url));
 
-/** Parses the command line. Every option is text; every bench has `--out`, the file for its results. */
-export function options<T extends Record<string, string>>(defaults: T): T & { out: string } {
-  const named = Object.entries({ out: RESULTS, ...defaults });
-  const { values } = parseArgs({
-    options: Object.fromEntries(named.map(([name, value]) => [name, { type: 'string' as const, default: value }])),
-  });
-  return values as T & { out: string };
-}
+const UNITS = { KiB: 2 ** 10, MiB: 2 ** 20, GiB: 2 ** 30, s: 1, m: 60, h: 3600 };
 
-/** Bytes of a size such as `256KiB` or `4GiB`. */
-export function parseSize(text: string): number {
-  const match = /^(\d+)(KiB|MiB|GiB)$/.exec(text);
-  if (!match) throw new Error(`expected a size such as 4GiB, got ${text}`);
-  return Number(match[1]) * 1024 ** (['KiB', 'MiB', 'GiB'].indexOf(match[2] as string) + 1);
-}
+/** Reads a number with one of these units: bytes, or seconds. */
+const amount = (pattern: RegExp, example: string) => (text: string) => {
+  const [, count, unit] = pattern.exec(text) ?? [];
+  if (!unit) throw new Error(`expected ${example}, got ${text}`);
+  return Number(count) * UNITS[unit as keyof typeof UNITS];
+};
 
-/** Seconds of a time such as `5s`, `20m` or `8h`. */
-export function parseTime(text: string): number {
-  const match = /^(\d+)([smh])$/.exec(text);
-  if (!match) throw new Error(`expected a time such as 20m, got ${text}`);
-  return Number(match[1]) * 60 ** ['s', 'm', 'h'].indexOf(match[2] as string);
-}
-
-export function parseCount(text: string): number {
+function parseCount(text: string): number {
   const count = Number(text);
   if (!Number.isSafeInteger(count) || count < 1) throw new Error(`expected a whole number above 0, got ${text}`);
   return count;
+}
+
+/** How the text of an option becomes a number; every option that is not here is a whole number above 0. */
+const OPTIONS: Record<string, (text: string) => number> = {
+  size: amount(/^(\d+)(KiB|MiB|GiB)$/, 'a size such as 4GiB'),
+  time: amount(/^(\d+)([smh])$/, 'a time such as 20m'),
+  scale(text) {
+    const scale = text === 'tiny' ? 1 / 256 : Number(text);
+    if (!(scale > 0)) throw new Error(`expected tiny or a number above 0, got ${text}`);
+    return scale;
+  },
+};
+
+/**
+ * Runs a bench with the options of the command line, in a temporary folder that is always removed, and records what it
+ * finds. Every bench also has `--out`, the file for its results.
+ */
+export async function bench<N extends string>(
+  name: BenchName,
+  defaults: Record<N, string>,
+  measure: (options: Record<N, number>, folder: string) => Promise<Findings>,
+): Promise<void> {
+  const texts = Object.entries<string>({ ...defaults, out: RESULTS });
+  const { values } = parseArgs({
+    options: Object.fromEntries(texts.map(([key, text]) => [key, { type: 'string' as const, default: text }])),
+  });
+  const { out, ...rest } = values as Record<string, string>;
+  const options = Object.entries(rest).map(([key, text]) => [key, (OPTIONS[key] ?? parseCount)(text)]);
+  const folder = mkdtempSync(path.join(tmpdir(), 'metainfo-bench-'));
+  process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
+  for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(130));
+  record(name, await measure(Object.fromEntries(options), folder), out as string);
 }
 
 export function median(numbers: readonly number[]): number {
@@ -61,20 +80,19 @@ export function percentile(numbers: readonly number[], share: number): number {
  * Runs every contender once a round, so that a disturbance of the machine meets all of them; each round begins with
  * another one.
  *
- * @returns the results of each contender, a result for each round
+ * @returns the contenders, each with a result for each round
  */
 export async function interleave<C, R>(
   contenders: readonly C[],
   rounds: number,
   run: (contender: C) => R | Promise<R>,
-): Promise<Map<C, R[]>> {
-  const runs = new Map<C, R[]>(contenders.map((contender) => [contender, []]));
-  for (let round = 0; round < rounds; round += 1) {
-    for (let i = 0; i < contenders.length; i += 1) {
-      const contender = contenders[(round + i) % contenders.length] as C;
-      runs.get(contender)?.push(await run(contender));
+): Promise<[C, R[]][]> {
+  const runs = contenders.map((contender): [C, R[]] => [contender, []]);
+  for (let round = 0; round < rounds; round += 1)
+    for (let i = 0; i < runs.length; i += 1) {
+      const [contender, results] = runs[(round + i) % runs.length] as [C, R[]];
+      results.push(await run(contender));
     }
-  }
   return runs;
 }
 
@@ -107,6 +125,7 @@ export function runChild<T>(name: string, input: unknown, env: NodeJS.ProcessEnv
 }
 
 export const runOnce = (task: Task): Report => runChild('run-once', task);
+export const runHash = (task: HashTask, env?: NodeJS.ProcessEnv): HashReport => runChild('hash', task, env);
 
 /** Starts to measure memory; the returned function gives the peak since then, in bytes beyond the memory at the start. */
 export async function watchMemory(): Promise<() => number> {
@@ -124,9 +143,9 @@ export async function watchMemory(): Promise<() => number> {
   return () => Math.max(0, peak() - idle);
 }
 
-/** Processor seconds of the main thread, the one that runs JavaScript; null where the system does not say. */
-export function mainThreadSeconds(): number | null {
-  return procNumber(`task/${process.pid}/schedstat`, /^(\d+)/, 1e-9);
+/** Seconds for which the main thread, which runs JavaScript, had or awaited a processor; null where the system does not say. */
+export function mainThreadSeconds(state: 'running' | 'waiting'): number | null {
+  return procNumber(`task/${process.pid}/schedstat`, state === 'running' ? /^(\d+)/ : /^\d+ (\d+)/, 1e-9);
 }
 
 function procNumber(file: string, pattern: RegExp, unit: number): number | null {
@@ -142,21 +161,4 @@ function procNumber(file: string, pattern: RegExp, unit: number): number | null 
 export function usage(): { threads: number; descriptors: number; rss: number } {
   const count = (name: string) => readdirSync(`/proc/self/${name}`).length;
   return { threads: count('task'), descriptors: count('fd'), rss: process.memoryUsage.rss() };
-}
-
-/** Works in a temporary folder that is always removed, after Ctrl-C too. */
-export async function inScratchFolder(work: (folder: string) => Promise<void>): Promise<void> {
-  const folder = mkdtempSync(path.join(tmpdir(), 'metainfo-bench-'));
-  const remove = () => rmSync(folder, { recursive: true, force: true });
-  const stop = () => {
-    remove();
-    process.exit(130);
-  };
-  process.once('SIGINT', stop).once('SIGTERM', stop);
-  try {
-    await work(folder);
-  } finally {
-    process.removeListener('SIGINT', stop).removeListener('SIGTERM', stop);
-    remove();
-  }
 }

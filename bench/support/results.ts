@@ -12,7 +12,7 @@ export const BENCHES = ['create', 'peers', 'cold', 'start', 'decode', 'sources',
 export type BenchName = (typeof BENCHES)[number];
 
 /** The measurements of a bench. */
-interface Findings {
+export interface Findings {
   tables: Table[];
   /** How it was measured, for people: sizes, rounds. */
   settings: string;
