@@ -1,7 +1,7 @@
 // The site of `npm run docs`: README.md, the pages that docs/README.md lists, in its order, and the API.
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { Converter, KindRouter } from 'typedoc';
+import { Converter, KindRouter, OptionDefaults } from 'typedoc';
 
 const INDEX = 'docs/README.md';
 const links = readFileSync(new URL(INDEX, import.meta.url), 'utf8').matchAll(/\]\(([^)]+\.md)\)/g);
@@ -39,6 +39,7 @@ export default {
   projectDocuments: [...pages],
   customCss: 'scripts/docs.css',
   headings: { readme: false },
+  highlightLanguages: [...OptionDefaults.highlightLanguages, 'mermaid'],
   groupOrder: ['Guides', 'Reference', 'Project', 'Classes', 'Functions', 'Variables', 'Enumerations', '*'],
   navigation: { includeGroups: true },
   hideGenerator: true,

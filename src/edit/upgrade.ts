@@ -62,7 +62,7 @@ export interface Upgraded {
  * ```ts
  * import { Torrent, upgrade } from 'metainfo';
  *
- * const old = await Torrent.read('old.torrent');
+ * const old = await Torrent.read('v1.torrent');
  * const { torrent } = await upgrade(old, 'album', { threads: null });
  * await torrent.write('hybrid.torrent');
  * ```

@@ -15,20 +15,24 @@ import {
 } from './info-fields.ts';
 import { fromInput, isDictionary } from './input.ts';
 import { Issues, requireContext, type ValidationContext } from './issues.ts';
-import { disallowed_fields, length_xor_files } from './rules.ts';
-import { v1_v2_files_match } from './rules-hybrid.ts';
-import { expected_n_pieces, expectedDraftPieces, padfile_alignment } from './rules-pieces.ts';
+import { disallowedFields, lengthXorFiles } from './rules.ts';
+import { v1V2FilesMatch } from './rules-hybrid.ts';
+import { expectedDraftPieces, expectedNPieces, padfileAlignment } from './rules-pieces.ts';
 import type { Subject } from './rules-subject.ts';
 
 type Rule = (subject: Subject) => void;
 /** Rules by the `refinement` of their failures. */
 type Rules = Readonly<Record<string, Rule>>;
 
-const V1_BASE_RULES: Rules = { disallowed_fields, expected_n_pieces, padfile_alignment };
+const V1_BASE_RULES: Rules = {
+  disallowed_fields: disallowedFields,
+  expected_n_pieces: expectedNPieces,
+  padfile_alignment: padfileAlignment,
+};
 const RULES: Readonly<Record<TorrentVersion, Rules>> = {
-  v1: { length_xor_files, ...V1_BASE_RULES },
-  v2: { disallowed_fields },
-  hybrid: { length_xor_files, ...V1_BASE_RULES, v1_v2_files_match },
+  v1: { length_xor_files: lengthXorFiles, ...V1_BASE_RULES },
+  v2: { disallowed_fields: disallowedFields },
+  hybrid: { length_xor_files: lengthXorFiles, ...V1_BASE_RULES, v1_v2_files_match: v1V2FilesMatch },
 };
 
 /**
@@ -151,7 +155,7 @@ export interface InfoDictHybridCreate extends Infer<typeof HYBRID_CREATE_FIELDS>
 export const InfoDictHybridCreate: Struct<InfoDictHybridCreate, typeof HYBRID_CREATE_FIELDS.schema> = refined(
   HYBRID_CREATE_FIELDS,
   'hybrid',
-  { disallowed_fields, expected_n_pieces: expectedDraftPieces },
+  { disallowed_fields: disallowedFields, expected_n_pieces: expectedDraftPieces },
 );
 
 /** A complete hybrid infodict (BEP 52): the v1 and the v2 description of the same files. */

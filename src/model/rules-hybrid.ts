@@ -9,7 +9,7 @@ import type { Subject } from './rules-subject.ts';
  * Both descriptions must have the same files with the same sizes in the same order, and v1 a pad file where v2 has the rest of a
  * piece. The order of empty files among the others matters only in strict and, as in libtorrent, in compat.
  */
-export function v1_v2_files_match(subject: Subject): void {
+export function v1V2FilesMatch(subject: Subject): void {
   const { version, info, flat, issues } = subject;
   // libtorrent also compares a file list that a v2 infodict should not have.
   const compared = version === 'hybrid' || (version === 'v2' && issues.compat);

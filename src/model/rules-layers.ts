@@ -24,13 +24,13 @@ export function piecesRoots({ flat, issues }: Subject): void {
 }
 
 /** A v2 or hybrid torrent must have piece layers. */
-export function piece_layers_if_v2({ version, layers, issues }: Subject): void {
+export function pieceLayersIfV2({ version, layers, issues }: Subject): void {
   if (version === 'v1' || layers !== null) return;
   issues.forgivable('piece_layers_if_v2', ['piece layers'], 'expected piece layers, got nothing');
 }
 
 /** Each file longer than a piece must have a layer: one hash a piece, which hash to its root. No other layers are allowed. */
-export function pieces_layers_correct({ version, info, flat, layers, issues }: Subject): void {
+export function piecesLayersCorrect({ version, info, flat, layers, issues }: Subject): void {
   const { pieceLength } = info;
   if (version === 'v1' || !flat || !layers || !isPowerOfTwo(pieceLength) || pieceLength < BLOCK_SIZE) return;
   const expected = new Map<string, FlatFile>();

@@ -6,7 +6,7 @@ import { v1Files } from './file-item.ts';
 import { type Subject, totalLength } from './rules-subject.ts';
 
 /** The number of pieces must be what the sizes imply, pad files included. */
-export function expected_n_pieces({ version, info, issues }: Subject): void {
+export function expectedNPieces({ version, info, issues }: Subject): void {
   const files = v1Files(info);
   const { pieces, pieceLength } = info;
   if (version === 'v2' || !files || !pieces || !(pieceLength && pieceLength > 0)) return;
@@ -22,14 +22,14 @@ export function expectedDraftPieces(subject: Subject): void {
   const { files, pieces, pieceLength } = subject.info;
   const padded = files && pieces && isPowerOfTwo(pieceLength) ? totalLength(addPadfiles(files, pieceLength)) : 0;
   if (padded > 0 && pieces?.length === Math.ceil(padded / (pieceLength as number))) return;
-  expected_n_pieces(subject);
+  expectedNPieces(subject);
 }
 
 /**
  * Files must start where pieces start, as far as the context asks for it. A v1 list without pad files has nothing to align;
  * another rule compares the pad files of a hybrid with its tree.
  */
-export function padfile_alignment({ version, info, isPad, context, issues }: Subject): void {
+export function padfileAlignment({ version, info, isPad, context, issues }: Subject): void {
   const { files, pieceLength } = info;
   if (version === 'v2' || !files || !(pieceLength && pieceLength > 0)) return;
   const { padding = 'default' } = context;

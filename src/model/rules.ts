@@ -5,36 +5,36 @@ import { unsafeComponent } from '../layout/safe-path.ts';
 import { INFO } from './codec.ts';
 import { v1Files } from './file-item.ts';
 import { HYBRID_FIELDS, V1_FIELDS, V2_FIELDS } from './info-fields.ts';
-import { v1_v2_files_match } from './rules-hybrid.ts';
-import { piece_layers_if_v2, pieces_layers_correct, piecesRoots } from './rules-layers.ts';
+import { v1V2FilesMatch } from './rules-hybrid.ts';
+import { pieceLayersIfV2, piecesLayersCorrect, piecesRoots } from './rules-layers.ts';
 import { libtorrentSizes, maxPieceLength } from './rules-libtorrent.ts';
 import { duplicatePaths, libtorrentRenames } from './rules-paths.ts';
-import { expected_n_pieces, padfile_alignment, padPath } from './rules-pieces.ts';
+import { expectedNPieces, padfileAlignment, padPath } from './rules-pieces.ts';
 import { type Subject, totalLength } from './rules-subject.ts';
 
 /**
- * All rules in the order of their reports. A rule skips a subject that it does not apply to. Rules that the interface names
- * have its name in snake case.
+ * All rules in the order of their reports. A rule skips a subject that it does not apply to. Most rules have the name of
+ * their issue code.
  */
 const RULES: readonly ((subject: Subject) => void)[] = [
   withinLimits,
   metaVersion,
-  disallowed_fields,
+  disallowedFields,
   structure,
   safeName,
-  length_xor_files,
+  lengthXorFiles,
   notEmpty,
   libtorrentSizes,
   maxPieceLength,
-  expected_n_pieces,
-  padfile_alignment,
+  expectedNPieces,
+  padfileAlignment,
   padPath,
   duplicatePaths,
   libtorrentRenames,
   piecesRoots,
-  v1_v2_files_match,
-  piece_layers_if_v2,
-  pieces_layers_correct,
+  v1V2FilesMatch,
+  pieceLayersIfV2,
+  piecesLayersCorrect,
 ];
 
 /** Runs every rule over an infodict and its piece layers. */
@@ -100,7 +100,7 @@ function metaVersion({ version, info, has, issues }: Subject): void {
 const OF_OTHER_VERSION = { v1: ['file tree'], v2: ['pieces', 'length', 'files'], hybrid: [] } as const;
 
 /** The keys of the other version are not allowed: they tell v1 and v2 infodicts apart. A hybrid has both. */
-export function disallowed_fields({ version, info, has, issues }: Subject): void {
+export function disallowedFields({ version, info, has, issues }: Subject): void {
   if (version === 'v1' && has('meta version') && (info.metaVersion ?? 0) <= 2) {
     const message = 'expected no meta version without a file tree';
     // libtorrent expects a file tree when the version is 2.
@@ -132,7 +132,7 @@ function safeName({ version, info, has, issues }: Subject): void {
 }
 
 /** A v1 infodict has either `length` (a single file) or `files`. */
-export function length_xor_files({ version, has, issues }: Subject): void {
+export function lengthXorFiles({ version, has, issues }: Subject): void {
   if (version === 'v2' || has('length') !== has('files')) return;
   if (!has('length')) issues.add('length_xor_files', ['info'], 'expected length (a single file) or files, got neither');
   else issues.forgivable('length_xor_files', ['info'], 'expected length (a single file) or files, got both');

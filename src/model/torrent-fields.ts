@@ -8,7 +8,7 @@ import { fromInput, isDictionary } from './input.ts';
 import { Issues } from './issues.ts';
 import { PieceLayers } from './piece-layers.ts';
 import { Extra, Infohash, maybe, Text, TextList, Tiers, Timestamp, Whole } from './primitives.ts';
-import { piece_layers_if_v2, pieces_layers_correct } from './rules-layers.ts';
+import { pieceLayersIfV2, piecesLayersCorrect } from './rules-layers.ts';
 import type { Subject } from './rules-subject.ts';
 
 const fields = type({
@@ -52,10 +52,10 @@ export const TorrentFields: Struct<TorrentFields, typeof fields.schema> = refine
   refine(
     coerce(fields, unknown(), (value) => (isDictionary(value) ? fieldsOf(value) : value) as TorrentFields),
     'piece_layers_if_v2',
-    (torrent) => failuresOfRule(torrent, piece_layers_if_v2),
+    (torrent) => failuresOfRule(torrent, pieceLayersIfV2),
   ),
   'pieces_layers_correct',
-  (torrent) => failuresOfRule(torrent, pieces_layers_correct),
+  (torrent) => failuresOfRule(torrent, piecesLayersCorrect),
 );
 
 const NULLS = nullsOf(fields);

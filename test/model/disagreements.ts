@@ -17,7 +17,7 @@ export const DISAGREEMENTS: Readonly<Record<string, string>> = {
     'A v2 infodict with `length` or `files` but no `pieces`: libtorrent gives it a v1 infohash too, for pieces that nobody can check.',
   'compat: refused: length_xor_files':
     'A hybrid without `length` and `files`: libtorrent ignores its pieces and loads it as v2. Here an incomplete v1 description is an error.',
-  'compat: refused: negative-zero':
+  'compat: refused: negative_zero':
     'A v2 `info` must be canonical bencode, because other clients would compute another infohash.',
   'compat: refused: pieces_layers_correct':
     'Layers that do not hash to their root: libtorrent 2.0.8 does not check them, the current release line refuses them.',
