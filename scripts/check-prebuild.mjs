@@ -2,10 +2,10 @@
 // cryptography, needs no library but the system's and no newer C library than Node does, and has the protections of HARDENING.
 // With `--all` every binary of a release must be there.
 import { execFileSync } from 'node:child_process';
-import { closeSync, existsSync, openSync, readdirSync, readFileSync, readSync, statSync } from 'node:fs';
+import { existsSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
-import { root } from './setup.mjs';
+import { filesIn, root } from './setup.mjs';
 
 /** The files of a release in prebuilds/. */
 const BINARIES = [
@@ -48,20 +48,22 @@ const HARDENING = {
     'landing pads (CET)': ({ isX64, file, entries }) => !isX64 || entries.every((entry) => hasLandingPad(file, entry)),
   },
   pe: {
-    DYNAMIC_BASE: ({ said }) => /^\s+DYNAMIC_BASE$/m.test(said),
-    NX_COMPAT: ({ said }) => /^\s+NX_COMPAT$/m.test(said),
-    HIGH_ENTROPY_VA: ({ said }) => /^\s+HIGH_ENTROPY_VA$/m.test(said),
+    ...Object.fromEntries(
+      ['DYNAMIC_BASE', 'NX_COMPAT', 'HIGH_ENTROPY_VA'].map((name) => [
+        name,
+        ({ said }) => new RegExp(`^\\s+${name}$`, 'm').test(said),
+      ]),
+    ),
     // The function that reports an overflow is linked statically, with its message.
     'stack protector': ({ file }) => readFileSync(file).includes('stack smashing detected'),
   },
 };
 
-/** The names of the protections of a format that a binary lacks. */
-function lacking(protections, facts) {
-  return Object.keys(protections).filter((name) => !protections[name](facts));
-}
-
+const lacking = (protections, facts) => Object.keys(protections).filter((name) => !protections[name](facts));
 const output = (command, args) => execFileSync(command, args, { encoding: 'utf8' });
+
+/** What the pattern captures at each of its matches. */
+const captures = (text, pattern) => [...text.matchAll(pattern)].map(([, name]) => name);
 
 /** Whether the code at an address of an x86-64 binary is `endbr64`, the target of indirect calls under CET. */
 function hasLandingPad(file, address) {
@@ -93,7 +95,7 @@ function elf(file) {
     libraries: LIBRARIES.linux,
     exported: symbols.filter(({ isDefined }) => isDefined).map(({ name }) => name),
     undefinedNames,
-    needed: [...dynamic.matchAll(/\(NEEDED\).*\[(.*)\]/g)].map(([, library]) => library),
+    needed: captures(dynamic, /\(NEEDED\).*\[(.*)\]/g),
     versions,
     lacks: lacking(HARDENING.elf, facts),
   };
@@ -103,17 +105,12 @@ function elf(file) {
 function machO(file) {
   const llvm = process.platform === 'darwin' ? '' : 'llvm-';
   const names = (option) =>
-    output(`${llvm}nm`, ['--extern-only', '--just-symbol-name', option, file])
-      .split('\n')
-      .filter(Boolean)
-      .map((name) => name.replace(/^_/, ''));
+    captures(output(`${llvm}nm`, ['--extern-only', '--just-symbol-name', option, file]), /^_?(.+)$/gm);
   return {
     libraries: LIBRARIES.macos,
     exported: names('--defined-only'),
     undefinedNames: names('--undefined-only'),
-    needed: [...output(`${llvm}objdump`, ['--macho', '--dylibs-used', file]).matchAll(/^\s+(.*) \(/gm)].map(
-      ([, library]) => library,
-    ),
+    needed: captures(output(`${llvm}objdump`, ['--macho', '--dylibs-used', file]), /^\s+(.*) \(/gm),
     versions: [],
     lacks: [],
   };
@@ -123,12 +120,11 @@ function machO(file) {
 function pe(file) {
   const said = output('objdump', ['--private-headers', file]);
   const exportTable = said.split('[Ordinal/Name Pointer] Table')[1]?.split('\n\n')[0] ?? '';
-  const names = (text, pattern) => [...text.matchAll(pattern)].map(([, name]) => name);
   return {
     libraries: LIBRARIES.windows,
-    exported: names(exportTable, /^\s+\[ *\d+\].*?(\S+)$/gm),
-    undefinedNames: names(said, /^\t[\da-f]+\t *\d+ +(\S+)$/gm),
-    needed: names(said, /DLL Name: (\S+)$/gm),
+    exported: captures(exportTable, /^\s+\[ *\d+\].*?(\S+)$/gm),
+    undefinedNames: captures(said, /^\t[\da-f]+\t *\d+ +(\S+)$/gm),
+    needed: captures(said, /DLL Name: (\S+)$/gm),
     versions: [],
     lacks: lacking(HARDENING.pe, { file, said }),
   };
@@ -138,11 +134,7 @@ function pe(file) {
 const READERS = { '7f454c46': elf, cffaedfe: machO, '4d5a': pe };
 
 function read(file) {
-  const magic = Buffer.alloc(4);
-  const descriptor = openSync(file);
-  readSync(descriptor, magic);
-  closeSync(descriptor);
-  const start = magic.toString('hex');
+  const start = readFileSync(file).toString('hex', 0, 4);
   const [, reader] = Object.entries(READERS).find(([known]) => start.startsWith(known)) ?? [];
   if (!reader) throw new Error(`${file} is not a binary of a known format`);
   return reader(file);
@@ -153,29 +145,16 @@ export function problemsOf(file) {
   const { libraries, exported, undefinedNames, needed, versions, lacks } = read(file);
   const isNewer = ([major, minor]) => major > GLIBC_FLOOR[0] || (major === GLIBC_FLOOR[0] && minor > GLIBC_FLOOR[1]);
   const { size } = statSync(file);
-  const list = (what, names) => (names.length > 0 ? [`${what}: ${names.join(', ')}`] : []);
+  const problems = {
+    'does not export': EXPORTS.filter((name) => !exported.includes(name)),
+    exports: exported.filter((name) => !EXPORTS.includes(name)),
+    'imports cryptography': undefinedNames.filter((name) => CRYPTO.test(name)),
+    needs: needed.filter((library) => !libraries.test(library)),
+    'needs glibc': versions.filter(isNewer).map((parts) => parts.join('.')),
+    lacks,
+  };
   return [
-    ...list(
-      'does not export',
-      EXPORTS.filter((name) => !exported.includes(name)),
-    ),
-    ...list(
-      'exports',
-      exported.filter((name) => !EXPORTS.includes(name)),
-    ),
-    ...list(
-      'imports cryptography',
-      undefinedNames.filter((name) => CRYPTO.test(name)),
-    ),
-    ...list(
-      'needs',
-      needed.filter((library) => !libraries.test(library)),
-    ),
-    ...list(
-      'needs glibc',
-      versions.filter(isNewer).map((parts) => parts.join('.')),
-    ),
-    ...list('lacks', lacks),
+    ...Object.entries(problems).flatMap(([what, names]) => (names.length > 0 ? [`${what}: ${names.join(', ')}`] : [])),
     ...(size > MOST_BYTES ? [`has ${size} bytes, more than ${MOST_BYTES}`] : []),
   ];
 }
@@ -187,18 +166,10 @@ export function missingIn(folder) {
   return BINARIES.filter((name) => !existsSync(path.join(folder, name)));
 }
 
-/** Lists the binaries in prebuilds/. */
-function prebuilds() {
-  if (!existsSync(PREBUILDS)) return [];
-  return readdirSync(PREBUILDS, { recursive: true })
-    .filter((name) => name.endsWith('.node'))
-    .map((name) => path.join(PREBUILDS, name))
-    .sort();
-}
-
 if (process.argv[1] === import.meta.filename) {
   const { values, positionals } = parseArgs({ options: { all: { type: 'boolean' } }, allowPositionals: true });
-  const files = positionals.length > 0 ? positionals : prebuilds();
+  const built = filesIn('prebuilds').filter((name) => name.endsWith('.node'));
+  const files = positionals.length > 0 ? positionals : built.map((name) => path.join(root, name));
   if (files.length === 0) throw new Error('there are no binaries in prebuilds');
   for (const file of files) {
     const problems = problemsOf(file);

@@ -3,8 +3,7 @@
 import { execFileSync } from 'node:child_process';
 import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { root } from './setup.mjs';
+import { nodeHeaders, root } from './setup.mjs';
 import { compile, foreign, nativeParts, UNALIGNED } from './test-native.mjs';
 
 const TARGET = 'x86_64-w64-mingw32';
@@ -32,11 +31,7 @@ function importLibrary(headers, folder) {
 export function prebuildWin32() {
   const env = foreign('win32');
   const { library, flags } = nativeParts(env);
-  const headers = path.join(
-    process.env.npm_config_nodedir || path.dirname(path.dirname(process.execPath)),
-    'include',
-    'node',
-  );
+  const headers = nodeHeaders();
   const { sources, defines, cflags, cflags_cc } = gypTarget();
   const folder = path.join('build', 'win32-x64');
   mkdirSync(path.join(root, folder), { recursive: true });
@@ -64,4 +59,4 @@ export function prebuildWin32() {
   cpSync(binary, path.join(root, BINARY));
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) prebuildWin32();
+if (process.argv[1] === import.meta.filename) prebuildWin32();

@@ -8,7 +8,7 @@ import { cpSync, mkdirSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { prebuildWin32 } from './prebuild-win32.mjs';
-import { root } from './setup.mjs';
+import { GYP, nodeHeaders, root } from './setup.mjs';
 
 const { values } = parseArgs({ options: { here: { type: 'boolean' }, arch: { type: 'string' } } });
 
@@ -18,9 +18,8 @@ function run(command, args, options = {}) {
 
 /** Builds with the compiler that CXX names. */
 function build(arch = process.arch) {
-  const gyp = path.join(root, 'node_modules', 'node-gyp', 'bin', 'node-gyp.js');
   const prebuildify = path.join(root, 'node_modules', 'prebuildify', 'bin.js');
-  const env = { ...process.env, PREBUILD_NODE_GYP: gyp, GYP_DEFINES: 'static_runtime=1 werror=1' };
+  const env = { ...process.env, PREBUILD_NODE_GYP: GYP, GYP_DEFINES: 'static_runtime=1 werror=1' };
   const args = ['--napi', '--strip', '--arch', arch, '--target', process.versions.node];
   if (process.platform === 'linux') args.push('--tag-libc');
   run(process.execPath, [prebuildify, ...args], { env });
@@ -32,38 +31,23 @@ function buildForLinux() {
   const work = path.join(debian, 'work');
   rmSync(work, { recursive: true, force: true });
   mkdirSync(work);
-  const tracked = execFileSync('git', ['ls-files', '-z', 'native', 'scripts', 'binding.gyp', 'package.json'], {
-    cwd: root,
-  });
-  for (const file of tracked.toString().split('\0').filter(Boolean))
-    cpSync(path.join(root, file), path.join(work, file));
+  const list = ['ls-files', '-z', 'native', 'scripts', 'binding.gyp', 'package.json'];
+  const tracked = execFileSync('git', list, { cwd: root, encoding: 'utf8' });
+  for (const file of tracked.split('\0').filter(Boolean)) cpSync(path.join(root, file), path.join(work, file));
   cpSync(path.join(root, 'node_modules'), path.join(work, 'node_modules'), { recursive: true, verbatimSymlinks: true });
   cpSync(process.execPath, path.join(debian, 'usr/bin/node'));
-  const headers = process.env.npm_config_nodedir || path.dirname(path.dirname(process.execPath));
-  cpSync(path.join(headers, 'include', 'node'), path.join(debian, 'usr/include/node'), { recursive: true });
+  cpSync(nodeHeaders(), path.join(debian, 'usr/include/node'), { recursive: true });
   const inside = (arch, compiler, strip) => {
-    const env = {
-      PATH: process.env.PATH,
-      HOME: '/root',
-      npm_config_nodedir: '/usr',
-      CXX: compiler,
-      CC: compiler,
-      PREBUILD_STRIP_BIN: strip,
-    };
+    const user = { PATH: process.env.PATH, HOME: '/root', npm_config_nodedir: '/usr' };
+    const env = { ...user, CXX: compiler, CC: compiler, PREBUILD_STRIP_BIN: strip };
     run('chroot', [debian, 'sh', '-c', `cd /work && exec node scripts/prebuild.mjs --here --arch ${arch}`], { env });
   };
   inside('x64', 'g++', 'strip');
   inside('arm64', 'aarch64-linux-gnu-g++', 'aarch64-linux-gnu-strip');
   const musl = execFileSync(path.join(root, '.ci', 'musl'), { encoding: 'utf8' }).trim();
   const compiler = path.join(musl, 'bin/c++');
-  const env = {
-    ...process.env,
-    npm_config_nodedir: path.join(debian, 'usr'),
-    CXX: compiler,
-    CC: compiler,
-    OPENSSL_ROOT_DIR: musl,
-    PREBUILD_LIBC: 'musl',
-  };
+  const target = { CXX: compiler, CC: compiler, OPENSSL_ROOT_DIR: musl, PREBUILD_LIBC: 'musl' };
+  const env = { ...process.env, npm_config_nodedir: path.join(debian, 'usr'), ...target };
   run(process.execPath, ['scripts/prebuild.mjs', '--here'], { cwd: work, env });
   cpSync(path.join(work, 'prebuilds'), path.join(root, 'prebuilds'), { recursive: true });
 }

@@ -4,9 +4,13 @@ import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { fileURLToPath } from 'node:url';
 
-export const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
+export const root = path.dirname(import.meta.dirname);
+export const GYP = path.join(root, 'node_modules', 'node-gyp', 'bin', 'node-gyp.js');
+
+/** The folder of Node's headers. */
+export const nodeHeaders = () =>
+  path.join(process.env.npm_config_nodedir || path.dirname(path.dirname(process.execPath)), 'include', 'node');
 
 /** Ends the process with one line that says what to do. */
 export function fail(message) {
@@ -60,33 +64,26 @@ export function run(command, args, title) {
 
 const works = (command, args, input) => spawnSync(command, args, { input }).status === 0;
 
-const install = { linux: 'apt-get install', darwin: 'brew install' }[process.platform] ?? 'install';
-
 /** Checks what the native build needs, and says how to install what is missing. */
 export function requireToolchain(env = process.env) {
   const compiler = env.CXX || 'c++';
   const apple = process.platform === 'darwin';
-  if (!works(compiler, ['--version'])) {
-    fail(
-      `no C++ compiler (${compiler}) was found. Get one with: ${apple ? 'xcode-select --install' : `${install} g++`}`,
-    );
-  }
-  if (!works('make', ['--version']))
-    fail(`make was not found. Get it with: ${apple ? 'xcode-select --install' : `${install} make`}`);
+  const install = { linux: 'apt-get install', darwin: 'brew install' }[process.platform] ?? 'install';
+  const get = (onApple, onLinux) => `Get it with: ${apple ? onApple : `${install} ${onLinux}`}`;
   const python = env.npm_config_python || env.PYTHON || 'python3';
+  if (!works(compiler, ['--version']))
+    fail(`no C++ compiler (${compiler}) was found. ${get('xcode-select --install', 'g++')}`);
+  if (!works('make', ['--version'])) fail(`make was not found. ${get('xcode-select --install', 'make')}`);
   if (!works(python, ['--version']))
-    fail(`Python 3, which node-gyp needs, was not found. Get it with: ${install} python3`);
+    fail(`Python 3, which node-gyp needs, was not found. ${get('brew install python3', 'python3')}`);
   const folders = [env.npm_config_nodedir, path.dirname(path.dirname(process.execPath))].filter(Boolean);
   const includes = folders.map((folder) => `-I${path.join(folder, 'include', 'node')}`);
   const header = '#include <openssl/sha.h>\n';
   // Node's headers, which node-gyp fetches, include OpenSSL's. So these are missing only where Node was built against a
   // shared OpenSSL whose headers are not installed.
   const hasHeaders = works(compiler, [...includes, '-E', '-x', 'c++', '-'], header);
-  if (!hasHeaders && (env.npm_config_nodedir || process.config.variables.node_shared_openssl)) {
-    fail(
-      `OpenSSL's headers were not found. Get them with: ${apple ? 'brew install openssl@3' : `${install} libssl-dev`}`,
-    );
-  }
+  if (!hasHeaders && (env.npm_config_nodedir || process.config.variables.node_shared_openssl))
+    fail(`the development package of OpenSSL was not found. ${get('brew install openssl@3', 'libssl-dev')}`);
 }
 
 export function installPackages() {
@@ -115,10 +112,9 @@ export function buildNative() {
     stamp: 'build/.metainfo-setup',
     work: () => {
       requireToolchain();
-      const gyp = path.join(root, 'node_modules', 'node-gyp', 'bin', 'node-gyp.js');
       // Warnings fail only our own builds: a user's newer compiler may have more of them.
-      run(process.execPath, [gyp, 'configure', '--', `-Dwerror=${CI ? 1 : 0}`], 'node-gyp configure');
-      run(process.execPath, [gyp, 'build', '--jobs', 'max'], 'node-gyp build');
+      run(process.execPath, [GYP, 'configure', '--', `-Dwerror=${CI ? 1 : 0}`], 'node-gyp configure');
+      run(process.execPath, [GYP, 'build', '--jobs', 'max'], 'node-gyp build');
     },
   });
 }
@@ -127,12 +123,8 @@ export function buildTypeScript() {
   step({
     title: 'compiling TypeScript',
     inputs: [
-      'src',
-      'tsconfig.json',
-      'tsconfig.build.json',
-      'package-lock.json',
-      'scripts/bundle.mjs',
-      'scripts/code-cache.mjs',
+      ...['src', 'tsconfig.json', 'tsconfig.build.json', 'package-lock.json'],
+      ...['scripts/bundle.mjs', 'scripts/code-cache.mjs'],
     ],
     // The code cache is for one version of Node.
     salt: process.version,
@@ -158,4 +150,4 @@ export function setup() {
   buildTypeScript();
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) setup();
+if (process.argv[1] === import.meta.filename) setup();

