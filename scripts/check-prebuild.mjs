@@ -62,7 +62,7 @@ const HARDENING = {
 const lacking = (protections, facts) => Object.keys(protections).filter((name) => !protections[name](facts));
 const output = (command, args) => execFileSync(command, args, { encoding: 'utf8' });
 
-/** What the pattern captures at each of its matches. */
+/** Returns the first group of every match. */
 const captures = (text, pattern) => [...text.matchAll(pattern)].map(([, name]) => name);
 
 /** Whether the code at an address of an x86-64 binary is `endbr64`, the target of indirect calls under CET. */

@@ -36,7 +36,7 @@ for (const file of files) {
 }
 const chosen = named.length > 0 ? named : [...targets.keys()];
 
-// Every path below is relative to the root.
+// All paths below are relative to the root.
 process.chdir(root);
 const place = (kind, name) => path.join('build', 'fuzz', kind, name);
 
