@@ -51,7 +51,7 @@ describe('every export', () => {
 });
 
 describe('the fuzzer', () => {
-  it('finds a crash byte by byte that chance would not find, and minimizes the input', async (t) => {
+  it('finds, byte by byte, a crash that random inputs would miss, and minimizes the input', async (t) => {
     const folder = await temporaryFolder(t);
     const secret = latin1('d3:k');
     const s = Object.fromEntries(Array.from(secret, (_, i) => [i, 0]));

@@ -1,4 +1,4 @@
-// Makes JavaScript errors of failures.
+// Makes JavaScript errors from failures.
 #pragma once
 
 #include <napi.h>

@@ -41,7 +41,7 @@ struct Digests {
 };
 
 // The reason why a job failed. It is thrown inside native/core; native/binding/errors.cc makes a JavaScript
-// error of it.
+// error from it.
 struct Failure {
   enum class Code { open, read, changed, not_a_file, no_memory, no_thread, aborted, internal };
   Code code = Code::internal;

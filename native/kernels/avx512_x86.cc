@@ -18,7 +18,7 @@
 namespace metainfo {
 namespace {
 
-// Truth kernel_lists of vpternlog: bit 4a + 2b + c.
+// Truth tables of vpternlog: bit 4a + 2b + c.
 constexpr int kChoose = 0xca;
 constexpr int kMajority = 0xe8;
 constexpr int kParity = 0x96;

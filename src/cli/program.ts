@@ -27,7 +27,7 @@ Run metainfo COMMAND --help for the options and examples of a command.
 Environment:
   METAINFO_ENGINE     hashing engine: native, or node, which needs no addon
                       (default: native if the addon loads, else node)
-  METAINFO_KERNEL     first hash kernel to use: metainfo kernels lists them
+  METAINFO_KERNEL     hash kernel to try first: metainfo kernels lists them
   SOURCE_DATE_EPOCH   creation date of new torrents without --date, in seconds
                       since 1970
   NO_COLOR            turn colours off
@@ -48,7 +48,7 @@ export function program(): Command {
       writeErr: (text) => {
         if (!wantsJson()) stderr().write(text);
       },
-      // Commander repeats the arguments, which can be file names with control characters. Its suggestion stays a line.
+      // Commander repeats the arguments, which can be file names with control characters. Its suggestion keeps its own line.
       outputError: (text, write) => {
         const lines = text.trimEnd().split(/\n(?=\(Did you mean )/);
         write(`${lines.map(printable).join('\n')}\n`);

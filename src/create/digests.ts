@@ -7,7 +7,7 @@ import type { CreatePlan, PlannedFile } from './plan.ts';
 export interface TorrentDigests {
   /** Bytes of each file. Hashing finds out the length of a stream without a size. */
   lengths: readonly number[];
-  /** v1 and hybrid: 20 bytes a piece, packed. */
+  /** v1 and hybrid: 20 bytes per piece, packed. */
   pieces: Uint8Array | null;
   /** v2 and hybrid: the digests of each file. */
   trees: readonly TreeDigests[] | null;

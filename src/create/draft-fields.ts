@@ -141,7 +141,7 @@ export function withName(
   const only = sources?.length === 1 && !paths ? sources[0]?.path : undefined;
   if (only !== undefined && !only.includes('/')) return { ...info, name: only };
   if (sources && !paths && given === undefined)
-    throw new MetainfoError('ERR_NAME', 'A torrent of several sources needs a name: give info.name.');
+    throw new MetainfoError('ERR_NAME', 'A torrent of several sources needs a name: set info.name.');
   const name = path.basename(pathRoot);
   if (name !== '') return { ...info, name };
   throw new MetainfoError(
@@ -277,6 +277,6 @@ function checkShorthands(fields: TorrentCreateFields, issues: Issues): void {
   ];
   for (const [shorthand, other, value] of pairs) {
     if (fields[shorthand] == null || value == null) continue;
-    issues.add('no_duplicated_params', [shorthand], `${shorthand} and ${other} set the same value: give one of them`);
+    issues.add('no_duplicated_params', [shorthand], `${shorthand} and ${other} set the same value: use only one`);
   }
 }

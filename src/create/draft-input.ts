@@ -6,7 +6,7 @@ import type { HashList } from '../model/hash-list.ts';
 import type { InfoDictHybridCreate } from '../model/info-dict.ts';
 import type { TorrentCreateFields } from './draft-fields.ts';
 
-/** Unknown keys: a Map of on-disk keys (one char a byte), or an object of text keys. */
+/** Unknown keys: a Map of on-disk keys (one character per byte), or an object of text keys. */
 type ExtraInput = BencodeMap | Readonly<Record<string, BencodeValue>> | null | undefined;
 
 /** Hashes: packed, or a list of single ones. */

@@ -1,4 +1,4 @@
-/** The draft of a torrent: its fields, checked once, and what can be made of them. */
+/** The draft of a torrent: its fields, checked once, and its methods. */
 import path from 'node:path';
 import { MetainfoError, shown } from '../errors/errors.ts';
 import { checkOptions, Flag, type OptionStructs, readSafely } from '../errors/guard.ts';
@@ -169,7 +169,7 @@ export class TorrentCreate implements Draft {
   }
 }
 
-/** Refuses values that are easily taken for the fields of a draft. */
+/** Refuses values that are easily mistaken for the fields of a draft. */
 function requireFields(input: object): void {
   if (isDictionary(input) && !('infoBytes' in input) && !(input instanceof TorrentCreate)) return;
   const problem =

@@ -5,9 +5,9 @@ import type { Torrent } from '../model/torrent.ts';
 
 /** When the files of a torrent were last changed, in the order of `torrent.files`. NaN: the file is not on disk. */
 export interface FileTimes {
-  /** When the content was last changed: milliseconds since 1970, one number a file. */
+  /** When the content was last changed: milliseconds since 1970, one number per file. */
   mtimeMs: Float64Array;
-  /** When the content or the status (name, permissions) was last changed: milliseconds since 1970, one number a file. */
+  /** When the content or the status (name, permissions) was last changed: milliseconds since 1970, one number per file. */
   ctimeMs: Float64Array;
 }
 

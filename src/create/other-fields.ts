@@ -32,7 +32,7 @@ const CONTENT = { pieceLength: null, pieces: null, length: null, files: null, me
  */
 export function otherFields({ fields, info: given, createdBy }: Draft): Map<string, Encodable> {
   const info = encodeFields({ ...given, ...CONTENT }, INFO);
-  // The shorthands belong into `info`: nobody can change them there without a new infohash.
+  // The shorthands belong in `info`: nobody can change them there without a new infohash.
   for (const key of ['similar', 'collections'] as const) {
     const list = fields[key];
     if (list?.length) info.set(key, list);

@@ -73,7 +73,7 @@ export class SourceReader {
       throw this.#wrongSize(`ended after ${this.#length} of ${this.#expected} bytes`);
     }
     if (!(value instanceof Uint8Array)) {
-      const message = `${this.#path} gave ${shown(value)}: streams must give Uint8Arrays.`;
+      const message = `${this.#path} returned ${shown(value)}: the chunks of a stream must be Uint8Arrays.`;
       throw new MetainfoError('ERR_SOURCE', message, { path: this.#path });
     }
     this.#last = { chunk: value, length: value.length };

@@ -16,7 +16,7 @@ export interface StreamResources {
   threads: number;
   /** Bytes of all buffers. */
   memoryLimit: number;
-  /** Bytes a read, for files on disk and range readers; default: chosen by the memory limit. */
+  /** Bytes per read, for files on disk and range readers; default: chosen by the memory limit. */
   readSize?: number | null | undefined;
 }
 

@@ -52,7 +52,7 @@ function problemOf(stream: object, path: string): MetainfoError | null {
   const isKnownStream = isReadable(stream) || 'getReader' in stream;
   const isLocked = 'locked' in stream && Boolean(stream.locked);
   if (!used.has(stream) && !(isKnownStream && (isLocked || isDisturbed(stream)))) return null;
-  const message = `${path} is being read elsewhere, or was read before: give a new stream.`;
+  const message = `${path} is being read elsewhere, or was read before: pass a new stream.`;
   return new MetainfoError('ERR_SOURCE', message, { path });
 }
 

@@ -182,8 +182,8 @@ function likePads({ version, list, files }: TorrentShape): Issue[] {
     if (!isNamedLikePad(path)) return [];
     const effect = version === 'v1' ? 'never download it' : 'refuse the torrent';
     const message =
-      `${shown(path.join('/'))} is named like a pad file of BitComet: clients that use libtorrent (qBittorrent, Deluge) take it ` +
-      `for padding and ${effect}. Rename it, or make a v2 torrent.`;
+      `${shown(path.join('/'))} is named like a pad file of BitComet: clients that use libtorrent (qBittorrent, Deluge) treat it ` +
+      `as padding and ${effect}. Rename it, or make a v2 torrent.`;
     return [issue('named_like_pad', list ? ['info', 'files', index, 'path'] : ['info', 'name'], message)];
   });
 }

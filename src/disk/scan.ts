@@ -321,7 +321,7 @@ class Scanner {
 
   #requireInside(real: string, shown: string): void {
     if (isWithin(this.realRoot, real)) return;
-    const message = `${shown} links to ${real}, outside of ${this.realRoot}: leave it out, or copy its target.`;
+    const message = `${shown} links to ${real}, outside ${this.realRoot}: leave it out, or copy its target.`;
     throw new MetainfoError('ERR_LINK_OUTSIDE', message, { path: shown });
   }
 }

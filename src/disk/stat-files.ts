@@ -21,7 +21,7 @@ export const STAT_NUMBERS = 7;
  * Calls stat(2) for many files. The addon does it on its own threads: through libuv's pool, 20,000 calls take five times as
  * long.
  *
- * @returns {@link STAT_NUMBERS} numbers a file.
+ * @returns {@link STAT_NUMBERS} numbers per file.
  */
 export async function statFiles(files: readonly { real: string }[]): Promise<Float64Array> {
   const addon = addonOrNull();

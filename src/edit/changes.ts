@@ -196,7 +196,7 @@ function setName(torrent: Torrent, name: string, info: Changed): void {
   const isSingle = [torrent.info.name, torrent.info.nameUtf8].some((own) => own != null && toKey(own) === only.key);
   if (isSingle) info.set('file tree', new Map([[toKey(name), new RawBencode(only.value)]]));
   else if (only.key === toKey(name)) {
-    const message = `the torrent cannot have the name of its only file, ${shown(name)}: clients would take it for a single-file torrent`;
+    const message = `the torrent cannot have the name of its only file, ${shown(name)}: clients would mistake it for a single-file torrent`;
     throw invalidChange(message);
   }
 }

@@ -6,7 +6,7 @@ import { type Entries, entriesOf } from './splice.ts';
 
 /** One key whose value differs between two torrents. */
 export interface Difference {
-  /** The key as on disk, one character a byte; a key of `info` follows `info.`, as in `info.source`. */
+  /** The key as on disk, one character per byte; a key of `info` follows `info.`, as in `info.source`. */
   key: string;
   /** The decoded bencode value in the first torrent; undefined where it has no such key. */
   before: unknown;

@@ -5,7 +5,7 @@ import { type Encodable, RawBencode } from '../bencode/value.ts';
 
 /** A key of a dictionary and its value, as bytes. */
 export interface Entry {
-  /** One character a byte. */
+  /** One character per byte. */
   key: string;
   /** Key and value. */
   whole: Uint8Array;

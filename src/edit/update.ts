@@ -100,8 +100,7 @@ export async function update(torrent: Torrent, pathRoot: string, given: UpdateOp
   requirePath(pathRoot);
   const { torrentVersion: version } = torrent;
   if (version === 'v1') {
-    const message =
-      'A v1 torrent cannot be updated, because its pieces run across files: upgrade it, or create it again.';
+    const message = 'A v1 torrent cannot be updated, because its pieces span files: upgrade it, or create it again.';
     throw new MetainfoError('ERR_INVALID_ARGUMENT', message);
   }
   const checked = checkOptions(given, UPDATE);
@@ -140,7 +139,7 @@ async function contentRoot({ files, nFiles, info }: Torrent, pathRoot: string): 
   // In the compat profile the name may hold separators and lead out of the folder.
   const exists = nodePath.basename(file) === info.name && (await lstat(file).catch(() => null)) !== null;
   if (exists) return file;
-  const message = `${pathRoot} does not hold ${info.name}, the only file of the torrent: give that file, or create a torrent of the folder.`;
+  const message = `${pathRoot} does not contain ${info.name}, the only file of the torrent: give that file, or create a torrent of the folder.`;
   throw new MetainfoError('ERR_NOT_FOUND', message, { path: file });
 }
 

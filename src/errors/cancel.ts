@@ -41,7 +41,7 @@ interface SharedListener {
   remove: () => void;
 }
 
-/** One listener a signal: with one a job, Node would take quadratic time to add and remove them, and warn of a leak. */
+/** One listener per signal: with one per job, Node would take quadratic time to add and remove them, and warn of a leak. */
 const sharedListeners = new WeakMap<AbortSignal, SharedListener>();
 
 function listen(signal: AbortSignal): SharedListener {

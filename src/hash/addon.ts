@@ -51,7 +51,7 @@ export interface Digests {
   v2?: {
     /** The pieces root of each file of the plan, 32 bytes each, packed; zeros for pad files, empty and missing files. */
     roots: Uint8Array;
-    /** The piece layers of the files that are longer than a piece, in the plan's order, 32 bytes a piece, packed. */
+    /** The piece layers of the files that are longer than a piece, in the plan's order, 32 bytes per piece, packed. */
     layers: Uint8Array;
   };
   /** Indexes of the files that do not exist. */
@@ -97,7 +97,7 @@ export interface Addon {
   readonly active: { readonly sha1: string; readonly sha256: string };
   readonly HashJob: new (plan: HashPlan) => HashJob;
   /**
-   * Calls stat(2) for many files on threads of its own and follows links. Gives seven numbers a file: errno (or 0), mode,
+   * Calls stat(2) for many files on threads of its own and follows links. Gives seven numbers per file: errno (or 0), mode,
    * size, `mtimeMs`, `ctimeMs`, device and inode. Empty if the system grants no thread.
    *
    * @param paths The paths in the system's bytes, each followed by a zero byte.

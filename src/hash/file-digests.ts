@@ -9,13 +9,13 @@ import { layerCount } from './plan.ts';
 export interface TreeDigests {
   /** The pieces root, 32 bytes; null for an empty file. */
   root: Uint8Array | null;
-  /** The piece layer, 32 bytes a piece, packed; empty unless the file is longer than a piece. */
+  /** The piece layer, 32 bytes per piece, packed; empty unless the file is longer than a piece. */
   layer: Uint8Array;
 }
 
 /** The digests of a file that starts at a piece boundary. */
 export interface FileDigests extends TreeDigests {
-  /** v1: 20 bytes a piece, packed. The last piece includes the pad file after the file, if there is one. */
+  /** v1: 20 bytes per piece, packed. The last piece includes the pad file after the file, if there is one. */
   pieces: Uint8Array;
 }
 

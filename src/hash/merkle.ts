@@ -52,9 +52,9 @@ export function raisedRoot(root: Uint8Array, leaves: number, width: number): Uin
 /**
  * Computes the pieces roots over piece layers (BEP 52): with the addon on all cores, or with node:crypto.
  *
- * @param layers 32 bytes a piece, packed; none of them empty.
+ * @param layers 32 bytes per piece, packed; none of them empty.
  * @param blocksPerPiece A power of two. It determines the hash that pads a layer.
- * @returns 32 bytes a layer, packed.
+ * @returns 32 bytes per layer, packed.
  */
 export function layerRoots(layers: readonly Uint8Array[], blocksPerPiece: number): Uint8Array {
   const counts = Uint32Array.from(layers, (layer) => layer.length / 32);

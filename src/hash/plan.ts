@@ -54,7 +54,7 @@ export function requireHashesFit(plan: HashPlan): void {
   if (bytes > constants.MAX_LENGTH) throw tooManyHashes(plan, undefined);
 }
 
-/** The default memory limit of a job, in bytes a thread. */
+/** The default memory limit of a job, in bytes per thread. */
 export const DEFAULT_MEMORY_PER_THREAD = 64 * 2 ** 20;
 
 /** The lanes of the widest kernel. As many pieces are read side by side, in small parts that stay in the CPU's cache. */
@@ -68,7 +68,7 @@ export const MAX_THREADS = 1024;
 /** The resources that a job may use. */
 export interface ResourceOptions {
   /**
-   * Threads that read and hash; null means one a core.
+   * Threads that read and hash; null means one per core.
    *
    * @default 1
    */
@@ -83,7 +83,7 @@ export interface ResourceOptions {
    * Bytes of all buffers of the job together, at least one read. Reading pauses when they are full. With a low limit, reads are
    * smaller, then fewer pieces are hashed side by side, then fewer threads run.
    *
-   * @default 64 MiB a thread
+   * @default 64 MiB per thread
    */
   memoryLimit?: number | null | undefined;
 }
@@ -108,7 +108,7 @@ export function planResources(
   const threadCount = threads ?? cores;
   require(isThreadCount(
     threadCount,
-  ), `threads must be 1 to ${MAX_THREADS} or null (one a core), not ${shown(threadCount)}`);
+  ), `threads must be 1 to ${MAX_THREADS} or null (one per core), not ${shown(threadCount)}`);
   const limit = memoryLimit ?? DEFAULT_MEMORY_PER_THREAD * threadCount;
   require(isMemory(limit), `memoryLimit must be at least ${BLOCK_SIZE} bytes, not ${shown(limit)}`);
   if (readSize === null || readSize === undefined) {
@@ -195,13 +195,13 @@ export interface ProcessLimits {
   /**
    * Threads that read and hash at once.
    *
-   * @default one a core
+   * @default one per core
    */
   threads: number;
   /**
    * Bytes of all buffers. A job that needs more for a single read runs alone.
    *
-   * @default 64 MiB a core
+   * @default 64 MiB per core
    */
   memory: number;
 }

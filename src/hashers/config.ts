@@ -16,7 +16,7 @@ export interface HasherConfig {
   /** Bytes: a power of two, at least 16 KiB for v2 and hybrid. */
   pieceLength: number;
   /**
-   * Threads of {@link HasherBase.process}; null means one a core.
+   * Threads of {@link HasherBase.process}; null means one per core.
    *
    * @default 1
    */
@@ -36,7 +36,7 @@ export interface HasherConfig {
   /**
    * Bytes of all buffers. Reading pauses when they are full.
    *
-   * @default 64 MiB a thread
+   * @default 64 MiB per thread
    */
   memoryLimit?: number | null | undefined;
 }
@@ -68,7 +68,7 @@ const progress: Struct<boolean, null> = define(
 const memoryLimit: Struct<number, null> = define('memory_limit', (value, { branch }) => {
   const { readSize } = (branch.at(-2) ?? {}) as Partial<HasherConfig>;
   const least = Math.max(BLOCK_SIZE, readSize ?? 0);
-  const message = `expected a read (${readSize ?? BLOCK_SIZE} bytes) or more, got ${shown(value)}`;
+  const message = `expected at least one read (${readSize ?? BLOCK_SIZE} bytes), got ${shown(value)}`;
   return isWhole(value, least, Number.MAX_SAFE_INTEGER) || message;
 });
 

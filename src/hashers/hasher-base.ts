@@ -78,13 +78,13 @@ export abstract class HasherBase {
   readonly pathRoot: string;
   /** Piece length in bytes. */
   readonly pieceLength: number;
-  /** Threads of {@link HasherBase.process}; null means one a core. */
+  /** Threads of {@link HasherBase.process}; null means one per core. */
   readonly threads: number | null;
   /** Whether {@link HasherBase.process} shows a bar. */
   readonly progress: boolean;
   /** Bytes of a read. */
   readonly readSize: number;
-  /** Bytes of all buffers; null means 64 MiB a thread. */
+  /** Bytes of all buffers; null means 64 MiB per thread. */
   readonly memoryLimit: number | null;
   /** The index of each path in {@link paths}. */
   readonly #places: ReadonlyMap<string, number>;

@@ -108,7 +108,7 @@ export class MerkleTree {
 export function hashRoot(hashes: Iterable<Uint8Array>): Uint8Array {
   const list = listOf('hashes', hashes);
   if (!isPowerOfTwo(list.length))
-    throw new MetainfoError('ERR_INVALID_ARGUMENT', `hashes must be a power of two in number, not ${list.length}.`);
+    throw new MetainfoError('ERR_INVALID_ARGUMENT', `The number of hashes must be a power of two, not ${list.length}.`);
   return layerRoots([list.bytes], 1);
 }
 

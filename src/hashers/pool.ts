@@ -11,7 +11,7 @@ import { BLOCK_SIZE } from '../layout/piece-length.ts';
 /** Options of a {@link HashPool}. */
 export interface HashPoolOptions {
   /**
-   * Threads that hash; null means one a core.
+   * Threads that hash; null means one per core.
    *
    * @default 1
    */

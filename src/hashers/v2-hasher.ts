@@ -91,7 +91,7 @@ export class V2Hasher extends HasherBase {
    * Computes the piece layer of a file (BEP 52), as it is in `piece layers`.
    *
    * @param leafHashes The hashes of all blocks, 32 bytes each; the hashes of zero blocks (32 zero bytes) may follow.
-   * @returns 32 bytes a piece; null if the file is not longer than a piece
+   * @returns 32 bytes per piece; null if the file is not longer than a piece
    * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` if the number of hashes does not match the shape
    */
   static hashPieces(leafHashes: Iterable<Uint8Array>, shape: MerkleTreeShape): HashList | null {

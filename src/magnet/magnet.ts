@@ -203,7 +203,7 @@ function readHash(parameter: Parameter, magnet: Magnet, issues: IssueList): void
   }
   const isV1 = urn.toLowerCase() === 'btih';
   const infohash = isV1 ? parseHashV1(hash) : parseHashV2(hash);
-  const expected = isV1 ? '40 hexadecimal digits or 32 of base32' : `${MULTIHASH} and 64 hexadecimal digits`;
+  const expected = isV1 ? '40 hexadecimal or 32 base32 characters' : `${MULTIHASH} and 64 hexadecimal digits`;
   if (infohash === null) {
     issues.add(parameter, 'magnet_hash', `expected ${expected}, got ${shown(hash)}`, isV1 ? 'BEP 9' : 'BEP 52');
     return;

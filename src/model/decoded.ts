@@ -11,13 +11,13 @@ import type { Issues } from './issues.ts';
 type Path = readonly (string | number)[];
 
 /**
- * Converts a whole torrent. Keys of plain objects are text; keys of Maps are bytes, or text with one char a byte, as our own
+ * Converts a whole torrent. Keys of plain objects are text; keys of Maps are bytes, or text with one character per byte, as our own
  * decoder gives them. Dictionaries that the models know may use property names. Returns undefined for no dictionary.
  */
 export function fromDecodedTorrent(decoded: unknown, issues: Issues): Map<string, Encodable> | undefined {
   if (isDictionary(decoded) && Object.hasOwn(decoded, 'infoBytes')) {
     const message =
-      'expected a dictionary, got a copy of a torrent: give the torrent itself, or { info: torrent.info }';
+      'expected a dictionary, got a copy of a torrent: pass the torrent itself, or { info: torrent.info }';
     return issues.add('type', [], message);
   }
   const torrent = dictionary(decoded, [], issues);
@@ -46,7 +46,7 @@ function fromInfo(value: unknown, issues: Issues): unknown {
   }
   const tree = known.get('file tree');
   if (tree !== undefined) {
-    // The tree of a model has names as text; a decoded tree has names with one char a byte.
+    // The tree of a model has names as text; a decoded tree has names with one character per byte.
     const isModel = !isMap(value) && Object.hasOwn(value, 'fileTree');
     known.set('file tree', fromTree(tree, ['info', 'file tree'], { isModel, issues }));
   }
@@ -100,7 +100,7 @@ function renamed(map: Map<string, unknown>, fields: object, path: Path, issues: 
   const result = new Map(map);
   for (const [attribute, { key }] of Object.entries(fields as Record<string, { key: string }>)) {
     if (attribute === key || !map.has(attribute)) continue;
-    if (map.has(key)) issues.add('alias', [...path, key], `${key} is also given as ${attribute}: give it once`);
+    if (map.has(key)) issues.add('alias', [...path, key], `${key} is also given as ${attribute}: use only one`);
     result.set(key, map.get(attribute));
     result.delete(attribute);
   }
@@ -138,7 +138,7 @@ function addExtra(
   { value, path, issues }: { value: object; path: Path; issues: Issues },
 ): void {
   for (const [key, entry] of extra) {
-    if (Object.hasOwn(value, key)) issues.add('alias', [...path, key], `${key} is also given in extra: give it once`);
+    if (Object.hasOwn(value, key)) issues.add('alias', [...path, key], `${key} is also given in extra: use only one`);
     map.set(keyOf(key, true), entry);
   }
 }
@@ -162,7 +162,7 @@ function asHashes(list: readonly unknown[], hashSize: HashSize, path: Path, issu
 /** Reports text where bytes are expected. */
 function lost(path: Path, issues: Issues): void {
   const message =
-    'expected bytes, got text: the decoder has lost bytes; use Torrent.fromBytes, or a decoder that gives buffers';
+    'expected bytes, got text: the decoder has lost bytes; use Torrent.fromBytes, or a decoder that returns buffers';
   issues.add('lost', path, message);
 }
 

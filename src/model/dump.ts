@@ -1,7 +1,7 @@
 /** Dumps decoded bencode as dictionaries with text keys, for `modelDumpTorrent`. */
 import { type BencodeMap, type BencodeValue, keyBytes } from '../bencode/value.ts';
 
-/** A dictionary key as bytes. It prints as one char a byte, which is how the npm package `bencode` sorts keys. */
+/** A dictionary key as bytes. It prints as one character per byte, which is how the npm package `bencode` sorts keys. */
 class ByteKey extends Uint8Array {
   override toString(): string {
     return Buffer.from(this.buffer, this.byteOffset, this.byteLength).toString('latin1');

@@ -11,7 +11,7 @@ export interface FileTreeItem {
   attr?: string | null;
   /** The target of a symbolic link (`attr` with `l`): components below the torrent's root. */
   symlinkPath?: string[] | null;
-  /** Unknown keys: keys with one char a byte, values as the decoder gives them. */
+  /** Unknown keys: keys with one character per byte, values as the decoder gives them. */
   extra?: BencodeMap;
 }
 

@@ -32,7 +32,8 @@ export function decodeInfo(
   }
   if (version) return decodeVersion(value, issues);
   const near = [...value.keys()].find((key) => nearest(key, ['pieces', 'file tree']));
-  const hint = near === undefined ? '' : `; did you mean ${nearest(near, ['pieces', 'file tree'])} by ${shown(near)}?`;
+  const hint =
+    near === undefined ? '' : `; did you mean ${nearest(near, ['pieces', 'file tree'])} instead of ${shown(near)}?`;
   return issues.add('infodict', [], `expected pieces (v1), file tree (v2) or both (hybrid), got neither${hint}`);
 }
 

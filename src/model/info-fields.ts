@@ -32,7 +32,7 @@ const common = type({
   collections: maybe(TextList),
   /** The URL of a newer torrent (BEP 39). */
   updateUrl: maybe(Text),
-  /** Unknown keys: keys with one char a byte, values as the decoder gives them. */
+  /** Unknown keys: keys with one character per byte, values as the decoder gives them. */
   extra: optional(Extra),
 });
 

@@ -19,7 +19,7 @@ export interface InputContext {
  * Reads the fields of an input object as attributes, unknown keys as `extra`. Reports a field that is given under both its
  * on-disk key and its property name, and an unknown key that is one letter off a known one: such a key belongs in `extra`.
  *
- * @param input A plain object, or a Map whose keys are text (one char a byte) or bytes.
+ * @param input A plain object, or a Map whose keys are text (one character per byte) or bytes.
  * @param own Attributes that are no fields: their arrays are copied.
  */
 export function fromInput(
@@ -43,7 +43,7 @@ export function fromInput(
         issues.add(
           'alias',
           [...path, key],
-          `${attribute} is given under its on-disk key and its property name: give one`,
+          `${attribute} is given under its on-disk key and its property name: use only one`,
         );
       const { coerce } = (fields as Record<string, Field<unknown>>)[attribute] as Field<unknown>;
       model[attribute] = coerce ? coerce(value, { path: [...path, attribute], issues }) : value;
@@ -59,7 +59,7 @@ export function fromInput(
   for (const key of extra?.keys() ?? []) {
     const attribute = known.get(key)?.attribute;
     if (attribute !== undefined && Object.hasOwn(model, attribute))
-      issues.add('alias', [...path, 'extra', key], `${attribute} is also given in extra: give it once`);
+      issues.add('alias', [...path, 'extra', key], `${attribute} is also given in extra: use only one`);
   }
   return extra?.size ? { ...model, extra } : model;
 }
@@ -81,7 +81,7 @@ export function isDictionary(value: unknown): value is object {
   return isObject && !(isDate(value) || value instanceof HashList || value instanceof RawBencode);
 }
 
-/** A key in its on-disk form, one char a byte. Text keys of a Map have that form already, unless a char is beyond 255. */
+/** A key in its on-disk form, one character per byte. Text keys of a Map have that form already, unless a char is beyond 255. */
 export function keyOf(key: unknown, isMap: boolean): string {
   if (isUint8Array(key)) return Buffer.from(key).toString('latin1');
   const text = String(key);

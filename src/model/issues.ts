@@ -75,7 +75,7 @@ const COMPAT_HINT = '(profile compat, --compat, accepts it)';
 /** Collects issues while a torrent or a draft is validated. */
 export class Issues {
   readonly profile: Profile;
-  /** The path of the value that is being decoded: on-disk keys (one char a byte) and indexes. */
+  /** The path of the value that is being decoded: on-disk keys (one character per byte) and indexes. */
   readonly path: (string | number)[] = [];
   /** The severity of an issue that is added without one. In compat, `warning` inside a value that libtorrent ignores. */
   severity: Issue['severity'] = 'error';

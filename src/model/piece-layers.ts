@@ -5,7 +5,7 @@ import { HashList } from './hash-list.ts';
 
 /**
  * The piece hashes of each file that is longer than a piece (BEP 52): a Map from the pieces root, in hexadecimal, to one hash of
- * 32 bytes a piece.
+ * 32 bytes per piece.
  */
 export type PieceLayers = ReadonlyMap<string, HashList>;
 /** Checks the shape of piece layers, but not whether they hash to their roots. */

@@ -72,7 +72,7 @@ export const Timestamp: Struct<Date, null> = define(
   'date',
   (value) => (isDate(value) && !Number.isNaN(value.getTime())) || `Expected a valid Date, got ${shown(value)}`,
 );
-/** Keys that the models do not know: keys with one char a byte, values as the decoder gives them. */
+/** Keys that the models do not know: keys with one character per byte, values as the decoder gives them. */
 export const Extra = instance(Map) as Struct<unknown, null> as Struct<BencodeMap, null>;
 
 /** An absolute path in the file system. */

@@ -67,7 +67,7 @@ function matchEmpty({ info, isPad, issues }: Subject, list: readonly FileItem[],
   const [v1, v2] = [empty(list.filter((file) => !isPad(file))), empty(flat)];
   const odd = [...v1].find((path) => !v2.has(path)) ?? [...v2].find((path) => !v1.has(path));
   if (odd === undefined) return;
-  const message = `expected the same empty files in v1 and v2, got ${shown(odd)} in one`;
+  const message = `expected the same empty files in v1 and v2, got ${shown(odd)} in only one`;
   issues.add('v1_v2_files_match', ['info', info.files ? 'files' : 'length'], message);
 }
 

@@ -29,7 +29,7 @@ export function pieceLayersIfV2({ version, layers, issues }: Subject): void {
   issues.forgivable('piece_layers_if_v2', ['piece layers'], 'expected piece layers, got nothing');
 }
 
-/** Each file longer than a piece must have a layer: one hash a piece, which hash to its root. No other layers are allowed. */
+/** Each file longer than a piece must have a layer: one hash per piece, which hash to its root. No other layers are allowed. */
 export function piecesLayersCorrect({ version, info, flat, layers, issues }: Subject): void {
   const { pieceLength } = info;
   if (version === 'v1' || !flat || !layers || !isPowerOfTwo(pieceLength) || pieceLength < BLOCK_SIZE) return;

@@ -13,7 +13,7 @@ export function expectedNPieces({ version, info, issues }: Subject): void {
   const total = totalLength(files);
   const expected = Math.ceil(total / pieceLength);
   if (!Number.isSafeInteger(total) || pieces.length === expected) return;
-  const message = `expected ${expected} pieces (${total} bytes by ${pieceLength}), got ${pieces.length}`;
+  const message = `expected ${expected} pieces (${total} bytes in pieces of ${pieceLength}), got ${pieces.length}`;
   issues.add('expected_n_pieces', ['info', 'pieces'], message);
 }
 

@@ -84,7 +84,7 @@ function metaVersion({ version, info, has, issues }: Subject): void {
   const path = ['info', 'meta version'];
   const { metaVersion: value } = info;
   if (value != null && value > 2)
-    issues.add('meta_version', path, `expected 2, got ${value}: a version that this library does not know`);
+    issues.add('meta_version', path, `expected 2, got ${value}: a version that this library does not support`);
   else if (version === 'v1') return;
   else if (value == null && has('meta version') && issues.compat)
     issues.add('meta_version', path, 'expected 2, got a value that is not an integer');

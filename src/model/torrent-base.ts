@@ -119,7 +119,7 @@ export class TorrentBase<V extends TorrentVersion> implements ModelFields<V> {
   readonly similar: Uint8Array[];
   /** Collections whose torrents may hold the same files (BEP 38): in the order of {@link similar}, without duplicates. */
   readonly collections: string[];
-  /** Unknown keys beside `info`: keys with one char a byte, values as the decoder gives them. */
+  /** Unknown keys beside `info`: keys with one character per byte, values as the decoder gives them. */
   readonly extra: BencodeMap;
   /** The raw `info` dictionary, which the infohash is the hash of. */
   readonly infoBytes: Uint8Array;
@@ -411,7 +411,7 @@ export class TorrentBase<V extends TorrentVersion> implements ModelFields<V> {
   /**
    * The torrent as a dictionary. Mode `str` has text keys, and the npm package `bencode` encodes it to the bytes of
    * {@link bencode}: dictionaries whose keys are not text are Maps of bytes, integers beyond 2^53 are bigints, which that
-   * package cannot encode. Mode `binary` is what `decode` gives and `encode` takes, with keys of one char a byte. Encode it
+   * package cannot encode. Mode `binary` is what `decode` gives and `encode` takes, with keys of one character per byte. Encode it
    * with {@link encode}: the package would write those keys as UTF-8 and corrupt the piece layers.
    *
    * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` for an unknown mode

@@ -36,7 +36,7 @@ const fields = type({
   similar: maybe(array(Infohash)),
   /** Collections whose torrents may hold the same files (BEP 38). */
   collections: maybe(TextList),
-  /** Unknown keys: keys with one char a byte, values as the decoder gives them. */
+  /** Unknown keys: keys with one character per byte, values as the decoder gives them. */
   extra: optional(Extra),
 });
 

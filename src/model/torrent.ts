@@ -115,7 +115,7 @@ export const Torrent = {
 
   /**
    * Makes a torrent from the output of a bencode decoder, or from fields that you write by hand. Dictionaries are plain
-   * objects (text keys) or Maps (keys as bytes, or as text with one char a byte). Keys are on-disk keys or property names.
+   * objects (text keys) or Maps (keys as bytes, or as text with one character per byte). Keys are on-disk keys or property names.
    * The bytes of the torrent are the canonical encoding.
    *
    * @throws {LimitError} when the torrent exceeds one of the `limits`

@@ -38,7 +38,7 @@ function decodeInteger(value: BencodeValue, issues: Issues): number | undefined 
 function decodeSize(value: BencodeValue, issues: Issues): number | undefined {
   const size = decodeInteger(value, issues);
   if (size === undefined || size >= 0) return size;
-  return issues.add('negative', [], () => `expected a size from 0, got ${size}`);
+  return issues.add('negative', [], () => `expected a size of 0 or more, got ${size}`);
 }
 
 export function decodeMap(value: BencodeValue, issues: Issues): BencodeMap | undefined {
@@ -129,7 +129,7 @@ export const urlList = (key: string): Field<string[]> => ({
 
 function decodeUrl(value: BencodeValue, issues: Issues): string | undefined {
   const url = decodeText(value, issues);
-  return url === '' ? issues.add('url', [], 'expected a URL, got an empty text') : url;
+  return url === '' ? issues.add('url', [], 'expected a URL, got an empty string') : url;
 }
 
 /** Tiers of trackers (BEP 12). Empty tiers and blanks around URLs are kept. */
@@ -211,7 +211,7 @@ function decodeNode(value: BencodeValue, issues: Issues): DhtNode | undefined {
   if (value.length !== 2) return issues.add('node', [], () => `expected a host and a port, got ${shown(value)}`);
   const host = issues.within(0, () => decodeText(value[0] as BencodeValue, issues));
   const port = issues.within(1, () => decodeInteger(value[1] as BencodeValue, issues));
-  if (host === '') issues.add('node', [0], 'expected a host, got an empty text');
+  if (host === '') issues.add('node', [0], 'expected a host, got an empty string');
   if (port !== undefined && !isPort(port))
     issues.add('node', [1], () => `expected a port from 1 to 65535, got ${port}`);
   return host && isPort(port) ? [host, port as number] : undefined;

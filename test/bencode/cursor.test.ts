@@ -108,7 +108,7 @@ describe('Cursor.suspicious', () => {
     for (const name of ['a', 'a.txt', '...', '.hidden', '_ -']) assert.ok(!suspicious(name), name);
   });
 
-  it('is set anew by every text', () => {
+  it('is reset by every text', () => {
     const cursor = cursorOver('2:..1:a');
     cursor.text();
     assert.ok(cursor.suspicious);

@@ -56,7 +56,7 @@ describe('--help', () => {
     });
   }
 
-  it('would fail with an unknown option, a wrong value or a missing argument', async () => {
+  it('would not parse with an unknown option, a wrong value or a missing argument', async () => {
     for (const example of [
       'metainfo create album --torrent-versions v1',
       'metainfo create album --torrent-version v3',

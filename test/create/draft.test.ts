@@ -642,7 +642,7 @@ describe('a size or hash in a draft', () => {
           code: 'expected_n_pieces',
           severity: 'error',
           path: ['info', 'pieces'],
-          message: 'expected 3 pieces (49152 bytes by 16384), got 1',
+          message: 'expected 3 pieces (49152 bytes in pieces of 16384), got 1',
           spec: 'BEP 3',
         },
       ],

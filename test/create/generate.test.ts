@@ -93,7 +93,7 @@ describe('generate', () => {
     );
   });
 
-  it('gives one infohash whatever the order in which files were made', async () => {
+  it('gives the same infohash in whatever order the files were created', async () => {
     const files = ['b', 'a/x', 'a-b/x', 'B', 'a/Y'].map((one, i) => ({ path: one, size: 20_000 + i, seed: i }));
     const hashes = [];
     for (const order of [files, files.toReversed()]) {

@@ -215,7 +215,7 @@ describe('generateExt', { skip }, () => {
 });
 
 describe('the libtorrent maker where its addon is not built', () => {
-  it('fails with the commands that build it', async (t) => {
+  it('fails with a message that lists the commands that build it', async (t) => {
     const root = await temporaryFolder(t);
     await writeTree(root, { a: 1, 'broken.node': 'no library' });
     for (const name of ['none.node', 'broken.node']) {

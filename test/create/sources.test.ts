@@ -182,7 +182,7 @@ describe('sources', () => {
     }
   });
 
-  it('get the piece length of files if all sizes are known', async () => {
+  it('get the same piece length as files on disk if all sizes are known', async () => {
     const bytes = noise(40 * MIB);
     const torrent = await new TorrentCreate({
       sources: [{ path: 'a', size: bytes.length, data: slowly(bytes, [MIB]) }],
@@ -628,7 +628,7 @@ describe('a source that fails', () => {
 });
 
 describe('the event loop with streams', () => {
-  it('turns while chunks are ready at once', async () => {
+  it('stays free while every chunk is ready at once', async () => {
     for (const size of [0, 1]) {
       const endless = async function* () {
         for (;;) yield Buffer.alloc(size);

@@ -197,7 +197,7 @@ describe('a torrent beyond the default limits of readers', () => {
     assert.equal(Torrent.fromBytes(torrent.bencode(), { limits: { pieces: 10_000_001 } }).nPieces, 10_000_001);
   });
 
-  it('may be as deep as the limits of a reader go, and no deeper', async () => {
+  it('may be as deep as the limits of a reader allow, and no deeper', async () => {
     const made = async (components: number, version: (typeof VERSIONS)[number] = 'v2') => {
       const { warnings, onWarning } = collected();
       const draft = new TorrentCreate({ ...fields, sources: sourcesOf(['a', `${'d/'.repeat(components - 1)}b`]) });
@@ -269,13 +269,13 @@ describe('a file named like a pad file of BitComet', () => {
         assert.equal(read.totalSize, 32_768);
         const named = warnings.filter(({ code }) => code === 'named_like_pad');
         assert.equal(named.length, version === 'v2' ? 0 : 1);
-        const effect = version === 'v1' ? /take it for padding and never download it/ : /refuse the torrent/;
+        const effect = version === 'v1' ? /treat it as padding and never download it/ : /refuse the torrent/;
         if (version !== 'v2') assert.match(named[0]?.message ?? '', effect);
       });
     }
   }
 
-  it('is taken for a pad file by libtorrent, as the warning says', { skip: libtorrentMissing() }, async (t) => {
+  it('is treated as a pad file by libtorrent, as the warning says', { skip: libtorrentMissing() }, async (t) => {
     const folder = await temporaryFolder(t);
     const oracle = new LibtorrentOracle();
     t.after(() => oracle.close());

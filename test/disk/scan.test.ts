@@ -141,7 +141,7 @@ describe('scan', () => {
         /\/a\/pipe is a FIFO, not a file/,
         /\/broken is a broken link: its target does not exist;/,
         /\/loop links to a folder that contains it;/,
-        /\/out links to .*, outside of /,
+        /\/out links to .*, outside /,
       ])
         assert.match(failure.message, part);
       const errors = (failure.cause as AggregateError).errors as MetainfoError[];

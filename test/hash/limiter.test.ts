@@ -35,7 +35,7 @@ describe('Limiter', () => {
     assert.deepEqual(log, ['a', 'b', 'c', 'd']);
   });
 
-  it('starts the next job when one fails, in another round of the event loop', async () => {
+  it('starts the next job when one fails, in a later turn of the event loop', async () => {
     const limiter = new Limiter(1);
     let failed = 0;
     const fail = async () => {
@@ -86,7 +86,7 @@ describe('Limiter', () => {
     }
   });
 
-  it('keeps nothing of a waiting job whose signal fires', async () => {
+  it('keeps no reference to a waiting job whose signal fires', async () => {
     const { job, end } = manualJobs();
     const limiter = new Limiter(1);
     const first = limiter.run(undefined, job('first'));

@@ -381,7 +381,7 @@ describe('HashPool', () => {
     await assert.rejects(hash as Promise<Hash>, /broken/);
   });
 
-  it('hashes requests of one round of the event loop together', async () => {
+  it('hashes the requests of one turn of the event loop together', async () => {
     let jobs = 0;
     const engine = nodeEngine();
     const counting = {

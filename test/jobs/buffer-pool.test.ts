@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { BufferPool } from '../../src/jobs/buffer-pool.ts';
 
 describe('BufferPool', () => {
-  it('lends as many buffers as it has, then makes the others wait in order', async () => {
+  it('lends as many buffers as it has, then queues other requests in order', async () => {
     const pool = new BufferPool(2, 100);
     const [first, second] = [await pool.take(), await pool.take()];
     assert.notEqual(first, second);

@@ -37,7 +37,7 @@ for (const isTTY of [true, false]) {
 }
 
 describe('a progress bar on a terminal', () => {
-  it('says that it waits while other jobs go first, instead of a rate', () => {
+  it('shows that it waits for other jobs, instead of a rate', () => {
     assert.match(shown({ queued: 1 }), /25 % {2}25 MiB of 100 MiB {2}waiting for another job {2}/);
     assert.match(shown({ queued: 12 }), / {2}waiting for 12 other jobs {2}/);
     assert.doesNotMatch(shown({ queued: 0 }), /waiting/);

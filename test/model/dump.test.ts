@@ -131,7 +131,7 @@ describe('toStringKeys', () => {
     );
   });
 
-  it('does so for names of files', () => {
+  it('does the same for the names of files', () => {
     fc.assert(
       fc.property(flatFiles, (files) => {
         const names = new Map(files.map(({ path }) => [Buffer.from(path.join('/')).toString('latin1'), 1]));

@@ -111,7 +111,7 @@ describe('HashList', () => {
 });
 
 describe('toHex', () => {
-  it('gives the bytes of a view alone', () => {
+  it('converts only the bytes of a view, not of its whole buffer', () => {
     assert.equal(toHex(new Uint8Array([1, 2, 0xab, 4]).subarray(1, 3)), '02ab');
   });
 });

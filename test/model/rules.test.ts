@@ -188,7 +188,7 @@ describe('the rules of v1', () => {
       code: 'expected_n_pieces',
       severity: 'error',
       path: ['info', 'pieces'],
-      message: `expected 3 pieces (${FILE.length} bytes by ${PIECE}), got 4`,
+      message: `expected 3 pieces (${FILE.length} bytes in pieces of ${PIECE}), got 4`,
       spec: 'BEP 3',
       offset: bytes.indexOf('6:pieces') + '6:pieces'.length,
     });
@@ -345,7 +345,7 @@ describe('a ValidationError', () => {
     );
   });
 
-  it('has names beyond ASCII in its paths as text', () => {
+  it('shows names beyond ASCII in its paths as text', () => {
     const bytes = withInfo('v2', { 'file tree': { é: { '': {} } } });
     assert.deepEqual(codesOf(bytes), [['required', 'info', 'file tree', 'é', '', 'length']]);
   });

@@ -69,7 +69,7 @@ describe('reading a torrent with many issues takes no longer than reading a vali
     });
   }
 
-  it('strings that are not UTF-8, because no decoder throws for each of them', (t) => {
+  it('a decoder throws for few of many strings that are not UTF-8', (t) => {
     const decode = t.mock.method(TextDecoder.prototype, 'decode');
     Torrent.inspect(FAULTY['webseeds that are not UTF-8'] as Buffer);
     Torrent.inspect(FAULTY['names of a tree that are not UTF-8'] as Buffer);

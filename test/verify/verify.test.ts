@@ -207,7 +207,7 @@ describe('verify', () => {
     assert.deepEqual([extraFiles, badPieces], [['new/one', 'two'], [[0, 5]]]);
   });
 
-  it('finds more files than one status call asks for', async (t) => {
+  it('finds more files than one stat job takes', async (t) => {
     const folder = await temporaryFolder(t);
     const names = Array.from({ length: 2600 }, (_, i) => `${i % 3}/${i % 7}/${i}`);
     await writeTree(folder, Object.fromEntries(names.map((name, i) => [name, noise(1 + (i % 5), i)])));
@@ -373,7 +373,7 @@ describe('verify', () => {
     }
   });
 
-  it('follows links in a nest of folders only where a file is expected', async (t) => {
+  it('follows links in nested folders only where a file is expected', async (t) => {
     const folder = await temporaryFolder(t);
     for (let i = 0; i < 24; i += 1) {
       await mkdir(path.join(folder, `d${i}`));

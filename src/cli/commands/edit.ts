@@ -106,7 +106,7 @@ export function addEdit(program: Command): void {
     .option('--no-collections', 'remove all collections (*)')
     .option('--update-url <url>', 'set the URL that serves newer versions of the torrent (*)')
     .option('--no-update-url', 'remove the update URL (*)')
-    .option('--set <key=text>', 'set any other key to a text (repeatable)', collect)
+    .option('--set <key=text>', 'set any other key to this text (repeatable)', collect)
     .option('--unset <key>', 'remove any other key (repeatable)', collect)
     .option('--keep-infohash', 'fail if an edit would change the infohash');
   changedOutputOptions(command)

@@ -67,7 +67,7 @@ Examples:
 export function addUpdate(program: Command): void {
   const command = program
     .command('update')
-    .description('update a v2 or hybrid torrent to its current files: reads only new and changed files')
+    .description('update a v2 or hybrid torrent to match its files: reads only new and changed ones')
     .argument('<file>', 'the torrent file')
     .argument('<path>', 'the folder with its files, or its single file')
     .option(
