@@ -48,17 +48,21 @@ Napi::Value measure(const Napi::CallbackInfo& info) {
   return result;
 }
 
+Napi::Error unknown_kernel(Napi::Env env, const std::string& forced) {
+  Napi::Error error =
+      Napi::Error::New(env, "METAINFO_KERNEL=" + forced +
+                                " is not a kernel that this CPU can run; expected one of: " + kernel_names());
+  error.Set("code", Napi::String::New(env, "kernel"));
+  return error;
+}
+
 }  // namespace
 
 Kernels active_kernels(Napi::Env env) {
   const std::string forced = requested_kernel(env);
   Kernels kernels;
   if (select_kernels(forced.c_str(), kernels)) return kernels;
-  Napi::Error error =
-      Napi::Error::New(env, "METAINFO_KERNEL=" + forced +
-                                " is not a kernel that this CPU can run; expected one of: " + kernel_names());
-  error.Set("code", Napi::String::New(env, "kernel"));
-  throw error;
+  throw unknown_kernel(env, forced);
 }
 
 void define_kernels(Napi::Env env, Napi::Object exports) {
