@@ -52,9 +52,9 @@ int errno_of(DWORD error) {
   }
 }
 
-// Converts an absolute path to the form with the prefix \\?\, as Node does: it may be long, and a name such as
-// NUL is an ordinary file. Windows does not resolve `.` and `..` in it, so it must not contain them. Returns an
-// empty string if the path is not UTF-8.
+// Converts an absolute path to the form with the prefix \\?\, as Node does: it may be long, and a name such
+// as NUL is an ordinary file. Windows does not resolve `.` and `..` in it, so it must not contain them.
+// Returns an empty string if the path is not UTF-8.
 std::wstring system_path(const std::string& path) {
   const int bytes = static_cast<int>(path.size());
   std::wstring wide(path.size(), L'\0');

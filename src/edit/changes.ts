@@ -52,7 +52,7 @@ export interface TorrentChanges {
   name?: string;
   /** Whether peers may come from the trackers only (BEP 27). */
   private?: boolean | null;
-  /** Source tag, such as the name of a tracker: it gives the same files another infohash. */
+  /** Source tag, such as the name of a tracker: it gives the same files a different infohash. */
   source?: string | null;
   /** Infohashes of torrents that may hold the same files (BEP 38): 20 or 32 bytes, or hexadecimal. */
   similar?: readonly (Uint8Array | string)[] | null;

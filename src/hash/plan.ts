@@ -212,7 +212,7 @@ const PROCESS_LIMITS: OptionStructs<ProcessLimits> = { threads: Unchecked, memor
  * Returns the limits that all jobs of the process share, after changing those that are given. Running jobs follow at once.
  *
  * Jobs share threads fairly: a free thread goes to the job that has the fewest, and a job that has hashed little goes before one
- * that has hashed much. So a small torrent waits for one batch of a large one (at most 16 pieces a thread), never for all of it.
+ * that has hashed much. So a small torrent waits for one batch of a large one (at most 16 pieces per thread), never for all of it.
  *
  * @example
  * ```ts

@@ -37,7 +37,7 @@ interface HashRequest {
 const MAX_BATCH_BYTES = 16 * 2 ** 20;
 
 /**
- * Hashes the chunks of {@link HasherBase.update} on threads. Requests of the same round of the event loop are hashed together, as
+ * Hashes the chunks of {@link HasherBase.update} on threads. Requests of the same turn of the event loop are hashed together, as
  * one plan. There is nothing to close: the threads end when there is nothing left to hash.
  *
  * @example

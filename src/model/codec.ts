@@ -32,7 +32,7 @@ const pieceLayers: Field<PieceLayers> = {
     const map = decodeMap(value, issues);
     if (!map) return undefined;
     const layers = new Map<string, HashList>();
-    // libtorrent ignores a value that is no dictionary, but refuses a layer that is invalid.
+    // libtorrent ignores a value that is not a dictionary, but refuses a layer that is invalid.
     const { severity, lenient } = issues;
     issues.severity = 'error';
     issues.lenient = false;

@@ -12,7 +12,7 @@ type Path = readonly (string | number)[];
 
 /**
  * Converts a whole torrent. Keys of plain objects are text; keys of Maps are bytes, or text with one character per byte, as our own
- * decoder gives them. Dictionaries that the models know may use property names. Returns undefined for no dictionary.
+ * decoder gives them. Dictionaries that the models know may use property names. Returns undefined for other values.
  */
 export function fromDecodedTorrent(decoded: unknown, issues: Issues): Map<string, Encodable> | undefined {
   if (isDictionary(decoded) && Object.hasOwn(decoded, 'infoBytes')) {

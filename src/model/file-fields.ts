@@ -49,7 +49,7 @@ export function checkComponent(name: string, issues: Issues): void {
   if (problem) issues.forgivable('unsafe_path', [], () => `${problem} in a path: ${shown(name)}`);
 }
 
-/** libtorrent ignores a value that is no list, but refuses a list that does not decode. */
+/** libtorrent ignores a value that is not a list, but refuses a list that does not decode. */
 const pathUtf8: Field<string[]> = {
   ...pathList('path.utf-8'),
   decode: (value, issues) => {

@@ -17,7 +17,7 @@ import type { FileTreeItem, FlatFile } from './flat-tree.ts';
 import type { Issues } from './issues.ts';
 import { checkRoot, decodeFolder, decodeName, UniqueNames } from './tree-fields.ts';
 
-/** Tells the decoder to check the bytes of file lists and trees without building values of them. */
+/** Tells the decoder to check the bytes of file lists and trees without building values from them. */
 export const RAW = { within: 'info', keys: new Set(['files', 'file tree']) };
 
 /** Options for bytes that the decoder has checked within the limits of the caller. */

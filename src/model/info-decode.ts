@@ -20,7 +20,7 @@ const NULLS = {
   hybrid: nullsOf(HYBRID_FIELDS),
 };
 
-/** Decodes the value of `info`. Returns undefined when it is no dictionary or its version is unknown. */
+/** Decodes the value of `info`. Returns undefined when it is not a dictionary or its version is unknown. */
 export function decodeInfo(
   value: BencodeValue | undefined,
   version: TorrentVersion | null,

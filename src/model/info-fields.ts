@@ -22,7 +22,7 @@ const common = type({
   name: maybe(Text),
   /** The name to show (`name.utf-8`), where an old creator wrote `name` in another encoding. */
   nameUtf8: maybe(Text),
-  /** The source tag: another one gives the same files another infohash. */
+  /** The source tag: a different one gives the same files a different infohash. */
   source: maybe(Text),
   /** Whether only the trackers may announce peers (BEP 27). */
   private: maybe(Flag),

@@ -20,7 +20,7 @@ export interface InputContext {
  * on-disk key and its property name, and an unknown key that is one letter off a known one: such a key belongs in `extra`.
  *
  * @param input A plain object, or a Map whose keys are text (one character per byte) or bytes.
- * @param own Attributes that are no fields: their arrays are copied.
+ * @param own Attributes that are not fields: their arrays are copied.
  */
 export function fromInput(
   input: unknown,

@@ -41,7 +41,7 @@ const SETTINGS: OptionStructs<ValidationContext> = {
 };
 
 /**
- * A checked copy of a context. A misspelt `strict` must not validate less.
+ * Checks a context and returns a copy. Unknown values are errors: a misspelt `strict` must not weaken the validation.
  *
  * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` for an invalid context
  */

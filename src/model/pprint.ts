@@ -35,7 +35,7 @@ const MAX_INDENT = 32;
 /**
  * Prints a torrent to standard output, hashes in hexadecimal, one piece a line.
  *
- * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` for no torrent and for invalid options
+ * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` for a value that is not a torrent, or invalid options
  */
 export function pprint(torrent: Torrent, options: PprintOptions = {}): void {
   checkArgument('torrent', torrent, AnyTorrent);

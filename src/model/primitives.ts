@@ -7,7 +7,7 @@ import { shown } from '../errors/errors.ts';
 import { BLOCK_SIZE, isPowerOfTwo } from '../layout/piece-length.ts';
 import { HashList, type HashSize } from './hash-list.ts';
 
-/** A size in bytes: a safe integer from 0. */
+/** A size in bytes: a safe integer of at least 0. */
 export const ByteLength: Struct<number, null> = define(
   'byteLength',
   (value) =>

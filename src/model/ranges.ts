@@ -1,4 +1,4 @@
-/** Which bytes of which files a piece is the hash of, and whether bytes match a piece. */
+/** Maps pieces to byte ranges of files, and checks bytes against the hash of a piece. */
 import { createHash } from 'node:crypto';
 import { isUint8Array } from 'node:util/types';
 import { MetainfoError, shown, toHex } from '../errors/errors.ts';
@@ -28,7 +28,7 @@ export interface FileRange {
   webseedUrl(base: string): string;
 }
 
-/** A v1 piece and the bytes that it is the hash of. */
+/** A v1 piece, its hash and the byte ranges that it covers. */
 export interface V1PieceRange {
   /** From 0. */
   pieceIdx: number;

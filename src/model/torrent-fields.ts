@@ -22,7 +22,7 @@ const fields = type({
   createdBy: maybe(Text),
   /** When the torrent was created, to the second. */
   creationDate: maybe(Timestamp),
-  /** The info dictionary, which the infohash is the hash of. */
+  /** The info dictionary; the infohash is the hash of its raw bytes. */
   info: InfoDict,
   /** Piece hashes of files longer than a piece (BEP 52). */
   pieceLayers: maybe(PieceLayers),

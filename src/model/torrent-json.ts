@@ -52,7 +52,7 @@ export interface TorrentJson {
   creationDate: string | null;
   /** Whether only the trackers may announce peers (BEP 27). */
   private: boolean;
-  /** The source tag: another one gives another infohash. */
+  /** The source tag: a different one gives a different infohash. */
   source: string | null;
   /** Issues that did not make the torrent invalid. */
   warnings: readonly Issue[];

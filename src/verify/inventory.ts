@@ -37,14 +37,14 @@ export type DiskEntry = DiskFile | Unreadable | FolderLink;
 
 /** Folders that are listed at once. */
 const FOLDERS_AT_ONCE = 16;
-/** Files whose status one call asks for. */
+/** The number of files in one call of `statFiles`. */
 const FILES_PER_STAT = 1024;
 
 /** The content of a folder. Paths are relative to it, with `/`. */
 export interface Inventory {
   /** The expected paths that exist. */
   found: Map<string, DiskEntry>;
-  /** Paths of files that nobody expects. */
+  /** Paths of unexpected files. */
   extraFiles: string[];
   /** Folders that could not be listed; each path ends with `/`. */
   unreadable: { folder: string; reason: Unreadable }[];

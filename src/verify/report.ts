@@ -42,7 +42,7 @@ export interface VerifyReport {
   totalSize: number;
   /** How many pieces `fast` hashed; null when all were. */
   sampledPieces: number | null;
-  /** One bit a piece, 1 for good. Piece 0 is the highest bit of the first byte, as in the peer protocol (BEP 3). */
+  /** One bit per piece, 1 for good. Piece 0 is the highest bit of the first byte, as in the peer protocol (BEP 3). */
   bitfield: Uint8Array;
 }
 
