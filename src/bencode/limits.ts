@@ -107,10 +107,10 @@ const MAX_LIMITS: Readonly<Limits> = { text: constants.MAX_STRING_LENGTH };
 const NOUNS: Readonly<Record<LimitName, string>> = {
   bytes: 'bytes',
   depth: 'nested lists and dictionaries',
-  digits: 'digits of an integer',
+  digits: 'digits in one integer',
   items: 'values',
-  text: 'bytes of a text',
-  paths: 'characters of paths',
+  text: 'bytes in one string',
+  paths: 'characters in paths',
   files: 'files',
   pieces: 'pieces',
   padding: 'bytes of pad files',

@@ -64,11 +64,11 @@ interface Sizes extends Amounts {
 
 const NOUNS: Readonly<Record<keyof Sizes, string>> = {
   bytes: 'bytes',
-  depth: 'dictionaries and lists within each other',
+  depth: 'levels of nested lists and dictionaries',
   items: 'bencoded values',
-  text: 'bytes of a text',
-  paths: 'characters of paths',
-  files: 'files with pads',
+  text: 'bytes in one string',
+  paths: 'characters in its paths',
+  files: 'files, pad files included',
   pieces: 'pieces',
   padding: 'bytes of pad files',
   pieceLength: 'bytes in a piece',

@@ -48,7 +48,7 @@ export function checkNode(node: DhtNode): DhtNode {
 export function checkInfohash(hash: Uint8Array | string): Uint8Array {
   const bytes = toInfohash(hash);
   if (bytes) return bytes;
-  throw invalidChange(`similar must hold infohashes of 20 or 32 bytes, or their hexadecimal, not ${shown(hash)}`);
+  throw invalidChange(`similar must contain infohashes (20 or 32 bytes, or hexadecimal), not ${shown(hash)}`);
 }
 
 /** Whole seconds since 1970. */

@@ -46,9 +46,9 @@ const limit = (name: string) => all(`limit: ${name}`);
 const read = (code: string | null) => ({ inspect: null, read: code, decode: null });
 
 const BOMBS: Record<string, Bomb> = {
-  'a million lists within each other': { bytes: () => latin1('l'.repeat(1e6)), ends: limit('depth') },
-  'a million dictionaries within each other': { bytes: () => latin1('d1:a'.repeat(1e6)), ends: limit('depth') },
-  'a tree of a million folders within each other': {
+  'a million nested lists': { bytes: () => latin1('l'.repeat(1e6)), ends: limit('depth') },
+  'a million nested dictionaries': { bytes: () => latin1('d1:a'.repeat(1e6)), ends: limit('depth') },
+  'a tree of a million nested folders': {
     bytes: () => withLayers(v2(raw('d1:a'.repeat(1e6) + 'e'.repeat(1e6)))),
     ends: limit('depth'),
   },
@@ -267,7 +267,7 @@ describe('the command with a torrent that claims huge content', () => {
       const cwd = await temporaryFolder(t);
       await writeTree(cwd, { 'data/a': 5 });
       for (const what of [
-        'a million lists within each other',
+        'a million nested lists',
         '10 million empty lists',
         'a pad of 2^50 bytes',
         'a piece of 2^52 bytes',
