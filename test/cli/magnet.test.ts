@@ -58,7 +58,7 @@ describe('metainfo magnet', () => {
     assert.deepEqual([code, stdout], [2, '']);
     assert.match(
       stderr,
-      /^error: This magnet link is not valid: xt: expected 40 hexadecimal digits .*; x\.pe: expected HOST:PORT/,
+      /^error: This magnet link is not valid: xt: expected 40 hexadecimal or 32 base32 characters, .*; x\.pe: expected HOST:PORT/,
     );
     const absent = await metainfo(['magnet', 'absent.torrent'], { cwd });
     assert.equal(absent.code, 1);
