@@ -95,7 +95,7 @@ describe('layerRoots', () => {
 
   it('gives no roots for no layers', () => assert.equal(layerRoots([], 4).length, 0));
 
-  it('hashes many layers in linear time', () => {
+  it('hashes many layers in linear time, without blocking the event loop for long', () => {
     const many = Array.from({ length: 20_000 }, (_, i) => layers[i % MOST] as Buffer);
     const timed = (given: readonly Buffer[]) => {
       const begin = performance.now();
@@ -104,8 +104,9 @@ describe('layerRoots', () => {
     };
     const tenth = Math.max(...[1, 2, 3].map(() => timed(many.slice(0, 2000)).ms));
     const { roots, ms } = timed(many);
-    // Linear time gives 10, quadratic time 100. The ratio holds on a slow or emulated CPU too.
+    // Linear time gives 10, quadratic time 100.
     assert.ok(ms < 40 * tenth, `${ms} ms, a tenth of the layers ${tenth} ms`);
+    assert.ok(ms < 5000, `${ms} ms`);
     assert.deepEqual(roots.subarray(0, 32), roots.subarray(MOST * 32, (MOST + 1) * 32));
   });
 });
