@@ -16,9 +16,9 @@
 inline void replay(const std::string& target, int (*run)(const std::uint8_t*, std::size_t)) {
   std::size_t count = 0;
   Sample sample;
-  for (const char* version : {"fuzz/corpus/", "fuzz/found/"}) {
-    if (!std::filesystem::exists(version + target)) continue;
-    for (const auto& entry : std::filesystem::directory_iterator(version + target)) {
+  for (const char* folder : {"fuzz/corpus/", "fuzz/found/"}) {
+    if (!std::filesystem::exists(folder + target)) continue;
+    for (const auto& entry : std::filesystem::directory_iterator(folder + target)) {
       ++count;
       if (!sample.next()) continue;
       std::ifstream file(entry.path(), std::ios::binary);
