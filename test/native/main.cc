@@ -18,6 +18,9 @@ namespace {
 
 constexpr std::chrono::seconds kHangs(120);
 
+// Set if the filters match no test: that must not look like success.
+bool no_tests = false;
+
 class Listener final : public doctest::IReporter {
  public:
   explicit Listener(const doctest::ContextOptions&) {}
@@ -40,9 +43,13 @@ class Listener final : public doctest::IReporter {
               << std::endl;
   }
 
+  void test_run_end(const doctest::TestRunStats& stats) override {
+    no_tests = stats.numTestCasesPassingFilters == 0;
+    if (no_tests) std::cout << "FAILED: no test has such a name" << std::endl;
+  }
+
   void report_query(const doctest::QueryData&) override {}
   void test_run_start() override {}
-  void test_run_end(const doctest::TestRunStats&) override {}
   void test_case_reenter(const doctest::TestCaseData&) override {}
   void test_case_exception(const doctest::TestCaseException&) override {}
   void subcase_start(const doctest::SubcaseSignature&) override {}
@@ -67,5 +74,6 @@ REGISTER_EXCEPTION_TRANSLATOR(const metainfo::Failure& failure) {
 
 int main(int argc, char** argv) {
   doctest::Context context(argc, argv);
-  return context.run();
+  const int status = context.run();
+  return no_tests ? 1 : status;
 }
