@@ -1,7 +1,7 @@
 {
   "variables": {
     "werror%": "0",
-    # For binaries that are given away: nothing of the C++ runtime of whoever loads them.
+    # 1 for prebuilt binaries: they must not need the C++ runtime of the system that loads them.
     "static_runtime%": "0",
     "libcrypto%": "<!(node scripts/libcrypto.mjs lib)",
     "libcrypto_include%": "<!(node scripts/libcrypto.mjs include)",
@@ -20,8 +20,8 @@
         "native/binding/limits.cc",
         "native/binding/stat_files.cc",
         "native/core/budget.cc",
-        "native/core/worker_group.cc",
         "native/core/job.cc",
+        "native/core/job_state.cc",
         "native/core/layers.cc",
         "native/core/leaf_worker.cc",
         "native/core/measure.cc",
@@ -32,8 +32,8 @@
         "native/core/reader_posix.cc",
         "native/core/reader_win32.cc",
         "native/core/stat_job.cc",
-        "native/core/job_state.cc",
         "native/core/worker.cc",
+        "native/core/worker_group.cc",
         "native/kernels/avx2_x86.cc",
         "native/kernels/avx512_x86.cc",
         "native/kernels/cpu.cc",
@@ -44,7 +44,7 @@
       ],
       "include_dirs": ["native"],
       "dependencies": ["<!(node -p \"require('node-addon-api').targets\"):node_addon_api_except"],
-      # The last: an error for a worker that is being terminated reaches nobody, and must not abort the process.
+      # The last one: an error in a worker thread that is being terminated reaches nobody and must not abort the process.
       "defines": [
         "NAPI_VERSION=8",
         "NODE_ADDON_API_DISABLE_DEPRECATED",
@@ -62,7 +62,7 @@
         ["OS=='linux'", {
           "ldflags": [
             "-Wl,--exclude-libs,ALL",
-            # From build/, where the linker runs: a path with spaces would be two arguments.
+            # Relative to build/, where the linker runs: an absolute path with spaces would become two arguments.
             "-Wl,--version-script=../native/exports.map",
             "-Wl,-Bsymbolic",
             "-Wl,-z,nodelete",
@@ -70,7 +70,7 @@
             "-Wl,-z,now",
             "-Wl,-z,noexecstack",
           ],
-          # Needs optimization. Some distributions' compilers define another level, which -Werror refuses to redefine.
+          # Only with optimization, which it needs. Some compilers predefine another level; redefining it fails with -Werror.
           "configurations": { "Release": { "cflags": ["-U_FORTIFY_SOURCE", "-D_FORTIFY_SOURCE=2"] } },
         }],
         ["OS=='linux' and target_arch=='x64'", { "cflags": ["-fcf-protection=full"] }],

@@ -1,7 +1,7 @@
 {
   "variables": {
     "werror%": "0",
-    # Two lines of nothing where it is not installed, or is of before 2.0: then nothing is built.
+    # "no" if libtorrent is missing or older than 2.0: then nothing is built.
     "found%": "<!(pkg-config --exists 'libtorrent-rasterbar >= 2.0' && echo yes || echo no)",
   },
   "targets": [
@@ -20,7 +20,7 @@
             "NODE_API_SWALLOW_UNTHROWABLE_EXCEPTIONS",
           ],
           "cflags": ["-fvisibility=hidden", "-fstack-protector-strong"],
-          # Its headers are not ours to mend: as system headers they warn of nothing.
+          # libtorrent's headers are included as system headers, which cause no warnings.
           "cflags_cc!": ["-std=gnu++20", "-std=gnu++17", "-fno-exceptions", "-fno-rtti"],
           "cflags_cc": [
             "-std=c++17", "-Wall", "-Wextra", "-Wpedantic",
