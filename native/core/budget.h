@@ -90,7 +90,7 @@ class Budget {
   // Waits for all threads of a claim.
   void wait_for_threads(const Claim& claim);
 
-  // How many jobs are ahead of this one, counted from 1; 0 if it has a worker or has ended.
+  // The position of this job in the queue, from 1; 0 if it has a worker or has ended.
   std::size_t queued(const Claim& claim);
 
  private:

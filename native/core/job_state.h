@@ -50,7 +50,8 @@ struct JobState {
 
   std::uint8_t* root_of(std::size_t file) { return &digests.roots[file * kHashSize]; }
   std::uint8_t* layer_of(std::size_t file) { return &digests.layers[layer_starts[file]]; }
-  // Called when a unit of a file that needs more than one is hashed. The last call computes the file's root.
+  // Called when a unit is hashed of a file that has a layer or several units. The last call computes the
+  // file's root.
   void finish_unit(std::size_t file);
 
   const Plan plan;
@@ -79,8 +80,8 @@ struct JobState {
   // The mutex guards the members below, except the digests: a worker writes only those of its own units.
   std::mutex mutex;
   std::optional<Failure> failure;
-  std::optional<Sha1State>
-      zero_piece;  // state after the whole blocks of a piece of zeros, once one was hashed
+  // The state after the whole blocks of a piece of zeros, once one was hashed.
+  std::optional<Sha1State> zero_piece;
   std::vector<bool> opened;
   std::vector<bool> missing;
   Digests digests;

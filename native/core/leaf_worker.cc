@@ -1,7 +1,7 @@
 // The worker for v2 plans: hashes leaves side by side.
 //
-// It fills one buffer with subtrees of 64 leaves, also of several small files, and hashes all their leaves at
-// once.
+// It fills one buffer with subtrees of 64 leaves, of several files if they are small, and hashes all their
+// leaves at once.
 #include <algorithm>
 #include <cstring>
 #include <memory>
@@ -47,7 +47,8 @@ class LeafWorker final : public Worker {
     const std::uint64_t length = job_.plan.files[file].length;
     const std::uint64_t offset = index * JobState::kSubtreeBytes;
     const auto size = static_cast<std::size_t>(std::min(JobState::kSubtreeBytes, length - offset));
-    // A subtree larger than the buffer starts in an empty one and passes through it piecemeal.
+    // A subtree that does not fit into the rest of the buffer starts in an empty one. If it is larger than
+    // the whole buffer, it is hashed in several steps.
     if (filled_ != 0 && filled_ + size > capacity_) flush();
     subtrees_.push_back({file, index, offset, size, &hashes_[subtrees_.size() * kSubtreeHashBytes]});
     const Subtree& subtree = subtrees_.back();

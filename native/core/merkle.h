@@ -53,15 +53,15 @@ class SubtreeStack {
   void clear() { count_ = 0; }
   void push(const std::uint8_t* root);
 
-  // The root of the tree of `height` levels: the subtrees that were pushed, at least one, then padding.
+  // The root of the tree of this height: the subtrees that were pushed, at least one, then padding.
   Sha256Digest root(unsigned height) const;
 
  private:
   const Trees& trees_;
   const unsigned base_;
   std::uint64_t count_ = 0;
-  std::array<Sha256Digest, kMaxTreeHeight>
-      full_;  // full_[i]: root of 2^i subtrees, if bit i of count_ is set
+  // full_[i] is the root of 2^i subtrees, if bit i of count_ is set.
+  std::array<Sha256Digest, kMaxTreeHeight> full_;
 };
 
 // A tree whose leaves arrive one by one. It keeps 64 leaves and one hash per level.

@@ -63,7 +63,7 @@ class Reader {
 
 // The result of stat(2) in the units of Node's fs.Stats; on Windows, the values that Node computes.
 struct FileStatus {
-  int error = 0;  // errno; if it is not 0, the other members are
+  int error = 0;  // errno; after an error, all other members are 0
   double mode = 0;
   double size = 0;
   double mtime_ms = 0;

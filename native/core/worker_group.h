@@ -38,7 +38,7 @@ class WorkerGroup : private Budget::Claim, public std::enable_shared_from_this<W
   // not called any more.
   void stop();
 
-  // How many jobs are ahead of this one while it has no worker; otherwise 0.
+  // The position of this job in the queue, from 1, while it has no worker; otherwise 0.
   std::size_t queued() const { return budget_.queued(*this); }
 
  protected:

@@ -552,7 +552,7 @@ TEST_CASE("workers: an exception in a worker becomes a failure of the job") {
   }
 }
 
-TEST_CASE("workers: a job that was cancelled before reads nothing") {
+TEST_CASE("workers: a job that is cancelled before it starts reads nothing") {
   const TempFolder folder;
   for (const Version version : kVersions) {
     Progress progress;
