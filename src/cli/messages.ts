@@ -31,7 +31,7 @@ const FIELD_OPTIONS: Record<string, string> = {
 const LIMITS = /limits: \{ (\w+)(?:: N)? \}(?!.*limits: \{)/s;
 const FORCE = /force: true(?!.*force: true)/s;
 const PAD_NAMES = /padNames: 'unique'(?!.*padNames: )/s;
-const EXCLUDE = /`exclude`(?!.*`exclude`)/s;
+const EXCLUDE = /`exclude`\.$/;
 
 /** The start of a refusal of a key that `--set` or `--unset` put into `extra` or `infoExtra`. */
 const EXTRA = /^(?:extra|infoExtra) cannot hold /;
@@ -60,7 +60,7 @@ function withCommandOptions(error: MetainfoError): string {
     return message
       .replace(EXTRA, '--set and --unset cannot change ')
       .replace(/: set the field \w+\.$/, ': use the option for it.');
-  if (EXCLUDE.test(message)) return message.replace(EXCLUDE, '--exclude');
+  if (EXCLUDE.test(message)) return message.replace(EXCLUDE, '--exclude.');
   // A path can contain the name of an option.
   return path === undefined ? message.replace(OPTION_NAMES, (name) => OPTIONS[name] as string) : message;
 }

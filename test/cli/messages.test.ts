@@ -24,6 +24,7 @@ describe('messageOf', () => {
     for (const [code, message, expected] of [
       ['ERR_OUTPUT_EXISTS', `${path}: exists (use force: true)`, `${path}: exists (use --force)`],
       ['ERR_BROKEN_LINK', `${path}: skip it with \`exclude\`.`, `${path}: skip it with --exclude.`],
+      ['ERR_NOT_FOUND', `${path}: no such file or folder.`, `${path}: no such file or folder.`],
       ['ERR_LIMIT', `${path}: raise it with limits: { files }.`, `${path}: raise it with --limit files=N.`],
     ] as const) {
       assert.equal(messageOf(new MetainfoError(code, message, { path })), expected);
