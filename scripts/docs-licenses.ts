@@ -39,14 +39,15 @@ export function licensesPage(): string {
   const table = ['| package | version | licence |', '| --- | --- | --- |', ...rows].join('\n');
   return `# Licences
 
-This package is under the MIT licence. Generated from package-lock.json by \`npm run docs:licenses\`: what an installation
-brings besides, at the versions that are tested. All of it is permissive, which test/docs.test.ts asks for:
+This package is under the MIT licence. \`npm run docs:licenses\` writes this page from package-lock.json: the packages that an
+installation includes, in the versions that are tested. test/docs.test.ts checks that their licences are permissive:
 ${PERMISSIVE.join(', ')}.
 
-The command is bundled: the texts of what is in it are in \`dist/cli/licenses.txt\`. The prebuilt binaries hold
-SHA-1 and SHA-256 of OpenSSL (Apache-2.0; those for Linux with glibc that of 1.1.1, under the OpenSSL and SSLeay licences), and that for
-Windows the runtime of mingw-w64: the texts are in \`native/licenses.txt\`. An addon that is compiled links the OpenSSL whose
-\`libcrypto.a\` is installed, else it uses Node's own. libtorrent (BSD-3-Clause) is used where somebody builds that engine.
+The command is one bundled file; the licence texts of its packages are in \`dist/cli/licenses.txt\`. The prebuilt binaries include SHA-1
+and SHA-256 from OpenSSL (Apache-2.0; for Linux with glibc from OpenSSL 1.1.1, under the OpenSSL and SSLeay licences), and the binary for
+Windows includes the runtime of mingw-w64. Their licence texts are in \`native/licenses.txt\`. If you compile the addon, it links the
+installed \`libcrypto.a\` of OpenSSL, or else uses the OpenSSL in Node. If you build the libtorrent maker, it uses libtorrent
+(BSD-3-Clause).
 
 ## Dependencies
 
