@@ -162,6 +162,7 @@ export interface PadNamesOptions {
   padNames?: PadNames;
 }
 
+/** The option of {@link PadNamesOptions}. */
 export const padNamesOption = (): Option =>
   new Option('--pad-names <names>', 'pad file names: like libtorrent, or all unique').choices(['libtorrent', 'unique']);
 
