@@ -1,4 +1,5 @@
-// Makes a failed REQUIRE of a C++ fuzz target print its values and end the process, as libFuzzer expects.
+// Makes a failed REQUIRE of a C++ fuzz target print its values and every INFO in scope, and end the process,
+// as libFuzzer expects.
 #define DOCTEST_CONFIG_IMPLEMENT
 #include <doctest/doctest.h>
 
@@ -11,6 +12,10 @@ extern "C" int LLVMFuzzerInitialize(int*, char***) {
   context.setAssertHandler([](const doctest::AssertData& data) {
     std::cerr << data.m_file << ':' << data.m_line << ": REQUIRE( " << data.m_expr
               << " ) is false, with values " << data.m_decomp << std::endl;
+    for (int i = 0; i < doctest::IReporter::get_num_active_contexts(); ++i) {
+      doctest::IReporter::get_active_contexts()[i]->stringify(&std::cerr);
+      std::cerr << std::endl;
+    }
     std::abort();
   });
   return 0;
