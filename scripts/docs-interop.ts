@@ -26,8 +26,9 @@ function withResults(page: string, results: readonly Tried[]): string {
   const rows = [...passed]
     .sort(([a], [b]) => a.localeCompare(b, 'en'))
     .map(([key, versions]) => `| ${key} | ${VERSIONS.map((name) => (versions.has(name) ? 'yes' : '–')).join(' | ')} |`);
-  const [before, after] = [page.split(OPEN)[0], page.split(CLOSE)[1]];
-  if (before === undefined || after === undefined) throw new Error(`docs/interop.md has no ${OPEN} ... ${CLOSE}`);
+  const [before, rest] = page.split(OPEN);
+  const after = rest?.split(CLOSE)[1];
+  if (after === undefined) throw new Error(`docs/interop.md has no ${OPEN} ... ${CLOSE}`);
   return `${before}${[OPEN, '', ...HEAD, ...rows, '', CLOSE].join('\n')}${after}`;
 }
 

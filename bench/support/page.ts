@@ -36,8 +36,9 @@ function section(bench: BenchName, entry: Entry): string {
 export function withFigures(page: string, results: Results, benches: readonly BenchName[]): string {
   return benches.reduce((text, bench) => {
     const [open, close] = [`<!-- bench:${bench} -->`, `<!-- /bench:${bench} -->`];
-    const [before, after] = [text.split(open)[0], text.split(close)[1]];
-    if (before === undefined || after === undefined) throw new Error(`the page has no ${open} ... ${close}`);
+    const [before, rest] = text.split(open);
+    const after = rest?.split(close)[1];
+    if (after === undefined) throw new Error(`the page has no ${open} ... ${close}`);
     return `${before}${open}\n\n${section(bench, entryOf(results, bench))}\n\n${close}${after}`;
   }, page);
 }
