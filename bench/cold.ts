@@ -1,5 +1,5 @@
-// Creating torrents of a file that is not in the page cache, beside `dd` reading the same file. The figures hold hashing
-// alone, not the start of Node. drop_caches (for root) or `dd oflag=nocache` drops the file before each run.
+// Creating torrents of a file that is not in the page cache, compared with `dd` reading the same file. The figures cover
+// hashing only, not the start of Node. drop_caches (for root) or `dd oflag=nocache` drops the file before each run.
 //
 //   npm run bench -- cold [--size 4GiB] [--rounds 5]
 import path from 'node:path';

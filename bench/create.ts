@@ -1,5 +1,5 @@
 // Hashing one warm file: every version with every kernel that METAINFO_KERNEL can force, with 1 and 2 threads, and v1 by
-// piece length and by read size. Each run is a process of its own; the figures hold hashing alone.
+// piece length and by read size. Each run is a process of its own; the figures cover hashing only.
 //
 //   npm run bench -- create [--size 4GiB] [--rounds 5] [--repeats 2]
 import path from 'node:path';

@@ -1,4 +1,4 @@
-// Parsing, validating and taking the infohash of two large torrents, beside npm's `parse-torrent` (which does not validate)
+// Parsing, validating and taking the infohash of two large torrents, compared with npm's `parse-torrent` (which does not validate)
 // and `bencode` (which only decodes): the time, and the peak memory beyond the file and an idle process.
 //
 //   npm run bench -- decode [--rounds 5] [--files 100000]

@@ -1,6 +1,6 @@
-// Very many torrents of small folders asked for at once, with large ones beside them, in one process: the effect on the event
-// loop, threads, descriptors and memory, and the order of service. Then the same mixed with verifying, reading, decoding and
-// cancelled calls; both on both engines. Fails where a job is lost or has a wrong result.
+// Creating thousands of torrents of small folders at once, with large ones beside them, in one process: the effect on the
+// event loop, threads, descriptors and memory, and the order of service. Then the same mixed with verifying, reading, decoding
+// and cancelled calls; both on both engines. Fails if a job is lost or has a wrong result.
 //
 //   npm run bench -- load [--jobs 10000] [--large 8] [--size 1GiB]
 import { rmSync } from 'node:fs';

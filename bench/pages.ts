@@ -1,5 +1,5 @@
 // Writes the figures of bench/results.json into docs/performance.md and docs/reliability.md, and draws docs/plots/peers.svg.
-// Fails where a bench has no figures.
+// Fails if a bench has no figures.
 //
 //   npm run bench -- pages [--from bench/results.json] [--into docs]
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';

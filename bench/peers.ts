@@ -1,7 +1,7 @@
-// The time that each tool on this machine takes for the same torrent, beside ours: the whole command, its start included,
+// The time that each tool on this machine takes for the same torrent, compared with ours: the whole command with its start-up,
 // with every core and the same piece length. Tools that are not installed are listed and left out.
 //
-//   npm run bench -- peers [--scale 1] [--rounds 5]      --scale tiny: sizes that only show that it works
+//   npm run bench -- peers [--scale 1] [--rounds 5]      --scale tiny: only checks that the bench works
 import { mkdirSync, rmSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import path from 'node:path';
@@ -75,7 +75,7 @@ function contenders(tools: readonly Tool[], job: { data: string; output: string;
   return [...commands, ...libraries];
 }
 
-/** Fails where a tool made another torrent than it was told to: its time would mean nothing. */
+/** Fails if a tool made another torrent than it should, because its time would mean nothing. */
 async function requireTorrent({ tool, version }: Contender, output: string, bytes: number, pieceLength: number) {
   const { torrentVersion, totalSize, info } = await Torrent.read(output, { context: { profile: 'compat' } });
   const made = `${torrentVersion}, ${totalSize} bytes, pieces of ${info.pieceLength}`;

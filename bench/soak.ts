@@ -1,7 +1,7 @@
 // A server's day in minutes: creating (all versions, with and without a cache, of files and of streams), verifying, reading,
 // writing, editing, updating, upgrading, cancelled calls and failing calls, many at once, in an order that a seed decides.
 // Every result is compared with that of the same job alone. From time to time all work pauses, and the bench samples the
-// process. Fails where the process has grown (support/growth.ts) or a result was wrong. A soak of less than five minutes is
+// process. Fails if the process has grown (support/growth.ts) or a result was wrong. A soak of less than five minutes is
 // not judged by its growth, because the process still warms up.
 //
 //   npm run bench -- soak [--time 20m] [--seed 1] [--at-once 32]
@@ -52,7 +52,7 @@ async function makeTree(folder: string, index: number): Promise<Tree> {
   return { folder, files: names, torrents };
 }
 
-/** Makes the files, and returns the kinds of jobs; each fails where its result is wrong. */
+/** Makes the files, and returns the kinds of jobs; each fails if its result is wrong. */
 async function prepareJobs(scratch: string): Promise<Record<string, () => Promise<void>>> {
   const trees: Tree[] = [];
   for (let i = 0; i < TREES; i += 1) trees.push(await makeTree(path.join(scratch, `tree ${i}`), i));

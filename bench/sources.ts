@@ -1,5 +1,5 @@
-// Content that does not come from files, and the hashers: hashers beside `generate`, streams and memory beside a warm file,
-// many small buffers beside create-torrent. One thread each, but every core for the buffers.
+// Content that does not come from files, and the hashers: hashers compared with `generate`, streams and memory with a warm
+// file, many small buffers with create-torrent. One thread each, but every core for the buffers.
 //
 //   npm run bench -- sources [--size 1GiB] [--buffers 10000] [--rounds 5]
 import path from 'node:path';

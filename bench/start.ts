@@ -1,4 +1,4 @@
-// The cost of a command before it hashes: `metainfo create` of one tiny file, in turn with a Node that does nothing.
+// The cost of a command before it hashes: `metainfo create` of one tiny file, compared with a Node that does nothing.
 //
 //   npm run bench -- start [--rounds 30]
 import { writeFileSync } from 'node:fs';

@@ -1,5 +1,5 @@
-// Work on torrents that exist: verifying beside creating, for each version, of one large file and of many small ones; editing
-// large torrents; adding a file to many. Each as the whole command, and in the library in a process of its own.
+// Jobs on existing torrents: verifying compared with creating, in each version, of one large file and of many small ones;
+// editing large torrents; adding a file to many. Each with the whole command, and with the library in a process of its own.
 //
 //   npm run bench -- verify [--size 1GiB] [--files 20000] [--megabytes 40] [--rounds 5]
 import { writeFileSync } from 'node:fs';

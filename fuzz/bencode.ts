@@ -34,8 +34,8 @@ function requirePlace(error: Failure, bytes: Buffer): void {
   assert.ok(message.length < 250, message);
 }
 
-const faultOf = (error: Failure) => (error instanceof BencodeError ? error.bencodeCode : error.limit);
-const told = (error: Failure) => `${faultOf(error)} at ${error.offset}`;
+const codeOf = (error: Failure) => (error instanceof BencodeError ? error.bencodeCode : error.limit);
+const told = (error: Failure) => `${codeOf(error)} at ${error.offset}`;
 
 /** Every value in a tree with its path; for duplicate keys, the first value. */
 function* places(node: Node, path: BencodePath = []): Generator<[BencodePath, number]> {
@@ -65,7 +65,7 @@ export const check: Target['check'] = (input) => {
   const strict = outcome(input, { span: 'info' });
   const tolerant = outcome(input, { span: 'info', tolerant: true });
   if (isFailure(strict)) {
-    if (!SOFT.includes(faultOf(strict))) {
+    if (!SOFT.includes(codeOf(strict))) {
       assert.ok(isFailure(tolerant));
       assert.equal(told(tolerant), told(strict));
     } else if (!isFailure(tolerant)) {
@@ -91,7 +91,7 @@ export const check: Target['check'] = (input) => {
   assert.ok(!isFailure(skipped));
   assert.deepEqual(skipped.errors.map(told), tolerant.errors.map(told));
   assert.deepEqual(skipped.span, tolerant.span);
-  for (const fault of tolerant.errors) requirePlace(fault, input);
+  for (const error of tolerant.errors) requirePlace(error, input);
 
   const node = scan(input);
   const info = node.entries.find(([key]) => key === 'info')?.[1];

@@ -24,8 +24,8 @@ Generated from the source by \`npm run docs:errors\`. Codes are stable; messages
 
 ## Codes of a MetainfoError
 
-The errors that this library reports are \`MetainfoError\`s. Its \`message\` says what happened, to what, and what to do
-next. \`path\` names the file and \`cause\` is the underlying error, if there is one.
+Every error that this library reports is a \`MetainfoError\`. Its \`message\` says what happened, to what, and what to do
+next. Its \`path\` names the file and its \`cause\` is the underlying error, if there is one.
 
 ${table(['code', 'meaning'], errors)}
 

@@ -13,9 +13,9 @@ import { arm64Node } from './arm64-node.mjs';
 import { filesIn, prebuiltOnly, root, setup } from './setup.mjs';
 import { testNative } from './test-native.mjs';
 
-/** Runs only with --all: clients that share torrents, processes that are killed or starved, and the slowest files. */
+/** Folders that run only with --all: clients that share torrents, and processes that are killed or starved. */
 const ONLY_WITH_ALL = ['test/e2e/', 'test/reliability/'];
-/** The slowest of the other files, with the seconds that each took in a whole run on two busy cores. */
+/** The slowest other files, which run only with --all too, with the seconds that each took in a whole run on two busy cores. */
 const SLOW = {
   'test/cli/hostile.test.ts': 46,
   'test/cli/progress.test.ts': 60,

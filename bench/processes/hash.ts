@@ -7,7 +7,7 @@ import { mainThreadSeconds, type Version, watchMemory } from '../support/measure
 export interface HashTask {
   pathRoot: string;
   version: Version;
-  /** null: one a core. */
+  /** null: one for each core. */
   threads: number | null;
   pieceLength: number;
   /** Default: the library's. */

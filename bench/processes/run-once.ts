@@ -8,7 +8,7 @@ import type { SourceData } from '../../src/create/source-data.ts';
 import { edit, HybridHasher, Torrent, TorrentCreate, V1Hasher, V2Hasher, verify } from '../../src/index.ts';
 import { type Version, watchMemory } from '../support/measure.ts';
 
-/** Everything has the fields that its way needs; the others are ignored. */
+/** A task has the fields that its way needs; the others are ignored. */
 export interface Task {
   way: keyof typeof WAYS;
   version?: Version;

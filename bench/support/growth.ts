@@ -46,7 +46,7 @@ export function growthTable(samples: readonly Sample[]): { table: Table; steep: 
   const steep = rows.filter(({ growth, bound }) => growth >= bound).map(({ name }) => name);
   const slowest = Math.max(...samples.map(({ timerP99Seconds }) => timerP99Seconds)) * 1000;
   const table = tableOf(
-    'At rest, every so often',
+    'Samples of the process while no job runs',
     ['measure', ({ name }) => name],
     rows,
     [

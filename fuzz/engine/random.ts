@@ -2,7 +2,7 @@
 
 let random = Math.random;
 
-/** Replaces `Math.random` by mulberry32, a generator of 32 bits by Tommy Ettinger. */
+/** Replaces `Math.random` with mulberry32, a generator of 32 bits by Tommy Ettinger. */
 export function seedRandom(seed: number): void {
   let state = seed;
   random = () => {

@@ -4,7 +4,7 @@ import { PIECE } from '../../test/support/build.ts';
 
 /** A fuzz target: the exports of a file in fuzz/. */
 export interface Target {
-  /** Throws if the sources handle the input wrongly. A documented refusal is right. */
+  /** Throws if the sources handle the input wrongly. A documented refusal is fine. */
   check(input: Buffer): void | Promise<void>;
   /** Inputs to start with, in addition to fuzz/corpus. */
   seeds(): Promise<Buffer[]>;
