@@ -5,7 +5,7 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { chmodSync, cpSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import path from 'node:path';
-import { fail, filesIn, requireToolchain, root, run } from './setup.mjs';
+import { fail, filesIn, GYP, requireToolchain, root, run } from './setup.mjs';
 
 /** Stack frames with their module, so that reports about the addon can be told from others. */
 const FRAMES = 'stack_trace_format="    #%n %f %S %M"';
@@ -60,9 +60,8 @@ function build(mode, { compiler, flags }) {
   });
   requireToolchain();
   process.stderr.write(`metainfo: building the addon (${mode}) ...\n`);
-  const gyp = path.join(root, 'node_modules', 'node-gyp', 'bin', 'node-gyp.js');
-  run(process.execPath, [gyp, 'configure', '-C', folder], 'node-gyp configure');
-  run(process.execPath, [gyp, 'build', '-C', folder, '--jobs', 'max'], 'node-gyp build');
+  run(process.execPath, [GYP, 'configure', '-C', folder], 'node-gyp configure');
+  run(process.execPath, [GYP, 'build', '-C', folder, '--jobs', 'max'], 'node-gyp build');
   return folder;
 }
 
