@@ -259,7 +259,10 @@ describe('metainfo create', () => {
     await writeFile(path.join(cwd, 'album.torrent'), 'precious');
     const { code, stdout, stderr } = await metainfo(['create', 'album'], { cwd });
     assert.deepEqual({ code, stdout }, { code: 1, stdout: '' });
-    assert.match(stderr, /^error: .*album\.torrent.*--force.* \[ERR_OUTPUT_EXISTS\]\n$/);
+    assert.match(
+      stderr,
+      /^error: output file exists: album\.torrent \(use --force to replace it\) \[ERR_OUTPUT_EXISTS\]\n$/,
+    );
     assert.equal(String(await bytesOf(cwd, 'album.torrent')), 'precious');
     assert.equal((await metainfo(['create', 'album', '--force'], { cwd })).code, 0);
     assert.equal((await read(cwd, 'album.torrent')).info.name, 'album');

@@ -63,7 +63,7 @@ describe('Ctrl-C with --json', () => {
 
 describe('an error', () => {
   const CASES: Record<string, [args: string[], message: RegExp]> = {
-    'of an existing output': [['create', 'album'], /--force.* \[ERR_OUTPUT_EXISTS\]/],
+    'of an existing output': [['create', 'album'], /\(use --force to replace it\) \[ERR_OUTPUT_EXISTS\]/],
     'of a limit': [
       ['show', 'album.torrent', '--limit', 'files=1'],
       /raise it with --limit files=N if you trust the input\./,
