@@ -172,13 +172,20 @@ describe('generateExt', { skip }, () => {
     await assert.rejects(draft.generateExt(), code('ERR_NO_FILES'));
   });
 
-  it('names a file that it has no permission to read', { skip: notRoot() }, async (t) => {
+  it('names every file that it has no permission to read', { skip: notRoot() }, async (t) => {
     const root = await temporaryFolder(t);
     await writeTree(root, { a: 1, b: 40_000 });
     await chmod(root, 0o755);
     await chmod(path.join(root, 'b'), 0);
     const { code: found, path: about } = failureAsNobody(root, 'generateExt');
     assert.deepEqual([found, about], ['ERR_UNREADABLE', path.join(root, 'b')]);
+    await chmod(path.join(root, 'a'), 0);
+    const both = failureAsNobody(root, 'generateExt');
+    assert.equal(both.code, 'ERR_UNREADABLE');
+    assert.match(
+      both.message ?? '',
+      /^2 files or folders cannot be added: [^;]+a: no permission to read it; [^;]+b: no permission to read it/,
+    );
   });
 
   it('rejects drafts that libtorrent does not support', async (t) => {
