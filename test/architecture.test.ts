@@ -30,25 +30,33 @@ async function cruise(t: TestContext, files: Readonly<Record<string, string>>): 
 // `npm run check` applies the rules to src; these tests show that the rules find what they are for.
 describe('the import rules', () => {
   const layer = (name: string) => `src/${name}/x.ts`;
-  const CASES: Record<string, Record<string, string>> = {
-    'disk-imports-down': { [layer('disk')]: "import '../model/x.ts';", [layer('model')]: '' },
-    'verify-without-hashers': { [layer('verify')]: "import '../hashers/x.ts';", [layer('hashers')]: '' },
-    'no-index': { [layer('hash')]: "export const x = () => import('../index.ts');", 'src/index.ts': '' },
-    'one-loader': { [layer('disk')]: "import './metainfo.node';", 'src/disk/metainfo.node': '' },
-    'known-layers': { [layer('cli')]: "import '../basement/x.ts';", [layer('basement')]: '' },
-    'no-cycles': {
-      'src/layout/a.ts': "import { b } from './b.ts'; export const a = b;",
-      'src/layout/b.ts': "export { a as b } from './a.ts';",
-    },
-    'command-only': {
-      [layer('model')]: "import 'picocolors';",
-      'node_modules/picocolors/index.js': '',
-      'node_modules/picocolors/package.json': '{}',
-    },
-    resolvable: { [layer('model')]: "import './missing.ts';" },
-  };
-  for (const [rule, files] of Object.entries(CASES)) {
-    it(`report a violation of ${rule}`, async (t) => {
+  const CASES: [rule: string, files: Record<string, string>][] = [
+    ['disk-imports-down', { [layer('disk')]: "import '../model/x.ts';", [layer('model')]: '' }],
+    ['model-imports-down', { [layer('model')]: "import type { X } from '../create/x.ts';", [layer('create')]: '' }],
+    ['verify-without-hashers', { [layer('verify')]: "import '../hashers/x.ts';", [layer('hashers')]: '' }],
+    ['no-index', { [layer('hash')]: "export const x = () => import('../index.ts');", 'src/index.ts': '' }],
+    ['one-loader', { [layer('disk')]: "import './metainfo.node';", 'src/disk/metainfo.node': '' }],
+    ['one-loader', { [layer('disk')]: "import 'node-gyp-build';" }],
+    ['known-layers', { [layer('cli')]: "import '../basement/x.ts';", [layer('basement')]: '' }],
+    [
+      'no-cycles',
+      {
+        'src/layout/a.ts': "import { b } from './b.ts'; export const a = b;",
+        'src/layout/b.ts': "export { a as b } from './a.ts';",
+      },
+    ],
+    [
+      'command-only',
+      {
+        [layer('model')]: "import 'picocolors';",
+        'node_modules/picocolors/index.js': '',
+        'node_modules/picocolors/package.json': '{}',
+      },
+    ],
+    ['resolvable', { [layer('model')]: "import './missing.ts';" }],
+  ];
+  for (const [rule, files] of CASES) {
+    it(`report a violation of ${rule}: ${Object.values(files)[0]}`, async (t) => {
       assert.match(await cruise(t, files), new RegExp(`error ${rule}: src/`));
     });
   }
