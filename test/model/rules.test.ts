@@ -87,7 +87,7 @@ describe('the rules of a torrent', () => {
     ['a single empty file', build({ version: 'v1', content: Buffer.alloc(0) }).bytes, [['empty_torrent', 'info']]],
     ['no info', reference({ announce: 'a' }), [['required', 'info']]],
     ['an info that is text', reference({ info: 'a' }), [['type', 'info']]],
-    ['an info without pieces and file tree', withInfo('v1', { pieces: undefined }), [['infodict', 'info']]],
+    ['an info without pieces or a file tree', withInfo('v1', { pieces: undefined }), [['infodict', 'info']]],
     ['an empty info', reference({ info: {} }), [['infodict', 'info']]],
   ]);
 });
@@ -166,7 +166,7 @@ describe('the rules of v1', () => {
     ],
   ]);
 
-  it('report neither length nor files first', () => {
+  it('report first that both length and files are missing', () => {
     const [first] = codesOf(withInfo('v1', { length: undefined }));
     assert.deepEqual(first, ['length_xor_files', 'info']);
   });

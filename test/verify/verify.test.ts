@@ -436,7 +436,7 @@ describe('verify', () => {
     assert.equal((await verify(wrong, folder)).ok, false);
   });
 
-  it('rejects with ERR_ABORTED when there is nothing to read', async (t) => {
+  it('rejects with ERR_ABORTED when its signal has fired, even if there is nothing to read', async (t) => {
     const folder = await temporaryFolder(t);
     const torrent = await new TorrentCreate({ sources: [{ path: 'a', data: noise(10) }] }).generate();
     await assert.rejects(verify(torrent, folder, { signal: AbortSignal.abort() }), { code: 'ERR_ABORTED' });
