@@ -1,6 +1,7 @@
 /** Generates the torrent of a draft: plan, hash, assemble. */
 import { availableParallelism } from 'node:os';
 import type { RawBencode } from '../bencode/value.ts';
+import { defaultEngine } from '../hash/default-engine.ts';
 import type { Slot } from '../hash/limiter.ts';
 import { planResources } from '../hash/plan.ts';
 import { jobLimiter, LARGE_JOB_BYTES } from '../jobs/job-limiter.ts';
@@ -71,11 +72,12 @@ export function planAndHash(draft: Draft, options: PlanAndHashOptions): Promise<
 
 async function planAndHashInSlot(draft: Draft, options: PlanAndHashOptions, slot: Slot): Promise<PlannedAndHashed> {
   // Fail for bad options before the scan.
-  planResources(options, checkVersion(options.version), availableParallelism());
+  const { engine = defaultEngine() } = options;
+  const resources = planResources(options, checkVersion(options.version), availableParallelism());
   const hashCache = await openCache(options.cache);
   const plan = await planTorrent(draft, { ...options, slot });
   if (!isSmall(plan)) slot.release();
-  const hashing = hashPlan(plan, { ...options, hashCache });
+  const hashing = hashPlan(plan, { ...options, engine, resources, hashCache });
   // The threads of the engine hash in the meantime.
   const [hashed, early] = await Promise.all([hashing, encodedFileList(plan)]);
   if (hasAllSizes(plan)) return { plan, fileList: early, ...hashed };

@@ -1,9 +1,8 @@
 /** Hashes the files of a plan with an engine, except those whose digests are known or in the cache. */
-import { availableParallelism } from 'node:os';
-import { defaultEngine } from '../hash/default-engine.ts';
+import type { Engine } from '../hash/engine.ts';
 import { type FileDigests, splitDigests } from '../hash/file-digests.ts';
 import { alignedPlanFiles, padAfter } from '../hash/file-plan.ts';
-import { type Digests, type HashPlan, planResources } from '../hash/plan.ts';
+import type { Digests, planResources } from '../hash/plan.ts';
 import { deletedSinceScan, runningJob, watch } from '../jobs/watch.ts';
 import type { HashCache } from './cache.ts';
 import { type FileToHash, filesToHash, type TorrentDigests } from './digests.ts';
@@ -20,10 +19,10 @@ export interface HashedPlan {
 
 /** How {@link hashPlan} hashes. */
 export interface HashOptions
-  extends Pick<
-    GenerateOptions,
-    'engine' | 'threads' | 'readSize' | 'memoryLimit' | 'signal' | 'progress' | 'onProgress'
-  > {
+  extends Pick<GenerateOptions, 'readSize' | 'memoryLimit' | 'signal' | 'progress' | 'onProgress'> {
+  engine: Engine;
+  /** The resources of the job: checked, with defaults filled in. */
+  resources: ReturnType<typeof planResources>;
   /** The cache to use; null for none. */
   hashCache: HashCache | null;
   /** The digests of files that are known; null for files that must be read. Called only for aligned plans without streams. */
@@ -46,8 +45,7 @@ export async function hashPlan(plan: CreatePlan, options: HashOptions): Promise<
 
 /** Hashes a plan with streams. */
 async function hashStreamed(plan: CreatePlan, options: HashOptions): Promise<HashedPlan> {
-  const { engine = defaultEngine(), readSize } = options;
-  const resources = planResources(options, plan.version, availableParallelism());
+  const { engine, resources, readSize } = options;
   const streaming = {
     threads: resources.threads,
     // A stream needs room for some pieces.
@@ -96,17 +94,12 @@ async function hashContiguous(plan: SizedPlan, options: HashOptions): Promise<Ha
 /** Hashes files in one hash job. */
 function hashFiles(files: readonly FileToHash[], plan: SizedPlan, options: HashOptions): Promise<Digests> {
   const { version, pieceLength } = plan;
-  const { engine = defaultEngine() } = options;
-  const hashPlan: HashPlan = {
-    files: alignedPlanFiles(files, pieceLength),
-    version,
-    pieceLength,
-    onMissing: 'fail',
-    ...planResources(options, version, availableParallelism()),
-  };
+  const { engine, resources } = options;
+  const planFiles = alignedPlanFiles(files, pieceLength);
+  const start = () => engine.start({ files: planFiles, version, pieceLength, onMissing: 'fail', ...resources });
   const totalBytes = sum(files.map((file) => file.plan.length));
   const nameOf = (index: number) => fileAt(files, index, pieceLength).path.join('/');
-  return watch(() => runningJob(engine.start(hashPlan), { totalBytes, nameOf }), options);
+  return watch(() => runningJob(start(), { totalBytes, nameOf }), options);
 }
 
 /** The file at an index of the hash plan, which has pad files too; a pad file belongs to the file before it. */

@@ -6,6 +6,8 @@ import { TorrentCreate } from '../../src/create/draft.ts';
 import { hashPlan } from '../../src/create/hash.ts';
 import { hasAllSizes, planTorrent, type SizedPlan, sizedPlan } from '../../src/create/plan.ts';
 import { sourceFiles } from '../../src/create/sources.ts';
+import { defaultEngine } from '../../src/hash/default-engine.ts';
+import { planResources } from '../../src/hash/plan.ts';
 import { temporaryFolder, writeTree } from '../support/tree.ts';
 
 const PIECE = 2 ** 14;
@@ -76,12 +78,29 @@ describe('planTorrent', () => {
       await writeTree(pathRoot, { a: 100_000, 'b/c': 1, d: 0 });
       const draft = new TorrentCreate({ pathRoot, comment: 'c', trackers: ['udp://a.example/x'], pieceLength: PIECE });
       const plan = structuredClone(await planTorrent(draft, { version, sources: [] })) as SizedPlan;
-      const { digests, bytesRead } = await hashPlan(plan, { hashCache: null });
+      const { digests, bytesRead } = await hashPlan(plan, {
+        engine: defaultEngine(),
+        resources: planResources({}, version, 1),
+        hashCache: null,
+      });
       assert.equal(bytesRead, 100_001);
       const torrent = assemble(plan, structuredClone(digests));
       assert.deepEqual(torrent.bencode(), (await draft.generate({ version })).bencode());
     });
   }
+});
+
+describe('generate', () => {
+  it('rejects an unknown METAINFO_ENGINE before it looks for the files', async (t) => {
+    const { METAINFO_ENGINE: before } = process.env;
+    t.after(() => {
+      if (before === undefined) delete process.env['METAINFO_ENGINE'];
+      else process.env['METAINFO_ENGINE'] = before;
+    });
+    const draft = new TorrentCreate({ pathRoot: path.join(await temporaryFolder(t), 'missing') });
+    process.env['METAINFO_ENGINE'] = 'other';
+    await assert.rejects(draft.generate(), { code: 'ERR_INVALID_ARGUMENT' });
+  });
 });
 
 describe('generateWithTimes', () => {
