@@ -1,7 +1,7 @@
 /** The hasher of hybrid torrents. */
 import type { ScannedFile } from '../disk/scan.ts';
 import { MetainfoError, toHex } from '../errors/errors.ts';
-import { padPlanFile, toPlanFile } from '../hash/file-plan.ts';
+import { alignedPlanFiles, toPlanFile } from '../hash/file-plan.ts';
 import { sortV2 } from '../layout/order.ts';
 import { HashList } from '../model/hash-list.ts';
 import type { PieceLayers } from '../model/piece-layers.ts';
@@ -83,12 +83,8 @@ export class HybridHasher extends HasherBase {
   }
 
   protected override plans(files: readonly ScannedFile[]): HasherPlan[] {
-    const padded = files.flatMap((file) => {
-      const length = (this.pieceLength - (file.length % this.pieceLength)) % this.pieceLength;
-      const pad = padPlanFile(length);
-      return length > 0 && files.length > 1 ? [toPlanFile(file), pad] : [toPlanFile(file)];
-    });
-    return [v1Plan(files, padded, this), blocksPlan(files, this)];
+    const aligned = files.map((file) => ({ plan: toPlanFile(file), isPadded: files.length > 1 }));
+    return [v1Plan(files, alignedPlanFiles(aligned, this.pieceLength), this), blocksPlan(files, this)];
   }
 
   /**
