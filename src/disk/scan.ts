@@ -7,6 +7,7 @@ import { isPromise } from 'node:util/types';
 import { throwIfAborted } from '../errors/cancel.ts';
 import { fromSystemError, MetainfoError } from '../errors/errors.ts';
 import { Callback, invalidArgument, type OptionStructs } from '../errors/guard.ts';
+import type { Slot } from '../hash/limiter.ts';
 import { unsafeComponent } from '../layout/safe-path.ts';
 import { isWithin } from './containment.ts';
 import { ScanProblems } from './scan-problems.ts';
@@ -39,11 +40,6 @@ export interface ScanFilter {
 
 export const FILTER: OptionStructs<ScanFilter> = { exclude: Callback, include: Callback };
 
-/** Lets other jobs go first between two steps of a long job: see `Slot`. */
-export interface Yielding {
-  offer(): Promise<void>;
-}
-
 export interface ScanOptions extends ScanFilter {
   /**
    * Add files that operating systems create, such as `.DS_Store`.
@@ -59,7 +55,7 @@ export interface ScanOptions extends ScanFilter {
   readable?: boolean;
   signal?: AbortSignal | undefined;
   /** Lets other jobs go first while the scan goes through many folders. */
-  slot?: Yielding | undefined;
+  slot?: Slot | undefined;
 }
 
 /** Files that operating systems create in folders. The scan skips them, and unfinished outputs, unless they are named outright. */
@@ -139,7 +135,7 @@ class Scanner {
   readonly #systemFiles: boolean;
   readonly #readable: boolean;
   readonly #signal: AbortSignal | undefined;
-  readonly #slot: Yielding | undefined;
+  readonly #slot: Slot | undefined;
   /** The paths found so far, with `/`; null if no path can be found twice. */
   readonly #seen: Set<string> | null;
 
