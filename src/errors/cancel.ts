@@ -47,6 +47,8 @@ const sharedListeners = new WeakMap<AbortSignal, SharedListener>();
 function listen(signal: AbortSignal): SharedListener {
   const callbacks = new Set<() => void>();
   const onEvent = () => {
+    // A signal fires once: do not keep the callbacks as long as the signal.
+    sharedListeners.delete(signal);
     for (const callback of callbacks) callback();
   };
   const remove = () => {

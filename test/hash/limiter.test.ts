@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setImmediate as nextRound } from 'node:timers/promises';
+import v8 from 'node:v8';
+import vm from 'node:vm';
 import { MetainfoError } from '../../src/errors/errors.ts';
 import { Limiter, Slot } from '../../src/hash/limiter.ts';
 
@@ -191,5 +193,26 @@ describe('Limiter', () => {
     const { signal } = new AbortController();
     await Promise.all(Array.from({ length: 50_000 }, () => limiter.run(signal, async () => {})));
     assert.ok(!limiter.hasWaiting);
+  });
+
+  it('keeps nothing of cancelled jobs, even if their signal lives on', async () => {
+    v8.setFlagsFromString('--expose-gc');
+    const collect = vm.runInNewContext('gc') as () => void;
+    const limiter = new Limiter(1);
+    const stop = new AbortController();
+    const slot = new Slot(limiter);
+    await slot.acquire();
+    const job = async (): Promise<WeakRef<Error> | null> => null;
+    const cancelled = Array.from({ length: 100 }, () =>
+      limiter.run(stop.signal, job).catch((error: Error) => new WeakRef(error)),
+    );
+    stop.abort();
+    const errors = await Promise.all(cancelled);
+    slot.release();
+    await nextRound();
+    collect();
+    const kept = errors.filter((error) => error?.deref() !== undefined);
+    assert.ok(kept.length < 10, `${kept.length} errors are kept`);
+    assert.ok(stop.signal.aborted);
   });
 });
