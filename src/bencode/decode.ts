@@ -100,8 +100,8 @@ interface SkippedLevel {
  * console.log(span); // { start: 7, end: 22 }
  * ```
  */
-export function decode(bytes: Uint8Array, given: DecodeOptions = {}): Decoded {
-  return decodeTrusted(bytesOf('bytes', bytes), checkOptions(given, DECODE, { example: "{ span: 'info' }" }));
+export function decode(bytes: Uint8Array, options: DecodeOptions = {}): Decoded {
+  return decodeTrusted(bytesOf('bytes', bytes), checkOptions(options, DECODE, { example: "{ span: 'info' }" }));
 }
 
 const Raw = expected<DecodeOptions['raw']>('an object with a string `within` and a Set `keys`', (value) => {
@@ -111,8 +111,8 @@ const Raw = expected<DecodeOptions['raw']>('an object with a string `within` and
 const DECODE: OptionStructs<DecodeOptions> = { span: Text, tolerant: Flag, raw: Raw, limits: Unchecked };
 
 /** Decodes without checking the arguments, for callers inside the library that decode millions of small values. */
-export function decodeTrusted(bytes: Uint8Array, given: DecodeOptions): Decoded {
-  return new Decoder(bytes, given).run();
+export function decodeTrusted(bytes: Uint8Array, options: DecodeOptions): Decoded {
+  return new Decoder(bytes, options).run();
 }
 
 class Decoder {

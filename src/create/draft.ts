@@ -97,9 +97,9 @@ export class TorrentCreate implements Draft {
    * ```
    */
   async generate<V extends TorrentVersion = 'hybrid'>(
-    given: GenerateOptions & { version?: V } = {},
+    options: GenerateOptions & { version?: V } = {},
   ): Promise<TorrentOf<V>> {
-    const { torrent } = await this.generateWithTimes<V>(given);
+    const { torrent } = await this.generateWithTimes<V>(options);
     return torrent;
   }
 
@@ -110,9 +110,9 @@ export class TorrentCreate implements Draft {
    * @throws {AbortError} if the signal fires; its reason is the `cause`
    */
   async generateWithTimes<V extends TorrentVersion = 'hybrid'>(
-    given: GenerateOptions & { version?: V } = {},
+    options: GenerateOptions & { version?: V } = {},
   ): Promise<Generated<V>> {
-    const checked: GenerateOptions = checkOptions(given, GENERATE, { example: "{ version: 'v1' }" });
+    const checked: GenerateOptions = checkOptions(options, GENERATE, { example: "{ version: 'v1' }" });
     return (await generate(this, checked)) as Generated<V>;
   }
 
@@ -134,9 +134,9 @@ export class TorrentCreate implements Draft {
   generateExt(options: GenerateExtOptions & { bencode: true }): Promise<Uint8Array>;
   generateExt(options?: GenerateExtOptions & { bencode?: false }): Promise<DumpedDictionary>;
   generateExt(options?: GenerateExtOptions & { bencode?: boolean }): Promise<Uint8Array | DumpedDictionary>;
-  async generateExt(given: GenerateExtOptions & { bencode?: boolean } = {}) {
+  async generateExt(options: GenerateExtOptions & { bencode?: boolean } = {}) {
     const maker = await import('./libtorrent.ts');
-    const checked = checkOptions(given, maker.GENERATE_EXT, { example: "{ version: 'v1' }" });
+    const checked = checkOptions(options, maker.GENERATE_EXT, { example: "{ version: 'v1' }" });
     const { output, force = false, bencode = false } = checked;
     const torrent = await maker.generateExt(this, checked);
     if (output != null) await torrent.write(output, { force });
@@ -154,8 +154,8 @@ export class TorrentCreate implements Draft {
    *
    * @throws {MetainfoError} for files that cannot be read
    */
-  async getPaths(given: GetPathsOptions = {}): Promise<string[]> {
-    const { clean = true, v1Order = false } = checkOptions(given, GET_PATHS, { example: '{ clean: false }' });
+  async getPaths(options: GetPathsOptions = {}): Promise<string[]> {
+    const { clean = true, v1Order = false } = checkOptions(options, GET_PATHS, { example: '{ clean: false }' });
     const named = namedPaths(this);
     const sources = sourceFiles(this.fields.sources ?? []);
     if ((named || sources.length > 0) && !clean)

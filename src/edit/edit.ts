@@ -30,13 +30,13 @@ const EDIT: OptionStructs<EditOptions> = { keepInfohash: Flag, context: Unchecke
  * await edited.write('album.torrent', { force: true });
  * ```
  */
-export function edit(torrent: Torrent, changes: TorrentChanges, given: EditOptions = {}): Torrent {
+export function edit(torrent: Torrent, changes: TorrentChanges, options: EditOptions = {}): Torrent {
   checkArgument('torrent', torrent, AnyTorrent);
   const checked = checkOptions(checkArgument('changes', changes, Given), CHANGES, {
     name: 'changes',
     example: "{ comment: 'x' }",
   });
-  const { keepInfohash, context } = checkOptions(given, EDIT, { example: '{ keepInfohash: true }' });
+  const { keepInfohash, context } = checkOptions(options, EDIT, { example: '{ keepInfohash: true }' });
   const [info, top] = [infoChanges(torrent, checked), topChanges(torrent, checked)];
   return replaceFields(torrent, { info, top, keepInfohash, context });
 }

@@ -95,7 +95,7 @@ export interface Updated {
  * await torrent.write('album.torrent', { force: true });
  * ```
  */
-export async function update(torrent: Torrent, pathRoot: string, given: UpdateOptions = {}): Promise<Updated> {
+export async function update(torrent: Torrent, pathRoot: string, options: UpdateOptions = {}): Promise<Updated> {
   checkArgument('torrent', torrent, AnyTorrent);
   requirePath(pathRoot);
   const { torrentVersion: version } = torrent;
@@ -103,7 +103,7 @@ export async function update(torrent: Torrent, pathRoot: string, given: UpdateOp
     const message = 'A v1 torrent cannot be updated, because its pieces span files: upgrade it, or create it again.';
     throw new MetainfoError('ERR_INVALID_ARGUMENT', message);
   }
-  const checked = checkOptions(given, UPDATE);
+  const checked = checkOptions(options, UPDATE);
   const root = await contentRoot(torrent, pathRoot);
   const { pieceLength, include, exclude } = checked;
   const known = new KnownFiles(torrent, checked);

@@ -67,10 +67,10 @@ export interface Upgraded {
  * await torrent.write('hybrid.torrent');
  * ```
  */
-export async function upgrade(torrent: Torrent, path: string, given: UpgradeOptions = {}): Promise<Upgraded> {
+export async function upgrade(torrent: Torrent, path: string, options: UpgradeOptions = {}): Promise<Upgraded> {
   checkArgument('torrent', torrent, AnyTorrent);
   requirePath(path);
-  const checked = checkOptions(given, UPGRADE);
+  const checked = checkOptions(options, UPGRADE);
   return jobLimiter.run(checked.signal, (slot) => upgradeInSlot(torrent, path, checked, slot));
 }
 

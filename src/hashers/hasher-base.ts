@@ -170,8 +170,8 @@ export abstract class HasherBase {
    * @returns The same hashes as `complete` for all chunks of the files.
    * @throws {MetainfoError} as `TorrentCreate.generate` for files that cannot be read, or that change meanwhile
    */
-  async process(given: ProcessOptions = {}): Promise<Hash[]> {
-    const { signal, onProgress, engine = defaultEngine() } = checkOptions(given, PROCESS);
+  async process(options: ProcessOptions = {}): Promise<Hash[]> {
+    const { signal, onProgress, engine = defaultEngine() } = checkOptions(options, PROCESS);
     const entries = this.paths.map((name) => name.split('/'));
     const files = await untilAbort(signal, scan(this.pathRoot, entries, { signal, systemFiles: true }));
     for (const [i, wanted] of this.paths.entries()) {

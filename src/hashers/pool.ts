@@ -64,8 +64,8 @@ export class HashPool {
   readonly #waiting = new Map<number, { requests: HashRequest[]; bytes: number }>();
 
   /** @throws {MetainfoError} `ERR_INVALID_ARGUMENT`, `ERR_NATIVE_UNAVAILABLE`, `ERR_KERNEL` */
-  constructor(given: HashPoolOptions = {}) {
-    const { threads = 1, engine = defaultEngine() } = checkOptions(given, HASH_POOL);
+  constructor(options: HashPoolOptions = {}) {
+    const { threads = 1, engine = defaultEngine() } = checkOptions(options, HASH_POOL);
     this.#engine = engine;
     this.#resources = planResources({ threads }, 'v1', availableParallelism());
   }

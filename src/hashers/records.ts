@@ -91,8 +91,11 @@ const MAX_READ_SIZE = 2 ** 30;
  * @throws {MetainfoError} `ERR_NOT_FOUND`, `ERR_UNREADABLE`, `ERR_NOT_A_FILE`, `ERR_READ`, `ERR_FILE_CHANGED`,
  *   `ERR_INVALID_ARGUMENT`, `ERR_ABORTED`
  */
-export async function* iterBlocks(path: string, given: IterBlocksOptions = {}): AsyncGenerator<Chunk, void, undefined> {
-  const { readSize = BLOCK_SIZE, signal } = checkOptions(given, ITER_BLOCKS, { example: '{ readSize: 65536 }' });
+export async function* iterBlocks(
+  path: string,
+  options: IterBlocksOptions = {},
+): AsyncGenerator<Chunk, void, undefined> {
+  const { readSize = BLOCK_SIZE, signal } = checkOptions(options, ITER_BLOCKS, { example: '{ readSize: 65536 }' });
   if (!(Number.isSafeInteger(readSize) && readSize > 0 && readSize <= MAX_READ_SIZE)) {
     const message = `readSize must be 1 to ${MAX_READ_SIZE}, not ${shown(readSize)}.`;
     throw new MetainfoError('ERR_INVALID_ARGUMENT', message);

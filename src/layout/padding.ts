@@ -141,11 +141,11 @@ export function padFile(length: number, path = ['.pad', String(length)]): Padded
 export function addPadfiles<T extends PaddedFile>(
   files: readonly T[],
   pieceLength: number,
-  given: PaddingOptions = {},
+  options: PaddingOptions = {},
 ): (T | PaddedFile)[] {
   checkArgument('files', files, Files);
   checkPieceLength(pieceLength, 'v1');
-  const checked = checkOptions(given, PADDING, { example: '{ tailPad: false }' });
+  const checked = checkOptions(options, PADDING, { example: '{ tailPad: false }' });
   return withPads(
     files.filter((file) => !isPadFile(file)),
     pieceLength,

@@ -89,10 +89,10 @@ const MAX_RETRIES = 100;
  * if (!ok) process.exitCode = 1;
  * ```
  */
-export async function verify(torrent: Torrent, path: string, given: VerifyOptions = {}): Promise<VerifyReport> {
+export async function verify(torrent: Torrent, path: string, options: VerifyOptions = {}): Promise<VerifyReport> {
   checkArgument('torrent', torrent, AnyTorrent);
   requirePath(path);
-  const checked = checkOptions(given, VERIFY);
+  const checked = checkOptions(options, VERIFY);
   return jobLimiter.run(checked.signal, (slot) => verifyInSlot(torrent, path, checked, slot));
 }
 
