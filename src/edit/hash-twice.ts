@@ -40,7 +40,7 @@ const FILES_AT_ONCE = 16;
 
 /**
  * Reads content in segments of memory and hashes each segment twice. One segment is read while the one before is hashed.
- * Files of a hybrid begin with pieces, but pieces of the v1 torrent may hold the ends of several files.
+ * Files of a hybrid start at piece boundaries, but pieces of the v1 torrent may hold the ends of several files.
  */
 export class HashTwice implements RunningJob<TwiceHashed> {
   readonly done: Promise<TwiceHashed>;

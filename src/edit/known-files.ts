@@ -149,7 +149,7 @@ function raisedLayer(layer: Uint8Array, from: number, to: number): Uint8Array {
   return Buffer.concat([roots.subarray(0, -32), last]);
 }
 
-/** Finds the v1 pieces of each file of a hybrid whose files begin with pieces. */
+/** Finds the v1 pieces of each file of a hybrid whose files start at piece boundaries. */
 function v1PiecesOf({ info, torrentVersion }: Torrent): { byPath: Map<string, V1Pieces>; tailPad: boolean } {
   const byPath = new Map<string, V1Pieces>();
   const { files, pieceLength } = info as InfoDictV1;

@@ -51,7 +51,7 @@ export interface Upgraded {
 /**
  * Makes a hybrid torrent from a v1 torrent and its files. The files are read once: the same read checks them against the v1
  * pieces. Fields that do not describe the content keep their bytes. The infohash changes, because files of a hybrid must
- * begin with pieces (BEP 52).
+ * start at piece boundaries (BEP 52).
  *
  * @param path The folder of the files, or the file of a single-file torrent, or the folder that holds that file.
  * @throws {MetainfoError} `ERR_HASH_MISMATCH` when files do not match the torrent; the code of the first file that cannot be

@@ -95,7 +95,7 @@ function leafProblem(path: string, node: FileTree, item: FileTree | FileTreeItem
   if (item instanceof Map || item === null || typeof item !== 'object')
     return `${path}: expected a file, got ${shown(item)}`;
   if (!Number.isSafeInteger(item.length) || item.length < 0)
-    return `${path}: expected a length from 0, got ${shown(item.length)}`;
+    return `${path}: expected a length of 0 or more, got ${shown(item.length)}`;
   const root = item.piecesRoot ?? null;
   if (root !== null && !(root instanceof Uint8Array && root.length === 32)) {
     return `${path}: expected a pieces root of 32 bytes, got ${shown(root)}`;

@@ -55,7 +55,7 @@ export interface V2PieceRange {
   rangeStart: number;
   /** The offset after the last byte. */
   rangeEnd: number;
-  /** Bytes; the range at the end of a file is shorter. */
+  /** The piece length in bytes. The last range of a file may be shorter. */
   pieceLength: number;
   /** The length of the whole file in bytes. */
   fileSize: number;

@@ -29,7 +29,7 @@ export function duplicatePaths({ version, info, isPad, issues }: Subject): void 
       folders.add(folder);
     }
     if (isTaken) {
-      const message = () => `expected different paths, got ${shown(path)}, which another file takes`;
+      const message = () => `expected different paths, got ${shown(path)}, which is already taken`;
       issues.forgivable('duplicate_path', ['info', 'files', index, 'path'], message);
     }
   }

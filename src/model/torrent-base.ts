@@ -165,7 +165,7 @@ export class TorrentBase<V extends TorrentVersion> implements ModelFields<V> {
 
   /**
    * @internal A torrent with the same `info` and piece layers and other fields beside them. Only those fields are validated,
-   * so this returns null where `info` might be judged otherwise: with another context, or when this torrent has warnings.
+   * so this returns null where `info` might validate differently: with another context, or when this torrent has warnings.
    * Both torrents share the models of `info` and layers, which keeps the bytes of this one in memory.
    *
    * @param map All keys in their order; the values of `info` and `piece layers` are ignored.
@@ -316,8 +316,8 @@ export class TorrentBase<V extends TorrentVersion> implements ModelFields<V> {
   }
 
   /**
-   * The index ranges of the options files and folders, for `selectOnly` of {@link magnet} (BEP 53). Indexes count pad files, as
-   * libtorrent and qBittorrent do, so they are not the indexes of `files`.
+   * The index ranges of files and folders, for `selectOnly` of {@link magnet} (BEP 53). Indexes count pad files, as libtorrent
+   * and qBittorrent do, so they are not the indexes of `files`.
    *
    * @param paths Paths as `files` has them: below the torrent's root, with `/`.
    * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` for a path that is not in the torrent

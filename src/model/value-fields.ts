@@ -154,7 +154,7 @@ export const integer = (key: string, { lenient = false } = {}): Field<number> =>
 /** A size in bytes, from 0. */
 export const size = (key: string): Field<number> => ({ key, decode: decodeSize, encode: (value) => value });
 
-/** Whether only the trackers may announce peers. BEP 27 knows 1; libtorrent takes every integer but 0 as true. */
+/** Whether only the trackers may announce peers. BEP 27 defines 1; libtorrent takes every integer but 0 as true. */
 export const privateFlag: Field<boolean> = {
   key: 'private',
   lenient: true,

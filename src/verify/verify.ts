@@ -46,7 +46,7 @@ export interface VerifyOptions extends ResourceOptions, WatchOptions {
   /**
    * The engine that hashes.
    *
-   * @default the engine that METAINFO_ENGINE names; otherwise the native one, or `nodeEngine()` where the addon does not load
+   * @default the engine that METAINFO_ENGINE names, else `nativeEngine()`, or `nodeEngine()` if the addon does not load
    */
   engine?: Engine | undefined;
 }
@@ -167,7 +167,7 @@ async function checkPieces(check: PieceCheck): Promise<PieceResults> {
   const available = availablePieces(map, files);
   const intervals = options.fast ? samplePieces(available, map) : available;
   for (const [first, end] of available) good.fill(1, first, end);
-  // The v2 hashes of a hybrid need files that begin with pieces.
+  // The v2 hashes of a hybrid need files that start at piece boundaries.
   const isInOneRead = version !== 'hybrid' || isAligned(map);
   const hashedVersion = isInOneRead ? version : 'v1';
   const content = contentOfPieces(map, files, intervals);
@@ -197,7 +197,7 @@ function hashContent(
 }
 
 /**
- * Reads a hybrid whose files do not begin with pieces a second time, for its v2 hashes. A piece stays good only when every
+ * Reads a hybrid whose files do not start at piece boundaries a second time, for its v2 hashes. A piece stays good only when every
  * v2 piece of its files is good.
  */
 async function checkV2Apart(check: PieceCheck, good: Uint8Array): Promise<void> {
