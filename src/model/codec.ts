@@ -1,4 +1,4 @@
-/** The codec between models and bencode: the fields of an infodict and of a torrent, by attribute. */
+/** The codec between models and bencode: the fields of an info dictionary and of a torrent, by attribute. */
 import { keyBytes } from '../bencode/value.ts';
 import { toHex } from '../errors/errors.ts';
 import type { Field } from './field.ts';
@@ -52,7 +52,7 @@ const pieceLayers: Field<PieceLayers> = {
   coerce: layersOf,
 };
 
-/** The fields of the infodicts of all versions. */
+/** The fields of the info dictionaries of all versions. */
 export const INFO = {
   name: text('name'),
   nameUtf8: text('name.utf-8', { lenient: true }),

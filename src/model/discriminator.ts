@@ -1,4 +1,4 @@
-/** Tells the version of an infodict by its keys. */
+/** Tells the version of an info dictionary by its keys. */
 import { isMap, isUint8Array } from 'node:util/types';
 import { readSafely } from '../errors/guard.ts';
 
@@ -12,7 +12,7 @@ export const TorrentVersion = { v1: 'v1', v2: 'v2', hybrid: 'hybrid' } as const;
 export type TorrentVersion = keyof typeof TorrentVersion;
 
 /**
- * The version of an infodict, which selects its model: `pieces` makes it v1, `file tree` v2, both hybrid. Null for neither
+ * The version of an info dictionary, which selects its model: `pieces` makes it v1, `file tree` v2, both hybrid. Null for neither
  * and for any value that is not an object. Fields that are null or undefined are absent.
  *
  * @param value An object with on-disk keys or property names, or a Map whose keys are text or bytes.

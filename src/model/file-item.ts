@@ -44,7 +44,8 @@ export const FileList: Struct<FileItem[], null> = define('files', (value) => {
 function problemOf(file: Partial<FileItem> | null): string | null {
   if (file === null || typeof file !== 'object') return `expected a file, got ${shown(file)}`;
   const { length, path, attr } = file;
-  if (!Number.isSafeInteger(length) || (length as number) < 0) return `expected a length of 0 or more, got ${shown(length)}`;
+  if (!Number.isSafeInteger(length) || (length as number) < 0)
+    return `expected a length of 0 or more, got ${shown(length)}`;
   if (attr !== undefined && attr !== null && typeof attr !== 'string')
     return `expected attr to be text, got ${shown(attr)}`;
   // BEP 47: a pad file needs no path.
@@ -53,7 +54,7 @@ function problemOf(file: Partial<FileItem> | null): string | null {
   return isValid ? null : `expected a path of at least one component, got ${shown(path)}`;
 }
 
-/** The files of a v1 infodict, a single file as a list of one. Null when it has neither `files` nor `length`. */
+/** The files of a v1 info dictionary, a single file as a list of one. Null when it has neither `files` nor `length`. */
 export function v1Files({
   name,
   length,

@@ -57,7 +57,7 @@ const fileTree: Field<FlatFile[]> = {
   encode: encodeFlatTree,
 };
 
-/** The fields of an infodict decoded with {@link RAW}. Its `fileTree` is a flat list of files. */
+/** The fields of an info dictionary decoded with {@link RAW}. Its `fileTree` is a flat list of files. */
 export const RAW_INFO = { ...INFO, files, fileTree };
 
 /** The same where `name.utf-8` has the name: an invalid `name` is then only a warning. */

@@ -1,4 +1,4 @@
-/** Decodes the value of `info` into an infodict that reads like its model. */
+/** Decodes the value of `info` into an info dictionary that reads like its model. */
 import type { BencodeMap, BencodeValue } from '../bencode/value.ts';
 import { shown } from '../errors/errors.ts';
 import { nearest } from '../errors/guard.ts';
@@ -11,7 +11,7 @@ import type { InfoDictHybridCreate } from './info-dict.ts';
 import { HYBRID_FIELDS, nullsOf, V1_FIELDS, V2_FIELDS } from './info-fields.ts';
 import type { Issues } from './issues.ts';
 
-/** An infodict whose file tree is still flat. */
+/** An info dictionary whose file tree is still flat. */
 export type DecodedInfo = Omit<InfoDictHybridCreate, 'fileTree'> & { fileTree?: FlatFile[] };
 
 const NULLS = {
@@ -50,7 +50,7 @@ function decodeVersion(map: BencodeMap, issues: Issues): DecodedInfo {
 }
 
 /**
- * The infodict that a torrent exposes: null where a field is absent. An absent meta version is not enumerable, so that a
+ * The info dictionary that a torrent exposes: null where a field is absent. An absent meta version is not enumerable, so that a
  * copy of the object has the same keys on disk. The nested file tree takes several times the memory of the flat one, so it
  * is made on first access.
  */

@@ -1,4 +1,4 @@
-/** The infodict models: structs of their fields, refined by the same rules that `Torrent.inspect` runs. */
+/** The info dictionary models: structs of their fields, refined by the same rules that `Torrent.inspect` runs. */
 import { coerce, define, dynamic, type Infer, refine, type Struct, unknown } from 'superstruct';
 import { padsIn } from '../layout/padding.ts';
 import { INFO } from './codec.ts';
@@ -36,9 +36,9 @@ const RULES: Readonly<Record<TorrentVersion, Rules>> = {
 };
 
 /**
- * Adds the rules of a version to a struct of infodict fields, and lets superstruct's `create` accept on-disk keys. Use it after
- * superstruct's `assign`, `omit`, `pick` and `partial`, which keep the fields of a model but not its rules. Rules add up: to
- * apply fewer, start from the fields, as in `withRules(type(InfoDictHybrid.schema), 'hybrid', { padding: 'ignore' })`.
+ * Adds the rules of a version to a struct of info dictionary fields, and lets superstruct's `create` accept on-disk keys. Use it
+ * after superstruct's `assign`, `omit`, `pick` and `partial`, which keep the fields of a model but not its rules. Rules add up:
+ * to apply fewer, start from the fields, as in `withRules(type(InfoDictHybrid.schema), 'hybrid', { padding: 'ignore' })`.
  *
  * @example
  * ```ts
@@ -115,7 +115,7 @@ function failuresOfRule(rule: Rule, subject: Subject, above: readonly (string | 
   });
 }
 
-/** A v1 infodict whose name, files and pieces may be absent (BEP 3). */
+/** A v1 info dictionary whose name, files and pieces may be absent (BEP 3). */
 export interface InfoDictV1Base extends Infer<typeof V1_BASE_FIELDS> {}
 /** Checks the rules `disallowed_fields`, `expected_n_pieces` and `padfile_alignment`. */
 export const InfoDictV1Base: Struct<InfoDictV1Base, typeof V1_BASE_FIELDS.schema> = refined(
@@ -124,32 +124,32 @@ export const InfoDictV1Base: Struct<InfoDictV1Base, typeof V1_BASE_FIELDS.schema
   V1_BASE_RULES,
 );
 
-/** A v1 infodict under construction: its pieces may not be hashed yet. */
+/** A v1 info dictionary under construction: its pieces may not be hashed yet. */
 export type InfoDictV1Create = InfoDictV1Base;
 /** Checks the rules of {@link InfoDictV1Base}. */
 export const InfoDictV1Create = InfoDictV1Base;
 
-/** A complete v1 infodict (BEP 3): `length` for a single file, else `files`. */
+/** A complete v1 info dictionary (BEP 3): `length` for a single file, else `files`. */
 export interface InfoDictV1 extends Infer<typeof V1_FIELDS> {}
 /** Checks the rules of {@link InfoDictV1Base} and `length_xor_files`. */
 export const InfoDictV1: Struct<InfoDictV1, typeof V1_FIELDS.schema> = withRules(V1_FIELDS, 'v1');
 
-/** A v2 infodict whose name and file tree may be absent (BEP 52). */
+/** A v2 info dictionary whose name and file tree may be absent (BEP 52). */
 export interface InfoDictV2Base extends Infer<typeof V2_BASE_FIELDS> {}
 /** Checks the rule `disallowed_fields`. */
 export const InfoDictV2Base: Struct<InfoDictV2Base, typeof V2_BASE_FIELDS.schema> = withRules(V2_BASE_FIELDS, 'v2');
 
-/** A v2 infodict under construction. */
+/** A v2 info dictionary under construction. */
 export type InfoDictV2Create = InfoDictV2Base;
 /** Checks the rules of {@link InfoDictV2Base}. */
 export const InfoDictV2Create = InfoDictV2Base;
 
-/** A complete v2 infodict (BEP 52). */
+/** A complete v2 info dictionary (BEP 52). */
 export interface InfoDictV2 extends Infer<typeof V2_FIELDS> {}
 /** Checks the rule `disallowed_fields`. */
 export const InfoDictV2: Struct<InfoDictV2, typeof V2_FIELDS.schema> = withRules(V2_FIELDS, 'v2');
 
-/** A hybrid infodict under construction: every field is optional. */
+/** A hybrid info dictionary under construction: every field is optional. */
 export interface InfoDictHybridCreate extends Infer<typeof HYBRID_CREATE_FIELDS> {}
 /** Checks the rule `expected_n_pieces`. The file list may have its pad files already, or they may be added later. */
 export const InfoDictHybridCreate: Struct<InfoDictHybridCreate, typeof HYBRID_CREATE_FIELDS.schema> = refined(
@@ -158,7 +158,7 @@ export const InfoDictHybridCreate: Struct<InfoDictHybridCreate, typeof HYBRID_CR
   { disallowed_fields: disallowedFields, expected_n_pieces: expectedDraftPieces },
 );
 
-/** A complete hybrid infodict (BEP 52): the v1 and the v2 description of the same files. */
+/** A complete hybrid info dictionary (BEP 52): the v1 and the v2 description of the same files. */
 export interface InfoDictHybrid extends Infer<typeof HYBRID_FIELDS> {}
 /** Checks the rules of {@link InfoDictV1} and `v1_v2_files_match`. */
 export const InfoDictHybrid: Struct<InfoDictHybrid, typeof HYBRID_FIELDS.schema> = withRules(HYBRID_FIELDS, 'hybrid');
@@ -169,9 +169,12 @@ const UnknownVersion = define<never>(
 );
 const BY_VERSION = { v1: InfoDictV1, v2: InfoDictV2, hybrid: InfoDictHybrid };
 
-/** The infodict of a torrent of any version. */
+/** The info dictionary of a torrent of any version. */
 export type InfoDict = InfoDictV1 | InfoDictV2 | InfoDictHybrid;
-/** Checks an infodict with the model that {@link infodictDiscriminator} selects, and reports the errors of that model alone. */
+/**
+ * Checks an info dictionary with the model that {@link infodictDiscriminator} selects, and reports the errors of that model
+ * alone.
+ */
 export const InfoDict: Struct<InfoDict, null> = dynamic((value) => {
   const version = infodictDiscriminator(value);
   return (version ? BY_VERSION[version] : UnknownVersion) as unknown as Struct<InfoDict, null>;

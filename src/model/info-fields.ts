@@ -1,4 +1,4 @@
-/** The fields of the infodicts as structs, without the rules that the models add. */
+/** The fields of the info dictionaries as structs, without the rules that the models add. */
 import { array, assign, is, nullable, optional, type Struct, type } from 'superstruct';
 import { FileList } from './file-item.ts';
 import { FileTree } from './file-tree.ts';
@@ -16,7 +16,7 @@ import {
   Whole,
 } from './primitives.ts';
 
-/** Fields of every infodict. */
+/** Fields of every info dictionary. */
 const common = type({
   /** The name of the file or folder. */
   name: maybe(Text),
@@ -36,7 +36,7 @@ const common = type({
   extra: optional(Extra),
 });
 
-/** A v1 infodict under construction. */
+/** A v1 info dictionary under construction. */
 export const V1_BASE_FIELDS = assign(
   common,
   type({
@@ -51,7 +51,7 @@ export const V1_BASE_FIELDS = assign(
   }),
 );
 
-/** A complete v1 infodict. */
+/** A complete v1 info dictionary. */
 export const V1_FIELDS = assign(
   V1_BASE_FIELDS,
   type({
@@ -64,7 +64,7 @@ export const V1_FIELDS = assign(
   }),
 );
 
-/** A v2 infodict under construction. */
+/** A v2 info dictionary under construction. */
 export const V2_BASE_FIELDS = assign(
   common,
   type({
@@ -77,7 +77,7 @@ export const V2_BASE_FIELDS = assign(
   }),
 );
 
-/** A complete v2 infodict. */
+/** A complete v2 info dictionary. */
 export const V2_FIELDS = assign(
   V2_BASE_FIELDS,
   type({
@@ -90,7 +90,7 @@ export const V2_FIELDS = assign(
   }),
 );
 
-/** A hybrid infodict under construction. */
+/** A hybrid info dictionary under construction. */
 export const HYBRID_CREATE_FIELDS = assign(
   common,
   type({
@@ -109,7 +109,7 @@ export const HYBRID_CREATE_FIELDS = assign(
   }),
 );
 
-/** A complete hybrid infodict. */
+/** A complete hybrid info dictionary. */
 export const HYBRID_FIELDS = assign(
   HYBRID_CREATE_FIELDS,
   type({

@@ -11,7 +11,7 @@ import type { Subject } from './rules-subject.ts';
  */
 export function v1V2FilesMatch(subject: Subject): void {
   const { version, info, flat, issues } = subject;
-  // libtorrent also compares a file list that a v2 infodict should not have.
+  // libtorrent also compares a file list that a v2 info dictionary should not have.
   const compared = version === 'hybrid' || (version === 'v2' && issues.compat);
   const list = v1Files(info);
   if (!compared || !list || !flat) return;

@@ -11,7 +11,7 @@ import type { PieceLayers } from './piece-layers.ts';
 export interface Subject {
   version: TorrentVersion;
   info: Omit<InfoDictHybridCreate, 'fileTree'>;
-  /** Whether the infodict has an on-disk key, decoded or not. */
+  /** Whether the info dictionary has an on-disk key, decoded or not. */
   has(key: string): boolean;
   /** Null when the key is absent, undefined when it did not decode. */
   layers: PieceLayers | null | undefined;

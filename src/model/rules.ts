@@ -1,4 +1,4 @@
-/** The validation rules of a torrent: the list of all, and those of the infodict as a whole. */
+/** The validation rules of a torrent: the list of all, and those of the info dictionary as a whole. */
 import { omit, type Struct, validate } from 'superstruct';
 import { shown } from '../errors/errors.ts';
 import { unsafeComponent } from '../layout/safe-path.ts';
@@ -37,7 +37,7 @@ const RULES: readonly ((subject: Subject) => void)[] = [
   piecesLayersCorrect,
 ];
 
-/** Runs every rule over an infodict and its piece layers. */
+/** Runs every rule over an info dictionary and its piece layers. */
 export function checkRules(subject: Subject): void {
   for (const rule of RULES) rule(subject);
 }
@@ -96,10 +96,10 @@ function metaVersion({ version, info, has, issues }: Subject): void {
   }
 }
 
-/** On-disk keys that an infodict of each version must not have. */
+/** On-disk keys that an info dictionary of each version must not have. */
 const OF_OTHER_VERSION = { v1: ['file tree'], v2: ['pieces', 'length', 'files'], hybrid: [] } as const;
 
-/** The keys of the other version are not allowed: they tell v1 and v2 infodicts apart. A hybrid has both. */
+/** The keys of the other version are not allowed: they tell v1 and v2 info dictionaries apart. A hybrid has both. */
 export function disallowedFields({ version, info, has, issues }: Subject): void {
   if (version === 'v1' && has('meta version') && (info.metaVersion ?? 0) <= 2) {
     const message = 'expected no meta version without a file tree';
@@ -108,7 +108,8 @@ export function disallowedFields({ version, info, has, issues }: Subject): void 
     else issues.forgivable('disallowed_fields', ['info', 'meta version'], message);
   }
   for (const key of OF_OTHER_VERSION[version]) {
-    if (has(key)) issues.forgivable('disallowed_fields', ['info', key], `expected no ${key} in a ${version} infodict`);
+    if (has(key))
+      issues.forgivable('disallowed_fields', ['info', key], `expected no ${key} in a ${version} info dictionary`);
   }
 }
 
@@ -131,7 +132,7 @@ function safeName({ version, info, has, issues }: Subject): void {
   }
 }
 
-/** A v1 infodict has either `length` (a single file) or `files`. */
+/** A v1 info dictionary has either `length` (a single file) or `files`. */
 export function lengthXorFiles({ version, has, issues }: Subject): void {
   if (version === 'v2' || has('length') !== has('files')) return;
   if (!has('length')) issues.add('length_xor_files', ['info'], 'expected length (a single file) or files, got neither');

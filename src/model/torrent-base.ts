@@ -37,7 +37,7 @@ import { displayPath, type V1FileOffsets, v1FileOffsets } from './v1-file-offset
 /** A model as a torrent exposes it: fields are null where they are absent. */
 type Exposed<T> = { [K in keyof T]-?: Exclude<T[K], undefined> };
 
-/** The infodict of each torrent version. */
+/** The info dictionary of each torrent version. */
 export interface InfoDictOf {
   /** BEP 3. */
   v1: Exposed<InfoDictV1>;

@@ -42,7 +42,7 @@ export const READ_OPTIONS: OptionStructs<ReadOptions> = { context: Unchecked, li
 export interface TorrentCheck {
   /** Null when there are errors. */
   torrent: Torrent | null;
-  /** Null when the infodict has neither `pieces` nor `file tree`. */
+  /** Null when the info dictionary has neither `pieces` nor `file tree`. */
   version: TorrentVersion | null;
   /** The raw `info` dictionary; empty when there is none. */
   infoBytes: Uint8Array;
@@ -125,7 +125,7 @@ function copyOf(bytes: Uint8Array): Uint8Array {
   return copy;
 }
 
-/** Whether the infodict has a meta version above 0. */
+/** Whether the info dictionary has a meta version above 0. */
 function hasMetaVersion(map: BencodeMap): boolean {
   const info = map.get('info');
   const metaVersion = info instanceof Map ? info.get('meta version') : undefined;
@@ -149,7 +149,7 @@ interface BencodeErrorContext {
 
 /**
  * Warns of bencode that is not canonical in v1, outside of `info` and after the end: no client refuses it there. Throws for
- * it in a v2 infodict, which would have another infohash in another client.
+ * it in a v2 info dictionary, which would have another infohash in another client.
  */
 function reportBencodeErrors(
   errors: readonly BencodeError[],

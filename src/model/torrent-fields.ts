@@ -1,4 +1,4 @@
-/** The model of a torrent's fields: the model of its infodict, and the rules of its piece layers. */
+/** The model of a torrent's fields: the model of its info dictionary, and the rules of its piece layers. */
 import { array, coerce, type Infer, optional, refine, type Struct, tuple, type, unknown } from 'superstruct';
 import { TORRENT } from './codec.ts';
 import { infodictDiscriminator } from './discriminator.ts';

@@ -46,7 +46,7 @@ const EXAMPLE = { example: "{ context: { profile: 'strict' } }" };
 export interface Inspection {
   /** The torrent; null when there are errors. */
   torrent: Torrent | null;
-  /** Null when the infodict has neither `pieces` nor `file tree`. */
+  /** Null when the info dictionary has neither `pieces` nor `file tree`. */
   version: TorrentVersion | null;
   /** The hashes of the raw `info` in hexadecimal, also of an invalid torrent. */
   infohash: {

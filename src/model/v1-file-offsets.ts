@@ -11,7 +11,7 @@ export interface V1FileOffsets {
   starts: Float64Array;
 }
 
-/** The offsets of the files of an infodict that has `files` or `length`. */
+/** The offsets of the files of an info dictionary that has `files` or `length`. */
 export function v1FileOffsets(name: string, info: InfoDictV1): V1FileOffsets {
   const items = v1Files(info) as FileItem[];
   const starts = new Float64Array(items.length);
