@@ -1,4 +1,4 @@
-/** The codec between models and bencode: the fields of an info dictionary and of a torrent, by attribute. */
+/** The codec between models and bencode: the fields of an info dictionary and of a torrent, by property. */
 import { keyBytes } from '../bencode/value.ts';
 import { toHex } from '../errors/errors.ts';
 import type { Field } from './field.ts';

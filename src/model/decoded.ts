@@ -53,7 +53,7 @@ function fromInfo(value: unknown, issues: Issues): unknown {
   return known;
 }
 
-/** Renames the attributes of a dictionary to on-disk keys. Returns any other value unchanged. */
+/** Renames the properties of a dictionary to on-disk keys. Returns any other value unchanged. */
 function withKeys(value: unknown, fields: object, path: Path, issues: Issues): unknown {
   return isDictionary(value)
     ? renamed(dictionary(value, path, issues) as Map<string, unknown>, fields, path, issues)
@@ -95,14 +95,14 @@ function fromLayers(value: unknown, issues: Issues): unknown {
   return result;
 }
 
-/** Renames attributes to on-disk keys. */
+/** Renames properties to on-disk keys. */
 function renamed(map: Map<string, unknown>, fields: object, path: Path, issues: Issues): Map<string, unknown> {
   const result = new Map(map);
-  for (const [attribute, { key }] of Object.entries(fields as Record<string, { key: string }>)) {
-    if (attribute === key || !map.has(attribute)) continue;
-    if (map.has(key)) issues.add('alias', [...path, key], `${key} is also given as ${attribute}: use only one`);
-    result.set(key, map.get(attribute));
-    result.delete(attribute);
+  for (const [property, { key }] of Object.entries(fields as Record<string, { key: string }>)) {
+    if (property === key || !map.has(property)) continue;
+    if (map.has(key)) issues.add('alias', [...path, key], `${key} is also given as ${property}: use only one`);
+    result.set(key, map.get(property));
+    result.delete(property);
   }
   return result;
 }

@@ -17,27 +17,27 @@ export interface Field<T> {
   coerce?(value: unknown, context: InputContext): unknown;
 }
 
-/** A field with the attribute of the model that holds it. */
+/** A field with the property of the model that holds it. */
 interface KnownKey {
-  attribute: string;
+  property: string;
   field: Field<never>;
 }
 
 const keyCache = new WeakMap<object, ReadonlyMap<string, KnownKey>>();
 
-/** The attribute and field of each on-disk key. */
+/** The property and field of each on-disk key. */
 export function keysOf(fields: object): ReadonlyMap<string, KnownKey> {
   let keys = keyCache.get(fields);
   if (!keys) {
     const entries = Object.entries(fields as Record<string, Field<never>>);
-    keys = new Map(entries.map(([attribute, field]) => [field.key, { attribute, field }]));
+    keys = new Map(entries.map(([property, field]) => [field.key, { property, field }]));
     keyCache.set(fields, keys);
   }
   return keys;
 }
 
 /**
- * Decodes a dictionary into a model: an attribute for each field, `extra` for all other keys. Reports each value that does
+ * Decodes a dictionary into a model: a property for each field, `extra` for all other keys. Reports each value that does
  * not decode and leaves it out, and warns of unknown keys that are one letter off a known one.
  */
 export function decodeFields(map: BencodeMap, fields: object, issues: Issues): Record<string, unknown> {
@@ -59,7 +59,7 @@ export function decodeFields(map: BencodeMap, fields: object, issues: Issues): R
     issues.path.pop();
     issues.severity = severity;
     issues.lenient = lenient;
-    if (decoded !== undefined) model[entry.attribute] = decoded;
+    if (decoded !== undefined) model[entry.property] = decoded;
   }
   if (extra) {
     model['extra'] = extra;
@@ -72,11 +72,11 @@ export function decodeFields(map: BencodeMap, fields: object, issues: Issues): R
   return model;
 }
 
-/** Encodes a model as a dictionary. Attributes that are null or absent are left out. */
+/** Encodes a model as a dictionary. Properties that are null or absent are left out. */
 export function encodeFields(model: object, fields: object): Map<string, Encodable> {
   const map = new Map<string, Encodable>((model as { extra?: BencodeMap }).extra);
-  for (const [key, { attribute, field }] of keysOf(fields)) {
-    const value = (model as Record<string, unknown>)[attribute];
+  for (const [key, { property, field }] of keysOf(fields)) {
+    const value = (model as Record<string, unknown>)[property];
     if (value !== undefined && value !== null) map.set(key, field.encode(value as never));
   }
   return map;

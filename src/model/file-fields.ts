@@ -109,8 +109,8 @@ export function decodeFileItem(entry: BencodeValue, issues: Issues): FileItem | 
   const onDisk = decodeMap(entry, issues);
   if (!onDisk) return undefined;
   const map = withUtf8Name(onDisk, 'path', issues);
-  const attribute = map.get('attr');
-  const isPad = attribute instanceof Uint8Array && attribute.includes(PAD_FLAG);
+  const flags = map.get('attr');
+  const isPad = flags instanceof Uint8Array && flags.includes(PAD_FLAG);
   const usesUtf8 = issues.compat && hasUtf8Path(map);
   const fields = isPad ? PAD_ITEM : usesUtf8 ? UTF8_ITEM : FILE_ITEM;
   const item = decodeFields(map, fields, issues) as Partial<FileItem>;

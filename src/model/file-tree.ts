@@ -20,7 +20,7 @@ export type FileTree = Tree;
 const treeInput = treeOf(FILE_TREE_ITEM);
 
 /**
- * Checks a file tree of at least one file. superstruct's `create` accepts Maps and plain objects, with on-disk keys or attribute
+ * Checks a file tree of at least one file. superstruct's `create` accepts Maps and plain objects, with on-disk keys or property
  * names in the leaves, and sorts the tree. `flatten` and `unflatten` convert a tree to a list of files and back.
  */
 export const FileTree: Struct<FileTree, null> & {

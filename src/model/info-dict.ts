@@ -50,7 +50,7 @@ const RULES: Readonly<Record<TorrentVersion, Rules>> = {
  * console.log(is(info, InfoWithSource) ? 'aligned, with a source tag' : 'not aligned, or without a source tag');
  * ```
  *
- * @param struct A struct of attributes, such as {@link InfoDictV1}.
+ * @param struct A struct of fields, such as {@link InfoDictV1}.
  * @param context `padding` and `profile` decide on the rule `padfile_alignment`. Default: the `default` profile.
  * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` for an invalid context
  */
@@ -76,7 +76,7 @@ function refined<T, S>(
   return Object.entries(rules).reduce(add, model as Struct<T, S>);
 }
 
-/** Converts input of any form to attributes. The struct reports what is invalid. */
+/** Converts input of any form to properties. The struct reports what is invalid. */
 function modelOf(input: object, nulls: object): object {
   const model = fromInput(input, INFO, { path: [], issues: new Issues() });
   const present = Object.entries(model).filter(([, value]) => value !== null);
@@ -89,7 +89,7 @@ export function subjectOf(info: Subject['info'], version: TorrentVersion, contex
   return {
     version,
     info,
-    has: (key) => (info as Record<string, unknown>)[ATTRIBUTES.get(key) as string] != null,
+    has: (key) => (info as Record<string, unknown>)[PROPERTIES.get(key) as string] != null,
     get isPad() {
       return padsIn(info.files ?? [], info.pieceLength ?? 0);
     },
@@ -103,15 +103,15 @@ export function subjectOf(info: Subject['info'], version: TorrentVersion, contex
   };
 }
 
-const ATTRIBUTES: ReadonlyMap<string, string> = new Map(Object.entries(INFO).map(([name, { key }]) => [key, name]));
+const PROPERTIES: ReadonlyMap<string, string> = new Map(Object.entries(INFO).map(([name, { key }]) => [key, name]));
 
 /** The failures of a rule, as superstruct expects them: with property names in their paths. */
 function failuresOfRule(rule: Rule, subject: Subject, above: readonly (string | number)[]) {
   rule(subject);
   const errors = subject.issues.finish().filter(({ severity }) => severity === 'error');
   return errors.map(({ path: [, key, ...rest], message }) => {
-    const attribute = key === undefined ? [] : [ATTRIBUTES.get(String(key)) ?? key];
-    return { path: [...above, ...attribute, ...rest], message };
+    const property = key === undefined ? [] : [PROPERTIES.get(String(key)) ?? key];
+    return { path: [...above, ...property, ...rest], message };
   });
 }
 

@@ -16,11 +16,11 @@ export interface InputContext {
 }
 
 /**
- * Reads the fields of an input object as attributes, unknown keys as `extra`. Reports a field that is given under both its
+ * Reads the fields of an input object as properties, unknown keys as `extra`. Reports a field that is given under both its
  * on-disk key and its property name, and an unknown key that is one letter off a known one: such a key belongs in `extra`.
  *
  * @param input A plain object, or a Map whose keys are text (one character per byte) or bytes.
- * @param own Attributes that are not fields: their arrays are copied.
+ * @param own Properties that are not fields: their arrays are copied.
  */
 export function fromInput(
   input: unknown,
@@ -37,16 +37,16 @@ export function fromInput(
       extra = new Map([...extraOf(value, path, issues), ...(extra ?? [])]);
       continue;
     }
-    const attribute = Object.hasOwn(fields, key) ? key : known.get(key)?.attribute;
-    if (attribute !== undefined) {
-      if (Object.hasOwn(model, attribute))
+    const property = Object.hasOwn(fields, key) ? key : known.get(key)?.property;
+    if (property !== undefined) {
+      if (Object.hasOwn(model, property))
         issues.add(
           'alias',
           [...path, key],
-          `${attribute} is given under its on-disk key and its property name: use only one`,
+          `${property} is given under its on-disk key and its property name: use only one`,
         );
-      const { coerce } = (fields as Record<string, Field<unknown>>)[attribute] as Field<unknown>;
-      model[attribute] = coerce ? coerce(value, { path: [...path, attribute], issues }) : value;
+      const { coerce } = (fields as Record<string, Field<unknown>>)[property] as Field<unknown>;
+      model[property] = coerce ? coerce(value, { path: [...path, property], issues }) : value;
     } else if (own.includes(key)) {
       model[key] = copied(value);
     } else {
@@ -57,9 +57,9 @@ export function fromInput(
     }
   }
   for (const key of extra?.keys() ?? []) {
-    const attribute = known.get(key)?.attribute;
-    if (attribute !== undefined && Object.hasOwn(model, attribute))
-      issues.add('alias', [...path, 'extra', key], `${attribute} is also given in extra: use only one`);
+    const property = known.get(key)?.property;
+    if (property !== undefined && Object.hasOwn(model, property))
+      issues.add('alias', [...path, 'extra', key], `${property} is also given in extra: use only one`);
   }
   return extra?.size ? { ...model, extra } : model;
 }

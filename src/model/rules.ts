@@ -52,11 +52,11 @@ const STRUCTS = {
 /** Checks required fields and values by the struct of the version, and reports them under their on-disk keys. */
 function structure({ version, info, has, issues }: Subject): void {
   for (const { path, value, type, message } of failuresOf(info, STRUCTS[version] as unknown as Struct)) {
-    const attribute = path[0] as keyof typeof INFO;
-    const { key } = INFO[attribute];
+    const property = path[0] as keyof typeof INFO;
+    const { key } = INFO[property];
     if (issues.covers(['info', key])) continue;
     if (value === undefined && !has(key)) issues.add('required', ['info', key], `expected ${key}, got nothing`);
-    else if (attribute !== 'pieceLength') issues.add('type', ['info', key], lowerFirst(message));
+    else if (property !== 'pieceLength') issues.add('type', ['info', key], lowerFirst(message));
     else if (version === 'v1' && (value as number) > 0) {
       issues.forgivable(type as 'piece_length', ['info', key], lowerFirst(message));
     } else issues.add(type as 'piece_length', ['info', key], lowerFirst(message));

@@ -65,7 +65,7 @@ const file = (length: number, piecesRoot: Uint8Array | null = null): FileTree =>
 
 describe('a draft accepts', () => {
   // Both names of every field, a value as given, and the value in the torrent file.
-  const FIELDS: [attribute: string, key: string, given: unknown, written: unknown][] = [
+  const FIELDS: [property: string, key: string, given: unknown, written: unknown][] = [
     ['announce', 'announce', URL_A, Buffer.from(URL_A)],
     ['announceList', 'announce-list', [[URL_A], [URL_B]], [[Buffer.from(URL_A)], [Buffer.from(URL_B)]]],
     ['comment', 'comment', 'ein Bär', Buffer.from('ein Bär')],
@@ -73,30 +73,30 @@ describe('a draft accepts', () => {
     ['creationDate', 'creation date', new Date(1_700_000_000_000), 1_700_000_000],
     ['urlList', 'url-list', [URL_B], [Buffer.from(URL_B)]],
   ];
-  for (const [attribute, key, given, written] of FIELDS) {
-    it(`${attribute} under its name and on-disk key`, async (t) => {
-      for (const name of new Set([attribute, key])) {
+  for (const [property, key, given, written] of FIELDS) {
+    it(`${property} under its name and on-disk key`, async (t) => {
+      for (const name of new Set([property, key])) {
         assert.deepEqual(plain((await dictionary(t, { [name]: given })).get(key)), written, name);
       }
-      if (attribute !== key) assert.deepEqual(issuesOf({ [attribute]: given, [key]: given }), [`${key}: alias`]);
+      if (property !== key) assert.deepEqual(issuesOf({ [property]: given, [key]: given }), [`${key}: alias`]);
     });
   }
 
-  const INFO_FIELDS: [attribute: string, key: string, given: unknown, written: unknown][] = [
+  const INFO_FIELDS: [property: string, key: string, given: unknown, written: unknown][] = [
     ['name', 'name', 'other', Buffer.from('other')],
     ['source', 'source', 'SRC', Buffer.from('SRC')],
     ['private', 'private', true, 1],
     ['pieceLength', 'piece length', 64 * KIB, 64 * KIB],
     ['files', 'files', [{ length: 1, path: ['a'], attr: 'x' }], [fileOnDisk({ attr: 'x' })]],
   ];
-  for (const [attribute, key, given, written] of INFO_FIELDS) {
-    it(`info.${attribute} under its name and on-disk key`, async (t) => {
-      for (const name of new Set([attribute, key])) {
+  for (const [property, key, given, written] of INFO_FIELDS) {
+    it(`info.${property} under its name and on-disk key`, async (t) => {
+      for (const name of new Set([property, key])) {
         const info = (await dictionary(t, { info: { [name]: given } })).get('info') as BencodeMap;
         assert.deepEqual(plain(info.get(key)), written, name);
       }
-      if (attribute === key) return;
-      assert.deepEqual(issuesOf({ info: { [attribute]: given, [key]: given } }), [`info.${key}: alias`]);
+      if (property === key) return;
+      assert.deepEqual(issuesOf({ info: { [property]: given, [key]: given } }), [`info.${key}: alias`]);
     });
   }
 

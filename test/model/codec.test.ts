@@ -26,7 +26,7 @@ const bytes = (length: number) =>
   fc.uint8Array({ minLength: length, maxLength: length }).map((array) => Buffer.from(array));
 const hashList = (size: HashSize) =>
   fc.array(bytes(size), { maxLength: 4 }).map((list) => new HashList(Buffer.concat(list), size));
-/** A model with any subset of the attributes. */
+/** A model with any subset of the properties. */
 const partial = <T extends Record<string, fc.Arbitrary<unknown>>>(model: T) =>
   fc.record(model, { requiredKeys: [], noNullPrototype: true });
 const url = text.filter((value) => value !== '');
@@ -111,7 +111,7 @@ describe('encodeFields and decodeFields', () => {
 });
 
 describe('encodeFields', () => {
-  it('leaves out attributes that are null or absent', () => {
+  it('leaves out properties that are null or absent', () => {
     assert.deepEqual(encodeFields({ name: null, source: undefined, length: 0 }, INFO), new Map([['length', 0]]));
   });
 

@@ -200,7 +200,7 @@ describe('the rules of a draft', () => {
 describe('create with the infodict models', () => {
   const onDisk = { name: 'a', 'piece length': K16, length: 2 * K16, 'x-unknown': 1 };
 
-  it('accepts on-disk keys, Maps and packed hashes, and returns attributes', () => {
+  it('accepts on-disk keys, Maps and packed hashes, and returns properties', () => {
     const pieces = Buffer.alloc(40, 1);
     for (const input of [
       { ...onDisk, pieces },

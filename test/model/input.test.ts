@@ -44,7 +44,7 @@ describe('fromInput', () => {
     assert.deepEqual(read({}).model, {});
   });
 
-  it('keeps attributes of the caller that are not fields', () => {
+  it('keeps properties of the caller that are not fields', () => {
     assert.deepEqual(read({ paths: ['a'], trackers: 1 }, TORRENT, ['paths']).model, {
       paths: ['a'],
       extra: new Map([['trackers', 1]]),
