@@ -56,7 +56,8 @@ export function padfileAlignment({ version, info, isPad, context, issues }: Subj
 
 /** A pad file must be named `.pad/<length>`, in strict or when the context asks for it. */
 export function padPath({ version, info, isPad, context, issues }: Subject): void {
-  const strict = context.paddingPath === 'strict' || (context.paddingPath === undefined && issues.profile === 'strict');
+  const { paddingPath = 'default' } = context;
+  const strict = paddingPath === 'strict' || (paddingPath === 'default' && issues.profile === 'strict');
   if (version === 'v2' || !strict) return;
   for (const [index, file] of (info.files ?? []).entries()) {
     const isNamed = file.path.length === 2 && file.path[0] === '.pad' && file.path[1] === String(file.length);
