@@ -7,11 +7,11 @@ import {
   CLIENTS,
   done,
   feed,
-  type Kind,
   Libtorrent,
   scopeOf,
   share,
   TEST_TIMEOUT,
+  type Version,
 } from '../support/clients.ts';
 import { tried } from '../support/interop.ts';
 
@@ -22,7 +22,7 @@ describe('torrents of metainfo can be downloaded from a libtorrent seed', {
   skip: CLIENTS.libtorrent.skip,
   concurrency: 8,
 }, () => {
-  const cases: [name: keyof typeof CLIENTS, torrentVersion: Kind][] = [
+  const cases: [name: keyof typeof CLIENTS, torrentVersion: Version][] = [
     ['Transmission', 'v1'],
     ['Transmission', 'hybrid'],
     ['aria2', 'v1'],

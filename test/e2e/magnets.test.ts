@@ -3,12 +3,12 @@ import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, it } from 'node:test';
-import { assertWhole, done, KINDS, Libtorrent, scopeOf, share, TEST_TIMEOUT } from '../support/clients.ts';
+import { assertWhole, done, Libtorrent, scopeOf, share, TEST_TIMEOUT, VERSIONS } from '../support/clients.ts';
 import { libtorrentMissing } from '../support/external.ts';
 import { tried } from '../support/interop.ts';
 
 describe('magnet links of metainfo', { skip: libtorrentMissing(), concurrency: 3 }, () => {
-  for (const torrentVersion of KINDS) {
+  for (const torrentVersion of VERSIONS) {
     it(`${torrentVersion}: libtorrent downloads only the files that a link selects`, {
       timeout: TEST_TIMEOUT,
     }, async (t) => {

@@ -14,15 +14,13 @@ import { upgrade } from '../../src/edit/upgrade.ts';
 import type { Issue, ValidationError } from '../../src/errors/errors.ts';
 import { Torrent } from '../../src/model/torrent.ts';
 import { verify } from '../../src/verify/verify.ts';
-import { scopeOf, until } from '../support/clients.ts';
+import { scopeOf, until, VERSIONS, type Version } from '../support/clients.ts';
 import { client, clientMissing, libtorrentMissing } from '../support/external.ts';
 import { writeGenerated } from '../support/generated.ts';
-import { type Tried, tried } from '../support/interop.ts';
+import { tried } from '../support/interop.ts';
 import { LibtorrentOracle } from '../support/libtorrent.ts';
 import { QBittorrent, qbittorrentMissing } from '../support/qbittorrent.ts';
 
-type Kind = Tried['torrentVersion'];
-const KINDS: readonly Kind[] = ['v1', 'v2', 'hybrid'];
 const KIB = 1024;
 /** The shortest piece length that mktorrent accepts. */
 const PIECE = 32 * KIB;
@@ -74,7 +72,7 @@ type Infohashes = { v1: string | null; v2: string | null } | null;
 /** A program that makes torrents. */
 interface Maker {
   version: string;
-  make(torrentVersion: Kind, content: string, output: string): Promise<Infohashes>;
+  make(torrentVersion: Version, content: string, output: string): Promise<Infohashes>;
 }
 
 /** Runs a program and returns what it printed. */
@@ -176,15 +174,15 @@ const MAKERS = [
     skip: clientMissing('transmission-create') || clientMissing('transmission-show'),
   },
   { name: 'create-torrent', torrentVersions: ['v1'], start: createTorrent, skip: false },
-  { name: 'qBittorrent', torrentVersions: KINDS, start: qbittorrent, skip: qbittorrentMissing() },
+  { name: 'qBittorrent', torrentVersions: VERSIONS, start: qbittorrent, skip: qbittorrentMissing() },
 ] as const;
 
 /** Flags that change the torrents that libtorrent makes. */
-const OPTIONS: readonly { flag: string; torrentVersions: readonly Kind[] }[] = [
+const OPTIONS: readonly { flag: string; torrentVersions: readonly Version[] }[] = [
   // Pad files in v1 too.
   { flag: 'canonical_files', torrentVersions: ['v1'] },
   { flag: 'canonical_files_no_tail_padding', torrentVersions: ['v1', 'hybrid'] },
-  { flag: 'modification_time', torrentVersions: KINDS },
+  { flag: 'modification_time', torrentVersions: VERSIONS },
 ];
 
 describe('torrents of other makers', () => {
@@ -223,7 +221,12 @@ describe('torrents of other makers', () => {
   }
 
   /** Reads a torrent and compares it with its maker's infohashes, with libtorrent and with the files on disk. */
-  async function check(file: string, torrentVersion: Kind, content: Content, reported: Infohashes): Promise<Torrent> {
+  async function check(
+    file: string,
+    torrentVersion: Version,
+    content: Content,
+    reported: Infohashes,
+  ): Promise<Torrent> {
     const torrent = await Torrent.read(file);
     assert.equal(torrent.torrentVersion, torrentVersion);
     assert.deepEqual(torrent.warnings, []);
@@ -279,7 +282,7 @@ describe('torrents of other makers', () => {
   async function tryAll(
     t: TestContext,
     name: string,
-    torrentVersions: readonly Kind[],
+    torrentVersions: readonly Version[],
     { version, make }: Maker,
   ): Promise<void> {
     for (const torrentVersion of torrentVersions) {
@@ -300,11 +303,11 @@ describe('torrents of other makers', () => {
     });
   }
 
-  const withLibtorrent = (torrentVersion: Kind, content: string, output: string, flags: readonly string[] = []) =>
+  const withLibtorrent = (torrentVersion: Version, content: string, output: string, flags: readonly string[] = []) =>
     oracle.make({ make: content, output, version: torrentVersion, pieceLength: PIECE, flags });
 
   it('are read and can be changed: libtorrent', { skip: noLibtorrent, timeout: LIMIT_MS }, async (t) => {
-    await tryAll(t, 'libtorrent', KINDS, { version: await oracle.version(), make: withLibtorrent });
+    await tryAll(t, 'libtorrent', VERSIONS, { version: await oracle.version(), make: withLibtorrent });
   });
 
   for (const { flag, torrentVersions } of OPTIONS) {
@@ -323,7 +326,7 @@ describe('torrents of other makers', () => {
     }
   }
 
-  for (const torrentVersion of KINDS) {
+  for (const torrentVersion of VERSIONS) {
     it(`are read and can be changed: libtorrent, ${torrentVersion} with symbolic links`, {
       skip: noLibtorrent,
       timeout: LIMIT_MS,

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { open, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, it } from 'node:test';
-import { KINDS, scopeOf, share, TEST_TIMEOUT, until } from '../support/clients.ts';
+import { scopeOf, share, TEST_TIMEOUT, until, VERSIONS } from '../support/clients.ts';
 import { tried } from '../support/interop.ts';
 import { QBittorrent, qbittorrentMissing } from '../support/qbittorrent.ts';
 
@@ -43,7 +43,7 @@ describe('qBittorrent', {
   skip: qbittorrentMissing(),
   concurrency: 3,
 }, () => {
-  for (const torrentVersion of KINDS) {
+  for (const torrentVersion of VERSIONS) {
     it(`finds all files of ${torrentVersion}, and notices a wrong byte`, { timeout: TEST_TIMEOUT }, async (t) => {
       const scope = scopeOf(t);
       const { torrent, file, parent } = await share(scope, torrentVersion);

@@ -7,7 +7,6 @@ import {
   assertWhole,
   CLIENTS,
   feed,
-  type Kind,
   Libtorrent,
   type Peer,
   type Scope,
@@ -17,6 +16,7 @@ import {
   TEST_TIMEOUT,
   Transmission,
   until,
+  type Version,
 } from '../support/clients.ts';
 import { tried } from '../support/interop.ts';
 import { Rtorrent, rtorrentMissing } from '../support/rtorrent.ts';
@@ -65,7 +65,7 @@ describe('clients without support of pad files can seed a v1 torrent from its co
 });
 
 describe('rtorrent downloads from libtorrent', { skip: CLIENTS.libtorrent.skip || rtorrentMissing() }, () => {
-  for (const torrentVersion of ['v1', 'hybrid'] satisfies Kind[]) {
+  for (const torrentVersion of ['v1', 'hybrid'] satisfies Version[]) {
     it(torrentVersion, { timeout }, async (t) => {
       const scope = scopeOf(t);
       const shared = await share(scope, torrentVersion, TRACKER);

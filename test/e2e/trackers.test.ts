@@ -4,12 +4,12 @@ import {
   assertWhole,
   CLIENTS,
   done,
-  type Kind,
   Libtorrent,
   scopeOf,
   share,
   TEST_TIMEOUT,
   until,
+  type Version,
 } from '../support/clients.ts';
 import { tried } from '../support/interop.ts';
 import { startTracker } from '../support/tracker.ts';
@@ -18,7 +18,7 @@ describe('clients find each other through the tracker of a torrent', {
   skip: CLIENTS.libtorrent.skip,
   concurrency: 6,
 }, () => {
-  const cases: [name: keyof typeof CLIENTS, torrentVersion: Kind, protocol: 'http' | 'udp'][] = [
+  const cases: [name: keyof typeof CLIENTS, torrentVersion: Version, protocol: 'http' | 'udp'][] = [
     ['libtorrent', 'v1', 'udp'],
     ['libtorrent', 'v2', 'http'],
     ['libtorrent', 'hybrid', 'udp'],

@@ -7,7 +7,16 @@ import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { describe, it } from 'node:test';
 import { isPadFile, type Torrent } from '../../src/index.ts';
-import { assertWhole, CLIENTS, done, type Kind, type Scope, scopeOf, share, TEST_TIMEOUT } from '../support/clients.ts';
+import {
+  assertWhole,
+  CLIENTS,
+  done,
+  type Scope,
+  scopeOf,
+  share,
+  TEST_TIMEOUT,
+  type Version,
+} from '../support/clients.ts';
 import { tried } from '../support/interop.ts';
 import { writeTree } from '../support/tree.ts';
 
@@ -48,7 +57,7 @@ function padsOf(torrent: Torrent): Record<string, Buffer> {
 }
 
 describe('webseeds of metainfo torrents are used without peers', { concurrency: 8 }, () => {
-  const cases: [name: keyof typeof CLIENTS, torrentVersion: Kind, withPads: boolean][] = [
+  const cases: [name: keyof typeof CLIENTS, torrentVersion: Version, withPads: boolean][] = [
     ['libtorrent', 'v1', false],
     ['libtorrent', 'v2', false],
     ['libtorrent', 'hybrid', false],

@@ -27,10 +27,10 @@ const TOP = {
   'url-list': ['http://w/'],
   'x-unknown': { a: [1, -2, 'x'] },
 };
-const KINDS = ['v1', 'v2', 'hybrid'] as const;
+const VERSIONS = ['v1', 'v2', 'hybrid'] as const;
 
 /** Canonical torrents of every version. */
-const SAMPLES = KINDS.flatMap((version) =>
+const SAMPLES = VERSIONS.flatMap((version) =>
   [noise(2 * PIECE + 5), FOLDER].map((content) => build({ version, content, top: TOP }).bytes),
 );
 
@@ -46,7 +46,7 @@ function issuesOf(decoded: unknown): string[] {
 }
 
 /** The output of the npm package `bencode`, with some fields changed. */
-function decodedOf(version: (typeof KINDS)[number], content: Content = noise(2 * PIECE + 5)) {
+function decodedOf(version: (typeof VERSIONS)[number], content: Content = noise(2 * PIECE + 5)) {
   const torrent = bencode.decode(build({ version, content, top: TOP }).bytes) as Record<string, unknown>;
   return { torrent, info: torrent['info'] as Record<string, unknown> };
 }

@@ -18,7 +18,7 @@ import { runs } from '../support/runs.ts';
 import { temporaryFolder } from '../support/tree.ts';
 import { text as anyText } from './arbitraries.ts';
 
-const KINDS = ['v1', 'v2', 'hybrid'] as const;
+const VERSIONS = ['v1', 'v2', 'hybrid'] as const;
 
 const read = (top: Dictionary, info: Dictionary = {}, profile: Profile = 'default') =>
   Torrent.fromBytes(torrent({ ...single, ...info }, top), { context: { profile } });
@@ -174,7 +174,7 @@ describe('creating nodes, HTTP seeds, similar torrents, collections and update U
     try {
       await fc.assert(
         fc.asyncProperty(
-          fc.constantFrom(...KINDS),
+          fc.constantFrom(...VERSIONS),
           some(HINTS),
           fc.boolean(),
           url,

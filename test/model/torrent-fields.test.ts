@@ -12,14 +12,14 @@ import {
 import { noise } from '../hash/reference.ts';
 import { build, PIECE } from './build.ts';
 
-const KINDS = ['v1', 'v2', 'hybrid'] as const;
+const VERSIONS = ['v1', 'v2', 'hybrid'] as const;
 const content = { a: noise(2 * PIECE + 1), 'd/b': noise(7) };
-const torrentOf = (version: (typeof KINDS)[number]) => Torrent.fromBytes(build({ version, content }).bytes);
+const torrentOf = (version: (typeof VERSIONS)[number]) => Torrent.fromBytes(build({ version, content }).bytes);
 const failures = (value: unknown, struct: unknown) =>
   (validate(value, struct as Struct)[0]?.failures() ?? []).map(({ refinement, path }) => [refinement, path.join('.')]);
 
 describe('TorrentFields', () => {
-  for (const version of KINDS) {
+  for (const version of VERSIONS) {
     it(`accepts a ${version} torrent and a copy of it`, () => {
       const torrent = torrentOf(version);
       assert.deepEqual(failures(torrent, TorrentFields), []);

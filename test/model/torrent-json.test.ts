@@ -4,11 +4,11 @@ import { Torrent } from '../../src/index.ts';
 import { noise } from '../hash/reference.ts';
 import { build, PIECE } from './build.ts';
 
-const KINDS = ['v1', 'v2', 'hybrid'] as const;
+const VERSIONS = ['v1', 'v2', 'hybrid'] as const;
 const content = { a: noise(PIECE + 1), 'd/b': noise(7) };
 
 describe('torrent.toJSON', () => {
-  for (const version of KINDS) {
+  for (const version of VERSIONS) {
     it(`describes a ${version} torrent`, () => {
       const { bytes } = build({ version, content, top: { announce: 'http://t/', 'creation date': 86400 } });
       const torrent = Torrent.fromBytes(bytes);

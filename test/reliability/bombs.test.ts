@@ -215,13 +215,13 @@ describe('a torrent that claims huge content', { skip: procMissing }, () => {
       const { outcomes, seconds, memory } = await explode(target, data);
       const size = (value: number) => `${(value / 2 ** 20).toFixed(0)} MiB`;
       t.diagnostic(`${size(bytes.length)}: ${seconds.toFixed(2)} s, ${size(memory)}`);
-      for (const [door, outcome] of Object.entries(outcomes)) {
-        assert.doesNotMatch(outcome ?? '', /^untyped|ERR_INTERNAL/, door);
+      for (const [entry, outcome] of Object.entries(outcomes)) {
+        assert.doesNotMatch(outcome ?? '', /^untyped|ERR_INTERNAL/, entry);
         // The longest key that is part of the entry point's name.
         const [key] = Object.keys(ends)
-          .filter((one) => door.includes(one))
+          .filter((one) => entry.includes(one))
           .sort((a, b) => b.length - a.length);
-        if (key !== undefined) assert.equal(outcome, ends[key], door);
+        if (key !== undefined) assert.equal(outcome, ends[key], entry);
       }
       assert.ok(seconds < MOST_SECONDS, `took ${seconds} s`);
       assert.ok(memory < MOST_MEMORY + MULTIPLE * bytes.length, `took ${memory} bytes`);

@@ -140,13 +140,13 @@ const macTools =
   missing('clang', 'clang', ['--version']) ||
   missing('llvm', 'llvm-nm', ['--version']) ||
   missing('lld', linker(), ['--version']);
-const DOORS =
+const ENTRY_POINTS =
   'int napi_create_int32(int);\nint napi_register_module_v1(int x) { return napi_create_int32(x); }\n' +
   'int node_api_module_get_api_version_v1(void) { return 8; }\n';
 
 describe('check-prebuild of a binary for macOS', { skip: onLinux ? macTools : 'it links for macOS on Linux' }, () => {
   it('accepts a binary with the right exports and imports', async (t) => {
-    const file = await bundle(await temporaryFolder(t), DOORS, '-bundle');
+    const file = await bundle(await temporaryFolder(t), ENTRY_POINTS, '-bundle');
     assert.deepEqual(problemsOf(file), []);
   });
 

@@ -46,9 +46,9 @@ settle();
 const before = peak();
 let memory = 0;
 const outcomes: BombAnswer['outcomes'] = {};
-const through = async (door: string, work: () => unknown) => {
+const through = async (entry: string, work: () => unknown) => {
   settle();
-  outcomes[door] = await (async () => work())().then(() => null, codeOf);
+  outcomes[entry] = await (async () => work())().then(() => null, codeOf);
   memory = Math.max(memory, peak() - before);
 };
 

@@ -17,8 +17,8 @@ import { LibtorrentProcess } from './libtorrent.ts';
 import { temporaryFolder, writeTree } from './tree.ts';
 
 const KIB = 1024;
-export const KINDS = ['v1', 'v2', 'hybrid'] as const;
-export type Kind = Tried['torrentVersion'];
+export const VERSIONS = ['v1', 'v2', 'hybrid'] as const;
+export type Version = Tried['torrentVersion'];
 
 /** The time limit of every wait: far longer than any takes, even on a busy machine. */
 const PATIENCE_SECONDS = 60;
@@ -81,7 +81,7 @@ async function answers(port: number): Promise<boolean> {
 
 /** A torrent that the command made, and its content. */
 export interface Shared {
-  torrentVersion: Kind;
+  torrentVersion: Version;
   torrent: Torrent;
   file: string;
   /** The parent of the content's folder. */
@@ -102,7 +102,7 @@ const FILES = {
 /** Makes content and a torrent of it with `metainfo create`; `sizes` has the size of each file by its path. */
 export async function share(
   scope: Scope,
-  torrentVersion: Kind,
+  torrentVersion: Version,
   args: readonly string[] = [],
   sizes: Readonly<Record<string, number>> = FILES,
 ): Promise<Shared> {
