@@ -31,7 +31,7 @@ export const FileTimesStruct = expected<FileTimes>('file times: two Float64Array
 export function requireTimesOf({ nFiles }: Torrent, { mtimeMs, ctimeMs }: FileTimes): void {
   if (mtimeMs.length === nFiles && ctimeMs.length === nFiles) return;
   throw invalidArgument(
-    `fileTimes must have one time for each of the ${nFiles} files of the torrent, not ${mtimeMs.length}`,
+    `fileTimes must have one mtimeMs and one ctimeMs for each of the ${nFiles} files of the torrent, not ${mtimeMs.length} and ${ctimeMs.length}`,
   );
 }
 
