@@ -1,12 +1,12 @@
 /** Hashes the files of a v1 torrent twice in one read: as pieces of a hybrid, and as pieces of the v1 torrent. */
 import { availableParallelism } from 'node:os';
+import type { GenerateOptions } from '../create/options.ts';
 import { throwIfAborted } from '../errors/cancel.ts';
 import { MetainfoError } from '../errors/errors.ts';
 import { defaultEngine } from '../hash/default-engine.ts';
-import type { Engine } from '../hash/engine.ts';
 import { type FileDigests, joinTrees, splitDigests } from '../hash/file-digests.ts';
 import { alignedPlanFiles, memoryPlanFile, padPlanFile, splitPlanFiles } from '../hash/file-plan.ts';
-import { type Digests, type HashPlan, type PlanFile, planResources, type ResourceOptions } from '../hash/plan.ts';
+import { type Digests, type HashPlan, type PlanFile, planResources } from '../hash/plan.ts';
 import { readPlanned } from '../hash/planned-file.ts';
 import { allocPrivate } from '../hash/private-buffer.ts';
 import { JobGroup } from '../jobs/job-group.ts';
@@ -22,9 +22,7 @@ export interface TwiceHashed {
   v1Pieces: Uint8Array;
 }
 
-interface HashTwiceOptions extends Pick<ResourceOptions, 'threads' | 'memoryLimit'> {
-  engine?: Engine | undefined;
-}
+type HashTwiceOptions = Pick<GenerateOptions, 'engine' | 'threads' | 'memoryLimit'>;
 
 /** A range of a file that begins with a piece of the file, and where it lies in a segment. */
 interface SegmentRange {
