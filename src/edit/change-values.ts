@@ -20,7 +20,7 @@ export function checkTexts(field: string, list: readonly string[]): readonly str
 
 export function checkText(field: string, value: string): string {
   if (typeof value === 'string' && value.isWellFormed()) return value;
-  throw invalidChange(`${field} must be a string, not ${shown(value)}`);
+  throw invalidChange(`${field} must be a well-formed string, not ${shown(value)}`);
 }
 
 /** Null counts as false. */
@@ -31,7 +31,7 @@ export function checkBoolean(field: string, value: boolean | null): boolean {
 
 export function checkUrl(field: string, url: string): string {
   if (typeof url === 'string' && URL.canParse(url)) return url;
-  throw invalidChange(`${field} must be URLs, not ${shown(url)}`);
+  throw invalidChange(`${field}: expected a URL, got ${shown(url)}`);
 }
 
 export function checkUrls(field: string, urls: readonly string[]): void {

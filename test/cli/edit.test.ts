@@ -164,14 +164,14 @@ describe('metainfo edit', () => {
     const cases: [string[], number, RegExp][] = [
       [['album.torrent', 'absent.torrent', '--comment', 'x'], 1, /ERR_NOT_FOUND/],
       [['album.torrent', '--source', 'S', '--keep-infohash'], 1, /source would change the infohash.*ERR_INFOHASH/],
-      [['album.torrent', '--add-tracker', 'no url'], 2, /must be URLs.*ERR_INVALID_ARGUMENT/],
+      [['album.torrent', '--add-tracker', 'no url'], 2, /expected a URL.*ERR_INVALID_ARGUMENT/],
       [['album.torrent', '--set', 'x'], 2, /--set expects KEY=TEXT/],
       [['album.torrent', '--set', 'comment=x'], 2, /--set and --unset cannot change comment/],
       [['album.torrent', '--set', 'nodes=x'], 2, /--set and --unset cannot change nodes/],
       [['album.torrent', '--set', 'similar=x'], 1, /expected a list/],
       [['album.torrent', '--node', 'a.example'], 2, /Expected HOST:PORT/],
       [['album.torrent', '--node', 'a.example:0'], 2, /Expected HOST:PORT/],
-      [['album.torrent', '--httpseed', 'no url'], 2, /must be URLs/],
+      [['album.torrent', '--httpseed', 'no url'], 2, /expected a URL/],
       [
         ['album.torrent', 'album/../album.torrent', '-o', '.', '--force', '--comment', 'y'],
         2,
