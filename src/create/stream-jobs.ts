@@ -20,7 +20,7 @@ export interface StreamResources {
   readSize?: number | null | undefined;
 }
 
-/** The widest kernel hashes so many pieces at once. */
+/** The widest kernel hashes this many pieces at once. */
 const LANES = 16;
 /** Bytes: a shorter segment is not worth the start of a hash job. */
 const SMALL_SEGMENT = 4 * 2 ** 20;

@@ -12,7 +12,7 @@ export interface TakenStreams {
   destroy(): void;
 }
 
-/** Streams that were read once. Unlike other streams, a generator does not tell. */
+/** Streams that were read. Other streams tell that themselves, but a generator does not. */
 const used = new WeakSet<object>();
 
 const ignore = () => {};
