@@ -2,13 +2,14 @@
 //
 //   npm test                      the usual tests: five minutes at most on two cores
 //   npm test -- --all             every test, as .ci/run does: about half an hour
-//   npm test -- FILE ...          these test files
+//   npm test -- FILE ...          these test files, or those of these folders
 //   npm test -- --without-addon   the tests of hashing, on node:crypto (METAINFO_ENGINE=node)
 //   npm test -- --arm64           some tests of hashing, on the prebuilt binary for arm64 (npm run prebuilds) under qemu
 //
 // With PREBUILDS_ONLY=1 the tests use the addon in prebuilds/, and no compiler is needed.
 import { spawnSync } from 'node:child_process';
 import { availableParallelism } from 'node:os';
+import path from 'node:path';
 import { arm64Node } from './arm64-node.mjs';
 import { filesIn, prebuiltOnly, root, setup } from './setup.mjs';
 import { testNative } from './test-native.mjs';
@@ -50,6 +51,13 @@ const ON_ARM64 = ['hash/layer-roots', 'hash/merkle', 'hash/native', 'hash/kernel
 const testFile = (name) => `test/${name}.test.ts`;
 const testFiles = (...places) => filesIn(...places).filter((file) => file.endsWith('.test.ts'));
 
+/** The test files of a file or folder; none is an error, because a run of no tests passes. */
+function namedFiles(name) {
+  const files = testFiles(path.relative(root, name));
+  if (files.length === 0) throw new Error(`${name} is neither a test file nor a folder with test files`);
+  return files;
+}
+
 /** Leaves files out of a list; a file that does not exist is an error, so that no list goes out of date. */
 function without(files, left) {
   const gone = left.filter((file) => !files.includes(file));
@@ -83,7 +91,7 @@ const named = MODES[option] ? rest : process.argv.slice(2);
 const modeName = MODES[option] ? option : named.length > 0 ? 'named' : 'usual';
 setup();
 const mode = MODES[modeName]?.() ?? {};
-const files = named.length > 0 ? named : mode.files;
+const files = named.length > 0 ? named.flatMap(namedFiles) : mode.files;
 if (mode.isNative && named.length === 0 && !prebuiltOnly) testNative();
 
 // One process less than there are cores, but two at least: many tests wait for other programs.
