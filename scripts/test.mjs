@@ -11,12 +11,12 @@ import { spawnSync } from 'node:child_process';
 import { availableParallelism } from 'node:os';
 import path from 'node:path';
 import { arm64Node } from './arm64-node.mjs';
-import { filesIn, prebuiltOnly, root, setup } from './setup.mjs';
+import { fail, filesIn, prebuiltOnly, root, setup } from './setup.mjs';
 import { testNative } from './test-native.mjs';
 
 /** Folders that run only with --all: clients that share torrents, and processes that are killed or starved. */
 const ONLY_WITH_ALL = ['test/e2e/', 'test/reliability/'];
-/** The slowest other files, which run only with --all too, with the seconds that each took in a whole run on two busy cores. */
+/** The slowest other files, which run only with --all too, with the seconds of each in a whole run on two busy cores. */
 const SLOW = {
   'test/cli/hostile.test.ts': 46,
   'test/cli/progress.test.ts': 60,
@@ -51,10 +51,11 @@ const ON_ARM64 = ['hash/layer-roots', 'hash/merkle', 'hash/native', 'hash/kernel
 const testFile = (name) => `test/${name}.test.ts`;
 const testFiles = (...places) => filesIn(...places).filter((file) => file.endsWith('.test.ts'));
 
-/** The test files of a file or folder; none is an error, because a run of no tests passes. */
+/** The test files of a file or folder; none is an error, because a run of no tests passes. Options of Node stay as they are. */
 function namedFiles(name) {
+  if (name.startsWith('-')) return [name];
   const files = testFiles(path.relative(root, name));
-  if (files.length === 0) throw new Error(`${name} is neither a test file nor a folder with test files`);
+  if (files.length === 0) fail(`${name} is neither a test file nor a folder with test files`);
   return files;
 }
 
@@ -87,11 +88,11 @@ const MODES = {
 };
 
 const [option, ...rest] = process.argv.slice(2);
-const named = MODES[option] ? rest : process.argv.slice(2);
+const named = (MODES[option] ? rest : process.argv.slice(2)).flatMap(namedFiles);
 const modeName = MODES[option] ? option : named.length > 0 ? 'named' : 'usual';
 setup();
 const mode = MODES[modeName]?.() ?? {};
-const files = named.length > 0 ? named.flatMap(namedFiles) : mode.files;
+const files = named.length > 0 ? named : mode.files;
 if (mode.isNative && named.length === 0 && !prebuiltOnly) testNative();
 
 // One process less than there are cores, but two at least: many tests wait for other programs.
