@@ -1,5 +1,5 @@
-// Parsing, validating and taking the infohash of two large torrents, compared with npm's `parse-torrent` (which does not validate)
-// and `bencode` (which only decodes): the time, and the peak memory beyond the file and an idle process.
+// Parsing, validating and taking the infohash of two large torrents, compared with npm's `parse-torrent` (which does not
+// validate) and `bencode` (which only decodes): the time, and the peak memory beyond the file and an idle process.
 //
 //   npm run bench -- decode [--rounds 5] [--files 100000]
 import { writeFileSync } from 'node:fs';

@@ -1,5 +1,6 @@
 #!/bin/sh
-# `npm run docs:session [-- 1G]`: records the session of docs/session.svg, with a file of that size (default: 8G). Needs termtosvg.
+# `npm run docs:session [-- 1G]`: records the session of docs/session.svg, with a file of that size (default: 8G).
+# Needs termtosvg.
 set -eu
 
 # The recorded part: prints each command as if it were typed, and leaves time to read.

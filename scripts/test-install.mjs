@@ -1,7 +1,7 @@
-// Installs the packed package as a user would, without a compiler and without install scripts, and creates, reads and verifies a
-// torrent with it: with npm, pnpm and yarn; by import and by require; on every supported Node, on Bun (also with musl) and on
-// Deno; with every module resolution of TypeScript; in worker threads, and twice in one process. Needs prebuilds/ (npm run
-// prebuilds).
+// Installs the packed package as a user would, without a compiler and without install scripts, and creates, reads and
+// verifies a torrent with it: with npm, pnpm and yarn; by import and by require; on every supported Node, on Bun (also with
+// musl) and on Deno; with every module resolution of TypeScript; in worker threads, and twice in one process. Needs
+// prebuilds/ (npm run prebuilds).
 import { execFileSync, spawnSync } from 'node:child_process';
 import {
   closeSync,

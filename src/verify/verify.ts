@@ -197,8 +197,8 @@ function hashContent(
 }
 
 /**
- * Reads a hybrid whose files do not start at piece boundaries a second time, for its v2 hashes. A piece stays good only when every
- * v2 piece of its files is good.
+ * Reads a hybrid whose files do not start at piece boundaries a second time, for its v2 hashes. A piece stays good only
+ * when every v2 piece of its files is good.
  */
 async function checkV2Apart(check: PieceCheck, good: Uint8Array): Promise<void> {
   const { files, map } = check;
