@@ -1,5 +1,5 @@
 /** Finds the files of a draft on disk and among its sources, in the order of the torrent. */
-import { type ScannedFile, type ScanOptions, scan } from '../disk/scan.ts';
+import { type ScannedFile, type ScanOptions, scan, scannedFiles } from '../disk/scan.ts';
 import { MetainfoError } from '../errors/errors.ts';
 import { sortV1, sortV2 } from '../layout/order.ts';
 import { isPadFile } from '../layout/padding.ts';
@@ -36,7 +36,7 @@ export async function findFiles(draft: Draft, { v1Order, sources, ...options }: 
   const { exclude, include } = draft.fields;
   const named = namedPaths(draft);
   const isOnDisk = named !== null || sources.length === 0;
-  const scanned = isOnDisk ? await scan(draft.pathRoot, named, { exclude, include, ...options }) : [];
+  const scanned = isOnDisk ? scannedFiles(await scan(draft.pathRoot, named, { exclude, include, ...options })) : [];
   if (sources.length === 0) {
     const isSingleFile = scanned.length === 1 && (scanned[0]?.path.length === 0 || namesSingleFile(draft));
     if (!v1Order) return { isSingleFile, files: sortV2(scanned) };

@@ -1,18 +1,41 @@
 /** Finds the files of a torrent on disk, and reports every file that cannot be added. */
 import { isUtf8 } from 'node:buffer';
-import { constants, type Dirent } from 'node:fs';
-import { access, lstat, open, readdir, realpath } from 'node:fs/promises';
+import { lstat, realpath } from 'node:fs/promises';
+import { constants } from 'node:os';
 import nodePath from 'node:path';
+import { setImmediate as nextRound } from 'node:timers/promises';
 import { isPromise } from 'node:util/types';
 import { throwIfAborted } from '../errors/cancel.ts';
 import { fromSystemError, MetainfoError } from '../errors/errors.ts';
 import { Callback, invalidArgument, type OptionStructs } from '../errors/guard.ts';
 import type { Slot } from '../hash/limiter.ts';
+import { type FileColumns, pathAt, pathBytes } from '../layout/file-table.ts';
 import { unsafeComponent } from '../layout/safe-path.ts';
-import { isWithin } from './containment.ts';
+import { componentsWithin } from './containment.ts';
+import { FileColumnsBuilder, filteredColumns } from './file-columns.ts';
+import {
+  diskPathOf,
+  entryPath,
+  type ListedFolder,
+  listFolders,
+  type OtherEntry,
+  readErrno,
+  SYSTEM_FILES,
+  systemError,
+} from './listing.ts';
 import { ScanProblems } from './scan-problems.ts';
-import { describeType, isFolder, isRegularFile, STAT_NUMBERS, type Status, statFiles, statusOf } from './stat-files.ts';
+import { describeType, isFolder, isLink, isRegularFile, isRestricted, type Status, statusOf } from './stat-files.ts';
 import { isTemporary } from './write-file.ts';
+
+/** The files that a scan found. */
+export interface Scanned {
+  /** The path root without links: a folder, or the only file. */
+  root: string;
+  /** Whether the path root is the file itself, whose path has no components. */
+  isFile: boolean;
+  /** The files, in the order of the entries that were asked for. The files below one entry are in no particular order. */
+  columns: FileColumns;
+}
 
 /** A file that the scan found. */
 export interface ScannedFile {
@@ -58,43 +81,53 @@ export interface ScanOptions extends ScanFilter {
   slot?: Slot | undefined;
 }
 
-/** Files that operating systems create in folders. The scan skips them, and unfinished outputs, unless they are named outright. */
-const SYSTEM_FILES = new Set(['.DS_Store', 'Thumbs.db', 'desktop.ini']);
-const isSystemFile = (name: string) => SYSTEM_FILES.has(name) || isTemporary(name);
-
-/** System calls that wait at once: enough to keep the file system busy. */
-const FOLDERS_AT_ONCE = 16;
-const FILES_AT_ONCE = 4096;
+/** How many files are filtered before the event loop runs again: it takes a few milliseconds. */
+const FILTERED_AT_ONCE = 4096;
 
 /**
- * Finds the files at and below `entries`. They come in the order of the entries and, within a folder, of readdir: sort them.
- * Links are followed within the root. One error reports all problems with files.
+ * Finds the files at and below `entries`. Links are followed within the root. One error reports all problems with files.
  *
  * @param root The path root, absolute: a folder, or a single file (then `entries` must be null).
  * @param entries Paths from the root, as components; null for everything.
  * @throws {MetainfoError} `ERR_NOT_FOUND`, `ERR_UNREADABLE`, `ERR_NOT_A_FILE`, `ERR_BROKEN_LINK`, `ERR_LINK_LOOP`,
- *   `ERR_LINK_OUTSIDE`, `ERR_NAME`, `ERR_DUPLICATE_PATH`, `ERR_ABORTED`
+ *   `ERR_LINK_OUTSIDE`, `ERR_NAME`, `ERR_DUPLICATE_PATH`, `ERR_FILE_CHANGED`, `ERR_TOO_LARGE`, `ERR_ABORTED`
  */
 export async function scan(
   root: string,
   entries: readonly (readonly string[])[] | null,
   options: ScanOptions = {},
-): Promise<ScannedFile[]> {
-  const scanner = new Scanner(await resolveLink(root, root), entries && new Set(), options);
-  const status = await statusOf(scanner.realRoot, root);
+): Promise<Scanned> {
+  const realRoot = await resolveLink(root, root);
+  const scanner = new Scanner(realRoot, entries !== null && mayRepeat(entries), options);
+  const status = await statusOf(realRoot, root);
   if (!isFolder(status) && entries) {
     throw new MetainfoError('ERR_INVALID_ARGUMENT', `${root} is a file: \`paths\` needs a folder as pathRoot.`, {
       path: root,
     });
   }
-  if (!isFolder(status)) await scanner.addNamed([], scanner.realRoot, root, status);
-  else if (!entries) await scanner.walk([], root);
+  if (!isFolder(status)) await scanner.addNamed({ path: '', disk: '', shown: root }, status);
+  else if (!entries) await scanner.walk({ path: '', disk: '', shown: root });
   else for (const entry of entries) await scanner.visit(entry, nodePath.join(root, ...entry));
   scanner.problems.throwIfAny();
-  return scanner.files;
+  return { root: realRoot, isFile: !isFolder(status), columns: scanner.files.finish() };
 }
 
-type Entry = Dirent<string> | Dirent<Buffer>;
+/** Makes an object of each file. */
+export function scannedFiles({ root, columns }: Scanned): ScannedFile[] {
+  const { paths, diskPaths, lengths, mtimes, ctimes } = columns;
+  return Array.from(lengths, (length, i) => {
+    const path = pathAt(paths, i);
+    const disk = diskPaths ? pathAt(diskPaths, i) : path;
+    const diskPath = diskPathOf(root, disk.join('\0'));
+    return { path, diskPath, length, mtimeMs: mtimes[i] as number, ctimeMs: ctimes[i] as number };
+  });
+}
+
+/** Whether files may be found twice: an entry repeats another one, or is in it. */
+function mayRepeat(entries: readonly (readonly string[])[]): boolean {
+  const sorted = entries.map((entry) => entry.map((name) => `${name}\0`).join('')).sort();
+  return sorted.some((path, i) => i > 0 && path.startsWith(sorted[i - 1] as string));
+}
 
 /** Wraps a filter so that it throws if it returns a promise, which would count as true. */
 function synchronous(name: string, filter: (path: string) => unknown): (path: string) => boolean {
@@ -106,48 +139,40 @@ function synchronous(name: string, filter: (path: string) => unknown): (path: st
   };
 }
 
-/** An entry of a folder that may be added. */
-interface Candidate {
-  entry: Entry;
-  path: string[];
-  /** The path as the user knows it. */
+/** A file or folder, and its path as the user knows it. */
+interface Place extends ListedFolder {
   shown: string;
-  /** The path without links, except that the entry itself may be one. */
-  real: string;
-  /** Whether to add it if it is a file. A folder or link may lead to such files even if this is false. */
-  isIncluded: boolean;
 }
 
-interface Folder {
-  path: string[];
-  shown: string;
-  real: string;
-  /** Its real path, and those of all folders above it. */
-  ancestors: string[];
+/** A folder whose listing is asked for. */
+interface Start extends Place {
+  /** Where the entry is that led here: a start above this one, and the folder on disk, below that start, that holds the entry. */
+  from?: { start: Start; disk: string };
 }
 
 class Scanner {
-  readonly files: ScannedFile[] = [];
+  readonly files = new FileColumnsBuilder();
   readonly problems = new ScanProblems();
-  readonly realRoot: string;
-  readonly #exclude: (path: string) => boolean;
-  readonly #include: (path: string) => boolean;
+  readonly #realRoot: string;
+  /** Null if there are no filters. */
+  readonly #filter: { exclude: (path: string) => boolean; include: (path: string) => boolean } | null;
   readonly #systemFiles: boolean;
   readonly #readable: boolean;
   readonly #signal: AbortSignal | undefined;
   readonly #slot: Slot | undefined;
-  /** The paths found so far, with `/`; null if no path can be found twice. */
+  /** The paths found so far, with zero characters; null if no path can be found twice. */
   readonly #seen: Set<string> | null;
 
-  constructor(
-    realRoot: string,
-    seen: Set<string> | null,
-    { exclude = () => false, include = () => true, ...options }: ScanOptions,
-  ) {
-    this.realRoot = realRoot;
-    this.#seen = seen;
-    this.#exclude = synchronous('exclude', exclude);
-    this.#include = synchronous('include', include);
+  constructor(realRoot: string, mayRepeat: boolean, { exclude, include, ...options }: ScanOptions) {
+    this.#realRoot = realRoot;
+    this.#seen = mayRepeat ? new Set() : null;
+    this.#filter =
+      exclude || include
+        ? {
+            exclude: synchronous('exclude', exclude ?? (() => false)),
+            include: synchronous('include', include ?? (() => true)),
+          }
+        : null;
     this.#systemFiles = options.systemFiles ?? false;
     this.#readable = options.readable ?? false;
     this.#signal = options.signal;
@@ -155,144 +180,166 @@ class Scanner {
   }
 
   /** Adds a path that is named outright. The path to it may contain links too. */
-  async visit(path: readonly string[], shown: string): Promise<void> {
+  async visit(entry: readonly string[], shown: string): Promise<void> {
     try {
-      const real = await resolveLink(shown, shown);
-      this.#requireInside(real, shown);
-      const status = await statusOf(real, shown);
-      if (isFolder(status)) await this.walk([...path], shown, real);
-      else await this.addNamed([...path], real, shown, status);
+      const { disk, status } = await this.#resolve(shown);
+      const place = { path: entry.join('\0'), disk, shown };
+      if (isFolder(status)) await this.walk(place);
+      else await this.addNamed(place, status);
     } catch (error) {
       this.problems.add(error, { canExclude: false });
     }
   }
 
   /** Adds a file that is named outright. */
-  async addNamed(path: string[], real: string, shown: string, status: Status): Promise<void> {
-    this.add(path, real, shown, status);
-    if (this.#readable && isRestricted(status)) await requireReadable(real, shown);
+  async addNamed(place: Place, status: Status): Promise<void> {
+    this.#add(place, status);
+    await this.#requireReadable(place, status);
   }
 
-  /** Adds everything below a folder: lists the folders level by level, then looks up the sizes of all files. */
-  async walk(path: string[], shown: string, real = this.realRoot): Promise<void> {
-    const files: Candidate[] = [];
-    let level: Folder[] = [{ path, shown, real, ancestors: [real] }];
-    while (level.length > 0) {
-      const below: Folder[] = [];
-      for (let i = 0; i < level.length; i += FOLDERS_AT_ONCE) {
-        await this.#pause();
-        const folders = level.slice(i, i + FOLDERS_AT_ONCE);
-        const listed = await Promise.all(
-          folders.map((folder) => entriesOf(folder).catch((error: unknown) => this.problems.add(error))),
-        );
-        for (const [j, folder] of folders.entries()) {
-          for (const candidate of this.#candidates(listed[j] ?? [], folder)) {
-            if (candidate.entry.isDirectory()) this.#enter(candidate, candidate.real, folder, below);
-            else if (candidate.entry.isSymbolicLink()) await this.#follow(candidate, folder, below);
-            else files.push(candidate);
-          }
-        }
+  /**
+   * Adds everything below a folder. The listing enters the folders by itself as long as nothing must be asked about them: then one
+   * round lists everything, and further rounds list what links lead to.
+   */
+  async walk(place: Place): Promise<void> {
+    for (let starts: Start[] = [place]; starts.length > 0; ) {
+      const below: Start[] = [];
+      for (const isRecursive of [true, false]) {
+        const chosen = starts.filter((start) => (this.#filter === null && !mayLoop(start)) === isRecursive);
+        if (chosen.length > 0) await this.#addListed(chosen, isRecursive, below);
       }
-      level = below;
-    }
-    for (let i = 0; i < files.length; i += FILES_AT_ONCE) {
-      await this.#pause();
-      await this.#addAll(files.slice(i, i + FILES_AT_ONCE));
+      starts = below;
     }
   }
 
-  async #addAll(files: readonly Candidate[]): Promise<void> {
-    const restricted: Candidate[] = [];
-    for (const [i, status] of (await this.#statAll(files)).entries()) {
-      const file = files[i] as Candidate;
-      if (!status) continue;
-      // It may have become a folder after it was listed.
-      if (isFolder(status)) await this.walk(file.path, file.shown, file.real);
-      else if (this.#tryAdd(file.path, file.real, file.shown, status) && isRestricted(status)) restricted.push(file);
-    }
-    if (!this.#readable) return;
-    const checks = await Promise.allSettled(restricted.map(({ real, shown }) => requireReadable(real, shown)));
-    for (const check of checks) if (check.status === 'rejected') this.problems.add(check.reason);
-  }
-
-  /** The status is null for files with a problem. */
-  async #statAll(files: readonly Candidate[]): Promise<(Status | null)[]> {
-    const numbers = await statFiles(files);
-    const statuses: (Status | null)[] = [];
-    for (const [i, { real, shown }] of files.entries()) {
-      const number = (index: number) => numbers[i * STAT_NUMBERS + index] as number;
-      if (number(0) === 0) statuses.push({ mode: number(1), size: number(2), mtimeMs: number(3), ctimeMs: number(4) });
-      // Call stat again for its error message.
-      else statuses.push((await statusOf(real, shown).catch((error: unknown) => this.problems.add(error))) ?? null);
-    }
-    return statuses;
-  }
-
-  async #pause(): Promise<void> {
-    throwIfAborted(this.#signal);
-    await this.#slot?.offer();
-  }
-
-  #candidates(entries: readonly Entry[], folder: Folder): Candidate[] {
-    const candidates: Candidate[] = [];
-    const within = (parent: string) => (parent.endsWith(nodePath.sep) ? parent : parent + nodePath.sep);
-    const [shownParent, realParent] = [within(folder.shown), within(folder.real)];
-    const relativeParent = folder.path.map((name) => `${name}/`).join('');
-    for (const entry of entries) {
+  async #addListed(starts: readonly Start[], isRecursive: boolean, below: Start[]): Promise<void> {
+    await this.#pause();
+    const { files, others } = await listFolders(starts, {
+      root: this.#realRoot,
+      isRecursive,
+      readable: this.#readable,
+      pause: () => this.#pause(),
+    });
+    const byPath = new Map(starts.map((start) => [start.path, start]));
+    this.#addFiles(await this.#chosen(files), byPath);
+    for (const other of inOrder(others)) {
       // A filter, which is the caller's code, may have fired the signal.
       throwIfAborted(this.#signal);
-      const text = entry.name.toString();
-      const relative = relativeParent + text;
-      // Ask first: an excluded entry has no problems.
-      if (this.#exclude(relative)) continue;
-      const name = this.#nameOf(entry, text, folder.shown);
-      if (name === null) continue;
-      const isIncluded = (this.#systemFiles || !isSystemFile(name)) && this.#include(relative);
-      if (!isIncluded && !entry.isDirectory() && !entry.isSymbolicLink()) continue;
-      const path = [...folder.path, name];
-      candidates.push({ entry, path, shown: shownParent + name, real: realParent + name, isIncluded });
+      await this.#addOther(other, startOf(other.folder, byPath), below);
     }
-    return candidates;
   }
 
-  async #follow(link: Candidate, folder: Folder, folders: Folder[]): Promise<void> {
-    const { path, shown, isIncluded } = link;
-    let real: string;
-    let status: Status;
+  /** The files that the filters choose. */
+  async #chosen(files: FileColumns): Promise<FileColumns> {
+    if (!this.#filter) return files;
+    const count = files.lengths.length;
+    const keeps = new Uint8Array(count);
+    for (let i = 0; i < count; i += 1) {
+      if (i % FILTERED_AT_ONCE === FILTERED_AT_ONCE - 1) {
+        await nextRound();
+        await this.#pause();
+      }
+      throwIfAborted(this.#signal);
+      const path = textAt(files, i).replaceAll('\0', '/');
+      keeps[i] = !this.#filter.exclude(path) && this.#filter.include(path) ? 1 : 0;
+    }
+    return filteredColumns(files, keeps);
+  }
+
+  /** Adds listed files that the filters have chosen. */
+  #addFiles(files: FileColumns, starts: ReadonlyMap<string, Start>): void {
+    if (!this.#seen) {
+      this.files.addColumns(files);
+      return;
+    }
+    const keeps = new Uint8Array(files.lengths.length);
+    for (const i of keeps.keys()) {
+      const path = textAt(files, i);
+      const folder = path.slice(0, Math.max(0, path.lastIndexOf('\0')));
+      keeps[i] = this.#try(() => this.#requireNew(path, shownBelow(startOf(folder, starts), path))) ? 1 : 0;
+    }
+    this.files.addColumns(filteredColumns(files, keeps));
+  }
+
+  async #addOther(other: OtherEntry, start: Start, below: Start[]): Promise<void> {
+    const { folder, name, errno, status } = other;
+    const shownFolder = shownBelow(start, folder);
+    if (name === null) {
+      this.problems.add(notListed(errno, shownFolder));
+      return;
+    }
+    const text = name.toString();
+    const path = entryPath(folder, text);
+    const relative = path.replaceAll('\0', '/');
+    // Ask first: an excluded entry has no problems.
+    if (this.#filter?.exclude(relative)) return;
+    if (!this.#try(() => requireName(name, text, shownFolder))) return;
+    const isSkipped = !this.#systemFiles && isSystemFile(text);
+    const isIncluded = !isSkipped && (this.#filter?.include(relative) ?? true);
+    const place = { path, disk: entryPath(other.disk, text), shown: shownBelow(start, path) };
+    const from = { start, disk: other.disk };
+    if (isLink(status)) await this.#follow(place, from, isIncluded, below);
+    else if (isFolder(status)) this.#try(() => enter(place, from, below));
+    else if (!isIncluded) return;
+    else if (errno !== 0) this.problems.add(fromSystemError(systemError(errno, place.shown), place.shown, 'read'));
+    else this.#try(() => this.#add(place, status));
+  }
+
+  async #follow(link: Place, from: NonNullable<Start['from']>, isIncluded: boolean, below: Start[]): Promise<void> {
+    let target: { disk: string; status: Status };
     try {
-      real = await resolveLink(shown, shown);
-      this.#requireInside(real, shown);
-      status = await statusOf(real, shown);
+      target = await this.#resolve(link.shown);
     } catch (error) {
       // A broken link is a problem only if a file in its place would be added.
       if (isIncluded) this.problems.add(error);
       return;
     }
-    if (isFolder(status)) this.#enter({ path, shown }, real, folder, folders);
-    else if (isIncluded && this.#tryAdd(path, real, shown, status) && this.#readable && isRestricted(status))
-      await requireReadable(real, shown).catch((error: unknown) => this.problems.add(error));
+    const { disk, status } = target;
+    if (isFolder(status)) this.#try(() => enter({ ...link, disk }, from, below));
+    else if (isIncluded)
+      await this.addNamed({ ...link, disk }, status).catch((error: unknown) => this.problems.add(error));
   }
 
-  #nameOf(entry: Entry, text: string, folder: string): string | null {
-    try {
-      return nameOf(entry, text, folder);
-    } catch (error) {
-      this.problems.add(error);
-      return null;
+  /** Finds where a path leads, which may contain links. */
+  async #resolve(shown: string): Promise<{ disk: string; status: Status }> {
+    const real = await resolveLink(shown, shown);
+    const components = componentsWithin(this.#realRoot, real);
+    if (!components) {
+      const message = `${shown} links to ${real}, outside ${this.#realRoot}: leave it out, or copy its target.`;
+      throw new MetainfoError('ERR_LINK_OUTSIDE', message, { path: shown });
     }
+    return { disk: components.join('\0'), status: await statusOf(real, shown) };
   }
 
-  #enter(...entry: Parameters<typeof enter>): void {
-    try {
-      enter(...entry);
-    } catch (error) {
-      this.problems.add(error);
+  #add({ path, disk, shown }: Place, status: Status): void {
+    if (!isRegularFile(status)) {
+      throw new MetainfoError('ERR_NOT_A_FILE', `${shown} is ${describeType(status)}, not a file: leave it out.`, {
+        path: shown,
+      });
     }
+    this.#requireNew(path, shown);
+    const { size, mtimeMs, ctimeMs } = status;
+    this.files.addFile({ path, disk, size, mtimeMs, ctimeMs });
   }
 
-  #tryAdd(...file: Parameters<Scanner['add']>): boolean {
+  #requireNew(path: string, shown: string): void {
+    if (this.#seen?.has(path)) {
+      throw new MetainfoError('ERR_DUPLICATE_PATH', `${shown} is listed twice in \`paths\`.`, { path: shown });
+    }
+    this.#seen?.add(path);
+  }
+
+  /** Checks what the listing has not checked. */
+  async #requireReadable({ disk, shown }: Place, status: Status): Promise<void> {
+    if (!this.#readable || !isRestricted(status)) return;
+    const errno = await readErrno(diskPathOf(this.#realRoot, disk));
+    if (errno !== 0) throw fromSystemError(systemError(errno, shown), shown, 'read');
+  }
+
+  /** Returns whether an action has succeeded; collects its error. */
+  #try(action: () => void): boolean {
     try {
-      this.add(...file);
+      action();
       return true;
     } catch (error) {
       this.problems.add(error);
@@ -300,57 +347,79 @@ class Scanner {
     }
   }
 
-  add(path: string[], real: string, shown: string, status: Status): void {
-    if (!isRegularFile(status)) {
-      throw new MetainfoError('ERR_NOT_A_FILE', `${shown} is ${describeType(status)}, not a file: leave it out.`, {
-        path: shown,
-      });
-    }
-    const key = this.#seen && path.join('/');
-    if (key !== null && this.#seen?.has(key)) {
-      throw new MetainfoError('ERR_DUPLICATE_PATH', `${shown} is listed twice in \`paths\`.`, { path: shown });
-    }
-    if (key !== null) this.#seen?.add(key);
-    const { size: length, mtimeMs, ctimeMs } = status;
-    this.files.push({ path, diskPath: real, length, mtimeMs, ctimeMs });
-  }
-
-  #requireInside(real: string, shown: string): void {
-    if (isWithin(this.realRoot, real)) return;
-    const message = `${shown} links to ${real}, outside ${this.realRoot}: leave it out, or copy its target.`;
-    throw new MetainfoError('ERR_LINK_OUTSIDE', message, { path: shown });
+  async #pause(): Promise<void> {
+    throwIfAborted(this.#signal);
+    await this.#slot?.offer();
   }
 }
 
-function enter(
-  { path, shown }: Pick<Candidate, 'path' | 'shown'>,
-  real: string,
-  parent: Folder,
-  folders: Folder[],
-): void {
-  if (parent.ancestors.includes(real)) {
-    throw new MetainfoError('ERR_LINK_LOOP', `${shown} links to a folder that contains it.`, { path: shown });
-  }
-  folders.push({ path, shown, real, ancestors: [...parent.ancestors, real] });
+const isSystemFile = (name: string) => SYSTEM_FILES.has(name) || isTemporary(name);
+
+function textAt({ paths }: FileColumns, index: number): string {
+  const { buffer, byteOffset, length } = pathBytes(paths, index);
+  return Buffer.from(buffer, byteOffset, length).toString();
 }
 
-async function entriesOf({ real, shown }: Folder): Promise<Entry[]> {
-  try {
-    const entries = await readdir(real, { withFileTypes: true });
-    // U+FFFD stands for bytes that are not UTF-8, or is a character of the name: only the bytes tell.
-    if (!entries.some(({ name }) => name.includes('\ufffd'))) return entries;
-    return await readdir(real, { withFileTypes: true, encoding: 'buffer' });
-  } catch (error) {
-    throw fromSystemError(error, shown, 'read');
-  }
+/** The order in which problems are listed: shallow paths first. */
+function inOrder(others: readonly OtherEntry[]): OtherEntry[] {
+  const ranked = others.map((other) => {
+    const path = Buffer.concat([Buffer.from(other.folder), Buffer.from('\0'), other.name ?? Buffer.alloc(0)]);
+    return { other, path, depth: path.reduce((depth, byte) => depth + (byte === 0 ? 1 : 0), 0) };
+  });
+  return ranked.sort((a, b) => a.depth - b.depth || a.path.compare(b.path)).map(({ other }) => other);
 }
 
-/** Returns a name as text. If a torrent cannot hold it (BEP 3: UTF-8), throws an error that shows its bytes. */
-function nameOf({ name }: Entry, text: string, folder: string): string {
-  const isText = typeof name === 'string' || isUtf8(name);
-  const problem = isText ? unsafeComponent(text) : 'a name that is not UTF-8';
-  if (!problem) return text;
-  const shown = nodePath.join(folder, escaped(Buffer.from(name)));
+/** The start of a listing that found a folder: the longest path, because a start may be below another one. */
+function startOf(folder: string, starts: ReadonlyMap<string, Start>): Start {
+  for (let end = folder.length; end > 0; end = folder.lastIndexOf('\0', end - 1)) {
+    const start = starts.get(folder.slice(0, end));
+    if (start) return start;
+  }
+  return starts.get('') as Start;
+}
+
+/** The path of what a listing found, as the user knows it. */
+function shownBelow({ path: top, shown }: Start, path: string): string {
+  return diskPathOf(shown, path.slice(top === '' ? 0 : top.length + 1));
+}
+
+function isAtOrBelow(folder: string, disk: string): boolean {
+  return folder === '' || disk === folder || disk.startsWith(`${folder}\0`);
+}
+
+/**
+ * Adds the folder that an entry leads to.
+ *
+ * @throws {MetainfoError} `ERR_LINK_LOOP` if the entry is in that folder
+ */
+function enter(place: Place, from: NonNullable<Start['from']>, starts: Start[]): void {
+  for (let above: Start['from'] = from; above; above = above.start.from) {
+    // All folders from the start down to the entry contain it.
+    if (!isAtOrBelow(above.start.disk, place.disk) || !isAtOrBelow(place.disk, above.disk)) continue;
+    throw new MetainfoError('ERR_LINK_LOOP', `${place.shown} links to a folder that contains it.`, {
+      path: place.shown,
+    });
+  }
+  starts.push({ ...place, from });
+}
+
+/** Whether a folder below this one may contain it, because links led here from there. */
+function mayLoop(start: Start): boolean {
+  for (let above = start.from; above; above = above.start.from) if (isAtOrBelow(start.disk, above.disk)) return true;
+  return false;
+}
+
+function notListed(errno: number, shown: string): MetainfoError {
+  if (errno !== constants.errno.ELOOP) return fromSystemError(systemError(errno, shown), shown, 'read');
+  const message = `${shown} changed during the scan: there is a symbolic link in its path.`;
+  return new MetainfoError('ERR_FILE_CHANGED', message, { path: shown, cause: systemError(errno, shown) });
+}
+
+/** Requires a name that a torrent can hold (BEP 3: UTF-8). The error shows its bytes. */
+function requireName(name: Buffer, text: string, folder: string): void {
+  const problem = isUtf8(name) ? unsafeComponent(text) : 'a name that is not UTF-8';
+  if (!problem) return;
+  const shown = nodePath.join(folder, escaped(name));
   throw new MetainfoError('ERR_NAME', `${shown}: a torrent cannot contain ${problem}: rename it or leave it out.`, {
     path: shown,
   });
@@ -360,24 +429,6 @@ function nameOf({ name }: Entry, text: string, folder: string): string {
 function escaped(bytes: Buffer): string {
   const hex = (byte: number) => `\\x${byte.toString(16).padStart(2, '0')}`;
   return [...bytes].map((byte) => (byte >= 0x20 && byte < 0x7f ? String.fromCharCode(byte) : hex(byte))).join('');
-}
-
-/** Whether somebody may not read a file: then only the system can tell who. */
-function isRestricted({ mode }: Status): boolean {
-  return (mode & 0o444) !== 0o444;
-}
-
-/** @throws {MetainfoError} for a file that cannot be opened */
-async function requireReadable(real: string, shown: string): Promise<void> {
-  try {
-    await access(real, constants.R_OK);
-  } catch {
-    // access(2) ignores effective users and capabilities: try to open the file.
-    const file = await open(real).catch((error: unknown) => {
-      throw fromSystemError(error, shown, 'read');
-    });
-    await file.close();
-  }
 }
 
 async function resolveLink(path: string, shown: string): Promise<string> {

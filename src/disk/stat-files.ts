@@ -65,6 +65,15 @@ export function isRegularFile(status: Status): boolean {
   return typeOf(status) === constants.S_IFREG;
 }
 
+export function isLink(status: Status): boolean {
+  return typeOf(status) === constants.S_IFLNK;
+}
+
+/** Whether somebody may not read a file: then only the system can tell who. */
+export function isRestricted({ mode }: Status): boolean {
+  return (mode & 0o444) !== 0o444;
+}
+
 /** The type of a file that is neither regular nor a folder, in words. */
 export function describeType(status: Status): string {
   if (typeOf(status) === constants.S_IFIFO) return 'a FIFO';

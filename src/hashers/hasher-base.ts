@@ -4,7 +4,7 @@ import { availableParallelism } from 'node:os';
 import path from 'node:path';
 import type { Struct } from 'superstruct';
 import { componentsWithin } from '../disk/containment.ts';
-import { type ScannedFile, scan } from '../disk/scan.ts';
+import { type ScannedFile, scan, scannedFiles } from '../disk/scan.ts';
 import { untilAbort } from '../errors/cancel.ts';
 import { ISSUE_CODES, type IssueCode } from '../errors/codes.ts';
 import { MetainfoError, shown, ValidationError } from '../errors/errors.ts';
@@ -173,7 +173,8 @@ export abstract class HasherBase {
   async process(options: ProcessOptions = {}): Promise<Hash[]> {
     const { signal, onProgress, engine = defaultEngine() } = checkOptions(options, PROCESS);
     const entries = this.paths.map((name) => name.split('/'));
-    const files = await untilAbort(signal, scan(this.pathRoot, entries, { signal, systemFiles: true }));
+    const scanned = await untilAbort(signal, scan(this.pathRoot, entries, { signal, systemFiles: true }));
+    const files = scannedFiles(scanned);
     for (const [i, wanted] of this.paths.entries()) {
       this.#sizes.set(wanted, files[i]?.length ?? 0);
       if (files[i]?.path.join('/') === wanted) continue;

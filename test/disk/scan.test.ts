@@ -5,7 +5,7 @@ import { chmod, mkdir, symlink, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import path from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
-import { type ScanOptions, scan } from '../../src/disk/scan.ts';
+import { type ScanOptions, scan, scannedFiles } from '../../src/disk/scan.ts';
 import type { MetainfoError } from '../../src/errors/errors.ts';
 import { temporaryFolder, writeTree } from '../support/tree.ts';
 import { failureAsNobody, notRoot } from '../support/unprivileged.ts';
@@ -27,15 +27,20 @@ async function rootWith(t: TestContext, { files = { a: 1 }, links = {} }: Layout
   return root;
 }
 
+/** The files that a scan finds. */
+async function rows(...args: Parameters<typeof scan>): Promise<ReturnType<typeof scannedFiles>> {
+  return scannedFiles(await scan(...args));
+}
+
 /** The paths that a scan finds, sorted, with `/`. */
 async function found(root: string, entries: string[][] | null = null, options: ScanOptions = {}): Promise<string[]> {
-  return (await scan(root, entries, options)).map((file) => file.path.join('/')).sort();
+  return (await rows(root, entries, options)).map((file) => file.path.join('/')).sort();
 }
 
 describe('scan', () => {
   it('finds all files, their sizes and dates', async (t) => {
     const root = await rootWith(t, { files: { a: 3, 'b/c/d': 5, 'b/empty': 0 } });
-    const files = (await scan(root, null)).sort((a, b) => a.length - b.length);
+    const files = (await rows(root, null)).sort((a, b) => a.length - b.length);
     assert.deepEqual(
       files.map(({ path: parts, length, diskPath }) => [parts.join('/'), length, diskPath]),
       [
@@ -57,7 +62,7 @@ describe('scan', () => {
     const root = await rootWith(t, {});
     const file = path.join(root, 'a');
     assert.deepEqual(
-      (await scan(file, null)).map(({ path: parts, diskPath, length }) => ({ parts, diskPath, length })),
+      (await rows(file, null)).map(({ path: parts, diskPath, length }) => ({ parts, diskPath, length })),
       [{ parts: [], diskPath: file, length: 1 }],
     );
     await assert.rejects(scan(file, [['b']]), { code: 'ERR_INVALID_ARGUMENT', path: file });
@@ -232,7 +237,7 @@ describe('scan', () => {
   describe('follows links', () => {
     it('to files and folders within the root', async (t) => {
       const root = await rootWith(t, { files: { 'a/b': 2 }, links: { file: 'a/b', folder: 'a', 'c/up': '../a' } });
-      const files = await scan(root, null);
+      const files = await rows(root, null);
       assert.deepEqual(files.map((file) => file.path.join('/')).sort(), ['a/b', 'c/up/b', 'file', 'folder/b']);
       for (const file of files) {
         assert.deepEqual([file.length, file.diskPath], [2, path.join(root, 'a/b')], file.path.join('/'));
