@@ -20,6 +20,8 @@
         "native/binding/limits.cc",
         "native/binding/stat_files.cc",
         "native/core/budget.cc",
+        "native/core/files_posix.cc",
+        "native/core/files_win32.cc",
         "native/core/job.cc",
         "native/core/job_state.cc",
         "native/core/layers.cc",
