@@ -11,6 +11,7 @@
 #include "binding/kernels.h"
 #include "binding/layer_roots.h"
 #include "binding/limits.h"
+#include "binding/scan.h"
 #include "binding/stat_files.h"
 
 // Keeps the addon loaded. Node unloads it when the last worker thread that has loaded it ends, but our
@@ -35,6 +36,7 @@ static Napi::Object init(Napi::Env env, Napi::Object exports) {
   exports.Set("HashJob", metainfo::HashJob::define(env));
   exports.Set("layerRoots", Napi::Function::New<metainfo::layer_roots>(env, "layerRoots"));
   exports.Set("limits", Napi::Function::New<metainfo::limits>(env, "limits"));
+  exports.Set("Scan", metainfo::Scan::define(env));
   exports.Set("statFiles", Napi::Function::New<metainfo::stat_files>(env, "statFiles"));
   metainfo::define_kernels(env, exports);
   return exports;

@@ -52,6 +52,13 @@ bool Budget::served(Claim& claim, std::uint64_t bytes) {
   return must_leave(claim);
 }
 
+void Budget::raise(Claim& claim, unsigned workers) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (claim.wanted_workers == 0) return;
+  claim.wanted_workers = workers;
+  admit();
+}
+
 bool Budget::leave(Claim& claim, bool exhausted) {
   const std::lock_guard<std::mutex> lock(mutex_);
   --claim.active_;

@@ -68,6 +68,9 @@ class Budget {
   // Called by a worker after a part of `bytes`. Returns true if the worker must leave.
   bool served(Claim& claim, std::uint64_t bytes);
 
+  // Called by a worker: the claim wants that many workers from now on, unless it was withdrawn.
+  void raise(Claim& claim, unsigned workers);
+
   // Called by a worker that leaves. `exhausted`: no part is left. Returns true for the job's last worker:
   // then the claim is removed. Any other worker must not touch the job's outcome afterwards.
   bool leave(Claim& claim, bool exhausted);

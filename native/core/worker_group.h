@@ -50,6 +50,9 @@ class WorkerGroup : private Budget::Claim, public std::enable_shared_from_this<W
   // Call it before start().
   void request(unsigned workers, std::uint64_t memory_per_worker);
 
+  // Asks for more workers. Call it on a worker that knows of parts for them.
+  void request_more(unsigned workers) { budget_.raise(*this, workers); }
+
   // Runs on several threads at once. Does parts until none is left or the group has ended (returns true), or
   // until `served` tells it to leave (returns false). `leftover` is destroyed after the thread has left the
   // budget: it takes what needs system calls to destroy.

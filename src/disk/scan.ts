@@ -1,5 +1,4 @@
 /** Finds the files of a torrent on disk, and reports every file that cannot be added. */
-import { isUtf8 } from 'node:buffer';
 import { lstat, realpath } from 'node:fs/promises';
 import { constants } from 'node:os';
 import nodePath from 'node:path';
@@ -8,24 +7,18 @@ import { isPromise } from 'node:util/types';
 import { throwIfAborted } from '../errors/cancel.ts';
 import { fromSystemError, MetainfoError } from '../errors/errors.ts';
 import { Callback, invalidArgument, type OptionStructs } from '../errors/guard.ts';
+import { addonOrNull } from '../hash/addon.ts';
 import type { Slot } from '../hash/limiter.ts';
 import { type FileColumns, pathAt, pathBytes } from '../layout/file-table.ts';
-import { unsafeComponent } from '../layout/safe-path.ts';
 import { componentsWithin } from './containment.ts';
+import { isSystemFile, requireName } from './entry-names.ts';
 import { FileColumnsBuilder, filteredColumns } from './file-columns.ts';
-import {
-  diskPathOf,
-  entryPath,
-  type ListedFolder,
-  listFolders,
-  type OtherEntry,
-  readErrno,
-  SYSTEM_FILES,
-  systemError,
-} from './listing.ts';
+import { listInNode } from './list-in-node.ts';
+import { type ListedRoot, listNatively, listRoot } from './list-natively.ts';
+import { diskPathOf, entryPath, type Listing, type OtherEntry, readErrno, systemError } from './listing.ts';
 import { ScanProblems } from './scan-problems.ts';
+import { enter, mayLoop, type Place, type Start, shownBelow, startOf } from './scan-starts.ts';
 import { describeType, isFolder, isLink, isRegularFile, isRestricted, type Status, statusOf } from './stat-files.ts';
-import { isTemporary } from './write-file.ts';
 
 /** The files that a scan found. */
 export interface Scanned {
@@ -97,19 +90,42 @@ export async function scan(
   entries: readonly (readonly string[])[] | null,
   options: ScanOptions = {},
 ): Promise<Scanned> {
-  const realRoot = await resolveLink(root, root);
-  const scanner = new Scanner(realRoot, entries !== null && mayRepeat(entries), options);
-  const status = await statusOf(realRoot, root);
-  if (!isFolder(status) && entries) {
+  const first = entries ? null : await listedRoot(root, options);
+  const realRoot = first?.root ?? (await resolveLink(root, root));
+  const file = first ? first.file : await fileStatus(realRoot, root);
+  if (file && entries) {
     throw new MetainfoError('ERR_INVALID_ARGUMENT', `${root} is a file: \`paths\` needs a folder as pathRoot.`, {
       path: root,
     });
   }
-  if (!isFolder(status)) await scanner.addNamed({ path: '', disk: '', shown: root }, status);
-  else if (!entries) await scanner.walk({ path: '', disk: '', shown: root });
+  const scanner = new Scanner(realRoot, entries !== null && mayRepeat(entries), options);
+  const place = { path: '', disk: '', shown: root };
+  if (file) await scanner.addNamed(place, file);
+  else if (!entries) await scanner.walk(place, first?.listing);
   else for (const entry of entries) await scanner.visit(entry, nodePath.join(root, ...entry));
   scanner.problems.throwIfAny();
-  return { root: realRoot, isFile: !isFolder(status), columns: scanner.files.finish() };
+  return { root: realRoot, isFile: file !== null, columns: scanner.files.finish() };
+}
+
+/** Resolves the root and lists everything below it, if that takes a single call: the addon is there, and no filter is. */
+async function listedRoot(root: string, options: ScanOptions): Promise<ListedRoot | null> {
+  const { exclude, include, readable = false, signal } = options;
+  const addon = exclude || include ? null : addonOrNull();
+  if (!addon) return null;
+  await pause(options);
+  return listRoot(addon, { root, readable, signal, pause: () => pause(options) });
+}
+
+/** The status of a file; null for a folder. */
+async function fileStatus(real: string, shown: string): Promise<Status | null> {
+  const status = await statusOf(real, shown);
+  return isFolder(status) ? null : status;
+}
+
+/** Lets other jobs go first. */
+async function pause({ signal, slot }: ScanOptions): Promise<void> {
+  throwIfAborted(signal);
+  await slot?.offer();
 }
 
 /** Makes an object of each file. */
@@ -139,33 +155,21 @@ function synchronous(name: string, filter: (path: string) => unknown): (path: st
   };
 }
 
-/** A file or folder, and its path as the user knows it. */
-interface Place extends ListedFolder {
-  shown: string;
-}
-
-/** A folder whose listing is asked for. */
-interface Start extends Place {
-  /** Where the entry is that led here: a start above this one, and the folder on disk, below that start, that holds the entry. */
-  from?: { start: Start; disk: string };
-}
-
 class Scanner {
   readonly files = new FileColumnsBuilder();
   readonly problems = new ScanProblems();
   readonly #realRoot: string;
   /** Null if there are no filters. */
   readonly #filter: { exclude: (path: string) => boolean; include: (path: string) => boolean } | null;
-  readonly #systemFiles: boolean;
-  readonly #readable: boolean;
-  readonly #signal: AbortSignal | undefined;
-  readonly #slot: Slot | undefined;
+  readonly #options: ScanOptions;
   /** The paths found so far, with zero characters; null if no path can be found twice. */
   readonly #seen: Set<string> | null;
 
-  constructor(realRoot: string, mayRepeat: boolean, { exclude, include, ...options }: ScanOptions) {
+  constructor(realRoot: string, mayRepeat: boolean, options: ScanOptions) {
     this.#realRoot = realRoot;
+    this.#options = options;
     this.#seen = mayRepeat ? new Set() : null;
+    const { exclude, include } = options;
     this.#filter =
       exclude || include
         ? {
@@ -173,10 +177,6 @@ class Scanner {
             include: synchronous('include', include ?? (() => true)),
           }
         : null;
-    this.#systemFiles = options.systemFiles ?? false;
-    this.#readable = options.readable ?? false;
-    this.#signal = options.signal;
-    this.#slot = options.slot;
   }
 
   /** Adds a path that is named outright. The path to it may contain links too. */
@@ -200,31 +200,44 @@ class Scanner {
   /**
    * Adds everything below a folder. The listing enters the folders by itself as long as nothing must be asked about them: then one
    * round lists everything, and further rounds list what links lead to.
+   *
+   * @param listing The listing of the folder, if it is known.
    */
-  async walk(place: Place): Promise<void> {
-    for (let starts: Start[] = [place]; starts.length > 0; ) {
+  async walk(place: Place, listing?: Listing): Promise<void> {
+    let starts: Start[] = [];
+    if (listing) await this.#addListing(listing, [place], starts);
+    else starts = [place];
+    while (starts.length > 0) {
       const below: Start[] = [];
       for (const isRecursive of [true, false]) {
         const chosen = starts.filter((start) => (this.#filter === null && !mayLoop(start)) === isRecursive);
-        if (chosen.length > 0) await this.#addListed(chosen, isRecursive, below);
+        if (chosen.length > 0) await this.#addListing(await this.#list(chosen, isRecursive), chosen, below);
       }
       starts = below;
     }
   }
 
-  async #addListed(starts: readonly Start[], isRecursive: boolean, below: Start[]): Promise<void> {
+  async #list(starts: readonly Start[], isRecursive: boolean): Promise<Listing> {
     await this.#pause();
-    const { files, others } = await listFolders(starts, {
+    const options = {
       root: this.#realRoot,
       isRecursive,
-      readable: this.#readable,
+      readable: this.#options.readable ?? false,
+      signal: this.#options.signal,
       pause: () => this.#pause(),
-    });
+    };
+    const addon = addonOrNull();
+    const listing = addon && (await listNatively(addon, starts, options));
+    return listing ?? listInNode(starts, options);
+  }
+
+  /** Adds what was found in and below `starts`, and collects the folders that must be listed next. */
+  async #addListing({ files, others }: Listing, starts: readonly Start[], below: Start[]): Promise<void> {
     const byPath = new Map(starts.map((start) => [start.path, start]));
     this.#addFiles(await this.#chosen(files), byPath);
     for (const other of inOrder(others)) {
       // A filter, which is the caller's code, may have fired the signal.
-      throwIfAborted(this.#signal);
+      throwIfAborted(this.#options.signal);
       await this.#addOther(other, startOf(other.folder, byPath), below);
     }
   }
@@ -239,7 +252,7 @@ class Scanner {
         await nextRound();
         await this.#pause();
       }
-      throwIfAborted(this.#signal);
+      throwIfAborted(this.#options.signal);
       const path = textAt(files, i).replaceAll('\0', '/');
       keeps[i] = !this.#filter.exclude(path) && this.#filter.include(path) ? 1 : 0;
     }
@@ -274,7 +287,7 @@ class Scanner {
     // Ask first: an excluded entry has no problems.
     if (this.#filter?.exclude(relative)) return;
     if (!this.#try(() => requireName(name, text, shownFolder))) return;
-    const isSkipped = !this.#systemFiles && isSystemFile(text);
+    const isSkipped = !this.#options.systemFiles && isSystemFile(text);
     const isIncluded = !isSkipped && (this.#filter?.include(relative) ?? true);
     const place = { path, disk: entryPath(other.disk, text), shown: shownBelow(start, path) };
     const from = { start, disk: other.disk };
@@ -331,7 +344,7 @@ class Scanner {
 
   /** Checks what the listing has not checked. */
   async #requireReadable({ disk, shown }: Place, status: Status): Promise<void> {
-    if (!this.#readable || !isRestricted(status)) return;
+    if (!this.#options.readable || !isRestricted(status)) return;
     const errno = await readErrno(diskPathOf(this.#realRoot, disk));
     if (errno !== 0) throw fromSystemError(systemError(errno, shown), shown, 'read');
   }
@@ -347,13 +360,10 @@ class Scanner {
     }
   }
 
-  async #pause(): Promise<void> {
-    throwIfAborted(this.#signal);
-    await this.#slot?.offer();
+  #pause(): Promise<void> {
+    return pause(this.#options);
   }
 }
-
-const isSystemFile = (name: string) => SYSTEM_FILES.has(name) || isTemporary(name);
 
 function textAt({ paths }: FileColumns, index: number): string {
   const { buffer, byteOffset, length } = pathBytes(paths, index);
@@ -369,66 +379,10 @@ function inOrder(others: readonly OtherEntry[]): OtherEntry[] {
   return ranked.sort((a, b) => a.depth - b.depth || a.path.compare(b.path)).map(({ other }) => other);
 }
 
-/** The start of a listing that found a folder: the longest path, because a start may be below another one. */
-function startOf(folder: string, starts: ReadonlyMap<string, Start>): Start {
-  for (let end = folder.length; end > 0; end = folder.lastIndexOf('\0', end - 1)) {
-    const start = starts.get(folder.slice(0, end));
-    if (start) return start;
-  }
-  return starts.get('') as Start;
-}
-
-/** The path of what a listing found, as the user knows it. */
-function shownBelow({ path: top, shown }: Start, path: string): string {
-  return diskPathOf(shown, path.slice(top === '' ? 0 : top.length + 1));
-}
-
-function isAtOrBelow(folder: string, disk: string): boolean {
-  return folder === '' || disk === folder || disk.startsWith(`${folder}\0`);
-}
-
-/**
- * Adds the folder that an entry leads to.
- *
- * @throws {MetainfoError} `ERR_LINK_LOOP` if the entry is in that folder
- */
-function enter(place: Place, from: NonNullable<Start['from']>, starts: Start[]): void {
-  for (let above: Start['from'] = from; above; above = above.start.from) {
-    // All folders from the start down to the entry contain it.
-    if (!isAtOrBelow(above.start.disk, place.disk) || !isAtOrBelow(place.disk, above.disk)) continue;
-    throw new MetainfoError('ERR_LINK_LOOP', `${place.shown} links to a folder that contains it.`, {
-      path: place.shown,
-    });
-  }
-  starts.push({ ...place, from });
-}
-
-/** Whether a folder below this one may contain it, because links led here from there. */
-function mayLoop(start: Start): boolean {
-  for (let above = start.from; above; above = above.start.from) if (isAtOrBelow(start.disk, above.disk)) return true;
-  return false;
-}
-
 function notListed(errno: number, shown: string): MetainfoError {
   if (errno !== constants.errno.ELOOP) return fromSystemError(systemError(errno, shown), shown, 'read');
   const message = `${shown} changed during the scan: there is a symbolic link in its path.`;
   return new MetainfoError('ERR_FILE_CHANGED', message, { path: shown, cause: systemError(errno, shown) });
-}
-
-/** Requires a name that a torrent can hold (BEP 3: UTF-8). The error shows its bytes. */
-function requireName(name: Buffer, text: string, folder: string): void {
-  const problem = isUtf8(name) ? unsafeComponent(text) : 'a name that is not UTF-8';
-  if (!problem) return;
-  const shown = nodePath.join(folder, escaped(name));
-  throw new MetainfoError('ERR_NAME', `${shown}: a torrent cannot contain ${problem}: rename it or leave it out.`, {
-    path: shown,
-  });
-}
-
-/** Printable ASCII characters as they are, all other bytes as \xNN. */
-function escaped(bytes: Buffer): string {
-  const hex = (byte: number) => `\\x${byte.toString(16).padStart(2, '0')}`;
-  return [...bytes].map((byte) => (byte >= 0x20 && byte < 0x7f ? String.fromCharCode(byte) : hex(byte))).join('');
 }
 
 async function resolveLink(path: string, shown: string): Promise<string> {

@@ -31,15 +31,17 @@ export async function statFiles(files: readonly { real: string }[]): Promise<Flo
     files.map(({ real }) =>
       stat(real).then(
         ({ mode, size, mtimeMs, ctimeMs, dev, ino }) => [0, mode, size, mtimeMs, ctimeMs, dev, ino],
-        // Use the code: on Windows, `errno` is a number of libuv's own.
-        ({ code }: NodeJS.ErrnoException) => [errnoOf(code), 0, 0, 0, 0, 0, 0],
+        (error: NodeJS.ErrnoException) => [errnoOf(error), 0, 0, 0, 0, 0, 0],
       ),
     ),
   );
   return Float64Array.from(each.flat());
 }
 
-function errnoOf(code = 'EIO'): number {
+/** The number of a system error. */
+export function errnoOf({ code = 'EIO', errno }: NodeJS.ErrnoException): number {
+  // Use the code: on Windows, `errno` is a number of libuv's own. libuv has no name for some errors, such as EDQUOT.
+  if (code.startsWith('Unknown') && errno !== undefined) return -errno;
   return (osConstants.errno as Partial<Record<string, number>>)[code] ?? osConstants.errno.EIO;
 }
 

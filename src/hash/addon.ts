@@ -2,6 +2,7 @@
 import path from 'node:path';
 import nodeGypBuild from 'node-gyp-build';
 import { MetainfoError } from '../errors/errors.ts';
+import type { FileColumns } from '../layout/file-table.ts';
 
 /** A file of a plan, in the torrent's order. */
 export interface PlanFile {
@@ -89,6 +90,42 @@ export interface KernelSpeed {
   sha256Nodes: number;
 }
 
+/** The folders that a {@link NativeScan} lists. Zero characters stand between the components of paths. */
+export interface ScanRequest {
+  /** The root on disk. */
+  root: string;
+  /** Whether there may be links in it, and it may be a file. Otherwise it is a folder. */
+  resolve: boolean;
+  /** Where the folders are on disk, from the root. */
+  disks: readonly string[];
+  /** The paths of the folders from the root of the torrent. */
+  paths: readonly string[];
+  /** Enter the folders in the folders too. */
+  isRecursive: boolean;
+  /** Give files that cannot be opened for reading as others, with an error. */
+  readable: boolean;
+}
+
+/** What a {@link NativeScan} found: see `Listing` in src/disk/listing.ts. */
+export interface NativeListing {
+  /** The root without links; empty if it was not resolved, because it is neither a folder nor a file, or only Node can tell. */
+  root: string;
+  files: FileColumns;
+  others: FileColumns;
+  /** errno, or 0, for each of the others. A folder with an error could not be listed. A root that is a file is the only one. */
+  errors: Float64Array;
+  /** The mode of each of the others; 0 after an error of stat(2). */
+  modes: Float64Array;
+}
+
+/** A scan that runs. */
+export interface NativeScan {
+  /** Settles when the scan ends. Rejects with an Error whose `code` is `aborted`, `no-thread` or `no-memory`. */
+  readonly done: Promise<NativeListing>;
+  /** Makes `done` reject, unless it is settled. */
+  cancel(): void;
+}
+
 /** The interface of the native addon. */
 export interface Addon {
   /** Kernels that this CPU can run, best first. */
@@ -96,6 +133,10 @@ export interface Addon {
   /** The kernels in use: the best, or the one that METAINFO_KERNEL names. */
   readonly active: { readonly sha1: string; readonly sha256: string };
   readonly HashJob: new (plan: HashPlan) => HashJob;
+  /** Lists folders on threads of its own. Follows no link. */
+  readonly Scan: new (
+    request: ScanRequest,
+  ) => NativeScan;
   /**
    * Calls stat(2) for many files on threads of its own and follows links. Gives seven numbers per file: errno (or 0), mode,
    * size, `mtimeMs`, `ctimeMs`, device and inode. Empty if the system grants no thread.

@@ -6,6 +6,7 @@ import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
   appendFileSync,
+  chmodSync,
   cpSync,
   mkdirSync,
   readdirSync,
@@ -24,6 +25,7 @@ import { DEFAULT_LIMITS } from '../../src/bencode/limits.ts';
 import { cacheStats, clearCache } from '../../src/create/cache.ts';
 import { TorrentCreate } from '../../src/create/draft.ts';
 import { readWithin } from '../../src/disk/read-file.ts';
+import { scan, scannedFiles } from '../../src/disk/scan.ts';
 import { edit } from '../../src/edit/edit.ts';
 import { update } from '../../src/edit/update.ts';
 import { upgrade } from '../../src/edit/upgrade.ts';
@@ -133,6 +135,17 @@ function acceptsReport(result: string, clean: string, paths: string[]): boolean 
 }
 
 const JOBS: Record<string, Job> = {
+  scan: {
+    stops: true,
+    async run(signal) {
+      const scanned = await scan(data, null, { signal, readable: true });
+      return JSON.stringify(
+        scannedFiles(scanned)
+          .map(({ path, length, mtimeMs }) => [path.join('/'), length, mtimeMs])
+          .sort(),
+      );
+    },
+  },
   create: {
     stops: true,
     run: async (signal) => written(await draft.generate({ signal, threads: 1 }), {}),
@@ -501,6 +514,8 @@ async function setUp(): Promise<void> {
   writeFileSync(path.join(data, 'b/new'), noise(3 * PIECE, 6));
   for (const name of ['b/piece', 'b/new']) utimesSync(path.join(data, name), AFTER, AFTER);
   symlinkSync('a', path.join(data, 'link'));
+  // Somebody may not read it: the scan has to try.
+  chmodSync(path.join(data, 'b/c'), 0o600);
   await sleep(50);
   const now = await inCache.generate({ cache: path.join(kept, 'full') });
   torrents['old'] = old.bencode();

@@ -17,11 +17,14 @@ interface Expected {
   cases: number;
   /** The engine. By default, the native one. */
   engines?: readonly ('native' | 'node')[];
+  /** Try every fault at every call, instead of a sample. */
+  every?: boolean;
 }
 
 const BOTH = ['native', 'node'] as const;
 const OUTPUT = ['create', 'write', 'sync', 'close', 'unlink'] as const;
 const JOBS: Record<string, Expected> = {
+  scan: { calls: ['close', 'stat', 'list', 'resolve'], cases: 100, engines: BOTH, every: true },
   create: { calls: [...OUTPUT, 'open', 'fstat', 'read', 'stat', 'list', 'resolve', 'link'], cases: 60, engines: BOTH },
   'create, v1, over another': { calls: [...OUTPUT, 'open', 'read', 'stat', 'rename', 'attribute'], cases: 60 },
   verify: { calls: ['open', 'read', 'close', 'stat', 'list', 'resolve'], cases: 40, engines: BOTH },
@@ -63,10 +66,10 @@ describe('system faults in every job', { skip: shimMissing(), concurrency: 2 }, 
     return report;
   }
 
-  for (const [name, { calls, cases, engines = ['native'] }] of Object.entries(JOBS)) {
+  for (const [name, { calls, cases, engines = ['native'], every = false }] of Object.entries(JOBS)) {
     for (const engine of engines) {
       it(`are survived or reported: ${name}, ${engine} engine`, async (t) => {
-        const report = await run(t, name, engine, process.env['METAINFO_FAULTS'] ?? '6');
+        const report = await run(t, name, engine, every ? 'all' : (process.env['METAINFO_FAULTS'] ?? '6'));
         for (const call of calls) assert.ok(report.calls[call] > 0, `no ${call} was seen`);
         assert.ok(report.cases >= cases, `${report.cases} cases`);
       });

@@ -21,9 +21,9 @@ export const CALLS = [
   // fchmod, futimens
   'attribute',
   'close',
-  // stat, lstat and access, by path
+  // stat, lstat and access, by path or from a folder
   'stat',
-  // readdir
+  // readdir, and opening a folder for it
   'list',
   // realpath
   'resolve',

@@ -162,11 +162,16 @@ static int track(int descriptor, const char* path) {
     va_end(rest);                          \
   }
 
+// A folder that is opened is to be listed, or leads to what is opened next (O_PATH).
+static enum call opening(int flags) {
+  if ((flags & O_DIRECTORY) && !(flags & O_PATH)) return LIST;
+  return (flags & O_ACCMODE) == O_RDONLY ? OPEN : CREATE;
+}
+
 #define OPEN_BODY(directory, path, flags, ...)                         \
   char whole[PATH];                                                    \
   if (!below_folder(directory, path, whole)) return real(__VA_ARGS__); \
-  const bool reads = ((flags)&O_ACCMODE) == O_RDONLY;                  \
-  return fault(reads ? OPEN : CREATE, whole) == FAIL ? -1 : track(real(__VA_ARGS__), whole);
+  return fault(opening(flags), whole) == FAIL ? -1 : track(real(__VA_ARGS__), whole);
 
 int open(const char* path, int flags, ...) {
   REAL(open)
@@ -216,6 +221,28 @@ int close(int descriptor) {
   REAL(close)
   const bool fails = closing(descriptor);
   return closed(real(descriptor), fails);
+}
+
+// The C library closes the descriptor of a DIR by itself.
+int closedir(DIR* folder) {
+  REAL(closedir)
+  const bool fails = closing(dirfd(folder));
+  return closed(real(folder), fails);
+}
+
+#define READDIR_BODY(folder)                          \
+  const char* path = path_of(dirfd(folder));          \
+  if (path && fault(LIST, path) == FAIL) return NULL; \
+  return real(folder);
+
+struct dirent* readdir(DIR* folder) {
+  REAL(readdir)
+  READDIR_BODY(folder)
+}
+
+struct dirent64* readdir64(DIR* folder) {
+  REAL(readdir64)
+  READDIR_BODY(folder)
 }
 
 #define FSTAT_BODY(descriptor, ...)                  \
@@ -439,7 +466,42 @@ ON_DESCRIPTOR(SYNC, fsync, (int descriptor), descriptor,
                                                                                 const struct dirent64**)),
                                                                 path, path, entries, filter, compare)
 
-                                                            char* realpath(const char* path, char* out) {
+// Calls on a path from a folder.
+#define AT_BODY(directory, path, ...)                                                \
+  char whole[PATH];                                                                  \
+  if (below_folder(directory, path, whole) && fault(STAT, whole) == FAIL) return -1; \
+  return real(__VA_ARGS__);
+
+                                                            int fstatat(int directory, const char* path,
+                                                                        struct stat* status, int flags) {
+  REAL(fstatat)
+  AT_BODY(directory, path, directory, path, status, flags)
+}
+
+int fstatat64(int directory, const char* path, struct stat64* status, int flags) {
+  REAL(fstatat64)
+  AT_BODY(directory, path, directory, path, status, flags)
+}
+
+// The names of those two up to glibc 2.32.
+int __fxstatat(int version, int directory, const char* path, struct stat* status, int flags);
+int __fxstatat(int version, int directory, const char* path, struct stat* status, int flags) {
+  REAL(__fxstatat)
+  AT_BODY(directory, path, version, directory, path, status, flags)
+}
+
+int __fxstatat64(int version, int directory, const char* path, struct stat64* status, int flags);
+int __fxstatat64(int version, int directory, const char* path, struct stat64* status, int flags) {
+  REAL(__fxstatat64)
+  AT_BODY(directory, path, version, directory, path, status, flags)
+}
+
+int faccessat(int directory, const char* path, int mode, int flags) {
+  REAL(faccessat)
+  AT_BODY(directory, path, directory, path, mode, flags)
+}
+
+char* realpath(const char* path, char* out) {
   REAL(realpath)
   char whole[PATH];
   if (below_folder(AT_FDCWD, path, whole) && fault(RESOLVE, whole) == FAIL) return NULL;

@@ -1,0 +1,47 @@
+// The files of a torrent in packed columns: the FileColumns of src/layout/file-table.ts.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+namespace metainfo {
+
+// A view of paths: UTF-8, one directly after the other, with a zero byte between the components of a path.
+struct PathColumn {
+  const char* bytes = nullptr;
+  const std::uint32_t* ends = nullptr;
+
+  std::string_view at(std::size_t index) const {
+    const std::uint32_t first = index == 0 ? 0 : ends[index - 1];
+    return {bytes + first, ends[index] - first};
+  }
+};
+
+// A view of files: their paths in the torrent, and their bytes.
+struct FileColumns {
+  std::size_t count = 0;
+  PathColumn paths;
+  const double* lengths = nullptr;
+};
+
+// Bytes of known size that are not cleared before they are written.
+struct ByteArray {
+  explicit ByteArray(std::size_t size_) : data(new std::uint8_t[size_]), size(size_) {}
+  std::unique_ptr<std::uint8_t[]> data;
+  std::size_t size;
+};
+
+// Paths that own their bytes.
+struct PathArray {
+  std::vector<char> bytes;
+  std::vector<std::uint32_t> ends;
+};
+
+// The same column in another order.
+PathArray reordered(const PathColumn& paths, const std::vector<std::uint32_t>& order);
+std::vector<double> reordered(const double* numbers, const std::vector<std::uint32_t>& order);
+
+}  // namespace metainfo
