@@ -9,34 +9,22 @@ import { formatBytes } from '../src/layout/text.ts';
 import type { LoadReport, LoadTask } from './processes/load.ts';
 import { bench, runChild } from './support/measure.ts';
 import { type Column, tableOf } from './support/tables.ts';
+import { TIMER_COLUMNS, timerVerdict } from './support/timer.ts';
 
 /** Without threads, an eighth of the bytes takes about as long. */
 const LARGE_SHARE = { native: 1, node: 1 / 8 };
-
-/** The bound of the 99th percentile of the timer, in milliseconds. */
-const TIMER_BOUND = 20;
 
 interface Figure extends LoadReport {
   workload: string;
 }
 const name = ({ workload, engine }: Figure) => `${workload}, ${engine}`;
 const workload: [string, typeof name] = ['workload', name];
-const inMilliseconds = (key: keyof LoadReport) => (figure: Figure) => {
-  const seconds = figure[key] as number | null;
-  return seconds === null ? null : seconds * 1000;
-};
 const number =
   (key: keyof LoadReport) =>
   (figure: Figure): number =>
     figure[key] as number;
 
-const EVENT_LOOP: Column<Figure>[] = [
-  ['median', 'ms', inMilliseconds('timerP50Seconds')],
-  ['99 %', 'ms', inMilliseconds('timerP99Seconds')],
-  ['99 % without waiting for a processor', 'ms', inMilliseconds('timerP99OwnSeconds')],
-  ['most', 'ms', inMilliseconds('timerMostSeconds')],
-  ['all calls', 'ms', inMilliseconds('callSeconds')],
-];
+const EVENT_LOOP: Column<Figure>[] = [...TIMER_COLUMNS, ['all calls', 'ms', ({ callSeconds }) => callSeconds * 1000]];
 const RESOURCES: Column<Figure>[] = [
   ['threads', 'count', number('threads')],
   ['before', 'count', number('threadsBefore')],
@@ -68,11 +56,7 @@ await bench('load', { jobs: '10000', large: '8', size: '1GiB' }, async ({ jobs, 
       figures.push({ ...report, workload: `${mixed ? 'mixed' : 'generate'}, ${large} of ${formatBytes(largeBytes)}` });
     }
   }
-  const late = figures.filter(({ timerP99Seconds }) => timerP99Seconds * 1000 >= TIMER_BOUND).map(name);
-  const verdict =
-    late.length === 0
-      ? `The 99th percentile is below ${TIMER_BOUND} ms everywhere.`
-      : `The 99th percentile is NOT below ${TIMER_BOUND} ms: ${late.join('; ')}.`;
+  const verdict = timerVerdict(figures.map((figure) => [name(figure), figure]));
   const tables = [
     tableOf('The event loop: a timer of 10 ms', workload, figures, EVENT_LOOP, [verdict]),
     tableOf('Resources of the process: the most, and before', workload, figures, RESOURCES),

@@ -16,7 +16,8 @@ import { below, pick, seedRandom } from '../fuzz/engine/random.ts';
 import { edit, MetainfoError, Torrent, TorrentCreate, update, upgrade, verify } from '../src/index.ts';
 import { buildMalloc, loadMalloc } from '../test/support/malloc.ts';
 import { growthTable, type Sample } from './support/growth.ts';
-import { bench, percentile, usage, VERSIONS, type Version } from './support/measure.ts';
+import { bench, usage, VERSIONS, type Version } from './support/measure.ts';
+import { watchTimer } from './support/timer.ts';
 
 const JUDGED_SECONDS = 300;
 const TREES = 24;
@@ -171,21 +172,6 @@ async function prepareJobs(scratch: string): Promise<Record<string, () => Promis
   };
 }
 
-/** Calls back every 10 ms; the returned function stops this and gives the 99th percentile of the intervals, in seconds. */
-function watchTimer(): () => number {
-  const intervals: number[] = [];
-  let last = performance.now();
-  const timer = setInterval(() => {
-    const now = performance.now();
-    intervals.push(now - last);
-    last = now;
-  }, 10);
-  return () => {
-    clearInterval(timer);
-    return percentile(intervals, 0.99) / 1000;
-  };
-}
-
 const options = { time: '20m', seed: '1', 'at-once': '32' };
 await bench('soak', options, async ({ time, seed, 'at-once': atOnce }, scratch) => {
   seedRandom(seed);
@@ -210,10 +196,10 @@ await bench('soak', options, async ({ time, seed, 'at-once': atOnce }, scratch) 
   };
 
   while (elapsed() < time && wrong.length === 0) {
-    const timerP99Seconds = watchTimer();
+    const stopTimer = watchTimer();
     const end = elapsed() + Math.max(1, time / 60);
     await Promise.all(Array.from({ length: atOnce }, () => workUntil(end)));
-    const sample = { timerP99Seconds: timerP99Seconds() };
+    const { timerP99Seconds } = stopTimer();
     // Threads end, and the memory of buffers is freed, a moment later.
     for (let round = 0; round < 3; round += 1) {
       collect();
@@ -222,7 +208,7 @@ await bench('soak', options, async ({ time, seed, 'at-once': atOnce }, scratch) 
     const { descriptors, threads, rss } = usage();
     const { heapUsed, external } = process.memoryUsage();
     samples.push({
-      ...sample,
+      timerP99Seconds,
       seconds: elapsed(),
       resident: rss / 2 ** 20,
       malloc: mallocInUse() / 2 ** 20,

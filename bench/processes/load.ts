@@ -5,7 +5,8 @@ import path from 'node:path';
 import { setImmediate as nextRound } from 'node:timers/promises';
 import { defaultEngine } from '../../src/hash/default-engine.ts';
 import { MetainfoError, Torrent, TorrentCreate, verify } from '../../src/index.ts';
-import { mainThreadSeconds, percentile, usage, VERSIONS } from '../support/measure.ts';
+import { usage, VERSIONS } from '../support/measure.ts';
+import { type TimerReport, watchTimer } from '../support/timer.ts';
 
 export interface LoadTask {
   /** The folder for the files. */
@@ -18,7 +19,7 @@ export interface LoadTask {
   mixed: boolean;
 }
 
-export interface LoadReport {
+export interface LoadReport extends TimerReport {
   engine: string;
   /** Small jobs that settled; those of them that were cancelled; descriptions of wrong results, ten at most. */
   settled: number;
@@ -34,12 +35,6 @@ export interface LoadReport {
   largeSeconds: number;
   /** Small jobs that had ended at that time. */
   doneBesideLarge: number;
-  /** The time between two calls of a timer of 10 ms. */
-  timerP50Seconds: number;
-  timerP99Seconds: number;
-  timerMostSeconds: number;
-  /** The same without the time that the thread waited for a processor; null where the system does not say. */
-  timerP99OwnSeconds: number | null;
   /** The most at any time, and the number before the calls. */
   threads: number;
   threadsBefore: number;
@@ -52,7 +47,6 @@ export interface LoadReport {
 }
 
 const TREES = 100;
-const INTERVAL_MS = 10;
 const SAMPLE_MS = 25;
 
 const { folder, jobs, large, largeBytes, mixed } = JSON.parse(process.argv[2] ?? '') as LoadTask;
@@ -159,15 +153,7 @@ for (let i = 0; i < 3; i += 1) {
 }
 const before = usage();
 const most = { ...before };
-const [intervals, own]: [number[], number[]] = [[], []];
-const clocks = () => ({ at: performance.now(), waited: (mainThreadSeconds('waiting') ?? Number.NaN) * 1000 });
-let last = clocks();
-const timer = setInterval(() => {
-  const now = clocks();
-  intervals.push(now.at - last.at);
-  own.push(now.at - last.at - (now.waited - last.waited));
-  last = now;
-}, INTERVAL_MS);
+const stopTimer = watchTimer();
 const sampler = setInterval(() => {
   const now = usage();
   for (const key of ['threads', 'descriptors', 'rss'] as const) most[key] = Math.max(most[key], now[key]);
@@ -185,10 +171,9 @@ const largeEnds = await Promise.all(largeJobs);
 const doneBesideLarge = settled;
 await Promise.all(smallJobs);
 const seconds = secondsNow();
-clearInterval(timer);
+const timer = stopTimer();
 clearInterval(sampler);
 
-const inSeconds = (values: readonly number[], share: number) => percentile(values, share) / 1000;
 const report: LoadReport = {
   engine: defaultEngine().name,
   settled,
@@ -200,10 +185,7 @@ const report: LoadReport = {
   largeAloneSeconds,
   largeSeconds: Math.max(0, ...largeEnds),
   doneBesideLarge,
-  timerP50Seconds: inSeconds(intervals, 0.5),
-  timerP99Seconds: inSeconds(intervals, 0.99),
-  timerMostSeconds: inSeconds(intervals, 1),
-  timerP99OwnSeconds: Number.isNaN(last.waited) ? null : inSeconds(own, 0.99),
+  ...timer,
   threads: most.threads,
   threadsBefore: before.threads,
   descriptors: most.descriptors,
