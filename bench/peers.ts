@@ -7,12 +7,19 @@ import { availableParallelism } from 'node:os';
 import path from 'node:path';
 import { choosePieceLength } from '../src/layout/piece-length.ts';
 import { formatBytes } from '../src/layout/text.ts';
-import { Torrent } from '../src/model/torrent.ts';
-import { OURS, TOOLS, type Tool } from './peers/tools.ts';
-import type { HashReport } from './processes/hash.ts';
+import { installed, OURS, requireTorrent, type Tool } from './peers/tools.ts';
 import { writeData, writeFiles } from './support/data.ts';
-import { bench, interleave, median, runHash, timeCommand, VERSIONS, type Version } from './support/measure.ts';
-import { type Column, type Table, tableOf } from './support/tables.ts';
+import {
+  bench,
+  byVersion,
+  interleave,
+  median,
+  runHash,
+  timeCommand,
+  VERSIONS,
+  type Version,
+} from './support/measure.ts';
+import { type Table, tableOf } from './support/tables.ts';
 
 interface Workload {
   name: string;
@@ -24,10 +31,17 @@ interface Workload {
 interface Contender {
   tool: string;
   version: Version;
-  run: () => { seconds: number; scanSeconds?: number };
+  /** Returns seconds. */
+  run: () => number;
 }
 
+/** The time of a tool divided by ours; null where one of them is missing. */
+type Ratio = (tool: string, version: Version) => number | null;
+
+/** The library in a running process, from the scan to the bytes of the torrent. */
 const LIBRARY = `${OURS}, library`;
+/** The peer that comes closest. */
+const CLOSEST = 'libtorrent, C++';
 const [KiB, MiB, GiB] = [2 ** 10, 2 ** 20, 2 ** 30];
 
 const threads = availableParallelism();
@@ -43,20 +57,6 @@ function workloadsAt(scale: number): Workload[] {
   ];
 }
 
-function installed(folder: string) {
-  const versions: Record<string, string> = {};
-  const skipped: string[] = [];
-  const tools = TOOLS.filter((tool) => {
-    const version = tool.version(folder);
-    if (version !== null && tool.name !== OURS) versions[tool.name] = version;
-    if (version !== null) return true;
-    if (!tool.isRare && process.env['CI']) throw new Error(`${tool.name} is not installed, and CI leaves out nothing`);
-    skipped.push(`${tool.name} is not installed`);
-    return false;
-  });
-  return { tools, versions, skipped };
-}
-
 function contenders(tools: readonly Tool[], job: { data: string; output: string; pieceLength: number }): Contender[] {
   const commands = tools.flatMap(({ name: tool, versions, command }) =>
     versions.map((version) => ({
@@ -64,23 +64,16 @@ function contenders(tools: readonly Tool[], job: { data: string; output: string;
       version,
       run: () => {
         rmSync(job.output, { force: true });
-        return { seconds: timeCommand(command({ ...job, version, threads }), path.dirname(job.output)) };
+        return timeCommand(command({ ...job, version, threads }), path.dirname(job.output));
       },
     })),
   );
   const libraries = VERSIONS.map((version) => {
-    const task = { version, threads, pieceLength: job.pieceLength, pathRoot: job.data };
-    return { tool: LIBRARY, version, run: () => runHash(task).runs[0] as HashReport['runs'][number] };
+    // The first run warms the process up.
+    const task = { version, threads, pieceLength: job.pieceLength, pathRoot: job.data, repeats: 2 };
+    return { tool: LIBRARY, version, run: () => runHash(task).runs[1]?.wholeSeconds ?? Number.NaN };
   });
   return [...commands, ...libraries];
-}
-
-/** Fails if a tool made another torrent than it should, because its time would mean nothing. */
-async function requireTorrent({ tool, version }: Contender, output: string, bytes: number, pieceLength: number) {
-  const { torrentVersion, totalSize, info } = await Torrent.read(output, { context: { profile: 'compat' } });
-  const made = `${torrentVersion}, ${totalSize} bytes, pieces of ${info.pieceLength}`;
-  const expected = `${version}, ${bytes} bytes, pieces of ${pieceLength}`;
-  if (made !== expected) throw new Error(`${tool} made ${made}; expected ${expected}`);
 }
 
 async function measure({ name, files, size }: Workload, rounds: number, tools: readonly Tool[], folder: string) {
@@ -95,35 +88,32 @@ async function measure({ name, files, size }: Workload, rounds: number, tools: r
   // An unmeasured round, in which every torrent is checked.
   for (const contender of all) {
     contender.run();
-    if (contender.tool !== LIBRARY) await requireTorrent(contender, output, files * size, pieceLength);
+    if (contender.tool !== LIBRARY) await requireTorrent(contender, { output, bytes: files * size, pieceLength });
   }
   const runs = await interleave(all, rounds, ({ run }) => run());
   rmSync(data, { recursive: true });
-  const medianOf = (tool: string, version: Version, key: 'seconds' | 'scanSeconds' = 'seconds') => {
+  const medianOf = (tool: string, version: Version) => {
     const own = runs.find(([contender]) => contender.tool === tool && contender.version === version)?.[1];
-    return own ? median(own.map((run) => run[key] ?? Number.NaN)) : null;
+    return own ? median(own) : null;
   };
-  const ratio = (tool: string, version: Version) => {
-    const [theirs, ours] = [medianOf(tool, version), medianOf(OURS, version)];
-    return theirs && ours && tool !== LIBRARY ? theirs / ours : null;
-  };
+  const ratioTo =
+    (own: string): Ratio =>
+    (tool, version) => {
+      const [theirs, ours] = [medianOf(tool, version), medianOf(own, version)];
+      return theirs && ours && tool !== LIBRARY ? theirs / ours : null;
+    };
+  const ratio = ratioTo(OURS);
   const names = [...new Set(all.map(({ tool }) => tool))];
   const title = `${files > 3 ? `${files.toLocaleString('en')} ` : ''}${name}: ${formatBytes(files * size)}, pieces of ${formatBytes(pieceLength)}`;
-  const scans = VERSIONS.map((version) => `${version} ${medianOf(LIBRARY, version, 'scanSeconds')?.toPrecision(3)} s`);
-  const columns: Column<string>[] = [
-    ...VERSIONS.map((version): Column<string> => [version, 's', (tool) => medianOf(tool, version)]),
-    ...VERSIONS.map(
-      (version): Column<string> => [`${version}, its time / ours`, 'ratio', (tool) => ratio(tool, version)],
-    ),
-  ];
+  const columns = [...byVersion('', 's', medianOf), ...byVersion(', its time / ours', 'ratio', ratio)];
   return tableOf(title, ['tool', (tool) => tool], names, columns, [
     verdict(names, ratio),
-    `The library's times are of hashing alone; finding the files takes ${scans.join(', ')} more.`,
+    ...libraryNote(ratioTo(LIBRARY)),
   ]);
 }
 
 /** Says whether our command is ahead of every peer in every version that the peer makes. */
-function verdict(tools: readonly string[], ratioOf: (tool: string, version: Version) => number | null): string {
+function verdict(tools: readonly string[], ratioOf: Ratio): string {
   const compared = tools
     .filter((tool) => tool !== OURS)
     .flatMap((tool) => VERSIONS.map((version) => ({ tool, version, ratio: ratioOf(tool, version) ?? Number.NaN })))
@@ -135,6 +125,13 @@ function verdict(tools: readonly string[], ratioOf: (tool: string, version: Vers
   return behind.length > 0
     ? `NOT ahead of ${behind.join(', ')}.`
     : `Ahead of every peer in every version; the closest is ${compared[0]?.text}.`;
+}
+
+/** Compares the library with the closest peer, if that is installed. */
+function libraryNote(ratioOf: Ratio): string[] {
+  const ratios = VERSIONS.map((version) => `${version} ${ratioOf(CLOSEST, version)?.toFixed(2)}`);
+  if (ratioOf(CLOSEST, 'v1') === null) return [];
+  return [`The time of the whole process of ${CLOSEST}, divided by that of the library: ${ratios.join(', ')}.`];
 }
 
 await bench('peers', { scale: '1', rounds: '5' }, async ({ scale, rounds }, folder) => {

@@ -3,6 +3,8 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
+import type { Limits } from '../../src/bencode/limits.ts';
+import { Torrent } from '../../src/model/torrent.ts';
 import { METAINFO, VERSIONS, type Version, versionOf } from '../support/measure.ts';
 
 /** Our own command among the tools. */
@@ -127,10 +129,41 @@ const LINES: readonly Lines[] = [
   },
 ];
 
-export const TOOLS: readonly Tool[] = LINES.map(({ name, versions = ['v1'], isRare = false, asks, makes }) => ({
+const TOOLS: readonly Tool[] = LINES.map(({ name, versions = ['v1'], isRare = false, asks, makes }) => ({
   name,
   versions,
   isRare,
   version: typeof asks === 'string' ? () => versionOf(wordsOf(asks), /(?:^|[ v])(\d+\.\d\S*)/m) : asks,
   command: (job) => wordsOf(makes, job),
 }));
+
+/** The tools of these names that are installed, the versions of the peers among them, and which tools are missing. */
+export function installed(folder: string, names: readonly string[] = TOOLS.map(({ name }) => name)) {
+  const versions: Record<string, string> = {};
+  const skipped: string[] = [];
+  const tools = TOOLS.filter((tool) => {
+    if (!names.includes(tool.name)) return false;
+    const version = tool.version(folder);
+    if (version !== null && tool.name !== OURS) versions[tool.name] = version;
+    if (version !== null) return true;
+    if (!tool.isRare && process.env['CI']) throw new Error(`${tool.name} is not installed, and CI leaves out nothing`);
+    skipped.push(`${tool.name} is not installed`);
+    return false;
+  });
+  return { tools, versions, skipped };
+}
+
+/** The command that runs a Python program of this folder with libtorrent. */
+export const pythonCommand = (script: string): string[] => [python(), here(script)];
+
+/** Fails if a tool made another torrent than it should, because its time would mean nothing. */
+export async function requireTorrent(
+  { tool, version }: { tool: string; version: Version },
+  { output, bytes, pieceLength, limits }: { output: string; bytes: number; pieceLength: number; limits?: Limits },
+): Promise<void> {
+  const context = { profile: 'compat' } as const;
+  const { torrentVersion, totalSize, info } = await Torrent.read(output, { context, limits });
+  const made = `${torrentVersion}, ${totalSize} bytes, pieces of ${info.pieceLength}`;
+  const expected = `${version}, ${bytes} bytes, pieces of ${pieceLength}`;
+  if (made !== expected) throw new Error(`${tool} made ${made}; expected ${expected}`);
+}

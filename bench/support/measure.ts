@@ -1,5 +1,6 @@
 // The tools of every bench: options, interleaved rounds, medians, clocks, memory and processes.
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -9,6 +10,7 @@ import { parseArgs } from 'node:util';
 import type { HashReport, HashTask } from '../processes/hash.ts';
 import type { Report, Task } from '../processes/run-once.ts';
 import { type BenchName, type Findings, RESULTS, record } from './results.ts';
+import type { Column, Unit } from './tables.ts';
 
 export const VERSIONS = ['v1', 'v2', 'hybrid'] as const;
 export type Version = (typeof VERSIONS)[number];
@@ -63,6 +65,10 @@ export async function bench<N extends string>(
   record(name, await measure(Object.fromEntries(options), folder), out as string);
 }
 
+/** A column for each version. */
+export const byVersion = <F>(more: string, unit: Unit, value: (figure: F, version: Version) => number | null) =>
+  VERSIONS.map((version): Column<F> => [`${version}${more}`, unit, (figure) => value(figure, version)]);
+
 export function median(numbers: readonly number[]): number {
   const sorted = numbers.toSorted((a, b) => a - b);
   const middle = Math.floor(sorted.length / 2);
@@ -105,6 +111,33 @@ export function timeCommand([command = '', ...args]: readonly string[], cwd: str
   return seconds;
 }
 
+export interface CommandReport {
+  seconds: number;
+  /** Peak resident memory; null where the system does not say. */
+  peakBytes: number | null;
+}
+
+/** Like {@link timeCommand}, but also measures memory. */
+export async function measureCommand([command = '', ...args]: readonly string[], cwd: string): Promise<CommandReport> {
+  const started = performance.now();
+  const child = spawn(command, args, { cwd, stdio: ['ignore', 'ignore', 'pipe'] });
+  let [stderr, peakBytes]: [string, number | null] = ['', null];
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    stderr += text;
+  });
+  // The peak never falls, so only the growth of the last few milliseconds is missed.
+  const sampler = setInterval(() => {
+    peakBytes = peakOf(child.pid) ?? peakBytes;
+  }, 5);
+  try {
+    const [status] = await once(child, 'close');
+    if (status !== 0) throw new Error(`${[command, ...args].join(' ')}: ${stderr}`);
+    return { seconds: (performance.now() - started) / 1000, peakBytes };
+  } finally {
+    clearInterval(sampler);
+  }
+}
+
 /** The version that a command prints, as the pattern finds it; null when it is not installed or prints none. */
 export function versionOf([command = '', ...args]: readonly string[], pattern: RegExp): string | null {
   const { error, stdout, stderr } = spawnSync(command, args, { encoding: 'utf8' });
@@ -137,7 +170,7 @@ export async function watchMemory(): Promise<() => number> {
   } catch {
     // Where the peak cannot be reset, the highest until now counts as idle.
   }
-  const peak = () => procNumber('status', /VmHWM:\s+(\d+)/, 1024) ?? process.resourceUsage().maxRSS * 1024;
+  const peak = () => peakOf('self') ?? process.resourceUsage().maxRSS * 1024;
   const idle = peak();
   // The system's page counters lag behind a little.
   return () => Math.max(0, peak() - idle);
@@ -145,12 +178,15 @@ export async function watchMemory(): Promise<() => number> {
 
 /** Seconds for which the main thread, which runs JavaScript, had or awaited a processor; null where the system does not say. */
 export function mainThreadSeconds(state: 'running' | 'waiting'): number | null {
-  return procNumber(`task/${process.pid}/schedstat`, state === 'running' ? /^(\d+)/ : /^\d+ (\d+)/, 1e-9);
+  return procNumber(`self/task/${process.pid}/schedstat`, state === 'running' ? /^(\d+)/ : /^\d+ (\d+)/, 1e-9);
 }
+
+/** Peak resident memory of a process in bytes; null where the system does not say, or the process has ended. */
+const peakOf = (pid: number | 'self' | undefined) => procNumber(`${pid}/status`, /VmHWM:\s+(\d+)/, 1024);
 
 function procNumber(file: string, pattern: RegExp, unit: number): number | null {
   try {
-    const match = pattern.exec(readFileSync(`/proc/self/${file}`, 'utf8'));
+    const match = pattern.exec(readFileSync(`/proc/${file}`, 'utf8'));
     return match ? Number(match[1]) * unit : null;
   } catch {
     return null;
