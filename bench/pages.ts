@@ -1,12 +1,12 @@
-// Writes the figures of bench/results.json into docs/performance.md and docs/reliability.md, and draws docs/plots/peers.svg.
-// Fails if a bench has no figures.
+// Writes the figures of bench/results.json into docs/performance.md and docs/reliability.md, and draws the charts in
+// docs/plots. The section of a bench without figures stays as it is.
 //
 //   npm run bench -- pages [--from bench/results.json] [--into docs]
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { PAGES, peersChart, withFigures } from './support/page.ts';
+import { chartsOf, PAGES, withFigures } from './support/page.ts';
 import { RESULTS, readResults } from './support/results.ts';
 
 const DOCS = fileURLToPath(new URL('../docs', import.meta.url));
@@ -21,4 +21,5 @@ for (const [name, benches] of Object.entries(PAGES)) {
   const page = withFigures(readFileSync(path.join(DOCS, file), 'utf8'), results, benches);
   writeFileSync(path.join(values.into, file), page);
 }
-writeFileSync(path.join(values.into, 'plots', 'peers.svg'), peersChart(results));
+for (const [file, chart] of Object.entries(chartsOf(results)))
+  writeFileSync(path.join(values.into, 'plots', file), chart);

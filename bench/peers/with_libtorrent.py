@@ -12,13 +12,18 @@ import libtorrent as lt
 FLAGS = {"v1": lt.create_torrent.v1_only, "v2": lt.create_torrent.v2_only, "hybrid": 0}
 
 
-def main(version: str, piece_length: str, output: str, path: str) -> None:
+def make(version: str, piece_length: int, path: str) -> bytes:
     files = lt.file_storage()
     lt.add_files(files, path)
-    torrent = lt.create_torrent(files, int(piece_length), FLAGS[version])
+    torrent = lt.create_torrent(files, piece_length, FLAGS[version])
     lt.set_piece_hashes(torrent, os.path.dirname(path))
+    return lt.bencode(torrent.generate())
+
+
+def main(version: str, piece_length: str, output: str, path: str) -> None:
     with open(output, "wb") as file:
-        file.write(lt.bencode(torrent.generate()))
+        file.write(make(version, int(piece_length), path))
 
 
-main(*sys.argv[1:])
+if __name__ == "__main__":
+    main(*sys.argv[1:])

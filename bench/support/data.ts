@@ -1,8 +1,9 @@
 // Writes the files that the benches hash, and drops files from the page cache.
 import { spawnSync } from 'node:child_process';
 import { randomFillSync } from 'node:crypto';
-import { closeSync, fsyncSync, mkdirSync, openSync, writeFileSync, writeSync } from 'node:fs';
+import { closeSync, fsyncSync, mkdirSync, openSync, statfsSync, writeFileSync, writeSync } from 'node:fs';
 import path from 'node:path';
+import { formatBytes } from '../../src/layout/text.ts';
 
 const CHUNK = randomFillSync(Buffer.alloc(2 ** 20));
 
@@ -25,6 +26,16 @@ export function writeFiles(folder: string, count: number, size: number): void {
     else writeFileSync(file, CHUNK.subarray(0, size));
   }
   spawnSync('sync', ['-f', folder]);
+}
+
+/** Fails if the file system of a folder has no space for so many files of at most 4 KiB. */
+export function requireSpace(folder: string, files: number): void {
+  const { bavail, bsize, files: inodes, ffree } = statfsSync(folder);
+  const [free, bytes] = [bavail * bsize, files * (4096 + 512)];
+  if (free < bytes) throw new Error(`${folder} has ${formatBytes(free)} free, but ${formatBytes(bytes)} are needed`);
+  // 0: the file system makes inodes when it needs them.
+  if (inodes > 0 && ffree < files * 1.01)
+    throw new Error(`${folder} has ${ffree} inodes free, but ${Math.ceil(files * 1.01)} are needed`);
 }
 
 /** A way to drop a file from the page cache. */

@@ -4,11 +4,23 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { arch, cpus, platform, release, totalmem } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { formatBytes } from '../../src/layout/text.ts';
-import { printTables, type Table } from './tables.ts';
+import { IN_HEAD, printTables, type Table } from './tables.ts';
 
 export const RESULTS = fileURLToPath(new URL('../results.json', import.meta.url));
 
-export const BENCHES = ['create', 'peers', 'cold', 'start', 'decode', 'sources', 'verify', 'load', 'soak'] as const;
+export const BENCHES = [
+  'create',
+  'peers',
+  'small',
+  'million',
+  'cold',
+  'start',
+  'decode',
+  'sources',
+  'verify',
+  'load',
+  'soak',
+] as const;
 export type BenchName = (typeof BENCHES)[number];
 
 /** The measurements of a bench. */
@@ -98,8 +110,8 @@ function requireNumbers({ tables, skipped = [] }: Findings): void {
     for (const [name, ...values] of rows)
       for (const [at, value] of values.entries()) {
         const column = columns[at];
-        const isRate = column?.unit === 's' || column?.unit === 'ms' || column?.unit === 'GB/s';
-        if (value === null || (Number.isFinite(value) && (!isRate || value > 0))) continue;
+        const isPositive = column !== undefined && IN_HEAD.includes(column.unit);
+        if (value === null || (Number.isFinite(value) && (!isPositive || value > 0))) continue;
         throw new Error(`${title}, ${name}: ${column?.name} is ${value}`);
       }
 }

@@ -5,7 +5,9 @@ import { formatBytes } from '../../src/layout/text.ts';
 const FORMATS = {
   s: (value: number) => value.toPrecision(3),
   ms: (value: number) => value.toFixed(1),
+  µs: (value: number) => value.toFixed(2),
   'GB/s': (value: number) => value.toFixed(2),
+  '/s': (value: number) => value.toFixed(0),
   ratio: (value: number) => value.toFixed(2),
   number: (value: number) => value.toFixed(2),
   share: (value: number) => `${(value * 100).toFixed(1)} %`,
@@ -13,8 +15,8 @@ const FORMATS = {
   count: (value: number) => String(value),
 };
 export type Unit = keyof typeof FORMATS;
-/** Units that stand in the head of a column; the others are in the text of every number. */
-const IN_HEAD: readonly Unit[] = ['s', 'ms', 'GB/s'];
+/** Units of times and rates, which are above 0. They stand in the head of a column; the others are in the text of every number. */
+export const IN_HEAD: readonly Unit[] = ['s', 'ms', 'µs', 'GB/s', '/s'];
 
 export interface Table {
   title: string;
