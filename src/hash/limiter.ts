@@ -4,6 +4,9 @@ import { AbortError, onAbort, throwIfAborted } from '../errors/cancel.ts';
 /** A job goes to the end of the queue after this many steps. */
 const STEPS_PER_SLOT = 16;
 
+/** So many jobs start in one round of the event loop: many short jobs, one after the other, must not keep it from running. */
+const STARTS_PER_ROUND = 16;
+
 /**
  * Lends slots to jobs, in the order in which the jobs ask. It bounds memory and open files however many jobs there are, and
  * the first job ends long before the last one begins.
@@ -13,6 +16,8 @@ export class Limiter {
   /** Keep one iterator: a new one would skip over every deleted entry again (quadratic). */
   #waiting = this.#queue.values();
   #free: number;
+  #startsLeft = STARTS_PER_ROUND;
+  #isRoundPlanned = false;
 
   /** @param slots How many jobs may run at once. */
   constructor(slots: number) {
@@ -27,7 +32,7 @@ export class Limiter {
    */
   async run<T>(signal: AbortSignal | undefined, job: (slot: Slot) => Promise<T>): Promise<T> {
     const slot = new Slot(this, signal);
-    await slot.acquire();
+    if (!slot.tryAcquire()) await slot.acquire();
     try {
       return await job(slot);
     } finally {
@@ -45,35 +50,53 @@ export class Limiter {
     return start === null ? -1 : [...this.#queue].indexOf(start);
   }
 
-  /** Takes a free slot, if there is one. */
+  /** Takes a free slot, if there is one for a job that does not wait. */
   take(): boolean {
-    if (this.#free === 0) return false;
+    if (this.#free === 0 || this.#startsLeft === 0 || this.#queue.size > 0) return false;
     this.#free -= 1;
+    this.#startsLeft -= 1;
     return true;
   }
 
-  /** Hands a slot to the first job in the queue. */
+  /** Takes a slot back. */
   give(): void {
-    const { value: start, done } = this.#waiting.next();
-    if (done) {
-      // An iterator that has ended does not see later entries.
-      this.#waiting = this.#queue.values();
-      this.#free += 1;
-      return;
-    }
-    this.#queue.delete(start);
-    // Start it in another round of the event loop: otherwise, jobs that fail at once would all run in this round.
-    setImmediate(start);
+    this.#free += 1;
+    this.#planRound();
   }
 
   /** Adds a job to the end of the queue. */
   enqueue(start: () => void): void {
     this.#queue.add(start);
+    this.#planRound();
   }
 
   /** Removes a job from the queue. */
   leave(start: () => void): void {
     this.#queue.delete(start);
+    // An iterator keeps the entries that were deleted before it moved on.
+    if (this.#queue.size === 0) this.#waiting = this.#queue.values();
+  }
+
+  /** Jobs start in another round of the event loop: otherwise, jobs that fail at once would all run in this round. */
+  #planRound(): void {
+    if (this.#isRoundPlanned || this.#free === 0 || this.#queue.size === 0) return;
+    this.#isRoundPlanned = true;
+    setImmediate(() => {
+      this.#isRoundPlanned = false;
+      this.#startsLeft = STARTS_PER_ROUND;
+      this.#startWaiting();
+      this.#planRound();
+    });
+  }
+
+  #startWaiting(): void {
+    while (this.#queue.size > 0 && this.#free > 0 && this.#startsLeft > 0) {
+      const start = this.#waiting.next().value as () => void;
+      this.leave(start);
+      this.#free -= 1;
+      this.#startsLeft -= 1;
+      start();
+    }
   }
 }
 
@@ -102,8 +125,21 @@ export class Slot {
    * @throws {AbortError} when the signal fires first
    */
   async acquire(): Promise<void> {
+    if (!this.tryAcquire()) await this.#wait();
+  }
+
+  /**
+   * Takes a slot if one is free.
+   *
+   * @throws {AbortError} when the signal has fired
+   */
+  tryAcquire(): boolean {
     throwIfAborted(this.#signal);
-    if (!this.#limiter.take()) await this.#wait();
+    if (this.#limiter.take()) this.#hold();
+    return this.#isHeld;
+  }
+
+  #hold(): void {
     this.#isHeld = true;
     this.#steps = 0;
   }
@@ -120,8 +156,6 @@ export class Slot {
     const waiting = this.#wait();
     this.release();
     await waiting;
-    this.#isHeld = true;
-    this.#steps = 0;
   }
 
   /** Releases the slot, at the latest when the job ends. */
@@ -134,7 +168,6 @@ export class Slot {
     const signal = this.#signal;
     return new Promise((resolve, reject) => {
       const removeListener = onAbort(signal, () => {
-        // If the slot is on its way already, `start` passes it on.
         this.#limiter.leave(start);
         this.#start = null;
         reject(new AbortError(signal as AbortSignal));
@@ -142,8 +175,8 @@ export class Slot {
       const start = () => {
         removeListener();
         this.#start = null;
-        if (signal?.aborted) this.#limiter.give();
-        else resolve();
+        this.#hold();
+        resolve();
       };
       this.#start = start;
       this.#limiter.enqueue(start);

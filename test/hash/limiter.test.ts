@@ -188,6 +188,32 @@ describe('Limiter', () => {
     });
   });
 
+  it('lets the event loop run between many jobs that wait for nothing', async () => {
+    const limiter = new Limiter(8);
+    let rounds = 0;
+    const count = () => {
+      rounds += 1;
+      timer = setImmediate(count);
+    };
+    let timer = setImmediate(count);
+    for (let job = 0; job < 1000; job += 1) await limiter.run(undefined, async () => {});
+    clearImmediate(timer);
+    assert.ok(rounds >= 50, `the event loop ran ${rounds} times`);
+  });
+
+  it('starts the jobs that wait in the order of their requests, before any later one', async () => {
+    const limiter = new Limiter(2);
+    const log: number[] = [];
+    const all = Array.from({ length: 100 }, (_, i) => limiter.run(undefined, async () => log.push(i)));
+    await nextRound();
+    all.push(...Array.from({ length: 100 }, (_, i) => limiter.run(undefined, async () => log.push(100 + i))));
+    await Promise.all(all);
+    assert.deepEqual(
+      log,
+      Array.from({ length: 200 }, (_, i) => i),
+    );
+  });
+
   it('queues fifty thousand jobs that share a signal in linear time', { timeout: 60_000 }, async () => {
     const limiter = new Limiter(8);
     const { signal } = new AbortController();
