@@ -19,6 +19,7 @@ import {
   type FieldStructs,
   Infohash,
   maybe,
+  sparse,
   Text,
   TextList,
   Tiers,
@@ -188,30 +189,32 @@ const RULES: Readonly<Record<string, (fields: TorrentCreateFields, issues: Issue
 
 type Schema = FieldStructs<TorrentCreateFields>;
 
-const fields = type({
-  announce: maybe(Text),
-  announceList: maybe(Tiers),
-  comment: maybe(Text),
-  createdBy: maybe(Text),
-  creationDate: maybe(Timestamp),
-  info: maybe(InfoDictHybridCreate),
-  pieceLayers: maybe(PieceLayers),
-  urlList: maybe(TextList),
-  httpseeds: maybe(TextList),
-  nodes: maybe(array(DhtNode)),
-  extra: optional(Extra),
-  paths: maybe(TextList),
-  sources: unknown(),
-  pathRoot: optional(AbsolutePath),
-  trackers: maybe(
-    dynamic((value) => (Array.isArray(value) && value.some(Array.isArray) ? Tiers : TextList) as Struct<unknown>),
-  ),
-  pieceLength: maybe(V1PieceLength),
-  similar: maybe(array(Infohash)),
-  collections: maybe(TextList),
-  exclude: optional(func()),
-  include: optional(func()),
-} as unknown as Schema);
+const fields = sparse(
+  type({
+    announce: maybe(Text),
+    announceList: maybe(Tiers),
+    comment: maybe(Text),
+    createdBy: maybe(Text),
+    creationDate: maybe(Timestamp),
+    info: maybe(InfoDictHybridCreate),
+    pieceLayers: maybe(PieceLayers),
+    urlList: maybe(TextList),
+    httpseeds: maybe(TextList),
+    nodes: maybe(array(DhtNode)),
+    extra: optional(Extra),
+    paths: maybe(TextList),
+    sources: unknown(),
+    pathRoot: optional(AbsolutePath),
+    trackers: maybe(
+      dynamic((value) => (Array.isArray(value) && value.some(Array.isArray) ? Tiers : TextList) as Struct<unknown>),
+    ),
+    pieceLength: maybe(V1PieceLength),
+    similar: maybe(array(Infohash)),
+    collections: maybe(TextList),
+    exclude: optional(func()),
+    include: optional(func()),
+  } as unknown as Schema),
+);
 
 /**
  * The struct of a draft's fields, with the rules that {@link TorrentCreate} checks. superstruct's `create` accepts every form
@@ -247,36 +250,43 @@ function checkPieces({ info, pieceLength }: TorrentCreateFields, issues: Issues)
     if (refinement === 'expected_n_pieces') issues.add('expected_n_pieces', ['info', ...at], message);
 }
 
+const URLS = ['announce', 'announceList', 'trackers', 'urlList', 'httpseeds'] as const;
+
 /** Trackers, webseeds, HTTP seeds and the update feed must be URLs. */
 function checkUrls(fields: TorrentCreateFields, issues: Issues): void {
-  const { info, announce, announceList, trackers, urlList, httpseeds } = fields;
-  const named = { announce, announceList, trackers, urlList, httpseeds, 'info.updateUrl': info?.updateUrl };
-  for (const [name, value] of Object.entries(named)) {
-    for (const url of [value ?? []].flat(2)) {
-      if (typeof url === 'string' && !URL.canParse(url))
-        issues.add('url', name.split('.'), `expected a URL, got ${shown(url)}`);
-    }
+  for (const name of URLS) requireUrls([name], fields[name], issues);
+  requireUrls(['info', 'updateUrl'], fields.info?.updateUrl, issues);
+}
+
+function requireUrls(at: readonly string[], value: unknown, issues: Issues): void {
+  if (value == null) return;
+  for (const url of [value].flat(2)) {
+    if (typeof url === 'string' && !URL.canParse(url)) issues.add('url', at, `expected a URL, got ${shown(url)}`);
   }
 }
 
-/** A shorthand excludes the field that it sets. */
+type Shorthand = 'paths' | 'sources' | 'trackers' | 'pieceLength' | 'similar' | 'collections';
+
+/** The fields that each shorthand sets or replaces. */
+const SHORTHANDS: Readonly<Record<Shorthand, readonly string[]>> = {
+  paths: ['info.files', 'info.fileTree', 'info.length'],
+  sources: ['info.files', 'info.fileTree', 'info.length'],
+  trackers: ['announce', 'announceList'],
+  pieceLength: ['info.pieceLength'],
+  similar: ['info.similar'],
+  collections: ['info.collections'],
+};
+
+/** A shorthand excludes the fields that it sets. */
 function checkShorthands(fields: TorrentCreateFields, issues: Issues): void {
-  const { info = {} } = fields;
-  const pairs: [shorthand: keyof TorrentCreateFields, other: string, value: unknown][] = [
-    ['paths', 'info.files', info.files],
-    ['paths', 'info.fileTree', info.fileTree],
-    ['paths', 'info.length', info.length],
-    ['sources', 'info.files', info.files],
-    ['sources', 'info.fileTree', info.fileTree],
-    ['sources', 'info.length', info.length],
-    ['trackers', 'announce', fields.announce],
-    ['trackers', 'announceList', fields.announceList],
-    ['pieceLength', 'info.pieceLength', info.pieceLength],
-    ['similar', 'info.similar', info.similar],
-    ['collections', 'info.collections', info.collections],
-  ];
-  for (const [shorthand, other, value] of pairs) {
-    if (fields[shorthand] == null || value == null) continue;
-    issues.add('no_duplicated_params', [shorthand], `${shorthand} and ${other} set the same value: use only one`);
+  const info = fields.info ?? {};
+  for (const [shorthand, others] of Object.entries(SHORTHANDS) as [Shorthand, readonly string[]][]) {
+    if (fields[shorthand] == null) continue;
+    for (const other of others) {
+      const inInfo = other.startsWith('info.');
+      const value = inInfo ? info[other.slice(5) as keyof typeof info] : fields[other as keyof TorrentCreateFields];
+      if (value == null) continue;
+      issues.add('no_duplicated_params', [shorthand], `${shorthand} and ${other} set the same value: use only one`);
+    }
   }
 }

@@ -94,9 +94,11 @@ export function checkOptions<T extends object>(
     for (const key of Object.keys(given)) {
       if (!Object.hasOwn(structs, key) && given[key as keyof T] !== undefined) throw unknownOption(name, key, structs);
     }
-    for (const [key, struct] of Object.entries(structs) as [string, AnyStruct & { TYPE: unknown }][]) {
-      const value: unknown = given[key as keyof T];
-      if (value !== undefined) copy[key] = checkArgument(name === 'options' ? key : `${name}.${key}`, value, struct);
+    for (const key in structs) {
+      const value: unknown = given[key];
+      if (value === undefined) continue;
+      const struct = structs[key] as AnyStruct & { TYPE: unknown };
+      copy[key] = checkArgument(name === 'options' ? key : `${name}.${key}`, value, struct);
     }
     return copy as T;
   });

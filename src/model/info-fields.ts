@@ -9,6 +9,7 @@ import {
   hashList,
   Infohash,
   maybe,
+  sparse,
   Text,
   TextList,
   V1PieceLength,
@@ -91,22 +92,24 @@ export const V2_FIELDS = assign(
 );
 
 /** A hybrid info dictionary under construction. */
-export const HYBRID_CREATE_FIELDS = assign(
-  common,
-  type({
-    /** Bytes. */
-    pieceLength: maybe(V1PieceLength),
-    /** SHA-1 of each piece, 20 bytes each. */
-    pieces: maybe(hashList(20)),
-    /** The length of a single file in bytes. */
-    length: maybe(ByteLength),
-    /** The files of a folder, pad files included. */
-    files: maybe(FileList),
-    /** 2 (BEP 52). An absent meta version reads as 2. */
-    metaVersion: maybe(Whole),
-    /** The same files with their pieces roots. */
-    fileTree: maybe(FileTree),
-  }),
+export const HYBRID_CREATE_FIELDS = sparse(
+  assign(
+    common,
+    type({
+      /** Bytes. */
+      pieceLength: maybe(V1PieceLength),
+      /** SHA-1 of each piece, 20 bytes each. */
+      pieces: maybe(hashList(20)),
+      /** The length of a single file in bytes. */
+      length: maybe(ByteLength),
+      /** The files of a folder, pad files included. */
+      files: maybe(FileList),
+      /** 2 (BEP 52). An absent meta version reads as 2. */
+      metaVersion: maybe(Whole),
+      /** The same files with their pieces roots. */
+      fileTree: maybe(FileTree),
+    }),
+  ),
 );
 
 /** A complete hybrid info dictionary. */

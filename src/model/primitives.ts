@@ -1,7 +1,7 @@
 /** Structs of single values, which the models are made of. */
 import path from 'node:path';
 import { isDate, isUint8Array } from 'node:util/types';
-import { array, boolean, define, instance, integer, nullable, optional, type Struct, string } from 'superstruct';
+import { array, boolean, define, instance, integer, is, nullable, optional, Struct, string } from 'superstruct';
 import type { BencodeMap } from '../bencode/value.ts';
 import { shown } from '../errors/errors.ts';
 import { BLOCK_SIZE, isPowerOfTwo } from '../layout/piece-length.ts';
@@ -86,3 +86,21 @@ export const Flag = boolean();
 
 /** The structs of an object's fields, as superstruct's `assign`, `omit` and `pick` take them. */
 export type FieldStructs<T> = { [K in keyof Required<T>]: Struct<T[K], null> };
+
+/**
+ * A struct of fields that looks only at those that a value has and at those that it must have. superstruct runs four generators for
+ * each field of a struct, and most fields of a model are usually absent.
+ */
+export function sparse<T, S>(struct: Struct<T, S>): Struct<T, S> {
+  const fields = Object.entries(struct.schema as Record<string, Struct>);
+  const required = new Set(fields.filter(([, field]) => !is(undefined, field)).map(([name]) => name));
+  return new Struct<T, S>({
+    ...struct,
+    *entries(value) {
+      if (typeof value !== 'object' || value === null) return;
+      for (const [name, field] of fields) {
+        if (name in value || required.has(name)) yield [name, (value as Record<string, unknown>)[name], field];
+      }
+    },
+  });
+}
