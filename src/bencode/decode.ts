@@ -110,8 +110,17 @@ const Raw = expected<DecodeOptions['raw']>('an object with a string `within` and
 });
 const DECODE: OptionStructs<DecodeOptions> = { span: Text, tolerant: Flag, raw: Raw, limits: Unchecked };
 
+/** The options of {@link decodeTrusted}. */
+export interface TrustedDecodeOptions extends DecodeOptions {
+  /**
+   * Lists and dictionaries that the caller itself has encoded: they become {@link RawBencode} without being looked at. Gives the
+   * size of each in bytes, by the one or two keys that lead to it, joined with `/`.
+   */
+  encoded?: ReadonlyMap<string, number>;
+}
+
 /** Decodes without checking the arguments, for callers inside the library that decode millions of small values. */
-export function decodeTrusted(bytes: Uint8Array, options: DecodeOptions): Decoded {
+export function decodeTrusted(bytes: Uint8Array, options: TrustedDecodeOptions): Decoded {
   return new Decoder(bytes, options).run();
 }
 
@@ -123,6 +132,7 @@ class Decoder {
   readonly #limits: Readonly<Record<LimitName, number>>;
   readonly #tolerant: boolean;
   readonly #raw: DecodeOptions['raw'];
+  readonly #encoded: TrustedDecodeOptions['encoded'];
   readonly #errors: BencodeError[] = [];
   #itemsLeft: number;
   #at = 0;
@@ -130,7 +140,7 @@ class Decoder {
   #spanStart = -1;
   readonly #stack: Container[] = [];
 
-  constructor(bytes: Uint8Array, { span, tolerant = false, raw, limits }: DecodeOptions) {
+  constructor(bytes: Uint8Array, { span, tolerant = false, raw, limits, encoded }: TrustedDecodeOptions) {
     this.#limits = limitsOf(limits);
     if (bytes.length > this.#limits.bytes) throw this.#beyond('bytes', this.#limits.bytes);
     if (bytes.length === 0) throw new BencodeError('empty', 0, 'there is no data');
@@ -141,6 +151,7 @@ class Decoder {
     this.#spanKey = span ?? null;
     this.#tolerant = tolerant;
     this.#raw = raw;
+    this.#encoded = encoded;
     this.#itemsLeft = this.#limits.items;
   }
 
@@ -167,9 +178,10 @@ class Decoder {
       return null;
     }
     this.#count(start);
-    if ((byte === LIST || byte === DICTIONARY) && this.#raw && this.#isRaw(this.#raw, top)) {
-      // Only callers that set `raw` get this type, and they expect it.
-      return this.#skipContainer() as unknown as BencodeValue;
+    if (byte === LIST || byte === DICTIONARY) {
+      const raw = this.#raw && this.#isRaw(this.#raw, top) ? this.#skipContainer() : this.#skipEncoded(top);
+      // Only callers that set `raw` or `encoded` get this type, and they expect it.
+      if (raw) return raw as unknown as BencodeValue;
     }
     switch (byte) {
       case INTEGER:
@@ -185,6 +197,17 @@ class Decoder {
 
   #isRaw({ within, keys }: NonNullable<DecodeOptions['raw']>, top: Container | undefined): boolean {
     return this.#stack.length === 2 && this.#stack[0]?.key === within && keys.has(top?.key ?? '');
+  }
+
+  /** Skips a list or dictionary that the caller has encoded; null if it is none of those. */
+  #skipEncoded(top: Container | undefined): RawBencode | null {
+    const depth = this.#stack.length;
+    if (!this.#encoded || !top || depth > 2) return null;
+    const size = this.#encoded.get(depth === 1 ? `${top.key}` : `${this.#stack[0]?.key}/${top.key}`);
+    if (size === undefined) return null;
+    const start = this.#at;
+    this.#at += size;
+    return new RawBencode(this.#bytes.subarray(start, this.#at));
   }
 
   /** Checks a list or dictionary with all rules, without building it. */

@@ -6,10 +6,11 @@ import type { TorrentVersion } from './discriminator.ts';
 import { decodeFields } from './field.ts';
 import { withUtf8Name } from './file-fields.ts';
 import { RAW_INFO, RAW_INFO_UTF8 } from './files-codec.ts';
-import { type FileTree, type FlatFile, unflattenTree } from './flat-tree.ts';
+import { type FlatFile, unflattenTree } from './flat-tree.ts';
 import type { InfoDictHybridCreate } from './info-dict.ts';
 import { HYBRID_FIELDS, nullsOf, V1_FIELDS, V2_FIELDS } from './info-fields.ts';
 import type { Issues } from './issues.ts';
+import { defineLazy } from './lazy.ts';
 
 /** An info dictionary whose file tree is still flat. */
 export type DecodedInfo = Omit<InfoDictHybridCreate, 'fileTree'> & { fileTree?: FlatFile[] };
@@ -53,16 +54,17 @@ function decodeVersion(map: BencodeMap, issues: Issues): DecodedInfo {
  * The info dictionary that a torrent exposes: null where a field is absent. An absent meta version is not enumerable, so that a
  * copy of the object has the same keys on disk. The nested file tree takes several times the memory of the flat one, so it
  * is made on first access.
+ *
+ * @param flat The files of the tree; null without a tree.
  */
-export function exposedInfo(info: DecodedInfo, version: TorrentVersion, flat: readonly FlatFile[] | null): object {
+export function exposedInfo(
+  info: DecodedInfo,
+  version: TorrentVersion,
+  flat: (() => readonly FlatFile[]) | null,
+): object {
   const exposed = { ...NULLS[version], ...info, extra: info.extra ?? new Map() };
   if (version !== 'v1' && info.metaVersion == null)
     Object.defineProperty(exposed, 'metaVersion', { value: 2, enumerable: false });
-  if (!flat) return exposed;
-  let tree: FileTree | undefined;
-  const fileTree = () => {
-    tree ??= unflattenTree(flat);
-    return tree;
-  };
-  return Object.defineProperty(exposed, 'fileTree', { enumerable: true, get: fileTree });
+  if (flat) defineLazy(exposed, 'fileTree', () => unflattenTree(flat()));
+  return exposed;
 }

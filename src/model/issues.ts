@@ -117,6 +117,10 @@ export class Issues {
     return this.profile === 'compat';
   }
 
+  get isEmpty(): boolean {
+    return this.#list.length === 0;
+  }
+
   get hasErrors(): boolean {
     return this.#listed.error > 0;
   }

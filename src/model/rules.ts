@@ -5,6 +5,7 @@ import { unsafeComponent } from '../layout/safe-path.ts';
 import { INFO } from './codec.ts';
 import { v1Files } from './file-item.ts';
 import { HYBRID_FIELDS, V1_FIELDS, V2_FIELDS } from './info-fields.ts';
+import { sparse } from './primitives.ts';
 import { v1V2FilesMatch } from './rules-hybrid.ts';
 import { pieceLayersIfV2, piecesLayersCorrect, piecesRoots } from './rules-layers.ts';
 import { libtorrentSizes, maxPieceLength } from './rules-libtorrent.ts';
@@ -12,17 +13,18 @@ import { duplicatePaths, libtorrentRenames } from './rules-paths.ts';
 import { expectedNPieces, padfileAlignment, padPath } from './rules-pieces.ts';
 import { type Subject, totalLength } from './rules-subject.ts';
 
+type Rule = (subject: Subject) => void;
+
+/** The rules of keys and single values, which look at no list of files. */
+const KEY_RULES: readonly Rule[] = [metaVersion, disallowedFields, structure, safeName, lengthXorFiles];
+
 /**
  * All rules in the order of their reports. A rule skips a subject that it does not apply to. Most rules have the name of
  * their issue code.
  */
-const RULES: readonly ((subject: Subject) => void)[] = [
+const RULES: readonly Rule[] = [
   withinLimits,
-  metaVersion,
-  disallowedFields,
-  structure,
-  safeName,
-  lengthXorFiles,
+  ...KEY_RULES,
   notEmpty,
   libtorrentSizes,
   maxPieceLength,
@@ -42,11 +44,17 @@ export function checkRules(subject: Subject): void {
   for (const rule of RULES) rule(subject);
 }
 
+/** Runs the rules that look at no list of files, for a torrent whose files and hashes are known to be valid. */
+export function checkKeys(subject: Subject): void {
+  for (const rule of KEY_RULES) rule(subject);
+  maxPieceLength(subject);
+}
+
 // Files and trees are left out, because they are checked while they are decoded.
 const STRUCTS = {
-  v1: omit(V1_FIELDS, ['files']),
-  v2: omit(V2_FIELDS, ['fileTree']),
-  hybrid: omit(HYBRID_FIELDS, ['files', 'fileTree']),
+  v1: sparse(omit(V1_FIELDS, ['files'])),
+  v2: sparse(omit(V2_FIELDS, ['fileTree'])),
+  hybrid: sparse(omit(HYBRID_FIELDS, ['files', 'fileTree'])),
 };
 
 /** Checks required fields and values by the struct of the version, and reports them under their on-disk keys. */

@@ -24,7 +24,7 @@ export interface TopLevelFields {
 }
 
 /** A key that is known, but decoded elsewhere. */
-const skipped = (key: string) => ({ key, decode: () => undefined, encode: () => 0 });
+export const skipped = (key: string) => ({ key, decode: () => undefined, encode: () => 0 });
 
 const TOP_LEVEL = { ...TORRENT, info: skipped('info') };
 const WITHOUT_LAYERS = { ...TOP_LEVEL, pieceLayers: skipped(TORRENT.pieceLayers.key) };

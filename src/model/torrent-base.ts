@@ -24,6 +24,7 @@ import { type FileItem, v1Files } from './file-item.ts';
 import type { FileTreeItem, FlatFile } from './flat-tree.ts';
 import type { InfoDictHybrid, InfoDictV1, InfoDictV2 } from './info-dict.ts';
 import { Issues, requireContext, type ValidationContext } from './issues.ts';
+import { copyProperty } from './lazy.ts';
 import type { PieceLayers } from './piece-layers.ts';
 import type { DhtNode } from './primitives.ts';
 import { rangeOfV1Piece, rangeOfV2Piece, type V1PieceRange, type V2PieceRange } from './ranges.ts';
@@ -64,14 +65,26 @@ interface ModelFields<V extends TorrentVersion> extends TopLevelFields {
   info: InfoDictOf[V];
 }
 
+/** Sums over the files of a torrent, pad files left out. */
+export interface ContentTotals {
+  /** The number of files. */
+  files: number;
+  /** Bytes. */
+  bytes: number;
+  /** The pieces of all files, counted file by file: those of v2. */
+  pieces: number;
+}
+
 /** The validated bytes of a torrent. */
 interface ValidatedBytes {
   /** The whole torrent file. */
   bytes: Uint8Array;
   /** The raw `info` within them. */
   infoBytes: Uint8Array;
-  /** The flat v2 file tree; null in v1. */
-  flat: FlatFile[] | null;
+  /** Gives the flat v2 file tree; null in v1. */
+  flat: (() => FlatFile[]) | null;
+  /** Null unless they are known without a list of files. */
+  totals: ContentTotals | null;
   warnings: readonly Issue[];
   /** The context of the validation. */
   context: ValidationContext;
@@ -105,7 +118,7 @@ export class TorrentBase<V extends TorrentVersion> implements ModelFields<V> {
   /** The info dictionary: names, sizes and hashes. Its raw bytes give the infohash. */
   readonly info: InfoDictOf[V];
   /** Piece hashes of files longer than a piece (BEP 52). Null in v1; empty where `compat` accepts their absence. */
-  readonly pieceLayers: V extends 'v1' ? null : PieceLayers;
+  readonly pieceLayers!: V extends 'v1' ? null : PieceLayers;
   /** Webseeds (BEP 19). A single URL on disk reads as a list of one. */
   readonly urlList: string[] | null;
   /** HTTP seeds (BEP 17). */
@@ -126,7 +139,8 @@ export class TorrentBase<V extends TorrentVersion> implements ModelFields<V> {
   /** Issues that did not make the torrent invalid. */
   readonly warnings: readonly Issue[];
   readonly #bytes: Uint8Array;
-  readonly #flat: FlatFile[] | null;
+  readonly #flat: (() => FlatFile[]) | null;
+  readonly #totals: ContentTotals | null;
   readonly #context: ValidationContext;
   #files: TorrentFile[] | undefined;
   #flatFiles: Map<string, FileTreeItem> | undefined;
@@ -138,7 +152,8 @@ export class TorrentBase<V extends TorrentVersion> implements ModelFields<V> {
   }
 
   /** @internal Torrents come from `Torrent.fromBytes`, `Torrent.read`, `Torrent.fromDecoded` and `draft.generate`. */
-  constructor(version: V, fields: ModelFields<V>, { bytes, infoBytes, flat, warnings, context }: ValidatedBytes) {
+  constructor(version: V, fields: ModelFields<V>, validated: ValidatedBytes) {
+    const { bytes, infoBytes, flat, totals, warnings, context } = validated;
     this.torrentVersion = version;
     this.announce = fields.announce;
     this.announceList = fields.announceList;
@@ -146,7 +161,8 @@ export class TorrentBase<V extends TorrentVersion> implements ModelFields<V> {
     this.createdBy = fields.createdBy;
     this.creationDate = fields.creationDate;
     this.info = fields.info;
-    this.pieceLayers = (version === 'v1' ? null : (fields.pieceLayers ?? new Map())) as this['pieceLayers'];
+    // A torrent that was just created decodes it when it is first read.
+    copyProperty('pieceLayers', fields, this);
     this.urlList = fields.urlList;
     this.httpseeds = fields.httpseeds;
     this.nodes = fields.nodes;
@@ -158,6 +174,7 @@ export class TorrentBase<V extends TorrentVersion> implements ModelFields<V> {
     this.warnings = warnings;
     this.#bytes = bytes;
     this.#flat = flat;
+    this.#totals = totals;
     // A copy, because the caller may change its context.
     this.#context = { ...context };
     Object.freeze(this);
@@ -188,12 +205,13 @@ export class TorrentBase<V extends TorrentVersion> implements ModelFields<V> {
       context.paddingPath === old.paddingPath;
     if (!isSame || this.warnings.length > 0) return null;
     const issues = new Issues(context.profile);
-    const { info, pieceLayers } = this;
-    const fields = { ...decodeTopLevelWithoutLayers(map, issues), info, pieceLayers };
+    const fields = { ...decodeTopLevelWithoutLayers(map, issues), info: this.info };
+    copyProperty('pieceLayers', this, fields);
     const warnings = issues.finish(bytes);
     if (issues.hasErrors) throw new ValidationError(warnings);
     const infoBytes = bytes.subarray(infoStart, infoStart + this.infoBytes.length);
-    return new TorrentBase(this.torrentVersion, fields, { bytes, infoBytes, flat: this.#flat, warnings, context });
+    const [flat, totals] = [this.#flat, this.#totals];
+    return new TorrentBase(this.torrentVersion, fields, { bytes, infoBytes, flat, totals, warnings, context });
   }
 
   /** The name to show: `name.utf-8` where an old creator wrote one, else `name`. */
@@ -219,10 +237,15 @@ export class TorrentBase<V extends TorrentVersion> implements ModelFields<V> {
     return this.#files;
   }
 
+  /** The files of the v2 tree, which v1 does not have. */
+  get #flatList(): FlatFile[] {
+    return (this.#flat as () => FlatFile[])();
+  }
+
   /** Whether the torrent is one file and no folder. In v2 that means a tree of one file, as clients lay it out. */
   get #isSingle(): boolean {
     if (this.torrentVersion !== 'v2') return !(this.info as InfoDictV1).files;
-    const flat = this.#flat as FlatFile[];
+    const flat = this.#flatList;
     const hasFolder = this.warnings.some(({ code }) => code === 'tree') || (this.info as InfoDictHybrid).files != null;
     return flat.length === 1 && flat[0]?.path.length === 1 && !hasFolder;
   }
@@ -240,7 +263,7 @@ export class TorrentBase<V extends TorrentVersion> implements ModelFields<V> {
   }
 
   #filesOfTree(): TorrentFile[] {
-    return (this.#flat as FlatFile[]).map((file) => ({
+    return this.#flatList.map((file) => ({
       path: file.path.join('/'),
       length: file.length,
       attr: file.attr ?? null,
@@ -259,18 +282,18 @@ export class TorrentBase<V extends TorrentVersion> implements ModelFields<V> {
   /** The flat v2 file tree: paths with `/` to files. Null for v1. */
   get flatFiles(): V extends 'v1' ? null : Map<string, FileTreeItem> {
     if (this.torrentVersion !== 'v1')
-      this.#flatFiles ??= new Map((this.#flat as FlatFile[]).map(({ path, ...item }) => [path.join('/'), item]));
+      this.#flatFiles ??= new Map(this.#flatList.map(({ path, ...item }) => [path.join('/'), item]));
     return (this.#flatFiles ?? null) as V extends 'v1' ? null : Map<string, FileTreeItem>;
   }
 
   /** The number of files, without pad files. */
   get nFiles(): number {
-    return this.files.length;
+    return this.#totals?.files ?? this.files.length;
   }
 
   /** Bytes of content, without pad files. */
   get totalSize(): number {
-    return this.files.reduce((sum, file) => sum + file.length, 0);
+    return this.#totals?.bytes ?? this.files.reduce((sum, file) => sum + file.length, 0);
   }
 
   /** Bytes of the torrent file. */
@@ -282,7 +305,8 @@ export class TorrentBase<V extends TorrentVersion> implements ModelFields<V> {
   get nPieces(): number {
     const { info } = this;
     if (this.torrentVersion !== 'v2') return (info as InfoDictV1).pieces.length;
-    return this.files.reduce((sum, file) => sum + Math.ceil(file.length / info.pieceLength), 0);
+    const count = () => this.files.reduce((sum, file) => sum + Math.ceil(file.length / info.pieceLength), 0);
+    return this.#totals?.pieces ?? count();
   }
 
   /** All tracker URLs, trimmed and without duplicates. `announce-list` replaces `announce` when it has any (BEP 12). */

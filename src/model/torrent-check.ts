@@ -81,9 +81,12 @@ export function checkTorrent(input: Uint8Array, readOptions: ReadOptions, isOwn 
   const { fields, info } = decodeModel(value, { version, context, issues });
   const listed = issues.finish(bytes);
   if (issues.hasErrors || !version || !info) return { torrent: null, version, infoBytes, issues: listed };
-  const flat = info.fileTree ?? null;
-  const all = { ...fields, info: exposedInfo(info, version, flat) };
-  const torrent = new TorrentBase(version, all as never, { bytes, infoBytes, flat, warnings: listed, context });
+  const { fileTree } = info;
+  const flat = fileTree ? () => fileTree : null;
+  const pieceLayers = version === 'v1' ? null : (fields.pieceLayers ?? new Map());
+  const all = { ...fields, pieceLayers, info: exposedInfo(info, version, flat) };
+  const validated = { bytes, infoBytes, flat, totals: null, warnings: listed, context };
+  const torrent = new TorrentBase(version, all as never, validated);
   return { torrent: torrent as Torrent, version, infoBytes, issues: listed };
 }
 
