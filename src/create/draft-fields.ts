@@ -265,22 +265,20 @@ function requireUrls(at: readonly string[], value: unknown, issues: Issues): voi
   }
 }
 
-type Shorthand = 'paths' | 'sources' | 'trackers' | 'pieceLength' | 'similar' | 'collections';
-
 /** The fields that each shorthand sets or replaces. */
-const SHORTHANDS: Readonly<Record<Shorthand, readonly string[]>> = {
-  paths: ['info.files', 'info.fileTree', 'info.length'],
-  sources: ['info.files', 'info.fileTree', 'info.length'],
-  trackers: ['announce', 'announceList'],
-  pieceLength: ['info.pieceLength'],
-  similar: ['info.similar'],
-  collections: ['info.collections'],
-};
+const SHORTHANDS: readonly (readonly [shorthand: keyof TorrentCreateFields, others: readonly string[]])[] = [
+  ['paths', ['info.files', 'info.fileTree', 'info.length']],
+  ['sources', ['info.files', 'info.fileTree', 'info.length']],
+  ['trackers', ['announce', 'announceList']],
+  ['pieceLength', ['info.pieceLength']],
+  ['similar', ['info.similar']],
+  ['collections', ['info.collections']],
+];
 
 /** A shorthand excludes the fields that it sets. */
 function checkShorthands(fields: TorrentCreateFields, issues: Issues): void {
   const info = fields.info ?? {};
-  for (const [shorthand, others] of Object.entries(SHORTHANDS) as [Shorthand, readonly string[]][]) {
+  for (const [shorthand, others] of SHORTHANDS) {
     if (fields[shorthand] == null) continue;
     for (const other of others) {
       const inInfo = other.startsWith('info.');

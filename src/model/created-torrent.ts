@@ -18,7 +18,7 @@ import { type ContentTotals, TorrentBase } from './torrent-base.ts';
 /** The keys whose values are decoded when they are first accessed. */
 export type LazyKey = 'files' | 'file tree' | 'piece layers';
 
-/** A torrent that was just encoded. */
+/** A torrent that was just encoded. It has a name, and a piece length that its version may have. */
 export interface EncodedTorrent {
   version: TorrentVersion;
   /** The whole torrent, which nobody else can change. */

@@ -5,7 +5,7 @@ import { unsafeComponent } from '../layout/safe-path.ts';
 import { INFO } from './codec.ts';
 import { v1Files } from './file-item.ts';
 import { HYBRID_FIELDS, V1_FIELDS, V2_FIELDS } from './info-fields.ts';
-import { sparse } from './primitives.ts';
+import { fits, sparse } from './primitives.ts';
 import { v1V2FilesMatch } from './rules-hybrid.ts';
 import { pieceLayersIfV2, piecesLayersCorrect, piecesRoots } from './rules-layers.ts';
 import { libtorrentSizes, maxPieceLength } from './rules-libtorrent.ts';
@@ -15,16 +15,17 @@ import { type Subject, totalLength } from './rules-subject.ts';
 
 type Rule = (subject: Subject) => void;
 
-/** The rules of keys and single values, which look at no list of files. */
-const KEY_RULES: readonly Rule[] = [metaVersion, disallowedFields, structure, safeName, lengthXorFiles];
-
 /**
  * All rules in the order of their reports. A rule skips a subject that it does not apply to. Most rules have the name of
  * their issue code.
  */
 const RULES: readonly Rule[] = [
   withinLimits,
-  ...KEY_RULES,
+  metaVersion,
+  disallowedFields,
+  structure,
+  safeName,
+  lengthXorFiles,
   notEmpty,
   libtorrentSizes,
   maxPieceLength,
@@ -44,10 +45,12 @@ export function checkRules(subject: Subject): void {
   for (const rule of RULES) rule(subject);
 }
 
-/** Runs the rules that look at no list of files, for a torrent whose files and hashes are known to be valid. */
+/** The rules of keys, which a creation may break through the unknown keys of a draft. */
+const KEY_RULES: readonly Rule[] = [metaVersion, disallowedFields, safeName, lengthXorFiles, maxPieceLength];
+
+/** Runs the rules of keys, for a torrent whose files, hashes, name and piece length are known to be valid. */
 export function checkKeys(subject: Subject): void {
   for (const rule of KEY_RULES) rule(subject);
-  maxPieceLength(subject);
 }
 
 // Files and trees are left out, because they are checked while they are decoded.
@@ -76,6 +79,7 @@ export function failuresOf(
   value: unknown,
   struct: Struct,
 ): { path: string[]; value: unknown; type: string; refinement: string | undefined; message: string }[] {
+  if (fits(value, struct)) return [];
   const [error] = validate(value, struct);
   return (error?.failures() ?? []).map((failure) => ({ ...failure, path: failure.path as string[] }));
 }

@@ -166,9 +166,8 @@ export class TorrentBase<V extends TorrentVersion> implements ModelFields<V> {
     this.urlList = fields.urlList;
     this.httpseeds = fields.httpseeds;
     this.nodes = fields.nodes;
-    const similar = [...(fields.info.similar ?? []), ...(fields.similar ?? [])];
-    this.similar = [...new Map(similar.map((hash) => [toHex(hash), hash])).values()];
-    this.collections = [...new Set([...(fields.info.collections ?? []), ...(fields.collections ?? [])])];
+    this.similar = distinct(fields.info.similar, fields.similar, toHex);
+    this.collections = distinct(fields.info.collections, fields.collections, (name) => name);
     this.extra = fields.extra;
     this.infoBytes = infoBytes;
     this.warnings = warnings;
@@ -470,4 +469,14 @@ export class TorrentBase<V extends TorrentVersion> implements ModelFields<V> {
     requirePath(target);
     return writeTorrentFile(target, this.#bytes, checkOptions(options, WRITE, { example: '{ force: true }' }));
   }
+}
+
+/** The values of two lists, each once: values are equal if their keys are. */
+function distinct<T>(
+  first: readonly T[] | null | undefined,
+  second: readonly T[] | null | undefined,
+  keyOf: (value: T) => string,
+): T[] {
+  if (!first && !second) return [];
+  return [...new Map([...(first ?? []), ...(second ?? [])].map((value) => [keyOf(value), value])).values()];
 }

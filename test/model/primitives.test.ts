@@ -1,9 +1,20 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { is, type Struct } from 'superstruct';
+import fc from 'fast-check';
+import { is, type Struct, type } from 'superstruct';
+import { TorrentCreateFields } from '../../src/create/draft-fields.ts';
 import { shown } from '../../src/errors/errors.ts';
 import { HashList } from '../../src/model/hash-list.ts';
-import { ByteLength, hashList, Timestamp, V1PieceLength, V2PieceLength } from '../../src/model/primitives.ts';
+import { InfoDictHybrid, InfoDictHybridCreate, InfoDictV1, InfoDictV2 } from '../../src/model/info-dict.ts';
+import {
+  ByteLength,
+  fits,
+  hashList,
+  sparse,
+  Timestamp,
+  V1PieceLength,
+  V2PieceLength,
+} from '../../src/model/primitives.ts';
 
 function check<T>(struct: Struct<T, null>, accepted: unknown[], refused: unknown[]): void {
   for (const value of accepted) assert.ok(is(value, struct), `${value} was refused`);
@@ -32,6 +43,55 @@ describe('the structs of values', () => {
   it('accept a valid Date', () => {
     check(Timestamp, [new Date(0), new Date(-1)], [new Date(Number.NaN), 0, '2020-01-01', null]);
   });
+});
+
+describe('sparse and fits', () => {
+  const STRUCTS = { InfoDictHybrid, InfoDictHybridCreate, InfoDictV1, InfoDictV2, TorrentCreateFields };
+  const bytes = (length: number) => fc.uint8Array({ minLength: length, maxLength: length });
+  const valid: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
+    name: fc.string(),
+    source: fc.string(),
+    private: fc.boolean(),
+    similar: fc.array(bytes(20), { maxLength: 2 }),
+    collections: fc.array(fc.string(), { maxLength: 2 }),
+    pieceLength: fc.constantFrom(16_384, 32_768),
+    pieces: fc.nat(2).map((count) => new HashList(Buffer.alloc(20 * count), 20)),
+    length: fc.nat(40_000),
+    files: fc.constant([{ path: ['a'], length: 20_000 }]),
+    metaVersion: fc.constant(2),
+    fileTree: fc.constant(new Map([['a', new Map([['', { length: 20_000, piecesRoot: Buffer.alloc(32, 1) }]])]])),
+    trackers: fc.array(fc.constantFrom('http://t/', 'no URL'), { maxLength: 2 }),
+    announce: fc.constant('http://t/'),
+    extra: fc.constant(new Map()),
+    unknown: fc.nat(),
+  };
+  const invalid = fc.oneof(fc.constantFrom(null, undefined), fc.integer(), fc.string(), fc.array(fc.integer()));
+  const fields = fc
+    .subarray(Object.keys(valid))
+    .chain((keys) =>
+      fc.record(
+        Object.fromEntries(keys.map((key) => [key, fc.oneof({ weight: 9, arbitrary: valid[key] as never }, invalid)])),
+      ),
+    );
+
+  for (const [name, struct] of Object.entries(STRUCTS)) {
+    it(`say of ${name} what superstruct says`, () => {
+      const all = type(struct.schema as never);
+      const seen = { fits: 0, differs: 0 };
+      fc.assert(
+        fc.property(fc.oneof({ weight: 9, arbitrary: fields }, invalid), (value) => {
+          const expected = is(value, struct as never);
+          assert.equal(fits(value, struct as never), expected);
+          assert.equal(is(value, sparse(all)), is(value, all));
+          assert.equal(fits(value, sparse(all) as never), is(value, all));
+          seen[expected ? 'fits' : 'differs'] += 1;
+        }),
+        { numRuns: 1000 },
+      );
+      assert.ok(seen.differs > 0);
+      if (name.endsWith('Create') || name.startsWith('TorrentCreate')) assert.ok(seen.fits > 0);
+    });
+  }
 });
 
 describe('shown', () => {

@@ -25,7 +25,9 @@ export const READERS: Readonly<Record<string, Reader>> = {
   selectFiles: (torrent) => torrent.files.map(({ path }) => torrent.selectFiles([path])),
   v1PieceRange: (torrent) => (torrent.torrentVersion === 'v2' ? null : plain(torrent.v1PieceRange(0))),
   v2PieceRange: (torrent) =>
-    torrent.torrentVersion === 'v1' ? null : plain(torrent.v2PieceRange(torrent.files[0]?.path as string)),
+    torrent.torrentVersion === 'v1'
+      ? null
+      : plain(torrent.v2PieceRange(torrent.files.find(({ length }) => length > 0)?.path as string)),
   modelDumpTorrent: (torrent) => torrent.modelDumpTorrent(),
   toJSON: (torrent) => JSON.stringify(torrent),
   bencode: (torrent) => torrent.bencode(),
