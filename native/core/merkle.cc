@@ -48,6 +48,11 @@ ZeroSubtrees zero_subtrees(const Kernels& kernels) {
   return zeros;
 }
 
+const ZeroSubtrees& shared_zero_subtrees(const Kernels& kernels) {
+  static const ZeroSubtrees zeros = zero_subtrees(kernels);
+  return zeros;
+}
+
 void Trees::reduce(std::uint8_t* layer, std::size_t count, unsigned base, unsigned height) const {
   for (unsigned level = 0; level < height; ++level) {
     if (count % 2 != 0) {

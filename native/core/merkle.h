@@ -27,10 +27,12 @@ void merkle_nodes(const Kernels& kernels, std::uint8_t* out, const std::uint8_t*
 // Entry i is the root of a tree of 2^i leaves that are 32 zero bytes each.
 using ZeroSubtrees = std::array<Sha256Digest, kMaxTreeHeight>;
 ZeroSubtrees zero_subtrees(const Kernels& kernels);
+// The same, computed once for the process: all kernels give the same hashes.
+const ZeroSubtrees& shared_zero_subtrees(const Kernels& kernels);
 
 // Computes the roots of trees with the kernels of one job.
 struct Trees {
-  explicit Trees(const Kernels& kernels_) : kernels(kernels_), zeros(zero_subtrees(kernels_)) {}
+  explicit Trees(const Kernels& kernels_) : kernels(kernels_), zeros(shared_zero_subtrees(kernels_)) {}
 
   // Reduces a layer in place, level by level; afterwards its first hash is the root. The layer has `count`
   // hashes, at least one, of nodes that are `base` levels above the leaves. It counts as padded to 2^height
@@ -41,7 +43,7 @@ struct Trees {
   Sha256Digest root(const std::uint8_t* layer, std::uint64_t count, unsigned base, unsigned height) const;
 
   const Kernels& kernels;
-  const ZeroSubtrees zeros;
+  const ZeroSubtrees& zeros;
 };
 
 // Reduces the roots of subtrees of equal height as they arrive. It keeps one hash per level of the tree.
