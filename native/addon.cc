@@ -7,6 +7,7 @@
 #include <dlfcn.h>
 #endif
 
+#include "binding/environment.h"
 #include "binding/hash_job.h"
 #include "binding/kernels.h"
 #include "binding/layer_roots.h"
@@ -33,6 +34,7 @@ static void stay_loaded() {
 
 static Napi::Object init(Napi::Env env, Napi::Object exports) {
   stay_loaded();
+  metainfo::Environment::define(env);
   exports.Set("HashJob", metainfo::HashJob::define(env));
   exports.Set("layerRoots", Napi::Function::New<metainfo::layer_roots>(env, "layerRoots"));
   exports.Set("limits", Napi::Function::New<metainfo::limits>(env, "limits"));

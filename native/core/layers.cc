@@ -1,14 +1,13 @@
-// Spreads piece layers over threads that live only as long as the call.
+// Spreads piece layers over the calling thread and threads of the pool.
 #include "core/layers.h"
 
 #include <algorithm>
 #include <atomic>
-#include <exception>
 #include <numeric>
 #include <thread>
-#include <vector>
 
 #include "core/merkle.h"
+#include "core/thread_pool.h"
 
 namespace metainfo {
 namespace {
@@ -35,17 +34,9 @@ void hash_layers(const Layers& layers, const Kernels& kernels) {
       }
     }
   };
-  std::vector<std::thread> helpers;
-  try {
-    const std::uint64_t threads =
-        std::min<std::uint64_t>(std::thread::hardware_concurrency(), total / kHashesPerThread);
-    helpers.reserve(threads);
-    for (std::uint64_t i = 1; i < threads; ++i) helpers.emplace_back(hash_some);
-  } catch (const std::exception&) {
-    // The system cannot start more threads: those that run, or this one alone, do the work.
-  }
-  hash_some();
-  for (std::thread& helper : helpers) helper.join();
+  const std::uint64_t threads =
+      std::min<std::uint64_t>(std::thread::hardware_concurrency(), total / kHashesPerThread);
+  ThreadPool::process().run_with_helpers(threads < 2 ? 0 : threads - 1, hash_some);
 }
 
 }  // namespace metainfo

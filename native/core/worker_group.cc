@@ -4,8 +4,9 @@
 #include <algorithm>
 #include <new>
 #include <system_error>
-#include <thread>
 #include <utility>
+
+#include "core/thread_pool.h"
 
 namespace metainfo {
 
@@ -20,13 +21,14 @@ void WorkerGroup::start(std::function<void()> finished) {
   budget_.enter(*this);
 }
 
-// The budget's lock is held.
+// The budget's lock is held: the pool never waits for a task.
 bool WorkerGroup::start_worker() {
   try {
     auto thread = std::make_unique<GroupThread>(*this);
     group_threads_.reserve(group_threads_.size() + 1);
     // `owner` is null if no shared_ptr owns the group: then stop() waits for every thread.
-    std::thread([this, owner = weak_from_this().lock(), own = thread.get()] { run_thread(*own); }).detach();
+    ThreadPool::process().run(
+        [this, owner = weak_from_this().lock(), own = thread.get()] { run_thread(*own); });
     group_threads_.push_back(std::move(thread));
     return true;
   } catch (const std::system_error&) {
@@ -50,6 +52,8 @@ void WorkerGroup::run_thread(GroupThread& thread) {
   if (ended() && budget_.withdraw(*this)) finish(false);
   if (!thread.gone()) {
     thread.leave();
+    // Destroying a leftover may take long.
+    if (!leftover) ThreadPool::process().about_to_end();
     if (budget_.leave(*this, exhausted)) finish(false);
   }
   leftover.reset();

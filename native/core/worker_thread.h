@@ -6,8 +6,8 @@
 namespace metainfo {
 
 // A system call on a network or FUSE file system may never return. When the job stops, a thread inside such a
-// call is given up: nobody waits for it, its place in the budget is free at once, and when the call returns,
-// the thread touches nothing that it shares with others.
+// call is given up: nobody waits for it, and its place in the budget is free at once. When the call returns,
+// the thread touches nothing of the job that others share, and goes back to the pool.
 class WorkerThread {
  public:
   // Thrown on a thread whose job has stopped, or that was given up. It only unwinds the stack: the reason is

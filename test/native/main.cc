@@ -13,6 +13,7 @@
 
 #include "core/plan.h"
 #include "test.h"
+#include "threads.h"
 
 namespace {
 
@@ -75,5 +76,7 @@ REGISTER_EXCEPTION_TRANSLATOR(const metainfo::Failure& failure) {
 int main(int argc, char** argv) {
   doctest::Context context(argc, argv);
   const int status = context.run();
+  // Valgrind reports the memory of threads that still exist.
+  end_parked_threads();
   return no_tests ? 1 : status;
 }

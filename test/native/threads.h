@@ -1,4 +1,5 @@
-// Helpers for tests with threads: counting, waiting, and a system that starts no threads.
+// Helpers for tests with threads: counting, waiting, ending parked threads, and a system that starts no
+// threads.
 #pragma once
 
 #include <pthread.h>
@@ -10,6 +11,8 @@
 #include <iterator>
 #include <mutex>
 #include <thread>
+
+#include "core/thread_pool.h"
 
 // Counts calls from any thread.
 class Tally {
@@ -48,6 +51,16 @@ bool eventually(Condition condition) {
   return true;
 }
 
+// Ends the parked threads of the process until its pool has only `busy` threads. Returns false if more
+// remain.
+inline bool end_parked_threads(std::size_t busy = 0) {
+  metainfo::ThreadPool& pool = metainfo::ThreadPool::process();
+  return eventually([&pool, busy] {
+    pool.end_parked();
+    return pool.threads() <= busy;
+  });
+}
+
 #ifdef __linux__
 // The number of threads of this process. A joined thread may still be counted for a moment.
 inline std::size_t threads_alive() {
@@ -57,10 +70,12 @@ inline std::size_t threads_alive() {
 #endif
 
 #ifdef __GLIBC__
-// While it exists, no thread can be started: the default stack size is larger than the address space.
+// While it exists, no thread can be started: the default stack size is larger than the address space. Parked
+// threads of the process are ended first; `busy` of its pool's threads run a task.
 class NoThreads {
  public:
-  NoThreads() {
+  explicit NoThreads(std::size_t busy = 0) {
+    end_parked_threads(busy);
     pthread_getattr_default_np(&usual_);
     pthread_attr_t attributes;
     pthread_getattr_default_np(&attributes);

@@ -1,6 +1,7 @@
 /** The scenarios that reliability tests run in processes of their own: see run-child.ts. */
 import { once } from 'node:events';
 import { readdirSync, readFileSync, statSync, writeSync } from 'node:fs';
+import { stat } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -60,7 +61,22 @@ async function startHashingMemory() {
   return nativeEngine().start({ ...plan, files, threads: 1, readSize: 2 ** 20, memoryLimit: 2 ** 20 });
 }
 
+/** Returns a function that hashes a file in a job of two threads. */
+async function hashingOf(file: string) {
+  const { nativeEngine } = await import('../../src/hash/native.ts');
+  const size = statSync(file).size;
+  const files = [{ path: file, offset: 0, length: size, size, mtimeMs: Number.NaN }];
+  const plan = { files, version: 'v1' as const, pieceLength: 2 ** 14, onMissing: 'fail' as const, threads: 2 };
+  return () => nativeEngine().start({ ...plan, readSize: 2 ** 14, memoryLimit: 2 ** 20 }).done;
+}
+
 async function inWorker(): Promise<void> {
+  if (workerData.file.startsWith('parked ')) {
+    const hash = await hashingOf(workerData.file.slice('parked '.length));
+    await Promise.all(Array.from({ length: 20 }, hash));
+    parentPort?.postMessage('parked');
+    return;
+  }
   if (workerData.file === 'memory') {
     const job = await startHashingMemory();
     while (job.progress().bytes === 0) await sleep(1);
@@ -267,6 +283,45 @@ const scenarios = {
     // One core stays free, so that this measures the event loop and not the scheduler of the system.
     await draft.generate({ engine, threads: Math.max(1, availableParallelism() - 1), onProgress: () => {} });
     tell({ delay: histogram.max / 1e9 });
+  },
+
+  /** Counts threads after 1,000 jobs one after the other, after 1,000 at once, and when the parked threads have ended. */
+  async parkedThreads(file: string) {
+    const hash = await hashingOf(file);
+    const threads = () => readdirSync('/proc/self/task').length;
+    // Node starts threads of its own for the file system.
+    await stat(file);
+    const before = threads();
+    let most = 0;
+    for (let i = 0; i < 1000; i += 1) {
+      await hash();
+      most = Math.max(most, threads());
+    }
+    tell({ before, most });
+    await Promise.all(Array.from({ length: 1000 }, hash));
+    tell({ most: threads() });
+    const idle = now();
+    while (threads() > before && now() - idle < 60) await sleep(100);
+    tell({ most: threads(), seconds: now() - idle });
+  },
+
+  /** Ends the process while threads are parked. */
+  async exitWithParkedThreads(file: string) {
+    const hash = await hashingOf(file);
+    await Promise.all(Array.from({ length: 20 }, hash));
+    tell({ threads: readdirSync('/proc/self/task').length });
+    tell({ at: now() });
+    process.exit(7);
+  },
+
+  /** Ends a worker whose jobs have parked threads, then hashes in the main thread, which never loaded the addon before. */
+  async terminateWithParkedThreads(file: string) {
+    const worker = hashingWorker(`parked ${file}`);
+    await hashing(worker);
+    tell({ seconds: await terminate(worker) });
+    const hash = await hashingOf(file);
+    const all = await Promise.all(Array.from({ length: 20 }, hash));
+    tell({ hashed: all.length });
   },
 
   async crowd(file: string, jobs: string) {

@@ -1,0 +1,44 @@
+// Threads that stay parked after a job are used again, end when they are idle, and delay nobody.
+import assert from 'node:assert/strict';
+import { availableParallelism } from 'node:os';
+import { it } from 'node:test';
+import { assertWithin, slowness } from '../support/timing.ts';
+import { sparseFile, temporaryFolder } from '../support/tree.ts';
+import { procMissing, runChild } from './run-child.ts';
+
+/** Several parts, so that every job takes several threads. */
+const FILE_BYTES = 3 * 2 ** 20;
+
+it('parked threads serve thousands of jobs, and end when they are idle', { skip: procMissing }, async (t) => {
+  const file = await sparseFile(await temporaryFolder(t), 'file', FILE_BYTES);
+  const { code, told } = await runChild('parkedThreads', file);
+  assert.equal(code, 0);
+  const [alone, atOnce, idle] = told as [Record<string, number>, Record<string, number>, Record<string, number>];
+  const { before = 0 } = alone;
+  // A thread that has left the budget may not be parked yet when the next job needs one.
+  const bound = before + 4 * availableParallelism();
+  for (const { most = 0 } of [alone, atOnce])
+    assert.ok(most > before && most <= bound, `${most} threads, ${before} before`);
+  assert.equal(idle['most'], before);
+  t.diagnostic(
+    `${alone['most']} and ${atOnce['most']} threads, ${before} before; idle ones ended after ${idle['seconds']} s`,
+  );
+});
+
+it('parked threads do not delay process.exit()', async (t) => {
+  const file = await sparseFile(await temporaryFolder(t), 'file', FILE_BYTES);
+  await assertWithin(t, 0.2, async () => {
+    const { code, signal, secondsFromAt } = await runChild('exitWithParkedThreads', file);
+    assert.deepEqual({ code, signal }, { code: 7, signal: null });
+    return secondsFromAt;
+  });
+});
+
+it('parked threads do not delay worker.terminate(), and serve the main thread afterwards', async (t) => {
+  const file = await sparseFile(await temporaryFolder(t), 'file', FILE_BYTES);
+  await assertWithin(t, 0.2 * slowness, async () => {
+    const { code, signal, told } = await runChild('terminateWithParkedThreads', file);
+    assert.deepEqual({ code, signal, hashed: told[1] }, { code: 0, signal: null, hashed: { hashed: 20 } });
+    return told[0]?.['seconds'] as number;
+  });
+});
