@@ -36,6 +36,7 @@ static Napi::Object init(Napi::Env env, Napi::Object exports) {
   stay_loaded();
   metainfo::Environment::define(env);
   exports.Set("HashJob", metainfo::HashJob::define(env));
+  exports.Set("hashNow", Napi::Function::New<metainfo::hash_now>(env, "hashNow"));
   exports.Set("layerRoots", Napi::Function::New<metainfo::layer_roots>(env, "layerRoots"));
   exports.Set("limits", Napi::Function::New<metainfo::limits>(env, "limits"));
   exports.Set("Scan", metainfo::Scan::define(env));

@@ -10,6 +10,25 @@
 #include "binding/kernels.h"
 
 namespace metainfo {
+namespace {
+
+// Makes a Job, or what owns one, for the plan that was given to JavaScript's function. `arguments` are those
+// before the plan.
+template <typename Owner, typename... Arguments>
+std::shared_ptr<Owner> make_job(const Napi::CallbackInfo& info, Napi::Array& memory, Arguments... arguments) {
+  const Napi::Env env = info.Env();
+  const Kernels kernels = active_kernels(env);
+  Plan plan = to_plan(info[0].As<Napi::Object>(), memory);
+  try {
+    return std::make_shared<Owner>(arguments..., std::move(plan), kernels);
+  } catch (const Failure& failure) {
+    throw to_error(env, failure);
+  } catch (const std::bad_alloc&) {
+    throw to_error(env, {Failure::Code::no_memory, 0, {}, {}});
+  }
+}
+
+}  // namespace
 
 Napi::Function HashJob::define(Napi::Env env) {
   return DefineClass(
@@ -19,16 +38,8 @@ Napi::Function HashJob::define(Napi::Env env) {
 
 HashJob::HashJob(const Napi::CallbackInfo& info) : ObjectWrap(info) {
   const Napi::Env env = info.Env();
-  const Kernels kernels = active_kernels(env);
   Napi::Array memory = Napi::Array::New(env);
-  Plan plan = to_plan(info[0].As<Napi::Object>(), memory);
-  try {
-    async_ = std::make_shared<AsyncJob<Job>>(env, std::move(plan), kernels);
-  } catch (const Failure& failure) {
-    throw to_error(env, failure);
-  } catch (const std::bad_alloc&) {
-    throw to_error(env, {Failure::Code::no_memory, 0, {}, {}});
-  }
+  async_ = make_job<AsyncJob<Job>>(info, memory, env);
   info.This().As<Napi::Object>().Set("done", async_->promise());
   if (memory.Length() != 0) async_->keep(memory);
   AsyncJob<Job>::start(env, async_);
@@ -43,6 +54,15 @@ void settle(Napi::Env env, Job& job, Napi::Promise::Deferred& deferred) {
   } else {
     deferred.Resolve(to_digests(env, job.version(), std::move(std::get<Digests>(outcome))));
   }
+}
+
+Napi::Value hash_now(const Napi::CallbackInfo& info) {
+  const Napi::Env env = info.Env();
+  Napi::Array memory = Napi::Array::New(env);
+  const auto job = make_job<Job>(info, memory);
+  job->run_here();
+  if (const auto* failure = std::get_if<Failure>(&job->outcome())) throw to_error(env, *failure);
+  return to_digests(env, job->version(), std::get<Digests>(std::move(job->outcome())));
 }
 
 Napi::Value HashJob::progress(const Napi::CallbackInfo& info) {

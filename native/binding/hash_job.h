@@ -1,4 +1,5 @@
-// The JavaScript class HashJob: starts hashing a plan, reports progress and cancels.
+// The JavaScript class HashJob: starts hashing a plan, reports progress and cancels. hashNow(): hashes a plan
+// at once.
 #pragma once
 
 #include <napi.h>
@@ -22,6 +23,9 @@ class HashJob : public Napi::ObjectWrap<HashJob> {
 
   std::shared_ptr<AsyncJob<Job>> async_;
 };
+
+// Binding.hashNow in src/hash/addon.ts.
+Napi::Value hash_now(const Napi::CallbackInfo& info);
 
 // Called by AsyncJob.
 void settle(Napi::Env env, Job& job, Napi::Promise::Deferred& deferred);

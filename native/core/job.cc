@@ -9,6 +9,14 @@
 #include "core/worker.h"
 
 namespace metainfo {
+namespace {
+
+std::unique_ptr<Worker> make_worker(JobState& state, WorkerThread* thread) {
+  return state.plan.version == Version::v2 ? make_leaf_worker(state, thread)
+                                           : make_piece_worker(state, thread);
+}
+
+}  // namespace
 
 Job::Job(Plan plan, const Kernels& kernels, Budget& budget)
     : WorkerGroup(budget), state_(std::move(plan), kernels, progress_) {
@@ -19,11 +27,20 @@ Job::Job(Plan plan, const Kernels& kernels, Budget& budget)
           worker_shape(state_.plan).bytes());
 }
 
+void Job::run_here() {
+  try {
+    const std::unique_ptr<Worker> worker = make_worker(state_, nullptr);
+    while (worker->do_part() != 0) continue;
+    worker->finish();
+  } catch (const std::bad_alloc&) {
+    state_.fail({Failure::Code::no_memory, 0, {}, {}});
+  }
+  settle(false);
+}
+
 bool Job::run_worker(WorkerThread& thread, const Served& served, std::shared_ptr<void>& leftover) noexcept {
   try {
-    const std::shared_ptr<Worker> worker = state_.plan.version == Version::v2
-                                               ? make_leaf_worker(state_, &thread)
-                                               : make_piece_worker(state_, &thread);
+    const std::shared_ptr<Worker> worker = make_worker(state_, &thread);
     leftover = worker;
     bool exhausted = true;
     while (const std::uint64_t bytes = worker->do_part()) {

@@ -19,6 +19,10 @@ class Job final : public WorkerGroup {
   Job(Plan plan, const Kernels& kernels, Budget& budget = Budget::process());
   ~Job() override { stop(); }
 
+  // Hashes the plan on the calling thread, instead of start(): outside the budget, so only for little content
+  // in memory. The outcome is final afterwards.
+  void run_here();
+
   Version version() const { return state_.plan.version; }
   const Progress& progress() const { return progress_; }
   // Valid after `finished` was called; std::monostate before.

@@ -81,7 +81,7 @@ void ThreadPool::run_thread(Task task) {
   self_ = &self;
   while (task) {
     task();
-    // Whatever the task owns is destroyed before the thread waits.
+    // Destroy the task, and everything that it owns, before the thread waits.
     task = nullptr;
     self.about_to_end = false;
     task = self.next ? std::exchange(self.next, nullptr) : park();

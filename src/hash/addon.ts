@@ -138,6 +138,11 @@ export interface Addon {
     request: ScanRequest,
   ) => NativeScan;
   /**
+   * Hashes a plan while the caller waits: only for little content, all in memory. The files must be plain objects, because a
+   * getter could detach the data of another file.
+   */
+  hashNow(plan: HashPlan): Digests;
+  /**
    * Calls stat(2) for many files on threads of its own and follows links. Gives seven numbers per file: errno (or 0), mode,
    * size, `mtimeMs`, `ctimeMs`, device and inode. Empty if the system grants no thread.
    *

@@ -1,10 +1,22 @@
-/** The native engine: hashes plans with the addon, on threads of its own. */
+/** The native engine: hashes plans with the addon, on threads of its own; small ones at once, on the JavaScript thread. */
+import { isSharedArrayBuffer } from 'node:util/types';
 import { hashingCancelled } from '../errors/cancel.ts';
 import { errnoName, fromSystemError, MetainfoError } from '../errors/errors.ts';
 import { readSafely } from '../errors/guard.ts';
+import { BLOCK_SIZE } from '../layout/piece-length.ts';
 import { type Addon, loadAddon, throwIfKernelError } from './addon.ts';
 import type { Engine } from './engine.ts';
-import { checkedPlan, type HashJob, type HashPlan, requireHashesFit, tooManyHashes } from './plan.ts';
+import {
+  checkedPlan,
+  type Digests,
+  type HashJob,
+  type HashPlan,
+  isPad,
+  type JobProgress,
+  type PlanFile,
+  requireHashesFit,
+  tooManyHashes,
+} from './plan.ts';
 import { withPrivateData } from './private-buffer.ts';
 
 /** A failure of native code: see native/binding/errors.cc. */
@@ -34,23 +46,74 @@ interface NativeFailure extends Error {
  */
 export function nativeEngine(addon: Addon = loadAddon()): Engine {
   const { sha1, sha256 } = addon.active;
-  return {
+  const engine: Engine = {
     name: 'native',
     kernel: sha1 === sha256 ? sha1 : `${sha1}, ${sha256}`,
-    start: (plan) => startNativeJob(addon, plan),
+    start: (plan) => startNativeJob(addon, checkedPlan(plan)),
   };
+  addons.set(engine, addon);
+  return engine;
+}
+
+/** The addons of native engines, for {@link hashNow}. */
+const addons = new WeakMap<Engine, Addon>();
+
+/**
+ * A plan whose content is in memory is hashed on the JavaScript thread if it has at most this many bytes, pad files included.
+ * Measured on two cores with AVX-512: jobs of 64 KiB, one after the other, take 0.5 to 0.8 times as long as on a thread; 64 at
+ * once take about as long. Hashing them takes 0.04 ms (v1), 0.08 ms (v2) and 0.11 ms (hybrid).
+ */
+const MAX_BYTES_NOW = 64 * 2 ** 10;
+const MAX_FILES_NOW = 64;
+
+/**
+ * Hashes a plan of this library before it returns, if that takes less time than starting a job: the engine is native, and the
+ * content is little and in memory. Otherwise returns null, and `engine.start` must hash the plan.
+ *
+ * @throws {MetainfoError} as a job rejects
+ */
+export function hashNow(engine: Engine, plan: HashPlan): Digests | null {
+  const addon = addons.get(engine);
+  if (!addon) return null;
+  const small = smallPlan(plan);
+  return small && hashSmall(addon, small);
+}
+
+/** A plan that is small enough to be hashed at once, with buffers of its size; null for any other. */
+function smallPlan(plan: HashPlan): HashPlan | null {
+  if (plan.files.length > MAX_FILES_NOW || plan.pieceLength < BLOCK_SIZE) return null;
+  const files: PlanFile[] = [];
+  let total = 0;
+  // Read each property once: the files may be a caller's, with getters that detach data.
+  for (const { path, data, offset, length, size, mtimeMs } of plan.files) {
+    total += length;
+    // Shared memory must be copied: it may change between the v1 and the v2 hash of a piece.
+    if (path !== null || !(total <= MAX_BYTES_NOW) || isSharedArrayBuffer(data?.buffer)) return null;
+    files.push({ path, data, offset, length, size, mtimeMs });
+  }
+  const buffers = Math.max(1, Math.ceil(total / BLOCK_SIZE)) * BLOCK_SIZE;
+  return { ...plan, files, threads: 1, readSize: buffers, memoryLimit: buffers };
+}
+
+function hashSmall(addon: Addon, plan: HashPlan): Digests {
+  return translated(plan, () => addon.hashNow(plan));
 }
 
 function startNativeJob(addon: Addon, plan: HashPlan): HashJob {
-  // Errors of native code have no stack: this one shows who started the job.
-  const called = new Error('hashing was started here');
+  const small = readSafely('plan.files', () => smallPlan(plan));
+  if (small) {
+    const bytes = small.files.reduce((sum, file) => sum + (isPad(file) ? 0 : file.length), 0);
+    const fileIndex = Math.max(0, small.files.length - 1);
+    return endedJob(Promise.resolve(hashSmall(addon, small)), { bytes, fileIndex, queued: 0 });
+  }
+  // Errors of native threads have no stack: this one shows who started the job.
+  const called = startedHere();
   let job: HashJob;
   try {
-    job = createHashJob(addon, checkedPlan(plan), called);
+    job = createHashJob(addon, plan);
   } catch (error) {
     if ((error as Partial<MetainfoError>).code !== 'ERR_TOO_LARGE') throw error;
-    const progress = { bytes: 0, fileIndex: 0, queued: 0 };
-    return { done: Promise.reject(error), progress: () => progress, cancel: () => {} };
+    return endedJob(Promise.reject(error), { bytes: 0, fileIndex: 0, queued: 0 });
   }
   return {
     done: job.done.catch((failure: NativeFailure) => {
@@ -61,20 +124,35 @@ function startNativeJob(addon: Addon, plan: HashPlan): HashJob {
   };
 }
 
-/** The addon checks the files of the plan while it copies them. */
-function createHashJob({ HashJob }: Addon, plan: HashPlan, called: Error): HashJob {
+function endedJob(done: Promise<Digests>, progress: JobProgress): HashJob {
+  return { done, progress: () => ({ ...progress }), cancel: () => {} };
+}
+
+function createHashJob({ HashJob }: Addon, plan: HashPlan): HashJob {
   return readSafely('plan.files', () => {
     requireHashesFit(plan);
+    const given = withPrivateData(plan);
+    return translated(plan, () => new HashJob(given));
+  });
+}
+
+/** Calls the addon, which checks the files of a plan while it copies them, and translates the error that it throws. */
+function translated<T>(plan: HashPlan, call: () => T): T {
+  return readSafely('plan.files', () => {
     try {
-      return new HashJob(withPrivateData(plan));
+      return call();
     } catch (error) {
       throwIfKernelError(error);
       const isFailure = error instanceof Error && 'errno' in error && 'path' in error;
       // So far, memory was allocated for the hashes only.
       if (isFailure && (error as NativeFailure).code === 'no-memory') throw tooManyHashes(plan, error);
-      throw isFailure ? translate(error as NativeFailure, called) : error;
+      throw isFailure ? translate(error as NativeFailure, startedHere()) : error;
     }
   });
+}
+
+function startedHere(): Error {
+  return new Error('hashing was started here');
 }
 
 function translate(failure: NativeFailure, called: Error): MetainfoError {

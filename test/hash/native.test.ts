@@ -8,9 +8,10 @@ import { after, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import { loadAddon } from '../../src/hash/addon.ts';
-import { nativeEngine } from '../../src/hash/native.ts';
-import type { HashPlan } from '../../src/hash/plan.ts';
-import { sha1 } from './reference.ts';
+import { hashNow, nativeEngine } from '../../src/hash/native.ts';
+import { nodeEngine } from '../../src/hash/node.ts';
+import { type Digests, type HashJob, type HashPlan, isPad, type PlanFile } from '../../src/hash/plan.ts';
+import { noise, sha1 } from './reference.ts';
 import { watch } from './watch.ts';
 
 const MIB = 2 ** 20;
@@ -35,6 +36,14 @@ function zeros(size: number, changes: Partial<HashPlan> = {}): HashPlan {
     ...changes,
   };
 }
+
+/** Digests in hexadecimal. */
+const inHex = ({ v1, v2, missing }: Digests) => ({
+  v1: v1 && Buffer.from(v1).toString('hex'),
+  roots: v2 && Buffer.from(v2.roots).toString('hex'),
+  layers: v2 && Buffer.from(v2.layers).toString('hex'),
+  missing,
+});
 
 describe('the native engine', () => {
   it('names the kernel in use', () => {
@@ -138,6 +147,95 @@ describe('the native engine', () => {
     for (const changes of wrong) {
       assert.throws(() => nativeEngine().start({ ...plan, ...changes }), Error, JSON.stringify(changes));
     }
+  });
+});
+
+describe('content in memory', () => {
+  const KIB = 1024;
+  const inMemory = (data: Uint8Array, changes: Partial<PlanFile> = {}): PlanFile => {
+    return { path: null, data, offset: 0, length: data.length, size: data.length, mtimeMs: Number.NaN, ...changes };
+  };
+  const plan = (files: PlanFile[], changes: Partial<HashPlan> = {}): HashPlan => ({
+    files,
+    version: 'v1',
+    pieceLength: 16 * KIB,
+    onMissing: 'fail',
+    threads: 2,
+    readSize: MIB,
+    memoryLimit: 64 * MIB,
+    ...changes,
+  });
+  const settled = async (job: HashJob) => (await Promise.race([job.done, Promise.resolve(null)])) !== null;
+  const pad = (length: number): PlanFile => {
+    return { path: null, offset: 0, length, size: length, mtimeMs: Number.NaN };
+  };
+  const shared = new Uint8Array(new SharedArrayBuffer(KIB));
+
+  const CASES: [title: string, isSmall: boolean, HashPlan][] = [
+    ['no file', true, plan([])],
+    ['64 KiB', true, plan([inMemory(noise(64 * KIB))])],
+    ['64 KiB and a byte', false, plan([inMemory(noise(64 * KIB + 1))])],
+    ['64 KiB with a pad file', true, plan([inMemory(noise(5)), pad(16 * KIB - 5), inMemory(noise(48 * KIB))])],
+    ['a large pad file', false, plan([inMemory(noise(5)), pad(64 * KIB)])],
+    ['64 files', true, plan(Array.from({ length: 64 }, (_, i) => inMemory(noise(KIB, i + 1))))],
+    ['65 files', false, plan(Array.from({ length: 65 }, (_, i) => inMemory(noise(KIB - 16, i + 1))))],
+    ['a range', true, plan([inMemory(noise(MIB), { offset: 99, length: 60 * KIB })])],
+    ['shared memory', false, plan([inMemory(noise(KIB)), inMemory(shared)])],
+    ['tiny pieces', false, plan([inMemory(noise(KIB))], { pieceLength: 1 })],
+    ['a file on disk', false, plan([inMemory(noise(KIB)), ...zeros(17).files])],
+  ];
+  for (const [title, isSmall, given] of CASES) {
+    it(`is hashed at once if it is little: ${title}`, async () => {
+      for (const version of given.pieceLength < 16 * KIB ? (['v1'] as const) : (['v1', 'v2'] as const)) {
+        const one = { ...given, version };
+        const expected = await nodeEngine().start(one).done;
+        const job = nativeEngine().start(one);
+        assert.equal(await settled(job), isSmall);
+        assert.deepEqual(inHex(await job.done), inHex(expected));
+        const bytes = one.files.reduce((sum, file) => sum + (isPad(file) ? 0 : file.length), 0);
+        assert.deepEqual({ ...job.progress(), fileIndex: 0 }, { bytes, fileIndex: 0, queued: 0 });
+        const now = hashNow(nativeEngine(), one);
+        assert.deepEqual(now && inHex(now), isSmall ? inHex(expected) : null);
+      }
+    });
+  }
+
+  it('is not hashed at once by other engines', () => {
+    assert.equal(hashNow(nodeEngine(), plan([])), null);
+    const { name, kernel, start } = nativeEngine();
+    assert.equal(hashNow({ name, kernel, start }, plan([])), null);
+  });
+
+  it('is hashed in 10,000 small jobs at once, one result each', async () => {
+    const contents = Array.from({ length: 10_000 }, (_, i) => Buffer.from(`content ${i}`));
+    const all = await Promise.all(contents.map((data) => nativeEngine().start(plan([inMemory(data)])).done));
+    for (const [i, { v1 }] of all.entries()) assert.deepEqual(v1, sha1(contents[i] as Buffer));
+  });
+
+  it('may be detached by a getter of another file, or of its own', async () => {
+    for (const victim of [0, 1]) {
+      const data = [new Uint8Array(MIB / 32), new Uint8Array(MIB / 32)] as const;
+      const files = data.map((bytes) => inMemory(bytes));
+      const detaching = {
+        ...files[1],
+        get mtimeMs() {
+          structuredClone(data[victim], { transfer: [(data[victim] as Uint8Array<ArrayBuffer>).buffer] });
+          return Number.NaN;
+        },
+      } as PlanFile;
+      const start = () => nativeEngine().start(plan([files[0] as PlanFile, detaching]));
+      assert.throws(start, { code: 'ERR_INVALID_ARGUMENT' });
+    }
+  });
+
+  it('of an invalid plan is rejected at once', () => {
+    const data = new Uint8Array(10);
+    for (const changes of [{ length: 11 }, { offset: 1 }, { length: -1 }, { length: Number.NaN }, { data: 'text' }]) {
+      const files = [inMemory(data, changes as Partial<PlanFile>)];
+      assert.throws(() => nativeEngine().start(plan(files)), { code: 'ERR_INVALID_ARGUMENT' }, JSON.stringify(changes));
+    }
+    const unaligned = plan([inMemory(data), inMemory(data)], { version: 'hybrid' });
+    assert.throws(() => nativeEngine().start(unaligned), { code: 'ERR_INTERNAL', message: /pad file/ });
   });
 });
 

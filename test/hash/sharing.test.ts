@@ -77,6 +77,8 @@ describe('jobs of one process', () => {
   it('stay within the threads of the process', { skip: noThreads }, async (t) => {
     const threads = () => readdirSync('/proc/self/task').length;
     await small(t);
+    // Parked threads end after three seconds.
+    await sleep(3500);
     const idle = threads();
     processLimits({ threads: 2 });
     const jobs = [await huge(t, { threads: 8 }), await huge(t, { threads: 8 })];

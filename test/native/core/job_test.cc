@@ -216,6 +216,48 @@ TEST_CASE("Job: content in memory gives the same digests as content on disk") {
   }
 }
 
+TEST_CASE("Job: run_here() hashes content in memory on the calling thread, outside the budget") {
+  const TempFolder folder;
+  Budget budget({1, kAmpleMemory});
+  const Occupied occupied(budget);
+  std::thread::id hashed_on;
+  const HookKernel hook([&] { hashed_on = std::this_thread::get_id(); });
+  for (const std::size_t size : {kBlock - 1, kBlock, kBlock + 1, 4 * kBlock, 8 * kBlock + 7}) {
+    const oracle::Bytes content = oracle::content(size, 1);
+    for (const Version version : plans::kVersions) {
+      for (const std::uint64_t piece_length : {kBlock, 2 * kBlock, 16 * kBlock}) {
+        for (const std::uint64_t reads : {std::uint64_t{1}, (size + kBlock - 1) / kBlock}) {
+          INFO(plans::name_of(version), ", ", size, " bytes, pieces of ", piece_length, ", ", reads,
+               " reads");
+          Plan plan = plan_of(folder, size);
+          plan.version = version;
+          plan.piece_length = piece_length;
+          plan.read_size = plan.memory_limit = reads * kBlock;
+          const plans::Expected expected = plans::expect(plan);
+          plan.files[0].path.clear();
+          plan.files[0].data = content.data();
+          Job job(plan, hook.kernels(), budget);
+          hashed_on = {};
+          job.run_here();
+          REQUIRE(right(job, expected));
+          REQUIRE(hashed_on == std::this_thread::get_id());
+          REQUIRE_EQ(job.progress().bytes.load(), size);
+          REQUIRE_EQ(job.queued(), 0U);
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("Job: run_here() fails with the failure of its worker") {
+  const TempFolder folder;
+  Plan plan = plan_of(folder, 5);
+  plan.files[0].path += "-missing";
+  Job job(plan, best());
+  job.run_here();
+  REQUIRE(failed(job, Failure::Code::open));
+}
+
 TEST_CASE("Job: uses the budget of the process by default") {
   const TempFolder folder;
   Tally finished;
