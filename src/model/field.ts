@@ -75,9 +75,10 @@ export function decodeFields(map: BencodeMap, fields: object, issues: Issues): R
 /** Encodes a model as a dictionary. Properties that are null or absent are left out. */
 export function encodeFields(model: object, fields: object): Map<string, Encodable> {
   const map = new Map<string, Encodable>((model as { extra?: BencodeMap }).extra);
-  for (const [key, { property, field }] of keysOf(fields)) {
-    const value = (model as Record<string, unknown>)[property];
-    if (value !== undefined && value !== null) map.set(key, field.encode(value as never));
+  for (const [property, value] of Object.entries(model)) {
+    if (value === undefined || value === null || !Object.hasOwn(fields, property)) continue;
+    const { key, encode } = (fields as Record<string, Field<unknown>>)[property] as Field<unknown>;
+    map.set(key, encode(value));
   }
   return map;
 }

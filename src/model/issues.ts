@@ -85,8 +85,8 @@ export class Issues {
   readonly #listed: Record<Issue['severity'], number> = { error: 0, warning: 0 };
   readonly #unlisted: Record<Issue['severity'], number> = { error: 0, warning: 0 };
 
-  /** The paths of all listed issues. */
-  readonly #places = newPlace();
+  /** The paths of all listed issues; null as long as there are none. */
+  #places: Place | null = null;
   readonly #limits: Readonly<Record<LimitName, number>>;
   #items = 0;
   #bytes = 0;
@@ -181,7 +181,7 @@ export class Issues {
 
   /** Whether an issue at or below a path is listed: any issue, or one with the given code. */
   covers(path: Lazy<BencodePath>, code?: IssueCode): boolean {
-    if (this.#places.steps.size === 0) return false;
+    if (!this.#places) return false;
     let place: Place | undefined = this.#places;
     for (const step of evaluate(path)) {
       place = place.steps.get(step);
@@ -191,6 +191,7 @@ export class Issues {
   }
 
   #remember(raw: BencodePath, code: IssueCode): void {
+    this.#places ??= newPlace();
     let place = this.#places;
     place.codes.add(code);
     for (const step of raw) {
