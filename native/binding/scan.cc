@@ -17,7 +17,6 @@ namespace {
 ScanJob::Request to_request(const Napi::Object& value) {
   ScanJob::Request request;
   request.root = value.Get("root").As<Napi::String>().Utf8Value();
-  request.resolve = value.Get("resolve").As<Napi::Boolean>().Value();
   request.recursive = value.Get("isRecursive").As<Napi::Boolean>().Value();
   request.readable = value.Get("readable").As<Napi::Boolean>().Value();
   const auto disks = value.Get("disks").As<Napi::Array>();
@@ -77,7 +76,6 @@ void settle(Napi::Env env, ScanJob& job, Napi::Promise::Deferred& deferred) {
   }
   auto& found = std::get<ScanJob::Found>(outcome);
   Napi::Object result = Napi::Object::New(env);
-  result.Set("root", found.root);
   result.Set("files", to_columns(env, std::move(found.files)));
   result.Set("others", to_columns(env, std::move(found.others)));
   result.Set("errors", to_typed_array(env, std::move(found.errors)));

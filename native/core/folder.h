@@ -72,7 +72,4 @@ class Folder {
 #endif
 };
 
-// The path without symbolic links; an empty string if it cannot be found, or if only Node can tell (Windows).
-std::string real_path(const std::string& path);
-
 }  // namespace metainfo

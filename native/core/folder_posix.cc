@@ -8,9 +8,7 @@
 
 #include <cerrno>
 #include <climits>
-#include <cstdlib>
 #include <cstring>
-#include <memory>
 
 #include "core/files_posix.h"
 #include "core/folder.h"
@@ -75,11 +73,6 @@ int Folder::reading_error(const char* name) const {
   if (file < 0) return errno;
   ::close(file);
   return 0;
-}
-
-std::string real_path(const std::string& path) {
-  const std::unique_ptr<char, void (*)(void*)> real(::realpath(path.c_str(), nullptr), std::free);
-  return real ? real.get() : "";
 }
 
 }  // namespace metainfo

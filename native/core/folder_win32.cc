@@ -94,8 +94,6 @@ FileStatus Folder::status(const char* name) const {
 // The mode of a file on Windows never says that it may not be read: nobody asks.
 int Folder::reading_error(const char*) const { return 0; }
 
-std::string real_path(const std::string&) { return {}; }
-
 }  // namespace metainfo
 
 #endif

@@ -116,7 +116,6 @@ class ScanJob::Worker {
 
   // Returns whether no part is left.
   bool run(const Served& served) {
-    if (!job_.is_resolved_) resolve_root();
     std::size_t entries = 0;
     for (;;) {
       std::shared_ptr<OpenFolder> part;
@@ -140,24 +139,6 @@ class ScanJob::Worker {
   }
 
  private:
-  // What is neither a folder nor a file is left to JavaScript, which explains errors.
-  void resolve_root() {
-    std::string real;
-    FileStatus status;
-    thread_.call([&] {
-      real = real_path(job_.request_.root);
-      if (!real.empty()) status = file_status(real.c_str());
-    });
-    const auto mode = static_cast<std::uint32_t>(status.mode);
-    const bool is_folder = (mode & kTypeBits) == kFolderType;
-    const bool is_file = (mode & kTypeBits) == kFileType;
-    const bool is_known = (is_folder || is_file) && is_utf8(real);
-    if (is_known && is_file) add_other({}, "", 0, status, mode);
-    if (!is_known || is_file) job_.pending_.clear();
-    job_.root_ = is_known ? real : std::string();
-    job_.is_resolved_ = true;
-  }
-
   // Returns the number of entries.
   std::size_t list(const std::shared_ptr<OpenFolder>& part) {
     names_.clear();
@@ -226,8 +207,6 @@ ScanJob::ScanJob(Request request, Budget& budget)
       request_(std::move(request)),
       has_disk_paths_(std::any_of(request_.starts.begin(), request_.starts.end(),
                                   [](const Start& start) { return start.disk != start.path; })),
-      root_(request_.root),
-      is_resolved_(!request_.resolve),
       pending_(request_.starts) {
   WorkerGroup::request(1, 0);
 }
@@ -250,7 +229,7 @@ ScanJob::Taken ScanJob::take(std::shared_ptr<OpenFolder>& part, const Served& se
       part = std::move(half_listed_.back());
       half_listed_.pop_back();
     } else if (!pending_.empty()) {
-      part = std::make_shared<OpenFolder>(root_, std::move(pending_.back()));
+      part = std::make_shared<OpenFolder>(request_.root, std::move(pending_.back()));
       pending_.pop_back();
     }
     if (part) {
@@ -315,10 +294,7 @@ void ScanJob::settle(bool unstarted) {
 }
 
 ScanJob::Found ScanJob::joined() {
-  if (found_.size() == 1) {
-    found_[0].root = root_;
-    return std::move(found_[0]);
-  }
+  if (found_.size() == 1) return std::move(found_[0]);
   std::size_t path_bytes = 0;
   std::size_t disk_path_bytes = 0;
   std::size_t count = 0;
@@ -328,7 +304,6 @@ ScanJob::Found ScanJob::joined() {
     count += part.files.lengths.size();
   }
   Found all;
-  all.root = root_;
   reserve(all.files, path_bytes, disk_path_bytes, count);
   for (Found& part : found_) {
     extend(all.files, part.files);

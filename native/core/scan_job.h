@@ -26,8 +26,7 @@ class ScanJob final : public WorkerGroup {
   };
 
   struct Request {
-    std::string root;      // the absolute path of the root on disk
-    bool resolve = false;  // `root` may contain symbolic links, and may be no folder
+    std::string root;  // the absolute path of the root on disk, without symbolic links
     std::vector<Start> starts;
     bool recursive = false;  // enter the folders in the folders too
     bool readable = false;   // report files that cannot be opened for reading
@@ -43,12 +42,9 @@ class ScanJob final : public WorkerGroup {
 
   // What was found, in no particular order.
   struct Found {
-    // The path of the root without links. An empty string if it could not be resolved: then nothing was
-    // listed.
-    std::string root;
     Columns files;   // regular files that a torrent can hold whatever their names
     Columns others;  // everything else that JavaScript must look at
-    // Of the others. If the root is a file, it is the only one, without components. The error is an errno, or
+    // Of the others. The error is an errno, or
     // 0; after an error of stat(2), the mode is 0. Links, and folders that were not entered, have no more
     // than a type. A folder with an error could not be listed.
     std::vector<double> errors;
@@ -82,9 +78,6 @@ class ScanJob final : public WorkerGroup {
 
   const Request request_;
   const bool has_disk_paths_;
-  // Written by the first worker, before there are others.
-  std::string root_;
-  bool is_resolved_;
   std::atomic<bool> wants_more_{true};
   std::atomic<bool> out_of_memory_{false};
   Outcome outcome_;

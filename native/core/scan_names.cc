@@ -19,8 +19,6 @@ int bytes_after(unsigned char first) {
   return first < 0xe0 ? 1 : first < 0xf0 ? 2 : 3;
 }
 
-}  // namespace
-
 // RFC 3629: no overlong forms, no surrogates, nothing above U+10FFFF.
 bool is_utf8(std::string_view text) {
   for (std::size_t i = 0; i < text.size();) {
@@ -39,6 +37,8 @@ bool is_utf8(std::string_view text) {
   }
   return true;
 }
+
+}  // namespace
 
 bool is_harmless_name(const char* name) {
   const std::string_view text = name;

@@ -1,11 +1,7 @@
 // The names that a scan can add without asking JavaScript. src/disk/listing.ts has the same rules.
 #pragma once
 
-#include <string_view>
-
 namespace metainfo {
-
-bool is_utf8(std::string_view text);
 
 // Whether every torrent can hold a name, whatever its rules: UTF-8 without backslash, and no drive letter.
 bool is_harmless_name(const char* name);

@@ -134,10 +134,6 @@ function joinedPaths(parts: readonly PathColumn[]): PathColumn {
 
 /** Columns hold the ends of paths in 32 bits. */
 function requireFits(bytes: number): void {
-  if (bytes >= 2 ** 32) throw pathsTooLarge();
-}
-
-/** The error of a scan that found more paths than a column holds. */
-export function pathsTooLarge(): MetainfoError {
-  return new MetainfoError('ERR_TOO_LARGE', 'The paths of all files together are longer than 4 GiB: add fewer files.');
+  if (bytes < 2 ** 32) return;
+  throw new MetainfoError('ERR_TOO_LARGE', 'The paths of all files together are longer than 4 GiB: add fewer files.');
 }

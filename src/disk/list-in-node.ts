@@ -19,7 +19,7 @@ import { errnoOf, isFolder, isRegularFile, isRestricted, type Status } from './s
 
 /** System calls that wait at once: enough to keep the file system busy. */
 const FOLDERS_AT_ONCE = 16;
-const FILES_AT_ONCE = 1024;
+const FILES_AT_ONCE = 256;
 
 type Entry = Dirent<string> | Dirent<Buffer>;
 

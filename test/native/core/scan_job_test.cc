@@ -22,7 +22,7 @@ namespace {
 
 constexpr std::uint64_t kAmpleMemory = std::uint64_t{1} << 40;
 
-ScanJob::Request everything_below(const std::string& root) { return {root, false, {{"", ""}}, true, false}; }
+ScanJob::Request everything_below(const std::string& root) { return {root, {{"", ""}}, true, false}; }
 
 std::string root_of(const TempFolder& folder) {
   const std::string root = folder.path("");
@@ -115,7 +115,7 @@ TEST_CASE("ScanJob: lists the given folders only, if it may not enter others") {
   const TempFolder folder;
   make_folder(folder, "a/b");
   for (const char* name : {"top", "a/in", "a/b/deep"}) folder.add(name, {1});
-  ScanJob::Request request{root_of(folder), false, {{"a", "a"}}, false, false};
+  ScanJob::Request request{root_of(folder), {{"a", "a"}}, false, false};
   const ScanJob::Found one = found_by(request);
   REQUIRE_EQ(text_set(one.files.paths), (std::set<std::string>{"a/in"}));
   REQUIRE_EQ(text_set(one.others.paths), (std::set<std::string>{"a/b"}));
@@ -133,7 +133,7 @@ TEST_CASE("ScanJob: tells what it cannot list, and goes on") {
   const TempFolder folder;
   folder.add("file", {1});
   const ScanJob::Request request{
-      root_of(folder), false, {{"missing", "missing"}, {"file", "file"}, {"", ""}}, true, false};
+      root_of(folder), {{"missing", "missing"}, {"file", "file"}, {"", ""}}, true, false};
   const ScanJob::Found found = found_by(request);
   REQUIRE_EQ(text_set(found.files.paths), (std::set<std::string>{"file"}));
   REQUIRE_EQ(text_set(found.others.paths), (std::set<std::string>{"missing", "file"}));
@@ -168,42 +168,6 @@ TEST_CASE("ScanJob: tells entries that need a closer look, and follows no link")
                                                                          {"pipe", {0, S_IFIFO}}}));
 }
 
-TEST_CASE("ScanJob: resolves a root that is a folder or a file, and nothing else") {
-  const TempFolder folder;
-  make_folder(folder, "sub");
-  folder.add("sub/file", {1, 2});
-  std::filesystem::create_symlink("sub", folder.path("link"));
-  std::filesystem::create_symlink("link/file", folder.path("file"));
-  std::filesystem::create_symlink("nowhere", folder.path("broken"));
-  REQUIRE_EQ(::mkfifo(folder.path("pipe").c_str(), 0600), 0);
-  const std::string real_root = std::filesystem::canonical(root_of(folder));
-  const auto resolved = [&](const std::string& name) {
-    ScanJob::Request request = everything_below(folder.path(name));
-    request.resolve = true;
-    return found_by(request);
-  };
-  for (const char* name : {"sub", "link", "link/", "./link/../link"}) {
-    INFO(name);
-    const ScanJob::Found found = resolved(name);
-    REQUIRE_EQ(found.root, real_root + "/sub");
-    REQUIRE_EQ(text_set(found.files.paths), (std::set<std::string>{"file"}));
-    REQUIRE(found.errors.empty());
-  }
-  const ScanJob::Found file = resolved("file");
-  REQUIRE_EQ(file.root, real_root + "/sub/file");
-  REQUIRE(file.files.lengths.empty());
-  REQUIRE_EQ(texts(file.others.paths), (std::vector<std::string>{""}));
-  REQUIRE_EQ(file.others.lengths, (std::vector<double>{2}));
-  REQUIRE_EQ(static_cast<unsigned>(file.modes.at(0)) & S_IFMT, static_cast<unsigned>(S_IFREG));
-  for (const char* name : {"broken", "pipe", "missing", "sub/file/x"}) {
-    INFO(name);
-    const ScanJob::Found none = resolved(name);
-    REQUIRE_EQ(none.root, "");
-    REQUIRE(none.files.lengths.empty());
-    REQUIRE(none.errors.empty());
-  }
-}
-
 TEST_CASE("ScanJob: does not enter a folder through a link") {
   const TempFolder folder;
   make_folder(folder, "sub/deep");
@@ -211,8 +175,7 @@ TEST_CASE("ScanJob: does not enter a folder through a link") {
   std::filesystem::create_symlink("sub", folder.path("link"));
   for (const char* place : {"link", "link/deep"}) {
     INFO(place);
-    const ScanJob::Found found =
-        found_by({root_of(folder), false, {{zeros(place), zeros(place)}}, true, false});
+    const ScanJob::Found found = found_by({root_of(folder), {{zeros(place), zeros(place)}}, true, false});
     REQUIRE(found.files.lengths.empty());
     REQUIRE_EQ(found.errors.size(), 1U);
     REQUIRE((found.errors[0] == ELOOP || found.errors[0] == ENOTDIR));
