@@ -186,9 +186,9 @@ const CALLS: Readonly<Record<string, Call>> = {
   choosePieceLength: api.choosePieceLength,
   processLimits: (a) => (Object(a) === a ? undefined : api.processLimits(a)),
   nodeEngine: (a) => planned(api.nodeEngine(), withOne(PLAN, a)),
-  nodeEngineFile: (a) => planned(api.nodeEngine(), { ...PLAN, files: [withOne(PLAN.files[0] as object, a)] }),
+  nodeEngineFile: (a) => planned(api.nodeEngine(), { ...PLAN, files: [withOne(PLAN.files.at(0) as object, a)] }),
   nativeEngine: (a) => planned(api.nativeEngine(), withOne(PLAN, a)),
-  nativeEngineFile: (a) => planned(api.nativeEngine(), { ...PLAN, files: [withOne(PLAN.files[0] as object, a)] }),
+  nativeEngineFile: (a) => planned(api.nativeEngine(), { ...PLAN, files: [withOne(PLAN.files.at(0) as object, a)] }),
   HashPool: (a) => new api.HashPool(a),
   V1Hasher: (a) => new api.V1Hasher(withOne(CONFIG, a)),
   V2Hasher: (a) => new api.V2Hasher(withOne(CONFIG, a)),
@@ -210,7 +210,7 @@ const CALLS: Readonly<Record<string, Call>> = {
 /** Hashes a plan to its end, unless it is too large. */
 async function planned(engine: api.Engine, plan: api.HashPlan): Promise<void> {
   const job = engine.start(plan);
-  const total = plan.files.reduce((sum, { length }) => sum + length, 0);
+  const total = [...plan.files].reduce((sum, { length }) => sum + length, 0);
   if (total > MOST_BYTES) job.cancel();
   await job.done;
 }

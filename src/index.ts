@@ -57,6 +57,7 @@ export {
   type HashPlan,
   type JobProgress,
   type PlanFile,
+  type PlanFiles,
   type ProcessLimits,
   processLimits,
   type ResourceOptions,

@@ -2,8 +2,9 @@
 #include "binding/convert.h"
 
 #include <algorithm>
-#include <memory>
 #include <utility>
+
+#include "binding/typed_arrays.h"
 
 namespace metainfo {
 namespace {
@@ -96,16 +97,31 @@ class PlanFileReader {
   Napi::String mtime_ms_ = key("mtimeMs");
 };
 
-Napi::Buffer<std::uint8_t> to_buffer(Napi::Env env, std::vector<std::uint8_t> bytes) {
-  // An external buffer without bytes would count as detached.
-  if (bytes.empty()) return Napi::Buffer<std::uint8_t>::New(env, 0);
-  auto owned = std::make_unique<std::vector<std::uint8_t>>(std::move(bytes));
-  std::uint8_t* data = owned->data();
-  const std::size_t length = owned->size();
-  return Napi::Buffer<std::uint8_t>::NewOrCopy(
-      env, data, length,
-      [](Napi::BasicEnv, std::uint8_t*, std::vector<std::uint8_t>* vector) { delete vector; },
-      owned.release());
+}  // namespace
+
+namespace {
+
+// Views the columns of files on disk: a DiskFiles of src/layout/file-table.ts.
+DiskColumns to_columns(const Napi::Object& value, Napi::Array& memory) {
+  const auto columns = get<Napi::Object>(value, "columns", &Napi::Value::IsObject);
+  const Napi::Value disk_paths = columns.Get("diskPaths");
+  const auto paths = (disk_paths.IsNull() ? columns.Get("paths") : disk_paths).As<Napi::Object>();
+  const auto bytes = array_field<std::uint8_t>(paths, "bytes");
+  const auto ends = array_field<std::uint32_t>(paths, "ends");
+  const auto lengths = array_field<double>(columns, "lengths");
+  const auto mtimes = array_field<double>(columns, "mtimes");
+  const std::size_t count = lengths.ElementLength();
+  if (ends.ElementLength() != count || mtimes.ElementLength() != count ||
+      (count == 0 ? 0 : ends[count - 1]) != bytes.ByteLength())
+    throw Napi::RangeError::New(value.Env(), "the columns of the files have different lengths");
+  DiskColumns result;
+  result.root = text(value, "root");
+  result.files.count = count;
+  result.files.paths = {reinterpret_cast<const char*>(bytes.Data()), ends.Data()};
+  result.files.lengths = lengths.Data();
+  result.mtimes_ms = mtimes.Data();
+  memory.Set(memory.Length(), columns);
+  return result;
 }
 
 }  // namespace
@@ -127,7 +143,13 @@ Plan to_plan(const Napi::Object& value, Napi::Array& memory) {
   if (plan.threads == 0)
     throw Napi::RangeError::New(env, "memoryLimit must be at least readSize, threads above 0");
 
-  const auto files = get<Napi::Array>(value, "files", &Napi::Value::IsArray);
+  plan.padded_files =
+      static_cast<std::size_t>(value.Get("paddedFiles").IsUndefined() ? 0 : size(value, "paddedFiles"));
+  if (!value.Get("files").IsArray()) {
+    plan.columns = to_columns(get<Napi::Object>(value, "files", &Napi::Value::IsObject), memory);
+    return plan;
+  }
+  const auto files = value.Get("files").As<Napi::Array>();
   const std::uint32_t count = files.Length();
   plan.files.reserve(count);
   const PlanFileReader reader(env);

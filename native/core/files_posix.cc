@@ -27,19 +27,14 @@ double ctime_ms(const struct stat& status) { return milliseconds(status.st_ctim)
 #endif
 
 // Opens folder after folder, each relative to the one before, without following symbolic links.
-int open_stepwise(const std::string& path, int flags) {
-#ifdef O_PATH
-  constexpr int kFolder = O_PATH | O_DIRECTORY | O_CLOEXEC;  // O_PATH: the folder need not be readable
-#else
-  constexpr int kFolder = O_RDONLY | O_DIRECTORY | O_CLOEXEC;
-#endif
+int open_stepwise(const std::string& path, int flags, int start) {
   if (path.size() >= PATH_MAX) {
     errno = ENAMETOOLONG;
     return -1;
   }
   std::size_t at = path.find_first_not_of('/');
-  if (at == std::string::npos) return retrying([&] { return ::open(path.c_str(), flags); });
-  int folder = retrying([&] { return ::open(path[0] == '/' ? "/" : ".", kFolder); });
+  if (at == std::string::npos) return retrying([&] { return ::openat(start, path.c_str(), flags); });
+  int folder = retrying([&] { return ::openat(start, path[0] == '/' ? "/" : ".", kFolder); });
   while (folder >= 0) {
     const std::size_t end = std::min(path.find('/', at), path.size());
     const std::string name = path.substr(at, end - at);
@@ -59,21 +54,21 @@ int open_stepwise(const std::string& path, int flags) {
 }  // namespace
 
 // In one call where the system has one for that.
-int open_without_links(const std::string& path, int flags) {
+int open_without_links(const char* path, int flags, int start) {
 #ifdef O_NOFOLLOW_ANY
-  return retrying([&] { return ::open(path.c_str(), flags | O_NOFOLLOW_ANY); });
+  return retrying([&] { return ::openat(start, path, flags | O_NOFOLLOW_ANY); });
 #else
 #ifdef __linux__
   // openat2() of Linux 5.6, by number because the headers may be older than the kernel.
   constexpr long kOpenat2 = 437;
   constexpr std::uint64_t kNoSymlinks = 4;
   const std::uint64_t how[] = {static_cast<std::uint64_t>(flags), 0, kNoSymlinks};
-  const int descriptor = retrying(
-      [&] { return static_cast<int>(::syscall(kOpenat2, AT_FDCWD, path.c_str(), how, sizeof how)); });
+  const int descriptor =
+      retrying([&] { return static_cast<int>(::syscall(kOpenat2, start, path, how, sizeof how)); });
   // Containers whose seccomp filter does not know the call answer EPERM.
   if (descriptor >= 0 || (errno != ENOSYS && errno != EPERM)) return descriptor;
 #endif
-  return open_stepwise(path, flags);
+  return open_stepwise(path, flags, start);
 #endif
 }
 

@@ -17,6 +17,13 @@ namespace metainfo {
 // opening it must not block.
 constexpr int kOpenFile = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
 
+// How a folder is opened to open what is in it.
+#ifdef O_PATH
+constexpr int kFolder = O_PATH | O_DIRECTORY | O_CLOEXEC;  // O_PATH: the folder need not be readable
+#else
+constexpr int kFolder = O_RDONLY | O_DIRECTORY | O_CLOEXEC;
+#endif
+
 // Makes a call that returns a negative number and sets errno again if a signal interrupted it.
 template <typename Call>
 auto retrying(Call call) {
@@ -26,9 +33,9 @@ auto retrying(Call call) {
   }
 }
 
-// Opens a path and follows no symbolic link, in no component. Returns -1 and sets errno, to ELOOP if there
-// is one (without openat2 or O_NOFOLLOW_ANY, to ENOTDIR if a folder is one).
-int open_without_links(const std::string& path, int flags);
+// Opens a path, relative to the folder `start`, and follows no symbolic link, in no component. Returns -1 and
+// sets errno, to ELOOP if there is one (without openat2 or O_NOFOLLOW_ANY, to ENOTDIR if a folder is one).
+int open_without_links(const char* path, int flags, int start = AT_FDCWD);
 
 double mtime_ms(const struct stat& status);
 FileStatus to_file_status(const struct stat& status);

@@ -34,7 +34,7 @@ Folder::~Folder() {
 }
 
 int Folder::open() {
-  const int descriptor = open_without_links(path_, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  const int descriptor = open_without_links(path_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (descriptor < 0) return errno;
   handle_ = ::fdopendir(descriptor);
   if (handle_ != nullptr) return 0;

@@ -33,9 +33,9 @@ JobState::JobState(Plan plan_, const Kernels& kernels_, Progress& progress_)
       progress(progress_),
       trees(kernels),
       piece_height(ceil_log2(plan.piece_length / kBlockSize)),
-      opened(plan.files.size()),
-      missing(plan.files.size()) {
-  const std::size_t count = plan.files.size();
+      opened(plan.mark_missing ? plan.count() : 0),
+      missing(plan.mark_missing ? plan.count() : 0) {
+  const std::size_t count = plan.count();
   const bool in_subtrees = plan.version == Version::v2;
   starts.reserve(count);
   std::uint64_t layers = 0;
@@ -46,22 +46,23 @@ JobState::JobState(Plan plan_, const Kernels& kernels_, Progress& progress_)
   }
   if (in_subtrees) subtree_starts.assign(count, 0);
   for (std::size_t i = 0; i < count; ++i) {
-    const PlanFile& file = plan.files[i];
-    if (plan.version == Version::hybrid && !file.pad && file.length != 0 && end % plan.piece_length != 0)
-      throw Failure{Failure::Code::internal, 0, file.path,
+    const std::uint64_t length = plan.length(i);
+    const bool pad = plan.is_pad(i);
+    if (plan.version == Version::hybrid && !pad && length != 0 && end % plan.piece_length != 0)
+      throw Failure{Failure::Code::internal, 0, plan.path(i),
                     "a file of a hybrid plan does not start at a piece: add a pad file before it"};
-    if (!file.pad && file.length == 0) empty_files.push_back(i);
+    if (!pad && length == 0) empty_files.push_back(i);
     starts.push_back(end);
-    const std::uint64_t subtrees = in_subtrees && !file.pad ? ceil_div(file.length, kSubtreeBytes) : 0;
-    const std::uint64_t size = in_subtrees ? subtrees : file.length;
+    const std::uint64_t subtrees = in_subtrees && !pad ? ceil_div(length, kSubtreeBytes) : 0;
+    const std::uint64_t size = in_subtrees ? subtrees : length + plan.padding(i);
     if (size > kMaxBytes - end) throw Failure{Failure::Code::no_memory, 0, {}, {}};
     end += size;
-    if (!has_v2() || file.pad) continue;
-    if (file.length > plan.piece_length) {
+    if (!has_v2() || pad) continue;
+    if (length > plan.piece_length) {
       layer_starts[i] = layers;
-      layers += ceil_div(file.length, plan.piece_length) * kHashSize;
+      layers += ceil_div(length, plan.piece_length) * kHashSize;
     }
-    units_left[i] = in_subtrees ? subtrees : ceil_div(file.length, plan.piece_length);
+    units_left[i] = in_subtrees ? subtrees : ceil_div(length, plan.piece_length);
     if (in_subtrees && plan.piece_length > kSubtreeBytes && subtrees > 1) {
       subtree_starts[i] = kept_roots;
       kept_roots += subtrees * kHashSize;
@@ -105,22 +106,20 @@ void JobState::fail(Failure value) {
 void JobState::mark_opened(std::size_t file) {
   if (!plan.mark_missing) return;
   const std::lock_guard<std::mutex> lock(mutex);
-  if (missing[file])
-    throw Failure{Failure::Code::changed, 0, plan.files[file].path, "it did not exist at first"};
+  if (missing[file]) throw Failure{Failure::Code::changed, 0, plan.path(file), "it did not exist at first"};
   opened[file] = true;
 }
 
 // A file that another worker has opened is not missing: it was deleted while the job ran.
 void JobState::mark_missing(std::size_t file) {
   const std::lock_guard<std::mutex> lock(mutex);
-  if (opened[file])
-    throw Failure{Failure::Code::changed, 0, plan.files[file].path, "it was deleted or replaced"};
+  if (opened[file]) throw Failure{Failure::Code::changed, 0, plan.path(file), "it was deleted or replaced"};
   missing[file] = true;
 }
 
 void JobState::finish_unit(std::size_t file) {
   if (units_left[file].fetch_sub(1, std::memory_order_acq_rel) != 1) return;
-  const std::uint64_t length = plan.files[file].length;
+  const std::uint64_t length = plan.length(file);
   const std::uint64_t pieces = ceil_div(length, plan.piece_length);
   Sha256Digest root;
   if (plan.version == Version::v2 && plan.piece_length > kSubtreeBytes) {

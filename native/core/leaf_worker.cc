@@ -44,7 +44,7 @@ class LeafWorker final : public Worker {
 
   // Reads a subtree into the buffer. Returns false if the job has stopped.
   bool read(std::size_t file, std::uint64_t index) {
-    const std::uint64_t length = job_.plan.files[file].length;
+    const std::uint64_t length = job_.plan.length(file);
     const std::uint64_t offset = index * JobState::kSubtreeBytes;
     const auto size = static_cast<std::size_t>(std::min(JobState::kSubtreeBytes, length - offset));
     // A subtree that does not fit into the rest of the buffer starts in an empty one. If it is larger than
@@ -83,8 +83,8 @@ class LeafWorker final : public Worker {
     if (file != prefetched_file_ || prefetched_ < position || prefetched_ > position + kDistance)
       prefetched_ = position;
     prefetched_file_ = file;
-    const std::uint64_t end = std::min(job_.plan.files[file].length, position + kDistance);
-    if (prefetched_ + kPrefetchBytes > end && end != job_.plan.files[file].length) return;
+    const std::uint64_t end = std::min(job_.plan.length(file), position + kDistance);
+    if (prefetched_ + kPrefetchBytes > end && end != job_.plan.length(file)) return;
     if (prefetched_ < end) reader.will_need(prefetched_, end - prefetched_);
     prefetched_ = end;
   }
@@ -104,7 +104,7 @@ class LeafWorker final : public Worker {
     const std::size_t leaves = (subtree.size + kLeaf - 1) / kLeaf;
     const Trees& trees = job_.trees;
     const bool layered = job_.layer_starts[subtree.file] != JobState::kNoLayer;
-    if (!layered && job_.plan.files[subtree.file].length <= JobState::kSubtreeBytes) {
+    if (!layered && job_.plan.length(subtree.file) <= JobState::kSubtreeBytes) {
       trees.reduce(subtree.hashes, leaves, 0, ceil_log2(leaves));
       std::memcpy(job_.root_of(subtree.file), subtree.hashes, kHashSize);
       return;

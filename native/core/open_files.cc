@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <utility>
 
 namespace metainfo {
 
@@ -19,7 +20,9 @@ const Reader* OpenFiles::get(std::size_t file) {
       close(*slot);
       job_.progress.file_index.store(static_cast<std::uint32_t>(file), std::memory_order_relaxed);
       try {
-        slot->reader.emplace(job_.plan.files[file], thread_);
+        PlanFile planned = job_.plan.file(file);
+        const RootFolder* const folder = planned.below_root == 0 ? nullptr : root();
+        slot->reader.emplace(std::move(planned), thread_, folder);
         job_.mark_opened(file);
       } catch (const Failure& failure) {
         const bool is_absent =
@@ -36,6 +39,12 @@ const Reader* OpenFiles::get(std::size_t file) {
   return latest_->reader ? &*latest_->reader : nullptr;
 }
 
+// The root of the plan, opened for the first file below it.
+const RootFolder* OpenFiles::root() {
+  if (!root_) root_.emplace(job_.plan.columns->root, thread_);
+  return &*root_;
+}
+
 void OpenFiles::close(std::size_t file) {
   for (Entry& entry : entries_) {
     if (entry.used && entry.file == file) close(entry);
@@ -44,6 +53,7 @@ void OpenFiles::close(std::size_t file) {
 
 void OpenFiles::close_all() {
   for (Entry& entry : entries_) close(entry);
+  root_.reset();
 }
 
 void OpenFiles::close(Entry& entry) {

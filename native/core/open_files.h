@@ -32,12 +32,14 @@ class OpenFiles {
   };
 
   void close(Entry& entry);
+  const RootFolder* root();
 
   // Enough for lanes that are all in different files.
   static constexpr std::size_t kMaxOpen = kMaxLanes;
 
   JobState& job_;
   WorkerThread* thread_;
+  std::optional<RootFolder> root_;
   std::array<Entry, kMaxOpen> entries_;
   Entry* latest_ = nullptr;
   std::uint64_t uses_ = 0;

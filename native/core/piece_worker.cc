@@ -76,9 +76,9 @@ class PieceWorker final : public Worker {
     lane.tree.clear();
     // The content ends with the last file that has any; pad files after it are zeros.
     std::size_t last = job_.file_at(lane.start + lane.length - 1);
-    while (last > lane.first_file && (plan.files[last].pad || plan.files[last].length == 0)) --last;
-    const std::uint64_t end = job_.starts[last] + plan.files[last].length;
-    lane.content = plan.files[last].pad || end <= lane.start ? 0 : std::min(lane.length, end - lane.start);
+    while (last > lane.first_file && (plan.is_pad(last) || plan.length(last) == 0)) --last;
+    const std::uint64_t end = job_.starts[last] + plan.length(last);
+    lane.content = plan.is_pad(last) || end <= lane.start ? 0 : std::min(lane.length, end - lane.start);
     if (lane.content != 0) return;
     lane.tail.set_zeros(lane.length);
     if (!is_zero_piece(lane)) return;
@@ -98,10 +98,10 @@ class PieceWorker final : public Worker {
 
   // Prefetches `size` bytes that start `from` bytes into the lane's piece, as far as they are in its file.
   void prefetch(const Lane& lane, std::uint64_t from, std::uint64_t size) {
-    const PlanFile& file = job_.plan.files[lane.file];
+    const std::uint64_t length = job_.plan.length(lane.file);
     const std::uint64_t offset = lane.start - std::min(lane.start, job_.starts[lane.file]) + from;
-    if (file.pad || lane.start < job_.starts[lane.file] || offset >= file.length) return;
-    size = std::min({size, file.length - offset, job_.plan.piece_length});
+    if (job_.plan.is_pad(lane.file) || lane.start < job_.starts[lane.file] || offset >= length) return;
+    size = std::min({size, length - offset, job_.plan.piece_length});
     if (const Reader* reader = files_.get(lane.file)) reader->will_need(offset, size);
   }
 
@@ -135,17 +135,15 @@ class PieceWorker final : public Worker {
   }
 
   void fill(Lane& lane) {
-    const std::vector<PlanFile>& files = job_.plan.files;
     for (std::size_t at = 0; at < lane.filled;) {
-      const PlanFile& file = files[lane.file];
+      const std::uint64_t length = job_.plan.length(lane.file);
       const std::uint64_t offset = lane.start + lane.done - job_.starts[lane.file];
-      if (offset == file.length) {
+      if (offset == length) {
         ++lane.file;
         continue;
       }
-      const auto count =
-          static_cast<std::size_t>(std::min<std::uint64_t>(lane.filled - at, file.length - offset));
-      if (file.pad) {
+      const auto count = static_cast<std::size_t>(std::min<std::uint64_t>(lane.filled - at, length - offset));
+      if (job_.plan.is_pad(lane.file)) {
         std::memset(lane.buffer + at, 0, count);
       } else {
         if (const Reader* reader = files_.get(lane.file)) {
@@ -155,7 +153,7 @@ class PieceWorker final : public Worker {
           lane.complete = false;
         }
         // The file starts and ends in this piece, so no other piece needs it.
-        if (offset + count == file.length && job_.starts[lane.file] >= lane.start) files_.close(lane.file);
+        if (offset + count == length && job_.starts[lane.file] >= lane.start) files_.close(lane.file);
       }
       at += count;
       lane.done += count;

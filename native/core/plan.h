@@ -4,8 +4,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
+
+#include "core/file_columns.h"
 
 namespace metainfo {
 
@@ -14,6 +17,8 @@ enum class Version { v1, v2, hybrid };
 struct PlanFile {
   // The path in the system's encoding, without symbolic links. Empty for pad files and content in memory.
   std::string path;
+  // Where the part below the root of the plan begins in the path; 0: the path is not below it.
+  std::size_t below_root = 0;
   // Content in memory, which must not change or move until the job has settled.
   const std::uint8_t* data = nullptr;
   bool pad = false;          // a pad file: zeros that are read from nowhere
@@ -23,8 +28,34 @@ struct PlanFile {
   double mtime_ms = 0;       // the expected mtime, as in Node's fs.Stats.mtimeMs; NaN: not checked
 };
 
+// The files of a plan as columns: files on disk below a folder. Nobody changes their memory until the job has
+// settled.
+struct DiskColumns {
+  std::string root;  // the real path of the folder, or of the only file, which has no components then
+  FileColumns files;
+  const double* mtimes_ms = nullptr;
+};
+
 struct Plan {
+  // The files, unless `columns` has them.
   std::vector<PlanFile> files;
+  std::optional<DiskColumns> columns;
+
+  std::size_t count() const { return columns ? columns->files.count : files.size(); }
+  std::uint64_t length(std::size_t i) const {
+    return columns ? static_cast<std::uint64_t>(columns->files.lengths[i]) : files[i].length;
+  }
+  bool is_pad(std::size_t i) const { return !columns && files[i].pad; }
+  std::string path(std::size_t i) const;
+  PlanFile file(std::size_t i) const;
+
+  // How many files, from the first on, have their last v1 piece filled up with zeros.
+  std::size_t padded_files = 0;
+  // The zeros after a file.
+  std::uint64_t padding(std::size_t i) const {
+    return i < padded_files ? (piece_length - length(i) % piece_length) % piece_length : 0;
+  }
+
   Version version = Version::v1;
   std::uint64_t piece_length = 0;
   bool mark_missing = false;  // list files that do not exist in `missing` instead of failing

@@ -4,17 +4,19 @@
 #include <algorithm>
 #include <cmath>
 #include <string>
+#include <utility>
 
 namespace metainfo {
 
-Reader::Reader(const PlanFile& file, WorkerThread* thread) : file_(file), thread_(thread) {
-  if (file.data != nullptr) return;
+Reader::Reader(PlanFile file, WorkerThread* thread, const RootFolder* root)
+    : file_(std::move(file)), thread_(thread) {
+  if (file_.data != nullptr) return;
   // If the thread is given up while it opens the file, the file is open and must be closed.
   try {
-    call_system([this] { open(); });
+    call_system([&] { open(root); });
     Status now;
     call_system([&] { now = status(); });
-    if (!now.is_regular) throw Failure{Failure::Code::not_a_file, 0, file.path, {}};
+    if (!now.is_regular) throw Failure{Failure::Code::not_a_file, 0, file_.path, {}};
     require_unchanged(now);
   } catch (...) {
     close_file();

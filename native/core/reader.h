@@ -9,12 +9,29 @@
 
 namespace metainfo {
 
+// The folder that the files of a plan are below, opened once: the system then looks up fewer components for
+// each file. It is the planned folder, even if its path leads elsewhere later.
+class RootFolder {
+ public:
+  // Throws Failure. System calls go through `thread`, if it is given.
+  explicit RootFolder(const std::string& path, WorkerThread* thread = nullptr);
+  ~RootFolder();
+  RootFolder(const RootFolder&) = delete;
+  RootFolder& operator=(const RootFolder&) = delete;
+
+  std::intptr_t descriptor() const { return descriptor_; }
+
+ private:
+  WorkerThread* const thread_;
+  std::intptr_t descriptor_ = -1;
+};
+
 class Reader {
  public:
   // Opens the file. It follows no symbolic link, in no component of the path. Throws Failure. If `thread` is
   // given, system calls go through it: then all members except the destructor also throw
-  // WorkerThread::Stopped.
-  explicit Reader(const PlanFile& file, WorkerThread* thread = nullptr);
+  // WorkerThread::Stopped. A file below the root of the plan is opened relative to `root`, if that is given.
+  explicit Reader(PlanFile file, WorkerThread* thread = nullptr, const RootFolder* root = nullptr);
   ~Reader();
   Reader(const Reader&) = delete;
   Reader& operator=(const Reader&) = delete;
@@ -37,7 +54,7 @@ class Reader {
   };
 
   // Implemented in reader_posix.cc and reader_win32.cc. All except close() throw Failure.
-  void open();
+  void open(const RootFolder* root);
   Status status() const;
   // Returns the number of bytes read; 0 at the end of the file.
   std::size_t read_some(std::uint64_t at, std::uint8_t* out, std::size_t size) const;
@@ -55,7 +72,7 @@ class Reader {
   void require_unchanged(const Status& now) const;
   void advise(std::uint64_t offset, std::uint64_t size) const;
 
-  const PlanFile& file_;
+  const PlanFile file_;
   WorkerThread* const thread_;
   static constexpr std::intptr_t kNone = -1;
   std::intptr_t descriptor_ = kNone;  // a HANDLE on Windows; kNone for content in memory

@@ -15,18 +15,39 @@
 namespace metainfo {
 namespace {
 
-Failure open_failure(int error, const PlanFile& file) {
-  if (error == ELOOP) return {Failure::Code::changed, 0, file.path, "there is a symbolic link in its path"};
+Failure open_failure(int error, const std::string& path) {
+  if (error == ELOOP) return {Failure::Code::changed, 0, path, "there is a symbolic link in its path"};
   // open() answers ENXIO for a socket.
-  return {error == ENXIO ? Failure::Code::not_a_file : Failure::Code::open, error, file.path, {}};
+  return {error == ENXIO ? Failure::Code::not_a_file : Failure::Code::open, error, path, {}};
 }
 
 }  // namespace
 
-void Reader::open() {
+RootFolder::RootFolder(const std::string& path, WorkerThread* thread) : thread_(thread) {
+  const auto open = [&] {
+    descriptor_ = open_without_links(path.c_str(), kFolder);
+    if (descriptor_ < 0) throw open_failure(errno, path);
+  };
+  try {
+    thread == nullptr ? open() : thread->call(open);
+  } catch (...) {
+    // If the thread was given up while it opened the folder, the folder is open.
+    if (descriptor_ >= 0) ::close(static_cast<int>(descriptor_));
+    throw;
+  }
+}
+
+RootFolder::~RootFolder() {
+  const auto close = [this] { ::close(static_cast<int>(descriptor_)); };
+  thread_ == nullptr ? close() : thread_->must_call(close);
+}
+
+void Reader::open(const RootFolder* root) {
+  const bool relative = root != nullptr && file_.below_root != 0;
+  const int start = relative ? static_cast<int>(root->descriptor()) : AT_FDCWD;
   // The planned path has no links: one was put there after the scan, and may lead anywhere.
-  descriptor_ = open_without_links(file_.path, kOpenFile);
-  if (descriptor_ == kNone) throw open_failure(errno, file_);
+  descriptor_ = open_without_links(file_.path.c_str() + (relative ? file_.below_root : 0), kOpenFile, start);
+  if (descriptor_ == kNone) throw open_failure(errno, file_.path);
 }
 
 void Reader::close() { ::close(static_cast<int>(descriptor_)); }

@@ -16,7 +16,12 @@ HANDLE handle_of(std::intptr_t descriptor) { return reinterpret_cast<HANDLE>(des
 
 }  // namespace
 
-void Reader::open() {
+// Files are opened by their whole paths.
+RootFolder::RootFolder(const std::string&, WorkerThread* thread) : thread_(thread) {}
+
+RootFolder::~RootFolder() { static_cast<void>(thread_); }
+
+void Reader::open(const RootFolder*) {
   descriptor_ = reinterpret_cast<std::intptr_t>(open_shared(file_.path, GENERIC_READ));
   if (descriptor_ == kNone) throw Failure{Failure::Code::open, errno_of(::GetLastError()), file_.path, {}};
 }

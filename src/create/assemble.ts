@@ -1,15 +1,15 @@
 /** Assembles the torrent of a plan and its digests. */
 import { encode } from '../bencode/encode.ts';
 import { NO_LIMITS } from '../bencode/limits.ts';
-import type { Encodable, RawBencode } from '../bencode/value.ts';
+import { type Encodable, RawBencode } from '../bencode/value.ts';
 import { toHex } from '../errors/errors.ts';
-import type { TreeDigests } from '../hash/file-digests.ts';
+import type { PackedTrees } from '../hash/file-digests.ts';
 import { TORRENT } from '../model/codec.ts';
-import type { FlatFile } from '../model/file-tree.ts';
-import { encodeFileList, encodeFlatTree } from '../model/files-codec.ts';
+import { createdTorrent, type EncodedTorrent } from '../model/created-torrent.ts';
 import { HashList } from '../model/hash-list.ts';
 import { fromOwnBytes, type Torrent } from '../model/torrent.ts';
 import type { TorrentDigests } from './digests.ts';
+import { encodedFileList, encodedFileTree, hasPlainEntries } from './file-list.ts';
 import type { SizedPlan } from './plan.ts';
 
 /** The keys of a torrent that describe its files. */
@@ -20,51 +20,79 @@ export interface ContentKeys {
   pieceLayers: Encodable | null;
 }
 
-/**
- * Makes the torrent of a plan and its digests.
- *
- * @param fileList The v1 file list of the plan, encoded, if that is at hand.
- */
-export function assemble(plan: SizedPlan, digests: TorrentDigests, fileList = encodedFileList(plan)): Torrent {
-  const content = contentKeys(plan, digests, fileList);
+/** How {@link assemble} makes a torrent. */
+export interface AssembleOptions {
+  /** The v1 file list of the plan, encoded, if that is at hand. */
+  fileList?: RawBencode | null;
+  /** Whether engines of this package have just made all digests: then they need no check. */
+  isHashedHere?: boolean;
+}
+
+/** Makes the torrent of a plan and its digests. */
+export async function assemble(
+  plan: SizedPlan,
+  digests: TorrentDigests,
+  { fileList, isHashedHere = false }: AssembleOptions = {},
+): Promise<Torrent> {
+  const content = await contentKeys(plan, digests, fileList === undefined ? await encodedFileList(plan) : fileList);
   const torrent = new Map<string, Encodable>(plan.otherFields);
   const info = new Map<string, Encodable>(torrent.get('info') as ReadonlyMap<string, Encodable>);
   for (const [key, value] of content.info) if (value !== null) info.set(key, value);
   if (content.pieceLayers) torrent.set('piece layers', content.pieceLayers);
+  const bytes = encode(torrent.set('info', info));
   // Limits are for untrusted input. `warn` has reported what other readers will refuse.
-  return fromOwnBytes(encode(torrent.set('info', info)), { limits: NO_LIMITS });
+  if (!isHashedHere || !hasPlainEntries(plan.files)) return fromOwnBytes(bytes, { limits: NO_LIMITS });
+  return createdTorrent({ version: plan.version, bytes, encoded: encodedSizes(content), totals: totalsOf(plan) });
 }
 
-/** The v1 file list as bencode; null if the torrent has none. */
-export function encodedFileList({ list }: Pick<SizedPlan, 'list'>): RawBencode | null {
-  return list && encodeFileList(list);
+/** The sizes of the encoded values that a torrent decodes when they are first accessed. */
+function encodedSizes({ info, pieceLayers }: ContentKeys): EncodedTorrent['encoded'] {
+  const values = { files: info.get('files'), 'file tree': info.get('file tree'), 'piece layers': pieceLayers };
+  const sizes = Object.entries(values).flatMap(([key, value]) =>
+    value instanceof RawBencode ? [[key, value.bytes.length]] : [],
+  );
+  return Object.fromEntries(sizes);
+}
+
+function totalsOf({ files, pieceLength }: SizedPlan): EncodedTorrent['totals'] {
+  const { lengths } = files;
+  let pieces = 0;
+  for (let i = 0; i < lengths.length; i += 1) pieces += Math.ceil((lengths[i] as number) / pieceLength);
+  return { files: files.length, bytes: files.totalLength, pieces };
 }
 
 /** The keys of a torrent that describe its files, from a plan and its digests. */
-export function contentKeys(
+export async function contentKeys(
   { version, isSingleFile, files, pieceLength }: SizedPlan,
   { pieces, trees }: Pick<TorrentDigests, 'pieces' | 'trees'>,
   fileList: RawBencode | null,
-): ContentKeys {
-  const pieceLayers = new Map<string, HashList>();
-  const flat = trees && files.map((file, index) => flatFile(file, trees[index] as TreeDigests, pieceLayers));
+): Promise<ContentKeys> {
   const info = new Map<string, Encodable | null>([
-    ['file tree', flat && encodeFlatTree(flat)],
+    ['file tree', trees && (await encodedFileTree(files, trees.roots))],
     ['files', fileList],
-    ['length', isSingleFile && version !== 'v2' ? (files[0] as { length: number }).length : null],
-    ['meta version', flat && 2],
+    ['length', isSingleFile && version !== 'v2' ? files.totalLength : null],
+    ['meta version', trees && 2],
     ['piece length', pieceLength],
     ['pieces', pieces],
   ]);
-  return { info, pieceLayers: flat && TORRENT.pieceLayers.encode(pieceLayers) };
+  const layers = trees && TORRENT.pieceLayers.encode(pieceLayersOf(files.lengths, trees, pieceLength));
+  return { info, pieceLayers: layers && new RawBencode(encode(layers)) };
 }
 
-/** A file of the v2 tree; its layer, if it has one, goes into the layers. */
-function flatFile(
-  { path, length, attr, extra }: SizedPlan['files'][number],
-  { root, layer }: TreeDigests,
-  pieceLayers: Map<string, HashList>,
-): FlatFile {
-  if (root && layer.length > 0) pieceLayers.set(toHex(root), new HashList(layer, 32));
-  return { ...(attr !== undefined && { attr }), ...(extra && { extra }), length, piecesRoot: root, path };
+/** The piece layers of the files that are longer than a piece, by pieces root. */
+function pieceLayersOf(
+  lengths: Float64Array,
+  { roots, layers }: PackedTrees,
+  pieceLength: number,
+): Map<string, HashList> {
+  const found = new Map<string, HashList>();
+  let start = 0;
+  for (let i = 0; i < lengths.length; i += 1) {
+    const length = lengths[i] as number;
+    if (length <= pieceLength) continue;
+    const end = start + Math.ceil(length / pieceLength) * 32;
+    found.set(toHex(roots.subarray(i * 32, (i + 1) * 32)), new HashList(layers.subarray(start, end), 32));
+    start = end;
+  }
+  return found;
 }

@@ -204,7 +204,8 @@ export class HashCache {
 
   /** Looks up the files of an aligned plan, except those whose digests are known. */
   async find(plan: SizedPlan, known: readonly (FileDigests | null)[]): Promise<CacheLookup> {
-    const { files, paddedFiles } = plan;
+    const { paddedFiles } = plan;
+    const files = plan.files.rows();
     const identities = await settledIdentitiesOf(files.map((file, index) => (known[index] ? null : file)));
     const queries = identities.map((identity, index) => {
       const file = files[index] as ContentFile;
@@ -242,7 +243,9 @@ export class HashCache {
   }
 
   /** Looks up the v1 pieces of files that share pieces: one record for all of them. */
-  async findContiguous({ files, pieceLength }: SizedPlan): Promise<ContiguousLookup> {
+  async findContiguous(plan: SizedPlan): Promise<ContiguousLookup> {
+    const { pieceLength } = plan;
+    const files = plan.files.rows();
     const identities = await settledIdentitiesOf(files);
     const hash = createHash('sha256');
     for (const identity of identities) hash.update(identity ?? '');

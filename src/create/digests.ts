@@ -1,28 +1,42 @@
 /** The files of a plan as an engine hashes them, and the digests of a whole torrent. */
-import type { TreeDigests } from '../hash/file-digests.ts';
-import { type AlignedFile, toPlanFile } from '../hash/file-plan.ts';
-import type { CreatePlan, PlannedFile } from './plan.ts';
+import type { PackedTrees } from '../hash/file-digests.ts';
+import { toPlanFile } from '../hash/file-plan.ts';
+import type { PlanFile } from '../hash/plan.ts';
+import type { CreatePlan } from './plan.ts';
 
 /** The digests of a plan, in the order of its files: plain data. */
 export interface TorrentDigests {
-  /** Bytes of each file. Hashing finds out the length of a stream without a size. */
-  lengths: readonly number[];
+  /** Bytes of each file, if hashing had to find out the length of a stream; null if the plan has the length of every file. */
+  lengths: readonly number[] | null;
   /** v1 and hybrid: 20 bytes per piece, packed. */
   pieces: Uint8Array | null;
-  /** v2 and hybrid: the digests of each file. */
-  trees: readonly TreeDigests[] | null;
+  /** v2 and hybrid: the trees of all files. */
+  trees: PackedTrees | null;
 }
 
-/** A file on disk or in memory, and its plan file. */
-export interface FileToHash extends AlignedFile {
-  file: PlannedFile;
-  /** The index of the file in the plan. */
-  index: number;
+/** Files on disk or in memory, as some of the files of a plan. */
+export interface FilesToHash {
+  files: PlanFile[];
+  /** The index of each file in the plan. */
+  indexes: number[];
+  /** How many of them, from the first on, have their last piece filled up by a pad file. */
+  paddedFiles: number;
 }
 
-/** The files of a plan that are not streams. */
-export function filesToHash({ files, paddedFiles }: CreatePlan): FileToHash[] {
-  return files.flatMap((file, index) =>
-    file.stream ? [] : [{ file, index, plan: toPlanFile(file), isPadded: index < paddedFiles }],
-  );
+/** The files of a plan that are not streams and that `isWanted` chooses. */
+export function filesToHash(
+  { files, paddedFiles }: CreatePlan,
+  isWanted: (index: number) => boolean = () => true,
+): FilesToHash {
+  const found: FilesToHash = { files: [], indexes: [], paddedFiles: 0 };
+  let index = 0;
+  for (const file of files) {
+    if (!file.stream && isWanted(index)) {
+      found.files.push(toPlanFile(file));
+      found.indexes.push(index);
+      if (index < paddedFiles) found.paddedFiles += 1;
+    }
+    index += 1;
+  }
+  return found;
 }

@@ -1,6 +1,7 @@
 /** The times of a torrent's files, which tell a later update which files are unchanged. */
 import { isFloat64Array } from 'node:util/types';
 import { expected, invalidArgument } from '../errors/guard.ts';
+import { FileTable } from '../layout/file-table.ts';
 import type { Torrent } from '../model/torrent.ts';
 
 /** When the files of a torrent were last changed, in the order of `torrent.files`. NaN: the file is not on disk. */
@@ -11,13 +12,19 @@ export interface FileTimes {
   ctimeMs: Float64Array;
 }
 
+interface Timed {
+  mtimeMs?: number | undefined;
+  ctimeMs?: number | undefined;
+}
+
 /** The times of scanned files. */
-export function fileTimesOf(
-  files: readonly { mtimeMs?: number | undefined; ctimeMs?: number | undefined }[],
-): FileTimes {
+export function fileTimesOf(files: FileTable | readonly Timed[]): FileTimes {
+  const onDisk = files instanceof FileTable ? files.onDisk : null;
+  if (onDisk) return { mtimeMs: onDisk.columns.mtimes, ctimeMs: onDisk.columns.ctimes };
+  const timed: Iterable<Timed> = files;
   return {
-    mtimeMs: Float64Array.from(files, ({ mtimeMs }) => mtimeMs ?? Number.NaN),
-    ctimeMs: Float64Array.from(files, ({ ctimeMs }) => ctimeMs ?? Number.NaN),
+    mtimeMs: Float64Array.from(timed, ({ mtimeMs }) => mtimeMs ?? Number.NaN),
+    ctimeMs: Float64Array.from(timed, ({ ctimeMs }) => ctimeMs ?? Number.NaN),
   };
 }
 

@@ -1,10 +1,11 @@
 /** Finds the files of a draft on disk and among its sources, in the order of the torrent. */
-import { type ScannedFile, type ScanOptions, scan, scannedFiles } from '../disk/scan.ts';
-import { MetainfoError } from '../errors/errors.ts';
-import { sortV1, sortV2 } from '../layout/order.ts';
+import { type ScannedFile, type ScanOptions, scan } from '../disk/scan.ts';
+import { FileTable } from '../layout/file-table.ts';
+import { sortV1 } from '../layout/order.ts';
 import { isPadFile } from '../layout/padding.ts';
 import { flattenTree } from '../model/file-tree.ts';
 import { type Draft, relativeParts } from './draft-fields.ts';
+import { orderDistinctFiles, orderFiles } from './order-files.ts';
 import type { SourceFile } from './sources.ts';
 
 /** A file of a torrent under construction: on disk, in memory, or a stream. */
@@ -16,7 +17,7 @@ export type ContentFile =
 export interface FoundFiles {
   /** Whether the torrent is a single file instead of a folder. */
   isSingleFile: boolean;
-  files: ContentFile[];
+  files: FileTable<ContentFile>;
 }
 
 /** How {@link findFiles} scans and orders. */
@@ -36,16 +37,18 @@ export async function findFiles(draft: Draft, { v1Order, sources, ...options }: 
   const { exclude, include } = draft.fields;
   const named = namedPaths(draft);
   const isOnDisk = named !== null || sources.length === 0;
-  const scanned = isOnDisk ? scannedFiles(await scan(draft.pathRoot, named, { exclude, include, ...options })) : [];
+  const found = isOnDisk ? await scan(draft.pathRoot, named, { exclude, include, ...options }) : null;
+  const scanned = new FileTable<ContentFile>(found ?? []);
+  const listed = named && v1Order ? inNamedOrder(scanned.rows(), named) : null;
   if (sources.length === 0) {
-    const isSingleFile = scanned.length === 1 && (scanned[0]?.path.length === 0 || namesSingleFile(draft));
-    if (!v1Order) return { isSingleFile, files: sortV2(scanned) };
-    return { isSingleFile, files: named ? inNamedOrder(scanned, named) : sortV1(scanned) };
+    const isSingleFile = scanned.length === 1 && (found?.isFile === true || namesSingleFile(draft));
+    if (listed) return { isSingleFile, files: new FileTable(listed) };
+    return { isSingleFile, files: await orderFiles(scanned, v1Order ? 'v1' : 'v2') };
   }
-  const files = [...(named ? inNamedOrder(scanned, named) : scanned), ...sources];
-  requireDistinctPaths(files);
+  const files = new FileTable<ContentFile>([...(listed ?? scanned), ...sources]);
+  const sorted = await orderDistinctFiles(files);
   const isSingleFile = files.length === 1 && scanned.length === 0 && isSingleSource(draft);
-  return { isSingleFile, files: v1Order ? files : sortV2(files) };
+  return { isSingleFile, files: v1Order ? files : sorted };
 }
 
 /** The paths that a draft names, as components. The first of `paths`, `fileTree`, `files` and `length` wins; null for none. */
@@ -72,7 +75,7 @@ function isSingleSource({ fields: { sources }, info }: Draft): boolean {
 }
 
 /** The order of the named paths. The files of a named folder are in v1 order at the folder's place. */
-function inNamedOrder(files: readonly ScannedFile[], named: readonly (readonly string[])[]): ScannedFile[] {
+function inNamedOrder(files: readonly ContentFile[], named: readonly (readonly string[])[]): ContentFile[] {
   const ranks = new Map(named.map((parts, index) => [parts.join('/'), index]));
   const rankOf = (parts: readonly string[]) => {
     for (let depth = parts.length; depth >= 0; depth -= 1) {
@@ -83,22 +86,4 @@ function inNamedOrder(files: readonly ScannedFile[], named: readonly (readonly s
   };
   const ranked = sortV1(files).map((file) => ({ file, rank: rankOf(file.path) }));
   return ranked.sort((a, b) => a.rank - b.rank).map(({ file }) => file);
-}
-
-/** Sources may repeat a path, or need a folder where another has a file. The file system rules both out on disk. */
-function requireDistinctPaths(files: readonly ContentFile[]): void {
-  const paths = files.map(({ path }) => path.join('/'));
-  const known = new Set<string>();
-  for (const path of paths) {
-    if (known.has(path)) throw new MetainfoError('ERR_DUPLICATE_PATH', `Two files have the path ${path}.`, { path });
-    known.add(path);
-  }
-  for (const path of paths) {
-    for (let end = path.lastIndexOf('/'); end > 0; end = path.lastIndexOf('/', end - 1)) {
-      const folder = path.slice(0, end);
-      if (!known.has(folder)) continue;
-      const message = `${folder} is the path of a file, and also the folder of ${path}.`;
-      throw new MetainfoError('ERR_DUPLICATE_PATH', message, { path });
-    }
-  }
 }

@@ -7,9 +7,10 @@ import { planResources } from '../hash/plan.ts';
 import { jobLimiter, LARGE_JOB_BYTES } from '../jobs/job-limiter.ts';
 import type { TorrentVersion } from '../model/discriminator.ts';
 import type { TorrentOf } from '../model/torrent.ts';
-import { assemble, encodedFileList } from './assemble.ts';
+import { assemble } from './assemble.ts';
 import type { HashCache } from './cache.ts';
 import type { Draft } from './draft-fields.ts';
+import { encodedFileList } from './file-list.ts';
 import { type FileTimes, fileTimesOf } from './file-times.ts';
 import { type HashedPlan, type HashOptions, hashPlan } from './hash.ts';
 import { requireMatch } from './match-draft.ts';
@@ -42,7 +43,8 @@ export async function generate(draft: Draft, options: GenerateOptions): Promise<
   const streams = takeStreams(sources);
   try {
     const { plan, digests, fileList } = await planAndHash(draft, { ...options, sources });
-    const torrent = assemble(plan, digests, fileList) as TorrentOf<TorrentVersion>;
+    const isHashedHere = !options.engine && !options.cache;
+    const torrent = (await assemble(plan, digests, { fileList, isHashedHere })) as TorrentOf<TorrentVersion>;
     requireMatch(draft, torrent);
     streams.release();
     return { torrent, fileTimes: fileTimesOf(plan.files) };
@@ -78,18 +80,21 @@ async function planAndHashInSlot(draft: Draft, options: PlanAndHashOptions, slot
   const plan = await planTorrent(draft, { ...options, slot });
   if (!isSmall(plan)) slot.release();
   const hashing = hashPlan(plan, { ...options, engine, resources, hashCache });
-  // The threads of the engine hash in the meantime.
-  const [hashed, early] = await Promise.all([hashing, encodedFileList(plan)]);
-  if (hasAllSizes(plan)) return { plan, fileList: early, ...hashed };
-  const sized = sizedPlan(plan, hashed.digests.lengths);
+  if (hasAllSizes(plan)) {
+    // The threads of the engine hash in the meantime.
+    const [hashed, fileList] = await Promise.all([hashing, encodedFileList(plan)]);
+    return { plan, fileList, ...hashed };
+  }
+  const hashed = await hashing;
+  const sized = sizedPlan(plan, hashed.digests.lengths as readonly number[]);
   requireContent(sized, draft);
   await warn(sized, options);
-  return { plan: sized, fileList: encodedFileList(sized), ...hashed };
+  return { plan: sized, fileList: await encodedFileList(sized), ...hashed };
 }
 
 /** Whether a job keeps its slot while it hashes. A stream may take any time, and may be the output of another job. */
 function isSmall({ files, streams }: CreatePlan): boolean {
-  return streams.length === 0 && files.reduce((total, { length }) => total + (length ?? 0), 0) <= LARGE_JOB_BYTES;
+  return streams.length === 0 && files.totalLength <= LARGE_JOB_BYTES;
 }
 
 /** Opens the cache, whose code is loaded only if there is one. */

@@ -1,13 +1,14 @@
 /** Hashes the files of a plan with an engine, except those whose digests are known or in the cache. */
 import type { Engine } from '../hash/engine.ts';
-import { type FileDigests, splitDigests } from '../hash/file-digests.ts';
-import { alignedPlanFiles, padAfter } from '../hash/file-plan.ts';
-import type { Digests, planResources } from '../hash/plan.ts';
+import { type FileDigests, type PackedTrees, packTrees, splitDigests } from '../hash/file-digests.ts';
+import { toPlanFiles } from '../hash/file-plan.ts';
+import { hashNow } from '../hash/native.ts';
+import type { Digests, HashPlan, PlanFiles, planResources } from '../hash/plan.ts';
 import { deletedSinceScan, runningJob, watch } from '../jobs/watch.ts';
 import type { HashCache } from './cache.ts';
-import { type FileToHash, filesToHash, type TorrentDigests } from './digests.ts';
+import { type FilesToHash, filesToHash, type TorrentDigests } from './digests.ts';
 import type { GenerateOptions } from './options.ts';
-import { type CreatePlan, hasAllSizes, type PlannedFile, type SizedPlan } from './plan.ts';
+import { type CreatePlan, hasAllSizes, type SizedPlan } from './plan.ts';
 import { hashStreams } from './streams.ts';
 
 /** The result of {@link hashPlan}. */
@@ -53,65 +54,75 @@ async function hashStreamed(plan: CreatePlan, options: HashOptions): Promise<Has
     readSize,
   };
   const digests = await watch(() => hashStreams(engine, plan, streaming), options);
-  return { digests, bytesRead: sum(digests.lengths) };
+  return { digests, bytesRead: digests.lengths.reduce((sum, length) => sum + length, 0) };
 }
 
 /** Hashes files that start at piece boundaries, so that each has digests of its own: only those that are not known. */
 async function hashAligned(plan: SizedPlan, options: HashOptions): Promise<HashedPlan> {
+  const { hashCache } = options;
+  const given = options.knownDigests?.(plan) ?? null;
+  if (!given && !hashCache) return hashAll(plan, options);
   const { version, files } = plan;
-  const given = options.knownDigests?.(plan) ?? files.map(() => null);
-  const lookup = options.hashCache && (await options.hashCache.find(plan, given));
-  const known = lookup?.digests ?? given;
-  const unknown = filesToHash(plan).filter((_, index) => !known[index]);
-  const digests = unknown.length > 0 ? await hashFiles(unknown, plan, options) : null;
-  const hashed = digests ? splitDigests(unknown, digests, plan) : [];
-  if (lookup) await options.hashCache?.keep(lookup, hashed);
+  const lookup = hashCache && (await hashCache.find(plan, given ?? files.map(() => null)));
+  const known = lookup?.digests ?? (given as (FileDigests | null)[]);
+  const unknown = filesToHash(plan, (index) => !known[index]);
+  const digests = unknown.files.length > 0 ? await hashFiles(unknown, plan, options) : null;
+  const hashed = digests ? splitDigests(unknown.files, digests, plan) : [];
+  if (lookup) await hashCache?.keep(lookup, hashed);
   let next = 0;
-  const trees = known.map((one) => one ?? (hashed[next++] as FileDigests));
-  // Without known files the engine's own buffer has all pieces in order.
-  const pieces = unknown.length === files.length ? digests?.v1 : Buffer.concat(trees.map((file) => file.pieces));
+  const each = known.map((one) => one ?? (hashed[next++] as FileDigests));
   return {
     digests: {
-      lengths: files.map(({ length }) => length),
-      pieces: version === 'v2' ? null : (pieces as Uint8Array),
-      trees: version === 'v1' ? null : trees,
+      lengths: null,
+      pieces: version === 'v2' ? null : Buffer.concat(each.map((file) => file.pieces)),
+      trees: version === 'v1' ? null : packTrees(each),
     },
-    bytesRead: sum(unknown.map(({ plan: { length } }) => length)),
+    bytesRead: sumOf(unknown.files),
   };
 }
 
 /** Hashes v1 files without pad files. A piece may span files, so either all digests are known or none. */
 async function hashContiguous(plan: SizedPlan, options: HashOptions): Promise<HashedPlan> {
-  const lengths = plan.files.map(({ length }) => length);
-  const lookup = options.hashCache && (await options.hashCache.findContiguous(plan));
-  if (lookup?.pieces) return { digests: { lengths, pieces: lookup.pieces, trees: null }, bytesRead: 0 };
-  const { v1 } = await hashFiles(filesToHash(plan), plan, options);
-  const pieces = v1 as Uint8Array;
-  if (lookup) await options.hashCache?.keepContiguous(lookup, pieces);
-  return { digests: { lengths, pieces, trees: null }, bytesRead: sum(lengths) };
+  const { hashCache } = options;
+  const lookup = hashCache && (await hashCache.findContiguous(plan));
+  if (lookup?.pieces) return { digests: { lengths: null, pieces: lookup.pieces, trees: null }, bytesRead: 0 };
+  const hashed = await hashAll(plan, options);
+  if (lookup) await hashCache?.keepContiguous(lookup, hashed.digests.pieces as Uint8Array);
+  return hashed;
+}
+
+/** Hashes all files of a plan. The engine gives their digests in the order of the torrent. */
+async function hashAll(plan: SizedPlan, options: HashOptions): Promise<HashedPlan> {
+  const { version, files, paddedFiles } = plan;
+  const { v1, v2 } = await hashFiles({ files: toPlanFiles(files), indexes: null, paddedFiles }, plan, options);
+  const pieces = version === 'v2' ? null : (v1 as Uint8Array);
+  const trees = version === 'v1' ? null : (v2 as PackedTrees);
+  return { digests: { lengths: null, pieces, trees }, bytesRead: files.totalLength };
+}
+
+interface JobFiles extends Omit<FilesToHash, 'files' | 'indexes'> {
+  files: PlanFiles;
+  /** The index of each file in the plan; null if these are all files of the plan. */
+  indexes: readonly number[] | null;
 }
 
 /** Hashes files in one hash job. */
-function hashFiles(files: readonly FileToHash[], plan: SizedPlan, options: HashOptions): Promise<Digests> {
-  const { version, pieceLength } = plan;
-  const { engine, resources } = options;
-  const planFiles = alignedPlanFiles(files, pieceLength);
-  const start = () => engine.start({ files: planFiles, version, pieceLength, onMissing: 'fail', ...resources });
-  const totalBytes = sum(files.map((file) => file.plan.length));
-  const nameOf = (index: number) => fileAt(files, index, pieceLength).path.join('/');
-  return watch(() => runningJob(start(), { totalBytes, nameOf }), options);
+async function hashFiles(
+  { files, indexes, paddedFiles }: JobFiles,
+  { files: all, version, pieceLength }: SizedPlan,
+  options: HashOptions,
+): Promise<Digests> {
+  const { engine, resources, signal, progress, onProgress } = options;
+  const job: HashPlan = { files, paddedFiles, version, pieceLength, onMissing: 'fail', ...resources };
+  const now = signal?.aborted || progress || onProgress ? null : hashNow(engine, job);
+  if (now) return now;
+  const totalBytes = indexes ? sumOf(files) : all.totalLength;
+  const nameOf = (index: number) => all.pathAt(indexes?.[index] ?? index);
+  return watch(() => runningJob(engine.start(job), { totalBytes, nameOf }), options);
 }
 
-/** The file at an index of the hash plan, which has pad files too; a pad file belongs to the file before it. */
-function fileAt(files: readonly FileToHash[], index: number, pieceLength: number): PlannedFile {
-  let end = 0;
-  const owner = files.find(({ plan, isPadded }) => {
-    end += isPadded ? 1 + padAfter(plan.length, pieceLength).length : 1;
-    return index < end;
-  });
-  return (owner ?? (files.at(-1) as FileToHash)).file;
-}
-
-function sum(lengths: readonly number[]): number {
-  return lengths.reduce((total, length) => total + length, 0);
+function sumOf(files: PlanFiles): number {
+  let sum = 0;
+  for (const { length } of files) sum += length;
+  return sum;
 }

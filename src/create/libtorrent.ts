@@ -122,13 +122,13 @@ export async function generateExt(draft: Draft, options: GenerateExtOptions = {}
   throwIfAborted(signal);
   const { CreateJob } = libtorrent();
   const plan = (await planTorrent(draft, { version, output, onWarning, signal, sources: [] })) as SizedPlan;
-  const totalBytes = plan.files.reduce((sum, { length }) => sum + length, 0);
-  const start = () => runningJob(new CreateJob(requestOf(plan)), { ...plan, totalBytes });
+  const files = plan.files.rows();
+  const start = () => runningJob(new CreateJob(requestOf(plan)), { ...plan, totalBytes: plan.files.totalLength });
   const bytes = await watch(start, options).catch(async (error: MetainfoError | Failure) => {
-    throw error.code === 'failed' ? await translated(error as Failure, plan.files, draft.pathRoot) : error;
+    throw error.code === 'failed' ? await translated(error as Failure, files, draft.pathRoot) : error;
   });
   // libtorrent ignores files that have disappeared, and does not compare times.
-  await requireUnchanged(plan.files);
+  await requireUnchanged(files);
   const torrent = fromOwnBytes(bytes, { limits: NO_LIMITS });
   requireMatch(draft, torrent);
   return torrent;

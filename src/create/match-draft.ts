@@ -12,13 +12,15 @@ import type { Draft } from './draft-fields.ts';
  * @throws {MetainfoError} `ERR_HASH_MISMATCH` for the first difference
  */
 export function requireMatch({ info: expected, fields }: Draft, torrent: Torrent): void {
-  const { pieces } = torrent.info as InfoDictHybridCreate;
-  if (differ(expected.pieces?.bytes, pieces?.bytes)) throw mismatch('pieces');
+  if (expected.pieces && differ(expected.pieces.bytes, (torrent.info as InfoDictHybridCreate).pieces?.bytes))
+    throw mismatch('pieces');
   if (expected.length != null && expected.length !== torrent.files[0]?.length) throw mismatch('length');
   if (expected.files || expected.fileTree) requireMatchingFiles(expected, torrent);
-  const { pieceLayers } = torrent;
-  for (const [root, layer] of pieceLayers ? (fields.pieceLayers ?? []) : []) {
-    if (!pieceLayers?.has(root) || differ(pieceLayers.get(root)?.bytes, layer.bytes)) throw mismatch('a piece layer');
+  // A torrent decodes its layers when somebody asks for them.
+  const pieceLayers = fields.pieceLayers && torrent.pieceLayers;
+  if (!pieceLayers) return;
+  for (const [root, layer] of fields.pieceLayers ?? []) {
+    if (!pieceLayers.has(root) || differ(pieceLayers.get(root)?.bytes, layer.bytes)) throw mismatch('a piece layer');
   }
 }
 

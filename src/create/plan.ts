@@ -1,16 +1,17 @@
 /** Plans a creation: finds and orders the files, chooses the piece length, lays out pad files and warns. It reads no content. */
-import type { BencodeMap, Encodable } from '../bencode/value.ts';
+import type { Encodable } from '../bencode/value.ts';
 import { requireNoInput } from '../disk/output.ts';
 import type { ScanOptions } from '../disk/scan.ts';
 import { throwIfAborted, untilAbort } from '../errors/cancel.ts';
 import { MetainfoError, shown } from '../errors/errors.ts';
-import { isNamedLikePad, isPadFile, type PaddingOptions, withPads } from '../layout/padding.ts';
+import { FileTable } from '../layout/file-table.ts';
+import { isPadFile, type PaddingOptions } from '../layout/padding.ts';
 import { checkPieceLength, choosePieceLength } from '../layout/piece-length.ts';
 import { unsafeComponent } from '../layout/safe-path.ts';
 import { TorrentVersion } from '../model/discriminator.ts';
-import type { FileItem } from '../model/file-item.ts';
 import { flattenTree } from '../model/file-tree.ts';
 import type { Draft } from './draft-fields.ts';
+import type { ListedFile } from './file-list.ts';
 import { type ContentFile, type FoundFiles, findFiles } from './find-files.ts';
 import type { GenerateOptions } from './options.ts';
 import { otherFields } from './other-fields.ts';
@@ -33,24 +34,15 @@ export interface PlanOptions
 }
 
 /** A file of a plan. */
-export type PlannedFile = ContentFile & {
-  /** BEP 47 flags. */
-  attr?: string | undefined;
-  /** Unknown keys of the file in the v2 file tree. */
-  extra?: BencodeMap | undefined;
-  /** The entry of the file in the draft's v1 file list. */
-  listed?: FileItem | undefined;
-};
+export type PlannedFile = ContentFile & Pick<ListedFile, 'attr' | 'extra' | 'listed'>;
 
 /**
- * Everything that is known of a torrent before its content is read: plain data, which `structuredClone` copies as long as no
- * file is a stream.
+ * Everything that is known of a torrent before its content is read: plain data apart from the table of its files, whose `data`
+ * is plain too. `structuredClone` copies both as long as no file is a stream.
  */
 export interface CreatePlan extends Omit<TorrentShape, 'files'> {
   /** The content in the order of the torrent. A `length` is null if only the end of a stream tells it. */
-  files: readonly PlannedFile[];
-  /** How the v1 file list is padded; null for no pad files. */
-  padding: PaddingOptions | null;
+  files: FileTable<PlannedFile>;
   /** Whether every file starts at a v1 piece boundary, or the torrent has no v1 pieces. */
   isAligned: boolean;
   /** How many files, from the first on, have their last v1 piece filled up by a pad file. */
@@ -61,7 +53,7 @@ export interface CreatePlan extends Omit<TorrentShape, 'files'> {
 
 /** A plan in which the size of every file is known. */
 export interface SizedPlan extends CreatePlan {
-  files: readonly (PlannedFile & { length: number })[];
+  files: FileTable<PlannedFile & { length: number }>;
 }
 
 /** The piece length for content of unknown size: the one that is chosen for 512 MiB to 1 GiB. */
@@ -89,9 +81,8 @@ export async function planTorrent(draft: Draft, options: PlanOptions): Promise<C
   const plan = layOut({ version, name, isSingleFile, files, otherFields: other }, { ...options, pieceLength });
   if (!hasAllSizes(plan)) return plan;
   requireContent(plan, draft);
-  const sized = sizedPlan(plan);
-  await warn(sized, options);
-  return sized;
+  await warn(plan, options);
+  return plan;
 }
 
 /** The flags that a draft gives to its files, by path with `/`. */
@@ -106,36 +97,36 @@ function describedFiles(
   { info }: Draft,
   { isSingleFile, files }: FoundFiles,
   { name, attrs }: { name: string; attrs: ReadonlyMap<string, string> },
-): PlannedFile[] {
+): FileTable<PlannedFile> {
   const listed = new Map((info.files ?? []).map((item) => [item.path.join('/'), item]));
   const leaves = info.fileTree ? flattenTree(info.fileTree) : [];
   const extras = new Map(leaves.flatMap(({ path, extra }) => (extra ? [[path.join('/'), extra]] : [])));
   if (!isSingleFile && attrs.size + listed.size + extras.size === 0) return files;
-  return files.map((file) => {
+  const described = files.map((file): PlannedFile => {
     const path = isSingleFile ? [name] : file.path;
     const key = path.join('/');
     return { ...file, path, attr: attrs.get(key), extra: extras.get(key), listed: listed.get(key) };
   });
+  return new FileTable(described);
 }
 
 type Layout = Pick<CreatePlan, 'version' | 'name' | 'isSingleFile' | 'files' | 'otherFields'>;
 type LayoutOptions = Pick<PlanOptions, 'padding' | 'tailPad' | 'padNames' | 'sources'> & { pieceLength: number | null };
 
-/** Chooses the piece length and decides which files are padded. The file list follows in {@link sizedPlan}. */
+/** Chooses the piece length and decides which files are padded. */
 function layOut(layout: Layout, options: LayoutOptions): CreatePlan {
   const { version, isSingleFile, files } = layout;
   const { sources, tailPad = true, padNames = 'libtorrent' } = options;
-  const lengths = files.map(({ length }) => length);
-  const unknown = lengths.indexOf(null);
+  const { lengths } = files;
+  const unknown = lengths.includes(Number.NaN) ? lengths.findIndex(Number.isNaN) : -1;
   const hasPads = !isSingleFile && (version === 'hybrid' || (version === 'v1' && (options.padding ?? false)));
   const isPadded = hasPads && files.length > 1;
-  if (isPadded && !tailPad && unknown >= 0) throw sizeUnknown(files[unknown] as PlannedFile);
-  const lastWithContent = lengths.findLastIndex((length) => (length as number) > 0);
+  if (isPadded && !tailPad && unknown >= 0) throw sizeUnknown(files.at(unknown) as PlannedFile);
+  const lastWithContent = lengths.findLastIndex((length) => length > 0);
   const streams = sources.filter(({ stream }) => stream);
   return {
     ...layout,
-    pieceLength: options.pieceLength ?? (unknown < 0 ? choosePieceLength(sum(lengths)) : UNKNOWN_PIECE_LENGTH),
-    list: null,
+    pieceLength: options.pieceLength ?? (unknown < 0 ? choosePieceLength(files.totalLength) : UNKNOWN_PIECE_LENGTH),
     padding: hasPads ? { tailPad, padNames } : null,
     isAligned: version !== 'v1' || isPadded || files.length === 1,
     paddedFiles: isPadded ? (tailPad ? files.length : lastWithContent) : 0,
@@ -149,38 +140,19 @@ function sizeUnknown({ path }: PlannedFile): MetainfoError {
   return new MetainfoError('ERR_SIZE_UNKNOWN', message, { path: name });
 }
 
-function indexesOf(streams: readonly SourceFile[], files: readonly PlannedFile[]): number[] {
+function indexesOf(streams: readonly SourceFile[], files: FileTable<PlannedFile>): number[] {
   const indexes = new Map(files.map(({ path }, index) => [path.join('/'), index]));
   return streams.map(({ path }) => indexes.get(path.join('/')) as number);
 }
 
 /** Whether no size has to wait for the end of a stream. */
 export function hasAllSizes(plan: CreatePlan): plan is SizedPlan {
-  return plan.files.every(({ length }) => length !== null);
+  return !plan.files.lengths.includes(Number.NaN);
 }
 
-/** The plan with the size of every file, and with its v1 file list. */
-export function sizedPlan(plan: CreatePlan, lengths?: readonly number[]): SizedPlan {
-  const files = lengths ? plan.files.map((file, i) => ({ ...file, length: lengths[i] as number })) : plan.files;
-  const sized = { ...plan, files } as SizedPlan;
-  return { ...sized, list: plan.version === 'v2' || plan.isSingleFile ? null : fileList(sized) };
-}
-
-/** The v1 file list: files and pad files. */
-function fileList({ files, pieceLength, padding }: SizedPlan): FileItem[] {
-  const items = files.map(({ path, length, attr, listed }): FileItem => {
-    return { ...listed, ...(attr !== undefined && { attr }), length, path };
-  });
-  return withClearPads(padding ? withPads(items, pieceLength, padding) : items);
-}
-
-/**
- * The list with an empty `attr` for each file that is named like a pad file. Without any `attr` in a list, readers tell pad
- * files by name.
- */
-export function withClearPads(list: FileItem[]): FileItem[] {
-  if (list.some(({ attr }) => attr != null)) return list;
-  return list.map((item) => (isNamedLikePad(item.path) ? { ...item, attr: '' } : item));
+/** The plan with the size of every file. */
+export function sizedPlan(plan: CreatePlan, lengths: readonly number[]): SizedPlan {
+  return { ...plan, files: new FileTable(plan.files.map((file, i) => ({ ...file, length: lengths[i] as number }))) };
 }
 
 /**
@@ -195,7 +167,7 @@ export function requireContent({ files }: SizedPlan, { pathRoot, fields }: Draft
     const message = `There are no files in ${pathRoot}, or the filters leave out all of them.`;
     throw new MetainfoError('ERR_NO_FILES', message, about);
   }
-  const total = sum(files.map(({ length }) => length));
+  const total = files.totalLength;
   const all = onDisk ? `All files in ${pathRoot}` : 'All sources';
   if (total === 0) throw new MetainfoError('ERR_NO_DATA', `${all} are empty: there is nothing to hash.`, about);
   if (!Number.isSafeInteger(total))
@@ -212,8 +184,4 @@ function checkName(name: string): string {
   const problem = unsafeComponent(name) ?? (name.isWellFormed() ? null : 'a name with half a surrogate pair');
   if (problem) throw new MetainfoError('ERR_NAME', `${problem} cannot be the name of a torrent.`);
   return name;
-}
-
-function sum(lengths: readonly (number | null)[]): number {
-  return lengths.reduce<number>((total, length) => total + (length as number), 0);
 }

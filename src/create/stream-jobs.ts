@@ -75,7 +75,7 @@ export class StreamJobs {
     requireRoom(plan, memoryLimit);
     this.plan = plan;
     this.#group = new JobGroup(engine);
-    this.#totalBytes = files.reduce((sum, { length }) => sum + (length ?? 0), 0);
+    this.#totalBytes = files.totalLength;
     // Streams get one thread of their own beside files on disk, even if it exceeds the limit: their senders wait.
     const large = Math.max(1, threads - 1);
     const small = streams.length === files.length ? threads : Math.max(1, threads - large);
@@ -101,24 +101,28 @@ export class StreamJobs {
   }
 
   /** Hashes files of which some are on disk, when no other such job runs. */
-  hashLarge(files: readonly PlanFile[]): Promise<Digests> {
-    return this.#hash(files, this.#large, (index) => this.#nameOf(files[index]));
+  hashLarge(files: readonly PlanFile[], paddedFiles = 0): Promise<Digests> {
+    return this.#hash({ files, paddedFiles }, this.#large, (index) => this.#nameOf(files[index]));
   }
 
   /** Hashes data in memory, when a thread is free. */
-  hashSmall(files: readonly PlanFile[]): Promise<Digests> {
-    return this.#hash(files, this.#small);
+  hashSmall(files: readonly PlanFile[], paddedFiles = 0): Promise<Digests> {
+    return this.#hash({ files, paddedFiles }, this.#small);
   }
 
-  #hash(files: readonly PlanFile[], kind: JobKind, nameOf?: (index: number) => string): Promise<Digests> {
+  #hash(
+    files: Pick<HashPlan, 'files' | 'paddedFiles'>,
+    kind: JobKind,
+    nameOf?: (index: number) => string,
+  ): Promise<Digests> {
     const { version, pieceLength } = this.plan;
-    const plan: HashPlan = { files, version, pieceLength, onMissing: 'fail', ...kind.resources };
+    const plan: HashPlan = { ...files, version, pieceLength, onMissing: 'fail', ...kind.resources };
     return this.#group.track(kind.limiter.run(this.signal, () => this.#group.run(plan, nameOf)));
   }
 
   #nameOf(planFile: PlanFile | undefined): string {
-    const file = planFile && this.plan.files.find(({ diskPath }) => diskPath === planFile.path);
-    return file?.path.join('/') ?? '';
+    for (const { diskPath, path } of this.plan.files) if (diskPath === planFile?.path) return path.join('/');
+    return '';
   }
 
   /**

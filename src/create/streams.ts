@@ -4,8 +4,8 @@
  * another, as a piece may span them.
  */
 import type { Engine } from '../hash/engine.ts';
-import { type FileDigests, joinTrees, splitDigests } from '../hash/file-digests.ts';
-import { alignedPlanFiles, memoryPlanFile, padAfter, splitPlanFiles, toPlanFile } from '../hash/file-plan.ts';
+import { type FileDigests, joinTrees, packTrees, splitDigests } from '../hash/file-digests.ts';
+import { memoryPlanFile, splitPlanFiles, toPlanFile } from '../hash/file-plan.ts';
 import type { Digests, PlanFile } from '../hash/plan.ts';
 import type { RunningJob } from '../jobs/watch.ts';
 import { filesToHash, type TorrentDigests } from './digests.ts';
@@ -18,8 +18,13 @@ interface SizedDigests extends FileDigests {
   length: number;
 }
 
+/** The digests of a plan, and the lengths that hashing found out. */
+interface StreamedDigests extends TorrentDigests {
+  lengths: readonly number[];
+}
+
 /** Hashes a plan of which some files are streams. */
-export function hashStreams(engine: Engine, plan: CreatePlan, resources: StreamResources): RunningJob<TorrentDigests> {
+export function hashStreams(engine: Engine, plan: CreatePlan, resources: StreamResources): RunningJob<StreamedDigests> {
   const jobs = new StreamJobs(engine, plan, resources);
   return {
     done: jobs.finish(plan.isAligned ? hashSeparately(jobs) : hashContiguously(jobs)),
@@ -29,32 +34,31 @@ export function hashStreams(engine: Engine, plan: CreatePlan, resources: StreamR
 }
 
 /** Hashes files that start at piece boundaries: files on disk and in memory in one job, and some streams at a time. */
-async function hashSeparately(jobs: StreamJobs): Promise<TorrentDigests> {
+async function hashSeparately(jobs: StreamJobs): Promise<StreamedDigests> {
   const { files, streams, version, paddedFiles } = jobs.plan;
   const digests: SizedDigests[] = [];
   const queue = streams.values();
   const readers = Array.from({ length: jobs.streamsAtOnce }, async () => {
     for (const index of queue) {
       const hasher = new StreamHasher(jobs);
-      digests[index] = await hasher.hash(files[index] as SourceFile, index < paddedFiles);
+      digests[index] = await hasher.hash(files.at(index) as SourceFile, index < paddedFiles);
     }
   });
   await Promise.all([hashReadyFiles(jobs, digests), ...readers]);
   return {
     lengths: digests.map(({ length }) => length),
     pieces: version === 'v2' ? null : Buffer.concat(digests.map(({ pieces }) => pieces)),
-    trees: version === 'v1' ? null : digests,
+    trees: version === 'v1' ? null : packTrees(digests),
   };
 }
 
 /** Hashes the files on disk and in memory in one job. */
 async function hashReadyFiles(jobs: StreamJobs, digests: SizedDigests[]): Promise<void> {
   const ready = filesToHash(jobs.plan);
-  if (ready.length === 0) return;
-  const hashed = await jobs.hashLarge(alignedPlanFiles(ready, jobs.plan.pieceLength));
-  const split = splitDigests(ready, hashed, jobs.plan);
-  for (const [i, { index, plan }] of ready.entries())
-    digests[index] = { ...(split[i] as FileDigests), length: plan.length };
+  if (ready.files.length === 0) return;
+  const split = splitDigests(ready.files, await jobs.hashLarge(ready.files, ready.paddedFiles), jobs.plan);
+  for (const [i, { length }] of ready.files.entries())
+    digests[ready.indexes[i] as number] = { ...(split[i] as FileDigests), length };
 }
 
 /** Hashes one stream by itself, a segment at a time. */
@@ -74,7 +78,7 @@ class StreamHasher implements StreamSink {
   async hash(file: SourceFile, isPadded: boolean): Promise<SizedDigests> {
     try {
       const length = await this.#jobs.read(file, this);
-      if (this.#segment) this.#start(isPadded ? padAfter(length, this.#jobs.plan.pieceLength) : []);
+      if (this.#segment) this.#start(isPadded);
       return { length, ...this.#joined(await Promise.all(this.#digests)) };
     } finally {
       if (this.#segment) this.#jobs.segments.give(this.#segment);
@@ -94,14 +98,14 @@ class StreamHasher implements StreamSink {
 
   filled(bytes: number): undefined {
     this.#filled += bytes;
-    if (this.#filled === this.#segment?.length) this.#start([]);
+    if (this.#filled === this.#segment?.length) this.#start(false);
   }
 
-  /** Starts to hash the segment, and the pad file after it. */
-  #start(pad: readonly PlanFile[]): void {
+  /** Starts to hash the segment. If it is padded, its last piece is filled up with zeros. */
+  #start(isPadded: boolean): void {
     const segment = this.#segment as Buffer;
     const digests = this.#jobs
-      .hashSmall([memoryPlanFile(segment, 0, this.#filled), ...pad])
+      .hashSmall([memoryPlanFile(segment, 0, this.#filled)], isPadded ? 1 : 0)
       .finally(() => this.#jobs.segments.give(segment));
     // A failure cancels the stream, and is thrown where all are awaited.
     digests.catch(() => {});
@@ -125,7 +129,7 @@ class StreamHasher implements StreamSink {
 }
 
 /** Hashes v1 files without pad files, one after another. */
-async function hashContiguously(jobs: StreamJobs): Promise<TorrentDigests> {
+async function hashContiguously(jobs: StreamJobs): Promise<StreamedDigests> {
   const hasher = new ContiguousHasher(jobs);
   const lengths: number[] = [];
   for (const file of jobs.plan.files) lengths.push(await hasher.add(file));

@@ -4,10 +4,7 @@ import { encode } from '../bencode/encode.ts';
 import type { Encodable } from '../bencode/value.ts';
 import type { IssueCode } from '../errors/codes.ts';
 import { type Issue, MetainfoError, shown } from '../errors/errors.ts';
-import { isNamedLikePad, isPadFile } from '../layout/padding.ts';
 import { printable } from '../layout/text.ts';
-import type { TorrentVersion } from '../model/discriminator.ts';
-import type { FileItem } from '../model/file-item.ts';
 import {
   LIBTORRENT_MAX_LENGTH,
   LIBTORRENT_MAX_PIECE_LENGTH,
@@ -15,6 +12,8 @@ import {
   MAX_TREE_DEPTH,
   TORRENT_LIMITS,
 } from '../model/limits.ts';
+import type { ListShape } from './file-list.ts';
+import { type FileSizes, measureFiles, pair, type Size, stringBytes } from './file-sizes.ts';
 
 /** Options of jobs that warn. */
 export interface WarningOptions {
@@ -27,27 +26,9 @@ export interface WarningOptions {
   onWarning?: ((warning: Issue) => unknown) | undefined;
 }
 
-/** A file of a {@link TorrentShape}. */
-interface ShapeFile {
-  /** Components; the only file of a torrent has the torrent's name. */
-  path: readonly string[];
-  /** Bytes. */
-  length: number;
-  /** BEP 47 flags. */
-  attr?: string | null | undefined;
-}
-
 /** A torrent without its hashes. */
-export interface TorrentShape {
-  version: TorrentVersion;
-  /** Whether the torrent is a single file instead of a folder. */
-  isSingleFile: boolean;
+export interface TorrentShape extends ListShape {
   name: string;
-  pieceLength: number;
-  /** The v1 file list, pad files included; null in v2 and for a single file. */
-  list: readonly FileItem[] | null;
-  /** The content in the order of the torrent. */
-  files: readonly ShapeFile[];
   /** The torrent as bencode, without the keys that describe its files. */
   otherFields: ReadonlyMap<string, Encodable>;
 }
@@ -117,8 +98,7 @@ const READERS: readonly Reader[] = [
  * @throws the error of `onWarning`
  */
 export async function warn(shape: TorrentShape, { onWarning = emit }: WarningOptions): Promise<void> {
-  requireDepth(shape);
-  for (const warning of warningsOf(shape)) await onWarning(warning);
+  for (const warning of await warningsOf(shape)) await onWarning(warning);
 }
 
 /** A server that makes many torrents gets one warning of each kind. */
@@ -131,17 +111,23 @@ function emit({ code, message }: Issue): void {
   process.emitWarning(printable(message), { type: 'MetainfoWarning', code });
 }
 
-/** The warnings of a torrent. */
-export function warningsOf(shape: TorrentShape): Issue[] {
-  return [...beyondLimits(shape), ...sharedPads(shape), ...likePads(shape), ...lostFolder(shape)];
+/**
+ * The warnings of a torrent.
+ *
+ * @throws {MetainfoError} `ERR_NAME` for a file tree that is too deep for any reader
+ */
+export async function warningsOf(shape: TorrentShape): Promise<Issue[]> {
+  const sizes = await measureFiles(shape, MAX_TREE_DEPTH - LEVELS);
+  requireDepth(shape, sizes);
+  return [...beyondLimits(shape, sizes), ...sharedPads(sizes), ...likePads(shape, sizes), ...lostFolder(shape)];
 }
 
 function issue(code: IssueCode, path: Issue['path'], message: string): Issue {
   return { code, severity: 'warning', path, message };
 }
 
-function beyondLimits(shape: TorrentShape): Issue[] {
-  const sizes = sizesOf(shape);
+function beyondLimits(shape: TorrentShape, fileSizes: FileSizes): Issue[] {
+  const sizes = sizesOf(shape, fileSizes);
   return READERS.flatMap(({ max, accepts }) =>
     (Object.entries(max) as [keyof Sizes, number][])
       .filter(([limit, bound]) => sizes[limit] > bound)
@@ -153,44 +139,29 @@ function beyondLimits(shape: TorrentShape): Issue[] {
 }
 
 /** Pad files that share a path with each other or with a file. */
-function sharedPads({ list }: TorrentShape): Issue[] {
-  const pads = (list ?? []).filter(isPadFile);
-  if (pads.length === 0) return [];
-  const content = new Set((list ?? []).filter((file) => !isPadFile(file)).map(({ path }) => path.join('/')));
-  const names = new Set<string>();
-  let shared = 0;
-  let example = '';
-  for (const { path } of pads) {
-    const name = path.join('/');
-    const isTaken = names.has(name) || content.has(name) || content.has(path[0] as string);
-    names.add(name);
-    if (!isTaken) continue;
-    shared += 1;
-    example ||= name;
-  }
+function sharedPads({ pads, sharedPads: shared, sharedPad }: FileSizes): Issue[] {
   if (shared === 0) return [];
   const message =
-    `${shared} of ${pads.length} pad files share a path (${example}): Transmission 4.1.1 and later refuse the torrent, and ` +
+    `${shared} of ${pads} pad files share a path (${sharedPad}): Transmission 4.1.1 and later refuse the torrent, and ` +
     "rtorrent 0.9.8 stalls. padNames: 'unique' avoids that, but changes the infohash.";
   return [issue('pad_names', ['info', 'files'], message)];
 }
 
 /** Files that libtorrent takes for pad files of BitComet because of their names. */
-function likePads({ version, list, files }: TorrentShape): Issue[] {
+function likePads({ version, isSingleFile, files }: TorrentShape, { likePads: indexes }: FileSizes): Issue[] {
   if (version === 'v2') return [];
-  return files.flatMap(({ path }, index) => {
-    if (!isNamedLikePad(path)) return [];
+  return indexes.map((index) => {
     const effect = version === 'v1' ? 'never download it' : 'refuse the torrent';
     const message =
-      `${shown(path.join('/'))} is named like a pad file of BitComet: clients that use libtorrent (qBittorrent, Deluge) treat it ` +
+      `${shown(files.pathAt(index))} is named like a pad file of BitComet: clients that use libtorrent (qBittorrent, Deluge) treat it ` +
       `as padding and ${effect}. Rename it, or make a v2 torrent.`;
-    return [issue('named_like_pad', list ? ['info', 'files', index, 'path'] : ['info', 'name'], message)];
+    return issue('named_like_pad', isSingleFile ? ['info', 'name'] : ['info', 'files', index, 'path'], message);
   });
 }
 
 /** A v2 file tree does not tell whether its only file is in a folder. */
 function lostFolder({ version, isSingleFile, name, files }: TorrentShape): Issue[] {
-  if (version !== 'v2' || isSingleFile || files.length !== 1 || files[0]?.path.length !== 1) return [];
+  if (version !== 'v2' || isSingleFile || files.length !== 1 || files.at(0)?.path.length !== 1) return [];
   const message =
     `libtorrent, qBittorrent and Deluge drop the folder ${shown(name)}, because this v2 torrent has a single file in it: ` +
     'make a hybrid, or a torrent of the file itself.';
@@ -201,115 +172,47 @@ function lostFolder({ version, isSingleFile, name, files }: TorrentShape): Issue
 const LEVELS = 4;
 
 /** Readers of file trees recurse: no limit lets them read a deeper tree. */
-function requireDepth({ version, files }: TorrentShape): void {
-  const max = MAX_TREE_DEPTH - LEVELS;
-  const deep = version === 'v1' ? undefined : files.find(({ path }) => path.length > max);
-  if (!deep) return;
+function requireDepth({ version, files }: TorrentShape, { tooDeep }: FileSizes): void {
+  const deep = version === 'v1' ? undefined : files.at(tooDeep);
+  if (tooDeep < 0 || !deep) return;
   const path = deep.path.join('/');
+  const max = MAX_TREE_DEPTH - LEVELS;
   const message = `${shown(path)} has ${deep.path.length} components, but a v2 file tree holds at most ${max}: make a v1 torrent, or leave the file out.`;
   throw new MetainfoError('ERR_NAME', message, { path });
 }
 
-/** Measures a torrent before it is hashed. Files of equal content count with one layer each, although they share one. */
-export function sizesOf(shape: TorrentShape): Sizes {
-  const { version, isSingleFile, pieceLength, list, files } = shape;
+/** The sizes of a torrent before it is hashed. Files of equal content count with one layer each, although they share one. */
+export function sizesOf(shape: TorrentShape, fileSizes: FileSizes): Sizes {
+  const { version, isSingleFile, pieceLength, files } = shape;
+  const { list, tree, layers, pads, padBytes, components } = fileSizes;
   const total = { items: 0, bytes: 0, text: 0 };
-  const add = (part: { items: number; bytes: number }) => {
+  const add = (part: Size) => {
     total.items += part.items;
     total.bytes += part.bytes;
   };
   add(sizeOfOtherFields(shape.otherFields, total));
   add(pair('piece length', String(pieceLength).length + 2));
-  const v1Files = list ?? files;
-  const v1Pieces = Math.ceil(sum(v1Files.map(({ length }) => length)) / pieceLength);
-  const v2Pieces = sum(files.map(({ length }) => Math.ceil(length / pieceLength)));
+  const v1Pieces = Math.ceil((fileSizes.total + padBytes) / pieceLength);
   if (version !== 'v2') {
     add(pair('pieces', stringBytes(20 * v1Pieces)));
-    if (list) add(sizeOfList(list));
-    else add(pair('length', String(files[0]?.length ?? 0).length + 2));
+    add(list ?? pair('length', String(fileSizes.total).length + 2));
   }
   if (version !== 'v1') {
     add(pair('meta version', 3));
-    add(sizeOfTree(files));
-    add(sizeOfLayers(files, pieceLength));
+    add(tree);
+    add(pair('piece layers', 2));
+    add(layers);
   }
-  const components = Math.max(0, ...new Set(files.map(({ path }) => path.length)));
   return {
     ...total,
     depth: version === 'v1' ? (isSingleFile ? 2 : 5) : components + LEVELS,
-    paths: version === 'v1' ? 0 : sum(files.map(({ path }) => sum(path.map((part) => part.length + 1)))),
-    files: v1Files.length,
-    pieces: version === 'v2' ? v2Pieces : v1Pieces,
-    padding: list ? sum(list.filter(isPadFile).map(({ length }) => length)) : 0,
+    paths: version === 'v1' ? 0 : fileSizes.pathUnits,
+    files: files.length + pads,
+    pieces: version === 'v2' ? fileSizes.pieces : v1Pieces,
+    padding: padBytes,
     pieceLength,
-    length: files.reduce((most, { length }) => Math.max(most, length), 0),
+    length: fileSizes.longest,
   };
-}
-
-interface Size {
-  items: number;
-  bytes: number;
-}
-
-function sum(numbers: readonly number[]): number {
-  return numbers.reduce((total, number) => total + number, 0);
-}
-
-/** The size of a bencoded string, in bytes. */
-function stringBytes(length: number): number {
-  return String(length).length + 1 + length;
-}
-
-function textBytes(text: string): number {
-  return stringBytes(Buffer.byteLength(text));
-}
-
-/** The size of a key and its value. */
-function pair(key: string, bytes: number): Size {
-  return { items: 2, bytes: textBytes(key) + bytes };
-}
-
-function attrSize(attr: string | null | undefined): Size {
-  return attr == null ? { items: 0, bytes: 0 } : pair('attr', stringBytes(attr.length));
-}
-
-/** The size of a file list; each file is `d[4:attr..]6:lengthi..e4:pathl..ee`. */
-function sizeOfList(list: readonly FileItem[]): Size {
-  const size = pair('files', 2);
-  for (const { path, length, attr } of list) {
-    const flags = attrSize(attr);
-    size.items += 5 + path.length + flags.items;
-    size.bytes += 20 + String(length).length + flags.bytes;
-    for (const part of path) size.bytes += textBytes(part);
-  }
-  return size;
-}
-
-/** The size of a file tree; each file is `d0:d[4:attr..]6:lengthi..e[11:pieces root32:..]ee`, and each folder counts once. */
-function sizeOfTree(files: TorrentShape['files']): Size {
-  const size = pair('file tree', 2);
-  let folders: readonly string[] = [];
-  for (const { path, length, attr } of files) {
-    const last = path.length - 1;
-    let shared = 0;
-    while (shared < Math.min(folders.length, last) && folders[shared] === path[shared]) shared += 1;
-    for (const part of path.slice(shared)) size.bytes += textBytes(part) + 2;
-    const flags = attrSize(attr);
-    size.items += 2 * (path.length - shared) + 4 + flags.items + (length > 0 ? 2 : 0);
-    size.bytes += 14 + String(length).length + flags.bytes + (length > 0 ? 49 : 0);
-    folders = path.slice(0, last);
-  }
-  return size;
-}
-
-function sizeOfLayers(files: TorrentShape['files'], pieceLength: number): Size {
-  const size = pair('piece layers', 2);
-  for (const { length } of files) {
-    if (length <= pieceLength) continue;
-    size.items += 2;
-    size.bytes += stringBytes(32) + stringBytes(32 * Math.ceil(length / pieceLength));
-  }
-  return size;
 }
 
 /** The size of all other fields. Also finds the longest text. */

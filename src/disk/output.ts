@@ -3,10 +3,10 @@ import { stat } from 'node:fs/promises';
 import { MetainfoError } from '../errors/errors.ts';
 import { STAT_NUMBERS, statFiles } from './stat-files.ts';
 
-/** A file that is hashed. Its path is null or undefined if it is not on disk. */
-interface Input {
-  diskPath?: string | null | undefined;
-  length: number | null;
+/** The files that are hashed. */
+interface Inputs {
+  /** The files of a length. The path of a file is null or undefined if it is not on disk. */
+  withLength(length: number): Iterable<{ diskPath?: string | null | undefined }>;
 }
 
 /**
@@ -14,14 +14,15 @@ interface Input {
  *
  * @throws {MetainfoError} `ERR_OUTPUT_IS_INPUT`
  */
-export async function requireNoInput(output: string | null | undefined, files: readonly Input[]): Promise<void> {
+export async function requireNoInput(output: string | null | undefined, files: Inputs): Promise<void> {
   if (output == null) return;
   // If stat fails, writing fails too, with a better error.
   const status = await stat(output).catch(() => null);
-  const candidates = files.flatMap(({ diskPath, length }) =>
-    diskPath && length === status?.size ? [{ real: diskPath }] : [],
+  if (!status) return;
+  const candidates = [...files.withLength(status.size)].flatMap(({ diskPath }) =>
+    diskPath ? [{ real: diskPath }] : [],
   );
-  if (!status || candidates.length === 0) return;
+  if (candidates.length === 0) return;
   const numbers = await statFiles(candidates);
   for (const [index, { real }] of candidates.entries()) {
     const [device, inode] = numbers.subarray(index * STAT_NUMBERS + 5);

@@ -5,7 +5,7 @@ import { throwIfAborted } from '../errors/cancel.ts';
 import { MetainfoError } from '../errors/errors.ts';
 import { defaultEngine } from '../hash/default-engine.ts';
 import { type FileDigests, joinTrees, splitDigests } from '../hash/file-digests.ts';
-import { alignedPlanFiles, memoryPlanFile, padPlanFile, splitPlanFiles } from '../hash/file-plan.ts';
+import { memoryPlanFile, padPlanFile, splitPlanFiles } from '../hash/file-plan.ts';
 import { type Digests, type HashPlan, type PlanFile, planResources } from '../hash/plan.ts';
 import { readPlanned } from '../hash/planned-file.ts';
 import { allocPrivate } from '../hash/private-buffer.ts';
@@ -110,19 +110,18 @@ export class HashTwice implements RunningJob<TwiceHashed> {
   }
 
   async #hash(ranges: readonly SegmentRange[], segment: Buffer, isLast: boolean): Promise<void> {
-    const aligned = ranges.map(({ file, offset, length, segmentOffset }) => ({
-      plan: memoryPlanFile(segment, segmentOffset, length),
-      isPadded: this.#files.length > 1 && offset + length === file.item.length,
-    }));
+    const planFiles = ranges.map(({ length, segmentOffset }) => memoryPlanFile(segment, segmentOffset, length));
+    // A range that does not end its file ends with a piece.
+    const paddedFiles = this.#files.length > 1 ? planFiles.length : 0;
     // Reserve the places of the results now: the next segment may be hashed before this one.
     const storeDigests = ranges.map(({ file, length }) => this.#reserve(file, length));
     const v1Index = this.#v1Pieces.push(new Uint8Array()) - 1;
     const v1Files = this.#v1Files(ranges, segment, isLast);
     const [hybrid, v1] = await Promise.all([
-      this.#start(alignedPlanFiles(aligned, this.#pieceLength), 'hybrid', this.#resources.threads),
-      v1Files.length > 0 ? this.#start(v1Files, 'v1', 1) : null,
+      this.#start({ files: planFiles, paddedFiles, version: 'hybrid' }, this.#resources.threads),
+      v1Files.length > 0 ? this.#start({ files: v1Files, version: 'v1' }, 1) : null,
     ]);
-    const digests = splitDigests(aligned, hybrid, { version: 'hybrid', pieceLength: this.#pieceLength });
+    const digests = splitDigests(planFiles, hybrid, { version: 'hybrid', pieceLength: this.#pieceLength });
     for (const [i, store] of storeDigests.entries()) store(digests[i] as FileDigests);
     if (v1) this.#v1Pieces[v1Index] = v1.v1 as Uint8Array;
   }
@@ -154,9 +153,9 @@ export class HashTwice implements RunningJob<TwiceHashed> {
     return whole;
   }
 
-  #start(files: PlanFile[], version: HashPlan['version'], threads: number): Promise<Digests> {
+  #start(plan: Pick<HashPlan, 'files' | 'paddedFiles' | 'version'>, threads: number): Promise<Digests> {
     const pieceLength = this.#pieceLength;
-    return this.#group.run({ files, version, pieceLength, onMissing: 'fail', ...this.#resources, threads });
+    return this.#group.run({ ...plan, pieceLength, onMissing: 'fail', ...this.#resources, threads });
   }
 
   /** Joins the digests of a file's ranges. */

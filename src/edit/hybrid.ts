@@ -1,13 +1,14 @@
 /** Makes a hybrid torrent from a v1 torrent and the digests of its files. */
 import type { Encodable } from '../bencode/value.ts';
 import { type FileTimes, fileTimesOf } from '../create/file-times.ts';
-import { withClearPads } from '../create/plan.ts';
 import type { TorrentShape } from '../create/warnings.ts';
 import { toHex } from '../errors/errors.ts';
 import type { FileDigests } from '../hash/file-digests.ts';
+import { FileTable } from '../layout/file-table.ts';
 import { compareV2 } from '../layout/order.ts';
-import { type PadNames, padNamesOf, withPads } from '../layout/padding.ts';
+import { type PadNames, padNamesOf } from '../layout/padding.ts';
 import { TORRENT } from '../model/codec.ts';
+import type { FileItem } from '../model/file-item.ts';
 import type { FlatFile } from '../model/file-tree.ts';
 import { encodeFileList, encodeFlatTree } from '../model/files-codec.ts';
 import { HashList } from '../model/hash-list.ts';
@@ -24,11 +25,13 @@ export function shapeOfHybrid(
 ): TorrentShape {
   const { name } = torrent;
   const { pieceLength, files: oldList } = torrent.info as InfoDictV1;
-  const files = upgradeFiles.map(({ item }) => item).sort((a, b) => compareV2(a.path, b.path));
-  const names = padNames ?? padNamesOf(oldList ?? []);
-  const list = oldList ? withClearPads(withPads(files, pieceLength, { padNames: names })) : null;
+  const items = upgradeFiles.map(({ item }) => item).sort((a, b) => compareV2(a.path, b.path));
+  const files = new FileTable(
+    items.map((item) => ({ path: item.path, length: item.length, attr: item.attr ?? undefined, listed: item })),
+  );
+  const padding = oldList ? { padNames: padNames ?? padNamesOf(oldList) } : null;
   const otherFields = withoutContent(torrent);
-  return { version: 'hybrid', isSingleFile: !oldList, name, pieceLength, list, files, otherFields };
+  return { version: 'hybrid', isSingleFile: !oldList, name, pieceLength, padding, files, otherFields };
 }
 
 interface HybridContent {
@@ -36,7 +39,7 @@ interface HybridContent {
   /** The digests of each file. */
   digests: readonly FileDigests[];
   /** The v1 file list; null for a single file. */
-  list: TorrentShape['list'];
+  list: readonly FileItem[] | null;
 }
 
 /** Replaces the content of the v1 torrent. All other fields keep their bytes. */

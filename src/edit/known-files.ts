@@ -5,6 +5,7 @@ import type { SizedPlan } from '../create/plan.ts';
 import { toHex } from '../errors/errors.ts';
 import type { FileDigests, TreeDigests } from '../hash/file-digests.ts';
 import { layerRoots, raisedRoot } from '../hash/merkle.ts';
+import type { FileTable } from '../layout/file-table.ts';
 import { firstUnaligned, type PadNames, padNamesOf, padsIn } from '../layout/padding.ts';
 import { BLOCK_SIZE } from '../layout/piece-length.ts';
 import type { InfoDictV1 } from '../model/info-dict.ts';
@@ -71,7 +72,7 @@ export class KnownFiles {
   }
 
   /** How the files differ from those of the old torrent. */
-  changes(files: readonly ContentFile[], updated: Torrent): Pick<Updated, 'added' | 'changed' | 'removed' | 'renamed'> {
+  changes(files: FileTable<ContentFile>, updated: Torrent): Pick<Updated, 'added' | 'changed' | 'removed' | 'renamed'> {
     const paths = new Set(files.map((file) => file.path.join('/')));
     const renamed = this.#renamed(updated, paths);
     const [oldPaths, newPaths] = [new Set(renamed.map(({ from }) => from)), new Set(renamed.map(({ to }) => to))];

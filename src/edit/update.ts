@@ -124,7 +124,7 @@ export async function update(torrent: Torrent, pathRoot: string, options: Update
     attrs: known.attrs,
     knownDigests: (plan) => known.find(plan),
   });
-  const updated = replaceContent(torrent, hashed, checked);
+  const updated = await replaceContent(torrent, hashed, checked);
   const { files } = hashed.plan;
   const changes = known.changes(files, updated);
   return { torrent: updated, fileTimes: fileTimesOf(files), bytesRead: hashed.bytesRead, ...changes };
@@ -144,11 +144,11 @@ async function contentRoot({ files, nFiles, info }: Torrent, pathRoot: string): 
 }
 
 /** The torrent with other content. All other fields keep their bytes. */
-function replaceContent(
+async function replaceContent(
   torrent: Torrent,
   { plan, digests, fileList }: PlannedAndHashed,
   { context }: Pick<ReadOptions, 'context'>,
-): Torrent {
-  const { info, pieceLayers } = contentKeys(plan, digests, fileList);
+): Promise<Torrent> {
+  const { info, pieceLayers } = await contentKeys(plan, digests, fileList);
   return replaceFields(torrent, { info, top: new Map([['piece layers', pieceLayers]]), context });
 }

@@ -1,4 +1,6 @@
 /** Upgrades a v1 torrent to a hybrid: checks its files, hashes them twice in one read, and assembles the hybrid. */
+
+import { fileList } from '../create/file-list.ts';
 import type { FileTimes } from '../create/file-times.ts';
 import { GENERATE, type GenerateOptions } from '../create/options.ts';
 import { warn } from '../create/warnings.ts';
@@ -9,6 +11,7 @@ import { checkArgument, checkOptions, type OptionStructs, Unchecked } from '../e
 import type { Slot } from '../hash/limiter.ts';
 import { jobLimiter, LARGE_JOB_BYTES } from '../jobs/job-limiter.ts';
 import { deletedSinceScan, WATCH, watch } from '../jobs/watch.ts';
+import { FileTable } from '../layout/file-table.ts';
 import { checkPieceLength } from '../layout/piece-length.ts';
 import type { InfoDictV1 } from '../model/info-dict.ts';
 import { AnyTorrent, type ReadOptions, type Torrent } from '../model/torrent.ts';
@@ -88,10 +91,8 @@ async function upgradeInSlot(torrent: Torrent, path: string, options: UpgradeOpt
   requireMatch(matched.files);
   const files = upgradeFilesOf(torrent, matched.files);
   requirePadding(files, pieceLength, options.limits);
-  await requireNoInput(
-    options.output,
-    files.map(({ plan, item: { length } }) => ({ diskPath: plan?.path as string | undefined, length })),
-  );
+  const inputs = files.map(({ plan, item: { path, length } }) => ({ path, length, diskPath: plan?.path as string }));
+  await requireNoInput(options.output, new FileTable(inputs));
   const shape = shapeOfHybrid(torrent, files, options.padNames);
   await warn(shape, options);
 
@@ -101,6 +102,6 @@ async function upgradeInSlot(torrent: Torrent, path: string, options: UpgradeOpt
     },
   );
   requireV1Pieces(v1Pieces, pieces.bytes, { files, pieceLength });
-  const hybrid = assembleHybrid(torrent, { files, digests, list: shape.list }, options);
+  const hybrid = assembleHybrid(torrent, { files, digests, list: fileList(shape) }, options);
   return { ...hybrid, bytesRead: files.reduce((sum, { item: { length } }) => sum + length, 0) };
 }

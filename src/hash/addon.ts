@@ -2,7 +2,7 @@
 import path from 'node:path';
 import nodeGypBuild from 'node-gyp-build';
 import { MetainfoError } from '../errors/errors.ts';
-import type { FileColumns } from '../layout/file-table.ts';
+import type { DiskFiles, FileColumns, PathColumn } from '../layout/file-table.ts';
 
 /** A file of a plan, in the torrent's order. */
 export interface PlanFile {
@@ -26,12 +26,25 @@ export interface PlanFile {
   mtimeMs: number;
 }
 
+/** The files of a plan: an array, or an object that makes each file when it is asked for. */
+export interface PlanFiles extends Iterable<PlanFile> {
+  readonly length: number;
+  /** The file at an index from 0; undefined out of range. */
+  at(index: number): PlanFile | undefined;
+}
+
 /** The plan of a hash job. Every engine takes it. */
 export interface HashPlan {
   /** In the torrent's order. */
-  files: readonly PlanFile[];
-  /** In a hybrid plan, pad files stand between the files, so that every file with content starts at a piece boundary. */
+  files: PlanFiles;
+  /** In a hybrid plan, every file with content starts at a piece boundary: by `paddedFiles`, or by pad files in `files`. */
   version: 'v1' | 'v2' | 'hybrid';
+  /**
+   * How many files, from the first on, have their last v1 piece filled up with zeros, as if a pad file followed.
+   *
+   * @default 0
+   */
+  paddedFiles?: number | undefined;
   /** Bytes. */
   pieceLength: number;
   /** `fail`: a file that does not exist fails the job. `mark`: its index is in `missing`, and its hashes stay zero. */
@@ -122,17 +135,67 @@ export interface NativeScan {
   cancel(): void;
 }
 
+/** How the addon lays out the pad files of a v1 list: see `PaddingOptions`. */
+export interface NativePadding {
+  pieceLength: number;
+  tailPad: boolean;
+  uniqueNames: boolean;
+}
+
+/** The plan of a hash job as the addon takes it. */
+export interface NativePlan extends Omit<HashPlan, 'files'> {
+  /** A list, or columns of files on disk, which nobody may change before the job has ended. */
+  files: readonly PlanFile[] | DiskFiles;
+}
+
+/** Files in another order. */
+export interface SortedFiles {
+  /** The index that each file had before. */
+  order: Uint32Array;
+  /** In v2 order: the first file whose path equals the path before it, or leads through it as if it were a folder; else -1. */
+  collision: number;
+  columns: FileColumns;
+}
+
 /** The interface of the native addon. */
 export interface Addon {
   /** Kernels that this CPU can run, best first. */
   readonly kernels: readonly string[];
   /** The kernels in use: the best, or the one that METAINFO_KERNEL names. */
   readonly active: { readonly sha1: string; readonly sha256: string };
-  readonly HashJob: new (plan: HashPlan) => HashJob;
+  readonly HashJob: new (plan: NativePlan) => HashJob;
   /** Lists folders on threads of its own. Follows no link. */
   readonly Scan: new (
     request: ScanRequest,
   ) => NativeScan;
+  /**
+   * Encodes a v1 `files` list on a thread of its own, like all functions that take columns. Nobody may change the columns
+   * meanwhile.
+   */
+  encodeFileList(columns: FileColumns, padding: NativePadding | null): Promise<Uint8Array>;
+  /**
+   * Encodes the v2 `file tree` of files in v2 order.
+   *
+   * @param roots 32 bytes per file, packed; ignored for an empty file.
+   */
+  encodeFileTree(columns: FileColumns, roots: Uint8Array): Promise<Uint8Array>;
+  /**
+   * Measures files and their encodings. Gives the numbers that `measureFiles` in src/create/file-sizes.ts names.
+   *
+   * @param maxComponents The components that a path may have.
+   */
+  measureFiles(
+    columns: FileColumns,
+    padding: NativePadding | null,
+    pieceLength: number,
+    maxComponents: number,
+  ): Promise<Float64Array>;
+  /**
+   * Sorts files as `sortV1` or `sortV2`.
+   *
+   * @param lower For v1: the lower-cased paths with `/`; null if all paths are ASCII.
+   */
+  sortFiles(columns: FileColumns, isV1: boolean, lower: PathColumn | null): Promise<SortedFiles>;
   /**
    * Hashes a plan while the caller waits: only for little content, all in memory. The files must be plain objects, because a
    * getter could detach the data of another file.

@@ -1,7 +1,6 @@
 /** The digests of single files: split from the digests of a plan, or joined from those of a file's segments. */
 import { BLOCK_SIZE } from '../layout/piece-length.ts';
-import type { Digests, HashPlan } from './addon.ts';
-import { type AlignedFile, padAfter } from './file-plan.ts';
+import type { Digests, HashPlan, PlanFile } from './addon.ts';
 import { layerRoots, merkleRoot, raisedRoot, zeroRoot } from './merkle.ts';
 import { layerCount } from './plan.ts';
 
@@ -19,19 +18,33 @@ export interface FileDigests extends TreeDigests {
   pieces: Uint8Array;
 }
 
-/** Splits the digests of {@link alignedPlanFiles} by file: each gets views of them. */
+/** The v2 digests of several files, packed. */
+export interface PackedTrees {
+  /** The pieces root of each file, 32 bytes each; zeros for an empty file. */
+  roots: Uint8Array;
+  /** The piece layers of the files that are longer than a piece, in the order of the files. */
+  layers: Uint8Array;
+}
+
+/** Packs the v2 digests of files. */
+export function packTrees(trees: readonly TreeDigests[]): PackedTrees {
+  const roots = Buffer.alloc(trees.length * 32);
+  for (const [i, { root }] of trees.entries()) if (root) roots.set(root, i * 32);
+  return { roots, layers: Buffer.concat(trees.map(({ layer }) => layer)) };
+}
+
+/** Splits the digests of files that start at piece boundaries by file: each gets views of them. */
 export function splitDigests(
-  files: readonly AlignedFile[],
+  files: readonly PlanFile[],
   { v1, v2 }: Digests,
   { version, pieceLength }: Pick<HashPlan, 'version' | 'pieceLength'>,
 ): FileDigests[] {
-  let [piece, layer, index] = [0, 0, 0];
-  return files.map(({ plan, isPadded }) => {
-    const { length } = plan;
+  let [piece, layer] = [0, 0];
+  return files.map((file, index) => {
+    const { length } = file;
     const [firstPiece, firstLayer, root] = [piece, layer, index * 32];
     piece += version === 'v2' ? 0 : Math.ceil(length / pieceLength) * 20;
-    layer += layerCount(plan, pieceLength) * 32;
-    index += 1 + (isPadded ? padAfter(length, pieceLength).length : 0);
+    layer += layerCount(file, pieceLength) * 32;
     return {
       pieces: v1?.subarray(firstPiece, piece) ?? new Uint8Array(),
       root: v2 && length > 0 ? v2.roots.subarray(root, root + 32) : null,

@@ -1,5 +1,6 @@
 /** Makes the files of a hash plan: files on disk, data in memory, and pad files. */
-import type { PlanFile } from './addon.ts';
+import type { DiskFiles, FileTable, TableFile } from '../layout/file-table.ts';
+import type { PlanFile, PlanFiles } from './addon.ts';
 
 /** A file of known length, on disk (`diskPath`) or in memory (`data`). */
 interface PlannedContent {
@@ -25,22 +26,44 @@ export function memoryPlanFile(data: Uint8Array, offset = 0, length = data.lengt
   return { path: null, data, offset, length, size: data.length, mtimeMs: Number.NaN };
 }
 
-/** A file that starts at a piece boundary. */
-export interface AlignedFile {
-  plan: PlanFile;
-  /** Whether a pad file fills its last piece. */
-  isPadded: boolean;
+/** The plan files of a table, made one by one when an engine asks for them. The native engine takes the columns instead. */
+export class TablePlanFiles implements PlanFiles {
+  readonly length: number;
+  /** Bytes of each file. */
+  readonly lengths: Float64Array;
+  readonly onDisk: DiskFiles;
+  readonly #table: FileTable;
+
+  constructor(table: FileTable, onDisk: DiskFiles) {
+    this.length = table.length;
+    this.lengths = table.lengths;
+    this.onDisk = onDisk;
+    this.#table = table;
+  }
+
+  at(index: number): PlanFile | undefined {
+    const file = this.#table.at(index);
+    return file && toPlanFile(file);
+  }
+
+  *[Symbol.iterator](): Generator<PlanFile> {
+    for (const file of this.#table) yield toPlanFile(file);
+  }
 }
 
-/** The pad file that fills the last piece of a file, as a list: empty if the piece is full. */
-export function padAfter(length: number, pieceLength: number): PlanFile[] {
-  const missing = (pieceLength - (length % pieceLength)) % pieceLength;
-  return missing > 0 ? [padPlanFile(missing)] : [];
+/** The plan files of a table whose lengths are known. */
+export function toPlanFiles<File extends TableFile & PlannedContent>(table: FileTable<File>): PlanFiles {
+  return table.onDisk ? new TablePlanFiles(table, table.onDisk) : table.map(toPlanFile);
 }
 
-/** The plan files of aligned files, with the pad files between them. */
-export function alignedPlanFiles(files: readonly AlignedFile[], pieceLength: number): PlanFile[] {
-  return files.flatMap(({ plan, isPadded }) => [plan, ...(isPadded ? padAfter(plan.length, pieceLength) : [])]);
+/** Bytes that are missing to the end of the last piece of a file. */
+export function bytesToPieceEnd(length: number, pieceLength: number): number {
+  return (pieceLength - (length % pieceLength)) % pieceLength;
+}
+
+/** Bytes of each file of a plan. */
+export function lengthsOf(files: PlanFiles): ArrayLike<number> {
+  return files instanceof TablePlanFiles ? files.lengths : Array.from(files, ({ length }) => length);
 }
 
 /** Splits plan files after `bytes` bytes. A file on the boundary is in both lists, with its share each. */

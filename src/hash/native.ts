@@ -4,8 +4,9 @@ import { hashingCancelled } from '../errors/cancel.ts';
 import { errnoName, fromSystemError, MetainfoError } from '../errors/errors.ts';
 import { readSafely } from '../errors/guard.ts';
 import { BLOCK_SIZE } from '../layout/piece-length.ts';
-import { type Addon, loadAddon, throwIfKernelError } from './addon.ts';
+import { type Addon, loadAddon, type NativePlan, throwIfKernelError } from './addon.ts';
 import type { Engine } from './engine.ts';
+import { bytesToPieceEnd, TablePlanFiles } from './file-plan.ts';
 import {
   checkedPlan,
   type Digests,
@@ -79,14 +80,19 @@ export function hashNow(engine: Engine, plan: HashPlan): Digests | null {
   return small && hashSmall(addon, small);
 }
 
+interface SmallPlan extends HashPlan {
+  files: PlanFile[];
+}
+
 /** A plan that is small enough to be hashed at once, with buffers of its size; null for any other. */
-function smallPlan(plan: HashPlan): HashPlan | null {
-  if (plan.files.length > MAX_FILES_NOW || plan.pieceLength < BLOCK_SIZE) return null;
+function smallPlan(plan: HashPlan): SmallPlan | null {
+  const { files: given, pieceLength, paddedFiles = 0 } = plan;
+  if (given.length > MAX_FILES_NOW || pieceLength < BLOCK_SIZE || given instanceof TablePlanFiles) return null;
   const files: PlanFile[] = [];
   let total = 0;
   // Read each property once: the files may be a caller's, with getters that detach data.
-  for (const { path, data, offset, length, size, mtimeMs } of plan.files) {
-    total += length;
+  for (const { path, data, offset, length, size, mtimeMs } of given) {
+    total += length + (files.length < paddedFiles ? bytesToPieceEnd(length, pieceLength) : 0);
     // Shared memory must be copied: it may change between the v1 and the v2 hash of a piece.
     if (path !== null || !(total <= MAX_BYTES_NOW) || isSharedArrayBuffer(data?.buffer)) return null;
     files.push({ path, data, offset, length, size, mtimeMs });
@@ -131,7 +137,7 @@ function endedJob(done: Promise<Digests>, progress: JobProgress): HashJob {
 function createHashJob({ HashJob }: Addon, plan: HashPlan): HashJob {
   return readSafely('plan.files', () => {
     requireHashesFit(plan);
-    const given = withPrivateData(plan);
+    const given = nativePlan(withPrivateData(plan));
     return translated(plan, () => new HashJob(given));
   });
 }
@@ -153,6 +159,10 @@ function translated<T>(plan: HashPlan, call: () => T): T {
 
 function startedHere(): Error {
   return new Error('hashing was started here');
+}
+
+function nativePlan({ files, ...plan }: HashPlan): NativePlan {
+  return { ...plan, files: files instanceof TablePlanFiles ? files.onDisk : (files as readonly PlanFile[]) };
 }
 
 function translate(failure: NativeFailure, called: Error): MetainfoError {

@@ -4,6 +4,7 @@ import { setImmediate as nextRound } from 'node:timers/promises';
 import { hashingCancelled } from '../errors/cancel.ts';
 import { fromSystemError, type MetainfoError } from '../errors/errors.ts';
 import type { Engine } from './engine.ts';
+import { bytesToPieceEnd, padPlanFile } from './file-plan.ts';
 import { Limiter, Slot } from './limiter.ts';
 import { PieceHasher, TreeHasher } from './node-hashers.ts';
 import {
@@ -135,12 +136,16 @@ class NodeJob implements HashJob {
   /** Allocates room for all hashes. */
   #allocate() {
     const { version, files, pieceLength } = this.#plan;
-    const sum = (of: (file: PlanFile) => number) => files.reduce((all, file) => all + of(file), 0);
     const layerBytes = (file: PlanFile) => layerCount(file, pieceLength) * 32;
+    let [total, layersTotal, index] = [0, 0, 0];
+    for (const file of files) {
+      total += file.length + this.#padding(index, file);
+      layersTotal += layerBytes(file);
+      index += 1;
+    }
     try {
-      const total = sum(({ length }) => length);
       const pieces = version === 'v2' ? null : new PieceHasher(pieceLength, total);
-      const [roots, layers] = version === 'v1' ? [] : [Buffer.alloc(files.length * 32), Buffer.alloc(sum(layerBytes))];
+      const [roots, layers] = version === 'v1' ? [] : [Buffer.alloc(files.length * 32), Buffer.alloc(layersTotal)];
       return { pieces, roots, layers, layerBytes };
     } catch (error) {
       if (error instanceof RangeError) throw tooManyHashes(this.#plan, error);
@@ -148,11 +153,19 @@ class NodeJob implements HashJob {
     }
   }
 
+  /** Bytes of zeros that fill the last piece of a file. */
+  #padding(index: number, { length }: PlanFile): number {
+    const { paddedFiles = 0, pieceLength } = this.#plan;
+    return index < paddedFiles ? bytesToPieceEnd(length, pieceLength) : 0;
+  }
+
   async #hash(): Promise<Digests> {
     const { files, pieceLength } = this.#plan;
     const { pieces, roots, layers, layerBytes } = this.#allocate();
     let start = 0;
-    for (const [index, file] of files.entries()) {
+    let index = -1;
+    for (const file of files) {
+      index += 1;
       const end = start + layerBytes(file);
       const tree = layers && !isPad(file) ? new TreeHasher(pieceLength, layers.subarray(start, end)) : null;
       start = end;
@@ -164,6 +177,8 @@ class NodeJob implements HashJob {
       const exists = await this.#readContent(index, file, update);
       if (!exists) pieces?.skip(file.length);
       else if (tree && file.length > 0) roots?.set(tree.finish(), index * 32);
+      const padding = pieces ? this.#padding(index, file) : 0;
+      if (padding > 0) await this.#readContent(index, padPlanFile(padding), (bytes) => pieces?.update(bytes));
     }
     if (this.#isCancelled) throw hashingCancelled();
     return {

@@ -9,7 +9,6 @@ import {
   expected,
   Given,
   invalidArgument,
-  List,
   type OptionStructs,
   oneOf,
   readSafely,
@@ -17,9 +16,10 @@ import {
   Unchecked,
 } from '../errors/guard.ts';
 import { BLOCK_SIZE, isPowerOfTwo, powerOfTwoWithin } from '../layout/piece-length.ts';
-import { type Addon, addonOrNull, type HashPlan, type PlanFile } from './addon.ts';
+import { type Addon, addonOrNull, type HashPlan, type PlanFile, type PlanFiles } from './addon.ts';
+import { bytesToPieceEnd, lengthsOf, TablePlanFiles } from './file-plan.ts';
 
-export type { Digests, HashJob, HashPlan, JobProgress, PlanFile } from './addon.ts';
+export type { Digests, HashJob, HashPlan, JobProgress, PlanFile, PlanFiles } from './addon.ts';
 
 /** Whether a file of a plan is a pad file: it has neither path nor data. */
 export function isPad({ path, data }: Pick<PlanFile, 'path' | 'data'>): boolean {
@@ -33,23 +33,26 @@ export function layerCount(file: Pick<PlanFile, 'path' | 'data' | 'length'>, pie
 
 /** The error of a plan whose hashes do not fit into memory. */
 export function tooManyHashes({ files, pieceLength }: HashPlan, cause: unknown): MetainfoError {
-  const bytes = files.reduce((sum, { length }) => sum + length, 0);
+  const bytes = Array.from(lengthsOf(files)).reduce((sum, length) => sum + length, 0);
   const message = `The hashes of ${bytes} bytes in pieces of ${pieceLength} do not fit into memory: leave out files (a sparse file may be huge), or choose a larger piece length.`;
   return new MetainfoError('ERR_TOO_LARGE', message, { cause });
 }
 
 /** @throws {MetainfoError} `ERR_TOO_LARGE` when the v1 pieces or the v2 layers are larger than a buffer can be */
 export function requireHashesFit(plan: HashPlan): void {
-  const { files, version, pieceLength } = plan;
+  const { files, version, pieceLength, paddedFiles = 0 } = plan;
+  const lengths = lengthsOf(files);
   let total = 0;
-  for (const { length } of files) {
+  for (let i = 0; i < lengths.length; i += 1) {
+    const length = lengths[i] as number;
     // The engine rejects such a length and names the file.
     if (!Number.isSafeInteger(length) || length < 0) return;
-    total += length;
+    total += length + (i < paddedFiles ? bytesToPieceEnd(length, pieceLength) : 0);
   }
   const pieces = total / pieceLength;
   if (pieces * 32 <= constants.MAX_LENGTH) return;
-  const layers = version === 'v1' ? 0 : files.reduce((sum, file) => sum + layerCount(file, pieceLength), 0);
+  let layers = 0;
+  if (version !== 'v1') for (const file of files) layers += layerCount(file, pieceLength);
   const bytes = Math.max(version === 'v2' ? 0 : pieces * 20, layers * 32);
   if (bytes > constants.MAX_LENGTH) throw tooManyHashes(plan, undefined);
 }
@@ -130,9 +133,15 @@ function isMemory(value: number): boolean {
   return Number.isSafeInteger(value) && value >= BLOCK_SIZE;
 }
 
+const Files = expected<PlanFiles>(
+  'a list of files',
+  (value) => Array.isArray(value) || value instanceof TablePlanFiles,
+);
+
 const PLAN: OptionStructs<HashPlan> = {
-  files: List,
+  files: Files,
   version: oneOf('v1', 'v2', 'hybrid'),
+  paddedFiles: Size,
   pieceLength: Size,
   onMissing: oneOf('fail', 'mark'),
   threads: expected(`1 to ${MAX_THREADS}`, (value) => isThreadCount(value as number)),
@@ -142,6 +151,8 @@ const PLAN: OptionStructs<HashPlan> = {
   ),
   memoryLimit: Size,
 };
+
+const REQUIRED = (Object.keys(PLAN) as (keyof HashPlan)[]).filter((name) => name !== 'paddedFiles');
 
 /**
  * Copies and checks a plan that an engine was given, except for its files.
@@ -153,7 +164,7 @@ export function checkedPlan(given: HashPlan): HashPlan {
     name: 'plan',
     example: "{ files: [], version: 'v1' }",
   });
-  for (const name of Object.keys(PLAN) as (keyof HashPlan)[]) checkArgument(`plan.${name}`, plan[name], Given);
+  for (const name of REQUIRED) checkArgument(`plan.${name}`, plan[name], Given);
   const { version, pieceLength, readSize, memoryLimit } = plan;
   const isLength = version === 'v1' ? pieceLength > 0 : isPowerOfTwo(pieceLength) && pieceLength >= BLOCK_SIZE;
   if (!isLength) throw invalidArgument(`plan.pieceLength cannot be ${pieceLength} for ${version}`);
@@ -168,9 +179,11 @@ const OnDisk = expected<string | Buffer>('a path: a string without NUL bytes, or
 const Time = expected<number>('a number', (value) => typeof value === 'number');
 
 /** @throws {MetainfoError} `ERR_INVALID_ARGUMENT` for an invalid file, or for more than 2^53 bytes of content */
-export function checkPlanFiles(files: readonly PlanFile[]): void {
+export function checkPlanFiles(files: PlanFiles): void {
+  // Nobody but this library makes a table.
+  if (files instanceof TablePlanFiles) return;
   let total = 0;
-  for (const [i, file] of files.entries()) {
+  for (const [i, file] of [...files].entries()) {
     const name = `plan.files[${i}]`;
     readSafely(name, () => {
       const { path, data, offset, length, size, mtimeMs } = checkArgument(name, file, AnyFile);

@@ -1,5 +1,6 @@
 /** Buffers that no caller holds, so that nobody can transfer, resize or write them while an engine hashes them. */
 import type { HashPlan, PlanFile } from './addon.ts';
+import { TablePlanFiles } from './file-plan.ts';
 
 const privateBuffers = new WeakSet<ArrayBufferLike>();
 
@@ -23,11 +24,13 @@ export function privateCopy(bytes: Uint8Array): Uint8Array {
  * prevents its collection), and native threads would go on reading at the old address.
  */
 export function withPrivateData(plan: HashPlan): HashPlan {
+  if (plan.files instanceof TablePlanFiles) return plan;
+  const given = plan.files as readonly PlanFile[];
   const isForeign = ({ data }: PlanFile) => data !== undefined && !privateBuffers.has(data.buffer);
-  if (!plan.files.some(isForeign)) return plan;
+  if (!given.some(isForeign)) return plan;
   // Files may share their memory: copy it once.
   const copies = new Map<Uint8Array | undefined, Uint8Array>();
-  const files = plan.files.map((file): PlanFile => {
+  const files = given.map((file): PlanFile => {
     if (!file.data || !isForeign(file)) return file;
     const data = copies.get(file.data) ?? privateCopy(file.data);
     copies.set(file.data, data);

@@ -23,7 +23,7 @@ import {
 import { defaultEngine } from '../hash/default-engine.ts';
 import { AnyEngine, type Engine } from '../hash/engine.ts';
 import { sha256 } from '../hash/merkle.ts';
-import { DEFAULT_MEMORY_PER_THREAD, type Digests, type HashPlan, isPad, planResources } from '../hash/plan.ts';
+import { DEFAULT_MEMORY_PER_THREAD, type Digests, type HashPlan, planResources } from '../hash/plan.ts';
 import { JobGroup } from '../jobs/job-group.ts';
 import { deletedSinceScan, type RunningJob, WATCH, type WatchOptions, watch } from '../jobs/watch.ts';
 import { BLOCK_SIZE, powerOfTwoWithin } from '../layout/piece-length.ts';
@@ -62,7 +62,7 @@ export interface HashUnit {
 /** A plan of a hasher, and how to read its digests. */
 export interface HasherPlan {
   /** The part of the plan that the hasher determines. */
-  plan: Pick<HashPlan, 'files' | 'version' | 'pieceLength'>;
+  plan: Pick<HashPlan, 'files' | 'paddedFiles' | 'version' | 'pieceLength'>;
   /** Turns the digests of the plan into records. */
   hashes: (digests: Digests) => Hash[];
 }
@@ -199,10 +199,7 @@ export abstract class HasherBase {
     const hashAll = async () => {
       const digests: Digests[] = [];
       for (const { plan } of plans) {
-        const nameOf = (fileIndex: number) => {
-          const files = plan.files.slice(0, fileIndex + 1).filter((file) => !isPad(file));
-          return this.paths[Math.max(0, files.length - 1)] ?? '';
-        };
+        const nameOf = (fileIndex: number) => this.paths[fileIndex] ?? '';
         digests.push(await group.run({ ...plan, onMissing: 'fail', ...this.#resources(plan.version) }, nameOf));
       }
       return digests;

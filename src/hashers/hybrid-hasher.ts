@@ -1,7 +1,6 @@
 /** The hasher of hybrid torrents. */
 import type { ScannedFile } from '../disk/scan.ts';
 import { MetainfoError, toHex } from '../errors/errors.ts';
-import { alignedPlanFiles, toPlanFile } from '../hash/file-plan.ts';
 import { sortV2 } from '../layout/order.ts';
 import { HashList } from '../model/hash-list.ts';
 import type { PieceLayers } from '../model/piece-layers.ts';
@@ -83,8 +82,7 @@ export class HybridHasher extends HasherBase {
   }
 
   protected override plans(files: readonly ScannedFile[]): HasherPlan[] {
-    const aligned = files.map((file) => ({ plan: toPlanFile(file), isPadded: files.length > 1 }));
-    return [v1Plan(files, alignedPlanFiles(aligned, this.pieceLength), this), blocksPlan(files, this)];
+    return [v1Plan(files, files.length > 1 ? files.length : 0, this), blocksPlan(files, this)];
   }
 
   /**

@@ -1,7 +1,7 @@
 /** The hasher of v1 torrents. */
 import type { ScannedFile } from '../disk/scan.ts';
 import { MetainfoError } from '../errors/errors.ts';
-import { toPlanFile } from '../hash/file-plan.ts';
+import { bytesToPieceEnd, toPlanFile } from '../hash/file-plan.ts';
 import { sortV1 } from '../layout/order.ts';
 import { lastAtMost } from '../model/ranges.ts';
 import { ChunkSplitter } from './chunk-splitter.ts';
@@ -74,29 +74,26 @@ export class V1Hasher extends HasherBase {
   }
 
   protected override plans(files: readonly ScannedFile[]): HasherPlan[] {
-    return [v1Plan(files, files.map(toPlanFile), this)];
+    return [v1Plan(files, 0, this)];
   }
 }
 
-/** Plans the v1 pieces of files. The plan files may include pad files. */
+/** Plans the v1 pieces of files. The last pieces of the first `paddedFiles` files are filled up. */
 export function v1Plan(
   files: readonly ScannedFile[],
-  plan: readonly HasherPlan['plan']['files'][number][],
+  paddedFiles: number,
   { paths, pieceLength }: Pick<HasherBase, 'paths' | 'pieceLength'>,
 ): HasherPlan {
   const starts = new Float64Array(files.length);
-  let [at, file] = [0, 0];
-  for (const { path, length } of plan) {
-    if (path !== null) {
-      starts[file] = at;
-      file += 1;
-    }
-    at += length;
+  let at = 0;
+  for (const [i, { length }] of files.entries()) {
+    starts[i] = at;
+    at += length + (i < paddedFiles ? bytesToPieceEnd(length, pieceLength) : 0);
   }
   const hashes: HasherPlan['hashes'] = ({ v1 = new Uint8Array() }) =>
     Array.from({ length: v1.length / 20 }, (_, idx): Hash => {
       const path = paths[lastAtMost(starts, idx * pieceLength)] as string;
       return { type: 'v1_piece', path, hash: v1.subarray(idx * 20, (idx + 1) * 20), idx };
     });
-  return { plan: { files: plan, version: 'v1', pieceLength }, hashes };
+  return { plan: { files: files.map(toPlanFile), paddedFiles, version: 'v1', pieceLength }, hashes };
 }

@@ -1,4 +1,5 @@
 /** The files of a torrent in packed columns, so that a million files take no object each. */
+import nodePath from 'node:path';
 
 /** Paths as bytes. */
 export interface PathColumn {
@@ -12,11 +13,11 @@ export interface PathColumn {
 export interface FileColumns {
   /** The path of each file from the root of the torrent; no components for the root itself. */
   paths: PathColumn;
-  /** Bytes of each file. */
+  /** Bytes of each file. NaN: only the end of a stream tells. */
   lengths: Float64Array;
-  /** When the content of each file changed last, in milliseconds since 1970. */
+  /** When the content of each file changed last, in milliseconds since 1970. NaN: the file is not on disk. */
   mtimes: Float64Array;
-  /** When the content or the status of each file changed last, in milliseconds since 1970. */
+  /** When the content or the status of each file changed last, in milliseconds since 1970. NaN: the file is not on disk. */
   ctimes: Float64Array;
   /** Where the files are on disk, from the real root; null if every file is at its path, because no link leads to any. */
   diskPaths: PathColumn | null;
@@ -26,12 +27,106 @@ export interface FileColumns {
 export interface TableFile {
   /** Components from the root of the torrent. */
   path: string[];
-  /** Bytes. */
-  length: number;
-  /** Milliseconds since 1970. */
-  mtimeMs: number;
-  /** Milliseconds since 1970. */
-  ctimeMs: number;
+  /** Bytes; null if only the end of a stream tells. */
+  length: number | null;
+  /** The path on disk, without links; undefined for a file that is not on disk. */
+  diskPath?: string | undefined;
+  /** Milliseconds since 1970; undefined for a file that is not on disk. */
+  mtimeMs?: number | undefined;
+  /** Milliseconds since 1970; undefined for a file that is not on disk. */
+  ctimeMs?: number | undefined;
+}
+
+/** Files on disk below one folder. */
+export interface DiskFiles {
+  /** The real path of the folder, or of the only file. */
+  root: string;
+  columns: FileColumns;
+}
+
+/** What a {@link FileTable} holds: plain data, which `structuredClone` copies if the files are plain data. */
+export type FileTableData<File extends TableFile> = readonly File[] | DiskFiles;
+
+/**
+ * The files of a torrent. A table of few files, or of files that are not all on disk, is a list of objects. A table of many
+ * files on disk is columns, and makes an object for a file only when somebody asks for it.
+ */
+export class FileTable<File extends TableFile = TableFile> implements Iterable<File> {
+  /** What the table holds. `new FileTable(data)` makes the same table. */
+  readonly data: FileTableData<File>;
+  /** The number of files. */
+  readonly length: number;
+  #columns: FileColumns | null = null;
+  #lengths: Float64Array | null = null;
+  #totalLength: number | null = null;
+
+  constructor(data: FileTableData<File>) {
+    this.data = data;
+    this.length = 'columns' in data ? data.columns.lengths.length : data.length;
+  }
+
+  /** The files, if the table is columns of files on disk. */
+  get onDisk(): DiskFiles | null {
+    return 'columns' in this.data ? this.data : null;
+  }
+
+  /** The columns of the table. Those of a list are made when they are first needed, and have no `diskPaths`. */
+  get columns(): FileColumns {
+    this.#columns ??= 'columns' in this.data ? this.data.columns : columnsOf(this.data);
+    return this.#columns;
+  }
+
+  /** Bytes of each file. NaN: only the end of a stream tells. */
+  get lengths(): Float64Array {
+    this.#lengths ??= 'columns' in this.data ? this.data.columns.lengths : lengthsOf(this.data);
+    return this.#lengths;
+  }
+
+  /** The bytes of all files together. A file of unknown length counts as empty. */
+  get totalLength(): number {
+    this.#totalLength ??= sumOf(this.lengths);
+    return this.#totalLength;
+  }
+
+  /** The file at an index; undefined out of range. */
+  at(index: number): File | undefined {
+    return 'columns' in this.data ? (fileAt(this.data, index) as File | undefined) : this.data[index];
+  }
+
+  /** The path of the file at an index, with `/`; empty out of range. */
+  pathAt(index: number): string {
+    return this.at(index)?.path.join('/') ?? '';
+  }
+
+  /** The files in order. A table of columns makes them one by one. */
+  *[Symbol.iterator](): Generator<File> {
+    for (let i = 0; i < this.length; i += 1) yield this.at(i) as File;
+  }
+
+  /** An array of what `convert` makes of each file. */
+  map<T>(convert: (file: File, index: number) => T): T[] {
+    return Array.from(this, convert);
+  }
+
+  /** The files as an array: those of columns are made anew. */
+  rows(): readonly File[] {
+    return 'columns' in this.data ? [...this] : this.data;
+  }
+
+  /** Whether the name of a file or folder contains a text. */
+  hasName(text: string): boolean {
+    const { data } = this;
+    if (!('columns' in data)) return data.some(({ path }) => path.some((name) => name.includes(text)));
+    const { buffer, byteOffset, length } = data.columns.paths.bytes;
+    return Buffer.from(buffer, byteOffset, length).includes(text);
+  }
+
+  /** The files of this length. */
+  *withLength(length: number): Generator<File> {
+    for (let i = this.lengths.indexOf(length); i >= 0; i = this.lengths.indexOf(length, i + 1)) {
+      yield this.at(i) as File;
+    }
+  }
 }
 
 /** The bytes of one path of a column. */
@@ -43,4 +138,56 @@ export function pathBytes({ bytes, ends }: PathColumn, index: number): Uint8Arra
 export function pathAt(column: PathColumn, index: number): string[] {
   const bytes = pathBytes(column, index);
   return bytes.length === 0 ? [] : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString().split('\0');
+}
+
+/** A column of paths. */
+export function pathColumn(paths: Iterable<readonly string[]>): PathColumn {
+  const texts = Array.from(paths, (path) => path.join('\0'));
+  let end = 0;
+  const ends = Uint32Array.from(texts, (text) => {
+    end += Buffer.byteLength(text);
+    return end;
+  });
+  return { bytes: Buffer.from(texts.join('')), ends };
+}
+
+function columnsOf(files: readonly TableFile[]): FileColumns {
+  return {
+    paths: pathColumn(files.map(({ path }) => path)),
+    lengths: lengthsOf(files),
+    mtimes: Float64Array.from(files, ({ mtimeMs }) => mtimeMs ?? Number.NaN),
+    ctimes: Float64Array.from(files, ({ ctimeMs }) => ctimeMs ?? Number.NaN),
+    diskPaths: null,
+  };
+}
+
+function sumOf(lengths: Float64Array): number {
+  let sum = 0;
+  // An index, because an iterator takes ten times as long, and there may be millions.
+  for (let i = 0; i < lengths.length; i += 1) sum += lengths[i] || 0;
+  return sum;
+}
+
+function lengthsOf(files: readonly TableFile[]): Float64Array {
+  const lengths = new Float64Array(files.length);
+  for (let i = 0; i < files.length; i += 1) lengths[i] = files[i]?.length ?? Number.NaN;
+  return lengths;
+}
+
+function fileAt({ root, columns }: DiskFiles, index: number): TableFile | undefined {
+  const { paths, lengths, mtimes, ctimes, diskPaths } = columns;
+  if (!(index >= 0 && index < lengths.length)) return undefined;
+  const path = pathAt(paths, index);
+  return {
+    path,
+    length: lengths[index] as number,
+    diskPath: diskPathBelow(root, diskPaths ? pathAt(diskPaths, index) : path),
+    mtimeMs: mtimes[index],
+    ctimeMs: ctimes[index],
+  };
+}
+
+/** A path below a folder. The folder itself has no components. */
+function diskPathBelow(root: string, components: readonly string[]): string {
+  return components.length === 0 ? root : nodePath.join(root, ...components);
 }

@@ -3,11 +3,13 @@ import path from 'node:path';
 import { describe, it } from 'node:test';
 import { assemble } from '../../src/create/assemble.ts';
 import { TorrentCreate } from '../../src/create/draft.ts';
+import { fileList } from '../../src/create/file-list.ts';
 import { hashPlan } from '../../src/create/hash.ts';
 import { hasAllSizes, planTorrent, type SizedPlan, sizedPlan } from '../../src/create/plan.ts';
 import { sourceFiles } from '../../src/create/sources.ts';
 import { defaultEngine } from '../../src/hash/default-engine.ts';
 import { planResources } from '../../src/hash/plan.ts';
+import { FileTable } from '../../src/layout/file-table.ts';
 import { temporaryFolder, writeTree } from '../support/tree.ts';
 
 const PIECE = 2 ** 14;
@@ -27,7 +29,7 @@ describe('planTorrent', () => {
       ],
     );
     assert.deepEqual(
-      plan.list?.map(({ path, length }) => [path.join('/'), length]),
+      fileList(plan as SizedPlan)?.map(({ path, length }) => [path.join('/'), length]),
       [
         ['a/x', 5],
         ['.pad/16379', 16_379],
@@ -47,8 +49,8 @@ describe('planTorrent', () => {
     const folder = await temporaryFolder(t);
     await writeTree(folder, { a: 5 });
     const draft = new TorrentCreate({ pathRoot: path.join(folder, 'a'), info: { name: 'renamed' } });
-    const { files, isSingleFile, list } = await planTorrent(draft, { version: 'v1', sources: [] });
-    assert.deepEqual([files[0]?.path, isSingleFile, list], [['renamed'], true, null]);
+    const plan = (await planTorrent(draft, { version: 'v1', sources: [] })) as SizedPlan;
+    assert.deepEqual([plan.files.at(0)?.path, plan.isSingleFile, fileList(plan)], [['renamed'], true, null]);
   });
 
   it('shares pieces between v1 files without pad files', async (t) => {
@@ -64,8 +66,8 @@ describe('planTorrent', () => {
     const sources = ['b', 'a', 'c'].map((path) => ({ path, data: path === 'c' ? Buffer.from('c') : stream() }));
     const draft = new TorrentCreate({ info: { name: 'n' }, pieceLength: PIECE, sources });
     const plan = await planTorrent(draft, { version: 'hybrid', sources: sourceFiles(draft.fields.sources ?? []) });
-    assert.deepEqual([plan.streams, hasAllSizes(plan), plan.list], [[1, 0], false, null]);
-    const { list } = sizedPlan(plan, [5, 5, 1]);
+    assert.deepEqual([plan.streams, hasAllSizes(plan)], [[1, 0], false]);
+    const list = fileList(sizedPlan(plan, [5, 5, 1]));
     assert.deepEqual(
       list?.map(({ length }) => length),
       [5, PIECE - 5, 5, PIECE - 5, 1, PIECE - 1],
@@ -77,14 +79,15 @@ describe('planTorrent', () => {
       const pathRoot = await temporaryFolder(t);
       await writeTree(pathRoot, { a: 100_000, 'b/c': 1, d: 0 });
       const draft = new TorrentCreate({ pathRoot, comment: 'c', trackers: ['udp://a.example/x'], pieceLength: PIECE });
-      const plan = structuredClone(await planTorrent(draft, { version, sources: [] })) as SizedPlan;
+      const { files, ...rest } = (await planTorrent(draft, { version, sources: [] })) as SizedPlan;
+      const plan = { ...structuredClone(rest), files: new FileTable(structuredClone(files.data)) } as SizedPlan;
       const { digests, bytesRead } = await hashPlan(plan, {
         engine: defaultEngine(),
         resources: planResources({}, version, 1),
         hashCache: null,
       });
       assert.equal(bytesRead, 100_001);
-      const torrent = assemble(plan, structuredClone(digests));
+      const torrent = await assemble(plan, structuredClone(digests));
       assert.deepEqual(torrent.bencode(), (await draft.generate({ version })).bencode());
     });
   }

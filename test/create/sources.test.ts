@@ -712,7 +712,7 @@ describe('the memory of streams', () => {
         ...real,
         start: (plan: Parameters<typeof real.start>[0]) => {
           const job = real.start(plan);
-          const bytes = plan.files.reduce((sum, file) => sum + (file.data ? file.length : 0), 0);
+          const bytes = [...plan.files].reduce((sum, file) => sum + (file.data ? file.length : 0), 0);
           return {
             ...job,
             progress: () => job.progress(),

@@ -7,6 +7,7 @@ import fc from 'fast-check';
 import { decode } from '../../src/bencode/decode.ts';
 import { LimitError } from '../../src/bencode/limits.ts';
 import { TorrentCreate } from '../../src/create/draft.ts';
+import { measureFiles } from '../../src/create/file-sizes.ts';
 import { sizesOf, type TorrentShape, warningsOf } from '../../src/create/warnings.ts';
 import { edit } from '../../src/edit/edit.ts';
 import { withoutContent } from '../../src/edit/replace-fields.ts';
@@ -15,6 +16,7 @@ import { upgrade } from '../../src/edit/upgrade.ts';
 import type { Issue } from '../../src/errors/errors.ts';
 import type { Engine } from '../../src/hash/engine.ts';
 import { layerCount } from '../../src/hash/plan.ts';
+import { FileTable } from '../../src/layout/file-table.ts';
 import type { InfoDictHybridCreate } from '../../src/model/info-dict.ts';
 import { Torrent } from '../../src/model/torrent.ts';
 import { verify } from '../../src/verify/verify.ts';
@@ -33,9 +35,13 @@ function idleEngine(): Engine & { starts: number } {
   const engine = {
     kernel: 'idle',
     starts: 0,
-    start: ({ files, version, pieceLength }: Parameters<Engine['start']>[0]) => {
+    start: ({ files: given, version, pieceLength, paddedFiles = 0 }: Parameters<Engine['start']>[0]) => {
       engine.starts += 1;
-      const bytes = files.reduce((sum, { length }) => sum + length, 0);
+      const files = [...given];
+      const padded = (length: number, index: number) => {
+        return index < paddedFiles ? Math.ceil(length / pieceLength) * pieceLength : length;
+      };
+      const bytes = files.reduce((sum, { length }, index) => sum + padded(length, index), 0);
       const layers = files.reduce((sum, file) => sum + layerCount(file, pieceLength), 0);
       const digests = {
         v1: version === 'v2' ? null : Buffer.alloc(20 * Math.ceil(bytes / pieceLength), 1),
@@ -79,19 +85,24 @@ describe('sizes known before hashing', () => {
         const fields = { pathRoot, pieceLength: given.pieceLength, comment: 'ü', trackers: ['udp://a.example/x'] };
         const draft = new TorrentCreate({ ...fields, info: { name: 'té', private: true } });
         const torrent = await draft.generate({ ...how, onWarning: () => {} });
-        const { files: list = null, pieceLength, length } = torrent.info as InfoDictHybridCreate;
+        const { pieceLength, length } = torrent.info as InfoDictHybridCreate;
         const isSingleFile = torrent.torrentVersion === 'v2' ? false : length != null;
-        const files = torrent.files.map((file) => ({ ...file, path: file.path.split('/') }));
+        const files = torrent.files.map((file) => ({
+          ...file,
+          attr: file.attr ?? undefined,
+          path: file.path.split('/'),
+        }));
         const otherFields = withoutContent(torrent as Torrent);
         const shape = {
           version: how.version,
           isSingleFile,
           name: 'té',
           pieceLength: pieceLength as number,
-          list,
-          files,
+          padding: how.version === 'hybrid' || (how.version === 'v1' && how.padding) ? how : null,
+          files: new FileTable(files),
+          otherFields,
         };
-        const sizes = sizesOf({ ...shape, otherFields });
+        const sizes = sizesOf(shape, await measureFiles(shape, 100));
         // Files of equal content share one layer.
         const roots = files.filter((one) => one.length > (pieceLength as number)).map((one) => String(one.piecesRoot));
         if (new Set(roots).size < roots.length) return;
@@ -225,21 +236,22 @@ describe('a torrent beyond the default limits of readers', () => {
     assert.deepEqual((await made(5000, 'v1')).messages, []);
   });
 
-  it('gets warnings of lengths that libtorrent does not support', () => {
+  it('gets warnings of lengths that libtorrent does not support', async () => {
     const shape: TorrentShape = {
       version: 'v2',
       isSingleFile: true,
       name: 'a',
       pieceLength: 2 ** 29,
-      list: null,
-      files: [{ path: ['a'], length: 2 ** 44 }],
+      padding: null,
+      files: new FileTable([{ path: ['a'], length: 2 ** 44 }]),
       otherFields: new Map(),
     };
-    const messages = warningsOf(shape).map(({ message }) => message);
+    const messages = (await warningsOf(shape)).map(({ message }) => message);
     assert.equal(messages.length, 2);
     assert.match(messages[0] ?? '', /536870912 bytes in a piece: libtorrent .+ at most 536854528\./);
     assert.match(messages[1] ?? '', /17592186044416 bytes in one file: libtorrent .+ at most 17592186028032\./);
-    assert.deepEqual(warningsOf({ ...shape, pieceLength: 2 ** 28, files: [{ path: ['a'], length: 2 ** 43 }] }), []);
+    const files = new FileTable([{ path: ['a'], length: 2 ** 43 }]);
+    assert.deepEqual(await warningsOf({ ...shape, pieceLength: 2 ** 28, files }), []);
   });
 
   it('warns through process.emitWarning by default, once of each kind', async (t) => {

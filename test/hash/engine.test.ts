@@ -6,8 +6,10 @@ import {
   mkdirSync,
   mkdtempSync,
   readdirSync,
+  realpathSync,
   renameSync,
   rmSync,
+  type Stats,
   statSync,
   symlinkSync,
   truncateSync,
@@ -20,11 +22,14 @@ import { freemem, tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, describe, it } from 'node:test';
 import fc from 'fast-check';
+import type { MetainfoError } from '../../src/errors/errors.ts';
 import type { Engine } from '../../src/hash/engine.ts';
+import { toPlanFiles } from '../../src/hash/file-plan.ts';
 import { nativeEngine } from '../../src/hash/native.ts';
 import { nodeEngine } from '../../src/hash/node.ts';
-import { type Digests, type HashPlan, isPad, type PlanFile } from '../../src/hash/plan.ts';
+import { type Digests, type HashPlan, isPad, type PlanFile, type PlanFiles } from '../../src/hash/plan.ts';
 import { readPlanned } from '../../src/hash/planned-file.ts';
+import { FileTable, pathColumn } from '../../src/layout/file-table.ts';
 import { runs } from '../support/runs.ts';
 import { noise, v1Pieces, v2Hashes } from './reference.ts';
 import { watch } from './watch.ts';
@@ -209,6 +214,94 @@ describe('engines', () => {
       (size): Piece => ({ file: planned(`whole-${size}`), content: contents.get(`whole-${size}`) ?? null }),
     );
     await agree(padded(given, 2 * BLOCK, true), { version: 'v1', pieceLength: 2 * BLOCK });
+  });
+
+  it('fill up the last pieces of the first files with zeros', async () => {
+    const property = fc.asyncProperty(
+      pieces,
+      fc.constantFrom('v1' as const, 'hybrid' as const),
+      anyLength,
+      fc.nat(8),
+      async (given, version, pieceLength, count) => {
+        // In a hybrid, every file but the last must end with a piece.
+        const paddedFiles = version === 'hybrid' && count < given.length - 1 ? given.length : count;
+        const withPads = [...padded(given.slice(0, paddedFiles), pieceLength, true), ...given.slice(paddedFiles)];
+        const { v1, v2, missing } = expected(withPads, { version, pieceLength });
+        const isContent = withPads.map(({ file }) => !isPad(file));
+        const roots =
+          v2 && Buffer.concat(isContent.flatMap((is, i) => (is ? [v2.roots.subarray(i * 32, i * 32 + 32)] : [])));
+        const names = given.flatMap(({ content }, index) => (content === null ? [index] : []));
+        assert.equal(names.length, missing.length);
+        const wanted = { ...(v1 && { v1 }), ...(v2 && roots && { v2: { roots, layers: v2.layers } }), missing: names };
+        const files = given.map(({ file }) => file);
+        for (const engine of ENGINES) {
+          for (const threads of [1, 3]) {
+            const plan = planOf(files, { version, pieceLength, paddedFiles, threads, onMissing: 'mark' });
+            assert.deepEqual(inHex(await engine.start(plan).done), inHex(wanted), engine.name);
+          }
+        }
+      },
+    );
+    await fc.assert(property, { numRuns: runs(60) });
+  });
+
+  it('take the files of a table', async () => {
+    const names = [...SIZES].map((size) => `whole-${size}`);
+    const root = realpathSync(folder);
+    const found = names.map((name) => ({ name, status: statSync(inFolder(name)) }));
+    const numbers = (of: (status: Stats) => number) => Float64Array.from(found, ({ status }) => of(status));
+    const columns = {
+      paths: pathColumn(names.map((name) => ['shown', name])),
+      lengths: numbers(({ size }) => size),
+      mtimes: numbers(({ mtimeMs }) => mtimeMs),
+      ctimes: numbers(({ ctimeMs }) => ctimeMs),
+      diskPaths: pathColumn(names.map((name) => [name])),
+    };
+    const table = new FileTable({ root, columns });
+    for (const version of ['v1', 'v2', 'hybrid'] as const) {
+      for (const paddedFiles of version === 'v1' ? [0, 5, names.length] : [names.length]) {
+        const plan = planOf([], { version, paddedFiles, threads: 2 });
+        const listed = names.map((name) => planned(name, { path: path.join(root, name) }));
+        for (const engine of ENGINES) {
+          const wanted = await engine.start({ ...plan, files: listed }).done;
+          assert.deepEqual(inHex(await engine.start({ ...plan, files: toPlanFiles(table) }).done), inHex(wanted));
+        }
+      }
+    }
+  });
+
+  it('refuse changed files of a table, and links to them', async () => {
+    const root = realpathSync(mkdtempSync(path.join(folder, 'table-')));
+    mkdirSync(path.join(root, 'sub'));
+    writeFileSync(path.join(root, 'sub', 'file'), 'content');
+    const { mtimeMs, ctimeMs } = statSync(path.join(root, 'sub', 'file'));
+    const table = (changes: { length?: number; mtimeMs?: number; root?: string }) => {
+      const row = { path: ['sub', 'file'], length: 7, mtimeMs, ctimeMs, ...changes };
+      return toPlanFiles(new FileTable({ root: changes.root ?? root, columns: new FileTable([row]).columns }));
+    };
+    const refused = async (files: PlanFiles, code: string, about: string) => {
+      for (const engine of ENGINES) {
+        const failure = await engine.start(planOf([], { files })).done.catch((error: unknown) => error);
+        const { code: got, path: named } = failure as MetainfoError;
+        assert.deepEqual([got, named], [code, about], `${engine.name}: ${failure}`);
+      }
+    };
+    const file = path.join(root, 'sub', 'file');
+    for (const engine of ENGINES) assert.ok(await engine.start(planOf([], { files: table({}) })).done);
+    await refused(table({ length: 6 }), 'ERR_FILE_CHANGED', file);
+    await refused(table({ mtimeMs: 1 }), 'ERR_FILE_CHANGED', file);
+    renameSync(path.join(root, 'sub'), path.join(root, 'moved'));
+    await refused(table({}), 'ERR_NOT_FOUND', file);
+    symlinkSync('moved', path.join(root, 'sub'));
+    await refused(table({}), 'ERR_FILE_CHANGED', file);
+    // A link in the path of the root itself.
+    rmSync(path.join(root, 'sub'));
+    renameSync(path.join(root, 'moved'), path.join(root, 'sub'));
+    symlinkSync(root, `${root}-link`);
+    for (const engine of ENGINES) {
+      const plan = planOf([], { files: table({ root: `${root}-link` }) });
+      await assert.rejects(engine.start(plan).done, { code: 'ERR_FILE_CHANGED' });
+    }
   });
 
   it('hash files of single bytes', async () => {

@@ -74,7 +74,7 @@ describe('the native engine', () => {
 
   it('runs a job after another one fails', async () => {
     const plan = zeros(MIB);
-    const failing = { ...plan, files: plan.files.map((file) => ({ ...file, size: 1 })) };
+    const failing = { ...plan, files: [...plan.files].map((file) => ({ ...file, size: 1 })) };
     const jobs = Array.from({ length: 20 }, (_, i) => nativeEngine().start(i % 2 === 0 ? failing : plan).done);
     const settled = await Promise.allSettled(jobs);
     assert.deepEqual(
@@ -94,8 +94,8 @@ describe('the native engine', () => {
 
   it('copies its plan', async () => {
     const given = zeros(2 * MIB);
-    const name = Buffer.from(given.files[0]?.path as string);
-    const plan = { ...given, files: given.files.map((file) => ({ ...file, path: name })) };
+    const name = Buffer.from(given.files.at(0)?.path as string);
+    const plan = { ...given, files: [...given.files].map((file) => ({ ...file, path: name })) };
     const job = nativeEngine().start(plan);
     name.fill(0x78);
     assert.equal((await job.done).v1?.length, 40);
@@ -121,7 +121,7 @@ describe('the native engine', () => {
 
   it('rejects with a stack that shows where the job was started', async () => {
     const plan = zeros(1);
-    const absent = { ...plan, files: plan.files.map((file) => ({ ...file, path: '/absent' })) };
+    const absent = { ...plan, files: [...plan.files].map((file) => ({ ...file, path: '/absent' })) };
     const error = (await nativeEngine()
       .start(absent)
       .done.catch((reason: unknown) => reason)) as Error;
@@ -140,8 +140,8 @@ describe('the native engine', () => {
       { readSize: Number.NaN },
       { version: 1 },
       { files: {} },
-      { files: [{ ...plan.files[0], path: 7 }] },
-      { files: [{ ...plan.files[0], length: 2 ** 53 }] },
+      { files: [{ ...plan.files.at(0), path: 7 }] },
+      { files: [{ ...plan.files.at(0), length: 2 ** 53 }] },
       { memoryLimit: MIB - 1 },
     ];
     for (const changes of wrong) {
@@ -192,7 +192,7 @@ describe('content in memory', () => {
         const job = nativeEngine().start(one);
         assert.equal(await settled(job), isSmall);
         assert.deepEqual(inHex(await job.done), inHex(expected));
-        const bytes = one.files.reduce((sum, file) => sum + (isPad(file) ? 0 : file.length), 0);
+        const bytes = [...one.files].reduce((sum, file) => sum + (isPad(file) ? 0 : file.length), 0);
         assert.deepEqual({ ...job.progress(), fileIndex: 0 }, { bytes, fileIndex: 0, queued: 0 });
         const now = hashNow(nativeEngine(), one);
         assert.deepEqual(now && inHex(now), isSmall ? inHex(expected) : null);

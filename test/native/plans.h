@@ -140,6 +140,10 @@ inline Expected expect(const Plan& plan) {
     if (plan.version == Version::v2) continue;
     if (missing && file.length != 0) absent.push_back({stream.size(), stream.size() + content.size()});
     stream.insert(stream.end(), content.begin(), content.end());
+    if (i < plan.padded_files) {
+      const std::size_t rest = stream.size() % plan.piece_length;
+      if (rest != 0) stream.resize(stream.size() + plan.piece_length - rest);
+    }
   }
   for (std::size_t at = 0; at < stream.size(); at += plan.piece_length) {
     const std::size_t size = std::min<std::size_t>(plan.piece_length, stream.size() - at);

@@ -253,7 +253,7 @@ describe('verify', () => {
     const engine = {
       ...real,
       start: (plan: Parameters<typeof real.start>[0]) => {
-        opened.push(...plan.files.map((file) => file.path as string | null));
+        opened.push(...[...plan.files].map((file) => file.path as string | null));
         return real.start(plan);
       },
     };
@@ -284,7 +284,7 @@ describe('verify', () => {
     const engine = {
       ...real,
       start: (plan: Parameters<typeof real.start>[0]) => {
-        const bad = plan.files.find((file) => file.path === path.join(folder, 'a'));
+        const bad = [...plan.files].find((file) => file.path === path.join(folder, 'a'));
         if (!bad) return real.start(plan);
         const error = new MetainfoError('ERR_READ', 'a bad sector', { path: bad.path as string });
         const progress = () => ({ bytes: 0, fileIndex: 0, queued: 0 });
@@ -339,7 +339,7 @@ describe('verify', () => {
       ...real,
       start: (plan: Parameters<typeof real.start>[0]) => {
         starts += 1;
-        const files = plan.files.map((file) =>
+        const files = [...plan.files].map((file) =>
           typeof file.path === 'string' && file.path.endsWith('/a') ? { ...file, mtimeMs: 1 } : file,
         );
         return real.start({ ...plan, files });

@@ -78,6 +78,14 @@ void check_plan(const Plan& plan, std::size_t settings = 3) {
     plans::check_setting(plan, setting, expected);
 }
 
+// A plan without pad files, which says instead how many files have their last piece filled up.
+Plan filled(const std::vector<PlanFile>& files, Version version, std::uint64_t piece_length,
+            std::size_t padded_files) {
+  Plan plan = plan_of(files, version, piece_length);
+  plan.padded_files = padded_files;
+  return plan;
+}
+
 // Checks the files as plans of each version, with each way of padding.
 void check_versions(const std::vector<PlanFile>& files, std::uint64_t piece_length, bool mark_missing = false,
                     std::size_t settings = 3) {
@@ -88,7 +96,11 @@ void check_versions(const std::vector<PlanFile>& files, std::uint64_t piece_leng
     plans.push_back(plan_of(padded(files, piece_length, true), Version::v2, piece_length));
     plans.push_back(plan_of(padded(files, piece_length, true), Version::hybrid, piece_length));
     plans.push_back(plan_of(padded(files, piece_length, false), Version::hybrid, piece_length));
+    plans.push_back(filled(files, Version::hybrid, piece_length, files.size()));
+    plans.push_back(filled(files, Version::hybrid, piece_length, files.size() - 1));
   }
+  plans.push_back(filled(files, Version::v1, piece_length, files.size()));
+  plans.push_back(filled(files, Version::v1, piece_length, files.size() / 2));
   for (Plan& plan : plans) {
     plan.mark_missing = mark_missing;
     check_plan(plan, settings);

@@ -1,0 +1,207 @@
+// Reads the columns of a file table, starts tasks on them and settles their promises.
+#include "binding/file_table.h"
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "binding/async_job.h"
+#include "binding/errors.h"
+#include "binding/typed_arrays.h"
+#include "core/file_columns.h"
+#include "core/file_encoder.h"
+#include "core/path_order.h"
+#include "core/task_job.h"
+
+namespace metainfo {
+namespace {
+
+// A task, and how its result becomes a value of JavaScript.
+class TableJob final : public TaskJob {
+ public:
+  using Result = std::function<Napi::Value(Napi::Env)>;
+
+  TableJob(Task task, Result result) : TaskJob(std::move(task)), result_(std::move(result)) {}
+  ~TableJob() override { stop(); }
+
+  Napi::Value result(Napi::Env env) const { return result_(env); }
+
+ private:
+  const Result result_;
+};
+
+// Called by AsyncJob.
+void settle(Napi::Env env, TableJob& job, Napi::Promise::Deferred& deferred) {
+  if (job.failure()) {
+    deferred.Reject(to_error(env, *job.failure()).Value());
+  } else {
+    deferred.Resolve(job.result(env));
+  }
+}
+
+// Starts a task that makes a T from the memory of the arguments.
+template <typename T, typename Make, typename Convert>
+Napi::Value start_task(const Napi::CallbackInfo& info, Make make, Convert convert) {
+  const Napi::Env env = info.Env();
+  const auto made = std::make_shared<std::optional<T>>();
+  const auto async = std::make_shared<AsyncJob<TableJob>>(
+      env, [made, make](const std::atomic<bool>& cancelled) { made->emplace(make(cancelled)); },
+      [made, convert](Napi::Env result_env) { return convert(result_env, std::move(**made)); });
+  Napi::Array memory = Napi::Array::New(env, info.Length());
+  for (std::uint32_t i = 0; i < info.Length(); ++i) memory.Set(i, info[i]);
+  async->keep(memory);
+  const Napi::Promise promise = async->promise();
+  AsyncJob<TableJob>::start(env, async);
+  return promise;
+}
+
+PathColumn to_paths(const Napi::Object& column) {
+  const auto bytes = array_field<std::uint8_t>(column, "bytes");
+  const auto ends = array_field<std::uint32_t>(column, "ends");
+  const std::size_t count = ends.ElementLength();
+  if ((count == 0 ? 0 : ends[count - 1]) != bytes.ByteLength())
+    throw Napi::RangeError::New(column.Env(), "the paths do not end with the bytes");
+  return {reinterpret_cast<const char*>(bytes.Data()), ends.Data()};
+}
+
+std::optional<PathColumn> to_paths_or_none(const Napi::Value& value) {
+  if (!value.IsObject()) return std::nullopt;
+  return to_paths(value.As<Napi::Object>());
+}
+
+const double* to_numbers(const Napi::Object& columns, const char* key, std::size_t count) {
+  const auto numbers = array_field<double>(columns, key);
+  if (numbers.ElementLength() != count)
+    throw Napi::RangeError::New(columns.Env(), "the columns have different lengths");
+  return numbers.Data();
+}
+
+FileColumns to_files(const Napi::Object& columns) {
+  FileColumns files;
+  const auto paths = columns.Get("paths").As<Napi::Object>();
+  files.paths = to_paths(paths);
+  files.count = array_field<std::uint32_t>(paths, "ends").ElementLength();
+  files.lengths = to_numbers(columns, "lengths", files.count);
+  return files;
+}
+
+Padding to_padding(const Napi::Value& value) {
+  Padding padding;
+  if (!value.IsObject()) return padding;
+  const auto object = value.As<Napi::Object>();
+  padding.piece_length =
+      static_cast<std::uint64_t>(object.Get("pieceLength").As<Napi::Number>().Int64Value());
+  padding.tail_pad = object.Get("tailPad").ToBoolean();
+  padding.unique_names = object.Get("uniqueNames").ToBoolean();
+  return padding;
+}
+
+struct Sorted {
+  std::vector<std::uint32_t> order;
+  std::size_t collision = 0;
+  PathArray paths;
+  std::optional<PathArray> disk_paths;
+  std::vector<double> lengths;
+  std::vector<double> mtimes;
+  std::vector<double> ctimes;
+};
+
+Napi::Object to_column(Napi::Env env, PathArray paths) {
+  Napi::Object column = Napi::Object::New(env);
+  column.Set("bytes", to_buffer(env, std::move(paths.bytes)));
+  column.Set("ends", to_typed_array(env, std::move(paths.ends)));
+  return column;
+}
+
+Napi::Value to_sorted(Napi::Env env, Sorted sorted) {
+  Napi::Object columns = Napi::Object::New(env);
+  columns.Set("paths", to_column(env, std::move(sorted.paths)));
+  columns.Set("lengths", to_typed_array(env, std::move(sorted.lengths)));
+  columns.Set("mtimes", to_typed_array(env, std::move(sorted.mtimes)));
+  columns.Set("ctimes", to_typed_array(env, std::move(sorted.ctimes)));
+  columns.Set("diskPaths",
+              sorted.disk_paths ? to_column(env, std::move(*sorted.disk_paths)) : Napi::Value(env.Null()));
+  Napi::Object result = Napi::Object::New(env);
+  const auto collision = sorted.collision == sorted.order.size() ? -1 : static_cast<double>(sorted.collision);
+  result.Set("collision", collision);
+  result.Set("order", to_typed_array(env, std::move(sorted.order)));
+  result.Set("columns", columns);
+  return result;
+}
+
+std::vector<double> to_vector(const FileSizes& sizes) {
+  return {sizes.bytes,       sizes.longest,          sizes.pieces,     sizes.layers,
+          sizes.layer_bytes, sizes.components,       sizes.deepest,    sizes.path_units,
+          sizes.list_items,  sizes.list_bytes,       sizes.pads,       sizes.pad_bytes,
+          sizes.shared_pads, sizes.first_shared_pad, sizes.tree_items, sizes.tree_bytes};
+}
+
+Napi::Value bytes_to_buffer(Napi::Env env, ByteArray bytes) {
+  std::uint8_t* const data = bytes.data.get();
+  const std::size_t size = bytes.size;
+  return to_buffer(env, std::move(bytes), data, size);
+}
+
+}  // namespace
+
+Napi::Value sort_files(const Napi::CallbackInfo& info) {
+  const auto columns = info[0].As<Napi::Object>();
+  const FileColumns files = to_files(columns);
+  const double* const mtimes = to_numbers(columns, "mtimes", files.count);
+  const double* const ctimes = to_numbers(columns, "ctimes", files.count);
+  const std::optional<PathColumn> disk_paths = to_paths_or_none(columns.Get("diskPaths"));
+  const bool v1 = info[1].ToBoolean();
+  const std::optional<PathColumn> lower = to_paths_or_none(info[2]);
+  const auto make = [=](const std::atomic<bool>& cancelled) {
+    Sorted sorted;
+    const PathColumn* const lower_or_null = lower ? &*lower : nullptr;
+    sorted.order = v1 ? v1_order(files.paths, lower_or_null, files.count, cancelled)
+                      : v2_order(files.paths, files.count, cancelled);
+    if (cancelled) return sorted;
+    sorted.collision = v1 ? files.count : first_collision(files.paths, sorted.order);
+    sorted.paths = reordered(files.paths, sorted.order);
+    if (disk_paths) sorted.disk_paths = reordered(*disk_paths, sorted.order);
+    sorted.lengths = reordered(files.lengths, sorted.order);
+    sorted.mtimes = reordered(mtimes, sorted.order);
+    sorted.ctimes = reordered(ctimes, sorted.order);
+    return sorted;
+  };
+  return start_task<Sorted>(info, make, to_sorted);
+}
+
+Napi::Value measure_files(const Napi::CallbackInfo& info) {
+  const FileColumns files = to_files(info[0].As<Napi::Object>());
+  const Padding padding = to_padding(info[1]);
+  const auto piece_length = static_cast<std::uint64_t>(info[2].As<Napi::Number>().Int64Value());
+  const std::size_t max_components = info[3].As<Napi::Number>().Uint32Value();
+  const auto make = [=](const std::atomic<bool>& cancelled) {
+    return measure_files(files, padding, piece_length, max_components, cancelled);
+  };
+  return start_task<FileSizes>(info, make, [](Napi::Env env, const FileSizes& sizes) {
+    return Napi::Value(to_typed_array(env, to_vector(sizes)));
+  });
+}
+
+Napi::Value encode_file_list(const Napi::CallbackInfo& info) {
+  const FileColumns files = to_files(info[0].As<Napi::Object>());
+  const Padding padding = to_padding(info[1]);
+  const auto make = [=](const std::atomic<bool>& cancelled) {
+    return encode_file_list(files, padding, cancelled);
+  };
+  return start_task<ByteArray>(info, make, bytes_to_buffer);
+}
+
+Napi::Value encode_file_tree(const Napi::CallbackInfo& info) {
+  const FileColumns files = to_files(info[0].As<Napi::Object>());
+  const auto roots = info[1].As<Napi::Uint8Array>();
+  if (roots.ByteLength() != files.count * 32)
+    throw Napi::RangeError::New(info.Env(), "there must be a root for each file");
+  const auto make = [files, data = roots.Data()](const std::atomic<bool>& cancelled) {
+    return encode_file_tree(files, data, cancelled);
+  };
+  return start_task<ByteArray>(info, make, bytes_to_buffer);
+}
+
+}  // namespace metainfo

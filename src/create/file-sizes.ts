@@ -1,0 +1,166 @@
+/** Measures the files of a torrent, its v1 file list and its v2 file tree. Those of many files are measured on a native thread. */
+import { isNamedLikePad, isPadFile } from '../layout/padding.ts';
+import type { FileItem } from '../model/file-item.ts';
+import { addonFor, fileList, type ListedFile, type ListShape, nativePadding } from './file-list.ts';
+
+/** Bencoded values, and their bytes. */
+export interface Size {
+  items: number;
+  bytes: number;
+}
+
+/** What the files of a torrent, and their entries in the torrent, amount to. */
+export interface FileSizes {
+  /** Bytes of all files. */
+  total: number;
+  /** Bytes of the longest file. */
+  longest: number;
+  /** The pieces of the files one by one, as v2 counts them. */
+  pieces: number;
+  /** The most components that a path has. */
+  components: number;
+  /** The first file whose path has too many components; -1 if there is none. */
+  tooDeep: number;
+  /** UTF-16 units of all paths, and one more for each component. */
+  pathUnits: number;
+  /** The v1 file list with its key; null if the torrent has none. */
+  list: Size | null;
+  /** The pad files of the list, and their bytes of content. */
+  pads: number;
+  padBytes: number;
+  /** Pad files that share a path with each other or with a file, and the path of the first one, with `/`. */
+  sharedPads: number;
+  sharedPad: string;
+  /** The v2 file tree with its key. */
+  tree: Size;
+  /** The entries of `piece layers`. */
+  layers: Size;
+  /** The files that are named like pad files of BitComet. */
+  likePads: number[];
+}
+
+/**
+ * Measures files.
+ *
+ * @param maxComponents The components that a path may have.
+ */
+export async function measureFiles(shape: ListShape, maxComponents: number): Promise<FileSizes> {
+  const addon = addonFor(shape.files);
+  if (!addon) return measureRows(shape, maxComponents);
+  const { files, pieceLength } = shape;
+  const numbers = await addon.measureFiles(files.columns, nativePadding(shape), pieceLength, maxComponents);
+  const [total = 0, longest = 0, pieces = 0, layers = 0, layerBytes = 0, components = 0, tooDeep = 0, pathUnits = 0] =
+    numbers;
+  const [listItems = 0, listBytes = 0, pads = 0, padBytes = 0, sharedPads = 0, sharedPad = 0] = numbers.subarray(8);
+  const [treeItems = 0, treeBytes = 0] = numbers.subarray(14);
+  const hasList = shape.version !== 'v2' && !shape.isSingleFile;
+  return {
+    ...{ total, longest, pieces, components, tooDeep, pathUnits },
+    list: hasList ? { items: listItems + 2, bytes: listBytes + textBytes('files') } : null,
+    ...(hasList ? { pads, padBytes, sharedPads } : { pads: 0, padBytes: 0, sharedPads: 0 }),
+    sharedPad: hasList && sharedPads > 0 ? `.pad/${sharedPad}` : '',
+    tree: { items: treeItems + 2, bytes: treeBytes + textBytes('file tree') },
+    layers: { items: 2 * layers, bytes: layerBytes },
+    likePads: [],
+  };
+}
+
+/** Measures few files, and those that the addon does not measure. */
+function measureRows(shape: ListShape, maxComponents: number): FileSizes {
+  const { pieceLength } = shape;
+  const files = shape.files.rows();
+  const list = fileList(shape);
+  const pads = (list ?? []).filter(isPadFile);
+  const shared = sharedPads(list ?? [], pads);
+  return {
+    total: sum(files.map(({ length }) => length as number)),
+    longest: files.reduce((most, { length }) => Math.max(most, length as number), 0),
+    pieces: sum(files.map(({ length }) => Math.ceil((length as number) / pieceLength))),
+    components: files.reduce((most, { path }) => Math.max(most, path.length), 0),
+    tooDeep: files.findIndex(({ path }) => path.length > maxComponents),
+    pathUnits: sum(files.map(({ path }) => sum(path.map((part) => part.length + 1)))),
+    list: list && sizeOfList(list),
+    pads: pads.length,
+    padBytes: sum(pads.map(({ length }) => length)),
+    sharedPads: shared.length,
+    sharedPad: shared[0] ?? '',
+    tree: sizeOfTree(files),
+    layers: sizeOfLayers(files, pieceLength),
+    likePads: files.flatMap(({ path }, index) => (isNamedLikePad(path) ? [index] : [])),
+  };
+}
+
+/** The paths of pad files that share theirs with each other or with a file. */
+function sharedPads(list: readonly FileItem[], pads: readonly FileItem[]): string[] {
+  if (pads.length === 0) return [];
+  const content = new Set(list.filter((file) => !isPadFile(file)).map(({ path }) => path.join('/')));
+  const names = new Set<string>();
+  return pads.flatMap(({ path }) => {
+    const name = path.join('/');
+    const isTaken = names.has(name) || content.has(name) || content.has(path[0] as string);
+    names.add(name);
+    return isTaken ? [name] : [];
+  });
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, number) => total + number, 0);
+}
+
+/** The size of a bencoded string, in bytes. */
+export function stringBytes(length: number): number {
+  return String(length).length + 1 + length;
+}
+
+function textBytes(text: string): number {
+  return stringBytes(Buffer.byteLength(text));
+}
+
+/** The size of a key and its value. */
+export function pair(key: string, bytes: number): Size {
+  return { items: 2, bytes: textBytes(key) + bytes };
+}
+
+function attrSize(attr: string | null | undefined): Size {
+  return attr == null ? { items: 0, bytes: 0 } : pair('attr', stringBytes(attr.length));
+}
+
+/** The size of a file list; each file is `d[4:attr..]6:lengthi..e4:pathl..ee`. */
+function sizeOfList(list: readonly FileItem[]): Size {
+  const size = pair('files', 2);
+  for (const { path, length, attr } of list) {
+    const flags = attrSize(attr);
+    size.items += 5 + path.length + flags.items;
+    size.bytes += 20 + String(length).length + flags.bytes;
+    for (const part of path) size.bytes += textBytes(part);
+  }
+  return size;
+}
+
+/** The size of a file tree; each file is `d0:d[4:attr..]6:lengthi..e[11:pieces root32:..]ee`, and each folder counts once. */
+function sizeOfTree(files: readonly ListedFile[]): Size {
+  const size = pair('file tree', 2);
+  let folders: readonly string[] = [];
+  for (const { path, length: bytes, attr } of files) {
+    const length = bytes as number;
+    const last = path.length - 1;
+    let shared = 0;
+    while (shared < Math.min(folders.length, last) && folders[shared] === path[shared]) shared += 1;
+    for (const part of path.slice(shared)) size.bytes += textBytes(part) + 2;
+    const flags = attrSize(attr);
+    size.items += 2 * (path.length - shared) + 4 + flags.items + (length > 0 ? 2 : 0);
+    size.bytes += 14 + String(length).length + flags.bytes + (length > 0 ? 49 : 0);
+    folders = path.slice(0, last);
+  }
+  return size;
+}
+
+function sizeOfLayers(files: readonly ListedFile[], pieceLength: number): Size {
+  const size = { items: 0, bytes: 0 };
+  for (const { length } of files) {
+    if ((length as number) <= pieceLength) continue;
+    size.items += 2;
+    size.bytes += stringBytes(32) + stringBytes(32 * Math.ceil((length as number) / pieceLength));
+  }
+  return size;
+}
