@@ -22,8 +22,8 @@ export function trackerFields({ trackers, announce, announceList }: TorrentCreat
   return tiers.flat().length === 1 ? { announce: first } : { announce: first, 'announce-list': tiers };
 }
 
-/** The fields of `info` that describe the files. */
-const CONTENT = { pieceLength: null, pieces: null, length: null, files: null, metaVersion: null, fileTree: null };
+/** The fields of `info` that do not describe the files. */
+const { pieceLength: _1, pieces: _2, length: _3, files: _4, metaVersion: _5, fileTree: _6, ...OTHER_INFO } = INFO;
 
 /**
  * The torrent of a draft, as bencode, without the keys that describe its files.
@@ -31,7 +31,7 @@ const CONTENT = { pieceLength: null, pieces: null, length: null, files: null, me
  * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` for a bad SOURCE_DATE_EPOCH
  */
 export function otherFields({ fields, info: given, createdBy }: Draft): Map<string, Encodable> {
-  const info = encodeFields({ ...given, ...CONTENT }, INFO);
+  const info = encodeFields(given, OTHER_INFO);
   // The shorthands belong in `info`: nobody can change them there without a new infohash.
   for (const key of ['similar', 'collections'] as const) {
     const list = fields[key];
@@ -40,7 +40,7 @@ export function otherFields({ fields, info: given, createdBy }: Draft): Map<stri
   const { urlList, httpseeds, nodes, comment = null } = fields;
   const torrent = encodeFields(
     {
-      ...(fields.extra && { extra: fields.extra }),
+      extra: fields.extra,
       comment,
       createdBy,
       creationDate: fields.creationDate ?? sourceDate(),
