@@ -46,6 +46,7 @@ int Folder::open() {
 int Folder::list(std::size_t most, FolderNames& names, bool& ended) {
   while (names.count() < most) {
     errno = 0;
+    // One thread at a time reads a DIR. NOLINTNEXTLINE(concurrency-mt-unsafe)
     const dirent* const entry = ::readdir(dir_of(handle_));
     if (entry == nullptr && errno == EINTR) continue;
     ended = entry == nullptr;
