@@ -25,7 +25,7 @@ import {
   type SizedPlan,
   sizedPlan,
 } from './plan.ts';
-import { detachMemory, sourceFiles } from './sources.ts';
+import { detachMemory, reuseMemory, sourceFiles } from './sources.ts';
 import { takeStreams } from './take-streams.ts';
 import { warn } from './warnings.ts';
 
@@ -42,11 +42,12 @@ export async function generate(draft: Draft, options: GenerateOptions): Promise<
   const sources = detachMemory(sourceFiles(draft.fields.sources ?? []));
   const streams = takeStreams(sources);
   try {
-    const { plan, digests, fileList } = await planAndHash(draft, { ...options, sources });
+    const { plan, digests, fileList } = await planAndHash(draft, { sources, ...options });
     const isHashedHere = !options.engine && !options.cache;
     const torrent = (await assemble(plan, digests, { fileList, isHashedHere })) as TorrentOf<TorrentVersion>;
     requireMatch(draft, torrent);
     streams.release();
+    reuseMemory(sources);
     return { torrent, fileTimes: fileTimesOf(plan.files) };
   } catch (error) {
     streams.destroy();
@@ -77,9 +78,11 @@ async function planAndHashInSlot(draft: Draft, options: PlanAndHashOptions, slot
   const { engine = defaultEngine() } = options;
   const resources = planResources(options, checkVersion(options.version), availableParallelism());
   const hashCache = await openCache(options.cache);
-  const plan = await planTorrent(draft, { ...options, slot });
+  // The spread comes last, because V8 takes ten times as long to add properties to a copy.
+  const settings = { slot, resources, hashCache, ...options, engine };
+  const plan = await planTorrent(draft, settings);
   if (!isSmall(plan)) slot.release();
-  const hashing = hashPlan(plan, { ...options, engine, resources, hashCache });
+  const hashing = hashPlan(plan, settings);
   if (hasAllSizes(plan)) {
     // The threads of the engine hash in the meantime.
     const [hashed, fileList] = await Promise.all([hashing, encodedFileList(plan)]);

@@ -101,9 +101,11 @@ function describedFiles(
   const listed = new Map((info.files ?? []).map((item) => [item.path.join('/'), item]));
   const leaves = info.fileTree ? flattenTree(info.fileTree) : [];
   const extras = new Map(leaves.flatMap(({ path, extra }) => (extra ? [[path.join('/'), extra]] : [])));
-  if (!isSingleFile && attrs.size + listed.size + extras.size === 0) return files;
+  const isPlain = attrs.size + listed.size + extras.size === 0;
+  if (!isSingleFile && isPlain) return files;
   const described = files.map((file): PlannedFile => {
     const path = isSingleFile ? [name] : file.path;
+    if (isPlain) return { ...file, path };
     const key = path.join('/');
     return { ...file, path, attr: attrs.get(key), extra: extras.get(key), listed: listed.get(key) };
   });
@@ -115,7 +117,7 @@ type LayoutOptions = Pick<PlanOptions, 'padding' | 'tailPad' | 'padNames' | 'sou
 
 /** Chooses the piece length and decides which files are padded. */
 function layOut(layout: Layout, options: LayoutOptions): CreatePlan {
-  const { version, isSingleFile, files } = layout;
+  const { version, name, isSingleFile, files, otherFields } = layout;
   const { sources, tailPad = true, padNames = 'libtorrent' } = options;
   const { lengths } = files;
   const unknown = lengths.includes(Number.NaN) ? lengths.findIndex(Number.isNaN) : -1;
@@ -125,7 +127,11 @@ function layOut(layout: Layout, options: LayoutOptions): CreatePlan {
   const lastWithContent = lengths.findLastIndex((length) => length > 0);
   const streams = sources.filter(({ stream }) => stream);
   return {
-    ...layout,
+    version,
+    name,
+    isSingleFile,
+    files,
+    otherFields,
     pieceLength: options.pieceLength ?? (unknown < 0 ? choosePieceLength(files.totalLength) : UNKNOWN_PIECE_LENGTH),
     padding: hasPads ? { tailPad, padNames } : null,
     isAligned: version !== 'v1' || isPadded || files.length === 1,

@@ -1,6 +1,6 @@
 /** Sources: files of a draft whose content does not come from this disk. */
 import { MetainfoError, shown } from '../errors/errors.ts';
-import { privateCopy } from '../hash/private-buffer.ts';
+import { privateCopy, reusePrivate } from '../hash/private-buffer.ts';
 import { unsafeComponent } from '../layout/safe-path.ts';
 import type { Issues } from '../model/issues.ts';
 import {
@@ -143,6 +143,11 @@ export function detachMemory(files: readonly SourceFile[]): SourceFile[] {
     if (data.length <= MAX_COPY_BYTES) return { ...file, data: privateCopy(data) };
     return { ...file, stream: memoryReader(data) };
   });
+}
+
+/** Lets later jobs use the copies of {@link detachMemory} again, after a job that no engine reads for any more. */
+export function reuseMemory(files: readonly SourceFile[]): void {
+  for (const { data } of files) if (data) reusePrivate(data);
 }
 
 function memoryReader(bytes: Uint8Array): RangeReader {

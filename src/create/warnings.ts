@@ -128,14 +128,16 @@ function issue(code: IssueCode, path: Issue['path'], message: string): Issue {
 
 function beyondLimits(shape: TorrentShape, fileSizes: FileSizes): Issue[] {
   const sizes = sizesOf(shape, fileSizes);
-  return READERS.flatMap(({ max, accepts }) =>
-    (Object.entries(max) as [keyof Sizes, number][])
-      .filter(([limit, bound]) => sizes[limit] > bound)
-      .map(([limit, bound]) => {
-        const message = `The torrent has ${sizes[limit]} ${NOUNS[limit]}: ${accepts(limit, bound)}.`;
-        return issue('reader_limit', [], message);
-      }),
-  );
+  const issues: Issue[] = [];
+  for (const { max, accepts } of READERS) {
+    for (const limit in max) {
+      const [name, bound] = [limit as keyof Sizes, max[limit as keyof Sizes] as number];
+      if (sizes[name] <= bound) continue;
+      const message = `The torrent has ${sizes[name]} ${NOUNS[name]}: ${accepts(name, bound)}.`;
+      issues.push(issue('reader_limit', [], message));
+    }
+  }
+  return issues;
 }
 
 /** Pad files that share a path with each other or with a file. */
@@ -204,7 +206,9 @@ export function sizesOf(shape: TorrentShape, fileSizes: FileSizes): Sizes {
     add(layers);
   }
   return {
-    ...total,
+    items: total.items,
+    bytes: total.bytes,
+    text: total.text,
     depth: version === 'v1' ? (isSingleFile ? 2 : 5) : components + LEVELS,
     paths: version === 'v1' ? 0 : fileSizes.pathUnits,
     files: files.length + pads,

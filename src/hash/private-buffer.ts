@@ -11,12 +11,23 @@ export function allocPrivate(size: number): Buffer {
   return buffer;
 }
 
+/** Private buffers that nobody uses. Allocating a buffer takes several times as long as copying into one. */
+const spare: Buffer[] = [];
+const MAX_SPARE = 16;
+
 /** Returns the bytes themselves if they are private, else a private copy. */
 export function privateCopy(bytes: Uint8Array): Uint8Array {
   if (privateBuffers.has(bytes.buffer)) return bytes;
-  const copy = allocPrivate(bytes.length);
-  copy.set(bytes);
-  return copy;
+  const { length } = bytes;
+  const last = spare.at(-1)?.length ?? 0;
+  const buffer = last >= length && last <= 2 * length ? (spare.pop() as Buffer) : allocPrivate(length);
+  buffer.set(bytes);
+  return buffer.subarray(0, length);
+}
+
+/** Takes a private copy back that nobody reads any more. */
+export function reusePrivate({ buffer }: Uint8Array): void {
+  if (privateBuffers.has(buffer) && spare.length < MAX_SPARE) spare.push(Buffer.from(buffer as ArrayBuffer));
 }
 
 /**

@@ -65,7 +65,7 @@ function usualTorrent({ version, bytes, encoded, totals }: EncodedTorrent): Torr
   if (!issues.isEmpty) return null;
 
   const flat = tree ? once(() => decodeValid<FlatFile[]>(RAW_INFO.fileTree, tree)) : null;
-  const all = { ...fields, info: exposedInfo(info, version, flat) };
+  const all = { info: exposedInfo(info, version, flat), ...fields };
   if (files) defineLazy(all.info, 'files', () => decodeValid(RAW_INFO.files, files));
   if (layers) defineLazy(all, 'pieceLayers', () => decodeValid(TORRENT.pieceLayers, decodeRaw(layers)));
   const infoBytes = bytes.subarray(span.start, span.end);

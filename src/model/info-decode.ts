@@ -62,7 +62,9 @@ export function exposedInfo(
   version: TorrentVersion,
   flat: (() => readonly FlatFile[]) | null,
 ): object {
-  const exposed = { ...NULLS[version], ...info, extra: info.extra ?? new Map() };
+  // Not a spread, which takes five times as long.
+  const exposed = Object.assign({}, NULLS[version], info);
+  exposed.extra ??= new Map();
   if (version !== 'v1' && info.metaVersion == null)
     Object.defineProperty(exposed, 'metaVersion', { value: 2, enumerable: false });
   if (flat) defineLazy(exposed, 'fileTree', () => unflattenTree(flat()));
