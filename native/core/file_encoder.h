@@ -24,7 +24,7 @@ ByteArray encode_file_list(const FileColumns& files, const Padding& padding,
 ByteArray encode_file_tree(const FileColumns& files, const std::uint8_t* roots,
                            const std::atomic<bool>& stopped);
 
-// What limits of readers apply to. All are numbers of JavaScript, so that sums beyond 2^53 round as there.
+// The sizes that readers limit. They are doubles, so that sums beyond 2^53 round as in JavaScript.
 struct FileSizes {
   double bytes = 0;             // of content
   double longest = 0;           // bytes of the longest file

@@ -1,4 +1,4 @@
-/** The v1 file list and the v2 file tree of planned files. Those of many files are encoded on a native thread. */
+/** The v1 file list and the v2 file tree of planned files; for many files, they are encoded on a native thread. */
 import { type BencodeMap, RawBencode } from '../bencode/value.ts';
 import { type Addon, addonOrNull, type NativePadding } from '../hash/addon.ts';
 import type { FileTable, TableFile } from '../layout/file-table.ts';
@@ -19,7 +19,7 @@ export interface ListedFile extends TableFile {
   listed?: FileItem | undefined;
 }
 
-/** What decides the v1 file list of a torrent. */
+/** The properties of a torrent that decide its v1 file list. */
 export interface ListShape {
   version: TorrentVersion;
   /** Whether the torrent is a single file instead of a folder. */

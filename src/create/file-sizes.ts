@@ -1,4 +1,4 @@
-/** Measures the files of a torrent, its v1 file list and its v2 file tree. Those of many files are measured on a native thread. */
+/** Measures the files of a torrent, its v1 file list and its v2 file tree; for many files, on a native thread. */
 import { isNamedLikePad, isPadFile } from '../layout/padding.ts';
 import type { FileItem } from '../model/file-item.ts';
 import { addonFor, fileList, type ListedFile, type ListShape, nativePadding } from './file-list.ts';
@@ -9,7 +9,7 @@ export interface Size {
   bytes: number;
 }
 
-/** What the files of a torrent, and their entries in the torrent, amount to. */
+/** The sizes of the files of a torrent, and of their entries in the torrent. */
 export interface FileSizes {
   /** Bytes of all files. */
   total: number;

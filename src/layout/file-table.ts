@@ -44,7 +44,7 @@ export interface DiskFiles {
   columns: FileColumns;
 }
 
-/** What a {@link FileTable} holds: plain data, which `structuredClone` copies if the files are plain data. */
+/** The content of a {@link FileTable}: plain data, which `structuredClone` copies if the files are plain data. */
 export type FileTableData<File extends TableFile> = readonly File[] | DiskFiles;
 
 /**
@@ -52,7 +52,7 @@ export type FileTableData<File extends TableFile> = readonly File[] | DiskFiles;
  * files on disk is columns, and makes an object for a file only when somebody asks for it.
  */
 export class FileTable<File extends TableFile = TableFile> implements Iterable<File> {
-  /** What the table holds. `new FileTable(data)` makes the same table. */
+  /** The content of the table: `new FileTable(data)` makes the same table. */
   readonly data: FileTableData<File>;
   /** The number of files. */
   readonly length: number;
@@ -70,7 +70,7 @@ export class FileTable<File extends TableFile = TableFile> implements Iterable<F
     return 'columns' in this.data ? this.data : null;
   }
 
-  /** The columns of the table. Those of a list are made when they are first needed, and have no `diskPaths`. */
+  /** The columns of the table. A list makes its columns when they are first needed, without `diskPaths`. */
   get columns(): FileColumns {
     this.#columns ??= 'columns' in this.data ? this.data.columns : columnsOf(this.data);
     return this.#columns;
