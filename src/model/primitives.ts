@@ -105,7 +105,7 @@ export function sparse<T, S>(struct: Struct<T, S>): Struct<T, S> {
   });
 }
 
-/** What superstruct's `is` says, in a third of the time: it collects nothing for the message of an error. */
+/** Does what superstruct's `is` does in a third of the time: it collects nothing for the message of an error. */
 export function fits(value: unknown, struct: Struct<unknown, unknown>): boolean {
   const context = { path: [], branch: [value] };
   for (const _ of struct.validator(value, context)) return false;

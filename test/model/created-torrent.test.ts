@@ -20,7 +20,7 @@ const CONTENTS: Readonly<Record<string, Content>> = {
   'a folder': { 'a/x': noise(PIECE + 1, 2), 'a-b': noise(PIECE, 3), empty: Buffer.alloc(0), é: noise(3 * PIECE, 4) },
 };
 
-/** What a creation knows of a torrent that it has encoded, from its bytes and content. */
+/** Makes the input of createdTorrent from the bytes and the content of a torrent. */
 function encodedOf(version: EncodedTorrent['version'], bytes: Buffer, content: Content): EncodedTorrent {
   const map = decode(bytes).value as BencodeMap;
   const info = map.get('info') as BencodeMap;
@@ -129,7 +129,7 @@ describe('createdTorrent', () => {
   });
 });
 
-/** What a function returns or throws. */
+/** Calls a function: gives its result, or the error that it throws. */
 function outcome(run: () => unknown): unknown {
   try {
     return run();
