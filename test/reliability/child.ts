@@ -327,6 +327,8 @@ const scenarios = {
   async crowd(file: string, jobs: string) {
     const draft = await draftOf(file);
     await draft.generate();
+    // Parked threads end after three seconds.
+    await sleep(3500);
     const threads = () => readdirSync('/proc/self/task').length;
     const before = threads();
     let most = 0;
