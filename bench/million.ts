@@ -28,8 +28,9 @@ import { TIMER_COLUMNS, type TimerReport, timerVerdict } from './support/timer.t
 const SIZE = 1024;
 const PEER = 'libtorrent, C++';
 
-/** A hybrid of a million files has almost two million entries, which is more than the default limit. */
-const LIMITS = { files: 10_000_000 };
+/** A torrent of a million files is beyond the default limits. */
+const LIMITS = { files: 10_000_000, items: 100_000_000 };
+const LIMIT_OPTIONS = Object.entries(LIMITS).flatMap(([name, limit]) => ['--limit', `${name}=${limit}`]);
 
 /** The goals of creating: our median divided by the peer's. */
 const GOALS = [
@@ -65,7 +66,7 @@ function contendersIn(folder: string, content: string, pieceLength: number, tool
       return { row: creationBy(name), version, output, words: command({ ...job, version, output }) };
     });
     const ours = (row: string, ...more: string[]) => {
-      const words = [process.execPath, METAINFO, row, outputOf(OURS), ...more, '--limit', `files=${LIMITS.files}`];
+      const words = [process.execPath, METAINFO, row, outputOf(OURS), ...more, ...LIMIT_OPTIONS];
       return { row, version, words };
     };
     const edited = outputOf('edited');
