@@ -39,10 +39,15 @@ const Reader* OpenFiles::get(std::size_t file) {
   return latest_->reader ? &*latest_->reader : nullptr;
 }
 
-// The root of the plan, opened for the first file below it.
+// The root of the plan, opened for the first file below it. Null if it cannot be opened: the file is then
+// opened by its whole path, so that an error names the file.
 const RootFolder* OpenFiles::root() {
-  if (!root_) root_.emplace(job_.plan.columns->root, thread_);
-  return &*root_;
+  if (root_) return &*root_;
+  try {
+    return &root_.emplace(job_.plan.columns->root, thread_);
+  } catch (const Failure&) {
+    return nullptr;
+  }
 }
 
 void OpenFiles::close(std::size_t file) {

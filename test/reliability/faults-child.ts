@@ -354,7 +354,7 @@ const scenarios = {
   /** Runs the job with few or no free descriptors. */
   async descriptors(bench: Bench, threads: string): Promise<void> {
     // As many as the documentation promises, and one to read folders.
-    const release = hog(16 * Number(threads) + 1);
+    const release = hog(17 * Number(threads) + 1);
     await bench.begin();
     release();
     await bench.starve('scan');
