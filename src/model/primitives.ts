@@ -1,7 +1,19 @@
 /** Structs of single values, which the models are made of. */
 import path from 'node:path';
 import { isDate, isUint8Array } from 'node:util/types';
-import { array, boolean, define, instance, integer, is, nullable, optional, Struct, string } from 'superstruct';
+import {
+  array,
+  boolean,
+  type Context,
+  define,
+  instance,
+  integer,
+  is,
+  nullable,
+  optional,
+  Struct,
+  string,
+} from 'superstruct';
 import type { BencodeMap } from '../bencode/value.ts';
 import { shown } from '../errors/errors.ts';
 import { BLOCK_SIZE, isPowerOfTwo } from '../layout/piece-length.ts';
@@ -107,10 +119,25 @@ export function sparse<T, S>(struct: Struct<T, S>): Struct<T, S> {
 
 /** Does what superstruct's `is` does in a third of the time: it collects nothing for the message of an error. */
 export function fits(value: unknown, struct: Struct<unknown, unknown>): boolean {
-  const context = { path: [], branch: [value] };
+  return fitsWithin({ path: [], branch: [value] }, value, struct);
+}
+
+/** The context leads from the outermost value to this one: rules may read the values around it. All values share its two lists. */
+function fitsWithin(context: Context, value: unknown, struct: Struct<unknown, unknown>): boolean {
   for (const _ of struct.validator(value, context)) return false;
-  for (const [, entry, field] of struct.entries(value, context))
-    if (!fits(entry, field as Struct<unknown, unknown>)) return false;
+  for (const [key, entry, field] of struct.entries(value, context)) {
+    // Like superstruct, which yields no key for the value itself in another struct.
+    const isInside = key !== undefined;
+    if (isInside) {
+      context.path.push(key);
+      context.branch.push(entry);
+    }
+    if (!fitsWithin(context, entry, field as Struct<unknown, unknown>)) return false;
+    if (isInside) {
+      context.path.pop();
+      context.branch.pop();
+    }
+  }
   for (const _ of struct.refiner(value, context)) return false;
   return true;
 }

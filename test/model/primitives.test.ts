@@ -1,15 +1,17 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { is, type Struct, type } from 'superstruct';
+import { array, define, is, map, refine, type Struct, string, type } from 'superstruct';
 import { TorrentCreateFields } from '../../src/create/draft-fields.ts';
 import { shown } from '../../src/errors/errors.ts';
+import { HasherConfig, V2HasherConfig } from '../../src/hashers/config.ts';
 import { HashList } from '../../src/model/hash-list.ts';
 import { InfoDictHybrid, InfoDictHybridCreate, InfoDictV1, InfoDictV2 } from '../../src/model/info-dict.ts';
 import {
   ByteLength,
   fits,
   hashList,
+  maybe,
   sparse,
   Timestamp,
   V1PieceLength,
@@ -92,6 +94,43 @@ describe('sparse and fits', () => {
       if (name.endsWith('Create') || name.startsWith('TorrentCreate')) assert.ok(seen.fits > 0);
     });
   }
+});
+
+describe('fits', () => {
+  /** Notes the path and the branch that superstruct gives to each rule. */
+  function noting(notes: unknown[]): Struct<unknown, unknown> {
+    const leaf = (name: string) =>
+      define(name, (value, { path, branch }) => {
+        notes.push([name, value, [...path], [...branch]]);
+        return true;
+      });
+    const list = refine(array(leaf('item')), 'list', (value, { path, branch }) => {
+      notes.push(['list', value, [...path], [...branch]]);
+      return true;
+    });
+    const entries = map(string(), leaf('value'));
+    return sparse(
+      type({ list, entries, optional: maybe(leaf('optional')), inner: type({ a: leaf('a'), b: leaf('b') }) }),
+    ) as unknown as Struct<unknown, unknown>;
+  }
+
+  it('gives each rule the path and the values around it that superstruct gives', () => {
+    const value = { list: [1, 2], entries: new Map([['k', 'v']]), optional: 3, inner: { a: 4, b: 5 }, unknown: 6 };
+    const [expected, actual]: unknown[][] = [[], []];
+    assert.ok(is(value, noting(expected as unknown[])));
+    assert.ok(fits(value, noting(actual as unknown[])));
+    assert.equal(expected?.length, 7);
+    assert.deepEqual(actual, expected);
+  });
+
+  it('lets a rule compare a field with another field', () => {
+    for (const struct of [HasherConfig, V2HasherConfig])
+      for (const readSize of [undefined, 16_384, 65_536])
+        for (const memoryLimit of [16_384, 65_535, 65_536]) {
+          const value = { paths: ['a'], pathRoot: '/', pieceLength: 16_384, readSize, memoryLimit };
+          assert.equal(fits(value, struct as never), memoryLimit >= (readSize ?? 0), JSON.stringify(value));
+        }
+  });
 });
 
 describe('shown', () => {
