@@ -40,11 +40,11 @@ class ScanJob final : public WorkerGroup {
     std::vector<double> ctimes;
   };
 
-  // What was found, in no particular order.
+  // The entries that the scan found, in no particular order.
   struct Found {
     Columns files;   // regular files that a torrent can hold whatever their names
     Columns others;  // everything else that JavaScript must look at
-    // Of the others. The error is an errno, or
+    // For each of the others. The error is an errno, or
     // 0; after an error of stat(2), the mode is 0. Links, and folders that were not entered, have no more
     // than a type. A folder with an error could not be listed.
     std::vector<double> errors;

@@ -1,4 +1,4 @@
-/** What a listing of folders gives to the scan, and the helpers of both listings: native, and with Node's functions. */
+/** The result of a listing of folders, and the helpers of both listings: native, and with Node's functions. */
 import { constants } from 'node:fs';
 import { access, open } from 'node:fs/promises';
 import nodePath from 'node:path';

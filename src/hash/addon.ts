@@ -117,7 +117,7 @@ export interface ScanRequest {
   readable: boolean;
 }
 
-/** What a {@link NativeScan} found: see `Listing` in src/disk/listing.ts. */
+/** The entries that a {@link NativeScan} found: see `Listing` in src/disk/listing.ts. */
 export interface NativeListing {
   files: FileColumns;
   others: FileColumns;

@@ -299,18 +299,18 @@ class Bench {
   readonly #leftovers: Leftovers;
   #clean = '';
 
-  private constructor(name: string, job: Job) {
+  private constructor(name: string, job: Job, leftovers: Leftovers) {
     this.#name = name;
     this.#job = job;
-    this.#leftovers = new Leftovers(work);
+    this.#leftovers = leftovers;
   }
 
   /** Runs the job without faults, to start all threads and to count the calls. */
-  static async begin(name: string): Promise<Bench> {
+  static async begin(name: string, leftovers: Leftovers): Promise<Bench> {
     const job = JOBS[name] as Job;
     clear(job);
     await job.run();
-    const bench = new Bench(name, job);
+    const bench = new Bench(name, job, leftovers);
     clear(job);
     faults.arm(null);
     bench.#clean = await job.run();
@@ -569,8 +569,10 @@ async function changes(bench: Bench): Promise<void> {
 }
 
 const [name = '', most = ''] = process.argv.slice(2);
+const leftovers = await Leftovers.of(work);
 await setUp();
-const bench = await Bench.begin(name);
+const bench = await Bench.begin(name, leftovers);
 if (most === 'changes') await changes(bench);
 else await sweep(bench, JOBS[name] as Job, most);
+report.problems.push(...(await leftovers.threadsAtEnd()));
 writeSync(1, `${JSON.stringify(report)}\n`);

@@ -101,8 +101,8 @@ class Bench {
 
   /** Runs the job twice without faults: once to start all threads of the process, and once to count the calls. */
   async begin(): Promise<Counts> {
+    this.#leftovers = await Leftovers.of(folder);
     await this.#run();
-    this.#leftovers = new Leftovers(folder);
     faults.arm(null);
     const { torrent, error } = await this.#run();
     if (!torrent) throw error;
@@ -153,10 +153,13 @@ class Bench {
     release();
     const { path: named = '' } = (outcome.error ?? {}) as Partial<MetainfoError>;
     const problems = this.#judge(outcome, 'ERR_NO_DESCRIPTORS', null, [named]);
-    // Hashing opens the root first.
-    const right = named === folder || (when === 'hash' && named.startsWith(`${folder}/`));
+    const right = when === 'scan' ? named === folder : named.startsWith(`${folder}/`);
     if (!right) problems.push(`${named} was named`);
     await this.#conclude(`no descriptor to ${when} with`, outcome, problems);
+  }
+
+  async end(): Promise<void> {
+    this.report.problems.push(...(await this.#leftovers.threadsAtEnd()));
   }
 
   async #conclude(title: string, { error }: Outcome, problems: string[]): Promise<void> {
@@ -353,8 +356,8 @@ const scenarios = {
 
   /** Runs the job with few or no free descriptors. */
   async descriptors(bench: Bench, threads: string): Promise<void> {
-    // As many as the documentation promises, and one to read folders.
-    const release = hog(17 * Number(threads) + 1);
+    // As many as the documentation promises.
+    const release = hog(17 * Number(threads));
     await bench.begin();
     release();
     await bench.starve('scan');
@@ -367,4 +370,5 @@ export type FaultScenario = keyof typeof scenarios;
 const [name, pieceLength, options, ...args] = process.argv.slice(2) as [FaultScenario, string, string, ...string[]];
 const bench = new Bench(Number(pieceLength), JSON.parse(options) as GenerateOptions);
 await (scenarios[name] as (bench: Bench, ...args: string[]) => Promise<void>)(bench, ...args);
+await bench.end();
 writeSync(1, `${JSON.stringify(bench.report)}\n`);

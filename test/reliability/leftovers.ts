@@ -1,7 +1,11 @@
 /** Detects descriptors and threads that a job left behind in its process. */
 import { readdirSync, readlinkSync } from 'node:fs';
+import { stat } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
+
+/** A thread that has left a job may not be parked yet when the next job needs one, so that there are more than a job has. */
+const MOST_PARKED = 2 * availableParallelism();
 
 const threadCount = () => readdirSync('/proc/self/task').length;
 
@@ -24,34 +28,47 @@ export class Leftovers {
   /** The waits of 5 ms that remain for all jobs, so that many leftovers are reported soon. */
   #patience = 2000;
 
-  /** Call it when the process has all threads that it has without a job. */
-  constructor(folder: string) {
+  private constructor(folder: string) {
     this.#folder = folder;
     this.#idleThreads = threadCount();
   }
 
+  /** Call it before the first job. */
+  static async of(folder: string): Promise<Leftovers> {
+    // Node starts all its threads for the file system, which stay.
+    await stat(folder);
+    return new Leftovers(folder);
+  }
+
   /**
-   * A failed or cancelled job settles at once, but its threads close their files and end a moment later.
+   * A failed or cancelled job settles at once, but its threads close their files and leave a moment later. Some stay parked for the
+   * next job.
    *
    * @param open The number of open descriptors that the shim counted.
    */
   async problems(open: () => number): Promise<string[]> {
-    let problems = this.#left(open());
+    const left = () => [...this.#openFiles(open()), ...this.#threads(MOST_PARKED)];
+    let problems = left();
     for (; problems.length > 0 && this.#patience > 0; this.#patience -= 1) {
       await sleep(5);
-      problems = this.#left(open());
+      problems = left();
     }
     return problems;
   }
 
-  #left(open: number): string[] {
-    const problems: string[] = [];
+  /** Returns the threads that have not ended 10 s after the last job. Parked ones end after 3 s. */
+  async threadsAtEnd(): Promise<string[]> {
+    for (let waits = 0; waits < 200 && this.#threads(0).length > 0; waits += 1) await sleep(50);
+    return this.#threads(0);
+  }
+
+  #openFiles(open: number): string[] {
     const files = openFiles(this.#folder);
-    if (files.length > 0 || open !== 0) problems.push(`left open: ${open}, ${files}`);
+    return files.length > 0 || open !== 0 ? [`left open: ${open}, ${files}`] : [];
+  }
+
+  #threads(parked: number): string[] {
     const threads = threadCount();
-    // The addon keeps threads parked for the next job. Leaked threads become more with each job.
-    if (threads > this.#idleThreads + availableParallelism())
-      problems.push(`${threads} threads, ${this.#idleThreads} before`);
-    return problems;
+    return threads > this.#idleThreads + parked ? [`${threads} threads, ${this.#idleThreads} before`] : [];
   }
 }

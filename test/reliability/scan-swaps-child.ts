@@ -10,7 +10,7 @@ import { scan, scannedFiles } from '../../src/disk/scan.ts';
 import type { MetainfoError } from '../../src/errors/errors.ts';
 import { type Call, Faults } from '../support/faults.ts';
 
-/** What a scan gave: the files with their paths on disk, or the code and path of its error. */
+/** The result of a scan: the files with their paths on disk, or the code and path of its error. */
 export type SwapOutcome = Record<string, string> | { code: string; path: string };
 
 const work = process.env['METAINFO_FAULT_FOLDER'] as string;
