@@ -455,6 +455,63 @@ TEST_CASE("Budget: a job can be withdrawn before it enters, while it waits or ru
   REQUIRE_EQ(paused.started, 1U);
 }
 
+TEST_CASE("Budget: raise() gives a job more workers, as far as threads are free") {
+  Budget budget({4, kAmpleMemory});
+  Fake job(1);
+  budget.enter(job);
+  budget.raise(job, 3);
+  REQUIRE_EQ(job.active, 3U);
+  budget.raise(job, 8);
+  REQUIRE_EQ(job.active, 4U);
+  // The other jobs keep their share.
+  Fake late(1);
+  budget.enter(late);
+  REQUIRE(part(budget, job));
+  budget.raise(late, 8);
+  REQUIRE_EQ(active(job, late), Active({3, 1}));
+  REQUIRE(part(budget, job));
+  REQUIRE_EQ(active(job, late), Active({2, 2}));
+  REQUIRE(!part(budget, job, kGiB));
+  end(budget, job);
+  REQUIRE_EQ(late.active, 4U);
+  end(budget, late);
+}
+
+TEST_CASE("Budget: raise() wakes no job that has no part left or was withdrawn") {
+  Budget budget({4, kAmpleMemory});
+  Fake exhausted(2), withdrawn(1);
+  budget.enter(exhausted);
+  REQUIRE(!leave(budget, exhausted));
+  budget.raise(exhausted, 8);
+  REQUIRE_EQ(exhausted.active, 1U);
+  REQUIRE(leave(budget, exhausted));
+  budget.enter(withdrawn);
+  REQUIRE(!budget.withdraw(withdrawn));
+  budget.raise(withdrawn, 8);
+  REQUIRE_EQ(withdrawn.active, 1U);
+  REQUIRE(leave(budget, withdrawn));
+  Fake next(8);
+  budget.enter(next);
+  REQUIRE_EQ(next.active, 4U);
+  end(budget, next);
+}
+
+TEST_CASE("Budget: raise() keeps the workers that run if the system starts no thread") {
+  Budget budget({4, kAmpleMemory});
+  Fake job(1);
+  budget.enter(job);
+  job.gives = false;
+  budget.raise(job, 8);
+  REQUIRE_EQ(active(job), Active({1}));
+  REQUIRE_EQ(job.refused, 1U);
+  REQUIRE_EQ(job.abandoned, 0U);
+  // The job may ask again.
+  job.gives = true;
+  budget.raise(job, 2);
+  REQUIRE_EQ(active(job), Active({2}));
+  end(budget, job);
+}
+
 TEST_CASE("Budget: a claim may enter again after it was removed") {
   Budget budget({2, kAmpleMemory});
   Fake job(2);

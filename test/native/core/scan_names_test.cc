@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <string>
 
+#include "scale.h"
 #include "test.h"
 
 using metainfo::is_harmless_name;
@@ -37,8 +38,9 @@ bool is_utf8(const std::string& name) { return is_harmless_name(name.c_str()); }
 }  // namespace
 
 TEST_CASE("scan names: every character is valid except surrogates and those that do not exist") {
+  Sample sample;
   for (std::uint32_t code = 1; code < 0x200000; ++code) {
-    if (code == '\\') continue;
+    if (code == '\\' || !sample.next()) continue;
     const bool valid = code < 0xd800 || (code > 0xdfff && code < 0x110000);
     const std::string bytes = encoded(code);
     if (is_utf8(bytes) != valid) FAIL("U+", code);
@@ -66,7 +68,9 @@ TEST_CASE("scan names: a sequence is valid exactly if the encoder gives it") {
     }
     return true;
   };
+  Sample sample;
   for (std::uint32_t bytes = 1; bytes < 0x1000000; ++bytes) {
+    if (!sample.next()) continue;
     std::string text;
     for (std::uint32_t rest = bytes; rest != 0; rest >>= 8) text.push_back(static_cast<char>(rest & 0xff));
     if (text.find('\0') != std::string::npos || text.find('\\') != std::string::npos) continue;
