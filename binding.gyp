@@ -11,6 +11,7 @@
       "target_name": "metainfo",
       "sources": [
         "native/addon.cc",
+        "native/binding/columns.cc",
         "native/binding/convert.cc",
         "native/binding/delay_load_win32.cc",
         "native/binding/environment.cc",
@@ -58,7 +59,7 @@
         "native/kernels/sha_ni_x86.cc",
       ],
       "include_dirs": ["native"],
-      "dependencies": ["<!(node -p \"require('node-addon-api').targets\"):node_addon_api_except"],
+      "dependencies": ["<!(node -p \"require('node-addon-api').targets\"):node_addon_api_except_all"],
       # The last one: an error in a worker thread that is being terminated reaches nobody and must not abort the process.
       "defines": [
         "NAPI_VERSION=8",

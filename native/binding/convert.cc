@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "binding/columns.h"
 #include "binding/typed_arrays.h"
 
 namespace metainfo {
@@ -97,29 +98,15 @@ class PlanFileReader {
   Napi::String mtime_ms_ = key("mtimeMs");
 };
 
-}  // namespace
-
-namespace {
-
 // Views the columns of files on disk: a DiskFiles of src/layout/file-table.ts.
-DiskColumns to_columns(const Napi::Object& value, Napi::Array& memory) {
+DiskColumns to_disk_columns(const Napi::Object& value, Napi::Array& memory) {
   const auto columns = get<Napi::Object>(value, "columns", &Napi::Value::IsObject);
-  const Napi::Value disk_paths = columns.Get("diskPaths");
-  const auto paths = (disk_paths.IsNull() ? columns.Get("paths") : disk_paths).As<Napi::Object>();
-  const auto bytes = array_field<std::uint8_t>(paths, "bytes");
-  const auto ends = array_field<std::uint32_t>(paths, "ends");
-  const auto lengths = array_field<double>(columns, "lengths");
-  const auto mtimes = array_field<double>(columns, "mtimes");
-  const std::size_t count = lengths.ElementLength();
-  if (ends.ElementLength() != count || mtimes.ElementLength() != count ||
-      (count == 0 ? 0 : ends[count - 1]) != bytes.ByteLength())
-    throw Napi::RangeError::New(value.Env(), "the columns of the files have different lengths");
   DiskColumns result;
   result.root = text(value, "root");
-  result.files.count = count;
-  result.files.paths = {reinterpret_cast<const char*>(bytes.Data()), ends.Data()};
-  result.files.lengths = lengths.Data();
-  result.mtimes_ms = mtimes.Data();
+  result.files = to_files(columns);
+  result.mtimes_ms = to_numbers(columns, "mtimes", result.files.count);
+  if (const auto paths = to_paths_or_none(columns.Get("diskPaths"), result.files.count))
+    result.files.paths = *paths;
   memory.Set(memory.Length(), columns);
   return result;
 }
@@ -146,7 +133,7 @@ Plan to_plan(const Napi::Object& value, Napi::Array& memory) {
   plan.padded_files =
       static_cast<std::size_t>(value.Get("paddedFiles").IsUndefined() ? 0 : size(value, "paddedFiles"));
   if (!value.Get("files").IsArray()) {
-    plan.columns = to_columns(get<Napi::Object>(value, "files", &Napi::Value::IsObject), memory);
+    plan.columns = to_disk_columns(get<Napi::Object>(value, "files", &Napi::Value::IsObject), memory);
     return plan;
   }
   const auto files = value.Get("files").As<Napi::Array>();

@@ -1,4 +1,4 @@
-// Reads the columns of a file table, starts tasks on them and settles their promises.
+// Starts tasks on the columns of a file table and settles their promises.
 #include "binding/file_table.h"
 
 #include <functional>
@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "binding/async_job.h"
+#include "binding/columns.h"
 #include "binding/errors.h"
 #include "binding/typed_arrays.h"
 #include "core/file_columns.h"
@@ -57,36 +58,6 @@ Napi::Value start_task(const Napi::CallbackInfo& info, Make make, Convert conver
   return promise;
 }
 
-PathColumn to_paths(const Napi::Object& column) {
-  const auto bytes = array_field<std::uint8_t>(column, "bytes");
-  const auto ends = array_field<std::uint32_t>(column, "ends");
-  const std::size_t count = ends.ElementLength();
-  if ((count == 0 ? 0 : ends[count - 1]) != bytes.ByteLength())
-    throw Napi::RangeError::New(column.Env(), "the paths do not end with the bytes");
-  return {reinterpret_cast<const char*>(bytes.Data()), ends.Data()};
-}
-
-std::optional<PathColumn> to_paths_or_none(const Napi::Value& value) {
-  if (!value.IsObject()) return std::nullopt;
-  return to_paths(value.As<Napi::Object>());
-}
-
-const double* to_numbers(const Napi::Object& columns, const char* key, std::size_t count) {
-  const auto numbers = array_field<double>(columns, key);
-  if (numbers.ElementLength() != count)
-    throw Napi::RangeError::New(columns.Env(), "the columns have different lengths");
-  return numbers.Data();
-}
-
-FileColumns to_files(const Napi::Object& columns) {
-  FileColumns files;
-  const auto paths = columns.Get("paths").As<Napi::Object>();
-  files.paths = to_paths(paths);
-  files.count = array_field<std::uint32_t>(paths, "ends").ElementLength();
-  files.lengths = to_numbers(columns, "lengths", files.count);
-  return files;
-}
-
 Padding to_padding(const Napi::Value& value) {
   Padding padding;
   if (!value.IsObject()) return padding;
@@ -101,33 +72,15 @@ Padding to_padding(const Napi::Value& value) {
 struct Sorted {
   std::vector<std::uint32_t> order;
   std::size_t collision = 0;
-  PathArray paths;
-  std::optional<PathArray> disk_paths;
-  std::vector<double> lengths;
-  std::vector<double> mtimes;
-  std::vector<double> ctimes;
+  FileArrays files;
 };
 
-Napi::Object to_column(Napi::Env env, PathArray paths) {
-  Napi::Object column = Napi::Object::New(env);
-  column.Set("bytes", to_buffer(env, std::move(paths.bytes)));
-  column.Set("ends", to_typed_array(env, std::move(paths.ends)));
-  return column;
-}
-
 Napi::Value to_sorted(Napi::Env env, Sorted sorted) {
-  Napi::Object columns = Napi::Object::New(env);
-  columns.Set("paths", to_column(env, std::move(sorted.paths)));
-  columns.Set("lengths", to_typed_array(env, std::move(sorted.lengths)));
-  columns.Set("mtimes", to_typed_array(env, std::move(sorted.mtimes)));
-  columns.Set("ctimes", to_typed_array(env, std::move(sorted.ctimes)));
-  columns.Set("diskPaths",
-              sorted.disk_paths ? to_column(env, std::move(*sorted.disk_paths)) : Napi::Value(env.Null()));
   Napi::Object result = Napi::Object::New(env);
   const auto collision = sorted.collision == sorted.order.size() ? -1 : static_cast<double>(sorted.collision);
   result.Set("collision", collision);
   result.Set("order", to_typed_array(env, std::move(sorted.order)));
-  result.Set("columns", columns);
+  result.Set("columns", to_columns(env, std::move(sorted.files)));
   return result;
 }
 
@@ -151,9 +104,9 @@ Napi::Value sort_files(const Napi::CallbackInfo& info) {
   const FileColumns files = to_files(columns);
   const double* const mtimes = to_numbers(columns, "mtimes", files.count);
   const double* const ctimes = to_numbers(columns, "ctimes", files.count);
-  const std::optional<PathColumn> disk_paths = to_paths_or_none(columns.Get("diskPaths"));
+  const std::optional<PathColumn> disk_paths = to_paths_or_none(columns.Get("diskPaths"), files.count);
   const bool v1 = info[1].ToBoolean();
-  const std::optional<PathColumn> lower = to_paths_or_none(info[2]);
+  const std::optional<PathColumn> lower = to_paths_or_none(info[2], files.count);
   const auto make = [=](const std::atomic<bool>& cancelled) {
     Sorted sorted;
     const PathColumn* const lower_or_null = lower ? &*lower : nullptr;
@@ -161,11 +114,11 @@ Napi::Value sort_files(const Napi::CallbackInfo& info) {
                       : v2_order(files.paths, files.count, cancelled);
     if (cancelled) return sorted;
     sorted.collision = v1 ? files.count : first_collision(files.paths, sorted.order);
-    sorted.paths = reordered(files.paths, sorted.order);
-    if (disk_paths) sorted.disk_paths = reordered(*disk_paths, sorted.order);
-    sorted.lengths = reordered(files.lengths, sorted.order);
-    sorted.mtimes = reordered(mtimes, sorted.order);
-    sorted.ctimes = reordered(ctimes, sorted.order);
+    sorted.files.paths = reordered(files.paths, sorted.order);
+    if (disk_paths) sorted.files.disk_paths = reordered(*disk_paths, sorted.order);
+    sorted.files.lengths = reordered(files.lengths, sorted.order);
+    sorted.files.mtimes = reordered(mtimes, sorted.order);
+    sorted.files.ctimes = reordered(ctimes, sorted.order);
     return sorted;
   };
   return start_task<Sorted>(info, make, to_sorted);

@@ -18,9 +18,8 @@ template <typename Owner, typename... Arguments>
 std::shared_ptr<Owner> make_job(const Napi::CallbackInfo& info, Napi::Array& memory, Arguments... arguments) {
   const Napi::Env env = info.Env();
   const Kernels kernels = active_kernels(env);
-  Plan plan = to_plan(info[0].As<Napi::Object>(), memory);
   try {
-    return std::make_shared<Owner>(arguments..., std::move(plan), kernels);
+    return std::make_shared<Owner>(arguments..., to_plan(info[0].As<Napi::Object>(), memory), kernels);
   } catch (const Failure& failure) {
     throw to_error(env, failure);
   } catch (const std::bad_alloc&) {

@@ -7,6 +7,7 @@
 #include <utility>
 #include <variant>
 
+#include "binding/columns.h"
 #include "binding/errors.h"
 #include "binding/typed_arrays.h"
 
@@ -29,26 +30,6 @@ ScanJob::Request to_request(const Napi::Object& value) {
         {disks.Get(i).As<Napi::String>().Utf8Value(), paths.Get(i).As<Napi::String>().Utf8Value()});
   }
   return request;
-}
-
-Napi::Object to_path_column(Napi::Env env, PathArray paths) {
-  Napi::Object column = Napi::Object::New(env);
-  column.Set("bytes", to_buffer(env, std::move(paths.bytes)));
-  column.Set("ends", to_typed_array(env, std::move(paths.ends)));
-  return column;
-}
-
-Napi::Object to_columns(Napi::Env env, ScanJob::Columns columns) {
-  Napi::Object result = Napi::Object::New(env);
-  const bool has_disk_paths = !columns.disk_paths.ends.empty();
-  result.Set("paths", to_path_column(env, std::move(columns.paths)));
-  result.Set("lengths", to_typed_array(env, std::move(columns.lengths)));
-  result.Set("mtimes", to_typed_array(env, std::move(columns.mtimes)));
-  result.Set("ctimes", to_typed_array(env, std::move(columns.ctimes)));
-  result.Set("diskPaths", has_disk_paths
-                              ? to_path_column(env, std::move(columns.disk_paths)).As<Napi::Value>()
-                              : env.Null());
-  return result;
 }
 
 }  // namespace

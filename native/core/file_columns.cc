@@ -1,7 +1,28 @@
-// Copies columns in another order.
+// Copies columns in another order, and makes the paths of the system.
 #include "core/file_columns.h"
 
+#include <algorithm>
+
 namespace metainfo {
+namespace {
+
+#ifdef _WIN32
+constexpr char kSeparator = '\\';
+#else
+constexpr char kSeparator = '/';
+#endif
+
+}  // namespace
+
+std::string disk_path(const std::string& root, std::string_view path) {
+  std::string joined = root;
+  if (path.empty()) return joined;
+  if (joined.empty() || joined.back() != kSeparator) joined += kSeparator;
+  const auto start = static_cast<std::ptrdiff_t>(joined.size());
+  joined += path;
+  std::replace(joined.begin() + start, joined.end(), '\0', kSeparator);
+  return joined;
+}
 
 PathArray reordered(const PathColumn& paths, const std::vector<std::uint32_t>& order) {
   PathArray result;

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -39,6 +40,18 @@ struct PathArray {
   std::vector<char> bytes;
   std::vector<std::uint32_t> ends;
 };
+
+// Columns of files that own their memory.
+struct FileArrays {
+  PathArray paths;
+  PathArray disk_paths;  // from the root on disk; empty if every file is at its path
+  std::vector<double> lengths;
+  std::vector<double> mtimes;  // milliseconds since 1970
+  std::vector<double> ctimes;
+};
+
+// Where `path` is on disk, below the absolute path `root`. No components stand for the root itself.
+std::string disk_path(const std::string& root, std::string_view path);
 
 // The same column in another order.
 PathArray reordered(const PathColumn& paths, const std::vector<std::uint32_t>& order);

@@ -18,12 +18,11 @@ constexpr std::uint32_t kFolderType = 0040000;
 constexpr std::uint32_t kFileType = 0100000;
 constexpr std::uint32_t kLinkType = 0120000;
 
-// Names of a folder, and the type that the folder tells of each.
+// Names of entries, and the types that the folder tells of them.
 struct FolderNames {
   std::string bytes;  // the names one after the other, each ended by a zero byte
   std::vector<std::size_t> starts;
-  std::vector<std::uint32_t>
-      types;  // kFolderType or kLinkType; 0 for all others, or if the type is not known
+  std::vector<std::uint32_t> types;  // kFolderType, kLinkType, or 0: another type, or an unknown one
 
   void add(const char* name, std::size_t size, std::uint32_t type) {
     starts.push_back(bytes.size());

@@ -19,8 +19,7 @@ namespace metainfo {
 
 // The plan is laid out as one sequence of units, and workers take parts of it: ranges of units.
 // - v1 and hybrid: a unit is a piece of the concatenation of all files, each with its padding. In a hybrid
-// plan
-//   each piece belongs to one file.
+//   plan, each piece belongs to one file.
 // - v2: a unit is a subtree of 64 leaves (1 MiB) of one file, because no piece spans two files.
 // A position is a byte of the concatenation in v1 and hybrid, and the number of a subtree in v2.
 struct JobState {

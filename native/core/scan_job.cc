@@ -31,22 +31,6 @@ constexpr std::chrono::milliseconds kWait{2};
 // The bytes of all paths: their ends have 32 bits.
 constexpr std::size_t kMostBytes = std::numeric_limits<std::uint32_t>::max();
 
-#ifdef _WIN32
-constexpr char kSeparator = '\\';
-#else
-constexpr char kSeparator = '/';
-#endif
-
-std::string disk_path(const std::string& root, const std::string& disk) {
-  if (disk.empty()) return root;
-  std::string path = root;
-  if (path.back() != kSeparator) path += kSeparator;
-  const std::size_t start = path.size();
-  path += disk;
-  std::replace(path.begin() + static_cast<std::ptrdiff_t>(start), path.end(), '\0', kSeparator);
-  return path;
-}
-
 std::string entry_path(const std::string& folder, const char* name) {
   std::string path = folder;
   if (!path.empty()) path += '\0';
@@ -79,7 +63,7 @@ void extend(PathArray& all, const PathArray& part) {
   for (const std::uint32_t end : part.ends) all.ends.push_back(static_cast<std::uint32_t>(start) + end);
 }
 
-void extend(ScanJob::Columns& all, const ScanJob::Columns& part) {
+void extend(FileArrays& all, const FileArrays& part) {
   extend(all.paths, part.paths);
   extend(all.disk_paths, part.disk_paths);
   extend(all.lengths, part.lengths);
@@ -88,7 +72,7 @@ void extend(ScanJob::Columns& all, const ScanJob::Columns& part) {
 }
 
 // So that no column is copied again while it grows. Memory that is not written yet takes no space.
-void reserve(ScanJob::Columns& all, std::size_t path_bytes, std::size_t disk_path_bytes, std::size_t count) {
+void reserve(FileArrays& all, std::size_t path_bytes, std::size_t disk_path_bytes, std::size_t count) {
   all.paths.bytes.reserve(path_bytes);
   all.paths.ends.reserve(count);
   all.disk_paths.bytes.reserve(disk_path_bytes);
@@ -189,7 +173,7 @@ class ScanJob::Worker {
     found_.modes.push_back(mode);
   }
 
-  void add_row(Columns& columns, const Start& place, const char* name, const FileStatus& status) {
+  void add_row(FileArrays& columns, const Start& place, const char* name, const FileStatus& status) {
     append(columns.paths, place.path, name);
     if (job_.has_disk_paths_) append(columns.disk_paths, place.disk, name);
     columns.lengths.push_back(status.size);
@@ -279,6 +263,8 @@ void ScanJob::keep_found(Found found) {
 void ScanJob::settle(bool unstarted) {
   using Code = Failure::Code;
   half_listed_.clear();
+  // Frees the memory of what may have been a million folders: JavaScript keeps the job for a while.
+  pending_ = std::vector<Start>();
   if (cancelled()) {
     outcome_ = Failure{Code::aborted, 0, {}, {}};
   } else if (unstarted) {

@@ -32,23 +32,15 @@ class ScanJob final : public WorkerGroup {
     bool readable = false;   // report files that cannot be opened for reading
   };
 
-  struct Columns {
-    PathArray paths;
-    PathArray disk_paths;  // empty if `disk` and `path` are equal for every start
-    std::vector<double> lengths;
-    std::vector<double> mtimes;
-    std::vector<double> ctimes;
-  };
-
-  // The entries that the scan found, in no particular order.
+  // The entries that the scan found, in no particular order. They have disk paths if a start has two
+  // different paths.
   struct Found {
-    Columns files;   // regular files that a torrent can hold whatever their names
-    Columns others;  // everything else that JavaScript must look at
-    // For each of the others. The error is an errno, or
-    // 0; after an error of stat(2), the mode is 0. Links, and folders that were not entered, have no more
-    // than a type. A folder with an error could not be listed.
-    std::vector<double> errors;
-    std::vector<double> modes;
+    FileArrays files;   // regular files whose names any torrent can hold
+    FileArrays others;  // everything else: JavaScript must look at it
+    // For each of the others. Links, and folders that were not entered, have no more than a type. A folder
+    // with an error could not be listed.
+    std::vector<double> errors;  // errno, or 0
+    std::vector<double> modes;   // 0 after an error of stat(2)
   };
 
   using Outcome = std::variant<std::monostate, Found, Failure>;

@@ -20,7 +20,7 @@ class TaskJob : public WorkerGroup {
   ~TaskJob() override { stop(); }
 
   // Why the function failed; empty if it has returned. If the system could start no thread, it has run on the
-  // thread that started the job.
+  // thread that gave the job its place in the budget, and held up the other jobs.
   const std::optional<Failure>& failure() const { return failure_; }
 
  private:

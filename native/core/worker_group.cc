@@ -52,8 +52,8 @@ void WorkerGroup::run_thread(GroupThread& thread) {
   if (ended() && budget_.withdraw(*this)) finish(false);
   if (!thread.gone()) {
     thread.leave();
-    // Destroying a leftover may take long.
-    if (!leftover) ThreadPool::process().about_to_end();
+    // Destroying a leftover, or closing what a group that has ended early has still open, may take long.
+    if (!leftover && !ended()) ThreadPool::process().about_to_end();
     if (budget_.leave(*this, exhausted)) finish(false);
   }
   leftover.reset();

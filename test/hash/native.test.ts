@@ -119,6 +119,50 @@ describe('the native engine', () => {
     }
   });
 
+  const noSanitizer = { skip: process.env['METAINFO_SANITIZED'] ? 'sanitizers end the process' : false };
+  it('throws if the memory for a plan is not there', noSanitizer, () => {
+    const plan = zeros(1);
+    const files = new Array(2 ** 32 - 1) as PlanFile[];
+    assert.throws(() => new (loadAddon().HashJob)({ ...plan, files }), Error);
+  });
+
+  it('rejects columns of different lengths', () => {
+    const { HashJob, sortFiles, measureFiles, encodeFileList, encodeFileTree } = loadAddon();
+    const paths = (count: number) => ({
+      bytes: new Uint8Array(count),
+      ends: Uint32Array.from({ length: count }, (_, i) => i + 1),
+    });
+    const columns = {
+      paths: paths(2),
+      lengths: new Float64Array(2),
+      mtimes: new Float64Array(2),
+      ctimes: new Float64Array(2),
+      diskPaths: paths(2),
+    };
+    const numbers = new Float64Array(1);
+    for (const changes of [
+      { paths: paths(1) },
+      { lengths: numbers },
+      { mtimes: numbers },
+      { ctimes: numbers },
+      { diskPaths: paths(3) },
+    ]) {
+      assert.throws(() => sortFiles({ ...columns, ...changes }, false, null), RangeError, Object.keys(changes)[0]);
+    }
+    assert.throws(() => sortFiles(columns, true, paths(1)), RangeError);
+    assert.throws(
+      () => sortFiles({ ...columns, paths: { ...paths(2), bytes: new Uint8Array(3) } }, true, null),
+      RangeError,
+    );
+    const wrong = { ...columns, paths: paths(1) };
+    assert.throws(() => measureFiles(wrong, null, MIB, 10), RangeError);
+    assert.throws(() => encodeFileList(wrong, null), RangeError);
+    assert.throws(() => encodeFileTree(wrong, new Uint8Array(64)), RangeError);
+    assert.throws(() => encodeFileTree(columns, new Uint8Array(63)), RangeError);
+    const files = { root: folder, columns: { ...columns, diskPaths: paths(3) } };
+    assert.throws(() => new HashJob({ ...zeros(1), files }), RangeError);
+  });
+
   it('rejects with a stack that shows where the job was started', async () => {
     const plan = zeros(1);
     const absent = { ...plan, files: [...plan.files].map((file) => ({ ...file, path: '/absent' })) };

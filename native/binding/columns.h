@@ -1,0 +1,24 @@
+// The columns of a file table from and to JavaScript: FileColumns of src/layout/file-table.ts.
+#pragma once
+
+#include <napi.h>
+
+#include <cstddef>
+#include <optional>
+
+#include "core/file_columns.h"
+
+namespace metainfo {
+
+// All of these view the memory of JavaScript. They throw Napi::Error for arrays of wrong types or lengths;
+// `count` is the number of files.
+std::size_t count_files(const Napi::Object& columns);
+PathColumn to_paths(const Napi::Object& paths, std::size_t count);
+std::optional<PathColumn> to_paths_or_none(const Napi::Value& paths_or_null, std::size_t count);
+const double* to_numbers(const Napi::Object& columns, const char* key, std::size_t count);
+FileColumns to_files(const Napi::Object& columns);
+
+// The memory of the columns is moved, or copied if the runtime allows no external buffers.
+Napi::Object to_columns(Napi::Env env, FileArrays files);
+
+}  // namespace metainfo
