@@ -19,7 +19,7 @@ const MAX_SPARE = 16;
 export function privateCopy(bytes: Uint8Array): Uint8Array {
   if (privateBuffers.has(bytes.buffer)) return bytes;
   const { length } = bytes;
-  const last = spare.at(-1)?.length ?? 0;
+  const last = spare.at(-1)?.length ?? -1;
   const buffer = last >= length && last <= 2 * length ? (spare.pop() as Buffer) : allocPrivate(length);
   buffer.set(bytes);
   return buffer.subarray(0, length);

@@ -38,6 +38,15 @@ describe('privateCopy', () => {
     assert.equal(privateCopy(noise(500)).buffer, large.buffer);
   });
 
+  it('copies no bytes', () => {
+    const empty = new Uint8Array(0);
+    // More often than there is memory that was given back.
+    const copies = Array.from({ length: 20 }, () => privateCopy(empty));
+    for (const copy of copies) assert.deepEqual([copy.length, copy.buffer === empty.buffer], [0, false]);
+    for (const copy of copies) reusePrivate(copy);
+    assert.deepEqual(Buffer.from(privateCopy(noise(9))), noise(9));
+  });
+
   it('never takes memory of a caller', () => {
     const bytes = new Uint8Array(700);
     reusePrivate(bytes);
