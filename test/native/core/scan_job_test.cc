@@ -231,6 +231,25 @@ TEST_CASE("ScanJob: fails if it was cancelled or no thread can be started") {
 #endif
 }
 
+// The thread may be given up while it opens or closes a folder, reads its names, or asks for a status.
+TEST_CASE("ScanJob: may be cancelled during any system call") {
+  const TempFolder folder;
+  for (int i = 0; i < 200; ++i) make_folder(folder, std::to_string(i));
+  folder.add("0/file", {1});
+  Budget budget({1, kAmpleMemory});
+  Tally finished;
+  for (unsigned i = 0; i < 300; ++i) {
+    ScanJob job(everything_below(root_of(folder)), budget);
+    job.start([&] { finished.add(); });
+    std::this_thread::sleep_for(std::chrono::microseconds(i * 7));
+    job.cancel();
+    finished.wait(1 + i);
+    job.join();
+    if (const auto* failure = std::get_if<Failure>(&job.outcome()))
+      REQUIRE_EQ(failure->code, Failure::Code::aborted);
+  }
+}
+
 #ifdef __linux__
 TEST_CASE("ScanJob: leaves no folder open") {
   const TempFolder folder;
