@@ -9,8 +9,18 @@ export interface Place extends ListedFolder {
 
 /** A folder whose listing is asked for. */
 export interface Start extends Place {
-  /** Where the entry is that led here: a start above this one, and the folder on disk, below that start, that holds the entry. */
-  from?: { start: Start; disk: string };
+  /** Where its path on disk begins: the folders from here down to the folder itself were entered one from another, without links. */
+  top: string;
+  /** Where the link is that led to `top`; null if none did. */
+  link: Found | null;
+}
+
+/** Where an entry is. */
+interface Found {
+  /** The start of the listing that found the entry. */
+  start: Start;
+  /** The folder on disk that holds the entry, at or below that start. */
+  disk: string;
 }
 
 /** The start of a listing that found a folder: the longest path, because a start may be below another one. */
@@ -32,23 +42,25 @@ function isAtOrBelow(folder: string, disk: string): boolean {
 }
 
 /**
- * Adds the folder that an entry leads to.
+ * Adds a folder that an entry leads to: the entry itself, or the target of a link.
  *
  * @throws {MetainfoError} `ERR_LINK_LOOP` if the entry is in that folder
  */
-export function enter(place: Place, from: NonNullable<Start['from']>, starts: Start[]): void {
-  for (let above: Start['from'] = from; above; above = above.start.from) {
-    // All folders from the start down to the entry contain it.
-    if (!isAtOrBelow(above.start.disk, place.disk) || !isAtOrBelow(place.disk, above.disk)) continue;
+export function enter(place: Place, entry: Found, isTarget: boolean, starts: Start[]): void {
+  for (let above: Found | null = entry; above; above = above.start.link) {
+    // All folders from the top down to the entry contain it.
+    if (!isAtOrBelow(above.start.top, place.disk) || !isAtOrBelow(place.disk, above.disk)) continue;
     throw new MetainfoError('ERR_LINK_LOOP', `${place.shown} links to a folder that contains it.`, {
       path: place.shown,
     });
   }
-  starts.push({ ...place, from });
+  // Without a link, the chain of links stays the same: one element for each level would make deep trees quadratic.
+  const { top, link } = entry.start;
+  starts.push(isTarget ? { ...place, top: place.disk, link: entry } : { ...place, top, link });
 }
 
 /** Whether a folder below this one may contain it, because links led here from there. */
-export function mayLoop(start: Start): boolean {
-  for (let above = start.from; above; above = above.start.from) if (isAtOrBelow(start.disk, above.disk)) return true;
+export function mayLoop({ disk, link }: Start): boolean {
+  for (let above = link; above; above = above.start.link) if (isAtOrBelow(disk, above.disk)) return true;
   return false;
 }

@@ -186,7 +186,7 @@ class Scanner {
    * round lists everything, and further rounds list what links lead to.
    */
   async walk(place: Place): Promise<void> {
-    for (let starts: Start[] = [place]; starts.length > 0; ) {
+    for (let starts: Start[] = [{ ...place, top: place.disk, link: null }]; starts.length > 0; ) {
       const below: Start[] = [];
       for (const isRecursive of [true, false]) {
         const chosen = starts.filter((start) => (this.#filter === null && !mayLoop(start)) === isRecursive);
@@ -245,10 +245,17 @@ class Scanner {
       return;
     }
     const keeps = new Uint8Array(files.lengths.length);
+    const repeated: string[] = [];
     for (const i of keeps.keys()) {
       const path = textAt(files, i);
+      if (this.#seen.has(path)) repeated.push(path);
+      else keeps[i] = 1;
+      this.#seen.add(path);
+    }
+    // The files are in no particular order, but the problems are.
+    for (const path of repeated.sort()) {
       const folder = path.slice(0, Math.max(0, path.lastIndexOf('\0')));
-      keeps[i] = this.#try(() => this.#requireNew(path, shownBelow(startOf(folder, starts), path))) ? 1 : 0;
+      this.#try(() => this.#requireNew(path, shownBelow(startOf(folder, starts), path)));
     }
     this.files.addColumns(filteredColumns(files, keeps));
   }
@@ -269,15 +276,15 @@ class Scanner {
     const isSkipped = !this.#options.systemFiles && isSystemFile(text);
     const isIncluded = !isSkipped && (this.#filter?.include(relative) ?? true);
     const place = { path, disk: entryPath(other.disk, text), shown: shownBelow(start, path) };
-    const from = { start, disk: other.disk };
-    if (isLink(status)) await this.#follow(place, from, isIncluded, below);
-    else if (isFolder(status)) this.#try(() => enter(place, from, below));
+    const entry = { start, disk: other.disk };
+    if (isLink(status)) await this.#follow(place, entry, isIncluded, below);
+    else if (isFolder(status)) this.#try(() => enter(place, entry, false, below));
     else if (!isIncluded) return;
     else if (errno !== 0) this.problems.add(fromSystemError(systemError(errno, place.shown), place.shown, 'read'));
     else this.#try(() => this.#add(place, status));
   }
 
-  async #follow(link: Place, from: NonNullable<Start['from']>, isIncluded: boolean, below: Start[]): Promise<void> {
+  async #follow(link: Place, entry: NonNullable<Start['link']>, isIncluded: boolean, below: Start[]): Promise<void> {
     let target: { disk: string; status: Status };
     try {
       target = await this.#resolve(link.shown);
@@ -287,7 +294,7 @@ class Scanner {
       return;
     }
     const { disk, status } = target;
-    if (isFolder(status)) this.#try(() => enter({ ...link, disk }, from, below));
+    if (isFolder(status)) this.#try(() => enter({ ...link, disk }, entry, true, below));
     else if (isIncluded)
       await this.addNamed({ ...link, disk }, status).catch((error: unknown) => this.problems.add(error));
   }

@@ -311,6 +311,14 @@ for (const engine of ENGINES)
         });
       }
 
+      it('a folder named twice, with its files in order', async (t) => {
+        const names = Array.from({ length: 9 }, (_, i) => `d/${i}`);
+        const root = await rootWith(t, { files: Object.fromEntries(names.map((name) => [name, 1])) });
+        const failure = (await scan(root, [['d'], ['d']]).catch((error: unknown) => error)) as MetainfoError;
+        const problems = names.map((name) => `${path.join(root, name)} is listed twice in \`paths\``);
+        assert.ok(failure.message.includes(problems.join('; ')), failure.message);
+      });
+
       it('a folder that it may not read', { skip: notRoot() }, async (t) => {
         const root = await rootWith(t, {
           files: { 'open/a': 1, 'file/secret': 1, 'folder/secret/a': 1, 'list/names/a': 1 },
