@@ -261,3 +261,13 @@ describe('the encoding of many files', () => {
     );
   });
 });
+
+describe('missing roots', () => {
+  it('are left to the reader of the tree, for few and for many files', async () => {
+    for (const count of [2, MANY_FILES]) {
+      const table = new FileTable(Array.from({ length: count }, (_, i) => ({ path: [`${1000 + i}`], length: 1 })));
+      const tree = Buffer.from((await encodedFileTree(table, new Uint8Array())).bytes).toString();
+      assert.ok(tree.endsWith('11:pieces root0:eee'), tree.slice(-80));
+    }
+  });
+});
