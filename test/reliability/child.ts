@@ -10,6 +10,7 @@ import { isMainThread, parentPort, Worker, workerData } from 'node:worker_thread
 import type { TorrentCreate } from '../../src/create/draft.ts';
 import type { TorrentVersion } from '../../src/model/discriminator.ts';
 import { loadMalloc } from '../support/malloc.ts';
+import { Leftovers } from './leftovers.ts';
 
 /** The code of a worker. It uses only the addon, because loading TypeScript would take most of its time. */
 const JOBS_WITHOUT_END = `
@@ -33,6 +34,8 @@ const JOBS_WITHOUT_END = `
 
 /** Writes synchronously, so the message arrives even if the process ends right after. */
 const tell = (message: Record<string, number>) => writeSync(1, `${JSON.stringify(message)}\n`);
+/** Reports the threads that are left after all jobs. */
+const tellThreads = (left: string[]) => tell({ left: left.length });
 /** Returns the seconds of the monotonic clock that all processes of this machine share. */
 const now = () => Number(process.hrtime.bigint()) / 1e9;
 
@@ -202,6 +205,7 @@ const scenarios = {
   /** Runs windows of jobs of all versions, of which a quarter is cancelled and a quarter fails. */
   async leak(malloc: string, file: string, windows: string, jobs: string) {
     const inUse = loadMalloc(malloc);
+    const leftovers = await Leftovers.of(file);
     const draft = await draftOf(file);
     const { nativeEngine } = await import('../../src/hash/native.ts');
     const missing = { path: `${file}-missing`, offset: 0, length: 1, size: 1, mtimeMs: Number.NaN };
@@ -232,11 +236,13 @@ const scenarios = {
       }
       tell({ ...(await usage(inUse)), ...count });
     }
+    tellThreads(await leftovers.threadsAtEnd());
   },
 
   /** Runs windows of workers that are terminated in the middle of jobs of all versions. */
   async leakWorkers(malloc: string, file: string, windows: string, workers: string) {
     const inUse = loadMalloc(malloc);
+    const leftovers = await Leftovers.of(file);
     const { nativeEngine } = await import('../../src/hash/native.ts');
     nativeEngine();
     const addon = fileURLToPath(new URL('../..', import.meta.url));
@@ -254,6 +260,7 @@ const scenarios = {
       for (let i = 0; i < Number(workers); i += 2) await Promise.all([one(), one()]);
       tell(await usage(inUse));
     }
+    tellThreads(await leftovers.threadsAtEnd());
   },
 
   async uncollected(file: string) {

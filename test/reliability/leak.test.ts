@@ -8,7 +8,7 @@ import { procMissing, runChild } from './run-child.ts';
 
 const KIB = 1024;
 const MIB = 2 ** 20;
-/** Windows may differ by this many threads: those that are parked. */
+/** Windows may differ by this many threads: those that are parked. All must have ended some seconds after the last job. */
 const MOST_PARKED = 4 * availableParallelism();
 
 /**
@@ -39,6 +39,7 @@ describe('no descriptors, threads or memory leak', { skip: procMissing || malloc
     // The first window is a warm-up.
     const { code, told } = await runChild('leak', buildMalloc(folder), file, 17, 625);
     assert.equal(code, 0);
+    assert.deepEqual(told.pop(), { left: 0 });
     const { done, failed, cancelled } = told.at(-1) ?? {};
     assert.deepEqual({ done, failed, cancelled }, { done: 17 * 313, failed: 17 * 156, cancelled: 17 * 156 });
     // 200 and 50 bytes per job.
@@ -49,6 +50,7 @@ describe('no descriptors, threads or memory leak', { skip: procMissing || malloc
     const folder = await temporaryFolder(t);
     const file = await sparseFile(folder, 'huge', HUGE);
     const { code, signal, told } = await runChild('leakWorkers', buildMalloc(folder), file, 14, 8);
+    assert.deepEqual(told.pop(), { left: 0 });
     assert.deepEqual({ code, signal, windows: told.length }, { code: 0, signal: null, windows: 14 });
     // Node itself leaks half a kilobyte per worker.
     assertFlat(t, told.slice(1), { heap: 32 * KIB, malloc: 8 * KIB });
