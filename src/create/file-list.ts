@@ -1,6 +1,7 @@
 /** The v1 file list and the v2 file tree of planned files; for many files, they are encoded on a native thread. */
 import { type BencodeMap, RawBencode } from '../bencode/value.ts';
 import { type Addon, addonOrNull, type NativePadding } from '../hash/addon.ts';
+import { tableResult } from '../hash/table-jobs.ts';
 import type { FileTable, TableFile } from '../layout/file-table.ts';
 import { BITCOMET_PAD, isNamedLikePad, type PaddingOptions, withPads } from '../layout/padding.ts';
 import type { TorrentVersion } from '../model/discriminator.ts';
@@ -59,7 +60,7 @@ export async function encodedFileList(shape: ListShape): Promise<RawBencode | nu
   if (!hasList(shape)) return null;
   const addon = addonFor(shape.files);
   if (!addon) return encodeFileList(fileList(shape) as FileItem[]);
-  return new RawBencode(await addon.encodeFileList(shape.files.columns, nativePadding(shape)));
+  return new RawBencode(await tableResult(addon.encodeFileList(shape.files.columns, nativePadding(shape))));
 }
 
 /**
@@ -71,7 +72,7 @@ export async function encodedFileList(shape: ListShape): Promise<RawBencode | nu
 export async function encodedFileTree(files: FileTable<ListedFile>, roots: Uint8Array): Promise<RawBencode> {
   // Roots of another size come from an engine of a caller: reading the tree reports them.
   const addon = roots.length === files.length * 32 ? addonFor(files) : null;
-  if (addon) return new RawBencode(await addon.encodeFileTree(files.columns, roots));
+  if (addon) return new RawBencode(await tableResult(addon.encodeFileTree(files.columns, roots)));
   const flat = files.map(({ path, length, attr, extra }, i): FlatFile => {
     const piecesRoot = length === 0 ? null : roots.subarray(i * 32, (i + 1) * 32);
     return { ...(attr !== undefined && { attr }), ...(extra && { extra }), length: length as number, piecesRoot, path };

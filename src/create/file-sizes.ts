@@ -1,4 +1,5 @@
 /** Measures the files of a torrent, its v1 file list and its v2 file tree; for many files, on a native thread. */
+import { tableResult } from '../hash/table-jobs.ts';
 import { isNamedLikePad, isPadFile } from '../layout/padding.ts';
 import type { FileItem } from '../model/file-item.ts';
 import { addonFor, fileList, type ListedFile, type ListShape, nativePadding } from './file-list.ts';
@@ -48,7 +49,8 @@ export async function measureFiles(shape: ListShape, maxComponents: number): Pro
   const addon = addonFor(shape.files);
   if (!addon) return measureRows(shape, maxComponents);
   const { files, pieceLength } = shape;
-  const numbers = await addon.measureFiles(files.columns, nativePadding(shape), pieceLength, maxComponents);
+  const job = addon.measureFiles(files.columns, nativePadding(shape), pieceLength, maxComponents);
+  const numbers = await tableResult(job);
   const [total = 0, longest = 0, pieces = 0, layers = 0, layerBytes = 0, components = 0, tooDeep = 0, pathUnits = 0] =
     numbers;
   const [listItems = 0, listBytes = 0, pads = 0, padBytes = 0, sharedPads = 0, sharedPad = 0] = numbers.subarray(8);

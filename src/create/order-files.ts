@@ -3,6 +3,7 @@ import { isAscii } from 'node:buffer';
 import { setImmediate as nextRound } from 'node:timers/promises';
 import { MetainfoError } from '../errors/errors.ts';
 import { addonOrNull } from '../hash/addon.ts';
+import { tableResult } from '../hash/table-jobs.ts';
 import { FileTable, type PathColumn, pathAt, type TableFile } from '../layout/file-table.ts';
 import { sortV1, sortV2 } from '../layout/order.ts';
 
@@ -52,7 +53,7 @@ async function orderedFiles<File extends TableFile>(table: FileTable<File>, orde
   }
   const { columns } = table;
   const lower = order === 'v1' && !isAscii(columns.paths.bytes) ? await lowerCased(columns.paths) : null;
-  const sorted = await addon.sortFiles(columns, order === 'v1', lower);
+  const sorted = await tableResult(addon.sortFiles(columns, order === 'v1', lower));
   const { data } = table;
   const files =
     'columns' in data
