@@ -2,6 +2,7 @@
 import { realpath } from 'node:fs/promises';
 import path from 'node:path';
 import type { Command } from 'commander';
+import { componentsWithin } from '../disk/containment.ts';
 import type { ScanFilter } from '../disk/scan.ts';
 import { collect } from './options.ts';
 
@@ -27,8 +28,12 @@ export async function globFilter(
   pathRoot: string,
   skipped: readonly string[],
 ): Promise<ScanFilter> {
-  const skippedPaths = new Set(await Promise.all(skipped.map((file) => relativeTo(pathRoot, file))));
-  if (exclude.length === 0 && include.length === 0) return { exclude: (file) => skippedPaths.has(file) };
+  const relative = await Promise.all(skipped.map((file) => relativeTo(pathRoot, file)));
+  const skippedPaths = new Set(relative.filter((file) => file !== null));
+  if (exclude.length === 0 && include.length === 0) {
+    // Without a filter, native threads scan everything at once.
+    return skippedPaths.size === 0 ? {} : { exclude: (file) => skippedPaths.has(file) };
+  }
   const { default: picomatch } = await import('picomatch');
   const matcher = (globs: string[]) => {
     const matchName = picomatch(
@@ -48,12 +53,9 @@ export async function globFilter(
   };
 }
 
-/** The path of a file relative to the path root, after resolving symlinks in both. */
-async function relativeTo(pathRoot: string, file: string): Promise<string> {
+/** The path of a file relative to the path root, after resolving symlinks in both; null for a file outside it. */
+async function relativeTo(pathRoot: string, file: string): Promise<string | null> {
   const root = await realpath(pathRoot).catch(() => pathRoot);
   const folder = await realpath(path.dirname(file)).catch(() => path.dirname(file));
-  return path
-    .relative(root, path.join(folder, path.basename(file)))
-    .split(path.sep)
-    .join('/');
+  return componentsWithin(root, path.join(folder, path.basename(file)))?.join('/') ?? null;
 }

@@ -1,0 +1,46 @@
+import assert from 'node:assert/strict';
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { after, describe, it } from 'node:test';
+import { globFilter } from '../../src/cli/globs.ts';
+
+const folder = realpathSync(mkdtempSync(path.join(tmpdir(), 'metainfo-globs-')));
+const root = path.join(folder, 'root');
+mkdirSync(path.join(root, 'sub'), { recursive: true });
+after(() => rmSync(folder, { recursive: true, force: true }));
+
+describe('globFilter', () => {
+  it('is empty without globs if every skipped file is outside the root', async () => {
+    for (const skipped of [[], [path.join(folder, 'root.torrent')], [path.join(folder, 'root-b', 'x'), folder]])
+      assert.deepEqual(await globFilter({}, root, skipped), {});
+  });
+
+  it('excludes the skipped files inside the root', async () => {
+    const { exclude, include } = await globFilter({}, root, [
+      path.join(root, 'sub', 'x.torrent'),
+      path.join(root, '..y'),
+      path.join(folder, 'z'),
+    ]);
+    assert.deepEqual(
+      ['sub/x.torrent', '..y', 'z', 'sub', ''].map((file) => exclude?.(file)),
+      [true, true, false, false, false],
+    );
+    assert.equal(include, undefined);
+  });
+
+  it('resolves links in the folder of a skipped file', async () => {
+    const link = path.join(folder, 'link');
+    symlinkSync(root, link, 'junction');
+    const { exclude } = await globFilter({}, root, [path.join(link, 'x.torrent')]);
+    assert.equal(exclude?.('x.torrent'), true);
+  });
+
+  it('has globs whether or not it skips files', async () => {
+    for (const skipped of [[], [path.join(root, 'x')]]) {
+      const { exclude, include } = await globFilter({ exclude: ['*.nfo'], include: ['sub/**'] }, root, skipped);
+      assert.deepEqual([exclude?.('a.nfo'), exclude?.('sub/x'), exclude?.('x')], [true, false, skipped.length === 1]);
+      assert.deepEqual([include?.('sub/x'), include?.('x')], [true, false]);
+    }
+  });
+});
