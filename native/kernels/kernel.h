@@ -22,6 +22,7 @@ struct Sha256State {
 struct Kernel {
   const char* name;
   std::uint32_t needs;       // mask of CPU features (cpu.h); 0 runs on every CPU
+  std::uint32_t lacks;       // mask of CPU features; on a CPU that has one, another entry is faster
   std::size_t lanes;         // independent messages that one call advances
   std::size_t min_messages;  // with fewer messages, the kernels further down the list are faster
 

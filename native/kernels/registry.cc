@@ -11,22 +11,24 @@ namespace {
 #define SHA1(prefix) prefix##_sha1_many, nullptr, prefix##_sha1_zeros, nullptr
 
 // The second number (min_messages) was measured: from there on, one call takes less time than the kernels
-// further down need for as many messages.
+// further down need for as many messages. On a CPU without SHA-NI, wide kernels pay for fewer messages.
 constexpr Kernel kKernels[] = {
 #ifdef METAINFO_X86
-    {"avx512-x16", kAvx512, 16, 12, ALL(avx512_x16)},
+    {"avx512-x16", kAvx512 | kShaNi, 0, 16, 12, ALL(avx512_x16)},
     // Its SHA-256 is no faster than two calls of sha-ni-x4.
-    {"avx512-x8", kAvx512, 8, 6, SHA1(avx512_x8)},
-    {"sha-ni-x4", kShaNi, 4, 3, ALL(sha_ni_x4)},
-    {"sha-ni-x2", kShaNi, 2, 2, ALL(sha_ni_x2)},
-    {"sha-ni-x1", kShaNi, 1, 1, ALL(sha_ni_x1)},
-    {"avx2-x8", kAvx2, 8, 3, ALL(avx2_x8)},
+    {"avx512-x8", kAvx512 | kShaNi, 0, 8, 6, SHA1(avx512_x8)},
+    {"avx512-x16", kAvx512, kShaNi, 16, 9, ALL(avx512_x16)},
+    {"avx512-x8", kAvx512, kShaNi, 8, 2, ALL(avx512_x8)},
+    {"sha-ni-x4", kShaNi, 0, 4, 3, ALL(sha_ni_x4)},
+    {"sha-ni-x2", kShaNi, 0, 2, 2, ALL(sha_ni_x2)},
+    {"sha-ni-x1", kShaNi, 0, 1, 1, ALL(sha_ni_x1)},
+    {"avx2-x8", kAvx2, 0, 8, 3, ALL(avx2_x8)},
 #endif
 #ifdef METAINFO_ARM64
-    {"sha-ce-x4", kArmSha, 4, 3, ALL(sha_ce_x4)},
-    {"sha-ce-x2", kArmSha, 2, 2, ALL(sha_ce_x2)},
+    {"sha-ce-x4", kArmSha, 0, 4, 3, ALL(sha_ce_x4)},
+    {"sha-ce-x2", kArmSha, 0, 2, 2, ALL(sha_ce_x2)},
 #endif
-    {"openssl", 0, 1, 1, ALL(openssl)},
+    {"openssl", 0, 0, 1, 1, ALL(openssl)},
 };
 
 #undef ALL
@@ -36,7 +38,7 @@ constexpr Kernel kKernels[] = {
 
 const Kernel* runnable_kernel(std::size_t index) {
   for (const Kernel& kernel : kKernels) {
-    if ((kernel.needs & cpu_features()) != kernel.needs) continue;
+    if ((kernel.needs & cpu_features()) != kernel.needs || (kernel.lacks & cpu_features()) != 0) continue;
     if (index-- == 0) return &kernel;
   }
   return nullptr;
