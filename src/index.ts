@@ -10,7 +10,7 @@ export { encode } from './bencode/encode.ts';
 export { DEFAULT_LIMITS, LimitError, type LimitName, type Limits } from './bencode/limits.ts';
 export { type BencodeMap, type BencodeValue, type Encodable, RawBencode } from './bencode/value.ts';
 export { type CacheStats, cacheStats, clearCache } from './create/cache.ts';
-export { type GetPathsOptions, TorrentCreate } from './create/draft.ts';
+export { type Generated, type GetPathsOptions, TorrentCreate } from './create/draft.ts';
 export { TorrentCreateFields } from './create/draft-fields.ts';
 export type {
   FileItemInput,
@@ -20,7 +20,6 @@ export type {
   TorrentCreateInput,
 } from './create/draft-input.ts';
 export type { FileTimes } from './create/file-times.ts';
-export type { Generated } from './create/generate.ts';
 export type { GenerateExtOptions } from './create/libtorrent.ts';
 export type { CacheChoice, GenerateOptions } from './create/options.ts';
 export type { TrackerFields } from './create/other-fields.ts';

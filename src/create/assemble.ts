@@ -5,7 +5,7 @@ import { type Encodable, RawBencode } from '../bencode/value.ts';
 import { toHex } from '../errors/errors.ts';
 import type { PackedTrees } from '../hash/file-digests.ts';
 import { TORRENT } from '../model/codec.ts';
-import { createdTorrent, type EncodedTorrent } from '../model/created-torrent.ts';
+import { createdTorrent, type EncodedTorrent, type LazyPath } from '../model/created-torrent.ts';
 import { HashList } from '../model/hash-list.ts';
 import { fromOwnBytes, type Torrent } from '../model/torrent.ts';
 import type { TorrentDigests } from './digests.ts';
@@ -47,11 +47,14 @@ export async function assemble(
 
 /** The sizes of the encoded values that a torrent decodes when they are first accessed. */
 function encodedSizes({ info, pieceLayers }: ContentKeys): EncodedTorrent['encoded'] {
-  const values = { files: info.get('files'), 'file tree': info.get('file tree'), 'piece layers': pieceLayers };
-  const sizes = Object.entries(values).flatMap(([key, value]) =>
-    value instanceof RawBencode ? [[key, value.bytes.length]] : [],
-  );
-  return Object.fromEntries(sizes);
+  const sizes = new Map<LazyPath, number>();
+  const add = (path: LazyPath, value: Encodable | null | undefined) => {
+    if (value instanceof RawBencode) sizes.set(path, value.bytes.length);
+  };
+  add('info/files', info.get('files'));
+  add('info/file tree', info.get('file tree'));
+  add('piece layers', pieceLayers);
+  return sizes;
 }
 
 function totalsOf({ files, pieceLength }: SizedPlan): EncodedTorrent['totals'] {

@@ -9,8 +9,9 @@ import { isDictionary } from '../model/input.ts';
 import type { TorrentOf } from '../model/torrent.ts';
 import { checkedFields, type Draft, type TorrentCreateFields, withName } from './draft-fields.ts';
 import type { TorrentCreateInput } from './draft-input.ts';
+import { type FileTimes, fileTimesOf } from './file-times.ts';
 import { findFiles, namedPaths, namesSingleFile } from './find-files.ts';
-import { type Generated, generate } from './generate.ts';
+import { generate, type MadeTorrent } from './generate.ts';
 import type { GenerateExtOptions } from './libtorrent.ts';
 import { GENERATE, type GenerateOptions } from './options.ts';
 import { type TrackerFields, trackerFields } from './other-fields.ts';
@@ -35,6 +36,14 @@ export interface GetPathsOptions {
 }
 
 const GET_PATHS: OptionStructs<GetPathsOptions> = { clean: Flag, v1Order: Flag };
+
+/** A torrent that was just made, and the times of its files. */
+export interface Generated<V extends TorrentVersion = TorrentVersion> {
+  /** The torrent. */
+  torrent: TorrentOf<V>;
+  /** When its files were last changed, for a later {@link update}. */
+  fileTimes: FileTimes;
+}
 
 /**
  * A torrent under construction. It is checked when it is made and never changes. `generate` turns the shorthands into torrent
@@ -99,8 +108,8 @@ export class TorrentCreate implements Draft {
   async generate<V extends TorrentVersion = 'hybrid'>(
     options: GenerateOptions & { version?: V } = {},
   ): Promise<TorrentOf<V>> {
-    const { torrent } = await this.generateWithTimes<V>(options);
-    return torrent;
+    const { torrent } = await this.#generate(options);
+    return torrent as TorrentOf<V>;
   }
 
   /**
@@ -112,8 +121,12 @@ export class TorrentCreate implements Draft {
   async generateWithTimes<V extends TorrentVersion = 'hybrid'>(
     options: GenerateOptions & { version?: V } = {},
   ): Promise<Generated<V>> {
-    const checked: GenerateOptions = checkOptions(options, GENERATE, { example: "{ version: 'v1' }" });
-    return (await generate(this, checked)) as Generated<V>;
+    const { torrent, files } = await this.#generate(options);
+    return { torrent: torrent as TorrentOf<V>, fileTimes: fileTimesOf(files) };
+  }
+
+  async #generate(options: GenerateOptions): Promise<MadeTorrent> {
+    return generate(this, checkOptions(options, GENERATE, { example: "{ version: 'v1' }" }));
   }
 
   /**

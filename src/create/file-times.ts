@@ -21,7 +21,7 @@ interface Timed {
 export function fileTimesOf(files: FileTable | readonly Timed[]): FileTimes {
   const onDisk = files instanceof FileTable ? files.onDisk : null;
   if (onDisk) return { mtimeMs: onDisk.columns.mtimes, ctimeMs: onDisk.columns.ctimes };
-  const timed: Iterable<Timed> = files;
+  const timed: readonly Timed[] = files instanceof FileTable ? files.rows() : files;
   return {
     mtimeMs: Float64Array.from(timed, ({ mtimeMs }) => mtimeMs ?? Number.NaN),
     ctimeMs: Float64Array.from(timed, ({ ctimeMs }) => ctimeMs ?? Number.NaN),

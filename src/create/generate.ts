@@ -11,7 +11,6 @@ import { assemble } from './assemble.ts';
 import type { HashCache } from './cache.ts';
 import type { Draft } from './draft-fields.ts';
 import { encodedFileList } from './file-list.ts';
-import { type FileTimes, fileTimesOf } from './file-times.ts';
 import { type HashedPlan, type HashOptions, hashPlan } from './hash.ts';
 import { requireMatch } from './match-draft.ts';
 import type { CacheChoice, GenerateOptions } from './options.ts';
@@ -29,16 +28,15 @@ import { detachMemory, reuseMemory, sourceFiles } from './sources.ts';
 import { takeStreams } from './take-streams.ts';
 import { warn } from './warnings.ts';
 
-/** A torrent that was just made, and the times of its files. */
-export interface Generated<V extends TorrentVersion = TorrentVersion> {
-  /** The torrent. */
-  torrent: TorrentOf<V>;
-  /** When its files were last changed, for a later {@link update}. */
-  fileTimes: FileTimes;
+/** A torrent that was just made, and its files. */
+export interface MadeTorrent {
+  torrent: TorrentOf<TorrentVersion>;
+  /** The files of the torrent, in its order. */
+  files: SizedPlan['files'];
 }
 
 /** Makes the torrent of a draft. See {@link TorrentCreate.generate}. */
-export async function generate(draft: Draft, options: GenerateOptions): Promise<Generated> {
+export async function generate(draft: Draft, options: GenerateOptions): Promise<MadeTorrent> {
   const sources = detachMemory(sourceFiles(draft.fields.sources ?? []));
   const streams = takeStreams(sources);
   try {
@@ -47,8 +45,9 @@ export async function generate(draft: Draft, options: GenerateOptions): Promise<
     const torrent = (await assemble(plan, digests, { fileList, isHashedHere })) as TorrentOf<TorrentVersion>;
     requireMatch(draft, torrent);
     streams.release();
-    reuseMemory(sources);
-    return { torrent, fileTimes: fileTimesOf(plan.files) };
+    // An engine of the caller may still hold the data.
+    if (!options.engine) reuseMemory(sources);
+    return { torrent, files: plan.files };
   } catch (error) {
     streams.destroy();
     throw error;
@@ -77,9 +76,9 @@ async function planAndHashInSlot(draft: Draft, options: PlanAndHashOptions, slot
   // Fail for bad options before the scan.
   const { engine = defaultEngine() } = options;
   const resources = planResources(options, checkVersion(options.version), availableParallelism());
-  const hashCache = await openCache(options.cache);
+  const hashCache = options.cache ? await openCache(options.cache) : null;
   // The spread comes last, because V8 takes ten times as long to add properties to a copy.
-  const settings = { slot, resources, hashCache, ...options, engine };
+  const settings = { slot, resources, hashCache, isOwnEngine: !options.engine, ...options, engine };
   const plan = await planTorrent(draft, settings);
   if (!isSmall(plan)) slot.release();
   const hashing = hashPlan(plan, settings);
@@ -101,7 +100,6 @@ function isSmall({ files, streams }: CreatePlan): boolean {
 }
 
 /** Opens the cache, whose code is loaded only if there is one. */
-async function openCache(choice: CacheChoice | undefined): Promise<HashCache | null> {
-  if (choice === undefined || choice === false) return null;
+async function openCache(choice: CacheChoice): Promise<HashCache | null> {
   return (await import('./cache.ts')).openCacheIfAny(choice);
 }

@@ -22,6 +22,8 @@ export interface HashedPlan {
 export interface HashOptions
   extends Pick<GenerateOptions, 'readSize' | 'memoryLimit' | 'signal' | 'progress' | 'onProgress'> {
   engine: Engine;
+  /** Whether the engine is of this package: an engine of the caller may transfer or change the memory of its digests later. */
+  isOwnEngine: boolean;
   /** The resources of the job: checked, with defaults filled in. */
   resources: ReturnType<typeof planResources>;
   /** The cache to use; null for none. */
@@ -95,8 +97,10 @@ async function hashContiguous(plan: SizedPlan, options: HashOptions): Promise<Ha
 async function hashAll(plan: SizedPlan, options: HashOptions): Promise<HashedPlan> {
   const { version, files, paddedFiles } = plan;
   const { v1, v2 } = await hashFiles({ files: toPlanFiles(files), indexes: null, paddedFiles }, plan, options);
-  const pieces = version === 'v2' ? null : (v1 as Uint8Array);
-  const trees = version === 'v1' ? null : (v2 as PackedTrees);
+  const keep = (bytes: Uint8Array) => (options.isOwnEngine ? bytes : new Uint8Array(bytes));
+  const pieces = version === 'v2' ? null : keep(v1 as Uint8Array);
+  const trees =
+    version === 'v1' ? null : { roots: keep((v2 as PackedTrees).roots), layers: keep((v2 as PackedTrees).layers) };
   return { digests: { lengths: null, pieces, trees }, bytesRead: files.totalLength };
 }
 

@@ -85,8 +85,11 @@ export async function planTorrent(draft: Draft, options: PlanOptions): Promise<C
   return plan;
 }
 
+const NOTHING: ReadonlyMap<string, never> = new Map<string, never>();
+
 /** The flags that a draft gives to its files, by path with `/`. */
-export function attrsOf({ info: { files, fileTree } }: Draft): Map<string, string> {
+export function attrsOf({ info: { files, fileTree } }: Draft): ReadonlyMap<string, string> {
+  if (!files && !fileTree) return NOTHING;
   const listed = (files ?? []).filter((file) => !isPadFile(file));
   const given = [...listed, ...flattenTree(fileTree ?? new Map())];
   return new Map(given.flatMap(({ path, attr }) => (attr == null ? [] : [[path.join('/'), attr]])));
@@ -98,9 +101,11 @@ function describedFiles(
   { isSingleFile, files }: FoundFiles,
   { name, attrs }: { name: string; attrs: ReadonlyMap<string, string> },
 ): FileTable<PlannedFile> {
-  const listed = new Map((info.files ?? []).map((item) => [item.path.join('/'), item]));
-  const leaves = info.fileTree ? flattenTree(info.fileTree) : [];
-  const extras = new Map(leaves.flatMap(({ path, extra }) => (extra ? [[path.join('/'), extra]] : [])));
+  const listed = info.files ? new Map(info.files.map((item) => [item.path.join('/'), item])) : NOTHING;
+  const leaves = info.fileTree ? flattenTree(info.fileTree) : null;
+  const extras = leaves
+    ? new Map(leaves.flatMap(({ path, extra }) => (extra ? [[path.join('/'), extra]] : [])))
+    : NOTHING;
   const isPlain = attrs.size + listed.size + extras.size === 0;
   if (!isSingleFile && isPlain) return files;
   const described = files.map((file): PlannedFile => {

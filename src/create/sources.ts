@@ -126,9 +126,9 @@ export function frozenSources(sources: readonly Source[]): Source[] {
  */
 export function sourceFiles(sources: readonly Source[]): SourceFile[] {
   return sources.map(({ path, size = null, data }) => {
-    const file = { path: path.split('/'), length: size };
-    if (!(data instanceof Uint8Array)) return { ...file, stream: data };
-    if (data.length === size) return { ...file, data };
+    const parts = path.split('/');
+    if (!(data instanceof Uint8Array)) return { path: parts, length: size, stream: data };
+    if (data.length === size) return { path: parts, length: size, data };
     throw new MetainfoError('ERR_SOURCE_SIZE', `${path} now has ${data.length} bytes, not ${size}.`, { path });
   });
 }
@@ -138,10 +138,11 @@ const MAX_COPY_BYTES = 2 ** 18;
 
 /** The files without memory that the caller may transfer, resize or write to: short data is copied, long data is read in parts. */
 export function detachMemory(files: readonly SourceFile[]): SourceFile[] {
-  return files.map(({ data, ...file }) => {
+  return files.map((file) => {
+    const { path, length, data } = file;
     if (!data) return file;
-    if (data.length <= MAX_COPY_BYTES) return { ...file, data: privateCopy(data) };
-    return { ...file, stream: memoryReader(data) };
+    if (data.length <= MAX_COPY_BYTES) return { path, length, data: privateCopy(data) };
+    return { path, length, stream: memoryReader(data) };
   });
 }
 

@@ -4,6 +4,7 @@ import type { Engine } from './engine.ts';
 import { nativeEngine } from './native.ts';
 import { nodeEngine } from './node.ts';
 
+let native: Engine | null = null;
 let warned = false;
 
 /**
@@ -14,7 +15,11 @@ let warned = false;
  */
 export function defaultEngine(): Engine {
   const addon = addonOrNull();
-  if (addon) return nativeEngine(addon);
+  if (addon) {
+    // An addon, once loaded, is the same for the whole process.
+    native ??= nativeEngine(addon);
+    return native;
+  }
   // Warn once, and not those who chose the node engine.
   if (!warned && chosenEngine() === null) {
     const message = `${unavailableMessage()} Until then, metainfo falls back to node:crypto, which is slower.`;

@@ -105,7 +105,8 @@ export class FileTable<File extends TableFile = TableFile> implements Iterable<F
 
   /** An array of what `convert` makes of each file. */
   map<T>(convert: (file: File, index: number) => T): T[] {
-    return Array.from(this, convert);
+    // A list's own map, because an iterator takes ten times as long.
+    return 'columns' in this.data ? Array.from(this, convert) : this.data.map((file, index) => convert(file, index));
   }
 
   /** The files as an array: those of columns are made anew. */

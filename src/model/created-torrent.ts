@@ -15,8 +15,8 @@ import { decodeTopLevelWithoutLayers } from './top-level.ts';
 import { fromOwnBytes, type Torrent } from './torrent.ts';
 import { type ContentTotals, TorrentBase } from './torrent-base.ts';
 
-/** The keys whose values are decoded when they are first accessed. */
-export type LazyKey = 'files' | 'file tree' | 'piece layers';
+/** The paths of the values that are decoded when they are first accessed. */
+export type LazyPath = 'info/files' | 'info/file tree' | 'piece layers';
 
 /** A torrent that was just encoded. It has a name, and a piece length that its version may have. */
 export interface EncodedTorrent {
@@ -24,10 +24,10 @@ export interface EncodedTorrent {
   /** The whole torrent, which nobody else can change. */
   bytes: Uint8Array;
   /**
-   * The size of the encoded value of each {@link LazyKey} that the torrent has, in bytes. Those values must be valid: names are
+   * The size of the encoded value at each {@link LazyPath} that the torrent has, in bytes. Those values must be valid: names are
    * safe, paths differ, and the hashes fit the sizes of the files.
    */
-  encoded: Readonly<Partial<Record<LazyKey, number>>>;
+  encoded: ReadonlyMap<LazyPath, number>;
   totals: ContentTotals;
 }
 
@@ -48,7 +48,7 @@ function usualTorrent({ version, bytes, encoded, totals }: EncodedTorrent): Torr
     span: 'info',
     tolerant: true,
     limits: NO_LIMITS,
-    encoded: sizesByPath(encoded),
+    encoded,
   });
   const torrent = value as BencodeMap;
   const infoMap = torrent.get('info') as BencodeMap;
@@ -71,13 +71,6 @@ function usualTorrent({ version, bytes, encoded, totals }: EncodedTorrent): Torr
   const infoBytes = bytes.subarray(span.start, span.end);
   const validated = { bytes, infoBytes, flat, totals, warnings: [], context: {} };
   return new TorrentBase(version, all as never, validated) as Torrent;
-}
-
-/** The sizes by the keys that lead to the values. */
-function sizesByPath(encoded: EncodedTorrent['encoded']): ReadonlyMap<string, number> {
-  const sizes = new Map<string, number>();
-  for (const [key, size] of Object.entries(encoded)) sizes.set(key === 'piece layers' ? key : `info/${key}`, size);
-  return sizes;
 }
 
 function isRawOrAbsent(value: unknown): boolean {

@@ -14,7 +14,7 @@ import type { Source } from '../../src/create/sources.ts';
 import { MetainfoError, ValidationError } from '../../src/errors/errors.ts';
 import { defaultEngine } from '../../src/hash/default-engine.ts';
 import { nodeEngine } from '../../src/hash/node.ts';
-import type { HashPlan } from '../../src/hash/plan.ts';
+import type { Digests, HashJob, HashPlan } from '../../src/hash/plan.ts';
 import { iterBlocks } from '../../src/hashers/records.ts';
 import type { Progress } from '../../src/jobs/watch.ts';
 import { sortV2 } from '../../src/layout/order.ts';
@@ -743,5 +743,55 @@ describe('the memory of streams', () => {
   it('must hold two v1 pieces of a stream', async () => {
     const draft = new TorrentCreate({ sources: [{ path: 'a', data: slowly(noise(10), [3]) }], pieceLength: MIB });
     await assert.rejects(draft.generate({ version: 'v1', memoryLimit: MIB }), { code: 'ERR_INVALID_ARGUMENT' });
+  });
+});
+
+describe('an engine of the caller', () => {
+  it('may hold the data of a job when later jobs run', async () => {
+    const held: Uint8Array[] = [];
+    const engine = {
+      ...nodeEngine(),
+      start: (plan: HashPlan) => {
+        for (const { data } of plan.files) if (data) held.push(data);
+        return nodeEngine().start(plan);
+      },
+    };
+    for (let i = 1; i <= 4; i += 1) {
+      const options = i === 1 ? { engine } : {};
+      await new TorrentCreate({ sources: [{ path: 'a', data: noise(20 * KIB, i) }] }).generate(options);
+    }
+    assert.deepEqual(
+      held.map((data) => Buffer.from(data)),
+      [noise(20 * KIB, 1)],
+    );
+  });
+
+  it('may write over its digests once the job has ended', async (t) => {
+    const pathRoot = await temporaryFolder(t);
+    // So many that native threads encode the list of files, while the event loop runs.
+    await writeTree(pathRoot, Object.fromEntries(Array.from({ length: 300 }, (_, i) => [`${i}`, i])));
+    const real = nodeEngine();
+    let digests: Digests | null = null;
+    const recorder = { ...real, start: (plan: HashPlan) => recorded(real.start(plan)) };
+    const recorded = (job: HashJob): HashJob => ({
+      ...job,
+      done: job.done.then((found) => {
+        digests = structuredClone(found);
+        return found;
+      }),
+    });
+    const draft = new TorrentCreate({ pathRoot });
+    const wanted = await draft.generate({ engine: recorder });
+    const hasty = {
+      ...real,
+      start: (): HashJob => {
+        const { v1, v2, missing } = structuredClone(digests as unknown as Digests);
+        setImmediate(() => [v1, v2?.roots, v2?.layers].map((bytes) => bytes?.fill(0)));
+        const done = Promise.resolve({ missing, ...(v1 && { v1 }), ...(v2 && { v2 }) });
+        return { done, progress: () => ({ bytes: 0, fileIndex: 0, queued: 0 }), cancel: () => {} };
+      },
+    };
+    const torrent = await draft.generate({ engine: hasty });
+    assert.deepEqual(torrent.bencode(), wanted.bencode());
   });
 });

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { decode } from '../../src/bencode/decode.ts';
 import type { BencodeMap } from '../../src/bencode/value.ts';
-import { createdTorrent, type EncodedTorrent, type LazyKey } from '../../src/model/created-torrent.ts';
+import { createdTorrent, type EncodedTorrent, type LazyPath } from '../../src/model/created-torrent.ts';
 import { Torrent } from '../../src/model/torrent.ts';
 import { type Plain, reference } from '../bencode/reference.ts';
 import { noise } from '../hash/reference.ts';
@@ -24,10 +24,10 @@ const CONTENTS: Readonly<Record<string, Content>> = {
 function encodedOf(version: EncodedTorrent['version'], bytes: Buffer, content: Content): EncodedTorrent {
   const map = decode(bytes).value as BencodeMap;
   const info = map.get('info') as BencodeMap;
-  const encoded: Partial<Record<LazyKey, number>> = {};
+  const encoded = new Map<LazyPath, number>();
   for (const key of ['files', 'file tree'] as const)
-    if (info.has(key)) encoded[key] = reference(info.get(key) as Plain).length;
-  if (map.has('piece layers')) encoded['piece layers'] = reference(map.get('piece layers') as Plain).length;
+    if (info.has(key)) encoded.set(`info/${key}`, reference(info.get(key) as Plain).length);
+  if (map.has('piece layers')) encoded.set('piece layers', reference(map.get('piece layers') as Plain).length);
   const lengths = Object.values(content instanceof Buffer ? { content } : content).map(({ length }) => length);
   const sum = (numbers: number[]) => numbers.reduce((total, one) => total + one, 0);
   const pieces = sum(lengths.map((length) => Math.ceil(length / (info.get('piece length') as number))));
