@@ -9,9 +9,25 @@ export function once<T>(compute: () => T): () => T {
   };
 }
 
-/** Gives an object an enumerable property whose value is made when it is first read. It keeps the place of a property of that name. */
+/**
+ * Gives an object a property whose value is made when it is first read, and which is an ordinary property from then on. It keeps
+ * the place of a property of that name.
+ */
 export function defineLazy(target: object, property: string, compute: () => unknown): void {
-  Object.defineProperty(target, property, { enumerable: true, get: once(compute) });
+  const make = once(compute);
+  const settle = (owner: object, value: unknown) =>
+    Object.defineProperty(owner, property, { value, enumerable: true, configurable: true, writable: true });
+  Object.defineProperty(target, property, {
+    enumerable: true,
+    configurable: true,
+    get(this: object) {
+      if (!Object.isFrozen(this)) settle(this, make());
+      return make();
+    },
+    set(this: object, value: unknown) {
+      settle(this, value);
+    },
+  });
 }
 
 /** Gives an object the property of another one. A value that was not made so far is still made when it is first read. */
