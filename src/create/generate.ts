@@ -2,6 +2,7 @@
 import { availableParallelism } from 'node:os';
 import type { RawBencode } from '../bencode/value.ts';
 import { defaultEngine } from '../hash/default-engine.ts';
+import { isOwnEngine } from '../hash/engine.ts';
 import type { Slot } from '../hash/limiter.ts';
 import { planResources } from '../hash/plan.ts';
 import { jobLimiter, LARGE_JOB_BYTES } from '../jobs/job-limiter.ts';
@@ -41,12 +42,13 @@ export async function generate(draft: Draft, options: GenerateOptions): Promise<
   const streams = takeStreams(sources);
   try {
     const { plan, digests, fileList } = await planAndHash(draft, { sources, ...options });
-    const isHashedHere = !options.engine && !options.cache;
+    const hasOwnEngine = !options.engine || isOwnEngine(options.engine);
+    const isHashedHere = hasOwnEngine && !options.cache;
     const torrent = (await assemble(plan, digests, { fileList, isHashedHere })) as TorrentOf<TorrentVersion>;
     requireMatch(draft, torrent);
     streams.release();
     // An engine of the caller may still hold the data.
-    if (!options.engine) reuseMemory(sources);
+    if (hasOwnEngine) reuseMemory(sources);
     return { torrent, files: plan.files };
   } catch (error) {
     streams.destroy();
@@ -78,7 +80,7 @@ async function planAndHashInSlot(draft: Draft, options: PlanAndHashOptions, slot
   const resources = planResources(options, checkVersion(options.version), availableParallelism());
   const hashCache = options.cache ? await openCache(options.cache) : null;
   // The spread comes last, because V8 takes ten times as long to add properties to a copy.
-  const settings = { slot, resources, hashCache, isOwnEngine: !options.engine, ...options, engine };
+  const settings = { slot, resources, hashCache, ...options, engine };
   const plan = await planTorrent(draft, settings);
   if (!isSmall(plan)) slot.release();
   const hashing = hashPlan(plan, settings);

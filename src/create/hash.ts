@@ -1,5 +1,5 @@
 /** Hashes the files of a plan with an engine, except those whose digests are known or in the cache. */
-import type { Engine } from '../hash/engine.ts';
+import { type Engine, isOwnEngine } from '../hash/engine.ts';
 import { type FileDigests, type PackedTrees, packTrees, splitDigests } from '../hash/file-digests.ts';
 import { toPlanFiles } from '../hash/file-plan.ts';
 import { hashNow } from '../hash/native.ts';
@@ -22,8 +22,6 @@ export interface HashedPlan {
 export interface HashOptions
   extends Pick<GenerateOptions, 'readSize' | 'memoryLimit' | 'signal' | 'progress' | 'onProgress'> {
   engine: Engine;
-  /** Whether the engine is of this package: an engine of the caller may transfer or change the memory of its digests later. */
-  isOwnEngine: boolean;
   /** The resources of the job: checked, with defaults filled in. */
   resources: ReturnType<typeof planResources>;
   /** The cache to use; null for none. */
@@ -97,7 +95,8 @@ async function hashContiguous(plan: SizedPlan, options: HashOptions): Promise<Ha
 async function hashAll(plan: SizedPlan, options: HashOptions): Promise<HashedPlan> {
   const { version, files, paddedFiles } = plan;
   const { v1, v2 } = await hashFiles({ files: toPlanFiles(files), indexes: null, paddedFiles }, plan, options);
-  const keep = (bytes: Uint8Array) => (options.isOwnEngine ? bytes : new Uint8Array(bytes));
+  // An engine of the caller may transfer or change the memory of its digests later.
+  const keep = (bytes: Uint8Array) => (isOwnEngine(options.engine) ? bytes : new Uint8Array(bytes));
   const pieces = version === 'v2' ? null : keep(v1 as Uint8Array);
   const trees =
     version === 'v1' ? null : { roots: keep((v2 as PackedTrees).roots), layers: keep((v2 as PackedTrees).layers) };

@@ -13,6 +13,19 @@ export interface Engine {
   start(plan: HashPlan): HashJob;
 }
 
+const own = new WeakSet<Engine>();
+
+/** Marks an engine as one of this package, and freezes it: its digests are right, and nobody else holds or changes them. */
+export function ownEngine(engine: Engine): Engine {
+  own.add(engine);
+  return Object.freeze(engine);
+}
+
+/** Whether {@link ownEngine} made the engine. */
+export function isOwnEngine(engine: Engine): boolean {
+  return own.has(engine);
+}
+
 /** Checks an engine: any object with a `start` method. */
 export const AnyEngine: Struct<Engine, null> = expected(
   'an engine, such as nodeEngine()',

@@ -5,7 +5,7 @@ import { errnoName, fromSystemError, MetainfoError } from '../errors/errors.ts';
 import { readSafely } from '../errors/guard.ts';
 import { BLOCK_SIZE } from '../layout/piece-length.ts';
 import { type Addon, loadAddon, type NativePlan, throwIfKernelError } from './addon.ts';
-import type { Engine } from './engine.ts';
+import { type Engine, ownEngine } from './engine.ts';
 import { bytesToPieceEnd, TablePlanFiles } from './file-plan.ts';
 import {
   checkedPlan,
@@ -47,11 +47,11 @@ interface NativeFailure extends Error {
  */
 export function nativeEngine(addon: Addon = loadAddon()): Engine {
   const { sha1, sha256 } = addon.active;
-  const engine: Engine = {
+  const engine = ownEngine({
     name: 'native',
     kernel: sha1 === sha256 ? sha1 : `${sha1}, ${sha256}`,
     start: (plan) => startNativeJob(addon, checkedPlan(plan)),
-  };
+  });
   addons.set(engine, addon);
   return engine;
 }

@@ -3,7 +3,7 @@ import type { FileHandle } from 'node:fs/promises';
 import { setImmediate as nextRound } from 'node:timers/promises';
 import { hashingCancelled } from '../errors/cancel.ts';
 import { fromSystemError, type MetainfoError } from '../errors/errors.ts';
-import type { Engine } from './engine.ts';
+import { type Engine, ownEngine } from './engine.ts';
 import { bytesToPieceEnd, padPlanFile } from './file-plan.ts';
 import { Limiter, Slot } from './limiter.ts';
 import { PieceHasher, TreeHasher } from './node-hashers.ts';
@@ -41,7 +41,7 @@ import { closeRead } from './read.ts';
  * ```
  */
 export function nodeEngine(): Engine {
-  return { name: 'node', kernel: 'node:crypto', start: startNodeJob };
+  return ownEngine({ name: 'node', kernel: 'node:crypto', start: startNodeJob });
 }
 
 function startNodeJob(given: HashPlan): HashJob {

@@ -85,7 +85,6 @@ describe('planTorrent', () => {
         engine: defaultEngine(),
         resources: planResources({}, version, 1),
         hashCache: null,
-        isOwnEngine: true,
       });
       assert.equal(bytesRead, 100_001);
       const torrent = await assemble(plan, structuredClone(digests));
