@@ -22,13 +22,15 @@ Job::Job(Plan plan, const Kernels& kernels, Budget& budget)
     : WorkerGroup(budget), state_(std::move(plan), kernels, progress_) {
   share_cancelled(progress_.cancelled);
   // A plan of empty files has no parts, but a worker must still check the files.
-  const std::uint64_t parts = std::max<std::uint64_t>(1, state_.parts);
+  const std::uint64_t parts =
+      state_.has_many_files() ? state_.plan.threads : std::max<std::uint64_t>(1, state_.parts);
   request(static_cast<unsigned>(std::min<std::uint64_t>(state_.plan.threads, parts)),
           worker_shape(state_.plan).bytes());
 }
 
 void Job::run_here() {
   try {
+    state_.lay_out_many();
     const std::unique_ptr<Worker> worker = make_worker(state_, nullptr);
     while (worker->do_part() != 0) continue;
     worker->finish();
@@ -40,6 +42,7 @@ void Job::run_here() {
 
 bool Job::run_worker(WorkerThread& thread, const Served& served, std::shared_ptr<void>& leftover) noexcept {
   try {
+    state_.lay_out_many();
     const std::shared_ptr<Worker> worker = make_worker(state_, &thread);
     leftover = worker;
     bool exhausted = true;

@@ -16,6 +16,8 @@ constexpr std::uint64_t kMaxBytes = std::uint64_t{1} << 62;
 // A part has at least this many bytes, so that taking one costs next to nothing, and at least as many pieces
 // as the widest kernel has lanes.
 constexpr std::uint64_t kPartBytes = 1 << 20;
+// Whether the job was cancelled is looked for once in so many files.
+constexpr std::size_t kFilesPerCheck = 4096;
 // Subtrees of a v2 part: one thread reads this much of a file in order.
 constexpr std::uint64_t kPartSubtrees = 64;
 
@@ -35,6 +37,23 @@ JobState::JobState(Plan plan_, const Kernels& kernels_, Progress& progress_)
       piece_height(ceil_log2(plan.piece_length / kBlockSize)),
       opened(plan.mark_missing ? plan.count() : 0),
       missing(plan.mark_missing ? plan.count() : 0) {
+  if (!has_many_files()) lay_out();
+}
+
+void JobState::lay_out_many() noexcept {
+  if (!has_many_files()) return;
+  std::call_once(laid_out_, [this] {
+    try {
+      lay_out();
+    } catch (const Failure& error) {
+      fail(error);
+    } catch (const std::bad_alloc&) {
+      fail({Failure::Code::no_memory, 0, {}, {}});
+    }
+  });
+}
+
+void JobState::lay_out() {
   const std::size_t count = plan.count();
   const bool in_subtrees = plan.version == Version::v2;
   starts.reserve(count);
@@ -46,6 +65,7 @@ JobState::JobState(Plan plan_, const Kernels& kernels_, Progress& progress_)
   }
   if (in_subtrees) subtree_starts.assign(count, 0);
   for (std::size_t i = 0; i < count; ++i) {
+    if (i % kFilesPerCheck == 0 && stopped()) return;
     const std::uint64_t length = plan.length(i);
     const bool pad = plan.is_pad(i);
     if (plan.version == Version::hybrid && !pad && length != 0 && end % plan.piece_length != 0)

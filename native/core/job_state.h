@@ -26,7 +26,14 @@ struct JobState {
   static constexpr std::uint64_t kSubtreeBytes = kBlockSize * GrowingTree::kSubtreeLeaves;
   static constexpr std::uint64_t kNoLayer = std::numeric_limits<std::uint64_t>::max();
 
-  JobState(Plan plan_, const Kernels& kernels_, Progress& progress_);  // throws Failure, std::bad_alloc
+  // Lays out the plan, unless it has so many files that this would hold up the event loop. Throws Failure and
+  // std::bad_alloc.
+  JobState(Plan plan_, const Kernels& kernels_, Progress& progress_);
+
+  // Lays out a plan of many files; the job fails if it cannot be. Every worker calls it before it does
+  // anything else: the first call does the work, and the others wait for it.
+  void lay_out_many() noexcept;
+  bool has_many_files() const { return plan.count() > kManyFiles; }
 
   bool has_v1() const { return plan.version != Version::v2; }
   bool has_v2() const { return plan.version != Version::v1; }
@@ -85,6 +92,13 @@ struct JobState {
   std::vector<bool> opened;
   std::vector<bool> missing;
   Digests digests;
+
+ private:
+  static constexpr std::size_t kManyFiles = 1 << 14;
+
+  void lay_out();
+
+  std::once_flag laid_out_;
 };
 
 }  // namespace metainfo

@@ -182,6 +182,44 @@ TEST_CASE("JobState: rejects a hybrid plan whose files are not aligned") {
   REQUIRE_EQ(JobState(plan_of(nearly, Version::hybrid, kBlock), best(), progress).units, 3U);
 }
 
+TEST_CASE("JobState: the workers of many files lay them out once") {
+  constexpr unsigned kFiles = 20000;
+  Plan plan = plan_of(std::vector<PlanFile>(kFiles, pad(kBlock)), Version::v1, kBlock);
+  plan.threads = 8;
+  Progress progress;
+  JobState job(plan, best(), progress);
+  REQUIRE(job.has_many_files());
+  REQUIRE_EQ(job.units, 0U);
+  std::vector<std::atomic<unsigned>> taken(kFiles);
+  std::vector<std::thread> threads;
+  for (unsigned i = 0; i < 8; ++i) {
+    threads.emplace_back([&] {
+      job.lay_out_many();
+      for (;;) {
+        const JobState::Part part = job.take_part();
+        if (part.first == part.last) return;
+        for (std::uint64_t unit = part.first; unit < part.last; ++unit) ++taken[unit];
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  REQUIRE_EQ(job.units, kFiles);
+  REQUIRE(std::all_of(taken.begin(), taken.end(), [](const auto& times) { return times == 1; }));
+}
+
+TEST_CASE("JobState: a job of many files fails if they cannot be laid out, and stops when it is cancelled") {
+  Progress progress;
+  const std::vector<PlanFile> misaligned(20000, plans::unchecked("/a", kBlock + 1));
+  JobState job(plan_of(misaligned, Version::hybrid, kBlock), best(), progress);
+  job.lay_out_many();
+  REQUIRE(job.stopped());
+  REQUIRE((job.failure && job.failure->code == Failure::Code::internal));
+  progress.cancelled = true;
+  JobState cancelled(plan_of(misaligned, Version::v1, kBlock), best(), progress);
+  cancelled.lay_out_many();
+  REQUIRE_EQ(cancelled.parts, 0U);
+}
+
 TEST_CASE("JobState: keeps the first failure and stops the job") {
   Progress progress;
   JobState job(plan_of_units(100, Version::v1, kBlock), best(), progress);

@@ -166,6 +166,15 @@ struct NoneLeft {
 
 }  // namespace
 
+TEST_CASE("Job: hashes many files, which its workers lay out") {
+  for (const Version version : plans::kVersions) {
+    INFO(plans::name_of(version));
+    Plan plan = plans::plan_of(std::vector<metainfo::PlanFile>(20000, plans::pad(100)), version, kBlock);
+    plan.threads = 3;
+    plans::check_result(plans::run_as_job(plan, best()), plans::expect(plan));
+  }
+}
+
 TEST_CASE("Job: ends once, with the digests of its plan") {
   const TempFolder folder;
   const NoneLeft none;
