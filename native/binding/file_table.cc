@@ -73,6 +73,7 @@ struct Sorted {
   std::vector<std::uint32_t> order;
   std::size_t collision = 0;
   FileArrays files;
+  FileFacts facts;
 };
 
 Napi::Value to_sorted(Napi::Env env, Sorted sorted) {
@@ -81,6 +82,10 @@ Napi::Value to_sorted(Napi::Env env, Sorted sorted) {
   result.Set("collision", collision);
   result.Set("order", to_typed_array(env, std::move(sorted.order)));
   result.Set("columns", to_columns(env, std::move(sorted.files)));
+  Napi::Object facts = Napi::Object::New(env);
+  facts.Set("totalLength", sorted.facts.total_length);
+  facts.Set("hasNamesLikePads", sorted.facts.names_like_pads);
+  result.Set("facts", facts);
   return result;
 }
 
@@ -119,6 +124,7 @@ Napi::Value sort_files(const Napi::CallbackInfo& info) {
     sorted.files.lengths = reordered(files.lengths, sorted.order);
     sorted.files.mtimes = reordered(mtimes, sorted.order);
     sorted.files.ctimes = reordered(ctimes, sorted.order);
+    sorted.facts = facts_of(files);
     return sorted;
   };
   return start_task<Sorted>(info, make, to_sorted);

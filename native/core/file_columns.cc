@@ -1,7 +1,9 @@
-// Copies columns in another order, and makes the paths of the system.
+// Copies columns in another order, makes the paths of the system, and finds out what all files have in
+// common.
 #include "core/file_columns.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace metainfo {
 namespace {
@@ -11,6 +13,9 @@ constexpr char kSeparator = '\\';
 #else
 constexpr char kSeparator = '/';
 #endif
+
+// The start of the names of pad files that BitComet wrote: BITCOMET_PAD in src/layout/padding.ts.
+constexpr std::string_view kBitCometPad = "_____padding_file_";
 
 }  // namespace
 
@@ -43,6 +48,17 @@ std::vector<double> reordered(const double* numbers, const std::vector<std::uint
   result.reserve(order.size());
   for (const std::uint32_t index : order) result.push_back(numbers[index]);
   return result;
+}
+
+FileFacts facts_of(const FileColumns& files) {
+  FileFacts facts;
+  for (std::size_t i = 0; i < files.count; ++i) {
+    if (!std::isnan(files.lengths[i])) facts.total_length += files.lengths[i];
+  }
+  const std::size_t size = files.count == 0 ? 0 : files.paths.ends[files.count - 1];
+  facts.names_like_pads =
+      std::string_view(files.paths.bytes, size).find(kBitCometPad) != std::string_view::npos;
+  return facts;
 }
 
 }  // namespace metainfo

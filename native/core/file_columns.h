@@ -28,6 +28,14 @@ struct FileColumns {
   const double* lengths = nullptr;
 };
 
+// Properties of all files: the TableFacts of src/layout/file-table.ts.
+struct FileFacts {
+  double total_length = 0;  // a file of unknown length counts as empty
+  bool names_like_pads = false;
+};
+
+FileFacts facts_of(const FileColumns& files);
+
 // Bytes of known size that are not cleared before they are written.
 struct ByteArray {
   explicit ByteArray(std::size_t size_) : data(new std::uint8_t[size_]), size(size_) {}

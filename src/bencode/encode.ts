@@ -41,6 +41,11 @@ interface Level {
  * ```
  */
 export function encode(value: Encodable): Uint8Array {
+  return Buffer.concat(encodeParts(value));
+}
+
+/** Encodes a value like {@link encode}, but as parts that follow each other: long byte strings are not copied. */
+export function encodeParts(value: Encodable): readonly Uint8Array[] {
   const out = new Writer();
   const levels: Level[] = [];
   for (let level = write(value, out); level !== null; ) {
@@ -51,7 +56,7 @@ export function encode(value: Encodable): Uint8Array {
     }
     level = inner ?? levels.pop() ?? null;
   }
-  return out.finish();
+  return out.parts();
 }
 
 /**
@@ -192,8 +197,13 @@ export class Writer {
   }
 
   finish(): Uint8Array {
+    return Buffer.concat(this.parts());
+  }
+
+  /** Everything that was written, as parts that follow each other. */
+  parts(): readonly Uint8Array[] {
     this.#flush();
-    return Buffer.concat(this.#parts);
+    return this.#parts;
   }
 
   #length(length: number): void {

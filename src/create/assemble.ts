@@ -1,5 +1,5 @@
 /** Assembles the torrent of a plan and its digests. */
-import { encode } from '../bencode/encode.ts';
+import { encode, encodeParts } from '../bencode/encode.ts';
 import { NO_LIMITS } from '../bencode/limits.ts';
 import { type Encodable, RawBencode } from '../bencode/value.ts';
 import { toHex } from '../errors/errors.ts';
@@ -11,6 +11,7 @@ import { fromOwnBytes, type Torrent } from '../model/torrent.ts';
 import type { TorrentDigests } from './digests.ts';
 import { encodedFileList, encodedFileTree, hasPlainEntries } from './file-list.ts';
 import type { SizedPlan } from './plan.ts';
+import { inSlices, joinInSlices } from './slices.ts';
 
 /** The keys of a torrent that describe its files. */
 export interface ContentKeys {
@@ -39,10 +40,11 @@ export async function assemble(
   const info = new Map<string, Encodable>(torrent.get('info') as ReadonlyMap<string, Encodable>);
   for (const [key, value] of content.info) if (value !== null) info.set(key, value);
   if (content.pieceLayers) torrent.set('piece layers', content.pieceLayers);
-  const bytes = encode(torrent.set('info', info));
+  const bytes = await joinInSlices(encodeParts(torrent.set('info', info)));
   // Limits are for untrusted input. `warn` has reported what other readers will refuse.
   if (!isHashedHere || !hasPlainEntries(plan.files)) return fromOwnBytes(bytes, { limits: NO_LIMITS });
-  return createdTorrent({ version: plan.version, bytes, encoded: encodedSizes(content), totals: totalsOf(plan) });
+  const totals = await totalsOf(plan);
+  return createdTorrent({ version: plan.version, bytes, encoded: encodedSizes(content), totals });
 }
 
 /** The sizes of the encoded values that a torrent decodes when they are first accessed. */
@@ -57,10 +59,12 @@ function encodedSizes({ info, pieceLayers }: ContentKeys): EncodedTorrent['encod
   return sizes;
 }
 
-function totalsOf({ files, pieceLength }: SizedPlan): EncodedTorrent['totals'] {
+async function totalsOf({ files, pieceLength }: SizedPlan): Promise<EncodedTorrent['totals']> {
   const { lengths } = files;
   let pieces = 0;
-  for (let i = 0; i < lengths.length; i += 1) pieces += Math.ceil((lengths[i] as number) / pieceLength);
+  await inSlices(lengths.length, (first, end) => {
+    for (let i = first; i < end; i += 1) pieces += Math.ceil((lengths[i] as number) / pieceLength);
+  });
   return { files: files.length, bytes: files.totalLength, pieces };
 }
 
@@ -78,24 +82,28 @@ export async function contentKeys(
     ['piece length', pieceLength],
     ['pieces', pieces],
   ]);
-  const layers = trees && TORRENT.pieceLayers.encode(pieceLayersOf(files.lengths, trees, pieceLength));
+  const layers = trees && TORRENT.pieceLayers.encode(await pieceLayersOf(files.lengths, trees, pieceLength));
   return { info, pieceLayers: layers && new RawBencode(encode(layers)) };
 }
 
 /** The piece layers of the files that are longer than a piece, by pieces root. */
-function pieceLayersOf(
+async function pieceLayersOf(
   lengths: Float64Array,
   { roots, layers }: PackedTrees,
   pieceLength: number,
-): Map<string, HashList> {
+): Promise<Map<string, HashList>> {
   const found = new Map<string, HashList>();
+  // Each file has at least two pieces.
+  if (layers.length === 0) return found;
   let start = 0;
-  for (let i = 0; i < lengths.length; i += 1) {
-    const length = lengths[i] as number;
-    if (length <= pieceLength) continue;
-    const end = start + Math.ceil(length / pieceLength) * 32;
-    found.set(toHex(roots.subarray(i * 32, (i + 1) * 32)), new HashList(layers.subarray(start, end), 32));
-    start = end;
-  }
+  await inSlices(lengths.length, (first, end) => {
+    for (let i = first; i < end; i += 1) {
+      const length = lengths[i] as number;
+      if (length <= pieceLength) continue;
+      const next = start + Math.ceil(length / pieceLength) * 32;
+      found.set(toHex(roots.subarray(i * 32, (i + 1) * 32)), new HashList(layers.subarray(start, next), 32));
+      start = next;
+    }
+  });
   return found;
 }

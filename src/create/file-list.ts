@@ -3,7 +3,7 @@ import { type BencodeMap, RawBencode } from '../bencode/value.ts';
 import { type Addon, addonOrNull, type NativePadding } from '../hash/addon.ts';
 import { tableResult } from '../hash/table-jobs.ts';
 import type { FileTable, TableFile } from '../layout/file-table.ts';
-import { BITCOMET_PAD, isNamedLikePad, type PaddingOptions, withPads } from '../layout/padding.ts';
+import { isNamedLikePad, type PaddingOptions, withPads } from '../layout/padding.ts';
 import type { TorrentVersion } from '../model/discriminator.ts';
 import type { FileItem } from '../model/file-item.ts';
 import type { FlatFile } from '../model/file-tree.ts';
@@ -89,7 +89,7 @@ export function addonFor(files: FileTable<ListedFile>): Addon | null {
 export function hasPlainEntries(files: FileTable<ListedFile>): boolean {
   const hasKeys = ({ attr, extra, listed }: ListedFile) => attr !== undefined || extra || listed;
   if (!files.onDisk && files.rows().some(hasKeys)) return false;
-  return !files.hasName(BITCOMET_PAD);
+  return !files.hasNamesLikePads;
 }
 
 /** How the addon lays out the pad files; null for none. */

@@ -59,7 +59,7 @@ async function orderedFiles<File extends TableFile>(table: FileTable<File>, orde
     'columns' in data
       ? { root: data.root, columns: sorted.columns }
       : Array.from(sorted.order, (index) => data[index] as File);
-  return { files: new FileTable<File>(files), collision: sorted.collision };
+  return { files: new FileTable<File>(files, sorted.facts), collision: sorted.collision };
 }
 
 /** The first file of a list in v2 order whose path equals the path before it, or leads through it; else -1. */

@@ -125,7 +125,7 @@ function layOut(layout: Layout, options: LayoutOptions): CreatePlan {
   const { version, name, isSingleFile, files, otherFields } = layout;
   const { sources, tailPad = true, padNames = 'libtorrent' } = options;
   const { lengths } = files;
-  const unknown = lengths.includes(Number.NaN) ? lengths.findIndex(Number.isNaN) : -1;
+  const unknown = files.hasAllLengths ? -1 : lengths.findIndex(Number.isNaN);
   const hasPads = !isSingleFile && (version === 'hybrid' || (version === 'v1' && (options.padding ?? false)));
   const isPadded = hasPads && files.length > 1;
   if (isPadded && !tailPad && unknown >= 0) throw sizeUnknown(files.at(unknown) as PlannedFile);
@@ -158,7 +158,7 @@ function indexesOf(streams: readonly SourceFile[], files: FileTable<PlannedFile>
 
 /** Whether no size has to wait for the end of a stream. */
 export function hasAllSizes(plan: CreatePlan): plan is SizedPlan {
-  return !plan.files.lengths.includes(Number.NaN);
+  return plan.files.hasAllLengths;
 }
 
 /** The plan with the size of every file. */

@@ -2,7 +2,7 @@
 import path from 'node:path';
 import nodeGypBuild from 'node-gyp-build';
 import { MetainfoError } from '../errors/errors.ts';
-import type { DiskFiles, FileColumns, PathColumn } from '../layout/file-table.ts';
+import type { DiskFiles, FileColumns, PathColumn, TableFacts } from '../layout/file-table.ts';
 
 /** A file of a plan, in the torrent's order. */
 export interface PlanFile {
@@ -155,6 +155,7 @@ export interface SortedFiles {
   /** In v2 order: the first file whose path equals the path before it, or leads through it as if it were a folder; else -1. */
   collision: number;
   columns: FileColumns;
+  facts: TableFacts;
 }
 
 /** The interface of the native addon. */

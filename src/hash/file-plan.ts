@@ -41,6 +41,11 @@ export class TablePlanFiles implements PlanFiles {
     this.#table = table;
   }
 
+  /** Bytes of all files together. */
+  get totalLength(): number {
+    return this.#table.totalLength;
+  }
+
   at(index: number): PlanFile | undefined {
     const file = this.#table.at(index);
     return file && toPlanFile(file);

@@ -41,6 +41,9 @@ export function tooManyHashes({ files, pieceLength }: HashPlan, cause: unknown):
 /** @throws {MetainfoError} `ERR_TOO_LARGE` when the v1 pieces or the v2 layers are larger than a buffer can be */
 export function requireHashesFit(plan: HashPlan): void {
   const { files, version, pieceLength, paddedFiles = 0 } = plan;
+  // Do not go through a million files for what cannot be.
+  const isTable = files instanceof TablePlanFiles;
+  if (isTable && (files.totalLength / pieceLength + paddedFiles) * 32 <= constants.MAX_LENGTH) return;
   const lengths = lengthsOf(files);
   let total = 0;
   for (let i = 0; i < lengths.length; i += 1) {

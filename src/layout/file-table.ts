@@ -1,5 +1,6 @@
 /** The files of a torrent in packed columns, so that a million files take no object each. */
 import nodePath from 'node:path';
+import { BITCOMET_PAD, isNamedLikePad } from './padding.ts';
 
 /** Paths as bytes. */
 export interface PathColumn {
@@ -47,6 +48,14 @@ export interface DiskFiles {
 /** The content of a {@link FileTable}: plain data, which `structuredClone` copies if the files are plain data. */
 export type FileTableData<File extends TableFile> = readonly File[] | DiskFiles;
 
+/** Properties of all files of a table, which take a moment to find out for a million files. */
+export interface TableFacts {
+  /** The bytes of all files together. A file of unknown length counts as empty. */
+  totalLength: number;
+  /** Whether any file or folder is named like a pad file of BitComet: see {@link isNamedLikePad}. */
+  hasNamesLikePads: boolean;
+}
+
 /**
  * The files of a torrent. A table of few files, or of files that are not all on disk, is a list of objects. A table of many
  * files on disk is columns, and makes an object for a file only when somebody asks for it.
@@ -58,10 +67,12 @@ export class FileTable<File extends TableFile = TableFile> implements Iterable<F
   readonly length: number;
   #columns: FileColumns | null = null;
   #lengths: Float64Array | null = null;
-  #totalLength: number | null = null;
+  readonly #facts: Partial<TableFacts>;
 
-  constructor(data: FileTableData<File>) {
+  /** @param facts What is known already. */
+  constructor(data: FileTableData<File>, facts: Readonly<Partial<TableFacts>> = {}) {
     this.data = data;
+    this.#facts = { ...facts };
     this.length = 'columns' in data ? data.columns.lengths.length : data.length;
   }
 
@@ -84,8 +95,19 @@ export class FileTable<File extends TableFile = TableFile> implements Iterable<F
 
   /** The bytes of all files together. A file of unknown length counts as empty. */
   get totalLength(): number {
-    this.#totalLength ??= sumOf(this.lengths);
-    return this.#totalLength;
+    this.#facts.totalLength ??= sumOf(this.lengths);
+    return this.#facts.totalLength;
+  }
+
+  /** Whether the length of every file is known. */
+  get hasAllLengths(): boolean {
+    return this.onDisk !== null || !this.lengths.includes(Number.NaN);
+  }
+
+  /** Whether any file or folder is named like a pad file of BitComet: see {@link isNamedLikePad}. */
+  get hasNamesLikePads(): boolean {
+    this.#facts.hasNamesLikePads ??= hasNamesLikePads(this.data);
+    return this.#facts.hasNamesLikePads;
   }
 
   /** The file at an index; undefined out of range. */
@@ -112,14 +134,6 @@ export class FileTable<File extends TableFile = TableFile> implements Iterable<F
   /** The files as an array: those of columns are made anew. */
   rows(): readonly File[] {
     return 'columns' in this.data ? [...this] : this.data;
-  }
-
-  /** Whether the name of a file or folder contains a text. */
-  hasName(text: string): boolean {
-    const { data } = this;
-    if (!('columns' in data)) return data.some(({ path }) => path.some((name) => name.includes(text)));
-    const { buffer, byteOffset, length } = data.columns.paths.bytes;
-    return Buffer.from(buffer, byteOffset, length).includes(text);
   }
 
   /** The files of this length. */
@@ -160,6 +174,12 @@ function columnsOf(files: readonly TableFile[]): FileColumns {
     ctimes: Float64Array.from(files, ({ ctimeMs }) => ctimeMs ?? Number.NaN),
     diskPaths: null,
   };
+}
+
+function hasNamesLikePads(data: FileTableData<TableFile>): boolean {
+  if (!('columns' in data)) return data.some(({ path }) => isNamedLikePad(path));
+  const { buffer, byteOffset, length } = data.columns.paths.bytes;
+  return Buffer.from(buffer, byteOffset, length).includes(BITCOMET_PAD);
 }
 
 function sumOf(lengths: Float64Array): number {

@@ -34,7 +34,7 @@ describe('FileTable', () => {
       assert.equal(table.totalLength, 10);
       assert.deepEqual([...table.withLength(5)], [ON_DISK[0], ON_DISK[2]]);
       assert.deepEqual([...table.withLength(6)], []);
-      assert.deepEqual([table.hasName('é'), table.hasName('b')], [true, false]);
+      assert.deepEqual([table.hasAllLengths, table.hasNamesLikePads], [true, false]);
       assert.deepEqual([...table.lengths], [5, 0, 5]);
     }
     assert.deepEqual([list.onDisk, columns.onDisk?.root], [null, ROOT]);
@@ -44,7 +44,20 @@ describe('FileTable', () => {
     const table = new FileTable([{ path: ['stream'], length: null }]);
     const { lengths, mtimes, ctimes } = table.columns;
     assert.deepEqual([lengths[0], mtimes[0], ctimes[0]], [Number.NaN, Number.NaN, Number.NaN]);
-    assert.equal(table.totalLength, 0);
+    assert.deepEqual([table.totalLength, table.hasAllLengths], [0, false]);
+  });
+
+  it('finds names like those of BitComet pad files', () => {
+    for (const name of ['_____padding_file_0_', 'x_____padding_file_', '____padding_file_']) {
+      const files = [...ON_DISK, { path: ['d', name, 'f'], length: 1, diskPath: path.join(ROOT, 'd', name, 'f') }];
+      const found = [new FileTable(files), asColumns(files)].map((table) => table.hasNamesLikePads);
+      assert.deepEqual(found, name.startsWith('____p') ? [false, false] : [true, true], name);
+    }
+  });
+
+  it('takes the facts that it is given', () => {
+    const table = new FileTable(ON_DISK, { totalLength: 7, hasNamesLikePads: true });
+    assert.deepEqual([table.totalLength, table.hasNamesLikePads], [7, true]);
   });
 
   it('has the path of its root for a file without components', () => {
