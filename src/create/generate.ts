@@ -78,7 +78,8 @@ async function planAndHashInSlot(draft: Draft, options: PlanAndHashOptions, slot
   // Fail for bad options before the scan.
   const { engine = defaultEngine() } = options;
   const resources = planResources(options, checkVersion(options.version), availableParallelism());
-  const hashCache = options.cache ? await openCache(options.cache) : null;
+  const { cache = false } = options;
+  const hashCache = cache === false ? null : await openCache(cache);
   // The spread comes last, because V8 takes ten times as long to add properties to a copy.
   const settings = { slot, resources, hashCache, ...options, engine };
   const plan = await planTorrent(draft, settings);

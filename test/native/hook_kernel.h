@@ -19,7 +19,7 @@ class HookKernel {
 
   static metainfo::Kernels kernels() {
     static constexpr metainfo::Kernel kKernel = {
-        "hook", 0, 1, 1, sha1_many, sha256_many, sha1_zeros, metainfo::openssl_sha256_nodes};
+        "hook", 0, 0, 1, 1, sha1_many, sha256_many, sha1_zeros, metainfo::openssl_sha256_nodes};
     return only(kKernel);
   }
 

@@ -153,11 +153,11 @@ constexpr auto kSomeSha256 = metainfo::openssl_sha256_many;
 
 // The first kernel has no SHA-256, the second only SHA-256, the third no function.
 const Kernel kMade[] = {
-    {"x8", 0, 8, 6, kSomeSha1, nullptr, nullptr, nullptr},
-    {"x4", 0, 4, 3, nullptr, kSomeSha256, nullptr, nullptr},
-    {"none", 0, 4, 1, nullptr, nullptr, nullptr, nullptr},
-    {"x2", 0, 2, 2, kSomeSha1, kSomeSha256, nullptr, nullptr},
-    {"x1", 0, 1, 1, kSomeSha1, kSomeSha256, nullptr, nullptr},
+    {"x8", 0, 0, 8, 6, kSomeSha1, nullptr, nullptr, nullptr},
+    {"x4", 0, 0, 4, 3, nullptr, kSomeSha256, nullptr, nullptr},
+    {"none", 0, 0, 4, 1, nullptr, nullptr, nullptr, nullptr},
+    {"x2", 0, 0, 2, 2, kSomeSha1, kSomeSha256, nullptr, nullptr},
+    {"x1", 0, 0, 1, 1, kSomeSha1, kSomeSha256, nullptr, nullptr},
 };
 
 template <typename Sha>
@@ -389,7 +389,7 @@ TEST_CASE("distribute: uses kernels in order and skips those without the functio
 }
 
 TEST_CASE("advance: spare lanes hash the last message again") {
-  const Kernel kernel = {"notes", 0, 4, 1, note_sha1, note_sha256, note_zeros, nullptr};
+  const Kernel kernel = {"notes", 0, 0, 4, 1, note_sha1, note_sha256, note_zeros, nullptr};
   const Kernels kernels = only(kernel);
   Sha1State sha1[4];
   Sha256State sha256[4];
