@@ -85,8 +85,10 @@ TEST_CASE("kernel registry: an unknown name selects no kernel") {
 TEST_CASE("kernel registry: a kernel is runnable if the CPU has its features") {
   const std::uint32_t features = cpu_features();
   REQUIRE_EQ(cpu_features(), features);
-  for (std::size_t index = 0; const Kernel* kernel = runnable_kernel(index); ++index)
+  for (std::size_t index = 0; const Kernel* kernel = runnable_kernel(index); ++index) {
     REQUIRE_EQ(kernel->needs & ~features, 0U);
+    REQUIRE_EQ(kernel->lacks & features, 0U);
+  }
   const auto has = [features](std::uint32_t feature) { return (features & feature) != 0; };
   REQUIRE_EQ(runnable("avx512-x16"), has(metainfo::kAvx512));
   REQUIRE_EQ(runnable("avx512-x8"), has(metainfo::kAvx512));
