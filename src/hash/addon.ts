@@ -35,12 +35,16 @@ export interface PlanFiles extends Iterable<PlanFile> {
 
 /** The plan of a hash job. Every engine takes it. */
 export interface HashPlan {
-  /** In the torrent's order. */
+  /**
+   * In the torrent's order. An engine goes through them with `for`, or calls `at`: the table of a large folder is no array. A plan
+   * of your own has an array.
+   */
   files: PlanFiles;
   /** In a hybrid plan, every file with content starts at a piece boundary: by `paddedFiles`, or by pad files in `files`. */
   version: 'v1' | 'v2' | 'hybrid';
   /**
-   * How many files, from the first on, have their last v1 piece filled up with zeros, as if a pad file followed.
+   * How many files, from the first on, have their last v1 piece filled up with zeros, as if a pad file followed. Every engine must
+   * do that: pad files of a creation are not in `files`.
    *
    * @default 0
    */
