@@ -28,6 +28,7 @@ export interface PlanFile {
 
 /** The files of a plan: an array, or an object that makes each file when it is asked for. */
 export interface PlanFiles extends Iterable<PlanFile> {
+  /** How many files there are. */
   readonly length: number;
   /** The file at an index from 0; undefined out of range. */
   at(index: number): PlanFile | undefined;
