@@ -15,6 +15,7 @@
 #include "binding/limits.h"
 #include "binding/scan.h"
 #include "binding/stat_files.h"
+#include "core/thread_pool.h"
 
 // Keeps the addon loaded. Node unloads it when the last worker thread that has loaded it ends, but our
 // threads that are stuck in system calls may still return to it. On Linux the linker flag nodelete does the
@@ -35,7 +36,7 @@ static void stay_loaded() {
 
 static Napi::Object init(Napi::Env env, Napi::Object exports) {
   stay_loaded();
-  metainfo::Environment::define(env);
+  metainfo::Environment::define(env, [] { metainfo::ThreadPool::process().end_parked(); });
   exports.Set("HashJob", metainfo::HashJob::define(env));
   exports.Set("encodeFileList", Napi::Function::New<metainfo::encode_file_list>(env, "encodeFileList"));
   exports.Set("encodeFileTree", Napi::Function::New<metainfo::encode_file_tree>(env, "encodeFileTree"));

@@ -3,8 +3,6 @@
 
 #include <atomic>
 
-#include "core/thread_pool.h"
-
 namespace metainfo {
 namespace {
 
@@ -12,12 +10,15 @@ std::atomic<unsigned> environments{0};
 
 }  // namespace
 
-void Environment::define(Napi::Env env) { env.SetInstanceData(new Environment(env)); }
+void Environment::define(Napi::Env env, void (*at_last_end)()) {
+  env.SetInstanceData(new Environment(env, at_last_end));
+}
 
 // The order matters: cleanup hooks run last to first, and the ThreadSafeFunction registers one of its own.
 // Ours, registered after it, stops the jobs while the function still exists. Node deletes the instance data
 // later.
-Environment::Environment(Napi::Env env) : env_(env), ended_(Ended::New(env, "metainfo", 0, 1, this)) {
+Environment::Environment(Napi::Env env, void (*at_last_end)())
+    : env_(env), at_last_end_(at_last_end), ended_(Ended::New(env, "metainfo", 0, 1, this)) {
   ended_.Unref(env);
   napi_add_env_cleanup_hook(env, on_cleanup, this);
   ++environments;
@@ -49,7 +50,7 @@ void Environment::stop_jobs() {
   for (const std::shared_ptr<PendingJob>& job : jobs_) job->stop();
   jobs_.clear();
   ended_.Release();
-  if (--environments == 0) ThreadPool::process().end_parked();
+  if (--environments == 0) at_last_end_();
 }
 
 }  // namespace metainfo

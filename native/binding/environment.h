@@ -28,10 +28,11 @@ class PendingJob {
 class Environment {
  public:
   // Call it when the addon is loaded into an environment. All other functions find the Environment with of().
-  static void define(Napi::Env env);
+  // `at_last_end` is called when the last environment of the process that has loaded the addon ends.
+  static void define(Napi::Env env, void (*at_last_end)());
   static Environment& of(Napi::Env env) { return *env.GetInstanceData<Environment>(); }
 
-  explicit Environment(Napi::Env env);
+  Environment(Napi::Env env, void (*at_last_end)());
 
   // Call it on the JavaScript thread, before the job starts.
   void add(const std::shared_ptr<PendingJob>& job);
@@ -50,6 +51,7 @@ class Environment {
   using Ended = Napi::TypedThreadSafeFunction<Environment, PendingJob, on_ended>;
 
   const Napi::Env env_;
+  void (*const at_last_end_)();
   Ended ended_;
   std::list<std::shared_ptr<PendingJob>> jobs_;
 };

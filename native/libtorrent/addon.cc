@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "binding/async_job.h"
+#include "binding/environment.h"
 #include "libtorrent/create_task.h"
 
 namespace metainfo {
@@ -84,6 +85,7 @@ class CreateJob final : public Napi::ObjectWrap<CreateJob> {
 }  // namespace metainfo
 
 static Napi::Object init(Napi::Env env, Napi::Object exports) {
+  metainfo::Environment::define(env, [] {});
   exports.Set("version", lt::version());
   exports.Set("CreateJob", metainfo::CreateJob::define(env));
   return exports;

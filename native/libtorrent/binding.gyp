@@ -11,9 +11,9 @@
       "conditions": [
         ["found=='yes'", {
           "type": "loadable_module",
-          "sources": ["addon.cc", "create_task.cc"],
+          "sources": ["addon.cc", "create_task.cc", "../binding/environment.cc"],
           "include_dirs": [".."],
-          "dependencies": ["<!(node -p \"require('node-addon-api').targets\"):node_addon_api_except"],
+          "dependencies": ["<!(node -p \"require('node-addon-api').targets\"):node_addon_api_except_all"],
           "defines": [
             "NAPI_VERSION=8",
             "NODE_ADDON_API_DISABLE_DEPRECATED",
