@@ -12,6 +12,7 @@
 
 #include "core/folder.h"
 #include "core/scan_names.h"
+#include "core/timed_wait.h"
 
 namespace metainfo {
 namespace {
@@ -223,7 +224,7 @@ ScanJob::Taken ScanJob::take(std::shared_ptr<OpenFolder>& part, const Served& se
       return Taken::part;
     }
     if (busy_ == 0) return Taken::nothing;
-    if (changed_.wait_for(lock, kWait) == std::cv_status::timeout) {
+    if (wait_for(changed_, lock, kWait) == std::cv_status::timeout) {
       lock.unlock();
       if (served(0)) return Taken::must_leave;
       lock.lock();

@@ -6,6 +6,8 @@
 #include <thread>
 #include <utility>
 
+#include "core/timed_wait.h"
+
 namespace metainfo {
 
 thread_local ThreadPool::Self* ThreadPool::self_ = nullptr;
@@ -95,8 +97,9 @@ ThreadPool::Task ThreadPool::park() {
   std::unique_lock<std::mutex> lock(mutex_);
   Parked own;
   parked_.push_back(&own);
-  if (!own.called.wait_for(lock, idle_, [&own] { return own.is_called; }))
-    parked_.erase(std::find(parked_.begin(), parked_.end(), &own));
+  std::cv_status waited = std::cv_status::no_timeout;
+  while (!own.is_called && waited == std::cv_status::no_timeout) waited = wait_for(own.called, lock, idle_);
+  if (!own.is_called) parked_.erase(std::find(parked_.begin(), parked_.end(), &own));
   return std::move(own.task);
 }
 
