@@ -2,7 +2,7 @@
 import { tableResult } from '../hash/table-jobs.ts';
 import { isNamedLikePad, isPadFile } from '../layout/padding.ts';
 import type { FileItem } from '../model/file-item.ts';
-import { addonFor, fileList, type ListedFile, type ListShape, nativePadding } from './file-list.ts';
+import { addonFor, fileList, hasList, type ListedFile, type ListShape, nativePadding } from './file-list.ts';
 
 /** Bencoded values, and their bytes. */
 export interface Size {
@@ -49,18 +49,18 @@ export async function measureFiles(shape: ListShape, maxComponents: number): Pro
   const addon = addonFor(shape.files);
   if (!addon) return measureRows(shape, maxComponents);
   const { files, pieceLength } = shape;
+  const isListed = hasList(shape);
   const job = addon.measureFiles(files.columns, nativePadding(shape), pieceLength, maxComponents);
   const numbers = await tableResult(job);
   const [total = 0, longest = 0, pieces = 0, layers = 0, layerBytes = 0, components = 0, tooDeep = 0, pathUnits = 0] =
     numbers;
   const [listItems = 0, listBytes = 0, pads = 0, padBytes = 0, sharedPads = 0, sharedPad = 0] = numbers.subarray(8);
   const [treeItems = 0, treeBytes = 0] = numbers.subarray(14);
-  const hasList = shape.version !== 'v2' && !shape.isSingleFile;
   return {
     ...{ total, longest, pieces, components, tooDeep, pathUnits },
-    list: hasList ? { items: listItems + 2, bytes: listBytes + textBytes('files') } : null,
-    ...(hasList ? { pads, padBytes, sharedPads } : { pads: 0, padBytes: 0, sharedPads: 0 }),
-    sharedPad: hasList && sharedPads > 0 ? `.pad/${sharedPad}` : '',
+    list: isListed ? { items: listItems + 2, bytes: listBytes + textBytes('files') } : null,
+    ...(isListed ? { pads, padBytes, sharedPads } : { pads: 0, padBytes: 0, sharedPads: 0 }),
+    sharedPad: isListed && sharedPads > 0 ? `.pad/${sharedPad}` : '',
     tree: { items: treeItems + 2, bytes: treeBytes + textBytes('file tree') },
     layers: { items: 2 * layers, bytes: layerBytes },
     likePads: [],
@@ -73,7 +73,7 @@ function measureRows(shape: ListShape, maxComponents: number): FileSizes {
   const files = shape.files.rows();
   const list = fileList(shape);
   const pads = (list ?? []).filter(isPadFile);
-  const shared = sharedPads(list ?? [], pads);
+  const shared = pathsOfSharedPads(list ?? [], pads);
   return {
     total: sum(files.map(({ length }) => length as number)),
     longest: files.reduce((most, { length }) => Math.max(most, length as number), 0),
@@ -93,7 +93,7 @@ function measureRows(shape: ListShape, maxComponents: number): FileSizes {
 }
 
 /** The paths of pad files that share theirs with each other or with a file. */
-function sharedPads(list: readonly FileItem[], pads: readonly FileItem[]): string[] {
+function pathsOfSharedPads(list: readonly FileItem[], pads: readonly FileItem[]): string[] {
   if (pads.length === 0) return [];
   const content = new Set(list.filter((file) => !isPadFile(file)).map(({ path }) => path.join('/')));
   const names = new Set<string>();

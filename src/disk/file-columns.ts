@@ -1,6 +1,5 @@
 /** Collects the files of a scan in columns. */
-import { MetainfoError } from '../errors/errors.ts';
-import type { FileColumns, PathColumn } from '../layout/file-table.ts';
+import { type FileColumns, type PathColumn, pathColumn, requireColumnFits } from '../layout/file-table.ts';
 
 /** A file that is added by itself. Zero characters stand between the components of its paths. */
 export interface FileRow {
@@ -85,16 +84,6 @@ function columnsOf(rows: readonly FileRow[]): FileColumns {
   };
 }
 
-function pathColumn(paths: readonly string[]): PathColumn {
-  let end = 0;
-  const ends = paths.map((path) => {
-    end += Buffer.byteLength(path);
-    return end;
-  });
-  requireFits(end);
-  return { bytes: Buffer.from(paths.join('')), ends: Uint32Array.from(ends) };
-}
-
 function joined(parts: readonly FileColumns[]): FileColumns {
   const [first] = parts;
   if (first && parts.length === 1) return first;
@@ -119,7 +108,7 @@ function joinedNumbers(parts: readonly Float64Array[]): Float64Array {
 }
 
 function joinedPaths(parts: readonly PathColumn[]): PathColumn {
-  requireFits(parts.reduce((sum, { bytes }) => sum + bytes.length, 0));
+  requireColumnFits(parts.reduce((sum, { bytes }) => sum + bytes.length, 0));
   const ends = new Uint32Array(parts.reduce((sum, part) => sum + part.ends.length, 0));
   let [count, size] = [0, 0];
   for (const part of parts) {
@@ -130,10 +119,4 @@ function joinedPaths(parts: readonly PathColumn[]): PathColumn {
     size += part.bytes.length;
   }
   return { bytes: Buffer.concat(parts.map(({ bytes }) => bytes)), ends };
-}
-
-/** Columns hold the ends of paths in 32 bits. */
-function requireFits(bytes: number): void {
-  if (bytes < 2 ** 32) return;
-  throw new MetainfoError('ERR_TOO_LARGE', 'The paths of all files together are longer than 4 GiB: add fewer files.');
 }

@@ -1,5 +1,6 @@
 /** The files of a torrent in packed columns, so that a million files take no object each. */
 import nodePath from 'node:path';
+import { MetainfoError } from '../errors/errors.ts';
 import { BITCOMET_PAD, isNamedLikePad } from './padding.ts';
 
 /** Paths as bytes. */
@@ -155,20 +156,34 @@ export function pathAt(column: PathColumn, index: number): string[] {
   return bytes.length === 0 ? [] : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString().split('\0');
 }
 
-/** A column of paths. */
-export function pathColumn(paths: Iterable<readonly string[]>): PathColumn {
-  const texts = Array.from(paths, (path) => path.join('\0'));
+/**
+ * A column of paths, whose components have zero characters between them.
+ *
+ * @throws {MetainfoError} `ERR_TOO_LARGE`
+ */
+export function pathColumn(paths: readonly string[]): PathColumn {
   let end = 0;
-  const ends = Uint32Array.from(texts, (text) => {
-    end += Buffer.byteLength(text);
+  const ends = paths.map((path) => {
+    end += Buffer.byteLength(path);
     return end;
   });
-  return { bytes: Buffer.from(texts.join('')), ends };
+  requireColumnFits(end);
+  return { bytes: Buffer.from(paths.join('')), ends: Uint32Array.from(ends) };
+}
+
+/**
+ * A column holds the ends of its paths in 32 bits.
+ *
+ * @throws {MetainfoError} `ERR_TOO_LARGE`
+ */
+export function requireColumnFits(bytes: number): void {
+  if (bytes < 2 ** 32) return;
+  throw new MetainfoError('ERR_TOO_LARGE', 'The paths of all files together are longer than 4 GiB: add fewer files.');
 }
 
 function columnsOf(files: readonly TableFile[]): FileColumns {
   return {
-    paths: pathColumn(files.map(({ path }) => path)),
+    paths: pathColumn(files.map(({ path }) => path.join('\0'))),
     lengths: lengthsOf(files),
     mtimes: Float64Array.from(files, ({ mtimeMs }) => mtimeMs ?? Number.NaN),
     ctimes: Float64Array.from(files, ({ ctimeMs }) => ctimeMs ?? Number.NaN),

@@ -251,11 +251,11 @@ describe('engines', () => {
     const found = names.map((name) => ({ name, status: statSync(inFolder(name)) }));
     const numbers = (of: (status: Stats) => number) => Float64Array.from(found, ({ status }) => of(status));
     const columns = {
-      paths: pathColumn(names.map((name) => ['shown', name])),
+      paths: pathColumn(names.map((name) => `shown\0${name}`)),
       lengths: numbers(({ size }) => size),
       mtimes: numbers(({ mtimeMs }) => mtimeMs),
       ctimes: numbers(({ ctimeMs }) => ctimeMs),
-      diskPaths: pathColumn(names.map((name) => [name])),
+      diskPaths: pathColumn(names),
     };
     const table = new FileTable({ root, columns });
     for (const version of ['v1', 'v2', 'hybrid'] as const) {
