@@ -1,5 +1,4 @@
 /** Upgrades a v1 torrent to a hybrid: checks its files, hashes them twice in one read, and assembles the hybrid. */
-
 import { fileList } from '../create/file-list.ts';
 import type { FileTimes } from '../create/file-times.ts';
 import { GENERATE, type GenerateOptions } from '../create/options.ts';
