@@ -18,10 +18,6 @@ ThreadPool& ThreadPool::process() {
 }
 
 ThreadPool::~ThreadPool() {
-  {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    idle_ = std::chrono::milliseconds(0);
-  }
   end_parked();
   std::unique_lock<std::mutex> lock(mutex_);
   thread_ended_.wait(lock, [this] { return threads_ == 0; });
@@ -33,6 +29,7 @@ void ThreadPool::run(Task task) {
     return;
   }
   const std::lock_guard<std::mutex> lock(mutex_);
+  parks_ = true;
   if (!parked_.empty()) {
     call_last(std::move(task));
     return;
@@ -70,6 +67,7 @@ void ThreadPool::run_with_helpers(std::size_t helpers, const Task& work) {
 
 void ThreadPool::end_parked() {
   const std::lock_guard<std::mutex> lock(mutex_);
+  parks_ = false;
   while (!parked_.empty()) call_last(nullptr);
 }
 
@@ -95,6 +93,7 @@ void ThreadPool::run_thread(Task task) {
 
 ThreadPool::Task ThreadPool::park() {
   std::unique_lock<std::mutex> lock(mutex_);
+  if (!parks_) return nullptr;
   Parked own;
   parked_.push_back(&own);
   std::cv_status waited = std::cv_status::no_timeout;

@@ -40,7 +40,8 @@ class ThreadPool {
   // when all of them have returned.
   void run_with_helpers(std::size_t helpers, const Task& work);
 
-  // Ends the threads that are parked now, without waiting for them.
+  // Ends the parked threads, without waiting for them. Those that run a task end after it, unless another
+  // task is run meanwhile.
   void end_parked();
 
   // The number of threads that are parked or run a task.
@@ -67,7 +68,8 @@ class ThreadPool {
   void call_last(Task task);
 
   std::mutex mutex_;
-  std::chrono::milliseconds idle_;
+  const std::chrono::milliseconds idle_;
+  bool parks_ = true;            // false from end_parked() until the next task
   std::vector<Parked*> parked_;  // the last one is called first: its memory is most likely still cached
   std::size_t threads_ = 0;
   std::condition_variable thread_ended_;

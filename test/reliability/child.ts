@@ -77,6 +77,8 @@ async function inWorker(): Promise<void> {
   if (workerData.file.startsWith('parked ')) {
     const hash = await hashingOf(workerData.file.slice('parked '.length));
     await Promise.all(Array.from({ length: 20 }, hash));
+    // Stay until the end, which must find parked threads.
+    setInterval(() => {}, 1000);
     parentPort?.postMessage('parked');
     return;
   }
@@ -323,9 +325,18 @@ const scenarios = {
 
   /** Ends a worker whose jobs have parked threads, then hashes in the main thread, which never loaded the addon before. */
   async terminateWithParkedThreads(file: string) {
+    // Node starts threads of its own for the file system.
+    await stat(file);
+    const before = readdirSync('/proc/self/task').length;
     const worker = hashingWorker(`parked ${file}`);
     await hashing(worker);
-    tell({ seconds: await terminate(worker) });
+    const threads = () => readdirSync('/proc/self/task').length;
+    const parked = threads();
+    const seconds = await terminate(worker);
+    // Threads end by themselves when they were idle for three seconds.
+    const ended = now();
+    while (threads() > before && now() - ended < 60) await sleep(10);
+    tell({ seconds, parked: parked - before, left: threads() - before, endedAfter: now() - ended });
     const hash = await hashingOf(file);
     const all = await Promise.all(Array.from({ length: 20 }, hash));
     tell({ hashed: all.length });
@@ -333,11 +344,11 @@ const scenarios = {
 
   async crowd(file: string, jobs: string) {
     const draft = await draftOf(file);
-    await draft.generate();
-    // Parked threads end after three seconds.
-    await sleep(3500);
     const threads = () => readdirSync('/proc/self/task').length;
+    // Node starts threads of its own for the file system.
+    await stat(file);
     const before = threads();
+    await draft.generate();
     let most = 0;
     const timer = setInterval(() => {
       most = Math.max(most, threads());
