@@ -1,4 +1,7 @@
 import assert from 'node:assert/strict';
+import { mkdtemp, realpath, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { TorrentCreate } from '../../src/create/draft.ts';
@@ -6,7 +9,8 @@ import type { TorrentCreateInput } from '../../src/create/draft-input.ts';
 import type { GenerateOptions } from '../../src/create/options.ts';
 import { Torrent } from '../../src/model/torrent.ts';
 import { READERS } from '../model/readers.ts';
-import { content, tree } from '../support/generated.ts';
+import { chooseEngine } from '../support/choose-engine.ts';
+import { content, manyFiles, tree, writeGenerated } from '../support/generated.ts';
 import { runs } from '../support/runs.ts';
 
 const text = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 8 });
@@ -62,5 +66,22 @@ describe('a torrent that was just created', () => {
       }),
       { numRuns: runs(60) },
     );
+  });
+
+  it('of many files on disk reads so too, and equals that without the addon', async () => {
+    const folder = await realpath(await mkdtemp(path.join(tmpdir(), 'metainfo-assemble-')));
+    const property = fc.asyncProperty(manyFiles, options, async (given, generate) => {
+      const pathRoot = await mkdtemp(path.join(folder, 'tree-'));
+      await writeGenerated(pathRoot, given);
+      const draft = new TorrentCreate({ pathRoot, pieceLength: given.pieceLength, creationDate: 0 });
+      const torrent = await draft.generate(generate);
+      const expected = Torrent.fromBytes(torrent.bencode());
+      for (const [part, read] of Object.entries(READERS)) assert.deepEqual(read(torrent), read(expected), part);
+      const restore = chooseEngine('node');
+      const ofNode = await draft.generate(generate).finally(restore);
+      assert.deepEqual(ofNode.bencode(), torrent.bencode());
+      await rm(pathRoot, { recursive: true });
+    });
+    await fc.assert(property, { numRuns: runs(40) }).finally(() => rm(folder, { recursive: true }));
   });
 });

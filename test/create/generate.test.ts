@@ -10,7 +10,7 @@ import { defaultEngine } from '../../src/hash/default-engine.ts';
 import { nodeEngine } from '../../src/hash/node.ts';
 import { compareV1, compareV2 } from '../../src/layout/order.ts';
 import { client, clientMissing, libtorrentMissing } from '../support/external.ts';
-import { type Tree, tree, writeGenerated } from '../support/generated.ts';
+import { manyFiles, type Tree, tree, writeGenerated } from '../support/generated.ts';
 import { LibtorrentOracle } from '../support/libtorrent.ts';
 import { runs } from '../support/runs.ts';
 
@@ -27,7 +27,7 @@ function inOrder({ files, single }: Tree, version: string, folder: string): [str
 
 describe('generate', () => {
   let base = '';
-  let count = 0;
+  let drafts = 0;
   let oracle: LibtorrentOracle | undefined;
   const skipLibtorrent = libtorrentMissing();
 
@@ -42,8 +42,8 @@ describe('generate', () => {
 
   /** Writes a tree of files and makes a draft of it. */
   async function draftOf(given: Tree): Promise<{ draft: TorrentCreate; parent: string; folder: string }> {
-    count += 1;
-    const parent = path.join(base, String(count));
+    drafts += 1;
+    const parent = path.join(base, String(drafts));
     const folder = 'content';
     const root = given.single ? parent : path.join(parent, folder);
     await writeGenerated(root, given);
@@ -51,32 +51,37 @@ describe('generate', () => {
     return { draft: new TorrentCreate({ pathRoot, pieceLength: given.pieceLength, createdBy: null }), parent, folder };
   }
 
-  it(`gives libtorrent's infohashes for ${TREES} generated trees`, { skip: skipLibtorrent }, async () => {
-    await fc.assert(
-      fc.asyncProperty(tree, async (given) => {
-        const { draft, parent, folder } = await draftOf(given);
-        for (const version of VERSIONS) {
-          const torrent = await draft.generate({ version, threads: 2 });
-          const files = inOrder(given, version, folder);
-          const expected = await (oracle as LibtorrentOracle).create({
-            root: parent,
-            files,
-            pieceLength: given.pieceLength,
-            version,
-          });
-          assert.equal(torrent.infohashV1, expected.v1, `${version} v1`);
-          assert.equal(torrent.infohashV2, expected.v2, `${version} v2`);
+  for (const [title, trees, count] of [
+    ['generated trees', tree, TREES],
+    ['generated trees of many files', manyFiles, runs(20)],
+  ] as const) {
+    it(`gives libtorrent's infohashes for ${count} ${title}`, { skip: skipLibtorrent }, async () => {
+      await fc.assert(
+        fc.asyncProperty(trees, async (given) => {
+          const { draft, parent, folder } = await draftOf(given);
+          for (const version of VERSIONS) {
+            const torrent = await draft.generate({ version, threads: 2 });
+            const files = inOrder(given, version, folder);
+            const expected = await (oracle as LibtorrentOracle).create({
+              root: parent,
+              files,
+              pieceLength: given.pieceLength,
+              version,
+            });
+            assert.equal(torrent.infohashV1, expected.v1, `${version} v1`);
+            assert.equal(torrent.infohashV2, expected.v2, `${version} v2`);
 
-          const output = path.join(parent, `${version}.torrent`);
-          await torrent.write(output);
-          const loaded = await (oracle as LibtorrentOracle).load(output);
-          assert.deepEqual([loaded.v1, loaded.v2], [expected.v1, expected.v2], `${version} as libtorrent reads it`);
-        }
-        await rm(parent, { recursive: true });
-      }),
-      { numRuns: TREES },
-    );
-  });
+            const output = path.join(parent, `${version}.torrent`);
+            await torrent.write(output);
+            const loaded = await (oracle as LibtorrentOracle).load(output);
+            assert.deepEqual([loaded.v1, loaded.v2], [expected.v1, expected.v2], `${version} as libtorrent reads it`);
+          }
+          await rm(parent, { recursive: true });
+        }),
+        { numRuns: count },
+      );
+    });
+  }
 
   it('makes the same torrent with every engine and number of threads', async () => {
     await fc.assert(

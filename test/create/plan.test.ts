@@ -10,6 +10,7 @@ import { sourceFiles } from '../../src/create/sources.ts';
 import { defaultEngine } from '../../src/hash/default-engine.ts';
 import { planResources } from '../../src/hash/plan.ts';
 import { FileTable } from '../../src/layout/file-table.ts';
+import { chooseEngine } from '../support/choose-engine.ts';
 import { temporaryFolder, writeTree } from '../support/tree.ts';
 
 const PIECE = 2 ** 14;
@@ -95,13 +96,8 @@ describe('planTorrent', () => {
 
 describe('generate', () => {
   it('rejects an unknown METAINFO_ENGINE before it looks for the files', async (t) => {
-    const { METAINFO_ENGINE: before } = process.env;
-    t.after(() => {
-      if (before === undefined) delete process.env['METAINFO_ENGINE'];
-      else process.env['METAINFO_ENGINE'] = before;
-    });
     const draft = new TorrentCreate({ pathRoot: path.join(await temporaryFolder(t), 'missing') });
-    process.env['METAINFO_ENGINE'] = 'other';
+    t.after(chooseEngine('other'));
     await assert.rejects(draft.generate(), { code: 'ERR_INVALID_ARGUMENT' });
   });
 });

@@ -2,6 +2,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import fc from 'fast-check';
+import { MANY_FILES } from '../../src/create/order-files.ts';
 
 const KIB = 1024;
 
@@ -47,6 +48,21 @@ export const tree: fc.Arbitrary<Tree> = fc
     ),
   }))
   .filter(({ files }) => files.some((one) => one.size > 0));
+
+/** More files than the library handles as objects, some of them as in {@link tree}. */
+export const manyFiles: fc.Arbitrary<Tree> = fc
+  .record({ files: fc.array(file, { maxLength: 30 }), pieceLength })
+  .map(({ files, pieceLength: length }) => ({
+    single: false,
+    pieceLength: length,
+    files: withoutConflicts([...files, ...fillers]),
+  }));
+
+const fillers = Array.from({ length: MANY_FILES }, (_, i) => ({
+  path: ['filler', `${i % 7}`, `${i}`],
+  size: i % 5,
+  seed: i % 3,
+}));
 
 /** Whether no path repeats or leads through a file. */
 export function withoutConflicts(files: { path: string[]; size: number; seed: number }[]): Tree['files'] {
