@@ -36,7 +36,7 @@ describe('globFilter', () => {
     assert.equal(exclude?.('x.torrent'), true);
   });
 
-  it('has globs whether or not it skips files', async () => {
+  it('applies globs with and without skipped files', async () => {
     for (const skipped of [[], [path.join(root, 'x')]]) {
       const { exclude, include } = await globFilter({ exclude: ['*.nfo'], include: ['sub/**'] }, root, skipped);
       assert.deepEqual([exclude?.('a.nfo'), exclude?.('sub/x'), exclude?.('x')], [true, false, skipped.length === 1]);

@@ -15,7 +15,25 @@ describe('inSlices', () => {
       assert.deepEqual([next, slices], [count, Math.ceil(count / 2 ** 16)]);
     });
   }
+
+  it('lets the event loop run in between', async () => {
+    const rounds = await roundsDuring(() => inSlices(200_000, () => {}));
+    assert.ok(rounds >= 3, `${rounds} rounds`);
+  });
 });
+
+/** Counts the rounds of the event loop while something runs. */
+async function roundsDuring(run: () => Promise<unknown>): Promise<number> {
+  let rounds = 0;
+  const count = () => {
+    rounds += 1;
+    pending = setImmediate(count);
+  };
+  let pending = setImmediate(count);
+  await run();
+  clearImmediate(pending);
+  return rounds;
+}
 
 describe('joinInSlices', () => {
   const MiB = 2 ** 20;
@@ -27,14 +45,7 @@ describe('joinInSlices', () => {
   }
 
   it('lets the event loop run in between', async () => {
-    let rounds = 0;
-    const count = () => {
-      rounds += 1;
-      pending = setImmediate(count);
-    };
-    let pending = setImmediate(count);
-    await joinInSlices([Buffer.alloc(17 * MiB)]);
-    clearImmediate(pending);
+    const rounds = await roundsDuring(() => joinInSlices([Buffer.alloc(17 * MiB)]));
     assert.ok(rounds >= 4, `${rounds} rounds`);
   });
 });

@@ -206,7 +206,7 @@ for (const name of Object.keys(LISTINGS)) {
       ]);
     });
 
-    it('tells what it cannot list, and goes on', async (t) => {
+    it('reports folders that it cannot list, and continues', async (t) => {
       const root = await rootWith(t, { a: 1, file: 1 });
       const { files, listing } = await list(root, {}, [
         ROOT,
@@ -230,7 +230,7 @@ for (const name of Object.keys(LISTINGS)) {
       }
     });
 
-    it('enters folders without recursion, as far as the system takes their paths', async (t) => {
+    it('lists 5,000 nested folders up to the path limit', async (t) => {
       const root = deepRoot(t);
       makeDeepFolder(root, 5000);
       const { files, others } = await list(root);

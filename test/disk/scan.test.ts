@@ -7,8 +7,8 @@ import path from 'node:path';
 import { after, before, describe, it, type TestContext } from 'node:test';
 import { type ScanOptions, scan, scannedFiles } from '../../src/disk/scan.ts';
 import type { MetainfoError } from '../../src/errors/errors.ts';
-import { addonOrNull } from '../../src/hash/addon.ts';
 import { Limiter } from '../../src/hash/limiter.ts';
+import { chooseEngine, ENGINES } from '../support/choose-engine.ts';
 import { temporaryFolder, writeTree } from '../support/tree.ts';
 import { failureAsNobody, notRoot } from '../support/unprivileged.ts';
 
@@ -39,17 +39,13 @@ async function found(root: string, entries: string[][] | null = null, options: S
   return (await rows(root, entries, options)).map((file) => file.path.join('/')).sort();
 }
 
-const ENGINES = addonOrNull() ? ['native', 'node'] : ['node'];
-
 for (const engine of ENGINES)
   describe(`scan, ${engine} engine`, () => {
-    const chosen = process.env['METAINFO_ENGINE'];
+    let restore = () => {};
     before(() => {
-      process.env['METAINFO_ENGINE'] = engine;
+      restore = chooseEngine(engine);
     });
-    after(() => {
-      process.env['METAINFO_ENGINE'] = chosen ?? '';
-    });
+    after(() => restore());
 
     it('finds all files, their sizes and dates', async (t) => {
       const root = await rootWith(t, { files: { a: 3, 'b/c/d': 5, 'b/empty': 0 } });

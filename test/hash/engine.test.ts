@@ -216,7 +216,7 @@ describe('engines', () => {
     await agree(padded(given, 2 * BLOCK, true), { version: 'v1', pieceLength: 2 * BLOCK });
   });
 
-  it('fill up the last pieces of the first files with zeros', async () => {
+  it('zero-pad the first `paddedFiles` files', async () => {
     const property = fc.asyncProperty(
       pieces,
       fc.constantFrom('v1' as const, 'hybrid' as const),

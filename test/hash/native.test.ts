@@ -123,7 +123,7 @@ describe('the native engine', () => {
   it('throws if the memory for a plan is not there', noSanitizer, () => {
     const plan = zeros(1);
     const files = new Array(2 ** 32 - 1) as PlanFile[];
-    assert.throws(() => new (loadAddon().HashJob)({ ...plan, files }), Error);
+    assert.throws(() => new (loadAddon().HashJob)({ ...plan, files }), { code: 'no-memory' });
   });
 
   it('rejects columns of different lengths', () => {
@@ -229,7 +229,7 @@ describe('content in memory', () => {
     ['a file on disk', false, plan([inMemory(noise(KIB)), ...zeros(17).files])],
   ];
   for (const [title, isSmall, given] of CASES) {
-    it(`is hashed at once if it is little: ${title}`, async () => {
+    it(`is hashed synchronously if it is little: ${title}`, async () => {
       for (const version of given.pieceLength < 16 * KIB ? (['v1'] as const) : (['v1', 'v2'] as const)) {
         const one = { ...given, version };
         const expected = await nodeEngine().start(one).done;
@@ -244,7 +244,7 @@ describe('content in memory', () => {
     });
   }
 
-  it('is not hashed at once by other engines', () => {
+  it('is not hashed synchronously by other engines', () => {
     assert.equal(hashNow(nodeEngine(), plan([])), null);
     const { name, kernel, start } = nativeEngine();
     assert.equal(hashNow({ name, kernel, start }, plan([])), null);

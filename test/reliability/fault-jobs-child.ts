@@ -514,7 +514,7 @@ async function setUp(): Promise<void> {
   writeFileSync(path.join(data, 'b/new'), noise(3 * PIECE, 6));
   for (const name of ['b/piece', 'b/new']) utimesSync(path.join(data, name), AFTER, AFTER);
   symlinkSync('a', path.join(data, 'link'));
-  // Somebody may not read it: the scan has to try.
+  // Not readable for everybody, so the scan must ask the system.
   chmodSync(path.join(data, 'b/c'), 0o600);
   await sleep(50);
   const now = await inCache.generate({ cache: path.join(kept, 'full') });

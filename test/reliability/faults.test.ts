@@ -152,7 +152,7 @@ describe('system faults', { skip: shimMissing(), concurrency: 2 }, () => {
       assert.deepEqual(report.problems, []);
       assert.deepEqual(report.outcomes, ['ERR_NO_DESCRIPTORS', 'ERR_NO_DESCRIPTORS']);
       const { most } = report.counts;
-      // Each thread also holds the folder of the files.
+      // Each thread also holds the path root.
       assert.ok(most >= 1 && most <= 17 * threads, `${most} at once`);
       t.diagnostic(`${version}: ${most} at once`);
     }

@@ -8,7 +8,7 @@ import { procMissing, runChild } from './run-child.ts';
 
 const KIB = 1024;
 const MIB = 2 ** 20;
-/** Windows may differ by this many threads: those that are parked. All must have ended some seconds after the last job. */
+/** Two measurements may differ by this many parked threads. All must have ended some seconds after the last job. */
 const MOST_PARKED = 4 * availableParallelism();
 
 /**

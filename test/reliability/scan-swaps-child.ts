@@ -10,7 +10,7 @@ import { scan, scannedFiles } from '../../src/disk/scan.ts';
 import type { MetainfoError } from '../../src/errors/errors.ts';
 import { type Call, Faults } from '../support/faults.ts';
 
-/** The result of a scan: the files with their paths on disk, or the code and path of its error. */
+/** The result of a scan: the files with their paths on disk and lengths, or the code and path of its error. */
 export type SwapOutcome = Record<string, string> | { code: string; path: string };
 
 const work = process.env['METAINFO_FAULT_FOLDER'] as string;
@@ -46,7 +46,7 @@ async function outcomeOf(call: Call, place: string, change: (place: string) => v
       (scanned): SwapOutcome =>
         Object.fromEntries(
           scannedFiles(scanned)
-            .map((file) => [file.path.join('/'), path.relative(data, file.diskPath)])
+            .map((file) => [file.path.join('/'), `${path.relative(data, file.diskPath)}: ${file.length}`])
             .sort(),
         ),
       ({ code, path: named = '' }: MetainfoError): SwapOutcome => ({ code, path: path.relative(data, named) }),

@@ -1,8 +1,9 @@
-/** Runs jobs whose reads stall. stalled.test.ts starts it as a process of its own, with the shim of test/support/faults preloaded. */
+/** Runs jobs and scans whose system calls stall. stalled.test.ts starts it as a process of its own, with the shim of test/support/faults preloaded. */
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isMainThread, parentPort, Worker } from 'node:worker_threads';
+import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
 import { TorrentCreate } from '../../src/create/draft.ts';
+import { scan } from '../../src/disk/scan.ts';
 import { Torrent } from '../../src/model/torrent.ts';
 import { Faults } from '../support/faults.ts';
 
@@ -25,6 +26,18 @@ async function stall(jobs: number, signal?: AbortSignal): Promise<Promise<string
   while (faults.counts().fired === 0) await sleep(5);
   await sleep(100);
   return made;
+}
+
+/** Starts jobs, or a scan, whose calls stall. */
+async function stallAt(call: string): Promise<void> {
+  if (call === 'read') {
+    await stall(2);
+    return;
+  }
+  const match = path.join(folder, call === 'list' ? 'inner' : 'stalled');
+  faults.arm({ call: call as 'list' | 'stat', action: 'stall', every: 1, elsewhere: true, match });
+  scan(folder, null).catch(() => {});
+  while (faults.counts().fired === 0) await sleep(5);
 }
 
 const SCENARIOS = {
@@ -51,17 +64,17 @@ const SCENARIOS = {
     faults.go();
     say({ codes, seconds });
   },
-  async exit() {
-    await stall(2);
+  async exit(call: string) {
+    await stallAt(call);
     say({ at: Number(process.hrtime.bigint()) / 1e9 });
     process.exit(0);
   },
-  async terminate() {
+  async terminate(call: string) {
     const load = `import('tsx/esm/api').then(({ register }) => {
       register();
-      return import(require('node:worker_threads').workerData);
+      return import(require('node:worker_threads').workerData.url);
     })`;
-    const worker = new Worker(load, { eval: true, execArgv: [], workerData: import.meta.url });
+    const worker = new Worker(load, { eval: true, execArgv: [], workerData: { url: import.meta.url, call } });
     await new Promise((resolve) => worker.once('message', resolve));
     const start = performance.now();
     await worker.terminate();
@@ -73,8 +86,8 @@ const SCENARIOS = {
   },
 };
 
-if (isMainThread) await SCENARIOS[process.argv[2] as keyof typeof SCENARIOS]();
+if (isMainThread) await SCENARIOS[process.argv[2] as keyof typeof SCENARIOS](process.argv[3] as string);
 else {
-  await stall(2);
+  await stallAt(workerData.call);
   parentPort?.postMessage('stalled');
 }

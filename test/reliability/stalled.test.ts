@@ -22,7 +22,7 @@ interface Told {
 
 const missing = shimMissing();
 
-describe('a read that never completes', { skip: missing }, () => {
+describe('a system call that never completes', { skip: missing }, () => {
   let [shim, root] = ['', ''];
   before(async () => {
     root = await mkdtemp(path.join(tmpdir(), 'metainfo-silent-'));
@@ -30,18 +30,18 @@ describe('a read that never completes', { skip: missing }, () => {
   });
   after(() => rm(root, { recursive: true }));
 
-  async function run(scenario: string, engine: 'native' | 'node') {
-    const folder = path.join(root, `${scenario} ${engine}`);
-    await mkdir(folder);
+  async function run(scenario: string, engine: 'native' | 'node', call = 'read') {
+    const folder = path.join(root, `${scenario} ${engine} ${call}`);
+    await mkdir(path.join(folder, 'inner'), { recursive: true });
     for (const name of ['stalled', 'other']) await writeFile(path.join(folder, name), Buffer.alloc(600_000, name));
-    const control = path.join(root, `${scenario} ${engine} control`);
+    const control = `${folder} control`;
     Faults.create(control).close();
     const env = faultsEnv({ shim, control, folder: await realpath(folder) });
-    return runScript<Told>('stalled-child.ts', [scenario], { ...env, METAINFO_ENGINE: engine });
+    return runScript<Told>('stalled-child.ts', [scenario, call], { ...env, METAINFO_ENGINE: engine });
   }
 
   for (const engine of addonOrNull() ? (['native', 'node'] as const) : (['node'] as const)) {
-    it(`of the ${engine} engine does not delay cancellation or other jobs`, async () => {
+    it(`a read of the ${engine} engine: does not delay cancellation or other jobs`, async () => {
       const { code, signal, told } = await run('abort', engine);
       assert.deepEqual({ code, signal }, { code: 0, signal: null });
       const [{ codes, seconds, others, otherSeconds, after }] = told as [Told];
@@ -60,16 +60,19 @@ describe('a read that never completes', { skip: missing }, () => {
     assert.equal(seconds < MOST_SECONDS ? '' : `${seconds} s`, '');
   });
 
-  it('does not delay process.exit', { skip: !addonOrNull() && 'Node itself waits for its reads' }, async () => {
-    const { code, signal, secondsFromAt } = await run('exit', 'native');
-    assert.deepEqual({ code, signal }, { code: 0, signal: null });
-    assert.equal(secondsFromAt < MOST_SECONDS ? '' : `${secondsFromAt} s`, '');
-  });
+  const onlyNode = !addonOrNull() && 'Node itself waits for its calls';
+  for (const [call, name] of Object.entries({ read: 'a read', list: 'a listing', stat: 'the stat call of a scan' })) {
+    it(`does not delay process.exit: ${name}`, { skip: onlyNode }, async () => {
+      const { code, signal, secondsFromAt } = await run('exit', 'native', call);
+      assert.deepEqual({ code, signal }, { code: 0, signal: null });
+      assert.equal(secondsFromAt < MOST_SECONDS ? '' : `${secondsFromAt} s`, '');
+    });
 
-  it('does not delay worker.terminate', { skip: !addonOrNull() && 'Node itself waits for its reads' }, async () => {
-    const { code, signal, told } = await run('terminate', 'native');
-    const [{ seconds, after }] = told as [Told];
-    assert.deepEqual({ code, signal, after }, { code: 0, signal: null, after: 'made' });
-    assert.equal(seconds < MOST_SECONDS ? '' : `${seconds} s`, '');
-  });
+    it(`does not delay worker.terminate: ${name}`, { skip: onlyNode }, async () => {
+      const { code, signal, told } = await run('terminate', 'native', call);
+      const [{ seconds, after }] = told as [Told];
+      assert.deepEqual({ code, signal, after }, { code: 0, signal: null, after: 'made' });
+      assert.equal(seconds < MOST_SECONDS ? '' : `${seconds} s`, '');
+    });
+  }
 });

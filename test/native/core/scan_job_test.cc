@@ -129,7 +129,7 @@ TEST_CASE("ScanJob: lists the given folders only, if it may not enter others") {
   REQUIRE_EQ(text_set(three.others.disk_paths), (std::set<std::string>{"a", "a/b"}));
 }
 
-TEST_CASE("ScanJob: tells what it cannot list, and goes on") {
+TEST_CASE("ScanJob: reports folders that it cannot list, and continues") {
   const TempFolder folder;
   folder.add("file", {1});
   const ScanJob::Request request{
