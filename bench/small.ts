@@ -91,7 +91,7 @@ await bench('small', { torrents: '10000', rounds: '5' }, async ({ torrents, roun
   return { tables, settings, versions, skipped };
 });
 
-/** Fails if the tools made different torrents, because their times would mean nothing. */
+/** Fails if the first torrents of the tools differ, because their times would mean nothing. */
 function requireSame(runs: readonly [Row, EachReport[]][]): void {
   for (const version of VERSIONS) {
     const results = runs.filter(([row]) => row.version === version).flatMap(([, each]) => each);
