@@ -1,4 +1,4 @@
-/** The native engine: hashes plans with the addon, on threads of its own; small ones at once, on the JavaScript thread. */
+/** The native engine: hashes plans with the addon, on threads of its own; small ones synchronously, on the JavaScript thread. */
 import { isSharedArrayBuffer } from 'node:util/types';
 import { hashingCancelled } from '../errors/cancel.ts';
 import { errnoName, fromSystemError, MetainfoError } from '../errors/errors.ts';
@@ -84,7 +84,7 @@ interface SmallPlan extends HashPlan {
   files: PlanFile[];
 }
 
-/** A plan that is small enough to be hashed at once, with buffers of its size; null for any other. */
+/** A plan that is small enough to be hashed synchronously, with buffers of its size; null for any other. */
 function smallPlan(plan: HashPlan): SmallPlan | null {
   const { files: given, pieceLength, paddedFiles = 0 } = plan;
   if (given.length > MAX_FILES_NOW || pieceLength < BLOCK_SIZE || given instanceof TablePlanFiles) return null;
