@@ -40,8 +40,8 @@ class ThreadPool {
   // when all of them have returned.
   void run_with_helpers(std::size_t helpers, const Task& work);
 
-  // Ends the parked threads, without waiting for them. Those that run a task end after it, unless another
-  // task is run meanwhile.
+  // Ends the parked threads, without waiting for them. The others end after their task, unless another task
+  // is run meanwhile.
   void end_parked();
 
   // The number of threads that are parked or run a task.
