@@ -9,7 +9,7 @@ import { fromSystemError, MetainfoError } from '../errors/errors.ts';
 import { Callback, invalidArgument, type OptionStructs } from '../errors/guard.ts';
 import { addonOrNull } from '../hash/addon.ts';
 import type { Slot } from '../hash/limiter.ts';
-import { type FileColumns, pathAt, pathBytes } from '../layout/file-table.ts';
+import { type FileColumns, FileTable, pathBytes } from '../layout/file-table.ts';
 import { componentsWithin } from './containment.ts';
 import { isSystemFile, requireName } from './entry-names.ts';
 import { FileColumnsBuilder, filteredColumns } from './file-columns.ts';
@@ -113,14 +113,8 @@ async function pause({ signal, slot }: ScanOptions): Promise<void> {
 }
 
 /** Makes an object of each file. */
-export function scannedFiles({ root, columns }: Scanned): ScannedFile[] {
-  const { paths, diskPaths, lengths, mtimes, ctimes } = columns;
-  return Array.from(lengths, (length, i) => {
-    const path = pathAt(paths, i);
-    const disk = diskPaths ? pathAt(diskPaths, i) : path;
-    const diskPath = diskPathOf(root, disk.join('\0'));
-    return { path, diskPath, length, mtimeMs: mtimes[i] as number, ctimeMs: ctimes[i] as number };
-  });
+export function scannedFiles({ root, columns }: Scanned): readonly ScannedFile[] {
+  return new FileTable<ScannedFile>({ root, columns }).rows();
 }
 
 /** Whether files may be found twice: an entry repeats another one, or is in it. */

@@ -49,7 +49,7 @@ for (const engine of ENGINES)
 
     it('finds all files, their sizes and dates', async (t) => {
       const root = await rootWith(t, { files: { a: 3, 'b/c/d': 5, 'b/empty': 0 } });
-      const files = (await rows(root, null)).sort((a, b) => a.length - b.length);
+      const files = (await rows(root, null)).toSorted((a, b) => a.length - b.length);
       assert.deepEqual(
         files.map(({ path: parts, length, diskPath }) => [parts.join('/'), length, diskPath]),
         [
