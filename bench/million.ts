@@ -49,6 +49,8 @@ interface Contender {
   words: string[];
   /** The torrent that the command makes. */
   output?: string;
+  /** The content of the torrent that the command makes or reads. */
+  content: Content;
 }
 
 /** A creation by the library, from the scan to the torrent. */
@@ -70,15 +72,11 @@ interface Content {
 /** The creation by each tool, and our commands on the torrent of our creation. `fewer`: the content of the compared hybrids. */
 function contendersIn(folder: string, content: Content, fewer: Content | null, tools: readonly Tool[]): Contender[] {
   const outputOf = (row: string, version: Version) => path.join(folder, `${row} ${version}.torrent`);
-  const creation = (
-    { command }: Tool,
-    row: string,
-    version: Version,
-    { folder: data, pieceLength }: Content,
-  ): Contender => {
+  const creation = ({ command }: Tool, row: string, version: Version, of: Content): Contender => {
     const output = outputOf(row, version);
+    const { folder: data, pieceLength } = of;
     const words = command({ data, pieceLength, threads: availableParallelism(), version, output });
-    return { row, version, output, words };
+    return { row, version, output, words, content: of };
   };
   return VERSIONS.flatMap((version): Contender[] => {
     const creations = tools.flatMap((tool) => {
@@ -89,7 +87,7 @@ function contendersIn(folder: string, content: Content, fewer: Content | null, t
     });
     const ours = (row: string, ...more: string[]) => {
       const words = [process.execPath, METAINFO, row, outputOf(creationBy(OURS), version), ...more, ...LIMIT_OPTIONS];
-      return { row, version, words };
+      return { row, version, words, content };
     };
     const edited = outputOf('edited', version);
     return [
@@ -190,10 +188,9 @@ await bench('million', { files: '1000000', rounds: '3' }, async ({ files, rounds
     if (output) rmSync(output, { force: true });
     return measureCommand(words, folder);
   });
-  for (const { row, version, output } of contenders) {
-    const { files: each, pieceLength } = fewer && row.endsWith(' files') ? fewer : whole;
-    if (output)
-      await requireTorrent({ tool: row, version }, { bytes: each * SIZE, pieceLength, limits: LIMITS, output });
+  for (const { row, version, output, content } of contenders) {
+    const made = { bytes: content.files * SIZE, pieceLength: content.pieceLength, limits: LIMITS };
+    if (output) await requireTorrent({ tool: row, version }, { ...made, output });
   }
 
   const creations = counts.flatMap((each) => VERSIONS.map((version): Creation => ({ files: each, version })));
