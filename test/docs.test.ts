@@ -95,8 +95,11 @@ describe('documents', () => {
     assert.equal(tools.length, 5);
     for (const [line, name, binding = '', ratio] of tools)
       assert.equal(timesOurs('one large file', `${name}${binding}`), ratio, line);
-    const [, behind] = /libtorrent in C\+\+ takes ([\d.]+) of/.exec(readme) ?? [];
-    assert.equal(timesOurs('20,000 files of 10 KiB', 'libtorrent, C++'), behind);
+    const [, large, small] = /in C\+\+.* takes ([\d.]+) times .* and ([\d.]+) times/.exec(readme) ?? [];
+    assert.equal(timesOurs('one large file', 'libtorrent, C++'), large);
+    assert.equal(timesOurs('20,000 files of 10 KiB', 'libtorrent, C++'), small);
+    const [, command, date] = /The last column is from `([^`]+)`, ([\d-]+),/.exec(readme) ?? [];
+    assert.deepEqual([peers.command, peers.date], [command, date]);
   });
 
   it('README.md describes parse-torrent correctly', async () => {
