@@ -1,0 +1,19 @@
+/** Findings: problems and hints about a torrent that are known before any byte of its content is read. */
+import type { IssueCode, MetainfoErrorCode } from '../errors/codes.ts';
+
+/** The code of a {@link Finding}: that of the error which the creation fails with, or of an issue. */
+export type FindingCode = MetainfoErrorCode | IssueCode;
+
+/** One finding of a plan. */
+export interface Finding {
+  /** The code: see {@link ERROR_CODES} and {@link ISSUE_CODES}. */
+  code: FindingCode;
+  /** The creation fails for an `error`. A `warning` tells of a torrent that some reader refuses, a `hint` of a usual surprise. */
+  severity: 'error' | 'warning' | 'hint';
+  /** The file or folder on disk, the path in the torrent, the URL or the pattern that it is about; null for the whole torrent. */
+  path: string | null;
+  /** What is wrong; it may change. */
+  message: string;
+  /** What to do about it; it may change. */
+  advice: string;
+}
