@@ -18,39 +18,79 @@ export function globOptions(command: Command): Command {
     .option('--include <glob>', 'add only matching files (repeatable)', collect);
 }
 
-/**
- * Makes the scan filter. Globs without a slash match names in any folder.
- *
- * @param skipped Paths that never belong to the torrent: the torrent file, the output and the cache.
- */
+/** A glob that no file or folder has matched. */
+export interface UnmatchedGlob {
+  option: '--exclude' | '--include';
+  glob: string;
+}
+
+/** A scan filter, and the globs that it has not used. */
+export interface CountingFilter {
+  filter: ScanFilter;
+  /** The globs that have matched nothing so far. */
+  unmatched: () => UnmatchedGlob[];
+}
+
+/** Makes a scan filter: see {@link countingFilter}. */
 export async function globFilter(
-  { exclude = [], include = [] }: GlobOptions,
+  options: GlobOptions,
   pathRoot: string,
   skipped: readonly string[],
 ): Promise<ScanFilter> {
+  return (await countingFilter(options, pathRoot, skipped)).filter;
+}
+
+/**
+ * Makes a scan filter that notes which globs match. Globs without a slash match names in any folder.
+ *
+ * @param skipped Paths that never belong to the torrent: the torrent file, the output and the cache.
+ */
+export async function countingFilter(
+  { exclude = [], include = [] }: GlobOptions,
+  pathRoot: string,
+  skipped: readonly string[],
+): Promise<CountingFilter> {
   const relative = await Promise.all(skipped.map((file) => relativeTo(pathRoot, file)));
   const skippedPaths = new Set(relative.filter((file) => file !== null));
   if (exclude.length === 0 && include.length === 0) {
     // Without a filter, native threads scan everything at once.
-    return skippedPaths.size === 0 ? {} : { exclude: (file) => skippedPaths.has(file) };
+    return {
+      filter: skippedPaths.size === 0 ? {} : { exclude: (file) => skippedPaths.has(file) },
+      unmatched: () => [],
+    };
   }
   const { default: picomatch } = await import('picomatch');
-  const matcher = (globs: string[]) => {
-    const matchName = picomatch(
-      globs.filter((glob) => !glob.includes('/')),
-      { dot: true },
-    );
-    const matchPath = picomatch(
-      globs.filter((glob) => glob.includes('/')),
-      { dot: true },
-    );
-    return (file: string) => matchName(path.posix.basename(file)) || matchPath(file);
-  };
-  const isExcluded = matcher(exclude);
+  const matchers = { '--exclude': matcher(picomatch, exclude), '--include': matcher(picomatch, include) };
   return {
-    exclude: (file) => skippedPaths.has(file) || isExcluded(file),
-    ...(include.length > 0 && { include: matcher(include) }),
+    filter: {
+      exclude: (file) => skippedPaths.has(file) || matchers['--exclude'].matches(file),
+      ...(include.length > 0 && { include: matchers['--include'].matches }),
+    },
+    unmatched: () =>
+      (['--exclude', '--include'] as const).flatMap((option) =>
+        [...matchers[option].unmatched].map((glob) => ({ option, glob })),
+      ),
   };
+}
+
+/** Tells which files globs match. While globs are unmatched, each of them looks at each file. */
+function matcher(picomatch: typeof import('picomatch'), globs: readonly string[]) {
+  const unmatched = new Set(globs);
+  const compiled = globs.map((glob) => {
+    const isMatch = picomatch(glob, { dot: true });
+    return { glob, isMatch: glob.includes('/') ? isMatch : (file: string) => isMatch(path.posix.basename(file)) };
+  });
+  const matches = (file: string): boolean => {
+    let isMatch = false;
+    for (const { glob, isMatch: test } of compiled) {
+      if (isMatch && !unmatched.has(glob)) continue;
+      if (!test(file)) continue;
+      isMatch = true;
+      unmatched.delete(glob);
+    }
+    return isMatch;
+  };
+  return { matches, unmatched };
 }
 
 /** The path of a file relative to the path root, after resolving symlinks in both; null for a file outside it. */

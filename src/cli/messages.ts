@@ -46,6 +46,19 @@ export function messageOfWarning({ message }: Pick<Issue, 'message'>): string {
   return message.replace(LIMITS, '--limit $1=N').replace(PAD_NAMES, '--pad-names unique');
 }
 
+/** Library words in advice, and the options of the command. */
+const ADVICE_OPTIONS: readonly (readonly [RegExp, string])[] = [
+  [/\bskip everything that is unreadable\b/, 'pass --skip-unreadable'],
+  [/\bskip all links\b/, 'pass --symlinks skip'],
+  [/\b[Ff]ollow links to the outside\b/, 'Pass --follow-outside'],
+  [/\b(leave (?:it|the link) out)\b/, '$1 (--exclude)'],
+];
+
+/** The advice of a finding. */
+export function commandAdvice(advice: string): string {
+  return ADVICE_OPTIONS.reduce((text, [words, option]) => text.replace(words, option), advice);
+}
+
 /** The message of an error. */
 export function messageOf(error: MetainfoError): string {
   return commandNames(withCommandOptions(error));

@@ -55,6 +55,29 @@ export function parseFolder(text: string): string {
   return text;
 }
 
+/** Refuses an empty name of a file. */
+export function parseFile(text: string): string {
+  if (text === '') throw new InvalidArgumentError('Expected a file.');
+  return text;
+}
+
+/** Another key of a torrent and its text. */
+export interface ExtraKey {
+  /** Whether the key is in the info dictionary, so that it changes the infohash. */
+  isInfo: boolean;
+  key: string;
+  text: string;
+}
+
+/** Appends one key: `KEY=TEXT`, or `info.KEY=TEXT` for the info dictionary. */
+export function collectKey(text: string, before: ExtraKey[] = []): ExtraKey[] {
+  const equals = text.indexOf('=');
+  const isInfo = text.startsWith('info.');
+  const key = text.slice(isInfo ? 5 : 0, Math.max(0, equals));
+  if (key === '') throw new InvalidArgumentError('Expected KEY=TEXT, such as publisher=me or info.x=1.');
+  return [...before, { isInfo, key, text: text.slice(equals + 1) }];
+}
+
 /** Appends one value of a repeatable option. */
 export function collect(text: string, before?: string[] | false): string[] {
   return [...(before || []), text];

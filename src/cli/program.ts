@@ -8,6 +8,7 @@ import { addCreate } from './commands/create.ts';
 import { addEdit } from './commands/edit.ts';
 import { addKernels } from './commands/kernels.ts';
 import { addMagnet } from './commands/magnet.ts';
+import { addPlan } from './commands/plan.ts';
 import { addShow } from './commands/show.ts';
 import { addUpdate } from './commands/update.ts';
 import { addUpgrade } from './commands/upgrade.ts';
@@ -18,6 +19,7 @@ import { stderr, stdout } from './output.ts';
 
 const HELP = `
 Examples:
+  metainfo plan album                    sizes and problems, before hashing
   metainfo create album                  write album.torrent, a hybrid
   metainfo show album.torrent
   metainfo verify album.torrent album
@@ -56,6 +58,7 @@ export function program(): Command {
     })
     .exitOverride();
   addCreate(command);
+  addPlan(command);
   addShow(command);
   addValidate(command);
   addVerify(command);

@@ -16,6 +16,7 @@ import type { GenerateExtOptions } from './libtorrent.ts';
 import { GENERATE, type GenerateOptions } from './options.ts';
 import { type TrackerFields, trackerFields } from './other-fields.ts';
 import { sourceFiles } from './sources.ts';
+import type { TorrentPlan } from './torrent-plan.ts';
 import { CREATED_BY } from './version.ts';
 
 /** The options of {@link TorrentCreate.getPaths}. */
@@ -88,6 +89,30 @@ export class TorrentCreate implements Draft {
     this.pathRoot = fields.pathRoot ?? process.cwd();
     this.info = withName(fields.info ?? {}, this.pathRoot, fields);
     this.createdBy = fields.createdBy === undefined ? CREATED_BY : fields.createdBy;
+  }
+
+  /**
+   * Plans the torrent without reading any content: its sizes, and everything that would make the creation fail or that some
+   * reader would refuse. The files are listed as {@link generate} lists them.
+   *
+   * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` for wrong options; every problem of the files is a finding
+   * @throws {AbortError} if the signal fires; its reason is the `cause`
+   * @example
+   * ```ts
+   * import path from 'node:path';
+   * import { TorrentCreate } from 'metainfo';
+   *
+   * const draft = new TorrentCreate({ pathRoot: path.resolve('album') });
+   * const { files, pieces, findings } = await draft.plan({ version: 'v2' });
+   * console.log(files, pieces);
+   * for (const { severity, message, advice } of findings) console.log(severity, message, advice);
+   * ```
+   */
+  async plan(options: GenerateOptions = {}): Promise<TorrentPlan> {
+    const checked = checkOptions(options, GENERATE, { example: "{ version: 'v1' }" });
+    // Loaded only here: most programs make torrents without looking at their plans.
+    const { planOf } = await import('./torrent-plan.ts');
+    return planOf(this, checked);
   }
 
   /**

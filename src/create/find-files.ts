@@ -21,7 +21,8 @@ export interface FoundFiles {
 }
 
 /** How {@link findFiles} scans and orders. */
-export interface FindOptions extends Pick<ScanOptions, 'readable' | 'systemFiles' | 'signal' | 'slot'> {
+export interface FindOptions
+  extends Pick<ScanOptions, 'readable' | 'systemFiles' | 'signal' | 'slot' | 'onProblem' | 'onSystemFile'> {
   /** Order the files as v1 torrents do, instead of as a v2 tree. A v1 order that the draft gives is kept. */
   v1Order: boolean;
   /** The sources of the draft. */

@@ -1,6 +1,7 @@
 /** Generates the torrent of a draft: plan, hash, assemble. */
 import { availableParallelism } from 'node:os';
 import type { RawBencode } from '../bencode/value.ts';
+import { throwProblems } from '../disk/scan-problems.ts';
 import { defaultEngine } from '../hash/default-engine.ts';
 import { isOwnEngine } from '../hash/engine.ts';
 import type { Slot } from '../hash/limiter.ts';
@@ -82,7 +83,9 @@ async function planAndHashInSlot(draft: Draft, options: PlanAndHashOptions, slot
   const hashCache = cache === false ? null : await openCache(cache);
   // The spread comes last, because V8 takes ten times as long to add properties to a copy.
   const settings = { slot, resources, hashCache, ...options, engine };
-  const plan = await planTorrent(draft, settings);
+  const plan = options.onPlan
+    ? await announcedPlan(draft, settings, options.onPlan)
+    : await planTorrent(draft, settings);
   if (!isSmall(plan)) slot.release();
   const hashing = hashPlan(plan, settings);
   if (hasAllSizes(plan)) {
@@ -95,6 +98,20 @@ async function planAndHashInSlot(draft: Draft, options: PlanAndHashOptions, slot
   requireContent(sized, draft);
   await warn(sized, options);
   return { plan: sized, fileList: await encodedFileList(sized), ...hashed };
+}
+
+/** Gives the described plan to the caller before anything is hashed. */
+async function announcedPlan(
+  draft: Draft,
+  options: PlanOptions,
+  onPlan: NonNullable<GenerateOptions['onPlan']>,
+): Promise<CreatePlan> {
+  // Loaded only here: most creations have no `onPlan`.
+  const { describePlan } = await import('./torrent-plan.ts');
+  const { plan, description, errors } = await describePlan(draft, options);
+  await onPlan(description);
+  throwProblems(errors);
+  return plan as CreatePlan;
 }
 
 /** Whether a job keeps its slot while it hashes. A stream may take any time, and may be the output of another job. */

@@ -5,6 +5,7 @@ import { RESOURCES, type ResourceOptions } from '../hash/plan.ts';
 import { WATCH, type WatchOptions } from '../jobs/watch.ts';
 import { PAD_NAMES, type PadNames } from '../layout/padding.ts';
 import type { TorrentVersion } from '../model/discriminator.ts';
+import type { TorrentPlan } from './torrent-plan.ts';
 import type { WarningOptions } from './warnings.ts';
 
 /** A cache of digests: `auto` for the user's cache folder, another folder, or false for none. */
@@ -52,6 +53,12 @@ export interface GenerateOptions extends ResourceOptions, WatchOptions, WarningO
    */
   cache?: CacheChoice | undefined;
   /**
+   * Called with the plan before the first file is hashed. With it, the plan lists every problem, and its findings replace
+   * the calls of `onWarning`. If it throws or returns a promise that rejects, the job fails with that error, and nothing is
+   * hashed. If a finding is an error, the job fails after the call.
+   */
+  onPlan?: ((plan: TorrentPlan) => unknown) | undefined;
+  /**
    * The engine that hashes.
    *
    * @default the engine that METAINFO_ENGINE names, else `nativeEngine()`, or `nodeEngine()` if the addon does not load
@@ -68,6 +75,7 @@ export const GENERATE: OptionStructs<GenerateOptions> = {
   tailPad: Flag,
   padNames: PAD_NAMES,
   onWarning: Callback,
+  onPlan: Callback,
   output: orNull(Path),
   engine: AnyEngine,
   ...RESOURCES,

@@ -31,6 +31,16 @@ export interface PlanOptions
   otherFields?: Map<string, Encodable>;
   /** BEP 47 flags of files, by path with `/`. Default: those in the draft. */
   attrs?: ReadonlyMap<string, string>;
+  /** Collects problems. With it, the planning goes on after each problem, and does not warn. */
+  problems?: PlanProblems;
+}
+
+/** Collects the problems of a plan, in the order in which they are found. */
+export interface PlanProblems {
+  /** A file or folder that cannot be added, or another error that makes the creation fail. */
+  onProblem: (error: MetainfoError) => void;
+  /** A file of an operating system that was left out: its path from the path root, with `/`. */
+  onSystemFile: (path: string) => void;
 }
 
 /** A file of a plan. */
@@ -66,23 +76,33 @@ const UNKNOWN_PIECE_LENGTH = 2 ** 20;
  *   `ERR_NO_FILES`, `ERR_NO_DATA`; `ERR_OUTPUT_IS_INPUT`; `ERR_SIZE_UNKNOWN`; see {@link findFiles}
  */
 export async function planTorrent(draft: Draft, options: PlanOptions): Promise<CreatePlan> {
-  const { sources, signal, slot } = options;
+  const { sources, signal, slot, problems } = options;
   const version = checkVersion(options.version);
   const pieceLength = draft.fields.pieceLength ?? draft.info.pieceLength ?? null;
   if (pieceLength !== null) checkPieceLength(pieceLength, version);
   const name = checkName(draft.info.name as string);
   const other = options.otherFields ?? otherFields(draft);
   throwIfAborted(signal);
-  const scanOptions = { v1Order: version === 'v1', sources, readable: true, signal, slot };
+  const scanOptions = { v1Order: version === 'v1', sources, readable: true, signal, slot, ...problems };
   const found = await untilAbort(signal, findFiles(draft, scanOptions));
-  await requireNoInput(options.output, found.files);
+  await collecting(problems, () => requireNoInput(options.output, found.files));
   const files = describedFiles(draft, found, { name, attrs: options.attrs ?? attrsOf(draft) });
   const { isSingleFile } = found;
   const plan = layOut({ version, name, isSingleFile, files, otherFields: other }, { ...options, pieceLength });
   if (!hasAllSizes(plan)) return plan;
-  requireContent(plan, draft);
-  await warn(plan, options);
+  await collecting(problems, () => requireContent(plan, draft));
+  if (!problems) await warn(plan, options);
   return plan;
+}
+
+/** Runs a check, and collects its error if problems are collected. */
+async function collecting(problems: PlanProblems | undefined, check: () => Promise<void> | void): Promise<void> {
+  try {
+    await check();
+  } catch (error) {
+    if (!problems || !(error instanceof MetainfoError)) throw error;
+    problems.onProblem(error);
+  }
 }
 
 const NOTHING: ReadonlyMap<string, never> = new Map<string, never>();

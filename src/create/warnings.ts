@@ -183,6 +183,11 @@ function requireDepth({ version, files }: TorrentShape, { tooDeep }: FileSizes):
   throw new MetainfoError('ERR_NAME', message, { path });
 }
 
+/** Measures a torrent before it is hashed. */
+export async function measure(shape: TorrentShape): Promise<Sizes> {
+  return sizesOf(shape, await measureFiles(shape, MAX_TREE_DEPTH - LEVELS));
+}
+
 /** The sizes of a torrent before it is hashed. Files of equal content count with one layer each, although they share one. */
 export function sizesOf(shape: TorrentShape, fileSizes: FileSizes): Sizes {
   const { version, isSingleFile, pieceLength, files } = shape;

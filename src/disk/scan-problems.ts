@@ -13,34 +13,59 @@ const FILE_ERRORS: ReadonlySet<MetainfoErrorCode> = new Set([
   'ERR_NOT_FOUND',
   'ERR_UNREADABLE',
 ]);
+/** The problems that the error holds, and those that its message lists. */
+const MAX_HELD = 1000;
 const MAX_LISTED = 10;
 
 /** The problems of a scan. */
 export class ScanProblems {
-  readonly #listed: MetainfoError[] = [];
+  readonly #held: MetainfoError[] = [];
   #count = 0;
   /** Whether a filter can leave out a file with a problem. It cannot leave out files that are named outright. */
   #canExclude = false;
 
+  readonly #onProblem: ((error: MetainfoError) => void) | undefined;
+
+  /** @param onProblem Takes the problems one by one: then {@link throwIfAny} never throws. */
+  constructor(onProblem?: (error: MetainfoError) => void) {
+    this.#onProblem = onProblem;
+  }
+
   /** @throws the error, if it is not about a single file */
   add(error: unknown, { canExclude = true } = {}): void {
     if (!(error instanceof MetainfoError && FILE_ERRORS.has(error.code))) throw error;
+    if (this.#onProblem) {
+      this.#onProblem(error);
+      return;
+    }
     this.#count += 1;
     this.#canExclude ||= canExclude;
-    if (this.#listed.length < MAX_LISTED) this.#listed.push(error);
+    if (this.#held.length < MAX_HELD) this.#held.push(error);
   }
 
   /** @throws {MetainfoError} with the code and path of the first problem, and a message that lists the problems */
   throwIfAny(): void {
-    const [first] = this.#listed;
+    const [first] = this.#held;
     if (!first) return;
     const { code, path, cause } = first;
     const hint = this.#canExclude ? ' To leave out files and folders, use `exclude`.' : '';
     if (this.#count === 1) throw new MetainfoError(code, `${first.message}${hint}`, { path, cause });
-    const messages = this.#listed.map(({ message }) => message.replace(/\.$/, ''));
+    const messages = this.#held.slice(0, MAX_LISTED).map(({ message }) => message.replace(/\.$/, ''));
     const unlisted = this.#count - messages.length;
     const more = unlisted > 0 ? `; and ${unlisted} more` : '';
     const message = `${this.#count} files or folders cannot be added: ${messages.join('; ')}${more}.${hint}`;
-    throw new MetainfoError(code, message, { path, cause: new AggregateError(this.#listed, message) });
+    throw new MetainfoError(code, message, { path, cause: new AggregateError(this.#held, message) });
   }
+}
+
+/**
+ * Throws the errors of a plan as one: problems with files together, any other error by itself.
+ *
+ * @throws {MetainfoError} unless the list is empty
+ */
+export function throwProblems(errors: readonly MetainfoError[]): void {
+  const problems = new ScanProblems();
+  for (const error of errors.filter(({ code }) => FILE_ERRORS.has(code))) problems.add(error);
+  problems.throwIfAny();
+  if (errors[0]) throw errors[0];
 }

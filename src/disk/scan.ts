@@ -69,6 +69,10 @@ export interface ScanOptions extends ScanFilter {
    * @default false
    */
   readable?: boolean;
+  /** Called for each file or folder that cannot be added. Without it, the scan fails with one error for all of them. */
+  onProblem?: ((error: MetainfoError) => void) | undefined;
+  /** Called for each system file that is left out, with its path from the root, with `/`. */
+  onSystemFile?: ((path: string) => void) | undefined;
   signal?: AbortSignal | undefined;
   /** Lets other jobs go first while the scan goes through many folders. */
   slot?: Slot | undefined;
@@ -135,7 +139,7 @@ function synchronous(name: string, filter: (path: string) => unknown): (path: st
 
 class Scanner {
   readonly files = new FileColumnsBuilder();
-  readonly problems = new ScanProblems();
+  readonly problems: ScanProblems;
   readonly #realRoot: string;
   /** Null if there are no filters. */
   readonly #filter: { exclude: (path: string) => boolean; include: (path: string) => boolean } | null;
@@ -146,6 +150,7 @@ class Scanner {
   constructor(realRoot: string, mayRepeat: boolean, options: ScanOptions) {
     this.#realRoot = realRoot;
     this.#options = options;
+    this.problems = new ScanProblems(options.onProblem);
     this.#seen = mayRepeat ? new Set() : null;
     const { exclude, include } = options;
     this.#filter =
@@ -268,6 +273,7 @@ class Scanner {
     if (this.#filter?.exclude(relative)) return;
     if (!this.#try(() => requireName(name, text, shownFolder))) return;
     const isSkipped = !this.#options.systemFiles && isSystemFile(text);
+    if (isSkipped && isRegularFile(status)) this.#options.onSystemFile?.(relative);
     const isIncluded = !isSkipped && (this.#filter?.include(relative) ?? true);
     const place = { path, disk: entryPath(other.disk, text), shown: shownBelow(start, path) };
     const entry = { start, disk: other.disk };

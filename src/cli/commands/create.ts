@@ -1,11 +1,15 @@
 /** `metainfo create`: creates a torrent from files and folders. */
 import type { Command } from 'commander';
+import type { Finding } from '../../create/findings.ts';
+import type { TorrentPlan } from '../../create/torrent-plan.ts';
 import { printableJson } from '../../layout/text.ts';
+import { creationLines } from '../create/findings.ts';
 import { type CreateOptions, createOptions } from '../create/options.ts';
+import { showPlan } from '../create/plan-report.ts';
 import { runCreate } from '../create/run-create.ts';
 import { summaryJson, summaryLines } from '../create/summary.ts';
 import { interruptible } from '../interrupt.ts';
-import { showsProgress, Warnings, writeLines } from '../output.ts';
+import { showsProgress, stderr, writeLines } from '../output.ts';
 import { reportTo } from '../target.ts';
 
 const EXAMPLES = `
@@ -33,13 +37,18 @@ export function addCreate(program: Command): void {
 }
 
 async function create(paths: string[], options: CreateOptions, signal: AbortSignal): Promise<void> {
-  const { onWarning, list: warnings } = new Warnings(options);
+  if (options.dryRun) {
+    await showPlan(paths, options, signal);
+    return;
+  }
   const progress = showsProgress(options);
-  const created = await runCreate(paths, options, { progress, signal, onWarning });
-  if (options.quiet && !options.json) return;
-  const summary = { ...created, warnings };
-  await writeLines(
-    options.json ? [printableJson(summaryJson(summary))] : summaryLines(summary),
-    reportTo(created.target),
-  );
+  let warnings: readonly Finding[] = [];
+  const onFindings = async (findings: readonly Finding[], plan: TorrentPlan) => {
+    warnings = findings.filter(({ severity }) => severity === 'warning');
+    if (!options.json) await writeLines(await creationLines(findings, plan, options), stderr);
+  };
+  const created = await runCreate(paths, options, { progress, signal, onFindings });
+  const { target } = created;
+  if (options.json) await writeLines([printableJson(summaryJson({ ...created, warnings }, options))], reportTo(target));
+  else await writeLines(summaryLines(created, options), reportTo(target));
 }

@@ -1,11 +1,21 @@
 /** Makes the draft of a creation from the paths and options of the command line. */
+import { randomBytes } from 'node:crypto';
+import { type BencodeMap, toKey } from '../../bencode/value.ts';
 import { TorrentCreate } from '../../create/draft.ts';
 import type { TorrentCreateFields } from '../../create/draft-fields.ts';
-import { globFilter } from '../globs.ts';
-import { cacheFolders } from '../options.ts';
+import type { Finding } from '../../create/findings.ts';
+import { countingFilter, type UnmatchedGlob } from '../globs.ts';
+import { cacheFolders, type ExtraKey } from '../options.ts';
 import { rootAndPaths } from '../roots.ts';
 import { outputToSkip } from '../target.ts';
 import type { CreateOptions } from './options.ts';
+
+/** The draft of a creation, and the findings of the command itself. */
+export interface CommandDraft {
+  draft: TorrentCreate;
+  /** Findings that are known once the files have been listed: patterns that have matched nothing. */
+  findings: () => Finding[];
+}
 
 /**
  * The draft of a creation.
@@ -16,28 +26,55 @@ export async function draftOf(
   paths: readonly string[],
   options: CreateOptions,
   output: string | undefined,
-): Promise<TorrentCreate> {
+): Promise<CommandDraft> {
   const roots = rootAndPaths(paths);
   const skipped = [...(await outputToSkip(output)), ...cacheFolders(options)];
-  const filter = await globFilter(options, roots.pathRoot, skipped);
-  return new TorrentCreate({ ...fieldsOf(options), ...roots, ...filter });
+  const { filter, unmatched } = await countingFilter(options, roots.pathRoot, skipped);
+  const draft = new TorrentCreate({ ...fieldsOf(options), ...roots, ...filter });
+  return { draft, findings: () => unmatched().map(unmatchedPattern) };
+}
+
+function unmatchedPattern({ option, glob }: UnmatchedGlob): Finding {
+  return {
+    code: 'pattern_unmatched',
+    severity: 'warning',
+    path: glob,
+    message: `${option} ${glob} matches nothing.`,
+    advice: 'Quote patterns, so that the shell leaves them alone. A pattern with a slash starts at the path root.',
+  };
 }
 
 function fieldsOf(options: CreateOptions): TorrentCreateFields {
-  const { createdBy, name, source } = options;
+  const { createdBy, name, source, updateUrl, set = [] } = options;
+  const infoExtra = extraOf(set.filter(({ isInfo }) => isInfo));
+  if (options.entropy) infoExtra.set(ENTROPY_KEY, Buffer.from(randomBytes(ENTROPY_BYTES).toString('hex')));
+  const extra = extraOf(set.filter(({ isInfo }) => !isInfo));
   return {
     info: {
       ...(name !== undefined && { name }),
       ...(source !== undefined && { source }),
       ...(options.private && { private: true }),
+      ...(updateUrl !== undefined && { updateUrl }),
+      ...(infoExtra.size > 0 && { extra: infoExtra }),
     },
     pieceLength: options.pieceLength === 'auto' ? null : options.pieceLength,
     trackers: options.tracker,
     urlList: options.webseed,
+    httpseeds: options.httpseed,
+    nodes: options.node,
     comment: options.comment,
     similar: options.similar,
     collections: options.collection,
     creationDate: options.date,
     createdBy: createdBy === false ? null : typeof createdBy === 'string' ? createdBy : undefined,
+    ...(extra.size > 0 && { extra }),
   };
+}
+
+/** The key that holds the random text of `--entropy`. */
+const ENTROPY_KEY = 'entropy';
+const ENTROPY_BYTES = 16;
+
+function extraOf(keys: readonly ExtraKey[]): BencodeMap {
+  return new Map(keys.map(({ key, text }) => [toKey(key), Buffer.from(text)]));
 }

@@ -1,23 +1,29 @@
 /** The options of `metainfo create`: their declarations and their types. */
 import { type Command, Option } from 'commander';
 import type { TorrentVersion } from '../../model/discriminator.ts';
+import type { DhtNode } from '../../model/primitives.ts';
 import { type GlobOptions, globOptions } from '../globs.ts';
 import {
   type CacheOptions,
   cacheOptions,
   collect,
+  collectKey,
+  collectNode,
   collectTier,
+  type ExtraKey,
   type HashingOptions,
   hashingOptions,
   type OutputOptions,
   type PadNamesOptions,
   padNamesOption,
   parseDate,
+  parseFile,
   parsePieceLength,
   parseSize,
   type SummaryOptions,
   summaryOptions,
 } from '../options.ts';
+import { collectCode, type FindingOptions } from './findings.ts';
 
 /** The options that set fields of the torrent. */
 export interface MetadataOptions {
@@ -31,6 +37,11 @@ export interface MetadataOptions {
   collection?: string[];
   createdBy?: string | boolean;
   date?: Date;
+  node?: DhtNode[];
+  httpseed?: string[];
+  updateUrl?: string;
+  set?: ExtraKey[];
+  entropy?: boolean;
 }
 
 /** The options of a creation. */
@@ -39,6 +50,7 @@ export interface CreateOptions
     CacheOptions,
     GlobOptions,
     HashingOptions,
+    FindingOptions,
     OutputOptions,
     PadNamesOptions,
     SummaryOptions {
@@ -48,6 +60,11 @@ export interface CreateOptions
   kind?: TorrentVersion;
   pieceLength: number | 'auto';
   readSize?: number;
+  padding?: boolean;
+  magnet?: boolean;
+  linkFile?: string;
+  dryRun?: boolean;
+  verbose?: boolean;
 }
 
 const VERSIONS: readonly TorrentVersion[] = ['v1', 'v2', 'hybrid'];
@@ -66,6 +83,10 @@ export function createOptions(command: Command): Command {
         .argParser(parsePieceLength)
         .default('auto'),
     )
+    .option(
+      '--padding',
+      'add pad files to a v1 torrent, so that each file starts at a piece boundary; hybrids have them',
+    )
     .addOption(padNamesOption());
   metadataOptions(command).addOption(
     new Option('--maker <maker>', 'code that creates the torrent; libtorrent needs `npm run build:libtorrent`')
@@ -78,7 +99,18 @@ export function createOptions(command: Command): Command {
     parseSize,
   );
   cacheOptions(globOptions(command)).option('--force', 'replace the output if it exists');
-  return summaryOptions(command);
+  return summaryOptions(findingOptions(command));
+}
+
+/** Adds the options that decide about findings, and about links to the new torrent. */
+function findingOptions(command: Command): Command {
+  return command
+    .option('--dry-run', 'plan only: list every problem, and read and write nothing')
+    .option('--strict', 'treat each warning as an error, before anything is hashed')
+    .option('--allow <code>', 'accept a finding in spite of --strict or a tracker rule (repeatable)', collectCode)
+    .option('-v, --verbose', 'name the files that were left out')
+    .option('--magnet', 'also print the magnet link')
+    .option('--link-file <file>', 'also write the magnet link to a file', parseFile);
 }
 
 function metadataOptions(command: Command): Command {
@@ -88,10 +120,11 @@ function metadataOptions(command: Command): Command {
       'tracker URL; repeat it for more tiers, or list the URLs of one tier with commas',
       collectTier,
     )
+    .addOption(new AnnounceOption())
     .option('-w, --webseed <url>', 'webseed URL (repeatable)', collect)
-    .option('--comment <text>', 'comment')
-    .option('--source <text>', 'source tag (changes the infohash)')
-    .option('--private', 'get peers from the trackers only')
+    .option('-c, --comment <text>', 'comment')
+    .option('-s, --source <text>', 'source tag (changes the infohash)')
+    .option('-p, --private', 'get peers from the trackers only')
     .option('--name <name>', 'name of the torrent (default: that of the file or folder)')
     .option('--similar <infohash>', 'a torrent that may share files with this one (repeatable)', collect)
     .option('--collection <name>', 'a collection that the torrent belongs to (repeatable)', collect)
@@ -101,5 +134,26 @@ function metadataOptions(command: Command): Command {
       '--date <date>',
       'creation date: now, seconds since 1970 or ISO 8601 (default: SOURCE_DATE_EPOCH, else none)',
       parseDate,
-    );
+    )
+    .option('--node <host:port>', 'DHT node to start from (repeatable)', collectNode)
+    .option('--httpseed <url>', 'BEP 17 HTTP seed (repeatable)', collect)
+    .option('--update-url <url>', 'URL that serves newer versions of the torrent (changes the infohash)')
+    .option(
+      '--set <key=text>',
+      'set any other key to this text; info.KEY changes the infohash (repeatable)',
+      collectKey,
+    )
+    .option('--entropy', 'add a random key to info: another infohash for the same content');
+}
+
+/** `-a`, the usual name of `-t` in other programs: its values join those of `-t` in the order of the command line. */
+class AnnounceOption extends Option {
+  constructor() {
+    super('-a, --announce <url>', 'the same as --tracker');
+    this.argParser(collectTier);
+  }
+
+  override attributeName(): string {
+    return 'tracker';
+  }
 }

@@ -1,19 +1,27 @@
 /** Runs one creation: from the paths and options of a command line to a written torrent. */
 import path from 'node:path';
 import type { TorrentCreate } from '../../create/draft.ts';
-import type { WarningOptions } from '../../create/warnings.ts';
+import type { Finding } from '../../create/findings.ts';
+import type { GenerateOptions } from '../../create/options.ts';
+import { findingOfError, type TorrentPlan } from '../../create/torrent-plan.ts';
+import { exists, outputExists, writeWhole } from '../../disk/write-file.ts';
 import { MetainfoError } from '../../errors/errors.ts';
 import { defaultEngine } from '../../hash/default-engine.ts';
 import type { Progress, WatchOptions } from '../../jobs/watch.ts';
+import type { TorrentVersion } from '../../model/discriminator.ts';
 import type { Torrent } from '../../model/torrent.ts';
 import { cacheOf } from '../options.ts';
 import { rootAndPaths } from '../roots.ts';
 import { fileOf, isFolder, isStdout, realFolder, requireWritable, writeTorrent } from '../target.ts';
 import { draftOf } from './draft-of.ts';
+import { refuse, settled } from './findings.ts';
 import type { CreateOptions } from './options.ts';
 
 /** Callbacks and the signal of a creation. */
-export type CreateWatch = WatchOptions & WarningOptions;
+export interface CreateWatch extends WatchOptions {
+  /** Called with the findings before the first file is hashed. */
+  onFindings: (findings: readonly Finding[], plan: TorrentPlan) => unknown;
+}
 
 /** A torrent that was created and written. */
 export interface Created extends Creation {
@@ -21,26 +29,88 @@ export interface Created extends Creation {
   target: string;
   /** The time from the scan to the last hash. */
   seconds: number;
+  /** The magnet link, with `--magnet` or `--link-file`. */
+  link: string | null;
 }
 
 /** Creates a torrent and writes it. */
 export async function runCreate(
   paths: readonly string[],
   options: CreateOptions,
-  watch: CreateWatch,
+  { onFindings, ...watch }: CreateWatch,
 ): Promise<Created> {
   const target = await targetFor(paths, options);
   await requireWritable(target, { ...options, output: target });
-  const file = fileOf(target);
-  const output = file && path.join(await realFolder(file), path.basename(file));
-  const draft = await draftOf(paths, options, output);
+  await requireLinkFile(options, target);
+  const output = await realOutput(target);
+  const { draft, findings: ownFindings } = await draftOf(paths, options, output);
+  const onPlan = async (plan: TorrentPlan) => {
+    const findings = settled([...plan.findings, ...ownFindings()], options);
+    await onFindings(findings, plan);
+    refuse(findings);
+  };
   const started = process.uptime();
   // Taken before hashing: `update` must read files again that change from now on.
   const mtime = new Date();
-  const creation = await createTorrent(draft, options, { ...watch, output });
+  const creation = await createTorrent(draft, options, { ...watch, output, onPlan });
   const seconds = process.uptime() - started;
-  await writeTorrent(creation.torrent, target, { force: options.force ?? false, mtime });
-  return { ...creation, target, seconds };
+  const force = options.force ?? false;
+  await writeTorrent(creation.torrent, target, { force, mtime });
+  const link = options.magnet || options.linkFile !== undefined ? creation.torrent.magnet() : null;
+  if (options.linkFile !== undefined) await writeWhole(options.linkFile, Buffer.from(`${link}\n`), { force });
+  return { ...creation, target, seconds, link };
+}
+
+/** A plan of a creation. */
+export interface Planned {
+  /** The torrent file that would be written, or `-` for standard output. */
+  target: string;
+  /** The plan with all findings, those of the output and of the command's options too. */
+  plan: TorrentPlan;
+}
+
+/** Plans a creation without reading content or writing anything. */
+export async function planCreate(
+  paths: readonly string[],
+  options: CreateOptions,
+  signal: AbortSignal,
+): Promise<Planned> {
+  const target = await targetFor(paths, options);
+  const unwritable = [
+    ...(await problemOf(() => requireWritable(target, { ...options, json: false, output: target }))),
+    ...(await problemOf(() => requireLinkFile(options, target))),
+  ];
+  const output = unwritable.length > 0 ? undefined : await realOutput(target);
+  const { draft, findings: ownFindings } = await draftOf(paths, options, output);
+  const plan = await draft.plan({ ...generateOptions(options), output, signal });
+  const findings = settled([...unwritable, ...plan.findings, ...ownFindings()], options);
+  return { target, plan: { ...plan, findings } };
+}
+
+/** Checks, before hashing, that the file for the magnet link can be written. */
+async function requireLinkFile({ linkFile, force }: CreateOptions, target: string): Promise<void> {
+  if (linkFile === undefined) return;
+  await realFolder(linkFile);
+  if (path.resolve(linkFile) === fileOf(target))
+    throw new MetainfoError('ERR_INVALID_ARGUMENT', `${linkFile} cannot hold both the torrent and its magnet link.`);
+  if (!force && (await exists(linkFile))) throw outputExists(linkFile);
+}
+
+/** The error of a check as findings. */
+async function problemOf(check: () => Promise<void>): Promise<Finding[]> {
+  try {
+    await check();
+    return [];
+  } catch (error) {
+    if (!(error instanceof MetainfoError) || error.code === 'ERR_INVALID_ARGUMENT') throw error;
+    return [findingOfError(error)];
+  }
+}
+
+/** The resolved path of the torrent file; undefined for standard output. */
+async function realOutput(target: string): Promise<string | undefined> {
+  const file = fileOf(target);
+  return file && path.join(await realFolder(file), path.basename(file));
 }
 
 /** The torrent file of a creation: by default `NAME.torrent` in the current folder. */
@@ -61,7 +131,7 @@ interface Creation {
 }
 
 /** The options that both makers take. */
-type MakerOptions = CreateWatch & { output: string | undefined };
+type MakerOptions = WatchOptions & { output: string | undefined; onPlan: (plan: TorrentPlan) => Promise<void> };
 
 function createTorrent(draft: TorrentCreate, options: CreateOptions, shared: MakerOptions): Promise<Creation> {
   return options.maker === 'libtorrent'
@@ -74,7 +144,7 @@ async function createWithLibtorrent(
   options: CreateOptions,
   shared: MakerOptions,
 ): Promise<Creation> {
-  const { kind, torrentVersion, threads = null } = options;
+  const { onPlan, ...watch } = shared;
   const unsupported = Object.entries({
     '--memory-limit': options.memoryLimit,
     '--read-size': options.readSize,
@@ -87,7 +157,11 @@ async function createWithLibtorrent(
     throw new MetainfoError('ERR_INVALID_ARGUMENT', message);
   }
   const { generateExt, libtorrent } = await import('../../create/libtorrent.ts');
-  const torrent = await generateExt(draft, { version: kind ?? torrentVersion, threads, ...shared });
+  const { version, threads } = generateOptions(options);
+  const plan = await draft.plan({ version, output: watch.output, signal: watch.signal });
+  await onPlan(plan);
+  // The plan has told about the warnings.
+  const torrent = await generateExt(draft, { version, threads, ...watch, onWarning: () => {} });
   return { torrent, kernel: `libtorrent ${libtorrent().version}`, bytesRead: null };
 }
 
@@ -96,16 +170,11 @@ async function createWithMetainfo(
   options: CreateOptions,
   shared: MakerOptions,
 ): Promise<Creation> {
-  const { kind, torrentVersion, threads = null, memoryLimit, readSize, padNames } = options;
   const engine = defaultEngine();
   const cache = cacheOf(options);
   let bytesRead = 0;
   const torrent = await draft.generate({
-    version: kind ?? torrentVersion,
-    threads,
-    memoryLimit,
-    readSize,
-    padNames,
+    ...generateOptions(options),
     engine,
     cache,
     ...shared,
@@ -117,4 +186,10 @@ async function createWithMetainfo(
     }),
   });
   return { torrent, kernel: engine.kernel, bytesRead: cache ? bytesRead : null };
+}
+
+/** The options of the library for a creation and its plan. */
+function generateOptions(options: CreateOptions): GenerateOptions & { version: TorrentVersion } {
+  const { kind, torrentVersion, threads = null, memoryLimit, readSize, padNames, padding } = options;
+  return { version: kind ?? torrentVersion, threads, memoryLimit, readSize, padNames, ...(padding && { padding }) };
 }

@@ -1,17 +1,22 @@
 /** The summary of a creation: as JSON, and as lines. */
+import type { Finding } from '../../create/findings.ts';
 import { formatBytes } from '../../layout/text.ts';
 import { plural } from '../../model/pprint.ts';
-import type { Warnings } from '../output.ts';
+import { commandAdvice, messageOfWarning } from '../messages.ts';
 import { nameOfTarget } from '../target.ts';
+import type { CreateOptions } from './options.ts';
 import type { Created } from './run-create.ts';
 
 /** A creation and its warnings. */
-export interface Summary extends Created {
-  warnings: Warnings['list'];
+interface Summary extends Created {
+  warnings: readonly Finding[];
 }
 
 /** The summary for `--json`. */
-export function summaryJson({ torrent, target, seconds, kernel, warnings, bytesRead }: Summary): object {
+export function summaryJson(
+  { torrent, target, seconds, kernel, warnings, bytesRead, link }: Summary,
+  { magnet }: CreateOptions,
+): object {
   const { totalSize, infohashV1, infohashV2, nFiles, nPieces, info } = torrent;
   return {
     path: target,
@@ -26,12 +31,23 @@ export function summaryJson({ torrent, target, seconds, kernel, warnings, bytesR
     seconds,
     bytesPerSecond: Math.round((bytesRead ?? totalSize) / seconds),
     kernel,
-    warnings,
+    ...(magnet && { magnet: link }),
+    warnings: warnings.map(toPlain),
   };
 }
 
-/** The summary for people. */
-export function summaryLines({ torrent, target, seconds, kernel, ...summary }: Summary): string[] {
+/** A finding with the names that options have on the command line. */
+export function toPlain(finding: Finding): Finding {
+  return { ...finding, message: messageOfWarning(finding), advice: commandAdvice(finding.advice) };
+}
+
+/** The summary for people; with `--quiet` only the magnet link, if it was asked for. */
+export function summaryLines(created: Created, { magnet, quiet }: CreateOptions): string[] {
+  const { link } = created;
+  return [...(quiet ? [] : linesOf(created)), ...(magnet && link !== null ? [link] : [])];
+}
+
+function linesOf({ torrent, target, seconds, kernel, ...summary }: Created): string[] {
   const { totalSize, infohashV1, infohashV2, nFiles, nPieces, info } = torrent;
   const bytesRead = summary.bytesRead ?? totalSize;
   const files = `${plural(nFiles, 'file')}, ${formatBytes(totalSize)}`;

@@ -1,0 +1,109 @@
+/** The findings of a creation: which of them are errors, and how the command shows them. */
+import type { Finding } from '../../create/findings.ts';
+import type { TorrentPlan } from '../../create/torrent-plan.ts';
+import { ISSUE_CODES } from '../../errors/codes.ts';
+import { MetainfoError } from '../../errors/errors.ts';
+import { nearest } from '../../errors/guard.ts';
+import { printable } from '../../layout/text.ts';
+import { colorsFor } from '../colors.ts';
+import { commandAdvice, messageOfWarning } from '../messages.ts';
+import { stderr } from '../output.ts';
+import type { CreateOptions } from './options.ts';
+
+/** The options that decide about findings. */
+export interface FindingOptions {
+  strict?: boolean;
+  allow?: string[];
+}
+
+/**
+ * Appends a code to `--allow`.
+ *
+ * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` for anything but the code of a warning
+ */
+export function collectCode(code: string, before: string[] = []): string[] {
+  if (Object.hasOwn(ISSUE_CODES, code)) return [...before, code];
+  const meant = nearest(code, Object.keys(ISSUE_CODES));
+  const hint = code.startsWith('ERR_')
+    ? 'it makes every creation fail'
+    : meant === undefined
+      ? 'metainfo plan shows the codes in brackets'
+      : `did you mean ${meant}?`;
+  throw new MetainfoError(
+    'ERR_INVALID_ARGUMENT',
+    `--allow cannot accept ${code}: ${hint}${hint.endsWith('?') ? '' : '.'}`,
+  );
+}
+
+/** Applies `--strict` and `--allow`: strict makes each warning an error, unless its code is allowed. */
+export function settled(findings: readonly Finding[], { strict, allow = [] }: FindingOptions): Finding[] {
+  const settledOnes = findings.map((finding): Finding => {
+    const { code, severity } = finding;
+    if (code.startsWith('ERR_')) return finding;
+    if (allow.includes(code)) return severity === 'error' ? { ...finding, severity: 'warning' } : finding;
+    return strict && severity === 'warning' ? { ...finding, severity: 'error' } : finding;
+  });
+  const rank = ({ severity }: Finding) => ['error', 'warning', 'hint'].indexOf(severity);
+  return settledOnes.sort((a, b) => rank(a) - rank(b));
+}
+
+/**
+ * Refuses findings that are errors. Those with an error's code make the creation fail by themselves.
+ *
+ * @throws {MetainfoError} `ERR_FINDINGS`
+ */
+export function refuse(findings: readonly Finding[]): void {
+  const errors = findings.filter(({ severity, code }) => severity === 'error' && !code.startsWith('ERR_'));
+  if (errors.length === 0) return;
+  const codes = [...new Set(errors.map(({ code }) => code))];
+  const message = `Nothing was hashed because of ${codes.join(', ')}: fix that, or accept it with ${codes.map((code) => `--allow ${code}`).join(' ')}.`;
+  throw new MetainfoError('ERR_FINDINGS', message);
+}
+
+/** The findings of one code that are printed; `--json` has all of them. */
+const MAX_PRINTED = 5;
+
+/** The findings as lines: at most {@link MAX_PRINTED} of each code, with their advice once. */
+export async function findingLines(findings: readonly Finding[], to = stderr): Promise<string[]> {
+  const { red, yellow, cyan, dim } = await colorsFor(to());
+  const labels = { error: red('error:'), warning: yellow('warning:'), hint: cyan('hint:') };
+  const lines: string[] = [];
+  for (const group of groupsOf(findings)) {
+    const [{ severity, code, advice }] = group;
+    const shown = group.slice(0, MAX_PRINTED);
+    lines.push(...shown.map((one) => `${labels[severity]} ${printable(messageOfWarning(one))} ${dim(`[${code}]`)}`));
+    const more = group.length - shown.length;
+    const rest = more > 0 ? `and ${more} more of these (--json lists all). ` : '';
+    if (rest || advice) lines.push(`  ${rest}${printable(commandAdvice(advice))}`.trimEnd());
+  }
+  return lines;
+}
+
+/** The findings in groups of equal severity, code and advice, in the order of their first ones. */
+function groupsOf(findings: readonly Finding[]): [Finding, ...Finding[]][] {
+  const groups = new Map<string, [Finding, ...Finding[]]>();
+  for (const finding of findings) {
+    const key = JSON.stringify([finding.severity, finding.code, finding.advice]);
+    const group = groups.get(key);
+    if (group) group.push(finding);
+    else groups.set(key, [finding]);
+  }
+  return [...groups.values()];
+}
+
+/** The findings that `create` prints before it hashes: hints only where they help, and no errors that end it anyway. */
+export async function creationLines(
+  findings: readonly Finding[],
+  { leftOut }: Pick<TorrentPlan, 'leftOut'>,
+  { quiet, verbose, private: isPrivate }: Pick<CreateOptions, 'quiet' | 'verbose' | 'private'>,
+): Promise<string[]> {
+  const isShown = ({ code, severity }: Finding) => {
+    if (severity !== 'hint') return !code.startsWith('ERR_');
+    if (quiet) return false;
+    return code === 'old_clients' ? Boolean(isPrivate && stderr().isTTY) : true;
+  };
+  const shown = findings.filter(isShown);
+  // Do not open standard error, which takes a moment, for nothing.
+  if (shown.length === 0) return [];
+  return [...(await findingLines(shown)), ...(verbose ? leftOut.map((path) => `  left out  ${printable(path)}`) : [])];
+}

@@ -1,0 +1,54 @@
+/** Shows the plan of a creation: for `metainfo plan` and `metainfo create --dry-run`. */
+import type { TorrentPlan } from '../../create/torrent-plan.ts';
+import { formatBytes, formatDuration, printable, printableJson } from '../../layout/text.ts';
+import { plural } from '../../model/pprint.ts';
+import { FAILED } from '../exit.ts';
+import { stdout, writeLines } from '../output.ts';
+import { nameOfTarget } from '../target.ts';
+import { findingLines } from './findings.ts';
+import type { CreateOptions } from './options.ts';
+import { planCreate } from './run-create.ts';
+import { toPlain } from './summary.ts';
+
+/** Plans a creation and prints the plan. The exit code is 1 if a finding is an error. */
+export async function showPlan(paths: readonly string[], options: CreateOptions, signal: AbortSignal): Promise<void> {
+  const { target, plan } = await planCreate(paths, options, signal);
+  if (plan.findings.some(({ severity }) => severity === 'error')) process.exitCode = FAILED;
+  if (options.json) {
+    const findings = plan.findings.map(toPlain);
+    await writeLines([printableJson({ path: target, ...plan, infohash: null, findings })]);
+    return;
+  }
+  const leftOut = options.verbose ? plan.leftOut.map((path) => `left out       ${printable(path)}`) : [];
+  const lines = options.quiet ? [] : [...linesOf(plan, target), ...leftOut];
+  await writeLines([...lines, ...(await findingLines(plan.findings, stdout))]);
+}
+
+function linesOf(plan: TorrentPlan, target: string): string[] {
+  const { version, name, files, totalSize, pieceLength, pieces, padFiles, padBytes, torrentSize } = plan;
+  const rows: [string, string | null][] = [
+    ['output', nameOfTarget(target)],
+    ['name', name],
+    ['version', version],
+    ['content', `${plural(files, 'file')}, ${formatBytes(totalSize)}`],
+    ['piece length', pieceLength === null ? null : formatBytes(pieceLength)],
+    ['pieces', pieces === null ? null : pieces.toLocaleString('en')],
+    ['padding', padFiles === 0 ? null : paddingText(padFiles, padBytes, totalSize)],
+    ['torrent', torrentSize === null ? null : `about ${formatBytes(torrentSize)}`],
+    ['hashing', rateText(plan)],
+    ['infohash', 'known after hashing'],
+  ];
+  return rows.flatMap(([label, value]) => (value === null ? [] : [`${label.padEnd(14)} ${printable(value)}`]));
+}
+
+function paddingText(count: number, bytes: number, totalSize: number): string {
+  const share = (bytes / (totalSize + bytes)) * 100;
+  return `${plural(count, 'pad file')}, ${formatBytes(bytes)} (${share.toFixed(1)} % of the payload)`;
+}
+
+function rateText({ seconds, bytesPerSecond }: TorrentPlan): string | null {
+  if (bytesPerSecond === null) return null;
+  const rate = `${formatBytes(bytesPerSecond)}/s, measured in memory; a disk may be slower`;
+  if (seconds === null) return rate;
+  return `${seconds < 1 ? 'less than a second' : `about ${formatDuration(seconds)}`} at ${rate}`;
+}

@@ -1,0 +1,175 @@
+/** Describes the plan of a torrent as plain data: everything that can be known before a byte of content is read. */
+import { throwIfAborted } from '../errors/cancel.ts';
+import type { MetainfoErrorCode } from '../errors/codes.ts';
+import { type Issue, MetainfoError } from '../errors/errors.ts';
+import type { TorrentVersion } from '../model/discriminator.ts';
+import type { Draft } from './draft-fields.ts';
+import type { Finding } from './findings.ts';
+import { hashRate } from './hash-rate.ts';
+import type { GenerateOptions } from './options.ts';
+import { type CreatePlan, checkVersion, hasAllSizes, type PlanOptions, planTorrent, type SizedPlan } from './plan.ts';
+import { sourceFiles } from './sources.ts';
+import { measure, type TorrentShape, warningsOf } from './warnings.ts';
+
+/** A torrent as it would be made: plain data, known before any content is read. */
+export interface TorrentPlan {
+  version: TorrentVersion;
+  /** The name of the torrent; null if no name is possible. */
+  name: string | null;
+  /** The number of files, without pad files. */
+  files: number;
+  /** Bytes of all files. */
+  totalSize: number;
+  /** Bytes; null if the files could not be listed, or cannot make a torrent. */
+  pieceLength: number | null;
+  /** The number of pieces; null if a size is unknown. A v2 piece never spans two files. */
+  pieces: number | null;
+  /** The number of pad files, and their bytes. */
+  padFiles: number;
+  padBytes: number;
+  /** Estimated bytes of the `.torrent` file; null if a size is unknown. Equal files make it smaller. */
+  torrentSize: number | null;
+  /** The measured rate of hashing from memory, in bytes per second; null unless a rate was asked for. A disk may be slower. */
+  bytesPerSecond: number | null;
+  /** Estimated seconds of hashing at that rate; null if the rate or a size is unknown. */
+  seconds: number | null;
+  /** The files of operating systems and unfinished outputs that were left out, as paths with `/`: at most 1,000. */
+  leftOut: string[];
+  /** All findings, errors first. Creating the torrent fails if one is an error. */
+  findings: Finding[];
+}
+
+/** Errors about the caller's arguments or a cancelled job: {@link describePlan} throws them. */
+const THROWN: ReadonlySet<MetainfoErrorCode> = new Set([
+  'ERR_ABORTED',
+  'ERR_INTERNAL',
+  'ERR_INVALID_ARGUMENT',
+  'ERR_KERNEL',
+  'ERR_NO_MEMORY',
+  'ERR_VALIDATION',
+]);
+
+/** A described plan, and the errors that its findings come from. */
+export interface DescribedPlan {
+  description: TorrentPlan;
+  /** The plan for {@link hashPlan}; null if the files could not be listed. */
+  plan: CreatePlan | null;
+  /** The errors with which the creation fails. */
+  errors: readonly MetainfoError[];
+}
+
+/**
+ * Plans a torrent and describes the plan.
+ *
+ * @throws {MetainfoError} `ERR_INVALID_ARGUMENT`, `ERR_ABORTED`; every other error is a finding
+ */
+export async function describePlan(draft: Draft, options: Omit<PlanOptions, 'problems'>): Promise<DescribedPlan> {
+  const errors: MetainfoError[] = [];
+  const systemFiles: string[] = [];
+  const problems = {
+    onProblem: (error: MetainfoError) => void errors.push(error),
+    onSystemFile: (path: string) => void systemFiles.push(path),
+  };
+  const version = checkVersion(options.version);
+  const plan = await planTorrent(draft, { ...options, problems }).catch((error: unknown) => {
+    if (!(error instanceof MetainfoError) || THROWN.has(error.code)) throw error;
+    errors.push(error);
+    return null;
+  });
+  throwIfAborted(options.signal);
+  const sized = plan && hasAllSizes(plan) && plan.files.length > 0 ? plan : null;
+  const findings = await findingsOf(sized, errors, systemFiles);
+  const sizes = sized && (await measure(sized));
+  const description: TorrentPlan = {
+    version,
+    name: draft.info.name ?? null,
+    files: plan?.files.length ?? 0,
+    totalSize: plan?.files.totalLength ?? 0,
+    pieceLength: plan?.pieceLength ?? null,
+    pieces: sizes?.pieces ?? null,
+    padFiles: sizes ? sizes.files - (sized as SizedPlan).files.length : 0,
+    padBytes: sizes?.padding ?? 0,
+    torrentSize: sizes?.bytes ?? null,
+    bytesPerSecond: null,
+    seconds: null,
+    leftOut: systemFiles.slice(0, MAX_LEFT_OUT),
+    findings,
+  };
+  return { description, plan, errors };
+}
+
+/**
+ * The plan of a draft, with a measured rate of hashing. See {@link TorrentCreate.plan}.
+ *
+ * @throws {MetainfoError} as {@link describePlan}
+ */
+export async function planOf(draft: Draft, options: GenerateOptions): Promise<TorrentPlan> {
+  const sources = sourceFiles(draft.fields.sources ?? []);
+  const { description, plan } = await describePlan(draft, { ...options, sources });
+  if (!plan || description.totalSize === 0) return description;
+  const bytesPerSecond = await hashRate(description.version, options);
+  const seconds = hasAllSizes(plan) ? description.totalSize / bytesPerSecond : null;
+  return { ...description, bytesPerSecond, seconds };
+}
+
+const MAX_LEFT_OUT = 1000;
+
+const RANKS = { error: 0, warning: 1, hint: 2 } as const;
+
+async function findingsOf(
+  plan: SizedPlan | null,
+  errors: MetainfoError[],
+  systemFiles: readonly string[],
+): Promise<Finding[]> {
+  const warnings = plan ? await warningFindings(plan, errors) : [];
+  const findings = [...errors.map(findingOfError), ...warnings, ...leftOut(systemFiles)];
+  return findings.sort((a, b) => RANKS[a.severity] - RANKS[b.severity]);
+}
+
+/** The warnings of a plan; the error of a file tree that is too deep joins the errors. */
+async function warningFindings(shape: TorrentShape, errors: MetainfoError[]): Promise<Finding[]> {
+  try {
+    return (await warningsOf(shape)).map(findingOfIssue);
+  } catch (error) {
+    if (!(error instanceof MetainfoError)) throw error;
+    errors.push(error);
+    return [];
+  }
+}
+
+/** What to do about the errors of files. Their messages say what is wrong. */
+const ADVICE: Partial<Record<MetainfoErrorCode, string>> = {
+  ERR_BROKEN_LINK: 'Restore the target, leave the link out, or skip all links.',
+  ERR_LINK_LOOP: 'Leave the link out, or skip all links.',
+  ERR_LINK_OUTSIDE: 'Follow links to the outside, copy the target, or leave the link out.',
+  ERR_NAME: 'Rename it, or leave it out.',
+  ERR_NOT_A_FILE: 'Leave it out.',
+  ERR_NO_DATA: 'A torrent needs at least one byte of content.',
+  ERR_NO_FILES: 'Name a folder that has files, or check the filters.',
+  ERR_NOT_FOUND: 'Check the path.',
+  ERR_OUTPUT_IS_INPUT: 'Choose another output.',
+  ERR_UNREADABLE: 'Change its permissions, leave it out, or skip everything that is unreadable.',
+};
+
+/** The finding of an error with which the creation fails. */
+export function findingOfError({ code, message, path }: MetainfoError): Finding {
+  return { code, severity: 'error', path: path ?? null, message, advice: ADVICE[code] ?? '' };
+}
+
+function findingOfIssue({ code, path, message, severity }: Issue): Finding {
+  return { code, severity, path: path.length === 0 ? null : path.join('.'), message, advice: '' };
+}
+
+/** The most names that a message lists. */
+const MAX_NAMES = 3;
+
+function leftOut(systemFiles: readonly string[]): Finding[] {
+  const [first] = systemFiles;
+  if (first === undefined) return [];
+  const names = [...new Set(systemFiles.map((path) => path.slice(path.lastIndexOf('/') + 1)))].slice(0, MAX_NAMES);
+  const count = systemFiles.length === 1 ? '1 file' : `${systemFiles.length} files`;
+  const message = `${count} of operating systems or unfinished outputs left out: ${names.join(', ')}.`;
+  return [
+    { code: 'system_files', severity: 'hint', path: first, message, advice: 'Name such a file as a path to add it.' },
+  ];
+}
