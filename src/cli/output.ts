@@ -51,7 +51,7 @@ export async function writeLines(lines: Iterable<string>, to = stdout): Promise<
     await write(text, to());
     text = '';
   }
-  await write(text, to());
+  if (text !== '') await write(text, to());
 }
 
 async function write(text: string | Uint8Array, to: NodeJS.WriteStream): Promise<void> {

@@ -8,7 +8,7 @@ const EXAMPLES = `
 Examples:
   metainfo plan album                         sizes, and every problem
   metainfo plan album -p -t udp://a/x --strict
-  metainfo plan album --target-pieces 1500 --json
+  metainfo plan album -k v1 --json
 
 plan takes the options of create and does the same as create --dry-run: it lists
 the files, reads none of them and writes nothing.

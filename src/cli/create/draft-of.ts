@@ -1,5 +1,4 @@
 /** Makes the draft of a creation from the paths and options of the command line. */
-import { randomBytes } from 'node:crypto';
 import { type BencodeMap, toKey } from '../../bencode/value.ts';
 import { TorrentCreate } from '../../create/draft.ts';
 import type { TorrentCreateFields } from '../../create/draft-fields.ts';
@@ -47,7 +46,7 @@ function unmatchedPattern({ option, glob }: UnmatchedGlob): Finding {
 function fieldsOf(options: CreateOptions): TorrentCreateFields {
   const { createdBy, name, source, updateUrl, set = [] } = options;
   const infoExtra = extraOf(set.filter(({ isInfo }) => isInfo));
-  if (options.entropy) infoExtra.set(ENTROPY_KEY, Buffer.from(randomBytes(ENTROPY_BYTES).toString('hex')));
+  if (options.entropy) infoExtra.set(ENTROPY_KEY, randomText());
   const extra = extraOf(set.filter(({ isInfo }) => !isInfo));
   return {
     info: {
@@ -74,6 +73,12 @@ function fieldsOf(options: CreateOptions): TorrentCreateFields {
 /** The key that holds the random text of `--entropy`. */
 const ENTROPY_KEY = 'entropy';
 const ENTROPY_BYTES = 16;
+
+/** Random hexadecimal digits. node:crypto is loaded only for them, because loading it takes a moment. */
+function randomText(): Uint8Array {
+  const { randomBytes } = process.getBuiltinModule('node:crypto');
+  return Buffer.from(randomBytes(ENTROPY_BYTES).toString('hex'));
+}
 
 function extraOf(keys: readonly ExtraKey[]): BencodeMap {
   return new Map(keys.map(({ key, text }) => [toKey(key), Buffer.from(text)]));
