@@ -1,0 +1,178 @@
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { mkdir, rm, symlink, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { describe, it } from 'node:test';
+import { entries, metainfo, read, workFolder } from './run.ts';
+
+/** Adds entries that no torrent can hold. */
+async function addObstacles(cwd: string): Promise<void> {
+  await symlink('nowhere', path.join(cwd, 'album/broken'));
+  await symlink('/etc/hosts', path.join(cwd, 'album/outside'));
+  await symlink('.', path.join(cwd, 'album/loop'));
+  execFileSync('mkfifo', [path.join(cwd, 'album/b/fifo')]);
+}
+
+const OBSTACLES = ['ERR_BROKEN_LINK', 'ERR_LINK_LOOP', 'ERR_LINK_OUTSIDE', 'ERR_NOT_A_FILE'];
+
+interface PlanJson {
+  path: string;
+  infohash: null;
+  files: number;
+  pieces: number;
+  torrentSize: number;
+  pieceLength: number;
+  seconds: number;
+  leftOut: string[];
+  findings: { code: string; severity: string; path: string; message: string; advice: string }[];
+}
+
+const planOf = (stdout: string) => JSON.parse(stdout) as PlanJson;
+
+describe('metainfo plan', () => {
+  it('agrees with the torrent that create makes', async (t) => {
+    const cwd = await workFolder(t);
+    for (const version of ['v1', 'v2', 'hybrid']) {
+      const planned = await metainfo(['plan', 'album', '-k', version, '--json'], { cwd });
+      assert.equal(planned.code, 0, planned.stderr);
+      assert.deepEqual(await entries(cwd), ['album']);
+      const plan = planOf(planned.stdout);
+      await metainfo(['create', 'album', '-k', version, '-q'], { cwd });
+      const torrent = await read(cwd, 'album.torrent');
+      assert.deepEqual(
+        [plan.files, plan.pieces, plan.pieceLength, plan.infohash, plan.path],
+        [torrent.nFiles, torrent.nPieces, torrent.info.pieceLength, null, 'album.torrent'],
+      );
+      const size = torrent.bencode().length;
+      assert.ok(Math.abs(plan.torrentSize - size) <= size / 100, `${plan.torrentSize} is about ${size}`);
+      assert.ok(plan.seconds > 0);
+      await rm(path.join(cwd, 'album.torrent'));
+    }
+  });
+
+  it('lists every obstacle in one pass, each with advice, and exits with 1', async (t) => {
+    const cwd = await workFolder(t);
+    await addObstacles(cwd);
+    const { code, stdout } = await metainfo(['plan', 'album', '--json'], { cwd });
+    assert.equal(code, 1);
+    const { findings, files } = planOf(stdout);
+    assert.deepEqual(findings.map((finding) => finding.code).sort(), OBSTACLES);
+    assert.ok(findings.every(({ advice, severity }) => advice !== '' && severity === 'error'));
+    assert.equal(files, 2);
+    const text = await metainfo(['plan', 'album'], { cwd });
+    for (const obstacle of OBSTACLES) assert.match(text.stdout, new RegExp(`error: .*\\[${obstacle}\\]`));
+  });
+
+  it('is the same as create --dry-run', async (t) => {
+    const cwd = await workFolder(t);
+    const [plan, dryRun] = await Promise.all([
+      metainfo(['plan', 'album', '--json'], { cwd }),
+      metainfo(['create', 'album', '--dry-run', '--json'], { cwd }),
+    ]);
+    const known = ({ seconds: _, bytesPerSecond: __, ...rest }: Record<string, unknown>) => rest;
+    assert.deepEqual(known(JSON.parse(dryRun.stdout)), known(JSON.parse(plan.stdout)));
+    assert.deepEqual(await entries(cwd), ['album']);
+  });
+
+  it('reports an output that exists or has no folder, beside the problems of the files', async (t) => {
+    const cwd = await workFolder(t);
+    await addObstacles(cwd);
+    await writeFile(path.join(cwd, 'album.torrent'), 'x');
+    const existing = await metainfo(['plan', 'album', '--json'], { cwd });
+    assert.deepEqual(
+      planOf(existing.stdout)
+        .findings.map((finding) => finding.code)
+        .sort(),
+      [...OBSTACLES, 'ERR_OUTPUT_EXISTS'].sort(),
+    );
+    const missing = await metainfo(['plan', 'album', '-o', 'no/x.torrent', '--json'], { cwd });
+    assert.deepEqual(
+      planOf(missing.stdout)
+        .findings.map((finding) => finding.code)
+        .sort(),
+      [...OBSTACLES, 'ERR_NOT_FOUND'].sort(),
+    );
+  });
+
+  it('reports a missing path and an empty folder as findings', async (t) => {
+    const cwd = await workFolder(t);
+    await mkdir(path.join(cwd, 'empty'));
+    for (const [name, code] of [
+      ['missing', 'ERR_NOT_FOUND'],
+      ['empty', 'ERR_NO_FILES'],
+    ] as const) {
+      const result = await metainfo(['plan', name, '--json'], { cwd });
+      assert.equal(result.code, 1);
+      assert.deepEqual(
+        planOf(result.stdout).findings.map((finding) => finding.code),
+        [code],
+      );
+    }
+  });
+
+  it('names the system files that were left out', async (t) => {
+    const cwd = await workFolder(t);
+    await writeFile(path.join(cwd, 'album/.DS_Store'), 'x');
+    await writeFile(path.join(cwd, 'album/b/Thumbs.db'), 'x');
+    const { stdout } = await metainfo(['plan', 'album', '--json'], { cwd });
+    const { leftOut, findings } = planOf(stdout);
+    assert.deepEqual(leftOut, ['.DS_Store', 'b/Thumbs.db']);
+    assert.match(findings[0]?.message ?? '', /^2 files .*\.DS_Store, Thumbs\.db/);
+    const quiet = await metainfo(['plan', 'album'], { cwd });
+    assert.doesNotMatch(quiet.stdout, /^left out/m);
+    const verbose = await metainfo(['plan', 'album', '-v'], { cwd });
+    assert.match(verbose.stdout, /^left out +b\/Thumbs\.db$/m);
+  });
+
+  it('reports each pattern that matches nothing', async (t) => {
+    const cwd = await workFolder(t);
+    const globs = ['--exclude', '*.nfo', '--exclude', '*.zip', '--include', '*.txt', '--include', 'b/x*'];
+    const { code, stdout } = await metainfo(['plan', 'album', '--json', ...globs], { cwd });
+    assert.equal(code, 0);
+    assert.deepEqual(
+      planOf(stdout).findings.map(({ code: found, path: pattern }) => [found, pattern]),
+      [
+        ['pattern_unmatched', '*.zip'],
+        ['pattern_unmatched', 'b/x*'],
+      ],
+    );
+  });
+});
+
+describe('metainfo create', () => {
+  it('prints warnings, hashes nothing with --strict, and accepts a code with --allow', async (t) => {
+    const cwd = await workFolder(t);
+    const args = ['create', 'album', '--exclude', '*.zip'];
+    const strict = await metainfo([...args, '--strict'], { cwd });
+    assert.equal(strict.code, 1);
+    assert.match(strict.stderr, /error: --exclude \*\.zip matches nothing\. \[pattern_unmatched\]/);
+    assert.match(strict.stderr, /--allow pattern_unmatched/);
+    assert.deepEqual(await entries(cwd), ['album']);
+    const allowed = await metainfo([...args, '--strict', '--allow', 'pattern_unmatched'], { cwd });
+    assert.equal(allowed.code, 0);
+    assert.match(allowed.stderr, /warning: --exclude \*\.zip matches nothing/);
+    assert.deepEqual(await entries(cwd), ['album', 'album.torrent']);
+  });
+
+  it('refuses --allow with a code that is unknown or that ends every creation', async (t) => {
+    const cwd = await workFolder(t);
+    const cases: [string, RegExp][] = [
+      ['ERR_UNREADABLE', /every creation fail/],
+      ['patern_unmatched', /did you mean pattern_unmatched\?/],
+      ['x', /metainfo plan shows the codes/],
+    ];
+    for (const [code, message] of cases) {
+      const result = await metainfo(['create', 'album', '--allow', code], { cwd });
+      assert.equal(result.code, 2);
+      assert.match(result.stderr, message);
+    }
+    assert.deepEqual(await entries(cwd), ['album']);
+  });
+
+  it('gives the findings in its JSON', async (t) => {
+    const cwd = await workFolder(t);
+    const { stdout } = await metainfo(['create', 'album', '--exclude', '*.zip', '--json'], { cwd });
+    const { warnings } = JSON.parse(stdout);
+    assert.deepEqual([warnings.length, warnings[0].code, warnings[0].severity], [1, 'pattern_unmatched', 'warning']);
+  });
+});
