@@ -20,11 +20,13 @@ export type {
   TorrentCreateInput,
 } from './create/draft-input.ts';
 export type { FileTimes } from './create/file-times.ts';
+export type { Finding, FindingCode } from './create/findings.ts';
 export type { GenerateExtOptions } from './create/libtorrent.ts';
 export type { CacheChoice, GenerateOptions } from './create/options.ts';
 export type { TrackerFields } from './create/other-fields.ts';
 export type { RangeReader, SourceData } from './create/source-data.ts';
 export type { Source } from './create/sources.ts';
+export type { TorrentPlan } from './create/torrent-plan.ts';
 export type { WarningOptions } from './create/warnings.ts';
 export type { ScanFilter, ScannedFile } from './disk/scan.ts';
 export type { WriteOptions } from './disk/write-file.ts';

@@ -1,8 +1,9 @@
 /** Reads the torrent file named on the command line, and suggests a correction when an argument is something else. */
-import { stat } from 'node:fs/promises';
-import path from 'node:path';
-import { MetainfoError } from '../errors/errors.ts';
+import { readdir, stat } from 'node:fs/promises';
+import nodePath from 'node:path';
+import { MetainfoError, shown, withPath } from '../errors/errors.ts';
 import { Torrent } from '../model/torrent.ts';
+import { exitCodeOf } from './exit.ts';
 import { type ProfileOptions, readOptionsOf } from './options.ts';
 
 /**
@@ -26,7 +27,7 @@ async function suggestionFor(file: string, content: string | undefined): Promise
   if (content !== undefined && hasTorrentName(content) && !hasTorrentName(file) && (await fileType(content)) === 'file')
     return `Did you swap the arguments? The torrent file comes first: ${shellWords(content, file)}`;
   if (type !== 'folder') return null;
-  const sibling = `${path.normalize(file).replace(/[\\/]$/, '')}.torrent`;
+  const sibling = `${nodePath.normalize(file).replace(/[\\/]$/, '')}.torrent`;
   if ((await fileType(sibling)) === 'file') return `Did you mean ${sibling}?`;
   return 'Expected a torrent file: create one with metainfo create.';
 }
@@ -42,10 +43,58 @@ async function fileType(file: string): Promise<'file' | 'folder' | null> {
 
 /** The subfolder named like the torrent, for users who gave its parent; null if there is none. */
 export async function ownFolderWithin({ name }: Torrent, folder: string): Promise<string | null> {
-  const own = path.join(folder, name);
+  const own = nodePath.join(folder, name);
   // The compat profile accepts names that leave the folder.
-  if (path.basename(own) !== name || name === '..') return null;
+  if (nodePath.basename(own) !== name || name === '..') return null;
   return (await fileType(own)) === 'folder' ? own : null;
+}
+
+/**
+ * Runs an action for each file of a command line. With several files, an error is reported and the others go on; the exit code
+ * is then that of the first error.
+ */
+export async function forEachFile(files: readonly string[], action: (file: string) => Promise<void>): Promise<void> {
+  if (files.length === 1) return action(files[0] as string);
+  for (const file of files) {
+    try {
+      await action(file);
+    } catch (error) {
+      const code = await exitCodeOf(withPath(error, file));
+      process.exitCode ||= code;
+    }
+  }
+}
+
+/** A path to verify, and a sentence for the user if it is not the path that was given. */
+interface ContentPlace {
+  path: string;
+  note: string | null;
+}
+
+/**
+ * Finds the content of a torrent: by default below the current folder. The parent of the torrent's folder stands for the folder,
+ * unless the parent has any of the torrent's own files or folders.
+ *
+ * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` without a path, if the torrent's name cannot be that of a file
+ */
+export async function contentPlace(torrent: Torrent, path: string | undefined): Promise<ContentPlace> {
+  if (path === undefined) {
+    const { name } = torrent;
+    if (nodePath.basename(name) !== name || name === '' || name === '.' || name === '..') {
+      const message = `The torrent has the name ${shown(name)}, which is no safe path: say where its files are.`;
+      throw new MetainfoError('ERR_INVALID_ARGUMENT', message);
+    }
+    return { path: name, note: `checking ${nodePath.join('.', name)}` };
+  }
+  const own = await ownFolderWithin(torrent, path);
+  if (own === null || (await hasFilesOf(torrent, path))) return { path, note: null };
+  return { path: own, note: `checking ${own}, because ${path} has no files of this torrent` };
+}
+
+/** Whether a folder has one of the torrent's top-level files or folders. */
+export async function hasFilesOf({ files }: Torrent, folder: string): Promise<boolean> {
+  const names = new Set(await readdir(folder));
+  return files.some(({ path }) => names.has(path.split('/')[0] as string));
 }
 
 /** Joins words into a command line, and quotes those that a shell would split or expand. */

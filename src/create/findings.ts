@@ -12,8 +12,8 @@ export interface Finding {
   severity: 'error' | 'warning' | 'hint';
   /** The file or folder on disk, the path in the torrent, the URL or the pattern that it is about; null for the whole torrent. */
   path: string | null;
-  /** What is wrong; it may change. */
+  /** The problem, in words for people; they may change. */
   message: string;
-  /** What to do about it; it may change. */
+  /** A way out, in words for people; they may change. Empty if the message says it. */
   advice: string;
 }

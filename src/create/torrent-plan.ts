@@ -137,7 +137,7 @@ async function warningFindings(shape: TorrentShape, errors: MetainfoError[]): Pr
   }
 }
 
-/** What to do about the errors of files. Their messages say what is wrong. */
+/** The advice for errors of files. */
 const ADVICE: Partial<Record<MetainfoErrorCode, string>> = {
   ERR_BROKEN_LINK: 'Restore the target, leave the link out, or skip all links.',
   ERR_LINK_LOOP: 'Leave the link out, or skip all links.',

@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { MetainfoError } from '../../errors/errors.ts';
 import { printable, printableJson } from '../../layout/text.ts';
 import { type Magnet, parseMagnet, peerText, selectText } from '../../magnet/magnet.ts';
-import { readTorrent } from '../arguments.ts';
+import { forEachFile, readTorrent } from '../arguments.ts';
 import { collect, type ProfileOptions, profileOptions } from '../options.ts';
 import { writeLines } from '../output.ts';
 
@@ -18,7 +18,7 @@ interface MagnetOptions extends ProfileOptions {
 
 const EXAMPLES = `
 Examples:
-  metainfo magnet album.torrent
+  metainfo magnet *.torrent
   metainfo magnet album.torrent --no-v2 --json     for v1-only clients
   metainfo magnet album.torrent --select notes     download only these files
   metainfo magnet 'magnet:?xt=urn:btih:39fe2490c2f99dfc67e946a77a1b3242c1ff632e'
@@ -29,18 +29,22 @@ or an invalid link.`;
 export function addMagnet(program: Command): void {
   const command = program
     .command('magnet')
-    .description('print the magnet link of a torrent, or decode a magnet link')
-    .argument('<file-or-link>', 'a torrent file, or a magnet link in quotes')
+    .description('print the magnet links of torrents, or decode magnet links')
+    .argument('<file-or-link...>', 'torrent files, or magnet links in quotes')
     .option('--no-trackers', 'omit the trackers')
     .option('--no-webseeds', 'omit the webseeds')
     .option('--no-v1', 'omit the v1 infohash of a hybrid')
     .option('--no-v2', 'omit the v2 infohash of a hybrid, which some clients refuse')
     .option('--select <path>', 'a file or folder to download, instead of everything (repeatable)', collect)
-    .option('--json', 'print one JSON object');
+    .option('--json', 'print one line per argument, each a JSON object');
   profileOptions(command).addHelpText('after', EXAMPLES).action(magnet);
 }
 
-async function magnet(input: string, options: MagnetOptions): Promise<void> {
+async function magnet(inputs: string[], options: MagnetOptions): Promise<void> {
+  await forEachFile(inputs, (input) => printLink(input, options));
+}
+
+async function printLink(input: string, options: MagnetOptions): Promise<void> {
   if (/^magnet:/i.test(input)) {
     const parsed = parseMagnet(input);
     await writeLines(options.json ? [printableJson(parsed)] : linesOf(parsed));

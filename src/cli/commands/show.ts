@@ -1,8 +1,8 @@
 /** `metainfo show`: prints the contents of a torrent file. */
 import type { Command } from 'commander';
-import { printableJson } from '../../layout/text.ts';
+import { printable, printableJson } from '../../layout/text.ts';
 import { formatTorrent, type Verbosity } from '../../model/pprint.ts';
-import { readTorrent } from '../arguments.ts';
+import { forEachFile, readTorrent } from '../arguments.ts';
 import { type ProfileOptions, profileOptions } from '../options.ts';
 import { writeLines } from '../output.ts';
 
@@ -15,7 +15,7 @@ const EXAMPLES = `
 Examples:
   metainfo show album.torrent           version, infohashes, size, trackers
   metainfo show -vv album.torrent       also every file, and short hashes
-  metainfo show --compat --json old.torrent
+  metainfo show --compat --json *.torrent
 
 Exit codes: 0 success, 1 the torrent is invalid (metainfo validate reports every
 problem) or cannot be read, 2 wrong usage.`;
@@ -24,9 +24,9 @@ export function addShow(program: Command): void {
   const command = program
     .command('show')
     .description('print the contents of a torrent')
-    .argument('<file>', 'a torrent file')
+    .argument('<file...>', 'torrent files')
     .option('-v, --verbose', 'list the files; -vv: also short hashes; -vvv: full hashes', more, 0)
-    .option('--json', 'print one JSON object');
+    .option('--json', 'print one line per file, each a JSON object');
   profileOptions(command).addHelpText('after', EXAMPLES).action(show);
 }
 
@@ -34,8 +34,13 @@ function more(_: string, before: number): number {
   return Math.min(before + 1, 3);
 }
 
-async function show(file: string, options: ShowOptions): Promise<void> {
-  const torrent = await readTorrent(file, options);
-  if (options.json) await writeLines([printableJson({ path: file, ...torrent.toJSON() })]);
-  else await writeLines(formatTorrent(torrent, { verbose: options.verbose }));
+async function show(files: string[], options: ShowOptions): Promise<void> {
+  await forEachFile(files, async (file) => {
+    const torrent = await readTorrent(file, options);
+    if (options.json) await writeLines([printableJson({ path: file, ...torrent.toJSON() })]);
+    else {
+      const heading = files.length === 1 ? [] : [...(file === files[0] ? [] : ['']), printable(file)];
+      await writeLines([...heading, ...formatTorrent(torrent, { verbose: options.verbose })]);
+    }
+  });
 }

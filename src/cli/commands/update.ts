@@ -1,12 +1,11 @@
 /** `metainfo update`: brings a v2 or hybrid torrent up to date with its files. */
-import { readdir } from 'node:fs/promises';
 import path from 'node:path';
 import type { Command } from 'commander';
 import { type Updated, update } from '../../edit/update.ts';
 import { MetainfoError } from '../../errors/errors.ts';
 import { formatBytes, printable, printableJson } from '../../layout/text.ts';
 import type { Torrent } from '../../model/torrent.ts';
-import { ownFolderWithin, readTorrent, shellWords } from '../arguments.ts';
+import { hasFilesOf, ownFolderWithin, readTorrent, shellWords } from '../arguments.ts';
 import { type GlobOptions, globFilter, globOptions } from '../globs.ts';
 import { interruptible } from '../interrupt.ts';
 import {
@@ -142,8 +141,7 @@ async function run(torrent: Torrent, { file, folder, options, signal }: Invocati
 async function refuseParent(torrent: Torrent, file: string, folder: string): Promise<void> {
   const own = await ownFolderWithin(torrent, folder);
   if (own === null) return;
-  const names = new Set(await readdir(folder));
-  if (torrent.files.some((entry) => names.has(entry.path.split('/')[0] as string))) return;
+  if (await hasFilesOf(torrent, folder)) return;
   const message = `The folder ${folder} has no files of this torrent. Did you mean: metainfo update ${shellWords(file, own)}`;
   throw new MetainfoError('ERR_INVALID_ARGUMENT', message, { path: folder });
 }

@@ -6,7 +6,7 @@ import { plural } from '../../model/pprint.ts';
 import type { Torrent } from '../../model/torrent.ts';
 import type { VerifiedFile, VerifyReport } from '../../verify/report.ts';
 import { verify } from '../../verify/verify.ts';
-import { ownFolderWithin, readTorrent, shellWords } from '../arguments.ts';
+import { contentPlace, readTorrent } from '../arguments.ts';
 import { colorsFor } from '../colors.ts';
 import { FAILED } from '../exit.ts';
 import { interruptible } from '../interrupt.ts';
@@ -22,11 +22,14 @@ interface VerifyOptions extends ProfileOptions, HashingOptions {
 
 const EXAMPLES = `
 Examples:
-  metainfo verify album.torrent album
+  metainfo verify album.torrent                    checks ./album
+  metainfo verify album.torrent /srv/album
   metainfo verify film.torrent /srv/film.mkv --json
 
---json prints { ok, files, badPieces, extraFiles, goodBytes, totalSize,
-sampledPieces, bitfield }.
+The parent folder of the torrent's folder is understood too.
+
+--json prints { path, ok, files, badPieces, extraFiles, goodBytes,
+totalSize, sampledPieces, bitfield }.
 
 Exit codes: 0 all files are complete, 1 a file is missing or corrupt,
 2 wrong usage.`;
@@ -36,7 +39,10 @@ export function addVerify(program: Command): void {
     .command('verify')
     .description('check files against a torrent: report missing, corrupt or extra files')
     .argument('<file>', 'the torrent file')
-    .argument('<path>', 'the folder with its files, or its single file')
+    .argument(
+      '[path]',
+      "the folder with its files, or its single file (default: the torrent's name in the current folder)",
+    )
     .addOption(
       new Option('-k, --torrent-version <version>', 'check only the v1 or v2 hashes of a hybrid').choices(['v1', 'v2']),
     )
@@ -46,40 +52,30 @@ export function addVerify(program: Command): void {
     .option('--json', 'print one JSON object');
   profileOptions(command)
     .addHelpText('after', EXAMPLES)
-    .action(async (file: string, path: string, options: VerifyOptions) => {
+    .action(async (file: string, path: string | undefined, options: VerifyOptions) => {
       // Not interruptible: reading a pipe without a writer ends only with the process.
       const torrent = await readTorrent(file, options, path);
-      await interruptible((signal) => run(torrent, { file, path, options, signal }));
+      const place = await contentPlace(torrent, path);
+      if (place.note !== null && !options.quiet && !options.json) await writeLines([printable(place.note)], stderr);
+      await interruptible((signal) => run(torrent, { path: place.path, options, signal }));
     });
 }
 
 interface Invocation {
-  file: string;
   path: string;
   options: VerifyOptions;
   signal: AbortSignal;
 }
 
-async function run(torrent: Torrent, { file, path, options, signal }: Invocation): Promise<void> {
+async function run(torrent: Torrent, { path, options, signal }: Invocation): Promise<void> {
   const progress = showsProgress(options);
   const { torrentVersion, fast, memoryLimit } = options;
   const threads = options.threads ?? null;
   const report = await verify(torrent, path, { version: torrentVersion, fast, threads, memoryLimit, progress, signal });
   if (!report.ok) process.exitCode = FAILED;
   if (options.json)
-    await writeLines([printableJson({ ...report, bitfield: Buffer.from(report.bitfield).toString('hex') })]);
-  else {
-    await writeLines(linesOf(torrent, report, await colorsFor(stdout()), options.quiet ?? false));
-    const own = isAllMissing(report) ? await ownFolderWithin(torrent, path) : null;
-    if (own !== null) {
-      const suggestion = `The folder ${path} has no files of this torrent. Did you mean: metainfo verify ${shellWords(file, own)}`;
-      await writeLines([printable(suggestion)], stderr);
-    }
-  }
-}
-
-function isAllMissing({ files }: VerifyReport): boolean {
-  return files.every(({ status }) => status === 'missing');
+    await writeLines([printableJson({ path, ...report, bitfield: Buffer.from(report.bitfield).toString('hex') })]);
+  else await writeLines(linesOf(torrent, report, await colorsFor(stdout()), options.quiet ?? false));
 }
 
 function linesOf(torrent: Torrent, report: VerifyReport, colors: Colors, quiet: boolean): string[] {

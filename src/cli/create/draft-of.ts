@@ -3,6 +3,8 @@ import { type BencodeMap, toKey } from '../../bencode/value.ts';
 import { TorrentCreate } from '../../create/draft.ts';
 import type { TorrentCreateFields } from '../../create/draft-fields.ts';
 import type { Finding } from '../../create/findings.ts';
+import { MetainfoError } from '../../errors/errors.ts';
+import { INFO, TORRENT } from '../../model/codec.ts';
 import { countingFilter, type UnmatchedGlob } from '../globs.ts';
 import { cacheFolders, type ExtraKey } from '../options.ts';
 import { rootAndPaths } from '../roots.ts';
@@ -80,6 +82,15 @@ function randomText(): Uint8Array {
   return Buffer.from(randomBytes(ENTROPY_BYTES).toString('hex'));
 }
 
+/** The keys beside `info` and in it that the draft itself sets. */
+const TOP_KEYS = new Set(['info', ...Object.values(TORRENT).map(({ key }) => key)]);
+const INFO_KEYS = new Set(Object.values(INFO).map(({ key }) => key));
+
 function extraOf(keys: readonly ExtraKey[]): BencodeMap {
+  const taken = keys.find(({ isInfo, key }) => (isInfo ? INFO_KEYS : TOP_KEYS).has(key));
+  if (taken) {
+    const message = `--set cannot set ${taken.isInfo ? 'info.' : ''}${taken.key}: use the option for it, if there is one.`;
+    throw new MetainfoError('ERR_INVALID_ARGUMENT', message);
+  }
   return new Map(keys.map(({ key, text }) => [toKey(key), Buffer.from(text)]));
 }
