@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { copyFile } from 'node:fs/promises';
+import { copyFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, it } from 'node:test';
 import { shellWords } from '../../src/cli/arguments.ts';
@@ -45,19 +45,29 @@ describe('swapped arguments', () => {
 });
 
 describe('the parent of the torrent folder', () => {
-  it('makes verify and upgrade suggest the folder itself', async (t) => {
+  it('stands for the folder in verify, and makes upgrade suggest the folder', async (t) => {
     const cwd = await workFolder(t);
     await metainfo(['create', 'album', '-k', 'v1'], { cwd });
     const verified = await metainfo(['verify', 'album.torrent', '.'], { cwd });
-    const advice = 'The folder . has no files of this torrent. Did you mean: metainfo verify album.torrent album\n';
-    assert.deepEqual([verified.code, verified.stderr], [1, advice]);
-    assert.match(verified.stdout, /^missing {5}a\.txt/m);
+    assert.deepEqual([verified.code, verified.stderr], [0, 'checking album, because . has no files of this torrent\n']);
+    assert.match(verified.stdout, /^album: complete/m);
+    const json = await metainfo(['verify', 'album.torrent', '.', '--json'], { cwd });
+    assert.deepEqual([JSON.parse(json.stdout).path, json.stderr], ['album', '']);
     const upgraded = await metainfo(['upgrade', 'album.torrent', '.'], { cwd });
     assert.equal(upgraded.code, 1);
     assert.match(upgraded.stderr, / Did you mean: metainfo upgrade album\.torrent album \[ERR_HASH_MISMATCH\]\n$/);
     // Without that folder there is no suggestion.
     const other = await metainfo(['verify', 'album.torrent', 'album/b'], { cwd });
     assert.deepEqual([other.code, other.stderr], [1, '']);
+  });
+
+  it('is itself checked if it has any of the files', async (t) => {
+    const cwd = await workFolder(t);
+    await metainfo(['create', 'album', '-k', 'v1'], { cwd });
+    await writeFile(path.join(cwd, 'a.txt'), 'x');
+    const { code, stderr, stdout } = await metainfo(['verify', 'album.torrent', '.'], { cwd });
+    assert.deepEqual([code, stderr], [1, '']);
+    assert.match(stdout, /^wrong-size {2}a\.txt/m);
   });
 });
 

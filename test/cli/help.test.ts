@@ -62,7 +62,7 @@ describe('--help', () => {
       'metainfo create album --torrent-version v3',
       'metainfo create',
       'metainfo create album --piece-length 3',
-      'metainfo verify album.torrent',
+      'metainfo verify',
       'metainfo cache show',
     ])
       await assert.rejects(parse(example), CommanderError, example);

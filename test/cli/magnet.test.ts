@@ -3,6 +3,15 @@ import { describe, it } from 'node:test';
 import { metainfo, workFolder } from './run.ts';
 
 describe('metainfo magnet', () => {
+  it('prints the links of many torrents, and goes on after one that fails', async (t) => {
+    const cwd = await workFolder(t);
+    await metainfo(['create', 'album'], { cwd });
+    const one = await metainfo(['magnet', 'album.torrent'], { cwd });
+    const many = await metainfo(['magnet', 'album.torrent', 'missing.torrent', 'magnet:?x', 'album.torrent'], { cwd });
+    assert.deepEqual([many.code, many.stdout], [1, one.stdout.repeat(2)]);
+    assert.match(many.stderr, /^error: missing\.torrent: [^]*\[ERR_NOT_FOUND\]\nerror: [^\n]*\[ERR_VALIDATION\]\n$/);
+  });
+
   it('prints the link of a torrent, and decodes a link', async (t) => {
     const cwd = await workFolder(t);
     await metainfo(['create', 'album', '-t', 'udp://t.example:1/x', '-w', 'http://w.example/'], { cwd });

@@ -237,12 +237,42 @@ describe('metainfo show', () => {
     });
   }
 
-  it('requires exactly one file', async (t) => {
+  it('requires a file', async (t) => {
     const cwd = await temporaryFolder(t);
-    for (const args of [['show'], ['show', 'a', 'b']]) {
-      const { code, stdout } = await metainfo(args, { cwd });
-      assert.deepEqual({ code, stdout }, { code: 2, stdout: '' });
-    }
+    const { code, stdout } = await metainfo(['show'], { cwd });
+    assert.deepEqual({ code, stdout }, { code: 2, stdout: '' });
+  });
+
+  it('shows many torrents, and goes on after one that fails', async (t) => {
+    const cwd = await workFolder(t);
+    await metainfo(['create', 'album', '-o', 'a.torrent'], { cwd });
+    await metainfo(['create', 'album/a.txt', '-o', 'b.torrent'], { cwd });
+    const files = ['a.torrent', 'missing.torrent', 'album/a.txt', 'b.torrent'];
+    const { code, stdout, stderr } = await metainfo(['show', ...files], { cwd });
+    assert.equal(code, 1);
+    assert.match(stdout, /^a\.torrent\nname +album\n[^]*\n\nb\.torrent\nname +a\.txt\n/);
+    assert.deepEqual(
+      stderr
+        .trimEnd()
+        .split('\n')
+        .map((line) => /^error: (\S+): /.exec(line)?.[1]),
+      ['missing.torrent', 'album/a.txt'],
+    );
+    const json = await metainfo(['show', '--json', ...files], { cwd });
+    assert.equal(json.code, 1);
+    const lines = json.stdout
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    assert.deepEqual(
+      lines.map(({ path: file, error }) => [file ?? error.path, error?.code]),
+      [
+        ['a.torrent', undefined],
+        ['missing.torrent', 'ERR_NOT_FOUND'],
+        ['album/a.txt', 'ERR_BENCODE'],
+        ['b.torrent', undefined],
+      ],
+    );
   });
 });
 

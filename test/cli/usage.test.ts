@@ -16,8 +16,8 @@ describe('wrong usage with --json', () => {
     'an unknown option': [['show', 'x', '--json', '--nosuch'], "unknown option '--nosuch'"],
     'an unknown command': [['nosuch', '--json'], "unknown command 'nosuch'"],
     'too many arguments': [
-      ['show', 'a', 'b', '--json'],
-      "too many arguments for 'show'. Expected 1 argument but got 2.",
+      ['verify', 'a', 'b', 'c', '--json'],
+      "too many arguments for 'verify'. Expected 2 arguments but got 3.",
     ],
     'a wrong value': [
       ['create', 'album', '--json', '--threads', '0'],

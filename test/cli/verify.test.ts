@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { appendFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, it } from 'node:test';
+import { encode } from '../../src/bencode/encode.ts';
 import { metainfo, workFolder } from './run.ts';
 
 describe('metainfo verify', () => {
@@ -30,10 +31,37 @@ describe('metainfo verify', () => {
   it('exits with 2 for wrong usage, and with 1 for a missing folder', async (t) => {
     const cwd = await workFolder(t);
     await metainfo(['create', 'album', '-k', 'v1'], { cwd });
-    assert.equal((await metainfo(['verify', 'album.torrent'], { cwd })).code, 2);
+    assert.equal((await metainfo(['verify'], { cwd })).code, 2);
     assert.equal((await metainfo(['verify', 'album.torrent', 'album', '--torrent-version', 'v2'], { cwd })).code, 2);
     const absent = await metainfo(['verify', 'album.torrent', 'absent', '--json'], { cwd });
     assert.equal(absent.code, 1);
     assert.equal(JSON.parse(absent.stdout).error.code, 'ERR_NOT_FOUND');
+  });
+
+  it('without a path checks the folder or file with the name of the torrent', async (t) => {
+    const cwd = await workFolder(t);
+    for (const content of ['album', 'album/a.txt']) {
+      await metainfo(['create', content, '-o', 'x.torrent', '--force'], { cwd });
+      const name = path.basename(content);
+      const folder = path.join(cwd, path.dirname(content));
+      const torrent = path.join(cwd, 'x.torrent');
+      const found = await metainfo(['verify', torrent], { cwd: folder });
+      assert.deepEqual([found.code, found.stderr], [0, `checking ${name}\n`]);
+      const quiet = await metainfo(['verify', torrent, '-q'], { cwd: folder });
+      assert.deepEqual([quiet.code, quiet.stderr], [0, '']);
+    }
+    const absent = await metainfo(['verify', 'x.torrent', '--json'], { cwd });
+    assert.equal(JSON.parse(absent.stdout).error.code, 'ERR_NOT_FOUND');
+  });
+
+  it('without a path never leaves the current folder', async (t) => {
+    const cwd = await workFolder(t);
+    for (const name of ['..', 'a/b', '/etc']) {
+      const info = new Map(Object.entries({ name, 'piece length': 16384, length: 1, pieces: Buffer.alloc(20) }));
+      await writeFile(path.join(cwd, 'x.torrent'), encode(new Map([['info', info]])));
+      const { code, stderr } = await metainfo(['verify', 'x.torrent', '--compat'], { cwd });
+      assert.notEqual(code, 0);
+      assert.match(stderr, /no safe path|not valid/);
+    }
   });
 });
