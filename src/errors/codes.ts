@@ -75,6 +75,8 @@ const ISSUES = {
   layers_key: { summary: 'A key of `piece layers` is not 32 bytes long.', spec: 'BEP 52' },
   length_xor_files: { summary: '`length` and `files` are both present, or both missing.', spec: 'BEP 3' },
   lost: { summary: 'The decoder that produced the value has lost information: decode the bytes with this library.' },
+  long_name: { summary: 'A name is longer than the 255 bytes that most file systems store.' },
+  long_path: { summary: 'A path is longer than the 260 characters that Windows programs support by default.' },
   meta_version: { summary: '`meta version` is missing or not 2.', spec: 'BEP 52' },
   magnet: { summary: 'The text is not a magnet link, or it is longer than 1 MiB.', spec: 'BEP 9' },
   magnet_escape: { summary: 'A parameter of a magnet link is not percent-encoded UTF-8.', spec: 'BEP 9' },
@@ -139,6 +141,9 @@ const ISSUES = {
     summary: 'An entry of `similar` is not an infohash of 20 or 32 bytes, as bytes or in hexadecimal.',
     spec: 'BEP 38',
   },
+  similar_names: {
+    summary: 'Two names in a folder differ only in letter case or Unicode normalization: some systems store only one.',
+  },
   single_file_folder: {
     summary: 'A v2 torrent is a folder with a single file: libtorrent omits the folder.',
     spec: 'BEP 52',
@@ -163,6 +168,7 @@ const ISSUES = {
     summary: 'The v1 and v2 parts of a hybrid differ in files, sizes, order or offsets.',
     spec: 'BEP 52',
   },
+  windows_name: { summary: 'Windows cannot store a name: a device name, or a forbidden character or ending.' },
 } as const satisfies Record<string, IssueCodeInfo>;
 
 /** The description of an issue code. */

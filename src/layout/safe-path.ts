@@ -1,4 +1,5 @@
 /** Unsafe file names: detecting them in torrents that are created or read, and replacing them for files on disk. */
+import { isDeviceName, WINDOWS_CHARACTERS } from './windows-names.ts';
 
 /** Returns why a name cannot be a path component in a torrent; null if it can. */
 export function unsafeComponent(name: string): string | null {
@@ -22,9 +23,7 @@ const CONTROLS = /[\u0000-\u001f\u007f-\u009f]/g;
 const SEPARATORS = /[/\\]/g;
 /** Bidirectional and zero-width characters and line separators: they can make a name look like another. */
 const INVISIBLE = /(?![\ufe00-\ufe0f])[\p{Default_Ignorable_Code_Point}\p{Zl}\p{Zp}\ufff9-\ufffb]/gu;
-const WINDOWS_CHARACTERS = /[?<>"|*:]/g;
-/** Names of Windows devices, also with an extension or trailing spaces. */
-const WINDOWS_NAMES = /^(con|prn|aux|nul|conin\$|conout\$|(com|lpt)[\d\u00b9\u00b2\u00b3]) *(\.|$)/i;
+const FORBIDDEN_ON_WINDOWS = new RegExp(`[${WINDOWS_CHARACTERS}]`, 'g');
 
 /**
  * Turns the paths of an untrusted torrent into paths that are safe to create on disk. No path leaves its folder, no two paths are
@@ -61,7 +60,7 @@ function limitDepth(path: readonly string[]): string[] {
 }
 
 /** Returns a key that is equal for names that a file system may treat as one: it ignores case and Unicode composition. */
-function nameKey(name: string): string {
+export function nameKey(name: string): string {
   return name.toLowerCase().toUpperCase().toLowerCase().normalize('NFC');
 }
 
@@ -113,12 +112,12 @@ function safeComponent(name: string, windows: boolean): string {
   if (name === '.' || name === '..') return '_';
   let safe = name.replace(CONTROLS, '_').replace(SEPARATORS, '_').replace(INVISIBLE, '').toWellFormed();
   safe = safe.replace(/^[A-Za-z]:$/, '_');
-  if (windows) safe = safe.replace(WINDOWS_CHARACTERS, '_');
-  if (windows && WINDOWS_NAMES.test(safe)) safe = `_${safe}`;
+  if (windows) safe = safe.replace(FORBIDDEN_ON_WINDOWS, '_');
+  if (windows && isDeviceName(safe)) safe = `_${safe}`;
   safe = shorten(safe, MAX_BYTES);
   // The shortened name may end with dots or spaces, so this comes last.
   if (windows) safe = safe.replace(/[ .]+$/, '');
-  if (windows && WINDOWS_NAMES.test(safe)) safe = `_${safe}`;
+  if (windows && isDeviceName(safe)) safe = `_${safe}`;
   return safe === '' || safe === '.' || safe === '..' ? '_' : safe;
 }
 
