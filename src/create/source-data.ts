@@ -1,6 +1,7 @@
 /** The forms that the content of a source may have, told apart by what they can do. */
 import type { Readable } from 'node:stream';
 import type { ReadableStream } from 'node:stream/web';
+import type { MetainfoErrorCode } from '../errors/codes.ts';
 import { MetainfoError, shown } from '../errors/errors.ts';
 
 /** Content that can be read in any order, several ranges at once: an object store, an HTTP server, a database. */
@@ -14,6 +15,12 @@ export interface RangeReader {
    * @param signal Fires when the bytes are no longer needed.
    */
   read(offset: number, length: number, signal: AbortSignal): Promise<Uint8Array>;
+  /**
+   * Bytes of a request that suit the content. The option `readSize` and the memory limit go first.
+   *
+   * @default 1 MiB
+   */
+  requestSize?: number | undefined;
 }
 
 /**
@@ -74,8 +81,12 @@ export function isReadOnce(data: SourceData): boolean {
   return 'getReader' in data || (isStream(data) && (isReadable(data) || 'next' in data));
 }
 
+/** The codes of errors that web objects fail with: they say all that there is to say. */
+const OWN_CODES: readonly MetainfoErrorCode[] = ['ERR_HTTP', 'ERR_FILE_CHANGED'];
+
 /** The error of a source that failed. */
 export function sourceError(path: string, error: unknown): MetainfoError {
+  if (error instanceof MetainfoError && OWN_CODES.includes(error.code)) return error;
   const { message } = error instanceof Error ? error : { message: shown(error) };
   return new MetainfoError('ERR_SOURCE', `${path} could not be read: ${message}`, { path, cause: error });
 }

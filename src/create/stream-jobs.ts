@@ -8,6 +8,7 @@ import { JobGroup } from '../jobs/job-group.ts';
 import type { RunningJob } from '../jobs/watch.ts';
 import { BLOCK_SIZE, powerOfTwoWithin } from '../layout/piece-length.ts';
 import type { CreatePlan } from './plan.ts';
+import type { RangeReader } from './source-data.ts';
 import { type ReadAhead, SourceReader } from './source-reader.ts';
 import type { SourceFile } from './sources.ts';
 
@@ -81,7 +82,14 @@ export class StreamJobs {
     const small = streams.length === files.length ? threads : Math.max(1, threads - large);
     // Half of the memory is for segments, a quarter for requests, a quarter for the buffers of hash jobs.
     const half = Math.floor(memoryLimit / 2);
-    const shares = memoryShares({ version, pieceLength, room: half, small, readSize });
+    const shares = memoryShares({
+      version,
+      pieceLength,
+      room: half,
+      small,
+      streams: streams.length,
+      requestSize: readSize ?? requestSizeOf(plan),
+    });
     this.segmentSize = shares.segmentSize;
     this.segments = new BufferPool(shares.segmentCount, shares.segmentSize);
     this.streamsAtOnce = shares.streamsAtOnce;
@@ -177,20 +185,31 @@ function requireRoom({ version, pieceLength }: CreatePlan, memoryLimit: number):
   throw new MetainfoError('ERR_INVALID_ARGUMENT', message);
 }
 
-interface MemoryNeeds extends Pick<CreatePlan, 'version' | 'pieceLength'>, Pick<StreamResources, 'readSize'> {
+/** The longest request that a range reader asks for. */
+function requestSizeOf({ files, streams }: CreatePlan): number {
+  const sizes = streams.map((index) => (files.at(index)?.stream as Partial<RangeReader> | undefined)?.requestSize);
+  const asked = sizes.filter((size) => Number.isSafeInteger(size) && (size as number) > 0) as number[];
+  return asked.length === 0 ? DEFAULT_REQUEST : Math.max(...asked);
+}
+
+interface MemoryNeeds extends Pick<CreatePlan, 'version' | 'pieceLength'> {
+  /** Bytes of a request, if there is memory for it. */
+  requestSize: number;
+  /** The number of streams. */
+  streams: number;
   /** Bytes for segments; requests get half as much. */
   room: number;
   /** Small jobs that run at once. */
   small: number;
 }
 
-function memoryShares({ version, pieceLength, room, small, readSize }: MemoryNeeds): MemoryShares {
+function memoryShares({ version, pieceLength, room, small, streams, requestSize }: MemoryNeeds): MemoryShares {
   const least = version === 'v2' ? BLOCK_SIZE : pieceLength;
   const most = version === 'v2' ? V2_SEGMENT : Math.max(LANES * pieceLength, SMALL_SEGMENT);
   const segmentSize = Math.max(least, Math.min(most, powerOfTwoWithin(room / (small + 1))));
   const segmentCount = Math.max(1, Math.min(small + STREAMS_AT_ONCE, Math.floor(room / segmentSize)));
-  const streamsAtOnce = Math.min(STREAMS_AT_ONCE, segmentCount);
-  const size = Math.max(BLOCK_SIZE, Math.min(readSize ?? DEFAULT_REQUEST, powerOfTwoWithin(room / 2)));
+  const streamsAtOnce = Math.min(STREAMS_AT_ONCE, segmentCount, Math.max(1, streams));
+  const size = Math.max(BLOCK_SIZE, Math.min(requestSize, powerOfTwoWithin(room / 2)));
   const requests = Math.floor(room / 2 / size / streamsAtOnce);
   return {
     segmentSize,

@@ -12,9 +12,11 @@ export const ERROR_CODES = {
   ERR_CACHE:
     'The size of the cache cannot be read, or the cache cannot be cleared. As the code of a warning: the cache is damaged or cannot be used, so content is hashed again.',
   ERR_DUPLICATE_PATH: 'A path is listed twice in `paths`.',
-  ERR_FILE_CHANGED: 'A file grew, shrank, disappeared or was modified while it was hashed.',
+  ERR_FILE_CHANGED: 'A file or web object grew, shrank, disappeared or was modified while it was hashed.',
   ERR_FINDINGS: 'The plan of a creation has findings that the caller counts as errors, and nothing was hashed.',
   ERR_HASH_MISMATCH: 'The hashes or sizes in a draft or torrent differ from those of the files.',
+  ERR_HTTP:
+    'A web server cannot be reached, refuses a request, does not support range requests, or gives an answer that cannot be used.',
   ERR_INFOHASH: 'An edit would change the infohash, but `keepInfohash` forbids that.',
   ERR_INTERNAL: 'A bug in this library: please report it.',
   ERR_INVALID_ARGUMENT: 'An argument or option has the wrong type or value.',
