@@ -29,7 +29,7 @@ export type { Source } from './create/sources.ts';
 export type { TorrentPlan } from './create/torrent-plan.ts';
 export type { WarningOptions } from './create/warnings.ts';
 export { type WebFile, type WebFileOptions, webFile } from './create/web-source.ts';
-export type { ScanFilter, ScannedFile } from './disk/scan.ts';
+export type { ScanFilter, ScannedFile, ScanPolicies, SymlinkPolicy } from './disk/scan.ts';
 export type { WriteOptions } from './disk/write-file.ts';
 export type { TorrentChanges } from './edit/changes.ts';
 export { type Difference, differences } from './edit/differences.ts';

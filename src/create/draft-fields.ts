@@ -1,9 +1,21 @@
 /** The fields of a draft, and the rules that they must follow. */
 import path from 'node:path';
-import { array, coerce, dynamic, func, optional, refine, type Struct, type, unknown } from 'superstruct';
+import {
+  array,
+  boolean,
+  coerce,
+  dynamic,
+  enums,
+  func,
+  optional,
+  refine,
+  type Struct,
+  type,
+  unknown,
+} from 'superstruct';
 import type { BencodeMap } from '../bencode/value.ts';
 import { componentsWithin } from '../disk/containment.ts';
-import type { ScanFilter } from '../disk/scan.ts';
+import type { ScanFilter, ScanPolicies } from '../disk/scan.ts';
 import { ISSUE_CODES, type IssueCode } from '../errors/codes.ts';
 import { MetainfoError, shown, ValidationError } from '../errors/errors.ts';
 import { isPowerOfTwo } from '../layout/piece-length.ts';
@@ -31,7 +43,14 @@ import type { TorrentCreateInput } from './draft-input.ts';
 import { checkSources, frozenSources, type Source } from './sources.ts';
 
 /** The fields of a draft: the fields of a Torrent, all optional, and shorthands for the common ones. */
-export interface TorrentCreateFields extends ScanFilter {
+export interface TorrentCreateFields extends ScanFilter, ScanPolicies {
+  /**
+   * Write BEP 47 flags from the disk: `x` for files that their owner may execute (not on Windows), `h` for names that begin with a
+   * dot. A single-file torrent has none.
+   *
+   * @default false
+   */
+  attributes?: boolean | undefined;
   /** The only tracker that old clients use (BEP 3). `trackers` sets `announce` and `announceList`. */
   announce?: string | null | undefined;
   /** Trackers in tiers (BEP 12). */
@@ -159,8 +178,21 @@ export function relativeParts(entry: string, pathRoot: string): string[] | null 
   return componentsWithin(pathRoot, path.resolve(pathRoot, entry));
 }
 
+/** The fields that say how the disk is read. */
+const POLICIES = ['symlinks', 'followOutside', 'skipUnreadable', 'hidden', 'attributes'];
+
 /** The fields of a draft that a torrent does not have. */
-const DRAFT_ONLY = ['info', 'paths', 'sources', 'pathRoot', 'trackers', 'pieceLength', 'exclude', 'include'];
+const DRAFT_ONLY = [
+  'info',
+  'paths',
+  'sources',
+  'pathRoot',
+  'trackers',
+  'pieceLength',
+  'exclude',
+  'include',
+  ...POLICIES,
+];
 
 /** A copy of the input with every field under its property name. */
 function fieldsOf(input: object, issues: Issues): TorrentCreateFields {
@@ -213,6 +245,11 @@ const fields = sparse(
     collections: maybe(TextList),
     exclude: optional(func()),
     include: optional(func()),
+    symlinks: optional(enums(['follow', 'skip', 'store', 'error'])),
+    followOutside: optional(boolean()),
+    skipUnreadable: optional(boolean()),
+    hidden: optional(boolean()),
+    attributes: optional(boolean()),
   } as unknown as Schema),
 );
 

@@ -14,6 +14,8 @@ import { MANY_FILES } from './order-files.ts';
 export interface ListedFile extends TableFile {
   /** BEP 47 flags. */
   attr?: string | undefined;
+  /** The target of a stored symbolic link, from the root of the torrent (BEP 47). */
+  symlinkPath?: string[] | undefined;
   /** Unknown keys of the file in the v2 file tree. */
   extra?: BencodeMap | undefined;
   /** The entry of the file in a v1 file list, with keys that are kept. */
@@ -35,8 +37,9 @@ export interface ListShape {
 /** The v1 file list: files and pad files. Null in v2 and for a single file. */
 export function fileList({ version, isSingleFile, files, pieceLength, padding }: ListShape): FileItem[] | null {
   if (!hasList({ version, isSingleFile })) return null;
-  const items = files.map(({ path, length, attr, listed }): FileItem => {
-    return { ...listed, ...(attr !== undefined && { attr }), length: length as number, path };
+  const items = files.map(({ path, length, attr, symlinkPath, listed }): FileItem => {
+    const flags = { ...(attr !== undefined && { attr }), ...(symlinkPath && { symlinkPath }) };
+    return { ...listed, ...flags, length: length as number, path };
   });
   return withClearPads(padding ? withPads(items, pieceLength, padding) : items);
 }
@@ -73,9 +76,12 @@ export async function encodedFileTree(files: FileTable<ListedFile>, roots: Uint8
   // Roots of another size come from an engine of a caller: reading the tree reports them.
   const addon = roots.length === files.length * 32 ? addonFor(files) : null;
   if (addon) return new RawBencode(await tableResult(addon.encodeFileTree(files.columns, roots)));
-  const flat = files.map(({ path, length, attr, extra }, i): FlatFile => {
+  const flat = files.map(({ path, length, attr, symlinkPath, extra }, i): FlatFile => {
     const piecesRoot = length === 0 ? null : roots.subarray(i * 32, (i + 1) * 32);
-    return { ...(attr !== undefined && { attr }), ...(extra && { extra }), length: length as number, piecesRoot, path };
+    const keys = { ...(attr !== undefined && { attr }), ...(symlinkPath && { symlinkPath }), ...(extra && { extra }) };
+    // libtorrent omits the length of a link, and so do we, for the same infohash.
+    if (symlinkPath) return { ...keys, piecesRoot: null, path } as FlatFile;
+    return { ...keys, length: length as number, piecesRoot, path };
   });
   return encodeFlatTree(flat);
 }

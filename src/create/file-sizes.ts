@@ -123,15 +123,24 @@ export function pair(key: string, bytes: number): Size {
   return { items: 2, bytes: textBytes(key) + bytes };
 }
 
-function attrSize(attr: string | null | undefined): Size {
-  return attr == null ? { items: 0, bytes: 0 } : pair('attr', stringBytes(attr.length));
+interface Flags {
+  attr: string | null | undefined;
+  symlinkPath: readonly string[] | null | undefined;
+}
+
+/** The size of the keys that few files have: `attr` and `symlink path`. */
+function flagsSize({ attr, symlinkPath }: Flags): Size {
+  const flags = attr == null ? { items: 0, bytes: 0 } : pair('attr', stringBytes(attr.length));
+  if (!symlinkPath) return flags;
+  const link = pair('symlink path', 2 + sum(symlinkPath.map(textBytes)));
+  return { items: flags.items + link.items + symlinkPath.length, bytes: flags.bytes + link.bytes };
 }
 
 /** The size of a file list; each file is `d[4:attr..]6:lengthi..e4:pathl..ee`. */
 function sizeOfList(list: readonly FileItem[]): Size {
   const size = pair('files', 2);
-  for (const { path, length, attr } of list) {
-    const flags = attrSize(attr);
+  for (const { path, length, attr, symlinkPath } of list) {
+    const flags = flagsSize({ attr, symlinkPath });
     size.items += 5 + path.length + flags.items;
     size.bytes += 20 + String(length).length + flags.bytes;
     for (const part of path) size.bytes += textBytes(part);
@@ -143,15 +152,16 @@ function sizeOfList(list: readonly FileItem[]): Size {
 function sizeOfTree(files: readonly ListedFile[]): Size {
   const size = pair('file tree', 2);
   let folders: readonly string[] = [];
-  for (const { path, length: bytes, attr } of files) {
+  for (const { path, length: bytes, attr, symlinkPath } of files) {
     const length = bytes as number;
     const last = path.length - 1;
     let shared = 0;
     while (shared < Math.min(folders.length, last) && folders[shared] === path[shared]) shared += 1;
     for (const part of path.slice(shared)) size.bytes += textBytes(part) + 2;
-    const flags = attrSize(attr);
-    size.items += 2 * (path.length - shared) + 4 + flags.items + (length > 0 ? 2 : 0);
-    size.bytes += 14 + String(length).length + flags.bytes + (length > 0 ? 49 : 0);
+    const flags = flagsSize({ attr, symlinkPath });
+    const lengthKey = symlinkPath ? { items: 0, bytes: 0 } : pair('length', 2 + String(length).length);
+    size.items += 2 * (path.length - shared) + 2 + lengthKey.items + flags.items + (length > 0 ? 2 : 0);
+    size.bytes += 4 + lengthKey.bytes + flags.bytes + (length > 0 ? 49 : 0);
     folders = path.slice(0, last);
   }
   return size;

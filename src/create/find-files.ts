@@ -1,17 +1,20 @@
 /** Finds the files of a draft on disk and among its sources, in the order of the torrent. */
-import { type ScannedFile, type ScanOptions, scan } from '../disk/scan.ts';
+import { type ScannedFile, type ScanOptions, type StoredLink, scan } from '../disk/scan.ts';
 import { FileTable } from '../layout/file-table.ts';
 import { sortV1 } from '../layout/order.ts';
 import { isPadFile } from '../layout/padding.ts';
 import { flattenTree } from '../model/file-tree.ts';
 import { type Draft, relativeParts } from './draft-fields.ts';
+import type { ListedFile } from './file-list.ts';
 import { orderDistinctFiles, orderFiles } from './order-files.ts';
 import type { SourceFile } from './sources.ts';
 
 /** A file of a torrent under construction: on disk, in memory, or a stream. */
-export type ContentFile =
+export type ContentFile = (
   | (ScannedFile & { data?: undefined; stream?: undefined })
-  | (SourceFile & { diskPath?: undefined; mtimeMs?: undefined; ctimeMs?: undefined });
+  | (SourceFile & { diskPath?: undefined; mtimeMs?: undefined; ctimeMs?: undefined })
+) &
+  Pick<ListedFile, 'attr' | 'symlinkPath'>;
 
 /** The files of a draft, in the order of the torrent. */
 export interface FoundFiles {
@@ -22,7 +25,7 @@ export interface FoundFiles {
 
 /** How {@link findFiles} scans and orders. */
 export interface FindOptions
-  extends Pick<ScanOptions, 'readable' | 'systemFiles' | 'signal' | 'slot' | 'onProblem' | 'onSystemFile'> {
+  extends Pick<ScanOptions, 'readable' | 'systemFiles' | 'signal' | 'slot' | 'onProblem' | 'onLeftOut'> {
   /** Order the files as v1 torrents do, instead of as a v2 tree. A v1 order that the draft gives is kept. */
   v1Order: boolean;
   /** The sources of the draft. */
@@ -35,11 +38,12 @@ export interface FindOptions
  * @throws {MetainfoError} see {@link scan}; `ERR_DUPLICATE_PATH` for sources whose paths collide
  */
 export async function findFiles(draft: Draft, { v1Order, sources, ...options }: FindOptions): Promise<FoundFiles> {
-  const { exclude, include } = draft.fields;
+  const { exclude, include, symlinks, followOutside, skipUnreadable, hidden } = draft.fields;
+  const policies = { exclude, include, symlinks, followOutside, skipUnreadable, hidden };
   const named = namedPaths(draft);
   const isOnDisk = named !== null || sources.length === 0;
-  const found = isOnDisk ? await scan(draft.pathRoot, named, { exclude, include, ...options }) : null;
-  const scanned = new FileTable<ContentFile>(found ?? []);
+  const found = isOnDisk ? await scan(draft.pathRoot, named, { ...policies, ...options }) : null;
+  const scanned = withLinks(new FileTable<ContentFile>(found ?? []), found?.links ?? []);
   const listed = named && v1Order ? inNamedOrder(scanned.rows(), named) : null;
   if (sources.length === 0) {
     const isSingleFile = scanned.length === 1 && (found?.isFile === true || namesSingleFile(draft));
@@ -51,6 +55,15 @@ export async function findFiles(draft: Draft, { v1Order, sources, ...options }: 
   const isSingleFile = files.length === 1 && scanned.length === 0 && isSingleSource(draft);
   return { isSingleFile, files: v1Order ? files : sorted };
 }
+
+/** Adds stored links to the files on disk: files without content (BEP 47). */
+function withLinks(files: FileTable<ContentFile>, links: readonly StoredLink[]): FileTable<ContentFile> {
+  if (links.length === 0) return files;
+  const stored = links.map((link): ContentFile => ({ ...link, attr: 'l', length: 0, data: NO_CONTENT }));
+  return new FileTable<ContentFile>([...files, ...stored]);
+}
+
+const NO_CONTENT = new Uint8Array(0);
 
 /** The paths that a draft names, as components. The first of `paths`, `fileTree`, `files` and `length` wins; null for none. */
 export function namedPaths({ fields, info, pathRoot }: Draft): string[][] | null {

@@ -108,9 +108,9 @@ async function announcedPlan(
 ): Promise<CreatePlan> {
   // Loaded only here: most creations have no `onPlan`.
   const { describePlan } = await import('./torrent-plan.ts');
-  const { plan, description, errors } = await describePlan(draft, options);
+  const { plan, description, problems } = await describePlan(draft, options);
   await onPlan(description);
-  throwProblems(errors);
+  throwProblems(problems);
   return plan as CreatePlan;
 }
 

@@ -1,7 +1,10 @@
 /** Plans a creation: finds and orders the files, chooses the piece length, lays out pad files and warns. It reads no content. */
+import { constants } from 'node:fs';
 import type { Encodable } from '../bencode/value.ts';
 import { requireNoInput } from '../disk/output.ts';
 import type { ScanOptions } from '../disk/scan.ts';
+import type { OnProblem } from '../disk/scan-problems.ts';
+import { STAT_NUMBERS, statFiles } from '../disk/stat-files.ts';
 import { throwIfAborted, untilAbort } from '../errors/cancel.ts';
 import { MetainfoError, shown } from '../errors/errors.ts';
 import { FileTable } from '../layout/file-table.ts';
@@ -38,13 +41,13 @@ export interface PlanOptions
 /** Collects the problems of a plan, in the order in which they are found. */
 export interface PlanProblems {
   /** A file or folder that cannot be added, or another error that makes the creation fail. */
-  onProblem: (error: MetainfoError) => void;
-  /** A file of an operating system that was left out: its path from the path root, with `/`. */
-  onSystemFile: (path: string) => void;
+  onProblem: OnProblem;
+  /** An entry that was left out: its path from the path root, with `/`. */
+  onLeftOut: NonNullable<ScanOptions['onLeftOut']>;
 }
 
 /** A file of a plan. */
-export type PlannedFile = ContentFile & Pick<ListedFile, 'attr' | 'extra' | 'listed'>;
+export type PlannedFile = ContentFile & Pick<ListedFile, 'attr' | 'symlinkPath' | 'extra' | 'listed'>;
 
 /**
  * Everything that is known of a torrent before its content is read: plain data apart from the table of its files, whose `data`
@@ -86,7 +89,8 @@ export async function planTorrent(draft: Draft, options: PlanOptions): Promise<C
   const scanOptions = { v1Order: version === 'v1', sources, readable: true, signal, slot, ...problems };
   const found = await untilAbort(signal, findFiles(draft, scanOptions));
   await collecting(problems, () => requireNoInput(options.output, found.files));
-  const files = describedFiles(draft, found, { name, attrs: options.attrs ?? attrsOf(draft) });
+  const attrs = options.attrs ?? attrsOf(draft);
+  const files = describedFiles(draft, found, { name, attrs: await withDiskAttrs(draft, found, attrs) });
   const { isSingleFile } = found;
   const plan = layOut({ version, name, isSingleFile, files, otherFields: other }, { ...options, pieceLength });
   if (!hasAllSizes(plan)) return plan;
@@ -101,7 +105,7 @@ async function collecting(problems: PlanProblems | undefined, check: () => Promi
     await check();
   } catch (error) {
     if (!problems || !(error instanceof MetainfoError)) throw error;
-    problems.onProblem(error);
+    problems.onProblem(error, { canExclude: false });
   }
 }
 
@@ -113,6 +117,40 @@ export function attrsOf({ info: { files, fileTree } }: Draft): ReadonlyMap<strin
   const listed = (files ?? []).filter((file) => !isPadFile(file));
   const given = [...listed, ...flattenTree(fileTree ?? new Map())];
   return new Map(given.flatMap(({ path, attr }) => (attr == null ? [] : [[path.join('/'), attr]])));
+}
+
+/** Files whose status is asked for at once. */
+const FILES_PER_STAT = 4096;
+
+/** The flags of files with those that the disk gives, if the draft wants them: executable by its owner, and hidden by its name. */
+async function withDiskAttrs(
+  { fields }: Draft,
+  { files, isSingleFile }: FoundFiles,
+  given: ReadonlyMap<string, string>,
+): Promise<ReadonlyMap<string, string>> {
+  // The list of v1 files has the flags, and a single file has no list.
+  if (!fields.attributes || isSingleFile) return given;
+  const attrs = new Map(given);
+  const add = (path: readonly string[], attr: string) => {
+    const key = path.join('/');
+    if (attr !== '' && !attrs.has(key)) attrs.set(key, attr);
+  };
+  const hidden = (path: readonly string[]) => ((path.at(-1) as string).startsWith('.') ? 'h' : '');
+  const onDisk: { path: string[]; real: string }[] = [];
+  for (const { path, diskPath, symlinkPath } of files) {
+    // Like libtorrent: the mode of a link lets everybody execute it, except on Windows.
+    if (symlinkPath) add(path, `${hidden(path)}${process.platform === 'win32' ? '' : 'x'}l`);
+    else if (diskPath !== undefined) onDisk.push({ path, real: diskPath });
+  }
+  for (let first = 0; first < onDisk.length; first += FILES_PER_STAT) {
+    const some = onDisk.slice(first, first + FILES_PER_STAT);
+    const numbers = await statFiles(some);
+    for (const [i, { path }] of some.entries()) {
+      const mode = numbers[i * STAT_NUMBERS + 1] as number;
+      add(path, `${hidden(path)}${(mode & constants.S_IXUSR) === 0 ? '' : 'x'}`);
+    }
+  }
+  return attrs;
 }
 
 /** Adds to the files that were found what the draft says about them. The only file of a torrent has the torrent's name. */
@@ -132,7 +170,7 @@ function describedFiles(
     const path = isSingleFile ? [name] : file.path;
     if (isPlain) return { ...file, path };
     const key = path.join('/');
-    return { ...file, path, attr: attrs.get(key), extra: extras.get(key), listed: listed.get(key) };
+    return { ...file, path, attr: attrs.get(key) ?? file.attr, extra: extras.get(key), listed: listed.get(key) };
   });
   return new FileTable(described);
 }

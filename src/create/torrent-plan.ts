@@ -1,4 +1,7 @@
 /** Describes the plan of a torrent as plain data: everything that can be known before a byte of content is read. */
+
+import type { LeftOutReason } from '../disk/scan.ts';
+import type { Problem } from '../disk/scan-problems.ts';
 import { throwIfAborted } from '../errors/cancel.ts';
 import type { MetainfoErrorCode } from '../errors/codes.ts';
 import { type Issue, MetainfoError } from '../errors/errors.ts';
@@ -33,7 +36,7 @@ export interface TorrentPlan {
   bytesPerSecond: number | null;
   /** Estimated seconds of hashing at that rate; null if the rate or a size is unknown. */
   seconds: number | null;
-  /** The files of operating systems and unfinished outputs that were left out, as paths with `/`: at most 1,000. */
+  /** The entries that were left out because of what they are, as paths with `/`: at most 1,000. */
   leftOut: string[];
   /** All findings, errors first. Creating the torrent fails if one is an error. */
   findings: Finding[];
@@ -49,13 +52,13 @@ const THROWN: ReadonlySet<MetainfoErrorCode> = new Set([
   'ERR_VALIDATION',
 ]);
 
-/** A described plan, and the errors that its findings come from. */
+/** A described plan, and the problems that its findings come from. */
 export interface DescribedPlan {
   description: TorrentPlan;
   /** The plan for {@link hashPlan}; null if the files could not be listed. */
   plan: CreatePlan | null;
-  /** The errors with which the creation fails. */
-  errors: readonly MetainfoError[];
+  /** The problems that make the creation fail. */
+  problems: readonly Problem[];
 }
 
 /**
@@ -64,21 +67,22 @@ export interface DescribedPlan {
  * @throws {MetainfoError} `ERR_INVALID_ARGUMENT`, `ERR_ABORTED`; every other error is a finding
  */
 export async function describePlan(draft: Draft, options: Omit<PlanOptions, 'problems'>): Promise<DescribedPlan> {
-  const errors: MetainfoError[] = [];
-  const systemFiles: string[] = [];
+  const found: Problem[] = [];
+  const leftOut: LeftOut[] = [];
   const problems = {
-    onProblem: (error: MetainfoError) => void errors.push(error),
-    onSystemFile: (path: string) => void systemFiles.push(path),
+    onProblem: (error: MetainfoError, { canExclude }: Pick<Problem, 'canExclude'>) =>
+      void found.push({ error, canExclude }),
+    onLeftOut: (path: string, reason: LeftOutReason) => void leftOut.push({ path, reason }),
   };
   const version = checkVersion(options.version);
   const plan = await planTorrent(draft, { ...options, problems }).catch((error: unknown) => {
     if (!(error instanceof MetainfoError) || THROWN.has(error.code)) throw error;
-    errors.push(error);
+    found.push({ error, canExclude: false });
     return null;
   });
   throwIfAborted(options.signal);
   const sized = plan && hasAllSizes(plan) && plan.files.length > 0 ? plan : null;
-  const findings = await findingsOf(sized, errors, systemFiles);
+  const findings = await findingsOf(sized, found, leftOut);
   const sizes = sized && (await measure(sized));
   const description: TorrentPlan = {
     version,
@@ -92,10 +96,10 @@ export async function describePlan(draft: Draft, options: Omit<PlanOptions, 'pro
     torrentSize: sizes?.bytes ?? null,
     bytesPerSecond: null,
     seconds: null,
-    leftOut: systemFiles.slice(0, MAX_LEFT_OUT),
+    leftOut: leftOut.slice(0, MAX_LEFT_OUT).map(({ path }) => path),
     findings,
   };
-  return { description, plan, errors };
+  return { description, plan, problems: found };
 }
 
 /**
@@ -118,21 +122,21 @@ const RANKS = { error: 0, warning: 1, hint: 2 } as const;
 
 async function findingsOf(
   plan: SizedPlan | null,
-  errors: MetainfoError[],
-  systemFiles: readonly string[],
+  problems: Problem[],
+  leftOut: readonly LeftOut[],
 ): Promise<Finding[]> {
-  const warnings = plan ? await warningFindings(plan, errors) : [];
-  const findings = [...errors.map(findingOfError), ...warnings, ...leftOut(systemFiles)];
+  const warnings = plan ? await warningFindings(plan, problems) : [];
+  const findings = [...problems.map(({ error }) => findingOfError(error)), ...warnings, ...leftOutFindings(leftOut)];
   return findings.sort((a, b) => RANKS[a.severity] - RANKS[b.severity]);
 }
 
-/** The warnings of a plan; the error of a file tree that is too deep joins the errors. */
-async function warningFindings(shape: TorrentShape, errors: MetainfoError[]): Promise<Finding[]> {
+/** The warnings of a plan; the error of a file tree that is too deep joins the problems. */
+async function warningFindings(shape: TorrentShape, problems: Problem[]): Promise<Finding[]> {
   try {
     return (await warningsOf(shape)).map(findingOfIssue);
   } catch (error) {
     if (!(error instanceof MetainfoError)) throw error;
-    errors.push(error);
+    problems.push({ error, canExclude: false });
     return [];
   }
 }
@@ -163,13 +167,40 @@ function findingOfIssue({ code, path, message, severity }: Issue): Finding {
 /** The most names that a message lists. */
 const MAX_NAMES = 3;
 
-function leftOut(systemFiles: readonly string[]): Finding[] {
-  const [first] = systemFiles;
-  if (first === undefined) return [];
-  const names = [...new Set(systemFiles.map((path) => path.slice(path.lastIndexOf('/') + 1)))].slice(0, MAX_NAMES);
-  const count = systemFiles.length === 1 ? '1 file' : `${systemFiles.length} files`;
-  const message = `${count} of operating systems or unfinished outputs left out: ${names.join(', ')}.`;
-  return [
-    { code: 'system_files', severity: 'hint', path: first, message, advice: 'Name such a file as a path to add it.' },
-  ];
+/** An entry that the scan left out. */
+interface LeftOut {
+  path: string;
+  reason: LeftOutReason;
+}
+
+/** How findings speak of entries that were left out. */
+const LEFT_OUT: Record<LeftOutReason, Pick<Finding, 'code' | 'severity' | 'advice'> & { what: string }> = {
+  unreadable: {
+    code: 'left_out',
+    severity: 'warning',
+    what: 'without permission to read',
+    advice: 'Change the permissions if they belong to the torrent.',
+  },
+  link: { code: 'left_out', severity: 'hint', what: 'that are symbolic links', advice: '' },
+  hidden: { code: 'left_out', severity: 'hint', what: 'with hidden names', advice: '' },
+  system: {
+    code: 'system_files',
+    severity: 'hint',
+    what: 'of operating systems, or unfinished outputs,',
+    advice: 'Name such a file as a path to add it.',
+  },
+};
+
+function leftOutFindings(leftOut: readonly LeftOut[]): Finding[] {
+  return (Object.keys(LEFT_OUT) as LeftOutReason[]).flatMap((reason) => {
+    const paths = leftOut.flatMap((entry) => (entry.reason === reason ? [entry.path] : []));
+    const [first] = paths;
+    if (first === undefined) return [];
+    const { what, ...finding } = LEFT_OUT[reason];
+    const names = [...new Set(paths.map((path) => path.slice(path.lastIndexOf('/') + 1)))];
+    const more = names.length > MAX_NAMES ? ', ...' : '';
+    const count = paths.length === 1 ? '1 entry' : `${paths.length} entries`;
+    const message = `${count} ${what} left out: ${names.slice(0, MAX_NAMES).join(', ')}${more}.`;
+    return [{ ...finding, path: first, message }];
+  });
 }

@@ -6,6 +6,7 @@ import { MetainfoError } from '../errors/errors.ts';
 const FILE_ERRORS: ReadonlySet<MetainfoErrorCode> = new Set([
   'ERR_BROKEN_LINK',
   'ERR_DUPLICATE_PATH',
+  'ERR_LINK',
   'ERR_LINK_LOOP',
   'ERR_LINK_OUTSIDE',
   'ERR_NAME',
@@ -17,6 +18,16 @@ const FILE_ERRORS: ReadonlySet<MetainfoErrorCode> = new Set([
 const MAX_HELD = 1000;
 const MAX_LISTED = 10;
 
+/** Takes a problem; a filter can leave out its file or folder if `canExclude`. */
+export type OnProblem = (error: MetainfoError, about: { canExclude: boolean }) => void;
+
+/** A problem of a plan. */
+export interface Problem {
+  error: MetainfoError;
+  /** Whether a filter can leave out the file or folder that it is about. */
+  canExclude: boolean;
+}
+
 /** The problems of a scan. */
 export class ScanProblems {
   readonly #held: MetainfoError[] = [];
@@ -24,10 +35,10 @@ export class ScanProblems {
   /** Whether a filter can leave out a file with a problem. It cannot leave out files that are named outright. */
   #canExclude = false;
 
-  readonly #onProblem: ((error: MetainfoError) => void) | undefined;
+  readonly #onProblem: OnProblem | undefined;
 
   /** @param onProblem Takes the problems one by one: then {@link throwIfAny} never throws. */
-  constructor(onProblem?: (error: MetainfoError) => void) {
+  constructor(onProblem?: OnProblem) {
     this.#onProblem = onProblem;
   }
 
@@ -35,7 +46,7 @@ export class ScanProblems {
   add(error: unknown, { canExclude = true } = {}): void {
     if (!(error instanceof MetainfoError && FILE_ERRORS.has(error.code))) throw error;
     if (this.#onProblem) {
-      this.#onProblem(error);
+      this.#onProblem(error, { canExclude });
       return;
     }
     this.#count += 1;
@@ -59,13 +70,13 @@ export class ScanProblems {
 }
 
 /**
- * Throws the errors of a plan as one: problems with files together, any other error by itself.
+ * Throws the problems of a plan as one error: problems with files together, any other by itself.
  *
  * @throws {MetainfoError} unless the list is empty
  */
-export function throwProblems(errors: readonly MetainfoError[]): void {
+export function throwProblems(found: readonly Problem[]): void {
   const problems = new ScanProblems();
-  for (const error of errors.filter(({ code }) => FILE_ERRORS.has(code))) problems.add(error);
+  for (const { error, canExclude } of found) if (FILE_ERRORS.has(error.code)) problems.add(error, { canExclude });
   problems.throwIfAny();
-  if (errors[0]) throw errors[0];
+  if (found[0]) throw found[0].error;
 }

@@ -1,5 +1,5 @@
 /** Finds the files of a torrent on disk, and reports every file that cannot be added. */
-import { lstat, realpath } from 'node:fs/promises';
+import { lstat, readlink, realpath } from 'node:fs/promises';
 import { constants } from 'node:os';
 import nodePath from 'node:path';
 import { setImmediate as nextRound } from 'node:timers/promises';
@@ -16,18 +16,20 @@ import { FileColumnsBuilder, filteredColumns } from './file-columns.ts';
 import { listInNode } from './list-in-node.ts';
 import { listNatively } from './list-natively.ts';
 import { diskPathOf, entryPath, type Listing, type OtherEntry, readErrno, systemError } from './listing.ts';
-import { ScanProblems } from './scan-problems.ts';
+import { type OnProblem, ScanProblems } from './scan-problems.ts';
 import { enter, mayLoop, type Place, type Start, shownBelow, startOf } from './scan-starts.ts';
 import { describeType, isFolder, isLink, isRegularFile, isRestricted, type Status, statusOf } from './stat-files.ts';
 
 /** The files that a scan found. */
 export interface Scanned {
-  /** The path root without links: a folder, or the only file. */
+  /** The folder that all files are below, without links, or the only file: the path root, or the file system with `followOutside`. */
   root: string;
   /** Whether the path root is the file itself, whose path has no components. */
   isFile: boolean;
   /** The files, in the order of the entries that were asked for. The files below one entry are in no particular order. */
   columns: FileColumns;
+  /** The links to be stored, in no particular order. */
+  links: readonly StoredLink[];
 }
 
 /** A file that the scan found. */
@@ -54,9 +56,52 @@ export interface ScanFilter {
   include?: ((path: string) => boolean) | undefined;
 }
 
+/** How a scan treats symbolic links in folders. */
+export type SymlinkPolicy = 'follow' | 'skip' | 'store' | 'error';
+
+/** Decides what a scan does with entries that are in the way. Files that are named outright are always added. */
+export interface ScanPolicies {
+  /**
+   * Symbolic links in folders. `follow`: add what they lead to. `skip`: leave them out. `store`: add the links themselves, as
+   * files without content (BEP 47). `error`: each of them is an error.
+   *
+   * @default 'follow'
+   */
+  symlinks?: SymlinkPolicy | undefined;
+  /**
+   * Also follow links that lead out of the path root. They are errors otherwise.
+   *
+   * @default false
+   */
+  followOutside?: boolean | undefined;
+  /**
+   * Leave out files and folders that there is no permission to read. They are errors otherwise.
+   *
+   * @default false
+   */
+  skipUnreadable?: boolean | undefined;
+  /**
+   * Add files and folders whose names begin with a dot.
+   *
+   * @default true
+   */
+  hidden?: boolean | undefined;
+}
+
+/** Why a scan left out an entry: a system file or an unfinished output, or one of {@link ScanPolicies}. */
+export type LeftOutReason = 'system' | 'link' | 'unreadable' | 'hidden';
+
+/** A symbolic link to be stored. */
+export interface StoredLink {
+  /** Components from the path root. */
+  path: string[];
+  /** The target, as components from the path root (BEP 47). */
+  symlinkPath: string[];
+}
+
 export const FILTER: OptionStructs<ScanFilter> = { exclude: Callback, include: Callback };
 
-export interface ScanOptions extends ScanFilter {
+export interface ScanOptions extends ScanFilter, ScanPolicies {
   /**
    * Add files that operating systems create, such as `.DS_Store`.
    *
@@ -70,9 +115,9 @@ export interface ScanOptions extends ScanFilter {
    */
   readable?: boolean;
   /** Called for each file or folder that cannot be added. Without it, the scan fails with one error for all of them. */
-  onProblem?: ((error: MetainfoError) => void) | undefined;
-  /** Called for each system file that is left out, with its path from the root, with `/`. */
-  onSystemFile?: ((path: string) => void) | undefined;
+  onProblem?: OnProblem | undefined;
+  /** Called for each entry that is left out, with its path from the path root, with `/`. */
+  onLeftOut?: ((path: string, reason: LeftOutReason) => void) | undefined;
   signal?: AbortSignal | undefined;
   /** Lets other jobs go first while the scan goes through many folders. */
   slot?: Slot | undefined;
@@ -101,13 +146,14 @@ export async function scan(
       path: root,
     });
   }
-  const scanner = new Scanner(realRoot, entries !== null && mayRepeat(entries), options);
-  const place = { path: '', disk: '', shown: root };
+  const top = options.followOutside && isFolder(status) ? nodePath.parse(realRoot).root : realRoot;
+  const scanner = new Scanner(top, entries !== null && mayRepeat(entries), options);
+  const place = { path: '', disk: (componentsWithin(top, realRoot) as string[]).join('\0'), shown: root };
   if (!isFolder(status)) await scanner.addNamed(place, status);
   else if (!entries) await scanner.walk(place);
   else for (const entry of entries) await scanner.visit(entry, nodePath.join(root, ...entry));
   scanner.problems.throwIfAny();
-  return { root: realRoot, isFile: !isFolder(status), columns: scanner.files.finish() };
+  return { root: top, isFile: !isFolder(status), columns: scanner.files.finish(), links: scanner.links };
 }
 
 /** Lets other jobs go first. */
@@ -117,7 +163,7 @@ async function pause({ signal, slot }: ScanOptions): Promise<void> {
 }
 
 /** Makes an object of each file. */
-export function scannedFiles({ root, columns }: Scanned): readonly ScannedFile[] {
+export function scannedFiles({ root, columns }: Pick<Scanned, 'root' | 'columns'>): readonly ScannedFile[] {
   return new FileTable<ScannedFile>({ root, columns }).rows();
 }
 
@@ -140,6 +186,7 @@ function synchronous(name: string, filter: (path: string) => unknown): (path: st
 class Scanner {
   readonly files = new FileColumnsBuilder();
   readonly problems: ScanProblems;
+  readonly links: StoredLink[] = [];
   readonly #realRoot: string;
   /** Null if there are no filters. */
   readonly #filter: { exclude: (path: string) => boolean; include: (path: string) => boolean } | null;
@@ -152,14 +199,21 @@ class Scanner {
     this.#options = options;
     this.problems = new ScanProblems(options.onProblem);
     this.#seen = mayRepeat ? new Set() : null;
-    const { exclude, include } = options;
+    const { exclude, include, hidden = true } = options;
+    const excluded = synchronous('exclude', exclude ?? (() => false));
     this.#filter =
-      exclude || include
+      exclude || include || !hidden
         ? {
-            exclude: synchronous('exclude', exclude ?? (() => false)),
+            exclude: hidden ? excluded : (path) => excluded(path) || this.#isHidden(path),
             include: synchronous('include', include ?? (() => true)),
           }
         : null;
+  }
+
+  #isHidden(path: string): boolean {
+    const isHidden = path.startsWith('.', path.lastIndexOf('/') + 1);
+    if (isHidden) this.#options.onLeftOut?.(path, 'hidden');
+    return isHidden;
   }
 
   /** Adds a path that is named outright. The path to it may contain links too. */
@@ -176,8 +230,8 @@ class Scanner {
 
   /** Adds a file that is named outright. */
   async addNamed(place: Place, status: Status): Promise<void> {
-    this.#add(place, status);
     await this.#requireReadable(place, status);
+    this.#add(place, status);
   }
 
   /**
@@ -263,7 +317,7 @@ class Scanner {
     const { folder, name, errno, status } = other;
     const shownFolder = shownBelow(start, folder);
     if (name === null) {
-      this.problems.add(notListed(errno, shownFolder));
+      this.#addProblem(notListed(errno, shownFolder), folder);
       return;
     }
     const text = name.toString();
@@ -273,30 +327,70 @@ class Scanner {
     if (this.#filter?.exclude(relative)) return;
     if (!this.#try(() => requireName(name, text, shownFolder))) return;
     const isSkipped = !this.#options.systemFiles && isSystemFile(text);
-    if (isSkipped && isRegularFile(status)) this.#options.onSystemFile?.(relative);
+    if (isSkipped && isRegularFile(status)) this.#options.onLeftOut?.(relative, 'system');
     const isIncluded = !isSkipped && (this.#filter?.include(relative) ?? true);
     const place = { path, disk: entryPath(other.disk, text), shown: shownBelow(start, path) };
     const entry = { start, disk: other.disk };
     if (isLink(status)) await this.#follow(place, entry, isIncluded, below);
     else if (isFolder(status)) this.#try(() => enter(place, entry, false, below));
     else if (!isIncluded) return;
-    else if (errno !== 0) this.problems.add(fromSystemError(systemError(errno, place.shown), place.shown, 'read'));
+    else if (errno !== 0) this.#addProblem(fromSystemError(systemError(errno, place.shown), place.shown, 'read'), path);
     else this.#try(() => this.#add(place, status));
   }
 
   async #follow(link: Place, entry: NonNullable<Start['link']>, isIncluded: boolean, below: Start[]): Promise<void> {
+    const { symlinks = 'follow' } = this.#options;
+    if (symlinks !== 'follow') {
+      if (isIncluded) await this.#treatLink(link, symlinks);
+      return;
+    }
     let target: { disk: string; status: Status };
     try {
       target = await this.#resolve(link.shown);
     } catch (error) {
       // A broken link is a problem only if a file in its place would be added.
-      if (isIncluded) this.problems.add(error);
+      if (isIncluded) this.#addProblem(error, link.path);
       return;
     }
     const { disk, status } = target;
     if (isFolder(status)) this.#try(() => enter({ ...link, disk }, entry, true, below));
     else if (isIncluded)
-      await this.addNamed({ ...link, disk }, status).catch((error: unknown) => this.problems.add(error));
+      await this.addNamed({ ...link, disk }, status).catch((error: unknown) => this.#addProblem(error, link.path));
+  }
+
+  /** Treats a link that is not followed. */
+  async #treatLink({ path, shown }: Place, policy: Exclude<SymlinkPolicy, 'follow'>): Promise<void> {
+    if (policy === 'skip') this.#options.onLeftOut?.(path.replaceAll('\0', '/'), 'link');
+    else if (policy === 'error') {
+      const message = `${shown} is a symbolic link: leave it out, or choose what to do with links.`;
+      this.problems.add(new MetainfoError('ERR_LINK', message, { path: shown }));
+    } else {
+      try {
+        this.links.push(await this.#storedLink(path, shown));
+      } catch (error) {
+        this.#addProblem(error, path);
+      }
+    }
+  }
+
+  /** A link with its target as it is written in the link, unless only the resolved target is below the path root. */
+  async #storedLink(path: string, shown: string): Promise<StoredLink> {
+    const { disk } = await this.#resolve(shown);
+    const components = path.split('\0');
+    const root = nodePath.resolve(shown, ...components.map(() => '..'));
+    const written = nodePath.resolve(nodePath.dirname(shown), await readlink(shown));
+    const symlinkPath = componentsWithin(root, written) ?? (disk === '' ? [] : disk.split('\0'));
+    if (symlinkPath.length > 0) return { path: components, symlinkPath };
+    const message = `${shown} links to the path root itself, which a torrent cannot store: leave it out.`;
+    throw new MetainfoError('ERR_LINK_LOOP', message, { path: shown });
+  }
+
+  /** Collects a problem of an entry that was not named outright. */
+  #addProblem(error: unknown, path: string): void {
+    const isUnreadable = error instanceof MetainfoError && error.code === 'ERR_UNREADABLE';
+    if (isUnreadable && this.#options.skipUnreadable)
+      this.#options.onLeftOut?.(path.replaceAll('\0', '/') || '.', 'unreadable');
+    else this.problems.add(error);
   }
 
   /** Finds where a path leads, which may contain links. */

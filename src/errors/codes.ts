@@ -23,6 +23,7 @@ export const ERROR_CODES = {
   ERR_KERNEL: 'METAINFO_KERNEL names a kernel that does not exist or that this CPU cannot run.',
   ERR_LIMIT:
     'The input exceeds one of the `limits`, which the caller can raise: a `LimitError`, with `limit`, `most` and `offset`.',
+  ERR_LINK: 'A symbolic link, although `symlinks` is `error`.',
   ERR_LINK_LOOP: 'A symbolic link leads back to itself or to a folder that contains it.',
   ERR_LINK_OUTSIDE: 'A symbolic link leads out of the path root.',
   ERR_MAKER: "libtorrent failed to make the torrent; the message is libtorrent's own.",
@@ -75,6 +76,9 @@ const ISSUES = {
   hash_length: { summary: 'A hash is not 20 bytes (SHA-1) or 32 bytes (SHA-256) long.' },
   infodict: { summary: 'The info dictionary has neither `pieces` nor `file tree`, so its version is unknown.' },
   layers_key: { summary: 'A key of `piece layers` is not 32 bytes long.', spec: 'BEP 52' },
+  left_out: {
+    summary: 'Entries were left out: unreadable ones, links or hidden ones, as the policies of the draft say.',
+  },
   length_xor_files: { summary: '`length` and `files` are both present, or both missing.', spec: 'BEP 3' },
   lost: { summary: 'The decoder that produced the value has lost information: decode the bytes with this library.' },
   long_name: { summary: 'A name is longer than the 255 bytes that most file systems store.' },

@@ -34,7 +34,7 @@ const LISTINGS: Record<string, (folders: readonly ListedFolder[], options: ListO
 
 /** A listing as data that can be compared: sorted, with the numbers that do not depend on the listing. */
 function comparable({ files, others }: Listing, root: string) {
-  const rows = scannedFiles({ root, isFile: false, columns: files }).map((file) => [file.path.join('/'), file]);
+  const rows = scannedFiles({ root, columns: files }).map((file) => [file.path.join('/'), file]);
   const rest = others.map(({ folder, disk, name, errno, status: { mode, size, mtimeMs } }) => {
     const type = mode & 0o170000;
     const isFile = type === 0o100000;
@@ -173,7 +173,7 @@ for (const name of Object.keys(LISTINGS)) {
     it('gives the numbers of lstat', async (t) => {
       const root = await rootWith(t, { a: 3, 'b/c': 0, 'b/d/e': 70_000 });
       const { listing } = await list(root);
-      const files = scannedFiles({ root, isFile: false, columns: listing.files });
+      const files = scannedFiles({ root, columns: listing.files });
       assert.equal(files.length, 3);
       for (const { diskPath, length, mtimeMs, ctimeMs } of files) {
         const status = lstatSync(diskPath);
@@ -199,7 +199,7 @@ for (const name of Object.keys(LISTINGS)) {
         { path: 'x\0y', disk: 'a' },
         { path: 'c', disk: 'c' },
       ]);
-      const rows = scannedFiles({ root, isFile: false, columns: listing.files });
+      const rows = scannedFiles({ root, columns: listing.files });
       assert.deepEqual(rows.map((file) => [file.path.join('/'), path.relative(root, file.diskPath)]).sort(byFirst), [
         ['c/d', 'c/d'],
         ['x/y/b', 'a/b'],

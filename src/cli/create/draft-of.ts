@@ -10,6 +10,7 @@ import { cacheFolders, type ExtraKey } from '../options.ts';
 import { rootAndPaths } from '../roots.ts';
 import { outputToSkip } from '../target.ts';
 import type { CreateOptions } from './options.ts';
+import { policiesOf } from './policy-options.ts';
 
 /** The draft of a creation, and the findings of the command itself. */
 export interface CommandDraft {
@@ -31,7 +32,7 @@ export async function draftOf(
   const roots = rootAndPaths(paths);
   const skipped = [...(await outputToSkip(output)), ...cacheFolders(options)];
   const { filter, unmatched } = await countingFilter(options, roots.pathRoot, skipped);
-  const draft = new TorrentCreate({ ...fieldsOf(options), ...roots, ...filter });
+  const draft = new TorrentCreate({ ...fieldsOf(options), ...policiesOf(options), ...roots, ...filter });
   return { draft, findings: () => unmatched().map(unmatchedPattern) };
 }
 

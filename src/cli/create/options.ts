@@ -24,6 +24,7 @@ import {
   summaryOptions,
 } from '../options.ts';
 import { collectCode, type FindingOptions } from './findings.ts';
+import { type PolicyOptions, policyOptions } from './policy-options.ts';
 
 /** The options that set fields of the torrent. */
 export interface MetadataOptions {
@@ -53,6 +54,7 @@ export interface CreateOptions
     FindingOptions,
     OutputOptions,
     PadNamesOptions,
+    PolicyOptions,
     SummaryOptions {
   maker: 'metainfo' | 'libtorrent';
   torrentVersion: TorrentVersion;
@@ -98,7 +100,7 @@ export function createOptions(command: Command): Command {
     'bytes per read, a power of two (default: 1MiB for v2, else 128KiB)',
     parseSize,
   );
-  cacheOptions(globOptions(command)).option('--force', 'replace the output if it exists');
+  cacheOptions(policyOptions(globOptions(command))).option('--force', 'replace the output if it exists');
   return summaryOptions(findingOptions(command));
 }
 

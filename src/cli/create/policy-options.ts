@@ -1,0 +1,33 @@
+/** The options of a creation that decide what happens to links, unreadable files and hidden files. */
+import { type Command, Option } from 'commander';
+import type { ScanPolicies, SymlinkPolicy } from '../../disk/scan.ts';
+
+export interface PolicyOptions {
+  symlinks?: SymlinkPolicy;
+  followOutside?: boolean;
+  skipUnreadable?: boolean;
+  /** False with `--no-hidden`. */
+  hidden?: boolean;
+  attributes?: boolean;
+}
+
+/** Adds the options of {@link PolicyOptions} to a command. */
+export function policyOptions(command: Command): Command {
+  return command
+    .addOption(
+      new Option(
+        '--symlinks <policy>',
+        'symlinks in folders: follow (the default), skip, store (BEP 47) or error',
+      ).choices(['follow', 'skip', 'store', 'error']),
+    )
+    .option('--follow-outside', 'also follow symlinks that lead out of the folder')
+    .option('--skip-unreadable', 'leave out files and folders that cannot be read')
+    .option('--no-hidden', 'leave out files and folders whose names begin with a dot')
+    .option('--attributes', 'mark executable and hidden files (BEP 47; changes the infohash)');
+}
+
+/** The fields of the draft. */
+export function policiesOf(options: PolicyOptions): ScanPolicies & { attributes: boolean | undefined } {
+  const { symlinks, followOutside, skipUnreadable, hidden, attributes } = options;
+  return { symlinks, followOutside, skipUnreadable, hidden, attributes };
+}
