@@ -68,6 +68,7 @@ const ISSUES = {
     spec: 'BEP 52',
   },
   duplicate_path: { summary: 'Two files have the same path, or one path names both a file and a folder.' },
+  duplicate_tracker: { summary: 'A tracker is listed twice.' },
   empty_torrent: { summary: 'All files are empty.' },
   expected_n_pieces: {
     summary: 'The number of v1 pieces does not match the total size, including pad files.',
@@ -136,6 +137,8 @@ const ISSUES = {
     summary: '`private` is neither 0 nor 1: clients disagree about the meaning of other values.',
     spec: 'BEP 27',
   },
+  private_with_nodes: { summary: 'A private torrent has DHT nodes, which clients do not use for it.', spec: 'BEP 27' },
+  private_without_tracker: { summary: 'A private torrent has no tracker, so clients find no peers.', spec: 'BEP 27' },
   read_size: {
     summary: 'The read size of a hasher is below 1 byte (v1), or not a power of two of at least 16 KiB (v2, hybrid).',
   },
@@ -162,6 +165,9 @@ const ISSUES = {
   threads: { summary: 'The number of threads of a hasher is not from 1 to 1,024.' },
   too_large: { summary: 'An integer or a sum of sizes exceeds 2^53 or, in the compat profile, a bound of libtorrent.' },
   too_many_issues: { summary: 'There are more issues than are listed.' },
+  tracker_url: {
+    summary: 'A tracker cannot work: no or an unknown scheme, no host or port, or several URLs in one.',
+  },
   trailing_data: { summary: 'There are bytes after the end of the torrent.', spec: 'BEP 3' },
   tree: {
     summary: 'The v2 file tree is malformed: a file with other entries beside it, an empty folder or an empty name.',
@@ -173,6 +179,10 @@ const ISSUES = {
   v1_v2_files_match: {
     summary: 'The v1 and v2 parts of a hybrid differ in files, sizes, order or offsets.',
     spec: 'BEP 52',
+  },
+  webseed_url: {
+    summary:
+      'A webseed or HTTP seed cannot work: no or an unknown scheme, no host, several URLs in one, or given twice.',
   },
   windows_name: { summary: 'Windows cannot store a name: a device name, or a forbidden character or ending.' },
 } as const satisfies Record<string, IssueCodeInfo>;
