@@ -1,5 +1,4 @@
 /** Reads the names in a packed column of paths, and reports those that some systems cannot store. */
-import { getRandomValues } from 'node:crypto';
 import type { PathColumn } from '../layout/file-table.ts';
 import { nameKey } from '../layout/safe-path.ts';
 import { DEVICE_STARTS, MAX_DEVICE_BYTES, WINDOWS_CHARACTERS } from '../layout/windows-names.ts';
@@ -31,7 +30,7 @@ const CLASSES = Uint8Array.from({ length: 256 }, (_, byte) => {
 });
 
 /** A random number for each byte, so that nobody can choose names whose hashes collide. Letters of either case have the same. */
-const MIX = getRandomValues(new Int32Array(256));
+const MIX = Int32Array.from({ length: 256 }, () => Math.floor(Math.random() * 2 ** 32));
 for (let byte = 0x41; byte <= 0x5a; byte += 1) MIX[byte] = MIX[byte + 0x20] as number;
 
 function mixed(hash: number, random: number): number {

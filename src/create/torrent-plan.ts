@@ -9,6 +9,7 @@ import type { TorrentVersion } from '../model/discriminator.ts';
 import type { Draft } from './draft-fields.ts';
 import type { Finding } from './findings.ts';
 import { hashRate } from './hash-rate.ts';
+import { nameFindings } from './name-findings.ts';
 import type { GenerateOptions } from './options.ts';
 import { type CreatePlan, checkVersion, hasAllSizes, type PlanOptions, planTorrent, type SizedPlan } from './plan.ts';
 import { sourceFiles } from './sources.ts';
@@ -82,7 +83,7 @@ export async function describePlan(draft: Draft, options: Omit<PlanOptions, 'pro
   });
   throwIfAborted(options.signal);
   const sized = plan && hasAllSizes(plan) && plan.files.length > 0 ? plan : null;
-  const findings = await findingsOf(sized, found, leftOut);
+  const findings = await findingsOf({ plan, sized, problems: found, leftOut });
   const sizes = sized && (await measure(sized));
   const description: TorrentPlan = {
     version,
@@ -120,13 +121,20 @@ const MAX_LEFT_OUT = 1000;
 
 const RANKS = { error: 0, warning: 1, hint: 2 } as const;
 
-async function findingsOf(
-  plan: SizedPlan | null,
-  problems: Problem[],
-  leftOut: readonly LeftOut[],
-): Promise<Finding[]> {
-  const warnings = plan ? await warningFindings(plan, problems) : [];
-  const findings = [...problems.map(({ error }) => findingOfError(error)), ...warnings, ...leftOutFindings(leftOut)];
+interface Known {
+  /** Null if the files could not be listed. */
+  plan: CreatePlan | null;
+  /** Null if a size is unknown, or there are no files. */
+  sized: SizedPlan | null;
+  problems: Problem[];
+  leftOut: readonly LeftOut[];
+}
+
+async function findingsOf({ plan, sized, problems, leftOut }: Known): Promise<Finding[]> {
+  const warnings = sized ? await warningFindings(sized, problems) : [];
+  const names = plan ? await nameFindings(plan.files, plan.name, plan.isSingleFile) : [];
+  const errors = problems.map(({ error }) => findingOfError(error));
+  const findings = [...errors, ...warnings, ...names, ...leftOutFindings(leftOut)];
   return findings.sort((a, b) => RANKS[a.severity] - RANKS[b.severity]);
 }
 

@@ -124,6 +124,19 @@ describe('metainfo plan', () => {
     assert.match(verbose.stdout, /^left out +b\/Thumbs\.db$/m);
   });
 
+  it('warns of names that other systems cannot store', async (t) => {
+    const cwd = await workFolder(t);
+    const names = ['con.txt', 'a:b?.txt', 'end.', 'A.txt', `${'ü'.repeat(127)}x`];
+    for (const name of names) await writeFile(path.join(cwd, 'album', name), 'x');
+    const { code, stdout } = await metainfo(['plan', 'album', '--json', '-k', 'v2'], { cwd });
+    assert.equal(code, 0);
+    const { findings } = planOf(stdout);
+    assert.deepEqual(findings.map((finding) => [finding.code, finding.severity]).sort(), [
+      ...['similar_names', 'windows_name', 'windows_name', 'windows_name'].map((found) => [found, 'warning']),
+    ]);
+    assert.ok(findings.every(({ advice }) => advice !== ''));
+  });
+
   it('reports each pattern that matches nothing', async (t) => {
     const cwd = await workFolder(t);
     const globs = ['--exclude', '*.nfo', '--exclude', '*.zip', '--include', '*.txt', '--include', 'b/x*'];
