@@ -6,7 +6,7 @@ import { TorrentCreate } from 'metainfo';
 
 const folder = process.argv[2] ?? fileURLToPath(new URL('album', import.meta.url));
 
-const draft = new TorrentCreate({ pathRoot: folder, trackers: ['udp://tracker.example/announce'] });
+const draft = new TorrentCreate({ pathRoot: folder, trackers: ['udp://tracker.example:6969/announce'] });
 const torrent = await draft.generate({ threads: null });
 
 for (const { path, length } of torrent.files) console.log(`${path}: ${length} bytes`);

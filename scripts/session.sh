@@ -12,7 +12,7 @@ if [ "${1-}" = play ]; then
     sleep 3
     echo
   }
-  metainfo create film.mkv --tracker udp://tracker.example/announce
+  metainfo create film.mkv --tracker udp://tracker.example:6969/announce
   metainfo show film.mkv.torrent
   metainfo verify film.mkv.torrent film.mkv
   exit

@@ -4,6 +4,7 @@ import type { MetainfoErrorCode } from '../errors/codes.ts';
 import { MetainfoError, ValidationError } from '../errors/errors.ts';
 import { printable, printableJson, printableLines } from '../layout/text.ts';
 import { colorsFor } from './colors.ts';
+import { withHint } from './hints.ts';
 import { messageOf } from './messages.ts';
 import { stderr, stdout } from './output.ts';
 
@@ -26,7 +27,8 @@ export function exitCodeOfUsage({ exitCode, code, message }: CommanderError): nu
   if (exitCode === 0) return 0;
   // Without --json, commander has printed the message already.
   if (wantsJson()) {
-    const text = code === 'commander.help' ? 'expected a command: see --help' : message.replace(/^error: /, '');
+    const text =
+      code === 'commander.help' ? 'expected a command: see --help' : withHint(message).replace(/^error: /, '');
     writeJson('ERR_INVALID_ARGUMENT', text);
   }
   return USAGE;

@@ -15,6 +15,7 @@ import { addUpgrade } from './commands/upgrade.ts';
 import { addValidate } from './commands/validate.ts';
 import { addVerify } from './commands/verify.ts';
 import { wantsJson } from './exit.ts';
+import { withHint } from './hints.ts';
 import { stderr, stdout } from './output.ts';
 
 const HELP = `
@@ -52,7 +53,7 @@ export function program(): Command {
       },
       // Commander repeats the arguments, which can be file names with control characters. Its suggestion keeps its own line.
       outputError: (text, write) => {
-        const lines = text.trimEnd().split(/\n(?=\(Did you mean )/);
+        const lines = withHint(text.trimEnd()).split(/\n(?=\(Did you mean )/);
         write(`${lines.map(printable).join('\n')}\n`);
       },
     })

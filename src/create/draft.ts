@@ -57,7 +57,7 @@ export interface Generated<V extends TorrentVersion = TorrentVersion> {
  *
  * const draft = new TorrentCreate({
  *   pathRoot: path.resolve('album'),
- *   trackers: ['udp://tracker.example/announce'],
+ *   trackers: ['udp://tracker.example:6969/announce'],
  *   comment: 'Live in 1973',
  *   info: { private: true },
  * });

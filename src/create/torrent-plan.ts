@@ -13,6 +13,7 @@ import { nameFindings } from './name-findings.ts';
 import type { GenerateOptions } from './options.ts';
 import { type CreatePlan, checkVersion, hasAllSizes, type PlanOptions, planTorrent, type SizedPlan } from './plan.ts';
 import { sourceFiles } from './sources.ts';
+import { trackerFindings } from './tracker-findings.ts';
 import { measure, type TorrentShape, warningsOf } from './warnings.ts';
 
 /** A torrent as it would be made: plain data, known before any content is read. */
@@ -83,7 +84,7 @@ export async function describePlan(draft: Draft, options: Omit<PlanOptions, 'pro
   });
   throwIfAborted(options.signal);
   const sized = plan && hasAllSizes(plan) && plan.files.length > 0 ? plan : null;
-  const findings = await findingsOf({ plan, sized, problems: found, leftOut });
+  const findings = await findingsOf({ draft, plan, sized, problems: found, leftOut });
   const sizes = sized && (await measure(sized));
   const description: TorrentPlan = {
     version,
@@ -122,6 +123,7 @@ const MAX_LEFT_OUT = 1000;
 const RANKS = { error: 0, warning: 1, hint: 2 } as const;
 
 interface Known {
+  draft: Draft;
   /** Null if the files could not be listed. */
   plan: CreatePlan | null;
   /** Null if a size is unknown, or there are no files. */
@@ -130,11 +132,11 @@ interface Known {
   leftOut: readonly LeftOut[];
 }
 
-async function findingsOf({ plan, sized, problems, leftOut }: Known): Promise<Finding[]> {
+async function findingsOf({ draft, plan, sized, problems, leftOut }: Known): Promise<Finding[]> {
   const warnings = sized ? await warningFindings(sized, problems) : [];
   const names = plan ? await nameFindings(plan.files, plan.name, plan.isSingleFile) : [];
   const errors = problems.map(({ error }) => findingOfError(error));
-  const findings = [...errors, ...warnings, ...names, ...leftOutFindings(leftOut)];
+  const findings = [...errors, ...warnings, ...trackerFindings(draft), ...names, ...leftOutFindings(leftOut)];
   return findings.sort((a, b) => RANKS[a.severity] - RANKS[b.severity]);
 }
 

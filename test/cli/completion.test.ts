@@ -65,7 +65,7 @@ describe('metainfo completion', () => {
   it('rejects an unknown shell', async (t) => {
     const { code, stderr } = await metainfo(['completion', 'csh'], { cwd: await workFolder(t) });
     assert.equal(code, 2);
-    assert.match(stderr, /bash, zsh, fish/);
+    assert.match(stderr, /bash, zsh, fish, powershell/);
   });
 });
 
@@ -78,7 +78,7 @@ describe('completion in bash', { skip: skipBash }, () => {
     assert.deepEqual(await askBash(cwd, 'cr'), ['create']);
     assert.deepEqual(await askBash(cwd, '--v'), ['--version']);
     assert.deepEqual(await askBash(cwd, 'cache', ''), ['stats', 'clear', 'help']);
-    assert.deepEqual(await askBash(cwd, 'completion', ''), ['bash', 'zsh', 'fish']);
+    assert.deepEqual(await askBash(cwd, 'completion', ''), ['bash', 'zsh', 'fish', 'powershell']);
     assert.deepEqual(await askBash(cwd, 'help', ''), COMMANDS);
   });
 
@@ -156,5 +156,25 @@ describe('completion in fish', { skip: missing('fish', 'fish', ['--version']) },
     assert.deepEqual((await askFish(cwd, 'metainfo show al')).sort(), ['album.torrent', 'album/']);
     assert.deepEqual(await askFish(cwd, 'metainfo create cache -o album.'), ['album.torrent']);
     assert.deepEqual(await askFish(cwd, 'metainfo create --comment al'), []);
+  });
+});
+
+describe('completion in PowerShell', () => {
+  it('has every command, every visible option and the values of options', async (t) => {
+    const cwd = await workFolder(t);
+    const { code, stdout } = await metainfo(['completion', 'powershell'], { cwd });
+    assert.equal(code, 0);
+    for (const words of [...COMMANDS.slice(0, -1).map((name) => [name]), ['cache', 'stats']]) {
+      const flags = (await flagsOf(cwd, ...words)).map((flag) => `'${flag}'`).join(', ');
+      const line = stdout.split('\n').find((one) => one.startsWith(`    '${words.join(' ')}' = @{`));
+      assert.ok(line?.endsWith(`Flags = @(${flags}) }`), words.join(' '));
+    }
+    assert.ok(stdout.includes(`'' = @{ Words = @(${COMMANDS.map((name) => `'${name}'`).join(', ')});`));
+    assert.ok(stdout.includes("    'create --torrent-version' = @('v1', 'v2', 'hybrid')"));
+    assert.ok(stdout.includes("    'completion' = @{ Words = @('bash', 'zsh', 'fish', 'powershell');"));
+    // Keys of a table that differ only in case are an error in PowerShell.
+    const keys = [...stdout.matchAll(/^ {4}'([^']*)' = /gm)].map(([, key = '']) => key.toLowerCase());
+    const [commands, flags] = [keys.filter((key) => !key.includes(' -')), keys.filter((key) => key.includes(' -'))];
+    assert.deepEqual([new Set(commands).size, new Set(flags).size], [commands.length, flags.length]);
   });
 });

@@ -9,9 +9,9 @@ import { temporaryFolder, writeTree } from '../support/tree.ts';
 import { notMountable, smallDisk } from './disk.ts';
 import { bytesOf, entries, metainfo, metainfoUnread, read, workFolder } from './run.ts';
 
-const URL_A = 'udp://a.example/x';
-const URL_B = 'udp://b.example/x';
-const URL_C = 'udp://c.example/x';
+const URL_A = 'udp://a.example:1/x';
+const URL_B = 'udp://b.example:1/x';
+const URL_C = 'udp://c.example:1/x';
 
 describe('metainfo create', () => {
   it('creates the same torrent with --maker libtorrent, and rejects options that it lacks', {
@@ -19,14 +19,14 @@ describe('metainfo create', () => {
   }, async (t) => {
     const cwd = await workFolder(t);
     const create = (...args: string[]) => metainfo(['create', 'album', ...args], { cwd });
-    await create('-o', 'ours.torrent', '--comment', 'x', '-t', 'udp://a.example/x');
+    await create('-o', 'ours.torrent', '--comment', 'x', '-t', 'udp://a.example:1/x');
     const { code, stdout } = await create(
       '-o',
       'theirs.torrent',
       '--comment',
       'x',
       '-t',
-      'udp://a.example/x',
+      'udp://a.example:1/x',
       '--maker',
       'libtorrent',
     );

@@ -1,4 +1,4 @@
-/** `metainfo completion`: prints a completion script for bash, zsh or fish. */
+/** `metainfo completion`: prints a completion script for a shell. */
 import { Argument, type Command, type Option } from 'commander';
 import { stdout } from '../output.ts';
 
@@ -15,12 +15,14 @@ script of the installed version each time it starts:
   zsh, in ~/.zshrc, after compinit:
     eval "$(metainfo completion zsh)"
   fish, in ~/.config/fish/completions/metainfo.fish:
-    metainfo completion fish | source`;
+    metainfo completion fish | source
+  PowerShell, in $PROFILE:
+    metainfo completion powershell | Out-String | Invoke-Expression`;
 
 export function addCompletion(program: Command): void {
   program
     .command('completion')
-    .description('print a completion script for bash, zsh or fish')
+    .description('print a completion script for bash, zsh, fish or PowerShell')
     .addArgument(new Argument('<shell>', 'name of the shell').choices(Object.keys(SCRIPTS)))
     .addHelpText('after', NOTE)
     .action((shell: Shell) => {
@@ -28,7 +30,7 @@ export function addCompletion(program: Command): void {
     });
 }
 
-const SCRIPTS = { bash, zsh, fish };
+const SCRIPTS = { bash, zsh, fish, powershell };
 
 /** The words that can follow one command. */
 interface Level {
@@ -193,5 +195,48 @@ function fish(levels: readonly Level[]): string {
     test "$command" = "$argv"
 end
 ${lines.join('\n')}
+`;
+}
+
+/** Quotes a text for PowerShell. Curly apostrophes end a text too. */
+const psText = (text: string) => `'${text.replace(/['\u2018\u2019\u201a\u201b]/g, '$&$&')}'`;
+const psList = (words: readonly string[]) => `@(${words.map(psText).join(', ')})`;
+
+/** Without a match, PowerShell completes file names. */
+function powershell(levels: readonly Level[]): string {
+  const entries = levels.map(({ command, subcommands, choices, options }) => {
+    const words = [...subcommands.map(({ name }) => name), ...choices];
+    const flags = options.flatMap((option) => option.flags);
+    return `    ${psText(command)} = @{ Words = ${psList(words)}; Flags = ${psList(flags)} }`;
+  });
+  const values = levels.flatMap(({ command, options }) =>
+    options.flatMap(({ flags, value }) =>
+      Array.isArray(value) ? flags.map((flag) => `    ${psText(`${command} ${flag}`)} = ${psList(value)}`) : [],
+    ),
+  );
+  return `Register-ArgumentCompleter -Native -CommandName metainfo -ScriptBlock {
+  param($wordToComplete, $commandAst, $cursorPosition)
+  $levels = @{
+${entries.join('\n')}
+  }
+  $values = @{
+${values.join('\n')}
+  }
+  $command = ''
+  $previous = ''
+  foreach ($element in ($commandAst.CommandElements | Select-Object -Skip 1)) {
+    if ($element.Extent.EndOffset -ge $cursorPosition) { break }
+    $previous = "$element"
+    $longer = "$command $previous".Trim()
+    if ($levels.ContainsKey($longer)) { $command = $longer }
+  }
+  $candidates = $values["$command $previous"]
+  if (-not $candidates) {
+    $candidates = if ($wordToComplete -like '-*') { $levels[$command].Flags } else { $levels[$command].Words }
+  }
+  $candidates | Where-Object { $_.StartsWith($wordToComplete) } | ForEach-Object {
+    [System.Management.Automation.CompletionResult]::new($_, $_, 'ParameterValue', $_)
+  }
+}
 `;
 }

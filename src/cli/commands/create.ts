@@ -15,7 +15,7 @@ import { reportTo } from '../target.ts';
 const EXAMPLES = `
 Examples:
   metainfo create album                       write album.torrent, a hybrid
-  metainfo create -k v1 -t udp://a/x -t udp://b/x film.mkv
+  metainfo create -k v1 -t udp://a:6969/x -t udp://b:6969/x film.mkv
   metainfo create album -o /srv --exclude '*.nfo' --piece-length 1MiB --json
   metainfo create album --cache --date now    reads only changed files next time
 

@@ -58,7 +58,7 @@ interface EditOptions extends ProfileOptions, OutputOptions {
 
 const EXAMPLES = `
 Examples:
-  metainfo edit *.torrent --add-tracker udp://a.example/x --keep-infohash
+  metainfo edit *.torrent --add-tracker udp://a.example:6969/x --keep-infohash
   metainfo edit album.torrent --comment 'second edition' -o new.torrent
   metainfo edit album.torrent --private --source SITE --dry-run
   metainfo edit album.torrent --set publisher=me --unset info.x

@@ -7,7 +7,7 @@ import { interruptible } from '../interrupt.ts';
 const EXAMPLES = `
 Examples:
   metainfo plan album                         sizes, and every problem
-  metainfo plan album -p -t udp://a/x --strict
+  metainfo plan album -p -t udp://a:6969/x --strict
   metainfo plan album -k v1 --json
 
 plan takes the options of create and does the same as create --dry-run: it lists
