@@ -1,17 +1,21 @@
 /** Reads the torrent file named on the command line, and suggests a correction when an argument is something else. */
 import { readdir, stat } from 'node:fs/promises';
 import nodePath from 'node:path';
+import { limitsOf } from '../bencode/limits.ts';
 import { MetainfoError, shown, withPath } from '../errors/errors.ts';
 import { Torrent } from '../model/torrent.ts';
 import { exitCodeOf } from './exit.ts';
 import { type ProfileOptions, readOptionsOf } from './options.ts';
+import { isStdin, named, readInput, requireOneStdin } from './standard-input.ts';
 
 /**
- * Reads a torrent file. The error suggests a correction if the arguments are swapped, or if the file is a folder.
+ * Reads a torrent file or, for `-`, standard input. The error suggests a correction if the arguments are swapped, or if the
+ * file is a folder.
  *
  * @param content The next argument, for commands that take a torrent and its content.
  */
 export async function readTorrent(file: string, options: ProfileOptions, content?: string): Promise<Torrent> {
+  if (isStdin(file)) return readFromStdin(file, options);
   try {
     return await Torrent.read(file, readOptionsOf(options));
   } catch (error) {
@@ -19,6 +23,16 @@ export async function readTorrent(file: string, options: ProfileOptions, content
     const suggestion = await suggestionFor(file, content);
     if (suggestion !== null) error.message += ` ${suggestion}`;
     throw error;
+  }
+}
+
+async function readFromStdin(file: string, options: ProfileOptions): Promise<Torrent> {
+  const read = readOptionsOf(options);
+  const bytes = await readInput(file, limitsOf(read.limits).bytes);
+  try {
+    return Torrent.fromBytes(bytes, read);
+  } catch (error) {
+    throw named(withPath(error, file));
   }
 }
 
@@ -54,6 +68,7 @@ export async function ownFolderWithin({ name }: Torrent, folder: string): Promis
  * is then that of the first error.
  */
 export async function forEachFile(files: readonly string[], action: (file: string) => Promise<void>): Promise<void> {
+  requireOneStdin(files);
   if (files.length === 1) return action(files[0] as string);
   for (const file of files) {
     try {

@@ -10,6 +10,7 @@ import { printable } from '../layout/text.ts';
 import { infodictDiscriminator } from '../model/discriminator.ts';
 import type { Torrent } from '../model/torrent.ts';
 import { stderr, stdout, writeBytes } from './output.ts';
+import { isStdin } from './standard-input.ts';
 
 /** The output name for standard output, as in other programs. `./-` is a file. */
 const STDOUT = '-';
@@ -27,13 +28,14 @@ export const reportTo = (target: string | undefined): typeof stdout => (isStdout
 export const nameOfTarget = (target: string): string => (isStdout(target) ? 'standard output' : printable(target));
 
 /**
- * The target of a changed torrent: the output file, a file in the output folder, standard output, or the file itself.
+ * The target of a changed torrent: the output file, a file in the output folder, standard output, or the file itself. A torrent
+ * from standard input goes to standard output by default.
  *
  * @param count The number of torrents that the command changes.
  */
 export async function targetOf(file: string, output: string | undefined, count = 1): Promise<string> {
   // Resolve a symlink, so that its target is replaced and the link stays.
-  if (output === undefined) return resolved(file);
+  if (output === undefined) return isStdin(file) ? STDOUT : resolved(file);
   if (isStdout(output)) {
     if (count === 1) return output;
     throw new MetainfoError(
@@ -41,7 +43,11 @@ export async function targetOf(file: string, output: string | undefined, count =
       `Standard output takes one torrent, but there are ${count}: use -o with a folder.`,
     );
   }
-  if (await isFolder(output)) return path.join(output, path.basename(file));
+  if (await isFolder(output)) {
+    if (!isStdin(file)) return path.join(output, path.basename(file));
+    const message = `A torrent from standard input has no file name: name the output file in ${output}.`;
+    throw new MetainfoError('ERR_INVALID_ARGUMENT', message, { path: output });
+  }
   if (count === 1) return output;
   throw new MetainfoError('ERR_INVALID_ARGUMENT', `${output} must be a folder, because there are ${count} torrents.`);
 }
@@ -109,8 +115,9 @@ export async function requireWritable(
 
 function requireStdout(json: boolean | undefined): void {
   const problem = json
-    ? '--json and -o - both write to standard output: use only one of them'
-    : stdout().isTTY && 'a torrent is binary and cannot be shown in a terminal: redirect standard output, or omit -o -';
+    ? '--json and -o - both write to standard output: use only one of them, or name a file with -o'
+    : stdout().isTTY &&
+      'a torrent is binary and cannot be shown in a terminal: redirect standard output, or name a file with -o';
   if (problem) throw new MetainfoError('ERR_INVALID_ARGUMENT', `${problem}.`);
 }
 

@@ -21,6 +21,7 @@ import {
   profileOptions,
 } from '../options.ts';
 import { writeLines } from '../output.ts';
+import { isStdin, nameOfInput } from '../standard-input.ts';
 import { mtimeOf, nameOfTarget, reportTo, requireWritable, targetOf, writeTorrent } from '../target.ts';
 
 /** A new value, or false to remove the field: `--no-comment`. */
@@ -62,6 +63,7 @@ Examples:
   metainfo edit album.torrent --comment 'second edition' -o new.torrent
   metainfo edit album.torrent --private --source SITE --dry-run
   metainfo edit album.torrent --set publisher=me --unset info.x
+  metainfo edit - --comment new < old.torrent > new.torrent
 
 Options marked * change the infohash. --dry-run shows the new infohash. In --set
 and --unset, the keys of the info dictionary are written as info.KEY.
@@ -72,7 +74,7 @@ export function addEdit(program: Command): void {
   const command = program
     .command('edit')
     .description('edit torrents without hashing: other fields stay the same byte for byte')
-    .argument('<file...>', 'torrent files')
+    .argument('<file...>', 'torrent files, or - for standard input')
     .option(
       '-t, --tracker <url>',
       'set the trackers; repeat it for more tiers, or list the URLs of one tier with commas',
@@ -125,6 +127,12 @@ interface Edited {
 
 /** Edits every torrent before the first one is written: if one edit fails, no file changes. */
 async function run(files: string[], options: EditOptions): Promise<void> {
+  const isPiped = isStdin(files[0]);
+  if (files.length > 1 && files.some(isStdin))
+    throw new MetainfoError(
+      'ERR_INVALID_ARGUMENT',
+      'Standard input (-) cannot be edited together with other torrents.',
+    );
   const changes = changesOf(options);
   const context = contextOf(options);
   const edits: Edited[] = [];
@@ -141,11 +149,11 @@ async function run(files: string[], options: EditOptions): Promise<void> {
     if (!options.dryRun) await requireWritable(target, options);
     edits.push({ file, target, before, after, changed: differences(before, after) });
   }
-  const inPlace = options.output === undefined;
+  const inPlace = options.output === undefined && !isPiped;
   for (const { file, target, after, changed } of edits) {
     if (options.dryRun || (inPlace && changed.length === 0)) continue;
     // Keep the modification time: it tells `update` how old the hashes are.
-    const mtime = await mtimeOf(file);
+    const mtime = isPiped ? new Date() : await mtimeOf(file);
     await writeTorrent(after, target, { force: inPlace || (options.force ?? false), mtime });
   }
   // Print after all writes, because a closed pipe (`| head`) ends the process.
@@ -203,7 +211,7 @@ function toJson({ file, target, before, after, changed }: Edited, dryRun: boolea
 }
 
 function linesOf({ file, target, before, after, changed }: Edited, moved: boolean): string[] {
-  if (changed.length === 0) return [`${printable(file)}: no changes`];
+  if (changed.length === 0) return [`${printable(nameOfInput(file))}: no changes`];
   const line = (name: string, from: string | null, to: string | null) =>
     from === null || to === null || from === to ? [] : [`  ${name}  ${from} -> ${to}`];
   const hashes = hasSameInfo(before, after)
@@ -214,7 +222,7 @@ function linesOf({ file, target, before, after, changed }: Edited, moved: boolea
       ];
   const where = moved ? ` -> ${nameOfTarget(target)}` : '';
   return [
-    `${printable(file)}${where}: ${hashes.length > 0 ? 'new infohash' : 'same infohash'}`,
+    `${printable(nameOfInput(file))}${where}: ${hashes.length > 0 ? 'new infohash' : 'same infohash'}`,
     ...hashes,
     ...changed.map(({ key, before: from, after: to }) => {
       const name = `  ${printable(textOfKey(key))}`;

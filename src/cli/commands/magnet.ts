@@ -30,7 +30,7 @@ export function addMagnet(program: Command): void {
   const command = program
     .command('magnet')
     .description('print the magnet links of torrents, or decode magnet links')
-    .argument('<file-or-link...>', 'torrent files, or magnet links in quotes')
+    .argument('<file-or-link...>', 'torrent files, magnet links in quotes, or - for standard input')
     .option('--no-trackers', 'omit the trackers')
     .option('--no-webseeds', 'omit the webseeds')
     .option('--no-v1', 'omit the v1 infohash of a hybrid')

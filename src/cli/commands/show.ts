@@ -5,6 +5,7 @@ import { formatTorrent, type Verbosity } from '../../model/pprint.ts';
 import { forEachFile, readTorrent } from '../arguments.ts';
 import { type ProfileOptions, profileOptions } from '../options.ts';
 import { writeLines } from '../output.ts';
+import { nameOfInput } from '../standard-input.ts';
 
 interface ShowOptions extends ProfileOptions {
   json?: boolean;
@@ -16,6 +17,7 @@ Examples:
   metainfo show album.torrent           version, infohashes, size, trackers
   metainfo show -vv album.torrent       also every file, and short hashes
   metainfo show --compat --json *.torrent
+  metainfo create album -q -o - | metainfo show -
 
 Exit codes: 0 success, 1 the torrent is invalid (metainfo validate reports every
 problem) or cannot be read, 2 wrong usage.`;
@@ -24,7 +26,7 @@ export function addShow(program: Command): void {
   const command = program
     .command('show')
     .description('print the contents of a torrent')
-    .argument('<file...>', 'torrent files')
+    .argument('<file...>', 'torrent files, or - for standard input')
     .option('-v, --verbose', 'list the files; -vv: also short hashes; -vvv: full hashes', more, 0)
     .option('--json', 'print one line per file, each a JSON object');
   profileOptions(command).addHelpText('after', EXAMPLES).action(show);
@@ -39,7 +41,7 @@ async function show(files: string[], options: ShowOptions): Promise<void> {
     const torrent = await readTorrent(file, options);
     if (options.json) await writeLines([printableJson({ path: file, ...torrent.toJSON() })]);
     else {
-      const heading = files.length === 1 ? [] : [...(file === files[0] ? [] : ['']), printable(file)];
+      const heading = files.length === 1 ? [] : [...(file === files[0] ? [] : ['']), printable(nameOfInput(file))];
       await writeLines([...heading, ...formatTorrent(torrent, { verbose: options.verbose })]);
     }
   });

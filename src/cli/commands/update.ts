@@ -28,6 +28,7 @@ import {
   summaryOptions,
 } from '../options.ts';
 import { showsProgress, Warnings, writeLines } from '../output.ts';
+import { requireFile } from '../standard-input.ts';
 import {
   fileOf,
   mtimeOf,
@@ -84,6 +85,7 @@ export function addUpdate(program: Command): void {
   profileOptions(cacheOptions(globOptions(summaryOptions(command))))
     .addHelpText('after', EXAMPLES)
     .action(async (file: string, folder: string, options: UpdateOptions) => {
+      requireFile(file, 'update reads only files that are newer than the torrent file');
       // Not interruptible: reading a pipe without a writer ends only with the process.
       const torrent = await readTorrent(file, options, folder);
       await interruptible((signal) => run(torrent, { file, folder, options, signal }));

@@ -3,7 +3,6 @@ import type { Command } from 'commander';
 import type { Colors } from 'picocolors/types.js';
 import { BencodeError } from '../../bencode/bencode-error.ts';
 import { LimitError, limitsOf } from '../../bencode/limits.ts';
-import { readWithin } from '../../disk/read-file.ts';
 import { type Issue, MetainfoError } from '../../errors/errors.ts';
 import { printable, printableJson } from '../../layout/text.ts';
 import { plural } from '../../model/pprint.ts';
@@ -13,6 +12,7 @@ import { FAILED } from '../exit.ts';
 import { commandNames, messageOf } from '../messages.ts';
 import { type ProfileOptions, profileOptions, readOptionsOf } from '../options.ts';
 import { stdout, writeLines } from '../output.ts';
+import { nameOfInput, readInput, requireOneStdin } from '../standard-input.ts';
 
 interface ValidateOptions extends ProfileOptions {
   json?: boolean;
@@ -40,13 +40,14 @@ export function addValidate(program: Command): void {
   const command = program
     .command('validate')
     .description('check torrents and report every problem')
-    .argument('<file...>', 'torrent files')
+    .argument('<file...>', 'torrent files, or - for standard input')
     .option('--json', 'print one line per file, each a JSON object');
   profileOptions(command).addHelpText('after', EXAMPLES).action(validate);
 }
 
 /** Reads one file at a time, so that memory is bounded by the largest. */
 async function validate(files: string[], options: ValidateOptions): Promise<void> {
+  requireOneStdin(files);
   const colors = await colorsFor(stdout());
   for (const file of files) {
     const result = await check(file, options);
@@ -58,7 +59,7 @@ async function validate(files: string[], options: ValidateOptions): Promise<void
 async function check(file: string, options: ValidateOptions): Promise<Result> {
   try {
     const read = readOptionsOf(options);
-    const bytes = await readWithin(file, limitsOf(read.limits).bytes);
+    const bytes = await readInput(file, limitsOf(read.limits).bytes);
     const { torrent, version, infohash, issues } = Torrent.inspect(bytes, read);
     const shown = issues.map((issue) => ({ ...issue, message: commandNames(issue.message) }));
     return { file, ok: torrent !== null, version, infohash, issues: shown };
@@ -84,7 +85,7 @@ function* linesOf({ file, ok, version, infohash, issues }: Result, colors: Color
   const errors = all.filter(({ severity }) => severity === 'error').length;
   const hash = infohash.v2 ?? infohash.v1 ?? '';
   const summary = ok ? green('valid') : red(`invalid, ${plural(errors, 'error')}`);
-  yield `${printable(file)}: ${summary}${ok ? ` ${version} ${dim(hash)}` : ''}`;
+  yield `${printable(nameOfInput(file))}: ${summary}${ok ? ` ${version} ${dim(hash)}` : ''}`;
   for (const { severity, path, message, code, spec, offset } of all) {
     const field = path.length > 0 ? `${printable(path.join('.'))}: ` : '';
     const details = [code, spec, offset === undefined ? null : `byte ${offset}`].filter(Boolean).join(', ');

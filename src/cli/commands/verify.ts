@@ -38,7 +38,7 @@ export function addVerify(program: Command): void {
   const command = program
     .command('verify')
     .description('check files against a torrent: report missing, corrupt or extra files')
-    .argument('<file>', 'the torrent file')
+    .argument('<file>', 'the torrent file, or - for standard input')
     .argument(
       '[path]',
       "the folder with its files, or its single file (default: the torrent's name in the current folder)",
