@@ -110,7 +110,7 @@ export async function webFile(url: string, options: WebFileOptions = {}): Promis
 /** The statuses of a URL that is no longer valid. */
 const EXPIRED = [400, 401, 403, 404, 410];
 
-/** What the first answer tells about a file. */
+/** The description of a file in the first answer. */
 type Found = Pick<WebFile, 'size' | 'finalUrl' | 'etag' | 'lastModified' | 'validator'>;
 
 /** Reads the answer to the request of the first byte. */
@@ -199,7 +199,7 @@ function contentRange(headers: Headers): { first: number; last: number; total: n
   return Number.isSafeInteger(total) ? { first, last, total } : null;
 }
 
-/** What to do with a server that cannot serve ranges. */
+/** The advice for a server that cannot serve ranges. */
 const INSTEAD = 'download the file, create the torrent from the disk, and add the URL as a webseed';
 
 function noRanges(target: WebTarget, problem: string): MetainfoError {

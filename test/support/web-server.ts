@@ -16,7 +16,7 @@ export interface Exchange {
   answer(changes?: Answer): void;
 }
 
-/** What differs from the honest answer. */
+/** The differences from the honest answer. */
 export interface Answer {
   status?: number;
   headers?: Record<string, string | null>;

@@ -17,7 +17,7 @@ Examples:
   metainfo show album.torrent           version, infohashes, size, trackers
   metainfo show -vv album.torrent       also every file, and short hashes
   metainfo show --compat --json *.torrent
-  metainfo create album -q -o - | metainfo show -
+  metainfo show - < album.torrent
 
 Exit codes: 0 success, 1 the torrent is invalid (metainfo validate reports every
 problem) or cannot be read, 2 wrong usage.`;
