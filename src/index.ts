@@ -10,6 +10,7 @@ export { encode } from './bencode/encode.ts';
 export { DEFAULT_LIMITS, LimitError, type LimitName, type Limits } from './bencode/limits.ts';
 export { type BencodeMap, type BencodeValue, type Encodable, RawBencode } from './bencode/value.ts';
 export { type CacheStats, cacheStats, clearCache } from './create/cache.ts';
+export type { PieceLengthWishes } from './create/choose-length.ts';
 export { type Generated, type GetPathsOptions, TorrentCreate } from './create/draft.ts';
 export { TorrentCreateFields } from './create/draft-fields.ts';
 export type {

@@ -15,6 +15,7 @@ import { deletedSinceScan, type RunningJob, WATCH, type WatchOptions, watch } fr
 import { BLOCK_SIZE, checkPieceLength } from '../layout/piece-length.ts';
 import type { TorrentVersion } from '../model/discriminator.ts';
 import { fromOwnBytes, type Torrent } from '../model/torrent.ts';
+import { type PieceLengthWishes, WISHES } from './choose-length.ts';
 import type { Draft } from './draft-fields.ts';
 import type { ContentFile } from './find-files.ts';
 import { requireMatch } from './match-draft.ts';
@@ -22,7 +23,11 @@ import { attrsOf, checkVersion, planTorrent, type SizedPlan } from './plan.ts';
 import type { WarningOptions } from './warnings.ts';
 
 /** The options of {@link TorrentCreate.generateExt}. libtorrent reads and hashes on one thread: it ignores `threads`. */
-export interface GenerateExtOptions extends WatchOptions, WarningOptions, Pick<ResourceOptions, 'threads'> {
+export interface GenerateExtOptions
+  extends WatchOptions,
+    WarningOptions,
+    PieceLengthWishes,
+    Pick<ResourceOptions, 'threads'> {
   /**
    * The version of the torrent.
    *
@@ -51,6 +56,7 @@ export const GENERATE_EXT: OptionStructs<GenerateExtOptions & { bencode?: boolea
   force: Flag,
   bencode: Flag,
   onWarning: Callback,
+  ...WISHES,
   ...WATCH,
 };
 
@@ -115,13 +121,13 @@ function load(): Addon {
 
 /** Makes the torrent of a draft with libtorrent. See {@link TorrentCreate.generateExt}. */
 export async function generateExt(draft: Draft, options: GenerateExtOptions = {}): Promise<Torrent> {
-  const { signal, output, onWarning } = options;
+  const { signal } = options;
   const version = checkVersion(options.version);
   planResources({ threads: options.threads }, version, os.availableParallelism());
   requireSupported(draft, version);
   throwIfAborted(signal);
   const { CreateJob } = libtorrent();
-  const plan = (await planTorrent(draft, { version, output, onWarning, signal, sources: [] })) as SizedPlan;
+  const plan = (await planTorrent(draft, { ...options, version, sources: [] })) as SizedPlan;
   const files = plan.files.rows();
   const start = () => runningJob(new CreateJob(requestOf(plan)), { ...plan, totalBytes: plan.files.totalLength });
   const bytes = await watch(start, options).catch(async (error: MetainfoError | Failure) => {

@@ -5,6 +5,7 @@ import { RESOURCES, type ResourceOptions } from '../hash/plan.ts';
 import { WATCH, type WatchOptions } from '../jobs/watch.ts';
 import { PAD_NAMES, type PadNames } from '../layout/padding.ts';
 import type { TorrentVersion } from '../model/discriminator.ts';
+import { type PieceLengthWishes, WISHES } from './choose-length.ts';
 import type { TorrentPlan } from './torrent-plan.ts';
 import type { WarningOptions } from './warnings.ts';
 
@@ -12,7 +13,7 @@ import type { WarningOptions } from './warnings.ts';
 export type CacheChoice = 'auto' | (string & {}) | false;
 
 /** The options of {@link TorrentCreate.generate}. */
-export interface GenerateOptions extends ResourceOptions, WatchOptions, WarningOptions {
+export interface GenerateOptions extends ResourceOptions, WatchOptions, WarningOptions, PieceLengthWishes {
   /**
    * The version of the torrent.
    *
@@ -78,6 +79,7 @@ export const GENERATE: OptionStructs<GenerateOptions> = {
   onPlan: Callback,
   output: orNull(Path),
   engine: AnyEngine,
+  ...WISHES,
   ...RESOURCES,
   ...WATCH,
 };

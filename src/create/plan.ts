@@ -9,23 +9,33 @@ import { throwIfAborted, untilAbort } from '../errors/cancel.ts';
 import { MetainfoError, shown } from '../errors/errors.ts';
 import { FileTable } from '../layout/file-table.ts';
 import { isPadFile, type PaddingOptions } from '../layout/padding.ts';
-import { checkPieceLength, choosePieceLength } from '../layout/piece-length.ts';
+import { checkPieceLength, choosePieceLength, UNKNOWN_PIECE_LENGTH } from '../layout/piece-length.ts';
 import { unsafeComponent } from '../layout/safe-path.ts';
 import { TorrentVersion } from '../model/discriminator.ts';
 import { flattenTree } from '../model/file-tree.ts';
+import { hasWishes, lengthFor, type PieceLengthWishes } from './choose-length.ts';
 import type { Draft } from './draft-fields.ts';
 import type { ListedFile } from './file-list.ts';
 import { type ContentFile, type FoundFiles, findFiles } from './find-files.ts';
 import type { GenerateOptions } from './options.ts';
 import { otherFields } from './other-fields.ts';
 import type { SourceFile } from './sources.ts';
-import { type TorrentShape, warn } from './warnings.ts';
+import type { TorrentShape } from './torrent-sizes.ts';
+import { warn } from './warnings.ts';
 
 /** How {@link planTorrent} plans. */
 export interface PlanOptions
   extends Pick<
       GenerateOptions,
-      'version' | 'padding' | 'tailPad' | 'padNames' | 'output' | 'onWarning' | 'signal' | keyof PaddingOptions
+      | 'version'
+      | 'padding'
+      | 'tailPad'
+      | 'padNames'
+      | 'output'
+      | 'onWarning'
+      | 'signal'
+      | keyof PaddingOptions
+      | keyof PieceLengthWishes
     >,
     Pick<ScanOptions, 'slot'> {
   /** The sources of the draft, ready to be read. */
@@ -69,9 +79,6 @@ export interface SizedPlan extends CreatePlan {
   files: FileTable<PlannedFile & { length: number }>;
 }
 
-/** The piece length for content of unknown size: the one that is chosen for 512 MiB to 1 GiB. */
-const UNKNOWN_PIECE_LENGTH = 2 ** 20;
-
 /**
  * Plans the torrent of a draft.
  *
@@ -93,6 +100,10 @@ export async function planTorrent(draft: Draft, options: PlanOptions): Promise<C
   const files = describedFiles(draft, found, { name, attrs: await withDiskAttrs(draft, found, attrs) });
   const { isSingleFile } = found;
   const plan = layOut({ version, name, isSingleFile, files, otherFields: other }, { ...options, pieceLength });
+  if (hasWishes(options))
+    await collecting(problems, async () => {
+      plan.pieceLength = await untilAbort(signal, lengthFor({ shape: plan, pieceLength }, options));
+    });
   if (!hasAllSizes(plan)) return plan;
   await collecting(problems, () => requireContent(plan, draft));
   if (!problems) await warn(plan, options);

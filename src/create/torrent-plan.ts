@@ -13,8 +13,9 @@ import { nameFindings } from './name-findings.ts';
 import type { GenerateOptions } from './options.ts';
 import { type CreatePlan, checkVersion, hasAllSizes, type PlanOptions, planTorrent, type SizedPlan } from './plan.ts';
 import { sourceFiles } from './sources.ts';
+import { SizesOf, type TorrentShape } from './torrent-sizes.ts';
 import { trackerFindings } from './tracker-findings.ts';
-import { measure, type TorrentShape, warningsOf } from './warnings.ts';
+import { warningsOf } from './warnings.ts';
 
 /** A torrent as it would be made: plain data, known before any content is read. */
 export interface TorrentPlan {
@@ -85,7 +86,7 @@ export async function describePlan(draft: Draft, options: Omit<PlanOptions, 'pro
   throwIfAborted(options.signal);
   const sized = plan && hasAllSizes(plan) && plan.files.length > 0 ? plan : null;
   const findings = await findingsOf({ draft, plan, sized, problems: found, leftOut });
-  const sizes = sized && (await measure(sized));
+  const sizes = sized && (await new SizesOf(sized).torrent());
   const description: TorrentPlan = {
     version,
     name: draft.info.name ?? null,

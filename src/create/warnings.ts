@@ -1,7 +1,4 @@
 /** Warns, before any file is hashed, about properties of a torrent that readers and clients refuse. */
-import { isMap } from 'node:util/types';
-import { encode } from '../bencode/encode.ts';
-import type { Encodable } from '../bencode/value.ts';
 import type { IssueCode } from '../errors/codes.ts';
 import { type Issue, MetainfoError, shown } from '../errors/errors.ts';
 import { printable } from '../layout/text.ts';
@@ -9,11 +6,10 @@ import {
   LIBTORRENT_MAX_LENGTH,
   LIBTORRENT_MAX_PIECE_LENGTH,
   LIBTORRENT_MAX_PIECES,
-  MAX_TREE_DEPTH,
   TORRENT_LIMITS,
 } from '../model/limits.ts';
-import type { ListShape } from './file-list.ts';
-import { type FileSizes, measureFiles, pair, type Size, stringBytes } from './file-sizes.ts';
+import { type FileSizes, measureFiles } from './file-sizes.ts';
+import { MAX_COMPONENTS, type Sizes, sizesOf, type TorrentShape } from './torrent-sizes.ts';
 
 /** Options of jobs that warn. */
 export interface WarningOptions {
@@ -24,23 +20,6 @@ export interface WarningOptions {
    * @default process.emitWarning, once for each code: a `MetainfoWarning` whose `code` is the code of the issue
    */
   onWarning?: ((warning: Issue) => unknown) | undefined;
-}
-
-/** A torrent without its hashes. */
-export interface TorrentShape extends ListShape {
-  name: string;
-  /** The torrent as bencode, without the keys that describe its files. */
-  otherFields: ReadonlyMap<string, Encodable>;
-}
-
-/** The properties of a torrent that `limits` bounds. */
-type Amounts = Record<'bytes' | 'depth' | 'items' | 'text' | 'paths' | 'files' | 'pieces' | 'padding', number>;
-
-/** The properties of a torrent that some reader bounds. */
-interface Sizes extends Amounts {
-  pieceLength: number;
-  /** Bytes of the longest file. */
-  length: number;
 }
 
 const NOUNS: Readonly<Record<keyof Sizes, string>> = {
@@ -117,7 +96,7 @@ function emit({ code, message }: Issue): void {
  * @throws {MetainfoError} `ERR_NAME` for a file tree that is too deep for any reader
  */
 export async function warningsOf(shape: TorrentShape): Promise<Issue[]> {
-  const sizes = await measureFiles(shape, MAX_TREE_DEPTH - LEVELS);
+  const sizes = await measureFiles(shape, MAX_COMPONENTS);
   requireDepth(shape, sizes);
   return [...beyondLimits(shape, sizes), ...sharedPads(sizes), ...likePads(shape, sizes), ...lostFolder(shape)];
 }
@@ -170,74 +149,11 @@ function lostFolder({ version, isSingleFile, name, files }: TorrentShape): Issue
   return [issue('single_file_folder', ['info', 'file tree'], message)];
 }
 
-/** Dictionaries around the components of a path in the file tree: the torrent, `info`, the tree and the file. */
-const LEVELS = 4;
-
 /** Readers of file trees recurse: no limit lets them read a deeper tree. */
 function requireDepth({ version, files }: TorrentShape, { tooDeep }: FileSizes): void {
   const deep = version === 'v1' ? undefined : files.at(tooDeep);
   if (tooDeep < 0 || !deep) return;
   const path = deep.path.join('/');
-  const max = MAX_TREE_DEPTH - LEVELS;
-  const message = `${shown(path)} has ${deep.path.length} components, but a v2 file tree holds at most ${max}: make a v1 torrent, or leave the file out.`;
+  const message = `${shown(path)} has ${deep.path.length} components, but a v2 file tree holds at most ${MAX_COMPONENTS}: make a v1 torrent, or leave the file out.`;
   throw new MetainfoError('ERR_NAME', message, { path });
-}
-
-/** Measures a torrent before it is hashed. */
-export async function measure(shape: TorrentShape): Promise<Sizes> {
-  return sizesOf(shape, await measureFiles(shape, MAX_TREE_DEPTH - LEVELS));
-}
-
-/** The sizes of a torrent before it is hashed. Files of equal content count with one layer each, although they share one. */
-export function sizesOf(shape: TorrentShape, fileSizes: FileSizes): Sizes {
-  const { version, isSingleFile, pieceLength, files } = shape;
-  const { list, tree, layers, pads, padBytes, components } = fileSizes;
-  const total = { items: 0, bytes: 0, text: 0 };
-  const add = (part: Size) => {
-    total.items += part.items;
-    total.bytes += part.bytes;
-  };
-  add(sizeOfOtherFields(shape.otherFields, total));
-  add(pair('piece length', String(pieceLength).length + 2));
-  const v1Pieces = Math.ceil((fileSizes.total + padBytes) / pieceLength);
-  if (version !== 'v2') {
-    add(pair('pieces', stringBytes(20 * v1Pieces)));
-    add(list ?? pair('length', String(fileSizes.total).length + 2));
-  }
-  if (version !== 'v1') {
-    add(pair('meta version', 3));
-    add(tree);
-    add(pair('piece layers', 2));
-    add(layers);
-  }
-  return {
-    items: total.items,
-    bytes: total.bytes,
-    text: total.text,
-    depth: version === 'v1' ? (isSingleFile ? 2 : 5) : components + LEVELS,
-    paths: version === 'v1' ? 0 : fileSizes.pathUnits,
-    files: files.length + pads,
-    pieces: version === 'v2' ? fileSizes.pieces : v1Pieces,
-    padding: padBytes,
-    pieceLength,
-    length: fileSizes.longest,
-  };
-}
-
-/** The size of all other fields. Also finds the longest text. */
-function sizeOfOtherFields(otherFields: Encodable, longest: { text: number }): Size {
-  // Encode first: it refuses values that are not bencode, and cycles.
-  const bytes = encode(otherFields).length;
-  let items = 0;
-  const stack = [otherFields];
-  for (let value = stack.pop(); value !== undefined; value = stack.pop()) {
-    items += 1;
-    if (typeof value === 'string') longest.text = Math.max(longest.text, Buffer.byteLength(value));
-    else if (Array.isArray(value)) for (const entry of value as readonly Encodable[]) stack.push(entry);
-    else if (isMap(value)) {
-      items += value.size;
-      for (const entry of (value as ReadonlyMap<string, Encodable>).values()) stack.push(entry);
-    }
-  }
-  return { items, bytes };
 }

@@ -1,7 +1,7 @@
 /** Makes a hybrid torrent from a v1 torrent and the digests of its files. */
 import type { Encodable } from '../bencode/value.ts';
 import { type FileTimes, fileTimesOf } from '../create/file-times.ts';
-import type { TorrentShape } from '../create/warnings.ts';
+import type { TorrentShape } from '../create/torrent-sizes.ts';
 import { toHex } from '../errors/errors.ts';
 import type { FileDigests } from '../hash/file-digests.ts';
 import { FileTable } from '../layout/file-table.ts';

@@ -16,6 +16,9 @@ const MAX_AUTO_PIECES = 2000;
 /** The longest piece length in bytes. A longer piece does not fit the 32-bit offsets that clients exchange (BEP 3). */
 export const MAX_PIECE_LENGTH = 2 ** 31;
 
+/** The piece length for content of unknown size: the one that is chosen for 512 MiB to 1 GiB. */
+export const UNKNOWN_PIECE_LENGTH = 2 ** 20;
+
 /**
  * Chooses a piece length for content of `totalSize` bytes: the smallest power of two from 16 KiB to 16 MiB that gives at most 2,000
  * pieces. Content of 16 MiB to 31 GiB thus has 1,000 to 2,000 pieces. See docs/piece-length.md.
