@@ -169,7 +169,8 @@ export class StreamJobs {
 
   progress(): ReturnType<RunningJob<unknown>['progress']> {
     const { bytes, file, queued } = this.#group.progress();
-    return { bytes, totalBytes: this.#totalBytes, file: this.#reading.at(-1) ?? file, queued };
+    const growth = this.plan.files.hasAllLengths ? {} : { totalGrows: true };
+    return { bytes, totalBytes: this.#totalBytes, ...growth, file: this.#reading.at(-1) ?? file, queued };
   }
 
   cancel(): void {

@@ -185,6 +185,11 @@ const ISSUES = {
       'A webseed or HTTP seed cannot work: no or an unknown scheme, no host, several URLs in one, or given twice.',
   },
   windows_name: { summary: 'Windows cannot store a name: a device name, or a forbidden character or ending.' },
+  web_credentials: { summary: 'The URL of a web object has credentials, which its webseed lacks.', spec: 'BEP 19' },
+  web_validator: {
+    summary: 'A web server sends no strong `ETag` for a file, so a replaced file may go unnoticed.',
+    spec: 'RFC 9110',
+  },
 } as const satisfies Record<string, IssueCodeInfo>;
 
 /** The description of an issue code. */

@@ -6,6 +6,8 @@ import { formatBytes, formatDuration, printable } from '../layout/text.ts';
 export interface BarState {
   bytes: number;
   totalBytes: number;
+  /** The total is not known: only bytes and rate are shown. */
+  totalGrows?: boolean;
   file: string;
   /** Seconds since hashing began. */
   seconds: number;
@@ -59,7 +61,7 @@ function barText(state: BarState, columns: number): string {
   const width = barWidth(columns);
   const filled = Math.round(share(state) * width);
   const bar = `${'█'.repeat(filled)}${'░'.repeat(width - filled)}`;
-  const text = [bar, ...figures(state)].join('  ');
+  const text = [...(state.totalGrows ? [] : [bar]), ...figures(state)].join('  ');
   const room = columns - text.length - 3;
   // Count columns, not characters: a name may contain wide characters.
   const file = room < 8 ? '' : `  ${cliTruncate(printable(state.file), room, { position: 'start' })}`;
@@ -68,6 +70,7 @@ function barText(state: BarState, columns: number): string {
 
 function figures(state: BarState): string[] {
   const rate = state.bytes / state.seconds;
+  if (state.totalGrows) return [formatBytes(state.bytes), waiting(state.queued) || `${formatBytes(rate)}/s`];
   const left = rate > 0 ? Math.max(0, state.totalBytes - state.bytes) / rate : Number.POSITIVE_INFINITY;
   return [
     `${Math.floor(share(state) * 100)} %`.padStart(5),

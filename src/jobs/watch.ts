@@ -11,6 +11,8 @@ export interface Progress {
   bytes: number;
   /** Bytes of content to be hashed. A stream of unknown length counts with the bytes that have arrived. */
   totalBytes: number;
+  /** True if there is a stream of unknown length, so that `totalBytes` grows. */
+  totalGrows?: boolean;
   /** The file being hashed: its path in the torrent, with `/`. */
   file: string;
   /** Seconds since hashing began. */

@@ -1,10 +1,14 @@
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
-import { mkdir } from 'node:fs/promises';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, it } from 'node:test';
 import { Torrent } from '../../src/index.ts';
+import { noise } from '../hash/reference.ts';
 import { bytesOf, command, entries, metainfo, metainfoUnread, read, workFolder } from './run.ts';
+
+const MIB = 2 ** 20;
 
 /** Runs the command with bytes on standard input. */
 function piped(cwd: string, input: Buffer | string, ...args: string[]) {
@@ -207,6 +211,111 @@ describe('update - and upgrade -', () => {
     const upgraded = piped(cwd, input, 'upgrade', '-', 'album');
     assert.equal(Torrent.fromBytes(upgraded.bytes).torrentVersion, 'hybrid', upgraded.stderr);
     assert.match(upgraded.stderr, /^standard output: hybrid/);
+  });
+});
+
+describe('create -', () => {
+  it('makes the torrent of the same file', async (t) => {
+    const cwd = await workFolder(t);
+    for (const [version, size] of [
+      ['v1', 3 * MIB + 1],
+      ['v2', 16 * 1024],
+      ['hybrid', 5 * MIB],
+    ] as const) {
+      const content = noise(size);
+      await writeFile(path.join(cwd, 'x.tar'), content);
+      const options = ['-k', version, '--piece-length', '64KiB', '--comment', 'c', '-w', 'https://a.example/x.tar'];
+      await metainfo(['create', 'x.tar', '--force', ...options], { cwd });
+      const expected = await bytesOf(cwd, 'x.tar.torrent');
+      const { code, stdout, stderr } = piped(cwd, content, 'create', '-', '--name', 'x.tar', '--force', ...options);
+      assert.equal(code, 0, stderr);
+      assert.match(stdout, /^x\.tar\.torrent: /);
+      assert.ok(expected.equals(await bytesOf(cwd, 'x.tar.torrent')), version);
+    }
+  });
+
+  it('takes pieces of 1 MiB, because the size is unknown', async (t) => {
+    const cwd = await workFolder(t);
+    const { code, stdout } = piped(cwd, noise(3 * MIB), 'create', '-', '--name', 'x', '--json');
+    assert.equal(code, 0);
+    const { pieceLength, totalSize, name, files, path: target } = JSON.parse(stdout);
+    assert.deepEqual([pieceLength, totalSize, name, files, target], [MIB, 3 * MIB, 'x', 1, 'x.torrent']);
+  });
+
+  it('works between pipes', async (t) => {
+    const cwd = await workFolder(t);
+    const chain = 'cat album/a.txt | metainfo create - --name a.txt -q -o - | metainfo verify - album/a.txt';
+    const { code, stdout } = shell(cwd, chain);
+    assert.equal(code, 0);
+    assert.match(stdout, /^a\.txt: complete/);
+    assert.deepEqual(await entries(cwd), ['album']);
+  });
+
+  for (const [what, args, code, message] of [
+    ['no name', [], 2, /needs a name: add --name NAME/],
+    ['a name with a slash', ['--name', 'a/b'], 1, /a name with a slash cannot be the name of a torrent: "a\/b"/],
+    ['another path', ['album', '--name', 'x'], 2, /Standard input \(-\) must be the only input/],
+    ['a second -', ['-', '--name', 'x'], 2, /must be the only input/],
+    ['--exclude', ['--name', 'x', '--exclude', '*.nfo'], 2, /--exclude works only with files on disk: omit it/],
+    [
+      '--maker libtorrent',
+      ['--name', 'x', '--maker', 'libtorrent'],
+      2,
+      /--maker libtorrent works only with files on disk/,
+    ],
+    ['a wrong tracker option', ['--name', 'x', '--similar', 'zz'], 2, /--similar/],
+    ['no content', ['--name', 'x'], 1, /All sources are empty: there is nothing to hash/],
+  ] as const)
+    it(`refuses ${what}, and writes nothing`, async (t) => {
+      const cwd = await workFolder(t);
+      const result = piped(cwd, '', 'create', '-', ...args);
+      assert.equal(result.code, code, result.stderr);
+      assert.match(result.stderr, message);
+      assert.deepEqual(await entries(cwd), ['album']);
+    });
+
+  it('refuses a terminal and a folder', async (t) => {
+    const cwd = await workFolder(t);
+    const { status, stdout } = inTerminal(cwd, 'create', '-', '--name', 'x');
+    assert.equal(status, 2);
+    assert.match(stdout, /is a terminal: .* as in tar c album \| metainfo create - --name album\.tar/);
+    const folder = shell(cwd, 'metainfo create - --name x < album');
+    assert.equal(folder.code, 1);
+    assert.match(folder.stderr, /cannot be read, because it is a folder/);
+    assert.deepEqual(await entries(cwd), ['album']);
+  });
+
+  it('is cancelled by Ctrl-C, and leaves nothing', async (t) => {
+    const cwd = await workFolder(t);
+    const [program, ...args] = command(['create', '-', '--name', 'x']);
+    const child = spawn(program, args, { cwd, stdio: ['pipe', 'ignore', 'pipe'] });
+    child.stdin.on('error', () => {});
+    child.stdin.write(Buffer.alloc(MIB));
+    setTimeout(() => child.kill('SIGINT'), 1500);
+    let stderr = '';
+    child.stderr.on('data', (text) => {
+      stderr += text;
+    });
+    const [code] = await once(child, 'close');
+    assert.equal(code, 130);
+    assert.match(stderr, /cancelled: nothing was written\n$/);
+    assert.deepEqual(await entries(cwd), ['album']);
+  });
+
+  it('shows progress without a total', async (t) => {
+    const cwd = await workFolder(t);
+    const { stderr } = shell(
+      cwd,
+      '(head -c 60000000 /dev/zero; sleep 2; head -c 10 /dev/zero) | metainfo create - --name x',
+    );
+    assert.match(stderr, /^( *[\d.]+ MiB {2}[\d.]+ [KM]iB\/s\n)+$/);
+  });
+
+  it('is planned without reading it', async (t) => {
+    const cwd = await workFolder(t);
+    const { code, stdout } = shell(cwd, 'yes | metainfo plan - --name x');
+    assert.equal(code, 0);
+    assert.match(stdout, /\ncontent +1 file, size unknown\npiece length +1 MiB\n/);
   });
 });
 

@@ -37,6 +37,11 @@ for (const isTTY of [true, false]) {
 }
 
 describe('a progress bar on a terminal', () => {
+  it('shows only bytes and rate while the total grows', () => {
+    assert.equal(shown({ totalGrows: true }), '25 MiB  1 MiB/s  a.bin');
+    assert.equal(shown({ totalGrows: true, queued: 1 }), '25 MiB  waiting for another job  a.bin');
+  });
+
   it('shows that it waits for other jobs, instead of a rate', () => {
     assert.match(shown({ queued: 1 }), /25 % {2}25 MiB of 100 MiB {2}waiting for another job {2}/);
     assert.match(shown({ queued: 12 }), / {2}waiting for 12 other jobs {2}/);

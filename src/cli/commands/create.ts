@@ -18,6 +18,8 @@ Examples:
   metainfo create -k v1 -t udp://a:6969/x -t udp://b:6969/x film.mkv
   metainfo create album -o /srv --exclude '*.nfo' --piece-length 1MiB --json
   metainfo create album --cache --date now    reads only changed files next time
+  metainfo create https://host/film.mkv       the URL becomes a webseed
+  metainfo create - --name x.tar -o /srv < x.tar
 
 Seeding: libtorrent, qBittorrent, Deluge and rtorrent 0.16 seed a folder from a
 hybrid. Transmission, aria2, WebTorrent and rtorrent 0.9 cannot, because they
@@ -30,7 +32,10 @@ export function addCreate(program: Command): void {
   const command = program
     .command('create')
     .description('create a torrent from files and folders')
-    .argument('<path...>', 'a file or folder; the root of several paths is their common folder');
+    .argument(
+      '<path...>',
+      'a file or folder; the root of several paths is their common folder. Or one URL (http or https), or - for standard input',
+    );
   createOptions(command)
     .addHelpText('after', EXAMPLES)
     .action((paths: string[], options: CreateOptions) => interruptible((signal) => create(paths, options, signal)));

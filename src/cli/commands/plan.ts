@@ -20,7 +20,7 @@ export function addPlan(program: Command): void {
   const command = program
     .command('plan')
     .description('show what create would make, and every problem, before anything is hashed')
-    .argument('<path...>', 'a file or folder; the root of several paths is their common folder');
+    .argument('<path...>', 'a file or folder; the root of several paths is their common folder. Or one URL, or -');
   createOptions(command)
     .addHelpText('after', EXAMPLES)
     .action((paths: string[], options: CreateOptions) => interruptible((signal) => showPlan(paths, options, signal)));

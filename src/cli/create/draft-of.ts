@@ -9,18 +9,21 @@ import { countingFilter, type UnmatchedGlob } from '../globs.ts';
 import { cacheFolders, type ExtraKey } from '../options.ts';
 import { rootAndPaths } from '../roots.ts';
 import { outputToSkip } from '../target.ts';
+import { type ForeignInput, foreignInput, openInput, type WebObject } from './inputs.ts';
 import type { CreateOptions } from './options.ts';
 import { policiesOf } from './policy-options.ts';
 
 /** The draft of a creation, and the findings of the command itself. */
 export interface CommandDraft {
   draft: TorrentCreate;
-  /** Findings that are known once the files have been listed: patterns that have matched nothing. */
+  /** Findings that are known once the files have been listed: patterns that have matched nothing, and those of a web object. */
   findings: () => Finding[];
+  /** The web object that is read; null for anything else. */
+  web: WebObject | null;
 }
 
 /**
- * The draft of a creation.
+ * The draft of a creation. A web object is asked for its size.
  *
  * @param output The resolved path of the torrent file, which is never part of the torrent; undefined for standard output.
  */
@@ -28,12 +31,29 @@ export async function draftOf(
   paths: readonly string[],
   options: CreateOptions,
   output: string | undefined,
+  signal?: AbortSignal,
 ): Promise<CommandDraft> {
+  const foreign = foreignInput(paths, options);
+  if (foreign) return foreignDraft(foreign, options, signal);
   const roots = rootAndPaths(paths);
   const skipped = [...(await outputToSkip(output)), ...cacheFolders(options)];
   const { filter, unmatched } = await countingFilter(options, roots.pathRoot, skipped);
   const draft = new TorrentCreate({ ...fieldsOf(options), ...policiesOf(options), ...roots, ...filter });
-  return { draft, findings: () => unmatched().map(unmatchedPattern) };
+  return { draft, findings: () => unmatched().map(unmatchedPattern), web: null };
+}
+
+async function foreignDraft(
+  input: ForeignInput,
+  options: CreateOptions,
+  signal: AbortSignal | undefined,
+): Promise<CommandDraft> {
+  const named = fieldsOf({ ...options, name: input.name });
+  // Fail for wrong fields before the server is asked.
+  new TorrentCreate(named);
+  const { source, web, findings } = await openInput(input, signal);
+  const webseeds = [...new Set([...(web ? [web.url] : []), ...(options.webseed ?? [])])];
+  const urlList = webseeds.length > 0 ? webseeds : undefined;
+  return { draft: new TorrentCreate({ ...named, urlList, sources: [source] }), findings: () => findings, web };
 }
 
 function unmatchedPattern({ option, glob }: UnmatchedGlob): Finding {

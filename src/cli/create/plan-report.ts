@@ -12,11 +12,11 @@ import { toPlain } from './summary.ts';
 
 /** Plans a creation and prints the plan. The exit code is 1 if a finding is an error. */
 export async function showPlan(paths: readonly string[], options: CreateOptions, signal: AbortSignal): Promise<void> {
-  const { target, plan } = await planCreate(paths, options, signal);
+  const { target, plan, web } = await planCreate(paths, options, signal);
   if (plan.findings.some(({ severity }) => severity === 'error')) process.exitCode = FAILED;
   if (options.json) {
     const findings = plan.findings.map(toPlain);
-    await writeLines([printableJson({ path: target, ...plan, infohash: null, findings })]);
+    await writeLines([printableJson({ path: target, ...web, ...plan, infohash: null, findings })]);
     return;
   }
   const leftOut = options.verbose ? plan.leftOut.map((path) => `left out       ${printable(path)}`) : [];
@@ -26,11 +26,13 @@ export async function showPlan(paths: readonly string[], options: CreateOptions,
 
 function linesOf(plan: TorrentPlan, target: string): string[] {
   const { version, name, files, totalSize, pieceLength, pieces, padFiles, padBytes, torrentSize } = plan;
+  // The size of a stream is known at its end.
+  const isUnknown = files > 0 && torrentSize === null;
   const rows: [string, string | null][] = [
     ['output', nameOfTarget(target)],
     ['name', name],
     ['version', version],
-    ['content', `${plural(files, 'file')}, ${formatBytes(totalSize)}`],
+    ['content', `${plural(files, 'file')}, ${isUnknown ? 'size unknown' : formatBytes(totalSize)}`],
     ['piece length', pieceLength === null ? null : formatBytes(pieceLength)],
     ['pieces', pieces === null ? null : pieces.toLocaleString('en')],
     ['padding', padFiles === 0 ? null : paddingText(padFiles, padBytes, totalSize)],

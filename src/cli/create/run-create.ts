@@ -15,6 +15,7 @@ import { rootAndPaths } from '../roots.ts';
 import { fileOf, isFolder, isStdout, realFolder, requireWritable, writeTorrent } from '../target.ts';
 import { draftOf } from './draft-of.ts';
 import { refuse, settled } from './findings.ts';
+import { foreignInput, type WebObject } from './inputs.ts';
 import type { CreateOptions } from './options.ts';
 
 /** Callbacks and the signal of a creation. */
@@ -31,6 +32,8 @@ export interface Created extends Creation {
   seconds: number;
   /** The magnet link, with `--magnet` or `--link-file`. */
   link: string | null;
+  /** The web object that was read; null for anything else. */
+  web: WebObject | null;
 }
 
 /** Creates a torrent and writes it. */
@@ -43,7 +46,7 @@ export async function runCreate(
   await requireWritable(target, { ...options, output: target });
   await requireLinkFile(options, target);
   const output = await realOutput(target);
-  const { draft, findings: ownFindings } = await draftOf(paths, options, output);
+  const { draft, findings: ownFindings, web } = await draftOf(paths, options, output, watch.signal);
   const onPlan = async (plan: TorrentPlan) => {
     const findings = settled([...plan.findings, ...ownFindings()], options);
     await onFindings(findings, plan);
@@ -58,7 +61,7 @@ export async function runCreate(
   await writeTorrent(creation.torrent, target, { force, mtime });
   const link = options.magnet || options.linkFile !== undefined ? creation.torrent.magnet() : null;
   if (options.linkFile !== undefined) await writeWhole(options.linkFile, Buffer.from(`${link}\n`), { force });
-  return { ...creation, target, seconds, link };
+  return { ...creation, target, seconds, link, web };
 }
 
 /** A plan of a creation. */
@@ -67,6 +70,8 @@ export interface Planned {
   target: string;
   /** The plan with all findings, those of the output and of the command's options too. */
   plan: TorrentPlan;
+  /** The web object that would be read; null for anything else. */
+  web: WebObject | null;
 }
 
 /** Plans a creation without reading content or writing anything. */
@@ -81,10 +86,10 @@ export async function planCreate(
     ...(await problemOf(() => requireLinkFile(options, target))),
   ];
   const output = unwritable.length > 0 ? undefined : await realOutput(target);
-  const { draft, findings: ownFindings } = await draftOf(paths, options, output);
+  const { draft, findings: ownFindings, web } = await draftOf(paths, options, output, signal);
   const plan = await draft.plan({ ...generateOptions(options), output, signal });
   const findings = settled([...unwritable, ...plan.findings, ...ownFindings()], options);
-  return { target, plan: { ...plan, findings } };
+  return { target, plan: { ...plan, findings }, web };
 }
 
 /** Checks, before hashing, that the file for the magnet link can be written. */
@@ -114,8 +119,10 @@ async function realOutput(target: string): Promise<string | undefined> {
 }
 
 /** The torrent file of a creation: by default `NAME.torrent` in the current folder. */
-export async function targetFor(paths: readonly string[], { output, name }: CreateOptions): Promise<string> {
-  const file = `${name ?? path.basename(rootAndPaths(paths).pathRoot)}.torrent`;
+export async function targetFor(paths: readonly string[], options: CreateOptions): Promise<string> {
+  const { output, name } = options;
+  const foreign = foreignInput(paths, options);
+  const file = `${foreign?.name ?? name ?? path.basename(rootAndPaths(paths).pathRoot)}.torrent`;
   if (output === undefined) return file;
   if (isStdout(output)) return output;
   return (await isFolder(output)) ? path.join(output, file) : output;

@@ -14,12 +14,13 @@ interface Summary extends Created {
 
 /** The summary for `--json`. */
 export function summaryJson(
-  { torrent, target, seconds, kernel, warnings, bytesRead, link }: Summary,
+  { torrent, target, seconds, kernel, warnings, bytesRead, link, web }: Summary,
   { magnet }: CreateOptions,
 ): object {
   const { totalSize, infohashV1, infohashV2, nFiles, nPieces, info } = torrent;
   return {
     path: target,
+    ...web,
     version: torrent.torrentVersion,
     name: info.name,
     infohash: { v1: infohashV1, v2: infohashV2 },

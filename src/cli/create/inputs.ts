@@ -1,0 +1,115 @@
+/** The content of a creation that is not on the disk: standard input (`-`) or the URL of a web object. */
+import type { Finding } from '../../create/findings.ts';
+import type { Source } from '../../create/sources.ts';
+import type { WebFile } from '../../create/web-source.ts';
+import { parseWebUrl } from '../../create/web-url.ts';
+import { MetainfoError, shown } from '../../errors/errors.ts';
+import { unsafeComponent } from '../../layout/safe-path.ts';
+import { isStdin, openStdin } from '../standard-input.ts';
+import type { CreateOptions } from './options.ts';
+
+/** The single file that a creation reads from elsewhere. */
+export interface ForeignInput {
+  /** The name of the torrent and of its file. */
+  name: string;
+  /** The given URL; null for standard input. */
+  url: string | null;
+}
+
+/** What is known about the web object of a creation. */
+export type WebObject = Pick<WebFile, 'url' | 'etag' | 'lastModified'>;
+
+/** A foreign input that was opened. */
+export interface OpenedInput {
+  source: Source;
+  /** The web object; null for standard input. */
+  web: WebObject | null;
+  findings: Finding[];
+}
+
+/** Whether an argument is a URL. A path of this form can be written `./https://host`. */
+const isUrl = (argument: string) => /^[a-z][a-z\d+.-]+:\/\//i.test(argument);
+
+/**
+ * Tells what the arguments of a creation name besides files on disk; null for files and folders only.
+ *
+ * @throws {MetainfoError} `ERR_INVALID_ARGUMENT`, or `ERR_NAME` for a name that a torrent cannot have
+ */
+export function foreignInput(paths: readonly string[], options: CreateOptions): ForeignInput | null {
+  const [first = ''] = paths;
+  const foreign = paths.find((entry) => isStdin(entry) || isUrl(entry));
+  if (foreign === undefined) return null;
+  const what = isStdin(foreign) ? 'Standard input (-)' : 'A URL';
+  if (paths.length > 1)
+    throw refuse(
+      `${what} must be the only input, because it gives a torrent of one file: create one torrent for each.`,
+    );
+  for (const [option, isGiven] of Object.entries({
+    '--exclude': options.exclude !== undefined,
+    '--include': options.include !== undefined,
+    '--maker libtorrent': options.maker === 'libtorrent',
+  }))
+    if (isGiven) throw refuse(`${option} works only with files on disk: omit it.`);
+  if (isStdin(first)) {
+    if (options.name === undefined) throw refuse('A torrent of standard input (-) needs a name: add --name NAME.');
+    return { name: checked(options.name), url: null };
+  }
+  const { href, name } = parseWebUrl(first);
+  const chosen = options.name ?? name;
+  if (chosen === null) throw nameError(`The path of ${href} does not end with a usable file name: add --name NAME.`);
+  return { name: checked(chosen), url: first };
+}
+
+/**
+ * Opens a foreign input: asks the web server about its object, or takes standard input.
+ *
+ * @throws {MetainfoError} `ERR_HTTP`; `ERR_INVALID_ARGUMENT` for a terminal
+ */
+export async function openInput({ name, url }: ForeignInput, signal: AbortSignal | undefined): Promise<OpenedInput> {
+  if (url === null) {
+    const data = openStdin('tar c album | metainfo create - --name album.tar');
+    return { source: { path: name, data }, web: null, findings: [] };
+  }
+  const { webFile } = await import('../../create/web-source.ts');
+  const data = await webFile(url, { signal });
+  const { etag, lastModified } = data;
+  return { source: { path: name, data }, web: { url: data.url, etag, lastModified }, findings: findingsOf(url, data) };
+}
+
+function findingsOf(given: string, { url, validator }: WebFile): Finding[] {
+  const findings: Finding[] = [];
+  if (validator !== 'etag')
+    findings.push({
+      code: 'web_validator',
+      severity: 'warning',
+      path: url,
+      message:
+        validator === null
+          ? `${url}: the server sends neither a strong ETag nor Last-Modified, so a replaced file is noticed only by its size.`
+          : `${url}: the server sends no strong ETag, so a file that is replaced within a second may go unnoticed.`,
+      advice: 'Do not change the file while it is read.',
+    });
+  if (parseWebUrl(given).authorization !== null)
+    findings.push({
+      code: 'web_credentials',
+      severity: 'warning',
+      path: url,
+      message: `${url}: the webseed lacks the credentials of the given URL.`,
+      advice: 'Let clients read the file without credentials, or add another webseed.',
+    });
+  return findings;
+}
+
+function checked(name: string): string {
+  const problem = unsafeComponent(name) ?? (name.isWellFormed() ? null : 'a name with half a surrogate pair');
+  if (problem === null) return name;
+  throw nameError(`${problem} cannot be the name of a torrent: ${shown(name)}.`);
+}
+
+function refuse(message: string): MetainfoError {
+  return new MetainfoError('ERR_INVALID_ARGUMENT', message);
+}
+
+function nameError(message: string): MetainfoError {
+  return new MetainfoError('ERR_NAME', message);
+}
