@@ -1,11 +1,15 @@
 /** Rewords the library's messages for users of the command: library options become command-line options. */
+import type { Finding } from '../create/findings.ts';
 import { type Issue, type MetainfoError, ValidationError } from '../errors/errors.ts';
 
 /** Options of the library that its messages name, and the options of the command. */
 const OPTIONS: Record<string, string> = {
   keepInfohash: '--keep-infohash',
+  maxPieceLength: '--max-piece-length',
+  maxTorrentSize: '--max-torrent-size',
   memoryLimit: '--memory-limit',
   readSize: '--read-size',
+  targetPieces: '--target-pieces',
   threads: '--threads',
 };
 const OPTION_NAMES = new RegExp(`\\b(${Object.keys(OPTIONS).join('|')})\\b`, 'g');
@@ -41,8 +45,16 @@ export function commandNames(message: string): string {
   return message.replace(/\([^()-]*?, (--[\w-]+),?/g, '($1');
 }
 
-/** The message of a warning during a creation. */
-export function messageOfWarning({ message }: Pick<Issue, 'message'>): string {
+/** Two piece lengths, or a piece length and a wish, that contradict each other. */
+const LENGTHS = /\b(pieceLength|maxPieceLength|targetPieces|maxTorrentSize)\b/g;
+
+function withLengthOptions(message: string): string {
+  return message.replace(LENGTHS, (name) => OPTIONS[name] ?? FIELD_OPTIONS[name] ?? name);
+}
+
+/** The message of a finding during a creation. */
+export function messageOfWarning({ code, message }: Pick<Finding, 'code' | 'message'>): string {
+  if (code === 'ERR_PIECE_LENGTH') return withLengthOptions(message);
   return message.replace(LIMITS, '--limit $1=N').replace(PAD_NAMES, '--pad-names unique');
 }
 
@@ -68,6 +80,7 @@ function withCommandOptions(error: MetainfoError): string {
   if (error instanceof ValidationError && error.subject === 'draft') return messageOfDraft(error.issues);
   const { code, message, path } = error;
   if (code === 'ERR_OUTPUT_EXISTS') return message.replace(FORCE, '--force');
+  if (code === 'ERR_PIECE_LENGTH') return withLengthOptions(message);
   if (code === 'ERR_LIMIT') return message.replace(LIMITS, '--limit $1=N');
   if (EXTRA.test(message))
     return message

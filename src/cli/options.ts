@@ -12,11 +12,14 @@ import type { ReadOptions } from '../model/torrent.ts';
 
 // Each parser throws an InvalidArgumentError with the reason. Commander adds the name of the option.
 
-/** Parses `auto`, or bytes such as `16384`, `512KiB`, `1M`. */
+/** Parses `auto`, bytes such as `16384`, `512KiB`, `1M`, or an exponent of two: a number from 14 to 31. */
 export function parsePieceLength(text: string): number | 'auto' {
   if (text === 'auto') return text;
+  const exponent = /^\d\d$/.test(text) ? Number(text) : 0;
+  if (exponent >= 14 && exponent <= 31) return 2 ** exponent;
   const bytes = bytesFrom(text);
-  if (bytes === null) throw new InvalidArgumentError('Expected auto, or a size such as 1MiB.');
+  if (bytes === null)
+    throw new InvalidArgumentError('Expected auto, a size such as 1MiB, or an exponent from 14 to 31.');
   if (!Number.isInteger(Math.log2(bytes))) throw new InvalidArgumentError('Expected a power of two, such as 1MiB.');
   return bytes;
 }
@@ -26,6 +29,13 @@ export function parseSize(text: string): number {
   const bytes = bytesFrom(text);
   if (bytes === null) throw new InvalidArgumentError('Expected a size such as 64MiB.');
   return bytes;
+}
+
+/** Parses a whole number from 1 on. */
+export function parseCount(text: string): number {
+  const count = Number(text);
+  if (/^\d+$/.test(text) && count > 0 && Number.isSafeInteger(count)) return count;
+  throw new InvalidArgumentError('Expected a whole number of at least 1.');
 }
 
 function bytesFrom(text: string): number | null {

@@ -43,7 +43,8 @@ export const ERROR_CODES = {
   ERR_OUTPUT_IS_INPUT: 'The output file is one of the files to be hashed and would overwrite it.',
   ERR_OUT_OF_RANGE: 'An index is beyond the last piece or file.',
   ERR_PATH_OUTSIDE: 'A path is not below the path root.',
-  ERR_PIECE_LENGTH: 'The piece length is above 2 GiB, below 16 KiB for v2 and hybrid, or not a power of two.',
+  ERR_PIECE_LENGTH:
+    'The piece length is above 2 GiB, below 16 KiB for v2 and hybrid, or not a power of two; or it contradicts `maxPieceLength`, `targetPieces` or `maxTorrentSize`.',
   ERR_READ: 'The system failed to read.',
   ERR_SIZE_UNKNOWN: 'The size of a source must be known beforehand: give it a `size`.',
   ERR_SOURCE: 'A source failed (its error is the `cause`), gave something other than bytes, or had already been read.',

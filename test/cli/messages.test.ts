@@ -41,6 +41,9 @@ describe('messageOf', () => {
 describe('messageOfWarning', () => {
   it('translates the advice of the library', () => {
     const message = "clients refuse this; limits: { files: N } or padNames: 'unique' helps";
-    assert.equal(messageOfWarning({ message }), 'clients refuse this; --limit files=N or --pad-names unique helps');
+    assert.equal(
+      messageOfWarning({ code: 'reader_limit', message }),
+      'clients refuse this; --limit files=N or --pad-names unique helps',
+    );
   });
 });

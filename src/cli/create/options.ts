@@ -16,6 +16,7 @@ import {
   type OutputOptions,
   type PadNamesOptions,
   padNamesOption,
+  parseCount,
   parseDate,
   parseFile,
   parsePieceLength,
@@ -61,6 +62,9 @@ export interface CreateOptions
   /** The value of `--kind`, which stands for `--torrent-version`. */
   kind?: TorrentVersion;
   pieceLength: number | 'auto';
+  maxPieceLength?: number;
+  targetPieces?: number;
+  maxTorrentSize?: number;
   readSize?: number;
   padding?: boolean;
   magnet?: boolean;
@@ -81,10 +85,16 @@ export function createOptions(command: Command): Command {
     .addOption(new Option('-k, --torrent-version <version>', 'torrent version').choices(VERSIONS).default('hybrid'))
     .addOption(new Option('--kind <version>').choices(VERSIONS).conflicts('torrentVersion').hideHelp())
     .addOption(
-      new Option('--piece-length <size>', 'a power of two such as 1MiB, or auto')
+      new Option(
+        '-l, --piece-length <size>',
+        'a power of two such as 1MiB, its exponent from 14 to 31 (20 is 1MiB), or auto',
+      )
         .argParser(parsePieceLength)
         .default('auto'),
     )
+    .option('--max-piece-length <size>', 'the longest piece length to choose', parseSize)
+    .option('--target-pieces <n>', 'choose the piece length that gives about this number of pieces', parseCount)
+    .option('--max-torrent-size <size>', 'choose pieces so long that the torrent file has at most this size', parseSize)
     .option(
       '--padding',
       'add pad files to a v1 torrent, so that each file starts at a piece boundary; hybrids have them',

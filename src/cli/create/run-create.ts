@@ -1,5 +1,6 @@
 /** Runs one creation: from the paths and options of a command line to a written torrent. */
 import path from 'node:path';
+import type { PieceLengthWishes } from '../../create/choose-length.ts';
 import type { TorrentCreate } from '../../create/draft.ts';
 import type { Finding } from '../../create/findings.ts';
 import type { GenerateOptions } from '../../create/options.ts';
@@ -165,10 +166,11 @@ async function createWithLibtorrent(
   }
   const { generateExt, libtorrent } = await import('../../create/libtorrent.ts');
   const { version, threads } = generateOptions(options);
-  const plan = await draft.plan({ version, output: watch.output, signal: watch.signal });
+  const wishes = wishesOf(options);
+  const plan = await draft.plan({ version, ...wishes, output: watch.output, signal: watch.signal });
   await onPlan(plan);
   // The plan has told about the warnings.
-  const torrent = await generateExt(draft, { version, threads, ...watch, onWarning: () => {} });
+  const torrent = await generateExt(draft, { version, threads, ...wishes, ...watch, onWarning: () => {} });
   return { torrent, kernel: `libtorrent ${libtorrent().version}`, bytesRead: null };
 }
 
@@ -198,5 +200,10 @@ async function createWithMetainfo(
 /** The options of the library for a creation and its plan. */
 function generateOptions(options: CreateOptions): GenerateOptions & { version: TorrentVersion } {
   const { kind, torrentVersion, threads = null, memoryLimit, readSize, padNames, padding } = options;
-  return { version: kind ?? torrentVersion, threads, memoryLimit, readSize, padNames, ...(padding && { padding }) };
+  const version = kind ?? torrentVersion;
+  return { version, threads, memoryLimit, readSize, padNames, ...wishesOf(options), ...(padding && { padding }) };
+}
+
+function wishesOf({ maxPieceLength, targetPieces, maxTorrentSize }: CreateOptions): PieceLengthWishes {
+  return { maxPieceLength, targetPieces, maxTorrentSize };
 }

@@ -1,0 +1,103 @@
+import assert from 'node:assert/strict';
+import { stat, truncate, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { describe, it, type TestContext } from 'node:test';
+import { engineMissing } from '../support/engine.ts';
+import { entries, metainfo, read, workFolder } from './run.ts';
+
+const KIB = 1024;
+const MIB = 1024 * KIB;
+
+/** A work folder with a file of 40 MiB, which has 32 KiB pieces by default. */
+async function folderWithFilm(t: TestContext): Promise<string> {
+  const cwd = await workFolder(t);
+  await writeFile(path.join(cwd, 'film'), '');
+  await truncate(path.join(cwd, 'film'), 40 * MIB);
+  return cwd;
+}
+
+describe('metainfo create by wishes about the piece length', () => {
+  it('takes the piece length as bytes, in units and as an exponent', async (t) => {
+    const cwd = await folderWithFilm(t);
+    for (const [text, pieceLength] of [
+      ['auto', 32 * KIB],
+      ['20', MIB],
+      ['14', 16 * KIB],
+      ['16', 64 * KIB],
+      ['31', 2 ** 31],
+      ['16384', 16 * KIB],
+      ['2M', 2 * MIB],
+    ] as const) {
+      const { code, stderr } = await metainfo(['create', 'film', '-l', text, '-q', '--force'], { cwd });
+      assert.equal(code, 0, stderr);
+      assert.equal((await read(cwd, 'film.torrent')).info.pieceLength, pieceLength, text);
+    }
+  });
+
+  it('chooses what satisfies all wishes, and plans the same', async (t) => {
+    const cwd = await folderWithFilm(t);
+    for (const [args, pieceLength] of [
+      [['--max-piece-length', '16KiB'], 16 * KIB],
+      [['--target-pieces', '10'], 4 * MIB],
+      [['--target-pieces', '10', '--max-piece-length', '1M'], MIB],
+      [['--max-torrent-size', '2KiB'], 2 * MIB],
+      [['--max-torrent-size', '2KiB', '-l', 'auto', '-k', 'v1'], 512 * KIB],
+      [['--max-torrent-size', '2KiB', '-l', '2M'], 2 * MIB],
+    ] as const) {
+      const planned = await metainfo(['plan', 'film', ...args, '--json'], { cwd });
+      assert.equal((JSON.parse(planned.stdout) as { pieceLength: number }).pieceLength, pieceLength, args.join(' '));
+      const { code, stderr } = await metainfo(['create', 'film', ...args, '-q', '--force'], { cwd });
+      assert.equal(code, 0, stderr);
+      assert.equal((await read(cwd, 'film.torrent')).info.pieceLength, pieceLength, args.join(' '));
+      if (args.includes('2KiB' as never)) assert.ok((await stat(path.join(cwd, 'film.torrent'))).size <= 2 * KIB);
+    }
+  });
+
+  it('says which two wishes contradict each other, and writes nothing', async (t) => {
+    const cwd = await folderWithFilm(t);
+    for (const [args, message] of [
+      [
+        ['--max-torrent-size', '2KiB', '--max-piece-length', '64KiB'],
+        '--max-torrent-size 2 KiB needs pieces of at least 2 MiB, but --max-piece-length is 64 KiB.',
+      ],
+      [['-l', '20', '--max-piece-length', '512KiB'], '--piece-length is 1 MiB, but --max-piece-length is 512 KiB.'],
+      [
+        ['-l', '1MiB', '--max-torrent-size', '2KiB'],
+        '--max-torrent-size 2 KiB needs pieces of at least 2 MiB, but --piece-length is 1 MiB.',
+      ],
+    ] as const) {
+      const { code, stderr } = await metainfo(['create', 'film', ...args], { cwd });
+      assert.equal(code, 2);
+      assert.ok(stderr.includes(`error: ${message}`), stderr);
+      const planned = await metainfo(['plan', 'film', ...args], { cwd });
+      assert.equal(planned.code, 1);
+      assert.ok(planned.stdout.includes(`error: ${message} [ERR_PIECE_LENGTH]`), planned.stdout);
+      assert.ok(!(await entries(cwd)).includes('film.torrent'));
+    }
+  });
+
+  it('refuses wrong values as wrong usage', async (t) => {
+    const cwd = await folderWithFilm(t);
+    for (const args of [
+      ['-l', '13'],
+      ['-l', '32K5'],
+      ['--target-pieces', '0'],
+      ['--target-pieces', '1e3'],
+      ['--target-pieces', '-5'],
+      ['--max-torrent-size', 'small'],
+      ['--max-piece-length', '1KiB'],
+    ]) {
+      const { code, stderr } = await metainfo(['create', 'film', ...args], { cwd });
+      assert.equal(code, 2, `${args.join(' ')}: ${stderr}`);
+      assert.doesNotMatch(stderr, /maxPieceLength|maxTorrentSize|targetPieces/);
+    }
+  });
+
+  it('gives the wishes to libtorrent too', { skip: engineMissing() }, async (t) => {
+    const cwd = await folderWithFilm(t);
+    const args = ['create', 'film', '--maker', 'libtorrent', '--target-pieces', '10', '-q'];
+    const { code, stderr } = await metainfo(args, { cwd });
+    assert.equal(code, 0, stderr);
+    assert.equal((await read(cwd, 'film.torrent')).info.pieceLength, 4 * MIB);
+  });
+});
