@@ -1,14 +1,18 @@
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
-import { writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
 import path from 'node:path';
-import { describe, it } from 'node:test';
+import { describe, it, type TestContext } from 'node:test';
 import fc from 'fast-check';
 import { TorrentCreate } from '../../src/create/draft.ts';
 import { type WebFileOptions, webFile } from '../../src/create/web-source.ts';
 import type { MetainfoErrorCode } from '../../src/errors/codes.ts';
 import { MetainfoError } from '../../src/errors/errors.ts';
 import { noise } from '../hash/reference.ts';
+import { missing } from '../support/external.ts';
 import { runs } from '../support/runs.ts';
 import { temporaryFolder } from '../support/tree.ts';
 import { type Exchange, type WebObject, type WebServer, webServer } from '../support/web-server.ts';
@@ -200,6 +204,55 @@ describe('redirects', () => {
       );
       await assert.rejects(webFile(web.url()), { code: 'ERR_HTTP', message });
     });
+});
+
+describe('https', { skip: missing('openssl', 'openssl', ['version']) }, () => {
+  /** Starts a server with a certificate of its own, which redirects to a URL. */
+  async function secureServer(t: TestContext, location: string): Promise<string> {
+    const folder = await temporaryFolder(t);
+    const [key, cert] = [path.join(folder, 'key'), path.join(folder, 'cert')];
+    const subject = ['-subj', '/CN=127.0.0.1', '-addext', 'subjectAltName=IP:127.0.0.1'];
+    const files = ['-keyout', key, '-out', cert, '-days', '2'];
+    const curve = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'];
+    execFileSync('openssl', ['req', '-x509', ...curve, ...files, ...subject], { stdio: 'ignore' });
+    const server = createServer({ key: await readFile(key), cert: await readFile(cert) }, (_, response) =>
+      response.writeHead(302, { location }).end(),
+    );
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    t.after(() => {
+      server.closeAllConnections();
+      server.close();
+    });
+    return `https://127.0.0.1:${(server.address() as AddressInfo).port}/film.mkv`;
+  }
+
+  it('an unknown certificate is refused at once', async (t) => {
+    const url = await secureServer(t, '/x');
+    await assert.rejects(webFile(url), {
+      code: 'ERR_HTTP',
+      message: /the connection failed \(DEPTH_ZERO_SELF_SIGNED_CERT\)/,
+    });
+  });
+
+  it('a redirect to http is refused, and one from http is followed', async (t) => {
+    const web = await webServer(t, noise(10), ({ request, response, answer }) =>
+      request.url === '/up' ? response.writeHead(301, { location: secure }).end() : answer(),
+    );
+    const secure = await secureServer(t, web.url());
+    process.env['NODE_TLS_REJECT_UNAUTHORIZED'] = '0';
+    t.after(() => {
+      delete process.env['NODE_TLS_REJECT_UNAUTHORIZED'];
+    });
+    for (const url of [secure, web.url('/up')])
+      await assert.rejects(webFile(url), { code: 'ERR_HTTP', message: /redirects from https to http \(127\.0\.0\.1:/ });
+  });
+
+  it('a server without TLS is refused', async (t) => {
+    const web = await webServer(t, noise(10));
+    const url = web.url().replace('http:', 'https:');
+    await assert.rejects(webFile(url, { retries: 0 }), { code: 'ERR_HTTP', message: /the connection failed/ });
+  });
 });
 
 describe('a server that', () => {
