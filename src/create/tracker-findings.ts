@@ -1,4 +1,4 @@
-/** Finds trackers, webseeds and DHT nodes of a draft that cannot work. What no draft may have is an error of the draft already. */
+/** Finds trackers, webseeds and DHT nodes of a draft that cannot work. The draft itself refuses texts that are no URL. */
 import { shown } from '../errors/errors.ts';
 import type { Draft } from './draft-fields.ts';
 import type { Finding } from './findings.ts';
@@ -30,7 +30,7 @@ function urlsOf(value: string | readonly string[] | null | undefined): string[] 
   return value == null ? [] : [value].flat();
 }
 
-/** What is wrong with a URL, as the end of a sentence about it, and what to do. */
+/** A problem of a URL, as the end of a sentence about it, and the advice. */
 type Problem = readonly [problem: string, advice: string];
 
 function urlFindings(url: string, { code, noun, schemes }: UrlList): Finding[] {
