@@ -83,7 +83,7 @@ export async function planCreate(
 ): Promise<Planned> {
   const target = await targetFor(paths, options);
   const unwritable = [
-    ...(await problemOf(() => requireWritable(target, { ...options, json: false, output: target }))),
+    ...(isStdout(target) ? [] : await problemOf(() => requireWritable(target, { ...options, output: target }))),
     ...(await problemOf(() => requireLinkFile(options, target))),
   ];
   const output = unwritable.length > 0 ? undefined : await realOutput(target);
@@ -157,6 +157,9 @@ async function createWithLibtorrent(
     '--memory-limit': options.memoryLimit,
     '--read-size': options.readSize,
     '--pad-names': options.padNames,
+    '--padding': options.padding,
+    '--attributes': options.attributes,
+    '--symlinks store': options.symlinks === 'store' || undefined,
     '--cache': options.cache,
     '--cache-dir': options.cacheDir,
   }).find(([, value]) => value !== undefined);
