@@ -38,6 +38,11 @@ function writeJson(code: MetainfoErrorCode, message: string, path: string | null
   stdout().write(`${printableJson({ error: { code, message, path } })}\n`);
 }
 
+/** The exit code of a job that a signal has cancelled, by the convention of shells: 128 plus the number of the signal. */
+export function exitCodeOfSignal({ cause }: MetainfoError): number {
+  return cause === 'SIGTERM' ? 143 : 130;
+}
+
 /** Reports an error, and returns the exit code for it. */
 export async function exitCodeOf(error: unknown, json = wantsJson()): Promise<number> {
   if (!(error instanceof MetainfoError)) {
@@ -48,8 +53,7 @@ export async function exitCodeOf(error: unknown, json = wantsJson()): Promise<nu
   if (error.code === 'ERR_ABORTED') {
     if (json) writeJson('ERR_ABORTED', CANCELLED);
     else stderr().write(`${CANCELLED}\n`);
-    // The shell convention: 128 plus the number of the signal.
-    return error.cause === 'SIGTERM' ? 143 : 130;
+    return exitCodeOfSignal(error);
   }
   const message = messageOf(error);
   if (json) writeJson(error.code, message, error.path);

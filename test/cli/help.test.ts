@@ -60,7 +60,7 @@ describe('--help', () => {
     for (const example of [
       'metainfo create album --torrent-versions v1',
       'metainfo create album --torrent-version v3',
-      'metainfo create',
+      'metainfo plan',
       'metainfo create album --piece-length 3',
       'metainfo verify',
       'metainfo cache show',

@@ -4,11 +4,13 @@ import type { Finding } from '../../create/findings.ts';
 import type { TorrentPlan } from '../../create/torrent-plan.ts';
 import { printableJson } from '../../layout/text.ts';
 import { creationLines } from '../create/findings.ts';
-import { type CreateOptions, createOptions } from '../create/options.ts';
+import { type CreateOptions, createOptions, manyOptions } from '../create/options.ts';
 import { showPlan } from '../create/plan-report.ts';
 import { runCreate } from '../create/run-create.ts';
 import { summaryJson, summaryLines } from '../create/summary.ts';
+import { USAGE } from '../exit.ts';
 import { interruptible } from '../interrupt.ts';
+import { createMany } from '../many/create-many.ts';
 import { showsProgress, stderr, writeLines } from '../output.ts';
 import { reportTo } from '../target.ts';
 
@@ -20,6 +22,7 @@ Examples:
   metainfo create album --cache --date now    reads only changed files next time
   metainfo create https://host/film.mkv       the URL becomes a webseed
   metainfo create - --name x.tar -o /srv < x.tar
+  metainfo create --each /srv/films -o torrents/ --resume
 
 Seeding: libtorrent, qBittorrent, Deluge and rtorrent 0.16 seed a folder from a
 hybrid. Transmission, aria2, WebTorrent and rtorrent 0.9 cannot, because they
@@ -33,12 +36,41 @@ export function addCreate(program: Command): void {
     .command('create')
     .description('create a torrent from files and folders')
     .argument(
-      '<path...>',
+      '[path...]',
       'a file or folder; the root of several paths is their common folder. Or one URL (http or https), or - for standard input',
     );
-  createOptions(command)
+  manyOptions(createOptions(command))
     .addHelpText('after', EXAMPLES)
-    .action((paths: string[], options: CreateOptions) => interruptible((signal) => create(paths, options, signal)));
+    .action((paths: string[], options: CreateOptions) => {
+      requirePaths(command, paths, options);
+      return interruptible((signal) => {
+        if (!options.each && options.batch === undefined) return create(paths, options, signal);
+        return createMany(paths, options, ownOptions(command), signal);
+      });
+    });
+}
+
+/** The options that the command line sets itself. */
+function ownOptions(command: Command): Partial<CreateOptions> {
+  const entries = Object.entries(command.opts());
+  return Object.fromEntries(entries.filter(([key]) => command.getOptionValueSource(key) === 'cli'));
+}
+
+/** Refuses a command line without paths, or with paths that no job would use. */
+function requirePaths(
+  command: Command,
+  paths: readonly string[],
+  { each, batch, jobs, resume, dryRun }: CreateOptions,
+) {
+  const isMany = each || batch !== undefined;
+  const problem =
+    batch === undefined
+      ? paths.length === 0 && "missing required argument 'path'"
+      : paths.length > 0 && 'the list of --batch names the paths: omit all others';
+  const lonely = !isMany && (jobs !== undefined || resume) && '--jobs and --resume need --each or --batch';
+  const dry = isMany && dryRun && '--dry-run plans one torrent: omit --each and --batch';
+  const message = problem || lonely || dry;
+  if (message) command.error(`error: ${message}`, { exitCode: USAGE, code: 'metainfo.usage' });
 }
 
 async function create(paths: string[], options: CreateOptions, signal: AbortSignal): Promise<void> {

@@ -21,6 +21,7 @@ import {
   parseFile,
   parsePieceLength,
   parseSize,
+  parseThreads,
   type SummaryOptions,
   summaryOptions,
 } from '../options.ts';
@@ -70,6 +71,10 @@ export interface CreateOptions
   magnet?: boolean;
   linkFile?: string;
   dryRun?: boolean;
+  each?: boolean;
+  batch?: string;
+  jobs?: number;
+  resume?: boolean;
   verbose?: boolean;
 }
 
@@ -112,6 +117,15 @@ export function createOptions(command: Command): Command {
   );
   cacheOptions(policyOptions(globOptions(command))).option('--force', 'replace the output if it exists');
   return summaryOptions(findingOptions(command));
+}
+
+/** Adds the options for making many torrents. */
+export function manyOptions(command: Command): Command {
+  return command
+    .addOption(new Option('--each', 'make a torrent of every entry of the given folders').conflicts(['batch', 'name']))
+    .option('--batch <file>', 'make the torrents of a list of jobs: JSON or NDJSON, - for standard input', parseFile)
+    .option('--jobs <n>', 'with --each or --batch: torrents that are made at once (default: 4)', parseThreads)
+    .option('--resume', 'with --each or --batch: skip torrents that are there and whole');
 }
 
 /** Adds the options that decide about findings, and about links to the new torrent. */

@@ -1,0 +1,221 @@
+import assert from 'node:assert/strict';
+import { readFile, rm, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { describe, it, type TestContext } from 'node:test';
+import { Torrent } from '../../src/model/torrent.ts';
+import { HUGE, sparseFile, temporaryFolder, writeTree } from '../support/tree.ts';
+import { entries, finish, metainfo, metainfoUnread, read, start } from './run.ts';
+
+/** A folder `lib` with albums and files. */
+async function library(t: TestContext): Promise<string> {
+  const cwd = await temporaryFolder(t);
+  const albums = Object.fromEntries(Array.from({ length: 20 }, (_, i) => [`lib/album${i}/track.flac`, 1000 + i]));
+  await writeTree(cwd, { ...albums, 'lib/film.mkv': 50_000, 'lib/.DS_Store': 1, 'lib/.hidden/x': 1, 'out/keep': 1 });
+  await writeFile(path.join(cwd, 'lib/old.torrent'), 'x');
+  return cwd;
+}
+
+const NAMES = [...Array.from({ length: 20 }, (_, i) => `album${i}`), 'film.mkv'].sort();
+
+interface Event {
+  event: string;
+  job?: number;
+  output?: string;
+  infohash?: { v2: string };
+  error?: { code: string };
+  done?: number;
+  failed?: number;
+  skipped?: number;
+}
+
+const eventsOf = (stdout: string) =>
+  stdout
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line) as Event);
+
+describe('metainfo create --each', () => {
+  it('makes a torrent of every entry, equal to that of a single creation', async (t) => {
+    const cwd = await library(t);
+    const { code, stdout, stderr } = await metainfo(['create', '--each', 'lib', '-o', 'out', '--jobs', '3'], { cwd });
+    assert.deepEqual([code, stderr], [0, '']);
+    assert.deepEqual(await entries(path.join(cwd, 'out')), ['keep', ...NAMES.map((name) => `${name}.torrent`)].sort());
+    assert.match(stdout, /^21 torrents made: .* in .* s, .*\/s$/m);
+    for (const name of ['album7', 'film.mkv']) {
+      await metainfo(['create', `lib/${name}`], { cwd });
+      assert.deepEqual(
+        (await read(cwd, `out/${name}.torrent`)).bencode(),
+        (await read(cwd, `${name}.torrent`)).bencode(),
+      );
+    }
+  });
+
+  it('goes on after a job that fails, tells why, and exits with 1', async (t) => {
+    const cwd = await library(t);
+    await writeTree(cwd, { 'lib/empty/x': 0, 'out/album3.torrent': 3 });
+    const { code, stdout, stderr } = await metainfo(['create', '--each', 'lib', '-o', 'out'], { cwd });
+    assert.equal(code, 1);
+    assert.match(stderr, /^lib\/empty:\nerror: .*\[ERR_NO_DATA\]$/m);
+    assert.match(stderr, /^lib\/album3:\nerror: output file exists: .*album3\.torrent \(use --force to replace it\)/m);
+    assert.match(stdout, /^20 torrents made, 2 failed: /m);
+    assert.equal(await readFile(path.join(cwd, 'out/album3.torrent'), 'utf8').then((text) => text.length), 3);
+  });
+
+  it('prints events with --json: one of start and of end for each job, and a summary', async (t) => {
+    const cwd = await library(t);
+    await writeTree(cwd, { 'lib/empty/x': 0 });
+    const { code, stdout, stderr } = await metainfo(['create', '--each', 'lib', '-o', 'out', '--json'], { cwd });
+    assert.deepEqual([code, stderr], [1, '']);
+    const events = eventsOf(stdout);
+    const jobs = (name: string) => events.filter(({ event }) => event === name).map(({ job = -1 }) => job);
+    assert.deepEqual(
+      jobs('start').toSorted((a, b) => a - b),
+      [...Array(22).keys()],
+    );
+    assert.deepEqual(
+      [...jobs('done'), ...jobs('failed')].toSorted((a, b) => a - b),
+      [...Array(22).keys()],
+    );
+    assert.equal(events.find(({ event }) => event === 'failed')?.error?.code, 'ERR_NO_DATA');
+    const { event, done, failed, skipped } = events.at(-1) as Event;
+    assert.deepEqual([event, done, failed, skipped], ['summary', 21, 1, 0]);
+  });
+
+  it('skips with --resume what is there and whole, and only that', async (t) => {
+    const cwd = await library(t);
+    const args = ['create', '--each', 'lib', '-o', 'out', '--json'];
+    await metainfo(args, { cwd });
+    await rm(path.join(cwd, 'out/album1.torrent'));
+    await writeFile(path.join(cwd, 'out/album2.torrent'), 'd4:info');
+    await writeTree(cwd, { 'lib/album4/more.flac': 5 });
+    const again = eventsOf((await metainfo([...args, '--resume'], { cwd })).stdout);
+    const outputs = (name: string) =>
+      again.flatMap(({ event, output = '' }) => (event === name ? [path.basename(output, '.torrent')] : [])).sort();
+    assert.deepEqual(outputs('done'), ['album1']);
+    assert.deepEqual(outputs('failed'), ['album2', 'album4']);
+    assert.equal(outputs('skipped').length, 18);
+    const forced = eventsOf((await metainfo([...args, '--resume', '--force', '--private'], { cwd })).stdout);
+    assert.equal(forced.at(-1)?.done, 21);
+    assert.equal((await read(cwd, 'out/album4.torrent')).nFiles, 2);
+  });
+
+  it('refuses two entries with one output, and standard output', async (t) => {
+    const cwd = await library(t);
+    await writeTree(cwd, { 'other/film.mkv': 1 });
+    const twice = await metainfo(['create', '--each', 'lib', 'other', '-o', 'out'], { cwd });
+    assert.equal(twice.code, 2);
+    assert.match(twice.stderr, /lib\/film\.mkv and other\/film\.mkv would both be written to out\/film\.mkv\.torrent/);
+    const stdout = await metainfo(['create', '--each', 'lib', '-o', '-'], { cwd });
+    assert.equal(stdout.code, 2);
+    assert.deepEqual(await entries(path.join(cwd, 'out')), ['keep']);
+  });
+
+  it('cancels the running jobs with Ctrl-C, and keeps what is complete', async (t) => {
+    const cwd = await temporaryFolder(t);
+    await writeTree(cwd, { 'lib/a': 10, 'out/keep': 1 });
+    await sparseFile(path.join(cwd, 'lib'), 'b', HUGE);
+    const child = start(['create', '--each', 'lib', '-o', 'out'], { cwd });
+    const finished = finish(child);
+    child.stdout.once('data', () => child.kill('SIGINT'));
+    const { code, stdout } = await finished;
+    assert.equal(code, 130);
+    assert.match(stdout, /^out\/a\.torrent: [^\n]*\n1 torrent made, 1 not started or cancelled: /);
+    assert.deepEqual(await entries(path.join(cwd, 'out')), ['a.torrent', 'keep']);
+  });
+
+  it('ends quietly when standard output is closed', async (t) => {
+    const cwd = await library(t);
+    const { code, stderr } = await metainfoUnread(['create', '--each', 'lib', '-o', 'out'], { cwd });
+    assert.deepEqual([code, stderr], [0, '']);
+    for (const name of (await entries(path.join(cwd, 'out'))).filter((one) => one !== 'keep'))
+      await Torrent.read(path.join(cwd, 'out', name));
+  });
+});
+
+describe('metainfo create --batch', () => {
+  const JOBS = [
+    {
+      path: 'lib/album1',
+      output: 'out/one.torrent',
+      'torrent-version': 'v1',
+      private: true,
+      tracker: ['udp://a.example:1/x'],
+    },
+    { paths: ['lib/album2', 'lib/album3'], name: 'two', comment: 'own', 'created-by': false },
+    { path: 'lib/film.mkv', 'piece-length': 65536 },
+  ];
+
+  it('makes the torrents of a JSON array and of NDJSON, with the options of the command line as defaults', async (t) => {
+    const cwd = await library(t);
+    const texts = [JSON.stringify(JOBS, null, 2), `\ufeff${JOBS.map((job) => JSON.stringify(job)).join('\r\n\n')}\n`];
+    for (const text of texts) {
+      await writeFile(path.join(cwd, 'jobs.json'), text);
+      const args = ['create', '--batch', 'jobs.json', '--comment', 'all', '-k', 'v2', '--force', '--json'];
+      const { code, stdout, stderr } = await metainfo(args, { cwd });
+      assert.deepEqual([code, stderr], [0, ''], stdout);
+      const [one, two, film] = await Promise.all(
+        ['out/one', 'two', 'film.mkv'].map((name) => read(cwd, `${name}.torrent`)),
+      );
+      assert.deepEqual(
+        [one?.torrentVersion, one?.info.private, one?.announce, one?.comment],
+        ['v1', true, 'udp://a.example:1/x', 'all'],
+      );
+      assert.deepEqual([two?.torrentVersion, two?.nFiles, two?.comment, two?.createdBy], ['v2', 2, 'own', null]);
+      assert.equal(film?.info.pieceLength, 65536);
+    }
+  });
+
+  it('checks all jobs before the first one, and tells every problem', async (t) => {
+    const cwd = await library(t);
+    const lines = [
+      '{"path":"lib/album1"}',
+      '{"path":"lib/album1","piece-lenght":1}',
+      '{"path":"lib/album1","piece-length":3}',
+      '{"output":"x"}',
+      '[]',
+      '{"path":"lib/album1","json":true}',
+      '{"path":"lib/album1","tracker":{}}',
+      '{"path":"lib/album1","__proto__":"x"}',
+      'nonsense',
+    ];
+    await writeFile(path.join(cwd, 'jobs.ndjson'), lines.join('\n'));
+    const { code, stderr } = await metainfo(['create', '--batch', 'jobs.ndjson'], { cwd });
+    assert.equal(code, 2);
+    for (let line = 2; line <= lines.length; line += 1) assert.match(stderr, new RegExp(`line ${line}: `));
+    assert.match(stderr, /unknown option '--piece-lenght[^;]*Did you mean --piece-length\?/);
+    assert.doesNotMatch(stderr, /line 1: /);
+    assert.deepEqual(await entries(cwd), ['jobs.ndjson', 'lib', 'out']);
+  });
+
+  it('refuses an empty list, a missing file, broken JSON and two jobs with one output', async (t) => {
+    const cwd = await library(t);
+    const cases: [string | null, number, RegExp][] = [
+      ['', 2, /there is no job/],
+      ['[]', 2, /there is no job/],
+      ['[{]', 2, /the array: .*JSON/],
+      [null, 1, /no such file/],
+      ['{"path":"lib/album1"}\n{"path":"lib/album1"}', 2, /would both be written to album1\.torrent/],
+    ];
+    for (const [text, expected, message] of cases) {
+      await rm(path.join(cwd, 'jobs'), { force: true });
+      if (text !== null) await writeFile(path.join(cwd, 'jobs'), text);
+      const { code, stderr } = await metainfo(['create', '--batch', 'jobs'], { cwd });
+      assert.equal(code, expected, stderr);
+      assert.match(stderr, message);
+    }
+  });
+
+  it('is exclusive with paths, and --jobs and --resume need many jobs', async (t) => {
+    const cwd = await library(t);
+    for (const args of [
+      ['--batch', 'x', 'lib'],
+      ['--each', '--batch', 'x'],
+      ['lib', '--jobs', '2'],
+      ['lib', '--resume'],
+      ['--each'],
+    ]) {
+      const { code } = await metainfo(['create', ...args], { cwd });
+      assert.equal(code, 2, args.join(' '));
+    }
+  });
+});
