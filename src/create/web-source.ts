@@ -110,11 +110,7 @@ export async function webFile(url: string, options: WebFileOptions = {}): Promis
 /** The statuses of a URL that is no longer valid. */
 const EXPIRED = [400, 401, 403, 404, 410];
 
-<<<<<<< HEAD
 /** The description of a file in the first answer. */
-=======
-/** The file, as the first answer describes it. */
->>>>>>> cdca796 (Reword comments that began with noun clauses)
 type Found = Pick<WebFile, 'size' | 'finalUrl' | 'etag' | 'lastModified' | 'validator'>;
 
 /** Reads the answer to the request of the first byte. */
