@@ -83,7 +83,7 @@ function sizeOfOtherFields(otherFields: Encodable, longest: { text: number }): S
   return { items, bytes };
 }
 
-/** What decides the sizes of given files: other values may be tried. */
+/** The properties that decide the sizes of given files: other values may be tried. */
 export type SizeChoice = Partial<Pick<TorrentShape, 'version' | 'pieceLength' | 'padding'>>;
 
 /** Measures a torrent, also with other piece lengths and as other versions. It measures each only once. */

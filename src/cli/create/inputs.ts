@@ -16,7 +16,7 @@ export interface ForeignInput {
   url: string | null;
 }
 
-/** What is known about the web object of a creation. */
+/** The properties of the web object of a creation. */
 export type WebObject = Pick<WebFile, 'url' | 'etag' | 'lastModified'>;
 
 /** A foreign input that was opened. */

@@ -14,7 +14,7 @@ import { type JobEvent, runJobs } from './run-jobs.ts';
 /** Enough to keep all cores busy with small torrents; large ones share the threads. */
 const DEFAULT_JOBS = 4;
 
-/** What became of the jobs. */
+/** The numbers of jobs by their result. */
 interface Totals {
   done: number;
   skipped: number;
