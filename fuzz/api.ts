@@ -184,6 +184,8 @@ const CALLS: Readonly<Record<string, Call>> = {
   isPadFile: api.isPadFile,
   addPadfiles: api.addPadfiles,
   choosePieceLength: api.choosePieceLength,
+  // fetch refuses port 1 without a connection.
+  webFile: (a, b) => api.webFile(typeof a === 'string' ? 'http://127.0.0.1:1/x' : a, b),
   processLimits: (a) => (Object(a) === a ? undefined : api.processLimits(a)),
   nodeEngine: (a) => planned(api.nodeEngine(), withOne(PLAN, a)),
   nodeEngineFile: (a) => planned(api.nodeEngine(), { ...PLAN, files: [withOne(PLAN.files.at(0) as object, a)] }),

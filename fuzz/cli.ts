@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { Readable } from 'node:stream';
 import { CommanderError } from 'commander';
 import { BencodeError } from '../src/bencode/bencode-error.ts';
 import { decode } from '../src/bencode/decode.ts';
@@ -29,6 +30,17 @@ const confined = (text: string) =>
     .replaceAll('\0', '')
     .replace(/(?<![:/])\//g, '_')
     .replaceAll('..', '._');
+
+// No input may reach the network.
+globalThis.fetch = async () => {
+  throw new TypeError('fetch failed', { cause: Object.assign(new Error('no network'), { code: 'ENOTFOUND' }) });
+};
+
+/** Standard input is `a.torrent`, whatever this process has there. */
+function pipe(torrent: Uint8Array): void {
+  const value = Readable.from([Buffer.from(torrent)], { objectMode: false });
+  Object.defineProperty(process, 'stdin', { configurable: true, value });
+}
 
 const ALBUM: [name: string, data: Buffer][] = [
   ['a', Buffer.from('aaaaa')],
@@ -96,6 +108,7 @@ export const check: Target['check'] = async (input) => {
   writeFileSync(path.join(folder, 'a.torrent'), torrent);
   for (const [name, data] of ALBUM) writeFileSync(path.join(folder, 'album', name), data);
 
+  pipe(torrent);
   const { code, error, stdout, stderr, json } = await run(args);
   const documented = error === null || error instanceof MetainfoError || error instanceof CommanderError;
   if (!documented) throw error;
@@ -132,6 +145,7 @@ const VALUES = [
   ...[
     'ignore',
     'http://a.example',
+    'https://a.example?x',
     'udp://b.example:1',
     'h:1',
     'k=v',

@@ -87,7 +87,9 @@ const WEB_FILE: OptionStructs<WebFileOptions> = { idleTimeout: Size, retries: Si
 export async function webFile(url: string, options: WebFileOptions = {}): Promise<WebFile> {
   const { idleTimeout = 30_000, retries = 4, signal } = checkOptions(options, WEB_FILE, { example: '{ retries: 2 }' });
   const { href, authorization, name } = parseWebUrl(url);
-  const target: WebTarget = { href, authorization, idleTimeout: Math.max(1, idleTimeout), retries };
+  // A longer timer would fire at once.
+  const timer = Math.min(Math.max(1, idleTimeout), 2 ** 31 - 1);
+  const target: WebTarget = { href, authorization, idleTimeout: timer, retries };
   const found = await request(target, { headers: { range: 'bytes=0-0' }, signal }, (answer) => probe(target, answer));
   let { finalUrl } = found;
   const read = async (offset: number, length: number, cancel: AbortSignal): Promise<Uint8Array> => {

@@ -560,6 +560,11 @@ describe('a cancelled job', () => {
     assert.ok(performance.now() - started < 20_000);
   });
 
+  it('can have a timeout that no timer holds', async (t) => {
+    const web = await webServer(t, noise(100), ({ answer }) => setTimeout(answer, 50));
+    await torrentOf(web.url(), { idleTimeout: Number.MAX_SAFE_INTEGER, retries: 0 });
+  });
+
   it('refuses wrong options', async () => {
     await assert.rejects(webFile('http://x/y', { retries: -1 }), {
       code: 'ERR_INVALID_ARGUMENT',
