@@ -70,7 +70,9 @@ describe('the fuzzer', () => {
     await fuzz(target, { seconds: 60, corpus: [place('corpus')], found: place('found'), current: place('current') });
     const [found = ''] = readdirSync(place('found'));
     assert.deepEqual(readFileSync(path.join(place('found'), found)), secret);
-    assert.equal(readdirSync(place('corpus')).length, secret.length - 1);
+    // One mutation may find two bytes at once.
+    const kept = readdirSync(place('corpus')).length;
+    assert.ok(kept >= 1 && kept <= secret.length - 1, `${kept} inputs are kept`);
   });
 
   it('changes values of inputs more often than their structure', () => {
