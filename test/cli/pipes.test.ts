@@ -263,7 +263,8 @@ describe('create -', () => {
       2,
       /--maker libtorrent works only with files on disk/,
     ],
-    ['a wrong tracker option', ['--name', 'x', '--similar', 'zz'], 2, /--similar/],
+    ['--target-pieces', ['--name', 'x', '--target-pieces', '9'], 2, /need a size, which standard input \(-\) lacks/],
+    ['a wrong field', ['--name', 'x', '--similar', 'zz'], 2, /--similar/],
     ['no content', ['--name', 'x'], 1, /All sources are empty: there is nothing to hash/],
   ] as const)
     it(`refuses ${what}, and writes nothing`, async (t) => {

@@ -51,6 +51,10 @@ export function foreignInput(paths: readonly string[], options: CreateOptions): 
   }))
     if (isGiven) throw refuse(`${option} works only with files on disk: omit it.`);
   if (isStdin(first)) {
+    if (options.targetPieces !== undefined || options.maxTorrentSize !== undefined)
+      throw refuse(
+        '--target-pieces and --max-torrent-size need a size, which standard input (-) lacks: use --piece-length.',
+      );
     if (options.name === undefined) throw refuse('A torrent of standard input (-) needs a name: add --name NAME.');
     return { name: checked(options.name), url: null };
   }
