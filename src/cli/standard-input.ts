@@ -48,18 +48,26 @@ export function openStdin(example: string): NodeJS.ReadStream {
   return process.stdin;
 }
 
+/** What a command expects on standard input, and an example of it. */
+export interface InputHint {
+  what: string;
+  example: string;
+}
+
+const TORRENT_INPUT: InputHint = { what: 'a torrent', example: 'cat a.torrent | metainfo show -' };
+
 /**
- * Reads a torrent file or standard input.
+ * Reads a file or standard input.
  *
  * @param most The maximum size, in bytes.
  * @throws {LimitError} if there are more bytes
  * @throws {MetainfoError} `ERR_NO_DATA` for empty standard input; as {@link readWithin} for a file
  */
-export async function readInput(file: string, most: number): Promise<Uint8Array> {
+export async function readInput(file: string, most: number, hint: InputHint = TORRENT_INPUT): Promise<Uint8Array> {
   if (!isStdin(file)) return readWithin(file, most);
-  const stream = openStdin('cat a.torrent | metainfo show -');
+  const stream = openStdin(hint.example);
   try {
-    return await readStream(stream, most);
+    return await readStream(stream, most, hint);
   } catch (error) {
     throw named(withPath(fromSystemError(error, STDIN, 'read'), STDIN));
   } finally {
@@ -77,7 +85,7 @@ function isFolder(): boolean {
   }
 }
 
-async function readStream(stream: AsyncIterable<Buffer>, most: number): Promise<Uint8Array> {
+async function readStream(stream: AsyncIterable<Buffer>, most: number, { what }: InputHint): Promise<Uint8Array> {
   const chunks: Buffer[] = [];
   let total = 0;
   for await (const chunk of stream) {
@@ -86,7 +94,7 @@ async function readStream(stream: AsyncIterable<Buffer>, most: number): Promise<
     chunks.push(chunk);
   }
   if (total > 0) return Buffer.concat(chunks);
-  throw new MetainfoError('ERR_NO_DATA', `${STDIN}: it is empty: pipe a torrent to it.`, { path: STDIN });
+  throw new MetainfoError('ERR_NO_DATA', `${STDIN}: it is empty: pipe ${what} to it.`, { path: STDIN });
 }
 
 /** Writes `standard input` instead of `-` at the start of a message. */

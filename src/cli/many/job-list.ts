@@ -3,10 +3,10 @@ import { readdir } from 'node:fs/promises';
 import path from 'node:path';
 import { Command, CommanderError } from 'commander';
 import { isSystemFile } from '../../disk/entry-names.ts';
-import { readWithin } from '../../disk/read-file.ts';
 import { fromSystemError, MetainfoError, shown } from '../../errors/errors.ts';
 import { type CreateOptions, createOptions } from '../create/options.ts';
 import { targetFor } from '../create/run-create.ts';
+import { type InputHint, readInput } from '../standard-input.ts';
 import { isStdout } from '../target.ts';
 
 /** One creation among many. */
@@ -19,6 +19,7 @@ export interface CreateJob {
 
 /** The largest list of jobs in bytes. */
 const MAX_BYTES = 64 * 2 ** 20;
+const JOBS_INPUT: InputHint = { what: 'a list of jobs', example: 'cat jobs.json | metainfo create --batch -' };
 /** The problems that a message lists. */
 const MAX_LISTED = 10;
 
@@ -48,7 +49,7 @@ export async function jobsOfFolders(folders: readonly string[], options: CreateO
  * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` with every problem; the error of reading the file
  */
 export async function jobsOfFile(file: string, given: Partial<CreateOptions>): Promise<CreateJob[]> {
-  const text = Buffer.from(await readWithin(isStdout(file) ? '/dev/stdin' : file, MAX_BYTES)).toString();
+  const text = Buffer.from(await readInput(file, MAX_BYTES, JOBS_INPUT)).toString();
   const jobs: CreateJob[] = [];
   const problems: string[] = [];
   for (const { place, read } of valuesOf(text.replace(/^\ufeff/, ''))) {
