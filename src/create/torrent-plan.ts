@@ -19,6 +19,7 @@ import { warningsOf } from './warnings.ts';
 
 /** A torrent as it would be made: plain data, known before any content is read. */
 export interface TorrentPlan {
+  /** The version of the torrent. */
   version: TorrentVersion;
   /** The name of the torrent; null if no name is possible. */
   name: string | null;
@@ -30,8 +31,9 @@ export interface TorrentPlan {
   pieceLength: number | null;
   /** The number of pieces; null if a size is unknown. A v2 piece never spans two files. */
   pieces: number | null;
-  /** The number of pad files, and their bytes. */
+  /** The number of pad files. */
   padFiles: number;
+  /** Bytes of all pad files. */
   padBytes: number;
   /** Estimated bytes of the `.torrent` file; null if a size is unknown. Equal files make it smaller. */
   torrentSize: number | null;
