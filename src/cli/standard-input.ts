@@ -48,7 +48,7 @@ export function openStdin(example: string): NodeJS.ReadStream {
   return process.stdin;
 }
 
-/** What a command expects on standard input, and an example of it. */
+/** The input that a command expects on standard input, and an example of it. */
 export interface InputHint {
   what: string;
   example: string;
