@@ -63,6 +63,9 @@ const ADVICE_OPTIONS: readonly (readonly [RegExp, string])[] = [
   [/\bskip everything that is unreadable\b/, 'pass --skip-unreadable'],
   [/\bskip all links\b/, 'pass --symlinks skip'],
   [/\b[Ff]ollow links to the outside\b/, 'Pass --follow-outside'],
+  [/\ba piece length of (\d+) ([KMG]iB)\b/, '--piece-length $1$2'],
+  [/\b([Mm]ake a (v1|v2) torrent)\b/, '$1 (-k $2)'],
+  [PAD_NAMES, '--pad-names unique'],
   [/\b(leave (?:it|the link) out)\b/, '$1 (--exclude)'],
 ];
 

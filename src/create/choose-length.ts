@@ -8,6 +8,7 @@ import {
   powerOfTwoWithin,
   UNKNOWN_PIECE_LENGTH,
 } from '../layout/piece-length.ts';
+import { exactBytes } from '../layout/text.ts';
 import { SizesOf, type TorrentShape } from './torrent-sizes.ts';
 
 /** Wishes about the piece length and its effects. */
@@ -71,7 +72,7 @@ export async function lengthFor({ shape, pieceLength }: LengthChoice, wishes: Pi
   const { maxPieceLength, targetPieces, maxTorrentSize } = wishes;
   const max = maxPieceLength == null ? MAX_PIECE_LENGTH : Math.min(MAX_PIECE_LENGTH, powerOfTwoWithin(maxPieceLength));
   if (pieceLength !== null && maxPieceLength != null && pieceLength > maxPieceLength)
-    throw refused(`pieceLength is ${sizeText(pieceLength)}, but maxPieceLength is ${sizeText(maxPieceLength)}.`);
+    throw refused(`pieceLength is ${exactBytes(pieceLength)}, but maxPieceLength is ${exactBytes(maxPieceLength)}.`);
   if (!shape.files.hasAllLengths) {
     requireNoSizes(shape, wishes);
     return pieceLength ?? Math.min(max, UNKNOWN_PIECE_LENGTH);
@@ -86,7 +87,7 @@ export async function lengthFor({ shape, pieceLength }: LengthChoice, wishes: Pi
   if (maxTorrentSize == null) return start;
   const found = await lengthForSize(sizes, start, { max, maxTorrentSize });
   if (found !== null) return found;
-  throw await tooLarge(sizes, maxTorrentSize, { max, limit: `maxPieceLength is ${sizeText(maxPieceLength ?? max)}` });
+  throw await tooLarge(sizes, maxTorrentSize, { max, limit: `maxPieceLength is ${exactBytes(maxPieceLength ?? max)}` });
 }
 
 /** Checks that a piece length that the draft gives does not contradict a wish. */
@@ -96,15 +97,18 @@ async function fixedLength(
   { targetPieces, maxTorrentSize, max }: PieceLengthWishes & { max: number },
 ): Promise<number> {
   if (maxTorrentSize != null && (await torrentSize(sizes, pieceLength)) > maxTorrentSize)
-    throw await tooLarge(sizes, maxTorrentSize, { max: pieceLength, limit: `pieceLength is ${sizeText(pieceLength)}` });
+    throw await tooLarge(sizes, maxTorrentSize, {
+      max: pieceLength,
+      limit: `pieceLength is ${exactBytes(pieceLength)}`,
+    });
   if (targetPieces == null) return pieceLength;
   const start = await lengthForPieces(sizes, targetPieces, max);
   const found =
     maxTorrentSize == null ? start : ((await lengthForSize(sizes, start, { max, maxTorrentSize })) ?? pieceLength);
   const [given, best] = [await piecesOf(sizes, pieceLength), await piecesOf(sizes, found)];
   if (distance(given, targetPieces) <= distance(best, targetPieces)) return pieceLength;
-  const counts = `which gives ${best} pieces, but pieceLength is ${sizeText(pieceLength)}, which gives ${given}`;
-  throw refused(`targetPieces ${targetPieces} needs a piece length of ${sizeText(found)}, ${counts}.`);
+  const counts = `which gives ${best} pieces, but pieceLength is ${exactBytes(pieceLength)}, which gives ${given}`;
+  throw refused(`targetPieces ${targetPieces} needs a piece length of ${exactBytes(found)}, ${counts}.`);
 }
 
 async function torrentSize(sizes: SizesOf, pieceLength: number): Promise<number> {
@@ -174,17 +178,17 @@ async function tooLarge(
   for (const length of lengthsWithin(MAX_PIECE_LENGTH)) all.push({ length, bytes: await torrentSize(sizes, length) });
   const enough = all.filter(({ bytes }) => bytes <= maxTorrentSize);
   const [shortest] = enough;
-  const wish = `maxTorrentSize ${sizeText(maxTorrentSize)}`;
+  const wish = `maxTorrentSize ${exactBytes(maxTorrentSize)}`;
   if (shortest) {
     const needed = enough.find(({ length }) => length > max);
     const need = needed
-      ? `pieces of at least ${sizeText(needed.length)}`
-      : `pieces of at most ${sizeText((enough.at(-1) as typeof shortest).length)}`;
+      ? `pieces of at least ${exactBytes(needed.length)}`
+      : `pieces of at most ${exactBytes((enough.at(-1) as typeof shortest).length)}`;
     return refused(`${wish} needs ${need}, but ${limit}.`);
   }
   const least = all.reduce((a, b) => (b.bytes < a.bytes ? b : a));
   return refused(
-    `${wish} is too small: the smallest possible torrent has ${least.bytes} bytes, with pieces of ${sizeText(least.length)}. Use fewer files, or another version.`,
+    `${wish} is too small: the smallest possible torrent has ${least.bytes} bytes, with pieces of ${exactBytes(least.length)}. Use fewer files, or another version.`,
   );
 }
 
@@ -203,11 +207,4 @@ function requireNoSizes({ files }: TorrentShape, { targetPieces, maxTorrentSize 
 
 function refused(message: string): MetainfoError {
   return new MetainfoError('ERR_PIECE_LENGTH', message);
-}
-
-/** A number of bytes in the largest unit in which it is a whole number. */
-function sizeText(bytes: number): string {
-  const units = ['GiB', 'MiB', 'KiB'];
-  const at = units.findIndex((_, i) => bytes % 1024 ** (3 - i) === 0);
-  return at < 0 || bytes === 0 ? `${bytes} bytes` : `${bytes / 1024 ** (3 - at)} ${units[at]}`;
 }

@@ -4,18 +4,18 @@ import type { LeftOutReason } from '../disk/scan.ts';
 import type { Problem } from '../disk/scan-problems.ts';
 import { throwIfAborted } from '../errors/cancel.ts';
 import type { MetainfoErrorCode } from '../errors/codes.ts';
-import { type Issue, MetainfoError } from '../errors/errors.ts';
+import { MetainfoError } from '../errors/errors.ts';
 import type { TorrentVersion } from '../model/discriminator.ts';
 import type { Draft } from './draft-fields.ts';
 import type { Finding } from './findings.ts';
 import { hashRate } from './hash-rate.ts';
 import { nameFindings } from './name-findings.ts';
 import type { GenerateOptions } from './options.ts';
-import { type CreatePlan, checkVersion, hasAllSizes, type PlanOptions, planTorrent, type SizedPlan } from './plan.ts';
+import { type CreatePlan, checkVersion, hasAllSizes, type PlanOptions, planTorrent } from './plan.ts';
+import { limitFindings, sizeEstimate } from './reader-limits.ts';
 import { sourceFiles } from './sources.ts';
-import { SizesOf, type TorrentShape } from './torrent-sizes.ts';
+import { SizesOf } from './torrent-sizes.ts';
 import { trackerFindings } from './tracker-findings.ts';
-import { warningsOf } from './warnings.ts';
 
 /** A torrent as it would be made: plain data, known before any content is read. */
 export interface TorrentPlan {
@@ -87,18 +87,19 @@ export async function describePlan(draft: Draft, options: Omit<PlanOptions, 'pro
   });
   throwIfAborted(options.signal);
   const sized = plan && hasAllSizes(plan) && plan.files.length > 0 ? plan : null;
-  const findings = await findingsOf({ draft, plan, sized, problems: found, leftOut });
-  const sizes = sized && (await new SizesOf(sized).torrent());
+  const measured = sized && new SizesOf(sized);
+  const findings = await findingsOf({ draft, plan, sizes: measured, problems: found, leftOut });
+  const estimate = measured && (await sizeEstimate(measured.shape, measured));
   const description: TorrentPlan = {
     version,
     name: draft.info.name ?? null,
     files: plan?.files.length ?? 0,
     totalSize: plan?.files.totalLength ?? 0,
     pieceLength: plan?.pieceLength ?? null,
-    pieces: sizes?.pieces ?? null,
-    padFiles: sizes ? sizes.files - (sized as SizedPlan).files.length : 0,
-    padBytes: sizes?.padding ?? 0,
-    torrentSize: sizes?.bytes ?? null,
+    pieces: estimate?.pieces ?? null,
+    padFiles: estimate?.padFiles ?? 0,
+    padBytes: estimate?.padBytes ?? 0,
+    torrentSize: estimate?.bytes ?? null,
     bytesPerSecond: null,
     seconds: null,
     leftOut: leftOut.slice(0, MAX_LEFT_OUT).map(({ path }) => path),
@@ -130,13 +131,13 @@ interface Known {
   /** Null if the files could not be listed. */
   plan: CreatePlan | null;
   /** Null if a size is unknown, or there are no files. */
-  sized: SizedPlan | null;
+  sizes: SizesOf | null;
   problems: Problem[];
   leftOut: readonly LeftOut[];
 }
 
-async function findingsOf({ draft, plan, sized, problems, leftOut }: Known): Promise<Finding[]> {
-  const warnings = sized ? await warningFindings(sized, problems) : [];
+async function findingsOf({ draft, plan, sizes, problems, leftOut }: Known): Promise<Finding[]> {
+  const warnings = sizes ? await warningFindings(sizes, problems) : [];
   const names = plan ? await nameFindings(plan.files, plan.name, plan.isSingleFile) : [];
   const errors = problems.map(({ error }) => findingOfError(error));
   const findings = [...errors, ...warnings, ...trackerFindings(draft), ...names, ...leftOutFindings(leftOut)];
@@ -144,9 +145,9 @@ async function findingsOf({ draft, plan, sized, problems, leftOut }: Known): Pro
 }
 
 /** The warnings of a plan; the error of a file tree that is too deep joins the problems. */
-async function warningFindings(shape: TorrentShape, problems: Problem[]): Promise<Finding[]> {
+async function warningFindings(sizes: SizesOf, problems: Problem[]): Promise<Finding[]> {
   try {
-    return (await warningsOf(shape)).map(findingOfIssue);
+    return await limitFindings(sizes.shape, sizes);
   } catch (error) {
     if (!(error instanceof MetainfoError)) throw error;
     problems.push({ error, canExclude: false });
@@ -172,10 +173,6 @@ const ADVICE: Partial<Record<MetainfoErrorCode, string>> = {
 /** The finding of an error with which the creation fails. */
 export function findingOfError({ code, message, path }: MetainfoError): Finding {
   return { code, severity: 'error', path: path ?? null, message, advice: ADVICE[code] ?? '' };
-}
-
-function findingOfIssue({ code, path, message, severity }: Issue): Finding {
-  return { code, severity, path: path.length === 0 ? null : path.join('.'), message, advice: '' };
 }
 
 /** The most names that a message lists. */

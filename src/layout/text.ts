@@ -71,6 +71,13 @@ export function formatBytes(bytes: number): string {
   return prettyBytes(bytes, { binary: true });
 }
 
+/** Formats a number of bytes in the largest binary unit in which it is whole: `1500 KiB`, `1001 bytes`. */
+export function exactBytes(bytes: number): string {
+  const units = ['GiB', 'MiB', 'KiB'];
+  const at = units.findIndex((_, i) => bytes > 0 && bytes % 1024 ** (3 - i) === 0);
+  return at < 0 ? `${bytes} bytes` : `${bytes / 1024 ** (3 - at)} ${units[at]}`;
+}
+
 /** Formats a duration: `4 s`, `3:07`, `2:00:09`. */
 export function formatDuration(seconds: number): string {
   const whole = Math.round(seconds);
