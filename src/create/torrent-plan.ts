@@ -6,6 +6,7 @@ import { throwIfAborted } from '../errors/cancel.ts';
 import type { MetainfoErrorCode } from '../errors/codes.ts';
 import { MetainfoError } from '../errors/errors.ts';
 import type { TorrentVersion } from '../model/discriminator.ts';
+import { clientFindings } from './client-findings.ts';
 import type { Draft } from './draft-fields.ts';
 import type { Finding } from './findings.ts';
 import { hashRate } from './hash-rate.ts';
@@ -140,7 +141,10 @@ async function findingsOf({ draft, plan, sizes, problems, leftOut }: Known): Pro
   const warnings = sizes ? await warningFindings(sizes, problems) : [];
   const names = plan ? await nameFindings(plan.files, plan.name, plan.isSingleFile) : [];
   const errors = problems.map(({ error }) => findingOfError(error));
-  const findings = [...errors, ...warnings, ...trackerFindings(draft), ...names, ...leftOutFindings(leftOut)];
+  // Private trackers accept some clients only, and old versions among them.
+  const clients = plan && draft.info.private ? clientFindings(plan.version) : [];
+  const hints = [...leftOutFindings(leftOut), ...clients];
+  const findings = [...errors, ...warnings, ...trackerFindings(draft), ...names, ...hints];
   return findings.sort((a, b) => RANKS[a.severity] - RANKS[b.severity]);
 }
 

@@ -101,3 +101,34 @@ describe('metainfo create by wishes about the piece length', () => {
     assert.equal((await read(cwd, 'film.torrent')).info.pieceLength, 4 * MIB);
   });
 });
+
+describe('the findings of metainfo plan about sizes and clients', () => {
+  it('name the options that avoid a limit', async (t) => {
+    const cwd = await workFolder(t);
+    await writeFile(path.join(cwd, 'film'), '');
+    await truncate(path.join(cwd, 'film'), 2 ** 34);
+    const { code, stdout } = await metainfo(['plan', 'film', '-l', '14'], { cwd });
+    assert.equal(code, 0);
+    assert.match(
+      stdout,
+      /warning: The torrent has \d+ bytes: libtorrent loads files of at most 10000000, .+ \[reader_limit\]\n/,
+    );
+    assert.match(stdout, /\n {2}Use --piece-length 128KiB\.\n/);
+    const advised = await metainfo(['plan', 'film', '-l', '128KiB', '--json'], { cwd });
+    assert.deepEqual((JSON.parse(advised.stdout) as { findings: object[] }).findings, []);
+    const before = await metainfo(['plan', 'film', '-l', '64KiB', '--json'], { cwd });
+    assert.equal((JSON.parse(before.stdout) as { findings: object[] }).findings.length, 1);
+  });
+
+  it('hint at clients that cannot read a private hybrid, and at none for v1', async (t) => {
+    const cwd = await workFolder(t);
+    const args = ['plan', 'album', '--private', '-t', 'http://tracker.example/announce'];
+    const hybrid = await metainfo(args, { cwd });
+    assert.match(
+      hybrid.stdout,
+      /hint: Transmission 3 cannot parse a hybrid .+ \[old_clients\]\n {2}Make a v1 torrent \(-k v1\) if /,
+    );
+    const v1 = await metainfo([...args, '-k', 'v1'], { cwd });
+    assert.doesNotMatch(v1.stdout, /old_clients/);
+  });
+});

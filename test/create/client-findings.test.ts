@@ -11,7 +11,8 @@ const rows = [...PAGE.matchAll(/\| ([^|]+) \| (yes|no) \| (yes|no) \| (yes|as v1
 );
 
 /** The names of clients in a text, without their versions. */
-const names = (text: string) => [...new Set(text.match(/libtorrent|qBittorrent|Deluge|rtorrent|Transmission|aria2|WebTorrent/gi))].sort();
+const names = (text: string) =>
+  [...new Set(text.match(/libtorrent|qBittorrent|Deluge|rtorrent|Transmission|aria2|WebTorrent/gi))].sort();
 
 describe('clientFindings', () => {
   it('names for v2 exactly the clients without v2 on the page', () => {
