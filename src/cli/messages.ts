@@ -37,6 +37,9 @@ const FORCE = /force: true(?!.*force: true)/s;
 const PAD_NAMES = /padNames: 'unique'(?!.*padNames: )/s;
 const EXCLUDE = /`exclude`\.$/;
 
+/** A wish about the piece length that needs the sizes of all files. A path before it can contain the same text. */
+const SIZE_WISH = /\b(?:targetPieces|maxTorrentSize)(?= needs the size of all files\.$)/;
+
 /** The start of a refusal of a key that `--set` or `--unset` put into `extra` or `infoExtra`. */
 const EXTRA = /^(?:extra|infoExtra) cannot hold /;
 
@@ -84,6 +87,7 @@ function withCommandOptions(error: MetainfoError): string {
   const { code, message, path } = error;
   if (code === 'ERR_OUTPUT_EXISTS') return message.replace(FORCE, '--force');
   if (code === 'ERR_PIECE_LENGTH') return withLengthOptions(message);
+  if (code === 'ERR_SIZE_UNKNOWN') return message.replace(SIZE_WISH, (name) => OPTIONS[name] as string);
   if (code === 'ERR_LIMIT') return message.replace(LIMITS, '--limit $1=N');
   if (EXTRA.test(message))
     return message

@@ -2,7 +2,7 @@
 import type { TorrentVersion } from '../model/discriminator.ts';
 import type { Finding } from './findings.ts';
 
-/** What the clients do that cannot read a version. */
+/** The clients that cannot read a version. */
 const MESSAGES: Readonly<Record<Exclude<TorrentVersion, 'v1'>, string>> = {
   v2: 'rtorrent, Transmission, aria2 and WebTorrent do not support v2 torrents.',
   hybrid: 'Transmission 3 cannot parse a hybrid torrent, and aria2 1.36 computes a wrong infohash for one.',

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { commandNames, messageOf, messageOfWarning } from '../../src/cli/messages.ts';
+import { commandAdvice, commandNames, messageOf, messageOfWarning } from '../../src/cli/messages.ts';
 import { MetainfoError } from '../../src/errors/errors.ts';
 
 describe('commandNames', () => {
@@ -26,9 +26,21 @@ describe('messageOf', () => {
       ['ERR_BROKEN_LINK', `${path}: skip it with \`exclude\`.`, `${path}: skip it with --exclude.`],
       ['ERR_NOT_FOUND', `${path}: no such file or folder.`, `${path}: no such file or folder.`],
       ['ERR_LIMIT', `${path}: raise it with limits: { files }.`, `${path}: raise it with --limit files=N.`],
+      [
+        'ERR_SIZE_UNKNOWN',
+        'The size of targetPieces must be given: targetPieces needs the size of all files.',
+        'The size of targetPieces must be given: --target-pieces needs the size of all files.',
+      ],
     ] as const) {
       assert.equal(messageOf(new MetainfoError(code, message, { path })), expected);
     }
+  });
+
+  it('translates two lengths that contradict each other, in errors and in findings', () => {
+    const message = 'maxTorrentSize 1 KiB needs pieces of at least 4 MiB, but pieceLength is 1 MiB.';
+    const expected = '--max-torrent-size 1 KiB needs pieces of at least 4 MiB, but --piece-length is 1 MiB.';
+    assert.equal(messageOf(new MetainfoError('ERR_PIECE_LENGTH', message)), expected);
+    assert.equal(messageOfWarning({ code: 'ERR_PIECE_LENGTH', message }), expected);
   });
 
   it('translates the options of the library in messages without a path', () => {
@@ -45,5 +57,16 @@ describe('messageOfWarning', () => {
       messageOfWarning({ code: 'reader_limit', message }),
       'clients refuse this; --limit files=N or --pad-names unique helps',
     );
+  });
+});
+
+describe('commandAdvice', () => {
+  it('names the options of the command', () => {
+    for (const [advice, expected] of [
+      ['Use a piece length of 8 MiB.', 'Use --piece-length 8MiB.'],
+      ['Make a v2 torrent with a piece length of 64 KiB.', 'Make a v2 torrent (-k v2) with --piece-length 64KiB.'],
+      ["padNames: 'unique' avoids that.", '--pad-names unique avoids that.'],
+    ] as const)
+      assert.equal(commandAdvice(advice), expected);
   });
 });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { formatBytes, formatDuration, printable, printableJson } from '../../src/layout/text.ts';
+import { exactBytes, formatBytes, formatDuration, printable, printableJson } from '../../src/layout/text.ts';
 
 describe('printable', () => {
   it('escapes characters that could change what a terminal shows', () => {
@@ -61,6 +61,20 @@ describe('formatBytes', () => {
       [1234.5, '1.21 KiB'],
     ];
     for (const [bytes, shown] of sizes) assert.equal(formatBytes(bytes), shown);
+  });
+});
+
+describe('exactBytes', () => {
+  it('loses nothing', () => {
+    for (const [bytes, shown] of [
+      [0, '0 bytes'],
+      [1001, '1001 bytes'],
+      [1024, '1 KiB'],
+      [1536 * 1024, '1536 KiB'],
+      [2 ** 31, '2 GiB'],
+      [2 ** 30 + 1, '1073741825 bytes'],
+    ] as const)
+      assert.equal(exactBytes(bytes), shown);
   });
 });
 
