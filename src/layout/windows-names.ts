@@ -22,7 +22,7 @@ export function windowsProblem(name: string): string | null {
   if (chars.size > 0) return `contains ${[...chars].join(' ')}`;
   // biome-ignore lint/suspicious/noControlCharactersInRegex: matching control characters is the purpose
   if (/[\u0001-\u001f]/.test(name)) return 'contains a control character';
-  if (isDeviceName(name)) return 'is the name of a device';
+  if (isDeviceName(name)) return 'is that of a device';
   if (/[. ]$/.test(name)) return `ends with a ${name.endsWith('.') ? 'dot' : 'space'}`;
   return null;
 }
