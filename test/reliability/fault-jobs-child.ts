@@ -343,7 +343,7 @@ class Bench {
     }
     const outcome = await running;
     // The shim must let stalled calls continue before the next fault is set.
-    const left = await this.#leftovers.problems(() => faults.counts().open);
+    const left = await this.#leftovers.problems(() => faults.counts());
     const counts = faults.counts();
     faults.arm(null);
     const isDone = 'result' in outcome;
@@ -366,7 +366,7 @@ class Bench {
     if (await isStalled(running)) CHANGES[what]?.(file);
     faults.go();
     const outcome = await running;
-    const problems = await this.#leftovers.problems(() => faults.counts().open);
+    const problems = await this.#leftovers.problems(() => faults.counts());
     const counts = faults.counts();
     faults.arm(null);
     if ('error' in outcome) {

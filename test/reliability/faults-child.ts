@@ -165,7 +165,7 @@ class Bench {
   async #conclude(title: string, { error }: Outcome, problems: string[]): Promise<void> {
     this.report.cases += 1;
     this.report.outcomes.push((error as MetainfoError | undefined)?.code ?? 'hashed');
-    const all = [...problems, ...(await this.#leftovers.problems(() => faults.counts().open))];
+    const all = [...problems, ...(await this.#leftovers.problems(() => faults.counts()))];
     this.report.problems.push(...all.map((problem) => `${title}: ${problem}`));
   }
 

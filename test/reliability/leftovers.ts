@@ -3,6 +3,7 @@ import { readdirSync, readlinkSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Counts } from '../support/faults.ts';
 
 /** A thread that has left a job may not be parked yet when the next job needs one, so that there are more than a job has. */
 const MOST_PARKED = 2 * availableParallelism();
@@ -44,10 +45,10 @@ export class Leftovers {
    * A failed or cancelled job settles at once, but its threads close their files and leave a moment later. Some stay parked for the
    * next job.
    *
-   * @param open The number of open descriptors that the shim counted.
+   * @param counts What the shim counts.
    */
-  async problems(open: () => number): Promise<string[]> {
-    const left = () => [...this.#openFiles(open()), ...this.#threads(MOST_PARKED)];
+  async problems(counts: () => Pick<Counts, 'open' | 'stalled'>): Promise<string[]> {
+    const left = () => [...this.#openFiles(counts()), ...this.#threads(MOST_PARKED)];
     let problems = left();
     for (; problems.length > 0 && this.#patience > 0; this.#patience -= 1) {
       await sleep(5);
@@ -62,9 +63,10 @@ export class Leftovers {
     return this.#threads(0);
   }
 
-  #openFiles(open: number): string[] {
+  #openFiles({ open, stalled }: Pick<Counts, 'open' | 'stalled'>): string[] {
     const files = openFiles(this.#folder);
-    return files.length > 0 || open !== 0 ? [`left open: ${open}, ${files}`] : [];
+    const none = files.length === 0 && open === 0 && stalled === 0;
+    return none ? [] : [`left open: ${open}, ${files}; ${stalled} calls stall`];
   }
 
   #threads(parked: number): string[] {

@@ -61,6 +61,8 @@ export interface Counts {
   bytes: number;
   /** Open descriptors, now and at their peak. */
   open: number;
+  /** Calls that stalled and have not returned. */
+  stalled: number;
   most: number;
   /** Threads that read, up to 8. */
   readers: number;
@@ -87,6 +89,7 @@ const WORD = {
   bytes: 12,
   calls: 13,
   readers: 14 + CALLS.length,
+  stalled: 22 + CALLS.length,
 };
 const FAIL = 1;
 const ACTION = { short: 2, end: 3, stall: 4, kill: 5, tear: 6 } as const;
@@ -158,10 +161,11 @@ export class Faults {
     closeSync(this.#descriptor);
   }
 
-  /** Sets the fault and resets all counts. No job may run meanwhile. */
+  /** Sets the fault, resets all counts, and lets stalled calls continue. No job may run meanwhile. */
   arm(fault: Fault | null): void {
     const buffer = Buffer.alloc(SIZE);
     const word = (at: number, value: number) => buffer.writeBigUInt64LE(BigInt(value), at * 8);
+    this.#nextGo().copy(buffer, WORD.go * 8);
     if (fault) {
       const { call, action, first = 1, every = 0, elsewhere = false, match = '' } = fault;
       word(WORD.call, 1 + CALLS.indexOf(call));
@@ -182,9 +186,15 @@ export class Faults {
 
   /** Lets stalled calls continue. */
   go(): void {
-    const one = Buffer.alloc(8);
-    one.writeBigUInt64LE(1n);
-    writeSync(this.#descriptor, one, 0, 8, WORD.go * 8);
+    writeSync(this.#descriptor, this.#nextGo(), 0, 8, WORD.go * 8);
+  }
+
+  /** Returns another value for the word that stalled calls watch: they continue when it changes. */
+  #nextGo(): Buffer {
+    const word = Buffer.alloc(8);
+    readSync(this.#descriptor, word, 0, 8, WORD.go * 8);
+    word.writeBigUInt64LE(word.readBigUInt64LE() + 1n);
+    return word;
   }
 
   counts(): Counts {
@@ -201,6 +211,7 @@ export class Faults {
       calls: Object.fromEntries(calls) as Counts['calls'],
       bytes: word(WORD.bytes),
       open: word(WORD.open),
+      stalled: word(WORD.stalled),
       most: word(WORD.most),
       readers: Array.from({ length: MOST_READERS }, (_, i) => word(WORD.readers + i)).filter((thread) => thread > 0)
         .length,

@@ -37,11 +37,11 @@ enum action { FAIL = 1, SHORT, END, STALL, KILL, TEAR };
 struct control {
   // Written by the test, while no job runs.
   uint64_t call, action, value, first, every, elsewhere;
-  // Written by the test at any time: a stalled call goes on.
+  // Changed by the test at any time: the calls that stall go on.
   _Atomic uint64_t go;
   // Written here.
-  _Atomic uint64_t claimed, fired, matched, open, most, bytes, calls[CALLS], readers[READERS];
-  char unused[512 - (13 + CALLS + READERS) * 8];
+  _Atomic uint64_t claimed, fired, matched, open, most, bytes, calls[CALLS], readers[READERS], stalled;
+  char unused[512 - (14 + CALLS + READERS) * 8];
   char match[256];
   char fired_at[FIRED][PATH];
 };
@@ -55,7 +55,17 @@ static size_t folder_length;
 static char paths[DESCRIPTORS][PATH];
 static atomic_bool tracked[DESCRIPTORS];
 
+static _Thread_local bool this_stalled;
+
+static void end_of_call(const char* unused) {
+  (void)unused;
+  if (this_stalled && control->stalled != 0) --control->stalled;
+  this_stalled = false;
+}
+
+// Finds the function of the C library. A call that stalled is counted until the function returns.
 #define REAL(name)                                                                         \
+  __attribute__((cleanup(end_of_call), unused)) const char end = 0;                        \
   static __typeof__(&name) real;                                                           \
   if (!__atomic_load_n(&real, __ATOMIC_ACQUIRE)) {                                         \
     __atomic_store_n(&real, (__typeof__(&name))dlsym(RTLD_NEXT, #name), __ATOMIC_RELEASE); \
@@ -108,9 +118,10 @@ static const char* path_of(int descriptor) {
   return known ? paths[descriptor] : NULL;
 }
 
-static void wait_for_go(uint64_t milliseconds) {
+// `before` is the value of `go` when the call began: a later one may have changed again.
+static void wait_for_go(uint64_t before, uint64_t milliseconds) {
   const struct timespec tick = {0, 1000000};
-  for (uint64_t i = 0; i < milliseconds && !control->go; ++i) nanosleep(&tick, NULL);
+  for (uint64_t i = 0; i < milliseconds && control->go == before; ++i) nanosleep(&tick, NULL);
 }
 
 // As kill -9 does it: nothing is cleared away.
@@ -130,10 +141,13 @@ static enum action fault(enum call call, const char* path) {
   if (after != 0 && (control->every == 0 || after % control->every != 0)) return 0;
   const uint64_t slot = control->claimed++;
   if (slot < FIRED) strcpy(control->fired_at[slot], path);
-  // Last: who sees the count may read the path.
+  const uint64_t go = control->go;
+  if (control->action == STALL) ++control->stalled;
+  // Last: who sees the count may read the path, and change `go`.
   ++control->fired;
   if (control->action == STALL) {
-    wait_for_go(control->value);
+    this_stalled = true;
+    wait_for_go(go, control->value);
     return 0;
   }
   if (control->action == KILL) end_process();
