@@ -144,7 +144,8 @@ async function withDiskAttrs(
   const attrs = new Map(given);
   const add = (path: readonly string[], attr: string) => {
     const key = path.join('/');
-    if (attr !== '' && !attrs.has(key)) attrs.set(key, attr);
+    const known = attrs.get(key);
+    if (attr !== '' && (known === undefined || known.includes('l') !== attr.includes('l'))) attrs.set(key, attr);
   };
   const hidden = (path: readonly string[]) => ((path.at(-1) as string).startsWith('.') ? 'h' : '');
   const onDisk: { path: string[]; real: string }[] = [];
@@ -181,9 +182,15 @@ function describedFiles(
     const path = isSingleFile ? [name] : file.path;
     if (isPlain) return { ...file, path };
     const key = path.join('/');
-    return { ...file, path, attr: attrs.get(key) ?? file.attr, extra: extras.get(key), listed: listed.get(key) };
+    return { ...file, path, attr: attrOf(file, attrs.get(key)), extra: extras.get(key), listed: listed.get(key) };
   });
   return new FileTable(described);
+}
+
+/** The flags that a file is given. Flags with that of a link are only for a stored link. */
+function attrOf({ attr, symlinkPath }: ContentFile, given: string | undefined): string | undefined {
+  if (symlinkPath) return given?.includes('l') ? given : attr;
+  return given === undefined || given.includes('l') ? attr : given;
 }
 
 type Layout = Pick<CreatePlan, 'version' | 'name' | 'isSingleFile' | 'files' | 'otherFields'>;

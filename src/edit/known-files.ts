@@ -8,7 +8,8 @@ import { layerRoots, raisedRoot } from '../hash/merkle.ts';
 import type { FileTable } from '../layout/file-table.ts';
 import { firstUnaligned, type PadNames, padNamesOf, padsIn } from '../layout/padding.ts';
 import { BLOCK_SIZE } from '../layout/piece-length.ts';
-import type { InfoDictV1 } from '../model/info-dict.ts';
+import { flattenTree } from '../model/file-tree.ts';
+import type { InfoDictV1, InfoDictV2 } from '../model/info-dict.ts';
 import type { Torrent, TorrentFile } from '../model/torrent.ts';
 import type { Updated, UpdateOptions } from './update.ts';
 
@@ -36,6 +37,8 @@ export class KnownFiles {
   readonly padNames: PadNames;
   /** BEP 47 flags of files, by path with `/`. */
   readonly attrs = new Map<string, string>();
+  /** Targets of stored links, by path; both with `/`. */
+  readonly links: ReadonlyMap<string, string>;
   readonly #torrent: Torrent;
   /** By path with `/`. */
   readonly #files = new Map<string, OldFile>();
@@ -46,6 +49,7 @@ export class KnownFiles {
 
   constructor(torrent: Torrent, { since, fileTimes }: Pick<UpdateOptions, 'since' | 'fileTimes'>) {
     this.#torrent = torrent;
+    this.links = linksOf(torrent);
     const times = since === undefined ? fileTimes : undefined;
     if (times) requireTimesOf(torrent, times);
     this.#hasTimes = times !== undefined;
@@ -56,8 +60,8 @@ export class KnownFiles {
     this.padNames = padNamesOf((torrent.info as Partial<InfoDictV1>).files ?? []);
     for (const [index, file] of torrent.files.entries()) {
       this.#files.set(file.path, { file, times: timesAt(times, index), v1: byPath.get(file.path) ?? null });
-      // The scan follows symbolic links (l), and content is never padding (p).
-      const attr = file.attr?.replaceAll(/[lp]/g, '');
+      // Content is never padding (p).
+      const attr = file.attr?.replaceAll('p', '');
       if (attr) this.attrs.set(file.path, attr);
     }
   }
@@ -75,17 +79,19 @@ export class KnownFiles {
   changes(files: FileTable<ContentFile>, updated: Torrent): Pick<Updated, 'added' | 'changed' | 'removed' | 'renamed'> {
     const paths = new Set(files.map((file) => file.path.join('/')));
     const renamed = this.#renamed(updated, paths);
+    const links = linksOf(updated);
     const [oldPaths, newPaths] = [new Set(renamed.map(({ from }) => from)), new Set(renamed.map(({ to }) => to))];
     return {
       added: [...paths].filter((path) => !this.#files.has(path) && !newPaths.has(path)),
-      changed: updated.files.filter((file) => this.#hasNewContent(file)).map(({ path }) => path),
+      changed: updated.files.filter((file) => this.#hasNewContent(file, links)).map(({ path }) => path),
       removed: [...this.#files.keys()].filter((path) => !paths.has(path) && !oldPaths.has(path)),
       renamed,
     };
   }
 
-  #hasNewContent({ path, length, piecesRoot }: TorrentFile): boolean {
+  #hasNewContent({ path, length, piecesRoot }: TorrentFile, links: ReadonlyMap<string, string>): boolean {
     const old = this.#files.get(path)?.file;
+    if (old !== undefined && this.links.get(path) !== links.get(path)) return true;
     return old !== undefined && (old.length !== length || !equalBytes(old.piecesRoot, piecesRoot));
   }
 
@@ -132,6 +138,16 @@ export class KnownFiles {
     if (oldPieceLength === pieceLength) return { root: piecesRoot, layer };
     return { root: piecesRoot, layer: raisedLayer(layer, oldPieceLength, pieceLength) };
   }
+}
+
+/** The targets of the links that a torrent stores, by path; both with `/`. */
+function linksOf({ info, files }: Torrent): ReadonlyMap<string, string> {
+  const { fileTree } = info as Partial<InfoDictV2>;
+  if (!fileTree || !files.some(({ attr }) => attr?.includes('l'))) return new Map();
+  const leaves = flattenTree(fileTree);
+  return new Map(
+    leaves.flatMap((leaf) => (leaf.symlinkPath ? [[leaf.path.join('/'), leaf.symlinkPath.join('/')]] : [])),
+  );
 }
 
 function equalBytes(one: Uint8Array | null, other: Uint8Array | null): boolean {

@@ -6,7 +6,7 @@ import { TorrentCreate } from '../create/draft.ts';
 import { type FileTimes, FileTimesStruct, fileTimesOf } from '../create/file-times.ts';
 import { type PlannedAndHashed, planAndHash } from '../create/generate.ts';
 import { GENERATE, type GenerateOptions } from '../create/options.ts';
-import { FILTER, type ScanFilter } from '../disk/scan.ts';
+import { FILTER, type ScanFilter, type ScanPolicies } from '../disk/scan.ts';
 import { MetainfoError, requirePath } from '../errors/errors.ts';
 import { checkArgument, checkOptions, DateTime, type OptionStructs, orNull, Unchecked } from '../errors/guard.ts';
 import { AnyTorrent, type ReadOptions, type Torrent } from '../model/torrent.ts';
@@ -17,7 +17,20 @@ import { replaceFields, withoutContent } from './replace-fields.ts';
 export interface UpdateOptions
   extends Omit<GenerateOptions, 'version' | 'padding' | 'tailPad'>,
     Pick<ReadOptions, 'context'>,
-    ScanFilter {
+    ScanFilter,
+    Omit<ScanPolicies, 'symlinks'> {
+  /**
+   * Symbolic links in folders, as in a creation.
+   *
+   * @default 'store' for a torrent that has stored links, otherwise 'follow'
+   */
+  symlinks?: ScanPolicies['symlinks'];
+  /**
+   * Mark new files that are executable or hidden (BEP 47). Other files keep the flags that the torrent has.
+   *
+   * @default false
+   */
+  attributes?: boolean | undefined;
   /**
    * Bytes: a power of two, at least 16 KiB. For longer pieces than before, a v2 torrent needs no extra reads; a hybrid needs
    * all files to be read.
@@ -43,6 +56,12 @@ const { version: _, padding: __, tailPad: ___, ...SHARED } = GENERATE;
 const UPDATE: OptionStructs<UpdateOptions> = {
   ...SHARED,
   ...FILTER,
+  // The draft checks these.
+  symlinks: Unchecked,
+  followOutside: Unchecked,
+  skipUnreadable: Unchecked,
+  hidden: Unchecked,
+  attributes: Unchecked,
   context: Unchecked,
   pieceLength: Unchecked,
   since: orNull(DateTime),
@@ -105,7 +124,7 @@ export async function update(torrent: Torrent, pathRoot: string, options: Update
   }
   const checked = checkOptions(options, UPDATE);
   const root = await contentRoot(torrent, pathRoot);
-  const { pieceLength, include, exclude } = checked;
+  const { pieceLength, include, exclude, followOutside, skipUnreadable, hidden, attributes } = checked;
   const known = new KnownFiles(torrent, checked);
   const draft = new TorrentCreate({
     pathRoot: root,
@@ -113,6 +132,11 @@ export async function update(torrent: Torrent, pathRoot: string, options: Update
     pieceLength: pieceLength ?? torrent.info.pieceLength,
     include,
     exclude,
+    symlinks: checked.symlinks ?? (known.links.size > 0 ? 'store' : 'follow'),
+    followOutside,
+    skipUnreadable,
+    hidden,
+    attributes,
   });
   const hashed = await planAndHash(draft, {
     ...checked,

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { copyFile, readFile, rm, writeFile } from 'node:fs/promises';
+import { copyFile, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -168,5 +168,22 @@ describe('metainfo create --cache', () => {
     assert.match((await metainfo(['cache', 'clear'], { cwd, env })).stdout, /metainfo: cleared\n$/);
     assert.match((await metainfo(['cache', 'stats'], { cwd, env })).stdout, /metainfo: 0 records, 0 B\n$/);
     assert.match((await metainfo(['cache', 'stats', '--cache-dir', 'elsewhere'], { cwd, env })).stdout, /records/);
+  });
+
+  it('takes the policies of create for links', async (t) => {
+    const cwd = await workFolder(t);
+    await writeFile(path.join(cwd, 'album/target'), 'some text');
+    await symlink('target', path.join(cwd, 'album/link'));
+    const create = await metainfo(['create', 'album', '--symlinks', 'skip'], { cwd });
+    assert.equal(create.code, 0, create.stderr);
+    const args = ['update', 'album.torrent', 'album', '--json'];
+    const update = async (...more: string[]) => JSON.parse((await metainfo([...args, ...more], { cwd })).stdout);
+    assert.equal((await update('--symlinks', 'error')).error.code, 'ERR_LINK');
+    assert.deepEqual((await update('--symlinks', 'skip')).added, []);
+    assert.deepEqual((await update('--symlinks', 'store')).added, ['link']);
+    // Without the option, because the torrent has a stored link now.
+    const { added, changed } = await update();
+    assert.deepEqual([added, changed], [[], []]);
+    assert.deepEqual((await update('--symlinks', 'follow')).changed, ['link']);
   });
 });

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdir, rename, rm, utimes, writeFile } from 'node:fs/promises';
+import { mkdir, rename, rm, symlink, utimes, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, it } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -308,6 +308,46 @@ describe('update', () => {
     );
     const list = (now.info as { files: { path: string[]; attr?: string }[] }).files;
     assert.deepEqual(list[0], { attr: 'x', length: 1, path: ['a'] });
+  });
+
+  for (const version of ['v2', 'hybrid'] as const) {
+    it(`keeps storing the links of a ${version} torrent that stores them`, async (t) => {
+      const pathRoot = await temporaryFolder(t);
+      await writeTree(pathRoot, { a: 40_000, 'sub/b': 3 });
+      for (const name of ['same', 'other', 'gone', 'file'])
+        await symlink(name === 'other' ? 'sub/b' : 'a', path.join(pathRoot, name));
+      const fields = { ...FIELDS, pathRoot, pieceLength: PIECE, info: { name: 'torrent' }, attributes: true };
+      const make = () => new TorrentCreate({ ...fields, symlinks: 'store' }).generateWithTimes({ version });
+      const { torrent, fileTimes } = await make();
+      for (const name of ['other', 'gone', 'file']) await rm(path.join(pathRoot, name));
+      await symlink('a', path.join(pathRoot, 'other'));
+      await symlink('b', path.join(pathRoot, 'sub/new'));
+      await writeTree(pathRoot, { file: 5 });
+      const options = { fileTimes, attributes: true };
+      const updated = await update(torrent, pathRoot, options);
+      assert.deepEqual(updated.torrent.bencode(), (await make()).torrent.bencode());
+      assert.deepEqual(
+        [updated.added, updated.changed, updated.removed, updated.bytesRead],
+        [['sub/new'], ['file', 'other'], ['gone'], 5],
+      );
+      // The policy of the caller wins.
+      const followed = await update(torrent, pathRoot, { ...options, symlinks: 'follow' });
+      assert.equal(followed.torrent.files.find(({ path: name }) => name === 'same')?.length, 40_000);
+      await assert.rejects(update(torrent, pathRoot, { symlinks: 'error' }), { code: 'ERR_LINK' });
+    });
+  }
+
+  it('leaves out what the policies leave out', async (t) => {
+    const base = await temporaryFolder(t);
+    const pathRoot = path.join(base, 'root');
+    await writeTree(base, { outside: 7, 'root/a': 1 });
+    const torrent = await scratch(pathRoot, 'v2');
+    await writeTree(pathRoot, { '.b': 2 });
+    await symlink('../outside', path.join(pathRoot, 'c'));
+    await assert.rejects(update(torrent, pathRoot), { code: 'ERR_LINK_OUTSIDE' });
+    const { added } = await update(torrent, pathRoot, { hidden: false, followOutside: true });
+    assert.deepEqual(added, ['c']);
+    assert.deepEqual((await update(torrent, pathRoot, { symlinks: 'skip' })).added, ['.b']);
   });
 
   it('makes the same torrent with node:crypto, and fills a cache', async (t) => {

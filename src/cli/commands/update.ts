@@ -6,6 +6,7 @@ import { MetainfoError } from '../../errors/errors.ts';
 import { formatBytes, printable, printableJson } from '../../layout/text.ts';
 import type { Torrent } from '../../model/torrent.ts';
 import { hasFilesOf, ownFolderWithin, readTorrent, shellWords } from '../arguments.ts';
+import { type PolicyOptions, policiesOf, policyOptions } from '../create/policy-options.ts';
 import { type GlobOptions, globFilter, globOptions } from '../globs.ts';
 import { interruptible } from '../interrupt.ts';
 import {
@@ -47,6 +48,7 @@ interface UpdateOptions
     HashingOptions,
     OutputOptions,
     PadNamesOptions,
+    PolicyOptions,
     SummaryOptions {
   since?: Date;
   pieceLength?: number | 'auto';
@@ -81,6 +83,7 @@ export function addUpdate(program: Command): void {
       parsePieceLength,
     )
     .addOption(padNamesOption());
+  policyOptions(command, 'store if the torrent stores links, otherwise follow');
   changedOutputOptions(hashingOptions(command)).option('--dry-run', 'show the changes without writing');
   profileOptions(cacheOptions(globOptions(summaryOptions(command))))
     .addHelpText('after', EXAMPLES)
@@ -114,6 +117,7 @@ async function run(torrent: Torrent, { file, folder, options, signal }: Invocati
   const skipped = [path.resolve(file), ...(await outputToSkip(output)), ...cacheFolders(options)];
   const result = await update(torrent, pathRoot, {
     ...(await globFilter(options, pathRoot, skipped)),
+    ...policiesOf(options),
     since: options.since ?? (await hashedBefore(file, torrent)),
     pieceLength: pieceLength === 'auto' ? null : pieceLength,
     threads: options.threads ?? null,

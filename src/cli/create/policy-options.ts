@@ -11,13 +11,13 @@ export interface PolicyOptions {
   attributes?: boolean;
 }
 
-/** Adds the options of {@link PolicyOptions} to a command. */
-export function policyOptions(command: Command): Command {
+/** Adds the options of {@link PolicyOptions} to a command. `links` says what happens to links by default. */
+export function policyOptions(command: Command, links = 'follow'): Command {
   return command
     .addOption(
       new Option(
         '--symlinks <policy>',
-        'symlinks in folders: follow (the default), skip, store (BEP 47) or error',
+        `symlinks in folders: follow, skip, store (BEP 47) or error (default: ${links})`,
       ).choices(['follow', 'skip', 'store', 'error']),
     )
     .option('--follow-outside', 'also follow symlinks that lead out of the folder')
