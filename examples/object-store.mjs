@@ -1,25 +1,10 @@
 // Creates a torrent from objects in a store with range requests, such as S3, without a disk. metainfo requests some ranges ahead
-// and keeps nothing after hashing it.
+// and keeps nothing after hashing it. An object that is replaced meanwhile fails with ERR_FILE_CHANGED.
 //
 //   node examples/object-store.mjs
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
-import { TorrentCreate } from 'metainfo';
-
-/** Makes a source of an object behind a URL. */
-async function objectAt(url) {
-  const head = await fetch(url, { method: 'HEAD' });
-  if (!head.ok) throw new Error(`${url}: ${head.status}`);
-  return {
-    size: Number(head.headers.get('content-length')),
-    async read(offset, length, signal) {
-      const range = `bytes=${offset}-${offset + length - 1}`;
-      const response = await fetch(url, { headers: { range }, signal });
-      if (response.status !== 206) throw new Error(`${url}: ${response.status} for ${range}`);
-      return new Uint8Array(await response.arrayBuffer());
-    },
-  };
-}
+import { TorrentCreate, webFile } from 'metainfo';
 
 // A local store that counts requests.
 const objects = new Map([
@@ -28,19 +13,19 @@ const objects = new Map([
 ]);
 let requests = 0;
 const store = createServer((request, response) => {
+  requests += 1;
   const object = objects.get(request.url);
   if (!object) return response.writeHead(404).end();
-  if (request.method === 'HEAD') return response.writeHead(200, { 'content-length': object.length }).end();
-  requests += 1;
   const [, first, last] = /^bytes=(\d+)-(\d+)$/.exec(request.headers.range).map(Number);
-  response.writeHead(206, { 'content-range': `bytes ${first}-${last}/${object.length}` });
-  response.end(object.subarray(first, last + 1));
+  const part = object.subarray(first, last + 1);
+  const range = `bytes ${first}-${first + part.length - 1}/${object.length}`;
+  response.writeHead(206, { 'content-range': range, 'content-length': part.length, etag: '"1"' }).end(part);
 });
 await new Promise((resolve) => store.listen(0, '127.0.0.1', resolve));
 const bucket = `http://127.0.0.1:${store.address().port}/bucket`;
 
 const names = ['film.mkv', 'subtitles/en.srt'];
-const sources = await Promise.all(names.map(async (path) => ({ path, data: await objectAt(`${bucket}/${path}`) })));
+const sources = await Promise.all(names.map(async (path) => ({ path, data: await webFile(`${bucket}/${path}`) })));
 const draft = new TorrentCreate({ info: { name: 'film' }, sources });
 const torrent = await draft.generate({ memoryLimit: 16 * 2 ** 20 });
 console.log(`${torrent.nFiles} objects, ${torrent.totalSize} bytes in ${requests} requests`);
