@@ -23,7 +23,7 @@ const APART = [
   ['magnet', 'layout'],
 ];
 /** The packages that only the command may load. */
-const COMMAND_ONLY = ['commander', 'picocolors', 'picomatch'];
+const COMMAND_ONLY = ['commander', 'picocolors', 'picomatch', 'smol-toml'];
 /** The one file that loads the addon. */
 const LOADER = '^src/hash/addon\\.ts$';
 

@@ -59,7 +59,9 @@ export async function exitCodeOf(error: unknown, json = wantsJson()): Promise<nu
   if (json) writeJson(error.code, message, error.path);
   else {
     const { red, dim } = await colorsFor(stderr());
-    stderr().write(`${red('error:')} ${printable(message)} ${dim(`[${error.code}]`)}\n`);
+    // The problems of a configuration file have a line each; their texts are escaped already.
+    const shown = error.code === 'ERR_CONFIG' ? printableLines : printable;
+    stderr().write(`${red('error:')} ${shown(message)} ${dim(`[${error.code}]`)}\n`);
   }
   const isBadInput = error instanceof ValidationError && ['draft', 'magnet link'].includes(error.subject);
   return isBadInput || USAGE_ERRORS.includes(error.code) ? USAGE : FAILED;

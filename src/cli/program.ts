@@ -4,6 +4,7 @@ import { VERSION } from '../create/version.ts';
 import { printable } from '../layout/text.ts';
 import { addCache } from './commands/cache.ts';
 import { addCompletion } from './commands/completion.ts';
+import { addConfig } from './commands/config.ts';
 import { addCreate } from './commands/create.ts';
 import { addEdit } from './commands/edit.ts';
 import { addKernels } from './commands/kernels.ts';
@@ -33,6 +34,8 @@ Environment:
   METAINFO_KERNEL     hash kernel to try first: metainfo kernels lists them
   SOURCE_DATE_EPOCH   creation date of new torrents without --date, in seconds
                       since 1970
+  XDG_CONFIG_HOME     folder of metainfo/config.toml (default: ~/.config; on
+                      Windows APPDATA): metainfo config shows it
   NO_COLOR            turn colours off
 
 Exit codes: 0 success, 1 failure, 2 wrong usage, 130 cancelled with Ctrl-C
@@ -67,6 +70,7 @@ export function program(): Command {
   addUpdate(command);
   addUpgrade(command);
   addMagnet(command);
+  addConfig(command);
   addCache(command);
   addKernels(command);
   addCompletion(command);

@@ -11,6 +11,7 @@ export const ERROR_CODES = {
   ERR_BROKEN_LINK: 'The target of a symbolic link does not exist.',
   ERR_CACHE:
     'The size of the cache cannot be read, or the cache cannot be cleared. As the code of a warning: the cache is damaged or cannot be used, so content is hashed again.',
+  ERR_CONFIG: 'The configuration file of the command is not valid TOML, has an invalid key or value, or is too large.',
   ERR_DUPLICATE_PATH: 'A path is listed twice in `paths`.',
   ERR_FILE_CHANGED: 'A file or web object grew, shrank, disappeared or was modified while it was hashed.',
   ERR_FINDINGS: 'The plan of a creation has findings that the caller counts as errors, and nothing was hashed.',
@@ -168,6 +169,9 @@ const ISSUES = {
   too_many_issues: { summary: 'There are more issues than are listed.' },
   tracker_url: {
     summary: 'A tracker cannot work: no or an unknown scheme, no host or port, or several URLs in one.',
+  },
+  tracker_rule: {
+    summary: 'A torrent breaks a rule that the configuration file of the command has for the host of a tracker.',
   },
   trailing_data: { summary: 'There are bytes after the end of the torrent.', spec: 'BEP 3' },
   tree: {

@@ -59,7 +59,8 @@ const flagsOf = async (cwd: string, ...words: string[]) => {
   );
 };
 
-const COMMANDS = 'create plan show validate verify edit update upgrade magnet cache kernels completion help'.split(' ');
+const COMMANDS =
+  'create plan show validate verify edit update upgrade magnet config cache kernels completion help'.split(' ');
 
 describe('metainfo completion', () => {
   it('rejects an unknown shell', async (t) => {

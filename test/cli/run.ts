@@ -10,6 +10,11 @@ import { temporaryFolder, writeTree } from '../support/tree.ts';
 
 export const MAIN = fileURLToPath(new URL('../../dist/cli/main.cjs', import.meta.url));
 
+// No test reads the configuration of the developer: every program that a test starts inherits these variables. A file cannot
+// contain the folder, so there is no configuration.
+process.env['XDG_CONFIG_HOME'] = path.join(MAIN, 'no-configuration');
+process.env['APPDATA'] = process.env['XDG_CONFIG_HOME'];
+
 export interface RunOptions {
   cwd: string;
   env?: Record<string, string>;

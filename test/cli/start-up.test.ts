@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { cpSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { bytesOf, entries, finish, MAIN, startProgram, workFolder } from './run.ts';
@@ -34,6 +34,18 @@ async function loadedBy(t: TestContext, args: string[], env: Record<string, stri
   const { code, stderr } = await finish(startProgram(program, { cwd, env }));
   assert.deepEqual({ code, stderr }, { code: 0, stderr: '' });
   return JSON.parse((await bytesOf(cwd, 'loaded.json')).toString()) as LoadedModules;
+}
+
+/** The modules of the bundle that a run evaluated: esbuild gives each lazy module a function of its name. */
+function evaluated(folder: string, names: RegExp): string[] {
+  const [file = ''] = readdirSync(folder);
+  const { result } = JSON.parse(readFileSync(path.join(folder, file), 'utf8')) as {
+    result: { functions: { functionName: string; ranges: { count: number }[] }[] }[];
+  };
+  const functions = result.flatMap((script) => script.functions);
+  return functions.flatMap(({ functionName, ranges }) =>
+    names.test(functionName) && ranges[0]?.count ? [functionName] : [],
+  );
 }
 
 /** Copies the command as `npm install --ignore-scripts` leaves it: without a code cache. */
@@ -80,6 +92,21 @@ describe('starting the command', () => {
   it('loads crypto for the infohashes, but not child_process', async (t) => {
     const { builtins } = await loadedBy(t, CREATE);
     assert.deepEqual([builtins.includes('crypto'), builtins.includes('child_process')], [true, false]);
+  });
+
+  it('evaluates the parser of the configuration only if there is a file', async (t) => {
+    const cwd = await workFolder(t);
+    writeFileSync(path.join(cwd, 'c.toml'), '');
+    for (const [args, isUsed] of [
+      [[], false],
+      [['--config', 'c.toml'], true],
+    ] as const) {
+      const folder = path.join(cwd, `coverage-${isUsed}`);
+      const env = { NODE_V8_COVERAGE: folder };
+      const { code, stderr } = await finish(startProgram([process.execPath, MAIN, ...CREATE, ...args], { cwd, env }));
+      assert.deepEqual({ code, stderr }, { code: 0, stderr: '' });
+      assert.deepEqual(evaluated(folder, /smol-toml|cli\/config\/parse/).length > 0, isUsed);
+    }
   });
 
   it('uses the code cache of the build', async (t) => {

@@ -105,7 +105,12 @@ export async function runPage({ steps }: Page, folder: string, { torrents = fals
   await writeFile(command, `#!/bin/sh\nexec '${process.execPath}' '${MAIN}' "$@"\n`);
   await chmod(command, 0o755);
   await linkPackage(folder);
-  const env = { HOME: home, XDG_CACHE_HOME: home, PATH: `${bin}${path.delimiter}${process.env['PATH']}` };
+  const env = {
+    HOME: home,
+    XDG_CACHE_HOME: home,
+    XDG_CONFIG_HOME: path.join(home, '.config'),
+    PATH: `${bin}${path.delimiter}${process.env['PATH']}`,
+  };
   const run = (...program: [string, ...string[]]) => finish(startProgram(program, { cwd, env }));
 
   if (torrents) {

@@ -3,6 +3,7 @@ import type { Command } from 'commander';
 import type { Finding } from '../../create/findings.ts';
 import type { TorrentPlan } from '../../create/torrent-plan.ts';
 import { printableJson } from '../../layout/text.ts';
+import { configFileOptions, readCommandLine } from '../config/command-line.ts';
 import { creationLines } from '../create/findings.ts';
 import { type CreateOptions, createOptions, manyOptions } from '../create/options.ts';
 import { showPlan } from '../create/plan-report.ts';
@@ -39,21 +40,16 @@ export function addCreate(program: Command): void {
       '[path...]',
       'a file or folder; the root of several paths is their common folder. Or one URL (http or https), or - for standard input',
     );
-  manyOptions(createOptions(command))
+  configFileOptions(manyOptions(createOptions(command)))
     .addHelpText('after', EXAMPLES)
-    .action((paths: string[], options: CreateOptions) => {
-      requirePaths(command, paths, options);
-      return interruptible((signal) => {
-        if (!options.each && options.batch === undefined) return create(paths, options, signal);
-        return createMany(paths, options, ownOptions(command), signal);
+    .action((paths: string[], given: CreateOptions) => {
+      requirePaths(command, paths, given);
+      return interruptible(async (signal) => {
+        const line = await readCommandLine(command);
+        if (!given.each && given.batch === undefined) return create(paths, line.optionsFor(paths), signal);
+        return createMany(paths, line, signal);
       });
     });
-}
-
-/** The options that the command line sets itself. */
-function ownOptions(command: Command): Partial<CreateOptions> {
-  const entries = Object.entries(command.opts());
-  return Object.fromEntries(entries.filter(([key]) => command.getOptionValueSource(key) === 'cli'));
 }
 
 /** Refuses a command line without paths, or with paths that no job would use. */

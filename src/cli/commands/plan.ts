@@ -1,6 +1,7 @@
 /** `metainfo plan`: tells everything about a torrent that is known before its content is read. */
 import type { Command } from 'commander';
-import { type CreateOptions, createOptions } from '../create/options.ts';
+import { configFileOptions, readCommandLine } from '../config/command-line.ts';
+import { createOptions } from '../create/options.ts';
 import { showPlan } from '../create/plan-report.ts';
 import { interruptible } from '../interrupt.ts';
 
@@ -21,7 +22,12 @@ export function addPlan(program: Command): void {
     .command('plan')
     .description('show what create would make, and every problem, before anything is hashed')
     .argument('<path...>', 'a file or folder; the root of several paths is their common folder. Or one URL, or -');
-  createOptions(command)
+  configFileOptions(createOptions(command))
     .addHelpText('after', EXAMPLES)
-    .action((paths: string[], options: CreateOptions) => interruptible((signal) => showPlan(paths, options, signal)));
+    .action((paths: string[]) =>
+      interruptible(async (signal) => {
+        const { optionsFor } = await readCommandLine(command);
+        return showPlan(paths, optionsFor(paths), signal);
+      }),
+    );
 }

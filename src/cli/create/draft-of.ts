@@ -38,8 +38,10 @@ export async function draftOf(
   const roots = rootAndPaths(paths);
   const skipped = [...(await outputToSkip(output)), ...cacheFolders(options)];
   const { filter, unmatched } = await countingFilter(options, roots.pathRoot, skipped);
+  // A standing pattern need not match anything in each torrent.
+  const isOwn = ({ option }: UnmatchedGlob) => !options.standing?.has(option === '--exclude' ? 'exclude' : 'include');
   const draft = new TorrentCreate({ ...fieldsOf(options), ...policiesOf(options), ...roots, ...filter });
-  return { draft, findings: () => unmatched().map(unmatchedPattern), web: null };
+  return { draft, findings: () => unmatched().filter(isOwn).map(unmatchedPattern), web: null };
 }
 
 async function foreignDraft(

@@ -30,6 +30,11 @@ export interface OpenedInput {
 /** Whether an argument is a URL. A path of this form can be written `./https://host`. */
 const isUrl = (argument: string) => /^[a-z][a-z\d+.-]+:\/\//i.test(argument);
 
+/** The argument that is no path of a file; undefined for files and folders only. */
+export function foreignArgument(paths: readonly string[]): string | undefined {
+  return paths.find((entry) => isStdin(entry) || isUrl(entry));
+}
+
 /**
  * Tells what the arguments of a creation name besides files on disk; null for files and folders only.
  *
@@ -37,7 +42,7 @@ const isUrl = (argument: string) => /^[a-z][a-z\d+.-]+:\/\//i.test(argument);
  */
 export function foreignInput(paths: readonly string[], options: CreateOptions): ForeignInput | null {
   const [first = ''] = paths;
-  const foreign = paths.find((entry) => isStdin(entry) || isUrl(entry));
+  const foreign = foreignArgument(paths);
   if (foreign === undefined) return null;
   const what = isStdin(foreign) ? 'Standard input (-)' : 'A URL';
   if (paths.length > 1)

@@ -2,6 +2,8 @@
 import { type Command, Option } from 'commander';
 import type { TorrentVersion } from '../../model/discriminator.ts';
 import type { DhtNode } from '../../model/primitives.ts';
+import type { TrackerRule } from '../config/hosts.ts';
+import { UNSETTABLE } from '../config/unsettable.ts';
 import { type GlobOptions, globOptions } from '../globs.ts';
 import {
   type CacheOptions,
@@ -76,6 +78,11 @@ export interface CreateOptions
   jobs?: number;
   resume?: boolean;
   verbose?: boolean;
+  preset?: string;
+  /** The rules of the trackers' hosts, from the configuration file. */
+  rules?: TrackerRule[];
+  /** The options that come from the configuration file: they apply where they fit. */
+  standing?: ReadonlySet<keyof CreateOptions>;
 }
 
 const VERSIONS: readonly TorrentVersion[] = ['v1', 'v2', 'hybrid'];
@@ -116,7 +123,22 @@ export function createOptions(command: Command): Command {
     parseSize,
   );
   cacheOptions(policyOptions(globOptions(command))).option('--force', 'replace the output if it exists');
-  return summaryOptions(findingOptions(command));
+  summaryOptions(findingOptions(command)).option(
+    '--preset <name>',
+    'take the options of a preset of the configuration',
+  );
+  return switchable(command);
+}
+
+/** Adds the hidden opposite of each flag that a configuration can set, such as `--no-private` and `--hidden`. */
+function switchable(command: Command): Command {
+  const names = new Set(command.options.map(({ long }) => long));
+  for (const { long = '', required, negate } of [...command.options]) {
+    const other = negate ? long.replace('--no-', '--') : long.replace('--', '--no-');
+    if (required || names.has(other) || long.slice(2) in UNSETTABLE) continue;
+    command.addOption(new Option(other).hideHelp());
+  }
+  return command;
 }
 
 /** Adds the options for making many torrents. */

@@ -11,6 +11,7 @@ import { defaultEngine } from '../../hash/default-engine.ts';
 import type { Progress, WatchOptions } from '../../jobs/watch.ts';
 import type { TorrentVersion } from '../../model/discriminator.ts';
 import type { Torrent } from '../../model/torrent.ts';
+import { ruleFindings } from '../config/hosts.ts';
 import { cacheOf } from '../options.ts';
 import { rootAndPaths } from '../roots.ts';
 import { fileOf, isFolder, isStdout, realFolder, requireWritable, writeTorrent } from '../target.ts';
@@ -49,7 +50,7 @@ export async function runCreate(
   const output = await realOutput(target);
   const { draft, findings: ownFindings, web } = await draftOf(paths, options, output, watch.signal);
   const onPlan = async (plan: TorrentPlan) => {
-    const findings = settled([...plan.findings, ...ownFindings()], options);
+    const findings = settled([...plan.findings, ...ownFindings(), ...ruleFindings(options, plan)], options);
     await onFindings(findings, plan);
     refuse(findings);
   };
@@ -89,7 +90,10 @@ export async function planCreate(
   const output = unwritable.length > 0 ? undefined : await realOutput(target);
   const { draft, findings: ownFindings, web } = await draftOf(paths, options, output, signal);
   const plan = await draft.plan({ ...generateOptions(options), output, signal });
-  const findings = settled([...unwritable, ...plan.findings, ...ownFindings()], options);
+  const findings = settled(
+    [...unwritable, ...plan.findings, ...ownFindings(), ...ruleFindings(options, plan)],
+    options,
+  );
   return { target, plan: { ...plan, findings }, web };
 }
 
@@ -162,7 +166,7 @@ async function createWithLibtorrent(
     '--symlinks store': options.symlinks === 'store' || undefined,
     '--cache': options.cache,
     '--cache-dir': options.cacheDir,
-  }).find(([, value]) => value !== undefined);
+  }).find(([, value]) => value !== undefined && value !== false);
   if (unsupported) {
     const message = `${unsupported[0]} works only with --maker metainfo: omit one of them.`;
     throw new MetainfoError('ERR_INVALID_ARGUMENT', message);

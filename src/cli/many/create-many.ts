@@ -2,6 +2,7 @@
 import { AbortError } from '../../errors/cancel.ts';
 import { formatBytes, printable, printableJson } from '../../layout/text.ts';
 import { plural } from '../../model/pprint.ts';
+import type { CommandLine } from '../config/command-line.ts';
 import { findingLines } from '../create/findings.ts';
 import type { CreateOptions } from '../create/options.ts';
 import { summaryJson } from '../create/summary.ts';
@@ -22,19 +23,15 @@ interface Totals {
   bytes: number;
 }
 
-/**
- * Makes a torrent of each entry of some folders, or of each job of a list.
- *
- * @param given The options that the command line sets.
- */
+/** Makes a torrent of each entry of some folders, or of each job of a list. */
 export async function createMany(
   folders: readonly string[],
-  options: CreateOptions,
-  given: Partial<CreateOptions>,
+  { optionsFor }: CommandLine,
   signal: AbortSignal,
 ): Promise<void> {
+  const options = optionsFor([]);
   const { batch, jobs: limit = DEFAULT_JOBS, resume = false, json = false, quiet = false } = options;
-  const jobs = batch === undefined ? await jobsOfFolders(folders, options) : await jobsOfFile(batch, given);
+  const jobs = batch === undefined ? await jobsOfFolders(folders, options) : await jobsOfFile(batch, optionsFor);
   const totals: Totals = { done: 0, skipped: 0, failed: 0, bytes: 0 };
   const started = process.uptime();
   const onEvent = async (event: JobEvent) => {

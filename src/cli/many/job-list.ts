@@ -4,6 +4,7 @@ import path from 'node:path';
 import { Command, CommanderError } from 'commander';
 import { isSystemFile } from '../../disk/entry-names.ts';
 import { fromSystemError, MetainfoError, shown } from '../../errors/errors.ts';
+import { optionsFrom } from '../config/command-line.ts';
 import { type CreateOptions, createOptions } from '../create/options.ts';
 import { targetFor } from '../create/run-create.ts';
 import { type InputHint, readInput } from '../standard-input.ts';
@@ -45,17 +46,20 @@ export async function jobsOfFolders(folders: readonly string[], options: CreateO
 /**
  * The jobs of a file: a JSON array, or one JSON object a line. All of them are checked.
  *
- * @param given The options of the command line: they apply to each job that does not set them.
+ * @param optionsFor Completes the options of a job with those of the command line and of the configuration.
  * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` with every problem; the error of reading the file
  */
-export async function jobsOfFile(file: string, given: Partial<CreateOptions>): Promise<CreateJob[]> {
+export async function jobsOfFile(
+  file: string,
+  optionsFor: (paths: readonly string[], own: Partial<CreateOptions>) => CreateOptions,
+): Promise<CreateJob[]> {
   const text = Buffer.from(await readInput(file, MAX_BYTES, JOBS_INPUT)).toString();
   const jobs: CreateJob[] = [];
   const problems: string[] = [];
   for (const { place, read } of valuesOf(text.replace(/^\ufeff/, ''))) {
     try {
-      const { paths, options } = parseJob(read());
-      jobs.push(await jobOf(paths, { ...options.defaults, ...given, ...options.own } as CreateOptions));
+      const { paths, own } = parseJob(read());
+      jobs.push(await jobOf(paths, optionsFor(paths, own)));
     } catch (error) {
       if (!(error instanceof MetainfoError || error instanceof CommanderError || error instanceof SyntaxError))
         throw error;
@@ -126,12 +130,6 @@ function valuesOf(text: string): ListedValue[] {
   return lines.flatMap(({ line, place }) => (line === '' ? [] : [{ place, read: () => JSON.parse(line) as unknown }]));
 }
 
-/** The options of a job: those that it sets, and the defaults of all others. */
-interface JobOptions {
-  own: Partial<CreateOptions>;
-  defaults: Partial<CreateOptions>;
-}
-
 /** Options that are about the command as a whole. */
 const NOT_IN_JOBS = ['dry-run', 'quiet', 'json', 'verbose', 'magnet'];
 
@@ -140,7 +138,7 @@ const NOT_IN_JOBS = ['dry-run', 'quiet', 'json', 'verbose', 'magnet'];
  *
  * @throws {CommanderError} for an option that does not exist or has a wrong value
  */
-function parseJob(value: unknown): { paths: string[]; options: JobOptions } {
+function parseJob(value: unknown): { paths: string[]; own: Partial<CreateOptions> } {
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     throw new MetainfoError('ERR_INVALID_ARGUMENT', `expected an object, got ${shown(value)}`);
   const { path: single, paths = single, ...rest } = value as Record<string, unknown>;
@@ -149,15 +147,7 @@ function parseJob(value: unknown): { paths: string[]; options: JobOptions } {
     throw new MetainfoError('ERR_INVALID_ARGUMENT', 'expected `path`, or `paths` with at least one path');
   const command = createOptions(new Command('job').exitOverride().configureOutput({ writeErr: () => {} }));
   command.parse(Object.entries(rest).flatMap(wordsOf), { from: 'user' });
-  const entries = Object.entries(command.opts());
-  const isOwn = ([key]: [string, unknown]) => command.getOptionValueSource(key) === 'cli';
-  return {
-    paths: list as string[],
-    options: {
-      own: Object.fromEntries(entries.filter(isOwn)),
-      defaults: Object.fromEntries(entries.filter((entry) => !isOwn(entry))),
-    },
-  };
+  return { paths: list as string[], own: optionsFrom(command, 'cli') };
 }
 
 function wordsOf([key, value]: [string, unknown]): string[] {

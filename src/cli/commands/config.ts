@@ -1,0 +1,71 @@
+/** `metainfo config`: shows the configuration that is in force, and writes an example of a configuration file. */
+import { mkdir } from 'node:fs/promises';
+import path from 'node:path';
+import { Command } from 'commander';
+import { writeWhole } from '../../disk/write-file.ts';
+import { fromSystemError, MetainfoError } from '../../errors/errors.ts';
+import { printable, printableJson } from '../../layout/text.ts';
+import { configFileOptions, optionsFrom } from '../config/command-line.ts';
+import type { Configuration } from '../config/configuration.ts';
+import { type ConfigOptions, configFileOf, loadConfig } from '../config/load.ts';
+import { inForce, reportJson, reportLines } from '../config/report.ts';
+import { settle } from '../config/settle.ts';
+import { createOptions } from '../create/options.ts';
+import { writeLines } from '../output.ts';
+
+interface ConfigCommandOptions extends ConfigOptions {
+  preset?: string;
+  init?: boolean;
+  force?: boolean;
+  json?: boolean;
+}
+
+const EXAMPLES = `
+Examples:
+  metainfo config                     every value in force, and its place
+  metainfo config --preset films      with the values of a preset
+  metainfo config --init              write a commented example
+
+The file is ~/.config/metainfo/config.toml, or metainfo/config.toml in the
+folder XDG_CONFIG_HOME (on Windows: APPDATA). It has defaults for create and
+plan, presets, aliases of trackers, and rules for the hosts of trackers.
+
+Exit codes: 0 success, 1 the configuration is not valid, or the file exists, 2
+wrong usage.`;
+
+export function addConfig(program: Command): void {
+  const command = program
+    .command('config')
+    .description('show the configuration in force and where each value comes from, or write an example')
+    .option('--preset <name>', 'also apply this preset')
+    .option('--init', 'write a commented example of a configuration file')
+    .option('--force', 'with --init: replace the file if it exists')
+    .option('--json', 'print one JSON object');
+  configFileOptions(command)
+    .addHelpText('after', EXAMPLES)
+    .action((options: ConfigCommandOptions) => (options.init ? init(options) : show(options)));
+}
+
+async function show({ preset, json, ...options }: ConfigCommandOptions): Promise<void> {
+  const config: Configuration | null = await loadConfig(options);
+  const builtIn = optionsFrom(createOptions(new Command('create')), 'default');
+  const settled = settle({ builtIn, given: preset === undefined ? [] : [{ preset }], paths: [] }, config);
+  const report = { file: configFileOf(options), config, preset: preset ?? null, values: inForce(settled, config) };
+  await writeLines(json ? [printableJson(reportJson(report))] : reportLines(report));
+}
+
+async function init({ force = false, json, ...options }: ConfigCommandOptions): Promise<void> {
+  const file = configFileOf(options);
+  if (file === null) {
+    const message = '--init needs the place of the configuration file: name it with --config FILE.';
+    throw new MetainfoError('ERR_INVALID_ARGUMENT', message);
+  }
+  // The user's own folder may not exist yet; that of --config must, because a missing one is probably a typing error.
+  if (options.config === undefined)
+    await mkdir(path.dirname(file), { recursive: true, mode: 0o700 }).catch((error: unknown) => {
+      throw fromSystemError(error, path.dirname(file), 'write');
+    });
+  const { exampleConfig } = await import('../config/example.ts');
+  await writeWhole(file, Buffer.from(exampleConfig()), { force });
+  await writeLines([json ? printableJson({ path: file }) : `${printable(file)}: written`]);
+}

@@ -1,0 +1,65 @@
+/** The aliases of trackers: names that stand for URLs on the command line and in the configuration file. */
+import { MetainfoError } from '../../errors/errors.ts';
+import { nearest } from '../../errors/guard.ts';
+
+/** The tiers of each alias. A tier has URLs and other aliases. */
+export type Aliases = ReadonlyMap<string, readonly (readonly string[])[]>;
+
+/** The most URLs that an alias may stand for. */
+const MAX_URLS = 1000;
+
+/** Whether a text can be the name of an alias: it is no URL and no list. */
+export const isAliasName = (text: string): boolean => /^[\w.-]+$/.test(text);
+
+/**
+ * Replaces aliases by their URLs. An alias that stands alone gives its tiers; one in a tier joins that tier.
+ *
+ * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` for a name that is no alias
+ */
+export function withoutAliases(tiers: readonly (readonly string[])[], aliases: Aliases): string[][] {
+  if (aliases.size === 0) return tiers.map((tier) => [...tier]);
+  return tiers.flatMap((tier) => expandTier(tier, (name) => expandAlias(name, aliases)));
+}
+
+/**
+ * The tiers that an alias stands for; null for a URL.
+ *
+ * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` for an unknown alias, a loop, or an alias of too many URLs
+ */
+export function expandAlias(
+  name: string,
+  aliases: Aliases,
+  known = new Map<string, string[][]>(),
+  above: readonly string[] = [],
+): string[][] | null {
+  const tiers = aliases.get(name);
+  if (tiers === undefined) {
+    if (!isAliasName(name)) return null;
+    const meant = nearest(name, aliases.keys());
+    throw refuse(`${name} is neither a URL nor an alias of a tracker${meant ? `: did you mean ${meant}?` : '.'}`);
+  }
+  if (above.includes(name)) throw refuse(`the alias leads back to itself: ${[...above, name].join(' → ')}.`);
+  const before = known.get(name);
+  if (before) return before;
+  const expanded: string[][] = [];
+  let urls = 0;
+  for (const tier of tiers) {
+    for (const whole of expandTier(tier, (inner) => expandAlias(inner, aliases, known, [...above, name]))) {
+      urls += whole.length;
+      if (urls > MAX_URLS) throw refuse(`the alias stands for more than ${MAX_URLS} URLs.`);
+      expanded.push(whole);
+    }
+  }
+  known.set(name, expanded);
+  return expanded;
+}
+
+function expandTier(tier: readonly string[], expand: (name: string) => string[][] | null): string[][] {
+  const [only] = tier;
+  if (tier.length === 1 && only !== undefined) return expand(only) ?? [[only]];
+  return [tier.flatMap((url) => expand(url)?.flat() ?? [url])];
+}
+
+function refuse(message: string): MetainfoError {
+  return new MetainfoError('ERR_INVALID_ARGUMENT', message);
+}

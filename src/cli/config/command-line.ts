@@ -1,0 +1,42 @@
+/** Reads the options of a command line together with the configuration file. */
+import { type Command, Option } from 'commander';
+import type { CreateOptions } from '../create/options.ts';
+import { parseFile } from '../options.ts';
+import type { Configuration } from './configuration.ts';
+import { loadConfig } from './load.ts';
+import { settle } from './settle.ts';
+
+/** Adds `--config` and `--no-config` to a command. */
+export function configFileOptions(command: Command): Command {
+  return command
+    .addOption(
+      new Option('--config <file>', "configuration file (default: the user's; metainfo config shows it)").argParser(
+        parseFile,
+      ),
+    )
+    .option('--no-config', 'use no configuration file');
+}
+
+/** A command line together with the configuration. */
+export interface CommandLine {
+  /** The options of the torrent of some paths. The own options of a job come before those of the command line. */
+  optionsFor: (paths: readonly string[], own?: Partial<CreateOptions>) => CreateOptions;
+}
+
+/**
+ * Reads the configuration for a parsed command.
+ *
+ * @throws {MetainfoError} as {@link loadConfig}; `optionsFor` throws as {@link settle}
+ */
+export async function readCommandLine(command: Command): Promise<CommandLine> {
+  const config: Configuration | null = await loadConfig(command.opts());
+  const builtIn = optionsFrom(command, 'default');
+  const given = optionsFrom(command, 'cli');
+  return { optionsFor: (paths, own = {}) => settle({ builtIn, given: [given, own], paths }, config).options };
+}
+
+/** The options of a command that are set by default, or by the command line. */
+export function optionsFrom(command: Command, source: 'default' | 'cli'): Partial<CreateOptions> {
+  const entries = Object.entries(command.opts());
+  return Object.fromEntries(entries.filter(([key]) => command.getOptionValueSource(key) === source));
+}

@@ -1,0 +1,119 @@
+/** Rules of tracker hosts: which rules a torrent has by its trackers, and the findings for a torrent that breaks them. */
+import type { Finding } from '../../create/findings.ts';
+import type { TorrentPlan } from '../../create/torrent-plan.ts';
+import { exactBytes } from '../../layout/text.ts';
+import type { CreateOptions } from '../create/options.ts';
+
+/** The keys of a rule: each is an option of `create`. */
+export const RULE_KEYS = ['private', 'source', 'max-piece-length', 'max-torrent-size'] as const;
+
+/** The options that rules set. */
+export type RuleOptions = Partial<Pick<CreateOptions, 'private' | 'source' | 'maxPieceLength' | 'maxTorrentSize'>>;
+
+/** The rule of a host that a torrent has as a tracker. */
+export interface TrackerRule {
+  /** The key of the rule: a host, or a host and a port, in lower case. */
+  host: string;
+  options: RuleOptions;
+  /** The line of each option in the configuration file, as FILE:LINE. */
+  places: { readonly [K in keyof RuleOptions]?: string };
+}
+
+/** Parts of a host in lower case; a name in other letters is in Punycode. Null for any other text. */
+export function parseHost(text: string): { host: string; port: string } | null {
+  const [, name = '', port = ''] = /^(\[[^\]]*\]|[^:/?#@\s[\]\\]+)(?::(\d{1,5}))?$/.exec(text) ?? [];
+  if (name === '' || Number(port) > 65_535 || !URL.canParse(`http://${name}`)) return null;
+  const { hostname } = new URL(`http://${name}`);
+  return { host: hostname.replace(/\.$/, ''), port };
+}
+
+const DEFAULT_PORTS: Readonly<Record<string, string>> = { 'http:': '80', 'https:': '443', 'ws:': '80', 'wss:': '443' };
+
+/** The keys of the rules that a tracker can have: with its port, and for all ports. */
+function keysOf(tracker: string): string[] {
+  if (!URL.canParse(tracker)) return [];
+  const { protocol, hostname, port } = new URL(tracker);
+  const parts = parseHost(decodeHost(hostname));
+  return parts ? [`${parts.host}:${port || DEFAULT_PORTS[protocol]}`, parts.host] : [];
+}
+
+/** URLs of schemes that browsers do not know have their hosts percent-encoded. */
+function decodeHost(hostname: string): string {
+  try {
+    return decodeURIComponent(hostname);
+  } catch {
+    return hostname;
+  }
+}
+
+/** The rules of the hosts of some trackers, in the order of the trackers. A rule with a port precedes that of the host. */
+export function rulesOf(
+  trackers: readonly (readonly string[])[],
+  hosts: ReadonlyMap<string, TrackerRule>,
+): TrackerRule[] {
+  if (hosts.size === 0) return [];
+  const keys = new Set(trackers.flat().flatMap(keysOf));
+  return [...keys].flatMap((key) => hosts.get(key) ?? []);
+}
+
+/** What several rules give together: a private torrent if one asks for it, the first source, and the lowest limits. */
+export function jointRule(rules: readonly TrackerRule[]): { options: RuleOptions; from: Map<string, TrackerRule> } {
+  const options: Record<string, unknown> = {};
+  const from = new Map<string, TrackerRule>();
+  for (const rule of rules) {
+    for (const [key, value] of Object.entries(rule.options)) {
+      const before = options[key];
+      const wins = before === undefined || value === true || (typeof value === 'number' && value < (before as number));
+      if (!wins) continue;
+      options[key] = value;
+      from.set(key, rule);
+    }
+  }
+  return { options, from };
+}
+
+/** The findings for a torrent that breaks the rules of its trackers' hosts. */
+export function ruleFindings(
+  { rules = [], ...options }: CreateOptions,
+  { pieceLength, torrentSize }: Pick<TorrentPlan, 'pieceLength' | 'torrentSize'>,
+): Finding[] {
+  return rules.flatMap((rule) => {
+    const { host, places } = rule;
+    const finding = (
+      key: keyof RuleOptions,
+      severity: Finding['severity'],
+      message: string,
+      advice: string,
+    ): Finding => ({
+      code: 'tracker_rule',
+      severity,
+      path: host,
+      message: `${message} (the rule is in ${places[key]}).`,
+      advice,
+    });
+    const { private: isPrivate, source, maxPieceLength, maxTorrentSize } = rule.options;
+    const findings: Finding[] = [];
+    if (isPrivate !== undefined && isPrivate !== (options.private ?? false)) {
+      const [wanted, option] = isPrivate ? ['private', '--no-private'] : ['public', '--private'];
+      const advice = `Omit ${option}, use other trackers, or change the rule.`;
+      findings.push(finding('private', 'error', `${host} wants ${wanted} torrents, but this one is not`, advice));
+    }
+    if (source !== undefined && source !== options.source) {
+      const message = `${host} wants the source tag ${JSON.stringify(source)}, not ${JSON.stringify(options.source ?? '')}`;
+      findings.push(finding('source', 'warning', message, 'Use that source tag, other trackers, or change the rule.'));
+    }
+    if (maxPieceLength !== undefined && pieceLength !== null && pieceLength > maxPieceLength) {
+      const message = `${host} allows pieces of at most ${exactBytes(maxPieceLength)}, but these have ${exactBytes(pieceLength)}`;
+      findings.push(
+        finding('maxPieceLength', 'error', message, 'Omit --piece-length and the limits on it, or change the rule.'),
+      );
+    }
+    if (maxTorrentSize !== undefined && torrentSize !== null && torrentSize > maxTorrentSize) {
+      const message = `${host} allows torrent files of at most ${exactBytes(maxTorrentSize)}, but this one has about ${exactBytes(torrentSize)}`;
+      findings.push(
+        finding('maxTorrentSize', 'error', message, 'Omit --piece-length and the limits on it, or change the rule.'),
+      );
+    }
+    return findings;
+  });
+}

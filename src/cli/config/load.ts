@@ -1,0 +1,45 @@
+/** Reads the configuration file that the command line names, or that of the user. */
+import { LimitError } from '../../bencode/limits.ts';
+import { readWithin } from '../../disk/read-file.ts';
+import { MetainfoError } from '../../errors/errors.ts';
+import type { Configuration } from './configuration.ts';
+import { MAX_BYTES, userConfigFile } from './place.ts';
+
+/** The options that choose a configuration file. */
+export interface ConfigOptions {
+  /** The value of `--config`; false with `--no-config`. */
+  config?: string | false;
+}
+
+/** The configuration file that these options choose; null for none. */
+export function configFileOf({ config }: ConfigOptions): string | null {
+  return config === false ? null : (config ?? userConfigFile());
+}
+
+/**
+ * The configuration in force; null if there is none. The modules that parse it are loaded only if there is a file.
+ *
+ * @throws {MetainfoError} `ERR_CONFIG` for a file that is not valid, `ERR_NOT_FOUND` if the file of `--config` is missing, or
+ *   the error of reading it
+ */
+export async function loadConfig(options: ConfigOptions): Promise<Configuration | null> {
+  const file = configFileOf(options);
+  const bytes = file === null ? null : await readConfig(file, options);
+  if (file === null || bytes === null) return null;
+  const { parseConfig } = await import('./parse.ts');
+  return parseConfig(bytes, file);
+}
+
+async function readConfig(file: string, { config }: ConfigOptions): Promise<Uint8Array | null> {
+  try {
+    return await readWithin(file, MAX_BYTES);
+  } catch (error) {
+    if (!(error instanceof MetainfoError)) throw error;
+    if (error.code === 'ERR_NOT_FOUND' && config === undefined) return null;
+    if (error instanceof LimitError)
+      throw new MetainfoError('ERR_CONFIG', `${file}: a configuration file has at most 1 MiB.`, { path: file });
+    const hint = config === undefined ? ' (--no-config works without it)' : '';
+    const message = `configuration file ${error.message.replace(/\.$/, '')}${hint}.`;
+    throw new MetainfoError(error.code, message, { path: file, cause: error });
+  }
+}

@@ -1,0 +1,115 @@
+/** Shows a configuration: every value in force and its origin, presets, aliases and rules. */
+import { exactBytes, printable } from '../../layout/text.ts';
+import type { Configuration, Setting } from './configuration.ts';
+import { type SettableOption, settableOptions, withoutCredentials } from './settable.ts';
+import type { Origin, Settled } from './settle.ts';
+
+/** A value in force. */
+interface InForce {
+  key: string;
+  /** As the file writes it, or the built-in value. */
+  value: unknown;
+  origin: Origin;
+}
+
+/** A configuration and the values that it gives. */
+export interface ConfigReport {
+  /** The file that is looked for; null for none. */
+  file: string | null;
+  /** Null if the file does not exist. */
+  config: Configuration | null;
+  preset: string | null;
+  values: readonly InForce[];
+}
+
+/** The values that a creation would have, in the order of the help. Options without a value are left out. */
+export function inForce({ options, origins }: Settled, config: Configuration | null): InForce[] {
+  return [...settableOptions().values()].flatMap((option) => {
+    const parsed = options[option.attribute];
+    if (parsed === undefined) return [];
+    const origin = origins.get(option.attribute) ?? { from: 'built-in' };
+    return [{ key: option.key, value: rawOf(option, origin, config) ?? parsed, origin }];
+  });
+}
+
+/** The value as the file writes it, without credentials; undefined for a value that is not from a table of options. */
+function rawOf({ attribute }: SettableOption, origin: Origin, config: Configuration | null): unknown {
+  const settings =
+    origin.from === 'create' ? config?.create : origin.from === 'preset' ? config?.presets.get(origin.preset) : null;
+  const setting: Setting | undefined = settings?.get(attribute);
+  return setting && shownRaw(setting.raw);
+}
+
+function shownRaw(raw: unknown): unknown {
+  if (typeof raw === 'string') return withoutCredentials(raw);
+  if (raw instanceof Date) return raw.toISOString();
+  return Array.isArray(raw) ? raw.map(shownRaw) : raw;
+}
+
+/** The report for `--json`. */
+export function reportJson({ file, config, preset, values }: ConfigReport): object {
+  return {
+    path: file,
+    exists: config !== null,
+    preset,
+    create: Object.fromEntries(values.map(({ key, value, origin }) => [key, { value, ...origin }])),
+    presets: [...(config?.presets.keys() ?? [])],
+    trackers: Object.fromEntries([...(config?.aliases ?? [])].map(([name, tiers]) => [name, shownRaw(tiers)])),
+    hosts: Object.fromEntries(
+      [...(config?.hosts ?? [])].map(([host, { options, places }]) => [host, { ...options, places }]),
+    ),
+  };
+}
+
+/** The report for people. */
+export function reportLines({ file, config, values }: ConfigReport): string[] {
+  const head = config ? config.file : file === null ? 'none' : `${file} (it does not exist)`;
+  const rows = values.map(({ key, value, origin }) => [key, textOf(value), placeOf(origin, config)] as const);
+  const width = (column: 0 | 1) => Math.min(40, Math.max(...rows.map((row) => row[column].length)));
+  const [keys, texts] = [width(0), width(1)];
+  const lines = rows.map(([key, text, place]) => `${key.padEnd(keys)}  ${text.padEnd(texts)}  ${place}`);
+  return [`configuration file: ${head}`, '', ...lines, ...(config ? listsOf(config) : [])].map(printable);
+}
+
+function listsOf({ presets, aliases, hosts }: Configuration): string[] {
+  return [
+    ...section('presets', [...presets.keys()]),
+    ...section(
+      'trackers',
+      Array.from(
+        aliases,
+        ([name, tiers]) => `${name}  ${tiers.map((tier) => withoutCredentials(tier.join(','))).join('  ')}`,
+      ),
+    ),
+    ...section(
+      'hosts',
+      Array.from(hosts, ([host, { options }]) => {
+        const rules = Object.entries(options).map(([key, value]) => {
+          return `${kebab(key)} ${typeof value === 'number' ? exactBytes(value) : value}`;
+        });
+        return `${host}  ${rules.join(', ') || 'no rules'}`;
+      }),
+    ),
+  ];
+}
+
+const section = (title: string, lines: readonly string[]) =>
+  lines.length === 0 ? [] : ['', `${title}:`, ...lines.map((line) => `  ${line}`)];
+
+const kebab = (key: string) => key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+
+const textOf = (value: unknown): string => (Array.isArray(value) ? value.map(textOf).join(' ') : String(value));
+
+function placeOf(origin: Origin, config: Configuration | null): string {
+  switch (origin.from) {
+    case 'command line':
+    case 'built-in':
+      return origin.from;
+    case 'create':
+      return `${config?.file}:${origin.line}`;
+    case 'preset':
+      return `preset ${origin.preset}, ${config?.file}:${origin.line}`;
+    case 'host':
+      return `host ${origin.host}, ${config?.file}:${origin.line}`;
+  }
+}

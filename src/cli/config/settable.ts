@@ -1,0 +1,169 @@
+/** The options of `create` that a configuration file can set, read from their declarations for the command line. */
+import path from 'node:path';
+import { Command, type Option } from 'commander';
+import { MetainfoError, shown } from '../../errors/errors.ts';
+import { collectCode } from '../create/findings.ts';
+import { type CreateOptions, createOptions } from '../create/options.ts';
+import {
+  collect,
+  collectKey,
+  collectNode,
+  collectTier,
+  parseCount,
+  parseDate,
+  parseFile,
+  parseFolder,
+  parsePieceLength,
+  parseSize,
+  parseThreads,
+} from '../options.ts';
+import { UNSETTABLE } from './unsettable.ts';
+
+/** The form that the values of an option have in a configuration file. */
+export type ValueForm =
+  | 'flag'
+  | 'choice'
+  | 'text'
+  | 'removable'
+  | 'length'
+  | 'size'
+  | 'count'
+  | 'date'
+  | 'list'
+  | 'tiers';
+
+/** The forms of options by the parser of their values. */
+const FORMS: ReadonlyMap<unknown, ValueForm> = new Map<unknown, ValueForm>([
+  [undefined, 'text'],
+  [parseFile, 'text'],
+  [parseFolder, 'text'],
+  [parsePieceLength, 'length'],
+  [parseSize, 'size'],
+  [parseCount, 'count'],
+  [parseThreads, 'count'],
+  [parseDate, 'date'],
+  [collect, 'list'],
+  [collectNode, 'list'],
+  [collectKey, 'list'],
+  [collectCode, 'list'],
+  [collectTier, 'tiers'],
+]);
+
+/** The type of each form, as an error message tells it. */
+const EXPECTED: Readonly<Record<ValueForm, string>> = {
+  flag: 'true or false',
+  choice: 'text',
+  text: 'text',
+  removable: 'text or false',
+  length: 'text or a whole number',
+  size: 'text or a whole number',
+  count: 'text or a whole number',
+  date: 'a date, text or a whole number',
+  list: 'text or a list of texts',
+  tiers: 'text, or a list of texts and lists of texts',
+};
+
+/** An option of `create` that a configuration file can set. */
+export interface SettableOption {
+  /** The key in the file: the long name without its dashes. */
+  key: string;
+  /** The property of {@link CreateOptions}. */
+  attribute: keyof CreateOptions;
+  form: ValueForm;
+  option: Option;
+}
+
+let settable: ReadonlyMap<string, SettableOption> | undefined;
+
+/** The options that can be set, by their keys, in the order of the help. */
+export function settableOptions(): ReadonlyMap<string, SettableOption> {
+  settable ??= new Map(declarations(createOptions(new Command('create'))).map((entry) => [entry.key, entry] as const));
+  return settable;
+}
+
+function declarations({ options }: Command): SettableOption[] {
+  const removable = new Set(options.flatMap(({ negate, long }) => (negate && long ? [long.replace('--no-', '')] : [])));
+  const keys = new Set(Object.keys(UNSETTABLE));
+  return options.flatMap((option) => {
+    const key = (option.long ?? '').replace(/^--(no-)?/, '');
+    // Of two options that switch one thing on and off, the first one is visible and describes it.
+    if (keys.has(key)) return [];
+    keys.add(key);
+    const attribute = option.attributeName() as keyof CreateOptions;
+    return [{ key, attribute, form: formOf(option, removable.has(key)), option }];
+  });
+}
+
+function formOf({ required, long, argChoices, parseArg }: Option, isRemovable: boolean): ValueForm {
+  if (!required) return 'flag';
+  if (isRemovable) return 'removable';
+  if (argChoices) return 'choice';
+  const form = FORMS.get(parseArg);
+  if (form === undefined) throw new MetainfoError('ERR_INTERNAL', `${long} needs a form in a configuration file.`);
+  return form;
+}
+
+/**
+ * Parses a value of a configuration file with the parser of the option.
+ *
+ * @param folder Relative folders start here.
+ * @throws {Error} with the reason
+ */
+export function parseSetting({ form, option }: SettableOption, value: unknown, folder: string): unknown {
+  const wrong = () => new Error(`expected ${EXPECTED[form]}, got ${shownValue(value)}`);
+  if (typeof value === 'boolean') {
+    if (form === 'flag' || (form === 'removable' && !value)) return value;
+    throw wrong();
+  }
+  const texts = textsOf(form, value);
+  if (texts === null) throw wrong();
+  let parsed: unknown = form === 'list' || form === 'tiers' ? [] : undefined;
+  for (const text of texts) parsed = option.parseArg ? option.parseArg(text, parsed) : text;
+  return option.parseArg === parseFolder ? path.resolve(folder, parsed as string) : parsed;
+}
+
+/** The words that the command line would have; null for a value of another form. */
+function textsOf(form: ValueForm, value: unknown): string[] | null {
+  switch (form) {
+    case 'flag':
+      return null;
+    case 'choice':
+    case 'text':
+    case 'removable':
+      return typeof value === 'string' ? [value] : null;
+    case 'length':
+    case 'size':
+    case 'count':
+      return typeof value === 'string' || typeof value === 'number' ? [String(value)] : null;
+    case 'date':
+      if (value instanceof Date) return [value.toISOString()];
+      return typeof value === 'string' || typeof value === 'number' ? [String(value)] : null;
+    case 'list':
+      return allTexts([value].flat());
+    case 'tiers':
+      return tiersOf(value);
+  }
+}
+
+function allTexts(values: readonly unknown[]): string[] | null {
+  return values.every((value) => typeof value === 'string') ? [...values] : null;
+}
+
+/** The trackers of a value as words of the command line: one for each tier. Null for a value of another form. */
+export function tiersOf(value: unknown): string[] | null {
+  const tiers = Array.isArray(value) ? value : [value];
+  const words = tiers.map((tier) => (Array.isArray(tier) ? (allTexts(tier)?.join(',') ?? null) : tier));
+  return allTexts(words);
+}
+
+/** Describes a value in a message. URLs and other texts that may hold credentials are not shown whole. */
+export function shownValue(value: unknown): string {
+  if (typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Date))
+    return 'a table';
+  return shown(typeof value === 'string' ? withoutCredentials(value) : value);
+}
+
+/** Hides the user and password of each URL in a text. */
+export function withoutCredentials(text: string): string {
+  return text.replace(/\/\/[^/@\s,]*@/g, '//***@');
+}

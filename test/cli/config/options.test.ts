@@ -1,0 +1,180 @@
+import assert from 'node:assert/strict';
+import { writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { describe, it } from 'node:test';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { Command } from 'commander';
+import { parse } from 'smol-toml';
+import { schemaFile } from '../../../scripts/docs-config.ts';
+import { exampleConfig } from '../../../src/cli/config/example.ts';
+import { parseConfig } from '../../../src/cli/config/parse.ts';
+import { settableOptions } from '../../../src/cli/config/settable.ts';
+import { UNSETTABLE } from '../../../src/cli/config/unsettable.ts';
+import { createOptions } from '../../../src/cli/create/options.ts';
+import { program } from '../../../src/cli/program.ts';
+import { MetainfoError } from '../../../src/errors/errors.ts';
+import { pageText } from '../../support/pages.ts';
+import { metainfo } from '../run.ts';
+import { folderWith, shownBy } from './folder.ts';
+
+/** A setting of the example, and the table that it belongs to. */
+const SETTING = /^#(?=[a-z])/;
+const EXAMPLE = exampleConfig();
+const FULL = EXAMPLE.replace(new RegExp(SETTING, 'gm'), '');
+
+const problemsIn = (toml: string): string | null => {
+  try {
+    parseConfig(Buffer.from(toml), 'c.toml');
+    return null;
+  } catch (error) {
+    assert.ok(error instanceof MetainfoError && error.code === 'ERR_CONFIG', String(error));
+    return error.message;
+  }
+};
+
+describe('the options of create', () => {
+  const keys = new Set(
+    createOptions(new Command('create')).options.map(({ long = '' }) => long.replace(/^--(no-)?/, '')),
+  );
+
+  it('can be set in a configuration file, or are on the list of those that cannot', () => {
+    assert.deepEqual([...keys].sort(), [...settableOptions().keys(), ...Object.keys(UNSETTABLE)].sort());
+    for (const key of settableOptions().keys()) {
+      assert.ok(!(key in UNSETTABLE), key);
+      assert.match(EXAMPLE, new RegExp(`^#${key} = `, 'm'));
+    }
+  });
+
+  it('have an opposite for each flag that can be set', async () => {
+    for (const { key, form, attribute } of settableOptions().values()) {
+      if (form !== 'flag') continue;
+      for (const [flag, value] of [
+        [`--${key}`, true],
+        [`--no-${key}`, false],
+      ] as const) {
+        const command = createOptions(new Command('create').exitOverride());
+        command.parse([flag], { from: 'user' });
+        assert.equal(command.opts()[attribute], value, flag);
+      }
+    }
+  });
+
+  it('are settable in force, one by one, through the command', async (t) => {
+    const run = await folderWith(t, FULL);
+    const { create } = await shownBy(run);
+    // The limit and the wishes do not contradict the length `auto`.
+    assert.deepEqual(Object.keys(create).sort(), [...settableOptions().keys()].sort());
+    for (const [key, { from, line = 0 }] of Object.entries(create)) {
+      assert.equal(from, 'create', key);
+      assert.match(FULL.split('\n')[line - 1] ?? '', new RegExp(`^${key} = `));
+    }
+  });
+
+  it('give with a file the same options as with the command line', () => {
+    const config = parseConfig(Buffer.from(FULL), path.resolve('c.toml'));
+    const values = parse(FULL)['create'] as Record<string, unknown>;
+    for (const [attribute, { key, value }] of config.create) {
+      const raw = values[key];
+      const words =
+        raw === false ? [`--no-${key}`] : raw === true ? [`--${key}`] : [raw].flat().map((one) => `--${key}=${one}`);
+      const command = createOptions(new Command('create').exitOverride());
+      command.parse(words, { from: 'user' });
+      const given = command.opts()[attribute];
+      if (key === 'cache-dir') assert.equal(value, path.resolve(given));
+      else if (key === 'date') assert.ok(Math.abs(Number(value) - Number(given)) < 60_000);
+      else assert.deepEqual(value, given, key);
+    }
+  });
+
+  it('of create, plan and config include --preset, --config and --no-config', () => {
+    for (const name of ['create', 'plan', 'config']) {
+      const flags = program()
+        .commands.find((command) => command.name() === name)
+        ?.options.map(({ long }) => long);
+      for (const flag of ['--preset', '--config', '--no-config']) assert.ok(flags?.includes(flag), `${name} ${flag}`);
+    }
+  });
+});
+
+describe('metainfo config --init', () => {
+  it('writes the example, which is valid, and never replaces a file without --force', async (t) => {
+    const run = await folderWith(t, null);
+    const file = path.join(run.cwd, 'own', 'config.toml');
+    const env = { XDG_CONFIG_HOME: path.join(run.cwd, 'new', 'home'), APPDATA: path.join(run.cwd, 'new', 'home') };
+    const made = await metainfo(['config', '--init', '--json'], { cwd: run.cwd, env });
+    assert.equal(made.code, 0, made.stderr);
+    const written = JSON.parse(made.stdout).path as string;
+    assert.equal(written, path.join(env.XDG_CONFIG_HOME, 'metainfo', 'config.toml'));
+    await writeFile(written, '# mine');
+    const again = await metainfo(['config', '--init'], { cwd: run.cwd, env });
+    assert.equal(again.code, 1);
+    assert.match(again.stderr, /output file exists: .*config\.toml \(use --force to replace it\)/);
+    assert.equal((await metainfo(['config', '--init', '--force'], { cwd: run.cwd, env })).code, 0);
+    assert.equal((await shownBy({ cwd: run.cwd, env })).exists, true);
+    assert.equal((await metainfo(['config', '--init', '--config', file], run)).code, 1);
+    assert.equal((await metainfo(['config', '--init', '--no-config'], run)).code, 2);
+  });
+});
+
+describe('the example', () => {
+  it('is valid, also with each setting and with all of them uncommented', () => {
+    assert.equal(problemsIn(EXAMPLE), null);
+    assert.equal(problemsIn(FULL), null);
+    const lines = EXAMPLE.split('\n');
+    const settings = lines.flatMap((line, i) => (SETTING.test(line) ? [i] : []));
+    assert.ok(settings.length > 45);
+    for (const at of settings) {
+      const one = lines.map((line, i) => (i === at ? line.replace(SETTING, '') : line)).join('\n');
+      assert.equal(problemsIn(one), null, lines[at]);
+      assert.notDeepEqual(parse(one), parse(EXAMPLE), lines[at]);
+    }
+  });
+
+  it('has short lines', () => {
+    for (const line of EXAMPLE.split('\n')) assert.ok(line.length <= 130, line);
+  });
+});
+
+describe('docs/config.schema.json', () => {
+  const validate = new Ajv2020({ strict: true, allowUnionTypes: true }).compile(
+    JSON.parse(pageText('docs/config.schema.json')),
+  );
+
+  it('matches the options (update: npm run docs:config)', () => {
+    assert.equal(pageText('docs/config.schema.json'), schemaFile());
+  });
+
+  it('accepts the example', () => {
+    for (const toml of [EXAMPLE, FULL]) assert.ok(validate(parse(toml)), JSON.stringify(validate.errors));
+  });
+
+  it('agrees with the command about valid and broken files', () => {
+    const cases: Record<string, boolean> = {
+      '': true,
+      '[create]\npiece-length = 65536\ndate = 5\ntracker = ["udp://a:1", ["udp://b:1"]]': true,
+      '[create]\nallow = "long_path"\ncreated-by = false': true,
+      '[presets.a]\nprivate = false\n[trackers]\nx-1 = [["udp://a:1/x"]]': true,
+      '[hosts."a:1"]\nmax-torrent-size = 5': true,
+      'x = 1': false,
+      '[create]\nx = 1': false,
+      '[create]\nname = "x"': false,
+      '[create]\npiece-length = "x"': false,
+      '[create]\ncreated-by = true': false,
+      '[create]\nprivate = "yes"': false,
+      '[create]\ntorrent-version = "v3"': false,
+      '[create]\ntracker = [[["a:b"]]]': false,
+      '[create]\nwebseed = [1]': false,
+      '[create]\nthreads = 0': false,
+      '[create]\nmax-torrent-size = -1': false,
+      '[presets]\na = 1': false,
+      '[trackers]\n"udp://a" = "udp://a:1/x"': false,
+      '[trackers]\na = 1': false,
+      '[hosts.a]\ncomment = "x"': false,
+      'hosts = [1]': false,
+    };
+    for (const [toml, isValid] of Object.entries(cases)) {
+      assert.equal(validate(parse(toml)), isValid, toml);
+      assert.equal(problemsIn(toml) === null, isValid, toml);
+    }
+  });
+});

@@ -1,0 +1,244 @@
+import assert from 'node:assert/strict';
+import { rm } from 'node:fs/promises';
+import path from 'node:path';
+import { describe, it } from 'node:test';
+import { bytesOf, command, entries, finish, read, startProgram } from '../run.ts';
+import { create, folderWith, plan, shownBy } from './folder.ts';
+
+/** The levels that can set the source tag, the lowest one first, and how each sets it. */
+const LEVELS = ['create', 'host', 'preset', 'command line'] as const;
+type Level = (typeof LEVELS)[number];
+
+const fileWith = (levels: readonly Level[]) => {
+  const source = (level: Level) => (levels.includes(level) ? `source = "${level}"\n` : '');
+  return `[create]\ntracker = "udp://t.example:1/x"\n${source('create')}[presets.p]\n${source('preset')}[hosts."t.example"]\n${source('host')}`;
+};
+
+describe('precedence', () => {
+  for (let mask = 0; mask < 2 ** LEVELS.length; mask += 1) {
+    const levels = LEVELS.filter((_, i) => (mask >> i) & 1);
+    const winner = levels.at(-1) ?? null;
+    it(`of ${levels.join(', ') || 'nothing'} gives the value of ${winner ?? 'nothing'}`, async (t) => {
+      const run = await folderWith(t, fileWith(levels));
+      const args = ['--preset', 'p', ...(winner === 'command line' ? ['-s', 'command line'] : [])];
+      const { code, stderr } = await create(run, ...args);
+      assert.equal(code, 0, stderr);
+      assert.equal((await read(run.cwd, 'album.torrent')).info.source ?? null, winner);
+      const isBroken = levels.includes('host') && winner !== 'host';
+      assert.equal(/warning: t\.example wants the source tag "host".*\[tracker_rule\]/.test(stderr), isBroken);
+    });
+  }
+
+  it('of built-in values is the lowest', async (t) => {
+    const run = await folderWith(t, '[create]\ntorrent-version = "v1"\n[presets.p]\ntorrent-version = "v2"');
+    assert.equal((await plan(run)).version, 'v1');
+    assert.equal((await plan(run, '--preset', 'p')).version, 'v2');
+    assert.equal((await plan(run, '--preset', 'p', '-k', 'hybrid')).version, 'hybrid');
+    assert.equal((await plan(run, '--preset', 'p', '--kind', 'v1')).version, 'v1');
+    assert.equal((await plan(run, '--no-config')).version, 'hybrid');
+  });
+
+  it('replaces lists as a whole, and an empty list clears them', async (t) => {
+    const run = await folderWith(
+      t,
+      '[create]\nwebseed = ["http://a.example/", "http://b.example/"]\n[presets.p]\nwebseed = []',
+    );
+    await create(run);
+    assert.deepEqual((await read(run.cwd, 'album.torrent')).urlList, ['http://a.example/', 'http://b.example/']);
+    await create(run, '-w', 'http://c.example/');
+    assert.deepEqual((await read(run.cwd, 'album.torrent')).urlList, ['http://c.example/']);
+    await create(run, '--preset', 'p');
+    assert.equal((await read(run.cwd, 'album.torrent')).urlList, null);
+  });
+
+  it('lets a fixed piece length and the wishes about it replace each other', async (t) => {
+    const run = await folderWith(t, '[create]\ntarget-pieces = 1\n[presets.p]\npiece-length = "16KiB"');
+    assert.equal((await plan(run, '-k', 'v1')).pieceLength, 32_768);
+    assert.equal((await plan(run, '-k', 'v1', '--preset', 'p')).pieceLength, 16_384);
+    assert.equal((await plan(run, '-k', 'v1', '--preset', 'p', '--target-pieces', '1')).pieceLength, 32_768);
+    assert.equal((await plan(run, '-k', 'v1', '-l', '64KiB')).pieceLength, 65_536);
+    // A limit keeps a fixed length that it allows.
+    assert.equal((await plan(run, '--preset', 'p', '--max-piece-length', '1MiB')).pieceLength, 16_384);
+    const long = await folderWith(t, '[create]\npiece-length = "4MiB"');
+    assert.equal((await plan(long, '--max-piece-length', '64KiB')).pieceLength, 16_384);
+    assert.equal((await plan(long, '--max-piece-length', '8MiB')).pieceLength, 2 ** 22);
+  });
+});
+
+describe('a flag of the configuration', () => {
+  it('can be switched off on the command line', async (t) => {
+    const run = await folderWith(
+      t,
+      '[create]\nprivate = true\nentropy = true\ncache-dir = "cache"\nhidden = false\nquiet = true\nmagnet = true',
+    );
+    assert.match((await create(run)).stdout, /^magnet:.*\n$/);
+    assert.equal((await read(run.cwd, 'album.torrent')).info.private, true);
+    // A relative folder starts at the configuration file.
+    assert.ok((await entries(path.join(run.cwd, 'xdg/metainfo'))).includes('cache'));
+    await rm(path.join(run.cwd, 'xdg/metainfo/cache'), { recursive: true });
+    const off = ['--no-private', '--no-entropy', '--no-cache', '--hidden', '--no-quiet', '--no-magnet'];
+    const { code, stdout } = await create(run, ...off);
+    assert.equal(code, 0);
+    assert.match(stdout, /^album\.torrent: hybrid/);
+    assert.doesNotMatch(stdout, /magnet:/);
+    assert.ok(!(await entries(path.join(run.cwd, 'xdg/metainfo'))).includes('cache'));
+    const bytes = await bytesOf(run.cwd, 'album.torrent');
+    await create(run, '--no-config', '-o', 'plain.torrent');
+    assert.deepEqual(await bytesOf(run.cwd, 'plain.torrent'), bytes);
+  });
+});
+
+describe('values of a configuration that do not fit', () => {
+  it('do not apply, where the command line would be refused', async (t) => {
+    const run = await folderWith(
+      t,
+      '[create]\nexclude = ["*.xyz", "*.nfo"]\ntarget-pieces = 1\nmax-torrent-size = "1MiB"\nstrict = true',
+    );
+    const planned = await plan(run);
+    assert.deepEqual([planned.code, planned.files, planned.findings.map(({ code }) => code)], [0, 1, []]);
+    const own = await plan(run, '--exclude', '*.abc');
+    assert.deepEqual([own.code, own.findings.map(({ code }) => code)], [1, ['pattern_unmatched']]);
+    const piped = await finish(
+      startProgram(['sh', '-c', `printf x | "$0" "$1" create - --name x`, ...command([]).slice(0, 2)] as never, run),
+    );
+    assert.deepEqual([piped.code, piped.stderr], [0, '']);
+  });
+});
+
+describe('rules of hosts', () => {
+  const RULES = `[create]
+tracker = "https://a.example/x"
+[presets.open]
+private = false
+[hosts."A.Example"]
+private = true
+max-piece-length = "32KiB"
+[hosts."b.example:6969"]
+source = "B"
+max-torrent-size = 1000
+[hosts."a.example:443"]
+source = "A"`;
+
+  it('apply to the trackers of the torrent, with and without port, in any letter case', async (t) => {
+    const run = await folderWith(t, RULES);
+    const sourceFor = async (...trackers: string[]) => {
+      const { code, stderr } = await create(run, '-k', 'v1', ...trackers.flatMap((url) => ['-t', url]));
+      assert.equal(code, 0, stderr);
+      const { info } = await read(run.cwd, 'album.torrent');
+      return [info.source ?? null, info.private ?? false];
+    };
+    assert.deepEqual(await sourceFor('https://a.EXAMPLE/y'), ['A', true]);
+    assert.deepEqual(await sourceFor('https://a.example:444/y'), [null, true]);
+    assert.deepEqual(await sourceFor('udp://B.example:6969/y'), ['B', false]);
+    assert.deepEqual(await sourceFor('udp://b.example:7000/y'), [null, false]);
+    assert.deepEqual(await sourceFor('udp://c.example:6969/y'), [null, false]);
+    assert.deepEqual(await sourceFor('udp://xa.example:6969/y', 'udp://b.example:6969/y'), ['B', false]);
+  });
+
+  it('make a command line that contradicts them an error, which --allow accepts', async (t) => {
+    const run = await folderWith(t, RULES);
+    for (const args of [
+      ['--no-private'],
+      ['--preset', 'open'],
+      ['-l', '1MiB'],
+      ['--max-piece-length', '64KiB', '-l', '64KiB'],
+    ]) {
+      const planned = await plan(run, ...args);
+      assert.deepEqual(
+        [planned.code, planned.rules.map(({ severity, path: host }) => [severity, host])],
+        [1, [['error', 'a.example']]],
+      );
+      const refused = await create(run, ...args);
+      assert.equal(refused.code, 1);
+      assert.match(refused.stderr, /config\.toml:\d+\)\. \[tracker_rule\][\s\S]*\[ERR_FINDINGS\]/);
+      const accepted = await create(run, ...args, '--allow', 'tracker_rule');
+      assert.equal(accepted.code, 0);
+      assert.match(accepted.stderr, /^warning: a\.example .*\[tracker_rule\]/);
+    }
+    const warned = await plan(run, '-s', 'X', '--force');
+    assert.deepEqual([warned.code, warned.rules.map(({ severity }) => severity)], [0, ['warning']]);
+    assert.equal((await plan(run, '-s', 'X', '--strict', '--force')).code, 1);
+    assert.deepEqual((await plan(run, '--force')).rules, []);
+    assert.match((await plan(run, '--no-private', '--force')).rules[0]?.message ?? '', /config\.toml:6/);
+  });
+
+  it('give limits to the chooser of the piece length', async (t) => {
+    const run = await folderWith(t, RULES);
+    assert.equal((await plan(run, '--target-pieces', '1', '-k', 'v1')).pieceLength, 32_768);
+    assert.equal(
+      (await plan(run, '--target-pieces', '1', '-k', 'v1', '-t', 'udp://c.example:1/x')).pieceLength,
+      32_768,
+    );
+    const small = await plan(run, '-k', 'v1', '-t', 'udp://b.example:6969/x', '-l', '16KiB', '-c', 'x'.repeat(1000));
+    assert.match(small.rules[0]?.message ?? '', /b\.example:6969 allows torrent files of at most 1000 bytes/);
+    const impossible = await plan(run, '-k', 'v1', '-t', 'udp://b.example:6969/x', '-c', 'x'.repeat(1000));
+    assert.equal(impossible.code, 1);
+    assert.match(impossible.findings[0]?.message ?? '', /--max-torrent-size 1000 bytes is too small/);
+  });
+
+  it('join: private wins, the lowest limit and the first source count', async (t) => {
+    const run = await folderWith(
+      t,
+      `[hosts."a.example"]
+private = false
+source = "A"
+max-piece-length = "64KiB"
+[hosts."b.example"]
+private = true
+source = "B"
+max-piece-length = "16KiB"`,
+    );
+    const planned = await plan(
+      run,
+      '-t',
+      'udp://a.example:1/x',
+      '-t',
+      'udp://b.example:1/x',
+      '--target-pieces',
+      '1',
+      '-k',
+      'v1',
+    );
+    assert.equal(planned.pieceLength, 16_384);
+    assert.deepEqual(
+      planned.rules.map(({ severity, path: host }) => [severity, host]),
+      [
+        ['error', 'a.example'],
+        ['warning', 'b.example'],
+      ],
+    );
+  });
+});
+
+describe('aliases of trackers', () => {
+  const ALIASES = `[create]
+tracker = ["main", "udp://z.example:1/z"]
+[trackers]
+main = "udp://a.example:1/x"
+two = ["main", "udp://b.example:1/x"]
+tiers = [["udp://c.example:1/x", "two"], "udp://d.example:1/x,udp://e.example:1/x"]`;
+
+  it('stand for URLs and tiers, in the file and on the command line', async (t) => {
+    const run = await folderWith(t, ALIASES);
+    const tiersOf = async (...args: string[]) => {
+      const { code, stderr } = await create(run, ...args);
+      assert.equal(code, 0, stderr);
+      return (await read(run.cwd, 'album.torrent')).announceList
+        ?.map((tier) => tier.map((url) => url.slice(6, 7)).join(''))
+        .join(' ');
+    };
+    assert.equal(await tiersOf(), 'a z');
+    assert.equal(await tiersOf('-a', 'two', '-t', 'udp://y.example:1/x'), 'a b y');
+    assert.equal(await tiersOf('-t', 'tiers'), 'cab de');
+    assert.equal(await tiersOf('-t', 'udp://y.example:1/x,two'), 'yab');
+  });
+
+  it('are suggested for an unknown name', async (t) => {
+    const run = await folderWith(t, ALIASES);
+    const { code, stderr } = await create(run, '-t', 'mian');
+    assert.equal(code, 2);
+    assert.match(stderr, /mian is neither a URL nor an alias of a tracker: did you mean main\?/);
+    const { from, value } = (await shownBy(run)).create['tracker'] ?? {};
+    assert.deepEqual([from, value], ['create', ['main', 'udp://z.example:1/z']]);
+  });
+});
