@@ -58,6 +58,7 @@ function withLengthOptions(message: string): string {
 /** The message of a finding during a creation. */
 export function messageOfWarning({ code, message }: Pick<Finding, 'code' | 'message'>): string {
   if (code === 'ERR_PIECE_LENGTH') return withLengthOptions(message);
+  if (code === 'ERR_OUTPUT_EXISTS') return message.replace(FORCE, '--force');
   return message.replace(LIMITS, '--limit $1=N').replace(PAD_NAMES, '--pad-names unique');
 }
 

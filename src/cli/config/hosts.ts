@@ -74,46 +74,51 @@ export function jointRule(rules: readonly TrackerRule[]): { options: RuleOptions
 
 /** The findings for a torrent that breaks the rules of its trackers' hosts. */
 export function ruleFindings(
-  { rules = [], ...options }: CreateOptions,
-  { pieceLength, torrentSize }: Pick<TorrentPlan, 'pieceLength' | 'torrentSize'>,
+  options: CreateOptions,
+  plan: Pick<TorrentPlan, 'pieceLength' | 'torrentSize' | 'findings'>,
 ): Finding[] {
-  return rules.flatMap((rule) => {
-    const { host, places } = rule;
-    const finding = (
-      key: keyof RuleOptions,
-      severity: Finding['severity'],
-      message: string,
-      advice: string,
-    ): Finding => ({
+  return (options.rules ?? []).flatMap((rule) =>
+    breachesOf(rule, options, plan).map(({ key, severity, message }) => ({
       code: 'tracker_rule',
       severity,
-      path: host,
-      message: `${message} (the rule is in ${places[key]}).`,
-      advice,
-    });
-    const { private: isPrivate, source, maxPieceLength, maxTorrentSize } = rule.options;
-    const findings: Finding[] = [];
-    if (isPrivate !== undefined && isPrivate !== (options.private ?? false)) {
-      const [wanted, option] = isPrivate ? ['private', '--no-private'] : ['public', '--private'];
-      const advice = `Omit ${option}, use other trackers, or change the rule.`;
-      findings.push(finding('private', 'error', `${host} wants ${wanted} torrents, but this one is not`, advice));
-    }
-    if (source !== undefined && source !== options.source) {
-      const message = `${host} wants the source tag ${JSON.stringify(source)}, not ${JSON.stringify(options.source ?? '')}`;
-      findings.push(finding('source', 'warning', message, 'Use that source tag, other trackers, or change the rule.'));
-    }
-    if (maxPieceLength !== undefined && pieceLength !== null && pieceLength > maxPieceLength) {
-      const message = `${host} allows pieces of at most ${exactBytes(maxPieceLength)}, but these have ${exactBytes(pieceLength)}`;
-      findings.push(
-        finding('maxPieceLength', 'error', message, 'Omit --piece-length and the limits on it, or change the rule.'),
-      );
-    }
-    if (maxTorrentSize !== undefined && torrentSize !== null && torrentSize > maxTorrentSize) {
-      const message = `${host} allows torrent files of at most ${exactBytes(maxTorrentSize)}, but this one has about ${exactBytes(torrentSize)}`;
-      findings.push(
-        finding('maxTorrentSize', 'error', message, 'Omit --piece-length and the limits on it, or change the rule.'),
-      );
-    }
-    return findings;
-  });
+      path: rule.host,
+      message: `${rule.host} ${message} (the rule is in ${rule.places[key]}).`,
+      advice: 'Change the option or the rule, or use other trackers.',
+    })),
+  );
+}
+
+/** A rule that a torrent breaks. */
+interface Breach {
+  key: keyof RuleOptions;
+  severity: Finding['severity'];
+  message: string;
+}
+
+function breachesOf(
+  { options: rule }: TrackerRule,
+  { private: isPrivate = false, source }: CreateOptions,
+  { pieceLength, torrentSize, findings }: Parameters<typeof ruleFindings>[1],
+): Breach[] {
+  const breaches: Breach[] = [];
+  if (rule.private !== undefined && rule.private !== isPrivate) {
+    const message = `wants ${rule.private ? 'private' : 'public'} torrents, but this one is not`;
+    breaches.push({ key: 'private', severity: 'error', message });
+  }
+  if (rule.source !== undefined && rule.source !== source) {
+    const message = `wants the source tag ${JSON.stringify(rule.source)}, not ${JSON.stringify(source ?? '')}`;
+    breaches.push({ key: 'source', severity: 'warning', message });
+  }
+  // The error of the chooser tells of limits that no piece length can keep.
+  if (findings.some(({ code }) => code === 'ERR_PIECE_LENGTH')) return breaches;
+  const { maxPieceLength = Number.POSITIVE_INFINITY, maxTorrentSize = Number.POSITIVE_INFINITY } = rule;
+  if (pieceLength !== null && pieceLength > maxPieceLength) {
+    const message = `allows pieces of at most ${exactBytes(maxPieceLength)}, but these have ${exactBytes(pieceLength)}`;
+    breaches.push({ key: 'maxPieceLength', severity: 'error', message });
+  }
+  if (torrentSize !== null && torrentSize > maxTorrentSize) {
+    const message = `allows torrent files of at most ${exactBytes(maxTorrentSize)}, but this one has about ${exactBytes(torrentSize)}`;
+    breaches.push({ key: 'maxTorrentSize', severity: 'error', message });
+  }
+  return breaches;
 }

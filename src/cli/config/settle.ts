@@ -57,14 +57,13 @@ export function settle({ builtIn, given, paths }: Given, config: Configuration |
   const trackers = withoutAliases(tracker, config.aliases);
   const rules = rulesOf(trackers, config.hosts);
   const { options, origins } = merged([...below, hostLevel(rules), ...above]);
-  const standing = new Set([...origins].flatMap(([key, { from }]) => (OWN.includes(from) ? [] : [key])));
+  const standing = new Map(
+    [...origins].flatMap(([key, origin]) => ('line' in origin ? [[key, `${config.file}:${origin.line}`]] : [])),
+  );
   for (const key of unfitOptions(options, paths)) if (standing.has(key)) delete options[key];
   const settled = { ...options, ...(trackers.length > 0 && { tracker: trackers }), ...(rules.length > 0 && { rules }) };
   return { options: { ...settled, standing }, origins };
 }
-
-/** The origins of options that are not from a configuration file. */
-const OWN: readonly Origin['from'][] = ['command line', 'built-in'];
 
 /** The options that the command line may not combine with an input or a maker. From a configuration, they do not apply then. */
 function unfitOptions({ maker }: CreateOptions, paths: readonly string[]): UnfitOption[] {

@@ -81,8 +81,8 @@ export interface CreateOptions
   preset?: string;
   /** The rules of the trackers' hosts, from the configuration file. */
   rules?: TrackerRule[];
-  /** The options that come from the configuration file: they apply where they fit. */
-  standing?: ReadonlySet<keyof CreateOptions>;
+  /** The options that come from the configuration file, and their places there. They apply where they fit. */
+  standing?: ReadonlyMap<keyof CreateOptions, string>;
 }
 
 const VERSIONS: readonly TorrentVersion[] = ['v1', 'v2', 'hybrid'];

@@ -57,7 +57,9 @@ export async function runCreate(
   const started = process.uptime();
   // Taken before hashing: `update` must read files again that change from now on.
   const mtime = new Date();
-  const creation = await createTorrent(draft, options, { ...watch, output, onPlan });
+  const creation = await createTorrent(draft, options, { ...watch, output, onPlan }).catch((error: unknown) => {
+    throw explained(error, options);
+  });
   const seconds = process.uptime() - started;
   const force = options.force ?? false;
   await writeTorrent(creation.torrent, target, { force, mtime });
@@ -91,10 +93,27 @@ export async function planCreate(
   const { draft, findings: ownFindings, web } = await draftOf(paths, options, output, signal);
   const plan = await draft.plan({ ...generateOptions(options), output, signal });
   const findings = settled(
-    [...unwritable, ...plan.findings, ...ownFindings(), ...ruleFindings(options, plan)],
+    [
+      ...unwritable,
+      ...plan.findings.map((finding) => explained(finding, options)),
+      ...ownFindings(),
+      ...ruleFindings(options, plan),
+    ],
     options,
   );
   return { target, plan: { ...plan, findings }, web };
+}
+
+/** Adds to a contradiction of piece lengths where the configuration sets them. */
+function explained<T>(problem: T, { standing }: CreateOptions): T {
+  const { code, message = '' } = problem as { code?: string; message?: string };
+  if (code !== 'ERR_PIECE_LENGTH' || !standing) return problem;
+  const set = (['pieceLength', 'maxPieceLength', 'targetPieces', 'maxTorrentSize'] as const).filter(
+    (key) => standing.has(key) && new RegExp(`\\b${key}\\b`).test(message),
+  );
+  if (set.length === 0) return problem;
+  const places = set.map((key) => `${key} is set in ${standing.get(key)}`).join(', ');
+  return Object.assign(problem as object, { message: `${message.replace(/\.$/, '')} (${places}).` }) as T;
 }
 
 /** Checks, before hashing, that the file for the magnet link can be written. */

@@ -4,6 +4,7 @@ import path from 'node:path';
 import { describe, it } from 'node:test';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { Command } from 'commander';
+import fc from 'fast-check';
 import { parse } from 'smol-toml';
 import { schemaFile } from '../../../scripts/docs-config.ts';
 import { exampleConfig } from '../../../src/cli/config/example.ts';
@@ -14,6 +15,7 @@ import { createOptions } from '../../../src/cli/create/options.ts';
 import { program } from '../../../src/cli/program.ts';
 import { MetainfoError } from '../../../src/errors/errors.ts';
 import { pageText } from '../../support/pages.ts';
+import { runs } from '../../support/runs.ts';
 import { metainfo } from '../run.ts';
 import { folderWith, shownBy } from './folder.ts';
 
@@ -132,6 +134,27 @@ describe('the example', () => {
 
   it('has short lines', () => {
     for (const line of EXAMPLE.split('\n')) assert.ok(line.length <= 130, line);
+  });
+});
+
+describe('parseConfig', () => {
+  it('accepts a damaged file or refuses it with ERR_CONFIG, and with lines that exist', () => {
+    const bytes = Buffer.from(FULL);
+    const piece = fc.oneof(
+      fc.constantFrom('"', "'", '"""', '[', ']', '{', '}', '=', '.', '\\', '\n', '#', ','),
+      fc.string(),
+    );
+    const edit = fc.record({ at: fc.nat(bytes.length), removed: fc.nat(30), piece });
+    fc.assert(
+      fc.property(fc.array(edit, { minLength: 1, maxLength: 3 }), (edits) => {
+        let text = FULL;
+        for (const { at, removed, piece: added } of edits) text = text.slice(0, at) + added + text.slice(at + removed);
+        const problems = problemsIn(text) ?? '';
+        for (const [, line] of problems.matchAll(/^ {2}c\.toml:(\d+):/gm))
+          assert.ok(Number(line) >= 1 && Number(line) <= text.split('\n').length, problems);
+      }),
+      { numRuns: runs(500) },
+    );
   });
 });
 

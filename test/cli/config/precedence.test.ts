@@ -155,6 +155,8 @@ source = "A"`;
       assert.equal(accepted.code, 0);
       assert.match(accepted.stderr, /^warning: a\.example .*\[tracker_rule\]/);
     }
+    const existing = (await plan(run)).findings.find(({ code }) => code === 'ERR_OUTPUT_EXISTS');
+    assert.match(existing?.message ?? '', /\(use --force to replace it\)/);
     const warned = await plan(run, '-s', 'X', '--force');
     assert.deepEqual([warned.code, warned.rules.map(({ severity }) => severity)], [0, ['warning']]);
     assert.equal((await plan(run, '-s', 'X', '--strict', '--force')).code, 1);
@@ -174,6 +176,11 @@ source = "A"`;
     const impossible = await plan(run, '-k', 'v1', '-t', 'udp://b.example:6969/x', '-c', 'x'.repeat(1000));
     assert.equal(impossible.code, 1);
     assert.match(impossible.findings[0]?.message ?? '', /--max-torrent-size 1000 bytes is too small/);
+    const place = /too small.* \(--max-torrent-size is set in .*config\.toml:10\)\./;
+    assert.match(impossible.findings[0]?.message ?? '', place);
+    const failed = await create(run, '-k', 'v1', '-t', 'udp://b.example:6969/x', '-c', 'x'.repeat(1000));
+    assert.equal(failed.code, 2);
+    assert.match(failed.stderr, place);
   });
 
   it('join: private wins, the lowest limit and the first source count', async (t) => {
