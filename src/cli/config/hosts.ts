@@ -56,7 +56,7 @@ export function rulesOf(
   return [...keys].flatMap((key) => hosts.get(key) ?? []);
 }
 
-/** What several rules give together: a private torrent if one asks for it, the first source, and the lowest limits. */
+/** Joins rules: one that asks for a private torrent wins, and the first source and the lowest limits count. */
 export function jointRule(rules: readonly TrackerRule[]): { options: RuleOptions; from: Map<string, TrackerRule> } {
   const options: Record<string, unknown> = {};
   const from = new Map<string, TrackerRule>();
