@@ -28,7 +28,8 @@ Examples:
 
 The file is ~/.config/metainfo/config.toml, or metainfo/config.toml in the
 folder XDG_CONFIG_HOME (on Windows: APPDATA). It has defaults for create and
-plan, presets, aliases of trackers, and rules for the hosts of trackers.
+plan, presets, aliases of trackers, and rules for the hosts of trackers. The
+command line comes first: --no-private and the like switch a flag off.
 
 Exit codes: 0 success, 1 the configuration is not valid, or the file exists, 2
 wrong usage.`;

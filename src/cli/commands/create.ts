@@ -23,6 +23,7 @@ Examples:
   metainfo create album --cache --date now    reads only changed files next time
   metainfo create https://host/film.mkv       the URL becomes a webseed
   metainfo create - --name x.tar -o /srv < x.tar
+  metainfo create film.mkv --preset films     see metainfo config --help
   metainfo create --each /srv/films -o torrents/ --resume
 
 Seeding: libtorrent, qBittorrent, Deluge and rtorrent 0.16 seed a folder from a

@@ -252,6 +252,12 @@ describe('many torrents', () => {
     const each = await metainfo(['create', '--each', 'album', '-o', 'out', '--preset', 'films', '-t', 'main'], run);
     assert.equal(each.code, 0, each.stderr);
     assert.deepEqual(await shown('a.txt'), ['v1', 'films', 'FILMS', true, 'udp://t.example:1/x']);
+    const again = await metainfo(
+      ['create', '--each', 'album', '-o', 'out', '--preset', 'films', '-t', 'main', '--resume'],
+      run,
+    );
+    assert.deepEqual([again.code, again.stderr], [0, '']);
+    assert.match(again.stdout, /^0 torrents made, 2 skipped/m);
     const jobs = [
       { path: 'album', output: 'out/one.torrent' },
       { path: 'album', output: 'out/two.torrent', preset: 'music', tracker: ['main'] },
