@@ -117,5 +117,13 @@ export {
   type TorrentOf,
 } from './model/torrent.ts';
 export { TorrentFields } from './model/torrent-fields.ts';
+export {
+  type FindMovedOptions,
+  type FoundContent,
+  findMoved,
+  type MovedFile,
+  type UnprovenFile,
+} from './verify/find-moved.ts';
+export { type PlacedContent, type PlaceMovedOptions, placeMoved } from './verify/place-moved.ts';
 export type { FileStatus, VerifiedFile, VerifyReport } from './verify/report.ts';
 export { type VerifyOptions, verify } from './verify/verify.ts';

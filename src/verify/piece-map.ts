@@ -28,7 +28,7 @@ export interface PieceMap {
 export type PieceInterval = readonly [first: number, end: number];
 
 /** The piece map of v2, where every file begins with a piece. */
-export function v2PieceMap(files: readonly MatchedFile[], pieceLength: number): PieceMap {
+export function v2PieceMap(files: readonly Pick<MatchedFile, 'length'>[], pieceLength: number): PieceMap {
   const builder = new PieceMapBuilder(files.length, pieceLength);
   let start = 0;
   for (const [file, { length }] of files.entries()) {
@@ -40,7 +40,7 @@ export function v2PieceMap(files: readonly MatchedFile[], pieceLength: number): 
 }
 
 /** The piece map of v1 and hybrid, where entries follow each other in the order of the v1 file list. */
-export function v1PieceMap(torrent: Torrent, files: readonly MatchedFile[]): PieceMap {
+export function v1PieceMap(torrent: Torrent, files: readonly Pick<MatchedFile, 'length'>[]): PieceMap {
   const info = torrent.info as InfoDictV1;
   const list = info.files ?? [{ length: info.length as number, path: [info.name] }];
   const isPadFile = padsIn<FileItem>(list, info.pieceLength);

@@ -78,7 +78,7 @@ function entryOf(
 }
 
 /** Where to look for each file: its path in the torrent, or the safe form of a path that could lead elsewhere. */
-function diskNames(torrent: Torrent): string[] {
+export function diskNames(torrent: Torrent): string[] {
   const paths = torrent.files.map(({ path }) => path);
   // Reading the torrent warns of every unsafe path.
   if (torrent.warnings.length === 0) return paths;

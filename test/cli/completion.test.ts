@@ -90,7 +90,7 @@ describe('completion in bash', { skip: skipBash }, () => {
       assert.ok(flags.includes('--help'));
       assert.deepEqual(await askBash(cwd, ...words, '-'), flags);
     }
-    assert.deepEqual(await askBash(cwd, 'verify', 'album', '--f'), ['--fast']);
+    assert.deepEqual(await askBash(cwd, 'verify', 'album', '--fi'), ['--find']);
     assert.deepEqual(await askBash(cwd, 'create', '--torrent-v'), ['--torrent-version']);
   });
 

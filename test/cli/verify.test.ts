@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
-import { appendFile, rm, writeFile } from 'node:fs/promises';
+import { appendFile, mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, it } from 'node:test';
 import { encode } from '../../src/bencode/encode.ts';
-import { metainfo, workFolder } from './run.ts';
+import { entries, metainfo, workFolder } from './run.ts';
 
 describe('metainfo verify', () => {
   it('reports complete, missing, corrupt and extra files', async (t) => {
@@ -63,5 +63,59 @@ describe('metainfo verify', () => {
       assert.notEqual(code, 0);
       assert.match(stderr, /no safe path|not valid/);
     }
+  });
+
+  it('finds renamed files with --find, and puts them in place only with --link or --rename', async (t) => {
+    const cwd = await workFolder(t);
+    await metainfo(['create', 'album'], { cwd });
+    await mkdir(path.join(cwd, 'other'));
+    await rename(path.join(cwd, 'album/a.txt'), path.join(cwd, 'other/first \u001b[31m'));
+    const args = ['verify', 'album.torrent', 'album', '--find', 'other'];
+    const found = await metainfo(args, { cwd });
+    assert.equal(found.code, 1);
+    const lines = found.stdout.split('\n').slice(-4);
+    assert.deepEqual(lines, [
+      `moved from   ${path.join(cwd, 'other')}/first \\x1b[31m → a.txt`,
+      'found 1 file of 1 in other',
+      'To put them in place, add --link (hard links) or --rename.',
+      '',
+    ]);
+    assert.deepEqual(await entries(path.join(cwd, 'other')), ['first \u001b[31m']);
+    const linked = await metainfo([...args, '--link', '--json'], { cwd });
+    const { ok, moved, placed, failed } = JSON.parse(linked.stdout);
+    assert.deepEqual([linked.code, ok, placed, failed], [0, true, ['a.txt'], []]);
+    const from = path.join(cwd, 'other', 'first \u001b[31m');
+    assert.deepEqual(moved, [{ path: 'a.txt', from, also: [], proof: 'root' }]);
+    await rm(path.join(cwd, 'album/a.txt'));
+    const renamed = await metainfo([...args, '--rename'], { cwd });
+    assert.equal(renamed.code, 0);
+    assert.match(renamed.stdout, /\nrenamed from \S+/);
+    assert.deepEqual(await entries(path.join(cwd, 'other')), []);
+    // Nothing is left to find.
+    assert.deepEqual((await metainfo([...args, '--rename'], { cwd })).code, 0);
+  });
+
+  it('verifies a v1 torrent again after files were put in place', async (t) => {
+    const cwd = await workFolder(t);
+    await metainfo(['create', 'album', '-k', 'v1', '-l', '14'], { cwd });
+    await rename(path.join(cwd, 'album/a.txt'), path.join(cwd, 'moved'));
+    const args = ['verify', 'album.torrent', 'album', '--find', '.', '--rename', '--json'];
+    const { code, stdout } = await metainfo(args, { cwd });
+    const { ok, moved, files } = JSON.parse(stdout);
+    assert.deepEqual([code, ok, moved[0].proof, files[0].status], [0, true, 'pieces', 'complete']);
+  });
+
+  it('fails if a file cannot be put in place, and rejects wrong combinations', async (t) => {
+    const cwd = await workFolder(t);
+    await metainfo(['create', 'album'], { cwd });
+    await rename(path.join(cwd, 'album/a.txt'), path.join(cwd, 'moved'));
+    await writeFile(path.join(cwd, 'album/a.txt'), 'in the way');
+    const args = ['verify', 'album.torrent', 'album', '--rename'];
+    const { code, stdout } = await metainfo([...args, '--find', '.'], { cwd });
+    assert.equal(code, 1);
+    assert.match(stdout, /\nfailed {7}a\.txt: \S+ is in the way: it has other content\. Move it away first\.\n/);
+    assert.equal((await metainfo(args, { cwd })).code, 2);
+    assert.equal((await metainfo([...args, '--link', '--find', '.'], { cwd })).code, 2);
+    assert.equal((await metainfo(['verify', 'album.torrent', 'album', '--find', 'absent'], { cwd })).code, 1);
   });
 });

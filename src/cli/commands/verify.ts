@@ -5,13 +5,14 @@ import type { Torrent } from '../../model/torrent.ts';
 import { verify } from '../../verify/verify.ts';
 import { contentPlace, readTorrent } from '../arguments.ts';
 import { colorsFor } from '../colors.ts';
-import { FAILED } from '../exit.ts';
+import { FAILED, USAGE } from '../exit.ts';
 import { interruptible } from '../interrupt.ts';
 import { type HashingOptions, hashingOptions, type ProfileOptions, profileOptions } from '../options.ts';
 import { showsProgress, stderr, stdout, writeLines } from '../output.ts';
 import { reportLines } from '../verify-report.ts';
+import { type FindOptions, search, searchJson, searchLines } from '../verify/find.ts';
 
-interface VerifyOptions extends ProfileOptions, HashingOptions {
+interface VerifyOptions extends ProfileOptions, HashingOptions, FindOptions {
   torrentVersion?: 'v1' | 'v2';
   fast?: boolean;
   quiet?: boolean;
@@ -23,11 +24,13 @@ Examples:
   metainfo verify album.torrent                    checks ./album
   metainfo verify album.torrent /srv/album
   metainfo verify film.torrent /srv/film.mkv --json
+  metainfo verify album.torrent album --find /srv  looks for renamed files
 
 The parent folder of the torrent's folder is understood too.
 
 --json prints { path, ok, files, badPieces, extraFiles, goodBytes,
-totalSize, sampledPieces, bitfield }.
+totalSize, sampledPieces, bitfield }, and with --find also moved, unproven,
+notFound, placed, failed and bytesRead.
 
 Exit codes: 0 all files are complete, 1 a file is missing or corrupt,
 2 wrong usage.`;
@@ -44,7 +47,12 @@ export function addVerify(program: Command): void {
     .addOption(
       new Option('-k, --torrent-version <version>', 'check only the v1 or v2 hashes of a hybrid').choices(['v1', 'v2']),
     )
-    .option('--fast', 'check file sizes and a sample of the pieces only');
+    .option('--fast', 'check file sizes and a sample of the pieces only')
+    .option('--find <dir...>', 'look in these folders for missing files that were renamed or moved')
+    .addOption(
+      new Option('--link', 'with --find: hard-link the files that were found to their places').conflicts('rename'),
+    )
+    .option('--rename', 'with --find: move the files that were found to their places');
   hashingOptions(command)
     .option('-q, --quiet', 'print no progress, and only incomplete files')
     .option('--json', 'print one JSON object');
@@ -52,6 +60,10 @@ export function addVerify(program: Command): void {
     .addHelpText('after', EXAMPLES)
     .action(async (file: string, path: string | undefined, options: VerifyOptions) => {
       // Not interruptible: reading a pipe without a writer ends only with the process.
+      if ((options.link || options.rename) && options.find === undefined)
+        command.error(`error: ${options.link ? '--link' : '--rename'} needs --find with the folders to look in`, {
+          exitCode: USAGE,
+        });
       const torrent = await readTorrent(file, options, path);
       const place = await contentPlace(torrent, path);
       if (place.note !== null && !options.quiet && !options.json) await writeLines([printable(place.note)], stderr);
@@ -69,9 +81,19 @@ async function run(torrent: Torrent, { path, options, signal }: Invocation): Pro
   const progress = showsProgress(options);
   const { torrentVersion, fast, memoryLimit } = options;
   const threads = options.threads ?? null;
-  const report = await verify(torrent, path, { version: torrentVersion, fast, threads, memoryLimit, progress, signal });
-  if (!report.ok) process.exitCode = FAILED;
-  if (options.json)
-    await writeLines([printableJson({ path, ...report, bitfield: Buffer.from(report.bitfield).toString('hex') })]);
-  else await writeLines(reportLines(torrent.name, report, await colorsFor(stdout()), options.quiet));
+  const checks = { version: torrentVersion, fast, threads, memoryLimit, progress, signal };
+  const found = options.find === undefined ? null : await search(torrent, path, options, checks);
+  const report = found?.report ?? (await verify(torrent, path, checks));
+  const ok = found?.ok ?? report.ok;
+  if (!ok) process.exitCode = FAILED;
+  if (options.json) {
+    const bitfield = Buffer.from(report.bitfield).toString('hex');
+    await writeLines([printableJson({ path, ...report, ok, bitfield, ...(found && searchJson(found)) })]);
+    return;
+  }
+  const colors = await colorsFor(stdout());
+  await writeLines([
+    ...reportLines(torrent.name, report, colors, options.quiet),
+    ...(found ? searchLines(found, options, colors) : []),
+  ]);
 }

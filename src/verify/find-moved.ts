@@ -1,0 +1,459 @@
+/** Finds content that was renamed or moved: files of the same size as missing ones, with the hashes that the torrent has. */
+import { realpath, stat } from 'node:fs/promises';
+import { availableParallelism } from 'node:os';
+import nodePath from 'node:path';
+import { type ScannedFile, scan } from '../disk/scan.ts';
+import { requirePath, toHex } from '../errors/errors.ts';
+import { checkArgument, checkOptions, type OptionStructs, Unchecked } from '../errors/guard.ts';
+import { defaultEngine } from '../hash/default-engine.ts';
+import type { Slot } from '../hash/limiter.ts';
+import { planResources } from '../hash/plan.ts';
+import { jobLimiter, LARGE_JOB_BYTES } from '../jobs/job-limiter.ts';
+import { watch } from '../jobs/watch.ts';
+import { FileTable } from '../layout/file-table.ts';
+import type { InfoDictV1 } from '../model/info-dict.ts';
+import { AnyTorrent, type Torrent } from '../model/torrent.ts';
+import { CandidateHashes, type CandidateHashing, type CandidateRange } from './candidates.ts';
+import type { DiskFile } from './inventory.ts';
+import { type PieceMap, v1PieceMap, v2PieceMap } from './piece-map.ts';
+import { reportOf, type VerifyReport } from './report.ts';
+import { diskNames, type MatchedFile } from './torrent-files.ts';
+import { type VerifyOptions, verify } from './verify.ts';
+
+/** Options of {@link findMoved}. */
+export type FindMovedOptions = VerifyOptions;
+
+const FIND: OptionStructs<FindMovedOptions> = {
+  // `verify` checks these.
+  version: Unchecked,
+  fast: Unchecked,
+  engine: Unchecked,
+  threads: Unchecked,
+  readSize: Unchecked,
+  memoryLimit: Unchecked,
+  progress: Unchecked,
+  onProgress: Unchecked,
+  signal: Unchecked,
+};
+
+/** A file of a torrent that was found under another path. */
+export interface MovedFile {
+  /** From the torrent's root, with `/`. */
+  path: string;
+  /** Where the torrent wants it: absolute. */
+  to: string;
+  /** Where it is: absolute. */
+  from: string;
+  /** Other files with the same content, absolute: at most 100. */
+  also: string[];
+  /** `root`: the whole file has the pieces root of the torrent (v2). `pieces`: all pieces that lie within the file are good (v1). */
+  proof: 'root' | 'pieces';
+  /** Whether `from` is in its place for another path of the torrent, or is the only file for another one too. */
+  isShared: boolean;
+}
+
+/** A file that no hash of the torrent can tell from others of its size: a small file of a v1 torrent. */
+export interface UnprovenFile {
+  /** From the torrent's root, with `/`. */
+  path: string;
+  /** Files of the same size, absolute: at most 100. */
+  candidates: string[];
+}
+
+/** The result of {@link findMoved}. */
+export interface FoundContent {
+  /** The verification of the content as it is. If `path` does not exist, everything is missing. */
+  report: VerifyReport;
+  /** The files that were found, in the torrent's order. */
+  moved: MovedFile[];
+  /** Missing files that are empty, from the torrent's root, with `/`; and where the torrent wants them. */
+  empty: Pick<MovedFile, 'path' | 'to'>[];
+  /** Files that cannot be told from others. */
+  unproven: UnprovenFile[];
+  /** Files that were not found, from the torrent's root, with `/`. */
+  notFound: string[];
+  /** The root of the torrent on disk, absolute: where {@link placeMoved} may write. */
+  root: string;
+  /** Bytes of candidates that were read. */
+  bytesRead: number;
+}
+
+/** The most other files that are listed for a file. */
+const MAX_LISTED = 100;
+
+/**
+ * Verifies content, and looks for each missing or damaged file: among files of the same size in some folders and in the folder of
+ * the content itself. It reads only such files. Nothing is changed: {@link placeMoved} does that.
+ *
+ * @param path As in {@link verify}; it may be absent.
+ * @param folders Folders to look in, and single files. Links in them are not followed, and unreadable folders are left out.
+ * @throws {MetainfoError} `ERR_NOT_FOUND` or `ERR_UNREADABLE` for one of `folders` itself; every error of {@link verify}
+ * @example
+ * ```ts
+ * import { rename } from 'node:fs/promises';
+ * import { findMoved, placeMoved, Torrent } from 'metainfo';
+ *
+ * const torrent = await Torrent.read('album.torrent');
+ * await rename('album/01 fifth.wav', 'album/first track.wav');
+ * const found = await findMoved(torrent, 'album', []);
+ * for (const { path, proof } of found.moved) console.log(path, proof);
+ * const { failed } = await placeMoved(found, 'rename');
+ * console.log(failed.length);
+ * ```
+ *
+ * ```text
+ * 01 fifth.wav root
+ * 0
+ * ```
+ */
+export async function findMoved(
+  torrent: Torrent,
+  path: string,
+  folders: readonly string[],
+  options: FindMovedOptions = {},
+): Promise<FoundContent> {
+  checkArgument('torrent', torrent, AnyTorrent);
+  requirePath(path);
+  folders.forEach(requirePath);
+  const checked = checkOptions(options, FIND);
+  const place = await placeOf(torrent, path);
+  const report = place.exists ? await verify(torrent, path, checked) : nothingOf(torrent);
+  return jobLimiter.run(checked.signal, async (slot) => {
+    const search = new Search(torrent, { place, report, options: checked, slot });
+    return search.run(place.exists && place.isFolder ? [path, ...folders] : folders);
+  });
+}
+
+/** Where the content of a torrent is, or will be. */
+interface Place {
+  exists: boolean;
+  isFolder: boolean;
+  /** Absolute. */
+  root: string;
+  /** The absolute path of each file of the torrent. */
+  targets: string[];
+}
+
+async function placeOf(torrent: Torrent, path: string): Promise<Place> {
+  const status = await stat(path).catch(() => null);
+  const isSingleFile = torrent.nFiles === 1 && torrent.files[0]?.path === torrent.info.name;
+  const isFolder = status ? status.isDirectory() : !isSingleFile;
+  const root = status ? await realpath(path) : nodePath.resolve(path);
+  const targets = isFolder ? diskNames(torrent).map((name) => nodePath.join(root, ...name.split('/'))) : [root];
+  return { exists: status !== null, isFolder, root: isFolder ? root : nodePath.dirname(root), targets };
+}
+
+/** The report of content that does not exist. */
+function nothingOf(torrent: Torrent): VerifyReport {
+  const files = torrent.files.map(
+    ({ path, length, piecesRoot }): MatchedFile => ({ path, length, piecesRoot, onDisk: null, available: 0 }),
+  );
+  const map =
+    torrent.torrentVersion === 'v2' ? v2PieceMap(files, torrent.info.pieceLength) : v1PieceMap(torrent, files);
+  const good = new Uint8Array(map.pieceCount);
+  return reportOf(torrent, { files, extraFiles: [] }, map, { good, sampledPieces: null });
+}
+
+/** A file that is missing or damaged. */
+interface Wanted {
+  path: string;
+  to: string;
+  length: number;
+  /** The files that have its content. */
+  proven: Candidate[];
+}
+
+/** A file that has the size of a wanted one. */
+interface Candidate {
+  file: DiskFile;
+  /** The index of the torrent's file in whose place it is; null for a file elsewhere. */
+  owner: number | null;
+  /** Whether it has the content of its owner. */
+  isInPlace: boolean;
+}
+
+interface SearchOptions {
+  place: Place;
+  report: VerifyReport;
+  options: FindMovedOptions;
+  slot: Slot;
+}
+
+/** One search for all files that are missing or damaged. */
+class Search {
+  readonly #torrent: Torrent;
+  readonly #place: Place;
+  readonly #report: VerifyReport;
+  readonly #options: FindMovedOptions;
+  readonly #slot: Slot;
+  /** By the index of the file in the torrent. */
+  readonly #wanted = new Map<number, Wanted>();
+  readonly #bySize = new Map<number, Candidate[]>();
+  /** The indexes of files in the torrent that have the right size, by their real paths. */
+  readonly #owners = new Map<string, number>();
+  #bytesRead = 0;
+
+  constructor(torrent: Torrent, { place, report, options, slot }: SearchOptions) {
+    this.#torrent = torrent;
+    this.#place = place;
+    this.#report = report;
+    this.#options = options;
+    this.#slot = slot;
+    for (const [i, { path, length, status }] of report.files.entries()) {
+      const isLink = torrent.files[i]?.attr?.includes('l') ?? false;
+      if (status === 'complete' || length === 0 || isLink) continue;
+      this.#wanted.set(i, { path, to: place.targets[i] as string, length, proven: [] });
+      this.#bySize.set(length, []);
+    }
+  }
+
+  async run(folders: readonly string[]): Promise<FoundContent> {
+    if (this.#wanted.size > 0) {
+      await this.#findOwners();
+      for (const folder of folders) await this.#collect(folder);
+    }
+    const unproven = this.#torrent.torrentVersion === 'v1' ? await this.#compareV1() : await this.#compareV2();
+    this.#leaveOutOwners();
+    const wanted = [...this.#wanted.values()];
+    const moved = chosen(wanted, this.#torrent.torrentVersion === 'v1' ? 'pieces' : 'root');
+    const unprovenPaths = new Set(unproven.map(({ path }) => path));
+    const isEmpty = (i: number) => this.#report.files[i]?.length === 0 && this.#report.files[i]?.status !== 'complete';
+    const isLink = (i: number) => this.#torrent.files[i]?.attr?.includes('l') ?? false;
+    const indexes = [...this.#report.files.keys()];
+    return {
+      report: this.#report,
+      moved,
+      empty: indexes.flatMap((i) =>
+        isEmpty(i) && !isLink(i)
+          ? [{ path: this.#report.files[i]?.path as string, to: this.#place.targets[i] as string }]
+          : [],
+      ),
+      unproven,
+      notFound: wanted
+        .filter(({ path, proven }) => proven.length === 0 && !unprovenPaths.has(path))
+        .map(({ path }) => path),
+      root: this.#place.root,
+      bytesRead: this.#bytesRead,
+    };
+  }
+
+  /** Notes the files in their places that have a wanted size. */
+  async #findOwners(): Promise<void> {
+    for (const [i, { status, length }] of this.#report.files.entries()) {
+      if ((status !== 'complete' && status !== 'partial') || !this.#bySize.has(length)) continue;
+      const real = await realpath(this.#place.targets[i] as string).catch(() => null);
+      if (real !== null) this.#owners.set(real, i);
+    }
+  }
+
+  /** Files that are good in their own places: in v1, they share damaged pieces with other files. */
+  #leaveOutOwners(): void {
+    for (const [i, { proven }] of this.#wanted) {
+      const own = proven.find(({ owner }) => owner === i);
+      if (!own) continue;
+      own.isInPlace = true;
+      this.#wanted.delete(i);
+    }
+  }
+
+  /** Adds the files of a folder that have a wanted size. */
+  async #collect(folder: string): Promise<void> {
+    const scanned = await scan(nodePath.resolve(folder), null, {
+      symlinks: 'skip',
+      skipUnreadable: true,
+      systemFiles: true,
+      signal: this.#options.signal,
+      slot: this.#slot,
+      // A file that no torrent can have is no candidate.
+      onProblem: () => {},
+    });
+    const table = new FileTable<ScannedFile>(scanned);
+    const known = new Set([...this.#bySize.values()].flat().map(({ file }) => file.diskPath));
+    for (const [i, length] of table.lengths.entries()) {
+      const candidates = this.#bySize.get(length);
+      if (!candidates) continue;
+      const { diskPath, mtimeMs, ctimeMs } = table.at(i) as ScannedFile;
+      if (known.has(diskPath)) continue;
+      const owner = this.#owners.get(diskPath) ?? null;
+      const isInPlace = owner !== null && this.#report.files[owner]?.status === 'complete';
+      candidates.push({ file: { diskPath, size: length, mtimeMs, ctimeMs }, owner, isInPlace });
+    }
+  }
+
+  /** Compares whole files with pieces roots. */
+  async #compareV2(): Promise<UnprovenFile[]> {
+    const byRoot = new Map<string, Wanted[]>();
+    for (const [i, wanted] of this.#wanted) {
+      const root = toHex(this.#torrent.files[i]?.piecesRoot as Uint8Array);
+      byRoot.set(root, [...(byRoot.get(root) ?? []), wanted]);
+    }
+    const compare = (candidate: Candidate, root: Uint8Array | null | undefined) => {
+      for (const { proven } of (root && byRoot.get(toHex(root))) || []) proven.push(candidate);
+    };
+    const candidates = [...this.#bySize.values()].flat();
+    // The verification has read those that are in their place.
+    for (const one of candidates) if (one.isInPlace) compare(one, this.#torrent.files[one.owner as number]?.piecesRoot);
+    const others = candidates.filter(({ isInPlace }) => !isInPlace);
+    const ranges = others.map(({ file }) => ({ file, offset: 0, length: file.size, padding: 0 }));
+    for (const [i, root] of (await this.#hash(ranges, 'v2')).entries()) compare(others[i] as Candidate, root);
+    return [];
+  }
+
+  /** Compares the pieces that lie within one file: first one of each candidate, then all of those that may be the file. */
+  async #compareV1(): Promise<UnprovenFile[]> {
+    const map = v1PieceMap(this.#torrent, this.#report.files);
+    const groups = new Map<string, { span: Span; wanted: { wanted: Wanted; first: number }[] }>();
+    const unproven: UnprovenFile[] = [];
+    for (const [index, wanted] of this.#wanted) {
+      const span = spanOf(map, index);
+      if (!span) {
+        const candidates = (this.#bySize.get(wanted.length) ?? []).map(({ file }) => file.diskPath);
+        if (candidates.length > 0) unproven.push({ path: wanted.path, candidates: candidates.slice(0, MAX_LISTED) });
+        continue;
+      }
+      const { first, ...rest } = span;
+      const key = [wanted.length, ...Object.values(rest)].join();
+      const group = groups.get(key) ?? { span, wanted: [] };
+      group.wanted.push({ wanted, first });
+      groups.set(key, group);
+    }
+    for (const { span, wanted } of groups.values()) await this.#compareGroup(span, wanted, map);
+    return unproven;
+  }
+
+  /** Compares all candidates of a size with all files whose pieces lie at the same offsets. */
+  async #compareGroup(span: Span, wanted: { wanted: Wanted; first: number }[], map: PieceMap): Promise<void> {
+    const { pieceLength } = map;
+    const { bytes } = (this.#torrent.info as InfoDictV1).pieces;
+    const pieces = (first: number, count: number) => toHex(bytes.subarray(first * 20, (first + count) * 20));
+    const ofFirst = new Set(wanted.map(({ first }) => pieces(first, 1)));
+    let candidates = this.#bySize.get((wanted[0] as { wanted: Wanted }).wanted.length) ?? [];
+    const one = Math.min(pieceLength, span.length);
+    const isWhole = one === span.length;
+    const firsts = candidates.map(
+      ({ file }): CandidateRange => ({
+        file,
+        offset: span.offset,
+        length: one,
+        padding: isWhole ? span.padding : 0,
+      }),
+    );
+    let hashes = await this.#hash(firsts, 'v1');
+    const isPossible = (_: unknown, i: number) => hashes[i] != null && ofFirst.has(toHex(hashes[i]));
+    candidates = candidates.filter(isPossible);
+    hashes = hashes.filter(isPossible);
+    if (!isWhole) {
+      const all = candidates.map(
+        ({ file }): CandidateRange => ({ file, offset: span.offset, length: span.length, padding: span.padding }),
+      );
+      hashes = await this.#hash(all, 'v1');
+    }
+    const byHashes = new Map<string, Wanted[]>();
+    for (const { wanted: one, first } of wanted) {
+      const key = pieces(first, span.count);
+      byHashes.set(key, [...(byHashes.get(key) ?? []), one]);
+    }
+    for (const [i, hash] of hashes.entries())
+      for (const { proven } of (hash && byHashes.get(toHex(hash))) || []) proven.push(candidates[i] as Candidate);
+  }
+
+  async #hash(ranges: readonly CandidateRange[], version: 'v1' | 'v2'): Promise<(Uint8Array | null)[]> {
+    if (ranges.length === 0) return [];
+    const { engine = defaultEngine(), signal, progress = false, onProgress } = this.#options;
+    const total = ranges.reduce((sum, { length }) => sum + length, 0);
+    this.#bytesRead += total;
+    if (total > LARGE_JOB_BYTES) this.#slot.release();
+    const resources = planResources(this.#options, version, availableParallelism());
+    const hashing: CandidateHashing = { engine, version, pieceLength: this.#torrent.info.pieceLength, resources };
+    return watch(() => new CandidateHashes(ranges, hashing), { signal, progress, onProgress });
+  }
+}
+
+/** The pieces that lie within one file of a v1 torrent, apart from pad files. */
+interface Span {
+  /** The first piece. */
+  first: number;
+  /** The number of pieces. */
+  count: number;
+  /** Where the first piece starts in the file, in bytes. */
+  offset: number;
+  /** Bytes of the file in these pieces. */
+  length: number;
+  /** Bytes of pad files in the last piece; null if the torrent ends in it. */
+  padding: number | null;
+}
+
+/** The pieces within a file; null if there are none. */
+function spanOf(map: PieceMap, file: number): Span | null {
+  const { pieceLength, starts, lengths, fileIndexes, end: torrentEnd } = map;
+  const entry = fileIndexes.indexOf(file);
+  const start = starts[entry] as number;
+  const end = start + (lengths[entry] as number);
+  const first = Math.ceil(start / pieceLength);
+  const offset = first * pieceLength - start;
+  let next = entry + 1;
+  while (next < fileIndexes.length && fileIndexes[next] === -1) next += 1;
+  const pieceEnd = Math.ceil(end / pieceLength) * pieceLength;
+  // Behind the file, there are only pad files up to here.
+  const ownEnd = next < fileIndexes.length ? (starts[next] as number) : torrentEnd;
+  const isLastOwn = ownEnd >= Math.min(pieceEnd, torrentEnd);
+  const last = isLastOwn ? pieceEnd / pieceLength : Math.floor(end / pieceLength);
+  const count = last - first;
+  if (count <= 0) return null;
+  const length = Math.min(end, last * pieceLength) - start - offset;
+  if (!isLastOwn || end === pieceEnd) return { first, count, offset, length, padding: 0 };
+  // The piece at the end of the torrent may be short, with some pad bytes in it: nothing is known of such a piece.
+  if (ownEnd < pieceEnd && ownEnd > end)
+    return count === 1 ? null : { ...wholePieces(first, count - 1, pieceLength), offset };
+  return { first, count, offset, length, padding: ownEnd >= pieceEnd ? pieceEnd - end : null };
+}
+
+function wholePieces(first: number, count: number, pieceLength: number): Omit<Span, 'offset'> {
+  return { first, count, length: count * pieceLength, padding: 0 };
+}
+
+/** Chooses a file for each wanted path that was found: first files of the same name, then others. */
+function chosen(wanted: readonly Wanted[], proof: MovedFile['proof']): MovedFile[] {
+  const found = wanted.filter(({ proven }) => proven.length > 0);
+  const choices = new Map<Wanted, Candidate>();
+  const used = new Set<Candidate>();
+  const take = (one: Wanted, candidate: Candidate | undefined) => {
+    if (!candidate || choices.has(one)) return;
+    choices.set(one, candidate);
+    used.add(candidate);
+  };
+  for (const one of found) one.proven.sort(byLikeness(one.to));
+  const isFree = (candidate: Candidate) => !candidate.isInPlace && !used.has(candidate);
+  for (const one of found)
+    take(
+      one,
+      one.proven.find((candidate) => isFree(candidate) && hasNameOf(one, candidate)),
+    );
+  for (const one of found) take(one, one.proven.find(isFree));
+  return found.map((one): MovedFile => {
+    const candidate = choices.get(one) ?? (one.proven[0] as Candidate);
+    const others = one.proven.filter((other) => other !== candidate).slice(0, MAX_LISTED);
+    return {
+      path: one.path,
+      to: one.to,
+      from: candidate.file.diskPath,
+      also: others.map(({ file }) => file.diskPath),
+      proof,
+      isShared: !choices.has(one),
+    };
+  });
+}
+
+function hasNameOf({ to }: Wanted, { file }: Candidate): boolean {
+  return nodePath.basename(file.diskPath) === nodePath.basename(to);
+}
+
+/** Orders files: those that are in no place first, then those that are near a path, then by their own paths. */
+function byLikeness(to: string): (a: Candidate, b: Candidate) => number {
+  const distance = ({ file }: Candidate) =>
+    nodePath.relative(nodePath.dirname(to), nodePath.dirname(file.diskPath)).split(nodePath.sep).length;
+  return (a, b) =>
+    Number(a.isInPlace) - Number(b.isInPlace) ||
+    distance(a) - distance(b) ||
+    (a.file.diskPath < b.file.diskPath ? -1 : 1);
+}
