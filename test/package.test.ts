@@ -18,7 +18,7 @@ function packed(folder: string): string[] {
 describe('the package', () => {
   it('ships every file that README.md links to, and no build files', async (t) => {
     const folder = await temporaryFolder(t);
-    const places = readdirSync(ROOT).filter((name) => /\.(md|json|gyp)$|^(native|docs|examples)$/.test(name));
+    const places = readdirSync(ROOT).filter((name) => /\.(md|json|gyp)$|^(native|docs|examples|man)$/.test(name));
     for (const place of places) cpSync(path.join(ROOT, place), path.join(folder, place), { recursive: true });
     // node-gyp writes this folder for native/libtorrent, which uses a package of the root.
     for (const stray of ['native/node_modules/node-addon-api/x.stamp', 'native/libtorrent/build/x.node']) {
@@ -29,6 +29,7 @@ describe('the package', () => {
     const links = [...pageText('README.md').matchAll(/\]\(([^)\s#]+)/g)].map(([, link = '']) => link);
     const relative = links.filter((link) => !/^[a-z]+:/.test(link));
     assert.ok(relative.length > 20);
+    assert.ok(files.includes('man/metainfo.1'));
     assert.deepEqual(
       relative.filter((link) => !files.includes(link)),
       [],

@@ -171,7 +171,7 @@ describe('findMoved', () => {
           for (const [i, one] of files.entries()) {
             const target = path.join(cwd, one.to ?? `root/${one.name}`);
             await mkdir(path.dirname(target), { recursive: true });
-            // What is in the way stays.
+            // A file that is in the way stays.
             await link(path.join(aside, String(i)), target).catch(() => {});
           }
           await rm(aside, { recursive: true });
@@ -183,7 +183,7 @@ describe('findMoved', () => {
           const report = await verify(torrent, root);
           const complete = new Set(report.files.filter(({ status }) => status === 'complete').map((one) => one.path));
           for (const name of placed) assert.ok(complete.has(name), `${name} was placed but is not complete`);
-          // All that can be found is in place, unless something else is in the way.
+          // Every file that still exists is in place, unless something else is in the way.
           for (const one of files) {
             if (complete.has(one.name) || !after.has(Buffer.from(content(one)).toString('latin1'))) continue;
             assert.ok(

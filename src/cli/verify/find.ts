@@ -15,7 +15,7 @@ export interface FindOptions {
   rename?: boolean;
 }
 
-/** What a search has found and done. */
+/** The result of a search: files that were found, and those that were put in place. */
 export interface Search extends FoundContent, PlacedContent {
   /** Whether all files of the torrent are complete and in their places now. */
   ok: boolean;
