@@ -28,7 +28,7 @@ export interface OpenedInput {
 }
 
 /** Whether an argument is a URL. A path of this form can be written `./https://host`. */
-const isUrl = (argument: string) => /^[a-z][a-z\d+.-]+:\/\//i.test(argument);
+export const isUrl = (argument: string) => /^[a-z][a-z\d+.-]+:\/\//i.test(argument);
 
 /** The argument that is no path of a file; undefined for files and folders only. */
 export function foreignArgument(paths: readonly string[]): string | undefined {

@@ -4,7 +4,10 @@ import type { PieceLengthWishes } from '../../create/choose-length.ts';
 import type { TorrentCreate } from '../../create/draft.ts';
 import type { Finding } from '../../create/findings.ts';
 import type { GenerateOptions } from '../../create/options.ts';
-import { findingOfError, type TorrentPlan } from '../../create/torrent-plan.ts';
+import type { CreatePlan } from '../../create/plan.ts';
+import { sourceFiles } from '../../create/sources.ts';
+import { describePlan, findingOfError, type TorrentPlan } from '../../create/torrent-plan.ts';
+import { throwProblems } from '../../disk/scan-problems.ts';
 import { exists, outputExists, writeWhole } from '../../disk/write-file.ts';
 import { MetainfoError } from '../../errors/errors.ts';
 import { defaultEngine } from '../../hash/default-engine.ts';
@@ -114,6 +117,35 @@ function explained<T>(problem: T, { standing }: CreateOptions): T {
   if (set.length === 0) return problem;
   const places = set.map((key) => `${key} is set in ${standing.get(key)}`).join(', ');
   return Object.assign(problem as object, { message: `${message.replace(/\.$/, '')} (${places}).` }) as T;
+}
+
+/** A plan of a creation whose output may be there, and what else decides about its torrent. */
+export interface ExpectedCreation {
+  plan: CreatePlan;
+  draft: TorrentCreate;
+  /** The web object that would be read; null for anything else. */
+  web: WebObject | null;
+}
+
+/**
+ * Plans a creation to compare it with the torrent that is there. It ignores that the output exists.
+ *
+ * @throws {MetainfoError} every error with which the creation would fail before it hashes
+ */
+export async function expectedCreation(
+  paths: readonly string[],
+  options: CreateOptions,
+  target: string,
+  signal: AbortSignal,
+): Promise<ExpectedCreation> {
+  const output = await realOutput(target);
+  const { draft, findings: ownFindings, web } = await draftOf(paths, options, output, signal);
+  const sources = sourceFiles(draft.fields.sources ?? []);
+  const settings = { ...generateOptions(options), output, sources, signal };
+  const { plan, description, problems } = await describePlan(draft, settings);
+  throwProblems(problems.map(({ error, ...problem }) => ({ ...problem, error: explained(error, options) })));
+  refuse(settled([...description.findings, ...ownFindings(), ...ruleFindings(options, description)], options));
+  return { plan: plan as CreatePlan, draft, web };
 }
 
 /** Checks, before hashing, that the file for the magnet link can be written. */

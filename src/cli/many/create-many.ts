@@ -1,19 +1,19 @@
 /** `metainfo create --each` and `--batch`: makes many torrents, and reports each. */
-import { AbortError } from '../../errors/cancel.ts';
 import { formatBytes, printable, printableJson } from '../../layout/text.ts';
 import { plural } from '../../model/pprint.ts';
 import type { CommandLine } from '../config/command-line.ts';
 import { findingLines } from '../create/findings.ts';
 import type { CreateOptions } from '../create/options.ts';
 import { summaryJson } from '../create/summary.ts';
-import { exitCodeOf, exitCodeOfSignal, FAILED } from '../exit.ts';
+import { exitCodeOf, FAILED } from '../exit.ts';
 import { messageOf } from '../messages.ts';
-import { stderr, stdout, writeLines } from '../output.ts';
-import { type CreateJob, jobsOfFile, jobsOfFolders } from './job-list.ts';
-import { type JobEvent, runJobs } from './run-jobs.ts';
-
-/** Enough to keep all cores busy with small torrents; large ones share the threads. */
-const DEFAULT_JOBS = 4;
+import { stderr, writeLines } from '../output.ts';
+import { jobsOfFile, type ListedJob } from './batch.ts';
+import { type JobEvent, runCreateJob } from './create-job.ts';
+import { jobsOfFolders } from './job-list.ts';
+import { OverallProgress } from './overall-progress.ts';
+import { DEFAULT_JOBS, type JobQueue, listQueue, runJobs } from './run-jobs.ts';
+import { countsText, rateText } from './summary-line.ts';
 
 /** The numbers of jobs by their result. */
 interface Totals {
@@ -31,23 +31,39 @@ export async function createMany(
 ): Promise<void> {
   const options = optionsFor([]);
   const { batch, jobs: limit = DEFAULT_JOBS, resume = false, json = false, quiet = false } = options;
-  const jobs = batch === undefined ? await jobsOfFolders(folders, options) : await jobsOfFile(batch, optionsFor);
+  const queue: JobQueue<ListedJob> =
+    batch === undefined
+      ? listQueue(await jobsOfFolders(folders, options))
+      : await jobsOfFile(batch, optionsFor, signal);
   const totals: Totals = { done: 0, skipped: 0, failed: 0, bytes: 0 };
   const started = process.uptime();
+  const progress = new OverallProgress(queue.count, options);
   const onEvent = async (event: JobEvent) => {
     count(event, totals);
-    if (event.event === 'failed') process.exitCode = FAILED;
+    track(event, progress);
+    if (event.event === 'failed') process.exitCode ||= FAILED;
     if (json) await writeLines([printableJson(eventJson(event, options))]);
-    else await report(event, jobs, options);
+    else await report(event, options, progress);
   };
+  let taken = 0;
   try {
-    await runJobs(jobs, { jobs: limit, resume, signal, onEvent });
-  } catch (error) {
-    if (!(error instanceof AbortError)) throw error;
-    process.exitCode = exitCodeOfSignal(error);
+    taken = await runJobs(queue, {
+      limit,
+      signal,
+      run: (job, index) =>
+        runCreateJob(job, index, {
+          resume,
+          signal,
+          onEvent,
+          onProgress: (state) => progress.update(index, state, `${nameOf(job)}: ${state.file}`),
+        }),
+      onCancelled: (job, index) => onEvent({ event: 'cancelled', index, job }),
+    });
   } finally {
+    progress.stop();
     const seconds = process.uptime() - started;
-    if (json) await writeLines([printableJson({ event: 'summary', jobs: jobs.length, ...totals, seconds })]);
+    const jobs = queue.count ?? taken;
+    if (json) await writeLines([printableJson({ event: 'summary', jobs, ...totals, seconds })]);
     else if (!quiet) await writeLines([summaryOf(jobs, totals, seconds)]);
   }
 }
@@ -60,13 +76,26 @@ function count(event: JobEvent, totals: Totals): void {
   else if (event.event === 'failed') totals.failed += 1;
 }
 
+function track({ event, index }: JobEvent, progress: OverallProgress): void {
+  if (event === 'start') progress.start(index);
+  else if (event !== 'progress' && event !== 'cancelled') progress.end(index, { failed: event === 'failed' });
+}
+
+/** The first path of a job, or its place in the list. */
+function nameOf(job: ListedJob): string {
+  return 'error' in job ? `line ${job.line}` : (job.paths[0] as string);
+}
+
 function eventJson(event: JobEvent, options: CreateOptions): object {
-  const { job, target } = event;
-  const about = { event: event.event, job, output: target };
+  const { job, index } = event;
+  const place = 'error' in job ? { output: null, line: job.line } : { output: job.target };
+  const about = { event: event.event, job: index, ...place };
   switch (event.event) {
     case 'start':
-    case 'skipped':
+    case 'cancelled':
       return about;
+    case 'skipped':
+      return { ...about, ...(options.magnet && { magnet: event.torrent.magnet() }) };
     case 'progress': {
       const { bytes, totalBytes, file, seconds } = event.progress;
       return { ...about, bytes, totalBytes, file, seconds };
@@ -80,31 +109,28 @@ function eventJson(event: JobEvent, options: CreateOptions): object {
   }
 }
 
-async function report(event: JobEvent, jobs: readonly CreateJob[], options: CreateOptions): Promise<void> {
-  const name = printable(event.target);
+async function report(event: JobEvent, { quiet, magnet }: CreateOptions, progress: OverallProgress): Promise<void> {
+  const { job } = event;
+  const target = 'error' in job ? '' : printable(job.target);
   if (event.event === 'failed') {
-    await writeLines([`${printable(jobs[event.job]?.paths[0] ?? name)}:`], stderr);
+    progress.clear();
+    await writeLines([`${printable(nameOf(job))}:`], stderr);
     await exitCodeOf(event.error, false);
   } else if (event.event === 'skipped') {
-    if (!options.quiet) await writeLines([`${name}: skipped, because it is there and whole`]);
+    progress.clear();
+    const line = `${target}: skipped, because it is there and whole`;
+    await writeLines([...(quiet ? [] : [line]), ...(magnet ? [event.torrent.magnet()] : [])]);
   } else if (event.event === 'done') {
     const { created, warnings } = event;
-    if (warnings.length > 0) await writeLines([`${name}:`, ...(await findingLines(warnings))], stderr);
+    progress.clear();
+    if (warnings.length > 0) await writeLines([`${target}:`, ...(await findingLines(warnings))], stderr);
     const { torrentVersion, nFiles, totalSize } = created.torrent;
-    const line = `${name}: ${torrentVersion}, ${plural(nFiles, 'file')}, ${formatBytes(totalSize)}`;
-    if (!options.quiet) await writeLines([line]);
-    if (options.magnet) await writeLines([created.link as string], stdout);
+    const line = `${target}: ${torrentVersion}, ${plural(nFiles, 'file')}, ${formatBytes(totalSize)}`;
+    await writeLines([...(quiet ? [] : [line]), ...(magnet ? [created.link as string] : [])]);
   }
 }
 
-function summaryOf(jobs: readonly CreateJob[], { done, skipped, failed, bytes }: Totals, seconds: number): string {
-  const rate = seconds > 0 ? `, ${formatBytes(Math.round(bytes / seconds))}/s` : '';
-  const left = jobs.length - done - skipped - failed;
-  const parts = [
-    `${plural(done, 'torrent')} made`,
-    ...(skipped > 0 ? [`${skipped} skipped`] : []),
-    ...(failed > 0 ? [`${failed} failed`] : []),
-    ...(left > 0 ? [`${left} not started or cancelled`] : []),
-  ];
-  return `${parts.join(', ')}: ${formatBytes(bytes)} in ${seconds.toFixed(1)} s${rate}`;
+function summaryOf(jobs: number, { done, skipped, failed, bytes }: Totals, seconds: number): string {
+  const rest = countsText({ skipped, failed, 'not started or cancelled': jobs - done - skipped - failed });
+  return `${plural(done, 'torrent')} made${rest}: ${rateText(bytes, seconds)}`;
 }

@@ -1,107 +1,85 @@
-/** Runs many creations, several at once: one that fails does not end the others. */
-import { setMaxListeners } from 'node:events';
-import type { Finding } from '../../create/findings.ts';
-import { exists } from '../../disk/write-file.ts';
-import { throwIfAborted } from '../../errors/cancel.ts';
-import { MetainfoError } from '../../errors/errors.ts';
-import type { Progress } from '../../jobs/watch.ts';
-import { Torrent } from '../../model/torrent.ts';
-import { type Created, planCreate, runCreate } from '../create/run-create.ts';
-import type { CreateJob } from './job-list.ts';
+/** Runs many jobs, several at once, and cancels them together. */
+import { AbortError, throwIfAborted, untilAbort } from '../../errors/cancel.ts';
+import { exitCodeOfSignal } from '../exit.ts';
 
-/** Something that happened to a job. */
-export type JobEvent = { job: number; target: string } & (
-  | { event: 'start' }
-  | { event: 'progress'; progress: Progress }
-  | { event: 'done'; created: Created; warnings: readonly Finding[] }
-  | { event: 'skipped'; torrent: Torrent }
-  | { event: 'failed'; error: MetainfoError }
-);
+/** Enough to keep all cores busy with small torrents; large ones share the threads. */
+export const DEFAULT_JOBS = 4;
 
-export interface RunJobsOptions {
+/** The jobs to run, in order. */
+export interface JobQueue<Job> {
+  jobs: Iterable<Job> | AsyncIterable<Job>;
+  /** How many jobs there are; null if only the end of a stream tells. */
+  count: number | null;
+}
+
+/** A queue of jobs that are all at hand. */
+export function listQueue<Job>(jobs: readonly Job[]): JobQueue<Job> {
+  return { jobs, count: jobs.length };
+}
+
+export interface RunJobsOptions<Job> {
   /** How many jobs run at once. */
-  jobs: number;
-  /** Skip the jobs whose output is there and whole. */
-  resume: boolean;
+  limit: number;
   signal: AbortSignal;
-  onEvent: (event: JobEvent) => Promise<void>;
+  /** Runs one job. Only a bug, or the cancellation of all jobs, may make it fail. */
+  run: (job: Job, index: number) => Promise<void>;
+  /** Called for each job that was cancelled while it ran, or that was at hand and has not started. */
+  onCancelled: (job: Job, index: number) => Promise<void>;
+}
+
+/**
+ * Runs the jobs of a queue: takes the next one when another has ended. If the signal fires, the running jobs end first, and the
+ * exit code of the process is set.
+ *
+ * @returns How many jobs were taken from the queue.
+ */
+export async function runJobs<Job>({ jobs }: JobQueue<Job>, options: RunJobsOptions<Job>): Promise<number> {
+  const { limit, signal, run, onCancelled } = options;
+  const iterator = Symbol.asyncIterator in jobs ? jobs[Symbol.asyncIterator]() : jobs[Symbol.iterator]();
+  let taken = 0;
+  let isBroken = false;
+  const cancelled: [Job, number][] = [];
+  const lane = async () => {
+    while (!isBroken) {
+      throwIfAborted(signal);
+      const { done, value: job } = await untilAbort(signal, Promise.resolve(iterator.next()));
+      if (done) return;
+      const index = taken;
+      taken += 1;
+      try {
+        await run(job, index);
+      } catch (error) {
+        if (error instanceof AbortError) cancelled.push([job, index]);
+        throw error;
+      }
+    }
+  };
+  const guarded = () =>
+    lane().catch((error: unknown) => {
+      isBroken = true;
+      throw error;
+    });
+  const lanes = await Promise.allSettled(Array.from({ length: limit }, guarded));
+  const reasons = lanes.flatMap((result) => (result.status === 'rejected' ? [result.reason as unknown] : []));
+  const abort = reasons.find((reason) => reason instanceof AbortError);
+  if (abort && reasons.every((reason) => reason instanceof AbortError)) {
+    process.exitCode = exitCodeOfSignal(abort);
+    if (Array.isArray(jobs)) for (let i = taken; i < jobs.length; i += 1) cancelled.push([jobs[i] as Job, i]);
+    for (const [job, index] of cancelled.sort(([, a], [, b]) => a - b)) await onCancelled(job, index);
+  } else if (reasons.length > 0) throw reasons.find((reason) => !(reason instanceof AbortError));
+  return taken;
 }
 
 /** The least time between two progress events of one job, in milliseconds. */
 const PROGRESS_MS = 1000;
 
-/**
- * Runs all jobs. The events of several jobs are mixed.
- *
- * @throws {AbortError} when the signal fires, after the running jobs have ended
- */
-export async function runJobs(jobs: readonly CreateJob[], options: RunJobsOptions): Promise<void> {
-  // Each running job listens to the signal.
-  setMaxListeners(0, options.signal);
-  let next = 0;
-  const lane = async () => {
-    while (next < jobs.length) {
-      throwIfAborted(options.signal);
-      const index = next;
-      next += 1;
-      await runJob(jobs[index] as CreateJob, index, options);
-    }
+/** Whether a progress event of a job is due: at most one a second, and the first after a second. */
+export function progressClock(): () => boolean {
+  let last = performance.now();
+  return () => {
+    const now = performance.now();
+    if (now - last < PROGRESS_MS) return false;
+    last = now;
+    return true;
   };
-  const lanes = await Promise.allSettled(Array.from({ length: Math.min(options.jobs, jobs.length) }, lane));
-  const failed = lanes.find((result) => result.status === 'rejected');
-  if (failed) throw failed.reason;
-}
-
-async function runJob({ paths, options, target }: CreateJob, job: number, settings: RunJobsOptions): Promise<void> {
-  const { resume, signal, onEvent } = settings;
-  const about = { job, target };
-  try {
-    const whole = resume ? await wholeOutput({ paths, options, target }, signal) : null;
-    if (whole) {
-      await onEvent({ ...about, event: 'skipped', torrent: whole });
-      return;
-    }
-    await onEvent({ ...about, event: 'start' });
-    let warnings: readonly Finding[] = [];
-    let last = 0;
-    const created = await runCreate(paths, options, {
-      signal,
-      onFindings: (findings) => {
-        warnings = findings.filter(({ severity }) => severity === 'warning');
-      },
-      onProgress: (progress) => {
-        if (performance.now() - last < PROGRESS_MS) return undefined;
-        last = performance.now();
-        return onEvent({ ...about, event: 'progress', progress }) as never;
-      },
-    });
-    await onEvent({ ...about, event: 'done', created, warnings });
-  } catch (error) {
-    if (!(error instanceof MetainfoError) || signal.aborted) throw error;
-    await onEvent({ ...about, event: 'failed', error });
-  }
-}
-
-/**
- * The output of a job if it is there and whole: it has what the plan of the job tells. Null if there is no output.
- *
- * @throws {MetainfoError} `ERR_OUTPUT_EXISTS` for another torrent or another file, unless the job may replace it
- */
-async function wholeOutput({ paths, options, target }: CreateJob, signal: AbortSignal): Promise<Torrent | null> {
-  if (!(await exists(target))) return null;
-  const torrent = await Torrent.read(target).catch(() => null);
-  const { plan } = await planCreate(paths, { ...options, force: true }, signal);
-  const { info } = torrent ?? { info: null };
-  const isWhole =
-    torrent &&
-    info &&
-    torrent.torrentVersion === plan.version &&
-    [torrent.name, torrent.nFiles, torrent.totalSize, info.pieceLength, torrent.nPieces].join('\0') ===
-      [plan.name, plan.files, plan.totalSize, plan.pieceLength, plan.pieces].join('\0') &&
-    (info.private ?? false) === (options.private ?? false) &&
-    (info.source ?? null) === (options.source ?? null);
-  if (isWhole) return torrent;
-  if (options.force) return null;
-  const message = `output file exists: ${target}, and is not the torrent of this job (use --force to replace it)`;
-  throw new MetainfoError('ERR_OUTPUT_EXISTS', message, { path: target });
 }

@@ -1,0 +1,55 @@
+/** Parses one job of `metainfo create --batch`: its options are those of the command line, without the two dashes. */
+import { Command, CommanderError } from 'commander';
+import { MetainfoError, shown } from '../../errors/errors.ts';
+import { type CommandLine, optionsFrom } from '../config/command-line.ts';
+import { createOptions } from '../create/options.ts';
+import { type CreateJob, jobOf } from './job-list.ts';
+
+/** Options that are about the command as a whole. */
+const NOT_IN_JOBS = ['dry-run', 'quiet', 'json', 'verbose', 'magnet'];
+
+/** Parses the JSON value of a job. It rejects with a {@link MetainfoError} for a value that is no job. */
+export type ParseJob = (value: unknown) => Promise<CreateJob>;
+
+/**
+ * A parser of jobs.
+ *
+ * @param optionsFor Completes the options of a job with those of the command line and of the configuration.
+ */
+export function jobParser(optionsFor: CommandLine['optionsFor']): ParseJob {
+  // One command for all jobs: declaring its options takes longer than parsing those of a job.
+  const command = createOptions(new Command('job').exitOverride().configureOutput({ writeErr: () => {} }));
+  return async (value) => {
+    if (typeof value !== 'object' || value === null || Array.isArray(value))
+      throw wrong(`expected an object, got ${shown(value)}`);
+    const { path: single, paths = single, ...rest } = value as Record<string, unknown>;
+    const list = [paths].flat();
+    if (list.length === 0 || list.some((entry) => typeof entry !== 'string' || entry === ''))
+      throw wrong('expected `path`, or `paths` with at least one path');
+    parse(command, Object.entries(rest).flatMap(wordsOf));
+    return jobOf(list as string[], optionsFor(list as string[], optionsFrom(command, 'cli')));
+  };
+}
+
+function parse(command: Command, words: string[]): void {
+  try {
+    command.parse(words, { from: 'user' });
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error;
+    throw wrong(error.message.replace(/^error: /, '').replace(/\.?\n\(/, ' ('));
+  }
+}
+
+function wordsOf([key, value]: [string, unknown]): string[] {
+  if (NOT_IN_JOBS.includes(key) || key.length < 2) throw wrong(`${shown(key)} is no option of a job`);
+  if (value === true) return [`--${key}`];
+  if (value === false) return [`--no-${key}`];
+  return [value].flat().map((one) => {
+    if (typeof one === 'string' || typeof one === 'number') return `--${key}=${one}`;
+    throw wrong(`expected text, a number, true or false for ${key}, got ${shown(one)}`);
+  });
+}
+
+function wrong(message: string): MetainfoError {
+  return new MetainfoError('ERR_INVALID_ARGUMENT', message);
+}
