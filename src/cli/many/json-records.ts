@@ -2,7 +2,7 @@
 
 /** A JSON text of a stream. */
 export interface JsonRecord {
-  /** The number of its line, from 1. */
+  /** The number of its line, from 1; 1 for an array. */
   line: number;
   /** The text; null if it is longer than the limit. */
   text: string | null;
@@ -65,7 +65,7 @@ class Splitter {
     const text = this.#size > this.#limit() ? null : Buffer.concat(this.#parts).toString().trim();
     this.#parts = [];
     this.#size = 0;
-    if (text !== '') yield { line: this.#line, text, isArray };
+    if (text !== '') yield { line: isArray ? 1 : this.#line, text, isArray };
   }
 
   #limit(): number {

@@ -8,7 +8,7 @@ const DELAY_MS = 1000;
 const INTERVAL_MS = 200;
 const CLEAR_LINE = '\r\u001b[K';
 
-/** What a job has told last. */
+/** The last progress of a job. */
 interface Running {
   bytes: number;
   totalBytes: number | null;

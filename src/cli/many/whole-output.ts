@@ -61,7 +61,7 @@ function differentFile({ files }: Torrent, plan: SizedPlan): string | null {
   return removed === undefined ? null : `${removed} was removed`;
 }
 
-/** What people call some keys. */
+/** Usual names of some keys. */
 const KEY_NAMES: Readonly<Record<string, string>> = {
   announce: 'trackers',
   'announce-list': 'trackers',
