@@ -22,12 +22,15 @@ const FIELD_OPTIONS: Record<string, string> = {
   comment: '--comment',
   createdBy: '--created-by',
   creationDate: '--date',
+  httpseeds: '--httpseed',
   name: '--name',
   pieceLength: '--piece-length',
   private: '--private',
   similar: '--similar',
+  nodes: '--node',
   source: '--source',
   trackers: '--tracker',
+  updateUrl: '--update-url',
   urlList: '--webseed',
 };
 
@@ -95,8 +98,10 @@ function withCommandOptions(error: MetainfoError): string {
       .replace(EXTRA, '--set and --unset cannot change ')
       .replace(/: set the field \w+\.$/, ': use the option for it.');
   if (EXCLUDE.test(message)) return message.replace(EXCLUDE, '--exclude.');
-  // A path can contain the name of an option.
-  return path === undefined ? message.replace(OPTION_NAMES, (name) => OPTIONS[name] as string) : message;
+  // A path can contain the name of an option. An option of the command is never null.
+  return path === undefined
+    ? message.replace(OPTION_NAMES, (name) => OPTIONS[name] as string).replace(/ or null, not /, ', not ')
+    : message;
 }
 
 function messageOfDraft(issues: readonly Issue[]): string {

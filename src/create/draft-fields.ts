@@ -130,6 +130,12 @@ export interface Draft {
   readonly createdBy: string | null;
 }
 
+/** How {@link checkedFields} checks. */
+export interface FieldChecks {
+  /** Accept texts that are no URL: {@link trackerFindings} tells of them. */
+  anyUrl?: boolean;
+}
+
 /**
  * A checked copy of a draft's input.
  *
@@ -138,10 +144,12 @@ export interface Draft {
  */
 export function checkedFields(
   input: TorrentCreateInput | ReadonlyMap<string | Uint8Array, unknown>,
+  { anyUrl = false }: FieldChecks = {},
 ): TorrentCreateFields {
   const issues = new Issues();
   const fields = fieldsOf(input, issues);
   checkFields(fields, issues);
+  if (!anyUrl) checkUrls(fields, issues);
   if (issues.hasErrors) throw new ValidationError(issues.finish(), 'draft');
   if (fields.sources) fields.sources = frozenSources(fields.sources);
   return fields;
@@ -201,13 +209,13 @@ function fieldsOf(input: object, issues: Issues): TorrentCreateFields {
   return given;
 }
 
-/** Checks each field by itself, then the rules between fields. */
+/** Checks each field by itself, then the rules between fields, except that for URLs. */
 function checkFields(given: TorrentCreateFields, issues: Issues): void {
   for (const { path: at, message, type: name, refinement } of failuresOf(given, fields as unknown as Struct)) {
     const rule = refinement ?? name;
     issues.add(Object.hasOwn(ISSUE_CODES, rule) ? (rule as IssueCode) : 'type', at, message);
   }
-  for (const rule of Object.values(RULES)) rule(given, issues);
+  for (const rule of Object.values(RULES)) if (rule !== checkUrls) rule(given, issues);
 }
 
 /** The rules between fields, by the `refinement` of their failures in the struct. */

@@ -7,7 +7,7 @@ import type { DumpedDictionary } from '../model/dump.ts';
 import type { InfoDictHybridCreate } from '../model/info-dict.ts';
 import { isDictionary } from '../model/input.ts';
 import type { TorrentOf } from '../model/torrent.ts';
-import { checkedFields, type Draft, type TorrentCreateFields, withName } from './draft-fields.ts';
+import { checkedFields, type Draft, type FieldChecks, type TorrentCreateFields, withName } from './draft-fields.ts';
 import type { TorrentCreateInput } from './draft-input.ts';
 import { type FileTimes, fileTimesOf } from './file-times.ts';
 import { findFiles, namedPaths, namesSingleFile } from './find-files.ts';
@@ -81,14 +81,34 @@ export class TorrentCreate implements Draft {
    * @throws {ValidationError} with every rule that the fields break
    */
   constructor(input: TorrentCreateInput | ReadonlyMap<string | Uint8Array, unknown> = {}) {
-    const fields = readSafely('fields', () => {
-      requireFields(input);
-      return checkedFields(input);
-    });
+    const { fields, pathRoot, info, createdBy } = checkedDraft(input);
     this.fields = fields;
-    this.pathRoot = fields.pathRoot ?? process.cwd();
-    this.info = withName(fields.info ?? {}, this.pathRoot, fields);
-    this.createdBy = fields.createdBy === undefined ? CREATED_BY : fields.createdBy;
+    this.pathRoot = pathRoot;
+    this.info = info;
+    this.createdBy = createdBy;
+  }
+
+  /**
+   * Like `new TorrentCreate(fields).plan(options)`, but texts that are no URL are findings too: the constructor refuses them.
+   *
+   * @throws {MetainfoError} as the constructor and {@link plan}
+   * @throws {ValidationError} with every other rule that the fields break
+   * @throws {AbortError} if the signal fires; its reason is the `cause`
+   * @example
+   * ```ts
+   * import path from 'node:path';
+   * import { TorrentCreate } from 'metainfo';
+   *
+   * const trackers = ['tracker.example', 'http://'];
+   * const { findings } = await TorrentCreate.plan({ pathRoot: path.resolve('album'), trackers });
+   * for (const { severity, message } of findings) console.log(severity, message);
+   * ```
+   */
+  static async plan(
+    fields: TorrentCreateInput | ReadonlyMap<string | Uint8Array, unknown>,
+    options: GenerateOptions = {},
+  ): Promise<TorrentPlan> {
+    return planDraft(checkedDraft(fields, { anyUrl: true }), options);
   }
 
   /**
@@ -109,10 +129,7 @@ export class TorrentCreate implements Draft {
    * ```
    */
   async plan(options: GenerateOptions = {}): Promise<TorrentPlan> {
-    const checked = checkOptions(options, GENERATE, { example: "{ version: 'v1' }" });
-    // Loaded only here: most programs make torrents without looking at their plans.
-    const { planOf } = await import('./torrent-plan.ts');
-    return planOf(this, checked);
+    return planDraft(this, options);
   }
 
   /**
@@ -205,6 +222,27 @@ export class TorrentCreate implements Draft {
   #singlePath(): string {
     return namesSingleFile(this) ? (this.info.name as string) : path.basename(this.pathRoot);
   }
+}
+
+/** The checked draft of some input. */
+function checkedDraft(
+  input: TorrentCreateInput | ReadonlyMap<string | Uint8Array, unknown>,
+  checks: FieldChecks = {},
+): Draft {
+  const fields = readSafely('fields', () => {
+    requireFields(input);
+    return checkedFields(input, checks);
+  });
+  const pathRoot = fields.pathRoot ?? process.cwd();
+  const info = withName(fields.info ?? {}, pathRoot, fields);
+  return { fields, pathRoot, info, createdBy: fields.createdBy === undefined ? CREATED_BY : fields.createdBy };
+}
+
+async function planDraft(draft: Draft, options: GenerateOptions): Promise<TorrentPlan> {
+  const checked = checkOptions(options, GENERATE, { example: "{ version: 'v1' }" });
+  // Loaded only here: most programs make torrents without looking at their plans.
+  const { planOf } = await import('./torrent-plan.ts');
+  return planOf(draft, checked);
 }
 
 /** Refuses values that are easily mistaken for the fields of a draft. */

@@ -88,9 +88,14 @@ export interface SizedPlan extends CreatePlan {
 export async function planTorrent(draft: Draft, options: PlanOptions): Promise<CreatePlan> {
   const { sources, signal, slot, problems } = options;
   const version = checkVersion(options.version);
-  const pieceLength = draft.fields.pieceLength ?? draft.info.pieceLength ?? null;
-  if (pieceLength !== null) checkPieceLength(pieceLength, version);
-  const name = checkName(draft.info.name as string);
+  const given = draft.fields.pieceLength ?? draft.info.pieceLength ?? null;
+  let pieceLength: number | null = null;
+  await collecting(problems, () => {
+    if (given !== null) checkPieceLength(given, version);
+    pieceLength = given;
+  });
+  const name = draft.info.name as string;
+  await collecting(problems, () => checkName(name));
   const other = options.otherFields ?? otherFields(draft);
   throwIfAborted(signal);
   const scanOptions = { v1Order: version === 'v1', sources, readable: true, signal, slot, ...problems };
@@ -267,8 +272,7 @@ export function checkVersion(version: TorrentVersion = 'hybrid'): TorrentVersion
   throw new MetainfoError('ERR_INVALID_ARGUMENT', `version must be v1, v2 or hybrid, not ${shown(version)}.`);
 }
 
-function checkName(name: string): string {
+function checkName(name: string): void {
   const problem = unsafeComponent(name) ?? (name.isWellFormed() ? null : 'a name with half a surrogate pair');
   if (problem) throw new MetainfoError('ERR_NAME', `${problem} cannot be the name of a torrent.`);
-  return name;
 }

@@ -1,4 +1,4 @@
-/** Finds trackers, webseeds and DHT nodes of a draft that cannot work. The draft itself refuses texts that are no URL. */
+/** Finds trackers, webseeds, DHT nodes and an update URL of a draft that cannot work. */
 import { shown } from '../errors/errors.ts';
 import type { Draft } from './draft-fields.ts';
 import type { Finding } from './findings.ts';
@@ -6,13 +6,13 @@ import { trackerFields } from './other-fields.ts';
 
 /** A list of URLs in a draft. */
 interface UrlList {
-  code: 'tracker_url' | 'webseed_url';
+  code: 'tracker_url' | 'webseed_url' | 'update_url';
   noun: string;
   schemes: readonly string[];
   urls: readonly string[];
 }
 
-/** The URLs of a draft that cannot work, and what contradicts `private`. */
+/** The URLs of a draft that cannot work, and what contradicts `private`. A text that is no URL makes the creation fail. */
 export function trackerFindings({ fields, info }: Pick<Draft, 'fields' | 'info'>): Finding[] {
   const { announce, 'announce-list': tiers } = trackerFields(fields);
   // The first tracker of the tiers stands in `announce` too.
@@ -21,6 +21,7 @@ export function trackerFindings({ fields, info }: Pick<Draft, 'fields' | 'info'>
     { code: 'tracker_url', noun: 'tracker', schemes: ['http', 'https', 'udp', 'ws', 'wss'], urls: trackers },
     { code: 'webseed_url', noun: 'webseed', schemes: ['http', 'https', 'ftp'], urls: urlsOf(fields.urlList) },
     { code: 'webseed_url', noun: 'HTTP seed', schemes: ['http', 'https'], urls: urlsOf(fields.httpseeds) },
+    { code: 'update_url', noun: 'update URL', schemes: ['http', 'https'], urls: urlsOf(info.updateUrl) },
   ];
   const ofUrls = lists.flatMap((list) => [...list.urls.flatMap((url) => urlFindings(url, list)), ...duplicates(list)]);
   return [...ofUrls, ...(info.private ? privateFindings(trackers, fields.nodes?.length ?? 0) : [])];
@@ -36,6 +37,11 @@ type Problem = readonly [problem: string, advice: string];
 function urlFindings(url: string, { code, noun, schemes }: UrlList): Finding[] {
   const text = url.trim();
   const problem = problemOf(text, noun, schemes);
+  if (!URL.canParse(url)) {
+    const [what, advice] = problem ?? ['is not a URL', 'Check its host and port.'];
+    const message = `The ${noun} ${shown(url)} ${what}.`;
+    return [{ code: 'ERR_VALIDATION', severity: 'error', path: url, message, advice }];
+  }
   const problems: Problem[] = problem ? [problem] : [];
   if (text !== url) problems.push(['has whitespace around it', 'Remove it.']);
   return problems.map(([what, advice]) => warning(code, url, `The ${noun} ${shown(url)} ${what}.`, advice));
@@ -45,6 +51,7 @@ const SCHEME = /^([a-z][a-z\d+.-]*):(\/\/)?/i;
 
 /** The first problem of a URL that has no whitespace around it. */
 function problemOf(url: string, noun: string, schemes: readonly string[]): Problem | null {
+  if (url === '') return ['is empty', 'Leave it out.'];
   if (holdsSeveral(url, noun)) return ['is more than one URL', 'Give each URL by itself.'];
   const [start = '', scheme = '', slashes] = SCHEME.exec(url) ?? [];
   const known = schemes.includes(scheme.toLowerCase());

@@ -180,6 +180,7 @@ const ISSUES = {
   },
   type: { summary: 'A value has the wrong type.' },
   unsafe_path: { summary: 'A name could lead out of the download folder.' },
+  update_url: { summary: 'An update URL cannot work: no or an unknown scheme, or no host.', spec: 'BEP 39' },
   url: { summary: 'A tracker, webseed or feed is not a URL.' },
   v1_v2_files_match: {
     summary: 'The v1 and v2 parts of a hybrid differ in files, sizes, order or offsets.',

@@ -75,7 +75,7 @@ export function formatBytes(bytes: number): string {
 export function exactBytes(bytes: number): string {
   const units = ['GiB', 'MiB', 'KiB'];
   const at = units.findIndex((_, i) => bytes > 0 && bytes % 1024 ** (3 - i) === 0);
-  return at < 0 ? `${bytes} bytes` : `${bytes / 1024 ** (3 - at)} ${units[at]}`;
+  return at < 0 ? `${bytes} ${bytes === 1 ? 'byte' : 'bytes'}` : `${bytes / 1024 ** (3 - at)} ${units[at]}`;
 }
 
 /** Formats a duration: `4 s`, `3:07`, `2:00:09`. */

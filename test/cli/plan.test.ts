@@ -63,6 +63,30 @@ describe('metainfo plan', () => {
     for (const obstacle of OBSTACLES) assert.match(text.stdout, new RegExp(`error: .*\\[${obstacle}\\]`));
   });
 
+  it('lists URLs, a piece length and a name that no torrent can have, beside all other problems', async (t) => {
+    const cwd = await workFolder(t);
+    await addObstacles(cwd);
+    const args = ['album', '-t', 'foo', '-t', 'http://', '-w', 'bar', '--httpseed', 'x', '--update-url', 'y'];
+    const plan = await metainfo(['plan', ...args, '-l', '8KiB', '--exclude', '*.zip', '--json'], { cwd });
+    assert.equal(plan.code, 1);
+    const found = planOf(plan.stdout);
+    assert.deepEqual(
+      found.findings.map(({ code }) => code).sort(),
+      [...OBSTACLES, 'ERR_PIECE_LENGTH', ...Array(5).fill('ERR_VALIDATION'), 'pattern_unmatched'].sort(),
+    );
+    assert.equal(found.files, 2);
+    assert.ok(found.findings.every(({ advice }) => advice !== ''));
+    const text = await metainfo(['plan', ...args], { cwd });
+    assert.match(text.stdout, /^error: The tracker "foo" has no scheme\. \[ERR_VALIDATION\]$/m);
+    const allowed = await metainfo(['plan', 'album/a.txt', '-t', 'foo', '--allow', 'tracker_url'], { cwd });
+    assert.equal(allowed.code, 1);
+    const create = await metainfo(['create', ...args], { cwd });
+    assert.equal(create.code, 2);
+    for (const option of ['--tracker', '--webseed', '--httpseed', '--update-url'])
+      assert.match(create.stderr, new RegExp(`${option}: expected a URL`));
+    assert.deepEqual(await entries(cwd), ['album']);
+  });
+
   it('is the same as create --dry-run', async (t) => {
     const cwd = await workFolder(t);
     const [plan, dryRun] = await Promise.all([

@@ -76,6 +76,7 @@ describe('an error', () => {
       ['verify', 'album.torrent', 'album', '--memory-limit', '1'],
       /--memory-limit must be at least /,
     ],
+    'of a wish': [['plan', 'album', '--max-torrent-size', '0'], /--max-torrent-size must be .* at least 1, not 0/],
     'of a read size': [['create', 'album', '--read-size', '3', '-o', 'x'], /--read-size must be a power of two/],
     'of an infohash': [['create', 'album', '--similar', 'x', '-o', 'x'], /--similar: expected an infohash/i],
     'of a webseed': [['create', 'album', '-w', 'x', '-o', 'x'], /--webseed: expected a URL/i],

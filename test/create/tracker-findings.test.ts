@@ -82,6 +82,40 @@ describe('trackerFindings', () => {
     assert.deepEqual(found({ urlList: twice }), ['webseed_url: The webseed "HTTP://A.EXAMPLE/x" is given twice.']);
   });
 
+  it('says why an update URL cannot work', () => {
+    assert.deepEqual(found({ info: { updateUrl: 'ftp://a.example/x' } }), [
+      'update_url: The update URL "ftp://a.example/x" has the unknown scheme ftp.',
+    ]);
+    assert.deepEqual(found({ info: { updateUrl: 'https://a.example/x' } }), []);
+  });
+
+  it('makes an error of each text that is no URL, and of nothing else', async () => {
+    const sources = [{ path: 'a', data: Buffer.from('x') }];
+    const { findings } = await TorrentCreate.plan({
+      sources,
+      trackers: [['foo', 'http://'], ['', 'http://a.example:65536/x'], ['http://b.example/x']],
+      urlList: ['x'],
+      httpseeds: ['y'],
+      info: { updateUrl: 'z', private: true },
+    });
+    const errors = findings.filter(({ severity }) => severity === 'error');
+    assert.deepEqual(
+      errors.map(({ code, path, message }) => [code, path, message]),
+      [
+        ['ERR_VALIDATION', 'foo', 'The tracker "foo" has no scheme.'],
+        ['ERR_VALIDATION', 'http://', 'The tracker "http://" has no host.'],
+        ['ERR_VALIDATION', '', 'The tracker "" is empty.'],
+        ['ERR_VALIDATION', 'http://a.example:65536/x', 'The tracker "http://a.example:65536/x" is not a URL.'],
+        ['ERR_VALIDATION', 'x', 'The webseed "x" has no scheme.'],
+        ['ERR_VALIDATION', 'y', 'The HTTP seed "y" has no scheme.'],
+        ['ERR_VALIDATION', 'z', 'The update URL "z" has no scheme.'],
+      ],
+    );
+    assert.ok(errors.every(({ advice }) => advice.endsWith('.')));
+    const others = TorrentCreate.plan({ sources, trackers: ['foo'], similar: ['x'] });
+    await assert.rejects(others, { code: 'ERR_VALIDATION', message: /similar/ });
+  });
+
   it('leaves to the draft what no draft may have', () => {
     for (const url of ['', 'tracker', 'http://', 'http://a.example:65536/', 'udp://a.example:99999/x', 'http://a b/'])
       assert.throws(() => draftOf({ trackers: [url] }), { code: 'ERR_VALIDATION' }, url);

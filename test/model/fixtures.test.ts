@@ -34,7 +34,15 @@ const OF_DRAFTS: readonly IssueCode[] = [
   ...(['named_like_pad', 'pad_names', 'reader_limit', 'single_file_folder'] as const),
   ...(['duplicate_tracker', 'left_out', 'long_name', 'long_path', 'old_clients', 'pattern_unmatched'] as const),
   ...(['private_with_nodes', 'private_without_tracker', 'similar_names', 'system_files'] as const),
-  ...(['tracker_rule', 'tracker_url', 'web_credentials', 'web_validator', 'webseed_url', 'windows_name'] as const),
+  ...([
+    'tracker_rule',
+    'tracker_url',
+    'update_url',
+    'web_credentials',
+    'web_validator',
+    'webseed_url',
+    'windows_name',
+  ] as const),
   ...(['memory_limit', 'read_size', 'threads'] as const),
   ...(['magnet', 'magnet_escape', 'magnet_hash', 'magnet_length', 'magnet_peer', 'magnet_select'] as const),
 ];

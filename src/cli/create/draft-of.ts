@@ -1,6 +1,5 @@
-/** Makes the draft of a creation from the paths and options of the command line. */
+/** Makes the fields of a draft from the paths and options of the command line. */
 import { type BencodeMap, toKey } from '../../bencode/value.ts';
-import { TorrentCreate } from '../../create/draft.ts';
 import type { TorrentCreateFields } from '../../create/draft-fields.ts';
 import type { Finding } from '../../create/findings.ts';
 import { MetainfoError } from '../../errors/errors.ts';
@@ -13,49 +12,52 @@ import { type ForeignInput, foreignInput, openInput, type WebObject } from './in
 import type { CreateOptions } from './options.ts';
 import { policiesOf } from './policy-options.ts';
 
-/** The draft of a creation, and the findings of the command itself. */
+/** The fields of a draft, and the findings of the command itself. */
 export interface CommandDraft {
-  draft: TorrentCreate;
+  fields: TorrentCreateFields;
   /** Findings that are known once the files have been listed: patterns that have matched nothing, and those of a web object. */
   findings: () => Finding[];
   /** The web object that is read; null for anything else. */
   web: WebObject | null;
 }
 
-/**
- * The draft of a creation. A web object is asked for its size.
- *
- * @param output The resolved path of the torrent file, which is never part of the torrent; undefined for standard output.
- */
+/** How {@link draftOf} makes a draft. */
+export interface DraftOptions {
+  /** The resolved path of the torrent file, which is never part of the torrent; undefined for standard output. */
+  output: string | undefined;
+  /** Checks the fields before a server is asked. */
+  check: (fields: TorrentCreateFields) => unknown;
+  signal?: AbortSignal | undefined;
+}
+
+/** The fields of a draft. A web object is asked for its size. */
 export async function draftOf(
   paths: readonly string[],
   options: CreateOptions,
-  output: string | undefined,
-  signal?: AbortSignal,
+  { output, ...rest }: DraftOptions,
 ): Promise<CommandDraft> {
   const foreign = foreignInput(paths, options);
-  if (foreign) return foreignDraft(foreign, options, signal);
+  if (foreign) return foreignDraft(foreign, options, rest);
   const roots = rootAndPaths(paths);
   const skipped = [...(await outputToSkip(output)), ...cacheFolders(options)];
   const { filter, unmatched } = await countingFilter(options, roots.pathRoot, skipped);
   // A standing pattern need not match anything in each torrent.
   const isOwn = ({ option }: UnmatchedGlob) => !options.standing?.has(option === '--exclude' ? 'exclude' : 'include');
-  const draft = new TorrentCreate({ ...fieldsOf(options), ...policiesOf(options), ...roots, ...filter });
-  return { draft, findings: () => unmatched().filter(isOwn).map(unmatchedPattern), web: null };
+  const fields = { ...fieldsOf(options), ...policiesOf(options), ...roots, ...filter };
+  return { fields, findings: () => unmatched().filter(isOwn).map(unmatchedPattern), web: null };
 }
 
 async function foreignDraft(
   input: ForeignInput,
   options: CreateOptions,
-  signal: AbortSignal | undefined,
+  { check, signal }: Omit<DraftOptions, 'output'>,
 ): Promise<CommandDraft> {
   const named = fieldsOf({ ...options, name: input.name });
-  // Fail for wrong fields before the server is asked.
-  new TorrentCreate(named);
+  check(named);
   const { source, web, findings } = await openInput(input, signal);
   const webseeds = [...new Set([...(web ? [web.url] : []), ...(options.webseed ?? [])])];
   const urlList = webseeds.length > 0 ? webseeds : undefined;
-  return { draft: new TorrentCreate({ ...named, urlList, sources: [source] }), findings: () => findings, web };
+  return { fields: { ...named, urlList, sources: [source] }, findings: () => findings, web };
 }
 
 function unmatchedPattern({ option, glob }: UnmatchedGlob): Finding {

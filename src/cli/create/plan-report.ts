@@ -45,7 +45,7 @@ function linesOf(plan: TorrentPlan, target: string): string[] {
 
 function paddingText(count: number, bytes: number, totalSize: number): string {
   const share = (bytes / (totalSize + bytes)) * 100;
-  return `${plural(count, 'pad file')}, ${formatBytes(bytes)} (${share.toFixed(1)} % of the payload)`;
+  return `${plural(count, 'pad file')}, ${formatBytes(bytes)} (${share.toFixed(1)} % of all bytes)`;
 }
 
 function rateText({ seconds, bytesPerSecond }: TorrentPlan): string | null {

@@ -1,7 +1,8 @@
 /** Runs one creation: from the paths and options of a command line to a written torrent. */
 import path from 'node:path';
 import type { PieceLengthWishes } from '../../create/choose-length.ts';
-import type { TorrentCreate } from '../../create/draft.ts';
+import { TorrentCreate } from '../../create/draft.ts';
+import type { TorrentCreateFields } from '../../create/draft-fields.ts';
 import type { Finding } from '../../create/findings.ts';
 import type { GenerateOptions } from '../../create/options.ts';
 import type { CreatePlan } from '../../create/plan.ts';
@@ -51,7 +52,8 @@ export async function runCreate(
   await requireWritable(target, { ...options, output: target });
   await requireLinkFile(options, target);
   const output = await realOutput(target);
-  const { draft, findings: ownFindings, web } = await draftOf(paths, options, output, watch.signal);
+  const check = (fields: TorrentCreateFields) => new TorrentCreate(fields);
+  const { fields, findings: ownFindings, web } = await draftOf(paths, options, { output, check, signal: watch.signal });
   const onPlan = async (plan: TorrentPlan) => {
     const findings = settled([...plan.findings, ...ownFindings(), ...ruleFindings(options, plan)], options);
     await onFindings(findings, plan);
@@ -60,9 +62,11 @@ export async function runCreate(
   const started = process.uptime();
   // Taken before hashing: `update` must read files again that change from now on.
   const mtime = new Date();
-  const creation = await createTorrent(draft, options, { ...watch, output, onPlan }).catch((error: unknown) => {
-    throw explained(error, options);
-  });
+  const creation = await createTorrent(new TorrentCreate(fields), options, { ...watch, output, onPlan }).catch(
+    (error: unknown) => {
+      throw explained(error, options);
+    },
+  );
   const seconds = process.uptime() - started;
   const force = options.force ?? false;
   await writeTorrent(creation.torrent, target, { force, mtime });
@@ -93,8 +97,9 @@ export async function planCreate(
     ...(await problemOf(() => requireLinkFile(options, target))),
   ];
   const output = unwritable.length > 0 ? undefined : await realOutput(target);
-  const { draft, findings: ownFindings, web } = await draftOf(paths, options, output, signal);
-  const plan = await draft.plan({ ...generateOptions(options), output, signal });
+  // URLs that a draft refuses are findings beside all others.
+  const { fields, findings: ownFindings, web } = await draftOf(paths, options, { output, check: () => {}, signal });
+  const plan = await TorrentCreate.plan(fields, { ...generateOptions(options), output, signal });
   const findings = settled(
     [
       ...unwritable,
