@@ -46,9 +46,11 @@ async function suggestionFor(file: string, content: string | undefined): Promise
   return 'Expected a torrent file: create one with metainfo create.';
 }
 
-const hasTorrentName = (file: string) => /\.torrent$/i.test(file);
+/** Whether a file is named like a torrent. */
+export const hasTorrentName = (file: string): boolean => /\.torrent$/i.test(file);
 
-async function fileType(file: string): Promise<'file' | 'folder' | null> {
+/** Whether a path is a folder; null if there is nothing. Everything else counts as a file. */
+export async function fileType(file: string): Promise<'file' | 'folder' | null> {
   return stat(file).then(
     (status) => (status.isDirectory() ? 'folder' : 'file'),
     () => null,
@@ -94,16 +96,23 @@ interface ContentPlace {
  */
 export async function contentPlace(torrent: Torrent, path: string | undefined): Promise<ContentPlace> {
   if (path === undefined) {
-    const { name } = torrent;
-    if (nodePath.basename(name) !== name || name === '' || name === '.' || name === '..') {
-      const message = `The torrent has the name ${shown(name)}, which is no safe path: say where its files are.`;
-      throw new MetainfoError('ERR_INVALID_ARGUMENT', message);
-    }
+    const name = safeName(torrent);
     return { path: name, note: `checking ${nodePath.join('.', name)}` };
   }
   const own = await ownFolderWithin(torrent, path);
   if (own === null || (await hasFilesOf(torrent, path))) return { path, note: null };
   return { path: own, note: `checking ${own}, because ${path} has no files of this torrent` };
+}
+
+/**
+ * The name of a torrent, which the compat profile may have left unsafe.
+ *
+ * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` if it cannot be that of a file
+ */
+export function safeName({ name }: Torrent): string {
+  if (nodePath.basename(name) === name && name !== '' && name !== '.' && name !== '..') return name;
+  const message = `The torrent has the name ${shown(name)}, which is no safe path: say where its files are.`;
+  throw new MetainfoError('ERR_INVALID_ARGUMENT', message);
 }
 
 /** Whether a folder has one of the torrent's top-level files or folders. */

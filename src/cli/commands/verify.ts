@@ -7,12 +7,14 @@ import { contentPlace, readTorrent } from '../arguments.ts';
 import { colorsFor } from '../colors.ts';
 import { FAILED, USAGE } from '../exit.ts';
 import { interruptible } from '../interrupt.ts';
-import { type HashingOptions, hashingOptions, type ProfileOptions, profileOptions } from '../options.ts';
+import { type VerifyManyOptions, verifyArguments } from '../many/verify-arguments.ts';
+import { verifyMany } from '../many/verify-many.ts';
+import { type HashingOptions, hashingOptions, parseFolder, parseThreads, profileOptions } from '../options.ts';
 import { showsProgress, stderr, stdout, writeLines } from '../output.ts';
-import { reportLines } from '../verify-report.ts';
 import { type FindOptions, search, searchJson, searchLines } from '../verify/find.ts';
+import { reportLines } from '../verify-report.ts';
 
-interface VerifyOptions extends ProfileOptions, HashingOptions, FindOptions {
+interface VerifyOptions extends VerifyManyOptions, HashingOptions, FindOptions {
   torrentVersion?: 'v1' | 'v2';
   fast?: boolean;
   quiet?: boolean;
@@ -25,25 +27,32 @@ Examples:
   metainfo verify album.torrent /srv/album
   metainfo verify film.torrent /srv/film.mkv --json
   metainfo verify album.torrent album --find /srv  looks for renamed files
+  metainfo verify --content /srv *.torrent         checks /srv/NAME for each
+  metainfo verify --each torrents /srv             also reports other content
 
-The parent folder of the torrent's folder is understood too.
+The parent folder of the torrent's folder is understood too. A second argument
+is the content, unless it can only be a torrent.
 
 --json prints { path, ok, files, badPieces, extraFiles, goodBytes,
 totalSize, sampledPieces, bitfield }, and with --find also moved, unproven,
-notFound, placed, failed and bytesRead.
+notFound, placed, failed and bytesRead. Of several torrents, --json prints
+one event per line.
 
 Exit codes: 0 all files are complete, 1 a file is missing or corrupt,
-2 wrong usage.`;
+2 wrong usage, 130 cancelled.`;
 
 export function addVerify(program: Command): void {
   const command = program
     .command('verify')
     .description('check files against a torrent: report missing, corrupt or extra files')
-    .argument('<file>', 'the torrent file, or - for standard input')
+    .argument('<file>', 'the torrent file, or - for standard input; with --each, a folder of torrents')
     .argument(
-      '[path]',
-      "the folder with its files, or its single file (default: the torrent's name in the current folder)",
+      '[path...]',
+      "the folder with its files, or its single file (default: the torrent's name in the current folder); or more torrents",
     )
+    .option('--each', 'verify every torrent of a folder; the path is the folder of their content')
+    .option('--content <folder>', 'the folder that holds the content of every torrent, under its name', parseFolder)
+    .option('--jobs <n>', 'with several torrents: how many are verified at once (default: 4)', parseThreads)
     .addOption(
       new Option('-k, --torrent-version <version>', 'check only the v1 or v2 hashes of a hybrid').choices(['v1', 'v2']),
     )
@@ -58,17 +67,28 @@ export function addVerify(program: Command): void {
     .option('--json', 'print one JSON object');
   profileOptions(command)
     .addHelpText('after', EXAMPLES)
-    .action(async (file: string, path: string | undefined, options: VerifyOptions) => {
+    .action(async (file: string, rest: string[], options: VerifyOptions) => {
       // Not interruptible: reading a pipe without a writer ends only with the process.
       if ((options.link || options.rename) && options.find === undefined)
         command.error(`error: ${options.link ? '--link' : '--rename'} needs --find with the folders to look in`, {
           exitCode: USAGE,
         });
-      const torrent = await readTorrent(file, options, path);
-      const place = await contentPlace(torrent, path);
+      const chosen = await verifyArguments(file, rest, options);
+      if ('files' in chosen) {
+        if (options.find) command.error('error: --find needs one torrent', { exitCode: USAGE });
+        await interruptible((signal) => verifyMany(chosen, options, settingsOf(options), signal));
+        return;
+      }
+      const torrent = await readTorrent(file, options, chosen.path);
+      const place = await contentPlace(torrent, chosen.path);
       if (place.note !== null && !options.quiet && !options.json) await writeLines([printable(place.note)], stderr);
       await interruptible((signal) => run(torrent, { path: place.path, options, signal }));
     });
+}
+
+/** The options of the library. */
+function settingsOf({ torrentVersion: version, fast, threads, memoryLimit }: VerifyOptions) {
+  return { version, fast, threads: threads ?? null, memoryLimit };
 }
 
 interface Invocation {
@@ -79,9 +99,7 @@ interface Invocation {
 
 async function run(torrent: Torrent, { path, options, signal }: Invocation): Promise<void> {
   const progress = showsProgress(options);
-  const { torrentVersion, fast, memoryLimit } = options;
-  const threads = options.threads ?? null;
-  const checks = { version: torrentVersion, fast, threads, memoryLimit, progress, signal };
+  const checks = { ...settingsOf(options), progress, signal };
   const found = options.find === undefined ? null : await search(torrent, path, options, checks);
   const report = found?.report ?? (await verify(torrent, path, checks));
   const ok = found?.ok ?? report.ok;

@@ -55,7 +55,7 @@ export async function createMany(
           resume,
           signal,
           onEvent,
-          onProgress: (state) => progress.update(index, state, `${nameOf(job)}: ${state.file}`),
+          onProgress: (state) => progress.update(index, state, nameOf(job)),
         }),
       onCancelled: (job, index) => onEvent({ event: 'cancelled', index, job }),
     });

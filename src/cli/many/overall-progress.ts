@@ -43,10 +43,10 @@ export class OverallProgress {
     this.#running.set(job, { bytes: 0, totalBytes: null });
   }
 
-  /** @param name The job, in front of the file that it hashes. */
-  update(job: number, { bytes, totalBytes, totalGrows }: Progress, name: string): void {
+  /** @param name The path of the job. */
+  update(job: number, { bytes, totalBytes, totalGrows, file }: Progress, name: string): void {
     this.#running.set(job, { bytes, totalBytes: totalGrows ? null : totalBytes });
-    this.#name = name;
+    this.#name = name.endsWith(file) ? name : `${name}: ${file}`;
   }
 
   /** A job has ended. */
@@ -95,15 +95,15 @@ export class OverallProgress {
 
   #state(): OverallState {
     const running = [...this.#running.values()];
-    const hasAll =
-      this.#ended + running.length === this.#count && running.every(({ totalBytes }) => totalBytes !== null);
+    const known = this.#ended + running.filter(({ totalBytes }) => totalBytes !== null).length;
+    const knownBytes = this.#sum(({ totalBytes }) => totalBytes ?? 0, this.#endedBytes.all);
     return {
       ended: this.#ended,
       failed: this.#failed,
       count: this.#count,
       bytes: this.bytes,
-      totalBytes: hasAll ? this.#sum(({ totalBytes }) => totalBytes ?? 0, this.#endedBytes.all) : null,
-      running: running.reduce((sum, { bytes, totalBytes }) => sum + (totalBytes ? bytes / totalBytes : 0), 0),
+      totalBytes: known === this.#count ? knownBytes : null,
+      likelyBytes: this.#count === null || known === 0 ? null : (knownBytes / known) * this.#count,
       seconds: (performance.now() - this.#started) / 1000,
       name: this.#name,
     };

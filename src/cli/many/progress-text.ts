@@ -14,8 +14,8 @@ export interface OverallState {
   bytes: number;
   /** Bytes of all jobs; null while that is not known. */
   totalBytes: number | null;
-  /** The sum of what the running jobs have done, each as a share from 0 to 1. */
-  running: number;
+  /** Bytes of all jobs as far as is known: if other jobs have as many bytes as those of known size. Null if nothing is known. */
+  likelyBytes: number | null;
   /** Seconds since the first job started. */
   seconds: number;
   /** The job or file that reported last. */
@@ -24,6 +24,8 @@ export interface OverallState {
 
 /** Less than this is no room for a name. */
 const NAME_COLUMNS = 8;
+/** Narrower terminals show the bytes without their total. */
+const WIDE_ENOUGH = 60;
 const GAP = '  ';
 
 /** One line of fewer than `columns` columns. On a narrow terminal the less important figures are left out. */
@@ -39,14 +41,21 @@ export function overallText(state: OverallState, columns: number): string {
     [5, share === null ? '' : '█'.repeat(filled) + '░'.repeat(width - filled)],
     [0, count === null ? `${ended} done` : `${ended} of ${count} done`],
     [1, failed > 0 ? `${failed} failed` : ''],
-    [3, totalBytes === null ? formatBytes(bytes) : `${formatBytes(bytes)} of ${formatBytes(totalBytes)}`],
+    [
+      3,
+      totalBytes === null || columns < WIDE_ENOUGH
+        ? formatBytes(bytes)
+        : `${formatBytes(bytes)} of ${formatBytes(totalBytes)}`,
+    ],
     [4, rate > 0 ? `${formatBytes(Math.round(rate))}/s` : ''],
     [2, left === null ? '' : `${formatDuration(left)} left`],
   ];
   const room = columns - 1;
-  const text = fitting(parts, room).join(GAP);
+  const kept = fitting(parts, room);
+  const text = kept.join(GAP);
   const rest = room - text.length - GAP.length;
-  if (rest < NAME_COLUMNS || state.name === '') return cliTruncate(text, room);
+  const hasAll = kept.length === parts.filter(([, part]) => part !== '').length;
+  if (!hasAll || rest < NAME_COLUMNS || state.name === '') return cliTruncate(text, room);
   // Count columns, not characters: a name may contain wide characters.
   return `${text}${GAP}${cliTruncate(printable(state.name), rest, { position: 'start' })}`;
 }
@@ -63,9 +72,8 @@ function fitting(parts: readonly [number, string][], room: number): string[] {
   return parts.flatMap(([, text]) => (kept.has(text) ? [text] : []));
 }
 
-/** How much of all work is done: by bytes if all are known, otherwise by jobs; null if neither is known. */
-function shareOf({ bytes, totalBytes, ended, running, count }: OverallState): number | null {
-  if (totalBytes !== null) return totalBytes > 0 ? Math.min(1, bytes / totalBytes) : null;
-  if (count === null || count === 0) return null;
-  return Math.min(1, (ended + running) / count);
+/** How much of all work is done; null if that is not known. */
+function shareOf({ bytes, totalBytes, likelyBytes }: OverallState): number | null {
+  const all = totalBytes ?? likelyBytes;
+  return all === null || all === 0 ? null : Math.min(1, bytes / all);
 }

@@ -1,0 +1,150 @@
+/** Decides what the arguments of `metainfo verify` name: one torrent and its content, or many torrents. */
+import { readdir, stat } from 'node:fs/promises';
+import path from 'node:path';
+import { fromSystemError, MetainfoError } from '../../errors/errors.ts';
+import { Torrent } from '../../model/torrent.ts';
+import { fileType, hasTorrentName, shellWords } from '../arguments.ts';
+import { type ProfileOptions, readOptionsOf } from '../options.ts';
+import { isStdin, requireOneStdin } from '../standard-input.ts';
+
+/** The options that choose torrents and their content. */
+export interface VerifyManyOptions extends ProfileOptions {
+  each?: boolean;
+  content?: string;
+  jobs?: number;
+}
+
+/** One torrent, and its content if that is given. */
+interface OneTorrent {
+  file: string;
+  path: string | undefined;
+}
+
+/** Many torrents, and the folder that holds the content of each under its name. */
+export interface ManyTorrents {
+  files: string[];
+  folder: string;
+  /** The folder of the torrents, with `--each`. Content without a torrent is then reported. */
+  torrents: string | null;
+}
+
+/**
+ * Tells what the arguments name. A second argument is the content, unless it can only be a torrent.
+ *
+ * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` for arguments that can mean two things, or nothing
+ */
+export async function verifyArguments(
+  file: string,
+  rest: readonly string[],
+  options: VerifyManyOptions,
+): Promise<OneTorrent | ManyTorrents> {
+  const { each, content, jobs } = options;
+  const chosen = each
+    ? await torrentsOfFolder(file, rest, content)
+    : content === undefined
+      ? await listed(file, rest, options)
+      : await withContent([file, ...rest], content);
+  if (jobs !== undefined && !('files' in chosen)) throw wrong('--jobs needs several torrents, --each or --content.');
+  return chosen;
+}
+
+async function torrentsOfFolder(
+  torrents: string,
+  rest: readonly string[],
+  content: string | undefined,
+): Promise<ManyTorrents> {
+  const [folder = content ?? '.'] = rest;
+  if (rest.length > 1 || (rest.length === 1 && content !== undefined))
+    throw wrong('--each takes one folder of torrents and one folder of content.');
+  if (isStdin(torrents)) throw wrong('--each needs a folder of torrents, not standard input (-).');
+  const entries = await readdir(torrents, { withFileTypes: true }).catch((error: unknown) => {
+    if ((error as NodeJS.ErrnoException).code === 'ENOTDIR')
+      throw wrong(`--each needs a folder of torrents, and ${torrents} is a file: omit --each.`);
+    throw fromSystemError(error, torrents, 'read');
+  });
+  await requireFolder(folder, 'the folder of the content');
+  const names = entries.filter((entry) => !entry.isDirectory() && hasTorrentName(entry.name)).map(({ name }) => name);
+  if (names.length === 0) throw new MetainfoError('ERR_NO_FILES', `There are no torrents (*.torrent) in ${torrents}.`);
+  return { files: names.sort().map((name) => path.join(torrents, name)), folder, torrents };
+}
+
+async function withContent(files: string[], content: string): Promise<OneTorrent | ManyTorrents> {
+  const [file = '', second] = files;
+  if (second === undefined && (await fileType(content)) === 'file') return { file, path: content };
+  await requireFolder(content, '--content');
+  return many(files, content);
+}
+
+async function listed(
+  file: string,
+  rest: readonly string[],
+  options: ProfileOptions,
+): Promise<OneTorrent | ManyTorrents> {
+  const [second] = rest;
+  if (second === undefined || (rest.length === 1 && !(await isTorrentToo(file, second, options))))
+    return { file, path: second };
+  return many([file, ...rest], '.');
+}
+
+async function many(files: string[], folder: string): Promise<ManyTorrents> {
+  requireOneStdin(files);
+  for (const file of files)
+    if ((await fileType(file)) === 'folder') {
+      const torrents = files.filter((other) => other !== file);
+      const hint = shellWords('metainfo', 'verify', '--content', file, ...torrents.slice(0, 3));
+      const dots = torrents.length > 3 ? ' ...' : '';
+      throw wrong(`${file} is a folder. If it holds the content of all torrents: ${hint}${dots}`);
+    }
+  return { files, folder, torrents: null };
+}
+
+/**
+ * Whether the second of two arguments is a torrent to verify rather than the content of the first. The content of a single-file
+ * torrent can be a torrent: then its name and size tell.
+ */
+async function isTorrentToo(first: string, second: string, options: ProfileOptions): Promise<boolean> {
+  if (isStdin(first) || !hasTorrentName(second)) return false;
+  const size = await sizeOf(second);
+  if (size === null) return false;
+  const read = readOptionsOf(options);
+  const isTorrent = (await Torrent.read(second, read).catch(nullIfUnreadable)) !== null;
+  const torrent = await Torrent.read(first, read).catch(nullIfUnreadable);
+  // Its error comes with a hint if the arguments are swapped.
+  if (!torrent) return hasTorrentName(first) && isTorrent;
+  const [only] = torrent.files;
+  if (torrent.nFiles !== 1 || only?.path !== torrent.name) return true;
+  const hasName = path.basename(second) === torrent.name;
+  const hasSize = only.length === size;
+  if (hasName && (hasSize || !isTorrent)) return false;
+  if (!hasName && !hasSize && isTorrent) return true;
+  const asContent = shellWords('metainfo', 'verify', first, '--content', second);
+  const asTorrent = shellWords('metainfo', 'verify', '--content', '.', first, second);
+  throw wrong(
+    `${second} can be the content of ${first} (${asContent}) or another torrent with its content here (${asTorrent}).`,
+  );
+}
+
+/** Null for the error of a file that is no torrent, or cannot be read. */
+function nullIfUnreadable(error: unknown): null {
+  if (error instanceof MetainfoError && error.code !== 'ERR_INVALID_ARGUMENT') return null;
+  throw error;
+}
+
+async function requireFolder(folder: string, what: string): Promise<void> {
+  const type = await fileType(folder);
+  if (type === 'folder') return;
+  if (type === 'file') throw wrong(`${what} must be a folder, and ${folder} is a file.`);
+  throw new MetainfoError('ERR_NOT_FOUND', `${folder}: no such file or folder.`, { path: folder });
+}
+
+/** Bytes of a regular file; null for anything else. */
+async function sizeOf(file: string): Promise<number | null> {
+  return stat(file).then(
+    (status) => (status.isFile() ? status.size : null),
+    () => null,
+  );
+}
+
+function wrong(message: string): MetainfoError {
+  return new MetainfoError('ERR_INVALID_ARGUMENT', message);
+}
