@@ -1,7 +1,7 @@
 /** The report of a verification for people. */
 import type { Colors } from 'picocolors/types.js';
 import { formatBytes, printable } from '../layout/text.ts';
-import { plural } from '../model/pprint.ts';
+import { plural } from '../model/plural.ts';
 import type { VerifiedFile, VerifyReport } from '../verify/report.ts';
 
 /**

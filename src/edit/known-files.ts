@@ -8,8 +8,8 @@ import { layerRoots, raisedRoot } from '../hash/merkle.ts';
 import type { FileTable } from '../layout/file-table.ts';
 import { firstUnaligned, type PadNames, padNamesOf, padsIn } from '../layout/padding.ts';
 import { BLOCK_SIZE } from '../layout/piece-length.ts';
-import { flattenTree } from '../model/file-tree.ts';
-import type { InfoDictV1, InfoDictV2 } from '../model/info-dict.ts';
+import type { InfoDictV1 } from '../model/info-dict.ts';
+import { storedLinks } from '../model/stored-links.ts';
 import type { Torrent, TorrentFile } from '../model/torrent.ts';
 import type { Updated, UpdateOptions } from './update.ts';
 
@@ -49,7 +49,7 @@ export class KnownFiles {
 
   constructor(torrent: Torrent, { since, fileTimes }: Pick<UpdateOptions, 'since' | 'fileTimes'>) {
     this.#torrent = torrent;
-    this.links = linksOf(torrent);
+    this.links = storedLinks(torrent);
     const times = since === undefined ? fileTimes : undefined;
     if (times) requireTimesOf(torrent, times);
     this.#hasTimes = times !== undefined;
@@ -79,7 +79,7 @@ export class KnownFiles {
   changes(files: FileTable<ContentFile>, updated: Torrent): Pick<Updated, 'added' | 'changed' | 'removed' | 'renamed'> {
     const paths = new Set(files.map((file) => file.path.join('/')));
     const renamed = this.#renamed(updated, paths);
-    const links = linksOf(updated);
+    const links = storedLinks(updated);
     const [oldPaths, newPaths] = [new Set(renamed.map(({ from }) => from)), new Set(renamed.map(({ to }) => to))];
     return {
       added: [...paths].filter((path) => !this.#files.has(path) && !newPaths.has(path)),
@@ -138,16 +138,6 @@ export class KnownFiles {
     if (oldPieceLength === pieceLength) return { root: piecesRoot, layer };
     return { root: piecesRoot, layer: raisedLayer(layer, oldPieceLength, pieceLength) };
   }
-}
-
-/** The targets of the links that a torrent stores, by path; both with `/`. */
-function linksOf({ info, files }: Torrent): ReadonlyMap<string, string> {
-  const { fileTree } = info as Partial<InfoDictV2>;
-  if (!fileTree || !files.some(({ attr }) => attr?.includes('l'))) return new Map();
-  const leaves = flattenTree(fileTree);
-  return new Map(
-    leaves.flatMap((leaf) => (leaf.symlinkPath ? [[leaf.path.join('/'), leaf.symlinkPath.join('/')]] : [])),
-  );
 }
 
 function equalBytes(one: Uint8Array | null, other: Uint8Array | null): boolean {

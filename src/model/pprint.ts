@@ -4,8 +4,10 @@ import { checkArgument, checkOptions, type OptionStructs, oneOf } from '../error
 import { padsIn } from '../layout/padding.ts';
 import { formatBytes, printable } from '../layout/text.ts';
 import { peerText } from '../magnet/magnet.ts';
+import { type FitName, fileLines } from './file-lines.ts';
 import type { HashList } from './hash-list.ts';
 import type { InfoDictV1 } from './info-dict.ts';
+import { plural } from './plural.ts';
 import { AnyTorrent, type Torrent } from './torrent.ts';
 
 /** How much is printed: 0 the top level; 1 also the files; 2 also hashes, shortened; 3 all hashes in full. */
@@ -29,8 +31,6 @@ const MAX_TEXT = 64;
 /** The hashes printed of a list that is cut, and the digits printed of each. */
 const MAX_HASHES = 4;
 const SHORT_HASH = 16;
-/** The deepest indentation, in folders: a path may have millions. */
-const MAX_INDENT = 32;
 
 /**
  * Prints a torrent to standard output, hashes in hexadecimal, one piece a line.
@@ -43,10 +43,19 @@ export function pprint(torrent: Torrent, options: PprintOptions = {}): void {
   for (const line of formatTorrent(torrent, checked)) process.stdout.write(`${line}\n`);
 }
 
+/** Options of {@link formatTorrent}. */
+export interface FormatOptions extends PprintOptions {
+  /** Shortens the names in the tree of files to the width of a terminal. */
+  fit?: FitName | undefined;
+}
+
 /** The lines that {@link pprint} prints. A generator, because a large torrent has very many hashes. */
-export function* formatTorrent(torrent: Torrent, { verbose = 0 }: PprintOptions = {}): Generator<string> {
+export function* formatTorrent(torrent: Torrent, { verbose = 0, fit }: FormatOptions = {}): Generator<string> {
   yield* topLevel(torrent, verbose === 0);
-  if (verbose >= 1) yield* files(torrent);
+  if (verbose >= 1) {
+    yield '';
+    yield* fileLines(torrent, fit);
+  }
   if (verbose >= 2) yield* hashes(torrent, verbose >= 3);
 }
 
@@ -93,26 +102,6 @@ function hintRows({ httpseeds, nodes, similar, collections, info }: Torrent, sho
   return counts.length > 0 ? [['also', counts.join(', ')]] : [];
 }
 
-/** The files as a tree, with their sizes in a column. */
-function* files(torrent: Torrent): Generator<string> {
-  yield '';
-  yield `files of ${printable(torrent.name)}`;
-  const sizes = torrent.files.map((file) => formatBytes(file.length));
-  const width = sizes.reduce((max, size) => Math.max(max, size.length), 0);
-  let open: string[] = [];
-  for (const [i, file] of torrent.files.entries()) {
-    const parts = file.path.split('/');
-    const folders = parts.slice(0, -1);
-    const shared = folders.findIndex((folder, depth) => folder !== open[depth]);
-    for (let depth = shared < 0 ? folders.length : shared; depth < folders.length; depth += 1) {
-      yield `${''.padStart(width)}  ${indent(depth)}${printable(folders[depth] as string)}/`;
-    }
-    open = folders;
-    const flags = file.attr ? `  [${printable(file.attr)}]` : '';
-    yield `${(sizes[i] as string).padStart(width)}  ${indent(folders.length)}${printable(parts.at(-1) as string)}${flags}`;
-  }
-}
-
 function* hashes(torrent: Torrent, all: boolean): Generator<string> {
   if (torrent.torrentVersion !== 'v2') {
     const { pieces, files: list } = torrent.info as InfoDictV1;
@@ -141,15 +130,6 @@ function* hashLines(list: HashList, all: boolean): Generator<string> {
     yield `  ${String(i).padStart(width)} ${all ? hex : `${hex.slice(0, SHORT_HASH)}…`}`;
   }
   if (count < list.length) yield `  ${''.padStart(width)} and ${list.length - count} more`;
-}
-
-/** `1 file`, `2 files`. */
-export function plural(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? '' : 's'}`;
-}
-
-function indent(depth: number): string {
-  return '  '.repeat(Math.min(depth, MAX_INDENT));
 }
 
 function listRows(label: string, values: readonly string[], short: boolean): [string, string][] {

@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, it } from 'node:test';
+import cliTruncate from 'cli-truncate';
 import { encode } from '../../src/bencode/encode.ts';
 import type { TorrentBase } from '../../src/model/torrent.ts';
 import { A, B, hex, hybrid, PAD_A, PAD_B, single, TREE, torrent, withLayers } from '../support/build.ts';
 import { temporaryFolder, writeTree } from '../support/tree.ts';
-import { bytesOf, metainfo, metainfoUnread, read, workFolder } from './run.ts';
+import { bytesOf, command, metainfo, metainfoUnread, read, workFolder } from './run.ts';
 
 /** Characters that a terminal acts on: ESC, C1 controls, bidirectional and zero-width characters. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the test looks for them
@@ -133,7 +135,7 @@ describe('metainfo show', () => {
     const rest = stdout.slice(plain.stdout.length).trimEnd().split('\n');
     assert.deepEqual(
       rest.map((line) => line.trim().replace(/ {2,}/, ' | ')),
-      ['', 'files of album', '19.5 KiB | a.txt', 'b/', '5 B | c.nfo'],
+      ['', '19.5 KiB | album/ (2 files)', '19.5 KiB | ├─ a.txt', '5 B | └─ b/ (1 file)', '5 B | └─ c.nfo'],
     );
   });
 
@@ -347,5 +349,23 @@ describe('the command', () => {
         assert.doesNotMatch(stdout + stderr, HOSTILE);
       }
     });
+  });
+
+  it('shortens names only on a terminal, in the middle', { skip: process.platform === 'win32' }, async (t) => {
+    const cwd = await workFolder(t);
+    const long = `${'long '.repeat(25)}end`;
+    await writeTree(cwd, { [`tree/${long}`]: 5, 'tree/長い名前長い名前長い名前長い名前長い名前': 6 });
+    await metainfo(['create', 'tree', '-q'], { cwd });
+    const piped = await metainfo(['show', '-v', 'tree.torrent'], { cwd });
+    assert.ok(piped.stdout.includes(`─ ${long}\n`));
+    for (const columns of [40, 80, 160]) {
+      const shell = `stty cols ${columns}; ${command(['show', '-v', 'tree.torrent']).join(' ')}`;
+      const { stdout } = spawnSync('script', ['-qec', shell, '/dev/null'], { cwd, encoding: 'utf8', stdio: 'pipe' });
+      const rows = stdout.split('\r\n').filter((line) => line.includes('─ '));
+      assert.equal(rows.length, 2);
+      for (const row of rows) assert.equal(cliTruncate(row, columns), row);
+      assert.ok(rows[0]?.endsWith('end') && rows[0].includes('─ long'), rows[0]);
+      assert.equal(rows[0]?.includes('…'), columns < 160);
+    }
   });
 });

@@ -1,11 +1,14 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import fc from 'fast-check';
 import { toHex } from '../../src/errors/errors.ts';
 import type { InfoDictV1 } from '../../src/model/info-dict.ts';
-import { formatTorrent, plural, pprint, type Verbosity } from '../../src/model/pprint.ts';
+import { plural } from '../../src/model/plural.ts';
+import { formatTorrent, pprint, type Verbosity } from '../../src/model/pprint.ts';
 import { Torrent } from '../../src/model/torrent.ts';
-import type { Plain } from '../bencode/reference.ts';
+import { type Plain, reference } from '../bencode/reference.ts';
 import { noise, sha1, sha256, v2Hashes } from '../hash/reference.ts';
+import { runs } from '../support/runs.ts';
 import { build, PIECE } from './build.ts';
 
 const FILE = noise(3 * PIECE);
@@ -111,6 +114,11 @@ describe('formatTorrent', () => {
   });
 });
 
+/** All folders above files, and the root. */
+function foldersOf(names: readonly string[]): Set<string> {
+  return new Set(names.flatMap((name) => name.split('/').map((_, depth, parts) => parts.slice(0, depth).join('/'))));
+}
+
 describe('formatTorrent with a higher verbosity', () => {
   const root = (bytes: Buffer) => v2Hashes(bytes, PIECE).root.toString('hex');
   const content = { 'a/b/c': noise(5, 2), 'a/d': FILE, z: Buffer.alloc(0) };
@@ -123,12 +131,12 @@ describe('formatTorrent with a higher verbosity', () => {
   it('adds the tree of files with their sizes at -v, without pad files', () => {
     assert.deepEqual(added(1), [
       '',
-      'files of album',
-      '        a/',
-      '          b/',
-      '   5 B      c',
-      '96 KiB    d',
-      '   0 B  z',
+      '96 KiB  album/ (3 files)',
+      '96 KiB  ├─ a/ (2 files)',
+      '   5 B  │  ├─ b/ (1 file)',
+      '   5 B  │  │  └─ c',
+      '96 KiB  │  └─ d',
+      '   0 B  └─ z',
     ]);
   });
 
@@ -162,6 +170,68 @@ describe('formatTorrent with a higher verbosity', () => {
   it('escapes the names of files', () => {
     const made = Torrent.fromBytes(build({ version: 'v1', content: { 'a\u001b[2J/b\n': noise(5) } }).bytes);
     for (const line of formatTorrent(made, { verbose: 3 })) assert.doesNotMatch(line, /\p{Cc}/u);
+  });
+
+  it('lists every file and folder once, with the sums of folders', () => {
+    const part = fc.constantFrom('a', 'b', 'c', 'ü');
+    const paths = fc.uniqueArray(fc.array(part, { minLength: 1, maxLength: 4 }), {
+      minLength: 1,
+      maxLength: 12,
+      selector: (one) => one.join('/'),
+    });
+    fc.assert(
+      fc.property(paths, fc.constantFrom('v1' as const, 'v2' as const), (all, version) => {
+        // A file cannot be a folder too.
+        const names = all.map((one) => `${one.join('/')}/file`);
+        const content = Object.fromEntries(names.map((name, i) => [name, noise(i + 1)]));
+        const torrent = Torrent.fromBytes(build({ version, content }).bytes);
+        const lines = [...formatTorrent(torrent, { verbose: 1, fit: (name) => name })].slice(
+          -names.length - foldersOf(names).size,
+        );
+        const rows = lines.map((line) => {
+          const [, size = '', branches = '', name = ''] = /^ *(\d+ B) {2}((?:[│ ] {2}|[├└]─ )*)(.+)$/u.exec(line) ?? [];
+          return { size, depth: branches.length / 3, name };
+        });
+        // Rebuild the paths from the depths.
+        const open: string[] = [];
+        const seen = rows.map(({ size, depth, name }) => {
+          const [, plain = name, count] = /^(.*)\/ \((\d+) files?\)$/.exec(name) ?? [];
+          open.length = depth;
+          open.push(plain);
+          return { path: open.slice(1).join('/'), size, count };
+        });
+        const below = (folder: string) => names.filter((name) => folder === '' || name.startsWith(`${folder}/`));
+        const sum = (some: string[]) => some.reduce((bytes, name) => bytes + (content[name]?.length ?? 0), 0);
+        const expected = [
+          ...names.map((name) => ({ path: name, size: `${sum([name])} B`, count: undefined })),
+          ...[...foldersOf(names)].map((path) => ({
+            path,
+            size: `${sum(below(path))} B`,
+            count: String(below(path).length),
+          })),
+        ];
+        const byPath = (a: { path: string }, b: { path: string }) => (a.path < b.path ? -1 : 1);
+        assert.deepEqual(seen.sort(byPath), expected.sort(byPath));
+      }),
+      { numRuns: runs(100) },
+    );
+  });
+
+  it('shows the targets of stored links and other flags, and a single file without a folder', () => {
+    const files = [
+      { length: 5, path: ['a'], attr: 'xh' },
+      { length: 0, path: ['b', 'link'], attr: 'lx', 'symlink path': ['a\u001b'] },
+    ];
+    const pieces = Buffer.alloc(20);
+    const torrent = Torrent.fromBytes(reference({ info: { name: 'n', files, 'piece length': 16384, pieces } }));
+    assert.deepEqual([...formatTorrent(torrent, { verbose: 1 })].slice(-4), [
+      '5 B  n/ (2 files)',
+      '5 B  ├─ a  [xh]',
+      '0 B  └─ b/ (1 file)',
+      '0 B     └─ link → a\\x1b  [x]',
+    ]);
+    const single = Torrent.fromBytes(build({ version: 'v2', content: noise(5) }).bytes);
+    assert.equal([...formatTorrent(single, { verbose: 1 })].at(-1), `5 B  ${single.name}`);
   });
 
   it('limits the indentation of deep paths', () => {

@@ -1,7 +1,7 @@
 /** `metainfo cache`: shows and clears the cache of file hashes. */
 import type { Command } from 'commander';
 import { formatBytes, printable, printableJson } from '../../layout/text.ts';
-import { plural } from '../../model/pprint.ts';
+import { plural } from '../../model/plural.ts';
 import { parseFolder } from '../options.ts';
 import { writeLines } from '../output.ts';
 

@@ -1,10 +1,11 @@
 /** `metainfo show`: prints the contents of a torrent file. */
 import type { Command } from 'commander';
 import { printable, printableJson } from '../../layout/text.ts';
+import type { FitName } from '../../model/file-lines.ts';
 import { formatTorrent, type Verbosity } from '../../model/pprint.ts';
 import { forEachFile, readTorrent } from '../arguments.ts';
 import { type ProfileOptions, profileOptions } from '../options.ts';
-import { writeLines } from '../output.ts';
+import { stdout, writeLines } from '../output.ts';
 import { nameOfInput } from '../standard-input.ts';
 
 interface ShowOptions extends ProfileOptions {
@@ -36,13 +37,25 @@ function more(_: string, before: number): number {
   return Math.min(before + 1, 3);
 }
 
+/** Shortens names in the middle, to the width of the terminal; a pipe or a file gets whole names. */
+async function fitter(verbose: Verbosity): Promise<FitName | undefined> {
+  const { isTTY, columns } = stdout();
+  if (verbose === 0 || !isTTY || !columns) return undefined;
+  const { default: cliTruncate } = await import('cli-truncate');
+  return (name, before) => cliTruncate(name, Math.max(MIN_NAME, columns - before), { position: 'middle' });
+}
+
+/** Columns of a name at least: a deep folder in a narrow terminal is wrapped. */
+const MIN_NAME = 8;
+
 async function show(files: string[], options: ShowOptions): Promise<void> {
   await forEachFile(files, async (file) => {
     const torrent = await readTorrent(file, options);
     if (options.json) await writeLines([printableJson({ path: file, ...torrent.toJSON() })]);
     else {
       const heading = files.length === 1 ? [] : [...(file === files[0] ? [] : ['']), printable(nameOfInput(file))];
-      await writeLines([...heading, ...formatTorrent(torrent, { verbose: options.verbose })]);
+      await writeLines(heading);
+      await writeLines(formatTorrent(torrent, { verbose: options.verbose, fit: await fitter(options.verbose) }));
     }
   });
 }

@@ -5,7 +5,7 @@ import { BencodeError } from '../../bencode/bencode-error.ts';
 import { LimitError, limitsOf } from '../../bencode/limits.ts';
 import { type Issue, MetainfoError } from '../../errors/errors.ts';
 import { printable, printableJson } from '../../layout/text.ts';
-import { plural } from '../../model/pprint.ts';
+import { plural } from '../../model/plural.ts';
 import { Torrent } from '../../model/torrent.ts';
 import { colorsFor } from '../colors.ts';
 import { FAILED } from '../exit.ts';

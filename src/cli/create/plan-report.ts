@@ -1,7 +1,7 @@
 /** Shows the plan of a creation: for `metainfo plan` and `metainfo create --dry-run`. */
 import type { TorrentPlan } from '../../create/torrent-plan.ts';
 import { formatBytes, formatDuration, printable, printableJson } from '../../layout/text.ts';
-import { plural } from '../../model/pprint.ts';
+import { plural } from '../../model/plural.ts';
 import { FAILED } from '../exit.ts';
 import { stdout, writeLines } from '../output.ts';
 import { nameOfTarget } from '../target.ts';

@@ -1,7 +1,7 @@
 /** The summary of a creation: as JSON, and as lines. */
 import type { Finding } from '../../create/findings.ts';
 import { formatBytes } from '../../layout/text.ts';
-import { plural } from '../../model/pprint.ts';
+import { plural } from '../../model/plural.ts';
 import { commandAdvice, messageOfWarning } from '../messages.ts';
 import { nameOfTarget } from '../target.ts';
 import type { CreateOptions } from './options.ts';

@@ -1,6 +1,6 @@
 /** `metainfo create --each` and `--batch`: makes many torrents, and reports each. */
 import { formatBytes, printable, printableJson } from '../../layout/text.ts';
-import { plural } from '../../model/pprint.ts';
+import { plural } from '../../model/plural.ts';
 import type { CommandLine } from '../config/command-line.ts';
 import { findingLines } from '../create/findings.ts';
 import type { CreateOptions } from '../create/options.ts';

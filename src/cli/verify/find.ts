@@ -2,7 +2,7 @@
 import type { Colors } from 'picocolors/types.js';
 import type { MetainfoError } from '../../errors/errors.ts';
 import { printable } from '../../layout/text.ts';
-import { plural } from '../../model/pprint.ts';
+import { plural } from '../../model/plural.ts';
 import type { Torrent } from '../../model/torrent.ts';
 import { type FoundContent, findMoved } from '../../verify/find-moved.ts';
 import { type PlacedContent, placeMoved } from '../../verify/place-moved.ts';
