@@ -127,7 +127,6 @@ function explained<T>(problem: T, { standing }: CreateOptions): T {
 /** A plan of a creation whose output may be there, and what else decides about its torrent. */
 export interface ExpectedCreation {
   plan: CreatePlan;
-  draft: TorrentCreate;
   /** The web object that would be read; null for anything else. */
   web: WebObject | null;
 }
@@ -144,13 +143,15 @@ export async function expectedCreation(
   signal: AbortSignal,
 ): Promise<ExpectedCreation> {
   const output = await realOutput(target);
-  const { draft, findings: ownFindings, web } = await draftOf(paths, options, output, signal);
-  const sources = sourceFiles(draft.fields.sources ?? []);
+  const check = (given: TorrentCreateFields) => new TorrentCreate(given);
+  const { fields, findings: ownFindings, web } = await draftOf(paths, options, { output, check, signal });
+  const draft = new TorrentCreate(fields);
+  const sources = sourceFiles(fields.sources ?? []);
   const settings = { ...generateOptions(options), output, sources, signal };
   const { plan, description, problems } = await describePlan(draft, settings);
   throwProblems(problems.map(({ error, ...problem }) => ({ ...problem, error: explained(error, options) })));
   refuse(settled([...description.findings, ...ownFindings(), ...ruleFindings(options, description)], options));
-  return { plan: plan as CreatePlan, draft, web };
+  return { plan: plan as CreatePlan, web };
 }
 
 /** Checks, before hashing, that the file for the magnet link can be written. */
