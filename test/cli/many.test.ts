@@ -99,6 +99,18 @@ describe('metainfo create --each', () => {
     assert.equal((await read(cwd, 'out/album4.torrent')).nFiles, 2);
   });
 
+  it('makes the folder of -o, and refuses a file in its place', async (t) => {
+    const cwd = await library(t);
+    for (const output of ['new/sub', 'other/']) {
+      const { code, stderr } = await metainfo(['create', '--each', 'lib', '-o', output, '-q'], { cwd });
+      assert.deepEqual([code, stderr], [0, '']);
+      assert.ok((await entries(path.join(cwd, output))).includes('film.mkv.torrent'));
+    }
+    const file = await metainfo(['create', '--each', 'lib', '-o', 'lib/film.mkv'], { cwd });
+    assert.equal(file.code, 2);
+    assert.match(file.stderr, /^error: lib\/film\.mkv is a file, but many torrents need a folder: give another -o\./);
+  });
+
   it('refuses two entries with one output, and standard output', async (t) => {
     const cwd = await library(t);
     await writeTree(cwd, { 'other/film.mkv': 1 });

@@ -23,7 +23,10 @@ describe('overallText', () => {
     assert.equal(overallText(STATE, 40), '12 of 40 done  3 GiB  30 s left');
     assert.equal(overallText(STATE, 30), '12 of 40 done  30 s left');
     assert.equal(overallText(STATE, 15), '12 of 40 done');
-    assert.equal(overallText(STATE, 80), '██░░░░░░  12 of 40 done  3 GiB of 12 GiB  307 MiB/s  30 s left  …um: track.flac');
+    assert.equal(
+      overallText(STATE, 80),
+      '██░░░░░░  12 of 40 done  3 GiB of 12 GiB  307 MiB/s  30 s left  …um: track.flac',
+    );
     assert.match(
       overallText({ ...STATE, failed: 2 }, 160),
       /^█{6}░{18} {2}12 of 40 done {2}2 failed {2}3 GiB of 12 GiB/,

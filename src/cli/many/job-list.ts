@@ -1,5 +1,5 @@
 /** The jobs of `metainfo create --each`, and what all lists of jobs have in common. */
-import { readdir } from 'node:fs/promises';
+import { mkdir, readdir } from 'node:fs/promises';
 import path from 'node:path';
 import { isSystemFile } from '../../disk/entry-names.ts';
 import { fromSystemError, MetainfoError } from '../../errors/errors.ts';
@@ -7,7 +7,7 @@ import { isUrl } from '../create/inputs.ts';
 import type { CreateOptions } from '../create/options.ts';
 import { targetFor } from '../create/run-create.ts';
 import { isStdin } from '../standard-input.ts';
-import { isStdout } from '../target.ts';
+import { endsWithSlash, isStdout } from '../target.ts';
 
 /** One creation among many. */
 export interface CreateJob {
@@ -20,9 +20,15 @@ export interface CreateJob {
 /**
  * A job for every entry of some folders. Hidden entries, system files and torrents are left out.
  *
- * @throws {MetainfoError} `ERR_NOT_FOUND`, `ERR_NO_FILES`, `ERR_INVALID_ARGUMENT` for two jobs with one output
+ * The folder for the torrents is made.
+ *
+ * @throws {MetainfoError} `ERR_NOT_FOUND`, `ERR_NO_FILES`, `ERR_WRITE`, `ERR_INVALID_ARGUMENT` for two jobs with one output
  */
-export async function jobsOfFolders(folders: readonly string[], options: CreateOptions): Promise<CreateJob[]> {
+export async function jobsOfFolders(folders: readonly string[], given: CreateOptions): Promise<CreateJob[]> {
+  const { output } = given;
+  // Many torrents need a folder: an output that does not exist is one, too.
+  const isFolderName = output === undefined || isStdout(output) || endsWithSlash(output);
+  const options = isFolderName ? given : { ...given, output: `${output}/` };
   const jobs: CreateJob[] = [];
   for (const folder of folders) {
     requireFolder(folder);
@@ -30,7 +36,16 @@ export async function jobsOfFolders(folders: readonly string[], options: CreateO
   }
   if (jobs.length === 0) throw new MetainfoError('ERR_NO_FILES', `There are no entries in ${folders.join(', ')}.`);
   requireDistinct(jobs);
+  if (output !== undefined) await makeFolder(output);
   return jobs;
+}
+
+async function makeFolder(folder: string): Promise<void> {
+  await mkdir(folder, { recursive: true }).catch((error: unknown) => {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw fromSystemError(error, folder, 'write');
+    const message = `${folder} is a file, but many torrents need a folder: give another -o.`;
+    throw new MetainfoError('ERR_INVALID_ARGUMENT', message, { path: folder });
+  });
 }
 
 /**
