@@ -19,6 +19,8 @@ export interface VerifiedFile {
   length: number;
   /** Bytes of this file in good pieces. */
   goodBytes: number;
+  /** Modification time in milliseconds since 1970, before the file was hashed. Absent if there is no file that can be read. */
+  mtimeMs?: number;
   /** Why the file is `unreadable`; absent otherwise. */
   problem?: string;
 }
@@ -96,8 +98,9 @@ function verifiedFile({ path, length, onDisk }: MatchedFile, goodBytes: number):
   const verified = (status: FileStatus): VerifiedFile => ({ path, length, goodBytes, status });
   if (!onDisk) return verified('missing');
   if ('problem' in onDisk) return { ...verified('unreadable'), problem: onDisk.problem };
-  if (onDisk.size !== length) return verified('wrong-size');
-  return verified(goodBytes === length ? 'complete' : 'partial');
+  const status = onDisk.size !== length ? 'wrong-size' : goodBytes === length ? 'complete' : 'partial';
+  // The path of a symbolic link of the torrent is empty, because nothing is read there.
+  return onDisk.diskPath === '' ? verified(status) : { ...verified(status), mtimeMs: onDisk.mtimeMs };
 }
 
 function badRanges(good: Uint8Array): [number, number][] {

@@ -10,7 +10,7 @@ import type { TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Torrent } from '../../src/index.ts';
 import { metainfo } from '../cli/run.ts';
-import { client, clientMissing, libtorrentMissing } from './external.ts';
+import { client, clientMissing, libtorrentMissing, otherPrograms } from './external.ts';
 import { content } from './generated.ts';
 import type { Tried } from './interop.ts';
 import { LibtorrentProcess } from './libtorrent.ts';
@@ -202,7 +202,10 @@ export const feed = (seed: Libtorrent, peers: readonly Peer[]): Promise<void> =>
 
 interface LibtorrentStatus {
   done: boolean;
+  /** The state in words. */
   state: string;
+  /** The share of the content that it has, from 0 to 1; null while it checks the resume data or the files. */
+  progress: number | null;
   /** Bytes of content downloaded in this session. */
   downloaded: number;
   v1: string | null;
@@ -223,6 +226,15 @@ export class Libtorrent extends LibtorrentProcess implements Peer {
     scope.after(() => session.kill());
     Object.assign(session, await session.answer<{ version: string; port: number }>());
     await session.ask({ torrent, save: folder });
+    return session;
+  }
+
+  /** Starts a session with resume data and nothing else. */
+  static async resume(scope: Scope, resumeData: string): Promise<Libtorrent> {
+    const session = new Libtorrent('libtorrent-session.py');
+    scope.after(() => session.kill());
+    Object.assign(session, await session.answer<{ version: string; port: number }>());
+    await session.ask({ resume: resumeData });
     return session;
   }
 
@@ -258,7 +270,7 @@ export class Program {
   #output = '';
 
   constructor(scope: Scope, name: string, args: readonly string[], env: Record<string, string> = {}) {
-    const child = spawn(client(name), args, { stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, ...env } });
+    const child = spawn(client(name), args, { stdio: ['ignore', 'pipe', 'pipe'], env: { ...otherPrograms(), ...env } });
     this.#process = child;
     for (const stream of [child.stdout, child.stderr]) {
       stream.setEncoding('utf8').on('data', (text: string) => {

@@ -10,6 +10,12 @@ interface Requirements {
   ignoreStatus?: boolean;
 }
 
+/** The environment of other programs: qBittorrent aborts where test/cli/run.ts looks for configurations in vain. */
+export function otherPrograms(): NodeJS.ProcessEnv {
+  const { XDG_CONFIG_HOME: _, ...env } = process.env;
+  return env;
+}
+
 /**
  * Returns why a test that needs a program must skip, for `{ skip }`; false if it can run.
  *
@@ -21,7 +27,7 @@ export function missing(
   args: readonly string[],
   { oldest, ignoreStatus = false }: Requirements = {},
 ): string | false {
-  const { status, error, stdout, stderr } = spawnSync(command, args, { encoding: 'utf8' });
+  const { status, error, stdout, stderr } = spawnSync(command, args, { encoding: 'utf8', env: otherPrograms() });
   const version = /\d+(?:\.\d+)+/.exec(`${stdout}${stderr}`)?.[0];
   const isInstalled = !error && (status === 0 || (ignoreStatus && version !== undefined));
   let reason: string | false = false;

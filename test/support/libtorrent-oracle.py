@@ -6,7 +6,7 @@ or {"load": path of a torrent file}, or {"hints": path of a torrent file}, or {"
 or {"make": path of the content, "output": path of the torrent file, "pieceLength": n, "version": ..., "flags": [name, ...]},
 which makes a torrent of the files that libtorrent finds on disk, or {"pads": [[path, size], ...], "pieceLength": n, "tailPad": bool},
 which returns the list of files with pad files, or {"libtorrentVersion": true}, or {"loadAll": path of torrents, each after its length in
-four bytes}, which returns {"all": [one answer for each]}.
+four bytes}, which returns {"all": [one answer for each]}, or {"resume": path of resume data}.
 Answer: {"v1": hex or null, "v2": hex or null}, more fields for magnet links, or {"error": text}.
 """
 import json
@@ -107,7 +107,29 @@ def load_all(path):
     return {"all": answers}
 
 
+def resume(path):
+    with open(path, "rb") as file:
+        params = lt.read_resume_data(file.read())
+    files = params.ti.files() if params.ti else None
+    return {
+        "v1": str(params.info_hashes.v1) if params.info_hashes.has_v1() else None,
+        "v2": str(params.info_hashes.v2) if params.info_hashes.has_v2() else None,
+        "save": params.save_path,
+        "have": params.have_pieces,
+        "trackers": params.trackers,
+        "webseeds": params.url_seeds,
+        # Null for a pad file.
+        "paths": files and [None if files.file_flags(i) & lt.file_storage.flag_pad_file else files.file_path(i)
+                            for i in range(files.num_files())],
+        "renamed": [[i, name] for i, name in params.renamed_files.items()],
+        "seconds": params.added_time,
+        "paused": bool(params.flags & lt.torrent_flags.paused),
+    }
+
+
 def work(request):
+    if "resume" in request:
+        return resume(request["resume"])
     if "loadAll" in request:
         return load_all(request["loadAll"])
     if "pads" in request:

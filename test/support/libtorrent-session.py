@@ -1,7 +1,7 @@
 """Runs a libtorrent session with one torrent, only on 127.0.0.1. Prints version and port, then answers one JSON request per line.
 
-Requests: {"torrent": path of a torrent file or magnet link, "save": folder}, {"connect": port of a peer},
-          {"status": true}, {"log": true}.
+Requests: {"torrent": path of a torrent file or magnet link, "save": folder}, {"resume": path of resume data},
+          {"connect": port of a peer}, {"status": true}, {"log": true}.
 Answers: the requested values, {} or {"error": text}.
 """
 import collections
@@ -33,6 +33,7 @@ session = lt.session({
     "urlseed_wait_retry": 1,
     "stop_tracker_timeout": 0,
 })
+CHECKING = (lt.torrent_status.checking_resume_data, lt.torrent_status.checking_files)
 log = collections.deque(maxlen=200)
 handle = None
 # Whether a magnet link selects some of the files: then the session never becomes a seed.
@@ -47,12 +48,20 @@ def gather():
         log.append(alert.message())
 
 
-def add(request):
-    global handle, selects
+def params_of(request):
+    if "resume" in request:
+        with open(request["resume"], "rb") as file:
+            return lt.read_resume_data(file.read())
     torrent = request["torrent"]
     params = lt.parse_magnet_uri(torrent) if torrent.startswith("magnet:") else lt.load_torrent_file(torrent)
-    selects = len(params.file_priorities) > 0
     params.save_path = request["save"]
+    return params
+
+
+def add(request):
+    global handle, selects
+    params = params_of(request)
+    selects = len(params.file_priorities) > 0
     params.flags &= ~(lt.torrent_flags.auto_managed | lt.torrent_flags.paused)
     params.flags |= lt.torrent_flags.disable_dht | lt.torrent_flags.disable_lsd | lt.torrent_flags.disable_pex
     handle = session.add_torrent(params)
@@ -71,6 +80,7 @@ def status():
     return {
         "done": has_all and flushed,
         "state": f"{now.state} {now.progress * 100:.1f} % {now.errc.message()}",
+        "progress": None if now.state in CHECKING else now.progress,
         "downloaded": now.total_payload_download,
         "v1": str(now.info_hashes.v1) if now.info_hashes.has_v1() else None,
         "v2": str(now.info_hashes.v2) if now.info_hashes.has_v2() else None,
@@ -80,7 +90,7 @@ def status():
 
 def work(request):
     gather()
-    if "torrent" in request:
+    if "torrent" in request or "resume" in request:
         return add(request)
     if "connect" in request:
         handle.connect_peer(("127.0.0.1", request["connect"]))

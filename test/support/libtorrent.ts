@@ -47,6 +47,24 @@ export interface HintsAnswer {
   private: boolean;
 }
 
+/** The parameters that libtorrent reads from resume data. */
+export interface ResumeAnswer {
+  v1: string | null;
+  v2: string | null;
+  /** The folder in which the paths begin. */
+  save: string;
+  /** Whether it has each piece. */
+  have: boolean[];
+  trackers: string[];
+  webseeds: string[];
+  /** The path of each file in the torrent, with its root; null for a pad file. Null if the resume data has no info dictionary. */
+  paths: (string | null)[] | null;
+  /** File indexes and other paths for them. */
+  renamed: [index: number, path: string][];
+  seconds: number;
+  paused: boolean;
+}
+
 export interface CreateRequest {
   /** The parent of the torrent's folder or single file. */
   root: string;
@@ -153,6 +171,10 @@ export class LibtorrentOracle extends LibtorrentProcess {
   /** Makes a magnet link of a torrent file and parses it. */
   magnet(file: string): Promise<MagnetAnswer> {
     return this.ask({ magnet: file });
+  }
+
+  resume(file: string): Promise<ResumeAnswer> {
+    return this.ask({ resume: file });
   }
 
   parseMagnet(link: string): Promise<MagnetAnswer> {

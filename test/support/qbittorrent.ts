@@ -37,9 +37,16 @@ export class QBittorrent extends Program {
     this.#api = `http://127.0.0.1:${port}/api/v2`;
   }
 
-  /** Starts qbittorrent-nox with a new profile. */
-  static async start(scope: Scope): Promise<QBittorrent> {
+  /**
+   * Starts qbittorrent-nox with a new profile.
+   *
+   * @param prepare Gets the folder in which qBittorrent keeps its torrents and their resume data.
+   */
+  static async start(scope: Scope, prepare = async (_backup: string) => {}): Promise<QBittorrent> {
     const profile = await temporaryFolder(scope);
+    const backup = path.join(profile, 'qBittorrent', 'data', 'BT_backup');
+    await mkdir(backup, { recursive: true });
+    await prepare(backup);
     const config = path.join(profile, 'qBittorrent', 'config');
     await mkdir(config, { recursive: true });
     await writeFile(path.join(config, 'qBittorrent.conf'), settings(await freePort()));

@@ -50,13 +50,25 @@ export class Rtorrent extends Program implements Peer {
   }
 
   static async start(scope: Scope, file: string, folder: string): Promise<Rtorrent> {
+    const started = await Rtorrent.resume(scope, async () => {}, folder);
+    await started.#call('load.start_verbose', ['', file]);
+    return started;
+  }
+
+  /**
+   * Starts rtorrent with the torrents of its session folder.
+   *
+   * @param prepare Gets the session folder.
+   * @param folder Where torrents without a folder of their own go.
+   */
+  static async resume(scope: Scope, prepare: (session: string) => Promise<void>, folder: string): Promise<Rtorrent> {
     const session = await temporaryFolder(scope);
+    await prepare(session);
     const [config, socket] = [path.join(session, 'rtorrent.rc'), path.join(session, 'rpc.socket')];
     const port = await freePort();
     await writeFile(config, settings(port, session, socket, folder));
     const started = new Rtorrent(scope, config, socket, port);
     await started.ready(async () => (await started.#call('system.client_version', [])) !== '');
-    await started.#call('load.start_verbose', ['', file]);
     return started;
   }
 

@@ -12,9 +12,17 @@ import { verifyMany } from '../many/verify-many.ts';
 import { type HashingOptions, hashingOptions, parseFolder, parseThreads, profileOptions } from '../options.ts';
 import { showsProgress, stderr, stdout, writeLines } from '../output.ts';
 import { type FindOptions, search, searchJson, searchLines } from '../verify/find.ts';
+import {
+  type ResumeOptions,
+  requireResumeData,
+  resumeLines,
+  resumeOptions,
+  resumeTarget,
+  writeResume,
+} from '../verify/resume.ts';
 import { reportLines } from '../verify-report.ts';
 
-interface VerifyOptions extends VerifyManyOptions, HashingOptions, FindOptions {
+interface VerifyOptions extends VerifyManyOptions, HashingOptions, FindOptions, ResumeOptions {
   torrentVersion?: 'v1' | 'v2';
   fast?: boolean;
   quiet?: boolean;
@@ -29,13 +37,21 @@ Examples:
   metainfo verify album.torrent album --find /srv  looks for renamed files
   metainfo verify --content /srv *.torrent         checks /srv/NAME for each
   metainfo verify --each torrents /srv             also reports other content
+  metainfo verify album.torrent --resume-data qbittorrent -o BT_backup
 
 The parent folder of the torrent's folder is understood too. A second argument
 is the content, unless it can only be a torrent.
 
+--resume-data writes what a client needs to accept the good pieces without a
+check of its own. Close the client first; it reads these files when it starts:
+  qbittorrent  HASH.torrent and HASH.fastresume, for the folder BT_backup
+  libtorrent   HASH.fastresume, for programs that call read_resume_data()
+  rtorrent     HASH.torrent, for the session folder; void for files that are
+               modified later; not for v2 torrents
+
 --json prints { path, ok, files, badPieces, extraFiles, goodBytes,
 totalSize, sampledPieces, bitfield }, and with --find also moved, unproven,
-notFound, placed, failed and bytesRead. Of several torrents, --json prints
+notFound, placed, failed and bytesRead, with --resume-data also resumeFiles. Of several torrents, --json prints
 one event per line.
 
 Exit codes: 0 all files are complete, 1 a file is missing or corrupt,
@@ -62,6 +78,7 @@ export function addVerify(program: Command): void {
       new Option('--link', 'with --find: hard-link the files that were found to their places').conflicts('rename'),
     )
     .option('--rename', 'with --find: move the files that were found to their places');
+  resumeOptions(command);
   hashingOptions(command)
     .option('-q, --quiet', 'print no progress, and only incomplete files')
     .option('--json', 'print one JSON object');
@@ -73,9 +90,11 @@ export function addVerify(program: Command): void {
         command.error(`error: ${options.link ? '--link' : '--rename'} needs --find with the folders to look in`, {
           exitCode: USAGE,
         });
+      requireResumeData(command, options);
       const chosen = await verifyArguments(file, rest, options);
       if ('files' in chosen) {
-        if (options.find) command.error('error: --find needs one torrent', { exitCode: USAGE });
+        const lonely = options.find ? '--find' : options.resumeData && '--resume-data';
+        if (lonely) command.error(`error: ${lonely} needs one torrent`, { exitCode: USAGE });
         await interruptible((signal) => verifyMany(chosen, options, settingsOf(options), signal));
         return;
       }
@@ -98,20 +117,24 @@ interface Invocation {
 }
 
 async function run(torrent: Torrent, { path, options, signal }: Invocation): Promise<void> {
+  const resume = await resumeTarget(torrent, path, options);
   const progress = showsProgress(options);
   const checks = { ...settingsOf(options), progress, signal };
   const found = options.find === undefined ? null : await search(torrent, path, options, checks);
   const report = found?.report ?? (await verify(torrent, path, checks));
   const ok = found?.ok ?? report.ok;
+  if (resume) await writeResume(torrent, report, resume);
   if (!ok) process.exitCode = FAILED;
   if (options.json) {
     const bitfield = Buffer.from(report.bitfield).toString('hex');
-    await writeLines([printableJson({ path, ...report, ok, bitfield, ...(found && searchJson(found)) })]);
+    const more = { ...(found && searchJson(found)), ...(resume && { resumeFiles: resume.files }) };
+    await writeLines([printableJson({ path, ...report, ok, bitfield, ...more })]);
     return;
   }
   const colors = await colorsFor(stdout());
   await writeLines([
     ...reportLines(torrent.name, report, colors, options.quiet),
     ...(found ? searchLines(found, options, colors) : []),
+    ...(resume && !options.quiet ? resumeLines(resume) : []),
   ]);
 }

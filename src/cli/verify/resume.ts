@@ -1,0 +1,112 @@
+/** Writes resume data after a verification (`--resume-data`), and refuses it beforehand where it cannot be written. */
+import { unlink } from 'node:fs/promises';
+import nodePath from 'node:path';
+import { type Command, Option } from 'commander';
+import { requireNoInput } from '../../disk/output.ts';
+import { exists, outputExists, writeWhole } from '../../disk/write-file.ts';
+import { MetainfoError } from '../../errors/errors.ts';
+import { printable } from '../../layout/text.ts';
+import type { Torrent } from '../../model/torrent.ts';
+import type { VerifyReport } from '../../verify/report.ts';
+import { placeOf, type ResumeClient } from '../../verify/resume/place.ts';
+import { resumeData } from '../../verify/resume/resume-data.ts';
+import { USAGE } from '../exit.ts';
+import { isFolder, isStdout, realFolder } from '../target.ts';
+
+/** The options of resume data. */
+export interface ResumeOptions {
+  resumeData?: ResumeClient;
+  output?: string;
+  force?: boolean;
+}
+
+/** Adds the options of resume data to a command. */
+export function resumeOptions(command: Command): void {
+  command
+    .addOption(
+      new Option('--resume-data <client>', 'write resume data, so that the client need not check again')
+        .choices(['qbittorrent', 'libtorrent', 'rtorrent'])
+        .conflicts(['fast', 'torrentVersion']),
+    )
+    .option('-o, --output <path>', 'with --resume-data: the folder for it, or its file (default: the current folder)')
+    .option('--force', 'with --resume-data: replace files that exist');
+}
+
+/** Ends the command if options of resume data lack `--resume-data`. */
+export function requireResumeData(command: Command, options: ResumeOptions): void {
+  const lonely = options.output === undefined ? options.force && '--force' : '--output';
+  if (options.resumeData === undefined && lonely)
+    command.error(`error: ${lonely} needs --resume-data with the name of a client`, { exitCode: USAGE });
+}
+
+/** The files of resume data that a command will write. */
+export interface ResumeTarget {
+  client: ResumeClient;
+  path: string;
+  /** The output files, in the order in which they are written. */
+  files: string[];
+  force: boolean;
+}
+
+/**
+ * Finds out, before content is read, where resume data goes; null if none is asked for.
+ *
+ * @param path The content.
+ * @throws {MetainfoError} if the client cannot read the torrent, or the files cannot be written
+ */
+export async function resumeTarget(
+  torrent: Torrent,
+  path: string,
+  { resumeData: client, output = '.', force = false }: ResumeOptions,
+): Promise<ResumeTarget | null> {
+  if (client === undefined) return null;
+  const { names, contentFiles } = await contentOf(torrent, path, client);
+  const files = await outputFiles(names, output);
+  for (const file of files) {
+    await realFolder(file);
+    if (!force && (await exists(file))) throw outputExists(file);
+    await requireNoInput(file, { withLength: (length) => contentFiles.filter((one) => one.length === length) });
+  }
+  return { client, path, files, force };
+}
+
+async function contentOf(torrent: Torrent, path: string, client: ResumeClient) {
+  const { names } = await placeOf(torrent, { client, path });
+  const { folder, paths } = await placeOf(torrent, { client: client === 'rtorrent' ? 'libtorrent' : client, path });
+  const contentFiles = torrent.files.map(({ length }, i) => {
+    return { length, diskPath: nodePath.join(folder, paths[i] as string) };
+  });
+  return { names, contentFiles };
+}
+
+async function outputFiles(names: readonly string[], output: string): Promise<string[]> {
+  if (isStdout(output))
+    throw new MetainfoError('ERR_INVALID_ARGUMENT', 'Resume data cannot go to standard output: name a file or folder.');
+  if (await isFolder(output)) return names.map((name) => nodePath.join(output, name));
+  if (names.length === 1) return [output];
+  const message = `${output} must be a folder that exists, because ${names.length} files go there: ${names.join(', ')}`;
+  throw new MetainfoError('ERR_INVALID_ARGUMENT', message, { path: output });
+}
+
+/** Writes resume data: all files, or none that was not there before. */
+export async function writeResume(torrent: Torrent, report: VerifyReport, target: ResumeTarget): Promise<void> {
+  const { client, path, files, force } = target;
+  const made = await resumeData(torrent, report, { client, path });
+  const created: string[] = [];
+  try {
+    for (const [i, { bytes }] of made.entries()) {
+      const file = files[i] as string;
+      const isNew = !(await exists(file));
+      await writeWhole(file, bytes, { force });
+      if (isNew) created.push(file);
+    }
+  } catch (error) {
+    for (const file of created) await unlink(file).catch(() => {});
+    throw error;
+  }
+}
+
+/** What was written, as lines. */
+export function resumeLines({ client, files }: ResumeTarget): string[] {
+  return files.map((file) => `${printable(file)}: resume data for ${client}`);
+}

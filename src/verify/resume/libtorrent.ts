@@ -1,0 +1,104 @@
+/** Resume data of libtorrent and qBittorrent, as libtorrent's `read_resume_data()` reads it. */
+import { encode } from '../../bencode/encode.ts';
+import { type Encodable, RawBencode } from '../../bencode/value.ts';
+import { toHex } from '../../errors/errors.ts';
+import { padsIn } from '../../layout/padding.ts';
+import { BLOCK_SIZE } from '../../layout/piece-length.ts';
+import { type FileItem, v1Files } from '../../model/file-item.ts';
+import type { InfoDictV1 } from '../../model/info-dict.ts';
+import type { Torrent } from '../../model/torrent.ts';
+import type { ResumeContent } from './resume-data.ts';
+
+/** The `.fastresume` of a program with libtorrent. It needs no torrent file beside it. */
+export function libtorrentResume(content: ResumeContent): Uint8Array {
+  const { torrent } = content;
+  const fields = fieldsOf(content);
+  fields.set('info', new RawBencode(torrent.infoBytes));
+  if (torrent.torrentVersion !== 'v1') fields.set('trees', treesOf(torrent));
+  return encode(fields);
+}
+
+/** The `.fastresume` of qBittorrent, which reads everything about the torrent from the torrent file beside it. */
+export function qbittorrentResume(content: ResumeContent): Uint8Array {
+  const fields = fieldsOf(content);
+  // Without a save path, qBittorrent would move the content to its default folder.
+  fields.set('qBt-savePath', content.folder);
+  fields.set('qBt-downloadPath', '');
+  fields.set('qBt-contentLayout', 'Original');
+  fields.set('qBt-seedStatus', Number(content.isComplete));
+  fields.set('qBt-category', '');
+  fields.set('qBt-name', '');
+  fields.set('qBt-tags', []);
+  return encode(fields);
+}
+
+function fieldsOf({ torrent, folder, paths, good, isComplete, seconds }: ResumeContent): Map<string, Encodable> {
+  const { infohashV1, infohashV2 } = torrent;
+  const fields = new Map<string, Encodable>([
+    ['file-format', 'libtorrent resume file'],
+    ['file-version', 1],
+    // libtorrent writes zeros for a version that the torrent does not have.
+    ['info-hash', Buffer.from(infohashV1 ?? '00'.repeat(20), 'hex')],
+    ['info-hash2', Buffer.from(infohashV2 ?? '00'.repeat(32), 'hex')],
+    ['name', torrent.name],
+    ['save_path', folder],
+    // libtorrent changes some names, and the root may be renamed: so every file is named.
+    ['mapped_files', fileIndexes(torrent).map((file) => (file === null ? '' : (paths[file] as string)))],
+    ['pieces', good],
+    ['allocation', 'sparse'],
+    ['added_time', seconds],
+    ['completed_time', isComplete ? seconds : 0],
+    ['paused', 0],
+    ['auto_managed', 1],
+    ['seed_mode', 0],
+    ['upload_mode', 0],
+    ['total_uploaded', 0],
+    ['total_downloaded', 0],
+  ]);
+  const tiers = (torrent.announceList ?? []).filter((tier) => tier.length > 0);
+  if (tiers.length > 0) fields.set('trackers', tiers);
+  else if (torrent.announce) fields.set('trackers', [[torrent.announce]]);
+  if (torrent.urlList?.length) fields.set('url-list', torrent.urlList);
+  if (torrent.httpseeds?.length) fields.set('httpseeds', torrent.httpseeds);
+  return fields;
+}
+
+/**
+ * The files of the torrent in the order of libtorrent's indexes; null for a pad file. For v2 and hybrids, libtorrent takes the files
+ * from the tree and adds pad files itself.
+ */
+function fileIndexes({ torrentVersion, info, files }: Torrent): (number | null)[] {
+  let next = 0;
+  if (torrentVersion === 'v1') {
+    const list = v1Files(info as InfoDictV1) as FileItem[];
+    const isPad = padsIn(list, info.pieceLength);
+    return list.map((file) => (isPad(file) ? null : next++));
+  }
+  return files.flatMap(({ length }, i) => (length % info.pieceLength === 0 ? [i] : [i, null]));
+}
+
+/**
+ * The piece layers as libtorrent stores them: for each file index, the hashes that are known, and a mask over all nodes of its tree
+ * from the root down that says which ones they are.
+ */
+function treesOf(torrent: Torrent): Encodable[] {
+  const { info, files, pieceLayers } = torrent;
+  return fileIndexes(torrent).map((index) => {
+    const file = index === null ? null : files[index];
+    const layer = file?.piecesRoot && pieceLayers?.get(toHex(file.piecesRoot))?.bytes;
+    if (!file || !layer) return new Map<string, Encodable>([['hashes', '']]);
+    const pieces = layer.length / 32;
+    const mask = Buffer.alloc(2 * widthOf(Math.ceil(file.length / BLOCK_SIZE)) - 1, '0');
+    const first = widthOf(Math.ceil(file.length / info.pieceLength)) - 1;
+    mask.fill('1', first, first + pieces);
+    return new Map<string, Encodable>([
+      ['hashes', layer],
+      ['mask', mask],
+    ]);
+  });
+}
+
+/** The number of nodes in the row of a Merkle tree that holds this many: a power of two. */
+function widthOf(count: number): number {
+  return 2 ** Math.ceil(Math.log2(count));
+}

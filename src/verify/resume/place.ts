@@ -1,0 +1,77 @@
+/** Where a client finds the content of a torrent, and how its files of resume data are named. */
+import { stat } from 'node:fs/promises';
+import nodePath from 'node:path';
+import { fromSystemError, MetainfoError } from '../../errors/errors.ts';
+import type { InfoDictV1 } from '../../model/info-dict.ts';
+import type { Torrent } from '../../model/torrent.ts';
+import { diskNames } from '../torrent-files.ts';
+
+/** A client for which there is resume data. */
+export type ResumeClient = 'qbittorrent' | 'libtorrent' | 'rtorrent';
+
+/** The client, and the place of the content. */
+export interface PlaceOptions {
+  /** The client; `libtorrent` stands for programs that use that library. */
+  client: ResumeClient;
+  /** The folder of the files, or the file of a single-file torrent, or the folder that holds that file. */
+  path: string;
+}
+
+/** The place of the content, in the terms of a client. */
+export interface ResumePlace {
+  /** The absolute folder that the client is told. rtorrent: the folder of the torrent's files. The others: its parent. */
+  folder: string;
+  /** For each file of the torrent, its path from the folder, with `/`. */
+  paths: string[];
+  /** The names of the client's files, in the order in which to write them. */
+  names: string[];
+}
+
+/**
+ * Tells where the client finds the content.
+ *
+ * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` if rtorrent cannot read the torrent, or cannot find files that have other names;
+ *   `ERR_NOT_FOUND` or `ERR_UNREADABLE` for the path
+ */
+export async function placeOf(torrent: Torrent, { client, path }: PlaceOptions): Promise<ResumePlace> {
+  const names = namesOf(torrent, client);
+  const status = await stat(path).catch((error: unknown) => {
+    throw fromSystemError(error, path, 'read');
+  });
+  const absolute = nodePath.resolve(path);
+  const [parent, base] = [nodePath.dirname(absolute), nodePath.basename(absolute)];
+  if (client === 'rtorrent') requireOwnNames(torrent, status.isDirectory() ? null : base);
+  if (!status.isDirectory()) return { folder: parent, paths: [base], names };
+  const paths = diskNames(torrent);
+  if (client === 'rtorrent' || isSingleFile(torrent)) return { folder: absolute, paths, names };
+  return { folder: parent, paths: base === '' ? paths : paths.map((own) => `${base}/${own}`), names };
+}
+
+/**
+ * The names of the client's files. qBittorrent identifies a hybrid by its v2 infohash, shortened to 20 bytes. rtorrent accepts only
+ * capital letters.
+ */
+function namesOf({ infohashV1, infohashV2 }: Torrent, client: ResumeClient): string[] {
+  if (client === 'rtorrent') {
+    if (infohashV1 !== null) return [`${infohashV1.toUpperCase()}.torrent`];
+    const message = 'rtorrent cannot read v2 torrents: choose another client, or make a hybrid.';
+    throw new MetainfoError('ERR_INVALID_ARGUMENT', message);
+  }
+  const id = ((infohashV2 ?? infohashV1) as string).slice(0, 40);
+  return client === 'libtorrent' ? [`${id}.fastresume`] : [`${id}.torrent`, `${id}.fastresume`];
+}
+
+function isSingleFile({ torrentVersion, info, files, name }: Torrent): boolean {
+  if (torrentVersion !== 'v2') return !(info as InfoDictV1).files;
+  return files.length === 1 && files[0]?.path === name;
+}
+
+/** rtorrent finds files by their names in the torrent; only the folder around several files may have another name. */
+function requireOwnNames(torrent: Torrent, fileName: string | null): void {
+  const onDisk = fileName === null ? diskNames(torrent) : [fileName];
+  const index = torrent.files.findIndex(({ path }, i) => path !== onDisk[i]);
+  if (index < 0) return;
+  const [wanted, found] = [torrent.files[index]?.path, onDisk[index]];
+  const message = `rtorrent looks for ${wanted}, but the file is called ${found}: rename it, or choose another client.`;
+  throw new MetainfoError('ERR_INVALID_ARGUMENT', message);
+}

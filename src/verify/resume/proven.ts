@@ -1,0 +1,41 @@
+/** The content that a verification proved, checked to be that of the torrent. */
+import { MetainfoError } from '../../errors/errors.ts';
+import type { Torrent } from '../../model/torrent.ts';
+import type { VerifiedFile, VerifyReport } from '../report.ts';
+
+/** A torrent and the state of its files and pieces. */
+export interface ProvenContent {
+  torrent: Torrent;
+  files: readonly VerifiedFile[];
+  /** A byte for each piece of the torrent: 1 for good. */
+  good: Uint8Array;
+  isComplete: boolean;
+}
+
+/**
+ * Takes the good pieces from a report.
+ *
+ * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` for a report of `fast`, or of another torrent
+ */
+export function provenContent(torrent: Torrent, report: VerifyReport): ProvenContent {
+  const { sampledPieces, files, bitfield } = (report ?? {}) as VerifyReport;
+  if (typeof sampledPieces === 'number')
+    throw invalid('Resume data needs a full check, but only a sample of the pieces was hashed: verify without fast.');
+  const { nPieces } = torrent;
+  const isOfTorrent =
+    sampledPieces === null &&
+    Array.isArray(files) &&
+    files.length === torrent.nFiles &&
+    torrent.files.every(({ path, length }, i) => files[i]?.path === path && files[i].length === length) &&
+    bitfield instanceof Uint8Array &&
+    bitfield.length === Math.ceil(nPieces / 8);
+  if (!isOfTorrent) throw invalid('report must be the report that verify returned for this torrent.');
+  const good = Uint8Array.from({ length: nPieces }, (_, piece) => {
+    return ((bitfield[piece >> 3] as number) >> (7 - (piece & 7))) & 1;
+  });
+  return { torrent, files, good, isComplete: report.ok && !good.includes(0) };
+}
+
+function invalid(message: string): MetainfoError {
+  return new MetainfoError('ERR_INVALID_ARGUMENT', message);
+}
