@@ -2,7 +2,9 @@
 import { unlink } from 'node:fs/promises';
 import nodePath from 'node:path';
 import { type Command, Option } from 'commander';
+import { DEFAULT_LIMITS } from '../../bencode/limits.ts';
 import { requireNoInput } from '../../disk/output.ts';
+import { readWithin } from '../../disk/read-file.ts';
 import { exists, outputExists, writeWhole } from '../../disk/write-file.ts';
 import { MetainfoError } from '../../errors/errors.ts';
 import { printable } from '../../layout/text.ts';
@@ -65,9 +67,18 @@ export async function resumeTarget(
   for (const file of files) {
     await realFolder(file);
     if (!force && (await exists(file))) throw outputExists(file);
+    if (client === 'rtorrent') await requireNoSessionData(file);
     await requireNoInput(file, { withLength: (length) => contentFiles.filter((one) => one.length === length) });
   }
   return { client, path, files, force };
+}
+
+/** rtorrent writes its resume data beside the torrent, and reads that first. */
+async function requireNoSessionData(file: string): Promise<void> {
+  const own = `${file}.libtorrent_resume`;
+  if (!(await exists(own))) return;
+  const message = `${own} exists, and rtorrent would read it instead: close rtorrent, and remove that file.`;
+  throw new MetainfoError('ERR_OUTPUT_EXISTS', message, { path: own });
 }
 
 async function contentOf(torrent: Torrent, path: string, client: ResumeClient) {
@@ -91,7 +102,9 @@ async function outputFiles(names: readonly string[], output: string): Promise<st
 /** Writes resume data: all files, or none that was not there before. */
 export async function writeResume(torrent: Torrent, report: VerifyReport, target: ResumeTarget): Promise<void> {
   const { client, path, files, force } = target;
-  const made = await resumeData(torrent, report, { client, path });
+  const last = files.at(-1) as string;
+  const previous = force && client !== 'rtorrent' && (await exists(last)) ? await previousOf(last) : null;
+  const made = await resumeData(torrent, report, { client, path, previous });
   const created: string[] = [];
   try {
     for (const [i, { bytes }] of made.entries()) {
@@ -104,6 +117,11 @@ export async function writeResume(torrent: Torrent, report: VerifyReport, target
     for (const file of created) await unlink(file).catch(() => {});
     throw error;
   }
+}
+
+/** The file that the client has; null if it is too large or not readable, so nothing of it can be kept. */
+async function previousOf(file: string): Promise<Uint8Array | null> {
+  return readWithin(file, DEFAULT_LIMITS.bytes).catch(() => null);
 }
 
 /** What was written, as lines. */

@@ -1,6 +1,7 @@
 /** Resume data of libtorrent and qBittorrent, as libtorrent's `read_resume_data()` reads it. */
+import { decode } from '../../bencode/decode.ts';
 import { encode } from '../../bencode/encode.ts';
-import { type Encodable, RawBencode } from '../../bencode/value.ts';
+import { type BencodeMap, type Encodable, RawBencode } from '../../bencode/value.ts';
 import { toHex } from '../../errors/errors.ts';
 import { padsIn } from '../../layout/padding.ts';
 import { BLOCK_SIZE } from '../../layout/piece-length.ts';
@@ -18,6 +19,32 @@ export function libtorrentResume(content: ResumeContent): Uint8Array {
   return encode(fields);
 }
 
+/** Fields that describe content as it was. */
+const STALE = ['unfinished', 'trees', 'info', 'piece_priority'];
+
+/** The fields that the client has; none if they are not those of the same torrent. */
+function previousFields({ torrent, previous }: ResumeContent): BencodeMap {
+  const fields = previous && decodedOrNull(previous);
+  const isSame = (key: string, value: Encodable) => {
+    const old = fields?.get(key);
+    // libtorrent 1.2 knows only the first infohash.
+    if (old === undefined) return key === 'info-hash2' && torrent.infohashV1 !== null;
+    return Buffer.compare(encode(old), encode(value)) === 0;
+  };
+  if (!fields || !identity(torrent).every(([key, value]) => isSame(key, value))) return new Map();
+  for (const key of STALE) fields.delete(key);
+  return fields;
+}
+
+function decodedOrNull(bytes: Uint8Array): BencodeMap | null {
+  try {
+    const { value } = decode(bytes, { tolerant: true });
+    return value instanceof Map ? value : null;
+  } catch {
+    return null;
+  }
+}
+
 /** The `.fastresume` of qBittorrent, which reads everything about the torrent from the torrent file beside it. */
 export function qbittorrentResume(content: ResumeContent): Uint8Array {
   const fields = fieldsOf(content);
@@ -26,32 +53,44 @@ export function qbittorrentResume(content: ResumeContent): Uint8Array {
   fields.set('qBt-downloadPath', '');
   fields.set('qBt-contentLayout', 'Original');
   fields.set('qBt-seedStatus', Number(content.isComplete));
-  fields.set('qBt-category', '');
-  fields.set('qBt-name', '');
-  fields.set('qBt-tags', []);
   return encode(fields);
 }
 
-function fieldsOf({ torrent, folder, paths, good, isComplete, seconds }: ResumeContent): Map<string, Encodable> {
-  const { infohashV1, infohashV2 } = torrent;
-  const fields = new Map<string, Encodable>([
-    ['file-format', 'libtorrent resume file'],
-    ['file-version', 1],
-    // libtorrent writes zeros for a version that the torrent does not have.
-    ['info-hash', Buffer.from(infohashV1 ?? '00'.repeat(20), 'hex')],
-    ['info-hash2', Buffer.from(infohashV2 ?? '00'.repeat(32), 'hex')],
+/** The fields about the content replace those that the client has; the others fill what it does not say. */
+function fieldsOf(content: ResumeContent): Map<string, Encodable> {
+  const { torrent, folder, paths, good, isComplete, seconds } = content;
+  return new Map<string, Encodable>([
+    ...initialFields(torrent, seconds),
+    ...previousFields(content),
+    ...identity(torrent),
     ['name', torrent.name],
     ['save_path', folder],
     // libtorrent changes some names, and the root may be renamed: so every file is named.
     ['mapped_files', fileIndexes(torrent).map((file) => (file === null ? '' : (paths[file] as string)))],
     ['pieces', good],
-    ['allocation', 'sparse'],
-    ['added_time', seconds],
     ['completed_time', isComplete ? seconds : 0],
-    ['paused', 0],
-    ['auto_managed', 1],
     ['seed_mode', 0],
     ['upload_mode', 0],
+  ]);
+}
+
+/** The fields by which libtorrent knows a torrent: zeros for a version that it does not have. */
+function identity({ infohashV1, infohashV2 }: Torrent): [string, Encodable][] {
+  return [
+    ['file-format', 'libtorrent resume file'],
+    ['file-version', 1],
+    ['info-hash', Buffer.from(infohashV1 ?? '00'.repeat(20), 'hex')],
+    ['info-hash2', Buffer.from(infohashV2 ?? '00'.repeat(32), 'hex')],
+  ];
+}
+
+/** The fields of a torrent that is new to the client: it starts at once. */
+function initialFields(torrent: Torrent, seconds: number): Map<string, Encodable> {
+  const fields = new Map<string, Encodable>([
+    ['allocation', 'sparse'],
+    ['added_time', seconds],
+    ['paused', 0],
+    ['auto_managed', 1],
     ['total_uploaded', 0],
     ['total_downloaded', 0],
   ]);

@@ -1,5 +1,15 @@
 /** Resume data: what a verification proved, in the form in which a BitTorrent client keeps it, so that the client need not check again. */
-import { checkArgument, checkOptions, DateTime, Given, type OptionStructs, oneOf, Path } from '../../errors/guard.ts';
+import {
+  Bytes,
+  checkArgument,
+  checkOptions,
+  DateTime,
+  Given,
+  type OptionStructs,
+  oneOf,
+  orNull,
+  Path,
+} from '../../errors/guard.ts';
 import { AnyTorrent, type Torrent } from '../../model/torrent.ts';
 import type { VerifyReport } from '../report.ts';
 import { libtorrentResume, qbittorrentResume } from './libtorrent.ts';
@@ -15,6 +25,13 @@ export interface ResumeOptions extends PlaceOptions {
    * @default now
    */
   time?: Date | undefined;
+  /**
+   * The `.fastresume` that the client has of this torrent. Its totals, times, categories, limits, priorities and trackers are kept.
+   * Ignored if it is not resume data of the same torrent, and for `rtorrent`.
+   *
+   * @default null
+   */
+  previous?: Uint8Array | null | undefined;
 }
 
 const AnyClient = oneOf<ResumeClient>('qbittorrent', 'libtorrent', 'rtorrent');
@@ -22,6 +39,7 @@ const RESUME: OptionStructs<ResumeOptions> = {
   client: AnyClient,
   path: Path,
   time: DateTime,
+  previous: orNull(Bytes),
 };
 
 /** A file that belongs into a folder of a client. */
@@ -64,7 +82,7 @@ export async function resumeData(
   checkArgument('torrent', torrent, AnyTorrent);
   checkArgument('report', report, Given);
   const example = "{ client: 'qbittorrent', path: 'album' }";
-  const { client, path, time = new Date() } = checkOptions(options, RESUME, { example });
+  const { client, path, time = new Date(), previous = null } = checkOptions(options, RESUME, { example });
   checkArgument('client', client, AnyClient);
   checkArgument('path', path, Path);
   const proven = provenContent(torrent, report);
@@ -76,7 +94,7 @@ export async function resumeData(
     bytes:
       client === 'qbittorrent' && name.endsWith('.torrent')
         ? torrent.bencode()
-        : bytesOf({ ...proven, ...place, seconds }),
+        : bytesOf({ ...proven, ...place, seconds, previous }),
   }));
 }
 
@@ -92,4 +110,6 @@ export interface ResumeContent extends ProvenContent {
   paths: readonly string[];
   /** The time of the resume data, in seconds since 1970. */
   seconds: number;
+  /** The resume data that the client has. */
+  previous: Uint8Array | null;
 }
