@@ -124,7 +124,7 @@ async function previousOf(file: string): Promise<Uint8Array | null> {
   return readWithin(file, DEFAULT_LIMITS.bytes).catch(() => null);
 }
 
-/** What was written, as lines. */
+/** Lines with the files that were written. */
 export function resumeLines({ client, files }: ResumeTarget): string[] {
   return files.map((file) => `${printable(file)}: resume data for ${client}`);
 }
