@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
@@ -91,6 +91,36 @@ describe('progress', () => {
         );
         assert.ok(bar.length < 120, bar);
       }
+    });
+
+    it('is one line for many jobs, above which their results are printed whole', async (t) => {
+      const cwd = await temporaryFolder(t);
+      await mkdir(path.join(cwd, 'lib'));
+      for (const name of ['big1', 'big2']) await sparseFile(path.join(cwd, 'lib'), name, SLOW_GIB * 2 ** 30);
+      await writeFile(path.join(cwd, 'lib/small'), 'x');
+      const create = ['create', '--each', 'lib', '--threads', '1', '-k', 'v2'];
+      const line =
+        /^(█*░* {2})?[0-3] of 3 done( {2}[\d.]+ (B|[KMG]iB)( of [\d.]+ GiB)?)?( {2}[\d.]+ [KMG]iB\/s)?( {2}[\d:]+( s)? left)?( {2}\S+(: \S+)?)?$/;
+      for (const args of [
+        create,
+        ['verify', '--threads', '1', '--content', 'lib', 'small.torrent', 'big1.torrent', 'big2.torrent'],
+      ]) {
+        const { code, stdout } = await inTerminal(args, { cwd, env: { NO_COLOR: '1' } });
+        assert.equal(code, 0, stdout);
+        const [first = '', ...drawn] = stdout.split('\r\u001b[K');
+        assert.match(first, /^small\.torrent: [^\n]*\r\n$/);
+        assert.ok(drawn.length >= 2, stdout);
+        const isResult = (text: string) => text.endsWith('\r\n');
+        for (const text of drawn.filter((one) => one !== '' && !isResult(one))) assert.match(text, line);
+        // Each result starts in the first column of a cleared line.
+        const results = drawn.filter(isResult).join('').split('\r\n');
+        assert.match(results.join('\n'), /^(big[12]\.torrent: [^\n]*\n){2}3 (torrents made|complete): [^\n]*\n$/);
+      }
+      const one = ['verify', '--threads', '1', '--content', 'lib', 'big1.torrent'];
+      const quiet = await inTerminal([...one, '-q'], { cwd });
+      assert.deepEqual([quiet.code, quiet.stdout], [0, '']);
+      const piped = await metainfo(one, { cwd });
+      assert.deepEqual([piped.code, piped.stderr], [0, '']);
     });
 
     it('disappears when Ctrl-C ends the command', async (t) => {

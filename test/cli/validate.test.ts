@@ -218,7 +218,8 @@ describe('metainfo validate', () => {
     assert.match(lines[5] ?? '', /^ {2}warning commment: .*did you mean comment.* \[misspelled, byte \d+\]$/);
     assert.equal(lines[6], 'cut.torrent: invalid, 1 error');
     assert.match(lines[7] ?? '', /^ {2}error .* \[ERR_BENCODE, byte 28\]$/);
-    assert.equal(lines.length, 8);
+    assert.equal(lines[8], '1 valid, 2 invalid');
+    assert.equal(lines.length, 9);
   });
 
   for (const [args, valid] of [
@@ -329,3 +330,15 @@ describe('metainfo validate', () => {
 function rootOfLong(): Buffer {
   return sha256(sha256(latin1('1')), sha256(latin1('2')));
 }
+
+describe('metainfo validate of many torrents', () => {
+  it('ends with a summary, but not for one torrent and not with --json', async (t) => {
+    const cwd = await filesIn(t);
+    const lines = async (...args: string[]) =>
+      (await metainfo(['validate', ...args], { cwd })).stdout.trimEnd().split('\n');
+    assert.equal((await lines('v1.torrent', 'list.torrent', 'v2.torrent')).at(-1), '2 valid, 1 invalid');
+    assert.equal((await lines('v1.torrent', 'v2.torrent')).at(-1), '2 valid');
+    assert.equal((await lines('v1.torrent')).length, 1);
+    assert.equal((await lines('--json', 'v1.torrent', 'v2.torrent')).length, 2);
+  });
+});

@@ -9,6 +9,7 @@ import { plural } from '../../model/plural.ts';
 import { Torrent } from '../../model/torrent.ts';
 import { colorsFor } from '../colors.ts';
 import { FAILED } from '../exit.ts';
+import { countsText } from '../many/summary-line.ts';
 import { commandNames, messageOf } from '../messages.ts';
 import { type ProfileOptions, profileOptions, readOptionsOf } from '../options.ts';
 import { stdout, writeLines } from '../output.ts';
@@ -49,11 +50,15 @@ export function addValidate(program: Command): void {
 async function validate(files: string[], options: ValidateOptions): Promise<void> {
   requireOneStdin(files);
   const colors = await colorsFor(stdout());
+  let valid = 0;
   for (const file of files) {
     const result = await check(file, options);
-    if (!result.ok) process.exitCode = FAILED;
+    if (result.ok) valid += 1;
+    else process.exitCode = FAILED;
     await writeLines(options.json ? [printableJson(result)] : linesOf(result, colors));
   }
+  if (files.length > 1 && !options.json)
+    await writeLines([`${valid} valid${countsText({ invalid: files.length - valid })}`]);
 }
 
 async function check(file: string, options: ValidateOptions): Promise<Result> {
