@@ -4,7 +4,7 @@ import path from 'node:path';
 import { decode } from '../bencode/decode.ts';
 import { DEFAULT_LIMITS, NO_LIMITS } from '../bencode/limits.ts';
 import { readWithin } from '../disk/read-file.ts';
-import { exists, outputExists } from '../disk/write-file.ts';
+import { exists, outputExists, requireReplaceable } from '../disk/write-file.ts';
 import { fromSystemError, MetainfoError } from '../errors/errors.ts';
 import { printable } from '../layout/text.ts';
 import { infodictDiscriminator } from '../model/discriminator.ts';
@@ -110,7 +110,9 @@ export async function requireWritable(
     return;
   }
   await realFolder(target);
-  if (output !== undefined && !force && (await exists(target))) throw outputExists(target);
+  if (output === undefined) return;
+  if (!force && (await exists(target))) throw outputExists(target);
+  await requireReplaceable(target);
 }
 
 function requireStdout(json: boolean | undefined): void {

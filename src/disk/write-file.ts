@@ -126,6 +126,22 @@ function isGone({ code }: NodeJS.ErrnoException): boolean {
   return code === 'ENOENT' || code === 'ENOTDIR';
 }
 
+/**
+ * Checks, before the work for an output, that the file which it replaces is a file.
+ *
+ * @throws {MetainfoError} `ERR_WRITE` for a folder, `ERR_NOT_A_FILE` for a device and the like
+ */
+export async function requireReplaceable(target: string): Promise<void> {
+  const status = await statusOf(target).catch((error) => {
+    throw fromSystemError(error, target, 'write');
+  });
+  if (status?.isDirectory()) {
+    const error = Object.assign(new Error('EISDIR'), { code: 'EISDIR' });
+    throw fromSystemError(error, target, 'write');
+  }
+  if (status && !status.isFile()) throw replacesNoFile(target);
+}
+
 /** Root could replace a device by renaming a file to its name. */
 function replacesNoFile(target: string): MetainfoError {
   const message = `${target} is a FIFO, socket or device and cannot be replaced: choose another output.`;

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, it } from 'node:test';
 import { decode } from '../../src/bencode/decode.ts';
@@ -122,6 +122,40 @@ describe('the magnet link of metainfo create', () => {
     assert.equal(quiet.stdout, `${link}\n`);
     const json = await metainfo(['create', 'album', '--magnet', '--json', '-o', 'c.torrent'], { cwd });
     assert.equal(JSON.parse(json.stdout).magnet, link);
+  });
+
+  it('never replaces content, the torrent or anything but a file', async (t) => {
+    const cwd = await workFolder(t);
+    await mkdir(path.join(cwd, 'folder'));
+    await symlink('.', path.join(cwd, 'here'));
+    const cases: [file: string, code: number, error: RegExp][] = [
+      ['album/a.txt', 1, /a\.txt is one of the torrent's files.*ERR_OUTPUT_IS_INPUT/],
+      ['-', 2, /--link-file needs the name of a file/],
+      ['here/album.torrent', 2, /cannot hold both/],
+      ['folder', 1, /is a folder.*ERR_WRITE/],
+      ['/dev/null', 1, /ERR_NOT_A_FILE/],
+    ];
+    const content = await bytesOf(cwd, 'album/a.txt');
+    for (const [file, code, error] of cases) {
+      const result = await metainfo(['create', 'album', '--force', '--link-file', file], { cwd });
+      assert.equal(result.code, code, file);
+      assert.match(result.stderr, error);
+      const planned = await metainfo(['plan', 'album', '--force', '--link-file', file], { cwd });
+      assert.equal(planned.code, code, file);
+    }
+    assert.deepEqual(await bytesOf(cwd, 'album/a.txt'), content);
+    assert.deepEqual(await entries(cwd), ['album', 'folder', 'here']);
+  });
+
+  it('is never part of the torrent', async (t) => {
+    const cwd = await workFolder(t);
+    const args = ['create', 'album', '--force', '--link-file', 'album/link.txt', '--json'];
+    const [first, second] = [await metainfo(args, { cwd }), await metainfo(args, { cwd })];
+    assert.equal(second.code, 0, second.stderr);
+    assert.deepEqual(JSON.parse(second.stdout).infohash, JSON.parse(first.stdout).infohash);
+    const named = await metainfo(['create', 'album/link.txt', '--force', '--link-file', 'album/link.txt'], { cwd });
+    assert.equal(named.code, 1);
+    assert.match(named.stderr, /is one of the torrent's files.*ERR_OUTPUT_IS_INPUT/);
   });
 
   it('is written with --link-file', async (t) => {

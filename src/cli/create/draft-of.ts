@@ -9,6 +9,7 @@ import { cacheFolders, type ExtraKey } from '../options.ts';
 import { rootAndPaths } from '../roots.ts';
 import { outputToSkip } from '../target.ts';
 import { type ForeignInput, foreignInput, openInput, type WebObject } from './inputs.ts';
+import { linkFileToSkip } from './link-file.ts';
 import type { CreateOptions } from './options.ts';
 import { policiesOf } from './policy-options.ts';
 
@@ -39,7 +40,7 @@ export async function draftOf(
   const foreign = foreignInput(paths, options);
   if (foreign) return foreignDraft(foreign, options, rest);
   const roots = rootAndPaths(paths);
-  const skipped = [...(await outputToSkip(output)), ...cacheFolders(options)];
+  const skipped = [...(await outputToSkip(output)), ...(await linkFileToSkip(options)), ...cacheFolders(options)];
   const { filter, unmatched } = await countingFilter(options, roots.pathRoot, skipped);
   // A standing pattern need not match anything in each torrent.
   const isOwn = ({ option }: UnmatchedGlob) => !options.standing?.has(option === '--exclude' ? 'exclude' : 'include');
@@ -73,6 +74,11 @@ function unmatchedPattern({ option, glob }: UnmatchedGlob): Finding {
 function fieldsOf(options: CreateOptions): TorrentCreateFields {
   const { createdBy, name, source, updateUrl, set = [] } = options;
   const infoExtra = extraOf(set.filter(({ isInfo }) => isInfo));
+  if (options.entropy && set.some(({ isInfo, key }) => isInfo && key === ENTROPY_KEY))
+    throw new MetainfoError(
+      'ERR_INVALID_ARGUMENT',
+      '--set info.entropy and --entropy set the same key: use one of them.',
+    );
   if (options.entropy) infoExtra.set(ENTROPY_KEY, randomText());
   const extra = extraOf(set.filter(({ isInfo }) => !isInfo));
   return {

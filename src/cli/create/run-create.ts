@@ -9,7 +9,7 @@ import type { CreatePlan } from '../../create/plan.ts';
 import { sourceFiles } from '../../create/sources.ts';
 import { describePlan, findingOfError, type TorrentPlan } from '../../create/torrent-plan.ts';
 import { throwProblems } from '../../disk/scan-problems.ts';
-import { exists, outputExists, writeWhole } from '../../disk/write-file.ts';
+import { writeWhole } from '../../disk/write-file.ts';
 import { MetainfoError } from '../../errors/errors.ts';
 import { defaultEngine } from '../../hash/default-engine.ts';
 import type { Progress, WatchOptions } from '../../jobs/watch.ts';
@@ -22,6 +22,7 @@ import { fileOf, isFolder, isStdout, realFolder, requireWritable, writeTorrent }
 import { draftOf } from './draft-of.ts';
 import { refuse, settled } from './findings.ts';
 import { foreignInput, type WebObject } from './inputs.ts';
+import { requireLinkFile } from './link-file.ts';
 import type { CreateOptions } from './options.ts';
 
 /** Callbacks and the signal of a creation. */
@@ -50,7 +51,7 @@ export async function runCreate(
 ): Promise<Created> {
   const target = await targetFor(paths, options);
   await requireWritable(target, { ...options, output: target });
-  await requireLinkFile(options, target);
+  await requireLinkFile(options, target, paths);
   const output = await realOutput(target);
   const check = (fields: TorrentCreateFields) => new TorrentCreate(fields);
   const { fields, findings: ownFindings, web } = await draftOf(paths, options, { output, check, signal: watch.signal });
@@ -94,7 +95,7 @@ export async function planCreate(
   const target = await targetFor(paths, options);
   const unwritable = [
     ...(isStdout(target) ? [] : await problemOf(() => requireWritable(target, { ...options, output: target }))),
-    ...(await problemOf(() => requireLinkFile(options, target))),
+    ...(await problemOf(() => requireLinkFile(options, target, paths))),
   ];
   const output = unwritable.length > 0 ? undefined : await realOutput(target);
   // URLs that a draft refuses are findings beside all others.
@@ -152,15 +153,6 @@ export async function expectedCreation(
   throwProblems(problems.map(({ error, ...problem }) => ({ ...problem, error: explained(error, options) })));
   refuse(settled([...description.findings, ...ownFindings(), ...ruleFindings(options, description)], options));
   return { plan: plan as CreatePlan, web };
-}
-
-/** Checks, before hashing, that the file for the magnet link can be written. */
-async function requireLinkFile({ linkFile, force }: CreateOptions, target: string): Promise<void> {
-  if (linkFile === undefined) return;
-  await realFolder(linkFile);
-  if (path.resolve(linkFile) === fileOf(target))
-    throw new MetainfoError('ERR_INVALID_ARGUMENT', `${linkFile} cannot hold both the torrent and its magnet link.`);
-  if (!force && (await exists(linkFile))) throw outputExists(linkFile);
 }
 
 /** The error of a check as findings. */

@@ -1,0 +1,73 @@
+/** The file that `--link-file` names: checked before hashing, and never part of the torrent. */
+import { realpath } from 'node:fs/promises';
+import path from 'node:path';
+import { LimitError } from '../../bencode/limits.ts';
+import { isWithin } from '../../disk/containment.ts';
+import { readWithin } from '../../disk/read-file.ts';
+import { exists, outputExists, requireReplaceable } from '../../disk/write-file.ts';
+import { MetainfoError } from '../../errors/errors.ts';
+import { fileOf, isStdout, realFolder } from '../target.ts';
+import type { CreateOptions } from './options.ts';
+
+/** The start of a file that holds a magnet link. */
+const MAGNET = 'magnet:?';
+/** Bytes: more than any link that a creation writes. */
+const MAX_LINK = 2 ** 24;
+
+/**
+ * Checks, before hashing, that the file for the magnet link can be written, and that it replaces no content.
+ *
+ * @param paths The content: no file of it may be replaced.
+ * @throws {MetainfoError} `ERR_INVALID_ARGUMENT`, `ERR_NOT_FOUND`, `ERR_NOT_A_FILE`, `ERR_WRITE`,
+ *   `ERR_OUTPUT_EXISTS`, `ERR_OUTPUT_IS_INPUT`
+ */
+export async function requireLinkFile(
+  { linkFile, force }: Pick<CreateOptions, 'linkFile' | 'force'>,
+  target: string,
+  paths: readonly string[],
+): Promise<void> {
+  if (linkFile === undefined) return;
+  if (isStdout(linkFile)) throw refuse('--link-file needs the name of a file: --magnet prints the link.');
+  const real = await realFile(linkFile);
+  const file = fileOf(target);
+  if (file !== undefined && real === (await realFile(file)))
+    throw refuse(`${linkFile} cannot hold both the torrent and its magnet link.`);
+  if (!(await exists(linkFile))) return;
+  if (!force) throw outputExists(linkFile);
+  await requireReplaceable(linkFile);
+  const replaced = await realpath(linkFile);
+  const isFree = !(await holdsNoLink(linkFile));
+  for (const entry of paths) {
+    const content = await realpath(entry).catch(() => null);
+    // A link in a folder is left out of the torrent.
+    if (content === null || !isWithin(content, replaced) || (isFree && content !== replaced)) continue;
+    const message = `${linkFile} is one of the torrent's files: choose another file for the link.`;
+    throw new MetainfoError('ERR_OUTPUT_IS_INPUT', message, { path: linkFile });
+  }
+}
+
+/** The link file as a list of paths to leave out of the torrent. */
+export async function linkFileToSkip({ linkFile }: Pick<CreateOptions, 'linkFile'>): Promise<string[]> {
+  if (linkFile === undefined || ((await exists(linkFile)) && (await holdsNoLink(linkFile)))) return [];
+  return [linkFile];
+}
+
+/** Whether a file has content that is no magnet link. */
+async function holdsNoLink(file: string): Promise<boolean> {
+  try {
+    const bytes = await readWithin(file, MAX_LINK);
+    return bytes.length > 0 && Buffer.from(bytes.subarray(0, MAGNET.length)).toString('latin1') !== MAGNET;
+  } catch (error) {
+    if (error instanceof LimitError) return true;
+    throw error;
+  }
+}
+
+/** The path of a file whose folder has no links in its path. */
+async function realFile(file: string): Promise<string> {
+  return path.join(await realFolder(file), path.basename(file));
+}
+
+function refuse(message: string): MetainfoError {
+  return new MetainfoError('ERR_INVALID_ARGUMENT', message);
+}
