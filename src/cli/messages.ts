@@ -40,6 +40,9 @@ const FORCE = /force: true(?!.*force: true)/s;
 const PAD_NAMES = /padNames: 'unique'(?!.*padNames: )/s;
 const EXCLUDE = /`exclude`\.$/;
 
+/** The field of the draft that holds the paths of a command line. */
+const TWICE = / is listed twice in `paths`(?=[.;])/g;
+
 /** A wish about the piece length that needs the sizes of all files. A path before it can contain the same text. */
 const SIZE_WISH = /\b(?:targetPieces|maxTorrentSize)(?= needs the size of all files\.$)/;
 
@@ -62,6 +65,7 @@ function withLengthOptions(message: string): string {
 export function messageOfWarning({ code, message }: Pick<Finding, 'code' | 'message'>): string {
   if (code === 'ERR_PIECE_LENGTH') return withLengthOptions(message);
   if (code === 'ERR_OUTPUT_EXISTS') return message.replace(FORCE, '--force');
+  if (code === 'ERR_DUPLICATE_PATH') return message.replace(TWICE, ' is given twice');
   return message.replace(LIMITS, '--limit $1=N').replace(PAD_NAMES, '--pad-names unique');
 }
 
@@ -70,6 +74,7 @@ const ADVICE_OPTIONS: readonly (readonly [RegExp, string])[] = [
   [/\bskip everything that is unreadable\b/, 'pass --skip-unreadable'],
   [/\bskip all links\b/, 'pass --symlinks skip'],
   [/\b[Ff]ollow links to the outside\b/, 'Pass --follow-outside'],
+  [/\bfollow, skip or store links\b/, 'pass --symlinks follow, skip or store'],
   [/\ba piece length of (\d+) ([KMG]iB)\b/, '--piece-length $1$2'],
   [/\b([Mm]ake a (v1|v2) torrent)\b/, '$1 (-k $2)'],
   [PAD_NAMES, '--pad-names unique'],
@@ -90,6 +95,7 @@ function withCommandOptions(error: MetainfoError): string {
   if (error instanceof ValidationError && error.subject === 'draft') return messageOfDraft(error.issues);
   const { code, message, path } = error;
   if (code === 'ERR_OUTPUT_EXISTS') return message.replace(FORCE, '--force');
+  if (code === 'ERR_DUPLICATE_PATH') return message.replace(TWICE, ' is given twice');
   if (code === 'ERR_PIECE_LENGTH') return withLengthOptions(message);
   if (code === 'ERR_SIZE_UNKNOWN') return message.replace(SIZE_WISH, (name) => OPTIONS[name] as string);
   if (code === 'ERR_LIMIT') return message.replace(LIMITS, '--limit $1=N');

@@ -10,6 +10,7 @@ import { clientFindings } from './client-findings.ts';
 import type { Draft } from './draft-fields.ts';
 import type { Finding } from './findings.ts';
 import { hashRate } from './hash-rate.ts';
+import { linkFindings } from './link-findings.ts';
 import { nameFindings } from './name-findings.ts';
 import type { GenerateOptions } from './options.ts';
 import { type CreatePlan, checkVersion, hasAllSizes, type PlanOptions, planTorrent } from './plan.ts';
@@ -26,8 +27,8 @@ export interface TorrentPlan {
   name: string | null;
   /** The number of files, without pad files. */
   files: number;
-  /** Bytes of all files. */
-  totalSize: number;
+  /** Bytes of all files; null if a size is unknown. */
+  totalSize: number | null;
   /** Bytes; null if the files could not be listed, or cannot make a torrent. */
   pieceLength: number | null;
   /** The number of pieces; null if a size is unknown. A v2 piece never spans two files. */
@@ -95,7 +96,7 @@ export async function describePlan(draft: Draft, options: Omit<PlanOptions, 'pro
     version,
     name: draft.info.name ?? null,
     files: plan?.files.length ?? 0,
-    totalSize: plan?.files.totalLength ?? 0,
+    totalSize: plan && !hasAllSizes(plan) ? null : (plan?.files.totalLength ?? 0),
     pieceLength: plan?.pieceLength ?? null,
     pieces: estimate?.pieces ?? null,
     padFiles: estimate?.padFiles ?? 0,
@@ -117,9 +118,10 @@ export async function describePlan(draft: Draft, options: Omit<PlanOptions, 'pro
 export async function planOf(draft: Draft, options: GenerateOptions): Promise<TorrentPlan> {
   const sources = sourceFiles(draft.fields.sources ?? []);
   const { description, plan } = await describePlan(draft, { ...options, sources });
-  if (!plan || description.totalSize === 0) return description;
+  const { totalSize } = description;
+  if (!plan || plan.files.totalLength === 0) return description;
   const bytesPerSecond = await hashRate(description.version, options);
-  const seconds = hasAllSizes(plan) ? description.totalSize / bytesPerSecond : null;
+  const seconds = totalSize === null ? null : totalSize / bytesPerSecond;
   return { ...description, bytesPerSecond, seconds };
 }
 
@@ -144,7 +146,8 @@ async function findingsOf({ draft, plan, sizes, problems, leftOut }: Known): Pro
   // Private trackers accept some clients only, and old versions among them.
   const clients = plan && draft.info.private ? clientFindings(plan.version) : [];
   const hints = [...leftOutFindings(leftOut), ...clients];
-  const findings = [...errors, ...warnings, ...trackerFindings(draft), ...names, ...hints];
+  const links = plan ? linkFindings(plan.files) : [];
+  const findings = [...errors, ...warnings, ...trackerFindings(draft), ...links, ...names, ...hints];
   return findings.sort((a, b) => RANKS[a.severity] - RANKS[b.severity]);
 }
 
@@ -162,6 +165,8 @@ async function warningFindings(sizes: SizesOf, problems: Problem[]): Promise<Fin
 /** The advice for errors of files. */
 const ADVICE: Partial<Record<MetainfoErrorCode, string>> = {
   ERR_BROKEN_LINK: 'Restore the target, leave the link out, or skip all links.',
+  ERR_DUPLICATE_PATH: 'Name it only once.',
+  ERR_LINK: 'Leave the link out, or follow, skip or store links.',
   ERR_LINK_LOOP: 'Leave the link out, or skip all links.',
   ERR_LINK_OUTSIDE: 'Follow links to the outside, copy the target, or leave the link out.',
   ERR_NAME: 'Rename it, or leave it out.',
@@ -213,7 +218,7 @@ function leftOutFindings(leftOut: readonly LeftOut[]): Finding[] {
     if (first === undefined) return [];
     const { what, ...finding } = LEFT_OUT[reason];
     const names = [...new Set(paths.map((path) => path.slice(path.lastIndexOf('/') + 1)))];
-    const more = names.length > MAX_NAMES ? ', ...' : '';
+    const more = names.length > MAX_NAMES ? ` and ${names.length - MAX_NAMES} more` : '';
     const count = paths.length === 1 ? '1 entry' : `${paths.length} entries`;
     const message = `${count} ${what} left out: ${names.slice(0, MAX_NAMES).join(', ')}${more}.`;
     return [{ ...finding, path: first, message }];

@@ -13,6 +13,8 @@ export interface Start extends Place {
   top: string;
   /** Where the link is that led to `top`; null if none did. */
   link: Found | null;
+  /** Whether it is a path that the caller of the scan named. */
+  isNamed?: boolean;
 }
 
 /** Where an entry is. */

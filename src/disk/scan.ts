@@ -69,7 +69,7 @@ export interface ScanPolicies {
    */
   symlinks?: SymlinkPolicy | undefined;
   /**
-   * Also follow links that lead out of the path root. They are errors otherwise.
+   * If links are followed, also follow those that lead out of the path root. They are errors otherwise.
    *
    * @default false
    */
@@ -146,7 +146,8 @@ export async function scan(
       path: root,
     });
   }
-  const top = options.followOutside && isFolder(status) ? nodePath.parse(realRoot).root : realRoot;
+  const { symlinks = 'follow', followOutside = false } = options;
+  const top = followOutside && symlinks === 'follow' && isFolder(status) ? nodePath.parse(realRoot).root : realRoot;
   const scanner = new Scanner(top, entries !== null && mayRepeat(entries), options);
   const place = { path: '', disk: (componentsWithin(top, realRoot) as string[]).join('\0'), shown: root };
   if (!isFolder(status)) await scanner.addNamed(place, status);
@@ -239,7 +240,7 @@ class Scanner {
    * round lists everything, and further rounds list what links lead to.
    */
   async walk(place: Place): Promise<void> {
-    for (let starts: Start[] = [{ ...place, top: place.disk, link: null }]; starts.length > 0; ) {
+    for (let starts: Start[] = [{ ...place, top: place.disk, link: null, isNamed: true }]; starts.length > 0; ) {
       const below: Start[] = [];
       for (const isRecursive of [true, false]) {
         const chosen = starts.filter((start) => (this.#filter === null && !mayLoop(start)) === isRecursive);
@@ -317,7 +318,10 @@ class Scanner {
     const { folder, name, errno, status } = other;
     const shownFolder = shownBelow(start, folder);
     if (name === null) {
-      this.#addProblem(notListed(errno, shownFolder), folder);
+      const error = notListed(errno, shownFolder);
+      // A folder that is named outright is never left out.
+      if (folder === start.path && start.isNamed) this.problems.add(error, { canExclude: false });
+      else this.#addProblem(error, folder);
       return;
     }
     const text = name.toString();
@@ -398,7 +402,8 @@ class Scanner {
     const { real, asked } = await follow(shown);
     const components = componentsWithin(this.#realRoot, real);
     if (!components) {
-      const message = `${shown} links to ${real}, outside ${this.#realRoot}: leave it out, or copy its target.`;
+      const stored = this.#options.symlinks === 'store' ? ', which a torrent cannot store' : '';
+      const message = `${shown} links to ${real}, outside ${this.#realRoot}${stored}: leave it out, or copy its target.`;
       throw new MetainfoError('ERR_LINK_OUTSIDE', message, { path: shown });
     }
     return { disk: components.join('\0'), status: await asked };

@@ -84,6 +84,10 @@ const ISSUES = {
   },
   length_xor_files: { summary: '`length` and `files` are both present, or both missing.', spec: 'BEP 3' },
   lost: { summary: 'The decoder that produced the value has lost information: decode the bytes with this library.' },
+  link_target: {
+    summary: 'A stored symbolic link leads to a file or folder that the torrent does not have.',
+    spec: 'BEP 47',
+  },
   long_name: { summary: 'A name is longer than the 255 bytes that most file systems store.' },
   long_path: { summary: 'A path is longer than the 260 characters that Windows programs support by default.' },
   meta_version: { summary: '`meta version` is missing or not 2.', spec: 'BEP 52' },

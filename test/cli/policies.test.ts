@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import { chmod, rm, symlink } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { writeTree } from '../support/tree.ts';
-import { metainfo, read, workFolder } from './run.ts';
+import { notRoot } from '../support/unprivileged.ts';
+import { command, metainfo, read, workFolder } from './run.ts';
 
 /** A working folder whose `album` has links, a hidden file and an executable one. */
 async function folderWithLinks(t: TestContext): Promise<string> {
@@ -45,6 +47,44 @@ describe('policies of metainfo create', () => {
     assert.deepEqual([stored?.attr, stored?.length], ['l', 0]);
     const verified = await metainfo(['verify', 'stored.torrent', 'album'], { cwd });
     assert.equal(verified.code, 0, verified.stdout);
+  });
+
+  it('never store links that lead outside, and warn of those whose target is left out', async (t) => {
+    const cwd = await folderWithLinks(t);
+    const args = ['plan', 'album', '--symlinks', 'store'];
+    const outside = await metainfo([...args, '--follow-outside'], { cwd });
+    assert.equal(outside.code, 1);
+    assert.match(outside.stdout, /album\/outside links to .*, which a torrent cannot store.* \[ERR_LINK_OUTSIDE\]/);
+    await rm(path.join(cwd, 'album/outside'));
+    assert.doesNotMatch((await metainfo(args, { cwd })).stdout, /link_target/);
+    const lost = await metainfo([...args, '--exclude', 'a.txt', '--strict'], { cwd });
+    assert.equal(lost.code, 1);
+    assert.match(lost.stdout, /error: The stored link "link" leads to "a\.txt", which .* \[link_target\]/);
+    const refused = await metainfo(['plan', 'album', '--symlinks', 'error'], { cwd });
+    assert.match(refused.stdout, /\[ERR_LINK\]\n {2}Leave the link out.*--symlinks follow, skip or store/);
+  });
+
+  it('leave out what is unreadable, but not what is named', { skip: notRoot() }, async (t) => {
+    const cwd = await workFolder(t);
+    await writeTree(cwd, { 'album/locked/x': 1, 'album/secret': 1 });
+    await chmod(cwd, 0o755);
+    await chmod(path.join(cwd, 'album/locked'), 0);
+    await chmod(path.join(cwd, 'album/secret'), 0);
+    const plan = (...paths: string[]) => {
+      const [program, ...args] = command(['plan', ...paths, '--skip-unreadable', '--json']);
+      const { stdout } = spawnSync(program, args, { cwd, encoding: 'utf8', uid: 65_534, gid: 65_534 });
+      const { findings, files } = JSON.parse(stdout) as {
+        findings: { code: string; message: string }[];
+        files: number;
+      };
+      return { codes: findings.map(({ code }) => code), message: findings[0]?.message, files };
+    };
+    const { codes, message, files } = plan('album');
+    assert.deepEqual([codes, files], [['left_out'], 2]);
+    assert.equal(message, '2 entries without permission to read left out: secret, locked.');
+    assert.deepEqual(plan('album/locked').codes, ['ERR_UNREADABLE', 'ERR_NO_FILES']);
+    assert.deepEqual(plan('album/locked', 'album/a.txt').codes, ['ERR_UNREADABLE']);
+    assert.deepEqual(plan('album/secret', 'album/a.txt').codes, ['ERR_UNREADABLE']);
   });
 
   it('leave out hidden files, and mark executable ones', async (t) => {

@@ -32,7 +32,15 @@ const OF_DRAFTS: readonly IssueCode[] = [
   ...(['alias', 'lost', 'no_duplicated_params', 'path_root', 'paths', 'sources'] as const),
   // Issues of creation, hashers and magnet links.
   ...(['named_like_pad', 'pad_names', 'reader_limit', 'single_file_folder'] as const),
-  ...(['duplicate_tracker', 'left_out', 'long_name', 'long_path', 'old_clients', 'pattern_unmatched'] as const),
+  ...([
+    'duplicate_tracker',
+    'left_out',
+    'link_target',
+    'long_name',
+    'long_path',
+    'old_clients',
+    'pattern_unmatched',
+  ] as const),
   ...(['private_with_nodes', 'private_without_tracker', 'similar_names', 'system_files'] as const),
   ...([
     'tracker_rule',

@@ -26,16 +26,14 @@ export async function showPlan(paths: readonly string[], options: CreateOptions,
 
 function linesOf(plan: TorrentPlan, target: string): string[] {
   const { version, name, files, totalSize, pieceLength, pieces, padFiles, padBytes, torrentSize } = plan;
-  // The size of a stream is known at its end.
-  const isUnknown = files > 0 && torrentSize === null;
   const rows: [string, string | null][] = [
     ['output', nameOfTarget(target)],
     ['name', name],
     ['version', version],
-    ['content', `${plural(files, 'file')}, ${isUnknown ? 'size unknown' : formatBytes(totalSize)}`],
+    ['content', `${plural(files, 'file')}, ${totalSize === null ? 'size unknown' : formatBytes(totalSize)}`],
     ['piece length', pieceLength === null ? null : formatBytes(pieceLength)],
     ['pieces', pieces === null ? null : pieces.toLocaleString('en')],
-    ['padding', padFiles === 0 ? null : paddingText(padFiles, padBytes, totalSize)],
+    ['padding', padFiles === 0 || totalSize === null ? null : paddingText(padFiles, padBytes, totalSize)],
     ['torrent', torrentSize === null ? null : `about ${formatBytes(torrentSize)}`],
     ['hashing', rateText(plan)],
     ['infohash', 'known after hashing'],
