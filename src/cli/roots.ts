@@ -7,9 +7,15 @@ import { MetainfoError } from '../errors/errors.ts';
  * A single path is the path root itself; several paths have their closest common folder as path root.
  *
  * @param path The Node module `path` of the target system.
- * @throws {MetainfoError} `ERR_PATH_OUTSIDE` if the paths are on different drives.
+ * @throws {MetainfoError} `ERR_PATH_OUTSIDE` if the paths are on different drives; `ERR_INVALID_ARGUMENT` for an empty path
  */
 export function rootAndPaths(paths: readonly string[], path = nodePath): { pathRoot: string; paths?: string[] } {
+  // An unset variable of a shell must not mean the current folder.
+  if (paths.includes(''))
+    throw new MetainfoError(
+      'ERR_INVALID_ARGUMENT',
+      'A path is empty: name a file or folder (. is the current folder).',
+    );
   const absolute = paths.map((entry) => path.resolve(entry));
   const [first = '.', ...others] = absolute;
   if (others.length === 0) return { pathRoot: first };

@@ -76,6 +76,15 @@ describe('an error', () => {
       ['verify', 'album.torrent', 'album', '--memory-limit', '1'],
       /--memory-limit must be at least /,
     ],
+    'of a path given twice': [
+      ['plan', 'album', 'album/a.txt'],
+      /a\.txt is given twice\. \[ERR_DUPLICATE_PATH\]\n {2}Name/,
+    ],
+    'of an empty path': [['plan', ''], /A path is empty.*\[ERR_INVALID_ARGUMENT\]/],
+    'of a random key that is set': [
+      ['plan', 'album', '--entropy', '--set', 'info.entropy=x'],
+      /--set info\.entropy and --entropy set the same key/,
+    ],
     'of a wish': [['plan', 'album', '--max-torrent-size', '0'], /--max-torrent-size must be .* at least 1, not 0/],
     'of a read size': [['create', 'album', '--read-size', '3', '-o', 'x'], /--read-size must be a power of two/],
     'of an infohash': [['create', 'album', '--similar', 'x', '-o', 'x'], /--similar: expected an infohash/i],
