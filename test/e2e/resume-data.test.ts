@@ -1,7 +1,7 @@
 // Clients accept resume data without a check of their own: damage that comes after the verification goes unnoticed, and so does a
 // repair. A client that reads the files would see both.
 import assert from 'node:assert/strict';
-import { cp, open, readdir, rename, stat, utimes } from 'node:fs/promises';
+import { cp, open, readdir, rename, rm, stat, utimes } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, it } from 'node:test';
 import { metainfo } from '../cli/run.ts';
@@ -147,13 +147,17 @@ for (const [name, { start, skip, versions, sizes }] of Object.entries(CLIENTS)) 
         tried({ client: resumed.client, version: resumed.version, torrentVersion: version, what });
       });
 
-      it(`of ${version}: bad pieces are missing, and a renamed folder is found`, { timeout }, async (t) => {
+      it(`of ${version}: bad and missing pieces are not claimed, and a renamed folder is found`, {
+        timeout,
+      }, async (t) => {
         const scope = scopeOf(t);
         const shared = await share(scope, version, TRACKER, sizes?.(version));
         const content = path.join(shared.parent, 'other name');
         await rename(path.join(shared.parent, 'content'), content);
         const damaged = path.join(content, DAMAGED);
         await invert(damaged, 5 * 32_768);
+        const gone = (await readdir(content)).find((one) => one.startsWith('one')) as string;
+        await rm(path.join(content, gone));
         const { output, share: good } = await resumeFiles(scope, shared, content, name);
         assert.ok(good > 0.5 && good < 1);
         await invert(damaged, 5 * 32_768);
@@ -165,6 +169,21 @@ for (const [name, { start, skip, versions, sizes }] of Object.entries(CLIENTS)) 
 
 describe('resume data for libtorrent', { skip: libtorrentMissing(), concurrency: 2 }, () => {
   for (const version of VERSIONS) {
+    it(`of ${version} has files with names that libtorrent would change`, { timeout }, async (t) => {
+      const scope = scopeOf(t);
+      const sizes = { Case: 100_000, case: 100_001, 'bidi\u202egnp.txt': 5, 'b/x': 40_000 };
+      const shared = await share(scope, version, ['-q'], sizes);
+      const { output, share: good } = await resumeFiles(
+        scope,
+        shared,
+        path.join(shared.parent, 'content'),
+        'libtorrent',
+      );
+      assert.equal(good, 1);
+      await invert(path.join(shared.parent, 'content', 'case'));
+      await assertShare(await startLibtorrent(scope, output), 1);
+    });
+
     it(`of ${version} is all that a seed needs`, { timeout }, async (t) => {
       const scope = scopeOf(t);
       const shared = await share(scope, version);

@@ -117,18 +117,26 @@ function fileIndexes({ torrentVersion, info, files }: Torrent): (number | null)[
 }
 
 /**
+ * The bytes of the largest mask that is written in full: that of a file of 512 GiB. A longer one ends with the piece layer: new
+ * releases of libtorrent accept that, and old ones ask peers for the hashes. The length of a file is untrusted and could demand any
+ * amount of memory.
+ */
+const LARGEST_MASK = 2 ** 26;
+
+/**
  * The piece layers as libtorrent stores them: for each file index, the hashes that are known, and a mask over all nodes of its tree
  * from the root down that says which ones they are.
  */
 function treesOf(torrent: Torrent): Encodable[] {
-  const { info, files, pieceLayers } = torrent;
+  const { files, pieceLayers } = torrent;
   return fileIndexes(torrent).map((index) => {
     const file = index === null ? null : files[index];
     const layer = file?.piecesRoot && pieceLayers?.get(toHex(file.piecesRoot))?.bytes;
     if (!file || !layer) return new Map<string, Encodable>([['hashes', '']]);
     const pieces = layer.length / 32;
-    const mask = Buffer.alloc(2 * widthOf(Math.ceil(file.length / BLOCK_SIZE)) - 1, '0');
-    const first = widthOf(Math.ceil(file.length / info.pieceLength)) - 1;
+    const first = widthOf(pieces) - 1;
+    const nodes = 2 * widthOf(Math.ceil(file.length / BLOCK_SIZE)) - 1;
+    const mask = Buffer.alloc(nodes > LARGEST_MASK ? first + pieces : nodes, '0');
     mask.fill('1', first, first + pieces);
     return new Map<string, Encodable>([
       ['hashes', layer],

@@ -46,6 +46,7 @@ const RESUME: OptionStructs<ResumeOptions> = {
 export interface ResumeFile {
   /** An infohash and an extension: nothing else of the torrent. */
   name: string;
+  /** The whole file. */
   bytes: Uint8Array;
 }
 

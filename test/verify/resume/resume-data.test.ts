@@ -6,6 +6,7 @@ import fc from 'fast-check';
 import { decode } from '../../../src/bencode/decode.ts';
 import { encode } from '../../../src/bencode/encode.ts';
 import type { BencodeMap, Encodable } from '../../../src/bencode/value.ts';
+import { layerRoots } from '../../../src/hash/merkle.ts';
 import {
   isPadFile,
   type MetainfoError,
@@ -273,6 +274,38 @@ describe('resumeData', () => {
     const torrent = Torrent.fromBytes(encode(fields));
     const made = await fieldsOf({ ...one, torrent }, 'rtorrent');
     assert.equal(text((made.get('rtorrent') as BencodeMap).get('directory')), one.folder);
+  });
+
+  it('needs little memory for a file that says to be huge', async (t) => {
+    const folder = await temporaryFolder(t);
+    await writeTree(folder, { huge: 1 });
+    const [length, pieceLength] = [2 ** 46, 2 ** 30];
+    const layer = noise((length / pieceLength) * 32, 1);
+    const root = Buffer.from(layerRoots([layer], pieceLength / PIECE));
+    const leaf = new Map<string, Encodable>([
+      ['length', length],
+      ['pieces root', root],
+    ]);
+    const info = new Map<string, Encodable>([
+      ['file tree', new Map([['huge', new Map([['', leaf]])]])],
+      ['meta version', 2],
+      ['name', 'huge'],
+      ['piece length', pieceLength],
+    ]);
+    const layers = new Map<string, Encodable>([[root.toString('latin1'), layer]]);
+    const torrent = Torrent.fromBytes(
+      encode(
+        new Map<string, Encodable>([
+          ['info', info],
+          ['piece layers', layers],
+        ]),
+      ),
+    );
+    const report = await verify(torrent, path.join(folder, 'huge'));
+    const fields = await fieldsOf({ torrent, report, folder, good: [] }, 'libtorrent');
+    const [tree] = fields.get('trees') as BencodeMap[];
+    assert.deepEqual(Buffer.from(tree?.get('hashes') as Uint8Array), layer);
+    assert.equal(text(tree?.get('mask')), '0'.repeat(2 ** 16 - 1) + '1'.repeat(2 ** 16));
   });
 
   it('rejects reports that prove nothing', async (t) => {
