@@ -1,5 +1,6 @@
 /** Measures the files of a torrent, its v1 file list and its v2 file tree; for many files, on a native thread. */
 import { tableResult } from '../hash/table-jobs.ts';
+import { type FileTable, pathBytes, type TableFile } from '../layout/file-table.ts';
 import { isNamedLikePad, isPadFile } from '../layout/padding.ts';
 import type { FileItem } from '../model/file-item.ts';
 import { addonFor, fileList, hasList, type ListedFile, type ListShape, nativePadding } from './file-list.ts';
@@ -62,7 +63,7 @@ export async function measureFiles(shape: ListShape, maxComponents: number): Pro
     ...(isListed ? { pads, padBytes, sharedPads } : { pads: 0, padBytes: 0, sharedPads: 0 }),
     sharedPad: isListed && sharedPads > 0 ? `.pad/${sharedPad}` : '',
     tree: { items: treeItems + 2, bytes: treeBytes + textBytes('file tree') },
-    layers: { items: 2 * layers, bytes: layerBytes },
+    layers: without({ items: 2 * layers, bytes: layerBytes }, repeatedLayers(files, pieceLength)),
     likePads: [],
   };
 }
@@ -87,7 +88,7 @@ function measureRows(shape: ListShape, maxComponents: number): FileSizes {
     sharedPads: shared.length,
     sharedPad: shared[0] ?? '',
     tree: sizeOfTree(files),
-    layers: sizeOfLayers(files, pieceLength),
+    layers: without(sizeOfLayers(files, pieceLength), repeatedLayers(shape.files, pieceLength)),
     likePads: files.flatMap(({ path }, index) => (isNamedLikePad(path) ? [index] : [])),
   };
 }
@@ -170,9 +171,40 @@ function sizeOfTree(files: readonly ListedFile[]): Size {
 function sizeOfLayers(files: readonly ListedFile[], pieceLength: number): Size {
   const size = { items: 0, bytes: 0 };
   for (const { length } of files) {
-    if ((length as number) <= pieceLength) continue;
-    size.items += 2;
-    size.bytes += stringBytes(32) + stringBytes(32 * Math.ceil((length as number) / pieceLength));
+    const layer = sizeOfLayer(length as number, pieceLength);
+    size.items += layer.items;
+    size.bytes += layer.bytes;
   }
   return size;
+}
+
+/** The size of the entry of one file in `piece layers`. */
+function sizeOfLayer(length: number, pieceLength: number): Size {
+  if (length <= pieceLength) return { items: 0, bytes: 0 };
+  return { items: 2, bytes: stringBytes(32) + stringBytes(32 * Math.ceil(length / pieceLength)) };
+}
+
+/** The layers of files that links add again: a torrent has the layer of equal content once. */
+function repeatedLayers(files: FileTable<ListedFile & TableFile>, pieceLength: number): Size {
+  const size = { items: 0, bytes: 0 };
+  const diskPaths = files.onDisk ? files.onDisk.columns.diskPaths : undefined;
+  // Without links, no file is there twice.
+  if (diskPaths === null) return size;
+  const seen = new Set<string>();
+  for (const [index, length] of files.lengths.entries()) {
+    if (length <= pieceLength) continue;
+    const onDisk = diskPaths ? Buffer.from(pathBytes(diskPaths, index)).toString('latin1') : files.at(index)?.diskPath;
+    if (onDisk === undefined) continue;
+    if (seen.has(onDisk)) {
+      const layer = sizeOfLayer(length, pieceLength);
+      size.items += layer.items;
+      size.bytes += layer.bytes;
+    }
+    seen.add(onDisk);
+  }
+  return size;
+}
+
+function without(size: Size, part: Size): Size {
+  return { items: size.items - part.items, bytes: size.bytes - part.bytes };
 }

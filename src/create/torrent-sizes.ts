@@ -29,7 +29,7 @@ const LEVELS = 4;
 /** The components that a path in a v2 file tree may have. */
 export const MAX_COMPONENTS = MAX_TREE_DEPTH - LEVELS;
 
-/** The sizes of a torrent before it is hashed. Files of equal content count with one layer each, although they share one. */
+/** The sizes of a torrent before it is hashed. Other files of equal content count with one layer each, although they share one. */
 export function sizesOf(shape: TorrentShape, fileSizes: FileSizes): Sizes {
   const { version, isSingleFile, pieceLength, files } = shape;
   const { list, tree, layers, pads, padBytes, components } = fileSizes;

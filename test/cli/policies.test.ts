@@ -49,6 +49,18 @@ describe('policies of metainfo create', () => {
     assert.equal(verified.code, 0, verified.stdout);
   });
 
+  it('count the layer of a file once, although links add it again', async (t) => {
+    const cwd = await workFolder(t);
+    await writeTree(cwd, { 'album/large': 3_000_000 });
+    for (let i = 0; i < 300; i += 1) await symlink('large', path.join(cwd, `album/link${i}`));
+    for (const [version, ...filter] of [['v2'], ['hybrid'], ['v2', '--include', 'l*[e0]'], ['v1']]) {
+      const args = ['album', '-k', version ?? '', ...filter, '-l', '16KiB', '--json'];
+      const planned = JSON.parse((await metainfo(['plan', ...args], { cwd })).stdout);
+      await metainfo(['create', ...args, '-o', 'x.torrent', '--force'], { cwd });
+      assert.equal(planned.torrentSize, (await read(cwd, 'x.torrent')).bencode().length, version);
+    }
+  });
+
   it('never store links that lead outside, and warn of those whose target is left out', async (t) => {
     const cwd = await folderWithLinks(t);
     const args = ['plan', 'album', '--symlinks', 'store'];
