@@ -34,8 +34,8 @@ export function exitCodeOfUsage({ exitCode, code, message }: CommanderError): nu
   return USAGE;
 }
 
-function writeJson(code: MetainfoErrorCode, message: string, path: string | null = null): void {
-  stdout().write(`${printableJson({ error: { code, message, path } })}\n`);
+function writeJson(code: MetainfoErrorCode, message: string, path: string | null = null, more: object = {}): void {
+  stdout().write(`${printableJson({ error: { code, message, path, ...more } })}\n`);
 }
 
 /** The exit code of a job that a signal has cancelled, by the convention of shells: 128 plus the number of the signal. */
@@ -56,7 +56,7 @@ export async function exitCodeOf(error: unknown, json = wantsJson()): Promise<nu
     return exitCodeOfSignal(error);
   }
   const message = messageOf(error);
-  if (json) writeJson(error.code, message, error.path);
+  if (json) writeJson(error.code, message, error.path, 'findings' in error ? { findings: error.findings } : {});
   else {
     const { red, dim } = await colorsFor(stderr());
     // The problems of a configuration file have a line each; their texts are escaped already.

@@ -32,7 +32,8 @@ export function linkFindings(files: FileTable<PlannedFile>): Finding[] {
     return { ...ABOUT, path: link, message };
   });
   const more = lost.length - findings.length;
-  return more > 0 ? [...findings, { ...ABOUT, path: null, message: `${more} more links to missing files.` }] : findings;
+  if (more === 0) return findings;
+  return [...findings, { ...ABOUT, path: null, message: `${more} more links to missing files.`, count: more }];
 }
 
 /** Where a link leads to, through all other links. */

@@ -110,7 +110,8 @@ class NameFindings implements NameReports {
       const more = this.#counts[code] - list.length;
       if (more === 0) return list;
       const [what, advice] = CODES[code];
-      return [...list, { code, severity: 'warning', path: null, message: `${more} more ${what}.`, advice }];
+      const message = `${more} more ${what}.`;
+      return [...list, { code, severity: 'warning', path: null, message, advice, count: more }];
     });
   }
 }

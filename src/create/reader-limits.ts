@@ -112,7 +112,14 @@ export async function limitFindings(shape: TorrentShape, sizes = new SizesOf(sha
   const [first] = more;
   if (first) {
     const message = `${more.length} more names like those of pad files.`;
-    findings.push({ code: first.code, severity: 'warning', path: null, message, advice: first.advice ?? '' });
+    findings.push({
+      code: first.code,
+      severity: 'warning',
+      path: null,
+      message,
+      advice: first.advice ?? '',
+      count: more.length,
+    });
   }
   return findings;
 }

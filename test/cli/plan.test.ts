@@ -3,6 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdir, rm, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, it } from 'node:test';
+import { writeTree } from '../support/tree.ts';
 import { entries, metainfo, read, workFolder } from './run.ts';
 
 /** Adds entries that no torrent can hold. */
@@ -161,6 +162,22 @@ describe('metainfo plan', () => {
     assert.ok(findings.every(({ advice }) => advice !== ''));
   });
 
+  it('counts the names that it does not list', async (t) => {
+    const cwd = await workFolder(t);
+    await writeTree(cwd, Object.fromEntries(Array.from({ length: 130 }, (_, i) => [`album/x:${i}`, 0])));
+    const text = await metainfo(['plan', 'album'], { cwd });
+    assert.equal(text.stdout.match(/\[windows_name\]/g)?.length, 5);
+    assert.match(text.stdout, /^ {2}and 125 more of these \(--json lists the first 100\)\. Rename it/m);
+    const { findings } = planOf((await metainfo(['plan', 'album', '--json'], { cwd })).stdout);
+    assert.deepEqual(findings.at(-1), {
+      ...findings[0],
+      path: null,
+      message: '30 more names that Windows cannot store.',
+      count: 30,
+    });
+    assert.equal(findings.length, 101);
+  });
+
   it('reports each pattern that matches nothing', async (t) => {
     const cwd = await workFolder(t);
     const globs = ['--exclude', '*.nfo', '--exclude', '*.zip', '--include', '*.txt', '--include', 'b/x*'];
@@ -189,6 +206,18 @@ describe('metainfo create', () => {
     assert.equal(allowed.code, 0);
     assert.match(allowed.stderr, /warning: --exclude \*\.zip matches nothing/);
     assert.deepEqual(await entries(cwd), ['album', 'album.torrent']);
+  });
+
+  it('gives the findings that end it in the JSON of its error', async (t) => {
+    const cwd = await workFolder(t);
+    const { code, stdout } = await metainfo(['create', 'album', '-p', '--strict', '--json'], { cwd });
+    assert.equal(code, 1);
+    const { error } = JSON.parse(stdout);
+    assert.equal(error.code, 'ERR_FINDINGS');
+    assert.deepEqual(
+      error.findings.map((finding: Record<string, unknown>) => [finding['code'], finding['severity']]),
+      [['private_without_tracker', 'error']],
+    );
   });
 
   it('refuses --allow with a code that is unknown or that ends every creation', async (t) => {

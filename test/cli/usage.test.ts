@@ -16,8 +16,8 @@ describe('wrong usage with --json', () => {
     'an unknown option': [['show', 'x', '--json', '--nosuch'], "unknown option '--nosuch'"],
     'an unknown command': [['nosuch', '--json'], "unknown command 'nosuch'"],
     'too many arguments': [
-      ['verify', 'a', 'b', 'c', '--json'],
-      "too many arguments for 'verify'. Expected 2 arguments but got 3.",
+      ['kernels', 'a', '--json'],
+      "too many arguments for 'kernels'. Expected 0 arguments but got 1.",
     ],
     'a wrong value': [
       ['create', 'album', '--json', '--threads', '0'],

@@ -47,6 +47,22 @@ export function settled(findings: readonly Finding[], { strict, allow = [] }: Fi
   return settledOnes.sort((a, b) => rank(a) - rank(b));
 }
 
+/** The error of a creation that ends because of its findings. */
+class FindingsError extends MetainfoError {
+  /** The findings that are errors: `--json` prints them. */
+  readonly findings: readonly Finding[];
+
+  constructor(message: string, findings: readonly Finding[]) {
+    super('ERR_FINDINGS', message);
+    this.findings = findings;
+  }
+}
+
+/** A finding with the names that options have on the command line. */
+export function toPlain(finding: Finding): Finding {
+  return { ...finding, message: messageOfWarning(finding), advice: commandAdvice(finding.advice) };
+}
+
 /**
  * Refuses findings that are errors. Those with an error's code make the creation fail by themselves.
  *
@@ -57,7 +73,7 @@ export function refuse(findings: readonly Finding[]): void {
   if (errors.length === 0) return;
   const codes = [...new Set(errors.map(({ code }) => code))];
   const message = `Nothing was hashed because of ${codes.join(', ')}: fix that, or accept it with ${codes.map((code) => `--allow ${code}`).join(' ')}.`;
-  throw new MetainfoError('ERR_FINDINGS', message);
+  throw new FindingsError(message, errors.map(toPlain));
 }
 
 /** The findings of one code that are printed; `--json` has all of them. */
@@ -70,10 +86,13 @@ export async function findingLines(findings: readonly Finding[], to = stderr): P
   const lines: string[] = [];
   for (const group of groupsOf(findings)) {
     const [{ severity, code, advice }] = group;
-    const shown = group.slice(0, MAX_PRINTED);
+    const shown = group.filter(({ count }) => count === undefined).slice(0, MAX_PRINTED);
     lines.push(...shown.map((one) => `${labels[severity]} ${printable(messageOfWarning(one))} ${dim(`[${code}]`)}`));
-    const more = group.length - shown.length;
-    const rest = more > 0 ? `and ${more} more of these (--json lists all). ` : '';
+    const unlisted = group.reduce((count, one) => count + (one.count ?? 0), 0);
+    const listed = group.filter(({ count }) => count === undefined).length;
+    const more = listed + unlisted - shown.length;
+    const lists = unlisted > 0 ? `the first ${listed}` : 'all';
+    const rest = more > 0 ? `and ${more} more of these (--json lists ${lists}). ` : '';
     if (rest || advice) lines.push(`  ${rest}${printable(commandAdvice(advice))}`.trimEnd());
   }
   return lines;

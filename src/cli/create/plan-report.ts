@@ -5,10 +5,9 @@ import { plural } from '../../model/plural.ts';
 import { FAILED } from '../exit.ts';
 import { stdout, writeLines } from '../output.ts';
 import { nameOfTarget } from '../target.ts';
-import { findingLines } from './findings.ts';
+import { findingLines, toPlain } from './findings.ts';
 import type { CreateOptions } from './options.ts';
 import { planCreate } from './run-create.ts';
-import { toPlain } from './summary.ts';
 
 /** Plans a creation and prints the plan. The exit code is 1 if a finding is an error. */
 export async function showPlan(paths: readonly string[], options: CreateOptions, signal: AbortSignal): Promise<void> {

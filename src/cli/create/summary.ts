@@ -2,8 +2,8 @@
 import type { Finding } from '../../create/findings.ts';
 import { formatBytes } from '../../layout/text.ts';
 import { plural } from '../../model/plural.ts';
-import { commandAdvice, messageOfWarning } from '../messages.ts';
 import { nameOfTarget } from '../target.ts';
+import { toPlain } from './findings.ts';
 import type { CreateOptions } from './options.ts';
 import type { Created } from './run-create.ts';
 
@@ -35,11 +35,6 @@ export function summaryJson(
     ...(magnet && { magnet: link }),
     warnings: warnings.map(toPlain),
   };
-}
-
-/** A finding with the names that options have on the command line. */
-export function toPlain(finding: Finding): Finding {
-  return { ...finding, message: messageOfWarning(finding), advice: commandAdvice(finding.advice) };
 }
 
 /** The summary for people; with `--quiet` only the magnet link, if it was asked for. */
