@@ -64,6 +64,49 @@ describe('metainfo verify --resume-data', () => {
     assert.equal((await entries(path.join(cwd, 'out'))).length, 1);
   });
 
+  it('writes those of many torrents into one folder', async (t) => {
+    const cwd = await prepared(t, '-k', 'v1');
+    await metainfo(['create', 'album/a.txt', '-q', '-k', 'v2', '-o', 'a.torrent'], { cwd });
+    await metainfo(['create', 'album/b', '-q', '-k', 'v1', '-o', 'b.torrent'], { cwd });
+    await metainfo(['create', 'album/b/c.nfo', '-q', '-k', 'v1', '-o', 'absent.torrent'], { cwd });
+    await rename(path.join(cwd, 'album', 'b'), path.join(cwd, 'b'));
+    await rename(path.join(cwd, 'album', 'a.txt'), path.join(cwd, 'a.txt'));
+    await writeFile(path.join(cwd, 'b', 'c.nfo'), 'wrong');
+    const torrents = ['a.torrent', 'b.torrent', 'absent.torrent'];
+    const args = ['--content', '.', ...torrents, '--resume-data', 'libtorrent', '-o', 'out'];
+    const first = await metainfo(['verify', ...args], { cwd });
+    assert.equal(first.code, 1);
+    // The content of absent.torrent is missing, so there is nothing to say about it.
+    assert.equal((await entries(path.join(cwd, 'out'))).length, 2);
+    assert.equal(first.stdout.match(/fastresume: resume data for libtorrent/g)?.length, 2);
+    const again = await metainfo(['verify', ...args, '--json'], { cwd });
+    const events = again.stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    assert.deepEqual(
+      events.filter(({ event }) => event === 'failed').map(({ error }) => error.code),
+      ['ERR_OUTPUT_EXISTS', 'ERR_OUTPUT_EXISTS'],
+    );
+    const forced = await metainfo(['verify', ...args, '--json', '--force'], { cwd });
+    const files = forced.stdout
+      .trim()
+      .split('\n')
+      .flatMap((line) => JSON.parse(line).resumeFiles ?? []);
+    assert.deepEqual(files.map((file) => path.basename(file)).sort(), await entries(path.join(cwd, 'out')));
+  });
+
+  it('prints the report even if the resume data cannot be written', async (t) => {
+    const cwd = await prepared(t);
+    const id = (await read(cwd, 'album.torrent')).infohashV2?.slice(0, 40);
+    await mkdir(path.join(cwd, 'out', `${id}.fastresume`));
+    const args = ['verify', 'album.torrent', '--resume-data', 'libtorrent', '-o', 'out', '--force'];
+    const { code, stdout, stderr } = await metainfo(args, { cwd });
+    assert.equal(code, 1, stdout);
+    assert.match(stdout, /album: complete/);
+    assert.match(stderr, /ERR_/);
+  });
+
   it('finds renamed files first, with --find', async (t) => {
     const cwd = await prepared(t);
     await rename(path.join(cwd, 'album', 'a.txt'), path.join(cwd, 'album', 'moved'));
@@ -85,7 +128,7 @@ describe('metainfo verify --resume-data', () => {
       [['--resume-data', 'rtorrent', '-o', 'out'], /rtorrent cannot read v2/],
       [['--resume-data', 'qbittorrent', '-o', 'out/file'], /out\/file must be a folder/],
       [['--resume-data', 'libtorrent', '-o', '-'], /standard output/],
-      [['--resume-data', 'libtorrent', '--content', '.'], /--resume-data needs one torrent/],
+      [['--resume-data', 'libtorrent', '--content', '.', '-o', 'out/file'], /out\/file must be a folder/],
     ];
     for (const [args, message] of wrong) {
       const { code, stderr } = await metainfo(['verify', 'album.torrent', ...args], { cwd });

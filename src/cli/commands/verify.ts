@@ -14,6 +14,7 @@ import { showsProgress, stderr, stdout, writeLines } from '../output.ts';
 import { type FindOptions, search, searchJson, searchLines } from '../verify/find.ts';
 import {
   type ResumeOptions,
+  requireOutputFolder,
   requireResumeData,
   resumeLines,
   resumeOptions,
@@ -93,8 +94,8 @@ export function addVerify(program: Command): void {
       requireResumeData(command, options);
       const chosen = await verifyArguments(file, rest, options);
       if ('files' in chosen) {
-        const lonely = options.find ? '--find' : options.resumeData && '--resume-data';
-        if (lonely) command.error(`error: ${lonely} needs one torrent`, { exitCode: USAGE });
+        if (options.find) command.error('error: --find needs one torrent', { exitCode: USAGE });
+        await requireOutputFolder(options);
         await interruptible((signal) => verifyMany(chosen, options, settingsOf(options), signal));
         return;
       }
@@ -123,9 +124,9 @@ async function run(torrent: Torrent, { path, options, signal }: Invocation): Pro
   const found = options.find === undefined ? null : await search(torrent, path, options, checks);
   const report = found?.report ?? (await verify(torrent, path, checks));
   const ok = found?.ok ?? report.ok;
-  if (resume) await writeResume(torrent, report, resume);
   if (!ok) process.exitCode = FAILED;
   if (options.json) {
+    if (resume) await writeResume(torrent, report, resume);
     const bitfield = Buffer.from(report.bitfield).toString('hex');
     const more = { ...(found && searchJson(found)), ...(resume && { resumeFiles: resume.files }) };
     await writeLines([printableJson({ path, ...report, ok, bitfield, ...more })]);
@@ -135,6 +136,9 @@ async function run(torrent: Torrent, { path, options, signal }: Invocation): Pro
   await writeLines([
     ...reportLines(torrent.name, report, colors, options.quiet),
     ...(found ? searchLines(found, options, colors) : []),
-    ...(resume && !options.quiet ? resumeLines(resume) : []),
   ]);
+  if (!resume) return;
+  // After the report, which a failure must not hide.
+  await writeResume(torrent, report, resume);
+  if (!options.quiet) await writeLines(resumeLines(resume));
 }

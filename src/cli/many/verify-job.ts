@@ -8,13 +8,14 @@ import type { VerifyReport } from '../../verify/report.ts';
 import { type VerifyOptions, verify } from '../../verify/verify.ts';
 import { readTorrent, safeName } from '../arguments.ts';
 import type { ProfileOptions } from '../options.ts';
+import { type ResumeOptions, type ResumeTarget, resumeTarget, writeResume } from '../verify/resume.ts';
 import { progressClock } from './run-jobs.ts';
 
 /** Something that happened to the verification of a torrent file. */
 export type VerifyEvent = { index: number; file: string } & (
   | { event: 'start' }
   | { event: 'progress'; path: string; progress: Progress }
-  | { event: 'done'; path: string; name: string; report: VerifyReport }
+  | { event: 'done'; path: string; name: string; report: VerifyReport; resume: ResumeTarget | null }
   | { event: 'missing'; path: string; name: string }
   | { event: 'failed'; error: MetainfoError }
   | { event: 'cancelled' }
@@ -24,6 +25,7 @@ export interface VerifyJobOptions {
   /** The folder that has the content of each torrent under its name. */
   folder: string;
   profile: ProfileOptions;
+  resume: ResumeOptions;
   verify: Omit<VerifyOptions, 'signal' | 'onProgress' | 'progress'>;
   signal: AbortSignal;
   onEvent: (event: VerifyEvent) => Promise<void>;
@@ -48,6 +50,7 @@ export async function runVerifyJob(file: string, index: number, options: VerifyJ
       await onEvent({ ...about, event: 'missing', path: content, name });
       return;
     }
+    const resume = await resumeTarget(torrent, content, options.resume);
     const isDue = progressClock();
     const report = await verify(torrent, content, {
       ...options.verify,
@@ -57,7 +60,8 @@ export async function runVerifyJob(file: string, index: number, options: VerifyJ
         return (isDue() ? onEvent({ ...about, event: 'progress', path: content, progress }) : undefined) as never;
       },
     });
-    await onEvent({ ...about, event: 'done', path: content, name, report });
+    if (resume) await writeResume(torrent, report, resume);
+    await onEvent({ ...about, event: 'done', path: content, name, report, resume });
   } catch (error) {
     if (!(error instanceof MetainfoError) || signal.aborted) throw error;
     await onEvent({ ...about, event: 'failed', error: withPath(error, file) as MetainfoError });

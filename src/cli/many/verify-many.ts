@@ -8,6 +8,7 @@ import { exitCodeOf, FAILED } from '../exit.ts';
 import { messageOf } from '../messages.ts';
 import { stderr, stdout, writeLines } from '../output.ts';
 import { nameOfInput } from '../standard-input.ts';
+import { type ResumeOptions, resumeLines } from '../verify/resume.ts';
 import { reportLines } from '../verify-report.ts';
 import { contentNames } from './job-list.ts';
 import { OverallProgress } from './overall-progress.ts';
@@ -16,7 +17,7 @@ import { countsText, rateText } from './summary-line.ts';
 import type { ManyTorrents, VerifyManyOptions } from './verify-arguments.ts';
 import { runVerifyJob, type VerifyEvent } from './verify-job.ts';
 
-interface Options extends VerifyManyOptions {
+interface Options extends VerifyManyOptions, ResumeOptions {
   quiet?: boolean;
   json?: boolean;
 }
@@ -60,6 +61,7 @@ export async function verifyMany(
         runVerifyJob(file, index, {
           folder,
           profile: options,
+          resume: options,
           verify: settings,
           signal,
           onEvent,
@@ -111,7 +113,8 @@ function eventJson(event: VerifyEvent): object {
     }
     case 'done': {
       const bitfield = Buffer.from(event.report.bitfield).toString('hex');
-      return { event: 'done', ...about, status: statusOf(event), path: event.path, ...event.report, bitfield };
+      const more = { bitfield, ...(event.resume && { resumeFiles: event.resume.files }) };
+      return { event: 'done', ...about, status: statusOf(event), path: event.path, ...event.report, ...more };
     }
     case 'missing':
       return { event: 'done', ...about, status: 'missing', path: event.path, ok: false };
@@ -136,6 +139,7 @@ async function report(event: VerifyEvent, quiet: boolean, progress: OverallProgr
     const colors = await colorsFor(stdout());
     progress.clear();
     await writeLines(reportLines(name, event.report, colors));
+    if (event.resume && !quiet) await writeLines(resumeLines(event.resume));
   }
 }
 

@@ -41,6 +41,17 @@ export function requireResumeData(command: Command, options: ResumeOptions): voi
     command.error(`error: ${lonely} needs --resume-data with the name of a client`, { exitCode: USAGE });
 }
 
+/**
+ * Checks that the resume data of many torrents goes into a folder, where each has files of its own.
+ *
+ * @throws {MetainfoError} `ERR_INVALID_ARGUMENT`
+ */
+export async function requireOutputFolder({ resumeData, output = '.' }: ResumeOptions): Promise<void> {
+  if (resumeData === undefined || (await isFolder(output))) return;
+  const message = `${output} must be a folder that exists, because there are several torrents.`;
+  throw new MetainfoError('ERR_INVALID_ARGUMENT', message, { path: output });
+}
+
 /** The files of resume data that a command will write. */
 export interface ResumeTarget {
   client: ResumeClient;
