@@ -198,6 +198,17 @@ describe('resume data for libtorrent', { skip: libtorrentMissing(), concurrency:
 });
 
 describe('resume data for rtorrent', { skip: rtorrentMissing() }, () => {
+  // docs/guides/verifying.md states this.
+  it('claims pieces with padding, which rtorrent 0.9 drops', { timeout }, async (t) => {
+    const scope = scopeOf(t);
+    const sizes = { large: 20 * 32_768 + 5, 'one more': 32_768 + 1 };
+    const shared = await share(scope, 'hybrid', TRACKER, sizes);
+    const { output, share: good } = await resumeFiles(scope, shared, path.join(shared.parent, 'content'), 'rtorrent');
+    assert.equal(good, 1);
+    // Of 23 pieces, the last one of each file has padding.
+    await assertShare(await startRtorrent(scope, output), 21 / 23);
+  });
+
   it('is void for a file that is modified later', { timeout }, async (t) => {
     const scope = scopeOf(t);
     const shared = await share(scope, 'v1', TRACKER);
