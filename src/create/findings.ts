@@ -16,6 +16,6 @@ export interface Finding {
   message: string;
   /** A way out, in words for people; they may change. Empty if the message says it. */
   advice: string;
-  /** Of a finding that stands for several which are not listed: how many. */
+  /** The number of problems that a finding without a path stands for; absent for a single problem. */
   count?: number;
 }
