@@ -124,7 +124,7 @@ export {
   type MovedFile,
   type UnprovenFile,
 } from './verify/find-moved.ts';
-export { type PlacedContent, type PlaceMovedOptions, placeMoved } from './verify/place-moved.ts';
+export { type FailedPlacing, type PlacedContent, type PlaceMovedOptions, placeMoved } from './verify/place-moved.ts';
 export type { FileStatus, VerifiedFile, VerifyReport } from './verify/report.ts';
 export type { ResumeClient } from './verify/resume/place.ts';
 export { type ResumeFile, type ResumeOptions, resumeData } from './verify/resume/resume-data.ts';

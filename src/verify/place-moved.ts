@@ -20,7 +20,15 @@ export interface PlacedContent {
   /** The paths that now have their content, from the torrent's root, with `/`. */
   placed: string[];
   /** The files that could not be placed, and why. */
-  failed: { path: string; error: MetainfoError }[];
+  failed: FailedPlacing[];
+}
+
+/** A file that could not be placed. */
+export interface FailedPlacing {
+  /** From the torrent's root, with `/`. */
+  path: string;
+  /** The reason; its path is on disk. */
+  error: MetainfoError;
 }
 
 /**
