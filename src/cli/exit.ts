@@ -6,7 +6,7 @@ import { printable, printableJson, printableLines } from '../layout/text.ts';
 import { colorsFor } from './colors.ts';
 import { withHint } from './hints.ts';
 import { messageOf } from './messages.ts';
-import { stderr, stdout } from './output.ts';
+import { fitted, stderr, stdout } from './output.ts';
 
 export const FAILED = 1;
 export const USAGE = 2;
@@ -61,7 +61,8 @@ export async function exitCodeOf(error: unknown, json = wantsJson()): Promise<nu
     const { red, dim } = await colorsFor(stderr());
     // The problems of a configuration file have a line each; their texts are escaped already.
     const shown = error.code === 'ERR_CONFIG' ? printableLines : printable;
-    stderr().write(`${red('error:')} ${shown(message)} ${dim(`[${error.code}]`)}\n`);
+    const lines = `${red('error:')} ${shown(message)} ${dim(`[${error.code}]`)}`.split('\n');
+    for (const line of lines) stderr().write(`${fitted(line, stderr())}\n`);
   }
   const isBadInput = error instanceof ValidationError && ['draft', 'magnet link'].includes(error.subject);
   return isBadInput || USAGE_ERRORS.includes(error.code) ? USAGE : FAILED;

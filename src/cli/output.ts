@@ -4,6 +4,7 @@ import type { Issue } from '../errors/errors.ts';
 import { printable } from '../layout/text.ts';
 import { colorsFor } from './colors.ts';
 import { messageOfWarning } from './messages.ts';
+import { wrapped } from './wrap.ts';
 
 const CHUNK = 65536;
 
@@ -42,11 +43,19 @@ export function showsProgress({ quiet, json }: { quiet?: boolean; json?: boolean
   return progress;
 }
 
-/** Writes lines in chunks, and waits for the stream to drain: millions of lines never queue up in memory. */
+/** Text for a stream: wrapped at words if that is a terminal. */
+export function fitted(line: string, to: NodeJS.WriteStream): string {
+  return to.isTTY ? wrapped(line, to.columns) : line;
+}
+
+/**
+ * Writes lines in chunks, and waits for the stream to drain: millions of lines never queue up in memory. On a terminal, long lines
+ * are wrapped at words.
+ */
 export async function writeLines(lines: Iterable<string>, to = stdout): Promise<void> {
   let text = '';
   for (const line of lines) {
-    text += `${line}\n`;
+    text += `${fitted(line, to())}\n`;
     if (text.length < CHUNK) continue;
     await write(text, to());
     text = '';
@@ -78,6 +87,7 @@ export class Warnings {
     this.list.push({ code, message });
     if (this.#json) return;
     const { yellow, dim } = await colorsFor(stderr());
-    stderr().write(`${yellow('warning:')} ${printable(message)} ${dim(`[${code}]`)}\n`);
+    const line = `${yellow('warning:')} ${printable(message)} ${dim(`[${code}]`)}`;
+    stderr().write(`${fitted(line, stderr())}\n`);
   };
 }

@@ -18,6 +18,7 @@ import { addVerify } from './commands/verify.ts';
 import { wantsJson } from './exit.ts';
 import { withHint } from './hints.ts';
 import { stderr, stdout } from './output.ts';
+import { formatItem } from './wrap.ts';
 
 const HELP = `
 Examples:
@@ -48,6 +49,7 @@ export function program(): Command {
     .version(VERSION)
     .showHelpAfterError('(run with --help to see the options)')
     .addHelpText('after', HELP)
+    .configureHelp({ formatItem })
     .configureOutput({
       writeOut: (text) => stdout().write(text),
       // With --json, an error is one object on standard output and nothing else.
