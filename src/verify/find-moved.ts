@@ -27,6 +27,7 @@ const FIND: OptionStructs<FindMovedOptions> = {
   // `verify` checks these.
   version: Unchecked,
   fast: Unchecked,
+  followOutside: Unchecked,
   engine: Unchecked,
   threads: Unchecked,
   readSize: Unchecked,

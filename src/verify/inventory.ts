@@ -50,8 +50,10 @@ export interface Inventory {
   unreadable: { folder: string; reason: Unreadable }[];
 }
 
-interface InventoryOptions {
+export interface InventoryOptions {
   signal: AbortSignal | undefined;
+  /** Whether links may lead out of the folder. */
+  followOutside?: boolean | undefined;
   /** Lets other jobs go first while many folders are listed. */
   slot?: Slot;
 }
@@ -93,6 +95,7 @@ interface PendingFile {
 class InventoryScan {
   readonly #folder: string;
   readonly #root: string;
+  readonly #followOutside: boolean;
   readonly #expected: ReadonlySet<string>;
   readonly #expectedFolders: ReadonlySet<string>;
   readonly #signal: AbortSignal | undefined;
@@ -107,6 +110,7 @@ class InventoryScan {
   constructor(options: { folder: string; root: string; expected: ReadonlySet<string> } & InventoryOptions) {
     this.#folder = options.folder;
     this.#root = options.root;
+    this.#followOutside = options.followOutside ?? false;
     this.#expected = options.expected;
     this.#expectedFolders = foldersOf(options.expected);
     this.#signal = options.signal;
@@ -163,7 +167,7 @@ class InventoryScan {
       this.#inventory.extraFiles.push(path);
       return;
     }
-    const target = await followLink(real, this.#root);
+    const target = await followLink(real, this.#followOutside ? null : this.#root);
     if (isFolderExpected && 'folder' in target)
       this.#below.push({ path: `${path}/`, diskPath: target.folder, isBehindLink: true });
     else if (isExpected) this.#inventory.found.set(path, target);
@@ -227,10 +231,11 @@ export async function statFile(path: string): Promise<DiskFile | Unreadable> {
   }
 }
 
-async function followLink(link: string, root: string): Promise<DiskEntry> {
+/** @param root Null lets links lead anywhere. */
+async function followLink(link: string, root: string | null): Promise<DiskEntry> {
   try {
     const target = await realpath(link);
-    if (!isWithin(root, target)) return { problem: 'a link that leads out of the folder' };
+    if (root !== null && !isWithin(root, target)) return { problem: 'a link that leads out of the folder' };
     if ((await stat(target)).isDirectory()) return { folder: target };
     return await statFile(target);
   } catch (error) {

@@ -2,10 +2,17 @@
 import { realpath, stat } from 'node:fs/promises';
 import nodePath from 'node:path';
 import { fromSystemError, MetainfoError, requirePath } from '../errors/errors.ts';
-import type { Slot } from '../hash/limiter.ts';
 import { unsafeComponent } from '../layout/safe-path.ts';
 import type { Torrent } from '../model/torrent.ts';
-import { type DiskEntry, type DiskFile, type Inventory, inventory, statFile, type Unreadable } from './inventory.ts';
+import {
+  type DiskEntry,
+  type DiskFile,
+  type Inventory,
+  type InventoryOptions,
+  inventory,
+  statFile,
+  type Unreadable,
+} from './inventory.ts';
 
 /** A file of a torrent and its counterpart on disk. */
 export interface MatchedFile {
@@ -34,11 +41,7 @@ export interface MatchedFiles {
  * @throws {MetainfoError} `ERR_NOT_FOUND` or `ERR_UNREADABLE` for `path` itself; `ERR_INVALID_ARGUMENT` when it is a file
  *   and the torrent has several; `ERR_ABORTED`
  */
-export async function matchFiles(
-  torrent: Torrent,
-  path: string,
-  options: { signal: AbortSignal | undefined; slot?: Slot },
-): Promise<MatchedFiles> {
+export async function matchFiles(torrent: Torrent, path: string, options: InventoryOptions): Promise<MatchedFiles> {
   requirePath(path);
   const status = await stat(path).catch((error: unknown) => {
     throw fromSystemError(error, path, 'read');

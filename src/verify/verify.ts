@@ -44,6 +44,12 @@ export interface VerifyOptions extends ResourceOptions, WatchOptions {
    */
   fast?: boolean | undefined;
   /**
+   * Follow symbolic links that lead out of the folder, as a creation with the same option does. They are `unreadable` otherwise.
+   *
+   * @default false
+   */
+  followOutside?: boolean | undefined;
+  /**
    * The engine that hashes.
    *
    * @default the engine that METAINFO_ENGINE names, else `nativeEngine()`, or `nodeEngine()` if the addon does not load
@@ -55,6 +61,7 @@ const VERIFY: OptionStructs<VerifyOptions> = {
   // `versionOf` checks it, because the torrent says which versions it has.
   version: Unchecked,
   fast: Flag,
+  followOutside: Flag,
   engine: AnyEngine,
   ...RESOURCES,
   ...WATCH,
@@ -74,7 +81,7 @@ const MAX_RETRIES = 100;
 /**
  * Verifies content on disk against a torrent: reports missing, corrupt and extra files, and which pieces are good.
  *
- * Every piece is read once. Nothing outside the folder is opened. Each piece is read from where it belongs, so a missing or
+ * Every piece is read once. Nothing outside the folder is opened, unless `followOutside` allows it. Each piece is read from where it belongs, so a missing or
  * short file does not affect the files after it.
  *
  * @param path The folder of the files, or the file of a single-file torrent, or the folder that holds that file.
@@ -100,7 +107,10 @@ async function verifyInSlot(torrent: Torrent, path: string, options: VerifyOptio
   const { engine = defaultEngine(), signal } = options;
   const version = versionOf(torrent, options.version);
   const resources = planResources(options, version, availableParallelism());
-  const matched = await untilAbort(signal, matchFiles(torrent, path, { signal, slot }));
+  const matched = await untilAbort(
+    signal,
+    matchFiles(torrent, path, { signal, slot, followOutside: options.followOutside }),
+  );
   const { files } = matched;
   if (torrent.totalSize > LARGE_JOB_BYTES) slot.release();
   const map = version === 'v2' ? v2PieceMap(files, torrent.info.pieceLength) : v1PieceMap(torrent, files);

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { appendFile, mkdir, rename, rm, writeFile } from 'node:fs/promises';
+import { appendFile, mkdir, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, it } from 'node:test';
 import { encode } from '../../src/bencode/encode.ts';
@@ -117,5 +117,16 @@ describe('metainfo verify', () => {
     assert.equal((await metainfo(args, { cwd })).code, 2);
     assert.equal((await metainfo([...args, '--link', '--find', '.'], { cwd })).code, 2);
     assert.equal((await metainfo(['verify', 'album.torrent', 'album', '--find', 'absent'], { cwd })).code, 1);
+  });
+
+  it('follows links out of the folder with --follow-outside, as create does', async (t) => {
+    const cwd = await workFolder(t);
+    await writeFile(path.join(cwd, 'outside'), 'some text');
+    await symlink('../outside', path.join(cwd, 'album/link'));
+    await metainfo(['create', 'album', '--follow-outside'], { cwd });
+    const args = ['verify', 'album.torrent', 'album'];
+    const refused = await metainfo(args, { cwd });
+    assert.deepEqual([refused.code, /link \(a link that leads out of the folder\)/.test(refused.stdout)], [1, true]);
+    assert.equal((await metainfo([...args, '--follow-outside'], { cwd })).code, 0);
   });
 });

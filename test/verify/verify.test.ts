@@ -238,6 +238,25 @@ describe('verify', () => {
     }
   });
 
+  it('follows links out of the folder only with followOutside', async (t) => {
+    const root = await temporaryFolder(t);
+    await writeTree(root, { 'outside/a': 40_000, 'outside/sub/b': 5, 'root/c': 7 });
+    const folder = path.join(root, 'root');
+    await symlink('../outside/a', path.join(folder, 'a'));
+    await symlink(path.join(root, 'outside/sub'), path.join(folder, 'sub'));
+    for (const version of VERSIONS) {
+      const torrent = await new TorrentCreate({ pathRoot: folder, followOutside: true }).generate({ version });
+      const statuses = ({ files }: VerifyReport) => files.map((file) => [file.path, file.status]);
+      assert.deepEqual(statuses(await verify(torrent, folder)), [
+        ['a', 'unreadable'],
+        ['c', version === 'v1' ? 'partial' : 'complete'],
+        ['sub/b', 'missing'],
+      ]);
+      const report = await verify(torrent, folder, { followOutside: true });
+      assert.deepEqual([report.ok, report.extraFiles], [true, []]);
+    }
+  });
+
   it('opens no FIFO and nothing outside the folder', async (t) => {
     const root = await temporaryFolder(t);
     const folder = path.join(root, 'data');

@@ -26,6 +26,7 @@ import { reportLines } from '../verify-report.ts';
 interface VerifyOptions extends VerifyManyOptions, HashingOptions, FindOptions, ResumeOptions {
   torrentVersion?: 'v1' | 'v2';
   fast?: boolean;
+  followOutside?: boolean;
   quiet?: boolean;
   json?: boolean;
 }
@@ -74,6 +75,7 @@ export function addVerify(program: Command): void {
       new Option('-k, --torrent-version <version>', 'check only the v1 or v2 hashes of a hybrid').choices(['v1', 'v2']),
     )
     .option('--fast', 'check file sizes and a sample of the pieces only')
+    .option('--follow-outside', 'also follow symlinks that lead out of the folder')
     .option('--find <dir...>', 'look in these folders for missing files that were renamed or moved')
     .addOption(
       new Option('--link', 'with --find: hard-link the files that were found to their places').conflicts('rename'),
@@ -107,8 +109,8 @@ export function addVerify(program: Command): void {
 }
 
 /** The options of the library. */
-function settingsOf({ torrentVersion: version, fast, threads, memoryLimit }: VerifyOptions) {
-  return { version, fast, threads: threads ?? null, memoryLimit };
+function settingsOf({ torrentVersion: version, fast, followOutside, threads, memoryLimit }: VerifyOptions) {
+  return { version, fast, followOutside, threads: threads ?? null, memoryLimit };
 }
 
 interface Invocation {
