@@ -1,7 +1,7 @@
 /** The options `--exclude` and `--include`, and the scan filter that they give. */
 import { realpath } from 'node:fs/promises';
 import path from 'node:path';
-import type { Command } from 'commander';
+import { type Command, InvalidArgumentError } from 'commander';
 import { componentsWithin } from '../disk/containment.ts';
 import type { ScanFilter } from '../disk/scan.ts';
 import { collect } from './options.ts';
@@ -14,8 +14,18 @@ export interface GlobOptions {
 /** Adds `--exclude` and `--include` to a command. */
 export function globOptions(command: Command): Command {
   return command
-    .option('--exclude <glob>', 'skip matching files and folders (repeatable)', collect)
-    .option('--include <glob>', 'add only matching files (repeatable)', collect);
+    .option('--exclude <glob>', 'skip matching files and folders (repeatable)', collectGlob)
+    .option('--include <glob>', 'add only matching files (repeatable)', collectGlob);
+}
+
+/** The longest glob that picomatch takes, in UTF-16 units. */
+const MAX_GLOB = 65_536;
+
+/** Appends one glob. */
+function collectGlob(text: string, before?: string[]): string[] {
+  if (text === '') throw new InvalidArgumentError("Expected a pattern such as '*.nfo'.");
+  if (text.length > MAX_GLOB) throw new InvalidArgumentError(`Expected a pattern of at most ${MAX_GLOB} characters.`);
+  return collect(text, before);
 }
 
 /** A glob that no file or folder has matched. */

@@ -85,6 +85,7 @@ describe('an error', () => {
       ['plan', 'album', '--entropy', '--set', 'info.entropy=x'],
       /--set info\.entropy and --entropy set the same key/,
     ],
+    'of an empty pattern': [['plan', 'album', '--include', ''], /'--include <glob>' argument '' is invalid/],
     'of a wish': [['plan', 'album', '--max-torrent-size', '0'], /--max-torrent-size must be .* at least 1, not 0/],
     'of a read size': [['create', 'album', '--read-size', '3', '-o', 'x'], /--read-size must be a power of two/],
     'of an infohash': [['create', 'album', '--similar', 'x', '-o', 'x'], /--similar: expected an infohash/i],
