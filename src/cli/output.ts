@@ -51,11 +51,13 @@ export function fitted(line: string, to: NodeJS.WriteStream): string {
 /**
  * Writes lines in chunks, and waits for the stream to drain: millions of lines never queue up in memory. On a terminal, long lines
  * are wrapped at words.
+ *
+ * @param options.wrap False for lines that fit already.
  */
-export async function writeLines(lines: Iterable<string>, to = stdout): Promise<void> {
+export async function writeLines(lines: Iterable<string>, to = stdout, { wrap = true } = {}): Promise<void> {
   let text = '';
   for (const line of lines) {
-    text += `${fitted(line, to())}\n`;
+    text += `${wrap ? fitted(line, to()) : line}\n`;
     if (text.length < CHUNK) continue;
     await write(text, to());
     text = '';

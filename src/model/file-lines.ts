@@ -22,22 +22,36 @@ interface Entry {
 
 /** The deepest indentation, in folders: a path may have millions. */
 const MAX_INDENT = 32;
+/** Columns of a branch of the tree, of the gap behind a size, and of a name in a narrow terminal at least. */
+const BRANCH = 3;
+const GAP = 2;
+const MIN_NAME = 16;
+/** Text of as many columns as characters. */
+const PLAIN = /^[ -~]*$/;
 
-/** Shortens the name in a line that has `before` characters before it. */
-export type FitName = (name: string, before: number) => string;
+/** A terminal that the lines must fit. */
+export interface Terminal {
+  columns: number;
+  /** Shortens a text to a number of columns. */
+  shorten(text: string, columns: number): string;
+}
 
-/** The lines of the tree: each has a size, and the name at its place. A folder has the size of everything in it. */
-export function* fileLines(torrent: Torrent, fit: FitName = (name) => name): Generator<string> {
+/**
+ * The lines of the tree: each has a size, and the name at its place. A folder has the size of everything in it. Entries that are
+ * too deep to be indented further begin with the number of missing indentations: `+2 name`.
+ *
+ * @param terminal Shortens names and the indentation; undefined prints whole names.
+ */
+export function* fileLines(torrent: Torrent, terminal?: Terminal): Generator<string> {
   const { files, name } = torrent;
   const root = folderOf(files);
   const links = storedLinks(torrent);
   const width = widthOf(root);
-  const line = (prefix: string, { name, content }: Entry): string => {
-    const isFolder = 'entries' in content;
-    const before = `${formatBytes(sizeOf(content)).padStart(width)}  ${prefix}`;
-    const after = isFolder ? `/ (${plural(content.files, 'file')})` : notes(content, links);
-    return `${before}${fit(`${printable(name)}${after}`, before.length)}`;
+  const line = (prefix: string, entry: Entry): string => {
+    const before = `${formatBytes(sizeOf(entry.content)).padStart(width)}  ${prefix}`;
+    return `${before}${label(entry, links, before.length, terminal)}`;
   };
+  const maxIndent = indentOf(width, terminal);
   if (files.length === 1 && files[0]?.path === name) {
     yield line('', root.entries[0] as Entry);
     return;
@@ -52,11 +66,34 @@ export function* fileLines(torrent: Torrent, fit: FitName = (name) => name): Gen
       continue;
     }
     const isLast = level.next === level.entries.length;
-    yield line(`${level.prefix}${isLast ? '└─' : '├─'} `, entry);
+    const missing = open.length - 1 - maxIndent;
+    yield line(`${level.prefix}${isLast ? '└─' : '├─'} ${missing > 0 ? `+${missing} ` : ''}`, entry);
     if (!('entries' in entry.content)) continue;
-    const below = open.length > MAX_INDENT ? level.prefix : `${level.prefix}${isLast ? '   ' : '│  '}`;
+    const below = missing >= 0 ? level.prefix : `${level.prefix}${isLast ? '   ' : '│  '}`;
     open.push({ entries: entry.content.entries, next: 0, prefix: below });
   }
+}
+
+/** The deepest indentation that leaves room for names. */
+function indentOf(sizeWidth: number, terminal: Terminal | undefined): number {
+  if (!terminal) return MAX_INDENT;
+  const room = terminal.columns - sizeWidth - GAP - BRANCH - MIN_NAME;
+  return Math.min(MAX_INDENT, Math.max(0, Math.floor(room / BRANCH)));
+}
+
+/** The name of an entry and its notes. On a terminal, a name is shortened before its notes. */
+function label({ name, content }: Entry, links: ReadonlyMap<string, string>, at: number, terminal?: Terminal): string {
+  const isFolder = 'entries' in content;
+  const after = isFolder ? `/ (${plural(content.files, 'file')})` : notes(content, links);
+  const text = `${printable(name)}${after}`;
+  if (!terminal) return text;
+  const room = Math.max(1, terminal.columns - at);
+  const whole = terminal.shorten(text, room);
+  if (whole === text) return text;
+  const keeps = after.length <= room / 2 && PLAIN.test(after);
+  if (!keeps && !isFolder) return whole;
+  const end = keeps ? after : '/';
+  return `${terminal.shorten(printable(name), Math.max(1, room - end.length))}${end}`;
 }
 
 /** The target of a stored link, and the other flags of a file. */

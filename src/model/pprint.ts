@@ -4,7 +4,7 @@ import { checkArgument, checkOptions, type OptionStructs, oneOf } from '../error
 import { padsIn } from '../layout/padding.ts';
 import { formatBytes, printable } from '../layout/text.ts';
 import { peerText } from '../magnet/magnet.ts';
-import { type FitName, fileLines } from './file-lines.ts';
+import { fileLines, type Terminal } from './file-lines.ts';
 import type { HashList } from './hash-list.ts';
 import type { InfoDictV1 } from './info-dict.ts';
 import { plural } from './plural.ts';
@@ -43,23 +43,27 @@ export function pprint(torrent: Torrent, options: PprintOptions = {}): void {
   for (const line of formatTorrent(torrent, checked)) process.stdout.write(`${line}\n`);
 }
 
-/** Options of {@link formatTorrent}. */
-export interface FormatOptions extends PprintOptions {
-  /** Shortens the names in the tree of files to the width of a terminal. */
-  fit?: FitName | undefined;
+/** The lines that {@link pprint} prints. A generator, because a large torrent has very many hashes. */
+export function* formatTorrent(torrent: Torrent, { verbose = 0 }: PprintOptions = {}): Generator<string> {
+  yield* fieldLines(torrent, verbose === 0);
+  yield* detailLines(torrent, verbose);
 }
 
-/** The lines that {@link pprint} prints. A generator, because a large torrent has very many hashes. */
-export function* formatTorrent(torrent: Torrent, { verbose = 0, fit }: FormatOptions = {}): Generator<string> {
-  yield* topLevel(torrent, verbose === 0);
+/** The files as a tree, and the hashes: nothing at verbosity 0. */
+export function* detailLines(torrent: Torrent, verbose: Verbosity, terminal?: Terminal): Generator<string> {
   if (verbose >= 1) {
     yield '';
-    yield* fileLines(torrent, fit);
+    yield* fileLines(torrent, terminal);
   }
   if (verbose >= 2) yield* hashes(torrent, verbose >= 3);
 }
 
-function* topLevel(torrent: Torrent, short: boolean): Generator<string> {
+/**
+ * A line for each value of the fields that are not about single files.
+ *
+ * @param short Cuts long lists and texts.
+ */
+export function* fieldLines(torrent: Torrent, short: boolean): Generator<string> {
   const { info } = torrent;
   const rows: [label: string, value: string | null | undefined][] = [
     ['name', torrent.name],

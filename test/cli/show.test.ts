@@ -368,4 +368,30 @@ describe('the command', () => {
       assert.equal(rows[0]?.includes('…'), columns < 160);
     }
   });
+
+  it('shows names of millions of characters on a terminal at once', {
+    skip: process.platform === 'win32',
+    timeout: 60_000,
+  }, async (t) => {
+    const cwd = await workFolder(t);
+    const paths = [['n'.repeat(2_000_000)], ['长 '.repeat(500_000)], Array(10_000).fill('a')];
+    const files = paths.map((one) => ({ length: 5, path: one }));
+    await writeFile(
+      path.join(cwd, 'huge'),
+      torrent({ name: 'n', files, 'piece length': 16_384, pieces: Buffer.alloc(20) }),
+    );
+    const shell = `stty cols 40; ${command(['show', '-v', 'huge']).join(' ')}`;
+    const { stdout } = spawnSync('script', ['-qec', shell, '/dev/null'], {
+      cwd,
+      encoding: 'utf8',
+      stdio: 'pipe',
+      maxBuffer: 10_000_000,
+    });
+    const rows = stdout.split('\r\n').filter((line) => line.includes('─ '));
+    assert.equal(rows.length, 2 + 10_000);
+    // The slow check of columns is needed for the wide names only.
+    for (const row of rows.slice(0, 10)) assert.equal(cliTruncate(row, 40), row);
+    for (const row of rows) assert.ok(row.length <= 40, row);
+    assert.match(rows.at(-1) as string, /└─ \+\d+ a$/);
+  });
 });

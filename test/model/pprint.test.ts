@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import cliTruncate from 'cli-truncate';
 import fc from 'fast-check';
+import { shorten } from '../../src/cli/shorten.ts';
 import { toHex } from '../../src/errors/errors.ts';
 import type { InfoDictV1 } from '../../src/model/info-dict.ts';
 import { plural } from '../../src/model/plural.ts';
-import { formatTorrent, pprint, type Verbosity } from '../../src/model/pprint.ts';
+import { detailLines, formatTorrent, pprint, type Verbosity } from '../../src/model/pprint.ts';
 import { Torrent } from '../../src/model/torrent.ts';
 import { type Plain, reference } from '../bencode/reference.ts';
 import { noise, sha1, sha256, v2Hashes } from '../hash/reference.ts';
@@ -185,9 +187,7 @@ describe('formatTorrent with a higher verbosity', () => {
         const names = all.map((one) => `${one.join('/')}/file`);
         const content = Object.fromEntries(names.map((name, i) => [name, noise(i + 1)]));
         const torrent = Torrent.fromBytes(build({ version, content }).bytes);
-        const lines = [...formatTorrent(torrent, { verbose: 1, fit: (name) => name })].slice(
-          -names.length - foldersOf(names).size,
-        );
+        const lines = [...formatTorrent(torrent, { verbose: 1 })].slice(-names.length - foldersOf(names).size);
         const rows = lines.map((line) => {
           const [, size = '', branches = '', name = ''] = /^ *(\d+ B) {2}((?:[│ ] {2}|[├└]─ )*)(.+)$/u.exec(line) ?? [];
           return { size, depth: branches.length / 3, name };
@@ -240,6 +240,52 @@ describe('formatTorrent with a higher verbosity', () => {
     const lines = [...formatTorrent(Torrent.fromBytes(build({ version: 'v1', content }).bytes), { verbose: 1 })];
     assert.ok(lines.length > depth);
     for (const line of lines) assert.ok(line.length < 200, `${line.length} columns`);
+    assert.equal(lines.at(-1), `5 B  ${' '.repeat(3 * 32)}└─ +${depth - 32} b`);
+  });
+});
+
+describe('detailLines for a terminal', () => {
+  const unit = fc.constantFrom('a', 'b', ' ', '長', '🎉', 'e\u0301', 'ש', '\u001b', '\u202e');
+  const part = fc.string({ unit, minLength: 1, maxLength: 60 });
+  const paths = fc.array(fc.array(part, { minLength: 1, maxLength: 12 }), { minLength: 1, maxLength: 8 });
+
+  it('fits its columns, with the same entries in the same order as without one', () => {
+    fc.assert(
+      fc.property(paths, fc.constantFrom(40, 80, 160), (all, columns) => {
+        // Unique, and no file is a folder too.
+        const files = all.map((path, i) => ({ length: i + 1, path: [...path, `file ${i}`], attr: i % 2 ? 'x' : 'h' }));
+        const pieces = Buffer.alloc(20);
+        const torrent = Torrent.fromBytes(reference({ info: { name: 'n', files, 'piece length': 16384, pieces } }));
+        const whole = [...detailLines(torrent, 1)];
+        const fitted = [...detailLines(torrent, 1, { columns, shorten })];
+        assert.equal(fitted.length, whole.length);
+        fitted.forEach((line, i) => {
+          assert.equal(cliTruncate(line, columns), line, 'it is too wide');
+          if (cliTruncate(whole[i] as string, columns) === whole[i] && !/\+\d+ /.test(line))
+            assert.equal(line, whole[i]);
+          // Sizes and the notes of files are never shortened.
+          assert.equal(line.slice(0, 8), whole[i]?.slice(0, 8));
+          if (whole[i]?.endsWith(']')) assert.equal(line.slice(-5), whole[i]?.slice(-5));
+        });
+        for (const i of files.keys()) assert.equal(fitted.filter((line) => line.includes(`file ${i}  [`)).length, 1);
+      }),
+      { numRuns: runs(100) },
+    );
+  });
+
+  it('counts the indentations that would leave no room for names', () => {
+    const name = 'sixteen columns!';
+    const path = [...'abcdefghij', name];
+    const info = { name: 'n', files: [{ length: 5, path }], 'piece length': 16384, pieces: Buffer.alloc(20) };
+    const lines = [...detailLines(Torrent.fromBytes(reference({ info })), 1, { columns: 40, shorten })];
+    assert.deepEqual(lines.slice(-6), [
+      '5 B                 └─ f/ (1 file)',
+      '5 B                 └─ +1 g/ (1 file)',
+      '5 B                 └─ +2 h/ (1 file)',
+      '5 B                 └─ +3 i/ (1 file)',
+      '5 B                 └─ +4 j/ (1 file)',
+      '5 B                 └─ +5 sixteen…lumns!',
+    ]);
   });
 });
 

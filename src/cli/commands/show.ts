@@ -1,8 +1,8 @@
 /** `metainfo show`: prints the contents of a torrent file. */
 import type { Command } from 'commander';
 import { printable, printableJson } from '../../layout/text.ts';
-import type { FitName } from '../../model/file-lines.ts';
-import { formatTorrent, type Verbosity } from '../../model/pprint.ts';
+import type { Terminal } from '../../model/file-lines.ts';
+import { detailLines, fieldLines, type Verbosity } from '../../model/pprint.ts';
 import { forEachFile, readTorrent } from '../arguments.ts';
 import { type ProfileOptions, profileOptions } from '../options.ts';
 import { stdout, writeLines } from '../output.ts';
@@ -37,16 +37,13 @@ function more(_: string, before: number): number {
   return Math.min(before + 1, 3);
 }
 
-/** Shortens names in the middle, to the width of the terminal; a pipe or a file gets whole names. */
-async function fitter(verbose: Verbosity): Promise<FitName | undefined> {
+/** The terminal that the tree must fit; undefined for a pipe or a file, which get whole names. */
+async function terminal(verbose: Verbosity): Promise<Terminal | undefined> {
   const { isTTY, columns } = stdout();
   if (verbose === 0 || !isTTY || !columns) return undefined;
-  const { default: cliTruncate } = await import('cli-truncate');
-  return (name, before) => cliTruncate(name, Math.max(MIN_NAME, columns - before), { position: 'middle' });
+  const { shorten } = await import('../shorten.ts');
+  return { columns, shorten };
 }
-
-/** Columns of a name at least: a deep folder in a narrow terminal is wrapped. */
-const MIN_NAME = 8;
 
 async function show(files: string[], options: ShowOptions): Promise<void> {
   await forEachFile(files, async (file) => {
@@ -55,7 +52,8 @@ async function show(files: string[], options: ShowOptions): Promise<void> {
     else {
       const heading = files.length === 1 ? [] : [...(file === files[0] ? [] : ['']), printable(nameOfInput(file))];
       await writeLines(heading);
-      await writeLines(formatTorrent(torrent, { verbose: options.verbose, fit: await fitter(options.verbose) }));
+      await writeLines(fieldLines(torrent, options.verbose === 0));
+      await writeLines(detailLines(torrent, options.verbose, await terminal(options.verbose)), stdout, { wrap: false });
     }
   });
 }
