@@ -22,7 +22,7 @@ export function globOptions(command: Command): Command {
 const MAX_GLOB = 65_536;
 
 /** Appends one glob. */
-function collectGlob(text: string, before?: string[]): string[] {
+export function collectGlob(text: string, before?: string[]): string[] {
   if (text === '') throw new InvalidArgumentError("Expected a pattern such as '*.nfo'.");
   if (text.length > MAX_GLOB) throw new InvalidArgumentError(`Expected a pattern of at most ${MAX_GLOB} characters.`);
   return collect(text, before);

@@ -4,6 +4,7 @@ import { Command, type Option } from 'commander';
 import { MetainfoError, shown } from '../../errors/errors.ts';
 import { collectCode } from '../create/findings.ts';
 import { type CreateOptions, createOptions } from '../create/options.ts';
+import { collectGlob } from '../globs.ts';
 import {
   collect,
   collectKey,
@@ -43,6 +44,7 @@ const FORMS: ReadonlyMap<unknown, ValueForm> = new Map<unknown, ValueForm>([
   [parseThreads, 'count'],
   [parseDate, 'date'],
   [collect, 'list'],
+  [collectGlob, 'list'],
   [collectNode, 'list'],
   [collectKey, 'list'],
   [collectCode, 'list'],
