@@ -13,7 +13,9 @@ const FILE = path.join(ROOT, 'man/metainfo.1');
 
 /** Formats the page as `man` does. */
 function formatted(...options: string[]) {
-  return spawnSync('groff', ['-man', '-Tascii', '-P-c', '-rLL=100n', ...options, FILE], { encoding: 'utf8' });
+  // groff takes no empty date.
+  const { SOURCE_DATE_EPOCH: _, ...env } = process.env;
+  return spawnSync('groff', ['-man', '-Tascii', '-P-c', '-rLL=100n', ...options, FILE], { encoding: 'utf8', env });
 }
 
 /** A command and all below it. */

@@ -321,13 +321,13 @@ describe('create -', () => {
 });
 
 describe('create --batch -', () => {
-  it('reads the list from a pipe, which no job can read again, and from a socket', async (t) => {
+  it('reads the list from a pipe, which is the content of no job, and from a socket', async (t) => {
     const cwd = await workFolder(t);
     const list = JSON.stringify([{ paths: ['album'] }, { paths: ['-'], name: 'x' }]);
     const { code, stdout, stderr } = piped(cwd, list, 'create', '--batch', '-', '--json');
-    assert.equal(code, 1, stderr);
-    assert.match(stdout, /x is being read elsewhere, or was read before/);
-    assert.deepEqual(await entries(cwd), ['album', 'album.torrent']);
+    assert.equal(code, 2, stderr);
+    assert.match(stdout, /job 1: Standard input \(-\) cannot be the content of one job among many/);
+    assert.deepEqual(await entries(cwd), ['album']);
     const empty = piped(cwd, '', 'create', '--batch', '-');
     assert.match(empty.stderr, /standard input: it is empty: pipe a list of jobs to it/);
   });
