@@ -37,6 +37,8 @@ Environment:
                       since 1970
   XDG_CONFIG_HOME     folder of metainfo/config.toml (default: ~/.config; on
                       Windows APPDATA): metainfo config shows it
+  XDG_CACHE_HOME      folder of the cache of create --cache (default: ~/.cache;
+                      on Windows LOCALAPPDATA; ignored on macOS)
   NO_COLOR            turn colours off
 
 Exit codes: 0 success, 1 failure, 2 wrong usage, 130 cancelled with Ctrl-C

@@ -24,6 +24,15 @@ describe('shorten', () => {
     );
   });
 
+  it('shortens plain text as cli-truncate does', () => {
+    fc.assert(
+      fc.property(fc.string({ maxLength: 100 }), fc.integer({ min: 1, max: 60 }), (text, columns) => {
+        assert.equal(shorten(text, columns), cliTruncate(text, columns, { position: 'middle' }));
+      }),
+      { numRuns: runs(300) },
+    );
+  });
+
   it('shortens millions of characters without counting them all', { timeout: 10_000 }, () => {
     for (const part of ['n', 'b ', '長', '👧', 'e\u0301']) {
       const short = shorten(part.repeat(2_000_000), 40);
