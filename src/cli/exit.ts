@@ -6,7 +6,7 @@ import { printable, printableJson, printableLines } from '../layout/text.ts';
 import { colorsFor } from './colors.ts';
 import { withHint } from './hints.ts';
 import { messageOf } from './messages.ts';
-import { fitted, stderr, stdout } from './output.ts';
+import { CLOSED, fitted, stderr, stdout } from './output.ts';
 
 export const FAILED = 1;
 export const USAGE = 2;
@@ -38,8 +38,12 @@ function writeJson(code: MetainfoErrorCode, message: string, path: string | null
   stdout().write(`${printableJson({ error: { code, message, path, ...more } })}\n`);
 }
 
-/** The exit code of a job that a signal has cancelled, by the convention of shells: 128 plus the number of the signal. */
+/**
+ * The exit code of a job that a signal has cancelled, by the convention of shells: 128 plus the number of the signal. If standard
+ * output was closed, the exit code that was set before.
+ */
 export function exitCodeOfSignal({ cause }: MetainfoError): number {
+  if (cause === CLOSED) return Number(process.exitCode ?? 0);
   return cause === 'SIGTERM' ? 143 : 130;
 }
 
@@ -51,6 +55,7 @@ export async function exitCodeOf(error: unknown, json = wantsJson()): Promise<nu
     return FAILED;
   }
   if (error.code === 'ERR_ABORTED') {
+    if (error.cause === CLOSED) return exitCodeOfSignal(error);
     if (json) writeJson('ERR_ABORTED', CANCELLED);
     else stderr().write(`${CANCELLED}\n`);
     return exitCodeOfSignal(error);

@@ -1,5 +1,6 @@
 /** Standard output and standard error: lines, bytes and warnings, safe for closed pipes. */
 import { once } from 'node:events';
+import { throwIfAborted, untilAbort } from '../errors/cancel.ts';
 import type { Issue } from '../errors/errors.ts';
 import { printable } from '../layout/text.ts';
 import { colorsFor } from './colors.ts';
@@ -14,13 +15,20 @@ const CHUNK = 65536;
 let out: NodeJS.WriteStream | undefined;
 let err: NodeJS.WriteStream | undefined;
 
-/**
- * Standard output. A closed pipe (`metainfo show x | head`) ends the process without an error; any other write error ends
- * it with exit code 1.
- */
+/** Why {@link outputClosed} fires. */
+export const CLOSED = 'EPIPE';
+
+const closed = new AbortController();
+
+/** Fires when standard output is a closed pipe (`metainfo show x | head`): nobody waits for more. */
+export const outputClosed: AbortSignal = closed.signal;
+
+/** Standard output. A closed pipe cancels the job without an error; any other write error ends the process with exit code 1. */
 export function stdout(): NodeJS.WriteStream {
   out ??= process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code === 'EPIPE') process.exit();
+    if (error.code === 'EPIPE') closed.abort(CLOSED);
+    // Writes that were queued fail too.
+    if (outputClosed.aborted) return;
     stderr().write(`error: standard output: ${error.message}\n`);
     process.exit(1);
   });
@@ -66,7 +74,9 @@ export async function writeLines(lines: Iterable<string>, to = stdout, { wrap = 
 }
 
 async function write(text: string | Uint8Array, to: NodeJS.WriteStream): Promise<void> {
-  if (!to.write(text)) await once(to, 'drain');
+  const signal = to === out ? outputClosed : undefined;
+  throwIfAborted(signal);
+  if (!to.write(text)) await untilAbort(signal, once(to, 'drain'));
 }
 
 /** Writes bytes to standard output. */

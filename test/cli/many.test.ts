@@ -137,10 +137,18 @@ describe('metainfo create --each', () => {
 
   it('ends quietly when standard output is closed', async (t) => {
     const cwd = await library(t);
-    const { code, stderr } = await metainfoUnread(['create', '--each', 'lib', '-o', 'out'], { cwd });
-    assert.deepEqual([code, stderr], [0, '']);
-    for (const name of (await entries(path.join(cwd, 'out'))).filter((one) => one !== 'keep'))
-      await Torrent.read(path.join(cwd, 'out', name));
+    await writeTree(cwd, Object.fromEntries(Array.from({ length: 20 }, (_, i) => [`lib/more${i}/file`, 30_000])));
+    for (const more of [[], ['--json']]) {
+      const { code, stderr } = await metainfoUnread(['create', '--each', 'lib', '-o', 'out', ...more], { cwd });
+      assert.deepEqual([code, stderr], [0, '']);
+      const names = (await entries(path.join(cwd, 'out'))).filter((one) => one !== 'keep');
+      assert.ok(names.length < 20, 'the jobs went on');
+      for (const name of names) {
+        assert.match(name, /\.torrent$/, 'a half-written file stays');
+        await Torrent.read(path.join(cwd, 'out', name));
+        await rm(path.join(cwd, 'out', name));
+      }
+    }
   });
 });
 
