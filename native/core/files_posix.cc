@@ -21,9 +21,11 @@ double milliseconds(const timespec& time) {
 }
 
 #ifdef __APPLE__
-double ctime_ms(const struct stat& status) { return milliseconds(status.st_ctimespec); }
+const timespec& mtime(const struct stat& status) { return status.st_mtimespec; }
+const timespec& ctime(const struct stat& status) { return status.st_ctimespec; }
 #else
-double ctime_ms(const struct stat& status) { return milliseconds(status.st_ctim); }
+const timespec& mtime(const struct stat& status) { return status.st_mtim; }
+const timespec& ctime(const struct stat& status) { return status.st_ctim; }
 #endif
 
 // Opens folder after folder, each relative to the one before, without following symbolic links.
@@ -72,20 +74,18 @@ int open_without_links(const char* path, int flags, int start) {
 #endif
 }
 
-#ifdef __APPLE__
-double mtime_ms(const struct stat& status) { return milliseconds(status.st_mtimespec); }
-#else
-double mtime_ms(const struct stat& status) { return milliseconds(status.st_mtim); }
-#endif
+double mtime_ms(const struct stat& status) { return milliseconds(mtime(status)); }
 
 FileStatus to_file_status(const struct stat& status) {
   return {0,
           static_cast<double>(status.st_mode),
           static_cast<double>(status.st_size),
-          mtime_ms(status),
-          ctime_ms(status),
+          milliseconds(mtime(status)),
+          milliseconds(ctime(status)),
           static_cast<double>(status.st_dev),
-          static_cast<double>(status.st_ino)};
+          static_cast<double>(status.st_ino),
+          static_cast<double>(mtime(status).tv_nsec),
+          static_cast<double>(ctime(status).tv_nsec)};
 }
 
 }  // namespace metainfo

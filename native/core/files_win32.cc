@@ -82,6 +82,8 @@ double milliseconds(std::int64_t ticks) {
          static_cast<double>(rest * 100) / 1e6;
 }
 
+double nanoseconds(std::int64_t ticks) { return static_cast<double>(ticks % 10000000 * 100); }
+
 }  // namespace metainfo
 
 #endif

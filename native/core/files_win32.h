@@ -28,6 +28,8 @@ inline std::uint64_t join(DWORD high, DWORD low) { return std::uint64_t{high} <<
 // Converts ticks of 100 ns since 1601 as Node does for fs.Stats.mtimeMs, whose seconds have 32 bits on
 // Windows.
 double milliseconds(std::int64_t ticks);
+// Nanoseconds within the second of a Windows time, which counts 100 ns since 1601.
+double nanoseconds(std::int64_t ticks);
 
 }  // namespace metainfo
 

@@ -87,6 +87,9 @@ struct FileStatus {
   double ctime_ms = 0;  // the last change of content or metadata: no program can set it back
   double device = 0;
   double inode = 0;
+  // Nanoseconds within the second of each time: a double of milliseconds holds only some of them.
+  double mtime_ns = 0;
+  double ctime_ns = 0;
 };
 FileStatus file_status(const char* path);
 

@@ -78,6 +78,8 @@ FileStatus file_status(const char* path) {
     status.ctime_ms = milliseconds(basic.ChangeTime.QuadPart);
     status.device = info.dwVolumeSerialNumber;
     status.inode = static_cast<double>(join(info.nFileIndexHigh, info.nFileIndexLow));
+    status.mtime_ns = nanoseconds(basic.LastWriteTime.QuadPart);
+    status.ctime_ns = nanoseconds(basic.ChangeTime.QuadPart);
   }
   ::CloseHandle(handle);
   return status;

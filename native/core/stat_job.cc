@@ -39,6 +39,8 @@ bool StatJob::run_worker(WorkerThread& thread, const Served& served, std::shared
       out[4] = status.ctime_ms;
       out[5] = status.device;
       out[6] = status.inode;
+      out[7] = status.mtime_ns;
+      out[8] = status.ctime_ns;
     }
     if (served(kPartBytes)) return false;
   }

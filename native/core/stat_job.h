@@ -17,9 +17,9 @@ class StatJob final : public WorkerGroup {
   explicit StatJob(std::string paths, Budget& budget = Budget::process());
   ~StatJob() override { stop(); }
 
-  // Seven numbers per file: errno of stat(2) or 0, st_mode, st_size, mtimeMs and ctimeMs as in Node, st_dev,
-  // st_ino. Empty if the job was cancelled, or the system could not start a thread.
-  static constexpr std::size_t kNumbers = 7;
+  // Nine numbers per file: errno of stat(2) or 0, st_mode, st_size, mtimeMs and ctimeMs as in Node, st_dev,
+  // st_ino, and the nanoseconds within the second of both times. Empty if the job was cancelled, or the system could not start a thread.
+  static constexpr std::size_t kNumbers = 9;
   std::vector<double>& outcome() { return numbers_; }
 
  private:

@@ -18,8 +18,8 @@ import { type RecordQuery, RecordStore, type StoredRecord, type StoreSize } from
 
 /** The folder of the records in the cache. Give a new format a new number: records of the old one are then ignored. */
 const STORE = 'hashes-2';
-/** Size, mtime, ctime, device and inode: the numbers of `statFiles` without error and type. */
-const IDENTITY_BYTES = (STAT_NUMBERS - 2) * 8;
+/** Size, mtime, ctime, device and inode: the numbers of `statFiles` after error and type. */
+const IDENTITY_BYTES = 5 * 8;
 /** Two writes within this time may leave the same timestamp: system clocks tick at least a hundred times a second. */
 const TICK_MS = 25;
 /** The same for file systems whose timestamps are whole seconds. */

@@ -208,8 +208,8 @@ export interface Addon {
    */
   hashNow(plan: HashPlan): Digests;
   /**
-   * Calls stat(2) for many files on threads of its own and follows links. Gives seven numbers per file: errno (or 0), mode,
-   * size, `mtimeMs`, `ctimeMs`, device and inode. Empty if the system grants no thread.
+   * Calls stat(2) for many files on threads of its own and follows links. Gives nine numbers per file: errno (or 0), mode,
+   * size, `mtimeMs`, `ctimeMs`, device, inode, and the nanoseconds within the second of both times. Empty if the system grants no thread.
    *
    * @param paths The paths in the system's bytes, each followed by a zero byte.
    */

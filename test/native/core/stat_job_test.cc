@@ -54,7 +54,7 @@ TEST_CASE("StatJob: returns the numbers of all paths in order, with any number o
         const auto first = numbers.begin() + static_cast<std::ptrdiff_t>(StatJob::kNumbers * i);
         const std::vector<double> found(first, first + StatJob::kNumbers);
         if (i % 7 == 3) {
-          REQUIRE_EQ(found, (std::vector<double>{ENOENT, 0, 0, 0, 0, 0, 0}));
+          REQUIRE_EQ(found, (std::vector<double>{ENOENT, 0, 0, 0, 0, 0, 0, 0, 0}));
           continue;
         }
         REQUIRE_EQ(found[0], 0);
@@ -67,6 +67,10 @@ TEST_CASE("StatJob: returns the numbers of all paths in order, with any number o
         REQUIRE_EQ(found[5], static_cast<double>(status.st_dev));
         REQUIRE_EQ(found[6], static_cast<double>(status.st_ino));
         REQUIRE(std::floor(found[4] / 1e3) == static_cast<double>(status.st_ctime));
+        REQUIRE_EQ(found[7], 123456789);
+#ifdef __linux__
+        REQUIRE_EQ(found[8], static_cast<double>(status.st_ctim.tv_nsec));
+#endif
 #endif
       }
     }
