@@ -4,6 +4,7 @@
 const LAYERS = [
   'cli',
   'edit',
+  'parts',
   'verify',
   'create',
   'hashers',

@@ -25,9 +25,16 @@ export type { Finding, FindingCode } from './create/findings.ts';
 export type { GenerateExtOptions } from './create/libtorrent.ts';
 export type { CacheChoice, GenerateOptions } from './create/options.ts';
 export type { TrackerFields } from './create/other-fields.ts';
+export type { PlanReport } from './create/plan-report.ts';
 export type { RangeReader, SourceData } from './create/source-data.ts';
 export type { Source } from './create/sources.ts';
-export type { TorrentPlan } from './create/torrent-plan.ts';
+export type {
+  PlannedKeys,
+  PlannedObject,
+  TorrentPlan,
+  TorrentPlanFiles,
+  TorrentPlanOptions,
+} from './create/torrent-plan.ts';
 export type { WarningOptions } from './create/warnings.ts';
 export { type WebFile, type WebFileOptions, webFile } from './create/web-source.ts';
 export type { ScanFilter, ScannedFile, ScanPolicies, SymlinkPolicy } from './disk/scan.ts';
@@ -51,6 +58,8 @@ export {
   type MetainfoErrorOptions,
   ValidationError,
 } from './errors/errors.ts';
+export { PartError } from './errors/part-error.ts';
+export { isPermanent } from './errors/permanent.ts';
 export type { Engine } from './hash/engine.ts';
 export { nativeEngine } from './hash/native.ts';
 export { nodeEngine } from './hash/node.ts';
@@ -117,6 +126,12 @@ export {
   type TorrentOf,
 } from './model/torrent.ts';
 export { TorrentFields } from './model/torrent-fields.ts';
+export { type HashPartOptions, hashPart } from './parts/hash-part.ts';
+export type { PortableHashPlan } from './parts/hash-plan.ts';
+export type { ObjectFile, OpenObject } from './parts/identity.ts';
+export { type GetPart, type JoinPartsOptions, joinParts } from './parts/join-parts.ts';
+export { type PartsEngineOptions, partsEngine, type RunPartContext } from './parts/parts-engine.ts';
+export { folderStore, type PartStore, partKey } from './parts/store.ts';
 export {
   type FindMovedOptions,
   type FoundContent,

@@ -25,7 +25,7 @@ export interface FilesToHash {
 
 /** The files of a plan that are not streams and that `isWanted` chooses. */
 export function filesToHash(
-  { files, paddedFiles }: CreatePlan,
+  { files, paddedFiles }: Pick<CreatePlan, 'files' | 'paddedFiles'>,
   isWanted: (index: number) => boolean = () => true,
 ): FilesToHash {
   const found: FilesToHash = { files: [], indexes: [], paddedFiles: 0 };

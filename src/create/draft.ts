@@ -15,8 +15,9 @@ import { generate, type MadeTorrent } from './generate.ts';
 import type { GenerateExtOptions } from './libtorrent.ts';
 import { GENERATE, type GenerateOptions } from './options.ts';
 import { type TrackerFields, trackerFields } from './other-fields.ts';
+import type { PlanReport } from './plan-report.ts';
 import { sourceFiles } from './sources.ts';
-import type { TorrentPlan } from './torrent-plan.ts';
+import type { TorrentPlan, TorrentPlanOptions } from './torrent-plan.ts';
 import { CREATED_BY } from './version.ts';
 
 /** The options of {@link TorrentCreate.getPaths}. */
@@ -107,13 +108,16 @@ export class TorrentCreate implements Draft {
   static async plan(
     fields: TorrentCreateInput | ReadonlyMap<string | Uint8Array, unknown>,
     options: GenerateOptions = {},
-  ): Promise<TorrentPlan> {
+  ): Promise<PlanReport> {
     return planDraft(checkedDraft(fields, { anyUrl: true }), options);
   }
 
   /**
    * Plans the torrent without reading any content: its sizes, and everything that would make the creation fail or that some
    * reader would refuse. The files are listed as {@link generate} lists them.
+   *
+   * With `partSize`, resolves to a {@link TorrentPlan} instead: other machines can hash its parts ({@link hashPart},
+   * {@link joinParts}). Then every problem is an error, and the torrent may have at most 1 GB.
    *
    * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` for wrong options; every problem of the files is a finding
    * @throws {AbortError} if the signal fires; its reason is the `cause`
@@ -128,8 +132,16 @@ export class TorrentCreate implements Draft {
    * for (const { severity, message, advice } of findings) console.log(severity, message, advice);
    * ```
    */
-  async plan(options: GenerateOptions = {}): Promise<TorrentPlan> {
-    return planDraft(this, options);
+  plan(options: TorrentPlanOptions): Promise<TorrentPlan>;
+  plan(options?: GenerateOptions & { partSize?: undefined }): Promise<PlanReport>;
+  plan(options?: GenerateOptions & { partSize?: number | null | undefined }): Promise<PlanReport | TorrentPlan>;
+  async plan(options: GenerateOptions & { partSize?: number | null | undefined } = {}) {
+    if (options?.partSize === undefined) return planDraft(this, options);
+    const { PLAN_IN_PARTS, torrentPlanOf } = await import('./torrent-plan.ts');
+    return torrentPlanOf(
+      this,
+      checkOptions(options as TorrentPlanOptions, PLAN_IN_PARTS, { example: '{ partSize: null }' }),
+    );
   }
 
   /**
@@ -238,10 +250,10 @@ function checkedDraft(
   return { fields, pathRoot, info, createdBy: fields.createdBy === undefined ? CREATED_BY : fields.createdBy };
 }
 
-async function planDraft(draft: Draft, options: GenerateOptions): Promise<TorrentPlan> {
+async function planDraft(draft: Draft, options: GenerateOptions): Promise<PlanReport> {
   const checked = checkOptions(options, GENERATE, { example: "{ version: 'v1' }" });
   // Loaded only here: most programs make torrents without looking at their plans.
-  const { planOf } = await import('./torrent-plan.ts');
+  const { planOf } = await import('./plan-report.ts');
   return planOf(draft, checked);
 }
 

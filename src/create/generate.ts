@@ -83,9 +83,7 @@ async function planAndHashInSlot(draft: Draft, options: PlanAndHashOptions, slot
   const hashCache = cache === false ? null : await openCache(cache);
   // The spread comes last, because V8 takes ten times as long to add properties to a copy.
   const settings = { slot, resources, hashCache, ...options, engine };
-  const plan = options.onPlan
-    ? await announcedPlan(draft, settings, options.onPlan)
-    : await planTorrent(draft, settings);
+  const plan = await announcedPlan(draft, settings);
   if (!isSmall(plan)) slot.release();
   const hashing = hashPlan(plan, settings);
   if (hasAllSizes(plan)) {
@@ -100,14 +98,14 @@ async function planAndHashInSlot(draft: Draft, options: PlanAndHashOptions, slot
   return { plan: sized, fileList: await encodedFileList(sized), ...hashed };
 }
 
-/** Gives the described plan to the caller before anything is hashed. */
-async function announcedPlan(
+/** Plans a torrent, and gives the described plan to `onPlan` before anything is hashed. */
+export async function announcedPlan(
   draft: Draft,
-  options: PlanOptions,
-  onPlan: NonNullable<GenerateOptions['onPlan']>,
+  { onPlan, ...options }: PlanOptions & Pick<GenerateOptions, 'onPlan'>,
 ): Promise<CreatePlan> {
+  if (!onPlan) return planTorrent(draft, options);
   // Loaded only here: most creations have no `onPlan`.
-  const { describePlan } = await import('./torrent-plan.ts');
+  const { describePlan } = await import('./plan-report.ts');
   const { plan, description, problems } = await describePlan(draft, options);
   await onPlan(description);
   throwProblems(problems);

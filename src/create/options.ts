@@ -6,7 +6,7 @@ import { WATCH, type WatchOptions } from '../jobs/watch.ts';
 import { PAD_NAMES, type PadNames } from '../layout/padding.ts';
 import type { TorrentVersion } from '../model/discriminator.ts';
 import { type PieceLengthWishes, WISHES } from './choose-length.ts';
-import type { TorrentPlan } from './torrent-plan.ts';
+import type { PlanReport } from './plan-report.ts';
 import type { WarningOptions } from './warnings.ts';
 
 /** A cache of digests: `auto` for the user's cache folder, another folder, or false for none. */
@@ -58,7 +58,7 @@ export interface GenerateOptions extends ResourceOptions, WatchOptions, WarningO
    * the calls of `onWarning`. If it throws or returns a promise that rejects, the job fails with that error, and nothing is
    * hashed. If a finding is an error, the job fails after the call.
    */
-  onPlan?: ((plan: TorrentPlan) => unknown) | undefined;
+  onPlan?: ((plan: PlanReport) => unknown) | undefined;
   /**
    * The engine that hashes.
    *

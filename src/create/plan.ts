@@ -208,21 +208,29 @@ function layOut(layout: Layout, options: LayoutOptions): CreatePlan {
   const { lengths } = files;
   const unknown = files.hasAllLengths ? -1 : lengths.findIndex(Number.isNaN);
   const hasPads = !isSingleFile && (version === 'hybrid' || (version === 'v1' && (options.padding ?? false)));
-  const isPadded = hasPads && files.length > 1;
-  if (isPadded && !tailPad && unknown >= 0) throw sizeUnknown(files.at(unknown) as PlannedFile);
-  const lastWithContent = lengths.findLastIndex((length) => length > 0);
+  if (hasPads && files.length > 1 && !tailPad && unknown >= 0) throw sizeUnknown(files.at(unknown) as PlannedFile);
   const streams = sources.filter(({ stream }) => stream);
+  const pieceLength =
+    options.pieceLength ?? (unknown < 0 ? choosePieceLength(files.totalLength) : UNKNOWN_PIECE_LENGTH);
+  const padding = hasPads ? { tailPad, padNames } : null;
   return {
-    version,
-    name,
-    isSingleFile,
-    files,
-    otherFields,
-    pieceLength: options.pieceLength ?? (unknown < 0 ? choosePieceLength(files.totalLength) : UNKNOWN_PIECE_LENGTH),
-    padding: hasPads ? { tailPad, padNames } : null,
-    isAligned: version !== 'v1' || isPadded || files.length === 1,
-    paddedFiles: isPadded ? (tailPad ? files.length : lastWithContent) : 0,
+    ...planOfShape({ version, name, isSingleFile, files, otherFields, pieceLength, padding }),
     streams: streams.length === 0 ? [] : indexesOf(streams, files),
+  };
+}
+
+/** The plan of a shape. None of its files is a stream. */
+export function planOfShape<Shape extends Omit<CreatePlan, 'isAligned' | 'paddedFiles' | 'streams'>>(
+  shape: Shape,
+): Shape & Pick<CreatePlan, 'isAligned' | 'paddedFiles' | 'streams'> {
+  const { version, padding, files } = shape;
+  const isPadded = padding !== null && files.length > 1;
+  const lastWithContent = files.lengths.findLastIndex((length) => length > 0);
+  return {
+    ...shape,
+    isAligned: version !== 'v1' || isPadded || files.length === 1,
+    paddedFiles: isPadded ? ((padding.tailPad ?? true) ? files.length : lastWithContent) : 0,
+    streams: [],
   };
 }
 

@@ -159,8 +159,8 @@ function beyondLimits(sizes: Sizes): LimitWarning[] {
 const SMALLER_IN_LONGER: ReadonlySet<keyof Sizes> = new Set(['bytes', 'items', 'pieces']);
 const SMALLER_IN_SHORTER: ReadonlySet<keyof Sizes> = new Set(['files', 'padding']);
 
-/** The advice about a size that is too large. */
-async function adviceFor(sizes: SizesOf, { name, max }: { name: keyof Sizes; max: number }): Promise<string> {
+/** The advice about a size that is too large: a sentence. */
+export async function adviceFor(sizes: SizesOf, { name, max }: { name: keyof Sizes; max: number }): Promise<string> {
   if (name === 'pieceLength') return `Use a piece length of ${exactBytes(powerOfTwoWithin(max))} or less.`;
   if (name === 'length') return 'Split the file.';
   if (name === 'text') return 'Shorten that string.';

@@ -21,6 +21,13 @@ export interface RangeReader {
    * @default 1 MiB
    */
   requestSize?: number | undefined;
+  /**
+   * The entity tag of an object of a store, or another text that changes with the content. Plans for parts record it
+   * ({@link TorrentCreate.plan}), and parts of another object are refused.
+   *
+   * @default null
+   */
+  etag?: string | null | undefined;
 }
 
 /**

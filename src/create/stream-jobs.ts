@@ -12,6 +12,12 @@ import type { RangeReader } from './source-data.ts';
 import { type ReadAhead, SourceReader } from './source-reader.ts';
 import type { SourceFile } from './sources.ts';
 
+/** A plan with streams, as far as hashing needs it. */
+export type StreamPlan = Pick<
+  CreatePlan,
+  'version' | 'pieceLength' | 'files' | 'isAligned' | 'paddedFiles' | 'streams'
+>;
+
 /** The resources of a plan with streams. */
 export interface StreamResources {
   threads: number;
@@ -56,7 +62,7 @@ interface MemoryShares {
 
 /** The hash jobs of one plan. */
 export class StreamJobs {
-  readonly plan: CreatePlan;
+  readonly plan: StreamPlan;
   /** Buffers that streams are gathered in. */
   readonly segments: BufferPool;
   readonly segmentSize: number;
@@ -71,7 +77,7 @@ export class StreamJobs {
   /** The paths of the streams that are being read. */
   readonly #reading: string[] = [];
 
-  constructor(engine: Engine, plan: CreatePlan, { threads, memoryLimit, readSize }: StreamResources) {
+  constructor(engine: Engine, plan: StreamPlan, { threads, memoryLimit, readSize }: StreamResources) {
     const { files, streams, version, pieceLength } = plan;
     requireRoom(plan, memoryLimit);
     this.plan = plan;
@@ -179,7 +185,7 @@ export class StreamJobs {
 }
 
 /** A v1 piece may have to be in memory whole, and the next one beside it. */
-function requireRoom({ version, pieceLength }: CreatePlan, memoryLimit: number): void {
+function requireRoom({ version, pieceLength }: StreamPlan, memoryLimit: number): void {
   const least = 2 * pieceLength;
   if (version === 'v2' || least <= memoryLimit) return;
   const message = `Streams need memory for two pieces: memoryLimit must be at least ${least}, not ${memoryLimit}.`;
@@ -187,7 +193,7 @@ function requireRoom({ version, pieceLength }: CreatePlan, memoryLimit: number):
 }
 
 /** The longest request that a range reader asks for. */
-function requestSizeOf({ files, streams }: CreatePlan): number {
+function requestSizeOf({ files, streams }: StreamPlan): number {
   const sizes = streams.map((index) => (files.at(index)?.stream as Partial<RangeReader> | undefined)?.requestSize);
   const asked = sizes.filter((size) => Number.isSafeInteger(size) && (size as number) > 0) as number[];
   return asked.length === 0 ? DEFAULT_REQUEST : Math.max(...asked);

@@ -9,9 +9,9 @@ import { memoryPlanFile, splitPlanFiles, toPlanFile } from '../hash/file-plan.ts
 import type { Digests, PlanFile } from '../hash/plan.ts';
 import type { RunningJob } from '../jobs/watch.ts';
 import { filesToHash, type TorrentDigests } from './digests.ts';
-import type { CreatePlan, PlannedFile } from './plan.ts';
+import type { PlannedFile } from './plan.ts';
 import type { SourceFile } from './sources.ts';
-import { StreamJobs, type StreamResources, type StreamSink } from './stream-jobs.ts';
+import { StreamJobs, type StreamPlan, type StreamResources, type StreamSink } from './stream-jobs.ts';
 
 /** The digests of a file, and its length: the end of a stream tells it. */
 interface SizedDigests extends FileDigests {
@@ -24,7 +24,7 @@ interface StreamedDigests extends TorrentDigests {
 }
 
 /** Hashes a plan of which some files are streams. */
-export function hashStreams(engine: Engine, plan: CreatePlan, resources: StreamResources): RunningJob<StreamedDigests> {
+export function hashStreams(engine: Engine, plan: StreamPlan, resources: StreamResources): RunningJob<StreamedDigests> {
   const jobs = new StreamJobs(engine, plan, resources);
   return {
     done: jobs.finish(plan.isAligned ? hashSeparately(jobs) : hashContiguously(jobs)),

@@ -1,226 +1,362 @@
-/** Describes the plan of a torrent as plain data: everything that can be known before a byte of content is read. */
-
-import type { LeftOutReason } from '../disk/scan.ts';
-import type { Problem } from '../disk/scan-problems.ts';
-import { throwIfAborted } from '../errors/cancel.ts';
-import type { MetainfoErrorCode } from '../errors/codes.ts';
-import { MetainfoError } from '../errors/errors.ts';
+/** Plans of torrents as plain data: another machine can hash their parts, and the parts can be joined to the torrent. */
+import { createHash } from 'node:crypto';
+import { realpath } from 'node:fs/promises';
+import { availableParallelism } from 'node:os';
+import { encode } from '../bencode/encode.ts';
+import type { BencodeMap } from '../bencode/value.ts';
+import { componentsWithin } from '../disk/containment.ts';
+import { nanosecondsText, STAT_NUMBERS, statFiles } from '../disk/stat-files.ts';
+import { throwIfAborted, untilAbort } from '../errors/cancel.ts';
+import { fromSystemError, MetainfoError } from '../errors/errors.ts';
+import { expected, invalidArgument, type OptionStructs, orNull } from '../errors/guard.ts';
+import { planResources } from '../hash/plan.ts';
+import { jobLimiter } from '../jobs/job-limiter.ts';
+import type { PadNames } from '../layout/padding.ts';
+import { splitIntoParts, wholePartSize } from '../layout/parts.ts';
+import { exactBytes } from '../layout/text.ts';
 import type { TorrentVersion } from '../model/discriminator.ts';
-import { clientFindings } from './client-findings.ts';
+import { flattenTree } from '../model/file-tree.ts';
 import type { Draft } from './draft-fields.ts';
-import type { Finding } from './findings.ts';
-import { hashRate } from './hash-rate.ts';
-import { linkFindings } from './link-findings.ts';
-import { nameFindings } from './name-findings.ts';
-import type { GenerateOptions } from './options.ts';
-import { type CreatePlan, checkVersion, hasAllSizes, type PlanOptions, planTorrent } from './plan.ts';
-import { limitFindings, sizeEstimate } from './reader-limits.ts';
+import { announcedPlan } from './generate.ts';
+import { GENERATE, type GenerateOptions } from './options.ts';
+import { checkVersion, hasAllSizes, type PlannedFile, type SizedPlan } from './plan.ts';
+import { adviceFor } from './reader-limits.ts';
+import { isBlob, isStream, type RangeReader } from './source-data.ts';
 import { sourceFiles } from './sources.ts';
 import { SizesOf } from './torrent-sizes.ts';
-import { trackerFindings } from './tracker-findings.ts';
 
-/** A torrent as it would be made: plain data, known before any content is read. */
+/** The format of a {@link TorrentPlan}. */
+export const TORRENT_PLAN = 'metainfo-torrent-plan-1';
+
+/**
+ * The plan of a torrent as plain data, split into parts: `JSON.stringify` and `JSON.parse` keep it. {@link hashPart} hashes a part
+ * of it on any machine that can read the files, and {@link joinParts} makes the torrent.
+ */
 export interface TorrentPlan {
+  /** The format of the plan. */
+  format: typeof TORRENT_PLAN;
+  /** The SHA-256 of all other properties, in hexadecimal: of their JSON text in this order, without white space. */
+  id: string;
+  /** The path root when the torrent was planned: absolute, without links. */
+  root: string;
   /** The version of the torrent. */
   version: TorrentVersion;
-  /** The name of the torrent; null if no name is possible. */
-  name: string | null;
-  /** The number of files, without pad files. */
-  files: number;
-  /** Bytes of all files; null if a size is unknown. */
-  totalSize: number | null;
-  /** Bytes; null if the files could not be listed, or cannot make a torrent. */
-  pieceLength: number | null;
-  /** The number of pieces; null if a size is unknown. A v2 piece never spans two files. */
-  pieces: number | null;
-  /** The number of pad files. */
-  padFiles: number;
-  /** Bytes of all pad files. */
-  padBytes: number;
-  /** Estimated bytes of the `.torrent` file; null if a size is unknown. Equal files make it smaller. */
-  torrentSize: number | null;
-  /** The measured rate of hashing from memory, in bytes per second; null unless a rate was asked for. A disk may be slower. */
-  bytesPerSecond: number | null;
-  /** Estimated seconds of hashing at that rate; null if the rate or a size is unknown. */
-  seconds: number | null;
-  /** The entries that were left out because of what they are, as paths with `/`: at most 1,000. */
-  leftOut: string[];
-  /** All findings, errors first. Creating the torrent fails if one is an error. */
-  findings: Finding[];
+  /** The name of the torrent. */
+  name: string;
+  /** Whether the torrent is a single file instead of a folder. */
+  isSingleFile: boolean;
+  /** Bytes. */
+  pieceLength: number;
+  /** How the v1 file list is padded; null for no pad files. */
+  padding: { tailPad: boolean; padNames: PadNames } | null;
+  /** Bytes of content of a part at most, apart from the rest of a piece: whole pieces. */
+  partSize: number;
+  /** The number of parts. */
+  parts: number;
+  /** Bytes of all files. */
+  totalSize: number;
+  /** The torrent without the keys that describe its files: bencode in base64. */
+  torrent: string;
+  /** The files, as columns. */
+  files: TorrentPlanFiles;
 }
 
-/** Errors about the caller's arguments or a cancelled job: {@link describePlan} throws them. */
-const THROWN: ReadonlySet<MetainfoErrorCode> = new Set([
-  'ERR_ABORTED',
-  'ERR_INTERNAL',
-  'ERR_INVALID_ARGUMENT',
-  'ERR_KERNEL',
-  'ERR_NO_MEMORY',
-  'ERR_VALIDATION',
-]);
-
-/** A described plan, and the problems that its findings come from. */
-export interface DescribedPlan {
-  description: TorrentPlan;
-  /** The plan for {@link hashPlan}; null if the files could not be listed. */
-  plan: CreatePlan | null;
-  /** The problems that make the creation fail. */
-  problems: readonly Problem[];
+/** The files of a {@link TorrentPlan} in the order of the torrent: the same index of each list is the same file. */
+export interface TorrentPlanFiles {
+  /** The path from the root of the torrent, with `/`. */
+  path: string[];
+  /** Bytes. */
+  length: number[];
+  /** When the content changed last: nanoseconds since 1970, as decimal text; null for a file that is not on disk. */
+  mtimeNs: (string | null)[];
+  /** When the content or the status changed last, in the same way. No program can set it back. */
+  ctimeNs: (string | null)[];
+  /** Where a file is on disk if a link leads to it: the path from the root, with `/`. By the index of the file. */
+  diskPath: Record<string, string>;
+  /** The files that are not on disk but objects behind range readers. By the index of the file. */
+  objects: Record<string, PlannedObject>;
+  /** Other keys of files. By the index of the file. */
+  keys: Record<string, PlannedKeys>;
 }
+
+/** A file of a {@link TorrentPlan} that is not on disk. */
+export interface PlannedObject {
+  /** Its entity tag; null if it has none, so that only its size tells a replaced object. */
+  etag: string | null;
+  /** Where it is; null if the range reader does not say. */
+  url: string | null;
+}
+
+/** The keys of a file besides its path and length. */
+export interface PlannedKeys {
+  /** BEP 47 flags. */
+  attr?: string;
+  /** The target of a stored symbolic link, from the root of the torrent (BEP 47). */
+  symlinkPath?: string[];
+  /** Unknown keys in the file tree: bencode in base64. */
+  extra?: string;
+  /** Keys of the entry in the v1 file list. `extra` is bencode in base64. */
+  listed?: { attr?: string; pathUtf8?: string[]; symlinkPath?: string[]; extra?: string };
+}
+
+/** The options of a plan that is split into parts. */
+export interface TorrentPlanOptions extends GenerateOptions {
+  /**
+   * Bytes of content of a part: rounded up to whole pieces. Null means 4 GiB. A part of a gigabyte takes about a second to hash, and
+   * its digests are 20 to 52 bytes for each piece.
+   */
+  partSize: number | null;
+}
+
+/** The structs of {@link TorrentPlanOptions}. */
+export const PLAN_IN_PARTS: OptionStructs<TorrentPlanOptions> = {
+  ...GENERATE,
+  partSize: orNull(
+    expected<number>('a whole number of at least 1', (size) => Number.isSafeInteger(size) && (size as number) > 0),
+  ),
+};
+
+/** The default part size, in bytes. */
+const PART_SIZE = 4 * 2 ** 30;
+
+/** The most bytes that a planned torrent may have: clients read far less, and one process must join and hold it. */
+const MAX_TORRENT_BYTES = 1e9;
 
 /**
- * Plans a torrent and describes the plan.
+ * Plans a torrent for {@link hashPart} and {@link joinParts}. See {@link TorrentCreate.plan}.
  *
- * @throws {MetainfoError} `ERR_INVALID_ARGUMENT`, `ERR_ABORTED`; every other error is a finding
+ * @throws {MetainfoError} the errors of a creation before it hashes; `ERR_TOO_LARGE` for a torrent of more than 1 GB;
+ *   `ERR_LINK_OUTSIDE` for content outside the path root; `ERR_INVALID_ARGUMENT` for sources that only this process can read
  */
-export async function describePlan(draft: Draft, options: Omit<PlanOptions, 'problems'>): Promise<DescribedPlan> {
-  const found: Problem[] = [];
-  const leftOut: LeftOut[] = [];
-  const problems = {
-    onProblem: (error: MetainfoError, { canExclude }: Pick<Problem, 'canExclude'>) =>
-      void found.push({ error, canExclude }),
-    onLeftOut: (path: string, reason: LeftOutReason) => void leftOut.push({ path, reason }),
-  };
-  const version = checkVersion(options.version);
-  const plan = await planTorrent(draft, { ...options, problems }).catch((error: unknown) => {
-    if (!(error instanceof MetainfoError) || THROWN.has(error.code)) throw error;
-    found.push({ error, canExclude: false });
-    return null;
+export function torrentPlanOf(draft: Draft, options: TorrentPlanOptions): Promise<TorrentPlan> {
+  return jobLimiter.run(options.signal, async (slot) => {
+    const { partSize, signal } = options;
+    // Fail for bad options before the scan.
+    planResources(options, checkVersion(options.version), availableParallelism());
+    requireNoHashes(draft);
+    const sources = sourceFiles(draft.fields.sources ?? []);
+    requireReaders(sources);
+    const plan = await announcedPlan(draft, { ...options, slot, sources });
+    if (!hasAllSizes(plan)) throw memoryOnly(plan.files.pathAt(plan.files.lengths.findIndex(Number.isNaN)));
+    requireSameLengths(draft, plan);
+    await requireModestSize(plan);
+    const root = await untilAbort(signal, realRoot(draft));
+    const files = await filesOf(plan, root, signal);
+    return withId(planFields(plan, { root, files, partSize: partSize ?? PART_SIZE }));
   });
-  throwIfAborted(options.signal);
-  const sized = plan && hasAllSizes(plan) && plan.files.length > 0 ? plan : null;
-  const measured = sized && new SizesOf(sized);
-  const findings = await findingsOf({ draft, plan, sizes: measured, problems: found, leftOut });
-  const estimate = measured && (await sizeEstimate(measured.shape, measured));
-  const description: TorrentPlan = {
-    version,
-    name: draft.info.name ?? null,
-    files: plan?.files.length ?? 0,
-    totalSize: plan && !hasAllSizes(plan) ? null : (plan?.files.totalLength ?? 0),
-    pieceLength: plan?.pieceLength ?? null,
-    pieces: estimate?.pieces ?? null,
-    padFiles: estimate?.padFiles ?? 0,
-    padBytes: estimate?.padBytes ?? 0,
-    torrentSize: estimate?.bytes ?? null,
-    bytesPerSecond: null,
-    seconds: null,
-    leftOut: leftOut.slice(0, MAX_LEFT_OUT).map(({ path }) => path),
-    findings,
-  };
-  return { description, plan, problems: found };
 }
+
+/** The real path of the path root; for sources alone, the path root itself, from which nothing is read. */
+async function realRoot({ pathRoot }: Draft): Promise<string> {
+  return realpath(pathRoot).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return pathRoot;
+    throw fromSystemError(error, pathRoot, 'read');
+  });
+}
+
+type PlanFields = Omit<TorrentPlan, 'id'>;
+
+function planFields(
+  plan: SizedPlan,
+  { root, files, partSize: given }: Pick<TorrentPlan, 'root' | 'files' | 'partSize'>,
+): PlanFields {
+  const { version, name, isSingleFile, pieceLength, padding, paddedFiles, otherFields } = plan;
+  const { lengths, totalLength } = plan.files;
+  const partSize = wholePartSize(given, pieceLength);
+  const { tailPad = true, padNames = 'libtorrent' } = padding ?? {};
+  return {
+    format: TORRENT_PLAN,
+    root,
+    version,
+    name,
+    isSingleFile,
+    pieceLength,
+    padding: padding && { tailPad, padNames },
+    partSize,
+    parts: splitIntoParts({ version, pieceLength, lengths, paddedFiles, partSize }).count,
+    totalSize: totalLength,
+    torrent: base64(encode(new Map(otherFields))),
+    files,
+  };
+}
+
+function base64(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('base64');
+}
+
+async function withId(fields: PlanFields): Promise<TorrentPlan> {
+  const { format, ...rest } = fields;
+  return { format, id: await planId(fields), ...rest };
+}
+
+/** Rows of a column in one piece of JSON text. */
+const ROWS_AT_ONCE = 4096;
 
 /**
- * The plan of a draft, with a measured rate of hashing. See {@link TorrentCreate.plan}.
- *
- * @throws {MetainfoError} as {@link describePlan}
+ * The JSON text of a plan in pieces: the text of many files may be longer than a string can be. The order of the keys is fixed, so
+ * equal plans have equal texts.
  */
-export async function planOf(draft: Draft, options: GenerateOptions): Promise<TorrentPlan> {
-  const sources = sourceFiles(draft.fields.sources ?? []);
-  const { description, plan } = await describePlan(draft, { ...options, sources });
-  const { totalSize } = description;
-  if (!plan || plan.files.totalLength === 0) return description;
-  const bytesPerSecond = await hashRate(description.version, options);
-  const seconds = totalSize === null ? null : totalSize / bytesPerSecond;
-  return { ...description, bytesPerSecond, seconds };
+export function* planText({ files, ...fields }: TorrentPlan | PlanFields): Generator<string> {
+  const { path, length, mtimeNs, ctimeNs, diskPath, objects, keys } = files;
+  const { format, root, version, name, isSingleFile, pieceLength, padding, partSize, parts, totalSize, torrent } =
+    fields;
+  const id = 'id' in fields ? { id: fields.id } : {};
+  const pads = padding && { tailPad: padding.tailPad, padNames: padding.padNames };
+  const head = {
+    format,
+    ...id,
+    root,
+    version,
+    name,
+    isSingleFile,
+    pieceLength,
+    padding: pads,
+    partSize,
+    parts,
+    totalSize,
+  };
+  yield `${JSON.stringify({ ...head, torrent }).slice(0, -1)},"files":{`;
+  for (const [key, column] of Object.entries({ path, length, mtimeNs, ctimeNs })) {
+    yield `"${key}":[`;
+    for (let first = 0; first < column.length; first += ROWS_AT_ONCE)
+      yield `${first > 0 ? ',' : ''}${JSON.stringify(column.slice(first, first + ROWS_AT_ONCE)).slice(1, -1)}`;
+    yield '],';
+  }
+  yield `${JSON.stringify({ diskPath, objects, keys }).slice(1)}}`;
 }
 
-const MAX_LEFT_OUT = 1000;
-
-const RANKS = { error: 0, warning: 1, hint: 2 } as const;
-
-interface Known {
-  draft: Draft;
-  /** Null if the files could not be listed. */
-  plan: CreatePlan | null;
-  /** Null if a size is unknown, or there are no files. */
-  sizes: SizesOf | null;
-  problems: Problem[];
-  leftOut: readonly LeftOut[];
+/** The id of a plan. */
+export async function planId(plan: TorrentPlan | PlanFields): Promise<string> {
+  const hash = createHash('sha256');
+  const { id: _, ...fields } = plan as TorrentPlan;
+  let turned = performance.now();
+  for (const text of planText(fields)) {
+    hash.update(text);
+    if (performance.now() - turned < 10) continue;
+    await new Promise(setImmediate);
+    turned = performance.now();
+  }
+  return hash.digest('hex');
 }
 
-async function findingsOf({ draft, plan, sizes, problems, leftOut }: Known): Promise<Finding[]> {
-  const warnings = sizes ? await warningFindings(sizes, problems) : [];
-  const names = plan ? await nameFindings(plan.files, plan.name, plan.isSingleFile) : [];
-  const errors = problems.map(({ error }) => findingOfError(error));
-  // Private trackers accept some clients only, and old versions among them.
-  const clients = plan && draft.info.private ? clientFindings(plan.version) : [];
-  const hints = [...leftOutFindings(leftOut), ...clients];
-  const links = plan ? linkFindings(plan.files) : [];
-  const findings = [...errors, ...warnings, ...trackerFindings(draft), ...links, ...names, ...hints];
-  return findings.sort((a, b) => RANKS[a.severity] - RANKS[b.severity]);
+/** Hashes and sizes that a draft expects are compared with the content: only {@link generate} does that. */
+function requireNoHashes({ info, fields }: Draft): void {
+  const { pieces, fileTree } = info;
+  const hasRoots = fileTree && flattenTree(fileTree).some(({ piecesRoot }) => piecesRoot != null);
+  if (!pieces && !fields.pieceLayers && !hasRoots) return;
+  throw invalidArgument('a draft with hashes cannot be planned in parts: leave the hashes out, or call generate');
 }
 
-/** The warnings of a plan; the error of a file tree that is too deep joins the problems. */
-async function warningFindings(sizes: SizesOf, problems: Problem[]): Promise<Finding[]> {
-  try {
-    return await limitFindings(sizes.shape, sizes);
-  } catch (error) {
-    if (!(error instanceof MetainfoError)) throw error;
-    problems.push({ error, canExclude: false });
-    return [];
+function requireSameLengths({ info: { files, fileTree, length } }: Draft, plan: SizedPlan): void {
+  const listed = [...(files ?? []), ...flattenTree(fileTree ?? new Map())];
+  if (listed.length === 0 && length == null) return;
+  const lengths = new Map(listed.map(({ path, length: each }) => [path.join('/'), each]));
+  for (const file of plan.files) {
+    const path = file.path.join('/');
+    const expected = listed.length > 0 ? lengths.get(path) : length;
+    if (expected === undefined || expected === null || expected === file.length) continue;
+    const message = `The draft expects ${expected} bytes in ${path}, but it has ${file.length}: leave the length out, or restore the file.`;
+    throw new MetainfoError('ERR_HASH_MISMATCH', message, { path });
   }
 }
 
-/** The advice for errors of files. */
-const ADVICE: Partial<Record<MetainfoErrorCode, string>> = {
-  ERR_BROKEN_LINK: 'Restore the target, leave the link out, or skip all links.',
-  ERR_DUPLICATE_PATH: 'Name it only once.',
-  ERR_LINK: 'Leave the link out, or follow, skip or store links.',
-  ERR_LINK_LOOP: 'Leave the link out, or skip all links.',
-  ERR_LINK_OUTSIDE: 'Follow links to the outside, copy the target, or leave the link out.',
-  ERR_NAME: 'Rename it, or leave it out.',
-  ERR_NOT_A_FILE: 'Leave it out.',
-  ERR_NO_DATA: 'A torrent needs at least one byte of content.',
-  ERR_NO_FILES: 'Name a folder that has files, or check the filters.',
-  ERR_NOT_FOUND: 'Check the path.',
-  ERR_OUTPUT_IS_INPUT: 'Choose another output.',
-  ERR_PIECE_LENGTH: 'Change the piece length or the wish that contradicts it.',
-  ERR_UNREADABLE: 'Change its permissions, leave it out, or skip everything that is unreadable.',
-};
-
-/** The finding of an error with which the creation fails. */
-export function findingOfError({ code, message, path }: MetainfoError): Finding {
-  return { code, severity: 'error', path: path ?? null, message, advice: ADVICE[code] ?? '' };
+function requireReaders(sources: readonly { path: string[]; data?: Uint8Array; stream?: object }[]): void {
+  const local = sources.find(({ stream }) => !stream || isStream(stream) || 'getReader' in stream || isBlob(stream));
+  if (local) throw memoryOnly(local.path.join('/'));
 }
 
-/** The most names that a message lists. */
-const MAX_NAMES = 3;
-
-/** An entry that the scan left out. */
-interface LeftOut {
-  path: string;
-  reason: LeftOutReason;
+function memoryOnly(path: string): MetainfoError {
+  const message = `${path}: only files on disk and range readers can be planned in parts, because other machines must read them.`;
+  return new MetainfoError('ERR_INVALID_ARGUMENT', message, { path });
 }
 
-/** How findings speak of entries that were left out. */
-const LEFT_OUT: Record<LeftOutReason, Pick<Finding, 'code' | 'severity' | 'advice'> & { what: string }> = {
-  unreadable: {
-    code: 'left_out',
-    severity: 'warning',
-    what: 'without permission to read',
-    advice: 'Change the permissions if they belong to the torrent.',
-  },
-  link: { code: 'left_out', severity: 'hint', what: 'that are symbolic links', advice: '' },
-  hidden: { code: 'left_out', severity: 'hint', what: 'with hidden names', advice: '' },
-  system: {
-    code: 'system_files',
-    severity: 'hint',
-    what: 'of operating systems, or unfinished outputs,',
-    advice: 'Name such a file as a path to add it.',
-  },
-};
+async function requireModestSize(plan: SizedPlan): Promise<void> {
+  const sizes = new SizesOf(plan);
+  const { bytes } = await sizes.torrent();
+  if (bytes <= MAX_TORRENT_BYTES) return;
+  const advice = await adviceFor(sizes, { name: 'bytes', max: MAX_TORRENT_BYTES });
+  const message = `The torrent would have ${exactBytes(bytes)}, and plans for parts allow 1 GB. ${advice}`;
+  throw new MetainfoError('ERR_TOO_LARGE', message);
+}
 
-function leftOutFindings(leftOut: readonly LeftOut[]): Finding[] {
-  return (Object.keys(LEFT_OUT) as LeftOutReason[]).flatMap((reason) => {
-    const paths = leftOut.flatMap((entry) => (entry.reason === reason ? [entry.path] : []));
-    const [first] = paths;
-    if (first === undefined) return [];
-    const { what, ...finding } = LEFT_OUT[reason];
-    const names = [...new Set(paths.map((path) => path.slice(path.lastIndexOf('/') + 1)))];
-    const more = names.length > MAX_NAMES ? ` and ${names.length - MAX_NAMES} more` : '';
-    const count = paths.length === 1 ? '1 entry' : `${paths.length} entries`;
-    const message = `${count} ${what} left out: ${names.slice(0, MAX_NAMES).join(', ')}${more}.`;
-    return [{ ...finding, path: first, message }];
-  });
+async function filesOf(plan: SizedPlan, root: string, signal: AbortSignal | undefined): Promise<TorrentPlanFiles> {
+  const columns: TorrentPlanFiles = {
+    path: [],
+    length: Array.from(plan.files.lengths),
+    mtimeNs: [],
+    ctimeNs: [],
+    diskPath: {},
+    objects: {},
+    keys: {},
+  };
+  let batch: [file: PlannedFile, index: number][] = [];
+  const flush = async () => {
+    throwIfAborted(signal);
+    await addTimes(batch, columns);
+    batch = [];
+  };
+  let index = 0;
+  for (const file of plan.files) {
+    columns.path.push(file.path.join('/'));
+    columns.mtimeNs.push(null);
+    columns.ctimeNs.push(null);
+    addKeys(file, index, columns);
+    if (file.diskPath !== undefined) {
+      addDiskPath(file, { index, root, columns });
+      batch.push([file, index]);
+      if (batch.length === ROWS_AT_ONCE) await flush();
+    } else if (file.stream) columns.objects[index] = objectOf(file.stream as Partial<RangeReader>);
+    index += 1;
+  }
+  await flush();
+  return columns;
+}
+
+/** Reads the times of files, which must be as the scan found them. */
+async function addTimes(batch: readonly [PlannedFile, number][], columns: TorrentPlanFiles): Promise<void> {
+  const numbers = await statFiles(batch.map(([{ diskPath }]) => ({ real: diskPath as string })));
+  for (const [i, [file, index]] of batch.entries()) {
+    const [errno, , size, mtimeMs = 0, ctimeMs = 0, , , mtime = 0, ctime = 0] = numbers.subarray(i * STAT_NUMBERS);
+    if (errno !== 0 || size !== file.length || mtimeMs !== file.mtimeMs) {
+      const path = file.diskPath as string;
+      throw new MetainfoError('ERR_FILE_CHANGED', `${path} changed while it was planned.`, { path });
+    }
+    columns.mtimeNs[index] = nanosecondsText(mtimeMs, mtime);
+    columns.ctimeNs[index] = nanosecondsText(ctimeMs, ctime);
+  }
+}
+
+function addDiskPath(
+  { path, diskPath }: PlannedFile,
+  { index, root, columns }: { index: number; root: string; columns: TorrentPlanFiles },
+): void {
+  const within = componentsWithin(root, diskPath as string);
+  if (!within) {
+    const message = `${diskPath} is outside of ${root}: plans for parts hold only files in the path root. Copy it, or leave the link out.`;
+    throw new MetainfoError('ERR_LINK_OUTSIDE', message, { path: diskPath });
+  }
+  const real = within.join('/');
+  if (real !== path.join('/')) columns.diskPath[index] = real;
+}
+
+function objectOf({ etag, url }: Partial<RangeReader> & { url?: unknown }): PlannedObject {
+  return { etag: typeof etag === 'string' ? etag : null, url: typeof url === 'string' ? url : null };
+}
+
+function addKeys({ attr, symlinkPath, extra, listed }: PlannedFile, index: number, { keys }: TorrentPlanFiles): void {
+  if (attr === undefined && !symlinkPath && !extra && !listed) return;
+  const bencoded = (map: BencodeMap | null | undefined) => (map ? { extra: base64(encode(map)) } : {});
+  keys[index] = {
+    ...(attr !== undefined && { attr }),
+    ...(symlinkPath && { symlinkPath }),
+    ...bencoded(extra),
+    ...(listed && {
+      listed: {
+        ...(listed.attr != null && { attr: listed.attr }),
+        ...(listed.pathUtf8 && { pathUtf8: listed.pathUtf8 }),
+        ...(listed.symlinkPath && { symlinkPath: listed.symlinkPath }),
+        ...bencoded(listed.extra),
+      },
+    }),
+  };
 }

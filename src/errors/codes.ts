@@ -43,9 +43,13 @@ export const ERROR_CODES = {
   ERR_OUTPUT_EXISTS: 'The output file exists already.',
   ERR_OUTPUT_IS_INPUT: 'The output file is one of the files to be hashed and would overwrite it.',
   ERR_OUT_OF_RANGE: 'An index is beyond the last piece or file.',
+  ERR_PART:
+    'A part of a plan is damaged, belongs to another part or plan, or contradicts its plan: a `PartError`, with `indexes`.',
+  ERR_PART_MISSING: 'Parts of a plan have not been hashed yet: a `PartError`, with `indexes`.',
   ERR_PATH_OUTSIDE: 'A path is not below the path root.',
   ERR_PIECE_LENGTH:
     'The piece length is above 2 GiB, below 16 KiB for v2 and hybrid, or not a power of two; or it contradicts `maxPieceLength`, `targetPieces` or `maxTorrentSize`.',
+  ERR_PLAN: 'A plan for parts is malformed, has another format, or was changed after it was made.',
   ERR_READ: 'The system failed to read.',
   ERR_SIZE_UNKNOWN: 'The size of a source must be known beforehand: give it a `size`.',
   ERR_SOURCE: 'A source failed (its error is the `cause`), gave something other than bytes, or had already been read.',

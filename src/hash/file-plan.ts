@@ -8,12 +8,16 @@ interface PlannedContent {
   diskPath?: string | undefined;
   mtimeMs?: number | undefined;
   data?: Uint8Array | undefined;
+  /** Where the content starts in the file. Default: at its start. */
+  offset?: number | undefined;
+  /** Bytes of the whole file. Default: those of the content. */
+  size?: number | undefined;
 }
 
 /** The plan file of a scanned file or a buffer. */
-export function toPlanFile({ length, diskPath, mtimeMs, data }: PlannedContent): PlanFile {
-  const size = length as number;
-  return { path: diskPath ?? null, data, offset: 0, length: size, size, mtimeMs: mtimeMs ?? Number.NaN };
+export function toPlanFile({ length, diskPath, mtimeMs, data, offset = 0, size }: PlannedContent): PlanFile {
+  const bytes = length as number;
+  return { path: diskPath ?? null, data, offset, length: bytes, size: size ?? bytes, mtimeMs: mtimeMs ?? Number.NaN };
 }
 
 /** The plan file of a pad file of `length` bytes. */

@@ -16,6 +16,15 @@ export function unsafeComponent(name: string): string | null {
   return null;
 }
 
+/** An unsafe component somewhere, or a character that needs a look at each component. */
+const SUSPICIOUS = /(?:^|\/)\.{0,2}(?:\/|$)|[\\\0:]/;
+
+/** Whether every component of a path with `/` can be a path component in a torrent. */
+export function isSafePath(path: unknown): boolean {
+  if (typeof path !== 'string') return false;
+  return !SUSPICIOUS.test(path) || path.split('/').every((component) => unsafeComponent(component) === null);
+}
+
 /** The longest component in bytes: common file systems allow 255, and this leaves room for a number. */
 const MAX_BYTES = 240;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: matching control characters is the purpose

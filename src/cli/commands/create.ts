@@ -1,7 +1,7 @@
 /** `metainfo create`: creates a torrent from files and folders. */
 import type { Command } from 'commander';
 import type { Finding } from '../../create/findings.ts';
-import type { TorrentPlan } from '../../create/torrent-plan.ts';
+import type { PlanReport } from '../../create/plan-report.ts';
 import { printableJson } from '../../layout/text.ts';
 import { configFileOptions, readCommandLine } from '../config/command-line.ts';
 import { creationLines } from '../create/findings.ts';
@@ -77,7 +77,7 @@ async function create(paths: string[], options: CreateOptions, signal: AbortSign
   }
   const progress = showsProgress(options);
   let warnings: readonly Finding[] = [];
-  const onFindings = async (findings: readonly Finding[], plan: TorrentPlan) => {
+  const onFindings = async (findings: readonly Finding[], plan: PlanReport) => {
     warnings = findings.filter(({ severity }) => severity === 'warning');
     if (!options.json) await writeLines(await creationLines(findings, plan, options), stderr);
   };

@@ -1,6 +1,6 @@
 /** Rules of tracker hosts: which rules a torrent has by its trackers, and the findings for a torrent that breaks them. */
 import type { Finding } from '../../create/findings.ts';
-import type { TorrentPlan } from '../../create/torrent-plan.ts';
+import type { PlanReport } from '../../create/plan-report.ts';
 import { exactBytes } from '../../layout/text.ts';
 import type { CreateOptions } from '../create/options.ts';
 
@@ -75,7 +75,7 @@ export function jointRule(rules: readonly TrackerRule[]): { options: RuleOptions
 /** The findings for a torrent that breaks the rules of its trackers' hosts. */
 export function ruleFindings(
   options: CreateOptions,
-  plan: Pick<TorrentPlan, 'pieceLength' | 'torrentSize' | 'findings'>,
+  plan: Pick<PlanReport, 'pieceLength' | 'torrentSize' | 'findings'>,
 ): Finding[] {
   return (options.rules ?? []).flatMap((rule) =>
     breachesOf(rule, options, plan).map(({ key, severity, message }) => ({

@@ -1,6 +1,6 @@
 /** The findings of a creation: which of them are errors, and how the command shows them. */
 import type { Finding } from '../../create/findings.ts';
-import type { TorrentPlan } from '../../create/torrent-plan.ts';
+import type { PlanReport } from '../../create/plan-report.ts';
 import { ISSUE_CODES } from '../../errors/codes.ts';
 import { MetainfoError } from '../../errors/errors.ts';
 import { nearest } from '../../errors/guard.ts';
@@ -113,7 +113,7 @@ function groupsOf(findings: readonly Finding[]): [Finding, ...Finding[]][] {
 /** The findings that `create` prints before it hashes: hints only where they help, and no errors that end it anyway. */
 export async function creationLines(
   findings: readonly Finding[],
-  { leftOut }: Pick<TorrentPlan, 'leftOut'>,
+  { leftOut }: Pick<PlanReport, 'leftOut'>,
   { quiet, verbose, private: isPrivate }: Pick<CreateOptions, 'quiet' | 'verbose' | 'private'>,
 ): Promise<string[]> {
   const isShown = ({ code, severity }: Finding) => {

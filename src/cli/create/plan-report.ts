@@ -1,5 +1,5 @@
 /** Shows the plan of a creation: for `metainfo plan` and `metainfo create --dry-run`. */
-import type { TorrentPlan } from '../../create/torrent-plan.ts';
+import type { PlanReport } from '../../create/plan-report.ts';
 import { formatBytes, formatDuration, printable, printableJson } from '../../layout/text.ts';
 import { plural } from '../../model/plural.ts';
 import { FAILED } from '../exit.ts';
@@ -23,7 +23,7 @@ export async function showPlan(paths: readonly string[], options: CreateOptions,
   await writeLines([...lines, ...(await findingLines(plan.findings, stdout))]);
 }
 
-function linesOf(plan: TorrentPlan, target: string): string[] {
+function linesOf(plan: PlanReport, target: string): string[] {
   const { version, name, files, totalSize, pieceLength, pieces, padFiles, padBytes, torrentSize } = plan;
   const rows: [string, string | null][] = [
     ['output', nameOfTarget(target)],
@@ -45,7 +45,7 @@ function paddingText(count: number, bytes: number, totalSize: number): string {
   return `${plural(count, 'pad file')}, ${formatBytes(bytes)} (${share.toFixed(1)} % of all bytes)`;
 }
 
-function rateText({ seconds, bytesPerSecond }: TorrentPlan): string | null {
+function rateText({ seconds, bytesPerSecond }: PlanReport): string | null {
   if (bytesPerSecond === null) return null;
   const rate = `${formatBytes(bytesPerSecond)}/s, measured in memory; a disk may be slower`;
   if (seconds === null) return rate;

@@ -6,8 +6,8 @@ import type { TorrentCreateFields } from '../../create/draft-fields.ts';
 import type { Finding } from '../../create/findings.ts';
 import type { GenerateOptions } from '../../create/options.ts';
 import type { CreatePlan } from '../../create/plan.ts';
+import { describePlan, findingOfError, type PlanReport } from '../../create/plan-report.ts';
 import { sourceFiles } from '../../create/sources.ts';
-import { describePlan, findingOfError, type TorrentPlan } from '../../create/torrent-plan.ts';
 import { throwProblems } from '../../disk/scan-problems.ts';
 import { writeWhole } from '../../disk/write-file.ts';
 import { MetainfoError } from '../../errors/errors.ts';
@@ -28,7 +28,7 @@ import type { CreateOptions } from './options.ts';
 /** Callbacks and the signal of a creation. */
 export interface CreateWatch extends WatchOptions {
   /** Called with the findings before the first file is hashed. */
-  onFindings: (findings: readonly Finding[], plan: TorrentPlan) => unknown;
+  onFindings: (findings: readonly Finding[], plan: PlanReport) => unknown;
 }
 
 /** A torrent that was created and written. */
@@ -55,7 +55,7 @@ export async function runCreate(
   const output = await realOutput(target);
   const check = (fields: TorrentCreateFields) => new TorrentCreate(fields);
   const { fields, findings: ownFindings, web } = await draftOf(paths, options, { output, check, signal: watch.signal });
-  const onPlan = async (plan: TorrentPlan) => {
+  const onPlan = async (plan: PlanReport) => {
     const findings = settled([...plan.findings, ...ownFindings(), ...ruleFindings(options, plan)], options);
     await onFindings(findings, plan);
     refuse(findings);
@@ -81,7 +81,7 @@ export interface Planned {
   /** The torrent file that would be written, or `-` for standard output. */
   target: string;
   /** The plan with all findings, those of the output and of the command's options too. */
-  plan: TorrentPlan;
+  plan: PlanReport;
   /** The web object that would be read; null for anything else. */
   web: WebObject | null;
 }
@@ -192,7 +192,7 @@ interface Creation {
 }
 
 /** The options that both makers take. */
-type MakerOptions = WatchOptions & { output: string | undefined; onPlan: (plan: TorrentPlan) => Promise<void> };
+type MakerOptions = WatchOptions & { output: string | undefined; onPlan: (plan: PlanReport) => Promise<void> };
 
 function createTorrent(draft: TorrentCreate, options: CreateOptions, shared: MakerOptions): Promise<Creation> {
   return options.maker === 'libtorrent'

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { TorrentCreate } from '../../src/create/draft.ts';
-import type { TorrentPlan } from '../../src/create/torrent-plan.ts';
+import type { PlanReport } from '../../src/create/plan-report.ts';
 import type { Engine } from '../../src/hash/engine.ts';
 import { nodeEngine } from '../../src/hash/node.ts';
 import { isPadFile } from '../../src/layout/padding.ts';
@@ -99,7 +99,7 @@ describe('onPlan of a generation', () => {
   const unused: Engine = { name: 'unused', kernel: 'none', start: () => assert.fail('something is hashed') };
 
   it('is called once with the plan, before anything is hashed', async () => {
-    const plans: TorrentPlan[] = [];
+    const plans: PlanReport[] = [];
     const torrent = await draftOf().generate({ onPlan: (plan) => plans.push(plan) });
     assert.deepEqual([plans.length, plans[0]?.pieces, plans[0]?.bytesPerSecond], [1, torrent.nPieces, null]);
   });
@@ -120,7 +120,7 @@ describe('onPlan of a generation', () => {
   it('gets the errors with which the job then fails', async () => {
     const draft = new TorrentCreate({ pathRoot: '/does/not/exist' });
     const codes: string[] = [];
-    const onPlan = ({ findings }: TorrentPlan) => codes.push(...findings.map(({ code }) => code));
+    const onPlan = ({ findings }: PlanReport) => codes.push(...findings.map(({ code }) => code));
     await assert.rejects(draft.generate({ onPlan, engine: unused }), { code: 'ERR_NOT_FOUND' });
     assert.deepEqual(codes, ['ERR_NOT_FOUND']);
   });

@@ -1,0 +1,114 @@
+/** Splits a hash plan into parts: shares of about equal size that can be hashed apart. */
+
+/** The files of a hash plan, as far as a split needs them. */
+export interface PartShape {
+  version: 'v1' | 'v2' | 'hybrid';
+  /** Bytes. */
+  pieceLength: number;
+  /** Bytes of each file or pad file. */
+  lengths: ArrayLike<number>;
+  /** How many files, from the first on, have their last v1 piece filled up by a pad file that `lengths` does not list. */
+  paddedFiles: number;
+  /** Bytes of content of a part: whole pieces. */
+  partSize: number;
+}
+
+/**
+ * Where each part begins, and behind the last part where it ends. Part `i` has the bytes from `offsets[i]` of file `files[i]` up to
+ * `offsets[i + 1]` of file `files[i + 1]`.
+ */
+export interface PartTable {
+  /** The number of parts. */
+  count: number;
+  files: readonly number[];
+  /** Bytes from the start of the file. */
+  offsets: readonly number[];
+  /** The first v1 piece of each part; null in v2. */
+  pieces: readonly number[] | null;
+}
+
+/** A file counts as this many more bytes than it has: to open one takes as long as to hash that much. */
+const FILE_COST = 16 * 2 ** 10;
+
+/** The part size in whole pieces: at least one. */
+export function wholePartSize(partSize: number, pieceLength: number): number {
+  return Math.max(1, Math.ceil(partSize / pieceLength)) * pieceLength;
+}
+
+/**
+ * Splits files into parts. Every part begins with a piece: in v1 at any byte that starts one, in v2 and hybrid at the start of a file
+ * or of a piece of a file. The same shape always gives the same parts.
+ */
+export function splitIntoParts({ version, pieceLength, lengths, paddedFiles, partSize }: PartShape): PartTable {
+  const files = [0];
+  const offsets = [0];
+  const pieces = [0];
+  /** Where the current file begins among the pieces, in bytes. */
+  let start = 0;
+  /** The bytes that the current part counts as. */
+  let used = 0;
+  let isEmpty = true;
+  for (let file = 0; file < lengths.length; file += 1) {
+    const length = lengths[file] as number;
+    let from = 0;
+    for (;;) {
+      const cost = from === 0 ? FILE_COST : 0;
+      const room = partSize - used - cost;
+      if (length - from <= room) break;
+      const to = from + bytesToCut({ position: start + from, room, isEmpty }, pieceLength);
+      if (to >= length) break;
+      from = to;
+      files.push(file);
+      offsets.push(from);
+      pieces.push((start + from) / pieceLength);
+      used = 0;
+      isEmpty = true;
+    }
+    used += (from === 0 ? FILE_COST : 0) + length - from;
+    isEmpty = false;
+    start += length;
+    if (version === 'v2' || file < paddedFiles) start = Math.ceil(start / pieceLength) * pieceLength;
+  }
+  const count = files.length;
+  files.push(lengths.length);
+  offsets.push(0);
+  pieces.push(Math.ceil(start / pieceLength));
+  return { count, files, offsets, pieces: version === 'v2' ? null : pieces };
+}
+
+/** The bytes from a position to the end of the part: to the last start of a piece for which there is room, else to the next one. */
+function bytesToCut(
+  { position, room, isEmpty }: { position: number; room: number; isEmpty: boolean },
+  pieceLength: number,
+): number {
+  const most = Math.floor((position + Math.max(0, room)) / pieceLength) * pieceLength - position;
+  if (most > 0) return most;
+  const isStart = position % pieceLength === 0;
+  if (isStart && !isEmpty) return 0;
+  return pieceLength - (position % pieceLength);
+}
+
+/** A contiguous share of one file. */
+export interface FileRange {
+  /** The index of the file. */
+  file: number;
+  /** Bytes from the start of the file. */
+  offset: number;
+  /** Bytes. */
+  length: number;
+}
+
+/** The files of a part, empty ones too, with the share of each. */
+export function* rangesOfPart(
+  { files, offsets }: PartTable,
+  lengths: ArrayLike<number>,
+  part: number,
+): Generator<FileRange> {
+  const [first, last] = [files[part] as number, files[part + 1] as number];
+  const end = offsets[part + 1] as number;
+  for (let file = first; file <= last; file += 1) {
+    if (file === last && end === 0) return;
+    const offset = file === first ? (offsets[part] as number) : 0;
+    yield { file, offset, length: (file === last ? end : (lengths[file] as number)) - offset };
+  }
+}

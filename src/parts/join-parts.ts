@@ -1,0 +1,155 @@
+/** Joins the hashed parts of a plan to its torrent. */
+import { setImmediate as nextRound } from 'node:timers/promises';
+import { assemble } from '../create/assemble.ts';
+import { encodedFileList } from '../create/file-list.ts';
+import { type RestoredPlan, restoredPlan } from '../create/restored-plan.ts';
+import type { TorrentPlan } from '../create/torrent-plan.ts';
+import { throwIfAborted, untilAbort } from '../errors/cancel.ts';
+import {
+  Bytes,
+  Callback,
+  checkArgument,
+  checkOptions,
+  Flag,
+  type OptionStructs,
+  Path,
+  Signal,
+} from '../errors/guard.ts';
+import { listed, PartError } from '../errors/part-error.ts';
+import type { TorrentVersion } from '../model/discriminator.ts';
+import type { TorrentOf } from '../model/torrent.ts';
+import { realRoot, splitOf } from './hash-part.ts';
+import { Objects, type OpenObject, requireUnchanged } from './identity.ts';
+import { JoinedDigests } from './joined-digests.ts';
+import { unsealed } from './sealed-part.ts';
+import { payloadBytes, type SplitPlan } from './split-plan.ts';
+
+/** Gives the sealed part at an index; null if it has not been hashed yet. */
+export type GetPart = (index: number) => Uint8Array | null | undefined | Promise<Uint8Array | null | undefined>;
+
+/** Options of {@link joinParts}. */
+export interface JoinPartsOptions {
+  /**
+   * Where the path root of the plan is on this machine.
+   *
+   * @default the path root of the plan
+   */
+  root?: string | undefined;
+  /** Opens the objects of the plan, to compare their sizes and entity tags. */
+  open?: OpenObject | undefined;
+  /**
+   * Compare the size, mtime and ctime of every file with the plan before the parts are trusted, and the size and entity tag of every
+   * object. False for a machine that cannot see the content: then nobody notices a file that changed between two parts.
+   *
+   * @default true
+   */
+  recheck?: boolean | undefined;
+  /** Cancels the job, which then rejects with an {@link AbortError}. */
+  signal?: AbortSignal | undefined;
+}
+
+const JOIN_PARTS: OptionStructs<JoinPartsOptions> = { root: Path, open: Callback, recheck: Flag, signal: Signal };
+
+/** Parts that are fetched at once. */
+const PARTS_AT_ONCE = 16;
+
+/**
+ * Joins the parts of a plan to the torrent that `generate` would make, byte for byte.
+ *
+ * @param get Gives the sealed part at an index, or null. It is called for several parts at once.
+ * @throws {PartError} `ERR_PART_MISSING` with the indexes of all missing parts; `ERR_PART` with those of all parts that are damaged,
+ *   belong elsewhere, or contradict the plan
+ * @throws {MetainfoError} `ERR_FILE_CHANGED` for files that changed after they were planned; `ERR_PLAN`
+ * @throws {AbortError} if the signal fires; its reason is the `cause`
+ * @example
+ * ```ts
+ * import path from 'node:path';
+ * import { folderStore, hashPart, joinParts, TorrentCreate } from 'metainfo';
+ *
+ * const plan = await new TorrentCreate({ pathRoot: path.resolve('album') }).plan({ partSize: null });
+ * const store = folderStore('parts');
+ * for (let index = 0; index < plan.parts; index += 1) await store.put(plan.id, index, await hashPart(plan, index));
+ * const torrent = await joinParts(plan, (index) => store.get(plan.id, index));
+ * await torrent.write('joined.torrent');
+ * ```
+ */
+export async function joinParts(
+  plan: TorrentPlan,
+  get: GetPart,
+  options: JoinPartsOptions = {},
+): Promise<TorrentOf<TorrentVersion>> {
+  checkArgument('get', get, Callback);
+  const checked = checkOptions(options, JOIN_PARTS, { example: '{ recheck: false }' });
+  const { recheck = true, signal } = checked;
+  throwIfAborted(signal);
+  const restored = await restoredPlan(plan);
+  const split = splitOf(restored);
+  const joined = await fetchParts(split, get, signal);
+  if (recheck) await recheckFiles(restored, checked);
+  const digests = { lengths: null, ...(await joined.finish()) };
+  throwIfAborted(signal);
+  const { plan: planned } = restored;
+  const torrent = await assemble(planned, digests, { fileList: await encodedFileList(planned) });
+  return torrent as TorrentOf<TorrentVersion>;
+}
+
+/** Fetches all parts, and puts their digests where they belong. */
+async function fetchParts(split: SplitPlan, get: GetPart, signal: AbortSignal | undefined): Promise<JoinedDigests> {
+  const { parts } = split;
+  const joined = await JoinedDigests.of(split);
+  const missing: number[] = [];
+  const damaged: PartError[] = [];
+  const indexes = Array.from({ length: parts.count }, (_, index) => index).values();
+  const lane = async () => {
+    for (const index of indexes) {
+      throwIfAborted(signal);
+      const sealed = await untilAbort(signal, Promise.resolve(get(index)));
+      if (sealed === null || sealed === undefined) {
+        missing.push(index);
+        continue;
+      }
+      try {
+        const bytes = checkArgument(`part ${index}`, sealed, Bytes);
+        joined.add(index, unsealed(bytes, { id: split.id, index, length: payloadBytes(split, index) }));
+      } catch (error) {
+        if (!(error instanceof PartError)) throw error;
+        damaged.push(error);
+      }
+      await nextRound();
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(PARTS_AT_ONCE, parts.count) }, lane));
+  throwParts(damaged, missing, parts.count);
+  return joined;
+}
+
+function throwParts(damaged: PartError[], missing: number[], count: number): void {
+  const order = (a: number, b: number) => a - b;
+  if (damaged.length > 0) {
+    const indexes = damaged.flatMap((error) => error.indexes).sort(order);
+    if (damaged.length === 1) throw damaged[0];
+    const message = `${damaged.length} parts cannot be used (${listed(indexes)}): delete them and hash them again. The first: ${damaged[0]?.message}`;
+    throw new PartError('ERR_PART', message, indexes);
+  }
+  if (missing.length === 0) return;
+  missing.sort(order);
+  const which = missing.length === 1 ? `Part ${missing[0]} is` : `${missing.length} of ${count} parts are`;
+  const list = missing.length === 1 ? '' : ` (${listed(missing)})`;
+  throw new PartError(
+    'ERR_PART_MISSING',
+    `${which} missing${list}: hash ${missing.length === 1 ? 'it' : 'them'}, then join again.`,
+    missing,
+  );
+}
+
+async function recheckFiles(restored: RestoredPlan, { root, open, signal }: JoinPartsOptions): Promise<void> {
+  const { files } = restored;
+  const isOnDisk = files.mtimeNs.some((time) => time !== null);
+  if (isOnDisk)
+    await requireUnchanged(files, files.path.keys(), { root: await realRoot(root ?? restored.root, signal), signal });
+  const objects = new Objects(files, open);
+  for (const index of objects.indexes()) {
+    throwIfAborted(signal);
+    await untilAbort(signal, objects.open(index));
+  }
+}
