@@ -18,7 +18,8 @@ class StatJob final : public WorkerGroup {
   ~StatJob() override { stop(); }
 
   // Nine numbers per file: errno of stat(2) or 0, st_mode, st_size, mtimeMs and ctimeMs as in Node, st_dev,
-  // st_ino, and the nanoseconds within the second of both times. Empty if the job was cancelled, or the system could not start a thread.
+  // st_ino, and the nanoseconds within the second of both times. Empty if the job was cancelled, or the
+  // system could not start a thread.
   static constexpr std::size_t kNumbers = 9;
   std::vector<double>& outcome() { return numbers_; }
 

@@ -21,7 +21,7 @@ import { JoinedDigests } from './joined-digests.ts';
 import { unsealed } from './sealed-part.ts';
 import { payloadBytes, payloadOf, rangesOf, type SplitPlan } from './split-plan.ts';
 
-/** What a part is hashed for. */
+/** Accompanies a part that is hashed elsewhere. */
 export interface RunPartContext {
   /** Fires when the part is no longer needed. */
   signal: AbortSignal;
