@@ -2,6 +2,8 @@
 import type { CommanderError } from 'commander';
 import type { MetainfoErrorCode } from '../errors/codes.ts';
 import { MetainfoError, ValidationError } from '../errors/errors.ts';
+import { PartError } from '../errors/part-error.ts';
+import { isPermanent } from '../errors/permanent.ts';
 import { printable, printableJson, printableLines } from '../layout/text.ts';
 import { colorsFor } from './colors.ts';
 import { withHint } from './hints.ts';
@@ -10,6 +12,8 @@ import { CLOSED, fitted, stderr, stdout } from './output.ts';
 
 export const FAILED = 1;
 export const USAGE = 2;
+/** A failure that may pass: EX_TEMPFAIL of sysexits(3). Schedulers try again. */
+export const TRY_AGAIN = 75;
 
 /** The codes of errors that a wrong option value causes. */
 const USAGE_ERRORS: readonly MetainfoErrorCode[] = ['ERR_INVALID_ARGUMENT', 'ERR_PIECE_LENGTH', 'ERR_KERNEL'];
@@ -34,6 +38,12 @@ export function exitCodeOfUsage({ exitCode, code, message }: CommanderError): nu
   return USAGE;
 }
 
+/** Properties of errors that `--json` prints too. */
+function detailsOf(error: MetainfoError): object {
+  if (error instanceof PartError) return { indexes: error.indexes };
+  return 'findings' in error ? { findings: error.findings } : {};
+}
+
 function writeJson(code: MetainfoErrorCode, message: string, path: string | null = null, more: object = {}): void {
   stdout().write(`${printableJson({ error: { code, message, path, ...more } })}\n`);
 }
@@ -47,8 +57,21 @@ export function exitCodeOfSignal({ cause }: MetainfoError): number {
   return cause === 'SIGTERM' ? 143 : 130;
 }
 
-/** Reports an error, and returns the exit code for it. */
-export async function exitCodeOf(error: unknown, json = wantsJson()): Promise<number> {
+/** Runs a command for schedulers: its exit code tells whether to try again after a failure. */
+export async function forSchedulers(run: () => Promise<void>): Promise<void> {
+  try {
+    await run();
+  } catch (error) {
+    process.exitCode = await exitCodeOf(error, wantsJson(), { retries: true });
+  }
+}
+
+/**
+ * Reports an error, and returns the exit code for it.
+ *
+ * @param options.retries Whether failures that may pass have an exit code of their own.
+ */
+export async function exitCodeOf(error: unknown, json = wantsJson(), options = { retries: false }): Promise<number> {
   if (!(error instanceof MetainfoError)) {
     // Any other error is a bug in metainfo: the stack is what a bug report needs.
     stderr().write(`${printableLines((error instanceof Error && error.stack) || String(error))}\n`);
@@ -61,7 +84,7 @@ export async function exitCodeOf(error: unknown, json = wantsJson()): Promise<nu
     return exitCodeOfSignal(error);
   }
   const message = messageOf(error);
-  if (json) writeJson(error.code, message, error.path, 'findings' in error ? { findings: error.findings } : {});
+  if (json) writeJson(error.code, message, error.path, detailsOf(error));
   else {
     const { red, dim } = await colorsFor(stderr());
     // The problems of a configuration file have a line each; their texts are escaped already.
@@ -69,6 +92,7 @@ export async function exitCodeOf(error: unknown, json = wantsJson()): Promise<nu
     const lines = `${red('error:')} ${shown(message)} ${dim(`[${error.code}]`)}`.split('\n');
     for (const line of lines) stderr().write(`${fitted(line, stderr())}\n`);
   }
+  if (options.retries && !isPermanent(error)) return TRY_AGAIN;
   const isBadInput = error instanceof ValidationError && ['draft', 'magnet link'].includes(error.subject);
   return isBadInput || USAGE_ERRORS.includes(error.code) ? USAGE : FAILED;
 }

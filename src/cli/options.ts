@@ -31,6 +31,19 @@ export function parseSize(text: string): number {
   return bytes;
 }
 
+/** Parses the bytes of a part: at least one. */
+export function parsePartSize(text: string): number {
+  const bytes = parseSize(text);
+  if (bytes > 0) return bytes;
+  throw new InvalidArgumentError('Expected a size such as 16GiB.');
+}
+
+/** Parses the index of a part: a whole number from 0 on. */
+export function parseIndex(text: string): number {
+  if (/^\d+$/.test(text) && Number.isSafeInteger(Number(text))) return Number(text);
+  throw new InvalidArgumentError('Expected a whole number from 0 on.');
+}
+
 /** Parses a whole number from 1 on. */
 export function parseCount(text: string): number {
   const count = Number(text);

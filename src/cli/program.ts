@@ -7,6 +7,8 @@ import { addCompletion } from './commands/completion.ts';
 import { addConfig } from './commands/config.ts';
 import { addCreate } from './commands/create.ts';
 import { addEdit } from './commands/edit.ts';
+import { addHashPart } from './commands/hash-part.ts';
+import { addJoin } from './commands/join.ts';
 import { addKernels } from './commands/kernels.ts';
 import { addMagnet } from './commands/magnet.ts';
 import { addPlan } from './commands/plan.ts';
@@ -67,6 +69,8 @@ export function program(): Command {
     .exitOverride();
   addCreate(command);
   addPlan(command);
+  addHashPart(command);
+  addJoin(command);
   addShow(command);
   addValidate(command);
   addVerify(command);

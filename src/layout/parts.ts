@@ -27,8 +27,8 @@ export interface PartTable {
   pieces: readonly number[] | null;
 }
 
-/** A file counts as this many more bytes than it has: to open one takes as long as to hash that much. */
-const FILE_COST = 16 * 2 ** 10;
+/** A shorter file counts as this many bytes: to open one takes as long as to hash that much. */
+const LEAST_BYTES = 16 * 2 ** 10;
 
 /** The part size in whole pieces: at least one. */
 export function wholePartSize(partSize: number, pieceLength: number): number {
@@ -52,11 +52,11 @@ export function splitIntoParts({ version, pieceLength, lengths, paddedFiles, par
     const length = lengths[file] as number;
     let from = 0;
     for (;;) {
-      const cost = from === 0 ? FILE_COST : 0;
-      const room = partSize - used - cost;
-      if (length - from <= room) break;
+      const room = partSize - used;
+      if (Math.max(length, LEAST_BYTES) - from <= room) break;
       const to = from + bytesToCut({ position: start + from, room, isEmpty }, pieceLength);
-      if (to >= length) break;
+      // A cut at the start of an empty file counts too.
+      if (to > from && to >= length) break;
       from = to;
       files.push(file);
       offsets.push(from);
@@ -64,7 +64,7 @@ export function splitIntoParts({ version, pieceLength, lengths, paddedFiles, par
       used = 0;
       isEmpty = true;
     }
-    used += (from === 0 ? FILE_COST : 0) + length - from;
+    used += Math.max(length, LEAST_BYTES) - from;
     isEmpty = false;
     start += length;
     if (version === 'v2' || file < paddedFiles) start = Math.ceil(start / pieceLength) * pieceLength;

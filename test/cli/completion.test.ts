@@ -60,7 +60,9 @@ const flagsOf = async (cwd: string, ...words: string[]) => {
 };
 
 const COMMANDS =
-  'create plan show validate verify edit update upgrade magnet config cache kernels completion help'.split(' ');
+  'create plan hash-part join show validate verify edit update upgrade magnet config cache kernels completion help'.split(
+    ' ',
+  );
 
 describe('metainfo completion', () => {
   it('rejects an unknown shell', async (t) => {

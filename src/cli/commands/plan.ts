@@ -4,15 +4,21 @@ import { configFileOptions, readCommandLine } from '../config/command-line.ts';
 import { createOptions } from '../create/options.ts';
 import { showPlan } from '../create/plan-report.ts';
 import { interruptible } from '../interrupt.ts';
+import { parsePartSize } from '../options.ts';
 
 const EXAMPLES = `
 Examples:
   metainfo plan album                         sizes, and every problem
   metainfo plan album -p -t udp://a:6969/x --strict
   metainfo plan album -k v1 --json
+  metainfo plan /data/set -o plan.json --part-size 16GiB
 
 plan takes the options of create and does the same as create --dry-run: it lists
 the files, reads none of them and writes nothing.
+
+With --part-size it also writes the plan as JSON (default: NAME.plan.json).
+metainfo hash-part hashes its parts, on any machine that can read the files,
+and metainfo join makes the torrent.
 
 Exit codes: 0 the torrent can be created, 1 a finding is an error, 2 wrong
 usage.`;
@@ -23,11 +29,15 @@ export function addPlan(program: Command): void {
     .description('show what create would make, and every problem, before anything is hashed')
     .argument('<path...>', 'a file or folder; the root of several paths is their common folder. Or one URL, or -');
   configFileOptions(createOptions(command))
+    .option('--part-size <size>', 'write the plan to the output, in parts of this much content', parsePartSize)
     .addHelpText('after', EXAMPLES)
-    .action((paths: string[]) =>
+    .action((paths: string[], { partSize }: { partSize?: number }) =>
       interruptible(async (signal) => {
         const { optionsFor } = await readCommandLine(command);
-        return showPlan(paths, optionsFor(paths), signal);
+        const options = optionsFor(paths);
+        if (partSize === undefined) return showPlan(paths, options, signal);
+        const { planInParts } = await import('../parts/plan-in-parts.ts');
+        return planInParts(paths, { ...options, partSize }, signal);
       }),
     );
 }

@@ -23,7 +23,8 @@ export async function showPlan(paths: readonly string[], options: CreateOptions,
   await writeLines([...lines, ...(await findingLines(plan.findings, stdout))]);
 }
 
-function linesOf(plan: PlanReport, target: string): string[] {
+/** The lines of a plan. */
+export function linesOf(plan: PlanReport, target: string): string[] {
   const { version, name, files, totalSize, pieceLength, pieces, padFiles, padBytes, torrentSize } = plan;
   const rows: [string, string | null][] = [
     ['output', nameOfTarget(target)],

@@ -114,7 +114,7 @@ export async function planCreate(
 }
 
 /** Adds to a contradiction of piece lengths where the configuration sets them. */
-function explained<T>(problem: T, { standing }: CreateOptions): T {
+export function explained<T>(problem: T, { standing }: CreateOptions): T {
   const { code, message = '' } = problem as { code?: string; message?: string };
   if (code !== 'ERR_PIECE_LENGTH' || !standing) return problem;
   const set = (['pieceLength', 'maxPieceLength', 'targetPieces', 'maxTorrentSize'] as const).filter(
@@ -172,11 +172,15 @@ async function realOutput(target: string): Promise<string | undefined> {
   return file && path.join(await realFolder(file), path.basename(file));
 }
 
-/** The torrent file of a creation: by default `NAME.torrent` in the current folder. */
-export async function targetFor(paths: readonly string[], options: CreateOptions): Promise<string> {
+/** The file that a creation writes: by default `NAME.torrent` in the current folder. */
+export async function targetFor(
+  paths: readonly string[],
+  options: CreateOptions,
+  ending = '.torrent',
+): Promise<string> {
   const { output, name } = options;
   const foreign = foreignInput(paths, options);
-  const file = `${foreign?.name ?? name ?? path.basename(rootAndPaths(paths).pathRoot)}.torrent`;
+  const file = `${foreign?.name ?? name ?? path.basename(rootAndPaths(paths).pathRoot)}${ending}`;
   if (output === undefined) return file;
   if (isStdout(output)) return output;
   return (await isFolder(output)) ? path.join(output, file) : output;
@@ -254,7 +258,7 @@ async function createWithMetainfo(
 }
 
 /** The options of the library for a creation and its plan. */
-function generateOptions(options: CreateOptions): GenerateOptions & { version: TorrentVersion } {
+export function generateOptions(options: CreateOptions): GenerateOptions & { version: TorrentVersion } {
   const { kind, torrentVersion, threads = null, memoryLimit, readSize, padNames, padding } = options;
   const version = kind ?? torrentVersion;
   return { version, threads, memoryLimit, readSize, padNames, ...wishesOf(options), ...(padding && { padding }) };

@@ -1,0 +1,83 @@
+/** `metainfo hash-part`: hashes one part of a plan, for schedulers that start many of these commands. */
+import type { Command } from 'commander';
+import { formatBytes, printableJson } from '../../layout/text.ts';
+import { forSchedulers } from '../exit.ts';
+import { interruptible } from '../interrupt.ts';
+import {
+  type HashingOptions,
+  hashingOptions,
+  parseFolder,
+  parseIndex,
+  type SummaryOptions,
+  summaryOptions,
+} from '../options.ts';
+import { showsProgress, writeLines } from '../output.ts';
+
+interface HashPartOptions extends HashingOptions, SummaryOptions {
+  index: number;
+  parts: string;
+  root?: string;
+}
+
+const EXAMPLES = `
+Examples:
+  metainfo hash-part plan.json --index 0 --parts parts
+  metainfo hash-part plan.json --index 7 --parts /shared/parts --root /mnt/set
+
+First make the plan, then hash its parts in any order, then join them:
+  metainfo plan /data/set -o plan.json --part-size 16GiB
+  parallel metainfo hash-part plan.json --parts parts --index ::: 0 1 2 3
+  metainfo join plan.json --parts parts -o set.torrent
+
+A part that is in the folder already is not hashed again.
+
+Exit codes: 0 the part is in the folder, 1 it can never be hashed (a file
+changed or is missing, the plan is damaged), 2 wrong usage, 75 try again (the
+disk, the network or memory failed), 130 cancelled.`;
+
+export function addHashPart(program: Command): void {
+  const command = program
+    .command('hash-part')
+    .description('hash one part of a plan, on any machine that can read its files')
+    .argument('<plan>', 'the file that metainfo plan --part-size wrote, or - for standard input')
+    .requiredOption('--index <n>', 'index of the part, from 0', parseIndex)
+    .requiredOption(
+      '--parts <folder>',
+      'folder for the hashed parts, on a file system that all machines share',
+      parseFolder,
+    )
+    .option('--root <path>', 'where the planned file or folder is on this machine (default: as planned)', parseFolder);
+  summaryOptions(hashingOptions(command))
+    .addHelpText('after', EXAMPLES)
+    .action((file: string, options: HashPartOptions) =>
+      forSchedulers(() => interruptible((signal) => run(file, options, signal))),
+    );
+}
+
+async function run(file: string, options: HashPartOptions, signal: AbortSignal): Promise<void> {
+  const { index, parts: folder, root, threads = null, memoryLimit, json, quiet } = options;
+  const [{ openObject, readPlan }, { storePart }, { folderStore }] = await Promise.all([
+    import('../parts/read-plan.ts'),
+    import('../../parts/stored-part.ts'),
+    import('../../parts/store.ts'),
+  ]);
+  const plan = await readPlan(file);
+  const started = process.uptime();
+  const progress = showsProgress(options);
+  const { bytes, hashed } = await storePart(plan, index, folderStore(folder), {
+    root,
+    threads,
+    memoryLimit,
+    signal,
+    progress,
+    open: openObject,
+  });
+  const seconds = process.uptime() - started;
+  const { id, parts } = plan;
+  if (json) await writeLines([printableJson({ plan: id, index, parts, bytes, hashed, seconds })]);
+  else if (!quiet) {
+    const rate = `${seconds.toFixed(2)} s (${formatBytes(Math.round(bytes / seconds))}/s)`;
+    const what = hashed ? `hashed ${formatBytes(bytes)} in ${rate}` : 'it is there already';
+    await writeLines([`part ${index}: ${what}`]);
+  }
+}

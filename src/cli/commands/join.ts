@@ -1,0 +1,85 @@
+/** `metainfo join`: makes the torrent of a plan from its hashed parts. */
+import type { Command } from 'commander';
+import { formatBytes, printableJson } from '../../layout/text.ts';
+import { plural } from '../../model/plural.ts';
+import { forSchedulers } from '../exit.ts';
+import { interruptible } from '../interrupt.ts';
+import { type OutputOptions, parseFolder, type SummaryOptions, summaryOptions } from '../options.ts';
+import { writeLines } from '../output.ts';
+import { nameOfTarget, reportTo, requireWritable, writeTorrent } from '../target.ts';
+
+interface JoinOptions extends OutputOptions, SummaryOptions {
+  parts: string;
+  root?: string;
+  recheck: boolean;
+  magnet?: boolean;
+}
+
+const EXAMPLES = `
+Examples:
+  metainfo join plan.json --parts parts -o set.torrent
+  metainfo join plan.json --parts /shared/parts --root /mnt/set --magnet
+
+join compares the size and the times of every file with the plan, so that a file
+that changed between two parts is noticed. --no-recheck is for a machine that
+cannot see the files.
+
+Exit codes: 0 success, 1 failure (a file changed, a part is damaged), 2 wrong
+usage, 75 try again (parts are missing; --json lists them), 130 cancelled.`;
+
+export function addJoin(program: Command): void {
+  const command = program
+    .command('join')
+    .description('make the torrent of a plan from its hashed parts')
+    .argument('<plan>', 'the file that metainfo plan --part-size wrote, or - for standard input')
+    .requiredOption('--parts <folder>', 'folder of the hashed parts', parseFolder)
+    .option(
+      '-o, --output <file>',
+      'the torrent file, or - for standard output (default: NAME.torrent in the current folder)',
+    )
+    .option('--root <path>', 'where the planned file or folder is on this machine (default: as planned)', parseFolder)
+    .option('--no-recheck', 'do not compare the files with the plan')
+    .option('--magnet', 'also print the magnet link')
+    .option('--force', 'replace the output if it exists');
+  summaryOptions(command)
+    .addHelpText('after', EXAMPLES)
+    .action((file: string, options: JoinOptions) =>
+      forSchedulers(() => interruptible((signal) => run(file, options, signal))),
+    );
+}
+
+async function run(file: string, options: JoinOptions, signal: AbortSignal): Promise<void> {
+  const { parts: folder, root, recheck, magnet, force = false, json, quiet } = options;
+  const [{ openObject, readPlan }, { joinParts }, { folderStore }, { restoredPlan }] = await Promise.all([
+    import('../parts/read-plan.ts'),
+    import('../../parts/join-parts.ts'),
+    import('../../parts/store.ts'),
+    import('../../create/restored-plan.ts'),
+  ]);
+  const plan = await readPlan(file);
+  // The name of a plan that was not checked may be a path.
+  const { id } = await restoredPlan(plan);
+  const target = options.output ?? `${plan.name}.torrent`;
+  await requireWritable(target, { ...options, output: target });
+  const started = process.uptime();
+  const mtime = new Date();
+  const store = folderStore(folder);
+  const torrent = await joinParts(plan, (index) => store.get(id, index), { root, recheck, signal, open: openObject });
+  await writeTorrent(torrent, target, { force, mtime });
+  const seconds = process.uptime() - started;
+  const { infohashV1, infohashV2, nFiles, totalSize, torrentVersion } = torrent;
+  const link = magnet ? [torrent.magnet()] : [];
+  if (json) {
+    const infohash = { v1: infohashV1, v2: infohashV2 };
+    const about = { path: target, plan: id, parts: plan.parts, version: torrentVersion, name: torrent.name, infohash };
+    const sizes = { files: nFiles, totalSize, seconds, ...(magnet && { magnet: link[0] }) };
+    await writeLines([printableJson({ ...about, ...sizes })], reportTo(target));
+    return;
+  }
+  const summary = `${nameOfTarget(target)}: ${torrentVersion}, ${plural(nFiles, 'file')}, ${formatBytes(totalSize)}, from ${plural(plan.parts, 'part')}`;
+  const hashes = [
+    ...(infohashV1 ? [`infohash v1  ${infohashV1}`] : []),
+    ...(infohashV2 ? [`infohash v2  ${infohashV2}`] : []),
+  ];
+  await writeLines([...(quiet ? [] : [summary, ...hashes]), ...link], reportTo(target));
+}

@@ -1,0 +1,61 @@
+/** `metainfo plan --part-size`: writes a plan whose parts other machines hash. */
+import { TorrentCreate } from '../../create/draft.ts';
+import type { Finding } from '../../create/findings.ts';
+import type { PlanReport } from '../../create/plan-report.ts';
+import { planText, type TorrentPlan } from '../../create/torrent-plan.ts';
+import { writeWhole } from '../../disk/write-file.ts';
+import { formatBytes, printableJson } from '../../layout/text.ts';
+import { plural } from '../../model/plural.ts';
+import { ruleFindings } from '../config/hosts.ts';
+import { draftOf } from '../create/draft-of.ts';
+import { findingLines, refuse, settled, toPlain } from '../create/findings.ts';
+import type { CreateOptions } from '../create/options.ts';
+import { linesOf } from '../create/plan-report.ts';
+import { explained, generateOptions, targetFor } from '../create/run-create.ts';
+import { stderr, writeBytes, writeLines } from '../output.ts';
+import { fileOf, isStdout, reportTo, requireWritable } from '../target.ts';
+
+/** Plans a torrent in parts, writes the plan and reports it. */
+export async function planInParts(
+  paths: readonly string[],
+  options: CreateOptions & { partSize: number },
+  signal: AbortSignal,
+): Promise<void> {
+  const target = await targetFor(paths, options, '.plan.json');
+  if (!isStdout(target)) await requireWritable(target, { ...options, output: target });
+  const output = fileOf(target);
+  const check = (fields: ConstructorParameters<typeof TorrentCreate>[0]) => new TorrentCreate(fields);
+  const { fields, findings: ownFindings, web } = await draftOf(paths, options, { output, check, signal });
+  let findings: Finding[] = [];
+  let report: PlanReport | null = null;
+  const onPlan = async (plan: PlanReport) => {
+    report = plan;
+    findings = settled([...plan.findings, ...ownFindings(), ...ruleFindings(options, plan)], options);
+    if (!options.json)
+      await writeLines(await findingLines(findings.filter(({ code }) => !code.startsWith('ERR_'))), stderr);
+    refuse(findings);
+  };
+  const { partSize } = options;
+  const plan = await new TorrentCreate(fields)
+    .plan({ ...generateOptions(options), output, signal, onPlan, partSize })
+    .catch((error: unknown) => {
+      throw explained(error, options);
+    });
+  await writePlan(plan, target, options.force ?? false);
+  const { id, parts, partSize: whole } = plan;
+  const described = report as unknown as PlanReport;
+  if (options.json) {
+    const about = { path: target, ...web, ...described, id, parts, partSize: whole, findings: findings.map(toPlain) };
+    await writeLines([printableJson(about)], reportTo(target));
+  } else if (!options.quiet) {
+    const lines = linesOf(described, target).filter((line) => !line.startsWith('infohash'));
+    const rows = [`parts          ${plural(parts, 'part')} of at most ${formatBytes(whole)}`, `plan           ${id}`];
+    await writeLines([...lines, ...rows], reportTo(target));
+  }
+}
+
+async function writePlan(plan: TorrentPlan, target: string, force: boolean): Promise<void> {
+  const bytes = Buffer.concat(Array.from(planText(plan), (text) => Buffer.from(text)));
+  if (isStdout(target)) await writeBytes(bytes);
+  else await writeWhole(target, bytes, { force });
+}

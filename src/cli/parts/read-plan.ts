@@ -1,0 +1,33 @@
+/** Reads the plan that `metainfo plan --part-size` wrote. */
+import type { TorrentPlan } from '../../create/torrent-plan.ts';
+import { webFile } from '../../create/web-source.ts';
+import { MetainfoError } from '../../errors/errors.ts';
+import type { OpenObject } from '../../parts/identity.ts';
+import { nameOfInput, readInput } from '../standard-input.ts';
+
+/** Bytes: a longer text does not fit into a string. */
+const MAX_BYTES = 2 ** 29 - 1;
+
+const HINT = { what: 'a plan', example: 'cat plan.json | metainfo hash-part - --index 0 --parts parts' };
+
+/**
+ * Reads a plan from a file or, for `-`, from standard input. {@link hashPart} and {@link joinParts} check it.
+ *
+ * @throws {MetainfoError} `ERR_PLAN` for anything but JSON; the errors of reading
+ */
+export async function readPlan(file: string): Promise<TorrentPlan> {
+  const bytes = await readInput(file, MAX_BYTES, HINT);
+  try {
+    return JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString()) as TorrentPlan;
+  } catch (cause) {
+    const message = `${nameOfInput(file)} is not a plan, because it is not JSON: make one with metainfo plan --part-size.`;
+    throw new MetainfoError('ERR_PLAN', message, { path: file, cause });
+  }
+}
+
+/** Opens the web objects of a plan by their URLs. */
+export const openObject: OpenObject = async ({ path, url }) => {
+  if (url !== null) return webFile(url);
+  const message = `${path} was planned from a source without a URL: hash its parts with the library, and its option open.`;
+  throw new MetainfoError('ERR_INVALID_ARGUMENT', message, { path });
+};

@@ -1,0 +1,192 @@
+import assert from 'node:assert/strict';
+import { readFile, rename, rm, utimes, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { describe, it, type TestContext } from 'node:test';
+import { TorrentCreate } from '../../src/create/draft.ts';
+import { HUGE, sparseFile, temporaryFolder, writeTree } from '../support/tree.ts';
+import { webServer } from '../support/web-server.ts';
+import { bytesOf, entries, metainfo, start } from './run.ts';
+
+const KIB = 1024;
+const PLAN = ['plan', 'set', '-o', 'plan.json', '--part-size', '64KiB', '-l', '16KiB'];
+
+/** A working folder with content and its plan of four parts. */
+async function planned(t: TestContext) {
+  const cwd = await temporaryFolder(t);
+  await writeTree(cwd, { 'set/a': 150 * KIB, 'set/b/c': 60 * KIB, 'set/empty': 0 });
+  const { code, stderr } = await metainfo(PLAN, { cwd });
+  assert.deepEqual([code, stderr], [0, '']);
+  const hash = (index: number, ...more: string[]) =>
+    metainfo(['hash-part', 'plan.json', '--index', String(index), '--parts', 'parts', ...more], { cwd });
+  const join = (...more: string[]) => metainfo(['join', 'plan.json', '--parts', 'parts', ...more], { cwd });
+  return { cwd, hash, join };
+}
+
+describe('metainfo plan --part-size, hash-part and join', () => {
+  it('make the same torrent as create, parts in any order', async (t) => {
+    const { cwd, hash, join } = await planned(t);
+    const { parts, id } = JSON.parse(String(await bytesOf(cwd, 'plan.json')));
+    assert.equal(parts, 4);
+    for (const index of [2, 0, 3, 1]) {
+      const { code, stdout, stderr } = await hash(index);
+      assert.deepEqual([code, stderr], [0, '']);
+      assert.match(stdout, new RegExp(`^part ${index}: hashed [\\d.]+ KiB in `));
+    }
+    assert.deepEqual(await entries(path.join(cwd, 'parts', id)), ['0.part', '1.part', '2.part', '3.part']);
+    const joined = await join('-o', 'joined.torrent', '--magnet');
+    assert.deepEqual([joined.code, joined.stderr], [0, '']);
+    assert.match(joined.stdout, /^joined\.torrent: hybrid, 3 files, 210 KiB, from 4 parts\ninfohash v1 .*\nmagnet:/s);
+    await metainfo(['create', 'set', '-l', '16KiB'], { cwd });
+    assert.ok((await bytesOf(cwd, 'joined.torrent')).equals(await bytesOf(cwd, 'set.torrent')));
+  });
+
+  it('shows the plan as text and as JSON, and never replaces a file without --force', async (t) => {
+    const cwd = await temporaryFolder(t);
+    await writeTree(cwd, { 'set/a': 150 * KIB });
+    const text = await metainfo(['plan', 'set', '--part-size', '64KiB', '-l', '16KiB'], { cwd });
+    assert.match(
+      text.stdout,
+      /^output {9}set\.plan\.json\n.*parts {10}3 parts of at most 64 KiB\nplan {11}[0-9a-f]{64}\n$/s,
+    );
+    const again = await metainfo(['plan', 'set', '--part-size', '64KiB'], { cwd });
+    assert.equal(again.code, 1);
+    assert.match(again.stderr, /output file exists: set\.plan\.json \(use --force to replace it\)/);
+    const args = ['plan', 'set', '--part-size', '64KiB', '-l', '16KiB', '--force', '--json'];
+    const { stdout } = await metainfo(args, { cwd });
+    const { path: file, id, parts, partSize, files, findings } = JSON.parse(stdout);
+    const plan = JSON.parse(String(await bytesOf(cwd, 'set.plan.json')));
+    assert.deepEqual([file, id, parts, partSize, files], ['set.plan.json', plan.id, plan.parts, 64 * KIB, 1]);
+    assert.deepEqual(findings, []);
+    const piped = await metainfo(['plan', 'set', '--part-size', '64KiB', '-l', '16KiB', '-o', '-'], { cwd });
+    assert.deepEqual(JSON.parse(piped.stdout), plan);
+    assert.match(piped.stderr, /^output {9}standard output\n/);
+  });
+
+  it('says that a part is there already, and hashes a damaged one again', async (t) => {
+    const { cwd, hash } = await planned(t);
+    await hash(1);
+    assert.equal((await hash(1)).stdout, 'part 1: it is there already\n');
+    const { id } = JSON.parse(String(await bytesOf(cwd, 'plan.json')));
+    const file = path.join(cwd, 'parts', id, '1.part');
+    const good = await readFile(file);
+    await writeFile(file, good.subarray(0, -1));
+    const { hashed, index, parts, bytes } = JSON.parse((await hash(1, '--json')).stdout);
+    assert.deepEqual([hashed, index, parts, bytes], [true, 1, 4, 64 * KIB]);
+    assert.ok(good.equals(await readFile(file)));
+    // No content is needed for a part that is there.
+    await rm(path.join(cwd, 'set'), { recursive: true });
+    assert.equal((await hash(1)).code, 0);
+  });
+
+  it('join names the missing parts with exit code 75, and damaged ones with 1', async (t) => {
+    const { cwd, hash, join } = await planned(t);
+    await hash(0);
+    const missing = await join();
+    assert.equal(missing.code, 75);
+    assert.match(
+      missing.stderr,
+      /3 of 4 parts are missing \(1, 2, 3\): hash them, then join again\. \[ERR_PART_MISSING\]/,
+    );
+    const { error } = JSON.parse((await join('--json')).stdout);
+    assert.deepEqual([error.code, error.indexes], ['ERR_PART_MISSING', [1, 2, 3]]);
+    for (const index of [1, 2, 3]) await hash(index);
+    const { id } = JSON.parse(String(await bytesOf(cwd, 'plan.json')));
+    const folder = path.join(cwd, 'parts', id);
+    await writeFile(path.join(folder, '2.part'), await readFile(path.join(folder, '3.part')));
+    const damaged = await join();
+    assert.equal(damaged.code, 1);
+    assert.match(damaged.stderr, /Part 2 holds part 3: delete it and hash the part again\. \[ERR_PART\]/);
+    assert.deepEqual(await entries(cwd), ['parts', 'plan.json', 'set']);
+  });
+
+  it('refuses files that changed, even if their mtime was put back', async (t) => {
+    const { cwd, hash, join } = await planned(t);
+    for (const index of [0, 1, 2]) assert.equal((await hash(index)).code, 0);
+    const file = path.join(cwd, 'set/a');
+    await utimes(file, 1000, 1000);
+    await metainfo([...PLAN, '--force'], { cwd });
+    for (const index of [0, 1, 2]) await hash(index);
+    await writeFile(file, Buffer.alloc(150 * KIB, 'other'));
+    await utimes(file, 1000, 1000);
+    const late = await hash(0, '--parts', 'others');
+    assert.deepEqual([late.code, late.stdout], [1, '']);
+    assert.match(late.stderr, /set\/a changed after it was planned: its status changed \(ctime\)/);
+    assert.equal((await hash(3)).code, 0, 'the last part has none of the file');
+    const joined = await join();
+    assert.deepEqual([joined.code, joined.stdout], [1, '']);
+    assert.match(joined.stderr, /\[ERR_FILE_CHANGED\]/);
+    assert.equal((await join('--no-recheck', '-o', 'x.torrent')).code, 0);
+  });
+
+  it('reads the content from another root', async (t) => {
+    const { cwd, hash, join } = await planned(t);
+    const moved = path.join(cwd, 'elsewhere');
+    await rename(path.join(cwd, 'set'), moved);
+    const lost = await hash(0);
+    assert.equal(lost.code, 1);
+    assert.match(lost.stderr, /\[ERR_NOT_FOUND\]/);
+    for (const index of [0, 1, 2, 3]) assert.equal((await hash(index, '--root', 'elsewhere')).code, 0);
+    assert.equal((await join('--root', 'elsewhere')).code, 0);
+    assert.ok((await entries(cwd)).includes('set.torrent'));
+  });
+
+  it('refuses plans that are none, and indexes beyond the last part', async (t) => {
+    const { cwd, hash } = await planned(t);
+    assert.deepEqual([(await hash(4)).code, (await hash(-1)).code], [2, 2]);
+    const text = String(await bytesOf(cwd, 'plan.json'));
+    const cases = [
+      '',
+      '{}',
+      'null',
+      '[]',
+      text.slice(1),
+      text.replace('"a"', '"../a"'),
+      text.replace('"parts":4', '"parts":5'),
+    ];
+    for (const bad of cases) {
+      await writeFile(path.join(cwd, 'plan.json'), bad);
+      const { code, stdout, stderr } = await hash(0);
+      assert.deepEqual([code, stdout], [1, ''], bad.slice(0, 40));
+      assert.match(stderr, /^error: .*plan.*\[ERR_PLAN\]\n$/, bad.slice(0, 40));
+    }
+    assert.deepEqual(await entries(cwd), ['plan.json', 'set']);
+  });
+
+  it('hashes the parts of a file on a web server', async (t) => {
+    const cwd = await temporaryFolder(t);
+    const content = Buffer.alloc(100 * KIB, 'film');
+    const url = (await webServer(t, content)).url();
+    const planning = await metainfo(
+      ['plan', url, '-o', 'plan.json', '--part-size', '48KiB', '-l', '16KiB', '-k', 'v2'],
+      { cwd },
+    );
+    assert.equal(planning.code, 0, planning.stderr);
+    const { parts } = JSON.parse(String(await bytesOf(cwd, 'plan.json')));
+    for (let index = 0; index < parts; index += 1) {
+      const { code, stderr } = await metainfo(['hash-part', 'plan.json', '--index', `${index}`, '--parts', 'p'], {
+        cwd,
+      });
+      assert.equal(code, 0, stderr);
+    }
+    const { code, stderr } = await metainfo(['join', 'plan.json', '--parts', 'p', '-o', 'x.torrent'], { cwd });
+    assert.equal(code, 0, stderr);
+    const draft = new TorrentCreate({
+      sources: [{ path: path.basename(url), data: content }],
+      urlList: [url],
+      pieceLength: 16 * KIB,
+    });
+    assert.ok(Buffer.from((await draft.generate({ version: 'v2' })).bencode()).equals(await bytesOf(cwd, 'x.torrent')));
+  });
+
+  it('hash-part is cancelled by SIGTERM and leaves nothing behind', async (t) => {
+    const cwd = await temporaryFolder(t);
+    await writeTree(cwd, { 'set/x': 1 });
+    await sparseFile(path.join(cwd, 'set'), 'x', HUGE);
+    await metainfo(['plan', 'set', '-o', 'plan.json', '--part-size', '64GiB'], { cwd });
+    const child = start(['hash-part', 'plan.json', '--index', '0', '--parts', 'parts', '-q'], { cwd });
+    setTimeout(() => child.kill('SIGTERM'), 1500);
+    const code = await new Promise((resolve) => child.once('exit', resolve));
+    assert.equal(code, 143);
+    assert.deepEqual(await entries(cwd), ['plan.json', 'set']);
+  });
+});
