@@ -131,7 +131,7 @@ export type { PortableHashPlan } from './parts/hash-plan.ts';
 export type { ObjectFile, OpenObject } from './parts/identity.ts';
 export { type GetPart, type JoinPartsOptions, joinParts } from './parts/join-parts.ts';
 export { type PartsEngineOptions, partsEngine, type RunPartContext } from './parts/parts-engine.ts';
-export { folderStore, type PartStore, partKey } from './parts/store.ts';
+export { folderStore, type PartStore, partKey, type StoredName } from './parts/store.ts';
 export {
   type FindMovedOptions,
   type FoundContent,

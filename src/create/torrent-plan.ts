@@ -189,6 +189,11 @@ async function withId(fields: PlanFields): Promise<TorrentPlan> {
   return { format, id: await planId(fields), ...rest };
 }
 
+/** The same plan with another root, and so with another id: for queues, whose workers have roots with names. */
+export async function withRoot({ id: _, ...plan }: TorrentPlan, root: string): Promise<TorrentPlan> {
+  return withId({ ...plan, root });
+}
+
 /** Rows of a column in one piece of JSON text. */
 const ROWS_AT_ONCE = 4096;
 

@@ -158,13 +158,13 @@ function onDisk({ files, plan }: RestoredPlan, { file, offset }: FileRange, root
 }
 
 function ofHashPlan(
-  { split, fileAt }: Awaited<ReturnType<typeof restoredHashPlan>>,
+  { root: plannedRoot, split, fileAt }: Awaited<ReturnType<typeof restoredHashPlan>>,
   { root, signal }: HashPartOptions,
 ): PartWork {
   return {
     split,
     files: async (index) => {
-      const real = await realRoot(root ?? '/', signal);
+      const real = await realRoot(root ?? plannedRoot, signal);
       return Array.from(rangesOf(split, index), (range) => ({ range, ...fileAt(range, real) }));
     },
   };

@@ -21,6 +21,8 @@ export interface PortableHashPlan {
   id: string;
   /** Random: no two plans are equal, so no stored part is taken for one of another job. */
   nonce: string;
+  /** The folder that the paths are relative to: on the machine of the engine, or `remoteRoot` of the engine. */
+  root: string;
   /** The version of the torrent. */
   version: HashPlan['version'];
   /** Bytes. */
@@ -33,7 +35,7 @@ export interface PortableHashPlan {
   parts: number;
   /** The files, as columns: the same index of each list is the same file. */
   files: {
-    /** The path from the root of the engine, with `/`; null for a pad file. */
+    /** The path from the root, with `/`; null for a pad file. */
     path: (string | null)[];
     /** Where the content starts in the file, in bytes. */
     offset: number[];
@@ -49,10 +51,10 @@ export interface PortableHashPlan {
 type Fields = Omit<PortableHashPlan, 'id'>;
 
 function idOf(plan: Fields): string {
-  const { format, nonce, version, pieceLength, paddedFiles, partSize, parts, files } = plan;
+  const { format, nonce, root, version, pieceLength, paddedFiles, partSize, parts, files } = plan;
   const { path: paths, offset, length, size, mtimeMs } = files;
   const hash = createHash('sha256');
-  hash.update(JSON.stringify({ format, nonce, version, pieceLength, paddedFiles, partSize, parts }));
+  hash.update(JSON.stringify({ format, nonce, root, version, pieceLength, paddedFiles, partSize, parts }));
   for (const column of [paths, offset, length, size, mtimeMs]) hash.update(JSON.stringify(column));
   return hash.digest('hex');
 }
@@ -64,11 +66,12 @@ const IN_MEMORY = '(in memory)';
  * A hash plan as plain data.
  *
  * @param root The folder that the paths are relative to, without links.
+ * @param remoteRoot The name of that folder in the plan.
  * @throws {MetainfoError} `ERR_PATH_OUTSIDE` for a file that is not below the root
  */
 export function portableHashPlan(
   plan: HashPlan,
-  { root, partSize }: { root: string; partSize: number },
+  { root, remoteRoot = root, partSize }: { root: string; remoteRoot?: string | undefined; partSize: number },
 ): PortableHashPlan {
   const { version, pieceLength, paddedFiles = 0 } = plan;
   const files: PortableHashPlan['files'] = { path: [], offset: [], length: [], size: [], mtimeMs: [] };
@@ -84,6 +87,7 @@ export function portableHashPlan(
   const fields: Fields = {
     format: HASH_PLAN,
     nonce: randomBytes(16).toString('hex'),
+    root: remoteRoot,
     version,
     pieceLength,
     paddedFiles,
@@ -114,6 +118,7 @@ export function splitLengths(
 
 /** A checked hash plan. */
 export interface RestoredHashPlan {
+  root: string;
   split: SplitPlan;
   /** Where a share of a file is on disk. */
   fileAt(
@@ -140,6 +145,7 @@ export function restoredHashPlan(given: PortableHashPlan): RestoredHashPlan {
   const parts = splitIntoParts({ version, pieceLength, lengths, paddedFiles, partSize });
   if (parts.count !== plan.parts) throw refused(`it has ${parts.count} parts, not ${shown(plan.parts)}`);
   const found: RestoredHashPlan = {
+    root: plan.root,
     split: { id, version, pieceLength, lengths, paddedFiles, parts, isPad: (file) => files.path[file] === null },
     fileAt: ({ file, offset }, root) => {
       const name = files.path[file];
@@ -161,6 +167,7 @@ export function restoredHashPlan(given: PortableHashPlan): RestoredHashPlan {
 
 function check(plan: PortableHashPlan): void {
   const { version, pieceLength, paddedFiles, partSize, files } = plan;
+  if (typeof plan.root !== 'string' || plan.root.includes('\0')) throw refused(`its root is ${shown(plan.root)}`);
   const isSize = (value: unknown) => Number.isSafeInteger(value) && (value as number) >= 0;
   if (!['v1', 'v2', 'hybrid'].includes(version)) throw refused(`its version is ${shown(version)}`);
   const isLength =

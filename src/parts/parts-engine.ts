@@ -43,12 +43,18 @@ export interface PartsEngineOptions {
    */
   partSize?: number | undefined;
   /**
-   * The folder that all files are below: the paths in the plans are relative to it. On the other machine, it is the option `root` of
-   * {@link hashPart}.
+   * The folder that all files are below: the paths in the plans are relative to it. On a machine that has it elsewhere, that place is the
+   * option `root` of {@link hashPart}.
    *
    * @default the root of the file system
    */
   root?: string | undefined;
+  /**
+   * The name of the root in the plans, for machines that have it elsewhere.
+   *
+   * @default the root
+   */
+  remoteRoot?: string | undefined;
   /**
    * Parts that are under way at once.
    *
@@ -61,7 +67,13 @@ const Count = expected<number>(
   'a whole number of at least 1',
   (value) => Number.isSafeInteger(value) && (value as number) > 0,
 );
-const OPTIONS: OptionStructs<PartsEngineOptions> = { run: Callback, partSize: Count, root: Path, concurrency: Count };
+const OPTIONS: OptionStructs<PartsEngineOptions> = {
+  run: Callback,
+  partSize: Count,
+  root: Path,
+  remoteRoot: Path,
+  concurrency: Count,
+};
 
 const PART_SIZE = 4 * 2 ** 30;
 
@@ -91,6 +103,7 @@ export function partsEngine(options: PartsEngineOptions): Engine {
     run,
     partSize = PART_SIZE,
     root: given,
+    remoteRoot,
     concurrency = 64,
   } = checkOptions(options, OPTIONS, {
     example: '{ run: (plan, index) => hashPart(plan, index) }',
@@ -105,7 +118,7 @@ export function partsEngine(options: PartsEngineOptions): Engine {
       const files = [...plan.files];
       if (files.every((file) => file.path === null)) return local.start(plan);
       if (plan.onMissing === 'mark') throw invalidArgument('the parts engine cannot mark missing files');
-      return new PartsJob({ plan, files, root, partSize, concurrency, run, local });
+      return new PartsJob({ plan, files, root, remoteRoot, partSize, concurrency, run, local });
     },
   };
 }
@@ -123,6 +136,7 @@ interface PartsJobOptions extends Pick<PartsEngineOptions, 'run'> {
   plan: HashPlan;
   files: readonly PlanFile[];
   root: string;
+  remoteRoot: string | undefined;
   partSize: number;
   /** The engine for content in memory. */
   local: Engine;
@@ -142,9 +156,9 @@ class PartsJob implements HashJob {
   #fail: (error: unknown) => void = () => {};
 
   constructor(options: PartsJobOptions) {
-    const { plan, files, root, partSize } = options;
+    const { plan, files, root, remoteRoot, partSize } = options;
     this.#options = options;
-    this.#plan = portableHashPlan({ ...plan, files }, { root, partSize });
+    this.#plan = portableHashPlan({ ...plan, files }, { root, remoteRoot, partSize });
     this.#split = restoredHashPlan(this.#plan).split;
     // Memory may change once this returns, so its jobs start now.
     const apart = this.#partsInMemory();

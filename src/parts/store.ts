@@ -13,23 +13,28 @@ import { checkArgument, invalidArgument, Path } from '../errors/guard.ts';
  * processes that hash the same part write the same bytes.
  */
 export interface PartStore {
-  /** Reads a part; null if there is none. `index` is `plan` for the plan itself, as JSON text in UTF-8. */
-  get(planId: string, index: number | 'plan'): Promise<Uint8Array | null>;
-  /** Writes a part, or replaces it. */
-  put(planId: string, index: number | 'plan', bytes: Uint8Array): Promise<void>;
+  /** Reads an object; null if there is none. */
+  get(planId: string, name: StoredName): Promise<Uint8Array | null>;
+  /** Writes an object, or replaces it. */
+  put(planId: string, name: StoredName, bytes: Uint8Array): Promise<void>;
 }
 
 /**
- * The name of an object in a store: `PLAN-ID/INDEX.part`, or `PLAN-ID/plan.json`.
- *
- * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` for anything but the id of a plan and an index: names from elsewhere lead nowhere else
+ * The name of an object of a plan: the index of a sealed part, or `plan` for the plan as JSON. Batches of a queue have `items-N` and
+ * `results-N`, which are JSON too.
  */
-export function partKey(planId: string, index: number | 'plan'): string {
+export type StoredName = number | 'plan' | `items-${number}` | `results-${number}`;
+
+/**
+ * The path of an object in a store: `PLAN-ID/INDEX.part`, or `PLAN-ID/plan.json`.
+ *
+ * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` for anything but the id of a plan and a name: names from elsewhere lead nowhere else
+ */
+export function partKey(planId: string, name: StoredName): string {
   if (!/^[0-9a-f]{64}$/.test(planId)) throw invalidArgument('the id of a plan has 64 hexadecimal digits');
-  if (index === 'plan') return `${planId}/plan.json`;
-  if (!Number.isSafeInteger(index) || index < 0)
-    throw invalidArgument(`the index of a part cannot be ${String(index)}`);
-  return `${planId}/${index}.part`;
+  if (typeof name === 'string' && /^(plan|(items|results)-\d{1,16})$/.test(name)) return `${planId}/${name}.json`;
+  if (Number.isSafeInteger(name) && (name as number) >= 0) return `${planId}/${name}.part`;
+  throw invalidArgument(`a part store has no object named ${String(name)}`);
 }
 
 /** Bytes. The digests of a part are far smaller, and the text of a longer plan would not fit into a string. */
@@ -45,18 +50,18 @@ const MAX_BYTES = 2 ** 29;
 export function folderStore(folder: string): PartStore {
   checkArgument('folder', folder, Path);
   const root = path.resolve(folder);
-  const fileOf = (planId: string, index: number | 'plan') => path.join(root, partKey(planId, index));
+  const fileOf = (planId: string, name: StoredName) => path.join(root, partKey(planId, name));
   return {
-    get: async (planId, index) => {
+    get: async (planId, name) => {
       try {
-        return await readWithin(fileOf(planId, index), MAX_BYTES);
+        return await readWithin(fileOf(planId, name), MAX_BYTES);
       } catch (error) {
         if (error instanceof MetainfoError && error.code === 'ERR_NOT_FOUND') return null;
         throw error;
       }
     },
-    put: async (planId, index, bytes) => {
-      const file = fileOf(planId, index);
+    put: async (planId, name, bytes) => {
+      const file = fileOf(planId, name);
       const parent = path.dirname(file);
       await mkdir(parent, { recursive: true }).catch((error: unknown) => {
         throw fromSystemError(error, parent, 'write');
