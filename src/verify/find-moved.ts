@@ -15,6 +15,7 @@ import type { InfoDictV1 } from '../model/info-dict.ts';
 import { AnyTorrent, type Torrent } from '../model/torrent.ts';
 import { CandidateHashes, type CandidateHashing, type CandidateRange } from './candidates.ts';
 import type { DiskFile } from './inventory.ts';
+import { depthOf, NearestFiles } from './nearest.ts';
 import { type PieceMap, v1PieceMap, v2PieceMap } from './piece-map.ts';
 import { reportOf, type VerifyReport } from './report.ts';
 import { diskNames, type MatchedFile } from './torrent-files.ts';
@@ -160,7 +161,7 @@ interface Wanted {
   path: string;
   to: string;
   length: number;
-  /** The files that have its content. */
+  /** The files that have its content. Wanted files of the same content share one list. */
   proven: Candidate[];
 }
 
@@ -169,7 +170,7 @@ interface Candidate {
   file: DiskFile;
   /** The index of the torrent's file in whose place it is; null for a file elsewhere. */
   owner: number | null;
-  /** Whether it has the content of its owner. */
+  /** Whether it stays there: it has the content of its owner, or nothing shows that it has another one. */
   isInPlace: boolean;
 }
 
@@ -190,6 +191,8 @@ class Search {
   /** By the index of the file in the torrent. */
   readonly #wanted = new Map<number, Wanted>();
   readonly #bySize = new Map<number, Candidate[]>();
+  /** The paths of all candidates: the folders may overlap. */
+  readonly #known = new Set<string>();
   /** The indexes of files in the torrent that have the right size, by their real paths. */
   readonly #owners = new Map<string, number>();
   #bytesRead = 0;
@@ -243,17 +246,22 @@ class Search {
     for (const [i, { status, length }] of this.#report.files.entries()) {
       if ((status !== 'complete' && status !== 'partial') || !this.#bySize.has(length)) continue;
       const real = await realpath(this.#place.targets[i] as string).catch(() => null);
-      if (real !== null) this.#owners.set(real, i);
+      if (real === null) continue;
+      // Links may lead from several places to one file: it belongs where it is good.
+      if (status === 'complete' || !this.#owners.has(real)) this.#owners.set(real, i);
     }
   }
 
   /** Files that are good in their own places: in v1, they share damaged pieces with other files. */
   #leaveOutOwners(): void {
-    for (const [i, { proven }] of this.#wanted) {
-      const own = proven.find(({ owner }) => owner === i);
-      if (!own) continue;
-      own.isInPlace = true;
-      this.#wanted.delete(i);
+    const lists = new Set([...this.#wanted.values()].map(({ proven }) => proven));
+    for (const proven of lists) {
+      for (const candidate of proven) {
+        const { owner } = candidate;
+        if (owner === null || this.#wanted.get(owner)?.proven !== proven) continue;
+        candidate.isInPlace = true;
+        this.#wanted.delete(owner);
+      }
     }
   }
 
@@ -269,12 +277,12 @@ class Search {
       onProblem: () => {},
     });
     const table = new FileTable<ScannedFile>(scanned);
-    const known = new Set([...this.#bySize.values()].flat().map(({ file }) => file.diskPath));
     for (const [i, length] of table.lengths.entries()) {
       const candidates = this.#bySize.get(length);
       if (!candidates) continue;
       const { diskPath, mtimeMs, ctimeMs } = table.at(i) as ScannedFile;
-      if (known.has(diskPath)) continue;
+      if (this.#known.has(diskPath)) continue;
+      this.#known.add(diskPath);
       const owner = this.#owners.get(diskPath) ?? null;
       const isInPlace = owner !== null && this.#report.files[owner]?.status === 'complete';
       candidates.push({ file: { diskPath, size: length, mtimeMs, ctimeMs }, owner, isInPlace });
@@ -283,13 +291,11 @@ class Search {
 
   /** Compares whole files with pieces roots. */
   async #compareV2(): Promise<UnprovenFile[]> {
-    const byRoot = new Map<string, Wanted[]>();
-    for (const [i, wanted] of this.#wanted) {
-      const root = toHex(this.#torrent.files[i]?.piecesRoot as Uint8Array);
-      byRoot.set(root, [...(byRoot.get(root) ?? []), wanted]);
-    }
+    const byRoot = new Map<string, Candidate[]>();
+    for (const [i, wanted] of this.#wanted)
+      shareList(wanted, byRoot, toHex(this.#torrent.files[i]?.piecesRoot as Uint8Array));
     const compare = (candidate: Candidate, root: Uint8Array | null | undefined) => {
-      for (const { proven } of (root && byRoot.get(toHex(root))) || []) proven.push(candidate);
+      if (root) byRoot.get(toHex(root))?.push(candidate);
     };
     const candidates = [...this.#bySize.values()].flat();
     // The verification has read those that are in their place.
@@ -305,11 +311,16 @@ class Search {
     const map = v1PieceMap(this.#torrent, this.#report.files);
     const groups = new Map<string, { span: Span; wanted: { wanted: Wanted; first: number }[] }>();
     const unproven: UnprovenFile[] = [];
+    const unprovable = new Set<number>();
+    const entries = new Int32Array(this.#report.files.length);
+    for (const [entry, file] of map.fileIndexes.entries()) if (file !== -1) entries[file] = entry;
     for (const [index, wanted] of this.#wanted) {
-      const span = spanOf(map, index);
+      const span = spanOf(map, entries[index] as number);
       if (!span) {
-        const candidates = (this.#bySize.get(wanted.length) ?? []).map(({ file }) => file.diskPath);
-        if (candidates.length > 0) unproven.push({ path: wanted.path, candidates: candidates.slice(0, MAX_LISTED) });
+        const candidates = (this.#bySize.get(wanted.length) ?? []).slice(0, MAX_LISTED);
+        if (candidates.length > 0)
+          unproven.push({ path: wanted.path, candidates: candidates.map(({ file }) => file.diskPath) });
+        unprovable.add(index);
         continue;
       }
       const { first, ...rest } = span;
@@ -318,6 +329,9 @@ class Search {
       group.wanted.push({ wanted, first });
       groups.set(key, group);
     }
+    // Such a file may be good where it is.
+    for (const one of [...this.#bySize.values()].flat())
+      if (one.owner !== null && unprovable.has(one.owner)) one.isInPlace = true;
     for (const { span, wanted } of groups.values()) await this.#compareGroup(span, wanted, map);
     return unproven;
   }
@@ -349,13 +363,9 @@ class Search {
       );
       hashes = await this.#hash(all, 'v1');
     }
-    const byHashes = new Map<string, Wanted[]>();
-    for (const { wanted: one, first } of wanted) {
-      const key = pieces(first, span.count);
-      byHashes.set(key, [...(byHashes.get(key) ?? []), one]);
-    }
-    for (const [i, hash] of hashes.entries())
-      for (const { proven } of (hash && byHashes.get(toHex(hash))) || []) proven.push(candidates[i] as Candidate);
+    const byHashes = new Map<string, Candidate[]>();
+    for (const { wanted: one, first } of wanted) shareList(one, byHashes, pieces(first, span.count));
+    for (const [i, hash] of hashes.entries()) if (hash) byHashes.get(toHex(hash))?.push(candidates[i] as Candidate);
   }
 
   async #hash(ranges: readonly CandidateRange[], version: 'v1' | 'v2'): Promise<(Uint8Array | null)[]> {
@@ -368,6 +378,12 @@ class Search {
     const hashing: CandidateHashing = { engine, version, pieceLength: this.#torrent.info.pieceLength, resources };
     return watch(() => new CandidateHashes(ranges, hashing), { signal, progress, onProgress });
   }
+}
+
+/** Gives a wanted file the list of those with the same hashes. */
+function shareList(wanted: Wanted, byHashes: Map<string, Candidate[]>, hashes: string): void {
+  wanted.proven = byHashes.get(hashes) ?? wanted.proven;
+  byHashes.set(hashes, wanted.proven);
 }
 
 /** The pieces that lie within one file of a v1 torrent, apart from pad files. */
@@ -384,10 +400,9 @@ interface Span {
   padding: number | null;
 }
 
-/** The pieces within a file; null if there are none. */
-function spanOf(map: PieceMap, file: number): Span | null {
+/** The pieces within the file of an entry; null if there are none. */
+function spanOf(map: PieceMap, entry: number): Span | null {
   const { pieceLength, starts, lengths, fileIndexes, end: torrentEnd } = map;
-  const entry = fileIndexes.indexOf(file);
   const start = starts[entry] as number;
   const end = start + (lengths[entry] as number);
   const first = Math.ceil(start / pieceLength);
@@ -416,45 +431,59 @@ function wholePieces(first: number, count: number, pieceLength: number): Omit<Sp
 /** Chooses a file for each wanted path that was found: first files of the same name, then others. */
 function chosen(wanted: readonly Wanted[], proof: MovedFile['proof']): MovedFile[] {
   const found = wanted.filter(({ proven }) => proven.length > 0);
-  const choices = new Map<Wanted, Candidate>();
-  const used = new Set<Candidate>();
-  const take = (one: Wanted, candidate: Candidate | undefined) => {
-    if (!candidate || choices.has(one)) return;
-    choices.set(one, candidate);
-    used.add(candidate);
-  };
-  for (const one of found) one.proven.sort(byLikeness(one.to));
-  const isFree = (candidate: Candidate) => !candidate.isInPlace && !used.has(candidate);
-  for (const one of found)
-    take(
-      one,
-      one.proven.find((candidate) => isFree(candidate) && hasNameOf(one, candidate)),
-    );
-  for (const one of found) take(one, one.proven.find(isFree));
+  const equals = new Map<readonly Candidate[], EqualFiles>();
+  for (const { proven } of found) if (!equals.has(proven)) equals.set(proven, new EqualFiles(proven));
+  const choices = new Map<Wanted, string>();
+  const used = new Set<string>();
+  for (const isNamed of [true, false]) {
+    for (const one of found) {
+      if (choices.has(one)) continue;
+      const name = isNamed ? nodePath.basename(one.to) : null;
+      const from = equals.get(one.proven)?.free.nearest(one.to, name, (path) => !used.has(path)) ?? null;
+      if (from === null) continue;
+      choices.set(one, from);
+      used.add(from);
+    }
+  }
   return found.map((one): MovedFile => {
-    const candidate = choices.get(one) ?? (one.proven[0] as Candidate);
-    const others = one.proven.filter((other) => other !== candidate).slice(0, MAX_LISTED);
+    const equal = equals.get(one.proven) as EqualFiles;
+    const from = choices.get(one) ?? (equal.shared.nearest(one.to, null, () => true) as string);
+    const others = equal.paths.slice(0, MAX_LISTED + 1).filter((path) => path !== from);
     return {
       path: one.path,
       to: one.to,
-      from: candidate.file.diskPath,
-      also: others.map(({ file }) => file.diskPath),
+      from,
+      also: others.slice(0, MAX_LISTED),
       proof,
       isShared: !choices.has(one),
     };
   });
 }
 
-function hasNameOf({ to }: Wanted, { file }: Candidate): boolean {
-  return nodePath.basename(file.diskPath) === nodePath.basename(to);
-}
+/** Files of one content. */
+class EqualFiles {
+  /** All of them: first files that are in no place, and those with few folders before others. */
+  readonly paths: readonly string[];
+  /** Files that are in no place, and may be moved. */
+  readonly free: NearestFiles;
+  readonly #freeCount: number;
+  #shared: NearestFiles | null = null;
 
-/** Orders files: those that are in no place first, then those that are near a path, then by their own paths. */
-function byLikeness(to: string): (a: Candidate, b: Candidate) => number {
-  const distance = ({ file }: Candidate) =>
-    nodePath.relative(nodePath.dirname(to), nodePath.dirname(file.diskPath)).split(nodePath.sep).length;
-  return (a, b) =>
-    Number(a.isInPlace) - Number(b.isInPlace) ||
-    distance(a) - distance(b) ||
-    (a.file.diskPath < b.file.diskPath ? -1 : 1);
+  constructor(candidates: readonly Candidate[]) {
+    const pathsOf = (isInPlace: boolean) =>
+      candidates
+        .filter((one) => one.isInPlace === isInPlace)
+        .map(({ file }) => file.diskPath)
+        .sort((a, b) => depthOf(a) - depthOf(b) || (a < b ? -1 : 1));
+    const free = pathsOf(false);
+    this.paths = [...free, ...pathsOf(true)];
+    this.free = new NearestFiles(free);
+    this.#freeCount = free.length;
+  }
+
+  /** Files to link to once all free ones are chosen: those in their places only if there are no others. */
+  get shared(): NearestFiles {
+    this.#shared ??= new NearestFiles(this.#freeCount > 0 ? this.paths.slice(0, this.#freeCount) : this.paths);
+    return this.#shared;
+  }
 }

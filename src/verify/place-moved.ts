@@ -1,5 +1,5 @@
 /** Puts files that were found elsewhere where a torrent wants them: links or renames them. It never replaces other content. */
-import { link, lstat, mkdir, open, realpath, rename, rm, stat } from 'node:fs/promises';
+import { link, lstat, mkdir, open, realpath, rename, rm } from 'node:fs/promises';
 import nodePath from 'node:path';
 import { isWithin } from '../disk/containment.ts';
 import { throwIfAborted } from '../errors/cancel.ts';
@@ -91,8 +91,8 @@ class Placer implements PlacedContent {
       if (this.#how === 'rename' && one.isShared) this.failed.push({ path: one.path, error: isShared(one) });
       else waiting.push(one);
     }
-    // A file in the way that is put elsewhere goes first.
-    const sources = new Set(waiting.map(({ from }) => from));
+    // A file in the way that is put elsewhere goes first. A shared file stays where it is.
+    const sources = new Set(waiting.filter(({ isShared }) => !isShared).map(({ from }) => from));
     for (let before = Infinity; waiting.length > 0 && waiting.length < before; ) {
       before = waiting.length;
       const blocked: MovedFile[] = [];
@@ -105,7 +105,8 @@ class Placer implements PlacedContent {
           if (this.#how === 'rename' || this.placed.length === count) sources.delete(one.from);
         }
       }
-      waiting = blocked;
+      // Each file of a row may wait for the next one: in the other order, one round is enough for them.
+      waiting = blocked.reverse();
     }
     await this.#swap(waiting);
   }
@@ -160,23 +161,29 @@ class Placer implements PlacedContent {
   /** The path to write to: its folder exists, and is within the root even where links lead to it. */
   async #targetOf(to: string): Promise<string> {
     const folder = nodePath.dirname(to);
-    const fail = (error: unknown) => {
-      throw writeError(error, folder);
-    };
-    // The nearest folder that exists decides where new ones are made.
-    let existing = folder;
-    while ((await stat(existing).catch(() => null)) === null && existing !== nodePath.dirname(existing)) {
-      if (await lstat(existing).catch(() => null)) break;
-      existing = nodePath.dirname(existing);
-    }
-    const root = await realpath(this.#root).catch(() => nodePath.resolve(this.#root));
-    const real = await realpath(existing).catch(fail);
-    const final = nodePath.join(real as string, nodePath.relative(existing, folder));
+    const [root, final] = [await realFolder(this.#root), await realFolder(folder)];
     if (!isWithin(root, final))
       throw new MetainfoError('ERR_LINK_OUTSIDE', `${to} is outside ${root}: a link leads there.`, { path: to });
-    await mkdir(final, { recursive: true }).catch(fail);
+    await mkdir(final, { recursive: true }).catch((error: unknown) => {
+      throw writeError(error, folder);
+    });
     return nodePath.join(final, nodePath.basename(to));
   }
+}
+
+/**
+ * The real path of a folder that may not exist: the nearest folder that exists decides where new ones are made.
+ *
+ * @throws {MetainfoError} if a link leads nowhere
+ */
+async function realFolder(folder: string): Promise<string> {
+  let existing = nodePath.resolve(folder);
+  while ((await lstat(existing).catch(() => null)) === null && existing !== nodePath.dirname(existing))
+    existing = nodePath.dirname(existing);
+  const real = await realpath(existing).catch((error: unknown) => {
+    throw writeError(error, folder);
+  });
+  return nodePath.join(real, nodePath.relative(existing, nodePath.resolve(folder)));
 }
 
 /** Codes of systems and file systems that have no hard links, or not between these folders. */

@@ -323,6 +323,132 @@ describe('findMoved', () => {
     assert.ok((await verify(torrent, root)).ok);
   });
 
+  it('keeps a good file in its place when a link leads there from the place of another file', async (t) => {
+    for (const how of ['link', 'rename'] as const) {
+      const same = noise(50_000, 1);
+      const { root, torrent } = await rooted(t, 'v2', { a: same, b: noise(50_000, 2), c: same });
+      for (const name of ['b', 'c']) await rm(path.join(root, name));
+      await symlink('a', path.join(root, 'b'));
+      const found = await findMoved(torrent, root, []);
+      assert.deepEqual(
+        found.moved.map(({ path: name, isShared }) => [name, isShared]),
+        [['c', true]],
+      );
+      await placeMoved(found, how);
+      assert.deepEqual(await readFile(path.join(root, 'a')), Buffer.from(same));
+    }
+  });
+
+  it('never replaces a good file through a link to its folder', async (t) => {
+    for (const how of ['link', 'rename'] as const) {
+      const same = noise(50_000, 1);
+      const { root, other, torrent, move } = await rooted(t, 'v2', {
+        's/x': noise(50_000, 2),
+        't/x': same,
+        u: same,
+      });
+      await move('root/s/x', 'other/y');
+      for (const name of ['s', 'u']) await rm(path.join(root, name), { recursive: true });
+      await symlink('t', path.join(root, 's'));
+      const { failed } = await placeMoved(await findMoved(torrent, root, [other]), how);
+      assert.ok(failed.some(({ path: name, error }) => name === 's/x' && error.code === 'ERR_OUTPUT_EXISTS'));
+      assert.deepEqual(await readFile(path.join(root, 't/x')), Buffer.from(same));
+      assert.deepEqual(await readdir(other), ['y']);
+    }
+  });
+
+  it('keeps a v1 file in its place if no hash shows that it is not good there', async (t) => {
+    const same = noise(PIECE, 1);
+    const { root, torrent } = await rooted(t, 'v1', {
+      '0': noise(100, 2),
+      a: same,
+      f: noise(PIECE - 100, 3),
+      z: same,
+    });
+    for (const name of ['0', 'f', 'z']) await rm(path.join(root, name));
+    const found = await findMoved(torrent, root, []);
+    assert.deepEqual(
+      found.moved.map(({ path: name, isShared }) => [name, isShared]),
+      [['z', true]],
+    );
+    await placeMoved(found, 'rename');
+    assert.deepEqual(await readdir(root), ['a']);
+  });
+
+  it('counts each file once if folders overlap or are given by links', async (t) => {
+    for (const version of VERSIONS) {
+      const files = { a: noise(50_000, 1), 'sub/b': noise(50_000, 2), 'sub/c': noise(50_000, 3) };
+      const { cwd, root, other, torrent, move } = await rooted(t, version, files, version === 'v1' ? true : undefined);
+      await move('root/a', 'root/sub/x');
+      await move('root/sub/b', 'other/in/y');
+      await symlink('root', path.join(cwd, 'to-root'));
+      await symlink('root/sub', path.join(cwd, 'to-sub'));
+      const folders = [other, path.join(other, 'in'), path.join(other, 'in/y'), root, 'to-root', 'to-sub', 'to-sub/x'];
+      const found = await findMoved(
+        torrent,
+        path.join(cwd, 'to-root'),
+        folders.map((folder) => path.resolve(cwd, folder)),
+      );
+      assert.deepEqual(
+        found.moved.map(({ path: name, from, also, isShared }) => [name, path.relative(cwd, from), also, isShared]),
+        [
+          ['a', 'root/sub/x', [], false],
+          ['sub/b', 'other/in/y', [], false],
+        ],
+      );
+      assert.deepEqual((await placeMoved(found, 'rename')).failed, []);
+      assert.ok((await verify(torrent, root)).ok);
+    }
+  });
+
+  it('finds thousands of equal files within seconds', { timeout: 60_000 }, async (t) => {
+    const names = Array.from({ length: 3000 }, (_, i) => `${i % 50}/${i}`);
+    const { root, other, torrent } = await rooted(
+      t,
+      'v2',
+      Object.fromEntries(names.map((name) => [name, noise(99, 1)])),
+    );
+    await rm(other, { recursive: true });
+    await rename(root, other);
+    const found = await findMoved(torrent, root, [other]);
+    // Each file has its own name elsewhere.
+    assert.deepEqual(
+      found.moved.map(({ path: name, from }) => [name, path.relative(other, from)]),
+      found.moved.map(({ path: name }) => [name, name]),
+    );
+    assert.equal(found.moved.length, names.length);
+    for (const { from, also } of found.moved) {
+      assert.equal(new Set(also).size, 100);
+      assert.ok(!also.includes(from));
+    }
+  });
+
+  it('puts back files that each have the name of the one before', async (t) => {
+    const names = Array.from({ length: 300 }, (_, i) => String(i).padStart(3, '0'));
+    const files = Object.fromEntries(names.map((name, i) => [name, noise(100, i + 1)]));
+    const { root, torrent } = await rooted(t, 'v2', files);
+    for (const [i, name] of names.entries())
+      await (i === 0
+        ? rm(path.join(root, name))
+        : rename(path.join(root, name), path.join(root, names[i - 1] as string)));
+    const { placed, failed } = await placeMoved(await findMoved(torrent, root, []), 'rename');
+    assert.deepEqual([placed.length, failed], [299, []]);
+    const { files: now } = await verify(torrent, root);
+    assert.deepEqual(
+      now.filter(({ status }) => status !== 'complete').map((file) => [file.path, file.status]),
+      [['000', 'missing']],
+    );
+  });
+
+  it('makes a missing root below a link', async (t) => {
+    const { cwd, root, torrent, other } = await rooted(t, 'v2', { 'a/b': noise(100, 1) });
+    await rename(root, path.join(other, 'was'));
+    await symlink('other', path.join(cwd, 'link'));
+    const found = await findMoved(torrent, path.join(cwd, 'link/new'), [other]);
+    assert.deepEqual((await placeMoved(found, 'rename')).failed, []);
+    assert.deepEqual(await readdir(path.join(other, 'new'), { recursive: true }), ['a', 'a/b']);
+  });
+
   it('leaves out candidates that cannot be read, and links and folders', async (t) => {
     const { root, other, torrent, move } = await rooted(t, 'v2', { a: noise(100, 1), b: noise(100, 2) });
     for (const name of ['a', 'b']) await move(`root/${name}`, `other/${name}`);
