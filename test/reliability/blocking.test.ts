@@ -31,7 +31,7 @@ const FAULTY: Readonly<Record<string, Buffer>> = {
   'files beneath 300 folders of their own': torrent(
     folder([], {
       files: raw(
-        `l${Array.from({ length: 2000 }, (_, i) => `d6:lengthi1e4:pathl4:${9999 - i}${'1:a'.repeat(300)}ee`).join('')}e`,
+        `l${Array.from({ length: COUNT / 300 }, (_, i) => `d6:lengthi1e4:pathl4:${9999 - i}${'1:a'.repeat(300)}ee`).join('')}e`,
       ),
     }),
   ),
