@@ -3,6 +3,7 @@
 /** The layers from the top down: each imports only from itself and from the layers below it. */
 const LAYERS = [
   'cli',
+  'bullmq',
   'edit',
   'parts',
   'verify',
@@ -21,6 +22,7 @@ const LAYERS = [
 const APART = [
   ['create', 'hashers'],
   ['verify', 'hashers'],
+  ['bullmq', 'edit'],
   ['magnet', 'layout'],
 ];
 /** The packages that only the command may load. */
@@ -72,6 +74,12 @@ module.exports = {
       'Only the command loads these packages.',
       { path: '^src/', pathNot: '^src/cli/' },
       { path: `^node_modules/(${COMMAND_ONLY.join('|')})/` },
+    ),
+    rule(
+      'bullmq-alone',
+      'The library works without bullmq.',
+      { path: '^src/', pathNot: '^src/bullmq/' },
+      { path: '^node_modules/(bullmq|ioredis|pg)/' },
     ),
     rule(
       'one-loader',

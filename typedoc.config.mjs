@@ -30,7 +30,7 @@ function pagesByHeading({ converter, renderer }) {
 /** @type {Partial<import('typedoc').TypeDocOptions>} */
 export default {
   name: 'metainfo',
-  entryPoints: ['src/index.ts'],
+  entryPoints: ['src/index.ts', 'src/bullmq/index.ts'],
   tsconfig: 'tsconfig.build.json',
   out: 'build/site',
   plugin: [pagesByHeading],

@@ -35,6 +35,8 @@ const { metafile, outputFiles } = await build({
   define: { 'import.meta.dirname': '__dirname' },
   // A script that `vm` runs cannot call import().
   supported: { 'dynamic-import': false },
+  // The user installs these, if any.
+  external: ['bullmq'],
   plugins: [lazyBuiltins],
   logLevel: 'warning',
   metafile: true,

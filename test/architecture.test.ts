@@ -53,6 +53,14 @@ describe('the import rules', () => {
         'node_modules/picocolors/package.json': '{}',
       },
     ],
+    [
+      'bullmq-alone',
+      {
+        [layer('parts')]: "import 'bullmq';",
+        'node_modules/bullmq/index.js': '',
+        'node_modules/bullmq/package.json': '{}',
+      },
+    ],
     ['resolvable', { [layer('model')]: "import './missing.ts';" }],
   ];
   for (const [rule, files] of CASES) {

@@ -11,6 +11,7 @@ const PASSING: ReadonlySet<MetainfoErrorCode> = new Set([
   'ERR_NO_MEMORY',
   'ERR_NO_SPACE',
   'ERR_PART_MISSING',
+  'ERR_QUEUE',
   'ERR_READ',
   'ERR_SOURCE',
   'ERR_WRITE',

@@ -1,0 +1,101 @@
+/** Chooses the backend of BullMQ, and never lets it choose one by itself: its default is a Redis on this machine. */
+import {
+  type BackendClasses,
+  type ConnectionOptions,
+  createPostgresBackend,
+  createRedisBackend,
+  type RedisQueueBackend,
+  withBackend,
+} from 'bullmq';
+import { MetainfoError, shown } from '../errors/errors.ts';
+
+/** The server of the queues: a URL (`redis:`, `rediss:`, `valkey:`, `postgres:`), or the options that BullMQ takes. */
+export type QueueConnection = string | object;
+
+/** How to reach the queues. */
+export interface QueueOptions {
+  /** The server: a URL, or the connection options of BullMQ. A Redis client that is given stays open. */
+  connection: QueueConnection;
+  /**
+   * The kind of the server. Valkey is `redis`.
+   *
+   * @default the scheme of the URL; `redis` for options
+   */
+  backend?: 'redis' | 'postgres' | undefined;
+  /**
+   * The start of all keys in Redis, or the schema in PostgreSQL, for several sets of queues on one server.
+   *
+   * @default 'metainfo'
+   */
+  prefix?: string | undefined;
+}
+
+/** The constructors of BullMQ for a server, and the options that each of them takes. Their types are those of Redis for all servers. */
+export interface Backend {
+  classes: BackendClasses<RedisQueueBackend, ConnectionOptions>;
+  options: { connection: never; prefix: string };
+}
+
+const SCHEMES: Readonly<Record<string, 'redis' | 'postgres'>> = {
+  'postgres:': 'postgres',
+  'postgresql:': 'postgres',
+  'redis:': 'redis',
+  'rediss:': 'redis',
+  'valkey:': 'redis',
+};
+
+/**
+ * The backend for a connection.
+ *
+ * @throws {MetainfoError} `ERR_INVALID_ARGUMENT`; no message has the credentials of a URL
+ */
+export function backendOf({ connection, backend: given, prefix = 'metainfo' }: QueueOptions): Backend {
+  const url = typeof connection === 'string' ? parsed(connection) : null;
+  const isObject = typeof connection === 'object' && connection !== null;
+  if (!url && !isObject) throw refused(`connection must be a URL or connection options, not ${shown(connection)}`);
+  if (typeof prefix !== 'string' || !/^[A-Za-z0-9_-]{1,64}$/.test(prefix))
+    throw refused(`prefix must be 1 to 64 letters, digits, - and _, not ${shown(prefix)}`);
+  const backend = given ?? (url ? SCHEMES[url.protocol] : 'redis');
+  if (backend !== 'redis' && backend !== 'postgres')
+    throw refused(
+      url
+        ? `unknown scheme ${url.protocol} of a queue: expected redis:, rediss:, valkey: or postgres:`
+        : `backend must be redis or postgres, not ${shown(given)}`,
+    );
+  if (url && SCHEMES[url.protocol] !== backend) throw refused(`a URL of ${url.protocol} is no ${backend} server`);
+  if (backend === 'postgres') {
+    const options = url ? { connectionString: url.href } : (connection as object);
+    return {
+      classes: withBackend(createPostgresBackend) as never,
+      options: { connection: { schema: prefix, ...options } as never, prefix },
+    };
+  }
+  return {
+    classes: withBackend(createRedisBackend) as never,
+    options: { connection: redisOptions(url, connection), prefix },
+  };
+}
+
+function redisOptions(url: URL | null, connection: QueueConnection): never {
+  if (!url) return connection as never;
+  // ioredis knows neither valkey: nor its credentials in a URL object.
+  const href = url.href.replace(/^valkey:/, 'redis:');
+  return { url: href } satisfies ConnectionOptions as never;
+}
+
+function parsed(text: string): URL {
+  if (URL.canParse(text)) return new URL(text);
+  // The text may be a password.
+  throw refused('connection is not a URL such as redis://127.0.0.1:6379');
+}
+
+/** A server for people: without credentials. */
+export function nameOfConnection(connection: QueueConnection): string {
+  if (typeof connection !== 'string' || !URL.canParse(connection)) return 'the queue';
+  const { protocol, host, pathname } = new URL(connection);
+  return `${protocol}//${host}${pathname === '/' ? '' : pathname}`;
+}
+
+function refused(problem: string): MetainfoError {
+  return new MetainfoError('ERR_INVALID_ARGUMENT', `${problem}.`);
+}

@@ -1,0 +1,102 @@
+/** The named roots of a worker: all paths of its jobs stay beneath them. */
+import { realpath } from 'node:fs/promises';
+import path from 'node:path';
+import { isWithin } from '../disk/containment.ts';
+import { fromSystemError, MetainfoError, shown } from '../errors/errors.ts';
+import { isSafePath } from '../layout/safe-path.ts';
+
+/** Folders of a worker by name. */
+export type Roots = Readonly<Record<string, string>>;
+
+const NAME = /^[A-Za-z0-9_.-]{1,64}$/;
+
+/**
+ * Checks named roots.
+ *
+ * @throws {MetainfoError} `ERR_INVALID_ARGUMENT`
+ */
+export function checkedRoots(roots: unknown): Roots {
+  const isObject = typeof roots === 'object' && roots !== null && !Array.isArray(roots);
+  const entries = isObject ? Object.entries(roots) : [];
+  if (entries.length === 0)
+    throw refused(`roots must name at least one folder, such as { media: '/srv/media' }, not ${shown(roots)}`);
+  for (const [name, folder] of entries) {
+    if (!NAME.test(name))
+      throw refused(`the name of a root has 1 to 64 letters, digits, dots, - and _, unlike ${shown(name)}`);
+    if (typeof folder !== 'string' || folder === '' || folder.includes('\0'))
+      throw refused(`the root ${name} must be a folder, not ${shown(folder)}`);
+  }
+  return Object.fromEntries(entries.map(([name, folder]) => [name, path.resolve(folder as string)]));
+}
+
+function placeOf(roots: Roots, place: unknown): { name: string; folder: string; below: string } {
+  const text = typeof place === 'string' ? place : '';
+  const slash = text.indexOf('/');
+  const name = slash < 0 ? text : text.slice(0, slash);
+  const below = slash < 0 ? '' : text.slice(slash + 1);
+  if (!Object.hasOwn(roots, name))
+    throw refused(`this worker has no root named ${shown(name)}: it has ${Object.keys(roots).join(', ')}`);
+  if (below !== '' && !isSafePath(below)) throw outside(text);
+  return { name, folder: roots[name] as string, below };
+}
+
+/**
+ * The path of content: `NAME` or `NAME/path`, with links resolved. It must exist.
+ *
+ * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` for an unknown root; `ERR_PATH_OUTSIDE` for a path that leaves it, by a link too;
+ *   `ERR_NOT_FOUND`, `ERR_UNREADABLE`
+ */
+export async function contentAt(roots: Roots, place: unknown): Promise<string> {
+  const { folder, below } = placeOf(roots, place);
+  const root = await real(folder);
+  const found = await real(path.join(root, below));
+  if (!isWithin(root, found)) throw outside(place as string);
+  return found;
+}
+
+/**
+ * The path of a file to be written: `NAME/path`. Its folder must exist beneath the root.
+ *
+ * @throws {MetainfoError} as {@link contentAt}
+ */
+export async function outputAt(roots: Roots, place: unknown): Promise<string> {
+  const { folder, below } = placeOf(roots, place);
+  if (below === '')
+    throw refused(`an output must be a file beneath a root, such as NAME/x.torrent, not ${shown(place)}`);
+  const root = await real(folder);
+  const parent = await real(path.dirname(path.join(root, below)));
+  if (!isWithin(root, parent)) throw outside(place as string);
+  return path.join(parent, path.basename(below));
+}
+
+/**
+ * The place of a path of this machine beneath one of its roots: the closest one.
+ *
+ * @throws {MetainfoError} `ERR_PATH_OUTSIDE` for a path beneath none
+ */
+export function placeWithin(roots: Roots, file: string): string {
+  const target = path.resolve(file);
+  const within = Object.entries(roots).filter(([, folder]) => isWithin(folder, target));
+  const [closest] = within.sort(([, a], [, b]) => b.length - a.length);
+  if (!closest) {
+    const message = `${target} is beneath no root of the workers: name one that contains it.`;
+    throw new MetainfoError('ERR_PATH_OUTSIDE', message, { path: target });
+  }
+  const [name, folder] = closest;
+  const below = path.relative(folder, target).split(path.sep).join('/');
+  return below === '' ? name : `${name}/${below}`;
+}
+
+async function real(file: string): Promise<string> {
+  return realpath(file).catch((error: unknown) => {
+    throw fromSystemError(error, file, 'read');
+  });
+}
+
+function outside(place: string): MetainfoError {
+  return new MetainfoError('ERR_PATH_OUTSIDE', `${shown(place)} leaves its root.`, { path: place });
+}
+
+function refused(problem: string): MetainfoError {
+  return new MetainfoError('ERR_INVALID_ARGUMENT', `${problem}.`);
+}

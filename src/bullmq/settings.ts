@@ -1,0 +1,43 @@
+/** The names of the queues, and the settings with which workers of any size recover within seconds. */
+import type { JobsOptions } from 'bullmq';
+
+/** Hashes one part of a plan. */
+export const PARTS = 'metainfo-parts';
+/** Joins the parts of a plan: the parent of their jobs. */
+export const JOINS = 'metainfo-joins';
+/** Creates, verifies or validates some torrents of a batch. */
+export const BATCHES = 'metainfo-batches';
+
+/**
+ * A worker that dies loses its lock after 15 s, and another one notices within 10 s. Ten such losses of one job are a worker that dies
+ * of it, not a cluster that is restarted.
+ */
+export const RECOVERY = { lockDuration: 15_000, stalledInterval: 10_000, maxStalledCount: 10 } as const;
+
+/** Least time between two reports of the progress of a job, in milliseconds: each is a write. */
+export const PROGRESS_MS = 5000;
+
+/** The children that a flow has at once. The job that joins adds the next ones when they have ended. */
+export const MAX_CHILDREN = 4096;
+
+/** How a failed job is tried again: after 1, 2, 4 … seconds, with some chance, so that not all of them come back at once. */
+export const RETRIES = {
+  attempts: 8,
+  backoff: { type: 'exponential', delay: 1000, jitter: 0.5 },
+} as const satisfies JobsOptions;
+
+/** Children that fail for good fail their parent. Finished ones are kept until they are joined: then nobody hashes them again. */
+export const CHILD: JobsOptions = {
+  ...RETRIES,
+  failParentOnFailure: true,
+  removeOnComplete: false,
+  removeOnFail: false,
+};
+
+/** Seconds for which a finished job tells its result. */
+export const KEEP_SECONDS = 24 * 3600;
+
+/** The id of the job that hashes a part. */
+export const partJobId = (planId: string, index: number): string => `${planId}-${index}`;
+/** The id of the job that joins a plan. */
+export const joinJobId = (planId: string): string => `${planId}-join`;

@@ -1,0 +1,398 @@
+/** The producer side of the queues: torrents in parts, batches, and an engine for verification. */
+import { createHash, randomBytes } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Job } from 'bullmq';
+import { planText, type TorrentPlan, withRoot } from '../create/torrent-plan.ts';
+import { throwIfAborted, untilAbort } from '../errors/cancel.ts';
+import { MetainfoError, shown } from '../errors/errors.ts';
+import type { Engine } from '../hash/engine.ts';
+import type { TorrentVersion } from '../model/discriminator.ts';
+import type { PortableHashPlan } from '../parts/hash-plan.ts';
+import { type PartsEngineOptions, partsEngine, type RunPartContext } from '../parts/parts-engine.ts';
+import type { PartStore } from '../parts/store.ts';
+import { type Backend, backendOf, type QueueOptions } from './backend.ts';
+import type { BatchItems, BatchOperation, ItemResult, StoredItems } from './batch-job.ts';
+import { errorOf, textOf } from './failures.ts';
+import { BATCHES, JOINS, joinJobId, KEEP_SECONDS, MAX_CHILDREN, PARTS, partJobId, RETRIES } from './settings.ts';
+import { type JoinData, partJob, within } from './workers.ts';
+
+/** The options of {@link TorrentQueue}. */
+export interface TorrentQueueOptions extends QueueOptions {
+  /** Where plans and parts are: the same store for all workers and queues. */
+  store: PartStore;
+}
+
+/** Where the content of a queued torrent is, and where its torrent file will be. */
+export interface AddTorrentOptions {
+  /** The content on the workers: `NAME`, or `NAME/path` beneath one of their roots. */
+  root: string;
+  /** The torrent file, which a worker writes: `NAME/path`. */
+  output: string;
+  /**
+   * Replace the output.
+   *
+   * @default false
+   */
+  force?: boolean | undefined;
+}
+
+/** How far a queued torrent is. */
+export interface QueueProgress {
+  /** `waiting` until the last part is hashed, `joining` until the torrent is written. */
+  state: 'waiting' | 'joining' | 'done' | 'failed';
+  /** Parts that are hashed, and all parts. */
+  hashed: number;
+  parts: number;
+  /** Bytes that are hashed, those of running parts too, and all bytes. */
+  bytes: number;
+  totalBytes: number;
+}
+
+/** A torrent that a worker has joined and written. */
+export interface JoinedTorrent {
+  /** The torrent file: `NAME/path`. */
+  output: string;
+  version: TorrentVersion;
+  infohashV1: string | null;
+  infohashV2: string | null;
+  files: number;
+  totalSize: number;
+}
+
+/** A torrent in the queue. */
+export interface QueuedTorrent {
+  /** The id of the plan, with the root of the workers. */
+  id: string;
+  /** Whether an earlier call has queued it, and it was still running. */
+  attached: boolean;
+  /** Tells how far it is. */
+  progress(): Promise<QueueProgress>;
+  /**
+   * Waits for the torrent.
+   *
+   * @throws {MetainfoError} the error of the part or of the join that failed; `ERR_QUEUE`
+   */
+  done(options?: { signal?: AbortSignal; onProgress?: (progress: QueueProgress) => unknown }): Promise<JoinedTorrent>;
+  /** Removes its jobs, apart from running ones. Its torrent is not written. */
+  cancel(): Promise<void>;
+}
+
+/** A batch in the queue. */
+export interface QueuedBatch {
+  /** The id of the batch in the store. */
+  id: string;
+  /** The number of jobs. */
+  jobs: number;
+  /** The results in the order of the items, as soon as their jobs have ended. */
+  results(options?: { signal?: AbortSignal }): AsyncIterable<ItemResult>;
+}
+
+/** Milliseconds between two questions about a job: they grow to the last one. */
+const POLL_MS = { first: 50, most: 1000 };
+
+/** Seconds-long outages of the server are survived by BullMQ; a producer that cannot reach it at all fails after this time. */
+const CONNECT_MS = 10_000;
+
+/**
+ * Queues torrents for workers ({@link createWorkers}).
+ *
+ * @example
+ * <!-- not run: needs a Redis server -->
+ * ```ts
+ * import { folderStore, TorrentCreate } from 'metainfo';
+ * import { createWorkers, TorrentQueue } from 'metainfo/bullmq';
+ *
+ * const shared = { connection: 'redis://127.0.0.1:6379', store: folderStore('/shared/parts') };
+ * const workers = createWorkers({ ...shared, roots: { media: '/srv/media' } });
+ *
+ * const queue = new TorrentQueue(shared);
+ * const plan = await new TorrentCreate({ pathRoot: '/srv/media/set' }).plan({ partSize: null });
+ * const queued = await queue.addTorrent(plan, { root: 'media/set', output: 'media/set.torrent' });
+ * console.log((await queued.done()).infohashV2);
+ * await queue.close();
+ * await workers.close();
+ * ```
+ */
+export class TorrentQueue {
+  readonly #backend: Backend;
+  readonly #store: PartStore;
+  readonly #flows: InstanceType<Backend['classes']['FlowProducer']>;
+  readonly #parts: InstanceType<Backend['classes']['Queue']>;
+  readonly #joins: InstanceType<Backend['classes']['Queue']>;
+  readonly #batches: InstanceType<Backend['classes']['Queue']>;
+  /** The last error of the connection: it explains why nothing answers. */
+  #lost: Error | null = null;
+
+  /** @throws {MetainfoError} `ERR_INVALID_ARGUMENT` */
+  constructor(options: TorrentQueueOptions) {
+    const backend = backendOf(options);
+    this.#backend = backend;
+    this.#store = options.store;
+    if (typeof this.#store?.get !== 'function' || typeof this.#store?.put !== 'function')
+      throw new MetainfoError('ERR_INVALID_ARGUMENT', `store must be a part store, not ${shown(this.#store)}.`);
+    const { Queue, FlowProducer } = backend.classes;
+    this.#flows = new FlowProducer(backend.options);
+    this.#parts = new Queue(PARTS, backend.options);
+    this.#joins = new Queue(JOINS, backend.options);
+    this.#batches = new Queue(BATCHES, backend.options);
+    const onError = (error: Error) => {
+      this.#lost = error;
+    };
+    this.#flows.on('error', onError);
+    for (const queue of [this.#parts, this.#joins, this.#batches]) queue.on('error', onError);
+  }
+
+  /**
+   * Queues the parts of a plan and, as their parent, the job that joins them. A torrent that is in the queue already is not queued
+   * again; parts that the store has are not hashed again.
+   *
+   * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` if the same torrent is in the queue with another output; `ERR_QUEUE` if the server
+   *   does not answer
+   */
+  async addTorrent(plan: TorrentPlan, { root, output, force = false }: AddTorrentOptions): Promise<QueuedTorrent> {
+    const queued = await withRoot(plan, root);
+    const { id } = queued;
+    const found = await this.#answer(this.#joins.getJob(joinJobId(id)));
+    if (found && (await this.#isRunning(found))) {
+      if ((found.data as JoinData).output !== output)
+        throw new MetainfoError(
+          'ERR_INVALID_ARGUMENT',
+          `This torrent is in the queue already, with the output ${(found.data as JoinData).output}.`,
+        );
+      return this.#torrent(queued, found, true);
+    }
+    await this.#store.put(id, 'plan', Buffer.concat(Array.from(planText(queued), (text) => Buffer.from(text))));
+    await this.#forget(queued, found);
+    const next = Math.min(queued.parts, MAX_CHILDREN);
+    const children = Array.from({ length: next }, (_, index) => ({ queueName: PARTS, ...partJob(id, index) }));
+    const data: JoinData = { plan: id, output, force, next };
+    const opts = {
+      ...RETRIES,
+      jobId: joinJobId(id),
+      removeOnComplete: { age: KEEP_SECONDS },
+      removeOnFail: { age: KEEP_SECONDS },
+    };
+    const { job } = await this.#answer(this.#flows.add({ name: 'join', queueName: JOINS, data, opts, children }));
+    return this.#torrent(queued, job, false);
+  }
+
+  /**
+   * Queues a batch: many small torrents to create, verify or validate.
+   *
+   * @param options `perJob`: the items of one job, by default 50.
+   * @throws {MetainfoError} `ERR_QUEUE` if the server does not answer
+   */
+  async addBatch<Operation extends BatchOperation>(
+    operation: Operation,
+    items: Iterable<BatchItems[Operation]> | AsyncIterable<BatchItems[Operation]>,
+    { perJob = 50 }: { perJob?: number } = {},
+  ): Promise<QueuedBatch> {
+    if (!['create', 'verify', 'validate'].includes(operation))
+      throw new MetainfoError(
+        'ERR_INVALID_ARGUMENT',
+        `unknown operation ${shown(operation)}: expected create, verify or validate.`,
+      );
+    if (!Number.isSafeInteger(perJob) || perJob < 1)
+      throw new MetainfoError(
+        'ERR_INVALID_ARGUMENT',
+        `perJob must be a whole number of at least 1, not ${shown(perJob)}.`,
+      );
+    const id = createHash('sha256').update(randomBytes(32)).digest('hex');
+    let jobs = 0;
+    let first = 0;
+    let batch: BatchItems[Operation][] = [];
+    const flush = async () => {
+      if (batch.length === 0) return;
+      const stored: StoredItems = { operation, first, items: batch };
+      await this.#store.put(id, `items-${jobs}`, Buffer.from(JSON.stringify(stored)));
+      const opts = {
+        ...RETRIES,
+        jobId: partJobId(id, jobs),
+        removeOnComplete: { age: KEEP_SECONDS },
+        removeOnFail: { age: KEEP_SECONDS },
+      };
+      await this.#answer(this.#batches.add('batch', { plan: id, index: jobs }, opts));
+      first += batch.length;
+      batch = [];
+      jobs += 1;
+    };
+    for await (const item of items) {
+      batch.push(item);
+      if (batch.length === perJob) await flush();
+    }
+    await flush();
+    return { id, jobs, results: (options = {}) => this.#results(id, jobs, options) };
+  }
+
+  /**
+   * An engine whose parts the workers hash: for `verify`, `update` and `upgrade`. Nothing is taken from the store.
+   *
+   * @param options.root The folder on this machine that all files are below.
+   * @param options.remoteRoot The name of that folder on the workers: `NAME`, or `NAME/path`.
+   */
+  engine(options: Pick<PartsEngineOptions, 'partSize' | 'concurrency'> & { root: string; remoteRoot: string }): Engine {
+    const sent = new Map<string, Promise<void>>();
+    const run = async (plan: PortableHashPlan, index: number, context: RunPartContext): Promise<Uint8Array> => {
+      const stored = sent.get(plan.id) ?? this.#store.put(plan.id, 'plan', Buffer.from(JSON.stringify(plan)));
+      sent.set(plan.id, stored);
+      await stored;
+      return this.#runPart(plan, index, context);
+    };
+    return partsEngine({ ...options, run });
+  }
+
+  /** Closes the connections. What is queued goes on. */
+  async close(): Promise<void> {
+    const all = [this.#flows, this.#parts, this.#joins, this.#batches];
+    await within(2000, Promise.all(all.map((one) => one.close())), () =>
+      Promise.all(all.map((one) => one.disconnect())),
+    );
+  }
+
+  async #runPart({ id }: PortableHashPlan, index: number, { signal, onProgress }: RunPartContext): Promise<Uint8Array> {
+    const opts = {
+      ...RETRIES,
+      jobId: partJobId(id, index),
+      removeOnComplete: { age: 3600 },
+      removeOnFail: { age: 3600 },
+    };
+    const job = await this.#answer(this.#parts.add('part', { plan: id, index }, opts), signal);
+    try {
+      await this.#ended(job, this.#parts, { signal, onPoll: (now) => onProgress(bytesOf(now)) });
+    } catch (error) {
+      await job.remove().catch(() => {});
+      throw error;
+    }
+    await job.remove().catch(() => {});
+    const sealed = await this.#store.get(id, index);
+    if (sealed) return sealed;
+    throw new MetainfoError(
+      'ERR_QUEUE',
+      `Part ${index} was hashed, but it is not in the part store: do the workers have the same store?`,
+    );
+  }
+
+  async #isRunning(job: Job): Promise<boolean> {
+    const state = await this.#answer(job.getState());
+    return state !== 'completed' && state !== 'failed' && state !== 'unknown';
+  }
+
+  /** Removes the jobs of a torrent that has ended, so that it can be queued again. */
+  async #forget({ id, parts }: TorrentPlan, join: Job | undefined): Promise<void> {
+    if (!join) return;
+    await this.#answer(join.remove({ removeChildren: true }).catch(() => join.remove()));
+    for (let index = 0; index < parts; index += 1) {
+      const part = await this.#answer(this.#parts.getJob(partJobId(id, index)));
+      if (part && !(await part.isActive())) await part.remove().catch(() => {});
+    }
+  }
+
+  #torrent(plan: TorrentPlan, job: Job, attached: boolean): QueuedTorrent {
+    const progress = () => this.#progress(plan, job.id as string);
+    return {
+      id: plan.id,
+      attached,
+      progress,
+      done: async ({ signal, onProgress } = {}) => {
+        const onPoll = onProgress && (async () => void (await onProgress(await progress())));
+        return (await this.#ended(job, this.#joins, { signal, onPoll })) as JoinedTorrent;
+      },
+      cancel: () => this.#cancel(job),
+    };
+  }
+
+  async #progress({ parts, totalSize, partSize, id }: TorrentPlan, jobId: string): Promise<QueueProgress> {
+    const job = await this.#answer(this.#joins.getJob(jobId));
+    const state = job ? await this.#answer(job.getState()) : 'failed';
+    const all = { parts, totalBytes: totalSize };
+    if (!job || state === 'failed') return { state: 'failed', hashed: 0, bytes: 0, ...all };
+    if (state === 'completed') return { state: 'done', hashed: parts, bytes: totalSize, ...all };
+    const { unprocessed = 0 } = await this.#answer(job.getDependenciesCount({ unprocessed: true }));
+    const hashed = (job.data as JoinData).next - unprocessed;
+    const active = await this.#answer(this.#parts.getActive(0, 1000));
+    const running = active
+      .filter(({ data }) => (data as { plan?: string }).plan === id)
+      .reduce((sum, one) => sum + bytesOf(one), 0);
+    const bytes = hashed === parts ? totalSize : Math.min(totalSize, hashed * partSize + running);
+    return { state: hashed === parts ? 'joining' : 'waiting', hashed, bytes, ...all };
+  }
+
+  async #cancel(job: Job): Promise<void> {
+    const current = await this.#answer(this.#joins.getJob(job.id as string));
+    if (!current) return;
+    await this.#answer(current.updateData({ ...(current.data as JoinData), cancelled: true }));
+    await this.#answer(current.removeUnprocessedChildren());
+    // A join that no part holds back any more ends by itself; one that waits for running parts does so when they have ended.
+    await current.remove().catch(() => {});
+  }
+
+  /** Waits for the end of a job, and returns its result. */
+  async #ended(
+    job: Job,
+    queue: InstanceType<Backend['classes']['Queue']>,
+    { signal, onPoll }: { signal?: AbortSignal | undefined; onPoll?: ((job: Job) => unknown) | undefined },
+  ): Promise<unknown> {
+    for (let wait = POLL_MS.first; ; wait = Math.min(POLL_MS.most, wait * 1.5)) {
+      throwIfAborted(signal);
+      const now: Job | undefined = await this.#answer(queue.getJob(job.id as string), signal);
+      if (!now) throw new MetainfoError('ERR_ABORTED', 'The job was removed from the queue.');
+      if (now.finishedOn !== undefined && now.finishedOn !== null) {
+        if (!now.failedReason) {
+          await onPoll?.(now);
+          return now.returnvalue;
+        }
+        throw await this.#failureOf(now);
+      }
+      await onPoll?.(now);
+      await untilAbort(signal, delay(wait));
+    }
+  }
+
+  /** The error of a failed job: of the part, if that has failed its parent. */
+  async #failureOf(job: Job): Promise<MetainfoError> {
+    const [, child] = /^child .*:([0-9a-f]{64}-\d+) failed$/.exec(job.failedReason) ?? [];
+    const part = child ? await this.#answer(this.#parts.getJob(child)) : undefined;
+    return errorOf(part?.failedReason ?? job.failedReason);
+  }
+
+  async *#results(id: string, jobs: number, { signal }: { signal?: AbortSignal }): AsyncGenerator<ItemResult> {
+    for (let index = 0; index < jobs; index += 1) {
+      const job = await this.#answer(this.#batches.getJob(partJobId(id, index)));
+      if (job) await this.#ended(job, this.#batches, { signal });
+      const stored = await this.#store.get(id, `results-${index}`);
+      if (!stored)
+        throw new MetainfoError('ERR_QUEUE', `The results ${index} of the batch ${id} are not in the part store.`);
+      yield* JSON.parse(Buffer.from(stored).toString()) as ItemResult[];
+    }
+  }
+
+  /** The answer of the server; an error if there is none, because a client without a connection waits for ever. */
+  async #answer<T>(question: Promise<T>, signal?: AbortSignal): Promise<T> {
+    const timer = new AbortController();
+    const silence = delay(CONNECT_MS, undefined, { signal: timer.signal }).then(
+      () => {
+        const why = this.#lost ? ` (${textOf(this.#lost)})` : '';
+        throw new MetainfoError('ERR_QUEUE', `The server of the queue does not answer${why}.`);
+      },
+      () => undefined as never,
+    );
+    try {
+      return await untilAbort(signal, Promise.race([question, silence.then(() => new Promise<never>(() => {}))]));
+    } catch (error) {
+      if (error instanceof MetainfoError) throw error;
+      throw new MetainfoError('ERR_QUEUE', `The queue failed: ${textOf(error)}`, { cause: error });
+    } finally {
+      timer.abort();
+    }
+  }
+
+  /** The kind of the server, for messages. */
+  get backend(): Backend {
+    return this.#backend;
+  }
+}
+
+function bytesOf({ progress }: Job): number {
+  const { bytes } = Object(progress) as { bytes?: unknown };
+  return typeof bytes === 'number' ? bytes : 0;
+}

@@ -1,0 +1,248 @@
+import assert from 'node:assert/strict';
+import { readFile, symlink, utimes, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { describe, it, type TestContext } from 'node:test';
+import { createWorkers, type EndedJob, TorrentQueue, type WorkersOptions } from '../../src/bullmq/index.ts';
+import { TorrentCreate } from '../../src/create/draft.ts';
+import { Torrent } from '../../src/model/torrent.ts';
+import { folderStore } from '../../src/parts/store.ts';
+import { verify } from '../../src/verify/verify.ts';
+import { redisMissing, redisServer } from '../support/redis.ts';
+import { temporaryFolder, writeTree } from '../support/tree.ts';
+
+const KIB = 1024;
+const skip = redisMissing();
+
+/** A server, a folder that is the root `data`, a store, and started workers. */
+async function cluster(t: TestContext, options: Partial<WorkersOptions> = {}) {
+  // Before the server ends.
+  const closers: (() => Promise<void>)[] = [];
+  t.after(async () => {
+    for (const close of closers) await close();
+  });
+  const [redis, folder] = [await redisServer(t), await temporaryFolder(t)];
+  const base = path.join(folder, 'data');
+  await writeTree(base, { 'set/a': 300 * KIB, 'set/b/c': 70 * KIB, 'set/empty': 0 });
+  const store = folderStore(path.join(folder, 'store'));
+  const shared = { connection: redis.url, store };
+  const ended: EndedJob[] = [];
+  const workers = createWorkers({ ...shared, roots: { data: base }, onJob: (job) => ended.push(job), ...options });
+  const queue = new TorrentQueue(shared);
+  closers.push(
+    () => queue.close(),
+    () => workers.close(),
+  );
+  await workers.ready();
+  const draft = new TorrentCreate({ pathRoot: path.join(base, 'set'), pieceLength: 16 * KIB, comment: 'x' });
+  return { redis, folder, base, store, workers, queue, ended, draft };
+}
+
+describe('TorrentQueue', { skip }, () => {
+  it('makes the torrent that generate makes, and writes it beneath a root', async (t) => {
+    const { base, queue, ended, draft } = await cluster(t, { concurrency: 3 });
+    for (const version of ['v1', 'v2', 'hybrid'] as const) {
+      const plan = await draft.plan({ version, partSize: 32 * KIB });
+      const output = `data/${version}.torrent`;
+      const queued = await queue.addTorrent(plan, { root: 'data/set', output });
+      const states: number[] = [];
+      const joined = await queued.done({ onProgress: ({ hashed }) => void states.push(hashed) });
+      const whole = await draft.generate({ version });
+      assert.deepEqual(
+        [joined.output, joined.version, joined.infohashV1, joined.infohashV2, joined.files, joined.totalSize],
+        [output, version, whole.infohashV1, whole.infohashV2, 3, 370 * KIB],
+      );
+      assert.deepEqual(await readFile(path.join(base, `${version}.torrent`)), Buffer.from(whole.bencode()));
+      assert.equal(states.at(-1), plan.parts);
+      const parts = ended.filter(({ kind, plan: id }) => kind === 'part' && id === queued.id);
+      assert.equal(parts.length, plan.parts);
+    }
+    assert.ok(ended.every(({ error }) => error === null));
+  });
+
+  it('keeps only the plan id and the index in the jobs of parts: at most 200 bytes', async (t) => {
+    const { queue, draft, redis, workers } = await cluster(t);
+    await workers.close();
+    const plan = await draft.plan({ partSize: 32 * KIB });
+    const { id } = await queue.addTorrent(plan, { root: 'data/set', output: 'data/x.torrent' });
+    for (let index = 0; index < plan.parts; index += 1) {
+      const data = (await redis.client.hget(`metainfo:metainfo-parts:${id}-${index}`, 'data')) as string;
+      assert.deepEqual(JSON.parse(data), { plan: id, index });
+      assert.ok(data.length <= 200);
+    }
+  });
+
+  it('attaches to a torrent that is in the queue, and hashes no stored part again', async (t) => {
+    const { queue, draft, ended, workers } = await cluster(t);
+    const plan = await draft.plan({ partSize: 32 * KIB });
+    const place = { root: 'data/set', output: 'data/x.torrent' };
+    const first = await queue.addTorrent(plan, place);
+    const second = await queue.addTorrent(plan, place);
+    assert.deepEqual([first.attached, second.attached, first.id === second.id], [false, true, true]);
+    await assert.rejects(queue.addTorrent(plan, { ...place, output: 'data/y.torrent' }), {
+      code: 'ERR_INVALID_ARGUMENT',
+    });
+    assert.deepEqual(await first.done(), await second.done());
+    assert.equal(ended.filter(({ kind }) => kind === 'part').length, plan.parts);
+    // The torrent has ended, so it is queued again, from the stored parts.
+    const third = await queue.addTorrent(plan, { ...place, force: true });
+    assert.equal(third.attached, false);
+    await third.done();
+    await workers.close();
+  });
+
+  it('fails with the error of a part, and does not try again what is permanent', async (t) => {
+    const { queue, draft, base, ended } = await cluster(t);
+    const file = path.join(base, 'set/a');
+    await utimes(file, 1000, 1000);
+    const plan = await draft.plan({ partSize: 32 * KIB });
+    await writeFile(file, Buffer.alloc(300 * KIB, 'other'));
+    await utimes(file, 1000, 1000);
+    const queued = await queue.addTorrent(plan, { root: 'data/set', output: 'data/x.torrent' });
+    await assert.rejects(queued.done(), { code: 'ERR_FILE_CHANGED', message: /set\/a changed after it was planned/ });
+    const failed = ended.filter(({ kind, error }) => kind === 'part' && error?.startsWith('ERR_FILE_CHANGED'));
+    assert.ok(failed.length > 0);
+    assert.equal(new Set(failed.map(({ index }) => index)).size, failed.length, 'a part was tried again');
+    assert.equal((await queued.progress()).state, 'failed');
+    await assert.rejects(readFile(path.join(base, 'x.torrent')), { code: 'ENOENT' });
+  });
+
+  it('refuses roots that are unknown, and paths that leave a root, without trying again', async (t) => {
+    const { queue, draft, base, folder, ended } = await cluster(t);
+    await writeTree(folder, { 'secret/a': 300 * KIB });
+    await symlink(path.join(folder, 'secret'), path.join(base, 'link'));
+    const plan = await draft.plan({ partSize: 2 ** 20 });
+    const cases: [root: string, output: string, code: string][] = [
+      ['other/set', 'data/x.torrent', 'ERR_INVALID_ARGUMENT'],
+      ['data/../secret', 'data/x.torrent', 'ERR_PATH_OUTSIDE'],
+      ['data/link', 'data/x.torrent', 'ERR_PATH_OUTSIDE'],
+      ['/etc', 'data/x.torrent', 'ERR_INVALID_ARGUMENT'],
+      ['data/set', '../x.torrent', 'ERR_INVALID_ARGUMENT'],
+      ['data/set', 'data/../x.torrent', 'ERR_PATH_OUTSIDE'],
+      ['data/set', 'data/link/x.torrent', 'ERR_PATH_OUTSIDE'],
+      ['data/set', 'data', 'ERR_INVALID_ARGUMENT'],
+      ['data/missing', 'data/x.torrent', 'ERR_NOT_FOUND'],
+    ];
+    for (const [root, output, code] of cases) {
+      ended.length = 0;
+      const other = await draft.plan({ partSize: 2 ** 20 });
+      assert.equal(other.id, plan.id);
+      const queued = await queue.addTorrent(plan, { root, output });
+      await assert.rejects(queued.done(), { code }, `${root} ${output}`);
+      assert.equal(ended.filter(({ error }) => error?.startsWith(code)).length, 1, `${root} ${output}`);
+    }
+  });
+
+  it('verifies through its engine, and finds a flipped bit although the times are unchanged', async (t) => {
+    const { queue, draft, base } = await cluster(t, { concurrency: 2 });
+    const torrent = await draft.generate();
+    const engine = queue.engine({ root: base, remoteRoot: 'data', partSize: 64 * KIB });
+    const content = path.join(base, 'set');
+    assert.deepEqual(await verify(torrent, content, { engine }), await verify(torrent, content));
+    const file = path.join(content, 'a');
+    await utimes(file, 1000, 1000);
+    const bytes = await readFile(file);
+    bytes[200 * KIB] = (bytes[200 * KIB] as number) ^ 1;
+    await writeFile(file, bytes);
+    await utimes(file, 1000, 1000);
+    const report = await verify(torrent, content, { engine });
+    assert.deepEqual([report.ok, report.badPieces], [false, [[12, 12]]]);
+  });
+
+  it('works off batches: creates, verifies and validates many torrents', async (t) => {
+    const { queue, base } = await cluster(t, { concurrency: 2 });
+    const count = 23;
+    await writeTree(base, Object.fromEntries(Array.from({ length: count }, (_, i) => [`many/${i}/file`, 1000 + i])));
+    await writeTree(base, { 'out/keep': 1 });
+    const fields = { comment: 'a batch', trackers: ['udp://a.example:1/x'], info: { private: true } };
+    const items = Array.from({ length: count }, (_, i) => ({
+      path: `data/many/${i}`,
+      output: `data/out/${i}.torrent`,
+      fields,
+    }));
+    const all = async (batch: Awaited<ReturnType<typeof queue.addBatch>>) => {
+      const results = [];
+      for await (const result of batch.results()) results.push(result);
+      return results;
+    };
+    const batch = await queue.addBatch('create', [...items, { path: 'data/none', output: 'data/out/n.torrent' }], {
+      perJob: 5,
+    });
+    assert.equal(batch.jobs, 5);
+    const created = await all(batch);
+    assert.deepEqual(
+      created.map(({ ok }) => ok),
+      [...items.map(() => true), false],
+    );
+    assert.match(created.at(-1)?.error ?? '', /^ERR_NOT_FOUND: /);
+    for (const { item, infohashV1 } of created.slice(0, count)) {
+      const torrent = await Torrent.read(path.join(base, `out/${item}.torrent`));
+      const same = await new TorrentCreate({ ...fields, pathRoot: path.join(base, `many/${item}`) }).generate();
+      assert.ok(Buffer.from(torrent.bencode()).equals(same.bencode()));
+      assert.equal(infohashV1, torrent.infohashV1);
+    }
+    await writeFile(path.join(base, 'many/3/file'), 'damage');
+    await writeFile(path.join(base, 'out/4.torrent'), 'damage');
+    const checks = Array.from({ length: count }, (_, i) => ({
+      torrent: `data/out/${i}.torrent`,
+      path: `data/many/${i}`,
+    }));
+    const verified = await all(await queue.addBatch('verify', checks));
+    assert.deepEqual(
+      verified.flatMap(({ ok, item, error }) => (ok ? [] : [[item, error?.slice(0, 11) ?? null]])),
+      [
+        [3, null],
+        [4, 'ERR_BENCODE'],
+      ],
+    );
+    const valid = await all(
+      await queue.addBatch(
+        'validate',
+        checks.map(({ torrent }) => ({ torrent })),
+      ),
+    );
+    assert.deepEqual(
+      valid.filter(({ ok }) => !ok).map(({ item }) => item),
+      [4],
+    );
+  });
+
+  it('refuses items that would leave the roots', async (t) => {
+    const { queue } = await cluster(t);
+    const items = [
+      { path: 'data/../x', output: 'data/x.torrent' },
+      { path: 'data/set', output: '/tmp/x.torrent' },
+      { path: 'data/set', output: 'data/x.torrent', fields: { followOutside: true } as never },
+      { path: 'data/set', output: 'data/x.torrent', fields: { pathRoot: '/etc' } as never },
+      null as never,
+    ];
+    const errors: (string | undefined)[] = [];
+    for await (const { error } of (await queue.addBatch('create', items)).results()) errors.push(error?.split(':')[0]);
+    assert.deepEqual(errors, ['ERR_PATH_OUTSIDE', ...Array(4).fill('ERR_INVALID_ARGUMENT')]);
+  });
+
+  it('cancels a torrent', async (t) => {
+    const { queue, draft, base, workers } = await cluster(t);
+    await workers.close();
+    const plan = await draft.plan({ partSize: 32 * KIB });
+    const queued = await queue.addTorrent(plan, { root: 'data/set', output: 'data/x.torrent' });
+    await queued.cancel();
+    await assert.rejects(queued.done(), { code: 'ERR_ABORTED' });
+    await assert.rejects(readFile(path.join(base, 'x.torrent')), { code: 'ENOENT' });
+  });
+
+  it('adds the parts of a large plan in windows', async (t) => {
+    const { queue, base, draft: _, ended, redis } = await cluster(t, { concurrency: 8 });
+    await writeTree(base, { 'large/a': 4500 * 16 * KIB });
+    const draft = new TorrentCreate({ pathRoot: path.join(base, 'large'), pieceLength: 16 * KIB });
+    const plan = await draft.plan({ version: 'v1', partSize: 16 * KIB });
+    assert.equal(plan.parts, 4500);
+    const queued = await queue.addTorrent(plan, { root: 'data/large', output: 'data/large.torrent' });
+    assert.equal(
+      Number(await redis.client.scard(`metainfo:metainfo-joins:${queued.id}-join:dependencies`)) <= 4096,
+      true,
+    );
+    const { infohashV1 } = await queued.done();
+    assert.equal(infohashV1, (await draft.generate({ version: 'v1' })).infohashV1);
+    assert.equal(ended.filter(({ kind }) => kind === 'part').length, 4500);
+  });
+});
