@@ -20,6 +20,8 @@ const ONLY_WITH_ALL = ['test/e2e/', 'test/reliability/'];
 const SLOW = {
   'test/cli/hostile.test.ts': 46,
   'test/cli/progress.test.ts': 60,
+  'test/cli/queue.test.ts': 57,
+  'test/bullmq/torrent-queue.test.ts': 20,
   'test/create/cache.test.ts': 88,
   'test/create/libtorrent.test.ts': 130,
   'test/create/sources.test.ts': 74,

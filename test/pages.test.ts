@@ -14,11 +14,18 @@ import {
   runPage,
   sourcesWithExamples,
 } from './support/pages.ts';
+import { redisMissing } from './support/redis.ts';
 import { temporaryFolder } from './support/tree.ts';
+
+/** The programs that pages need. */
+const NEEDS: Readonly<Record<string, () => string | false>> = {
+  'docs/guides/parts.md': () => missing('GNU parallel', 'parallel', ['--version']),
+  'docs/guides/queues.md': redisMissing,
+};
 
 describe('code on pages', { concurrency: 2 }, () => {
   for (const name of pages()) {
-    const skip = name === 'docs/guides/parts.md' && missing('GNU parallel', 'parallel', ['--version']);
+    const skip = NEEDS[name]?.() ?? false;
     it(`${name}: every block runs and prints what the page shows`, { skip }, async (t) => {
       await runPage(parsePage(pageText(name)), await temporaryFolder(t));
     });

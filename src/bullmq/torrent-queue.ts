@@ -94,24 +94,7 @@ const POLL_MS = { first: 50, most: 1000 };
 const CONNECT_MS = 10_000;
 
 /**
- * Queues torrents for workers ({@link createWorkers}).
- *
- * @example
- * <!-- not run: needs a Redis server -->
- * ```ts
- * import { folderStore, TorrentCreate } from 'metainfo';
- * import { createWorkers, TorrentQueue } from 'metainfo/bullmq';
- *
- * const shared = { connection: 'redis://127.0.0.1:6379', store: folderStore('/shared/parts') };
- * const workers = createWorkers({ ...shared, roots: { media: '/srv/media' } });
- *
- * const queue = new TorrentQueue(shared);
- * const plan = await new TorrentCreate({ pathRoot: '/srv/media/set' }).plan({ partSize: null });
- * const queued = await queue.addTorrent(plan, { root: 'media/set', output: 'media/set.torrent' });
- * console.log((await queued.done()).infohashV2);
- * await queue.close();
- * await workers.close();
- * ```
+ * Queues torrents for workers ({@link createWorkers}): large ones in parts, small ones in batches. docs/guides/queues.md has an example.
  */
 export class TorrentQueue {
   readonly #backend: Backend;
@@ -241,7 +224,7 @@ export class TorrentQueue {
     return partsEngine({ ...options, run });
   }
 
-  /** Closes the connections. What is queued goes on. */
+  /** Closes the connections. Queued work goes on. */
   async close(): Promise<void> {
     const all = [this.#flows, this.#parts, this.#joins, this.#batches];
     await within(2000, Promise.all(all.map((one) => one.close())), () =>

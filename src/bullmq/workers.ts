@@ -66,7 +66,7 @@ export interface Workers {
    *
    * @param options `grace`: milliseconds, by default 0.
    */
-  close(options?: { grace?: number }): Promise<void>;
+  close(options?: { grace?: number | undefined }): Promise<void>;
 }
 
 /** Why jobs are given back. */
@@ -123,7 +123,7 @@ export function createWorkers(options: WorkersOptions): Workers {
   };
 }
 
-/** What the jobs of a worker share. */
+/** The context of all jobs of a worker. */
 export interface WorkerContext extends Omit<WorkersOptions, 'backend'> {
   backend: Backend;
   plans: Plans;

@@ -78,6 +78,19 @@ export function parseFolder(text: string): string {
   return text;
 }
 
+/** A folder that has a name on all machines. */
+export interface NamedRoot {
+  name: string;
+  folder: string;
+}
+
+/** Appends one named folder: `NAME=PATH`. */
+export function collectRoot(text: string, before: NamedRoot[] = []): NamedRoot[] {
+  const [, name = '', folder = ''] = /^([A-Za-z0-9_.-]{1,64})=(.+)$/s.exec(text) ?? [];
+  if (name === '') throw new InvalidArgumentError('Expected NAME=PATH, such as media=/srv/media.');
+  return [...before, { name, folder }];
+}
+
 /** Refuses an empty name of a file. */
 export function parseFile(text: string): string {
   if (text === '') throw new InvalidArgumentError('Expected a file.');

@@ -17,6 +17,7 @@ import { addUpdate } from './commands/update.ts';
 import { addUpgrade } from './commands/upgrade.ts';
 import { addValidate } from './commands/validate.ts';
 import { addVerify } from './commands/verify.ts';
+import { addWorker } from './commands/worker.ts';
 import { wantsJson } from './exit.ts';
 import { withHint } from './hints.ts';
 import { stderr, stdout } from './output.ts';
@@ -78,6 +79,7 @@ export function program(): Command {
   addUpdate(command);
   addUpgrade(command);
   addMagnet(command);
+  addWorker(command);
   addConfig(command);
   addCache(command);
   addKernels(command);

@@ -60,7 +60,7 @@ const flagsOf = async (cwd: string, ...words: string[]) => {
 };
 
 const COMMANDS =
-  'create plan hash-part join show validate verify edit update upgrade magnet config cache kernels completion help'.split(
+  'create plan hash-part join show validate verify edit update upgrade magnet worker config cache kernels completion help'.split(
     ' ',
   );
 

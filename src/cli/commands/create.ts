@@ -13,6 +13,7 @@ import { USAGE } from '../exit.ts';
 import { interruptible } from '../interrupt.ts';
 import { createMany } from '../many/create-many.ts';
 import { showsProgress, stderr, writeLines } from '../output.ts';
+import { type QueueingOptions, queueingOptions, queueOf } from '../queue/options.ts';
 import { reportTo } from '../target.ts';
 
 const EXAMPLES = `
@@ -25,6 +26,7 @@ Examples:
   metainfo create - --name x.tar -o /srv < x.tar
   metainfo create film.mkv --preset films     see metainfo config --help
   metainfo create --each /srv/films -o torrents/ --resume
+  metainfo create /srv/set --queue redis://10.0.0.5 --root srv=/srv --store /s
 
 Seeding: libtorrent, qBittorrent, Deluge and rtorrent 0.16 seed a folder from a
 hybrid. Transmission, aria2, WebTorrent and rtorrent 0.9 cannot, because they
@@ -41,16 +43,26 @@ export function addCreate(program: Command): void {
       '[path...]',
       'a file or folder; the root of several paths is their common folder. Or one URL (http or https), or - for standard input',
     );
-  configFileOptions(manyOptions(createOptions(command)))
+  configFileOptions(queueingOptions(manyOptions(createOptions(command))))
     .addHelpText('after', EXAMPLES)
-    .action((paths: string[], given: CreateOptions) => {
+    .action((paths: string[], given: CreateOptions & QueueingOptions) => {
       requirePaths(command, paths, given);
       return interruptible(async (signal) => {
         const line = await readCommandLine(command);
-        if (!given.each && given.batch === undefined) return create(paths, line.optionsFor(paths), signal);
-        return createMany(paths, line, signal);
+        const queue = queueOf(given);
+        if (given.each || given.batch !== undefined) {
+          if (queue) command.error('error: --queue makes one torrent: omit --each and --batch', { exitCode: USAGE });
+          return createMany(paths, line, signal);
+        }
+        if (!queue) return create(paths, line.optionsFor(paths), signal);
+        const { createInQueue } = await import('../queue/create.ts');
+        return createInQueue(paths, { ...line.optionsFor(paths), ...partSizeOf(given) }, queue, signal);
       });
     });
+}
+
+function partSizeOf({ partSize }: QueueingOptions): { partSize?: number } {
+  return partSize === undefined ? {} : { partSize };
 }
 
 /** Refuses a command line without paths, or with paths that no job would use. */

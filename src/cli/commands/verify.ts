@@ -1,5 +1,6 @@
 /** `metainfo verify`: checks files on disk against a torrent. */
 import { type Command, Option } from 'commander';
+import type { Engine } from '../../hash/engine.ts';
 import { printable, printableJson } from '../../layout/text.ts';
 import type { Torrent } from '../../model/torrent.ts';
 import { verify } from '../../verify/verify.ts';
@@ -11,6 +12,7 @@ import { type VerifyManyOptions, verifyArguments } from '../many/verify-argument
 import { verifyMany } from '../many/verify-many.ts';
 import { type HashingOptions, hashingOptions, parseFolder, parseThreads, profileOptions } from '../options.ts';
 import { showsProgress, stderr, stdout, writeLines } from '../output.ts';
+import { type QueueingOptions, type QueueTarget, queueingOptions, queueOf } from '../queue/options.ts';
 import { type FindOptions, search, searchJson, searchLines } from '../verify/find.ts';
 import {
   type ResumeOptions,
@@ -23,7 +25,7 @@ import {
 } from '../verify/resume.ts';
 import { reportLines } from '../verify-report.ts';
 
-interface VerifyOptions extends VerifyManyOptions, HashingOptions, FindOptions, ResumeOptions {
+interface VerifyOptions extends VerifyManyOptions, HashingOptions, FindOptions, ResumeOptions, QueueingOptions {
   torrentVersion?: 'v1' | 'v2';
   fast?: boolean;
   followOutside?: boolean;
@@ -82,6 +84,7 @@ export function addVerify(program: Command): void {
     )
     .option('--rename', 'with --find: move the files that were found to their places');
   resumeOptions(command);
+  queueingOptions(command);
   hashingOptions(command)
     .option('-q, --quiet', 'print no progress, and only incomplete files')
     .option('--json', 'print one JSON object');
@@ -95,7 +98,9 @@ export function addVerify(program: Command): void {
         });
       requireResumeData(command, options);
       const chosen = await verifyArguments(file, rest, options);
+      const queue = queueOf(options);
       if ('files' in chosen) {
+        if (queue) command.error('error: --queue verifies one torrent', { exitCode: USAGE });
         if (options.find) command.error('error: --find needs one torrent', { exitCode: USAGE });
         await requireOutputFolder(options);
         await interruptible((signal) => verifyMany(chosen, options, settingsOf(options), signal));
@@ -104,7 +109,7 @@ export function addVerify(program: Command): void {
       const torrent = await readTorrent(file, options, chosen.path);
       const place = await contentPlace(torrent, chosen.path);
       if (place.note !== null && !options.quiet && !options.json) await writeLines([printable(place.note)], stderr);
-      await interruptible((signal) => run(torrent, { path: place.path, options, signal }));
+      await interruptible((signal) => run(torrent, { path: place.path, options, signal, queue }));
     });
 }
 
@@ -117,12 +122,30 @@ interface Invocation {
   path: string;
   options: VerifyOptions;
   signal: AbortSignal;
+  /** The queue whose workers hash; null for this process. */
+  queue: QueueTarget | null;
 }
 
-async function run(torrent: Torrent, { path, options, signal }: Invocation): Promise<void> {
+async function run(torrent: Torrent, invocation: Invocation): Promise<void> {
+  const { queue, path, options } = invocation;
+  if (!queue) return runWith(torrent, invocation, {});
+  const { queueEngine } = await import('../queue/verify.ts');
+  const { engine, close } = await queueEngine(queue, path, options.partSize);
+  try {
+    await runWith(torrent, invocation, { engine });
+  } finally {
+    await close();
+  }
+}
+
+async function runWith(
+  torrent: Torrent,
+  { path, options, signal }: Invocation,
+  engine: { engine?: Engine },
+): Promise<void> {
   const resume = await resumeTarget(torrent, path, options);
   const progress = showsProgress(options);
-  const checks = { ...settingsOf(options), progress, signal };
+  const checks = { ...settingsOf(options), ...engine, progress, signal };
   const found = options.find === undefined ? null : await search(torrent, path, options, checks);
   const report = found?.report ?? (await verify(torrent, path, checks));
   const ok = found?.ok ?? report.ok;

@@ -9,21 +9,31 @@ import { plural } from '../../model/plural.ts';
 import { ruleFindings } from '../config/hosts.ts';
 import { draftOf } from '../create/draft-of.ts';
 import { findingLines, refuse, settled, toPlain } from '../create/findings.ts';
+import type { WebObject } from '../create/inputs.ts';
 import type { CreateOptions } from '../create/options.ts';
 import { linesOf } from '../create/plan-report.ts';
 import { explained, generateOptions, targetFor } from '../create/run-create.ts';
 import { stderr, writeBytes, writeLines } from '../output.ts';
 import { fileOf, isStdout, reportTo, requireWritable } from '../target.ts';
 
-/** Plans a torrent in parts, writes the plan and reports it. */
-export async function planInParts(
+/** A plan in parts, and what the command says about it. */
+export interface PlannedInParts {
+  plan: TorrentPlan;
+  report: PlanReport;
+  findings: readonly Finding[];
+  web: WebObject | null;
+}
+
+/**
+ * Plans a torrent in parts, and prints the findings.
+ *
+ * @param output The file that will be written, which must not be one of the planned files; undefined for standard output.
+ */
+export async function planned(
   paths: readonly string[],
-  options: CreateOptions & { partSize: number },
-  signal: AbortSignal,
-): Promise<void> {
-  const target = await targetFor(paths, options, '.plan.json');
-  if (!isStdout(target)) await requireWritable(target, { ...options, output: target });
-  const output = fileOf(target);
+  options: CreateOptions & { partSize: number | null },
+  { output, signal }: { output: string | undefined; signal: AbortSignal },
+): Promise<PlannedInParts> {
   const check = (fields: ConstructorParameters<typeof TorrentCreate>[0]) => new TorrentCreate(fields);
   const { fields, findings: ownFindings, web } = await draftOf(paths, options, { output, check, signal });
   let findings: Finding[] = [];
@@ -41,15 +51,29 @@ export async function planInParts(
     .catch((error: unknown) => {
       throw explained(error, options);
     });
+  return { plan, report: report as unknown as PlanReport, findings, web };
+}
+
+/** Plans a torrent in parts, writes the plan and reports it. */
+export async function planInParts(
+  paths: readonly string[],
+  options: CreateOptions & { partSize: number },
+  signal: AbortSignal,
+): Promise<void> {
+  const target = await targetFor(paths, options, '.plan.json');
+  if (!isStdout(target)) await requireWritable(target, { ...options, output: target });
+  const { plan, report, findings, web } = await planned(paths, options, { output: fileOf(target), signal });
   await writePlan(plan, target, options.force ?? false);
-  const { id, parts, partSize: whole } = plan;
-  const described = report as unknown as PlanReport;
+  const { id, parts, partSize } = plan;
   if (options.json) {
-    const about = { path: target, ...web, ...described, id, parts, partSize: whole, findings: findings.map(toPlain) };
+    const about = { path: target, ...web, ...report, id, parts, partSize, findings: findings.map(toPlain) };
     await writeLines([printableJson(about)], reportTo(target));
   } else if (!options.quiet) {
-    const lines = linesOf(described, target).filter((line) => !line.startsWith('infohash'));
-    const rows = [`parts          ${plural(parts, 'part')} of at most ${formatBytes(whole)}`, `plan           ${id}`];
+    const lines = linesOf(report, target).filter((line) => !line.startsWith('infohash'));
+    const rows = [
+      `parts          ${plural(parts, 'part')} of at most ${formatBytes(partSize)}`,
+      `plan           ${id}`,
+    ];
     await writeLines([...lines, ...rows], reportTo(target));
   }
 }

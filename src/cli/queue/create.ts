@@ -1,0 +1,133 @@
+/** `metainfo create --queue`: plans a torrent, lets workers hash and write it, and shows their progress. */
+import { realpath } from 'node:fs/promises';
+import path from 'node:path';
+import { createInterface } from 'node:readline/promises';
+import type { JoinedTorrent, QueuedTorrent, QueueProgress } from '../../bullmq/index.ts';
+import { AbortError } from '../../errors/cancel.ts';
+import { fromSystemError, MetainfoError } from '../../errors/errors.ts';
+import { progressBar } from '../../jobs/progress-bar.ts';
+import { formatBytes, printableJson } from '../../layout/text.ts';
+import { plural } from '../../model/plural.ts';
+import { folderStore } from '../../parts/store.ts';
+import { toPlain } from '../create/findings.ts';
+import type { CreateOptions } from '../create/options.ts';
+import { targetFor } from '../create/run-create.ts';
+import { exitCodeOfSignal } from '../exit.ts';
+import { stderr, writeLines } from '../output.ts';
+import { planned } from '../parts/plan-in-parts.ts';
+import { fileOf, isStdout, nameOfTarget, realFolder, requireWritable } from '../target.ts';
+import { loadQueue } from './load.ts';
+import type { QueueTarget } from './options.ts';
+
+/** Creates a torrent with the workers of a queue. */
+export async function createInQueue(
+  paths: readonly string[],
+  options: CreateOptions & { partSize?: number },
+  { connection, folder, roots }: QueueTarget,
+  signal: AbortSignal,
+): Promise<void> {
+  const { bullmq, names } = await loadQueue();
+  const target = await targetFor(paths, options);
+  if (isStdout(target))
+    throw new MetainfoError(
+      'ERR_INVALID_ARGUMENT',
+      'A worker writes the torrent: name a file beneath a --root with -o.',
+    );
+  await requireWritable(target, { ...options, output: target });
+  const real = await realRoots(roots);
+  const output = names.placeWithin(real, await realTarget(target));
+  const { plan, findings, web } = await planned(
+    paths,
+    { ...options, partSize: options.partSize ?? null },
+    { output: fileOf(target), signal },
+  );
+  if (web)
+    throw new MetainfoError(
+      'ERR_INVALID_ARGUMENT',
+      'Workers read files on disk: create a torrent of a URL without --queue.',
+    );
+  const root = names.placeWithin(real, plan.root);
+  const queue = new bullmq.TorrentQueue({ connection, store: folderStore(folder) });
+  try {
+    const started = process.uptime();
+    const queued = await queue.addTorrent(plan, { root, output, force: options.force });
+    if (!options.json && !options.quiet) {
+      const what = queued.attached ? 'attached to' : 'queued';
+      await writeLines([`${what} ${plural(plan.parts, 'part')} at ${names.nameOfConnection(connection)}`], stderr);
+    }
+    const joined = await followed(queued, options, signal);
+    const seconds = process.uptime() - started;
+    const { infohashV1: v1, infohashV2: v2, version, files, totalSize } = joined;
+    if (options.json) {
+      const about = { path: target, output, plan: queued.id, parts: plan.parts, version, infohash: { v1, v2 } };
+      await writeLines([printableJson({ ...about, files, totalSize, seconds, warnings: findings.map(toPlain) })]);
+      return;
+    }
+    const hashes = [...(v1 ? [`infohash v1  ${v1}`] : []), ...(v2 ? [`infohash v2  ${v2}`] : [])];
+    const summary = `${nameOfTarget(target)}: ${version}, ${plural(files, 'file')}, ${formatBytes(totalSize)}, from ${plural(plan.parts, 'part')}`;
+    if (!options.quiet) await writeLines([summary, ...hashes]);
+  } finally {
+    await queue.close();
+  }
+}
+
+/** Waits for a torrent, and shows its progress. After Ctrl-C, asks what becomes of it. */
+async function followed(
+  queued: QueuedTorrent,
+  { json, quiet }: CreateOptions,
+  signal: AbortSignal,
+): Promise<JoinedTorrent> {
+  const bar = json || quiet ? null : progressBar(stderr());
+  const started = process.uptime();
+  const onProgress = ({ bytes, totalBytes, hashed, parts, state }: QueueProgress) => {
+    const file = state === 'joining' ? 'joining' : `${hashed} of ${parts} parts`;
+    bar?.update({ bytes, totalBytes, file, seconds: process.uptime() - started, queued: 0 });
+  };
+  try {
+    return await queued.done({ signal, onProgress });
+  } catch (error) {
+    bar?.finish();
+    if (!(error instanceof AbortError)) throw error;
+    await interrupted(queued, error);
+    throw error;
+  } finally {
+    bar?.finish();
+  }
+}
+
+/** After Ctrl-C: cancels the torrent if the user says so. Without a terminal, it goes on. */
+async function interrupted(queued: QueuedTorrent, error: AbortError): Promise<void> {
+  const goesOn = 'it goes on without this command: run the same command to see its progress';
+  const answer = error.cause === 'SIGINT' && process.stdin.isTTY ? await asked('Cancel the torrent? [y/N] ') : '';
+  const isCancelled = /^y(es)?$/i.test(answer.trim());
+  if (isCancelled) await queued.cancel();
+  stderr().write(`${isCancelled ? 'cancelled: no torrent is written' : goesOn}\n`);
+  process.exit(exitCodeOfSignal(error));
+}
+
+async function asked(question: string): Promise<string> {
+  const reader = createInterface({ input: process.stdin, output: stderr() });
+  try {
+    return await reader.question(question);
+  } catch {
+    // A second Ctrl-C.
+    return '';
+  } finally {
+    reader.close();
+  }
+}
+
+/** Named folders without links. */
+export async function realRoots(roots: Readonly<Record<string, string>>): Promise<Record<string, string>> {
+  const entries = Object.entries(roots).map(async ([name, folder]) => {
+    const real = await realpath(folder).catch((error: unknown) => {
+      throw fromSystemError(error, folder, 'read');
+    });
+    return [name, real] as const;
+  });
+  return Object.fromEntries(await Promise.all(entries));
+}
+
+async function realTarget(target: string): Promise<string> {
+  return path.join(await realFolder(target), path.basename(target));
+}

@@ -1,0 +1,62 @@
+/** The options of commands that use a queue: its server, the store, and the names of folders. */
+import { type Command, Option } from 'commander';
+import { MetainfoError } from '../../errors/errors.ts';
+import { collectRoot, type NamedRoot, parseFolder, parsePartSize } from '../options.ts';
+
+/** The options of every command that sends work to a queue. */
+export interface QueueingOptions {
+  queue?: string;
+  root?: NamedRoot[];
+  store?: string;
+  partSize?: number;
+}
+
+/** Adds the options of {@link QueueingOptions} to a command. */
+export function queueingOptions(command: Command): Command {
+  return command
+    .addOption(
+      new Option('--queue <url>', 'let the workers of a queue hash: redis://, rediss:// or postgres://').argParser(
+        parseUrl,
+      ),
+    )
+    .option('--root <name=path>', 'with --queue: a folder, and its name on the workers (repeatable)', collectRoot)
+    .option('--store <folder>', 'with --queue: the folder of plans and parts that the workers share', parseFolder)
+    .option('--part-size <size>', 'with --queue: bytes of content of a part (default: 4GiB)', parsePartSize);
+}
+
+/** Takes any text: what is wrong with it is said without its password. */
+function parseUrl(text: string): string {
+  return text;
+}
+
+/** A queue as the command line names it. */
+export interface QueueTarget {
+  connection: string;
+  folder: string;
+  roots: Record<string, string>;
+}
+
+/**
+ * The queue of a command line; null without `--queue`.
+ *
+ * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` for options that are missing, or that need `--queue`
+ */
+export function queueOf({ queue, root, store, partSize }: QueueingOptions): QueueTarget | null {
+  if (queue === undefined) {
+    const lonely = root ? '--root' : store !== undefined ? '--store' : partSize !== undefined ? '--part-size' : null;
+    if (lonely) throw refused(`${lonely} needs --queue with the URL of a server`);
+    return null;
+  }
+  if (!root) throw refused('--queue needs --root NAME=PATH: a folder with the content, and its name on the workers');
+  if (store === undefined) throw refused('--queue needs --store: the folder of plans and parts that the workers share');
+  return { connection: queue, folder: store, roots: rootsOf(root) };
+}
+
+/** Named folders as an object. */
+export function rootsOf(roots: readonly NamedRoot[]): Record<string, string> {
+  return Object.fromEntries(roots.map(({ name, folder }) => [name, folder]));
+}
+
+function refused(problem: string): MetainfoError {
+  return new MetainfoError('ERR_INVALID_ARGUMENT', `${problem}.`);
+}

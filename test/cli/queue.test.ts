@@ -1,0 +1,175 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { describe, it, type TestContext } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
+import { redisMissing, redisServer } from '../support/redis.ts';
+import { sparseFile, temporaryFolder, writeTree } from '../support/tree.ts';
+import { bytesOf, command, entries, finish, metainfo, start } from './run.ts';
+
+const KIB = 1024;
+const SECRET = 'secret-password';
+const skip = redisMissing();
+
+/** A server with a password, content and the arguments of commands. */
+async function setUp(t: TestContext) {
+  const redis = await redisServer(t, { password: SECRET });
+  const cwd = await temporaryFolder(t);
+  await writeTree(cwd, { 'data/set/a': 300 * KIB, 'data/set/b': 5, 'store/keep': 1 });
+  const shared = ['--root', 'data=data', '--store', 'store'];
+  const worker = (...more: string[]) => {
+    const child = start(['worker', '--redis', redis.url, ...shared, ...more], { cwd });
+    t.after(async () => void child.kill('SIGKILL'));
+    return child;
+  };
+  const queued = (...args: string[]) => [...args, '--queue', redis.url, ...shared, '--part-size', '32KiB'];
+  return { redis, cwd, worker, queued };
+}
+
+describe('metainfo worker, create --queue and verify --queue', { skip }, () => {
+  it('make the torrent that create makes, and find damage', async (t) => {
+    const { cwd, worker, queued } = await setUp(t);
+    const child = worker();
+    const create = ['create', 'data/set', '-l', '16KiB', '-o', 'data/x.torrent'];
+    const made = await metainfo(queued(...create), { cwd });
+    assert.equal(made.code, 0, made.stderr);
+    assert.match(made.stdout, /^data\/x\.torrent: hybrid, 2 files, 300 KiB, from 10 parts\ninfohash v1 /);
+    assert.match(made.stderr, /^queued 10 parts at redis:\/\/127\.0\.0\.1:\d+\n/);
+    await metainfo(['create', 'data/set', '-l', '16KiB', '-o', 'whole.torrent'], { cwd });
+    assert.ok((await bytesOf(cwd, 'data/x.torrent')).equals(await bytesOf(cwd, 'whole.torrent')));
+
+    const check = ['verify', 'whole.torrent', 'data/set'];
+    const good = await metainfo(queued(...check), { cwd });
+    assert.deepEqual([good.code, good.stderr], [0, '']);
+    const file = path.join(cwd, 'data/set/a');
+    const bytes = await readFile(file);
+    bytes[200 * KIB] = (bytes[200 * KIB] as number) ^ 1;
+    await writeFile(file, bytes);
+    const bad = await metainfo(queued(...check, '--json'), { cwd });
+    assert.equal(bad.code, 1);
+    assert.deepEqual(JSON.parse(bad.stdout).badPieces, [[12, 12]]);
+
+    child.kill('SIGTERM');
+    const { code, stdout, stderr } = await finish(child);
+    assert.deepEqual(
+      [code, stderr.replace(/:\d+,/, ':PORT,')],
+      [0, 'working for redis://127.0.0.1:PORT, until SIGTERM or Ctrl-C\n'],
+    );
+    assert.match(stdout, /^part \d+ of [0-9a-f]{8}: done\n/);
+  });
+
+  it('never show the password of the server', async (t) => {
+    const { cwd, redis, worker, queued } = await setUp(t);
+    const texts: string[] = [];
+    const run = async (...args: string[]) => {
+      const { stdout, stderr } = await metainfo(args, { cwd });
+      texts.push(stdout, stderr);
+    };
+    const child = worker('--json');
+    await run(...queued('create', 'data/set', '-o', 'data/x.torrent', '--json'));
+    child.kill('SIGTERM');
+    const { stdout, stderr } = await finish(child);
+    texts.push(stdout, stderr);
+    await redis.kill();
+    const bad = redis.url.replace(SECRET, `${SECRET}%zz`);
+    await run('worker', '--redis', bad.replace('redis:', 'ftp:'), '--root', 'a=.', '--store', 'store');
+    await run('worker', '--redis', `://${SECRET}`, '--root', 'a=.', '--store', 'store');
+    await run(...queued('create', 'data/set', '-o', 'data/y.torrent', '--json'));
+    await run(...queued('verify', 'data/x.torrent', 'data/set'));
+    assert.ok(texts.join('').length > 200);
+    assert.ok(
+      !texts.join('').includes(SECRET),
+      texts.find((text) => text.includes(SECRET)),
+    );
+  });
+
+  it('a worker that is stopped gives its part back within a second, and another one ends it', async (t) => {
+    const { cwd, worker, redis } = await setUp(t);
+    await sparseFile(path.join(cwd, 'data'), 'large', 6 * 2 ** 30);
+    const first = worker('--threads', '1', '-q');
+    const args = ['create', 'data/large', '--queue', redis.url, '--root', 'data=data', '--store', 'store', '-k', 'v1'];
+    const create = start([...args, '-o', 'data/large.torrent', '-q'], { cwd });
+    t.after(async () => void create.kill('SIGKILL'));
+    const isActive = async () => Number(await redis.client.llen('metainfo:metainfo-parts:active')) > 0;
+    while (!(await isActive())) await delay(20);
+    const stopped = performance.now();
+    first.kill('SIGTERM');
+    assert.equal((await finish(first)).code, 0);
+    assert.ok(performance.now() - stopped < 3000);
+    assert.equal(await isActive(), false);
+    worker('-q');
+    const { code, stderr } = await finish(create);
+    assert.deepEqual([code, stderr], [0, '']);
+  });
+
+  it('an interrupted create leaves the torrent to the workers, and a second one attaches to it', async (t) => {
+    const { cwd, worker, queued } = await setUp(t);
+    const args = queued('create', 'data/set', '-o', 'data/x.torrent');
+    const first = start(args, { cwd });
+    const ready = new Promise((resolve) => first.stderr.once('data', resolve));
+    await ready;
+    first.kill('SIGINT');
+    const { code, stderr } = await finish(first);
+    assert.equal(code, 130);
+    assert.match(stderr, /it goes on without this command: run the same command to see its progress\n$/);
+    worker();
+    const second = await metainfo(args, { cwd });
+    assert.equal(second.code, 0, second.stderr);
+    assert.match(second.stderr, /^attached to 10 parts at /);
+  });
+
+  it('Ctrl-C in a terminal asks whether to cancel', async (t) => {
+    const { cwd, queued } = await setUp(t);
+    const line = command(queued('create', 'data/set', '-o', 'data/x.torrent'))
+      .map((word) => `'${word}'`)
+      .join(' ');
+    const child = spawn('script', ['-qec', line, '/dev/null'], { cwd, stdio: ['pipe', 'pipe', 'pipe'] });
+    let text = '';
+    const seen = async (what: RegExp) => {
+      while (!what.test(text)) await delay(20);
+    };
+    child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
+      text += chunk;
+    });
+    await seen(/queued/);
+    child.stdin.write('\x03');
+    await seen(/Cancel the torrent\? \[y\/N\]/);
+    child.stdin.write('y\n');
+    const code = await new Promise((resolve) => child.once('close', resolve));
+    assert.equal(code, 130);
+    assert.match(text, /cancelled: no torrent is written/);
+  });
+
+  it('refuse options that are missing, and paths beneath no root', async (t) => {
+    const { cwd, queued, redis } = await setUp(t);
+    const cases: [args: string[], message: RegExp][] = [
+      [['create', 'data/set', '--queue', redis.url], /--queue needs --root NAME=PATH/],
+      [['create', 'data/set', '--queue', redis.url, '--root', 'a=.'], /--queue needs --store/],
+      [['create', 'data/set', '--store', 'x'], /--store needs --queue/],
+      [['worker', '--root', 'a=.', '--store', 'x'], /Name the server of the queue/],
+      [['worker', '--redis', 'x', '--root', 'a', '--store', 'x'], /Expected NAME=PATH/],
+      [queued('create', 'data/set', '-o', 'x.torrent'), /beneath no root of the workers/],
+      [queued('create', '--each', 'data', '-o', 'data'), /--queue makes one torrent/],
+      [queued('create', 'data/set', '-o', '-'), /A worker writes the torrent/],
+    ];
+    for (const [args, message] of cases) {
+      const { code, stdout, stderr } = await metainfo(args, { cwd });
+      assert.ok(code === 2 || code === 1, args.join(' '));
+      assert.equal(stdout, '');
+      assert.match(stderr, message);
+    }
+    assert.deepEqual(await entries(path.join(cwd, 'data')), ['set']);
+  });
+
+  it('fail when the server cannot be reached', async (t) => {
+    const { cwd, redis, queued } = await setUp(t);
+    await redis.kill();
+    const { code, stderr } = await metainfo(queued('create', 'data/set', '-o', 'data/x.torrent'), { cwd });
+    assert.equal(code, 1);
+    assert.match(
+      stderr,
+      /The server of the queue does not answer \(connect ECONNREFUSED 127\.0\.0\.1:\d+\)\. \[ERR_QUEUE\]/,
+    );
+  });
+});
