@@ -67,7 +67,7 @@ export function backendOf({ connection, backend: given, prefix = 'metainfo' }: Q
     const options = url ? { connectionString: url.href } : (connection as object);
     return {
       classes: withBackend(createPostgresBackend) as never,
-      options: { connection: { schema: prefix, ...options } as never, prefix },
+      options: { connection: { schema: prefix, migrate: true, ...options } as never, prefix },
     };
   }
   return {

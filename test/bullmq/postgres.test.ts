@@ -1,0 +1,54 @@
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { describe, it } from 'node:test';
+import { createWorkers, TorrentQueue } from '../../src/bullmq/index.ts';
+import { TorrentCreate } from '../../src/create/draft.ts';
+import { folderStore } from '../../src/parts/store.ts';
+import { verify } from '../../src/verify/verify.ts';
+import { postgresMissing, postgresServer } from '../support/postgres.ts';
+import { temporaryFolder, writeTree } from '../support/tree.ts';
+
+const KIB = 1024;
+
+describe('queues on PostgreSQL', { skip: await postgresMissing() }, () => {
+  it('create, verify and work off batches', async (t) => {
+    const closers: (() => Promise<void>)[] = [];
+    t.after(async () => {
+      for (const close of closers) await close();
+    });
+    const [connection, folder] = [await postgresServer(t), await temporaryFolder(t)];
+    const base = path.join(folder, 'data');
+    await writeTree(base, { 'set/a': 300 * KIB, 'set/b': 70 * KIB });
+    const shared = { connection, store: folderStore(path.join(folder, 'store')) };
+    const errors: string[] = [];
+    const workers = createWorkers({
+      ...shared,
+      roots: { data: base },
+      concurrency: 2,
+      onError: ({ message }) => errors.push(message),
+    });
+    const queue = new TorrentQueue(shared);
+    closers.push(
+      () => queue.close(),
+      () => workers.close(),
+    );
+    await workers.ready();
+    const draft = new TorrentCreate({ pathRoot: path.join(base, 'set'), pieceLength: 16 * KIB });
+    const queued = await queue.addTorrent(await draft.plan({ partSize: 32 * KIB }), {
+      root: 'data/set',
+      output: 'data/x.torrent',
+    });
+    const { infohashV2 } = await queued.done();
+    const whole = await draft.generate();
+    assert.equal(infohashV2, whole.infohashV2);
+    assert.deepEqual(await readFile(path.join(base, 'x.torrent')), Buffer.from(whole.bencode()));
+    const engine = queue.engine({ root: base, remoteRoot: 'data', partSize: 64 * KIB });
+    assert.ok((await verify(whole, path.join(base, 'set'), { engine })).ok);
+    const batch = await queue.addBatch('validate', [{ torrent: 'data/x.torrent' }, { torrent: 'data/set/a' }]);
+    const results: boolean[] = [];
+    for await (const { ok } of batch.results()) results.push(ok);
+    assert.deepEqual(results, [true, false]);
+    assert.deepEqual(errors, []);
+  });
+});
