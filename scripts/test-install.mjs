@@ -9,7 +9,6 @@ import {
   mkdirSync,
   mkdtempSync,
   openSync,
-  readdirSync,
   readFileSync,
   realpathSync,
   rmSync,
@@ -168,15 +167,6 @@ step('README.md gives the size of the package within 5 %', () => {
 
 const byNpm = folderFor('npm');
 step('npm install --ignore-scripts', () => void npm(['install', '--ignore-scripts', tarball], byNpm));
-step('source maps resolve', () => {
-  const dist = path.join(byNpm, 'node_modules/metainfo/dist');
-  const maps = readdirSync(dist, { recursive: true }).filter((name) => name.endsWith('.js.map'));
-  for (const name of maps) {
-    const { sources, sourcesContent } = JSON.parse(readFileSync(path.join(dist, name), 'utf8'));
-    if (sourcesContent?.length !== sources.length || sourcesContent.some((text) => !text)) throw new Error(name);
-  }
-  return `${maps.length} of them`;
-});
 step('import', () => use(byNpm, 'esm.mjs'));
 step('require', () => use(byNpm, 'cjs.cjs'));
 step('worker threads', () => use(byNpm, 'worker.mjs'));
