@@ -30,7 +30,9 @@ export type { RangeReader, SourceData } from './create/source-data.ts';
 export type { Source } from './create/sources.ts';
 export type {
   PlannedKeys,
+  PlannedListKeys,
   PlannedObject,
+  PlannedPadding,
   TorrentPlan,
   TorrentPlanFiles,
   TorrentPlanOptions,

@@ -95,8 +95,11 @@ export interface ValidateItem {
 
 /** The items of each operation. */
 export interface BatchItems {
+  /** Torrents to create. */
   create: CreateItem;
+  /** Content to verify. */
   verify: VerifyItem;
+  /** Torrent files to validate. */
   validate: ValidateItem;
 }
 
@@ -108,11 +111,13 @@ export interface ItemResult {
   ok: boolean;
   /** The code and message of the failure; null if there was none. A verification that finds damage has none either. */
   error: string | null;
-  /** The infohashes; null if they are unknown or if the torrent has none of that version. */
+  /** The v1 infohash; null if it is unknown or if the torrent has none. */
   infohashV1: string | null;
+  /** The v2 infohash; null if it is unknown or if the torrent has none. */
   infohashV2: string | null;
-  /** `verify`: bytes of content in good pieces, and of all content. */
+  /** `verify`: bytes of content in good pieces. */
   goodBytes?: number;
+  /** `verify`: bytes of content. */
   totalSize?: number;
 }
 

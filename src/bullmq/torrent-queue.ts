@@ -40,11 +40,13 @@ export interface AddTorrentOptions {
 export interface QueueProgress {
   /** `waiting` until the last part is hashed, `joining` until the torrent is written. */
   state: 'waiting' | 'joining' | 'done' | 'failed';
-  /** Parts that are hashed, and all parts. */
+  /** Parts that are hashed. */
   hashed: number;
+  /** All parts. */
   parts: number;
-  /** Bytes that are hashed, those of running parts too, and all bytes. */
+  /** Bytes that are hashed, those of running parts too. */
   bytes: number;
+  /** Bytes of content. */
   totalBytes: number;
 }
 
@@ -52,10 +54,15 @@ export interface QueueProgress {
 export interface JoinedTorrent {
   /** The torrent file: `NAME/path`. */
   output: string;
+  /** The version of the torrent. */
   version: TorrentVersion;
+  /** The v1 infohash; null for a v2 torrent. */
   infohashV1: string | null;
+  /** The v2 infohash; null for a v1 torrent. */
   infohashV2: string | null;
+  /** The number of files, without pad files. */
   files: number;
+  /** Bytes of content. */
   totalSize: number;
 }
 
@@ -97,7 +104,6 @@ const CONNECT_MS = 10_000;
  * Queues torrents for workers ({@link createWorkers}): large ones in parts, small ones in batches. docs/guides/queues.md has an example.
  */
 export class TorrentQueue {
-  readonly #backend: Backend;
   readonly #store: PartStore;
   readonly #flows: InstanceType<Backend['classes']['FlowProducer']>;
   readonly #parts: InstanceType<Backend['classes']['Queue']>;
@@ -109,7 +115,6 @@ export class TorrentQueue {
   /** @throws {MetainfoError} `ERR_INVALID_ARGUMENT` */
   constructor(options: TorrentQueueOptions) {
     const backend = backendOf(options);
-    this.#backend = backend;
     this.#store = options.store;
     if (typeof this.#store?.get !== 'function' || typeof this.#store?.put !== 'function')
       throw new MetainfoError('ERR_INVALID_ARGUMENT', `store must be a part store, not ${shown(this.#store)}.`);
@@ -367,11 +372,6 @@ export class TorrentQueue {
     } finally {
       timer.abort();
     }
-  }
-
-  /** The kind of the server, for messages. */
-  get backend(): Backend {
-    return this.#backend;
   }
 }
 

@@ -48,7 +48,7 @@ export interface TorrentPlan {
   /** Bytes. */
   pieceLength: number;
   /** How the v1 file list is padded; null for no pad files. */
-  padding: { tailPad: boolean; padNames: PadNames } | null;
+  padding: PlannedPadding | null;
   /** Bytes of content of a part at most, apart from the rest of a piece: whole pieces. */
   partSize: number;
   /** The number of parts. */
@@ -95,8 +95,28 @@ export interface PlannedKeys {
   symlinkPath?: string[];
   /** Unknown keys in the file tree: bencode in base64. */
   extra?: string;
-  /** Keys of the entry in the v1 file list. `extra` is bencode in base64. */
-  listed?: { attr?: string; pathUtf8?: string[]; symlinkPath?: string[]; extra?: string };
+  /** Keys of the entry in the v1 file list. */
+  listed?: PlannedListKeys;
+}
+
+/** The pad files of a {@link TorrentPlan}. */
+export interface PlannedPadding {
+  /** Whether a pad file follows the last file too. */
+  tailPad: boolean;
+  /** How pad files are named. */
+  padNames: PadNames;
+}
+
+/** The keys of a file in the v1 file list, besides its path and length. */
+export interface PlannedListKeys {
+  /** BEP 47 flags. */
+  attr?: string;
+  /** The path to show (`path.utf-8`). */
+  pathUtf8?: string[];
+  /** The target of a symbolic link. */
+  symlinkPath?: string[];
+  /** Unknown keys: bencode in base64. */
+  extra?: string;
 }
 
 /** The options of a plan that is split into parts. */
