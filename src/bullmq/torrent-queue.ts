@@ -2,9 +2,11 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Job } from 'bullmq';
+import { restoredPlan } from '../create/restored-plan.ts';
 import { planText, type TorrentPlan, withRoot } from '../create/torrent-plan.ts';
 import { throwIfAborted, untilAbort } from '../errors/cancel.ts';
 import { MetainfoError, shown } from '../errors/errors.ts';
+import { checkArgument, Path } from '../errors/guard.ts';
 import type { Engine } from '../hash/engine.ts';
 import type { TorrentVersion } from '../model/discriminator.ts';
 import type { PortableHashPlan } from '../parts/hash-plan.ts';
@@ -138,6 +140,8 @@ export class TorrentQueue {
    *   does not answer
    */
   async addTorrent(plan: TorrentPlan, { root, output, force = false }: AddTorrentOptions): Promise<QueuedTorrent> {
+    for (const [name, value] of Object.entries({ root, output })) checkArgument(name, value, Path);
+    await restoredPlan(plan);
     const queued = await withRoot(plan, root);
     const { id } = queued;
     const found = await this.#answer(this.#joins.getJob(joinJobId(id)));

@@ -1,6 +1,7 @@
 /** Workers of the queues: they hash parts, join them, and work off batches. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Job, WaitingChildrenError, WaitingError, type Worker } from 'bullmq';
+import type { TorrentPlan } from '../create/torrent-plan.ts';
 import { AbortError } from '../errors/cancel.ts';
 import { MetainfoError, shown } from '../errors/errors.ts';
 import type { ResourceOptions } from '../hash/plan.ts';
@@ -239,8 +240,20 @@ async function runJoin(job: Job, { token, signal, queue, context }: JoinContext)
   const output = await outputAt(roots, data.output);
   const torrent = await joinParts(plan, (index) => store.get(plan.id, index), { root, open, signal });
   await writeOnce(torrent, output, data.force);
+  await removeParts(queue, plan);
   const { torrentVersion, infohashV1, infohashV2, nFiles, totalSize } = torrent;
   return { output: data.output, version: torrentVersion, infohashV1, infohashV2, files: nFiles, totalSize };
+}
+
+/** Jobs that are removed at once. */
+const REMOVED_AT_ONCE = 100;
+
+/** Removes the jobs of the parts, which were kept until now. One that stays costs a kilobyte. */
+async function removeParts(queue: JoinContext['queue'], { id, parts }: TorrentPlan): Promise<void> {
+  for (let first = 0; first < parts; first += REMOVED_AT_ONCE) {
+    const indexes = Array.from({ length: Math.min(REMOVED_AT_ONCE, parts - first) }, (_, i) => first + i);
+    await Promise.allSettled(indexes.map((index) => queue.remove(partJobId(id, index))));
+  }
 }
 
 /** A job that hashes a part. */

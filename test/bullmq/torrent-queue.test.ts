@@ -8,7 +8,7 @@ import { Torrent } from '../../src/model/torrent.ts';
 import { folderStore } from '../../src/parts/store.ts';
 import { verify } from '../../src/verify/verify.ts';
 import { redisMissing, redisServer } from '../support/redis.ts';
-import { temporaryFolder, writeTree } from '../support/tree.ts';
+import { sparseFile, temporaryFolder, writeTree } from '../support/tree.ts';
 
 const KIB = 1024;
 const skip = redisMissing();
@@ -39,7 +39,7 @@ async function cluster(t: TestContext, options: Partial<WorkersOptions> = {}) {
 
 describe('TorrentQueue', { skip }, () => {
   it('makes the torrent that generate makes, and writes it beneath a root', async (t) => {
-    const { base, queue, ended, draft } = await cluster(t, { concurrency: 3 });
+    const { base, queue, ended, draft, redis } = await cluster(t, { concurrency: 3 });
     for (const version of ['v1', 'v2', 'hybrid'] as const) {
       const plan = await draft.plan({ version, partSize: 32 * KIB });
       const output = `data/${version}.torrent`;
@@ -57,6 +57,9 @@ describe('TorrentQueue', { skip }, () => {
       assert.equal(parts.length, plan.parts);
     }
     assert.ok(ended.every(({ error }) => error === null));
+    // The jobs of the parts were kept until they were joined.
+    const jobs = (await redis.client.keys('metainfo:metainfo-parts:*')).filter((key) => /:[0-9a-f]{64}-\d+$/.test(key));
+    assert.deepEqual(jobs, []);
   });
 
   it('keeps only the plan id and the index in the jobs of parts: at most 200 bytes', async (t) => {
@@ -69,6 +72,21 @@ describe('TorrentQueue', { skip }, () => {
       assert.deepEqual(JSON.parse(data), { plan: id, index });
       assert.ok(data.length <= 200);
     }
+  });
+
+  it('takes at most 10 MB of Redis for 4,000 parts', async (t) => {
+    const { queue, base, redis, workers } = await cluster(t);
+    await workers.close();
+    await sparseFile(base, 'large', 4000 * 16 * KIB);
+    const draft = new TorrentCreate({ pathRoot: path.join(base, 'large'), pieceLength: 16 * KIB });
+    const plan = await draft.plan({ version: 'v2', partSize: 16 * KIB });
+    assert.equal(plan.parts, 4000);
+    const used = async () => Number(/used_memory:(\d+)/.exec(await redis.client.info('memory'))?.[1]);
+    const before = await used();
+    await queue.addTorrent(plan, { root: 'data/large', output: 'data/x.torrent' });
+    const bytes = (await used()) - before;
+    t.diagnostic(`${(bytes / 1e6).toFixed(1)} MB`);
+    assert.ok(bytes > 0 && bytes <= 10e6, `${bytes} bytes`);
   });
 
   it('attaches to a torrent that is in the queue, and hashes no stored part again', async (t) => {
