@@ -1,0 +1,42 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { ERROR_CODES, type MetainfoErrorCode } from '../../src/errors/codes.ts';
+import { MetainfoError, ValidationError } from '../../src/errors/errors.ts';
+import { PartError } from '../../src/errors/part-error.ts';
+import { isPermanent } from '../../src/errors/permanent.ts';
+
+/** Failures of the disk, the network, the queue, and of resources that others hold. */
+const PASSING: readonly MetainfoErrorCode[] = [
+  'ERR_ABORTED',
+  'ERR_CACHE',
+  'ERR_HTTP',
+  'ERR_NO_DESCRIPTORS',
+  'ERR_NO_MEMORY',
+  'ERR_NO_SPACE',
+  'ERR_PART_MISSING',
+  'ERR_QUEUE',
+  'ERR_READ',
+  'ERR_SOURCE',
+  'ERR_WRITE',
+];
+
+describe('isPermanent', () => {
+  for (const code of Object.keys(ERROR_CODES) as MetainfoErrorCode[])
+    it(`is ${!PASSING.includes(code)} for ${code}`, () => {
+      assert.equal(isPermanent(new MetainfoError(code, 'a message')), !PASSING.includes(code));
+    });
+
+  it('is true for invalid torrents and damaged parts, and false for missing parts and unknown errors', () => {
+    assert.equal(isPermanent(new ValidationError([])), true);
+    assert.equal(isPermanent(new PartError('ERR_PART', 'damaged', [1])), true);
+    assert.equal(isPermanent(new PartError('ERR_PART_MISSING', 'missing', [1])), false);
+    for (const error of [
+      new Error('connect ETIMEDOUT'),
+      Object.assign(new Error(), { code: 'EIO' }),
+      'text',
+      null,
+      undefined,
+    ])
+      assert.equal(isPermanent(error), false);
+  });
+});

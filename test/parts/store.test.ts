@@ -1,0 +1,81 @@
+import assert from 'node:assert/strict';
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { describe, it } from 'node:test';
+import { folderStore, partKey } from '../../src/parts/store.ts';
+import { temporaryFolder } from '../support/tree.ts';
+
+const ID = 'ab'.repeat(32);
+
+describe('folderStore', () => {
+  it('keeps what was put, and gives null for everything else', async (t) => {
+    const folder = path.join(await temporaryFolder(t), 'a/b');
+    const store = folderStore(folder);
+    assert.equal(await store.get(ID, 0), null);
+    for (const [name, text] of [
+      [0, 'part'],
+      [7, ''],
+      ['plan', '{}'],
+      ['items-3', '[]'],
+      ['results-3', '[1]'],
+    ] as const) {
+      await store.put(ID, name, Buffer.from(text));
+      assert.equal(String(await store.get(ID, name)), text);
+    }
+    assert.equal(await store.get(ID, 1), null);
+    assert.equal(await store.get('cd'.repeat(32), 0), null);
+    assert.deepEqual((await readdir(path.join(folder, ID))).sort(), [
+      ...['0.part', '7.part', 'items-3.json', 'plan.json', 'results-3.json'],
+    ]);
+  });
+
+  it('replaces an object as a whole, also by many writers at once', async (t) => {
+    const store = folderStore(await temporaryFolder(t));
+    const texts = Array.from({ length: 20 }, (_, i) => String(i).repeat(50_000));
+    await Promise.all(texts.map((text) => store.put(ID, 0, Buffer.from(text))));
+    assert.ok(texts.includes(String(await store.get(ID, 0))));
+  });
+
+  it('leaves nothing half-written when it cannot write', async (t) => {
+    const folder = await temporaryFolder(t);
+    const store = folderStore(folder);
+    await store.put(ID, 0, Buffer.from('old'));
+    // A folder in the place of the file: nobody can rename a file over it.
+    await mkdir(path.join(folder, ID, '1.part'));
+    await writeFile(path.join(folder, ID, '1.part/x'), '');
+    await assert.rejects(store.put(ID, 1, Buffer.from('new')), { code: 'ERR_WRITE' });
+    await writeFile(path.join(folder, 'cd'.repeat(32)), 'a file where a folder should be');
+    await assert.rejects(store.put('cd'.repeat(32), 0, Buffer.from('new')), { code: 'ERR_WRITE' });
+    assert.deepEqual((await readdir(path.join(folder, ID))).sort(), ['0.part', '1.part']);
+    assert.equal(String(await readFile(path.join(folder, ID, '0.part'))), 'old');
+  });
+});
+
+describe('partKey', () => {
+  it('is a path of an id and a name', () => {
+    assert.equal(partKey(ID, 12), `${ID}/12.part`);
+    assert.equal(partKey(ID, 'plan'), `${ID}/plan.json`);
+    assert.equal(partKey(ID, 'items-0'), `${ID}/items-0.json`);
+  });
+
+  it('refuses names that lead elsewhere', () => {
+    const names: unknown[] = [
+      '../x',
+      '',
+      'plan/..',
+      'items-',
+      'items-x',
+      'results-1/..',
+      -1,
+      1.5,
+      Number.NaN,
+      2 ** 53,
+      null,
+      undefined,
+      {},
+    ];
+    for (const name of names) assert.throws(() => partKey(ID, name as never), { code: 'ERR_INVALID_ARGUMENT' });
+    for (const id of ['', '..', 'x'.repeat(64), ID.toUpperCase(), `${ID}/..`, `${ID}0`, null, 5])
+      assert.throws(() => partKey(id as never, 0), { code: 'ERR_INVALID_ARGUMENT' });
+  });
+});
