@@ -14,6 +14,8 @@ const OUTPUT: Record<string, RegExp> = {
   'many.mjs': /^1000 torrents in /,
   'object-store.mjs': /^2 objects, 9050000 bytes in 6 requests$/m,
   'partial-download.mjs': /^film\.mkv: pieces 0, 1, 3, 7 of 11 are valid$/m,
+  's3-parts.mjs':
+    /^3 parts, infohash v2 [0-9a-f]{64}\ngenerate makes the same: true\nafter the film was replaced: ERR_FILE_CHANGED$/m,
   'upload.mjs': /^the file on disk has the same infohash$/m,
 };
 
