@@ -36,6 +36,7 @@ function parseCount(text: string): number {
 /** How the text of an option becomes a number; every option that is not here is a whole number above 0. */
 const OPTIONS: Record<string, (text: string) => number> = {
   size: amount(/^(\d+)(KiB|MiB|GiB)$/, 'a size such as 4GiB'),
+  part: amount(/^(\d+)(KiB|MiB|GiB)$/, 'a size such as 512MiB'),
   time: amount(/^(\d+)([smh])$/, 'a time such as 20m'),
   scale(text) {
     const scale = text === 'tiny' ? 1 / 256 : Number(text);

@@ -9,6 +9,7 @@ import { cell, markdown, type Table } from './tables.ts';
 export const PAGES = {
   performance: ['create', 'peers', 'small', 'million', 'cold', 'start', 'decode', 'sources', 'verify'],
   reliability: ['load', 'soak'],
+  scaling: ['distributed'],
 } as const satisfies Record<string, readonly BenchName[]>;
 
 /** A chart of bars: a group for each row, with a bar for each series. */
@@ -32,6 +33,11 @@ const CHARTS: { readonly [B in BenchName]?: (tables: readonly Table[]) => Chart 
     const column = 'v1, its time / ours';
     const series = tables.map((table) => ({ name: table.title, values: valuesOf(table, rows, column) }));
     return { title: 'Time of each tool divided by ours, v1 (above 1: metainfo is faster)', rows, series, mark: 1 };
+  },
+  distributed: (tables) => {
+    const table = tables.find(({ first }) => first === 'part size') as Table;
+    const series = [{ name: 'parts / one process', values: valuesOf(table, rowsOf(table), 'parts / one process') }];
+    return { title: 'Rate of two processes that hash parts, by part size', rows: rowsOf(table), series, mark: 1 };
   },
   million: (tables) => {
     const table = tables.find(({ first }) => first === 'files') as Table;

@@ -20,6 +20,7 @@ export const BENCHES = [
   'verify',
   'load',
   'soak',
+  'distributed',
 ] as const;
 export type BenchName = (typeof BENCHES)[number];
 
