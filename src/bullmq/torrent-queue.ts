@@ -102,6 +102,9 @@ const POLL_MS = { first: 50, most: 1000 };
 /** Seconds-long outages of the server are survived by BullMQ; a producer that cannot reach it at all fails after this time. */
 const CONNECT_MS = 10_000;
 
+/** Milliseconds for which waiting for a job goes on although the server does not answer. */
+const OUTAGE_MS = 600_000;
+
 /**
  * Queues torrents for workers ({@link createWorkers}): large ones in parts, small ones in batches. docs/guides/queues.md has an example.
  */
@@ -223,12 +226,27 @@ export class TorrentQueue {
    * @param options.remoteRoot The name of that folder on the workers: `NAME`, or `NAME/path`.
    */
   engine(options: Pick<PartsEngineOptions, 'partSize' | 'concurrency'> & { root: string; remoteRoot: string }): Engine {
-    const sent = new Map<string, Promise<void>>();
+    /** Plans that are in the store, and their parts under way. */
+    const sent = new Map<string, { stored: Promise<void>; running: number }>();
     const run = async (plan: PortableHashPlan, index: number, context: RunPartContext): Promise<Uint8Array> => {
-      const stored = sent.get(plan.id) ?? this.#store.put(plan.id, 'plan', Buffer.from(JSON.stringify(plan)));
-      sent.set(plan.id, stored);
-      await stored;
-      return this.#runPart(plan, index, context);
+      const { id } = plan;
+      const state = sent.get(id) ?? {
+        stored: this.#store.put(id, 'plan', Buffer.from(JSON.stringify(plan))),
+        running: 0,
+      };
+      sent.set(id, state);
+      state.running += 1;
+      try {
+        await state.stored;
+        return await this.#runPart(plan, index, context);
+      } finally {
+        state.running -= 1;
+        if (state.running === 0) {
+          sent.delete(id);
+          // Nobody asks for them again. A store that cannot delete keeps them.
+          await this.#store.delete?.(id, 'plan').catch(() => {});
+        }
+      }
     };
     return partsEngine({ ...options, run });
   }
@@ -257,6 +275,7 @@ export class TorrentQueue {
     }
     await job.remove().catch(() => {});
     const sealed = await this.#store.get(id, index);
+    await this.#store.delete?.(id, index).catch(() => {});
     if (sealed) return sealed;
     throw new MetainfoError(
       'ERR_QUEUE',
@@ -324,9 +343,19 @@ export class TorrentQueue {
     queue: InstanceType<Backend['classes']['Queue']>,
     { signal, onPoll }: { signal?: AbortSignal | undefined; onPoll?: ((job: Job) => unknown) | undefined },
   ): Promise<unknown> {
+    let answered = performance.now();
     for (let wait = POLL_MS.first; ; wait = Math.min(POLL_MS.most, wait * 1.5)) {
       throwIfAborted(signal);
-      const now: Job | undefined = await this.#answer(queue.getJob(job.id as string), signal);
+      const now: Job | null | undefined = await this.#answer(queue.getJob(job.id as string), signal).catch((error) => {
+        // The server may be starting again.
+        if (error?.code === 'ERR_QUEUE' && performance.now() - answered < OUTAGE_MS) return null;
+        throw error;
+      });
+      if (now === null) {
+        await untilAbort(signal, delay(wait));
+        continue;
+      }
+      answered = performance.now();
       if (!now) throw new MetainfoError('ERR_ABORTED', 'The job was removed from the queue.');
       if (now.finishedOn !== undefined && now.finishedOn !== null) {
         if (!now.failedReason) {

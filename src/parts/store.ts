@@ -1,5 +1,5 @@
 /** Part stores: where sealed parts wait until they are joined. */
-import { mkdir } from 'node:fs/promises';
+import { mkdir, rmdir, unlink } from 'node:fs/promises';
 import path from 'node:path';
 import { readWithin } from '../disk/read-file.ts';
 import { writeWhole } from '../disk/write-file.ts';
@@ -17,6 +17,8 @@ export interface PartStore {
   get(planId: string, name: StoredName): Promise<Uint8Array | null>;
   /** Writes an object, or replaces it. */
   put(planId: string, name: StoredName, bytes: Uint8Array): Promise<void>;
+  /** Deletes an object, if it is there. Without it, the parts of verifications stay in the store. */
+  delete?(planId: string, name: StoredName): Promise<void>;
 }
 
 /**
@@ -67,6 +69,14 @@ export function folderStore(folder: string): PartStore {
         throw fromSystemError(error, parent, 'write');
       });
       await writeWhole(file, bytes, { force: true });
+    },
+    delete: async (planId, name) => {
+      const file = fileOf(planId, name);
+      await unlink(file).catch((error: NodeJS.ErrnoException) => {
+        if (error.code !== 'ENOENT') throw fromSystemError(error, file, 'write');
+      });
+      // The folder of the plan goes with its last object.
+      await rmdir(path.dirname(file)).catch(() => {});
     },
   };
 }

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { readFile, symlink, utimes, writeFile } from 'node:fs/promises';
+import { readdir, readFile, symlink, utimes, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { createWorkers, type EndedJob, TorrentQueue, type WorkersOptions } from '../../src/bullmq/index.ts';
@@ -151,7 +151,7 @@ describe('TorrentQueue', { skip }, () => {
   });
 
   it('verifies through its engine, and finds a flipped bit although the times are unchanged', async (t) => {
-    const { queue, draft, base } = await cluster(t, { concurrency: 2 });
+    const { queue, draft, base, folder } = await cluster(t, { concurrency: 2 });
     const torrent = await draft.generate();
     const engine = queue.engine({ root: base, remoteRoot: 'data', partSize: 64 * KIB });
     const content = path.join(base, 'set');
@@ -164,6 +164,7 @@ describe('TorrentQueue', { skip }, () => {
     await utimes(file, 1000, 1000);
     const report = await verify(torrent, content, { engine });
     assert.deepEqual([report.ok, report.badPieces], [false, [[12, 12]]]);
+    assert.deepEqual(await readdir(path.join(folder, 'store')), [], 'the parts of verifications stay');
   });
 
   it('works off batches: creates, verifies and validates many torrents', async (t) => {

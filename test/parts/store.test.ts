@@ -23,10 +23,24 @@ describe('folderStore', () => {
       assert.equal(String(await store.get(ID, name)), text);
     }
     assert.equal(await store.get(ID, 1), null);
+    await store.delete?.(ID, 1);
     assert.equal(await store.get('cd'.repeat(32), 0), null);
     assert.deepEqual((await readdir(path.join(folder, ID))).sort(), [
       ...['0.part', '7.part', 'items-3.json', 'plan.json', 'results-3.json'],
     ]);
+  });
+
+  it('deletes objects, and the folder of a plan with its last one', async (t) => {
+    const folder = await temporaryFolder(t);
+    const store = folderStore(folder);
+    await store.put(ID, 0, Buffer.from('a'));
+    await store.put(ID, 'plan', Buffer.from('b'));
+    await store.delete?.(ID, 0);
+    assert.equal(await store.get(ID, 0), null);
+    assert.deepEqual(await readdir(folder), [ID]);
+    await store.delete?.(ID, 'plan');
+    assert.deepEqual(await readdir(folder), []);
+    await assert.rejects(async () => store.delete?.('..', 0), { code: 'ERR_INVALID_ARGUMENT' });
   });
 
   it('replaces an object as a whole, also by many writers at once', async (t) => {
