@@ -17,7 +17,7 @@ import { temporaryFolder, writeTree } from '../support/tree.ts';
 const MIB = 2 ** 20;
 const KILLS = Number(process.env['METAINFO_KILLS'] ?? 4);
 /** Enough parts for some to be hashed between two kills. */
-const PARTS = 24 + 12 * KILLS;
+const PARTS = 24 + 100 * KILLS;
 const PART = 8 * MIB;
 
 /** The inode of each part in the store: another one was hashed again. */
@@ -147,7 +147,10 @@ describe('queues whose processes are killed', { skip: redisMissing() }, () => {
     const { id } = await add();
     worker();
     const folder = path.join(store, id);
-    while ((await storedParts(folder)).size < PARTS / 3) await delay(20);
+    for (let tries = 0; (await storedParts(folder)).size < PARTS / 3; tries += 1) {
+      assert.ok(tries < 3000);
+      await delay(20);
+    }
     await redis.kill();
     const before = await storedParts(folder);
     const [log] = (await readdir(redis.folder)).filter((name) => name.endsWith('.incr.aof'));
