@@ -1,7 +1,7 @@
 // Makes many small torrents in this process, and through warm workers on Redis, in turn: bench/distributed.ts.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, rmSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
 import path from 'node:path';
@@ -40,7 +40,9 @@ async function freePort(): Promise<number> {
 
 const base = path.join(folder, 'data');
 writeFiles(path.join(base, 'content'), torrents, SIZE);
-const output = path.join(base, 'torrents');
+/** Every run writes into a folder of its own: ext4 is slow at new files for seconds after many have been deleted. */
+let output = '';
+let runs = 0;
 const contentOf = (i: number) => `content/folder ${Math.floor(i / 1000)}/file ${i}`;
 const port = await freePort();
 const redis = spawn('redis-server', ['--port', `${port}`, '--bind', '127.0.0.1', '--save', '', '--dir', folder], {
@@ -48,15 +50,28 @@ const redis = spawn('redis-server', ['--port', `${port}`, '--bind', '127.0.0.1',
 });
 const url = `redis://127.0.0.1:${port}`;
 const store = path.join(folder, 'store');
-const args = ['worker', '--redis', url, '--root', `data=${base}`, '--store', store, '-q', '--threads', '1'];
+const args = [
+  'worker',
+  '--redis',
+  url,
+  '--root',
+  `data=${base}`,
+  '--store',
+  store,
+  '-q',
+  '--threads',
+  '1',
+  '--concurrency',
+  '2',
+];
 const workers = Array.from({ length: count }, () => spawn(process.execPath, [METAINFO, ...args], { stdio: 'ignore' }));
 const queue = new TorrentQueue({ connection: url, store: folderStore(store) });
 
 /** Makes torrents in this process. */
-async function alone(): Promise<void> {
+async function alone(n = torrents): Promise<void> {
   let next = 0;
   const lane = async () => {
-    while (next < torrents) {
+    while (next < n) {
       const i = next++;
       const draft = new TorrentCreate({ pathRoot: path.join(base, contentOf(i)) });
       await (await draft.generate({ threads: 1 })).write(path.join(output, `${i}.torrent`));
@@ -69,29 +84,28 @@ async function alone(): Promise<void> {
 async function queued(n = torrents): Promise<void> {
   const items = Array.from({ length: n }, (_, i) => ({
     path: `data/${contentOf(i)}`,
-    output: `data/torrents/${i}.torrent`,
+    output: `data/${path.basename(output)}/${i}.torrent`,
   }));
   const batch = await queue.addBatch('create', items);
   for await (const { ok, error } of batch.results()) if (!ok) throw new Error(error ?? '');
 }
 
-async function rate(run: () => Promise<void>): Promise<number> {
-  rmSync(output, { recursive: true, force: true });
-  mkdirSync(output, { recursive: true });
+async function rate(run: (n: number) => Promise<void>, n = torrents): Promise<number> {
+  output = path.join(base, `torrents ${runs++}`);
+  mkdirSync(output);
   const started = performance.now();
-  await run();
-  return torrents / ((performance.now() - started) / 1000);
+  await run(n);
+  return n / ((performance.now() - started) / 1000);
 }
 
 try {
-  mkdirSync(output, { recursive: true });
-  // Warm: every worker has made some torrents.
+  // Warm: every process has made some torrents.
   await delay(1000);
-  await queued(Math.min(torrents, 200));
+  for (const run of [alone, queued]) await rate(run, Math.min(torrents, 2000));
   const rates: [number[], number[]] = [[], []];
   for (let round = 0; round < rounds; round += 1) {
     rates[0].push(await rate(alone));
-    rates[1].push(await rate(() => queued()));
+    rates[1].push(await rate(queued));
   }
   const report: BatchReport = { alone: median(rates[0]), workers: median(rates[1]) };
   console.log(JSON.stringify(report));

@@ -15,6 +15,8 @@ export interface JoinTask {
   version: Version;
   /** Bytes; null for the library's choice. */
   pieceLength: number | null;
+  /** Bytes of a part; null for the library's choice. */
+  partSize: number | null;
   /** Whether to join, or only to plan. */
   join: boolean;
 }
@@ -31,12 +33,19 @@ export interface JoinReport {
   peakBytes: number;
 }
 
-const { folder, store: storeFolder, version, pieceLength, join }: JoinTask = JSON.parse(process.argv[2] ?? '');
+const {
+  folder,
+  store: storeFolder,
+  version,
+  pieceLength,
+  partSize,
+  join,
+}: JoinTask = JSON.parse(process.argv[2] ?? '');
 const seconds = (from: number) => (performance.now() - from) / 1000;
 
 const draft = new TorrentCreate({ pathRoot: folder, pieceLength });
 let started = performance.now();
-const plan = await draft.plan({ version, partSize: null, onWarning: () => {} });
+const plan = await draft.plan({ version, partSize, onWarning: () => {} });
 const planSeconds = seconds(started);
 const file = `${folder}.plan.json`;
 const text = Buffer.concat(Array.from(planText(plan), (part) => Buffer.from(part)));

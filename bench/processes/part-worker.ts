@@ -1,5 +1,8 @@
 // Hashes parts that the parent names, with one thread: the workers of bench/distributed.ts.
-import { folderStore, hashPart, type PartStore, type TorrentPlan } from '../../src/index.ts';
+import { folderStore, hashPart, type PartStore, processLimits, type TorrentPlan } from '../../src/index.ts';
+
+// Two parts may be under way, so that the thread hashes while the other part is written.
+processLimits({ threads: 1 });
 
 let plan: TorrentPlan | null = null;
 let store: PartStore | null = null;
@@ -12,7 +15,7 @@ process.on('message', async (message: { plan: TorrentPlan; store: string } | { i
   }
   const [given, target] = [plan as TorrentPlan, store as PartStore];
   await target.put(given.id, message.index, await hashPart(given, message.index, { threads: 1 }));
-  process.send?.('done');
+  process.send?.({ done: message.index });
 });
 process.on('disconnect', () => process.exit());
 process.send?.('ready');

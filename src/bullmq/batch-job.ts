@@ -4,6 +4,7 @@ import { DEFAULT_LIMITS } from '../bencode/limits.ts';
 import { TorrentCreate } from '../create/draft.ts';
 import type { TorrentCreateInput } from '../create/draft-input.ts';
 import { readWithin } from '../disk/read-file.ts';
+import { syncFolder } from '../disk/write-file.ts';
 import { throwIfAborted } from '../errors/cancel.ts';
 import { MetainfoError, shown } from '../errors/errors.ts';
 import { isPermanent } from '../errors/permanent.ts';
@@ -11,8 +12,9 @@ import type { TorrentVersion } from '../model/discriminator.ts';
 import { Torrent } from '../model/torrent.ts';
 import { verify } from '../verify/verify.ts';
 import { textOf } from './failures.ts';
-import { contentAt, outputAt } from './roots.ts';
+import { contentAt, type KnownFolders, outputAt } from './roots.ts';
 import type { WorkerContext } from './workers.ts';
+import { writeOnce } from './write-once.ts';
 
 /** The operation of a batch. */
 export type BatchOperation = 'create' | 'verify' | 'validate';
@@ -136,7 +138,15 @@ export interface StoredItems {
 }
 
 /** Small torrents that are worked off at once: enough to keep the threads busy. */
-const ITEMS_AT_ONCE = 8;
+const ITEMS_AT_ONCE = 16;
+
+/** The context of the items of a job. */
+interface JobContext extends WorkerContext {
+  signal: AbortSignal;
+  known: KnownFolders;
+  /** Folders of written torrents. */
+  written: Set<string>;
+}
 
 /** Works off a job of a batch, and stores the results. One failing item does not end the others. */
 export async function runBatchJob(
@@ -144,6 +154,7 @@ export async function runBatchJob(
   context: WorkerContext & { signal: AbortSignal },
 ): Promise<{ ok: number; failed: number }> {
   const { store, signal } = context;
+  const jobContext: JobContext = { ...context, known: new Map(), written: new Set() };
   const stored = await store.get(id, `items-${index}`);
   if (!stored) throw new MetainfoError('ERR_NOT_FOUND', `The part store does not have the items ${index} of ${id}.`);
   const { operation, first, items } = JSON.parse(Buffer.from(stored).toString()) as StoredItems;
@@ -152,10 +163,11 @@ export async function runBatchJob(
   const lane = async () => {
     for (const [i, item] of queue) {
       throwIfAborted(signal);
-      results[i] = await resultOf(operation, item, first + i, context);
+      results[i] = await resultOf(operation, item, first + i, jobContext);
     }
   };
   await Promise.all(Array.from({ length: Math.min(ITEMS_AT_ONCE, items.length) }, lane));
+  await Promise.all([...jobContext.written].map(syncFolder));
   await store.put(id, `results-${index}`, Buffer.from(JSON.stringify(results)));
   const ok = results.filter((result) => result.ok).length;
   return { ok, failed: results.length - ok };
@@ -165,7 +177,7 @@ async function resultOf(
   operation: BatchOperation,
   item: unknown,
   index: number,
-  context: WorkerContext & { signal: AbortSignal },
+  context: JobContext,
 ): Promise<ItemResult> {
   const nothing = { infohashV1: null, infohashV2: null };
   try {
@@ -182,7 +194,7 @@ type Outcome = Pick<ItemResult, 'ok'> & Partial<ItemResult>;
 async function runItem(
   operation: BatchOperation,
   item: Record<string, unknown>,
-  context: WorkerContext & { signal: AbortSignal },
+  context: JobContext,
 ): Promise<Outcome> {
   switch (operation) {
     case 'create':
@@ -198,30 +210,31 @@ async function runItem(
 
 async function create(
   { path: place, output, version = 'hybrid', fields = {}, force = false }: CreateItem,
-  { roots, threads, memoryLimit, signal }: WorkerContext & { signal: AbortSignal },
+  { roots, known, written, threads, memoryLimit, signal }: JobContext,
 ): Promise<Outcome> {
-  const pathRoot = await contentAt(roots, place);
-  const target = await outputAt(roots, output);
+  const pathRoot = await contentAt(roots, place, known);
+  const target = await outputAt(roots, output, known);
   const unknown = Object.keys(fields).find((key) => !FIELDS.includes(key as keyof BatchFields));
   if (unknown !== undefined)
     throw new MetainfoError('ERR_INVALID_ARGUMENT', `an item of a batch cannot have the field ${shown(unknown)}.`);
-  const info = { name: path.posix.basename(place), ...Object(fields.info) };
-  const draft = new TorrentCreate({ ...fields, info, pathRoot });
-  const torrent = await draft.generate({ version, threads, memoryLimit, output: target, signal });
-  const bytes = torrent.bencode();
-  // An earlier run of this job may have written it.
-  const before = force ? null : await readWithin(target, bytes.length + 1).catch(() => null);
-  if (!before || Buffer.compare(before, bytes) !== 0) await torrent.write(target, { force: force === true });
+  // The name comes from the place, even if that is a link. Most drafts need no info for that, and are checked faster.
+  const name = path.posix.basename(place);
+  const info = name === path.basename(pathRoot) ? fields.info : { name, ...Object(fields.info) };
+  const draft = new TorrentCreate({ ...fields, ...(info && { info }), pathRoot });
+  // Without `force`, no file is replaced.
+  const torrent = await draft.generate({ version, threads, memoryLimit, output: force ? target : null, signal });
+  await writeOnce(torrent, target, { force: force === true, durableName: false });
+  written.add(path.dirname(target));
   const { infohashV1, infohashV2 } = torrent;
   return { ok: true, infohashV1, infohashV2 };
 }
 
 async function verifyItem(
   { torrent: file, path: place }: VerifyItem,
-  { roots, threads, memoryLimit, signal }: WorkerContext & { signal: AbortSignal },
+  { roots, known, threads, memoryLimit, signal }: JobContext,
 ): Promise<Outcome> {
-  const torrent = await Torrent.read(await contentAt(roots, file), { signal });
-  const { ok, goodBytes, totalSize } = await verify(torrent, await contentAt(roots, place), {
+  const torrent = await Torrent.read(await contentAt(roots, file, known), { signal });
+  const { ok, goodBytes, totalSize } = await verify(torrent, await contentAt(roots, place, known), {
     threads,
     memoryLimit,
     signal,
@@ -230,8 +243,8 @@ async function verifyItem(
   return { ok, goodBytes, totalSize, infohashV1, infohashV2 };
 }
 
-async function validate({ torrent: file }: ValidateItem, { roots }: WorkerContext): Promise<Outcome> {
-  const bytes = await readWithin(await contentAt(roots, file), DEFAULT_LIMITS.bytes);
+async function validate({ torrent: file }: ValidateItem, { roots, known }: JobContext): Promise<Outcome> {
+  const bytes = await readWithin(await contentAt(roots, file, known), DEFAULT_LIMITS.bytes);
   const { torrent, infohash, issues } = Torrent.inspect(bytes);
   const [first] = issues.filter(({ severity }) => severity === 'error');
   const error = first ? `ERR_VALIDATION: ${first.path.join('.')}: ${first.message}` : null;

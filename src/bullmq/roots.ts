@@ -40,15 +40,19 @@ function placeOf(roots: Roots, place: unknown): { name: string; folder: string; 
   return { name, folder: roots[name] as string, below };
 }
 
+/** Folders with links resolved, for the duration of a job: many items lie in few folders. */
+export type KnownFolders = Map<string, Promise<string>>;
+
 /**
  * The path of content: `NAME` or `NAME/path`, with links resolved. It must exist.
  *
+ * @param known Remembers roots for other items of the same job.
  * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` for an unknown root; `ERR_PATH_OUTSIDE` for a path that leaves it, by a link too;
  *   `ERR_NOT_FOUND`, `ERR_UNREADABLE`
  */
-export async function contentAt(roots: Roots, place: unknown): Promise<string> {
+export async function contentAt(roots: Roots, place: unknown, known: KnownFolders = new Map()): Promise<string> {
   const { folder, below } = placeOf(roots, place);
-  const root = await real(folder);
+  const root = await realFolder(folder, known);
   const found = await real(path.join(root, below));
   if (!isWithin(root, found)) throw outside(place as string);
   return found;
@@ -59,12 +63,12 @@ export async function contentAt(roots: Roots, place: unknown): Promise<string> {
  *
  * @throws {MetainfoError} as {@link contentAt}
  */
-export async function outputAt(roots: Roots, place: unknown): Promise<string> {
+export async function outputAt(roots: Roots, place: unknown, known: KnownFolders = new Map()): Promise<string> {
   const { folder, below } = placeOf(roots, place);
   if (below === '')
     throw refused(`an output must be a file beneath a root, such as NAME/x.torrent, not ${shown(place)}`);
-  const root = await real(folder);
-  const parent = await real(path.dirname(path.join(root, below)));
+  const root = await realFolder(folder, known);
+  const parent = await realFolder(path.dirname(path.join(root, below)), known);
   if (!isWithin(root, parent)) throw outside(place as string);
   return path.join(parent, path.basename(below));
 }
@@ -85,6 +89,12 @@ export function placeWithin(roots: Roots, file: string): string {
   const [name, folder] = closest;
   const below = path.relative(folder, target).split(path.sep).join('/');
   return below === '' ? name : `${name}/${below}`;
+}
+
+function realFolder(folder: string, known: KnownFolders): Promise<string> {
+  const found = known.get(folder) ?? real(folder);
+  known.set(folder, found);
+  return found;
 }
 
 async function real(file: string): Promise<string> {

@@ -96,8 +96,11 @@ export interface QueuedBatch {
   results(options?: { signal?: AbortSignal }): AsyncIterable<ItemResult>;
 }
 
+/** Jobs of a batch that are added at once. */
+const ADDED_AT_ONCE = 8;
+
 /** Milliseconds between two questions about a job: they grow to the last one. */
-const POLL_MS = { first: 50, most: 1000 };
+const POLL_MS = { first: 50, most: 250 };
 
 /** Seconds-long outages of the server are survived by BullMQ; a producer that cannot reach it at all fails after this time. */
 const CONNECT_MS = 10_000;
@@ -196,26 +199,34 @@ export class TorrentQueue {
     let jobs = 0;
     let first = 0;
     let batch: BatchItems[Operation][] = [];
-    const flush = async () => {
-      if (batch.length === 0) return;
-      const stored: StoredItems = { operation, first, items: batch };
-      await this.#store.put(id, `items-${jobs}`, Buffer.from(JSON.stringify(stored)));
+    /** Jobs that are being added: several, because a store may be slow. */
+    const adding = new Set<Promise<void>>();
+    const add = async (index: number, stored: StoredItems) => {
+      await this.#store.put(id, `items-${index}`, Buffer.from(JSON.stringify(stored)));
       const opts = {
         ...RETRIES,
-        jobId: partJobId(id, jobs),
+        jobId: partJobId(id, index),
         removeOnComplete: { age: KEEP_SECONDS },
         removeOnFail: { age: KEEP_SECONDS },
       };
-      await this.#answer(this.#batches.add('batch', { plan: id, index: jobs }, opts));
+      await this.#answer(this.#batches.add('batch', { plan: id, index }, opts));
+    };
+    const flush = async () => {
+      const added: Promise<void> = add(jobs, { operation, first, items: batch }).then(() => void adding.delete(added));
+      // A failure is thrown where all are awaited.
+      added.catch(() => {});
+      adding.add(added);
       first += batch.length;
       batch = [];
       jobs += 1;
+      if (adding.size >= ADDED_AT_ONCE) await Promise.race(adding);
     };
     for await (const item of items) {
       batch.push(item);
       if (batch.length === perJob) await flush();
     }
-    await flush();
+    if (batch.length > 0) await flush();
+    await Promise.all(adding);
     return { id, jobs, results: (options = {}) => this.#results(id, jobs, options) };
   }
 

@@ -18,6 +18,7 @@ import { jobError } from './failures.ts';
 import { Plans } from './plans.ts';
 import { checkedRoots, contentAt, outputAt, type Roots } from './roots.ts';
 import { BATCHES, CHILD, JOINS, MAX_CHILDREN, PARTS, PROGRESS_MS, partJobId, RECOVERY } from './settings.ts';
+import { writeOnce } from './write-once.ts';
 
 /** The options of {@link createWorkers}. */
 export interface WorkersOptions extends QueueOptions, Pick<ResourceOptions, 'threads' | 'memoryLimit'> {
@@ -239,7 +240,7 @@ async function runJoin(job: Job, { token, signal, queue, context }: JoinContext)
   const root = await contentAt(roots, plan.root);
   const output = await outputAt(roots, data.output);
   const torrent = await joinParts(plan, (index) => store.get(plan.id, index), { root, open, signal });
-  await writeOnce(torrent, output, data.force);
+  await writeOnce(torrent, output, { force: data.force });
   await removeParts(queue, plan);
   const { torrentVersion, infohashV1, infohashV2, nFiles, totalSize } = torrent;
   return { output: data.output, version: torrentVersion, infohashV1, infohashV2, files: nFiles, totalSize };
@@ -259,19 +260,6 @@ async function removeParts(queue: JoinContext['queue'], { id, parts }: TorrentPl
 /** A job that hashes a part. */
 export function partJob(planId: string, index: number, more: object = {}) {
   return { name: 'part', data: { plan: planId, index }, opts: { ...CHILD, jobId: partJobId(planId, index), ...more } };
-}
-
-async function writeOnce(
-  torrent: Awaited<ReturnType<typeof joinParts>>,
-  output: string,
-  force: boolean,
-): Promise<void> {
-  const { readWithin } = await import('../disk/read-file.ts');
-  const bytes = torrent.bencode();
-  const before = await readWithin(output, bytes.length + 1).catch(() => null);
-  // An earlier run of this job may have written it.
-  if (before && Buffer.compare(before, bytes) === 0) return;
-  await torrent.write(output, { force });
 }
 
 async function closeWorkers(workers: readonly Worker[], closing: AbortController, grace: number): Promise<void> {

@@ -21,6 +21,16 @@ export interface WriteOptions {
   mtime?: Date | undefined;
 }
 
+/** Options of {@link writeWhole}. */
+export interface WriteWholeOptions extends WriteOptions {
+  /**
+   * Make the name survive a crash of the system. Who writes many files of a folder calls {@link syncFolder} once instead.
+   *
+   * @default true
+   */
+  durableName?: boolean;
+}
+
 /**
  * Writes a file in one step: writes a temporary file beside the target, then renames it. A process that is killed may leave a
  * `.metainfo-*.tmp`, which you can delete.
@@ -30,7 +40,7 @@ export interface WriteOptions {
 export async function writeWhole(
   target: string,
   bytes: Uint8Array,
-  { force = false, mtime }: WriteOptions,
+  { force = false, mtime, durableName = true }: WriteWholeOptions,
 ): Promise<void> {
   const temporary = path.join(path.dirname(target), temporaryName());
   try {
@@ -49,7 +59,7 @@ export async function writeWhole(
     }
     if (force) await rename(temporary, target);
     else await renameExclusively(temporary, target);
-    await syncFolder(path.dirname(target));
+    if (durableName) await syncFolder(path.dirname(target));
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'EEXIST') throw outputExists(target, error);
     throw fromSystemError(error, target, 'write');
@@ -78,8 +88,8 @@ async function keepOwner(file: FileHandle, old: Stats): Promise<void> {
   await file.chmod(old.mode & 0o777);
 }
 
-/** Makes a rename survive a crash of the system. Not every system supports that; the file itself is safe without it. */
-async function syncFolder(folder: string): Promise<void> {
+/** Makes the names in a folder survive a crash of the system. Not every system supports that; the files are safe without it. */
+export async function syncFolder(folder: string): Promise<void> {
   const handle = await open(folder, 'r').catch(() => null);
   if (!handle) return;
   await handle.sync().catch(() => {});

@@ -1,6 +1,6 @@
 /** Reads and writes torrent files, a bounded number at a time: the only file I/O of the model. */
 import { readWithin } from '../disk/read-file.ts';
-import { type WriteOptions, writeWhole } from '../disk/write-file.ts';
+import { type WriteWholeOptions, writeWhole } from '../disk/write-file.ts';
 import { untilAbort } from '../errors/cancel.ts';
 import { Limiter } from '../hash/limiter.ts';
 
@@ -23,6 +23,6 @@ export function readTorrentFile(file: string, limit: number, signal: AbortSignal
  *
  * @throws {MetainfoError} as {@link writeWhole}
  */
-export function writeTorrentFile(target: string, bytes: Uint8Array, options: WriteOptions): Promise<void> {
+export function writeTorrentFile(target: string, bytes: Uint8Array, options: WriteWholeOptions): Promise<void> {
   return limiter.run(undefined, () => writeWhole(target, bytes, options));
 }
