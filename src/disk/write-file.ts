@@ -24,7 +24,7 @@ export interface WriteOptions {
 /** Options of {@link writeWhole}. */
 export interface WriteWholeOptions extends WriteOptions {
   /**
-   * Make the name survive a crash of the system. Who writes many files of a folder calls {@link syncFolder} once instead.
+   * Make the name survive a crash of the system. A caller with many files of a folder calls {@link syncFolder} once instead.
    *
    * @default true
    */
