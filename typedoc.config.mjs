@@ -8,7 +8,7 @@ const links = readFileSync(new URL(INDEX, import.meta.url), 'utf8').matchAll(/\]
 const pages = new Set([INDEX, ...Array.from(links, ([, link]) => path.posix.join('docs', link))]);
 
 /** Where the navigation has the pages of these folders. */
-const SECTIONS = { 'docs/guides': 'Guides', 'docs/decisions': 'Decisions', docs: 'Reference' };
+const SECTIONS = { 'docs/guides': 'Guides', 'docs/decisions': 'Decisions', 'docs/commands': 'Commands', docs: 'Reference' };
 
 /** Pages go by their headings; their addresses are those of their files. */
 function pagesByHeading({ converter, renderer }) {
@@ -40,7 +40,7 @@ export default {
   customCss: 'scripts/docs.css',
   headings: { readme: false },
   highlightLanguages: [...OptionDefaults.highlightLanguages, 'mermaid'],
-  groupOrder: ['Guides', 'Reference', 'Project', 'Classes', 'Functions', 'Variables', 'Enumerations', '*'],
+  groupOrder: ['Guides', 'Commands', 'Reference', 'Project', 'Classes', 'Functions', 'Variables', 'Enumerations', '*'],
   navigation: { includeGroups: true },
   hideGenerator: true,
   excludeInternal: true,

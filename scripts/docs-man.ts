@@ -1,7 +1,8 @@
 // `npm run docs:man`: writes man/metainfo.1 from the commands and their help. test/cli/man.test.ts checks the page.
 import { mkdirSync, writeFileSync } from 'node:fs';
-import type { Command, Help } from 'commander';
+import type { Help } from 'commander';
 import { program } from '../src/cli/program.ts';
+import { commandsBelow, hasColumns, type NamedCommand, paragraphsBelow, sentence, termsOf } from './command-help.ts';
 
 /** Text as roff: backslashes, hyphens and other characters have escapes, and no line is taken for a request. */
 function escaped(text: string): string {
@@ -18,58 +19,24 @@ function escaped(text: string): string {
 /** An argument of a request. */
 const word = (text: string): string => `"${escaped(text).replaceAll('"', '""')}"`;
 
-/** The text that a command adds below its options. */
-function textBelow(command: Command): string {
-  let text = '';
-  command.configureOutput({ writeOut: (part) => (text += part) }).outputHelp();
-  return text.slice(command.helpInformation().length).trim();
-}
-
 /** A paragraph of the help. Lines with columns keep their form. */
 function paragraph(text: string): string {
-  const hasColumns = text.split('\n').some((line) => /^ |\S {2,}\S/.test(line));
-  return hasColumns ? `.PP\n.nf\n${escaped(text)}\n.fi` : `.PP\n${escaped(text)}`;
-}
-
-function paragraphs(text: string): string {
-  return text === ''
-    ? ''
-    : text
-        .split(/\n{2,}/)
-        .map(paragraph)
-        .join('\n');
+  return hasColumns(text) ? `.PP\n.nf\n${escaped(text)}\n.fi` : `.PP\n${escaped(text)}`;
 }
 
 const term = (name: string, description: string): string => `.TP\n.B ${word(name)}\n${escaped(description)}`;
 
-function section(command: Command, help: Help, title: string): string {
-  const usage = help.commandUsage(command);
-  const terms = [
-    ...help
-      .visibleArguments(command)
-      .map((argument) => term(help.argumentTerm(argument), help.argumentDescription(argument))),
-    ...help.visibleOptions(command).map((option) => term(help.optionTerm(option), help.optionDescription(option))),
-  ];
-  const description = command.description();
-  const text = `${description.charAt(0).toUpperCase()}${description.slice(1)}.`;
+function section({ command, title }: NamedCommand, help: Help): string {
   return [
     `.SS ${word(title)}`,
     '.nf',
-    `.B ${word(usage)}`,
+    `.B ${word(help.commandUsage(command))}`,
     '.fi',
     '.PP',
-    escaped(text),
-    ...terms,
-    paragraphs(textBelow(command)),
-  ]
-    .filter((part) => part !== '')
-    .join('\n');
-}
-
-/** A command with all commands below it, without commander's `help`. */
-function sections(command: Command, help: Help, title: string): string[] {
-  const below = command.commands.flatMap((one) => sections(one, help, `${title} ${one.name()}`.trim()));
-  return title === '' ? below : [section(command, help, title), ...below];
+    escaped(sentence(command.description())),
+    ...termsOf(command, help).map(([name, description]) => term(name, description)),
+    ...paragraphsBelow(command).map(paragraph),
+  ].join('\n');
 }
 
 /** Returns the text of man/metainfo.1. */
@@ -80,7 +47,7 @@ export function manPage(): string {
   const options = help
     .visibleOptions(command)
     .map((option) => term(help.optionTerm(option), help.optionDescription(option)));
-  const parts = textBelow(command).split(/\n{2,}/);
+  const parts = paragraphsBelow(command);
   const named = (title: string) => parts.filter((part) => part.startsWith(`${title}:`));
   const others = parts.filter((part) => !/^(Environment|Examples):/.test(part));
   const environment = named('Environment').map((part) => part.replace(/^Environment:\n/, ''));
@@ -98,7 +65,7 @@ export function manPage(): string {
     '.SH OPTIONS',
     ...options,
     '.SH COMMANDS',
-    ...sections(command, help, ''),
+    ...commandsBelow({ command, title: '' }).map((one) => section(one, help)),
     '.SH ENVIRONMENT',
     ...environment.map(paragraph),
     '.SH FILES',
