@@ -203,6 +203,16 @@ step('without a binary: METAINFO_ENGINE=native fails with one line that says wha
   if (!stderr.includes('npm rebuild metainfo') || stderr.includes('    at ')) throw new Error(stderr);
 });
 
+/** The first program of README.md, on a copy of `examples/album`: what a new user tries first. */
+function readmeExample(folder, command = process.execPath) {
+  const [, program] = /^```ts\n(import[\s\S]*?)^```$/m.exec(readFileSync(path.join(root, 'README.md'), 'utf8'));
+  writeFileSync(path.join(folder, 'readme.mjs'), program);
+  cpSync(path.join(root, 'examples/album'), path.join(folder, 'album'), { recursive: true });
+  const said = run(command, ['readme.mjs'], folder);
+  if (!/^true magnet:\?xt=urn:btih:39fe2490/m.test(said)) throw new Error(said);
+}
+step('the first program of README.md', () => void readmeExample(byNpm));
+
 for (const [name, cli, args] of [
   ['pnpm@9', 'bin/pnpm.cjs', ['add', '--ignore-scripts']],
   ['yarn@1', 'bin/yarn.js', ['add', '--ignore-scripts', '--non-interactive', '--no-lockfile']],
@@ -210,6 +220,7 @@ for (const [name, cli, args] of [
   step(name, () => {
     const folder = folderFor(name.replace('@', '-'));
     run(process.execPath, [installed(name, cli), ...args, tarball], folder);
+    readmeExample(folder);
     return use(folder, 'esm.mjs');
   });
 }
@@ -221,7 +232,13 @@ for (const version of ['20', '22', '24']) {
     return `${run(node, ['--version'], byNpm).trim()}, ${use(byNpm, 'esm.mjs', node)}`;
   });
 }
-step('Bun', () => use(byNpm, 'esm.mjs', installed('@oven/bun-linux-x64', 'bin/bun')));
+step('Bun, also its installation', () => {
+  const folder = folderFor('bun');
+  const bun = installed('@oven/bun-linux-x64', 'bin/bun');
+  run(bun, ['add', '--ignore-scripts', tarball], folder);
+  readmeExample(folder, bun);
+  return use(folder, 'esm.mjs', bun);
+});
 step('Deno', () => {
   const args = ['run', '--allow-all', '--node-modules-dir=manual'];
   return use(byNpm, 'esm.mjs', installed('@deno/linux-x64-glibc', 'deno'), args, {
@@ -269,7 +286,13 @@ for (const version of ['20', '22']) {
 }
 for (const [name, file, ...args] of [
   ['publint', 'src/cli.js', '--strict'],
-  ['@arethetypeswrong/cli', 'dist/index.js', '--profile', 'esm-only'],
+  // The package is ESM only; require() of ESM works in every supported Node.
+  ['@arethetypeswrong/cli', 'dist/index.js', '--ignore-rules', 'cjs-resolves-to-esm'],
 ])
   step(name, () => void run(process.execPath, [installed(name, file), tarball, ...args], scratch));
+step('the release notes of this version', () => {
+  const { version } = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8'));
+  const notes = run(process.execPath, [path.join(root, 'scripts/release-notes.mjs'), `v${version}`], root);
+  if (notes.trim().split('\n').length < 3) throw new Error(notes);
+});
 process.exitCode = failed > 0 ? 1 : 0;

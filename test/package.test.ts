@@ -81,9 +81,9 @@ describe('npm ci', () => {
       packages: Record<string, { hasInstallScript?: boolean }>;
     };
     const scripts = Object.keys(packages).filter((place) => place !== '' && packages[place]?.hasInstallScript);
-    const known = ['esbuild', 'lmdb', 'msgpackr-extract'].map((name) => `node_modules/${name}`);
+    const known = ['esbuild', 'lmdb', 'msgpackr-extract'];
     assert.deepEqual(
-      scripts.filter((place) => !known.includes(place)),
+      scripts.filter((place) => !known.includes(place.replace(/^.*node_modules\//, ''))),
       [],
     );
   });

@@ -186,7 +186,7 @@ export class TorrentCreate implements Draft {
   /**
    * Makes the same torrent with libtorrent, through an optional addon (`npm run build:libtorrent`).
    *
-   * @returns The torrent as a dictionary (see {@link TorrentBase.modelDumpTorrent}), or with `bencode: true` as bytes.
+   * @returns The torrent as a dictionary (see {@link Torrent.modelDumpTorrent}), or with `bencode: true` as bytes.
    * @throws {MetainfoError} `ERR_MAKER_UNAVAILABLE` if the addon is not built; `ERR_MAKER` if libtorrent fails; else as
    *   {@link generate}
    * @example

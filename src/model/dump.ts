@@ -8,7 +8,7 @@ class ByteKey extends Uint8Array {
   }
 }
 
-/** A value in the output of {@link TorrentBase.modelDumpTorrent} in mode `str`. */
+/** A value in the output of {@link Torrent.modelDumpTorrent} in mode `str`. */
 export type DumpedValue = bigint | number | Uint8Array | DumpedValue[] | DumpedDictionary | DumpedMap;
 /** A dictionary with text keys, as an object without a prototype. */
 export interface DumpedDictionary {

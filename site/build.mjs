@@ -1,0 +1,115 @@
+// `npm run docs`: builds the site in build/site from README.md, docs, the API and site/index.md, and checks its links.
+// With --preview it then serves the site.
+import { spawnSync } from 'node:child_process';
+import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { build } from 'vitepress';
+import { root } from '../scripts/setup.mjs';
+import { writeApi } from './api.mjs';
+import { TASKS } from './api-tasks.mjs';
+import { homePage } from './home.mjs';
+
+const PAGES = path.join(root, 'build', 'pages');
+const PUBLIC = path.join(PAGES, 'public');
+const INDEX = 'docs/README.md';
+
+const read = (file) => readFileSync(path.join(root, file), 'utf8');
+const { version, homepage } = JSON.parse(read('package.json'));
+const repository = homepage?.replace(/#.*/, '');
+const titleOf = (text) => /^# (.+)$/m.exec(text)[1].replaceAll('\\', '');
+
+/** The place of a file of the repository on the site: `docs/guides/creating.md` is `guides/creating.md`. */
+function placeOf(file) {
+  if (file === 'README.md') return 'start.md';
+  return file === INDEX ? 'contents.md' : file.replace(/^docs\//, '').replace(/README\.md$/, 'index.md');
+}
+
+/** The sections of docs/README.md with their pages. */
+function sections() {
+  const parts = read(INDEX).split(/^## /m).slice(1);
+  return parts.map((part) => {
+    const files = [...part.matchAll(/\]\(([^)#]+\.md)\)/g)].map(([, link]) => path.posix.join('docs', link));
+    return { title: part.split('\n', 1)[0], files };
+  });
+}
+
+/** A page for the site: links lead to pages of the site, and other files become downloads. */
+function onSite(file, pages) {
+  const folder = path.posix.dirname(file);
+  const place = placeOf(file);
+  const toFile = (link) => {
+    const [target, anchor = ''] = link.split(/(?=#)/);
+    const found = path.posix.normalize(path.posix.join(folder, target));
+    if (pages.has(found)) return path.posix.relative(path.posix.dirname(place), placeOf(found)) + anchor;
+    if (!existsSync(path.join(root, found))) throw new Error(`${file}: no ${link}`);
+    // A release knows the address of its repository, which has the sources.
+    if (!/\.(svg|json)$/.test(found)) return repository ? `${repository}/blob/v${version}/${found}` : '';
+    mkdirSync(path.dirname(path.join(PUBLIC, 'files', found)), { recursive: true });
+    cpSync(path.join(root, found), path.join(PUBLIC, 'files', found));
+    return `/files/${found}`;
+  };
+  const rewritten = (text) =>
+    text.replace(/(!?)\[([^\]]*)\]\(((?![a-z]+:|#)[^)\s]+)\)/g, (_, image, label, link) => {
+      const target = toFile(link);
+      return target === '' ? label : `${image}[${label}](${target})`;
+    });
+  // Blocks of code stay as they are.
+  const text = read(file)
+    .split(/^(```[\s\S]*?^```)$/m)
+    .map((part) => (part.startsWith('```') ? part : rewritten(part)))
+    .join('');
+  const target = path.join(PAGES, place);
+  mkdirSync(path.dirname(target), { recursive: true });
+  writeFileSync(target, text);
+  return { text: titleOf(text), link: `/${place.replace(/(index)?\.md$/, '')}` };
+}
+
+rmSync(PAGES, { recursive: true, force: true });
+mkdirSync(PUBLIC, { recursive: true });
+const listed = sections();
+const pages = new Set(['README.md', INDEX, ...listed.flatMap(({ files }) => files)]);
+const entries = new Map([...pages].map((file) => [file, onSite(file, pages)]));
+const api = await writeApi(path.join(PAGES, 'api'));
+writeFileSync(path.join(PAGES, 'index.md'), homePage(JSON.parse(read('bench/results.json'))));
+
+const tasks = [...Object.keys(TASKS), 'Queues'];
+const functionsFirst = (a, b) => /^[a-z]/.test(b) - /^[a-z]/.test(a) || a.localeCompare(b);
+const apiItems = tasks.map((task) => ({
+  text: task,
+  collapsed: true,
+  items: api[task].sort(functionsFirst).map((name) => ({ text: name, link: `/api/${task}/${name}` })),
+}));
+const overview = apiItems.map(
+  ({ text, items }) => `## ${text}\n\n${items.map((item) => `[${item.text}](.${item.link.slice(4)}.md)`).join(' · ')}`,
+);
+writeFileSync(
+  path.join(PAGES, 'api/index.md'),
+  `# API\n\nThe functions, classes and types of the library, by task. The [guides](../contents.md) show how they work together.\n\n${overview.join('\n\n')}\n`,
+);
+const start = [
+  { text: 'Start', link: '/start' },
+  ...listed.map(({ title, files }) => ({
+    text: title,
+    collapsed: title !== 'Guides',
+    items: files.map((file) => entries.get(file)),
+  })),
+  { text: 'API', link: '/api/' },
+];
+// The names of the API are on its own pages only: all of them on every page would make it ten times as large.
+const sidebar = {
+  '/api/': [
+    { text: 'API by task', link: '/api/', items: apiItems },
+    { text: 'Guides', link: '/contents' },
+  ],
+  '/': start,
+};
+writeFileSync(path.join(root, 'build/sidebar.json'), JSON.stringify(sidebar));
+await build(path.join(root, 'site'));
+
+const links = spawnSync(
+  'npx',
+  ['linkinator', '**/*.html', '--server-root', 'build/site', '--check-fragments', '--skip', '^https?://(?!localhost)'],
+  { cwd: root, encoding: 'utf8' },
+);
+if (links.status !== 0) process.stdout.write(links.stdout);
+process.exitCode = links.status;
