@@ -94,6 +94,7 @@ function cleaned(text, file, nameOf) {
       return `](${path.posix.join('..', target)}.md`;
     })
     .replace(/see docs\/errors\.md/g, 'see [Errors](../../errors.md)')
+    .replace(/(?<!\[)`(ERR_[A-Z_]+)`/g, '[`$1`](../../errors.md#$1)')
     .replace(/^# (?:Function|Class|Interface|Type Alias|Variable|Enumeration): (.*)$/m, '# $1');
 }
 

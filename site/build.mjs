@@ -60,7 +60,8 @@ function onSite(file, pages) {
     .join('');
   const target = path.join(PAGES, place);
   mkdirSync(path.dirname(target), { recursive: true });
-  writeFileSync(target, text);
+  // The API reference links to the rows of the codes.
+  writeFileSync(target, text.replace(/^\| (?=`(ERR_[A-Z_]+)`)/gm, (_, code) => `| <a id="${code}"></a>`));
   return { text: titleOf(text), link: `/${place.replace(/(index)?\.md$/, '')}` };
 }
 
