@@ -4,13 +4,14 @@ import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
-import { connect, createServer } from 'node:net';
+import { connect } from 'node:net';
 import path from 'node:path';
 import type { TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Torrent } from '../../src/index.ts';
 import { metainfo } from '../cli/run.ts';
 import { client, clientMissing, libtorrentMissing, otherPrograms } from './external.ts';
+import { freePort } from './free-port.ts';
 import { content } from './generated.ts';
 import type { Tried } from './interop.ts';
 import { LibtorrentProcess } from './libtorrent.ts';
@@ -49,22 +50,6 @@ export async function until(
   while (!(await isSo())) {
     if (performance.now() > end) assert.fail(`${what}: not within ${PATIENCE_SECONDS} s\n${await log()}`);
     await sleep(50);
-  }
-}
-
-/** Finds a free port below the ephemeral range, so that no outgoing connection takes it before the client does. */
-export async function freePort(): Promise<number> {
-  for (;;) {
-    const port = 10_000 + Math.floor(Math.random() * 22_000);
-    const server = createServer().listen(port, '127.0.0.1');
-    const isFree = await once(server, 'listening').then(
-      () => true,
-      () => false,
-    );
-    if (!isFree) continue;
-    server.close();
-    await once(server, 'close');
-    return port;
   }
 }
 

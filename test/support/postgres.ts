@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { chown, readdir } from 'node:fs/promises';
 import path from 'node:path';
 import { missing } from './external.ts';
-import { freePort } from './redis.ts';
+import { freePort } from './free-port.ts';
 import { temporaryFolder } from './tree.ts';
 
 const NOBODY = 65534;

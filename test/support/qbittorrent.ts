@@ -2,8 +2,9 @@
 import assert from 'node:assert/strict';
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { freePort, Program, type Scope } from './clients.ts';
+import { Program, type Scope } from './clients.ts';
 import { clientMissing } from './external.ts';
+import { freePort } from './free-port.ts';
 import { temporaryFolder } from './tree.ts';
 
 export const qbittorrentMissing = () => clientMissing('qbittorrent-nox');

@@ -1,12 +1,11 @@
 /** Starts a Redis server for a test: on a random port of 127.0.0.1, with an append-only file in a temporary folder. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
-import { createServer } from 'node:net';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import { missing } from './external.ts';
+import { freePort } from './free-port.ts';
 import { temporaryFolder } from './tree.ts';
 
 /** Returns why a test that needs Redis must skip. Streams and the blocking commands of BullMQ need 6.2. */
@@ -23,16 +22,6 @@ export interface RedisServer {
   /** The append-only files. */
   folder: string;
   client: Redis;
-}
-
-/** A port that nothing uses. */
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
 }
 
 /** Starts a server that ends with the test. */

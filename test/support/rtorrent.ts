@@ -5,8 +5,9 @@ import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import path from 'node:path';
-import { freePort, type Peer, Program, type Scope } from './clients.ts';
+import { type Peer, Program, type Scope } from './clients.ts';
 import { client, clientMissing } from './external.ts';
+import { freePort } from './free-port.ts';
 import { temporaryFolder } from './tree.ts';
 
 const VERSION = /version (\d+\.\d+\.\d+)/;
