@@ -6,7 +6,7 @@ import { TASKS } from './api-tasks.mjs';
 
 const TASK_OF = new Map(Object.entries(TASKS).flatMap(([task, names]) => names.map((name) => [name, task])));
 /** All that metainfo/bullmq exports is about queues. */
-const QUEUES = 'Queues';
+export const QUEUES = 'Queues';
 
 /** The task of an export. */
 function taskOf({ name, parent }) {

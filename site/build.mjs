@@ -5,7 +5,7 @@ import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } fr
 import path from 'node:path';
 import { build } from 'vitepress';
 import { root } from '../scripts/setup.mjs';
-import { writeApi } from './api.mjs';
+import { QUEUES, writeApi } from './api.mjs';
 import { TASKS } from './api-tasks.mjs';
 import { homePage } from './home.mjs';
 
@@ -61,7 +61,10 @@ function onSite(file, pages) {
   const target = path.join(PAGES, place);
   mkdirSync(path.dirname(target), { recursive: true });
   // The API reference links to the rows of the codes.
-  writeFileSync(target, text.replace(/^\| (?=`(ERR_[A-Z_]+)`)/gm, (_, code) => `| <a id="${code}"></a>`));
+  writeFileSync(
+    target,
+    text.replace(/^\| (?=`(ERR_[A-Z_]+)`)/gm, (_, code) => `| <a id="${code}"></a>`),
+  );
   return { text: titleOf(text), link: `/${place.replace(/(index)?\.md$/, '')}` };
 }
 
@@ -73,38 +76,42 @@ const entries = new Map([...pages].map((file) => [file, onSite(file, pages)]));
 const api = await writeApi(path.join(PAGES, 'api'));
 writeFileSync(path.join(PAGES, 'index.md'), homePage(JSON.parse(read('bench/results.json'))));
 
-const tasks = [...Object.keys(TASKS), 'Queues'];
 const functionsFirst = (a, b) => /^[a-z]/.test(b) - /^[a-z]/.test(a) || a.localeCompare(b);
-const apiItems = tasks.map((task) => ({
+const tasks = [...Object.keys(TASKS), QUEUES].map((task) => ({
   text: task,
-  collapsed: true,
   items: api[task].sort(functionsFirst).map((name) => ({ text: name, link: `/api/${task}/${name}` })),
 }));
-const overview = apiItems.map(
+const overview = tasks.map(
   ({ text, items }) => `## ${text}\n\n${items.map((item) => `[${item.text}](.${item.link.slice(4)}.md)`).join(' · ')}`,
 );
 writeFileSync(
   path.join(PAGES, 'api/index.md'),
   `# API\n\nThe functions, classes and types of the library, by task. The [guides](../contents.md) show how they work together.\n\n${overview.join('\n\n')}\n`,
 );
-const start = [
-  { text: 'Start', link: '/start' },
-  ...listed.map(({ title, files }) => ({
-    text: title,
-    collapsed: title !== 'Guides',
-    items: files.map((file) => entries.get(file)),
-  })),
-  { text: 'API', link: '/api/' },
-];
-// The names of the API are on its own pages only: all of them on every page would make it ten times as large.
-const sidebar = {
-  '/api/': [
-    { text: 'API by task', link: '/api/', items: apiItems },
-    { text: 'Guides', link: '/contents' },
-  ],
-  '/': start,
-};
-writeFileSync(path.join(root, 'build/sidebar.json'), JSON.stringify(sidebar));
+writeFileSync(path.join(root, 'build/sidebar.json'), JSON.stringify(sidebars()));
+
+/** The sidebars by the address where they begin. No group is collapsible: the buttons of VitePress for that stand in each other. */
+function sidebars() {
+  const groups = listed.map(({ title, files }) => ({ text: title, items: files.map((file) => entries.get(file)) }));
+  const decisions = groups.find(({ text }) => text === 'Decisions');
+  const up = { text: 'All pages', link: '/contents' };
+  const allTasks = tasks.map(({ text }) => ({ text, link: `/api/#${text.toLowerCase()}` }));
+  const ofTasks = tasks.map((task) => [
+    `/api/${task.text}/`,
+    [task, { text: 'API by task', link: '/api/', items: allTasks.filter(({ text }) => text !== task.text) }],
+  ]);
+  return {
+    ...Object.fromEntries(ofTasks),
+    '/api/': [{ text: 'API by task', items: allTasks }, up],
+    '/decisions/': [decisions, up],
+    '/': [
+      { text: 'Start', link: '/start' },
+      ...groups.filter((group) => group !== decisions),
+      up,
+      { text: 'API', link: '/api/' },
+    ],
+  };
+}
 await build(path.join(root, 'site'));
 
 const links = spawnSync(

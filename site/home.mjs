@@ -30,7 +30,8 @@ export function homePage(results) {
   const seconds = cell(million, 'Commands', 'create, metainfo', 'v1').toFixed(1);
   const mebibytes = Math.round(cell(million, 'Commands', 'create, metainfo', 'v1, memory') / 2 ** 20);
   return `---
-layout: home
+layout: page
+sidebar: false
 title: metainfo
 titleTemplate: torrent files of every version
 description: Create, read, verify and edit BitTorrent metainfo files of all versions (v1, v2 and hybrid), from a terminal or from Node.
@@ -40,7 +41,7 @@ hero:
   tagline: Create, read, verify and edit v1, v2 and hybrid torrents, from a terminal or from Node.
   actions:
     - { theme: brand, text: The command, link: /guides/creating }
-    - { theme: alt, text: The library, link: /api/ }
+    - { theme: alt, text: The library, link: /start#the-library }
     - { theme: alt, text: Which version?, link: /versions }
 features:
   - title: ${rate} GB/s on two cores
@@ -52,17 +53,27 @@ features:
     link: /performance
     linkText: npm run bench -- million
   - title: Equal to libtorrent, byte for byte
-    details: Random trees of all versions are compared with libtorrent and eight other programs in each run of the tests.
+    details: Random trees of all versions are compared with libtorrent in each run of the tests. qBittorrent, Transmission, rtorrent and aria2 seed and download the torrents.
     link: /interop
     linkText: npm test -- test/e2e
 ---
 
-<div class="home">
+<main>
+
+<Hero />
+
+<div class="vp-doc home install">
 
 \`\`\`sh
 npm install metainfo             # the library
 npm install --global metainfo    # the command
 \`\`\`
+
+</div>
+
+<Features />
+
+<div class="vp-doc home">
 
 ![metainfo create, show and verify in a terminal](/files/docs/session.svg)
 
@@ -74,5 +85,6 @@ ${bars(peersOf(results))}
 installed there. [Performance](performance.md) has all versions and workloads, also those where others are faster.
 
 </div>
+</main>
 `;
 }

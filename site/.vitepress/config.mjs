@@ -14,7 +14,7 @@ function firstParagraph(file) {
   const text = readFileSync(file, 'utf8')
     .replace(/^---[\s\S]*?^---$/m, '')
     .replace(/^(```)[\s\S]*?^```$/gm, '');
-  const paragraph = text.split(/\n{2,}/).find((part) => /^[A-Z`*[]/.test(part.trim())) ?? '';
+  const paragraph = text.split(/\n{2,}/).find((part) => /^(?!Status:)[A-Z`*[]/.test(part.trim())) ?? '';
   const plain = paragraph
     .replace(/!?\[([^\]]*)\]\([^)]*\)/g, '$1')
     .replace(/[`*\\]/g, '')

@@ -1,0 +1,90 @@
+// `npm run docs:check`: opens the built site in Debian's Chromium. Fails for what axe finds, requests to other hosts, errors of scripts, pages
+// that are wider than the screen, large pages, and descriptions that are missing or repeated. With --shots FOLDER it also takes pictures.
+import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { parseArgs } from 'node:util';
+import axe from 'axe-core';
+import { chromium } from 'playwright-core';
+import { serve } from 'vitepress';
+import { root } from '../scripts/setup.mjs';
+
+const { values } = parseArgs({ options: { shots: { type: 'string' } } });
+const SITE = path.join(root, 'build/site');
+const PORT = 18473;
+const TABS = 4;
+/** Bytes that a page may load, not compressed, without pictures. */
+const MOST_BYTES = 700_000;
+const SCREEN = { width: 1280, height: 800 };
+const PHONE = { width: 390, height: 844 };
+
+const files = readdirSync(SITE, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.html'));
+/** Pages of each kind. They are opened in all four ways; of the API only these are opened. */
+const KINDS = [
+  ...['index', 'start', 'versions', 'guides/creating', 'guides/switching', 'commands/create', 'performance', 'errors'],
+  ...['api/index', 'api/Read/Torrent', 'api/Create/TorrentCreate', 'no-such-page'],
+].map((name) => `${name}.html`);
+const own = files.filter((name) => !name.startsWith('api/') && !KINDS.includes(name));
+const problems = [];
+
+/** Every page has a description of its own. */
+function checkDescriptions() {
+  const seen = new Map();
+  for (const name of files.filter((one) => one !== '404.html')) {
+    const text = readFileSync(path.join(SITE, name), 'utf8');
+    const [, description = ''] = /<meta name="description" content="([^"]*)"/.exec(text) ?? [];
+    if (description === '') problems.push(`${name}: no description`);
+    else if (seen.has(description)) problems.push(`${name}: the description of ${seen.get(description)}`);
+    seen.set(description, name);
+  }
+}
+
+async function checkPage(context, name, way) {
+  const page = await context.newPage();
+  const report = (text) => problems.push(`${name}, ${way}: ${text}`);
+  let bytes = 0;
+  page.on('request', (request) => {
+    if (!/^(http:\/\/localhost|data:|blob:)/.test(request.url())) report(`asks for ${request.url()}`);
+  });
+  page.on('response', async (response) => {
+    if (!/\.(svg|png)$/.test(response.url())) bytes += (await response.body().catch(() => '')).length;
+  });
+  page.on('pageerror', (error) => report(error.message));
+  await page.goto(`http://localhost:${PORT}/${name}`, { waitUntil: 'networkidle' });
+  const wide = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
+  if (wide > 0) report(`${wide} pixels wider than the screen`);
+  const cut = await page.evaluate(
+    () => [...document.querySelectorAll('.vp-doc pre')].filter((block) => block.scrollWidth > block.clientWidth).length,
+  );
+  if (cut > 0) report(`${cut} blocks of code are cut off`);
+  await page.evaluate(axe.source);
+  const { violations } = await page.evaluate(() => globalThis.axe.run());
+  for (const { id, nodes } of violations) report(`${id}, ${nodes.length} times: ${nodes[0].html.slice(0, 200)}`);
+  if (bytes > MOST_BYTES) report(`${bytes} bytes`);
+  if (values.shots) await page.screenshot({ path: path.join(values.shots, `${name}-${way}.png`.replaceAll('/', '-')) });
+  await page.close();
+}
+
+/** Opens pages in one way, several at a time. */
+async function checkPages(names, way, options) {
+  const context = await browser.newContext({ ...options, reducedMotion: 'reduce' });
+  const left = [...names];
+  const tab = async () => {
+    for (let name = left.pop(); name; name = left.pop()) await checkPage(context, name, way);
+  };
+  await Promise.all(Array.from({ length: TABS }, tab));
+  await context.close();
+}
+
+checkDescriptions();
+await serve({ root: path.join(root, 'site'), port: PORT });
+const browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: ['--no-sandbox'] });
+if (values.shots) mkdirSync(values.shots, { recursive: true });
+await checkPages(KINDS, 'screen-light', { viewport: SCREEN, colorScheme: 'light' });
+await checkPages(KINDS, 'screen-dark', { viewport: SCREEN, colorScheme: 'dark' });
+await checkPages([...KINDS, ...own], 'phone-light', { viewport: PHONE, colorScheme: 'light' });
+await checkPages(KINDS, 'phone-dark', { viewport: PHONE, colorScheme: 'dark' });
+await browser.close();
+for (const problem of problems) process.stdout.write(`${problem}\n`);
+process.stdout.write(`${KINDS.length + own.length} pages: ${problems.length} problems\n`);
+// The server of VitePress has no end of its own.
+process.exit(problems.length > 0 ? 1 : 0);
