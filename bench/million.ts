@@ -1,4 +1,4 @@
-// A torrent of very many small files: creating it, compared with libtorrent; showing, validating, verifying and editing it; the
+// A torrent of many small files: creating it, compared with libtorrent; showing, validating, verifying and editing it; the
 // cost of a file by the number of files; and the event loop of a process that creates the torrent.
 //
 // The time that libtorrent takes for a hybrid grows with the square of the number of files, so both tools make that of FEWER_FILES

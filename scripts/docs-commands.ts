@@ -26,7 +26,7 @@ const GUIDES: Readonly<Record<string, readonly string[]>> = {
 
 const code = (text: string): string => `\`${text}\``;
 
-/** Text in Markdown, outside of code and of tables. */
+/** Text in Markdown, outside code and of tables. */
 const escaped = (text: string): string => text.replace(/[\\<>*_|[\]]/g, '\\$&');
 
 const table = (rows: readonly (readonly [string, string])[]): string =>

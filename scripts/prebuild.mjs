@@ -25,7 +25,7 @@ function build(arch = process.arch) {
   run(process.execPath, [prebuildify, ...args], { env });
 }
 
-/** Builds in the root folder that .ci/prebuild-root makes, on a copy of the tracked files, with this Node; for musl outside of it. */
+/** Builds in the root folder that .ci/prebuild-root makes, on a copy of the tracked files, with this Node; for musl outside it. */
 function buildForLinux() {
   const debian = execFileSync(path.join(root, '.ci', 'prebuild-root'), { encoding: 'utf8' }).trim();
   const work = path.join(debian, 'work');

@@ -5,7 +5,7 @@ import { Application, Comment, CommentTag, Converter, ReflectionFlag, Reflection
 import { TASKS } from './api-tasks.mjs';
 
 const TASK_OF = new Map(Object.entries(TASKS).flatMap(([task, names]) => names.map((name) => [name, task])));
-/** All that metainfo/bullmq exports is about queues. */
+/** The task of all exports of metainfo/bullmq. */
 export const QUEUES = 'Queues';
 
 /** The task of an export. */
@@ -110,7 +110,7 @@ export async function writeApi(folder) {
       tsconfig: 'tsconfig.build.json',
       excludeInternal: true,
       excludeProtected: true,
-      // What only tests pass, the fields of Torrent under a name of their own, and types that are read where they stand.
+      // Parameters for tests, the fields of Torrent under a name of their own, and types that are read where they stand.
       intentionallyNotExported: [
         ...['Addon', 'FieldStructs', 'Exposed'],
         ...['ExtraInput', 'HashesInput', 'LayersInput', 'src/model/flat-tree.ts:FileTree'],

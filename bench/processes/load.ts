@@ -1,4 +1,4 @@
-// Asks for very many torrents of small folders at once, with large ones beside them, and prints the effect on the process:
+// Asks for many torrents of small folders at once, with large ones beside them, and prints the effect on the process:
 // for `runChild('load', ...)` and test/reliability/load.test.ts. Every result is compared with that of the same job alone.
 import { mkdirSync, truncateSync, writeFileSync } from 'node:fs';
 import path from 'node:path';

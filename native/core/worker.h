@@ -31,7 +31,7 @@ class Worker {
 
   // Calls `read`, which returns the bytes that it has read. If they came from a disk and not from the page
   // cache, cold() is true for the next parts: then the worker should prefetch what it will read next. The
-  // system's own readahead works well for one stream, badly for several.
+  // system's own readahead works well for one stream, but not for several.
   template <typename Read>
   void time_read(Read read) {
     using Clock = std::chrono::steady_clock;

@@ -40,7 +40,7 @@ function placeOf(roots: Roots, place: unknown): { name: string; folder: string; 
   return { name, folder: roots[name] as string, below };
 }
 
-/** Folders with links resolved, for the duration of a job: many items lie in few folders. */
+/** Folders with links resolved, kept while a job runs: many items lie in few folders. */
 export type KnownFolders = Map<string, Promise<string>>;
 
 /**

@@ -20,7 +20,7 @@ export function shorten(text: string, columns: number): string {
   }
 }
 
-/** Shortens a text that has as many columns as characters: much faster, for very many names. */
+/** Shortens a text that has as many columns as characters: much faster, for many names. */
 function withoutMiddle(text: string, columns: number): string {
   const start = Math.floor(columns / 2);
   return `${text.slice(0, start)}…${text.slice(text.length - (columns - start - 1))}`;

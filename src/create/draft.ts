@@ -257,7 +257,7 @@ async function planDraft(draft: Draft, options: GenerateOptions): Promise<PlanRe
   return planOf(draft, checked);
 }
 
-/** Refuses values that are easily mistaken for the fields of a draft. */
+/** Refuses values that look like the fields of a draft. */
 function requireFields(input: object): void {
   if (isDictionary(input) && !('infoBytes' in input) && !(input instanceof TorrentCreate)) return;
   const problem =

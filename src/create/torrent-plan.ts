@@ -357,7 +357,7 @@ function addDiskPath(
 ): void {
   const within = componentsWithin(root, diskPath as string);
   if (!within) {
-    const message = `${diskPath} is outside of ${root}: plans for parts hold only files in the path root. Copy it, or leave the link out.`;
+    const message = `${diskPath} is outside ${root}: plans for parts hold only files in the path root. Copy it, or leave the link out.`;
     throw new MetainfoError('ERR_LINK_OUTSIDE', message, { path: diskPath });
   }
   const real = within.join('/');

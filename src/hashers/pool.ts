@@ -38,7 +38,7 @@ const MAX_BATCH_BYTES = 16 * 2 ** 20;
 
 /**
  * Hashes the chunks of {@link HasherBase.update} on threads. Requests of the same turn of the event loop are hashed together, as
- * one plan. There is nothing to close: the threads end when there is nothing left to hash.
+ * one plan. It needs no `close`: the threads end when nothing is left to hash.
  *
  * @example
  * ```ts

@@ -18,7 +18,7 @@ export class HashList implements Iterable<Uint8Array> {
    *   `hashSize` is neither 20 nor 32
    */
   constructor(hashes: Uint8Array | readonly Uint8Array[], hashSize: HashSize) {
-    // Checked without a struct, because a torrent may have a HashList for each of very many files.
+    // Checked without a struct, because a torrent may have a HashList for each of many files.
     if (hashSize !== 20 && hashSize !== 32) checkArgument('hashSize', hashSize, oneOf(20, 32));
     this.hashSize = hashSize;
     this.bytes =

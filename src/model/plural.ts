@@ -1,4 +1,4 @@
-/** Counts things in text. */
+/** Writes counts with their nouns. */
 
 /** `1 file`, `2 files`. */
 export function plural(count: number, noun: string): string {

@@ -43,7 +43,7 @@ export function pprint(torrent: Torrent, options: PprintOptions = {}): void {
   for (const line of formatTorrent(torrent, checked)) process.stdout.write(`${line}\n`);
 }
 
-/** The lines that {@link pprint} prints. A generator, because a large torrent has very many hashes. */
+/** The lines that {@link pprint} prints. A generator, because a large torrent has many hashes. */
 export function* formatTorrent(torrent: Torrent, { verbose = 0 }: PprintOptions = {}): Generator<string> {
   yield* fieldLines(torrent, verbose === 0);
   yield* detailLines(torrent, verbose);

@@ -151,7 +151,7 @@ interface BencodeErrorContext {
 }
 
 /**
- * Warns of bencode that is not canonical in v1, outside of `info` and after the end: no client refuses it there. Throws for
+ * Warns of bencode that is not canonical in v1, outside `info` and after the end: no client refuses it there. Throws for
  * it in a v2 info dictionary, which would have another infohash in another client.
  */
 function reportBencodeErrors(

@@ -63,7 +63,7 @@ export function decodeList<T>(
   return items.length === value.length || issues.severity === 'warning' ? items : undefined;
 }
 
-/** Decodes a value outside of `info`, where clients ignore invalid values: issues are warnings, errors only in strict. */
+/** Decodes a value outside `info`, where clients ignore invalid values: issues are warnings, errors only in strict. */
 function asWarnings<T>(issues: Issues, decode: () => T): T {
   const { severity } = issues;
   if (issues.profile !== 'strict') issues.severity = 'warning';
@@ -72,7 +72,7 @@ function asWarnings<T>(issues: Issues, decode: () => T): T {
   return result;
 }
 
-/** Decodes a list outside of `info`, without its invalid entries. */
+/** Decodes a list outside `info`, without its invalid entries. */
 function decodeEntries<T>(
   value: BencodeValue,
   issues: Issues,
@@ -91,7 +91,7 @@ export const text = (key: string, { lenient = false } = {}): Field<string> => ({
   encode: (value) => value,
 });
 
-/** Text outside of `info`, which reads with replacement characters where it is not UTF-8. */
+/** Text outside `info`, which reads with replacement characters where it is not UTF-8. */
 export const shownText = (key: string): Field<string> => ({
   ...text(key, { lenient: true }),
   decode: (value, issues) =>

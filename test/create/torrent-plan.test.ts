@@ -128,7 +128,7 @@ describe('draft.plan with a part size', () => {
     });
   });
 
-  it('refuses content outside of the path root, even if links may lead there', async (t) => {
+  it('refuses content outside the path root, even if links may lead there', async (t) => {
     const cwd = await temporaryFolder(t);
     await writeTree(cwd, { 'in/a': 5, 'out/b': 5 });
     await symlink(path.join(cwd, 'out/b'), path.join(cwd, 'in/link'));

@@ -1,4 +1,4 @@
-// Scans of very many files: 300,000 in one folder, and more than a million entries of which a scan is cancelled.
+// Scans of many files: 300,000 in one folder, and more than a million entries of which a scan is cancelled.
 import assert from 'node:assert/strict';
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -21,7 +21,7 @@ const LINKS = 4;
 /** The seconds in which a cancelled scan must end. Node's functions wait for all calls of a step, in a pool of four threads. */
 const CANCEL_SECONDS: Record<string, number> = { native: 0.05 * slowness, node: 1 * slowness };
 
-describe('a scan of very many files', () => {
+describe('a scan of many files', () => {
   const root = realpathSync(mkdtempSync(path.join(tmpdir(), 'metainfo-large-')));
   before(() => {
     for (const [engine, count] of Object.entries(COUNTS)) {

@@ -27,7 +27,7 @@ export const DISAGREEMENTS: Readonly<Record<string, string>> = {
   'compat: size: v1':
     'A pad file by its BitComet name, or by the `attr` of a single file. Here a BitComet name counts only if no file has `attr` and the length fits, and a single file is never a pad file.',
   'default: accepted, libtorrent: a piece layer is invalid':
-    'Two layers under one key again: a duplicate key outside of `info` is only a warning.',
+    'Two layers under one key again: a duplicate key outside `info` is only a warning.',
   'default: accepted, libtorrent: the torrent contains v2 keys but does not specify meta version 2':
     'The models read a missing `meta version` as 2, with a warning.',
 };

@@ -52,7 +52,7 @@ function agree(info: Uint8Array, options?: DecodeOptions): Read | null {
   return last;
 }
 
-// Mostly valid entries, so that the fast path is taken often, and every kind of mistake.
+// Most entries are valid, so that the fast path is taken often; the others have every kind of mistake.
 const odd = fc.constantFrom<Plain>(-1, 2n ** 60n, '', [], {}, 7, ['a', 1], latin1('\xff'), ['..'], [[]]);
 const name = fc.constantFrom<Plain>(
   'a',

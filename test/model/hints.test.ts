@@ -94,7 +94,7 @@ describe('reading nodes, HTTP seeds, similar torrents, collections and update UR
       );
   });
 
-  it('accepts very many entries, valid or not', () => {
+  it('accepts many entries, valid or not', () => {
     const count = 200_000;
     const many = <T>(item: (i: number) => T) => Array.from({ length: count }, (_, i) => item(i));
     const hash = (i: number) => {

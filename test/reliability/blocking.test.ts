@@ -1,4 +1,4 @@
-// Reading a small torrent with very many issues must not block the event loop for longer than a valid one of the same size.
+// Reading a small torrent with many issues must not block the event loop for longer than a valid one of the same size.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Torrent } from '../../src/model/torrent.ts';

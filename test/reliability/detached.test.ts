@@ -130,7 +130,7 @@ describe('a chunk of a stream', () => {
   it('fails the source if it shrinks before it is copied', async () => {
     async function* stream() {
       const chunk = new Uint8Array(20 * MIB);
-      // There are few segments, so the second half of the chunk waits for one.
+      // The segments are few, so the second half of the chunk waits for one.
       setImmediate(() => structuredClone(chunk.buffer, { transfer: [chunk.buffer] }));
       yield chunk;
     }

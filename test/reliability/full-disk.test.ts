@@ -59,7 +59,7 @@ describe('a full disk', { skip }, () => {
   it('loses the cache, but not the torrent', async (t) => {
     const cwd = await contentOf(t);
     assert.equal((await create(cwd, 'right.torrent')).code, 0);
-    // There is no room for the first file of the cache, or not for all of it.
+    // The disk has no room for the first file of the cache, or not for all of it.
     for (const kib of [4, 8, 64]) {
       const cache = disk(t, kib * KIB);
       for (let round = 0; round < 2; round += 1) {

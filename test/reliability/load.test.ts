@@ -1,4 +1,4 @@
-// Very many jobs at once. `npm run bench -- load` measures their effect on the event loop.
+// Many jobs at once. `npm run bench -- load` measures their effect on the event loop.
 import assert from 'node:assert/strict';
 import { availableParallelism } from 'node:os';
 import { describe, it, type TestContext } from 'node:test';
@@ -29,7 +29,7 @@ const TASKS: [engine: 'native' | 'node', jobs: number, largeBytes: number, mixed
   ['node', 500, 16 * MIB, true],
 ];
 
-describe('very many jobs at once, and 8 large ones', { skip: procMissing }, () => {
+describe('many jobs at once, and 8 large ones', { skip: procMissing }, () => {
   for (const [engine, jobs, largeBytes, mixed] of TASKS) {
     const title = `${jobs.toLocaleString('en')} ${mixed ? 'of all kinds' : 'creations'}, ${engine}`;
     it(`${title}: all give the right result within bounded memory, threads and descriptors`, async (t) => {
@@ -108,7 +108,7 @@ describe('many jobs', () => {
   });
 });
 
-describe('very many torrent files at once', { skip: procMissing }, () => {
+describe('many torrent files at once', { skip: procMissing }, () => {
   it('are written and read with few descriptors', async (t) => {
     const file = await sparseFile(await temporaryFolder(t), 'file', MIB);
     const { code, told } = await runChild('manyFiles', file, 2000);

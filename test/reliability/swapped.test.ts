@@ -42,7 +42,7 @@ work();
 
 interface Place {
   folder: string;
-  /** The folder with the content of the torrent, outside of the root. */
+  /** The folder with the content of the torrent, outside the root. */
   outside: string;
 }
 

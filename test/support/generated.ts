@@ -35,7 +35,7 @@ const size = fc.oneof(
   fc.constantFrom(128 * KIB - 1, 128 * KIB, 192 * KIB + 7, 256 * KIB),
   fc.nat(300 * KIB),
 );
-// There are few seeds, so files with equal content and equal roots are common.
+// The seeds are few, so files with equal content and equal roots are common.
 export const file = fc.record({ path: fc.array(name, { minLength: 1, maxLength: 3 }), size, seed: fc.nat(2) });
 
 export const tree: fc.Arbitrary<Tree> = fc

@@ -1,4 +1,4 @@
-/** Records which programs the tests tried successfully, for the table in docs/interop.md. */
+/** Records which programs the tests tried with success, for the table in docs/interop.md. */
 import { appendFileSync } from 'node:fs';
 
 /** A successful test with another program: a cell of the table in docs/interop.md. */

@@ -42,7 +42,7 @@ export interface WebServer {
 /**
  * Starts a server.
  *
- * @param handle Answers a request itself; if it does nothing with the response, the server answers honestly.
+ * @param handle Answers a request itself; if it does nothing with the response, the server gives the right answer.
  */
 export async function webServer(
   t: Pick<TestContext, 'after'>,

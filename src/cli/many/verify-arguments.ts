@@ -31,7 +31,7 @@ export interface ManyTorrents {
 /**
  * Tells what the arguments name. A second argument is the content, unless it can only be a torrent.
  *
- * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` for arguments that can mean two things, or nothing
+ * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` for arguments with two meanings, or none
  */
 export async function verifyArguments(
   file: string,
