@@ -50,6 +50,16 @@ function nameErrors(comment, module) {
   }
 }
 
+/** A part of a comment for another place: names are not looked up again there. */
+const plainPart = (part) => (part.kind === 'inline-tag' ? { kind: 'code', text: `\`${part.text}\`` } : { ...part });
+
+/** A parameter without words of its own takes those of its type, such as "Options of verify". */
+function describeParameter(one) {
+  if (one.kind !== ReflectionKind.Parameter || one.comment?.hasVisibleComponent()) return;
+  const { comment } = one.type?.reflection ?? {};
+  if (comment?.summary.length) one.comment = new Comment(comment.summary.map(plainPart));
+}
+
 /** The TypeDoc plugin. */
 function byTask({ converter }) {
   converter.on(Converter.EVENT_RESOLVE_BEGIN, ({ project }) => {
@@ -66,6 +76,7 @@ function byTask({ converter }) {
       // A parameter that is taken apart in the head of its function.
       if (one.name === '__namedParameters') one.name = 'options';
       nameErrors(one.comment, main);
+      describeParameter(one);
     }
   });
 }
@@ -85,15 +96,20 @@ function pagesByName(files) {
   return pages;
 }
 
+/** `piece-length` is the page "Piece length". */
+const titleOf = (page) => page[0].toUpperCase() + page.slice(1).replaceAll('-', ' ');
+
 /** The text of a page of TypeDoc, with links to our pages. */
 function cleaned(text, file, nameOf) {
+  const withoutWords = text.match(/^\| .* \| - \|$/gm);
+  if (withoutWords) throw new Error(`${file}: parameters without a description:\n${withoutWords.join('\n')}`);
   return text
     .replace(/\]\(([^)\s#:]+\.md)/g, (_, link) => {
       const target = nameOf.get(path.posix.join(path.posix.dirname(file), link));
       if (!target) throw new Error(`${file}: ${link}`);
       return `](${path.posix.join('..', target)}.md`;
     })
-    .replace(/see docs\/errors\.md/g, 'see [Errors](../../errors.md)')
+    .replace(/docs\/([\w/-]+)\.md/g, (_, page) => `[${titleOf(page)}](../../${page}.md)`)
     .replace(/(?<!\[)`(ERR_[A-Z_]+)`/g, '[`$1`](../../errors.md#$1)')
     .replace(/^# (?:Function|Class|Interface|Type Alias|Variable|Enumeration): (.*)$/m, '# $1');
 }

@@ -86,6 +86,7 @@ interface SkippedLevel {
  * truncated input, with the offset. Byte strings are views of `bytes`, not copies. It does not recurse, so deep input
  * cannot overflow the stack.
  *
+ * @param bytes One bencoded value, with nothing after it.
  * @throws {BencodeError} when the bytes are not canonical bencode
  * @throws {LimitError} when the input exceeds one of `limits`
  * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` for an invalid argument or option

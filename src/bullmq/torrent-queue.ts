@@ -109,7 +109,33 @@ const CONNECT_MS = 10_000;
 const OUTAGE_MS = 600_000;
 
 /**
- * Queues torrents for workers ({@link createWorkers}): large ones in parts, small ones in batches. docs/guides/queues.md has an example.
+ * Queues torrents for workers ({@link createWorkers}): large ones in parts, small ones in batches.
+ *
+ * @example
+ * ```ts
+ * import path from 'node:path';
+ * import { folderStore, TorrentCreate } from 'metainfo';
+ * import { createWorkers, TorrentQueue } from 'metainfo/bullmq';
+ *
+ * const shared = { connection: process.env['QUEUE_URL'] ?? 'redis://127.0.0.1', store: folderStore('store') };
+ * // In practice, workers run on other machines that mount the same folders.
+ * const workers = createWorkers({ ...shared, roots: { media: path.resolve('.') } });
+ *
+ * const queue = new TorrentQueue(shared);
+ * const plan = await new TorrentCreate({ pathRoot: path.resolve('album') }).plan({ partSize: 2 ** 30 });
+ * const queued = await queue.addTorrent(plan, { root: 'media/album', output: 'media/queued.torrent' });
+ * console.log((await queued.done()).output);
+ *
+ * const batch = await queue.addBatch('validate', [{ torrent: 'media/queued.torrent' }]);
+ * for await (const { item, ok } of batch.results()) console.log(item, ok);
+ * await queue.close();
+ * await workers.close();
+ * ```
+ *
+ * ```text
+ * media/queued.torrent
+ * 0 true
+ * ```
  */
 export class TorrentQueue {
   readonly #store: PartStore;
@@ -177,7 +203,10 @@ export class TorrentQueue {
   /**
    * Queues a batch: many small torrents to create, verify or validate.
    *
-   * @param options `perJob`: the items of one job, by default 50.
+   * @param operation The operation for every item.
+   * @param items What to do: their fields are those of {@link BatchItems}.
+   * @param options How to divide the items.
+   * @param options.perJob The items of one job, by default 50.
    * @throws {MetainfoError} `ERR_QUEUE` if the server does not answer
    */
   async addBatch<Operation extends BatchOperation>(

@@ -66,7 +66,8 @@ export interface Workers {
   /**
    * Takes no more jobs, and ends. Jobs that do not end within the grace time go back to the queue at once, for other workers.
    *
-   * @param options `grace`: milliseconds, by default 0.
+   * @param options How to end.
+   * @param options.grace Milliseconds, by default 0.
    */
   close(options?: { grace?: number | undefined }): Promise<void>;
 }
@@ -78,6 +79,22 @@ const CLOSING = 'the worker closes';
  * Starts workers in this process. They run until {@link Workers.close}.
  *
  * @throws {MetainfoError} `ERR_INVALID_ARGUMENT`
+ * @example
+ * ```ts
+ * import path from 'node:path';
+ * import { folderStore } from 'metainfo';
+ * import { createWorkers } from 'metainfo/bullmq';
+ *
+ * const workers = createWorkers({
+ *   connection: process.env['QUEUE_URL'] ?? 'redis://127.0.0.1',
+ *   store: folderStore('store'),
+ *   roots: { media: path.resolve('.') },
+ *   onJob: ({ kind, plan, index, error }) => console.log(kind, plan, index, error ?? 'done'),
+ * });
+ * await workers.ready();
+ * // Later, for example on SIGTERM: jobs get ten seconds to end.
+ * await workers.close({ grace: 10_000 });
+ * ```
  */
 export function createWorkers(options: WorkersOptions): Workers {
   const backend = backendOf(options);

@@ -92,6 +92,7 @@ export class TorrentCreate implements Draft {
   /**
    * Like `new TorrentCreate(fields).plan(options)`, but texts that are no URL are findings too: the constructor refuses them.
    *
+   * @param fields The fields of the draft.
    * @throws {MetainfoError} as the constructor and {@link plan}
    * @throws {ValidationError} with every other rule that the fields break
    * @throws {AbortError} if the signal fires; its reason is the `cause`

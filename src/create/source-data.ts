@@ -12,6 +12,8 @@ export interface RangeReader {
    * Reads exactly `length` bytes from `offset`. Several requests run at once, so each must return memory of its own: two
    * requests that return the same memory fail the source.
    *
+   * @param offset The first byte.
+   * @param length The number of bytes.
    * @param signal Fires when the bytes are no longer needed.
    */
   read(offset: number, length: number, signal: AbortSignal): Promise<Uint8Array>;

@@ -19,6 +19,7 @@ const EDIT: OptionStructs<EditOptions> = { keepInfohash: Flag, context: Unchecke
 /**
  * Changes fields of a torrent and returns the new torrent. All other bytes stay as they are, and no file is read.
  *
+ * @param torrent The torrent, which stays as it is.
  * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` for an invalid value; `ERR_INFOHASH` when `keepInfohash` forbids a change
  * @throws {ValidationError} when the result is not a valid torrent
  * @example

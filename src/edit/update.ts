@@ -99,6 +99,7 @@ export interface Updated {
  * others from the old torrent: in v2 and hybrid torrents they do not depend on the other files (BEP 52). Fields that do not
  * describe the content keep their bytes.
  *
+ * @param torrent A v2 or hybrid torrent of the files as they were.
  * @param pathRoot Absolute path of the folder, or of the file of a single-file torrent, or of the folder that holds that file.
  *   All files below it are included, as in a creation.
  * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` for a v1 torrent or an invalid option; `ERR_NOT_FOUND`; every error of

@@ -54,6 +54,7 @@ export interface Upgraded {
  * pieces. Fields that do not describe the content keep their bytes. The infohash changes, because files of a hybrid must
  * start at piece boundaries (BEP 52).
  *
+ * @param torrent A v1 torrent.
  * @param path The folder of the files, or the file of a single-file torrent, or the folder that holds that file.
  * @throws {MetainfoError} `ERR_HASH_MISMATCH` when files do not match the torrent; the code of the first file that cannot be
  *   read, such as `ERR_UNREADABLE` (the message lists the others too); `ERR_LIMIT` when the hybrid needs more padding than

@@ -34,7 +34,12 @@ export class MetainfoError extends Error {
   /** The file or folder that the error is about, if any. */
   readonly path?: string;
 
-  /** Makes an error; the message says what happened, to what, and what to do next. */
+  /**
+   * Makes an error.
+   *
+   * @param code The stable code.
+   * @param message What happened, to what, and what to do next.
+   */
   constructor(code: MetainfoErrorCode, message: string, { path, cause }: MetainfoErrorOptions = {}) {
     super(message, cause === undefined ? undefined : { cause });
     this.code = code;

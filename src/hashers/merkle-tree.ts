@@ -78,7 +78,24 @@ export class MerkleTreeShape {
 
 const Shape = expected<MerkleTreeShape>('a MerkleTreeShape', (value) => value instanceof MerkleTreeShape);
 
-/** The v2 Merkle tree of a file (BEP 52). */
+/**
+ * The v2 Merkle tree of a file (BEP 52).
+ *
+ * @example
+ * ```ts
+ * import { createHash } from 'node:crypto';
+ * import { MerkleTree, MerkleTreeShape } from 'metainfo';
+ *
+ * const block = Buffer.from('less than 16 KiB');
+ * const shape = new MerkleTreeShape({ fileSize: block.length, pieceLength: 2 ** 14 });
+ * const { rootHash } = new MerkleTree('a.txt', [createHash('sha256').update(block).digest()], shape);
+ * console.log(rootHash?.length);
+ * ```
+ *
+ * ```text
+ * 32
+ * ```
+ */
 export class MerkleTree {
   /** The path of the file in the torrent. */
   readonly path: string;
@@ -92,7 +109,9 @@ export class MerkleTree {
   readonly rootHash: Uint8Array | null;
 
   /**
+   * @param path The path of the file in the torrent.
    * @param leafHashes The SHA-256 of each block, 32 bytes each.
+   * @param shape The shape that follows from the size of the file.
    * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` if the number of leaves does not match the shape
    */
   constructor(path: string, leafHashes: HashList | Uint8Array | readonly Uint8Array[], shape: MerkleTreeShape) {

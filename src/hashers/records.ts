@@ -90,6 +90,18 @@ const MAX_READ_SIZE = 2 ** 30;
  * @param path The path on disk. The chunks have the same `path`.
  * @throws {MetainfoError} `ERR_NOT_FOUND`, `ERR_UNREADABLE`, `ERR_NOT_A_FILE`, `ERR_READ`, `ERR_FILE_CHANGED`,
  *   `ERR_INVALID_ARGUMENT`, `ERR_ABORTED`
+ * @example
+ * ```ts
+ * import { iterBlocks } from 'metainfo';
+ *
+ * for await (const { idx, chunk } of iterBlocks('film.mkv', { readSize: 2 ** 20 })) console.log(idx, chunk.length);
+ * ```
+ *
+ * ```text
+ * 0 1048576
+ * 1 1048576
+ * 2 902848
+ * ```
  */
 export async function* iterBlocks(
   path: string,

@@ -127,6 +127,7 @@ export function padFile(length: number, path = ['.pad', String(length)]): Padded
  * Returns a v1 file list with pad files, so that every file starts at the start of a piece (BEP 47, BEP 52). A list of one file
  * gets none. Pad files in `files` are replaced.
  *
+ * @param files The files in the order of the torrent.
  * @param pieceLength Bytes of a piece: a power of two up to 2 GiB.
  * @throws {MetainfoError} `ERR_PIECE_LENGTH` for an invalid piece length; `ERR_INVALID_ARGUMENT` for any other invalid argument
  *

@@ -17,6 +17,16 @@ export type TorrentVersion = keyof typeof TorrentVersion;
  *
  * @param value An object with on-disk keys or property names, or a Map whose keys are text or bytes.
  * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` when reading a field throws
+ * @example
+ * ```ts
+ * import { infodictDiscriminator } from 'metainfo';
+ *
+ * console.log(infodictDiscriminator({ name: 'a', pieces: new Uint8Array(20) }), infodictDiscriminator({ name: 'a' }));
+ * ```
+ *
+ * ```text
+ * v1 null
+ * ```
  */
 export function infodictDiscriminator(value: unknown): TorrentVersion | null {
   if (value === null || typeof value !== 'object') return null;

@@ -51,6 +51,7 @@ const RULES: Readonly<Record<TorrentVersion, Rules>> = {
  * ```
  *
  * @param struct A struct of fields, such as {@link InfoDictV1}.
+ * @param version The version whose rules are added.
  * @param context `padding` and `profile` decide on the rule `padfile_alignment`. Default: the `default` profile.
  * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` for an invalid context
  */

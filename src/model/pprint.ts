@@ -35,7 +35,14 @@ const SHORT_HASH = 16;
 /**
  * Prints a torrent to standard output, hashes in hexadecimal, one piece a line.
  *
+ * @param torrent The torrent to print.
  * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` for a value that is not a torrent, or invalid options
+ * @example
+ * ```ts
+ * import { pprint, Torrent } from 'metainfo';
+ *
+ * pprint(await Torrent.read('v1.torrent'), { verbose: 0 });
+ * ```
  */
 export function pprint(torrent: Torrent, options: PprintOptions = {}): void {
   checkArgument('torrent', torrent, AnyTorrent);

@@ -462,6 +462,7 @@ export class TorrentBase<V extends TorrentVersion> implements ModelFields<V> {
    * Writes the torrent file atomically: a temporary file beside the target is renamed when it is complete. A process that is
    * killed leaves a `.metainfo-*.tmp` file, which you may delete and which no scan includes.
    *
+   * @param target The path of the torrent file.
    * @throws {MetainfoError} `ERR_OUTPUT_EXISTS`, `ERR_NOT_A_FILE`, `ERR_NO_SPACE`, `ERR_NOT_FOUND`, `ERR_WRITE`,
    *   `ERR_INVALID_ARGUMENT`
    */

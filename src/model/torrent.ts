@@ -102,6 +102,7 @@ export const Torrent = {
    * console.log(torrent.infohashV1, torrent.infohashV2);
    * ```
    *
+   * @param bytes The bytes of a torrent file.
    * @throws {LimitError} when the torrent exceeds one of the `limits`
    * @throws {BencodeError} when the bytes are not bencode
    * @throws {ValidationError} when the torrent is invalid; `issues` has every error and warning
@@ -118,6 +119,7 @@ export const Torrent = {
    * objects (text keys) or Maps (keys as bytes, or as text with one character per byte). Keys are on-disk keys or property names.
    * The bytes of the torrent are the canonical encoding.
    *
+   * @param decoded The dictionary of the torrent.
    * @throws {LimitError} when the torrent exceeds one of the `limits`
    * @throws {ValidationError} when the torrent is invalid; code `lost` where the decoder has already lost information
    * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` for invalid options, and where reading the dictionary throws
@@ -150,6 +152,7 @@ export const Torrent = {
    * hybrid
    * ```
    *
+   * @param bytes The bytes of a torrent file.
    * @throws {LimitError} when the torrent exceeds one of the `limits`
    * @throws {BencodeError} when the bytes are not bencode
    * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` for other invalid arguments

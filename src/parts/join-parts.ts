@@ -56,6 +56,7 @@ const PARTS_AT_ONCE = 16;
 /**
  * Joins the parts of a plan to the torrent that `generate` would make, byte for byte.
  *
+ * @param plan The plan of which the parts are.
  * @param get Gives the sealed part at an index, or null. It is called for several parts at once.
  * @throws {PartError} `ERR_PART_MISSING` with the indexes of all missing parts; `ERR_PART` with those of all parts that are damaged,
  *   belong elsewhere, or contradict the plan

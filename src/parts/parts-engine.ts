@@ -34,6 +34,8 @@ export interface PartsEngineOptions {
   /**
    * Has a part hashed elsewhere, by {@link hashPart}, and gives the sealed part. The plan is plain data. Its nonce is new for each hash
    * job, so its parts must not be taken from a store: a verification must read the content.
+   *
+   * @param index The index of the part, from 0.
    */
   run: (plan: PortableHashPlan, index: number, context: RunPartContext) => Promise<Uint8Array>;
   /**

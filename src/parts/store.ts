@@ -13,11 +13,24 @@ import { checkArgument, invalidArgument, Path } from '../errors/guard.ts';
  * processes that hash the same part write the same bytes.
  */
 export interface PartStore {
-  /** Reads an object; null if there is none. */
+  /**
+   * Reads an object; null if there is none.
+   *
+   * @param planId The id of the plan.
+   */
   get(planId: string, name: StoredName): Promise<Uint8Array | null>;
-  /** Writes an object, or replaces it. */
+  /**
+   * Writes an object, or replaces it.
+   *
+   * @param planId The id of the plan.
+   * @param bytes The whole object.
+   */
   put(planId: string, name: StoredName, bytes: Uint8Array): Promise<void>;
-  /** Deletes an object, if it is there. Without it, the parts of verifications stay in the store. */
+  /**
+   * Deletes an object, if it is there. Without it, the parts of verifications stay in the store.
+   *
+   * @param planId The id of the plan.
+   */
   delete?(planId: string, name: StoredName): Promise<void>;
 }
 
@@ -30,7 +43,19 @@ export type StoredName = number | 'plan' | `items-${number}` | `results-${number
 /**
  * The path of an object in a store: `PLAN-ID/INDEX.part`, or `PLAN-ID/plan.json`.
  *
+ * @param planId The id of a plan: 64 hexadecimal digits.
+ * @param name The index of a part, or the name of another object.
  * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` for anything but the id of a plan and a name: names from elsewhere lead nowhere else
+ * @example
+ * ```ts
+ * import { partKey } from 'metainfo';
+ *
+ * console.log(partKey('0'.repeat(64), 7).slice(-8));
+ * ```
+ *
+ * ```text
+ * 0/7.part
+ * ```
  */
 export function partKey(planId: string, name: StoredName): string {
   if (!/^[0-9a-f]{64}$/.test(planId)) throw invalidArgument('the id of a plan has 64 hexadecimal digits');
@@ -48,6 +73,20 @@ const MAX_BYTES = 2 ** 29;
  *
  * @param folder Made when the first part is written.
  * @throws {MetainfoError} `ERR_INVALID_ARGUMENT`; its functions throw `ERR_READ`, `ERR_UNREADABLE`, `ERR_WRITE` and `ERR_NO_SPACE`
+ * @example
+ * ```ts
+ * import path from 'node:path';
+ * import { folderStore, hashPart, TorrentCreate } from 'metainfo';
+ *
+ * const plan = await new TorrentCreate({ pathRoot: path.resolve('album') }).plan({ partSize: null });
+ * const store = folderStore('parts');
+ * await store.put(plan.id, 0, await hashPart(plan, 0));
+ * console.log((await store.get(plan.id, 0)) !== null, await store.get(plan.id, 1));
+ * ```
+ *
+ * ```text
+ * true null
+ * ```
  */
 export function folderStore(folder: string): PartStore {
   checkArgument('folder', folder, Path);

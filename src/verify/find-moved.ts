@@ -87,6 +87,7 @@ const MAX_LISTED = 100;
  * Verifies content, and looks for each missing or damaged file: among files of the same size in some folders and in the folder of
  * the content itself. It reads only such files. Nothing is changed: {@link placeMoved} does that.
  *
+ * @param torrent The torrent to verify against.
  * @param path As in {@link verify}; it may be absent.
  * @param folders Folders to look in, and single files. Links in them are not followed, and unreadable folders are left out.
  * @throws {MetainfoError} `ERR_NOT_FOUND` or `ERR_UNREADABLE` for one of `folders` itself; every error of {@link verify}

@@ -35,8 +35,23 @@ export interface FailedPlacing {
  * Puts files that {@link findMoved} found where the torrent wants them, and makes its missing empty files. A file that fails does
  * not end the others. Nothing is ever overwritten: a file that is in the way is a failure, unless it is itself put elsewhere.
  *
+ * @param found The result of {@link findMoved}, or a part of its files.
  * @param how `link` makes hard links, so that each file has both names; `rename` moves the files. Both need one file system.
  * @throws {MetainfoError} `ERR_INVALID_ARGUMENT`; `ERR_ABORTED`, after which each file is at its old or its new path
+ * @example
+ * ```ts
+ * import { rename } from 'node:fs/promises';
+ * import { findMoved, placeMoved, Torrent } from 'metainfo';
+ *
+ * await rename('album/01 fifth.wav', 'fifth.wav');
+ * const found = await findMoved(await Torrent.read('album.torrent'), 'album', ['.']);
+ * const { placed, failed } = await placeMoved(found, 'link');
+ * console.log(placed.length, failed.length);
+ * ```
+ *
+ * ```text
+ * 1 0
+ * ```
  */
 export async function placeMoved(
   found: Pick<FoundContent, 'moved' | 'empty' | 'root'>,

@@ -84,6 +84,7 @@ const MAX_RETRIES = 100;
  * Every piece is read once. Nothing outside the folder is opened, unless `followOutside` allows it. Each piece is read from where it belongs, so a missing or
  * short file does not affect the files after it.
  *
+ * @param torrent The torrent to verify against.
  * @param path The folder of the files, or the file of a single-file torrent, or the folder that holds that file.
  * @throws {MetainfoError} `ERR_NOT_FOUND` or `ERR_UNREADABLE` for `path` itself; `ERR_INVALID_ARGUMENT`; `ERR_ABORTED`
  * @example

@@ -92,10 +92,16 @@ export async function linkPackage(folder: string): Promise<void> {
 interface RunOptions {
   /** Create `album.torrent` (hybrid) and `v1.torrent` first. */
   torrents?: boolean;
+  /** Variables of the environment. */
+  env?: Readonly<Record<string, string>>;
 }
 
 /** Runs a page from top to bottom, in a folder with `album` and `film.mkv`. */
-export async function runPage({ steps }: Page, folder: string, { torrents = false }: RunOptions = {}): Promise<void> {
+export async function runPage(
+  { steps }: Page,
+  folder: string,
+  { torrents = false, env: given = {} }: RunOptions = {},
+): Promise<void> {
   const [cwd, bin, home] = ['work', 'bin', 'home'].map((name) => path.join(folder, name)) as [string, string, string];
   await Promise.all([cwd, bin, home].map((made) => mkdir(made)));
   await cp(path.join(ROOT, 'examples', 'album'), path.join(cwd, 'album'), { recursive: true });
@@ -106,6 +112,7 @@ export async function runPage({ steps }: Page, folder: string, { torrents = fals
   await chmod(command, 0o755);
   await linkPackage(folder);
   const env = {
+    ...given,
     HOME: home,
     XDG_CACHE_HOME: home,
     XDG_CONFIG_HOME: path.join(home, '.config'),

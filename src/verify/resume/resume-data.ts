@@ -59,8 +59,8 @@ export interface ResumeFile {
  * - `rtorrent`: a torrent with `libtorrent_resume` and `rtorrent` entries for its session folder. It is void for a file that is
  *   modified later. rtorrent reads the v1 half of a hybrid, and version 0.9 does not accept pieces with padding.
  *
+ * @param torrent The torrent that was verified.
  * @param report The report of a full verification of the same torrent.
- * @param options.path The path that was verified.
  * @returns The files, in the order in which to write them.
  * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` for a report of `fast` or of another torrent, for a v2 torrent or a renamed file with
  *   `rtorrent`; `ERR_NOT_FOUND` or `ERR_UNREADABLE` for `path`
