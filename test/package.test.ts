@@ -16,7 +16,7 @@ function packed(folder: string): string[] {
 }
 
 describe('the package', () => {
-  it('ships every file that README.md links to, and no build files', async (t) => {
+  it('ships every file that README.md links to, every image of its pages, and no build files', async (t) => {
     const folder = await temporaryFolder(t);
     const places = readdirSync(ROOT).filter((name) => /\.(md|json|gyp)$|^(native|docs|examples|man)$/.test(name));
     for (const place of places) cpSync(path.join(ROOT, place), path.join(folder, place), { recursive: true });
@@ -32,6 +32,17 @@ describe('the package', () => {
     assert.ok(files.includes('man/metainfo.1'));
     assert.deepEqual(
       relative.filter((link) => !files.includes(link)),
+      [],
+    );
+    const images = files
+      .filter((file) => file.endsWith('.md'))
+      .flatMap((file) => {
+        const sources = [...pageText(file).matchAll(/!\[[^\]]*\]\(([^)\s]+)\)/g)].map(([, source = '']) => source);
+        return sources.map((source) => path.posix.join(path.posix.dirname(file), source));
+      });
+    assert.ok(images.length > 5);
+    assert.deepEqual(
+      images.filter((image) => !files.includes(image)),
       [],
     );
     assert.deepEqual(
