@@ -81,19 +81,33 @@ function byTask({ converter }) {
   });
 }
 
+/** Exports that do something come before the types that they use. */
+const KINDS = ['Function', 'Class', 'Variable'];
+
+/** The kind in the title that TypeDoc gives a page, such as `Function` or `Type Alias`. */
+const kindOf = (text) => /^# ([A-Z][A-Za-z ]*): /m.exec(text)?.[1] ?? '';
+
 /**
  * The pages of TypeDoc by the names of ours. A struct and its type have one name, and get one page; so do names that differ in
- * their case, because some file systems cannot hold both.
+ * their case, because some file systems cannot hold both. The page of a function comes first.
  */
 function pagesByName(files) {
   const pages = new Map();
-  const sorted = files.toSorted((a, b) => a.length - b.length);
-  for (const file of sorted) {
-    const name = path.join(path.dirname(file), path.basename(file).replace(/^(API|BullMQ)\.|(-1)?\.md$/g, ''));
+  const rank = ({ kind }) => (KINDS.indexOf(kind) + KINDS.length + 1) % (KINDS.length + 1);
+  const sorted = files.toSorted((a, b) => rank(a) - rank(b) || a.file.length - b.file.length);
+  for (const one of sorted) {
+    const name = path.join(path.dirname(one.file), path.basename(one.file).replace(/^(API|BullMQ)\.|(-1)?\.md$/g, ''));
     const [known] = [...pages.keys()].filter((other) => other.toLowerCase() === name.toLowerCase());
-    pages.set(known ?? name, [...(pages.get(known) ?? []), file]);
+    pages.set(known ?? name, [...(pages.get(known) ?? []), one]);
   }
   return pages;
+}
+
+/** The first sentence of a page, with the texts of its links. */
+function summaryOf(text) {
+  const [, paragraph = ''] = /^# .*\n+([^\n]+(?:\n[^\n]+)*)/m.exec(text.replace(/^```[\s\S]*?^```$/gm, '')) ?? [];
+  const plain = paragraph.replace(/\[([^\]]*)\]\([^)]*\)/g, '$1').replace(/\s+/g, ' ');
+  return /^.*?[.:](?= |$)/.exec(plain)?.[0].replace(/:$/, '.') ?? plain;
 }
 
 /** `piece-length` is the page "Piece length". */
@@ -117,7 +131,7 @@ function cleaned(text, file, nameOf) {
 /**
  * Writes the reference.
  *
- * @returns The names of the exports by task.
+ * @returns The pages: the task, the name, whether it is only a type or a constant, and the first sentence.
  */
 export async function writeApi(folder) {
   const app = await Application.bootstrapWithPlugins(
@@ -163,20 +177,21 @@ export async function writeApi(folder) {
   if (app.logger.hasErrors() || app.logger.hasWarnings()) throw new Error('TypeDoc failed: see above');
   rmSync(path.join(folder, 'Other'), { recursive: true, force: true });
   rmSync(path.join(folder, 'README.md'));
-  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.md'));
+  const names = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.md'));
+  const files = names.map((file) => {
+    const text = readFileSync(path.join(folder, file), 'utf8');
+    rmSync(path.join(folder, file));
+    return { file, text, kind: kindOf(text) };
+  });
   const pages = pagesByName(files);
-  const nameOf = new Map([...pages].flatMap(([name, parts]) => parts.map((part) => [part, name])));
-  const byName = {};
-  for (const [name, parts] of pages) {
-    const texts = parts.map((file) => cleaned(readFileSync(path.join(folder, file), 'utf8'), file, nameOf));
-    for (const file of parts) rmSync(path.join(folder, file));
-    const [first, ...others] = texts;
+  const nameOf = new Map([...pages].flatMap(([name, parts]) => parts.map(({ file }) => [file, name])));
+  return [...pages].map(([place, parts]) => {
+    const [first, ...others] = parts.map(({ text, file }) => cleaned(text, file, nameOf));
     writeFileSync(
-      path.join(folder, `${name}.md`),
+      path.join(folder, `${place}.md`),
       [first, ...others.map((text) => text.replace(/^#/gm, '##'))].join('\n'),
     );
-    const task = path.dirname(name);
-    byName[task] = [...(byName[task] ?? []), path.basename(name)];
-  }
-  return byName;
+    const [task, name] = place.split(path.sep);
+    return { task, name, isType: !KINDS.slice(0, 2).includes(parts[0].kind), summary: summaryOf(first) };
+  });
 }

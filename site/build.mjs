@@ -76,14 +76,19 @@ const entries = new Map([...pages].map((file) => [file, onSite(file, pages)]));
 const api = await writeApi(path.join(PAGES, 'api'));
 writeFileSync(path.join(PAGES, 'index.md'), homePage(JSON.parse(read('bench/results.json'))));
 
-const functionsFirst = (a, b) => /^[a-z]/.test(b) - /^[a-z]/.test(a) || a.localeCompare(b);
-const tasks = [...Object.keys(TASKS), QUEUES].map((task) => ({
-  text: task,
-  items: api[task].sort(functionsFirst).map((name) => ({ text: name, link: `/api/${task}/${name}` })),
-}));
-const overview = tasks.map(
-  ({ text, items }) => `## ${text}\n\n${items.map((item) => `[${item.text}](.${item.link.slice(4)}.md)`).join(' · ')}`,
-);
+/** The pages of the API by task: functions and classes in the order of api-tasks.mjs, then types by name. */
+const tasks = [...Object.keys(TASKS), QUEUES].map((task) => {
+  const order = ({ name }) => TASKS[task]?.indexOf(name) ?? 0;
+  const ofTask = api.filter((page) => page.task === task);
+  const exports = ofTask.filter(({ isType }) => !isType).sort((a, b) => order(a) - order(b));
+  const types = ofTask.filter(({ isType }) => isType).sort((a, b) => a.name.localeCompare(b.name));
+  return { text: task, exports, types };
+});
+const linkTo = ({ task, name }) => `[${name}](./${task}/${name}.md)`;
+const overview = tasks.map(({ text, exports, types }) => {
+  const rows = exports.map((page) => `| ${linkTo(page)} | ${page.summary.replaceAll('|', '\\|')} |`);
+  return `## ${text}\n\n| name | what it does |\n| --- | --- |\n${rows.join('\n')}\n\nTypes: ${types.map(linkTo).join(' · ')}`;
+});
 writeFileSync(
   path.join(PAGES, 'api/index.md'),
   `# API\n\nThe functions, classes and types of the library, by task. The [guides](../contents.md) show how they work together.\n\n${overview.join('\n\n')}\n`,
@@ -96,9 +101,14 @@ function sidebars() {
   const decisions = groups.find(({ text }) => text === 'Decisions');
   const up = { text: 'All pages', link: '/contents' };
   const allTasks = tasks.map(({ text }) => ({ text, link: `/api/#${text.toLowerCase()}` }));
-  const ofTasks = tasks.map((task) => [
-    `/api/${task.text}/`,
-    [task, { text: 'API by task', link: '/api/', items: allTasks.filter(({ text }) => text !== task.text) }],
+  const item = ({ task, name }) => ({ text: name, link: `/api/${task}/${name}` });
+  const ofTasks = tasks.map(({ text, exports, types }) => [
+    `/api/${text}/`,
+    [
+      { text, items: exports.map(item) },
+      { text: 'Types', items: types.map(item) },
+      { text: 'API by task', link: '/api/', items: allTasks.filter((task) => task.text !== text) },
+    ],
   ]);
   return {
     ...Object.fromEntries(ofTasks),
