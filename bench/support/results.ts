@@ -60,7 +60,10 @@ function ownVersions(): Record<string, string> {
   let commit = '';
   try {
     const options = { cwd: root, encoding: 'utf8' } as const;
-    commit = ` (${execFileSync('git', ['describe', '--always', '--dirty', '--exclude', '*'], options).trim()})`;
+    const git = (...args: string[]) => execFileSync('git', args, options).trim();
+    // The results of the bench before this one do not change what is measured.
+    const changed = git('status', '--porcelain', '--untracked-files=no', '--', ':!bench/results.json');
+    commit = ` (${git('rev-parse', '--short', 'HEAD')}${changed === '' ? '' : '-dirty'})`;
   } catch {
     // Not a clone.
   }

@@ -3,7 +3,7 @@ import { CommanderError } from 'commander';
 import { exitCodeOf, exitCodeOfUsage } from './exit.ts';
 import { program } from './program.ts';
 
-program()
+program(process.argv[2])
   .parseAsync()
   .catch(async (error: unknown) => {
     process.exitCode = error instanceof CommanderError ? exitCodeOfUsage(error) : await exitCodeOf(error);

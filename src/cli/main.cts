@@ -3,7 +3,6 @@
 // Compilation takes half of the time for a small torrent. If there is no cache for this Node, or V8 rejects it, V8 compiles
 // the file. This is CommonJS, because Node takes longer to set up its loader of ES modules.
 import fs = require('node:fs');
-import nodeModule = require('node:module');
 import path = require('node:path');
 import vm = require('node:vm');
 
@@ -16,7 +15,7 @@ type ModuleWrapper = (
 ) => void;
 
 const command = path.join(__dirname, 'command.cjs');
-// esbuild writes ASCII, and latin1 needs no decoding.
+// A function with the parameters of a module. esbuild writes ASCII, and latin1 needs no decoding.
 const source = fs.readFileSync(command, 'latin1');
 // V8 checks its version and flags, but only the length of the source. The bundle starts with a hash of itself.
 const id = source.slice(3, 19);
@@ -30,7 +29,7 @@ function readCache(): { cachedData?: Buffer } {
   }
 }
 
-const script = new vm.Script(nodeModule.wrap(source), { filename: command, ...readCache() });
+const script = new vm.Script(source, { filename: command, ...readCache() });
 (script.runInThisContext() as ModuleWrapper)({}, require, {}, command, __dirname);
 
 // For scripts/code-cache.mjs.

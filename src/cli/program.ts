@@ -47,8 +47,32 @@ Environment:
 Exit codes: 0 success, 1 failure, 2 wrong usage, 130 cancelled with Ctrl-C
 (143: with SIGTERM).`;
 
-/** The complete command, before it parses any arguments. */
-export function program(): Command {
+/** The subcommands in the order of the help. */
+const COMMANDS: Readonly<Record<string, (command: Command) => void>> = {
+  create: addCreate,
+  plan: addPlan,
+  'hash-part': addHashPart,
+  join: addJoin,
+  show: addShow,
+  validate: addValidate,
+  verify: addVerify,
+  edit: addEdit,
+  update: addUpdate,
+  upgrade: addUpgrade,
+  magnet: addMagnet,
+  worker: addWorker,
+  config: addConfig,
+  cache: addCache,
+  kernels: addKernels,
+  completion: addCompletion,
+};
+
+/**
+ * The command, before it parses any arguments.
+ *
+ * @param name The first argument. If it is a subcommand, the others are left out: their options take milliseconds.
+ */
+export function program(name = ''): Command {
   const command = new Command('metainfo')
     .description('Create, read, check and edit torrent files: v1, v2 and hybrid.')
     .version(VERSION)
@@ -68,21 +92,9 @@ export function program(): Command {
       },
     })
     .exitOverride();
-  addCreate(command);
-  addPlan(command);
-  addHashPart(command);
-  addJoin(command);
-  addShow(command);
-  addValidate(command);
-  addVerify(command);
-  addEdit(command);
-  addUpdate(command);
-  addUpgrade(command);
-  addMagnet(command);
-  addWorker(command);
-  addConfig(command);
-  addCache(command);
-  addKernels(command);
-  addCompletion(command);
+  // The completion script has all subcommands.
+  const isAlone = Object.hasOwn(COMMANDS, name) && name !== 'completion';
+  const names = isAlone ? [name] : Object.keys(COMMANDS);
+  for (const one of names) COMMANDS[one]?.(command);
   return command;
 }
