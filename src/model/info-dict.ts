@@ -137,7 +137,7 @@ export const InfoDictV1: Struct<InfoDictV1, typeof V1_FIELDS.schema> = withRules
 
 /** A v2 info dictionary whose name and file tree may be absent (BEP 52). */
 export interface InfoDictV2Base extends Infer<typeof V2_BASE_FIELDS> {}
-/** Checks the rule `disallowed_fields`. */
+/** Checks the rule `disallowed_fields`; the name and the file tree may be absent. */
 export const InfoDictV2Base: Struct<InfoDictV2Base, typeof V2_BASE_FIELDS.schema> = withRules(V2_BASE_FIELDS, 'v2');
 
 /** A v2 info dictionary under construction. */
