@@ -13,8 +13,8 @@ const [CHARACTER, LINE, MARGIN] = [8.43, 21, 20];
 /** A code that sets a colour or ends it. */
 const SGR = new RegExp(`${String.fromCharCode(27)}\\[(\\d+)m`);
 
-/** Classes of the colours that the command uses (SGR codes). */
-const COLOURS: Readonly<Record<string, string>> = { 31: 'red', 32: 'green', 33: 'yellow', 36: 'cyan' };
+/** Classes of the colours that the command uses (SGR codes); other codes end a colour. */
+const COLOURS: Readonly<Record<string, string>> = { 2: 'dim', 31: 'red', 32: 'green', 33: 'yellow', 36: 'cyan' };
 
 /** Runs a command line in a terminal; returns what the terminal got. */
 function inTerminal(command: string, cwd: string): string {
@@ -24,7 +24,7 @@ function inTerminal(command: string, cwd: string): string {
   return stdout.toString().replaceAll('\r\n', '\n');
 }
 
-/** The lines that stay on the screen, and before them the middle one of the progress bar. */
+/** The lines that stay on the screen, and before them the progress line of the middle of the job. */
 function linesOf(output: string): string[] {
   const frames = output.split('\r\x1b[K').filter((frame) => / s left/.test(frame));
   const middle = frames[Math.floor(frames.length / 2)];
@@ -52,7 +52,7 @@ function drawn(line: string, row: number): string {
 function picture(lines: readonly string[]): string {
   const [width, height] = [Math.ceil(COLUMNS * CHARACTER + 2 * MARGIN), 58 + lines.length * LINE];
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" role="img" aria-labelledby="t">
-<title id="t">metainfo create, show and verify in a terminal</title>
+<title id="t">metainfo create and verify in a terminal</title>
 <style>text{font:14px ui-monospace,'DejaVu Sans Mono',Menlo,Consolas,monospace;fill:#e6edf3}.green{fill:#3fb950}.red{fill:#ff7b72}.yellow{fill:#d29922}.cyan{fill:#39c5cf}.dim{fill:#b1bac4}</style>
 <rect width="${width}" height="${height}" rx="10" fill="#161b22"/>
 <circle cx="22" cy="20" r="6" fill="#ff5f56"/><circle cx="42" cy="20" r="6" fill="#ffbd2e"/><circle cx="62" cy="20" r="6" fill="#27c93f"/>
@@ -73,18 +73,18 @@ try {
   spawnSync('sh', ['-c', `truncate -s ${process.argv[2] ?? '8G'} film.mkv && cat film.mkv > /dev/null`], {
     cwd: folder,
   });
-  const session = [
-    'metainfo create film.mkv --tracker udp://tracker.example:6969/announce',
-    'metainfo verify film.mkv.torrent film.mkv',
-    'metainfo create album -k v2 -q',
-    'metainfo show album.torrent -v',
-  ].map((command) => [`\x1b[32m$\x1b[0m ${command}`, ...linesOf(inTerminal(command, folder))]);
-  const damaged = 'metainfo verify album.torrent album';
-  spawnSync('sh', ['-c', "printf x | dd of='album/01 fifth.wav' bs=1 seek=20000 conv=notrunc"], { cwd: folder });
-  session.push([`\x1b[32m$\x1b[0m ${damaged}`, ...linesOf(inTerminal(damaged, folder))]);
-  const lines = session.flatMap((part, index) =>
-    index > 0 && (session[index - 1]?.length ?? 0) > 1 ? ['', ...part] : part,
-  );
+  // Windows cannot store this name.
+  writeFileSync(path.join(folder, 'album/notes/a:b.txt'), '');
+  const shown = (command: string): string[] => [
+    `\x1b[32m$\x1b[0m ${command}`,
+    ...linesOf(inTerminal(command, folder)),
+  ];
+  const session = [shown('metainfo create film.mkv -t udp://tracker.example:6969/announce'), shown('metainfo create album')];
+  spawnSync('sh', ['-c', "printf x | dd of='01 fifth.wav' bs=1 seek=20000 conv=notrunc; rm notes/readme.txt; echo > cover.png"], {
+    cwd: path.join(folder, 'album'),
+  });
+  session.push(shown('metainfo verify album.torrent album'));
+  const lines = session.flatMap((part, index) => (index > 0 ? ['', ...part] : part));
   writeFileSync(path.join(ROOT, 'docs/session.svg'), picture(lines));
 } finally {
   rmSync(folder, { recursive: true });

@@ -156,6 +156,7 @@ export async function writeApi(folder) {
       readme: 'none',
       router: 'category',
       categorizeByGroup: false,
+      groupOrder: ['Constructors', 'Methods', 'Accessors', 'Properties', '*'],
       preservedTypeAnnotationTags: ['@throws'],
       disableSources: true,
       hideBreadcrumbs: true,

@@ -149,8 +149,9 @@ describe('documents', () => {
   it('docs/session.svg shows a complete session, is small, and loads nothing', () => {
     const svg = readFileSync(path.join(ROOT, 'docs', 'session.svg'), 'utf8');
     assert.ok(svg.length < 100_000, `${svg.length} bytes (npm run docs:session)`);
-    for (const shown of ['metainfo create', 'metainfo show', 'metainfo verify', ' s left', 'infohash v2', '>complete<'])
+    for (const shown of ['metainfo create', 'metainfo verify', ' s left', 'infohash v2', '>warning:<', '2 bad pieces'])
       assert.ok(svg.includes(shown), shown);
+    for (const colour of ['green', 'yellow', 'red']) assert.ok(svg.includes(`<tspan class="${colour}">`), colour);
     assert.doesNotMatch(svg, /(href|src)="(?!#)|@import|url\(|animat|@keyframes/);
   });
 

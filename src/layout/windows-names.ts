@@ -19,7 +19,7 @@ export function isDeviceName(name: string): boolean {
 /** Why Windows cannot store a name, as the end of a sentence about it; null if it can. */
 export function windowsProblem(name: string): string | null {
   const chars = new Set([...name].filter((char) => char === '\\' || WINDOWS_CHARACTERS.includes(char)));
-  if (chars.size > 0) return `contains ${[...chars].join(' ')}`;
+  if (chars.size > 0) return `contains ${[...chars].map((char) => `'${char}'`).join(', ')}`;
   // biome-ignore lint/suspicious/noControlCharactersInRegex: matching control characters is the purpose
   if (/[\u0001-\u001f]/.test(name)) return 'contains a control character';
   if (isDeviceName(name)) return 'is that of a device';

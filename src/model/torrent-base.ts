@@ -101,6 +101,19 @@ const Paths = expected<readonly string[]>(
  * A valid torrent. It is immutable, and {@link write} writes exactly the bytes that it was read from. To send a torrent to
  * another thread, send `torrent.bencode()` and read it there: `structuredClone` keeps the fields alone, without infohashes
  * and methods.
+ *
+ * @example
+ * ```ts
+ * import { Torrent } from 'metainfo';
+ *
+ * const torrent = await Torrent.read('album.torrent');
+ * console.log(`${torrent.name}: ${torrent.nFiles} files, ${torrent.totalSize} bytes`);
+ * for (const { path, length } of torrent.files) console.log(path, length);
+ * console.log(torrent.magnet());
+ * await torrent.write('copy.torrent');
+ * ```
+ *
+ * @typeParam V - The version of the torrent.
  */
 export class TorrentBase<V extends TorrentVersion> implements ModelFields<V> {
   /** `v1`, `v2` or `hybrid`. Narrows the types of the fields that depend on the version. */

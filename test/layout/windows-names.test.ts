@@ -5,8 +5,8 @@ import { isDeviceName, windowsProblem } from '../../src/layout/windows-names.ts'
 describe('windowsProblem', () => {
   it('says why Windows cannot store a name', () => {
     const problems: [name: string, problem: string][] = [
-      ['a:b?.txt', 'contains : ?'],
-      ['a<>"|*\\b', 'contains < > " | * \\'],
+      ['a:b?.txt', "contains ':', '?'"],
+      ['a<>"|*\\b', `contains '<', '>', '"', '|', '*', '\\'`],
       ['a\x01', 'contains a control character'],
       ['\x1f', 'contains a control character'],
       ['CON', 'is that of a device'],
