@@ -150,7 +150,9 @@ step('the tarball holds all that is used, and no tests', () => {
   return `${packed.size} bytes, ${packed.unpackedSize} unpacked`;
 });
 
-step('README.md gives the size of the package within 5 %', () => {
+/** The budget of the package without binaries. */
+const MOST_PACKED_BYTES = 950_000;
+step('the package keeps its budget, and README.md gives its size within 5 %', () => {
   const folder = path.join(scratch, 'without-binaries');
   for (const file of files.filter((one) => !one.startsWith('prebuilds/')))
     cpSync(path.join(root, file), path.join(folder, file));
@@ -158,6 +160,7 @@ step('README.md gives the size of the package within 5 %', () => {
   const readme = readFileSync(path.join(root, 'README.md'), 'utf8');
   const said = [...readme.matchAll(/([\d.]+) MB packed\s+and\s+([\d.]+) MB unpacked/g)];
   const actual = [bare, packed].map(({ size, unpackedSize }) => [size, unpackedSize]);
+  if (bare.size > MOST_PACKED_BYTES) throw new Error(`${bare.size} bytes without binaries`);
   if (said.length !== actual.length) throw new Error('README.md does not give the size');
   for (const [i, [text, ...shown]] of said.entries())
     for (const [at, bytes] of actual[i].entries())
@@ -294,5 +297,25 @@ step('the release notes of this version', () => {
   const { version } = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8'));
   const notes = run(process.execPath, [path.join(root, 'scripts/release-notes.mjs'), `v${version}`], root);
   if (notes.trim().split('\n').length < 3) throw new Error(notes);
+});
+step('a rehearsal of the next release: its version, changelog, lock file and notes', () => {
+  const folder = path.join(scratch, 'release');
+  for (const name of ['package.json', 'package-lock.json', 'CHANGELOG.md', '.changeset', 'scripts'])
+    cpSync(path.join(root, name), path.join(folder, name), { recursive: true });
+  symlinkSync(path.join(root, 'node_modules'), path.join(folder, 'node_modules'));
+  writeFileSync(path.join(folder, '.changeset/rehearsal.md'), '---\nmetainfo: minor\n---\n\nA change that users notice.\n');
+  run('git', ['init', '-q'], folder);
+  const read = (name) => readFileSync(path.join(folder, name), 'utf8');
+  const before = JSON.parse(read('package.json')).version;
+  // The script calls npm by its name.
+  run(process.execPath, [npmCli, 'run', 'release'], folder, { PATH: process.env.PATH });
+  const { version } = JSON.parse(read('package.json'));
+  const [major, minor] = before.split('.').map(Number);
+  if (version !== `${major}.${minor + 1}.0`) throw new Error(`${before} became ${version}`);
+  if (JSON.parse(read('package-lock.json')).version !== version) throw new Error('the lock file has another version');
+  const notes = run(process.execPath, ['scripts/release-notes.mjs', `v${version}`], folder);
+  if (!notes.includes('A change that users notice.')) throw new Error(notes);
+  if (!read('CHANGELOG.md').includes(`## ${before}\n`)) throw new Error('the changelog lost its older sections');
+  return `${before} to ${version}`;
 });
 process.exitCode = failed > 0 ? 1 : 0;
