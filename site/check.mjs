@@ -1,5 +1,6 @@
 // `npm run docs:check`: opens the built site in Debian's Chromium. Fails for what axe finds, requests to other hosts, errors of scripts, pages
-// that are wider than the screen, large pages, and descriptions that are missing or repeated. With --shots FOLDER it also takes pictures.
+// that are wider than the screen, code and tables that are cut off, large pages, and descriptions that are missing or repeated. With --shots
+// FOLDER it also takes pictures.
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
@@ -56,6 +57,10 @@ async function checkPage(context, name, way) {
     () => [...document.querySelectorAll('.vp-doc pre')].filter((block) => block.scrollWidth > block.clientWidth).length,
   );
   if (cut > 0) report(`${cut} blocks of code are cut off`);
+  const tables = await page.evaluate(
+    () => [...document.querySelectorAll('.vp-doc table')].filter((table) => table.scrollWidth > table.clientWidth).length,
+  );
+  if (tables > 0 && way.startsWith('screen')) report(`${tables} tables are wider than the page`);
   await page.evaluate(axe.source);
   const { violations } = await page.evaluate(() => globalThis.axe.run());
   for (const { id, nodes } of violations) report(`${id}, ${nodes.length} times: ${nodes[0].html.slice(0, 200)}`);

@@ -24,6 +24,9 @@ function firstParagraph(file) {
   return `${plain.slice(0, 160).replace(/\s+\S*$/, '')} …`;
 }
 
+/** Tables of many columns take the place of the outline. */
+const hasWideTable = (file) => /^\|(?: :?-+:? \|){6,}$/m.test(readFileSync(file, 'utf8'));
+
 export default {
   title: 'metainfo',
   description: 'Create, read, verify and edit BitTorrent metainfo files of all versions: v1, v2 and hybrid.',
@@ -35,7 +38,9 @@ export default {
   head: [['link', { rel: 'icon', href: 'data:,' }]],
   markdown: { theme: { light: 'github-light-high-contrast', dark: 'github-dark-high-contrast' } },
   transformPageData(page, { siteConfig }) {
-    page.description ||= firstParagraph(path.join(siteConfig.srcDir, page.relativePath));
+    const file = path.join(siteConfig.srcDir, page.relativePath);
+    page.description ||= firstParagraph(file);
+    if (hasWideTable(file)) Object.assign(page.frontmatter, { aside: false, pageClass: 'wide' });
   },
   themeConfig: {
     nav: [
