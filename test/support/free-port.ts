@@ -1,3 +1,5 @@
+/** Ports for the servers of tests: each of them is free, and no two servers of a process get the same one. */
+
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 
