@@ -75,14 +75,18 @@ try {
   });
   // Windows cannot store this name.
   writeFileSync(path.join(folder, 'album/notes/a:b.txt'), '');
-  const shown = (command: string): string[] => [
-    `\x1b[32m$\x1b[0m ${command}`,
-    ...linesOf(inTerminal(command, folder)),
+  const shown = (command: string): string[] => [`\x1b[32m$\x1b[0m ${command}`, ...linesOf(inTerminal(command, folder))];
+  const session = [
+    shown('metainfo create film.mkv -t udp://tracker.example:6969/announce'),
+    shown('metainfo create album'),
   ];
-  const session = [shown('metainfo create film.mkv -t udp://tracker.example:6969/announce'), shown('metainfo create album')];
-  spawnSync('sh', ['-c', "printf x | dd of='01 fifth.wav' bs=1 seek=20000 conv=notrunc; rm notes/readme.txt; echo > cover.png"], {
-    cwd: path.join(folder, 'album'),
-  });
+  spawnSync(
+    'sh',
+    ['-c', "printf x | dd of='01 fifth.wav' bs=1 seek=20000 conv=notrunc; rm notes/readme.txt; echo > cover.png"],
+    {
+      cwd: path.join(folder, 'album'),
+    },
+  );
   session.push(shown('metainfo verify album.torrent album'));
   const lines = session.flatMap((part, index) => (index > 0 ? ['', ...part] : part));
   writeFileSync(path.join(ROOT, 'docs/session.svg'), picture(lines));

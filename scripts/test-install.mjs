@@ -303,7 +303,10 @@ step('a rehearsal of the next release: its version, changelog, lock file and not
   for (const name of ['package.json', 'package-lock.json', 'CHANGELOG.md', '.changeset', 'scripts'])
     cpSync(path.join(root, name), path.join(folder, name), { recursive: true });
   symlinkSync(path.join(root, 'node_modules'), path.join(folder, 'node_modules'));
-  writeFileSync(path.join(folder, '.changeset/rehearsal.md'), '---\nmetainfo: minor\n---\n\nA change that users notice.\n');
+  writeFileSync(
+    path.join(folder, '.changeset/rehearsal.md'),
+    '---\nmetainfo: minor\n---\n\nA change that users notice.\n',
+  );
   run('git', ['init', '-q'], folder);
   const read = (name) => readFileSync(path.join(folder, name), 'utf8');
   const before = JSON.parse(read('package.json')).version;

@@ -58,7 +58,8 @@ async function checkPage(context, name, way) {
   );
   if (cut > 0) report(`${cut} blocks of code are cut off`);
   const tables = await page.evaluate(
-    () => [...document.querySelectorAll('.vp-doc table')].filter((table) => table.scrollWidth > table.clientWidth).length,
+    () =>
+      [...document.querySelectorAll('.vp-doc table')].filter((table) => table.scrollWidth > table.clientWidth).length,
   );
   if (tables > 0 && way.startsWith('screen')) report(`${tables} tables are wider than the page`);
   await page.evaluate(axe.source);

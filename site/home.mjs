@@ -81,9 +81,24 @@ npm install -g metainfo  # command
 <div>
 
 ${[
-  card(`${rate} GB/s`, `on two cores in v1. libtorrent in C++ takes ${faster} times as long for a hybrid of 4 GiB.`, 'performance', 'npm run bench -- create'),
-  card(`1,000,000 files in ${seconds} s`, `with ${mebibytes} MiB of memory. Problems are named before anything is hashed.`, 'performance', 'npm run bench -- million'),
-  card(`${equal} torrents`, 'of random trees, equal to those of libtorrent. qBittorrent, Transmission, rtorrent and aria2 [seed and download](interop.md) them.', 'reliability', EQUAL.command),
+  card(
+    `${rate} GB/s`,
+    `on two cores in v1. libtorrent in C++ takes ${faster} times as long for a hybrid of 4 GiB.`,
+    'performance',
+    'npm run bench -- create',
+  ),
+  card(
+    `1,000,000 files in ${seconds} s`,
+    `with ${mebibytes} MiB of memory. Problems are named before anything is hashed.`,
+    'performance',
+    'npm run bench -- million',
+  ),
+  card(
+    `${equal} torrents`,
+    'of random trees, equal to those of libtorrent. qBittorrent, Transmission, rtorrent and aria2 [seed and download](interop.md) them.',
+    'reliability',
+    EQUAL.command,
+  ),
 ].join('\n')}
 </div>
 </div>

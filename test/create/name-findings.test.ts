@@ -194,7 +194,7 @@ describe('nameFindings', () => {
       const findings = await nameFindings(files, 'a:b', true);
       assert.deepEqual(
         findings.map(({ code, path, message }) => [code, path, message]),
-        [['windows_name', 'a:b', "Windows cannot store \"a:b\": the name contains ':'."]],
+        [['windows_name', 'a:b', 'Windows cannot store "a:b": the name contains \':\'.']],
       );
     }
     const codes = async (name: string) => (await nameFindings(list([[name]]), name, true)).map(({ code }) => code);
