@@ -1,7 +1,7 @@
 /** Standard output and standard error: lines, bytes and warnings, safe for closed pipes. */
 import { once } from 'node:events';
 import { throwIfAborted, untilAbort } from '../errors/cancel.ts';
-import type { Issue } from '../errors/errors.ts';
+import { type Issue, MetainfoError } from '../errors/errors.ts';
 import { printable } from '../layout/text.ts';
 import { colorsFor } from './colors.ts';
 import { messageOfWarning } from './messages.ts';
@@ -79,9 +79,19 @@ async function write(text: string | Uint8Array, to: NodeJS.WriteStream): Promise
   if (!to.write(text)) await untilAbort(signal, once(to, 'drain'));
 }
 
-/** Writes bytes to standard output. */
-export async function writeBytes(bytes: Uint8Array): Promise<void> {
-  await write(bytes, stdout());
+/**
+ * Writes a file to standard output. Text may end early (`| head`), but a part of a file is useless: so a closed pipe is an error.
+ *
+ * @param what What the bytes are, for the error.
+ * @throws {MetainfoError} `ERR_WRITE` if standard output was closed before all bytes were written
+ */
+export async function writeBytes(bytes: Uint8Array, what = 'file'): Promise<void> {
+  const to = stdout();
+  const error = await new Promise((resolve) => to.write(bytes, resolve));
+  // The listener of the stream ends the process for any other error.
+  if (!error || ((error as NodeJS.ErrnoException).code !== 'EPIPE' && !outputClosed.aborted)) return;
+  const message = `standard output was closed before the whole ${what} was written`;
+  throw new MetainfoError('ERR_WRITE', message, { cause: error });
 }
 
 /** The warnings of a creation: written to standard error at once, or collected for `--json`. */

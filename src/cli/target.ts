@@ -129,6 +129,6 @@ export async function writeTorrent(
   target: string,
   options: { force: boolean; mtime: Date },
 ): Promise<void> {
-  if (isStdout(target)) await writeBytes(torrent.bencode());
+  if (isStdout(target)) await writeBytes(torrent.bencode(), 'torrent');
   else await torrent.write(target, options);
 }

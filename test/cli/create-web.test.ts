@@ -172,11 +172,12 @@ describe('metainfo create URL', () => {
     assert.deepEqual(await entries(cwd), ['album']);
   });
 
-  it('ends quietly if its standard output is closed', async (t) => {
+  it('fails if its standard output is closed', async (t) => {
     const cwd = await workFolder(t);
     const web = await webServer(t, noise(100_000));
-    const { stderr, signal } = await metainfoUnread(['create', web.url(), '-q', '-o', '-'], { cwd });
-    assert.deepEqual([stderr, signal], ['', null]);
+    const { code, stderr } = await metainfoUnread(['create', web.url(), '-q', '-o', '-'], { cwd });
+    assert.equal(code, 1);
+    assert.match(stderr, /^error: standard output was closed before the whole torrent was written \[ERR_WRITE\]\n$/);
     assert.deepEqual(await entries(cwd), ['album']);
   });
 });

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, it } from 'node:test';
 import { Torrent } from '../../src/index.ts';
 import { noise } from '../hash/reference.ts';
+import { sparseFile } from '../support/tree.ts';
 import { bytesOf, command, entries, metainfo, metainfoUnread, read, workFolder } from './run.ts';
 
 const MIB = 2 ** 20;
@@ -334,23 +335,31 @@ describe('create --batch -', () => {
 });
 
 describe('closed pipes', () => {
-  it('end create -o - and edit - quietly, and leave nothing behind', async (t) => {
+  const CLOSED_EARLY = /^error: standard output was closed before the whole torrent was written \[ERR_WRITE\]\n$/;
+
+  it('end create -o - and edit - with an error, and leave nothing behind', async (t) => {
     const cwd = await workFolder(t);
     await metainfo(['create', 'album'], { cwd });
     for (const args of [
       ['create', 'album', '-q', '-o', '-'],
       ['edit', 'album.torrent', '--comment', 'x'.repeat(100_000), '-o', '-'],
     ]) {
-      const { stderr, signal } = await metainfoUnread(args, { cwd });
-      assert.equal(signal, null);
-      assert.doesNotMatch(stderr, /error|EPIPE|\bat /);
+      const { code, stderr } = await metainfoUnread(args, { cwd });
+      assert.equal(code, 1);
+      assert.match(stderr, CLOSED_EARLY);
     }
-    const { stdout, stderr } = shell(
+    // The torrent is larger than the buffer of a pipe.
+    await sparseFile(cwd, 'large', 128 * MIB);
+    const { code, stdout, stderr } = shell(
       cwd,
-      'set -o pipefail; metainfo create album -q -o - | head -c 10; echo; metainfo create album -q -o - | true',
+      'set -o pipefail; metainfo create large -k v1 -l 16KiB -q -o - | head -c 10',
     );
+    assert.equal(code, 1);
     assert.match(stdout, /^d/);
-    assert.equal(stderr, '');
+    assert.match(stderr, CLOSED_EARLY);
+    const text = shell(cwd, 'set -o pipefail; metainfo show album.torrent | true');
+    assert.deepEqual([text.code, text.stderr], [0, '']);
+    await rm(path.join(cwd, 'large'));
     assert.deepEqual(await entries(cwd), ['album', 'album.torrent']);
   });
 
