@@ -1,5 +1,5 @@
 /** Decides where a command writes a torrent, and refuses outputs that would overwrite something else. */
-import { realpath, stat } from 'node:fs/promises';
+import { access, constants, realpath, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { decode } from '../bencode/decode.ts';
 import { DEFAULT_LIMITS, NO_LIMITS } from '../bencode/limits.ts';
@@ -71,6 +71,18 @@ export async function realFolder(target: string): Promise<string> {
   return resolved(path.dirname(path.resolve(target)));
 }
 
+/**
+ * Checks, before hashing, that the folder of an output exists and may be written.
+ *
+ * @throws {MetainfoError} `ERR_NOT_FOUND`, `ERR_WRITE`
+ */
+export async function requireWritableFolder(target: string): Promise<void> {
+  const folder = await realFolder(target);
+  await access(folder, constants.W_OK).catch((error: unknown) => {
+    throw fromSystemError(error, folder, 'write');
+  });
+}
+
 async function resolved(file: string): Promise<string> {
   return realpath(file).catch((error: unknown) => {
     throw fromSystemError(error, file, 'write');
@@ -100,7 +112,7 @@ export async function mtimeOf(file: string): Promise<Date> {
   return mtime;
 }
 
-/** Checks, before hashing, that the folder of the target exists and that nothing is replaced without `--force`. */
+/** Checks, before hashing, that the folder of the target exists and may be written, and that nothing is replaced without `--force`. */
 export async function requireWritable(
   target: string,
   { output, force, json }: { output?: string; force?: boolean; json?: boolean },
@@ -109,7 +121,7 @@ export async function requireWritable(
     requireStdout(json);
     return;
   }
-  await realFolder(target);
+  await requireWritableFolder(target);
   if (output === undefined) return;
   if (!force && (await exists(target))) throw outputExists(target);
   await requireReplaceable(target);

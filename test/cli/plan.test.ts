@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
-import { mkdir, rm, symlink, writeFile } from 'node:fs/promises';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { chmod, mkdir, rm, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, it } from 'node:test';
 import { writeTree } from '../support/tree.ts';
-import { entries, metainfo, read, workFolder } from './run.ts';
+import { notRoot } from '../support/unprivileged.ts';
+import { command, entries, metainfo, read, workFolder } from './run.ts';
 
 /** Adds entries that no torrent can hold. */
 async function addObstacles(cwd: string): Promise<void> {
@@ -117,6 +118,31 @@ describe('metainfo plan', () => {
         .sort(),
       [...OBSTACLES, 'ERR_NOT_FOUND'].sort(),
     );
+  });
+
+  it('reports a folder of the output that cannot be written, as create does', { skip: notRoot() }, async (t) => {
+    const cwd = await workFolder(t);
+    await mkdir(path.join(cwd, 'closed'));
+    await metainfo(['create', 'album', '-k', 'v1', '-o', 'old.torrent'], { cwd });
+    await chmod(path.join(cwd, 'closed'), 0o555);
+    await chmod(cwd, 0o777);
+    const asNobody = (...words: string[]) => {
+      const [program, ...args] = command(words);
+      return spawnSync(program, args, { cwd, encoding: 'utf8', uid: 65_534, gid: 65_534 });
+    };
+    const plan = asNobody('plan', 'album', '-o', 'closed/', '--json');
+    assert.deepEqual(
+      planOf(plan.stdout).findings.flatMap(({ code }) => (code.startsWith('ERR_') ? [code] : [])),
+      ['ERR_WRITE'],
+    );
+    // A file that cannot be read shows that nothing was hashed.
+    await chmod(path.join(cwd, 'album/a.txt'), 0);
+    for (const args of [
+      ['create', 'album', '-o', 'closed/'],
+      ['create', 'album', '--link-file', 'closed/link'],
+      ['upgrade', 'old.torrent', 'album', '-o', 'closed/new.torrent'],
+    ])
+      assert.match(asNobody(...args).stderr, /^error: .*closed: no permission to write it\. \[ERR_WRITE\]\n$/, args[0]);
   });
 
   it('reports a missing path and an empty folder as findings', async (t) => {

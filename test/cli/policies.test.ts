@@ -79,7 +79,7 @@ describe('policies of metainfo create', () => {
   it('leave out what is unreadable, but not what is named', { skip: notRoot() }, async (t) => {
     const cwd = await workFolder(t);
     await writeTree(cwd, { 'album/locked/x': 1, 'album/secret': 1 });
-    await chmod(cwd, 0o755);
+    await chmod(cwd, 0o777);
     await chmod(path.join(cwd, 'album/locked'), 0);
     await chmod(path.join(cwd, 'album/secret'), 0);
     const plan = (...paths: string[]) => {

@@ -6,7 +6,7 @@ import { isWithin } from '../../disk/containment.ts';
 import { readWithin } from '../../disk/read-file.ts';
 import { exists, outputExists, requireReplaceable } from '../../disk/write-file.ts';
 import { MetainfoError } from '../../errors/errors.ts';
-import { fileOf, isStdout, realFolder } from '../target.ts';
+import { fileOf, isStdout, realFolder, requireWritableFolder } from '../target.ts';
 import type { CreateOptions } from './options.ts';
 
 /** The start of a file that holds a magnet link. */
@@ -28,6 +28,7 @@ export async function requireLinkFile(
 ): Promise<void> {
   if (linkFile === undefined) return;
   if (isStdout(linkFile)) throw refuse('--link-file needs the name of a file: --magnet prints the link.');
+  await requireWritableFolder(linkFile);
   const real = await realFile(linkFile);
   const file = fileOf(target);
   if (file !== undefined && real === (await realFile(file)))
