@@ -2,7 +2,9 @@ import assert from 'node:assert/strict';
 import { appendFile, readFile, rename, rm, stat, truncate, utimes, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
+import { noise } from '../hash/reference.ts';
 import { temporaryFolder, writeTree } from '../support/tree.ts';
+import { webServer } from '../support/web-server.ts';
 import { bytesOf, metainfo } from './run.ts';
 
 const OUTPUT = 'album.torrent';
@@ -149,6 +151,17 @@ describe('metainfo create --resume', () => {
       await writeFile(path.join(cwd, OUTPUT), damaged);
       await assertMadeAgain(cwd, /but it is damaged, or not a torrent/);
     }
+  });
+
+  it('skips a job whose content is a URL', async (t) => {
+    const cwd = await temporaryFolder(t);
+    const web = await webServer(t, noise(100_000));
+    await writeFile(path.join(cwd, 'jobs'), JSON.stringify([{ path: web.url() }]));
+    const args = ['create', '--batch', 'jobs', '--resume'];
+    assert.match((await metainfo(args, { cwd })).stdout, /^1 torrent made/m);
+    const { code, stdout, stderr } = await metainfo(args, { cwd });
+    assert.deepEqual([code, stderr], [0, '']);
+    assert.match(stdout, /^film\.mkv\.torrent: skipped, because it is there and whole$/m);
   });
 
   it('does not skip what --strict refuses', async (t) => {

@@ -147,7 +147,7 @@ export async function expectedCreation(
   const check = (given: TorrentCreateFields) => new TorrentCreate(given);
   const { fields, findings: ownFindings, web } = await draftOf(paths, options, { output, check, signal });
   const draft = new TorrentCreate(fields);
-  const sources = sourceFiles(fields.sources ?? []);
+  const sources = sourceFiles(draft.fields.sources ?? []);
   const settings = { ...generateOptions(options), output, sources, signal };
   const { plan, description, problems } = await describePlan(draft, settings);
   throwProblems(problems.map(({ error, ...problem }) => ({ ...problem, error: explained(error, options) })));
