@@ -1,5 +1,6 @@
 /** Reports the error that ended a command, as text or JSON, and chooses its exit code. */
 import type { CommanderError } from 'commander';
+import type { Finding } from '../create/findings.ts';
 import type { MetainfoErrorCode } from '../errors/codes.ts';
 import { MetainfoError, ValidationError } from '../errors/errors.ts';
 import { PartError } from '../errors/part-error.ts';
@@ -39,9 +40,9 @@ export function exitCodeOfUsage({ exitCode, code, message }: CommanderError): nu
 }
 
 /** Properties of errors that `--json` prints too. */
-function detailsOf(error: MetainfoError): object {
+export function detailsOf(error: MetainfoError): { indexes?: readonly number[]; findings?: readonly Finding[] } {
   if (error instanceof PartError) return { indexes: error.indexes };
-  return 'findings' in error ? { findings: error.findings } : {};
+  return 'findings' in error ? { findings: error.findings as readonly Finding[] } : {};
 }
 
 function writeJson(code: MetainfoErrorCode, message: string, path: string | null = null, more: object = {}): void {

@@ -22,7 +22,7 @@ interface Event {
   job?: number;
   output?: string;
   infohash?: { v2: string };
-  error?: { code: string };
+  error?: { code: string; findings?: { code: string }[] };
   done?: number;
   failed?: number;
   skipped?: number;
@@ -59,6 +59,24 @@ describe('metainfo create --each', () => {
     assert.match(stderr, /^lib\/album3:\nerror: output file exists: .*album3\.torrent \(use --force to replace it\)/m);
     assert.match(stdout, /^20 torrents made, 2 failed: /m);
     assert.equal(await readFile(path.join(cwd, 'out/album3.torrent'), 'utf8').then((text) => text.length), 3);
+  });
+
+  it('names the findings that end a job', async (t) => {
+    const cwd = await temporaryFolder(t);
+    await writeTree(cwd, { 'lib/album/con.txt': 1, 'lib/ok/a.txt': 1 });
+    const args = ['create', '--each', 'lib', '--strict', '--allow', 'single_file_folder'];
+    const { code, stderr } = await metainfo(args, { cwd });
+    assert.equal(code, 1);
+    assert.match(
+      stderr,
+      /^lib\/album:\nerror: .*con\.txt.* \[windows_name\]\n(?:.*\n)*error: Nothing was hashed .*\[ERR_FINDINGS\]/,
+    );
+    const json = await metainfo([...args, '--json'], { cwd });
+    const failed = eventsOf(json.stdout).find(({ event, output }) => event === 'failed' && output === 'album.torrent');
+    assert.deepEqual(
+      failed?.error?.findings?.map((finding) => finding.code),
+      ['windows_name'],
+    );
   });
 
   it('prints events with --json: one of start and of end for each job, and a summary', async (t) => {

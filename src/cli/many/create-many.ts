@@ -5,7 +5,7 @@ import type { CommandLine } from '../config/command-line.ts';
 import { findingLines } from '../create/findings.ts';
 import type { CreateOptions } from '../create/options.ts';
 import { summaryJson } from '../create/summary.ts';
-import { exitCodeOf, FAILED } from '../exit.ts';
+import { detailsOf, exitCodeOf, FAILED } from '../exit.ts';
 import { messageOf } from '../messages.ts';
 import { stderr, writeLines } from '../output.ts';
 import { jobsOfFile, type ListedJob } from './batch.ts';
@@ -104,7 +104,7 @@ function eventJson(event: JobEvent, options: CreateOptions): object {
       return { ...about, ...summaryJson({ ...event.created, warnings: event.warnings }, options) };
     case 'failed': {
       const { code, path = null } = event.error;
-      return { ...about, error: { code, message: messageOf(event.error), path } };
+      return { ...about, error: { code, message: messageOf(event.error), path, ...detailsOf(event.error) } };
     }
   }
 }
@@ -114,7 +114,8 @@ async function report(event: JobEvent, { quiet, magnet }: CreateOptions, progres
   const target = 'error' in job ? '' : printable(job.target);
   if (event.event === 'failed') {
     progress.clear();
-    await writeLines([`${printable(nameOf(job))}:`], stderr);
+    const { findings = [] } = detailsOf(event.error);
+    await writeLines([`${printable(nameOf(job))}:`, ...(await findingLines(findings))], stderr);
     await exitCodeOf(event.error, false);
   } else if (event.event === 'skipped') {
     progress.clear();
