@@ -214,11 +214,13 @@ describe('metainfo create --batch', () => {
       '{"path":"lib/album1","json":true}',
       '{"path":"lib/album1","tracker":{}}',
       '{"path":"lib/album1","__proto__":"x"}',
+      '{"path":"lib/album1","help":true}',
+      '{"path":"lib/album1","paths":["lib/album2"]}',
       'nonsense',
     ];
     await writeFile(path.join(cwd, 'jobs.ndjson'), lines.join('\n'));
-    const { code, stderr } = await metainfo(['create', '--batch', 'jobs.ndjson'], { cwd });
-    assert.equal(code, 2);
+    const { code, stdout, stderr } = await metainfo(['create', '--batch', 'jobs.ndjson'], { cwd });
+    assert.deepEqual([code, stdout], [2, '']);
     for (let line = 2; line <= lines.length; line += 1) assert.match(stderr, new RegExp(`line ${line}: `));
     assert.match(stderr, /unknown option '--piece-lenght[^;]*Did you mean --piece-length\?/);
     assert.doesNotMatch(stderr, /line 1: /);

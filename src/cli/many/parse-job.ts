@@ -18,11 +18,17 @@ export type ParseJob = (value: unknown) => Promise<CreateJob>;
  */
 export function jobParser(optionsFor: CommandLine['optionsFor']): ParseJob {
   // One command for all jobs: declaring its options takes longer than parsing those of a job.
-  const command = createOptions(new Command('job').exitOverride().configureOutput({ writeErr: () => {} }));
+  const command = createOptions(
+    new Command('job')
+      .helpOption(false)
+      .exitOverride()
+      .configureOutput({ writeErr: () => {} }),
+  );
   return async (value) => {
     if (typeof value !== 'object' || value === null || Array.isArray(value))
       throw wrong(`expected an object, got ${shown(value)}`);
     const { path: single, paths = single, ...rest } = value as Record<string, unknown>;
+    if (single !== undefined && paths !== single) throw wrong('expected `path` or `paths`, not both');
     const list = [paths].flat();
     if (list.length === 0 || list.some((entry) => typeof entry !== 'string' || entry === ''))
       throw wrong('expected `path`, or `paths` with at least one path');
