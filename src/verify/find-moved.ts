@@ -3,8 +3,8 @@ import { realpath, stat } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import nodePath from 'node:path';
 import { type ScannedFile, scan } from '../disk/scan.ts';
-import { requirePath, toHex } from '../errors/errors.ts';
-import { checkArgument, checkOptions, type OptionStructs, Unchecked } from '../errors/guard.ts';
+import { fromSystemError, requirePath, toHex } from '../errors/errors.ts';
+import { checkArgument, checkOptions, List, type OptionStructs, Unchecked } from '../errors/guard.ts';
 import { defaultEngine } from '../hash/default-engine.ts';
 import type { Slot } from '../hash/limiter.ts';
 import { planResources } from '../hash/plan.ts';
@@ -117,8 +117,14 @@ export async function findMoved(
 ): Promise<FoundContent> {
   checkArgument('torrent', torrent, AnyTorrent);
   requirePath(path);
+  checkArgument('folders', folders, List);
   folders.forEach(requirePath);
   const checked = checkOptions(options, FIND);
+  // Before the verification, which may take hours. Without missing files, nothing else would look at the folders.
+  for (const folder of folders)
+    await stat(folder).catch((error: unknown) => {
+      throw fromSystemError(error, folder, 'read');
+    });
   const place = await placeOf(torrent, path);
   const report = place.exists ? await verify(torrent, path, checked) : nothingOf(torrent);
   return jobLimiter.run(checked.signal, async (slot) => {

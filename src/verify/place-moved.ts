@@ -4,7 +4,7 @@ import nodePath from 'node:path';
 import { isWithin } from '../disk/containment.ts';
 import { throwIfAborted } from '../errors/cancel.ts';
 import { fromSystemError, MetainfoError } from '../errors/errors.ts';
-import { checkArgument, checkOptions, type OptionStructs, oneOf, Signal } from '../errors/guard.ts';
+import { checkArgument, checkOptions, expected, type OptionStructs, oneOf, Signal } from '../errors/guard.ts';
 import type { FoundContent, MovedFile } from './find-moved.ts';
 
 /** Options of {@link placeMoved}. */
@@ -13,7 +13,15 @@ export interface PlaceMovedOptions {
   signal?: AbortSignal | undefined;
 }
 
+const Found = expected<PlacedFiles>('the result of findMoved', (value) => {
+  const { moved, empty, root } = (value ?? {}) as Partial<PlacedFiles>;
+  return Array.isArray(moved) && Array.isArray(empty) && typeof root === 'string';
+});
+
 const PLACE: OptionStructs<PlaceMovedOptions> = { signal: Signal };
+
+/** What {@link placeMoved} takes of the result of {@link findMoved}. */
+type PlacedFiles = Pick<FoundContent, 'moved' | 'empty' | 'root'>;
 
 /** The result of {@link placeMoved}. */
 export interface PlacedContent {
@@ -58,6 +66,7 @@ export async function placeMoved(
   how: 'link' | 'rename',
   options: PlaceMovedOptions = {},
 ): Promise<PlacedContent> {
+  checkArgument('found', found, Found);
   checkArgument('how', how, oneOf('link', 'rename'));
   const { signal } = checkOptions(options, PLACE);
   const placer = new Placer(found.root, how, signal);

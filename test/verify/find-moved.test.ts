@@ -487,6 +487,12 @@ describe('findMoved', () => {
     const { root, other, torrent, move } = await rooted(t, 'v2', { a: noise(100, 1) });
     await move('root/a', 'other/a');
     await assert.rejects(findMoved(torrent, root, ['/no/such/folder']), { code: 'ERR_NOT_FOUND' });
+    const complete = await create(other, 'v2');
+    await assert.rejects(findMoved(complete, other, ['/no/such/folder']), { code: 'ERR_NOT_FOUND' });
+    for (const wrong of ['/srv', undefined, null, {}])
+      await assert.rejects(findMoved(torrent, root, wrong as never), { code: 'ERR_INVALID_ARGUMENT' });
+    for (const wrong of [5, null, undefined, {}])
+      await assert.rejects(placeMoved(wrong as never, 'link'), { code: 'ERR_INVALID_ARGUMENT' });
     await assert.rejects(findMoved(torrent, root, [3 as never]), { code: 'ERR_INVALID_ARGUMENT' });
     await assert.rejects(findMoved(torrent, root, [], { find: 1 } as never), { code: 'ERR_INVALID_ARGUMENT' });
     await assert.rejects(findMoved(torrent, root, [other], { signal: AbortSignal.abort() }), { code: 'ERR_ABORTED' });
