@@ -153,6 +153,10 @@ describe('metainfo create --resume', () => {
     }
   });
 
+  it('notices that a torrent has no entropy', async (t) => {
+    await assertMadeAgain(await made(t), /but it has another value of info\.entropy/, '--entropy');
+  });
+
   it('skips a job whose content is a URL', async (t) => {
     const cwd = await temporaryFolder(t);
     const web = await webServer(t, noise(100_000));

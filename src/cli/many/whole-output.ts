@@ -110,7 +110,7 @@ function withoutHashes(torrent: BencodeMap, { own, isRandom }: { own: boolean; i
   if (!own) torrent.delete('created by');
   // The date says when, not what. `--date now` gives another one each time.
   if (torrent.has('creation date')) torrent.set('creation date', 0);
-  if (isRandom) info.set('entropy', 0);
+  if (isRandom && info.has('entropy')) info.set('entropy', 0);
   const nodes: BencodeValue[] = [info.get('file tree') as BencodeValue];
   for (let node = nodes.pop(); node !== undefined; node = nodes.pop()) {
     if (!(node instanceof Map)) continue;
