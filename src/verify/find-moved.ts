@@ -2,6 +2,7 @@
 import { realpath, stat } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import nodePath from 'node:path';
+import { isWithin } from '../disk/containment.ts';
 import { type ScannedFile, scan } from '../disk/scan.ts';
 import { fromSystemError, requirePath, toHex } from '../errors/errors.ts';
 import { checkArgument, checkOptions, List, type OptionStructs, Unchecked } from '../errors/guard.ts';
@@ -226,7 +227,8 @@ class Search {
     const unproven = this.#torrent.torrentVersion === 'v1' ? await this.#compareV1() : await this.#compareV2();
     this.#leaveOutOwners();
     const wanted = [...this.#wanted.values()];
-    const moved = chosen(wanted, this.#torrent.torrentVersion === 'v1' ? 'pieces' : 'root');
+    const proof = this.#torrent.torrentVersion === 'v1' ? 'pieces' : 'root';
+    const moved = chosen(wanted, proof, this.#place.isFolder ? this.#place.root : null);
     const unprovenPaths = new Set(unproven.map(({ path }) => path));
     const isEmpty = (i: number) => this.#report.files[i]?.length === 0 && this.#report.files[i]?.status !== 'complete';
     const isLink = (i: number) => this.#torrent.files[i]?.attr?.includes('l') ?? false;
@@ -435,18 +437,29 @@ function wholePieces(first: number, count: number, pieceLength: number): Omit<Sp
   return { first, count, length: count * pieceLength, padding: 0 };
 }
 
-/** Chooses a file for each wanted path that was found: first files of the same name, then others. */
-function chosen(wanted: readonly Wanted[], proof: MovedFile['proof']): MovedFile[] {
+/**
+ * Chooses a file for each wanted path that was found. Files in the content's own folder come first, because a file elsewhere may
+ * belong to another copy of the content. Among either, files of the same name come first.
+ *
+ * @param own The content's own folder; null if the content is a file.
+ */
+function chosen(wanted: readonly Wanted[], proof: MovedFile['proof'], own: string | null): MovedFile[] {
   const found = wanted.filter(({ proven }) => proven.length > 0);
   const equals = new Map<readonly Candidate[], EqualFiles>();
-  for (const { proven } of found) if (!equals.has(proven)) equals.set(proven, new EqualFiles(proven));
+  for (const { proven } of found) if (!equals.has(proven)) equals.set(proven, new EqualFiles(proven, own));
   const choices = new Map<Wanted, string>();
   const used = new Set<string>();
-  for (const isNamed of [true, false]) {
+  for (const [isOwn, isNamed] of [
+    [true, true],
+    [true, false],
+    [false, true],
+    [false, false],
+  ]) {
     for (const one of found) {
       if (choices.has(one)) continue;
       const name = isNamed ? nodePath.basename(one.to) : null;
-      const from = equals.get(one.proven)?.free.nearest(one.to, name, (path) => !used.has(path)) ?? null;
+      const free = equals.get(one.proven)?.[isOwn ? 'freeInside' : 'freeElsewhere'];
+      const from = free?.nearest(one.to, name, (path) => !used.has(path)) ?? null;
       if (from === null) continue;
       choices.set(one, from);
       used.add(from);
@@ -471,12 +484,14 @@ function chosen(wanted: readonly Wanted[], proof: MovedFile['proof']): MovedFile
 class EqualFiles {
   /** All of them: first files that are in no place, and those with few folders before others. */
   readonly paths: readonly string[];
-  /** Files that are in no place, and may be moved. */
-  readonly free: NearestFiles;
+  /** Files in the content's own folder that are in no place, and may be moved. */
+  readonly freeInside: NearestFiles;
+  /** Files in other folders that may be moved. */
+  readonly freeElsewhere: NearestFiles;
   readonly #freeCount: number;
   #shared: NearestFiles | null = null;
 
-  constructor(candidates: readonly Candidate[]) {
+  constructor(candidates: readonly Candidate[], own: string | null) {
     const pathsOf = (isInPlace: boolean) =>
       candidates
         .filter((one) => one.isInPlace === isInPlace)
@@ -484,7 +499,9 @@ class EqualFiles {
         .sort((a, b) => depthOf(a) - depthOf(b) || (a < b ? -1 : 1));
     const free = pathsOf(false);
     this.paths = [...free, ...pathsOf(true)];
-    this.free = new NearestFiles(free);
+    const isInside = (path: string) => own !== null && isWithin(own, path);
+    this.freeInside = new NearestFiles(free.filter(isInside));
+    this.freeElsewhere = new NearestFiles(free.filter((path) => !isInside(path)));
     this.#freeCount = free.length;
   }
 

@@ -375,6 +375,20 @@ describe('findMoved', () => {
     assert.deepEqual(await readdir(root), ['a']);
   });
 
+  it('takes a file in the content’s own folder before one of another copy', async (t) => {
+    for (const version of VERSIONS) {
+      const files = { a: noise(50_000, 1), b: noise(50_000, 2) };
+      const { cwd, root, torrent, move } = await rooted(t, version, files, version === 'v1' ? true : undefined);
+      await put(cwd, { 'copy/a': files.a, 'copy/b': files.b });
+      await move('root/a', 'root/zz');
+      const found = await findMoved(torrent, root, [cwd]);
+      assert.deepEqual(
+        found.moved.map(({ from, also }) => [from, also]),
+        [[path.join(root, 'zz'), [path.join(cwd, 'copy/a')]]],
+      );
+    }
+  });
+
   it('counts each file once if folders overlap or are given by links', async (t) => {
     for (const version of VERSIONS) {
       const files = { a: noise(50_000, 1), 'sub/b': noise(50_000, 2), 'sub/c': noise(50_000, 3) };
