@@ -10,6 +10,7 @@ import {
   LIBTORRENT_MAX_PIECES,
   TORRENT_LIMITS,
 } from '../model/limits.ts';
+import { plural } from '../model/plural.ts';
 import type { FileSizes } from './file-sizes.ts';
 import type { Finding } from './findings.ts';
 import { MAX_COMPONENTS, type Sizes, SizesOf, type TorrentShape } from './torrent-sizes.ts';
@@ -210,8 +211,8 @@ async function least(sizes: SizesOf, name: keyof Sizes, version: TorrentVersion)
 function sharedPads({ pads, sharedPads: shared, sharedPad }: FileSizes): LimitWarning[] {
   if (shared === 0) return [];
   const text =
-    `${shared} of ${pads} pad files share a path (${sharedPad}): Transmission 4.1.1 and later refuse the torrent, and ` +
-    'rtorrent 0.9.8 stalls.';
+    `Several pad files have the same path, such as ${sharedPad} (${plural(shared, 'repeat')} among ${pads} pad files): ` +
+    'Transmission 4.1.1 and later refuse the torrent, and rtorrent 0.9.8 stalls.';
   const advice = "padNames: 'unique' avoids that, but changes the infohash.";
   return [{ code: 'pad_names', path: ['info', 'files'], name: sharedPad, text, advice }];
 }

@@ -338,7 +338,7 @@ describe('metainfo create', () => {
     const created = await metainfo(['create', 'album', '-q'], { cwd });
     assert.match(
       created.stderr,
-      /^warning: 1 of 2 pad files share a path .+ \[pad_names\]\n {2}--pad-names unique avoids that, but changes the infohash\.\n$/,
+      /^warning: Several pad files have the same path, such as \.pad\/16383 \(1 repeat among 2 pad files\): .+ \[pad_names\]\n {2}--pad-names unique avoids that, but changes the infohash\.\n$/,
     );
     const json = await metainfo(['create', 'album', '--json', '--force'], { cwd });
     assert.equal(json.stderr, '');
