@@ -73,7 +73,7 @@ export function messageOfWarning({ code, message }: Pick<Finding, 'code' | 'mess
 const ADVICE_OPTIONS: readonly (readonly [RegExp, string])[] = [
   [/\bskip everything that is unreadable\b/, 'pass --skip-unreadable'],
   [/\bskip all links\b/, 'pass --symlinks skip'],
-  [/\b[Ff]ollow links to the outside\b/, 'Pass --follow-outside'],
+  [/\b[Ff]ollow links to the outside\b/, 'Pass --symlinks follow --follow-outside'],
   [/\bfollow, skip or store links\b/, 'pass --symlinks follow, skip or store'],
   [/\ba piece length of (\d+) ([KMG]iB)\b/, '--piece-length $1$2'],
   [/\b([Mm]ake a (v1|v2) torrent)\b/, '$1 (-k $2)'],

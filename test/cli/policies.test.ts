@@ -25,6 +25,8 @@ describe('policies of metainfo create', () => {
     const refused = await metainfo(['create', 'album'], { cwd });
     assert.equal(refused.code, 1);
     assert.match(refused.stderr, /album\/outside links to .* \[ERR_LINK_OUTSIDE\]/);
+    const stored = await metainfo(['plan', 'album', '--symlinks', 'store'], { cwd });
+    assert.match(stored.stdout, /\[ERR_LINK_OUTSIDE\]\n {2}Pass --symlinks follow --follow-outside, /);
     const { code } = await metainfo(['create', 'album', '--follow-outside', '-k', 'v2'], { cwd });
     assert.equal(code, 0);
     assert.deepEqual(await paths(cwd), ['.hidden', 'a.txt', 'b/c.nfo', 'link', 'outside/o.txt']);
