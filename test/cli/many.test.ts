@@ -79,6 +79,13 @@ describe('metainfo create --each', () => {
     );
   });
 
+  it('refuses a file in the place of a folder', async (t) => {
+    const cwd = await library(t);
+    const { code, stderr } = await metainfo(['create', '--each', 'lib/film.mkv'], { cwd });
+    assert.equal(code, 2);
+    assert.match(stderr, /^error: lib\/film\.mkv is a file, not a folder: /);
+  });
+
   it('prints events with --json: one of start and of end for each job, and a summary', async (t) => {
     const cwd = await library(t);
     await writeTree(cwd, { 'lib/empty/x': 0 });

@@ -2,6 +2,7 @@
 import { mkdir, readdir } from 'node:fs/promises';
 import path from 'node:path';
 import { isSystemFile } from '../../disk/entry-names.ts';
+import { exists } from '../../disk/write-file.ts';
 import { fromSystemError, MetainfoError } from '../../errors/errors.ts';
 import { isUrl } from '../create/inputs.ts';
 import type { CreateOptions } from '../create/options.ts';
@@ -51,10 +52,14 @@ async function makeFolder(folder: string): Promise<void> {
 /**
  * The names in a folder that are content, sorted: no hidden entries, system files or torrents.
  *
- * @throws {MetainfoError} `ERR_NOT_FOUND`, `ERR_UNREADABLE`
+ * @throws {MetainfoError} `ERR_NOT_FOUND`, `ERR_UNREADABLE`, `ERR_INVALID_ARGUMENT` for a file
  */
 export async function contentNames(folder: string): Promise<string[]> {
-  const names = await readdir(folder).catch((error: unknown) => {
+  const names = await readdir(folder).catch(async (error: unknown) => {
+    if ((error as NodeJS.ErrnoException).code === 'ENOTDIR' && (await exists(folder))) {
+      const message = `${folder} is a file, not a folder: omit --each, or name the folder that contains it.`;
+      throw new MetainfoError('ERR_INVALID_ARGUMENT', message, { path: folder });
+    }
     throw fromSystemError(error, folder, 'read');
   });
   return names.filter((name) => !name.startsWith('.') && !isSystemFile(name) && !/\.torrent$/i.test(name)).sort();
