@@ -55,7 +55,8 @@ function problemOf(url: string, noun: string, schemes: readonly string[]): Probl
   if (holdsSeveral(url, noun)) return ['is more than one URL', 'Give each URL by itself.'];
   const [start = '', scheme = '', slashes] = SCHEME.exec(url) ?? [];
   const known = schemes.includes(scheme.toLowerCase());
-  if (!slashes && !known) return ['has no scheme', `Write it as ${schemes[0]}://${url.slice(0, 80)}.`];
+  if (!slashes && !known && !isOtherScheme(scheme, url.slice(start.length)))
+    return ['has no scheme', `Write it as ${schemes[0]}://${url.replace(/^\/+/, '').slice(0, 80)}.`];
   if (!known) return [`has the unknown scheme ${scheme}`, `Use one of these: ${schemes.join(', ')}.`];
   const authority = /^[^/?#]*/.exec(url.slice(start.length))?.[0] ?? '';
   const address = authority.slice(authority.lastIndexOf('@') + 1);
@@ -65,6 +66,11 @@ function problemOf(url: string, noun: string, schemes: readonly string[]): Probl
   if (scheme.toLowerCase() === 'udp' && port === undefined)
     return ['has no port, and UDP trackers have no default port', `Write it as ${scheme}://HOST:PORT/announce.`];
   return null;
+}
+
+/** Whether what is before a colon is a scheme, as in `magnet:?xt=1`, and not a host with a port. */
+function isOtherScheme(scheme: string, rest: string): boolean {
+  return scheme !== '' && !scheme.includes('.') && !/^\d/.test(rest);
 }
 
 /** Whether a text is several URLs. A webseed may have commas in its path, and any URL may have another in its query. */

@@ -43,7 +43,7 @@ describe('trackerFindings', () => {
       ['localhost:6969/announce', 'has no scheme'],
       ['htp://tracker.example/announce', 'has the unknown scheme htp'],
       ['ftp://tracker.example/announce', 'has the unknown scheme ftp'],
-      ['magnet:?xt=urn:btih:x', 'has no scheme'],
+      ['magnet:?xt=urn:btih:x', 'has the unknown scheme magnet'],
       ['udp://a.example:1/x,udp://b.example:2/x', 'is more than one URL'],
       ['http://a.example/x http://b.example/x', 'is more than one URL'],
       ['http://a.example/x\nhttp://b.example/x', 'is more than one URL'],
@@ -65,6 +65,18 @@ describe('trackerFindings', () => {
       const [finding] = trackerFindings(draftOf({ announce: url }));
       assert.deepEqual([finding?.path, finding?.severity], [url, 'warning']);
       assert.match(finding?.advice ?? '', /\.$/);
+    }
+  });
+
+  it('proposes a URL only for a text that has no scheme', async () => {
+    const sources = [{ path: 'a', data: Buffer.from('x') }];
+    for (const [announce, advice] of [
+      ['//h/x', 'Write it as http://h/x.'],
+      ['localhost:6969/announce', 'Write it as http://localhost:6969/announce.'],
+      ['magnet:?xt=1', 'Use one of these: http, https, udp, ws, wss.'],
+    ] as const) {
+      const { findings } = await TorrentCreate.plan({ sources, announce });
+      assert.equal(findings.find(({ path }) => path === announce)?.advice, advice);
     }
   });
 
