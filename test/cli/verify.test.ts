@@ -105,6 +105,20 @@ describe('metainfo verify', () => {
     assert.deepEqual([code, ok, moved[0].proof, files[0].status], [0, true, 'pieces', 'complete']);
   });
 
+  it('lists a small file of a v1 torrent as not proven', async (t) => {
+    const cwd = await workFolder(t);
+    await metainfo(['create', 'album', '-k', 'v1', '-l', '14'], { cwd });
+    await mkdir(path.join(cwd, 'other'));
+    await rename(path.join(cwd, 'album/b/c.nfo'), path.join(cwd, 'other/c'));
+    const find = async () => (await metainfo(['verify', 'album.torrent', 'album', '--find', 'other'], { cwd })).stdout;
+    assert.match(await find(), /^not proven {3}b\/c\.nfo: \S+c has its size, but no piece lies within it$/m);
+    await writeFile(path.join(cwd, 'other/d'), '12345');
+    assert.match(
+      await find(),
+      /^not proven {3}b\/c\.nfo: \S+c and 1 more have its size, but no piece lies within it$/m,
+    );
+  });
+
   it('fails if a file cannot be put in place, and rejects wrong combinations', async (t) => {
     const cwd = await workFolder(t);
     await metainfo(['create', 'album'], { cwd });

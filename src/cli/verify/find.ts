@@ -66,8 +66,8 @@ export function searchLines(
   ]);
   const unsure = unproven.map(({ path, candidates }) => {
     const [first = '', ...more] = candidates;
-    const others = more.length > 0 ? ` and ${more.length} more` : '';
-    return `${colors.yellow('not proven')}   ${printable(path)}: ${printable(first)}${others} has its size, but no piece lies within it`;
+    const others = more.length > 0 ? ` and ${more.length} more have` : ' has';
+    return `${colors.yellow('not proven')}   ${printable(path)}: ${printable(first)}${others} its size, but no piece lies within it`;
   });
   const absent = notFound.map((path) => `${colors.red('not found')}    ${printable(path)}`);
   const failures = failed.map(
