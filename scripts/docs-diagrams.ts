@@ -74,16 +74,14 @@ function versions(): string {
   parts.push(text(16, 34, 'v1', 'bold'), text(16, 52, 'SHA-1', 'small'));
   parts.push(
     box(left, 20, piece * 2.5, 36, 'blue', 'a.wav'),
-    box(left + piece * 2.5, 20, piece * 1.7, 36, 'green', 'b.txt'),
+    box(left + piece * 2.5, 20, piece, 36, 'green', 'b.txt'),
   );
-  for (let i = 0; i < 5; i += 1) {
-    const width = i === 4 ? piece * 0.2 : piece;
-    parts.push(box(left + i * piece, 70, width, 28, 'plain', i === 4 ? '' : `piece ${i}`));
-  }
-  parts.push(text(left + piece * 4.2 + 12, 89, 'piece 4', 'small'));
+  for (let i = 0; i < 4; i += 1)
+    parts.push(box(left + i * piece, 70, i === 3 ? piece / 2 : piece, 28, 'plain', `piece ${i}`));
   parts.push(text(left, 120, 'One piece may hold the end of a file and the start of the next: piece 2.', 'small'));
   // v2: a tree for each file.
   const y = 150;
+  parts.push(text(left + piece / 2 - 42, y + 88, 'piece layer', 'small', 'end'));
   parts.push(text(16, y + 148, 'v2', 'bold'), text(16, y + 166, 'SHA-256', 'small'));
   const fileTree = (x: number, blocks: number, name: string, fill: Fill) => {
     const block = piece / 4;
@@ -94,7 +92,7 @@ function versions(): string {
       const count = Math.min(4, blocks - i * 4);
       const middle = x + i * piece + (count * block) / 2;
       if (pieces > 1) {
-        parts.push(box(middle - 34, y + 72, 68, 24, 'plain', `layer ${i}`));
+        parts.push(box(middle - 34, y + 72, 68, 24, 'plain', `piece ${i}`));
         parts.push(line(`M${middle} ${y + 72}L${root} ${y + 34}`));
       }
       const parent = pieces > 1 ? [middle, y + 96] : [root, y + 34];
@@ -105,7 +103,7 @@ function versions(): string {
     parts.push(text(x, y + 190, name, 'small'));
   };
   fileTree(left, 10, 'a.wav: 10 blocks of 16 KiB in 3 pieces', 'blue');
-  fileTree(left + piece * 3.3, 4, 'b.txt: one piece, no layer', 'green');
+  fileTree(left + piece * 3.3, 4, 'b.txt: 4 blocks, one piece, no piece layer', 'green');
   parts.push(
     text(
       left,
