@@ -43,7 +43,7 @@ function onSite(file, pages) {
     if (pages.has(found)) return path.posix.relative(path.posix.dirname(place), placeOf(found)) + anchor;
     if (!existsSync(path.join(root, found))) throw new Error(`${file}: no ${link}`);
     // A release knows the address of its repository, which has the sources.
-    if (!/\.(svg|json)$/.test(found)) return repository ? `${repository}/blob/v${version}/${found}` : '';
+    if (!/\.(svg|json)$|^examples\/.*\.mjs$/.test(found)) return repository ? `${repository}/blob/v${version}/${found}` : '';
     mkdirSync(path.dirname(path.join(PUBLIC, 'files', found)), { recursive: true });
     cpSync(path.join(root, found), path.join(PUBLIC, 'files', found));
     return `/files/${found}`;
@@ -115,7 +115,7 @@ function sidebars() {
     '/api/': [{ text: 'API by task', items: allTasks }, up],
     '/decisions/': [decisions, up],
     '/': [
-      { text: 'Start', link: '/start' },
+      { text: 'Getting started', link: '/start' },
       ...groups.filter((group) => group !== decisions),
       up,
       { text: 'API', link: '/api/' },
