@@ -156,6 +156,7 @@ export async function writeApi(folder) {
       readme: 'none',
       router: 'category',
       categorizeByGroup: false,
+      sort: ['kind', 'static-first', 'alphabetical-ignoring-documents'],
       groupOrder: ['Constructors', 'Methods', 'Accessors', 'Properties', '*'],
       preservedTypeAnnotationTags: ['@throws'],
       disableSources: true,
