@@ -72,10 +72,7 @@ function versions(): string {
   const [left, piece] = [110, 128];
   // v1: pieces run through both files.
   parts.push(text(16, 34, 'v1', 'bold'), text(16, 52, 'SHA-1', 'small'));
-  parts.push(
-    box(left, 20, piece * 2.5, 36, 'blue', 'a.wav'),
-    box(left + piece * 2.5, 20, piece, 36, 'green', 'b.txt'),
-  );
+  parts.push(box(left, 20, piece * 2.5, 36, 'blue', 'a.wav'), box(left + piece * 2.5, 20, piece, 36, 'green', 'b.txt'));
   for (let i = 0; i < 4; i += 1)
     parts.push(box(left + i * piece, 70, i === 3 ? piece / 2 : piece, 28, 'plain', `piece ${i}`));
   parts.push(text(left, 120, 'One piece may hold the end of a file and the start of the next: piece 2.', 'small'));

@@ -20,7 +20,7 @@ const Found = expected<PlacedFiles>('the result of findMoved', (value) => {
 
 const PLACE: OptionStructs<PlaceMovedOptions> = { signal: Signal };
 
-/** What {@link placeMoved} takes of the result of {@link findMoved}. */
+/** The fields of the result of {@link findMoved} that {@link placeMoved} checks. */
 type PlacedFiles = Pick<FoundContent, 'moved' | 'empty' | 'root'>;
 
 /** The result of {@link placeMoved}. */
