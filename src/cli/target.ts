@@ -79,7 +79,7 @@ export async function realFolder(target: string): Promise<string> {
 export async function requireWritableFolder(target: string): Promise<void> {
   const folder = await realFolder(target);
   await access(folder, constants.W_OK).catch((error: unknown) => {
-    throw fromSystemError(error, folder, 'write');
+    throw fromSystemError(error, target, 'write');
   });
 }
 
