@@ -10,6 +10,7 @@ import { hashPart } from '../parts/hash-part.ts';
 import { HASH_PLAN } from '../parts/hash-plan.ts';
 import type { OpenObject } from '../parts/identity.ts';
 import { joinParts } from '../parts/join-parts.ts';
+import { requireOutputNotPlanned } from '../parts/planned-output.ts';
 import type { PartStore } from '../parts/store.ts';
 import { storePart } from '../parts/stored-part.ts';
 import { type Backend, backendOf, type QueueOptions } from './backend.ts';
@@ -256,6 +257,7 @@ async function runJoin(job: Job, { token, signal, queue, context }: JoinContext)
   }
   const root = await contentAt(roots, plan.root);
   const output = await outputAt(roots, data.output);
+  await requireOutputNotPlanned(output, plan, { root });
   const torrent = await joinParts(plan, (index) => store.get(plan.id, index), { root, open, signal });
   await writeOnce(torrent, output, { force: data.force });
   await removeParts(queue, plan);

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { readdir, readFile, symlink, utimes, writeFile } from 'node:fs/promises';
+import { link, readdir, readFile, symlink, utimes, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { createWorkers, type EndedJob, TorrentQueue, type WorkersOptions } from '../../src/bullmq/index.ts';
@@ -147,6 +147,20 @@ describe('TorrentQueue', { skip }, () => {
       const queued = await queue.addTorrent(plan, { root, output });
       await assert.rejects(queued.done(), { code }, `${root} ${output}`);
       assert.equal(ended.filter(({ error }) => error?.startsWith(code)).length, 1, `${root} ${output}`);
+    }
+  });
+
+  it('refuses to replace a planned file with the torrent', async (t) => {
+    const { queue, draft, base, ended } = await cluster(t);
+    const content = await readFile(path.join(base, 'set/b/c'));
+    await link(path.join(base, 'set/b/c'), path.join(base, 'hard'));
+    const plan = await draft.plan({ partSize: 2 ** 20 });
+    for (const output of ['data/set/b/c', 'data/hard']) {
+      ended.length = 0;
+      const queued = await queue.addTorrent(plan, { root: 'data/set', output, force: true });
+      await assert.rejects(queued.done(), { code: 'ERR_OUTPUT_IS_INPUT' });
+      assert.deepEqual(await readFile(path.join(base, 'set/b/c')), content);
+      assert.equal(ended.filter(({ kind, error }) => kind === 'join' && error !== null).length, 1);
     }
   });
 

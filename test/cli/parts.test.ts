@@ -40,6 +40,18 @@ describe('metainfo plan --part-size, hash-part and join', () => {
     assert.ok((await bytesOf(cwd, 'joined.torrent')).equals(await bytesOf(cwd, 'set.torrent')));
   });
 
+  it('join refuses to replace a planned file', async (t) => {
+    const { cwd, hash, join } = await planned(t);
+    for (const index of [0, 1, 2, 3]) await hash(index);
+    const before = await bytesOf(cwd, 'set/b/c');
+    for (const more of [[], ['--root', 'set'], ['--no-recheck']]) {
+      const { code, stderr } = await join('-o', 'set/b/c', '--force', ...more);
+      assert.equal(code, 1);
+      assert.match(stderr, /set\/b\/c is one of the torrent's files .*\[ERR_OUTPUT_IS_INPUT\]/);
+      assert.ok((await bytesOf(cwd, 'set/b/c')).equals(before));
+    }
+  });
+
   it('shows the plan as text and as JSON, and never replaces a file without --force', async (t) => {
     const cwd = await temporaryFolder(t);
     await writeTree(cwd, { 'set/a': 150 * KIB });

@@ -6,7 +6,7 @@ import { forSchedulers } from '../exit.ts';
 import { interruptible } from '../interrupt.ts';
 import { type OutputOptions, parseFolder, type SummaryOptions, summaryOptions } from '../options.ts';
 import { writeLines } from '../output.ts';
-import { nameOfTarget, reportTo, requireWritable, writeTorrent } from '../target.ts';
+import { fileOf, nameOfTarget, reportTo, requireWritable, writeTorrent } from '../target.ts';
 
 interface JoinOptions extends OutputOptions, SummaryOptions {
   parts: string;
@@ -50,17 +50,20 @@ export function addJoin(program: Command): void {
 
 async function run(file: string, options: JoinOptions, signal: AbortSignal): Promise<void> {
   const { parts: folder, root, recheck, magnet, force = false, json, quiet } = options;
-  const [{ openObject, readPlan }, { joinParts }, { folderStore }, { restoredPlan }] = await Promise.all([
-    import('../parts/read-plan.ts'),
-    import('../../parts/join-parts.ts'),
-    import('../../parts/store.ts'),
-    import('../../create/restored-plan.ts'),
-  ]);
+  const [{ openObject, readPlan }, { joinParts }, { folderStore }, { restoredPlan }, { requireOutputNotPlanned }] =
+    await Promise.all([
+      import('../parts/read-plan.ts'),
+      import('../../parts/join-parts.ts'),
+      import('../../parts/store.ts'),
+      import('../../create/restored-plan.ts'),
+      import('../../parts/planned-output.ts'),
+    ]);
   const plan = await readPlan(file);
   // The name of a plan that was not checked may be a path.
   const { id } = await restoredPlan(plan);
   const target = options.output ?? `${plan.name}.torrent`;
   await requireWritable(target, { ...options, output: target });
+  await requireOutputNotPlanned(fileOf(target), plan, { root });
   const started = process.uptime();
   const mtime = new Date();
   const store = folderStore(folder);
