@@ -150,6 +150,16 @@ describe('metainfo worker, create --queue and verify --queue', { skip }, () => {
     assert.match(text, /cancelled: no torrent is written/);
   });
 
+  it('create --queue --dry-run shows the plan, and queues nothing', async (t) => {
+    const { cwd, redis, queued } = await setUp(t);
+    const args = queued('create', 'data/set', '-l', '16KiB', '-o', 'data/x.torrent', '--dry-run');
+    const { code, stdout, stderr } = await metainfo(args, { cwd });
+    assert.deepEqual([code, stderr], [0, '']);
+    assert.match(stdout, /^output {9}data\/x\.torrent\nname {11}set\n/);
+    assert.equal(await redis.client.dbsize(), 0);
+    assert.deepEqual(await entries(path.join(cwd, 'store')), ['keep']);
+  });
+
   it('refuse options that are missing, and paths beneath no root', async (t) => {
     const { cwd, queued, redis } = await setUp(t);
     const cases: [args: string[], message: RegExp][] = [
@@ -161,6 +171,10 @@ describe('metainfo worker, create --queue and verify --queue', { skip }, () => {
       [queued('create', 'data/set', '-o', 'x.torrent'), /beneath no root of the workers/],
       [queued('create', '--each', 'data', '-o', 'data'), /--queue makes one torrent/],
       [queued('create', 'data/set', '-o', '-'), /A worker writes the torrent/],
+      [queued('create', 'data/set', '--magnet'), /--magnet does not work with --queue/],
+      [queued('create', 'data/set', '--link-file', 'x'), /--link-file does not work with --queue/],
+      [queued('create', 'data/set', '--maker', 'libtorrent'), /--maker libtorrent does not work with --queue/],
+      [queued('create', 'data/set', '--cache'), /--cache does not work with --queue/],
     ];
     for (const [args, message] of cases) {
       const { code, stdout, stderr } = await metainfo(args, { cwd });

@@ -11,6 +11,7 @@ import { plural } from '../../model/plural.ts';
 import { folderStore } from '../../parts/store.ts';
 import { toPlain } from '../create/findings.ts';
 import type { CreateOptions } from '../create/options.ts';
+import { showPlan } from '../create/plan-report.ts';
 import { targetFor } from '../create/run-create.ts';
 import { exitCodeOfSignal } from '../exit.ts';
 import { stderr, writeLines } from '../output.ts';
@@ -26,6 +27,8 @@ export async function createInQueue(
   { connection, folder, roots }: QueueTarget,
   signal: AbortSignal,
 ): Promise<void> {
+  refuseLocalOptions(options);
+  if (options.dryRun) return showPlan(paths, options, signal);
   const { bullmq, names } = await loadQueue();
   const target = await targetFor(paths, options);
   if (isStdout(target))
@@ -69,6 +72,20 @@ export async function createInQueue(
   } finally {
     await queue.close();
   }
+}
+
+/** Refuses the options that workers would ignore. Values of the configuration file apply where they fit, so they are not refused. */
+function refuseLocalOptions({ magnet, linkFile, maker, cache, cacheDir, standing }: CreateOptions): void {
+  const given: [key: keyof CreateOptions, option: string, isGiven: boolean][] = [
+    ['magnet', '--magnet', magnet === true],
+    ['linkFile', '--link-file', linkFile !== undefined],
+    ['maker', '--maker libtorrent', maker === 'libtorrent'],
+    ['cache', '--cache', cache === true],
+    ['cacheDir', '--cache-dir', cacheDir !== undefined],
+  ];
+  const [, option] = given.find(([key, , isGiven]) => isGiven && !standing?.has(key)) ?? [];
+  if (option)
+    throw new MetainfoError('ERR_INVALID_ARGUMENT', `${option} does not work with --queue: omit one of them.`);
 }
 
 /** Waits for a torrent, and shows its progress. After Ctrl-C, asks what becomes of it. */
