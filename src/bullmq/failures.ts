@@ -7,7 +7,8 @@ import { isPermanent } from '../errors/permanent.ts';
 /** The error that a processor throws: one that is never tried again if that is pointless. It has no stack, which others could read. */
 export function jobError(error: unknown): Error {
   const text = textOf(error);
-  const failure = isPermanent(error) ? new UnrecoverableError(text) : new Error(text);
+  const failure =
+    error instanceof UnrecoverableError || isPermanent(error) ? new UnrecoverableError(text) : new Error(text);
   failure.stack = text;
   return failure;
 }

@@ -324,6 +324,8 @@ export class TorrentQueue {
   }
 
   async #isRunning(job: Job): Promise<boolean> {
+    // It ends by itself, or waits for parts that still run: nobody needs it.
+    if ((job.data as JoinData).cancelled) return false;
     const state = await this.#answer(job.getState());
     return state !== 'completed' && state !== 'failed' && state !== 'unknown';
   }
@@ -331,7 +333,8 @@ export class TorrentQueue {
   /** Removes the jobs of a torrent that has ended, so that it can be queued again. */
   async #forget({ id, parts }: TorrentPlan, join: Job | undefined): Promise<void> {
     if (!join) return;
-    await this.#answer(join.remove({ removeChildren: true }).catch(() => join.remove()));
+    // A part that still runs is locked, and cannot be removed together with its parent.
+    await this.#answer(join.remove({ removeChildren: true }).catch(() => join.remove({ removeChildren: false })));
     for (let index = 0; index < parts; index += 1) {
       const part = await this.#answer(this.#parts.getJob(partJobId(id, index)));
       if (part && !(await part.isActive())) await part.remove().catch(() => {});
@@ -374,7 +377,7 @@ export class TorrentQueue {
     await this.#answer(current.updateData({ ...(current.data as JoinData), cancelled: true }));
     await this.#answer(current.removeUnprocessedChildren());
     // A join that no part holds back any more ends by itself; one that waits for running parts does so when they have ended.
-    await current.remove().catch(() => {});
+    await current.remove({ removeChildren: false }).catch(() => {});
   }
 
   /** Waits for the end of a job, and returns its result. */

@@ -1,6 +1,6 @@
 /** Workers of the queues: they hash parts, join them, and work off batches. */
 import { setTimeout as delay } from 'node:timers/promises';
-import { type Job, WaitingChildrenError, WaitingError, type Worker } from 'bullmq';
+import { type Job, UnrecoverableError, WaitingChildrenError, WaitingError, type Worker } from 'bullmq';
 import type { TorrentPlan } from '../create/torrent-plan.ts';
 import { AbortError } from '../errors/cancel.ts';
 import { MetainfoError, shown } from '../errors/errors.ts';
@@ -241,7 +241,8 @@ interface JoinContext {
 
 async function runJoin(job: Job, { token, signal, queue, context }: JoinContext): Promise<object> {
   const data = job.data as JoinData;
-  if (data.cancelled) throw new MetainfoError('ERR_ABORTED', 'It was cancelled.');
+  // ERR_ABORTED by itself is tried again.
+  if (data.cancelled) throw new UnrecoverableError('ERR_ABORTED: It was cancelled.');
   if (!isPlanId(data.plan)) throw new MetainfoError('ERR_INVALID_ARGUMENT', 'The data of a join has no plan.');
   const { store, roots, plans, open } = context;
   const plan = await plans.get(data.plan);

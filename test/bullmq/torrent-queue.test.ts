@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
+import { EventEmitter, once } from 'node:events';
 import { link, readdir, readFile, symlink, utimes, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { createWorkers, type EndedJob, TorrentQueue, type WorkersOptions } from '../../src/bullmq/index.ts';
 import { TorrentCreate } from '../../src/create/draft.ts';
 import { Torrent } from '../../src/model/torrent.ts';
-import { folderStore } from '../../src/parts/store.ts';
+import { folderStore, type PartStore } from '../../src/parts/store.ts';
 import { verify } from '../../src/verify/verify.ts';
 import { redisMissing, redisServer } from '../support/redis.ts';
 import { sparseFile, temporaryFolder, writeTree } from '../support/tree.ts';
@@ -23,7 +24,7 @@ async function cluster(t: TestContext, options: Partial<WorkersOptions> = {}) {
   const [redis, folder] = [await redisServer(t), await temporaryFolder(t)];
   const base = path.join(folder, 'data');
   await writeTree(base, { 'set/a': 300 * KIB, 'set/b/c': 70 * KIB, 'set/empty': 0 });
-  const store = folderStore(path.join(folder, 'store'));
+  const store = options.store ?? folderStore(path.join(folder, 'store'));
   const shared = { connection: redis.url, store };
   const ended: EndedJob[] = [];
   const workers = createWorkers({ ...shared, roots: { data: base }, onJob: (job) => ended.push(job), ...options });
@@ -261,6 +262,79 @@ describe('TorrentQueue', { skip }, () => {
     await queued.cancel();
     await assert.rejects(queued.done(), { code: 'ERR_ABORTED' });
     await assert.rejects(readFile(path.join(base, 'x.torrent')), { code: 'ENOENT' });
+  });
+
+  /** A part that runs until it is let go, and the torrent of its plan. */
+  async function withRunningPart(t: TestContext) {
+    const events = new EventEmitter();
+    const [started, released] = [once(events, 'start'), once(events, 'release')];
+    const letGo = () => void events.emit('release');
+    const folder = await temporaryFolder(t);
+    const inner = folderStore(path.join(folder, 'store'));
+    const store: PartStore = {
+      get: (id, index) => inner.get(id, index),
+      put: async (id, index, bytes) => {
+        if (index === 0) {
+          events.emit('start');
+          await released;
+        }
+        await inner.put(id, index, bytes);
+      },
+    };
+    const { queue, draft, ended, redis } = await cluster(t, { store });
+    t.after(letGo);
+    const plan = await draft.plan({ partSize: 32 * KIB });
+    const place = { root: 'data/set', output: 'data/x.torrent' };
+    const queued = await queue.addTorrent(plan, place);
+    await started;
+    return { queue, plan, place, queued, letGo, ended, redis };
+  }
+
+  it('cancels a torrent while a part runs, and adds it again', async (t) => {
+    const { queue, plan, place, queued, letGo, ended, redis } = await withRunningPart(t);
+    await queued.cancel();
+    assert.equal(await redis.client.exists(`metainfo:metainfo-joins:${queued.id}-join`), 0);
+    await assert.rejects(queued.done(), { code: 'ERR_ABORTED' });
+    const again = await queue.addTorrent(plan, place);
+    assert.equal(again.attached, false);
+    letGo();
+    assert.equal((await again.done()).output, place.output);
+    assert.ok(ended.every(({ error }) => error === null));
+  });
+
+  it('adds a torrent again after a failure although a part still runs', async (t) => {
+    const { queue, plan, place, queued, letGo, redis } = await withRunningPart(t);
+    // As if another part had failed its parent.
+    const [joins, key] = ['metainfo:metainfo-joins', `${queued.id}-join`];
+    await redis.client.zrem(`${joins}:waiting-children`, key);
+    await redis.client.zadd(`${joins}:failed`, Date.now(), key);
+    await redis.client.hset(`${joins}:${key}`, { finishedOn: Date.now(), failedReason: 'ERR_READ: x' });
+    const again = await queue.addTorrent(plan, place);
+    assert.equal(again.attached, false);
+    letGo();
+    assert.equal((await again.done()).output, place.output);
+  });
+
+  it('fails a cancelled join at once', async (t) => {
+    const { queue, draft, ended, redis, workers, ...rest } = await cluster(t);
+    await workers.close();
+    const queued = await queue.addTorrent(await draft.plan({ partSize: 2 ** 20 }), {
+      root: 'data/set',
+      output: 'data/x.torrent',
+    });
+    const key = `metainfo:metainfo-joins:${queued.id}-join`;
+    const data = JSON.parse((await redis.client.hget(key, 'data')) as string);
+    await redis.client.hset(key, 'data', JSON.stringify({ ...data, cancelled: true }));
+    const other = createWorkers({
+      connection: redis.url,
+      store: rest.store,
+      roots: { data: rest.base },
+      onJob: (job) => ended.push(job),
+    });
+    await assert.rejects(queued.done(), { code: 'ERR_ABORTED' });
+    await other.close();
+    const failures = ended.filter(({ kind }) => kind === 'join').map(({ error }) => error);
+    assert.deepEqual(failures, ['ERR_ABORTED: It was cancelled.']);
   });
 
   it('adds the parts of a large plan in windows', async (t) => {
