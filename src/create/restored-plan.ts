@@ -99,7 +99,7 @@ function checkFields({
   const isPadding =
     padding === null
       ? isSingleFile || version !== 'hybrid'
-      : hasPads && typeof padding.tailPad === 'boolean' && ['libtorrent', 'unique'].includes(padding.padNames);
+      : hasPads && typeof padding?.tailPad === 'boolean' && ['libtorrent', 'unique'].includes(padding.padNames);
   if (!isPadding) throw refused(`its padding is ${shown(padding)}`);
 }
 

@@ -181,6 +181,7 @@ describe('a plan from elsewhere', () => {
       (one) => (one.pieceLength = 2 ** 40),
       (one) => (one.pieceLength = null as never),
       (one) => (one.padding = null),
+      (one) => (one.padding = undefined as never),
       (one) => (one.padding = { tailPad: 1, padNames: 'x' } as never),
       (one) => (one.partSize = 0),
       (one) => (one.partSize = 16 * KIB + 1),
