@@ -80,8 +80,8 @@ const OPTIONS: OptionStructs<PartsEngineOptions> = {
 const PART_SIZE = 4 * 2 ** 30;
 
 /**
- * Makes an engine that sends the parts of each hash job elsewhere. With it, `generate`, `verify`, `update` and `upgrade` run on a
- * cluster. Content in memory is hashed in this process.
+ * Makes an engine that sends the parts of each hash job elsewhere. With it, `generate`, `verify` and `update` run on a cluster.
+ * Content in memory is hashed in this process, and so is the content of `upgrade`.
  *
  * @throws {MetainfoError} `ERR_INVALID_ARGUMENT`; `ERR_NOT_FOUND` for the root. Hash jobs fail with `ERR_PATH_OUTSIDE` for files that
  *   are not below the root, with `ERR_PART` for a part that is damaged or of another plan, and with the errors of `run`

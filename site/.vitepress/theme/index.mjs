@@ -1,4 +1,4 @@
-// VitePress's own theme, with the fonts of the system and an own page for missing addresses.
+// VitePress's own theme, with the fonts of the system and a page of its own for missing addresses.
 import DefaultTheme from 'vitepress/theme-without-fonts';
 import { h } from 'vue';
 import NotFound from './NotFound.vue';
