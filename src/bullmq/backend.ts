@@ -44,13 +44,20 @@ const SCHEMES: Readonly<Record<string, 'redis' | 'postgres'>> = {
   'valkey:': 'redis',
 };
 
+/** The keys of connection options that name a server of Redis, or belong to a client. Without any of them, ioredis connects to this machine. */
+const SERVER_KEYS = ['host', 'path', 'url', 'sentinels', 'duplicate'] as const;
+
 /**
  * The backend for a connection.
  *
+ * @param closing Aborted when connections by a URL of Redis need not be tried again.
  * @throws {MetainfoError} `ERR_INVALID_ARGUMENT`; no message has the credentials of a URL
  */
-export function backendOf({ connection, backend: given, prefix = 'metainfo' }: QueueOptions): Backend {
-  const url = typeof connection === 'string' ? parsed(connection) : null;
+export function backendOf(
+  { connection, backend: given, prefix = 'metainfo' }: QueueOptions,
+  closing?: AbortSignal,
+): Backend {
+  const url = typeof connection === 'string' || connection instanceof URL ? parsed(String(connection)) : null;
   const isObject = typeof connection === 'object' && connection !== null;
   if (!url && !isObject) throw refused(`connection must be a URL or connection options, not ${shown(connection)}`);
   if (typeof prefix !== 'string' || !/^[A-Za-z0-9_-]{1,64}$/.test(prefix))
@@ -62,7 +69,8 @@ export function backendOf({ connection, backend: given, prefix = 'metainfo' }: Q
         ? `unknown scheme ${url.protocol} of a queue: expected redis:, rediss:, valkey: or postgres:`
         : `backend must be redis or postgres, not ${shown(given)}`,
     );
-  if (url && SCHEMES[url.protocol] !== backend) throw refused(`a URL of ${url.protocol} is no ${backend} server`);
+  if (url && SCHEMES[url.protocol] !== backend)
+    throw refused(`backend is ${backend}, but the URL starts with ${url.protocol}`);
   if (backend === 'postgres') {
     const options = url ? { connectionString: url.href } : (connection as object);
     return {
@@ -72,16 +80,25 @@ export function backendOf({ connection, backend: given, prefix = 'metainfo' }: Q
   }
   return {
     classes: withBackend(createRedisBackend) as never,
-    options: { connection: redisOptions(url, connection), prefix },
+    options: { connection: redisOptions(url, connection, closing), prefix },
   };
 }
 
-function redisOptions(url: URL | null, connection: QueueConnection): never {
+function redisOptions(url: URL | null, connection: QueueConnection, closing: AbortSignal | undefined): never {
+  if (!url && !SERVER_KEYS.some((key) => key in Object(connection)))
+    throw refused(
+      'connection names no server: give a URL, options with a host, or a client; PostgreSQL also needs backend',
+    );
   if (!url) return connection as never;
   // ioredis knows neither valkey: nor its credentials in a URL object.
   const href = url.href.replace(/^valkey:/, 'redis:');
-  return { url: href } satisfies ConnectionOptions as never;
+  // Without it, a client whose server is unreachable would keep the process alive: BullMQ cannot end a client that never connected.
+  const retryStrategy = (times: number) => (closing?.aborted ? null : Math.min(1000 * times, MOST_RETRY_MS));
+  return { url: href, ...(closing && { retryStrategy }) } satisfies ConnectionOptions as never;
 }
+
+/** The longest wait before a connection is tried again, in milliseconds. */
+const MOST_RETRY_MS = 10_000;
 
 function parsed(text: string): URL {
   if (URL.canParse(text)) return new URL(text);
@@ -91,8 +108,9 @@ function parsed(text: string): URL {
 
 /** A server for people: without credentials. */
 export function nameOfConnection(connection: QueueConnection): string {
-  if (typeof connection !== 'string' || !URL.canParse(connection)) return 'the queue';
-  const { protocol, host, pathname } = new URL(connection);
+  const text = connection instanceof URL ? connection.href : connection;
+  if (typeof text !== 'string' || !URL.canParse(text)) return 'the queue';
+  const { protocol, host, pathname } = new URL(text);
   return `${protocol}//${host}${pathname === '/' ? '' : pathname}`;
 }
 

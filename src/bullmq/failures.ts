@@ -19,6 +19,11 @@ export function textOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
+/** An error of the server or of a connection, for the caller. The errors of ioredis hold the command that failed, and AUTH has a password. */
+export function publicError(error: unknown): MetainfoError {
+  return error instanceof MetainfoError ? error : new MetainfoError('ERR_QUEUE', textOf(error));
+}
+
 /** The error that a job has failed with. */
 export function errorOf(text: string): MetainfoError {
   const [, code = '', message = ''] = /^(ERR_\w+): (.*)$/s.exec(text) ?? [];

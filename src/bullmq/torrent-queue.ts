@@ -260,7 +260,7 @@ export class TorrentQueue {
   }
 
   /**
-   * An engine whose parts the workers hash: for `verify`, `update` and `upgrade`. Nothing is taken from the store.
+   * An engine whose parts the workers hash: for `verify` and `update`. Nothing is taken from the store.
    *
    * @param options.root The folder on this machine that all files are below.
    * @param options.remoteRoot The name of that folder on the workers: `NAME`, or `NAME/path`.
@@ -444,7 +444,7 @@ export class TorrentQueue {
       return await untilAbort(signal, Promise.race([question, silence.then(() => new Promise<never>(() => {}))]));
     } catch (error) {
       if (error instanceof MetainfoError) throw error;
-      throw new MetainfoError('ERR_QUEUE', `The queue failed: ${textOf(error)}`, { cause: error });
+      throw new MetainfoError('ERR_QUEUE', `The queue failed: ${textOf(error)}`);
     } finally {
       timer.abort();
     }

@@ -15,7 +15,7 @@ import type { PartStore } from '../parts/store.ts';
 import { storePart } from '../parts/stored-part.ts';
 import { type Backend, backendOf, type QueueOptions } from './backend.ts';
 import { type BatchJob, runBatchJob } from './batch-job.ts';
-import { jobError } from './failures.ts';
+import { jobError, publicError } from './failures.ts';
 import { Plans } from './plans.ts';
 import { checkedRoots, contentAt, outputAt, type Roots } from './roots.ts';
 import { BATCHES, CHILD, JOINS, MAX_CHILDREN, PARTS, PROGRESS_MS, partJobId, RECOVERY } from './settings.ts';
@@ -98,15 +98,17 @@ const CLOSING = 'the worker closes';
  * ```
  */
 export function createWorkers(options: WorkersOptions): Workers {
-  const backend = backendOf(options);
+  const closing = new AbortController();
+  const backend = backendOf(options, closing.signal);
   const context: WorkerContext = {
     ...options,
     backend,
     roots: checkedRoots(options.roots),
     plans: new Plans(requireStore(options.store)),
-    closing: new AbortController(),
+    closing,
   };
-  const { concurrency = 1, onError = () => {}, onJob = () => {} } = options;
+  const { concurrency = 1, onJob = () => {} } = options;
+  const onError = (error: Error) => options.onError?.(publicError(error));
   if (!Number.isSafeInteger(concurrency) || concurrency < 1)
     throw new MetainfoError(
       'ERR_INVALID_ARGUMENT',
@@ -134,7 +136,9 @@ export function createWorkers(options: WorkersOptions): Workers {
   ];
   return {
     ready: async () => {
-      await Promise.all(workers.map((worker) => worker.waitUntilReady()));
+      await Promise.all(workers.map((worker) => worker.waitUntilReady())).catch((error: unknown) => {
+        throw publicError(error);
+      });
     },
     close: async ({ grace = 0 } = {}) => {
       await closeWorkers(workers, context.closing, grace);
@@ -283,7 +287,7 @@ export function partJob(planId: string, index: number, more: object = {}) {
 }
 
 async function closeWorkers(workers: readonly Worker[], closing: AbortController, grace: number): Promise<void> {
-  await Promise.all(workers.map((worker) => worker.pause(true)));
+  await within(PAUSE_MS, Promise.all(workers.map((worker) => worker.pause(true))), () => {});
   const ended = Promise.all(workers.map((worker) => worker.close()));
   ended.catch(() => {});
   if (grace > 0) await Promise.race([ended, delay(grace)]);
@@ -291,8 +295,12 @@ async function closeWorkers(workers: readonly Worker[], closing: AbortController
   await within(FORCE_AFTER_MS, ended, () => Promise.all(workers.map((worker) => worker.disconnect())));
 }
 
+/** Milliseconds for which closing waits until no more jobs are taken. */
+const PAUSE_MS = 2000;
 /** Milliseconds for which closing waits for the server. */
 const FORCE_AFTER_MS = 5000;
+/** Milliseconds for which closing waits for connections to end. */
+const DISCONNECT_MS = 1000;
 
 /** Waits for a promise, but ends otherwise when it takes too long: a server that is gone answers no more. */
 export async function within(ms: number, promise: Promise<unknown>, otherwise: () => unknown): Promise<void> {
@@ -300,5 +308,5 @@ export async function within(ms: number, promise: Promise<unknown>, otherwise: (
   const late = delay(ms, 'late', { signal: timer.signal }).catch(() => {});
   const first = await Promise.race([promise, late]);
   timer.abort();
-  if (first === 'late') await otherwise();
+  if (first === 'late') await Promise.race([otherwise(), delay(DISCONNECT_MS)]);
 }

@@ -19,6 +19,7 @@ describe('backendOf', () => {
         migrate: true,
         connectionString: url,
       });
+    assert.equal(redis(new URL('redis://10.0.0.5:7') as never), 'redis://10.0.0.5:7');
     const options = { host: '10.0.0.5', port: 1 };
     assert.equal(backendOf({ connection: options }).options.connection, options);
     assert.deepEqual(backendOf({ connection: options, backend: 'postgres' }).options.connection, {
@@ -32,6 +33,10 @@ describe('backendOf', () => {
   const BAD: [what: string, options: object][] = [
     ['no connection', {}],
     ['null', { connection: null }],
+    ['options without a server', { connection: {} }],
+    ['options without a server, with a backend', { connection: {}, backend: 'redis' }],
+    ['a list', { connection: ['redis://a'] }],
+    ['options of PostgreSQL without a backend', { connection: { connectionString: `postgres://u:${SECRET}@host` } }],
     ['text that is no URL', { connection: `${SECRET}@host` }],
     ['another scheme', { connection: `http://u:${SECRET}@host` }],
     ['a backend that the URL contradicts', { connection: `redis://:${SECRET}@host`, backend: 'postgres' }],

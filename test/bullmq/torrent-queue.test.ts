@@ -3,6 +3,7 @@ import { EventEmitter, once } from 'node:events';
 import { link, readdir, readFile, symlink, utimes, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
+import { inspect } from 'node:util';
 import { createWorkers, type EndedJob, TorrentQueue, type WorkersOptions } from '../../src/bullmq/index.ts';
 import { TorrentCreate } from '../../src/create/draft.ts';
 import { Torrent } from '../../src/model/torrent.ts';
@@ -351,5 +352,28 @@ describe('TorrentQueue', { skip }, () => {
     const { infohashV1 } = await queued.done();
     assert.equal(infohashV1, (await draft.generate({ version: 'v1' })).infohashV1);
     assert.equal(ended.filter(({ kind }) => kind === 'part').length, 4500);
+  });
+});
+
+describe('createWorkers', { skip }, () => {
+  it('tells no credentials to onError', async (t) => {
+    const { url } = await redisServer(t, { password: 'right' });
+    const connection = url.replace(':right@', 'bob:secret-word@');
+    let resolve: (error: Error) => void = () => {};
+    const promise = new Promise<Error>((done) => {
+      resolve = done;
+    });
+    const store = folderStore(await temporaryFolder(t));
+    const workers = createWorkers({ connection, store, roots: { data: '.' }, onError: (error) => resolve(error) });
+    const error = await promise;
+    await workers.close();
+    assert.equal((error as { code?: string }).code, 'ERR_QUEUE');
+    assert.doesNotMatch(inspect(error, { depth: 9, showHidden: true }), /secret-word/);
+  });
+
+  it('closes while its server is unreachable', async (t) => {
+    const store = folderStore(await temporaryFolder(t));
+    const workers = createWorkers({ connection: 'redis://127.0.0.1:1', store, roots: { data: '.' } });
+    await workers.close();
   });
 });

@@ -160,6 +160,21 @@ describe('metainfo worker, create --queue and verify --queue', { skip }, () => {
     assert.deepEqual(await entries(path.join(cwd, 'store')), ['keep']);
   });
 
+  it('a worker ends on SIGTERM while its server is unreachable', async (t) => {
+    const cwd = await temporaryFolder(t);
+    const child = start(['worker', '--redis', 'redis://127.0.0.1:1', '--root', 'm=.', '--store', 'store'], { cwd });
+    t.after(async () => void child.kill('SIGKILL'));
+    let text = '';
+    child.stderr?.setEncoding('utf8').on('data', (chunk: string) => {
+      text += chunk;
+    });
+    await until(() => text.includes('error: '));
+    child.kill('SIGTERM');
+    await until(() => child.exitCode !== null || child.signalCode !== null);
+    assert.deepEqual([child.exitCode, child.signalCode], [0, null]);
+    assert.doesNotMatch(text, /working for/);
+  });
+
   it('refuse options that are missing, and paths beneath no root', async (t) => {
     const { cwd, queued, redis } = await setUp(t);
     const cases: [args: string[], message: RegExp][] = [

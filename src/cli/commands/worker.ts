@@ -4,6 +4,7 @@ import type { EndedJob, Workers } from '../../bullmq/index.ts';
 import { MetainfoError } from '../../errors/errors.ts';
 import { printable, printableJson } from '../../layout/text.ts';
 import { folderStore } from '../../parts/store.ts';
+import { exitCodeOf } from '../exit.ts';
 import {
   collectRoot,
   type HashingOptions,
@@ -89,8 +90,14 @@ async function work(options: WorkerOptions): Promise<void> {
     onJob: (job) => void report(job, { quiet, json }).catch(() => {}),
   });
   const stopped = stopSignal();
-  await Promise.race([workers.ready(), stopped]);
-  if (!quiet && !json)
+  const ready = workers.ready().then(
+    () => 'ready',
+    (error: unknown) => ({ error }),
+  );
+  const state = await Promise.race([ready, stopped]);
+  // The connections of BullMQ would keep the process alive.
+  if (typeof state === 'object') process.exit(await exitCodeOf(state.error));
+  if (state === 'ready' && !quiet && !json)
     await writeLines([`working for ${names.nameOfConnection(connection)}, until SIGTERM or Ctrl-C`], stderr);
   await end(workers, await stopped, grace);
 }
