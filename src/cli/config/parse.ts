@@ -14,8 +14,8 @@ import { type LineOf, linesOf, type TomlPath } from './lines.ts';
 import { parseSetting, type SettableOption, settableOptions, shownValue, tiersOf } from './settable.ts';
 import { UNSETTABLE } from './unsettable.ts';
 
-/** The problems that a message lists. */
-const MAX_LISTED = 20;
+/** The problems that a message lists. The limit keeps a hostile file from filling the terminal. */
+const MAX_LISTED = 1000;
 /** The deepest nesting of lists and inline tables. No valid configuration needs more than four levels. */
 const MAX_DEPTH = 32;
 
