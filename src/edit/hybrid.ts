@@ -54,7 +54,9 @@ export function assembleHybrid(
   for (const { root, layer } of sorted)
     if (root && layer.length > 0) pieceLayers.set(toHex(root), new HashList(layer, 32));
   const tree = sorted.map(({ item: { length, path, attr, symlinkPath }, root }): FlatFile => {
-    return { length, path, piecesRoot: root, ...(attr && { attr }), ...(symlinkPath && { symlinkPath }) };
+    // A link of a file tree has no length: libtorrent writes none either.
+    if (symlinkPath) return { path, piecesRoot: root, ...(attr && { attr }), symlinkPath } as FlatFile;
+    return { length, path, piecesRoot: root, ...(attr && { attr }) };
   });
   const info = new Map<string, Encodable | null>([
     ['file tree', encodeFlatTree(tree)],

@@ -15,6 +15,7 @@ import { checkPieceLength } from '../layout/piece-length.ts';
 import type { InfoDictV1 } from '../model/info-dict.ts';
 import { AnyTorrent, type ReadOptions, type Torrent } from '../model/torrent.ts';
 import { matchFiles } from '../verify/torrent-files.ts';
+import { hashRemotely } from './hash-remotely.ts';
 import { HashTwice } from './hash-twice.ts';
 import { assembleHybrid, shapeOfHybrid } from './hybrid.ts';
 import { requireMatch, requirePadding, requireV1Pieces, upgradeFilesOf } from './upgrade-files.ts';
@@ -45,13 +46,13 @@ export interface Upgraded {
   torrent: Torrent;
   /** When its files were last changed, for a later {@link update}. */
   fileTimes: FileTimes;
-  /** Bytes of content that were read. Each byte is read once. */
+  /** Bytes of content that were read: each byte once, or twice by an engine that hashes on other machines. */
   bytesRead: number;
 }
 
 /**
- * Makes a hybrid torrent from a v1 torrent and its files. The files are read once: the same read checks them against the v1
- * pieces. Fields that do not describe the content keep their bytes. The infohash changes, because files of a hybrid must
+ * Makes a hybrid torrent from a v1 torrent and its files. The files are read once (twice by {@link partsEngine}): the same read checks
+ * them against the v1 pieces. Fields that do not describe the content keep their bytes. The infohash changes, because files of a hybrid must
  * start at piece boundaries (BEP 52).
  *
  * @param torrent A v1 torrent.
@@ -96,12 +97,16 @@ async function upgradeInSlot(torrent: Torrent, path: string, options: UpgradeOpt
   const shape = shapeOfHybrid(torrent, files, options.padNames);
   await warn(shape, options);
 
-  const { digests, v1Pieces } = await watch(() => new HashTwice(files, pieceLength, options), options).catch(
-    (error) => {
-      throw deletedSinceScan(error);
-    },
-  );
+  const { engine } = options;
+  const job = () =>
+    engine?.isRemote
+      ? hashRemotely(files, pieceLength, { ...options, engine })
+      : new HashTwice(files, pieceLength, options);
+  const { digests, v1Pieces } = await watch(job, options).catch((error) => {
+    throw deletedSinceScan(error);
+  });
   requireV1Pieces(v1Pieces, pieces.bytes, { files, pieceLength });
   const hybrid = assembleHybrid(torrent, { files, digests, list: fileList(shape) }, options);
-  return { ...hybrid, bytesRead: files.reduce((sum, { item: { length } }) => sum + length, 0) };
+  const bytes = files.reduce((sum, { item: { length } }) => sum + length, 0);
+  return { ...hybrid, bytesRead: engine?.isRemote ? 2 * bytes : bytes };
 }

@@ -9,6 +9,12 @@ export interface Engine {
   readonly name: string;
   /** The kernel that hashes, for reports. */
   readonly kernel: string;
+  /**
+   * True if other machines read and hash the files. Then {@link upgrade} sends every file to it twice, as a path, instead of its bytes.
+   *
+   * @default false
+   */
+  readonly isRemote?: boolean;
   /** Starts a hash job and returns at once. If the job fails, its `done` rejects. */
   start(plan: HashPlan): HashJob;
 }

@@ -80,8 +80,8 @@ const OPTIONS: OptionStructs<PartsEngineOptions> = {
 const PART_SIZE = 4 * 2 ** 30;
 
 /**
- * Makes an engine that sends the parts of each hash job elsewhere. With it, `generate`, `verify` and `update` run on a cluster.
- * Content in memory is hashed in this process, and so is the content of `upgrade`.
+ * Makes an engine that sends the parts of each hash job elsewhere. With it, `generate`, `verify`, `update` and `upgrade` run on a
+ * cluster. Content in memory is hashed in this process. `upgrade` has every file hashed twice: as a v1 torrent and as a hybrid.
  *
  * @throws {MetainfoError} `ERR_INVALID_ARGUMENT`; `ERR_NOT_FOUND` for the root. Hash jobs fail with `ERR_PATH_OUTSIDE` for files that
  *   are not below the root, with `ERR_PART` for a part that is damaged or of another plan, and with the errors of `run`
@@ -115,6 +115,7 @@ export function partsEngine(options: PartsEngineOptions): Engine {
   const local = defaultEngine();
   return {
     name: 'parts',
+    isRemote: true,
     kernel: local.kernel,
     start: (plan) => {
       const files = [...plan.files];

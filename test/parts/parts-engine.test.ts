@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { rm, utimes, writeFile } from 'node:fs/promises';
+import { rm, symlink, utimes, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
@@ -7,8 +7,9 @@ import { TorrentCreate } from '../../src/create/draft.ts';
 import { update } from '../../src/edit/update.ts';
 import { upgrade } from '../../src/edit/upgrade.ts';
 import { hashPart } from '../../src/parts/hash-part.ts';
-import type { PortableHashPlan } from '../../src/parts/hash-plan.ts';
+import { type PortableHashPlan, restoredHashPlan } from '../../src/parts/hash-plan.ts';
 import { type PartsEngineOptions, partsEngine } from '../../src/parts/parts-engine.ts';
+import { rangesOf } from '../../src/parts/split-plan.ts';
 import { verify } from '../../src/verify/verify.ts';
 import { content, tree, writeGenerated } from '../support/generated.ts';
 import { runs } from '../support/runs.ts';
@@ -85,7 +86,7 @@ describe('partsEngine', () => {
     await fc.assert(property, { numRuns: runs(60) });
   });
 
-  it('updates and upgrades', async (t) => {
+  it('updates', async (t) => {
     const root = await temporaryFolder(t);
     const pathRoot = path.join(root, 'album');
     await writeTree(pathRoot, { a: 100 * KIB, 'b/c': 200 * KIB, d: 5 });
@@ -95,9 +96,59 @@ describe('partsEngine', () => {
     const updated = await update(torrent, pathRoot, { fileTimes, engine });
     assert.deepEqual(updated.torrent.bencode(), (await update(torrent, pathRoot, { fileTimes })).torrent.bencode());
     assert.ok(seen.length > 0 && seen.every(({ plan }) => plan.files.path.every((name) => name === 'album/a')));
-    const v1 = await new TorrentCreate({ pathRoot }).generate({ version: 'v1' });
-    const upgraded = await upgrade(v1, pathRoot, { engine });
-    assert.deepEqual(upgraded.torrent.bencode(), (await upgrade(v1, pathRoot)).torrent.bencode());
+  });
+
+  it('upgrades: every file is hashed twice elsewhere, and none in this process', async (t) => {
+    const base = await temporaryFolder(t);
+    let count = 0;
+    const given = fc.record({ padding: fc.boolean(), tailPad: fc.boolean() });
+    const partSize = fc.integer({ min: 1, max: 400 * KIB });
+    const property = fc.asyncProperty(tree, given, partSize, async (generated, options, size) => {
+      const root = path.join(base, `tree${count++}`);
+      await writeGenerated(root, generated);
+      const pathRoot = generated.single ? path.join(root, generated.files[0]?.path ?? '') : root;
+      const draft = new TorrentCreate({ pathRoot, pieceLength: generated.pieceLength });
+      const v1 = await draft.generate({ version: 'v1', ...options });
+      const { engine, seen } = engineOf({ partSize: size });
+      const upgraded = await upgrade(v1, pathRoot, { engine });
+      assert.deepEqual(upgraded.torrent.bencode(), (await upgrade(v1, pathRoot)).torrent.bencode());
+      assert.equal(upgraded.bytesRead, 2 * v1.totalSize);
+      const sent = seen.reduce((sum, { plan, index }) => {
+        const ranges = [...rangesOf(restoredHashPlan(plan).split, index)];
+        return (
+          sum + ranges.reduce((bytes, { file, length }) => bytes + (plan.files.path[file] === null ? 0 : length), 0)
+        );
+      }, 0);
+      assert.equal(sent, 2 * v1.totalSize);
+    });
+    await fc.assert(property, { numRuns: runs(60) });
+  });
+
+  it('upgrades with links and pad files, names a wrong piece, and cancels', async (t) => {
+    const root = await temporaryFolder(t);
+    const pathRoot = path.join(root, 'album');
+    await writeTree(pathRoot, { a: 100 * KIB, 'b/c': 200 * KIB, d: 5 });
+    await symlink('a', path.join(pathRoot, 'link'));
+    const draft = new TorrentCreate({ pathRoot, symlinks: 'store', pieceLength: 16 * KIB });
+    const v1 = await draft.generate({ version: 'v1', padding: true });
+    const { engine } = engineOf({ root });
+    const progress: number[] = [];
+    const onProgress = ({ bytes, totalBytes }: { bytes: number; totalBytes: number }) =>
+      void progress.push(bytes, totalBytes);
+    const upgraded = await upgrade(v1, pathRoot, { engine, onProgress });
+    assert.deepEqual(upgraded.torrent.bencode(), (await draft.generate({ version: 'hybrid' })).bencode());
+    assert.deepEqual(progress.slice(-2), [2 * v1.totalSize, 2 * v1.totalSize]);
+    await writeFile(path.join(pathRoot, 'b/c'), content(200 * KIB, 3));
+    await assert.rejects(upgrade(v1, pathRoot, { engine }), { code: 'ERR_HASH_MISMATCH', message: /in b\/c/ });
+    const stop = new AbortController();
+    const run = () => {
+      stop.abort();
+      return new Promise<never>(() => {});
+    };
+    const { signal } = stop;
+    await assert.rejects(upgrade(v1, pathRoot, { engine: engineOf({ root, run }).engine, signal }), {
+      code: 'ERR_ABORTED',
+    });
   });
 
   it('gives each hash job a nonce, so that no stored part is one of another job', async (t) => {
