@@ -65,7 +65,7 @@ export function backendOf(
   const backend = given ?? (url ? SCHEMES[url.protocol] : 'redis');
   if (backend !== 'redis' && backend !== 'postgres')
     throw refused(
-      url
+      url && given === undefined
         ? `unknown scheme ${url.protocol} of a queue: expected redis:, rediss:, valkey: or postgres:`
         : `backend must be redis or postgres, not ${shown(given)}`,
     );
@@ -90,6 +90,11 @@ function redisOptions(url: URL | null, connection: QueueConnection, closing: Abo
       'connection names no server: give a URL, options with a host, or a client; PostgreSQL also needs backend',
     );
   if (!url) return connection as never;
+  // ioredis would select a database named NaN, and end the process.
+  if (!/^\/?\d*$/.test(url.pathname))
+    throw refused(
+      `Redis numbers its databases, as in redis://host/1, unlike ${shown(url.pathname)}: separate queues by prefix`,
+    );
   // ioredis knows neither valkey: nor its credentials in a URL object.
   const href = url.href.replace(/^valkey:/, 'redis:');
   // Without it, a client whose server is unreachable would keep the process alive: BullMQ cannot end a client that never connected.

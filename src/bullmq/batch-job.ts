@@ -10,10 +10,11 @@ import { MetainfoError, shown } from '../errors/errors.ts';
 import { isPermanent } from '../errors/permanent.ts';
 import type { TorrentVersion } from '../model/discriminator.ts';
 import { Torrent } from '../model/torrent.ts';
+import type { PartStore, StoredName } from '../parts/store.ts';
 import { verify } from '../verify/verify.ts';
 import { textOf } from './failures.ts';
-import { contentAt, type KnownFolders, outputAt } from './roots.ts';
-import type { WorkerContext } from './workers.ts';
+import type { IndexedData, WorkerContext } from './jobs.ts';
+import { contentAt, type KnownFolders, outputAt, type Roots, withoutFolders } from './roots.ts';
 import { writeOnce } from './write-once.ts';
 
 /** The operation of a batch. */
@@ -123,12 +124,6 @@ export interface ItemResult {
   totalSize?: number;
 }
 
-/** The data of a job of a batch. */
-export interface BatchJob {
-  plan: string;
-  index: number;
-}
-
 /** The items of a job, as the store has them. */
 export interface StoredItems {
   operation: BatchOperation;
@@ -137,42 +132,77 @@ export interface StoredItems {
   items: unknown[];
 }
 
-/** Small torrents that are worked off at once: enough to keep the threads busy. */
+/** The results of a job: null for items that have none yet. */
+export type StoredResults = (ItemResult | null)[];
+
+/** Small torrents that are processed at once: enough to keep the threads busy. */
 const ITEMS_AT_ONCE = 16;
 
-/** The context of the items of a job. */
-interface JobContext extends WorkerContext {
+/** How a job of a batch runs. */
+interface BatchContext extends WorkerContext {
   signal: AbortSignal;
+  /** Failures that may pass are the results of their items, too: nobody tries again. */
+  isLastAttempt: boolean;
+}
+
+/** The context of the items of a job. */
+interface JobContext extends BatchContext {
   known: KnownFolders;
   /** Folders of written torrents. */
   written: Set<string>;
 }
 
-/** Works off a job of a batch, and stores the results. One failing item does not end the others. */
+/**
+ * Runs a job of a batch, and stores the results. One failing item does not end the others: if its failure may pass, the job fails when all
+ * others have ended, and its next attempt runs only that item.
+ */
 export async function runBatchJob(
-  { plan: id, index }: BatchJob,
-  context: WorkerContext & { signal: AbortSignal },
+  { plan: id, index }: IndexedData,
+  context: BatchContext,
 ): Promise<{ ok: number; failed: number }> {
   const { store, signal } = context;
   const jobContext: JobContext = { ...context, known: new Map(), written: new Set() };
-  const stored = await store.get(id, `items-${index}`);
+  const stored = await storedJson(store, id, `items-${index}`);
   if (!stored) throw new MetainfoError('ERR_NOT_FOUND', `The part store does not have the items ${index} of ${id}.`);
-  const { operation, first, items } = JSON.parse(Buffer.from(stored).toString()) as StoredItems;
-  const results: ItemResult[] = [];
+  const { operation, first, items } = Object(stored) as StoredItems;
+  if (!Array.isArray(items)) throw new MetainfoError('ERR_PLAN', `The items ${index} of ${id} are not a list.`);
+  const earlier = (await storedJson(store, id, `results-${index}`)) as StoredResults | null;
+  const results: StoredResults = items.map((_, i) => earlier?.[i] ?? null);
+  const failures: unknown[] = [];
   const queue = items.entries();
   const lane = async () => {
     for (const [i, item] of queue) {
+      if (results[i]) continue;
       throwIfAborted(signal);
-      results[i] = await resultOf(operation, item, first + i, jobContext);
+      try {
+        results[i] = await resultOf(operation, item, first + i, jobContext);
+      } catch (error) {
+        throwIfAborted(signal);
+        failures.push(error);
+      }
     }
   };
-  await Promise.all(Array.from({ length: Math.min(ITEMS_AT_ONCE, items.length) }, lane));
+  const lanes = await Promise.allSettled(Array.from({ length: Math.min(ITEMS_AT_ONCE, items.length) }, lane));
   await Promise.all([...jobContext.written].map(syncFolder));
   await store.put(id, `results-${index}`, Buffer.from(JSON.stringify(results)));
-  const ok = results.filter((result) => result.ok).length;
+  for (const { reason } of lanes as PromiseRejectedResult[]) if (reason) throw reason;
+  if (failures.length > 0) throw failures[0];
+  const ok = results.filter((result) => result?.ok).length;
   return { ok, failed: results.length - ok };
 }
 
+/** An object of a batch; null if the store does not have it. */
+export async function storedJson(store: PartStore, id: string, name: StoredName): Promise<unknown> {
+  const bytes = await store.get(id, name);
+  if (!bytes) return null;
+  try {
+    return JSON.parse(Buffer.from(bytes).toString());
+  } catch (cause) {
+    throw new MetainfoError('ERR_PLAN', `The object ${name} of ${id} in the part store is not JSON.`, { cause });
+  }
+}
+
+/** @throws {unknown} a failure that may pass, unless this is the last attempt */
 async function resultOf(
   operation: BatchOperation,
   item: unknown,
@@ -183,9 +213,8 @@ async function resultOf(
   try {
     return { item: index, error: null, ...nothing, ...(await runItem(operation, Object(item), context)) };
   } catch (error) {
-    // The whole job is tried again: what was done before is done the same way.
-    if (context.signal.aborted || !isPermanent(error)) throw error;
-    return { item: index, ok: false, error: textOf(error), ...nothing };
+    if (context.signal.aborted || !(context.isLastAttempt || isPermanent(error))) throw error;
+    return { item: index, ok: false, error: await withoutFolders(textOf(error), context.roots), ...nothing };
   }
 }
 
@@ -209,11 +238,14 @@ async function runItem(
 }
 
 async function create(
-  { path: place, output, version = 'hybrid', fields = {}, force = false }: CreateItem,
+  { path: place, output, version = 'hybrid', fields: given, force = false }: CreateItem,
   { roots, known, written, threads, memoryLimit, signal }: JobContext,
 ): Promise<Outcome> {
   const pathRoot = await contentAt(roots, place, known);
   const target = await outputAt(roots, output, known);
+  const fields = given ?? {};
+  if (typeof fields !== 'object' || Array.isArray(fields))
+    throw new MetainfoError('ERR_INVALID_ARGUMENT', `fields of an item must be an object, not ${shown(fields)}.`);
   const unknown = Object.keys(fields).find((key) => !FIELDS.includes(key as keyof BatchFields));
   if (unknown !== undefined)
     throw new MetainfoError('ERR_INVALID_ARGUMENT', `an item of a batch cannot have the field ${shown(unknown)}.`);
@@ -233,7 +265,7 @@ async function verifyItem(
   { torrent: file, path: place }: VerifyItem,
   { roots, known, threads, memoryLimit, signal }: JobContext,
 ): Promise<Outcome> {
-  const torrent = await Torrent.read(await contentAt(roots, file, known), { signal });
+  const torrent = Torrent.fromBytes(await torrentBytes(roots, file, known));
   const { ok, goodBytes, totalSize } = await verify(torrent, await contentAt(roots, place, known), {
     threads,
     memoryLimit,
@@ -244,9 +276,13 @@ async function verifyItem(
 }
 
 async function validate({ torrent: file }: ValidateItem, { roots, known }: JobContext): Promise<Outcome> {
-  const bytes = await readWithin(await contentAt(roots, file, known), DEFAULT_LIMITS.bytes);
-  const { torrent, infohash, issues } = Torrent.inspect(bytes);
+  const { torrent, infohash, issues } = Torrent.inspect(await torrentBytes(roots, file, known));
   const [first] = issues.filter(({ severity }) => severity === 'error');
   const error = first ? `ERR_VALIDATION: ${first.path.join('.')}: ${first.message}` : null;
   return { ok: torrent !== null, error, infohashV1: infohash.v1, infohashV2: infohash.v2 };
+}
+
+/** The bytes of a torrent file. A FIFO would keep the worker waiting. */
+async function torrentBytes(roots: Roots, place: string, known: KnownFolders): Promise<Uint8Array> {
+  return readWithin(await contentAt(roots, place, known), DEFAULT_LIMITS.bytes, { onlyFiles: true });
 }

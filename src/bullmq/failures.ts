@@ -4,9 +4,12 @@ import { ERROR_CODES, type MetainfoErrorCode } from '../errors/codes.ts';
 import { MetainfoError } from '../errors/errors.ts';
 import { isPermanent } from '../errors/permanent.ts';
 
-/** The error that a processor throws: one that is never tried again if that is pointless. It has no stack, which others could read. */
-export function jobError(error: unknown): Error {
-  const text = textOf(error);
+/**
+ * The error that a processor throws: one that is never tried again if that is pointless. It has no stack, which others could read.
+ *
+ * @param text The error as text, without paths of this machine.
+ */
+export function jobError(error: unknown, text: string): Error {
   const failure =
     error instanceof UnrecoverableError || isPermanent(error) ? new UnrecoverableError(text) : new Error(text);
   failure.stack = text;
@@ -22,6 +25,19 @@ export function textOf(error: unknown): string {
 /** An error of the server or of a connection, for the caller. The errors of ioredis hold the command that failed, and AUTH has a password. */
 export function publicError(error: unknown): MetainfoError {
   return error instanceof MetainfoError ? error : new MetainfoError('ERR_QUEUE', textOf(error));
+}
+
+/** The failure of a torrent that somebody has cancelled: no retry. */
+export function cancelledError(): Error {
+  return new UnrecoverableError('ERR_ABORTED: The torrent was cancelled.');
+}
+
+/** The error of a job that is not in the queue any more. */
+export function lostError(what: string): MetainfoError {
+  return new MetainfoError(
+    'ERR_QUEUE',
+    `The ${what} is no longer in the queue: its data were lost, or somebody removed it. Queue it again: stored parts are not hashed again.`,
+  );
 }
 
 /** The error that a job has failed with. */

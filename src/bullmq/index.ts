@@ -16,14 +16,7 @@ export type {
   ValidateItem,
   VerifyItem,
 } from './batch-job.ts';
+export type { AddTorrentOptions, JoinedTorrent, QueuedBatch, QueuedTorrent, QueueProgress } from './queued.ts';
 export type { Roots } from './roots.ts';
-export {
-  type AddTorrentOptions,
-  type JoinedTorrent,
-  type QueuedBatch,
-  type QueuedTorrent,
-  type QueueProgress,
-  TorrentQueue,
-  type TorrentQueueOptions,
-} from './torrent-queue.ts';
+export { TorrentQueue, type TorrentQueueOptions } from './torrent-queue.ts';
 export { createWorkers, type EndedJob, type Workers, type WorkersOptions } from './workers.ts';

@@ -1,5 +1,5 @@
 /** The named roots of a worker: all paths of its jobs stay beneath them. */
-import { realpath } from 'node:fs/promises';
+import { realpath, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { isWithin } from '../disk/containment.ts';
 import { fromSystemError, MetainfoError, shown } from '../errors/errors.ts';
@@ -52,7 +52,7 @@ export type KnownFolders = Map<string, Promise<string>>;
  */
 export async function contentAt(roots: Roots, place: unknown, known: KnownFolders = new Map()): Promise<string> {
   const { folder, below } = placeOf(roots, place);
-  const root = await realFolder(folder, known);
+  const root = await realRoot(folder, known);
   const found = await real(path.join(root, below));
   if (!isWithin(root, found)) throw outside(place as string);
   return found;
@@ -67,7 +67,7 @@ export async function outputAt(roots: Roots, place: unknown, known: KnownFolders
   const { folder, below } = placeOf(roots, place);
   if (below === '')
     throw refused(`an output must be a file beneath a root, such as NAME/x.torrent, not ${shown(place)}`);
-  const root = await realFolder(folder, known);
+  const root = await realRoot(folder, known);
   const parent = await realFolder(path.dirname(path.join(root, below)), known);
   if (!isWithin(root, parent)) throw outside(place as string);
   return path.join(parent, path.basename(below));
@@ -91,10 +91,52 @@ export function placeWithin(roots: Roots, file: string): string {
   return below === '' ? name : `${name}/${below}`;
 }
 
+/** Replaces the folders of roots in a text by their names: what goes to the queue tells nothing about the disk of a worker. */
+export async function withoutFolders(text: string, roots: Roots): Promise<string> {
+  const folders = new Map<string, string>();
+  for (const [name, folder] of Object.entries(roots)) {
+    folders.set(folder, name);
+    folders.set(await realpath(folder).catch(() => folder), name);
+  }
+  const longestFirst = [...folders].sort(([a], [b]) => b.length - a.length);
+  return longestFirst.reduce((rest, [folder, name]) => {
+    // The root of the file system has no name of its own to be found.
+    if (path.dirname(folder) === folder) return rest;
+    const [first, ...others] = rest.split(folder);
+    // `/srv` is no part of `/srv2` or of `/mnt/srv`.
+    return others.reduce((done, next) => {
+      const isWhole = /(^|[^\w./-])$/.test(done) && /^($|[^\w-])/.test(next);
+      return `${done}${isWhole ? name : folder}${next}`;
+    }, first as string);
+  }, text);
+}
+
 function realFolder(folder: string, known: KnownFolders): Promise<string> {
   const found = known.get(folder) ?? real(folder);
   known.set(folder, found);
   return found;
+}
+
+/** A root without links. If it is missing, another worker may have it, so the failure may pass. */
+async function realRoot(folder: string, known: KnownFolders): Promise<string> {
+  return realFolder(folder, known).catch((error: unknown) => {
+    const { message } = fromSystemError(error, folder, 'read');
+    throw new MetainfoError('ERR_READ', `${message} It is a root of this worker: is it mounted?`, { path: folder });
+  });
+}
+
+/**
+ * Checks that all roots are folders.
+ *
+ * @throws {MetainfoError} `ERR_NOT_FOUND`, `ERR_UNREADABLE`, `ERR_INVALID_ARGUMENT`
+ */
+export async function requireFolders(roots: Roots): Promise<void> {
+  for (const [name, folder] of Object.entries(roots)) {
+    const found = await stat(folder).catch((error: unknown) => {
+      throw fromSystemError(error, folder, 'read');
+    });
+    if (!found.isDirectory()) throw refused(`the root ${name} must be a folder, which ${folder} is not`);
+  }
 }
 
 async function real(file: string): Promise<string> {

@@ -39,5 +39,10 @@ export const KEEP_SECONDS = 24 * 3600;
 
 /** The id of the job that hashes a part. */
 export const partJobId = (planId: string, index: number): string => `${planId}-${index}`;
+/**
+ * The progress of a join that somebody has cancelled. It is no part of the data, because a worker that adds the next parts writes those.
+ */
+export const CANCELLED = 'cancelled';
+
 /** The id of the job that joins a plan. */
 export const joinJobId = (planId: string): string => `${planId}-join`;

@@ -6,17 +6,36 @@ import { restoredPlan } from '../create/restored-plan.ts';
 import { planText, type TorrentPlan, withRoot } from '../create/torrent-plan.ts';
 import { throwIfAborted, untilAbort } from '../errors/cancel.ts';
 import { MetainfoError, shown } from '../errors/errors.ts';
-import { checkArgument, Path } from '../errors/guard.ts';
+import { checkArgument, checkOptions, Flag, type OptionStructs, Path } from '../errors/guard.ts';
 import type { Engine } from '../hash/engine.ts';
-import type { TorrentVersion } from '../model/discriminator.ts';
 import type { PortableHashPlan } from '../parts/hash-plan.ts';
 import { type PartsEngineOptions, partsEngine, type RunPartContext } from '../parts/parts-engine.ts';
 import type { PartStore } from '../parts/store.ts';
 import { type Backend, backendOf, type QueueOptions } from './backend.ts';
-import type { BatchItems, BatchOperation, ItemResult, StoredItems } from './batch-job.ts';
-import { errorOf, textOf } from './failures.ts';
-import { BATCHES, JOINS, joinJobId, KEEP_SECONDS, MAX_CHILDREN, PARTS, partJobId, RETRIES } from './settings.ts';
-import { type JoinData, partJob, within } from './workers.ts';
+import {
+  type BatchItems,
+  type BatchOperation,
+  type ItemResult,
+  type StoredItems,
+  type StoredResults,
+  storedJson,
+} from './batch-job.ts';
+import { errorOf, lostError, textOf } from './failures.ts';
+import { type IndexedData, type JoinData, partJob } from './jobs.ts';
+import { requestOf, storeRequest } from './join-request.ts';
+import type { AddTorrentOptions, JoinedTorrent, QueuedBatch, QueuedTorrent, QueueProgress } from './queued.ts';
+import {
+  BATCHES,
+  CANCELLED,
+  JOINS,
+  joinJobId,
+  KEEP_SECONDS,
+  MAX_CHILDREN,
+  PARTS,
+  partJobId,
+  RETRIES,
+} from './settings.ts';
+import { within } from './within.ts';
 
 /** The options of {@link TorrentQueue}. */
 export interface TorrentQueueOptions extends QueueOptions {
@@ -24,77 +43,14 @@ export interface TorrentQueueOptions extends QueueOptions {
   store: PartStore;
 }
 
-/** Where the content of a queued torrent is, and where its torrent file will be. */
-export interface AddTorrentOptions {
-  /** The content on the workers: `NAME`, or `NAME/path` beneath one of their roots. */
-  root: string;
-  /** The torrent file, which a worker writes: `NAME/path`. */
-  output: string;
-  /**
-   * Replace the output.
-   *
-   * @default false
-   */
-  force?: boolean | undefined;
-}
+const ADD_TORRENT: OptionStructs<AddTorrentOptions> = { root: Path, output: Path, force: Flag };
+const ADD_TORRENT_EXAMPLE = "{ root: 'media/album', output: 'media/album.torrent' }";
 
-/** How far a queued torrent is. */
-export interface QueueProgress {
-  /** `waiting` until the last part is hashed, `joining` until the torrent is written. */
-  state: 'waiting' | 'joining' | 'done' | 'failed';
-  /** Parts that are hashed. */
-  hashed: number;
-  /** All parts. */
-  parts: number;
-  /** Bytes that are hashed, those of running parts too. */
-  bytes: number;
-  /** Bytes of content. */
-  totalBytes: number;
-}
+/** Milliseconds after which a locked job is tried again to be removed. */
+const LOCKED_MS = 1000;
 
-/** A torrent that a worker has joined and written. */
-export interface JoinedTorrent {
-  /** The torrent file: `NAME/path`. */
-  output: string;
-  /** The version of the torrent. */
-  version: TorrentVersion;
-  /** The v1 infohash; null for a v2 torrent. */
-  infohashV1: string | null;
-  /** The v2 infohash; null for a v1 torrent. */
-  infohashV2: string | null;
-  /** The number of files, without pad files. */
-  files: number;
-  /** Bytes of content. */
-  totalSize: number;
-}
-
-/** A torrent in the queue. */
-export interface QueuedTorrent {
-  /** The id of the plan, with the root of the workers. */
-  id: string;
-  /** Whether an earlier call has queued it, and it was still running. */
-  attached: boolean;
-  /** Tells how far it is. */
-  progress(): Promise<QueueProgress>;
-  /**
-   * Waits for the torrent.
-   *
-   * @throws {MetainfoError} the error of the part or of the join that failed; `ERR_QUEUE`
-   */
-  done(options?: { signal?: AbortSignal; onProgress?: (progress: QueueProgress) => unknown }): Promise<JoinedTorrent>;
-  /** Removes its jobs, apart from running ones. Its torrent is not written. */
-  cancel(): Promise<void>;
-}
-
-/** A batch in the queue. */
-export interface QueuedBatch {
-  /** The id of the batch in the store. */
-  id: string;
-  /** The number of jobs. */
-  jobs: number;
-  /** The results in the order of the items, as soon as their jobs have ended. */
-  results(options?: { signal?: AbortSignal }): AsyncIterable<ItemResult>;
-}
+/** Milliseconds for which connections may take to close. */
+const CLOSE_MS = 2000;
 
 /** Jobs of a batch that are added at once. */
 const ADDED_AT_ONCE = 8;
@@ -171,17 +127,19 @@ export class TorrentQueue {
    * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` if the same torrent is in the queue with another output; `ERR_QUEUE` if the server
    *   does not answer
    */
-  async addTorrent(plan: TorrentPlan, { root, output, force = false }: AddTorrentOptions): Promise<QueuedTorrent> {
+  async addTorrent(plan: TorrentPlan, options: AddTorrentOptions): Promise<QueuedTorrent> {
+    const { root, output, force = false } = checkOptions(options, ADD_TORRENT, { example: ADD_TORRENT_EXAMPLE });
     for (const [name, value] of Object.entries({ root, output })) checkArgument(name, value, Path);
     await restoredPlan(plan);
     const queued = await withRoot(plan, root);
     const { id } = queued;
     const found = await this.#answer(this.#joins.getJob(joinJobId(id)));
     if (found && (await this.#isRunning(found))) {
-      if ((found.data as JoinData).output !== output)
+      const request = await requestOf(found.data as JoinData, this.#store);
+      if (request.output !== output)
         throw new MetainfoError(
           'ERR_INVALID_ARGUMENT',
-          `This torrent is in the queue already, with the output ${(found.data as JoinData).output}.`,
+          `This torrent is in the queue already, with the output ${request.output}.`,
         );
       return this.#torrent(queued, found, true);
     }
@@ -189,7 +147,8 @@ export class TorrentQueue {
     await this.#forget(queued, found);
     const next = Math.min(queued.parts, MAX_CHILDREN);
     const children = Array.from({ length: next }, (_, index) => ({ queueName: PARTS, ...partJob(id, index) }));
-    const data: JoinData = { plan: id, output, force, next };
+    const request = await storeRequest(id, { output, force }, this.#store);
+    const data: JoinData = { plan: id, request, next };
     const opts = {
       ...RETRIES,
       jobId: joinJobId(id),
@@ -214,6 +173,9 @@ export class TorrentQueue {
     items: Iterable<BatchItems[Operation]> | AsyncIterable<BatchItems[Operation]>,
     { perJob = 50 }: { perJob?: number } = {},
   ): Promise<QueuedBatch> {
+    const isList = typeof items === 'object' && items !== null;
+    if (!isList || !(Symbol.iterator in items || Symbol.asyncIterator in items))
+      throw new MetainfoError('ERR_INVALID_ARGUMENT', `items must be a list of items, not ${shown(items)}.`);
     if (!['create', 'verify', 'validate'].includes(operation))
       throw new MetainfoError(
         'ERR_INVALID_ARGUMENT',
@@ -294,7 +256,7 @@ export class TorrentQueue {
   /** Closes the connections. Queued work goes on. */
   async close(): Promise<void> {
     const all = [this.#flows, this.#parts, this.#joins, this.#batches];
-    await within(2000, Promise.all(all.map((one) => one.close())), () =>
+    await within(CLOSE_MS, Promise.all(all.map((one) => one.close())), () =>
       Promise.all(all.map((one) => one.disconnect())),
     );
   }
@@ -310,7 +272,7 @@ export class TorrentQueue {
     try {
       await this.#ended(job, this.#parts, { signal, onPoll: (now) => onProgress(bytesOf(now)) });
     } catch (error) {
-      await job.remove().catch(() => {});
+      await this.#drop(job);
       throw error;
     }
     await job.remove().catch(() => {});
@@ -323,9 +285,23 @@ export class TorrentQueue {
     );
   }
 
+  /** Removes a part that nobody waits for. One that runs is locked: its worker sees the mark, and stores nothing. */
+  async #drop(job: Job): Promise<void> {
+    const { plan, index } = job.data as IndexedData;
+    const drop = async () => {
+      try {
+        await job.remove();
+      } catch {
+        await job.updateData({ plan, index, cancelled: true } satisfies IndexedData);
+        await this.#store.delete?.(plan, index);
+      }
+    };
+    await within(CLOSE_MS, drop(), () => {}).catch(() => {});
+  }
+
   async #isRunning(job: Job): Promise<boolean> {
     // It ends by itself, or waits for parts that still run: nobody needs it.
-    if ((job.data as JoinData).cancelled) return false;
+    if (job.progress === CANCELLED) return false;
     const state = await this.#answer(job.getState());
     return state !== 'completed' && state !== 'failed' && state !== 'unknown';
   }
@@ -334,7 +310,10 @@ export class TorrentQueue {
   async #forget({ id, parts }: TorrentPlan, join: Job | undefined): Promise<void> {
     if (!join) return;
     // A part that still runs is locked, and cannot be removed together with its parent.
-    await this.#answer(join.remove({ removeChildren: true }).catch(() => join.remove({ removeChildren: false })));
+    const remove = () => join.remove({ removeChildren: true }).catch(() => join.remove({ removeChildren: false }));
+    // A cancelled join is locked while it fails.
+    const removeLater = () => delay(LOCKED_MS).then(remove);
+    await this.#answer(remove().catch(removeLater).catch(removeLater));
     for (let index = 0; index < parts; index += 1) {
       const part = await this.#answer(this.#parts.getJob(partJobId(id, index)));
       if (part && !(await part.isActive())) await part.remove().catch(() => {});
@@ -371,13 +350,13 @@ export class TorrentQueue {
     return { state: hashed === parts ? 'joining' : 'waiting', hashed, bytes, ...all };
   }
 
-  async #cancel(job: Job): Promise<void> {
+  async #cancel(job: Job): Promise<boolean> {
     const current = await this.#answer(this.#joins.getJob(job.id as string));
-    if (!current) return;
-    await this.#answer(current.updateData({ ...(current.data as JoinData), cancelled: true }));
+    if (!current || isEnded(current)) return false;
+    await this.#answer(current.updateProgress(CANCELLED));
+    // A worker fails the join as soon as no part holds it back.
     await this.#answer(current.removeUnprocessedChildren());
-    // A join that no part holds back any more ends by itself; one that waits for running parts does so when they have ended.
-    await current.remove({ removeChildren: false }).catch(() => {});
+    return true;
   }
 
   /** Waits for the end of a job, and returns its result. */
@@ -399,14 +378,15 @@ export class TorrentQueue {
         continue;
       }
       answered = performance.now();
-      if (!now) throw new MetainfoError('ERR_ABORTED', 'The job was removed from the queue.');
-      if (now.finishedOn !== undefined && now.finishedOn !== null) {
+      if (!now) throw lostError(queue === this.#joins ? 'torrent' : 'job');
+      if (isEnded(now)) {
         if (!now.failedReason) {
           await onPoll?.(now);
           return now.returnvalue;
         }
         throw await this.#failureOf(now);
       }
+      if (now.progress === CANCELLED) throw new MetainfoError('ERR_ABORTED', 'The torrent was cancelled.');
       await onPoll?.(now);
       await untilAbort(signal, delay(wait));
     }
@@ -421,12 +401,32 @@ export class TorrentQueue {
 
   async *#results(id: string, jobs: number, { signal }: { signal?: AbortSignal }): AsyncGenerator<ItemResult> {
     for (let index = 0; index < jobs; index += 1) {
-      const job = await this.#answer(this.#batches.getJob(partJobId(id, index)));
-      if (job) await this.#ended(job, this.#batches, { signal });
-      const stored = await this.#store.get(id, `results-${index}`);
+      const job = await this.#answer(this.#batches.getJob(partJobId(id, index)), signal);
+      const failure = job ? await this.#failureOfBatch(job, signal) : null;
+      const results = (await storedJson(this.#store, id, `results-${index}`)) as StoredResults | null;
+      if (results?.every((result) => result !== null)) {
+        yield* results as ItemResult[];
+        continue;
+      }
+      const stored = (await storedJson(this.#store, id, `items-${index}`)) as StoredItems | null;
+      const error = textOf(failure ?? lostError('job of the batch'));
       if (!stored)
-        throw new MetainfoError('ERR_QUEUE', `The results ${index} of the batch ${id} are not in the part store.`);
-      yield* JSON.parse(Buffer.from(stored).toString()) as ItemResult[];
+        throw new MetainfoError('ERR_QUEUE', `The items ${index} of the batch ${id} are not in the part store.`);
+      for (const [i] of stored.items.entries())
+        yield results?.[i] ?? { item: stored.first + i, ok: false, error, infohashV1: null, infohashV2: null };
+    }
+  }
+
+  /** Waits for a job of a batch: why it failed, or null. */
+  async #failureOfBatch(job: Job, signal: AbortSignal | undefined): Promise<MetainfoError | null> {
+    try {
+      await this.#ended(job, this.#batches, { signal });
+      return null;
+    } catch (error) {
+      throwIfAborted(signal);
+      const now = await this.#answer(this.#batches.getJob(job.id as string), signal);
+      if (now && !isEnded(now)) throw error;
+      return error as MetainfoError;
     }
   }
 
@@ -449,6 +449,10 @@ export class TorrentQueue {
       timer.abort();
     }
   }
+}
+
+function isEnded({ finishedOn }: Job): boolean {
+  return finishedOn !== undefined && finishedOn !== null;
 }
 
 function bytesOf({ progress }: Job): number {

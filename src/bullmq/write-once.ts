@@ -17,7 +17,7 @@ export async function writeOnce(torrent: Torrent, output: string, options: Write
   } catch (error) {
     const exists = error instanceof MetainfoError && error.code === 'ERR_OUTPUT_EXISTS';
     if (!exists) throw error;
-    const before = await readWithin(output, bytes.length + 1).catch(() => null);
+    const before = await readWithin(output, bytes.length + 1, { onlyFiles: true }).catch(() => null);
     if (!before || Buffer.compare(before, bytes) !== 0) throw error;
   }
 }

@@ -45,7 +45,13 @@ export function detailsOf(error: MetainfoError): { indexes?: readonly number[]; 
   return 'findings' in error ? { findings: error.findings as readonly Finding[] } : {};
 }
 
-function writeJson(code: MetainfoErrorCode, message: string, path: string | null = null, more: object = {}): void {
+/** Prints an error as JSON. */
+export function writeJson(
+  code: MetainfoErrorCode,
+  message: string,
+  path: string | null = null,
+  more: object = {},
+): void {
   stdout().write(`${printableJson({ error: { code, message, path, ...more } })}\n`);
 }
 

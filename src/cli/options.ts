@@ -52,9 +52,10 @@ export function parseCount(text: string): number {
 }
 
 function bytesFrom(text: string): number | null {
-  const match = /^(\d+)\s*(?:([kmg])(?:i?b)?|b)?$/i.exec(text);
+  const match = /^(\d+)\s*(?:(k|m|g|t)(?:i?b)?|b)?$/i.exec(text);
   if (!match) return null;
-  return Number(match[1]) * 1024 ** ' kmg'.indexOf((match[2] ?? ' ').toLowerCase());
+  const bytes = Number(match[1]) * 1024 ** ['', 'k', 'm', 'g', 't'].indexOf((match[2] ?? '').toLowerCase());
+  return Number.isSafeInteger(bytes) ? bytes : null;
 }
 
 /** Parses `now`, seconds since 1970, or an ISO 8601 date. */

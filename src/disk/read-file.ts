@@ -1,22 +1,25 @@
 /** Reads whole files up to a size limit. */
-import { open } from 'node:fs/promises';
+import { constants, open } from 'node:fs/promises';
 import { LimitError } from '../bencode/limits.ts';
-import { fromSystemError, requirePath, withPath } from '../errors/errors.ts';
+import { fromSystemError, MetainfoError, requirePath, withPath } from '../errors/errors.ts';
 import { closeRead, readToEnd } from '../hash/read.ts';
 
 /**
  * Reads a file, pipe or device to its end.
  *
  * @param most The maximum size, in bytes.
- *
+ * @param options.onlyFiles Refuse pipes and devices, which may never end. Without it, they are read.
  * @throws {LimitError} if there are more bytes
  * @throws {MetainfoError} `ERR_NOT_FOUND`, `ERR_UNREADABLE`, `ERR_NOT_A_FILE` for a folder, `ERR_READ`
  */
-export async function readWithin(file: string, most: number): Promise<Uint8Array> {
+export async function readWithin(file: string, most: number, { onlyFiles = false } = {}): Promise<Uint8Array> {
   requirePath(file);
   try {
-    const handle = await open(file);
+    // Without O_NONBLOCK, opening a FIFO would wait for a writer.
+    const handle = await open(file, onlyFiles ? constants.O_RDONLY | constants.O_NONBLOCK : 'r');
     try {
+      if (onlyFiles && !(await handle.stat()).isFile())
+        throw new MetainfoError('ERR_NOT_A_FILE', 'not a regular file.');
       const bytes = await readToEnd(handle, most);
       if (!bytes) throw new LimitError('bytes', most, most);
       return bytes;

@@ -197,7 +197,8 @@ export function shown(value: unknown): string {
 
 function textOf(value: unknown): string {
   try {
-    return String(value);
+    const text = String(value);
+    return text.startsWith('[object ') ? 'an object' : text;
   } catch {
     // An object without a prototype, for example, cannot be converted.
     return typeof value;

@@ -17,9 +17,22 @@ const PASSING: ReadonlySet<MetainfoErrorCode> = new Set([
   'ERR_WRITE',
 ]);
 
+/** System errors that come back every time, although reading and writing may also fail in passing. */
+const LASTING: ReadonlySet<string | undefined> = new Set([
+  'EACCES',
+  'EINVAL',
+  'EISDIR',
+  'ELOOP',
+  'ENAMETOOLONG',
+  'ENOTDIR',
+  'EPERM',
+  'EROFS',
+]);
+
 /**
  * Whether it is pointless to try again what failed with this error: files that changed, that are missing or that nobody may read, and
- * invalid arguments, plans and parts. Failures of the disk, the network, memory and unknown ones may pass (`false`).
+ * invalid arguments, plans and parts. Failures of the disk, the network, memory and unknown ones may pass (`false`), apart from those that
+ * the system repeats, such as for a name that is too long.
  *
  * @example
  * ```ts
@@ -30,5 +43,8 @@ const PASSING: ReadonlySet<MetainfoErrorCode> = new Set([
  * ```
  */
 export function isPermanent(error: unknown): boolean {
-  return error instanceof MetainfoError && !PASSING.has(error.code);
+  if (!(error instanceof MetainfoError)) return false;
+  if (!PASSING.has(error.code)) return true;
+  const isOfDisk = error.code === 'ERR_READ' || error.code === 'ERR_WRITE';
+  return isOfDisk && LASTING.has((error.cause as NodeJS.ErrnoException | undefined)?.code);
 }

@@ -11,6 +11,8 @@ export interface BarState {
   file: string;
   /** Seconds since hashing began. */
   seconds: number;
+  /** Bytes a second; by default, those of the whole time. */
+  rate?: number;
   /** Jobs that go first. */
   queued: number;
 }
@@ -69,7 +71,7 @@ function barText(state: BarState, columns: number): string {
 }
 
 function figures(state: BarState): string[] {
-  const rate = state.bytes / state.seconds;
+  const { rate = state.bytes / state.seconds } = state;
   if (state.totalGrows) return [formatBytes(state.bytes), waiting(state.queued) || `${formatBytes(rate)}/s`];
   const left = rate > 0 ? Math.max(0, state.totalBytes - state.bytes) / rate : Number.POSITIVE_INFINITY;
   return [

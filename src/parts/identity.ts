@@ -152,7 +152,7 @@ export class Objects {
     if (reader.size !== file.length)
       throw changed(file.path, `its size went from ${file.length} to ${shown(reader.size)} bytes`);
     if (etag !== null && reader.etag !== etag)
-      throw changed(file.path, `its entity tag went from ${etag} to ${shown(reader.etag)}`);
+      throw changed(file.path, `its entity tag went from ${shown(etag)} to ${shown(reader.etag)}`);
     return reader;
   }
 }

@@ -1,5 +1,7 @@
 /** Sealed parts: the digests of a part of a plan in a form that shows whether they are whole, and to which plan they belong. */
 import { createHash, timingSafeEqual } from 'node:crypto';
+import { isUint8Array } from 'node:util/types';
+import { shown } from '../errors/errors.ts';
 import { PartError } from '../errors/part-error.ts';
 
 //   magic (8 bytes), id of the plan (32), index of the part (u64), length of the payload (u64), payload, SHA-256 of all that (32)
@@ -40,7 +42,10 @@ export function seal({ id, index }: PartPlace, payload: Uint8Array): Uint8Array 
  * @throws {PartError} `ERR_PART`
  */
 export function unsealed(bytes: Uint8Array, { id, index, length }: PartPlace & { length: number }): Uint8Array {
-  const problem = problemOf(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length), { id, index, length });
+  const isBytes = isUint8Array(bytes);
+  const problem = isBytes
+    ? problemOf(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length), { id, index, length })
+    : `is ${shown(bytes)} instead of bytes`;
   if (problem === null) return bytes.subarray(AT.payload, bytes.length - CHECKSUM_BYTES);
   throw new PartError('ERR_PART', `Part ${index} ${problem}: delete it and hash the part again.`, [index]);
 }

@@ -35,10 +35,10 @@ export interface PartStore {
 }
 
 /**
- * The name of an object of a plan: the index of a sealed part, or `plan` for the plan as JSON. Batches of a queue have `items-N` and
- * `results-N`, which are JSON too.
+ * The name of an object of a plan: the index of a sealed part, or `plan` for the plan as JSON. A torrent in a queue has `join-HASH` with
+ * its output; batches of a queue have `items-N` and `results-N`. They are JSON too.
  */
-export type StoredName = number | 'plan' | `items-${number}` | `results-${number}`;
+export type StoredName = number | 'plan' | `join-${string}` | `items-${number}` | `results-${number}`;
 
 /**
  * The path of an object in a store: `PLAN-ID/INDEX.part`, or `PLAN-ID/plan.json`.
@@ -59,7 +59,8 @@ export type StoredName = number | 'plan' | `items-${number}` | `results-${number
  */
 export function partKey(planId: string, name: StoredName): string {
   if (!/^[0-9a-f]{64}$/.test(planId)) throw invalidArgument('the id of a plan has 64 hexadecimal digits');
-  if (typeof name === 'string' && /^(plan|(items|results)-\d{1,16})$/.test(name)) return `${planId}/${name}.json`;
+  if (typeof name === 'string' && /^(plan|join-[0-9a-f]{64}|(items|results)-\d{1,16})$/.test(name))
+    return `${planId}/${name}.json`;
   if (Number.isSafeInteger(name) && (name as number) >= 0) return `${planId}/${name}.part`;
   throw invalidArgument(`a part store has no object named ${String(name)}`);
 }
@@ -95,7 +96,7 @@ export function folderStore(folder: string): PartStore {
   return {
     get: async (planId, name) => {
       try {
-        return await readWithin(fileOf(planId, name), MAX_BYTES);
+        return await readWithin(fileOf(planId, name), MAX_BYTES, { onlyFiles: true });
       } catch (error) {
         if (error instanceof MetainfoError && error.code === 'ERR_NOT_FOUND') return null;
         throw error;

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { EventEmitter, once } from 'node:events';
-import { link, readdir, readFile, symlink, utimes, writeFile } from 'node:fs/promises';
+import { link, mkdir, readdir, readFile, rm, symlink, utimes, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
 import { inspect } from 'node:util';
 import { createWorkers, type EndedJob, TorrentQueue, type WorkersOptions } from '../../src/bullmq/index.ts';
 import { TorrentCreate } from '../../src/create/draft.ts';
@@ -260,9 +261,198 @@ describe('TorrentQueue', { skip }, () => {
     await workers.close();
     const plan = await draft.plan({ partSize: 32 * KIB });
     const queued = await queue.addTorrent(plan, { root: 'data/set', output: 'data/x.torrent' });
+    assert.equal(await queued.cancel(), true);
+    await assert.rejects(queued.done(), { code: 'ERR_ABORTED', message: 'The torrent was cancelled.' });
+    await assert.rejects(readFile(path.join(base, 'x.torrent')), { code: 'ENOENT' });
+    const again = await queue.addTorrent(plan, { root: 'data/set', output: 'data/y.torrent' });
+    assert.equal(again.attached, false);
+  });
+
+  it('ends a running part of a cancelled torrent within seconds, and keeps the result of one that has ended', async (t) => {
+    const { queue, base, ended, redis } = await cluster(t, { threads: 1 });
+    await sparseFile(base, 'large', 2 ** 40);
+    const draft = new TorrentCreate({ pathRoot: path.join(base, 'large'), pieceLength: 2 ** 24 });
+    const plan = await draft.plan({ version: 'v2', partSize: 2 ** 40 });
+    const queued = await queue.addTorrent(plan, { root: 'data/large', output: 'data/x.torrent' });
+    const active = async () => Number(await redis.client.llen('metainfo:metainfo-parts:active'));
+    while ((await active()) === 0) await delay(20);
     await queued.cancel();
     await assert.rejects(queued.done(), { code: 'ERR_ABORTED' });
+    while (ended.length === 0) await delay(20);
+    assert.deepEqual([await active(), ended[0]?.error], [0, 'ERR_ABORTED: The torrent was cancelled.']);
+    await assert.rejects(queued.done(), { code: 'ERR_ABORTED' });
+
+    const small = await new TorrentCreate({ pathRoot: path.join(base, 'set') }).plan({ partSize: null });
+    const other = await queue.addTorrent(small, { root: 'data/set', output: 'data/y.torrent' });
+    const joined = await other.done();
+    assert.equal(await other.cancel(), false);
+    assert.deepEqual(await other.done(), joined);
+  });
+
+  it('cancels a torrent that is being joined', async (t) => {
+    const folder = await temporaryFolder(t);
+    const inner = folderStore(path.join(folder, 'store'));
+    let cancel: () => Promise<unknown> = async () => {};
+    const store: PartStore = {
+      put: (id, name, bytes) => inner.put(id, name, bytes),
+      get: async (id, name) => {
+        // The join asks for its output first.
+        if (String(name).startsWith('join-')) await cancel();
+        return inner.get(id, name);
+      },
+    };
+    const { queue, draft, base } = await cluster(t, { store });
+    const place = { root: 'data/set', output: 'data/x.torrent' };
+    const queued = await queue.addTorrent(await draft.plan({ partSize: 32 * KIB }), place);
+    cancel = () => queued.cancel();
+    await assert.rejects(queued.done(), { code: 'ERR_ABORTED' });
     await assert.rejects(readFile(path.join(base, 'x.torrent')), { code: 'ENOENT' });
+  });
+
+  it('leaves nothing of a cancelled verification in the store', async (t) => {
+    const { queue, base, ended, folder } = await cluster(t, { threads: 1 });
+    await sparseFile(base, 'large', 2 ** 40);
+    const file = path.join(base, 'large');
+    const engine = queue.engine({ root: base, remoteRoot: 'data', partSize: 2 ** 40 });
+    const stop = new AbortController();
+    const hashed = new TorrentCreate({ pathRoot: file, pieceLength: 2 ** 24 }).generate({
+      version: 'v2',
+      engine,
+      signal: stop.signal,
+    });
+    hashed.catch(() => {});
+    while ((await readdir(path.join(folder, 'store')).catch(() => [])).length === 0) await delay(20);
+    await delay(300);
+    stop.abort();
+    await assert.rejects(hashed, { code: 'ERR_ABORTED' });
+    while (ended.length === 0) await delay(20);
+    assert.equal(ended[0]?.error, 'ERR_ABORTED: The torrent was cancelled.');
+    assert.deepEqual(await readdir(path.join(folder, 'store')), []);
+  });
+
+  it('says that the jobs are lost after the server lost its data', async (t) => {
+    const { queue, draft, redis, workers } = await cluster(t);
+    await workers.close();
+    const queued = await queue.addTorrent(await draft.plan({ partSize: 32 * KIB }), {
+      root: 'data/set',
+      output: 'data/x.torrent',
+    });
+    const batch = await queue.addBatch('validate', [{ torrent: 'data/x.torrent' }, { torrent: 'data/y.torrent' }]);
+    const done = queued.done();
+    await redis.client.flushall();
+    await assert.rejects(done, {
+      code: 'ERR_QUEUE',
+      message: /^The torrent is no longer in the queue: .* Queue it again/,
+    });
+    const results = [];
+    for await (const { item, ok, error } of batch.results()) results.push([item, ok, error?.slice(0, 9)]);
+    assert.deepEqual(results, [
+      [0, false, 'ERR_QUEUE'],
+      [1, false, 'ERR_QUEUE'],
+    ]);
+  });
+
+  it('refuses forged job data without trying again', async (t) => {
+    const { queue, draft, redis, ended, workers, base, store } = await cluster(t);
+    await workers.close();
+    const place = { root: 'data/set', output: 'data/x.torrent' };
+    const plan = await draft.plan({ partSize: 2 ** 20 });
+    const queued = await queue.addTorrent(plan, place);
+    const batch = await queue.addBatch('validate', [{ torrent: 'data/x.torrent' }]);
+    const joins = `metainfo:metainfo-joins:${queued.id}-join`;
+    const good = JSON.parse((await redis.client.hget(joins, 'data')) as string);
+    assert.deepEqual(Object.keys(good), ['plan', 'request', 'next']);
+    assert.ok(JSON.stringify({ ...good, next: 4096 }).length <= 200);
+    const forged = [null, 5, {}, { ...good, next: 0.5 }, { ...good, next: -1 }, { ...good, request: 'a' }];
+    const options = { connection: redis.url, store, roots: { data: base }, onJob: (job: EndedJob) => ended.push(job) };
+    await redis.client.hset(`metainfo:metainfo-batches:${batch.id}-0`, 'data', 'null');
+    for (const data of forged) {
+      ended.length = 0;
+      const { id } = await queue.addTorrent(plan, place);
+      await redis.client.hset(`metainfo:metainfo-joins:${id}-join`, 'data', JSON.stringify(data));
+      const others = createWorkers(options);
+      await assert.rejects(queued.done(), { code: 'ERR_INVALID_ARGUMENT' }, JSON.stringify(data));
+      await others.close();
+      assert.equal(ended.filter(({ kind, error }) => kind === 'join' && error).length, 1);
+    }
+    for await (const { error } of batch.results())
+      assert.match(error ?? '', /^ERR_INVALID_ARGUMENT: The data of a job/);
+    // A request that was swapped in the store.
+    const queuedAgain = await queue.addTorrent(plan, place);
+    await store.put(good.plan, `join-${good.request}`, Buffer.from('{"output":"data/set/a","force":true}'));
+    const last = createWorkers(options);
+    await assert.rejects(queuedAgain.done(), { code: 'ERR_PLAN' });
+    await last.close();
+  });
+
+  it('names roots instead of folders in failures', async (t) => {
+    const { queue, draft } = await cluster(t);
+    const plan = await draft.plan({ partSize: 2 ** 20 });
+    const queued = await queue.addTorrent(plan, { root: 'data/none', output: 'data/x.torrent' });
+    await assert.rejects(queued.done(), { code: 'ERR_NOT_FOUND', message: /^data\/none: no such file/ });
+    for await (const { error } of (await queue.addBatch('validate', [{ torrent: 'data/none' }])).results())
+      assert.match(error ?? '', /^ERR_NOT_FOUND: data\/none: no such file/);
+  });
+
+  it('tries again only the items of a batch that failed in passing', async (t) => {
+    const out = await temporaryFolder(t);
+    const data = await temporaryFolder(t);
+    await writeTree(data, { a: 5, b: 6 });
+    const { queue, ended } = await cluster(t, { roots: { data, out } });
+    // As if a disk had been unmounted.
+    await rm(out, { recursive: true });
+    const items = [
+      { path: 'data/a', output: 'data/a.torrent' },
+      { path: 'data/b', output: 'out/b.torrent' },
+    ];
+    const batch = await queue.addBatch('create', items);
+    while (ended.length === 0) await delay(5);
+    assert.match(ended[0]?.error ?? '', /^ERR_READ: out: no such file or folder\. It is a root of this worker/);
+    await rm(path.join(data, 'a.torrent'));
+    await mkdir(out);
+    const results = [];
+    for await (const { item, ok } of batch.results()) results.push([item, ok]);
+    assert.deepEqual(results, [
+      [0, true],
+      [1, true],
+    ]);
+    assert.deepEqual([await readdir(data), await readdir(out)], [['a', 'b'], ['b.torrent']]);
+  });
+
+  it('ends a batch although an item fails every time', async (t) => {
+    const { queue, base, ended } = await cluster(t);
+    await writeTree(base, { 'many/a': 5, 'many/folder/b': 6 });
+    const long = 'x'.repeat(300);
+    const items = [
+      { path: 'data/many/a', output: `data/${long}.torrent` },
+      { path: `data/${long}`, output: 'data/b.torrent' },
+      { path: 'data/many/a', output: 'data/many/folder', force: true },
+      { path: 'data/many/a', output: 'data/ok.torrent' },
+      { path: 'data/many/a', output: 'data/null.torrent', fields: null as never },
+      { path: 'data/many/a', output: 'data/five.torrent', fields: 5 as never },
+    ];
+    const results: [boolean, string | undefined][] = [];
+    for await (const { ok, error } of (await queue.addBatch('create', items)).results())
+      results.push([ok, error?.split(':')[0]]);
+    assert.deepEqual(results, [
+      [false, 'ERR_WRITE'],
+      [false, 'ERR_READ'],
+      [false, 'ERR_WRITE'],
+      [true, undefined],
+      [true, undefined],
+      [false, 'ERR_INVALID_ARGUMENT'],
+    ]);
+    assert.equal(ended.length, 1);
+  });
+
+  it('refuses arguments of the wrong type', async (t) => {
+    const { queue, draft } = await cluster(t);
+    const plan = await draft.plan({ partSize: 2 ** 20 });
+    const code = 'ERR_INVALID_ARGUMENT';
+    for (const options of [undefined, null, 5, {}, { root: 'data' }, { root: 'data', output: 'x', force: 1 }])
+      await assert.rejects(queue.addTorrent(plan, options as never), { code });
+    for (const items of [undefined, null, 5, 'text', {}])
+      await assert.rejects(queue.addBatch('create', items as never), { code });
   });
 
   /** A part that runs until it is let go, and the torrent of its plan. */
@@ -292,9 +482,8 @@ describe('TorrentQueue', { skip }, () => {
   }
 
   it('cancels a torrent while a part runs, and adds it again', async (t) => {
-    const { queue, plan, place, queued, letGo, ended, redis } = await withRunningPart(t);
+    const { queue, plan, place, queued, letGo, ended } = await withRunningPart(t);
     await queued.cancel();
-    assert.equal(await redis.client.exists(`metainfo:metainfo-joins:${queued.id}-join`), 0);
     await assert.rejects(queued.done(), { code: 'ERR_ABORTED' });
     const again = await queue.addTorrent(plan, place);
     assert.equal(again.attached, false);
@@ -324,8 +513,7 @@ describe('TorrentQueue', { skip }, () => {
       output: 'data/x.torrent',
     });
     const key = `metainfo:metainfo-joins:${queued.id}-join`;
-    const data = JSON.parse((await redis.client.hget(key, 'data')) as string);
-    await redis.client.hset(key, 'data', JSON.stringify({ ...data, cancelled: true }));
+    await redis.client.hset(key, 'progress', '"cancelled"');
     const other = createWorkers({
       connection: redis.url,
       store: rest.store,
@@ -333,9 +521,10 @@ describe('TorrentQueue', { skip }, () => {
       onJob: (job) => ended.push(job),
     });
     await assert.rejects(queued.done(), { code: 'ERR_ABORTED' });
+    while (!ended.some(({ kind }) => kind === 'join')) await delay(5);
     await other.close();
     const failures = ended.filter(({ kind }) => kind === 'join').map(({ error }) => error);
-    assert.deepEqual(failures, ['ERR_ABORTED: It was cancelled.']);
+    assert.deepEqual(failures, ['ERR_ABORTED: The torrent was cancelled.']);
   });
 
   it('adds the parts of a large plan in windows', async (t) => {

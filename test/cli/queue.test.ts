@@ -4,6 +4,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
+import { recentRate } from '../../src/cli/queue/create.ts';
 import { redisMissing, redisServer } from '../support/redis.ts';
 import { sparseFile, temporaryFolder, writeTree } from '../support/tree.ts';
 import { bytesOf, command, entries, finish, metainfo, start } from './run.ts';
@@ -34,6 +35,16 @@ async function setUp(t: TestContext) {
   const queued = (...args: string[]) => [...args, '--queue', redis.url, ...shared, '--part-size', '32KiB'];
   return { redis, cwd, worker, queued };
 }
+
+describe('recentRate', () => {
+  it('counts the bytes of the last half minute, not those that were hashed before', () => {
+    const rateOf = recentRate();
+    assert.equal(rateOf(2 ** 40, 0), 0);
+    assert.equal(rateOf(2 ** 40 + 500, 5), 100);
+    assert.equal(rateOf(2 ** 40 + 1000, 10), 100);
+    assert.equal(rateOf(2 ** 40 + 1000, 40), 0);
+  });
+});
 
 describe('metainfo worker, create --queue and verify --queue', { skip }, () => {
   it('make the torrent that create makes, and find damage', async (t) => {
@@ -120,7 +131,7 @@ describe('metainfo worker, create --queue and verify --queue', { skip }, () => {
     first.kill('SIGINT');
     const { code, stderr } = await finish(first);
     assert.equal(code, 130);
-    assert.match(stderr, /it goes on without this command: run the same command to see its progress\n$/);
+    assert.match(stderr, /interrupted: the torrent stays in the queue; run the same command to see its progress\n$/);
     const second = start(args, { cwd });
     const attached = new Promise((resolve) => second.stderr.once('data', resolve));
     assert.match(String(await attached), /^attached to 10 parts at /);
@@ -128,6 +139,57 @@ describe('metainfo worker, create --queue and verify --queue', { skip }, () => {
     worker();
     const ended = await finish(second);
     assert.equal(ended.code, 0, ended.stderr);
+  });
+
+  it('says as JSON that an interrupted torrent stays in the queue', async (t) => {
+    const { cwd, queued, redis } = await setUp(t);
+    const child = start(queued('create', 'data/set', '-o', 'data/x.torrent', '--json'), { cwd });
+    await until(async () => (await redis.client.keys('metainfo:metainfo-joins:*-join')).length === 1);
+    child.kill('SIGINT');
+    const { code, stdout } = await finish(child);
+    const { error } = JSON.parse(stdout);
+    assert.deepEqual([code, error.code], [130, 'ERR_ABORTED']);
+    assert.match(error.message, /stays in the queue/);
+  });
+
+  it('says that the torrent is lost after the server lost its data', async (t) => {
+    const { cwd, queued, redis } = await setUp(t);
+    const child = start(queued('create', 'data/set', '-o', 'data/x.torrent'), { cwd });
+    await new Promise((resolve) => child.stderr.once('data', resolve));
+    await redis.client.flushall();
+    const { code, stderr } = await finish(child);
+    assert.equal(code, 1);
+    assert.match(stderr, /error: The torrent is no longer in the queue: .* \[ERR_QUEUE\]\n$/);
+  });
+
+  it('take the server from QUEUE_URL, but only with an option of queues', async (t) => {
+    const { cwd, worker, redis } = await setUp(t);
+    worker('-q');
+    const env = { QUEUE_URL: redis.url };
+    const local = await metainfo(['create', 'data/set', '-o', 'data/local.torrent'], { cwd, env });
+    assert.deepEqual([local.code, await redis.client.keys('*joins*join')], [0, []]);
+    const shared = ['--root', 'data=data', '--store', 'store'];
+    const made = await metainfo(['create', 'data/set', '-o', 'data/x.torrent', ...shared], { cwd, env });
+    assert.match(made.stderr, /^queued 1 part at redis:/);
+    assert.equal((await metainfo(['verify', 'data/x.torrent', 'data/set', ...shared], { cwd, env })).code, 0);
+    assert.ok((await bytesOf(cwd, 'data/x.torrent')).equals(await bytesOf(cwd, 'data/local.torrent')));
+  });
+
+  it('a second signal ends the grace time of a worker, and its part goes back', async (t) => {
+    const { cwd, worker, redis } = await setUp(t);
+    await sparseFile(path.join(cwd, 'data'), 'large', 2 ** 40);
+    const child = worker('--threads', '1', '--grace', '1h');
+    const args = ['create', 'data/large', '--queue', redis.url, '--root', 'data=data', '--store', 'store', '-k', 'v1'];
+    const create = start([...args, '-o', 'data/large.torrent', '-q', '--part-size', '1TiB'], { cwd });
+    t.after(async () => void create.kill('SIGKILL'));
+    const active = async () => Number(await redis.client.llen('metainfo:metainfo-parts:active'));
+    await until(async () => (await active()) === 1);
+    child.kill('SIGTERM');
+    await delay(500);
+    assert.deepEqual([child.exitCode, await active()], [null, 1]);
+    child.kill('SIGTERM');
+    assert.equal((await finish(child)).code, 0);
+    assert.deepEqual([await active(), await redis.client.llen('metainfo:metainfo-parts:wait')], [0, 1]);
   });
 
   it('Ctrl-C in a terminal asks whether to cancel', async (t) => {
@@ -180,7 +242,25 @@ describe('metainfo worker, create --queue and verify --queue', { skip }, () => {
     const cases: [args: string[], message: RegExp][] = [
       [['create', 'data/set', '--queue', redis.url], /--queue needs --root NAME=PATH/],
       [['create', 'data/set', '--queue', redis.url, '--root', 'a=.'], /--queue needs --store/],
-      [['create', 'data/set', '--store', 'x'], /--store needs --queue/],
+      [['create', 'data/set', '--store', 'x'], /--store needs a queue: give --queue URL, or set QUEUE_URL/],
+      [
+        [
+          'create',
+          'data/set',
+          '--queue',
+          'redis://127.0.0.1/name',
+          '--root',
+          'data=data',
+          '--store',
+          'x',
+          '-o',
+          'data/x',
+        ],
+        /Redis numbers its databases/,
+      ],
+      [['worker', '--redis', `${redis.url}/name`, '--root', 'a=.', '--store', 'x'], /Redis numbers its databases/],
+      [['worker', '--redis', redis.url, '--root', 'a=none', '--store', 'x'], /none: no such file or folder/],
+      [['worker', '--redis', redis.url, '--root', 'a=data/set/a', '--store', 'x'], /the root a must be a folder/],
       [['worker', '--root', 'a=.', '--store', 'x'], /Name the server of the queue/],
       [['worker', '--redis', 'x', '--root', 'a', '--store', 'x'], /Expected NAME=PATH/],
       [queued('create', 'data/set', '-o', 'x.torrent'), /beneath no root of the workers/],

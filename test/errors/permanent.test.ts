@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
 import { describe, it } from 'node:test';
 import { ERROR_CODES, type MetainfoErrorCode } from '../../src/errors/codes.ts';
-import { MetainfoError, ValidationError } from '../../src/errors/errors.ts';
+import { fromSystemError, MetainfoError, ValidationError } from '../../src/errors/errors.ts';
 import { PartError } from '../../src/errors/part-error.ts';
 import { isPermanent } from '../../src/errors/permanent.ts';
 
@@ -25,6 +26,20 @@ describe('isPermanent', () => {
     it(`is ${!PASSING.includes(code)} for ${code}`, () => {
       assert.equal(isPermanent(new MetainfoError(code, 'a message')), !PASSING.includes(code));
     });
+
+  it('is true for failures of the disk that come back every time', async () => {
+    const path = '/x'.repeat(5000);
+    const error = await readFile(path).catch((reason: unknown) => fromSystemError(reason, path, 'read'));
+    assert.deepEqual([(error as MetainfoError).code, isPermanent(error)], ['ERR_READ', true]);
+    for (const [code, lasts] of [
+      ['ENAMETOOLONG', true],
+      ['EROFS', true],
+      ['EIO', false],
+      ['ESTALE', false],
+      ['ETIMEDOUT', false],
+    ] as const)
+      assert.equal(isPermanent(fromSystemError(Object.assign(new Error(), { code }), 'x', 'write')), lasts, code);
+  });
 
   it('is true for invalid torrents and damaged parts, and false for missing parts and unknown errors', () => {
     assert.equal(isPermanent(new ValidationError([])), true);

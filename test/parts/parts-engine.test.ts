@@ -182,6 +182,11 @@ describe('partsEngine', () => {
     const draft = new TorrentCreate({ pathRoot: path.join(root, 'in'), pieceLength: 16 * KIB });
     const generate = (run: PartsEngineOptions['run']) =>
       draft.generate({ engine: partsEngine({ partSize: 16 * KIB, run }) });
+    for (const part of [null, undefined, 'text', {}, []])
+      await assert.rejects(
+        generate(async () => part as never),
+        { code: 'ERR_PART', message: /instead of bytes/ },
+      );
     await assert.rejects(
       generate((plan, index) => hashPart(plan, (index + 1) % plan.parts)),
       { code: 'ERR_PART' },

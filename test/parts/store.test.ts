@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, it } from 'node:test';
@@ -16,6 +17,7 @@ describe('folderStore', () => {
       [0, 'part'],
       [7, ''],
       ['plan', '{}'],
+      [`join-${ID}`, '{}'],
       ['items-3', '[]'],
       ['results-3', '[1]'],
     ] as const) {
@@ -26,8 +28,18 @@ describe('folderStore', () => {
     await store.delete?.(ID, 1);
     assert.equal(await store.get('cd'.repeat(32), 0), null);
     assert.deepEqual((await readdir(path.join(folder, ID))).sort(), [
-      ...['0.part', '7.part', 'items-3.json', 'plan.json', 'results-3.json'],
+      ...['0.part', '7.part', 'items-3.json', `join-${ID}.json`, 'plan.json', 'results-3.json'],
     ]);
+  });
+
+  it('refuses a FIFO instead of waiting for a writer', async (t) => {
+    const folder = await temporaryFolder(t);
+    await mkdir(path.join(folder, ID));
+    execFileSync('mkfifo', [path.join(folder, ID, '0.part')]);
+    await assert.rejects(folderStore(folder).get(ID, 0), {
+      code: 'ERR_NOT_A_FILE',
+      message: /0\.part: not a regular file/,
+    });
   });
 
   it('deletes objects, and the folder of a plan with its last one', async (t) => {

@@ -28,7 +28,10 @@ export function addPlan(program: Command): void {
     .command('plan')
     .description('show what create would make, and every problem, before anything is hashed')
     .argument('<path...>', 'a file or folder; the root of several paths is their common folder. Or one URL, or -');
-  configFileOptions(createOptions(command))
+  createOptions(command);
+  const output = command.options.find(({ long }) => long === '--output');
+  if (output) output.description = 'the torrent file that create would write; with --part-size, the plan';
+  configFileOptions(command)
     .option('--part-size <size>', 'write the plan to the output, in parts of this much content', parsePartSize)
     .addHelpText('after', EXAMPLES)
     .action((paths: string[], { partSize }: { partSize?: number }) =>

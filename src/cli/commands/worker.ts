@@ -40,7 +40,7 @@ Queues need packages beside metainfo: npm install bullmq ioredis (or pg).
 QUEUE_URL in the environment keeps a password out of the list of processes.
 
 SIGTERM and Ctrl-C end the worker: it takes no more jobs, and gives those that
-run back to the queue after the grace time.
+run back to the queue after the grace time. A second signal ends that time.
 
 Exit codes: 0 stopped by a signal, 1 failure, 2 wrong usage.`;
 
@@ -99,7 +99,8 @@ async function work(options: WorkerOptions): Promise<void> {
   if (typeof state === 'object') process.exit(await exitCodeOf(state.error));
   if (state === 'ready' && !quiet && !json)
     await writeLines([`working for ${names.nameOfConnection(connection)}, until SIGTERM or Ctrl-C`], stderr);
-  await end(workers, await stopped, grace);
+  await stopped;
+  await end(workers, grace);
 }
 
 /** Resolves with the first signal that stops the worker. */
@@ -110,10 +111,11 @@ function stopSignal(): Promise<NodeJS.Signals> {
   });
 }
 
-async function end(workers: Workers, _: NodeJS.Signals, grace: number | undefined): Promise<void> {
-  // A second signal does not wait for the grace time.
-  const again = stopSignal().then(() => process.exit(0));
-  await Promise.race([workers.close({ grace }), again]);
+async function end(workers: Workers, grace: number | undefined): Promise<void> {
+  const ended = workers.close({ grace });
+  // A second signal ends the grace time: running jobs still go back to the queue.
+  await Promise.race([ended, stopSignal()]);
+  await workers.close();
   process.exit(0);
 }
 

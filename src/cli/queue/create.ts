@@ -13,7 +13,7 @@ import { toPlain } from '../create/findings.ts';
 import type { CreateOptions } from '../create/options.ts';
 import { showPlan } from '../create/plan-report.ts';
 import { targetFor } from '../create/run-create.ts';
-import { exitCodeOfSignal } from '../exit.ts';
+import { exitCodeOfSignal, writeJson } from '../exit.ts';
 import { stderr, writeLines } from '../output.ts';
 import { planned } from '../parts/plan-in-parts.ts';
 import { fileOf, isStdout, nameOfTarget, realFolder, requireWritable } from '../target.ts';
@@ -96,30 +96,54 @@ async function followed(
 ): Promise<JoinedTorrent> {
   const bar = json || quiet ? null : progressBar(stderr());
   const started = process.uptime();
+  const rateOf = recentRate();
   const onProgress = ({ bytes, totalBytes, hashed, parts, state }: QueueProgress) => {
     const file = state === 'joining' ? 'joining' : `${hashed} of ${parts} parts`;
-    bar?.update({ bytes, totalBytes, file, seconds: process.uptime() - started, queued: 0 });
+    const seconds = process.uptime() - started;
+    bar?.update({ bytes, totalBytes, file, seconds, rate: rateOf(bytes, seconds), queued: 0 });
   };
   try {
     return await queued.done({ signal, onProgress });
   } catch (error) {
     bar?.finish();
     if (!(error instanceof AbortError)) throw error;
-    await interrupted(queued, error);
-    throw error;
+    return await interrupted(queued, error, { json });
   } finally {
     bar?.finish();
   }
 }
 
-/** After Ctrl-C: cancels the torrent if the user says so. Without a terminal, it goes on. */
-async function interrupted(queued: QueuedTorrent, error: AbortError): Promise<void> {
-  const goesOn = 'it goes on without this command: run the same command to see its progress';
+/** Seconds over which a rate is measured. Workers report bytes every few seconds, and an earlier run may have hashed many parts. */
+const RATE_SECONDS = 30;
+
+/** Makes a function that computes the rate of the last seconds, in bytes a second. */
+export function recentRate(): (bytes: number, seconds: number) => number {
+  const seen: { bytes: number; seconds: number }[] = [];
+  return (bytes, seconds) => {
+    seen.push({ bytes, seconds });
+    while (seen.length > 2 && seconds - (seen[1]?.seconds ?? seconds) >= RATE_SECONDS) seen.shift();
+    const [first = { bytes, seconds }] = seen;
+    return seconds > first.seconds ? (bytes - first.bytes) / (seconds - first.seconds) : 0;
+  };
+}
+
+/** After Ctrl-C: cancels the torrent if the user says so. Without a terminal, the torrent stays in the queue. */
+async function interrupted(
+  queued: QueuedTorrent,
+  error: AbortError,
+  { json }: { json: boolean | undefined },
+): Promise<never> {
   const answer = error.cause === 'SIGINT' && process.stdin.isTTY ? await asked('Cancel the torrent? [y/N] ') : '';
-  const isCancelled = /^y(es)?$/i.test(answer.trim());
-  if (isCancelled) await queued.cancel();
-  stderr().write(`${isCancelled ? 'cancelled: no torrent is written' : goesOn}\n`);
+  const text = /^y(es)?$/i.test(answer.trim()) ? await cancel(queued) : STAYS;
+  if (json) writeJson('ERR_ABORTED', text);
+  else stderr().write(`${text}\n`);
   process.exit(exitCodeOfSignal(error));
+}
+
+const STAYS = 'interrupted: the torrent stays in the queue; run the same command to see its progress';
+
+async function cancel(queued: QueuedTorrent): Promise<string> {
+  return (await queued.cancel()) ? 'cancelled: no torrent is written' : 'too late to cancel: the torrent has ended';
 }
 
 async function asked(question: string): Promise<string> {

@@ -15,9 +15,10 @@ export interface QueueingOptions {
 export function queueingOptions(command: Command): Command {
   return command
     .addOption(
-      new Option('--queue <url>', 'let the workers of a queue hash: redis://, rediss:// or postgres://').argParser(
-        parseUrl,
-      ),
+      new Option(
+        '--queue <url>',
+        'let the workers of a queue hash: redis:// or postgres:// (default with --root: QUEUE_URL in the environment)',
+      ).argParser(parseUrl),
     )
     .option('--root <name=path>', 'with --queue: a folder, and its name on the workers (repeatable)', collectRoot)
     .option('--store <folder>', 'with --queue: the folder of plans and parts that the workers share', parseFolder)
@@ -41,10 +42,12 @@ export interface QueueTarget {
  *
  * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` for options that are missing, or that need `--queue`
  */
-export function queueOf({ queue, root, store, partSize }: QueueingOptions): QueueTarget | null {
-  if (queue === undefined) {
-    const lonely = root ? '--root' : store !== undefined ? '--store' : partSize !== undefined ? '--part-size' : null;
-    if (lonely) throw refused(`${lonely} needs --queue with the URL of a server`);
+export function queueOf({ queue: given, root, store, partSize }: QueueingOptions): QueueTarget | null {
+  const lonely = root ? '--root' : store !== undefined ? '--store' : partSize !== undefined ? '--part-size' : null;
+  // The environment alone sends nothing to other machines.
+  const queue = given ?? (lonely ? process.env['QUEUE_URL'] : undefined);
+  if (!queue) {
+    if (lonely) throw refused(`${lonely} needs a queue: give --queue URL, or set QUEUE_URL in the environment`);
     return null;
   }
   if (!root) throw refused('--queue needs --root NAME=PATH: a folder with the content, and its name on the workers');

@@ -1,0 +1,58 @@
+/** Joins the parts of a plan, and writes the torrent. */
+import { type Job, WaitingChildrenError } from 'bullmq';
+import type { TorrentPlan } from '../create/torrent-plan.ts';
+import { MetainfoError } from '../errors/errors.ts';
+import { HASH_PLAN } from '../parts/hash-plan.ts';
+import { joinParts } from '../parts/join-parts.ts';
+import { requireOutputNotPlanned } from '../parts/planned-output.ts';
+import { cancelledError } from './failures.ts';
+import { type JobContext, joinData, partJob, type WorkerContext } from './jobs.ts';
+import { requestOf } from './join-request.ts';
+import { contentAt, outputAt } from './roots.ts';
+import { CANCELLED, MAX_CHILDREN, partJobId } from './settings.ts';
+import { writeOnce } from './write-once.ts';
+
+/** Adds the parts that have no job yet, or joins all parts. */
+export async function runJoin(job: Job, { token, signal, context }: JobContext): Promise<object> {
+  const { store, roots, plans, open, queues } = context;
+  const data = joinData(job.data);
+  const requireWanted = async () => {
+    const { progress } = Object(await queues.joins.getJob(job.id as string)) as Partial<Job>;
+    if (progress === CANCELLED) throw cancelledError();
+  };
+  if (job.progress === CANCELLED) throw cancelledError();
+  const plan = await plans.get(data.plan);
+  if (plan.format === HASH_PLAN) throw new MetainfoError('ERR_PLAN', 'A hash plan makes no torrent.');
+  if (data.next < plan.parts) {
+    const end = Math.min(plan.parts, data.next + MAX_CHILDREN);
+    const parent = { id: job.id as string, queue: job.queueQualifiedName };
+    const indexes = Array.from({ length: end - data.next }, (_, i) => data.next + i);
+    await queues.parts.addBulk(indexes.map((index) => partJob(plan.id, index, { parent })));
+    await job.updateData({ ...data, next: end });
+    // Whoever cancelled it before did not see these parts.
+    await requireWanted();
+    if (await job.moveToWaitingChildren(token)) throw new WaitingChildrenError();
+    return runJoin(job, { token, signal, context });
+  }
+  const request = await requestOf(data, store);
+  const root = await contentAt(roots, plan.root);
+  const output = await outputAt(roots, request.output);
+  await requireOutputNotPlanned(output, plan, { root });
+  const torrent = await joinParts(plan, (index) => store.get(plan.id, index), { root, open, signal });
+  await requireWanted();
+  await writeOnce(torrent, output, { force: request.force });
+  await removeParts(queues.parts, plan);
+  const { torrentVersion, infohashV1, infohashV2, nFiles, totalSize } = torrent;
+  return { output: request.output, version: torrentVersion, infohashV1, infohashV2, files: nFiles, totalSize };
+}
+
+/** Jobs that are removed at once. */
+const REMOVED_AT_ONCE = 100;
+
+/** Removes the jobs of the parts, which were kept until now. One that stays costs a kilobyte. */
+async function removeParts(queue: WorkerContext['queues']['parts'], { id, parts }: TorrentPlan): Promise<void> {
+  for (let first = 0; first < parts; first += REMOVED_AT_ONCE) {
+    const indexes = Array.from({ length: Math.min(REMOVED_AT_ONCE, parts - first) }, (_, i) => first + i);
+    await Promise.allSettled(indexes.map((index) => queue.remove(partJobId(id, index))));
+  }
+}

@@ -1,0 +1,49 @@
+/** What a join writes. It is in the part store under its hash, because nobody trusts the queue, and job data stay small. */
+import { createHash } from 'node:crypto';
+import { MetainfoError } from '../errors/errors.ts';
+import type { PartStore } from '../parts/store.ts';
+
+/** Where the torrent of a plan goes. */
+export interface JoinRequest {
+  /** `NAME/path` of the torrent file. */
+  output: string;
+  /** Whether to replace a file. */
+  force: boolean;
+}
+
+/** The place of a request in the store. */
+interface RequestPlace {
+  plan: string;
+  /** The SHA-256 of its text, in hexadecimal. */
+  request: string;
+}
+
+/** Stores a request, and returns its hash. */
+export async function storeRequest(
+  plan: string,
+  { output, force }: JoinRequest,
+  store: PartStore,
+): Promise<RequestPlace['request']> {
+  const text = JSON.stringify({ output, force });
+  const request = hashOf(text);
+  await store.put(plan, `join-${request}`, Buffer.from(text));
+  return request;
+}
+
+/**
+ * Reads a request.
+ *
+ * @throws {MetainfoError} `ERR_NOT_FOUND`; `ERR_PLAN` if it is not the request of that hash
+ */
+export async function requestOf({ plan, request }: RequestPlace, store: PartStore): Promise<JoinRequest> {
+  const bytes = await store.get(plan, `join-${request}`);
+  if (!bytes) throw new MetainfoError('ERR_NOT_FOUND', `The part store does not have the output of the plan ${plan}.`);
+  const text = Buffer.from(bytes).toString();
+  if (hashOf(text) !== request)
+    throw new MetainfoError('ERR_PLAN', `The part store has another output for the plan ${plan}.`);
+  return JSON.parse(text) as JoinRequest;
+}
+
+function hashOf(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
+}

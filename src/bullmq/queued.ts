@@ -1,0 +1,83 @@
+/** What a queue gives: torrents and batches that workers process. */
+import type { TorrentVersion } from '../model/discriminator.ts';
+import type { ItemResult } from './batch-job.ts';
+
+/** Where the content of a queued torrent is, and where its torrent file will be. */
+export interface AddTorrentOptions {
+  /** The content on the workers: `NAME`, or `NAME/path` beneath one of their roots. */
+  root: string;
+  /** The torrent file, which a worker writes: `NAME/path`. */
+  output: string;
+  /**
+   * Replace the output.
+   *
+   * @default false
+   */
+  force?: boolean | undefined;
+}
+
+/** How far a queued torrent is. */
+export interface QueueProgress {
+  /** `waiting` until the last part is hashed, `joining` until the torrent is written. */
+  state: 'waiting' | 'joining' | 'done' | 'failed';
+  /** Parts that are hashed. */
+  hashed: number;
+  /** All parts. */
+  parts: number;
+  /** Bytes that are hashed, those of running parts too. */
+  bytes: number;
+  /** Bytes of content. */
+  totalBytes: number;
+}
+
+/** A torrent that a worker has joined and written. */
+export interface JoinedTorrent {
+  /** The torrent file: `NAME/path`. */
+  output: string;
+  /** The version of the torrent. */
+  version: TorrentVersion;
+  /** The v1 infohash; null for a v2 torrent. */
+  infohashV1: string | null;
+  /** The v2 infohash; null for a v1 torrent. */
+  infohashV2: string | null;
+  /** The number of files, without pad files. */
+  files: number;
+  /** Bytes of content. */
+  totalSize: number;
+}
+
+/** A torrent in the queue. */
+export interface QueuedTorrent {
+  /** The id of the plan, with the root of the workers. */
+  id: string;
+  /** Whether an earlier call has queued it, and it was still running. */
+  attached: boolean;
+  /** Tells how far it is. */
+  progress(): Promise<QueueProgress>;
+  /**
+   * Waits for the torrent.
+   *
+   * @throws {MetainfoError} the error of the part or of the join that failed; `ERR_ABORTED` if somebody has cancelled the torrent;
+   *   `ERR_QUEUE`, also if its jobs are no longer in the queue
+   * @throws {AbortError} if the signal fires: the torrent stays in the queue
+   */
+  done(options?: { signal?: AbortSignal; onProgress?: (progress: QueueProgress) => unknown }): Promise<JoinedTorrent>;
+  /**
+   * Cancels the torrent: parts that wait are removed, and running ones end within seconds. It is not written, unless it is being written.
+   *
+   * @returns False if it had ended before.
+   */
+  cancel(): Promise<boolean>;
+}
+
+/** A batch in the queue. */
+export interface QueuedBatch {
+  /** The id of the batch in the store. */
+  id: string;
+  /** The number of jobs. */
+  jobs: number;
+  /**
+   * The results in the order of the items, as soon as their jobs have ended. If a job fails, or is lost, so do its items without a result.
+   */
+  results(options?: { signal?: AbortSignal }): AsyncIterable<ItemResult>;
+}
