@@ -2,6 +2,9 @@
 import { onAbort } from '../errors/cancel.ts';
 import { CLOSED, outputClosed } from './output.ts';
 
+/** How long a cancelled command has to end, in milliseconds. */
+const GRACE_MS = 1000;
+
 /**
  * Runs a job with an abort signal that SIGINT, SIGTERM and a closed standard output fire. The reason is the name of the signal or
  * {@link CLOSED}: see `exitCodeOf`.
@@ -18,5 +21,15 @@ export async function interruptible<T>(job: (signal: AbortSignal) => Promise<T>)
     removeListener();
     process.removeListener('SIGINT', interrupt);
     process.removeListener('SIGTERM', interrupt);
+    const { reason } = controller.signal;
+    if (reason === 'SIGINT' || reason === 'SIGTERM') endIfStuck(reason);
   }
+}
+
+/**
+ * Ends the process by a signal if it still runs after the grace time. A read from a pipe without data keeps it: libuv waits for its
+ * threads, even in `process.exit`.
+ */
+function endIfStuck(signal: NodeJS.Signals): void {
+  setTimeout(() => process.kill(process.pid, signal), GRACE_MS).unref();
 }

@@ -19,7 +19,7 @@ import {
   withLayers,
 } from '../support/build.ts';
 import { sparseFile, temporaryFolder, writeTree } from '../support/tree.ts';
-import { command, finish, metainfo, start, startProgram } from './run.ts';
+import { command, entries, finish, metainfo, start, startProgram } from './run.ts';
 
 /**
  * Every character that a terminal acts on or that disguises text: C0, DEL and C1, a CSI and an OSC 8 sequence, direction
@@ -212,6 +212,31 @@ describe('--limit', () => {
       assert.equal((await ended).signal, 'SIGTERM', name);
       clearTimeout(killed);
     }
+  });
+
+  it('lets Ctrl-C end create while its list of jobs or its configuration is a silent pipe', async (t) => {
+    const cwd = await temporaryFolder(t);
+    execFileSync('mkfifo', [path.join(cwd, 'fifo')]);
+    await writeTree(cwd, { album: 10 });
+    // The shell becomes the command, so it gets the signal.
+    const piped = `exec 3< <(exec sleep 20 2> /dev/null); exec "$@"`;
+    const lists: [string, ...string[]][] = [
+      command(['create', '--batch', 'fifo']),
+      command(['create', 'album', '--config', 'fifo']),
+      command(['plan', 'album', '--config', 'fifo']),
+      ['bash', '-c', piped, 'bash', ...command(['create', '--batch', '/dev/fd/3'])],
+    ];
+    const ends = lists.map(async (line) => {
+      const child = startProgram(line, { cwd });
+      const ended = finish(child);
+      await delay(2000);
+      child.kill('SIGINT');
+      const killed = setTimeout(() => child.kill('SIGKILL'), 30_000);
+      assert.equal((await ended).signal, 'SIGINT', line.join(' '));
+      clearTimeout(killed);
+    });
+    await Promise.all(ends);
+    assert.deepEqual(await entries(cwd), ['album', 'fifo']);
   });
 
   it('rejects a larger file before reading it', async (t) => {

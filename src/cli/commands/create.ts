@@ -45,10 +45,11 @@ export function addCreate(program: Command): void {
     );
   configFileOptions(queueingOptions(manyOptions(createOptions(command))))
     .addHelpText('after', EXAMPLES)
-    .action((paths: string[], given: CreateOptions & QueueingOptions) => {
+    .action(async (paths: string[], given: CreateOptions & QueueingOptions) => {
       requirePaths(command, paths, given);
-      return interruptible(async (signal) => {
-        const line = await readCommandLine(command);
+      // Not interruptible: a configuration file can be a pipe without a writer.
+      const line = await readCommandLine(command);
+      await interruptible(async (signal) => {
         const queue = queueOf(given);
         if (given.each || given.batch !== undefined) {
           if (queue) command.error('error: --queue makes one torrent: omit --each and --batch', { exitCode: USAGE });

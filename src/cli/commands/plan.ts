@@ -34,13 +34,14 @@ export function addPlan(program: Command): void {
   configFileOptions(command)
     .option('--part-size <size>', 'write the plan to the output, in parts of this much content', parsePartSize)
     .addHelpText('after', EXAMPLES)
-    .action((paths: string[], { partSize }: { partSize?: number }) =>
-      interruptible(async (signal) => {
-        const { optionsFor } = await readCommandLine(command);
+    .action(async (paths: string[], { partSize }: { partSize?: number }) => {
+      // Not interruptible: a configuration file can be a pipe without a writer.
+      const { optionsFor } = await readCommandLine(command);
+      await interruptible(async (signal) => {
         const options = optionsFor(paths);
         if (partSize === undefined) return showPlan(paths, options, signal);
         const { planInParts } = await import('../parts/plan-in-parts.ts');
         return planInParts(paths, { ...options, partSize }, signal);
-      }),
-    );
+      });
+    });
 }
