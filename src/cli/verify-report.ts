@@ -16,17 +16,28 @@ export function reportLines(name: string, report: VerifyReport, colors: Colors, 
   const lines = incomplete.map((file) => lineOf(file, colors));
   if (quiet) return lines;
   const pieces = report.badPieces.reduce((sum, [first, last]) => sum + last - first + 1, 0);
+  const isSample = report.sampledPieces !== null;
   const verdict = report.ok
-    ? colors.green('complete')
+    ? colors.green(isSample ? 'no error found' : 'complete')
     : `${colors.red(`${plural(incomplete.length, 'file')} incomplete`)}, ${plural(pieces, 'bad piece')}`;
-  const share = report.totalSize > 0 ? Math.floor((report.goodBytes / report.totalSize) * 1000) / 10 : 100;
+  const files = plural(report.files.length, 'file');
   return [
     ...(report.ok ? [] : [mapOf(report, colors)]),
     ...lines,
     ...extra,
-    ...(report.sampledPieces === null ? [] : [`checked a sample of ${plural(report.sampledPieces, 'piece')} (--fast)`]),
-    `${printable(name)}: ${verdict}; ${share} % of ${formatBytes(report.totalSize)} in ${plural(report.files.length, 'file')}`,
+    `${printable(name)}: ${verdict}; ${isSample ? sampleOf(report) : shareOf(report)} in ${files}`,
   ];
+}
+
+function shareOf({ goodBytes, totalSize }: VerifyReport): string {
+  const share = totalSize > 0 ? Math.floor((goodBytes / totalSize) * 1000) / 10 : 100;
+  return `${share} % of ${formatBytes(totalSize)}`;
+}
+
+/** With `--fast`, pieces that were not read count as good, so there is no share of good bytes. */
+function sampleOf({ sampledPieces, sampledBytes, totalSize }: VerifyReport): string {
+  const pieces = plural(sampledPieces ?? 0, 'piece');
+  return `checked only a sample (--fast): ${pieces}, ${formatBytes(sampledBytes ?? 0)} of ${formatBytes(totalSize)}`;
 }
 
 function lineOf({ path, status, length, goodBytes, problem }: VerifiedFile, colors: Colors): string {

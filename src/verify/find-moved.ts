@@ -161,7 +161,7 @@ function nothingOf(torrent: Torrent): VerifyReport {
   const map =
     torrent.torrentVersion === 'v2' ? v2PieceMap(files, torrent.info.pieceLength) : v1PieceMap(torrent, files);
   const good = new Uint8Array(map.pieceCount);
-  return reportOf(torrent, { files, extraFiles: [] }, map, { good, sampledPieces: null });
+  return reportOf(torrent, { files, extraFiles: [] }, map, { good, sample: null });
 }
 
 /** A file that is missing or damaged. */

@@ -44,6 +44,8 @@ export interface VerifyReport {
   totalSize: number;
   /** How many pieces `fast` hashed; null when all were. */
   sampledPieces: number | null;
+  /** How many bytes of content `fast` hashed; null when all were. All others on disk are assumed to be good. */
+  sampledBytes: number | null;
   /** One bit per piece, 1 for good. Piece 0 is the highest bit of the first byte, as in the peer protocol (BEP 3). */
   bitfield: Uint8Array;
 }
@@ -52,8 +54,8 @@ export interface VerifyReport {
 export interface PieceResults {
   /** A byte for each piece: 1 for good. */
   good: Uint8Array;
-  /** How many pieces were hashed; null for all that are on disk. */
-  sampledPieces: number | null;
+  /** How much was hashed; null for all that is on disk. */
+  sample: { pieces: number; bytes: number } | null;
 }
 
 /** Makes the report of a verification. */
@@ -61,7 +63,7 @@ export function reportOf(
   torrent: Torrent,
   { files, extraFiles }: MatchedFiles,
   map: PieceMap,
-  { good, sampledPieces }: PieceResults,
+  { good, sample }: PieceResults,
 ): VerifyReport {
   const goodBytes = goodBytesOf(files, map, good);
   const verified = files.map((file, i) => verifiedFile(file, goodBytes[i] as number));
@@ -72,7 +74,8 @@ export function reportOf(
     extraFiles,
     goodBytes: goodBytes.reduce((sum, bytes) => sum + bytes, 0),
     totalSize: torrent.totalSize,
-    sampledPieces,
+    sampledPieces: sample?.pieces ?? null,
+    sampledBytes: sample?.bytes ?? null,
     bitfield: bitfieldOf(good),
   };
 }

@@ -189,20 +189,26 @@ async function checkPieces(check: PieceCheck): Promise<PieceResults> {
       compareV2(torrent, { map, files, content, digests }, { good, isCheckedByV1: version === 'hybrid' });
   }
   if (!isInOneRead) await checkV2Apart(check, good);
-  return { good, sampledPieces: options.fast ? countPieces(intervals) : null };
+  return { good, sample: options.fast ? { pieces: countPieces(intervals), bytes: contentBytes(content) } : null };
 }
 
 function countPieces(intervals: readonly PieceInterval[]): number {
   return intervals.reduce((sum, [first, end]) => sum + end - first, 0);
 }
 
+/** The bytes that are read from files. */
+function contentBytes({ files }: PieceContent): number {
+  return files.reduce((sum, { path, length }) => sum + (path === null ? 0 : length), 0);
+}
+
 function hashContent(
-  { files: ranges, entries }: PieceContent,
+  content: PieceContent,
   version: HashPlan['version'],
   { files, map, engine, resources, options }: PieceCheck,
 ): Promise<Digests> {
+  const { files: ranges, entries } = content;
   const plan: HashPlan = { files: ranges, version, pieceLength: map.pieceLength, onMissing: 'fail', ...resources };
-  const totalBytes = ranges.reduce((sum, { path, length }) => sum + (path === null ? 0 : length), 0);
+  const totalBytes = contentBytes(content);
   const nameOf = (index: number) => fileOfEntry(map, files, entries[index] as number)?.path ?? '';
   return watch(() => runningJob(engine.start(plan), { totalBytes, nameOf }), options);
 }

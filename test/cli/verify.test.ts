@@ -28,6 +28,26 @@ describe('metainfo verify', () => {
     assert.match(quiet.stdout, /^missing[^\n]*\nwrong-size[^\n]*\n$/);
   });
 
+  it('says with --fast that it checked only a sample', async (t) => {
+    const cwd = await workFolder(t);
+    await writeFile(path.join(cwd, 'film'), Buffer.alloc(2 ** 23, 'film'));
+    await metainfo(['create', 'film', '-l', '16KiB'], { cwd });
+    const fast = ['verify', 'film.torrent', '--fast', '-q'];
+    assert.deepEqual(await metainfo(fast, { cwd }), { code: 0, signal: null, stdout: '', stderr: '' });
+    const { stdout } = await metainfo(fast.slice(0, -1), { cwd });
+    const [, pieces] =
+      /^film: no error found; checked only a sample \(--fast\): (\d+) pieces, 1\.\d+ MiB of 8 MiB in 1 file\n$/.exec(
+        stdout,
+      ) ?? [];
+    const report = JSON.parse((await metainfo([...fast, '--json'], { cwd })).stdout);
+    assert.deepEqual([report.sampledPieces, report.sampledBytes], [Number(pieces), Number(pieces) * 2 ** 14]);
+    await appendFile(path.join(cwd, 'film'), 'x');
+    const bad = await metainfo(fast.slice(0, -1), { cwd });
+    assert.match(bad.stdout, /\nfilm: 1 file incomplete, 0 bad pieces; checked only a sample/);
+    const many = await metainfo(['verify', '--content', '.', 'film.torrent', '--fast'], { cwd });
+    assert.match(many.stdout, /\n0 complete, 1 incomplete: .*; checked only a sample of each \(--fast\)\n$/);
+  });
+
   it('exits with 2 for wrong usage, and with 1 for a missing folder', async (t) => {
     const cwd = await workFolder(t);
     await metainfo(['create', 'album', '-k', 'v1'], { cwd });

@@ -479,6 +479,10 @@ describe('verify', () => {
       const good = await verify(torrent, folder, { fast: true });
       assert.deepEqual([good.ok, good.badPieces], [true, []]);
       assert.ok((good.sampledPieces ?? 0) >= 90 && (good.sampledPieces ?? 0) <= 110, `${good.sampledPieces}`);
+      assert.ok(
+        (good.sampledBytes ?? 0) > 85 * PIECE && (good.sampledBytes ?? 0) < 110 * PIECE,
+        `${good.sampledBytes}`,
+      );
       // The sample always holds the ends of files, and missing bytes are never good.
       await writeFile(path.join(folder, 'tiny'), 'another');
       await writeFile(path.join(folder, 'small'), flipped(noise(3 * PIECE, 2), 3 * PIECE - 1));
@@ -493,7 +497,8 @@ describe('verify', () => {
       await writeTree(folder, { large, small: noise(3 * PIECE, 2), tiny: noise(7, 3) });
     }
     const torrent = await new TorrentCreate({ pathRoot: folder, pieceLength: PIECE }).generate();
-    assert.equal((await verify(torrent, folder)).sampledPieces, null);
+    const { sampledPieces, sampledBytes } = await verify(torrent, folder);
+    assert.deepEqual([sampledPieces, sampledBytes], [null, null]);
   });
 
   it('rejects invalid arguments, and reports an empty file as wrong-size', async (t) => {

@@ -54,9 +54,9 @@ check of its own. Close the client first; it reads these files when it starts:
                modified later; not for v2 torrents
 
 --json prints { path, ok, files, badPieces, extraFiles, goodBytes,
-totalSize, sampledPieces, bitfield }, and with --find also moved, unproven,
-notFound, placed, failed and bytesRead; with --resume-data also resumeFiles.
-Of several torrents, --json prints one event per line.
+totalSize, sampledPieces, sampledBytes, bitfield }, and with --find also moved,
+unproven, notFound, placed, failed and bytesRead; with --resume-data also
+resumeFiles. Of several torrents, --json prints one event per line.
 
 Exit codes: 0 all files are complete, 1 a file is missing or corrupt,
 2 wrong usage, 130 cancelled.`;

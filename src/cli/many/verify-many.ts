@@ -79,9 +79,10 @@ export async function verifyMany(
     const summary = { ...totals, extra: extra.length, bytes: progress.bytes, seconds };
     await writeLines([printableJson({ event: 'summary', jobs: files.length, ...summary })]);
   } else if (!quiet) {
+    const sample = settings.fast ? '; checked only a sample of each (--fast)' : '';
     const { dim } = await colorsFor(stdout());
     await writeLines(extra.map((name) => `${dim('extra')}       ${printable(name)} (no torrent)`));
-    await writeLines([summaryOf(files.length, totals, rateText(progress.bytes, seconds))]);
+    await writeLines([summaryOf(files.length, totals, `${rateText(progress.bytes, seconds)}${sample}`)]);
   }
 }
 
