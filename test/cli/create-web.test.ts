@@ -40,6 +40,23 @@ describe('metainfo create URL', () => {
     assert.deepEqual([torrent.urlList, torrent.files.map((file) => file.path)], [[web.url()], ['other.mkv']]);
   });
 
+  it('tells that the torrent was written if only its --link-file fails', async (t) => {
+    const cwd = await workFolder(t);
+    // The file for the link appears after it was checked, and before it is written.
+    const web = await webServer(t, noise(100_000), async ({ answer }) => {
+      await writeFile(path.join(cwd, 'link'), 'other');
+      answer();
+    });
+    const { code, stderr } = await metainfo(['create', web.url(), '--link-file', 'link', '-q'], { cwd });
+    assert.equal(code, 1);
+    assert.match(
+      stderr,
+      /^error: film\.mkv\.torrent was written, but its magnet link was not: output file exists: link; metainfo magnet film\.mkv\.torrent prints the link\. \[ERR_OUTPUT_EXISTS\]\n$/,
+    );
+    assert.equal((await read(cwd, 'film.mkv.torrent')).name, 'film.mkv');
+    assert.equal(String(await bytesOf(cwd, 'link')), 'other');
+  });
+
   it('follows redirects, and keeps the given URL as the webseed', async (t) => {
     const cwd = await workFolder(t);
     const web = await webServer(t, noise(100_000), ({ request, response, answer }) =>

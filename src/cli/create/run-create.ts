@@ -15,6 +15,7 @@ import { defaultEngine } from '../../hash/default-engine.ts';
 import type { Progress, WatchOptions } from '../../jobs/watch.ts';
 import type { TorrentVersion } from '../../model/discriminator.ts';
 import type { Torrent } from '../../model/torrent.ts';
+import { shellWords } from '../arguments.ts';
 import { ruleFindings } from '../config/hosts.ts';
 import { cacheOf } from '../options.ts';
 import { rootAndPaths } from '../roots.ts';
@@ -72,8 +73,26 @@ export async function runCreate(
   const force = options.force ?? false;
   await writeTorrent(creation.torrent, target, { force, mtime });
   const link = options.magnet || options.linkFile !== undefined ? creation.torrent.magnet() : null;
-  if (options.linkFile !== undefined) await writeWhole(options.linkFile, Buffer.from(`${link}\n`), { force });
+  if (options.linkFile !== undefined) await writeLink(options.linkFile, `${link}\n`, target, force);
   return { ...creation, target, seconds, link, web };
+}
+
+/**
+ * Writes the file for the magnet link, after the torrent.
+ *
+ * @throws {MetainfoError} as {@link writeWhole}; the message tells that the torrent was written
+ */
+async function writeLink(file: string, text: string, target: string, force: boolean): Promise<void> {
+  try {
+    await writeWhole(file, Buffer.from(text), { force });
+  } catch (error) {
+    if (!(error instanceof MetainfoError)) throw error;
+    // --force would hash everything again.
+    const problem = error.message.replace(/ \(use force: true to replace it\)$/, '').replace(/\.$/, '');
+    const hint = isStdout(target) ? '' : `; metainfo magnet ${shellWords(target)} prints the link`;
+    const message = `${isStdout(target) ? 'The torrent' : target} was written, but its magnet link was not: ${problem}${hint}.`;
+    throw new MetainfoError(error.code, message, { path: file, cause: error });
+  }
 }
 
 /** A plan of a creation. */
