@@ -1,5 +1,6 @@
 /** Checks the names that a scan finds. */
 import { isUtf8 } from 'node:buffer';
+import { readdir } from 'node:fs/promises';
 import nodePath from 'node:path';
 import { MetainfoError } from '../errors/errors.ts';
 import { unsafeComponent } from '../layout/safe-path.ts';
@@ -13,12 +14,35 @@ export function isSystemFile(name: string): boolean {
 
 /** Requires a name that a torrent can hold (BEP 3: UTF-8). The error shows its bytes. */
 export function requireName(name: Buffer, text: string, folder: string): void {
-  const problem = isUtf8(name) ? unsafeComponent(text) : 'a name that is not UTF-8';
-  if (!problem) return;
-  const shown = nodePath.join(folder, escaped(name));
-  throw new MetainfoError('ERR_NAME', `${shown}: a torrent cannot contain ${problem}: rename it or leave it out.`, {
-    path: shown,
-  });
+  const problem = isUtf8(name) ? unsafeComponent(text) : NOT_UTF8;
+  if (problem) throw nameError(nodePath.join(folder, escaped(name)), problem);
+}
+
+const NOT_UTF8 = 'a name that is not UTF-8';
+
+function nameError(path: string, problem: string): MetainfoError {
+  const message = `${path}: a torrent cannot contain ${problem}: rename it or leave it out.`;
+  return new MetainfoError('ERR_NAME', message, { path });
+}
+
+/** The names in a folder. */
+export interface FolderNames {
+  names: string[];
+  /** An `ERR_NAME` for each name that is not UTF-8; its path shows the bytes. */
+  errors: MetainfoError[];
+}
+
+/** Lists a folder. Throws the system's error. */
+export async function namesIn(folder: string): Promise<FolderNames> {
+  const names = await readdir(folder);
+  // U+FFFD stands for bytes that are not UTF-8, or is a character of the name: only the bytes tell.
+  if (!names.some((name) => name.includes('\ufffd'))) return { names, errors: [] };
+  const found: FolderNames = { names: [], errors: [] };
+  for (const name of await readdir(folder, { encoding: 'buffer' })) {
+    if (isUtf8(name)) found.names.push(name.toString());
+    else found.errors.push(nameError(nodePath.join(folder, escaped(name)), NOT_UTF8));
+  }
+  return found;
 }
 
 /** Printable ASCII characters as they are, all other bytes as \xNN. */

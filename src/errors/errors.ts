@@ -150,7 +150,7 @@ export function fromSystemError(error: unknown, path: string, doing: 'read' | 'w
   switch (code) {
     case 'ENOENT':
     case 'ENOTDIR':
-      return new MetainfoError('ERR_NOT_FOUND', `${path}: no such file or folder.`, options);
+      return new MetainfoError('ERR_NOT_FOUND', `${path}: no such file or folder.${encodingHint(path)}`, options);
     case 'EACCES':
     case 'EPERM': {
       const permission = doing === 'read' ? 'ERR_UNREADABLE' : 'ERR_WRITE';
@@ -181,6 +181,12 @@ export function fromSystemError(error: unknown, path: string, doing: 'read' | 'w
       return new MetainfoError(doing === 'read' ? 'ERR_READ' : 'ERR_WRITE', message, options);
     }
   }
+}
+
+/** Node reads each byte of a path that is not UTF-8 as U+FFFD, and so cannot open the file. */
+function encodingHint(path: string): string {
+  if (!path.includes('\ufffd')) return '';
+  return ' If the \ufffd in it stands for bytes that are not UTF-8, metainfo cannot open it: rename it.';
 }
 
 /** Describes a value in an error message, in at most 80 characters. It runs no code of a proxy. */

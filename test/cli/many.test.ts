@@ -20,7 +20,8 @@ const NAMES = [...Array.from({ length: 20 }, (_, i) => `album${i}`), 'film.mkv']
 interface Event {
   event: string;
   job?: number;
-  output?: string;
+  output?: string | null;
+  path?: string;
   infohash?: { v2: string };
   error?: { code: string; findings?: { code: string }[] };
   done?: number;
@@ -59,6 +60,35 @@ describe('metainfo create --each', () => {
     assert.match(stderr, /^lib\/album3:\nerror: output file exists: .*album3\.torrent \(use --force to replace it\)/m);
     assert.match(stdout, /^20 torrents made, 2 failed: /m);
     assert.equal(await readFile(path.join(cwd, 'out/album3.torrent'), 'utf8').then((text) => text.length), 3);
+  });
+
+  it('reports an entry whose name is not UTF-8, and makes the others', {
+    skip: process.platform !== 'linux',
+  }, async (t) => {
+    const cwd = await temporaryFolder(t);
+    await writeTree(cwd, { 'lib/a.txt': 1 });
+    // Two names that Node reads as the same text.
+    for (const byte of [0xfe, 0xff]) await writeFile(Buffer.from([...Buffer.from(`${cwd}/lib/b`), byte]), 'x');
+    const { code, stdout, stderr } = await metainfo(['create', '--each', 'lib', '-o', 'out'], { cwd });
+    assert.equal(code, 1);
+    assert.match(
+      stderr,
+      /^lib\/b\\xff:\nerror: lib\/b\\xff: a torrent cannot contain a name that is not UTF-8: rename it or leave it out\. \[ERR_NAME\]$/m,
+    );
+    assert.match(stdout, /^1 torrent made, 2 failed: /m);
+    const json = eventsOf((await metainfo(['create', '--each', 'lib', '--json', '--force'], { cwd })).stdout);
+    assert.deepEqual(
+      json.flatMap(({ event, output, path: place }) => (event === 'failed' ? [[output, place]] : [])).sort(),
+      ['lib/b\\xfe', 'lib/b\\xff'].map((name) => [null, name]),
+    );
+    const extra = await metainfo(['verify', '--each', 'out', 'lib'], { cwd });
+    assert.match(extra.stdout, /^extra {7}lib\/b\\xff \(no torrent\)$/m);
+    // Node gives an argument that is not UTF-8 with U+FFFD in it.
+    const direct = await metainfo(['create', 'lib/b\ufffd'], { cwd });
+    assert.match(
+      direct.stderr,
+      /no such file or folder\. If the \ufffd in it stands for bytes that are not UTF-8, metainfo cannot open it: rename it\. \[ERR_NOT_FOUND\]/,
+    );
   });
 
   it('names the findings that end a job', async (t) => {
@@ -115,7 +145,7 @@ describe('metainfo create --each', () => {
     await writeTree(cwd, { 'lib/album4/more.flac': 5 });
     const again = eventsOf((await metainfo([...args, '--resume'], { cwd })).stdout);
     const outputs = (name: string) =>
-      again.flatMap(({ event, output = '' }) => (event === name ? [path.basename(output, '.torrent')] : [])).sort();
+      again.flatMap(({ event, output }) => (event === name ? [path.basename(output ?? '', '.torrent')] : [])).sort();
     assert.deepEqual(outputs('done'), ['album1']);
     assert.deepEqual(outputs('failed'), ['album2', 'album4']);
     assert.equal(outputs('skipped').length, 18);

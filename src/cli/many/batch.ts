@@ -6,20 +6,10 @@ import { fromSystemError, MetainfoError, withPath } from '../../errors/errors.ts
 import type { CommandLine } from '../config/command-line.ts';
 import { isStdin, named, nameOfInput, openStdin } from '../standard-input.ts';
 import { OutputHashes } from './distinct-outputs.ts';
-import { type CreateJob, outputsOf, requireDistinct, sameOutput } from './job-list.ts';
+import { type CreateJob, type ListedJob, nameOfJob, outputsOf, requireDistinct, sameOutput } from './job-list.ts';
 import { type JsonRecord, jsonRecords } from './json-records.ts';
 import { jobParser, type ParseJob } from './parse-job.ts';
 import { type JobQueue, listQueue } from './run-jobs.ts';
-
-/** A line that is no job. */
-export interface BrokenJob {
-  /** The number of the line, from 1. */
-  line: number;
-  error: MetainfoError;
-}
-
-/** A job of a list, or what stands in its place. */
-export type ListedJob = CreateJob | BrokenJob;
 
 /** The largest array, and the longest line, in bytes. */
 const LIMITS = { array: 64 * 2 ** 20, line: 2 ** 20 };
@@ -28,7 +18,7 @@ const MAX_LISTED = 10;
 
 /**
  * The jobs of a list. All jobs of an array or of a regular file are checked before this returns. Of anything else, such as a
- * pipe, each job is read when it is about to start, and may be a {@link BrokenJob}.
+ * pipe, each job is read when it is about to start, and may be a `BrokenJob`.
  *
  * @param optionsFor Completes the options of a job with those of the command line and of the configuration.
  * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` with every problem; `ERR_LIMIT`; the error of reading the file
@@ -100,7 +90,7 @@ async function entryOf({ line, text }: JsonRecord, { parse }: Batch): Promise<Li
     if (text === null) throw tooLong('the line', LIMITS.line);
     return await parse(parsedJson(text));
   } catch (error) {
-    if (error instanceof MetainfoError) return { line, error };
+    if (error instanceof MetainfoError) return { place: { line }, error };
     throw error;
   }
 }
@@ -135,7 +125,7 @@ async function checkAll(records: AsyncIterable<JsonRecord>, batch: Batch): Promi
     count += 1;
     if ('error' in entry) {
       broken += 1;
-      if (problems.length < MAX_LISTED) problems.push(problemOf(`line ${entry.line}`, entry.error));
+      if (problems.length < MAX_LISTED) problems.push(problemOf(nameOfJob(entry), entry.error));
     } else for (const output of outputsOf(entry)) hashes.add(output);
   }
   if (broken > 0) throw invalidList(batch.file, problems, broken);

@@ -4,7 +4,7 @@ import { MetainfoError } from '../../errors/errors.ts';
 import type { Progress } from '../../jobs/watch.ts';
 import type { Torrent } from '../../model/torrent.ts';
 import { type Created, runCreate } from '../create/run-create.ts';
-import type { ListedJob } from './batch.ts';
+import type { ListedJob } from './job-list.ts';
 import { progressClock } from './run-jobs.ts';
 import { wholeOutput } from './whole-output.ts';
 

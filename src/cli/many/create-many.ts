@@ -8,9 +8,9 @@ import { summaryJson } from '../create/summary.ts';
 import { detailsOf, exitCodeOf, FAILED } from '../exit.ts';
 import { messageOf } from '../messages.ts';
 import { stderr, writeLines } from '../output.ts';
-import { jobsOfFile, type ListedJob } from './batch.ts';
+import { jobsOfFile } from './batch.ts';
 import { type JobEvent, runCreateJob } from './create-job.ts';
-import { jobsOfFolders } from './job-list.ts';
+import { jobsOfFolders, type ListedJob, nameOfJob } from './job-list.ts';
 import { OverallProgress } from './overall-progress.ts';
 import { DEFAULT_JOBS, type JobQueue, listQueue, runJobs } from './run-jobs.ts';
 import { countsText, rateText } from './summary-line.ts';
@@ -38,12 +38,15 @@ export async function createMany(
   const totals: Totals = { done: 0, skipped: 0, failed: 0, bytes: 0 };
   const started = process.uptime();
   const progress = new OverallProgress(queue.count, options);
+  let reported = Promise.resolve();
   const onEvent = async (event: JobEvent) => {
     count(event, totals);
     track(event, progress);
     if (event.event === 'failed') process.exitCode ||= FAILED;
-    if (json) await writeLines([printableJson(eventJson(event, options))]);
-    else await report(event, options, progress);
+    if (json) return writeLines([printableJson(eventJson(event, options))]);
+    // One after the other, so that the lines of an event stay together.
+    reported = reported.then(() => report(event, options, progress));
+    await reported;
   };
   let taken = 0;
   try {
@@ -55,7 +58,7 @@ export async function createMany(
           resume,
           signal,
           onEvent,
-          onProgress: (state) => progress.update(index, state, nameOf(job)),
+          onProgress: (state) => progress.update(index, state, nameOfJob(job)),
         }),
       onCancelled: (job, index) => onEvent({ event: 'cancelled', index, job }),
     });
@@ -81,14 +84,9 @@ function track({ event, index }: JobEvent, progress: OverallProgress): void {
   else if (event !== 'progress' && event !== 'cancelled') progress.end(index, { failed: event === 'failed' });
 }
 
-/** The first path of a job, or its place in the list. */
-function nameOf(job: ListedJob): string {
-  return 'error' in job ? `line ${job.line}` : (job.paths[0] as string);
-}
-
 function eventJson(event: JobEvent, options: CreateOptions): object {
   const { job, index } = event;
-  const place = 'error' in job ? { output: null, line: job.line } : { output: job.target };
+  const place = 'error' in job ? { output: null, ...job.place } : { output: job.target };
   const about = { event: event.event, job: index, ...place };
   switch (event.event) {
     case 'start':
@@ -115,7 +113,7 @@ async function report(event: JobEvent, { quiet, magnet }: CreateOptions, progres
   if (event.event === 'failed') {
     progress.clear();
     const { findings = [] } = detailsOf(event.error);
-    await writeLines([`${printable(nameOf(job))}:`, ...(await findingLines(findings))], stderr);
+    await writeLines([`${printable(nameOfJob(job))}:`, ...(await findingLines(findings))], stderr);
     await exitCodeOf(event.error, false);
   } else if (event.event === 'skipped') {
     progress.clear();

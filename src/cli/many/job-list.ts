@@ -1,7 +1,7 @@
 /** The jobs of `metainfo create --each`, and what all lists of jobs have in common. */
-import { mkdir, readdir } from 'node:fs/promises';
+import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
-import { isSystemFile } from '../../disk/entry-names.ts';
+import { type FolderNames, isSystemFile, namesIn } from '../../disk/entry-names.ts';
 import { exists } from '../../disk/write-file.ts';
 import { fromSystemError, MetainfoError } from '../../errors/errors.ts';
 import { isUrl } from '../create/inputs.ts';
@@ -18,27 +18,41 @@ export interface CreateJob {
   target: string;
 }
 
+/** An entry of a list or a folder that is no job. */
+export interface BrokenJob {
+  /** The number of the line, from 1; or the path of the entry. */
+  place: { line: number } | { path: string };
+  error: MetainfoError;
+}
+
+/** A job of a list, or what stands in its place. */
+export type ListedJob = CreateJob | BrokenJob;
+
 /**
  * A job for every entry of some folders. Hidden entries, system files and torrents are left out.
  *
- * The folder for the torrents is made.
+ * The folder for the torrents is made. An entry whose name is not UTF-8 is a {@link BrokenJob}.
  *
  * @throws {MetainfoError} `ERR_NOT_FOUND`, `ERR_NO_FILES`, `ERR_WRITE`, `ERR_INVALID_ARGUMENT` for two jobs with one output
  */
-export async function jobsOfFolders(folders: readonly string[], given: CreateOptions): Promise<CreateJob[]> {
+export async function jobsOfFolders(folders: readonly string[], given: CreateOptions): Promise<ListedJob[]> {
   const { output } = given;
   // Many torrents need a folder: an output that does not exist is one, too.
   const isFolderName = output === undefined || isStdout(output) || endsWithSlash(output);
   const options = isFolderName ? given : { ...given, output: `${output}/` };
   const jobs: CreateJob[] = [];
+  const broken: BrokenJob[] = [];
   for (const folder of folders) {
     requireFolder(folder);
-    for (const name of await contentNames(folder)) jobs.push(await jobOf([path.join(folder, name)], options));
+    const { names, errors } = await contentNames(folder);
+    for (const name of names) jobs.push(await jobOf([path.join(folder, name)], options));
+    for (const error of errors) broken.push({ place: { path: error.path as string }, error });
   }
-  if (jobs.length === 0) throw new MetainfoError('ERR_NO_FILES', `There are no entries in ${folders.join(', ')}.`);
+  if (jobs.length + broken.length === 0)
+    throw new MetainfoError('ERR_NO_FILES', `There are no entries in ${folders.join(', ')}.`);
   requireDistinct(jobs);
   if (output !== undefined) await makeFolder(output);
-  return jobs;
+  return [...jobs, ...broken];
 }
 
 async function makeFolder(folder: string): Promise<void> {
@@ -54,15 +68,19 @@ async function makeFolder(folder: string): Promise<void> {
  *
  * @throws {MetainfoError} `ERR_NOT_FOUND`, `ERR_UNREADABLE`, `ERR_INVALID_ARGUMENT` for a file
  */
-export async function contentNames(folder: string): Promise<string[]> {
-  const names = await readdir(folder).catch(async (error: unknown) => {
+export async function contentNames(folder: string): Promise<FolderNames> {
+  const { names, errors } = await namesIn(folder).catch(async (error: unknown) => {
     if ((error as NodeJS.ErrnoException).code === 'ENOTDIR' && (await exists(folder))) {
       const message = `${folder} is a file, not a folder: omit --each, or name the folder that contains it.`;
       throw new MetainfoError('ERR_INVALID_ARGUMENT', message, { path: folder });
     }
     throw fromSystemError(error, folder, 'read');
   });
-  return names.filter((name) => !name.startsWith('.') && !isSystemFile(name) && !/\.torrent$/i.test(name)).sort();
+  const isContent = (name: string) => !name.startsWith('.') && !isSystemFile(name) && !/\.torrent$/i.test(name);
+  return {
+    names: names.filter(isContent).sort(),
+    errors: errors.filter(({ path: shown = '' }) => isContent(path.basename(shown))),
+  };
 }
 
 /** Refuses a URL or standard input where `--each` needs a folder. */
@@ -84,6 +102,12 @@ export async function jobOf(paths: string[], options: CreateOptions): Promise<Cr
   const target = await targetFor(paths, options);
   if (!isStdout(target)) return { paths, options, target };
   throw new MetainfoError('ERR_INVALID_ARGUMENT', 'Standard output cannot take many torrents: use -o with a folder.');
+}
+
+/** The first path of a job, or its place in the list. */
+export function nameOfJob(job: ListedJob): string {
+  if (!('error' in job)) return job.paths[0] as string;
+  return 'line' in job.place ? `line ${job.place.line}` : job.place.path;
 }
 
 /** The files that a job writes, as absolute paths: the torrent, and the file for its magnet link. */

@@ -95,10 +95,9 @@ function statusOf(event: VerifyEvent): keyof Totals | null {
 async function contentWithout(known: ReadonlySet<string>, folder: string, torrents: string): Promise<string[]> {
   const own = await realpath(torrents);
   const inside = await realpath(folder);
-  const names = await contentNames(folder);
-  return names
-    .filter((name) => !known.has(name) && path.join(inside, name) !== own)
-    .map((name) => path.join(folder, name));
+  const { names, errors } = await contentNames(folder);
+  const extra = names.filter((name) => !known.has(name) && path.join(inside, name) !== own);
+  return [...extra.map((name) => path.join(folder, name)), ...errors.map((error) => error.path as string)];
 }
 
 function eventJson(event: VerifyEvent): object {
