@@ -24,6 +24,8 @@ export interface CandidateHashing {
   version: 'v1' | 'v2';
   pieceLength: number;
   resources: ReturnType<typeof planResources>;
+  /** Called with the error of each file that could not be read. */
+  onUnreadable: (error: MetainfoError) => void;
 }
 
 /** Ranges and bytes of one hash job. After a file that cannot be read, the job starts again without it. */
@@ -87,6 +89,7 @@ export class CandidateHashes implements RunningJob<(Uint8Array | null)[]> {
         const isOfFile = error instanceof MetainfoError && ranges.some(({ file }) => file.diskPath === path);
         if (!isOfFile) throw error;
         unreadable.add(path as string);
+        this.#hashing.onUnreadable(error);
       } finally {
         this.#job = null;
       }

@@ -4,7 +4,7 @@ import { availableParallelism } from 'node:os';
 import nodePath from 'node:path';
 import { isWithin } from '../disk/containment.ts';
 import { type ScannedFile, scan } from '../disk/scan.ts';
-import { fromSystemError, requirePath, toHex } from '../errors/errors.ts';
+import { fromSystemError, type MetainfoError, requirePath, toHex } from '../errors/errors.ts';
 import { checkArgument, checkOptions, List, type OptionStructs, Unchecked } from '../errors/guard.ts';
 import { defaultEngine } from '../hash/default-engine.ts';
 import type { Slot } from '../hash/limiter.ts';
@@ -75,6 +75,11 @@ export interface FoundContent {
   unproven: UnprovenFile[];
   /** Files that were not found, from the torrent's root, with `/`. */
   notFound: string[];
+  /**
+   * Files and folders that could not be searched, absolute: what is missing may be there. The error is `ERR_NAME` for a name that
+   * no torrent can hold, such as one that is not UTF-8, `ERR_UNREADABLE`, `ERR_READ` or `ERR_FILE_CHANGED`.
+   */
+  skipped: { path: string; error: MetainfoError }[];
   /** The root of the torrent on disk, absolute: where {@link placeMoved} may write. */
   root: string;
   /** Bytes of candidates that were read. */
@@ -90,7 +95,7 @@ const MAX_LISTED = 100;
  *
  * @param torrent The torrent to verify against.
  * @param path As in {@link verify}; it may be absent.
- * @param folders Folders to look in, and single files. Links in them are not followed, and unreadable folders are left out.
+ * @param folders Folders to look in, and single files. Links in them are not followed, and unreadable folders are `skipped`.
  * @throws {MetainfoError} `ERR_NOT_FOUND` or `ERR_UNREADABLE` for one of `folders` itself; every error of {@link verify}
  * @example
  * ```ts
@@ -189,6 +194,9 @@ interface SearchOptions {
   slot: Slot;
 }
 
+/** The problems of entries that are no files, or are gone. */
+const NO_CANDIDATES = ['ERR_BROKEN_LINK', 'ERR_NOT_A_FILE', 'ERR_NOT_FOUND'];
+
 /** One search for all files that are missing or damaged. */
 class Search {
   readonly #torrent: Torrent;
@@ -203,6 +211,8 @@ class Search {
   readonly #known = new Set<string>();
   /** The indexes of files in the torrent that have the right size, by their real paths. */
   readonly #owners = new Map<string, number>();
+  /** By path: the folders may overlap. */
+  readonly #skipped = new Map<string, MetainfoError>();
   #bytesRead = 0;
 
   constructor(torrent: Torrent, { place, report, options, slot }: SearchOptions) {
@@ -245,6 +255,7 @@ class Search {
       notFound: wanted
         .filter(({ path, proven }) => proven.length === 0 && !unprovenPaths.has(path))
         .map(({ path }) => path),
+      skipped: [...this.#skipped].map(([path, error]) => ({ path, error })),
       root: this.#place.root,
       bytesRead: this.#bytesRead,
     };
@@ -278,12 +289,10 @@ class Search {
   async #collect(folder: string): Promise<void> {
     const scanned = await scan(nodePath.resolve(folder), null, {
       symlinks: 'skip',
-      skipUnreadable: true,
       systemFiles: true,
       signal: this.#options.signal,
       slot: this.#slot,
-      // A file that no torrent can have is no candidate.
-      onProblem: () => {},
+      onProblem: (error) => this.#skip(error),
     });
     const table = new FileTable<ScannedFile>(scanned);
     for (const [i, length] of table.lengths.entries()) {
@@ -296,6 +305,11 @@ class Search {
       const isInPlace = owner !== null && this.#report.files[owner]?.status === 'complete';
       candidates.push({ file: { diskPath, size: length, mtimeMs, ctimeMs }, owner, isInPlace });
     }
+  }
+
+  /** Notes an entry that may be wanted but cannot be compared. A FIFO or a broken link is no candidate. */
+  #skip(error: MetainfoError): void {
+    if (error.path !== undefined && !NO_CANDIDATES.includes(error.code)) this.#skipped.set(error.path, error);
   }
 
   /** Compares whole files with pieces roots. */
@@ -384,7 +398,9 @@ class Search {
     this.#bytesRead += total;
     if (total > LARGE_JOB_BYTES) this.#slot.release();
     const resources = planResources(this.#options, version, availableParallelism());
-    const hashing: CandidateHashing = { engine, version, pieceLength: this.#torrent.info.pieceLength, resources };
+    const { pieceLength } = this.#torrent.info;
+    const onUnreadable = (error: MetainfoError) => this.#skip(error);
+    const hashing: CandidateHashing = { engine, version, pieceLength, resources, onUnreadable };
     return watch(() => new CandidateHashes(ranges, hashing), { signal, progress, onProgress });
   }
 }

@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
-import { appendFile, mkdir, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { spawnSync } from 'node:child_process';
+import { appendFile, chmod, mkdir, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, it } from 'node:test';
 import { encode } from '../../src/bencode/encode.ts';
-import { entries, metainfo, workFolder } from './run.ts';
+import { notRoot } from '../support/unprivileged.ts';
+import { command, entries, metainfo, workFolder } from './run.ts';
 
 describe('metainfo verify', () => {
   it('reports complete, missing, corrupt and extra files', async (t) => {
@@ -137,6 +139,30 @@ describe('metainfo verify', () => {
       await find(),
       /^not proven {3}b\/c\.nfo: \S+c and 1 more have its size, but no piece lies within it$/m,
     );
+  });
+
+  it('lists what --find could not search', { skip: notRoot() || process.platform !== 'linux' }, async (t) => {
+    const cwd = await workFolder(t);
+    await metainfo(['create', 'album'], { cwd });
+    const other = path.join(cwd, 'other');
+    await mkdir(path.join(other, 'closed'), { recursive: true });
+    await rename(path.join(cwd, 'album/a.txt'), Buffer.from([...Buffer.from(`${other}/a`), 0xff]));
+    await writeFile(path.join(other, 'secret'), Buffer.alloc(20_000));
+    await chmod(path.join(other, 'secret'), 0);
+    await chmod(path.join(other, 'closed'), 0);
+    await chmod(cwd, 0o755);
+    const args = ['verify', 'album.torrent', 'album', '--find', 'other'];
+    const [program, ...rest] = command(args);
+    const run = (more: string[] = []) =>
+      spawnSync(program, [...rest, ...more], { cwd, encoding: 'utf8', uid: 65534, gid: 65534 }).stdout;
+    assert.match(run(), /^not found {4}a\.txt\n(?:skipped {6}\S*other\/\S+: .*\n){3}found 0 files of 1 in other\n$/m);
+    assert.match(run(), /^skipped {6}\S*other\/a\\xff: a torrent cannot contain a name that is not UTF-8/m);
+    const { skipped } = JSON.parse(run(['--json'])) as { skipped: { path: string; error: { code: string } }[] };
+    assert.deepEqual(skipped.map(({ path: at, error }) => [path.relative(other, at), error.code]).sort(), [
+      ['a\\xff', 'ERR_NAME'],
+      ['closed', 'ERR_UNREADABLE'],
+      ['secret', 'ERR_UNREADABLE'],
+    ]);
   });
 
   it('fails if a file cannot be put in place, and rejects wrong combinations', async (t) => {

@@ -55,8 +55,8 @@ check of its own. Close the client first; it reads these files when it starts:
 
 --json prints { path, ok, files, badPieces, extraFiles, goodBytes,
 totalSize, sampledPieces, sampledBytes, bitfield }, and with --find also moved,
-unproven, notFound, placed, failed and bytesRead; with --resume-data also
-resumeFiles. Of several torrents, --json prints one event per line.
+unproven, notFound, skipped, placed, failed and bytesRead; with --resume-data
+also resumeFiles. Of several torrents, --json prints one event per line.
 
 Exit codes: 0 all files are complete, 1 a file is missing or corrupt,
 2 wrong usage, 130 cancelled.`;

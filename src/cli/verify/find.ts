@@ -37,24 +37,28 @@ export async function search(
 }
 
 /** The fields of `--json`. */
-export function searchJson({ moved, unproven, notFound, placed, failed, bytesRead }: Search) {
+export function searchJson({ moved, unproven, notFound, skipped, placed, failed, bytesRead }: Search) {
   return {
     moved: moved.map(({ path, from, also, proof }) => ({ path, from, also, proof })),
     unproven,
     notFound,
+    skipped: skipped.map(toJson),
     placed,
-    failed: failed.map(({ path, error }) => ({ path, error: errorJson(error) })),
+    failed: failed.map(toJson),
     bytesRead,
   };
 }
 
-function errorJson({ code, message, path }: MetainfoError) {
-  return { code, message, path: path ?? null };
+function toJson({ path, error }: { path: string; error: MetainfoError }) {
+  return { path, error: { code: error.code, message: error.message, path: error.path ?? null } };
 }
+
+/** The most entries that could not be searched, in the lines. */
+const MAX_SKIPPED = 10;
 
 /** The lines for people. */
 export function searchLines(
-  { moved, unproven, notFound, placed, failed }: Search,
+  { moved, unproven, notFound, skipped, placed, failed }: Search,
   { find, link, rename }: FindOptions,
   colors: Colors,
 ): string[] {
@@ -73,8 +77,14 @@ export function searchLines(
   const failures = failed.map(
     ({ path, error }) => `${colors.red('failed')}       ${printable(path)}: ${printable(error.message)}`,
   );
+  // They matter only if something is still missing.
+  const unseen = unproven.length + notFound.length > 0 ? skipped : [];
+  const passed = unseen
+    .slice(0, MAX_SKIPPED)
+    .map(({ error }) => `${colors.yellow('skipped')}      ${printable(error.message)}`);
+  if (unseen.length > MAX_SKIPPED) passed.push(`${colors.yellow('skipped')}      ${unseen.length - MAX_SKIPPED} more`);
   const isLeft = moved.length > 0 && !link && !rename;
   const hint = isLeft ? [colors.dim('To put them in place, add --link (hard links) or --rename.')] : [];
   const summary = `found ${plural(moved.length, 'file')} of ${moved.length + unproven.length + notFound.length} in ${(find ?? []).map(printable).join(', ')}`;
-  return [...lines, ...unsure, ...absent, ...failures, summary, ...hint];
+  return [...lines, ...unsure, ...absent, ...passed, ...failures, summary, ...hint];
 }
