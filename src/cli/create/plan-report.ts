@@ -19,7 +19,9 @@ export async function showPlan(paths: readonly string[], options: CreateOptions,
     return;
   }
   const leftOut = options.verbose ? plan.leftOut.map((path) => `left out       ${printable(path)}`) : [];
-  const lines = options.quiet ? [] : [...linesOf(plan, target), ...leftOut];
+  // The plan is the result of the command: only its own command line silences it.
+  const isQuiet = options.quiet && !options.standing?.has('quiet');
+  const lines = isQuiet ? [] : [...linesOf(plan, target), ...leftOut];
   await writeLines([...lines, ...(await findingLines(plan.findings, stdout))]);
 }
 

@@ -163,6 +163,18 @@ describe('the configuration file', () => {
     assert.equal((await create(run, '--config', '')).code, 2);
   });
 
+  it('does not silence a plan with quiet = true: only -q does', async (t) => {
+    const run = await folderWith(t, '[create]\nquiet = true');
+    for (const args of [
+      ['plan', 'album'],
+      ['create', 'album', '--dry-run'],
+    ]) {
+      assert.match((await metainfo(args, run)).stdout, /^output +album\.torrent\n/);
+      assert.equal((await metainfo([...args, '-q'], run)).stdout, '');
+    }
+    assert.deepEqual(await create(run), { code: 0, signal: null, stdout: '', stderr: '' });
+  });
+
   it('may not be a folder', async (t) => {
     const run = await folderWith(t, null);
     await mkdir(configOf(run));
