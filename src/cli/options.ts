@@ -15,13 +15,22 @@ import type { ReadOptions } from '../model/torrent.ts';
 /** Parses `auto`, bytes such as `16384`, `512KiB`, `1M`, or an exponent of two: a number from 14 to 31. */
 export function parsePieceLength(text: string): number | 'auto' {
   if (text === 'auto') return text;
-  const exponent = /^\d\d$/.test(text) ? Number(text) : 0;
-  if (exponent >= 14 && exponent <= 31) return 2 ** exponent;
-  const bytes = bytesFrom(text);
+  const bytes = powerFrom(text) ?? bytesFrom(text);
   if (bytes === null)
     throw new InvalidArgumentError('Expected auto, a size such as 1MiB, or an exponent from 14 to 31.');
   if (!Number.isInteger(Math.log2(bytes))) throw new InvalidArgumentError('Expected a power of two, such as 1MiB.');
   return bytes;
+}
+
+/** Parses the longest piece length: as {@link parsePieceLength}, but any size. */
+export function parseMaxPieceLength(text: string): number {
+  return powerFrom(text) ?? parseSize(text);
+}
+
+/** Two to the power of an exponent from 14 to 31; null for any other text. As bytes, no piece is that short. */
+function powerFrom(text: string): number | null {
+  const exponent = /^\d\d$/.test(text) ? Number(text) : 0;
+  return exponent >= 14 && exponent <= 31 ? 2 ** exponent : null;
 }
 
 /** Parses bytes such as `16384`, `512KiB`, `1M`. */

@@ -38,7 +38,9 @@ describe('metainfo create by wishes about the piece length', () => {
     const cwd = await folderWithFilm(t);
     for (const [args, pieceLength] of [
       [['--max-piece-length', '16KiB'], 16 * KIB],
+      [['--max-piece-length', '14'], 16 * KIB],
       [['--target-pieces', '10'], 4 * MIB],
+      [['--target-pieces', '10', '--max-piece-length', '20'], MIB],
       [['--target-pieces', '10', '--max-piece-length', '1M'], MIB],
       [['--max-torrent-size', '2KiB'], 2 * MIB],
       [['--max-torrent-size', '2KiB', '-l', 'auto', '-k', 'v1'], 512 * KIB],

@@ -21,6 +21,7 @@ import {
   parseCount,
   parseDate,
   parseFile,
+  parseMaxPieceLength,
   parsePieceLength,
   parseSize,
   parseThreads,
@@ -104,7 +105,7 @@ export function createOptions(command: Command): Command {
         .argParser(parsePieceLength)
         .default('auto'),
     )
-    .option('--max-piece-length <size>', 'the longest piece length to choose', parseSize)
+    .option('--max-piece-length <size>', 'the longest piece length to choose (20 is 1MiB)', parseMaxPieceLength)
     .option('--target-pieces <n>', 'choose the piece length that gives about this number of pieces', parseCount)
     .option('--max-torrent-size <size>', 'choose pieces so long that the torrent file has at most this size', parseSize)
     .option(
