@@ -4,9 +4,9 @@
  */
 import { createHash } from 'node:crypto';
 import { mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
-import { homedir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { homeFolder } from '../disk/home-folder.ts';
 import { STAT_NUMBERS, statFiles } from '../disk/stat-files.ts';
 import { MetainfoError, shown } from '../errors/errors.ts';
 import type { FileDigests } from '../hash/file-digests.ts';
@@ -54,14 +54,21 @@ interface FileQueries {
   v2: RecordQuery | null;
 }
 
-/** The folder of the cache `auto`. */
+/**
+ * The folder of the cache `auto`.
+ *
+ * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` if nothing tells where it is
+ */
 export function cacheFolder(): string {
   const { env, platform } = process;
   if (platform === 'win32' && env['LOCALAPPDATA']) return path.join(env['LOCALAPPDATA'], 'metainfo', 'Cache');
-  if (platform === 'darwin') return path.join(homedir(), 'Library', 'Caches', 'metainfo');
   // Relative values are invalid (https://specifications.freedesktop.org/basedir-spec/latest/).
   const base = env['XDG_CACHE_HOME'];
-  return path.join(base && path.isAbsolute(base) ? base : path.join(homedir(), '.cache'), 'metainfo');
+  if (platform !== 'darwin' && base && path.isAbsolute(base)) return path.join(base, 'metainfo');
+  const home = homeFolder();
+  if (home !== null) return path.join(home, platform === 'darwin' ? 'Library/Caches' : '.cache', 'metainfo');
+  const message = 'This user has no home folder for the cache: set HOME, or name the folder of the cache.';
+  throw new MetainfoError('ERR_INVALID_ARGUMENT', message);
 }
 
 /**

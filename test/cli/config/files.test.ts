@@ -207,9 +207,9 @@ describe('the configuration file', () => {
     const run = await folderWith(t, '[create]\nprivate = true');
     await chmod(configOf(run), 0);
     await chmod(run.cwd, 0o777);
-    const as = (env: Record<string, string>) => {
-      const [program, ...args] = command(['create', 'album', '-q', '--force']);
-      const { XDG_CONFIG_HOME: _, HOME: __, ...rest } = process.env;
+    const as = (env: Record<string, string>, ...more: string[]) => {
+      const [program, ...args] = command(['create', 'album', '-q', '--force', ...more]);
+      const { XDG_CONFIG_HOME: _, HOME: __, XDG_CACHE_HOME: ___, ...rest } = process.env;
       return spawnSync(program, args, {
         cwd: run.cwd,
         env: { ...rest, ...env },
@@ -227,6 +227,14 @@ describe('the configuration file', () => {
     // The system does not know this user.
     const homeless = as({});
     assert.deepEqual([homeless.status, homeless.stderr], [0, '']);
+    const cache = as({}, '--cache');
+    assert.deepEqual(
+      [cache.status, cache.stderr],
+      [
+        2,
+        'error: This user has no home folder for the cache: set HOME, or name the folder of the cache. [ERR_INVALID_ARGUMENT]\n',
+      ],
+    );
   });
 });
 
