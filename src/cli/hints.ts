@@ -50,12 +50,26 @@ const OPTIONS: Readonly<Record<string, string>> = {
   '--xseed': '--entropy',
 };
 
-/** The message of a usage error with a hint, if it is about a word of another program. */
-export function withHint(message: string): string {
+const MISSING = "missing required argument 'file'";
+const FIND = '--find takes all words after it, so put it last: metainfo verify FILE PATH --find DIR';
+
+/**
+ * The message of a usage error with a hint, if it is about a word of another program, or if an option has taken the arguments.
+ *
+ * @param args The command line.
+ */
+export function withHint(message: string, args: readonly string[] = process.argv): string {
+  if (message.includes(MISSING) && hasWordsAfterFind(args)) return message.replace(MISSING, `${MISSING}: ${FIND}`);
   const [, type, word = ''] = /unknown (command|option) '([^']+)'/.exec(message) ?? [];
   const hints = type === 'command' ? COMMANDS : OPTIONS;
   if (type === undefined || !Object.hasOwn(hints, word)) return message;
   const start = type === 'command' ? 'metainfo ' : '';
   // The hint replaces a suggestion of commander, which only looks alike.
   return `${message.replace(/\n?\(Did you mean [^)]*\)/, '').trimEnd()}: use ${start}${hints[word]}`;
+}
+
+/** Whether more than one word follows `--find`, up to the next option. */
+function hasWordsAfterFind(args: readonly string[]): boolean {
+  const start = args.indexOf('--find') + 1;
+  return start > 0 && args.slice(start, start + 2).filter((word) => !word.startsWith('-')).length === 2;
 }

@@ -4,6 +4,21 @@ import { withHint } from '../../src/cli/hints.ts';
 import { program } from '../../src/cli/program.ts';
 import { metainfo, workFolder } from './run.ts';
 
+describe('verify --find before the torrent', () => {
+  it('gets a hint that --find takes all words after it', async (t) => {
+    const cwd = await workFolder(t);
+    const args = ['verify', '--find', '/srv', 'a.torrent', 'album'];
+    const hint =
+      "missing required argument 'file': --find takes all words after it, so put it last: metainfo verify FILE PATH --find DIR";
+    const { code, stderr } = await metainfo(args, { cwd });
+    assert.equal(code, 2);
+    assert.ok(stderr.startsWith(`error: ${hint}\n`), stderr);
+    assert.equal(JSON.parse((await metainfo([...args, '--json'], { cwd })).stdout).error.message, hint);
+    for (const other of [['verify'], ['verify', '--find', '/srv'], ['verify', '--find', '/srv', '--fast']])
+      assert.match((await metainfo(other, { cwd })).stderr, /^error: missing required argument 'file'$/m);
+  });
+});
+
 describe('words of other torrent programs', () => {
   const CASES: [args: string[], hint: RegExp][] = [
     [['modify', 'x.torrent'], /^error: unknown command 'modify': use metainfo edit$/m],
