@@ -12,7 +12,7 @@ import type { VerifiedFile, VerifyReport } from '../verify/report.ts';
  */
 export function reportLines(name: string, report: VerifyReport, colors: Colors, quiet = false): string[] {
   const incomplete = report.files.filter(({ status }) => status !== 'complete');
-  const extra = report.extraFiles.map((name) => `${colors.dim('extra')}       ${printable(name)}`);
+  const extra = extraLines(report.extraFiles, colors);
   const lines = incomplete.map((file) => lineOf(file, colors));
   if (quiet) return lines;
   const pieces = report.badPieces.reduce((sum, [first, last]) => sum + last - first + 1, 0);
@@ -38,6 +38,21 @@ function shareOf({ goodBytes, totalSize }: VerifyReport): string {
 function sampleOf({ sampledPieces, sampledBytes, totalSize }: VerifyReport): string {
   const pieces = plural(sampledPieces ?? 0, 'piece');
   return `checked only a sample (--fast): ${pieces}, ${formatBytes(sampledBytes ?? 0)} of ${formatBytes(totalSize)}`;
+}
+
+/** The most lines of extra files: the wrong folder may have millions. */
+const MAX_EXTRA = 100;
+
+/**
+ * The lines of extra files, and of how many more there are.
+ *
+ * @param note What stands behind each name.
+ */
+export function extraLines(names: readonly string[], colors: Colors, note = ''): string[] {
+  const label = `${colors.dim('extra')}       `;
+  const lines = names.slice(0, MAX_EXTRA).map((name) => `${label}${printable(name)}${note}`);
+  const more = names.length - lines.length;
+  return more > 0 ? [...lines, `${label}and ${more.toLocaleString('en')} more${note} (--json lists all)`] : lines;
 }
 
 function lineOf({ path, status, length, goodBytes, problem }: VerifiedFile, colors: Colors): string {

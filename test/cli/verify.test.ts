@@ -30,6 +30,20 @@ describe('metainfo verify', () => {
     assert.match(quiet.stdout, /^missing[^\n]*\nwrong-size[^\n]*\n$/);
   });
 
+  it('lists at most 100 extra files, and all of them with --json', async (t) => {
+    const cwd = await workFolder(t);
+    await metainfo(['create', 'album'], { cwd });
+    await mkdir(path.join(cwd, 'album/more'));
+    for (let i = 0; i < 1101; i += 1) await writeFile(path.join(cwd, `album/more/${i}`), '');
+    const { code, stdout } = await metainfo(['verify', 'album.torrent'], { cwd });
+    assert.equal(code, 0);
+    const lines = stdout.split('\n').filter((line) => line.startsWith('extra '));
+    assert.equal(lines.length, 101);
+    assert.equal(lines.at(-1), 'extra       and 1,001 more (--json lists all)');
+    const json = JSON.parse((await metainfo(['verify', 'album.torrent', '--json'], { cwd })).stdout);
+    assert.equal(json.extraFiles.length, 1101);
+  });
+
   it('says with --fast that it checked only a sample', async (t) => {
     const cwd = await workFolder(t);
     await writeFile(path.join(cwd, 'film'), Buffer.alloc(2 ** 23, 'film'));

@@ -9,7 +9,7 @@ import { messageOf } from '../messages.ts';
 import { stderr, stdout, writeLines } from '../output.ts';
 import { nameOfInput } from '../standard-input.ts';
 import { type ResumeOptions, resumeLines } from '../verify/resume.ts';
-import { reportLines } from '../verify-report.ts';
+import { extraLines, reportLines } from '../verify-report.ts';
 import { contentNames } from './job-list.ts';
 import { OverallProgress } from './overall-progress.ts';
 import { DEFAULT_JOBS, listQueue, runJobs } from './run-jobs.ts';
@@ -80,8 +80,7 @@ export async function verifyMany(
     await writeLines([printableJson({ event: 'summary', jobs: files.length, ...summary })]);
   } else if (!quiet) {
     const sample = settings.fast ? '; checked only a sample of each (--fast)' : '';
-    const { dim } = await colorsFor(stdout());
-    await writeLines(extra.map((name) => `${dim('extra')}       ${printable(name)} (no torrent)`));
+    await writeLines(extraLines(extra, await colorsFor(stdout()), ' (no torrent)'));
     await writeLines([summaryOf(files.length, totals, `${rateText(progress.bytes, seconds)}${sample}`)]);
   }
 }
