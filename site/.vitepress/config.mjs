@@ -27,6 +27,32 @@ function firstParagraph(file) {
 /** Tables of many columns take the place of the outline. */
 const hasWideTable = (file) => /^\|(?: :?-+:? \|){6,}$/m.test(readFileSync(file, 'utf8'));
 
+/**
+ * The weight of a search result: guides and commands come before the API and the records of decisions, and the page of an export with a
+ * compound name has the weight of a reference. VitePress sends the text of this function to the browser, so it uses nothing outside.
+ */
+function boostDocument(id, term, { title, titles }) {
+  if (/^\/api\//.test(id) && titles.length === 0 && /[a-z][A-Z]/.test(title) && title.toLowerCase() === term)
+    return 1.5;
+  if (/^\/(guides|commands)\//.test(id)) return 2;
+  if (/^\/(start|versions|errors|validation|interop|piece-length|environment)\b/.test(id)) return 1.5;
+  return /^\/(api|decisions|bench|native)\/|^\/[A-Z]+\b/.test(id) ? 0.3 : 1;
+}
+
+/** Sessions have no colours of a language: only commands stand out from their output. */
+const plainConsole = {
+  name: 'plain-console',
+  line(node, number) {
+    if (this.options.lang !== 'console') return;
+    const lines = this.source.split('\n');
+    let first = number - 1;
+    while (first > 0 && lines[first - 1].endsWith('\\')) first -= 1;
+    const isCommand = lines[first].startsWith('$ ');
+    node.properties.class = isCommand ? 'line command' : 'line';
+    node.children = [{ type: 'text', value: lines[number - 1] }];
+  },
+};
+
 export default {
   title: 'metainfo',
   description: 'Create, read, verify and edit BitTorrent metainfo files of all versions: v1, v2 and hybrid.',
@@ -36,22 +62,26 @@ export default {
   cacheDir: '../build/vitepress',
   metaChunk: true,
   head: [['link', { rel: 'icon', href: 'data:,' }]],
-  markdown: { theme: { light: 'github-light-high-contrast', dark: 'github-dark-high-contrast' } },
+  markdown: {
+    theme: { light: 'github-light-high-contrast', dark: 'github-dark-high-contrast' },
+    codeTransformers: [plainConsole],
+  },
   transformPageData(page, { siteConfig }) {
     const file = path.join(siteConfig.srcDir, page.relativePath);
     page.description ||= firstParagraph(file);
     if (hasWideTable(file)) Object.assign(page.frontmatter, { aside: false, pageClass: 'wide' });
+    else if (page.relativePath.startsWith('api/')) page.frontmatter.pageClass = 'api';
   },
   themeConfig: {
     nav: [
-      { text: 'Start', link: '/start' },
+      { text: 'Getting started', link: '/start' },
       { text: 'Guides', link: '/contents' },
       { text: 'API', link: '/api/' },
-      { text: version, link: '/CHANGELOG' },
+      { text: `Changelog ${version}`, link: '/CHANGELOG' },
     ],
     sidebar,
     outline: { level: [2, 3] },
-    search: { provider: 'local' },
+    search: { provider: 'local', options: { miniSearch: { searchOptions: { boostDocument } } } },
     ...(repository && { socialLinks: [{ icon: 'github', link: repository, ariaLabel: 'Repository' }] }),
     footer: { message: 'MIT licence' },
   },
