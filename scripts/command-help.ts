@@ -29,14 +29,27 @@ export function sentence(text: string): string {
   return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
 }
 
-/** The arguments and options of a command with their descriptions. */
-export function termsOf(command: Command, help: Help): [term: string, description: string][] {
-  return [
-    ...help
-      .visibleArguments(command)
-      .map((one): [string, string] => [help.argumentTerm(one), help.argumentDescription(one)]),
-    ...help.visibleOptions(command).map((one): [string, string] => [help.optionTerm(one), help.optionDescription(one)]),
-  ];
+/** An argument or option, and its description. */
+export type Term = readonly [term: string, description: string];
+
+/** The arguments of a command. */
+export const argumentsOf = (command: Command, help: Help): Term[] =>
+  help.visibleArguments(command).map((one) => [help.argumentTerm(one), help.argumentDescription(one)]);
+
+/** Options under a heading of `--help`. */
+export interface OptionGroup {
+  title: string;
+  options: Term[];
+}
+
+/** The options of a command by their groups in `--help`. */
+export function optionGroupsOf(command: Command, help: Help): OptionGroup[] {
+  const visible = help.visibleOptions(command);
+  const groups = help.groupItems([...visible], visible, ({ helpGroupHeading = 'Options:' }) => helpGroupHeading);
+  return [...groups].map(([heading, options]) => ({
+    title: heading.replace(/:$/, ''),
+    options: options.map((one) => [help.optionTerm(one), help.optionDescription(one)]),
+  }));
 }
 
 /** A command with all commands below it, without commander's `help`. */

@@ -2,7 +2,16 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import type { Help } from 'commander';
 import { program } from '../src/cli/program.ts';
-import { commandsBelow, hasColumns, type NamedCommand, paragraphsBelow, sentence, termsOf } from './command-help.ts';
+import {
+  argumentsOf,
+  commandsBelow,
+  hasColumns,
+  type NamedCommand,
+  optionGroupsOf,
+  paragraphsBelow,
+  sentence,
+  type Term,
+} from './command-help.ts';
 
 const FOLDER = new URL('../docs/commands/', import.meta.url);
 
@@ -29,8 +38,11 @@ const code = (text: string): string => `\`${text}\``;
 /** Text in Markdown, outside code and of tables. */
 const escaped = (text: string): string => text.replace(/[\\<>*_|[\]]/g, '\\$&');
 
-const table = (rows: readonly (readonly [string, string])[]): string =>
-  rows.map(([term, description]) => `| ${code(term)} | ${escaped(description)} |`).join('\n');
+const table = (name: string, terms: readonly Term[]): string =>
+  [
+    `| ${name} | meaning |\n| --- | --- |`,
+    ...terms.map(([term, description]) => `| ${code(term)} | ${escaped(description)} |`),
+  ].join('\n');
 
 function paragraph(text: string, level: string): string {
   const [, title, rest = ''] = /^(\w[\w ]*):\n([\s\S]*)$/.exec(text) ?? [];
@@ -40,19 +52,15 @@ function paragraph(text: string, level: string): string {
 }
 
 function section({ command, title }: NamedCommand, help: Help, level: string): string {
-  const terms = termsOf(command, help);
-  const isArgument = ([term]: readonly [string, string]) => !term.startsWith('-');
-  const tableOf = (name: string, rows: readonly (readonly [string, string])[]) =>
-    rows.length === 0 ? [] : [`| ${name} | meaning |\n| --- | --- |\n${table(rows)}`];
+  const taken = argumentsOf(command, help);
+  const groups = optionGroupsOf(command, help);
+  const heading = (title: string) => (groups.length > 1 ? `#${level} ${title}\n\n` : '');
   return [
     `${level} metainfo ${title}`,
     sentence(escaped(command.description())),
     `\`\`\`sh\n${help.commandUsage(command)}\n\`\`\``,
-    ...tableOf('argument', terms.filter(isArgument)),
-    ...tableOf(
-      'option',
-      terms.filter((term) => !isArgument(term)),
-    ),
+    ...(taken.length > 0 ? [table('argument', taken)] : []),
+    ...groups.map(({ title: group, options }) => heading(group) + table('option', options)),
     ...paragraphsBelow(command).map((text) => paragraph(text, `#${level}`)),
   ].join('\n\n');
 }

@@ -1,8 +1,17 @@
 // `npm run docs:man`: writes man/metainfo.1 from the commands and their help. test/cli/man.test.ts checks the page.
 import { mkdirSync, writeFileSync } from 'node:fs';
-import type { Help } from 'commander';
+import type { Command, Help } from 'commander';
 import { program } from '../src/cli/program.ts';
-import { commandsBelow, hasColumns, type NamedCommand, paragraphsBelow, sentence, termsOf } from './command-help.ts';
+import {
+  argumentsOf,
+  commandsBelow,
+  hasColumns,
+  type NamedCommand,
+  optionGroupsOf,
+  paragraphsBelow,
+  sentence,
+  type Term,
+} from './command-help.ts';
 
 /** Text as roff: backslashes, hyphens and other characters have escapes, and no line is taken for a request. */
 function escaped(text: string): string {
@@ -24,7 +33,14 @@ function paragraph(text: string): string {
   return hasColumns(text) ? `.PP\n.nf\n${escaped(text)}\n.fi` : `.PP\n${escaped(text)}`;
 }
 
-const term = (name: string, description: string): string => `.TP\n.B ${word(name)}\n${escaped(description)}`;
+const term = ([name, description]: Term): string => `.TP\n.B ${word(name)}\n${escaped(description)}`;
+
+/** The options of a command, with a heading for each group if there are several. */
+function optionLines(command: Command, help: Help): string[] {
+  const groups = optionGroupsOf(command, help);
+  const heading = (title: string) => (groups.length > 1 ? [`.PP\n.I ${word(`${title}:`)}`] : []);
+  return groups.flatMap(({ title, options }) => [...heading(title), ...options.map(term)]);
+}
 
 function section({ command, title }: NamedCommand, help: Help): string {
   return [
@@ -34,7 +50,8 @@ function section({ command, title }: NamedCommand, help: Help): string {
     '.fi',
     '.PP',
     escaped(sentence(command.description())),
-    ...termsOf(command, help).map(([name, description]) => term(name, description)),
+    ...argumentsOf(command, help).map(term),
+    ...optionLines(command, help),
     ...paragraphsBelow(command).map(paragraph),
   ].join('\n');
 }
@@ -44,9 +61,6 @@ export function manPage(): string {
   const command = program();
   const help = command.createHelp();
   help.helpWidth = 80;
-  const options = help
-    .visibleOptions(command)
-    .map((option) => term(help.optionTerm(option), help.optionDescription(option)));
   const parts = paragraphsBelow(command);
   const named = (title: string) => parts.filter((part) => part.startsWith(`${title}:`));
   const others = parts.filter((part) => !/^(Environment|Examples):/.test(part));
@@ -63,14 +77,17 @@ export function manPage(): string {
     '.SH SYNOPSIS',
     `.B metainfo\n${escaped('COMMAND [OPTIONS] [ARGUMENTS]')}`,
     '.SH OPTIONS',
-    ...options,
+    ...optionLines(command, help),
     '.SH COMMANDS',
     ...commandsBelow({ command, title: '' }).map((one) => section(one, help)),
     '.SH ENVIRONMENT',
     ...environment.map(paragraph),
     '.SH FILES',
-    term('~/.config/metainfo/config.toml', 'Defaults, presets and tracker rules. metainfo config shows them.'),
-    term('~/.cache/metainfo', 'The cache of create --cache and update --cache. metainfo cache stats shows its folder.'),
+    term(['~/.config/metainfo/config.toml', 'Defaults, presets and tracker rules. metainfo config shows them.']),
+    term([
+      '~/.cache/metainfo',
+      'The cache of create --cache and update --cache. metainfo cache stats shows its folder.',
+    ]),
     '.SH EXAMPLES',
     ...examples.map(paragraph),
     '.SH EXIT STATUS',

@@ -160,8 +160,13 @@ export interface ProfileOptions {
 /** Adds the options of {@link ProfileOptions} to a command. */
 export function profileOptions(command: Command): Command {
   return command
-    .addOption(new Option('--strict', 'also check padding, pad file names and canonical bencode').conflicts('compat'))
-    .option('--compat', 'accept everything that libtorrent 2.0 accepts, with warnings')
+    .addOption(
+      new Option(
+        '--strict',
+        'strict profile: also check padding, pad file names and canonical bencode (not the --strict of create)',
+      ).conflicts('compat'),
+    )
+    .option('--compat', 'compat profile: accept everything that libtorrent 2.0 accepts, with warnings')
     .addOption(
       new Option('--padding <mode>', 'whether files must start at a piece boundary; forbid refuses pad files').choices([
         'default',

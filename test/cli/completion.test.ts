@@ -51,13 +51,15 @@ const askFish = async (cwd: string, line: string) => {
   return offered.map((line) => line.split('\t')[0]);
 };
 
+/** The flags in the order of `--help`, but with those of the help itself last. */
 const flagsOf = async (cwd: string, ...words: string[]) => {
   const { stdout } = await metainfo([...words, '--help'], { cwd });
-  const options = stdout.slice(stdout.indexOf('\nOptions:')).split('\n\n')[0] ?? '';
-  return [...options.matchAll(/^ {2}(-\w(?=, ))?(?:, )?(--[\w-]+)/gm)].flatMap(([, short, long]) =>
-    [short, long].filter((flag) => flag !== undefined),
-  );
+  const lines = [...stdout.matchAll(/^ {2}(-\w(?=, ))?(?:, )?(--[\w-]+)/gm)];
+  const flags = lines.flatMap(([, short, long]) => [short, long].filter((flag) => flag !== undefined));
+  return [...flags.filter((flag) => !HELP.includes(flag)), ...HELP];
 };
+
+const HELP = ['-h', '--help'];
 
 const COMMANDS =
   'create plan hash-part join show validate verify edit update upgrade magnet worker config cache kernels completion help'.split(

@@ -68,6 +68,13 @@ describe('--help', () => {
       await assert.rejects(parse(example), CommanderError, example);
   });
 
+  it('puts every option into a group where there are many', () => {
+    for (const { name, command } of all(program())) {
+      const headings: string[] = helpOf(command).match(/^[A-Z][\w ]*:$/gm) ?? [];
+      assert.equal(headings.includes('Options:'), command.options.filter(({ hidden }) => !hidden).length < 20, name);
+    }
+  });
+
   it('lists the environment variables', () => {
     for (const name of ['METAINFO_ENGINE', 'METAINFO_KERNEL', 'SOURCE_DATE_EPOCH', 'NO_COLOR'])
       assert.match(helpOf(program()), new RegExp(`^Environment:[^]*^  ${name} `, 'm'));

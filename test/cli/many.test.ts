@@ -136,7 +136,7 @@ describe('metainfo create --each', () => {
     assert.deepEqual([event, done, failed, skipped], ['summary', 21, 1, 0]);
   });
 
-  it('skips with --resume what is there and whole, and only that', async (t) => {
+  it('skips only torrents that are up to date with --resume', async (t) => {
     const cwd = await library(t);
     const args = ['create', '--each', 'lib', '-o', 'out', '--json'];
     await metainfo(args, { cwd });

@@ -9,6 +9,7 @@ import { printable, printableJson } from '../../layout/text.ts';
 import type { DhtNode } from '../../model/primitives.ts';
 import type { Torrent } from '../../model/torrent.ts';
 import { readTorrent } from '../arguments.ts';
+import { EDIT_GROUPS, groupOptions } from '../option-groups.ts';
 import {
   changedOutputOptions,
   collect,
@@ -114,7 +115,8 @@ export function addEdit(program: Command): void {
   changedOutputOptions(command)
     .option('--dry-run', 'show the changes without writing')
     .option('--json', 'print one line per file, each a JSON object');
-  profileOptions(command).addHelpText('after', EXAMPLES).action(run);
+  profileOptions(command);
+  groupOptions(command, EDIT_GROUPS).addHelpText('after', EXAMPLES).action(run);
 }
 
 interface Edited {

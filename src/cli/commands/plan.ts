@@ -4,6 +4,7 @@ import { configFileOptions, readCommandLine } from '../config/command-line.ts';
 import { createOptions } from '../create/options.ts';
 import { showPlan } from '../create/plan-report.ts';
 import { interruptible } from '../interrupt.ts';
+import { CREATE_GROUPS, groupOptions } from '../option-groups.ts';
 import { parsePartSize } from '../options.ts';
 
 const EXAMPLES = `
@@ -31,8 +32,12 @@ export function addPlan(program: Command): void {
   createOptions(command);
   const output = command.options.find(({ long }) => long === '--output');
   if (output) output.description = 'the torrent file that create would write; with --part-size, the plan';
-  configFileOptions(command)
-    .option('--part-size <size>', 'write the plan to the output, in parts of this much content', parsePartSize)
+  configFileOptions(command).option(
+    '--part-size <size>',
+    'write the plan to the output, in parts of this much content',
+    parsePartSize,
+  );
+  groupOptions(command, CREATE_GROUPS)
     .addHelpText('after', EXAMPLES)
     .action(async (paths: string[], { partSize }: { partSize?: number }) => {
       // Not interruptible: a configuration file can be a pipe without a writer.

@@ -9,6 +9,7 @@ import { hasFilesOf, ownFolderWithin, readTorrent, shellWords } from '../argumen
 import { type PolicyOptions, policiesOf, policyOptions } from '../create/policy-options.ts';
 import { type GlobOptions, globFilter, globOptions } from '../globs.ts';
 import { interruptible } from '../interrupt.ts';
+import { groupOptions, UPDATE_GROUPS } from '../option-groups.ts';
 import {
   type CacheOptions,
   cacheFolders,
@@ -83,9 +84,10 @@ export function addUpdate(program: Command): void {
       parsePieceLength,
     )
     .addOption(padNamesOption());
-  policyOptions(command, 'store if the torrent stores links, otherwise follow');
+  policyOptions(command, 'store them if the torrent does, otherwise follow them');
   changedOutputOptions(hashingOptions(command)).option('--dry-run', 'show the changes without writing');
-  profileOptions(cacheOptions(globOptions(summaryOptions(command))))
+  profileOptions(cacheOptions(globOptions(summaryOptions(command))));
+  groupOptions(command, UPDATE_GROUPS)
     .addHelpText('after', EXAMPLES)
     .action(async (file: string, folder: string, options: UpdateOptions) => {
       requireFile(file, 'update reads only files that are newer than the torrent file');

@@ -10,6 +10,7 @@ import { FAILED, USAGE } from '../exit.ts';
 import { interruptible } from '../interrupt.ts';
 import { type VerifyManyOptions, verifyArguments } from '../many/verify-arguments.ts';
 import { verifyMany } from '../many/verify-many.ts';
+import { groupOptions, VERIFY_GROUPS } from '../option-groups.ts';
 import { type HashingOptions, hashingOptions, parseFolder, parseThreads, profileOptions } from '../options.ts';
 import { showsProgress, stderr, stdout, writeLines } from '../output.ts';
 import { type QueueingOptions, type QueueTarget, queueingOptions, queueOf } from '../queue/options.ts';
@@ -43,15 +44,15 @@ Examples:
   metainfo verify --each torrents /srv             also reports other content
   metainfo verify album.torrent --resume-data qbittorrent -o BT_backup
 
-The parent folder of the torrent's folder is understood too. A second argument
-is the content, unless it can only be a torrent.
+PATH can also be the folder that contains the torrent's folder. A second
+argument is the content, unless it can only be a torrent.
 
 --resume-data writes what a client needs to accept the good pieces without a
 check of its own. Close the client first; it reads these files when it starts:
   qbittorrent  HASH.torrent and HASH.fastresume, for the folder BT_backup
   libtorrent   HASH.fastresume, for programs that call read_resume_data()
-  rtorrent     HASH.torrent, for the session folder; void for files that are
-               modified later; not for v2 torrents
+  rtorrent     HASH.torrent, for the session folder; rtorrent checks a file
+               again if it was modified later; not for v2 torrents
 
 --json prints { path, ok, files, badPieces, extraFiles, goodBytes,
 totalSize, sampledPieces, sampledBytes, bitfield }, and with --find also moved,
@@ -88,7 +89,8 @@ export function addVerify(program: Command): void {
   hashingOptions(command)
     .option('-q, --quiet', 'print no progress, and only incomplete files')
     .option('--json', 'print one JSON object');
-  profileOptions(command)
+  profileOptions(command);
+  groupOptions(command, VERIFY_GROUPS)
     .addHelpText('after', EXAMPLES)
     .action(async (file: string, rest: string[], options: VerifyOptions) => {
       // Not interruptible: reading a pipe without a writer ends only with the process.

@@ -107,7 +107,11 @@ export function createOptions(command: Command): Command {
     )
     .option('--max-piece-length <size>', 'the longest piece length to choose (20 is 1MiB)', parseMaxPieceLength)
     .option('--target-pieces <n>', 'choose the piece length that gives about this number of pieces', parseCount)
-    .option('--max-torrent-size <size>', 'choose pieces so long that the torrent file has at most this size', parseSize)
+    .option(
+      '--max-torrent-size <size>',
+      'choose a piece length that keeps the torrent file within this size',
+      parseSize,
+    )
     .option(
       '--padding',
       'add pad files to a v1 torrent, so that each file starts at a piece boundary; hybrids have them',
@@ -148,14 +152,17 @@ export function manyOptions(command: Command): Command {
     .addOption(new Option('--each', 'make a torrent of every entry of the given folders').conflicts(['batch', 'name']))
     .option('--batch <file>', 'make the torrents of a list of jobs: JSON or NDJSON, - for standard input', parseFile)
     .option('--jobs <n>', 'with --each or --batch: torrents that are made at once (default: 4)', parseThreads)
-    .option('--resume', 'with --each or --batch: skip torrents that are there and whole');
+    .option('--resume', 'with --each or --batch: skip torrents that are up to date');
 }
 
 /** Adds the options that decide about findings, and about links to the new torrent. */
 function findingOptions(command: Command): Command {
   return command
     .option('--dry-run', 'plan only: list every problem, and read and write nothing')
-    .option('--strict', 'treat each warning as an error, before anything is hashed')
+    .option(
+      '--strict',
+      'treat each warning as an error, before anything is hashed (not the strict profile of validate)',
+    )
     .option('--allow <code>', 'accept a finding in spite of --strict or a tracker rule (repeatable)', collectCode)
     .option('-v, --verbose', 'name the files that were left out')
     .option('--magnet', 'also print the magnet link')

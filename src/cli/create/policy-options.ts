@@ -11,13 +11,13 @@ export interface PolicyOptions {
   attributes?: boolean;
 }
 
-/** Adds the options of {@link PolicyOptions} to a command. `links` says what happens to links by default. */
-export function policyOptions(command: Command, links = 'follow'): Command {
+/** Adds the options of {@link PolicyOptions} to a command. `byDefault` says what happens to symlinks without the option. */
+export function policyOptions(command: Command, byDefault = 'follow them'): Command {
   return command
     .addOption(
       new Option(
         '--symlinks <policy>',
-        `symlinks in folders: follow, skip, store (BEP 47) or error (default: ${links})`,
+        `what to do with symlinks in folders; by default, ${byDefault}; store keeps them as links (BEP 47)`,
       ).choices(['follow', 'skip', 'store', 'error']),
     )
     .option('--follow-outside', 'also follow symlinks that lead out of the folder')

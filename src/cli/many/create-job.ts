@@ -19,7 +19,7 @@ export type JobEvent = { index: number; job: ListedJob } & (
 );
 
 export interface CreateJobOptions {
-  /** Skip the job if its output is there and whole. */
+  /** Skip the job if its output is up to date. */
   resume: boolean;
   signal: AbortSignal;
   onEvent: (event: JobEvent) => Promise<void>;

@@ -117,7 +117,7 @@ async function report(event: JobEvent, { quiet, magnet }: CreateOptions, progres
     await exitCodeOf(event.error, false);
   } else if (event.event === 'skipped') {
     progress.clear();
-    const line = `${target}: skipped, because it is there and whole`;
+    const line = `${target}: skipped, because it is up to date`;
     await writeLines([...(quiet ? [] : [line]), ...(magnet ? [event.torrent.magnet()] : [])]);
   } else if (event.event === 'done') {
     const { created, warnings } = event;

@@ -14,7 +14,7 @@ import { type ExpectedCreation, expectedCreation } from '../create/run-create.ts
 import type { CreateJob } from './job-list.ts';
 
 /**
- * The output of a job if it is there and whole; null if the job is to be run. Nothing is hashed.
+ * The output of a job if it is up to date; null if the job is to be run. Nothing is hashed.
  *
  * @throws {MetainfoError} `ERR_OUTPUT_EXISTS` with the first difference, unless the job may replace its output; every error with
  *   which the job would fail before it hashes
