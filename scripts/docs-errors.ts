@@ -18,9 +18,16 @@ export function errorsPage(): string {
     return [code(name), summary, spec];
   });
   const bencodeCodes = Object.entries(BENCODE_CODES).map(([name, summary]) => [code(name), summary]);
-  return `# Errors
+  return `# Error codes
 
-Generated from the source by \`npm run docs:errors\`. Codes are stable; messages may change, so do not parse them.
+Each error and each issue has a code that says what happened. Codes are stable, so compare codes in your program. Messages may change: show them,
+but do not parse them. [Handling errors](guides/errors.md) shows how to catch errors.
+
+- [Codes of a MetainfoError](#codes-of-a-metainfoerror): a failed operation
+- [Issues of a ValidationError](#issues-of-a-validationerror): the problems of an invalid torrent
+- [Codes of a BencodeError](#codes-of-a-bencodeerror): bytes that are not bencode
+
+<!-- \`npm run docs:errors\` writes this page from the source. -->
 
 ## Codes of a MetainfoError
 

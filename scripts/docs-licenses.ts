@@ -39,8 +39,8 @@ export function licensesPage(): string {
   const table = ['| package | version | licence |', '| --- | --- | --- |', ...rows].join('\n');
   return `# Licences
 
-This package is under the MIT licence. \`npm run docs:licenses\` writes this page from package-lock.json: the packages that an
-installation includes, in the versions that are tested. test/docs.test.ts checks that their licences are permissive:
+This package is under the MIT licence. The table below lists the packages that an installation
+includes, in the versions that are tested. Their licences are permissive, and a test checks that:
 ${PERMISSIVE.join(', ')}.
 
 The command is one bundled file; the licence texts of its packages are in \`dist/cli/licenses.txt\`. The prebuilt binaries include SHA-1
