@@ -54,8 +54,9 @@ function onSite(file, pages) {
       const target = toFile(link);
       return target === '' ? label : `${image}[${label}](${target})`;
     });
-  // Blocks of code stay as they are.
+  // Blocks of code stay as they are. The page of README.md has the name that the navigation gives it.
   const text = read(file)
+    .replace(/^# metainfo$/m, file === 'README.md' ? '# Getting started' : '$&')
     .split(/^(```[\s\S]*?^```)$/m)
     .map((part) => (part.startsWith('```') ? part : rewritten(part)))
     .join('');
@@ -100,7 +101,7 @@ writeFileSync(path.join(root, 'build/sidebar.json'), JSON.stringify(sidebars()))
 function sidebars() {
   const groups = listed.map(({ title, files }) => ({ text: title, items: files.map((file) => entries.get(file)) }));
   const decisions = groups.find(({ text }) => text === 'Decisions');
-  const up = { text: 'All pages', link: '/contents' };
+  const up = { text: 'Documentation', link: '/contents' };
   const allTasks = tasks.map(({ text }) => ({ text, link: `/api/#${text.toLowerCase()}` }));
   const item = ({ task, name }) => ({ text: name, link: `/api/${task}/${name}` });
   const ofTasks = tasks.map(({ text, exports, types }) => [

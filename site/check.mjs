@@ -21,7 +21,17 @@ const PHONE = { width: 390, height: 844 };
 const files = readdirSync(SITE, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.html'));
 /** Pages of each kind. They are opened in all four ways; of the API only these are opened. */
 const KINDS = [
-  ...['index', 'start', 'versions', 'guides/creating', 'guides/switching', 'commands/create', 'performance', 'errors'],
+  ...[
+    'index',
+    'start',
+    'versions',
+    'guides/creating',
+    'guides/parts',
+    'guides/switching',
+    'commands/create',
+    'performance',
+    'errors',
+  ],
   ...['api/index', 'api/Read/Torrent', 'api/Create/TorrentCreate', 'no-such-page'],
 ].map((name) => `${name}.html`);
 const own = files.filter((name) => !name.startsWith('api/') && !KINDS.includes(name));

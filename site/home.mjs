@@ -69,7 +69,7 @@ npm install metainfo     # library
 npm install -g metainfo  # command
 \`\`\`
 
-[Cookbook](guides/cookbook.md) · [Guides](contents.md) · [Coming from another program](guides/switching.md)
+[Cookbook](guides/cookbook.md) · [Guides](contents.md#guides) · [Coming from another program](guides/switching.md)
 
 </div>
 <div class="picture" role="region" aria-label="Terminal" tabindex="0">

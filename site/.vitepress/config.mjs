@@ -70,12 +70,12 @@ export default {
     const file = path.join(siteConfig.srcDir, page.relativePath);
     page.description ||= firstParagraph(file);
     if (hasWideTable(file)) Object.assign(page.frontmatter, { aside: false, pageClass: 'wide' });
-    else if (page.relativePath.startsWith('api/')) page.frontmatter.pageClass = 'api';
+    else page.frontmatter.pageClass ??= /^(api|commands)(?=\/)/.exec(page.relativePath)?.[0];
   },
   themeConfig: {
     nav: [
       { text: 'Getting started', link: '/start' },
-      { text: 'Guides', link: '/contents' },
+      { text: 'Documentation', link: '/contents' },
       { text: 'API', link: '/api/' },
       { text: `Changelog ${version}`, link: '/CHANGELOG' },
     ],
