@@ -1,4 +1,4 @@
-/** What a join writes. It is in the part store under its hash, because nobody trusts the queue, and job data stay small. */
+/** The output of a join. The part store keeps it under its hash, because nobody trusts the queue, and job data stay small. */
 import { createHash } from 'node:crypto';
 import { MetainfoError } from '../errors/errors.ts';
 import type { PartStore } from '../parts/store.ts';

@@ -1,4 +1,4 @@
-/** What a queue gives: torrents and batches that workers process. */
+/** Queued torrents and batches, as a producer sees them. */
 import type { TorrentVersion } from '../model/discriminator.ts';
 import type { ItemResult } from './batch-job.ts';
 
