@@ -29,7 +29,7 @@ export async function runJoin(job: Job, { token, signal, context }: JobContext):
     const indexes = Array.from({ length: end - data.next }, (_, i) => data.next + i);
     await queues.parts.addBulk(indexes.map((index) => partJob(plan.id, index, { parent })));
     await job.updateData({ ...data, next: end });
-    // Whoever cancelled it before did not see these parts.
+    // An earlier cancel() did not see these parts.
     await requireWanted();
     if (await job.moveToWaitingChildren(token)) throw new WaitingChildrenError();
     return runJoin(job, { token, signal, context });
