@@ -12,7 +12,7 @@ import type { TorrentVersion } from '../model/discriminator.ts';
 import { Torrent } from '../model/torrent.ts';
 import type { PartStore, StoredName } from '../parts/store.ts';
 import { verify } from '../verify/verify.ts';
-import { textOf } from './failures.ts';
+import { notInStore, textOf } from './failures.ts';
 import type { IndexedData, WorkerContext } from './jobs.ts';
 import { contentAt, type KnownFolders, outputAt, type Roots, withoutFolders } from './roots.ts';
 import { writeOnce } from './write-once.ts';
@@ -163,7 +163,7 @@ export async function runBatchJob(
   const { store, signal } = context;
   const jobContext: JobContext = { ...context, known: new Map(), written: new Set() };
   const stored = await storedJson(store, id, `items-${index}`);
-  if (!stored) throw new MetainfoError('ERR_NOT_FOUND', `The part store does not have the items ${index} of ${id}.`);
+  if (!stored) throw notInStore(`the items ${index} of ${id}`);
   const { operation, first, items } = Object(stored) as StoredItems;
   if (!Array.isArray(items)) throw new MetainfoError('ERR_PLAN', `The items ${index} of ${id} are not a list.`);
   const earlier = (await storedJson(store, id, `results-${index}`)) as StoredResults | null;
@@ -184,7 +184,11 @@ export async function runBatchJob(
   };
   const lanes = await Promise.allSettled(Array.from({ length: Math.min(ITEMS_AT_ONCE, items.length) }, lane));
   await Promise.all([...jobContext.written].map(syncFolder));
-  await store.put(id, `results-${index}`, Buffer.from(JSON.stringify(results)));
+  // A worker that was taken for dead may have ended some of them, too.
+  const others = (await storedJson(store, id, `results-${index}`)) as StoredResults | null;
+  const merged = results.map((result, i) => result ?? others?.[i] ?? null);
+  if (merged.some((result) => result !== null))
+    await store.put(id, `results-${index}`, Buffer.from(JSON.stringify(merged)));
   for (const { reason } of lanes as PromiseRejectedResult[]) if (reason) throw reason;
   if (failures.length > 0) throw failures[0];
   const ok = results.filter((result) => result?.ok).length;

@@ -19,7 +19,10 @@ export function jobError(error: unknown, text: string): Error {
 /** An error as text: its code and its message. */
 export function textOf(error: unknown): string {
   if (error instanceof MetainfoError) return `${error.code}: ${error.message}`;
-  return error instanceof Error ? error.message : String(error);
+  if (!(error instanceof Error)) return String(error);
+  // The message of an AggregateError of several connections is empty.
+  const { errors = [] } = error as Partial<AggregateError>;
+  return error.message || errors.map(textOf).join('; ') || error.name;
 }
 
 /** An error of the server or of a connection, for the caller. The errors of ioredis hold the command that failed, and AUTH has a password. */
@@ -30,6 +33,11 @@ export function publicError(error: unknown): MetainfoError {
 /** The failure of a torrent that somebody has cancelled: no retry. */
 export function cancelledError(): Error {
   return new UnrecoverableError('ERR_ABORTED: The torrent was cancelled.');
+}
+
+/** The error of a worker whose part store lacks what a job needs. Another worker may have the right store. */
+export function notInStore(what: string): MetainfoError {
+  return new MetainfoError('ERR_QUEUE', `The part store does not have ${what}: do all workers have the same store?`);
 }
 
 /** The error of a job that is not in the queue any more. */

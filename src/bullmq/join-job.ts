@@ -34,17 +34,30 @@ export async function runJoin(job: Job, { token, signal, context }: JobContext):
     if (await job.moveToWaitingChildren(token)) throw new WaitingChildrenError();
     return runJoin(job, { token, signal, context });
   }
+  // A worker may have died after it added the last parts.
+  if (await job.moveToWaitingChildren(token)) throw new WaitingChildrenError();
   const request = await requestOf(data, store);
   const root = await contentAt(roots, plan.root);
   const output = await outputAt(roots, request.output);
   await requireOutputNotPlanned(output, plan, { root });
-  const torrent = await joinParts(plan, (index) => store.get(plan.id, index), { root, open, signal });
+  let asked = performance.now();
+  const get = async (index: number) => {
+    if (performance.now() - asked > CHECK_MS) {
+      await requireWanted();
+      asked = performance.now();
+    }
+    return store.get(plan.id, index);
+  };
+  const torrent = await joinParts(plan, get, { root, open, signal });
   await requireWanted();
   await writeOnce(torrent, output, { force: request.force });
   await removeParts(queues.parts, plan);
   const { torrentVersion, infohashV1, infohashV2, nFiles, totalSize } = torrent;
   return { output: request.output, version: torrentVersion, infohashV1, infohashV2, files: nFiles, totalSize };
 }
+
+/** Milliseconds between two looks at whether a join that reads parts is cancelled. */
+const CHECK_MS = 1000;
 
 /** Jobs that are removed at once. */
 const REMOVED_AT_ONCE = 100;

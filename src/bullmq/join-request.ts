@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import { MetainfoError } from '../errors/errors.ts';
 import type { PartStore } from '../parts/store.ts';
+import { notInStore } from './failures.ts';
 
 /** Where the torrent of a plan goes. */
 export interface JoinRequest {
@@ -33,11 +34,11 @@ export async function storeRequest(
 /**
  * Reads a request.
  *
- * @throws {MetainfoError} `ERR_NOT_FOUND`; `ERR_PLAN` if it is not the request of that hash
+ * @throws {MetainfoError} `ERR_QUEUE` if it is not in the store; `ERR_PLAN` if it is not the request of that hash
  */
 export async function requestOf({ plan, request }: RequestPlace, store: PartStore): Promise<JoinRequest> {
   const bytes = await store.get(plan, `join-${request}`);
-  if (!bytes) throw new MetainfoError('ERR_NOT_FOUND', `The part store does not have the output of the plan ${plan}.`);
+  if (!bytes) throw notInStore(`the output of the plan ${plan}`);
   const text = Buffer.from(bytes).toString();
   if (hashOf(text) !== request)
     throw new MetainfoError('ERR_PLAN', `The part store has another output for the plan ${plan}.`);

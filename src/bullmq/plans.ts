@@ -4,6 +4,7 @@ import type { TorrentPlan } from '../create/torrent-plan.ts';
 import { MetainfoError } from '../errors/errors.ts';
 import { HASH_PLAN, type PortableHashPlan, restoredHashPlan } from '../parts/hash-plan.ts';
 import type { PartStore } from '../parts/store.ts';
+import { notInStore } from './failures.ts';
 
 /** Plans that are kept: a plan of many files takes seconds to read and to check. */
 const MAX_PLANS = 4;
@@ -21,7 +22,7 @@ export class Plans {
   /**
    * A checked plan.
    *
-   * @throws {MetainfoError} `ERR_PLAN` if it is not the plan of that id; `ERR_NOT_FOUND` if the store does not have it
+   * @throws {MetainfoError} `ERR_PLAN` if it is not the plan of that id; `ERR_QUEUE` if the store does not have it
    */
   async get(id: string): Promise<TorrentPlan | PortableHashPlan> {
     const found = this.#plans.get(id) ?? this.#read(id);
@@ -34,7 +35,7 @@ export class Plans {
 
   async #read(id: string): Promise<TorrentPlan | PortableHashPlan> {
     const bytes = await this.#store.get(id, 'plan');
-    if (!bytes) throw new MetainfoError('ERR_NOT_FOUND', `The part store does not have the plan ${id}.`);
+    if (!bytes) throw notInStore(`the plan ${id}`);
     const plan = parsed(bytes, id);
     if (plan?.id !== id) throw new MetainfoError('ERR_PLAN', `The part store has another plan for ${id}.`);
     if (plan.format === HASH_PLAN) restoredHashPlan(plan);

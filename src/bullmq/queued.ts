@@ -1,4 +1,6 @@
 /** Queued torrents and batches, as a producer sees them. */
+import { enums, integer, is, min, nullable, pattern, string, type } from 'superstruct';
+import { MetainfoError } from '../errors/errors.ts';
 import type { TorrentVersion } from '../model/discriminator.ts';
 import type { ItemResult } from './batch-job.ts';
 
@@ -46,6 +48,25 @@ export interface JoinedTorrent {
   totalSize: number;
 }
 
+const JOINED = type({
+  output: pattern(string(), /^[^\p{Cc}]+$/u),
+  version: enums(['v1', 'v2', 'hybrid']),
+  infohashV1: nullable(pattern(string(), /^[0-9a-f]{40}$/)),
+  infohashV2: nullable(pattern(string(), /^[0-9a-f]{64}$/)),
+  files: min(integer(), 0),
+  totalSize: min(integer(), 0),
+});
+
+/**
+ * Checks the result of a join. Nobody trusts the queue.
+ *
+ * @throws {MetainfoError} `ERR_QUEUE`
+ */
+export function joinedTorrent(result: unknown): JoinedTorrent {
+  if (is(result, JOINED)) return result;
+  throw new MetainfoError('ERR_QUEUE', 'The queue has a malformed result for this torrent.');
+}
+
 /** A torrent in the queue. */
 export interface QueuedTorrent {
   /** The id of the plan, with the root of the workers. */
@@ -65,7 +86,7 @@ export interface QueuedTorrent {
   /**
    * Cancels the torrent: parts that wait are removed, and running ones end within seconds. It is not written, unless it is being written.
    *
-   * @returns False if it had ended before.
+   * @returns False if it was written nevertheless, or had ended before.
    */
   cancel(): Promise<boolean>;
 }

@@ -21,9 +21,15 @@ import {
   storedJson,
 } from './batch-job.ts';
 import { errorOf, lostError, textOf } from './failures.ts';
-import { type IndexedData, type JoinData, partJob } from './jobs.ts';
+import { type IndexedData, type JoinData, joinData, partJob } from './jobs.ts';
 import { requestOf, storeRequest } from './join-request.ts';
-import type { AddTorrentOptions, JoinedTorrent, QueuedBatch, QueuedTorrent, QueueProgress } from './queued.ts';
+import {
+  type AddTorrentOptions,
+  joinedTorrent,
+  type QueuedBatch,
+  type QueuedTorrent,
+  type QueueProgress,
+} from './queued.ts';
 import {
   BATCHES,
   CANCELLED,
@@ -47,7 +53,8 @@ const ADD_TORRENT: OptionStructs<AddTorrentOptions> = { root: Path, output: Path
 const ADD_TORRENT_EXAMPLE = "{ root: 'media/album', output: 'media/album.torrent' }";
 
 /** Milliseconds after which a locked job is tried again to be removed. */
-const LOCKED_MS = 1000;
+const LOCKED_MS = 500;
+const LOCKED_TRIES = 15;
 
 /** Milliseconds for which connections may take to close. */
 const CLOSE_MS = 2000;
@@ -99,6 +106,8 @@ export class TorrentQueue {
   readonly #parts: InstanceType<Backend['classes']['Queue']>;
   readonly #joins: InstanceType<Backend['classes']['Queue']>;
   readonly #batches: InstanceType<Backend['classes']['Queue']>;
+  /** Parts of engines that run, or that are being removed. */
+  readonly #running = new Set<Promise<unknown>>();
   /** The last error of the connection: it explains why nothing answers. */
   #lost: Error | null = null;
 
@@ -135,12 +144,7 @@ export class TorrentQueue {
     const { id } = queued;
     const found = await this.#answer(this.#joins.getJob(joinJobId(id)));
     if (found && (await this.#isRunning(found))) {
-      const request = await requestOf(found.data as JoinData, this.#store);
-      if (request.output !== output)
-        throw new MetainfoError(
-          'ERR_INVALID_ARGUMENT',
-          `This torrent is in the queue already, with the output ${request.output}.`,
-        );
+      await this.#requireOutput(found, output);
       return this.#torrent(queued, found, true);
     }
     await this.#store.put(id, 'plan', Buffer.concat(Array.from(planText(queued), (text) => Buffer.from(text))));
@@ -156,7 +160,11 @@ export class TorrentQueue {
       removeOnFail: { age: KEEP_SECONDS },
     };
     const { job } = await this.#answer(this.#flows.add({ name: 'join', queueName: JOINS, data, opts, children }));
-    return this.#torrent(queued, job, false);
+    // Another producer may have added it meanwhile: BullMQ keeps the first job of an id.
+    const kept = (await this.#answer(this.#joins.getJob(joinJobId(id)))) ?? job;
+    const isOurs = Object(kept.data).request === request;
+    if (!isOurs) await this.#requireOutput(kept, output);
+    return this.#torrent(queued, kept, !isOurs);
   }
 
   /**
@@ -230,7 +238,7 @@ export class TorrentQueue {
   engine(options: Pick<PartsEngineOptions, 'partSize' | 'concurrency'> & { root: string; remoteRoot: string }): Engine {
     /** Plans that are in the store, and their parts under way. */
     const sent = new Map<string, { stored: Promise<void>; running: number }>();
-    const run = async (plan: PortableHashPlan, index: number, context: RunPartContext): Promise<Uint8Array> => {
+    const runPart = async (plan: PortableHashPlan, index: number, context: RunPartContext): Promise<Uint8Array> => {
       const { id } = plan;
       const state = sent.get(id) ?? {
         stored: this.#store.put(id, 'plan', Buffer.from(JSON.stringify(plan))),
@@ -250,15 +258,30 @@ export class TorrentQueue {
         }
       }
     };
+    const run: PartsEngineOptions['run'] = (...part) => {
+      const running = runPart(...part).finally(() => this.#running.delete(running));
+      this.#running.add(running);
+      return running;
+    };
     return partsEngine({ ...options, run });
   }
 
   /** Closes the connections. Queued work goes on. */
   async close(): Promise<void> {
     const all = [this.#flows, this.#parts, this.#joins, this.#batches];
+    // Parts of a cancelled job are being removed.
+    await within(CLOSE_MS, Promise.allSettled(this.#running), () => {});
     await within(CLOSE_MS, Promise.all(all.map((one) => one.close())), () =>
       Promise.all(all.map((one) => one.disconnect())),
     );
+  }
+
+  /** @throws {MetainfoError} `ERR_INVALID_ARGUMENT` if a queued torrent has another output */
+  async #requireOutput(job: Job, output: string): Promise<void> {
+    const request = await requestOf(joinData(job.data), this.#store);
+    if (request.output === output) return;
+    const message = `This torrent is in the queue already, with the output ${request.output}.`;
+    throw new MetainfoError('ERR_INVALID_ARGUMENT', message);
   }
 
   async #runPart({ id }: PortableHashPlan, index: number, { signal, onProgress }: RunPartContext): Promise<Uint8Array> {
@@ -313,7 +336,9 @@ export class TorrentQueue {
     const remove = () => join.remove({ removeChildren: true }).catch(() => join.remove({ removeChildren: false }));
     // A cancelled join is locked while it fails.
     const removeLater = () => delay(LOCKED_MS).then(remove);
-    await this.#answer(remove().catch(removeLater).catch(removeLater));
+    let removed = remove();
+    for (let tries = 0; tries < LOCKED_TRIES; tries += 1) removed = removed.catch(removeLater);
+    await this.#answer(removed);
     for (let index = 0; index < parts; index += 1) {
       const part = await this.#answer(this.#parts.getJob(partJobId(id, index)));
       if (part && !(await part.isActive())) await part.remove().catch(() => {});
@@ -327,8 +352,14 @@ export class TorrentQueue {
       attached,
       progress,
       done: async ({ signal, onProgress } = {}) => {
-        const onPoll = onProgress && (async () => void (await onProgress(await progress())));
-        return (await this.#ended(job, this.#joins, { signal, onPoll })) as JoinedTorrent;
+        const onPoll =
+          onProgress &&
+          (async () => {
+            // The question about the job notices how long an outage lasts.
+            const now = await progress().catch(unlessOutage);
+            if (now) await onProgress(now);
+          });
+        return joinedTorrent(await this.#ended(job, this.#joins, { signal, onPoll }));
       },
       cancel: () => this.#cancel(job),
     };
@@ -356,7 +387,15 @@ export class TorrentQueue {
     await this.#answer(current.updateProgress(CANCELLED));
     // A worker fails the join as soon as no part holds it back.
     await this.#answer(current.removeUnprocessedChildren());
-    return true;
+    return this.#isNotWritten(current);
+  }
+
+  /** Waits for a join that runs: it may have begun to write before it was cancelled. */
+  async #isNotWritten(job: Job): Promise<boolean> {
+    for (let waited = 0; waited < CONNECT_MS && (await this.#answer(job.isActive())); waited += POLL_MS.most)
+      await delay(POLL_MS.most);
+    const now = await this.#answer(this.#joins.getJob(job.id as string));
+    return !now || !isEnded(now) || Boolean(now.failedReason);
   }
 
   /** Waits for the end of a job, and returns its result. */
@@ -369,8 +408,7 @@ export class TorrentQueue {
     for (let wait = POLL_MS.first; ; wait = Math.min(POLL_MS.most, wait * 1.5)) {
       throwIfAborted(signal);
       const now: Job | null | undefined = await this.#answer(queue.getJob(job.id as string), signal).catch((error) => {
-        // The server may be starting again.
-        if (error?.code === 'ERR_QUEUE' && performance.now() - answered < OUTAGE_MS) return null;
+        if (performance.now() - answered < OUTAGE_MS) return unlessOutage(error);
         throw error;
       });
       if (now === null) {
@@ -449,6 +487,12 @@ export class TorrentQueue {
       timer.abort();
     }
   }
+}
+
+/** Null if the server does not answer: it may be starting again. */
+function unlessOutage(error: unknown): null {
+  if (error instanceof MetainfoError && error.code === 'ERR_QUEUE') return null;
+  throw error;
 }
 
 function isEnded({ finishedOn }: Job): boolean {

@@ -1,13 +1,13 @@
 /** Workers of the queues: they hash parts, join them, and process batches. */
 import { once } from 'node:events';
 import { availableParallelism } from 'node:os';
-import { type Job, WaitingChildrenError, type Worker } from 'bullmq';
+import { type Job, WaitingChildrenError, WaitingError, type Worker } from 'bullmq';
 import { AbortError } from '../errors/cancel.ts';
 import { MetainfoError, shown } from '../errors/errors.ts';
 import { Callback, checkArgument } from '../errors/guard.ts';
 import { planResources, type ResourceOptions } from '../hash/plan.ts';
 import type { OpenObject } from '../parts/identity.ts';
-import type { PartStore } from '../parts/store.ts';
+import { folderOf, type PartStore } from '../parts/store.ts';
 import { backendOf, type QueueOptions } from './backend.ts';
 import { runBatchJob } from './batch-job.ts';
 import { jobError, publicError, textOf } from './failures.ts';
@@ -132,7 +132,10 @@ export function createWorkers(options: WorkersOptions): Workers {
   };
   const joins = start(JOINS, 'join', (job, token, signal) => runJoin(job, { token, signal, context }), 1);
   // The failure of a child comes to its parent: then nobody waits for the others.
-  joins.on('failed', (job) => void job?.removeUnprocessedChildren().catch(onError));
+  joins.on('failed', (job) => {
+    // An attempt that is repeated needs them.
+    if (job?.finishedOn) job.removeUnprocessedChildren().catch(onError);
+  });
   const workers = [
     start(PARTS, 'part', (job, token, signal) => runPart(job, { token, signal, context }), concurrency),
     joins,
@@ -170,18 +173,20 @@ function placeOf({ data }: Job): { plan: string; index: number | null } {
 }
 
 /** The processor of a queue: gives jobs back when the worker closes, and translates errors. */
-function processor(run: RunJob, { closing, roots }: WorkerContext) {
+function processor(run: RunJob, { closing, roots, store }: WorkerContext) {
+  const folder = folderOf(store);
+  const folders = { ...(folder !== null && { store: folder }), ...roots };
   // BullMQ passes a signal only to functions of three parameters.
   return async (job: Job, token: string | undefined, cancel: AbortSignal | undefined): Promise<object | null> => {
     const signals = [closing.signal, cancel].filter((signal) => signal !== undefined);
     try {
       return await run(job, token as string, AbortSignal.any(signals));
     } catch (error) {
-      if (error instanceof WaitingChildrenError) throw error;
+      if (error instanceof WaitingChildrenError || error instanceof WaitingError) throw error;
       if (closing.signal.aborted && error instanceof AbortError) {
         await giveBack(job, token);
       }
-      throw jobError(error, await withoutFolders(textOf(error), roots));
+      throw jobError(error, await withoutFolders(textOf(error), folders));
     }
   };
 }

@@ -93,7 +93,7 @@ export function folderStore(folder: string): PartStore {
   checkArgument('folder', folder, Path);
   const root = path.resolve(folder);
   const fileOf = (planId: string, name: StoredName) => path.join(root, partKey(planId, name));
-  return {
+  const store: PartStore = {
     get: async (planId, name) => {
       try {
         return await readWithin(fileOf(planId, name), MAX_BYTES, { onlyFiles: true });
@@ -119,4 +119,13 @@ export function folderStore(folder: string): PartStore {
       await rmdir(path.dirname(file)).catch(() => {});
     },
   };
+  folders.set(store, root);
+  return store;
+}
+
+const folders = new WeakMap<PartStore, string>();
+
+/** The folder of a store of {@link folderStore}; null for another store. */
+export function folderOf(store: PartStore): string | null {
+  return folders.get(store) ?? null;
 }

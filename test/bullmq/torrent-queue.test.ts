@@ -5,6 +5,7 @@ import path from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { inspect } from 'node:util';
+import { runBatchJob } from '../../src/bullmq/batch-job.ts';
 import { createWorkers, type EndedJob, TorrentQueue, type WorkersOptions } from '../../src/bullmq/index.ts';
 import { TorrentCreate } from '../../src/create/draft.ts';
 import { Torrent } from '../../src/model/torrent.ts';
@@ -385,11 +386,86 @@ describe('TorrentQueue', { skip }, () => {
     await last.close();
   });
 
-  it('names roots instead of folders in failures', async (t) => {
-    const { queue, draft } = await cluster(t);
+  it('lets only one of two producers choose the output', async (t) => {
+    const { queue, draft, redis, store, base } = await cluster(t);
+    const other = new TorrentQueue({ connection: redis.url, store });
+    const plan = await draft.plan({ partSize: 2 ** 20 });
+    const add = (producer: TorrentQueue, name: string) =>
+      producer.addTorrent(plan, { root: 'data/set', output: `data/${name}.torrent` });
+    for (let i = 0; i < 5; i += 1) {
+      const both = await Promise.allSettled([add(queue, `a${i}`), add(other, `b${i}`)]);
+      const outputs: string[] = [];
+      for (const added of both)
+        if (added.status === 'fulfilled') outputs.push((await added.value.done()).output);
+        else assert.equal(added.reason.code, 'ERR_INVALID_ARGUMENT');
+      // Both succeed if the first one had ended before the second one looked.
+      for (const output of outputs) await readFile(path.join(path.dirname(base), output));
+      assert.equal(new Set(outputs).size, outputs.length);
+      assert.ok(outputs.length > 0);
+    }
+    await other.close();
+  });
+
+  it('joins only when all parts are hashed, even if the worker of the join died before it waited', async (t) => {
+    const { queue, draft, redis, workers, base, store } = await cluster(t);
+    await workers.close();
+    const place = { root: 'data/set', output: 'data/x.torrent' };
+    const queued = await queue.addTorrent(await draft.plan({ partSize: 32 * KIB }), place);
+    // As after a stalled check: the join waits for a worker, not for its parts.
+    const [joins, key] = ['metainfo:metainfo-joins', `${queued.id}-join`];
+    await redis.client.zrem(`${joins}:waiting-children`, key);
+    await redis.client.lpush(`${joins}:wait`, key);
+    await redis.client.zadd(`${joins}:marker`, 0, '0');
+    const others = createWorkers({ connection: redis.url, store, roots: { data: base } });
+    assert.equal((await queued.done()).output, place.output);
+    await others.close();
+  });
+
+  it('refuses a forged result', async (t) => {
+    const { queue, draft, redis } = await cluster(t);
+    const queued = await queue.addTorrent(await draft.plan({ partSize: 2 ** 20 }), {
+      root: 'data/set',
+      output: 'data/x.torrent',
+    });
+    const good = await queued.done();
+    for (const bad of [null, 5, {}, { ...good, version: '\u001b[31m' }, { ...good, infohashV1: 'x' }]) {
+      await redis.client.hset(`metainfo:metainfo-joins:${queued.id}-join`, 'returnvalue', JSON.stringify(bad));
+      await assert.rejects(queued.done(), { code: 'ERR_QUEUE', message: /malformed result/ });
+    }
+  });
+
+  it('keeps the results of a batch that another worker has stored', async (t) => {
+    const { base, store, queue, workers } = await cluster(t);
+    await workers.close();
+    await writeTree(base, { 'many/a': 5, 'many/b': 6 });
+    const items = ['a', 'b'].map((name) => ({ path: `data/many/${name}`, output: `data/${name}.torrent` }));
+    const { id } = await queue.addBatch('create', items);
+    const context = (roots: Record<string, string>, stop?: AbortSignal) =>
+      ({ store, roots, signal: stop ?? new AbortController().signal, isLastAttempt: false }) as never;
+    await runBatchJob({ plan: id, index: 0 }, context({ data: base }));
+    const before = await store.get(id, 'results-0');
+    // A worker that was stopped meanwhile, and goes on without its root.
+    const stale: PartStore = {
+      ...store,
+      get: async (...key) => (key[1] === 'results-0' && first-- > 0 ? null : store.get(...key)),
+    };
+    let first = 1;
+    const context2 = { ...(context({ data: `${base}-gone` }) as object), store: stale } as never;
+    await assert.rejects(runBatchJob({ plan: id, index: 0 }, context2), { code: 'ERR_READ' });
+    assert.deepEqual(await store.get(id, 'results-0'), before);
+  });
+
+  it('names the store and the roots instead of folders in failures', async (t) => {
+    const { queue, draft, folder } = await cluster(t);
     const plan = await draft.plan({ partSize: 2 ** 20 });
     const queued = await queue.addTorrent(plan, { root: 'data/none', output: 'data/x.torrent' });
     await assert.rejects(queued.done(), { code: 'ERR_NOT_FOUND', message: /^data\/none: no such file/ });
+    const stored = await queue.addTorrent(plan, { root: 'data/set', output: 'data/x.torrent' });
+    await stored.done();
+    await rm(path.join(folder, 'store', stored.id, '0.part'));
+    await mkdir(path.join(folder, 'store', stored.id, '0.part'));
+    const again = await queue.addTorrent(plan, { root: 'data/set', output: 'data/z.torrent' });
+    await assert.rejects(again.done(), { code: 'ERR_NOT_A_FILE', message: /^store\/[0-9a-f]{64}\/0\.part: / });
     for await (const { error } of (await queue.addBatch('validate', [{ torrent: 'data/none' }])).results())
       assert.match(error ?? '', /^ERR_NOT_FOUND: data\/none: no such file/);
   });

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
@@ -160,6 +161,29 @@ describe('metainfo worker, create --queue and verify --queue', { skip }, () => {
     const { code, stderr } = await finish(child);
     assert.equal(code, 1);
     assert.match(stderr, /error: The torrent is no longer in the queue: .* \[ERR_QUEUE\]\n$/);
+  });
+
+  it('leave nothing of an interrupted verification in the store', async (t) => {
+    const { cwd, worker, redis } = await setUp(t);
+    const pieces = 4096;
+    await sparseFile(path.join(cwd, 'data'), 'large', pieces * 2 ** 24);
+    const hash = createHash('sha1')
+      .update(Buffer.alloc(2 ** 24))
+      .digest();
+    const head = `d4:infod6:lengthi${pieces * 2 ** 24}e4:name5:large12:piece lengthi${2 ** 24}e6:pieces${pieces * 20}:`;
+    const torrent = Buffer.concat([Buffer.from(head), ...Array<Buffer>(pieces).fill(hash), Buffer.from('ee')]);
+    await writeFile(path.join(cwd, 'large.torrent'), torrent);
+    const child = worker('--threads', '1');
+    const shared = ['--queue', redis.url, '--root', 'data=data', '--store', 'store', '--part-size', '1TiB'];
+    const verify = start(['verify', 'large.torrent', 'data/large', ...shared], { cwd });
+    t.after(async () => void verify.kill('SIGKILL'));
+    await until(async () => Number(await redis.client.llen('metainfo:metainfo-parts:active')) === 1);
+    verify.kill('SIGINT');
+    assert.equal((await finish(verify)).code, 130);
+    await until(async () => Number(await redis.client.llen('metainfo:metainfo-parts:active')) === 0);
+    child.kill('SIGTERM');
+    assert.match((await finish(child)).stdout, /: ERR_ABORTED: The torrent was cancelled\.\n$/);
+    assert.deepEqual(await entries(path.join(cwd, 'store')), ['keep']);
   });
 
   it('take the server from QUEUE_URL, but only with an option of queues', async (t) => {
