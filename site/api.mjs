@@ -53,12 +53,20 @@ function nameErrors(comment, module) {
 /** A part of a comment for another place: names are not looked up again there. */
 const plainPart = (part) => (part.kind === 'inline-tag' ? { kind: 'code', text: `\`${part.text}\`` } : { ...part });
 
+/** The exported types that a type consists of, such as `Limits` of `Partial<Limits> & { signal }`. */
+function exportsIn({ reflection, types = [], typeArguments = [] }) {
+  return [...(reflection ? [reflection] : []), ...[...types, ...typeArguments].flatMap(exportsIn)];
+}
+
 /** A parameter without words of its own takes those of its type, such as "Options of verify". */
 function describeParameter(one) {
   if (one.kind !== ReflectionKind.Parameter || one.comment?.hasVisibleComponent()) return;
-  const { comment } = one.type?.reflection ?? {};
+  const { comment } = exportsIn(one.type ?? {}).find((type) => type.comment?.summary.length) ?? {};
   if (comment?.summary.length) one.comment = new Comment(comment.summary.map(plainPart));
 }
+
+/** Static members that every error class inherits from Node's `Error`. */
+const OF_ERROR = ['captureStackTrace', 'prepareStackTrace', 'stackTraceLimit'];
 
 /** The TypeDoc plugin. */
 function byTask({ converter }) {
@@ -69,6 +77,8 @@ function byTask({ converter }) {
       one.comment ??= new Comment();
       one.comment.blockTags.push(new CommentTag('@category', [{ kind: 'text', text: taskOf(one) }]));
     }
+    for (const one of Object.values(project.reflections).filter(({ name }) => OF_ERROR.includes(name)))
+      project.removeReflection(one);
     for (const one of Object.values(project.reflections)) {
       // Interfaces that are not exported tell readers nothing.
       if (one.implementedTypes?.every(({ reflection }) => !reflection)) one.implementedTypes = undefined;

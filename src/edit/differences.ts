@@ -17,6 +17,8 @@ export interface Difference {
 /**
  * Lists the keys whose values differ between two torrents: first those beside `info`, then those in `info`.
  *
+ * @param before The old torrent.
+ * @param after The new torrent.
  * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` for an argument that is not a torrent
  * @example
  * ```ts

@@ -30,10 +30,11 @@ const LASTING: ReadonlySet<string | undefined> = new Set([
 ]);
 
 /**
- * Whether it is pointless to try again what failed with this error: files that changed, that are missing or that nobody may read, and
- * invalid arguments, plans and parts. Failures of the disk, the network, memory and unknown ones may pass (`false`), apart from those that
- * the system repeats, such as for a name that is too long.
+ * Whether a retry is pointless after this error: true for files that changed, are missing or cannot be read, and for invalid arguments,
+ * plans and parts. False for failures that may pass: of the disk, the network or memory, and unknown ones. Some system errors come back
+ * every time, such as ENAMETOOLONG: true.
  *
+ * @param error What was thrown or rejected with.
  * @example
  * ```ts
  * import { isPermanent, Torrent } from 'metainfo';

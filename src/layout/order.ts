@@ -48,6 +48,7 @@ function partsOf(file: Pathed): PathParts {
  * Returns a copy of `files` in v1 order: files at the top level first, then all others, both by lower-cased path. BEP 3 does not
  * define an order; common clients use this one.
  *
+ * @param files Paths, or objects with a path.
  * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` when `files` is not a list of paths or of objects with a path
  *
  * @example
@@ -66,6 +67,7 @@ export function sortV1<T extends Pathed>(files: readonly T[]): T[] {
 /**
  * Returns a copy of `files` in v2 order: component by component, by UTF-8 bytes (BEP 52). `a/x` precedes `a-b/x`.
  *
+ * @param files Paths, or objects with a path.
  * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` when `files` is not a list of paths or of objects with a path
  *
  * @example

@@ -23,6 +23,7 @@ export const UNKNOWN_PIECE_LENGTH = 2 ** 20;
  * Chooses a piece length for content of `totalSize` bytes: the smallest power of two from 16 KiB to 16 MiB that gives at most 2,000
  * pieces. Content of 16 MiB to 31 GiB thus has 1,000 to 2,000 pieces. See docs/piece-length.md.
  *
+ * @param totalSize The size of all files in bytes, without pad files.
  * @returns The piece length in bytes.
  * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` when `totalSize` is not a whole number of at least 0
  *

@@ -95,6 +95,7 @@ class IssueList {
 /**
  * Decodes a magnet link (BEP 9, BEP 53). Keys may have numbers (`tr.1`) and any letter case. A `+` is a space.
  *
+ * @param uri The link: `magnet:?xt=...`.
  * @throws {ValidationError} when `uri` is not a magnet link, has no infohash or has invalid parameters. Each issue has the
  *   `offset` of its parameter in the link, in characters.
  *
