@@ -1,5 +1,5 @@
 // `npm run docs:commands`: writes docs/commands/*.md from the commands and their help. test/cli/reference.test.ts checks the pages.
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import type { Help } from 'commander';
 import { program } from '../src/cli/program.ts';
 import {
@@ -32,6 +32,12 @@ const GUIDES: Readonly<Record<string, readonly string[]>> = {
   config: ['configuration'],
   cache: ['updating'],
 };
+
+/** A link to a guide with its title. */
+function linkTo(guide: string): string {
+  const text = readFileSync(new URL(`../docs/guides/${guide}.md`, import.meta.url), 'utf8');
+  return `[${/^# (.+)$/m.exec(text)?.[1]}](../guides/${guide}.md)`;
+}
 
 const code = (text: string): string => `\`${text}\``;
 
@@ -76,8 +82,8 @@ export function commandPages(): Map<string, string> {
     const file = `${name}.md`;
     const before = pages.get(file);
     const guides = before === undefined ? (GUIDES[name] ?? []) : [];
-    const more = guides.map((guide) => `[${guide}](../guides/${guide}.md)`).join(', ');
-    const text = section(one, help, before === undefined ? '#' : '##') + (more && `\n\nGuides: ${more}.`);
+    const more = guides.map(linkTo).join(' · ');
+    const text = section(one, help, before === undefined ? '#' : '##') + (more && `\n\nGuides: ${more}`);
     pages.set(file, before === undefined ? `${text}\n` : `${before}\n${text}\n`);
   }
   return pages;

@@ -94,7 +94,7 @@ ${[
   ),
   card(
     `${equal} torrents`,
-    'Random trees in all three versions, each equal to libtorrent’s. qBittorrent, Transmission, rtorrent and aria2 [seed and download](interop.md) them.',
+    'Random trees in v1, v2 and hybrid, each equal to libtorrent’s. [Tests with real clients](interop.md) seed and download with qBittorrent, Transmission, rtorrent and aria2.',
     'reliability',
     EQUAL.command,
   ),
