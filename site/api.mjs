@@ -37,17 +37,22 @@ function mergeTorrent(project, module) {
   for (const merged of [functions, union]) project.removeReflection(merged);
 }
 
-/** Names the errors that are thrown, with links to their classes. */
+/** Names the errors that are thrown, with links to their classes. Several become one list. */
 function nameErrors(comment, module) {
-  for (const tag of comment?.blockTags ?? []) {
+  const tags = comment?.blockTags.filter(({ tag }) => tag === '@throws') ?? [];
+  for (const tag of tags) {
     const name = tag.typeAnnotation?.replace(/[{}]/g, '').trim();
-    if (tag.tag !== '@throws' || !name) continue;
+    if (!name) continue;
     const target = module.children.find((one) => one.name === name);
     const link = target
       ? { kind: 'inline-tag', tag: '@link', text: name, target }
       : { kind: 'code', text: `\`${name}\`` };
     tag.content.unshift(link, { kind: 'text', text: ': ' });
   }
+  if (tags.length < 2) return;
+  const [first, ...others] = tags;
+  first.content = tags.flatMap(({ content }) => [{ kind: 'text', text: '\n- ' }, ...content]);
+  comment.blockTags = comment.blockTags.filter((tag) => !others.includes(tag));
 }
 
 /** A part of a comment for another place: names are not looked up again there. */

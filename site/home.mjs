@@ -106,7 +106,7 @@ ${[
 
 ${bars(peersOf(results))}
 
-metainfo takes 1×. [How it was measured](performance.md): \`${peers.command}\`, ${peers.date}, on ${peers.machine.replace(/ \(.*?\)/, '')}. mkbrr, torrenttools and imdl are not in this chart: they could not be
+The numbers are multiples of the time of metainfo. [How it was measured](performance.md): \`${peers.command}\`, ${peers.date}, on ${peers.machine.replace(/ \(.*?\)/, '')}. mkbrr, torrenttools and imdl are not in this chart: they could not be
 installed there. [Performance](performance.md) has all versions and workloads, also those where others are faster.
 
 </main>
