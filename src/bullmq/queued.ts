@@ -86,7 +86,7 @@ export interface QueuedTorrent {
   /**
    * Cancels the torrent: parts that wait are removed, and running ones end within seconds. It is not written, unless it is being written.
    *
-   * @returns False if it was written nevertheless, or had ended before.
+   * @returns False if it has ended before, or was written anyway.
    */
   cancel(): Promise<boolean>;
 }
