@@ -44,6 +44,21 @@ describe('metainfo verify', () => {
     assert.equal(json.extraFiles.length, 1101);
   });
 
+  it('checks only the name of a stored symlink, and reports its missing target by itself', async (t) => {
+    const cwd = await workFolder(t);
+    await symlink('a.txt', path.join(cwd, 'album/link'));
+    await metainfo(['create', 'album', '--symlinks', 'store'], { cwd });
+    const statuses = async () => {
+      const { stdout } = await metainfo(['verify', 'album.torrent', '--json'], { cwd });
+      const { files } = JSON.parse(stdout) as { files: { path: string; status: string }[] };
+      return Object.fromEntries(files.map((file) => [file.path, file.status]));
+    };
+    await rm(path.join(cwd, 'album/a.txt'));
+    assert.deepEqual(await statuses(), { 'a.txt': 'missing', 'b/c.nfo': 'complete', link: 'complete' });
+    await rm(path.join(cwd, 'album/link'));
+    assert.deepEqual(await statuses(), { 'a.txt': 'missing', 'b/c.nfo': 'complete', link: 'missing' });
+  });
+
   it('says with --fast that it checked only a sample', async (t) => {
     const cwd = await workFolder(t);
     await writeFile(path.join(cwd, 'film'), Buffer.alloc(2 ** 23, 'film'));
