@@ -62,6 +62,8 @@ class Temporary extends Error {
  * Sends a GET request, again if it fails for a moment, and lets `use` read the answer.
  *
  * @param url Where to start: the URL of the target, or where it redirected to before.
+ * @param isFirst Whether it is the first request for the target. It is not sent again if the server does not answer at all: the
+ *   caller has read nothing yet, and would wait for minutes.
  * @throws {MetainfoError} `ERR_HTTP`, and what `use` throws
  * @throws {AbortError} when the signal fires
  */
@@ -71,13 +73,14 @@ export async function request<T>(
     url = target.href,
     headers,
     signal,
-  }: { url?: string; headers: Record<string, string>; signal?: AbortSignal | undefined },
+    isFirst = false,
+  }: { url?: string; headers: Record<string, string>; signal?: AbortSignal | undefined; isFirst?: boolean },
   use: (answer: WebAnswer) => Promise<T>,
 ): Promise<T> {
   for (let failures = 0; ; failures += 1) {
     throwIfAborted(signal);
     try {
-      return await exchange(target, { url, headers, signal }, use);
+      return await exchange(target, { url, headers, signal, isFirst }, use);
     } catch (error) {
       throwIfAborted(signal);
       if (!(error instanceof Temporary)) throw error;
@@ -92,12 +95,13 @@ interface Exchange {
   url: string;
   headers: Record<string, string>;
   signal: AbortSignal | undefined;
+  isFirst: boolean;
 }
 
 /** One request, its redirects and its answer. */
 async function exchange<T>(
   target: WebTarget,
-  { url, headers, signal }: Exchange,
+  { url, headers, signal, isFirst }: Exchange,
   use: (answer: WebAnswer) => Promise<T>,
 ): Promise<T> {
   const controller = new AbortController();
@@ -115,6 +119,7 @@ async function exchange<T>(
     return await use({ status, headers: received, url: answered.url, body });
   } catch (error) {
     if (signal?.aborted) throw new AbortError(signal);
+    if (watchdog.hasFired && isFirst && response === null) throw unanswered(target);
     if (watchdog.hasFired) throw new Temporary(stalled(target));
     throw fromNetworkError(target, error);
   } finally {
@@ -205,6 +210,11 @@ function retryAfter(headers: Headers): number | null {
   if (/^\d+$/.test(text)) return Number(text) * 1000;
   const date = Date.parse(text);
   return Number.isNaN(date) ? null : Math.max(0, date - Date.now());
+}
+
+function unanswered(target: WebTarget): MetainfoError {
+  const { host } = new URL(target.href);
+  return webError(target, `${host} did not answer within ${target.idleTimeout / 1000} s: try again later`);
 }
 
 function stalled(target: WebTarget): MetainfoError {

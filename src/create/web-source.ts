@@ -8,7 +8,8 @@ import { parseWebUrl } from './web-url.ts';
 /** The options of {@link webFile}. */
 export interface WebFileOptions {
   /**
-   * Milliseconds after which a server that sends nothing, or less than 1 KiB, is treated as stalled.
+   * Milliseconds after which a server that sends nothing, or less than 1 KiB, is treated as stalled. If it does not answer the
+   * first request in that time, `webFile` fails; later requests are repeated.
    *
    * @default 30_000
    */
@@ -90,7 +91,9 @@ export async function webFile(url: string, options: WebFileOptions = {}): Promis
   // A longer timer would fire at once.
   const timer = Math.min(Math.max(1, idleTimeout), 2 ** 31 - 1);
   const target: WebTarget = { href, authorization, idleTimeout: timer, retries };
-  const found = await request(target, { headers: { range: 'bytes=0-0' }, signal }, (answer) => probe(target, answer));
+  const found = await request(target, { headers: { range: 'bytes=0-0' }, signal, isFirst: true }, (answer) =>
+    probe(target, answer),
+  );
   let { finalUrl } = found;
   const read = async (offset: number, length: number, cancel: AbortSignal): Promise<Uint8Array> => {
     const headers = { range: `bytes=${offset}-${offset + length - 1}`, ...conditionOf(found) };

@@ -403,7 +403,8 @@ describe('a server that', () => {
       /the connection failed/,
       ({ response }) => response.socket?.end('SSH-2.0-hello\r\n'),
     ],
-    ['says nothing', 'ERR_HTTP', /sent nothing, or next to nothing, for 0.3 s/, () => {}],
+    ['says nothing', 'ERR_HTTP', /: 127\.0\.0\.1:\d+ did not answer within 0\.3 s: try again later\.$/, () => {}],
+    ['says nothing later', 'ERR_HTTP', /sent nothing, or next to nothing, for 0\.3 s/, later(() => {})],
     [
       'stops in the middle',
       'ERR_HTTP',
@@ -434,6 +435,16 @@ describe('a server that', () => {
         return true;
       });
     });
+
+  it('does not answer the first request: it fails at once, and names the host', async (t) => {
+    const web = await webServer(t, noise(1000), () => {});
+    await assert.rejects(webFile(web.url(), { idleTimeout: 300 }), {
+      code: 'ERR_HTTP',
+      path: web.url(),
+      message: `${web.url()}: ${new URL(web.url()).host} did not answer within 0.3 s: try again later.`,
+    });
+    assert.equal(web.requests.length, 1);
+  });
 
   it('sends gigabytes for a small range is not read further', async (t) => {
     let sent = 0;
