@@ -20,7 +20,7 @@ import { addVerify } from './commands/verify.ts';
 import { addWorker } from './commands/worker.ts';
 import { wantsJson } from './exit.ts';
 import { withHint } from './hints.ts';
-import { stderr, stdout } from './output.ts';
+import { fitted, stderr, stdout } from './output.ts';
 import { formatItem } from './wrap.ts';
 
 const HELP = `
@@ -88,7 +88,7 @@ export function program(name = ''): Command {
       // Commander repeats the arguments, which can be file names with control characters. Its suggestion keeps its own line.
       outputError: (text, write) => {
         const lines = withHint(text.trimEnd()).split(/\n(?=\(Did you mean )/);
-        write(`${lines.map(printable).join('\n')}\n`);
+        write(`${lines.map((line) => fitted(printable(line), stderr())).join('\n')}\n`);
       },
     })
     .exitOverride();

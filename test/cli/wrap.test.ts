@@ -49,6 +49,8 @@ describe('a terminal of 40 columns', { skip: process.platform === 'win32' }, () 
     ['plan', 'album', '--private'],
     ['create', 'album', '--tracker', 'no.scheme.example/announce'],
     ['plan', 'absent'],
+    ['create', 'album', '--piece-length', 'x'],
+    ['verify', '--find', 'a', 'b', 'c'],
     ['--help'],
     ['create', '--help'],
   ]) {
