@@ -1,4 +1,5 @@
 /** The options `--exclude` and `--include`, and the scan filter that they give. */
+import { statSync } from 'node:fs';
 import { realpath } from 'node:fs/promises';
 import path from 'node:path';
 import { type Command, InvalidArgumentError } from 'commander';
@@ -51,7 +52,8 @@ export async function globFilter(
 }
 
 /**
- * Makes a scan filter that notes which globs match. Globs without a slash match names in any folder.
+ * Makes a scan filter that notes which globs match. Globs without a slash match names in any folder. A glob that ends with a slash
+ * matches only folders, with everything in them, as in gitignore.
  *
  * @param skipped Paths that never belong to the torrent: the torrent file, the output and the cache.
  */
@@ -70,7 +72,10 @@ export async function countingFilter(
     };
   }
   const { default: picomatch } = await import('picomatch');
-  const matchers = { '--exclude': matcher(picomatch, exclude), '--include': matcher(picomatch, include) };
+  const matchers = {
+    '--exclude': matcher(picomatch, exclude, pathRoot),
+    '--include': matcher(picomatch, include, pathRoot),
+  };
   return {
     filter: {
       exclude: (file) => skippedPaths.has(file) || matchers['--exclude'].matches(file),
@@ -84,11 +89,17 @@ export async function countingFilter(
 }
 
 /** Tells which files globs match. While globs are unmatched, each of them looks at each file. */
-function matcher(picomatch: typeof import('picomatch'), globs: readonly string[]) {
+function matcher(picomatch: typeof import('picomatch'), globs: readonly string[], pathRoot: string) {
   const unmatched = new Set(globs);
   const compiled = globs.map((glob) => {
-    const isMatch = picomatch(glob, { dot: true });
-    return { glob, isMatch: glob.includes('/') ? isMatch : (file: string) => isMatch(path.posix.basename(file)) };
+    const pattern = glob.length > 1 && glob.endsWith('/') ? glob.slice(0, -1) : glob;
+    const test = picomatch(pattern, { dot: true });
+    const isNamed = pattern.includes('/')
+      ? (file: string) => test(file)
+      : (file: string) => test(path.posix.basename(file));
+    const isInNamed = (file: string) =>
+      foldersAbove(file).some(isNamed) || (isNamed(file) && isFolderAt(path.join(pathRoot, file)));
+    return { glob, isMatch: pattern === glob ? isNamed : isInNamed };
   });
   const matches = (file: string): boolean => {
     let isMatch = false;
@@ -101,6 +112,19 @@ function matcher(picomatch: typeof import('picomatch'), globs: readonly string[]
     return isMatch;
   };
   return { matches, unmatched };
+}
+
+/** The folders that a path leads through. */
+function foldersAbove(file: string): string[] {
+  return [...file.matchAll(/\//g)].map(({ index }) => file.slice(0, index));
+}
+
+function isFolderAt(place: string): boolean {
+  try {
+    return statSync(place).isDirectory();
+  } catch {
+    return false;
+  }
 }
 
 /** The path of a file relative to the path root, after resolving symlinks in both; null for a file outside it. */

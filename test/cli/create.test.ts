@@ -229,6 +229,14 @@ describe('metainfo create', () => {
     assert.deepEqual(await filesOf('--exclude', '*.nfo'), ['.hidden.txt', 'a.txt', 'b/d.txt', 'b/e/f.txt']);
     assert.deepEqual(await filesOf('--exclude', 'b/e', '--exclude', '.*'), ['a.txt', 'b/c.nfo', 'b/d.txt']);
     assert.deepEqual(await filesOf('--exclude', 'b'), ['.hidden.txt', 'a.txt']);
+    assert.deepEqual(await filesOf('--exclude', 'b/'), ['.hidden.txt', 'a.txt']);
+    assert.deepEqual(await filesOf('--exclude', 'e/', '--exclude', 'a.txt/', '--exclude', '/'), [
+      '.hidden.txt',
+      'a.txt',
+      'b/c.nfo',
+      'b/d.txt',
+    ]);
+    assert.deepEqual(await filesOf('--include', 'b/e/'), ['b/e/f.txt']);
     assert.deepEqual(await filesOf('--include', 'b/*.txt', '--include', '*.nfo'), ['b/c.nfo', 'b/d.txt']);
     assert.deepEqual(await filesOf('--include', '*.txt', '--exclude', 'b/**'), ['.hidden.txt', 'a.txt']);
     const none = await metainfo(['create', 'x', '--force', '--include', '*.jpg'], { cwd });

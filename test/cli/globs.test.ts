@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, describe, it } from 'node:test';
@@ -34,6 +34,27 @@ describe('globFilter', () => {
     symlinkSync(root, link, 'junction');
     const { exclude } = await globFilter({}, root, [path.join(link, 'x.torrent')]);
     assert.equal(exclude?.('x.torrent'), true);
+  });
+
+  it('takes a glob with a slash at the end as a folder and everything in it', async () => {
+    mkdirSync(path.join(root, 'a/sub'), { recursive: true });
+    writeFileSync(path.join(root, 'a/sub/x'), '');
+    mkdirSync(path.join(root, 'b'), { recursive: true });
+    writeFileSync(path.join(root, 'b/sub'), '');
+    const excludes = async (glob: string) => {
+      const { exclude } = await globFilter({ exclude: [glob] }, root, []);
+      return ['sub', 'a/sub', 'a/sub/x', 'b/sub', 'a'].filter((file) => exclude?.(file));
+    };
+    // b/sub is a file.
+    assert.deepEqual(await excludes('sub/'), ['sub', 'a/sub', 'a/sub/x']);
+    assert.deepEqual(await excludes('s*/'), ['sub', 'a/sub', 'a/sub/x']);
+    assert.deepEqual(await excludes('a/sub/'), ['a/sub', 'a/sub/x']);
+    assert.deepEqual(await excludes('sub'), ['sub', 'a/sub', 'b/sub']);
+    const { include } = await globFilter({ include: ['sub/'] }, root, []);
+    assert.deepEqual(
+      ['a/sub/x', 'b/sub', 'x'].map((file) => include?.(file)),
+      [true, false, false],
+    );
   });
 
   it('applies globs with and without skipped files', async () => {
