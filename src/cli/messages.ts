@@ -78,6 +78,7 @@ const ADVICE_OPTIONS: readonly (readonly [RegExp, string])[] = [
   [/\ba piece length of (\d+) ([KMG]iB)\b/, '--piece-length $1$2'],
   [/\b([Mm]ake a (v1|v2) torrent)\b/, '$1 (-k $2)'],
   [PAD_NAMES, '--pad-names unique'],
+  [/\bexclude it\b/, 'pass --exclude'],
   [/\b(leave (?:it|the link) out)\b/, '$1 (--exclude)'],
 ];
 

@@ -170,7 +170,7 @@ const ADVICE: Partial<Record<MetainfoErrorCode, string>> = {
   ERR_LINK_LOOP: 'Leave the link out, or skip all links.',
   ERR_LINK_OUTSIDE: 'Follow links to the outside, copy the target, or leave the link out.',
   ERR_NAME: 'Rename it, or leave it out.',
-  ERR_NOT_A_FILE: 'Leave it out.',
+  ERR_NOT_A_FILE: 'Move it away, or exclude it.',
   ERR_NO_DATA: 'A torrent needs at least one byte of content.',
   ERR_NO_FILES: 'Name a folder that has files, or check the filters.',
   ERR_NOT_FOUND: 'Check the path.',
@@ -182,7 +182,8 @@ const ADVICE: Partial<Record<MetainfoErrorCode, string>> = {
 
 /** The finding of an error with which the creation fails. */
 export function findingOfError({ code, message, path }: MetainfoError): Finding {
-  return { code, severity: 'error', path: path ?? null, message, advice: ADVICE[code] ?? '' };
+  const advice = code === 'ERR_NAME' && path === undefined ? 'Choose another name.' : ADVICE[code];
+  return { code, severity: 'error', path: path ?? null, message, advice: advice ?? '' };
 }
 
 /** The most names that a message lists. */

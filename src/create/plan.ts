@@ -282,5 +282,5 @@ export function checkVersion(version: TorrentVersion = 'hybrid'): TorrentVersion
 
 function checkName(name: string): void {
   const problem = unsafeComponent(name) ?? (name.isWellFormed() ? null : 'a name with half a surrogate pair');
-  if (problem) throw new MetainfoError('ERR_NAME', `${problem} cannot be the name of a torrent.`);
+  if (problem) throw new MetainfoError('ERR_NAME', `${problem} cannot be the name of a torrent: ${shown(name)}.`);
 }

@@ -89,6 +89,26 @@ describe('metainfo plan', () => {
     assert.deepEqual(await entries(cwd), ['album']);
   });
 
+  it('advises for a FIFO, and for a --name that no torrent can have, without another problem', async (t) => {
+    const cwd = await workFolder(t);
+    execFileSync('mkfifo', [path.join(cwd, 'album/fifo')]);
+    const fifo = await metainfo(['plan', 'album'], { cwd });
+    assert.match(
+      fifo.stdout,
+      /is a FIFO, not a file: leave it out\. \[ERR_NOT_A_FILE\]\n {2}Move it away, or pass --exclude\.\n$/,
+    );
+    await rm(path.join(cwd, 'album/fifo'));
+    const message = 'a name with a slash cannot be the name of a torrent: "a/b".';
+    const { code, stdout } = await metainfo(['plan', 'album', '--name', 'a/b', '--json'], { cwd });
+    assert.equal(code, 1);
+    assert.deepEqual(planOf(stdout).findings, [
+      { code: 'ERR_NAME', severity: 'error', path: null, message, advice: 'Choose another name.' },
+    ]);
+    const created = await metainfo(['create', 'album', '--name', 'a/b'], { cwd });
+    assert.deepEqual([created.code, created.stderr], [1, `error: ${message} [ERR_NAME]\n`]);
+    assert.deepEqual(await entries(cwd), ['album']);
+  });
+
   it('is the same as create --dry-run', async (t) => {
     const cwd = await workFolder(t);
     const [plan, dryRun] = await Promise.all([

@@ -13,6 +13,7 @@ import { writeWhole } from '../../disk/write-file.ts';
 import { MetainfoError } from '../../errors/errors.ts';
 import { defaultEngine } from '../../hash/default-engine.ts';
 import type { Progress, WatchOptions } from '../../jobs/watch.ts';
+import { unsafeComponent } from '../../layout/safe-path.ts';
 import type { TorrentVersion } from '../../model/discriminator.ts';
 import type { Torrent } from '../../model/torrent.ts';
 import { shellWords } from '../arguments.ts';
@@ -199,7 +200,9 @@ export async function targetFor(
 ): Promise<string> {
   const { output, name } = options;
   const foreign = foreignInput(paths, options);
-  const file = `${foreign?.name ?? name ?? path.basename(rootAndPaths(paths).pathRoot)}${ending}`;
+  // A name that no torrent can have is an error of the draft: its output must not be another problem.
+  const own = name !== undefined && unsafeComponent(name) === null ? name : undefined;
+  const file = `${foreign?.name ?? own ?? path.basename(rootAndPaths(paths).pathRoot)}${ending}`;
   if (output === undefined) return file;
   if (isStdout(output)) return output;
   return (await isFolder(output)) ? path.join(output, file) : output;
