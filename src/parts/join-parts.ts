@@ -54,9 +54,9 @@ const JOIN_PARTS: OptionStructs<JoinPartsOptions> = { root: Path, open: Callback
 const PARTS_AT_ONCE = 16;
 
 /**
- * Joins the parts of a plan to the torrent that `generate` would make, byte for byte.
+ * Makes the torrent of a plan from its hashed parts: the same bytes that `generate` would make.
  *
- * @param plan The plan of which the parts are.
+ * @param plan The plan whose parts were hashed.
  * @param get Gives the sealed part at an index, or null. It is called for several parts at once.
  * @throws {PartError} `ERR_PART_MISSING` with the indexes of all missing parts; `ERR_PART` with those of all parts that are damaged,
  *   belong elsewhere, or contradict the plan

@@ -56,8 +56,8 @@ export interface ResumeFile {
  *
  * - `qbittorrent`: two files for its folder `BT_backup`: the torrent and a `.fastresume`.
  * - `libtorrent`: a `.fastresume` for `read_resume_data()`. It includes the info dictionary and, for v2, the piece layers.
- * - `rtorrent`: a torrent with `libtorrent_resume` and `rtorrent` entries for its session folder. It is void for a file that is
- *   modified later. rtorrent reads the v1 half of a hybrid, and version 0.9 does not accept pieces with padding.
+ * - `rtorrent`: a torrent with `libtorrent_resume` and `rtorrent` entries for its session folder. rtorrent hashes a file
+ *   again that was modified since. It reads the v1 half of a hybrid, and version 0.9 does not accept pieces with padding.
  *
  * @param torrent The torrent that was verified.
  * @param report The report of a full verification of the same torrent.
