@@ -26,9 +26,9 @@ function bars(rows) {
 /** Random trees that test/create/generate.test.ts gave to libtorrent too, on 2026-11-24: 4,400 in three versions. */
 const EQUAL = { torrents: 13_200, command: 'METAINFO_RUNS=20 npm test -- test/create/generate.test.ts' };
 
-/** A card: a measured figure, its meaning, and the command that measures it. */
+/** A card: a measured figure, its meaning, and the command that measures it, which links to the page with the whole table. */
 function card(figure, text, page, command) {
-  return `- **${figure}**\n\n  ${text}\n\n  [How it was measured](${page}.md): \`${command}\`\n`;
+  return `- **${figure}** ${text}\n\n  [\`${command}\`](${page}.md)\n`;
 }
 
 /** Returns the text of the front page. */
@@ -77,37 +77,40 @@ npm install -g metainfo  # command
 ![metainfo create and verify in a terminal](/files/docs/session.svg)
 
 </div>
+<div class="side">
+<div class="chart">
+
+**Time to create a 4 GiB v1 torrent** (shorter is better)
+
+${bars(peersOf(results))}
+
+[\`${peers.command}\`](performance.md)
+
+</div>
 <div class="cards">
 
 ${[
-  card(
-    `${rate} GB/s`,
-    'Hashing rate of v1 on two cores, from the page cache.',
-    'performance',
-    'npm run bench -- create',
-  ),
+  card(`${rate} GB/s`, 'hashed for v1 on two cores, from the page cache', 'performance', 'npm run bench -- create'),
   card(
     `1,000,000 files in ${seconds} s`,
-    `One v1 torrent, with ${mebibytes} MiB of memory. metainfo lists problems before it hashes anything.`,
+    `in one v1 torrent, with ${mebibytes} MiB of memory`,
     'performance',
     'npm run bench -- million',
   ),
   card(
     `${equal} torrents`,
-    'Random trees in v1, v2 and hybrid, each equal to libtorrent’s. [Tests with real clients](interop.md) seed and download with qBittorrent, Transmission, rtorrent and aria2.',
+    'of random trees in all versions, each equal to libtorrent’s',
     'reliability',
     EQUAL.command,
   ),
 ].join('\n')}
 </div>
 </div>
+</div>
 
-## Time to create a 4 GiB v1 torrent (shorter is better)
-
-${bars(peersOf(results))}
-
-The numbers are multiples of the time of metainfo. [How it was measured](performance.md): \`${peers.command}\`, ${peers.date}, on ${peers.machine.replace(/ \(.*?\)/, '')}. mkbrr, torrenttools and imdl are not in this chart: they could not be
-installed there. [Performance](performance.md) has all versions and workloads, also those where others are faster.
+The chart has multiples of the time of metainfo, measured on ${peers.date} on ${peers.machine.replace(/ \(.*?\)/, '')}. mkbrr, torrenttools and imdl are missing, because
+they could not be installed there. [Performance](performance.md) has all versions and workloads, also those where others are faster. [Tests with real clients](interop.md) seed and
+download with qBittorrent, Transmission, rtorrent and aria2.
 
 </main>
 `;

@@ -79,7 +79,12 @@ export interface FoundContent {
    * Files and folders that could not be searched, absolute: what is missing may be there. The error is `ERR_NAME` for a name that
    * no torrent can hold, such as one that is not UTF-8, `ERR_UNREADABLE`, `ERR_READ` or `ERR_FILE_CHANGED`.
    */
-  skipped: { path: string; error: MetainfoError }[];
+  skipped: {
+    /** The file or folder, absolute. */
+    path: string;
+    /** Why it could not be searched. */
+    error: MetainfoError;
+  }[];
   /** The root of the torrent on disk, absolute: where {@link placeMoved} may write. */
   root: string;
   /** Bytes of candidates that were read. */
