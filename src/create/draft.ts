@@ -90,7 +90,7 @@ export class TorrentCreate implements Draft {
   }
 
   /**
-   * Like `new TorrentCreate(fields).plan(options)`, but texts that are no URL are findings too: the constructor refuses them.
+   * Like `new TorrentCreate(fields).plan(options)`, but invalid URLs are findings too. The constructor refuses them.
    *
    * @param fields The fields of the draft.
    * @throws {MetainfoError} as the constructor and {@link plan}
@@ -118,7 +118,7 @@ export class TorrentCreate implements Draft {
    * reader would refuse. The files are listed as {@link generate} lists them.
    *
    * With `partSize`, resolves to a {@link TorrentPlan} instead: other machines can hash its parts ({@link hashPart},
-   * {@link joinParts}). Then every problem is an error, and the torrent may have at most 1 GB.
+   * {@link joinParts}). Then every problem is an error, and the torrent file may have at most 1 GB.
    *
    * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` for wrong options; every problem of the files is a finding
    * @throws {AbortError} if the signal fires; its reason is the `cause`
