@@ -44,7 +44,7 @@ export function notInStore(what: string): MetainfoError {
 export function lostError(what: string): MetainfoError {
   return new MetainfoError(
     'ERR_QUEUE',
-    `The ${what} is no longer in the queue: its data were lost, or somebody removed it. Queue it again: stored parts are not hashed again.`,
+    `The ${what} is no longer in the queue: its data were lost, or somebody removed it or queued it again with another output. Queue it again: stored parts are not hashed again.`,
   );
 }
 

@@ -42,7 +42,7 @@ function isCount(value: unknown): value is number {
   return Number.isSafeInteger(value) && (value as number) >= 0;
 }
 
-/** Whether a value is the id of a plan. */
+/** Whether a value is the id of a plan, or another hash like it. */
 function isPlanId(id: unknown): id is string {
   return typeof id === 'string' && /^[0-9a-f]{64}$/.test(id);
 }
@@ -64,6 +64,12 @@ export function joinData(data: unknown): JoinData {
     'ERR_INVALID_ARGUMENT',
     `The data of a join must be { plan, request, next }, not ${shown(JSON.stringify(data))}.`,
   );
+}
+
+/** Whether the data of two joins have different requests. Damaged data have none: the worker reports them. */
+export function isOtherRequest(one: unknown, other: unknown): boolean {
+  const [a, b] = [Object(one).request, Object(other).request];
+  return isPlanId(a) && isPlanId(b) && a !== b;
 }
 
 /** A job that hashes a part. */

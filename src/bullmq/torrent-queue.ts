@@ -21,7 +21,7 @@ import {
   storedJson,
 } from './batch-job.ts';
 import { errorOf, lostError, textOf } from './failures.ts';
-import { type IndexedData, type JoinData, joinData, partJob } from './jobs.ts';
+import { type IndexedData, isOtherRequest, type JoinData, joinData, partJob } from './jobs.ts';
 import { requestOf, storeRequest } from './join-request.ts';
 import {
   type AddTorrentOptions,
@@ -346,7 +346,7 @@ export class TorrentQueue {
   }
 
   #torrent(plan: TorrentPlan, job: Job, attached: boolean): QueuedTorrent {
-    const progress = () => this.#progress(plan, job.id as string);
+    const progress = () => this.#progress(plan, job);
     return {
       id: plan.id,
       attached,
@@ -365,8 +365,8 @@ export class TorrentQueue {
     };
   }
 
-  async #progress({ parts, totalSize, partSize, id }: TorrentPlan, jobId: string): Promise<QueueProgress> {
-    const job = await this.#answer(this.#joins.getJob(jobId));
+  async #progress({ parts, totalSize, partSize, id }: TorrentPlan, queued: Job): Promise<QueueProgress> {
+    const job = await this.#current(queued, this.#joins);
     const state = job ? await this.#answer(job.getState()) : 'failed';
     const all = { parts, totalBytes: totalSize };
     if (!job || state === 'failed') return { state: 'failed', hashed: 0, bytes: 0, ...all };
@@ -382,7 +382,7 @@ export class TorrentQueue {
   }
 
   async #cancel(job: Job): Promise<boolean> {
-    const current = await this.#answer(this.#joins.getJob(job.id as string));
+    const current = await this.#current(job, this.#joins);
     if (!current || isEnded(current)) return false;
     await this.#answer(current.updateProgress(CANCELLED));
     // A worker fails the join as soon as no part holds it back.
@@ -394,8 +394,18 @@ export class TorrentQueue {
   async #isNotWritten(job: Job): Promise<boolean> {
     for (let waited = 0; waited < CONNECT_MS && (await this.#answer(job.isActive())); waited += POLL_MS.most)
       await delay(POLL_MS.most);
-    const now = await this.#answer(this.#joins.getJob(job.id as string));
+    const now = await this.#current(job, this.#joins);
     return !now || !isEnded(now) || Boolean(now.failedReason);
+  }
+
+  /** The present state of a job. Undefined if it is gone, also if the same torrent was queued again with another output. */
+  async #current(
+    { id, data }: Job,
+    queue: InstanceType<Backend['classes']['Queue']>,
+    signal?: AbortSignal,
+  ): Promise<Job | undefined> {
+    const now = await this.#answer(queue.getJob(id as string), signal);
+    return now && !isOtherRequest(now.data, data) ? now : undefined;
   }
 
   /** Waits for the end of a job, and returns its result. */
@@ -407,7 +417,7 @@ export class TorrentQueue {
     let answered = performance.now();
     for (let wait = POLL_MS.first; ; wait = Math.min(POLL_MS.most, wait * 1.5)) {
       throwIfAborted(signal);
-      const now: Job | null | undefined = await this.#answer(queue.getJob(job.id as string), signal).catch((error) => {
+      const now: Job | null | undefined = await this.#current(job, queue, signal).catch((error) => {
         if (performance.now() - answered < OUTAGE_MS) return unlessOutage(error);
         throw error;
       });
