@@ -1,6 +1,7 @@
 // `npm run docs:check`: opens the built site in Debian's Chromium. Fails for what axe finds, requests to other hosts, errors of scripts, pages
 // that are wider than the screen, code and tables that are cut off, large pages, and descriptions that are missing or repeated. With --shots
 // FOLDER it also takes pictures.
+import { once } from 'node:events';
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
@@ -11,7 +12,6 @@ import { root } from '../scripts/setup.mjs';
 
 const { values } = parseArgs({ options: { shots: { type: 'string' } } });
 const SITE = path.join(root, 'build/site');
-const PORT = 18473;
 const TABS = 4;
 /** Bytes that a page may load, not compressed, without pictures. */
 const MOST_BYTES = 700_000;
@@ -60,7 +60,7 @@ async function checkPage(context, name, way) {
     if (!/\.(svg|png)$/.test(response.url())) bytes += (await response.body().catch(() => '')).length;
   });
   page.on('pageerror', (error) => report(error.message));
-  await page.goto(`http://localhost:${PORT}/${name}`, { waitUntil: 'networkidle' });
+  await page.goto(`http://localhost:${port}/${name}`, { waitUntil: 'networkidle' });
   const wide = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
   if (wide > 0) report(`${wide} pixels wider than the screen`);
   const cut = await page.evaluate(
@@ -92,7 +92,10 @@ async function checkPages(names, way, options) {
 }
 
 checkDescriptions();
-await serve({ root: path.join(root, 'site'), port: PORT });
+// 0: any free port.
+const { server } = await serve({ root: path.join(root, 'site'), port: 0 });
+if (!server.listening) await once(server, 'listening');
+const { port } = server.address();
 const browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: ['--no-sandbox'] });
 if (values.shots) mkdirSync(values.shots, { recursive: true });
 await checkPages(KINDS, 'screen-light', { viewport: SCREEN, colorScheme: 'light' });

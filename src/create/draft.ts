@@ -48,8 +48,8 @@ export interface Generated<V extends TorrentVersion = TorrentVersion> {
 }
 
 /**
- * A torrent under construction. It is checked when it is made and never changes. `generate` turns the shorthands into torrent
- * fields.
+ * A torrent under construction. It is checked when it is made and never changes. `generate` turns shorthands into fields of the
+ * specification: `trackers` into `announce` and `announce-list`, for example.
  *
  * @example
  * ```ts
@@ -77,6 +77,7 @@ export class TorrentCreate implements Draft {
   readonly createdBy: string | null;
 
   /**
+   * @param input The fields. `pathRoot` is an absolute path, such as `path.resolve('album')`; by default it is the current folder.
    * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` for anything but a plain object or a Map; `ERR_NAME` if nothing gives the
    *   torrent a name
    * @throws {ValidationError} with every rule that the fields break
@@ -114,11 +115,27 @@ export class TorrentCreate implements Draft {
   }
 
   /**
+   * Plans the torrent in parts, which other machines can hash ({@link hashPart}, {@link joinParts}). No content is read. Every problem is
+   * an error, and the torrent file may have at most 1 GB.
+   *
+   * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` for wrong options; else as {@link generate}
+   * @throws {AbortError} if the signal fires; its reason is the `cause`
+   * @example
+   * ```ts
+   * import path from 'node:path';
+   * import { TorrentCreate } from 'metainfo';
+   *
+   * const draft = new TorrentCreate({ pathRoot: path.resolve('album') });
+   * const { id, parts, partSize } = await draft.plan({ partSize: 4 * 2 ** 30 });
+   * console.log(id, parts, partSize);
+   * ```
+   */
+  plan(options: TorrentPlanOptions): Promise<TorrentPlan>;
+  /**
    * Plans the torrent without reading any content: its sizes, and everything that would make the creation fail or that some
    * reader would refuse. The files are listed as {@link generate} lists them.
    *
-   * With `partSize`, resolves to a {@link TorrentPlan} instead: other machines can hash its parts ({@link hashPart},
-   * {@link joinParts}). Then every problem is an error, and the torrent file may have at most 1 GB.
+   * With `partSize`, it resolves to a {@link TorrentPlan} instead.
    *
    * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` for wrong options; every problem of the files is a finding
    * @throws {AbortError} if the signal fires; its reason is the `cause`
@@ -133,7 +150,6 @@ export class TorrentCreate implements Draft {
    * for (const { severity, message, advice } of findings) console.log(severity, message, advice);
    * ```
    */
-  plan(options: TorrentPlanOptions): Promise<TorrentPlan>;
   plan(options?: GenerateOptions & { partSize?: undefined }): Promise<PlanReport>;
   plan(options?: GenerateOptions & { partSize?: number | null | undefined }): Promise<PlanReport | TorrentPlan>;
   async plan(options: GenerateOptions & { partSize?: number | null | undefined } = {}) {

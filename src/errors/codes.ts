@@ -13,7 +13,8 @@ export const ERROR_CODES = {
     'The size of the cache cannot be read, or the cache cannot be cleared. As the code of a warning: the cache is damaged or cannot be used, so content is hashed again.',
   ERR_CONFIG: 'The configuration file of the command is not valid TOML, has an invalid key or value, or is too large.',
   ERR_DUPLICATE_PATH: 'A path is listed twice in `paths`.',
-  ERR_FILE_CHANGED: 'A file or web object grew, shrank, disappeared or was modified while it was hashed.',
+  ERR_FILE_CHANGED:
+    'A file or web object grew, shrank, disappeared or was modified while it was hashed: start again once no program writes to it.',
   ERR_FINDINGS: 'The plan of a creation has findings that the caller counts as errors, and nothing was hashed.',
   ERR_HASH_MISMATCH: 'The hashes or sizes in a draft or torrent differ from those of the files.',
   ERR_HTTP:

@@ -94,10 +94,15 @@ export class ValidationError extends MetainfoError {
    * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` when `issues` is not a list of issues
    */
   constructor(issues: readonly Issue[], subject: 'torrent' | 'draft' | 'hasher' | 'magnet link' = 'torrent') {
-    super('ERR_VALIDATION', `This ${subject} is not valid: ${summaryOf(issues)}.`);
+    super('ERR_VALIDATION', sentence(`This ${subject} is not valid: ${summaryOf(issues)}`));
     this.issues = issues;
     this.subject = subject;
   }
+}
+
+/** Ends a text with a full stop, unless it ends with a question mark. */
+export function sentence(text: string): string {
+  return text.endsWith('?') ? text : `${text}.`;
 }
 
 function summaryOf(issues: readonly Issue[]): string {

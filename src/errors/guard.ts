@@ -1,7 +1,7 @@
 /** Checks the arguments and options of every exported function against superstruct structs before they are used. */
 import { isDate, isUint8Array } from 'node:util/types';
 import { define, type Struct } from 'superstruct';
-import { MetainfoError, shown } from './errors.ts';
+import { MetainfoError, sentence, shown } from './errors.ts';
 
 /** Makes a struct from a test; `what` completes the message "... must be". */
 export function expected<T>(what: string, test: (value: unknown) => boolean): Struct<T, null> {
@@ -137,7 +137,7 @@ function unknownOption(bag: string, key: string, structs: object): MetainfoError
 
 /** Makes an `ERR_INVALID_ARGUMENT` error; `problem` is a sentence without its full stop. */
 export function invalidArgument(problem: string): MetainfoError {
-  return new MetainfoError('ERR_INVALID_ARGUMENT', `${problem}${problem.endsWith('?') ? '' : '.'}`);
+  return new MetainfoError('ERR_INVALID_ARGUMENT', sentence(problem));
 }
 
 /** Names of the Python interface that this library follows, where they differ in more than snake_case. */

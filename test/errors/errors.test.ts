@@ -78,6 +78,13 @@ describe('ValidationError', () => {
     for (const wrong of [null, undefined, 5, 'x', {}, [null], [{ severity: 'error' }]])
       assert.throws(() => new ValidationError(wrong as never), { code: 'ERR_INVALID_ARGUMENT' });
   });
+
+  it('ends its message with one mark', () => {
+    const messageOf = (message: string) =>
+      new ValidationError([{ code: 'misspelled', severity: 'error', path: ['key'], message }], 'draft').message;
+    assert.equal(messageOf('is wrong'), 'This draft is not valid: key: is wrong.');
+    assert.equal(messageOf('did you mean keys?'), 'This draft is not valid: key: did you mean keys?');
+  });
 });
 
 describe('AbortError', () => {

@@ -2,7 +2,7 @@
 import type { Finding } from '../../create/findings.ts';
 import type { PlanReport } from '../../create/plan-report.ts';
 import { ISSUE_CODES } from '../../errors/codes.ts';
-import { MetainfoError } from '../../errors/errors.ts';
+import { MetainfoError, sentence } from '../../errors/errors.ts';
 import { nearest } from '../../errors/guard.ts';
 import { printable } from '../../layout/text.ts';
 import { colorsFor } from '../colors.ts';
@@ -29,10 +29,7 @@ export function collectCode(code: string, before: string[] = []): string[] {
     : meant === undefined
       ? 'metainfo plan shows the codes in brackets'
       : `did you mean ${meant}?`;
-  throw new MetainfoError(
-    'ERR_INVALID_ARGUMENT',
-    `--allow cannot accept ${code}: ${hint}${hint.endsWith('?') ? '' : '.'}`,
-  );
+  throw new MetainfoError('ERR_INVALID_ARGUMENT', sentence(`--allow cannot accept ${code}: ${hint}`));
 }
 
 /** Applies `--strict` and `--allow`: strict makes each warning an error, unless its code is allowed. */
