@@ -128,11 +128,17 @@ function summaryOf(text) {
 /** `piece-length` is the page "Piece length". */
 const titleOf = (page) => page[0].toUpperCase() + page.slice(1).replaceAll('-', ' ');
 
+/** The titles of static methods name their class: `Torrent.read()`. */
+function nameStatic(text) {
+  const [, name] = /^# (\w+)/m.exec(text) ?? [];
+  return text.replace(/^### (?=\w+\(\)\n(?:(?!#{1,3} ).*\n)*?static )/gm, `### ${name}.`);
+}
+
 /** The text of a page of TypeDoc, with links to our pages. */
 function cleaned(text, file, nameOf) {
   const withoutWords = text.match(/^\| .* \| - \|$/gm);
   if (withoutWords) throw new Error(`${file}: parameters without a description:\n${withoutWords.join('\n')}`);
-  return text
+  const linked = text
     .replace(/\]\(([^)\s#:]+\.md)/g, (_, link) => {
       const target = nameOf.get(path.posix.join(path.posix.dirname(file), link));
       if (!target) throw new Error(`${file}: ${link}`);
@@ -141,6 +147,7 @@ function cleaned(text, file, nameOf) {
     .replace(/docs\/([\w/-]+)\.md/g, (_, page) => `[${titleOf(page)}](../../${page}.md)`)
     .replace(/(?<!\[)`(ERR_[A-Z_]+)`/g, '[`$1`](../../errors.md#$1)')
     .replace(/^# (?:Function|Class|Interface|Type Alias|Variable|Enumeration): (.*)$/m, '# $1');
+  return nameStatic(linked);
 }
 
 /**
