@@ -230,7 +230,7 @@ export class TorrentQueue {
   }
 
   /**
-   * An engine whose parts the workers hash: for `verify` and `update`. Nothing is taken from the store.
+   * An engine whose parts the workers hash: for `generate`, `verify`, `update` and `upgrade`. Nothing is taken from the store.
    *
    * @param options.root The folder on this machine that all files are below.
    * @param options.remoteRoot The name of that folder on the workers: `NAME`, or `NAME/path`.
