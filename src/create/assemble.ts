@@ -101,7 +101,7 @@ async function pieceLayersOf(
       const length = lengths[i] as number;
       if (length <= pieceLength) continue;
       const next = start + Math.ceil(length / pieceLength) * 32;
-      found.set(toHex(roots.subarray(i * 32, (i + 1) * 32)), new HashList(layers.subarray(start, next), 32));
+      found.set(toHex(roots.subarray(i * 32, (i + 1) * 32)), new HashList(layers.subarray(start, next), 32, true));
       start = next;
     }
   });

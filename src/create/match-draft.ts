@@ -3,7 +3,7 @@ import { MetainfoError } from '../errors/errors.ts';
 import { isPadFile } from '../layout/padding.ts';
 import { type FlatFile, flattenTree } from '../model/file-tree.ts';
 import type { InfoDictHybridCreate } from '../model/info-dict.ts';
-import type { Torrent } from '../model/torrent.ts';
+import { type Torrent, TorrentBase } from '../model/torrent.ts';
 import type { Draft } from './draft-fields.ts';
 
 /**
@@ -25,7 +25,7 @@ export function requireMatch({ info: expected, fields }: Draft, torrent: Torrent
 }
 
 function requireMatchingFiles({ files, fileTree }: Draft['info'], torrent: Torrent): void {
-  const byPath = new Map(torrent.files.map((file) => [file.path, file]));
+  const byPath = new Map(TorrentBase.filesOf(torrent).map((file) => [file.path, file]));
   const listed = (files ?? []).filter((file) => !isPadFile(file));
   for (const { path, length, piecesRoot } of [...listed, ...flattenTree(fileTree ?? new Map())] as FlatFile[]) {
     const name = path.join('/');

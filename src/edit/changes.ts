@@ -5,7 +5,7 @@ import { type OptionStructs, Unchecked } from '../errors/guard.ts';
 import { unsafeComponent } from '../layout/safe-path.ts';
 import type { InfoDictV1 } from '../model/info-dict.ts';
 import type { DhtNode } from '../model/primitives.ts';
-import type { Torrent } from '../model/torrent.ts';
+import { type Torrent, TorrentBase } from '../model/torrent.ts';
 import {
   checkBoolean,
   checkInfohash,
@@ -187,7 +187,7 @@ function setName(torrent: Torrent, name: string, info: Changed): void {
   info.set('name', name);
   // Clients would show the old `name.utf-8` instead.
   if (torrent.info.nameUtf8 != null) info.set('name.utf-8', null);
-  const tree = entriesOf(torrent.infoBytes).list.find(({ key }) => key === 'file tree')?.value;
+  const tree = entriesOf(TorrentBase.bytesOf(torrent).infoBytes).list.find(({ key }) => key === 'file tree')?.value;
   const [only, ...others] = tree ? entriesOf(tree).list : [];
   const hasList = (torrent.info as Partial<InfoDictV1>).files != null;
   if (torrent.torrentVersion === 'v1' || hasList || !only || others.length > 0) return;

@@ -1,6 +1,7 @@
 /** Compares two torrents key by key. */
+import { copyOf } from '../bencode/copy.ts';
 import { checkArgument } from '../errors/guard.ts';
-import { AnyTorrent, type Torrent } from '../model/torrent.ts';
+import { AnyTorrent, type Torrent, TorrentBase } from '../model/torrent.ts';
 import { decodeOwn } from './replace-fields.ts';
 import { type Entries, entriesOf } from './splice.ts';
 
@@ -32,11 +33,12 @@ export interface Difference {
 export function differences(before: Torrent, after: Torrent): Difference[] {
   checkArgument('before', before, AnyTorrent);
   checkArgument('after', after, AnyTorrent);
-  const [old, now] = [before, after].map((torrent) => entriesOf(torrent.bencode(), torrent.infoBytes));
+  const [a, b] = [TorrentBase.bytesOf(before), TorrentBase.bytesOf(after)];
+  const [old, now] = [a, b].map(({ bytes, infoBytes }) => entriesOf(bytes, infoBytes));
   const top = differingEntries(old as Entries, now as Entries, 'info');
   // `info` is most of a large torrent: split it only where it differs.
   if (hasSameInfo(before, after)) return top;
-  const info = differingEntries(entriesOf(before.infoBytes), entriesOf(after.infoBytes));
+  const info = differingEntries(entriesOf(a.infoBytes), entriesOf(b.infoBytes));
   return [...top, ...info.map((entry) => ({ ...entry, key: `info.${entry.key}` }))];
 }
 
@@ -47,11 +49,11 @@ function differingEntries(before: Entries, after: Entries, ignoredKey?: string):
   return [...new Set([...old.keys(), ...now.keys()])].flatMap((key) => {
     const [a, b] = [old.get(key), now.get(key)];
     if (key === ignoredKey || (a && b && Buffer.compare(a, b) === 0)) return [];
-    return [{ key, before: a && decodeOwn(a), after: b && decodeOwn(b) }];
+    return [{ key, before: a && decodeOwn(copyOf(a)), after: b && decodeOwn(copyOf(b)) }];
   });
 }
 
 /** Whether two torrents have the same infohashes. */
 export function hasSameInfo(before: Torrent, after: Torrent): boolean {
-  return Buffer.compare(before.infoBytes, after.infoBytes) === 0;
+  return Buffer.compare(TorrentBase.bytesOf(before).infoBytes, TorrentBase.bytesOf(after).infoBytes) === 0;
 }

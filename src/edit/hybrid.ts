@@ -52,7 +52,7 @@ export function assembleHybrid(
   const sorted = hashed.sort((a, b) => compareV2(a.item.path, b.item.path));
   const pieceLayers = new Map<string, HashList>();
   for (const { root, layer } of sorted)
-    if (root && layer.length > 0) pieceLayers.set(toHex(root), new HashList(layer, 32));
+    if (root && layer.length > 0) pieceLayers.set(toHex(root), new HashList(layer, 32, true));
   const tree = sorted.map(({ item: { length, path, attr, symlinkPath }, root }): FlatFile => {
     // A link of a file tree has no length: libtorrent writes none either.
     if (symlinkPath) return { path, piecesRoot: root, ...(attr && { attr }), symlinkPath } as FlatFile;

@@ -8,9 +8,11 @@ import { layerRoots, raisedRoot } from '../hash/merkle.ts';
 import type { FileTable } from '../layout/file-table.ts';
 import { firstUnaligned, type PadNames, padNamesOf, padsIn } from '../layout/padding.ts';
 import { BLOCK_SIZE } from '../layout/piece-length.ts';
+import { HashList } from '../model/hash-list.ts';
 import type { InfoDictV1 } from '../model/info-dict.ts';
+import { viewOfLayer } from '../model/piece-layers.ts';
 import { storedLinks } from '../model/stored-links.ts';
-import type { Torrent, TorrentFile } from '../model/torrent.ts';
+import { type Torrent, TorrentBase, type TorrentFile } from '../model/torrent.ts';
 import type { Updated, UpdateOptions } from './update.ts';
 
 /** The v1 pieces of a file that begins with a piece. */
@@ -58,7 +60,7 @@ export class KnownFiles {
     const { byPath, tailPad } = v1PiecesOf(torrent);
     this.tailPad = tailPad;
     this.padNames = padNamesOf((torrent.info as Partial<InfoDictV1>).files ?? []);
-    for (const [index, file] of torrent.files.entries()) {
+    for (const [index, file] of TorrentBase.filesOf(torrent).entries()) {
       this.#files.set(file.path, { file, times: timesAt(times, index), v1: byPath.get(file.path) ?? null });
       // Content is never padding (p).
       const attr = file.attr?.replaceAll('p', '');
@@ -83,7 +85,9 @@ export class KnownFiles {
     const [oldPaths, newPaths] = [new Set(renamed.map(({ from }) => from)), new Set(renamed.map(({ to }) => to))];
     return {
       added: [...paths].filter((path) => !this.#files.has(path) && !newPaths.has(path)),
-      changed: updated.files.filter((file) => this.#hasNewContent(file, links)).map(({ path }) => path),
+      changed: TorrentBase.filesOf(updated)
+        .filter((file) => this.#hasNewContent(file, links))
+        .map(({ path }) => path),
       removed: [...this.#files.keys()].filter((path) => !paths.has(path) && !oldPaths.has(path)),
       renamed,
     };
@@ -103,7 +107,7 @@ export class KnownFiles {
       const root = toHex(file.piecesRoot);
       removed.set(root, [...(removed.get(root) ?? []), path]);
     }
-    return updated.files.flatMap(({ path, piecesRoot }) => {
+    return TorrentBase.filesOf(updated).flatMap(({ path, piecesRoot }) => {
       const from = piecesRoot && !this.#files.has(path) && removed.get(toHex(piecesRoot))?.shift();
       return from ? [{ from, to: path }] : [];
     });
@@ -122,7 +126,7 @@ export class KnownFiles {
     const hasSamePadding = file.length % pieceLength === 0 || v1?.isPadded === isPadded;
     if (info.pieceLength !== pieceLength || !v1 || !hasSamePadding) return null;
     const count = Math.ceil(file.length / pieceLength);
-    const { bytes } = (info as InfoDictV1).pieces;
+    const bytes = HashList.viewOf((info as InfoDictV1).pieces);
     return { ...tree, pieces: bytes.subarray(v1.first * 20, (v1.first + count) * 20) };
   }
 
@@ -132,7 +136,7 @@ export class KnownFiles {
     // A symbolic link has no root.
     if (!piecesRoot) return null;
     if (length <= pieceLength) return { root: piecesRoot, layer: none };
-    const layer = this.#torrent.pieceLayers?.get(toHex(piecesRoot))?.bytes;
+    const layer = viewOfLayer(this.#torrent, piecesRoot);
     const oldPieceLength = this.#torrent.info.pieceLength;
     if (!layer || oldPieceLength > pieceLength) return null;
     if (oldPieceLength === pieceLength) return { root: piecesRoot, layer };

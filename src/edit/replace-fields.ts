@@ -4,7 +4,7 @@ import { decode } from '../bencode/decode.ts';
 import { NO_LIMITS } from '../bencode/limits.ts';
 import { type BencodeMap, type BencodeValue, type Encodable, RawBencode } from '../bencode/value.ts';
 import { MetainfoError } from '../errors/errors.ts';
-import { fromOwnBytes, type ReadOptions, type Torrent } from '../model/torrent.ts';
+import { fromOwnBytes, type ReadOptions, type Torrent, TorrentBase } from '../model/torrent.ts';
 import { type Entries, type Entry, type EntryChanges, entriesOf, joinEntries, splice } from './splice.ts';
 
 /** The keys of `info` that describe the content: other values need other hashes. */
@@ -28,19 +28,19 @@ export interface Replacement extends Pick<ReadOptions, 'context'> {
  */
 export function replaceFields(torrent: Torrent, { info, top, keepInfohash = false, context }: Replacement): Torrent {
   const changes = new Map(top);
-  const infoBytes = info.size > 0 ? joinEntries(splice(entriesOf(torrent.infoBytes), info)) : torrent.infoBytes;
-  if (Buffer.compare(infoBytes, torrent.infoBytes) !== 0) {
+  const own = TorrentBase.bytesOf(torrent);
+  const infoBytes = info.size > 0 ? joinEntries(splice(entriesOf(own.infoBytes), info)) : own.infoBytes;
+  if (Buffer.compare(infoBytes, own.infoBytes) !== 0) {
     if (keepInfohash) {
       const message = `Changing ${[...info.keys()].join(' or ')} would change the infohash: leave out keepInfohash to allow that.`;
       throw new MetainfoError('ERR_INFOHASH', message);
     }
     changes.set('info', new RawBencode(infoBytes));
   }
-  const before = torrent.bencode();
-  const entries = entriesOf(before, torrent.infoBytes);
+  const entries = entriesOf(own.bytes, own.infoBytes);
   const after = splice(entries, changes);
   // Bytes after the end of the torrent do not belong to it, but are kept as well.
-  const bytes = joinEntries(after, before.subarray(entries.end));
+  const bytes = joinEntries(after, own.bytes.subarray(entries.end));
   const keepsContent = !changes.has('info') && !changes.has('piece layers');
   const quick = keepsContent ? withSameContent(torrent, after, { bytes, context }) : null;
   return quick ?? fromOwnBytes(bytes, { context, limits: NO_LIMITS });
@@ -79,8 +79,9 @@ export function withoutContent(torrent: Torrent): Map<string, Encodable> {
     new Map<string, Encodable>(
       list.flatMap(({ key, value }) => (excluded.includes(key) ? [] : [[key, decodeOwn(value)]])),
     );
-  const info = decodeExcept(entriesOf(torrent.infoBytes), CONTENT_KEYS);
-  return decodeExcept(entriesOf(torrent.bencode(), torrent.infoBytes), ['info', 'piece layers']).set('info', info);
+  const { bytes, infoBytes } = TorrentBase.bytesOf(torrent);
+  const info = decodeExcept(entriesOf(infoBytes), CONTENT_KEYS);
+  return decodeExcept(entriesOf(bytes, infoBytes), ['info', 'piece layers']).set('info', info);
 }
 
 /** Decodes bytes of a torrent that was read before, so neither limits nor strictness matter. */

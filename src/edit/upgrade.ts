@@ -1,4 +1,5 @@
 /** Upgrades a v1 torrent to a hybrid: checks its files, hashes them twice in one read, and assembles the hybrid. */
+
 import { fileList } from '../create/file-list.ts';
 import type { FileTimes } from '../create/file-times.ts';
 import { GENERATE, type GenerateOptions } from '../create/options.ts';
@@ -12,6 +13,7 @@ import { jobLimiter, LARGE_JOB_BYTES } from '../jobs/job-limiter.ts';
 import { deletedSinceScan, WATCH, watch } from '../jobs/watch.ts';
 import { FileTable } from '../layout/file-table.ts';
 import { checkPieceLength } from '../layout/piece-length.ts';
+import { HashList } from '../model/hash-list.ts';
 import type { InfoDictV1 } from '../model/info-dict.ts';
 import { AnyTorrent, type ReadOptions, type Torrent } from '../model/torrent.ts';
 import { matchFiles } from '../verify/torrent-files.ts';
@@ -105,7 +107,7 @@ async function upgradeInSlot(torrent: Torrent, path: string, options: UpgradeOpt
   const { digests, v1Pieces } = await watch(job, options).catch((error) => {
     throw deletedSinceScan(error);
   });
-  requireV1Pieces(v1Pieces, pieces.bytes, { files, pieceLength });
+  requireV1Pieces(v1Pieces, HashList.viewOf(pieces), { files, pieceLength });
   const hybrid = assembleHybrid(torrent, { files, digests, list: fileList(shape) }, options);
   const bytes = files.reduce((sum, { item: { length } }) => sum + length, 0);
   return { ...hybrid, bytesRead: engine?.isRemote ? 2 * bytes : bytes };

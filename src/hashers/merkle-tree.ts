@@ -1,4 +1,5 @@
 /** Merkle trees of files, and their shapes (BEP 52). */
+import { copyOf } from '../bencode/copy.ts';
 import { MetainfoError } from '../errors/errors.ts';
 import {
   bytesOrNull,
@@ -105,8 +106,7 @@ export class MerkleTree {
   readonly leafHashes: HashList;
   /** The piece layer; null for a file that is not longer than a piece. */
   readonly pieceHashes: HashList | null;
-  /** The pieces root, 32 bytes; null for an empty file. */
-  readonly rootHash: Uint8Array | null;
+  readonly #rootHash: Uint8Array | null;
 
   /**
    * @param path The path of the file in the torrent.
@@ -119,7 +119,12 @@ export class MerkleTree {
     this.shape = checkArgument('shape', shape, Shape);
     this.leafHashes = leavesOf(listOf('leafHashes', leafHashes), shape);
     this.pieceHashes = hashPieces(this.leafHashes, shape);
-    this.rootHash = shape.nBlocks === 0 ? null : getRootHash(this.pieceHashes ?? this.leafHashes, shape);
+    this.#rootHash = shape.nBlocks === 0 ? null : getRootHash(this.pieceHashes ?? this.leafHashes, shape);
+  }
+
+  /** A copy of the pieces root, 32 bytes; null for an empty file. */
+  get rootHash(): Uint8Array | null {
+    return this.#rootHash && copyOf(this.#rootHash);
   }
 }
 
@@ -128,7 +133,7 @@ export function hashRoot(hashes: Iterable<Uint8Array>): Uint8Array {
   const list = listOf('hashes', hashes);
   if (!isPowerOfTwo(list.length))
     throw new MetainfoError('ERR_INVALID_ARGUMENT', `The number of hashes must be a power of two, not ${list.length}.`);
-  return layerRoots([list.bytes], 1);
+  return layerRoots([HashList.viewOf(list)], 1);
 }
 
 /** Computes the pieces root: see `V2Hasher.getRootHash`. */
@@ -139,7 +144,7 @@ export function getRootHash(hashes: Iterable<Uint8Array>, shape: MerkleTreeShape
   const { nPieces, nBlocksPerPiece } = shape;
   const list =
     nPieces === 0 ? leavesOf(given, shape) : unpadded(given, nPieces, 'piece hashes', () => zeroRoot(nBlocksPerPiece));
-  return layerRoots([list.bytes], shape.nPieces ? shape.nBlocksPerPiece : 1);
+  return layerRoots([HashList.viewOf(list)], shape.nPieces ? shape.nBlocksPerPiece : 1);
 }
 
 /** Computes the piece layer: see `V2Hasher.hashPieces`. */
@@ -150,16 +155,9 @@ export function hashPieces(hashes: Iterable<Uint8Array>, shape: MerkleTreeShape)
   if (nPieces === 0) return null;
   const layers = Array.from({ length: nPieces }, (_, i) => list.slice(i * nBlocksPerPiece, (i + 1) * nBlocksPerPiece));
   const last = layers.at(-1) as HashList;
-  if (last.length === nBlocksPerPiece)
-    return new HashList(
-      layerRoots(
-        layers.map(({ bytes }) => bytes),
-        1,
-      ),
-      32,
-    );
+  if (last.length === nBlocksPerPiece) return new HashList(layerRoots(layers.map(HashList.viewOf), 1), 32);
   // A root over the last piece alone would be too low: pad it to the height of a piece.
-  const whole = layers.slice(0, -1).map(({ bytes }) => bytes);
+  const whole = layers.slice(0, -1).map(HashList.viewOf);
   const end = merkleRoot([...last], zeroRoot(1), nBlocksPerPiece);
   return new HashList(Buffer.concat([...(whole.length > 0 ? [layerRoots(whole, 1)] : []), end]), 32);
 }

@@ -1,5 +1,6 @@
 /** A pool of threads for hashers. */
 import { availableParallelism } from 'node:os';
+import { copyOf } from '../bencode/copy.ts';
 import { checkOptions, type OptionStructs } from '../errors/guard.ts';
 import { defaultEngine } from '../hash/default-engine.ts';
 import { AnyEngine, type Engine } from '../hash/engine.ts';
@@ -108,7 +109,7 @@ export class HashPool {
       const { v1, v2 } = await this.#engine.start(plan).done;
       const hashes = v1 ?? (v2?.roots as Uint8Array);
       const size = v1 ? 20 : 32;
-      for (const [i, { resolve }] of requests.entries()) resolve(hashes.subarray(i * size, (i + 1) * size));
+      for (const [i, { resolve }] of requests.entries()) resolve(copyOf(hashes.subarray(i * size, (i + 1) * size)));
     } catch (error) {
       for (const { reject } of requests) reject(error);
     }

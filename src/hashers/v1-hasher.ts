@@ -1,4 +1,5 @@
 /** The hasher of v1 torrents. */
+import { copyOf } from '../bencode/copy.ts';
 import type { ScannedFile } from '../disk/scan.ts';
 import { MetainfoError } from '../errors/errors.ts';
 import { bytesToPieceEnd, toPlanFile } from '../hash/file-plan.ts';
@@ -93,7 +94,7 @@ export function v1Plan(
   const hashes: HasherPlan['hashes'] = ({ v1 = new Uint8Array() }) =>
     Array.from({ length: v1.length / 20 }, (_, idx): Hash => {
       const path = paths[lastAtMost(starts, idx * pieceLength)] as string;
-      return { type: 'v1_piece', path, hash: v1.subarray(idx * 20, (idx + 1) * 20), idx };
+      return { type: 'v1_piece', path, hash: copyOf(v1.subarray(idx * 20, (idx + 1) * 20)), idx };
     });
   return { plan: { files: files.map(toPlanFile), paddedFiles, version: 'v1', pieceLength }, hashes };
 }

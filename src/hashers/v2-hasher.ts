@@ -1,4 +1,5 @@
 /** The hasher of v2 torrents. */
+import { copyOf } from '../bencode/copy.ts';
 import type { ScannedFile } from '../disk/scan.ts';
 import { toPlanFile } from '../hash/file-plan.ts';
 import { layerCount } from '../hash/plan.ts';
@@ -140,9 +141,9 @@ export function blocksPlan(files: readonly ScannedFile[], { paths }: Pick<Hasher
       const path = paths[i] as string;
       const count = layerCount(file, BLOCK_SIZE);
       if (count === 0 && file.length > 0)
-        result.push({ type: 'block', path, hash: roots.subarray(i * 32, (i + 1) * 32), idx: 0 });
+        result.push({ type: 'block', path, hash: copyOf(roots.subarray(i * 32, (i + 1) * 32)), idx: 0 });
       for (let idx = 0; idx < count; idx += 1, at += 32)
-        result.push({ type: 'block', path, hash: layers.subarray(at, at + 32), idx });
+        result.push({ type: 'block', path, hash: copyOf(layers.subarray(at, at + 32)), idx });
     }
     return result;
   };

@@ -3,7 +3,7 @@ import { keyBytes } from '../bencode/value.ts';
 import { toHex } from '../errors/errors.ts';
 import type { Field } from './field.ts';
 import { fileList } from './file-fields.ts';
-import type { HashList } from './hash-list.ts';
+import { HashList } from './hash-list.ts';
 import { layersOf } from './input.ts';
 import type { PieceLayers } from './piece-layers.ts';
 import { fileTree } from './tree-fields.ts';
@@ -48,7 +48,7 @@ const pieceLayers: Field<PieceLayers> = {
     return layers;
   },
   encode: (value) =>
-    new Map([...value].map(([key, layer]) => [Buffer.from(key, 'hex').toString('latin1'), layer.bytes])),
+    new Map([...value].map(([key, layer]) => [Buffer.from(key, 'hex').toString('latin1'), HashList.viewOf(layer)])),
   coerce: layersOf,
 };
 

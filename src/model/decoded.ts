@@ -185,7 +185,7 @@ function convert(value: unknown, path: Path, issues: Issues): Encodable {
   if (typeof value === 'string') return convertText(value, path, issues);
   if (isArrayBuffer(value)) return counted(new Uint8Array(value), issues);
   if (isDate(value)) return convertDate(value, path, issues);
-  if (value instanceof HashList) return counted(value.bytes, issues);
+  if (value instanceof HashList) return counted(HashList.viewOf(value), issues);
   if (Array.isArray(value)) return value.map((item, i) => convert(item, [...path, i], issues));
   if (!isDictionary(value)) {
     issues.add('type', path, `expected a value that bencode can represent, got ${shown(value)}`);

@@ -1,4 +1,5 @@
 /** One field between a model and bencode, and dictionaries of such fields. */
+import { ownBytes } from '../bencode/copy.ts';
 import type { BencodeMap, BencodeValue, Encodable } from '../bencode/value.ts';
 import { nearest } from '../errors/guard.ts';
 import type { InputContext } from './input.ts';
@@ -48,7 +49,8 @@ export function decodeFields(map: BencodeMap, fields: object, issues: Issues): R
     const entry = known.get(key);
     if (!entry) {
       extra ??= new Map();
-      extra.set(key, value);
+      // A caller gets it, and it may be a view of the whole torrent.
+      extra.set(key, ownBytes(value));
       continue;
     }
     const { severity, lenient } = issues;

@@ -1,4 +1,5 @@
 /** The v2 file tree as plain data, and its conversion to a flat list of files and back. */
+import { copyOf } from '../bencode/copy.ts';
 import { type BencodeMap, compareUtf8 } from '../bencode/value.ts';
 
 /** A file in a v2 tree (BEP 52). */
@@ -45,7 +46,7 @@ export function flattenTree(tree: FileTree): FlatFile[] {
   return files;
 }
 
-/** The tree of a list of files, its names in byte order. Paths must differ, and none may lead through a file. */
+/** The tree of copies of files, its names in byte order. Paths must differ, and none may lead through a file. */
 export function unflattenTree(files: Iterable<FlatFile>): FileTree {
   const root: FileTree = new Map();
   for (const { path, ...item } of files) {
@@ -58,6 +59,7 @@ export function unflattenTree(files: Iterable<FlatFile>): FileTree {
       }
       node = child;
     }
+    item.piecesRoot &&= copyOf(item.piecesRoot);
     node.set('', item);
   }
   return sortTree(root);

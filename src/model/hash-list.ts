@@ -1,48 +1,71 @@
 /** Hashes of one size in one packed array. */
+import { copyOf } from '../bencode/copy.ts';
 import { MetainfoError, toHex } from '../errors/errors.ts';
 import { bytesOf, bytesOrNull, checkArgument, List, oneOf, readSafely } from '../errors/guard.ts';
 
 /** The size of a hash in bytes: 20 for SHA-1 (v1 pieces), 32 for SHA-256 (v2). */
 export type HashSize = 20 | 32;
 
-/** A list of hashes of one size, stored in one packed array. */
+/** An own property, as a field would be, so that comparisons and copies include it. */
+const BYTES = {
+  enumerable: true,
+  get(this: HashList) {
+    return copyOf(HashList.viewOf(this));
+  },
+};
+
+/** A list of hashes of one size, stored in one packed array. It is immutable: it gives out copies of its hashes. */
 export class HashList implements Iterable<Uint8Array> {
-  /** The concatenation of all hashes, as it stands on disk. */
-  readonly bytes: Uint8Array;
+  /** A copy of the concatenation of all hashes, as it stands on disk. */
+  declare readonly bytes: Uint8Array;
   /** Bytes of each hash: 20 or 32. */
   readonly hashSize: HashSize;
+  readonly #bytes: Uint8Array;
 
   /**
-   * @param hashes The concatenation (viewed, not copied), or a list of hashes of `hashSize` bytes each.
+   * @param hashes The concatenation, or a list of hashes of `hashSize` bytes each.
    * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` when the bytes are not a whole number of hashes, a hash has another size, or
    *   `hashSize` is neither 20 nor 32
    */
-  constructor(hashes: Uint8Array | readonly Uint8Array[], hashSize: HashSize) {
+  constructor(hashes: Uint8Array | readonly Uint8Array[], hashSize: HashSize);
+  /** @internal @param isOwn Whether nobody else can change the concatenation: it is then viewed instead of copied. */
+  constructor(hashes: Uint8Array | readonly Uint8Array[], hashSize: HashSize, isOwn: boolean);
+  constructor(hashes: Uint8Array | readonly Uint8Array[], hashSize: HashSize, isOwn = false) {
     // Checked without a struct, because a torrent may have a HashList for each of many files.
     if (hashSize !== 20 && hashSize !== 32) checkArgument('hashSize', hashSize, oneOf(20, 32));
     this.hashSize = hashSize;
-    this.bytes =
-      bytesOrNull(hashes) ?? readSafely('hashes', () => pack(checkArgument('hashes', hashes, List), hashSize));
-    if (this.bytes.length % hashSize !== 0) {
-      const message = `${this.bytes.length} bytes are not a whole number of ${hashSize}-byte hashes.`;
+    const packed = bytesOrNull(hashes);
+    this.#bytes = packed
+      ? isOwn
+        ? packed
+        : copyOf(packed)
+      : readSafely('hashes', () => pack(checkArgument('hashes', hashes, List), hashSize));
+    Object.defineProperty(this, 'bytes', BYTES);
+    if (this.#bytes.length % hashSize !== 0) {
+      const message = `${this.#bytes.length} bytes are not a whole number of ${hashSize}-byte hashes.`;
       throw new MetainfoError('ERR_INVALID_ARGUMENT', message);
     }
   }
 
-  /** The number of hashes. */
-  get length(): number {
-    return this.bytes.length / this.hashSize;
+  /** @internal The concatenation itself. Never hand it to a caller. */
+  static viewOf(this: void, list: HashList): Uint8Array {
+    return list.#bytes;
   }
 
-  /** A view of the hash at `index`, like Array's `at`: negative indexes count from the end; undefined out of range. */
+  /** The number of hashes. */
+  get length(): number {
+    return this.#bytes.length / this.hashSize;
+  }
+
+  /** A copy of the hash at `index`, like Array's `at`: negative indexes count from the end; undefined out of range. */
   at(index: number): Uint8Array | undefined {
     const integer = Math.trunc(index) || 0;
     const from = integer < 0 ? integer + this.length : integer;
     if (from < 0 || from >= this.length) return undefined;
-    return this.bytes.subarray(from * this.hashSize, (from + 1) * this.hashSize);
+    return copyOf(this.#bytes.subarray(from * this.hashSize, (from + 1) * this.hashSize));
   }
 
-  /** A view of the hashes from `start` up to `end`, like Array's `slice`. */
+  /** The hashes from `start` up to `end`, like Array's `slice`. */
   slice(start = 0, end = this.length): HashList {
     const clamp = (index: number) => {
       const integer = Math.trunc(index) || 0;
@@ -50,7 +73,7 @@ export class HashList implements Iterable<Uint8Array> {
     };
     const from = clamp(start);
     const to = Math.max(from, clamp(end));
-    return new HashList(this.bytes.subarray(from * this.hashSize, to * this.hashSize), this.hashSize);
+    return new HashList(this.#bytes.subarray(from * this.hashSize, to * this.hashSize), this.hashSize, true);
   }
 
   /** The hash at `index` in hexadecimal; undefined out of range. */
@@ -59,7 +82,7 @@ export class HashList implements Iterable<Uint8Array> {
     return hash && toHex(hash);
   }
 
-  /** Views of the hashes, in order. */
+  /** Copies of the hashes, in order. */
   *[Symbol.iterator](): Generator<Uint8Array> {
     for (let i = 0; i < this.length; i += 1) yield this.at(i) as Uint8Array;
   }

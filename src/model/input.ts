@@ -1,5 +1,6 @@
 /** Copies fields that callers give out of plain objects and Maps, whose keys may be on-disk keys or property names. */
 import { isDate, isMap, isUint8Array } from 'node:util/types';
+import { copyOfValue } from '../bencode/copy.ts';
 import { type BencodeMap, type BencodeValue, keyBytes, RawBencode, toKey } from '../bencode/value.ts';
 import { shown } from '../errors/errors.ts';
 import { suggestName } from '../errors/guard.ts';
@@ -53,7 +54,7 @@ export function fromInput(
       const similar = suggestName(key, [...known.keys(), ...Object.keys(fields), ...own]);
       if (similar) issues.add('misspelled', [...path, key], `an unknown key: did you mean ${similar}?`);
       extra ??= new Map();
-      extra.set(key, value as BencodeValue);
+      extra.set(key, copyOfValue(value as BencodeValue));
     }
   }
   for (const key of extra?.keys() ?? []) {
@@ -68,7 +69,10 @@ function extraOf(value: unknown, path: InputContext['path'], issues: Issues): Be
   if (value === null) return new Map();
   if (isDictionary(value)) {
     return new Map(
-      [...(isMap(value) ? value : Object.entries(value))].map(([key, entry]) => [keyOf(key, isMap(value)), entry]),
+      [...(isMap(value) ? value : Object.entries(value))].map(([key, entry]) => [
+        keyOf(key, isMap(value)),
+        copyOfValue(entry),
+      ]),
     );
   }
   issues.add('type', [...path, 'extra'], `expected a Map of unknown keys, got ${shown(value)}`);

@@ -1,7 +1,8 @@
 /** The model of piece layers (BEP 52). */
 import { define, type Struct } from 'superstruct';
-import { shown } from '../errors/errors.ts';
+import { shown, toHex } from '../errors/errors.ts';
 import { HashList } from './hash-list.ts';
+import type { Torrent } from './torrent.ts';
 
 /**
  * The piece hashes of each file that is longer than a piece (BEP 52): a Map from the pieces root, in hexadecimal, to one hash of
@@ -17,3 +18,9 @@ export const PieceLayers: Struct<PieceLayers, null> = define('pieceLayers', (val
   }
   return true;
 });
+
+/** The piece layer of the file with a pieces root; undefined for none. Never hand it to a caller. */
+export function viewOfLayer({ pieceLayers }: Torrent, piecesRoot: Uint8Array): Uint8Array | undefined {
+  const layer = pieceLayers?.get(toHex(piecesRoot));
+  return layer && HashList.viewOf(layer);
+}

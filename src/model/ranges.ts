@@ -1,6 +1,7 @@
 /** Maps pieces to byte ranges of files, and checks bytes against the hash of a piece. */
 import { createHash } from 'node:crypto';
 import { isUint8Array } from 'node:util/types';
+import { copyOf } from '../bencode/copy.ts';
 import { MetainfoError, shown, toHex } from '../errors/errors.ts';
 import { bytesOf, checkArgument, expected, readSafely, Text } from '../errors/guard.ts';
 import { merkleRoot, sha256 } from '../hash/merkle.ts';
@@ -110,7 +111,8 @@ export function rangeOfV1Piece(
     pads.push(file.isPad);
   }
   const pieceHash = pieces.at(pieceIdx) as Uint8Array;
-  return { pieceIdx, pieceHash, ranges, validateData: (chunks) => matchesV1Piece(pieceHash, ranges, { pads, chunks }) };
+  const validateData = (chunks: Iterable<Uint8Array>) => matchesV1Piece(pieceHash, ranges, { pads, chunks });
+  return { pieceIdx, pieceHash: copyOf(pieceHash), ranges, validateData };
 }
 
 /** The parts of a v2 or hybrid torrent that the range of a piece depends on. */
@@ -156,7 +158,8 @@ export function rangeOfV2Piece(
     fullPath,
     webseedUrl: (base: string) => webseedUrl(base, { fullPath, single }),
   };
-  return { ...range, validateData: (blocks) => matchesV2Piece(range, blocks) };
+  const copies = { pieceHash: copyOf(pieceHash), rootHash: copyOf(rootHash) };
+  return { ...range, ...copies, validateData: (blocks) => matchesV2Piece(range, blocks) };
 }
 
 function requirePieceIndex(index: number, count: number): number {

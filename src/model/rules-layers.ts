@@ -1,8 +1,10 @@
 /** The rules of v2 hashes: pieces roots and piece layers (BEP 52). */
+
 import { shown, toHex } from '../errors/errors.ts';
 import { layerRoots } from '../hash/merkle.ts';
 import { BLOCK_SIZE, isPowerOfTwo } from '../layout/piece-length.ts';
 import type { FlatFile } from './flat-tree.ts';
+import { HashList } from './hash-list.ts';
 import { pathOfLeaf, type Subject } from './rules-subject.ts';
 
 /** A file with content must have a pieces root, an empty file must not. Symbolic links have no content. */
@@ -59,7 +61,7 @@ export function piecesLayersCorrect({ version, info, flat, layers, issues }: Sub
       issues.add('pieces_layers_correct', pathOf(root), 'expected no layer: no file longer than a piece has this root');
   }
   const roots = layerRoots(
-    complete.map((root) => layers.get(root)?.bytes as Uint8Array),
+    complete.map((root) => HashList.viewOf(layers.get(root) as HashList)),
     pieceLength / BLOCK_SIZE,
   );
   for (const [i, root] of complete.entries()) {

@@ -1,5 +1,6 @@
 /** The class of a valid torrent: its fields, files, infohashes, piece ranges and magnet link. */
 import { createHash } from 'node:crypto';
+import { copyOf } from '../bencode/copy.ts';
 import { decode } from '../bencode/decode.ts';
 import { NO_LIMITS } from '../bencode/limits.ts';
 import type { BencodeMap } from '../bencode/value.ts';
@@ -85,6 +86,8 @@ interface ValidatedBytes {
   flat: (() => FlatFile[]) | null;
   /** Null unless they are known without a list of files. */
   totals: ContentTotals | null;
+  /** `similar` of the info dictionary, if another torrent with the same model of it has copied that before. */
+  similar?: readonly Uint8Array[] | undefined;
   warnings: readonly Issue[];
   /** The context of the validation. */
   context: ValidationContext;
@@ -97,9 +100,18 @@ const Paths = expected<readonly string[]>(
   (value) => Array.isArray(value) && value.every((path) => typeof path === 'string'),
 );
 
+/** An own property, as a field would be, so that comparisons and copies include it. */
+const INFO_BYTES = {
+  enumerable: true,
+  get(this: Torrent) {
+    return copyOf(TorrentBase.bytesOf(this).infoBytes);
+  },
+};
+
 /**
- * A valid torrent. It is immutable, and {@link write} writes exactly the bytes that it was read from. To send a torrent to
- * another thread, send `torrent.bencode()` and read it there: `structuredClone` keeps the fields alone, without infohashes
+ * A valid torrent. It is immutable, and {@link write} writes exactly the bytes that it was read from. All bytes and hashes that it
+ * gives out are copies, so you may change or transfer them. To send a torrent to another thread, transfer `torrent.bencode()`
+ * and read it there: `structuredClone` keeps the fields alone, without infohashes
  * and methods.
  *
  * @example
@@ -147,26 +159,34 @@ export class TorrentBase<V extends TorrentVersion> implements ModelFields<V> {
   readonly collections: string[];
   /** Unknown keys beside `info`: keys with one character per byte, values as the decoder gives them. */
   readonly extra: BencodeMap;
-  /** The raw `info` dictionary, which the infohash is the hash of. */
-  readonly infoBytes: Uint8Array;
+  /** A copy of the raw `info` dictionary, which the infohash is the hash of. */
+  declare readonly infoBytes: Uint8Array;
   /** Issues that did not make the torrent invalid. */
   readonly warnings: readonly Issue[];
-  readonly #bytes: Uint8Array;
-  readonly #flat: (() => FlatFile[]) | null;
-  readonly #totals: ContentTotals | null;
-  readonly #context: ValidationContext;
+  readonly #own: ValidatedBytes;
   #files: TorrentFile[] | undefined;
   #flatFiles: Map<string, FileTreeItem> | undefined;
+  /** {@link flatFiles} with views of their pieces roots. */
+  #flatViews: Map<string, FlatFile> | undefined;
   #v1Offsets: V1FileOffsets | undefined;
 
   /** @internal */
   static isTorrent(this: void, value: unknown): value is Torrent {
-    return typeof value === 'object' && value !== null && #bytes in value;
+    return typeof value === 'object' && value !== null && #own in value;
+  }
+
+  /** @internal The memory of a torrent. Never hand it to a caller. */
+  static bytesOf(this: void, torrent: Torrent): Pick<ValidatedBytes, 'bytes' | 'infoBytes'> {
+    return torrent.#own;
+  }
+
+  /** @internal {@link files}, with views in place of copies. Never hand them to a caller. */
+  static filesOf(this: void, torrent: Torrent): readonly TorrentFile[] {
+    return torrent.torrentVersion === 'v1' ? torrent.files : torrent.#filesOfTree();
   }
 
   /** @internal Torrents come from `Torrent.fromBytes`, `Torrent.read`, `Torrent.fromDecoded` and `draft.generate`. */
   constructor(version: V, fields: ModelFields<V>, validated: ValidatedBytes) {
-    const { bytes, infoBytes, flat, totals, warnings, context } = validated;
     this.torrentVersion = version;
     this.announce = fields.announce;
     this.announceList = fields.announceList;
@@ -179,16 +199,14 @@ export class TorrentBase<V extends TorrentVersion> implements ModelFields<V> {
     this.urlList = fields.urlList;
     this.httpseeds = fields.httpseeds;
     this.nodes = fields.nodes;
-    this.similar = distinct(fields.info.similar, fields.similar, toHex);
+    const similar = validated.similar ?? fields.info.similar?.map(copyOf);
+    this.similar = distinct(similar, fields.similar, toHex).map(copyOf);
     this.collections = distinct(fields.info.collections, fields.collections, (name) => name);
     this.extra = fields.extra;
-    this.infoBytes = infoBytes;
-    this.warnings = warnings;
-    this.#bytes = bytes;
-    this.#flat = flat;
-    this.#totals = totals;
+    Object.defineProperty(this, 'infoBytes', INFO_BYTES);
+    this.warnings = validated.warnings;
     // A copy, because the caller may change its context.
-    this.#context = { ...context };
+    this.#own = { ...validated, similar, context: { ...validated.context } };
     Object.freeze(this);
   }
 
@@ -210,7 +228,7 @@ export class TorrentBase<V extends TorrentVersion> implements ModelFields<V> {
     }: { bytes: Uint8Array; infoStart: number; context?: ValidationContext | undefined },
   ): TorrentBase<V> | null {
     const context = requireContext(newContext);
-    const old = this.#context;
+    const { context: old, flat, totals, similar } = this.#own;
     const isSame =
       (context.profile ?? 'default') === (old.profile ?? 'default') &&
       context.padding === old.padding &&
@@ -221,9 +239,8 @@ export class TorrentBase<V extends TorrentVersion> implements ModelFields<V> {
     copyProperty('pieceLayers', this, fields);
     const warnings = issues.finish(bytes);
     if (issues.hasErrors) throw new ValidationError(warnings);
-    const infoBytes = bytes.subarray(infoStart, infoStart + this.infoBytes.length);
-    const [flat, totals] = [this.#flat, this.#totals];
-    return new TorrentBase(this.torrentVersion, fields, { bytes, infoBytes, flat, totals, warnings, context });
+    const infoBytes = bytes.subarray(infoStart, infoStart + this.#own.infoBytes.length);
+    return new TorrentBase(this.torrentVersion, fields, { bytes, infoBytes, flat, totals, similar, warnings, context });
   }
 
   /** The name to show: `name.utf-8` where an old creator wrote one, else `name`. */
@@ -233,25 +250,28 @@ export class TorrentBase<V extends TorrentVersion> implements ModelFields<V> {
 
   /** SHA-1 of the raw `info` in hexadecimal (BEP 3); null for v2. */
   get infohashV1(): V extends 'v2' ? null : string {
-    const hash = this.torrentVersion === 'v2' ? null : createHash('sha1').update(this.infoBytes).digest('hex');
+    const hash = this.torrentVersion === 'v2' ? null : createHash('sha1').update(this.#own.infoBytes).digest('hex');
     return hash as V extends 'v2' ? null : string;
   }
 
   /** SHA-256 of the raw `info` in hexadecimal (BEP 52); null for v1. */
   get infohashV2(): V extends 'v1' ? null : string {
-    const hash = this.torrentVersion === 'v1' ? null : createHash('sha256').update(this.infoBytes).digest('hex');
+    const hash = this.torrentVersion === 'v1' ? null : createHash('sha256').update(this.#own.infoBytes).digest('hex');
     return hash as V extends 'v1' ? null : string;
   }
 
   /** The files in the torrent's order, without pad files. */
   get files(): TorrentFile[] {
-    this.#files ??= this.torrentVersion === 'v1' ? this.#filesOfList() : this.#filesOfTree();
+    if (!this.#files) {
+      this.#files = this.torrentVersion === 'v1' ? this.#filesOfList() : this.#filesOfTree();
+      for (const file of this.#files) file.piecesRoot &&= copyOf(file.piecesRoot);
+    }
     return this.#files;
   }
 
   /** The files of the v2 tree, which v1 does not have. */
   get #flatList(): FlatFile[] {
-    return (this.#flat as () => FlatFile[])();
+    return (this.#own.flat as () => FlatFile[])();
   }
 
   /** Whether the torrent is one file and no folder. In v2 that means a tree of one file, as clients lay it out. */
@@ -293,24 +313,30 @@ export class TorrentBase<V extends TorrentVersion> implements ModelFields<V> {
 
   /** The flat v2 file tree: paths with `/` to files. Null for v1. */
   get flatFiles(): V extends 'v1' ? null : Map<string, FileTreeItem> {
-    if (this.torrentVersion !== 'v1')
-      this.#flatFiles ??= new Map(this.#flatList.map(({ path, ...item }) => [path.join('/'), item]));
+    if (this.torrentVersion !== 'v1') {
+      this.#flatFiles ??= new Map(
+        this.#flatList.map(({ path, ...item }) => {
+          item.piecesRoot &&= copyOf(item.piecesRoot);
+          return [path.join('/'), item];
+        }),
+      );
+    }
     return (this.#flatFiles ?? null) as V extends 'v1' ? null : Map<string, FileTreeItem>;
   }
 
   /** The number of files, without pad files. */
   get nFiles(): number {
-    return this.#totals?.files ?? this.files.length;
+    return this.#own.totals?.files ?? this.files.length;
   }
 
   /** Bytes of content, without pad files. */
   get totalSize(): number {
-    return this.#totals?.bytes ?? this.files.reduce((sum, file) => sum + file.length, 0);
+    return this.#own.totals?.bytes ?? this.files.reduce((sum, file) => sum + file.length, 0);
   }
 
   /** Bytes of the torrent file. */
   get fileSize(): number {
-    return this.#bytes.length;
+    return this.#own.bytes.length;
   }
 
   /** The number of pieces: v1 pieces in v1 and hybrid torrents, else the pieces of all files. */
@@ -318,7 +344,7 @@ export class TorrentBase<V extends TorrentVersion> implements ModelFields<V> {
     const { info } = this;
     if (this.torrentVersion !== 'v2') return (info as InfoDictV1).pieces.length;
     const count = () => this.files.reduce((sum, file) => sum + Math.ceil(file.length / info.pieceLength), 0);
-    return this.#totals?.pieces ?? count();
+    return this.#own.totals?.pieces ?? count();
   }
 
   /** All tracker URLs, trimmed and without duplicates. `announce-list` replaces `announce` when it has any (BEP 12). */
@@ -438,10 +464,17 @@ export class TorrentBase<V extends TorrentVersion> implements ModelFields<V> {
    */
   v2PieceRange(file: string, pieceIdx = 0): V2PieceRange {
     checkArgument('file', file, Text);
-    const { flatFiles, pieceLayers, name } = this;
-    if (!flatFiles) throw new MetainfoError('ERR_INVALID_ARGUMENT', 'A v1 torrent has no v2 pieces.');
+    const { pieceLayers, name } = this;
+    if (this.torrentVersion === 'v1') throw new MetainfoError('ERR_INVALID_ARGUMENT', 'A v1 torrent has no v2 pieces.');
     const { pieceLength } = this.info;
-    return rangeOfV2Piece(file, pieceIdx, { flatFiles, pieceLayers, pieceLength, name, single: this.#isSingle });
+    this.#flatViews ??= new Map(this.#flatList.map((item) => [item.path.join('/'), item]));
+    return rangeOfV2Piece(file, pieceIdx, {
+      flatFiles: this.#flatViews,
+      pieceLayers,
+      pieceLength,
+      name,
+      single: this.#isSingle,
+    });
   }
 
   /**
@@ -457,7 +490,7 @@ export class TorrentBase<V extends TorrentVersion> implements ModelFields<V> {
   modelDumpTorrent(options: { mode?: 'str' | 'binary' } = {}): DumpedDictionary | BencodeMap {
     const { mode = 'str' } = checkOptions(options, DUMP, { example: "{ mode: 'binary' }" });
     // The bytes were within the limits of the caller when they were read.
-    const { value } = decode(this.#bytes, { tolerant: true, limits: NO_LIMITS });
+    const { value } = decode(copyOf(this.#own.bytes), { tolerant: true, limits: NO_LIMITS });
     return mode === 'binary' ? (value as BencodeMap) : dumpTorrent(value as BencodeMap);
   }
 
@@ -466,9 +499,9 @@ export class TorrentBase<V extends TorrentVersion> implements ModelFields<V> {
     return torrentJson(this as Torrent);
   }
 
-  /** The bytes of the torrent file, exactly as they were read. */
+  /** A copy of the bytes of the torrent file, exactly as they were read. */
   bencode(): Uint8Array {
-    return this.#bytes;
+    return copyOf(this.#own.bytes);
   }
 
   /**
@@ -481,7 +514,7 @@ export class TorrentBase<V extends TorrentVersion> implements ModelFields<V> {
    */
   async write(target: string, options: WriteOptions = {}): Promise<void> {
     requirePath(target);
-    return writeTorrentFile(target, this.#bytes, checkOptions(options, WRITE, { example: '{ force: true }' }));
+    return writeTorrentFile(target, this.#own.bytes, checkOptions(options, WRITE, { example: '{ force: true }' }));
   }
 }
 

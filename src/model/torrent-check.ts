@@ -1,5 +1,6 @@
 /** Decodes and validates the bytes of a torrent file: the one way from bytes to a torrent. */
 import { BencodeError } from '../bencode/bencode-error.ts';
+import { copyOf } from '../bencode/copy.ts';
 import { decode } from '../bencode/decode.ts';
 import { type Limits, limitsOf, NO_LIMITS } from '../bencode/limits.ts';
 import type { BencodeMap } from '../bencode/value.ts';
@@ -119,13 +120,6 @@ function decodeModel(
     });
   }
   return { fields, info };
-}
-
-/** A copy of the same class: callers may use the methods of a Buffer. */
-function copyOf(bytes: Uint8Array): Uint8Array {
-  const copy = Buffer.isBuffer(bytes) ? Buffer.allocUnsafeSlow(bytes.length) : new Uint8Array(bytes.length);
-  copy.set(bytes);
-  return copy;
 }
 
 /** Whether the info dictionary has a meta version above 0. */

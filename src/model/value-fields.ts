@@ -1,4 +1,6 @@
 /** Fields of plain values: text, numbers, URLs, dates, infohashes, hashes and lists of them. */
+import { isUint8Array } from 'node:util/types';
+import { copyOf } from '../bencode/copy.ts';
 import { type BencodeMap, type BencodeValue, lossyText, textOrNull } from '../bencode/value.ts';
 import { shown, toHex } from '../errors/errors.ts';
 import type { Field } from './field.ts';
@@ -187,14 +189,14 @@ function decodeInfohash(value: BencodeValue, issues: Issues): Uint8Array | undef
   if (!(value instanceof Uint8Array)) return issues.add('type', [], () => `expected an infohash, got ${shown(value)}`);
   const { length } = value;
   return isInfohash(value)
-    ? value
+    ? copyOf(value)
     : issues.add('similar', [], () => `expected an infohash of 20 or 32 bytes, got ${length}`);
 }
 
-/** An infohash as bytes, from 20 or 32 bytes or their hexadecimal. Null for anything else. */
+/** An infohash as bytes of its own, from 20 or 32 bytes or their hexadecimal. Null for anything else. */
 export function toInfohash(hash: unknown): Uint8Array | null {
-  if (typeof hash === 'string' && /^([0-9a-f]{40}|[0-9a-f]{64})$/i.test(hash)) return Buffer.from(hash, 'hex');
-  return isInfohash(hash) ? hash : null;
+  if (typeof hash === 'string' && /^([0-9a-f]{40}|[0-9a-f]{64})$/i.test(hash)) return copyOf(Buffer.from(hash, 'hex'));
+  return isInfohash(hash) ? copyOf(hash) : null;
 }
 
 /** DHT nodes (BEP 5). */
@@ -237,13 +239,13 @@ export const date = (key: string): Field<Date> => ({
 export const hashes = (key: string, hashSize: HashSize): Field<HashList> => ({
   key,
   decode: (value, issues) => decodeHashes(value, hashSize, issues),
-  encode: (value) => value.bytes,
+  encode: HashList.viewOf,
   coerce: (value) => hashesOf(value, hashSize),
 });
 
 export function decodeHashes(value: BencodeValue, hashSize: HashSize, issues: Issues): HashList | undefined {
   if (!(value instanceof Uint8Array)) return issues.add('type', [], () => `expected hashes, got ${shown(value)}`);
-  if (value.length % hashSize === 0) return new HashList(value, hashSize);
+  if (value.length % hashSize === 0) return new HashList(value, hashSize, true);
   return issues.add('hash_length', [], () => `expected a multiple of ${hashSize} bytes, got ${value.length}`);
 }
 
@@ -256,4 +258,5 @@ export const root = (key: string): Field<Uint8Array> => ({
     return issues.add('hash_length', [], () => `expected 32 bytes, got ${value.length}`);
   },
   encode: (value) => value,
+  coerce: (value) => (isUint8Array(value) ? copyOf(value) : value),
 });

@@ -1,9 +1,11 @@
 /** Compares digests of content on disk with the hashes in a torrent, and clears the mark of every piece that differs. */
-import { toHex } from '../errors/errors.ts';
+
 import { layerRoots, raisedRoot } from '../hash/merkle.ts';
 import { type Digests, layerCount, type PlanFile } from '../hash/plan.ts';
 import { BLOCK_SIZE } from '../layout/piece-length.ts';
+import { HashList } from '../model/hash-list.ts';
 import type { InfoDictV1 } from '../model/info-dict.ts';
+import { viewOfLayer } from '../model/piece-layers.ts';
 import type { Torrent } from '../model/torrent.ts';
 import { fileOfEntry, type PieceContent, type PieceInterval, type PieceMap } from './piece-map.ts';
 import type { MatchedFile } from './torrent-files.ts';
@@ -31,7 +33,7 @@ export function compareV1(
   digests: Digests,
   good: Uint8Array,
 ): void {
-  const expected = (torrent.info as InfoDictV1).pieces.bytes;
+  const expected = HashList.viewOf((torrent.info as InfoDictV1).pieces);
   const actual = digests.v1 as Uint8Array;
   let offset = 0;
   for (const [first, end] of intervals) {
@@ -81,7 +83,7 @@ export function compareV2(
     layerOffset += inLayer * 32;
     const firstPiece = ((map.starts[entry] as number) + offset) / pieceLength;
     const piecesRoot = file.piecesRoot as Uint8Array;
-    const expected = file.length > pieceLength ? torrent.pieceLayers?.get(toHex(piecesRoot))?.bytes : piecesRoot;
+    const expected = file.length > pieceLength ? viewOfLayer(torrent, piecesRoot) : piecesRoot;
     if (expected) {
       for (let k = 0; k < pieces; k += 1) {
         const hash = { bytes: actual.bytes, offset: actual.offset + k * 32 };

@@ -1,4 +1,5 @@
 /** Finds content that was renamed or moved: files of the same size as missing ones, with the hashes that the torrent has. */
+
 import { realpath, stat } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import nodePath from 'node:path';
@@ -12,8 +13,9 @@ import { planResources } from '../hash/plan.ts';
 import { jobLimiter, LARGE_JOB_BYTES } from '../jobs/job-limiter.ts';
 import { watch } from '../jobs/watch.ts';
 import { FileTable } from '../layout/file-table.ts';
+import { HashList } from '../model/hash-list.ts';
 import type { InfoDictV1 } from '../model/info-dict.ts';
-import { AnyTorrent, type Torrent } from '../model/torrent.ts';
+import { AnyTorrent, type Torrent, TorrentBase } from '../model/torrent.ts';
 import { CandidateHashes, type CandidateHashing, type CandidateRange } from './candidates.ts';
 import type { DiskFile } from './inventory.ts';
 import { depthOf, NearestFiles } from './nearest.ts';
@@ -165,7 +167,7 @@ async function placeOf(torrent: Torrent, path: string): Promise<Place> {
 
 /** The report of content that does not exist. */
 function nothingOf(torrent: Torrent): VerifyReport {
-  const files = torrent.files.map(
+  const files = TorrentBase.filesOf(torrent).map(
     ({ path, length, piecesRoot }): MatchedFile => ({ path, length, piecesRoot, onDisk: null, available: 0 }),
   );
   const map =
@@ -320,14 +322,14 @@ class Search {
   /** Compares whole files with pieces roots. */
   async #compareV2(): Promise<UnprovenFile[]> {
     const byRoot = new Map<string, Candidate[]>();
-    for (const [i, wanted] of this.#wanted)
-      shareList(wanted, byRoot, toHex(this.#torrent.files[i]?.piecesRoot as Uint8Array));
+    const files = TorrentBase.filesOf(this.#torrent);
+    for (const [i, wanted] of this.#wanted) shareList(wanted, byRoot, toHex(files[i]?.piecesRoot as Uint8Array));
     const compare = (candidate: Candidate, root: Uint8Array | null | undefined) => {
       if (root) byRoot.get(toHex(root))?.push(candidate);
     };
     const candidates = [...this.#bySize.values()].flat();
     // The verification has read those that are in their place.
-    for (const one of candidates) if (one.isInPlace) compare(one, this.#torrent.files[one.owner as number]?.piecesRoot);
+    for (const one of candidates) if (one.isInPlace) compare(one, files[one.owner as number]?.piecesRoot);
     const others = candidates.filter(({ isInPlace }) => !isInPlace);
     const ranges = others.map(({ file }) => ({ file, offset: 0, length: file.size, padding: 0 }));
     for (const [i, root] of (await this.#hash(ranges, 'v2')).entries()) compare(others[i] as Candidate, root);
@@ -367,7 +369,7 @@ class Search {
   /** Compares all candidates of a size with all files whose pieces lie at the same offsets. */
   async #compareGroup(span: Span, wanted: { wanted: Wanted; first: number }[], map: PieceMap): Promise<void> {
     const { pieceLength } = map;
-    const { bytes } = (this.#torrent.info as InfoDictV1).pieces;
+    const bytes = HashList.viewOf((this.#torrent.info as InfoDictV1).pieces);
     const pieces = (first: number, count: number) => toHex(bytes.subarray(first * 20, (first + count) * 20));
     const ofFirst = new Set(wanted.map(({ first }) => pieces(first, 1)));
     let candidates = this.#bySize.get((wanted[0] as { wanted: Wanted }).wanted.length) ?? [];

@@ -3,7 +3,7 @@ import { realpath, stat } from 'node:fs/promises';
 import nodePath from 'node:path';
 import { fromSystemError, MetainfoError, requirePath } from '../errors/errors.ts';
 import { unsafeComponent } from '../layout/safe-path.ts';
-import type { Torrent } from '../model/torrent.ts';
+import { type Torrent, TorrentBase } from '../model/torrent.ts';
 import {
   type DiskEntry,
   type DiskFile,
@@ -53,7 +53,7 @@ export async function matchFiles(torrent: Torrent, path: string, options: Invent
   }
   const names = isFolder ? diskNames(torrent) : [nodePath.basename(path)];
   const inFolder = isFolder ? await inventory(path, new Set(names), options) : await inventoryOfFile(path);
-  const files = torrent.files.map(({ path: name, length, attr, piecesRoot }, i): MatchedFile => {
+  const files = TorrentBase.filesOf(torrent).map(({ path: name, length, attr, piecesRoot }, i): MatchedFile => {
     const isLink = attr?.includes('l') ?? false;
     const onDisk = entryOf(names[i] as string, { inFolder, length, isLink });
     const size = onDisk && 'size' in onDisk ? onDisk.size : 0;

@@ -2,19 +2,19 @@
 import { decode } from '../../bencode/decode.ts';
 import { encode } from '../../bencode/encode.ts';
 import { type BencodeMap, type Encodable, RawBencode } from '../../bencode/value.ts';
-import { toHex } from '../../errors/errors.ts';
 import { padsIn } from '../../layout/padding.ts';
 import { BLOCK_SIZE } from '../../layout/piece-length.ts';
 import { type FileItem, v1Files } from '../../model/file-item.ts';
 import type { InfoDictV1 } from '../../model/info-dict.ts';
-import type { Torrent } from '../../model/torrent.ts';
+import { viewOfLayer } from '../../model/piece-layers.ts';
+import { type Torrent, TorrentBase } from '../../model/torrent.ts';
 import type { ResumeContent } from './resume-data.ts';
 
 /** The `.fastresume` of a program with libtorrent. It needs no torrent file beside it. */
 export function libtorrentResume(content: ResumeContent): Uint8Array {
   const { torrent } = content;
   const fields = fieldsOf(content);
-  fields.set('info', new RawBencode(torrent.infoBytes));
+  fields.set('info', new RawBencode(TorrentBase.bytesOf(torrent).infoBytes));
   if (torrent.torrentVersion !== 'v1') fields.set('trees', treesOf(torrent));
   return encode(fields);
 }
@@ -128,10 +128,10 @@ const LARGEST_MASK = 2 ** 26;
  * from the root down that says which ones they are.
  */
 function treesOf(torrent: Torrent): Encodable[] {
-  const { files, pieceLayers } = torrent;
+  const files = TorrentBase.filesOf(torrent);
   return fileIndexes(torrent).map((index) => {
     const file = index === null ? null : files[index];
-    const layer = file?.piecesRoot && pieceLayers?.get(toHex(file.piecesRoot))?.bytes;
+    const layer = file?.piecesRoot && viewOfLayer(torrent, file.piecesRoot);
     if (!file || !layer) return new Map<string, Encodable>([['hashes', '']]);
     const pieces = layer.length / 32;
     const first = widthOf(pieces) - 1;

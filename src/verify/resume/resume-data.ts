@@ -1,4 +1,5 @@
 /** Resume data: what a verification proved, in the form in which a BitTorrent client keeps it, so that the client need not check again. */
+import { copyOf } from '../../bencode/copy.ts';
 import {
   Bytes,
   checkArgument,
@@ -87,6 +88,7 @@ export async function resumeData(
   checkArgument('client', client, AnyClient);
   checkArgument('path', path, Path);
   const proven = provenContent(torrent, report);
+  const own = previous && copyOf(previous);
   const place = await placeOf(torrent, { client, path });
   const bytesOf = ENCODERS[client];
   const seconds = Math.floor(time.getTime() / 1000);
@@ -95,7 +97,7 @@ export async function resumeData(
     bytes:
       client === 'qbittorrent' && name.endsWith('.torrent')
         ? torrent.bencode()
-        : bytesOf({ ...proven, ...place, seconds, previous }),
+        : bytesOf({ ...proven, ...place, seconds, previous: own }),
   }));
 }
 

@@ -1,4 +1,5 @@
 /** Resume data of rtorrent: the torrent with the entries that rtorrent adds to the torrents of its session folder. */
+
 import { decode } from '../../bencode/decode.ts';
 import { encode } from '../../bencode/encode.ts';
 import { NO_LIMITS } from '../../bencode/limits.ts';
@@ -6,6 +7,7 @@ import { type BencodeMap, type Encodable, RawBencode } from '../../bencode/value
 import { padsIn } from '../../layout/padding.ts';
 import { type FileItem, v1Files } from '../../model/file-item.ts';
 import type { InfoDictV1 } from '../../model/info-dict.ts';
+import { TorrentBase } from '../../model/torrent.ts';
 import { displayPath } from '../../model/v1-file-offsets.ts';
 import type { VerifiedFile } from '../report.ts';
 import type { ResumeContent } from './resume-data.ts';
@@ -22,10 +24,11 @@ const NORMAL = 1;
 /** The torrent with resume data. The info dictionary keeps its bytes; entries of the same names are replaced. */
 export function rtorrentResume(content: ResumeContent): Uint8Array {
   const { torrent, good, isComplete, folder, seconds } = content;
-  const { value } = decode(torrent.bencode(), { tolerant: true, limits: NO_LIMITS });
+  const { bytes, infoBytes } = TorrentBase.bytesOf(torrent);
+  const { value } = decode(bytes, { tolerant: true, limits: NO_LIMITS });
   const done = good.reduce((sum, piece) => sum + piece, 0);
   const fields = new Map<string, Encodable>(value as BencodeMap);
-  fields.set('info', new RawBencode(torrent.infoBytes));
+  fields.set('info', new RawBencode(infoBytes));
   fields.set(
     'libtorrent_resume',
     new Map<string, Encodable>([
