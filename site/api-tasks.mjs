@@ -34,7 +34,8 @@ export const TASKS = {
   Scale: names(`
     hashPart HashPartOptions joinParts JoinPartsOptions GetPart partsEngine PartsEngineOptions RunPartContext PortableHashPlan
     TorrentPlan TorrentPlanFiles TorrentPlanOptions PlannedKeys PlannedListKeys PlannedObject PlannedPadding folderStore PartStore
-    partKey StoredName ObjectFile OpenObject processLimits ProcessLimits ResourceOptions WatchOptions Progress
+    partKey StoredName ObjectFile OpenObject processLimits ProcessLimits ResourceOptions WatchOptions BeneathOptions
+    Progress
   `),
   Errors: names(`
     MetainfoError MetainfoErrorOptions MetainfoErrorCode ERROR_CODES ValidationError Issue IssueCode IssueCodeInfo ISSUE_CODES

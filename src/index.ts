@@ -39,6 +39,7 @@ export type {
 } from './create/torrent-plan.ts';
 export type { WarningOptions } from './create/warnings.ts';
 export { type WebFile, type WebFileOptions, webFile } from './create/web-source.ts';
+export type { BeneathOptions } from './disk/beneath.ts';
 export type { ScanFilter, ScannedFile, ScanPolicies, SymlinkPolicy } from './disk/scan.ts';
 export type { WriteOptions } from './disk/write-file.ts';
 export type { TorrentChanges } from './edit/changes.ts';

@@ -3,6 +3,7 @@ import path from 'node:path';
 import { DEFAULT_LIMITS } from '../bencode/limits.ts';
 import { TorrentCreate } from '../create/draft.ts';
 import type { TorrentCreateInput } from '../create/draft-input.ts';
+import { holdBeneath } from '../disk/beneath.ts';
 import { readWithin } from '../disk/read-file.ts';
 import { syncFolder } from '../disk/write-file.ts';
 import { throwIfAborted } from '../errors/cancel.ts';
@@ -14,7 +15,7 @@ import type { PartStore, StoredName } from '../parts/store.ts';
 import { verify } from '../verify/verify.ts';
 import { notInStore, textOf } from './failures.ts';
 import type { IndexedData, WorkerContext } from './jobs.ts';
-import { contentAt, type KnownFolders, outputAt, type Roots, withoutFolders } from './roots.ts';
+import { contentAt, outputAt, type Roots, withoutFolders } from './roots.ts';
 import { writeOnce } from './write-once.ts';
 
 /** The operation of a batch. */
@@ -147,9 +148,8 @@ interface BatchContext extends WorkerContext {
 
 /** The context of the items of a job. */
 interface JobContext extends BatchContext {
-  known: KnownFolders;
-  /** Folders of written torrents. */
-  written: Set<string>;
+  /** Folders of written torrents, and the root of each. */
+  written: Map<string, string>;
 }
 
 /**
@@ -161,7 +161,7 @@ export async function runBatchJob(
   context: BatchContext,
 ): Promise<{ ok: number; failed: number }> {
   const { store, signal } = context;
-  const jobContext: JobContext = { ...context, known: new Map(), written: new Set() };
+  const jobContext: JobContext = { ...context, written: new Map() };
   const stored = await storedJson(store, id, `items-${index}`);
   if (!stored) throw notInStore(`the items ${index} of ${id}`);
   const { operation, first, items } = Object(stored) as StoredItems;
@@ -183,7 +183,10 @@ export async function runBatchJob(
     }
   };
   const lanes = await Promise.allSettled(Array.from({ length: Math.min(ITEMS_AT_ONCE, items.length) }, lane));
-  await Promise.all([...jobContext.written].map(syncFolder));
+  const synced = [...jobContext.written].map(([folder, beneath]) =>
+    holdBeneath(folder, { beneath }, (held) => syncFolder(held)),
+  );
+  await Promise.allSettled(synced);
   // A worker that was taken for dead may have ended some of them, too.
   const others = (await storedJson(store, id, `results-${index}`)) as StoredResults | null;
   const merged = results.map((result, i) => result ?? others?.[i] ?? null);
@@ -243,50 +246,49 @@ async function runItem(
 
 async function create(
   { path: place, output, version = 'hybrid', fields: given, force = false }: CreateItem,
-  { roots, known, written, threads, memoryLimit, signal }: JobContext,
+  { roots, written, threads, memoryLimit, signal }: JobContext,
 ): Promise<Outcome> {
-  const pathRoot = await contentAt(roots, place, known);
-  const target = await outputAt(roots, output, known);
+  const { path: pathRoot, beneath } = await contentAt(roots, place);
+  const target = await outputAt(roots, output);
   const fields = given ?? {};
   if (typeof fields !== 'object' || Array.isArray(fields))
     throw new MetainfoError('ERR_INVALID_ARGUMENT', `fields of an item must be an object, not ${shown(fields)}.`);
   const unknown = Object.keys(fields).find((key) => !FIELDS.includes(key as keyof BatchFields));
   if (unknown !== undefined)
     throw new MetainfoError('ERR_INVALID_ARGUMENT', `an item of a batch cannot have the field ${shown(unknown)}.`);
-  // The name comes from the place, even if that is a link. Most drafts need no info for that, and are checked faster.
+  // A root has its own name in torrents. Most drafts need no info for that, and are checked faster.
   const name = path.posix.basename(place);
   const info = name === path.basename(pathRoot) ? fields.info : { name, ...Object(fields.info) };
   const draft = new TorrentCreate({ ...fields, ...(info && { info }), pathRoot });
   // Without `force`, no file is replaced.
-  const torrent = await draft.generate({ version, threads, memoryLimit, output: force ? target : null, signal });
-  await writeOnce(torrent, target, { force: force === true, durableName: false });
-  written.add(path.dirname(target));
+  const replaced = force ? target.path : null;
+  const torrent = await draft.generate({ version, threads, memoryLimit, output: replaced, beneath, signal });
+  await writeOnce(torrent, target.path, { force: force === true, durableName: false, beneath: target.beneath });
+  written.set(path.dirname(target.path), target.beneath);
   const { infohashV1, infohashV2 } = torrent;
   return { ok: true, infohashV1, infohashV2 };
 }
 
 async function verifyItem(
   { torrent: file, path: place }: VerifyItem,
-  { roots, known, threads, memoryLimit, signal }: JobContext,
+  { roots, threads, memoryLimit, signal }: JobContext,
 ): Promise<Outcome> {
-  const torrent = Torrent.fromBytes(await torrentBytes(roots, file, known));
-  const { ok, goodBytes, totalSize } = await verify(torrent, await contentAt(roots, place, known), {
-    threads,
-    memoryLimit,
-    signal,
-  });
+  const torrent = Torrent.fromBytes(await torrentBytes(roots, file));
+  const { path: content, beneath } = await contentAt(roots, place);
+  const { ok, goodBytes, totalSize } = await verify(torrent, content, { threads, memoryLimit, beneath, signal });
   const { infohashV1, infohashV2 } = torrent;
   return { ok, goodBytes, totalSize, infohashV1, infohashV2 };
 }
 
-async function validate({ torrent: file }: ValidateItem, { roots, known }: JobContext): Promise<Outcome> {
-  const { torrent, infohash, issues } = Torrent.inspect(await torrentBytes(roots, file, known));
+async function validate({ torrent: file }: ValidateItem, { roots }: JobContext): Promise<Outcome> {
+  const { torrent, infohash, issues } = Torrent.inspect(await torrentBytes(roots, file));
   const [first] = issues.filter(({ severity }) => severity === 'error');
   const error = first ? `ERR_VALIDATION: ${first.path.join('.')}: ${first.message}` : null;
   return { ok: torrent !== null, error, infohashV1: infohash.v1, infohashV2: infohash.v2 };
 }
 
 /** The bytes of a torrent file. A FIFO would keep the worker waiting. */
-async function torrentBytes(roots: Roots, place: string, known: KnownFolders): Promise<Uint8Array> {
-  return readWithin(await contentAt(roots, place, known), DEFAULT_LIMITS.bytes, { onlyFiles: true });
+async function torrentBytes(roots: Roots, place: string): Promise<Uint8Array> {
+  const { path: file, beneath } = await contentAt(roots, place);
+  return readWithin(file, DEFAULT_LIMITS.bytes, { onlyFiles: true, beneath });
 }

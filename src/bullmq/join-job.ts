@@ -37,9 +37,9 @@ export async function runJoin(job: Job, { token, signal, context }: JobContext):
   // A worker may have died after it added the last parts.
   if (await job.moveToWaitingChildren(token)) throw new WaitingChildrenError();
   const request = await requestOf(data, store);
-  const root = await contentAt(roots, plan.root);
+  const { path: root, beneath } = await contentAt(roots, plan.root);
   const output = await outputAt(roots, request.output);
-  await requireOutputNotPlanned(output, plan, { root });
+  await requireOutputNotPlanned(output.path, plan, { root });
   let asked = performance.now();
   const get = async (index: number) => {
     if (performance.now() - asked > CHECK_MS) {
@@ -48,9 +48,9 @@ export async function runJoin(job: Job, { token, signal, context }: JobContext):
     }
     return store.get(plan.id, index);
   };
-  const torrent = await joinParts(plan, get, { root, open, signal });
+  const torrent = await joinParts(plan, get, { root, beneath, open, signal });
   await requireWanted();
-  await writeOnce(torrent, output, { force: request.force });
+  await writeOnce(torrent, output.path, { force: request.force, beneath: output.beneath });
   await removeParts(queues.parts, plan);
   const { torrentVersion, infohashV1, infohashV2, nFiles, totalSize } = torrent;
   return { output: request.output, version: torrentVersion, infohashV1, infohashV2, files: nFiles, totalSize };

@@ -29,9 +29,9 @@ export async function runPart(job: Job, { token, signal, context }: JobContext):
     await job.updateProgress(progress);
     if (await isCancelled()) unwanted.abort(UNWANTED);
   });
-  const root = await contentAt(roots, plan.root);
+  const { path: root, beneath } = await contentAt(roots, plan.root);
   const stop = AbortSignal.any([signal, unwanted.signal]);
-  const options = { root, threads, memoryLimit, open, signal: stop, onProgress };
+  const options = { root, beneath, threads, memoryLimit, open, signal: stop, onProgress };
   try {
     // A verification must read the content: its parts are never taken from the store.
     if (!isVerification) return await storePart(plan, index, store, options);

@@ -1,6 +1,7 @@
 /** The named roots of a worker: all paths of its jobs stay beneath them. */
 import { realpath, stat } from 'node:fs/promises';
 import path from 'node:path';
+import { holdBeneath } from '../disk/beneath.ts';
 import { isWithin } from '../disk/containment.ts';
 import { fromSystemError, MetainfoError, shown } from '../errors/errors.ts';
 import { isSafePath } from '../layout/safe-path.ts';
@@ -29,48 +30,50 @@ export function checkedRoots(roots: unknown): Roots {
   return Object.fromEntries(entries.map(([name, folder]) => [name, path.resolve(folder as string)]));
 }
 
-function placeOf(roots: Roots, place: unknown): { name: string; folder: string; below: string } {
+/** A path of a job, and the root that it must not leave. */
+export interface Place {
+  path: string;
+  beneath: string;
+}
+
+async function placeOf(roots: Roots, place: unknown): Promise<Place & { below: string }> {
   const text = typeof place === 'string' ? place : '';
   const slash = text.indexOf('/');
   const name = slash < 0 ? text : text.slice(0, slash);
   const below = slash < 0 ? '' : text.slice(slash + 1);
   if (!Object.hasOwn(roots, name))
     throw refused(`this worker has no root named ${shown(name)}: it has ${Object.keys(roots).join(', ')}`);
-  if (below !== '' && !isSafePath(below)) throw outside(text);
-  return { name, folder: roots[name] as string, below };
-}
-
-/** Folders with links resolved, kept while a job runs: many items lie in few folders. */
-export type KnownFolders = Map<string, Promise<string>>;
-
-/**
- * The path of content: `NAME` or `NAME/path`, with links resolved. It must exist.
- *
- * @param known Remembers roots for other items of the same job.
- * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` for an unknown root; `ERR_PATH_OUTSIDE` for a path that leaves it, by a link too;
- *   `ERR_NOT_FOUND`, `ERR_UNREADABLE`
- */
-export async function contentAt(roots: Roots, place: unknown, known: KnownFolders = new Map()): Promise<string> {
-  const { folder, below } = placeOf(roots, place);
-  const root = await realRoot(folder, known);
-  const found = await real(path.join(root, below));
-  if (!isWithin(root, found)) throw outside(place as string);
-  return found;
+  if (below !== '' && !isSafePath(below))
+    throw new MetainfoError('ERR_PATH_OUTSIDE', `${shown(text)} leaves its root.`, { path: text });
+  const beneath = roots[name] as string;
+  await requireRoot(beneath);
+  return { path: path.join(beneath, below), beneath, below };
 }
 
 /**
- * The path of a file to be written: `NAME/path`. Its folder must exist beneath the root.
+ * The path of content: `NAME` or `NAME/path`. Its links are checked by the function that opens it.
  *
- * @throws {MetainfoError} as {@link contentAt}
+ * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` for an unknown root; `ERR_PATH_OUTSIDE`; `ERR_READ` if the root is missing
  */
-export async function outputAt(roots: Roots, place: unknown, known: KnownFolders = new Map()): Promise<string> {
-  const { folder, below } = placeOf(roots, place);
+export async function contentAt(roots: Roots, place: unknown): Promise<Place> {
+  const { path: found, beneath } = await placeOf(roots, place);
+  return { path: found, beneath };
+}
+
+/**
+ * The path of a file to be written: `NAME/path`. Its folder must exist beneath the root. Writing the file checks that again.
+ *
+ * @throws {MetainfoError} as {@link contentAt}; `ERR_NOT_FOUND`, `ERR_UNREADABLE` for the folder
+ */
+export async function outputAt(roots: Roots, place: unknown): Promise<Place> {
+  const { path: target, beneath, below } = await placeOf(roots, place);
   if (below === '')
     throw refused(`an output must be a file beneath a root, such as NAME/x.torrent, not ${shown(place)}`);
-  const root = await realRoot(folder, known);
-  const parent = await realFolder(path.dirname(path.join(root, below)), known);
-  if (!isWithin(root, parent)) throw outside(place as string);
-  return path.join(parent, path.basename(below));
+  const folder = path.dirname(target);
+  await holdBeneath(folder, { beneath }, async () => {}).catch((error: unknown) => {
+    throw fromSystemError(error, folder, 'read');
+  });
+  return { path: target, beneath };
 }
 
 /**
@@ -111,15 +114,9 @@ export async function withoutFolders(text: string, roots: Roots): Promise<string
   }, text);
 }
 
-function realFolder(folder: string, known: KnownFolders): Promise<string> {
-  const found = known.get(folder) ?? real(folder);
-  known.set(folder, found);
-  return found;
-}
-
-/** A root without links. If it is missing, another worker may have it, so the failure may pass. */
-async function realRoot(folder: string, known: KnownFolders): Promise<string> {
-  return realFolder(folder, known).catch((error: unknown) => {
+/** If a root is missing, another worker may have it, so the failure may pass. */
+async function requireRoot(folder: string): Promise<void> {
+  await stat(folder).catch((error: unknown) => {
     const { message } = fromSystemError(error, folder, 'read');
     throw new MetainfoError('ERR_READ', `${message} It is a root of this worker: is it mounted?`, { path: folder });
   });
@@ -137,16 +134,6 @@ export async function requireFolders(roots: Roots): Promise<void> {
     });
     if (!found.isDirectory()) throw refused(`the root ${name} must be a folder, which ${folder} is not`);
   }
-}
-
-async function real(file: string): Promise<string> {
-  return realpath(file).catch((error: unknown) => {
-    throw fromSystemError(error, file, 'read');
-  });
-}
-
-function outside(place: string): MetainfoError {
-  return new MetainfoError('ERR_PATH_OUTSIDE', `${shown(place)} leaves its root.`, { path: place });
 }
 
 function refused(problem: string): MetainfoError {

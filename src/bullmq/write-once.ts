@@ -12,12 +12,13 @@ import { writeTorrentFile } from '../model/torrent-io.ts';
  */
 export async function writeOnce(torrent: Torrent, output: string, options: WriteWholeOptions): Promise<void> {
   const bytes = torrent.bencode();
+  const { beneath } = options;
   try {
     await writeTorrentFile(output, bytes, options);
   } catch (error) {
     const exists = error instanceof MetainfoError && error.code === 'ERR_OUTPUT_EXISTS';
     if (!exists) throw error;
-    const before = await readWithin(output, bytes.length + 1, { onlyFiles: true }).catch(() => null);
+    const before = await readWithin(output, bytes.length + 1, { onlyFiles: true, beneath }).catch(() => null);
     if (!before || Buffer.compare(before, bytes) !== 0) throw error;
   }
 }

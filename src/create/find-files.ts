@@ -25,7 +25,7 @@ export interface FoundFiles {
 
 /** How {@link findFiles} scans and orders. */
 export interface FindOptions
-  extends Pick<ScanOptions, 'readable' | 'systemFiles' | 'signal' | 'slot' | 'onProblem' | 'onLeftOut'> {
+  extends Pick<ScanOptions, 'readable' | 'beneath' | 'systemFiles' | 'signal' | 'slot' | 'onProblem' | 'onLeftOut'> {
   /** Order the files as v1 torrents do, instead of as a v2 tree. A v1 order that the draft gives is kept. */
   v1Order: boolean;
   /** The sources of the draft. */

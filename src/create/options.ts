@@ -1,4 +1,5 @@
 /** The options of a creation. */
+import type { BeneathOptions } from '../disk/beneath.ts';
 import { Callback, Flag, type OptionStructs, orNull, Path, Unchecked } from '../errors/guard.ts';
 import { AnyEngine, type Engine } from '../hash/engine.ts';
 import { RESOURCES, type ResourceOptions } from '../hash/plan.ts';
@@ -13,7 +14,12 @@ import type { WarningOptions } from './warnings.ts';
 export type CacheChoice = 'auto' | (string & {}) | false;
 
 /** The options of {@link TorrentCreate.generate}. */
-export interface GenerateOptions extends ResourceOptions, WatchOptions, WarningOptions, PieceLengthWishes {
+export interface GenerateOptions
+  extends ResourceOptions,
+    WatchOptions,
+    WarningOptions,
+    PieceLengthWishes,
+    BeneathOptions {
   /**
    * The version of the torrent.
    *
@@ -78,6 +84,7 @@ export const GENERATE: OptionStructs<GenerateOptions> = {
   onWarning: Callback,
   onPlan: Callback,
   output: orNull(Path),
+  beneath: Path,
   engine: AnyEngine,
   ...WISHES,
   ...RESOURCES,

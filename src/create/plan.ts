@@ -32,6 +32,7 @@ export interface PlanOptions
       | 'tailPad'
       | 'padNames'
       | 'output'
+      | 'beneath'
       | 'onWarning'
       | 'signal'
       | keyof PaddingOptions
@@ -86,7 +87,7 @@ export interface SizedPlan extends CreatePlan {
  *   `ERR_NO_FILES`, `ERR_NO_DATA`; `ERR_OUTPUT_IS_INPUT`; `ERR_SIZE_UNKNOWN`; see {@link findFiles}
  */
 export async function planTorrent(draft: Draft, options: PlanOptions): Promise<CreatePlan> {
-  const { sources, signal, slot, problems } = options;
+  const { sources, signal, slot, problems, beneath } = options;
   const version = checkVersion(options.version);
   const given = draft.fields.pieceLength ?? draft.info.pieceLength ?? null;
   let pieceLength: number | null = null;
@@ -98,7 +99,7 @@ export async function planTorrent(draft: Draft, options: PlanOptions): Promise<C
   await collecting(problems, () => checkName(name));
   const other = options.otherFields ?? otherFields(draft);
   throwIfAborted(signal);
-  const scanOptions = { v1Order: version === 'v1', sources, readable: true, signal, slot, ...problems };
+  const scanOptions = { v1Order: version === 'v1', sources, readable: true, beneath, signal, slot, ...problems };
   const found = await untilAbort(signal, findFiles(draft, scanOptions));
   await collecting(problems, () => requireNoInput(options.output, found.files));
   const attrs = options.attrs ?? attrsOf(draft);

@@ -10,6 +10,7 @@ import { Callback, invalidArgument, type OptionStructs } from '../errors/guard.t
 import { addonOrNull } from '../hash/addon.ts';
 import type { Slot } from '../hash/limiter.ts';
 import { type FileColumns, FileTable, pathBytes } from '../layout/file-table.ts';
+import { type BeneathOptions, requireBeneath } from './beneath.ts';
 import { componentsWithin } from './containment.ts';
 import { isSystemFile, requireName } from './entry-names.ts';
 import { FileColumnsBuilder, filteredColumns } from './file-columns.ts';
@@ -101,7 +102,7 @@ export interface StoredLink {
 
 export const FILTER: OptionStructs<ScanFilter> = { exclude: Callback, include: Callback };
 
-export interface ScanOptions extends ScanFilter, ScanPolicies {
+export interface ScanOptions extends ScanFilter, ScanPolicies, BeneathOptions {
   /**
    * Add files that operating systems create, such as `.DS_Store`.
    *
@@ -132,7 +133,7 @@ const FILTERED_AT_ONCE = 4096;
  * @param root The path root, absolute: a folder, or a single file (then `entries` must be null).
  * @param entries Paths from the root, as components; null for everything.
  * @throws {MetainfoError} `ERR_NOT_FOUND`, `ERR_UNREADABLE`, `ERR_NOT_A_FILE`, `ERR_BROKEN_LINK`, `ERR_LINK_LOOP`,
- *   `ERR_LINK_OUTSIDE`, `ERR_NAME`, `ERR_DUPLICATE_PATH`, `ERR_FILE_CHANGED`, `ERR_TOO_LARGE`, `ERR_ABORTED`
+ *   `ERR_LINK_OUTSIDE`, `ERR_PATH_OUTSIDE`, `ERR_NAME`, `ERR_DUPLICATE_PATH`, `ERR_FILE_CHANGED`, `ERR_TOO_LARGE`, `ERR_ABORTED`
  */
 export async function scan(
   root: string,
@@ -140,6 +141,7 @@ export async function scan(
   options: ScanOptions = {},
 ): Promise<Scanned> {
   const { real: realRoot, asked } = await follow(root);
+  await requireBeneath(realRoot, options, root);
   const status = await asked;
   if (!isFolder(status) && entries) {
     throw new MetainfoError('ERR_INVALID_ARGUMENT', `${root} is a file: \`paths\` needs a folder as pathRoot.`, {

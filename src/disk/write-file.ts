@@ -1,12 +1,13 @@
 /** Writes whole files: a temporary file beside the target, renamed when it is complete. */
-import type { Stats } from 'node:fs';
+import { constants, type Stats } from 'node:fs';
 import { type FileHandle, link, lstat, open, rename, stat, unlink } from 'node:fs/promises';
 import path from 'node:path';
 import { fromSystemError, MetainfoError } from '../errors/errors.ts';
 import { closeRead } from '../hash/read.ts';
+import { type BeneathOptions, holdBeneath } from './beneath.ts';
 
 /** Options of writing a file. */
-export interface WriteOptions {
+export interface WriteOptions extends BeneathOptions {
   /**
    * Replace an existing file.
    *
@@ -35,37 +36,47 @@ export interface WriteWholeOptions extends WriteOptions {
  * Writes a file in one step: writes a temporary file beside the target, then renames it. A process that is killed may leave a
  * `.metainfo-*.tmp`, which you can delete.
  *
- * @throws {MetainfoError} `ERR_OUTPUT_EXISTS`, `ERR_NOT_A_FILE`, `ERR_NO_SPACE`, `ERR_NOT_FOUND`, `ERR_WRITE`
+ * @throws {MetainfoError} `ERR_OUTPUT_EXISTS`, `ERR_NOT_A_FILE`, `ERR_NO_SPACE`, `ERR_NOT_FOUND`, `ERR_PATH_OUTSIDE`, `ERR_WRITE`
  */
-export async function writeWhole(
-  target: string,
-  bytes: Uint8Array,
-  { force = false, mtime, durableName = true }: WriteWholeOptions,
-): Promise<void> {
-  const temporary = path.join(path.dirname(target), temporaryName());
+export async function writeWhole(target: string, bytes: Uint8Array, options: WriteWholeOptions): Promise<void> {
+  const { beneath } = options;
   try {
-    const file = await open(temporary, 'wx');
-    try {
-      // Keep the permissions of the file that is replaced: a torrent may hold a passkey.
-      const old = force ? await statusOf(target) : null;
-      if (old && !old.isFile() && !old.isDirectory()) throw replacesNoFile(target);
-      if (old) await keepOwner(file, old);
-      // Pass all bytes to the system at once: writeFile would pass half a MiB at a time.
-      for (let at = 0; at < bytes.length; ) at += (await file.write(bytes, at)).bytesWritten;
-      if (mtime) await file.utimes(mtime, mtime);
-      await file.sync();
-    } finally {
-      await file.close();
-    }
-    if (force) await rename(temporary, target);
-    else await renameExclusively(temporary, target);
-    if (durableName) await syncFolder(path.dirname(target));
+    await holdBeneath(path.dirname(target), { beneath }, async (folder, flags) => {
+      const temporary = path.join(folder, temporaryName());
+      try {
+        await writeTemporary({ temporary, target, flags }, bytes, options);
+        const held = beneath === undefined ? target : path.join(folder, path.basename(target));
+        if (options.force) await rename(temporary, held);
+        else await renameExclusively(temporary, held);
+        if (options.durableName ?? true) await syncFolder(folder);
+      } finally {
+        // After a rename there is nothing left to remove.
+        await unlink(temporary).catch(() => {});
+      }
+    });
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'EEXIST') throw outputExists(target, error);
     throw fromSystemError(error, target, 'write');
+  }
+}
+
+/** Writes the temporary file, with the permissions of the file that it replaces: a torrent may hold a passkey. */
+async function writeTemporary(
+  { temporary, target, flags }: { temporary: string; target: string; flags: number },
+  bytes: Uint8Array,
+  { force = false, mtime, beneath }: WriteWholeOptions,
+): Promise<void> {
+  const file = await open(temporary, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | flags);
+  try {
+    const old = force ? await statusOf(target, { beneath }) : null;
+    if (old && !old.isFile() && !old.isDirectory()) throw replacesNoFile(target);
+    if (old) await keepOwner(file, old);
+    // Pass all bytes to the system at once: writeFile would pass half a MiB at a time.
+    for (let at = 0; at < bytes.length; ) at += (await file.write(bytes, at)).bytesWritten;
+    if (mtime) await file.utimes(mtime, mtime);
+    await file.sync();
   } finally {
-    // After a rename there is nothing left to remove.
-    await unlink(temporary).catch(() => {});
+    await file.close();
   }
 }
 
@@ -104,7 +115,7 @@ async function renameExclusively(from: string, to: string): Promise<void> {
     // The file system has no hard links. On exFAT, libuv reports EISDIR on Windows.
     const { code = '' } = error as NodeJS.ErrnoException;
     if (!['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK', 'EISDIR'].includes(code)) throw error;
-    if (await exists(to)) throw outputExists(to, error);
+    if (await exists(to)) throw Object.assign(new Error('EEXIST', { cause: error }), { code: 'EEXIST' });
     await rename(from, to);
   }
 }
@@ -125,8 +136,8 @@ export async function exists(target: string): Promise<boolean> {
 }
 
 /** Returns null if the file does not exist. Throws every other error. */
-async function statusOf(file: string): Promise<Stats | null> {
-  return stat(file).catch((error) => {
+async function statusOf(file: string, options: BeneathOptions = {}): Promise<Stats | null> {
+  return holdBeneath(file, options, (held) => stat(held)).catch((error) => {
     if (isGone(error)) return null;
     throw error;
   });

@@ -15,7 +15,7 @@ import { replaceFields, withoutContent } from './replace-fields.ts';
 
 /** Options of {@link update}. The new torrent is validated in `context`. */
 export interface UpdateOptions
-  extends Omit<GenerateOptions, 'version' | 'padding' | 'tailPad'>,
+  extends Omit<GenerateOptions, 'version' | 'padding' | 'tailPad' | 'beneath'>,
     Pick<ReadOptions, 'context'>,
     ScanFilter,
     Omit<ScanPolicies, 'symlinks'> {
@@ -52,7 +52,7 @@ export interface UpdateOptions
   fileTimes?: FileTimes | undefined;
 }
 
-const { version: _, padding: __, tailPad: ___, ...SHARED } = GENERATE;
+const { version: _, padding: __, tailPad: ___, beneath: ____, ...SHARED } = GENERATE;
 const UPDATE: OptionStructs<UpdateOptions> = {
   ...SHARED,
   ...FILTER,

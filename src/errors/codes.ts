@@ -47,7 +47,7 @@ export const ERROR_CODES = {
   ERR_PART:
     'A part of a plan is damaged, belongs to another part or plan, or contradicts its plan: a `PartError`, with `indexes`.',
   ERR_PART_MISSING: 'Parts of a plan have not been hashed yet: a `PartError`, with `indexes`.',
-  ERR_PATH_OUTSIDE: 'A path is not below the path root.',
+  ERR_PATH_OUTSIDE: 'A path is not below the path root, or not in the folder that `beneath` names.',
   ERR_PIECE_LENGTH:
     'The piece length is above 2 GiB, below 16 KiB for v2 and hybrid, or not a power of two; or it contradicts `maxPieceLength`, `targetPieces` or `maxTorrentSize`.',
   ERR_PLAN: 'A plan for parts is malformed, has another format, or was changed after it was made.',

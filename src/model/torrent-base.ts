@@ -14,6 +14,7 @@ import {
   Flag,
   type OptionStructs,
   oneOf,
+  Path,
   Text,
 } from '../errors/guard.ts';
 import { padsIn } from '../layout/padding.ts';
@@ -93,7 +94,7 @@ interface ValidatedBytes {
   context: ValidationContext;
 }
 
-const WRITE: OptionStructs<WriteOptions> = { force: Flag, mtime: DateTime };
+const WRITE: OptionStructs<WriteOptions> = { force: Flag, mtime: DateTime, beneath: Path };
 const DUMP: OptionStructs<{ mode?: 'str' | 'binary' }> = { mode: oneOf('str', 'binary') };
 const Paths = expected<readonly string[]>(
   'a list of paths',

@@ -5,6 +5,7 @@ import { type RestoredPlan, restoredPlan } from '../create/restored-plan.ts';
 import type { RangeReader } from '../create/source-data.ts';
 import { hashStreams } from '../create/streams.ts';
 import type { TorrentPlan } from '../create/torrent-plan.ts';
+import { type BeneathOptions, requireBeneath } from '../disk/beneath.ts';
 import { millisecondsOf } from '../disk/stat-files.ts';
 import { untilAbort } from '../errors/cancel.ts';
 import { fromSystemError } from '../errors/errors.ts';
@@ -23,7 +24,7 @@ import { seal } from './sealed-part.ts';
 import { payloadOf, rangesOf, requirePart, type SplitPlan } from './split-plan.ts';
 
 /** Options of {@link hashPart}. */
-export interface HashPartOptions extends ResourceOptions, WatchOptions {
+export interface HashPartOptions extends ResourceOptions, WatchOptions, BeneathOptions {
   /**
    * Where the path root of the plan is on this machine.
    *
@@ -42,6 +43,7 @@ export interface HashPartOptions extends ResourceOptions, WatchOptions {
 
 const HASH_PART: OptionStructs<HashPartOptions> = {
   root: Path,
+  beneath: Path,
   open: Callback,
   engine: AnyEngine,
   ...RESOURCES,
@@ -122,7 +124,8 @@ export function splitOf({ id, plan, parts }: RestoredPlan): SplitPlan {
   return { id, version, pieceLength, lengths: files.lengths, paddedFiles, parts, isPad: () => false };
 }
 
-function ofTorrent(restored: RestoredPlan, { root: given, open, signal }: HashPartOptions): PartWork {
+function ofTorrent(restored: RestoredPlan, options: HashPartOptions): PartWork {
+  const { root: given, open, signal } = options;
   const { files } = restored;
   const split = splitOf(restored);
   const objects = new Objects(files, open);
@@ -134,7 +137,7 @@ function ofTorrent(restored: RestoredPlan, { root: given, open, signal }: HashPa
         ({ file }) => objects.has(file) || files.mtimeNs[file] !== null,
       );
       const isOnDisk = ranges.some(({ file }) => !objects.has(file));
-      const root = isOnDisk ? await realRoot(given ?? restored.root, signal) : '';
+      const root = isOnDisk ? await realRoot(given ?? restored.root, options) : '';
       await requireUnchanged(
         files,
         ranges.map(({ file }) => file),
@@ -159,20 +162,28 @@ function onDisk({ files, plan }: RestoredPlan, { file, offset }: FileRange, root
 
 function ofHashPlan(
   { root: plannedRoot, split, fileAt }: Awaited<ReturnType<typeof restoredHashPlan>>,
-  { root, signal }: HashPartOptions,
+  options: HashPartOptions,
 ): PartWork {
   return {
     split,
     files: async (index) => {
-      const real = await realRoot(root ?? plannedRoot, signal);
+      const real = await realRoot(options.root ?? plannedRoot, options);
       return Array.from(rangesOf(split, index), (range) => ({ range, ...fileAt(range, real) }));
     },
   };
 }
 
-/** @throws {MetainfoError} `ERR_NOT_FOUND`, `ERR_UNREADABLE`, `ERR_READ` */
-export function realRoot(root: string, signal: AbortSignal | undefined): Promise<string> {
-  const found = realpath(root).catch((error: unknown) => {
+/** @throws {MetainfoError} `ERR_NOT_FOUND`, `ERR_PATH_OUTSIDE`, `ERR_UNREADABLE`, `ERR_READ` */
+export function realRoot(
+  root: string,
+  { signal, beneath }: BeneathOptions & { signal?: AbortSignal | undefined } = {},
+): Promise<string> {
+  const find = async () => {
+    const real = await realpath(root);
+    await requireBeneath(real, { beneath }, root);
+    return real;
+  };
+  const found = find().catch((error: unknown) => {
     throw fromSystemError(error, root, 'read');
   });
   return untilAbort(signal, found);

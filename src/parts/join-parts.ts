@@ -4,6 +4,7 @@ import { assemble } from '../create/assemble.ts';
 import { encodedFileList } from '../create/file-list.ts';
 import { type RestoredPlan, restoredPlan } from '../create/restored-plan.ts';
 import type { TorrentPlan } from '../create/torrent-plan.ts';
+import type { BeneathOptions } from '../disk/beneath.ts';
 import { throwIfAborted, untilAbort } from '../errors/cancel.ts';
 import {
   Bytes,
@@ -28,7 +29,7 @@ import { payloadBytes, type SplitPlan } from './split-plan.ts';
 export type GetPart = (index: number) => Uint8Array | null | undefined | Promise<Uint8Array | null | undefined>;
 
 /** Options of {@link joinParts}. */
-export interface JoinPartsOptions {
+export interface JoinPartsOptions extends BeneathOptions {
   /**
    * Where the path root of the plan is on this machine.
    *
@@ -48,7 +49,13 @@ export interface JoinPartsOptions {
   signal?: AbortSignal | undefined;
 }
 
-const JOIN_PARTS: OptionStructs<JoinPartsOptions> = { root: Path, open: Callback, recheck: Flag, signal: Signal };
+const JOIN_PARTS: OptionStructs<JoinPartsOptions> = {
+  root: Path,
+  beneath: Path,
+  open: Callback,
+  recheck: Flag,
+  signal: Signal,
+};
 
 /** Parts that are fetched at once. */
 const PARTS_AT_ONCE = 16;
@@ -143,11 +150,12 @@ function throwParts(damaged: PartError[], missing: number[], count: number): voi
   );
 }
 
-async function recheckFiles(restored: RestoredPlan, { root, open, signal }: JoinPartsOptions): Promise<void> {
+async function recheckFiles(restored: RestoredPlan, options: JoinPartsOptions): Promise<void> {
+  const { root, open, signal } = options;
   const { files } = restored;
   const isOnDisk = files.mtimeNs.some((time) => time !== null);
   if (isOnDisk)
-    await requireUnchanged(files, files.path.keys(), { root: await realRoot(root ?? restored.root, signal), signal });
+    await requireUnchanged(files, files.path.keys(), { root: await realRoot(root ?? restored.root, options), signal });
   const objects = new Objects(files, open);
   for (const index of objects.indexes()) {
     throwIfAborted(signal);

@@ -17,7 +17,7 @@ export async function requireOutputNotPlanned(
   { root = plan.root }: { root?: string | undefined } = {},
 ): Promise<void> {
   // A machine that cannot see the content cannot replace it.
-  const real = await realRoot(root, undefined).catch(() => null);
+  const real = await realRoot(root).catch(() => null);
   if (real === null) return;
   await requireNoInput(output, { withLength: (length) => filesOfLength(plan.files, length, real) });
 }

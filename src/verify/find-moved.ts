@@ -25,7 +25,7 @@ import { diskNames, type MatchedFile } from './torrent-files.ts';
 import { type VerifyOptions, verify } from './verify.ts';
 
 /** Options of {@link findMoved}. */
-export type FindMovedOptions = VerifyOptions;
+export type FindMovedOptions = Omit<VerifyOptions, 'beneath'>;
 
 const FIND: OptionStructs<FindMovedOptions> = {
   // `verify` checks these.

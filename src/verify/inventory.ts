@@ -2,6 +2,7 @@
 import { constants } from 'node:fs';
 import { readdir, realpath, stat } from 'node:fs/promises';
 import nodePath from 'node:path';
+import { type BeneathOptions, requireBeneath } from '../disk/beneath.ts';
 import { isWithin } from '../disk/containment.ts';
 import { STAT_NUMBERS, statFiles } from '../disk/stat-files.ts';
 import { throwIfAborted } from '../errors/cancel.ts';
@@ -50,7 +51,7 @@ export interface Inventory {
   unreadable: { folder: string; reason: Unreadable }[];
 }
 
-export interface InventoryOptions {
+export interface InventoryOptions extends BeneathOptions {
   signal: AbortSignal | undefined;
   /** Whether links may lead out of the folder. */
   followOutside?: boolean | undefined;
@@ -73,6 +74,7 @@ export async function inventory(
   const root = await realpath(folder).catch((error: unknown) => {
     throw fromSystemError(error, folder, 'read');
   });
+  await requireBeneath(root, options, folder);
   return new InventoryScan({ folder, root, expected, ...options }).run();
 }
 

@@ -1,6 +1,7 @@
 /** Finds the files of a torrent on disk. */
 import { realpath, stat } from 'node:fs/promises';
 import nodePath from 'node:path';
+import { type BeneathOptions, requireBeneath } from '../disk/beneath.ts';
 import { fromSystemError, MetainfoError, requirePath } from '../errors/errors.ts';
 import { unsafeComponent } from '../layout/safe-path.ts';
 import { type Torrent, TorrentBase } from '../model/torrent.ts';
@@ -52,7 +53,7 @@ export async function matchFiles(torrent: Torrent, path: string, options: Invent
     throw new MetainfoError('ERR_INVALID_ARGUMENT', message, { path });
   }
   const names = isFolder ? diskNames(torrent) : [nodePath.basename(path)];
-  const inFolder = isFolder ? await inventory(path, new Set(names), options) : await inventoryOfFile(path);
+  const inFolder = isFolder ? await inventory(path, new Set(names), options) : await inventoryOfFile(path, options);
   const files = TorrentBase.filesOf(torrent).map(({ path: name, length, attr, piecesRoot }, i): MatchedFile => {
     const isLink = attr?.includes('l') ?? false;
     const onDisk = entryOf(names[i] as string, { inFolder, length, isLink });
@@ -63,8 +64,10 @@ export async function matchFiles(torrent: Torrent, path: string, options: Invent
 }
 
 /** The user named this file itself, so the files beside it do not count as extra. */
-async function inventoryOfFile(path: string): Promise<Inventory> {
-  const file = await statFile(await realpath(path));
+async function inventoryOfFile(path: string, options: BeneathOptions): Promise<Inventory> {
+  const real = await realpath(path);
+  await requireBeneath(real, options, path);
+  const file = await statFile(real);
   return { found: new Map<string, DiskEntry>([[nodePath.basename(path), file]]), extraFiles: [], unreadable: [] };
 }
 

@@ -2,9 +2,10 @@
 import { constants } from 'node:fs';
 import { access } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
+import type { BeneathOptions } from '../disk/beneath.ts';
 import { untilAbort } from '../errors/cancel.ts';
 import { fromSystemError, MetainfoError, requirePath, shown } from '../errors/errors.ts';
-import { checkArgument, checkOptions, Flag, type OptionStructs, Unchecked } from '../errors/guard.ts';
+import { checkArgument, checkOptions, Flag, type OptionStructs, Path, Unchecked } from '../errors/guard.ts';
 import { defaultEngine } from '../hash/default-engine.ts';
 import { AnyEngine, type Engine } from '../hash/engine.ts';
 import type { Slot } from '../hash/limiter.ts';
@@ -29,7 +30,7 @@ import { type PieceResults, reportOf, type VerifyReport } from './report.ts';
 import { type MatchedFile, matchFiles } from './torrent-files.ts';
 
 /** Options of {@link verify}. */
-export interface VerifyOptions extends ResourceOptions, WatchOptions {
+export interface VerifyOptions extends ResourceOptions, WatchOptions, BeneathOptions {
   /**
    * Verify only one version of a hybrid torrent. Null verifies all that the torrent has, in one read.
    *
@@ -62,6 +63,7 @@ const VERIFY: OptionStructs<VerifyOptions> = {
   version: Unchecked,
   fast: Flag,
   followOutside: Flag,
+  beneath: Path,
   engine: AnyEngine,
   ...RESOURCES,
   ...WATCH,
@@ -105,13 +107,10 @@ export async function verify(torrent: Torrent, path: string, options: VerifyOpti
 }
 
 async function verifyInSlot(torrent: Torrent, path: string, options: VerifyOptions, slot: Slot): Promise<VerifyReport> {
-  const { engine = defaultEngine(), signal } = options;
+  const { engine = defaultEngine(), signal, followOutside, beneath } = options;
   const version = versionOf(torrent, options.version);
   const resources = planResources(options, version, availableParallelism());
-  const matched = await untilAbort(
-    signal,
-    matchFiles(torrent, path, { signal, slot, followOutside: options.followOutside }),
-  );
+  const matched = await untilAbort(signal, matchFiles(torrent, path, { signal, slot, followOutside, beneath }));
   const { files } = matched;
   if (torrent.totalSize > LARGE_JOB_BYTES) slot.release();
   const map = version === 'v2' ? v2PieceMap(files, torrent.info.pieceLength) : v1PieceMap(torrent, files);

@@ -1,52 +1,159 @@
 import assert from 'node:assert/strict';
-import { symlink } from 'node:fs/promises';
+import { readdirSync, renameSync, symlinkSync } from 'node:fs';
+import { readdir, readFile, symlink } from 'node:fs/promises';
 import path from 'node:path';
-import { describe, it } from 'node:test';
+import { describe, it, type TestContext } from 'node:test';
+import { Worker } from 'node:worker_threads';
+import { runBatchJob, type StoredItems } from '../../src/bullmq/batch-job.ts';
 import { contentAt, outputAt, placeWithin } from '../../src/bullmq/roots.ts';
+import { TorrentCreate } from '../../src/create/draft.ts';
+import { jobLimiter } from '../../src/jobs/job-limiter.ts';
+import { folderStore } from '../../src/parts/store.ts';
 import { temporaryFolder, writeTree } from '../support/tree.ts';
 
 describe('paths beneath named roots', () => {
-  it('are found, also through links that stay within', async (t) => {
+  it('are found', async (t) => {
     const cwd = await temporaryFolder(t);
-    await writeTree(cwd, { 'in/a/b': 1, 'in/c': 1 });
+    await writeTree(cwd, { 'in/a/b': 1 });
     await symlink('a', path.join(cwd, 'in/link'));
-    await symlink('in', path.join(cwd, 'root'));
-    const roots = { data: path.join(cwd, 'root') };
-    assert.equal(await contentAt(roots, 'data'), path.join(cwd, 'in'));
-    assert.equal(await contentAt(roots, 'data/a/b'), path.join(cwd, 'in/a/b'));
-    assert.equal(await contentAt(roots, 'data/link/b'), path.join(cwd, 'in/a/b'));
-    assert.equal(await outputAt(roots, 'data/link/x.torrent'), path.join(cwd, 'in/a/x.torrent'));
+    const beneath = path.join(cwd, 'in');
+    assert.deepEqual(await contentAt({ data: beneath }, 'data'), { path: beneath, beneath });
+    assert.deepEqual(await contentAt({ data: beneath }, 'data/a/b'), { path: path.join(beneath, 'a/b'), beneath });
+    const output = { path: path.join(beneath, 'link/x.torrent'), beneath };
+    assert.deepEqual(await outputAt({ data: beneath }, 'data/link/x.torrent'), output);
   });
 
   it('never leave their root, and never belong to an unknown one', async (t) => {
     const cwd = await temporaryFolder(t);
-    await writeTree(cwd, { 'in/a': 1, 'in/folder/x': 1, 'inner/secret': 1, 'out/secret': 1 });
+    await writeTree(cwd, { 'in/folder/x': 1, 'out/secret': 1 });
     await symlink(path.join(cwd, 'out'), path.join(cwd, 'in/away'));
-    await symlink('../out/secret', path.join(cwd, 'in/file'));
     const roots = { data: path.join(cwd, 'in') };
-    const outside = [
-      'data/../out',
-      'data/../inner/secret',
-      'data/away',
-      'data/away/secret',
-      'data/file',
-      'data//etc',
-      'data/./a',
-      'data/a/..',
-    ];
-    for (const place of outside) {
-      await assert.rejects(contentAt(roots, place), { code: 'ERR_PATH_OUTSIDE' }, place);
-    }
-    for (const place of ['data/../x', 'data/away/x', 'data/folder/../../x', 'data/..'])
+    for (const place of ['data/../out', 'data/../inner/secret', 'data//etc', 'data/./a', 'data/a/..', 'data/..'])
+      for (const find of [contentAt, outputAt])
+        await assert.rejects(find(roots, place), { code: 'ERR_PATH_OUTSIDE' }, place);
+    for (const place of ['data/away/x', 'data/folder/../../x'])
       await assert.rejects(outputAt(roots, place), { code: 'ERR_PATH_OUTSIDE' }, place);
     for (const place of ['other', '/etc', '', '..', 'constructor', 'toString/x', null, undefined, 5, {}])
       for (const find of [contentAt, outputAt])
         await assert.rejects(find(roots, place), { code: 'ERR_INVALID_ARGUMENT' }, String(place));
-    await assert.rejects(contentAt(roots, 'data/none'), { code: 'ERR_NOT_FOUND' });
     await assert.rejects(outputAt(roots, 'data'), { code: 'ERR_INVALID_ARGUMENT' });
     await assert.rejects(outputAt(roots, 'data/none/x'), { code: 'ERR_NOT_FOUND' });
+    await assert.rejects(contentAt({ data: path.join(cwd, 'gone') }, 'data/x'), { code: 'ERR_READ' });
   });
 });
+
+/** The root `data` with content and a torrent of it, and the same outside the root with other bytes. */
+async function place(t: TestContext) {
+  const base = await temporaryFolder(t);
+  const tree = (byte: string) => ({ 'set/a': byte.repeat(5), 'out/x.torrent': byte });
+  await writeTree(path.join(base, 'data'), tree('1'));
+  await writeTree(path.join(base, 'outside'), tree('2'));
+  const hashes: string[] = [];
+  for (const root of ['data', 'outside']) {
+    const torrent = await new TorrentCreate({ pathRoot: path.join(base, root, 'set') }).generate({ version: 'v1' });
+    await torrent.write(path.join(base, root, 'out/set.torrent'));
+    hashes.push(torrent.infohashV1);
+  }
+  const store = folderStore(path.join(base, 'store'));
+  let jobs = 0;
+  const run = async (operation: string, items: object[], signal = new AbortController().signal) => {
+    jobs += 1;
+    const plan = String(jobs).padStart(64, '0');
+    const stored: StoredItems = { operation: operation as 'create', first: 0, items };
+    await store.put(plan, 'items-0', Buffer.from(JSON.stringify(stored)));
+    const context = { store, roots: { data: path.join(base, 'data') }, signal, isLastAttempt: true };
+    await runBatchJob({ plan, index: 0 }, context as never);
+    const results = JSON.parse(String(await store.get(plan, 'results-0')));
+    return results as { ok: boolean; error: string | null; infohashV1: string | null; goodBytes?: number }[];
+  };
+  return { base, run, hashes };
+}
+
+/** A signal that calls a function when a job first listens to it: after the paths of the job were looked up. */
+function onListen(act: () => void): AbortSignal {
+  const { signal } = new AbortController();
+  let called = false;
+  const listen = signal.addEventListener;
+  signal.addEventListener = (...args: Parameters<typeof listen>) => {
+    if (!called) act();
+    called = true;
+    listen.apply(signal, args);
+  };
+  return signal;
+}
+
+describe('a batch whose folders are swapped for symlinks out of the root', () => {
+  for (const force of [false, true])
+    it(`writes nothing there: ${force ? 'with' : 'without'} force`, async (t) => {
+      const { base, run } = await place(t);
+      const swap = () => {
+        renameSync(path.join(base, 'data/out'), path.join(base, 'data/away'));
+        symlinkSync('../outside/out', path.join(base, 'data/out'));
+      };
+      const before = readdirSync(path.join(base, 'outside/out'));
+      const items = ['x', 'new'].map((name) => ({ path: 'data/set', output: `data/out/${name}.torrent`, force }));
+      const results = await run('create', items, onListen(swap));
+      for (const { error } of results) assert.match(error ?? '', /^ERR_PATH_OUTSIDE: data\/out leaves data/);
+      assert.deepEqual(await readdir(path.join(base, 'outside/out')), before);
+      assert.equal(String(await readFile(path.join(base, 'outside/out/x.torrent'))), '2');
+      assert.deepEqual(await readdir(path.join(base, 'data/away')), before, 'no temporary file stays');
+    });
+
+  it('hashes and verifies nothing there', async (t) => {
+    const { base, run, hashes } = await place(t);
+    // The job listens to its signal while it waits for its turn.
+    let open = () => {};
+    const opened = new Promise<void>((resolve) => {
+      open = resolve;
+    });
+    const others = Array.from({ length: 1000 }, () => jobLimiter.run(undefined, () => opened));
+    const swap = () => {
+      renameSync(path.join(base, 'data/set'), path.join(base, 'data/away'));
+      symlinkSync('../outside/set', path.join(base, 'data/set'));
+      open();
+    };
+    const items = [{ path: 'data/set', output: 'data/new.torrent', version: 'v1' }];
+    const [created] = await run('create', items, onListen(swap));
+    await Promise.all(others);
+    assert.notEqual(created?.infohashV1, hashes[1]);
+    assert.match(created?.error ?? '', /^ERR_PATH_OUTSIDE: data\/set leaves data/);
+    const [verified] = await run('verify', [{ torrent: 'data/out/set.torrent', path: 'data/set' }]);
+    assert.match(verified?.error ?? '', /^ERR_PATH_OUTSIDE: data\/set leaves data/);
+  });
+
+  it('reads no torrent there, however often it is swapped', async (t) => {
+    const { base, run, hashes } = await place(t);
+    const swaps = new Int32Array(new SharedArrayBuffer(8));
+    const swapper = new Worker(SWAP, { eval: true, workerData: { base, swaps } });
+    const counts = new Map<string | null, number>();
+    // Neither a slow swapper nor a slow job may make the test empty.
+    const few = () => (swaps[0] as number) < 500 || (counts.get(hashes[0] as string) ?? 0) < 100 || counts.size < 2;
+    const items = Array.from({ length: 100 }, () => ({ torrent: 'data/out/set.torrent' }));
+    try {
+      while (few() && !counts.has(hashes[1] as string))
+        for (const { infohashV1 } of await run('validate', items))
+          counts.set(infohashV1, (counts.get(infohashV1) ?? 0) + 1);
+    } finally {
+      await swapper.terminate();
+    }
+    assert.deepEqual(new Set(counts.keys()), new Set([hashes[0], null]), 'it read the torrent, and met the link');
+  });
+});
+
+/** Swaps the torrent for a link and back. */
+const SWAP = `
+const { linkSync, renameSync, symlinkSync } = require('node:fs');
+const { base, swaps } = require('node:worker_threads').workerData;
+const [folder, torrent] = [base + '/data/out', base + '/data/out/set.torrent'];
+linkSync(torrent, folder + '/kept');
+for (;;) {
+  symlinkSync(base + '/outside/out/set.torrent', folder + '/link');
+  renameSync(folder + '/link', torrent);
+  linkSync(folder + '/kept', folder + '/file');
+  renameSync(folder + '/file', torrent);
+  Atomics.add(swaps, 0, 1);
+}
+`;
 
 describe('placeWithin', () => {
   it('names the closest root', () => {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { EventEmitter, once } from 'node:events';
+import { renameSync, symlinkSync } from 'node:fs';
 import { link, mkdir, readdir, readFile, rm, symlink, utimes, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
@@ -153,6 +154,33 @@ describe('TorrentQueue', { skip }, () => {
       await assert.rejects(queued.done(), { code }, `${root} ${output}`);
       assert.equal(ended.filter(({ error }) => error?.startsWith(code)).length, 1, `${root} ${output}`);
     }
+  });
+
+  it('writes nothing outside a root when the folder of the output is swapped for a symlink during the join', async (t) => {
+    const parts = folderStore(await temporaryFolder(t));
+    let swap = () => {};
+    const store: PartStore = {
+      ...parts,
+      get: async (id, name) => {
+        const bytes = await parts.get(id, name);
+        // Only the join finds a hashed part.
+        if (typeof name === 'number' && bytes) swap();
+        return bytes;
+      },
+    };
+    const { queue, draft, base, folder } = await cluster(t, { store });
+    await writeTree(base, { 'out/keep': 1 });
+    await writeTree(folder, { 'outside/x.torrent': 'precious' });
+    swap = () => {
+      renameSync(path.join(base, 'out'), path.join(base, 'away'));
+      symlinkSync('../outside', path.join(base, 'out'));
+      swap = () => {};
+    };
+    const plan = await draft.plan({ partSize: 2 ** 20 });
+    const queued = await queue.addTorrent(plan, { root: 'data/set', output: 'data/out/x.torrent', force: true });
+    await assert.rejects(queued.done(), { code: 'ERR_PATH_OUTSIDE', message: 'data/out leaves data.' });
+    assert.equal(String(await readFile(path.join(folder, 'outside/x.torrent'))), 'precious');
+    assert.deepEqual(await readdir(path.join(folder, 'outside')), ['x.torrent']);
   });
 
   it('refuses to replace a planned file with the torrent', async (t) => {

@@ -1,0 +1,71 @@
+/** Keeps paths that others choose in a folder, also while its files and folders are swapped for symlinks. */
+import { open, readlink, realpath } from 'node:fs/promises';
+import { fromSystemError, MetainfoError } from '../errors/errors.ts';
+import { closeRead } from '../hash/read.ts';
+import { isWithin } from './containment.ts';
+
+/** The option of jobs whose paths somebody else chooses. */
+export interface BeneathOptions {
+  /**
+   * The folder that the path must be in, with symlinks resolved; else the job fails with `ERR_PATH_OUTSIDE`. A symlink that is swapped
+   * in during the job is not followed out of the folder: SECURITY.md says what that means on each system.
+   *
+   * @default anywhere
+   */
+  beneath?: string | undefined;
+}
+
+/** @throws {MetainfoError} `ERR_PATH_OUTSIDE` if a path without links is not in the folder `beneath` */
+export async function requireBeneath(real: string, { beneath }: BeneathOptions, shown: string): Promise<void> {
+  if (beneath === undefined) return;
+  const root = await realpath(beneath).catch((error: unknown) => {
+    throw fromSystemError(error, beneath, 'read');
+  });
+  if (isWithin(root, real)) return;
+  throw new MetainfoError('ERR_PATH_OUTSIDE', `${shown} leaves ${beneath}.`, { path: shown });
+}
+
+/** Opens a file or folder of Linux without reading it: neither permission nor a device or FIFO is touched. */
+const O_PATH = 0x200000;
+/** Makes open(2) of macOS follow no symlink, in no component. */
+const O_NOFOLLOW_ANY = 0x20000000;
+
+/**
+ * Calls `use` with a path of a file or folder in the folder `beneath`. On Linux, that path leads to the same file or folder however
+ * its names change in the meantime, on both engines: a path of /proc, through an open descriptor. On other systems, it is the path without
+ * links, which is checked before and after; `use` adds `flags` when it opens it or a name in it.
+ *
+ * @throws {MetainfoError} `ERR_PATH_OUTSIDE`
+ * @throws {Error} the system's error if the path leads nowhere
+ */
+export async function holdBeneath<T>(
+  target: string,
+  { beneath }: BeneathOptions,
+  use: (held: string, flags: number) => Promise<T>,
+): Promise<T> {
+  if (beneath === undefined) return use(target, 0);
+  if (process.platform !== 'linux') return checkBeneath(target, beneath, use);
+  const handle = await open(target, O_PATH);
+  try {
+    const held = `/proc/self/fd/${handle.fd}`;
+    const real = await readlink(held).catch(() => null);
+    // Some containers have no /proc.
+    if (real === null) return await checkBeneath(target, beneath, use);
+    await requireBeneath(real, { beneath }, target);
+    return await use(held, 0);
+  } finally {
+    await closeRead(handle);
+  }
+}
+
+async function checkBeneath<T>(
+  target: string,
+  beneath: string,
+  use: (held: string, flags: number) => Promise<T>,
+): Promise<T> {
+  const real = await realpath(target);
+  await requireBeneath(real, { beneath }, target);
+  const result = await use(real, process.platform === 'darwin' ? O_NOFOLLOW_ANY : 0);
+  await requireBeneath(await realpath(real), { beneath }, target);
+  return result;
+}

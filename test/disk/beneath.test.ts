@@ -1,0 +1,133 @@
+// Paths that must stay in a folder while somebody else swaps its files and folders for symlinks.
+import assert from 'node:assert/strict';
+import { chmod, mkdir, readdir, readFile, rename, stat, symlink } from 'node:fs/promises';
+import path from 'node:path';
+import { describe, it, type TestContext } from 'node:test';
+import { TorrentCreate } from '../../src/create/draft.ts';
+import { holdBeneath } from '../../src/disk/beneath.ts';
+import { readWithin } from '../../src/disk/read-file.ts';
+import { writeWhole } from '../../src/disk/write-file.ts';
+import { hashPart } from '../../src/parts/hash-part.ts';
+import { joinParts } from '../../src/parts/join-parts.ts';
+import { verify } from '../../src/verify/verify.ts';
+import { temporaryFolder, writeTree } from '../support/tree.ts';
+
+const OUTSIDE = { code: 'ERR_PATH_OUTSIDE' };
+const BYTES = Buffer.from('new');
+
+/** The folders `root` and `outside`, with the same names in both. */
+async function place(t: TestContext) {
+  const base = await temporaryFolder(t);
+  const [root, outside] = [path.join(base, 'root'), path.join(base, 'outside')];
+  await writeTree(root, { 'sub/a': 'inside', 'other/b': 'inside' });
+  await writeTree(outside, { a: 'outside' });
+  const swap = async () => {
+    await rename(path.join(root, 'sub'), path.join(root, 'away'));
+    await symlink(outside, path.join(root, 'sub'));
+  };
+  return { base, root, outside, options: { beneath: root }, file: path.join(root, 'sub/a'), swap };
+}
+
+/** Runs a test with the descriptors of Linux, and with the checks of other systems. */
+async function onEachSystem(test: () => Promise<void>): Promise<void> {
+  const { platform } = process;
+  for (const system of platform === 'linux' ? [platform, 'freebsd'] : [platform]) {
+    Object.defineProperty(process, 'platform', { value: system });
+    try {
+      await test();
+    } finally {
+      Object.defineProperty(process, 'platform', { value: platform });
+    }
+  }
+}
+
+describe('a path that must stay in a folder', () => {
+  it('may lead through links within the folder, and through a link to the folder', (t) =>
+    onEachSystem(async () => {
+      const { base, root, file } = await place(t);
+      await symlink('sub', path.join(root, 'link'));
+      await symlink('../sub/a', path.join(root, 'other/link'));
+      await symlink('root', path.join(base, 'root-link'));
+      const options = { beneath: path.join(base, 'root-link') };
+      for (const name of ['link/a', 'other/link'])
+        assert.equal(String(await readWithin(path.join(base, 'root-link', name), 100, options)), 'inside');
+      await writeWhole(path.join(root, 'link/new'), BYTES, options);
+      await chmod(file, 0o600);
+      await writeWhole(path.join(root, 'other/link'), BYTES, { force: true, ...options });
+      assert.deepEqual(await readdir(path.join(root, 'sub')), ['a', 'new']);
+      assert.equal(String(await readFile(file)), 'inside', 'the link was replaced, not its target');
+      const written = await stat(path.join(root, 'other/link'));
+      assert.deepEqual([written.mode & 0o777, written.size], [process.platform === 'win32' ? 0o666 : 0o600, 3]);
+    }));
+
+  it('is neither read nor written through a link that leaves the folder', (t) =>
+    onEachSystem(async () => {
+      const { root, outside, options, file, swap } = await place(t);
+      await symlink(path.join(outside, 'a'), path.join(root, 'other/link'));
+      await swap();
+      for (const name of [file, path.join(root, 'other/link'), path.join(root, 'away/../../outside/a')])
+        await assert.rejects(readWithin(name, 100, { onlyFiles: true, ...options }), OUTSIDE, name);
+      for (const force of [false, true])
+        for (const name of ['sub/a', 'sub/new', '../outside/new'])
+          await assert.rejects(writeWhole(path.join(root, name), BYTES, { force, ...options }), OUTSIDE, name);
+      // It replaces no link either, because its permissions would come from outside.
+      await assert.rejects(writeWhole(path.join(root, 'other/link'), BYTES, { force: true, ...options }), OUTSIDE);
+      assert.deepEqual([await readdir(outside), await readdir(path.join(root, 'other'))], [['a'], ['b', 'link']]);
+      assert.equal(String(await readFile(path.join(outside, 'a'))), 'outside');
+    }));
+
+  it('reports what happened to the path, not to a descriptor', (t) =>
+    onEachSystem(async () => {
+      const { root, options, file } = await place(t);
+      const [gone, folder] = [path.join(root, 'gone/x'), path.join(root, 'sub')];
+      await assert.rejects(readWithin(gone, 100, options), { code: 'ERR_NOT_FOUND', path: gone });
+      await assert.rejects(writeWhole(gone, BYTES, options), { code: 'ERR_NOT_FOUND', path: gone });
+      await assert.rejects(readWithin(folder, 2 ** 20, options), { code: 'ERR_NOT_A_FILE', path: folder });
+      await assert.rejects(writeWhole(file, BYTES, options), { code: 'ERR_OUTPUT_EXISTS', path: file });
+      await assert.rejects(writeWhole(folder, BYTES, { force: true, ...options }), { code: 'ERR_WRITE', path: folder });
+      const missing = { beneath: path.join(root, 'missing') };
+      await assert.rejects(readWithin(file, 100, missing), { code: 'ERR_NOT_FOUND', path: missing.beneath });
+      assert.deepEqual(await readdir(folder), ['a']);
+    }));
+
+  it('stays the same file and folder after a swap, and closes its descriptors', {
+    skip: process.platform !== 'linux',
+  }, async (t) => {
+    const { root, outside, options, file, swap } = await place(t);
+    const before = (await readdir('/proc/self/fd')).length;
+    await holdBeneath(file, options, async (heldFile) => {
+      await holdBeneath(path.dirname(file), options, async (heldFolder) => {
+        await swap();
+        assert.equal(String(await readFile(heldFile)), 'inside');
+        assert.equal(String(await readFile(path.join(heldFolder, 'a'))), 'inside');
+        await writeWhole(path.join(heldFolder, 'new'), BYTES, {});
+        await writeWhole(path.join(heldFolder, 'a'), BYTES, { force: true });
+      });
+    });
+    assert.deepEqual([await readdir(path.join(root, 'away')), await readdir(outside)], [['a', 'new'], ['a']]);
+    assert.equal(String(await readFile(path.join(outside, 'a'))), 'outside');
+    assert.equal((await readdir('/proc/self/fd')).length, before);
+  });
+
+  it('of content is checked when generate, verify, hashPart and joinParts resolve it', async (t) => {
+    const { root, outside, options, file, swap } = await place(t);
+    const draft = new TorrentCreate({ pathRoot: path.dirname(file) });
+    const [torrent, plan] = [await draft.generate(options), await draft.plan({ partSize: null })];
+    const part = await hashPart(plan, 0, options);
+    assert.ok((await verify(torrent, draft.pathRoot, options)).ok);
+    assert.equal((await joinParts(plan, () => part, options)).infohashV1, torrent.infohashV1);
+    await swap();
+    await mkdir(path.join(root, 'file'));
+    await symlink(path.join(outside, 'a'), path.join(root, 'file/a'));
+    for (const work of [
+      () => draft.generate(options),
+      () => new TorrentCreate({ pathRoot: path.join(root, 'file/a') }).generate(options),
+      () => verify(torrent, draft.pathRoot, options),
+      () => verify(torrent, path.join(root, 'file/a'), options),
+      () => hashPart(plan, 0, options),
+      () => joinParts(plan, () => part, options),
+      () => torrent.write(path.join(draft.pathRoot, 'x.torrent'), options),
+    ])
+      await assert.rejects(work, OUTSIDE, String(work));
+  });
+});
