@@ -28,7 +28,9 @@ class PartWorkers {
 
   constructor() {
     const script = fileURLToPath(new URL('processes/part-worker.ts', import.meta.url));
-    this.#children = Array.from({ length: WORKERS }, () => fork(script, [], { execArgv: ['--import', 'tsx'] }));
+    this.#children = Array.from({ length: WORKERS }, () =>
+      fork(script, [], { execArgv: ['--import', './scripts/ts.mjs'] }),
+    );
   }
 
   async ready(): Promise<void> {

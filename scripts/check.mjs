@@ -24,7 +24,7 @@ check('types', bin('tsc'), ['-p', 'tsconfig.json']);
 check('biome', bin('biome'), fix ? ['check', '--write', '.'] : ['ci', '--error-on-warnings', '.']);
 check('clang-format', 'clang-format', fix ? ['-i', ...native] : ['--dry-run', '--Werror', ...native]);
 check('spelling', bin('cspell'), ['--no-progress', '--no-summary']);
-check('prose', process.execPath, ['--import', 'tsx', 'scripts/check-prose.ts']);
+check('prose', process.execPath, ['--import', './scripts/ts.mjs', 'scripts/check-prose.ts']);
 check('knip', bin('knip'), []);
 check('imports', bin('depcruise'), ['--config', '.dependency-cruiser.cjs', 'src', 'bench']);
 check('shellcheck', 'shellcheck', shell);

@@ -156,7 +156,7 @@ for (const name of chosen) runs.push({ name, program: targets.get(name) ? buildF
 
 if (files.length > 0) {
   const [{ name, program }] = runs;
-  const once = ['--import', 'tsx', path.join('fuzz', 'engine', 'once.ts'), name, ...files];
+  const once = ['--import', './scripts/ts.mjs', path.join('fuzz', 'engine', 'once.ts'), name, ...files];
   const [command, args] = targets.get(name) ? [program, files] : [process.execPath, once];
   const status = await start(command, args, { stdio: 'inherit' }).ended;
   process.exit(status === 0 ? 0 : 1);

@@ -96,19 +96,23 @@ chmodSync(logs, 0o777);
 
 const all = filesIn(...NATIVE.map((place) => `test/${place}`)).filter((file) => file.endsWith('.test.ts'));
 const files = chosen.length > 0 ? chosen : all.filter((file) => !LEFT_OUT.includes(file));
-const { status } = spawnSync(process.execPath, ['--import', 'tsx', '--test', '--test-reporter', 'spec', ...files], {
-  cwd: root,
-  stdio: 'inherit',
-  env: {
-    ...process.env,
-    LD_PRELOAD: runtime,
-    // node-gyp-build loads the addon from this folder.
-    METAINFO_PREBUILD: folder,
-    // Read by test/support/timing.ts, which allows more time.
-    METAINFO_SANITIZED: name,
-    ...mode.environment(path.join(logs, 'report')),
+const { status } = spawnSync(
+  process.execPath,
+  ['--import', './scripts/ts.mjs', '--test', '--test-reporter', 'spec', ...files],
+  {
+    cwd: root,
+    stdio: 'inherit',
+    env: {
+      ...process.env,
+      LD_PRELOAD: runtime,
+      // node-gyp-build loads the addon from this folder.
+      METAINFO_PREBUILD: folder,
+      // Read by test/support/timing.ts, which allows more time.
+      METAINFO_SANITIZED: name,
+      ...mode.environment(path.join(logs, 'report')),
+    },
   },
-});
+);
 const found = reports(logs);
 const addon = path.join(folder, 'build', 'Release', 'metainfo.node');
 /** Adds function names: the runtime of g++ does not know them for libraries that are loaded late. */

@@ -99,7 +99,7 @@ if (mode.isNative && named.length === 0 && !prebuiltOnly) testNative();
 
 // One process less than there are cores, but two at least: many tests wait for other programs.
 const concurrency = Math.max(2, availableParallelism() - 1);
-const args = ['--import', 'tsx', '--test', '--test-reporter', 'spec', `--test-concurrency=${concurrency}`, ...files];
+const args = ['--import', './scripts/ts.mjs', '--test', '--test-reporter', 'spec', `--test-concurrency=${concurrency}`, ...files];
 const { status, error } = spawnSync(mode.command ?? process.execPath, args, {
   cwd: root,
   stdio: 'inherit',

@@ -149,7 +149,7 @@ export function versionOf([command = '', ...args]: readonly string[], pattern: R
 export function runChild<T>(name: string, input: unknown, env: NodeJS.ProcessEnv = {}): T {
   const script = fileURLToPath(new URL(`../processes/${name}.ts`, import.meta.url));
   // watchMemory collects garbage.
-  const args = ['--expose-gc', '--import', 'tsx', script, JSON.stringify(input)];
+  const args = ['--expose-gc', '--import', './scripts/ts.mjs', script, JSON.stringify(input)];
   const { status, error, stdout, stderr } = spawnSync(process.execPath, args, {
     encoding: 'utf8',
     env: { ...process.env, ...env },

@@ -288,11 +288,10 @@ describe('cache', () => {
     // 5,120 pieces: their hashes take 100 and 160 KiB.
     await sparseFile(root, 'a', 5120 * PIECE);
     // The child may write files of 90 KiB at most.
-    const script = `trap '' XFSZ; ulimit -f 180; exec "$0" --import tsx "$@"`;
+    const script = `trap '' XFSZ; ulimit -f 180; exec "$0" --import ./scripts/ts.mjs "$@"`;
     const child = fileURLToPath(new URL('cache-child.ts', import.meta.url));
     const run = spawn('sh', ['-c', script, process.execPath, child, root, cache], {
       stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
-      env: { ...process.env, TSX_DISABLE_CACHE: '1' },
     });
     let said = '';
     run.stderr?.on('data', (data) => {
@@ -387,7 +386,7 @@ describe('cache', () => {
     for (let i = 0; i < 4; i += 1) await writeTree(root, { [`${i}/a`]: noise(60_000, i + 1), [`${i}/b`]: i });
     const child = new URL('cache-child.ts', import.meta.url);
     const children = Array.from({ length: 8 }, (_, i) =>
-      fork(child, [path.join(root, String(i % 4)), cache], { execArgv: ['--import', 'tsx'] }),
+      fork(child, [path.join(root, String(i % 4)), cache], { execArgv: ['--import', './scripts/ts.mjs'] }),
     );
     const codes = await Promise.all(children.map((one) => once(one, 'exit')));
     assert.deepEqual(
@@ -408,7 +407,7 @@ describe('cache', () => {
     const { bytes } = await made(root, {});
     const child = new URL('cache-child.ts', import.meta.url);
     for (let round = 0; round < 8; round += 1) {
-      const one = fork(child, [root, cache, 'forever'], { execArgv: ['--import', 'tsx'] });
+      const one = fork(child, [root, cache, 'forever'], { execArgv: ['--import', './scripts/ts.mjs'] });
       await once(one, 'message');
       await delay(round * 7);
       one.kill('SIGKILL');

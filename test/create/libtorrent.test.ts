@@ -202,18 +202,19 @@ describe('generateExt', { skip }, () => {
   it('runs in worker threads, and ends with a terminated one', async (t) => {
     const folder = await temporaryFolder(t);
     const big = await sparseFile(folder, 'big', 2 ** 31);
-    // Workers of Node 20 do not inherit tsx.
     const load = `
       const { workerData, parentPort } = require('node:worker_threads');
-      import('tsx/esm/api').then(async ({ register }) => {
-        register();
-        const { TorrentCreate } = await import(workerData.module);
+      import(workerData.module).then(async ({ TorrentCreate }) => {
         parentPort.postMessage('started');
         await new TorrentCreate({ pathRoot: workerData.big, pieceLength: 2 ** 20 }).generateExt();
       })`;
     const module = new URL('../../src/create/draft.ts', import.meta.url).href;
     for (let round = 0; round < 4; round += 1) {
-      const worker = new Worker(load, { eval: true, execArgv: [], workerData: { big, module } });
+      const worker = new Worker(load, {
+        eval: true,
+        execArgv: ['--import', './scripts/ts.mjs'],
+        workerData: { big, module },
+      });
       await once(worker, 'message');
       await new Promise((resolve) => setTimeout(resolve, 40 * round));
       await worker.terminate();
@@ -227,7 +228,7 @@ describe('the libtorrent maker where its addon is not built', () => {
     await writeTree(root, { a: 1, 'broken.node': 'no library' });
     for (const name of ['none.node', 'broken.node']) {
       const child = fork(new URL('libtorrent-child.ts', import.meta.url), [path.join(root, 'a')], {
-        execArgv: ['--import', 'tsx'],
+        execArgv: ['--import', './scripts/ts.mjs'],
         env: { ...process.env, METAINFO_LIBTORRENT: path.join(root, name) },
       });
       const [told] = (await once(child, 'message')) as [{ code: string; message: string }];

@@ -164,10 +164,9 @@ describe('skipUnreadable', { skip: process.getuid?.() === 0 ? false : 'only root
       const scanned = await scan(root, null, { ...options, skipUnreadable: true });
       const files = scannedFiles(scanned).map(({ path }) => path.join('/')).sort();
       process.stdout.write(JSON.stringify({ failure, files, leftOut: leftOut.sort() }));`;
-    const out = execFileSync(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', script], {
+    const out = execFileSync(process.execPath, ['--import', './scripts/ts.mjs', '--input-type=module', '-e', script], {
       cwd: path.join(import.meta.dirname, '../..'),
       encoding: 'utf8',
-      env: { ...process.env, TSX_DISABLE_CACHE: '1' },
       uid: 65534,
       gid: 65534,
     });

@@ -56,7 +56,7 @@ function withoutAddon(engine: string) {
     try { nativeEngine(); } catch (error) { console.log(error.code); }`;
   const { status, stdout, stderr } = spawnSync(
     process.execPath,
-    ['--import', 'tsx', '--no-warnings', '--input-type=module', '-e', script],
+    ['--import', './scripts/ts.mjs', '--no-warnings', '--input-type=module', '-e', script],
     // Where node-gyp-build looks instead: there is no addon there.
     { encoding: 'utf8', env: { ...process.env, METAINFO_PREBUILD: tmpdir(), METAINFO_ENGINE: engine } },
   );

@@ -46,12 +46,16 @@ function withoutAddon(height: number): Buffer {
     const packed = process.getBuiltinModule('node:fs').readFileSync(0);
     const layers = Array.from({ length: ${MOST} }, (_, i) => packed.subarray(i * (i + 1) * 16, (i + 1) * (i + 2) * 16));
     console.log(Buffer.from(layerRoots(layers, ${2 ** height})).toString('hex'));`;
-  const printed = execFileSync(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', script], {
-    input: packed,
-    encoding: 'utf8',
-    // Where node-gyp-build looks instead: there is no addon there.
-    env: { ...process.env, METAINFO_PREBUILD: tmpdir() },
-  });
+  const printed = execFileSync(
+    process.execPath,
+    ['--import', './scripts/ts.mjs', '--input-type=module', '-e', script],
+    {
+      input: packed,
+      encoding: 'utf8',
+      // Where node-gyp-build looks instead: there is no addon there.
+      env: { ...process.env, METAINFO_PREBUILD: tmpdir() },
+    },
+  );
   return Buffer.from(printed.trim(), 'hex');
 }
 

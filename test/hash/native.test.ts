@@ -288,7 +288,7 @@ describe('METAINFO_KERNEL', () => {
     const { loadAddon } = await import('./src/hash/addon.ts');
     try { console.log(JSON.stringify(loadAddon().active)); } catch (error) { console.log(error.code, error.message); }`;
   const run = (kernel: string) =>
-    execFileSync(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', script], {
+    execFileSync(process.execPath, ['--import', './scripts/ts.mjs', '--input-type=module', '-e', script], {
       encoding: 'utf8',
       env: { ...process.env, METAINFO_KERNEL: kernel },
     }).trim();

@@ -476,7 +476,7 @@ describe('reading a hostile torrent', { skip: procMissing }, () => {
 
 async function runHostile(target: string, profile: Profile): Promise<HostileAnswer> {
   const script = fileURLToPath(new URL('../support/hostile.ts', import.meta.url));
-  const child = spawn(process.execPath, ['--expose-gc', '--import', 'tsx', script, target, profile], {
+  const child = spawn(process.execPath, ['--expose-gc', '--import', './scripts/ts.mjs', script, target, profile], {
     cwd: fileURLToPath(new URL('../..', import.meta.url)),
     stdio: ['ignore', 'pipe', 'inherit'],
     timeout: 30_000,

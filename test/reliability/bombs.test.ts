@@ -233,7 +233,7 @@ async function explode(target: string, data: string): Promise<BombAnswer> {
   const script = fileURLToPath(new URL('../support/bombs.ts', import.meta.url));
   const child = spawn(
     process.execPath,
-    ['--expose-gc', '--max-old-space-size=2048', '--import', 'tsx', script, target, data],
+    ['--expose-gc', '--max-old-space-size=2048', '--import', './scripts/ts.mjs', script, target, data],
     {
       cwd: fileURLToPath(new URL('../..', import.meta.url)),
       stdio: ['ignore', 'pipe', 'inherit'],

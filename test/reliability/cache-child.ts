@@ -22,13 +22,12 @@ async function runLane(lane: number): Promise<never> {
 
 const startLanes = () => Array.from({ length: LANES }, (_, lane) => runLane(lane));
 
-/** Starts a worker with running jobs. Workers of Node 20 do not inherit tsx. */
+/** Starts a worker with running jobs. */
 async function jobsInWorker(): Promise<Worker> {
-  const load = `import('tsx/esm/api').then(({ register }) => {
-    register();
-    return import(require('node:worker_threads').workerData.url);
-  })`;
-  const worker = new Worker(load, { eval: true, execArgv: [], workerData: { url: import.meta.url, root } });
+  const worker = new Worker(new URL(import.meta.url), {
+    execArgv: ['--import', './scripts/ts.mjs'],
+    workerData: { root },
+  });
   await new Promise((resolve, reject) => worker.once('message', resolve).once('error', reject));
   return worker;
 }

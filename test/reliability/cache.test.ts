@@ -24,7 +24,7 @@ describe('a process with jobs that use a cache', { concurrency: 2 }, () => {
       const files = Array.from({ length: LANES }, (_, lane) => [`${lane}/file`, noise(5000, lane + 1)]);
       await writeTree(root, Object.fromEntries(files));
       for (let i = 0; i < processes; i += 1) {
-        const run = spawn(process.execPath, ['--import', 'tsx', child, how, root], { stdio: 'inherit' });
+        const run = spawn(process.execPath, ['--import', './scripts/ts.mjs', child, how, root], { stdio: 'inherit' });
         const timer = setTimeout(() => run.kill('SIGKILL'), MOST_MS);
         const [code, signal] = await once(run, 'exit');
         clearTimeout(timer);

@@ -93,13 +93,9 @@ async function inWorker(): Promise<void> {
   parentPort?.postMessage('hashing');
 }
 
-/** Starts a worker that hashes `file`. Workers of Node 20 do not inherit tsx. */
+/** Starts a worker that hashes `file`. */
 function hashingWorker(file: string): Worker {
-  const load = `import('tsx/esm/api').then(({ register }) => {
-    register();
-    return import(require('node:worker_threads').workerData.url);
-  })`;
-  return new Worker(load, { eval: true, execArgv: [], workerData: { url: import.meta.url, file } });
+  return new Worker(new URL(import.meta.url), { execArgv: ['--import', './scripts/ts.mjs'], workerData: { file } });
 }
 
 const hashing = (worker: Worker) =>

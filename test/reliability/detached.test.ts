@@ -201,7 +201,7 @@ describe('shared memory that another thread writes', () => {
     shared.set(torrent.bytes);
     const source = `
       const { parentPort, workerData } = require('node:worker_threads');
-      import('tsx/esm/api').then(({ register }) => { register(); return import(workerData.module); }).then(({ Torrent }) => {
+      import(workerData.module).then(({ Torrent }) => {
         parentPort.postMessage('ready');
         const end = Date.now() + 1500;
         let count = 0;
@@ -212,7 +212,11 @@ describe('shared memory that another thread writes', () => {
         parentPort.postMessage(count);
       });`;
     const module = new URL('../../src/model/torrent.ts', import.meta.url).href;
-    const worker = new Worker(source, { eval: true, execArgv: [], workerData: { shared, module } });
+    const worker = new Worker(source, {
+      eval: true,
+      execArgv: ['--import', './scripts/ts.mjs'],
+      workerData: { shared, module },
+    });
     const messages: unknown[] = [];
     worker.on('message', (message) => messages.push(message));
     let failure: unknown = null;

@@ -26,7 +26,13 @@ export function runScript<Told extends object = Record<string, number>>(
 ): Promise<Ended<Told>> {
   const child = spawn(
     process.execPath,
-    ['--expose-gc', '--import', 'tsx', fileURLToPath(new URL(script, import.meta.url)), ...args.map(String)],
+    [
+      '--expose-gc',
+      '--import',
+      './scripts/ts.mjs',
+      fileURLToPath(new URL(script, import.meta.url)),
+      ...args.map(String),
+    ],
     {
       cwd: fileURLToPath(new URL('../..', import.meta.url)),
       stdio: ['ignore', 'pipe', 'inherit'],

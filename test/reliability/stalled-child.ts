@@ -70,11 +70,10 @@ const SCENARIOS = {
     process.exit(0);
   },
   async terminate(call: string) {
-    const load = `import('tsx/esm/api').then(({ register }) => {
-      register();
-      return import(require('node:worker_threads').workerData.url);
-    })`;
-    const worker = new Worker(load, { eval: true, execArgv: [], workerData: { url: import.meta.url, call } });
+    const worker = new Worker(new URL(import.meta.url), {
+      execArgv: ['--import', './scripts/ts.mjs'],
+      workerData: { call },
+    });
     await new Promise((resolve) => worker.once('message', resolve));
     const start = performance.now();
     await worker.terminate();

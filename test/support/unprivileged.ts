@@ -22,14 +22,16 @@ export function failureAsNobody(
     const draft = new TorrentCreate({ pathRoot: ${JSON.stringify(pathRoot)} });
     const failure = await draft.${how}().then(() => ({}), ({ code, path, message }) => ({ code, path, message }));
     process.stdout.write(JSON.stringify(failure));`;
-  const { stdout, stderr } = spawnSync(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', script], {
-    cwd: fileURLToPath(new URL('../..', import.meta.url)),
-    encoding: 'utf8',
-    // The compile cache is in a folder of the user who runs the tests.
-    env: { ...process.env, TSX_DISABLE_CACHE: '1' },
-    uid: NOBODY,
-    gid: NOBODY,
-  });
+  const { stdout, stderr } = spawnSync(
+    process.execPath,
+    ['--import', './scripts/ts.mjs', '--input-type=module', '-e', script],
+    {
+      cwd: fileURLToPath(new URL('../..', import.meta.url)),
+      encoding: 'utf8',
+      uid: NOBODY,
+      gid: NOBODY,
+    },
+  );
   if (stdout === '') throw new Error(stderr);
   return JSON.parse(stdout) as ReturnType<typeof failureAsNobody>;
 }
