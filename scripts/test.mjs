@@ -13,6 +13,7 @@ import path from 'node:path';
 import { arm64Node } from './arm64-node.mjs';
 import { fail, filesIn, prebuiltOnly, root, setup } from './setup.mjs';
 import { testNative } from './test-native.mjs';
+import { transpile } from './transpile.mjs';
 
 /** Folders that run only with --all: clients that share torrents, and processes that are killed or starved. */
 const ONLY_WITH_ALL = ['test/e2e/', 'test/reliability/'];
@@ -31,6 +32,19 @@ const SLOW = {
   'test/pages.test.ts': 72,
   'test/scripts/check-prebuild.test.ts': 21,
 };
+/**
+ * Files and folders that mostly wait: for other programs, for processes that they kill, for timers. Many of them run at once,
+ * in this order: the longest first.
+ */
+const WAITING = [
+  'test/reliability/',
+  'test/e2e/',
+  'test/cli/progress.test.ts',
+  'test/cli/queue.test.ts',
+  'test/bullmq/',
+  'test/cli/resume.test.ts',
+];
+const WAITING_AT_ONCE = 6;
 /** The share of their runs that property tests make, except with --all or FILE: test/support/runs.ts. */
 const USUAL_RUNS = '0.2';
 
@@ -97,9 +111,19 @@ const mode = MODES[modeName]?.() ?? {};
 const files = named.length > 0 ? named : mode.files;
 if (mode.isNative && named.length === 0 && !prebuiltOnly) testNative();
 
-// One process less than there are cores, but two at least: many tests wait for other programs.
-const concurrency = Math.max(2, availableParallelism() - 1);
-const args = ['--import', './scripts/ts.mjs', '--test', '--test-reporter', 'spec', `--test-concurrency=${concurrency}`, ...files];
+transpile(filesIn('src', 'test').filter((file) => /(?<!\.d)\.ts$/.test(file)));
+/** The place of a file in WAITING, or -1. */
+const placeOf = (file) => WAITING.findIndex((place) => file.startsWith(place));
+const waiting = files.filter((file) => placeOf(file) >= 0).sort((a, b) => placeOf(a) - placeOf(b));
+const lanes = [
+  { files: waiting, concurrency: WAITING_AT_ONCE },
+  { files: files.filter((file) => !waiting.includes(file)), concurrency: availableParallelism() },
+];
+const runner =
+  named.length > 0
+    ? ['--test', '--test-reporter', 'spec', ...named]
+    : ['scripts/test-lanes.mjs', JSON.stringify(lanes)];
+const args = ['--import', './scripts/ts.mjs', ...runner];
 const { status, error } = spawnSync(mode.command ?? process.execPath, args, {
   cwd: root,
   stdio: 'inherit',
