@@ -3,6 +3,7 @@
 //   npm test                      the usual tests: five minutes at most on two cores
 //   npm test -- --all             every test, as .ci/run does: about half an hour
 //   npm test -- FILE ...          these test files, or those of these folders
+//   npm test -- --release         the tests of release tools, as .ci/release does
 //   npm test -- --without-addon   the tests of hashing, on node:crypto (METAINFO_ENGINE=node)
 //   npm test -- --arm64           some tests of hashing, on the prebuilt binary for arm64 (npm run prebuilds) under qemu
 //
@@ -30,8 +31,9 @@ const SLOW = {
   'test/model/damage.test.ts': 523,
   'test/model/differential.test.ts': 16,
   'test/pages.test.ts': 72,
-  'test/scripts/check-prebuild.test.ts': 21,
 };
+/** They test tools that only .ci/release uses, and need what only it installs. */
+const OF_RELEASE = ['test/scripts/check-prebuild.test.ts'];
 /**
  * Files and folders that mostly wait: for other programs, for processes that they kill, for timers. Many of them run at once,
  * in this order: the longest first.
@@ -82,7 +84,7 @@ function without(files, left) {
   return files.filter((file) => !left.includes(file));
 }
 
-const all = testFiles('test');
+const all = without(testFiles('test'), OF_RELEASE);
 const isUsual = (file) => !ONLY_WITH_ALL.some((place) => file.startsWith(place));
 
 /** The files and the environment of each mode, and the Node that runs them. */
@@ -93,6 +95,7 @@ const MODES = {
     isNative: true,
   }),
   '--all': () => ({ files: all, isNative: true }),
+  '--release': () => ({ files: OF_RELEASE }),
   '--without-addon': () => ({
     files: without(
       testFiles(...HASHING.map((place) => `test/${place}`)),
