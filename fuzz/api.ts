@@ -8,8 +8,8 @@ import { decode as decodeInput } from '../src/bencode/decode.ts';
 import { NO_LIMITS } from '../src/bencode/limits.ts';
 import type { BencodeValue } from '../src/bencode/value.ts';
 import * as api from '../src/index.ts';
-import hybrid from '../test/fixtures/hybrid-folder/torrent.ts';
-import v1 from '../test/fixtures/v1-single/torrent.ts';
+import hybrids from '../test/fixtures/hybrid.ts';
+import fixtures from '../test/fixtures/v1.ts';
 import { bencode } from '../test/support/build.ts';
 import type { Target } from './engine/target.ts';
 
@@ -19,8 +19,9 @@ const hostile = (): never => {
   throw new Hostile('hostile');
 };
 
+const v1 = fixtures['v1-single'].bytes;
 const V1 = api.Torrent.fromBytes(v1);
-const HYBRID = api.Torrent.fromBytes(hybrid);
+const HYBRID = api.Torrent.fromBytes(hybrids['hybrid-folder'].bytes);
 const NOWHERE = path.resolve('/nowhere/at/all');
 const CONFIG = { paths: ['x'], pathRoot: NOWHERE, pieceLength: 16384 };
 const PLAN: api.HashPlan = {

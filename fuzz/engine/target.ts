@@ -1,5 +1,5 @@
 /** The interface of a fuzz target in TypeScript, and inputs that several targets share. */
-import { readdirSync } from 'node:fs';
+import { FIXTURES } from '../../test/fixtures/fixtures.ts';
 import { PIECE } from '../../test/support/build.ts';
 
 /** A fuzz target: the exports of a file in fuzz/. */
@@ -17,10 +17,7 @@ const MOST_BYTES = 2048;
 
 /** The small torrents of test/fixtures, valid and invalid. */
 export async function fixtures(): Promise<Buffer[]> {
-  // Relative to the working directory, because the bundle is in another folder than its sources.
-  const names = readdirSync('test/fixtures');
-  const modules = names.map((name) => import(`../../test/fixtures/${name}/torrent.ts`) as Promise<{ default: Buffer }>);
-  return (await Promise.all(modules)).map((module) => module.default).filter(({ length }) => length <= MOST_BYTES);
+  return FIXTURES.map(({ bytes }) => bytes).filter(({ length }) => length <= MOST_BYTES);
 }
 
 /** Keys and values of torrents. */

@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { readdirSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { BencodeError } from '../../src/bencode/bencode-error.ts';
@@ -10,14 +9,8 @@ import { ValidationError } from '../../src/errors/errors.ts';
 import type { ValidationContext } from '../../src/model/issues.ts';
 import { Torrent } from '../../src/model/torrent.ts';
 import { latin1 } from '../bencode/reference.ts';
+import { FIXTURES } from '../fixtures/fixtures.ts';
 import { text } from '../model/arbitraries.ts';
-
-const folder = new URL('../fixtures/', import.meta.url);
-const fixtures = await Promise.all(
-  readdirSync(folder).map(
-    async (name) => ((await import(new URL(`${name}/torrent.ts`, folder).href)) as { default: Buffer }).default,
-  ),
-);
 
 const CONTEXTS: ValidationContext[] = [
   ...(['default', 'strict', 'compat'] as const).map((profile) => ({ profile })),
@@ -27,7 +20,7 @@ const CONTEXTS: ValidationContext[] = [
 ];
 
 /** Every fixture in every context that accepts it. */
-const TORRENTS = fixtures.flatMap((bytes) =>
+const TORRENTS = FIXTURES.flatMap(({ bytes }) =>
   CONTEXTS.flatMap((context) => {
     try {
       return [{ torrent: Torrent.fromBytes(bytes, { context }), context }];

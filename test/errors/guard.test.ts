@@ -28,8 +28,9 @@ import {
   upgrade,
   verify,
 } from '../../src/index.ts';
-import v1 from '../fixtures/v1-single/torrent.ts';
+import fixtures from '../fixtures/v1.ts';
 
+const v1 = fixtures['v1-single'].bytes;
 const torrent = Torrent.fromBytes(v1);
 const Numbers = { threads: expected<number>('a number', (value) => typeof value === 'number') };
 const refused = (message: RegExp) => ({ name: 'MetainfoError', code: 'ERR_INVALID_ARGUMENT', message });

@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { readdirSync, readFileSync } from 'node:fs';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -8,22 +7,15 @@ import { type BencodeCode, BencodeError } from '../../src/bencode/bencode-error.
 import { encode } from '../../src/bencode/encode.ts';
 import { LimitError, type LimitName } from '../../src/bencode/limits.ts';
 import { ISSUE_CODES, type IssueCode } from '../../src/errors/codes.ts';
-import { type Issue, ValidationError } from '../../src/errors/errors.ts';
+import { ValidationError } from '../../src/errors/errors.ts';
 import type { Profile } from '../../src/model/issues.ts';
 import { Torrent } from '../../src/model/torrent.ts';
+import type { Expected } from '../fixtures/expected.ts';
+import { FIXTURES } from '../fixtures/fixtures.ts';
 import { hex, sha1, sha256 } from '../support/build.ts';
 import { libtorrentMissing } from '../support/external.ts';
 import { LibtorrentOracle } from '../support/libtorrent.ts';
 import { infoOf, offsetOf } from '../support/scan.ts';
-
-type ExpectedIssue = Pick<Issue, 'code' | 'severity' | 'path' | 'offset'>;
-type Expected = ExpectedIssue | { fatal: BencodeCode | LimitName; offset: number | null };
-
-interface Fixture {
-  name: string;
-  bytes: Buffer;
-  expected: Record<Profile, Expected[]>;
-}
 
 const PROFILES = ['default', 'strict', 'compat'] as const;
 
@@ -82,15 +74,6 @@ const REFUSED_BY_COMPAT: Readonly<Record<string, string>> = {
   'v1-tree-integer': 'libtorrent reads a file tree only if the meta version is 2: here its presence decides',
 };
 
-const folder = new URL('../fixtures/', import.meta.url);
-const fixtures: Fixture[] = await Promise.all(
-  readdirSync(folder).map(async (name) => ({
-    name,
-    bytes: ((await import(new URL(`${name}/torrent.ts`, folder).href)) as { default: Buffer }).default,
-    expected: JSON.parse(readFileSync(new URL(`${name}/expected.json`, folder), 'utf8')) as Fixture['expected'],
-  })),
-);
-
 /** The issues of a torrent, in the form of the expectations. */
 function inspected(bytes: Uint8Array, profile: Profile): { torrent: Torrent | null; issues: Expected[] } {
   try {
@@ -120,7 +103,11 @@ function labelOf(issue: Expected): string {
 }
 
 describe('fixtures', () => {
-  const expected = fixtures.flatMap((fixture) => PROFILES.flatMap((profile) => fixture.expected[profile]));
+  const expected = FIXTURES.flatMap((fixture) => PROFILES.flatMap((profile) => fixture.expected[profile]));
+
+  it('have names of their own', () => {
+    assert.equal(new Set(FIXTURES.map(({ name }) => name)).size, FIXTURES.length);
+  });
 
   it('cover every issue code that a torrent can have', () => {
     const codes = new Set(expected.flatMap((issue) => ('fatal' in issue ? [] : [issue.code])));
@@ -133,7 +120,7 @@ describe('fixtures', () => {
     assert.deepEqual([...codes].sort(), [...FATAL_CODES].sort());
   });
 
-  for (const { name, bytes, expected: byProfile } of fixtures) {
+  for (const { name, bytes, expected: byProfile } of FIXTURES) {
     describe(name, () => {
       for (const profile of PROFILES) {
         const expectedIssues = byProfile[profile];
@@ -181,7 +168,7 @@ describe('valid fixtures', () => {
   });
   after(() => rm(temporary, { recursive: true }));
 
-  for (const { name, bytes } of fixtures) {
+  for (const { name, bytes } of FIXTURES) {
     for (const profile of PROFILES) {
       const { torrent, issues } = inspected(bytes, profile);
       if (!torrent) continue;
@@ -224,7 +211,7 @@ describe('fixtures in libtorrent', { skip: libtorrentMissing() }, () => {
     await rm(temporary, { recursive: true });
   });
 
-  for (const { name, bytes } of fixtures) {
+  for (const { name, bytes } of FIXTURES) {
     it(`load if compat accepts them, with the same infohash: ${name}`, async () => {
       const target = path.join(temporary, `${name}.torrent`);
       await writeFile(target, bytes);

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { edit } from '../../src/edit/edit.ts';
 import type { ValidationContext } from '../../src/model/issues.ts';
 import { Torrent } from '../../src/model/torrent.ts';
-import padName from '../fixtures/v1-pad-name/torrent.ts';
+import padding from '../fixtures/v1-padding.ts';
 import { noise } from '../hash/reference.ts';
 import { build, PIECE } from './build.ts';
 
@@ -39,7 +39,8 @@ describe('a validation context', () => {
   }
 
   it('checks names of pad files by the profile unless paddingPath is strict', () => {
-    const isValid = (context: ValidationContext) => Torrent.inspect(padName, { context }).torrent !== null;
+    const isValid = (context: ValidationContext) =>
+      Torrent.inspect(padding['v1-pad-name'].bytes, { context }).torrent !== null;
     const names = { default: { paddingPath: 'default' }, strict: { paddingPath: 'strict' } } as const;
     assert.deepEqual([isValid({}), isValid(names.default), isValid(names.strict)], [true, true, false]);
     const profile = 'strict';
