@@ -1,16 +1,17 @@
 // Fuzzes the targets of fuzz/: C++ with libFuzzer under sanitizers, TypeScript with fuzz/engine.
 //
 //   npm run fuzz -- [--time 30m] [TARGET ...]   fuzzes each target for that time (default: 1m), one target per core at once
-//   npm run fuzz -- TARGET FILE ...             runs a target on these inputs only
-//   npm run fuzz -- --merge                     writes fuzz/corpus anew: the smallest inputs with the same coverage
+//   npm run fuzz -- TARGET INPUT ...            runs a target on these inputs only: files, or names in fuzz/inputs/TARGET.txt
+//   npm run fuzz -- --merge                     writes fuzz/inputs anew: the smallest inputs with the same coverage
 //
 // Inputs that reach new code stay in build/fuzz/corpus for the next time; failing inputs are in build/fuzz/found.
 import { spawn } from 'node:child_process';
-import { copyFileSync, existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { bundle } from './fuzz-bundle.mjs';
+import { lineOf, pack, storedInputs, unpack } from './fuzz-inputs.mjs';
 import { buildFuzzer } from './fuzz-native.mjs';
 import { fail, filesIn, root, setup } from './setup.mjs';
 
@@ -29,10 +30,10 @@ if (!(seconds >= 1)) fail(`--time must be a time such as 90s, 30m or 2h, not ${v
 const sources = filesIn('fuzz').filter((file) => /^fuzz.[^/\\]+\.(cc|ts)$/.test(file));
 const targets = new Map(sources.map((file) => [path.parse(file).name, file.endsWith('.cc')]));
 const named = positionals.filter((name) => targets.has(name));
-const files = positionals.filter((name) => !targets.has(name));
-for (const file of files) {
-  if (existsSync(file) && named.length === 1) continue;
-  fail(`there is no target ${file}. Targets: ${[...targets.keys()].join(', ')}.`);
+const inputs = positionals.filter((name) => !targets.has(name));
+for (const input of inputs) {
+  if (named.length === 1 && (existsSync(input) || storedInputs(named[0]).has(input))) continue;
+  fail(`there is no target or input ${input}. Targets: ${[...targets.keys()].join(', ')}.`);
 }
 const chosen = named.length > 0 ? named : [...targets.keys()];
 
@@ -66,31 +67,26 @@ function start(command, args, { onLine = () => {}, ipc = false, stdio = 'pipe' }
   return { child, ended };
 }
 
-/** The folders of a target's inputs: new ones, and those in the repository. */
+/** The folders of a target's inputs: new ones, failing ones, and copies of those in the repository; and one for merging. */
 function foldersOf(name) {
-  const [corpus, found] = [place('corpus', name), place('found', name)];
-  const [kept, cases] = [path.join('fuzz', 'corpus', name), path.join('fuzz', 'found', name)];
-  for (const folder of [corpus, found, kept]) mkdirSync(folder, { recursive: true });
-  return { corpus, found, kept, known: [kept, ...(existsSync(cases) ? [cases] : [])] };
+  const [corpus, found, stored, merged] = ['corpus', 'found', 'stored', 'merged'].map((kind) => place(kind, name));
+  rmSync(merged, { recursive: true, force: true });
+  for (const folder of [corpus, found, merged]) mkdirSync(folder, { recursive: true });
+  unpack(name, stored);
+  return { corpus, found, stored, merged };
 }
 
 async function fuzzNative(name, binary) {
-  const { corpus, found, kept, known } = foldersOf(name);
+  const { corpus, found, stored, merged } = foldersOf(name);
   if (values.merge) {
-    const merged = place('merged', name);
-    rmSync(merged, { recursive: true, force: true });
-    mkdirSync(merged, { recursive: true });
-    await start(binary, ['-merge=1', '-max_len=1024', '-use_counters=0', merged, kept, corpus]).ended;
-    rmSync(kept, { recursive: true });
-    mkdirSync(kept);
-    for (const file of readdirSync(merged)) copyFileSync(path.join(merged, file), path.join(kept, file.slice(0, 16)));
-    return { inputs: readdirSync(kept).length };
+    await start(binary, ['-merge=1', '-max_len=1024', '-use_counters=0', merged, stored, corpus]).ended;
+    return { inputs: pack(name, merged) };
   }
   const before = new Set(readdirSync(found));
   const result = {};
   const said = [];
   const args = [
-    ...[corpus, ...known, `-max_total_time=${seconds}`, `-artifact_prefix=${found}${path.sep}`],
+    ...[corpus, stored, `-max_total_time=${seconds}`, `-artifact_prefix=${found}${path.sep}`],
     // -len_control=0: a plan needs many bytes from the start.
     ...[`-timeout=${MOST_SILENCE / 1000}`, '-max_len=1024', '-len_control=0', '-rss_limit_mb=4096'],
     ...['-print_final_stats=1', '-print_funcs=0'],
@@ -110,10 +106,10 @@ async function fuzzNative(name, binary) {
 }
 
 async function fuzzTypeScript(name, script) {
-  const { corpus, found, kept, known } = foldersOf(name);
+  const { corpus, found, stored, merged } = foldersOf(name);
   const current = place('current', name);
   mkdirSync(path.dirname(current), { recursive: true });
-  const options = { seconds, corpus: [corpus, ...known], found, current, ...(values.merge && { merge: kept }) };
+  const options = { seconds, corpus: [corpus, stored], found, current, ...(values.merge && { merge: merged }) };
   let result = {};
   let stopped = null;
   const args = ['--max-old-space-size=1024', '--stack-size=800', script, JSON.stringify(options)];
@@ -129,6 +125,7 @@ async function fuzzTypeScript(name, script) {
   });
   const status = await ended;
   clearTimeout(silence);
+  if (status === 0 && values.merge && !result.failure) pack(name, merged);
   if (status === 0 || result.failure) return result;
   const file = path.join(found, `died-${Date.now()}`);
   copyFileSync(current, file);
@@ -147,15 +144,20 @@ function print(name, { executions = 0, places = 0, total, features = 0, inputs =
   );
   if (!failure) return;
   process.stdout.write(`${failure.stack}\nRun it again: npm run fuzz -- ${name} ${failure.file}\n`);
-  process.stdout.write(`Keep it for all tests: mv ${failure.file} fuzz/found/${name}/NAME\n`);
+  const line = lineOf('NAME', readFileSync(failure.file));
+  process.stdout.write(
+    `Keep it for all tests, as this line in fuzz/inputs/${name}.txt with a name for the bug:\n${line}\n`,
+  );
 }
 
 setup();
 const runs = [];
 for (const name of chosen) runs.push({ name, program: targets.get(name) ? buildFuzzer(name) : await bundle(name) });
 
-if (files.length > 0) {
+if (inputs.length > 0) {
   const [{ name, program }] = runs;
+  const { stored } = foldersOf(name);
+  const files = inputs.map((input) => (existsSync(input) ? input : path.join(stored, input)));
   const once = ['--import', './scripts/ts.mjs', path.join('fuzz', 'engine', 'once.ts'), name, ...files];
   const [command, args] = targets.get(name) ? [program, files] : [process.execPath, once];
   const status = await start(command, args, { stdio: 'inherit' }).ended;

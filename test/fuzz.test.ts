@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
@@ -12,30 +13,39 @@ import { temporaryFolder } from './support/tree.ts';
 const ROOT = fileURLToPath(new URL('../fuzz/', import.meta.url));
 const TARGETS = readdirSync(ROOT).flatMap((file) => /^(\w+)\.ts$/.exec(file)?.[1] ?? []);
 
-/** The stored inputs of a target: those that reach the most code, and those that found bugs. */
-function kept(name: string): [file: string, input: Buffer][] {
-  return ['corpus', 'found'].flatMap((kind) => {
-    const folder = path.join(ROOT, kind, name);
-    const files = existsSync(folder) ? readdirSync(folder) : [];
-    return files.map((file): [string, Buffer] => [`${kind}/${name}/${file}`, readFileSync(path.join(folder, file))]);
-  });
-}
+// A script in plain JavaScript, which has no types.
+const { storedInputs, lineOf } = (await import('../scripts/fuzz-inputs.mjs' as string)) as {
+  storedInputs(target: string): Map<string, Buffer>;
+  lineOf(name: string, input: Buffer): string;
+};
 
 describe('a stored fuzz input', () => {
   for (const name of TARGETS) {
     it(`passes: ${name}`, async () => {
       const { check } = (await import(`../fuzz/${name}.ts`)) as Target;
-      const inputs = kept(name);
-      assert.ok(inputs.length > 10, `${inputs.length} inputs`);
-      for (const [file, input] of inputs) {
+      const inputs = storedInputs(name);
+      assert.ok(inputs.size > 10, `${inputs.size} inputs`);
+      for (const [stored, input] of inputs) {
         try {
           await check(input);
         } catch (cause) {
-          throw new Error(`npm run fuzz -- ${name} fuzz/${file}`, { cause });
+          throw new Error(`npm run fuzz -- ${name} ${stored}`, { cause });
         }
       }
     });
   }
+
+  it('is one line of printable ASCII, whatever its bytes', () => {
+    const input = Buffer.from(Array.from({ length: 256 }, (_, byte) => byte));
+    const line = lineOf('all', input);
+    assert.match(line, /^all [ -~]+$/);
+    assert.ok(line.includes('%0a') && line.includes('%25&') && line.includes('~%7f%80'));
+    const sha1 = (bytes: Buffer) => createHash('sha1').update(bytes).digest('hex').slice(0, 16);
+    for (const target of TARGETS) {
+      for (const [name, bytes] of storedInputs(target))
+        if (/^[0-9a-f]{16}$/.test(name)) assert.equal(sha1(bytes), name);
+    }
+  });
 });
 
 describe('every export', () => {

@@ -8,7 +8,6 @@ import {
   openSync,
   readdirSync,
   readFileSync,
-  rmSync,
   writeFileSync,
   writeSync,
 } from 'node:fs';
@@ -96,7 +95,7 @@ interface Options {
   found: string;
   /** A file that always holds the current input, in case the process dies or hangs. */
   current: string;
-  /** Write the inputs with the same coverage as all inputs into this folder, and end. */
+  /** Write the inputs with the same coverage as all inputs into this empty folder, and end. */
   merge?: string;
 }
 
@@ -177,8 +176,6 @@ export async function fuzz(target: Target, options: Options): Promise<void> {
   }
   if (inputs.length === 0) inputs.push(Buffer.alloc(0));
   if (options.merge) {
-    rmSync(options.merge, { recursive: true, force: true });
-    mkdirSync(options.merge, { recursive: true });
     for (const input of inputs) writeFileSync(path.join(options.merge, nameOf(input)), input);
   }
   while (!options.merge) {

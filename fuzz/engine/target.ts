@@ -6,7 +6,7 @@ import { PIECE } from '../../test/support/build.ts';
 export interface Target {
   /** Throws if the sources handle the input wrongly. A documented refusal is fine. */
   check(input: Buffer): void | Promise<void>;
-  /** Inputs to start with, beside those of fuzz/corpus. */
+  /** Inputs to start with, beside those of fuzz/inputs. */
   seeds(): Promise<Buffer[]>;
   /** Strings that valid inputs are likely to contain. */
   words: readonly string[];

@@ -1,7 +1,7 @@
-// Replays the corpus of fuzz/merkle.cc.
+// Replays the stored inputs of fuzz/merkle.cc.
 #include "replay.h"
 
 #define LLVMFuzzerTestOneInput fuzz_merkle
 #include "../../../fuzz/merkle.cc"
 
-TEST_CASE("fuzz: replays the corpus of merkle") { replay("merkle", fuzz_merkle); }
+TEST_CASE("fuzz: replays the stored inputs of merkle") { replay("merkle", fuzz_merkle); }

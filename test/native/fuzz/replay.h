@@ -1,30 +1,31 @@
-// Replays the kept corpus of a fuzz target, also under sanitizers, valgrind and emulators.
+// Replays the stored inputs of a fuzz target, also under sanitizers, valgrind and emulators.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
-#include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <string>
 #include <vector>
 
 #include "scale.h"
 #include "test.h"
 
-// If an input fails, find it with `npm run fuzz -- TARGET FILE ...`.
+// Each line of fuzz/inputs/TARGET.txt is an input: see scripts/fuzz-inputs.mjs. If one fails, find it with
+// `npm run fuzz -- TARGET NAME ...`.
 inline void replay(const std::string& target, int (*run)(const std::uint8_t*, std::size_t)) {
   std::size_t count = 0;
   Sample sample;
-  for (const char* folder : {"fuzz/corpus/", "fuzz/found/"}) {
-    if (!std::filesystem::exists(folder + target)) continue;
-    for (const auto& entry : std::filesystem::directory_iterator(folder + target)) {
-      ++count;
-      if (!sample.next()) continue;
-      std::ifstream file(entry.path(), std::ios::binary);
-      const std::vector<char> bytes{std::istreambuf_iterator<char>(file), {}};
-      run(reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size());
+  std::ifstream file("fuzz/inputs/" + target + ".txt", std::ios::binary);
+  for (std::string line; std::getline(file, line);) {
+    ++count;
+    if (!sample.next()) continue;
+    std::vector<std::uint8_t> bytes;
+    for (std::size_t i = line.find(' ') + 1; i < line.size(); ++i) {
+      const bool escaped = line[i] == '%';
+      bytes.push_back(escaped ? std::stoi(line.substr(i + 1, 2), nullptr, 16) : line[i]);
+      if (escaped) i += 2;
     }
+    run(bytes.data(), bytes.size());
   }
   REQUIRE(count > 10);
 }
