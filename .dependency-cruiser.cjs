@@ -26,7 +26,7 @@ const APART = [
   ['magnet', 'layout'],
 ];
 /** The packages that only the command may load. */
-const COMMAND_ONLY = ['commander', 'picocolors', 'picomatch', 'smol-toml'];
+const COMMAND_ONLY = ['commander', 'picocolors', 'picomatch', 'toml-eslint-parser'];
 /** The one file that loads the addon. */
 const LOADER = '^src/hash/addon\\.ts$';
 

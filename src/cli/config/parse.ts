@@ -1,8 +1,8 @@
 /** Parses and checks a configuration file: TOML, its keys, their values, aliases and rules of hosts. */
 import { isUtf8 } from 'node:buffer';
 import path from 'node:path';
-import { parse, TomlError } from 'smol-toml';
 import { define, type Failure, object, optional, record, type Struct, string } from 'superstruct';
+import { ParseError } from 'toml-eslint-parser';
 import { MetainfoError } from '../../errors/errors.ts';
 import { suggestName } from '../../errors/guard.ts';
 import { printable } from '../../layout/text.ts';
@@ -10,14 +10,12 @@ import type { CreateOptions } from '../create/options.ts';
 import { type Aliases, expandAlias, isAliasName } from './aliases.ts';
 import type { Configuration, Setting, Settings } from './configuration.ts';
 import { parseHost, RULE_KEYS, type TrackerRule } from './hosts.ts';
-import { type LineOf, linesOf, type TomlPath } from './lines.ts';
 import { parseSetting, type SettableOption, settableOptions, shownValue, tiersOf } from './settable.ts';
+import { type LineOf, parseToml, type TomlPath } from './toml.ts';
 import { UNSETTABLE } from './unsettable.ts';
 
 /** The problems that a message lists. The limit keeps a hostile file from filling the terminal. */
 const MAX_LISTED = 1000;
-/** The deepest nesting of lists and inline tables. No valid configuration needs more than four levels. */
-const MAX_DEPTH = 32;
 
 /** A table of a configuration file. */
 type Table = Readonly<Record<string, unknown>>;
@@ -41,9 +39,7 @@ interface Problem {
  * @throws {MetainfoError} `ERR_CONFIG` with all problems, each with its line
  */
 export function parseConfig(bytes: Uint8Array, file: string): Configuration {
-  const toml = textOf(bytes, file);
-  const tables = parseToml(toml, file);
-  const lineOf = linesOf(toml);
+  const { value: tables, lineOf } = parsed(textOf(bytes, file), file);
   const context = { folder: path.dirname(path.resolve(file)), file, lineOf };
   const problems = problemsOf(tables, context);
   if (problems.length > 0) {
@@ -73,22 +69,16 @@ function textOf(bytes: Uint8Array, file: string): string {
   throw configError(file, [{ line, text: 'this line is not UTF-8: save the file in that encoding' }]);
 }
 
-function parseToml(toml: string, file: string): unknown {
+function parsed(toml: string, file: string): ReturnType<typeof parseToml> {
   try {
-    return plain(parse(toml, { maxDepth: MAX_DEPTH }));
+    return parseToml(toml);
   } catch (error) {
-    if (!(error instanceof TomlError)) throw error;
-    // The rest of the message repeats the lines of the file, which may hold credentials.
-    const [reason = ''] = error.message.replace(/^Invalid TOML document: /, '').split('\n');
-    throw configError(file, [{ line: error.line, column: error.column, text: `this is not valid TOML: ${reason}` }]);
+    if (error instanceof RangeError)
+      throw configError(file, [{ line: 1, text: 'this is not valid TOML: values are nested too deeply' }]);
+    if (!(error instanceof ParseError)) throw error;
+    const { lineNumber: line, column, message } = error;
+    throw configError(file, [{ line, column: column + 1, text: `this is not valid TOML: ${message}` }]);
   }
-}
-
-/** Copies tables into objects with a prototype, because superstruct prints the values that it refuses. */
-function plain(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(plain);
-  if (typeof value !== 'object' || value === null || value instanceof Date) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, plain(inner)]));
 }
 
 /** A problem and its place. */

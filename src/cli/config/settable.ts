@@ -140,7 +140,7 @@ function textsOf(form: ValueForm, value: unknown): string[] | null {
     case 'count':
       return typeof value === 'string' || typeof value === 'number' ? [String(value)] : null;
     case 'date':
-      if (value instanceof Date) return [value.toISOString()];
+      if (value instanceof Date) return Number.isNaN(value.getTime()) ? null : [value.toISOString()];
       return typeof value === 'string' || typeof value === 'number' ? [String(value)] : null;
     case 'list':
       return allTexts([value].flat());

@@ -44,6 +44,10 @@ const BROKEN: Record<string, [toml: string | Uint8Array, problems: RegExp[]]> = 
       /:7: create\.node: Expected HOST:PORT/,
     ],
   ],
+  'a time without a date': [
+    '[create]\ndate = 07:32:00\n',
+    [/:2: create\.date: expected a date, text or a whole number/],
+  ],
   'options that a file cannot set': [
     '[create]\noutput = "x"\njson = true\n[presets.p]\nname = "x"\nannounce = "x"\n',
     [
@@ -198,6 +202,8 @@ describe('the configuration file', () => {
     assert.equal((await create(many, '--preset', 'p19999')).code, 0);
     const deep = await folderWith(t, `x = ${'['.repeat(100_000)}`);
     assert.match((await create(deep)).stderr, /not valid TOML.*\[ERR_CONFIG\]/);
+    const closed = await folderWith(t, `x = ${'['.repeat(100_000)}${']'.repeat(100_000)}`);
+    assert.match((await create(closed)).stderr, /not valid TOML: values are nested too deeply.*\[ERR_CONFIG\]/);
     const aliases = Array.from({ length: 40 }, (_, i) => `a${i + 1} = ["a${i}", "a${i}"]\n`).join('');
     const bomb = await folderWith(t, `[trackers]\na0 = "udp://x.example:1/x"\n${aliases}`);
     assert.match((await create(bomb)).stderr, /trackers\.a10: the alias stands for more than 1000 URLs/);

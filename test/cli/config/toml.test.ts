@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { parse, stringify } from 'smol-toml';
-import { linesOf, type TomlPath } from '../../../src/cli/config/lines.ts';
+import { parseToml, type TomlPath } from '../../../src/cli/config/toml.ts';
 import { runs } from '../../support/runs.ts';
 
 /** A document with every kind of text, key and table. */
@@ -44,6 +44,7 @@ const EXPECTED: [TomlPath, number][] = [
   [['t', 'h'], 9],
   [['t', 'i'], 12],
   [['t', 'i', 1], 12],
+  [['t', 'i', 2, 'j'], 14],
   [['t', 'k'], 16],
   [['t', 'u v'], 17],
   [['t', 'u v', 'l'], 18],
@@ -56,15 +57,18 @@ const EXPECTED: [TomlPath, number][] = [
   [['list', 1, 'deep', 1, 'p'], 28],
 ];
 
-describe('linesOf', () => {
+/** The values of smol-toml: another parser is the oracle. */
+const expectedOf = (toml: string) => JSON.stringify(parse(toml));
+
+describe('parseToml', () => {
   for (const [name, toml] of [
     ['line feeds', DOCUMENT],
     ['carriage returns', DOCUMENT.replaceAll('\n', '\r\n')],
-    ['a byte order mark', `\ufeff${DOCUMENT}`],
   ] as const) {
-    it(`finds keys in every kind of table: ${name}`, () => {
-      assert.ok(parse(toml));
-      const lineOf = linesOf(toml);
+    it(`reads every kind of table and text, and finds their lines: ${name}`, () => {
+      const { value, lineOf } = parseToml(toml);
+      // Line ends within a text become line feeds, as TOML allows.
+      assert.equal(JSON.stringify(value), expectedOf(DOCUMENT));
       assert.deepEqual(
         EXPECTED.map(([path]) => [path, lineOf(path)]),
         EXPECTED,
@@ -72,12 +76,31 @@ describe('linesOf', () => {
     });
   }
 
+  it('keeps the key __proto__ as any other', () => {
+    for (const toml of ['__proto__ = 1', 'a.__proto__.b = 1\na.__proto__.c = 2', '[[__proto__]]\nx = 1\n[[__proto__]]'])
+      assert.equal(JSON.stringify(parseToml(toml).value), expectedOf(toml));
+    assert.equal(Object.hasOwn(Object.prototype, 'b'), false);
+  });
+
+  it('reads dates, and takes those without an offset as local', () => {
+    const { value } = parseToml(
+      'a = 1979-05-27T07:32:00.5-01:00\nb = 1979-05-27 07:32:00z\nc = 1979-05-27T07:32:00\nd = 1979-05-27\ne = 07:32:00',
+    );
+    assert.deepEqual(Object.values(value as object).map(Number), [
+      Date.UTC(1979, 4, 27, 8, 32, 0, 500),
+      Date.UTC(1979, 4, 27, 7, 32),
+      new Date(1979, 4, 27, 7, 32).getTime(),
+      Date.UTC(1979, 4, 27),
+      Number.NaN,
+    ]);
+  });
+
   it('falls back to the table around a key, and to the first line', () => {
-    const lineOf = linesOf('\n[a]\nb = { c = 1 }');
+    const { lineOf } = parseToml('\n[a]\nb = { c = 1 }');
     assert.deepEqual([lineOf(['a', 'b', 'c']), lineOf(['a', 'x']), lineOf(['x']), lineOf([])], [3, 2, 1, 1]);
   });
 
-  it('finds the line that sets each key of any document', () => {
+  it('reads any document, and finds the line that sets each key', () => {
     const text = fc.oneof(
       fc.string({ unit: fc.constantFrom(...'ab.= #[]{}"\'\\\n\t\u00e9'), maxLength: 8 }),
       fc.string({ maxLength: 6 }),
@@ -91,7 +114,8 @@ describe('linesOf', () => {
         const object = Object.fromEntries(entries.map(([key, inner]) => [key, Object.fromEntries(inner)]));
         const toml = stringify(object);
         const lines = toml.split('\n');
-        const lineOf = linesOf(toml);
+        const { value: read, lineOf } = parseToml(toml);
+        assert.equal(JSON.stringify(read), expectedOf(toml));
         for (const [key, inner] of Object.entries(object)) {
           for (const [name, one] of Object.entries(inner)) {
             const line = lineOf([key, name]);
