@@ -2,19 +2,34 @@
 import cliTruncate from 'cli-truncate';
 import { formatBytes, formatDuration, printable } from '../layout/text.ts';
 
-/** The progress that a bar shows. */
+/** The progress that a line shows. */
 export interface BarState {
   bytes: number;
-  totalBytes: number;
-  /** The total is not known: only bytes and rate are shown. */
+  /** Bytes of all content; null while they are not known. */
+  totalBytes: number | null;
+  /** The bytes of all content that are likely, if `totalBytes` is null: for the time left. */
+  likelyBytes?: number | null;
+  /** The total is not known yet: only bytes and rate are shown. */
   totalGrows?: boolean;
+  /** The file or job that is shown if there is room. */
   file: string;
   /** Seconds since hashing began. */
   seconds: number;
   /** Bytes a second; by default, those of the whole time. */
   rate?: number;
   /** Jobs that go first. */
-  queued: number;
+  queued?: number;
+  /** The jobs of a command that does many: they replace the percentage. */
+  jobs?: JobCounts | undefined;
+}
+
+/** The numbers of jobs. */
+export interface JobCounts {
+  ended: number;
+  /** Jobs that have ended with a failure. */
+  failed: number;
+  /** All jobs; null if only the end of a stream tells. */
+  count: number | null;
 }
 
 export interface ProgressBar {
@@ -33,8 +48,9 @@ export interface BarStream {
 /** A job that ends sooner shows nothing. */
 const DELAY_SECONDS = 1;
 const SECONDS_BETWEEN_LINES = 5;
-/** On a narrow terminal, the bar is short, so that the file name has room. */
-const barWidth = (columns: number) => (columns >= 100 ? 24 : 8);
+/** Less than this is no room for a name. */
+const NAME_COLUMNS = 8;
+const GAP = '  ';
 const CLEAR_LINE = '\r\u001b[K';
 
 /** Shows a bar with rate and remaining time on a terminal; on another stream, writes a line every five seconds. */
@@ -45,10 +61,10 @@ export function progressBar(stream: BarStream): ProgressBar {
     update(state) {
       if (state.seconds < DELAY_SECONDS) return;
       if (stream.isTTY) {
-        stream.write(CLEAR_LINE + barText(state, stream.columns ?? 80));
+        stream.write(CLEAR_LINE + lineText(state, stream.columns || 80));
         drawn = true;
       } else if (state.seconds - lastLine >= SECONDS_BETWEEN_LINES) {
-        stream.write(`${figures(state).join('  ')}\n`);
+        stream.write(`${figures(state, PARTS.slice(1)).join(GAP)}\n`);
         lastLine = state.seconds;
       }
     },
@@ -59,34 +75,47 @@ export function progressBar(stream: BarStream): ProgressBar {
   };
 }
 
-function barText(state: BarState, columns: number): string {
-  const width = barWidth(columns);
-  const filled = Math.round(share(state) * width);
-  const bar = `${'█'.repeat(filled)}${'░'.repeat(width - filled)}`;
-  const text = [...(state.totalGrows ? [] : [bar]), ...figures(state)].join('  ');
-  const room = columns - text.length - 3;
+/** The parts of a line besides the share of the work, in the order in which a narrow terminal drops them. */
+const PARTS = ['bar', 'total', 'rate', 'bytes', 'left', 'failed'] as const;
+
+/** One line of fewer than `columns` columns, with the name only if all parts fit. */
+function lineText(state: BarState, columns: number): string {
+  const room = columns - 1;
+  const fits = (dropped: number) => figures(state, PARTS.slice(dropped), columns).join(GAP).length <= room;
+  const dropped = [...PARTS.keys()].find(fits) ?? PARTS.length;
+  const text = figures(state, PARTS.slice(dropped), columns).join(GAP);
+  const rest = room - text.length - GAP.length;
+  if (dropped > 0 || rest < NAME_COLUMNS || state.file === '') return cliTruncate(text, room);
   // Count columns, not characters: a name may contain wide characters.
-  const file = room < 8 ? '' : `  ${cliTruncate(printable(state.file), room, { position: 'start' })}`;
-  return cliTruncate(text, columns - 1) + file;
+  return `${text}${GAP}${cliTruncate(printable(state.file), rest, { position: 'start' })}`;
 }
 
-function figures(state: BarState): string[] {
-  const { rate = state.bytes / state.seconds } = state;
-  if (state.totalGrows) return [formatBytes(state.bytes), waiting(state.queued) || `${formatBytes(rate)}/s`];
-  const left = rate > 0 ? Math.max(0, state.totalBytes - state.bytes) / rate : Number.POSITIVE_INFINITY;
-  return [
-    `${Math.floor(share(state) * 100)} %`.padStart(5),
-    `${formatBytes(state.bytes)} of ${formatBytes(state.totalBytes)}`,
-    waiting(state.queued) || `${formatBytes(rate)}/s`,
-    Number.isFinite(left) ? `${formatDuration(left)} left` : '',
-  ].filter((figure) => figure !== '');
+/** The parts of a line, in their order on it. */
+function figures(state: BarState, kept: readonly (typeof PARTS)[number][], columns = 80): string[] {
+  const { bytes, seconds, queued = 0, jobs, rate = seconds > 0 ? bytes / seconds : 0 } = state;
+  const total = state.totalGrows ? null : state.totalBytes;
+  const all = total ?? state.likelyBytes ?? null;
+  const share = all === null ? null : all > 0 ? Math.min(1, bytes / all) : 1;
+  const width = columns >= 100 ? 24 : 8;
+  const filled = Math.round((share ?? 0) * width);
+  const left = all === null || rate <= 0 ? null : Math.max(0, all - bytes) / rate;
+  const ofTotal = total === null || !kept.includes('total') ? '' : ` of ${formatBytes(total)}`;
+  const texts: [part: (typeof PARTS)[number] | null, text: string][] = [
+    ['bar', share === null ? '' : '█'.repeat(filled) + '░'.repeat(width - filled)],
+    [null, jobs ? jobsText(jobs) : share === null ? '' : `${Math.floor(share * 100)} %`.padStart(5)],
+    ['failed', jobs && jobs.failed > 0 ? `${jobs.failed} failed` : ''],
+    ['bytes', `${formatBytes(bytes)}${ofTotal}`],
+    ['rate', waiting(queued) || (rate > 0 ? `${formatBytes(Math.round(rate))}/s` : '')],
+    ['left', left === null ? '' : `${formatDuration(left)} left`],
+  ];
+  return texts.flatMap(([part, text]) => (text !== '' && (part === null || kept.includes(part)) ? [text] : []));
+}
+
+function jobsText({ ended, count }: JobCounts): string {
+  return count === null ? `${ended} done` : `${ended} of ${count} done`;
 }
 
 function waiting(queued: number): string {
   if (queued === 0) return '';
   return queued === 1 ? 'waiting for another job' : `waiting for ${queued} other jobs`;
-}
-
-function share({ bytes, totalBytes }: BarState): number {
-  return totalBytes > 0 ? Math.min(1, bytes / totalBytes) : 1;
 }

@@ -48,6 +48,31 @@ describe('a progress bar on a terminal', () => {
     assert.doesNotMatch(shown({ queued: 0 }), /waiting/);
   });
 
+  it('drops the bar and the total first where there is no room', () => {
+    assert.equal(shown({}, 54), ' 25 %  25 MiB of 100 MiB  1 MiB/s  1:15 left');
+    assert.equal(shown({}, 40), ' 25 %  25 MiB  1 MiB/s  1:15 left');
+    assert.equal(shown({}, 30), ' 25 %  25 MiB  1:15 left');
+    assert.equal(shown({}, 20), ' 25 %  1:15 left');
+    assert.equal(shown({}, 10), ' 25 %');
+  });
+
+  it('counts jobs instead of a percentage', () => {
+    const jobs = { ended: 12, failed: 0, count: 40 };
+    const file = 'lib/album: track.flac';
+    assert.equal(
+      shown({ jobs, file }, 80),
+      '██░░░░░░  12 of 40 done  25 MiB of 100 MiB  1 MiB/s  1:15 left  …um: track.flac',
+    );
+    assert.equal(shown({ jobs, file }, 40), '12 of 40 done  25 MiB  1:15 left');
+    assert.match(
+      shown({ jobs: { ...jobs, failed: 2 }, file }, 160),
+      /^█{6}░{18} {2}12 of 40 done {2}2 failed {2}25 MiB of/,
+    );
+    const likely = shown({ jobs, totalBytes: null, likelyBytes: 50 * MIB }, 61);
+    assert.equal(likely, '████░░░░  12 of 40 done  25 MiB  1 MiB/s  25 s left  a.bin');
+    assert.equal(shown({ jobs: { ...jobs, count: null }, totalBytes: null, file: '' }), '12 done  25 MiB  1 MiB/s');
+  });
+
   it('shows the share, rate, time left and file', () => {
     assert.equal(shown({}), `${'█'.repeat(6)}${'░'.repeat(18)}   25 %  25 MiB of 100 MiB  1 MiB/s  1:15 left  a.bin`);
   });
@@ -68,10 +93,8 @@ describe('a progress bar on a terminal', () => {
     assert.match(shown({ bytes: 100 * MIB }), /^█{24} {2}100 % .*\b0 s left/);
   });
 
-  it('shows no remaining time before the first byte', () => {
-    const text = shown({ bytes: 0 });
-    assert.match(text, /0 B\/s/);
-    assert.doesNotMatch(text, /left/);
+  it('shows no rate and no remaining time before the first byte', () => {
+    assert.equal(shown({ bytes: 0 }), `${'░'.repeat(24)}    0 %  0 B of 100 MiB  a.bin`);
   });
 
   it('is full when there is nothing to do', () => {
@@ -86,7 +109,7 @@ describe('a progress bar on a terminal', () => {
   it('cuts a long name at its beginning, and omits it if there is no room', () => {
     const file = `${'folder/'.repeat(20)}end.bin`;
     assert.match(shown({ file }), /left {2}…[^ ]*folder\/end\.bin$/);
-    assert.match(shown({ file }, 64), /left$/);
+    assert.match(shown({ file }, 64), /^█.*left$/);
   });
 
   it('assumes 80 columns if the terminal does not tell', () => {
@@ -99,6 +122,10 @@ describe('a progress bar on a terminal', () => {
     bytes: fc.nat(100 * MIB),
     file: fc.string({ unit: 'grapheme-ascii', maxLength: 200 }),
     seconds: fc.integer({ min: 1, max: 100_000 }),
+    totalBytes: fc.option(fc.nat(2 ** 50)),
+    jobs: fc.option(fc.record({ ended: fc.nat(1e7), failed: fc.nat(1e7), count: fc.option(fc.nat(1e7)) }), {
+      nil: undefined,
+    }),
   });
   it('never reaches the last column, so that no line wraps', () => {
     fc.assert(

@@ -1,12 +1,11 @@
 /** Draws the progress of many jobs as one line at the bottom of a terminal. */
+import type { BarState, ProgressBar } from '../../jobs/progress-bar.ts';
 import type { Progress } from '../../jobs/watch.ts';
 import { showsProgress, stderr } from '../output.ts';
-import type { OverallState, overallText } from './progress-text.ts';
 
-/** Jobs that end sooner show nothing. */
-const DELAY_MS = 1000;
+/** Loading the module of the line takes a moment, and small jobs end before. */
+const LOAD_AFTER_MS = 500;
 const INTERVAL_MS = 200;
-const CLEAR_LINE = '\r\u001b[K';
 
 /** The last progress of a job. */
 interface Running {
@@ -21,21 +20,21 @@ interface Running {
 export class OverallProgress {
   readonly #running = new Map<number, Running>();
   readonly #started = performance.now();
-  readonly #timer: NodeJS.Timeout | null;
-  #count: number | null;
+  readonly #timers: NodeJS.Timeout[] = [];
+  readonly #count: number | null;
   #ended = 0;
   #failed = 0;
   /** Bytes of the jobs that have ended: those that were hashed, and all of their content. */
   #endedBytes = { hashed: 0, all: 0 };
   #name = '';
-  #text: typeof overallText | null = null;
-  #isDrawn = false;
+  #bar: ProgressBar | null = null;
 
   /** @param count The number of jobs; null if it is not known. */
   constructor(count: number | null, options: { quiet?: boolean; json?: boolean }) {
     this.#count = count;
-    const isShown = showsProgress(options) && Boolean(stderr().isTTY);
-    this.#timer = isShown ? setInterval(() => this.#draw(), INTERVAL_MS).unref() : null;
+    if (!showsProgress(options) || !stderr().isTTY) return;
+    this.#timers.push(setTimeout(() => this.#load(), LOAD_AFTER_MS).unref());
+    this.#timers.push(setInterval(() => this.#bar?.update(this.#state()), INTERVAL_MS).unref());
   }
 
   /** A job has started. */
@@ -67,45 +66,34 @@ export class OverallProgress {
 
   /** Removes the line, before anything else is written. It comes back. */
   clear(): void {
-    if (this.#isDrawn) stderr().write(CLEAR_LINE);
-    this.#isDrawn = false;
+    this.#bar?.finish();
   }
 
   /** Removes the line for good. */
   stop(): void {
-    if (this.#timer) clearInterval(this.#timer);
+    for (const timer of this.#timers) clearTimeout(timer);
     this.clear();
+    this.#bar = null;
   }
 
-  #draw(): void {
-    if (performance.now() - this.#started < DELAY_MS) return;
-    if (!this.#text) {
-      // Loaded only here: small jobs end before. Without the module there is no line.
-      import('./progress-text.ts').then(
-        (module) => {
-          this.#text = module.overallText;
-        },
-        () => {},
-      );
-      return;
-    }
-    stderr().write(CLEAR_LINE + this.#text(this.#state(), stderr().columns || 80));
-    this.#isDrawn = true;
+  async #load(): Promise<void> {
+    // If the module does not load, there is no line.
+    const module = await import('../../jobs/progress-bar.ts').catch(() => null);
+    this.#bar = module?.progressBar(stderr()) ?? null;
   }
 
-  #state(): OverallState {
+  #state(): BarState {
     const running = [...this.#running.values()];
     const known = this.#ended + running.filter(({ totalBytes }) => totalBytes !== null).length;
     const knownBytes = this.#sum(({ totalBytes }) => totalBytes ?? 0, this.#endedBytes.all);
     return {
-      ended: this.#ended,
-      failed: this.#failed,
-      count: this.#count,
+      jobs: { ended: this.#ended, failed: this.#failed, count: this.#count },
       bytes: this.bytes,
       totalBytes: known === this.#count ? knownBytes : null,
-      likelyBytes: this.#count === null || known === 0 ? null : (knownBytes / known) * this.#count,
+      // If the other jobs have as many bytes as those of known size.
+      likelyBytes: this.#count === null || knownBytes === 0 ? null : (knownBytes / known) * this.#count,
       seconds: (performance.now() - this.#started) / 1000,
-      name: this.#name,
+      file: this.#name,
     };
   }
 
