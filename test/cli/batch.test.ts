@@ -162,19 +162,23 @@ describe('metainfo create --batch -', () => {
 });
 
 describe('a file of jobs', () => {
-  it('is checked as a whole, also beyond 64 MiB, with bounded memory', async (t) => {
+  it('is read line by line, also beyond 64 MiB, with bounded memory', async (t) => {
     const cwd = await library(t);
-    const comment = 'x'.repeat(900_000);
-    const lines = Array.from({ length: 80 }, (_, i) =>
-      JSON.stringify({ path: 'lib/a', output: `${i}.torrent`, comment }),
-    );
-    await writeFile(path.join(cwd, 'jobs'), [...lines, '{"path":"lib/a","output":"3.torrent"}'].join('\n'));
+    const padding = ' '.repeat(900_000);
+    const lines = Array.from({ length: 80 }, () => `nonsense${padding}`);
+    await writeFile(path.join(cwd, 'jobs'), [...lines, '{"path":"lib/a"}', '{"path":"lib/a"}'].join('\n'));
     // A heap that could not hold the list.
     const env = { NODE_OPTIONS: '--max-old-space-size=64' };
-    const { code, stderr } = await metainfo(['create', '--batch', 'jobs'], { cwd, env });
-    assert.match(stderr, /would both be written to 3\.torrent/);
-    assert.equal(code, 2);
-    assert.deepEqual(await entries(cwd), ['jobs', 'lib']);
+    const { code, stdout } = await metainfo(['create', '--batch', 'jobs', '--json', '--jobs', '1'], { cwd, env });
+    assert.equal(code, 1);
+    const events = stdout
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line) as Event);
+    assert.match(events.at(-2)?.error?.message ?? '', /^output file exists: a\.torrent \(use --force/);
+    const { jobs, done, failed } = events.at(-1) as Event;
+    assert.deepEqual([jobs, done, failed], [82, 1, 81]);
+    assert.deepEqual(await entries(cwd), ['a.torrent', 'jobs', 'lib']);
   });
 
   it('may not have two jobs with one file for the link', async (t) => {
@@ -183,7 +187,7 @@ describe('a file of jobs', () => {
       ['--each', 'lib', '--link-file', 'links'],
       ['--batch', 'jobs', '--link-file', 'links'],
     ]) {
-      await writeFile(path.join(cwd, 'jobs'), '{"path":"lib/a"}\n{"path":"lib/b"}\n');
+      await writeFile(path.join(cwd, 'jobs'), '[{"path":"lib/a"},{"path":"lib/b"}]');
       const { code, stderr } = await metainfo(['create', ...args], { cwd });
       assert.equal(code, 2);
       assert.match(stderr, /would both be written to links:/);

@@ -110,25 +110,18 @@ export function nameOfJob(job: ListedJob): string {
   return 'line' in job.place ? `line ${job.place.line}` : job.place.path;
 }
 
-/** The files that a job writes, as absolute paths: the torrent, and the file for its magnet link. */
-export function outputsOf({ target, options }: CreateJob): string[] {
-  return [target, options.linkFile].flatMap((file) => (file === undefined ? [] : [path.resolve(file)]));
-}
-
-/** @throws {MetainfoError} `ERR_INVALID_ARGUMENT` for two jobs with one output */
+/** @throws {MetainfoError} `ERR_INVALID_ARGUMENT` for two jobs that write one file: a torrent, or a magnet link */
 export function requireDistinct(jobs: Iterable<CreateJob>): void {
   const outputs = new Map<string, CreateJob>();
   for (const job of jobs)
-    for (const output of outputsOf(job)) {
+    for (const file of [job.target, job.options.linkFile]) {
+      if (file === undefined) continue;
+      const output = path.resolve(file);
       const other = outputs.get(output);
-      if (other && other !== job) throw sameOutput(other, job, output);
+      if (other && other !== job) {
+        const message = `${other.paths[0]} and ${job.paths[0]} would both be written to ${file}: give them other outputs.`;
+        throw new MetainfoError('ERR_INVALID_ARGUMENT', message, { path: file });
+      }
       outputs.set(output, job);
     }
-}
-
-/** The error of two jobs with one output. */
-export function sameOutput(one: CreateJob, other: CreateJob, output: string): MetainfoError {
-  const file = path.resolve(other.target) === output ? other.target : (other.options.linkFile ?? output);
-  const message = `${one.paths[0]} and ${other.paths[0]} would both be written to ${file}: give them other outputs.`;
-  return new MetainfoError('ERR_INVALID_ARGUMENT', message, { path: file });
 }

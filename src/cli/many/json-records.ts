@@ -23,58 +23,33 @@ const BLANK = new Set([0x09, LINE_FEED, 0x0d, 0x20, 0xef, 0xbb, 0xbf]);
 
 /** The texts of a stream, each as soon as its line has ended. Blank lines are left out. */
 export async function* jsonRecords(chunks: AsyncIterable<Buffer>, limits: RecordLimits): AsyncGenerator<JsonRecord> {
-  const splitter = new Splitter(limits);
-  for await (const chunk of chunks) yield* splitter.add(chunk);
-  yield* splitter.finish();
-}
-
-class Splitter {
-  readonly #limits: RecordLimits;
-  /** Null until the first byte that is not blank. */
-  #isArray: boolean | null = null;
-  #line = 1;
-  #parts: Buffer[] = [];
-  #size = 0;
-
-  constructor(limits: RecordLimits) {
-    this.#limits = limits;
-  }
-
-  *add(chunk: Buffer): Generator<JsonRecord> {
-    if (this.#isArray === null) {
-      const first = chunk.find((byte) => !BLANK.has(byte));
-      if (first === undefined) {
-        for (const byte of chunk) if (byte === LINE_FEED) this.#line += 1;
-        return;
-      }
-      this.#isArray = first === BRACKET;
-    }
-    for (let at = 0; at < chunk.length; ) {
-      const end = this.#isArray ? -1 : chunk.indexOf(LINE_FEED, at);
-      this.#append(chunk.subarray(at, end < 0 ? undefined : end));
-      if (end < 0) return;
-      yield* this.finish();
-      this.#line += 1;
-      at = end + 1;
-    }
-  }
-
+  let isArray = false;
+  let isBlank = true;
+  let line = 1;
+  let parts: Buffer[] = [];
+  let size = 0;
+  const isTooLong = () => size > (isArray ? limits.array : limits.line);
   /** Ends a line, or the stream. */
-  *finish(): Generator<JsonRecord> {
-    const isArray = this.#isArray ?? false;
-    const text = this.#size > this.#limit() ? null : Buffer.concat(this.#parts).toString().trim();
-    this.#parts = [];
-    this.#size = 0;
-    if (text !== '') yield { line: isArray ? 1 : this.#line, text, isArray };
+  const finish = (): JsonRecord[] => {
+    const text = isTooLong() ? null : Buffer.concat(parts).toString().trim();
+    [parts, size] = [[], 0];
+    return text === '' ? [] : [{ line: isArray ? 1 : line, text, isArray }];
+  };
+  for await (const chunk of chunks) {
+    const first: number | undefined = isBlank ? chunk.find((byte) => !BLANK.has(byte)) : undefined;
+    isBlank &&= first === undefined;
+    isArray ||= first === BRACKET;
+    for (let at = 0; at <= chunk.length; at += 1) {
+      const end = isArray ? -1 : chunk.indexOf(LINE_FEED, at);
+      const part = chunk.subarray(at, end < 0 ? undefined : end);
+      size += part.length;
+      if (isTooLong()) parts = [];
+      else parts.push(part);
+      if (end < 0) break;
+      yield* finish();
+      line += 1;
+      at = end;
+    }
   }
-
-  #limit(): number {
-    return this.#isArray ? this.#limits.array : this.#limits.line;
-  }
-
-  #append(part: Buffer): void {
-    this.#size += part.length;
-    if (this.#size <= this.#limit()) this.#parts.push(part);
-    else this.#parts = [];
-  }
+  yield* finish();
 }
