@@ -1,4 +1,4 @@
-// `npm run build:libtorrent`: builds the optional addon for `--maker libtorrent`. Where libtorrent is not installed, it says
+// `npm run build:libtorrent`: builds the optional addon for `draft.generateExt`. Where libtorrent is not installed, it says
 // how to install it and builds nothing.
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';

@@ -1,6 +1,6 @@
 /** The limits on untrusted input, their defaults and the error that is thrown beyond them. */
 import { constants } from 'node:buffer';
-import { MetainfoError } from '../errors/errors.ts';
+import { MetainfoError, optionText } from '../errors/errors.ts';
 import { checkOptions, expected, type OptionStructs } from '../errors/guard.ts';
 
 /**
@@ -129,8 +129,8 @@ export class LimitError extends MetainfoError {
   /** @internal */
   constructor(limit: LimitName, most: number, offset: number | null = null) {
     const place = offset === null ? '' : ` at byte ${offset}`;
-    const raise = `raise it with limits: { ${limit} } if you trust the input`;
-    super('ERR_LIMIT', `limit of ${most} ${NOUNS[limit]} exceeded${place}: ${raise}.`);
+    const raise = `raise it with ${optionText('limits', limit)} if you trust the input`;
+    super('ERR_LIMIT', `limit of ${most} ${NOUNS[limit]} exceeded${place}: ${raise}.`, { option: { limits: limit } });
     this.limit = limit;
     this.most = most;
     this.offset = offset;

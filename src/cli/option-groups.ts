@@ -8,7 +8,7 @@ export type OptionGroups = Readonly<Record<string, readonly string[]>>;
 const OTHERS = 'Options:';
 
 const OUTPUT = ['output', 'force', 'dry-run', 'magnet', 'link-file', 'verbose', 'quiet', 'json'];
-const SPEED = ['threads', 'memory-limit', 'read-size', 'cache', 'cache-dir', 'maker'];
+const SPEED = ['threads', 'memory-limit', 'read-size', 'cache', 'cache-dir'];
 const TRACKERS = [
   ...['tracker', 'no-trackers', 'add-tracker', 'remove-tracker', 'announce', 'private', 'no-private'],
   ...['webseed', 'no-webseeds', 'add-webseed', 'remove-webseed', 'httpseed', 'no-httpseeds', 'node', 'no-nodes'],

@@ -5,6 +5,7 @@ import { DEFAULT_LIMITS, type LimitName, type Limits } from '../bencode/limits.t
 import type { CacheChoice } from '../create/options.ts';
 import { MAX_THREADS } from '../hash/plan.ts';
 import type { PadNames } from '../layout/padding.ts';
+import { BLOCK_SIZE } from '../layout/piece-length.ts';
 import { parsePeer } from '../magnet/magnet.ts';
 import type { ValidationContext } from '../model/issues.ts';
 import type { DhtNode } from '../model/primitives.ts';
@@ -22,9 +23,11 @@ export function parsePieceLength(text: string): number | 'auto' {
   return bytes;
 }
 
-/** Parses the longest piece length: as {@link parsePieceLength}, but any size. */
+/** Parses the longest piece length: as {@link parsePieceLength}, but any size of at least 16 KiB. */
 export function parseMaxPieceLength(text: string): number {
-  return powerFrom(text) ?? parseSize(text);
+  const bytes = powerFrom(text) ?? parseSize(text);
+  if (bytes >= BLOCK_SIZE) return bytes;
+  throw new InvalidArgumentError('Expected at least 16KiB.');
 }
 
 /** Two to the power of an exponent from 14 to 31; null for any other text. As bytes, no piece is that short. */
@@ -40,8 +43,8 @@ export function parseSize(text: string): number {
   return bytes;
 }
 
-/** Parses the bytes of a part: at least one. */
-export function parsePartSize(text: string): number {
+/** Parses a size of at least one byte. */
+export function parsePositiveSize(text: string): number {
   const bytes = parseSize(text);
   if (bytes > 0) return bytes;
   throw new InvalidArgumentError('Expected a size such as 16GiB.');

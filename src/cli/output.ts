@@ -4,7 +4,7 @@ import { throwIfAborted, untilAbort } from '../errors/cancel.ts';
 import { type Issue, MetainfoError } from '../errors/errors.ts';
 import { printable } from '../layout/text.ts';
 import { colorsFor } from './colors.ts';
-import { messageOfWarning } from './messages.ts';
+import { messageWithFlags } from './messages.ts';
 import { wrapped } from './wrap.ts';
 
 const CHUNK = 65536;
@@ -105,7 +105,7 @@ export class Warnings {
 
   readonly onWarning = async (warning: Issue): Promise<void> => {
     const { code } = warning;
-    const message = messageOfWarning(warning);
+    const message = messageWithFlags(warning);
     this.list.push({ code, message });
     if (this.#json) return;
     const { yellow, dim } = await colorsFor(stderr());

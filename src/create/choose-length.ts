@@ -72,7 +72,10 @@ export async function lengthFor({ shape, pieceLength }: LengthChoice, wishes: Pi
   const { maxPieceLength, targetPieces, maxTorrentSize } = wishes;
   const max = maxPieceLength == null ? MAX_PIECE_LENGTH : Math.min(MAX_PIECE_LENGTH, powerOfTwoWithin(maxPieceLength));
   if (pieceLength !== null && maxPieceLength != null && pieceLength > maxPieceLength)
-    throw refused(`pieceLength is ${exactBytes(pieceLength)}, but maxPieceLength is ${exactBytes(maxPieceLength)}.`);
+    throw refused(`pieceLength is ${exactBytes(pieceLength)}, but maxPieceLength is ${exactBytes(maxPieceLength)}.`, [
+      'pieceLength',
+      'maxPieceLength',
+    ]);
   if (!shape.files.hasAllLengths) {
     requireNoSizes(shape, wishes);
     return pieceLength ?? Math.min(max, UNKNOWN_PIECE_LENGTH);
@@ -87,7 +90,7 @@ export async function lengthFor({ shape, pieceLength }: LengthChoice, wishes: Pi
   if (maxTorrentSize == null) return start;
   const found = await lengthForSize(sizes, start, { max, maxTorrentSize });
   if (found !== null) return found;
-  throw await tooLarge(sizes, maxTorrentSize, { max, limit: `maxPieceLength is ${exactBytes(maxPieceLength ?? max)}` });
+  throw await tooLarge(sizes, maxTorrentSize, { max, limit: 'maxPieceLength', is: maxPieceLength ?? max });
 }
 
 /** Checks that a piece length that the draft gives does not contradict a wish. */
@@ -97,10 +100,7 @@ async function fixedLength(
   { targetPieces, maxTorrentSize, max }: PieceLengthWishes & { max: number },
 ): Promise<number> {
   if (maxTorrentSize != null && (await torrentSize(sizes, pieceLength)) > maxTorrentSize)
-    throw await tooLarge(sizes, maxTorrentSize, {
-      max: pieceLength,
-      limit: `pieceLength is ${exactBytes(pieceLength)}`,
-    });
+    throw await tooLarge(sizes, maxTorrentSize, { max: pieceLength, limit: 'pieceLength', is: pieceLength });
   if (targetPieces == null) return pieceLength;
   const start = await lengthForPieces(sizes, targetPieces, max);
   const found =
@@ -108,7 +108,10 @@ async function fixedLength(
   const [given, best] = [await piecesOf(sizes, pieceLength), await piecesOf(sizes, found)];
   if (distance(given, targetPieces) <= distance(best, targetPieces)) return pieceLength;
   const counts = `which gives ${best} pieces, but pieceLength is ${exactBytes(pieceLength)}, which gives ${given}`;
-  throw refused(`targetPieces ${targetPieces} needs a piece length of ${exactBytes(found)}, ${counts}.`);
+  throw refused(`targetPieces ${targetPieces} needs a piece length of ${exactBytes(found)}, ${counts}.`, [
+    'targetPieces',
+    'pieceLength',
+  ]);
 }
 
 async function torrentSize(sizes: SizesOf, pieceLength: number): Promise<number> {
@@ -172,7 +175,7 @@ async function lengthForSize(
 async function tooLarge(
   sizes: SizesOf,
   maxTorrentSize: number,
-  { max, limit }: { max: number; limit: string },
+  { max, limit, is }: { max: number; limit: keyof PieceLengthWishes | 'pieceLength'; is: number },
 ): Promise<MetainfoError> {
   const all: { length: number; bytes: number }[] = [];
   for (const length of lengthsWithin(MAX_PIECE_LENGTH)) all.push({ length, bytes: await torrentSize(sizes, length) });
@@ -184,11 +187,12 @@ async function tooLarge(
     const need = needed
       ? `pieces of at least ${exactBytes(needed.length)}`
       : `pieces of at most ${exactBytes((enough.at(-1) as typeof shortest).length)}`;
-    return refused(`${wish} needs ${need}, but ${limit}.`);
+    return refused(`${wish} needs ${need}, but ${limit} is ${exactBytes(is)}.`, ['maxTorrentSize', limit]);
   }
   const least = all.reduce((a, b) => (b.bytes < a.bytes ? b : a));
   return refused(
     `${wish} is too small: the smallest possible torrent has ${least.bytes} bytes, with pieces of ${exactBytes(least.length)}. Use fewer files, or another version.`,
+    ['maxTorrentSize'],
   );
 }
 
@@ -199,12 +203,12 @@ function requireNoSizes({ files }: TorrentShape, { targetPieces, maxTorrentSize 
   throw new MetainfoError(
     'ERR_SIZE_UNKNOWN',
     `The size of ${path} must be given: ${wish} needs the size of all files.`,
-    {
-      path,
-    },
+    { path, option: { [wish]: null } },
   );
 }
 
-function refused(message: string): MetainfoError {
-  return new MetainfoError('ERR_PIECE_LENGTH', message);
+/** @param options The options that the message names. */
+function refused(message: string, options: readonly string[]): MetainfoError {
+  const option = Object.fromEntries(options.map((name) => [name, null]));
+  return new MetainfoError('ERR_PIECE_LENGTH', message, { option });
 }

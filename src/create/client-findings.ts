@@ -16,5 +16,14 @@ const ADVICE: Readonly<Record<Exclude<TorrentVersion, 'v1'>, string>> = {
 /** One hint at the clients that cannot read a torrent of a version; nothing for v1, which all of them read. */
 export function clientFindings(version: TorrentVersion): Finding[] {
   if (version === 'v1') return [];
-  return [{ code: 'old_clients', severity: 'hint', path: null, message: MESSAGES[version], advice: ADVICE[version] }];
+  return [
+    {
+      code: 'old_clients',
+      severity: 'hint',
+      path: null,
+      message: MESSAGES[version],
+      advice: ADVICE[version],
+      option: { version: 'v1' },
+    },
+  ];
 }

@@ -172,13 +172,10 @@ export function withName(
     throw new MetainfoError('ERR_NAME', 'A torrent of several sources needs a name: set info.name.');
   const name = path.basename(pathRoot);
   if (name !== '') return { ...info, name };
-  throw new MetainfoError(
-    'ERR_NAME',
-    `The path root ${pathRoot} has no name: give the torrent one (info.name, --name).`,
-    {
-      path: pathRoot,
-    },
-  );
+  throw new MetainfoError('ERR_NAME', `The path root ${pathRoot} has no name: give the torrent one (info.name).`, {
+    path: pathRoot,
+    option: { 'info.name': null },
+  });
 }
 
 /** The components of an entry of `paths`, relative to the path root; null if the entry is outside. */

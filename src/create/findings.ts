@@ -1,5 +1,6 @@
 /** Findings: problems and hints about a torrent that are known before any byte of its content is read. */
 import type { IssueCode, MetainfoErrorCode } from '../errors/codes.ts';
+import type { MetainfoError } from '../errors/errors.ts';
 
 /** The code of a {@link Finding}: that of the error which the creation fails with, or of an issue. */
 export type FindingCode = MetainfoErrorCode | IssueCode;
@@ -16,6 +17,8 @@ export interface Finding {
   message: string;
   /** A way out, in words for people; they may change. Empty if the message says it. */
   advice: string;
+  /** The option that the message or the advice means, with the value that it advises: see {@link MetainfoError.option}. */
+  option?: MetainfoError['option'];
   /** The number of problems that a finding without a path stands for; absent for a single problem. */
   count?: number;
 }

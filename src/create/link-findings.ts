@@ -13,6 +13,7 @@ const ABOUT = {
   code: 'link_target',
   severity: 'warning',
   advice: 'Add the target, or leave the link out.',
+  option: { exclude: true },
 } as const;
 
 /** The stored links whose target is not in the torrent: a filter or a policy has left it out. */

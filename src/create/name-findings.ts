@@ -62,6 +62,8 @@ const CODES = {
   long_name: ['long names', 'Rename it, or leave it out.'],
 } as const;
 
+const EXCLUDE = { exclude: true } as const;
+
 /** Collects findings: a bounded number of each code. */
 class NameFindings implements NameReports {
   readonly #findings: Record<keyof typeof CODES, Finding[]> = {
@@ -77,7 +79,7 @@ class NameFindings implements NameReports {
     this.#counts[code] += 1;
     if (this.#counts[code] > MAX_FINDINGS) return;
     const [path, message] = about();
-    this.#findings[code].push({ code, severity: 'warning', path, message, advice: CODES[code][1] });
+    this.#findings[code].push({ code, severity: 'warning', path, message, advice: CODES[code][1], option: EXCLUDE });
   }
 
   /** Checks one name by itself. */
@@ -111,7 +113,7 @@ class NameFindings implements NameReports {
       if (more === 0) return list;
       const [what, advice] = CODES[code];
       const message = `${more} more ${what}.`;
-      return [...list, { code, severity: 'warning', path: null, message, advice, count: more }];
+      return [...list, { code, severity: 'warning', path: null, message, advice, option: EXCLUDE, count: more }];
     });
   }
 }

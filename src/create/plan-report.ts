@@ -170,7 +170,7 @@ const ADVICE: Partial<Record<MetainfoErrorCode, string>> = {
   ERR_LINK_LOOP: 'Leave the link out, or skip all links.',
   ERR_LINK_OUTSIDE: 'Follow links to the outside, copy the target, or leave the link out.',
   ERR_NAME: 'Rename it, or leave it out.',
-  ERR_NOT_A_FILE: 'Move it away, or exclude it.',
+  ERR_NOT_A_FILE: 'Move it away, or leave it out.',
   ERR_NO_DATA: 'A torrent needs at least one byte of content.',
   ERR_NO_FILES: 'Name a folder that has files, or check the filters.',
   ERR_NOT_FOUND: 'Check the path.',
@@ -180,10 +180,23 @@ const ADVICE: Partial<Record<MetainfoErrorCode, string>> = {
   ERR_UNREADABLE: 'Change its permissions, leave it out, or skip everything that is unreadable.',
 };
 
+/** The options that the advice means. */
+const ADVISED: Partial<Record<MetainfoErrorCode, Finding['option']>> = {
+  ERR_BROKEN_LINK: { exclude: true, symlinks: 'skip' },
+  ERR_LINK: { exclude: true, symlinks: 'skip' },
+  ERR_LINK_LOOP: { exclude: true, symlinks: 'skip' },
+  ERR_LINK_OUTSIDE: { symlinks: 'follow', followOutside: true, exclude: true },
+  ERR_NAME: { exclude: true },
+  ERR_NOT_A_FILE: { exclude: true },
+  ERR_UNREADABLE: { exclude: true, skipUnreadable: true },
+};
+
 /** The finding of an error with which the creation fails. */
-export function findingOfError({ code, message, path }: MetainfoError): Finding {
-  const advice = code === 'ERR_NAME' && path === undefined ? 'Choose another name.' : ADVICE[code];
-  return { code, severity: 'error', path: path ?? null, message, advice: advice ?? '' };
+export function findingOfError({ code, message, path, option: named }: MetainfoError): Finding {
+  const isName = code === 'ERR_NAME' && path === undefined;
+  const option = isName ? named : (named ?? ADVISED[code]);
+  const advice = isName ? 'Choose another name.' : (ADVICE[code] ?? '');
+  return { code, severity: 'error', path: path ?? null, message, advice, ...(option && { option }) };
 }
 
 /** The most names that a message lists. */

@@ -1,6 +1,6 @@
 /** Finds properties of a torrent that readers and clients refuse, and the piece length or version that avoids them. */
 import type { IssueCode } from '../errors/codes.ts';
-import { type Issue, MetainfoError, shown } from '../errors/errors.ts';
+import { type Issue, MetainfoError, optionText, shown } from '../errors/errors.ts';
 import { BLOCK_SIZE, powerOfTwoWithin } from '../layout/piece-length.ts';
 import { exactBytes } from '../layout/text.ts';
 import type { TorrentVersion } from '../model/discriminator.ts';
@@ -33,6 +33,8 @@ interface Reader {
   max: Partial<Sizes>;
   /** Says who accepts how much. */
   accepts(limit: keyof Sizes, max: number): string;
+  /** The option that raises a limit. */
+  option?(limit: keyof Sizes): Finding['option'];
 }
 
 const { digits: _, ...OURS } = TORRENT_LIMITS;
@@ -40,7 +42,8 @@ const { digits: _, ...OURS } = TORRENT_LIMITS;
 const READERS: readonly Reader[] = [
   {
     max: OURS,
-    accepts: (limit, max) => `metainfo reads at most ${max}, and more with limits: { ${limit}: N }`,
+    option: (limit) => ({ limits: limit }),
+    accepts: (limit, max) => `metainfo reads at most ${max}, and more with ${optionText('limits', limit)}`,
   },
   {
     // The limits of libtorrent 2.0 when it loads a torrent, and of its integers.
@@ -75,9 +78,14 @@ export interface LimitWarning {
   text: string;
   /** A sentence that says what to do; null if the sizes decide that. */
   advice: string | null;
+  /** The option that the text or the advice names. */
+  option?: Finding['option'];
   /** The size that is too large, and its bound. */
   limit?: { name: keyof Sizes; max: number };
 }
+
+/** What to do about a size that is too large: a sentence, and the options that it means. */
+type SizeAdvice = Pick<Finding, 'advice' | 'option'>;
 
 /**
  * Everything about a torrent that readers and clients refuse.
@@ -105,9 +113,10 @@ const MAX_FINDINGS = 100;
 export async function limitFindings(shape: TorrentShape, sizes = new SizesOf(shape)): Promise<Finding[]> {
   const warnings = await limitWarnings(sizes);
   const findings: Finding[] = [];
-  for (const { code, name, text, advice, limit } of warnings.slice(0, MAX_FINDINGS)) {
-    const known = limit ? await adviceFor(sizes, limit) : (advice ?? '');
-    findings.push({ code, severity: 'warning', path: name, message: text, advice: known });
+  for (const { code, name, text, advice, option, limit } of warnings.slice(0, MAX_FINDINGS)) {
+    const about: SizeAdvice = limit ? await adviceFor(sizes, limit) : { advice: advice ?? '' };
+    const options = option || about.option ? { option: { ...option, ...about.option } } : {};
+    findings.push({ code, severity: 'warning', path: name, message: text, advice: about.advice, ...options });
   }
   const more = warnings.slice(MAX_FINDINGS);
   const [first] = more;
@@ -144,13 +153,21 @@ export async function sizeEstimate(shape: TorrentShape, sizes = new SizesOf(shap
 
 function beyondLimits(sizes: Sizes): LimitWarning[] {
   const warnings: LimitWarning[] = [];
-  for (const { max, accepts } of READERS) {
+  for (const { max, accepts, option: named = () => undefined } of READERS) {
     for (const key in max) {
       const limit = { name: key as keyof Sizes, max: max[key as keyof Sizes] as number };
       const size = sizes[limit.name];
       if (size <= limit.max) continue;
       const text = `The torrent has ${size} ${NOUNS[limit.name]}: ${accepts(limit.name, limit.max)}.`;
-      warnings.push({ code: 'reader_limit', path: [], name: null, text, advice: null, limit });
+      warnings.push({
+        code: 'reader_limit',
+        path: [],
+        name: null,
+        text,
+        advice: null,
+        option: named(limit.name),
+        limit,
+      });
     }
   }
   return warnings;
@@ -160,11 +177,17 @@ function beyondLimits(sizes: Sizes): LimitWarning[] {
 const SMALLER_IN_LONGER: ReadonlySet<keyof Sizes> = new Set(['bytes', 'items', 'pieces']);
 const SMALLER_IN_SHORTER: ReadonlySet<keyof Sizes> = new Set(['files', 'padding']);
 
-/** The advice about a size that is too large: a sentence. */
-export async function adviceFor(sizes: SizesOf, { name, max }: { name: keyof Sizes; max: number }): Promise<string> {
-  if (name === 'pieceLength') return `Use a piece length of ${exactBytes(powerOfTwoWithin(max))} or less.`;
-  if (name === 'length') return 'Split the file.';
-  if (name === 'text') return 'Shorten that string.';
+/** The advice about a size that is too large. */
+export async function adviceFor(
+  sizes: SizesOf,
+  { name, max }: { name: keyof Sizes; max: number },
+): Promise<SizeAdvice> {
+  if (name === 'pieceLength') {
+    const length = powerOfTwoWithin(max);
+    return { advice: `Use a piece length of ${exactBytes(length)} or less.`, option: { pieceLength: length } };
+  }
+  if (name === 'length') return { advice: 'Split the file.' };
+  if (name === 'text') return { advice: 'Shorten that string.' };
   const { version, pieceLength } = sizes.shape;
   for (const other of [version, ...OTHERS[version]]) {
     const padding = other === version ? sizes.shape.padding : null;
@@ -174,11 +197,13 @@ export async function adviceFor(sizes: SizesOf, { name, max }: { name: keyof Siz
       if ((await least(sizes, name, other)) > max) break;
       if ((await sizes.torrent(choice))[name] > max) continue;
       const pieces = `a piece length of ${exactBytes(length)}`;
-      if (other === version) return `Use ${pieces}.`;
-      return `Make a ${other} torrent${length === pieceLength ? '' : ` with ${pieces}`}.`;
+      if (other === version) return { advice: `Use ${pieces}.`, option: { pieceLength: length } };
+      if (length === pieceLength) return { advice: `Make a ${other} torrent.`, option: { version: other } };
+      return { advice: `Make a ${other} torrent with ${pieces}.`, option: { version: other, pieceLength: length } };
     }
   }
-  return `No piece length or version avoids that: ${sizes.shape.isSingleFile ? 'split the file' : 'use fewer files'}.`;
+  const wayOut = sizes.shape.isSingleFile ? 'split the file' : 'use fewer files';
+  return { advice: `No piece length or version avoids that: ${wayOut}.` };
 }
 
 /** Versions that may be smaller than a version. A v2 tree needs another order of files than a v1 list. */
@@ -213,8 +238,9 @@ function sharedPads({ pads, sharedPads: shared, sharedPad }: FileSizes): LimitWa
   const text =
     `Several pad files have the same path, such as ${sharedPad} (${plural(shared, 'repeat')} among ${pads} pad files): ` +
     'Transmission 4.1.1 and later refuse the torrent, and rtorrent 0.9.8 stalls.';
-  const advice = "padNames: 'unique' avoids that, but changes the infohash.";
-  return [{ code: 'pad_names', path: ['info', 'files'], name: sharedPad, text, advice }];
+  const option = { padNames: 'unique' };
+  const advice = `${optionText('padNames', option.padNames)} avoids that, but changes the infohash.`;
+  return [{ code: 'pad_names', path: ['info', 'files'], name: sharedPad, text, advice, option }];
 }
 
 /** Files that libtorrent takes for pad files of BitComet because of their names. */
@@ -228,7 +254,8 @@ function likePads(shape: TorrentShape, { likePads: indexes }: FileSizes): LimitW
       `${shown(name)} is named like a pad file of BitComet: clients that use libtorrent (qBittorrent, Deluge) treat it ` +
       `as padding and ${effect}.`;
     const path = isSingleFile ? ['info', 'name'] : ['info', 'files', index, 'path'];
-    return { code: 'named_like_pad', path, name, text, advice: 'Rename it, or make a v2 torrent.' };
+    const advice = 'Rename it, or make a v2 torrent.';
+    return { code: 'named_like_pad', path, name, text, advice, option: { version: 'v2' } };
   });
 }
 

@@ -189,7 +189,7 @@ function requireRoom({ version, pieceLength }: StreamPlan, memoryLimit: number):
   const least = 2 * pieceLength;
   if (version === 'v2' || least <= memoryLimit) return;
   const message = `Streams need memory for two pieces: memoryLimit must be at least ${least}, not ${memoryLimit}.`;
-  throw new MetainfoError('ERR_INVALID_ARGUMENT', message);
+  throw new MetainfoError('ERR_INVALID_ARGUMENT', message, { option: { memoryLimit: null } });
 }
 
 /** The longest request that a range reader asks for. */

@@ -299,7 +299,7 @@ async function requireModestSize(plan: SizedPlan): Promise<void> {
   const sizes = new SizesOf(plan);
   const { bytes } = await sizes.torrent();
   if (bytes <= MAX_TORRENT_BYTES) return;
-  const advice = await adviceFor(sizes, { name: 'bytes', max: MAX_TORRENT_BYTES });
+  const { advice } = await adviceFor(sizes, { name: 'bytes', max: MAX_TORRENT_BYTES });
   const message = `The torrent would have ${exactBytes(bytes)}, and plans for parts allow 1 GB. ${advice}`;
   throw new MetainfoError('ERR_TOO_LARGE', message);
 }

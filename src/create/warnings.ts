@@ -43,7 +43,8 @@ function emit({ code, message }: Issue): void {
  */
 export async function warningsOf(shape: TorrentShape): Promise<Issue[]> {
   const warnings = await limitWarnings(new SizesOf(shape));
-  return warnings.map(({ code, path, text, advice }) => {
-    return { code, severity: 'warning', path, message: advice === null ? text : `${text} ${advice}` };
+  return warnings.map(({ code, path, text, advice, option }) => {
+    const message = advice === null ? text : `${text} ${advice}`;
+    return { code, severity: 'warning', path, message, ...(option && { option }) };
   });
 }

@@ -59,13 +59,14 @@ export class ScanProblems {
     const [first] = this.#held;
     if (!first) return;
     const { code, path, cause } = first;
-    const hint = this.#canExclude ? ' To leave out files and folders, use `exclude`.' : '';
-    if (this.#count === 1) throw new MetainfoError(code, `${first.message}${hint}`, { path, cause });
+    const hint = this.#canExclude ? ' To leave out files and folders, use the option exclude.' : '';
+    const option = this.#canExclude ? { exclude: null } : undefined;
+    if (this.#count === 1) throw new MetainfoError(code, `${first.message}${hint}`, { path, cause, option });
     const messages = this.#held.slice(0, MAX_LISTED).map(({ message }) => message.replace(/\.$/, ''));
     const unlisted = this.#count - messages.length;
     const more = unlisted > 0 ? `; and ${unlisted} more` : '';
     const message = `${this.#count} files or folders cannot be added: ${messages.join('; ')}${more}.${hint}`;
-    throw new MetainfoError(code, message, { path, cause: new AggregateError(this.#held, message) });
+    throw new MetainfoError(code, message, { path, cause: new AggregateError(this.#held, message), option });
   }
 }
 

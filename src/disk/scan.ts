@@ -424,7 +424,7 @@ class Scanner {
 
   #requireNew(path: string, shown: string): void {
     if (this.#seen?.has(path)) {
-      throw new MetainfoError('ERR_DUPLICATE_PATH', `${shown} is listed twice in \`paths\`.`, { path: shown });
+      throw new MetainfoError('ERR_DUPLICATE_PATH', `${shown} is given twice.`, { path: shown });
     }
     this.#seen?.add(path);
   }

@@ -2,7 +2,7 @@
 import { constants, type Stats } from 'node:fs';
 import { type FileHandle, link, lstat, open, rename, stat, unlink } from 'node:fs/promises';
 import path from 'node:path';
-import { fromSystemError, MetainfoError } from '../errors/errors.ts';
+import { fromSystemError, MetainfoError, optionText } from '../errors/errors.ts';
 import { closeRead } from '../hash/read.ts';
 import { type BeneathOptions, holdBeneath } from './beneath.ts';
 
@@ -171,6 +171,6 @@ function replacesNoFile(target: string): MetainfoError {
 
 /** The error of an output that exists. */
 export function outputExists(target: string, cause?: unknown): MetainfoError {
-  const message = `output file exists: ${target} (use force: true to replace it)`;
-  return new MetainfoError('ERR_OUTPUT_EXISTS', message, { path: target, cause });
+  const message = `output file exists: ${target} (use ${optionText('force', true)} to replace it)`;
+  return new MetainfoError('ERR_OUTPUT_EXISTS', message, { path: target, cause, option: { force: true } });
 }

@@ -1,12 +1,12 @@
 /** Checks the values that a caller of `edit` passes, and converts them to bencode values. */
 import { validate } from 'superstruct';
-import { MetainfoError, shown } from '../errors/errors.ts';
+import { MetainfoError, type MetainfoErrorOptions, shown } from '../errors/errors.ts';
 import { DhtNode } from '../model/primitives.ts';
 import { toInfohash } from '../model/value-fields.ts';
 
 /** The error for an invalid change. */
-export function invalidChange(problem: string): MetainfoError {
-  return new MetainfoError('ERR_INVALID_ARGUMENT', `${problem}.`);
+export function invalidChange(problem: string, details?: MetainfoErrorOptions): MetainfoError {
+  return new MetainfoError('ERR_INVALID_ARGUMENT', `${problem}.`, details);
 }
 
 export function checkList<T>(field: string, list: readonly T[]): readonly T[] {

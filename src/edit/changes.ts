@@ -154,11 +154,13 @@ function requireExtra(
   contentKeys: readonly string[],
   fields: typeof TOP_FIELDS,
 ): void {
-  if (contentKeys.includes(key))
-    throw invalidChange(
-      `${option} cannot hold ${key}, which describes the content: create or update a torrent instead`,
-    );
-  if (Object.hasOwn(fields, key)) throw invalidChange(`${option} cannot hold ${key}: set the field ${fields[key]}`);
+  const named = { option: { [option]: null } };
+  if (contentKeys.includes(key)) {
+    const problem = `${option} cannot hold ${key}, which describes the content: create or update a torrent instead`;
+    throw invalidChange(problem, named);
+  }
+  if (Object.hasOwn(fields, key))
+    throw invalidChange(`${option} cannot hold ${key}, which has a field of its own: ${fields[key]}`, named);
 }
 
 /** Also removes the `.utf-8` key that old creators wrote: clients would show that instead. */

@@ -172,7 +172,7 @@ function memoryOf(options: HashTwiceOptions, pieceLength: number) {
   const limit = options.memoryLimit ?? Math.max(wanted.memoryLimit, 4 * pieceLength);
   if (4 * pieceLength > limit) {
     const message = `memoryLimit must be at least ${4 * pieceLength} bytes (four pieces), not ${limit}.`;
-    throw new MetainfoError('ERR_INVALID_ARGUMENT', message);
+    throw new MetainfoError('ERR_INVALID_ARGUMENT', message, { option: { memoryLimit: null } });
   }
   // The v1 job runs beside the hybrid job and has one thread.
   const threads = Math.max(1, wanted.threads - 1);

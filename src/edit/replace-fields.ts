@@ -33,7 +33,7 @@ export function replaceFields(torrent: Torrent, { info, top, keepInfohash = fals
   if (Buffer.compare(infoBytes, own.infoBytes) !== 0) {
     if (keepInfohash) {
       const message = `Changing ${[...info.keys()].join(' or ')} would change the infohash: leave out keepInfohash to allow that.`;
-      throw new MetainfoError('ERR_INFOHASH', message);
+      throw new MetainfoError('ERR_INFOHASH', message, { option: { keepInfohash: null } });
     }
     changes.set('info', new RawBencode(infoBytes));
   }

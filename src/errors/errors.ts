@@ -9,6 +9,8 @@ export interface MetainfoErrorOptions {
   path?: string | undefined;
   /** The underlying error. */
   cause?: unknown;
+  /** The options that the message names: see {@link MetainfoError.option}. */
+  option?: MetainfoError['option'];
 }
 
 /**
@@ -33,6 +35,8 @@ export class MetainfoError extends Error {
   readonly code: MetainfoErrorCode;
   /** The file or folder that the error is about, if any. */
   readonly path?: string;
+  /** The option that the message names, with the value that it advises: `{ force: true }`. Null where it names no value. */
+  readonly option?: Readonly<Record<string, string | number | true | null>>;
 
   /**
    * Makes an error.
@@ -40,10 +44,11 @@ export class MetainfoError extends Error {
    * @param code The stable code.
    * @param message What happened, to what, and what to do next.
    */
-  constructor(code: MetainfoErrorCode, message: string, { path, cause }: MetainfoErrorOptions = {}) {
+  constructor(code: MetainfoErrorCode, message: string, { path, cause, option }: MetainfoErrorOptions = {}) {
     super(message, cause === undefined ? undefined : { cause });
     this.code = code;
     if (path !== undefined) this.path = path;
+    if (option !== undefined) this.option = option;
   }
 }
 
@@ -61,6 +66,8 @@ export interface Issue {
   spec?: string;
   /** The offset in the input, if known: bytes of a torrent, characters of a magnet link. */
   offset?: number;
+  /** The option that the message names: see {@link MetainfoError.option}. */
+  option?: MetainfoError['option'];
 }
 
 /** The message of a ValidationError has this many issues; its `issues` has all of them. */
@@ -98,6 +105,13 @@ export class ValidationError extends MetainfoError {
     this.issues = issues;
     this.subject = subject;
   }
+}
+
+/** Writes an option in a message, as a program passes it: `padNames: 'unique'`. */
+export function optionText(name: string, value: string | number | true | null): string {
+  if (value === null) return name;
+  if (name === 'limits') return `limits: { ${value}: N }`;
+  return `${name}: ${typeof value === 'string' ? `'${value}'` : value}`;
 }
 
 /** Ends a text with a full stop, unless it ends with a question mark. */

@@ -1,7 +1,7 @@
 /** Checks the arguments and options of every exported function against superstruct structs before they are used. */
 import { isDate, isUint8Array } from 'node:util/types';
 import { define, type Struct } from 'superstruct';
-import { MetainfoError, sentence, shown } from './errors.ts';
+import { MetainfoError, type MetainfoErrorOptions, sentence, shown } from './errors.ts';
 
 /** Makes a struct from a test; `what` completes the message "... must be". */
 export function expected<T>(what: string, test: (value: unknown) => boolean): Struct<T, null> {
@@ -68,7 +68,7 @@ function passes(value: unknown, struct: AnyStruct): boolean {
  */
 export function checkArgument<T>(name: string, value: unknown, struct: AnyStruct & Pick<Struct<T, null>, 'TYPE'>): T {
   if (readSafely(name, () => passes(value, struct))) return value as T;
-  throw invalidArgument(`${name} must be ${struct.type}, not ${shown(value)}`);
+  throw invalidArgument(`${name} must be ${struct.type}, not ${shown(value)}`, { option: { [name]: null } });
 }
 
 /** A struct for every option of an options object. Options that are undefined are not checked. */
@@ -136,8 +136,8 @@ function unknownOption(bag: string, key: string, structs: object): MetainfoError
 }
 
 /** Makes an `ERR_INVALID_ARGUMENT` error; `problem` is a sentence without its full stop. */
-export function invalidArgument(problem: string): MetainfoError {
-  return new MetainfoError('ERR_INVALID_ARGUMENT', sentence(problem));
+export function invalidArgument(problem: string, details?: MetainfoErrorOptions): MetainfoError {
+  return new MetainfoError('ERR_INVALID_ARGUMENT', sentence(problem), details);
 }
 
 /** Names of the Python interface that this library follows, where they differ in more than snake_case. */

@@ -180,7 +180,10 @@ function translate(failure: NativeFailure, called: Error): MetainfoError {
     case 'not-a-file':
       return new MetainfoError('ERR_NOT_A_FILE', `${path} is not a regular file.`, { path, cause });
     case 'no-memory':
-      return new MetainfoError('ERR_NO_MEMORY', 'Out of memory: lower memoryLimit or threads.', { cause });
+      return new MetainfoError('ERR_NO_MEMORY', 'Out of memory: lower memoryLimit or threads.', {
+        cause,
+        option: { memoryLimit: null, threads: null },
+      });
     case 'no-thread': {
       const message =
         'The system refused to start a thread: stop other programs, or raise its limit (ulimit -u, pids.max).';

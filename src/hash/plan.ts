@@ -114,17 +114,19 @@ export function planResources(
   const threadCount = threads ?? cores;
   require(isThreadCount(
     threadCount,
-  ), `threads must be 1 to ${MAX_THREADS} or null (one per core), not ${shown(threadCount)}`);
+  ), `threads must be 1 to ${MAX_THREADS} or null (one per core), not ${shown(threadCount)}`, 'threads');
   const limit = memoryLimit ?? DEFAULT_MEMORY_PER_THREAD * threadCount;
-  require(isMemory(limit), `memoryLimit must be at least ${BLOCK_SIZE} bytes, not ${shown(limit)}`);
+  require(isMemory(limit), `memoryLimit must be at least ${BLOCK_SIZE} bytes, not ${shown(limit)}`, 'memoryLimit');
   if (readSize === null || readSize === undefined) {
     const [most, lanes] = version === 'v2' ? [DEFAULT_READ, 1] : [DEFAULT_PIECE_READ, LANES];
     const share = powerOfTwoWithin(limit / threadCount / lanes);
     return { threads: threadCount, readSize: Math.max(BLOCK_SIZE, Math.min(most, share)), memoryLimit: limit };
   }
   require(isPowerOfTwo(readSize) &&
-    readSize >= BLOCK_SIZE, `readSize must be a power of two of at least ${BLOCK_SIZE}, not ${shown(readSize)}`);
-  require(readSize <= limit, `readSize (${readSize}) must not be above memoryLimit (${limit})`);
+    readSize >=
+      BLOCK_SIZE, `readSize must be a power of two of at least ${BLOCK_SIZE}, not ${shown(readSize)}`, 'readSize');
+  require(readSize <=
+    limit, `readSize (${readSize}) must not be above memoryLimit (${limit})`, 'readSize', 'memoryLimit');
   return { threads: threadCount, readSize, memoryLimit: limit };
 }
 
@@ -260,6 +262,8 @@ const limitsWithoutAddon: Addon['limits'] = (threads, memory) => {
   return { ...currentLimits };
 };
 
-function require(condition: boolean, message: string): void {
-  if (!condition) throw new MetainfoError('ERR_INVALID_ARGUMENT', `${message}.`);
+/** @param names The options that the message names. */
+function require(condition: boolean, message: string, ...names: string[]): void {
+  if (condition) return;
+  throw invalidArgument(message, { option: Object.fromEntries(names.map((name) => [name, null])) });
 }

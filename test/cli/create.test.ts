@@ -4,7 +4,6 @@ import path from 'node:path';
 import { describe, it } from 'node:test';
 import { CREATED_BY } from '../../src/create/version.ts';
 import type { InfoDictV1 } from '../../src/model/info-dict.ts';
-import { engineMissing } from '../support/engine.ts';
 import { temporaryFolder, writeTree } from '../support/tree.ts';
 import { notMountable, smallDisk } from './disk.ts';
 import { bytesOf, entries, metainfo, metainfoUnread, read, workFolder } from './run.ts';
@@ -14,37 +13,6 @@ const URL_B = 'udp://b.example:1/x';
 const URL_C = 'udp://c.example:1/x';
 
 describe('metainfo create', () => {
-  it('creates the same torrent with --maker libtorrent, and rejects options that it lacks', {
-    skip: engineMissing(),
-  }, async (t) => {
-    const cwd = await workFolder(t);
-    const create = (...args: string[]) => metainfo(['create', 'album', ...args], { cwd });
-    await create('-o', 'ours.torrent', '--comment', 'x', '-t', 'udp://a.example:1/x');
-    const { code, stdout } = await create(
-      '-o',
-      'theirs.torrent',
-      '--comment',
-      'x',
-      '-t',
-      'udp://a.example:1/x',
-      '--maker',
-      'libtorrent',
-    );
-    assert.equal(code, 0);
-    assert.match(stdout, /, libtorrent 2\.[^\n]*\)\n$/);
-    assert.deepEqual(await bytesOf(cwd, 'theirs.torrent'), await bytesOf(cwd, 'ours.torrent'));
-    for (const option of [['--cache'], ['--memory-limit', '1MiB'], ['--read-size', '1MiB']]) {
-      const refused = await create('-o', 'x.torrent', '--maker', 'libtorrent', ...option);
-      assert.deepEqual(
-        [refused.code, refused.stderr.includes(`${option[0]} works only with --maker metainfo`)],
-        [2, true],
-      );
-    }
-    const env = { METAINFO_LIBTORRENT: '/none.node' };
-    const none = await metainfo(['create', 'album', '--maker', 'libtorrent', '--json'], { cwd, env });
-    assert.deepEqual([none.code, JSON.parse(none.stdout).error.code], [1, 'ERR_MAKER_UNAVAILABLE']);
-  });
-
   it('writes NAME.torrent for a folder into the current folder', async (t) => {
     const cwd = await workFolder(t);
     const { code, stdout, stderr } = await metainfo(['create', 'album'], { cwd });
@@ -183,7 +151,7 @@ describe('metainfo create', () => {
     });
   }
 
-  for (const option of ['-k', '--torrent-version', '--kind']) {
+  for (const option of ['-k', '--torrent-version']) {
     it(`accepts the version with ${option}`, async (t) => {
       const cwd = await workFolder(t);
       assert.equal((await metainfo(['create', 'album', option, 'v2'], { cwd })).code, 0);
@@ -191,12 +159,15 @@ describe('metainfo create', () => {
     });
   }
 
-  it('rejects --kind together with --torrent-version', async (t) => {
+  it('has no --kind and no --maker', async (t) => {
     const cwd = await workFolder(t);
-    for (const other of ['--torrent-version', '-k']) {
-      const { code, stdout, stderr } = await metainfo(['create', 'album', '--kind', 'v1', other, 'v2'], { cwd });
-      assert.deepEqual({ code, stdout }, { code: 2, stdout: '' });
-      assert.match(stderr, /'--kind <version>' cannot be used with option '-k, --torrent-version <version>'/);
+    for (const args of [
+      ['--kind', 'v1'],
+      ['--maker', 'libtorrent'],
+    ]) {
+      const { code, stderr } = await metainfo(['create', 'album', ...args], { cwd });
+      assert.equal(code, 2);
+      assert.match(stderr, /unknown option '--(kind|maker)'/);
     }
     assert.deepEqual(await entries(cwd), ['album']);
   });
@@ -305,7 +276,6 @@ describe('metainfo create', () => {
       await refused('album', '-o', output);
       await refused('album/a.txt', '-o', output);
       await refused('album/a.txt', 'album/b', '-o', output);
-      if (!engineMissing()) await refused('album', '-o', output, '--maker', 'libtorrent');
     }
     // An excluded file or a torrent from an earlier run can be replaced.
     assert.equal((await create('album', '-o', 'album/a.torrent')).code, 0);

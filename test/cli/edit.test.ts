@@ -166,8 +166,8 @@ describe('metainfo edit', () => {
       [['album.torrent', '--source', 'S', '--keep-infohash'], 1, /source would change the infohash.*ERR_INFOHASH/],
       [['album.torrent', '--add-tracker', 'no url'], 2, /expected a URL.*ERR_INVALID_ARGUMENT/],
       [['album.torrent', '--set', 'x'], 2, /--set expects KEY=TEXT/],
-      [['album.torrent', '--set', 'comment=x'], 2, /--set and --unset cannot change comment/],
-      [['album.torrent', '--set', 'nodes=x'], 2, /--set and --unset cannot change nodes/],
+      [['album.torrent', '--set', 'comment=x'], 2, /--set and --unset cannot hold comment/],
+      [['album.torrent', '--set', 'nodes=x'], 2, /--set and --unset cannot hold nodes/],
       [['album.torrent', '--set', 'similar=x'], 1, /expected a list/],
       [['album.torrent', '--node', 'a.example'], 2, /Expected HOST:PORT/],
       [['album.torrent', '--node', 'a.example:0'], 2, /Expected HOST:PORT/],
@@ -178,7 +178,7 @@ describe('metainfo edit', () => {
         /Two torrents would be written to/,
       ],
       [['album.torrent', '-o', '.', '--comment', 'y'], 1, /ERR_OUTPUT_EXISTS/],
-      [['album.torrent', '--set', 'info.pieces=x'], 2, /--set and --unset cannot change pieces/],
+      [['album.torrent', '--set', 'info.pieces=x'], 2, /--set and --unset cannot hold pieces/],
       [['album.torrent', 'album.torrent', '-o', 'x', '--comment', 'y'], 2, /must be a folder/],
     ];
     for (const [args, expected, message] of cases) {

@@ -258,12 +258,6 @@ describe('create -', () => {
     ['another path', ['album', '--name', 'x'], 2, /Standard input \(-\) must be the only input/],
     ['a second -', ['-', '--name', 'x'], 2, /must be the only input/],
     ['--exclude', ['--name', 'x', '--exclude', '*.nfo'], 2, /--exclude works only with files on disk: omit it/],
-    [
-      '--maker libtorrent',
-      ['--name', 'x', '--maker', 'libtorrent'],
-      2,
-      /--maker libtorrent works only with files on disk/,
-    ],
     ['--target-pieces', ['--name', 'x', '--target-pieces', '9'], 2, /need a size, which standard input \(-\) lacks/],
     ['a wrong field', ['--name', 'x', '--similar', 'zz'], 2, /--similar/],
     ['no content', ['--name', 'x'], 1, /All sources are empty: there is nothing to hash/],

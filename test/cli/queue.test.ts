@@ -292,7 +292,6 @@ describe('metainfo worker, create --queue and verify --queue', { skip }, () => {
       [queued('create', 'data/set', '-o', '-'), /A worker writes the torrent/],
       [queued('create', 'data/set', '--magnet'), /--magnet does not work with --queue/],
       [queued('create', 'data/set', '--link-file', 'x'), /--link-file does not work with --queue/],
-      [queued('create', 'data/set', '--maker', 'libtorrent'), /--maker libtorrent does not work with --queue/],
       [queued('create', 'data/set', '--cache'), /--cache does not work with --queue/],
     ];
     for (const [args, message] of cases) {

@@ -209,7 +209,10 @@ describe('metainfo validate', () => {
     const lines = stdout.trimEnd().split('\n');
     assert.match(lines[0] ?? '', /^v1\.torrent: valid v1 [0-9a-f]{40}$/);
     assert.equal(lines[1], 'odd.torrent: invalid, 3 errors');
-    assert.match(lines[2] ?? '', /^ {2}error announce: expected .+, got 5 \(--compat accepts it\) \[type, byte \d+\]$/);
+    assert.match(
+      lines[2] ?? '',
+      /^ {2}error announce: expected .+, got 5 \(profile compat, --compat, accepts it\) \[type, byte \d+\]$/,
+    );
     assert.match(lines[3] ?? '', /^ {2}error info\.private: .+ \[type, byte \d+\]$/);
     assert.match(
       lines[4] ?? '',

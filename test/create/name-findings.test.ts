@@ -212,6 +212,7 @@ describe('nameFindings', () => {
       path: null,
       message: '151 more names that Windows cannot store.',
       advice: 'Rename it, or leave it out.',
+      option: { exclude: true },
       count: 151,
     });
   });

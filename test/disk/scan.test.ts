@@ -211,7 +211,7 @@ for (const engine of ENGINES)
         const fifo = path.join(root, 'pipe');
         execFileSync('mkfifo', [fifo]);
         const refusal = { code: 'ERR_NOT_A_FILE', path: fifo, message: `${fifo} is a FIFO, not a file: leave it out.` };
-        const hint = ' To leave out files and folders, use `exclude`.';
+        const hint = ' To leave out files and folders, use the option exclude.';
         await assert.rejects(scan(root, null), { ...refusal, message: refusal.message + hint });
         // No filter leaves out what is named.
         await assert.rejects(scan(root, [['pipe']]), refusal);
@@ -227,7 +227,7 @@ for (const engine of ENGINES)
         await symlink('.', path.join(root, 'loop'));
         await symlink('/etc/hostname', path.join(root, 'out'));
         const failure = (await scan(root, null).catch((error: unknown) => error)) as MetainfoError;
-        assert.match(failure.message, /^4 files or folders cannot be added: .+\. To leave out .+ use `exclude`\.$/);
+        assert.match(failure.message, /^4 files or folders cannot be added: .+\. To leave out .+ use the option exclude\.$/);
         for (const part of [
           /\/a\/pipe is a FIFO, not a file/,
           /\/broken is a broken link: its target does not exist;/,
@@ -269,7 +269,7 @@ for (const engine of ENGINES)
         await chmod(path.join(root, 'd'), 0o644);
         const { path: only, message } = failureAsNobody(root);
         assert.equal(only, path.join(root, 'a/b'));
-        assert.match(message ?? '', /a\/b: no permission to read it\. To leave out .+ use `exclude`\.$/);
+        assert.match(message ?? '', /a\/b: no permission to read it\. To leave out .+ use the option exclude\.$/);
       });
 
       it('a socket', async (t) => {
@@ -311,7 +311,7 @@ for (const engine of ENGINES)
         const names = Array.from({ length: 9 }, (_, i) => `d/${i}`);
         const root = await rootWith(t, { files: Object.fromEntries(names.map((name) => [name, 1])) });
         const failure = (await scan(root, [['d'], ['d']]).catch((error: unknown) => error)) as MetainfoError;
-        const problems = names.map((name) => `${path.join(root, name)} is listed twice in \`paths\``);
+        const problems = names.map((name) => `${path.join(root, name)} is given twice`);
         assert.ok(failure.message.includes(problems.join('; ')), failure.message);
       });
 

@@ -5,7 +5,7 @@ import { createOptions } from '../create/options.ts';
 import { showPlan } from '../create/plan-report.ts';
 import { interruptible } from '../interrupt.ts';
 import { CREATE_GROUPS, groupOptions } from '../option-groups.ts';
-import { parsePartSize } from '../options.ts';
+import { parsePositiveSize } from '../options.ts';
 
 const EXAMPLES = `
 Examples:
@@ -35,7 +35,7 @@ export function addPlan(program: Command): void {
   configFileOptions(command).option(
     '--part-size <size>',
     'write the plan to the output, in parts of this much content',
-    parsePartSize,
+    parsePositiveSize,
   );
   groupOptions(command, CREATE_GROUPS)
     .addHelpText('after', EXAMPLES)

@@ -10,7 +10,7 @@ import { Torrent } from '../../model/torrent.ts';
 import { colorsFor } from '../colors.ts';
 import { FAILED } from '../exit.ts';
 import { countsText } from '../many/summary-line.ts';
-import { commandNames, messageOf } from '../messages.ts';
+import { messageOf } from '../messages.ts';
 import { type ProfileOptions, profileOptions, readOptionsOf } from '../options.ts';
 import { stdout, writeLines } from '../output.ts';
 import { nameOfInput, readInput, requireOneStdin } from '../standard-input.ts';
@@ -66,8 +66,7 @@ async function check(file: string, options: ValidateOptions): Promise<Result> {
     const read = readOptionsOf(options);
     const bytes = await readInput(file, limitsOf(read.limits).bytes);
     const { torrent, version, infohash, issues } = Torrent.inspect(bytes, read);
-    const shown = issues.map((issue) => ({ ...issue, message: commandNames(issue.message) }));
-    return { file, ok: torrent !== null, version, infohash, issues: shown };
+    return { file, ok: torrent !== null, version, infohash, issues };
   } catch (error) {
     // A wrong option is not a problem of the torrent.
     if (!(error instanceof MetainfoError) || error.code === 'ERR_INVALID_ARGUMENT') throw error;

@@ -1,5 +1,6 @@
 /** Shows a configuration: every value in force and its origin, presets, aliases and rules. */
 import { exactBytes, printable } from '../../layout/text.ts';
+import { kebab } from '../messages.ts';
 import type { Configuration, Setting } from './configuration.ts';
 import { type SettableOption, settableOptions, withoutCredentials } from './settable.ts';
 import type { Origin, Settled } from './settle.ts';
@@ -95,8 +96,6 @@ function listsOf({ presets, aliases, hosts }: Configuration): string[] {
 
 const section = (title: string, lines: readonly string[]) =>
   lines.length === 0 ? [] : ['', `${title}:`, ...lines.map((line) => `  ${line}`)];
-
-const kebab = (key: string) => key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 
 const textOf = (value: unknown): string => (Array.isArray(value) ? value.map(textOf).join(' ') : String(value));
 

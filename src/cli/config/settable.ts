@@ -16,6 +16,7 @@ import {
   parseFolder,
   parseMaxPieceLength,
   parsePieceLength,
+  parsePositiveSize,
   parseSize,
   parseThreads,
 } from '../options.ts';
@@ -41,6 +42,7 @@ const FORMS: ReadonlyMap<unknown, ValueForm> = new Map<unknown, ValueForm>([
   [parseFolder, 'text'],
   [parsePieceLength, 'length'],
   [parseSize, 'size'],
+  [parsePositiveSize, 'size'],
   [parseMaxPieceLength, 'size'],
   [parseCount, 'count'],
   [parseThreads, 'count'],

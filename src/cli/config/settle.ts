@@ -60,24 +60,17 @@ export function settle({ builtIn, given, paths }: Given, config: Configuration |
   const standing = new Map(
     [...origins].flatMap(([key, origin]) => ('line' in origin ? [[key, `${config.file}:${origin.line}`]] : [])),
   );
-  for (const key of unfitOptions(options, paths)) if (standing.has(key)) delete options[key];
+  for (const key of unfitOptions(paths)) if (standing.has(key)) delete options[key];
   const settled = { ...options, ...(trackers.length > 0 && { tracker: trackers }), ...(rules.length > 0 && { rules }) };
   return { options: { ...settled, standing }, origins };
 }
 
-/** The options that the command line may not combine with an input or a maker. From a configuration, they do not apply then. */
-function unfitOptions({ maker }: CreateOptions, paths: readonly string[]): UnfitOption[] {
+/** The options that the command line may not combine with an input. From a configuration, they do not apply then. */
+function unfitOptions(paths: readonly string[]): ('exclude' | 'include' | 'targetPieces' | 'maxTorrentSize')[] {
   const foreign = foreignArgument(paths);
-  return [
-    ...(foreign === undefined ? [] : (['exclude', 'include'] as const)),
-    ...(isStdin(foreign) ? (['targetPieces', 'maxTorrentSize'] as const) : []),
-    ...(maker === 'libtorrent' ? (['memoryLimit', 'readSize', 'cache', 'cacheDir'] as const) : []),
-  ];
+  if (foreign === undefined) return [];
+  return isStdin(foreign) ? ['exclude', 'include', 'targetPieces', 'maxTorrentSize'] : ['exclude', 'include'];
 }
-
-type UnfitOption =
-  | ('exclude' | 'include' | 'targetPieces' | 'maxTorrentSize')
-  | ('memoryLimit' | 'readSize' | 'cache' | 'cacheDir');
 
 function presetOf(name: string, config: Configuration | null): Settings {
   const settings = config?.presets.get(name);
@@ -143,7 +136,6 @@ function replacedBy(own: Options, below: Options): (keyof CreateOptions)[] {
   const isTooLong =
     typeof below.pieceLength === 'number' && below.pieceLength > (maxPieceLength ?? Number.POSITIVE_INFINITY);
   if (isTooLong || targetPieces !== undefined || maxTorrentSize !== undefined) replaced.push('pieceLength');
-  if (own.torrentVersion !== undefined) replaced.push('kind');
   if (own.cache === false) replaced.push('cacheDir');
   return replaced;
 }

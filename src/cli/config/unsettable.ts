@@ -8,7 +8,6 @@ export const UNSETTABLE: Readonly<Record<string, string>> = {
   force: 'replacing a file is decided each time',
   json: 'the caller of the command chooses the form of its output',
   'dry-run': 'use metainfo plan',
-  kind: 'use torrent-version',
   announce: 'use tracker',
   preset: 'presets are chosen on the command line or by a job',
 };

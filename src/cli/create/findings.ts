@@ -6,7 +6,7 @@ import { MetainfoError, sentence } from '../../errors/errors.ts';
 import { nearest } from '../../errors/guard.ts';
 import { printable } from '../../layout/text.ts';
 import { colorsFor } from '../colors.ts';
-import { commandAdvice, messageOfWarning } from '../messages.ts';
+import { toPlain } from '../messages.ts';
 import { stderr } from '../output.ts';
 import type { CreateOptions } from './options.ts';
 
@@ -55,11 +55,6 @@ class FindingsError extends MetainfoError {
   }
 }
 
-/** A finding with the names that options have on the command line. */
-export function toPlain(finding: Finding): Finding {
-  return { ...finding, message: messageOfWarning(finding), advice: commandAdvice(finding.advice) };
-}
-
 /**
  * Refuses findings that are errors. Those with an error's code make the creation fail by themselves.
  *
@@ -81,16 +76,16 @@ export async function findingLines(findings: readonly Finding[], to = stderr): P
   const { red, yellow, cyan, dim } = await colorsFor(to());
   const labels = { error: red('error:'), warning: yellow('warning:'), hint: cyan('hint:') };
   const lines: string[] = [];
-  for (const group of groupsOf(findings)) {
+  for (const group of groupsOf(findings.map(toPlain))) {
     const [{ severity, code, advice }] = group;
     const shown = group.filter(({ count }) => count === undefined).slice(0, MAX_PRINTED);
-    lines.push(...shown.map((one) => `${labels[severity]} ${printable(messageOfWarning(one))} ${dim(`[${code}]`)}`));
+    lines.push(...shown.map((one) => `${labels[severity]} ${printable(one.message)} ${dim(`[${code}]`)}`));
     const unlisted = group.reduce((count, one) => count + (one.count ?? 0), 0);
     const listed = group.filter(({ count }) => count === undefined).length;
     const more = listed + unlisted - shown.length;
     const lists = unlisted > 0 ? `the first ${listed}` : 'all';
     const rest = more > 0 ? `and ${more} more of these (--json lists ${lists}). ` : '';
-    if (rest || advice) lines.push(`  ${rest}${printable(commandAdvice(advice))}`.trimEnd());
+    if (rest || advice) lines.push(`  ${rest}${printable(advice)}`.trimEnd());
   }
   return lines;
 }

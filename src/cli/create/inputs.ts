@@ -49,12 +49,8 @@ export function foreignInput(paths: readonly string[], options: CreateOptions): 
     throw refuse(
       `${what} must be the only input, because it gives a torrent of one file: create one torrent for each.`,
     );
-  for (const [option, isGiven] of Object.entries({
-    '--exclude': options.exclude !== undefined,
-    '--include': options.include !== undefined,
-    '--maker libtorrent': options.maker === 'libtorrent',
-  }))
-    if (isGiven) throw refuse(`${option} works only with files on disk: omit it.`);
+  for (const option of ['exclude', 'include'] as const)
+    if (options[option]) throw refuse(`--${option} works only with files on disk: omit it.`);
   if (isStdin(first)) {
     if (options.targetPieces !== undefined || options.maxTorrentSize !== undefined)
       throw refuse(

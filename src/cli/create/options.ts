@@ -23,6 +23,7 @@ import {
   parseFile,
   parseMaxPieceLength,
   parsePieceLength,
+  parsePositiveSize,
   parseSize,
   parseThreads,
   type SummaryOptions,
@@ -61,10 +62,7 @@ export interface CreateOptions
     PadNamesOptions,
     PolicyOptions,
     SummaryOptions {
-  maker: 'metainfo' | 'libtorrent';
   torrentVersion: TorrentVersion;
-  /** The value of `--kind`, which stands for `--torrent-version`. */
-  kind?: TorrentVersion;
   pieceLength: number | 'auto';
   maxPieceLength?: number;
   targetPieces?: number;
@@ -96,7 +94,6 @@ export function createOptions(command: Command): Command {
       'the torrent file, a folder for it, or - for standard output (default: NAME.torrent in the current folder)',
     )
     .addOption(new Option('-k, --torrent-version <version>', 'torrent version').choices(VERSIONS).default('hybrid'))
-    .addOption(new Option('--kind <version>').choices(VERSIONS).conflicts('torrentVersion').hideHelp())
     .addOption(
       new Option(
         '-l, --piece-length <size>',
@@ -110,19 +107,14 @@ export function createOptions(command: Command): Command {
     .option(
       '--max-torrent-size <size>',
       'choose a piece length that keeps the torrent file within this size',
-      parseSize,
+      parsePositiveSize,
     )
     .option(
       '--padding',
       'add pad files to a v1 torrent, so that each file starts at a piece boundary; hybrids have them',
     )
     .addOption(padNamesOption());
-  metadataOptions(command).addOption(
-    new Option('--maker <maker>', 'code that creates the torrent; libtorrent needs `npm run build:libtorrent`')
-      .choices(['metainfo', 'libtorrent'])
-      .default('metainfo'),
-  );
-  hashingOptions(command).option(
+  hashingOptions(metadataOptions(command)).option(
     '--read-size <size>',
     'bytes per read, a power of two (default: 1MiB for v2, else 128KiB)',
     parseSize,

@@ -3,9 +3,10 @@ import type { PlanReport } from '../../create/plan-report.ts';
 import { formatBytes, formatDuration, printable, printableJson } from '../../layout/text.ts';
 import { plural } from '../../model/plural.ts';
 import { FAILED } from '../exit.ts';
+import { toPlain } from '../messages.ts';
 import { stdout, writeLines } from '../output.ts';
 import { nameOfTarget } from '../target.ts';
-import { findingLines, toPlain } from './findings.ts';
+import { findingLines } from './findings.ts';
 import type { CreateOptions } from './options.ts';
 import { planCreate } from './run-create.ts';
 

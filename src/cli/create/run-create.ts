@@ -1,6 +1,5 @@
 /** Runs one creation: from the paths and options of a command line to a written torrent. */
 import path from 'node:path';
-import type { PieceLengthWishes } from '../../create/choose-length.ts';
 import { TorrentCreate } from '../../create/draft.ts';
 import type { TorrentCreateFields } from '../../create/draft-fields.ts';
 import type { Finding } from '../../create/findings.ts';
@@ -18,6 +17,7 @@ import type { TorrentVersion } from '../../model/discriminator.ts';
 import type { Torrent } from '../../model/torrent.ts';
 import { shellWords } from '../arguments.ts';
 import { ruleFindings } from '../config/hosts.ts';
+import { flagText } from '../messages.ts';
 import { cacheOf } from '../options.ts';
 import { rootAndPaths } from '../roots.ts';
 import { fileOf, isFolder, isStdout, realFolder, requireWritable, writeTorrent } from '../target.ts';
@@ -89,7 +89,7 @@ async function writeLink(file: string, text: string, target: string, force: bool
   } catch (error) {
     if (!(error instanceof MetainfoError)) throw error;
     // --force would hash everything again.
-    const problem = error.message.replace(/ \(use force: true to replace it\)$/, '').replace(/\.$/, '');
+    const problem = error.message.replace(/ \(use [^)]*\)$|\.$/, '');
     const hint = isStdout(target) ? '' : `; metainfo magnet ${shellWords(target)} prints the link`;
     const message = `${isStdout(target) ? 'The torrent' : target} was written, but its magnet link was not: ${problem}${hint}.`;
     throw new MetainfoError(error.code, message, { path: file, cause: error });
@@ -135,14 +135,14 @@ export async function planCreate(
 
 /** Adds to a contradiction of piece lengths where the configuration sets them. */
 export function explained<T>(problem: T, { standing }: CreateOptions): T {
-  const { code, message = '' } = problem as { code?: string; message?: string };
-  if (code !== 'ERR_PIECE_LENGTH' || !standing) return problem;
-  const set = (['pieceLength', 'maxPieceLength', 'targetPieces', 'maxTorrentSize'] as const).filter(
-    (key) => standing.has(key) && new RegExp(`\\b${key}\\b`).test(message),
-  );
-  if (set.length === 0) return problem;
-  const places = set.map((key) => `${key} is set in ${standing.get(key)}`).join(', ');
-  return Object.assign(problem as object, { message: `${message.replace(/\.$/, '')} (${places}).` }) as T;
+  const { code, message = '', option = {} } = problem as Partial<Finding>;
+  if (code !== 'ERR_PIECE_LENGTH') return problem;
+  const places = Object.keys(option).flatMap((key) => {
+    const place = standing?.get(key as keyof CreateOptions);
+    return place === undefined ? [] : [`${flagText(key)} is set in ${place}`];
+  });
+  if (places.length === 0) return problem;
+  return Object.assign(problem as object, { message: `${message.replace(/\.$/, '')} (${places.join(', ')}).` }) as T;
 }
 
 /** A plan of a creation whose output may be there, and what else decides about its torrent. */
@@ -211,81 +211,30 @@ export async function targetFor(
 /** A torrent that was created. */
 interface Creation {
   torrent: Torrent;
-  /** The kernel, or libtorrent with its version. */
   kernel: string;
   /** With a cache, the bytes of the files that it did not know; null without a cache, where every byte is read. */
   bytesRead: number | null;
 }
 
-/** The options that both makers take. */
-type MakerOptions = WatchOptions & { output: string | undefined; onPlan: (plan: PlanReport) => Promise<void> };
+type CreationOptions = WatchOptions & { output: string | undefined; onPlan: (plan: PlanReport) => Promise<void> };
 
-function createTorrent(draft: TorrentCreate, options: CreateOptions, shared: MakerOptions): Promise<Creation> {
-  return options.maker === 'libtorrent'
-    ? createWithLibtorrent(draft, options, shared)
-    : createWithMetainfo(draft, options, shared);
-}
-
-async function createWithLibtorrent(
-  draft: TorrentCreate,
-  options: CreateOptions,
-  shared: MakerOptions,
-): Promise<Creation> {
-  const { onPlan, ...watch } = shared;
-  const unsupported = Object.entries({
-    '--memory-limit': options.memoryLimit,
-    '--read-size': options.readSize,
-    '--pad-names': options.padNames,
-    '--padding': options.padding,
-    '--attributes': options.attributes,
-    '--symlinks store': options.symlinks === 'store' || undefined,
-    '--cache': options.cache,
-    '--cache-dir': options.cacheDir,
-  }).find(([, value]) => value !== undefined && value !== false);
-  if (unsupported) {
-    const message = `${unsupported[0]} works only with --maker metainfo: omit one of them.`;
-    throw new MetainfoError('ERR_INVALID_ARGUMENT', message);
-  }
-  const { generateExt, libtorrent } = await import('../../create/libtorrent.ts');
-  const { version, threads } = generateOptions(options);
-  const wishes = wishesOf(options);
-  const plan = await draft.plan({ version, ...wishes, output: watch.output, signal: watch.signal });
-  await onPlan(plan);
-  // The plan has told about the warnings.
-  const torrent = await generateExt(draft, { version, threads, ...wishes, ...watch, onWarning: () => {} });
-  return { torrent, kernel: `libtorrent ${libtorrent().version}`, bytesRead: null };
-}
-
-async function createWithMetainfo(
-  draft: TorrentCreate,
-  options: CreateOptions,
-  shared: MakerOptions,
-): Promise<Creation> {
+async function createTorrent(draft: TorrentCreate, options: CreateOptions, watch: CreationOptions): Promise<Creation> {
   const engine = defaultEngine();
   const cache = cacheOf(options);
   let bytesRead = 0;
-  const torrent = await draft.generate({
-    ...generateOptions(options),
-    engine,
-    cache,
-    ...shared,
-    ...(cache !== false && {
-      onProgress: (progress: Progress) => {
-        bytesRead = progress.bytes;
-        return shared.onProgress?.(progress);
-      },
-    }),
-  });
+  const onProgress = (progress: Progress) => {
+    bytesRead = progress.bytes;
+    return watch.onProgress?.(progress);
+  };
+  const counted = cache === false ? watch : { ...watch, onProgress };
+  const torrent = await draft.generate({ ...generateOptions(options), engine, cache, ...counted });
   return { torrent, kernel: engine.kernel, bytesRead: cache ? bytesRead : null };
 }
 
 /** The options of the library for a creation and its plan. */
 export function generateOptions(options: CreateOptions): GenerateOptions & { version: TorrentVersion } {
-  const { kind, torrentVersion, threads = null, memoryLimit, readSize, padNames, padding } = options;
-  const version = kind ?? torrentVersion;
-  return { version, threads, memoryLimit, readSize, padNames, ...wishesOf(options), ...(padding && { padding }) };
-}
-
-function wishesOf({ maxPieceLength, targetPieces, maxTorrentSize }: CreateOptions): PieceLengthWishes {
-  return { maxPieceLength, targetPieces, maxTorrentSize };
+  const { torrentVersion: version, threads = null, memoryLimit, readSize, padNames, padding } = options;
+  const { maxPieceLength, targetPieces, maxTorrentSize } = options;
+  const wishes = { maxPieceLength, targetPieces, maxTorrentSize };
+  return { version, threads, memoryLimit, readSize, padNames, ...wishes, ...(padding && { padding }) };
 }

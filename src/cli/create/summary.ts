@@ -2,8 +2,8 @@
 import type { Finding } from '../../create/findings.ts';
 import { formatBytes } from '../../layout/text.ts';
 import { plural } from '../../model/plural.ts';
+import { toPlain } from '../messages.ts';
 import { nameOfTarget } from '../target.ts';
-import { toPlain } from './findings.ts';
 import type { CreateOptions } from './options.ts';
 import type { Created } from './run-create.ts';
 

@@ -8,11 +8,12 @@ import { formatBytes, printableJson } from '../../layout/text.ts';
 import { plural } from '../../model/plural.ts';
 import { ruleFindings } from '../config/hosts.ts';
 import { draftOf } from '../create/draft-of.ts';
-import { findingLines, refuse, settled, toPlain } from '../create/findings.ts';
+import { findingLines, refuse, settled } from '../create/findings.ts';
 import type { WebObject } from '../create/inputs.ts';
 import type { CreateOptions } from '../create/options.ts';
 import { linesOf } from '../create/plan-report.ts';
 import { explained, generateOptions, targetFor } from '../create/run-create.ts';
+import { toPlain } from '../messages.ts';
 import { stderr, writeBytes, writeLines } from '../output.ts';
 import { fileOf, isStdout, reportTo, requireWritable } from '../target.ts';
 

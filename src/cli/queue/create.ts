@@ -9,11 +9,11 @@ import { progressBar } from '../../jobs/progress-bar.ts';
 import { formatBytes, printableJson } from '../../layout/text.ts';
 import { plural } from '../../model/plural.ts';
 import { folderStore } from '../../parts/store.ts';
-import { toPlain } from '../create/findings.ts';
 import type { CreateOptions } from '../create/options.ts';
 import { showPlan } from '../create/plan-report.ts';
 import { targetFor } from '../create/run-create.ts';
 import { exitCodeOfSignal, writeJson } from '../exit.ts';
+import { toPlain } from '../messages.ts';
 import { stderr, writeLines } from '../output.ts';
 import { planned } from '../parts/plan-in-parts.ts';
 import { fileOf, isStdout, nameOfTarget, realFolder, requireWritable } from '../target.ts';
@@ -75,11 +75,10 @@ export async function createInQueue(
 }
 
 /** Refuses the options that workers would ignore. Values of the configuration file apply where they fit, so they are not refused. */
-function refuseLocalOptions({ magnet, linkFile, maker, cache, cacheDir, standing }: CreateOptions): void {
+function refuseLocalOptions({ magnet, linkFile, cache, cacheDir, standing }: CreateOptions): void {
   const given: [key: keyof CreateOptions, option: string, isGiven: boolean][] = [
     ['magnet', '--magnet', magnet === true],
     ['linkFile', '--link-file', linkFile !== undefined],
-    ['maker', '--maker libtorrent', maker === 'libtorrent'],
     ['cache', '--cache', cache === true],
     ['cacheDir', '--cache-dir', cacheDir !== undefined],
   ];
@@ -100,7 +99,7 @@ async function followed(
   const onProgress = ({ bytes, totalBytes, hashed, parts, state }: QueueProgress) => {
     const file = state === 'joining' ? 'joining' : `${hashed} of ${parts} parts`;
     const seconds = process.uptime() - started;
-    bar?.update({ bytes, totalBytes, file, seconds, rate: rateOf(bytes, seconds), queued: 0 });
+    bar?.update({ bytes, totalBytes, file, seconds, rate: rateOf(bytes, seconds) });
   };
   try {
     return await queued.done({ signal, onProgress });

@@ -1,7 +1,7 @@
 /** The options of commands that use a queue: its server, the store, and the names of folders. */
 import { type Command, Option } from 'commander';
 import { MetainfoError } from '../../errors/errors.ts';
-import { collectRoot, type NamedRoot, parseFolder, parsePartSize } from '../options.ts';
+import { collectRoot, type NamedRoot, parseFolder, parsePositiveSize } from '../options.ts';
 
 /** The options of every command that sends work to a queue. */
 export interface QueueingOptions {
@@ -22,7 +22,7 @@ export function queueingOptions(command: Command): Command {
     )
     .option('--root <name=path>', 'with --queue: a folder, and its name on the workers (repeatable)', collectRoot)
     .option('--store <folder>', 'with --queue: the folder of plans and parts that the workers share', parseFolder)
-    .option('--part-size <size>', 'with --queue: bytes of content of a part (default: 4GiB)', parsePartSize);
+    .option('--part-size <size>', 'with --queue: bytes of content of a part (default: 4GiB)', parsePositiveSize);
 }
 
 /** Takes any text: what is wrong with it is said without its password. */

@@ -34,7 +34,6 @@ describe('precedence', () => {
     assert.equal((await plan(run)).version, 'v1');
     assert.equal((await plan(run, '--preset', 'p')).version, 'v2');
     assert.equal((await plan(run, '--preset', 'p', '-k', 'hybrid')).version, 'hybrid');
-    assert.equal((await plan(run, '--preset', 'p', '--kind', 'v1')).version, 'v1');
     assert.equal((await plan(run, '--no-config')).version, 'hybrid');
   });
 
