@@ -4,6 +4,7 @@ import { constants } from 'node:fs';
 import { open, readdir, rename } from 'node:fs/promises';
 import path from 'node:path';
 import { crc32 } from 'node:zlib';
+import { forEachConcurrently } from '../hash/for-each-concurrently.ts';
 import { closeRead, readFully } from '../hash/read.ts';
 
 // The key of a record decides which file of the folder holds it. Files only grow, block by block: a block is one batch of one
@@ -40,7 +41,7 @@ const SHARED_FILES = 64;
 const MAX_SHARED_VALUE = 2 ** 15;
 /** Bytes. A store never writes a longer file, so a longer one is not read into memory. */
 const MAX_FILE = 2 ** 28;
-const FILES_AT_ONCE = 8;
+const FILES_AT_ONCE = { concurrency: 8 };
 const DAMAGED = '.damaged';
 /** Opening a FIFO must not wait for its other end. Windows has no such flag. */
 const NONBLOCK = constants.O_NONBLOCK ?? 0;
@@ -67,7 +68,7 @@ export class RecordStore {
   async read(queries: readonly RecordQuery[]): Promise<(Uint8Array | null)[]> {
     const values: (Uint8Array | null)[] = queries.map(() => null);
     const groups = groupBy([...queries.keys()], (index) => fileNameOf(queries[index] as RecordQuery));
-    await forEachFile(groups, async (name, indices) => {
+    await forEachConcurrently(groups, FILES_AT_ONCE, async ([name, indices]) => {
       const wanted = groupBy(indices, (index) => textOf((queries[index] as RecordQuery).key));
       await this.#scan(name, (key, value) => {
         // A copy, so that the rest of the file can be freed.
@@ -86,7 +87,7 @@ export class RecordStore {
   async append(records: readonly StoredRecord[]): Promise<void> {
     const groups = groupBy(records, ({ key, value }) => fileNameOf({ key, length: value.length }));
     const flags = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | NONBLOCK;
-    await forEachFile(groups, async (name, group) => {
+    await forEachConcurrently(groups, FILES_AT_ONCE, async ([name, group]) => {
       const block = blockOf(group);
       const handle = await open(path.join(this.#folder, name), flags, 0o600);
       try {
@@ -103,9 +104,11 @@ export class RecordStore {
   async size(): Promise<StoreSize> {
     const total = { entries: 0, bytes: 0 };
     const names = (await readdir(this.#folder)).filter((name) => !name.endsWith(DAMAGED));
-    await forEachFile(groupBy(names, String), async (name) => {
+    await forEachConcurrently(names, FILES_AT_ONCE, async (name) => {
       const keys = new Set<string>();
-      total.bytes += await this.#scan(name, (key) => keys.add(key));
+      // Not `total.bytes += await`, which would read the total before it waits.
+      const bytes = await this.#scan(name, (key) => keys.add(key));
+      total.bytes += bytes;
       total.entries += keys.size;
     });
     return total;
@@ -223,18 +226,4 @@ function groupBy<T>(items: readonly T[], nameOf: (item: T) => string): Map<strin
     else groups.set(name, [item]);
   }
   return groups;
-}
-
-/** Visits each file, several at once. If it throws, no visit is still running. */
-async function forEachFile<T>(
-  groups: ReadonlyMap<string, T[]>,
-  visit: (name: string, group: T[]) => Promise<void>,
-): Promise<void> {
-  const all = [...groups];
-  for (let i = 0; i < all.length; i += FILES_AT_ONCE) {
-    const some = all.slice(i, i + FILES_AT_ONCE);
-    const ends = await Promise.allSettled(some.map(([name, group]) => visit(name, group)));
-    const failed = ends.find((end) => end.status === 'rejected');
-    if (failed) throw failed.reason;
-  }
 }

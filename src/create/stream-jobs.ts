@@ -140,11 +140,15 @@ export class StreamJobs {
   }
 
   /**
-   * Copies a stream to a sink.
+   * Copies a stream to a sink. If that fails, all hash jobs are cancelled and all streams end.
    *
    * @returns The bytes of the stream.
    */
-  async read(file: SourceFile, sink: StreamSink): Promise<number> {
+  read(file: SourceFile, sink: StreamSink): Promise<number> {
+    return this.#group.track(this.#read(file, sink));
+  }
+
+  async #read(file: SourceFile, sink: StreamSink): Promise<number> {
     const name = file.path.join('/');
     const reader = new SourceReader(file, this.#readAhead, this.signal);
     this.#reading.push(name);

@@ -6,6 +6,7 @@
 import type { Engine } from '../hash/engine.ts';
 import { type FileDigests, joinTrees, packTrees, splitDigests } from '../hash/file-digests.ts';
 import { memoryPlanFile, splitPlanFiles, toPlanFile } from '../hash/file-plan.ts';
+import { forEachConcurrently } from '../hash/for-each-concurrently.ts';
 import type { Digests, PlanFile } from '../hash/plan.ts';
 import type { RunningJob } from '../jobs/watch.ts';
 import { filesToHash, type TorrentDigests } from './digests.ts';
@@ -37,14 +38,10 @@ export function hashStreams(engine: Engine, plan: StreamPlan, resources: StreamR
 async function hashSeparately(jobs: StreamJobs): Promise<StreamedDigests> {
   const { files, streams, version, paddedFiles } = jobs.plan;
   const digests: SizedDigests[] = [];
-  const queue = streams.values();
-  const readers = Array.from({ length: jobs.streamsAtOnce }, async () => {
-    for (const index of queue) {
-      const hasher = new StreamHasher(jobs);
-      digests[index] = await hasher.hash(files.at(index) as SourceFile, index < paddedFiles);
-    }
+  const streamed = forEachConcurrently(streams, { concurrency: jobs.streamsAtOnce }, async (index) => {
+    digests[index] = await new StreamHasher(jobs).hash(files.at(index) as SourceFile, index < paddedFiles);
   });
-  await Promise.all([hashReadyFiles(jobs, digests), ...readers]);
+  await Promise.all([hashReadyFiles(jobs, digests), streamed]);
   return {
     lengths: digests.map(({ length }) => length),
     pieces: version === 'v2' ? null : Buffer.concat(digests.map(({ pieces }) => pieces)),

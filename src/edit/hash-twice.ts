@@ -6,6 +6,7 @@ import { MetainfoError } from '../errors/errors.ts';
 import { defaultEngine } from '../hash/default-engine.ts';
 import { type FileDigests, joinTrees, splitDigests } from '../hash/file-digests.ts';
 import { memoryPlanFile, padPlanFile, splitPlanFiles } from '../hash/file-plan.ts';
+import { forEachConcurrently } from '../hash/for-each-concurrently.ts';
 import { type Digests, type HashPlan, type PlanFile, planResources } from '../hash/plan.ts';
 import { readPlanned } from '../hash/planned-file.ts';
 import { allocPrivate } from '../hash/private-buffer.ts';
@@ -88,7 +89,6 @@ export class HashTwice implements RunningJob<TwiceHashed> {
       throwIfAborted(this.#group.signal);
       const buffer = buffers[i % 2] as Buffer;
       await this.#read(ranges, buffer);
-      throwIfAborted(this.#group.signal);
       hashing.push(this.#group.track(this.#hash(ranges, buffer, i === segments.length - 1)));
     }
     await Promise.all(hashing);
@@ -96,17 +96,13 @@ export class HashTwice implements RunningJob<TwiceHashed> {
   }
 
   async #read(ranges: readonly SegmentRange[], segment: Buffer): Promise<void> {
-    for (let i = 0; i < ranges.length && !this.#group.signal.aborted; i += FILES_AT_ONCE) {
-      const reads = ranges.slice(i, i + FILES_AT_ONCE).map(async ({ file, offset, length, segmentOffset }) => {
-        if (!file.plan) return;
-        this.#reading = file.item.path.join('/');
-        await readPlanned({ ...file.plan, offset, length }, segment.subarray(segmentOffset, segmentOffset + length));
-        this.#bytesRead += length;
-      });
-      // Even when one fails, wait for the others: they have files open and write to the segment.
-      await Promise.allSettled(reads);
-      await Promise.all(reads);
-    }
+    const options = { concurrency: FILES_AT_ONCE, signal: this.#group.signal };
+    await forEachConcurrently(ranges, options, async ({ file, offset, length, segmentOffset }) => {
+      if (!file.plan) return;
+      this.#reading = file.item.path.join('/');
+      await readPlanned({ ...file.plan, offset, length }, segment.subarray(segmentOffset, segmentOffset + length));
+      this.#bytesRead += length;
+    });
   }
 
   async #hash(ranges: readonly SegmentRange[], segment: Buffer, isLast: boolean): Promise<void> {

@@ -17,6 +17,7 @@ import {
   Signal,
 } from '../errors/guard.ts';
 import { listed, PartError } from '../errors/part-error.ts';
+import { forEachConcurrently } from '../hash/for-each-concurrently.ts';
 import type { TorrentVersion } from '../model/discriminator.ts';
 import type { TorrentOf } from '../model/torrent.ts';
 import { realRoot, splitOf } from './hash-part.ts';
@@ -107,26 +108,19 @@ async function fetchParts(split: SplitPlan, get: GetPart, signal: AbortSignal | 
   const joined = await JoinedDigests.of(split);
   const missing: number[] = [];
   const damaged: PartError[] = [];
-  const indexes = Array.from({ length: parts.count }, (_, index) => index).values();
-  const lane = async () => {
-    for (const index of indexes) {
-      throwIfAborted(signal);
-      const sealed = await untilAbort(signal, Promise.resolve(get(index)));
-      if (sealed === null || sealed === undefined) {
-        missing.push(index);
-        continue;
-      }
-      try {
-        const bytes = checkArgument(`part ${index}`, sealed, Bytes);
-        joined.add(index, unsealed(bytes, { id: split.id, index, length: payloadBytes(split, index) }));
-      } catch (error) {
-        if (!(error instanceof PartError)) throw error;
-        damaged.push(error);
-      }
-      await nextRound();
+  const options = { concurrency: PARTS_AT_ONCE, signal };
+  await forEachConcurrently(Array(parts.count).keys(), options, async (index, _index, stop) => {
+    const sealed = await untilAbort(stop, Promise.resolve(get(index)));
+    if (sealed === null || sealed === undefined) return void missing.push(index);
+    try {
+      const bytes = checkArgument(`part ${index}`, sealed, Bytes);
+      joined.add(index, unsealed(bytes, { id: split.id, index, length: payloadBytes(split, index) }));
+    } catch (error) {
+      if (!(error instanceof PartError)) throw error;
+      damaged.push(error);
     }
-  };
-  await Promise.all(Array.from({ length: Math.min(PARTS_AT_ONCE, parts.count) }, lane));
+    await nextRound();
+  });
   throwParts(damaged, missing, parts.count);
   return joined;
 }

@@ -2,11 +2,12 @@
 import { realpathSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import path from 'node:path';
-import { hashingCancelled } from '../errors/cancel.ts';
+import { hashingCancelled, untilAbort } from '../errors/cancel.ts';
 import { fromSystemError } from '../errors/errors.ts';
 import { Callback, checkOptions, expected, invalidArgument, type OptionStructs, Path } from '../errors/guard.ts';
 import { defaultEngine } from '../hash/default-engine.ts';
 import type { Engine } from '../hash/engine.ts';
+import { forEachConcurrently } from '../hash/for-each-concurrently.ts';
 import {
   type Digests,
   type HashJob,
@@ -211,17 +212,11 @@ class PartsJob implements HashJob {
   }
 
   async #run(apart: ReadonlyMap<number, Promise<Uint8Array>>): Promise<Digests> {
-    const { count } = this.#split.parts;
     const joined = await JoinedDigests.of(this.#split);
-    const indexes = Array.from({ length: count }, (_, index) => index).values();
-    const lane = async () => {
-      for (const index of indexes) {
-        if (this.#stop.signal.aborted) return;
-        joined.add(index, await (apart.get(index) ?? this.#remote(index)));
-      }
-    };
-    await Promise.all(Array.from({ length: Math.min(this.#options.concurrency, count) }, lane));
-    if (this.#stop.signal.aborted) throw hashingCancelled();
+    const options = { concurrency: this.#options.concurrency, signal: this.#stop.signal };
+    await forEachConcurrently(Array(this.#split.parts.count).keys(), options, async (index, _index, signal) => {
+      joined.add(index, await untilAbort(signal, apart.get(index) ?? this.#remote(index)));
+    });
     const { pieces, trees } = await joined.finish();
     return { ...(pieces && { v1: pieces }), ...(trees && { v2: trees }), missing: [] };
   }
