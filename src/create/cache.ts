@@ -12,6 +12,7 @@ import { MetainfoError, shown } from '../errors/errors.ts';
 import type { FileDigests } from '../hash/file-digests.ts';
 import { printable } from '../layout/text.ts';
 import type { ContentFile } from './find-files.ts';
+import { MIN_CACHED_BYTES } from './hash.ts';
 import type { CacheChoice } from './options.ts';
 import type { SizedPlan } from './plan.ts';
 import { type RecordQuery, RecordStore, type StoredRecord, type StoreSize } from './record-store.ts';
@@ -20,6 +21,8 @@ import { type RecordQuery, RecordStore, type StoredRecord, type StoreSize } from
 const STORE = 'hashes-2';
 /** Size, mtime, ctime, device and inode: the numbers of `statFiles` after error and type. */
 const IDENTITY_BYTES = 5 * 8;
+/** Files of one folder have inodes that are close to each other. So many have records in one group. */
+const INODES_PER_GROUP = 1024;
 /** Two writes within this time may leave the same timestamp: system clocks tick at least a hundred times a second. */
 const TICK_MS = 25;
 /** The same for file systems whose timestamps are whole seconds. */
@@ -31,9 +34,8 @@ const MAX_VALUE_BYTES = 2 ** 26;
 interface CacheLookup {
   /** The digests of each file; null for files that must be read. */
   digests: (FileDigests | null)[];
-  /** The files that must be read, in order. */
-  missing: { file: ContentFile; identity: Buffer | null; isPadded: boolean }[];
-  hashing: Hashing;
+  /** The files whose digests {@link HashCache.keep} keeps. */
+  missing: { index: number; file: ContentFile; identity: Buffer; queries: FileQueries }[];
 }
 
 /** The v1 pieces that the cache has for files that share pieces. */
@@ -42,11 +44,8 @@ interface ContiguousLookup {
   files: readonly ContentFile[];
   identities: readonly (Buffer | null)[];
   /** Null if one of the files has no identity. */
-  key: Buffer | null;
+  query: RecordQuery | null;
 }
-
-/** Everything but the content that decides the digests of a file. */
-type Hashing = Pick<SizedPlan, 'version' | 'pieceLength'>;
 
 /** The records of a file that starts at a piece boundary; null for the version that the torrent does not have. */
 interface FileQueries {
@@ -209,42 +208,46 @@ export class HashCache {
     return this.#store.size();
   }
 
-  /** Looks up the files of an aligned plan, except those whose digests are known. */
+  /** Looks up the long files of an aligned plan, except those whose digests are known. */
   async find(plan: SizedPlan, known: readonly (FileDigests | null)[]): Promise<CacheLookup> {
-    const { paddedFiles } = plan;
-    const files = plan.files.rows();
-    const identities = await settledIdentitiesOf(files.map((file, index) => (known[index] ? null : file)));
-    const queries = identities.map((identity, index) => {
-      const file = files[index] as ContentFile;
-      return identity && queriesOf(identity, { file, isPadded: index < paddedFiles, hashing: plan });
+    const digests = [...known];
+    const indexes = [...digests.keys()].filter(
+      (i) => !known[i] && (plan.files.lengths[i] as number) >= MIN_CACHED_BYTES,
+    );
+    const files = indexes.map((index) => plan.files.at(index) as ContentFile);
+    const identities = await settledIdentitiesOf(files);
+    const settled = files.flatMap((file, i): CacheLookup['missing'] => {
+      const [identity, index] = [identities[i], indexes[i] as number];
+      if (!identity) return [];
+      return [{ index, file, identity, queries: queriesOf(identity, file, index < plan.paddedFiles, plan) }];
     });
-    const values = await this.#read(queries.flatMap((query) => [query?.v1, query?.v2].filter((one) => one != null)));
+    const values = await this.#read(
+      settled.flatMap(({ queries: { v1, v2 } }) => [v1, v2].filter((one) => one !== null)),
+    );
     const missing: CacheLookup['missing'] = [];
     let next = 0;
-    const digests = files.map((file, index) => {
-      const identity = identities[index] ?? null;
-      const { v1 = null, v2 = null } = queries[index] ?? {};
-      const pieces = v1 ? values[next++] : new Uint8Array();
-      const tree = v2 ? values[next++] : new Uint8Array();
-      const isCached = identity && pieces && tree;
-      const cached = isCached ? { pieces, ...treeOf(tree) } : null;
-      const either = known[index] ?? cached;
-      if (!either) missing.push({ file, identity, isPadded: index < paddedFiles });
-      return either;
-    });
-    return { digests, missing, hashing: plan };
+    for (const one of settled) {
+      const pieces = one.queries.v1 ? values[next++] : new Uint8Array();
+      const tree = one.queries.v2 ? values[next++] : new Uint8Array();
+      if (pieces && tree) digests[one.index] = { pieces, ...treeOf(tree) };
+      else missing.push(one);
+    }
+    return { digests, missing };
   }
 
-  /** Keeps the digests of the missing files, in their order, unless a file has changed since the lookup. */
-  async keep({ missing, hashing }: CacheLookup, digests: readonly FileDigests[]): Promise<void> {
-    const now = await identitiesOf(missing.map(({ file, identity }) => identity && file));
+  /**
+   * Keeps the digests of the missing files, unless a file has changed since the lookup.
+   *
+   * @param digests Those of all files of the plan.
+   */
+  async keep({ missing }: CacheLookup, digests: readonly FileDigests[]): Promise<void> {
+    const now = await identitiesOf(missing.map(({ file }) => file));
     await this.#write(
-      missing.flatMap(({ file, identity, isPadded }, index) => {
-        if (!identity || !now[index]?.equals(identity)) return [];
+      missing.flatMap(({ index, identity, queries: { v1, v2 } }, i) => {
+        if (!now[i]?.equals(identity)) return [];
         const { root, layer, pieces } = digests[index] as FileDigests;
-        const { v1, v2 } = queriesOf(identity, { file, isPadded, hashing });
-        const tree = v2 && { key: v2.key, value: Buffer.concat([root ?? new Uint8Array(), layer]) };
-        return [...(v1 ? [{ key: v1.key, value: pieces }] : []), ...(tree ? [tree] : [])];
+        const tree = v2 && { ...v2, value: Buffer.concat([root as Uint8Array, layer]) };
+        return [...(v1 ? [{ ...v1, value: pieces }] : []), ...(tree ? [tree] : [])];
       }),
     );
   }
@@ -256,18 +259,20 @@ export class HashCache {
     const identities = await settledIdentitiesOf(files);
     const hash = createHash('sha256');
     for (const identity of identities) hash.update(identity ?? '');
-    const key = identities.includes(null) ? null : keyOf(hash.digest(), pieceLength, 'row');
-    const bytes = files.reduce((sum, { length }) => sum + length, 0);
-    const [pieces = null] = await this.#read(key ? [{ key, length: Math.ceil(bytes / pieceLength) * 20 }] : []);
-    return { pieces, files, identities, key };
+    const [first] = identities;
+    const length = Math.ceil(plan.files.totalLength / pieceLength) * 20;
+    const isSettled = first && !identities.includes(null);
+    const query = isSettled ? { key: keyOf(hash.digest(), pieceLength, 'row'), group: groupOf(first), length } : null;
+    const [pieces = null] = await this.#read(query ? [query] : []);
+    return { pieces, files, identities, query };
   }
 
   /** Keeps the v1 pieces of files that share pieces, unless one of them has changed since the lookup. */
-  async keepContiguous({ files, identities, key }: ContiguousLookup, pieces: Uint8Array): Promise<void> {
-    if (!key) return;
+  async keepContiguous({ files, identities, query }: ContiguousLookup, pieces: Uint8Array): Promise<void> {
+    if (!query) return;
     const now = await identitiesOf(files);
     if (now.every((identity, index) => identity?.equals(identities[index] as Buffer)))
-      await this.#write([{ key, value: pieces }]);
+      await this.#write([{ ...query, value: pieces }]);
   }
 
   async #read(queries: readonly RecordQuery[]): Promise<(Uint8Array | null)[]> {
@@ -302,25 +307,26 @@ export class HashCache {
   }
 }
 
-/** A v2 record holds the root, then the layer; the record of an empty file is empty. */
+/** A v2 record holds the root, then the layer. */
 function treeOf(record: Uint8Array): Pick<FileDigests, 'root' | 'layer'> {
-  return { root: record.length > 0 ? record.subarray(0, 32) : null, layer: record.subarray(32) };
+  return { root: record.subarray(0, 32), layer: record.subarray(32) };
 }
 
 /** The records of a file that starts at a piece boundary. */
 function queriesOf(
   identity: Buffer,
-  { file, isPadded, hashing }: { file: ContentFile; isPadded: boolean; hashing: Hashing },
+  file: ContentFile,
+  isPadded: boolean,
+  { version, pieceLength }: SizedPlan,
 ): FileQueries {
-  const { version, pieceLength } = hashing;
   const count = Math.ceil((file.length as number) / pieceLength);
   const hashes = count > 1 ? 1 + count : count;
+  const queryOf = (suffix: string, length: number) => {
+    return { key: keyOf(identity, pieceLength, suffix), group: groupOf(identity), length };
+  };
   return {
-    v1:
-      version === 'v2'
-        ? null
-        : { key: keyOf(identity, pieceLength, v1Suffix(file, isPadded, pieceLength)), length: count * 20 },
-    v2: version === 'v1' ? null : { key: keyOf(identity, pieceLength, 'v2'), length: hashes * 32 },
+    v1: version === 'v2' ? null : queryOf(v1Suffix(file, isPadded, pieceLength), count * 20),
+    v2: version === 'v1' ? null : queryOf('v2', hashes * 32),
   };
 }
 
@@ -357,6 +363,10 @@ function isSettled(identity: Buffer, now: number): boolean {
 
 function mtimeOf(identity: Buffer): number {
   return identity.readDoubleLE(8);
+}
+
+function groupOf(identity: Buffer): number {
+  return Math.floor(identity.readDoubleLE(32) / INODES_PER_GROUP);
 }
 
 function ctimeOf(identity: Buffer): number {

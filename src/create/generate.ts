@@ -13,7 +13,7 @@ import { assemble } from './assemble.ts';
 import type { HashCache } from './cache.ts';
 import type { Draft } from './draft-fields.ts';
 import { encodedFileList } from './file-list.ts';
-import { type HashedPlan, type HashOptions, hashPlan } from './hash.ts';
+import { type HashedPlan, type HashOptions, hashPlan, isWorthCaching } from './hash.ts';
 import { requireMatch } from './match-draft.ts';
 import type { CacheChoice, GenerateOptions } from './options.ts';
 import {
@@ -42,9 +42,9 @@ export async function generate(draft: Draft, options: GenerateOptions): Promise<
   const sources = detachMemory(sourceFiles(draft.fields.sources ?? []));
   const streams = takeStreams(sources);
   try {
-    const { plan, digests, fileList } = await planAndHash(draft, { sources, ...options });
+    const { plan, digests, fileList, bytesRead } = await planAndHash(draft, { sources, ...options });
     const hasOwnEngine = !options.engine || isOwnEngine(options.engine);
-    const isHashedHere = hasOwnEngine && !options.cache;
+    const isHashedHere = hasOwnEngine && bytesRead === plan.files.totalLength;
     const torrent = (await assemble(plan, digests, { fileList, isHashedHere })) as TorrentOf<TorrentVersion>;
     requireMatch(draft, torrent);
     streams.release();
@@ -80,11 +80,11 @@ async function planAndHashInSlot(draft: Draft, options: PlanAndHashOptions, slot
   const { engine = defaultEngine() } = options;
   const resources = planResources(options, checkVersion(options.version), availableParallelism());
   const { cache = false } = options;
-  const hashCache = cache === false ? null : await openCache(cache);
   // The spread comes last, because V8 takes ten times as long to add properties to a copy.
-  const settings = { slot, resources, hashCache, ...options, engine };
+  const settings = { slot, resources, hashCache: null as HashCache | null, ...options, engine };
   const plan = await announcedPlan(draft, settings);
   if (!isSmall(plan)) slot.release();
+  if (cache !== false && isWorthCaching(plan)) settings.hashCache = await openCache(cache);
   const hashing = hashPlan(plan, settings);
   if (hasAllSizes(plan)) {
     // The threads of the engine hash in the meantime.

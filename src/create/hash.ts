@@ -1,7 +1,7 @@
 /** Hashes the files of a plan with an engine, except those whose digests are known or in the cache. */
 import { type Engine, isOwnEngine } from '../hash/engine.ts';
 import { type FileDigests, type PackedTrees, packTrees, splitDigests } from '../hash/file-digests.ts';
-import { toPlanFiles } from '../hash/file-plan.ts';
+import { lengthsOf, toPlanFiles } from '../hash/file-plan.ts';
 import { hashNow } from '../hash/native.ts';
 import type { Digests, HashPlan, PlanFiles, planResources } from '../hash/plan.ts';
 import { deletedSinceScan, runningJob, watch } from '../jobs/watch.ts';
@@ -44,6 +44,20 @@ export async function hashPlan(plan: CreatePlan, options: HashOptions): Promise<
   }
 }
 
+/** Bytes. Shorter files are not in the cache: to look one up and to keep its digests takes longer than to hash it. */
+export const MIN_CACHED_BYTES = 2 ** 20;
+/** Bytes that the cache must be able to save for each file of a torrent: the files that are not in it cost time, too. */
+const MIN_BYTES_PER_FILE = 2 ** 18;
+
+/** Whether a cache may save time for a plan. */
+export function isWorthCaching({ isAligned, files, streams }: CreatePlan): boolean {
+  if (streams.length > 0) return false;
+  // Files that share pieces have one record for all of them.
+  const least = isAligned ? MIN_CACHED_BYTES : 0;
+  const bytes = files.lengths.reduce((sum, length) => (length >= least ? sum + length : sum), 0);
+  return bytes >= Math.max(MIN_CACHED_BYTES, files.length * MIN_BYTES_PER_FILE);
+}
+
 /** Hashes a plan with streams. */
 async function hashStreamed(plan: CreatePlan, options: HashOptions): Promise<HashedPlan> {
   const { engine, resources, readSize } = options;
@@ -63,14 +77,21 @@ async function hashAligned(plan: SizedPlan, options: HashOptions): Promise<Hashe
   const given = options.knownDigests?.(plan) ?? null;
   if (!given && !hashCache) return hashAll(plan, options);
   const { version, files } = plan;
-  const lookup = hashCache && (await hashCache.find(plan, given ?? files.map(() => null)));
+  const lookup = hashCache && (await hashCache.find(plan, given ?? Array<null>(files.length).fill(null)));
   const known = lookup?.digests ?? (given as (FileDigests | null)[]);
+  if (!known.some((one) => one)) {
+    const all = await hashAll(plan, options);
+    const { pieces, trees } = all.digests;
+    const digests = { ...(pieces && { v1: pieces }), ...(trees && { v2: trees }), missing: [] };
+    if (lookup) await hashCache?.keep(lookup, splitDigests(files.lengths, digests, plan));
+    return all;
+  }
   const unknown = filesToHash(plan, (index) => !known[index]);
   const digests = unknown.files.length > 0 ? await hashFiles(unknown, plan, options) : null;
-  const hashed = digests ? splitDigests(unknown.files, digests, plan) : [];
-  if (lookup) await hashCache?.keep(lookup, hashed);
+  const hashed = digests ? splitDigests(lengthsOf(unknown.files), digests, plan) : [];
   let next = 0;
   const each = known.map((one) => one ?? (hashed[next++] as FileDigests));
+  if (lookup) await hashCache?.keep(lookup, each);
   return {
     digests: {
       lengths: null,

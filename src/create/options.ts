@@ -1,6 +1,6 @@
 /** The options of a creation. */
 import type { BeneathOptions } from '../disk/beneath.ts';
-import { Callback, Flag, type OptionStructs, orNull, Path, Unchecked } from '../errors/guard.ts';
+import { Callback, expected, Flag, type OptionStructs, orNull, Path, Unchecked } from '../errors/guard.ts';
 import { AnyEngine, type Engine } from '../hash/engine.ts';
 import { RESOURCES, type ResourceOptions } from '../hash/plan.ts';
 import { WATCH, type WatchOptions } from '../jobs/watch.ts';
@@ -53,8 +53,8 @@ export interface GenerateOptions
    */
   output?: string | null | undefined;
   /**
-   * Keep the digests of files in a cache, and take them from there as long as the files are unchanged. Drafts with streams
-   * among their sources do not use it.
+   * Keep the digests of files of at least 1 MiB in a cache, and take them from there as long as the files are unchanged.
+   * Drafts with streams among their sources do not use it.
    *
    * @default false
    */
@@ -75,9 +75,9 @@ export interface GenerateOptions
 
 /** The structs of {@link GenerateOptions}. */
 export const GENERATE: OptionStructs<GenerateOptions> = {
-  // `checkVersion` and `openCache` check these two.
+  // `checkVersion` checks it.
   version: Unchecked,
-  cache: Unchecked,
+  cache: expected('auto, a folder or false', (value) => value === false || (typeof value === 'string' && value !== '')),
   padding: Flag,
   tailPad: Flag,
   padNames: PAD_NAMES,

@@ -3,25 +3,29 @@ import { createHash } from 'node:crypto';
 import { constants } from 'node:fs';
 import { open, readdir, rename } from 'node:fs/promises';
 import path from 'node:path';
-import { crc32 } from 'node:zlib';
 import { forEachConcurrently } from '../hash/for-each-concurrently.ts';
 import { closeRead, readFully } from '../hash/read.ts';
 
-// The key of a record decides which file of the folder holds it. Files only grow, block by block: a block is one batch of one
+// The group of a record decides which file of the folder holds it. Files only grow, block by block: a block is one batch of one
 // writer, appended by a single write. So the store needs no locks, and a writer may be killed at any moment.
 //
 //   block:   magic, length of the payload (u32), first 8 bytes of the SHA-256 of the payload, payload
 //   payload: records, each: length of the key (u16), length of the value (u32), key, value
 
-/** A value and its key. */
-export interface StoredRecord {
+/** The place of a record. */
+export interface RecordPlace {
   key: Buffer;
+  /** A whole number: records of one group, and of groups with the next numbers, are in few files. */
+  group: number;
+}
+
+/** A value and its place. */
+export interface StoredRecord extends RecordPlace {
   value: Uint8Array;
 }
 
 /** A lookup of a record. A value of another length does not match. */
-export interface RecordQuery {
-  key: Buffer;
+export interface RecordQuery extends RecordPlace {
   length: number;
 }
 
@@ -85,7 +89,7 @@ export class RecordStore {
    * @throws the system's error if a record could not be written: `ENOENT` if the folder is gone
    */
   async append(records: readonly StoredRecord[]): Promise<void> {
-    const groups = groupBy(records, ({ key, value }) => fileNameOf({ key, length: value.length }));
+    const groups = groupBy(records, ({ value, ...place }) => fileNameOf({ ...place, length: value.length }));
     const flags = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | NONBLOCK;
     await forEachConcurrently(groups, FILES_AT_ONCE, async ([name, group]) => {
       const block = blockOf(group);
@@ -210,9 +214,9 @@ function checksumOf(payload: Uint8Array): Buffer {
     .subarray(0, HEADER.bytes - HEADER.checksum);
 }
 
-function fileNameOf({ key, length }: RecordQuery): string {
+function fileNameOf({ key, group, length }: RecordQuery): string {
   if (length > MAX_SHARED_VALUE) return createHash('sha256').update(key).digest('hex').slice(0, 32);
-  return (crc32(key) % SHARED_FILES).toString(16).padStart(2, '0');
+  return (group % SHARED_FILES).toString(16).padStart(2, '0');
 }
 
 const textOf = (key: Buffer) => key.toString('latin1');

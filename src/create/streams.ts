@@ -5,7 +5,7 @@
  */
 import type { Engine } from '../hash/engine.ts';
 import { type FileDigests, joinTrees, packTrees, splitDigests } from '../hash/file-digests.ts';
-import { memoryPlanFile, splitPlanFiles, toPlanFile } from '../hash/file-plan.ts';
+import { lengthsOf, memoryPlanFile, splitPlanFiles, toPlanFile } from '../hash/file-plan.ts';
 import { forEachConcurrently } from '../hash/for-each-concurrently.ts';
 import type { Digests, PlanFile } from '../hash/plan.ts';
 import type { RunningJob } from '../jobs/watch.ts';
@@ -53,7 +53,7 @@ async function hashSeparately(jobs: StreamJobs): Promise<StreamedDigests> {
 async function hashReadyFiles(jobs: StreamJobs, digests: SizedDigests[]): Promise<void> {
   const ready = filesToHash(jobs.plan);
   if (ready.files.length === 0) return;
-  const split = splitDigests(ready.files, await jobs.hashLarge(ready.files, ready.paddedFiles), jobs.plan);
+  const split = splitDigests(lengthsOf(ready.files), await jobs.hashLarge(ready.files, ready.paddedFiles), jobs.plan);
   for (const [i, { length }] of ready.files.entries())
     digests[ready.indexes[i] as number] = { ...(split[i] as FileDigests), length };
 }

@@ -3,7 +3,7 @@ import { availableParallelism } from 'node:os';
 import type { GenerateOptions } from '../create/options.ts';
 import type { Engine } from '../hash/engine.ts';
 import { splitDigests } from '../hash/file-digests.ts';
-import { padPlanFile } from '../hash/file-plan.ts';
+import { lengthsOf, padPlanFile } from '../hash/file-plan.ts';
 import { type HashPlan, type PlanFile, planResources } from '../hash/plan.ts';
 import { JobGroup } from '../jobs/job-group.ts';
 import type { RunningJob } from '../jobs/watch.ts';
@@ -43,7 +43,7 @@ export function hashRemotely(
         ? start({ files: v1Content.map(({ file }) => file), version: 'v1' }, (i) => v1Content[i]?.index ?? 0)
         : null,
     ]);
-    const digests = splitDigests(content, hybrid, { version: 'hybrid', pieceLength });
+    const digests = splitDigests(lengthsOf(content), hybrid, { version: 'hybrid', pieceLength });
     return { digests, v1Pieces: v1?.v1 ?? new Uint8Array() };
   };
   const done = group.finish(run());

@@ -5,7 +5,7 @@ import { throwIfAborted } from '../errors/cancel.ts';
 import { MetainfoError } from '../errors/errors.ts';
 import { defaultEngine } from '../hash/default-engine.ts';
 import { type FileDigests, joinTrees, splitDigests } from '../hash/file-digests.ts';
-import { memoryPlanFile, padPlanFile, splitPlanFiles } from '../hash/file-plan.ts';
+import { lengthsOf, memoryPlanFile, padPlanFile, splitPlanFiles } from '../hash/file-plan.ts';
 import { forEachConcurrently } from '../hash/for-each-concurrently.ts';
 import { type Digests, type HashPlan, type PlanFile, planResources } from '../hash/plan.ts';
 import { readPlanned } from '../hash/planned-file.ts';
@@ -117,7 +117,7 @@ export class HashTwice implements RunningJob<TwiceHashed> {
       this.#start({ files: planFiles, paddedFiles, version: 'hybrid' }, this.#resources.threads),
       v1Files.length > 0 ? this.#start({ files: v1Files, version: 'v1' }, 1) : null,
     ]);
-    const digests = splitDigests(planFiles, hybrid, { version: 'hybrid', pieceLength: this.#pieceLength });
+    const digests = splitDigests(lengthsOf(planFiles), hybrid, { version: 'hybrid', pieceLength: this.#pieceLength });
     for (const [i, store] of storeDigests.entries()) store(digests[i] as FileDigests);
     if (v1) this.#v1Pieces[v1Index] = v1.v1 as Uint8Array;
   }

@@ -1,8 +1,7 @@
 /** The digests of single files: split from the digests of a plan, or joined from those of a file's segments. */
 import { BLOCK_SIZE } from '../layout/piece-length.ts';
-import type { Digests, HashPlan, PlanFile } from './addon.ts';
+import type { Digests, HashPlan } from './addon.ts';
 import { layerRoots, merkleRoot, raisedRoot, zeroRoot } from './merkle.ts';
-import { layerCount } from './plan.ts';
 
 /** The v2 digests of a file (BEP 52). */
 export interface TreeDigests {
@@ -33,18 +32,22 @@ export function packTrees(trees: readonly TreeDigests[]): PackedTrees {
   return { roots, layers: Buffer.concat(trees.map(({ layer }) => layer)) };
 }
 
-/** Splits the digests of files that start at piece boundaries by file: each gets views of them. */
+/**
+ * Splits the digests of files that start at piece boundaries by file: each gets views of them.
+ *
+ * @param lengths Bytes of each file. None is a pad file.
+ */
 export function splitDigests(
-  files: readonly PlanFile[],
+  lengths: ArrayLike<number>,
   { v1, v2 }: Digests,
   { version, pieceLength }: Pick<HashPlan, 'version' | 'pieceLength'>,
 ): FileDigests[] {
   let [piece, layer] = [0, 0];
-  return files.map((file, index) => {
-    const { length } = file;
+  return Array.from(lengths, (length, index) => {
     const [firstPiece, firstLayer, root] = [piece, layer, index * 32];
-    piece += version === 'v2' ? 0 : Math.ceil(length / pieceLength) * 20;
-    layer += layerCount(file, pieceLength) * 32;
+    const count = Math.ceil(length / pieceLength);
+    piece += version === 'v2' ? 0 : count * 20;
+    layer += count > 1 ? count * 32 : 0;
     return {
       pieces: v1?.subarray(firstPiece, piece) ?? new Uint8Array(),
       root: v2 && length > 0 ? v2.roots.subarray(root, root + 32) : null,

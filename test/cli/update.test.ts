@@ -4,6 +4,7 @@ import path from 'node:path';
 import { describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Torrent } from '../../src/model/torrent.ts';
+import { writeTree } from '../support/tree.ts';
 import { metainfo, workFolder } from './run.ts';
 
 describe('metainfo update', () => {
@@ -63,9 +64,16 @@ describe('metainfo update with a folder above the files', () => {
   });
 });
 
+/** Makes the album one file that is long enough for the cache. */
+async function largeAlbum(cwd: string): Promise<void> {
+  await rm(path.join(cwd, 'album'), { recursive: true });
+  await writeTree(cwd, { 'album/film': 2 * 2 ** 20 });
+}
+
 describe('--cache-dir', () => {
   it('can be inside the content without becoming part of the torrent', async (t) => {
     const cwd = await workFolder(t);
+    await largeAlbum(cwd);
     const create = (...args: string[]) => metainfo(['create', 'album', '--json', '--force', ...args], { cwd });
     const { infohash } = JSON.parse((await create()).stdout);
     for (let i = 0; i < 2; i += 1) {
@@ -98,6 +106,7 @@ describe('metainfo update without a creation date', () => {
 
   it('does not read the files that the cache knows', async (t) => {
     const cwd = await workFolder(t);
+    await largeAlbum(cwd);
     const cache = ['--cache-dir', 'cache'];
     await sleep(50);
     await metainfo(['create', 'album', '-q', ...cache], { cwd });
@@ -151,6 +160,7 @@ describe('metainfo upgrade', () => {
 describe('metainfo create --cache', () => {
   it('reads nothing the second time, and cache stats and clear work', async (t) => {
     const cwd = await workFolder(t);
+    await largeAlbum(cwd);
     const env = { XDG_CACHE_HOME: path.join(cwd, 'cache') };
     const create = async (...args: string[]) =>
       JSON.parse((await metainfo(['create', 'album', '--force', '--json', ...args], { cwd, env })).stdout);
@@ -161,7 +171,7 @@ describe('metainfo create --cache', () => {
     assert.deepEqual(first.infohash, second.infohash);
     assert.equal((await create('--cache-dir', 'elsewhere')).bytesRead, totalSize);
     const shown = await metainfo(['create', 'album', '--force', '--cache'], { cwd, env });
-    assert.match(shown.stdout, /\nread 0 B of 19.5 KiB; the cache provided the rest\n$/);
+    assert.match(shown.stdout, /\nread 0 B of 2 MiB; the cache provided the rest\n$/);
     const stats = JSON.parse((await metainfo(['cache', 'stats', '--json'], { cwd, env })).stdout);
     assert.equal(stats.folder, path.join(cwd, 'cache', 'metainfo'));
     assert.ok(stats.entries > 0 && stats.bytes > 0);

@@ -9,6 +9,7 @@ import { fileURLToPath } from 'node:url';
 import fc from 'fast-check';
 import { cacheStats, clearCache } from '../../src/create/cache.ts';
 import { TorrentCreate } from '../../src/create/draft.ts';
+import { MIN_CACHED_BYTES } from '../../src/create/hash.ts';
 import type { GenerateOptions } from '../../src/create/options.ts';
 import type { MetainfoError } from '../../src/errors/errors.ts';
 import { noise } from '../hash/reference.ts';
@@ -17,6 +18,8 @@ import { runs } from '../support/runs.ts';
 import { sparseFile, temporaryFolder, writeTree } from '../support/tree.ts';
 
 const PIECE = 16_384;
+/** Bytes: the shortest file that is cached. */
+const MIN = MIN_CACHED_BYTES;
 
 /** A torrent, and the bytes that were read for it. */
 async function made(pathRoot: string, options: GenerateOptions, pieceLength = PIECE) {
@@ -77,7 +80,12 @@ describe('cache', () => {
         count += 1;
         const root = path.join(base, String(count));
         const cache = path.join(base, `cache-${count}`);
+        // About every second file is long enough for the cache.
+        for (const [i, one] of given.files.entries()) if (i % 2 === 0) one.size += MIN;
         await writeGenerated(root, given);
+        const sizes = given.files.map(({ size }) => size);
+        const total = sizes.reduce((sum, size) => sum + size, 0);
+        const small = sizes.reduce((sum, size) => sum + (size < MIN ? size : 0), 0);
         const pathRoot = given.single ? path.join(root, given.files[0]?.path ?? '') : root;
         for (const options of OPTIONS) {
           const { bytes, bytesRead } = await made(pathRoot, options, given.pieceLength);
@@ -85,46 +93,82 @@ describe('cache', () => {
           const second = await made(pathRoot, { ...options, cache, threads: 2 }, given.pieceLength);
           assert.deepEqual([first.bytes, second.bytes], [bytes, bytes]);
           assert.ok(first.bytesRead <= bytesRead);
-          assert.equal(second.bytesRead, 0);
+          const sharesPieces = options.version === 'v1' && !options.padding && sizes.length > 1;
+          const cached = sharesPieces ? total : total - small;
+          const isWorthIt = cached >= Math.max(MIN, sizes.length * 2 ** 18);
+          assert.equal(second.bytesRead, isWorthIt ? total - cached : total);
         }
         for (const folder of [root, cache]) await rm(folder, { recursive: true });
       }),
-      { numRuns: runs(40) },
+      { numRuns: runs(15) },
     );
+  });
+
+  it('keeps files of at least 1 MiB, unless a torrent has many shorter files', async (t) => {
+    const short = Array<number>(30).fill(1000);
+    for (const [options, sizes, bytesRead, entries] of [
+      [{ version: 'hybrid' }, [MIN - 1, MIN, MIN + 1], MIN - 1, 4],
+      [{ version: 'v2' }, [MIN - 1], MIN - 1, 0],
+      [{ version: 'v2' }, [MIN], 0, 1],
+      [{ version: 'v2' }, [MIN + 1], 0, 1],
+      [{ version: 'v1' }, [MIN - 1], MIN - 1, 0],
+      [{ version: 'v1' }, [MIN], 0, 1],
+      // Files that share pieces have one record.
+      [{ version: 'v1' }, [MIN - 2, 1], MIN - 1, 0],
+      [{ version: 'v1' }, [MIN - 1, 1], 0, 1],
+      // 31 files of 256 KiB on average are worth a lookup.
+      [{ version: 'v2' }, [...short, 31 * 2 ** 18], 30_000, 1],
+      [{ version: 'v2' }, [...short, 31 * 2 ** 18 - 1], 30_000 + 31 * 2 ** 18 - 1, 0],
+      [{ version: 'v1' }, [...short, 31 * 2 ** 18 - 30_000], 0, 1],
+      [{ version: 'v1' }, [...short, 31 * 2 ** 18 - 30_001], 31 * 2 ** 18 - 1, 0],
+    ] as const) {
+      const root = await temporaryFolder(t);
+      const cache = await temporaryFolder(t);
+      await writeTree(root, Object.fromEntries(sizes.map((size, i) => [String(i), noise(size, i + 1)])));
+      const { bytes } = await made(root, options);
+      await made(root, { ...options, cache });
+      assert.deepEqual(await made(root, { ...options, cache }), { bytes, bytesRead });
+      assert.equal((await cacheStats(cache)).entries, entries);
+    }
   });
 
   it('reads only files that have changed', async (t) => {
     const root = await temporaryFolder(t);
     const cache = await temporaryFolder(t);
     const options = { version: 'hybrid', cache } as const;
-    await writeTree(root, { a: noise(70_000, 1), b: noise(50_000, 2), c: noise(30_000, 3), d: noise(20_000, 4) });
-    assert.equal((await made(root, options)).bytesRead, 170_000);
+    await writeTree(root, {
+      a: noise(MIN + 70_000, 1),
+      b: noise(MIN + 50_000, 2),
+      c: noise(MIN + 30_000, 3),
+      d: noise(MIN + 20_000, 4),
+    });
+    assert.equal((await made(root, options)).bytesRead, 4 * MIN + 170_000);
     const [a, b, c] = ['a', 'b', 'c'].map((name) => path.join(root, name)) as [string, string, string];
     const check = async (bytesRead: number, what: string) => {
       const { bytes } = await made(root, { version: 'hybrid' });
       assert.deepEqual(await made(root, options), { bytes, bytesRead }, what);
       assert.equal((await made(root, options)).bytesRead, 0, what);
     };
-    await writeFile(a, noise(70_000, 9));
-    await check(70_000, 'other content of the same size');
+    await writeFile(a, noise(MIN + 70_000, 9));
+    await check(MIN + 70_000, 'other content of the same size');
     const { atime, mtime } = await stat(b);
-    await writeFile(b, noise(50_000, 9));
+    await writeFile(b, noise(MIN + 50_000, 9));
     await utimes(b, atime, mtime);
-    await check(50_000, 'other content of the same size and mtime, in the same inode');
+    await check(MIN + 50_000, 'other content of the same size and mtime, in the same inode');
     await utimes(c, new Date(1000), new Date(1000));
-    await check(30_000, 'another mtime');
+    await check(MIN + 30_000, 'another mtime');
     await rename(c, `${c}2`);
-    await writeTree(root, { c: noise(30_000, 8) });
+    await writeTree(root, { c: noise(MIN + 30_000, 8) });
     await rename(path.join(root, 'c'), `${c}2`);
-    await check(30_000, 'another inode under the same name');
+    await check(MIN + 30_000, 'another inode under the same name');
     await rename(path.join(root, 'a'), path.join(root, 'd'));
-    await check(70_000, 'a file that took the place of another');
+    await check(MIN + 70_000, 'a file that took the place of another');
     const moved = `${root}-moved`;
     t.after(() => rm(moved, { recursive: true, force: true }));
     await rename(root, moved);
     assert.equal((await made(moved, options)).bytesRead, 0, 'another folder');
     await rename(moved, root);
-    assert.equal((await made(root, options, 2 * PIECE)).bytesRead, 150_000, 'another piece length');
+    assert.equal((await made(root, options, 2 * PIECE)).bytesRead, 3 * MIN + 150_000, 'another piece length');
     assert.equal((await made(root, { version: 'v2', cache })).bytesRead, 0, 'what a hybrid needed too');
   });
 
@@ -134,10 +178,10 @@ describe('cache', () => {
     // Two writes within one tick of the system clock leave the same times.
     for (let round = 0; round < 30; round += 1) {
       const file = path.join(root, 'file');
-      await writeFile(file, noise(20_000, round * 2 + 1));
+      await writeFile(file, noise(MIN + 20_000, round * 2 + 1));
       const racing = made(root, { version: 'v2', cache }).catch(() => null);
       await delay(round);
-      await writeFile(file, noise(20_000, round * 2 + 2));
+      await writeFile(file, noise(MIN + 20_000, round * 2 + 2));
       await racing;
       const { bytes } = await made(root, { version: 'v2' });
       assert.deepEqual((await made(root, { version: 'v2', cache })).bytes, bytes, `after ${round} ms`);
@@ -148,7 +192,7 @@ describe('cache', () => {
     const root = await temporaryFolder(t);
     const folder = await temporaryFolder(t);
     const cache = path.join(folder, 'new', 'cache');
-    await writeTree(root, { a: 1, b: 100_000 });
+    await writeTree(root, { a: MIN, b: MIN + 100_000 });
     assert.deepEqual(await cacheStats(cache), { folder: cache, entries: 0, bytes: 0 });
     const { bytes } = await made(root, {});
     const many = await Promise.all(Array.from({ length: 40 }, () => made(root, { cache })));
@@ -171,13 +215,13 @@ describe('cache', () => {
     assert.deepEqual(await cacheStats(cache), { folder: cache, entries: 0, bytes: 0 });
     assert.deepEqual(await readdir(cache), []);
     await clearCache(cache);
-    assert.equal((await made(root, { cache })).bytesRead, 100_001);
+    assert.equal((await made(root, { cache })).bytesRead, 2 * MIN + 100_000);
   });
 
   it('can be cleared while it is opened', async (t) => {
     const root = await temporaryFolder(t);
     const cache = await temporaryFolder(t);
-    await writeTree(root, { a: 50_000 });
+    await writeTree(root, { a: MIN + 50_000 });
     const { bytes } = await made(root, {});
     for (let round = 0; round < 40; round += 1) {
       const making = made(root, { cache });
@@ -190,7 +234,7 @@ describe('cache', () => {
   it('is in the cache folder of the user for auto', async (t) => {
     const root = await temporaryFolder(t);
     const home = await temporaryFolder(t);
-    await writeTree(root, { a: 1 });
+    await writeTree(root, { a: MIN });
     const before = process.env['XDG_CACHE_HOME'];
     process.env['XDG_CACHE_HOME'] = home;
     t.after(() => {
@@ -205,7 +249,7 @@ describe('cache', () => {
   it('sets a damaged file aside with one warning, and hashes its files again', async (t) => {
     const root = await temporaryFolder(t);
     const cache = await temporaryFolder(t);
-    await writeTree(root, { a: noise(70_000, 1), b: noise(50_000, 2) });
+    await writeTree(root, { a: noise(MIN + 70_000, 1), b: noise(MIN + 50_000, 2) });
     const { bytes } = await made(root, { cache });
     const folder = path.join(cache, 'hashes-2');
     const root32 = bytes.subarray(bytes.indexOf('pieces root32:') + 14).subarray(0, 32);
@@ -219,7 +263,7 @@ describe('cache', () => {
     }
     const { result, warnings } = await warningsOf(() => made(root, { cache }));
     assert.deepEqual(result.bytes, bytes);
-    assert.ok(result.bytesRead >= 70_000);
+    assert.ok(result.bytesRead >= MIN + 50_000);
     assert.deepEqual(
       warnings.map(({ code }) => code),
       ['ERR_CACHE'],
@@ -237,7 +281,7 @@ describe('cache', () => {
     const cache = await temporaryFolder(t);
     const folder = path.join(cache, 'hashes-2');
     // One file has digests that are long enough for a cache file of their own.
-    await writeTree(root, { a: noise(70_000, 1), b: noise(50_000, 2), c: 1, empty: 0 });
+    await writeTree(root, { a: noise(MIN + 70_000, 1), b: noise(MIN + 50_000, 2), c: 1, empty: 0 });
     await sparseFile(root, 'long', 2000 * PIECE);
     const { bytes } = await made(root, { cache });
     const whole = new Map<string, Buffer>();
@@ -258,7 +302,7 @@ describe('cache', () => {
         assert.ok(warnings.length <= 1, String(warnings));
         await cacheStats(cache);
         // The intact records of a file that was set aside are hashed once more.
-        for (const least of [Infinity, 0]) {
+        for (const least of [Infinity, 1]) {
           const after = await warningsOf(() => made(root, { cache }));
           assert.deepEqual([after.result.bytes, after.warnings], [bytes, []]);
           assert.ok(after.result.bytesRead <= least);
@@ -272,21 +316,21 @@ describe('cache', () => {
     const root = await temporaryFolder(t);
     const cache = await temporaryFolder(t);
     const folder = path.join(cache, 'hashes-2');
-    await writeTree(root, { a: noise(70_000, 1) });
+    await writeTree(root, { a: noise(MIN + 1, 1) });
     const file = path.join(root, 'a');
-    const { bytes } = await made(file, { cache, version: 'v2' });
+    const { bytes } = await made(file, { cache, version: 'v2' }, MIN);
     const [name = ''] = await readdir(folder);
     const block = await readFile(path.join(folder, name));
     for (let length = 0; length <= block.length; length += 1) {
       // Blocks behind a truncated one are read.
       await writeFile(path.join(folder, name), Buffer.concat([block.subarray(0, length), block]));
-      const one = await warningsOf(() => made(file, { cache, version: 'v2' }));
+      const one = await warningsOf(() => made(file, { cache, version: 'v2' }, MIN));
       assert.deepEqual(one, { result: { bytes, bytesRead: 0 }, warnings: [] }, `${length} bytes`);
     }
     await writeFile(path.join(folder, name), block.subarray(0, block.length - 1));
-    const { result, warnings } = await warningsOf(() => made(file, { cache, version: 'v2' }));
-    assert.deepEqual([result, warnings], [{ bytes, bytesRead: 70_000 }, []]);
-    assert.equal((await made(file, { cache, version: 'v2' })).bytesRead, 0);
+    const { result, warnings } = await warningsOf(() => made(file, { cache, version: 'v2' }, MIN));
+    assert.deepEqual([result, warnings], [{ bytes, bytesRead: MIN + 1 }, []]);
+    assert.equal((await made(file, { cache, version: 'v2' }, MIN)).bytesRead, 0);
   });
 
   it('makes the torrent when the disk is full', { skip: process.platform === 'win32' }, async (t) => {
@@ -313,7 +357,7 @@ describe('cache', () => {
 
   it('rejects a choice that is neither auto, a folder nor false', async (t) => {
     const root = await temporaryFolder(t);
-    await writeTree(root, { a: 1 });
+    await writeTree(root, { a: MIN });
     const file = path.join(root, 'a');
     for (const cache of [true, 5, '', null] as never[])
       await assert.rejects(made(root, { cache }), { code: 'ERR_INVALID_ARGUMENT' });
@@ -327,7 +371,7 @@ describe('cache', () => {
     skip: process.platform !== 'linux',
   }, async (t) => {
     const root = await temporaryFolder(t);
-    await writeTree(root, { a: 1 });
+    await writeTree(root, { a: MIN });
     for (const cache of ['/proc/self', '/proc/none/such']) {
       const warned = once(process, 'warning') as Promise<[MetainfoError]>;
       await made(root, { cache });
@@ -337,7 +381,7 @@ describe('cache', () => {
 
   it('sets aside folders and FIFOs in place of its files', { skip: process.platform === 'win32' }, async (t) => {
     const root = await temporaryFolder(t);
-    await writeTree(root, { a: 1 });
+    await writeTree(root, { a: MIN });
     const put: Record<string, (file: string) => unknown> = {
       folder: (file) => mkdir(file),
       FIFO: (file) => execFileSync('mkfifo', [file]),
@@ -352,7 +396,7 @@ describe('cache', () => {
         await make(path.join(cache, 'hashes-2', name));
       }
       const { result, warnings } = await warningsOf(() => made(root, { cache }));
-      assert.equal(result.bytesRead, 1, what);
+      assert.equal(result.bytesRead, MIN, what);
       assert.deepEqual([warnings.length, warnings[0]?.code], [1, 'ERR_CACHE'], what);
       assert.doesNotMatch(warnings[0]?.message ?? '', /\p{Cc}/u);
       assert.equal((await made(root, { cache })).bytesRead, 0, what);
@@ -363,7 +407,7 @@ describe('cache', () => {
     skip: process.platform === 'win32',
   }, async (t) => {
     const root = await temporaryFolder(t);
-    await writeTree(root, { a: 1 });
+    await writeTree(root, { a: MIN });
     for (const target of ['nowhere/x', 'itself']) {
       const cache = await temporaryFolder(t);
       await made(root, { cache });
@@ -372,14 +416,14 @@ describe('cache', () => {
         await symlink(target === 'itself' ? name : target, path.join(cache, 'hashes-2', name));
       }
       const { result, warnings } = await warningsOf(() => made(root, { cache }));
-      assert.equal(result.bytesRead, 1, target);
+      assert.equal(result.bytesRead, MIN, target);
       assert.deepEqual([warnings.length, warnings[0]?.code], [1, 'ERR_CACHE'], target);
     }
   });
 
   it('makes its parent folders', async (t) => {
     const root = await temporaryFolder(t);
-    await writeTree(root, { 'files/a': 1 });
+    await writeTree(root, { 'files/a': MIN });
     const cache = path.join(root, 'x', 'y', 'z');
     await made(path.join(root, 'files'), { cache });
     // One record for the v1 pieces, one for the v2 tree.
@@ -390,7 +434,7 @@ describe('cache', () => {
   it('can be written by several processes at once', async (t) => {
     const root = await temporaryFolder(t);
     const cache = await temporaryFolder(t);
-    for (let i = 0; i < 4; i += 1) await writeTree(root, { [`${i}/a`]: noise(60_000, i + 1), [`${i}/b`]: i });
+    for (let i = 0; i < 4; i += 1) await writeTree(root, { [`${i}/a`]: noise(MIN + 60_000, i + 1), [`${i}/b`]: i });
     const child = new URL('cache-child.ts', import.meta.url);
     const children = Array.from({ length: 8 }, (_, i) =>
       fork(child, [path.join(root, String(i % 4)), cache], { execArgv: ['--import', './scripts/ts.mjs'] }),
@@ -403,14 +447,14 @@ describe('cache', () => {
     for (let i = 0; i < 4; i += 1) {
       const folder = path.join(root, String(i));
       const { bytes } = await made(folder, {});
-      assert.deepEqual(await made(folder, { cache }), { bytes, bytesRead: 0 });
+      assert.deepEqual(await made(folder, { cache }), { bytes, bytesRead: i });
     }
   });
 
   it('gives right digests after a writer was killed', async (t) => {
     const root = await temporaryFolder(t);
     const cache = await temporaryFolder(t);
-    for (let i = 0; i < 300; i += 1) await writeTree(root, { [String(i)]: noise(3000 + i, i + 1) });
+    for (let i = 0; i < 30; i += 1) await writeTree(root, { [String(i)]: MIN + i });
     const { bytes } = await made(root, {});
     const child = new URL('cache-child.ts', import.meta.url);
     for (let round = 0; round < 8; round += 1) {

@@ -21,7 +21,7 @@ describe('a process with jobs that use a cache', { concurrency: 2 }, () => {
   ] as const) {
     it(`never hangs: ${how}, ${processes} processes`, async (t) => {
       const root = await temporaryFolder(t);
-      const files = Array.from({ length: LANES }, (_, lane) => [`${lane}/file`, noise(5000, lane + 1)]);
+      const files = Array.from({ length: LANES }, (_, lane) => [`${lane}/file`, noise(2 ** 20, lane + 1)]);
       await writeTree(root, Object.fromEntries(files));
       for (let i = 0; i < processes; i += 1) {
         const run = spawn(process.execPath, ['--import', './scripts/ts.mjs', child, how, root], { stdio: 'inherit' });

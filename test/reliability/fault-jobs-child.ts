@@ -60,7 +60,9 @@ const [data, out, cache] = ['data', 'out', 'cache'].map((name) => path.join(work
 const kept = path.join(path.dirname(work), 'kept');
 
 const PIECE = 16_384;
-const FILES: Record<string, number> = { a: 2 * PIECE + 777, 'b/c': 100, 'b/empty': 0, 'b/piece': PIECE };
+/** Bytes: files of this size are in the cache. */
+const LARGE = 2 ** 20 + 777;
+const FILES: Record<string, number> = { a: LARGE, 'b/c': 100, 'b/empty': 0, 'b/piece': PIECE };
 const BEFORE = new Date(1_000_000_000_000);
 /** A time after the files of the old torrent were made and before others were added. */
 let since = new Date(0);
@@ -467,11 +469,11 @@ async function isStalled(running: Promise<Outcome>): Promise<boolean> {
 const CHANGES: Record<string, (file: string) => void> = {
   'is cut': (file) => truncateSync(file, 10),
   grows: (file) => appendFileSync(file, 'x'),
-  'is written anew': (file) => writeFileSync(file, noise(3 * PIECE, 7)),
+  'is written anew': (file) => writeFileSync(file, noise(LARGE, 7)),
   'is deleted': (file) => unlinkSync(file),
   'is deleted and made again'(file) {
     unlinkSync(file);
-    writeFileSync(file, noise(3 * PIECE, 7));
+    writeFileSync(file, noise(LARGE, 7));
     utimesSync(file, AFTER, AFTER);
   },
   'is replaced by a FIFO'(file) {
@@ -484,7 +486,7 @@ const CODES_OF_CHANGE = ['ERR_FILE_CHANGED', 'ERR_NOT_A_FILE', 'ERR_HASH_MISMATC
 /** Restores a file. */
 function restore(file: string): void {
   rmSync(file, { force: true });
-  writeFileSync(file, noise(3 * PIECE, 6));
+  writeFileSync(file, noise(LARGE, 6));
   utimesSync(file, AFTER, AFTER);
 }
 
@@ -511,7 +513,7 @@ async function setUp(): Promise<void> {
   await sleep(50);
   // Later, one file changes and others are added.
   writeFileSync(path.join(data, 'b/piece'), noise(PIECE, 5));
-  writeFileSync(path.join(data, 'b/new'), noise(3 * PIECE, 6));
+  writeFileSync(path.join(data, 'b/new'), noise(LARGE, 6));
   for (const name of ['b/piece', 'b/new']) utimesSync(path.join(data, name), AFTER, AFTER);
   symlinkSync('a', path.join(data, 'link'));
   // Not readable for everybody, so the scan must ask the system.

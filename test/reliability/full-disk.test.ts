@@ -76,7 +76,7 @@ describe('a read-only disk', { skip }, () => {
   it('is reported, and a cache on it is not used', async (t) => {
     const cwd = await temporaryFolder(t);
     const other = disk(t, 4096 * KIB);
-    await writeTree(cwd, { data: noise(100 * KIB, 1) });
+    await writeTree(cwd, { data: noise(1024 * KIB, 1) });
     await writeTree(other, { 'a.torrent': 'old' });
     const cache = path.join(other, 'cache');
     // A cache does not keep files that were written just now.
@@ -90,7 +90,7 @@ describe('a read-only disk', { skip }, () => {
     // The cache is read, but new digests cannot be stored.
     const again = await create(cwd, 'b.torrent', '--force', '--cache-dir', cache);
     assert.deepEqual([again.code, again.stderr], [0, '']);
-    await writeTree(cwd, { data: noise(100 * KIB, 2) });
+    await writeTree(cwd, { data: noise(1024 * KIB, 2) });
     await sleep(50);
     const changed = await create(cwd, 'b.torrent', '--force', '--cache-dir', cache);
     assert.equal(changed.code, 0);
