@@ -383,7 +383,7 @@ export class TorrentQueue {
 
   async #cancel(job: Job): Promise<boolean> {
     const current = await this.#current(job, this.#joins);
-    if (!current || isEnded(current)) return false;
+    if (!current || (await this.#endOf(current))) return false;
     await this.#answer(current.updateProgress(CANCELLED));
     // A worker fails the join as soon as no part holds it back.
     await this.#answer(current.removeUnprocessedChildren());
@@ -395,7 +395,7 @@ export class TorrentQueue {
     for (let waited = 0; waited < CONNECT_MS && (await this.#answer(job.isActive())); waited += POLL_MS.most)
       await delay(POLL_MS.most);
     const now = await this.#current(job, this.#joins);
-    return !now || !isEnded(now) || Boolean(now.failedReason);
+    return !now || (await this.#endOf(now)) !== 'completed';
   }
 
   /** The present state of a job. Undefined if it is gone, also if the same torrent was queued again with another output. */
@@ -408,6 +408,15 @@ export class TorrentQueue {
     return now && !isOtherRequest(now.data, data) ? now : undefined;
   }
 
+  /**
+   * How a job has ended; null if it has not. Its `failedReason` does not tell: it stays when an attempt fails and the next one succeeds.
+   */
+  async #endOf(job: Job, signal?: AbortSignal): Promise<'completed' | 'failed' | null> {
+    if (!job.finishedOn) return null;
+    const state = await this.#answer(job.getState(), signal);
+    return state === 'completed' || state === 'failed' ? state : null;
+  }
+
   /** Waits for the end of a job, and returns its result. */
   async #ended(
     job: Job,
@@ -417,22 +426,25 @@ export class TorrentQueue {
     let answered = performance.now();
     for (let wait = POLL_MS.first; ; wait = Math.min(POLL_MS.most, wait * 1.5)) {
       throwIfAborted(signal);
-      const now: Job | null | undefined = await this.#current(job, queue, signal).catch((error) => {
+      const look = async () => {
+        const now = await this.#current(job, queue, signal);
+        return { now, end: now ? await this.#endOf(now, signal) : null };
+      };
+      const found = await look().catch((error) => {
         if (performance.now() - answered < OUTAGE_MS) return unlessOutage(error);
         throw error;
       });
-      if (now === null) {
+      if (!found) {
         await untilAbort(signal, delay(wait));
         continue;
       }
       answered = performance.now();
+      const { now, end } = found;
       if (!now) throw lostError(queue === this.#joins ? 'torrent' : 'job');
-      if (isEnded(now)) {
-        if (!now.failedReason) {
-          await onPoll?.(now);
-          return now.returnvalue;
-        }
-        throw await this.#failureOf(now);
+      if (end === 'failed') throw await this.#failureOf(now);
+      if (end === 'completed') {
+        await onPoll?.(now);
+        return now.returnvalue;
       }
       if (now.progress === CANCELLED) throw new MetainfoError('ERR_ABORTED', 'The torrent was cancelled.');
       await onPoll?.(now);
@@ -473,7 +485,7 @@ export class TorrentQueue {
     } catch (error) {
       throwIfAborted(signal);
       const now = await this.#answer(this.#batches.getJob(job.id as string), signal);
-      if (now && !isEnded(now)) throw error;
+      if (now && !(await this.#endOf(now, signal))) throw error;
       return error as MetainfoError;
     }
   }
@@ -503,10 +515,6 @@ export class TorrentQueue {
 function unlessOutage(error: unknown): null {
   if (error instanceof MetainfoError && error.code === 'ERR_QUEUE') return null;
   throw error;
-}
-
-function isEnded({ finishedOn }: Job): boolean {
-  return finishedOn !== undefined && finishedOn !== null;
 }
 
 function bytesOf({ progress }: Job): number {

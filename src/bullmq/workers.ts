@@ -42,7 +42,7 @@ export interface WorkersOptions extends QueueOptions, Pick<ResourceOptions, 'thr
    * @default ignored
    */
   onError?: ((error: Error) => void) | undefined;
-  /** Called when a job has ended: `error` is null if it succeeded. */
+  /** Called when an attempt of a job has ended: `error` is null if it succeeded. A failure that may pass is tried again. */
   onJob?: ((job: EndedJob) => void) | undefined;
 }
 
