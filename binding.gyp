@@ -23,6 +23,7 @@
         "native/binding/limits.cc",
         "native/binding/scan.cc",
         "native/binding/stat_files.cc",
+        "native/binding/typed_arrays.cc",
         "native/core/budget.cc",
         "native/core/file_columns.cc",
         "native/core/file_encoder.cc",

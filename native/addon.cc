@@ -38,15 +38,12 @@ static Napi::Object init(Napi::Env env, Napi::Object exports) {
   stay_loaded();
   metainfo::Environment::define(env, [] { metainfo::ThreadPool::process().end_parked(); });
   exports.Set("HashJob", metainfo::HashJob::define(env));
-  exports.Set("encodeFileList", Napi::Function::New<metainfo::encode_file_list>(env, "encodeFileList"));
-  exports.Set("encodeFileTree", Napi::Function::New<metainfo::encode_file_tree>(env, "encodeFileTree"));
   exports.Set("hashNow", Napi::Function::New<metainfo::hash_now>(env, "hashNow"));
   exports.Set("layerRoots", Napi::Function::New<metainfo::layer_roots>(env, "layerRoots"));
   exports.Set("limits", Napi::Function::New<metainfo::limits>(env, "limits"));
-  exports.Set("measureFiles", Napi::Function::New<metainfo::measure_files>(env, "measureFiles"));
   exports.Set("Scan", metainfo::Scan::define(env));
-  exports.Set("sortFiles", Napi::Function::New<metainfo::sort_files>(env, "sortFiles"));
   exports.Set("statFiles", Napi::Function::New<metainfo::stat_files>(env, "statFiles"));
+  metainfo::define_file_table(exports);
   metainfo::define_kernels(env, exports);
   return exports;
 }

@@ -1,4 +1,4 @@
-// Checks columns of JavaScript before they are viewed, and gives columns to JavaScript.
+// Takes columns from JavaScript, with checks, and gives columns to JavaScript.
 #include "binding/columns.h"
 
 #include <cstdint>
@@ -33,7 +33,8 @@ PathColumn to_paths(const Napi::Object& paths, std::size_t count) {
   require_count(ends, count);
   if ((count == 0 ? 0 : ends[count - 1]) != bytes.ByteLength())
     throw Napi::RangeError::New(paths.Env(), "the paths do not end with the bytes");
-  return {reinterpret_cast<const char*>(bytes.Data()), ends.Data()};
+  const Column<std::uint8_t> column = to_column(bytes);
+  return {Column<char>(column, reinterpret_cast<const char*>(column.get())), to_column(ends)};
 }
 
 std::optional<PathColumn> to_paths_or_none(const Napi::Value& paths_or_null, std::size_t count) {
@@ -41,10 +42,10 @@ std::optional<PathColumn> to_paths_or_none(const Napi::Value& paths_or_null, std
   return to_paths(paths_or_null.As<Napi::Object>(), count);
 }
 
-const double* to_numbers(const Napi::Object& columns, const char* key, std::size_t count) {
+Column<double> to_numbers(const Napi::Object& columns, const char* key, std::size_t count) {
   const auto numbers = array_field<double>(columns, key);
   require_count(numbers, count);
-  return numbers.Data();
+  return to_column(numbers);
 }
 
 FileColumns to_files(const Napi::Object& columns) {

@@ -10,12 +10,12 @@
 
 namespace metainfo {
 
-// All of these view the memory of JavaScript. They throw Napi::Error for arrays of wrong types or lengths;
-// `count` is the number of files.
+// All of these share or copy the memory of JavaScript: see to_column(). They throw std::bad_alloc, and
+// Napi::Error for arrays of wrong types or lengths; `count` is the number of files.
 std::size_t count_files(const Napi::Object& columns);
 PathColumn to_paths(const Napi::Object& paths, std::size_t count);
 std::optional<PathColumn> to_paths_or_none(const Napi::Value& paths_or_null, std::size_t count);
-const double* to_numbers(const Napi::Object& columns, const char* key, std::size_t count);
+Column<double> to_numbers(const Napi::Object& columns, const char* key, std::size_t count);
 FileColumns to_files(const Napi::Object& columns);
 
 // The memory of the columns is moved, or copied if the runtime allows no external buffers.

@@ -98,8 +98,8 @@ class PlanFileReader {
   Napi::String mtime_ms_ = key("mtimeMs");
 };
 
-// Views the columns of files on disk: a DiskFiles of src/layout/file-table.ts.
-DiskColumns to_disk_columns(const Napi::Object& value, Napi::Array& memory) {
+// Takes the columns of files on disk: a DiskFiles of src/layout/file-table.ts.
+DiskColumns to_disk_columns(const Napi::Object& value) {
   const auto columns = get<Napi::Object>(value, "columns", &Napi::Value::IsObject);
   DiskColumns result;
   result.root = text(value, "root");
@@ -107,7 +107,6 @@ DiskColumns to_disk_columns(const Napi::Object& value, Napi::Array& memory) {
   result.mtimes_ms = to_numbers(columns, "mtimes", result.files.count);
   if (const auto paths = to_paths_or_none(columns.Get("diskPaths"), result.files.count))
     result.files.paths = *paths;
-  memory.Set(memory.Length(), columns);
   return result;
 }
 
@@ -133,7 +132,7 @@ Plan to_plan(const Napi::Object& value, Napi::Array& memory) {
   plan.padded_files =
       static_cast<std::size_t>(value.Get("paddedFiles").IsUndefined() ? 0 : size(value, "paddedFiles"));
   if (!value.Get("files").IsArray()) {
-    plan.columns = to_disk_columns(get<Napi::Object>(value, "files", &Napi::Value::IsObject), memory);
+    plan.columns = to_disk_columns(get<Napi::Object>(value, "files", &Napi::Value::IsObject));
     return plan;
   }
   const auto files = value.Get("files").As<Napi::Array>();

@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <memory>
+#include <new>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -42,17 +43,13 @@ void settle(Napi::Env env, TableJob& job, Napi::Promise::Deferred& deferred) {
   }
 }
 
-// Starts a task that makes a T from the memory of the arguments.
+// Starts a task that makes a T.
 template <typename T, typename Make, typename Convert>
-Napi::Value start_task(const Napi::CallbackInfo& info, Make make, Convert convert) {
-  const Napi::Env env = info.Env();
+Napi::Value start_task(Napi::Env env, Make make, Convert convert) {
   const auto made = std::make_shared<std::optional<T>>();
   const auto async = std::make_shared<AsyncJob<TableJob>>(
       env, [made, make](const std::atomic<bool>& cancelled) { made->emplace(make(cancelled)); },
       [made, convert](Napi::Env result_env) { return convert(result_env, std::move(**made)); });
-  Napi::Array memory = Napi::Array::New(env, info.Length());
-  for (std::uint32_t i = 0; i < info.Length(); ++i) memory.Set(i, info[i]);
-  async->keep(memory);
   const Napi::Promise promise = async->promise();
   AsyncJob<TableJob>::start(env, async);
   return promise;
@@ -102,13 +99,11 @@ Napi::Value bytes_to_buffer(Napi::Env env, ByteArray bytes) {
   return to_buffer(env, std::move(bytes), data, size);
 }
 
-}  // namespace
-
 Napi::Value sort_files(const Napi::CallbackInfo& info) {
   const auto columns = info[0].As<Napi::Object>();
   const FileColumns files = to_files(columns);
-  const double* const mtimes = to_numbers(columns, "mtimes", files.count);
-  const double* const ctimes = to_numbers(columns, "ctimes", files.count);
+  const Column<double> mtimes = to_numbers(columns, "mtimes", files.count);
+  const Column<double> ctimes = to_numbers(columns, "ctimes", files.count);
   const std::optional<PathColumn> disk_paths = to_paths_or_none(columns.Get("diskPaths"), files.count);
   const bool v1 = info[1].ToBoolean();
   const std::optional<PathColumn> lower = to_paths_or_none(info[2], files.count);
@@ -127,7 +122,7 @@ Napi::Value sort_files(const Napi::CallbackInfo& info) {
     sorted.facts = facts_of(files);
     return sorted;
   };
-  return start_task<Sorted>(info, make, to_sorted);
+  return start_task<Sorted>(info.Env(), make, to_sorted);
 }
 
 Napi::Value measure_files(const Napi::CallbackInfo& info) {
@@ -138,7 +133,7 @@ Napi::Value measure_files(const Napi::CallbackInfo& info) {
   const auto make = [=](const std::atomic<bool>& cancelled) {
     return measure_files(files, padding, piece_length, max_components, cancelled);
   };
-  return start_task<FileSizes>(info, make, [](Napi::Env env, const FileSizes& sizes) {
+  return start_task<FileSizes>(info.Env(), make, [](Napi::Env env, const FileSizes& sizes) {
     return Napi::Value(to_typed_array(env, to_vector(sizes)));
   });
 }
@@ -149,7 +144,7 @@ Napi::Value encode_file_list(const Napi::CallbackInfo& info) {
   const auto make = [=](const std::atomic<bool>& cancelled) {
     return encode_file_list(files, padding, cancelled);
   };
-  return start_task<ByteArray>(info, make, bytes_to_buffer);
+  return start_task<ByteArray>(info.Env(), make, bytes_to_buffer);
 }
 
 Napi::Value encode_file_tree(const Napi::CallbackInfo& info) {
@@ -157,10 +152,36 @@ Napi::Value encode_file_tree(const Napi::CallbackInfo& info) {
   const auto roots = info[1].As<Napi::Uint8Array>();
   if (roots.ByteLength() != files.count * 32)
     throw Napi::RangeError::New(info.Env(), "there must be a root for each file");
-  const auto make = [files, data = roots.Data()](const std::atomic<bool>& cancelled) {
-    return encode_file_tree(files, data, cancelled);
+  const auto make = [files, column = to_column(roots)](const std::atomic<bool>& cancelled) {
+    return encode_file_tree(files, column.get(), cancelled);
   };
-  return start_task<ByteArray>(info, make, bytes_to_buffer);
+  return start_task<ByteArray>(info.Env(), make, bytes_to_buffer);
+}
+
+// Calls a function that starts a task. If there is no memory to start it, its promise rejects.
+template <Napi::Value (*start)(const Napi::CallbackInfo&)>
+Napi::Value start_or_reject(const Napi::CallbackInfo& info) {
+  try {
+    return start(info);
+  } catch (const std::bad_alloc&) {
+    const auto deferred = Napi::Promise::Deferred::New(info.Env());
+    deferred.Reject(to_error(info.Env(), {Failure::Code::no_memory, 0, {}, {}}).Value());
+    return deferred.Promise();
+  }
+}
+
+template <Napi::Value (*start)(const Napi::CallbackInfo&)>
+void define(Napi::Object& exports, const char* name) {
+  exports.Set(name, Napi::Function::New<start_or_reject<start>>(exports.Env(), name));
+}
+
+}  // namespace
+
+void define_file_table(Napi::Object exports) {
+  define<sort_files>(exports, "sortFiles");
+  define<measure_files>(exports, "measureFiles");
+  define<encode_file_list>(exports, "encodeFileList");
+  define<encode_file_tree>(exports, "encodeFileTree");
 }
 
 }  // namespace metainfo

@@ -5,10 +5,8 @@
 
 namespace metainfo {
 
-// Each starts a task on a native thread and returns a promise: see Addon in src/hash/addon.ts.
-Napi::Value sort_files(const Napi::CallbackInfo& info);
-Napi::Value measure_files(const Napi::CallbackInfo& info);
-Napi::Value encode_file_list(const Napi::CallbackInfo& info);
-Napi::Value encode_file_tree(const Napi::CallbackInfo& info);
+// Adds `sortFiles`, `measureFiles`, `encodeFileList` and `encodeFileTree` of Addon in src/hash/addon.ts. Each
+// starts a task on a native thread and returns a promise.
+void define_file_table(Napi::Object exports);
 
 }  // namespace metainfo

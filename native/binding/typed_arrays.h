@@ -10,6 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include "core/file_columns.h"
+
 namespace metainfo {
 
 template <typename T>
@@ -28,15 +30,39 @@ Napi::TypedArrayOf<T> array_field(const Napi::Object& object, const char* key) {
   return value.As<Napi::TypedArrayOf<T>>();
 }
 
+// Remembers the owner of memory that JavaScript gets as an external buffer, until take_back().
+void give(const void* data, std::shared_ptr<const void> owner);
+void take_back(const void* data);
+// The owner of memory that starts at `data`, if JavaScript has it by give(); else null.
+std::shared_ptr<const void> owner_of(const void* data);
+
+// The elements of an array as a column, which stays readable on any thread. When a worker thread of Node
+// ends, Node frees the external buffers before our cleanup hook can stop the jobs that read them; and
+// JavaScript may transfer its buffers at any time. So a column shares the memory of a buffer that this addon
+// made, and is a copy of any other. Throws std::bad_alloc.
+template <typename T>
+Column<T> to_column(const Napi::TypedArrayOf<T>& array) {
+  const T* const data = array.Data();
+  if (const auto owner = owner_of(reinterpret_cast<const std::uint8_t*>(data) - array.ByteOffset()))
+    return Column<T>(owner, data);
+  const auto copy = std::make_shared<const std::vector<T>>(data, data + array.ElementLength());
+  return Column<T>(copy, copy->data());
+}
+
 // A buffer of the `size` bytes at `data`, which `owner` holds. They are moved, or copied if the runtime
 // allows no external buffers.
 template <typename Owner>
 Napi::Buffer<std::uint8_t> to_buffer(Napi::Env env, Owner owner, std::uint8_t* data, std::size_t size) {
   // An external buffer without bytes would count as detached.
   if (size == 0) return Napi::Buffer<std::uint8_t>::New(env, 0);
-  auto kept = std::make_unique<Owner>(std::move(owner));
-  return Napi::Buffer<std::uint8_t>::NewOrCopy(
-      env, data, size, [](Napi::BasicEnv, std::uint8_t*, Owner* own) { delete own; }, kept.release());
+  give(data, std::make_shared<Owner>(std::move(owner)));
+  try {
+    return Napi::Buffer<std::uint8_t>::NewOrCopy(
+        env, data, size, [](Napi::BasicEnv, std::uint8_t* given) { take_back(given); });
+  } catch (const Napi::Error&) {
+    take_back(data);
+    throw;
+  }
 }
 
 // A buffer of the memory of a vector.

@@ -43,7 +43,7 @@ PathArray reordered(const PathColumn& paths, const std::vector<std::uint32_t>& o
   return result;
 }
 
-std::vector<double> reordered(const double* numbers, const std::vector<std::uint32_t>& order) {
+std::vector<double> reordered(const Column<double>& numbers, const std::vector<std::uint32_t>& order) {
   std::vector<double> result;
   result.reserve(order.size());
   for (const std::uint32_t index : order) result.push_back(numbers[index]);
@@ -57,7 +57,7 @@ FileFacts facts_of(const FileColumns& files) {
   }
   const std::size_t size = files.count == 0 ? 0 : files.paths.ends[files.count - 1];
   facts.names_like_pads =
-      std::string_view(files.paths.bytes, size).find(kBitCometPad) != std::string_view::npos;
+      std::string_view(files.paths.bytes.get(), size).find(kBitCometPad) != std::string_view::npos;
   return facts;
 }
 

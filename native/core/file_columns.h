@@ -10,22 +10,26 @@
 
 namespace metainfo {
 
-// A view of paths: UTF-8, one directly after the other, with a zero byte between the components of a path.
+// Values of many files. Jobs share the ownership, so that they can read them whatever happens to JavaScript.
+template <typename T>
+using Column = std::shared_ptr<const T[]>;
+
+// Paths: UTF-8, one directly after the other, with a zero byte between the components of a path.
 struct PathColumn {
-  const char* bytes = nullptr;
-  const std::uint32_t* ends = nullptr;
+  Column<char> bytes;
+  Column<std::uint32_t> ends;
 
   std::string_view at(std::size_t index) const {
     const std::uint32_t first = index == 0 ? 0 : ends[index - 1];
-    return {bytes + first, ends[index] - first};
+    return {bytes.get() + first, ends[index] - first};
   }
 };
 
-// A view of files: their paths in the torrent, and their bytes.
+// Files: their paths in the torrent, and their bytes.
 struct FileColumns {
   std::size_t count = 0;
   PathColumn paths;
-  const double* lengths = nullptr;
+  Column<double> lengths;
 };
 
 // Properties of all files: the TableFacts of src/layout/file-table.ts.
@@ -63,6 +67,6 @@ std::string disk_path(const std::string& root, std::string_view path);
 
 // The same column in another order.
 PathArray reordered(const PathColumn& paths, const std::vector<std::uint32_t>& order);
-std::vector<double> reordered(const double* numbers, const std::vector<std::uint32_t>& order);
+std::vector<double> reordered(const Column<double>& numbers, const std::vector<std::uint32_t>& order);
 
 }  // namespace metainfo

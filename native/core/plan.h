@@ -28,12 +28,11 @@ struct PlanFile {
   double mtime_ms = 0;       // the expected mtime, as in Node's fs.Stats.mtimeMs; NaN: not checked
 };
 
-// The files of a plan as columns: files on disk below a folder. Nobody changes their memory until the job has
-// settled.
+// The files of a plan as columns: files on disk below a folder.
 struct DiskColumns {
   std::string root;  // the real path of the folder, or of the only file, which has no components then
   FileColumns files;
-  const double* mtimes_ms = nullptr;
+  Column<double> mtimes_ms;
 };
 
 struct Plan {

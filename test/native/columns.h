@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -24,10 +25,15 @@ class OwnColumns {
   OwnColumns& operator=(const OwnColumns&) = delete;
 
   metainfo::FileColumns view() const {
-    return {ends_.size(), {bytes_.data(), ends_.data()}, lengths_.data()};
+    return {ends_.size(), {column(bytes_.data()), column(ends_.data())}, column(lengths_.data())};
   }
 
  private:
+  template <typename T>
+  static metainfo::Column<T> column(const T* data) {
+    return metainfo::Column<T>(std::shared_ptr<void>(), data);
+  }
+
   std::string bytes_;
   std::vector<std::uint32_t> ends_;
   std::vector<double> lengths_;

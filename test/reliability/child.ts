@@ -32,6 +32,44 @@ const JOBS_WITHOUT_END = `
   again('v2', [inMemory], true);
   parentPort.postMessage('started');`;
 
+/**
+ * The code of a worker that ends while native threads read columns. Its columns come from the addon, whose memory Node frees
+ * before it runs the addon's cleanup. The jobs are so many that some still run when the worker has ended.
+ */
+const JOBS_ON_COLUMNS = `
+  const { parentPort, workerData: { addon, file, kind, end } } = require('node:worker_threads');
+  const { HashJob, Scan, ...functions } = require('node-gyp-build')(addon);
+  const FILES = 20_000;
+  const names = Array.from({ length: FILES }, (_, i) => 'folder' + i % 100 + '\\0' + i);
+  let bytes = 0;
+  const ends = Uint32Array.from(names, (name) => (bytes += name.length));
+  const numbers = new Float64Array(FILES).fill(NaN);
+  const paths = { bytes: Buffer.from(names.join('')), ends };
+  const given = { paths, lengths: new Float64Array(FILES).fill(1), mtimes: numbers, ctimes: numbers, diskPaths: null };
+  const padding = { pieceLength: 2 ** 14, tailPad: true, uniqueNames: false };
+  const plan = { pieceLength: 2 ** 14, onMissing: 'mark', threads: 2, readSize: 2 ** 14, memoryLimit: 2 ** 20 };
+  const hash = (version, files) => new HashJob({ ...plan, version, files }).done;
+  const data = new Uint8Array(2 ** 20);
+  const inMemory = { path: null, data, offset: 0, length: data.length, size: data.length, mtimeMs: NaN };
+  (async () => {
+    const { columns } = await functions.sortFiles(given, false, null);
+    const { v2 } = kind === 'tree' ? await hash('v2', Array(FILES).fill({ ...inMemory, length: 1 })) : {};
+    const jobs = {
+      sort: () => functions.sortFiles(columns, true, columns.paths),
+      measure: () => functions.measureFiles(columns, padding, 2 ** 14, 100),
+      list: () => functions.encodeFileList(columns, padding),
+      tree: () => functions.encodeFileTree(columns, v2.roots),
+      scan: () => new Scan({ root: addon, isRecursive: true, readable: false, disks: [''], paths: [''] }).done,
+      'hash v1': () => hash('v1', { root: file, columns }),
+      'hash v2': () => hash('v2', { root: file, columns }),
+      'hash memory': () => hash('hybrid', Array(64).fill(inMemory)),
+    };
+    for (let i = 0; i < 100; i += 1) jobs[kind]();
+    parentPort.postMessage('started');
+    if (end === 'exit') process.exit();
+    if (end === 'uncaught') setImmediate(() => { throw new Error('on purpose'); });
+  })();`;
+
 /** Writes synchronously, so the message arrives even if the process ends right after. */
 const tell = (message: Record<string, number>) => writeSync(1, `${JSON.stringify(message)}\n`);
 /** Reports the threads that are left after all jobs. */
@@ -198,6 +236,25 @@ const scenarios = {
     const hashes = Buffer.from((await done).v1 ?? []);
     const equal = hashes.equals(Buffer.concat(Array(64).fill(hashes.subarray(0, 20))));
     tell({ rounds, first: hashes.readUInt32BE(0), equal: Number(equal) });
+  },
+
+  /** Ends workers while native threads run their jobs of one kind. Tells how many ended in each way. */
+  async endJobs(kind: string, file: string, rounds: string) {
+    const addon = fileURLToPath(new URL('../..', import.meta.url));
+    const ended = { terminate: 0, uncaught: 0, exit: 0 };
+    const one = async (end: keyof typeof ended) => {
+      const workerData = { addon, file, kind, end };
+      const worker = new Worker(JOBS_ON_COLUMNS, { eval: true, execArgv: [], workerData });
+      const errors: string[] = [];
+      worker.on('error', ({ message }: Error) => errors.push(message));
+      if (end === 'terminate') worker.once('message', () => worker.terminate());
+      await new Promise((resolve) => worker.once('exit', resolve));
+      if (`${errors}` !== (end === 'uncaught' ? 'on purpose' : '')) throw new Error(`the worker failed: ${errors}`);
+      ended[end] += 1;
+    };
+    for (let round = 0; round < Number(rounds); round += 1)
+      await Promise.all([one('terminate'), one('uncaught'), one('exit')]);
+    tell(ended);
   },
 
   /** Runs windows of jobs of all versions, of which a quarter is cancelled and a quarter fails. */

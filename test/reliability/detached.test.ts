@@ -7,12 +7,13 @@ import { Worker } from 'node:worker_threads';
 import { decode } from '../../src/bencode/decode.ts';
 import { TorrentCreate } from '../../src/create/draft.ts';
 import type { RangeReader, SourceData } from '../../src/create/source-data.ts';
-import { addonOrNull } from '../../src/hash/addon.ts';
+import { type Addon, addonOrNull } from '../../src/hash/addon.ts';
 import { memoryPlanFile } from '../../src/hash/file-plan.ts';
 import { nativeEngine } from '../../src/hash/native.ts';
 import { nodeEngine } from '../../src/hash/node.ts';
 import { HashPool } from '../../src/hashers/pool.ts';
 import { V1Hasher } from '../../src/hashers/v1-hasher.ts';
+import { type FileColumns, FileTable } from '../../src/layout/file-table.ts';
 import { Torrent } from '../../src/model/torrent.ts';
 import { noise } from '../hash/reference.ts';
 import { build } from '../model/build.ts';
@@ -125,6 +126,31 @@ for (const [name, { hold, lose }] of Object.entries(LOSSES)) {
     }
   });
 }
+
+describe('the columns of a task', { skip: !addonOrNull() && 'there is no addon' }, () => {
+  const addon = addonOrNull() as Addon;
+  const rows = Array.from({ length: 50_000 }, (_, i) => ({ path: [`${100_000 + i}`], length: i }));
+  const padding = { pieceLength: 16 * KIB, tailPad: true, uniqueNames: false };
+  const TASKS: Record<string, (columns: FileColumns, roots: Uint8Array) => Promise<unknown>> = {
+    sortFiles: (columns) => addon.sortFiles(columns, true, columns.paths),
+    measureFiles: (columns) => addon.measureFiles(columns, padding, 16 * KIB, 10),
+    encodeFileList: (columns) => addon.encodeFileList(columns, padding),
+    encodeFileTree: (columns, roots) => addon.encodeFileTree(columns, roots),
+  };
+  for (const [name, task] of Object.entries(TASKS)) {
+    it(`may be transferred and overwritten meanwhile: ${name}`, async () => {
+      const roots = new Uint8Array(32 * rows.length).fill(7);
+      const { columns } = new FileTable(rows);
+      const expected = await task(columns, roots);
+      const result = task(columns, roots);
+      const { paths, lengths, mtimes, ctimes } = columns;
+      for (const { buffer } of [paths.bytes, paths.ends, lengths, mtimes, ctimes, roots])
+        new Uint8Array(structuredClone(buffer, { transfer: [buffer as ArrayBuffer] })).fill(0xff);
+      assert.deepEqual([lengths.length, roots.length], [0, 0]);
+      assert.deepEqual(await result, expected);
+    });
+  }
+});
 
 describe('a chunk of a stream', () => {
   it('fails the source if it shrinks before it is copied', async () => {

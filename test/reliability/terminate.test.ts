@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { assertWithin, slowness } from '../support/timing.ts';
 import { HUGE, sparseFile, temporaryFolder } from '../support/tree.ts';
-import { runChild } from './run-child.ts';
+import { runChild, runScript } from './run-child.ts';
 
 const MOST_SECONDS = 0.2 * slowness;
 
@@ -33,4 +33,18 @@ describe('worker.terminate() during a job', () => {
     const { code, signal, told } = await runChild('terminateRounds', file, 30);
     assert.deepEqual({ code, signal, rounds: told.length }, { code: 0, signal: null, rounds: 30 });
   });
+});
+
+describe('a worker that ends while native threads run its jobs', () => {
+  const ROUNDS = 15;
+  for (const kind of ['sort', 'measure', 'list', 'tree', 'scan', 'hash v1', 'hash v2', 'hash memory']) {
+    it(`does not end the process: ${kind}`, async (t) => {
+      // glibc then unmaps freed columns, so reading one ends the process.
+      const env = { MALLOC_MMAP_THRESHOLD_: '65536' };
+      const args = ['endJobs', kind, await temporaryFolder(t), ROUNDS];
+      const { code, signal, told } = await runScript('child.ts', args, env);
+      const ended = { terminate: ROUNDS, uncaught: ROUNDS, exit: ROUNDS };
+      assert.deepEqual({ code, signal, told }, { code: 0, signal: null, told: [ended] });
+    });
+  }
 });
