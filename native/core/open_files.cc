@@ -66,6 +66,7 @@ void OpenFiles::close(Entry& entry) {
   entry.used = false;
   if (entry.reader) entry.reader->check_unchanged();
   entry.reader.reset();
+  if (thread_ != nullptr) thread_->check_gone();
 }
 
 }  // namespace metainfo

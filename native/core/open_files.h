@@ -19,7 +19,8 @@ class OpenFiles {
   // missing files. The result is valid until the next call. Throws Failure.
   const Reader* get(std::size_t file);
 
-  // Both throw a Failure if a file has changed since it was planned.
+  // Both throw a Failure if a file has changed since it was planned, and WorkerThread::Stopped if the thread
+  // was given up while it closed a file.
   void close(std::size_t file);
   void close_all();
 

@@ -20,6 +20,7 @@ Reader::Reader(PlanFile file, WorkerThread* thread, const RootFolder* root)
     require_unchanged(now);
   } catch (...) {
     close_file();
+    if (thread_ != nullptr) thread_->check_gone();
     throw;
   }
 }

@@ -111,8 +111,7 @@ class ScanJob::Worker {
       }
       entries += kFolderEntries + list(part);
       thread_.must_call([&] { part.reset(); });
-      // If it was given up meanwhile, it must not touch what it shares with others.
-      if (thread_.gone()) throw WorkerThread::Stopped{};
+      thread_.check_gone();
       const bool has_more = job_.give_back(below_);
       if (entries < kServedEntries) continue;
       // A small scan does not wake up other threads.

@@ -35,8 +35,8 @@ class WorkerThread {
     if (!leave_call()) throw Stopped{};
   }
 
-  // Makes a call that must not be skipped, such as closing a file. A thread that is given up meanwhile learns
-  // of it on its next call.
+  // Makes a call that must not be skipped, such as closing a file. A thread that was given up meanwhile
+  // learns of it on its next call, or of check_gone().
   template <typename Call>
   void must_call(Call make) noexcept {
     enter_call();
@@ -55,6 +55,10 @@ class WorkerThread {
   void leave() { state_ = State::gone; }
   // True after leave() or a successful give_up().
   bool gone() const { return state_ == State::gone; }
+  // Throws Stopped if the thread is gone. Call it after must_call(), before touching what others share.
+  void check_gone() const {
+    if (gone()) throw Stopped{};
+  }
 
  private:
   enum class State { running, in_call, gone };

@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
 import { TorrentCreate } from '../../src/create/draft.ts';
 import { scan } from '../../src/disk/scan.ts';
+import { nativeEngine } from '../../src/hash/native.ts';
 import { Torrent } from '../../src/model/torrent.ts';
 import { Faults } from '../support/faults.ts';
 
@@ -28,6 +29,19 @@ async function stall(jobs: number, signal?: AbortSignal): Promise<Promise<string
   return made;
 }
 
+/** Starts a job that reads content in memory as soon as it has closed the file, for the same piece. */
+function hashWithMemory(file: string): void {
+  const [size, data] = [600_000, new Uint8Array(2 ** 20)];
+  const files = [
+    { path: file, offset: 0, length: size, size, mtimeMs: Number.NaN },
+    { path: null, data, offset: 0, length: data.length, size: data.length, mtimeMs: Number.NaN },
+  ];
+  const plan = { files, version: 'v1' as const, pieceLength: 2 ** 21, onMissing: 'fail' as const, threads: 1 };
+  nativeEngine()
+    .start({ ...plan, readSize: 2 ** 21, memoryLimit: 2 ** 21 })
+    .done.catch(() => {});
+}
+
 /** Starts jobs, or a scan, whose calls stall. */
 async function stallAt(call: string): Promise<void> {
   if (call === 'read') {
@@ -35,8 +49,9 @@ async function stallAt(call: string): Promise<void> {
     return;
   }
   const match = path.join(folder, call === 'list' ? 'inner' : 'stalled');
-  faults.arm({ call: call as 'list' | 'stat', action: 'stall', every: 1, elsewhere: true, match });
-  scan(folder, null).catch(() => {});
+  faults.arm({ call: call as 'close' | 'list' | 'stat', action: 'stall', every: 1, elsewhere: true, match });
+  if (call === 'close') hashWithMemory(match);
+  else scan(folder, null).catch(() => {});
   while (faults.counts().fired === 0) await sleep(5);
 }
 

@@ -61,7 +61,8 @@ describe('a system call that never completes', { skip: missing }, () => {
   });
 
   const onlyNode = !addonOrNull() && 'Node itself waits for its calls';
-  for (const [call, name] of Object.entries({ read: 'a read', list: 'a listing', stat: 'the stat call of a scan' })) {
+  const calls = { read: 'a read', close: 'a close', list: 'a listing', stat: 'the stat call of a scan' };
+  for (const [call, name] of Object.entries(calls)) {
     it(`does not delay process.exit: ${name}`, { skip: onlyNode }, async () => {
       const { code, signal, secondsFromAt } = await run('exit', 'native', call);
       assert.deepEqual({ code, signal }, { code: 0, signal: null });
