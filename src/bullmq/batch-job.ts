@@ -1,5 +1,6 @@
 /** One job of a batch: creates, verifies or validates some torrents. */
 import path from 'node:path';
+import { any, array, boolean, integer, is, min, nullable, pattern, type Struct, string, type } from 'superstruct';
 import { DEFAULT_LIMITS } from '../bencode/limits.ts';
 import { TorrentCreate } from '../create/draft.ts';
 import type { TorrentCreateInput } from '../create/draft-input.ts';
@@ -11,6 +12,7 @@ import { MetainfoError, shown } from '../errors/errors.ts';
 import { isPermanent } from '../errors/permanent.ts';
 import type { TorrentVersion } from '../model/discriminator.ts';
 import { Torrent } from '../model/torrent.ts';
+import { parseJson } from '../parts/plan-text.ts';
 import type { PartStore, StoredName } from '../parts/store.ts';
 import { verify } from '../verify/verify.ts';
 import { notInStore, textOf } from './failures.ts';
@@ -162,11 +164,10 @@ export async function runBatchJob(
 ): Promise<{ ok: number; failed: number }> {
   const { store, signal } = context;
   const jobContext: JobContext = { ...context, written: new Map() };
-  const stored = await storedJson(store, id, `items-${index}`);
+  const stored = await storedItems(store, id, index);
   if (!stored) throw notInStore(`the items ${index} of ${id}`);
-  const { operation, first, items } = Object(stored) as StoredItems;
-  if (!Array.isArray(items)) throw new MetainfoError('ERR_PLAN', `The items ${index} of ${id} are not a list.`);
-  const earlier = (await storedJson(store, id, `results-${index}`)) as StoredResults | null;
+  const { operation, first, items } = stored;
+  const earlier = await storedResults(store, id, index);
   const results: StoredResults = items.map((_, i) => earlier?.[i] ?? null);
   const failures: unknown[] = [];
   const queue = items.entries();
@@ -188,7 +189,7 @@ export async function runBatchJob(
   );
   await Promise.allSettled(synced);
   // A worker that was taken for dead may have ended some of them, too.
-  const others = (await storedJson(store, id, `results-${index}`)) as StoredResults | null;
+  const others = await storedResults(store, id, index);
   const merged = results.map((result, i) => result ?? others?.[i] ?? null);
   if (merged.some((result) => result !== null))
     await store.put(id, `results-${index}`, Buffer.from(JSON.stringify(merged)));
@@ -198,15 +199,48 @@ export async function runBatchJob(
   return { ok, failed: results.length - ok };
 }
 
-/** An object of a batch; null if the store does not have it. */
-export async function storedJson(store: PartStore, id: string, name: StoredName): Promise<unknown> {
+/**
+ * The items of a job; null if the store does not have them. They are checked when they run.
+ *
+ * @throws {MetainfoError} `ERR_PLAN`
+ */
+export function storedItems(store: PartStore, id: string, index: number): Promise<StoredItems | null> {
+  return storedObject(store, id, `items-${index}`, ITEMS as Struct<StoredItems, unknown>);
+}
+
+/**
+ * The results of a job; null if the store does not have them.
+ *
+ * @throws {MetainfoError} `ERR_PLAN`
+ */
+export function storedResults(store: PartStore, id: string, index: number): Promise<StoredResults | null> {
+  return storedObject(store, id, `results-${index}`, RESULTS as Struct<StoredResults, unknown>);
+}
+
+const ITEMS = type({ operation: string(), first: min(integer(), 0), items: array(any()) });
+const RESULTS = array(
+  nullable(
+    type({
+      item: min(integer(), 0),
+      ok: boolean(),
+      error: nullable(string()),
+      infohashV1: nullable(pattern(string(), /^[0-9a-f]{40}$/)),
+      infohashV2: nullable(pattern(string(), /^[0-9a-f]{64}$/)),
+    }),
+  ),
+);
+
+async function storedObject<T>(
+  store: PartStore,
+  id: string,
+  name: StoredName,
+  struct: Struct<T, unknown>,
+): Promise<T | null> {
   const bytes = await store.get(id, name);
   if (!bytes) return null;
-  try {
-    return JSON.parse(Buffer.from(bytes).toString());
-  } catch (cause) {
-    throw new MetainfoError('ERR_PLAN', `The object ${name} of ${id} in the part store is not JSON.`, { cause });
-  }
+  const found = parseJson(bytes, `The object ${name} of ${id} in the part store`);
+  if (is(found, struct)) return found;
+  throw new MetainfoError('ERR_PLAN', `The object ${name} of ${id} in the part store is malformed.`);
 }
 
 /** @throws {unknown} a failure that may pass, unless this is the last attempt */

@@ -1,6 +1,7 @@
 /** The output of a join. The part store keeps it under its hash, because nobody trusts the queue, and job data stay small. */
 import { createHash } from 'node:crypto';
 import { MetainfoError } from '../errors/errors.ts';
+import { parseJson } from '../parts/plan-text.ts';
 import type { PartStore } from '../parts/store.ts';
 import { notInStore } from './failures.ts';
 
@@ -34,17 +35,18 @@ export async function storeRequest(
 /**
  * Reads a request.
  *
- * @throws {MetainfoError} `ERR_QUEUE` if it is not in the store; `ERR_PLAN` if it is not the request of that hash
+ * @throws {MetainfoError} `ERR_QUEUE` if it is not in the store; `ERR_PLAN` if it is malformed, or not the request of that hash
  */
 export async function requestOf({ plan, request }: RequestPlace, store: PartStore): Promise<JoinRequest> {
   const bytes = await store.get(plan, `join-${request}`);
   if (!bytes) throw notInStore(`the output of the plan ${plan}`);
-  const text = Buffer.from(bytes).toString();
-  if (hashOf(text) !== request)
+  if (hashOf(bytes) !== request)
     throw new MetainfoError('ERR_PLAN', `The part store has another output for the plan ${plan}.`);
-  return JSON.parse(text) as JoinRequest;
+  const { output, force } = Object(parseJson(bytes, `The output of the plan ${plan}`)) as Partial<JoinRequest>;
+  if (typeof output === 'string' && typeof force === 'boolean') return { output, force };
+  throw new MetainfoError('ERR_PLAN', `The output of the plan ${plan} in the part store is malformed.`);
 }
 
-function hashOf(text: string): string {
+function hashOf(text: string | Uint8Array): string {
   return createHash('sha256').update(text).digest('hex');
 }

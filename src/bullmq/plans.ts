@@ -3,6 +3,7 @@ import { restoredPlan } from '../create/restored-plan.ts';
 import type { TorrentPlan } from '../create/torrent-plan.ts';
 import { MetainfoError } from '../errors/errors.ts';
 import { HASH_PLAN, type PortableHashPlan, restoredHashPlan } from '../parts/hash-plan.ts';
+import { parseJson } from '../parts/plan-text.ts';
 import type { PartStore } from '../parts/store.ts';
 import { notInStore } from './failures.ts';
 
@@ -36,18 +37,10 @@ export class Plans {
   async #read(id: string): Promise<TorrentPlan | PortableHashPlan> {
     const bytes = await this.#store.get(id, 'plan');
     if (!bytes) throw notInStore(`the plan ${id}`);
-    const plan = parsed(bytes, id);
-    if (plan?.id !== id) throw new MetainfoError('ERR_PLAN', `The part store has another plan for ${id}.`);
+    const plan = parseJson(bytes, `The plan ${id} in the part store`) as TorrentPlan | PortableHashPlan | null;
+    if (!plan || plan.id !== id) throw new MetainfoError('ERR_PLAN', `The part store has another plan for ${id}.`);
     if (plan.format === HASH_PLAN) restoredHashPlan(plan);
     else await restoredPlan(plan);
     return plan;
-  }
-}
-
-function parsed(bytes: Uint8Array, id: string): TorrentPlan | PortableHashPlan {
-  try {
-    return JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString());
-  } catch (cause) {
-    throw new MetainfoError('ERR_PLAN', `The plan ${id} in the part store is not JSON.`, { cause });
   }
 }

@@ -17,8 +17,8 @@ import {
   type BatchOperation,
   type ItemResult,
   type StoredItems,
-  type StoredResults,
-  storedJson,
+  storedItems,
+  storedResults,
 } from './batch-job.ts';
 import { errorOf, lostError, textOf } from './failures.ts';
 import { type IndexedData, isOtherRequest, type JoinData, joinData, partJob } from './jobs.ts';
@@ -463,12 +463,12 @@ export class TorrentQueue {
     for (let index = 0; index < jobs; index += 1) {
       const job = await this.#answer(this.#batches.getJob(partJobId(id, index)), signal);
       const failure = job ? await this.#failureOfBatch(job, signal) : null;
-      const results = (await storedJson(this.#store, id, `results-${index}`)) as StoredResults | null;
+      const results = await storedResults(this.#store, id, index);
       if (results?.every((result) => result !== null)) {
         yield* results as ItemResult[];
         continue;
       }
-      const stored = (await storedJson(this.#store, id, `items-${index}`)) as StoredItems | null;
+      const stored = await storedItems(this.#store, id, index);
       const error = textOf(failure ?? lostError('job of the batch'));
       if (!stored)
         throw new MetainfoError('ERR_QUEUE', `The items ${index} of the batch ${id} are not in the part store.`);

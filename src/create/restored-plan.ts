@@ -4,14 +4,23 @@ import type { BencodeMap, Encodable } from '../bencode/value.ts';
 import { MetainfoError, shown } from '../errors/errors.ts';
 import { readSafely } from '../errors/guard.ts';
 import { FileTable, pathColumn } from '../layout/file-table.ts';
-import { type PartTable, splitIntoParts, wholePartSize } from '../layout/parts.ts';
+import { excessOf, type PartTable, plannedParts, wholePartSize } from '../layout/parts.ts';
 import { checkPieceLength } from '../layout/piece-length.ts';
 import { isSafePath, unsafeComponent } from '../layout/safe-path.ts';
 import { TorrentVersion } from '../model/discriminator.ts';
 import type { ListedFile } from './file-list.ts';
 import { type PlannedFile, planOfShape, type SizedPlan } from './plan.ts';
 import { inSlices } from './slices.ts';
-import { type PlannedKeys, planId, TORRENT_PLAN, type TorrentPlan, type TorrentPlanFiles } from './torrent-plan.ts';
+import {
+  type PlannedKeys,
+  type PlannedListKeys,
+  type PlannedObject,
+  planId,
+  TORRENT_PLAN,
+  type TorrentPlan,
+  type TorrentPlanFiles,
+} from './torrent-plan.ts';
+import { MAX_COMPONENTS } from './torrent-sizes.ts';
 
 /** A checked plan, ready to be hashed in parts and to be joined. */
 export interface RestoredPlan {
@@ -47,15 +56,15 @@ async function restore(given: TorrentPlan): Promise<RestoredPlan> {
   const plan = readSafely('plan', () => copied(given));
   if (plan.format !== TORRENT_PLAN) throw refused(`its format is ${shown(plan.format)}, expected ${TORRENT_PLAN}`);
   checkFields(plan);
-  await checkFiles(plan.files, plan.isSingleFile);
+  await checkFiles(plan);
   if ((await planId(plan)) !== plan.id) throw refused('its id is not the SHA-256 of the rest');
   const { version, name, isSingleFile, pieceLength, padding, files, partSize } = plan;
   const otherFields = bencoded(plan.torrent) as ReadonlyMap<string, Encodable>;
   if (!(otherFields.get('info') instanceof Map)) throw refused('its torrent has no info dictionary');
   const table = tableOf(files, isSingleFile);
   const sized = planOfShape({ version, name, isSingleFile, files: table, otherFields, pieceLength, padding });
-  const parts = splitIntoParts({ ...sized, lengths: table.lengths, partSize });
-  if (parts.count !== plan.parts) throw refused(`it has ${parts.count} parts, not ${shown(plan.parts)}`);
+  const parts = plannedParts({ ...sized, lengths: table.lengths, partSize }, plan.parts);
+  if (typeof parts === 'string') throw refused(parts);
   if (table.totalLength !== plan.totalSize) throw refused(`its files have ${table.totalLength} bytes`);
   return { id: plan.id, root: plan.root, plan: sized as SizedPlan, files, partSize, parts };
 }
@@ -63,7 +72,12 @@ async function restore(given: TorrentPlan): Promise<RestoredPlan> {
 /** A copy, so that nobody changes the plan between its check and its use. */
 function copied(plan: TorrentPlan): TorrentPlan {
   const { path, length, mtimeNs, ctimeNs, ...maps } = plan.files ?? {};
-  const columns = [path, length, mtimeNs, ctimeNs].map((column) => (Array.isArray(column) ? [...column] : column));
+  const columns = [path, length, mtimeNs, ctimeNs].map((column) => {
+    if (!Array.isArray(column)) return column;
+    const excess = excessOf({ files: column.length, bytes: 0, pieceLength: 1 });
+    if (excess) throw refused(`it has ${excess}`);
+    return [...column];
+  });
   const [paths, lengths, mtimes, ctimes] = columns as [string[], number[], (string | null)[], (string | null)[]];
   const { files: _, ...fields } = plan;
   const files = { path: paths, length: lengths, mtimeNs: mtimes, ctimeNs: ctimes, ...structuredClone(maps) };
@@ -83,8 +97,13 @@ function checkFields({
   pieceLength,
   padding,
   partSize,
+  parts,
+  totalSize,
   torrent,
 }: TorrentPlan): void {
+  // Before the id is computed from the text of all values: that of an object may be endless.
+  if (!Number.isSafeInteger(parts)) throw refused(`its number of parts is ${shown(parts)}`);
+  if (!Number.isSafeInteger(totalSize)) throw refused(`its total size is ${shown(totalSize)}`);
   if (typeof root !== 'string' || root.includes('\0')) throw refused(`its root is ${shown(root)}`);
   if (typeof version !== 'string' || !Object.hasOwn(TorrentVersion, version))
     throw refused(`its version is ${shown(version)}`);
@@ -111,7 +130,10 @@ function requirePieceLength(pieceLength: number, version: TorrentVersion): void 
   }
 }
 
-async function checkFiles(files: TorrentPlanFiles, isSingleFile: boolean): Promise<void> {
+/** The components that a path may have. A path on disk has fewer; longer ones overflow the stack of recursive functions. */
+const MOST_COMPONENTS = { v1: 4096, v2: MAX_COMPONENTS, hybrid: MAX_COMPONENTS };
+
+async function checkFiles({ files, isSingleFile, version, pieceLength }: TorrentPlan): Promise<void> {
   if (typeof files !== 'object' || files === null) throw refused(`its files are ${shown(files)}`);
   const { path, length, mtimeNs, ctimeNs, diskPath, objects, keys } = files;
   for (const column of [path, length, mtimeNs, ctimeNs])
@@ -123,24 +145,34 @@ async function checkFiles(files: TorrentPlanFiles, isSingleFile: boolean): Promi
   await inSlices(path.length, (first, end) => {
     for (let i = first; i < end; i += 1) {
       if (!isSafePath(path[i])) throw refused(`the path ${shown(path[i])} is not safe`);
+      if (isTooDeep(path[i] as string, version)) throw refused(`the path ${shown(path[i])} has too many components`);
       const bytes = length[i] as number;
-      total += bytes;
-      if (!Number.isSafeInteger(bytes) || bytes < 0 || !Number.isSafeInteger(total))
+      // No sum with an array, whose text may be endless.
+      total = Number.isSafeInteger(bytes) && bytes >= 0 ? total + bytes : Number.NaN;
+      if (!Number.isSafeInteger(total))
         throw refused(`the length of ${shown(path[i])} is ${shown(bytes)}`);
       const times = [mtimeNs[i], ctimeNs[i]];
       if (!times.every(isTime) && !(times[0] === null && times[1] === null))
         throw refused(`the times of ${shown(path[i])} are ${times.map(shown).join(' and ')}`);
     }
   });
+  const excess = excessOf({ files: path.length, bytes: total, pieceLength });
+  if (excess) throw refused(`it has ${excess}`);
   for (const real of Object.values(diskPath))
     if (real !== '' && !isSafePath(real)) throw refused(`the path ${shown(real)} is not safe`);
   for (const object of Object.values(objects)) {
-    const texts = typeof object === 'object' && object !== null ? [object.etag, object.url] : [0];
-    if (!texts.every((text) => text === null || typeof text === 'string')) throw refused('an object is malformed');
+    const { etag, url, ...others } = Object(object ?? 0) as Partial<PlannedObject>;
+    const areTexts = [etag, url].every((text) => text === null || typeof text === 'string');
+    if (!areTexts || Object.keys(others).length > 0) throw refused('an object is malformed');
   }
   for (const [index, keysOfFile] of Object.entries(keys)) checkKeys(keysOfFile, length[Number(index)] as number);
   for (let i = mtimeNs.indexOf(null); i >= 0; i = mtimeNs.indexOf(null, i + 1))
     if (!Object.hasOwn(objects, i) && !keys[i]?.symlinkPath) throw refused(`${shown(path[i])} is nowhere`);
+}
+
+function isTooDeep(path: string, version: TorrentVersion): boolean {
+  const most = MOST_COMPONENTS[version];
+  return path.length >= 2 * most && path.split('/', most + 1).length > most;
 }
 
 function isIndexed(map: unknown, count: number): boolean {
@@ -154,16 +186,14 @@ function isTime(text: unknown): boolean {
 
 function checkKeys(keys: PlannedKeys, length: number): void {
   if (typeof keys !== 'object' || keys === null) throw refused('the keys of a file are malformed');
-  for (const one of [keys, keys.listed ?? {}]) {
-    const {
-      attr = '',
-      symlinkPath = ['x'],
-      extra = '',
-      pathUtf8 = [],
-    } = one as PlannedKeys & NonNullable<PlannedKeys['listed']>;
+  const { listed = {}, ...ofFile } = keys;
+  for (const one of [ofFile, Object(listed)]) {
+    const { attr = '', symlinkPath = ['x'], extra = '', pathUtf8 = [], ...others } = one as PlannedListKeys;
+    if (Object.keys(others).length > 0) throw refused('the keys of a file are malformed');
     const areTexts = [attr, extra].every((text) => typeof text === 'string');
     const areLists = [symlinkPath, pathUtf8].every(
-      (list) => Array.isArray(list) && list.every((text) => typeof text === 'string'),
+      (list) =>
+        Array.isArray(list) && list.length <= MOST_COMPONENTS.v1 && list.every((text) => typeof text === 'string'),
     );
     if (!areTexts || !areLists || symlinkPath.some(unsafeComponent)) throw refused('the keys of a file are malformed');
   }

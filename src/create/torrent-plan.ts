@@ -12,7 +12,7 @@ import { expected, invalidArgument, type OptionStructs, orNull } from '../errors
 import { planResources } from '../hash/plan.ts';
 import { jobLimiter } from '../jobs/job-limiter.ts';
 import type { PadNames } from '../layout/padding.ts';
-import { splitIntoParts, wholePartSize } from '../layout/parts.ts';
+import { countParts, wholePartSize } from '../layout/parts.ts';
 import { exactBytes } from '../layout/text.ts';
 import type { TorrentVersion } from '../model/discriminator.ts';
 import { flattenTree } from '../model/file-tree.ts';
@@ -123,7 +123,7 @@ export interface PlannedListKeys {
 export interface TorrentPlanOptions extends GenerateOptions {
   /**
    * Bytes of content of a part: rounded up to whole pieces. Null means 4 GiB. A part of a gigabyte takes about a second to hash, and
-   * its digests are 20 to 52 bytes for each piece.
+   * its digests are 20 to 52 bytes for each piece. A plan has at most 1,048,576 parts.
    */
   partSize: number | null;
 }
@@ -193,7 +193,7 @@ function planFields(
     pieceLength,
     padding: padding && { tailPad, padNames },
     partSize,
-    parts: splitIntoParts({ version, pieceLength, lengths, paddedFiles, partSize }).count,
+    parts: countParts({ version, pieceLength, lengths, paddedFiles, partSize }),
     totalSize: totalLength,
     torrent: base64(encode(new Map(otherFields))),
     files,

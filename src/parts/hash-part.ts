@@ -1,5 +1,5 @@
 /** Hashes one part of a plan, on any machine that can read its files. */
-import { realpath } from 'node:fs/promises';
+import { realpath, stat } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { type RestoredPlan, restoredPlan } from '../create/restored-plan.ts';
 import type { RangeReader } from '../create/source-data.ts';
@@ -8,7 +8,7 @@ import type { TorrentPlan } from '../create/torrent-plan.ts';
 import { type BeneathOptions, requireBeneath } from '../disk/beneath.ts';
 import { millisecondsOf } from '../disk/stat-files.ts';
 import { untilAbort } from '../errors/cancel.ts';
-import { fromSystemError } from '../errors/errors.ts';
+import { fromSystemError, MetainfoError } from '../errors/errors.ts';
 import { Callback, checkOptions, type OptionStructs, Path } from '../errors/guard.ts';
 import { defaultEngine } from '../hash/default-engine.ts';
 import { AnyEngine, type Engine } from '../hash/engine.ts';
@@ -168,9 +168,27 @@ function ofHashPlan(
     split,
     files: async (index) => {
       const real = await realRoot(options.root ?? plannedRoot, options);
-      return Array.from(rangesOf(split, index), (range) => ({ range, ...fileAt(range, real) }));
+      const files: PartFile[] = Array.from(rangesOf(split, index), (range) => ({ range, ...fileAt(range, real) }));
+      await requireLargeSizes(files, split.pieceLength);
+      return files;
     },
   };
+}
+
+/** Pieces of a file whose hashes take too much memory for a file that may not be there. */
+const MANY_PIECES = 2 ** 10;
+
+/** Engines allocate the hashes of all content before they open the first file: requires that large files have the planned size. */
+async function requireLargeSizes(files: readonly PartFile[], pieceLength: number): Promise<void> {
+  for (const { range, diskPath, size = 0, offset = 0 } of files) {
+    if (diskPath === undefined || range.length / pieceLength < MANY_PIECES) continue;
+    const found = await stat(diskPath).catch((error: unknown) => {
+      throw fromSystemError(error, diskPath, 'read');
+    });
+    if (found.size === size && offset + range.length <= size) continue;
+    const message = `${diskPath} changed after it was planned: it has another size.`;
+    throw new MetainfoError('ERR_FILE_CHANGED', message, { path: diskPath });
+  }
 }
 
 /** @throws {MetainfoError} `ERR_NOT_FOUND`, `ERR_PATH_OUTSIDE`, `ERR_UNREADABLE`, `ERR_READ` */

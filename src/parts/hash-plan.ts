@@ -1,11 +1,12 @@
 /** Hash plans as plain data: the parts of any hash job can be sent to other machines. */
 import { createHash, randomBytes } from 'node:crypto';
 import path from 'node:path';
+import { DEFAULT_LIMITS } from '../bencode/limits.ts';
 import { componentsWithin } from '../disk/containment.ts';
 import { MetainfoError, shown } from '../errors/errors.ts';
 import { readSafely } from '../errors/guard.ts';
 import { type HashPlan, isPad } from '../hash/plan.ts';
-import { type FileRange, splitIntoParts, wholePartSize } from '../layout/parts.ts';
+import { countParts, excessOf, type FileRange, plannedParts, wholePartSize } from '../layout/parts.ts';
 import { BLOCK_SIZE, isPowerOfTwo } from '../layout/piece-length.ts';
 import { isSafePath } from '../layout/safe-path.ts';
 import type { SplitPlan } from './split-plan.ts';
@@ -50,7 +51,8 @@ export interface PortableHashPlan {
 
 type Fields = Omit<PortableHashPlan, 'id'>;
 
-function idOf(plan: Fields): string {
+/** The id of a hash plan. */
+export function hashPlanId(plan: Fields): string {
   const { format, nonce, root, version, pieceLength, paddedFiles, partSize, parts, files } = plan;
   const { path: paths, offset, length, size, mtimeMs } = files;
   const hash = createHash('sha256');
@@ -92,12 +94,11 @@ export function portableHashPlan(
     pieceLength,
     paddedFiles,
     partSize: whole,
-    parts: splitIntoParts({ version, pieceLength, lengths: splitLengths(version, files), paddedFiles, partSize: whole })
-      .count,
+    parts: countParts({ version, pieceLength, lengths: splitLengths(version, files), paddedFiles, partSize: whole }),
     files,
   };
   const { format, ...rest } = fields;
-  return { format, id: idOf(fields), ...rest };
+  return { format, id: hashPlanId(fields), ...rest };
 }
 
 function relativePath(file: string | Buffer, root: string): string {
@@ -142,8 +143,8 @@ export function restoredHashPlan(given: PortableHashPlan): RestoredHashPlan {
   check(plan);
   const { id, version, pieceLength, paddedFiles, partSize, files } = plan;
   const lengths = splitLengths(version, files);
-  const parts = splitIntoParts({ version, pieceLength, lengths, paddedFiles, partSize });
-  if (parts.count !== plan.parts) throw refused(`it has ${parts.count} parts, not ${shown(plan.parts)}`);
+  const parts = plannedParts({ version, pieceLength, lengths, paddedFiles, partSize }, plan.parts);
+  if (typeof parts === 'string') throw refused(parts);
   const found: RestoredHashPlan = {
     root: plan.root,
     split: { id, version, pieceLength, lengths, paddedFiles, parts, isPad: (file) => files.path[file] === null },
@@ -166,7 +167,8 @@ export function restoredHashPlan(given: PortableHashPlan): RestoredHashPlan {
 }
 
 function check(plan: PortableHashPlan): void {
-  const { version, pieceLength, paddedFiles, partSize, files } = plan;
+  const { nonce, version, pieceLength, paddedFiles, partSize, parts, files } = plan;
+  if (typeof nonce !== 'string') throw refused(`its nonce is ${shown(nonce)}`);
   if (typeof plan.root !== 'string' || plan.root.includes('\0')) throw refused(`its root is ${shown(plan.root)}`);
   const isSize = (value: unknown) => Number.isSafeInteger(value) && (value as number) >= 0;
   if (!['v1', 'v2', 'hybrid'].includes(version)) throw refused(`its version is ${shown(version)}`);
@@ -175,20 +177,27 @@ function check(plan: PortableHashPlan): void {
   if (!isLength) throw refused(`its piece length is ${shown(pieceLength)}`);
   if (!isSize(partSize) || partSize < pieceLength || partSize % pieceLength !== 0)
     throw refused(`its part size is ${shown(partSize)}`);
+  if (!isSize(parts)) throw refused(`its number of parts is ${shown(parts)}`);
   if (!isSize(paddedFiles)) throw refused(`its paddedFiles is ${shown(paddedFiles)}`);
   const { path: paths, offset, length, size, mtimeMs } = files ?? {};
   for (const column of [paths, offset, length, size, mtimeMs])
     if (!Array.isArray(column) || column.length !== paths.length) throw refused('its columns differ in length');
   let total = 0;
+  let padding = 0;
   for (const [i, name] of paths.entries()) {
     if (name !== null && name !== '' && !isSafePath(name)) throw refused(`the path ${shown(name)} is not safe`);
     if (![offset[i], length[i], size[i]].every(isSize)) throw refused(`the size of ${shown(name)} is malformed`);
     const time = mtimeMs[i];
     if (time !== null && typeof time !== 'number') throw refused(`the time of ${shown(name)} is malformed`);
     total += length[i] as number;
+    if (name === null) padding += length[i] as number;
   }
   if (!Number.isSafeInteger(total)) throw refused('its files have more than 2^53 bytes');
-  if (idOf(plan) !== plan.id) throw refused('its id is not the SHA-256 of the rest');
+  const excess = excessOf({ files: paths.length, bytes: total, pieceLength });
+  if (excess) throw refused(`it has ${excess}`);
+  // Pad files take no disk space, but as long to hash as other files.
+  if (padding > DEFAULT_LIMITS.padding) throw refused(`it has ${padding} bytes of pad files`);
+  if (hashPlanId(plan) !== plan.id) throw refused('its id is not the SHA-256 of the rest');
 }
 
 function refused(why: string): MetainfoError {

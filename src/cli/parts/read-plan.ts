@@ -3,6 +3,7 @@ import type { TorrentPlan } from '../../create/torrent-plan.ts';
 import { webFile } from '../../create/web-source.ts';
 import { MetainfoError } from '../../errors/errors.ts';
 import type { OpenObject } from '../../parts/identity.ts';
+import { parseJson } from '../../parts/plan-text.ts';
 import { nameOfInput, readInput } from '../standard-input.ts';
 
 /** Bytes: a longer text does not fit into a string. */
@@ -13,16 +14,11 @@ const HINT = { what: 'a plan', example: 'cat plan.json | metainfo hash-part - --
 /**
  * Reads a plan from a file or, for `-`, from standard input. {@link hashPart} and {@link joinParts} check it.
  *
- * @throws {MetainfoError} `ERR_PLAN` for anything but JSON; the errors of reading
+ * @throws {MetainfoError} `ERR_PLAN` for anything but JSON, and for too many values; the errors of reading
  */
 export async function readPlan(file: string): Promise<TorrentPlan> {
   const bytes = await readInput(file, MAX_BYTES, HINT);
-  try {
-    return JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString()) as TorrentPlan;
-  } catch (cause) {
-    const message = `${nameOfInput(file)} is not a plan, because it is not JSON: make one with metainfo plan --part-size.`;
-    throw new MetainfoError('ERR_PLAN', message, { path: file, cause });
-  }
+  return parseJson(bytes, nameOfInput(file), ': make a plan with metainfo plan --part-size') as TorrentPlan;
 }
 
 /** Opens the web objects of a plan by their URLs. */
