@@ -1,12 +1,14 @@
 // Fuzzes the API: any value in every argument and option of every export. A call succeeds, fails with a documented error, or
 // passes on the error that a caller's getter, trap or callback threw. It never ends in a raw TypeError and never hangs.
 // An input is a bencoded list of the index of a call and its arguments: see toValue.
+
 import assert from 'node:assert/strict';
 import path from 'node:path';
 import vm from 'node:vm';
 import { decode as decodeInput } from '../src/bencode/decode.ts';
 import { NO_LIMITS } from '../src/bencode/limits.ts';
 import type { BencodeValue } from '../src/bencode/value.ts';
+import type { HashPlan } from '../src/hash/plan.ts';
 import * as api from '../src/index.ts';
 import hybrids from '../test/fixtures/hybrid.ts';
 import fixtures from '../test/fixtures/v1.ts';
@@ -24,7 +26,7 @@ const V1 = api.Torrent.fromBytes(v1);
 const HYBRID = api.Torrent.fromBytes(hybrids['hybrid-folder'].bytes);
 const NOWHERE = path.resolve('/nowhere/at/all');
 const CONFIG = { paths: ['x'], pathRoot: NOWHERE, pieceLength: 16384 };
-const PLAN: api.HashPlan = {
+const PLAN: HashPlan = {
   files: [{ path: null, data: new Uint8Array(5), offset: 0, length: 5, size: 5, mtimeMs: Number.NaN }],
   version: 'v1',
   pieceLength: 16384,
@@ -211,7 +213,7 @@ const CALLS: Readonly<Record<string, Call>> = {
 };
 
 /** Hashes a plan to its end, unless it is too large. */
-async function planned(engine: api.Engine, plan: api.HashPlan): Promise<void> {
+async function planned(engine: api.Engine, plan: HashPlan): Promise<void> {
   const job = engine.start(plan);
   const total = [...plan.files].reduce((sum, { length }) => sum + length, 0);
   if (total > MOST_BYTES) job.cancel();

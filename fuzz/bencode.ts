@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import theirs from 'bencode';
 import { BENCODE_CODES, BencodeError } from '../src/bencode/bencode-error.ts';
-import { type Decoded, type DecodeOptions, decode } from '../src/bencode/decode.ts';
+import { type Decoded, decode, decodeTrusted, type TrustedDecodeOptions } from '../src/bencode/decode.ts';
 import { encode } from '../src/bencode/encode.ts';
 import { LimitError } from '../src/bencode/limits.ts';
 import { type BencodePath, locate } from '../src/bencode/locate.ts';
@@ -17,9 +17,9 @@ const SOFT = ['duplicate_key', 'leading_zero', 'negative_zero', 'trailing_data',
 type Failure = BencodeError | LimitError;
 const isFailure = (what: unknown): what is Failure => what instanceof BencodeError || what instanceof LimitError;
 
-function outcome(bytes: Buffer, options: DecodeOptions = {}): Decoded | Failure {
+function outcome(bytes: Buffer, options: TrustedDecodeOptions = {}): Decoded | Failure {
   try {
-    return decode(bytes, options);
+    return options.raw ? decodeTrusted(bytes, options) : decode(bytes, options);
   } catch (error) {
     assert.ok(isFailure(error), error instanceof Error ? error.stack : String(error));
     requirePlace(error, bytes);

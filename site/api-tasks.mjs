@@ -26,14 +26,12 @@ export const TASKS = {
     parseMagnet formatMagnet Magnet PeerAddress
   `),
   Hash: names(`
-    V1Hasher V2Hasher HybridHasher HasherBase HasherConfig V2HasherConfig HasherPlan
-    HashUnit ProcessOptions MerkleTree MerkleTreeShape HashPool HashPoolOptions Chunk Hash iterBlocks IterBlocksOptions addPadfiles
-    isPadFile PaddedFile PaddingOptions PadNames sortV1 sortV2 Pathed PathParts nativeEngine nodeEngine Engine HashPlan HashJob Digests
-    PlanFile PlanFiles JobProgress
+    V1Hasher V2Hasher HybridHasher HasherBase HasherConfig V2HasherConfig ProcessOptions MerkleTree MerkleTreeShape HashPool HashPoolOptions Chunk Hash iterBlocks IterBlocksOptions addPadfiles
+    isPadFile PaddedFile PaddingOptions PadNames sortV1 sortV2 Pathed PathParts nativeEngine nodeEngine Engine
   `),
   Scale: names(`
     hashPart HashPartOptions joinParts JoinPartsOptions GetPart partsEngine PartsEngineOptions RunPartContext PortableHashPlan
-    TorrentPlan TorrentPlanFiles TorrentPlanOptions PlannedKeys PlannedListKeys PlannedObject PlannedPadding folderStore PartStore
+    TorrentPlan TorrentPlanFiles TorrentPlanOptions folderStore PartStore
     partKey StoredName ObjectFile OpenObject processLimits ProcessLimits ResourceOptions WatchOptions BeneathOptions
     Progress
   `),

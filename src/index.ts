@@ -28,15 +28,7 @@ export type { TrackerFields } from './create/other-fields.ts';
 export type { PlanReport } from './create/plan-report.ts';
 export type { RangeReader, SourceData } from './create/source-data.ts';
 export type { Source } from './create/sources.ts';
-export type {
-  PlannedKeys,
-  PlannedListKeys,
-  PlannedObject,
-  PlannedPadding,
-  TorrentPlan,
-  TorrentPlanFiles,
-  TorrentPlanOptions,
-} from './create/torrent-plan.ts';
+export type { TorrentPlan, TorrentPlanFiles, TorrentPlanOptions } from './create/torrent-plan.ts';
 export type { WarningOptions } from './create/warnings.ts';
 export { type WebFile, type WebFileOptions, webFile } from './create/web-source.ts';
 export type { BeneathOptions } from './disk/beneath.ts';
@@ -67,23 +59,12 @@ export type { Engine } from './hash/engine.ts';
 export { nativeEngine } from './hash/native.ts';
 export { nodeEngine } from './hash/node.ts';
 export {
-  type Digests,
-  type HashJob,
-  type HashPlan,
-  type JobProgress,
-  type PlanFile,
-  type PlanFiles,
   type ProcessLimits,
   processLimits,
   type ResourceOptions,
 } from './hash/plan.ts';
 export { HasherConfig, V2HasherConfig } from './hashers/config.ts';
-export {
-  HasherBase,
-  type HasherPlan,
-  type HashUnit,
-  type ProcessOptions,
-} from './hashers/hasher-base.ts';
+export { HasherBase, type ProcessOptions } from './hashers/hasher-base.ts';
 export { HybridHasher } from './hashers/hybrid-hasher.ts';
 export { MerkleTree, MerkleTreeShape } from './hashers/merkle-tree.ts';
 export { HashPool, type HashPoolOptions } from './hashers/pool.ts';

@@ -1,6 +1,6 @@
 /** Copies of bytes and values for callers, who may change or transfer them. */
 import { isMap, isProxy, isUint8Array } from 'node:util/types';
-import type { BencodeValue } from './value.ts';
+import { type BencodeValue, RawBencode } from './value.ts';
 
 /** A copy with an ArrayBuffer of its own. It has the same class, because callers may use the methods of a Buffer. */
 export function copyOf(bytes: Uint8Array): Uint8Array {
@@ -14,6 +14,7 @@ export function copyOfValue<T>(value: T): T {
   const copies = new Map<unknown, unknown[] | Map<unknown, unknown>>();
   const copied = (one: unknown): unknown => {
     if (isUint8Array(one)) return copyOf(one);
+    if (one instanceof RawBencode) return new RawBencode(copyOf(one.bytes));
     if (!(isMap(one) || Array.isArray(one)) || isProxy(one)) return one;
     const copy = copies.get(one) ?? (isMap(one) ? new Map() : []);
     copies.set(one, copy);

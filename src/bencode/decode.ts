@@ -1,6 +1,6 @@
 /** The bencode decoder: strict, iterative and bounded by limits. It knows nothing of torrents. */
 import { isSharedArrayBuffer } from 'node:util/types';
-import { bytesOf, checkOptions, expected, Flag, type OptionStructs, Text, Unchecked } from '../errors/guard.ts';
+import { bytesOf, checkOptions, Flag, type OptionStructs, Text, Unchecked } from '../errors/guard.ts';
 import { type BencodeCode, BencodeError, type ForgivableCode } from './bencode-error.ts';
 import { LimitError, type LimitName, type Limits, limitsOf } from './limits.ts';
 import { type BencodeMap, type BencodeValue, RawBencode } from './value.ts';
@@ -16,13 +16,6 @@ export interface DecodeOptions {
    * @default false
    */
   tolerant?: boolean;
-  /** Lists and dictionaries to check without building them: they become {@link RawBencode}. */
-  raw?: {
-    /** The top-level key whose dictionary holds them. */
-    within: string;
-    /** Their keys in that dictionary, as latin1 strings. */
-    keys: ReadonlySet<string>;
-  };
   /**
    * Bounds of time and memory. `files`, `paths`, `pieces` and `padding` apply to torrents only.
    *
@@ -105,14 +98,17 @@ export function decode(bytes: Uint8Array, options: DecodeOptions = {}): Decoded 
   return decodeTrusted(bytesOf('bytes', bytes), checkOptions(options, DECODE, { example: "{ span: 'info' }" }));
 }
 
-const Raw = expected<DecodeOptions['raw']>('an object with a string `within` and a Set `keys`', (value) => {
-  const { within, keys } = (value ?? {}) as Partial<NonNullable<DecodeOptions['raw']>>;
-  return typeof within === 'string' && keys instanceof Set;
-});
-const DECODE: OptionStructs<DecodeOptions> = { span: Text, tolerant: Flag, raw: Raw, limits: Unchecked };
+const DECODE: OptionStructs<DecodeOptions> = { span: Text, tolerant: Flag, limits: Unchecked };
 
 /** The options of {@link decodeTrusted}. */
 export interface TrustedDecodeOptions extends DecodeOptions {
+  /** Lists and dictionaries to check without building them: they become {@link RawBencode}. */
+  raw?: {
+    /** The top-level key whose dictionary holds them. */
+    within: string;
+    /** Their keys in that dictionary, as latin1 strings. */
+    keys: ReadonlySet<string>;
+  };
   /**
    * Lists and dictionaries that the caller itself has encoded: they become {@link RawBencode} without being looked at. Gives the
    * size of each in bytes, by the one or two keys that lead to it, joined with `/`.
@@ -132,7 +128,7 @@ class Decoder {
   readonly #spanKey: string | null;
   readonly #limits: Readonly<Record<LimitName, number>>;
   readonly #tolerant: boolean;
-  readonly #raw: DecodeOptions['raw'];
+  readonly #raw: TrustedDecodeOptions['raw'];
   readonly #encoded: TrustedDecodeOptions['encoded'];
   readonly #errors: BencodeError[] = [];
   #itemsLeft: number;
@@ -196,7 +192,7 @@ class Decoder {
     }
   }
 
-  #isRaw({ within, keys }: NonNullable<DecodeOptions['raw']>, top: Container | undefined): boolean {
+  #isRaw({ within, keys }: NonNullable<TrustedDecodeOptions['raw']>, top: Container | undefined): boolean {
     return this.#stack.length === 2 && this.#stack[0]?.key === within && keys.has(top?.key ?? '');
   }
 

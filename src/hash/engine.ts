@@ -3,19 +3,19 @@ import type { Struct } from 'superstruct';
 import { expected } from '../errors/guard.ts';
 import type { HashJob, HashPlan } from './plan.ts';
 
-/** Hashes plans. The engines of this package are {@link nativeEngine} and {@link nodeEngine}; you can write your own. */
+/** Hashes content: {@link nativeEngine}, {@link nodeEngine} or {@link partsEngine} makes one. */
 export interface Engine {
   /** A short name, such as `native`. */
   readonly name: string;
   /** The kernel that hashes, for reports. */
   readonly kernel: string;
   /**
-   * True if other machines read and hash the files. Then {@link upgrade} sends every file to it twice, as a path, instead of its bytes.
+   * @internal True if other machines read and hash the files. Then {@link upgrade} sends every file to it twice, as a path, instead of its bytes.
    *
    * @default false
    */
   readonly isRemote?: boolean;
-  /** Starts a hash job and returns at once. If the job fails, its `done` rejects. */
+  /** @internal Starts a hash job and returns at once. If the job fails, its `done` rejects. */
   start(plan: HashPlan): HashJob;
 }
 

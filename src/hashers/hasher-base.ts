@@ -115,12 +115,12 @@ export abstract class HasherBase {
     this.#places = new Map(this.paths.map((name, place) => [name, place]));
   }
 
-  /** Sorts the paths into the torrent's order. By default, they stay as they are given. */
+  /** @internal Sorts the paths into the torrent's order. By default, they stay as they are given. */
   protected sortPaths(paths: readonly string[]): readonly string[] {
     return paths;
   }
 
-  /** The default of `readSize`. */
+  /** @internal The default of `readSize`. */
   protected defaultReadSize(pieceLength: number): number {
     return pieceLength;
   }
@@ -274,16 +274,16 @@ export abstract class HasherBase {
     });
   }
 
-  /** The index of a path in {@link paths}. */
+  /** @internal The index of a path in {@link paths}. */
   protected placeOf(name: string): number {
     return this.#places.get(name) as number;
   }
 
-  /** Returns the pieces or blocks that a chunk completes. */
+  /** @internal Returns the pieces or blocks that a chunk completes. */
   protected abstract take(chunk: Chunk): HashUnit[];
-  /** Returns the incomplete pieces or blocks, and resets the hasher. */
+  /** @internal Returns the incomplete pieces or blocks, and resets the hasher. */
   protected abstract rest(): HashUnit[];
-  /** Makes the plans for {@link process}. */
+  /** @internal Makes the plans for {@link process}. */
   protected abstract plans(files: readonly ScannedFile[]): HasherPlan[];
 }
 

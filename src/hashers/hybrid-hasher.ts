@@ -42,10 +42,12 @@ export class HybridHasher extends HasherBase {
     this.#pieces = new ChunkSplitter(this.pieceLength);
   }
 
+  /** @internal */
   protected override sortPaths(paths: readonly string[]): readonly string[] {
     return sortV2(paths);
   }
 
+  /** @internal */
   protected override take(chunk: Chunk): HashUnit[] {
     const place = this.placeOf(chunk.path);
     if (place < this.#place) {
@@ -59,6 +61,7 @@ export class HybridHasher extends HasherBase {
     return [...before, ...pieces, ...this.#blocks.take(chunk)];
   }
 
+  /** @internal */
   protected override rest(): HashUnit[] {
     const units = [...this.#lastPiece(), ...this.#blocks.rest()];
     this.#idx = 0;
@@ -81,6 +84,7 @@ export class HybridHasher extends HasherBase {
     return { bytes, of };
   }
 
+  /** @internal */
   protected override plans(files: readonly ScannedFile[]): HasherPlan[] {
     return [v1Plan(files, files.length > 1 ? files.length : 0, this), blocksPlan(files, this)];
   }

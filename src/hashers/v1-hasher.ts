@@ -42,10 +42,12 @@ export class V1Hasher extends HasherBase {
     this.#pieces = new ChunkSplitter(this.pieceLength);
   }
 
+  /** @internal */
   protected override sortPaths(paths: readonly string[]): readonly string[] {
     return sortV1(paths);
   }
 
+  /** @internal */
   protected override take({ path, chunk }: Chunk): HashUnit[] {
     if (this.placeOf(path) < this.#place) {
       const message = `files must come in order: ${path} comes before ${this.paths[this.#place]}.`;
@@ -60,6 +62,7 @@ export class V1Hasher extends HasherBase {
     });
   }
 
+  /** @internal */
   protected override rest(): HashUnit[] {
     const rest = this.#pieces.rest();
     const units = rest ? [this.#unit(rest)] : [];
@@ -74,6 +77,7 @@ export class V1Hasher extends HasherBase {
     return { bytes, of };
   }
 
+  /** @internal */
   protected override plans(files: readonly ScannedFile[]): HasherPlan[] {
     return [v1Plan(files, 0, this)];
   }

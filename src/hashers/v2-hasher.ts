@@ -39,18 +39,22 @@ export class V2Hasher extends HasherBase {
   }
 
   /** The larger of the piece length and 1 MiB. */
+  /** @internal */
   protected override defaultReadSize(pieceLength: number): number {
     return Math.max(pieceLength, READ_SIZE);
   }
 
+  /** @internal */
   protected override take(chunk: Chunk): HashUnit[] {
     return this.#blocks.take(chunk);
   }
 
+  /** @internal */
   protected override rest(): HashUnit[] {
     return this.#blocks.rest();
   }
 
+  /** @internal */
   protected override plans(files: readonly ScannedFile[]): HasherPlan[] {
     return [blocksPlan(files, this)];
   }

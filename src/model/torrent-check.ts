@@ -1,7 +1,7 @@
 /** Decodes and validates the bytes of a torrent file: the one way from bytes to a torrent. */
 import { BencodeError } from '../bencode/bencode-error.ts';
 import { copyOf } from '../bencode/copy.ts';
-import { decode } from '../bencode/decode.ts';
+import { decodeTrusted } from '../bencode/decode.ts';
 import { type Limits, limitsOf, NO_LIMITS } from '../bencode/limits.ts';
 import type { BencodeMap } from '../bencode/value.ts';
 import { type Issue, MetainfoError, shown } from '../errors/errors.ts';
@@ -71,7 +71,7 @@ export function checkTorrent(input: Uint8Array, readOptions: ReadOptions, isOwn 
   // The caller may change or transfer its memory. Bytes beyond the limit are refused below, so they are not copied.
   const bytes = isOwn || view.length > limits.bytes ? view : copyOf(view);
   const issues = new Issues(context.profile, limits);
-  const { value, errors, span } = decode(bytes, { span: 'info', tolerant: true, raw: RAW, limits });
+  const { value, errors, span } = decodeTrusted(bytes, { span: 'info', tolerant: true, raw: RAW, limits });
   if (!(value instanceof Map)) {
     issues.add('type', [], `expected a dictionary, got ${shown(value)}`);
     return { torrent: null, version: null, infoBytes: new Uint8Array(), issues: issues.finish(bytes) };

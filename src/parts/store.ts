@@ -35,10 +35,10 @@ export interface PartStore {
 }
 
 /**
- * The name of an object of a plan: the index of a sealed part, or `plan` for the plan as JSON. A torrent in a queue has `join-HASH` with
- * its output; batches of a queue have `items-N` and `results-N`. They are JSON too.
+ * The name of an object of a plan: the index of a sealed part, or a text such as `plan` for the plan as JSON. Queues store more objects
+ * as JSON.
  */
-export type StoredName = number | 'plan' | `join-${string}` | `items-${number}` | `results-${number}`;
+export type StoredName = number | string;
 
 /**
  * The path of an object in a store: `PLAN-ID/INDEX.part`, or `PLAN-ID/plan.json`.

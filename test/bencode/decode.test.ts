@@ -4,7 +4,7 @@ import { describe, it } from 'node:test';
 import bencode from 'bencode';
 import fc from 'fast-check';
 import { type BencodeCode, BencodeError } from '../../src/bencode/bencode-error.ts';
-import { type DecodeOptions, decode } from '../../src/bencode/decode.ts';
+import { decode, decodeTrusted, type TrustedDecodeOptions } from '../../src/bencode/decode.ts';
 import { encode } from '../../src/bencode/encode.ts';
 import { DEFAULT_LIMITS, LimitError, type LimitName, type Limits, NO_LIMITS } from '../../src/bencode/limits.ts';
 import { type BencodeMap, type BencodeValue, RawBencode } from '../../src/bencode/value.ts';
@@ -183,9 +183,9 @@ describe('limits of decode', () => {
   it('bound the length of keys and of strings in raw values', () => {
     const input = latin1('d4:infod5:filesld1:a6:abcdefeeee');
     const raw = { within: 'info', keys: new Set(['files']) };
-    assert.ok(decode(input, { limits: { text: 5 } }) && decode(input, { raw, limits: { text: 6 } }));
+    assert.ok(decode(input, { limits: { text: 5 } }) && decodeTrusted(input, { raw, limits: { text: 6 } }));
     assert.deepEqual(limitOf(input, { text: 4 }), ['text', 8]);
-    assert.throws(() => decode(input, { raw, limits: { text: 5 } }), { limit: 'text', offset: 20 });
+    assert.throws(() => decodeTrusted(input, { raw, limits: { text: 5 } }), { limit: 'text', offset: 20 });
     const key = (length: number) => Buffer.concat([latin1(`d${length}:`), Buffer.alloc(length), latin1('lee')]);
     assert.ok(decode(key(2 ** 24)));
     assert.deepEqual(limitOf(key(2 ** 24 + 1)), ['text', 1]);
@@ -437,11 +437,11 @@ describe('the tolerant option of decode', () => {
   });
 });
 
-describe('the raw option of decode', () => {
+describe('the raw option of decodeTrusted', () => {
   const raw = { within: 'info', keys: new Set(['files', 'x']) };
 
   it('returns lists and dictionaries under these keys as bytes, and no other values', () => {
-    const { value } = decode(latin1('d4:infod5:filesli1ee5:otherle1:xdee1:xdee'), { raw });
+    const { value } = decodeTrusted(latin1('d4:infod5:filesli1ee5:otherle1:xdee1:xdee'), { raw });
     const info = new Map<string, unknown>([
       ['files', new RawBencode(latin1('li1ee'))],
       ['other', []],
@@ -455,25 +455,25 @@ describe('the raw option of decode', () => {
       ]),
     );
     for (const elsewhere of ['d4:infod5:filesi7eee', 'd1:yd5:filesleee', 'd4:infold5:filesleeee', 'ld5:filesleee']) {
-      assert.deepEqual(decode(latin1(elsewhere), { raw }), decode(latin1(elsewhere)), elsewhere);
+      assert.deepEqual(decodeTrusted(latin1(elsewhere), { raw }), decode(latin1(elsewhere)), elsewhere);
     }
   });
 
   it('does not treat a key with a dot as a path', () => {
-    assert.deepEqual(decode(latin1('d10:info.fileslee'), { raw }).value, new Map([['info.files', []]]));
+    assert.deepEqual(decodeTrusted(latin1('d10:info.fileslee'), { raw }).value, new Map([['info.files', []]]));
   });
 
   it('counts depth and items as for values that are built', () => {
     const input = latin1('d4:infod1:xld1:ai1eeeee');
-    assert.ok(decode(input, { raw, limits: { depth: 4, items: 8 } }));
-    assert.throws(() => decode(input, { raw, limits: { depth: 3 } }), { limit: 'depth', offset: 12 });
-    assert.throws(() => decode(input, { raw, limits: { items: 7 } }), { limit: 'items', offset: 16 });
+    assert.ok(decodeTrusted(input, { raw, limits: { depth: 4, items: 8 } }));
+    assert.throws(() => decodeTrusted(input, { raw, limits: { depth: 3 } }), { limit: 'depth', offset: 12 });
+    assert.throws(() => decodeTrusted(input, { raw, limits: { items: 7 } }), { limit: 'items', offset: 16 });
   });
 
   /** Decodes bytes, and raw bencode in the result too. */
-  function outcome(input: Uint8Array, options: DecodeOptions): unknown {
+  function outcome(input: Uint8Array, options: TrustedDecodeOptions): unknown {
     try {
-      const { value, errors, span } = decode(input, { ...options, span: 'info' });
+      const { value, errors, span } = decodeTrusted(input, { ...options, span: 'info' });
       return { value: built(value), errors: errors.map(({ bencodeCode, offset }) => [bencodeCode, offset]), span };
     } catch (error) {
       if (error instanceof LimitError) return [error.limit, error.offset, error.message];

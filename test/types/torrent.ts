@@ -4,16 +4,9 @@ import {
   type DumpedValue,
   type FileTreeItem,
   type GenerateOptions,
-  type Hash,
-  HasherBase,
-  type HasherConfig,
-  type HasherPlan,
   type HashList,
-  type HashUnit,
   type InfoDictV2,
   type PieceLayers,
-  type PlanFile,
-  type ScannedFile,
   Torrent,
   type TorrentBase,
   TorrentCreate,
@@ -95,27 +88,3 @@ new TorrentCreate({ pathRoot: 5 });
 new TorrentCreate({ 'x-unknown': 1 });
 // @ts-expect-error: a length of bytes is a number
 new TorrentCreate({ info: { 'piece length': '16384' } });
-
-/** A hasher of another package: all types that it needs are exported. */
-export class LengthHasher extends HasherBase {
-  constructor(config: HasherConfig) {
-    super(config, 'v1');
-  }
-  protected override take(): HashUnit[] {
-    return [];
-  }
-  protected override rest(): HashUnit[] {
-    return [];
-  }
-  protected override plans(files: readonly ScannedFile[]): HasherPlan[] {
-    const onPlan = ({ diskPath: path, length, mtimeMs }: ScannedFile): PlanFile => ({
-      path,
-      length,
-      size: length,
-      offset: 0,
-      mtimeMs,
-    });
-    const plan = { files: files.map(onPlan), version: 'v1' as const, pieceLength: this.pieceLength };
-    return [{ plan, hashes: (): Hash[] => [] }];
-  }
-}
