@@ -1,14 +1,13 @@
 /** The hasher of hybrid torrents. */
 import type { ScannedFile } from '../disk/scan.ts';
-import { MetainfoError, toHex } from '../errors/errors.ts';
+import { toHex } from '../errors/errors.ts';
 import { sortV2 } from '../layout/order.ts';
 import { HashList } from '../model/hash-list.ts';
 import type { PieceLayers } from '../model/piece-layers.ts';
-import { ChunkSplitter } from './chunk-splitter.ts';
 import type { HasherConfig } from './config.ts';
 import { HasherBase, type HasherPlan, type HashUnit } from './hasher-base.ts';
 import type { Chunk, Hash } from './records.ts';
-import { v1Plan } from './v1-hasher.ts';
+import { Pieces, v1Plan } from './v1-hasher.ts';
 import { Blocks, blocksPlan, finishTrees } from './v2-hasher.ts';
 
 /**
@@ -30,16 +29,12 @@ import { Blocks, blocksPlan, finishTrees } from './v2-hasher.ts';
  */
 export class HybridHasher extends HasherBase {
   readonly #blocks = new Blocks();
-  readonly #pieces: ChunkSplitter;
-  /** The file of the current piece. */
-  #path = '';
-  #idx = 0;
-  #place = 0;
+  readonly #pieces: Pieces;
 
   /** @throws {ValidationError} with every rule that the configuration breaks */
   constructor(config: HasherConfig) {
     super(config, 'hybrid');
-    this.#pieces = new ChunkSplitter(this.pieceLength);
+    this.#pieces = new Pieces(this.paths, this.pieceLength, this.paths.length > 1 ? this.pieceLength : 0);
   }
 
   /** @internal */
@@ -49,39 +44,12 @@ export class HybridHasher extends HasherBase {
 
   /** @internal */
   protected override take(chunk: Chunk): HashUnit[] {
-    const place = this.placeOf(chunk.path);
-    if (place < this.#place) {
-      const message = `files must come in order: ${chunk.path} comes before ${this.paths[this.#place]}.`;
-      throw new MetainfoError('ERR_INVALID_ARGUMENT', message, { path: chunk.path });
-    }
-    const before = place === this.#place ? [] : this.#lastPiece();
-    this.#place = place;
-    this.#path = chunk.path;
-    const pieces = this.#pieces.push(chunk.chunk).map((bytes) => this.#piece(bytes));
-    return [...before, ...pieces, ...this.#blocks.take(chunk)];
+    return [...this.#pieces.take(chunk, this.placeOf(chunk.path)), ...this.#blocks.take(chunk)];
   }
 
   /** @internal */
   protected override rest(): HashUnit[] {
-    const units = [...this.#lastPiece(), ...this.#blocks.rest()];
-    this.#idx = 0;
-    this.#place = 0;
-    return units;
-  }
-
-  #lastPiece(): HashUnit[] {
-    const rest = this.#pieces.rest();
-    if (!rest) return [];
-    if (this.paths.length === 1) return [this.#piece(rest)];
-    const padded = Buffer.alloc(this.pieceLength);
-    padded.set(rest);
-    return [this.#piece(padded)];
-  }
-
-  #piece(bytes: Uint8Array): HashUnit {
-    const of = { type: 'v1_piece' as const, path: this.#path, idx: this.#idx };
-    this.#idx += 1;
-    return { bytes, of };
+    return [...this.#pieces.rest(), ...this.#blocks.rest()];
   }
 
   /** @internal */

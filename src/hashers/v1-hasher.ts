@@ -30,16 +30,12 @@ import type { Chunk, Hash } from './records.ts';
  * ```
  */
 export class V1Hasher extends HasherBase {
-  readonly #pieces: ChunkSplitter;
-  /** The file in which the current piece starts. */
-  #begins = '';
-  #idx = 0;
-  #place = 0;
+  readonly #pieces: Pieces;
 
   /** @throws {ValidationError} with every rule that the configuration breaks */
   constructor(config: HasherConfig) {
     super(config, 'v1');
-    this.#pieces = new ChunkSplitter(this.pieceLength);
+    this.#pieces = new Pieces(this.paths, this.pieceLength);
   }
 
   /** @internal */
@@ -48,38 +44,78 @@ export class V1Hasher extends HasherBase {
   }
 
   /** @internal */
-  protected override take({ path, chunk }: Chunk): HashUnit[] {
-    if (this.placeOf(path) < this.#place) {
-      const message = `files must come in order: ${path} comes before ${this.paths[this.#place]}.`;
-      throw new MetainfoError('ERR_INVALID_ARGUMENT', message, { path });
-    }
-    this.#place = this.placeOf(path);
-    if (this.#pieces.isEmpty) this.#begins = path;
-    return this.#pieces.push(chunk).map((bytes) => {
-      const unit = this.#unit(bytes);
-      this.#begins = path;
-      return unit;
-    });
+  protected override take(chunk: Chunk): HashUnit[] {
+    return this.#pieces.take(chunk, this.placeOf(chunk.path));
   }
 
   /** @internal */
   protected override rest(): HashUnit[] {
-    const rest = this.#pieces.rest();
-    const units = rest ? [this.#unit(rest)] : [];
+    return this.#pieces.rest();
+  }
+
+  /** @internal */
+  protected override plans(files: readonly ScannedFile[]): HasherPlan[] {
+    return [v1Plan(files, 0, this)];
+  }
+}
+
+/** Splits the chunks of files that follow each other into v1 pieces. */
+export class Pieces {
+  readonly #paths: readonly string[];
+  readonly #splitter: ChunkSplitter;
+  readonly #paddedLength: number;
+  /** The file in which the current piece starts. */
+  #begins = '';
+  #idx = 0;
+  #place = 0;
+
+  /** @param paddedLength The length to which the last piece of each file is filled with zeros; 0 if pieces span files. */
+  constructor(paths: readonly string[], pieceLength: number, paddedLength = 0) {
+    this.#paths = paths;
+    this.#splitter = new ChunkSplitter(pieceLength);
+    this.#paddedLength = paddedLength;
+  }
+
+  /**
+   * @param place The index of the file.
+   * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` for a file before the last one
+   */
+  take({ path, chunk }: Chunk, place: number): HashUnit[] {
+    if (place < this.#place) {
+      const message = `files must come in order: ${path} comes before ${this.#paths[this.#place]}.`;
+      throw new MetainfoError('ERR_INVALID_ARGUMENT', message, { path });
+    }
+    const before = place > this.#place && this.#paddedLength > 0 ? this.#last() : [];
+    this.#place = place;
+    if (this.#splitter.isEmpty) this.#begins = path;
+    const pieces = this.#splitter.push(chunk).map((bytes) => {
+      const unit = this.#unit(bytes);
+      this.#begins = path;
+      return unit;
+    });
+    return [...before, ...pieces];
+  }
+
+  /** The incomplete piece, after which the next chunk is that of a first file. */
+  rest(): HashUnit[] {
+    const units = this.#last();
     this.#idx = 0;
     this.#place = 0;
     return units;
+  }
+
+  #last(): HashUnit[] {
+    const rest = this.#splitter.rest();
+    if (!rest) return [];
+    const piece = Buffer.alloc(Math.max(rest.length, this.#paddedLength));
+    piece.set(rest);
+    return [this.#unit(piece)];
   }
 
   #unit(bytes: Uint8Array): HashUnit {
     const of = { type: 'v1_piece' as const, path: this.#begins, idx: this.#idx };
     this.#idx += 1;
     return { bytes, of };
-  }
-
-  /** @internal */
-  protected override plans(files: readonly ScannedFile[]): HasherPlan[] {
-    return [v1Plan(files, 0, this)];
   }
 }
 

@@ -38,8 +38,7 @@ export class V2Hasher extends HasherBase {
     super(config, 'v2');
   }
 
-  /** The larger of the piece length and 1 MiB. */
-  /** @internal */
+  /** @internal The larger of the piece length and 1 MiB. */
   protected override defaultReadSize(pieceLength: number): number {
     return Math.max(pieceLength, READ_SIZE);
   }
@@ -154,7 +153,7 @@ export function blocksPlan(files: readonly ScannedFile[], { paths }: Pick<Hasher
   return { plan: { files: plan, version: 'v2', pieceLength: BLOCK_SIZE }, hashes };
 }
 
-/** See {@link V2Hasher.finishTrees}. */
+/** @internal See {@link V2Hasher.finishTrees}. */
 export function finishTrees(
   hashes: readonly Hash[],
   hasher: Pick<HasherBase, 'paths' | 'pieceLength' | 'sizeOf' | 'requireHashes'>,

@@ -94,38 +94,17 @@ export const V2_FIELDS = assign(
 /** A hybrid info dictionary under construction. */
 export const HYBRID_CREATE_FIELDS = sparse(
   assign(
-    common,
+    V1_BASE_FIELDS,
+    V2_BASE_FIELDS,
     type({
       /** Bytes. */
       pieceLength: maybe(V1PieceLength),
-      /** SHA-1 of each piece, 20 bytes each. */
-      pieces: maybe(hashList(20)),
-      /** The length of a single file in bytes. */
-      length: maybe(ByteLength),
-      /** The files of a folder, pad files included. */
-      files: maybe(FileList),
-      /** 2 (BEP 52). An absent meta version reads as 2. */
-      metaVersion: maybe(Whole),
-      /** The same files with their pieces roots. */
-      fileTree: maybe(FileTree),
     }),
   ),
 );
 
-/** A complete hybrid info dictionary. */
-export const HYBRID_FIELDS = assign(
-  HYBRID_CREATE_FIELDS,
-  type({
-    /** The name of the file or folder. */
-    name: Text,
-    /** Bytes, a power of two of at least 16 KiB. */
-    pieceLength: V2PieceLength,
-    /** SHA-1 of each piece, 20 bytes each. */
-    pieces: hashList(20),
-    /** The same files with their pieces roots. */
-    fileTree: FileTree,
-  }),
-);
+/** A complete hybrid info dictionary: the v1 and the v2 fields of the same files. */
+export const HYBRID_FIELDS = assign(V1_FIELDS, V2_FIELDS);
 
 /** Null for each field of a struct that accepts null: the value of a field that is absent. */
 export function nullsOf(struct: { schema: unknown }): Record<string, null> {

@@ -1,4 +1,5 @@
 /** The piece map: where each file and pad file of a torrent lies among its pieces. */
+import { padPlanFile } from '../hash/file-plan.ts';
 import type { PlanFile } from '../hash/plan.ts';
 import { padsIn } from '../layout/padding.ts';
 import type { FileItem } from '../model/file-item.ts';
@@ -176,7 +177,7 @@ export function contentOfPieces(
       content.files.push(
         file
           ? { path: file.diskPath, offset: first - start, length, size: file.size, mtimeMs: file.mtimeMs }
-          : { path: null, offset: 0, length, size: length, mtimeMs: Number.NaN },
+          : padPlanFile(length),
       );
     }
   }

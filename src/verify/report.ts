@@ -117,7 +117,8 @@ function badRanges(good: Uint8Array): [number, number][] {
   return ranges;
 }
 
-function bitfieldOf(good: Uint8Array): Uint8Array {
+/** One bit per piece, the highest bit first. */
+export function bitfieldOf(good: Uint8Array): Uint8Array {
   const bits = new Uint8Array(Math.ceil(good.length / 8));
   for (let piece = 0; piece < good.length; piece += 1)
     if (good[piece] === 1) bits[piece >> 3] = (bits[piece >> 3] as number) | (0x80 >> (piece & 7));

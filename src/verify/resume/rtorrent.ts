@@ -9,7 +9,7 @@ import { type FileItem, v1Files } from '../../model/file-item.ts';
 import type { InfoDictV1 } from '../../model/info-dict.ts';
 import { TorrentBase } from '../../model/torrent.ts';
 import { displayPath } from '../../model/v1-file-offsets.ts';
-import type { VerifiedFile } from '../report.ts';
+import { bitfieldOf, type VerifiedFile } from '../report.ts';
 import type { ResumeContent } from './resume-data.ts';
 
 // In place of a modification time, as in src/torrent/utils/resume.cc of rakshasa/libtorrent.
@@ -33,7 +33,7 @@ export function rtorrentResume(content: ResumeContent): Uint8Array {
     'libtorrent_resume',
     new Map<string, Encodable>([
       // rtorrent writes a number if it has all pieces or none.
-      ['bitfield', done === 0 || done === good.length ? done : bitsOf(good)],
+      ['bitfield', done === 0 || done === good.length ? done : bitfieldOf(good)],
       ['files', filesOf(content)],
       ['uncertain_pieces.timestamp', seconds],
     ]),
@@ -53,14 +53,6 @@ export function rtorrentResume(content: ResumeContent): Uint8Array {
     ]),
   );
   return encode(fields);
-}
-
-/** One bit per piece, the highest bit first. */
-function bitsOf(good: Uint8Array): Uint8Array {
-  const bits = new Uint8Array(Math.ceil(good.length / 8));
-  for (const [piece, bit] of good.entries())
-    bits[piece >> 3] = (bits[piece >> 3] as number) | (bit << (7 - (piece & 7)));
-  return bits;
 }
 
 /** The entries of the v1 file list, pad files included. */
