@@ -82,6 +82,12 @@ module.exports = {
       { path: '^node_modules/(bullmq|ioredis|pg)/' },
     ),
     rule(
+      'create-without-config',
+      'A creation gets its options settled, wherever they come from.',
+      { path: '^src/cli/create/' },
+      { path: '^src/cli/config/' },
+    ),
+    rule(
       'one-loader',
       'One file loads the addon.',
       { path: '^src/', pathNot: LOADER },

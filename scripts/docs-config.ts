@@ -1,6 +1,80 @@
 // `npm run docs:config`: writes docs/config.schema.json from the options of create. test/docs.test.ts checks the file.
 import { writeFileSync } from 'node:fs';
-import { configSchema } from '../src/cli/config/schema.ts';
+import { RULE_KEYS } from '../src/cli/config/hosts.ts';
+import { type SettableOption, settableOptions, type ValueForm } from '../src/cli/config/settable.ts';
+
+/** A JSON Schema. */
+type Schema = Readonly<Record<string, unknown>>;
+
+const SIZE = '[0-9]+\\s*([kKmMgG]([iI]?[bB])?|[bB])?';
+const TEXTS: Schema = { type: 'array', items: { type: 'string' } };
+
+/** The schemas of the forms of values. Editors use them; the command checks more, such as powers of two. */
+const SCHEMAS: Readonly<Record<ValueForm, Schema>> = {
+  flag: { type: 'boolean' },
+  choice: { type: 'string' },
+  text: { type: 'string' },
+  removable: { anyOf: [{ type: 'string' }, { const: false }] },
+  length: {
+    anyOf: [
+      { type: 'string', pattern: `^(auto|${SIZE})$` },
+      { type: 'integer', minimum: 1 },
+    ],
+  },
+  size: {
+    anyOf: [
+      { type: 'string', pattern: `^${SIZE}$` },
+      { type: 'integer', minimum: 0 },
+    ],
+  },
+  count: {
+    anyOf: [
+      { type: 'string', pattern: '^[0-9]+$' },
+      { type: 'integer', minimum: 1 },
+    ],
+  },
+  date: { anyOf: [{ type: 'string' }, { type: 'integer' }] },
+  list: { anyOf: [{ type: 'string' }, TEXTS] },
+  tiers: { anyOf: [{ type: 'string' }, { type: 'array', items: { anyOf: [{ type: 'string' }, TEXTS] } }] },
+};
+
+/** Returns the JSON Schema (draft 2020-12) of a configuration file. */
+function configSchema(): Schema {
+  const options = settableOptions();
+  const rules = RULE_KEYS.map((key) => options.get(key) as SettableOption);
+  const table = (description: string, additionalProperties: Schema): Schema => ({
+    type: 'object',
+    description,
+    additionalProperties,
+  });
+  return {
+    $schema: 'https://json-schema.org/draft/2020-12/schema',
+    title: 'The configuration file of metainfo',
+    type: 'object',
+    properties: {
+      create: { description: 'defaults for create and plan', $ref: '#/$defs/options' },
+      presets: table('options of create by the name of a preset', { $ref: '#/$defs/options' }),
+      trackers: {
+        ...table('aliases of trackers', { ...SCHEMAS.tiers }),
+        propertyNames: { pattern: '^[A-Za-z0-9_.-]+$' },
+      },
+      hosts: table('rules by the host of a tracker', { $ref: '#/$defs/rule' }),
+    },
+    additionalProperties: false,
+    $defs: { options: schemaOf(options.values()), rule: schemaOf(rules) },
+  };
+}
+
+function schemaOf(options: Iterable<SettableOption>): Schema {
+  const properties = Array.from(options, ({ key, form, option }): [string, Schema] => {
+    const choices = option.argChoices && { enum: option.argChoices };
+    return [
+      key,
+      { description: `${option.negate ? 'false: ' : ''}${option.description}`, ...SCHEMAS[form], ...choices },
+    ];
+  });
+  return { type: 'object', properties: Object.fromEntries(properties), additionalProperties: false };
+}
 
 /** Returns the text of docs/config.schema.json. */
 export const schemaFile = (): string => `${JSON.stringify(configSchema(), null, 2)}\n`;

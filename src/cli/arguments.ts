@@ -3,6 +3,7 @@ import { readdir, stat } from 'node:fs/promises';
 import nodePath from 'node:path';
 import { limitsOf } from '../bencode/limits.ts';
 import { MetainfoError, shown, withPath } from '../errors/errors.ts';
+import { invalidArgument } from '../errors/guard.ts';
 import { Torrent } from '../model/torrent.ts';
 import { exitCodeOf } from './exit.ts';
 import { type ProfileOptions, readOptionsOf } from './options.ts';
@@ -111,8 +112,8 @@ export async function contentPlace(torrent: Torrent, path: string | undefined): 
  */
 export function safeName({ name }: Torrent): string {
   if (nodePath.basename(name) === name && name !== '' && name !== '.' && name !== '..') return name;
-  const message = `The torrent has the name ${shown(name)}, which is no safe path: say where its files are.`;
-  throw new MetainfoError('ERR_INVALID_ARGUMENT', message);
+  const message = `The torrent has the name ${shown(name)}, which is no safe path: say where its files are`;
+  throw invalidArgument(message);
 }
 
 /** Whether a folder has one of the torrent's top-level files or folders. */

@@ -2,6 +2,7 @@
 import nodePath from 'node:path';
 import { isWithin } from '../disk/containment.ts';
 import { MetainfoError } from '../errors/errors.ts';
+import { invalidArgument } from '../errors/guard.ts';
 
 /**
  * A single path is the path root itself; several paths have their closest common folder as path root.
@@ -11,11 +12,7 @@ import { MetainfoError } from '../errors/errors.ts';
  */
 export function rootAndPaths(paths: readonly string[], path = nodePath): { pathRoot: string; paths?: string[] } {
   // An unset variable of a shell must not mean the current folder.
-  if (paths.includes(''))
-    throw new MetainfoError(
-      'ERR_INVALID_ARGUMENT',
-      'A path is empty: name a file or folder (. is the current folder).',
-    );
+  if (paths.includes('')) throw invalidArgument('A path is empty: name a file or folder (. is the current folder)');
   const absolute = paths.map((entry) => path.resolve(entry));
   const [first = '.', ...others] = absolute;
   if (others.length === 0) return { pathRoot: first };

@@ -3,6 +3,7 @@ import { fstatSync } from 'node:fs';
 import { LimitError } from '../bencode/limits.ts';
 import { readWithin } from '../disk/read-file.ts';
 import { fromSystemError, MetainfoError, withPath } from '../errors/errors.ts';
+import { invalidArgument } from '../errors/guard.ts';
 
 /** The argument for standard input, as in other programs. `./-` is a file. */
 const STDIN = '-';
@@ -18,7 +19,7 @@ export const nameOfInput = (file: string): string => (isStdin(file) ? 'standard 
  * @throws {MetainfoError} `ERR_INVALID_ARGUMENT`
  */
 export function requireOneStdin(files: readonly string[]): void {
-  if (files.filter(isStdin).length > 1) throw refuse('Standard input can be read only once: give - only once.');
+  if (files.filter(isStdin).length > 1) throw invalidArgument('Standard input can be read only once: give - only once');
 }
 
 /**
@@ -28,7 +29,7 @@ export function requireOneStdin(files: readonly string[]): void {
  * @throws {MetainfoError} `ERR_INVALID_ARGUMENT`
  */
 export function requireFile(file: string, reason: string): void {
-  if (isStdin(file)) throw refuse(`The torrent cannot come from standard input (-), because ${reason}.`);
+  if (isStdin(file)) throw invalidArgument(`The torrent cannot come from standard input (-), because ${reason}`);
 }
 
 /**
@@ -44,7 +45,9 @@ export function openStdin(example: string): NodeJS.ReadStream {
       path: STDIN,
     });
   if (process.stdin.isTTY)
-    throw refuse(`Standard input (-) is a terminal: pipe the output of another program to it, as in ${example}.`);
+    throw invalidArgument(
+      `Standard input (-) is a terminal: pipe the output of another program to it, as in ${example}`,
+    );
   return process.stdin;
 }
 
@@ -101,8 +104,4 @@ async function readStream(stream: AsyncIterable<Buffer>, most: number, { what }:
 export function named(error: unknown): unknown {
   if (!(error instanceof MetainfoError) || !isStdin(error.path) || !error.message.startsWith('-: ')) return error;
   return Object.assign(error, { message: `standard input: ${error.message.slice(3)}` });
-}
-
-function refuse(message: string): MetainfoError {
-  return new MetainfoError('ERR_INVALID_ARGUMENT', message);
 }

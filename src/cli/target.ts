@@ -5,7 +5,8 @@ import { decode } from '../bencode/decode.ts';
 import { DEFAULT_LIMITS, NO_LIMITS } from '../bencode/limits.ts';
 import { readWithin } from '../disk/read-file.ts';
 import { exists, outputExists, requireReplaceable } from '../disk/write-file.ts';
-import { fromSystemError, MetainfoError } from '../errors/errors.ts';
+import { fromSystemError } from '../errors/errors.ts';
+import { invalidArgument } from '../errors/guard.ts';
 import { printable } from '../layout/text.ts';
 import { infodictDiscriminator } from '../model/discriminator.ts';
 import type { Torrent } from '../model/torrent.ts';
@@ -38,18 +39,15 @@ export async function targetOf(file: string, output: string | undefined, count =
   if (output === undefined) return isStdin(file) ? STDOUT : resolved(file);
   if (isStdout(output)) {
     if (count === 1) return output;
-    throw new MetainfoError(
-      'ERR_INVALID_ARGUMENT',
-      `Standard output takes one torrent, but there are ${count}: use -o with a folder.`,
-    );
+    throw invalidArgument(`Standard output takes one torrent, but there are ${count}: use -o with a folder`);
   }
   if (await isFolder(output)) {
     if (!isStdin(file)) return path.join(output, path.basename(file));
-    const message = `A torrent from standard input has no file name: name the output file in ${output}.`;
-    throw new MetainfoError('ERR_INVALID_ARGUMENT', message, { path: output });
+    const message = `A torrent from standard input has no file name: name the output file in ${output}`;
+    throw invalidArgument(message, { path: output });
   }
   if (count === 1) return output;
-  throw new MetainfoError('ERR_INVALID_ARGUMENT', `${output} must be a folder, because there are ${count} torrents.`);
+  throw invalidArgument(`${output} must be a folder, because there are ${count} torrents`);
 }
 
 /** Whether an output ends with a slash, as only the path of a folder does. */
@@ -132,7 +130,7 @@ function requireStdout(json: boolean | undefined): void {
     ? '--json and -o - both write to standard output: use only one of them, or name a file with -o'
     : stdout().isTTY &&
       'a torrent is binary and cannot be shown in a terminal: redirect standard output, or name a file with -o';
-  if (problem) throw new MetainfoError('ERR_INVALID_ARGUMENT', `${problem}.`);
+  if (problem) throw invalidArgument(problem);
 }
 
 /** Writes a torrent to its target. */

@@ -68,7 +68,7 @@ describe('a progress bar on a terminal', () => {
       shown({ jobs: { ...jobs, failed: 2 }, file }, 160),
       /^█{6}░{18} {2}12 of 40 done {2}2 failed {2}25 MiB of/,
     );
-    const likely = shown({ jobs, totalBytes: null, likelyBytes: 50 * MIB }, 61);
+    const likely = shown({ jobs, totalBytes: null, likelyBytes: 50 * MIB }, 70);
     assert.equal(likely, '████░░░░  12 of 40 done  25 MiB  1 MiB/s  25 s left  a.bin');
     assert.equal(shown({ jobs: { ...jobs, count: null }, totalBytes: null, file: '' }), '12 done  25 MiB  1 MiB/s');
   });

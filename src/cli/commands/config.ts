@@ -3,7 +3,8 @@ import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import { Command } from 'commander';
 import { writeWhole } from '../../disk/write-file.ts';
-import { fromSystemError, MetainfoError } from '../../errors/errors.ts';
+import { fromSystemError } from '../../errors/errors.ts';
+import { invalidArgument } from '../../errors/guard.ts';
 import { printable, printableJson } from '../../layout/text.ts';
 import { configFileOptions, optionsFrom } from '../config/command-line.ts';
 import type { Configuration } from '../config/configuration.ts';
@@ -58,8 +59,8 @@ async function show({ preset, json, ...options }: ConfigCommandOptions): Promise
 async function init({ force = false, json, ...options }: ConfigCommandOptions): Promise<void> {
   const file = configFileOf(options);
   if (file === null) {
-    const message = '--init needs the place of the configuration file: name it with --config FILE.';
-    throw new MetainfoError('ERR_INVALID_ARGUMENT', message);
+    const message = '--init needs the place of the configuration file: name it with --config FILE';
+    throw invalidArgument(message);
   }
   // The user's own folder may not exist yet; that of --config must, because a missing one is probably a typing error.
   if (options.config === undefined)

@@ -4,7 +4,7 @@ import type { Command } from 'commander';
 import type { TorrentChanges } from '../../edit/changes.ts';
 import { type Difference, differences, hasSameInfo } from '../../edit/differences.ts';
 import { edit } from '../../edit/edit.ts';
-import { MetainfoError } from '../../errors/errors.ts';
+import { invalidArgument } from '../../errors/guard.ts';
 import { printable, printableJson } from '../../layout/text.ts';
 import type { DhtNode } from '../../model/primitives.ts';
 import type { Torrent } from '../../model/torrent.ts';
@@ -131,10 +131,7 @@ interface Edited {
 async function run(files: string[], options: EditOptions): Promise<void> {
   const isPiped = isStdin(files[0]);
   if (files.length > 1 && files.some(isStdin))
-    throw new MetainfoError(
-      'ERR_INVALID_ARGUMENT',
-      'Standard input (-) cannot be edited together with other torrents.',
-    );
+    throw invalidArgument('Standard input (-) cannot be edited together with other torrents');
   const changes = changesOf(options);
   const context = contextOf(options);
   const edits: Edited[] = [];
@@ -143,11 +140,7 @@ async function run(files: string[], options: EditOptions): Promise<void> {
     const after = edit(before, changes, { context, keepInfohash: options.keepInfohash ?? false });
     const target = await targetOf(file, options.output, files.length);
     if (edits.some((other) => other.target === target))
-      throw new MetainfoError(
-        'ERR_INVALID_ARGUMENT',
-        `Two torrents would be written to ${target}: edit them one by one.`,
-        { path: target },
-      );
+      throw invalidArgument(`Two torrents would be written to ${target}: edit them one by one`, { path: target });
     if (!options.dryRun) await requireWritable(target, options);
     edits.push({ file, target, before, after, changed: differences(before, after) });
   }
@@ -189,7 +182,7 @@ function changesOf(options: EditOptions): TorrentChanges {
   if (options.private !== undefined) changes.private = options.private;
   for (const text of options.set ?? []) {
     const equals = text.indexOf('=');
-    if (equals < 1) throw new MetainfoError('ERR_INVALID_ARGUMENT', `--set expects KEY=TEXT, got ${text}.`);
+    if (equals < 1) throw invalidArgument(`--set expects KEY=TEXT, got ${text}`);
     changeKey(changes, text.slice(0, equals), text.slice(equals + 1));
   }
   for (const key of options.unset ?? []) changeKey(changes, key, null);

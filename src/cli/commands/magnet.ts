@@ -1,6 +1,6 @@
 /** `metainfo magnet`: prints the magnet link of a torrent, or decodes a magnet link. */
 import type { Command } from 'commander';
-import { MetainfoError } from '../../errors/errors.ts';
+import { invalidArgument } from '../../errors/guard.ts';
 import { printable, printableJson } from '../../layout/text.ts';
 import { type Magnet, parseMagnet, peerText, selectText } from '../../magnet/magnet.ts';
 import { forEachFile, readTorrent } from '../arguments.ts';
@@ -54,8 +54,8 @@ async function printLink(input: string, options: MagnetOptions): Promise<void> {
   const { torrentVersion: version } = torrent;
   for (const omitted of ['v1', 'v2'] as const)
     if (!options[omitted] && (version === omitted || (!options.v1 && !options.v2))) {
-      const message = `--no-${omitted} would leave the link without an infohash, because the torrent is ${version}.`;
-      throw new MetainfoError('ERR_INVALID_ARGUMENT', message);
+      const message = `--no-${omitted} would leave the link without an infohash, because the torrent is ${version}`;
+      throw invalidArgument(message);
     }
   const link = torrent.magnet({
     ...(options.v1 ? {} : { infohashV1: null }),

@@ -2,7 +2,7 @@
 import path from 'node:path';
 import type { Command } from 'commander';
 import { type Updated, update } from '../../edit/update.ts';
-import { MetainfoError } from '../../errors/errors.ts';
+import { invalidArgument } from '../../errors/guard.ts';
 import { formatBytes, printable, printableJson } from '../../layout/text.ts';
 import type { Torrent } from '../../model/torrent.ts';
 import { hasFilesOf, ownFolderWithin, readTorrent, shellWords } from '../arguments.ts';
@@ -151,7 +151,7 @@ async function refuseParent(torrent: Torrent, file: string, folder: string): Pro
   if (own === null) return;
   if (await hasFilesOf(torrent, folder)) return;
   const message = `The folder ${folder} has no files of this torrent. Did you mean: metainfo update ${shellWords(file, own)}`;
-  throw new MetainfoError('ERR_INVALID_ARGUMENT', message, { path: folder });
+  throw invalidArgument(message, { path: folder });
 }
 
 /**

@@ -1,7 +1,7 @@
 /** `metainfo worker`: hashes the jobs of a queue until it is stopped. */
 import { type Command, InvalidArgumentError } from 'commander';
 import type { EndedJob, Workers } from '../../bullmq/index.ts';
-import { MetainfoError } from '../../errors/errors.ts';
+import { invalidArgument } from '../../errors/guard.ts';
 import { printable, printableJson } from '../../layout/text.ts';
 import { folderStore } from '../../parts/store.ts';
 import { exitCodeOf } from '../exit.ts';
@@ -71,8 +71,7 @@ function parseDuration(text: string): number {
 async function work(options: WorkerOptions): Promise<void> {
   const { redis, queue, root, store, threads = null, memoryLimit, concurrency, grace, quiet, json } = options;
   const connection = redis ?? queue ?? process.env['QUEUE_URL'];
-  if (!connection)
-    throw new MetainfoError('ERR_INVALID_ARGUMENT', 'Name the server of the queue: --redis URL, or --queue URL.');
+  if (!connection) throw invalidArgument('Name the server of the queue: --redis URL, or --queue URL');
   const { bullmq, names } = await loadQueue();
   let lost = '';
   const workers = bullmq.createWorkers({

@@ -1,6 +1,5 @@
 /** The aliases of trackers: names that stand for URLs on the command line and in the configuration file. */
-import { MetainfoError } from '../../errors/errors.ts';
-import { nearest } from '../../errors/guard.ts';
+import { invalidArgument, nearest } from '../../errors/guard.ts';
 
 /** The tiers of each alias. A tier has URLs and other aliases. */
 export type Aliases = ReadonlyMap<string, readonly (readonly string[])[]>;
@@ -36,9 +35,11 @@ export function expandAlias(
   if (tiers === undefined) {
     if (!isAliasName(name)) return null;
     const meant = nearest(name, aliases.keys());
-    throw refuse(`${name} is neither a URL nor an alias of a tracker${meant ? `: did you mean ${meant}?` : '.'}`);
+    throw invalidArgument(
+      `${name} is neither a URL nor an alias of a tracker${meant ? `: did you mean ${meant}?` : ''}`,
+    );
   }
-  if (above.includes(name)) throw refuse(`the alias leads back to itself: ${[...above, name].join(' → ')}.`);
+  if (above.includes(name)) throw invalidArgument(`the alias leads back to itself: ${[...above, name].join(' → ')}`);
   const before = known.get(name);
   if (before) return before;
   const expanded: string[][] = [];
@@ -46,7 +47,7 @@ export function expandAlias(
   for (const tier of tiers) {
     for (const whole of expandTier(tier, (inner) => expandAlias(inner, aliases, known, [...above, name]))) {
       urls += whole.length;
-      if (urls > MAX_URLS) throw refuse(`the alias stands for more than ${MAX_URLS} URLs.`);
+      if (urls > MAX_URLS) throw invalidArgument(`the alias stands for more than ${MAX_URLS} URLs`);
       expanded.push(whole);
     }
   }
@@ -58,8 +59,4 @@ function expandTier(tier: readonly string[], expand: (name: string) => string[][
   const [only] = tier;
   if (tier.length === 1 && only !== undefined) return expand(only) ?? [[only]];
   return [tier.flatMap((url) => expand(url)?.flat() ?? [url])];
-}
-
-function refuse(message: string): MetainfoError {
-  return new MetainfoError('ERR_INVALID_ARGUMENT', message);
 }

@@ -2,7 +2,7 @@
 import { type Command, Option } from 'commander';
 import type { CreateOptions } from '../create/options.ts';
 import { parseFile } from '../options.ts';
-import type { Configuration } from './configuration.ts';
+import { ruleFindings } from './hosts.ts';
 import { loadConfig } from './load.ts';
 import { settle } from './settle.ts';
 
@@ -29,10 +29,15 @@ export interface CommandLine {
  * @throws {MetainfoError} as {@link loadConfig}; `optionsFor` throws as {@link settle}
  */
 export async function readCommandLine(command: Command): Promise<CommandLine> {
-  const config: Configuration | null = await loadConfig(command.opts());
+  const config = await loadConfig(command.opts());
   const builtIn = optionsFrom(command, 'default');
   const given = optionsFrom(command, 'cli');
-  return { optionsFor: (paths, own = {}) => settle({ builtIn, given: [given, own], paths }, config).options };
+  return {
+    optionsFor: (paths, own = {}) => {
+      const { options, rules } = settle({ builtIn, given: [given, own], paths }, config);
+      return { ...options, ruleFindings: (plan) => ruleFindings(rules, options, plan) };
+    },
+  };
 }
 
 /** The options of a command that are set by default, or by the command line. */

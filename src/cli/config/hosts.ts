@@ -74,10 +74,11 @@ export function jointRule(rules: readonly TrackerRule[]): { options: RuleOptions
 
 /** The findings for a torrent that breaks the rules of its trackers' hosts. */
 export function ruleFindings(
+  rules: readonly TrackerRule[],
   options: CreateOptions,
   plan: Pick<PlanReport, 'pieceLength' | 'torrentSize' | 'findings'>,
 ): Finding[] {
-  return (options.rules ?? []).flatMap((rule) =>
+  return rules.flatMap((rule) =>
     breachesOf(rule, options, plan).map(({ key, severity, message }) => ({
       code: 'tracker_rule',
       severity,
@@ -98,7 +99,7 @@ interface Breach {
 function breachesOf(
   { options: rule }: TrackerRule,
   { private: isPrivate = false, source }: CreateOptions,
-  { pieceLength, torrentSize, findings }: Parameters<typeof ruleFindings>[1],
+  { pieceLength, torrentSize, findings }: Parameters<typeof ruleFindings>[2],
 ): Breach[] {
   const breaches: Breach[] = [];
   if (rule.private !== undefined && rule.private !== isPrivate) {

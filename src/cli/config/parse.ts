@@ -1,37 +1,21 @@
 /** Parses and checks a configuration file: TOML, its keys, their values, aliases and rules of hosts. */
 import { isUtf8 } from 'node:buffer';
 import path from 'node:path';
-import { define, type Failure, object, optional, record, type Struct, string } from 'superstruct';
 import { ParseError } from 'toml-eslint-parser';
 import { MetainfoError } from '../../errors/errors.ts';
 import { suggestName } from '../../errors/guard.ts';
 import { printable } from '../../layout/text.ts';
-import type { CreateOptions } from '../create/options.ts';
+import { type CreateOptions, UNSETTABLE } from '../create/options.ts';
 import { type Aliases, expandAlias, isAliasName } from './aliases.ts';
 import type { Configuration, Setting, Settings } from './configuration.ts';
 import { parseHost, RULE_KEYS, type TrackerRule } from './hosts.ts';
-import { parseSetting, type SettableOption, settableOptions, shownValue, tiersOf } from './settable.ts';
+import { parseSetting, settableOptions, shownValue, tiersOf } from './settable.ts';
 import { type LineOf, parseToml, type TomlPath } from './toml.ts';
-import { UNSETTABLE } from './unsettable.ts';
 
 /** The problems that a message lists. The limit keeps a hostile file from filling the terminal. */
 const MAX_LISTED = 1000;
 
-/** A table of a configuration file. */
-type Table = Readonly<Record<string, unknown>>;
-
-/** A file whose tables have the right types. */
-interface Tables {
-  create?: Table | undefined;
-  presets?: Readonly<Record<string, Table>> | undefined;
-  trackers?: Table | undefined;
-  hosts?: Readonly<Record<string, Table>> | undefined;
-}
-
-interface Problem {
-  path: TomlPath;
-  message: string;
-}
+const TABLES = ['create', 'presets', 'trackers', 'hosts'];
 
 /**
  * Parses and checks the bytes of a configuration file.
@@ -39,27 +23,11 @@ interface Problem {
  * @throws {MetainfoError} `ERR_CONFIG` with all problems, each with its line
  */
 export function parseConfig(bytes: Uint8Array, file: string): Configuration {
-  const { value: tables, lineOf } = parsed(textOf(bytes, file), file);
-  const context = { folder: path.dirname(path.resolve(file)), file, lineOf };
-  const problems = problemsOf(tables, context);
-  if (problems.length > 0) {
-    const placed = problems.map(({ path: place, message }) => ({
-      line: lineOf(place),
-      text: `${keyOf(place)}: ${message}`,
-    }));
-    throw configError(
-      file,
-      placed.sort((a, b) => a.line - b.line),
-    );
-  }
-  return configurationOf(tables as Tables, context);
-}
-
-interface Context {
-  file: string;
-  /** Relative folders start here. */
-  folder: string;
-  lineOf: LineOf;
+  const { value, lineOf } = parsed(textOf(bytes, file), file);
+  const reader = new Reader(file, lineOf);
+  const configuration = reader.read(value as Record<string, unknown>);
+  if (reader.problems.length > 0) throw configError(file, reader.problems);
+  return configuration;
 }
 
 function textOf(bytes: Uint8Array, file: string): string {
@@ -91,6 +59,7 @@ interface Placed {
 function configError(file: string, problems: readonly Placed[]): MetainfoError {
   const name = printable(file);
   const lines = problems
+    .toSorted((a, b) => a.line - b.line)
     .slice(0, MAX_LISTED)
     .map(({ line, column, text }) => `${name}:${line}${column === undefined ? '' : `:${column}`}: ${printable(text)}`);
   const more = problems.length > MAX_LISTED ? [`and ${problems.length - MAX_LISTED} more problems`] : [];
@@ -103,179 +72,135 @@ function keyOf(place: TomlPath): string {
   return place.map((key) => (/^[\w-]+$/.test(String(key)) ? key : JSON.stringify(key))).join('.');
 }
 
-/** The struct of a whole file. Each value is checked by the parser of its option. */
-function structOf(context: Context) {
-  const value = (option: SettableOption) =>
-    optional(
-      define<unknown>(option.form, (given) => reasonOf(() => parseSetting(option, given, context.folder)) ?? true),
-    );
-  const structs = (options: Iterable<SettableOption>) =>
-    object(Object.fromEntries(Array.from(options, (option) => [option.key, value(option)])));
-  const options = settableOptions();
-  const all = structs(options.values());
-  const rule = structs(RULE_KEYS.map((key) => options.get(key) as SettableOption));
-  const tiers = define<unknown>('tiers', (given) => reasonOf(() => requireTiers(given)) ?? true);
-  return object({
-    create: optional(all),
-    presets: optional(record(string(), all)),
-    trackers: optional(record(string(), tiers)),
-    hosts: optional(record(string(), rule)),
-  }) as Struct<unknown, unknown>;
-}
+/** Checks and parses the values of a file, and collects all problems. */
+class Reader {
+  readonly problems: Placed[] = [];
+  readonly #file: string;
+  readonly #lineOf: LineOf;
+  #aliases: Aliases = new Map();
 
-/** The reason why a value is refused; undefined for one that is accepted. */
-function reasonOf(check: () => unknown): string | undefined {
-  try {
-    check();
-    return undefined;
-  } catch (error) {
-    return (error as Error).message;
+  constructor(file: string, lineOf: LineOf) {
+    this.#file = file;
+    this.#lineOf = lineOf;
+  }
+
+  read(file: Record<string, unknown>): Configuration {
+    for (const key of Object.keys(file)) if (!TABLES.includes(key)) this.#refuse([key], unknownKey([key], TABLES));
+    this.#aliases = this.#readAliases(file['trackers']);
+    const presets = this.#entries(['presets'], file['presets']).map(([name, table]): [string, Settings] => [
+      name,
+      this.#readOptions(['presets', name], table),
+    ]);
+    return {
+      file: this.#file,
+      create: this.#readOptions(['create'], file['create']),
+      presets: new Map(presets),
+      aliases: this.#aliases,
+      hosts: this.#readHosts(file['hosts']),
+    };
+  }
+
+  #refuse(place: TomlPath, message: string): void {
+    this.problems.push({ line: this.#lineOf(place), text: `${keyOf(place)}: ${message}` });
+  }
+
+  /** The result of parsing a value; undefined for one that is refused. */
+  #attempt<T>(place: TomlPath, parse: () => T): T | undefined {
+    try {
+      return parse();
+    } catch (error) {
+      this.#refuse(place, (error as Error).message);
+      return undefined;
+    }
+  }
+
+  #entries(place: TomlPath, table: unknown = {}): [string, unknown][] {
+    if (typeof table === 'object' && table !== null && !Array.isArray(table)) return Object.entries(table);
+    this.#refuse(place, `expected a table, got ${shownValue(table)}`);
+    return [];
+  }
+
+  /** The values of a table whose keys are options. Each is checked by the parser of its option. */
+  #readSettings(place: TomlPath, table: unknown, keys: readonly string[]): Settings {
+    const settings = new Map<keyof CreateOptions, Setting>();
+    for (const [key, raw] of this.#entries(place, table)) {
+      const own = [...place, key];
+      const option = keys.includes(key) ? settableOptions().get(key) : undefined;
+      if (!option) this.#refuse(own, unknownKey(own, keys));
+      else {
+        const value = this.#attempt(own, () => parseSetting(option, raw, path.dirname(path.resolve(this.#file))));
+        settings.set(option.attribute, { key, raw, value, line: this.#lineOf(own) });
+      }
+    }
+    return settings;
+  }
+
+  #readOptions(place: TomlPath, table: unknown): Settings {
+    const settings = this.#readSettings(place, table, [...settableOptions().keys()]);
+    const trackers = (settings.get('tracker')?.value ?? []) as string[][];
+    for (const name of trackers.flat()) {
+      if (!this.#aliases.has(name)) this.#attempt([...place, 'tracker'], () => expandAlias(name, this.#aliases));
+    }
+    return settings;
+  }
+
+  #readAliases(table: unknown): Aliases {
+    const entries = this.#entries(['trackers'], table);
+    const aliases = new Map(
+      entries.map(([name, value]) => [name, this.#attempt(['trackers', name], () => tiersFrom(value)) ?? []]),
+    );
+    const known = new Map<string, string[][]>();
+    for (const name of aliases.keys()) {
+      const place = ['trackers', name];
+      if (isAliasName(name)) this.#attempt(place, () => expandAlias(name, aliases, known));
+      else this.#refuse(place, 'the name of an alias has only letters, digits, "-", "_" and "."');
+    }
+    return aliases;
+  }
+
+  #readHosts(table: unknown): Map<string, TrackerRule> {
+    const rules = new Map<string, TrackerRule>();
+    const names = new Map<string, string>();
+    for (const [name, values] of this.#entries(['hosts'], table)) {
+      const place = ['hosts', name];
+      const set = [...this.#readSettings(place, values, RULE_KEYS)];
+      const host = hostKey(name);
+      const before = names.get(host ?? '');
+      if (host === null) this.#refuse(place, 'expected a host such as "tracker.example.org", perhaps with a port');
+      else if (before !== undefined)
+        this.#refuse(place, `the rule of line ${this.#lineOf(['hosts', before])} is for the same host`);
+      else {
+        names.set(host, name);
+        const options = Object.fromEntries(set.map(([key, { value }]) => [key, value]));
+        const places = Object.fromEntries(set.map(([key, { line }]) => [key, `${this.#file}:${line}`]));
+        rules.set(host, { host, options, places });
+      }
+    }
+    return rules;
   }
 }
 
-function requireTiers(value: unknown): void {
-  const words = tiersOf(value);
-  if (words === null) throw new Error(`expected a URL, or a list of URLs and lists of URLs, got ${shownValue(value)}`);
-  if (words.length === 0) throw new Error('expected at least one URL');
-}
-
-function problemsOf(value: unknown, context: Context): Problem[] {
-  const [error] = structOf(context).validate(value);
-  const all = error ? [...error.failures()] : [];
-  // The elements of a list that stands where a table belongs are no problems of their own.
-  const noTables = new Set(all.filter(isNoTable).map(({ path: place }) => keyOf(place)));
-  const failures = all.filter(({ path: place }) => !noTables.has(keyOf(place.slice(0, -1)))).map(problemOf);
-  const table = (key: string): Table => tableOf((value as Table)[key]);
-  return [
-    ...failures,
-    ...aliasProblems(table('trackers')),
-    ...hostProblems(table('hosts'), context.lineOf),
-    ...trackerProblems(value as Table),
-  ];
-}
-
-/** A table; an empty one for any other value, which the struct refuses. */
-function tableOf(value: unknown): Table {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Table) : {};
-}
-
-const isNoTable = ({ type }: Pick<Failure, 'type'>) => type === 'object' || type === 'record';
-
-function problemOf({ type, path: place, value, message }: Failure): Problem {
-  if (type === 'never') return { path: place, message: unknownKey(place) };
-  if (isNoTable({ type })) return { path: place, message: `expected a table, got ${shownValue(value)}` };
-  return { path: place, message };
-}
-
 /** Says which key was probably meant. */
-function unknownKey(place: TomlPath): string {
+function unknownKey(place: TomlPath, known: readonly string[]): string {
   const key = String(place.at(-1));
   const isOption = place.length > 1 && place[0] !== 'hosts';
   if (isOption && Object.hasOwn(UNSETTABLE, key)) return `a configuration file cannot set it: ${UNSETTABLE[key]}`;
-  const known =
-    place.length === 1
-      ? ['create', 'presets', 'trackers', 'hosts']
-      : isOption
-        ? [...settableOptions().keys()]
-        : RULE_KEYS;
-  const meant = suggestName(key.replaceAll('_', '-'), known) ?? known.find((one) => one === key.replaceAll('_', '-'));
-  const hint = meant ?? known.find((one) => `${one}s` === key);
-  if (hint !== undefined) return `unknown key: did you mean ${hint}?`;
+  const name = key.replaceAll('_', '-');
+  const meant = suggestName(name, known) ?? known.find((one) => one === name || `${one}s` === key);
+  if (meant !== undefined) return `unknown key: did you mean ${meant}?`;
   return isOption
     ? 'unknown key: metainfo create --help lists the options'
     : `unknown key: expected one of ${known.join(', ')}`;
 }
 
-function aliasProblems(trackers: Table): Problem[] {
-  const aliases = aliasesOf(trackers);
-  const known = new Map<string, string[][]>();
-  return Object.keys(trackers).flatMap((name): Problem[] => {
-    const place = ['trackers', name];
-    if (!isAliasName(name)) {
-      return [{ path: place, message: 'the name of an alias has only letters, digits, "-", "_" and "."' }];
-    }
-    const message = reasonOf(() => expandAlias(name, aliases, known));
-    return message === undefined ? [] : [{ path: place, message }];
-  });
-}
-
-/** The trackers of [create] and of presets that are neither URLs nor aliases. */
-function trackerProblems(value: Table): Problem[] {
-  const aliases = aliasesOf(tableOf(value['trackers']));
-  const places: [TomlPath, Table][] = [
-    [['create'], tableOf(value['create'])],
-    ...Object.entries(tableOf(value['presets'])).map(([name, preset]): [TomlPath, Table] => [
-      ['presets', name],
-      tableOf(preset),
-    ]),
-  ];
-  return places.flatMap(([place, table]) => {
-    const names = tiersOf(table['tracker'] ?? [])?.flatMap((tier) => tier.split(',')) ?? [];
-    return names.flatMap((name) => {
-      const message = aliases.has(name.trim()) ? undefined : reasonOf(() => expandAlias(name.trim(), aliases));
-      return message === undefined ? [] : [{ path: [...place, 'tracker'], message }];
-    });
-  });
-}
-
-function hostProblems(hosts: Table, lineOf: LineOf): Problem[] {
-  const first = new Map<string, string>();
-  return Object.keys(hosts).flatMap((name): Problem[] => {
-    const host = hostKey(name);
-    const path = ['hosts', name];
-    if (host === null) return [{ path, message: 'expected a host such as "tracker.example.org", perhaps with a port' }];
-    const before = first.get(host);
-    if (before !== undefined)
-      return [{ path, message: `the rule of line ${lineOf(['hosts', before])} is for the same host` }];
-    first.set(host, name);
-    return [];
-  });
+function tiersFrom(value: unknown): string[][] {
+  const words = tiersOf(value);
+  if (words === null) throw new Error(`expected a URL, or a list of URLs and lists of URLs, got ${shownValue(value)}`);
+  if (words.length === 0) throw new Error('expected at least one URL');
+  return words.map((tier) => tier.split(',').map((url) => url.trim()));
 }
 
 function hostKey(name: string): string | null {
   const parts = parseHost(name);
   return parts && (parts.port === '' ? parts.host : `${parts.host}:${Number(parts.port)}`);
-}
-
-function aliasesOf(trackers: Table): Aliases {
-  const tiers = Object.entries(trackers).map(([name, value]) => {
-    const words = tiersOf(value) ?? [];
-    return [name, words.map((tier) => tier.split(',').map((url) => url.trim()))] as const;
-  });
-  return new Map(tiers);
-}
-
-function configurationOf(tables: Tables, { file, folder, lineOf }: Context): Configuration {
-  const options = settableOptions();
-  const settings = (table: Table, place: TomlPath): Settings =>
-    new Map(
-      Object.entries(table).map(([key, raw]): [keyof CreateOptions, Setting] => {
-        const option = options.get(key) as SettableOption;
-        return [
-          option.attribute,
-          { key, raw, value: parseSetting(option, raw, folder), line: lineOf([...place, key]) },
-        ];
-      }),
-    );
-  const rules = Object.entries(tables.hosts ?? {}).map(([name, table]): [string, TrackerRule] => {
-    const host = hostKey(name) as string;
-    const set = [...settings(table, ['hosts', name])];
-    return [
-      host,
-      {
-        host,
-        options: Object.fromEntries(set.map(([key, { value }]) => [key, value])),
-        places: Object.fromEntries(set.map(([key, { line }]) => [key, `${file}:${line}`])),
-      },
-    ];
-  });
-  return {
-    file,
-    create: settings(tables.create ?? {}, ['create']),
-    presets: new Map(
-      Object.entries(tables.presets ?? {}).map(([name, table]) => [name, settings(table, ['presets', name])]),
-    ),
-    aliases: aliasesOf(tables.trackers ?? {}),
-    hosts: new Map(rules),
-  };
 }

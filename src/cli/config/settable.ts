@@ -3,7 +3,7 @@ import path from 'node:path';
 import { Command, type Option } from 'commander';
 import { MetainfoError, shown } from '../../errors/errors.ts';
 import { collectCode } from '../create/findings.ts';
-import { type CreateOptions, createOptions } from '../create/options.ts';
+import { type CreateOptions, createOptions, UNSETTABLE } from '../create/options.ts';
 import { collectGlob } from '../globs.ts';
 import {
   collect,
@@ -20,7 +20,6 @@ import {
   parseSize,
   parseThreads,
 } from '../options.ts';
-import { UNSETTABLE } from './unsettable.ts';
 
 /** The form that the values of an option have in a configuration file. */
 export type ValueForm =

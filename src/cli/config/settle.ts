@@ -1,12 +1,11 @@
 /** Settles the options of a creation: the command line before the preset, the rules of hosts, [create] and built-in values. */
-import { MetainfoError } from '../../errors/errors.ts';
-import { nearest } from '../../errors/guard.ts';
+import { invalidArgument, nearest } from '../../errors/guard.ts';
 import { foreignArgument } from '../create/inputs.ts';
 import type { CreateOptions } from '../create/options.ts';
 import { isStdin } from '../standard-input.ts';
 import { withoutAliases } from './aliases.ts';
 import type { Configuration, Settings } from './configuration.ts';
-import { jointRule, rulesOf } from './hosts.ts';
+import { jointRule, rulesOf, type TrackerRule } from './hosts.ts';
 import { userConfigFile } from './place.ts';
 
 type Options = Partial<CreateOptions>;
@@ -36,6 +35,8 @@ export interface Given {
 /** The settled options of one creation. */
 export interface Settled {
   options: CreateOptions;
+  /** The rules of the trackers' hosts. */
+  rules: readonly TrackerRule[];
   origins: ReadonlyMap<keyof CreateOptions, Origin>;
 }
 
@@ -52,7 +53,7 @@ export function settle({ builtIn, given, paths }: Given, config: Configuration |
   if (config) below.push(levelOf(config.create, (line) => ({ from: 'create', line })));
   const above: Level[] = given.map((options) => ({ options, origin: () => ({ from: 'command line' }) }));
   if (preset) above.unshift(levelOf(preset.settings, (line) => ({ from: 'preset', preset: preset.name, line })));
-  if (!config) return merged([...below, ...above]);
+  if (!config) return { ...merged([...below, ...above]), rules: [] };
   const { tracker = [] } = merged([...below, ...above]).options;
   const trackers = withoutAliases(tracker, config.aliases);
   const rules = rulesOf(trackers, config.hosts);
@@ -61,8 +62,8 @@ export function settle({ builtIn, given, paths }: Given, config: Configuration |
     [...origins].flatMap(([key, origin]) => ('line' in origin ? [[key, `${config.file}:${origin.line}`]] : [])),
   );
   for (const key of unfitOptions(paths)) if (standing.has(key)) delete options[key];
-  const settled = { ...options, ...(trackers.length > 0 && { tracker: trackers }), ...(rules.length > 0 && { rules }) };
-  return { options: { ...settled, standing }, origins };
+  const settled = { ...options, ...(trackers.length > 0 && { tracker: trackers }), standing };
+  return { options: settled, rules, origins };
 }
 
 /** The options that the command line may not combine with an input. From a configuration, they do not apply then. */
@@ -75,18 +76,18 @@ function unfitOptions(paths: readonly string[]): ('exclude' | 'include' | 'targe
 function presetOf(name: string, config: Configuration | null): Settings {
   const settings = config?.presets.get(name);
   if (settings) return settings;
-  throw new MetainfoError('ERR_INVALID_ARGUMENT', `There is no preset ${JSON.stringify(name)}${hintOf(name, config)}`);
+  throw invalidArgument(`There is no preset ${JSON.stringify(name)}${hintOf(name, config)}`);
 }
 
 function hintOf(name: string, config: Configuration | null): string {
   if (!config) {
     const file = userConfigFile();
-    return `, because there is no configuration${file === null ? '' : `: write ${file}, or name a file with --config`}.`;
+    return `, because there is no configuration${file === null ? '' : `: write ${file}, or name a file with --config`}`;
   }
   const names = [...config.presets.keys()];
   const meant = nearest(name, names) ?? names.find((one) => one.toLowerCase() === name.toLowerCase());
   if (meant !== undefined) return ` in ${config.file}: did you mean ${meant}?`;
-  return ` in ${config.file}: ${names.length === 0 ? 'it has no presets' : `it has ${names.slice(0, 10).join(', ')}`}.`;
+  return ` in ${config.file}: ${names.length === 0 ? 'it has no presets' : `it has ${names.slice(0, 10).join(', ')}`}`;
 }
 
 function levelOf(settings: Settings, origin: (line: number) => Origin): Level {
@@ -96,7 +97,7 @@ function levelOf(settings: Settings, origin: (line: number) => Origin): Level {
   };
 }
 
-function hostLevel(rules: Parameters<typeof jointRule>[0]): Level {
+function hostLevel(rules: readonly TrackerRule[]): Level {
   const { options, from } = jointRule(rules);
   return {
     options,
@@ -109,7 +110,7 @@ function hostLevel(rules: Parameters<typeof jointRule>[0]): Level {
 }
 
 /** Joins levels, the lowest one first. Empty lists, which clear those below, are left out. */
-function merged(levels: readonly Level[]): Settled {
+function merged(levels: readonly Level[]): Omit<Settled, 'rules'> {
   const options: Record<string, unknown> = {};
   const origins = new Map<keyof CreateOptions, Origin>();
   for (const { options: own, origin } of levels) {

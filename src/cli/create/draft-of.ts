@@ -2,7 +2,7 @@
 import { type BencodeMap, toKey } from '../../bencode/value.ts';
 import type { TorrentCreateFields } from '../../create/draft-fields.ts';
 import type { Finding } from '../../create/findings.ts';
-import { MetainfoError } from '../../errors/errors.ts';
+import { invalidArgument } from '../../errors/guard.ts';
 import { INFO, TORRENT } from '../../model/codec.ts';
 import { countingFilter, type UnmatchedGlob } from '../globs.ts';
 import { cacheFolders, type ExtraKey } from '../options.ts';
@@ -75,10 +75,7 @@ function fieldsOf(options: CreateOptions): TorrentCreateFields {
   const { createdBy, name, source, updateUrl, set = [] } = options;
   const infoExtra = extraOf(set.filter(({ isInfo }) => isInfo));
   if (options.entropy && set.some(({ isInfo, key }) => isInfo && key === ENTROPY_KEY))
-    throw new MetainfoError(
-      'ERR_INVALID_ARGUMENT',
-      '--set info.entropy and --entropy set the same key: use one of them.',
-    );
+    throw invalidArgument('--set info.entropy and --entropy set the same key: use one of them');
   if (options.entropy) infoExtra.set(ENTROPY_KEY, randomText());
   const extra = extraOf(set.filter(({ isInfo }) => !isInfo));
   return {
@@ -120,8 +117,8 @@ const INFO_KEYS = new Set(Object.values(INFO).map(({ key }) => key));
 function extraOf(keys: readonly ExtraKey[]): BencodeMap {
   const taken = keys.find(({ isInfo, key }) => (isInfo ? INFO_KEYS : TOP_KEYS).has(key));
   if (taken) {
-    const message = `--set cannot set ${taken.isInfo ? 'info.' : ''}${taken.key}: use the option for it, if there is one.`;
-    throw new MetainfoError('ERR_INVALID_ARGUMENT', message);
+    const message = `--set cannot set ${taken.isInfo ? 'info.' : ''}${taken.key}: use the option for it, if there is one`;
+    throw invalidArgument(message);
   }
   return new Map(keys.map(({ key, text }) => [toKey(key), Buffer.from(text)]));
 }

@@ -2,8 +2,8 @@
 import type { Finding } from '../../create/findings.ts';
 import type { PlanReport } from '../../create/plan-report.ts';
 import { ISSUE_CODES } from '../../errors/codes.ts';
-import { MetainfoError, sentence } from '../../errors/errors.ts';
-import { nearest } from '../../errors/guard.ts';
+import { MetainfoError } from '../../errors/errors.ts';
+import { invalidArgument, nearest } from '../../errors/guard.ts';
 import { printable } from '../../layout/text.ts';
 import { colorsFor } from '../colors.ts';
 import { toPlain } from '../messages.ts';
@@ -29,12 +29,17 @@ export function collectCode(code: string, before: string[] = []): string[] {
     : meant === undefined
       ? 'metainfo plan shows the codes in brackets'
       : `did you mean ${meant}?`;
-  throw new MetainfoError('ERR_INVALID_ARGUMENT', sentence(`--allow cannot accept ${code}: ${hint}`));
+  throw invalidArgument(`--allow cannot accept ${code}: ${hint}`);
 }
 
-/** Applies `--strict` and `--allow`: strict makes each warning an error, unless its code is allowed. */
-export function settled(findings: readonly Finding[], { strict, allow = [] }: FindingOptions): Finding[] {
-  const settledOnes = findings.map((finding): Finding => {
+/**
+ * All findings of a plan after `--strict` and `--allow`: strict makes each warning an error, unless its code is allowed.
+ *
+ * @param own The findings of the command itself.
+ */
+export function settled(plan: PlanReport, own: readonly Finding[], options: CreateOptions): Finding[] {
+  const { strict, allow = [], ruleFindings } = options;
+  const settledOnes = [...plan.findings, ...own, ...(ruleFindings?.(plan) ?? [])].map((finding): Finding => {
     const { code, severity } = finding;
     if (code.startsWith('ERR_')) return finding;
     if (allow.includes(code)) return severity === 'error' ? { ...finding, severity: 'warning' } : finding;

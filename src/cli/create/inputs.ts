@@ -4,6 +4,7 @@ import type { Source } from '../../create/sources.ts';
 import type { WebFile } from '../../create/web-source.ts';
 import { parseWebUrl } from '../../create/web-url.ts';
 import { MetainfoError, shown } from '../../errors/errors.ts';
+import { invalidArgument } from '../../errors/guard.ts';
 import { unsafeComponent } from '../../layout/safe-path.ts';
 import { isStdin, openStdin } from '../standard-input.ts';
 import type { CreateOptions } from './options.ts';
@@ -46,17 +47,18 @@ export function foreignInput(paths: readonly string[], options: CreateOptions): 
   if (foreign === undefined) return null;
   const what = isStdin(foreign) ? 'Standard input (-)' : 'A URL';
   if (paths.length > 1)
-    throw refuse(
-      `${what} must be the only input, because it gives a torrent of one file: create one torrent for each.`,
+    throw invalidArgument(
+      `${what} must be the only input, because it gives a torrent of one file: create one torrent for each`,
     );
   for (const option of ['exclude', 'include'] as const)
-    if (options[option]) throw refuse(`--${option} works only with files on disk: omit it.`);
+    if (options[option]) throw invalidArgument(`--${option} works only with files on disk: omit it`);
   if (isStdin(first)) {
     if (options.targetPieces !== undefined || options.maxTorrentSize !== undefined)
-      throw refuse(
-        '--target-pieces and --max-torrent-size need a size, which standard input (-) lacks: use --piece-length.',
+      throw invalidArgument(
+        '--target-pieces and --max-torrent-size need a size, which standard input (-) lacks: use --piece-length',
       );
-    if (options.name === undefined) throw refuse('A torrent of standard input (-) needs a name: add --name NAME.');
+    if (options.name === undefined)
+      throw invalidArgument('A torrent of standard input (-) needs a name: add --name NAME');
     return { name: checked(options.name), url: null };
   }
   const { href, name } = parseWebUrl(first);
@@ -109,10 +111,6 @@ function checked(name: string): string {
   const problem = unsafeComponent(name) ?? (name.isWellFormed() ? null : 'a name with half a surrogate pair');
   if (problem === null) return name;
   throw nameError(`${problem} cannot be the name of a torrent: ${shown(name)}.`);
-}
-
-function refuse(message: string): MetainfoError {
-  return new MetainfoError('ERR_INVALID_ARGUMENT', message);
 }
 
 function nameError(message: string): MetainfoError {

@@ -6,6 +6,7 @@ import { isWithin } from '../../disk/containment.ts';
 import { readWithin } from '../../disk/read-file.ts';
 import { exists, outputExists, requireReplaceable } from '../../disk/write-file.ts';
 import { MetainfoError } from '../../errors/errors.ts';
+import { invalidArgument } from '../../errors/guard.ts';
 import { fileOf, isStdout, realFolder, requireWritableFolder } from '../target.ts';
 import type { CreateOptions } from './options.ts';
 
@@ -27,12 +28,12 @@ export async function requireLinkFile(
   paths: readonly string[],
 ): Promise<void> {
   if (linkFile === undefined) return;
-  if (isStdout(linkFile)) throw refuse('--link-file needs the name of a file: --magnet prints the link.');
+  if (isStdout(linkFile)) throw invalidArgument('--link-file needs the name of a file: --magnet prints the link');
   await requireWritableFolder(linkFile);
   const real = await realFile(linkFile);
   const file = fileOf(target);
   if (file !== undefined && real === (await realFile(file)))
-    throw refuse(`${linkFile} cannot hold both the torrent and its magnet link.`);
+    throw invalidArgument(`${linkFile} cannot hold both the torrent and its magnet link`);
   if (!(await exists(linkFile))) return;
   if (!force) throw outputExists(linkFile);
   await requireReplaceable(linkFile);
@@ -67,8 +68,4 @@ async function holdsNoLink(file: string): Promise<boolean> {
 /** The path of a file whose folder has no links in its path. */
 async function realFile(file: string): Promise<string> {
   return path.join(await realFolder(file), path.basename(file));
-}
-
-function refuse(message: string): MetainfoError {
-  return new MetainfoError('ERR_INVALID_ARGUMENT', message);
 }

@@ -1,9 +1,9 @@
 /** The options of `metainfo create`: their declarations and their types. */
 import { type Command, Option } from 'commander';
+import type { Finding } from '../../create/findings.ts';
+import type { PlanReport } from '../../create/plan-report.ts';
 import type { TorrentVersion } from '../../model/discriminator.ts';
 import type { DhtNode } from '../../model/primitives.ts';
-import type { TrackerRule } from '../config/hosts.ts';
-import { UNSETTABLE } from '../config/unsettable.ts';
 import { type GlobOptions, globOptions } from '../globs.ts';
 import {
   type CacheOptions,
@@ -78,11 +78,23 @@ export interface CreateOptions
   resume?: boolean;
   verbose?: boolean;
   preset?: string;
-  /** The rules of the trackers' hosts, from the configuration file. */
-  rules?: TrackerRule[];
+  /** The findings for a plan that breaks the rules of its trackers' hosts, from the configuration file. */
+  ruleFindings?: (plan: PlanReport) => Finding[];
   /** The options that come from the configuration file, and their places there. They apply where they fit. */
   standing?: ReadonlyMap<keyof CreateOptions, string>;
 }
+
+/** The options that a configuration file cannot set, each with the reason. It can set a new option, unless that is listed here. */
+export const UNSETTABLE: Readonly<Record<string, string>> = {
+  output: 'each torrent has its own output',
+  'link-file': 'each torrent has its own link file',
+  name: 'each torrent has its own name',
+  force: 'replacing a file is decided each time',
+  json: 'the caller of the command chooses the form of its output',
+  'dry-run': 'use metainfo plan',
+  announce: 'use tracker',
+  preset: 'presets are chosen on the command line or by a job',
+};
 
 const VERSIONS: readonly TorrentVersion[] = ['v1', 'v2', 'hybrid'];
 

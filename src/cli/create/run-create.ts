@@ -16,7 +16,6 @@ import { unsafeComponent } from '../../layout/safe-path.ts';
 import type { TorrentVersion } from '../../model/discriminator.ts';
 import type { Torrent } from '../../model/torrent.ts';
 import { shellWords } from '../arguments.ts';
-import { ruleFindings } from '../config/hosts.ts';
 import { flagText } from '../messages.ts';
 import { cacheOf } from '../options.ts';
 import { rootAndPaths } from '../roots.ts';
@@ -58,7 +57,7 @@ export async function runCreate(
   const check = (fields: TorrentCreateFields) => new TorrentCreate(fields);
   const { fields, findings: ownFindings, web } = await draftOf(paths, options, { output, check, signal: watch.signal });
   const onPlan = async (plan: PlanReport) => {
-    const findings = settled([...plan.findings, ...ownFindings(), ...ruleFindings(options, plan)], options);
+    const findings = settled(plan, ownFindings(), options);
     await onFindings(findings, plan);
     refuse(findings);
   };
@@ -121,15 +120,8 @@ export async function planCreate(
   // URLs that a draft refuses are findings beside all others.
   const { fields, findings: ownFindings, web } = await draftOf(paths, options, { output, check: () => {}, signal });
   const plan = await TorrentCreate.plan(fields, { ...generateOptions(options), output, signal });
-  const findings = settled(
-    [
-      ...unwritable,
-      ...plan.findings.map((finding) => explained(finding, options)),
-      ...ownFindings(),
-      ...ruleFindings(options, plan),
-    ],
-    options,
-  );
+  for (const finding of plan.findings) explained(finding, options);
+  const findings = settled(plan, [...unwritable, ...ownFindings()], options);
   return { target, plan: { ...plan, findings }, web };
 }
 
@@ -171,7 +163,7 @@ export async function expectedCreation(
   const settings = { ...generateOptions(options), output, sources, signal };
   const { plan, description, problems } = await describePlan(draft, settings);
   throwProblems(problems.map(({ error, ...problem }) => ({ ...problem, error: explained(error, options) })));
-  refuse(settled([...description.findings, ...ownFindings(), ...ruleFindings(options, description)], options));
+  refuse(settled(description, ownFindings(), options));
   return { plan: plan as CreatePlan, web };
 }
 

@@ -2,6 +2,7 @@
 import { createReadStream } from 'node:fs';
 import { onAbort, throwIfAborted, untilAbort } from '../../errors/cancel.ts';
 import { fromSystemError, MetainfoError, withPath } from '../../errors/errors.ts';
+import { invalidArgument } from '../../errors/guard.ts';
 import type { CommandLine } from '../config/command-line.ts';
 import { isStdin, named, nameOfInput, openStdin } from '../standard-input.ts';
 import { type CreateJob, type ListedJob, requireDistinct } from './job-list.ts';
@@ -98,15 +99,15 @@ function parsedJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
-    throw new MetainfoError('ERR_INVALID_ARGUMENT', (error as SyntaxError).message);
+    throw invalidArgument((error as SyntaxError).message);
   }
 }
 
 function invalidList(file: string, problems: readonly string[]): MetainfoError {
   const more = problems.length > MAX_LISTED ? `; and ${problems.length - MAX_LISTED} more` : '';
   const list = `${problems.slice(0, MAX_LISTED).join('; ')}${more}`;
-  const message = `The list of jobs in ${nameOfInput(file)} is not valid: ${list}.`;
-  return new MetainfoError('ERR_INVALID_ARGUMENT', message, { path: file });
+  const message = `The list of jobs in ${nameOfInput(file)} is not valid: ${list}`;
+  return invalidArgument(message, { path: file });
 }
 
 function tooLong(what: string, most: number, advice = ''): MetainfoError {

@@ -4,6 +4,7 @@ import path from 'node:path';
 import { type FolderNames, isSystemFile, namesIn } from '../../disk/entry-names.ts';
 import { exists } from '../../disk/write-file.ts';
 import { fromSystemError, MetainfoError } from '../../errors/errors.ts';
+import { invalidArgument } from '../../errors/guard.ts';
 import { isUrl } from '../create/inputs.ts';
 import type { CreateOptions } from '../create/options.ts';
 import { targetFor } from '../create/run-create.ts';
@@ -58,8 +59,8 @@ export async function jobsOfFolders(folders: readonly string[], given: CreateOpt
 async function makeFolder(folder: string): Promise<void> {
   await mkdir(folder, { recursive: true }).catch((error: unknown) => {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw fromSystemError(error, folder, 'write');
-    const message = `${folder} is a file, but many torrents need a folder: give another -o.`;
-    throw new MetainfoError('ERR_INVALID_ARGUMENT', message, { path: folder });
+    const message = `${folder} is a file, but many torrents need a folder: give another -o`;
+    throw invalidArgument(message, { path: folder });
   });
 }
 
@@ -71,8 +72,8 @@ async function makeFolder(folder: string): Promise<void> {
 export async function contentNames(folder: string): Promise<FolderNames> {
   const { names, errors } = await namesIn(folder).catch(async (error: unknown) => {
     if ((error as NodeJS.ErrnoException).code === 'ENOTDIR' && (await exists(folder))) {
-      const message = `${folder} is a file, not a folder: omit --each, or name the folder that contains it.`;
-      throw new MetainfoError('ERR_INVALID_ARGUMENT', message, { path: folder });
+      const message = `${folder} is a file, not a folder: omit --each, or name the folder that contains it`;
+      throw invalidArgument(message, { path: folder });
     }
     throw fromSystemError(error, folder, 'read');
   });
@@ -86,22 +87,21 @@ export async function contentNames(folder: string): Promise<FolderNames> {
 /** Refuses a URL or standard input where `--each` needs a folder. */
 function requireFolder(folder: string): void {
   if (isUrl(folder)) {
-    const message = `--each makes a torrent of every entry of a folder, and ${folder} is a URL: omit --each, or list several URLs with --batch.`;
-    throw new MetainfoError('ERR_INVALID_ARGUMENT', message);
+    const message = `--each makes a torrent of every entry of a folder, and ${folder} is a URL: omit --each, or list several URLs with --batch`;
+    throw invalidArgument(message);
   }
   if (isStdin(folder)) {
-    const message = '--each needs a folder, not standard input (-): use --batch - for a list of jobs.';
-    throw new MetainfoError('ERR_INVALID_ARGUMENT', message);
+    const message = '--each needs a folder, not standard input (-): use --batch - for a list of jobs';
+    throw invalidArgument(message);
   }
 }
 
 /** A job from its paths and options. */
 export async function jobOf(paths: string[], options: CreateOptions): Promise<CreateJob> {
-  if (paths.some(isStdin))
-    throw new MetainfoError('ERR_INVALID_ARGUMENT', 'Standard input (-) cannot be the content of one job among many.');
+  if (paths.some(isStdin)) throw invalidArgument('Standard input (-) cannot be the content of one job among many');
   const target = await targetFor(paths, options);
   if (!isStdout(target)) return { paths, options, target };
-  throw new MetainfoError('ERR_INVALID_ARGUMENT', 'Standard output cannot take many torrents: use -o with a folder.');
+  throw invalidArgument('Standard output cannot take many torrents: use -o with a folder');
 }
 
 /** The first path of a job, or its place in the list. */
@@ -119,8 +119,8 @@ export function requireDistinct(jobs: Iterable<CreateJob>): void {
       const output = path.resolve(file);
       const other = outputs.get(output);
       if (other && other !== job) {
-        const message = `${other.paths[0]} and ${job.paths[0]} would both be written to ${file}: give them other outputs.`;
-        throw new MetainfoError('ERR_INVALID_ARGUMENT', message, { path: file });
+        const message = `${other.paths[0]} and ${job.paths[0]} would both be written to ${file}: give them other outputs`;
+        throw invalidArgument(message, { path: file });
       }
       outputs.set(output, job);
     }

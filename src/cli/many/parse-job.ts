@@ -1,6 +1,7 @@
 /** Parses one job of `metainfo create --batch`: its options are those of the command line, without the two dashes. */
 import { Command, CommanderError } from 'commander';
-import { MetainfoError, shown } from '../../errors/errors.ts';
+import { shown } from '../../errors/errors.ts';
+import { invalidArgument } from '../../errors/guard.ts';
 import { type CommandLine, optionsFrom } from '../config/command-line.ts';
 import { createOptions } from '../create/options.ts';
 import { type CreateJob, jobOf } from './job-list.ts';
@@ -26,12 +27,12 @@ export function jobParser(optionsFor: CommandLine['optionsFor']): ParseJob {
   );
   return async (value) => {
     if (typeof value !== 'object' || value === null || Array.isArray(value))
-      throw wrong(`expected an object, got ${shown(value)}`);
+      throw invalidArgument(`expected an object, got ${shown(value)}`);
     const { path: single, paths = single, ...rest } = value as Record<string, unknown>;
-    if (single !== undefined && paths !== single) throw wrong('expected `path` or `paths`, not both');
+    if (single !== undefined && paths !== single) throw invalidArgument('expected `path` or `paths`, not both');
     const list = [paths].flat();
     if (list.length === 0 || list.some((entry) => typeof entry !== 'string' || entry === ''))
-      throw wrong('expected `path`, or `paths` with at least one path');
+      throw invalidArgument('expected `path`, or `paths` with at least one path');
     parse(command, Object.entries(rest).flatMap(wordsOf));
     return jobOf(list as string[], optionsFor(list as string[], optionsFrom(command, 'cli')));
   };
@@ -42,20 +43,16 @@ function parse(command: Command, words: string[]): void {
     command.parse(words, { from: 'user' });
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
-    throw wrong(error.message.replace(/^error: /, '').replace(/\.?\n\(/, ' ('));
+    throw invalidArgument(error.message.replace(/^error: /, '').replace(/\.?\n\(/, ' ('));
   }
 }
 
 function wordsOf([key, value]: [string, unknown]): string[] {
-  if (NOT_IN_JOBS.includes(key) || key.length < 2) throw wrong(`${shown(key)} is no option of a job`);
+  if (NOT_IN_JOBS.includes(key) || key.length < 2) throw invalidArgument(`${shown(key)} is no option of a job`);
   if (value === true) return [`--${key}`];
   if (value === false) return [`--no-${key}`];
   return [value].flat().map((one) => {
     if (typeof one === 'string' || typeof one === 'number') return `--${key}=${one}`;
-    throw wrong(`expected text, a number, true or false for ${key}, got ${shown(one)}`);
+    throw invalidArgument(`expected text, a number, true or false for ${key}, got ${shown(one)}`);
   });
-}
-
-function wrong(message: string): MetainfoError {
-  return new MetainfoError('ERR_INVALID_ARGUMENT', message);
 }

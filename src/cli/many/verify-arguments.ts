@@ -2,6 +2,7 @@
 import { readdir, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { fromSystemError, MetainfoError } from '../../errors/errors.ts';
+import { invalidArgument } from '../../errors/guard.ts';
 import { Torrent } from '../../model/torrent.ts';
 import { fileType, hasTorrentName, shellWords } from '../arguments.ts';
 import { type ProfileOptions, readOptionsOf } from '../options.ts';
@@ -44,7 +45,8 @@ export async function verifyArguments(
     : content === undefined
       ? await listed(file, rest, options)
       : await withContent([file, ...rest], content);
-  if (jobs !== undefined && !('files' in chosen)) throw wrong('--jobs needs several torrents, --each or --content.');
+  if (jobs !== undefined && !('files' in chosen))
+    throw invalidArgument('--jobs needs several torrents, --each or --content');
   return chosen;
 }
 
@@ -55,11 +57,11 @@ async function torrentsOfFolder(
 ): Promise<ManyTorrents> {
   const [folder = content ?? '.'] = rest;
   if (rest.length > 1 || (rest.length === 1 && content !== undefined))
-    throw wrong('--each takes one folder of torrents and one folder of content.');
-  if (isStdin(torrents)) throw wrong('--each needs a folder of torrents, not standard input (-).');
+    throw invalidArgument('--each takes one folder of torrents and one folder of content');
+  if (isStdin(torrents)) throw invalidArgument('--each needs a folder of torrents, not standard input (-)');
   const entries = await readdir(torrents, { withFileTypes: true }).catch((error: unknown) => {
     if ((error as NodeJS.ErrnoException).code === 'ENOTDIR')
-      throw wrong(`--each needs a folder of torrents, and ${torrents} is a file: omit --each.`);
+      throw invalidArgument(`--each needs a folder of torrents, and ${torrents} is a file: omit --each`);
     throw fromSystemError(error, torrents, 'read');
   });
   await requireFolder(folder, 'the folder of the content');
@@ -93,7 +95,7 @@ async function many(files: string[], folder: string): Promise<ManyTorrents> {
       const torrents = files.filter((other) => other !== file);
       const hint = shellWords('metainfo', 'verify', '--content', file, ...torrents.slice(0, 3));
       const dots = torrents.length > 3 ? ' ...' : '';
-      throw wrong(`${file} is a folder. If it holds the content of all torrents: ${hint}${dots}`);
+      throw invalidArgument(`${file} is a folder. If it holds the content of all torrents: ${hint}${dots}`);
     }
   return { files, folder, torrents: null };
 }
@@ -119,8 +121,8 @@ async function isTorrentToo(first: string, second: string, options: ProfileOptio
   if (!hasName && !hasSize && isTorrent) return true;
   const asContent = shellWords('metainfo', 'verify', first, '--content', second);
   const asTorrent = shellWords('metainfo', 'verify', '--content', '.', first, second);
-  throw wrong(
-    `${second} can be the content of ${first} (${asContent}) or another torrent with its content here (${asTorrent}).`,
+  throw invalidArgument(
+    `${second} can be the content of ${first} (${asContent}) or another torrent with its content here (${asTorrent})`,
   );
 }
 
@@ -133,7 +135,7 @@ function nullIfUnreadable(error: unknown): null {
 async function requireFolder(folder: string, what: string): Promise<void> {
   const type = await fileType(folder);
   if (type === 'folder') return;
-  if (type === 'file') throw wrong(`${what} must be a folder, and ${folder} is a file.`);
+  if (type === 'file') throw invalidArgument(`${what} must be a folder, and ${folder} is a file`);
   throw new MetainfoError('ERR_NOT_FOUND', `${folder}: no such file or folder.`, { path: folder });
 }
 
@@ -143,8 +145,4 @@ async function sizeOf(file: string): Promise<number | null> {
     (status) => (status.isFile() ? status.size : null),
     () => null,
   );
-}
-
-function wrong(message: string): MetainfoError {
-  return new MetainfoError('ERR_INVALID_ARGUMENT', message);
 }

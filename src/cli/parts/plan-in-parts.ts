@@ -6,7 +6,6 @@ import { planText, type TorrentPlan } from '../../create/torrent-plan.ts';
 import { writeWhole } from '../../disk/write-file.ts';
 import { formatBytes, printableJson } from '../../layout/text.ts';
 import { plural } from '../../model/plural.ts';
-import { ruleFindings } from '../config/hosts.ts';
 import { draftOf } from '../create/draft-of.ts';
 import { findingLines, refuse, settled } from '../create/findings.ts';
 import type { WebObject } from '../create/inputs.ts';
@@ -41,7 +40,7 @@ export async function planned(
   let report: PlanReport | null = null;
   const onPlan = async (plan: PlanReport) => {
     report = plan;
-    findings = settled([...plan.findings, ...ownFindings(), ...ruleFindings(options, plan)], options);
+    findings = settled(plan, ownFindings(), options);
     if (!options.json)
       await writeLines(await findingLines(findings.filter(({ code }) => !code.startsWith('ERR_'))), stderr);
     refuse(findings);

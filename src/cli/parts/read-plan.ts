@@ -2,6 +2,7 @@
 import type { TorrentPlan } from '../../create/torrent-plan.ts';
 import { webFile } from '../../create/web-source.ts';
 import { MetainfoError } from '../../errors/errors.ts';
+import { invalidArgument } from '../../errors/guard.ts';
 import type { OpenObject } from '../../parts/identity.ts';
 import { parseJson } from '../../parts/plan-text.ts';
 import { nameOfInput, readInput } from '../standard-input.ts';
@@ -24,6 +25,6 @@ export async function readPlan(file: string): Promise<TorrentPlan> {
 /** Opens the web objects of a plan by their URLs. */
 export const openObject: OpenObject = async ({ path, url }) => {
   if (url !== null) return webFile(url);
-  const message = `${path} was planned from a source without a URL: hash its parts with the library, and its option open.`;
-  throw new MetainfoError('ERR_INVALID_ARGUMENT', message, { path });
+  const message = `${path} was planned from a source without a URL: hash its parts with the library, and its option open`;
+  throw invalidArgument(message, { path });
 };

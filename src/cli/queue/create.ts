@@ -4,7 +4,8 @@ import path from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import type { JoinedTorrent, QueuedTorrent, QueueProgress } from '../../bullmq/index.ts';
 import { AbortError } from '../../errors/cancel.ts';
-import { fromSystemError, MetainfoError } from '../../errors/errors.ts';
+import { fromSystemError } from '../../errors/errors.ts';
+import { invalidArgument } from '../../errors/guard.ts';
 import { progressBar } from '../../jobs/progress-bar.ts';
 import { formatBytes, printableJson } from '../../layout/text.ts';
 import { plural } from '../../model/plural.ts';
@@ -31,11 +32,7 @@ export async function createInQueue(
   if (options.dryRun) return showPlan(paths, options, signal);
   const { bullmq, names } = await loadQueue();
   const target = await targetFor(paths, options);
-  if (isStdout(target))
-    throw new MetainfoError(
-      'ERR_INVALID_ARGUMENT',
-      'A worker writes the torrent: name a file beneath a --root with -o.',
-    );
+  if (isStdout(target)) throw invalidArgument('A worker writes the torrent: name a file beneath a --root with -o');
   await requireWritable(target, { ...options, output: target });
   const real = await realRoots(roots);
   const output = names.placeWithin(real, await realTarget(target));
@@ -44,11 +41,7 @@ export async function createInQueue(
     { ...options, partSize: options.partSize ?? null },
     { output: fileOf(target), signal },
   );
-  if (web)
-    throw new MetainfoError(
-      'ERR_INVALID_ARGUMENT',
-      'Workers read files on disk: create a torrent of a URL without --queue.',
-    );
+  if (web) throw invalidArgument('Workers read files on disk: create a torrent of a URL without --queue');
   const root = names.placeWithin(real, plan.root);
   const queue = new bullmq.TorrentQueue({ connection, store: folderStore(folder) });
   try {
@@ -83,8 +76,7 @@ function refuseLocalOptions({ magnet, linkFile, cache, cacheDir, standing }: Cre
     ['cacheDir', '--cache-dir', cacheDir !== undefined],
   ];
   const [, option] = given.find(([key, , isGiven]) => isGiven && !standing?.has(key)) ?? [];
-  if (option)
-    throw new MetainfoError('ERR_INVALID_ARGUMENT', `${option} does not work with --queue: omit one of them.`);
+  if (option) throw invalidArgument(`${option} does not work with --queue: omit one of them`);
 }
 
 /** Waits for a torrent, and shows its progress. After Ctrl-C, asks what becomes of it. */

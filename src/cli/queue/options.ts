@@ -1,6 +1,6 @@
 /** The options of commands that use a queue: its server, the store, and the names of folders. */
 import { type Command, Option } from 'commander';
-import { MetainfoError } from '../../errors/errors.ts';
+import { invalidArgument } from '../../errors/guard.ts';
 import { collectRoot, type NamedRoot, parseFolder, parsePositiveSize } from '../options.ts';
 
 /** The options of every command that sends work to a queue. */
@@ -47,19 +47,17 @@ export function queueOf({ queue: given, root, store, partSize }: QueueingOptions
   // The environment alone sends nothing to other machines.
   const queue = given ?? (lonely ? process.env['QUEUE_URL'] : undefined);
   if (!queue) {
-    if (lonely) throw refused(`${lonely} needs a queue: give --queue URL, or set QUEUE_URL in the environment`);
+    if (lonely) throw invalidArgument(`${lonely} needs a queue: give --queue URL, or set QUEUE_URL in the environment`);
     return null;
   }
-  if (!root) throw refused('--queue needs --root NAME=PATH: a folder with the content, and its name on the workers');
-  if (store === undefined) throw refused('--queue needs --store: the folder of plans and parts that the workers share');
+  if (!root)
+    throw invalidArgument('--queue needs --root NAME=PATH: a folder with the content, and its name on the workers');
+  if (store === undefined)
+    throw invalidArgument('--queue needs --store: the folder of plans and parts that the workers share');
   return { connection: queue, folder: store, roots: rootsOf(root) };
 }
 
 /** Named folders as an object. */
 export function rootsOf(roots: readonly NamedRoot[]): Record<string, string> {
   return Object.fromEntries(roots.map(({ name, folder }) => [name, folder]));
-}
-
-function refused(problem: string): MetainfoError {
-  return new MetainfoError('ERR_INVALID_ARGUMENT', `${problem}.`);
 }

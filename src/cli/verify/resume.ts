@@ -7,6 +7,7 @@ import { requireNoInput } from '../../disk/output.ts';
 import { readWithin } from '../../disk/read-file.ts';
 import { exists, outputExists, writeWhole } from '../../disk/write-file.ts';
 import { MetainfoError } from '../../errors/errors.ts';
+import { invalidArgument } from '../../errors/guard.ts';
 import { printable } from '../../layout/text.ts';
 import type { Torrent } from '../../model/torrent.ts';
 import type { VerifyReport } from '../../verify/report.ts';
@@ -48,8 +49,8 @@ export function requireResumeData(command: Command, options: ResumeOptions): voi
  */
 export async function requireOutputFolder({ resumeData, output = '.' }: ResumeOptions): Promise<void> {
   if (resumeData === undefined || (await isFolder(output))) return;
-  const message = `${output} must be a folder that exists, because there are several torrents.`;
-  throw new MetainfoError('ERR_INVALID_ARGUMENT', message, { path: output });
+  const message = `${output} must be a folder that exists, because there are several torrents`;
+  throw invalidArgument(message, { path: output });
 }
 
 /** The files of resume data that a command will write. */
@@ -102,12 +103,11 @@ async function contentOf(torrent: Torrent, path: string, client: ResumeClient) {
 }
 
 async function outputFiles(names: readonly string[], output: string): Promise<string[]> {
-  if (isStdout(output))
-    throw new MetainfoError('ERR_INVALID_ARGUMENT', 'Resume data cannot go to standard output: name a file or folder.');
+  if (isStdout(output)) throw invalidArgument('Resume data cannot go to standard output: name a file or folder');
   if (await isFolder(output)) return names.map((name) => nodePath.join(output, name));
   if (names.length === 1) return [output];
   const message = `${output} must be a folder that exists, because ${names.length} files go there: ${names.join(', ')}`;
-  throw new MetainfoError('ERR_INVALID_ARGUMENT', message, { path: output });
+  throw invalidArgument(message, { path: output });
 }
 
 /** Writes resume data: all files, or none that was not there before. */
