@@ -42,15 +42,6 @@ export interface CountingFilter {
   unmatched: () => UnmatchedGlob[];
 }
 
-/** Makes a scan filter: see {@link countingFilter}. */
-export async function globFilter(
-  options: GlobOptions,
-  pathRoot: string,
-  skipped: readonly string[],
-): Promise<ScanFilter> {
-  return (await countingFilter(options, pathRoot, skipped)).filter;
-}
-
 /**
  * Makes a scan filter that notes which globs match. Globs without a slash match names in any folder. A glob that ends with a slash
  * matches only folders, with everything in them, as in gitignore.

@@ -50,18 +50,20 @@ export function parsePositiveSize(text: string): number {
   throw new InvalidArgumentError('Expected a size such as 16GiB.');
 }
 
-/** Parses the index of a part: a whole number from 0 on. */
-export function parseIndex(text: string): number {
-  if (/^\d+$/.test(text) && Number.isSafeInteger(Number(text))) return Number(text);
-  throw new InvalidArgumentError('Expected a whole number from 0 on.');
-}
+/** Makes a parser of whole numbers. */
+const wholeNumber =
+  (least: number, most = Number.MAX_SAFE_INTEGER) =>
+  (text: string) => {
+    const number = /^\d+$/.test(text) ? Number(text) : Number.NaN;
+    if (number >= least && number <= most) return number;
+    const range = most === Number.MAX_SAFE_INTEGER ? `of at least ${least}` : `from ${least} to ${most}`;
+    throw new InvalidArgumentError(`Expected a whole number ${range}.`);
+  };
 
-/** Parses a whole number from 1 on. */
-export function parseCount(text: string): number {
-  const count = Number(text);
-  if (/^\d+$/.test(text) && count > 0 && Number.isSafeInteger(count)) return count;
-  throw new InvalidArgumentError('Expected a whole number of at least 1.');
-}
+/** Parses the index of a part. */
+export const parseIndex: (text: string) => number = wholeNumber(0);
+export const parseCount: (text: string) => number = wholeNumber(1);
+export const parseThreads: (text: string) => number = wholeNumber(1, MAX_THREADS);
 
 function bytesFrom(text: string): number | null {
   const match = /^(\d+)\s*(?:(k|m|g|t)(?:i?b)?|b)?$/i.exec(text);
@@ -76,13 +78,6 @@ export function parseDate(text: string): Date {
   if (Number.isNaN(date.getTime()))
     throw new InvalidArgumentError('Expected now, seconds since 1970, or an ISO 8601 date.');
   return date;
-}
-
-export function parseThreads(text: string): number {
-  const threads = Number(text);
-  if (!Number.isInteger(threads) || threads < 1 || threads > MAX_THREADS)
-    throw new InvalidArgumentError(`Expected a whole number from 1 to ${MAX_THREADS}.`);
-  return threads;
 }
 
 /** Refuses an empty name, which would mean the current folder. */

@@ -5,7 +5,7 @@ import { decode } from '../bencode/decode.ts';
 import { DEFAULT_LIMITS, NO_LIMITS } from '../bencode/limits.ts';
 import { readWithin } from '../disk/read-file.ts';
 import { exists, outputExists, requireReplaceable } from '../disk/write-file.ts';
-import { fromSystemError } from '../errors/errors.ts';
+import { throwSystemError } from '../errors/errors.ts';
 import { invalidArgument } from '../errors/guard.ts';
 import { printable } from '../layout/text.ts';
 import { infodictDiscriminator } from '../model/discriminator.ts';
@@ -76,15 +76,11 @@ export async function realFolder(target: string): Promise<string> {
  */
 export async function requireWritableFolder(target: string): Promise<void> {
   const folder = await realFolder(target);
-  await access(folder, constants.W_OK).catch((error: unknown) => {
-    throw fromSystemError(error, target, 'write');
-  });
+  await access(folder, constants.W_OK).catch(throwSystemError(target, 'write'));
 }
 
 async function resolved(file: string): Promise<string> {
-  return realpath(file).catch((error: unknown) => {
-    throw fromSystemError(error, file, 'write');
-  });
+  return realpath(file).catch(throwSystemError(file, 'write'));
 }
 
 /**
@@ -104,9 +100,7 @@ export async function outputToSkip(file: string | undefined): Promise<string[]> 
 
 /** The modification time of a torrent file. */
 export async function mtimeOf(file: string): Promise<Date> {
-  const { mtime } = await stat(file).catch((error: unknown) => {
-    throw fromSystemError(error, file, 'read');
-  });
+  const { mtime } = await stat(file).catch(throwSystemError(file, 'read'));
   return mtime;
 }
 

@@ -202,6 +202,13 @@ export function fromSystemError(error: unknown, path: string, doing: 'read' | 'w
   }
 }
 
+/** A handler for the rejection of a system call: throws what {@link fromSystemError} makes of it. */
+export function throwSystemError(path: string, doing: 'read' | 'write'): (error: unknown) => never {
+  return (error) => {
+    throw fromSystemError(error, path, doing);
+  };
+}
+
 /** Node reads each byte of a path that is not UTF-8 as U+FFFD, and so cannot open the file. */
 function encodingHint(path: string): string {
   if (!path.includes('\ufffd')) return '';

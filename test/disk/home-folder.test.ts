@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { homedir } from 'node:os';
 import path from 'node:path';
 import { describe, it } from 'node:test';
-import { userConfigFile } from '../../src/cli/config/place.ts';
+import { userConfigFile } from '../../src/cli/config/load.ts';
 import { cacheFolder } from '../../src/create/cache.ts';
 import { homeFolder } from '../../src/disk/home-folder.ts';
 

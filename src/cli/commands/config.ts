@@ -3,7 +3,7 @@ import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import { Command } from 'commander';
 import { writeWhole } from '../../disk/write-file.ts';
-import { fromSystemError } from '../../errors/errors.ts';
+import { throwSystemError } from '../../errors/errors.ts';
 import { invalidArgument } from '../../errors/guard.ts';
 import { printable, printableJson } from '../../layout/text.ts';
 import { configFileOptions, optionsFrom } from '../config/command-line.ts';
@@ -64,9 +64,9 @@ async function init({ force = false, json, ...options }: ConfigCommandOptions): 
   }
   // The user's own folder may not exist yet; that of --config must, because a missing one is probably a typing error.
   if (options.config === undefined)
-    await mkdir(path.dirname(file), { recursive: true, mode: 0o700 }).catch((error: unknown) => {
-      throw fromSystemError(error, path.dirname(file), 'write');
-    });
+    await mkdir(path.dirname(file), { recursive: true, mode: 0o700 }).catch(
+      throwSystemError(path.dirname(file), 'write'),
+    );
   const { exampleConfig } = await import('../config/example.ts');
   await writeWhole(file, Buffer.from(exampleConfig()), { force });
   await writeLines([json ? printableJson({ path: file }) : `${printable(file)}: written`]);

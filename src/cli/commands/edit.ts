@@ -169,16 +169,12 @@ function changesOf(options: EditOptions): TorrentChanges {
   change('urlList', options.webseeds === false ? false : options.webseed);
   change('addWebseeds', options.addWebseed);
   change('removeWebseeds', options.removeWebseed);
-  change('comment', options.comment);
-  change('createdBy', options.createdBy);
-  change('creationDate', options.date);
-  change('name', options.name);
-  change('source', options.source);
-  change('similar', options.similar);
   change('collections', options.collections === false ? false : options.collection);
   change('httpseeds', options.httpseeds === false ? false : options.httpseed);
   change('nodes', options.nodes === false ? false : options.node);
-  change('updateUrl', options.updateUrl);
+  change('creationDate', options.date);
+  for (const key of ['comment', 'createdBy', 'name', 'source', 'similar', 'updateUrl'] as const)
+    change(key, options[key]);
   if (options.private !== undefined) changes.private = options.private;
   for (const text of options.set ?? []) {
     const equals = text.indexOf('=');

@@ -2,6 +2,7 @@
 import type { Command } from 'commander';
 import { formatBytes, printableJson } from '../../layout/text.ts';
 import { plural } from '../../model/plural.ts';
+import { infohashLines } from '../create/summary.ts';
 import { forSchedulers } from '../exit.ts';
 import { interruptible } from '../interrupt.ts';
 import { type OutputOptions, parseFolder, type SummaryOptions, summaryOptions } from '../options.ts';
@@ -80,9 +81,5 @@ async function run(file: string, options: JoinOptions, signal: AbortSignal): Pro
     return;
   }
   const summary = `${nameOfTarget(target)}: ${torrentVersion}, ${plural(nFiles, 'file')}, ${formatBytes(totalSize)}, from ${plural(plan.parts, 'part')}`;
-  const hashes = [
-    ...(infohashV1 ? [`infohash v1  ${infohashV1}`] : []),
-    ...(infohashV2 ? [`infohash v2  ${infohashV2}`] : []),
-  ];
-  await writeLines([...(quiet ? [] : [summary, ...hashes]), ...link], reportTo(target));
+  await writeLines([...(quiet ? [] : [summary, ...infohashLines(torrent)]), ...link], reportTo(target));
 }

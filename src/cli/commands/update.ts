@@ -7,7 +7,8 @@ import { formatBytes, printable, printableJson } from '../../layout/text.ts';
 import type { Torrent } from '../../model/torrent.ts';
 import { hasFilesOf, ownFolderWithin, readTorrent, shellWords } from '../arguments.ts';
 import { type PolicyOptions, policiesOf, policyOptions } from '../create/policy-options.ts';
-import { type GlobOptions, globFilter, globOptions } from '../globs.ts';
+import { infohashLines } from '../create/summary.ts';
+import { countingFilter, type GlobOptions, globOptions } from '../globs.ts';
 import { interruptible } from '../interrupt.ts';
 import { groupOptions, UPDATE_GROUPS } from '../option-groups.ts';
 import {
@@ -118,7 +119,7 @@ async function run(torrent: Torrent, { file, folder, options, signal }: Invocati
   const { onWarning, list: warnings } = new Warnings(options);
   const skipped = [path.resolve(file), ...(await outputToSkip(output)), ...cacheFolders(options)];
   const result = await update(torrent, pathRoot, {
-    ...(await globFilter(options, pathRoot, skipped)),
+    ...(await countingFilter(options, pathRoot, skipped)).filter,
     ...policiesOf(options),
     since: options.since ?? (await hashedBefore(file, torrent)),
     pieceLength: pieceLength === 'auto' ? null : pieceLength,
@@ -175,15 +176,13 @@ function linesOf(
   target: string,
   isChanged: boolean,
 ): string[] {
-  const { infohashV1, infohashV2, totalSize } = torrent;
   return [
     `${nameOfTarget(target)}: ${isChanged ? 'new infohash' : 'no changes'}`,
-    ...(infohashV1 ? [`infohash v1  ${infohashV1}`] : []),
-    ...(infohashV2 ? [`infohash v2  ${infohashV2}`] : []),
+    ...infohashLines(torrent),
     ...added.map((name) => `  + ${printable(name)}`),
     ...changed.map((name) => `  ~ ${printable(name)}`),
     ...removed.map((name) => `  - ${printable(name)}`),
     ...renamed.map(({ from, to }) => `  ${printable(from)} -> ${printable(to)}`),
-    `read ${formatBytes(bytesRead)} of ${formatBytes(totalSize)}`,
+    `read ${formatBytes(bytesRead)} of ${formatBytes(torrent.totalSize)}`,
   ];
 }

@@ -5,6 +5,7 @@ import type { MetainfoError } from '../../errors/errors.ts';
 import { formatBytes, printableJson } from '../../layout/text.ts';
 import type { Torrent } from '../../model/torrent.ts';
 import { ownFolderWithin, readTorrent, shellWords } from '../arguments.ts';
+import { infohashLines } from '../create/summary.ts';
 import { interruptible } from '../interrupt.ts';
 import {
   changedOutputOptions,
@@ -80,11 +81,7 @@ async function run(v1: Torrent, { file, folder, options, signal }: Invocation): 
   if (options.quiet && !options.json) return;
   const infohash = { v1: torrent.infohashV1, v2: torrent.infohashV2 };
   const name = nameOfTarget(options.output === undefined ? file : target);
-  const lines = [
-    `${name}: hybrid; all pieces are correct; read ${formatBytes(bytesRead)}`,
-    `infohash v1  ${infohash.v1}`,
-    `infohash v2  ${infohash.v2}`,
-  ];
+  const lines = [`${name}: hybrid; all pieces are correct; read ${formatBytes(bytesRead)}`, ...infohashLines(torrent)];
   const object = { path: target, infohash, bytesRead, warnings };
   await writeLines(options.json ? [printableJson(object)] : lines, reportTo(target));
 }

@@ -9,7 +9,7 @@ import { plural } from '../../model/plural.ts';
 import { Torrent } from '../../model/torrent.ts';
 import { colorsFor } from '../colors.ts';
 import { FAILED } from '../exit.ts';
-import { countsText } from '../many/summary-line.ts';
+import { countsText } from '../many/run-jobs.ts';
 import { messageOf } from '../messages.ts';
 import { type ProfileOptions, profileOptions, readOptionsOf } from '../options.ts';
 import { stdout, writeLines } from '../output.ts';

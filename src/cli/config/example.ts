@@ -1,20 +1,6 @@
 /** The commented example of a configuration file that `metainfo config --init` writes. */
 import { RULE_KEYS } from './hosts.ts';
-import { type SettableOption, settableOptions, type ValueForm } from './settable.ts';
-
-/** A value of each form, as TOML writes it. */
-const SAMPLES: Readonly<Record<ValueForm, string>> = {
-  flag: 'true',
-  choice: '',
-  text: '"text"',
-  removable: 'false',
-  length: '"auto"',
-  size: '"16MiB"',
-  count: '1000',
-  date: '"now"',
-  list: '["text"]',
-  tiers: '["udp://tracker.example.net:6969/announce"]',
-};
+import { FORMS, type SettableOption, settableOptions } from './settable.ts';
 
 /** Values of options whose form alone does not tell a useful one. */
 const OWN_SAMPLES: Readonly<Record<string, string>> = {
@@ -82,6 +68,6 @@ function describe({ option, form }: SettableOption): string {
 
 function settingOf({ key, form, option }: SettableOption): string {
   const choice = form === 'choice' ? JSON.stringify(option.argChoices?.[0]) : null;
-  const value = option.negate ? 'false' : (OWN_SAMPLES[key] ?? choice ?? SAMPLES[form]);
+  const value = option.negate ? 'false' : (OWN_SAMPLES[key] ?? choice ?? FORMS[form].sample);
   return `#${key} = ${value}`;
 }

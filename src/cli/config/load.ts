@@ -1,9 +1,22 @@
 /** Reads the configuration file that the command line names, or that of the user. */
+import path from 'node:path';
 import { LimitError } from '../../bencode/limits.ts';
+import { homeFolder } from '../../disk/home-folder.ts';
 import { readWithin } from '../../disk/read-file.ts';
 import { MetainfoError } from '../../errors/errors.ts';
 import type { Configuration } from './configuration.ts';
-import { MAX_BYTES, userConfigFile } from './place.ts';
+
+/** The largest configuration file, in bytes. */
+const MAX_BYTES = 2 ** 20;
+
+/** The path of the user's configuration file; null if the user has no home folder. */
+export function userConfigFile(): string | null {
+  const { env, platform } = process;
+  const base = platform === 'win32' ? env['APPDATA'] : env['XDG_CONFIG_HOME'];
+  const home = homeFolder();
+  const folder = base && path.isAbsolute(base) ? base : home && path.join(home, '.config');
+  return folder && path.join(folder, 'metainfo', 'config.toml');
+}
 
 /** The options that choose a configuration file. */
 export interface ConfigOptions {

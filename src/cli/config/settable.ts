@@ -21,21 +21,28 @@ import {
   parseThreads,
 } from '../options.ts';
 
-/** The form that the values of an option have in a configuration file. */
-export type ValueForm =
-  | 'flag'
-  | 'choice'
-  | 'text'
-  | 'removable'
-  | 'length'
-  | 'size'
-  | 'count'
-  | 'date'
-  | 'list'
-  | 'tiers';
+/** The forms that the values of options have in a configuration file: what an error message expects, and a sample. */
+export const FORMS = {
+  flag: { expected: 'true or false', sample: 'true' },
+  choice: { expected: 'text', sample: '' },
+  text: { expected: 'text', sample: '"text"' },
+  removable: { expected: 'text or false', sample: 'false' },
+  length: { expected: 'text or a whole number', sample: '"auto"' },
+  size: { expected: 'text or a whole number', sample: '"16MiB"' },
+  count: { expected: 'text or a whole number', sample: '1000' },
+  date: { expected: 'a date, text or a whole number', sample: '"now"' },
+  list: { expected: 'text or a list of texts', sample: '["text"]' },
+  tiers: {
+    expected: 'text, or a list of texts and lists of texts',
+    sample: '["udp://tracker.example.net:6969/announce"]',
+  },
+} as const;
+
+/** A form of {@link FORMS}. */
+export type ValueForm = keyof typeof FORMS;
 
 /** The forms of options by the parser of their values. */
-const FORMS: ReadonlyMap<unknown, ValueForm> = new Map<unknown, ValueForm>([
+const FORMS_OF_PARSERS: ReadonlyMap<unknown, ValueForm> = new Map<unknown, ValueForm>([
   [undefined, 'text'],
   [parseFile, 'text'],
   [parseFolder, 'text'],
@@ -53,20 +60,6 @@ const FORMS: ReadonlyMap<unknown, ValueForm> = new Map<unknown, ValueForm>([
   [collectCode, 'list'],
   [collectTier, 'tiers'],
 ]);
-
-/** The type of each form, as an error message tells it. */
-const EXPECTED: Readonly<Record<ValueForm, string>> = {
-  flag: 'true or false',
-  choice: 'text',
-  text: 'text',
-  removable: 'text or false',
-  length: 'text or a whole number',
-  size: 'text or a whole number',
-  count: 'text or a whole number',
-  date: 'a date, text or a whole number',
-  list: 'text or a list of texts',
-  tiers: 'text, or a list of texts and lists of texts',
-};
 
 /** An option of `create` that a configuration file can set. */
 export interface SettableOption {
@@ -103,7 +96,7 @@ function formOf({ required, long, argChoices, parseArg }: Option, isRemovable: b
   if (!required) return 'flag';
   if (isRemovable) return 'removable';
   if (argChoices) return 'choice';
-  const form = FORMS.get(parseArg);
+  const form = FORMS_OF_PARSERS.get(parseArg);
   if (form === undefined) throw new MetainfoError('ERR_INTERNAL', `${long} needs a form in a configuration file.`);
   return form;
 }
@@ -115,7 +108,7 @@ function formOf({ required, long, argChoices, parseArg }: Option, isRemovable: b
  * @throws {Error} with the reason
  */
 export function parseSetting({ form, option }: SettableOption, value: unknown, folder: string): unknown {
-  const wrong = () => new Error(`expected ${EXPECTED[form]}, got ${shownValue(value)}`);
+  const wrong = () => new Error(`expected ${FORMS[form].expected}, got ${shownValue(value)}`);
   if (typeof value === 'boolean') {
     if (form === 'flag' || (form === 'removable' && !value)) return value;
     throw wrong();
@@ -129,25 +122,12 @@ export function parseSetting({ form, option }: SettableOption, value: unknown, f
 
 /** The words that the command line would have; null for a value of another form. */
 function textsOf(form: ValueForm, value: unknown): string[] | null {
-  switch (form) {
-    case 'flag':
-      return null;
-    case 'choice':
-    case 'text':
-    case 'removable':
-      return typeof value === 'string' ? [value] : null;
-    case 'length':
-    case 'size':
-    case 'count':
-      return typeof value === 'string' || typeof value === 'number' ? [String(value)] : null;
-    case 'date':
-      if (value instanceof Date) return Number.isNaN(value.getTime()) ? null : [value.toISOString()];
-      return typeof value === 'string' || typeof value === 'number' ? [String(value)] : null;
-    case 'list':
-      return allTexts([value].flat());
-    case 'tiers':
-      return tiersOf(value);
-  }
+  if (form === 'tiers') return tiersOf(value);
+  if (form === 'list') return allTexts([value].flat());
+  if (typeof value === 'string') return form === 'flag' ? null : [value];
+  if (form === 'date' && value instanceof Date) return Number.isNaN(value.getTime()) ? null : [value.toISOString()];
+  const takesNumbers = ['length', 'size', 'count', 'date'].includes(form);
+  return takesNumbers && typeof value === 'number' ? [String(value)] : null;
 }
 
 function allTexts(values: readonly unknown[]): string[] | null {

@@ -6,7 +6,7 @@ import { isStdin } from '../standard-input.ts';
 import { withoutAliases } from './aliases.ts';
 import type { Configuration, Settings } from './configuration.ts';
 import { jointRule, rulesOf, type TrackerRule } from './hosts.ts';
-import { userConfigFile } from './place.ts';
+import { userConfigFile } from './load.ts';
 
 type Options = Partial<CreateOptions>;
 

@@ -2,6 +2,7 @@
 import type { Finding } from '../../create/findings.ts';
 import { formatBytes } from '../../layout/text.ts';
 import { plural } from '../../model/plural.ts';
+import type { Torrent } from '../../model/torrent.ts';
 import { toPlain } from '../messages.ts';
 import { nameOfTarget } from '../target.ts';
 import type { CreateOptions } from './options.ts';
@@ -43,16 +44,20 @@ export function summaryLines(created: Created, { magnet, quiet }: CreateOptions)
   return [...(quiet ? [] : linesOf(created)), ...(magnet && link !== null ? [link] : [])];
 }
 
+/** The infohashes of a torrent, one a line. */
+export function infohashLines({ infohashV1, infohashV2 }: Pick<Torrent, 'infohashV1' | 'infohashV2'>): string[] {
+  return [...(infohashV1 ? [`infohash v1  ${infohashV1}`] : []), ...(infohashV2 ? [`infohash v2  ${infohashV2}`] : [])];
+}
+
 function linesOf({ torrent, target, seconds, kernel, ...summary }: Created): string[] {
-  const { totalSize, infohashV1, infohashV2, nFiles, nPieces, info } = torrent;
+  const { totalSize, nFiles, nPieces, info } = torrent;
   const bytesRead = summary.bytesRead ?? totalSize;
   const files = `${plural(nFiles, 'file')}, ${formatBytes(totalSize)}`;
   const pieces = `${plural(nPieces, 'piece')} of ${formatBytes(info.pieceLength)}`;
   const speed = `${formatBytes(Math.round(bytesRead / seconds))}/s, ${kernel}`;
   return [
     `${nameOfTarget(target)}: ${torrent.torrentVersion}, ${files}, ${pieces}`,
-    ...(infohashV1 ? [`infohash v1  ${infohashV1}`] : []),
-    ...(infohashV2 ? [`infohash v2  ${infohashV2}`] : []),
+    ...infohashLines(torrent),
     ...(bytesRead < totalSize
       ? [`read ${formatBytes(bytesRead)} of ${formatBytes(totalSize)}; the cache provided the rest`]
       : []),

@@ -12,8 +12,7 @@ import { jobsOfFile } from './batch.ts';
 import { type JobEvent, runCreateJob } from './create-job.ts';
 import { jobsOfFolders, type ListedJob, nameOfJob } from './job-list.ts';
 import { OverallProgress } from './overall-progress.ts';
-import { DEFAULT_JOBS, type JobQueue, listQueue, runJobs } from './run-jobs.ts';
-import { countsText, rateText } from './summary-line.ts';
+import { countsText, DEFAULT_JOBS, type JobQueue, listQueue, rateText, runJobs } from './run-jobs.ts';
 
 /** The numbers of jobs by their result. */
 interface Totals {

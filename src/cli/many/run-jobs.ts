@@ -1,5 +1,6 @@
-/** Runs many jobs, several at once, and cancels them together. */
+/** Runs many jobs, several at once, cancels them together, and writes the parts of their last line. */
 import { AbortError, throwIfAborted, untilAbort } from '../../errors/cancel.ts';
+import { formatBytes } from '../../layout/text.ts';
 import { exitCodeOfSignal } from '../exit.ts';
 
 /** Enough to keep all cores busy with small torrents; large ones share the threads. */
@@ -82,4 +83,17 @@ export function progressClock(): () => boolean {
     last = now;
     return true;
   };
+}
+
+/** The counts that are not 0, each after a comma: `, 2 failed`. */
+export function countsText(counts: Readonly<Record<string, number>>): string {
+  return Object.entries(counts)
+    .map(([what, count]) => (count > 0 ? `, ${count} ${what}` : ''))
+    .join('');
+}
+
+/** Bytes, seconds and the rate: `3 GiB in 2.5 s, 1.2 GiB/s`. */
+export function rateText(bytes: number, seconds: number): string {
+  const rate = seconds > 0 ? `, ${formatBytes(Math.round(bytes / seconds))}/s` : '';
+  return `${formatBytes(bytes)} in ${seconds.toFixed(1)} s${rate}`;
 }

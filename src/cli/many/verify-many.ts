@@ -12,8 +12,7 @@ import { type ResumeOptions, resumeLines } from '../verify/resume.ts';
 import { extraLines, reportLines } from '../verify-report.ts';
 import { contentNames } from './job-list.ts';
 import { OverallProgress } from './overall-progress.ts';
-import { DEFAULT_JOBS, listQueue, runJobs } from './run-jobs.ts';
-import { countsText, rateText } from './summary-line.ts';
+import { countsText, DEFAULT_JOBS, listQueue, rateText, runJobs } from './run-jobs.ts';
 import type { ManyTorrents, VerifyManyOptions } from './verify-arguments.ts';
 import { runVerifyJob, type VerifyEvent } from './verify-job.ts';
 

@@ -8,7 +8,7 @@ import { contentKeys } from '../../create/assemble.ts';
 import { encodedFileList } from '../../create/file-list.ts';
 import { type CreatePlan, hasAllSizes, type SizedPlan } from '../../create/plan.ts';
 import { exists } from '../../disk/write-file.ts';
-import { fromSystemError, MetainfoError } from '../../errors/errors.ts';
+import { MetainfoError, throwSystemError } from '../../errors/errors.ts';
 import { Torrent } from '../../model/torrent.ts';
 import { type ExpectedCreation, expectedCreation } from '../create/run-create.ts';
 import type { CreateJob } from './job-list.ts';
@@ -137,9 +137,7 @@ async function changedFile(
   lastModified: string | null | undefined,
   target: string,
 ): Promise<string | null> {
-  const made = await stat(target).catch((error: unknown) => {
-    throw fromSystemError(error, target, 'read');
-  });
+  const made = await stat(target).catch(throwSystemError(target, 'read'));
   // A torrent gets the time at which its creation started.
   const { mtimes, ctimes } = files.columns;
   const index = mtimes.findIndex((time, i) => Math.max(time, ctimes[i] as number) >= made.mtimeMs);

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import type { JoinedTorrent, QueuedTorrent, QueueProgress } from '../../bullmq/index.ts';
 import { AbortError } from '../../errors/cancel.ts';
-import { fromSystemError } from '../../errors/errors.ts';
+import { throwSystemError } from '../../errors/errors.ts';
 import { invalidArgument } from '../../errors/guard.ts';
 import { progressBar } from '../../jobs/progress-bar.ts';
 import { formatBytes, printableJson } from '../../layout/text.ts';
@@ -13,6 +13,7 @@ import { folderStore } from '../../parts/store.ts';
 import type { CreateOptions } from '../create/options.ts';
 import { showPlan } from '../create/plan-report.ts';
 import { targetFor } from '../create/run-create.ts';
+import { infohashLines } from '../create/summary.ts';
 import { exitCodeOfSignal, writeJson } from '../exit.ts';
 import { toPlain } from '../messages.ts';
 import { stderr, writeLines } from '../output.ts';
@@ -59,9 +60,8 @@ export async function createInQueue(
       await writeLines([printableJson({ ...about, files, totalSize, seconds, warnings: findings.map(toPlain) })]);
       return;
     }
-    const hashes = [...(v1 ? [`infohash v1  ${v1}`] : []), ...(v2 ? [`infohash v2  ${v2}`] : [])];
     const summary = `${nameOfTarget(target)}: ${version}, ${plural(files, 'file')}, ${formatBytes(totalSize)}, from ${plural(plan.parts, 'part')}`;
-    if (!options.quiet) await writeLines([summary, ...hashes]);
+    if (!options.quiet) await writeLines([summary, ...infohashLines(joined)]);
   } finally {
     await queue.close();
   }
@@ -152,9 +152,7 @@ async function asked(question: string): Promise<string> {
 /** Named folders without links. */
 export async function realRoots(roots: Readonly<Record<string, string>>): Promise<Record<string, string>> {
   const entries = Object.entries(roots).map(async ([name, folder]) => {
-    const real = await realpath(folder).catch((error: unknown) => {
-      throw fromSystemError(error, folder, 'read');
-    });
+    const real = await realpath(folder).catch(throwSystemError(folder, 'read'));
     return [name, real] as const;
   });
   return Object.fromEntries(await Promise.all(entries));

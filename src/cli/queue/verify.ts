@@ -1,6 +1,6 @@
 /** `metainfo verify --queue`: lets the workers of a queue hash the content. */
 import { realpath } from 'node:fs/promises';
-import { fromSystemError } from '../../errors/errors.ts';
+import { throwSystemError } from '../../errors/errors.ts';
 import type { Engine } from '../../hash/engine.ts';
 import { folderStore } from '../../parts/store.ts';
 import { realRoots } from './create.ts';
@@ -25,9 +25,7 @@ export async function queueEngine(
 ): Promise<QueueEngine> {
   const { bullmq, names } = await loadQueue();
   const real = await realRoots(roots);
-  const found = await realpath(content).catch((error: unknown) => {
-    throw fromSystemError(error, content, 'read');
-  });
+  const found = await realpath(content).catch(throwSystemError(content, 'read'));
   const [name = ''] = names.placeWithin(real, found).split('/');
   const queue = new bullmq.TorrentQueue({ connection, store: folderStore(folder) });
   const engine = queue.engine({ root: real[name] as string, remoteRoot: name, partSize });
