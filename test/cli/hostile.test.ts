@@ -88,24 +88,30 @@ const COMMANDS: string[][] = [
 ];
 
 describe('untrusted text', () => {
-  for (const [what, bytes] of Object.entries(TORRENTS)) {
-    it(`is escaped by every command: ${what}`, { timeout: 120_000 }, async (t) => {
+  for (const args of COMMANDS) {
+    it(`is escaped: metainfo ${args.filter((arg) => !arg.includes(EVIL.slice(1))).join(' ')}`, {
+      timeout: 120_000,
+    }, async (t) => {
       const cwd = await temporaryFolder(t);
-      const target = `${NAME}.torrent`;
-      await writeFile(path.join(cwd, target), bytes);
+      const files = Object.keys(TORRENTS).map((_, i) => `${NAME}${i}.torrent`);
+      for (const [i, bytes] of Object.values(TORRENTS).entries())
+        await writeFile(path.join(cwd, files[i] as string), bytes);
       await writeTree(cwd, { [`data/${NAME}`]: 6, [`data/x${NAME}/y`]: 1 });
-      let shown = 0;
-      for (const args of COMMANDS) {
-        const whole = args.includes('FILE') ? args.map((word) => (word === 'FILE' ? target : word)) : [...args, target];
-        const { stdout, stderr } = await metainfo(whole, { cwd });
+      let shown = '';
+      // A command that reads many torrents reads them in one process.
+      const lines = args.includes('FILE')
+        ? files.map((file) => args.map((word) => (word === 'FILE' ? file : word)))
+        : [[...args, ...files]];
+      for (const line of lines) {
+        const { stdout, stderr } = await metainfo(line, { cwd });
         const text = stdout + stderr;
-        assert.doesNotMatch(text, RAW, `${args}: ${JSON.stringify(text.slice(0, 2000))}`);
-        assert.ok(text.length > 0, `${args} printed nothing`);
-        if (/\\x1b|\\u001b|%1B/.test(text)) shown += 1;
+        assert.doesNotMatch(text, RAW, `${line}: ${JSON.stringify(text.slice(0, 2000))}`);
+        assert.ok(text.length > 0, `${line} printed nothing`);
+        shown += text;
         // JSON must stay parseable.
-        if (args.includes('--json')) for (const line of stdout.trim().split('\n')) JSON.parse(line);
+        if (args.includes('--json')) for (const json of stdout.trim().split('\n')) JSON.parse(json);
       }
-      assert.ok(shown > COMMANDS.length / 2, `only ${shown} commands showed any of it`);
+      assert.match(shown, /\\x1b|\\u001b|%1B/, 'the command showed none of it');
     });
   }
 

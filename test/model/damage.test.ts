@@ -1,10 +1,6 @@
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, it } from 'node:test';
-import { fileURLToPath } from 'node:url';
 import { BencodeError } from '../../src/bencode/bencode-error.ts';
 import { LimitError } from '../../src/bencode/limits.ts';
 import { ISSUE_CODES } from '../../src/errors/codes.ts';
@@ -12,7 +8,6 @@ import { ValidationError } from '../../src/errors/errors.ts';
 import { safePaths } from '../../src/layout/safe-path.ts';
 import type { Profile } from '../../src/model/issues.ts';
 import { Torrent } from '../../src/model/torrent.ts';
-import { procMissing } from '../reliability/run-child.ts';
 import {
   A,
   B,
@@ -33,7 +28,6 @@ import {
   PAD_A,
   PIECE,
   ROOT,
-  raw,
   sha1,
   sha256,
   single,
@@ -42,9 +36,7 @@ import {
   v2,
   withLayers,
 } from '../support/build.ts';
-import type { HostileAnswer } from '../support/hostile.ts';
 import { infoOf } from '../support/scan.ts';
-import { temporaryFolder } from '../support/tree.ts';
 
 const PROFILES = ['default', 'strict', 'compat'] as const;
 
@@ -271,221 +263,3 @@ describe('reading hostile values', () => {
     }
   });
 });
-
-/** Memory for each value and key, as docs/validation.md states it. */
-const BYTES_PER_ITEM = 200;
-/** Memory for each folder above each file, because each file has its whole path. */
-const BYTES_PER_LEVEL = 24;
-/** Memory for the input, as a multiple of its size. */
-const INPUT_FACTOR = 10;
-/** Tolerance for memory that is not collected yet, and for noise. */
-const SLACK = 96 * 2 ** 20;
-
-interface Hostile {
-  bytes: () => Buffer;
-  /** The number of values and keys that are read at most. */
-  items: number;
-  /** The number of folders above files, counted for each file. */
-  levels?: number;
-  outcome: string | null;
-  profile?: Profile;
-}
-
-const numbers = (count: number) => Array.from({ length: count }, (_, i) => i);
-const many = (part: string, count: number) => raw(`l${part.repeat(count)}e`);
-const nested = (open: string, close: string, depth: number) => raw(open.repeat(depth) + close.repeat(depth));
-const ofFiles = (files: Bencode) => torrent({ ...single, length: undefined, files });
-const named = (count: number) => numbers(count).map((i) => `e${String(i).padStart(7, '0')}`);
-const NODES = 40_000;
-
-const HUGE: Readonly<Record<string, Hostile>> = {
-  '100,000 nested lists': {
-    bytes: () => nested('l', 'e', 100_000).bytes,
-    items: 0,
-    outcome: 'limit: depth',
-  },
-  '100,000 nested lists without ends': {
-    bytes: () => nested('l', '', 100_000).bytes,
-    items: 0,
-    outcome: 'limit: depth',
-  },
-  '100,000 nested dictionaries': {
-    bytes: () => torrent({ ...single, x: nested('d1:a', 'e', 100_000) }),
-    items: 0,
-    outcome: 'limit: depth',
-  },
-  'a file tree of 100,000 nested folders': {
-    bytes: () => withLayers(v2(nested('d1:a', 'e', 100_000))),
-    items: 0,
-    outcome: 'limit: depth',
-  },
-  'a file list of 100,000 nested lists': {
-    bytes: () => ofFiles(nested('l', 'e', 100_000)),
-    items: 0,
-    outcome: 'limit: depth',
-  },
-  'a string of 4 GiB': {
-    bytes: () => torrent({ ...single, name: raw('4294967296:a') }),
-    items: 0,
-    outcome: 'truncated',
-  },
-  'a string of 10^300 bytes': {
-    bytes: () => torrent({ ...single, name: raw(`1${'0'.repeat(300)}:a`) }),
-    items: 0,
-    outcome: 'truncated',
-  },
-  'an integer of a million digits': {
-    bytes: () => torrent({ ...single, length: raw(`i${'9'.repeat(1_000_000)}e`) }),
-    items: 0,
-    outcome: 'limit: digits',
-  },
-  '10 million empty file entries': { bytes: () => ofFiles(many('de', 10_000_000)), items: 0, outcome: 'limit: items' },
-  '10 million entries in place of a torrent': {
-    bytes: () => many('de', 10_000_000).bytes,
-    items: 3_000_000,
-    outcome: 'limit: items',
-  },
-  '3 million integers': {
-    bytes: () => torrent({ ...single, x: many('i0e', 3_000_000) }),
-    items: 3_000_000,
-    outcome: 'limit: items',
-  },
-  '2.9 million integers': {
-    bytes: () => torrent({ ...single, x: many('i0e', 2_900_000) }),
-    items: 2_900_000,
-    outcome: null,
-  },
-  '2.9 million empty file entries': { bytes: () => ofFiles(many('de', 2_900_000)), items: 0, outcome: 'limit: files' },
-  'a million empty file entries': { bytes: () => ofFiles(many('de', 1_000_000)), items: 0, outcome: 'required' },
-  'a million integers in place of files': { bytes: () => ofFiles(many('i0e', 1_000_000)), items: 0, outcome: 'type' },
-  '2.9 million empty dictionaries': {
-    bytes: () => torrent({ ...single, x: many('de', 2_900_000) }),
-    items: 2_900_000,
-    outcome: null,
-  },
-  '2.9 million empty tiers': {
-    bytes: () => torrent(single, { 'announce-list': many('le', 2_900_000) }),
-    items: 2_900_000,
-    outcome: null,
-  },
-  'a path of a million components': {
-    bytes: () => ofFiles([{ length: 5, path: many('1:a', 1_000_000) }]),
-    items: 1_000_000,
-    outcome: null,
-  },
-  '100,000 files below 90 folders': {
-    bytes: () => {
-      const entries: Dictionary = Object.fromEntries([
-        ...named(100_000).map((name) => [name, leaf(0)]),
-        ['f', leaf(5)],
-      ]);
-      return withLayers(v2(numbers(90).reduce((tree: Dictionary) => ({ a: tree }), entries)));
-    },
-    items: 700_000,
-    levels: 9_000_000,
-    outcome: null,
-  },
-  '400,000 piece layers without files': {
-    bytes: () => {
-      const keys = numbers(400_000).map((i) => {
-        const key = Buffer.alloc(32);
-        key.writeUInt32BE(i + 1);
-        return [key.toString('latin1'), H32] as const;
-      });
-      return withLayers(long, new Map(keys));
-    },
-    items: 800_000,
-    outcome: 'pieces_layers_correct',
-  },
-  'a piece layer for 8 PiB': {
-    bytes: () => withLayers(v2({ a: leaf(2 ** 53 - 1, { 'pieces root': ROOT }) }), layers([ROOT, LAYER])),
-    items: 0,
-    outcome: 'pieces_layers_correct',
-  },
-  'a file of 8 PiB in pieces of 1 byte': {
-    bytes: () => torrent({ ...single, length: 2 ** 53 - 1, 'piece length': 1 }),
-    items: 0,
-    outcome: 'expected_n_pieces',
-  },
-  // Inputs that take quadratic time in a naive implementation.
-  '40,000 empty files in a hybrid': {
-    bytes: () => {
-      const names = named(NODES);
-      const tree: Dictionary = Object.fromEntries(names.map((name) => [name, leaf(0)]));
-      return withLayers(hybrid([A, ...names.map((name) => file(0, name))], { a: leaf(5), ...tree }));
-    },
-    items: 12 * NODES,
-    outcome: null,
-  },
-  '200,000 files without a pieces root': {
-    bytes: () => withLayers(v2(Object.fromEntries(named(200_000).map((name) => [name, { '': { length: 5 } }])))),
-    items: 6 * 200_000,
-    outcome: 'pieces_root',
-  },
-  ...Object.fromEntries(
-    [['1 MB', 'k'.repeat(1_000_000)] as const, ['1 MB beyond ASCII', 'é'.repeat(500_000)] as const].flatMap(
-      ([size, name]) =>
-        // Within the limit of paths and beyond it.
-        [[100, 'pieces_root'] as const, [1000, 'limit: paths'] as const].map(([count, outcome]): [string, Hostile] => [
-          `${count} files without a pieces root in a folder with a name of ${size}`,
-          {
-            bytes: () => {
-              const files: Dictionary = Object.fromEntries(named(count).map((file) => [file, { '': { length: 5 } }]));
-              return withLayers(v2({ [name]: files }));
-            },
-            items: 6 * count,
-            outcome,
-          },
-        ]),
-    ),
-  ),
-  '40,000 names that read alike': {
-    bytes: () => {
-      const name = (i: number) => String.fromCharCode(0x80 + (i & 63), 0x80 + ((i >> 6) & 63), 0x80 + (i >> 12));
-      return withLayers(v2(new Map(numbers(NODES).map((i) => [name(i), leaf(5)]))));
-    },
-    items: 7 * NODES,
-    outcome: null,
-    profile: 'compat',
-  },
-  '40,000 files with the same name': {
-    bytes: () => torrent(folder(numbers(NODES).map(() => file(1, 'x')))),
-    items: 6 * NODES,
-    outcome: 'duplicate_path',
-    profile: 'compat',
-  },
-};
-
-describe('reading a hostile torrent', { skip: procMissing }, () => {
-  for (const [what, { bytes: make, items, levels = 0, outcome, profile = 'default' }] of Object.entries(HUGE)) {
-    it(`takes bounded time and memory: ${what}`, { timeout: 60_000 }, async (t) => {
-      const bytes = make();
-      const target = path.join(await temporaryFolder(t), 'hostile.torrent');
-      await writeFile(target, bytes);
-      const answer = await runHostile(target, profile);
-      t.diagnostic(
-        `${(bytes.length / 2 ** 20).toFixed(1)} MiB: ${answer.seconds.toFixed(2)} s, ${(answer.memory / 2 ** 20).toFixed(0)} MiB`,
-      );
-      assert.equal(answer.outcome, outcome);
-      assert.ok(answer.seconds < 10, `expected less than 10 s, took ${answer.seconds}`);
-      const bound = BYTES_PER_ITEM * items + BYTES_PER_LEVEL * levels + INPUT_FACTOR * bytes.length + SLACK;
-      assert.ok(answer.memory < bound, `expected at most ${bound} bytes, took ${answer.memory}`);
-    });
-  }
-});
-
-async function runHostile(target: string, profile: Profile): Promise<HostileAnswer> {
-  const script = fileURLToPath(new URL('../support/hostile.ts', import.meta.url));
-  const child = spawn(process.execPath, ['--expose-gc', '--import', './scripts/ts.mjs', script, target, profile], {
-    cwd: fileURLToPath(new URL('../..', import.meta.url)),
-    stdio: ['ignore', 'pipe', 'inherit'],
-    timeout: 30_000,
-  });
-  let text = '';
-  child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
-    text += chunk;
-  });
-  const [code, signal] = (await once(child, 'close')) as [number | null, NodeJS.Signals | null];
-  assert.deepEqual({ code, signal }, { code: 0, signal: null }, 'expected the child to end within 30 s');
-  return JSON.parse(text) as HostileAnswer;
-}
