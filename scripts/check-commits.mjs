@@ -10,7 +10,7 @@ const IMPERATIVE =
   /^(Bring|Embed|Exceed|Feed|Need|Proceed|Seed|Shed|Speed|String|Swing|Bless|Bypass|Compress|Cross|Discuss|Dismiss|Express|Focus|Guess|Miss|Pass|Press|Process|Stress)$/;
 
 /** Describes the problem of a subject; null if there is none. */
-export function problemOf(subject) {
+function problemOf(subject) {
   const [word] = subject.split(/[\s:,]/, 1);
   if (subject.length > MOST_CHARACTERS) return `has ${subject.length} characters, more than ${MOST_CHARACTERS}`;
   if (subject.endsWith('.')) return 'ends with a period';
@@ -35,4 +35,4 @@ function main() {
   }
 }
 
-if (process.argv[1] === import.meta.filename) main();
+main();

@@ -13,7 +13,7 @@ const NEWER = /^label "macos-15-intel" is unknown/;
 const PINNED = /^(\.\/\S+|[\w.-]+\/[\w./-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+)$/;
 
 /** Finds the actions of a workflow that are not pinned, with their lines. */
-export function unpinnedActions(text) {
+function unpinnedActions(text) {
   return text.split(/\r?\n/).flatMap((line, i) => {
     const [, action] = /^[^#]*\buses["']?\s*:\s*(.*?)\s*$/.exec(line) ?? [];
     return action === undefined || PINNED.test(action) ? [] : [{ line: i + 1, action }];
@@ -38,4 +38,4 @@ async function main() {
   }
 }
 
-if (process.argv[1] === import.meta.filename) await main();
+await main();
