@@ -10,6 +10,7 @@ import { syncFolder } from '../disk/write-file.ts';
 import { throwIfAborted } from '../errors/cancel.ts';
 import { MetainfoError, shown } from '../errors/errors.ts';
 import { isPermanent } from '../errors/permanent.ts';
+import { forEachConcurrently } from '../hash/for-each-concurrently.ts';
 import type { TorrentVersion } from '../model/discriminator.ts';
 import { Torrent } from '../model/torrent.ts';
 import { parseJson } from '../parts/plan-text.ts';
@@ -170,20 +171,13 @@ export async function runBatchJob(
   const earlier = await storedResults(store, id, index);
   const results: StoredResults = items.map((_, i) => earlier?.[i] ?? null);
   const failures: unknown[] = [];
-  const queue = items.entries();
-  const lane = async () => {
-    for (const [i, item] of queue) {
-      if (results[i]) continue;
-      throwIfAborted(signal);
-      try {
-        results[i] = await resultOf(operation, item, first + i, jobContext);
-      } catch (error) {
-        throwIfAborted(signal);
-        failures.push(error);
-      }
-    }
-  };
-  const lanes = await Promise.allSettled(Array.from({ length: Math.min(ITEMS_AT_ONCE, items.length) }, lane));
+  await forEachConcurrently(items, { concurrency: ITEMS_AT_ONCE }, async (item, i) => {
+    if (results[i] || signal.aborted) return;
+    results[i] = await resultOf(operation, item, first + i, jobContext).catch((error: unknown) => {
+      failures.push(error);
+      return null;
+    });
+  });
   const synced = [...jobContext.written].map(([folder, beneath]) =>
     holdBeneath(folder, { beneath }, (held) => syncFolder(held)),
   );
@@ -193,7 +187,7 @@ export async function runBatchJob(
   const merged = results.map((result, i) => result ?? others?.[i] ?? null);
   if (merged.some((result) => result !== null))
     await store.put(id, `results-${index}`, Buffer.from(JSON.stringify(merged)));
-  for (const { reason } of lanes as PromiseRejectedResult[]) if (reason) throw reason;
+  throwIfAborted(signal);
   if (failures.length > 0) throw failures[0];
   const ok = results.filter((result) => result?.ok).length;
   return { ok, failed: results.length - ok };

@@ -2,6 +2,7 @@
 import { type Job, WaitingChildrenError } from 'bullmq';
 import type { TorrentPlan } from '../create/torrent-plan.ts';
 import { MetainfoError } from '../errors/errors.ts';
+import { forEachConcurrently } from '../hash/for-each-concurrently.ts';
 import { HASH_PLAN } from '../parts/hash-plan.ts';
 import { joinParts } from '../parts/join-parts.ts';
 import { requireOutputNotPlanned } from '../parts/planned-output.ts';
@@ -64,8 +65,7 @@ const REMOVED_AT_ONCE = 100;
 
 /** Removes the jobs of the parts, which were kept until now. One that stays costs a kilobyte. */
 async function removeParts(queue: WorkerContext['queues']['parts'], { id, parts }: TorrentPlan): Promise<void> {
-  for (let first = 0; first < parts; first += REMOVED_AT_ONCE) {
-    const indexes = Array.from({ length: Math.min(REMOVED_AT_ONCE, parts - first) }, (_, i) => first + i);
-    await Promise.allSettled(indexes.map((index) => queue.remove(partJobId(id, index))));
-  }
+  await forEachConcurrently(Array(parts).keys(), { concurrency: REMOVED_AT_ONCE }, async (index) => {
+    await queue.remove(partJobId(id, index)).catch(() => {});
+  });
 }

@@ -1,5 +1,6 @@
 /** Runs many jobs, several at once, cancels them together, and writes the parts of their last line. */
-import { AbortError, throwIfAborted, untilAbort } from '../../errors/cancel.ts';
+import { AbortError } from '../../errors/cancel.ts';
+import { forEachConcurrently } from '../../hash/for-each-concurrently.ts';
 import { formatBytes } from '../../layout/text.ts';
 import { exitCodeOfSignal } from '../exit.ts';
 
@@ -36,38 +37,27 @@ export interface RunJobsOptions<Job> {
  */
 export async function runJobs<Job>({ jobs }: JobQueue<Job>, options: RunJobsOptions<Job>): Promise<number> {
   const { limit, signal, run, onCancelled } = options;
-  const iterator = Symbol.asyncIterator in jobs ? jobs[Symbol.asyncIterator]() : jobs[Symbol.iterator]();
   let taken = 0;
-  let isBroken = false;
   const cancelled: [Job, number][] = [];
-  const lane = async () => {
-    while (!isBroken) {
-      throwIfAborted(signal);
-      const { done, value: job } = await untilAbort(signal, Promise.resolve(iterator.next()));
-      if (done) return;
-      const index = taken;
+  let bug: { error: unknown } | null = null;
+  try {
+    await forEachConcurrently(jobs, { concurrency: limit, signal }, async (job, index) => {
       taken += 1;
       try {
         await run(job, index);
       } catch (error) {
         if (error instanceof AbortError) cancelled.push([job, index]);
+        else bug ??= { error };
         throw error;
       }
-    }
-  };
-  const guarded = () =>
-    lane().catch((error: unknown) => {
-      isBroken = true;
-      throw error;
     });
-  const lanes = await Promise.allSettled(Array.from({ length: limit }, guarded));
-  const reasons = lanes.flatMap((result) => (result.status === 'rejected' ? [result.reason as unknown] : []));
-  const abort = reasons.find((reason) => reason instanceof AbortError);
-  if (abort && reasons.every((reason) => reason instanceof AbortError)) {
-    process.exitCode = exitCodeOfSignal(abort);
+  } catch (error) {
+    if (bug) throw (bug as { error: unknown }).error;
+    if (!(error instanceof AbortError)) throw error;
+    process.exitCode = exitCodeOfSignal(error);
     if (Array.isArray(jobs)) for (let i = taken; i < jobs.length; i += 1) cancelled.push([jobs[i] as Job, i]);
     for (const [job, index] of cancelled.sort(([, a], [, b]) => a - b)) await onCancelled(job, index);
-  } else if (reasons.length > 0) throw reasons.find((reason) => !(reason instanceof AbortError));
+  }
   return taken;
 }
 
