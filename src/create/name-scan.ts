@@ -3,7 +3,6 @@ import type { PathColumn } from '../layout/file-table.ts';
 import { nameKey } from '../layout/safe-path.ts';
 import { DEVICE_STARTS, MAX_DEVICE_BYTES, WINDOWS_CHARACTERS } from '../layout/windows-names.ts';
 import { MAX_TREE_DEPTH } from '../model/limits.ts';
-import { Siblings } from './siblings.ts';
 
 /** Windows programs support paths of so many UTF-16 units by default (MAX_PATH). */
 export const MAX_PATH_UNITS = 260;
@@ -20,6 +19,7 @@ export interface NameReports {
   addLongPath(path: string, units: number): void;
 }
 
+const MAX_HASH = 2 ** 30 - 1;
 const ZERO = 0;
 const [DOT, SPACE] = [0x2e, 0x20];
 /** The classes of bytes. */
@@ -63,8 +63,8 @@ export class NameScan {
   readonly #reports: NameReports;
   /** The folders of the last path: bytes of the path of each, with its zero. */
   readonly #prefixes: number[] = [0];
-  /** The names in each of these folders, by depth. */
-  readonly #siblings: Siblings[] = [new Siblings()];
+  /** The names in each of these folders, by depth: a file for each hash, or for the next free number after it. */
+  readonly #siblings: Map<number, number>[] = [new Map()];
 
   constructor({ bytes, ends }: PathColumn, torrentName: string, reports: NameReports) {
     this.#bytes = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
@@ -124,9 +124,8 @@ export class NameScan {
     const depth = this.#prefixes.push(prefix) - 1;
     // No system has deeper folders.
     if (depth >= MAX_TREE_DEPTH) return;
-    const siblings = this.#siblings[depth];
-    if (siblings) siblings.clear();
-    else this.#siblings.push(new Siblings());
+    this.#siblings[depth]?.clear();
+    this.#siblings[depth] ??= new Map();
   }
 
   /** Whether a name may be that of a device, or ends with a dot or a space. */
@@ -149,11 +148,18 @@ export class NameScan {
     if (!siblings) return;
     const prefix = from - this.#start(file);
     let name: string | undefined;
-    const other = siblings.add(hash >>> 0, file, (before) => {
+    const isAlike = (before: number) => {
       name ??= this.#text(from, to);
       return nameKey(this.#nameAt(before, prefix)) === nameKey(name);
-    });
-    if (other < 0) return;
+    };
+    // V8 stores numbers of 31 bits in place.
+    let slot = hash & MAX_HASH;
+    let other = siblings.get(slot);
+    for (; other !== undefined && !isAlike(other); other = siblings.get(slot)) slot = (slot + 1) & MAX_HASH;
+    if (other === undefined) {
+      siblings.set(slot, file);
+      return;
+    }
     const names = [this.#nameAt(other, prefix), this.#text(from, to)] as const;
     // Two files with one path are an error of its own.
     if (names[0] === names[1]) return;
