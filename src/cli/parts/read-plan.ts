@@ -1,7 +1,6 @@
 /** Reads the plan that `metainfo plan --part-size` wrote. */
 import type { TorrentPlan } from '../../create/torrent-plan.ts';
 import { webFile } from '../../create/web-source.ts';
-import { MetainfoError } from '../../errors/errors.ts';
 import { invalidArgument } from '../../errors/guard.ts';
 import type { OpenObject } from '../../parts/identity.ts';
 import { parseJson } from '../../parts/plan-text.ts';
@@ -15,7 +14,6 @@ const HINT = { what: 'a plan', example: 'cat plan.json | metainfo hash-part - --
 /**
  * Reads a plan from a file or, for `-`, from standard input. {@link hashPart} and {@link joinParts} check it.
  *
- * @throws {MetainfoError} `ERR_PLAN` for anything but JSON, and for too many values; the errors of reading
  */
 export async function readPlan(file: string): Promise<TorrentPlan> {
   const bytes = await readInput(file, MAX_BYTES, HINT);
