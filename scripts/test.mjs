@@ -28,7 +28,7 @@ const SLOW = {
   'test/create/libtorrent.test.ts': 130,
   'test/create/sources.test.ts': 74,
   'test/create/warnings.test.ts': 133,
-  'test/model/damage.test.ts': 523,
+  'test/model/damage.test.ts': 140,
   'test/model/differential.test.ts': 16,
   'test/pages.test.ts': 72,
 };

@@ -96,11 +96,11 @@ export const BOMBS: Readonly<Record<string, Bomb>> = {
       ),
     ends: limit('items'),
   },
-  'a string of 10^20 bytes': { bytes: () => latin1('d4:info99999999999999999999:'), ends: all('ERR_BENCODE') },
-  'a string of all that there is and one byte': { bytes: () => latin1('7:abcdef'), ends: all('ERR_BENCODE') },
+  'a string of 10^20 bytes': { bytes: () => latin1('d4:info99999999999999999999:'), ends: all('truncated') },
+  'a string of all that there is and one byte': { bytes: () => latin1('7:abcdef'), ends: all('truncated') },
   'a string whose length has 30 MB of zeros before it': {
     bytes: () => latin1(`d4:info${'0'.repeat(30_000_000)}1:ae`),
-    ends: { ...all('ERR_BENCODE'), fromDecoded: 'type', inspect: 'ERR_BENCODE' },
+    ends: { ...all('leading_zero'), fromDecoded: 'type' },
   },
   'files of 2^62 bytes': {
     bytes: () => ofFiles([file(2n ** 62n, 'a'), file(2n ** 62n, 'b'), file(2n ** 62n, 'c')]),
