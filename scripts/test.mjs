@@ -1,7 +1,7 @@
 // Sets up whatever is out of date, then runs the tests.
 //
-//   npm test                      the usual tests: five minutes at most on two cores
-//   npm test -- --all             every test, as .ci/run does: about half an hour
+//   npm test                      the usual tests: three minutes at most on two cores
+//   npm test -- --all             every test, as .ci/run does: about ten minutes on two cores
 //   npm test -- FILE ...          these test files, or those of these folders
 //   npm test -- --release         the tests of release tools, as .ci/release does
 //   npm test -- --without-addon   the tests of hashing, on node:crypto (METAINFO_ENGINE=node)

@@ -368,12 +368,12 @@ describe('TorrentQueue', { skip }, () => {
       output: 'data/x.torrent',
     });
     const batch = await queue.addBatch('validate', [{ torrent: 'data/x.torrent' }, { torrent: 'data/y.torrent' }]);
-    const done = queued.done();
-    await redis.client.flushall();
-    await assert.rejects(done, {
+    const lost = assert.rejects(queued.done(), {
       code: 'ERR_QUEUE',
       message: /^The torrent is no longer in the queue: .* Queue it again/,
     });
+    await redis.client.flushall();
+    await lost;
     const results = [];
     for await (const { item, ok, error } of batch.results()) results.push([item, ok, error?.slice(0, 9)]);
     assert.deepEqual(results, [

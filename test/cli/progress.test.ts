@@ -107,14 +107,16 @@ describe('progress', () => {
       ]) {
         const { code, stdout } = await inTerminal(args, { cwd, env: { NO_COLOR: '1' } });
         assert.equal(code, 0, stdout);
-        const [first = '', ...drawn] = stdout.split('\r\u001b[K');
-        assert.match(first, /^small\.torrent: [^\n]*\r\n$/);
+        const drawn = stdout.split('\r\u001b[K');
         assert.ok(drawn.length >= 2, stdout);
         const isResult = (text: string) => text.endsWith('\r\n');
         for (const text of drawn.filter((one) => one !== '' && !isResult(one))) assert.match(text, line);
         // Each result starts in the first column of a cleared line.
         const results = drawn.filter(isResult).join('').split('\r\n');
-        assert.match(results.join('\n'), /^(big[12]\.torrent: [^\n]*\n){2}3 (torrents made|complete): [^\n]*\n$/);
+        assert.match(
+          results.join('\n'),
+          /^((small|big1|big2)\.torrent: [^\n]*\n){3}3 (torrents made|complete): [^\n]*\n$/,
+        );
       }
       const one = ['verify', '--threads', '1', '--content', 'lib', 'big1.torrent'];
       const quiet = await inTerminal([...one, '-q'], { cwd });
@@ -163,7 +165,8 @@ describe('a signal during a job', () => {
     it(`ends the command at once without leaving files: ${signal}`, async (t) => {
       const cwd = await temporaryFolder(t);
       await sparseFile(cwd, 'big', HUGE);
-      await assertWithin(t, 0.2, async () => {
+      // To hash the whole file takes far longer.
+      await assertWithin(t, 5, async () => {
         const child = start(['create', 'big', '--threads', '2'], { cwd });
         // Wait for the first line of progress.
         await once(child.stderr, 'data');

@@ -61,7 +61,8 @@ describe('metainfo worker, create --queue and verify --queue', { skip }, () => {
 
     const check = ['verify', 'whole.torrent', 'data/set'];
     const good = await metainfo(queued(...check), { cwd });
-    assert.deepEqual([good.code, good.stderr], [0, '']);
+    // On a busy machine it takes long enough to show its progress.
+    assert.deepEqual([good.code, good.stderr.replace(/^ *\d+ % .*\n/gm, '')], [0, '']);
     const file = path.join(cwd, 'data/set/a');
     const bytes = await readFile(file);
     bytes[200 * KIB] = (bytes[200 * KIB] as number) ^ 1;

@@ -204,17 +204,15 @@ describe('generateExt', { skip }, () => {
     const big = await sparseFile(folder, 'big', 2 ** 31);
     const load = `
       const { workerData, parentPort } = require('node:worker_threads');
-      import(workerData.module).then(async ({ TorrentCreate }) => {
+      import(workerData.ts).then(() => import(workerData.module)).then(async ({ TorrentCreate }) => {
         parentPort.postMessage('started');
         await new TorrentCreate({ pathRoot: workerData.big, pieceLength: 2 ** 20 }).generateExt();
       })`;
     const module = new URL('../../src/create/draft.ts', import.meta.url).href;
+    // Such workers do not inherit --import.
+    const ts = new URL('../../scripts/ts.mjs', import.meta.url).href;
     for (let round = 0; round < 4; round += 1) {
-      const worker = new Worker(load, {
-        eval: true,
-        execArgv: ['--import', './scripts/ts.mjs'],
-        workerData: { big, module },
-      });
+      const worker = new Worker(load, { eval: true, execArgv: [], workerData: { big, module, ts } });
       await once(worker, 'message');
       await new Promise((resolve) => setTimeout(resolve, 40 * round));
       await worker.terminate();

@@ -10,6 +10,7 @@ import { text } from '../model/arbitraries.ts';
 import { libtorrentMissing } from '../support/external.ts';
 import { LibtorrentOracle } from '../support/libtorrent.ts';
 import { runs } from '../support/runs.ts';
+import { withinCpu } from '../support/timing.ts';
 import { temporaryFolder } from '../support/tree.ts';
 
 const V1 = '39fe2490c2f99dfc67e946a77a1b3242c1ff632e';
@@ -129,10 +130,8 @@ describe('magnet links', () => {
   });
 
   it('with many parameters are decoded in linear time', () => {
-    const started = performance.now();
-    const { selectOnly } = parseMagnet(XT + '&so=1'.repeat(90_000));
+    const { selectOnly } = withinCpu(5, () => parseMagnet(XT + '&so=1'.repeat(90_000)));
     assert.equal(selectOnly?.length, 90_000);
-    assert.ok(performance.now() - started < 5000);
     assert.equal(issuesOf(XT + '&so=1'.repeat(100_001)).length, 1);
   });
 

@@ -14,7 +14,7 @@ describe('hostile plans', () => {
     const content = path.join(folder, 'set');
     await writeTree(content, { a: 40 * 1024, 'b/c': 70 * 1024 });
     await symlink('a', path.join(content, 'link'));
-    const options = ['--max-old-space-size=192', '--no-warnings', '--import', 'tsx', CHILD, content];
+    const options = ['--max-old-space-size=192', '--no-warnings', '--import', './scripts/ts.mjs', CHILD, content];
     const { stdout } = await promisify(execFile)(process.execPath, options, { maxBuffer: 2 ** 26 });
     const { valid, outcomes, problems, text, maxRss } = JSON.parse(stdout);
     t.diagnostic(JSON.stringify({ outcomes, maxRss }));

@@ -227,7 +227,7 @@ describe('shared memory that another thread writes', () => {
     shared.set(torrent.bytes);
     const source = `
       const { parentPort, workerData } = require('node:worker_threads');
-      import(workerData.module).then(({ Torrent }) => {
+      import(workerData.ts).then(() => import(workerData.module)).then(({ Torrent }) => {
         parentPort.postMessage('ready');
         const end = Date.now() + 1500;
         let count = 0;
@@ -238,11 +238,9 @@ describe('shared memory that another thread writes', () => {
         parentPort.postMessage(count);
       });`;
     const module = new URL('../../src/model/torrent.ts', import.meta.url).href;
-    const worker = new Worker(source, {
-      eval: true,
-      execArgv: ['--import', './scripts/ts.mjs'],
-      workerData: { shared, module },
-    });
+    // Such workers do not inherit --import.
+    const ts = new URL('../../scripts/ts.mjs', import.meta.url).href;
+    const worker = new Worker(source, { eval: true, execArgv: [], workerData: { shared, module, ts } });
     const messages: unknown[] = [];
     worker.on('message', (message) => messages.push(message));
     let failure: unknown = null;
