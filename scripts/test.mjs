@@ -3,10 +3,10 @@
 //   npm test                      the usual tests: three minutes at most on two cores
 //   npm test -- --all             every test, as .ci/run does: about ten minutes on two cores
 //   npm test -- FILE ...          these test files, or those of these folders
-//   npm test -- --release         the tests of release tools, as .ci/release does
 //   npm test -- --without-addon   the tests of hashing, on node:crypto (METAINFO_ENGINE=node)
 //   npm test -- --arm64           some tests of hashing, on the prebuilt binary for arm64 (npm run prebuilds) under qemu
 //
+// `npm test -- --release` runs the tests of the tools that only .ci/release uses.
 // With PREBUILDS_ONLY=1 the tests use the addon in prebuilds/, and no compiler is needed.
 import { spawnSync } from 'node:child_process';
 import { availableParallelism } from 'node:os';
@@ -35,7 +35,7 @@ const SLOW = {
 /** They test tools that only .ci/release uses, and need what only it installs. */
 const OF_RELEASE = ['test/scripts/check-prebuild.test.ts'];
 /**
- * Files and folders that mostly wait: for other programs, for processes that they kill, for timers. Many of them run at once,
+ * Files and folders that wait: for other programs, for processes that they kill, for timers. Many of them run at once,
  * in this order: the longest first.
  */
 const WAITING = [

@@ -127,6 +127,7 @@ describe('queues whose processes are killed', { skip: redisMissing() }, () => {
     worker();
     worker();
     const seen = new Map<string, number>();
+    while ((await storedParts(path.join(store, queued.id))).size === 0) await delay(20);
     for (let kill = 0; kill < KILLS; kill += 1) {
       await delay(300 + Math.random() * 500);
       await redis.kill();
