@@ -227,7 +227,10 @@ for (const engine of ENGINES)
         await symlink('.', path.join(root, 'loop'));
         await symlink('/etc/hostname', path.join(root, 'out'));
         const failure = (await scan(root, null).catch((error: unknown) => error)) as MetainfoError;
-        assert.match(failure.message, /^4 files or folders cannot be added: .+\. To leave out .+ use the option exclude\.$/);
+        assert.match(
+          failure.message,
+          /^4 files or folders cannot be added: .+\. To leave out .+ use the option exclude\.$/,
+        );
         for (const part of [
           /\/a\/pipe is a FIFO, not a file/,
           /\/broken is a broken link: its target does not exist;/,
