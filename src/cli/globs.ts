@@ -15,6 +15,7 @@ export interface GlobOptions {
 /** Adds `--exclude` and `--include` to a command. */
 export function globOptions(command: Command): Command {
   return command
+    .optionsGroup('Content:')
     .option('--exclude <glob>', 'skip matching files and folders (repeatable)', collectGlob)
     .option('--include <glob>', 'add only matching files (repeatable)', collectGlob);
 }

@@ -158,6 +158,7 @@ export interface ProfileOptions {
 /** Adds the options of {@link ProfileOptions} to a command. */
 export function profileOptions(command: Command): Command {
   return command
+    .optionsGroup('Validation of the torrent:')
     .addOption(
       new Option(
         '--strict',
@@ -199,6 +200,7 @@ export interface HashingOptions {
 /** Adds the options of {@link HashingOptions} to a command. */
 export function hashingOptions(command: Command): Command {
   return command
+    .optionsGroup('Speed and memory:')
     .option('--threads <n>', 'number of hashing threads (default: one per CPU core)', parseThreads)
     .option('--memory-limit <size>', 'memory for all buffers (default: 64MiB per thread)', parseSize);
 }
@@ -212,6 +214,7 @@ export interface OutputOptions {
 /** Adds the options of {@link OutputOptions} to a command that changes a torrent. */
 export function changedOutputOptions(command: Command): Command {
   return command
+    .optionsGroup('Output:')
     .option('-o, --output <file>', 'where to write the result: a file, a folder or - (default: in place)')
     .option('--force', 'replace the output if it exists');
 }
@@ -225,6 +228,7 @@ export interface SummaryOptions {
 /** Adds the options of {@link SummaryOptions} to a command. */
 export function summaryOptions(command: Command): Command {
   return command
+    .optionsGroup('Output:')
     .option('-q, --quiet', 'print no progress and no summary')
     .option('--json', 'print one JSON object instead of the summary');
 }
@@ -247,6 +251,7 @@ export interface CacheOptions {
 /** Adds the options of {@link CacheOptions} to a command. */
 export function cacheOptions(command: Command): Command {
   return command
+    .optionsGroup('Speed and memory:')
     .option('--cache', "remember file hashes in the user's cache folder, and do not read unchanged files again")
     .option('--cache-dir <folder>', 'like --cache, but with this cache folder', parseFolder);
 }

@@ -12,7 +12,6 @@ import { summaryJson, summaryLines } from '../create/summary.ts';
 import { USAGE } from '../exit.ts';
 import { interruptible } from '../interrupt.ts';
 import { createMany } from '../many/create-many.ts';
-import { CREATE_GROUPS, groupOptions } from '../option-groups.ts';
 import { showsProgress, stderr, writeLines } from '../output.ts';
 import { type QueueingOptions, queueingOptions, queueOf } from '../queue/options.ts';
 import { reportTo } from '../target.ts';
@@ -44,8 +43,9 @@ export function addCreate(program: Command): void {
       '[path...]',
       'a file or folder; the root of several paths is their common folder. Or one URL (http or https), or - for standard input',
     );
-  configFileOptions(queueingOptions(manyOptions(createOptions(command))));
-  groupOptions(command, CREATE_GROUPS)
+  configFileOptions(queueingOptions(manyOptions(createOptions(command))))
+    .optionsGroup('Output:')
+    .helpOption('-h, --help', 'display help for command')
     .addHelpText('after', EXAMPLES)
     .action(async (paths: string[], given: CreateOptions & QueueingOptions) => {
       requirePaths(command, paths, given);

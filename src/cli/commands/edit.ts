@@ -9,7 +9,6 @@ import { printable, printableJson } from '../../layout/text.ts';
 import type { DhtNode } from '../../model/primitives.ts';
 import type { Torrent } from '../../model/torrent.ts';
 import { readTorrent } from '../arguments.ts';
-import { EDIT_GROUPS, groupOptions } from '../option-groups.ts';
 import {
   changedOutputOptions,
   collect,
@@ -75,7 +74,13 @@ export function addEdit(program: Command): void {
   const command = program
     .command('edit')
     .description('edit torrents without hashing: other fields stay the same byte for byte')
-    .argument('<file...>', 'torrent files, or - for standard input')
+    .argument('<file...>', 'torrent files, or - for standard input');
+  changedOutputOptions(command)
+    .option('--dry-run', 'show the changes without writing')
+    .option('--keep-infohash', 'fail if an edit would change the infohash')
+    .option('--json', 'print one line per file, each a JSON object')
+    .helpOption('-h, --help', 'display help for command')
+    .optionsGroup('Trackers and peers:')
     .option(
       '-t, --tracker <url>',
       'set the trackers; repeat it for more tiers, or list the URLs of one tier with commas',
@@ -92,6 +97,9 @@ export function addEdit(program: Command): void {
     .option('--no-httpseeds', 'remove all HTTP seeds')
     .option('--node <host:port>', 'set the DHT bootstrap nodes (repeatable)', collectNode)
     .option('--no-nodes', 'remove all DHT nodes')
+    .option('-p, --private', 'get peers from the trackers only (*)')
+    .option('--no-private', 'get peers from any source (*)')
+    .optionsGroup('Description:')
     .option('-c, --comment <text>', 'set the comment')
     .option('--no-comment', 'remove the comment')
     .option('--created-by <text>', 'set the creating program')
@@ -99,8 +107,6 @@ export function addEdit(program: Command): void {
     .option('--date <date>', 'set the creation date: now, seconds since 1970 or ISO 8601', parseDate)
     .option('--no-date', 'remove the creation date')
     .option('--name <name>', 'set the name (*)')
-    .option('-p, --private', 'get peers from the trackers only (*)')
-    .option('--no-private', 'get peers from any source (*)')
     .option('-s, --source <text>', 'set the source tag (*)')
     .option('--no-source', 'remove the source tag (*)')
     .option('--similar <infohash>', 'set the torrents that may share files (*, repeatable)', collect)
@@ -110,13 +116,8 @@ export function addEdit(program: Command): void {
     .option('--update-url <url>', 'set the URL that serves newer versions of the torrent (*)')
     .option('--no-update-url', 'remove the update URL (*)')
     .option('--set <key=text>', 'set any other key to this text (repeatable)', collect)
-    .option('--unset <key>', 'remove any other key (repeatable)', collect)
-    .option('--keep-infohash', 'fail if an edit would change the infohash');
-  changedOutputOptions(command)
-    .option('--dry-run', 'show the changes without writing')
-    .option('--json', 'print one line per file, each a JSON object');
-  profileOptions(command);
-  groupOptions(command, EDIT_GROUPS).addHelpText('after', EXAMPLES).action(run);
+    .option('--unset <key>', 'remove any other key (repeatable)', collect);
+  profileOptions(command).addHelpText('after', EXAMPLES).action(run);
 }
 
 interface Edited {

@@ -4,7 +4,6 @@ import { configFileOptions, readCommandLine } from '../config/command-line.ts';
 import { createOptions } from '../create/options.ts';
 import { showPlan } from '../create/plan-report.ts';
 import { interruptible } from '../interrupt.ts';
-import { CREATE_GROUPS, groupOptions } from '../option-groups.ts';
 import { parsePositiveSize } from '../options.ts';
 
 const EXAMPLES = `
@@ -32,12 +31,11 @@ export function addPlan(program: Command): void {
   createOptions(command);
   const output = command.options.find(({ long }) => long === '--output');
   if (output) output.description = 'the torrent file that create would write; with --part-size, the plan';
-  configFileOptions(command).option(
-    '--part-size <size>',
-    'write the plan to the output, in parts of this much content',
-    parsePositiveSize,
-  );
-  groupOptions(command, CREATE_GROUPS)
+  configFileOptions(command)
+    .optionsGroup('Other machines:')
+    .option('--part-size <size>', 'write the plan to the output, in parts of this much content', parsePositiveSize)
+    .optionsGroup('Output:')
+    .helpOption('-h, --help', 'display help for command')
     .addHelpText('after', EXAMPLES)
     .action(async (paths: string[], { partSize }: { partSize?: number }) => {
       // Not interruptible: a configuration file can be a pipe without a writer.

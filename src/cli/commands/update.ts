@@ -10,7 +10,6 @@ import { type PolicyOptions, policiesOf, policyOptions } from '../create/policy-
 import { infohashLines } from '../create/summary.ts';
 import { countingFilter, type GlobOptions, globOptions } from '../globs.ts';
 import { interruptible } from '../interrupt.ts';
-import { groupOptions, UPDATE_GROUPS } from '../option-groups.ts';
 import {
   type CacheOptions,
   cacheFolders,
@@ -73,22 +72,25 @@ export function addUpdate(program: Command): void {
     .command('update')
     .description('update a v2 or hybrid torrent to match its files: reads only new and changed ones')
     .argument('<file>', 'the torrent file')
-    .argument('<path>', 'the folder with its files, or its single file')
+    .argument('<path>', 'the folder with its files, or its single file');
+  changedOutputOptions(command).option('--dry-run', 'show the changes without writing');
+  summaryOptions(command)
+    .helpOption('-h, --help', 'display help for command')
+    .optionsGroup('Files to read:')
     .option(
       '--since <date>',
       'read files changed at this date or later (default: the creation date of the torrent; without one, read every file)',
       parseDate,
     )
+    .optionsGroup('Piece length and pad files:')
     .option(
       '--piece-length <size>',
       'new piece length; for a v2 torrent, a larger one needs no reading',
       parsePieceLength,
     )
     .addOption(padNamesOption());
-  policyOptions(command, 'store them if the torrent does, otherwise follow them');
-  changedOutputOptions(hashingOptions(command)).option('--dry-run', 'show the changes without writing');
-  profileOptions(cacheOptions(globOptions(summaryOptions(command))));
-  groupOptions(command, UPDATE_GROUPS)
+  policyOptions(globOptions(command), 'store them if the torrent does, otherwise follow them');
+  profileOptions(cacheOptions(hashingOptions(command)))
     .addHelpText('after', EXAMPLES)
     .action(async (file: string, folder: string, options: UpdateOptions) => {
       requireFile(file, 'update reads only files that are newer than the torrent file');

@@ -10,7 +10,6 @@ import { FAILED, USAGE } from '../exit.ts';
 import { interruptible } from '../interrupt.ts';
 import { type VerifyManyOptions, verifyArguments } from '../many/verify-arguments.ts';
 import { verifyMany } from '../many/verify-many.ts';
-import { groupOptions, VERIFY_GROUPS } from '../option-groups.ts';
 import { type HashingOptions, hashingOptions, parseFolder, parseThreads, profileOptions } from '../options.ts';
 import { showsProgress, stderr, stdout, writeLines } from '../output.ts';
 import { type QueueingOptions, type QueueTarget, queueingOptions, queueOf } from '../queue/options.ts';
@@ -71,26 +70,29 @@ export function addVerify(program: Command): void {
       '[path...]',
       "the folder with its files, or its single file (default: the torrent's name in the current folder); or more torrents",
     )
-    .option('--each', 'verify every torrent of a folder; the path is the folder of their content')
-    .option('--content <folder>', 'the folder that holds the content of every torrent, under its name', parseFolder)
-    .option('--jobs <n>', 'with several torrents: how many are verified at once (default: 4)', parseThreads)
+    .optionsGroup('Output:')
+    .option('-q, --quiet', 'print no progress, and only incomplete files')
+    .option('--json', 'print one JSON object')
+    .helpOption('-h, --help', 'display help for command')
+    .optionsGroup('What to check:')
     .addOption(
       new Option('-k, --torrent-version <version>', 'check only the v1 or v2 hashes of a hybrid').choices(['v1', 'v2']),
     )
     .option('--fast', 'check file sizes and a sample of the pieces only')
     .option('--follow-outside', 'also follow symlinks that lead out of the folder')
+    .optionsGroup('Renamed or moved files:')
     .option('--find <dir...>', 'look in these folders for missing files that were renamed or moved')
     .addOption(
       new Option('--link', 'with --find: hard-link the files that were found to their places').conflicts('rename'),
     )
     .option('--rename', 'with --find: move the files that were found to their places');
   resumeOptions(command);
-  queueingOptions(command);
-  hashingOptions(command)
-    .option('-q, --quiet', 'print no progress, and only incomplete files')
-    .option('--json', 'print one JSON object');
-  profileOptions(command);
-  groupOptions(command, VERIFY_GROUPS)
+  command
+    .optionsGroup('Many torrents:')
+    .option('--each', 'verify every torrent of a folder; the path is the folder of their content')
+    .option('--content <folder>', 'the folder that holds the content of every torrent, under its name', parseFolder)
+    .option('--jobs <n>', 'with several torrents: how many are verified at once (default: 4)', parseThreads);
+  profileOptions(queueingOptions(hashingOptions(command)))
     .addHelpText('after', EXAMPLES)
     .action(async (file: string, rest: string[], options: VerifyOptions) => {
       // Not interruptible: reading a pipe without a writer ends only with the process.

@@ -55,6 +55,7 @@ export function addWorker(program: Command): void {
     .option('--concurrency <n>', 'jobs of each kind at once; each uses all threads (default: 1)', parseCount)
     .option('--grace <duration>', 'time for running jobs to end, such as 30s or 5m (default: 0s)', parseDuration);
   hashingOptions(command)
+    .optionsGroup('Options:')
     .option('-q, --quiet', 'print nothing but errors')
     .option('--json', 'print one JSON object for each job that has ended')
     .addHelpText('after', EXAMPLES)

@@ -9,6 +9,7 @@ import { settle } from './settle.ts';
 /** Adds `--config` and `--no-config` to a command. */
 export function configFileOptions(command: Command): Command {
   return command
+    .optionsGroup('Configuration file:')
     .addOption(
       new Option('--config <file>', "configuration file (default: the user's; metainfo config shows it)").argParser(
         parseFile,

@@ -101,10 +101,18 @@ const VERSIONS: readonly TorrentVersion[] = ['v1', 'v2', 'hybrid'];
 /** Adds the options of {@link CreateOptions} to a command. */
 export function createOptions(command: Command): Command {
   command
+    .optionsGroup('Output:')
     .option(
       '-o, --output <file>',
       'the torrent file, a folder for it, or - for standard output (default: NAME.torrent in the current folder)',
     )
+    .option('--force', 'replace the output if it exists')
+    .option('--dry-run', 'plan only: list every problem, and read and write nothing')
+    .option('--magnet', 'also print the magnet link')
+    .option('--link-file <file>', 'also write the magnet link to a file', parseFile)
+    .option('-v, --verbose', 'name the files that were left out');
+  summaryOptions(command)
+    .optionsGroup('Version and piece length:')
     .addOption(new Option('-k, --torrent-version <version>', 'torrent version').choices(VERSIONS).default('hybrid'))
     .addOption(
       new Option(
@@ -126,16 +134,21 @@ export function createOptions(command: Command): Command {
       'add pad files to a v1 torrent, so that each file starts at a piece boundary; hybrids have them',
     )
     .addOption(padNamesOption());
-  hashingOptions(metadataOptions(command)).option(
+  policyOptions(globOptions(metadataOptions(command)))
+    .optionsGroup('Warnings and errors:')
+    .option(
+      '--strict',
+      'treat each warning as an error, before anything is hashed (not the strict profile of validate)',
+    )
+    .option('--allow <code>', 'accept a finding in spite of --strict or a tracker rule (repeatable)', collectCode);
+  hashingOptions(command).option(
     '--read-size <size>',
     'bytes per read, a power of two (default: 1MiB for v2, else 128KiB)',
     parseSize,
   );
-  cacheOptions(policyOptions(globOptions(command))).option('--force', 'replace the output if it exists');
-  summaryOptions(findingOptions(command)).option(
-    '--preset <name>',
-    'take the options of a preset of the configuration',
-  );
+  cacheOptions(command)
+    .optionsGroup('Configuration file:')
+    .option('--preset <name>', 'take the options of a preset of the configuration');
   return switchable(command);
 }
 
@@ -153,41 +166,30 @@ function switchable(command: Command): Command {
 /** Adds the options for making many torrents. */
 export function manyOptions(command: Command): Command {
   return command
+    .optionsGroup('Many torrents:')
     .addOption(new Option('--each', 'make a torrent of every entry of the given folders').conflicts(['batch', 'name']))
     .option('--batch <file>', 'make the torrents of a list of jobs: JSON or NDJSON, - for standard input', parseFile)
     .option('--jobs <n>', 'with --each or --batch: torrents that are made at once (default: 4)', parseThreads)
     .option('--resume', 'with --each or --batch: skip torrents that are up to date');
 }
 
-/** Adds the options that decide about findings, and about links to the new torrent. */
-function findingOptions(command: Command): Command {
-  return command
-    .option('--dry-run', 'plan only: list every problem, and read and write nothing')
-    .option(
-      '--strict',
-      'treat each warning as an error, before anything is hashed (not the strict profile of validate)',
-    )
-    .option('--allow <code>', 'accept a finding in spite of --strict or a tracker rule (repeatable)', collectCode)
-    .option('-v, --verbose', 'name the files that were left out')
-    .option('--magnet', 'also print the magnet link')
-    .option('--link-file <file>', 'also write the magnet link to a file', parseFile);
-}
-
 function metadataOptions(command: Command): Command {
   return command
+    .optionsGroup('Trackers and peers:')
     .option(
       '-t, --tracker <url>',
       'tracker URL; repeat it for more tiers, or list the URLs of one tier with commas',
       collectTier,
     )
     .addOption(new AnnounceOption())
+    .option('-p, --private', 'get peers from the trackers only')
     .option('-w, --webseed <url>', 'webseed URL (repeatable)', collect)
+    .option('--httpseed <url>', 'BEP 17 HTTP seed (repeatable)', collect)
+    .option('--node <host:port>', 'DHT node to start from (repeatable)', collectNode)
+    .optionsGroup('Description:')
+    .option('--name <name>', 'name of the torrent (default: that of the file or folder)')
     .option('-c, --comment <text>', 'comment')
     .option('-s, --source <text>', 'source tag (changes the infohash)')
-    .option('-p, --private', 'get peers from the trackers only')
-    .option('--name <name>', 'name of the torrent (default: that of the file or folder)')
-    .option('--similar <infohash>', 'a torrent that may share files with this one (repeatable)', collect)
-    .option('--collection <name>', 'a collection that the torrent belongs to (repeatable)', collect)
     .option('--created-by <text>', 'creating program (default: metainfo and its version)')
     .option('--no-created-by', 'omit the creating program')
     .option(
@@ -195,8 +197,8 @@ function metadataOptions(command: Command): Command {
       'creation date: now, seconds since 1970 or ISO 8601 (default: SOURCE_DATE_EPOCH, else none)',
       parseDate,
     )
-    .option('--node <host:port>', 'DHT node to start from (repeatable)', collectNode)
-    .option('--httpseed <url>', 'BEP 17 HTTP seed (repeatable)', collect)
+    .option('--similar <infohash>', 'a torrent that may share files with this one (repeatable)', collect)
+    .option('--collection <name>', 'a collection that the torrent belongs to (repeatable)', collect)
     .option('--update-url <url>', 'URL that serves newer versions of the torrent (changes the infohash)')
     .option(
       '--set <key=text>',

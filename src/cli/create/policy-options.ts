@@ -14,6 +14,7 @@ export interface PolicyOptions {
 /** Adds the options of {@link PolicyOptions} to a command. `byDefault` says what happens to symlinks without the option. */
 export function policyOptions(command: Command, byDefault = 'follow them'): Command {
   return command
+    .optionsGroup('Content:')
     .addOption(
       new Option(
         '--symlinks <policy>',

@@ -14,6 +14,7 @@ export interface QueueingOptions {
 /** Adds the options of {@link QueueingOptions} to a command. */
 export function queueingOptions(command: Command): Command {
   return command
+    .optionsGroup('Other machines:')
     .addOption(
       new Option(
         '--queue <url>',

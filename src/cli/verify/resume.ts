@@ -26,6 +26,7 @@ export interface ResumeOptions {
 /** Adds the options of resume data to a command. */
 export function resumeOptions(command: Command): void {
   command
+    .optionsGroup('Resume data for clients:')
     .addOption(
       new Option('--resume-data <client>', 'write resume data, so that the client need not check again')
         .choices(['qbittorrent', 'libtorrent', 'rtorrent'])
