@@ -56,7 +56,7 @@ class Place {
     mkdirSync(path.join(cwd, 'work/data/b'), { recursive: true });
     for (const [i, name] of ['a', 'b/c', 'b/d'].entries()) {
       const file = path.join(cwd, 'work/data', name);
-      writeFileSync(file, noise(i * 2 ** 19 + 100, i + 1));
+      writeFileSync(file, noise(i * 600_000 + 100, i + 1));
       utimesSync(file, 1e9, 1e9);
     }
   }
