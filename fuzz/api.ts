@@ -8,7 +8,7 @@ import vm from 'node:vm';
 import { decode as decodeInput } from '../src/bencode/decode.ts';
 import { NO_LIMITS } from '../src/bencode/limits.ts';
 import type { BencodeValue } from '../src/bencode/value.ts';
-import type { HashPlan } from '../src/hash/plan.ts';
+import type { HashPlan } from '../src/hash/hash-request.ts';
 import * as api from '../src/index.ts';
 import hybrids from '../test/fixtures/hybrid.ts';
 import fixtures from '../test/fixtures/v1.ts';

@@ -8,7 +8,7 @@ import type { BencodeMap, BencodeValue } from '../src/bencode/value.ts';
 import type { TorrentChanges } from '../src/edit/changes.ts';
 import { edit } from '../src/edit/edit.ts';
 import { MetainfoError, ValidationError } from '../src/errors/errors.ts';
-import { Torrent } from '../src/model/torrent.ts';
+import { Torrent } from '../src/model/torrent/torrent.ts';
 import { bencode, latin1, Raw } from '../test/support/build.ts';
 import { infoOf, scan } from '../test/support/scan.ts';
 import { fixtures, type Target, TORRENT_WORDS } from './engine/target.ts';

@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "bytes.h"
-#include "core/sha.h"
+#include "core/hash/sha.h"
 #include "kernel_lists.h"
 #include "oracle.h"
 #include "test.h"

@@ -1,12 +1,12 @@
 // Fuzz target: computes Merkle trees with every list of kernels and compares them with whole trees in memory.
-#include "core/merkle.h"
+#include "core/hash/merkle.h"
 
 #include <algorithm>
 #include <cstring>
 #include <vector>
 
 #include "bytes.h"
-#include "core/layers.h"
+#include "core/hash/layers.h"
 #include "kernel_lists.h"
 #include "oracle.h"
 #include "test.h"

@@ -15,7 +15,7 @@
 #include "binding/limits.h"
 #include "binding/scan.h"
 #include "binding/stat_files.h"
-#include "core/thread_pool.h"
+#include "core/threads/thread_pool.h"
 
 // Keeps the addon loaded. Node unloads it when the last worker thread that has loaded it ends, but our
 // threads that are stuck in system calls may still return to it. On Linux the linker flag nodelete does the

@@ -1,7 +1,7 @@
 // `npm run docs:config`: writes docs/config.schema.json from the options of create. test/docs.test.ts checks the file.
 import { writeFileSync } from 'node:fs';
+import { type SettableOption, settableOptions, type ValueForm } from '../src/cli/config/config-options.ts';
 import { RULE_KEYS } from '../src/cli/config/hosts.ts';
-import { type SettableOption, settableOptions, type ValueForm } from '../src/cli/config/settable.ts';
 
 /** A JSON Schema. */
 type Schema = Readonly<Record<string, unknown>>;

@@ -9,7 +9,7 @@ export { type Decoded, type DecodeOptions, decode, type Span } from './bencode/d
 export { encode } from './bencode/encode.ts';
 export { DEFAULT_LIMITS, LimitError, type LimitName, type Limits } from './bencode/limits.ts';
 export { type BencodeMap, type BencodeValue, type Encodable, RawBencode } from './bencode/value.ts';
-export { type CacheStats, cacheStats, clearCache } from './create/cache.ts';
+export { type CacheStats, cacheStats, clearCache } from './create/cache/cache.ts';
 export type { PieceLengthWishes } from './create/choose-length.ts';
 export { type Generated, type GetPathsOptions, TorrentCreate } from './create/draft.ts';
 export { TorrentCreateFields } from './create/draft-fields.ts';
@@ -21,16 +21,15 @@ export type {
   TorrentCreateInput,
 } from './create/draft-input.ts';
 export type { FileTimes } from './create/file-times.ts';
-export type { Finding, FindingCode } from './create/findings.ts';
+export type { Finding, FindingCode } from './create/findings/findings.ts';
+export type { PlanReport } from './create/findings/plan-report.ts';
+export type { WarningOptions } from './create/findings/warnings.ts';
 export type { GenerateExtOptions } from './create/libtorrent.ts';
 export type { CacheChoice, GenerateOptions } from './create/options.ts';
 export type { TrackerFields } from './create/other-fields.ts';
-export type { PlanReport } from './create/plan-report.ts';
-export type { RangeReader, SourceData } from './create/source-data.ts';
-export type { Source } from './create/sources.ts';
-export type { TorrentPlan, TorrentPlanFiles, TorrentPlanOptions } from './create/torrent-plan.ts';
-export type { WarningOptions } from './create/warnings.ts';
-export { type WebFile, type WebFileOptions, webFile } from './create/web-source.ts';
+export type { RangeReader, SourceData } from './create/sources/source-data.ts';
+export type { Source } from './create/sources/sources.ts';
+export { type WebFile, type WebFileOptions, webFile } from './create/sources/web-source.ts';
 export type { BeneathOptions } from './disk/beneath.ts';
 export type { ScanFilter, ScannedFile, ScanPolicies, SymlinkPolicy } from './disk/scan.ts';
 export type { WriteOptions } from './disk/write-file.ts';
@@ -56,13 +55,13 @@ export {
 export { PartError } from './errors/part-error.ts';
 export { isPermanent } from './errors/permanent.ts';
 export type { Engine } from './hash/engine.ts';
-export { nativeEngine } from './hash/native.ts';
-export { nodeEngine } from './hash/node.ts';
 export {
   type ProcessLimits,
   processLimits,
   type ResourceOptions,
-} from './hash/plan.ts';
+} from './hash/hash-request.ts';
+export { nativeEngine } from './hash/native.ts';
+export { nodeEngine } from './hash/node.ts';
 export { HasherConfig, V2HasherConfig } from './hashers/config.ts';
 export { HasherBase, type ProcessOptions } from './hashers/hasher-base.ts';
 export { HybridHasher } from './hashers/hybrid-hasher.ts';
@@ -95,7 +94,6 @@ export {
 } from './model/info-dict.ts';
 export type { Profile, ValidationContext } from './model/issues.ts';
 export { PieceLayers } from './model/piece-layers.ts';
-export { type PprintOptions, pprint, type Verbosity } from './model/pprint.ts';
 export { DhtNode } from './model/primitives.ts';
 export type { FileRange, V1PieceRange, V2PieceRange } from './model/ranges.ts';
 export {
@@ -108,14 +106,16 @@ export {
   type TorrentFile,
   type TorrentJson,
   type TorrentOf,
-} from './model/torrent.ts';
-export { TorrentFields } from './model/torrent-fields.ts';
+} from './model/torrent/torrent.ts';
+export { TorrentFields } from './model/torrent/torrent-fields.ts';
 export { type HashPartOptions, hashPart } from './parts/hash-part.ts';
 export type { PortableHashPlan } from './parts/hash-plan.ts';
 export type { ObjectFile, OpenObject } from './parts/identity.ts';
 export { type GetPart, type JoinPartsOptions, joinParts } from './parts/join-parts.ts';
 export { type PartsEngineOptions, partsEngine, type RunPartContext } from './parts/parts-engine.ts';
 export { folderStore, type PartStore, partKey, type StoredName } from './parts/store.ts';
+export type { TorrentPlan, TorrentPlanFiles, TorrentPlanOptions } from './parts/torrent-plan.ts';
+export { type PprintOptions, pprint, type Verbosity } from './print/print-torrent.ts';
 export {
   type FindMovedOptions,
   type FoundContent,

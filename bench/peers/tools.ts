@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Limits } from '../../src/bencode/limits.ts';
-import { Torrent } from '../../src/model/torrent.ts';
+import { Torrent } from '../../src/model/torrent/torrent.ts';
 import { METAINFO, VERSIONS, type Version, versionOf } from '../support/measure.ts';
 
 /** Our own command among the tools. */

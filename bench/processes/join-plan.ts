@@ -1,12 +1,12 @@
 // Plans a folder in parts, and joins parts with random digests, in a process of its own: bench/distributed.ts.
 import { randomFillSync } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
-import { restoredPlan } from '../../src/create/restored-plan.ts';
-import { planText } from '../../src/create/torrent-plan.ts';
 import { folderStore, joinParts, TorrentCreate, type TorrentPlan } from '../../src/index.ts';
 import { splitOf } from '../../src/parts/hash-part.ts';
+import { payloadBytes } from '../../src/parts/part-payload.ts';
+import { restoredPlan } from '../../src/parts/restored-plan.ts';
 import { seal } from '../../src/parts/sealed-part.ts';
-import { payloadBytes } from '../../src/parts/split-plan.ts';
+import { planText } from '../../src/parts/torrent-plan.ts';
 import { type Version, watchMemory } from '../support/measure.ts';
 
 export interface JoinTask {

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { Readable } from 'node:stream';
 import { ReadableStream } from 'node:stream/web';
-import type { SourceData } from '../../src/create/source-data.ts';
+import type { SourceData } from '../../src/create/sources/source-data.ts';
 import { edit, HybridHasher, Torrent, TorrentCreate, V1Hasher, V2Hasher, verify } from '../../src/index.ts';
 import { type Version, watchMemory } from '../support/measure.ts';
 

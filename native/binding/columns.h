@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <optional>
 
-#include "core/file_columns.h"
+#include "core/table/file_columns.h"
 
 namespace metainfo {
 

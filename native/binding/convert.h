@@ -3,12 +3,12 @@
 
 #include <napi.h>
 
-#include "core/plan.h"
+#include "core/hash/hash_request.h"
 
 namespace metainfo {
 
 // Copies a HashPlan (src/hash/addon.ts). Content in memory is not copied: its buffers are added to `memory`,
-// which the caller must keep alive. src/hash/plan.ts has validated all values; a wrong type throws
+// which the caller must keep alive. src/hash/hash-request.ts has validated all values; a wrong type throws
 // Napi::Error.
 Plan to_plan(const Napi::Object& value, Napi::Array& memory);
 

@@ -3,7 +3,7 @@
 
 #include <napi.h>
 
-#include "core/plan.h"
+#include "core/hash/hash_request.h"
 
 namespace metainfo {
 

@@ -12,10 +12,10 @@
 #include "binding/columns.h"
 #include "binding/errors.h"
 #include "binding/typed_arrays.h"
-#include "core/file_columns.h"
-#include "core/file_encoder.h"
-#include "core/path_order.h"
-#include "core/task_job.h"
+#include "core/table/file_columns.h"
+#include "core/table/file_encoder.h"
+#include "core/table/path_order.h"
+#include "core/threads/task_job.h"
 
 namespace metainfo {
 namespace {

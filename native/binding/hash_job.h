@@ -7,7 +7,7 @@
 #include <memory>
 
 #include "binding/async_job.h"
-#include "core/job.h"
+#include "core/hash/job.h"
 
 namespace metainfo {
 

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "core/measure.h"
+#include "core/hash/measure.h"
 
 namespace metainfo {
 namespace {

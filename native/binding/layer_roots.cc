@@ -2,8 +2,8 @@
 #include "binding/layer_roots.h"
 
 #include "binding/kernels.h"
-#include "core/layers.h"
-#include "core/merkle.h"
+#include "core/hash/layers.h"
+#include "core/hash/merkle.h"
 
 namespace metainfo {
 

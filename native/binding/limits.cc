@@ -1,13 +1,13 @@
 // Translates between JavaScript and the budget of the process.
 #include "binding/limits.h"
 
-#include "core/budget.h"
+#include "core/threads/budget.h"
 
 namespace metainfo {
 
 Napi::Value limits(const Napi::CallbackInfo& info) {
   Budget& budget = Budget::process();
-  // src/hash/plan.ts has validated both.
+  // src/hash/hash-request.ts has validated both.
   if (info[0].IsNumber() && info[1].IsNumber()) {
     budget.set_limits({info[0].As<Napi::Number>().Uint32Value(),
                        static_cast<std::uint64_t>(info[1].As<Napi::Number>().Int64Value())});

@@ -6,7 +6,7 @@
 #include <memory>
 
 #include "binding/async_job.h"
-#include "core/scan_job.h"
+#include "core/files/scan_job.h"
 
 namespace metainfo {
 

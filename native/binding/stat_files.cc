@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "binding/async_job.h"
-#include "core/stat_job.h"
+#include "core/files/stat_job.h"
 
 namespace metainfo {
 

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/file_columns.h"
+#include "core/table/file_columns.h"
 
 namespace metainfo {
 

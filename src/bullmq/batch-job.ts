@@ -12,7 +12,7 @@ import { MetainfoError, shown } from '../errors/errors.ts';
 import { isPermanent } from '../errors/permanent.ts';
 import { forEachConcurrently } from '../hash/for-each-concurrently.ts';
 import type { TorrentVersion } from '../model/discriminator.ts';
-import { Torrent } from '../model/torrent.ts';
+import { Torrent } from '../model/torrent/torrent.ts';
 import { parseJson } from '../parts/plan-text.ts';
 import type { PartStore, StoredName } from '../parts/store.ts';
 import { verify } from '../verify/verify.ts';

@@ -1,11 +1,11 @@
 /** Joins the parts of a plan, and writes the torrent. */
 import { type Job, WaitingChildrenError } from 'bullmq';
-import type { TorrentPlan } from '../create/torrent-plan.ts';
 import { MetainfoError } from '../errors/errors.ts';
 import { forEachConcurrently } from '../hash/for-each-concurrently.ts';
 import { HASH_PLAN } from '../parts/hash-plan.ts';
 import { joinParts } from '../parts/join-parts.ts';
 import { requireOutputNotPlanned } from '../parts/planned-output.ts';
+import type { TorrentPlan } from '../parts/torrent-plan.ts';
 import { cancelledError } from './failures.ts';
 import { type JobContext, joinData, partJob, type WorkerContext } from './jobs.ts';
 import { requestOf } from './join-request.ts';

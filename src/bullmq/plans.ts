@@ -1,10 +1,11 @@
 /** Reads plans from a part store, and keeps the last ones. */
-import { restoredPlan } from '../create/restored-plan.ts';
-import type { TorrentPlan } from '../create/torrent-plan.ts';
+
 import { MetainfoError } from '../errors/errors.ts';
 import { HASH_PLAN, type PortableHashPlan, restoredHashPlan } from '../parts/hash-plan.ts';
 import { parseJson } from '../parts/plan-text.ts';
+import { restoredPlan } from '../parts/restored-plan.ts';
 import type { PartStore } from '../parts/store.ts';
+import type { TorrentPlan } from '../parts/torrent-plan.ts';
 import { notInStore } from './failures.ts';
 
 /** Plans that are kept: a plan of many files takes seconds to read and to check. */

@@ -2,7 +2,7 @@
 import { realpath, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { holdBeneath } from '../disk/beneath.ts';
-import { isWithin } from '../disk/containment.ts';
+import { isWithin } from '../disk/path-within.ts';
 import { fromSystemError, MetainfoError, shown } from '../errors/errors.ts';
 import { isSafePath } from '../layout/safe-path.ts';
 

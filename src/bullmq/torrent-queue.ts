@@ -2,15 +2,15 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Job } from 'bullmq';
-import { restoredPlan } from '../create/restored-plan.ts';
-import { planText, type TorrentPlan, withRoot } from '../create/torrent-plan.ts';
 import { throwIfAborted, untilAbort } from '../errors/cancel.ts';
 import { MetainfoError, shown } from '../errors/errors.ts';
 import { checkArgument, checkOptions, Flag, type OptionStructs, Path } from '../errors/guard.ts';
 import type { Engine } from '../hash/engine.ts';
 import type { PortableHashPlan } from '../parts/hash-plan.ts';
 import { type PartsEngineOptions, partsEngine, type RunPartContext } from '../parts/parts-engine.ts';
+import { restoredPlan } from '../parts/restored-plan.ts';
 import type { PartStore } from '../parts/store.ts';
+import { planText, type TorrentPlan, withRoot } from '../parts/torrent-plan.ts';
 import { type Backend, backendOf, type QueueOptions } from './backend.ts';
 import {
   type BatchItems,
@@ -41,7 +41,7 @@ import {
   partJobId,
   RETRIES,
 } from './settings.ts';
-import { within } from './within.ts';
+import { within } from './with-deadline.ts';
 
 /** The options of {@link TorrentQueue}. */
 export interface TorrentQueueOptions extends QueueOptions {

@@ -5,7 +5,7 @@ import { type Job, WaitingChildrenError, WaitingError, type Worker } from 'bullm
 import { AbortError } from '../errors/cancel.ts';
 import { MetainfoError, shown } from '../errors/errors.ts';
 import { Callback, checkArgument } from '../errors/guard.ts';
-import { planResources, type ResourceOptions } from '../hash/plan.ts';
+import { planResources, type ResourceOptions } from '../hash/hash-request.ts';
 import type { OpenObject } from '../parts/identity.ts';
 import { folderOf, type PartStore } from '../parts/store.ts';
 import { backendOf, type QueueOptions } from './backend.ts';
@@ -17,7 +17,7 @@ import { runPart } from './part-job.ts';
 import { Plans } from './plans.ts';
 import { checkedRoots, type Roots, requireFolders, withoutFolders } from './roots.ts';
 import { BATCHES, JOINS, PARTS, RECOVERY } from './settings.ts';
-import { within } from './within.ts';
+import { within } from './with-deadline.ts';
 
 /** The options of {@link createWorkers}. */
 export interface WorkersOptions extends QueueOptions, Pick<ResourceOptions, 'threads' | 'memoryLimit'> {

@@ -2,8 +2,8 @@
 import { readWithin } from '../disk/read-file.ts';
 import type { WriteWholeOptions } from '../disk/write-file.ts';
 import { MetainfoError } from '../errors/errors.ts';
-import type { Torrent } from '../model/torrent.ts';
-import { writeTorrentFile } from '../model/torrent-io.ts';
+import type { Torrent } from '../model/torrent/torrent.ts';
+import { writeTorrentFile } from '../model/torrent/torrent-io.ts';
 
 /**
  * Writes a torrent. An output with exactly these bytes is no failure: an earlier run of the job has written it.

@@ -1,15 +1,15 @@
 /** Reports the error that ended a command, as text or JSON, and chooses its exit code. */
 import type { CommanderError } from 'commander';
-import type { Finding } from '../create/findings.ts';
+import type { Finding } from '../create/findings/findings.ts';
 import type { MetainfoErrorCode } from '../errors/codes.ts';
 import { MetainfoError, ValidationError } from '../errors/errors.ts';
 import { PartError } from '../errors/part-error.ts';
 import { isPermanent } from '../errors/permanent.ts';
-import { printable, printableJson, printableLines } from '../layout/text.ts';
-import { colorsFor } from './colors.ts';
-import { withHint } from './hints.ts';
-import { messageOf } from './messages.ts';
-import { CLOSED, fitted, stderr, stdout } from './output.ts';
+import { printable, printableJson, printableLines } from '../text/text.ts';
+import { withHint } from './options/hints.ts';
+import { colorsFor } from './terminal/colors.ts';
+import { messageOf } from './terminal/messages.ts';
+import { CLOSED, fitted, stderr, stdout } from './terminal/output.ts';
 
 export const FAILED = 1;
 export const USAGE = 2;

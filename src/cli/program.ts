@@ -1,7 +1,7 @@
 /** Assembles the `metainfo` command: its subcommands, general help and error output. */
 import { Command } from 'commander';
 import { VERSION } from '../create/version.ts';
-import { printable } from '../layout/text.ts';
+import { printable } from '../text/text.ts';
 import { addCache } from './commands/cache.ts';
 import { addCompletion } from './commands/completion.ts';
 import { addConfig } from './commands/config.ts';
@@ -19,9 +19,9 @@ import { addValidate } from './commands/validate.ts';
 import { addVerify } from './commands/verify.ts';
 import { addWorker } from './commands/worker.ts';
 import { wantsJson } from './exit.ts';
-import { withHint } from './hints.ts';
-import { fitted, stderr, stdout } from './output.ts';
-import { formatItem } from './wrap.ts';
+import { withHint } from './options/hints.ts';
+import { fitted, stderr, stdout } from './terminal/output.ts';
+import { formatItem } from './terminal/wrap.ts';
 
 const HELP = `
 Examples:

@@ -5,13 +5,13 @@ import { type Encodable, RawBencode } from '../bencode/value.ts';
 import { toHex } from '../errors/errors.ts';
 import type { PackedTrees } from '../hash/file-digests.ts';
 import { TORRENT } from '../model/codec.ts';
-import { createdTorrent, type EncodedTorrent, type LazyPath } from '../model/created-torrent.ts';
 import { HashList } from '../model/hash-list.ts';
-import { fromOwnBytes, type Torrent } from '../model/torrent.ts';
+import { createdTorrent, type EncodedTorrent, type LazyPath } from '../model/torrent/created-torrent.ts';
+import { fromOwnBytes, type Torrent } from '../model/torrent/torrent.ts';
 import type { TorrentDigests } from './digests.ts';
 import { encodedFileList, encodedFileTree, hasPlainEntries } from './file-list.ts';
-import type { SizedPlan } from './plan.ts';
-import { inSlices, joinInSlices } from './slices.ts';
+import { inSlices, joinInSlices } from './sources/slices.ts';
+import type { SizedPlan } from './torrent-layout.ts';
 
 /** The keys of a torrent that describe its files. */
 export interface ContentKeys {

@@ -8,8 +8,8 @@ import {
   powerOfTwoWithin,
   UNKNOWN_PIECE_LENGTH,
 } from '../layout/piece-length.ts';
-import { exactBytes } from '../layout/text.ts';
-import { SizesOf, type TorrentShape } from './torrent-sizes.ts';
+import { exactBytes } from '../text/text.ts';
+import { SizesOf, type TorrentShape } from './findings/torrent-sizes.ts';
 
 /** Wishes about the piece length and its effects. */
 export interface PieceLengthWishes {

@@ -1,8 +1,8 @@
 /** The files of a plan as an engine hashes them, and the digests of a whole torrent. */
 import type { PackedTrees } from '../hash/file-digests.ts';
-import { toPlanFile } from '../hash/file-plan.ts';
-import type { PlanFile } from '../hash/plan.ts';
-import type { CreatePlan } from './plan.ts';
+import type { PlanFile } from '../hash/hash-request.ts';
+import { toPlanFile } from '../hash/request-files.ts';
+import type { CreatePlan } from './torrent-layout.ts';
 
 /** The digests of a plan, in the order of its files: plain data. */
 export interface TorrentDigests {

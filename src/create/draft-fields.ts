@@ -14,7 +14,7 @@ import {
   unknown,
 } from 'superstruct';
 import type { BencodeMap } from '../bencode/value.ts';
-import { componentsWithin } from '../disk/containment.ts';
+import { componentsWithin } from '../disk/path-within.ts';
 import type { ScanFilter, ScanPolicies } from '../disk/scan.ts';
 import { ISSUE_CODES, type IssueCode } from '../errors/codes.ts';
 import { MetainfoError, shown, ValidationError } from '../errors/errors.ts';
@@ -38,9 +38,9 @@ import {
   Timestamp,
   V1PieceLength,
 } from '../model/primitives.ts';
-import { failuresOf } from '../model/rules.ts';
+import { failuresOf } from '../model/rules/rules.ts';
 import type { TorrentCreateInput } from './draft-input.ts';
-import { checkSources, frozenSources, type Source } from './sources.ts';
+import { checkSources, frozenSources, type Source } from './sources/sources.ts';
 
 /** The fields of a draft: the fields of a Torrent, all optional, and shorthands for the common ones. */
 export interface TorrentCreateFields extends ScanFilter, ScanPolicies {

@@ -6,18 +6,18 @@ import type { TorrentVersion } from '../model/discriminator.ts';
 import type { DumpedDictionary } from '../model/dump.ts';
 import type { InfoDictHybridCreate } from '../model/info-dict.ts';
 import { isDictionary } from '../model/input.ts';
-import type { TorrentOf } from '../model/torrent.ts';
+import type { TorrentOf } from '../model/torrent/torrent.ts';
+import type { TorrentPlan, TorrentPlanOptions } from '../parts/torrent-plan.ts';
 import { checkedFields, type Draft, type FieldChecks, type TorrentCreateFields, withName } from './draft-fields.ts';
 import type { TorrentCreateInput } from './draft-input.ts';
 import { type FileTimes, fileTimesOf } from './file-times.ts';
 import { findFiles, namedPaths, namesSingleFile } from './find-files.ts';
+import type { PlanReport } from './findings/plan-report.ts';
 import { generate, type MadeTorrent } from './generate.ts';
 import type { GenerateExtOptions } from './libtorrent.ts';
 import { GENERATE, type GenerateOptions } from './options.ts';
 import { type TrackerFields, trackerFields } from './other-fields.ts';
-import type { PlanReport } from './plan-report.ts';
-import { sourceFiles } from './sources.ts';
-import type { TorrentPlan, TorrentPlanOptions } from './torrent-plan.ts';
+import { sourceFiles } from './sources/sources.ts';
 import { CREATED_BY } from './version.ts';
 
 /** The options of {@link TorrentCreate.getPaths}. */
@@ -154,7 +154,7 @@ export class TorrentCreate implements Draft {
   plan(options?: GenerateOptions & { partSize?: number | null | undefined }): Promise<PlanReport | TorrentPlan>;
   async plan(options: GenerateOptions & { partSize?: number | null | undefined } = {}) {
     if (options?.partSize === undefined) return planDraft(this, options);
-    const { PLAN_IN_PARTS, torrentPlanOf } = await import('./torrent-plan.ts');
+    const { PLAN_IN_PARTS, torrentPlanOf } = await import('../parts/torrent-plan.ts');
     return torrentPlanOf(
       this,
       checkOptions(options as TorrentPlanOptions, PLAN_IN_PARTS, { example: '{ partSize: null }' }),
@@ -270,7 +270,7 @@ function checkedDraft(
 async function planDraft(draft: Draft, options: GenerateOptions): Promise<PlanReport> {
   const checked = checkOptions(options, GENERATE, { example: "{ version: 'v1' }" });
   // Loaded only here: most programs make torrents without looking at their plans.
-  const { planOf } = await import('./plan-report.ts');
+  const { planOf } = await import('./findings/plan-report.ts');
   return planOf(draft, checked);
 }
 

@@ -2,7 +2,7 @@
 import { isFloat64Array } from 'node:util/types';
 import { expected, invalidArgument } from '../errors/guard.ts';
 import { FileTable } from '../layout/file-table.ts';
-import type { Torrent } from '../model/torrent.ts';
+import type { Torrent } from '../model/torrent/torrent.ts';
 
 /** When the files of a torrent were last changed, in the order of `torrent.files`. NaN: the file is not on disk. */
 export interface FileTimes {

@@ -7,7 +7,7 @@ import { flattenTree } from '../model/file-tree.ts';
 import { type Draft, relativeParts } from './draft-fields.ts';
 import type { ListedFile } from './file-list.ts';
 import { orderDistinctFiles, orderFiles } from './order-files.ts';
-import type { SourceFile } from './sources.ts';
+import type { SourceFile } from './sources/sources.ts';
 
 /** A file of a torrent under construction: on disk, in memory, or a stream. */
 export type ContentFile = (

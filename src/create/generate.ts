@@ -4,18 +4,21 @@ import type { RawBencode } from '../bencode/value.ts';
 import { throwProblems } from '../disk/scan-problems.ts';
 import { defaultEngine } from '../hash/default-engine.ts';
 import { isOwnEngine } from '../hash/engine.ts';
+import { planResources } from '../hash/hash-request.ts';
 import type { Slot } from '../hash/limiter.ts';
-import { planResources } from '../hash/plan.ts';
 import { jobLimiter, LARGE_JOB_BYTES } from '../jobs/job-limiter.ts';
 import type { TorrentVersion } from '../model/discriminator.ts';
-import type { TorrentOf } from '../model/torrent.ts';
+import type { TorrentOf } from '../model/torrent/torrent.ts';
 import { assemble } from './assemble.ts';
-import type { HashCache } from './cache.ts';
+import type { HashCache } from './cache/cache.ts';
 import type { Draft } from './draft-fields.ts';
 import { encodedFileList } from './file-list.ts';
+import { warn } from './findings/warnings.ts';
 import { type HashedPlan, type HashOptions, hashPlan, isWorthCaching } from './hash.ts';
 import { requireMatch } from './match-draft.ts';
 import type { CacheChoice, GenerateOptions } from './options.ts';
+import { detachMemory, reuseMemory, sourceFiles } from './sources/sources.ts';
+import { takeStreams } from './sources/take-streams.ts';
 import {
   type CreatePlan,
   checkVersion,
@@ -25,10 +28,7 @@ import {
   requireContent,
   type SizedPlan,
   sizedPlan,
-} from './plan.ts';
-import { detachMemory, reuseMemory, sourceFiles } from './sources.ts';
-import { takeStreams } from './take-streams.ts';
-import { warn } from './warnings.ts';
+} from './torrent-layout.ts';
 
 /** A torrent that was just made, and its files. */
 export interface MadeTorrent {
@@ -105,7 +105,7 @@ export async function announcedPlan(
 ): Promise<CreatePlan> {
   if (!onPlan) return planTorrent(draft, options);
   // Loaded only here: most creations have no `onPlan`.
-  const { describePlan } = await import('./plan-report.ts');
+  const { describePlan } = await import('./findings/plan-report.ts');
   const { plan, description, problems } = await describePlan(draft, options);
   await onPlan(description);
   throwProblems(problems);
@@ -119,5 +119,5 @@ function isSmall({ files, streams }: CreatePlan): boolean {
 
 /** Opens the cache, whose code is loaded only if there is one. */
 async function openCache(choice: CacheChoice): Promise<HashCache | null> {
-  return (await import('./cache.ts')).openCacheIfAny(choice);
+  return (await import('./cache/cache.ts')).openCacheIfAny(choice);
 }

@@ -1,15 +1,15 @@
 /** Hashes the files of a plan with an engine, except those whose digests are known or in the cache. */
 import { type Engine, isOwnEngine } from '../hash/engine.ts';
 import { type FileDigests, type PackedTrees, packTrees, splitDigests } from '../hash/file-digests.ts';
-import { lengthsOf, toPlanFiles } from '../hash/file-plan.ts';
+import type { Digests, HashPlan, PlanFiles, planResources } from '../hash/hash-request.ts';
 import { hashNow } from '../hash/native.ts';
-import type { Digests, HashPlan, PlanFiles, planResources } from '../hash/plan.ts';
+import { lengthsOf, toPlanFiles } from '../hash/request-files.ts';
 import { deletedSinceScan, runningJob, watch } from '../jobs/watch.ts';
-import type { HashCache } from './cache.ts';
+import type { HashCache } from './cache/cache.ts';
 import { type FilesToHash, filesToHash, type TorrentDigests } from './digests.ts';
 import type { GenerateOptions } from './options.ts';
-import { type CreatePlan, hasAllSizes, type SizedPlan } from './plan.ts';
-import { hashStreams } from './streams.ts';
+import { hashStreams } from './sources/streams.ts';
+import { type CreatePlan, hasAllSizes, type SizedPlan } from './torrent-layout.ts';
 
 /** The result of {@link hashPlan}. */
 export interface HashedPlan {

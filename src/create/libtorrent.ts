@@ -10,17 +10,17 @@ import { STAT_NUMBERS, statFiles } from '../disk/stat-files.ts';
 import { hashingCancelled, throwIfAborted } from '../errors/cancel.ts';
 import { errnoName, fromSystemError, MetainfoError } from '../errors/errors.ts';
 import { Callback, Flag, type OptionStructs, orNull, Path, Unchecked } from '../errors/guard.ts';
-import { planResources, RESOURCES, type ResourceOptions } from '../hash/plan.ts';
+import { planResources, RESOURCES, type ResourceOptions } from '../hash/hash-request.ts';
 import { deletedSinceScan, type RunningJob, WATCH, type WatchOptions, watch } from '../jobs/watch.ts';
 import { BLOCK_SIZE, checkPieceLength } from '../layout/piece-length.ts';
 import type { TorrentVersion } from '../model/discriminator.ts';
-import { fromOwnBytes, type Torrent } from '../model/torrent.ts';
+import { fromOwnBytes, type Torrent } from '../model/torrent/torrent.ts';
 import { type PieceLengthWishes, WISHES } from './choose-length.ts';
 import type { Draft } from './draft-fields.ts';
 import type { ContentFile } from './find-files.ts';
+import type { WarningOptions } from './findings/warnings.ts';
 import { requireMatch } from './match-draft.ts';
-import { attrsOf, checkVersion, planTorrent, type SizedPlan } from './plan.ts';
-import type { WarningOptions } from './warnings.ts';
+import { attrsOf, checkVersion, planTorrent, type SizedPlan } from './torrent-layout.ts';
 
 /** The options of {@link TorrentCreate.generateExt}. libtorrent reads and hashes on one thread: it ignores `threads`. */
 export interface GenerateExtOptions

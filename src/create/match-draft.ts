@@ -3,7 +3,7 @@ import { MetainfoError } from '../errors/errors.ts';
 import { isPadFile } from '../layout/padding.ts';
 import { type FlatFile, flattenTree } from '../model/file-tree.ts';
 import type { InfoDictHybridCreate } from '../model/info-dict.ts';
-import { type Torrent, TorrentBase } from '../model/torrent.ts';
+import { type Torrent, TorrentBase } from '../model/torrent/torrent.ts';
 import type { Draft } from './draft-fields.ts';
 
 /**

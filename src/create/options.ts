@@ -2,13 +2,13 @@
 import type { BeneathOptions } from '../disk/beneath.ts';
 import { Callback, expected, Flag, type OptionStructs, orNull, Path, Unchecked } from '../errors/guard.ts';
 import { AnyEngine, type Engine } from '../hash/engine.ts';
-import { RESOURCES, type ResourceOptions } from '../hash/plan.ts';
+import { RESOURCES, type ResourceOptions } from '../hash/hash-request.ts';
 import { WATCH, type WatchOptions } from '../jobs/watch.ts';
 import { PAD_NAMES, type PadNames } from '../layout/padding.ts';
 import type { TorrentVersion } from '../model/discriminator.ts';
 import { type PieceLengthWishes, WISHES } from './choose-length.ts';
-import type { PlanReport } from './plan-report.ts';
-import type { WarningOptions } from './warnings.ts';
+import type { PlanReport } from './findings/plan-report.ts';
+import type { WarningOptions } from './findings/warnings.ts';
 
 /** A cache of digests: `auto` for the user's cache folder, another folder, or false for none. */
 export type CacheChoice = 'auto' | (string & {}) | false;

@@ -2,7 +2,7 @@
 import { open, readlink, realpath } from 'node:fs/promises';
 import { fromSystemError, MetainfoError } from '../errors/errors.ts';
 import { closeRead } from '../hash/read.ts';
-import { isWithin } from './containment.ts';
+import { isWithin } from './path-within.ts';
 
 /** The option of jobs whose paths somebody else chooses. */
 export interface BeneathOptions {

@@ -5,7 +5,7 @@ import { type OptionStructs, Unchecked } from '../errors/guard.ts';
 import { unsafeComponent } from '../layout/safe-path.ts';
 import type { InfoDictV1 } from '../model/info-dict.ts';
 import type { DhtNode } from '../model/primitives.ts';
-import { type Torrent, TorrentBase } from '../model/torrent.ts';
+import { type Torrent, TorrentBase } from '../model/torrent/torrent.ts';
 import {
   checkBoolean,
   checkInfohash,

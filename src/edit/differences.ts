@@ -1,7 +1,7 @@
 /** Compares two torrents key by key. */
 import { copyOf } from '../bencode/copy.ts';
 import { checkArgument } from '../errors/guard.ts';
-import { AnyTorrent, type Torrent, TorrentBase } from '../model/torrent.ts';
+import { AnyTorrent, type Torrent, TorrentBase } from '../model/torrent/torrent.ts';
 import { decodeOwn } from './replace-fields.ts';
 import { type Entries, entriesOf } from './splice.ts';
 

@@ -1,6 +1,6 @@
 /** Edits the fields of a torrent that do not describe its content. */
 import { checkArgument, checkOptions, Flag, Given, type OptionStructs, Unchecked } from '../errors/guard.ts';
-import { AnyTorrent, type ReadOptions, type Torrent } from '../model/torrent.ts';
+import { AnyTorrent, type ReadOptions, type Torrent } from '../model/torrent/torrent.ts';
 import { CHANGES, infoChanges, type TorrentChanges, topChanges } from './changes.ts';
 import { replaceFields } from './replace-fields.ts';
 

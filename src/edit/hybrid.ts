@@ -1,7 +1,7 @@
 /** Makes a hybrid torrent from a v1 torrent and the digests of its files. */
 import type { Encodable } from '../bencode/value.ts';
 import { type FileTimes, fileTimesOf } from '../create/file-times.ts';
-import type { TorrentShape } from '../create/torrent-sizes.ts';
+import type { TorrentShape } from '../create/findings/torrent-sizes.ts';
 import { toHex } from '../errors/errors.ts';
 import type { FileDigests } from '../hash/file-digests.ts';
 import { FileTable } from '../layout/file-table.ts';
@@ -13,7 +13,7 @@ import type { FlatFile } from '../model/file-tree.ts';
 import { encodeFileList, encodeFlatTree } from '../model/files-codec.ts';
 import { HashList } from '../model/hash-list.ts';
 import type { InfoDictV1 } from '../model/info-dict.ts';
-import type { ReadOptions, Torrent } from '../model/torrent.ts';
+import type { ReadOptions, Torrent } from '../model/torrent/torrent.ts';
 import { replaceFields, withoutContent } from './replace-fields.ts';
 import type { UpgradeFile } from './upgrade-files.ts';
 

@@ -1,7 +1,7 @@
 /** The digests that a torrent has of files that are unchanged on disk, and how the files differ from it. */
 import { requireTimesOf, timesAt } from '../create/file-times.ts';
 import type { ContentFile } from '../create/find-files.ts';
-import type { SizedPlan } from '../create/plan.ts';
+import type { SizedPlan } from '../create/torrent-layout.ts';
 import { toHex } from '../errors/errors.ts';
 import type { FileDigests, TreeDigests } from '../hash/file-digests.ts';
 import { layerRoots, raisedRoot } from '../hash/merkle.ts';
@@ -12,7 +12,7 @@ import { HashList } from '../model/hash-list.ts';
 import type { InfoDictV1 } from '../model/info-dict.ts';
 import { viewOfLayer } from '../model/piece-layers.ts';
 import { storedLinks } from '../model/stored-links.ts';
-import { type Torrent, TorrentBase, type TorrentFile } from '../model/torrent.ts';
+import { type Torrent, TorrentBase, type TorrentFile } from '../model/torrent/torrent.ts';
 import type { Updated, UpdateOptions } from './update.ts';
 
 /** The v1 pieces of a file that begins with a piece. */

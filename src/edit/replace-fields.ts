@@ -4,7 +4,7 @@ import { decode } from '../bencode/decode.ts';
 import { NO_LIMITS } from '../bencode/limits.ts';
 import { type BencodeMap, type BencodeValue, type Encodable, RawBencode } from '../bencode/value.ts';
 import { MetainfoError } from '../errors/errors.ts';
-import { fromOwnBytes, type ReadOptions, type Torrent, TorrentBase } from '../model/torrent.ts';
+import { fromOwnBytes, type ReadOptions, type Torrent, TorrentBase } from '../model/torrent/torrent.ts';
 import { type Entries, type Entry, type EntryChanges, entriesOf, joinEntries, splice } from './splice.ts';
 
 /** The keys of `info` that describe the content: other values need other hashes. */

@@ -9,7 +9,7 @@ import { GENERATE, type GenerateOptions } from '../create/options.ts';
 import { FILTER, type ScanFilter, type ScanPolicies } from '../disk/scan.ts';
 import { MetainfoError, requirePath } from '../errors/errors.ts';
 import { checkArgument, checkOptions, DateTime, type OptionStructs, orNull, Unchecked } from '../errors/guard.ts';
-import { AnyTorrent, type ReadOptions, type Torrent } from '../model/torrent.ts';
+import { AnyTorrent, type ReadOptions, type Torrent } from '../model/torrent/torrent.ts';
 import { KnownFiles } from './known-files.ts';
 import { replaceFields, withoutContent } from './replace-fields.ts';
 

@@ -1,11 +1,11 @@
 /** The files of a v1 torrent that is upgraded, and the checks that they match it. */
 import { LimitError, type Limits, limitsOf } from '../bencode/limits.ts';
 import { MetainfoError } from '../errors/errors.ts';
-import type { PlanFile } from '../hash/plan.ts';
+import type { PlanFile } from '../hash/hash-request.ts';
 import { padsIn } from '../layout/padding.ts';
 import type { FileItem } from '../model/file-item.ts';
 import type { InfoDictV1 } from '../model/info-dict.ts';
-import type { Torrent } from '../model/torrent.ts';
+import type { Torrent } from '../model/torrent/torrent.ts';
 import type { DiskFile } from '../verify/inventory.ts';
 import type { MatchedFile } from '../verify/torrent-files.ts';
 

@@ -2,8 +2,8 @@
 
 import { fileList } from '../create/file-list.ts';
 import type { FileTimes } from '../create/file-times.ts';
+import { warn } from '../create/findings/warnings.ts';
 import { GENERATE, type GenerateOptions } from '../create/options.ts';
-import { warn } from '../create/warnings.ts';
 import { requireNoInput } from '../disk/output.ts';
 import { untilAbort } from '../errors/cancel.ts';
 import { MetainfoError, requirePath } from '../errors/errors.ts';
@@ -15,10 +15,10 @@ import { FileTable } from '../layout/file-table.ts';
 import { checkPieceLength } from '../layout/piece-length.ts';
 import { HashList } from '../model/hash-list.ts';
 import type { InfoDictV1 } from '../model/info-dict.ts';
-import { AnyTorrent, type ReadOptions, type Torrent } from '../model/torrent.ts';
+import { AnyTorrent, type ReadOptions, type Torrent } from '../model/torrent/torrent.ts';
 import { matchFiles } from '../verify/torrent-files.ts';
-import { hashRemotely } from './hash-remotely.ts';
-import { HashTwice } from './hash-twice.ts';
+import { HashTwice } from './hash-for-upgrade.ts';
+import { hashRemotely } from './hash-for-upgrade-in-parts.ts';
 import { assembleHybrid, shapeOfHybrid } from './hybrid.ts';
 import { requireMatch, requirePadding, requireV1Pieces, upgradeFilesOf } from './upgrade-files.ts';
 

@@ -1,6 +1,6 @@
 /** Changes the trackers and webseeds of a torrent. */
 import type { Encodable } from '../bencode/value.ts';
-import type { Torrent } from '../model/torrent.ts';
+import type { Torrent } from '../model/torrent/torrent.ts';
 import { checkList, checkTexts, checkUrls } from './change-values.ts';
 import type { TorrentChanges } from './changes.ts';
 

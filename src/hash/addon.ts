@@ -186,7 +186,7 @@ export interface Addon {
    */
   encodeFileTree(columns: FileColumns, roots: Uint8Array): Promise<Uint8Array>;
   /**
-   * Measures files and their encodings. Gives the numbers that `measureFiles` in src/create/file-sizes.ts names.
+   * Measures files and their encodings. Gives the numbers that `measureFiles` in src/create/findings/file-sizes.ts names.
    *
    * @param maxComponents The components that a path may have.
    */
@@ -221,7 +221,7 @@ export interface Addon {
    * @param milliseconds The time for each function.
    */
   measureKernel(kernel: number, milliseconds: number): KernelSpeed;
-  /** Sets the limits that are given, and returns those that hold: see `processLimits` in src/hash/plan.ts. */
+  /** Sets the limits that are given, and returns those that hold: see `processLimits` in src/hash/hash-request.ts. */
   limits(threads?: number, memory?: number): { threads: number; memory: number };
   /**
    * Computes the pieces roots over piece layers, on all cores while the caller waits.

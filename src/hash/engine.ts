@@ -1,7 +1,7 @@
 /** The interface of hash engines. */
 import type { Struct } from 'superstruct';
 import { expected } from '../errors/guard.ts';
-import type { HashJob, HashPlan } from './plan.ts';
+import type { HashJob, HashPlan } from './hash-request.ts';
 
 /** Hashes content: {@link nativeEngine}, {@link nodeEngine} or {@link partsEngine} makes one. */
 export interface Engine {

@@ -6,7 +6,6 @@ import { readSafely } from '../errors/guard.ts';
 import { BLOCK_SIZE } from '../layout/piece-length.ts';
 import { type Addon, loadAddon, type NativePlan, throwIfKernelError } from './addon.ts';
 import { type Engine, ownEngine } from './engine.ts';
-import { bytesToPieceEnd, TablePlanFiles } from './file-plan.ts';
 import {
   checkedPlan,
   type Digests,
@@ -17,8 +16,9 @@ import {
   type PlanFile,
   requireHashesFit,
   tooManyHashes,
-} from './plan.ts';
+} from './hash-request.ts';
 import { withPrivateData } from './private-buffer.ts';
+import { bytesToPieceEnd, TablePlanFiles } from './request-files.ts';
 
 /** A failure of native code: see native/binding/errors.cc. */
 interface NativeFailure extends Error {

@@ -4,9 +4,6 @@ import { setImmediate as nextRound } from 'node:timers/promises';
 import { hashingCancelled } from '../errors/cancel.ts';
 import { fromSystemError, type MetainfoError } from '../errors/errors.ts';
 import { type Engine, ownEngine } from './engine.ts';
-import { bytesToPieceEnd, padPlanFile } from './file-plan.ts';
-import { Limiter, Slot } from './limiter.ts';
-import { PieceHasher, TreeHasher } from './node-hashers.ts';
 import {
   checkedPlan,
   checkPlanFiles,
@@ -18,10 +15,13 @@ import {
   layerCount,
   type PlanFile,
   tooManyHashes,
-} from './plan.ts';
-import { openPlanned, pathOf, readRange, requireAsPlanned, requireNoLinks } from './planned-file.ts';
+} from './hash-request.ts';
+import { Limiter, Slot } from './limiter.ts';
+import { PieceHasher, TreeHasher } from './node-hashers.ts';
 import { withPrivateData } from './private-buffer.ts';
 import { closeRead } from './read.ts';
+import { bytesToPieceEnd, padPlanFile } from './request-files.ts';
+import { openPlanned, pathOf, readRange, requireAsPlanned, requireNoLinks } from './requested-file.ts';
 
 /**
  * The engine that hashes with node:crypto, without the addon. It gives the same digests as {@link nativeEngine} and the same

@@ -1,6 +1,6 @@
 /** Buffers that no caller holds, so that nobody can transfer, resize or write them while an engine hashes them. */
 import type { HashPlan, PlanFile } from './addon.ts';
-import { TablePlanFiles } from './file-plan.ts';
+import { TablePlanFiles } from './request-files.ts';
 
 const privateBuffers = new WeakSet<ArrayBufferLike>();
 

@@ -2,7 +2,7 @@
 import path from 'node:path';
 import { define, optional, type Struct, type } from 'superstruct';
 import { shown } from '../errors/errors.ts';
-import { MAX_THREADS } from '../hash/plan.ts';
+import { MAX_THREADS } from '../hash/hash-request.ts';
 import { BLOCK_SIZE, isPowerOfTwo, MAX_PIECE_LENGTH } from '../layout/piece-length.ts';
 import { unsafeComponent } from '../layout/safe-path.ts';
 import { AbsolutePath, type FieldStructs, maybe } from '../model/primitives.ts';

@@ -4,9 +4,9 @@ import { copyOf } from '../bencode/copy.ts';
 import { checkOptions, type OptionStructs } from '../errors/guard.ts';
 import { defaultEngine } from '../hash/default-engine.ts';
 import { AnyEngine, type Engine } from '../hash/engine.ts';
-import { memoryPlanFile } from '../hash/file-plan.ts';
-import { type HashPlan, planResources, RESOURCES } from '../hash/plan.ts';
+import { type HashPlan, planResources, RESOURCES } from '../hash/hash-request.ts';
 import { privateCopy } from '../hash/private-buffer.ts';
+import { memoryPlanFile } from '../hash/request-files.ts';
 import { BLOCK_SIZE } from '../layout/piece-length.ts';
 
 /** Options of a {@link HashPool}. */

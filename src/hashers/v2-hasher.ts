@@ -1,8 +1,8 @@
 /** The hasher of v2 torrents. */
 import { copyOf } from '../bencode/copy.ts';
 import type { ScannedFile } from '../disk/scan.ts';
-import { toPlanFile } from '../hash/file-plan.ts';
-import { layerCount } from '../hash/plan.ts';
+import { layerCount } from '../hash/hash-request.ts';
+import { toPlanFile } from '../hash/request-files.ts';
 import { BLOCK_SIZE } from '../layout/piece-length.ts';
 import type { HashList } from '../model/hash-list.ts';
 import { ChunkSplitter } from './chunk-splitter.ts';

@@ -2,7 +2,7 @@
 import { setMaxListeners } from 'node:events';
 import { hashingCancelled } from '../errors/cancel.ts';
 import type { Engine } from '../hash/engine.ts';
-import type { Digests, HashJob, HashPlan } from '../hash/plan.ts';
+import type { Digests, HashJob, HashPlan } from '../hash/hash-request.ts';
 
 /** The progress of all hash jobs of a group. */
 export interface GroupProgress {

@@ -1,6 +1,6 @@
 /** Draws the progress bar of a job. */
 import cliTruncate from 'cli-truncate';
-import { formatBytes, formatDuration, printable } from '../layout/text.ts';
+import { formatBytes, formatDuration, printable } from '../text/text.ts';
 
 /** The progress that a line shows. */
 export interface BarState {

@@ -2,7 +2,7 @@
 import { AbortError, onAbort, throwIfAborted } from '../errors/cancel.ts';
 import { MetainfoError } from '../errors/errors.ts';
 import { Callback, Flag, type OptionStructs, Signal } from '../errors/guard.ts';
-import type { Digests, HashJob } from '../hash/plan.ts';
+import type { Digests, HashJob } from '../hash/hash-request.ts';
 import type { ProgressBar } from './progress-bar.ts';
 
 /** The progress of a job. */

@@ -15,10 +15,10 @@ import {
 } from './info-fields.ts';
 import { fromInput, isDictionary } from './input.ts';
 import { Issues, requireContext, type ValidationContext } from './issues.ts';
-import { disallowedFields, lengthXorFiles } from './rules.ts';
-import { v1V2FilesMatch } from './rules-hybrid.ts';
-import { expectedDraftPieces, expectedNPieces, padfileAlignment } from './rules-pieces.ts';
-import type { Subject } from './rules-subject.ts';
+import { v1V2FilesMatch } from './rules/hybrid.ts';
+import { expectedDraftPieces, expectedNPieces, padfileAlignment } from './rules/pieces.ts';
+import { disallowedFields, lengthXorFiles } from './rules/rules.ts';
+import type { Subject } from './rules/subject.ts';
 
 type Rule = (subject: Subject) => void;
 /** Rules by the `refinement` of their failures. */

@@ -2,7 +2,7 @@
 import { define, type Struct } from 'superstruct';
 import { shown, toHex } from '../errors/errors.ts';
 import { HashList } from './hash-list.ts';
-import type { Torrent } from './torrent.ts';
+import type { Torrent } from './torrent/torrent.ts';
 
 /**
  * The piece hashes of each file that is longer than a piece (BEP 52): a Map from the pieces root, in hexadecimal, to one hash of

@@ -1,7 +1,7 @@
 /** The symbolic links that a torrent stores instead of content (BEP 47). */
 import { flattenTree } from './flat-tree.ts';
 import type { InfoDictHybrid } from './info-dict.ts';
-import type { Torrent } from './torrent.ts';
+import type { Torrent } from './torrent/torrent.ts';
 
 /** The targets of stored links, by the paths of the links; both begin at the torrent's root, with `/`. */
 export function storedLinks({ info, files }: Torrent): ReadonlyMap<string, string> {

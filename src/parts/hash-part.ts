@@ -1,10 +1,8 @@
 /** Hashes one part of a plan, on any machine that can read its files. */
 import { realpath, stat } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
-import { type RestoredPlan, restoredPlan } from '../create/restored-plan.ts';
-import type { RangeReader } from '../create/source-data.ts';
-import { hashStreams } from '../create/streams.ts';
-import type { TorrentPlan } from '../create/torrent-plan.ts';
+import type { RangeReader } from '../create/sources/source-data.ts';
+import { hashStreams } from '../create/sources/streams.ts';
 import { type BeneathOptions, requireBeneath } from '../disk/beneath.ts';
 import { millisecondsOf } from '../disk/stat-files.ts';
 import { untilAbort } from '../errors/cancel.ts';
@@ -12,16 +10,18 @@ import { fromSystemError, MetainfoError } from '../errors/errors.ts';
 import { Callback, checkOptions, type OptionStructs, Path } from '../errors/guard.ts';
 import { defaultEngine } from '../hash/default-engine.ts';
 import { AnyEngine, type Engine } from '../hash/engine.ts';
-import { toPlanFile } from '../hash/file-plan.ts';
-import { type Digests, type HashPlan, planResources, RESOURCES, type ResourceOptions } from '../hash/plan.ts';
+import { type Digests, type HashPlan, planResources, RESOURCES, type ResourceOptions } from '../hash/hash-request.ts';
+import { toPlanFile } from '../hash/request-files.ts';
 import { jobLimiter, LARGE_JOB_BYTES } from '../jobs/job-limiter.ts';
 import { deletedSinceScan, runningJob, WATCH, type WatchOptions, watch } from '../jobs/watch.ts';
 import { FileTable } from '../layout/file-table.ts';
-import type { FileRange } from '../layout/parts.ts';
 import { HASH_PLAN, type PortableHashPlan, restoredHashPlan } from './hash-plan.ts';
 import { diskPathOf, Objects, type OpenObject, requireUnchanged } from './identity.ts';
+import { payloadOf, rangesOf, requirePart, type SplitPlan } from './part-payload.ts';
+import { type RestoredPlan, restoredPlan } from './restored-plan.ts';
 import { seal } from './sealed-part.ts';
-import { payloadOf, rangesOf, requirePart, type SplitPlan } from './split-plan.ts';
+import type { FileRange } from './split-into-parts.ts';
+import type { TorrentPlan } from './torrent-plan.ts';
 
 /** Options of {@link hashPart}. */
 export interface HashPartOptions extends ResourceOptions, WatchOptions, BeneathOptions {

@@ -2,14 +2,14 @@
 import { createHash, randomBytes } from 'node:crypto';
 import path from 'node:path';
 import { DEFAULT_LIMITS } from '../bencode/limits.ts';
-import { componentsWithin } from '../disk/containment.ts';
+import { componentsWithin } from '../disk/path-within.ts';
 import { MetainfoError, shown } from '../errors/errors.ts';
 import { readSafely } from '../errors/guard.ts';
-import { type HashPlan, isPad } from '../hash/plan.ts';
-import { countParts, excessOf, type FileRange, plannedParts, wholePartSize } from '../layout/parts.ts';
+import { type HashPlan, isPad } from '../hash/hash-request.ts';
 import { BLOCK_SIZE, isPowerOfTwo } from '../layout/piece-length.ts';
 import { isSafePath } from '../layout/safe-path.ts';
-import type { SplitPlan } from './split-plan.ts';
+import type { SplitPlan } from './part-payload.ts';
+import { countParts, excessOf, type FileRange, plannedParts, wholePartSize } from './split-into-parts.ts';
 
 /** The format of a {@link PortableHashPlan}. */
 export const HASH_PLAN = 'metainfo-hash-plan-1';

@@ -1,10 +1,10 @@
 /** Compares files and objects with what a plan says about them. */
 import path from 'node:path';
-import type { RangeReader } from '../create/source-data.ts';
-import type { TorrentPlanFiles } from '../create/torrent-plan.ts';
+import type { RangeReader } from '../create/sources/source-data.ts';
 import { errnoOf, nanosecondsText, STAT_NUMBERS, statFiles } from '../disk/stat-files.ts';
 import { throwIfAborted, untilAbort } from '../errors/cancel.ts';
 import { errnoName, fromSystemError, MetainfoError, shown } from '../errors/errors.ts';
+import type { TorrentPlanFiles } from './torrent-plan.ts';
 
 /** A file of a plan that is behind a range reader. */
 export interface ObjectFile {

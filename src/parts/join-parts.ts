@@ -2,8 +2,6 @@
 import { setImmediate as nextRound } from 'node:timers/promises';
 import { assemble } from '../create/assemble.ts';
 import { encodedFileList } from '../create/file-list.ts';
-import { type RestoredPlan, restoredPlan } from '../create/restored-plan.ts';
-import type { TorrentPlan } from '../create/torrent-plan.ts';
 import type { BeneathOptions } from '../disk/beneath.ts';
 import { throwIfAborted, untilAbort } from '../errors/cancel.ts';
 import {
@@ -19,12 +17,14 @@ import {
 import { listed, PartError } from '../errors/part-error.ts';
 import { forEachConcurrently } from '../hash/for-each-concurrently.ts';
 import type { TorrentVersion } from '../model/discriminator.ts';
-import type { TorrentOf } from '../model/torrent.ts';
+import type { TorrentOf } from '../model/torrent/torrent.ts';
 import { realRoot, splitOf } from './hash-part.ts';
 import { Objects, type OpenObject, requireUnchanged } from './identity.ts';
 import { JoinedDigests } from './joined-digests.ts';
+import { payloadBytes, type SplitPlan } from './part-payload.ts';
+import { type RestoredPlan, restoredPlan } from './restored-plan.ts';
 import { unsealed } from './sealed-part.ts';
-import { payloadBytes, type SplitPlan } from './split-plan.ts';
+import type { TorrentPlan } from './torrent-plan.ts';
 
 /** Gives the sealed part at an index; null if it has not been hashed yet. */
 export type GetPart = (index: number) => Uint8Array | null | undefined | Promise<Uint8Array | null | undefined>;

@@ -1,10 +1,10 @@
 /** The digests of a plan, joined from those of its parts. */
 import { setImmediate as nextRound } from 'node:timers/promises';
-import { inSlices } from '../create/slices.ts';
+import { inSlices } from '../create/sources/slices.ts';
 import type { PackedTrees } from '../hash/file-digests.ts';
 import { layerRoots, raisedRoot } from '../hash/merkle.ts';
 import { BLOCK_SIZE } from '../layout/piece-length.ts';
-import { hasLayer, pieceBytes, rangesOf, type SplitPlan, treeBytes } from './split-plan.ts';
+import { hasLayer, pieceBytes, rangesOf, type SplitPlan, treeBytes } from './part-payload.ts';
 
 /** Collects the digests of parts, in any order. */
 export class JoinedDigests {

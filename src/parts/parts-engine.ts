@@ -15,12 +15,12 @@ import {
   type JobProgress,
   type PlanFile,
   planResources,
-} from '../hash/plan.ts';
-import type { FileRange } from '../layout/parts.ts';
+} from '../hash/hash-request.ts';
 import { type PortableHashPlan, portableHashPlan, restoredHashPlan } from './hash-plan.ts';
 import { JoinedDigests } from './joined-digests.ts';
+import { payloadBytes, payloadOf, rangesOf, type SplitPlan } from './part-payload.ts';
 import { unsealed } from './sealed-part.ts';
-import { payloadBytes, payloadOf, rangesOf, type SplitPlan } from './split-plan.ts';
+import type { FileRange } from './split-into-parts.ts';
 
 /** Accompanies a part that is hashed elsewhere. */
 export interface RunPartContext {

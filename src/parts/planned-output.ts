@@ -1,8 +1,9 @@
 /** Prevents a join from replacing a file of its plan. */
-import type { TorrentPlan, TorrentPlanFiles } from '../create/torrent-plan.ts';
+
 import { requireNoInput } from '../disk/output.ts';
 import { realRoot } from './hash-part.ts';
 import { diskPathOf } from './identity.ts';
+import type { TorrentPlan, TorrentPlanFiles } from './torrent-plan.ts';
 
 /**
  * Rejects an output that is one of the files of a plan, even under another name or through a link.

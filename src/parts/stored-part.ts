@@ -1,11 +1,12 @@
 /** Hashes a part unless a store has it. */
-import { type RestoredPlan, restoredPlan } from '../create/restored-plan.ts';
-import type { TorrentPlan } from '../create/torrent-plan.ts';
+
 import { PartError } from '../errors/part-error.ts';
 import { type HashPartOptions, hashPart, splitOf } from './hash-part.ts';
+import { payloadBytes, rangesOf, requirePart } from './part-payload.ts';
+import { type RestoredPlan, restoredPlan } from './restored-plan.ts';
 import { unsealed } from './sealed-part.ts';
-import { payloadBytes, rangesOf, requirePart } from './split-plan.ts';
 import type { PartStore } from './store.ts';
+import type { TorrentPlan } from './torrent-plan.ts';
 
 /** A part that is in a store. */
 export interface StoredPart {

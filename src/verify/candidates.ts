@@ -2,8 +2,8 @@
 import { throwIfAborted } from '../errors/cancel.ts';
 import { MetainfoError } from '../errors/errors.ts';
 import type { Engine } from '../hash/engine.ts';
-import { padPlanFile } from '../hash/file-plan.ts';
-import type { Digests, HashJob, HashPlan, PlanFile, planResources } from '../hash/plan.ts';
+import type { Digests, HashJob, HashPlan, PlanFile, planResources } from '../hash/hash-request.ts';
+import { padPlanFile } from '../hash/request-files.ts';
 import type { RunningJob } from '../jobs/watch.ts';
 import type { DiskFile } from './inventory.ts';
 

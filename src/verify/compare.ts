@@ -1,12 +1,12 @@
 /** Compares digests of content on disk with the hashes in a torrent, and clears the mark of every piece that differs. */
 
+import { type Digests, layerCount, type PlanFile } from '../hash/hash-request.ts';
 import { layerRoots, raisedRoot } from '../hash/merkle.ts';
-import { type Digests, layerCount, type PlanFile } from '../hash/plan.ts';
 import { BLOCK_SIZE } from '../layout/piece-length.ts';
 import { HashList } from '../model/hash-list.ts';
 import type { InfoDictV1 } from '../model/info-dict.ts';
 import { viewOfLayer } from '../model/piece-layers.ts';
-import type { Torrent } from '../model/torrent.ts';
+import type { Torrent } from '../model/torrent/torrent.ts';
 import { fileOfEntry, type PieceContent, type PieceInterval, type PieceMap } from './piece-map.ts';
 import type { MatchedFile } from './torrent-files.ts';
 

@@ -3,7 +3,7 @@ import { constants } from 'node:fs';
 import { readdir, realpath, stat } from 'node:fs/promises';
 import nodePath from 'node:path';
 import { type BeneathOptions, requireBeneath } from '../disk/beneath.ts';
-import { isWithin } from '../disk/containment.ts';
+import { isWithin } from '../disk/path-within.ts';
 import { STAT_NUMBERS, statFiles } from '../disk/stat-files.ts';
 import { throwIfAborted } from '../errors/cancel.ts';
 import { fromSystemError, type MetainfoError } from '../errors/errors.ts';

@@ -1,10 +1,11 @@
 /** The piece map: where each file and pad file of a torrent lies among its pieces. */
-import { padPlanFile } from '../hash/file-plan.ts';
-import type { PlanFile } from '../hash/plan.ts';
+
+import type { PlanFile } from '../hash/hash-request.ts';
+import { padPlanFile } from '../hash/request-files.ts';
 import { padsIn } from '../layout/padding.ts';
 import type { FileItem } from '../model/file-item.ts';
 import type { InfoDictV1 } from '../model/info-dict.ts';
-import type { Torrent } from '../model/torrent.ts';
+import type { Torrent } from '../model/torrent/torrent.ts';
 import type { DiskFile } from './inventory.ts';
 import type { MatchedFile } from './torrent-files.ts';
 

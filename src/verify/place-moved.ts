@@ -1,7 +1,7 @@
 /** Puts files that were found elsewhere where a torrent wants them: links or renames them. It never replaces other content. */
 import { link, lstat, mkdir, open, realpath, rename, rm } from 'node:fs/promises';
 import nodePath from 'node:path';
-import { isWithin } from '../disk/containment.ts';
+import { isWithin } from '../disk/path-within.ts';
 import { throwIfAborted } from '../errors/cancel.ts';
 import { fromSystemError, MetainfoError } from '../errors/errors.ts';
 import { checkArgument, checkOptions, expected, type OptionStructs, oneOf, Signal } from '../errors/guard.ts';

@@ -1,5 +1,5 @@
 /** The report of a verification: the state of every file, and which pieces are good. */
-import type { Torrent } from '../model/torrent.ts';
+import type { Torrent } from '../model/torrent/torrent.ts';
 import type { PieceMap } from './piece-map.ts';
 import type { MatchedFile, MatchedFiles } from './torrent-files.ts';
 

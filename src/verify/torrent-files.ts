@@ -4,7 +4,7 @@ import nodePath from 'node:path';
 import { type BeneathOptions, requireBeneath } from '../disk/beneath.ts';
 import { fromSystemError, MetainfoError, requirePath } from '../errors/errors.ts';
 import { unsafeComponent } from '../layout/safe-path.ts';
-import { type Torrent, TorrentBase } from '../model/torrent.ts';
+import { type Torrent, TorrentBase } from '../model/torrent/torrent.ts';
 import {
   type DiskEntry,
   type DiskFile,

@@ -8,11 +8,11 @@ import { fromSystemError, MetainfoError, requirePath, shown } from '../errors/er
 import { checkArgument, checkOptions, Flag, type OptionStructs, Path, Unchecked } from '../errors/guard.ts';
 import { defaultEngine } from '../hash/default-engine.ts';
 import { AnyEngine, type Engine } from '../hash/engine.ts';
+import { type Digests, type HashPlan, planResources, RESOURCES, type ResourceOptions } from '../hash/hash-request.ts';
 import type { Slot } from '../hash/limiter.ts';
-import { type Digests, type HashPlan, planResources, RESOURCES, type ResourceOptions } from '../hash/plan.ts';
 import { jobLimiter, LARGE_JOB_BYTES } from '../jobs/job-limiter.ts';
 import { runningJob, WATCH, type WatchOptions, watch } from '../jobs/watch.ts';
-import { AnyTorrent, type Torrent } from '../model/torrent.ts';
+import { AnyTorrent, type Torrent } from '../model/torrent/torrent.ts';
 import { compareV1, compareV2 } from './compare.ts';
 import {
   availablePieces,

@@ -8,7 +8,7 @@ import { createWorkers, TorrentQueue } from '../../src/bullmq/index.ts';
 import { CANCELLED, JOINS, joinJobId, PARTS } from '../../src/bullmq/settings.ts';
 import { TorrentCreate } from '../../src/create/draft.ts';
 import { MetainfoError } from '../../src/errors/errors.ts';
-import { Torrent } from '../../src/model/torrent.ts';
+import { Torrent } from '../../src/model/torrent/torrent.ts';
 import { folderStore, type PartStore, type StoredName } from '../../src/parts/store.ts';
 import { verify } from '../../src/verify/verify.ts';
 import { postgresMissing, postgresServer } from '../support/postgres.ts';

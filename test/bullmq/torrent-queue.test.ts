@@ -9,7 +9,7 @@ import { inspect } from 'node:util';
 import { runBatchJob } from '../../src/bullmq/batch-job.ts';
 import { createWorkers, type EndedJob, TorrentQueue, type WorkersOptions } from '../../src/bullmq/index.ts';
 import { TorrentCreate } from '../../src/create/draft.ts';
-import { Torrent } from '../../src/model/torrent.ts';
+import { Torrent } from '../../src/model/torrent/torrent.ts';
 import { folderStore, type PartStore } from '../../src/parts/store.ts';
 import { verify } from '../../src/verify/verify.ts';
 import { redisMissing, redisServer } from '../support/redis.ts';

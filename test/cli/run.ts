@@ -5,7 +5,7 @@ import path from 'node:path';
 import type { Readable } from 'node:stream';
 import type { TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { Torrent } from '../../src/model/torrent.ts';
+import { Torrent } from '../../src/model/torrent/torrent.ts';
 import { temporaryFolder, writeTree } from '../support/tree.ts';
 
 export const MAIN = fileURLToPath(new URL('../../dist/cli/main.cjs', import.meta.url));

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { describe, it } from 'node:test';
 import cliTruncate from 'cli-truncate';
 import { encode } from '../../src/bencode/encode.ts';
-import type { TorrentBase } from '../../src/model/torrent.ts';
+import type { TorrentBase } from '../../src/model/torrent/torrent.ts';
 import { A, B, hex, hybrid, PAD_A, PAD_B, single, TREE, torrent, withLayers } from '../support/build.ts';
 import { temporaryFolder, writeTree } from '../support/tree.ts';
 import { bytesOf, command, metainfo, metainfoUnread, read, workFolder } from './run.ts';

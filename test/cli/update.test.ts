@@ -3,7 +3,7 @@ import { copyFile, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Torrent } from '../../src/model/torrent.ts';
+import { Torrent } from '../../src/model/torrent/torrent.ts';
 import { writeTree } from '../support/tree.ts';
 import { metainfo, workFolder } from './run.ts';
 

@@ -7,7 +7,7 @@ import fc from 'fast-check';
 import { TorrentCreate } from '../../src/create/draft.ts';
 import type { TorrentCreateInput } from '../../src/create/draft-input.ts';
 import type { GenerateOptions } from '../../src/create/options.ts';
-import { Torrent } from '../../src/model/torrent.ts';
+import { Torrent } from '../../src/model/torrent/torrent.ts';
 import { READERS } from '../model/readers.ts';
 import { chooseEngine } from '../support/choose-engine.ts';
 import { content, manyFiles, tree, writeGenerated } from '../support/generated.ts';

@@ -9,7 +9,7 @@ import {
   type ListedFile,
   type ListShape,
 } from '../../src/create/file-list.ts';
-import { measureFiles } from '../../src/create/file-sizes.ts';
+import { measureFiles } from '../../src/create/findings/file-sizes.ts';
 import { MANY_FILES, orderDistinctFiles, orderFiles } from '../../src/create/order-files.ts';
 import { addonOrNull } from '../../src/hash/addon.ts';
 import { FileTable } from '../../src/layout/file-table.ts';

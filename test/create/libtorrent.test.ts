@@ -11,7 +11,7 @@ import { TorrentCreate } from '../../src/create/draft.ts';
 import type { TorrentCreateFields } from '../../src/create/draft-fields.ts';
 import { AbortError } from '../../src/errors/cancel.ts';
 import type { MetainfoError } from '../../src/errors/errors.ts';
-import { Torrent } from '../../src/model/torrent.ts';
+import { Torrent } from '../../src/model/torrent/torrent.ts';
 import { noise } from '../hash/reference.ts';
 import { engineMissing } from '../support/engine.ts';
 import { tree, writeGenerated } from '../support/generated.ts';

@@ -4,7 +4,7 @@ import { chmod, symlink } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, it } from 'node:test';
 import { TorrentCreate } from '../../src/create/draft.ts';
-import { Torrent } from '../../src/model/torrent.ts';
+import { Torrent } from '../../src/model/torrent/torrent.ts';
 import { verify } from '../../src/verify/verify.ts';
 import { libtorrentMissing } from '../support/external.ts';
 import { LibtorrentOracle } from '../support/libtorrent.ts';

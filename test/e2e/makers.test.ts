@@ -12,7 +12,7 @@ import { edit } from '../../src/edit/edit.ts';
 import { update } from '../../src/edit/update.ts';
 import { upgrade } from '../../src/edit/upgrade.ts';
 import type { Issue, ValidationError } from '../../src/errors/errors.ts';
-import { Torrent } from '../../src/model/torrent.ts';
+import { Torrent } from '../../src/model/torrent/torrent.ts';
 import { verify } from '../../src/verify/verify.ts';
 import { scopeOf, until, VERSIONS, type Version } from '../support/clients.ts';
 import { client, clientMissing, libtorrentMissing } from '../support/external.ts';

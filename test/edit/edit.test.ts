@@ -11,7 +11,7 @@ import type { TorrentChanges } from '../../src/edit/changes.ts';
 import { differences } from '../../src/edit/differences.ts';
 import { edit } from '../../src/edit/edit.ts';
 import { entriesOf } from '../../src/edit/splice.ts';
-import { Torrent } from '../../src/model/torrent.ts';
+import { Torrent } from '../../src/model/torrent/torrent.ts';
 import { latin1, reference } from '../bencode/reference.ts';
 import { noise } from '../hash/reference.ts';
 import { text } from '../model/arbitraries.ts';

@@ -10,7 +10,7 @@ import { type UpdateOptions, update } from '../../src/edit/update.ts';
 import { upgrade } from '../../src/edit/upgrade.ts';
 import { nodeEngine } from '../../src/hash/node.ts';
 import { sortV2 } from '../../src/layout/order.ts';
-import { Torrent } from '../../src/model/torrent.ts';
+import { Torrent } from '../../src/model/torrent/torrent.ts';
 import { verify } from '../../src/verify/verify.ts';
 import { content, file, tree, withoutConflicts } from '../support/generated.ts';
 import { runs } from '../support/runs.ts';

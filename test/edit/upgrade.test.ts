@@ -8,7 +8,7 @@ import { TorrentCreate } from '../../src/create/draft.ts';
 import { upgrade } from '../../src/edit/upgrade.ts';
 import type { MetainfoError } from '../../src/errors/errors.ts';
 import { nodeEngine } from '../../src/hash/node.ts';
-import { Torrent } from '../../src/model/torrent.ts';
+import { Torrent } from '../../src/model/torrent/torrent.ts';
 import { noise } from '../hash/reference.ts';
 import { tree, writeGenerated } from '../support/generated.ts';
 import { runs } from '../support/runs.ts';

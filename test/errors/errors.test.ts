@@ -8,7 +8,7 @@ import type { MetainfoErrorCode } from '../../src/errors/codes.ts';
 import { fromSystemError, MetainfoError, ValidationError } from '../../src/errors/errors.ts';
 import { iterBlocks } from '../../src/hashers/records.ts';
 import { infodictDiscriminator } from '../../src/model/discriminator.ts';
-import { Torrent } from '../../src/model/torrent.ts';
+import { Torrent } from '../../src/model/torrent/torrent.ts';
 import { verify } from '../../src/verify/verify.ts';
 
 describe('fromSystemError', () => {

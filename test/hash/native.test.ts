@@ -8,9 +8,9 @@ import { after, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import { loadAddon } from '../../src/hash/addon.ts';
+import { type Digests, type HashJob, type HashPlan, isPad, type PlanFile } from '../../src/hash/hash-request.ts';
 import { hashNow, nativeEngine } from '../../src/hash/native.ts';
 import { nodeEngine } from '../../src/hash/node.ts';
-import { type Digests, type HashJob, type HashPlan, isPad, type PlanFile } from '../../src/hash/plan.ts';
 import { noise, sha1 } from './reference.ts';
 import { watch } from './watch.ts';
 

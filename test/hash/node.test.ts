@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { stat } from 'node:fs/promises';
 import { describe, it } from 'node:test';
+import type { HashJob, HashPlan } from '../../src/hash/hash-request.ts';
 import { nodeEngine } from '../../src/hash/node.ts';
-import type { HashJob, HashPlan } from '../../src/hash/plan.ts';
 import { HUGE, sparseFile, temporaryFolder } from '../support/tree.ts';
 import { watch } from './watch.ts';
 

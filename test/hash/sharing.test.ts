@@ -6,7 +6,7 @@ import { afterEach, before, describe, it, type TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { TorrentCreate } from '../../src/create/draft.ts';
 import type { GenerateOptions } from '../../src/create/options.ts';
-import { processLimits } from '../../src/hash/plan.ts';
+import { processLimits } from '../../src/hash/hash-request.ts';
 import type { Progress } from '../../src/jobs/watch.ts';
 import { HUGE, sparseFile, temporaryFolder } from '../support/tree.ts';
 

@@ -7,7 +7,7 @@ import { ISSUE_CODES } from '../../src/errors/codes.ts';
 import { ValidationError } from '../../src/errors/errors.ts';
 import { safePaths } from '../../src/layout/safe-path.ts';
 import type { Profile } from '../../src/model/issues.ts';
-import { Torrent } from '../../src/model/torrent.ts';
+import { Torrent } from '../../src/model/torrent/torrent.ts';
 import {
   A,
   B,

@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { decode } from '../../src/bencode/decode.ts';
 import { encode } from '../../src/bencode/encode.ts';
 import { toStringKeys } from '../../src/model/dump.ts';
-import { Torrent } from '../../src/model/torrent.ts';
+import { Torrent } from '../../src/model/torrent/torrent.ts';
 import { latin1, type Plain, reference } from '../bencode/reference.ts';
 import { noise } from '../hash/reference.ts';
 import { runs } from '../support/runs.ts';

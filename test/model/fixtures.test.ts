@@ -9,7 +9,7 @@ import { LimitError, type LimitName } from '../../src/bencode/limits.ts';
 import { ISSUE_CODES, type IssueCode } from '../../src/errors/codes.ts';
 import { ValidationError } from '../../src/errors/errors.ts';
 import type { Profile } from '../../src/model/issues.ts';
-import { Torrent } from '../../src/model/torrent.ts';
+import { Torrent } from '../../src/model/torrent/torrent.ts';
 import type { Expected } from '../fixtures/expected.ts';
 import { FIXTURES } from '../fixtures/fixtures.ts';
 import { hex, sha1, sha256 } from '../support/build.ts';

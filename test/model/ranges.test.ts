@@ -7,7 +7,7 @@ import type { GenerateOptions } from '../../src/create/options.ts';
 import { isPadFile } from '../../src/layout/padding.ts';
 import type { InfoDictV1 } from '../../src/model/info-dict.ts';
 import { type FileRange, lastAtMost, type V2PieceRange } from '../../src/model/ranges.ts';
-import { Torrent } from '../../src/model/torrent.ts';
+import { Torrent } from '../../src/model/torrent/torrent.ts';
 import { reference } from '../bencode/reference.ts';
 import { noise } from '../hash/reference.ts';
 import { withinCpu } from '../support/timing.ts';

@@ -1,7 +1,7 @@
 /** Reads everything that a torrent tells, part by part, to compare torrents that were made in different ways. */
 import { edit } from '../../src/edit/edit.ts';
-import type { Torrent } from '../../src/model/torrent.ts';
-import { TorrentBase } from '../../src/model/torrent-base.ts';
+import type { Torrent } from '../../src/model/torrent/torrent.ts';
+import { TorrentBase } from '../../src/model/torrent/torrent-base.ts';
 
 type Reader = (torrent: Torrent) => unknown;
 

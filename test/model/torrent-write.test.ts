@@ -17,7 +17,7 @@ import {
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
-import { Torrent } from '../../src/model/torrent.ts';
+import { Torrent } from '../../src/model/torrent/torrent.ts';
 import { noise } from '../hash/reference.ts';
 import { build } from './build.ts';
 

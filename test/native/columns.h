@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/file_columns.h"
+#include "core/table/file_columns.h"
 
 // Columns that own their memory. Paths are written with `/` between their components.
 class OwnColumns {

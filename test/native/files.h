@@ -16,7 +16,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "core/plan.h"
+#include "core/hash/hash_request.h"
 #include "oracle.h"
 
 // Converts a path of the core (UTF-8, of any length) to one that the standard library can open. They differ

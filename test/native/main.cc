@@ -11,7 +11,7 @@
 #include <string>
 #include <thread>
 
-#include "core/plan.h"
+#include "core/hash/hash_request.h"
 #include "test.h"
 #include "threads.h"
 

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/sha.h"
+#include "core/hash/sha.h"
 
 namespace oracle {
 

@@ -12,11 +12,11 @@
 #include <variant>
 #include <vector>
 
-#include "core/job.h"
-#include "core/job_state.h"
-#include "core/merkle.h"
-#include "core/plan.h"
-#include "core/worker.h"
+#include "core/hash/job.h"
+#include "core/hash/job_state.h"
+#include "core/hash/merkle.h"
+#include "core/hash/hash_request.h"
+#include "core/hash/worker.h"
 #include "kernel_lists.h"
 #include "oracle.h"
 #include "test.h"

@@ -12,7 +12,7 @@
 #include <mutex>
 #include <thread>
 
-#include "core/thread_pool.h"
+#include "core/threads/thread_pool.h"
 
 // Counts calls from any thread.
 class Tally {

@@ -3,7 +3,7 @@ import { mkdir, rename, rm, symlink, truncate, utimes, writeFile } from 'node:fs
 import path from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { TorrentCreate } from '../../src/create/draft.ts';
-import type { RangeReader } from '../../src/create/source-data.ts';
+import type { RangeReader } from '../../src/create/sources/source-data.ts';
 import { PartError } from '../../src/errors/part-error.ts';
 import { nodeEngine } from '../../src/hash/node.ts';
 import { hashPart } from '../../src/parts/hash-part.ts';

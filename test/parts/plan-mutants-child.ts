@@ -3,13 +3,13 @@ import { rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { pick, seedRandom } from '../../fuzz/engine/random.ts';
 import { TorrentCreate } from '../../src/create/draft.ts';
-import { planId, type TorrentPlan } from '../../src/create/torrent-plan.ts';
 import { MetainfoError } from '../../src/errors/errors.ts';
 import { hashPart } from '../../src/parts/hash-part.ts';
 import { HASH_PLAN, hashPlanId, type PortableHashPlan } from '../../src/parts/hash-plan.ts';
 import { joinParts } from '../../src/parts/join-parts.ts';
 import { partsEngine } from '../../src/parts/parts-engine.ts';
 import { parseJson } from '../../src/parts/plan-text.ts';
+import { planId, type TorrentPlan } from '../../src/parts/torrent-plan.ts';
 
 type Plan = TorrentPlan | PortableHashPlan;
 type Json = Record<string, unknown>;

@@ -1,7 +1,7 @@
 // Reading a small torrent with many issues must not block the event loop for longer than a valid one of the same size.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { Torrent } from '../../src/model/torrent.ts';
+import { Torrent } from '../../src/model/torrent/torrent.ts';
 import { type Bencode, folder, H20, leaf, raw, single, torrent, v2, withLayers } from '../support/build.ts';
 
 const COUNT = 100_000;

@@ -419,7 +419,7 @@ const scenarios = {
   },
 
   async manyFiles(file: string, count: string) {
-    const { Torrent } = await import('../../src/model/torrent.ts');
+    const { Torrent } = await import('../../src/model/torrent/torrent.ts');
     const torrent = await (await draftOf(file)).generate();
     const descriptors = () => readdirSync('/proc/self/fd').length;
     const before = descriptors();

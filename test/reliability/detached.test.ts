@@ -6,15 +6,15 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { decode } from '../../src/bencode/decode.ts';
 import { TorrentCreate } from '../../src/create/draft.ts';
-import type { RangeReader, SourceData } from '../../src/create/source-data.ts';
+import type { RangeReader, SourceData } from '../../src/create/sources/source-data.ts';
 import { type Addon, addonOrNull } from '../../src/hash/addon.ts';
-import { memoryPlanFile } from '../../src/hash/file-plan.ts';
 import { nativeEngine } from '../../src/hash/native.ts';
 import { nodeEngine } from '../../src/hash/node.ts';
+import { memoryPlanFile } from '../../src/hash/request-files.ts';
 import { HashPool } from '../../src/hashers/pool.ts';
 import { V1Hasher } from '../../src/hashers/v1-hasher.ts';
 import { type FileColumns, FileTable } from '../../src/layout/file-table.ts';
-import { Torrent } from '../../src/model/torrent.ts';
+import { Torrent } from '../../src/model/torrent/torrent.ts';
 import { noise } from '../hash/reference.ts';
 import { build } from '../model/build.ts';
 
@@ -237,7 +237,7 @@ describe('shared memory that another thread writes', () => {
         }
         parentPort.postMessage(count);
       });`;
-    const module = new URL('../../src/model/torrent.ts', import.meta.url).href;
+    const module = new URL('../../src/model/torrent/torrent.ts', import.meta.url).href;
     // Such workers do not inherit --import.
     const ts = new URL('../../scripts/ts.mjs', import.meta.url).href;
     const worker = new Worker(source, { eval: true, execArgv: [], workerData: { shared, module, ts } });

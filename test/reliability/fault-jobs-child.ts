@@ -22,7 +22,7 @@ import {
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DEFAULT_LIMITS } from '../../src/bencode/limits.ts';
-import { cacheStats, clearCache } from '../../src/create/cache.ts';
+import { cacheStats, clearCache } from '../../src/create/cache/cache.ts';
 import { TorrentCreate } from '../../src/create/draft.ts';
 import { readWithin } from '../../src/disk/read-file.ts';
 import { scan, scannedFiles } from '../../src/disk/scan.ts';
@@ -33,7 +33,7 @@ import { ERROR_CODES, type MetainfoErrorCode } from '../../src/errors/codes.ts';
 import { MetainfoError } from '../../src/errors/errors.ts';
 import { HybridHasher } from '../../src/hashers/hybrid-hasher.ts';
 import { iterBlocks } from '../../src/hashers/records.ts';
-import { Torrent } from '../../src/model/torrent.ts';
+import { Torrent } from '../../src/model/torrent/torrent.ts';
 import type { VerifyReport } from '../../src/verify/report.ts';
 import { verify } from '../../src/verify/verify.ts';
 import { noise } from '../hash/reference.ts';

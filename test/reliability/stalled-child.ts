@@ -5,7 +5,7 @@ import { isMainThread, parentPort, Worker, workerData } from 'node:worker_thread
 import { TorrentCreate } from '../../src/create/draft.ts';
 import { scan } from '../../src/disk/scan.ts';
 import { nativeEngine } from '../../src/hash/native.ts';
-import { Torrent } from '../../src/model/torrent.ts';
+import { Torrent } from '../../src/model/torrent/torrent.ts';
 import { Faults } from '../support/faults.ts';
 
 const folder = process.env['METAINFO_FAULT_FOLDER'] as string;

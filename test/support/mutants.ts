@@ -5,7 +5,7 @@ import { TORRENT_WORDS } from '../../fuzz/engine/target.ts';
 import { BencodeError } from '../../src/bencode/bencode-error.ts';
 import { LimitError } from '../../src/bencode/limits.ts';
 import type { Profile } from '../../src/model/issues.ts';
-import { Torrent } from '../../src/model/torrent.ts';
+import { Torrent } from '../../src/model/torrent/torrent.ts';
 import {
   A,
   B,

@@ -19,7 +19,7 @@ import { TorrentCreate } from '../../src/create/draft.ts';
 import { MetainfoError } from '../../src/errors/errors.ts';
 import { defaultEngine } from '../../src/hash/default-engine.ts';
 import type { Engine } from '../../src/hash/engine.ts';
-import type { Torrent } from '../../src/model/torrent.ts';
+import type { Torrent } from '../../src/model/torrent/torrent.ts';
 import { findMoved } from '../../src/verify/find-moved.ts';
 import { placeMoved } from '../../src/verify/place-moved.ts';
 import { verify } from '../../src/verify/verify.ts';

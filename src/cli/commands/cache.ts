@@ -1,9 +1,9 @@
 /** `metainfo cache`: shows and clears the cache of file hashes. */
 import type { Command } from 'commander';
-import { formatBytes, printable, printableJson } from '../../layout/text.ts';
-import { plural } from '../../model/plural.ts';
-import { parseFolder } from '../options.ts';
-import { writeLines } from '../output.ts';
+import { plural } from '../../text/plural.ts';
+import { formatBytes, printable, printableJson } from '../../text/text.ts';
+import { parseFolder } from '../options/option-values.ts';
+import { writeLines } from '../terminal/output.ts';
 
 interface CacheCommandOptions {
   cacheDir?: string;
@@ -38,14 +38,14 @@ export function addCache(program: Command): void {
     'show the size of the cache',
     '--json     print { folder, entries, bytes }',
     async ({ cacheDir, json }) => {
-      const { cacheStats } = await import('../../create/cache.ts');
+      const { cacheStats } = await import('../../create/cache/cache.ts');
       const stats = await cacheStats(cacheDir);
       if (json) return printableJson(stats);
       return `${printable(stats.folder)}: ${plural(stats.entries, 'record')}, ${formatBytes(stats.bytes)}`;
     },
   );
   add('clear', 'delete the whole cache, even a damaged one', '--cache-dir /srv/cache', async ({ cacheDir, json }) => {
-    const { clearCache } = await import('../../create/cache.ts');
+    const { clearCache } = await import('../../create/cache/cache.ts');
     const folder = await clearCache(cacheDir);
     return json ? printableJson({ folder }) : `${printable(folder)}: cleared`;
   });

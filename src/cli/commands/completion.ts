@@ -1,6 +1,6 @@
 /** `metainfo completion`: prints a completion script for a shell. */
 import { Argument, type Command, type Option } from 'commander';
-import { stdout } from '../output.ts';
+import { stdout } from '../terminal/output.ts';
 
 type Shell = keyof typeof SCRIPTS;
 

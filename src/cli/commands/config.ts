@@ -5,14 +5,14 @@ import { Command } from 'commander';
 import { writeWhole } from '../../disk/write-file.ts';
 import { throwSystemError } from '../../errors/errors.ts';
 import { invalidArgument } from '../../errors/guard.ts';
-import { printable, printableJson } from '../../layout/text.ts';
+import { printable, printableJson } from '../../text/text.ts';
 import { configFileOptions, optionsFrom } from '../config/command-line.ts';
 import type { Configuration } from '../config/configuration.ts';
 import { type ConfigOptions, configFileOf, loadConfig } from '../config/load.ts';
 import { inForce, reportJson, reportLines } from '../config/report.ts';
-import { settle } from '../config/settle.ts';
+import { settle } from '../config/resolve-options.ts';
 import { createOptions } from '../create/options.ts';
-import { writeLines } from '../output.ts';
+import { writeLines } from '../terminal/output.ts';
 
 interface ConfigCommandOptions extends ConfigOptions {
   preset?: string;

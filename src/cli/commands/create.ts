@@ -1,8 +1,8 @@
 /** `metainfo create`: creates a torrent from files and folders. */
 import type { Command } from 'commander';
-import type { Finding } from '../../create/findings.ts';
-import type { PlanReport } from '../../create/plan-report.ts';
-import { printableJson } from '../../layout/text.ts';
+import type { Finding } from '../../create/findings/findings.ts';
+import type { PlanReport } from '../../create/findings/plan-report.ts';
+import { printableJson } from '../../text/text.ts';
 import { configFileOptions, readCommandLine } from '../config/command-line.ts';
 import { creationLines } from '../create/findings.ts';
 import { type CreateOptions, createOptions, manyOptions } from '../create/options.ts';
@@ -10,11 +10,11 @@ import { showPlan } from '../create/plan-report.ts';
 import { runCreate } from '../create/run-create.ts';
 import { summaryJson, summaryLines } from '../create/summary.ts';
 import { USAGE } from '../exit.ts';
-import { interruptible } from '../interrupt.ts';
 import { createMany } from '../many/create-many.ts';
-import { showsProgress, stderr, writeLines } from '../output.ts';
+import { reportTo } from '../options/target.ts';
 import { type QueueingOptions, queueingOptions, queueOf } from '../queue/options.ts';
-import { reportTo } from '../target.ts';
+import { interruptible } from '../terminal/interrupt.ts';
+import { showsProgress, stderr, writeLines } from '../terminal/output.ts';
 
 const EXAMPLES = `
 Examples:

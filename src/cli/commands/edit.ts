@@ -5,10 +5,10 @@ import type { TorrentChanges } from '../../edit/changes.ts';
 import { type Difference, differences, hasSameInfo } from '../../edit/differences.ts';
 import { edit } from '../../edit/edit.ts';
 import { invalidArgument } from '../../errors/guard.ts';
-import { printable, printableJson } from '../../layout/text.ts';
 import type { DhtNode } from '../../model/primitives.ts';
-import type { Torrent } from '../../model/torrent.ts';
-import { readTorrent } from '../arguments.ts';
+import type { Torrent } from '../../model/torrent/torrent.ts';
+import { printable, printableJson } from '../../text/text.ts';
+import { readTorrent } from '../options/arguments.ts';
 import {
   changedOutputOptions,
   collect,
@@ -19,10 +19,10 @@ import {
   type ProfileOptions,
   parseDate,
   profileOptions,
-} from '../options.ts';
-import { writeLines } from '../output.ts';
-import { isStdin, nameOfInput } from '../standard-input.ts';
-import { mtimeOf, nameOfTarget, reportTo, requireWritable, targetOf, writeTorrent } from '../target.ts';
+} from '../options/option-values.ts';
+import { mtimeOf, nameOfTarget, reportTo, requireWritable, targetOf, writeTorrent } from '../options/target.ts';
+import { writeLines } from '../terminal/output.ts';
+import { isStdin, nameOfInput } from '../terminal/standard-input.ts';
 
 /** A new value, or false to remove the field: `--no-comment`. */
 type Removable<T> = T | false;

@@ -1,8 +1,7 @@
 /** `metainfo hash-part`: hashes one part of a plan, for schedulers that start many of these commands. */
 import type { Command } from 'commander';
-import { formatBytes, printableJson } from '../../layout/text.ts';
+import { formatBytes, printableJson } from '../../text/text.ts';
 import { forSchedulers } from '../exit.ts';
-import { interruptible } from '../interrupt.ts';
 import {
   type HashingOptions,
   hashingOptions,
@@ -10,8 +9,9 @@ import {
   parseIndex,
   type SummaryOptions,
   summaryOptions,
-} from '../options.ts';
-import { showsProgress, writeLines } from '../output.ts';
+} from '../options/option-values.ts';
+import { interruptible } from '../terminal/interrupt.ts';
+import { showsProgress, writeLines } from '../terminal/output.ts';
 
 interface HashPartOptions extends HashingOptions, SummaryOptions {
   index: number;

@@ -1,13 +1,13 @@
 /** `metainfo join`: makes the torrent of a plan from its hashed parts. */
 import type { Command } from 'commander';
-import { formatBytes, printableJson } from '../../layout/text.ts';
-import { plural } from '../../model/plural.ts';
+import { plural } from '../../text/plural.ts';
+import { formatBytes, printableJson } from '../../text/text.ts';
 import { infohashLines } from '../create/summary.ts';
 import { forSchedulers } from '../exit.ts';
-import { interruptible } from '../interrupt.ts';
-import { type OutputOptions, parseFolder, type SummaryOptions, summaryOptions } from '../options.ts';
-import { writeLines } from '../output.ts';
-import { fileOf, nameOfTarget, reportTo, requireWritable, writeTorrent } from '../target.ts';
+import { type OutputOptions, parseFolder, type SummaryOptions, summaryOptions } from '../options/option-values.ts';
+import { fileOf, nameOfTarget, reportTo, requireWritable, writeTorrent } from '../options/target.ts';
+import { interruptible } from '../terminal/interrupt.ts';
+import { writeLines } from '../terminal/output.ts';
 
 interface JoinOptions extends OutputOptions, SummaryOptions {
   parts: string;
@@ -56,7 +56,7 @@ async function run(file: string, options: JoinOptions, signal: AbortSignal): Pro
       import('../parts/read-plan.ts'),
       import('../../parts/join-parts.ts'),
       import('../../parts/store.ts'),
-      import('../../create/restored-plan.ts'),
+      import('../../parts/restored-plan.ts'),
       import('../../parts/planned-output.ts'),
     ]);
   const plan = await readPlan(file);

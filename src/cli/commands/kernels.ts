@@ -4,7 +4,7 @@ import type { Command } from 'commander';
 import { type Addon, type KernelSpeed, loadAddon } from '../../hash/addon.ts';
 import { defaultEngine } from '../../hash/default-engine.ts';
 import { BLOCK_SIZE } from '../../layout/piece-length.ts';
-import { writeLines } from '../output.ts';
+import { writeLines } from '../terminal/output.ts';
 
 interface KernelsOptions {
   bench?: boolean;

@@ -1,11 +1,11 @@
 /** `metainfo magnet`: prints the magnet link of a torrent, or decodes a magnet link. */
 import type { Command } from 'commander';
 import { invalidArgument } from '../../errors/guard.ts';
-import { printable, printableJson } from '../../layout/text.ts';
 import { type Magnet, parseMagnet, peerText, selectText } from '../../magnet/magnet.ts';
-import { forEachFile, readTorrent } from '../arguments.ts';
-import { collect, type ProfileOptions, profileOptions } from '../options.ts';
-import { writeLines } from '../output.ts';
+import { printable, printableJson } from '../../text/text.ts';
+import { forEachFile, readTorrent } from '../options/arguments.ts';
+import { collect, type ProfileOptions, profileOptions } from '../options/option-values.ts';
+import { writeLines } from '../terminal/output.ts';
 
 interface MagnetOptions extends ProfileOptions {
   trackers: boolean;

@@ -3,8 +3,8 @@ import type { Command } from 'commander';
 import { configFileOptions, readCommandLine } from '../config/command-line.ts';
 import { createOptions } from '../create/options.ts';
 import { showPlan } from '../create/plan-report.ts';
-import { interruptible } from '../interrupt.ts';
-import { parsePositiveSize } from '../options.ts';
+import { parsePositiveSize } from '../options/option-values.ts';
+import { interruptible } from '../terminal/interrupt.ts';
 
 const EXAMPLES = `
 Examples:

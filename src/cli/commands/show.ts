@@ -1,12 +1,12 @@
 /** `metainfo show`: prints the contents of a torrent file. */
 import type { Command } from 'commander';
-import { printable, printableJson } from '../../layout/text.ts';
-import type { Terminal } from '../../model/file-lines.ts';
-import { detailLines, fieldLines, type Verbosity } from '../../model/pprint.ts';
-import { forEachFile, readTorrent } from '../arguments.ts';
-import { type ProfileOptions, profileOptions } from '../options.ts';
-import { stdout, writeLines } from '../output.ts';
-import { nameOfInput } from '../standard-input.ts';
+import type { Terminal } from '../../print/print-file-tree.ts';
+import { detailLines, fieldLines, type Verbosity } from '../../print/print-torrent.ts';
+import { printable, printableJson } from '../../text/text.ts';
+import { forEachFile, readTorrent } from '../options/arguments.ts';
+import { type ProfileOptions, profileOptions } from '../options/option-values.ts';
+import { stdout, writeLines } from '../terminal/output.ts';
+import { nameOfInput } from '../terminal/standard-input.ts';
 
 interface ShowOptions extends ProfileOptions {
   json?: boolean;
@@ -41,7 +41,7 @@ function more(_: string, before: number): number {
 async function terminal(verbose: Verbosity): Promise<Terminal | undefined> {
   const { isTTY, columns } = stdout();
   if (verbose === 0 || !isTTY || !columns) return undefined;
-  const { shorten } = await import('../shorten.ts');
+  const { shorten } = await import('../terminal/shorten.ts');
   return { columns, shorten };
 }
 

@@ -3,13 +3,12 @@ import path from 'node:path';
 import type { Command } from 'commander';
 import { type Updated, update } from '../../edit/update.ts';
 import { invalidArgument } from '../../errors/guard.ts';
-import { formatBytes, printable, printableJson } from '../../layout/text.ts';
-import type { Torrent } from '../../model/torrent.ts';
-import { hasFilesOf, ownFolderWithin, readTorrent, shellWords } from '../arguments.ts';
+import type { Torrent } from '../../model/torrent/torrent.ts';
+import { formatBytes, printable, printableJson } from '../../text/text.ts';
 import { type PolicyOptions, policiesOf, policyOptions } from '../create/policy-options.ts';
 import { infohashLines } from '../create/summary.ts';
-import { countingFilter, type GlobOptions, globOptions } from '../globs.ts';
-import { interruptible } from '../interrupt.ts';
+import { hasFilesOf, ownFolderWithin, readTorrent, shellWords } from '../options/arguments.ts';
+import { countingFilter, type GlobOptions, globOptions } from '../options/globs.ts';
 import {
   type CacheOptions,
   cacheFolders,
@@ -28,9 +27,7 @@ import {
   profileOptions,
   type SummaryOptions,
   summaryOptions,
-} from '../options.ts';
-import { showsProgress, Warnings, writeLines } from '../output.ts';
-import { requireFile } from '../standard-input.ts';
+} from '../options/option-values.ts';
 import {
   fileOf,
   mtimeOf,
@@ -40,7 +37,10 @@ import {
   requireWritable,
   targetOf,
   writeTorrent,
-} from '../target.ts';
+} from '../options/target.ts';
+import { interruptible } from '../terminal/interrupt.ts';
+import { showsProgress, Warnings, writeLines } from '../terminal/output.ts';
+import { requireFile } from '../terminal/standard-input.ts';
 
 interface UpdateOptions
   extends ProfileOptions,

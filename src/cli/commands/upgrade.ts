@@ -2,11 +2,10 @@
 import type { Command } from 'commander';
 import { upgrade } from '../../edit/upgrade.ts';
 import type { MetainfoError } from '../../errors/errors.ts';
-import { formatBytes, printableJson } from '../../layout/text.ts';
-import type { Torrent } from '../../model/torrent.ts';
-import { ownFolderWithin, readTorrent, shellWords } from '../arguments.ts';
+import type { Torrent } from '../../model/torrent/torrent.ts';
+import { formatBytes, printableJson } from '../../text/text.ts';
 import { infohashLines } from '../create/summary.ts';
-import { interruptible } from '../interrupt.ts';
+import { ownFolderWithin, readTorrent, shellWords } from '../options/arguments.ts';
 import {
   changedOutputOptions,
   type HashingOptions,
@@ -19,9 +18,10 @@ import {
   readOptionsOf,
   type SummaryOptions,
   summaryOptions,
-} from '../options.ts';
-import { showsProgress, Warnings, writeLines } from '../output.ts';
-import { fileOf, nameOfTarget, reportTo, requireWritable, targetOf, writeTorrent } from '../target.ts';
+} from '../options/option-values.ts';
+import { fileOf, nameOfTarget, reportTo, requireWritable, targetOf, writeTorrent } from '../options/target.ts';
+import { interruptible } from '../terminal/interrupt.ts';
+import { showsProgress, Warnings, writeLines } from '../terminal/output.ts';
 
 type UpgradeOptions = ProfileOptions & HashingOptions & PadNamesOptions & OutputOptions & SummaryOptions;
 

@@ -4,16 +4,16 @@ import type { Colors } from 'picocolors/types.js';
 import { BencodeError } from '../../bencode/bencode-error.ts';
 import { LimitError, limitsOf } from '../../bencode/limits.ts';
 import { type Issue, MetainfoError } from '../../errors/errors.ts';
-import { printable, printableJson } from '../../layout/text.ts';
-import { plural } from '../../model/plural.ts';
-import { Torrent } from '../../model/torrent.ts';
-import { colorsFor } from '../colors.ts';
+import { Torrent } from '../../model/torrent/torrent.ts';
+import { plural } from '../../text/plural.ts';
+import { printable, printableJson } from '../../text/text.ts';
 import { FAILED } from '../exit.ts';
 import { countsText } from '../many/run-jobs.ts';
-import { messageOf } from '../messages.ts';
-import { type ProfileOptions, profileOptions, readOptionsOf } from '../options.ts';
-import { stdout, writeLines } from '../output.ts';
-import { nameOfInput, readInput, requireOneStdin } from '../standard-input.ts';
+import { type ProfileOptions, profileOptions, readOptionsOf } from '../options/option-values.ts';
+import { colorsFor } from '../terminal/colors.ts';
+import { messageOf } from '../terminal/messages.ts';
+import { stdout, writeLines } from '../terminal/output.ts';
+import { nameOfInput, readInput, requireOneStdin } from '../terminal/standard-input.ts';
 
 interface ValidateOptions extends ProfileOptions {
   json?: boolean;

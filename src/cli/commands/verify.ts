@@ -1,18 +1,24 @@
 /** `metainfo verify`: checks files on disk against a torrent. */
 import { type Command, Option } from 'commander';
 import type { Engine } from '../../hash/engine.ts';
-import { printable, printableJson } from '../../layout/text.ts';
-import type { Torrent } from '../../model/torrent.ts';
+import type { Torrent } from '../../model/torrent/torrent.ts';
+import { printable, printableJson } from '../../text/text.ts';
 import { verify } from '../../verify/verify.ts';
-import { contentPlace, readTorrent } from '../arguments.ts';
-import { colorsFor } from '../colors.ts';
 import { FAILED, USAGE } from '../exit.ts';
-import { interruptible } from '../interrupt.ts';
 import { type VerifyManyOptions, verifyArguments } from '../many/verify-arguments.ts';
 import { verifyMany } from '../many/verify-many.ts';
-import { type HashingOptions, hashingOptions, parseFolder, parseThreads, profileOptions } from '../options.ts';
-import { showsProgress, stderr, stdout, writeLines } from '../output.ts';
+import { contentPlace, readTorrent } from '../options/arguments.ts';
+import {
+  type HashingOptions,
+  hashingOptions,
+  parseFolder,
+  parseThreads,
+  profileOptions,
+} from '../options/option-values.ts';
 import { type QueueingOptions, type QueueTarget, queueingOptions, queueOf } from '../queue/options.ts';
+import { colorsFor } from '../terminal/colors.ts';
+import { interruptible } from '../terminal/interrupt.ts';
+import { showsProgress, stderr, stdout, writeLines } from '../terminal/output.ts';
 import { type FindOptions, search, searchJson, searchLines } from '../verify/find.ts';
 import {
   type ResumeOptions,
@@ -23,7 +29,7 @@ import {
   resumeTarget,
   writeResume,
 } from '../verify/resume.ts';
-import { reportLines } from '../verify-report.ts';
+import { reportLines } from '../verify/verify-report.ts';
 
 interface VerifyOptions extends VerifyManyOptions, HashingOptions, FindOptions, ResumeOptions, QueueingOptions {
   torrentVersion?: 'v1' | 'v2';

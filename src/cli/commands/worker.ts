@@ -2,8 +2,8 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import type { EndedJob, Workers } from '../../bullmq/index.ts';
 import { invalidArgument } from '../../errors/guard.ts';
-import { printable, printableJson } from '../../layout/text.ts';
 import { folderStore } from '../../parts/store.ts';
+import { printable, printableJson } from '../../text/text.ts';
 import { exitCodeOf } from '../exit.ts';
 import {
   collectRoot,
@@ -12,10 +12,10 @@ import {
   type NamedRoot,
   parseCount,
   parseFolder,
-} from '../options.ts';
-import { stderr, writeLines } from '../output.ts';
+} from '../options/option-values.ts';
 import { loadQueue } from '../queue/load.ts';
 import { rootsOf } from '../queue/options.ts';
+import { stderr, writeLines } from '../terminal/output.ts';
 
 interface WorkerOptions extends HashingOptions {
   redis?: string;

@@ -1,10 +1,10 @@
 /** Reads the options of a command line together with the configuration file. */
 import { type Command, Option } from 'commander';
 import type { CreateOptions } from '../create/options.ts';
-import { parseFile } from '../options.ts';
+import { parseFile } from '../options/option-values.ts';
 import { ruleFindings } from './hosts.ts';
 import { loadConfig } from './load.ts';
-import { settle } from './settle.ts';
+import { settle } from './resolve-options.ts';
 
 /** Adds `--config` and `--no-config` to a command. */
 export function configFileOptions(command: Command): Command {

@@ -1,6 +1,7 @@
 /** The commented example of a configuration file that `metainfo config --init` writes. */
+
+import { FORMS, type SettableOption, settableOptions } from './config-options.ts';
 import { RULE_KEYS } from './hosts.ts';
-import { FORMS, type SettableOption, settableOptions } from './settable.ts';
 
 /** Values of options whose form alone does not tell a useful one. */
 const OWN_SAMPLES: Readonly<Record<string, string>> = {

@@ -4,12 +4,12 @@ import path from 'node:path';
 import { ParseError } from 'toml-eslint-parser';
 import { MetainfoError } from '../../errors/errors.ts';
 import { suggestName } from '../../errors/guard.ts';
-import { printable } from '../../layout/text.ts';
+import { printable } from '../../text/text.ts';
 import { type CreateOptions, UNSETTABLE } from '../create/options.ts';
 import { type Aliases, expandAlias, isAliasName } from './aliases.ts';
+import { parseSetting, settableOptions, shownValue, tiersOf } from './config-options.ts';
 import type { Configuration, Setting, Settings } from './configuration.ts';
 import { parseHost, RULE_KEYS, type TrackerRule } from './hosts.ts';
-import { parseSetting, settableOptions, shownValue, tiersOf } from './settable.ts';
 import { type LineOf, parseToml, type TomlPath } from './toml.ts';
 
 /** The problems that a message lists. The limit keeps a hostile file from filling the terminal. */

@@ -1,9 +1,9 @@
 /** Shows a configuration: every value in force and its origin, presets, aliases and rules. */
-import { exactBytes, printable } from '../../layout/text.ts';
-import { kebab } from '../messages.ts';
+import { exactBytes, printable } from '../../text/text.ts';
+import { kebab } from '../terminal/messages.ts';
+import { type SettableOption, settableOptions, withoutCredentials } from './config-options.ts';
 import type { Configuration, Setting } from './configuration.ts';
-import { type SettableOption, settableOptions, withoutCredentials } from './settable.ts';
-import type { Origin, Settled } from './settle.ts';
+import type { Origin, Settled } from './resolve-options.ts';
 
 /** A value in force. */
 interface InForce {

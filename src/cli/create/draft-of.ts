@@ -1,13 +1,13 @@
 /** Makes the fields of a draft from the paths and options of the command line. */
 import { type BencodeMap, toKey } from '../../bencode/value.ts';
 import type { TorrentCreateFields } from '../../create/draft-fields.ts';
-import type { Finding } from '../../create/findings.ts';
+import type { Finding } from '../../create/findings/findings.ts';
 import { invalidArgument } from '../../errors/guard.ts';
 import { INFO, TORRENT } from '../../model/codec.ts';
-import { countingFilter, type UnmatchedGlob } from '../globs.ts';
-import { cacheFolders, type ExtraKey } from '../options.ts';
-import { rootAndPaths } from '../roots.ts';
-import { outputToSkip } from '../target.ts';
+import { countingFilter, type UnmatchedGlob } from '../options/globs.ts';
+import { cacheFolders, type ExtraKey } from '../options/option-values.ts';
+import { rootAndPaths } from '../options/roots.ts';
+import { outputToSkip } from '../options/target.ts';
 import { type ForeignInput, foreignInput, openInput, type WebObject } from './inputs.ts';
 import { linkFileToSkip } from './link-file.ts';
 import type { CreateOptions } from './options.ts';

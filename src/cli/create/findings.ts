@@ -1,13 +1,13 @@
 /** The findings of a creation: which of them are errors, and how the command shows them. */
-import type { Finding } from '../../create/findings.ts';
-import type { PlanReport } from '../../create/plan-report.ts';
+import type { Finding } from '../../create/findings/findings.ts';
+import type { PlanReport } from '../../create/findings/plan-report.ts';
 import { ISSUE_CODES } from '../../errors/codes.ts';
 import { MetainfoError } from '../../errors/errors.ts';
 import { invalidArgument, nearest } from '../../errors/guard.ts';
-import { printable } from '../../layout/text.ts';
-import { colorsFor } from '../colors.ts';
-import { toPlain } from '../messages.ts';
-import { stderr } from '../output.ts';
+import { printable } from '../../text/text.ts';
+import { colorsFor } from '../terminal/colors.ts';
+import { toPlain } from '../terminal/messages.ts';
+import { stderr } from '../terminal/output.ts';
 import type { CreateOptions } from './options.ts';
 
 /** The options that decide about findings. */

@@ -1,12 +1,12 @@
 /** The content of a creation that is not on the disk: standard input (`-`) or the URL of a web object. */
-import type { Finding } from '../../create/findings.ts';
-import type { Source } from '../../create/sources.ts';
-import type { WebFile } from '../../create/web-source.ts';
-import { parseWebUrl } from '../../create/web-url.ts';
+import type { Finding } from '../../create/findings/findings.ts';
+import type { Source } from '../../create/sources/sources.ts';
+import type { WebFile } from '../../create/sources/web-source.ts';
+import { parseWebUrl } from '../../create/sources/web-url.ts';
 import { MetainfoError, shown } from '../../errors/errors.ts';
 import { invalidArgument } from '../../errors/guard.ts';
 import { unsafeComponent } from '../../layout/safe-path.ts';
-import { isStdin, openStdin } from '../standard-input.ts';
+import { isStdin, openStdin } from '../terminal/standard-input.ts';
 import type { CreateOptions } from './options.ts';
 
 /** The single file that a creation reads from elsewhere. */
@@ -77,7 +77,7 @@ export async function openInput({ name, url }: ForeignInput, signal: AbortSignal
     const data = openStdin('tar c album | metainfo create - --name album.tar');
     return { source: { path: name, data }, web: null, findings: [] };
   }
-  const { webFile } = await import('../../create/web-source.ts');
+  const { webFile } = await import('../../create/sources/web-source.ts');
   const data = await webFile(url, { signal });
   const { etag, lastModified } = data;
   return { source: { path: name, data }, web: { url: data.url, etag, lastModified }, findings: findingsOf(url, data) };

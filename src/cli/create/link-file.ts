@@ -2,12 +2,12 @@
 import { realpath } from 'node:fs/promises';
 import path from 'node:path';
 import { LimitError } from '../../bencode/limits.ts';
-import { isWithin } from '../../disk/containment.ts';
+import { isWithin } from '../../disk/path-within.ts';
 import { readWithin } from '../../disk/read-file.ts';
 import { exists, outputExists, requireReplaceable } from '../../disk/write-file.ts';
 import { MetainfoError } from '../../errors/errors.ts';
 import { invalidArgument } from '../../errors/guard.ts';
-import { fileOf, isStdout, realFolder, requireWritableFolder } from '../target.ts';
+import { fileOf, isStdout, realFolder, requireWritableFolder } from '../options/target.ts';
 import type { CreateOptions } from './options.ts';
 
 /** The start of a file that holds a magnet link. */

@@ -1,10 +1,10 @@
 /** The options of `metainfo create`: their declarations and their types. */
 import { type Command, Option } from 'commander';
-import type { Finding } from '../../create/findings.ts';
-import type { PlanReport } from '../../create/plan-report.ts';
+import type { Finding } from '../../create/findings/findings.ts';
+import type { PlanReport } from '../../create/findings/plan-report.ts';
 import type { TorrentVersion } from '../../model/discriminator.ts';
 import type { DhtNode } from '../../model/primitives.ts';
-import { type GlobOptions, globOptions } from '../globs.ts';
+import { type GlobOptions, globOptions } from '../options/globs.ts';
 import {
   type CacheOptions,
   cacheOptions,
@@ -28,7 +28,7 @@ import {
   parseThreads,
   type SummaryOptions,
   summaryOptions,
-} from '../options.ts';
+} from '../options/option-values.ts';
 import { collectCode, type FindingOptions } from './findings.ts';
 import { type PolicyOptions, policyOptions } from './policy-options.ts';
 

@@ -1,11 +1,11 @@
 /** Shows the plan of a creation: for `metainfo plan` and `metainfo create --dry-run`. */
-import type { PlanReport } from '../../create/plan-report.ts';
-import { formatBytes, formatDuration, printable, printableJson } from '../../layout/text.ts';
-import { plural } from '../../model/plural.ts';
+import type { PlanReport } from '../../create/findings/plan-report.ts';
+import { plural } from '../../text/plural.ts';
+import { formatBytes, formatDuration, printable, printableJson } from '../../text/text.ts';
 import { FAILED } from '../exit.ts';
-import { toPlain } from '../messages.ts';
-import { stdout, writeLines } from '../output.ts';
-import { nameOfTarget } from '../target.ts';
+import { nameOfTarget } from '../options/target.ts';
+import { toPlain } from '../terminal/messages.ts';
+import { stdout, writeLines } from '../terminal/output.ts';
 import { findingLines } from './findings.ts';
 import type { CreateOptions } from './options.ts';
 import { planCreate } from './run-create.ts';

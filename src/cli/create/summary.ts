@@ -1,10 +1,10 @@
 /** The summary of a creation: as JSON, and as lines. */
-import type { Finding } from '../../create/findings.ts';
-import { formatBytes } from '../../layout/text.ts';
-import { plural } from '../../model/plural.ts';
-import type { Torrent } from '../../model/torrent.ts';
-import { toPlain } from '../messages.ts';
-import { nameOfTarget } from '../target.ts';
+import type { Finding } from '../../create/findings/findings.ts';
+import type { Torrent } from '../../model/torrent/torrent.ts';
+import { plural } from '../../text/plural.ts';
+import { formatBytes } from '../../text/text.ts';
+import { nameOfTarget } from '../options/target.ts';
+import { toPlain } from '../terminal/messages.ts';
 import type { CreateOptions } from './options.ts';
 import type { Created } from './run-create.ts';
 

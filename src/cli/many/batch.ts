@@ -4,7 +4,7 @@ import { onAbort, throwIfAborted, untilAbort } from '../../errors/cancel.ts';
 import { fromSystemError, MetainfoError, withPath } from '../../errors/errors.ts';
 import { invalidArgument } from '../../errors/guard.ts';
 import type { CommandLine } from '../config/command-line.ts';
-import { isStdin, named, nameOfInput, openStdin } from '../standard-input.ts';
+import { isStdin, named, nameOfInput, openStdin } from '../terminal/standard-input.ts';
 import { type CreateJob, type ListedJob, requireDistinct } from './job-list.ts';
 import { type JsonRecord, jsonRecords } from './json-records.ts';
 import { jobParser, type ParseJob } from './parse-job.ts';

@@ -1,12 +1,12 @@
 /** One creation of `metainfo create --each` or `--batch`. */
-import type { Finding } from '../../create/findings.ts';
+import type { Finding } from '../../create/findings/findings.ts';
 import { MetainfoError } from '../../errors/errors.ts';
 import type { Progress } from '../../jobs/watch.ts';
-import type { Torrent } from '../../model/torrent.ts';
+import type { Torrent } from '../../model/torrent/torrent.ts';
 import { type Created, runCreate } from '../create/run-create.ts';
 import type { ListedJob } from './job-list.ts';
 import { progressClock } from './run-jobs.ts';
-import { wholeOutput } from './whole-output.ts';
+import { wholeOutput } from './up-to-date.ts';
 
 /** Something that happened to a job. */
 export type JobEvent = { index: number; job: ListedJob } & (

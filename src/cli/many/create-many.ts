@@ -1,13 +1,14 @@
 /** `metainfo create --each` and `--batch`: makes many torrents, and reports each. */
-import { formatBytes, printable, printableJson } from '../../layout/text.ts';
-import { plural } from '../../model/plural.ts';
+
+import { plural } from '../../text/plural.ts';
+import { formatBytes, printable, printableJson } from '../../text/text.ts';
 import type { CommandLine } from '../config/command-line.ts';
 import { findingLines } from '../create/findings.ts';
 import type { CreateOptions } from '../create/options.ts';
 import { summaryJson } from '../create/summary.ts';
 import { detailsOf, exitCodeOf, FAILED } from '../exit.ts';
-import { messageOf } from '../messages.ts';
-import { stderr, writeLines } from '../output.ts';
+import { messageOf } from '../terminal/messages.ts';
+import { stderr, writeLines } from '../terminal/output.ts';
 import { jobsOfFile } from './batch.ts';
 import { type JobEvent, runCreateJob } from './create-job.ts';
 import { jobsOfFolders, type ListedJob, nameOfJob } from './job-list.ts';

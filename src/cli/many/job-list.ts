@@ -8,8 +8,8 @@ import { invalidArgument } from '../../errors/guard.ts';
 import { isUrl } from '../create/inputs.ts';
 import type { CreateOptions } from '../create/options.ts';
 import { targetFor } from '../create/run-create.ts';
-import { isStdin } from '../standard-input.ts';
-import { endsWithSlash, isStdout } from '../target.ts';
+import { endsWithSlash, isStdout } from '../options/target.ts';
+import { isStdin } from '../terminal/standard-input.ts';
 
 /** One creation among many. */
 export interface CreateJob {

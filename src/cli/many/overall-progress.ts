@@ -1,7 +1,7 @@
 /** Draws the progress of many jobs as one line at the bottom of a terminal. */
 import type { BarState, ProgressBar } from '../../jobs/progress-bar.ts';
 import type { Progress } from '../../jobs/watch.ts';
-import { showsProgress, stderr } from '../output.ts';
+import { showsProgress, stderr } from '../terminal/output.ts';
 
 /** Loading the module of the line takes a moment, and small jobs end before. */
 const LOAD_AFTER_MS = 500;

@@ -3,10 +3,10 @@ import { readdir, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { fromSystemError, MetainfoError } from '../../errors/errors.ts';
 import { invalidArgument } from '../../errors/guard.ts';
-import { Torrent } from '../../model/torrent.ts';
-import { fileType, hasTorrentName, shellWords } from '../arguments.ts';
-import { type ProfileOptions, readOptionsOf } from '../options.ts';
-import { isStdin, requireOneStdin } from '../standard-input.ts';
+import { Torrent } from '../../model/torrent/torrent.ts';
+import { fileType, hasTorrentName, shellWords } from '../options/arguments.ts';
+import { type ProfileOptions, readOptionsOf } from '../options/option-values.ts';
+import { isStdin, requireOneStdin } from '../terminal/standard-input.ts';
 
 /** The options that choose torrents and their content. */
 export interface VerifyManyOptions extends ProfileOptions {

@@ -6,8 +6,8 @@ import { fromSystemError, MetainfoError, withPath } from '../../errors/errors.ts
 import type { Progress } from '../../jobs/watch.ts';
 import type { VerifyReport } from '../../verify/report.ts';
 import { type VerifyOptions, verify } from '../../verify/verify.ts';
-import { readTorrent, safeName } from '../arguments.ts';
-import type { ProfileOptions } from '../options.ts';
+import { readTorrent, safeName } from '../options/arguments.ts';
+import type { ProfileOptions } from '../options/option-values.ts';
 import { type ResumeOptions, type ResumeTarget, resumeTarget, writeResume } from '../verify/resume.ts';
 import { progressClock } from './run-jobs.ts';
 

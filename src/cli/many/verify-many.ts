@@ -1,15 +1,15 @@
 /** `metainfo verify` of many torrents: verifies several at once, and reports each. */
 import { realpath } from 'node:fs/promises';
 import path from 'node:path';
-import { printable, printableJson } from '../../layout/text.ts';
+import { printable, printableJson } from '../../text/text.ts';
 import type { VerifyOptions } from '../../verify/verify.ts';
-import { colorsFor } from '../colors.ts';
 import { exitCodeOf, FAILED } from '../exit.ts';
-import { messageOf } from '../messages.ts';
-import { stderr, stdout, writeLines } from '../output.ts';
-import { nameOfInput } from '../standard-input.ts';
+import { colorsFor } from '../terminal/colors.ts';
+import { messageOf } from '../terminal/messages.ts';
+import { stderr, stdout, writeLines } from '../terminal/output.ts';
+import { nameOfInput } from '../terminal/standard-input.ts';
 import { type ResumeOptions, resumeLines } from '../verify/resume.ts';
-import { extraLines, reportLines } from '../verify-report.ts';
+import { extraLines, reportLines } from '../verify/verify-report.ts';
 import { contentNames } from './job-list.ts';
 import { OverallProgress } from './overall-progress.ts';
 import { countsText, DEFAULT_JOBS, listQueue, rateText, runJobs } from './run-jobs.ts';

@@ -1,20 +1,20 @@
 /** `metainfo plan --part-size`: writes a plan whose parts other machines hash. */
 import { TorrentCreate } from '../../create/draft.ts';
-import type { Finding } from '../../create/findings.ts';
-import type { PlanReport } from '../../create/plan-report.ts';
-import { planText, type TorrentPlan } from '../../create/torrent-plan.ts';
+import type { Finding } from '../../create/findings/findings.ts';
+import type { PlanReport } from '../../create/findings/plan-report.ts';
 import { writeWhole } from '../../disk/write-file.ts';
-import { formatBytes, printableJson } from '../../layout/text.ts';
-import { plural } from '../../model/plural.ts';
+import { planText, type TorrentPlan } from '../../parts/torrent-plan.ts';
+import { plural } from '../../text/plural.ts';
+import { formatBytes, printableJson } from '../../text/text.ts';
 import { draftOf } from '../create/draft-of.ts';
 import { findingLines, refuse, settled } from '../create/findings.ts';
 import type { WebObject } from '../create/inputs.ts';
 import type { CreateOptions } from '../create/options.ts';
 import { linesOf } from '../create/plan-report.ts';
 import { explained, generateOptions, targetFor } from '../create/run-create.ts';
-import { toPlain } from '../messages.ts';
-import { stderr, writeBytes, writeLines } from '../output.ts';
-import { fileOf, isStdout, reportTo, requireWritable } from '../target.ts';
+import { fileOf, isStdout, reportTo, requireWritable } from '../options/target.ts';
+import { toPlain } from '../terminal/messages.ts';
+import { stderr, writeBytes, writeLines } from '../terminal/output.ts';
 
 /** A plan in parts, and what the command says about it. */
 export interface PlannedInParts {

@@ -1,10 +1,11 @@
 /** Reads the plan that `metainfo plan --part-size` wrote. */
-import type { TorrentPlan } from '../../create/torrent-plan.ts';
-import { webFile } from '../../create/web-source.ts';
+
+import { webFile } from '../../create/sources/web-source.ts';
 import { invalidArgument } from '../../errors/guard.ts';
 import type { OpenObject } from '../../parts/identity.ts';
 import { parseJson } from '../../parts/plan-text.ts';
-import { nameOfInput, readInput } from '../standard-input.ts';
+import type { TorrentPlan } from '../../parts/torrent-plan.ts';
+import { nameOfInput, readInput } from '../terminal/standard-input.ts';
 
 /** Bytes: a longer text does not fit into a string. */
 const MAX_BYTES = 2 ** 29 - 1;

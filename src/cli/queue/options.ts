@@ -1,7 +1,7 @@
 /** The options of commands that use a queue: its server, the store, and the names of folders. */
 import { type Command, Option } from 'commander';
 import { invalidArgument } from '../../errors/guard.ts';
-import { collectRoot, type NamedRoot, parseFolder, parsePositiveSize } from '../options.ts';
+import { collectRoot, type NamedRoot, parseFolder, parsePositiveSize } from '../options/option-values.ts';
 
 /** The options of every command that sends work to a queue. */
 export interface QueueingOptions {

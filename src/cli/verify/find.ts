@@ -1,9 +1,9 @@
 /** `metainfo verify --find`: looks for renamed and moved files, and puts them where the torrent wants them. */
 import type { Colors } from 'picocolors/types.js';
 import type { MetainfoError } from '../../errors/errors.ts';
-import { printable } from '../../layout/text.ts';
-import { plural } from '../../model/plural.ts';
-import type { Torrent } from '../../model/torrent.ts';
+import type { Torrent } from '../../model/torrent/torrent.ts';
+import { plural } from '../../text/plural.ts';
+import { printable } from '../../text/text.ts';
 import { type FoundContent, findMoved } from '../../verify/find-moved.ts';
 import { type PlacedContent, placeMoved } from '../../verify/place-moved.ts';
 import { type VerifyOptions, verify } from '../../verify/verify.ts';

@@ -8,13 +8,13 @@ import { readWithin } from '../../disk/read-file.ts';
 import { exists, outputExists, writeWhole } from '../../disk/write-file.ts';
 import { MetainfoError } from '../../errors/errors.ts';
 import { invalidArgument } from '../../errors/guard.ts';
-import { printable } from '../../layout/text.ts';
-import type { Torrent } from '../../model/torrent.ts';
+import type { Torrent } from '../../model/torrent/torrent.ts';
+import { printable } from '../../text/text.ts';
 import type { VerifyReport } from '../../verify/report.ts';
 import { placeOf, type ResumeClient } from '../../verify/resume/place.ts';
 import { resumeData } from '../../verify/resume/resume-data.ts';
 import { USAGE } from '../exit.ts';
-import { isFolder, isStdout, realFolder } from '../target.ts';
+import { isFolder, isStdout, realFolder } from '../options/target.ts';
 
 /** The options of resume data. */
 export interface ResumeOptions {

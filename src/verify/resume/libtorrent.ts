@@ -7,7 +7,7 @@ import { BLOCK_SIZE } from '../../layout/piece-length.ts';
 import { type FileItem, v1Files } from '../../model/file-item.ts';
 import type { InfoDictV1 } from '../../model/info-dict.ts';
 import { viewOfLayer } from '../../model/piece-layers.ts';
-import { type Torrent, TorrentBase } from '../../model/torrent.ts';
+import { type Torrent, TorrentBase } from '../../model/torrent/torrent.ts';
 import type { ResumeContent } from './resume-data.ts';
 
 /** The `.fastresume` of a program with libtorrent. It needs no torrent file beside it. */

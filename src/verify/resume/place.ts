@@ -3,7 +3,7 @@ import { stat } from 'node:fs/promises';
 import nodePath from 'node:path';
 import { fromSystemError, MetainfoError } from '../../errors/errors.ts';
 import type { InfoDictV1 } from '../../model/info-dict.ts';
-import type { Torrent } from '../../model/torrent.ts';
+import type { Torrent } from '../../model/torrent/torrent.ts';
 import { diskNames } from '../torrent-files.ts';
 
 /** A client for which there is resume data. */

@@ -1,6 +1,6 @@
 /** The content that a verification proved, checked to be that of the torrent. */
 import { MetainfoError } from '../../errors/errors.ts';
-import type { Torrent } from '../../model/torrent.ts';
+import type { Torrent } from '../../model/torrent/torrent.ts';
 import type { VerifiedFile, VerifyReport } from '../report.ts';
 
 /** A torrent and the state of its files and pieces. */

@@ -11,7 +11,7 @@ import {
   orNull,
   Path,
 } from '../../errors/guard.ts';
-import { AnyTorrent, type Torrent } from '../../model/torrent.ts';
+import { AnyTorrent, type Torrent } from '../../model/torrent/torrent.ts';
 import type { VerifyReport } from '../report.ts';
 import { libtorrentResume, qbittorrentResume } from './libtorrent.ts';
 import { type PlaceOptions, placeOf, type ResumeClient } from './place.ts';

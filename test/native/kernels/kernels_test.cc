@@ -16,7 +16,7 @@
 #include <string>
 #include <vector>
 
-#include "core/sha.h"
+#include "core/hash/sha.h"
 #include "kernel_lists.h"
 #include "oracle.h"
 #include "scale.h"

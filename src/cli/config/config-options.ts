@@ -1,0 +1,154 @@
+/** The options of `create` that a configuration file can set, read from their declarations for the command line. */
+import path from 'node:path';
+import { Command, type Option } from 'commander';
+import { MetainfoError, shown } from '../../errors/errors.ts';
+import { collectCode } from '../create/findings.ts';
+import { type CreateOptions, createOptions, UNSETTABLE } from '../create/options.ts';
+import { collectGlob } from '../options/globs.ts';
+import {
+  collect,
+  collectKey,
+  collectNode,
+  collectTier,
+  parseCount,
+  parseDate,
+  parseFile,
+  parseFolder,
+  parseMaxPieceLength,
+  parsePieceLength,
+  parsePositiveSize,
+  parseSize,
+  parseThreads,
+} from '../options/option-values.ts';
+
+/** The forms that the values of options have in a configuration file: what an error message expects, and a sample. */
+export const FORMS = {
+  flag: { expected: 'true or false', sample: 'true' },
+  choice: { expected: 'text', sample: '' },
+  text: { expected: 'text', sample: '"text"' },
+  removable: { expected: 'text or false', sample: 'false' },
+  length: { expected: 'text or a whole number', sample: '"auto"' },
+  size: { expected: 'text or a whole number', sample: '"16MiB"' },
+  count: { expected: 'text or a whole number', sample: '1000' },
+  date: { expected: 'a date, text or a whole number', sample: '"now"' },
+  list: { expected: 'text or a list of texts', sample: '["text"]' },
+  tiers: {
+    expected: 'text, or a list of texts and lists of texts',
+    sample: '["udp://tracker.example.net:6969/announce"]',
+  },
+} as const;
+
+/** A form of {@link FORMS}. */
+export type ValueForm = keyof typeof FORMS;
+
+/** The forms of options by the parser of their values. */
+const FORMS_OF_PARSERS: ReadonlyMap<unknown, ValueForm> = new Map<unknown, ValueForm>([
+  [undefined, 'text'],
+  [parseFile, 'text'],
+  [parseFolder, 'text'],
+  [parsePieceLength, 'length'],
+  [parseSize, 'size'],
+  [parsePositiveSize, 'size'],
+  [parseMaxPieceLength, 'size'],
+  [parseCount, 'count'],
+  [parseThreads, 'count'],
+  [parseDate, 'date'],
+  [collect, 'list'],
+  [collectGlob, 'list'],
+  [collectNode, 'list'],
+  [collectKey, 'list'],
+  [collectCode, 'list'],
+  [collectTier, 'tiers'],
+]);
+
+/** An option of `create` that a configuration file can set. */
+export interface SettableOption {
+  /** The key in the file: the long name without its dashes. */
+  key: string;
+  /** The property of {@link CreateOptions}. */
+  attribute: keyof CreateOptions;
+  form: ValueForm;
+  option: Option;
+}
+
+let settable: ReadonlyMap<string, SettableOption> | undefined;
+
+/** The options that can be set, by their keys, in the order of the help. */
+export function settableOptions(): ReadonlyMap<string, SettableOption> {
+  settable ??= new Map(declarations(createOptions(new Command('create'))).map((entry) => [entry.key, entry] as const));
+  return settable;
+}
+
+function declarations({ options }: Command): SettableOption[] {
+  const removable = new Set(options.flatMap(({ negate, long }) => (negate && long ? [long.replace('--no-', '')] : [])));
+  const keys = new Set(Object.keys(UNSETTABLE));
+  return options.flatMap((option) => {
+    const key = (option.long ?? '').replace(/^--(no-)?/, '');
+    // Of two options that switch one thing on and off, the first one is visible and describes it.
+    if (keys.has(key)) return [];
+    keys.add(key);
+    const attribute = option.attributeName() as keyof CreateOptions;
+    return [{ key, attribute, form: formOf(option, removable.has(key)), option }];
+  });
+}
+
+function formOf({ required, long, argChoices, parseArg }: Option, isRemovable: boolean): ValueForm {
+  if (!required) return 'flag';
+  if (isRemovable) return 'removable';
+  if (argChoices) return 'choice';
+  const form = FORMS_OF_PARSERS.get(parseArg);
+  if (form === undefined) throw new MetainfoError('ERR_INTERNAL', `${long} needs a form in a configuration file.`);
+  return form;
+}
+
+/**
+ * Parses a value of a configuration file with the parser of the option.
+ *
+ * @param folder Relative folders start here.
+ * @throws {Error} with the reason
+ */
+export function parseSetting({ form, option }: SettableOption, value: unknown, folder: string): unknown {
+  const wrong = () => new Error(`expected ${FORMS[form].expected}, got ${shownValue(value)}`);
+  if (typeof value === 'boolean') {
+    if (form === 'flag' || (form === 'removable' && !value)) return value;
+    throw wrong();
+  }
+  const texts = textsOf(form, value);
+  if (texts === null) throw wrong();
+  let parsed: unknown = form === 'list' || form === 'tiers' ? [] : undefined;
+  for (const text of texts) parsed = option.parseArg ? option.parseArg(text, parsed) : text;
+  return option.parseArg === parseFolder ? path.resolve(folder, parsed as string) : parsed;
+}
+
+/** The words that the command line would have; null for a value of another form. */
+function textsOf(form: ValueForm, value: unknown): string[] | null {
+  if (form === 'tiers') return tiersOf(value);
+  if (form === 'list') return allTexts([value].flat());
+  if (typeof value === 'string') return form === 'flag' ? null : [value];
+  if (form === 'date' && value instanceof Date) return Number.isNaN(value.getTime()) ? null : [value.toISOString()];
+  const takesNumbers = ['length', 'size', 'count', 'date'].includes(form);
+  return takesNumbers && typeof value === 'number' ? [String(value)] : null;
+}
+
+function allTexts(values: readonly unknown[]): string[] | null {
+  return values.every((value) => typeof value === 'string') ? [...values] : null;
+}
+
+/** The trackers of a value as words of the command line: one for each tier. Null for a value of another form. */
+export function tiersOf(value: unknown): string[] | null {
+  const tiers = Array.isArray(value) ? value : [value];
+  const words = tiers.map((tier) => (Array.isArray(tier) ? (allTexts(tier)?.join(',') ?? null) : tier));
+  return allTexts(words);
+}
+
+/** Describes a value in a message. URLs and other texts that may hold credentials are not shown whole. */
+export function shownValue(value: unknown): string {
+  if (typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Date))
+    return 'a table';
+  return shown(typeof value === 'string' ? withoutCredentials(value) : value);
+}
+
+/** Hides the user and password of each URL in a text. */
+export function withoutCredentials(text: string): string {
+  return text.replace(/\/\/[^/@\s,]*@/g, '//***@');
+}

@@ -1,0 +1,142 @@
+/** Settles the options of a creation: the command line before the preset, the rules of hosts, [create] and built-in values. */
+import { invalidArgument, nearest } from '../../errors/guard.ts';
+import { foreignArgument } from '../create/inputs.ts';
+import type { CreateOptions } from '../create/options.ts';
+import { isStdin } from '../terminal/standard-input.ts';
+import { withoutAliases } from './aliases.ts';
+import type { Configuration, Settings } from './configuration.ts';
+import { jointRule, rulesOf, type TrackerRule } from './hosts.ts';
+import { userConfigFile } from './load.ts';
+
+type Options = Partial<CreateOptions>;
+
+/** Where the value of an option comes from. */
+export type Origin =
+  | { from: 'command line' | 'built-in' }
+  | { from: 'create'; line: number }
+  | { from: 'preset'; preset: string; line: number }
+  | { from: 'host'; host: string; line: number };
+
+/** One level of options. A higher level replaces the values of those below it. */
+interface Level {
+  options: Options;
+  origin: (key: keyof CreateOptions) => Origin;
+}
+
+/** The options of a command line or of one of its jobs. */
+export interface Given {
+  builtIn: Options;
+  /** The options that the command line sets, and above them those of a job. */
+  given: readonly Options[];
+  /** The paths of the torrent. */
+  paths: readonly string[];
+}
+
+/** The settled options of one creation. */
+export interface Settled {
+  options: CreateOptions;
+  /** The rules of the trackers' hosts. */
+  rules: readonly TrackerRule[];
+  origins: ReadonlyMap<keyof CreateOptions, Origin>;
+}
+
+/**
+ * Settles the options of one creation.
+ *
+ * @param config Null without a configuration file.
+ * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` for an unknown preset, or a tracker that is no alias
+ */
+export function settle({ builtIn, given, paths }: Given, config: Configuration | null): Settled {
+  const chosen = given.findLast(({ preset }) => preset !== undefined)?.preset;
+  const preset = chosen === undefined ? null : { name: chosen, settings: presetOf(chosen, config) };
+  const below: Level[] = [{ options: builtIn, origin: () => ({ from: 'built-in' }) }];
+  if (config) below.push(levelOf(config.create, (line) => ({ from: 'create', line })));
+  const above: Level[] = given.map((options) => ({ options, origin: () => ({ from: 'command line' }) }));
+  if (preset) above.unshift(levelOf(preset.settings, (line) => ({ from: 'preset', preset: preset.name, line })));
+  if (!config) return { ...merged([...below, ...above]), rules: [] };
+  const { tracker = [] } = merged([...below, ...above]).options;
+  const trackers = withoutAliases(tracker, config.aliases);
+  const rules = rulesOf(trackers, config.hosts);
+  const { options, origins } = merged([...below, hostLevel(rules), ...above]);
+  const standing = new Map(
+    [...origins].flatMap(([key, origin]) => ('line' in origin ? [[key, `${config.file}:${origin.line}`]] : [])),
+  );
+  for (const key of unfitOptions(paths)) if (standing.has(key)) delete options[key];
+  const settled = { ...options, ...(trackers.length > 0 && { tracker: trackers }), standing };
+  return { options: settled, rules, origins };
+}
+
+/** The options that the command line may not combine with an input. From a configuration, they do not apply then. */
+function unfitOptions(paths: readonly string[]): ('exclude' | 'include' | 'targetPieces' | 'maxTorrentSize')[] {
+  const foreign = foreignArgument(paths);
+  if (foreign === undefined) return [];
+  return isStdin(foreign) ? ['exclude', 'include', 'targetPieces', 'maxTorrentSize'] : ['exclude', 'include'];
+}
+
+function presetOf(name: string, config: Configuration | null): Settings {
+  const settings = config?.presets.get(name);
+  if (settings) return settings;
+  throw invalidArgument(`There is no preset ${JSON.stringify(name)}${hintOf(name, config)}`);
+}
+
+function hintOf(name: string, config: Configuration | null): string {
+  if (!config) {
+    const file = userConfigFile();
+    return `, because there is no configuration${file === null ? '' : `: write ${file}, or name a file with --config`}`;
+  }
+  const names = [...config.presets.keys()];
+  const meant = nearest(name, names) ?? names.find((one) => one.toLowerCase() === name.toLowerCase());
+  if (meant !== undefined) return ` in ${config.file}: did you mean ${meant}?`;
+  return ` in ${config.file}: ${names.length === 0 ? 'it has no presets' : `it has ${names.slice(0, 10).join(', ')}`}`;
+}
+
+function levelOf(settings: Settings, origin: (line: number) => Origin): Level {
+  return {
+    options: Object.fromEntries([...settings].map(([key, { value }]) => [key, value])),
+    origin: (key) => origin(settings.get(key)?.line ?? 1),
+  };
+}
+
+function hostLevel(rules: readonly TrackerRule[]): Level {
+  const { options, from } = jointRule(rules);
+  return {
+    options,
+    origin: (key) => {
+      const rule = from.get(key);
+      const place = rule?.places[key as keyof typeof rule.places] ?? '';
+      return { from: 'host', host: rule?.host ?? '', line: Number(/\d+$/.exec(place)?.[0]) };
+    },
+  };
+}
+
+/** Joins levels, the lowest one first. Empty lists, which clear those below, are left out. */
+function merged(levels: readonly Level[]): Omit<Settled, 'rules'> {
+  const options: Record<string, unknown> = {};
+  const origins = new Map<keyof CreateOptions, Origin>();
+  for (const { options: own, origin } of levels) {
+    for (const key of replacedBy(own, options)) {
+      delete options[key];
+      origins.delete(key);
+    }
+    for (const [key, value] of Object.entries(own)) {
+      options[key] = value;
+      origins.set(key as keyof CreateOptions, origin(key as keyof CreateOptions));
+    }
+    options['pieceLength'] ??= 'auto';
+  }
+  const isEmptyList = (value: unknown) => Array.isArray(value) && value.length === 0;
+  const entries = Object.entries(options).filter(([, value]) => !isEmptyList(value));
+  return { options: Object.fromEntries(entries) as unknown as CreateOptions, origins };
+}
+
+/** The options of lower levels that contradict those of a higher level, which wins. */
+function replacedBy(own: Options, below: Options): (keyof CreateOptions)[] {
+  const { pieceLength, maxPieceLength, targetPieces, maxTorrentSize } = own;
+  const replaced: (keyof CreateOptions)[] = [];
+  if (typeof pieceLength === 'number') replaced.push('maxPieceLength', 'targetPieces', 'maxTorrentSize');
+  const isTooLong =
+    typeof below.pieceLength === 'number' && below.pieceLength > (maxPieceLength ?? Number.POSITIVE_INFINITY);
+  if (isTooLong || targetPieces !== undefined || maxTorrentSize !== undefined) replaced.push('pieceLength');
+  if (own.cache === false) replaced.push('cacheDir');
+  return replaced;
+}

@@ -1,0 +1,130 @@
+/** Reads the torrent file named on the command line, and suggests a correction when an argument is something else. */
+import { readdir, stat } from 'node:fs/promises';
+import nodePath from 'node:path';
+import { limitsOf } from '../../bencode/limits.ts';
+import { MetainfoError, shown, withPath } from '../../errors/errors.ts';
+import { invalidArgument } from '../../errors/guard.ts';
+import { Torrent } from '../../model/torrent/torrent.ts';
+import { exitCodeOf } from '../exit.ts';
+import { isStdin, named, readInput, requireOneStdin } from '../terminal/standard-input.ts';
+import { type ProfileOptions, readOptionsOf } from './option-values.ts';
+
+/**
+ * Reads a torrent file or, for `-`, standard input. The error suggests a correction if the arguments are swapped, or if the
+ * file is a folder.
+ *
+ * @param content The next argument, for commands that take a torrent and its content.
+ */
+export async function readTorrent(file: string, options: ProfileOptions, content?: string): Promise<Torrent> {
+  if (isStdin(file)) return readFromStdin(file, options);
+  try {
+    return await Torrent.read(file, readOptionsOf(options));
+  } catch (error) {
+    if (!(error instanceof MetainfoError) || error.code === 'ERR_INVALID_ARGUMENT') throw error;
+    const suggestion = await suggestionFor(file, content);
+    if (suggestion !== null) error.message += ` ${suggestion}`;
+    throw error;
+  }
+}
+
+async function readFromStdin(file: string, options: ProfileOptions): Promise<Torrent> {
+  const read = readOptionsOf(options);
+  const bytes = await readInput(file, limitsOf(read.limits).bytes);
+  try {
+    return Torrent.fromBytes(bytes, read);
+  } catch (error) {
+    throw named(withPath(error, file));
+  }
+}
+
+async function suggestionFor(file: string, content: string | undefined): Promise<string | null> {
+  const type = await fileType(file);
+  if (content !== undefined && hasTorrentName(content) && !hasTorrentName(file) && (await fileType(content)) === 'file')
+    return `Did you swap the arguments? The torrent file comes first: ${shellWords(content, file)}`;
+  if (type !== 'folder') return null;
+  const sibling = `${nodePath.normalize(file).replace(/[\\/]$/, '')}.torrent`;
+  if ((await fileType(sibling)) === 'file') return `Did you mean ${sibling}?`;
+  return 'Expected a torrent file: create one with metainfo create.';
+}
+
+/** Whether a file is named like a torrent. */
+export const hasTorrentName = (file: string): boolean => /\.torrent$/i.test(file);
+
+/** Whether a path is a folder; null if there is nothing. Everything else counts as a file. */
+export async function fileType(file: string): Promise<'file' | 'folder' | null> {
+  return stat(file).then(
+    (status) => (status.isDirectory() ? 'folder' : 'file'),
+    () => null,
+  );
+}
+
+/** The subfolder named like the torrent, for users who gave its parent; null if there is none. */
+export async function ownFolderWithin({ name }: Torrent, folder: string): Promise<string | null> {
+  const own = nodePath.join(folder, name);
+  // The compat profile accepts names that leave the folder.
+  if (nodePath.basename(own) !== name || name === '..') return null;
+  return (await fileType(own)) === 'folder' ? own : null;
+}
+
+/**
+ * Runs an action for each file of a command line. With several files, an error is reported and the others go on; the exit code
+ * is then that of the first error.
+ */
+export async function forEachFile(files: readonly string[], action: (file: string) => Promise<void>): Promise<void> {
+  requireOneStdin(files);
+  if (files.length === 1) return action(files[0] as string);
+  for (const file of files) {
+    try {
+      await action(file);
+    } catch (error) {
+      const code = await exitCodeOf(withPath(error, file));
+      process.exitCode ||= code;
+    }
+  }
+}
+
+/** A path to verify, and a sentence for the user if it is not the path that was given. */
+interface ContentPlace {
+  path: string;
+  note: string | null;
+}
+
+/**
+ * Finds the content of a torrent: by default below the current folder. The parent of the torrent's folder stands for the folder,
+ * unless the parent has any of the torrent's own files or folders.
+ *
+ * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` without a path, if the torrent's name cannot be that of a file
+ */
+export async function contentPlace(torrent: Torrent, path: string | undefined): Promise<ContentPlace> {
+  if (path === undefined) {
+    const name = safeName(torrent);
+    return { path: name, note: `checking ${nodePath.join('.', name)}` };
+  }
+  const own = await ownFolderWithin(torrent, path);
+  if (own === null || (await hasFilesOf(torrent, path))) return { path, note: null };
+  return { path: own, note: `checking ${own}, because ${path} has no files of this torrent` };
+}
+
+/**
+ * The name of a torrent, which the compat profile may have left unsafe.
+ *
+ * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` if it cannot be that of a file
+ */
+export function safeName({ name }: Torrent): string {
+  if (nodePath.basename(name) === name && name !== '' && name !== '.' && name !== '..') return name;
+  const message = `The torrent has the name ${shown(name)}, which is no safe path: say where its files are`;
+  throw invalidArgument(message);
+}
+
+/** Whether a folder has one of the torrent's top-level files or folders. */
+export async function hasFilesOf({ files }: Torrent, folder: string): Promise<boolean> {
+  const names = new Set(await readdir(folder));
+  return files.some(({ path }) => names.has(path.split('/')[0] as string));
+}
+
+/** Joins words into a command line, and quotes those that a shell would split or expand. */
+export function shellWords(...words: string[]): string {
+  return words
+    .map((word) => (/^[\p{L}\p{N}./\\:_-]+$/u.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`))
+    .join(' ');
+}

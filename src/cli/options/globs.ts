@@ -1,0 +1,127 @@
+/** The options `--exclude` and `--include`, and the scan filter that they give. */
+import { statSync } from 'node:fs';
+import { realpath } from 'node:fs/promises';
+import path from 'node:path';
+import { type Command, InvalidArgumentError } from 'commander';
+import { componentsWithin } from '../../disk/path-within.ts';
+import type { ScanFilter } from '../../disk/scan.ts';
+import { collect } from './option-values.ts';
+
+export interface GlobOptions {
+  exclude?: string[];
+  include?: string[];
+}
+
+/** Adds `--exclude` and `--include` to a command. */
+export function globOptions(command: Command): Command {
+  return command
+    .optionsGroup('Content:')
+    .option('--exclude <glob>', 'skip matching files and folders (repeatable)', collectGlob)
+    .option('--include <glob>', 'add only matching files (repeatable)', collectGlob);
+}
+
+/** The longest glob that picomatch takes, in UTF-16 units. */
+const MAX_GLOB = 65_536;
+
+/** Appends one glob. */
+export function collectGlob(text: string, before?: string[]): string[] {
+  if (text === '') throw new InvalidArgumentError("Expected a pattern such as '*.nfo'.");
+  if (text.length > MAX_GLOB) throw new InvalidArgumentError(`Expected a pattern of at most ${MAX_GLOB} characters.`);
+  return collect(text, before);
+}
+
+/** A glob that no file or folder has matched. */
+export interface UnmatchedGlob {
+  option: '--exclude' | '--include';
+  glob: string;
+}
+
+/** A scan filter, and the globs that it has not used. */
+export interface CountingFilter {
+  filter: ScanFilter;
+  /** The globs that have matched nothing so far. */
+  unmatched: () => UnmatchedGlob[];
+}
+
+/**
+ * Makes a scan filter that notes which globs match. Globs without a slash match names in any folder. A glob that ends with a slash
+ * matches only folders, with everything in them, as in gitignore.
+ *
+ * @param skipped Paths that never belong to the torrent: the torrent file, the output and the cache.
+ */
+export async function countingFilter(
+  { exclude = [], include = [] }: GlobOptions,
+  pathRoot: string,
+  skipped: readonly string[],
+): Promise<CountingFilter> {
+  const relative = await Promise.all(skipped.map((file) => relativeTo(pathRoot, file)));
+  const skippedPaths = new Set(relative.filter((file) => file !== null));
+  if (exclude.length === 0 && include.length === 0) {
+    // Without a filter, native threads scan everything at once.
+    return {
+      filter: skippedPaths.size === 0 ? {} : { exclude: (file) => skippedPaths.has(file) },
+      unmatched: () => [],
+    };
+  }
+  const { default: picomatch } = await import('picomatch');
+  const matchers = {
+    '--exclude': matcher(picomatch, exclude, pathRoot),
+    '--include': matcher(picomatch, include, pathRoot),
+  };
+  return {
+    filter: {
+      exclude: (file) => skippedPaths.has(file) || matchers['--exclude'].matches(file),
+      ...(include.length > 0 && { include: matchers['--include'].matches }),
+    },
+    unmatched: () =>
+      (['--exclude', '--include'] as const).flatMap((option) =>
+        [...matchers[option].unmatched].map((glob) => ({ option, glob })),
+      ),
+  };
+}
+
+/** Tells which files globs match. While globs are unmatched, each of them looks at each file. */
+function matcher(picomatch: typeof import('picomatch'), globs: readonly string[], pathRoot: string) {
+  const unmatched = new Set(globs);
+  const compiled = globs.map((glob) => {
+    const pattern = glob.length > 1 && glob.endsWith('/') ? glob.slice(0, -1) : glob;
+    const test = picomatch(pattern, { dot: true });
+    const isNamed = pattern.includes('/')
+      ? (file: string) => test(file)
+      : (file: string) => test(path.posix.basename(file));
+    const isInNamed = (file: string) =>
+      foldersAbove(file).some(isNamed) || (isNamed(file) && isFolderAt(path.join(pathRoot, file)));
+    return { glob, isMatch: pattern === glob ? isNamed : isInNamed };
+  });
+  const matches = (file: string): boolean => {
+    let isMatch = false;
+    for (const { glob, isMatch: test } of compiled) {
+      if (isMatch && !unmatched.has(glob)) continue;
+      if (!test(file)) continue;
+      isMatch = true;
+      unmatched.delete(glob);
+    }
+    return isMatch;
+  };
+  return { matches, unmatched };
+}
+
+/** The folders that a path leads through. */
+function foldersAbove(file: string): string[] {
+  return [...file.matchAll(/\//g)].map(({ index }) => file.slice(0, index));
+}
+
+function isFolderAt(place: string): boolean {
+  try {
+    return statSync(place).isDirectory();
+  } catch {
+    return false;
+  }
+}
+
+/** The path of a file relative to the path root, after resolving symlinks in both; null for a file outside it. */
+async function relativeTo(pathRoot: string, file: string): Promise<string | null> {
+  const root = await realpath(pathRoot).catch(() => pathRoot);
+  const folder = await realpath(path.dirname(file)).catch(() => path.dirname(file));
+  return componentsWithin(root, path.join(folder, path.basename(file)))?.join('/') ?? null;
+}

@@ -1,0 +1,268 @@
+/** Parsers of option values, and the groups of options that several commands share. */
+import path from 'node:path';
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { DEFAULT_LIMITS, type LimitName, type Limits } from '../../bencode/limits.ts';
+import type { CacheChoice } from '../../create/options.ts';
+import { MAX_THREADS } from '../../hash/hash-request.ts';
+import type { PadNames } from '../../layout/padding.ts';
+import { BLOCK_SIZE } from '../../layout/piece-length.ts';
+import { parsePeer } from '../../magnet/magnet.ts';
+import type { ValidationContext } from '../../model/issues.ts';
+import type { DhtNode } from '../../model/primitives.ts';
+import type { ReadOptions } from '../../model/torrent/torrent.ts';
+
+// Each parser throws an InvalidArgumentError with the reason. Commander adds the name of the option.
+
+/** Parses `auto`, bytes such as `16384`, `512KiB`, `1M`, or an exponent of two: a number from 14 to 31. */
+export function parsePieceLength(text: string): number | 'auto' {
+  if (text === 'auto') return text;
+  const bytes = powerFrom(text) ?? bytesFrom(text);
+  if (bytes === null)
+    throw new InvalidArgumentError('Expected auto, a size such as 1MiB, or an exponent from 14 to 31.');
+  if (!Number.isInteger(Math.log2(bytes))) throw new InvalidArgumentError('Expected a power of two, such as 1MiB.');
+  return bytes;
+}
+
+/** Parses the longest piece length: as {@link parsePieceLength}, but any size of at least 16 KiB. */
+export function parseMaxPieceLength(text: string): number {
+  const bytes = powerFrom(text) ?? parseSize(text);
+  if (bytes >= BLOCK_SIZE) return bytes;
+  throw new InvalidArgumentError('Expected at least 16KiB.');
+}
+
+/** Two to the power of an exponent from 14 to 31; null for any other text. As bytes, no piece is that short. */
+function powerFrom(text: string): number | null {
+  const exponent = /^\d\d$/.test(text) ? Number(text) : 0;
+  return exponent >= 14 && exponent <= 31 ? 2 ** exponent : null;
+}
+
+/** Parses bytes such as `16384`, `512KiB`, `1M`. */
+export function parseSize(text: string): number {
+  const bytes = bytesFrom(text);
+  if (bytes === null) throw new InvalidArgumentError('Expected a size such as 64MiB.');
+  return bytes;
+}
+
+/** Parses a size of at least one byte. */
+export function parsePositiveSize(text: string): number {
+  const bytes = parseSize(text);
+  if (bytes > 0) return bytes;
+  throw new InvalidArgumentError('Expected a size such as 16GiB.');
+}
+
+/** Makes a parser of whole numbers. */
+const wholeNumber =
+  (least: number, most = Number.MAX_SAFE_INTEGER) =>
+  (text: string) => {
+    const number = /^\d+$/.test(text) ? Number(text) : Number.NaN;
+    if (number >= least && number <= most) return number;
+    const range = most === Number.MAX_SAFE_INTEGER ? `of at least ${least}` : `from ${least} to ${most}`;
+    throw new InvalidArgumentError(`Expected a whole number ${range}.`);
+  };
+
+/** Parses the index of a part. */
+export const parseIndex: (text: string) => number = wholeNumber(0);
+export const parseCount: (text: string) => number = wholeNumber(1);
+export const parseThreads: (text: string) => number = wholeNumber(1, MAX_THREADS);
+
+function bytesFrom(text: string): number | null {
+  const match = /^(\d+)\s*(?:(k|m|g|t)(?:i?b)?|b)?$/i.exec(text);
+  if (!match) return null;
+  const bytes = Number(match[1]) * 1024 ** ['', 'k', 'm', 'g', 't'].indexOf((match[2] ?? '').toLowerCase());
+  return Number.isSafeInteger(bytes) ? bytes : null;
+}
+
+/** Parses `now`, seconds since 1970, or an ISO 8601 date. */
+export function parseDate(text: string): Date {
+  const date = text === 'now' ? new Date() : new Date(/^-?\d+$/.test(text) ? Number(text) * 1000 : text);
+  if (Number.isNaN(date.getTime()))
+    throw new InvalidArgumentError('Expected now, seconds since 1970, or an ISO 8601 date.');
+  return date;
+}
+
+/** Refuses an empty name, which would mean the current folder. */
+export function parseFolder(text: string): string {
+  if (text === '') throw new InvalidArgumentError('Expected a folder.');
+  return text;
+}
+
+/** A folder that has a name on all machines. */
+export interface NamedRoot {
+  name: string;
+  folder: string;
+}
+
+/** Appends one named folder: `NAME=PATH`. */
+export function collectRoot(text: string, before: NamedRoot[] = []): NamedRoot[] {
+  const [, name = '', folder = ''] = /^([A-Za-z0-9_.-]{1,64})=(.+)$/s.exec(text) ?? [];
+  if (name === '') throw new InvalidArgumentError('Expected NAME=PATH, such as media=/srv/media.');
+  return [...before, { name, folder }];
+}
+
+/** Refuses an empty name of a file. */
+export function parseFile(text: string): string {
+  if (text === '') throw new InvalidArgumentError('Expected a file.');
+  return text;
+}
+
+/** Another key of a torrent and its text. */
+export interface ExtraKey {
+  /** Whether the key is in the info dictionary, so that it changes the infohash. */
+  isInfo: boolean;
+  key: string;
+  text: string;
+}
+
+/** Appends one key: `KEY=TEXT`, or `info.KEY=TEXT` for the info dictionary. */
+export function collectKey(text: string, before: ExtraKey[] = []): ExtraKey[] {
+  const equals = text.indexOf('=');
+  const isInfo = text.startsWith('info.');
+  const key = text.slice(isInfo ? 5 : 0, Math.max(0, equals));
+  if (key === '') throw new InvalidArgumentError('Expected KEY=TEXT, such as publisher=me or info.x=1.');
+  return [...before, { isInfo, key, text: text.slice(equals + 1) }];
+}
+
+/** Appends one value of a repeatable option. */
+export function collect(text: string, before?: string[] | false): string[] {
+  return [...(before || []), text];
+}
+
+/** Appends one tier of trackers: URLs separated by commas. */
+export function collectTier(text: string, before: string[][] = []): string[][] {
+  return [...before, text.split(',').map((url) => url.trim())];
+}
+
+/** Appends one DHT node: `host:port` or `[IPv6]:port`. */
+export function collectNode(text: string, before: DhtNode[] = []): DhtNode[] {
+  const peer = parsePeer(text);
+  if (peer) return [...before, [peer.host, peer.port]];
+  throw new InvalidArgumentError('Expected HOST:PORT, such as router.example:6881.');
+}
+
+/** Adds one safety limit, such as `files=2000000` or `bytes=2GiB`. */
+function collectLimit(text: string, before: Limits = {}): Limits {
+  const [name = '', value = ''] = text.split('=', 2);
+  const limit = bytesFrom(value);
+  if (Object.hasOwn(DEFAULT_LIMITS, name) && limit !== null) return { ...before, [name as LimitName]: limit };
+  throw new InvalidArgumentError(`Expected NAME=NUMBER; the names are ${Object.keys(DEFAULT_LIMITS).join(', ')}.`);
+}
+
+/** The options of every command that reads torrents. */
+export interface ProfileOptions {
+  strict?: boolean;
+  compat?: boolean;
+  padding?: NonNullable<ValidationContext['padding']>;
+  limit?: Limits;
+}
+
+/** Adds the options of {@link ProfileOptions} to a command. */
+export function profileOptions(command: Command): Command {
+  return command
+    .optionsGroup('Validation of the torrent:')
+    .addOption(
+      new Option(
+        '--strict',
+        'strict profile: also check padding, pad file names and canonical bencode (not the --strict of create)',
+      ).conflicts('compat'),
+    )
+    .option('--compat', 'compat profile: accept everything that libtorrent 2.0 accepts, with warnings')
+    .addOption(
+      new Option('--padding <mode>', 'whether files must start at a piece boundary; forbid refuses pad files').choices([
+        'default',
+        'ignore',
+        'strict',
+        'forbid',
+      ]),
+    )
+    .option(
+      '--limit <name=number>',
+      'safety limits for untrusted torrents, such as bytes=2GiB or files=1000 (repeatable)',
+      collectLimit,
+    );
+}
+
+/** The library options for reading a torrent. */
+export function readOptionsOf(options: ProfileOptions): ReadOptions {
+  return { context: contextOf(options), limits: options.limit };
+}
+
+/** The validation context of a command: its profile and padding rule. */
+export function contextOf({ strict, compat, padding }: ProfileOptions): ValidationContext {
+  return { profile: strict ? 'strict' : compat ? 'compat' : 'default', ...(padding && { padding }) };
+}
+
+/** The options of every command that hashes files. */
+export interface HashingOptions {
+  threads?: number;
+  memoryLimit?: number;
+}
+
+/** Adds the options of {@link HashingOptions} to a command. */
+export function hashingOptions(command: Command): Command {
+  return command
+    .optionsGroup('Speed and memory:')
+    .option('--threads <n>', 'number of hashing threads (default: one per CPU core)', parseThreads)
+    .option('--memory-limit <size>', 'memory for all buffers (default: 64MiB per thread)', parseSize);
+}
+
+/** The options of every command that writes a torrent. */
+export interface OutputOptions {
+  output?: string;
+  force?: boolean;
+}
+
+/** Adds the options of {@link OutputOptions} to a command that changes a torrent. */
+export function changedOutputOptions(command: Command): Command {
+  return command
+    .optionsGroup('Output:')
+    .option('-o, --output <file>', 'where to write the result: a file, a folder or - (default: in place)')
+    .option('--force', 'replace the output if it exists');
+}
+
+/** The options of every command that prints progress and a summary. */
+export interface SummaryOptions {
+  quiet?: boolean;
+  json?: boolean;
+}
+
+/** Adds the options of {@link SummaryOptions} to a command. */
+export function summaryOptions(command: Command): Command {
+  return command
+    .optionsGroup('Output:')
+    .option('-q, --quiet', 'print no progress and no summary')
+    .option('--json', 'print one JSON object instead of the summary');
+}
+
+/** The option of every command that adds pad files. */
+export interface PadNamesOptions {
+  padNames?: PadNames;
+}
+
+/** The option of {@link PadNamesOptions}. */
+export const padNamesOption = (): Option =>
+  new Option('--pad-names <names>', 'pad file names: like libtorrent, or all unique').choices(['libtorrent', 'unique']);
+
+/** The options of every command that can use the cache of hashes. */
+export interface CacheOptions {
+  cache?: boolean;
+  cacheDir?: string;
+}
+
+/** Adds the options of {@link CacheOptions} to a command. */
+export function cacheOptions(command: Command): Command {
+  return command
+    .optionsGroup('Speed and memory:')
+    .option('--cache', "remember file hashes in the user's cache folder, and do not read unchanged files again")
+    .option('--cache-dir <folder>', 'like --cache, but with this cache folder', parseFolder);
+}
+
+/** The library option `cache`. */
+export function cacheOf({ cache, cacheDir }: CacheOptions): CacheChoice {
+  if (cacheDir !== undefined) return path.resolve(cacheDir);
+  return cache ? 'auto' : false;
+}
+
+/** The cache folder given by the user, which can be inside the content. */
+export function cacheFolders({ cacheDir }: CacheOptions): string[] {
+  return cacheDir ? [path.resolve(cacheDir)] : [];
+}

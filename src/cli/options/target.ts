@@ -1,0 +1,138 @@
+/** Decides where a command writes a torrent, and refuses outputs that would overwrite something else. */
+import { access, constants, realpath, stat } from 'node:fs/promises';
+import path from 'node:path';
+import { decode } from '../../bencode/decode.ts';
+import { DEFAULT_LIMITS, NO_LIMITS } from '../../bencode/limits.ts';
+import { readWithin } from '../../disk/read-file.ts';
+import { exists, outputExists, requireReplaceable } from '../../disk/write-file.ts';
+import { throwSystemError } from '../../errors/errors.ts';
+import { invalidArgument } from '../../errors/guard.ts';
+import { infodictDiscriminator } from '../../model/discriminator.ts';
+import type { Torrent } from '../../model/torrent/torrent.ts';
+import { printable } from '../../text/text.ts';
+import { stderr, stdout, writeBytes } from '../terminal/output.ts';
+import { isStdin } from '../terminal/standard-input.ts';
+
+/** The output name for standard output, as in other programs. `./-` is a file. */
+const STDOUT = '-';
+
+/** Whether the torrent goes to standard output. The summary then goes to standard error. */
+export const isStdout = (target: string | undefined): boolean => target === STDOUT;
+
+/** The absolute path of a target; undefined for standard output. */
+export const fileOf = (target: string): string | undefined => (isStdout(target) ? undefined : path.resolve(target));
+
+/** The stream for the summary. */
+export const reportTo = (target: string | undefined): typeof stdout => (isStdout(target) ? stderr : stdout);
+
+/** The name of a target in a summary. */
+export const nameOfTarget = (target: string): string => (isStdout(target) ? 'standard output' : printable(target));
+
+/**
+ * The target of a changed torrent: the output file, a file in the output folder, standard output, or the file itself. A torrent
+ * from standard input goes to standard output by default.
+ *
+ * @param count The number of torrents that the command changes.
+ */
+export async function targetOf(file: string, output: string | undefined, count = 1): Promise<string> {
+  // Resolve a symlink, so that its target is replaced and the link stays.
+  if (output === undefined) return isStdin(file) ? STDOUT : resolved(file);
+  if (isStdout(output)) {
+    if (count === 1) return output;
+    throw invalidArgument(`Standard output takes one torrent, but there are ${count}: use -o with a folder`);
+  }
+  if (await isFolder(output)) {
+    if (!isStdin(file)) return path.join(output, path.basename(file));
+    const message = `A torrent from standard input has no file name: name the output file in ${output}`;
+    throw invalidArgument(message, { path: output });
+  }
+  if (count === 1) return output;
+  throw invalidArgument(`${output} must be a folder, because there are ${count} torrents`);
+}
+
+/** Whether an output ends with a slash, as only the path of a folder does. */
+export function endsWithSlash(output: string, { sep } = path): boolean {
+  return output.endsWith('/') || output.endsWith(sep);
+}
+
+/** Whether an output is a folder: an existing one, or one by its trailing slash. */
+export async function isFolder(output: string): Promise<boolean> {
+  if (endsWithSlash(output)) return true;
+  return stat(output).then(
+    (status) => status.isDirectory(),
+    () => false,
+  );
+}
+
+/** The resolved folder of an output. Called before hashing, so that a missing folder fails at once. */
+export async function realFolder(target: string): Promise<string> {
+  return resolved(path.dirname(path.resolve(target)));
+}
+
+/**
+ * Checks, before hashing, that the folder of an output exists and may be written.
+ *
+ * @throws {MetainfoError} `ERR_NOT_FOUND`, `ERR_WRITE`
+ */
+export async function requireWritableFolder(target: string): Promise<void> {
+  const folder = await realFolder(target);
+  await access(folder, constants.W_OK).catch(throwSystemError(target, 'write'));
+}
+
+async function resolved(file: string): Promise<string> {
+  return realpath(file).catch(throwSystemError(file, 'write'));
+}
+
+/**
+ * The output as a list of paths to leave out of the torrent. Empty if the output exists and is not a torrent: it may be
+ * content then, which must not be replaced.
+ */
+export async function outputToSkip(file: string | undefined): Promise<string[]> {
+  if (file === undefined) return [];
+  if (!(await exists(file))) return [file];
+  try {
+    const { value } = decode(await readWithin(file, DEFAULT_LIMITS.bytes), { tolerant: true, limits: NO_LIMITS });
+    return value instanceof Map && infodictDiscriminator(value.get('info')) ? [file] : [];
+  } catch {
+    return [];
+  }
+}
+
+/** The modification time of a torrent file. */
+export async function mtimeOf(file: string): Promise<Date> {
+  const { mtime } = await stat(file).catch(throwSystemError(file, 'read'));
+  return mtime;
+}
+
+/** Checks, before hashing, that the folder of the target exists and may be written, and that nothing is replaced without `--force`. */
+export async function requireWritable(
+  target: string,
+  { output, force, json }: { output?: string; force?: boolean; json?: boolean },
+): Promise<void> {
+  if (isStdout(target)) {
+    requireStdout(json);
+    return;
+  }
+  await requireWritableFolder(target);
+  if (output === undefined) return;
+  if (!force && (await exists(target))) throw outputExists(target);
+  await requireReplaceable(target);
+}
+
+function requireStdout(json: boolean | undefined): void {
+  const problem = json
+    ? '--json and -o - both write to standard output: use only one of them, or name a file with -o'
+    : stdout().isTTY &&
+      'a torrent is binary and cannot be shown in a terminal: redirect standard output, or name a file with -o';
+  if (problem) throw invalidArgument(problem);
+}
+
+/** Writes a torrent to its target. */
+export async function writeTorrent(
+  torrent: Torrent,
+  target: string,
+  options: { force: boolean; mtime: Date },
+): Promise<void> {
+  if (isStdout(target)) await writeBytes(torrent.bencode(), 'torrent');
+  else await torrent.write(target, options);
+}

@@ -1,0 +1,107 @@
+/** Standard input: a torrent that another program writes, or the content of a new torrent. */
+import { fstatSync } from 'node:fs';
+import { LimitError } from '../../bencode/limits.ts';
+import { readWithin } from '../../disk/read-file.ts';
+import { fromSystemError, MetainfoError, withPath } from '../../errors/errors.ts';
+import { invalidArgument } from '../../errors/guard.ts';
+
+/** The argument for standard input, as in other programs. `./-` is a file. */
+const STDIN = '-';
+
+export const isStdin = (file: string | undefined): boolean => file === STDIN;
+
+/** The name of a file in a summary. */
+export const nameOfInput = (file: string): string => (isStdin(file) ? 'standard input' : file);
+
+/**
+ * Refuses a command line that reads standard input twice.
+ *
+ * @throws {MetainfoError} `ERR_INVALID_ARGUMENT`
+ */
+export function requireOneStdin(files: readonly string[]): void {
+  if (files.filter(isStdin).length > 1) throw invalidArgument('Standard input can be read only once: give - only once');
+}
+
+/**
+ * Refuses standard input where a command needs a file.
+ *
+ * @param reason Why, as the end of the message.
+ * @throws {MetainfoError} `ERR_INVALID_ARGUMENT`
+ */
+export function requireFile(file: string, reason: string): void {
+  if (isStdin(file)) throw invalidArgument(`The torrent cannot come from standard input (-), because ${reason}`);
+}
+
+/**
+ * Standard input as a stream.
+ *
+ * @param example A command line for the hint.
+ * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` for a terminal, `ERR_NOT_A_FILE` for a folder
+ */
+export function openStdin(example: string): NodeJS.ReadStream {
+  // Node treats a folder as an empty stream.
+  if (isFolder())
+    throw new MetainfoError('ERR_NOT_A_FILE', 'standard input: cannot be read, because it is a folder.', {
+      path: STDIN,
+    });
+  if (process.stdin.isTTY)
+    throw invalidArgument(
+      `Standard input (-) is a terminal: pipe the output of another program to it, as in ${example}`,
+    );
+  return process.stdin;
+}
+
+/** The input that a command expects on standard input, and an example of it. */
+export interface InputHint {
+  what: string;
+  example: string;
+}
+
+const TORRENT_INPUT: InputHint = { what: 'a torrent', example: 'cat a.torrent | metainfo show -' };
+
+/**
+ * Reads a file or standard input.
+ *
+ * @param most The maximum size, in bytes.
+ * @throws {LimitError} if there are more bytes
+ * @throws {MetainfoError} `ERR_NO_DATA` for empty standard input; as {@link readWithin} for a file
+ */
+export async function readInput(file: string, most: number, hint: InputHint = TORRENT_INPUT): Promise<Uint8Array> {
+  if (!isStdin(file)) return readWithin(file, most);
+  const stream = openStdin(hint.example);
+  try {
+    return await readStream(stream, most, hint);
+  } catch (error) {
+    throw named(withPath(fromSystemError(error, STDIN, 'read'), STDIN));
+  } finally {
+    // A pipe whose writer goes on would keep the process.
+    stream.destroy();
+  }
+}
+
+function isFolder(): boolean {
+  try {
+    return fstatSync(0).isDirectory();
+  } catch {
+    // A closed descriptor is an empty stream.
+    return false;
+  }
+}
+
+async function readStream(stream: AsyncIterable<Buffer>, most: number, { what }: InputHint): Promise<Uint8Array> {
+  const chunks: Buffer[] = [];
+  let total = 0;
+  for await (const chunk of stream) {
+    total += chunk.length;
+    if (total > most) throw new LimitError('bytes', most, most);
+    chunks.push(chunk);
+  }
+  if (total > 0) return Buffer.concat(chunks);
+  throw new MetainfoError('ERR_NO_DATA', `${STDIN}: it is empty: pipe ${what} to it.`, { path: STDIN });
+}
+
+/** Writes `standard input` instead of `-` at the start of a message. */
+export function named(error: unknown): unknown {
+  if (!(error instanceof MetainfoError) || !isStdin(error.path) || !error.message.startsWith('-: ')) return error;
+  return Object.assign(error, { message: `standard input: ${error.message.slice(3)}` });
+}

@@ -1,0 +1,58 @@
+/** Finds stored links that lead to a file or folder which the torrent does not have. */
+import { shown } from '../../errors/errors.ts';
+import type { FileTable } from '../../layout/file-table.ts';
+import type { PlannedFile } from '../torrent-layout.ts';
+import type { Finding } from './findings.ts';
+
+/** Findings that are listed; one more counts the rest. */
+const MAX_FINDINGS = 100;
+/** As many links lead from one to the next at most, as in Linux. */
+const MAX_LINKS = 40;
+
+const ABOUT = {
+  code: 'link_target',
+  severity: 'warning',
+  advice: 'Add the target, or leave the link out.',
+  option: { exclude: true },
+} as const;
+
+/** The stored links whose target is not in the torrent: a filter or a policy has left it out. */
+export function linkFindings(files: FileTable<PlannedFile>): Finding[] {
+  // Stored links are not on disk, so a table of columns has none.
+  if (files.onDisk) return [];
+  const links = new Map<string, string>();
+  for (const { path, symlinkPath } of files) if (symlinkPath) links.set(path.join('/'), symlinkPath.join('/'));
+  if (links.size === 0) return [];
+  const targets = new Map([...links.keys()].map((link) => [link, resolved(link, links)]));
+  const wanted = new Set(targets.values());
+  for (const { path } of files)
+    for (let depth = path.length; depth > 0; depth -= 1) wanted.delete(path.slice(0, depth).join('/'));
+  const lost = [...targets].filter(([, target]) => wanted.has(target));
+  const findings = lost.slice(0, MAX_FINDINGS).map(([link, target]): Finding => {
+    const message = `The stored link ${shown(link)} leads to ${shown(target)}, which the torrent does not have.`;
+    return { ...ABOUT, path: link, message };
+  });
+  const more = lost.length - findings.length;
+  if (more === 0) return findings;
+  return [...findings, { ...ABOUT, path: null, message: `${more} more links to missing files.`, count: more }];
+}
+
+/** Where a link leads to, through all other links. */
+function resolved(link: string, links: ReadonlyMap<string, string>): string {
+  let path = links.get(link) as string;
+  for (let followed = 0; followed < MAX_LINKS; followed += 1) {
+    const through = linkIn(path, links);
+    if (through === null) return path;
+    path = `${links.get(through)}${path.slice(through.length)}`;
+  }
+  return path;
+}
+
+/** The first link in a path: the path itself, or a folder above it. */
+function linkIn(path: string, links: ReadonlyMap<string, string>): string | null {
+  for (let end = path.indexOf('/'); ; end = path.indexOf('/', end + 1)) {
+    const start = end < 0 ? path : path.slice(0, end);
+    if (links.has(start)) return start;
+    if (end < 0) return null;
+  }
+}

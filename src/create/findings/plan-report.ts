@@ -1,0 +1,241 @@
+/** Describes the plan of a torrent as plain data: everything that can be known before a byte of content is read. */
+
+import type { LeftOutReason } from '../../disk/scan.ts';
+import type { Problem } from '../../disk/scan-problems.ts';
+import { throwIfAborted } from '../../errors/cancel.ts';
+import type { MetainfoErrorCode } from '../../errors/codes.ts';
+import { MetainfoError } from '../../errors/errors.ts';
+import type { TorrentVersion } from '../../model/discriminator.ts';
+import type { Draft } from '../draft-fields.ts';
+import type { GenerateOptions } from '../options.ts';
+import { sourceFiles } from '../sources/sources.ts';
+import { type CreatePlan, checkVersion, hasAllSizes, type PlanOptions, planTorrent } from '../torrent-layout.ts';
+import { clientFindings } from './client-findings.ts';
+import type { Finding } from './findings.ts';
+import { hashRate } from './hash-rate.ts';
+import { linkFindings } from './link-findings.ts';
+import { nameFindings } from './name-findings.ts';
+import { limitFindings, sizeEstimate } from './reader-limits.ts';
+import { SizesOf } from './torrent-sizes.ts';
+import { trackerFindings } from './tracker-findings.ts';
+
+/** A torrent as it would be made: plain data, known before any content is read. */
+export interface PlanReport {
+  /** The version of the torrent. */
+  version: TorrentVersion;
+  /** The name of the torrent; null if no name is possible. */
+  name: string | null;
+  /** The number of files, without pad files. */
+  files: number;
+  /** Bytes of all files; null if a size is unknown. */
+  totalSize: number | null;
+  /** Bytes; null if the files could not be listed, or cannot make a torrent. */
+  pieceLength: number | null;
+  /** The number of pieces; null if a size is unknown. A v2 piece never spans two files. */
+  pieces: number | null;
+  /** The number of pad files. */
+  padFiles: number;
+  /** Bytes of all pad files. */
+  padBytes: number;
+  /** Estimated bytes of the `.torrent` file; null if a size is unknown. Equal files make it smaller. */
+  torrentSize: number | null;
+  /** The measured rate of hashing from memory, in bytes per second; null unless a rate was asked for. A disk may be slower. */
+  bytesPerSecond: number | null;
+  /** Estimated seconds of hashing at that rate; null if the rate or a size is unknown. */
+  seconds: number | null;
+  /** The entries that were left out because of what they are, as paths with `/`: at most 1,000. */
+  leftOut: string[];
+  /** All findings, errors first. Creating the torrent fails if one is an error. */
+  findings: Finding[];
+}
+
+/** Errors about the caller's arguments or a cancelled job: {@link describePlan} throws them. */
+const THROWN: ReadonlySet<MetainfoErrorCode> = new Set([
+  'ERR_ABORTED',
+  'ERR_INTERNAL',
+  'ERR_INVALID_ARGUMENT',
+  'ERR_KERNEL',
+  'ERR_NO_MEMORY',
+  'ERR_VALIDATION',
+]);
+
+/** A described plan, and the problems that its findings come from. */
+export interface DescribedPlan {
+  description: PlanReport;
+  /** The plan for {@link hashPlan}; null if the files could not be listed. */
+  plan: CreatePlan | null;
+  /** The problems that make the creation fail. */
+  problems: readonly Problem[];
+}
+
+/**
+ * Plans a torrent and describes the plan.
+ *
+ * @throws {MetainfoError} `ERR_INVALID_ARGUMENT`, `ERR_ABORTED`; every other error is a finding
+ */
+export async function describePlan(draft: Draft, options: Omit<PlanOptions, 'problems'>): Promise<DescribedPlan> {
+  const found: Problem[] = [];
+  const leftOut: LeftOut[] = [];
+  const problems = {
+    onProblem: (error: MetainfoError, { canExclude }: Pick<Problem, 'canExclude'>) =>
+      void found.push({ error, canExclude }),
+    onLeftOut: (path: string, reason: LeftOutReason) => void leftOut.push({ path, reason }),
+  };
+  const version = checkVersion(options.version);
+  const plan = await planTorrent(draft, { ...options, problems }).catch((error: unknown) => {
+    if (!(error instanceof MetainfoError) || THROWN.has(error.code)) throw error;
+    found.push({ error, canExclude: false });
+    return null;
+  });
+  throwIfAborted(options.signal);
+  const sized = plan && hasAllSizes(plan) && plan.files.length > 0 ? plan : null;
+  const measured = sized && new SizesOf(sized);
+  const findings = await findingsOf({ draft, plan, sizes: measured, problems: found, leftOut });
+  const estimate = measured && (await sizeEstimate(measured.shape, measured));
+  const description: PlanReport = {
+    version,
+    name: draft.info.name ?? null,
+    files: plan?.files.length ?? 0,
+    totalSize: plan && !hasAllSizes(plan) ? null : (plan?.files.totalLength ?? 0),
+    pieceLength: plan?.pieceLength ?? null,
+    pieces: estimate?.pieces ?? null,
+    padFiles: estimate?.padFiles ?? 0,
+    padBytes: estimate?.padBytes ?? 0,
+    torrentSize: estimate?.bytes ?? null,
+    bytesPerSecond: null,
+    seconds: null,
+    leftOut: leftOut.slice(0, MAX_LEFT_OUT).map(({ path }) => path),
+    findings,
+  };
+  return { description, plan, problems: found };
+}
+
+/**
+ * The plan of a draft, with a measured rate of hashing. See {@link TorrentCreate.plan}.
+ *
+ * @throws {MetainfoError} as {@link describePlan}
+ */
+export async function planOf(draft: Draft, options: GenerateOptions): Promise<PlanReport> {
+  const sources = sourceFiles(draft.fields.sources ?? []);
+  const { description, plan } = await describePlan(draft, { ...options, sources });
+  const { totalSize } = description;
+  if (!plan || plan.files.totalLength === 0) return description;
+  const bytesPerSecond = await hashRate(description.version, options);
+  const seconds = totalSize === null ? null : totalSize / bytesPerSecond;
+  return { ...description, bytesPerSecond, seconds };
+}
+
+const MAX_LEFT_OUT = 1000;
+
+const RANKS = { error: 0, warning: 1, hint: 2 } as const;
+
+interface Known {
+  draft: Draft;
+  /** Null if the files could not be listed. */
+  plan: CreatePlan | null;
+  /** Null if a size is unknown, or there are no files. */
+  sizes: SizesOf | null;
+  problems: Problem[];
+  leftOut: readonly LeftOut[];
+}
+
+async function findingsOf({ draft, plan, sizes, problems, leftOut }: Known): Promise<Finding[]> {
+  const warnings = sizes ? await warningFindings(sizes, problems) : [];
+  const names = plan ? await nameFindings(plan.files, plan.name, plan.isSingleFile) : [];
+  const errors = problems.map(({ error }) => findingOfError(error));
+  // Private trackers accept some clients only, and old versions among them.
+  const clients = plan && draft.info.private ? clientFindings(plan.version) : [];
+  const hints = [...leftOutFindings(leftOut), ...clients];
+  const links = plan ? linkFindings(plan.files) : [];
+  const findings = [...errors, ...warnings, ...trackerFindings(draft), ...links, ...names, ...hints];
+  return findings.sort((a, b) => RANKS[a.severity] - RANKS[b.severity]);
+}
+
+/** The warnings of a plan; the error of a file tree that is too deep joins the problems. */
+async function warningFindings(sizes: SizesOf, problems: Problem[]): Promise<Finding[]> {
+  try {
+    return await limitFindings(sizes.shape, sizes);
+  } catch (error) {
+    if (!(error instanceof MetainfoError)) throw error;
+    problems.push({ error, canExclude: false });
+    return [];
+  }
+}
+
+/** The advice for errors of files. */
+const ADVICE: Partial<Record<MetainfoErrorCode, string>> = {
+  ERR_BROKEN_LINK: 'Restore the target, leave the link out, or skip all links.',
+  ERR_DUPLICATE_PATH: 'Name it only once.',
+  ERR_LINK: 'Leave the link out, or follow, skip or store links.',
+  ERR_LINK_LOOP: 'Leave the link out, or skip all links.',
+  ERR_LINK_OUTSIDE: 'Follow links to the outside, copy the target, or leave the link out.',
+  ERR_NAME: 'Rename it, or leave it out.',
+  ERR_NOT_A_FILE: 'Move it away, or leave it out.',
+  ERR_NO_DATA: 'A torrent needs at least one byte of content.',
+  ERR_NO_FILES: 'Name a folder that has files, or check the filters.',
+  ERR_NOT_FOUND: 'Check the path.',
+  ERR_OUTPUT_IS_INPUT: 'Choose another output.',
+  ERR_PIECE_LENGTH: 'Change the piece length or the wish that contradicts it.',
+  ERR_WRITE: 'Choose another output.',
+  ERR_UNREADABLE: 'Change its permissions, leave it out, or skip everything that is unreadable.',
+};
+
+/** The options that the advice means. */
+const ADVISED: Partial<Record<MetainfoErrorCode, Finding['option']>> = {
+  ERR_BROKEN_LINK: { exclude: true, symlinks: 'skip' },
+  ERR_LINK: { exclude: true, symlinks: 'skip' },
+  ERR_LINK_LOOP: { exclude: true, symlinks: 'skip' },
+  ERR_LINK_OUTSIDE: { symlinks: 'follow', followOutside: true, exclude: true },
+  ERR_NAME: { exclude: true },
+  ERR_NOT_A_FILE: { exclude: true },
+  ERR_UNREADABLE: { exclude: true, skipUnreadable: true },
+};
+
+/** The finding of an error with which the creation fails. */
+export function findingOfError({ code, message, path, option: named }: MetainfoError): Finding {
+  const isName = code === 'ERR_NAME' && path === undefined;
+  const option = isName ? named : (named ?? ADVISED[code]);
+  const advice = isName ? 'Choose another name.' : (ADVICE[code] ?? '');
+  return { code, severity: 'error', path: path ?? null, message, advice, ...(option && { option }) };
+}
+
+/** The most names that a message lists. */
+const MAX_NAMES = 3;
+
+/** An entry that the scan left out. */
+interface LeftOut {
+  path: string;
+  reason: LeftOutReason;
+}
+
+/** How findings speak of entries that were left out. */
+const LEFT_OUT: Record<LeftOutReason, Pick<Finding, 'code' | 'severity' | 'advice'> & { what: string }> = {
+  unreadable: {
+    code: 'left_out',
+    severity: 'warning',
+    what: 'without permission to read',
+    advice: 'Change the permissions if they belong to the torrent.',
+  },
+  link: { code: 'left_out', severity: 'hint', what: 'that are symbolic links', advice: '' },
+  hidden: { code: 'left_out', severity: 'hint', what: 'with hidden names', advice: '' },
+  system: {
+    code: 'system_files',
+    severity: 'hint',
+    what: 'of operating systems, or unfinished outputs,',
+    advice: 'Name such a file as a path to add it.',
+  },
+};
+
+function leftOutFindings(leftOut: readonly LeftOut[]): Finding[] {
+  return (Object.keys(LEFT_OUT) as LeftOutReason[]).flatMap((reason) => {
+    const paths = leftOut.flatMap((entry) => (entry.reason === reason ? [entry.path] : []));
+    const [first] = paths;
+    if (first === undefined) return [];
+    const { what, ...finding } = LEFT_OUT[reason];
+    const names = [...new Set(paths.map((path) => path.slice(path.lastIndexOf('/') + 1)))];
+    const more = names.length > MAX_NAMES ? ` and ${names.length - MAX_NAMES} more` : '';
+    const count = paths.length === 1 ? '1 entry' : `${paths.length} entries`;
+    const message = `${count} ${what} left out: ${names.slice(0, MAX_NAMES).join(', ')}${more}.`;
+    return [{ ...finding, path: first, message }];
+  });
+}

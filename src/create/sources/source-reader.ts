@@ -1,0 +1,212 @@
+/** Reads the content of a source in order, chunk by chunk, and checks every chunk. */
+import type { ReadableStream } from 'node:stream/web';
+import { hashingCancelled } from '../../errors/cancel.ts';
+import { MetainfoError, shown } from '../../errors/errors.ts';
+import {
+  ignoreFailure,
+  isBlob,
+  isStream,
+  MEMORY_CHANGED,
+  type RangeReader,
+  type StreamData,
+  sourceError,
+} from './source-data.ts';
+import type { SourceFile } from './sources.ts';
+
+/** The requests that a range reader gets ahead of their use. */
+export interface ReadAhead {
+  /** Bytes of a request. */
+  size: number;
+  /** Requests that run at once. */
+  count: number;
+}
+
+/** Let the event loop turn after this time, even if every chunk is ready at once. */
+const MAX_BUSY_MS = 15;
+
+/** Reads the chunks of one source. */
+export class SourceReader {
+  readonly #path: string;
+  /** Bytes that the source must have; null for any number. */
+  readonly #expected: number | null;
+  readonly #chunks: AsyncIterator<unknown>;
+  readonly #signal: AbortSignal;
+  #length = 0;
+  #hasEnded = false;
+  /** When the event loop last turned. */
+  #turned = performance.now();
+  /** The last chunk, and its length when it arrived. */
+  #last: { chunk: Uint8Array; length: number } | null = null;
+  /** Ends the wait for a chunk: it may never arrive. */
+  #stopWaiting: (() => void) | null = null;
+  readonly #onAbort = () => this.#stopWaiting?.();
+
+  constructor({ path, length, stream }: SourceFile, readAhead: ReadAhead, signal: AbortSignal) {
+    this.#path = path.join('/');
+    this.#expected = length;
+    this.#signal = signal;
+    this.#chunks = iterate(stream as StreamData, readAhead, signal);
+    signal.addEventListener('abort', this.#onAbort, { once: true });
+  }
+
+  /** Bytes that have arrived. */
+  get length(): number {
+    return this.#length;
+  }
+
+  /**
+   * The next chunk; null after the last.
+   *
+   * @throws {MetainfoError} `ERR_SOURCE` if the source fails or gives anything but bytes; `ERR_SOURCE_SIZE` if it is longer or
+   *   shorter than its size; `ERR_ABORTED`
+   */
+  async next(): Promise<Uint8Array | null> {
+    if (performance.now() - this.#turned > MAX_BUSY_MS) {
+      await new Promise(setImmediate);
+      this.#turned = performance.now();
+    }
+    this.#requireMemory();
+    const { done, value } = await this.#nextResult();
+    if (done) {
+      this.#hasEnded = true;
+      if (this.#expected === null || this.#length === this.#expected) return null;
+      throw this.#wrongSize(`ended after ${this.#length} of ${this.#expected} bytes`);
+    }
+    if (!(value instanceof Uint8Array)) {
+      const message = `${this.#path} returned ${shown(value)}: the chunks of a stream must be Uint8Arrays.`;
+      throw new MetainfoError('ERR_SOURCE', message, { path: this.#path });
+    }
+    this.#last = { chunk: value, length: value.length };
+    this.#length += value.length;
+    const max = this.#expected ?? Number.MAX_SAFE_INTEGER;
+    if (this.#length > max) throw this.#wrongSize(`is longer than ${max} bytes`);
+    return value;
+  }
+
+  /**
+   * Part of the last chunk. Its owner may have transferred it while the caller waited for a free buffer.
+   *
+   * @throws {MetainfoError} `ERR_SOURCE`
+   */
+  part(from: number, to: number): Uint8Array {
+    this.#requireMemory();
+    const { chunk } = this.#last as { chunk: Uint8Array };
+    return chunk.subarray(from, to);
+  }
+
+  #requireMemory(): void {
+    if (this.#last && this.#last.chunk.length !== this.#last.length)
+      throw sourceError(this.#path, new Error(MEMORY_CHANGED));
+  }
+
+  /** Ends the source, unless it has ended, without waiting for it. */
+  close(): void {
+    this.#signal.removeEventListener('abort', this.#onAbort);
+    if (!this.#hasEnded) ignoreFailure(() => this.#chunks.return?.());
+  }
+
+  #nextResult(): Promise<IteratorResult<unknown>> {
+    return new Promise((resolve, reject) => {
+      const onAbort = () => reject(hashingCancelled());
+      if (this.#signal.aborted) return onAbort();
+      this.#stopWaiting = onAbort;
+      const fail = (error: unknown) => {
+        this.#hasEnded = true;
+        reject(sourceError(this.#path, error));
+      };
+      // A foreign iterator may throw, and may resolve to anything.
+      try {
+        Promise.resolve(this.#chunks.next()).then((result) => {
+          if (typeof result === 'object' && result !== null) resolve(result);
+          else fail(new TypeError(`the iterator gave ${shown(result)}`));
+        }, fail);
+      } catch (error) {
+        fail(error);
+      }
+    });
+  }
+
+  #wrongSize(problem: string): MetainfoError {
+    return new MetainfoError('ERR_SOURCE_SIZE', `${this.#path} ${problem}.`, { path: this.#path });
+  }
+}
+
+function iterate(stream: StreamData, readAhead: ReadAhead, signal: AbortSignal): AsyncIterator<unknown> {
+  try {
+    if ('getReader' in stream) return webChunks(stream);
+    if (isStream(stream)) return stream[Symbol.asyncIterator]();
+  } catch (error) {
+    // Fail when the first chunk is asked for.
+    return { next: () => Promise.reject(error) };
+  }
+  if (!isBlob(stream)) return ranges(stream as RangeReader, readAhead, signal);
+  const read = async (offset: number, length: number) =>
+    new Uint8Array(await stream.slice(offset, offset + length).arrayBuffer());
+  return ranges({ size: stream.size, read }, readAhead, signal);
+}
+
+/** The iterator of a web stream cannot be ended while it waits for a chunk, but its reader can be cancelled. */
+function webChunks(stream: ReadableStream<Uint8Array>): AsyncIterator<unknown> {
+  const reader = stream.getReader();
+  return {
+    next: async () => {
+      const result = await reader.read();
+      if (result.done) reader.releaseLock();
+      return result as IteratorResult<unknown>;
+    },
+    return: async () => {
+      await reader.cancel();
+      reader.releaseLock();
+      return { done: true, value: undefined };
+    },
+  };
+}
+
+/** The content of a range reader in order, with several requests under way. */
+async function* ranges(
+  reader: RangeReader,
+  { size, count }: ReadAhead,
+  signal: AbortSignal,
+): AsyncGenerator<Uint8Array> {
+  const total = reader.size;
+  const requests: Promise<Uint8Array>[] = [];
+  /** The memory of the requests that ran at the same time as the next one. */
+  const recent: MemoryRange[] = [];
+  let asked = 0;
+  for (let given = 0; given < total; ) {
+    while (requests.length < count && asked < total) {
+      const length = Math.min(size, total - asked);
+      // A foreign function may throw instead of rejecting.
+      const request = Promise.resolve(asked).then((offset) => reader.read(offset, length, signal));
+      // A failure is reported when the request is next in order.
+      request.catch(() => {});
+      requests.push(request);
+      asked += length;
+    }
+    const bytes = await (requests.shift() as Promise<Uint8Array>);
+    const expected = Math.min(size, total - given);
+    if (bytes instanceof Uint8Array && bytes.length !== expected)
+      throw new Error(`expected ${expected} bytes from ${given}, got ${bytes.length}`);
+    if (bytes instanceof Uint8Array && count > 1) requireOwnMemory(bytes, recent, count - 1);
+    given += expected;
+    yield bytes;
+  }
+}
+
+/** A range of an ArrayBuffer, in bytes. */
+interface MemoryRange {
+  buffer: ArrayBufferLike;
+  start: number;
+  end: number;
+}
+
+/** Throws if two requests that ran at once returned the same memory: one has overwritten the other. */
+function requireOwnMemory({ buffer, byteOffset, length }: Uint8Array, recent: MemoryRange[], max: number): void {
+  const range = { buffer, start: byteOffset, end: byteOffset + length };
+  if (recent.some((other) => other.buffer === buffer && other.start < range.end && range.start < other.end))
+    throw new Error(
+      'read() returned the same memory for two requests that ran at once: return a new Uint8Array each time',
+    );
+  recent.push(range);
+  if (recent.length > max) recent.shift();
+}

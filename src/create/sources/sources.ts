@@ -1,0 +1,163 @@
+/** Sources: files of a draft whose content does not come from this disk. */
+import { MetainfoError, shown } from '../../errors/errors.ts';
+import { privateCopy, reusePrivate } from '../../hash/private-buffer.ts';
+import { unsafeComponent } from '../../layout/safe-path.ts';
+import type { Issues } from '../../model/issues.ts';
+import {
+  isData,
+  isReadOnce,
+  MEMORY_CHANGED,
+  type RangeReader,
+  type SourceData,
+  type StreamData,
+  sizeOf,
+} from './source-data.ts';
+
+/**
+ * A file of a torrent whose content does not come from this disk.
+ *
+ * @example
+ * ```ts
+ * import { TorrentCreate } from 'metainfo';
+ *
+ * const sources = [
+ *   { path: 'readme.txt', data: Buffer.from('hello') },
+ *   { path: 'zeros/4.bin', data: new Blob([new Uint8Array(4)]) },
+ * ];
+ * const torrent = await new TorrentCreate({ info: { name: 'mixed' }, sources }).generate();
+ * console.log(torrent.nFiles);
+ * ```
+ *
+ * ```text
+ * 2
+ * ```
+ */
+export interface Source {
+  /** The path from the torrent's root, with `/`. */
+  path: string;
+  /**
+   * Bytes. A source that has more or fewer fails with `ERR_SOURCE_SIZE`.
+   *
+   * @default the size of the data; for a stream, its length when it ends
+   */
+  size?: number | null | undefined;
+  /** The content. */
+  data: SourceData;
+}
+
+/** A source as a file of a draft. */
+export interface SourceFile {
+  /** Components from the torrent's root. */
+  path: string[];
+  /** Bytes; null if only the end of the stream tells. */
+  length: number | null;
+  /** The content, if all of it is in memory. */
+  data?: Uint8Array;
+  /** The content, if it has to be read. */
+  stream?: StreamData;
+}
+
+/** Reports problems of sources as issues of the field `sources`. */
+export function checkSources(sources: unknown, issues: Issues): void {
+  if (sources === undefined || sources === null) return;
+  if (!Array.isArray(sources)) {
+    issues.add('sources', ['sources'], `expected a list of sources, got ${shown(sources)}`);
+    return;
+  }
+  if (sources.length === 0) issues.add('sources', ['sources'], 'expected at least one source, got none');
+  const known = new Set<unknown>();
+  for (const [index, source] of sources.entries()) {
+    const problem = problemOf(source as Partial<Source> | null);
+    if (problem) issues.add('sources', ['sources', index, ...problem.at], problem.message);
+    const { data } = (source ?? {}) as Partial<Source>;
+    if (isData(data) && isReadOnce(data) && known.has(data)) {
+      const message = 'expected a stream of its own, got the stream of another source';
+      issues.add('sources', ['sources', index, 'data'], message);
+    }
+    known.add(data);
+  }
+}
+
+/** A problem of a source, and the field that has it. */
+interface Problem {
+  at: string[];
+  message: string;
+}
+
+function problemOf(source: Partial<Source> | null): Problem | null {
+  if (source === null || typeof source !== 'object')
+    return { at: [], message: `expected a source, got ${shown(source)}` };
+  return pathProblem(source.path) ?? sizeProblem(source);
+}
+
+function pathProblem(path: unknown): Problem | null {
+  if (typeof path !== 'string') return { at: ['path'], message: `expected a path, got ${shown(path)}` };
+  const unsafe = path
+    .split('/')
+    .map(unsafeComponent)
+    .find((problem) => problem !== null);
+  if (unsafe) return { at: ['path'], message: `expected a relative path, got ${unsafe}: ${shown(path)}` };
+  if (path.isWellFormed()) return null;
+  return { at: ['path'], message: `expected text, got half a surrogate pair: ${shown(path)}` };
+}
+
+function sizeProblem({ size, data }: Partial<Source>): Problem | null {
+  const isSize = (value: unknown) => Number.isSafeInteger(value) && (value as number) >= 0;
+  if (size != null && !isSize(size))
+    return { at: ['size'], message: `expected a size of 0 or more, got ${shown(size)}` };
+  if (!isData(data))
+    return { at: ['data'], message: `expected bytes, a Blob, a stream or a range reader, got ${shown(data)}` };
+  const own = sizeOf(data);
+  if (own !== null && !isSize(own))
+    return { at: ['data'], message: `expected data whose size is 0 or more, got ${shown(own)}` };
+  if (own === null || size == null || own === size) return null;
+  return { at: ['size'], message: `expected ${own}, the size of the data, got ${size}` };
+}
+
+/** Copies of sources with the sizes that they have now. */
+export function frozenSources(sources: readonly Source[]): Source[] {
+  return sources.map(({ path, size, data }) => ({ path, size: sizeOf(data) ?? size ?? null, data }));
+}
+
+/**
+ * The files of frozen sources.
+ *
+ * @throws {MetainfoError} `ERR_SOURCE_SIZE` for bytes that were transferred since
+ */
+export function sourceFiles(sources: readonly Source[]): SourceFile[] {
+  return sources.map(({ path, size = null, data }) => {
+    const parts = path.split('/');
+    if (!(data instanceof Uint8Array)) return { path: parts, length: size, stream: data };
+    if (data.length === size) return { path: parts, length: size, data };
+    throw new MetainfoError('ERR_SOURCE_SIZE', `${path} now has ${data.length} bytes, not ${size}.`, { path });
+  });
+}
+
+/** Longer data is read in parts instead of being copied at once. */
+const MAX_COPY_BYTES = 2 ** 18;
+
+/** The files without memory that the caller may transfer, resize or write to: short data is copied, long data is read in parts. */
+export function detachMemory(files: readonly SourceFile[]): SourceFile[] {
+  return files.map((file) => {
+    const { path, length, data } = file;
+    if (!data) return file;
+    if (data.length <= MAX_COPY_BYTES) return { path, length, data: privateCopy(data) };
+    return { path, length, stream: memoryReader(data) };
+  });
+}
+
+/** Lets later jobs use the copies of {@link detachMemory} again, after a job that no engine reads for any more. */
+export function reuseMemory(files: readonly SourceFile[]): void {
+  for (const { data } of files) if (data) reusePrivate(data);
+}
+
+function memoryReader(bytes: Uint8Array): RangeReader {
+  const size = bytes.length;
+  return {
+    size,
+    read: async (offset, length) => {
+      if (bytes.length !== size) throw new Error(MEMORY_CHANGED);
+      return bytes.subarray(offset, offset + length);
+    },
+  };
+}

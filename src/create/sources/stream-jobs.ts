@@ -1,0 +1,231 @@
+/** The hash jobs of a plan with streams, and the memory and threads that they share. */
+import { MetainfoError } from '../../errors/errors.ts';
+import type { Engine } from '../../hash/engine.ts';
+import { type Digests, type HashPlan, type PlanFile, planResources } from '../../hash/hash-request.ts';
+import { Limiter } from '../../hash/limiter.ts';
+import { BufferPool } from '../../jobs/buffer-pool.ts';
+import { JobGroup } from '../../jobs/job-group.ts';
+import type { RunningJob } from '../../jobs/watch.ts';
+import { BLOCK_SIZE, powerOfTwoWithin } from '../../layout/piece-length.ts';
+import type { CreatePlan } from '../torrent-layout.ts';
+import type { RangeReader } from './source-data.ts';
+import { type ReadAhead, SourceReader } from './source-reader.ts';
+import type { SourceFile } from './sources.ts';
+
+/** A plan with streams, as far as hashing needs it. */
+export type StreamPlan = Pick<
+  CreatePlan,
+  'version' | 'pieceLength' | 'files' | 'isAligned' | 'paddedFiles' | 'streams'
+>;
+
+/** The resources of a plan with streams. */
+export interface StreamResources {
+  threads: number;
+  /** Bytes of all buffers. */
+  memoryLimit: number;
+  /** Bytes per read, for files on disk and range readers; default: chosen by the memory limit. */
+  readSize?: number | null | undefined;
+}
+
+/** The widest kernel hashes this many pieces at once. */
+const LANES = 16;
+/** Bytes: a shorter segment is not worth the start of a hash job. */
+const SMALL_SEGMENT = 4 * 2 ** 20;
+const V2_SEGMENT = 8 * 2 ** 20;
+/** Streams that are read at once if each is hashed by itself. They may all come from one server. */
+const STREAMS_AT_ONCE = 4;
+const REQUESTS_AT_ONCE = 4;
+const DEFAULT_REQUEST = 2 ** 20;
+
+/** The hash jobs of one kind: how many run at once, and the resources of each. */
+interface JobKind {
+  limiter: Limiter;
+  resources: Pick<HashPlan, 'threads' | 'readSize' | 'memoryLimit'>;
+}
+
+/** The memory that {@link StreamJobs.read} copies a stream to. */
+export interface StreamSink {
+  /** Free memory: at least one byte. */
+  room(): Uint8Array | Promise<Uint8Array>;
+  /** Called when the first `bytes` of the last {@link room} are filled. */
+  filled(bytes: number): Promise<void> | undefined;
+}
+
+/** How memory is divided between segments and requests. */
+interface MemoryShares {
+  /** Bytes of a segment: a power of two. With v1 pieces at least one piece. */
+  segmentSize: number;
+  segmentCount: number;
+  streamsAtOnce: number;
+  readAhead: ReadAhead;
+}
+
+/** The hash jobs of one plan. */
+export class StreamJobs {
+  readonly plan: StreamPlan;
+  /** Buffers that streams are gathered in. */
+  readonly segments: BufferPool;
+  readonly segmentSize: number;
+  readonly streamsAtOnce: number;
+  readonly #readAhead: ReadAhead;
+  readonly #group: JobGroup;
+  /** Jobs that hash one segment each, on one thread. */
+  readonly #small: JobKind;
+  /** Jobs that hash files on disk, on all other threads. */
+  readonly #large: JobKind;
+  #totalBytes: number;
+  /** The paths of the streams that are being read. */
+  readonly #reading: string[] = [];
+
+  constructor(engine: Engine, plan: StreamPlan, { threads, memoryLimit, readSize }: StreamResources) {
+    const { files, streams, version, pieceLength } = plan;
+    requireRoom(plan, memoryLimit);
+    this.plan = plan;
+    this.#group = new JobGroup(engine);
+    this.#totalBytes = files.totalLength;
+    // Streams get one thread of their own beside files on disk, even if it exceeds the limit: their senders wait.
+    const large = Math.max(1, threads - 1);
+    const small = streams.length === files.length ? threads : Math.max(1, threads - large);
+    // Half of the memory is for segments, a quarter for requests, a quarter for the buffers of hash jobs.
+    const half = Math.floor(memoryLimit / 2);
+    const shares = memoryShares({
+      version,
+      pieceLength,
+      room: half,
+      small,
+      streams: streams.length,
+      requestSize: readSize ?? requestSizeOf(plan),
+    });
+    this.segmentSize = shares.segmentSize;
+    this.segments = new BufferPool(shares.segmentCount, shares.segmentSize);
+    this.streamsAtOnce = shares.streamsAtOnce;
+    this.#readAhead = shares.readAhead;
+    const resources = (count: number, bytes: number) => {
+      const share = Math.max(BLOCK_SIZE, Math.floor(bytes));
+      const read = readSize ? Math.min(readSize, powerOfTwoWithin(share)) : undefined;
+      return planResources({ threads: count, memoryLimit: share, readSize: read }, version, count);
+    };
+    this.#small = { limiter: new Limiter(small), resources: resources(1, half / 4 / small) };
+    this.#large = { limiter: new Limiter(1), resources: resources(large, half / 4) };
+  }
+
+  /** Fires when the jobs are cancelled or one fails. */
+  get signal(): AbortSignal {
+    return this.#group.signal;
+  }
+
+  /** Hashes files of which some are on disk, when no other such job runs. */
+  hashLarge(files: readonly PlanFile[], paddedFiles = 0): Promise<Digests> {
+    return this.#hash({ files, paddedFiles }, this.#large, (index) => this.#nameOf(files[index]));
+  }
+
+  /** Hashes data in memory, when a thread is free. */
+  hashSmall(files: readonly PlanFile[], paddedFiles = 0): Promise<Digests> {
+    return this.#hash({ files, paddedFiles }, this.#small);
+  }
+
+  #hash(
+    files: Pick<HashPlan, 'files' | 'paddedFiles'>,
+    kind: JobKind,
+    nameOf?: (index: number) => string,
+  ): Promise<Digests> {
+    const { version, pieceLength } = this.plan;
+    const plan: HashPlan = { ...files, version, pieceLength, onMissing: 'fail', ...kind.resources };
+    return this.#group.track(kind.limiter.run(this.signal, () => this.#group.run(plan, nameOf)));
+  }
+
+  #nameOf(planFile: PlanFile | undefined): string {
+    for (const { diskPath, path } of this.plan.files) if (diskPath === planFile?.path) return path.join('/');
+    return '';
+  }
+
+  /**
+   * Copies a stream to a sink. If that fails, all hash jobs are cancelled and all streams end.
+   *
+   * @returns The bytes of the stream.
+   */
+  read(file: SourceFile, sink: StreamSink): Promise<number> {
+    return this.#group.track(this.#read(file, sink));
+  }
+
+  async #read(file: SourceFile, sink: StreamSink): Promise<number> {
+    const name = file.path.join('/');
+    const reader = new SourceReader(file, this.#readAhead, this.signal);
+    this.#reading.push(name);
+    try {
+      for (let chunk = await reader.next(); chunk; chunk = await reader.next()) {
+        if (file.length === null) this.#totalBytes += chunk.length;
+        for (let start = 0; start < chunk.length && !this.signal.aborted; ) {
+          const room = sink.room();
+          const free = room instanceof Promise ? await room : room;
+          const part = reader.part(start, start + free.length);
+          free.set(part);
+          start += part.length;
+          const busy = sink.filled(part.length);
+          if (busy) await busy;
+        }
+      }
+      return reader.length;
+    } finally {
+      reader.close();
+      this.#reading.splice(this.#reading.indexOf(name), 1);
+    }
+  }
+
+  /** Waits for `work` and for all hash jobs: their memory is in use until then. Rejects with the first failure. */
+  finish<T>(work: Promise<T>): Promise<T> {
+    return this.#group.finish(work);
+  }
+
+  progress(): ReturnType<RunningJob<unknown>['progress']> {
+    const { bytes, file, queued } = this.#group.progress();
+    const growth = this.plan.files.hasAllLengths ? {} : { totalGrows: true };
+    return { bytes, totalBytes: this.#totalBytes, ...growth, file: this.#reading.at(-1) ?? file, queued };
+  }
+
+  cancel(): void {
+    this.#group.cancel();
+  }
+}
+
+/** A v1 piece may have to be in memory whole, and the next one beside it. */
+function requireRoom({ version, pieceLength }: StreamPlan, memoryLimit: number): void {
+  const least = 2 * pieceLength;
+  if (version === 'v2' || least <= memoryLimit) return;
+  const message = `Streams need memory for two pieces: memoryLimit must be at least ${least}, not ${memoryLimit}.`;
+  throw new MetainfoError('ERR_INVALID_ARGUMENT', message, { option: { memoryLimit: null } });
+}
+
+/** The longest request that a range reader asks for. */
+function requestSizeOf({ files, streams }: StreamPlan): number {
+  const sizes = streams.map((index) => (files.at(index)?.stream as Partial<RangeReader> | undefined)?.requestSize);
+  const asked = sizes.filter((size) => Number.isSafeInteger(size) && (size as number) > 0) as number[];
+  return asked.length === 0 ? DEFAULT_REQUEST : Math.max(...asked);
+}
+
+interface MemoryNeeds extends Pick<CreatePlan, 'version' | 'pieceLength'> {
+  /** Bytes of a request, if there is memory for it. */
+  requestSize: number;
+  /** The number of streams. */
+  streams: number;
+  /** Bytes for segments; requests get half as much. */
+  room: number;
+  /** Small jobs that run at once. */
+  small: number;
+}
+
+function memoryShares({ version, pieceLength, room, small, streams, requestSize }: MemoryNeeds): MemoryShares {
+  const least = version === 'v2' ? BLOCK_SIZE : pieceLength;
+  const most = version === 'v2' ? V2_SEGMENT : Math.max(LANES * pieceLength, SMALL_SEGMENT);
+  const segmentSize = Math.max(least, Math.min(most, powerOfTwoWithin(room / (small + 1))));
+  const segmentCount = Math.max(1, Math.min(small + STREAMS_AT_ONCE, Math.floor(room / segmentSize)));
+  const streamsAtOnce = Math.min(STREAMS_AT_ONCE, segmentCount, Math.max(1, streams));
+  const size = Math.max(BLOCK_SIZE, Math.min(requestSize, powerOfTwoWithin(room / 2)));
+  const requests = Math.floor(room / 2 / size / streamsAtOnce);
+  return {
+    segmentSize,
+    segmentCount,
+    streamsAtOnce,
+    readAhead: { size, count: Math.max(1, Math.min(REQUESTS_AT_ONCE, requests)) },
+  };
+}

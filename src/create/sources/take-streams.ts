@@ -1,0 +1,69 @@
+/** Reserves the streams of a draft for one generation, and destroys them if it fails. */
+import type { Readable } from 'node:stream';
+import { MetainfoError } from '../../errors/errors.ts';
+import { ignoreFailure, isReadable, isReadOnce, type StreamData, sourceError } from './source-data.ts';
+import type { SourceFile } from './sources.ts';
+
+/** The streams that one generation has reserved. */
+export interface TakenStreams {
+  /** After success: removes all listeners. */
+  release(): void;
+  /** After failure: destroys the streams. */
+  destroy(): void;
+}
+
+/** Streams that were read. Other streams tell that themselves, but a generator does not. */
+const used = new WeakSet<object>();
+
+const ignore = () => {};
+
+/**
+ * Reserves every stream of the files. Until it is read, errors of a stream are ignored: otherwise they would end the process.
+ *
+ * @throws {MetainfoError} `ERR_SOURCE` for a stream that is or was read elsewhere, or that has failed; all others are destroyed
+ */
+export function takeStreams(files: readonly SourceFile[]): TakenStreams {
+  const taken: StreamData[] = [];
+  let problem: MetainfoError | null = null;
+  for (const { stream, path } of files) {
+    if (!stream) continue;
+    const wrong = isReadOnce(stream) ? problemOf(stream, path.join('/')) : null;
+    problem ??= wrong;
+    if (wrong) continue;
+    if (isReadable(stream)) stream.on('error', ignore);
+    if (isReadOnce(stream)) used.add(stream);
+    taken.push(stream);
+  }
+  const destroyAll = () => {
+    for (const stream of taken) destroy(stream);
+  };
+  if (problem) {
+    destroyAll();
+    throw problem;
+  }
+  const release = () => {
+    for (const stream of taken) if (isReadable(stream)) stream.removeListener('error', ignore);
+  };
+  return { release, destroy: destroyAll };
+}
+
+function problemOf(stream: object, path: string): MetainfoError | null {
+  if (isReadable(stream) && stream.errored) return sourceError(path, stream.errored);
+  const isKnownStream = isReadable(stream) || 'getReader' in stream;
+  const isLocked = 'locked' in stream && Boolean(stream.locked);
+  if (!used.has(stream) && !(isKnownStream && (isLocked || isDisturbed(stream)))) return null;
+  const message = `${path} is being read elsewhere, or was read before: pass a new stream.`;
+  return new MetainfoError('ERR_SOURCE', message, { path });
+}
+
+/** Whether a stream of Node or of the web was read from. Loads node:stream only if there is a stream. */
+function isDisturbed(stream: object): boolean {
+  return process.getBuiltinModule('node:stream').Readable.isDisturbed(stream as Readable);
+}
+
+function destroy(stream: StreamData): void {
+  if (isReadable(stream)) ignoreFailure(() => stream.destroy());
+  else if ('getReader' in stream) ignoreFailure(() => stream.cancel());
+  // A generator that is inside `next` ends after that.
+  else if ('next' in stream) ignoreFailure(() => (stream as unknown as AsyncGenerator).return?.(undefined));
+}

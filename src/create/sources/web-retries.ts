@@ -1,0 +1,257 @@
+/** Sends requests to a web server: follows redirects, notices a server that stalls, and tries again what may work later. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { AbortError, onAbort, throwIfAborted } from '../../errors/cancel.ts';
+import { MetainfoError } from '../../errors/errors.ts';
+import { ignoreFailure } from './source-data.ts';
+import { isWeb, type WebUrl } from './web-url.ts';
+
+/** A web object, and how patient its requests are. */
+export interface WebTarget extends Pick<WebUrl, 'href' | 'authorization'> {
+  /** The milliseconds in which a server must send {@link MIN_PROGRESS} bytes, or the whole rest. */
+  idleTimeout: number;
+  /** How often a request is repeated. */
+  retries: number;
+}
+
+/** The answer of a server. */
+export interface WebAnswer {
+  status: number;
+  headers: Headers;
+  /** The URL that answered, after all redirects. */
+  url: string;
+  /**
+   * Reads the whole body.
+   *
+   * @throws {MetainfoError} `ERR_HTTP` if it does not have exactly `length` bytes
+   */
+  body(length: number): Promise<Uint8Array>;
+}
+
+/** Bytes: a server that sends fewer within the idle timeout is treated as stalled. */
+const MIN_PROGRESS = 1024;
+const MAX_REDIRECTS = 10;
+const REDIRECTS = [301, 302, 303, 307, 308];
+/** The statuses of servers that may answer later. */
+const LATER = [408, 429, 500, 502, 503, 504];
+/** Milliseconds before the first repetition, if the server names no time; each further wait is twice as long. */
+const FIRST_WAIT = 500;
+/** Milliseconds: no server is waited for longer. */
+const MAX_WAIT = 60_000;
+/** Errors of a network that are the same a moment later. */
+const FINAL_ERRORS =
+  /^(ENOTFOUND|ECONNREFUSED|bad port|HPE_|ERR_SSL_|ERR_TLS_|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO_)/;
+
+/** The error of a web object. */
+export function webError({ href }: Pick<WebUrl, 'href'>, problem: string, cause?: unknown): MetainfoError {
+  return new MetainfoError('ERR_HTTP', `${href}: ${problem}.`, { path: href, cause });
+}
+
+/** An error that may be gone later, and the wait that the server asks for. */
+class Temporary extends Error {
+  readonly error: MetainfoError;
+  readonly afterMs: number | null;
+
+  constructor(error: MetainfoError, afterMs: number | null = null) {
+    super(error.message);
+    this.error = error;
+    this.afterMs = afterMs;
+  }
+}
+
+/**
+ * Sends a GET request, again if it fails for a moment, and lets `use` read the answer.
+ *
+ * @param url Where to start: the URL of the target, or where it redirected to before.
+ * @param isFirst Whether it is the first request for the target. It is not sent again if the server does not answer at all: the
+ *   caller has read nothing yet, and would wait for minutes.
+ * @throws {MetainfoError} `ERR_HTTP`, and what `use` throws
+ * @throws {AbortError} when the signal fires
+ */
+export async function request<T>(
+  target: WebTarget,
+  {
+    url = target.href,
+    headers,
+    signal,
+    isFirst = false,
+  }: { url?: string; headers: Record<string, string>; signal?: AbortSignal | undefined; isFirst?: boolean },
+  use: (answer: WebAnswer) => Promise<T>,
+): Promise<T> {
+  for (let failures = 0; ; failures += 1) {
+    throwIfAborted(signal);
+    try {
+      return await exchange(target, { url, headers, signal, isFirst }, use);
+    } catch (error) {
+      throwIfAborted(signal);
+      if (!(error instanceof Temporary)) throw error;
+      const wait = error.afterMs ?? FIRST_WAIT * 2 ** failures;
+      if (failures >= target.retries || wait > MAX_WAIT) throw error.error;
+      await sleep(wait, undefined, { signal }).catch(() => throwIfAborted(signal));
+    }
+  }
+}
+
+interface Exchange {
+  url: string;
+  headers: Record<string, string>;
+  signal: AbortSignal | undefined;
+  isFirst: boolean;
+}
+
+/** One request, its redirects and its answer. */
+async function exchange<T>(
+  target: WebTarget,
+  { url, headers, signal, isFirst }: Exchange,
+  use: (answer: WebAnswer) => Promise<T>,
+): Promise<T> {
+  const controller = new AbortController();
+  const removeListener = onAbort(signal, () => controller.abort());
+  const watchdog = new Watchdog(target.idleTimeout, () => controller.abort());
+  let response: Response | null = null;
+  try {
+    const answered = await follow(target, { url, headers, signal: controller.signal });
+    response = answered.response;
+    watchdog.received(MIN_PROGRESS);
+    const { status, headers: received } = response;
+    if (LATER.includes(status)) throw new Temporary(refusal(target, response), retryAfter(received));
+    const readable = response;
+    const body = (length: number) => readBody(target, readable, { length, watchdog });
+    return await use({ status, headers: received, url: answered.url, body });
+  } catch (error) {
+    if (signal?.aborted) throw new AbortError(signal);
+    if (watchdog.hasFired && isFirst && response === null) throw unanswered(target);
+    if (watchdog.hasFired) throw new Temporary(stalled(target));
+    throw fromNetworkError(target, error);
+  } finally {
+    watchdog.stop();
+    removeListener();
+    // A body that was not read to its end would keep its connection.
+    if (response?.body && !response.bodyUsed) ignoreFailure(() => response?.body?.cancel());
+    controller.abort();
+  }
+}
+
+/** Follows redirects. The credentials go to the server of the given URL only. */
+async function follow(
+  target: WebTarget,
+  { url: start, headers, signal }: { url: string; headers: Record<string, string>; signal: AbortSignal },
+): Promise<{ response: Response; url: string }> {
+  const { href, authorization } = target;
+  const { origin } = new URL(href);
+  let url = start;
+  for (let hops = 0; hops <= MAX_REDIRECTS; hops += 1) {
+    const isOwn = new URL(url).origin === origin;
+    const response = await fetch(url, {
+      // fetch adds `Accept-Encoding: identity` to requests of ranges: a compressed body has other bytes.
+      headers: { ...headers, ...(isOwn && authorization !== null && { authorization }) },
+      redirect: 'manual',
+      signal,
+    });
+    if (!REDIRECTS.includes(response.status)) return { response, url };
+    ignoreFailure(() => response.body?.cancel());
+    url = redirected(target, url, response.headers.get('location'));
+  }
+  throw webError(target, `the server redirects more than ${MAX_REDIRECTS} times`);
+}
+
+/** Where a redirect leads to, without credentials. */
+function redirected(target: WebTarget, from: string, location: string | null): string {
+  if (location === null || !URL.canParse(location, from))
+    throw webError(target, 'the server redirects without saying where to');
+  const to = new URL(location, from);
+  if (!isWeb(to.protocol)) throw webError(target, `the server redirects to the scheme ${to.protocol}`);
+  if (to.protocol === 'http:' && from.startsWith('https:'))
+    throw webError(
+      target,
+      `the server redirects from https to http (${to.host}), where anyone could change the content`,
+    );
+  to.username = '';
+  to.password = '';
+  to.hash = '';
+  return to.href;
+}
+
+async function readBody(
+  target: WebTarget,
+  { body }: Response,
+  { length, watchdog }: { length: number; watchdog: Watchdog },
+): Promise<Uint8Array> {
+  const bytes = new Uint8Array(length);
+  let filled = 0;
+  // Cast because the types of undici and of node:stream/web differ.
+  for await (const chunk of (body ?? []) as AsyncIterable<Uint8Array>) {
+    if (filled + chunk.length > length)
+      throw webError(target, `the server sends more than the ${length} bytes that were asked for`);
+    bytes.set(chunk, filled);
+    filled += chunk.length;
+    watchdog.received(chunk.length);
+  }
+  if (filled === length) return bytes;
+  throw new Temporary(webError(target, `the server sent ${filled} of ${length} bytes`));
+}
+
+/** The error of a status that is neither success nor a redirect. */
+export function refusal(target: WebTarget, { status, headers }: Pick<WebAnswer, 'status' | 'headers'>): MetainfoError {
+  const after = headers.get('retry-after');
+  const hint =
+    status === 401 || status === 403
+      ? ': it may need credentials, as in https://user:password@host/file'
+      : status === 404 || status === 410
+        ? ': check the URL'
+        : LATER.includes(status)
+          ? `: try again later${after === null ? '' : ` (Retry-After: ${after.slice(0, 40)})`}`
+          : '';
+  return webError(target, `the server answers with status ${status}${hint}`);
+}
+
+/** The milliseconds of `Retry-After`: seconds, or a date. */
+function retryAfter(headers: Headers): number | null {
+  const text = headers.get('retry-after')?.trim() ?? '';
+  if (/^\d+$/.test(text)) return Number(text) * 1000;
+  const date = Date.parse(text);
+  return Number.isNaN(date) ? null : Math.max(0, date - Date.now());
+}
+
+function unanswered(target: WebTarget): MetainfoError {
+  const { host } = new URL(target.href);
+  return webError(target, `${host} did not answer within ${target.idleTimeout / 1000} s: try again later`);
+}
+
+function stalled(target: WebTarget): MetainfoError {
+  const seconds = target.idleTimeout / 1000;
+  return webError(target, `the server sent nothing, or next to nothing, for ${seconds} s`);
+}
+
+/** fetch reports network errors as a TypeError; its cause is the error of the system. */
+function fromNetworkError(target: WebTarget, error: unknown): unknown {
+  if (error instanceof MetainfoError || error instanceof Temporary) return error;
+  const cause = (error as Error).cause ?? error;
+  const { code, message } = cause as NodeJS.ErrnoException;
+  const failure = webError(target, `the connection failed (${code ?? message})`, cause);
+  return FINAL_ERRORS.test(code ?? message) ? failure : new Temporary(failure);
+}
+
+/** Fires if too few bytes arrive in a while: a server that sends single bytes must not keep a job forever. */
+class Watchdog {
+  hasFired = false;
+  #bytes = 0;
+  readonly #timer: NodeJS.Timeout;
+
+  constructor(milliseconds: number, fire: () => void) {
+    this.#timer = setInterval(() => {
+      const isSlow = this.#bytes < MIN_PROGRESS;
+      this.#bytes = 0;
+      if (!isSlow) return;
+      this.hasFired = true;
+      fire();
+    }, milliseconds);
+  }
+
+  received(bytes: number): void {
+    this.#bytes += bytes;
+  }
+
+  stop(): void {
+    clearInterval(this.#timer);
+  }
+}

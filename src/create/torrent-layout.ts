@@ -1,0 +1,287 @@
+/** Plans a creation: finds and orders the files, chooses the piece length, lays out pad files and warns. It reads no content. */
+import { constants } from 'node:fs';
+import type { Encodable } from '../bencode/value.ts';
+import { requireNoInput } from '../disk/output.ts';
+import type { ScanOptions } from '../disk/scan.ts';
+import type { OnProblem } from '../disk/scan-problems.ts';
+import { STAT_NUMBERS, statFiles } from '../disk/stat-files.ts';
+import { throwIfAborted, untilAbort } from '../errors/cancel.ts';
+import { MetainfoError, shown } from '../errors/errors.ts';
+import { FileTable } from '../layout/file-table.ts';
+import { isPadFile, type PaddingOptions } from '../layout/padding.ts';
+import { checkPieceLength, choosePieceLength, UNKNOWN_PIECE_LENGTH } from '../layout/piece-length.ts';
+import { unsafeComponent } from '../layout/safe-path.ts';
+import { TorrentVersion } from '../model/discriminator.ts';
+import { flattenTree } from '../model/file-tree.ts';
+import { hasWishes, lengthFor, type PieceLengthWishes } from './choose-length.ts';
+import type { Draft } from './draft-fields.ts';
+import type { ListedFile } from './file-list.ts';
+import { type ContentFile, type FoundFiles, findFiles } from './find-files.ts';
+import type { TorrentShape } from './findings/torrent-sizes.ts';
+import { warn } from './findings/warnings.ts';
+import type { GenerateOptions } from './options.ts';
+import { otherFields } from './other-fields.ts';
+import type { SourceFile } from './sources/sources.ts';
+
+/** How {@link planTorrent} plans. */
+export interface PlanOptions
+  extends Pick<
+      GenerateOptions,
+      | 'version'
+      | 'padding'
+      | 'tailPad'
+      | 'padNames'
+      | 'output'
+      | 'beneath'
+      | 'onWarning'
+      | 'signal'
+      | keyof PaddingOptions
+      | keyof PieceLengthWishes
+    >,
+    Pick<ScanOptions, 'slot'> {
+  /** The sources of the draft, ready to be read. */
+  sources: readonly SourceFile[];
+  /** The torrent without the keys that describe its files. Default: {@link otherFields} of the draft. */
+  otherFields?: Map<string, Encodable>;
+  /** BEP 47 flags of files, by path with `/`. Default: those in the draft. */
+  attrs?: ReadonlyMap<string, string>;
+  /** Collects problems. With it, the planning goes on after each problem, and does not warn. */
+  problems?: PlanProblems;
+}
+
+/** Collects the problems of a plan, in the order in which they are found. */
+export interface PlanProblems {
+  /** A file or folder that cannot be added, or another error that makes the creation fail. */
+  onProblem: OnProblem;
+  /** An entry that was left out: its path from the path root, with `/`. */
+  onLeftOut: NonNullable<ScanOptions['onLeftOut']>;
+}
+
+/** A file of a plan. */
+export type PlannedFile = ContentFile & Pick<ListedFile, 'attr' | 'symlinkPath' | 'extra' | 'listed'>;
+
+/**
+ * Everything that is known of a torrent before its content is read: plain data apart from the table of its files, whose `data`
+ * is plain too. `structuredClone` copies both as long as no file is a stream.
+ */
+export interface CreatePlan extends Omit<TorrentShape, 'files'> {
+  /** The content in the order of the torrent. A `length` is null if only the end of a stream tells it. */
+  files: FileTable<PlannedFile>;
+  /** Whether every file starts at a v1 piece boundary, or the torrent has no v1 pieces. */
+  isAligned: boolean;
+  /** How many files, from the first on, have their last v1 piece filled up by a pad file. */
+  paddedFiles: number;
+  /** The files that are streams, as indexes of `files`, in the order in which to read them. */
+  streams: readonly number[];
+}
+
+/** A plan in which the size of every file is known. */
+export interface SizedPlan extends CreatePlan {
+  files: FileTable<PlannedFile & { length: number }>;
+}
+
+/**
+ * Plans the torrent of a draft.
+ *
+ * @throws {MetainfoError} `ERR_INVALID_ARGUMENT`, `ERR_NAME` or `ERR_PIECE_LENGTH` for values that no torrent can have;
+ *   `ERR_NO_FILES`, `ERR_NO_DATA`; `ERR_OUTPUT_IS_INPUT`; `ERR_SIZE_UNKNOWN`; see {@link findFiles}
+ */
+export async function planTorrent(draft: Draft, options: PlanOptions): Promise<CreatePlan> {
+  const { sources, signal, slot, problems, beneath } = options;
+  const version = checkVersion(options.version);
+  const given = draft.fields.pieceLength ?? draft.info.pieceLength ?? null;
+  let pieceLength: number | null = null;
+  await collecting(problems, () => {
+    if (given !== null) checkPieceLength(given, version);
+    pieceLength = given;
+  });
+  const name = draft.info.name as string;
+  await collecting(problems, () => checkName(name));
+  const other = options.otherFields ?? otherFields(draft);
+  throwIfAborted(signal);
+  const scanOptions = { v1Order: version === 'v1', sources, readable: true, beneath, signal, slot, ...problems };
+  const found = await untilAbort(signal, findFiles(draft, scanOptions));
+  await collecting(problems, () => requireNoInput(options.output, found.files));
+  const attrs = options.attrs ?? attrsOf(draft);
+  const files = describedFiles(draft, found, { name, attrs: await withDiskAttrs(draft, found, attrs) });
+  const { isSingleFile } = found;
+  const plan = layOut({ version, name, isSingleFile, files, otherFields: other }, { ...options, pieceLength });
+  if (hasWishes(options))
+    await collecting(problems, async () => {
+      plan.pieceLength = await untilAbort(signal, lengthFor({ shape: plan, pieceLength }, options));
+    });
+  if (!hasAllSizes(plan)) return plan;
+  await collecting(problems, () => requireContent(plan, draft));
+  if (!problems) await warn(plan, options);
+  return plan;
+}
+
+/** Runs a check, and collects its error if problems are collected. */
+async function collecting(problems: PlanProblems | undefined, check: () => Promise<void> | void): Promise<void> {
+  try {
+    await check();
+  } catch (error) {
+    if (!problems || !(error instanceof MetainfoError)) throw error;
+    problems.onProblem(error, { canExclude: false });
+  }
+}
+
+const NOTHING: ReadonlyMap<string, never> = new Map<string, never>();
+
+/** The flags that a draft gives to its files, by path with `/`. */
+export function attrsOf({ info: { files, fileTree } }: Draft): ReadonlyMap<string, string> {
+  if (!files && !fileTree) return NOTHING;
+  const listed = (files ?? []).filter((file) => !isPadFile(file));
+  const given = [...listed, ...flattenTree(fileTree ?? new Map())];
+  return new Map(given.flatMap(({ path, attr }) => (attr == null ? [] : [[path.join('/'), attr]])));
+}
+
+/** Files whose status is asked for at once. */
+const FILES_PER_STAT = 4096;
+
+/** The flags of files with those that the disk gives, if the draft wants them: executable by its owner, and hidden by its name. */
+async function withDiskAttrs(
+  { fields }: Draft,
+  { files, isSingleFile }: FoundFiles,
+  given: ReadonlyMap<string, string>,
+): Promise<ReadonlyMap<string, string>> {
+  // The list of v1 files has the flags, and a single file has no list.
+  if (!fields.attributes || isSingleFile) return given;
+  const attrs = new Map(given);
+  const add = (path: readonly string[], attr: string) => {
+    const key = path.join('/');
+    const known = attrs.get(key);
+    if (attr !== '' && (known === undefined || known.includes('l') !== attr.includes('l'))) attrs.set(key, attr);
+  };
+  const hidden = (path: readonly string[]) => ((path.at(-1) as string).startsWith('.') ? 'h' : '');
+  const onDisk: { path: string[]; real: string }[] = [];
+  for (const { path, diskPath, symlinkPath } of files) {
+    // Like libtorrent: the mode of a link lets everybody execute it, except on Windows.
+    if (symlinkPath) add(path, `${hidden(path)}${process.platform === 'win32' ? '' : 'x'}l`);
+    else if (diskPath !== undefined) onDisk.push({ path, real: diskPath });
+  }
+  for (let first = 0; first < onDisk.length; first += FILES_PER_STAT) {
+    const some = onDisk.slice(first, first + FILES_PER_STAT);
+    const numbers = await statFiles(some);
+    for (const [i, { path }] of some.entries()) {
+      const mode = numbers[i * STAT_NUMBERS + 1] as number;
+      add(path, `${hidden(path)}${(mode & constants.S_IXUSR) === 0 ? '' : 'x'}`);
+    }
+  }
+  return attrs;
+}
+
+/** Adds to the files that were found what the draft says about them. The only file of a torrent has the torrent's name. */
+function describedFiles(
+  { info }: Draft,
+  { isSingleFile, files }: FoundFiles,
+  { name, attrs }: { name: string; attrs: ReadonlyMap<string, string> },
+): FileTable<PlannedFile> {
+  const listed = info.files ? new Map(info.files.map((item) => [item.path.join('/'), item])) : NOTHING;
+  const leaves = info.fileTree ? flattenTree(info.fileTree) : null;
+  const extras = leaves
+    ? new Map(leaves.flatMap(({ path, extra }) => (extra ? [[path.join('/'), extra]] : [])))
+    : NOTHING;
+  const isPlain = attrs.size + listed.size + extras.size === 0;
+  if (!isSingleFile && isPlain) return files;
+  const described = files.map((file): PlannedFile => {
+    const path = isSingleFile ? [name] : file.path;
+    if (isPlain) return { ...file, path };
+    const key = path.join('/');
+    return { ...file, path, attr: attrOf(file, attrs.get(key)), extra: extras.get(key), listed: listed.get(key) };
+  });
+  return new FileTable(described);
+}
+
+/** The flags that a file is given. Flags with that of a link are only for a stored link. */
+function attrOf({ attr, symlinkPath }: ContentFile, given: string | undefined): string | undefined {
+  if (symlinkPath) return given?.includes('l') ? given : attr;
+  return given === undefined || given.includes('l') ? attr : given;
+}
+
+type Layout = Pick<CreatePlan, 'version' | 'name' | 'isSingleFile' | 'files' | 'otherFields'>;
+type LayoutOptions = Pick<PlanOptions, 'padding' | 'tailPad' | 'padNames' | 'sources'> & { pieceLength: number | null };
+
+/** Chooses the piece length and decides which files are padded. */
+function layOut(layout: Layout, options: LayoutOptions): CreatePlan {
+  const { version, name, isSingleFile, files, otherFields } = layout;
+  const { sources, tailPad = true, padNames = 'libtorrent' } = options;
+  const { lengths } = files;
+  const unknown = files.hasAllLengths ? -1 : lengths.findIndex(Number.isNaN);
+  const hasPads = !isSingleFile && (version === 'hybrid' || (version === 'v1' && (options.padding ?? false)));
+  if (hasPads && files.length > 1 && !tailPad && unknown >= 0) throw sizeUnknown(files.at(unknown) as PlannedFile);
+  const streams = sources.filter(({ stream }) => stream);
+  const pieceLength =
+    options.pieceLength ?? (unknown < 0 ? choosePieceLength(files.totalLength) : UNKNOWN_PIECE_LENGTH);
+  const padding = hasPads ? { tailPad, padNames } : null;
+  return {
+    ...planOfShape({ version, name, isSingleFile, files, otherFields, pieceLength, padding }),
+    streams: streams.length === 0 ? [] : indexesOf(streams, files),
+  };
+}
+
+/** The plan of a shape. None of its files is a stream. */
+export function planOfShape<Shape extends Omit<CreatePlan, 'isAligned' | 'paddedFiles' | 'streams'>>(
+  shape: Shape,
+): Shape & Pick<CreatePlan, 'isAligned' | 'paddedFiles' | 'streams'> {
+  const { version, padding, files } = shape;
+  const isPadded = padding !== null && files.length > 1;
+  const lastWithContent = files.lengths.findLastIndex((length) => length > 0);
+  return {
+    ...shape,
+    isAligned: version !== 'v1' || isPadded || files.length === 1,
+    paddedFiles: isPadded ? ((padding.tailPad ?? true) ? files.length : lastWithContent) : 0,
+    streams: [],
+  };
+}
+
+function sizeUnknown({ path }: PlannedFile): MetainfoError {
+  const name = path.join('/');
+  const message = `The size of ${name} must be given: tailPad: false needs to know which file is the last with content.`;
+  return new MetainfoError('ERR_SIZE_UNKNOWN', message, { path: name });
+}
+
+function indexesOf(streams: readonly SourceFile[], files: FileTable<PlannedFile>): number[] {
+  const indexes = new Map(files.map(({ path }, index) => [path.join('/'), index]));
+  return streams.map(({ path }) => indexes.get(path.join('/')) as number);
+}
+
+/** Whether no size has to wait for the end of a stream. */
+export function hasAllSizes(plan: CreatePlan): plan is SizedPlan {
+  return plan.files.hasAllLengths;
+}
+
+/** The plan with the size of every file. */
+export function sizedPlan(plan: CreatePlan, lengths: readonly number[]): SizedPlan {
+  return { ...plan, files: new FileTable(plan.files.map((file, i) => ({ ...file, length: lengths[i] as number }))) };
+}
+
+/**
+ * Requires something to hash: clients refuse torrents without content.
+ *
+ * @throws {MetainfoError} `ERR_NO_FILES`, `ERR_NO_DATA` or `ERR_TOO_LARGE`
+ */
+export function requireContent({ files }: SizedPlan, { pathRoot, fields }: Draft): void {
+  const onDisk = !fields.sources || fields.paths;
+  const about = onDisk ? { path: pathRoot } : {};
+  if (files.length === 0) {
+    const message = `There are no files in ${pathRoot}, or the filters leave out all of them.`;
+    throw new MetainfoError('ERR_NO_FILES', message, about);
+  }
+  const total = files.totalLength;
+  const all = onDisk ? `All files in ${pathRoot}` : 'All sources';
+  if (total === 0) throw new MetainfoError('ERR_NO_DATA', `${all} are empty: there is nothing to hash.`, about);
+  if (!Number.isSafeInteger(total))
+    throw new MetainfoError('ERR_TOO_LARGE', `${all} together are larger than 2^53 bytes.`, about);
+}
+
+/** @throws {MetainfoError} `ERR_INVALID_ARGUMENT` */
+export function checkVersion(version: TorrentVersion = 'hybrid'): TorrentVersion {
+  if (Object.hasOwn(TorrentVersion, version)) return version;
+  throw new MetainfoError('ERR_INVALID_ARGUMENT', `version must be v1, v2 or hybrid, not ${shown(version)}.`);
+}
+
+function checkName(name: string): void {
+  const problem = unsafeComponent(name) ?? (name.isWellFormed() ? null : 'a name with half a surrogate pair');
+  if (problem) throw new MetainfoError('ERR_NAME', `${problem} cannot be the name of a torrent: ${shown(name)}.`);
+}

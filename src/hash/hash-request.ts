@@ -1,0 +1,269 @@
+/** Checks hash plans, and the resources that jobs may use. */
+import { constants } from 'node:buffer';
+import { availableParallelism } from 'node:os';
+import { MetainfoError, shown } from '../errors/errors.ts';
+import {
+  Bytes,
+  checkArgument,
+  checkOptions,
+  expected,
+  Given,
+  invalidArgument,
+  type OptionStructs,
+  oneOf,
+  readSafely,
+  Size,
+  Unchecked,
+} from '../errors/guard.ts';
+import { BLOCK_SIZE, isPowerOfTwo, powerOfTwoWithin } from '../layout/piece-length.ts';
+import { type Addon, addonOrNull, type HashPlan, type PlanFile, type PlanFiles } from './addon.ts';
+import { bytesToPieceEnd, lengthsOf, TablePlanFiles } from './request-files.ts';
+
+export type { Digests, HashJob, HashPlan, JobProgress, PlanFile, PlanFiles } from './addon.ts';
+
+/** Whether a file of a plan is a pad file: it has neither path nor data. */
+export function isPad({ path, data }: Pick<PlanFile, 'path' | 'data'>): boolean {
+  return path === null && data === undefined;
+}
+
+/** The number of hashes in the piece layer of a file: 0 unless the file is longer than a piece (BEP 52). */
+export function layerCount(file: Pick<PlanFile, 'path' | 'data' | 'length'>, pieceLength: number): number {
+  return !isPad(file) && file.length > pieceLength ? Math.ceil(file.length / pieceLength) : 0;
+}
+
+/** The error of a plan whose hashes do not fit into memory. */
+export function tooManyHashes({ files, pieceLength }: HashPlan, cause: unknown): MetainfoError {
+  const bytes = Array.from(lengthsOf(files)).reduce((sum, length) => sum + length, 0);
+  const message = `The hashes of ${bytes} bytes in pieces of ${pieceLength} do not fit into memory: leave out files (a sparse file may be huge), or choose a larger piece length.`;
+  return new MetainfoError('ERR_TOO_LARGE', message, { cause });
+}
+
+/** @throws {MetainfoError} `ERR_TOO_LARGE` when the v1 pieces or the v2 layers are larger than a buffer can be */
+export function requireHashesFit(plan: HashPlan): void {
+  const { files, version, pieceLength, paddedFiles = 0 } = plan;
+  // Do not go through a million files for what cannot be.
+  const isTable = files instanceof TablePlanFiles;
+  if (isTable && (files.totalLength / pieceLength + paddedFiles) * 32 <= constants.MAX_LENGTH) return;
+  const lengths = lengthsOf(files);
+  let total = 0;
+  for (let i = 0; i < lengths.length; i += 1) {
+    const length = lengths[i] as number;
+    // The engine rejects such a length and names the file.
+    if (!Number.isSafeInteger(length) || length < 0) return;
+    total += length + (i < paddedFiles ? bytesToPieceEnd(length, pieceLength) : 0);
+  }
+  const pieces = total / pieceLength;
+  if (pieces * 32 <= constants.MAX_LENGTH) return;
+  let layers = 0;
+  if (version !== 'v1') for (const file of files) layers += layerCount(file, pieceLength);
+  const bytes = Math.max(version === 'v2' ? 0 : pieces * 20, layers * 32);
+  if (bytes > constants.MAX_LENGTH) throw tooManyHashes(plan, undefined);
+}
+
+/** The default memory limit of a job, in bytes per thread. */
+export const DEFAULT_MEMORY_PER_THREAD = 64 * 2 ** 20;
+
+/** The lanes of the widest kernel. As many pieces are read side by side, in small parts that stay in the CPU's cache. */
+const LANES = 16;
+const DEFAULT_PIECE_READ = 128 * 2 ** 10;
+/** v2 files are read in order. Larger reads gain nothing: see `readSize` in docs/performance.md. */
+const DEFAULT_READ = 2 ** 20;
+
+export const MAX_THREADS = 1024;
+
+/** The resources that a job may use. */
+export interface ResourceOptions {
+  /**
+   * Threads that read and hash; null means one per core.
+   *
+   * @default 1
+   */
+  threads?: number | null | undefined;
+  /**
+   * Maximum size of a read, in bytes: a power of two of at least 16 KiB.
+   *
+   * @default 1 MiB for v2, 128 KiB for v1 and hybrid; less if the memory limit demands it
+   */
+  readSize?: number | null | undefined;
+  /**
+   * Bytes of all buffers of the job together, at least one read. Reading pauses when they are full. With a low limit, reads are
+   * smaller, then fewer pieces are hashed side by side, then fewer threads run.
+   *
+   * @default 64 MiB per thread
+   */
+  memoryLimit?: number | null | undefined;
+}
+
+/** {@link planResources} checks the values. */
+export const RESOURCES: OptionStructs<ResourceOptions> = {
+  threads: Unchecked,
+  readSize: Unchecked,
+  memoryLimit: Unchecked,
+};
+
+/**
+ * Checks resources and fills in defaults. The default read size lets all threads have their buffers within the memory limit.
+ *
+ * @throws {MetainfoError} `ERR_INVALID_ARGUMENT`
+ */
+export function planResources(
+  { threads = 1, readSize, memoryLimit }: ResourceOptions,
+  version: HashPlan['version'],
+  cores: number,
+): Pick<HashPlan, 'threads' | 'readSize' | 'memoryLimit'> {
+  const threadCount = threads ?? cores;
+  require(isThreadCount(
+    threadCount,
+  ), `threads must be 1 to ${MAX_THREADS} or null (one per core), not ${shown(threadCount)}`, 'threads');
+  const limit = memoryLimit ?? DEFAULT_MEMORY_PER_THREAD * threadCount;
+  require(isMemory(limit), `memoryLimit must be at least ${BLOCK_SIZE} bytes, not ${shown(limit)}`, 'memoryLimit');
+  if (readSize === null || readSize === undefined) {
+    const [most, lanes] = version === 'v2' ? [DEFAULT_READ, 1] : [DEFAULT_PIECE_READ, LANES];
+    const share = powerOfTwoWithin(limit / threadCount / lanes);
+    return { threads: threadCount, readSize: Math.max(BLOCK_SIZE, Math.min(most, share)), memoryLimit: limit };
+  }
+  require(isPowerOfTwo(readSize) &&
+    readSize >=
+      BLOCK_SIZE, `readSize must be a power of two of at least ${BLOCK_SIZE}, not ${shown(readSize)}`, 'readSize');
+  require(readSize <=
+    limit, `readSize (${readSize}) must not be above memoryLimit (${limit})`, 'readSize', 'memoryLimit');
+  return { threads: threadCount, readSize, memoryLimit: limit };
+}
+
+function isThreadCount(value: unknown): boolean {
+  return Number.isSafeInteger(value) && (value as number) >= 1 && (value as number) <= MAX_THREADS;
+}
+
+function isMemory(value: number): boolean {
+  return Number.isSafeInteger(value) && value >= BLOCK_SIZE;
+}
+
+const Files = expected<PlanFiles>(
+  'a list of files',
+  (value) => Array.isArray(value) || value instanceof TablePlanFiles,
+);
+
+const PLAN: OptionStructs<HashPlan> = {
+  files: Files,
+  version: oneOf('v1', 'v2', 'hybrid'),
+  paddedFiles: Size,
+  pieceLength: Size,
+  onMissing: oneOf('fail', 'mark'),
+  threads: expected(`1 to ${MAX_THREADS}`, (value) => isThreadCount(value as number)),
+  readSize: expected(
+    `a multiple of ${BLOCK_SIZE}`,
+    (value) => Number.isSafeInteger(value) && (value as number) > 0 && (value as number) % BLOCK_SIZE === 0,
+  ),
+  memoryLimit: Size,
+};
+
+const REQUIRED = (Object.keys(PLAN) as (keyof HashPlan)[]).filter((name) => name !== 'paddedFiles');
+
+/**
+ * Copies and checks a plan that an engine was given, except for its files.
+ *
+ * @throws {MetainfoError} `ERR_INVALID_ARGUMENT`
+ */
+export function checkedPlan(given: HashPlan): HashPlan {
+  const plan = checkOptions(checkArgument('plan', given, Given), PLAN, {
+    name: 'plan',
+    example: "{ files: [], version: 'v1' }",
+  });
+  for (const name of REQUIRED) checkArgument(`plan.${name}`, plan[name], Given);
+  const { version, pieceLength, readSize, memoryLimit } = plan;
+  const isLength = version === 'v1' ? pieceLength > 0 : isPowerOfTwo(pieceLength) && pieceLength >= BLOCK_SIZE;
+  if (!isLength) throw invalidArgument(`plan.pieceLength cannot be ${pieceLength} for ${version}`);
+  if (memoryLimit < readSize) throw invalidArgument(`plan.memoryLimit must be at least readSize, not ${memoryLimit}`);
+  return plan;
+}
+
+const AnyFile = expected<PlanFile>('a file', (value) => typeof value === 'object' && value !== null);
+const OnDisk = expected<string | Buffer>('a path: a string without NUL bytes, or a Buffer', (value) =>
+  typeof value === 'string' ? !value.includes('\0') : Buffer.isBuffer(value),
+);
+const Time = expected<number>('a number', (value) => typeof value === 'number');
+
+/** @throws {MetainfoError} `ERR_INVALID_ARGUMENT` for an invalid file, or for more than 2^53 bytes of content */
+export function checkPlanFiles(files: PlanFiles): void {
+  // Nobody but this library makes a table.
+  if (files instanceof TablePlanFiles) return;
+  let total = 0;
+  for (const [i, file] of [...files].entries()) {
+    const name = `plan.files[${i}]`;
+    readSafely(name, () => {
+      const { path, data, offset, length, size, mtimeMs } = checkArgument(name, file, AnyFile);
+      total += checkArgument(`${name}.length`, length, Size);
+      if (path === null && data === undefined) return;
+      checkArgument(`${name}.offset`, offset, Size);
+      if (path === null) {
+        if (offset + length > checkArgument(`${name}.data`, data, Bytes).byteLength)
+          throw invalidArgument(`${name} ends beyond its data`);
+        return;
+      }
+      checkArgument(`${name}.path`, path, OnDisk);
+      checkArgument(`${name}.size`, size, Size);
+      checkArgument(`${name}.mtimeMs`, mtimeMs, Time);
+    });
+  }
+  if (!Number.isSafeInteger(total)) throw invalidArgument('plan.files have more than 2^53 bytes');
+}
+
+/** The limits that all jobs of the process share. */
+export interface ProcessLimits {
+  /**
+   * Threads that read and hash at once.
+   *
+   * @default one per core
+   */
+  threads: number;
+  /**
+   * Bytes of all buffers. A job that needs more for a single read runs alone.
+   *
+   * @default 64 MiB per core
+   */
+  memory: number;
+}
+
+const PROCESS_LIMITS: OptionStructs<ProcessLimits> = { threads: Unchecked, memory: Unchecked };
+
+/**
+ * Returns the limits that all jobs of the process share, after changing those that are given. Running jobs follow at once.
+ *
+ * Jobs share threads fairly: a free thread goes to the job that has the fewest, and a job that has hashed little goes before one
+ * that has hashed much. So a small torrent waits for one batch of a large one (at most 16 pieces per thread), never for all of it.
+ *
+ * @example
+ * ```ts
+ * import { processLimits } from 'metainfo';
+ *
+ * // Leave half of the cores to others.
+ * const { threads } = processLimits();
+ * processLimits({ threads: Math.ceil(threads / 2), memory: 128 * 2 ** 20 });
+ * ```
+ *
+ * @throws {MetainfoError} `ERR_INVALID_ARGUMENT`
+ */
+export function processLimits(change: Partial<ProcessLimits> = {}): ProcessLimits {
+  const changed = checkOptions(change, PROCESS_LIMITS, { name: 'change' });
+  const { limits } = addonOrNull() ?? { limits: limitsWithoutAddon };
+  const { threads, memory } = { ...limits(), ...changed };
+  require(isThreadCount(threads), `threads must be 1 to ${MAX_THREADS}, not ${shown(threads)}`);
+  require(isMemory(memory), `memory must be at least ${BLOCK_SIZE} bytes, not ${shown(memory)}`);
+  return limits(threads, memory);
+}
+
+let currentLimits: ProcessLimits | undefined;
+
+/** Keeps the limits for the node engine, which stays within any: one of its jobs at a time reads and hashes. */
+const limitsWithoutAddon: Addon['limits'] = (threads, memory) => {
+  const cores = availableParallelism();
+  currentLimits ??= { threads: cores, memory: cores * DEFAULT_MEMORY_PER_THREAD };
+  currentLimits = { threads: threads ?? currentLimits.threads, memory: memory ?? currentLimits.memory };
+  return { ...currentLimits };
+};
+
+/** @param names The options that the message names. */
+function require(condition: boolean, message: string, ...names: string[]): void {
+  if (condition) return;
+  throw invalidArgument(message, { option: Object.fromEntries(names.map((name) => [name, null])) });
+}

@@ -1,0 +1,109 @@
+/** The rules of paths: no two files may have the same one. */
+import { shown } from '../../errors/errors.ts';
+import type { FileItem } from '../file-item.ts';
+import type { FlatFile } from '../flat-tree.ts';
+import type { Subject } from './subject.ts';
+
+/** Folders looked at above each file, more than any file system has: a path may have a million components. */
+const MAX_FOLDERS_PER_FILE = 256;
+/** Characters of folder paths looked at in all: each of many files may lie in many folders of its own. */
+const MAX_FOLDER_CHARS = 2 ** 25;
+
+/**
+ * No two files of a v1 list may have the same path, and no path may lead through a file. Pad files may share a path. A v2
+ * tree cannot express either.
+ */
+export function duplicatePaths({ version, info, isPad, issues }: Subject): void {
+  if (version === 'v2' || !info.files || areInOrder(info.files, isPad)) return;
+  const files = new Set<string>();
+  const folders = new Set<string>();
+  const budget = { chars: MAX_FOLDER_CHARS };
+  for (const [index, file] of info.files.entries()) {
+    if (isPad(file)) continue;
+    const path = file.path.join('/');
+    const before = files.size;
+    let isTaken = files.add(path).size === before || folders.has(path);
+    for (const folder of foldersOf(path, budget)) {
+      isTaken ||= files.has(folder);
+      if (folders.has(folder)) break;
+      folders.add(folder);
+    }
+    if (isTaken) {
+      const message = () => `expected different paths, got ${shown(path)}, which is already taken`;
+      issues.forgivable('duplicate_path', ['info', 'files', index, 'path'], message);
+    }
+  }
+}
+
+/** New names that libtorrent tries in all before it refuses a torrent. */
+const LIBTORRENT_MAX_TRIES = 500;
+
+/**
+ * libtorrent renames a file whose path equals that of another file or folder, ignoring case: to `a.1.txt`, or to the next free
+ * number. It refuses a torrent that needs too many renames.
+ */
+export function libtorrentRenames({ version, info, isPad, flat, issues }: Subject): void {
+  if (!issues.compat) return;
+  const files = version === 'v1' ? (info.files ?? []).filter((file) => !isPad(file)) : (flat ?? []);
+  const paths = files.map((file: FlatFile | FileItem) =>
+    lowerCase('pathUtf8' in file && file.pathUtf8 ? file.pathUtf8 : file.path),
+  );
+  const taken = new Set<string>();
+  const budget = { chars: MAX_FOLDER_CHARS };
+  for (const path of paths) {
+    for (const folder of foldersOf(path, budget)) {
+      if (taken.has(folder)) break;
+      taken.add(folder);
+    }
+  }
+  let tries = 0;
+  for (const path of paths) {
+    const dot = path.lastIndexOf('.') > path.lastIndexOf('/') ? path.lastIndexOf('.') : path.length;
+    let free = path;
+    for (let n = 1; taken.has(free); n += 1) {
+      free = `${path.slice(0, dot)}.${n}${path.slice(dot)}`;
+      if (taken.has(free)) tries += 1;
+      if (tries <= LIBTORRENT_MAX_TRIES) continue;
+      const message = `expected different paths, got so many equal ones that libtorrent gives up after ${LIBTORRENT_MAX_TRIES} new names`;
+      issues.add('duplicate_path', ['info', version === 'v1' ? 'files' : 'file tree'], message);
+      return;
+    }
+    taken.add(free);
+  }
+}
+
+/** Lower case as libtorrent has it: of ASCII letters only. */
+function lowerCase(path: readonly string[]): string {
+  return path.join('/').replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
+}
+
+/** The folders above a file, the deepest first, within the bounds above. */
+function* foldersOf(path: string, budget: { chars: number }): Generator<string> {
+  let depth = 0;
+  for (let end = path.lastIndexOf('/'); end > 0 && depth < MAX_FOLDERS_PER_FILE; end = path.lastIndexOf('/', end - 1)) {
+    depth += 1;
+    budget.chars -= end;
+    if (budget.chars < 0) return;
+    yield path.slice(0, end);
+  }
+}
+
+/**
+ * Whether each path sorts after the one before it, by components, and does not begin with it. Then all paths differ and none
+ * leads through a file, because a path that begins with another would follow it directly.
+ */
+function areInOrder(files: readonly FileItem[], isPad: Subject['isPad']): boolean {
+  let last: readonly string[] = [];
+  for (const file of files) {
+    if (isPad(file)) continue;
+    const { path } = file;
+    let i = 0;
+    while (i < last.length && last[i] === path[i]) i += 1;
+    const [before, after] = [last[i], path[i]];
+    if (last.length > 0 && (before === undefined || after === undefined || before > after)) return false;
+    // A component with a slash stands for two components, which breaks the comparison.
+    for (; i < path.length; i += 1) if (path[i]?.includes('/')) return false;
+    last = path;
+  }
+  return true;
+}

@@ -1,0 +1,41 @@
+/** The limits of libtorrent on sizes, which the compat profile applies. */
+import { v1Files } from '../file-item.ts';
+import { LIBTORRENT_MAX_LENGTH, LIBTORRENT_MAX_PIECE_LENGTH, LIBTORRENT_MAX_PIECES } from '../limits.ts';
+import { pathOfLeaf, type Subject } from './subject.ts';
+
+/** In compat, sizes beyond those that libtorrent loads are errors. */
+export function libtorrentSizes({ version, info, flat, issues }: Subject): void {
+  if (!issues.compat) return;
+  const max = LIBTORRENT_MAX_LENGTH;
+  for (const [index, file] of (info.files ?? []).entries()) {
+    if (file.length > max)
+      issues.add('too_large', ['info', 'files', index, 'length'], () => `expected at most ${max}, got ${file.length}`);
+  }
+  for (const file of flat ?? []) {
+    if (file.length > max)
+      issues.add(
+        'too_large',
+        () => [...pathOfLeaf(file), 'length'],
+        () => `expected at most ${max}, got ${file.length}`,
+      );
+  }
+  if (version !== 'v2' && info.length != null && info.length > max) {
+    issues.add('too_large', ['info', 'length'], `expected at most ${max}, got ${info.length}`);
+  }
+  const length = info.pieceLength ?? 0;
+  const files = version === 'v1' || !flat ? v1Files(info) : flat;
+  const count = (file: { length: number }) => Math.ceil(file.length / length);
+  const pieces =
+    version === 'v1' ? (info.pieces?.length ?? 0) : (files ?? []).reduce((all, file) => all + count(file), 0);
+  if (length > 0 && pieces > LIBTORRENT_MAX_PIECES) {
+    issues.add('too_large', ['info'], `expected at most ${LIBTORRENT_MAX_PIECES} pieces, got ${pieces}`);
+  }
+}
+
+/** Longer pieces are valid by BEP 3, but libtorrent refuses them. */
+export function maxPieceLength({ info, issues }: Subject): void {
+  if (info.pieceLength == null || info.pieceLength <= LIBTORRENT_MAX_PIECE_LENGTH) return;
+  const message = `expected at most ${LIBTORRENT_MAX_PIECE_LENGTH}, the longest that libtorrent loads, got ${info.pieceLength}`;
+  const severity = issues.profile === 'default' ? 'warning' : 'error';
+  issues.add('piece_length', ['info', 'piece length'], message, severity);
+}

@@ -1,0 +1,171 @@
+/** The validation rules of a torrent: the list of all, and those of the info dictionary as a whole. */
+import { omit, type Struct, validate } from 'superstruct';
+import { shown } from '../../errors/errors.ts';
+import { unsafeComponent } from '../../layout/safe-path.ts';
+import { INFO } from '../codec.ts';
+import { v1Files } from '../file-item.ts';
+import { HYBRID_FIELDS, V1_FIELDS, V2_FIELDS } from '../info-fields.ts';
+import { fits, sparse } from '../primitives.ts';
+import { duplicatePaths, libtorrentRenames } from './duplicate-paths.ts';
+import { v1V2FilesMatch } from './hybrid.ts';
+import { pieceLayersIfV2, piecesLayersCorrect, piecesRoots } from './layers.ts';
+import { libtorrentSizes, maxPieceLength } from './libtorrent-limits.ts';
+import { expectedNPieces, padfileAlignment, padPath } from './pieces.ts';
+import { type Subject, totalLength } from './subject.ts';
+
+type Rule = (subject: Subject) => void;
+
+/**
+ * All rules in the order of their reports. A rule skips a subject that it does not apply to. Most rules have the name of
+ * their issue code.
+ */
+const RULES: readonly Rule[] = [
+  withinLimits,
+  metaVersion,
+  disallowedFields,
+  structure,
+  safeName,
+  lengthXorFiles,
+  notEmpty,
+  libtorrentSizes,
+  maxPieceLength,
+  expectedNPieces,
+  padfileAlignment,
+  padPath,
+  duplicatePaths,
+  libtorrentRenames,
+  piecesRoots,
+  v1V2FilesMatch,
+  pieceLayersIfV2,
+  piecesLayersCorrect,
+];
+
+/** Runs every rule over an info dictionary and its piece layers. */
+export function checkRules(subject: Subject): void {
+  for (const rule of RULES) rule(subject);
+}
+
+/** The rules of keys, which a creation may break through the unknown keys of a draft. */
+const KEY_RULES: readonly Rule[] = [metaVersion, disallowedFields, safeName, lengthXorFiles, maxPieceLength];
+
+/** Runs the rules of keys, for a torrent whose files, hashes, name and piece length are known to be valid. */
+export function checkKeys(subject: Subject): void {
+  for (const rule of KEY_RULES) rule(subject);
+}
+
+// Files and trees are left out, because they are checked while they are decoded.
+const STRUCTS = {
+  v1: sparse(omit(V1_FIELDS, ['files'])),
+  v2: sparse(omit(V2_FIELDS, ['fileTree'])),
+  hybrid: sparse(omit(HYBRID_FIELDS, ['files', 'fileTree'])),
+};
+
+/** Checks required fields and values by the struct of the version, and reports them under their on-disk keys. */
+function structure({ version, info, has, issues }: Subject): void {
+  for (const { path, value, type, message } of failuresOf(info, STRUCTS[version] as unknown as Struct)) {
+    const property = path[0] as keyof typeof INFO;
+    const { key } = INFO[property];
+    if (issues.covers(['info', key])) continue;
+    if (value === undefined && !has(key)) issues.add('required', ['info', key], `expected ${key}, got nothing`);
+    else if (property !== 'pieceLength') issues.add('type', ['info', key], lowerFirst(message));
+    else if (version === 'v1' && (value as number) > 0) {
+      issues.forgivable(type as 'piece_length', ['info', key], lowerFirst(message));
+    } else issues.add(type as 'piece_length', ['info', key], lowerFirst(message));
+  }
+}
+
+/** The failures of a value in a struct; none for a valid value. */
+export function failuresOf(
+  value: unknown,
+  struct: Struct,
+): { path: string[]; value: unknown; type: string; refinement: string | undefined; message: string }[] {
+  if (fits(value, struct)) return [];
+  const [error] = validate(value, struct);
+  return (error?.failures() ?? []).map((failure) => ({ ...failure, path: failure.path as string[] }));
+}
+
+/** Applies the caller's limits to the hashes that are there, not to the number that the sizes imply: another rule compares those. */
+function withinLimits({ info, isPad, layers, issues }: Subject): void {
+  issues.requireWithin('pieces', info.pieces?.length ?? 0);
+  issues.requireWithin('pieces', layers ? totalLength([...layers.values()]) : 0);
+  issues.requireWithin('padding', totalLength((info.files ?? []).filter(isPad)));
+}
+
+/** Comes before all other rules: in a newer version, every key may have another meaning (BEP 52). */
+function metaVersion({ version, info, has, issues }: Subject): void {
+  const path = ['info', 'meta version'];
+  const { metaVersion: value } = info;
+  if (value != null && value > 2)
+    issues.add('meta_version', path, `expected 2, got ${value}: a version that this library does not support`);
+  else if (version === 'v1') return;
+  else if (value == null && has('meta version') && issues.compat)
+    issues.add('meta_version', path, 'expected 2, got a value that is not an integer');
+  else if (value != null && value !== 2) issues.add('meta_version', path, `expected 2, got ${value}`);
+  else if (!has('meta version')) {
+    // The models read an absent version as 2; libtorrent refuses it.
+    const severity = issues.profile === 'default' ? 'warning' : 'error';
+    issues.add('meta_version', path, 'expected 2, got nothing', severity);
+  }
+}
+
+/** On-disk keys that an info dictionary of each version must not have. */
+const OF_OTHER_VERSION = { v1: ['file tree'], v2: ['pieces', 'length', 'files'], hybrid: [] } as const;
+
+/** The keys of the other version are not allowed: they tell v1 and v2 info dictionaries apart. A hybrid has both. */
+export function disallowedFields({ version, info, has, issues }: Subject): void {
+  if (version === 'v1' && has('meta version') && (info.metaVersion ?? 0) <= 2) {
+    const message = 'expected no meta version without a file tree';
+    // libtorrent expects a file tree when the version is 2.
+    if (info.metaVersion === 2) issues.add('disallowed_fields', ['info', 'meta version'], message);
+    else issues.forgivable('disallowed_fields', ['info', 'meta version'], message);
+  }
+  for (const key of OF_OTHER_VERSION[version]) {
+    if (has(key))
+      issues.forgivable('disallowed_fields', ['info', key], `expected no ${key} in a ${version} info dictionary`);
+  }
+}
+
+/** The name becomes a file or folder on disk, so it must be safe. libtorrent prefers `name.utf-8`. */
+function safeName({ version, info, has, issues }: Subject): void {
+  const single = !has('files') && (version !== 'v2' || has('length'));
+  const used = info.nameUtf8 == null ? 'name' : 'name.utf-8';
+  for (const [key, name] of [
+    ['name', info.name],
+    ['name.utf-8', info.nameUtf8],
+  ] as const) {
+    const problem = name == null || issues.covers(['info', key]) ? null : unsafeComponent(name);
+    if (!problem) continue;
+    const message = `${problem} as the name: ${shown(name)}`;
+    // libtorrent then names a folder by its infohash, but has no name for a file.
+    const usable = (name as string).replace(/[/\\\0]/g, '');
+    const nameless = key === used && ['', '.', '..'].includes(usable) && single;
+    if (nameless) issues.add('unsafe_path', ['info', key], message);
+    else issues.forgivable('unsafe_path', ['info', key], message);
+  }
+}
+
+/** A v1 info dictionary has either `length` (a single file) or `files`. */
+export function lengthXorFiles({ version, has, issues }: Subject): void {
+  if (version === 'v2' || has('length') !== has('files')) return;
+  if (!has('length')) issues.add('length_xor_files', ['info'], 'expected length (a single file) or files, got neither');
+  else issues.forgivable('length_xor_files', ['info'], 'expected length (a single file) or files, got both');
+}
+
+/** Clients refuse a torrent without content. */
+function notEmpty({ version, info, isPad, flat, issues }: Subject): void {
+  const files = version === 'v2' ? flat : v1Files(info)?.filter((file) => issues.compat || !isPad(file));
+  if (files && totalLength(files) === 0) {
+    issues.add(
+      'empty_torrent',
+      ['info'],
+      `expected content, got ${files.length === 0 ? 'no files' : 'only empty files'}`,
+    );
+  }
+  if (files && !Number.isSafeInteger(totalLength(files))) {
+    issues.add('too_large', ['info'], 'expected at most 2^53 bytes in all, got more');
+  }
+}
+
+function lowerFirst(message: string): string {
+  return message.charAt(0).toLowerCase() + message.slice(1);
+}

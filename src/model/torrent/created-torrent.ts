@@ -1,0 +1,93 @@
+/** Makes the torrent of bytes that a creation has just encoded, without decoding its files again. */
+import { decodeTrusted } from '../../bencode/decode.ts';
+import { NO_LIMITS } from '../../bencode/limits.ts';
+import { type BencodeMap, type BencodeValue, RawBencode } from '../../bencode/value.ts';
+import { TORRENT } from '../codec.ts';
+import { infodictDiscriminator, type TorrentVersion } from '../discriminator.ts';
+import { decodeFields, type Field } from '../field.ts';
+import { RAW_INFO } from '../files-codec.ts';
+import type { FlatFile } from '../flat-tree.ts';
+import { Issues } from '../issues.ts';
+import { defineLazy, once } from '../lazy.ts';
+import { checkKeys } from '../rules/rules.ts';
+import { type DecodedInfo, exposedInfo } from './info-decode.ts';
+import { decodeTopLevelWithoutLayers } from './top-level.ts';
+import { fromOwnBytes, type Torrent } from './torrent.ts';
+import { type ContentTotals, TorrentBase } from './torrent-base.ts';
+
+/** The paths of the values that are decoded when they are first accessed. */
+export type LazyPath = 'info/files' | 'info/file tree' | 'piece layers';
+
+/** A torrent that was just encoded. It has a name, and a piece length that its version may have. */
+export interface EncodedTorrent {
+  version: TorrentVersion;
+  /** The whole torrent, which nobody else can change. */
+  bytes: Uint8Array;
+  /**
+   * The size of the encoded value at each {@link LazyPath} that the torrent has, in bytes. Those values must be valid: names are
+   * safe, paths differ, and the hashes fit the sizes of the files.
+   */
+  encoded: ReadonlyMap<LazyPath, number>;
+  totals: ContentTotals;
+}
+
+/**
+ * The torrent that `Torrent.fromBytes` makes of the same bytes. Its lists of files are decoded when they are first accessed;
+ * all other fields are checked now. A torrent with anything unusual in those is decoded as a whole.
+ *
+ * @throws as {@link fromOwnBytes}
+ */
+export function createdTorrent(created: EncodedTorrent): Torrent {
+  // Limits are for untrusted input.
+  return usualTorrent(created) ?? fromOwnBytes(created.bytes, { limits: NO_LIMITS });
+}
+
+/** The torrent, or null where decoding all of it may find an issue. */
+function usualTorrent({ version, bytes, encoded, totals }: EncodedTorrent): Torrent | null {
+  const { value, errors, span } = decodeTrusted(bytes, {
+    span: 'info',
+    tolerant: true,
+    limits: NO_LIMITS,
+    encoded,
+  });
+  const torrent = value as BencodeMap;
+  const infoMap = torrent.get('info') as BencodeMap;
+  const [files, tree, layers] = [infoMap.get('files'), infoMap.get('file tree'), torrent.get('piece layers')];
+  // Unknown keys of a draft may have any name, also that of a list of files, and `name.utf-8` must equal a name in the tree.
+  const isUsual = [files, tree, layers].every(isRawOrAbsent) && !infoMap.has('name.utf-8');
+  if (errors.length > 0 || !span || !isUsual || infodictDiscriminator(infoMap) !== version) return null;
+
+  const issues = new Issues('default', NO_LIMITS);
+  const fields = decodeTopLevelWithoutLayers(torrent, issues);
+  const info = issues.within('info', () => decodeFields(infoMap, INFO_WITHOUT_FILES, issues)) as DecodedInfo;
+  const has = (key: string) => infoMap.has(key);
+  checkKeys({ version, info, has, isPad: () => false, layers: undefined, flat: null, context: {}, issues });
+  if (!issues.isEmpty) return null;
+
+  const flat = tree ? once(() => decodeValid<FlatFile[]>(RAW_INFO.fileTree, tree)) : null;
+  const all = { info: exposedInfo(info, version, flat), ...fields };
+  if (files) defineLazy(all.info, 'files', () => decodeValid(RAW_INFO.files, files));
+  if (layers) defineLazy(all, 'pieceLayers', () => decodeValid(TORRENT.pieceLayers, decodeRaw(layers)));
+  const infoBytes = bytes.subarray(span.start, span.end);
+  const validated = { bytes, infoBytes, flat, totals, warnings: [], context: {} };
+  return new TorrentBase(version, all as never, validated) as Torrent;
+}
+
+function isRawOrAbsent(value: unknown): boolean {
+  return value === undefined || value instanceof RawBencode;
+}
+
+const pending = (key: string) => ({ key, decode: () => [], encode: () => 0 });
+
+/** The fields of an info dictionary, with empty lists in place of the files. */
+const INFO_WITHOUT_FILES = { ...RAW_INFO, files: pending('files'), fileTree: pending('file tree') };
+
+/** Decodes a value that is known to be valid. */
+function decodeValid<T>(field: Pick<Field<T>, 'decode'>, value: BencodeValue): T {
+  return field.decode(value, new Issues('default', NO_LIMITS)) as T;
+}
+
+function decodeRaw(value: BencodeValue): BencodeValue {
+  const { bytes } = value as unknown as RawBencode;
+  return decodeTrusted(bytes, { limits: NO_LIMITS }).value;
+}

@@ -1,0 +1,236 @@
+/** Converts the output of other bencode decoders, and dictionaries written by hand, to values that the encoder takes. */
+import { isArrayBuffer, isDate, isMap, isUint8Array } from 'node:util/types';
+import { type Encodable, RawBencode, toKey } from '../../bencode/value.ts';
+import { shown, ValidationError } from '../../errors/errors.ts';
+import { INFO, TORRENT } from '../codec.ts';
+import { FILE_ITEM, FILE_TREE_ITEM } from '../file-fields.ts';
+import { HashList, type HashSize } from '../hash-list.ts';
+import { isDictionary, keyOf } from '../input.ts';
+import type { Issues } from '../issues.ts';
+
+type Path = readonly (string | number)[];
+
+/**
+ * Converts a whole torrent. Keys of plain objects are text; keys of Maps are bytes, or text with one character per byte, as our own
+ * decoder gives them. Dictionaries that the models know may use property names. Returns undefined for other values.
+ */
+export function fromDecodedTorrent(decoded: unknown, issues: Issues): Map<string, Encodable> | undefined {
+  if (isDictionary(decoded) && Object.hasOwn(decoded, 'infoBytes')) {
+    const message =
+      'expected a dictionary, got a copy of a torrent: pass the torrent itself, or { info: torrent.info }';
+    return issues.add('type', [], message);
+  }
+  const torrent = dictionary(decoded, [], issues);
+  if (!torrent) return undefined;
+  const known = renamed(torrent, TORRENT, [], issues);
+  const info = known.get('info');
+  if (info !== undefined) known.set('info', fromInfo(info, issues));
+  const layers = known.get('piece layers');
+  if (layers !== undefined) known.set('piece layers', fromLayers(layers, issues));
+  return convertMap(known, [], issues);
+}
+
+function fromInfo(value: unknown, issues: Issues): unknown {
+  if (!isDictionary(value)) return value;
+  const info = dictionary(value, ['info'], issues) as Map<string, unknown>;
+  const known = renamed(info, INFO, ['info'], issues);
+  const pieces = known.get('pieces');
+  if (typeof pieces === 'string') lost(['info', 'pieces'], issues);
+  if (Array.isArray(pieces)) known.set('pieces', asHashes(pieces, 20, ['info', 'pieces'], issues));
+  const files = known.get('files');
+  if (Array.isArray(files)) {
+    known.set(
+      'files',
+      files.map((file, i) => withKeys(file, FILE_ITEM, ['info', 'files', i], issues)),
+    );
+  }
+  const tree = known.get('file tree');
+  if (tree !== undefined) {
+    // The tree of a model has names as text; a decoded tree has names with one character per byte.
+    const isModel = !isMap(value) && Object.hasOwn(value, 'fileTree');
+    known.set('file tree', fromTree(tree, ['info', 'file tree'], { isModel, issues }));
+  }
+  return known;
+}
+
+/** Renames the properties of a dictionary to on-disk keys. Returns any other value unchanged. */
+function withKeys(value: unknown, fields: object, path: Path, issues: Issues): unknown {
+  return isDictionary(value)
+    ? renamed(dictionary(value, path, issues) as Map<string, unknown>, fields, path, issues)
+    : value;
+}
+
+function fromTree(value: unknown, path: Path, context: { isModel: boolean; issues: Issues }): unknown {
+  const { isModel, issues } = context;
+  if (!isDictionary(value)) return value;
+  if (path.length > MAX_DEPTH) throw tooDeep(path, issues);
+  issues.countItem();
+  const named = isModel && isMap(value) ? new Map([...value].map(([key, node]) => [textKey(key), node])) : value;
+  const tree = dictionary(named, path, issues) as Map<string, unknown>;
+  for (const [key, node] of tree) {
+    const below = [...path, key];
+    tree.set(key, key === '' ? withKeys(node, FILE_TREE_ITEM, below, issues) : fromTree(node, below, context));
+  }
+  return tree;
+}
+
+function textKey(key: unknown): unknown {
+  return typeof key === 'string' ? toKey(key) : key;
+}
+
+/** Converts keys in hexadecimal to bytes, and layers that are lists of hashes to packed hashes. */
+function fromLayers(value: unknown, issues: Issues): unknown {
+  if (!isDictionary(value)) return value;
+  const layers = dictionary(value, ['piece layers'], issues) as Map<string, unknown>;
+  const result = new Map<string, unknown>();
+  for (const [key, layer] of layers) {
+    const isHex = /^[0-9a-f]{64}$/.test(key);
+    if (!isHex && key.includes('\u00ef\u00bf\u00bd')) lost(['piece layers', key], issues);
+    if (typeof layer === 'string') lost(['piece layers', key], issues);
+    result.set(
+      isHex ? Buffer.from(key, 'hex').toString('latin1') : key,
+      Array.isArray(layer) ? asHashes(layer, 32, ['piece layers', key], issues) : layer,
+    );
+  }
+  return result;
+}
+
+/** Renames properties to on-disk keys. */
+function renamed(map: Map<string, unknown>, fields: object, path: Path, issues: Issues): Map<string, unknown> {
+  const result = new Map(map);
+  for (const [property, { key }] of Object.entries(fields as Record<string, { key: string }>)) {
+    if (property === key || !map.has(property)) continue;
+    if (map.has(key)) issues.add('alias', [...path, key], `${key} is also given as ${property}: use only one`);
+    result.set(key, map.get(property));
+    result.delete(property);
+  }
+  return result;
+}
+
+function dictionary(value: unknown, path: Path, issues: Issues): Map<string, unknown> | undefined {
+  if (!isDictionary(value)) return issues.add('type', path, `expected a dictionary, got ${shown(value)}`);
+  // The npm package `bencode` assigns a key __proto__, which makes its value the prototype.
+  const prototype: unknown = Object.getPrototypeOf(value);
+  if (!isMap(value) && prototype !== null && !isObjectPrototype(prototype)) lost(path, issues);
+  const map = new Map<string, unknown>();
+  for (const [key, entry] of isMap(value) ? value : Object.entries(value as object)) {
+    if (entry === undefined || entry === null) continue;
+    if (key === 'extra' && !isMap(value) && isExtra(entry))
+      addExtra(map, entry, { value: value as object, path, issues });
+    else map.set(keyOf(key, isMap(value)), entry);
+  }
+  return map;
+}
+
+/** Whether a value is Object.prototype, of this realm or of another one, such as the vm context of a test runner. */
+function isObjectPrototype(value: unknown): boolean {
+  return Object.getPrototypeOf(value) === null && Object.hasOwn(value as object, 'isPrototypeOf');
+}
+
+/** Whether a value is the `extra` of a model, a Map of on-disk keys: decoded values of a key `extra` are no such Map. */
+function isExtra(value: unknown): value is Map<string, unknown> {
+  return isMap(value) && [...value.keys()].every((key) => typeof key === 'string');
+}
+
+function addExtra(
+  map: Map<string, unknown>,
+  extra: ReadonlyMap<string, unknown>,
+  { value, path, issues }: { value: object; path: Path; issues: Issues },
+): void {
+  for (const [key, entry] of extra) {
+    if (Object.hasOwn(value, key)) issues.add('alias', [...path, key], `${key} is also given in extra: use only one`);
+    map.set(keyOf(key, true), entry);
+  }
+}
+
+/** A list of hashes to be packed, after its bytes have been counted against the limit. */
+class UnpackedHashes {
+  readonly list: readonly Uint8Array[];
+
+  constructor(list: readonly Uint8Array[]) {
+    this.list = list;
+  }
+}
+
+function asHashes(list: readonly unknown[], hashSize: HashSize, path: Path, issues: Issues): unknown {
+  if (!list.every((part) => isUint8Array(part))) return list;
+  const wrong = list.findIndex(({ length }) => length !== hashSize);
+  if (wrong >= 0) issues.add('hash_length', [...path, wrong], `expected ${hashSize} bytes, got ${list[wrong]?.length}`);
+  return new UnpackedHashes(list);
+}
+
+/** Reports text where bytes are expected. */
+function lost(path: Path, issues: Issues): void {
+  const message =
+    'expected bytes, got text: the decoder has lost bytes; use Torrent.fromBytes, or a decoder that returns buffers';
+  issues.add('lost', path, message);
+}
+
+/** Converts any value. May recurse, because the depth is bounded. */
+function convert(value: unknown, path: Path, issues: Issues): Encodable {
+  issues.countItem();
+  if (path.length > MAX_DEPTH) throw tooDeep(path, issues);
+  if (typeof value === 'boolean') return value ? 1 : 0;
+  if (typeof value === 'number') return convertNumber(value, path, issues);
+  if (typeof value === 'bigint') return value;
+  if (isUint8Array(value)) return counted(value, issues);
+  if (value instanceof RawBencode) {
+    counted(value.bytes, issues);
+    return value;
+  }
+  if (value instanceof UnpackedHashes) {
+    for (const hash of value.list) counted(hash, issues);
+    return Buffer.concat(value.list);
+  }
+  if (typeof value === 'string') return convertText(value, path, issues);
+  if (isArrayBuffer(value)) return counted(new Uint8Array(value), issues);
+  if (isDate(value)) return convertDate(value, path, issues);
+  if (value instanceof HashList) return counted(HashList.viewOf(value), issues);
+  if (Array.isArray(value)) return value.map((item, i) => convert(item, [...path, i], issues));
+  if (!isDictionary(value)) {
+    issues.add('type', path, `expected a value that bencode can represent, got ${shown(value)}`);
+    return 0;
+  }
+  return convertMap(dictionary(value, path, issues) as Map<string, unknown>, path, issues);
+}
+
+const MAX_DEPTH = 100;
+
+/** Ends the conversion: a value that contains itself would be converted without end. */
+function tooDeep(path: Path, issues: Issues): ValidationError {
+  issues.add('type', path.slice(0, 3), `expected at most ${MAX_DEPTH} levels of nesting, got more`);
+  return new ValidationError(issues.finish());
+}
+
+function convertMap(map: Map<string, unknown>, path: Path, issues: Issues): Map<string, Encodable> {
+  const result = new Map<string, Encodable>();
+  for (const [key, value] of map) result.set(key, convert(value, [...path, key], issues));
+  return result;
+}
+
+function convertNumber(value: number, path: Path, issues: Issues): Encodable {
+  if (Number.isSafeInteger(value)) return value;
+  const message = `expected an integer below 2^53 or a bigint, got ${value}: the decoder may have rounded it`;
+  issues.add(Number.isInteger(value) ? 'lost' : 'type', path, message);
+  return 0;
+}
+
+function convertDate(value: Date, path: Path, issues: Issues): Encodable {
+  const seconds = Math.floor(value.getTime() / 1000);
+  if (!Number.isNaN(seconds)) return seconds;
+  issues.add('type', path, 'expected a valid date, got an invalid one');
+  return 0;
+}
+
+/** Counts bytes against the limit. */
+function counted(bytes: Uint8Array, issues: Issues): Uint8Array {
+  issues.countBytes(bytes.length);
+  return bytes;
+}
+
+function convertText(value: string, path: Path, issues: Issues): Encodable {
+  issues.countBytes(Buffer.byteLength(value));
+  // A decoder puts replacement characters where bytes are not UTF-8.
+  if (value.includes('\ufffd')) lost(path, issues);
+  return value;
+}

@@ -1,0 +1,530 @@
+/** The class of a valid torrent: its fields, files, infohashes, piece ranges and magnet link. */
+import { createHash } from 'node:crypto';
+import { copyOf } from '../../bencode/copy.ts';
+import { decode } from '../../bencode/decode.ts';
+import { NO_LIMITS } from '../../bencode/limits.ts';
+import type { BencodeMap } from '../../bencode/value.ts';
+import type { WriteOptions } from '../../disk/write-file.ts';
+import { type Issue, MetainfoError, requirePath, toHex, ValidationError } from '../../errors/errors.ts';
+import {
+  checkArgument,
+  checkOptions,
+  DateTime,
+  expected,
+  Flag,
+  type OptionStructs,
+  oneOf,
+  Path,
+  Text,
+} from '../../errors/guard.ts';
+import { padsIn } from '../../layout/padding.ts';
+import { safePaths } from '../../layout/safe-path.ts';
+import { formatMagnet, MAGNET, type Magnet } from '../../magnet/magnet.ts';
+import type { TorrentVersion } from '../discriminator.ts';
+import { type DumpedDictionary, dumpTorrent } from '../dump.ts';
+import { type FileItem, v1Files } from '../file-item.ts';
+import type { FileTreeItem, FlatFile } from '../flat-tree.ts';
+import type { InfoDictHybrid, InfoDictV1, InfoDictV2 } from '../info-dict.ts';
+import { Issues, requireContext, type ValidationContext } from '../issues.ts';
+import { copyProperty } from '../lazy.ts';
+import type { PieceLayers } from '../piece-layers.ts';
+import type { DhtNode } from '../primitives.ts';
+import { rangeOfV1Piece, rangeOfV2Piece, type V1PieceRange, type V2PieceRange } from '../ranges.ts';
+import { indexesOfTree, indexRangesOf } from '../selection.ts';
+import { displayPath, type V1FileOffsets, v1FileOffsets } from '../v1-file-offsets.ts';
+import { decodeTopLevelWithoutLayers, type TopLevelFields } from './top-level.ts';
+import type { Torrent } from './torrent.ts';
+import { writeTorrentFile } from './torrent-io.ts';
+import { type TorrentJson, torrentJson } from './torrent-json.ts';
+
+/** A model as a torrent exposes it: fields are null where they are absent. */
+type Exposed<T> = { [K in keyof T]-?: Exclude<T[K], undefined> };
+
+/** The info dictionary of each torrent version. */
+export interface InfoDictOf {
+  /** BEP 3. */
+  v1: Exposed<InfoDictV1>;
+  /** BEP 52. An absent meta version reads as 2 and is not enumerable. */
+  v2: Exposed<InfoDictV2>;
+  /** The v1 and the v2 description of the same files. */
+  hybrid: Exposed<InfoDictHybrid>;
+}
+
+/** A file of a torrent of any version. Pad files are left out. */
+export interface TorrentFile {
+  /** The path below the torrent's root, with `/`, as the torrent has it: it may be unsafe in the `compat` profile. */
+  path: string;
+  /** Bytes. */
+  length: number;
+  /** BEP 47 flags, one letter each; null for none. */
+  attr: string | null;
+  /** The pieces root, 32 bytes (BEP 52); null in v1 and for an empty file. */
+  piecesRoot: Uint8Array | null;
+}
+
+/** The fields of a torrent as its model holds them. */
+interface ModelFields<V extends TorrentVersion> extends TopLevelFields {
+  info: InfoDictOf[V];
+}
+
+/** Sums over the files of a torrent, pad files left out. */
+export interface ContentTotals {
+  /** The number of files. */
+  files: number;
+  /** Bytes. */
+  bytes: number;
+  /** The pieces of all files, counted file by file: those of v2. */
+  pieces: number;
+}
+
+/** The validated bytes of a torrent. */
+interface ValidatedBytes {
+  /** The whole torrent file. */
+  bytes: Uint8Array;
+  /** The raw `info` within them. */
+  infoBytes: Uint8Array;
+  /** Gives the flat v2 file tree; null in v1. */
+  flat: (() => FlatFile[]) | null;
+  /** Null unless they are known without a list of files. */
+  totals: ContentTotals | null;
+  /** `similar` of the info dictionary, if another torrent with the same model of it has copied that before. */
+  similar?: readonly Uint8Array[] | undefined;
+  warnings: readonly Issue[];
+  /** The context of the validation. */
+  context: ValidationContext;
+}
+
+const WRITE: OptionStructs<WriteOptions> = { force: Flag, mtime: DateTime, beneath: Path };
+const DUMP: OptionStructs<{ mode?: 'str' | 'binary' }> = { mode: oneOf('str', 'binary') };
+const Paths = expected<readonly string[]>(
+  'a list of paths',
+  (value) => Array.isArray(value) && value.every((path) => typeof path === 'string'),
+);
+
+/** An own property, as a field would be, so that comparisons and copies include it. */
+const INFO_BYTES = {
+  enumerable: true,
+  get(this: Torrent) {
+    return copyOf(TorrentBase.bytesOf(this).infoBytes);
+  },
+};
+
+/**
+ * A valid torrent. It is immutable, and {@link write} writes exactly the bytes that it was read from. All bytes and hashes that it
+ * gives out are copies, so you may change or transfer them. To send a torrent to another thread, transfer `torrent.bencode()`
+ * and read it there: `structuredClone` keeps the fields alone, without infohashes
+ * and methods.
+ *
+ * @example
+ * ```ts
+ * import { Torrent } from 'metainfo';
+ *
+ * const torrent = await Torrent.read('album.torrent');
+ * console.log(`${torrent.name}: ${torrent.nFiles} files, ${torrent.totalSize} bytes`);
+ * for (const { path, length } of torrent.files) console.log(path, length);
+ * console.log(torrent.magnet());
+ * await torrent.write('copy.torrent');
+ * ```
+ *
+ * @typeParam V - The version of the torrent.
+ */
+export class TorrentBase<V extends TorrentVersion> implements ModelFields<V> {
+  /** `v1`, `v2` or `hybrid`. Narrows the types of the fields that depend on the version. */
+  readonly torrentVersion: V;
+  /** The single tracker of old clients (BEP 3). {@link flatTrackers} has all trackers. */
+  readonly announce: string | null;
+  /** Tiers of trackers, as the torrent has them (BEP 12). */
+  readonly announceList: string[][] | null;
+  /** Free text. */
+  readonly comment: string | null;
+  /** The program that created the torrent. */
+  readonly createdBy: string | null;
+  /** When the torrent was created, to the second. */
+  readonly creationDate: Date | null;
+  /** The info dictionary: names, sizes and hashes. Its raw bytes give the infohash. */
+  readonly info: InfoDictOf[V];
+  /** Piece hashes of files longer than a piece (BEP 52). Null in v1; empty where `compat` accepts their absence. */
+  readonly pieceLayers!: V extends 'v1' ? null : PieceLayers;
+  /** Webseeds (BEP 19). A single URL on disk reads as a list of one. */
+  readonly urlList: string[] | null;
+  /** HTTP seeds (BEP 17). */
+  readonly httpseeds: string[] | null;
+  /** DHT nodes to start from, for torrents without trackers (BEP 5). */
+  readonly nodes: DhtNode[] | null;
+  /**
+   * Infohashes of torrents that may hold the same files, 20 or 32 bytes each (BEP 38): those in `info`, then those beside
+   * it, without duplicates.
+   */
+  readonly similar: Uint8Array[];
+  /** Collections whose torrents may hold the same files (BEP 38): in the order of {@link similar}, without duplicates. */
+  readonly collections: string[];
+  /** Unknown keys beside `info`: keys with one character per byte, values as the decoder gives them. */
+  readonly extra: BencodeMap;
+  /** A copy of the raw `info` dictionary, which the infohash is the hash of. */
+  declare readonly infoBytes: Uint8Array;
+  /** Issues that did not make the torrent invalid. */
+  readonly warnings: readonly Issue[];
+  readonly #own: ValidatedBytes;
+  #files: TorrentFile[] | undefined;
+  #flatFiles: Map<string, FileTreeItem> | undefined;
+  /** {@link flatFiles} with views of their pieces roots. */
+  #flatViews: Map<string, FlatFile> | undefined;
+  #v1Offsets: V1FileOffsets | undefined;
+
+  /** @internal */
+  static isTorrent(this: void, value: unknown): value is Torrent {
+    return typeof value === 'object' && value !== null && #own in value;
+  }
+
+  /** @internal The memory of a torrent. Never hand it to a caller. */
+  static bytesOf(this: void, torrent: Torrent): Pick<ValidatedBytes, 'bytes' | 'infoBytes'> {
+    return torrent.#own;
+  }
+
+  /** @internal {@link files}, with views in place of copies. Never hand them to a caller. */
+  static filesOf(this: void, torrent: Torrent): readonly TorrentFile[] {
+    return torrent.torrentVersion === 'v1' ? torrent.files : torrent.#filesOfTree();
+  }
+
+  /** @internal Torrents come from `Torrent.fromBytes`, `Torrent.read`, `Torrent.fromDecoded` and `draft.generate`. */
+  constructor(version: V, fields: ModelFields<V>, validated: ValidatedBytes) {
+    this.torrentVersion = version;
+    this.announce = fields.announce;
+    this.announceList = fields.announceList;
+    this.comment = fields.comment;
+    this.createdBy = fields.createdBy;
+    this.creationDate = fields.creationDate;
+    this.info = fields.info;
+    // A torrent that was just created decodes it when it is first read.
+    copyProperty('pieceLayers', fields, this);
+    this.urlList = fields.urlList;
+    this.httpseeds = fields.httpseeds;
+    this.nodes = fields.nodes;
+    const similar = validated.similar ?? fields.info.similar?.map(copyOf);
+    this.similar = distinct(similar, fields.similar, toHex).map(copyOf);
+    this.collections = distinct(fields.info.collections, fields.collections, (name) => name);
+    this.extra = fields.extra;
+    Object.defineProperty(this, 'infoBytes', INFO_BYTES);
+    this.warnings = validated.warnings;
+    // A copy, because the caller may change its context.
+    this.#own = { ...validated, similar, context: { ...validated.context } };
+    Object.freeze(this);
+  }
+
+  /**
+   * @internal A torrent with the same `info` and piece layers and other fields beside them. Only those fields are validated,
+   * so this returns null where `info` might validate differently: with another context, or when this torrent has warnings.
+   * Both torrents share the models of `info` and layers, which keeps the bytes of this one in memory.
+   *
+   * @param map All keys in their order; the values of `info` and `piece layers` are ignored.
+   * @param infoStart The offset of the value of `info` in the bytes.
+   * @throws {ValidationError} when one of the other fields is invalid
+   */
+  withTopLevel(
+    map: BencodeMap,
+    {
+      bytes,
+      infoStart,
+      context: newContext = {},
+    }: { bytes: Uint8Array; infoStart: number; context?: ValidationContext | undefined },
+  ): TorrentBase<V> | null {
+    const context = requireContext(newContext);
+    const { context: old, flat, totals, similar } = this.#own;
+    const isSame =
+      (context.profile ?? 'default') === (old.profile ?? 'default') &&
+      context.padding === old.padding &&
+      context.paddingPath === old.paddingPath;
+    if (!isSame || this.warnings.length > 0) return null;
+    const issues = new Issues(context.profile);
+    const fields = { ...decodeTopLevelWithoutLayers(map, issues), info: this.info };
+    copyProperty('pieceLayers', this, fields);
+    const warnings = issues.finish(bytes);
+    if (issues.hasErrors) throw new ValidationError(warnings);
+    const infoBytes = bytes.subarray(infoStart, infoStart + this.#own.infoBytes.length);
+    return new TorrentBase(this.torrentVersion, fields, { bytes, infoBytes, flat, totals, similar, warnings, context });
+  }
+
+  /** The name to show: `name.utf-8` where an old creator wrote one, else `name`. */
+  get name(): string {
+    return this.info.nameUtf8 ?? this.info.name;
+  }
+
+  /** SHA-1 of the raw `info` in hexadecimal (BEP 3); null for v2. */
+  get infohashV1(): V extends 'v2' ? null : string {
+    const hash = this.torrentVersion === 'v2' ? null : createHash('sha1').update(this.#own.infoBytes).digest('hex');
+    return hash as V extends 'v2' ? null : string;
+  }
+
+  /** SHA-256 of the raw `info` in hexadecimal (BEP 52); null for v1. */
+  get infohashV2(): V extends 'v1' ? null : string {
+    const hash = this.torrentVersion === 'v1' ? null : createHash('sha256').update(this.#own.infoBytes).digest('hex');
+    return hash as V extends 'v1' ? null : string;
+  }
+
+  /** The files in the torrent's order, without pad files. */
+  get files(): TorrentFile[] {
+    if (!this.#files) {
+      this.#files = this.torrentVersion === 'v1' ? this.#filesOfList() : this.#filesOfTree();
+      for (const file of this.#files) file.piecesRoot &&= copyOf(file.piecesRoot);
+    }
+    return this.#files;
+  }
+
+  /** The files of the v2 tree, which v1 does not have. */
+  get #flatList(): FlatFile[] {
+    return (this.#own.flat as () => FlatFile[])();
+  }
+
+  /** Whether the torrent is one file and no folder. In v2 that means a tree of one file, as clients lay it out. */
+  get #isSingle(): boolean {
+    if (this.torrentVersion !== 'v2') return !(this.info as InfoDictV1).files;
+    const flat = this.#flatList;
+    const hasFolder = this.warnings.some(({ code }) => code === 'tree') || (this.info as InfoDictHybrid).files != null;
+    return flat.length === 1 && flat[0]?.path.length === 1 && !hasFolder;
+  }
+
+  #filesOfList(): TorrentFile[] {
+    const list = v1Files(this.info as InfoDictV1) as FileItem[];
+    const isPad = padsIn(list, this.info.pieceLength);
+    const visible = list.filter((file) => !isPad(file));
+    return visible.map((file) => ({
+      path: displayPath(file, this.#isSingle ? this.name : null),
+      length: file.length,
+      attr: file.attr ?? null,
+      piecesRoot: null,
+    }));
+  }
+
+  #filesOfTree(): TorrentFile[] {
+    return this.#flatList.map((file) => ({
+      path: file.path.join('/'),
+      length: file.length,
+      attr: file.attr ?? null,
+      piecesRoot: file.length > 0 ? (file.piecesRoot ?? null) : null,
+    }));
+  }
+
+  /**
+   * A safe path on disk for each of `files`: no path leaves the folder and no two are equal. They equal the paths of the files
+   * where those are safe already.
+   */
+  get safePaths(): string[] {
+    return safePaths(this.files.map((file) => file.path.split('/'))).map((parts) => parts.join('/'));
+  }
+
+  /** The flat v2 file tree: paths with `/` to files. Null for v1. */
+  get flatFiles(): V extends 'v1' ? null : Map<string, FileTreeItem> {
+    if (this.torrentVersion !== 'v1') {
+      this.#flatFiles ??= new Map(
+        this.#flatList.map(({ path, ...item }) => {
+          item.piecesRoot &&= copyOf(item.piecesRoot);
+          return [path.join('/'), item];
+        }),
+      );
+    }
+    return (this.#flatFiles ?? null) as V extends 'v1' ? null : Map<string, FileTreeItem>;
+  }
+
+  /** The number of files, without pad files. */
+  get nFiles(): number {
+    return this.#own.totals?.files ?? this.files.length;
+  }
+
+  /** Bytes of content, without pad files. */
+  get totalSize(): number {
+    return this.#own.totals?.bytes ?? this.files.reduce((sum, file) => sum + file.length, 0);
+  }
+
+  /** Bytes of the torrent file. */
+  get fileSize(): number {
+    return this.#own.bytes.length;
+  }
+
+  /** The number of pieces: v1 pieces in v1 and hybrid torrents, else the pieces of all files. */
+  get nPieces(): number {
+    const { info } = this;
+    if (this.torrentVersion !== 'v2') return (info as InfoDictV1).pieces.length;
+    const count = () => this.files.reduce((sum, file) => sum + Math.ceil(file.length / info.pieceLength), 0);
+    return this.#own.totals?.pieces ?? count();
+  }
+
+  /** All tracker URLs, trimmed and without duplicates. `announce-list` replaces `announce` when it has any (BEP 12). */
+  get flatTrackers(): string[] {
+    const trimmed = (urls: readonly string[]) => urls.map((url) => url.trim()).filter((url) => url !== '');
+    const listed = trimmed((this.announceList ?? []).flat());
+    return [...new Set(listed.length > 0 ? listed : trimmed(this.announce === null ? [] : [this.announce]))];
+  }
+
+  /**
+   * A magnet link to the torrent (BEP 9, BEP 53), with its infohashes, name, size, trackers and webseeds.
+   *
+   * @example
+   * ```ts
+   * import { Torrent } from 'metainfo';
+   *
+   * const torrent = await Torrent.read('album.torrent');
+   * console.log(torrent.magnet());
+   * // Only the v1 swarm of a hybrid torrent, and only two of its files:
+   * console.log(torrent.magnet({ infohashV2: null, selectOnly: torrent.selectFiles(['02 third.wav', 'notes']) }));
+   * ```
+   *
+   * @param changes Fields to add to the link or to replace; null leaves a field out.
+   * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` for a field that a link cannot express
+   */
+  magnet(changes: Partial<Magnet> = {}): string {
+    const checked = checkOptions(changes, MAGNET, { name: 'changes', example: "{ displayName: 'x' }" });
+    const { infohashV1, infohashV2, name, totalSize, flatTrackers, webseeds } = this;
+    const own = { infohashV1, infohashV2, displayName: name, length: totalSize, trackers: flatTrackers, webseeds };
+    return formatMagnet({ ...own, ...checked });
+  }
+
+  /**
+   * The index ranges of files and folders, for `selectOnly` of {@link magnet} (BEP 53). Indexes count pad files, as libtorrent
+   * and qBittorrent do, so they are not the indexes of `files`.
+   *
+   * @param paths Paths as `files` has them: below the torrent's root, with `/`.
+   * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` for a path that is not in the torrent
+   */
+  selectFiles(paths: readonly string[]): [first: number, last: number][] {
+    const selected = checkArgument('paths', paths, Paths);
+    const indexes =
+      this.torrentVersion === 'v1' ? this.#indexesOfList() : indexesOfTree(this.files, this.info.pieceLength);
+    const files = Array.from(indexes, (index, i) => ({ path: (this.files[i] as TorrentFile).path, index }));
+    return indexRangesOf(files, selected);
+  }
+
+  #indexesOfList(): number[] {
+    const list = v1Files(this.info as InfoDictV1) as FileItem[];
+    const isPad = padsIn(list, this.info.pieceLength);
+    return list.flatMap((file, index) => (isPad(file) ? [] : [index]));
+  }
+
+  /** The webseed URLs, without duplicates (BEP 19). */
+  get webseeds(): string[] {
+    return [...new Set(this.urlList ?? [])];
+  }
+
+  /**
+   * The bytes that a v1 piece is the hash of: ranges of one or more files. O(log files) after the first call.
+   *
+   * @example
+   * ```ts
+   * import { open } from 'node:fs/promises';
+   * import { Torrent } from 'metainfo';
+   *
+   * const torrent = await Torrent.read('album.torrent');
+   * const range = torrent.v1PieceRange(0);
+   * const chunks: Uint8Array[] = [];
+   * for (const { fullPath, attr, rangeStart, rangeEnd } of range.ranges) {
+   *   if (attr?.includes('p')) continue; // Pad files are not on disk.
+   *   const file = await open(fullPath);
+   *   const { buffer } = await file.read(Buffer.alloc(rangeEnd - rangeStart), 0, rangeEnd - rangeStart, rangeStart);
+   *   chunks.push(buffer);
+   *   await file.close();
+   * }
+   * console.log(range.validateData(chunks) ? 'piece 0 is complete' : 'piece 0 is corrupt');
+   * ```
+   * ```text
+   * piece 0 is complete
+   * ```
+   *
+   * @param pieceIdx From 0.
+   * @throws {MetainfoError} `ERR_OUT_OF_RANGE` for an index without a piece; `ERR_INVALID_ARGUMENT` for a v2 torrent
+   */
+  v1PieceRange(pieceIdx: number): V1PieceRange {
+    if (this.torrentVersion === 'v2' || !v1Files(this.info as InfoDictV1)) {
+      throw new MetainfoError('ERR_INVALID_ARGUMENT', 'This torrent has no v1 files.');
+    }
+    const info = this.info as InfoDictV1;
+    this.#v1Offsets ??= v1FileOffsets(this.name, info);
+    return rangeOfV1Piece(pieceIdx, info, this.#v1Offsets);
+  }
+
+  /**
+   * The bytes that a piece of one file of a v2 or hybrid torrent is the hash of. A file of at most one piece is one range: its
+   * hash is the pieces root, and `pieceIdx` is ignored.
+   *
+   * @example
+   * ```ts
+   * import { readFile } from 'node:fs/promises';
+   * import { Torrent } from 'metainfo';
+   *
+   * const torrent = await Torrent.read('album.torrent');
+   * const range = torrent.v2PieceRange('02 third.wav');
+   * const file = await readFile(range.fullPath);
+   * console.log(range.validateData([file.subarray(range.rangeStart, range.rangeEnd)]));
+   * ```
+   * ```text
+   * true
+   * ```
+   *
+   * @param file The path of the file below the torrent's root, with `/`.
+   * @param pieceIdx Within the file, from 0.
+   * @throws {MetainfoError} `ERR_NOT_FOUND` for no such file; `ERR_OUT_OF_RANGE` for an index without a piece;
+   *   `ERR_INVALID_ARGUMENT` for a v1 torrent, an empty file, or a torrent without the piece layer of the file
+   */
+  v2PieceRange(file: string, pieceIdx = 0): V2PieceRange {
+    checkArgument('file', file, Text);
+    const { pieceLayers, name } = this;
+    if (this.torrentVersion === 'v1') throw new MetainfoError('ERR_INVALID_ARGUMENT', 'A v1 torrent has no v2 pieces.');
+    const { pieceLength } = this.info;
+    this.#flatViews ??= new Map(this.#flatList.map((item) => [item.path.join('/'), item]));
+    return rangeOfV2Piece(file, pieceIdx, {
+      flatFiles: this.#flatViews,
+      pieceLayers,
+      pieceLength,
+      name,
+      single: this.#isSingle,
+    });
+  }
+
+  /**
+   * The torrent as a dictionary. Mode `str` has text keys, and the npm package `bencode` encodes it to the bytes of
+   * {@link bencode}: dictionaries whose keys are not text are Maps of bytes, integers beyond 2^53 are bigints, which that
+   * package cannot encode. Mode `binary` is what `decode` gives and `encode` takes, with keys of one character per byte. Encode it
+   * with {@link encode}: the package would write those keys as UTF-8 and corrupt the piece layers.
+   *
+   * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` for an unknown mode
+   */
+  modelDumpTorrent(options?: { mode?: 'str' }): DumpedDictionary;
+  modelDumpTorrent(options: { mode: 'binary' }): BencodeMap;
+  modelDumpTorrent(options: { mode?: 'str' | 'binary' } = {}): DumpedDictionary | BencodeMap {
+    const { mode = 'str' } = checkOptions(options, DUMP, { example: "{ mode: 'binary' }" });
+    // The bytes were within the limits of the caller when they were read.
+    const { value } = decode(copyOf(this.#own.bytes), { tolerant: true, limits: NO_LIMITS });
+    return mode === 'binary' ? (value as BencodeMap) : dumpTorrent(value as BencodeMap);
+  }
+
+  /** The torrent for `JSON.stringify`, which is also the output of `metainfo show --json`. */
+  toJSON(): TorrentJson {
+    return torrentJson(this as Torrent);
+  }
+
+  /** A copy of the bytes of the torrent file, exactly as they were read. */
+  bencode(): Uint8Array {
+    return copyOf(this.#own.bytes);
+  }
+
+  /**
+   * Writes the torrent file atomically: a temporary file beside the target is renamed when it is complete. A process that is
+   * killed leaves a `.metainfo-*.tmp` file, which you may delete and which no scan includes.
+   *
+   * @param target The path of the torrent file.
+   * @throws {MetainfoError} `ERR_OUTPUT_EXISTS`, `ERR_NOT_A_FILE`, `ERR_NO_SPACE`, `ERR_NOT_FOUND`, `ERR_WRITE`,
+   *   `ERR_INVALID_ARGUMENT`
+   */
+  async write(target: string, options: WriteOptions = {}): Promise<void> {
+    requirePath(target);
+    return writeTorrentFile(target, this.#own.bytes, checkOptions(options, WRITE, { example: '{ force: true }' }));
+  }
+}
+
+/** The values of two lists, each once: values are equal if their keys are. */
+function distinct<T>(
+  first: readonly T[] | null | undefined,
+  second: readonly T[] | null | undefined,
+  keyOf: (value: T) => string,
+): T[] {
+  if (!first && !second) return [];
+  return [...new Map([...(first ?? []), ...(second ?? [])].map((value) => [keyOf(value), value])).values()];
+}

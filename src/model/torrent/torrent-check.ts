@@ -1,0 +1,163 @@
+/** Decodes and validates the bytes of a torrent file: the one way from bytes to a torrent. */
+import { BencodeError } from '../../bencode/bencode-error.ts';
+import { copyOf } from '../../bencode/copy.ts';
+import { decodeTrusted } from '../../bencode/decode.ts';
+import { type Limits, limitsOf, NO_LIMITS } from '../../bencode/limits.ts';
+import type { BencodeMap } from '../../bencode/value.ts';
+import { type Issue, MetainfoError, shown } from '../../errors/errors.ts';
+import { bytesOf, checkOptions, type OptionStructs, Signal, Unchecked } from '../../errors/guard.ts';
+import { padsIn } from '../../layout/padding.ts';
+import { infodictDiscriminator, type TorrentVersion } from '../discriminator.ts';
+import { RAW } from '../files-codec.ts';
+import type { FlatFile } from '../flat-tree.ts';
+import { Issues, requireContext, type ValidationContext } from '../issues.ts';
+import { MAX_TREE_DEPTH, TORRENT_LIMITS } from '../limits.ts';
+import { checkRules } from '../rules/rules.ts';
+import { type DecodedInfo, decodeInfo, exposedInfo } from './info-decode.ts';
+import { decodeTopLevel, type TopLevelFields } from './top-level.ts';
+import type { Torrent } from './torrent.ts';
+import { TorrentBase } from './torrent-base.ts';
+
+/** Options of {@link Torrent.read}, {@link Torrent.fromBytes} and {@link Torrent.inspect}. */
+export interface ReadOptions {
+  /**
+   * How strictly the torrent is validated.
+   *
+   * @default { profile: 'default' }
+   */
+  context?: ValidationContext | undefined;
+  /**
+   * Bounds on the time and memory that an untrusted torrent may take.
+   *
+   * @default DEFAULT_LIMITS, but depth 99 and digits 20
+   */
+  limits?: Limits | undefined;
+  /** Cancels {@link Torrent.read}: it rejects at once with an {@link AbortError}. */
+  signal?: AbortSignal | undefined;
+}
+
+/** The checks of {@link ReadOptions} as an options bag. */
+export const READ_OPTIONS: OptionStructs<ReadOptions> = { context: Unchecked, limits: Unchecked, signal: Signal };
+
+/** The outcome of checking bytes. */
+export interface TorrentCheck {
+  /** Null when there are errors. */
+  torrent: Torrent | null;
+  /** Null when the info dictionary has neither `pieces` nor `file tree`. */
+  version: TorrentVersion | null;
+  /** The raw `info` dictionary; empty when there is none. */
+  infoBytes: Uint8Array;
+  /** Errors first, then warnings. */
+  issues: Issue[];
+}
+
+/**
+ * Checks the bytes of a torrent file.
+ *
+ * @param isOwn Whether nobody else can change the bytes: they are then viewed instead of copied.
+ * @throws {LimitError} when the torrent exceeds one of the limits
+ * @throws {BencodeError} when the bytes are not bencode
+ * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` for invalid options
+ */
+export function checkTorrent(input: Uint8Array, readOptions: ReadOptions, isOwn = false): TorrentCheck {
+  const view = bytesOf('bytes', input);
+  const { context: givenContext = {}, limits: givenLimits } = checkOptions(readOptions, READ_OPTIONS, {
+    example: "{ context: { profile: 'strict' } }",
+  });
+  const context = requireContext(givenContext);
+  const limits = limitsOf(givenLimits, TORRENT_LIMITS);
+  if (limits.depth > MAX_TREE_DEPTH && limits !== NO_LIMITS)
+    throw new MetainfoError('ERR_INVALID_ARGUMENT', `limits.depth of a torrent must be at most ${MAX_TREE_DEPTH}.`);
+  // The caller may change or transfer its memory. Bytes beyond the limit are refused below, so they are not copied.
+  const bytes = isOwn || view.length > limits.bytes ? view : copyOf(view);
+  const issues = new Issues(context.profile, limits);
+  const { value, errors, span } = decodeTrusted(bytes, { span: 'info', tolerant: true, raw: RAW, limits });
+  if (!(value instanceof Map)) {
+    issues.add('type', [], `expected a dictionary, got ${shown(value)}`);
+    return { torrent: null, version: null, infoBytes: new Uint8Array(), issues: issues.finish(bytes) };
+  }
+  const version = infodictDiscriminator(value.get('info'));
+  reportBencodeErrors(errors, { version, span, isNewer: hasMetaVersion(value), issues });
+  const infoBytes = span ? bytes.subarray(span.start, span.end) : new Uint8Array();
+  const { fields, info } = decodeModel(value, { version, context, issues });
+  const listed = issues.finish(bytes);
+  if (issues.hasErrors || !version || !info) return { torrent: null, version, infoBytes, issues: listed };
+  const { fileTree } = info;
+  const flat = fileTree ? () => fileTree : null;
+  const pieceLayers = version === 'v1' ? null : (fields.pieceLayers ?? new Map());
+  const all = { ...fields, pieceLayers, info: exposedInfo(info, version, flat) };
+  const validated = { bytes, infoBytes, flat, totals: null, warnings: listed, context };
+  const torrent = new TorrentBase(version, all as never, validated);
+  return { torrent: torrent as Torrent, version, infoBytes, issues: listed };
+}
+
+interface ModelContext {
+  version: TorrentVersion | null;
+  context: ValidationContext;
+  issues: Issues;
+}
+
+/** Decodes all fields and runs the rules over those that decoded. */
+function decodeModel(
+  map: BencodeMap,
+  { version, context, issues }: ModelContext,
+): { fields: TopLevelFields; info: DecodedInfo | undefined } {
+  const infoValue = map.get('info');
+  const fields = decodeTopLevel(map, issues);
+  const info = issues.within('info', () => decodeInfo(infoValue, version, issues));
+  const flat = info?.fileTree ?? null;
+  if (flat) requirePaths(flat, issues);
+  if (version && info && infoValue instanceof Map) {
+    checkRules({
+      version,
+      info,
+      has: (key) => infoValue.has(key),
+      isPad: padsIn(info.files ?? [], info.pieceLength ?? 0),
+      layers: map.has('piece layers') ? (fields.pieceLayers ?? undefined) : null,
+      flat,
+      context,
+      issues,
+    });
+  }
+  return { fields, info };
+}
+
+/** Whether the info dictionary has a meta version above 0. */
+function hasMetaVersion(map: BencodeMap): boolean {
+  const info = map.get('info');
+  const metaVersion = info instanceof Map ? info.get('meta version') : undefined;
+  return typeof metaVersion === 'number' && metaVersion > 0;
+}
+
+/** A tree names each folder once, but each file has the names of its folders in its path. */
+function requirePaths(flat: readonly FlatFile[], issues: Issues): void {
+  let count = 0;
+  for (const { path } of flat) for (const part of path) count += part.length + 1;
+  issues.requireWithin('paths', count);
+}
+
+interface BencodeErrorContext {
+  version: TorrentVersion | null;
+  /** Where `info` is in the bytes. */
+  span: { start: number; end: number } | null;
+  isNewer: boolean;
+  issues: Issues;
+}
+
+/**
+ * Warns of bencode that is not canonical in v1, outside `info` and after the end: no client refuses it there. Throws for
+ * it in a v2 info dictionary, which would have another infohash in another client.
+ */
+function reportBencodeErrors(
+  errors: readonly BencodeError[],
+  { version, span, isNewer, issues }: BencodeErrorContext,
+): void {
+  for (const error of errors) {
+    const isOutside = span !== null && (error.offset < span.start || error.offset >= span.end);
+    const isV1 = version === 'v1' && !(issues.compat && isNewer);
+    const isWarning = issues.profile !== 'strict' && (isV1 || isOutside);
+    if (!isWarning) throw new BencodeError(error.bencodeCode, error.offset, error.reason);
+    const code = error.bencodeCode === 'trailing_data' ? 'trailing_data' : 'not_canonical';
+    issues.warnAt(code, error.offset, error.reason);
+  }
+}

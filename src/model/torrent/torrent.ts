@@ -1,0 +1,180 @@
+/** Where torrents come from: `Torrent.read`, `fromBytes`, `fromDecoded` and `inspect`. */
+import { createHash } from 'node:crypto';
+import type { Struct } from 'superstruct';
+import { encode } from '../../bencode/encode.ts';
+import { limitsOf } from '../../bencode/limits.ts';
+import { type Issue, ValidationError, withPath } from '../../errors/errors.ts';
+import { checkOptions, expected, type OptionStructs, readSafely, Unchecked } from '../../errors/guard.ts';
+import type { TorrentVersion } from '../discriminator.ts';
+import { Issues, requireContext } from '../issues.ts';
+import { fromDecodedTorrent } from './from-decoded.ts';
+import { TorrentBase } from './torrent-base.ts';
+import { checkTorrent, READ_OPTIONS, type ReadOptions } from './torrent-check.ts';
+import { readTorrentFile } from './torrent-io.ts';
+
+export { type InfoDictOf, TorrentBase, type TorrentFile } from './torrent-base.ts';
+export type { ReadOptions } from './torrent-check.ts';
+export type { TorrentJson } from './torrent-json.ts';
+
+/** A torrent of one version, or of one of several. */
+export type TorrentOf<V extends TorrentVersion> = V extends TorrentVersion ? TorrentBase<V> : never;
+/**
+ * A torrent of any version. `torrentVersion` narrows the types of `info`, `flatFiles`, `pieceLayers` and the infohashes.
+ */
+export type Torrent = TorrentBase<'v1'> | TorrentBase<'v2'> | TorrentBase<'hybrid'>;
+
+/** Checks that an argument is a torrent: neither a proxy of one nor an object that inherits from one passes. */
+export const AnyTorrent: Struct<Torrent, null> = expected(
+  'a torrent, such as Torrent.read() gives',
+  TorrentBase.isTorrent,
+);
+
+/** Options of {@link Torrent.fromDecoded}. */
+export interface FromDecodedOptions extends ReadOptions {
+  /**
+   * Fields that replace those of the decoded dictionary, under on-disk keys or property names.
+   *
+   * @default {}
+   */
+  data?: Readonly<Record<string, unknown>>;
+}
+
+const FROM_DECODED: OptionStructs<FromDecodedOptions> = { ...READ_OPTIONS, data: Unchecked };
+const EXAMPLE = { example: "{ context: { profile: 'strict' } }" };
+
+/** A report on the bytes of a torrent file, valid or not. */
+export interface Inspection {
+  /** The torrent; null when there are errors. */
+  torrent: Torrent | null;
+  /** Null when the info dictionary has neither `pieces` nor `file tree`. */
+  version: TorrentVersion | null;
+  /** The hashes of the raw `info` in hexadecimal, also of an invalid torrent. */
+  infohash: {
+    /** SHA-1; null for v2 and for an unknown version. */
+    v1: string | null;
+    /** SHA-256; null for v1 and for an unknown version. */
+    v2: string | null;
+  };
+  /** Errors first, then warnings. */
+  issues: Issue[];
+}
+
+/** Reads torrents from files, bytes and decoded dictionaries. {@link TorrentCreate.generate} creates new ones. */
+export const Torrent = {
+  /**
+   * Reads and validates a torrent file.
+   *
+   * @example
+   * ```ts
+   * import { Torrent } from 'metainfo';
+   *
+   * const torrent = await Torrent.read('album.torrent');
+   * console.log(torrent.name, torrent.torrentVersion);
+   * ```
+   * ```text
+   * album hybrid
+   * ```
+   *
+   * @param file The path of a file, pipe or device. At most `limits.bytes` bytes are read.
+   * @throws {MetainfoError} `ERR_NOT_FOUND`, `ERR_UNREADABLE`, `ERR_NOT_A_FILE`, `ERR_READ`, `ERR_INVALID_ARGUMENT`, and
+   *   every error of {@link Torrent.fromBytes}, with the path
+   * @throws {AbortError} when `signal` is aborted
+   */
+  async read(file: string, options: ReadOptions = {}): Promise<Torrent> {
+    const checked = checkOptions(options, READ_OPTIONS, EXAMPLE);
+    const bytes = await readTorrentFile(file, limitsOf(checked.limits).bytes, checked.signal);
+    try {
+      return fromOwnBytes(bytes, checked);
+    } catch (error) {
+      throw withPath(error, file);
+    }
+  },
+
+  /**
+   * Validates the bytes of a torrent file. The bytes are copied, so you may change or transfer them afterwards.
+   *
+   * @example
+   * ```ts
+   * import { readFile } from 'node:fs/promises';
+   * import { Torrent } from 'metainfo';
+   *
+   * const torrent = Torrent.fromBytes(await readFile('album.torrent'), { context: { profile: 'strict' } });
+   * console.log(torrent.infohashV1, torrent.infohashV2);
+   * ```
+   *
+   * @param bytes The bytes of a torrent file.
+   * @throws {LimitError} when the torrent exceeds one of the `limits`
+   * @throws {BencodeError} when the bytes are not bencode
+   * @throws {ValidationError} when the torrent is invalid; `issues` has every error and warning
+   * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` for other invalid arguments
+   */
+  fromBytes(bytes: Uint8Array, options: ReadOptions = {}): Torrent {
+    const { torrent, issues } = checkTorrent(bytes, options);
+    if (!torrent) throw new ValidationError(issues);
+    return torrent;
+  },
+
+  /**
+   * Makes a torrent from the output of a bencode decoder, or from fields that you write by hand. Dictionaries are plain
+   * objects (text keys) or Maps (keys as bytes, or as text with one character per byte). Keys are on-disk keys or property names.
+   * The bytes of the torrent are the canonical encoding.
+   *
+   * @param decoded The dictionary of the torrent.
+   * @throws {LimitError} when the torrent exceeds one of the `limits`
+   * @throws {ValidationError} when the torrent is invalid; code `lost` where the decoder has already lost information
+   * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` for invalid options, and where reading the dictionary throws
+   */
+  fromDecoded(decoded: unknown, options: FromDecodedOptions = {}): Torrent {
+    const { data = {}, ...readOptions } = checkOptions(options, FROM_DECODED, EXAMPLE);
+    const { context = {}, limits } = readOptions;
+    const issues = new Issues(requireContext(context).profile, limitsOf(limits));
+    const plain = TorrentBase.isTorrent(decoded) ? decoded.modelDumpTorrent({ mode: 'binary' }) : decoded;
+    const value = readSafely('decoded', () => fromDecodedTorrent(plain, issues));
+    for (const [key, entry] of readSafely('data', () => fromDecodedTorrent(data, issues)) ?? []) value?.set(key, entry);
+    if (!value || issues.hasErrors) throw new ValidationError(issues.finish());
+    return fromOwnBytes(encode(value), readOptions);
+  },
+
+  /**
+   * Reports on the bytes of a torrent file without throwing for an invalid torrent: its version, its infohash and every
+   * issue.
+   *
+   * @example
+   * ```ts
+   * import { readFile } from 'node:fs/promises';
+   * import { Torrent } from 'metainfo';
+   *
+   * const { version, issues } = Torrent.inspect(await readFile('album.torrent'));
+   * console.log(version);
+   * for (const { severity, code, message } of issues) console.log(severity, code, message);
+   * ```
+   * ```text
+   * hybrid
+   * ```
+   *
+   * @param bytes The bytes of a torrent file.
+   * @throws {LimitError} when the torrent exceeds one of the `limits`
+   * @throws {BencodeError} when the bytes are not bencode
+   * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` for other invalid arguments
+   */
+  inspect(bytes: Uint8Array, options: ReadOptions = {}): Inspection {
+    const { torrent, version, infoBytes, issues } = checkTorrent(bytes, options);
+    const hash = (algorithm: string) => createHash(algorithm).update(infoBytes).digest('hex');
+    const infohash = {
+      v1: version && version !== 'v2' ? hash('sha1') : null,
+      v2: version && version !== 'v1' ? hash('sha256') : null,
+    };
+    return { torrent, version, infohash, issues };
+  },
+};
+
+/**
+ * {@link Torrent.fromBytes} for bytes that nobody else can change: they are viewed, not copied.
+ *
+ * @throws as {@link Torrent.fromBytes}
+ */
+export function fromOwnBytes(bytes: Uint8Array, options: ReadOptions = {}): Torrent {
+  const { torrent, issues } = checkTorrent(bytes, options, true);
+  if (!torrent) throw new ValidationError(issues);
+  return torrent;
+}

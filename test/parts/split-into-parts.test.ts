@@ -1,0 +1,109 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import fc from 'fast-check';
+import {
+  countParts,
+  type PartTable,
+  plannedParts,
+  rangesOfPart,
+  splitIntoParts,
+  wholePartSize,
+} from '../../src/parts/split-into-parts.ts';
+import { runs } from '../support/runs.ts';
+
+const KIB = 1024;
+const shape = fc
+  .record({
+    version: fc.constantFrom('v1' as const, 'v2' as const, 'hybrid' as const),
+    pieceLength: fc.constantFrom(16 * KIB, 64 * KIB, 256 * KIB),
+    lengths: fc.array(fc.oneof(fc.constantFrom(0, 1, 16 * KIB, 64 * KIB), fc.nat(900 * KIB)), {
+      minLength: 1,
+      maxLength: 30,
+    }),
+    padded: fc.nat(30),
+    size: fc.integer({ min: 1, max: 2 ** 20 }),
+  })
+  .map(({ padded, size, ...rest }) => ({
+    ...rest,
+    // A hybrid has all files padded, perhaps apart from the last one.
+    paddedFiles: rest.version === 'v1' ? Math.min(padded, rest.lengths.length) : rest.lengths.length - (padded % 2),
+    partSize: wholePartSize(size, rest.pieceLength),
+  }));
+
+describe('splitIntoParts', () => {
+  it('covers every byte once and in order, in parts that begin with a piece', () => {
+    const property = fc.property(shape, (given) => {
+      const { version, pieceLength, lengths, paddedFiles, partSize } = given;
+      const table = splitIntoParts(given, Infinity) as PartTable;
+      const next = lengths.map(() => 0);
+      let file = 0;
+      /** Where each file begins among the pieces. */
+      const starts = [0];
+      for (const [i, length] of lengths.entries()) {
+        const end = (starts[i] as number) + length;
+        const isPadded = version === 'v2' || i < paddedFiles;
+        starts.push(isPadded ? Math.ceil(end / pieceLength) * pieceLength : end);
+      }
+      for (let part = 0; part < table.count; part += 1) {
+        const ranges = [...rangesOfPart(table, lengths, part)];
+        const [first] = ranges;
+        assert.ok(first, 'a part is not empty');
+        const position = (starts[first.file] as number) + first.offset;
+        assert.equal(position % pieceLength, 0);
+        if (table.pieces) assert.equal(table.pieces[part], position / pieceLength);
+        if (version !== 'v1') assert.equal(first.offset % pieceLength, 0);
+        const bytes = ranges.reduce((sum, { length }) => sum + length, 0);
+        assert.ok(bytes < partSize + pieceLength, `${bytes} bytes`);
+        for (const { file: index, offset, length } of ranges) {
+          assert.ok(index >= file && length >= 0);
+          file = index;
+          assert.equal(offset, next[index]);
+          next[index] = offset + length;
+        }
+      }
+      assert.deepEqual(next, lengths);
+      assert.equal(table.files.length, table.count + 1);
+      if (table.pieces) assert.equal(table.pieces.at(-1), Math.ceil((starts.at(-1) as number) / pieceLength));
+    });
+    fc.assert(property, { numRuns: runs(2000) });
+  });
+
+  it('splits a single file into equal parts', () => {
+    const base = { version: 'v2' as const, pieceLength: 2 ** 20, paddedFiles: 0, partSize: 2 ** 29 };
+    for (const [gib, count] of [
+      [6, 12],
+      [6.25, 13],
+      [0.1, 1],
+    ] as const)
+      assert.equal(countParts({ ...base, lengths: [gib * 2 ** 30] }), count);
+  });
+
+  it('counts no further than a plan says, and refuses more parts or pieces than a plan may have', () => {
+    const base = { version: 'v2' as const, pieceLength: 16 * KIB, paddedFiles: 0, partSize: 16 * KIB };
+    const lengths = [2 ** 32];
+    assert.equal((plannedParts({ ...base, lengths }, 2 ** 18) as PartTable).count, 2 ** 18);
+    for (const count of [1, 2 ** 18 - 1, 2 ** 18 + 1, 2 ** 20, 0, -1, 1.5, Number.NaN, 2 ** 20 + 1, 2 ** 53, '1', null])
+      assert.match(plannedParts({ ...base, lengths }, count) as string, /parts/, String(count));
+    assert.equal(countParts({ ...base, lengths: [2 ** 34] }), 2 ** 20);
+    for (const length of [2 ** 34 + 1, 2 ** 40, 2 ** 41, 2 ** 53 - 1])
+      assert.throws(() => countParts({ ...base, lengths: [length] }), { code: 'ERR_TOO_LARGE' });
+  });
+
+  it('counts short files as 16 KiB, so that no part has millions of them', () => {
+    const lengths = new Float64Array(100_000);
+    for (const version of ['v1', 'v2', 'hybrid'] as const) {
+      const given = { version, pieceLength: 16 * KIB, lengths, paddedFiles: 0, partSize: 2 ** 20 };
+      const table = splitIntoParts(given, Infinity) as PartTable;
+      assert.equal(table.count, Math.ceil(100_000 / 64));
+    }
+  });
+});
+
+describe('wholePartSize', () => {
+  it('rounds up to whole pieces', () => {
+    assert.deepEqual(
+      [1, 16 * KIB, 16 * KIB + 1, 100 * KIB].map((size) => wholePartSize(size, 16 * KIB) / KIB),
+      [16, 16, 32, 112],
+    );
+  });
+});
