@@ -8,6 +8,7 @@ const LAYERS = [
   'parts',
   'verify',
   'create',
+  'print',
   'hashers',
   'model',
   'jobs',
@@ -17,11 +18,16 @@ const LAYERS = [
   'layout',
   'bencode',
   'errors',
+  'text',
 ];
 /** Neighbours of equal rank, which may not import each other. */
 const APART = [
   ['create', 'hashers'],
   ['verify', 'hashers'],
+  ['verify', 'create'],
+  ['print', 'verify'],
+  ['print', 'create'],
+  ['print', 'hashers'],
   ['bullmq', 'edit'],
   ['magnet', 'layout'],
 ];

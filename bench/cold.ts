@@ -4,7 +4,7 @@
 //   npm run bench -- cold [--size 4GiB] [--rounds 5]
 import path from 'node:path';
 import { choosePieceLength } from '../src/layout/piece-length.ts';
-import { formatBytes } from '../src/text/text.ts';
+import { formatBytes } from '../src/text/format.ts';
 import { findDropper, writeData } from './support/data.ts';
 import { bench, interleave, median, runHash, timeCommand, VERSIONS } from './support/measure.ts';
 import { tableOf } from './support/tables.ts';

@@ -4,7 +4,7 @@
 //   npm run bench -- create [--size 4GiB] [--rounds 5] [--repeats 2]
 import path from 'node:path';
 import { loadAddon } from '../src/hash/addon.ts';
-import { formatBytes } from '../src/text/text.ts';
+import { formatBytes } from '../src/text/format.ts';
 import type { HashReport } from './processes/hash.ts';
 import { writeData } from './support/data.ts';
 import { bench, interleave, median, runHash, VERSIONS, type Version } from './support/measure.ts';

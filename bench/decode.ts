@@ -4,7 +4,7 @@
 //   npm run bench -- decode [--rounds 5] [--files 100000]
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { formatBytes } from '../src/text/text.ts';
+import { formatBytes } from '../src/text/format.ts';
 import type { Report } from './processes/run-once.ts';
 import { bench, interleave, median, runOnce } from './support/measure.ts';
 import { type Table, tableOf } from './support/tables.ts';

@@ -8,7 +8,7 @@ import { closeSync, mkdirSync, openSync, rmSync, truncateSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { folderStore, joinParts, TorrentCreate } from '../src/index.ts';
-import { formatBytes } from '../src/text/text.ts';
+import { formatBytes } from '../src/text/format.ts';
 import type { BatchReport, BatchTask } from './processes/batches.ts';
 import type { JoinReport, JoinTask } from './processes/join-plan.ts';
 import { writeData, writeFiles } from './support/data.ts';

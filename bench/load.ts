@@ -5,7 +5,7 @@
 //   npm run bench -- load [--jobs 10000] [--large 8] [--size 1GiB]
 import { rmSync } from 'node:fs';
 import path from 'node:path';
-import { formatBytes } from '../src/text/text.ts';
+import { formatBytes } from '../src/text/format.ts';
 import type { LoadReport, LoadTask } from './processes/load.ts';
 import { bench, runChild } from './support/measure.ts';
 import { type Column, tableOf } from './support/tables.ts';

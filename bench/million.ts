@@ -9,7 +9,7 @@ import { rmSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import path from 'node:path';
 import { BLOCK_SIZE, choosePieceLength } from '../src/layout/piece-length.ts';
-import { formatBytes } from '../src/text/text.ts';
+import { formatBytes } from '../src/text/format.ts';
 import { installed, OURS, requireTorrent, type Tool } from './peers/tools.ts';
 import type { HashReport } from './processes/hash.ts';
 import { requireSpace, writeFiles } from './support/data.ts';

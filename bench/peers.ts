@@ -6,7 +6,7 @@ import { mkdirSync, rmSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import path from 'node:path';
 import { choosePieceLength } from '../src/layout/piece-length.ts';
-import { formatBytes } from '../src/text/text.ts';
+import { formatBytes } from '../src/text/format.ts';
 import { installed, OURS, requireTorrent, type Tool } from './peers/tools.ts';
 import { writeData, writeFiles } from './support/data.ts';
 import {

@@ -5,7 +5,7 @@
 import { spawnSync } from 'node:child_process';
 import path from 'node:path';
 import { choosePieceLength } from '../src/layout/piece-length.ts';
-import { formatBytes } from '../src/text/text.ts';
+import { formatBytes } from '../src/text/format.ts';
 import { installed, OURS, pythonCommand } from './peers/tools.ts';
 import type { EachReport, EachTask } from './processes/each.ts';
 import { writeFiles } from './support/data.ts';

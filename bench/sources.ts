@@ -3,7 +3,7 @@
 //
 //   npm run bench -- sources [--size 1GiB] [--buffers 10000] [--rounds 5]
 import path from 'node:path';
-import { formatBytes } from '../src/text/text.ts';
+import { formatBytes } from '../src/text/format.ts';
 import type { Task } from './processes/run-once.ts';
 import { writeData } from './support/data.ts';
 import { bench, interleave, median, runOnce, VERSIONS } from './support/measure.ts';

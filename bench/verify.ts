@@ -5,7 +5,7 @@
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { formatBytes } from '../src/text/text.ts';
+import { formatBytes } from '../src/text/format.ts';
 import type { Task } from './processes/run-once.ts';
 import { writeData, writeFiles } from './support/data.ts';
 import {

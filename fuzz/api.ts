@@ -8,7 +8,7 @@ import vm from 'node:vm';
 import { decode as decodeInput } from '../src/bencode/decode.ts';
 import { NO_LIMITS } from '../src/bencode/limits.ts';
 import type { BencodeValue } from '../src/bencode/value.ts';
-import type { HashPlan } from '../src/hash/hash-request.ts';
+import type { HashRequest } from '../src/hash/hash-request.ts';
 import * as api from '../src/index.ts';
 import hybrids from '../test/fixtures/hybrid.ts';
 import fixtures from '../test/fixtures/v1.ts';
@@ -26,7 +26,7 @@ const V1 = api.Torrent.fromBytes(v1);
 const HYBRID = api.Torrent.fromBytes(hybrids['hybrid-folder'].bytes);
 const NOWHERE = path.resolve('/nowhere/at/all');
 const CONFIG = { paths: ['x'], pathRoot: NOWHERE, pieceLength: 16384 };
-const PLAN: HashPlan = {
+const PLAN: HashRequest = {
   files: [{ path: null, data: new Uint8Array(5), offset: 0, length: 5, size: 5, mtimeMs: Number.NaN }],
   version: 'v1',
   pieceLength: 16384,
@@ -213,7 +213,7 @@ const CALLS: Readonly<Record<string, Call>> = {
 };
 
 /** Hashes a plan to its end, unless it is too large. */
-async function planned(engine: api.Engine, plan: HashPlan): Promise<void> {
+async function planned(engine: api.Engine, plan: HashRequest): Promise<void> {
   const job = engine.start(plan);
   const total = [...plan.files].reduce((sum, { length }) => sum + length, 0);
   if (total > MOST_BYTES) job.cancel();

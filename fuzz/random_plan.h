@@ -1,4 +1,4 @@
-// Draws small random plans of every version, and ways to hash them.
+// Draws small random requests of every version, and ways to hash them.
 #pragma once
 
 #include <filesystem>
@@ -45,53 +45,53 @@ inline std::uint64_t length(Input& input, std::uint64_t piece) {
     case 3:
       return piece * (1 + input.below(3)) - input.below(2);
     case 4:
-      return plans::kBlock * input.below(5) + input.below(3);
+      return requests::kBlock * input.below(5) + input.below(3);
     default:
       return input.below(100000);
   }
 }
 
-// Some files of the plan do not exist: it marks missing files.
-inline metainfo::Plan random_plan(Input& input, const Folder& folder) {
-  using plans::kBlock;
-  metainfo::Plan plan;
-  plan.version = plans::kVersions[input.below(3)];
-  plan.piece_length = kBlock << input.below(8);
-  if (plan.version == metainfo::Version::v1 && input.below(2) == 0)
-    plan.piece_length = 20 + input.below(30000);
-  plan.mark_missing = true;
+// Some files of the request do not exist: it marks missing files.
+inline metainfo::HashRequest random_request(Input& input, const Folder& folder) {
+  using requests::kBlock;
+  metainfo::HashRequest request;
+  request.version = requests::kVersions[input.below(3)];
+  request.piece_length = kBlock << input.below(8);
+  if (request.version == metainfo::Version::v1 && input.below(2) == 0)
+    request.piece_length = 20 + input.below(30000);
+  request.mark_missing = true;
   std::uint64_t end = 0;
   for (std::size_t i = input.below(20); i != 0 && end < (4 << 20); --i) {
     if (input.below(5) == 0) {
-      plan.files.push_back(plans::pad(length(input, plan.piece_length)));
-      end += plan.files.back().length;
+      request.files.push_back(requests::pad(length(input, request.piece_length)));
+      end += request.files.back().length;
       continue;
     }
-    const std::uint64_t gap = end % plan.piece_length == 0 ? 0 : plan.piece_length - end % plan.piece_length;
-    if (gap != 0 && (plan.version == metainfo::Version::hybrid || input.below(3) == 0)) {
-      plan.files.push_back(plans::pad(gap));
+    const std::uint64_t gap = end % request.piece_length == 0 ? 0 : request.piece_length - end % request.piece_length;
+    if (gap != 0 && (request.version == metainfo::Version::hybrid || input.below(3) == 0)) {
+      request.files.push_back(requests::pad(gap));
       end += gap;
     }
     const std::uint64_t before = input.below(4) == 0 ? input.below(5000) : 0;
-    const std::uint64_t bytes = length(input, plan.piece_length);
+    const std::uint64_t bytes = length(input, request.piece_length);
     const std::uint64_t after = input.below(4) == 0 ? input.below(5000) : 0;
-    metainfo::PlanFile file = plans::unchecked(folder.path(plan.files.size()), before + bytes + after);
+    metainfo::RequestedFile file = requests::unchecked(folder.path(request.files.size()), before + bytes + after);
     file.offset = before;
     file.length = bytes;
     if (input.below(8) != 0)
       write_file(file.path, input.content(file.size));
     else
       std::filesystem::remove(file.path);
-    plan.files.push_back(file);
+    request.files.push_back(file);
     end += bytes;
   }
-  return plan;
+  return request;
 }
 
-inline plans::Setting random_setting(Input& input) {
-  plans::Setting setting;
+inline requests::Setting random_setting(Input& input) {
+  requests::Setting setting;
   setting.threads = 1 + static_cast<unsigned>(input.below(4));
-  setting.read_size = plans::kBlock * (1 + input.below(80));
+  setting.read_size = requests::kBlock * (1 + input.below(80));
   setting.reads = 1 + input.below(20);
   setting.kernels = &kernel_lists()[input.below(kernel_lists().size())];
   setting.as_job = input.below(2) == 0;

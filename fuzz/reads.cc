@@ -1,4 +1,4 @@
-// Fuzz target: injects faults into system calls while a plan is hashed. Harmless faults must not change the
+// Fuzz target: injects faults into system calls while a request is hashed. Harmless faults must not change the
 // digests, others must fail the job with the path and the reason, and no descriptor may stay open.
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -37,13 +37,13 @@ struct ExpectedFailure {
 
 constexpr int kMaxDescriptors = 4096;
 
-// The faults to inject, and what was called on the files of the plan, from any thread.
+// The faults to inject, and what was called on the files of the request, from any thread.
 struct System {
   std::atomic<bool> active{false};
   std::string folder;
   std::vector<Fault> faults;
   std::array<std::atomic<std::uint64_t>, 3> calls{};
-  std::array<std::string, kMaxDescriptors> paths;  // empty: not a file of the plan
+  std::array<std::string, kMaxDescriptors> paths;  // empty: not a file of the request
   std::mutex mutex;                                // guards all members except the flag and the counts
   std::vector<ExpectedFailure> fired;
   int open = 0;
@@ -67,7 +67,7 @@ void fire(metainfo::Failure::Code code, int error, const std::string& path) {
   system_calls().fired.push_back({code, error, path});
 }
 
-// The path of a descriptor; empty if it is not a file of the plan.
+// The path of a descriptor; empty if it is not a file of the request.
 std::string path_of(int descriptor) {
   System& all = system_calls();
   if (!all.active || descriptor < 0 || descriptor >= kMaxDescriptors) return {};
@@ -177,20 +177,20 @@ Fault random_fault(fuzz::Input& input) {
   return {call, nth, act, kRead[input.below(3)]};
 }
 
-void check_run(metainfo::Plan plan, const plans::Setting& setting, const plans::Expected& expected) {
+void check_run(metainfo::HashRequest request, const requests::Setting& setting, const requests::Expected& expected) {
   System& all = system_calls();
-  plan.threads = setting.threads;
-  plan.read_size = setting.read_size;
-  plan.memory_limit = setting.threads * setting.read_size * setting.reads;
+  request.threads = setting.threads;
+  request.read_size = setting.read_size;
+  request.memory_limit = setting.threads * setting.read_size * setting.reads;
   all.fired.clear();
   for (std::atomic<std::uint64_t>& count : all.calls) count = 0;
   all.active = true;
-  const plans::Result result = setting.as_job ? plans::run_as_job(plan, *setting.kernels)
-                                              : plans::run_as_workers(plan, *setting.kernels);
+  const requests::Result result = setting.as_job ? requests::run_as_job(request, *setting.kernels)
+                                              : requests::run_as_workers(request, *setting.kernels);
   all.active = false;
   REQUIRE_EQ(all.open, 0);
   if (all.fired.empty()) {
-    plans::check_result(result, expected);
+    requests::check_result(result, expected);
     return;
   }
   REQUIRE(result.failure);
@@ -214,11 +214,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   all.folder = folder.path();
   all.faults.resize(input.below(6));
   for (Fault& one : all.faults) one = random_fault(input);
-  metainfo::Plan plan = fuzz::random_plan(input, folder);
-  const plans::Expected expected = plans::expect(plan);
-  for (metainfo::PlanFile& file : plan.files) {
+  metainfo::HashRequest request = fuzz::random_request(input, folder);
+  const requests::Expected expected = requests::expect(request);
+  for (metainfo::RequestedFile& file : request.files) {
     if (!file.pad) file.mtime_ms = metainfo::file_status(file.path.c_str()).mtime_ms;
   }
-  check_run(plan, fuzz::random_setting(input), expected);
+  check_run(request, fuzz::random_setting(input), expected);
   return 0;
 }

@@ -1,6 +1,6 @@
 // `npm run docs:config`: writes docs/config.schema.json from the options of create. test/docs.test.ts checks the file.
 import { writeFileSync } from 'node:fs';
-import { type SettableOption, settableOptions, type ValueForm } from '../src/cli/config/config-options.ts';
+import { type ConfigOption, configOptions, type ValueForm } from '../src/cli/config/config-options.ts';
 import { RULE_KEYS } from '../src/cli/config/hosts.ts';
 
 /** A JSON Schema. */
@@ -40,8 +40,8 @@ const SCHEMAS: Readonly<Record<ValueForm, Schema>> = {
 
 /** Returns the JSON Schema (draft 2020-12) of a configuration file. */
 function configSchema(): Schema {
-  const options = settableOptions();
-  const rules = RULE_KEYS.map((key) => options.get(key) as SettableOption);
+  const options = configOptions();
+  const rules = RULE_KEYS.map((key) => options.get(key) as ConfigOption);
   const table = (description: string, additionalProperties: Schema): Schema => ({
     type: 'object',
     description,
@@ -65,7 +65,7 @@ function configSchema(): Schema {
   };
 }
 
-function schemaOf(options: Iterable<SettableOption>): Schema {
+function schemaOf(options: Iterable<ConfigOption>): Schema {
   const properties = Array.from(options, ({ key, form, option }): [string, Schema] => {
     const choices = option.argChoices && { enum: option.argChoices };
     return [

@@ -3,7 +3,7 @@ const names = (text) => text.trim().split(/\s+/);
 
 export const TASKS = {
   Create: names(`
-    TorrentCreate TorrentCreateFields TorrentCreateInput GenerateOptions Generated GenerateExtOptions GetPathsOptions InfoDictInput
+    TorrentCreate TorrentCreateFields TorrentCreateInput GenerateOptions GenerateResult GenerateExtOptions GetPathsOptions InfoDictInput
     FileItemInput FileTreeInput FileTreeItemInput ScanPolicies ScanFilter ScannedFile SymlinkPolicy PieceLengthWishes choosePieceLength
     TrackerFields DhtNode PlanReport Finding FindingCode WarningOptions WriteOptions CacheChoice cacheStats CacheStats clearCache
     FileTimes Source SourceData RangeReader webFile WebFile WebFileOptions
@@ -20,7 +20,7 @@ export const TASKS = {
     PlaceMovedOptions PlacedContent FailedPlacing resumeData ResumeClient ResumeFile ResumeOptions
   `),
   Edit: names(`
-    edit EditOptions TorrentChanges update UpdateOptions Updated Renamed upgrade Upgraded UpgradeOptions differences Difference
+    edit EditOptions TorrentChanges update UpdateOptions UpdateResult RenamedFile upgrade UpgradeResult UpgradeOptions differences Difference
   `),
   Magnet: names(`
     parseMagnet formatMagnet Magnet PeerAddress

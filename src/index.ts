@@ -11,7 +11,7 @@ export { DEFAULT_LIMITS, LimitError, type LimitName, type Limits } from './benco
 export { type BencodeMap, type BencodeValue, type Encodable, RawBencode } from './bencode/value.ts';
 export { type CacheStats, cacheStats, clearCache } from './create/cache/cache.ts';
 export type { PieceLengthWishes } from './create/choose-length.ts';
-export { type Generated, type GetPathsOptions, TorrentCreate } from './create/draft.ts';
+export { type GenerateResult, type GetPathsOptions, TorrentCreate } from './create/draft.ts';
 export { TorrentCreateFields } from './create/draft-fields.ts';
 export type {
   FileItemInput,
@@ -36,8 +36,8 @@ export type { WriteOptions } from './disk/write-file.ts';
 export type { TorrentChanges } from './edit/changes.ts';
 export { type Difference, differences } from './edit/differences.ts';
 export { type EditOptions, edit } from './edit/edit.ts';
-export { type Renamed, type Updated, type UpdateOptions, update } from './edit/update.ts';
-export { type Upgraded, type UpgradeOptions, upgrade } from './edit/upgrade.ts';
+export { type RenamedFile, type UpdateOptions, type UpdateResult, update } from './edit/update.ts';
+export { type UpgradeOptions, type UpgradeResult, upgrade } from './edit/upgrade.ts';
 export { AbortError } from './errors/cancel.ts';
 export {
   ERROR_CODES,

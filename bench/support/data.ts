@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { randomFillSync } from 'node:crypto';
 import { closeSync, fsyncSync, mkdirSync, openSync, statfsSync, writeFileSync, writeSync } from 'node:fs';
 import path from 'node:path';
-import { formatBytes } from '../../src/text/text.ts';
+import { formatBytes } from '../../src/text/format.ts';
 
 const CHUNK = randomFillSync(Buffer.alloc(2 ** 20));
 

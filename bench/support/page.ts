@@ -1,6 +1,6 @@
 // The parts of docs/performance.md and docs/reliability.md that are made from bench/results.json: the text between
 // `<!-- bench:NAME -->` and `<!-- /bench:NAME -->`, and the charts.
-import { printable } from '../../src/text/text.ts';
+import { printable } from '../../src/text/printable.ts';
 import { VERSIONS } from './measure.ts';
 import { type BenchName, type Entry, type Results, versionsText } from './results.ts';
 import { cell, markdown, type Table } from './tables.ts';

@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { arch, cpus, platform, release, totalmem } from 'node:os';
 import { fileURLToPath } from 'node:url';
-import { formatBytes } from '../../src/text/text.ts';
+import { formatBytes } from '../../src/text/format.ts';
 import { IN_HEAD, printTables, type Table } from './tables.ts';
 
 export const RESULTS = fileURLToPath(new URL('../results.json', import.meta.url));

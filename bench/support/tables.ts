@@ -1,5 +1,5 @@
 // Tables of raw numbers with units, printed the same way on the terminal and in docs/.
-import { formatBytes } from '../../src/text/text.ts';
+import { formatBytes } from '../../src/text/format.ts';
 
 /** How the numbers of a column are shown; a share is from 0 to 1. */
 const FORMATS = {

@@ -1,4 +1,4 @@
-// Reads the fields of a plan, with a check of every type, and builds the object of digests.
+// Reads the fields of a request, with a check of every type, and builds the object of digests.
 #include "binding/convert.h"
 
 #include <algorithm>
@@ -40,16 +40,16 @@ std::string text(const Napi::Object& object, const char* key) {
   return get<Napi::String>(object, key, &Napi::Value::IsString).Utf8Value();
 }
 
-// Reads the files of a plan. It makes the JavaScript strings of the field names once, because that is most of
+// Reads the files of a request. It makes the JavaScript strings of the field names once, because that is most of
 // the cost of reading a field.
-class PlanFileReader {
+class RequestedFileReader {
  public:
-  explicit PlanFileReader(Napi::Env env) : env_(env) {}
+  explicit RequestedFileReader(Napi::Env env) : env_(env) {}
 
   // Adds content in memory to `memory`. Reads only the fields that the sort of file needs: each one costs
   // time.
-  PlanFile read(const Napi::Object& value, Napi::Array& memory) const {
-    PlanFile file;
+  RequestedFile read(const Napi::Object& value, Napi::Array& memory) const {
+    RequestedFile file;
     file.length = size(value, length_);
     const Napi::Value path = value.Get(path_);
     if (path.IsNull()) {
@@ -75,7 +75,7 @@ class PlanFileReader {
   }
 
  private:
-  void view(const Napi::Value& data, PlanFile& file, Napi::Array& memory) const {
+  void view(const Napi::Value& data, RequestedFile& file, Napi::Array& memory) const {
     if (!data.IsTypedArray() || data.As<Napi::TypedArray>().TypedArrayType() != napi_uint8_array)
       throw Napi::TypeError::New(env_, "plan field has the wrong type: data");
     const auto bytes = data.As<Napi::Uint8Array>();
@@ -112,38 +112,38 @@ DiskColumns to_disk_columns(const Napi::Object& value) {
 
 }  // namespace
 
-Plan to_plan(const Napi::Object& value, Napi::Array& memory) {
+HashRequest to_request(const Napi::Object& value, Napi::Array& memory) {
   const Napi::Env env = value.Env();
-  Plan plan;
+  HashRequest request;
   const std::string version = text(value, "version");
-  plan.version = version == "v1" ? Version::v1 : version == "v2" ? Version::v2 : Version::hybrid;
-  plan.piece_length = size(value, "pieceLength");
-  plan.read_size = static_cast<std::size_t>(size(value, "readSize"));
-  plan.mark_missing = text(value, "onMissing") == "mark";
-  if (plan.piece_length == 0 || plan.read_size == 0)
+  request.version = version == "v1" ? Version::v1 : version == "v2" ? Version::v2 : Version::hybrid;
+  request.piece_length = size(value, "pieceLength");
+  request.read_size = static_cast<std::size_t>(size(value, "readSize"));
+  request.mark_missing = text(value, "onMissing") == "mark";
+  if (request.piece_length == 0 || request.read_size == 0)
     throw Napi::RangeError::New(env, "pieceLength and readSize must be above 0");
-  plan.memory_limit = static_cast<std::size_t>(size(value, "memoryLimit"));
+  request.memory_limit = static_cast<std::size_t>(size(value, "memoryLimit"));
   // Each worker needs a buffer of at least one read.
-  plan.threads = static_cast<unsigned>(
-      std::min<std::uint64_t>(size(value, "threads"), plan.memory_limit / plan.read_size));
-  if (plan.threads == 0)
+  request.threads = static_cast<unsigned>(
+      std::min<std::uint64_t>(size(value, "threads"), request.memory_limit / request.read_size));
+  if (request.threads == 0)
     throw Napi::RangeError::New(env, "memoryLimit must be at least readSize, threads above 0");
 
-  plan.padded_files =
+  request.padded_files =
       static_cast<std::size_t>(value.Get("paddedFiles").IsUndefined() ? 0 : size(value, "paddedFiles"));
   if (!value.Get("files").IsArray()) {
-    plan.columns = to_disk_columns(get<Napi::Object>(value, "files", &Napi::Value::IsObject));
-    return plan;
+    request.columns = to_disk_columns(get<Napi::Object>(value, "files", &Napi::Value::IsObject));
+    return request;
   }
   const auto files = value.Get("files").As<Napi::Array>();
   const std::uint32_t count = files.Length();
-  plan.files.reserve(count);
-  const PlanFileReader reader(env);
+  request.files.reserve(count);
+  const RequestedFileReader reader(env);
   for (std::uint32_t i = 0; i < count; ++i) {
     const Napi::HandleScope scope(env);
-    plan.files.push_back(reader.read(files.Get(i).As<Napi::Object>(), memory));
+    request.files.push_back(reader.read(files.Get(i).As<Napi::Object>(), memory));
   }
-  return plan;
+  return request;
 }
 
 Napi::Object to_digests(Napi::Env env, Version version, Digests digests) {

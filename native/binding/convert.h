@@ -1,4 +1,4 @@
-// Conversion of plans and digests between JavaScript and C++.
+// Conversion of requests and digests between JavaScript and C++.
 #pragma once
 
 #include <napi.h>
@@ -7,10 +7,10 @@
 
 namespace metainfo {
 
-// Copies a HashPlan (src/hash/addon.ts). Content in memory is not copied: its buffers are added to `memory`,
+// Copies a HashRequest (src/hash/addon.ts). Content in memory is not copied: its buffers are added to `memory`,
 // which the caller must keep alive. src/hash/hash-request.ts has validated all values; a wrong type throws
 // Napi::Error.
-Plan to_plan(const Napi::Object& value, Napi::Array& memory);
+HashRequest to_request(const Napi::Object& value, Napi::Array& memory);
 
 // Makes the Digests of src/hash/addon.ts. The bytes are moved, or copied if the runtime allows no external
 // buffers.

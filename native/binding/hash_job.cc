@@ -12,14 +12,14 @@
 namespace metainfo {
 namespace {
 
-// Makes a Job, or what owns one, for the plan that was given to JavaScript's function. `arguments` are those
-// before the plan.
+// Makes a Job, or what owns one, for the request that was given to JavaScript's function. `arguments` are those
+// before the request.
 template <typename Owner, typename... Arguments>
 std::shared_ptr<Owner> make_job(const Napi::CallbackInfo& info, Napi::Array& memory, Arguments... arguments) {
   const Napi::Env env = info.Env();
   const Kernels kernels = active_kernels(env);
   try {
-    return std::make_shared<Owner>(arguments..., to_plan(info[0].As<Napi::Object>(), memory), kernels);
+    return std::make_shared<Owner>(arguments..., to_request(info[0].As<Napi::Object>(), memory), kernels);
   } catch (const Failure& failure) {
     throw to_error(env, failure);
   } catch (const std::bad_alloc&) {

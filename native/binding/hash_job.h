@@ -1,4 +1,4 @@
-// The JavaScript class HashJob: starts hashing a plan, reports progress and cancels. hashNow(): hashes a plan
+// The JavaScript class HashJob: starts hashing a request, reports progress and cancels. hashNow(): hashes a request
 // at once.
 #pragma once
 
@@ -11,7 +11,7 @@
 
 namespace metainfo {
 
-// `new HashJob(plan)` starts hashing. The promise `done` settles when the job has ended.
+// `new HashJob(request)` starts hashing. The promise `done` settles when the job has ended.
 class HashJob : public Napi::ObjectWrap<HashJob> {
  public:
   static Napi::Function define(Napi::Env env);

@@ -5,7 +5,7 @@ import { type Job, WaitingChildrenError, WaitingError, type Worker } from 'bullm
 import { AbortError } from '../errors/cancel.ts';
 import { MetainfoError, shown } from '../errors/errors.ts';
 import { Callback, checkArgument } from '../errors/guard.ts';
-import { planResources, type ResourceOptions } from '../hash/hash-request.ts';
+import { checkedResources, type ResourceOptions } from '../hash/hash-request.ts';
 import type { OpenObject } from '../parts/identity.ts';
 import { folderOf, type PartStore } from '../parts/store.ts';
 import { backendOf, type QueueOptions } from './backend.ts';
@@ -107,7 +107,7 @@ export function createWorkers(options: WorkersOptions): Workers {
   const plans = new Plans(requireStore(options.store));
   const { concurrency = 1, onJob = () => {} } = options;
   // A wrong option would fail every job, for good.
-  planResources(options, 'hybrid', availableParallelism());
+  checkedResources(options, 'hybrid', availableParallelism());
   for (const name of ['open', 'onError', 'onJob'] as const)
     if (options[name] !== undefined) checkArgument(name, options[name], Callback);
   const onError = (error: Error) => options.onError?.(publicError(error));

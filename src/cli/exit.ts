@@ -5,9 +5,10 @@ import type { MetainfoErrorCode } from '../errors/codes.ts';
 import { MetainfoError, ValidationError } from '../errors/errors.ts';
 import { PartError } from '../errors/part-error.ts';
 import { isPermanent } from '../errors/permanent.ts';
-import { printable, printableJson, printableLines } from '../text/text.ts';
+import { printable, printableLines } from '../text/printable.ts';
 import { withHint } from './options/hints.ts';
 import { colorsFor } from './terminal/colors.ts';
+import { printableJson } from './terminal/json.ts';
 import { messageOf } from './terminal/messages.ts';
 import { CLOSED, fitted, stderr, stdout } from './terminal/output.ts';
 

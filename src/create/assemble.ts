@@ -1,4 +1,4 @@
-/** Assembles the torrent of a plan and its digests. */
+/** Assembles the torrent of a layout and its digests. */
 import { encode, encodeParts } from '../bencode/encode.ts';
 import { NO_LIMITS } from '../bencode/limits.ts';
 import { type Encodable, RawBencode } from '../bencode/value.ts';
@@ -11,7 +11,7 @@ import { fromOwnBytes, type Torrent } from '../model/torrent/torrent.ts';
 import type { TorrentDigests } from './digests.ts';
 import { encodedFileList, encodedFileTree, hasPlainEntries } from './file-list.ts';
 import { inSlices, joinInSlices } from './sources/slices.ts';
-import type { SizedPlan } from './torrent-layout.ts';
+import type { SizedLayout } from './torrent-layout.ts';
 
 /** The keys of a torrent that describe its files. */
 export interface ContentKeys {
@@ -23,28 +23,28 @@ export interface ContentKeys {
 
 /** How {@link assemble} makes a torrent. */
 export interface AssembleOptions {
-  /** The v1 file list of the plan, encoded, if that is at hand. */
+  /** The v1 file list of the layout, encoded, if that is at hand. */
   fileList?: RawBencode | null;
   /** Whether engines of this package have just made all digests: then they need no check. */
   isHashedHere?: boolean;
 }
 
-/** Makes the torrent of a plan and its digests. */
+/** Makes the torrent of a layout and its digests. */
 export async function assemble(
-  plan: SizedPlan,
+  layout: SizedLayout,
   digests: TorrentDigests,
   { fileList, isHashedHere = false }: AssembleOptions = {},
 ): Promise<Torrent> {
-  const content = await contentKeys(plan, digests, fileList === undefined ? await encodedFileList(plan) : fileList);
-  const torrent = new Map<string, Encodable>(plan.otherFields);
+  const content = await contentKeys(layout, digests, fileList === undefined ? await encodedFileList(layout) : fileList);
+  const torrent = new Map<string, Encodable>(layout.otherFields);
   const info = new Map<string, Encodable>(torrent.get('info') as ReadonlyMap<string, Encodable>);
   for (const [key, value] of content.info) if (value !== null) info.set(key, value);
   if (content.pieceLayers) torrent.set('piece layers', content.pieceLayers);
   const bytes = await joinInSlices(encodeParts(torrent.set('info', info)));
   // Limits are for untrusted input. `warn` has reported what other readers will refuse.
-  if (!isHashedHere || !hasPlainEntries(plan.files)) return fromOwnBytes(bytes, { limits: NO_LIMITS });
-  const totals = await totalsOf(plan);
-  return createdTorrent({ version: plan.version, bytes, encoded: encodedSizes(content), totals });
+  if (!isHashedHere || !hasPlainEntries(layout.files)) return fromOwnBytes(bytes, { limits: NO_LIMITS });
+  const totals = await totalsOf(layout);
+  return createdTorrent({ version: layout.version, bytes, encoded: encodedSizes(content), totals });
 }
 
 /** The sizes of the encoded values that a torrent decodes when they are first accessed. */
@@ -59,7 +59,7 @@ function encodedSizes({ info, pieceLayers }: ContentKeys): EncodedTorrent['encod
   return sizes;
 }
 
-async function totalsOf({ files, pieceLength }: SizedPlan): Promise<EncodedTorrent['totals']> {
+async function totalsOf({ files, pieceLength }: SizedLayout): Promise<EncodedTorrent['totals']> {
   const { lengths } = files;
   let pieces = 0;
   await inSlices(lengths.length, (first, end) => {
@@ -68,9 +68,9 @@ async function totalsOf({ files, pieceLength }: SizedPlan): Promise<EncodedTorre
   return { files: files.length, bytes: files.totalLength, pieces };
 }
 
-/** The keys of a torrent that describe its files, from a plan and its digests. */
+/** The keys of a torrent that describe its files, from a layout and its digests. */
 export async function contentKeys(
-  { version, isSingleFile, files, pieceLength }: SizedPlan,
+  { version, isSingleFile, files, pieceLength }: SizedLayout,
   { pieces, trees }: Pick<TorrentDigests, 'pieces' | 'trees'>,
   fileList: RawBencode | null,
 ): Promise<ContentKeys> {

@@ -8,7 +8,7 @@ import {
   powerOfTwoWithin,
   UNKNOWN_PIECE_LENGTH,
 } from '../layout/piece-length.ts';
-import { exactBytes } from '../text/text.ts';
+import { exactBytes } from '../text/format.ts';
 import { SizesOf, type TorrentShape } from './findings/torrent-sizes.ts';
 
 /** Wishes about the piece length and its effects. */

@@ -40,7 +40,7 @@ export interface GetPathsOptions {
 const GET_PATHS: OptionStructs<GetPathsOptions> = { clean: Flag, v1Order: Flag };
 
 /** A torrent that was just made, and the times of its files. */
-export interface Generated<V extends TorrentVersion = TorrentVersion> {
+export interface GenerateResult<V extends TorrentVersion = TorrentVersion> {
   /** The torrent. */
   torrent: TorrentOf<V>;
   /** When its files were last changed, for a later {@link update}. */
@@ -191,7 +191,7 @@ export class TorrentCreate implements Draft {
    */
   async generateWithTimes<V extends TorrentVersion = 'hybrid'>(
     options: GenerateOptions & { version?: V } = {},
-  ): Promise<Generated<V>> {
+  ): Promise<GenerateResult<V>> {
     const { torrent, files } = await this.#generate(options);
     return { torrent: torrent as TorrentOf<V>, fileTimes: fileTimesOf(files) };
   }

@@ -1,44 +1,44 @@
-/** Hashes the files of a plan with an engine, except those whose digests are known or in the cache. */
+/** Hashes the files of a layout with an engine, except those whose digests are known or in the cache. */
 import { type Engine, isOwnEngine } from '../hash/engine.ts';
 import { type FileDigests, type PackedTrees, packTrees, splitDigests } from '../hash/file-digests.ts';
-import type { Digests, HashPlan, PlanFiles, planResources } from '../hash/hash-request.ts';
+import type { checkedResources, Digests, HashRequest, RequestedFiles } from '../hash/hash-request.ts';
 import { hashNow } from '../hash/native.ts';
-import { lengthsOf, toPlanFiles } from '../hash/request-files.ts';
+import { lengthsOf, toRequestedFiles } from '../hash/request-files.ts';
 import { deletedSinceScan, runningJob, watch } from '../jobs/watch.ts';
 import type { HashCache } from './cache/cache.ts';
 import { type FilesToHash, filesToHash, type TorrentDigests } from './digests.ts';
 import type { GenerateOptions } from './options.ts';
 import { hashStreams } from './sources/streams.ts';
-import { type CreatePlan, hasAllSizes, type SizedPlan } from './torrent-layout.ts';
+import { hasAllSizes, type SizedLayout, type TorrentLayout } from './torrent-layout.ts';
 
-/** The result of {@link hashPlan}. */
-export interface HashedPlan {
+/** The result of {@link hashLayout}. */
+export interface HashedLayout {
   digests: TorrentDigests;
   /** Bytes of content that were read and hashed; the digests of all others were known. */
   bytesRead: number;
 }
 
-/** How {@link hashPlan} hashes. */
+/** How {@link hashLayout} hashes. */
 export interface HashOptions
   extends Pick<GenerateOptions, 'readSize' | 'memoryLimit' | 'signal' | 'progress' | 'onProgress'> {
   engine: Engine;
   /** The resources of the job: checked, with defaults filled in. */
-  resources: ReturnType<typeof planResources>;
+  resources: ReturnType<typeof checkedResources>;
   /** The cache to use; null for none. */
   hashCache: HashCache | null;
-  /** The digests of files that are known; null for files that must be read. Called only for aligned plans without streams. */
-  knownDigests?: (plan: SizedPlan) => (FileDigests | null)[];
+  /** The digests of files that are known; null for files that must be read. Called only for aligned layouts without streams. */
+  knownDigests?: (layout: SizedLayout) => (FileDigests | null)[];
 }
 
 /**
- * Hashes the files of a plan.
+ * Hashes the files of a layout.
  *
  * @throws {MetainfoError} see docs/errors.md
  */
-export async function hashPlan(plan: CreatePlan, options: HashOptions): Promise<HashedPlan> {
+export async function hashLayout(layout: TorrentLayout, options: HashOptions): Promise<HashedLayout> {
   try {
-    if (plan.streams.length > 0 || !hasAllSizes(plan)) return await hashStreamed(plan, options);
-    return await (plan.isAligned ? hashAligned(plan, options) : hashContiguous(plan, options));
+    if (layout.streams.length > 0 || !hasAllSizes(layout)) return await hashStreamed(layout, options);
+    return await (layout.isAligned ? hashAligned(layout, options) : hashContiguous(layout, options));
   } catch (error) {
     throw deletedSinceScan(error);
   }
@@ -49,8 +49,8 @@ export const MIN_CACHED_BYTES = 2 ** 20;
 /** Bytes that the cache must be able to save for each file of a torrent: the files that are not in it cost time, too. */
 const MIN_BYTES_PER_FILE = 2 ** 18;
 
-/** Whether a cache may save time for a plan. */
-export function isWorthCaching({ isAligned, files, streams }: CreatePlan): boolean {
+/** Whether a cache may save time for a layout. */
+export function isWorthCaching({ isAligned, files, streams }: TorrentLayout): boolean {
   if (streams.length > 0) return false;
   // Files that share pieces have one record for all of them.
   const least = isAligned ? MIN_CACHED_BYTES : 0;
@@ -58,37 +58,37 @@ export function isWorthCaching({ isAligned, files, streams }: CreatePlan): boole
   return bytes >= Math.max(MIN_CACHED_BYTES, files.length * MIN_BYTES_PER_FILE);
 }
 
-/** Hashes a plan with streams. */
-async function hashStreamed(plan: CreatePlan, options: HashOptions): Promise<HashedPlan> {
+/** Hashes a layout with streams. */
+async function hashStreamed(layout: TorrentLayout, options: HashOptions): Promise<HashedLayout> {
   const { engine, resources, readSize } = options;
   const streaming = {
     threads: resources.threads,
     // A stream needs room for some pieces.
-    memoryLimit: options.memoryLimit ?? Math.max(resources.memoryLimit, 8 * plan.pieceLength),
+    memoryLimit: options.memoryLimit ?? Math.max(resources.memoryLimit, 8 * layout.pieceLength),
     readSize,
   };
-  const digests = await watch(() => hashStreams(engine, plan, streaming), options);
+  const digests = await watch(() => hashStreams(engine, layout, streaming), options);
   return { digests, bytesRead: digests.lengths.reduce((sum, length) => sum + length, 0) };
 }
 
 /** Hashes files that start at piece boundaries, so that each has digests of its own: only those that are not known. */
-async function hashAligned(plan: SizedPlan, options: HashOptions): Promise<HashedPlan> {
+async function hashAligned(layout: SizedLayout, options: HashOptions): Promise<HashedLayout> {
   const { hashCache } = options;
-  const given = options.knownDigests?.(plan) ?? null;
-  if (!given && !hashCache) return hashAll(plan, options);
-  const { version, files } = plan;
-  const lookup = hashCache && (await hashCache.find(plan, given ?? Array<null>(files.length).fill(null)));
+  const given = options.knownDigests?.(layout) ?? null;
+  if (!given && !hashCache) return hashAll(layout, options);
+  const { version, files } = layout;
+  const lookup = hashCache && (await hashCache.find(layout, given ?? Array<null>(files.length).fill(null)));
   const known = lookup?.digests ?? (given as (FileDigests | null)[]);
   if (!known.some((one) => one)) {
-    const all = await hashAll(plan, options);
+    const all = await hashAll(layout, options);
     const { pieces, trees } = all.digests;
     const digests = { ...(pieces && { v1: pieces }), ...(trees && { v2: trees }), missing: [] };
-    if (lookup) await hashCache?.keep(lookup, splitDigests(files.lengths, digests, plan));
+    if (lookup) await hashCache?.keep(lookup, splitDigests(files.lengths, digests, layout));
     return all;
   }
-  const unknown = filesToHash(plan, (index) => !known[index]);
-  const digests = unknown.files.length > 0 ? await hashFiles(unknown, plan, options) : null;
-  const hashed = digests ? splitDigests(lengthsOf(unknown.files), digests, plan) : [];
+  const unknown = filesToHash(layout, (index) => !known[index]);
+  const digests = unknown.files.length > 0 ? await hashFiles(unknown, layout, options) : null;
+  const hashed = digests ? splitDigests(lengthsOf(unknown.files), digests, layout) : [];
   let next = 0;
   const each = known.map((one) => one ?? (hashed[next++] as FileDigests));
   if (lookup) await hashCache?.keep(lookup, each);
@@ -103,19 +103,19 @@ async function hashAligned(plan: SizedPlan, options: HashOptions): Promise<Hashe
 }
 
 /** Hashes v1 files without pad files. A piece may span files, so either all digests are known or none. */
-async function hashContiguous(plan: SizedPlan, options: HashOptions): Promise<HashedPlan> {
+async function hashContiguous(layout: SizedLayout, options: HashOptions): Promise<HashedLayout> {
   const { hashCache } = options;
-  const lookup = hashCache && (await hashCache.findContiguous(plan));
+  const lookup = hashCache && (await hashCache.findContiguous(layout));
   if (lookup?.pieces) return { digests: { lengths: null, pieces: lookup.pieces, trees: null }, bytesRead: 0 };
-  const hashed = await hashAll(plan, options);
+  const hashed = await hashAll(layout, options);
   if (lookup) await hashCache?.keepContiguous(lookup, hashed.digests.pieces as Uint8Array);
   return hashed;
 }
 
-/** Hashes all files of a plan. The engine gives their digests in the order of the torrent. */
-async function hashAll(plan: SizedPlan, options: HashOptions): Promise<HashedPlan> {
-  const { version, files, paddedFiles } = plan;
-  const { v1, v2 } = await hashFiles({ files: toPlanFiles(files), indexes: null, paddedFiles }, plan, options);
+/** Hashes all files of a layout. The engine gives their digests in the order of the torrent. */
+async function hashAll(layout: SizedLayout, options: HashOptions): Promise<HashedLayout> {
+  const { version, files, paddedFiles } = layout;
+  const { v1, v2 } = await hashFiles({ files: toRequestedFiles(files), indexes: null, paddedFiles }, layout, options);
   // An engine of the caller may transfer or change the memory of its digests later.
   const keep = (bytes: Uint8Array) => (isOwnEngine(options.engine) ? bytes : new Uint8Array(bytes));
   const pieces = version === 'v2' ? null : keep(v1 as Uint8Array);
@@ -125,19 +125,19 @@ async function hashAll(plan: SizedPlan, options: HashOptions): Promise<HashedPla
 }
 
 interface JobFiles extends Omit<FilesToHash, 'files' | 'indexes'> {
-  files: PlanFiles;
-  /** The index of each file in the plan; null if these are all files of the plan. */
+  files: RequestedFiles;
+  /** The index of each file in the layout; null if these are all files of the layout. */
   indexes: readonly number[] | null;
 }
 
 /** Hashes files in one hash job. */
 async function hashFiles(
   { files, indexes, paddedFiles }: JobFiles,
-  { files: all, version, pieceLength }: SizedPlan,
+  { files: all, version, pieceLength }: SizedLayout,
   options: HashOptions,
 ): Promise<Digests> {
   const { engine, resources, signal, progress, onProgress } = options;
-  const job: HashPlan = { files, paddedFiles, version, pieceLength, onMissing: 'fail', ...resources };
+  const job: HashRequest = { files, paddedFiles, version, pieceLength, onMissing: 'fail', ...resources };
   const now = signal?.aborted || progress || onProgress ? null : hashNow(engine, job);
   if (now) return now;
   const totalBytes = indexes ? sumOf(files) : all.totalLength;
@@ -145,7 +145,7 @@ async function hashFiles(
   return watch(() => runningJob(engine.start(job), { totalBytes, nameOf }), options);
 }
 
-function sumOf(files: PlanFiles): number {
+function sumOf(files: RequestedFiles): number {
   let sum = 0;
   for (const { length } of files) sum += length;
   return sum;

@@ -10,7 +10,7 @@ import { STAT_NUMBERS, statFiles } from '../disk/stat-files.ts';
 import { hashingCancelled, throwIfAborted } from '../errors/cancel.ts';
 import { errnoName, fromSystemError, MetainfoError } from '../errors/errors.ts';
 import { Callback, Flag, type OptionStructs, orNull, Path, Unchecked } from '../errors/guard.ts';
-import { planResources, RESOURCES, type ResourceOptions } from '../hash/hash-request.ts';
+import { checkedResources, RESOURCES, type ResourceOptions } from '../hash/hash-request.ts';
 import { deletedSinceScan, type RunningJob, WATCH, type WatchOptions, watch } from '../jobs/watch.ts';
 import { BLOCK_SIZE, checkPieceLength } from '../layout/piece-length.ts';
 import type { TorrentVersion } from '../model/discriminator.ts';
@@ -20,7 +20,7 @@ import type { Draft } from './draft-fields.ts';
 import type { ContentFile } from './find-files.ts';
 import type { WarningOptions } from './findings/warnings.ts';
 import { requireMatch } from './match-draft.ts';
-import { attrsOf, checkVersion, planTorrent, type SizedPlan } from './torrent-layout.ts';
+import { attrsOf, checkVersion, layOutTorrent, type SizedLayout } from './torrent-layout.ts';
 
 /** The options of {@link TorrentCreate.generateExt}. libtorrent reads and hashes on one thread: it ignores `threads`. */
 export interface GenerateExtOptions
@@ -123,13 +123,13 @@ function load(): Addon {
 export async function generateExt(draft: Draft, options: GenerateExtOptions = {}): Promise<Torrent> {
   const { signal } = options;
   const version = checkVersion(options.version);
-  planResources({ threads: options.threads }, version, os.availableParallelism());
+  checkedResources({ threads: options.threads }, version, os.availableParallelism());
   requireSupported(draft, version);
   throwIfAborted(signal);
   const { CreateJob } = libtorrent();
-  const plan = (await planTorrent(draft, { ...options, version, sources: [] })) as SizedPlan;
-  const files = plan.files.rows();
-  const start = () => runningJob(new CreateJob(requestOf(plan)), { ...plan, totalBytes: plan.files.totalLength });
+  const layout = (await layOutTorrent(draft, { ...options, version, sources: [] })) as SizedLayout;
+  const files = layout.files.rows();
+  const start = () => runningJob(new CreateJob(requestOf(layout)), { ...layout, totalBytes: layout.files.totalLength });
   const bytes = await watch(start, options).catch(async (error: MetainfoError | Failure) => {
     throw error.code === 'failed' ? await translated(error as Failure, files, draft.pathRoot) : error;
   });
@@ -159,7 +159,7 @@ function requireSupported(draft: Draft, version: TorrentVersion): void {
   }
 }
 
-function requestOf({ version, isSingleFile, name, files, pieceLength, otherFields }: SizedPlan): CreateRequest {
+function requestOf({ version, isSingleFile, name, files, pieceLength, otherFields }: SizedLayout): CreateRequest {
   const outer = new Map<string, Encodable>(otherFields);
   const info = outer.get('info') as Encodable;
   outer.delete('info');

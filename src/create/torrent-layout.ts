@@ -1,4 +1,4 @@
-/** Plans a creation: finds and orders the files, chooses the piece length, lays out pad files and warns. It reads no content. */
+/** Lays out a torrent: finds and orders the files, chooses the piece length, lays out pad files and warns. It reads no content. */
 import { constants } from 'node:fs';
 import type { Encodable } from '../bencode/value.ts';
 import { requireNoInput } from '../disk/output.ts';
@@ -23,8 +23,8 @@ import type { GenerateOptions } from './options.ts';
 import { otherFields } from './other-fields.ts';
 import type { SourceFile } from './sources/sources.ts';
 
-/** How {@link planTorrent} plans. */
-export interface PlanOptions
+/** How {@link layOutTorrent} lays out a torrent. */
+export interface LayoutOptions
   extends Pick<
       GenerateOptions,
       | 'version'
@@ -46,27 +46,27 @@ export interface PlanOptions
   /** BEP 47 flags of files, by path with `/`. Default: those in the draft. */
   attrs?: ReadonlyMap<string, string>;
   /** Collects problems. With it, the planning goes on after each problem, and does not warn. */
-  problems?: PlanProblems;
+  problems?: LayoutProblems;
 }
 
-/** Collects the problems of a plan, in the order in which they are found. */
-export interface PlanProblems {
+/** Collects the problems of a layout, in the order in which they are found. */
+export interface LayoutProblems {
   /** A file or folder that cannot be added, or another error that makes the creation fail. */
   onProblem: OnProblem;
   /** An entry that was left out: its path from the path root, with `/`. */
   onLeftOut: NonNullable<ScanOptions['onLeftOut']>;
 }
 
-/** A file of a plan. */
-export type PlannedFile = ContentFile & Pick<ListedFile, 'attr' | 'symlinkPath' | 'extra' | 'listed'>;
+/** A file of a layout. */
+export type LaidOutFile = ContentFile & Pick<ListedFile, 'attr' | 'symlinkPath' | 'extra' | 'listed'>;
 
 /**
  * Everything that is known of a torrent before its content is read: plain data apart from the table of its files, whose `data`
  * is plain too. `structuredClone` copies both as long as no file is a stream.
  */
-export interface CreatePlan extends Omit<TorrentShape, 'files'> {
+export interface TorrentLayout extends Omit<TorrentShape, 'files'> {
   /** The content in the order of the torrent. A `length` is null if only the end of a stream tells it. */
-  files: FileTable<PlannedFile>;
+  files: FileTable<LaidOutFile>;
   /** Whether every file starts at a v1 piece boundary, or the torrent has no v1 pieces. */
   isAligned: boolean;
   /** How many files, from the first on, have their last v1 piece filled up by a pad file. */
@@ -75,18 +75,18 @@ export interface CreatePlan extends Omit<TorrentShape, 'files'> {
   streams: readonly number[];
 }
 
-/** A plan in which the size of every file is known. */
-export interface SizedPlan extends CreatePlan {
-  files: FileTable<PlannedFile & { length: number }>;
+/** A layout in which the size of every file is known. */
+export interface SizedLayout extends TorrentLayout {
+  files: FileTable<LaidOutFile & { length: number }>;
 }
 
 /**
- * Plans the torrent of a draft.
+ * Lays out the torrent of a draft.
  *
  * @throws {MetainfoError} `ERR_INVALID_ARGUMENT`, `ERR_NAME` or `ERR_PIECE_LENGTH` for values that no torrent can have;
  *   `ERR_NO_FILES`, `ERR_NO_DATA`; `ERR_OUTPUT_IS_INPUT`; `ERR_SIZE_UNKNOWN`; see {@link findFiles}
  */
-export async function planTorrent(draft: Draft, options: PlanOptions): Promise<CreatePlan> {
+export async function layOutTorrent(draft: Draft, options: LayoutOptions): Promise<TorrentLayout> {
   const { sources, signal, slot, problems, beneath } = options;
   const version = checkVersion(options.version);
   const given = draft.fields.pieceLength ?? draft.info.pieceLength ?? null;
@@ -105,19 +105,19 @@ export async function planTorrent(draft: Draft, options: PlanOptions): Promise<C
   const attrs = options.attrs ?? attrsOf(draft);
   const files = describedFiles(draft, found, { name, attrs: await withDiskAttrs(draft, found, attrs) });
   const { isSingleFile } = found;
-  const plan = layOut({ version, name, isSingleFile, files, otherFields: other }, { ...options, pieceLength });
+  const layout = layOut({ version, name, isSingleFile, files, otherFields: other }, { ...options, pieceLength });
   if (hasWishes(options))
     await collecting(problems, async () => {
-      plan.pieceLength = await untilAbort(signal, lengthFor({ shape: plan, pieceLength }, options));
+      layout.pieceLength = await untilAbort(signal, lengthFor({ shape: layout, pieceLength }, options));
     });
-  if (!hasAllSizes(plan)) return plan;
-  await collecting(problems, () => requireContent(plan, draft));
-  if (!problems) await warn(plan, options);
-  return plan;
+  if (!hasAllSizes(layout)) return layout;
+  await collecting(problems, () => requireContent(layout, draft));
+  if (!problems) await warn(layout, options);
+  return layout;
 }
 
 /** Runs a check, and collects its error if problems are collected. */
-async function collecting(problems: PlanProblems | undefined, check: () => Promise<void> | void): Promise<void> {
+async function collecting(problems: LayoutProblems | undefined, check: () => Promise<void> | void): Promise<void> {
   try {
     await check();
   } catch (error) {
@@ -176,7 +176,7 @@ function describedFiles(
   { info }: Draft,
   { isSingleFile, files }: FoundFiles,
   { name, attrs }: { name: string; attrs: ReadonlyMap<string, string> },
-): FileTable<PlannedFile> {
+): FileTable<LaidOutFile> {
   const listed = info.files ? new Map(info.files.map((item) => [item.path.join('/'), item])) : NOTHING;
   const leaves = info.fileTree ? flattenTree(info.fileTree) : null;
   const extras = leaves
@@ -184,7 +184,7 @@ function describedFiles(
     : NOTHING;
   const isPlain = attrs.size + listed.size + extras.size === 0;
   if (!isSingleFile && isPlain) return files;
-  const described = files.map((file): PlannedFile => {
+  const described = files.map((file): LaidOutFile => {
     const path = isSingleFile ? [name] : file.path;
     if (isPlain) return { ...file, path };
     const key = path.join('/');
@@ -199,31 +199,33 @@ function attrOf({ attr, symlinkPath }: ContentFile, given: string | undefined): 
   return given === undefined || given.includes('l') ? attr : given;
 }
 
-type Layout = Pick<CreatePlan, 'version' | 'name' | 'isSingleFile' | 'files' | 'otherFields'>;
-type LayoutOptions = Pick<PlanOptions, 'padding' | 'tailPad' | 'padNames' | 'sources'> & { pieceLength: number | null };
+type BareLayout = Pick<TorrentLayout, 'version' | 'name' | 'isSingleFile' | 'files' | 'otherFields'>;
+type LayOutOptions = Pick<LayoutOptions, 'padding' | 'tailPad' | 'padNames' | 'sources'> & {
+  pieceLength: number | null;
+};
 
 /** Chooses the piece length and decides which files are padded. */
-function layOut(layout: Layout, options: LayoutOptions): CreatePlan {
+function layOut(layout: BareLayout, options: LayOutOptions): TorrentLayout {
   const { version, name, isSingleFile, files, otherFields } = layout;
   const { sources, tailPad = true, padNames = 'libtorrent' } = options;
   const { lengths } = files;
   const unknown = files.hasAllLengths ? -1 : lengths.findIndex(Number.isNaN);
   const hasPads = !isSingleFile && (version === 'hybrid' || (version === 'v1' && (options.padding ?? false)));
-  if (hasPads && files.length > 1 && !tailPad && unknown >= 0) throw sizeUnknown(files.at(unknown) as PlannedFile);
+  if (hasPads && files.length > 1 && !tailPad && unknown >= 0) throw sizeUnknown(files.at(unknown) as LaidOutFile);
   const streams = sources.filter(({ stream }) => stream);
   const pieceLength =
     options.pieceLength ?? (unknown < 0 ? choosePieceLength(files.totalLength) : UNKNOWN_PIECE_LENGTH);
   const padding = hasPads ? { tailPad, padNames } : null;
   return {
-    ...planOfShape({ version, name, isSingleFile, files, otherFields, pieceLength, padding }),
+    ...layoutOfShape({ version, name, isSingleFile, files, otherFields, pieceLength, padding }),
     streams: streams.length === 0 ? [] : indexesOf(streams, files),
   };
 }
 
-/** The plan of a shape. None of its files is a stream. */
-export function planOfShape<Shape extends Omit<CreatePlan, 'isAligned' | 'paddedFiles' | 'streams'>>(
+/** The layout of a shape. None of its files is a stream. */
+export function layoutOfShape<Shape extends Omit<TorrentLayout, 'isAligned' | 'paddedFiles' | 'streams'>>(
   shape: Shape,
-): Shape & Pick<CreatePlan, 'isAligned' | 'paddedFiles' | 'streams'> {
+): Shape & Pick<TorrentLayout, 'isAligned' | 'paddedFiles' | 'streams'> {
   const { version, padding, files } = shape;
   const isPadded = padding !== null && files.length > 1;
   const lastWithContent = files.lengths.findLastIndex((length) => length > 0);
@@ -235,25 +237,28 @@ export function planOfShape<Shape extends Omit<CreatePlan, 'isAligned' | 'padded
   };
 }
 
-function sizeUnknown({ path }: PlannedFile): MetainfoError {
+function sizeUnknown({ path }: LaidOutFile): MetainfoError {
   const name = path.join('/');
   const message = `The size of ${name} must be given: tailPad: false needs to know which file is the last with content.`;
   return new MetainfoError('ERR_SIZE_UNKNOWN', message, { path: name });
 }
 
-function indexesOf(streams: readonly SourceFile[], files: FileTable<PlannedFile>): number[] {
+function indexesOf(streams: readonly SourceFile[], files: FileTable<LaidOutFile>): number[] {
   const indexes = new Map(files.map(({ path }, index) => [path.join('/'), index]));
   return streams.map(({ path }) => indexes.get(path.join('/')) as number);
 }
 
 /** Whether no size has to wait for the end of a stream. */
-export function hasAllSizes(plan: CreatePlan): plan is SizedPlan {
-  return plan.files.hasAllLengths;
+export function hasAllSizes(layout: TorrentLayout): layout is SizedLayout {
+  return layout.files.hasAllLengths;
 }
 
-/** The plan with the size of every file. */
-export function sizedPlan(plan: CreatePlan, lengths: readonly number[]): SizedPlan {
-  return { ...plan, files: new FileTable(plan.files.map((file, i) => ({ ...file, length: lengths[i] as number }))) };
+/** The layout with the size of every file. */
+export function sizedLayout(layout: TorrentLayout, lengths: readonly number[]): SizedLayout {
+  return {
+    ...layout,
+    files: new FileTable(layout.files.map((file, i) => ({ ...file, length: lengths[i] as number }))),
+  };
 }
 
 /**
@@ -261,7 +266,7 @@ export function sizedPlan(plan: CreatePlan, lengths: readonly number[]): SizedPl
  *
  * @throws {MetainfoError} `ERR_NO_FILES`, `ERR_NO_DATA` or `ERR_TOO_LARGE`
  */
-export function requireContent({ files }: SizedPlan, { pathRoot, fields }: Draft): void {
+export function requireContent({ files }: SizedLayout, { pathRoot, fields }: Draft): void {
   const onDisk = !fields.sources || fields.paths;
   const about = onDisk ? { path: pathRoot } : {};
   if (files.length === 0) {

@@ -3,8 +3,8 @@ import { availableParallelism } from 'node:os';
 import type { GenerateOptions } from '../create/options.ts';
 import type { Engine } from '../hash/engine.ts';
 import { splitDigests } from '../hash/file-digests.ts';
-import { type HashPlan, type PlanFile, planResources } from '../hash/hash-request.ts';
-import { lengthsOf, padPlanFile } from '../hash/request-files.ts';
+import { checkedResources, type HashRequest, type RequestedFile } from '../hash/hash-request.ts';
+import { lengthsOf, requestedPadFile } from '../hash/request-files.ts';
 import { JobGroup } from '../jobs/job-group.ts';
 import type { RunningJob } from '../jobs/watch.ts';
 import type { TwiceHashed } from './hash-for-upgrade.ts';
@@ -21,19 +21,19 @@ export function hashRemotely(
 ): RunningJob<TwiceHashed> {
   const group = new JobGroup(engine);
   const totalBytes = 2 * files.reduce((sum, { item }) => sum + item.length, 0);
-  const content = files.map(({ plan }) => plan ?? padPlanFile(0));
+  const content = files.map(({ request }) => request ?? requestedPadFile(0));
   // A pad file of the v1 torrent follows the file that it pads.
-  const v1Content = files.flatMap(({ plan, paddingAfter }, i): { file: PlanFile; index: number }[] => [
-    ...(plan ? [{ file: plan, index: i }] : []),
-    ...(paddingAfter > 0 ? [{ file: padPlanFile(paddingAfter), index: i }] : []),
+  const v1Content = files.flatMap(({ request, paddingAfter }, i): { file: RequestedFile; index: number }[] => [
+    ...(request ? [{ file: request, index: i }] : []),
+    ...(paddingAfter > 0 ? [{ file: requestedPadFile(paddingAfter), index: i }] : []),
   ]);
   const nameOf = (index: number) => files[index]?.item.path.join('/') ?? '';
   const start = (
-    plan: Pick<HashPlan, 'files' | 'paddedFiles' | 'version'>,
+    request: Pick<HashRequest, 'files' | 'paddedFiles' | 'version'>,
     fileOf: (index: number) => number,
   ): ReturnType<JobGroup['run']> => {
-    const limits = planResources(resources, plan.version, availableParallelism());
-    return group.run({ ...plan, pieceLength, onMissing: 'fail', ...limits }, (index) => nameOf(fileOf(index)));
+    const limits = checkedResources(resources, request.version, availableParallelism());
+    return group.run({ ...request, pieceLength, onMissing: 'fail', ...limits }, (index) => nameOf(fileOf(index)));
   };
   const run = async (): Promise<TwiceHashed> => {
     const paddedFiles = files.length > 1 ? files.length : 0;

@@ -6,10 +6,10 @@ import { MetainfoError } from '../errors/errors.ts';
 import { defaultEngine } from '../hash/default-engine.ts';
 import { type FileDigests, joinTrees, splitDigests } from '../hash/file-digests.ts';
 import { forEachConcurrently } from '../hash/for-each-concurrently.ts';
-import { type Digests, type HashPlan, type PlanFile, planResources } from '../hash/hash-request.ts';
+import { checkedResources, type Digests, type HashRequest, type RequestedFile } from '../hash/hash-request.ts';
 import { allocPrivate } from '../hash/private-buffer.ts';
-import { lengthsOf, memoryPlanFile, padPlanFile, splitPlanFiles } from '../hash/request-files.ts';
-import { readPlanned } from '../hash/requested-file.ts';
+import { lengthsOf, requestedMemory, requestedPadFile, splitRequestedFiles } from '../hash/request-files.ts';
+import { readRequested } from '../hash/requested-file.ts';
 import { JobGroup } from '../jobs/job-group.ts';
 import type { RunningJob } from '../jobs/watch.ts';
 import { BLOCK_SIZE, powerOfTwoWithin } from '../layout/piece-length.ts';
@@ -47,7 +47,7 @@ export class HashTwice implements RunningJob<TwiceHashed> {
   readonly #pieceLength: number;
   readonly #totalBytes: number;
   readonly #segmentSize: number;
-  readonly #resources: ReturnType<typeof planResources>;
+  readonly #resources: ReturnType<typeof checkedResources>;
   readonly #group: JobGroup;
   /** The digests of each file's ranges, and the bytes of each range. */
   readonly #ranges = new Map<UpgradeFile, { digests: FileDigests[]; sizes: number[] }>();
@@ -98,15 +98,15 @@ export class HashTwice implements RunningJob<TwiceHashed> {
   async #read(ranges: readonly SegmentRange[], segment: Buffer): Promise<void> {
     const options = { concurrency: FILES_AT_ONCE, signal: this.#group.signal };
     await forEachConcurrently(ranges, options, async ({ file, offset, length, segmentOffset }) => {
-      if (!file.plan) return;
+      if (!file.request) return;
       this.#reading = file.item.path.join('/');
-      await readPlanned({ ...file.plan, offset, length }, segment.subarray(segmentOffset, segmentOffset + length));
+      await readRequested({ ...file.request, offset, length }, segment.subarray(segmentOffset, segmentOffset + length));
       this.#bytesRead += length;
     });
   }
 
   async #hash(ranges: readonly SegmentRange[], segment: Buffer, isLast: boolean): Promise<void> {
-    const planFiles = ranges.map(({ length, segmentOffset }) => memoryPlanFile(segment, segmentOffset, length));
+    const planFiles = ranges.map(({ length, segmentOffset }) => requestedMemory(segment, segmentOffset, length));
     // A range that does not end its file ends with a piece.
     const paddedFiles = this.#files.length > 1 ? planFiles.length : 0;
     // Reserve the places of the results now: the next segment may be hashed before this one.
@@ -133,15 +133,15 @@ export class HashTwice implements RunningJob<TwiceHashed> {
   }
 
   /** The whole v1 pieces that this segment completes; with the last segment, also the shorter piece at the end. */
-  #v1Files(ranges: readonly SegmentRange[], segment: Buffer, isLast: boolean): PlanFile[] {
+  #v1Files(ranges: readonly SegmentRange[], segment: Buffer, isLast: boolean): RequestedFile[] {
     const content = ranges.flatMap(({ file, offset, length, segmentOffset }) => {
       const isEnd = offset + length === file.item.length;
-      const pads = isEnd && file.paddingAfter > 0 ? [padPlanFile(file.paddingAfter)] : [];
-      return [memoryPlanFile(segment, segmentOffset, length), ...pads];
+      const pads = isEnd && file.paddingAfter > 0 ? [requestedPadFile(file.paddingAfter)] : [];
+      return [requestedMemory(segment, segmentOffset, length), ...pads];
     });
-    const files = [memoryPlanFile(this.#v1Rest), ...content].filter(({ length }) => length > 0);
+    const files = [requestedMemory(this.#v1Rest), ...content].filter(({ length }) => length > 0);
     const bytes = files.reduce((sum, { length }) => sum + length, 0);
-    const [whole, rest] = splitPlanFiles(files, isLast ? bytes : bytes - (bytes % this.#pieceLength));
+    const [whole, rest] = splitRequestedFiles(files, isLast ? bytes : bytes - (bytes % this.#pieceLength));
     // A copy, because the segment is read into again.
     this.#v1Rest = Buffer.concat(
       rest.map(({ data, offset, length }) => data?.subarray(offset, offset + length) ?? Buffer.alloc(length)),
@@ -149,9 +149,9 @@ export class HashTwice implements RunningJob<TwiceHashed> {
     return whole;
   }
 
-  #start(plan: Pick<HashPlan, 'files' | 'paddedFiles' | 'version'>, threads: number): Promise<Digests> {
+  #start(request: Pick<HashRequest, 'files' | 'paddedFiles' | 'version'>, threads: number): Promise<Digests> {
     const pieceLength = this.#pieceLength;
-    return this.#group.run({ ...plan, pieceLength, onMissing: 'fail', ...this.#resources, threads });
+    return this.#group.run({ ...request, pieceLength, onMissing: 'fail', ...this.#resources, threads });
   }
 
   /** Joins the digests of a file's ranges. */
@@ -164,7 +164,7 @@ export class HashTwice implements RunningJob<TwiceHashed> {
 
 /** Divides the memory limit: a quarter for each of two segments, a quarter for a v1 piece, and the rest for hashing. */
 function memoryOf(options: HashTwiceOptions, pieceLength: number) {
-  const wanted = planResources(options, 'hybrid', availableParallelism());
+  const wanted = checkedResources(options, 'hybrid', availableParallelism());
   const limit = options.memoryLimit ?? Math.max(wanted.memoryLimit, 4 * pieceLength);
   if (4 * pieceLength > limit) {
     const message = `memoryLimit must be at least ${4 * pieceLength} bytes (four pieces), not ${limit}.`;
@@ -174,7 +174,7 @@ function memoryOf(options: HashTwiceOptions, pieceLength: number) {
   const threads = Math.max(1, wanted.threads - 1);
   return {
     segmentSize: Math.max(pieceLength, Math.min(SEGMENT_SIZE, powerOfTwoWithin(limit / 4))),
-    resources: planResources({ threads, memoryLimit: Math.max(BLOCK_SIZE, limit / 8) }, 'hybrid', threads),
+    resources: checkedResources({ threads, memoryLimit: Math.max(BLOCK_SIZE, limit / 8) }, 'hybrid', threads),
   };
 }
 

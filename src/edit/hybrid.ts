@@ -69,6 +69,6 @@ export function assembleHybrid(
   ]);
   const top = new Map<string, Encodable | null>([['piece layers', TORRENT.pieceLayers.encode(pieceLayers)]]);
   const hybrid = replaceFields(torrent, { info, top, context });
-  const times = sorted.map(({ plan, ctimeMs }) => (plan ? { mtimeMs: plan.mtimeMs, ctimeMs } : {}));
+  const times = sorted.map(({ request, ctimeMs }) => (request ? { mtimeMs: request.mtimeMs, ctimeMs } : {}));
   return { torrent: hybrid, fileTimes: fileTimesOf(times) };
 }

@@ -1,7 +1,7 @@
 /** The digests that a torrent has of files that are unchanged on disk, and how the files differ from it. */
 import { requireTimesOf, timesAt } from '../create/file-times.ts';
 import type { ContentFile } from '../create/find-files.ts';
-import type { SizedPlan } from '../create/torrent-layout.ts';
+import type { SizedLayout } from '../create/torrent-layout.ts';
 import { toHex } from '../errors/errors.ts';
 import type { FileDigests, TreeDigests } from '../hash/file-digests.ts';
 import { layerRoots, raisedRoot } from '../hash/merkle.ts';
@@ -13,7 +13,7 @@ import type { InfoDictV1 } from '../model/info-dict.ts';
 import { viewOfLayer } from '../model/piece-layers.ts';
 import { storedLinks } from '../model/stored-links.ts';
 import { type Torrent, TorrentBase, type TorrentFile } from '../model/torrent/torrent.ts';
-import type { Updated, UpdateOptions } from './update.ts';
+import type { UpdateOptions, UpdateResult } from './update.ts';
 
 /** The v1 pieces of a file that begins with a piece. */
 interface V1Pieces {
@@ -68,17 +68,20 @@ export class KnownFiles {
     }
   }
 
-  /** The digests of each file of a plan; null for a file that must be read. */
-  find(plan: SizedPlan): (FileDigests | null)[] {
-    return plan.files.map((file, index) => {
+  /** The digests of each file of a layout; null for a file that must be read. */
+  find(layout: SizedLayout): (FileDigests | null)[] {
+    return layout.files.map((file, index) => {
       const old = this.#files.get(file.path.join('/'));
       if (!old || old.file.length !== file.length || !this.#isUnchanged(old, file)) return null;
-      return this.#digestsOf(old, plan, index < plan.paddedFiles);
+      return this.#digestsOf(old, layout, index < layout.paddedFiles);
     });
   }
 
   /** How the files differ from those of the old torrent. */
-  changes(files: FileTable<ContentFile>, updated: Torrent): Pick<Updated, 'added' | 'changed' | 'removed' | 'renamed'> {
+  changes(
+    files: FileTable<ContentFile>,
+    updated: Torrent,
+  ): Pick<UpdateResult, 'added' | 'changed' | 'removed' | 'renamed'> {
     const paths = new Set(files.map((file) => file.path.join('/')));
     const renamed = this.#renamed(updated, paths);
     const links = storedLinks(updated);
@@ -100,7 +103,7 @@ export class KnownFiles {
   }
 
   /** Pairs each new file with a removed file of the same content. */
-  #renamed(updated: Torrent, paths: ReadonlySet<string>): Updated['renamed'] {
+  #renamed(updated: Torrent, paths: ReadonlySet<string>): UpdateResult['renamed'] {
     const removed = new Map<string, string[]>();
     for (const [path, { file }] of this.#files) {
       if (!file.piecesRoot || paths.has(path)) continue;
@@ -119,7 +122,7 @@ export class KnownFiles {
     return Math.max(mtimeMs as number, ctimeMs as number) < this.#since;
   }
 
-  #digestsOf({ file, v1 }: OldFile, { version, pieceLength }: SizedPlan, isPadded: boolean): FileDigests | null {
+  #digestsOf({ file, v1 }: OldFile, { version, pieceLength }: SizedLayout, isPadded: boolean): FileDigests | null {
     const tree = this.#treeOf(file, pieceLength);
     if (version === 'v2' || !tree) return tree && { ...tree, pieces: new Uint8Array() };
     const { info } = this.#torrent;

@@ -42,7 +42,7 @@ export function replaceFields(torrent: Torrent, { info, top, keepInfohash = fals
   // Bytes after the end of the torrent do not belong to it, but are kept as well.
   const bytes = joinEntries(after, own.bytes.subarray(entries.end));
   const keepsContent = !changes.has('info') && !changes.has('piece layers');
-  const quick = keepsContent ? withSameContent(torrent, after, { bytes, context }) : null;
+  const quick = keepsContent ? withoutRevalidation(torrent, after, { bytes, context }) : null;
   return quick ?? fromOwnBytes(bytes, { context, limits: NO_LIMITS });
 }
 
@@ -50,7 +50,7 @@ export function replaceFields(torrent: Torrent, { info, top, keepInfohash = fals
  * Makes the torrent without checking `info` and the piece layers again: they are unchanged and may be large. Null when the
  * other entries are not canonical bencode. Then all bytes must be read, because a bad entry may change how the rest reads.
  */
-function withSameContent(
+function withoutRevalidation(
   torrent: Torrent,
   entries: readonly Entry[],
   { bytes, context }: { bytes: Uint8Array; context: ReadOptions['context'] },

@@ -4,7 +4,7 @@ import nodePath from 'node:path';
 import { contentKeys } from '../create/assemble.ts';
 import { TorrentCreate } from '../create/draft.ts';
 import { type FileTimes, FileTimesStruct, fileTimesOf } from '../create/file-times.ts';
-import { type PlannedAndHashed, planAndHash } from '../create/generate.ts';
+import { type LaidOutAndHashed, layOutAndHash } from '../create/generate.ts';
 import { GENERATE, type GenerateOptions } from '../create/options.ts';
 import { FILTER, type ScanFilter, type ScanPolicies } from '../disk/scan.ts';
 import { MetainfoError, requirePath } from '../errors/errors.ts';
@@ -69,7 +69,7 @@ const UPDATE: OptionStructs<UpdateOptions> = {
 };
 
 /** A file whose path has changed. Paths begin at the torrent's root, with `/`. */
-export interface Renamed {
+export interface RenamedFile {
   /** The old path. */
   from: string;
   /** The new path. */
@@ -77,7 +77,7 @@ export interface Renamed {
 }
 
 /** The result of {@link update}. Paths begin at the torrent's root, with `/`. */
-export interface Updated {
+export interface UpdateResult {
   /** The new torrent. */
   torrent: Torrent;
   /** When its files were last changed, for the next {@link update}. */
@@ -91,7 +91,7 @@ export interface Updated {
   /** Paths of files that no longer exist. */
   removed: string[];
   /** New files with the content (pieces root) of a removed file. They were read like other new files. */
-  renamed: Renamed[];
+  renamed: RenamedFile[];
 }
 
 /**
@@ -115,7 +115,7 @@ export interface Updated {
  * await torrent.write('album.torrent', { force: true });
  * ```
  */
-export async function update(torrent: Torrent, pathRoot: string, options: UpdateOptions = {}): Promise<Updated> {
+export async function update(torrent: Torrent, pathRoot: string, options: UpdateOptions = {}): Promise<UpdateResult> {
   checkArgument('torrent', torrent, AnyTorrent);
   requirePath(pathRoot);
   const { torrentVersion: version } = torrent;
@@ -139,7 +139,7 @@ export async function update(torrent: Torrent, pathRoot: string, options: Update
     hidden,
     attributes,
   });
-  const hashed = await planAndHash(draft, {
+  const hashed = await layOutAndHash(draft, {
     ...checked,
     version,
     tailPad: known.tailPad,
@@ -147,10 +147,10 @@ export async function update(torrent: Torrent, pathRoot: string, options: Update
     sources: [],
     otherFields: withoutContent(torrent),
     attrs: known.attrs,
-    knownDigests: (plan) => known.find(plan),
+    knownDigests: (layout) => known.find(layout),
   });
   const updated = await replaceContent(torrent, hashed, checked);
-  const { files } = hashed.plan;
+  const { files } = hashed.layout;
   const changes = known.changes(files, updated);
   return { torrent: updated, fileTimes: fileTimesOf(files), bytesRead: hashed.bytesRead, ...changes };
 }
@@ -171,9 +171,9 @@ async function contentRoot({ files, nFiles, info }: Torrent, pathRoot: string): 
 /** The torrent with other content. All other fields keep their bytes. */
 async function replaceContent(
   torrent: Torrent,
-  { plan, digests, fileList }: PlannedAndHashed,
+  { layout, digests, fileList }: LaidOutAndHashed,
   { context }: Pick<ReadOptions, 'context'>,
 ): Promise<Torrent> {
-  const { info, pieceLayers } = await contentKeys(plan, digests, fileList);
+  const { info, pieceLayers } = await contentKeys(layout, digests, fileList);
   return replaceFields(torrent, { info, top: new Map([['piece layers', pieceLayers]]), context });
 }

@@ -1,7 +1,7 @@
 /** The files of a v1 torrent that is upgraded, and the checks that they match it. */
 import { LimitError, type Limits, limitsOf } from '../bencode/limits.ts';
 import { MetainfoError } from '../errors/errors.ts';
-import type { PlanFile } from '../hash/hash-request.ts';
+import type { RequestedFile } from '../hash/hash-request.ts';
 import { padsIn } from '../layout/padding.ts';
 import type { FileItem } from '../model/file-item.ts';
 import type { InfoDictV1 } from '../model/info-dict.ts';
@@ -13,7 +13,7 @@ import type { MatchedFile } from '../verify/torrent-files.ts';
 export interface UpgradeFile {
   item: FileItem;
   /** Null for a symbolic link, which has no content. */
-  plan: PlanFile | null;
+  request: RequestedFile | null;
   ctimeMs: number;
   /** Bytes of pad files after it in the v1 torrent. */
   paddingAfter: number;
@@ -98,7 +98,7 @@ export function upgradeFilesOf(torrent: Torrent, matched: readonly MatchedFile[]
     const isLink = item.attr?.includes('l') ?? false;
     files.push({
       item: { ...item, path: pathUtf8 ?? item.path },
-      plan: isLink ? null : { path: diskPath, offset: 0, length: item.length, size, mtimeMs },
+      request: isLink ? null : { path: diskPath, offset: 0, length: item.length, size, mtimeMs },
       ctimeMs,
       paddingAfter: 0,
     });

@@ -43,7 +43,7 @@ const UPGRADE: OptionStructs<UpgradeOptions> = {
 };
 
 /** The result of {@link upgrade}. */
-export interface Upgraded {
+export interface UpgradeResult {
   /** The hybrid. */
   torrent: Torrent;
   /** When its files were last changed, for a later {@link update}. */
@@ -72,14 +72,19 @@ export interface Upgraded {
  * await torrent.write('hybrid.torrent');
  * ```
  */
-export async function upgrade(torrent: Torrent, path: string, options: UpgradeOptions = {}): Promise<Upgraded> {
+export async function upgrade(torrent: Torrent, path: string, options: UpgradeOptions = {}): Promise<UpgradeResult> {
   checkArgument('torrent', torrent, AnyTorrent);
   requirePath(path);
   const checked = checkOptions(options, UPGRADE);
   return jobLimiter.run(checked.signal, (slot) => upgradeInSlot(torrent, path, checked, slot));
 }
 
-async function upgradeInSlot(torrent: Torrent, path: string, options: UpgradeOptions, slot: Slot): Promise<Upgraded> {
+async function upgradeInSlot(
+  torrent: Torrent,
+  path: string,
+  options: UpgradeOptions,
+  slot: Slot,
+): Promise<UpgradeResult> {
   const { torrentVersion } = torrent;
   if (torrentVersion !== 'v1') {
     const message = `A ${torrentVersion} torrent cannot be upgraded: only a v1 torrent can.`;
@@ -94,7 +99,11 @@ async function upgradeInSlot(torrent: Torrent, path: string, options: UpgradeOpt
   requireMatch(matched.files);
   const files = upgradeFilesOf(torrent, matched.files);
   requirePadding(files, pieceLength, options.limits);
-  const inputs = files.map(({ plan, item: { path, length } }) => ({ path, length, diskPath: plan?.path as string }));
+  const inputs = files.map(({ request, item: { path, length } }) => ({
+    path,
+    length,
+    diskPath: request?.path as string,
+  }));
   await requireNoInput(options.output, new FileTable(inputs));
   const shape = shapeOfHybrid(torrent, files, options.padNames);
   await warn(shape, options);

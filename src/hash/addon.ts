@@ -4,8 +4,8 @@ import nodeGypBuild from 'node-gyp-build';
 import { MetainfoError } from '../errors/errors.ts';
 import type { DiskFiles, FileColumns, PathColumn, TableFacts } from '../layout/file-table.ts';
 
-/** A file of a plan, in the torrent's order. */
-export interface PlanFile {
+/** A file of a request, in the torrent's order. */
+export interface RequestedFile {
   /**
    * The path on disk, as bytes if it is not UTF-8; null for data in memory and pad files. Resolve its links first
    * (`fs.realpath`): a symbolic link in it fails the job, because somebody may have put it there after the scan.
@@ -26,22 +26,22 @@ export interface PlanFile {
   mtimeMs: number;
 }
 
-/** The files of a plan: an array, or an object that makes each file when it is asked for. */
-export interface PlanFiles extends Iterable<PlanFile> {
+/** The files of a request: an array, or an object that makes each file when it is asked for. */
+export interface RequestedFiles extends Iterable<RequestedFile> {
   /** How many files there are. */
   readonly length: number;
   /** The file at an index from 0; undefined out of range. */
-  at(index: number): PlanFile | undefined;
+  at(index: number): RequestedFile | undefined;
 }
 
-/** The plan of a hash job. Every engine takes it. */
-export interface HashPlan {
+/** The request of a hash job. Every engine takes it. */
+export interface HashRequest {
   /**
-   * In the torrent's order. An engine goes through them with `for`, or calls `at`: the table of a large folder is no array. A plan
+   * In the torrent's order. An engine goes through them with `for`, or calls `at`: the table of a large folder is no array. A request
    * of your own has an array.
    */
-  files: PlanFiles;
-  /** In a hybrid plan, every file with content starts at a piece boundary: by `paddedFiles`, or by pad files in `files`. */
+  files: RequestedFiles;
+  /** In a hybrid request, every file with content starts at a piece boundary: by `paddedFiles`, or by pad files in `files`. */
   version: 'v1' | 'v2' | 'hybrid';
   /**
    * How many files, from the first on, have their last v1 piece filled up with zeros, as if a pad file followed. Every engine must
@@ -62,15 +62,15 @@ export interface HashPlan {
   memoryLimit: number;
 }
 
-/** The hashes of a plan. */
+/** The hashes of a request. */
 export interface Digests {
   /** v1 and hybrid: the SHA-1 of each piece, 20 bytes each, packed. */
   v1?: Uint8Array;
   /** v2 and hybrid. */
   v2?: {
-    /** The pieces root of each file of the plan, 32 bytes each, packed; zeros for pad files, empty and missing files. */
+    /** The pieces root of each file of the request, 32 bytes each, packed; zeros for pad files, empty and missing files. */
     roots: Uint8Array;
-    /** The piece layers of the files that are longer than a piece, in the plan's order, 32 bytes per piece, packed. */
+    /** The piece layers of the files that are longer than a piece, in the request's order, 32 bytes per piece, packed. */
     layers: Uint8Array;
   };
   /** Indexes of the files that do not exist. */
@@ -81,7 +81,7 @@ export interface Digests {
 export interface JobProgress {
   /** Bytes of content hashed. */
   bytes: number;
-  /** Index of the plan's file that was opened last. */
+  /** Index of the request's file that was opened last. */
   fileIndex: number;
   /** Jobs of this process that go first while this one waits for a thread; 0 while it has one. */
   queued: number;
@@ -147,10 +147,10 @@ export interface NativePadding {
   uniqueNames: boolean;
 }
 
-/** The plan of a hash job as the addon takes it. */
-export interface NativePlan extends Omit<HashPlan, 'files'> {
+/** The request of a hash job as the addon takes it. */
+export interface NativeHashRequest extends Omit<HashRequest, 'files'> {
   /** A list, or columns of files on disk, which nobody may change before the job has ended. */
-  files: readonly PlanFile[] | DiskFiles;
+  files: readonly RequestedFile[] | DiskFiles;
 }
 
 /** Files in another order. */
@@ -169,7 +169,7 @@ export interface Addon {
   readonly kernels: readonly string[];
   /** The kernels in use: the best, or the one that METAINFO_KERNEL names. */
   readonly active: { readonly sha1: string; readonly sha256: string };
-  readonly HashJob: new (plan: NativePlan) => HashJob;
+  readonly HashJob: new (request: NativeHashRequest) => HashJob;
   /** Lists folders on threads of its own. Follows no link. */
   readonly Scan: new (
     request: ScanRequest,
@@ -203,10 +203,10 @@ export interface Addon {
    */
   sortFiles(columns: FileColumns, isV1: boolean, lower: PathColumn | null): Promise<SortedFiles>;
   /**
-   * Hashes a plan while the caller waits: only for little content, all in memory. The files must be plain objects, because a
+   * Hashes a request while the caller waits: only for little content, all in memory. The files must be plain objects, because a
    * getter could detach the data of another file.
    */
-  hashNow(plan: HashPlan): Digests;
+  hashNow(request: HashRequest): Digests;
   /**
    * Calls stat(2) for many files on threads of its own and follows links. Gives nine numbers per file: errno (or 0), mode,
    * size, `mtimeMs`, `ctimeMs`, device, inode, and the nanoseconds within the second of both times. Empty if the system grants no thread.

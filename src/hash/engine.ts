@@ -1,7 +1,7 @@
 /** The interface of hash engines. */
 import type { Struct } from 'superstruct';
 import { expected } from '../errors/guard.ts';
-import type { HashJob, HashPlan } from './hash-request.ts';
+import type { HashJob, HashRequest } from './hash-request.ts';
 
 /** Hashes content: {@link nativeEngine}, {@link nodeEngine} or {@link partsEngine} makes one. */
 export interface Engine {
@@ -16,7 +16,7 @@ export interface Engine {
    */
   readonly isRemote?: boolean;
   /** @internal Starts a hash job and returns at once. If the job fails, its `done` rejects. */
-  start(plan: HashPlan): HashJob;
+  start(request: HashRequest): HashJob;
 }
 
 const own = new WeakSet<Engine>();

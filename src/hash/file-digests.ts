@@ -1,6 +1,6 @@
-/** The digests of single files: split from the digests of a plan, or joined from those of a file's segments. */
+/** The digests of single files: split from the digests of a request, or joined from those of a file's segments. */
 import { BLOCK_SIZE } from '../layout/piece-length.ts';
-import type { Digests, HashPlan } from './addon.ts';
+import type { Digests, HashRequest } from './addon.ts';
 import { layerRoots, merkleRoot, raisedRoot, zeroRoot } from './merkle.ts';
 
 /** The v2 digests of a file (BEP 52). */
@@ -40,7 +40,7 @@ export function packTrees(trees: readonly TreeDigests[]): PackedTrees {
 export function splitDigests(
   lengths: ArrayLike<number>,
   { v1, v2 }: Digests,
-  { version, pieceLength }: Pick<HashPlan, 'version' | 'pieceLength'>,
+  { version, pieceLength }: Pick<HashRequest, 'version' | 'pieceLength'>,
 ): FileDigests[] {
   let [piece, layer] = [0, 0];
   return Array.from(lengths, (length, index) => {

@@ -1,4 +1,4 @@
-/** Checks hash plans, and the resources that jobs may use. */
+/** Checks hash requests, and the resources that jobs may use. */
 import { constants } from 'node:buffer';
 import { availableParallelism } from 'node:os';
 import { MetainfoError, shown } from '../errors/errors.ts';
@@ -16,33 +16,33 @@ import {
   Unchecked,
 } from '../errors/guard.ts';
 import { BLOCK_SIZE, isPowerOfTwo, powerOfTwoWithin } from '../layout/piece-length.ts';
-import { type Addon, addonOrNull, type HashPlan, type PlanFile, type PlanFiles } from './addon.ts';
-import { bytesToPieceEnd, lengthsOf, TablePlanFiles } from './request-files.ts';
+import { type Addon, addonOrNull, type HashRequest, type RequestedFile, type RequestedFiles } from './addon.ts';
+import { bytesToPieceEnd, lengthsOf, RequestedTable } from './request-files.ts';
 
-export type { Digests, HashJob, HashPlan, JobProgress, PlanFile, PlanFiles } from './addon.ts';
+export type { Digests, HashJob, HashRequest, JobProgress, RequestedFile, RequestedFiles } from './addon.ts';
 
-/** Whether a file of a plan is a pad file: it has neither path nor data. */
-export function isPad({ path, data }: Pick<PlanFile, 'path' | 'data'>): boolean {
+/** Whether a file of a request is a pad file: it has neither path nor data. */
+export function isPad({ path, data }: Pick<RequestedFile, 'path' | 'data'>): boolean {
   return path === null && data === undefined;
 }
 
 /** The number of hashes in the piece layer of a file: 0 unless the file is longer than a piece (BEP 52). */
-export function layerCount(file: Pick<PlanFile, 'path' | 'data' | 'length'>, pieceLength: number): number {
+export function layerCount(file: Pick<RequestedFile, 'path' | 'data' | 'length'>, pieceLength: number): number {
   return !isPad(file) && file.length > pieceLength ? Math.ceil(file.length / pieceLength) : 0;
 }
 
-/** The error of a plan whose hashes do not fit into memory. */
-export function tooManyHashes({ files, pieceLength }: HashPlan, cause: unknown): MetainfoError {
+/** The error of a request whose hashes do not fit into memory. */
+export function tooManyHashes({ files, pieceLength }: HashRequest, cause: unknown): MetainfoError {
   const bytes = Array.from(lengthsOf(files)).reduce((sum, length) => sum + length, 0);
   const message = `The hashes of ${bytes} bytes in pieces of ${pieceLength} do not fit into memory: leave out files (a sparse file may be huge), or choose a larger piece length.`;
   return new MetainfoError('ERR_TOO_LARGE', message, { cause });
 }
 
 /** @throws {MetainfoError} `ERR_TOO_LARGE` when the v1 pieces or the v2 layers are larger than a buffer can be */
-export function requireHashesFit(plan: HashPlan): void {
-  const { files, version, pieceLength, paddedFiles = 0 } = plan;
+export function requireHashesFit(request: HashRequest): void {
+  const { files, version, pieceLength, paddedFiles = 0 } = request;
   // Do not go through a million files for what cannot be.
-  const isTable = files instanceof TablePlanFiles;
+  const isTable = files instanceof RequestedTable;
   if (isTable && (files.totalLength / pieceLength + paddedFiles) * 32 <= constants.MAX_LENGTH) return;
   const lengths = lengthsOf(files);
   let total = 0;
@@ -57,7 +57,7 @@ export function requireHashesFit(plan: HashPlan): void {
   let layers = 0;
   if (version !== 'v1') for (const file of files) layers += layerCount(file, pieceLength);
   const bytes = Math.max(version === 'v2' ? 0 : pieces * 20, layers * 32);
-  if (bytes > constants.MAX_LENGTH) throw tooManyHashes(plan, undefined);
+  if (bytes > constants.MAX_LENGTH) throw tooManyHashes(request, undefined);
 }
 
 /** The default memory limit of a job, in bytes per thread. */
@@ -94,7 +94,7 @@ export interface ResourceOptions {
   memoryLimit?: number | null | undefined;
 }
 
-/** {@link planResources} checks the values. */
+/** {@link checkedResources} checks the values. */
 export const RESOURCES: OptionStructs<ResourceOptions> = {
   threads: Unchecked,
   readSize: Unchecked,
@@ -106,11 +106,11 @@ export const RESOURCES: OptionStructs<ResourceOptions> = {
  *
  * @throws {MetainfoError} `ERR_INVALID_ARGUMENT`
  */
-export function planResources(
+export function checkedResources(
   { threads = 1, readSize, memoryLimit }: ResourceOptions,
-  version: HashPlan['version'],
+  version: HashRequest['version'],
   cores: number,
-): Pick<HashPlan, 'threads' | 'readSize' | 'memoryLimit'> {
+): Pick<HashRequest, 'threads' | 'readSize' | 'memoryLimit'> {
   const threadCount = threads ?? cores;
   require(isThreadCount(
     threadCount,
@@ -138,12 +138,12 @@ function isMemory(value: number): boolean {
   return Number.isSafeInteger(value) && value >= BLOCK_SIZE;
 }
 
-const Files = expected<PlanFiles>(
+const Files = expected<RequestedFiles>(
   'a list of files',
-  (value) => Array.isArray(value) || value instanceof TablePlanFiles,
+  (value) => Array.isArray(value) || value instanceof RequestedTable,
 );
 
-const PLAN: OptionStructs<HashPlan> = {
+const PLAN: OptionStructs<HashRequest> = {
   files: Files,
   version: oneOf('v1', 'v2', 'hybrid'),
   paddedFiles: Size,
@@ -157,39 +157,40 @@ const PLAN: OptionStructs<HashPlan> = {
   memoryLimit: Size,
 };
 
-const REQUIRED = (Object.keys(PLAN) as (keyof HashPlan)[]).filter((name) => name !== 'paddedFiles');
+const REQUIRED = (Object.keys(PLAN) as (keyof HashRequest)[]).filter((name) => name !== 'paddedFiles');
 
 /**
- * Copies and checks a plan that an engine was given, except for its files.
+ * Copies and checks a request that an engine was given, except for its files.
  *
  * @throws {MetainfoError} `ERR_INVALID_ARGUMENT`
  */
-export function checkedPlan(given: HashPlan): HashPlan {
-  const plan = checkOptions(checkArgument('plan', given, Given), PLAN, {
-    name: 'plan',
+export function checkedRequest(given: HashRequest): HashRequest {
+  const request = checkOptions(checkArgument('request', given, Given), PLAN, {
+    name: 'request',
     example: "{ files: [], version: 'v1' }",
   });
-  for (const name of REQUIRED) checkArgument(`plan.${name}`, plan[name], Given);
-  const { version, pieceLength, readSize, memoryLimit } = plan;
+  for (const name of REQUIRED) checkArgument(`request.${name}`, request[name], Given);
+  const { version, pieceLength, readSize, memoryLimit } = request;
   const isLength = version === 'v1' ? pieceLength > 0 : isPowerOfTwo(pieceLength) && pieceLength >= BLOCK_SIZE;
-  if (!isLength) throw invalidArgument(`plan.pieceLength cannot be ${pieceLength} for ${version}`);
-  if (memoryLimit < readSize) throw invalidArgument(`plan.memoryLimit must be at least readSize, not ${memoryLimit}`);
-  return plan;
+  if (!isLength) throw invalidArgument(`request.pieceLength cannot be ${pieceLength} for ${version}`);
+  if (memoryLimit < readSize)
+    throw invalidArgument(`request.memoryLimit must be at least readSize, not ${memoryLimit}`);
+  return request;
 }
 
-const AnyFile = expected<PlanFile>('a file', (value) => typeof value === 'object' && value !== null);
+const AnyFile = expected<RequestedFile>('a file', (value) => typeof value === 'object' && value !== null);
 const OnDisk = expected<string | Buffer>('a path: a string without NUL bytes, or a Buffer', (value) =>
   typeof value === 'string' ? !value.includes('\0') : Buffer.isBuffer(value),
 );
 const Time = expected<number>('a number', (value) => typeof value === 'number');
 
 /** @throws {MetainfoError} `ERR_INVALID_ARGUMENT` for an invalid file, or for more than 2^53 bytes of content */
-export function checkPlanFiles(files: PlanFiles): void {
+export function checkRequestedFiles(files: RequestedFiles): void {
   // Nobody but this library makes a table.
-  if (files instanceof TablePlanFiles) return;
+  if (files instanceof RequestedTable) return;
   let total = 0;
   for (const [i, file] of [...files].entries()) {
-    const name = `plan.files[${i}]`;
+    const name = `request.files[${i}]`;
     readSafely(name, () => {
       const { path, data, offset, length, size, mtimeMs } = checkArgument(name, file, AnyFile);
       total += checkArgument(`${name}.length`, length, Size);
@@ -205,7 +206,7 @@ export function checkPlanFiles(files: PlanFiles): void {
       checkArgument(`${name}.mtimeMs`, mtimeMs, Time);
     });
   }
-  if (!Number.isSafeInteger(total)) throw invalidArgument('plan.files have more than 2^53 bytes');
+  if (!Number.isSafeInteger(total)) throw invalidArgument('request.files have more than 2^53 bytes');
 }
 
 /** The limits that all jobs of the process share. */

@@ -1,24 +1,24 @@
-/** The native engine: hashes plans with the addon, on threads of its own; small ones synchronously, on the JavaScript thread. */
+/** The native engine: hashes requests with the addon, on threads of its own; small ones synchronously, on the JavaScript thread. */
 import { isSharedArrayBuffer } from 'node:util/types';
 import { hashingCancelled } from '../errors/cancel.ts';
 import { errnoName, fromSystemError, MetainfoError } from '../errors/errors.ts';
 import { readSafely } from '../errors/guard.ts';
 import { BLOCK_SIZE } from '../layout/piece-length.ts';
-import { type Addon, loadAddon, type NativePlan, throwIfKernelError } from './addon.ts';
+import { type Addon, loadAddon, type NativeHashRequest, throwIfKernelError } from './addon.ts';
 import { type Engine, ownEngine } from './engine.ts';
 import {
-  checkedPlan,
+  checkedRequest,
   type Digests,
   type HashJob,
-  type HashPlan,
+  type HashRequest,
   isPad,
   type JobProgress,
-  type PlanFile,
+  type RequestedFile,
   requireHashesFit,
   tooManyHashes,
 } from './hash-request.ts';
 import { withPrivateData } from './private-buffer.ts';
-import { bytesToPieceEnd, TablePlanFiles } from './request-files.ts';
+import { bytesToPieceEnd, RequestedTable } from './request-files.ts';
 
 /** A failure of native code: see native/binding/errors.cc. */
 interface NativeFailure extends Error {
@@ -50,7 +50,7 @@ export function nativeEngine(addon: Addon = loadAddon()): Engine {
   const engine = ownEngine({
     name: 'native',
     kernel: sha1 === sha256 ? sha1 : `${sha1}, ${sha256}`,
-    start: (plan) => startNativeJob(addon, checkedPlan(plan)),
+    start: (request) => startNativeJob(addon, checkedRequest(request)),
   });
   addons.set(engine, addon);
   return engine;
@@ -60,7 +60,7 @@ export function nativeEngine(addon: Addon = loadAddon()): Engine {
 const addons = new WeakMap<Engine, Addon>();
 
 /**
- * A plan whose content is in memory is hashed on the JavaScript thread if it has at most this many bytes, pad files included.
+ * A request whose content is in memory is hashed on the JavaScript thread if it has at most this many bytes, pad files included.
  * Measured on two cores with AVX-512: jobs of 64 KiB, one after the other, take 0.5 to 0.8 times as long as on a thread; 64 at
  * once take about as long. Hashing them takes 0.04 ms (v1), 0.08 ms (v2) and 0.11 ms (hybrid).
  */
@@ -68,27 +68,27 @@ const MAX_BYTES_NOW = 64 * 2 ** 10;
 const MAX_FILES_NOW = 64;
 
 /**
- * Hashes a plan of this library before it returns, if that takes less time than starting a job: the engine is native, and the
- * content is little and in memory. Otherwise returns null, and `engine.start` must hash the plan.
+ * Hashes a request of this library before it returns, if that takes less time than starting a job: the engine is native, and the
+ * content is little and in memory. Otherwise returns null, and `engine.start` must hash the request.
  *
  * @throws {MetainfoError} as a job rejects
  */
-export function hashNow(engine: Engine, plan: HashPlan): Digests | null {
+export function hashNow(engine: Engine, request: HashRequest): Digests | null {
   const addon = addons.get(engine);
   if (!addon) return null;
-  const small = smallPlan(plan);
+  const small = smallRequest(request);
   return small && hashSmall(addon, small);
 }
 
-interface SmallPlan extends HashPlan {
-  files: PlanFile[];
+interface SmallRequest extends HashRequest {
+  files: RequestedFile[];
 }
 
-/** A plan that is small enough to be hashed synchronously, with buffers of its size; null for any other. */
-function smallPlan(plan: HashPlan): SmallPlan | null {
-  const { files: given, pieceLength, paddedFiles = 0 } = plan;
-  if (given.length > MAX_FILES_NOW || pieceLength < BLOCK_SIZE || given instanceof TablePlanFiles) return null;
-  const files: PlanFile[] = [];
+/** A request that is small enough to be hashed synchronously, with buffers of its size; null for any other. */
+function smallRequest(request: HashRequest): SmallRequest | null {
+  const { files: given, pieceLength, paddedFiles = 0 } = request;
+  if (given.length > MAX_FILES_NOW || pieceLength < BLOCK_SIZE || given instanceof RequestedTable) return null;
+  const files: RequestedFile[] = [];
   let total = 0;
   // Read each property once: the files may be a caller's, with getters that detach data.
   for (const { path, data, offset, length, size, mtimeMs } of given) {
@@ -98,15 +98,15 @@ function smallPlan(plan: HashPlan): SmallPlan | null {
     files.push({ path, data, offset, length, size, mtimeMs });
   }
   const buffers = Math.max(1, Math.ceil(total / BLOCK_SIZE)) * BLOCK_SIZE;
-  return { ...plan, files, threads: 1, readSize: buffers, memoryLimit: buffers };
+  return { ...request, files, threads: 1, readSize: buffers, memoryLimit: buffers };
 }
 
-function hashSmall(addon: Addon, plan: HashPlan): Digests {
-  return translated(plan, () => addon.hashNow(plan));
+function hashSmall(addon: Addon, request: HashRequest): Digests {
+  return translated(request, () => addon.hashNow(request));
 }
 
-function startNativeJob(addon: Addon, plan: HashPlan): HashJob {
-  const small = readSafely('plan.files', () => smallPlan(plan));
+function startNativeJob(addon: Addon, request: HashRequest): HashJob {
+  const small = readSafely('request.files', () => smallRequest(request));
   if (small) {
     const bytes = small.files.reduce((sum, file) => sum + (isPad(file) ? 0 : file.length), 0);
     const fileIndex = Math.max(0, small.files.length - 1);
@@ -116,7 +116,7 @@ function startNativeJob(addon: Addon, plan: HashPlan): HashJob {
   const called = startedHere();
   let job: HashJob;
   try {
-    job = createHashJob(addon, plan);
+    job = createHashJob(addon, request);
   } catch (error) {
     if ((error as Partial<MetainfoError>).code !== 'ERR_TOO_LARGE') throw error;
     return endedJob(Promise.reject(error), { bytes: 0, fileIndex: 0, queued: 0 });
@@ -134,24 +134,24 @@ function endedJob(done: Promise<Digests>, progress: JobProgress): HashJob {
   return { done, progress: () => ({ ...progress }), cancel: () => {} };
 }
 
-function createHashJob({ HashJob }: Addon, plan: HashPlan): HashJob {
-  return readSafely('plan.files', () => {
-    requireHashesFit(plan);
-    const given = nativePlan(withPrivateData(plan));
-    return translated(plan, () => new HashJob(given));
+function createHashJob({ HashJob }: Addon, request: HashRequest): HashJob {
+  return readSafely('request.files', () => {
+    requireHashesFit(request);
+    const given = nativeRequest(withPrivateData(request));
+    return translated(request, () => new HashJob(given));
   });
 }
 
-/** Calls the addon, which checks the files of a plan while it copies them, and translates the error that it throws. */
-function translated<T>(plan: HashPlan, call: () => T): T {
-  return readSafely('plan.files', () => {
+/** Calls the addon, which checks the files of a request while it copies them, and translates the error that it throws. */
+function translated<T>(request: HashRequest, call: () => T): T {
+  return readSafely('request.files', () => {
     try {
       return call();
     } catch (error) {
       throwIfKernelError(error);
       const isFailure = error instanceof Error && 'errno' in error && 'path' in error;
       // So far, memory was allocated for the hashes only.
-      if (isFailure && (error as NativeFailure).code === 'no-memory') throw tooManyHashes(plan, error);
+      if (isFailure && (error as NativeFailure).code === 'no-memory') throw tooManyHashes(request, error);
       throw isFailure ? translate(error as NativeFailure, startedHere()) : error;
     }
   });
@@ -161,8 +161,8 @@ function startedHere(): Error {
   return new Error('hashing was started here');
 }
 
-function nativePlan({ files, ...plan }: HashPlan): NativePlan {
-  return { ...plan, files: files instanceof TablePlanFiles ? files.onDisk : (files as readonly PlanFile[]) };
+function nativeRequest({ files, ...request }: HashRequest): NativeHashRequest {
+  return { ...request, files: files instanceof RequestedTable ? files.onDisk : (files as readonly RequestedFile[]) };
 }
 
 function translate(failure: NativeFailure, called: Error): MetainfoError {

@@ -44,7 +44,7 @@ export class TreeHasher {
   }
 }
 
-/** Hashes the content of a plan to its v1 pieces: SHA-1 of every `pieceLength` bytes. */
+/** Hashes the content of a request to its v1 pieces: SHA-1 of every `pieceLength` bytes. */
 export class PieceHasher {
   readonly #pieceLength: number;
   readonly #hashes: Buffer;

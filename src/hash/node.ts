@@ -1,27 +1,27 @@
-/** The node engine: hashes plans with node:crypto on the JavaScript thread. It is the fallback of the native engine, and its oracle in tests. */
+/** The node engine: hashes requests with node:crypto on the JavaScript thread. It is the fallback of the native engine, and its oracle in tests. */
 import type { FileHandle } from 'node:fs/promises';
 import { setImmediate as nextRound } from 'node:timers/promises';
 import { hashingCancelled } from '../errors/cancel.ts';
 import { fromSystemError, type MetainfoError } from '../errors/errors.ts';
 import { type Engine, ownEngine } from './engine.ts';
 import {
-  checkedPlan,
-  checkPlanFiles,
+  checkedRequest,
+  checkRequestedFiles,
   type Digests,
   type HashJob,
-  type HashPlan,
+  type HashRequest,
   isPad,
   type JobProgress,
   layerCount,
-  type PlanFile,
+  type RequestedFile,
   tooManyHashes,
 } from './hash-request.ts';
 import { Limiter, Slot } from './limiter.ts';
 import { PieceHasher, TreeHasher } from './node-hashers.ts';
 import { withPrivateData } from './private-buffer.ts';
 import { closeRead } from './read.ts';
-import { bytesToPieceEnd, padPlanFile } from './request-files.ts';
-import { openPlanned, pathOf, readRange, requireAsPlanned, requireNoLinks } from './requested-file.ts';
+import { bytesToPieceEnd, requestedPadFile } from './request-files.ts';
+import { openRequested, pathOf, readRange, requireAsRequested, requireNoLinks } from './requested-file.ts';
 
 /**
  * The engine that hashes with node:crypto, without the addon. It gives the same digests as {@link nativeEngine} and the same
@@ -44,10 +44,10 @@ export function nodeEngine(): Engine {
   return ownEngine({ name: 'node', kernel: 'node:crypto', start: startNodeJob });
 }
 
-function startNodeJob(given: HashPlan): HashJob {
-  const plan = checkedPlan(given);
-  checkPlanFiles(plan.files);
-  return new NodeJob(withPrivateData(plan));
+function startNodeJob(given: HashRequest): HashJob {
+  const request = checkedRequest(given);
+  checkRequestedFiles(request.files);
+  return new NodeJob(withPrivateData(request));
 }
 
 /** Hashing a larger read would hold up the event loop. */
@@ -64,7 +64,7 @@ let buffer = Buffer.alloc(0);
 
 class NodeJob implements HashJob {
   readonly done: Promise<Digests>;
-  readonly #plan: HashPlan;
+  readonly #request: HashRequest;
   readonly #missing: number[] = [];
   readonly #progress = { bytes: 0, fileIndex: 0 };
   /** Bytes that are read or hashed at once. */
@@ -75,9 +75,9 @@ class NodeJob implements HashJob {
   #isCancelled = false;
   #stopWaiting: (() => void) | null = null;
 
-  constructor(plan: HashPlan) {
-    this.#plan = plan;
-    this.#readSize = Math.min(plan.readSize, MAX_READ);
+  constructor(request: HashRequest) {
+    this.#request = request;
+    this.#readSize = Math.min(request.readSize, MAX_READ);
     this.done = this.#run();
   }
 
@@ -135,8 +135,8 @@ class NodeJob implements HashJob {
 
   /** Allocates room for all hashes. */
   #allocate() {
-    const { version, files, pieceLength } = this.#plan;
-    const layerBytes = (file: PlanFile) => layerCount(file, pieceLength) * 32;
+    const { version, files, pieceLength } = this.#request;
+    const layerBytes = (file: RequestedFile) => layerCount(file, pieceLength) * 32;
     let [total, layersTotal, index] = [0, 0, 0];
     for (const file of files) {
       total += file.length + this.#padding(index, file);
@@ -148,19 +148,19 @@ class NodeJob implements HashJob {
       const [roots, layers] = version === 'v1' ? [] : [Buffer.alloc(files.length * 32), Buffer.alloc(layersTotal)];
       return { pieces, roots, layers, layerBytes };
     } catch (error) {
-      if (error instanceof RangeError) throw tooManyHashes(this.#plan, error);
+      if (error instanceof RangeError) throw tooManyHashes(this.#request, error);
       throw error;
     }
   }
 
   /** Bytes of zeros that fill the last piece of a file. */
-  #padding(index: number, { length }: PlanFile): number {
-    const { paddedFiles = 0, pieceLength } = this.#plan;
+  #padding(index: number, { length }: RequestedFile): number {
+    const { paddedFiles = 0, pieceLength } = this.#request;
     return index < paddedFiles ? bytesToPieceEnd(length, pieceLength) : 0;
   }
 
   async #hash(): Promise<Digests> {
-    const { files, pieceLength } = this.#plan;
+    const { files, pieceLength } = this.#request;
     const { pieces, roots, layers, layerBytes } = this.#allocate();
     let start = 0;
     let index = -1;
@@ -178,7 +178,7 @@ class NodeJob implements HashJob {
       if (!exists) pieces?.skip(file.length);
       else if (tree && file.length > 0) roots?.set(tree.finish(), index * 32);
       const padding = pieces ? this.#padding(index, file) : 0;
-      if (padding > 0) await this.#readContent(index, padPlanFile(padding), (bytes) => pieces?.update(bytes));
+      if (padding > 0) await this.#readContent(index, requestedPadFile(padding), (bytes) => pieces?.update(bytes));
     }
     if (this.#isCancelled) throw hashingCancelled();
     return {
@@ -189,7 +189,7 @@ class NodeJob implements HashJob {
   }
 
   /** Reads content in parts that start with a block. Returns false if the file is missing. */
-  async #readContent(index: number, file: PlanFile, update: (bytes: Uint8Array) => void): Promise<boolean> {
+  async #readContent(index: number, file: RequestedFile, update: (bytes: Uint8Array) => void): Promise<boolean> {
     await this.#nextStep();
     if (file.path !== null) return this.#readFile(index, file, update);
     const { data, offset, length } = file;
@@ -202,10 +202,10 @@ class NodeJob implements HashJob {
     return true;
   }
 
-  /** Returns null if the file is missing and the plan allows that. */
-  async #open(file: PlanFile): Promise<FileHandle | null> {
+  /** Returns null if the file is missing and the request allows that. */
+  async #open(file: RequestedFile): Promise<FileHandle | null> {
     try {
-      const opening = openPlanned(file);
+      const opening = openRequested(file);
       // After a cancellation, nobody else closes a file that is opened too late.
       const closeLate = async (late: FileHandle) => {
         if (this.#isCancelled) await closeRead(late);
@@ -213,12 +213,12 @@ class NodeJob implements HashJob {
       opening.then(closeLate).catch(() => {});
       return await this.#untilCancelled(opening);
     } catch (error) {
-      if ((error as MetainfoError).code === 'ERR_NOT_FOUND' && this.#plan.onMissing === 'mark') return null;
+      if ((error as MetainfoError).code === 'ERR_NOT_FOUND' && this.#request.onMissing === 'mark') return null;
       throw error;
     }
   }
 
-  async #readFile(index: number, file: PlanFile, update: (bytes: Uint8Array) => void): Promise<boolean> {
+  async #readFile(index: number, file: RequestedFile, update: (bytes: Uint8Array) => void): Promise<boolean> {
     const path = pathOf(file);
     this.#progress.fileIndex = index;
     const handle = await this.#open(file);
@@ -228,7 +228,7 @@ class NodeJob implements HashJob {
     }
     try {
       // Check empty files too: they must still be empty.
-      await this.#untilCancelled(requireAsPlanned(handle, file));
+      await this.#untilCancelled(requireAsRequested(handle, file));
       await this.#untilCancelled(requireNoLinks(handle, file));
       for (let at = 0; at < file.length; ) {
         await this.#nextStep();
@@ -238,7 +238,7 @@ class NodeJob implements HashJob {
         update(part);
         at += part.length;
       }
-      await this.#untilCancelled(requireAsPlanned(handle, file));
+      await this.#untilCancelled(requireAsRequested(handle, file));
       return true;
     } catch (error) {
       throw fromSystemError(error, path, 'read');

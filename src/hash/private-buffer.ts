@@ -1,6 +1,6 @@
 /** Buffers that no caller holds, so that nobody can transfer, resize or write them while an engine hashes them. */
-import type { HashPlan, PlanFile } from './addon.ts';
-import { TablePlanFiles } from './request-files.ts';
+import type { HashRequest, RequestedFile } from './addon.ts';
+import { RequestedTable } from './request-files.ts';
 
 const privateBuffers = new WeakSet<ArrayBufferLike>();
 
@@ -31,21 +31,21 @@ export function reusePrivate({ buffer }: Uint8Array): void {
 }
 
 /**
- * Returns the plan with private copies of its data. Node-API cannot prevent a buffer from being detached (a reference only
+ * Returns the request with private copies of its data. Node-API cannot prevent a buffer from being detached (a reference only
  * prevents its collection), and native threads would go on reading at the old address.
  */
-export function withPrivateData(plan: HashPlan): HashPlan {
-  if (plan.files instanceof TablePlanFiles) return plan;
-  const given = plan.files as readonly PlanFile[];
-  const isForeign = ({ data }: PlanFile) => data !== undefined && !privateBuffers.has(data.buffer);
-  if (!given.some(isForeign)) return plan;
+export function withPrivateData(request: HashRequest): HashRequest {
+  if (request.files instanceof RequestedTable) return request;
+  const given = request.files as readonly RequestedFile[];
+  const isForeign = ({ data }: RequestedFile) => data !== undefined && !privateBuffers.has(data.buffer);
+  if (!given.some(isForeign)) return request;
   // Files may share their memory: copy it once.
   const copies = new Map<Uint8Array | undefined, Uint8Array>();
-  const files = given.map((file): PlanFile => {
+  const files = given.map((file): RequestedFile => {
     if (!file.data || !isForeign(file)) return file;
     const data = copies.get(file.data) ?? privateCopy(file.data);
     copies.set(file.data, data);
     return { ...file, data };
   });
-  return { ...plan, files };
+  return { ...request, files };
 }

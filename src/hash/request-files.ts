@@ -1,6 +1,6 @@
-/** Makes the files of a hash plan: files on disk, data in memory, and pad files. */
+/** Makes the files of a hash request: files on disk, data in memory, and pad files. */
 import type { DiskFiles, FileTable, TableFile } from '../layout/file-table.ts';
-import type { PlanFile, PlanFiles } from './addon.ts';
+import type { RequestedFile, RequestedFiles } from './addon.ts';
 
 /** A file of known length, on disk (`diskPath`) or in memory (`data`). */
 interface PlannedContent {
@@ -14,24 +14,24 @@ interface PlannedContent {
   size?: number | undefined;
 }
 
-/** The plan file of a scanned file or a buffer. */
-export function toPlanFile({ length, diskPath, mtimeMs, data, offset = 0, size }: PlannedContent): PlanFile {
+/** The request file of a scanned file or a buffer. */
+export function toRequestedFile({ length, diskPath, mtimeMs, data, offset = 0, size }: PlannedContent): RequestedFile {
   const bytes = length as number;
   return { path: diskPath ?? null, data, offset, length: bytes, size: size ?? bytes, mtimeMs: mtimeMs ?? Number.NaN };
 }
 
-/** The plan file of a pad file of `length` bytes. */
-export function padPlanFile(length: number): PlanFile {
+/** The request file of a pad file of `length` bytes. */
+export function requestedPadFile(length: number): RequestedFile {
   return { path: null, offset: 0, length, size: length, mtimeMs: Number.NaN };
 }
 
-/** The plan file of `length` bytes of a buffer, from `offset`. */
-export function memoryPlanFile(data: Uint8Array, offset = 0, length = data.length): PlanFile {
+/** The request file of `length` bytes of a buffer, from `offset`. */
+export function requestedMemory(data: Uint8Array, offset = 0, length = data.length): RequestedFile {
   return { path: null, data, offset, length, size: data.length, mtimeMs: Number.NaN };
 }
 
-/** The plan files of a table, made one by one when an engine asks for them. The native engine takes the columns instead. */
-export class TablePlanFiles implements PlanFiles {
+/** The request files of a table, made one by one when an engine asks for them. The native engine takes the columns instead. */
+export class RequestedTable implements RequestedFiles {
   readonly length: number;
   /** Bytes of each file. */
   readonly lengths: Float64Array;
@@ -50,19 +50,19 @@ export class TablePlanFiles implements PlanFiles {
     return this.#table.totalLength;
   }
 
-  at(index: number): PlanFile | undefined {
+  at(index: number): RequestedFile | undefined {
     const file = this.#table.at(index);
-    return file && toPlanFile(file);
+    return file && toRequestedFile(file);
   }
 
-  *[Symbol.iterator](): Generator<PlanFile> {
-    for (const file of this.#table) yield toPlanFile(file);
+  *[Symbol.iterator](): Generator<RequestedFile> {
+    for (const file of this.#table) yield toRequestedFile(file);
   }
 }
 
-/** The plan files of a table whose lengths are known. */
-export function toPlanFiles<File extends TableFile & PlannedContent>(table: FileTable<File>): PlanFiles {
-  return table.onDisk ? new TablePlanFiles(table, table.onDisk) : table.map(toPlanFile);
+/** The request files of a table whose lengths are known. */
+export function toRequestedFiles<File extends TableFile & PlannedContent>(table: FileTable<File>): RequestedFiles {
+  return table.onDisk ? new RequestedTable(table, table.onDisk) : table.map(toRequestedFile);
 }
 
 /** Bytes that are missing to the end of the last piece of a file. */
@@ -70,14 +70,17 @@ export function bytesToPieceEnd(length: number, pieceLength: number): number {
   return (pieceLength - (length % pieceLength)) % pieceLength;
 }
 
-/** Bytes of each file of a plan. */
-export function lengthsOf(files: PlanFiles): ArrayLike<number> {
-  return files instanceof TablePlanFiles ? files.lengths : Array.from(files, ({ length }) => length);
+/** Bytes of each file of a request. */
+export function lengthsOf(files: RequestedFiles): ArrayLike<number> {
+  return files instanceof RequestedTable ? files.lengths : Array.from(files, ({ length }) => length);
 }
 
-/** Splits plan files after `bytes` bytes. A file on the boundary is in both lists, with its share each. */
-export function splitPlanFiles(files: readonly PlanFile[], bytes: number): [PlanFile[], PlanFile[]] {
-  const [first, rest]: [PlanFile[], PlanFile[]] = [[], []];
+/** Splits request files after `bytes` bytes. A file on the boundary is in both lists, with its share each. */
+export function splitRequestedFiles(
+  files: readonly RequestedFile[],
+  bytes: number,
+): [RequestedFile[], RequestedFile[]] {
+  const [first, rest]: [RequestedFile[], RequestedFile[]] = [[], []];
   let left = bytes;
   for (const file of files) {
     const size = Math.min(left, file.length);

@@ -1,25 +1,25 @@
-/** Opens and reads files of a hash plan with `node:fs`, and refuses those that changed after they were planned. */
+/** Opens and reads files of a hash request with `node:fs`, and refuses those that changed after they were planned. */
 import { constants } from 'node:fs';
 import { type FileHandle, open, readlink, realpath } from 'node:fs/promises';
 import nodePath from 'node:path';
 import { fromSystemError, MetainfoError } from '../errors/errors.ts';
-import type { PlanFile } from './addon.ts';
+import type { RequestedFile } from './addon.ts';
 import { closeRead, readFully } from './read.ts';
 
 const LINK_IN_PATH = 'there is a symbolic link in its path';
 
-/** The path of a plan file on disk, as text. */
-export function pathOf({ path }: PlanFile): string {
+/** The path of a request file on disk, as text. */
+export function pathOf({ path }: RequestedFile): string {
   return (path as string | Buffer).toString();
 }
 
 /**
- * Opens a file of a plan.
+ * Opens a file of a request.
  *
  * @throws {MetainfoError} `ERR_NOT_FOUND`, `ERR_UNREADABLE`, `ERR_READ`, `ERR_NOT_A_FILE` for a socket, `ERR_FILE_CHANGED` for a
  *   symbolic link
  */
-export async function openPlanned(file: PlanFile): Promise<FileHandle> {
+export async function openRequested(file: RequestedFile): Promise<FileHandle> {
   try {
     const flags = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW;
     return await open(file.path as string | Buffer, flags);
@@ -33,18 +33,18 @@ export async function openPlanned(file: PlanFile): Promise<FileHandle> {
 }
 
 /**
- * Reads the content of a plan file into a buffer that has room for it.
+ * Reads the content of a request file into a buffer that has room for it.
  *
  * @throws {MetainfoError} the errors of an engine: `ERR_FILE_CHANGED`, `ERR_NOT_A_FILE`, `ERR_NOT_FOUND`, `ERR_READ` …
  */
-export async function readPlanned(file: PlanFile, into: Uint8Array): Promise<void> {
+export async function readRequested(file: RequestedFile, into: Uint8Array): Promise<void> {
   const path = pathOf(file);
-  const handle = await openPlanned(file);
+  const handle = await openRequested(file);
   try {
-    await requireAsPlanned(handle, file);
+    await requireAsRequested(handle, file);
     await requireNoLinks(handle, file);
     await readRange(handle, into.subarray(0, file.length), file.offset, path);
-    await requireAsPlanned(handle, file);
+    await requireAsRequested(handle, file);
   } catch (error) {
     throw fromSystemError(error, path, 'read');
   } finally {
@@ -53,7 +53,7 @@ export async function readPlanned(file: PlanFile, into: Uint8Array): Promise<voi
 }
 
 /** @throws {MetainfoError} `ERR_FILE_CHANGED` or `ERR_NOT_A_FILE` when an open file is not as it was planned */
-export async function requireAsPlanned(handle: FileHandle, file: PlanFile): Promise<void> {
+export async function requireAsRequested(handle: FileHandle, file: RequestedFile): Promise<void> {
   const path = pathOf(file);
   const stats = await handle.stat();
   if (!stats.isFile()) throw notAFile(path);
@@ -70,7 +70,7 @@ export async function requireAsPlanned(handle: FileHandle, file: PlanFile): Prom
  *
  * @throws {MetainfoError} `ERR_FILE_CHANGED`
  */
-export async function requireNoLinks({ fd }: FileHandle, file: PlanFile): Promise<void> {
+export async function requireNoLinks({ fd }: FileHandle, file: RequestedFile): Promise<void> {
   const path = pathOf(file);
   const bytes = { encoding: 'buffer' } as const;
   const actual = await readlink(`/proc/self/fd/${fd}`, bytes).catch(() => realpath(path, bytes));

@@ -22,7 +22,7 @@ import {
 } from '../errors/guard.ts';
 import { defaultEngine } from '../hash/default-engine.ts';
 import { AnyEngine, type Engine } from '../hash/engine.ts';
-import { DEFAULT_MEMORY_PER_THREAD, type Digests, type HashPlan, planResources } from '../hash/hash-request.ts';
+import { checkedResources, DEFAULT_MEMORY_PER_THREAD, type Digests, type HashRequest } from '../hash/hash-request.ts';
 import { sha256 } from '../hash/merkle.ts';
 import { JobGroup } from '../jobs/job-group.ts';
 import { deletedSinceScan, type RunningJob, WATCH, type WatchOptions, watch } from '../jobs/watch.ts';
@@ -59,11 +59,11 @@ export interface HashUnit {
   of: Omit<Hash, 'hash'>;
 }
 
-/** A plan of a hasher, and how to read its digests. */
-export interface HasherPlan {
-  /** The part of the plan that the hasher determines. */
-  plan: Pick<HashPlan, 'files' | 'paddedFiles' | 'version' | 'pieceLength'>;
-  /** Turns the digests of the plan into records. */
+/** A request of a hasher, and how to read its digests. */
+export interface HasherRequest {
+  /** The part of the request that the hasher determines. */
+  request: Pick<HashRequest, 'files' | 'paddedFiles' | 'version' | 'pieceLength'>;
+  /** Turns the digests of the request into records. */
   hashes: (digests: Digests) => Hash[];
 }
 
@@ -94,7 +94,7 @@ export abstract class HasherBase {
   readonly #sizes = new Map<string, number>();
 
   /** @throws {ValidationError} with every rule that the configuration breaks */
-  protected constructor(config: HasherConfig, version: HashPlan['version']) {
+  protected constructor(config: HasherConfig, version: HashRequest['version']) {
     const issues = new Issues();
     readSafely('config', () => {
       checkConfig(config, version, issues);
@@ -181,26 +181,26 @@ export abstract class HasherBase {
       const name = path.join(this.pathRoot, wanted);
       throw new MetainfoError('ERR_NOT_A_FILE', `${name} is a folder.`, { path: name });
     }
-    const plans = this.plans(files);
-    const digests = await watch(() => this.#hash(plans, files, engine), {
+    const requests = this.requests(files);
+    const digests = await watch(() => this.#hash(requests, files, engine), {
       signal,
       onProgress,
       progress: this.progress,
     }).catch((error) => {
       throw deletedSinceScan(error);
     });
-    return plans.flatMap(({ hashes }, i) => hashes(digests[i] as Digests));
+    return requests.flatMap(({ hashes }, i) => hashes(digests[i] as Digests));
   }
 
-  /** Hashes one plan after the other, so that together they use no more threads and memory than the configuration allows. */
-  #hash(plans: readonly HasherPlan[], files: readonly ScannedFile[], engine: Engine): RunningJob<Digests[]> {
+  /** Hashes one request after the other, so that together they use no more threads and memory than the configuration allows. */
+  #hash(requests: readonly HasherRequest[], files: readonly ScannedFile[], engine: Engine): RunningJob<Digests[]> {
     const totalBytes = files.reduce((sum, { length }) => sum + length, 0);
     const group = new JobGroup(engine);
     const hashAll = async () => {
       const digests: Digests[] = [];
-      for (const { plan } of plans) {
+      for (const { request } of requests) {
         const nameOf = (fileIndex: number) => this.paths[fileIndex] ?? '';
-        digests.push(await group.run({ ...plan, onMissing: 'fail', ...this.#resources(plan.version) }, nameOf));
+        digests.push(await group.run({ ...request, onMissing: 'fail', ...this.#resources(request.version) }, nameOf));
       }
       return digests;
     };
@@ -208,19 +208,19 @@ export abstract class HasherBase {
       done: group.finish(hashAll()),
       progress: () => {
         const { bytes, file, queued } = group.progress();
-        // Every plan reads all of the content.
-        return { bytes: Math.floor(bytes / plans.length), totalBytes, file, queued };
+        // Every request reads all of the content.
+        return { bytes: Math.floor(bytes / requests.length), totalBytes, file, queued };
       },
       cancel: () => group.cancel(),
     };
   }
 
-  #resources(version: HashPlan['version']): Pick<HashPlan, 'threads' | 'readSize' | 'memoryLimit'> {
+  #resources(version: HashRequest['version']): Pick<HashRequest, 'threads' | 'readSize' | 'memoryLimit'> {
     const threads = this.threads ?? availableParallelism();
     const memoryLimit = this.memoryLimit ?? Math.max(DEFAULT_MEMORY_PER_THREAD, this.readSize) * threads;
     // Engines accept powers of two only.
     const most = Math.max(BLOCK_SIZE, Math.min(this.readSize, memoryLimit));
-    return planResources({ threads, readSize: powerOfTwoWithin(most), memoryLimit }, version, threads);
+    return checkedResources({ threads, readSize: powerOfTwoWithin(most), memoryLimit }, version, threads);
   }
 
   /** Checks that a chunk comes next, and returns it with the path that the hasher uses. */
@@ -283,15 +283,15 @@ export abstract class HasherBase {
   protected abstract take(chunk: Chunk): HashUnit[];
   /** @internal Returns the incomplete pieces or blocks, and resets the hasher. */
   protected abstract rest(): HashUnit[];
-  /** @internal Makes the plans for {@link process}. */
-  protected abstract plans(files: readonly ScannedFile[]): HasherPlan[];
+  /** @internal Makes the requests for {@link process}. */
+  protected abstract requests(files: readonly ScannedFile[]): HasherRequest[];
 }
 
 function hashed({ bytes, of }: HashUnit): Hash {
   return { ...of, hash: of.type === 'v1_piece' ? createHash('sha1').update(bytes).digest() : sha256(bytes) };
 }
 
-function checkConfig(config: HasherConfig, version: HashPlan['version'], issues: Issues): void {
+function checkConfig(config: HasherConfig, version: HashRequest['version'], issues: Issues): void {
   const struct = version === 'v1' ? HasherConfig : V2HasherConfig;
   for (const { path: at, message, type } of failuresOf(config ?? {}, struct as unknown as Struct))
     issues.add(Object.hasOwn(ISSUE_CODES, type) ? (type as IssueCode) : 'type', at, message);

@@ -5,10 +5,10 @@ import { sortV2 } from '../layout/order.ts';
 import { HashList } from '../model/hash-list.ts';
 import type { PieceLayers } from '../model/piece-layers.ts';
 import type { HasherConfig } from './config.ts';
-import { HasherBase, type HasherPlan, type HashUnit } from './hasher-base.ts';
+import { HasherBase, type HasherRequest, type HashUnit } from './hasher-base.ts';
 import type { Chunk, Hash } from './records.ts';
-import { Pieces, v1Plan } from './v1-hasher.ts';
-import { Blocks, blocksPlan, finishTrees } from './v2-hasher.ts';
+import { Pieces, v1Request } from './v1-hasher.ts';
+import { Blocks, blocksRequest, finishTrees } from './v2-hasher.ts';
 
 /**
  * Hashes v1 pieces and v2 blocks (BEP 52). Every file starts at a piece boundary, so the last piece of a file is filled with the
@@ -53,8 +53,8 @@ export class HybridHasher extends HasherBase {
   }
 
   /** @internal */
-  protected override plans(files: readonly ScannedFile[]): HasherPlan[] {
-    return [v1Plan(files, files.length > 1 ? files.length : 0, this), blocksPlan(files, this)];
+  protected override requests(files: readonly ScannedFile[]): HasherRequest[] {
+    return [v1Request(files, files.length > 1 ? files.length : 0, this), blocksRequest(files, this)];
   }
 
   /**

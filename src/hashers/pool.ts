@@ -4,9 +4,9 @@ import { copyOf } from '../bencode/copy.ts';
 import { checkOptions, type OptionStructs } from '../errors/guard.ts';
 import { defaultEngine } from '../hash/default-engine.ts';
 import { AnyEngine, type Engine } from '../hash/engine.ts';
-import { type HashPlan, planResources, RESOURCES } from '../hash/hash-request.ts';
+import { checkedResources, type HashRequest, RESOURCES } from '../hash/hash-request.ts';
 import { privateCopy } from '../hash/private-buffer.ts';
-import { memoryPlanFile } from '../hash/request-files.ts';
+import { requestedMemory } from '../hash/request-files.ts';
 import { BLOCK_SIZE } from '../layout/piece-length.ts';
 
 /** Options of a {@link HashPool}. */
@@ -28,7 +28,7 @@ export interface HashPoolOptions {
 const HASH_POOL: OptionStructs<HashPoolOptions> = { threads: RESOURCES.threads, engine: AnyEngine };
 
 /** A request to hash some bytes. */
-interface HashRequest {
+interface PoolEntry {
   bytes: Uint8Array;
   resolve: (hash: Uint8Array) => void;
   reject: (error: unknown) => void;
@@ -39,7 +39,7 @@ const MAX_BATCH_BYTES = 16 * 2 ** 20;
 
 /**
  * Hashes the chunks of {@link HasherBase.update} on threads. Requests of the same turn of the event loop are hashed together, as
- * one plan. It needs no `close`: the threads end when nothing is left to hash.
+ * one request. It needs no `close`: the threads end when nothing is left to hash.
  *
  * @example
  * ```ts
@@ -60,15 +60,15 @@ const MAX_BATCH_BYTES = 16 * 2 ** 20;
  */
 export class HashPool {
   readonly #engine: Engine;
-  readonly #resources: Pick<HashPlan, 'threads' | 'readSize' | 'memoryLimit'>;
+  readonly #resources: Pick<HashRequest, 'threads' | 'readSize' | 'memoryLimit'>;
   /** The batches, by piece length; 0 for v2 blocks. */
-  readonly #waiting = new Map<number, { requests: HashRequest[]; bytes: number }>();
+  readonly #waiting = new Map<number, { entries: PoolEntry[]; bytes: number }>();
 
   /** @throws {MetainfoError} `ERR_INVALID_ARGUMENT`, `ERR_NATIVE_UNAVAILABLE`, `ERR_KERNEL` */
   constructor(options: HashPoolOptions = {}) {
     const { threads = 1, engine = defaultEngine() } = checkOptions(options, HASH_POOL);
     this.#engine = engine;
-    this.#resources = planResources({ threads }, 'v1', availableParallelism());
+    this.#resources = checkedResources({ threads }, 'v1', availableParallelism());
   }
 
   /**
@@ -81,24 +81,24 @@ export class HashPool {
     return new Promise((resolve, reject) => {
       let batch = this.#waiting.get(pieceLength);
       if (!batch) {
-        batch = { requests: [], bytes: 0 };
+        batch = { entries: [], bytes: 0 };
         this.#waiting.set(pieceLength, batch);
         setImmediate(() => this.#start(pieceLength));
       }
-      batch.requests.push({ bytes: copy, resolve, reject });
+      batch.entries.push({ bytes: copy, resolve, reject });
       batch.bytes += copy.length;
-      // Only the last piece of a plan may be short.
+      // Only the last piece of a request may be short.
       if (batch.bytes >= MAX_BATCH_BYTES || (pieceLength > 0 && copy.length < pieceLength)) this.#start(pieceLength);
     });
   }
 
   async #start(pieceLength: number): Promise<void> {
-    const { requests } = this.#waiting.get(pieceLength) ?? { requests: [] };
+    const { entries } = this.#waiting.get(pieceLength) ?? { entries: [] };
     this.#waiting.delete(pieceLength);
-    if (requests.length === 0) return;
-    const files = requests.map(({ bytes }) => memoryPlanFile(bytes));
+    if (entries.length === 0) return;
+    const files = entries.map(({ bytes }) => requestedMemory(bytes));
     const version = pieceLength > 0 ? ('v1' as const) : ('v2' as const);
-    const plan = {
+    const request = {
       files,
       version,
       pieceLength: pieceLength || BLOCK_SIZE,
@@ -106,12 +106,12 @@ export class HashPool {
       ...this.#resources,
     };
     try {
-      const { v1, v2 } = await this.#engine.start(plan).done;
+      const { v1, v2 } = await this.#engine.start(request).done;
       const hashes = v1 ?? (v2?.roots as Uint8Array);
       const size = v1 ? 20 : 32;
-      for (const [i, { resolve }] of requests.entries()) resolve(copyOf(hashes.subarray(i * size, (i + 1) * size)));
+      for (const [i, { resolve }] of entries.entries()) resolve(copyOf(hashes.subarray(i * size, (i + 1) * size)));
     } catch (error) {
-      for (const { reject } of requests) reject(error);
+      for (const { reject } of entries) reject(error);
     }
   }
 }

@@ -2,12 +2,12 @@
 import { copyOf } from '../bencode/copy.ts';
 import type { ScannedFile } from '../disk/scan.ts';
 import { MetainfoError } from '../errors/errors.ts';
-import { bytesToPieceEnd, toPlanFile } from '../hash/request-files.ts';
+import { bytesToPieceEnd, toRequestedFile } from '../hash/request-files.ts';
 import { sortV1 } from '../layout/order.ts';
 import { lastAtMost } from '../model/ranges.ts';
 import { ChunkSplitter } from './chunk-splitter.ts';
 import type { HasherConfig } from './config.ts';
-import { HasherBase, type HasherPlan, type HashUnit } from './hasher-base.ts';
+import { HasherBase, type HasherRequest, type HashUnit } from './hasher-base.ts';
 import type { Chunk, Hash } from './records.ts';
 
 /**
@@ -54,8 +54,8 @@ export class V1Hasher extends HasherBase {
   }
 
   /** @internal */
-  protected override plans(files: readonly ScannedFile[]): HasherPlan[] {
-    return [v1Plan(files, 0, this)];
+  protected override requests(files: readonly ScannedFile[]): HasherRequest[] {
+    return [v1Request(files, 0, this)];
   }
 }
 
@@ -120,21 +120,21 @@ export class Pieces {
 }
 
 /** Plans the v1 pieces of files. The last pieces of the first `paddedFiles` files are filled up. */
-export function v1Plan(
+export function v1Request(
   files: readonly ScannedFile[],
   paddedFiles: number,
   { paths, pieceLength }: Pick<HasherBase, 'paths' | 'pieceLength'>,
-): HasherPlan {
+): HasherRequest {
   const starts = new Float64Array(files.length);
   let at = 0;
   for (const [i, { length }] of files.entries()) {
     starts[i] = at;
     at += length + (i < paddedFiles ? bytesToPieceEnd(length, pieceLength) : 0);
   }
-  const hashes: HasherPlan['hashes'] = ({ v1 = new Uint8Array() }) =>
+  const hashes: HasherRequest['hashes'] = ({ v1 = new Uint8Array() }) =>
     Array.from({ length: v1.length / 20 }, (_, idx): Hash => {
       const path = paths[lastAtMost(starts, idx * pieceLength)] as string;
       return { type: 'v1_piece', path, hash: copyOf(v1.subarray(idx * 20, (idx + 1) * 20)), idx };
     });
-  return { plan: { files: files.map(toPlanFile), paddedFiles, version: 'v1', pieceLength }, hashes };
+  return { request: { files: files.map(toRequestedFile), paddedFiles, version: 'v1', pieceLength }, hashes };
 }

@@ -2,12 +2,12 @@
 import { copyOf } from '../bencode/copy.ts';
 import type { ScannedFile } from '../disk/scan.ts';
 import { layerCount } from '../hash/hash-request.ts';
-import { toPlanFile } from '../hash/request-files.ts';
+import { toRequestedFile } from '../hash/request-files.ts';
 import { BLOCK_SIZE } from '../layout/piece-length.ts';
 import type { HashList } from '../model/hash-list.ts';
 import { ChunkSplitter } from './chunk-splitter.ts';
 import type { HasherConfig } from './config.ts';
-import { HasherBase, type HasherPlan, type HashUnit } from './hasher-base.ts';
+import { HasherBase, type HasherRequest, type HashUnit } from './hasher-base.ts';
 import { getRootHash, hashPieces, hashRoot, MerkleTree, MerkleTreeShape } from './merkle-tree.ts';
 import type { Chunk, Hash } from './records.ts';
 
@@ -54,8 +54,8 @@ export class V2Hasher extends HasherBase {
   }
 
   /** @internal */
-  protected override plans(files: readonly ScannedFile[]): HasherPlan[] {
-    return [blocksPlan(files, this)];
+  protected override requests(files: readonly ScannedFile[]): HasherRequest[] {
+    return [blocksRequest(files, this)];
   }
 
   /**
@@ -134,13 +134,13 @@ function blockOf(path: string, bytes: Uint8Array, idx: number): HashUnit {
 }
 
 /** Plans the block hashes of files. With pieces of one block, the piece layers of an engine are the leaves. */
-export function blocksPlan(files: readonly ScannedFile[], { paths }: Pick<HasherBase, 'paths'>): HasherPlan {
-  const plan = files.map(toPlanFile);
-  const hashes: HasherPlan['hashes'] = ({ v2 }) => {
+export function blocksRequest(files: readonly ScannedFile[], { paths }: Pick<HasherBase, 'paths'>): HasherRequest {
+  const request = files.map(toRequestedFile);
+  const hashes: HasherRequest['hashes'] = ({ v2 }) => {
     const { roots, layers } = v2 as NonNullable<typeof v2>;
     const result: Hash[] = [];
     let at = 0;
-    for (const [i, file] of plan.entries()) {
+    for (const [i, file] of request.entries()) {
       const path = paths[i] as string;
       const count = layerCount(file, BLOCK_SIZE);
       if (count === 0 && file.length > 0)
@@ -150,7 +150,7 @@ export function blocksPlan(files: readonly ScannedFile[], { paths }: Pick<Hasher
     }
     return result;
   };
-  return { plan: { files: plan, version: 'v2', pieceLength: BLOCK_SIZE }, hashes };
+  return { request: { files: request, version: 'v2', pieceLength: BLOCK_SIZE }, hashes };
 }
 
 /** @internal See {@link V2Hasher.finishTrees}. */

@@ -2,7 +2,7 @@
 import { setMaxListeners } from 'node:events';
 import { hashingCancelled } from '../errors/cancel.ts';
 import type { Engine } from '../hash/engine.ts';
-import type { Digests, HashJob, HashPlan } from '../hash/hash-request.ts';
+import type { Digests, HashJob, HashRequest } from '../hash/hash-request.ts';
 
 /** The progress of all hash jobs of a group. */
 export interface GroupProgress {
@@ -37,17 +37,17 @@ export class JobGroup {
   }
 
   /**
-   * Hashes a plan.
+   * Hashes a request.
    *
-   * @param nameOf The name of a file of the plan, for {@link progress}. Without it, the hash job names no file.
+   * @param nameOf The name of a file of the request, for {@link progress}. Without it, the hash job names no file.
    */
-  run(plan: HashPlan, nameOf?: (fileIndex: number) => string): Promise<Digests> {
-    return this.track(this.#run(plan, nameOf));
+  run(request: HashRequest, nameOf?: (fileIndex: number) => string): Promise<Digests> {
+    return this.track(this.#run(request, nameOf));
   }
 
-  async #run(plan: HashPlan, nameOf?: (fileIndex: number) => string): Promise<Digests> {
+  async #run(request: HashRequest, nameOf?: (fileIndex: number) => string): Promise<Digests> {
     if (this.signal.aborted) throw hashingCancelled();
-    const job = this.#engine.start(plan);
+    const job = this.#engine.start(request);
     this.#running.add(job);
     if (nameOf) this.#newest = { job, nameOf };
     try {

@@ -1,6 +1,7 @@
 /** Draws the progress bar of a job. */
 import cliTruncate from 'cli-truncate';
-import { formatBytes, formatDuration, printable } from '../text/text.ts';
+import { formatBytes, formatDuration } from '../text/format.ts';
+import { printable } from '../text/printable.ts';
 
 /** The progress that a line shows. */
 export interface BarState {

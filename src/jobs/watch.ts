@@ -51,7 +51,7 @@ export interface RunningJob<T> {
 /** Describes the content of a hash job, for its progress. */
 interface JobContent {
   totalBytes: number;
-  /** The name of a file of the plan. */
+  /** The name of a file of the request. */
   nameOf: (fileIndex: number) => string;
 }
 

@@ -10,8 +10,14 @@ import { fromSystemError, MetainfoError } from '../errors/errors.ts';
 import { Callback, checkOptions, type OptionStructs, Path } from '../errors/guard.ts';
 import { defaultEngine } from '../hash/default-engine.ts';
 import { AnyEngine, type Engine } from '../hash/engine.ts';
-import { type Digests, type HashPlan, planResources, RESOURCES, type ResourceOptions } from '../hash/hash-request.ts';
-import { toPlanFile } from '../hash/request-files.ts';
+import {
+  checkedResources,
+  type Digests,
+  type HashRequest,
+  RESOURCES,
+  type ResourceOptions,
+} from '../hash/hash-request.ts';
+import { toRequestedFile } from '../hash/request-files.ts';
 import { jobLimiter, LARGE_JOB_BYTES } from '../jobs/job-limiter.ts';
 import { deletedSinceScan, runningJob, WATCH, type WatchOptions, watch } from '../jobs/watch.ts';
 import { FileTable } from '../layout/file-table.ts';
@@ -88,7 +94,7 @@ export async function hashPart(
   const { split } = work;
   requirePart(split, index);
   const { signal, engine = defaultEngine() } = checked;
-  const resources = planResources(checked, split.version, availableParallelism());
+  const resources = checkedResources(checked, split.version, availableParallelism());
   return jobLimiter.run(signal, async (slot) => {
     const files = await work.files(index);
     if (files.reduce((sum, { range }) => sum + range.length, 0) > LARGE_JOB_BYTES) slot.release();
@@ -210,7 +216,7 @@ export function realRoot(
 interface HashContext {
   split: SplitPlan;
   engine: Engine;
-  resources: ReturnType<typeof planResources>;
+  resources: ReturnType<typeof checkedResources>;
   options: HashPartOptions;
 }
 
@@ -220,8 +226,8 @@ async function hashFiles(files: readonly PartFile[], context: HashContext): Prom
   const paddedFiles = files.filter(({ range }) => range.file < split.paddedFiles).length;
   try {
     if (files.some(({ reader }) => reader)) return await hashObjects(files, paddedFiles, context);
-    const plan: HashPlan = {
-      files: files.map(({ range, ...file }) => toPlanFile({ ...file, length: range.length })),
+    const plan: HashRequest = {
+      files: files.map(({ range, ...file }) => toRequestedFile({ ...file, length: range.length })),
       version,
       pieceLength,
       paddedFiles,

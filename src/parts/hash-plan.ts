@@ -5,7 +5,7 @@ import { DEFAULT_LIMITS } from '../bencode/limits.ts';
 import { componentsWithin } from '../disk/path-within.ts';
 import { MetainfoError, shown } from '../errors/errors.ts';
 import { readSafely } from '../errors/guard.ts';
-import { type HashPlan, isPad } from '../hash/hash-request.ts';
+import { type HashRequest, isPad } from '../hash/hash-request.ts';
 import { BLOCK_SIZE, isPowerOfTwo } from '../layout/piece-length.ts';
 import { isSafePath } from '../layout/safe-path.ts';
 import type { SplitPlan } from './part-payload.ts';
@@ -25,7 +25,7 @@ export interface PortableHashPlan {
   /** The folder that the paths are relative to: on the machine of the engine, or `remoteRoot` of the engine. */
   root: string;
   /** The version of the torrent. */
-  version: HashPlan['version'];
+  version: HashRequest['version'];
   /** Bytes. */
   pieceLength: number;
   /** How many files, from the first on, have their last v1 piece filled up with zeros. */
@@ -72,7 +72,7 @@ const IN_MEMORY = '(in memory)';
  * @throws {MetainfoError} `ERR_PATH_OUTSIDE` for a file that is not below the root
  */
 export function portableHashPlan(
-  plan: HashPlan,
+  plan: HashRequest,
   { root, remoteRoot = root, partSize }: { root: string; remoteRoot?: string | undefined; partSize: number },
 ): PortableHashPlan {
   const { version, pieceLength, paddedFiles = 0 } = plan;
@@ -111,7 +111,7 @@ function relativePath(file: string | Buffer, root: string): string {
 
 /** The lengths that decide about the parts: v2 ignores pad files. */
 export function splitLengths(
-  version: HashPlan['version'],
+  version: HashRequest['version'],
   { path: paths, length }: PortableHashPlan['files'],
 ): Float64Array {
   return Float64Array.from(length, (bytes, i) => (version === 'v2' && paths[i] === null ? 0 : bytes));

@@ -2,13 +2,13 @@
 
 import { MetainfoError } from '../errors/errors.ts';
 import type { Digests } from '../hash/addon.ts';
-import type { HashPlan } from '../hash/hash-request.ts';
+import type { HashRequest } from '../hash/hash-request.ts';
 import { raisedRoot } from '../hash/merkle.ts';
 import { BLOCK_SIZE } from '../layout/piece-length.ts';
 import { type FileRange, type PartTable, rangesOfPart } from './split-into-parts.ts';
 
 /** The files of a plan, split into parts. */
-export interface SplitPlan extends Pick<HashPlan, 'version' | 'pieceLength'> {
+export interface SplitPlan extends Pick<HashRequest, 'version' | 'pieceLength'> {
   /** The SHA-256 of the plan, in hexadecimal. */
   id: string;
   /** Bytes of each file. A pad file of a v2 plan counts as empty. */

@@ -9,12 +9,12 @@ import { defaultEngine } from '../hash/default-engine.ts';
 import type { Engine } from '../hash/engine.ts';
 import { forEachConcurrently } from '../hash/for-each-concurrently.ts';
 import {
+  checkedResources,
   type Digests,
   type HashJob,
-  type HashPlan,
+  type HashRequest,
   type JobProgress,
-  type PlanFile,
-  planResources,
+  type RequestedFile,
 } from '../hash/hash-request.ts';
 import { type PortableHashPlan, portableHashPlan, restoredHashPlan } from './hash-plan.ts';
 import { JoinedDigests } from './joined-digests.ts';
@@ -137,8 +137,8 @@ function realRootSync(root: string): string {
 
 interface PartsJobOptions extends Pick<PartsEngineOptions, 'run'> {
   concurrency: number;
-  plan: HashPlan;
-  files: readonly PlanFile[];
+  plan: HashRequest;
+  files: readonly RequestedFile[];
   root: string;
   remoteRoot: string | undefined;
   partSize: number;
@@ -199,9 +199,9 @@ class PartsJob implements HashJob {
       const { paddedFiles } = this.#split;
       const job = local.start({
         ...plan,
-        files: ranges.map((range) => shareOf(files[range.file] as PlanFile, range)),
+        files: ranges.map((range) => shareOf(files[range.file] as RequestedFile, range)),
         paddedFiles: ranges.filter((range) => range.file < (paddedFiles ?? 0)).length,
-        ...planResources({ threads: plan.threads }, plan.version, availableParallelism()),
+        ...checkedResources({ threads: plan.threads }, plan.version, availableParallelism()),
       });
       this.#local.push(job);
       const payload = job.done.then((digests) => payloadOf(this.#split, index, { digests, ranges }));
@@ -234,6 +234,6 @@ class PartsJob implements HashJob {
 }
 
 /** A share of a plan file. */
-function shareOf(file: PlanFile, { offset, length }: FileRange): PlanFile {
+function shareOf(file: RequestedFile, { offset, length }: FileRange): RequestedFile {
   return { ...file, offset: file.offset + offset, length };
 }

@@ -4,7 +4,7 @@ import type { BencodeMap, Encodable } from '../bencode/value.ts';
 import type { ListedFile } from '../create/file-list.ts';
 import { MAX_COMPONENTS } from '../create/findings/torrent-sizes.ts';
 import { inSlices } from '../create/sources/slices.ts';
-import { type PlannedFile, planOfShape, type SizedPlan } from '../create/torrent-layout.ts';
+import { type LaidOutFile, layoutOfShape, type SizedLayout } from '../create/torrent-layout.ts';
 import { MetainfoError, shown } from '../errors/errors.ts';
 import { readSafely } from '../errors/guard.ts';
 import { FileTable, pathColumn } from '../layout/file-table.ts';
@@ -27,7 +27,7 @@ export interface RestoredPlan {
   id: string;
   root: string;
   /** The plan of the creation. Its files have no paths on disk and no streams: {@link files} tells where they are. */
-  plan: SizedPlan;
+  plan: SizedLayout;
   files: TorrentPlanFiles;
   partSize: number;
   parts: PartTable;
@@ -62,11 +62,11 @@ async function restore(given: TorrentPlan): Promise<RestoredPlan> {
   const otherFields = bencoded(plan.torrent) as ReadonlyMap<string, Encodable>;
   if (!(otherFields.get('info') instanceof Map)) throw refused('its torrent has no info dictionary');
   const table = tableOf(files, isSingleFile);
-  const sized = planOfShape({ version, name, isSingleFile, files: table, otherFields, pieceLength, padding });
+  const sized = layoutOfShape({ version, name, isSingleFile, files: table, otherFields, pieceLength, padding });
   const parts = plannedParts({ ...sized, lengths: table.lengths, partSize }, plan.parts);
   if (typeof parts === 'string') throw refused(parts);
   if (table.totalLength !== plan.totalSize) throw refused(`its files have ${table.totalLength} bytes`);
-  return { id: plan.id, root: plan.root, plan: sized as SizedPlan, files, partSize, parts };
+  return { id: plan.id, root: plan.root, plan: sized as SizedLayout, files, partSize, parts };
 }
 
 /** A copy, so that nobody changes the plan between its check and its use. */
@@ -215,7 +215,7 @@ const NO_CONTENT = new Uint8Array(0);
 function tableOf(
   { path, length, keys, mtimeNs, objects }: TorrentPlanFiles,
   isSingleFile: boolean,
-): FileTable<PlannedFile & { length: number }> {
+): FileTable<LaidOutFile & { length: number }> {
   const isPlain = !isSingleFile && Object.keys(keys).length + Object.keys(objects).length === 0;
   if (isPlain && mtimeNs.length > 0) {
     const lengths = Float64Array.from(length);

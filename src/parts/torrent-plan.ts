@@ -7,22 +7,22 @@ import type { BencodeMap } from '../bencode/value.ts';
 import type { Draft } from '../create/draft-fields.ts';
 import { adviceFor } from '../create/findings/reader-limits.ts';
 import { SizesOf } from '../create/findings/torrent-sizes.ts';
-import { announcedPlan } from '../create/generate.ts';
+import { announcedLayout } from '../create/generate.ts';
 import { GENERATE, type GenerateOptions } from '../create/options.ts';
 import { isBlob, isStream, type RangeReader } from '../create/sources/source-data.ts';
 import { sourceFiles } from '../create/sources/sources.ts';
-import { checkVersion, hasAllSizes, type PlannedFile, type SizedPlan } from '../create/torrent-layout.ts';
+import { checkVersion, hasAllSizes, type LaidOutFile, type SizedLayout } from '../create/torrent-layout.ts';
 import { componentsWithin } from '../disk/path-within.ts';
 import { nanosecondsText, STAT_NUMBERS, statFiles } from '../disk/stat-files.ts';
 import { throwIfAborted, untilAbort } from '../errors/cancel.ts';
 import { fromSystemError, MetainfoError } from '../errors/errors.ts';
 import { expected, invalidArgument, type OptionStructs, orNull } from '../errors/guard.ts';
-import { planResources } from '../hash/hash-request.ts';
+import { checkedResources } from '../hash/hash-request.ts';
 import { jobLimiter } from '../jobs/job-limiter.ts';
 import type { PadNames } from '../layout/padding.ts';
 import type { TorrentVersion } from '../model/discriminator.ts';
 import { flattenTree } from '../model/file-tree.ts';
-import { exactBytes } from '../text/text.ts';
+import { exactBytes } from '../text/format.ts';
 import { countParts, wholePartSize } from './split-into-parts.ts';
 
 /** The format of a {@link TorrentPlan}. */
@@ -152,11 +152,11 @@ export function torrentPlanOf(draft: Draft, options: TorrentPlanOptions): Promis
   return jobLimiter.run(options.signal, async (slot) => {
     const { partSize, signal } = options;
     // Fail for bad options before the scan.
-    planResources(options, checkVersion(options.version), availableParallelism());
+    checkedResources(options, checkVersion(options.version), availableParallelism());
     requireNoHashes(draft);
     const sources = sourceFiles(draft.fields.sources ?? []);
     requireReaders(sources);
-    const plan = await announcedPlan(draft, { ...options, slot, sources });
+    const plan = await announcedLayout(draft, { ...options, slot, sources });
     if (!hasAllSizes(plan)) throw memoryOnly(plan.files.pathAt(plan.files.lengths.findIndex(Number.isNaN)));
     requireSameLengths(draft, plan);
     await requireModestSize(plan);
@@ -177,7 +177,7 @@ async function realRoot({ pathRoot }: Draft): Promise<string> {
 type PlanFields = Omit<TorrentPlan, 'id'>;
 
 function planFields(
-  plan: SizedPlan,
+  plan: SizedLayout,
   { root, files, partSize: given }: Pick<TorrentPlan, 'root' | 'files' | 'partSize'>,
 ): PlanFields {
   const { version, name, isSingleFile, pieceLength, padding, paddedFiles, otherFields } = plan;
@@ -272,7 +272,7 @@ function requireNoHashes({ info, fields }: Draft): void {
   throw invalidArgument('a draft with hashes cannot be planned in parts: leave the hashes out, or call generate');
 }
 
-function requireSameLengths({ info: { files, fileTree, length } }: Draft, plan: SizedPlan): void {
+function requireSameLengths({ info: { files, fileTree, length } }: Draft, plan: SizedLayout): void {
   const listed = [...(files ?? []), ...flattenTree(fileTree ?? new Map())];
   if (listed.length === 0 && length == null) return;
   const lengths = new Map(listed.map(({ path, length: each }) => [path.join('/'), each]));
@@ -295,7 +295,7 @@ function memoryOnly(path: string): MetainfoError {
   return new MetainfoError('ERR_INVALID_ARGUMENT', message, { path });
 }
 
-async function requireModestSize(plan: SizedPlan): Promise<void> {
+async function requireModestSize(plan: SizedLayout): Promise<void> {
   const sizes = new SizesOf(plan);
   const { bytes } = await sizes.torrent();
   if (bytes <= MAX_TORRENT_BYTES) return;
@@ -304,7 +304,7 @@ async function requireModestSize(plan: SizedPlan): Promise<void> {
   throw new MetainfoError('ERR_TOO_LARGE', message);
 }
 
-async function filesOf(plan: SizedPlan, root: string, signal: AbortSignal | undefined): Promise<TorrentPlanFiles> {
+async function filesOf(plan: SizedLayout, root: string, signal: AbortSignal | undefined): Promise<TorrentPlanFiles> {
   const columns: TorrentPlanFiles = {
     path: [],
     length: Array.from(plan.files.lengths),
@@ -314,7 +314,7 @@ async function filesOf(plan: SizedPlan, root: string, signal: AbortSignal | unde
     objects: {},
     keys: {},
   };
-  let batch: [file: PlannedFile, index: number][] = [];
+  let batch: [file: LaidOutFile, index: number][] = [];
   const flush = async () => {
     throwIfAborted(signal);
     await addTimes(batch, columns);
@@ -338,7 +338,7 @@ async function filesOf(plan: SizedPlan, root: string, signal: AbortSignal | unde
 }
 
 /** Reads the times of files, which must be as the scan found them. */
-async function addTimes(batch: readonly [PlannedFile, number][], columns: TorrentPlanFiles): Promise<void> {
+async function addTimes(batch: readonly [LaidOutFile, number][], columns: TorrentPlanFiles): Promise<void> {
   const numbers = await statFiles(batch.map(([{ diskPath }]) => ({ real: diskPath as string })));
   for (const [i, [file, index]] of batch.entries()) {
     const [errno, , size, mtimeMs = 0, ctimeMs = 0, , , mtime = 0, ctime = 0] = numbers.subarray(i * STAT_NUMBERS);
@@ -352,7 +352,7 @@ async function addTimes(batch: readonly [PlannedFile, number][], columns: Torren
 }
 
 function addDiskPath(
-  { path, diskPath }: PlannedFile,
+  { path, diskPath }: LaidOutFile,
   { index, root, columns }: { index: number; root: string; columns: TorrentPlanFiles },
 ): void {
   const within = componentsWithin(root, diskPath as string);
@@ -368,7 +368,7 @@ function objectOf({ etag, url }: Partial<RangeReader> & { url?: unknown }): Plan
   return { etag: typeof etag === 'string' ? etag : null, url: typeof url === 'string' ? url : null };
 }
 
-function addKeys({ attr, symlinkPath, extra, listed }: PlannedFile, index: number, { keys }: TorrentPlanFiles): void {
+function addKeys({ attr, symlinkPath, extra, listed }: LaidOutFile, index: number, { keys }: TorrentPlanFiles): void {
   if (attr === undefined && !symlinkPath && !extra && !listed) return;
   const bencoded = (map: BencodeMap | null | undefined) => (map ? { extra: base64(encode(map)) } : {});
   keys[index] = {

@@ -2,8 +2,8 @@
 
 import { storedLinks } from '../model/stored-links.ts';
 import type { Torrent, TorrentFile } from '../model/torrent/torrent.ts';
-import { plural } from '../text/plural.ts';
-import { formatBytes, printable } from '../text/text.ts';
+import { formatBytes, plural } from '../text/format.ts';
+import { printable } from '../text/printable.ts';
 
 /** A folder and everything in it. */
 interface Folder {

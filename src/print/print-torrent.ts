@@ -6,8 +6,8 @@ import { peerText } from '../magnet/magnet.ts';
 import type { HashList } from '../model/hash-list.ts';
 import type { InfoDictV1 } from '../model/info-dict.ts';
 import { AnyTorrent, type Torrent } from '../model/torrent/torrent.ts';
-import { plural } from '../text/plural.ts';
-import { formatBytes, printable } from '../text/text.ts';
+import { formatBytes, plural } from '../text/format.ts';
+import { printable } from '../text/printable.ts';
 import { fileLines, type Terminal } from './print-file-tree.ts';
 
 /** How much is printed: 0 the top level; 1 also the files; 2 also hashes, shortened; 3 all hashes in full. */

@@ -2,8 +2,8 @@
 import { throwIfAborted } from '../errors/cancel.ts';
 import { MetainfoError } from '../errors/errors.ts';
 import type { Engine } from '../hash/engine.ts';
-import type { Digests, HashJob, HashPlan, PlanFile, planResources } from '../hash/hash-request.ts';
-import { padPlanFile } from '../hash/request-files.ts';
+import type { checkedResources, Digests, HashJob, HashRequest, RequestedFile } from '../hash/hash-request.ts';
+import { requestedPadFile } from '../hash/request-files.ts';
 import type { RunningJob } from '../jobs/watch.ts';
 import type { DiskFile } from './inventory.ts';
 
@@ -23,7 +23,7 @@ export interface CandidateHashing {
   engine: Engine;
   version: 'v1' | 'v2';
   pieceLength: number;
-  resources: ReturnType<typeof planResources>;
+  resources: ReturnType<typeof checkedResources>;
   /** Called with the error of each file that could not be read. */
   onUnreadable: (error: MetainfoError) => void;
 }
@@ -98,17 +98,23 @@ export class CandidateHashes implements RunningJob<(Uint8Array | null)[]> {
 
   async #hashAll(ranges: readonly CandidateRange[]): Promise<Uint8Array[]> {
     const { engine, version, pieceLength, resources } = this.#hashing;
-    const plan: HashPlan = { files: ranges.flatMap(planFiles), version, pieceLength, onMissing: 'fail', ...resources };
+    const request: HashRequest = {
+      files: ranges.flatMap(planFiles),
+      version,
+      pieceLength,
+      onMissing: 'fail',
+      ...resources,
+    };
     this.#batch = ranges;
-    this.#job = engine.start(plan);
+    this.#job = engine.start(request);
     const digests = await this.#job.done;
     return version === 'v2' ? rootsOf(ranges, digests) : piecesOf(ranges, digests, pieceLength);
   }
 }
 
-function planFiles({ file, offset, length, padding }: CandidateRange): PlanFile[] {
+function planFiles({ file, offset, length, padding }: CandidateRange): RequestedFile[] {
   const { diskPath, size, mtimeMs } = file;
-  return [{ path: diskPath, offset, length, size, mtimeMs }, ...(padding ? [padPlanFile(padding)] : [])];
+  return [{ path: diskPath, offset, length, size, mtimeMs }, ...(padding ? [requestedPadFile(padding)] : [])];
 }
 
 /** A range whose last piece is short ends its job, because the pieces of a job follow each other. */

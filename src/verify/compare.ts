@@ -1,6 +1,6 @@
 /** Compares digests of content on disk with the hashes in a torrent, and clears the mark of every piece that differs. */
 
-import { type Digests, layerCount, type PlanFile } from '../hash/hash-request.ts';
+import { type Digests, layerCount, type RequestedFile } from '../hash/hash-request.ts';
 import { layerRoots, raisedRoot } from '../hash/merkle.ts';
 import { BLOCK_SIZE } from '../layout/piece-length.ts';
 import { HashList } from '../model/hash-list.ts';
@@ -102,7 +102,7 @@ export function compareV2(
 function rootAsPiece(
   roots: Uint8Array,
   index: number,
-  { range, file, map: { pieceLength } }: { range: PlanFile; file: MatchedFile; map: PieceMap },
+  { range, file, map: { pieceLength } }: { range: RequestedFile; file: MatchedFile; map: PieceMap },
 ): PackedHashes {
   if (file.length <= pieceLength) return { bytes: roots, offset: index * 32 };
   const root = roots.subarray(index * 32, (index + 1) * 32);

@@ -8,7 +8,7 @@ import { type ScannedFile, scan } from '../disk/scan.ts';
 import { fromSystemError, type MetainfoError, requirePath, toHex } from '../errors/errors.ts';
 import { checkArgument, checkOptions, List, type OptionStructs, Unchecked } from '../errors/guard.ts';
 import { defaultEngine } from '../hash/default-engine.ts';
-import { planResources } from '../hash/hash-request.ts';
+import { checkedResources } from '../hash/hash-request.ts';
 import type { Slot } from '../hash/limiter.ts';
 import { jobLimiter, LARGE_JOB_BYTES } from '../jobs/job-limiter.ts';
 import { watch } from '../jobs/watch.ts';
@@ -404,7 +404,7 @@ class Search {
     const total = ranges.reduce((sum, { length }) => sum + length, 0);
     this.#bytesRead += total;
     if (total > LARGE_JOB_BYTES) this.#slot.release();
-    const resources = planResources(this.#options, version, availableParallelism());
+    const resources = checkedResources(this.#options, version, availableParallelism());
     const { pieceLength } = this.#torrent.info;
     const onUnreadable = (error: MetainfoError) => this.#skip(error);
     const hashing: CandidateHashing = { engine, version, pieceLength, resources, onUnreadable };

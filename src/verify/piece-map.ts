@@ -1,7 +1,7 @@
 /** The piece map: where each file and pad file of a torrent lies among its pieces. */
 
-import type { PlanFile } from '../hash/hash-request.ts';
-import { padPlanFile } from '../hash/request-files.ts';
+import type { RequestedFile } from '../hash/hash-request.ts';
+import { requestedPadFile } from '../hash/request-files.ts';
 import { padsIn } from '../layout/padding.ts';
 import type { FileItem } from '../model/file-item.ts';
 import type { InfoDictV1 } from '../model/info-dict.ts';
@@ -149,7 +149,7 @@ export function samplePieces(intervals: readonly PieceInterval[], map: PieceMap)
 /** The content of some pieces, as an engine takes it. */
 export interface PieceContent {
   /** Ranges of files, and pads. */
-  files: PlanFile[];
+  files: RequestedFile[];
   /** For each of `files`, its entry in the piece map. */
   entries: number[];
 }
@@ -178,7 +178,7 @@ export function contentOfPieces(
       content.files.push(
         file
           ? { path: file.diskPath, offset: first - start, length, size: file.size, mtimeMs: file.mtimeMs }
-          : padPlanFile(length),
+          : requestedPadFile(length),
       );
     }
   }

@@ -8,7 +8,13 @@ import { fromSystemError, MetainfoError, requirePath, shown } from '../errors/er
 import { checkArgument, checkOptions, Flag, type OptionStructs, Path, Unchecked } from '../errors/guard.ts';
 import { defaultEngine } from '../hash/default-engine.ts';
 import { AnyEngine, type Engine } from '../hash/engine.ts';
-import { type Digests, type HashPlan, planResources, RESOURCES, type ResourceOptions } from '../hash/hash-request.ts';
+import {
+  checkedResources,
+  type Digests,
+  type HashRequest,
+  RESOURCES,
+  type ResourceOptions,
+} from '../hash/hash-request.ts';
 import type { Slot } from '../hash/limiter.ts';
 import { jobLimiter, LARGE_JOB_BYTES } from '../jobs/job-limiter.ts';
 import { runningJob, WATCH, type WatchOptions, watch } from '../jobs/watch.ts';
@@ -109,7 +115,7 @@ export async function verify(torrent: Torrent, path: string, options: VerifyOpti
 async function verifyInSlot(torrent: Torrent, path: string, options: VerifyOptions, slot: Slot): Promise<VerifyReport> {
   const { engine = defaultEngine(), signal, followOutside, beneath } = options;
   const version = versionOf(torrent, options.version);
-  const resources = planResources(options, version, availableParallelism());
+  const resources = checkedResources(options, version, availableParallelism());
   const matched = await untilAbort(signal, matchFiles(torrent, path, { signal, slot, followOutside, beneath }));
   const { files } = matched;
   if (torrent.totalSize > LARGE_JOB_BYTES) slot.release();
@@ -118,7 +124,7 @@ async function verifyInSlot(torrent: Torrent, path: string, options: VerifyOptio
   return reportOf(torrent, matched, map, await withoutFailingFiles(files, check));
 }
 
-function versionOf({ torrentVersion }: Torrent, version: VerifyOptions['version']): HashPlan['version'] {
+function versionOf({ torrentVersion }: Torrent, version: VerifyOptions['version']): HashRequest['version'] {
   if (version === null || version === undefined) return torrentVersion;
   if (version !== 'v1' && version !== 'v2')
     throw new MetainfoError('ERR_INVALID_ARGUMENT', `version must be v1, v2 or null, not ${shown(version)}.`);
@@ -164,9 +170,9 @@ interface PieceCheck {
   torrent: Torrent;
   files: readonly MatchedFile[];
   map: PieceMap;
-  version: HashPlan['version'];
+  version: HashRequest['version'];
   engine: Engine;
-  resources: ReturnType<typeof planResources>;
+  resources: ReturnType<typeof checkedResources>;
   options: VerifyOptions;
 }
 
@@ -202,14 +208,20 @@ function contentBytes({ files }: PieceContent): number {
 
 function hashContent(
   content: PieceContent,
-  version: HashPlan['version'],
+  version: HashRequest['version'],
   { files, map, engine, resources, options }: PieceCheck,
 ): Promise<Digests> {
   const { files: ranges, entries } = content;
-  const plan: HashPlan = { files: ranges, version, pieceLength: map.pieceLength, onMissing: 'fail', ...resources };
+  const request: HashRequest = {
+    files: ranges,
+    version,
+    pieceLength: map.pieceLength,
+    onMissing: 'fail',
+    ...resources,
+  };
   const totalBytes = contentBytes(content);
   const nameOf = (index: number) => fileOfEntry(map, files, entries[index] as number)?.path ?? '';
-  return watch(() => runningJob(engine.start(plan), { totalBytes, nameOf }), options);
+  return watch(() => runningJob(engine.start(request), { totalBytes, nameOf }), options);
 }
 
 /**

@@ -4,23 +4,23 @@ import { describe, it } from 'node:test';
 import { assemble } from '../../src/create/assemble.ts';
 import { TorrentCreate } from '../../src/create/draft.ts';
 import { fileList } from '../../src/create/file-list.ts';
-import { hashPlan } from '../../src/create/hash.ts';
+import { hashLayout } from '../../src/create/hash.ts';
 import { sourceFiles } from '../../src/create/sources/sources.ts';
-import { hasAllSizes, planTorrent, type SizedPlan, sizedPlan } from '../../src/create/torrent-layout.ts';
+import { hasAllSizes, layOutTorrent, type SizedLayout, sizedLayout } from '../../src/create/torrent-layout.ts';
 import { defaultEngine } from '../../src/hash/default-engine.ts';
-import { planResources } from '../../src/hash/hash-request.ts';
+import { checkedResources } from '../../src/hash/hash-request.ts';
 import { FileTable } from '../../src/layout/file-table.ts';
 import { chooseEngine } from '../support/choose-engine.ts';
 import { temporaryFolder, writeTree } from '../support/tree.ts';
 
 const PIECE = 2 ** 14;
 
-describe('planTorrent', () => {
+describe('layOutTorrent', () => {
   it('orders the files and lays out the pad files before hashing', async (t) => {
     const pathRoot = await temporaryFolder(t);
     await writeTree(pathRoot, { b: 20_000, 'a/x': 5, empty: 0 });
     const draft = new TorrentCreate({ pathRoot, pieceLength: PIECE, info: { name: 'n' } });
-    const plan = await planTorrent(draft, { version: 'hybrid', sources: [] });
+    const plan = await layOutTorrent(draft, { version: 'hybrid', sources: [] });
     assert.deepEqual(
       plan.files.map(({ path, length }) => [path.join('/'), length]),
       [
@@ -30,7 +30,7 @@ describe('planTorrent', () => {
       ],
     );
     assert.deepEqual(
-      fileList(plan as SizedPlan)?.map(({ path, length }) => [path.join('/'), length]),
+      fileList(plan as SizedLayout)?.map(({ path, length }) => [path.join('/'), length]),
       [
         ['a/x', 5],
         ['.pad/16379', 16_379],
@@ -50,7 +50,7 @@ describe('planTorrent', () => {
     const folder = await temporaryFolder(t);
     await writeTree(folder, { a: 5 });
     const draft = new TorrentCreate({ pathRoot: path.join(folder, 'a'), info: { name: 'renamed' } });
-    const plan = (await planTorrent(draft, { version: 'v1', sources: [] })) as SizedPlan;
+    const plan = (await layOutTorrent(draft, { version: 'v1', sources: [] })) as SizedLayout;
     assert.deepEqual([plan.files.at(0)?.path, plan.isSingleFile, fileList(plan)], [['renamed'], true, null]);
   });
 
@@ -58,7 +58,7 @@ describe('planTorrent', () => {
     const pathRoot = await temporaryFolder(t);
     await writeTree(pathRoot, { a: 5, b: 6 });
     const draft = new TorrentCreate({ pathRoot });
-    const { isAligned, paddedFiles } = await planTorrent(draft, { version: 'v1', sources: [] });
+    const { isAligned, paddedFiles } = await layOutTorrent(draft, { version: 'v1', sources: [] });
     assert.deepEqual([isAligned, paddedFiles], [false, 0]);
   });
 
@@ -66,9 +66,9 @@ describe('planTorrent', () => {
     const stream = () => new Blob(['12345']).stream();
     const sources = ['b', 'a', 'c'].map((path) => ({ path, data: path === 'c' ? Buffer.from('c') : stream() }));
     const draft = new TorrentCreate({ info: { name: 'n' }, pieceLength: PIECE, sources });
-    const plan = await planTorrent(draft, { version: 'hybrid', sources: sourceFiles(draft.fields.sources ?? []) });
+    const plan = await layOutTorrent(draft, { version: 'hybrid', sources: sourceFiles(draft.fields.sources ?? []) });
     assert.deepEqual([plan.streams, hasAllSizes(plan)], [[1, 0], false]);
-    const list = fileList(sizedPlan(plan, [5, 5, 1]));
+    const list = fileList(sizedLayout(plan, [5, 5, 1]));
     assert.deepEqual(
       list?.map(({ length }) => length),
       [5, PIECE - 5, 5, PIECE - 5, 1, PIECE - 1],
@@ -80,11 +80,11 @@ describe('planTorrent', () => {
       const pathRoot = await temporaryFolder(t);
       await writeTree(pathRoot, { a: 100_000, 'b/c': 1, d: 0 });
       const draft = new TorrentCreate({ pathRoot, comment: 'c', trackers: ['udp://a.example/x'], pieceLength: PIECE });
-      const { files, ...rest } = (await planTorrent(draft, { version, sources: [] })) as SizedPlan;
-      const plan = { ...structuredClone(rest), files: new FileTable(structuredClone(files.data)) } as SizedPlan;
-      const { digests, bytesRead } = await hashPlan(plan, {
+      const { files, ...rest } = (await layOutTorrent(draft, { version, sources: [] })) as SizedLayout;
+      const plan = { ...structuredClone(rest), files: new FileTable(structuredClone(files.data)) } as SizedLayout;
+      const { digests, bytesRead } = await hashLayout(plan, {
         engine: defaultEngine(),
-        resources: planResources({}, version, 1),
+        resources: checkedResources({}, version, 1),
         hashCache: null,
       });
       assert.equal(bytesRead, 100_001);

@@ -24,11 +24,17 @@ import { after, describe, it } from 'node:test';
 import fc from 'fast-check';
 import type { MetainfoError } from '../../src/errors/errors.ts';
 import type { Engine } from '../../src/hash/engine.ts';
-import { type Digests, type HashPlan, isPad, type PlanFile, type PlanFiles } from '../../src/hash/hash-request.ts';
+import {
+  type Digests,
+  type HashRequest,
+  isPad,
+  type RequestedFile,
+  type RequestedFiles,
+} from '../../src/hash/hash-request.ts';
 import { nativeEngine } from '../../src/hash/native.ts';
 import { nodeEngine } from '../../src/hash/node.ts';
-import { toPlanFiles } from '../../src/hash/request-files.ts';
-import { readPlanned } from '../../src/hash/requested-file.ts';
+import { toRequestedFiles } from '../../src/hash/request-files.ts';
+import { readRequested } from '../../src/hash/requested-file.ts';
 import { FileTable, pathColumn } from '../../src/layout/file-table.ts';
 import { runs } from '../support/runs.ts';
 import { noise, v1Pieces, v2Hashes } from './reference.ts';
@@ -44,13 +50,13 @@ after(() => rmSync(folder, { recursive: true }));
 const inFolder = (name: string) => path.join(folder, name);
 
 /** A file on disk as a plan has it: as large as it is. */
-function planned(name: string, changes: Partial<PlanFile> = {}): PlanFile {
+function planned(name: string, changes: Partial<RequestedFile> = {}): RequestedFile {
   const file = inFolder(name);
   const { size, mtimeMs } = statSync(file);
   return { path: file, offset: 0, length: size, size, mtimeMs, ...changes };
 }
 
-function planOf(files: readonly PlanFile[], changes: Partial<HashPlan> = {}): HashPlan {
+function planOf(files: readonly RequestedFile[], changes: Partial<HashRequest> = {}): HashRequest {
   return {
     files,
     version: 'v1',
@@ -64,7 +70,7 @@ function planOf(files: readonly PlanFile[], changes: Partial<HashPlan> = {}): Ha
 }
 
 /** A file of that many zeros, which takes no space. */
-function sparse(name: string, size: number): PlanFile {
+function sparse(name: string, size: number): RequestedFile {
   writeFileSync(inFolder(name), '');
   truncateSync(inFolder(name), size);
   return planned(name);
@@ -96,11 +102,12 @@ describe('engines', () => {
   const contents = new Map(SIZES.map((size) => [`whole-${size}`, noise(size, size + 1)]));
   contents.set('ranges', noise(MIB));
   for (const [name, content] of contents) writeFileSync(inFolder(name), content);
-  const bytesOf = (name: string, { offset, length }: PlanFile) => contents.get(name)?.subarray(offset, offset + length);
+  const bytesOf = (name: string, { offset, length }: RequestedFile) =>
+    contents.get(name)?.subarray(offset, offset + length);
 
   /** A file of a plan beside its content: null when it is missing. */
   interface Piece {
-    file: PlanFile;
+    file: RequestedFile;
     content: Buffer | null;
   }
 
@@ -140,7 +147,7 @@ describe('engines', () => {
   }
 
   /** The digests of a plan. */
-  function expected(given: Piece[], { version, pieceLength }: Pick<HashPlan, 'version' | 'pieceLength'>): Digests {
+  function expected(given: Piece[], { version, pieceLength }: Pick<HashRequest, 'version' | 'pieceLength'>): Digests {
     const missing = given.flatMap(({ content }, index) => (content === null ? [index] : []));
     // Missing content as ones in a map of what is missing: a piece with any of them has no hash.
     const stream = Buffer.concat(given.map(({ file, content }) => content ?? Buffer.alloc(file.length)));
@@ -165,7 +172,7 @@ describe('engines', () => {
     };
   }
 
-  async function agree(given: Piece[], plan: Pick<HashPlan, 'version' | 'pieceLength'>): Promise<void> {
+  async function agree(given: Piece[], plan: Pick<HashRequest, 'version' | 'pieceLength'>): Promise<void> {
     const wanted = inHex(expected(given, plan));
     const content = given.filter((piece) => !isPad(piece.file) && piece.content !== null);
     const total = content.reduce((sum, { file }) => sum + file.length, 0);
@@ -264,7 +271,7 @@ describe('engines', () => {
         const listed = names.map((name) => planned(name, { path: path.join(root, name) }));
         for (const engine of ENGINES) {
           const wanted = await engine.start({ ...plan, files: listed }).done;
-          assert.deepEqual(inHex(await engine.start({ ...plan, files: toPlanFiles(table) }).done), inHex(wanted));
+          assert.deepEqual(inHex(await engine.start({ ...plan, files: toRequestedFiles(table) }).done), inHex(wanted));
         }
       }
     }
@@ -277,9 +284,9 @@ describe('engines', () => {
     const { mtimeMs, ctimeMs } = statSync(path.join(root, 'sub', 'file'));
     const table = (changes: { length?: number; mtimeMs?: number; root?: string }) => {
       const row = { path: ['sub', 'file'], length: 7, mtimeMs, ctimeMs, ...changes };
-      return toPlanFiles(new FileTable({ root: changes.root ?? root, columns: new FileTable([row]).columns }));
+      return toRequestedFiles(new FileTable({ root: changes.root ?? root, columns: new FileTable([row]).columns }));
     };
-    const refused = async (files: PlanFiles, code: string, about: string) => {
+    const refused = async (files: RequestedFiles, code: string, about: string) => {
       for (const engine of ENGINES) {
         const failure = await engine.start(planOf([], { files })).done.catch((error: unknown) => error);
         const { code: got, path: named } = failure as MetainfoError;
@@ -344,9 +351,9 @@ describe('engines', () => {
 
 for (const engine of ENGINES) {
   describe(`the ${engine.name} engine`, () => {
-    const fails = (files: PlanFile[], error: object, changes: Partial<HashPlan> = {}) =>
+    const fails = (files: RequestedFile[], error: object, changes: Partial<HashRequest> = {}) =>
       assert.rejects(engine.start(planOf(files, changes)).done, error);
-    const at = (name: string): PlanFile => ({
+    const at = (name: string): RequestedFile => ({
       path: inFolder(name),
       offset: 0,
       length: 1,
@@ -586,14 +593,14 @@ describe('a plan whose hashes do not fit into memory', () => {
   }
 });
 
-describe('readPlanned', () => {
+describe('readRequested', () => {
   it('reads 2 GiB, which is too much for a single read of Node', { skip: freemem() < 3 * 2 ** 30 }, async () => {
     const file = inFolder('huge');
     writeFileSync(file, 'x');
     truncateSync(file, 2 ** 31 + 1);
     const into = Buffer.allocUnsafeSlow(2 ** 31 + 1);
     for (const at of [0, 1, 2 ** 30, 2 ** 31]) into[at] = 1;
-    await readPlanned(planned('huge', { length: into.length }), into);
+    await readRequested(planned('huge', { length: into.length }), into);
     rmSync(file);
     assert.deepEqual([into[0], into[1], into[2 ** 30], into[2 ** 31]], [120, 0, 0, 0]);
   });

@@ -4,10 +4,10 @@ import { afterEach, describe, it } from 'node:test';
 import fc from 'fast-check';
 import { shown } from '../../src/errors/errors.ts';
 import {
+  checkedResources,
   DEFAULT_MEMORY_PER_THREAD,
   layerCount,
   MAX_THREADS,
-  planResources,
   processLimits,
 } from '../../src/hash/hash-request.ts';
 
@@ -15,28 +15,28 @@ const KIB = 1024;
 const MIB = 2 ** 20;
 const CORES = 4;
 
-describe('planResources', () => {
+describe('checkedResources', () => {
   it('defaults to one thread, reads of 1 MiB for v2 and 128 KiB otherwise, and 64 MiB a thread', () => {
     const absent = { threads: undefined, readSize: undefined, memoryLimit: undefined };
     for (const given of [{}, absent, { readSize: null, memoryLimit: null }]) {
-      assert.deepEqual(planResources(given, 'v2', CORES), { threads: 1, readSize: MIB, memoryLimit: 64 * MIB });
+      assert.deepEqual(checkedResources(given, 'v2', CORES), { threads: 1, readSize: MIB, memoryLimit: 64 * MIB });
       for (const version of ['v1', 'hybrid'] as const) {
         const expected = { threads: 1, readSize: 128 * KIB, memoryLimit: 64 * MIB };
-        assert.deepEqual(planResources(given, version, CORES), expected);
+        assert.deepEqual(checkedResources(given, version, CORES), expected);
       }
     }
     assert.equal(DEFAULT_MEMORY_PER_THREAD, 64 * MIB);
-    assert.equal(planResources({ threads: 3 }, 'v1', CORES).memoryLimit, 192 * MIB);
+    assert.equal(checkedResources({ threads: 3 }, 'v1', CORES).memoryLimit, 192 * MIB);
   });
 
   it('uses every core for null', () => {
-    assert.equal(planResources({ threads: null }, 'v2', CORES).threads, CORES);
-    assert.equal(planResources({ threads: null }, 'v2', 1).threads, 1);
+    assert.equal(checkedResources({ threads: null }, 'v2', CORES).threads, CORES);
+    assert.equal(checkedResources({ threads: null }, 'v2', 1).threads, 1);
   });
 
   it('uses the given values', () => {
     const given = { threads: 3, readSize: 32 * KIB, memoryLimit: 100 * KIB };
-    assert.deepEqual(planResources(given, 'v2', CORES), given);
+    assert.deepEqual(checkedResources(given, 'v2', CORES), given);
   });
 
   const readSizes: [threads: number, memoryLimit: number, readSize: number][] = [
@@ -53,9 +53,9 @@ describe('planResources', () => {
   ];
   for (const [threads, memoryLimit, readSize] of readSizes) {
     it(`lets ${threads} threads in ${memoryLimit} bytes read ${readSize} at once`, () => {
-      assert.equal(planResources({ threads, memoryLimit }, 'v2', CORES).readSize, readSize);
+      assert.equal(checkedResources({ threads, memoryLimit }, 'v2', CORES).readSize, readSize);
       // Sixteen pieces are read side by side.
-      const sliced = planResources({ threads, memoryLimit: memoryLimit * 16 }, 'hybrid', CORES).readSize;
+      const sliced = checkedResources({ threads, memoryLimit: memoryLimit * 16 }, 'hybrid', CORES).readSize;
       assert.equal(sliced, Math.min(readSize, 128 * KIB));
     });
   }
@@ -67,7 +67,7 @@ describe('planResources', () => {
     });
     fc.assert(
       fc.property(resources, (given) => {
-        const { threads, readSize, memoryLimit } = planResources(given, 'v2', CORES);
+        const { threads, readSize, memoryLimit } = checkedResources(given, 'v2', CORES);
         assert.deepEqual([threads, memoryLimit], [given.threads, given.memoryLimit]);
         assert.ok(readSize <= memoryLimit && readSize >= 16 * KIB && readSize <= MIB);
         assert.ok(Number.isInteger(Math.log2(readSize)));
@@ -89,19 +89,19 @@ describe('planResources', () => {
           code: 'ERR_INVALID_ARGUMENT',
           message: new RegExp(`^${option} must be .*, not ${shown(value)}`),
         };
-        assert.throws(() => planResources({ [option]: value }, 'v2', CORES), error, String(value));
+        assert.throws(() => checkedResources({ [option]: value }, 'v2', CORES), error, String(value));
       }
     });
   }
 
   it('rejects a read that is larger than the memory limit', () => {
     const resources = { readSize: 64 * KIB, memoryLimit: 64 * KIB };
-    assert.deepEqual(planResources(resources, 'v2', CORES), { threads: 1, ...resources });
-    assert.throws(() => planResources({ readSize: 64 * KIB, memoryLimit: 64 * KIB - 1 }, 'v2', CORES), {
+    assert.deepEqual(checkedResources(resources, 'v2', CORES), { threads: 1, ...resources });
+    assert.throws(() => checkedResources({ readSize: 64 * KIB, memoryLimit: 64 * KIB - 1 }, 'v2', CORES), {
       code: 'ERR_INVALID_ARGUMENT',
       message: /readSize .*memoryLimit/,
     });
-    assert.throws(() => planResources({ readSize: 128 * MIB }, 'v2', CORES), { code: 'ERR_INVALID_ARGUMENT' });
+    assert.throws(() => checkedResources({ readSize: 128 * MIB }, 'v2', CORES), { code: 'ERR_INVALID_ARGUMENT' });
   });
 });
 

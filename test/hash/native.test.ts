@@ -8,7 +8,13 @@ import { after, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import { loadAddon } from '../../src/hash/addon.ts';
-import { type Digests, type HashJob, type HashPlan, isPad, type PlanFile } from '../../src/hash/hash-request.ts';
+import {
+  type Digests,
+  type HashJob,
+  type HashRequest,
+  isPad,
+  type RequestedFile,
+} from '../../src/hash/hash-request.ts';
 import { hashNow, nativeEngine } from '../../src/hash/native.ts';
 import { nodeEngine } from '../../src/hash/node.ts';
 import { noise, sha1 } from './reference.ts';
@@ -20,7 +26,7 @@ const folder = mkdtempSync(path.join(tmpdir(), 'metainfo-native-'));
 after(() => rmSync(folder, { recursive: true }));
 
 /** A plan of one file of that many zeros. */
-function zeros(size: number, changes: Partial<HashPlan> = {}): HashPlan {
+function zeros(size: number, changes: Partial<HashRequest> = {}): HashRequest {
   const file = path.join(folder, String(size));
   writeFileSync(file, '');
   truncateSync(file, size);
@@ -113,7 +119,7 @@ describe('the native engine', () => {
     ];
     const plan = zeros(1);
     for (const changes of wrong) {
-      const files = [{ ...file, ...changes }] as HashPlan['files'];
+      const files = [{ ...file, ...changes }] as HashRequest['files'];
       assert.throws(() => nativeEngine().start({ ...plan, files }), Error, JSON.stringify(changes));
     }
   });
@@ -121,7 +127,7 @@ describe('the native engine', () => {
   const noSanitizer = { skip: process.env['METAINFO_SANITIZED'] ? 'sanitizers end the process' : false };
   it('throws if the memory for a plan is not there', noSanitizer, () => {
     const plan = zeros(1);
-    const files = new Array(2 ** 32 - 1) as PlanFile[];
+    const files = new Array(2 ** 32 - 1) as RequestedFile[];
     assert.throws(() => new (loadAddon().HashJob)({ ...plan, files }), { code: 'no-memory' });
   });
 
@@ -195,10 +201,10 @@ describe('the native engine', () => {
 
 describe('content in memory', () => {
   const KIB = 1024;
-  const inMemory = (data: Uint8Array, changes: Partial<PlanFile> = {}): PlanFile => {
+  const inMemory = (data: Uint8Array, changes: Partial<RequestedFile> = {}): RequestedFile => {
     return { path: null, data, offset: 0, length: data.length, size: data.length, mtimeMs: Number.NaN, ...changes };
   };
-  const plan = (files: PlanFile[], changes: Partial<HashPlan> = {}): HashPlan => ({
+  const plan = (files: RequestedFile[], changes: Partial<HashRequest> = {}): HashRequest => ({
     files,
     version: 'v1',
     pieceLength: 16 * KIB,
@@ -209,12 +215,12 @@ describe('content in memory', () => {
     ...changes,
   });
   const settled = async (job: HashJob) => (await Promise.race([job.done, Promise.resolve(null)])) !== null;
-  const pad = (length: number): PlanFile => {
+  const pad = (length: number): RequestedFile => {
     return { path: null, offset: 0, length, size: length, mtimeMs: Number.NaN };
   };
   const shared = new Uint8Array(new SharedArrayBuffer(KIB));
 
-  const CASES: [title: string, isSmall: boolean, HashPlan][] = [
+  const CASES: [title: string, isSmall: boolean, HashRequest][] = [
     ['no file', true, plan([])],
     ['64 KiB', true, plan([inMemory(noise(64 * KIB))])],
     ['64 KiB and a byte', false, plan([inMemory(noise(64 * KIB + 1))])],
@@ -265,8 +271,8 @@ describe('content in memory', () => {
           structuredClone(data[victim], { transfer: [(data[victim] as Uint8Array<ArrayBuffer>).buffer] });
           return Number.NaN;
         },
-      } as PlanFile;
-      const start = () => nativeEngine().start(plan([files[0] as PlanFile, detaching]));
+      } as RequestedFile;
+      const start = () => nativeEngine().start(plan([files[0] as RequestedFile, detaching]));
       assert.throws(start, { code: 'ERR_INVALID_ARGUMENT' });
     }
   });
@@ -274,7 +280,7 @@ describe('content in memory', () => {
   it('of an invalid plan is rejected at once', () => {
     const data = new Uint8Array(10);
     for (const changes of [{ length: 11 }, { offset: 1 }, { length: -1 }, { length: Number.NaN }, { data: 'text' }]) {
-      const files = [inMemory(data, changes as Partial<PlanFile>)];
+      const files = [inMemory(data, changes as Partial<RequestedFile>)];
       assert.throws(() => nativeEngine().start(plan(files)), { code: 'ERR_INVALID_ARGUMENT' }, JSON.stringify(changes));
     }
     const unaligned = plan([inMemory(data), inMemory(data)], { version: 'hybrid' });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { stat } from 'node:fs/promises';
 import { describe, it } from 'node:test';
-import type { HashJob, HashPlan } from '../../src/hash/hash-request.ts';
+import type { HashJob, HashRequest } from '../../src/hash/hash-request.ts';
 import { nodeEngine } from '../../src/hash/node.ts';
 import { HUGE, sparseFile, temporaryFolder } from '../support/tree.ts';
 import { watch } from './watch.ts';
@@ -14,7 +14,7 @@ describe('jobs of the node engine', () => {
     const { size, mtimeMs } = await stat(path);
     const files = [{ path, offset: 0, length: size, size, mtimeMs }];
     const resources = { threads: 1, readSize: MIB, memoryLimit: 64 * MIB };
-    const plan: HashPlan = { files, version: 'v2', pieceLength: 64 * MIB, onMissing: 'fail', ...resources };
+    const plan: HashRequest = { files, version: 'v2', pieceLength: 64 * MIB, onMissing: 'fail', ...resources };
     const before = process.memoryUsage().arrayBuffers;
     const jobs = Array.from({ length: 200 }, () => nodeEngine().start(plan));
     const ends = Promise.allSettled(jobs.map(({ done }) => done));

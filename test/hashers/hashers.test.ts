@@ -8,7 +8,7 @@ import { is, omit, type Struct, validate } from 'superstruct';
 import { TorrentCreate } from '../../src/create/draft.ts';
 import { ValidationError } from '../../src/errors/errors.ts';
 import { defaultEngine } from '../../src/hash/default-engine.ts';
-import type { HashPlan } from '../../src/hash/hash-request.ts';
+import type { HashRequest } from '../../src/hash/hash-request.ts';
 import { nodeEngine } from '../../src/hash/node.ts';
 import { HasherConfig, V2HasherConfig } from '../../src/hashers/config.ts';
 import type { HasherBase } from '../../src/hashers/hasher-base.ts';
@@ -271,10 +271,10 @@ for (const version of VERSIONS) {
         for (const limit of [null, 2 ** 31, readSize]) {
           const memoryLimit = limit && Math.max(BLOCK, limit);
           const real = defaultEngine();
-          const running = new Set<HashPlan>();
+          const running = new Set<HashRequest>();
           const engine = {
             ...real,
-            start: (plan: HashPlan) => {
+            start: (plan: HashRequest) => {
               running.add(plan);
               assert.equal(running.size, 1);
               assert.equal(plan.threads, 3);

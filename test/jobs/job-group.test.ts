@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { hashingCancelled } from '../../src/errors/cancel.ts';
 import type { Engine } from '../../src/hash/engine.ts';
-import type { Digests, HashPlan } from '../../src/hash/hash-request.ts';
+import type { Digests, HashRequest } from '../../src/hash/hash-request.ts';
 import { JobGroup } from '../../src/jobs/job-group.ts';
 
-const PLAN: HashPlan = {
+const PLAN: HashRequest = {
   files: [],
   version: 'v1',
   pieceLength: 16_384,

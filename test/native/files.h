@@ -1,4 +1,4 @@
-// Temporary files for a test, and the plan entries that describe them.
+// Temporary files for a test, and the request entries that describe them.
 #pragma once
 
 #ifdef _WIN32
@@ -90,11 +90,11 @@ class TempFolder {
 
   std::string path(const std::string& name) const { return path_ + "/" + name; }
 
-  // Writes a file and returns its plan entry.
-  metainfo::PlanFile add(const std::string& name, const oracle::Bytes& bytes) const {
+  // Writes a file and returns its request entry.
+  metainfo::RequestedFile add(const std::string& name, const oracle::Bytes& bytes) const {
     write_file(path(name), bytes);
     set_mtime(path(name), kSeconds, kNanoseconds);
-    metainfo::PlanFile file;
+    metainfo::RequestedFile file;
     file.path = path(name);
     file.length = file.size = bytes.size();
     file.mtime_ms = kMtimeMs;

@@ -22,13 +22,13 @@
 #include "test.h"
 #include "threads.h"
 
-namespace plans {
+namespace requests {
 
 using metainfo::Digests;
 using metainfo::Failure;
 using metainfo::Kernels;
-using metainfo::Plan;
-using metainfo::PlanFile;
+using metainfo::HashRequest;
+using metainfo::RequestedFile;
 using metainfo::Version;
 using oracle::Bytes;
 
@@ -41,15 +41,15 @@ inline std::string name_of(Version version) {
   return version == Version::v1 ? "v1" : version == Version::v2 ? "v2" : "hybrid";
 }
 
-inline PlanFile pad(std::uint64_t length) {
-  PlanFile file;
+inline RequestedFile pad(std::uint64_t length) {
+  RequestedFile file;
   file.pad = true;
   file.length = length;
   return file;
 }
 
-inline PlanFile unchecked(const std::string& path, std::uint64_t length) {
-  PlanFile file;
+inline RequestedFile unchecked(const std::string& path, std::uint64_t length) {
+  RequestedFile file;
   file.path = path;
   file.length = file.size = length;
   file.mtime_ms = std::numeric_limits<double>::quiet_NaN();
@@ -58,10 +58,10 @@ inline PlanFile unchecked(const std::string& path, std::uint64_t length) {
 
 // Adds a pad file after each file that does not end with a piece. `tail`: also after the last file, because
 // readers must accept both.
-inline std::vector<PlanFile> padded(const std::vector<PlanFile>& files, std::uint64_t piece_length,
+inline std::vector<RequestedFile> padded(const std::vector<RequestedFile>& files, std::uint64_t piece_length,
                                     bool tail) {
-  std::vector<PlanFile> all;
-  for (const PlanFile& file : files) {
+  std::vector<RequestedFile> all;
+  for (const RequestedFile& file : files) {
     all.push_back(file);
     if (file.length % piece_length != 0) all.push_back(pad(piece_length - file.length % piece_length));
   }
@@ -70,23 +70,23 @@ inline std::vector<PlanFile> padded(const std::vector<PlanFile>& files, std::uin
 }
 
 // One thread, small reads, and memory for all lanes.
-inline Plan plan_of(std::vector<PlanFile> files, Version version, std::uint64_t piece_length) {
-  Plan plan;
-  plan.files = std::move(files);
-  plan.version = version;
-  plan.piece_length = piece_length;
-  plan.read_size = kBlock;
-  plan.memory_limit = kAmpleMemory;
-  return plan;
+inline HashRequest request_of(std::vector<RequestedFile> files, Version version, std::uint64_t piece_length) {
+  HashRequest request;
+  request.files = std::move(files);
+  request.version = version;
+  request.piece_length = piece_length;
+  request.read_size = kBlock;
+  request.memory_limit = kAmpleMemory;
+  return request;
 }
 
-// The same plan with memory for one read at a time, so that tests know what is read when.
-inline Plan narrow(Plan plan) {
-  plan.memory_limit = plan.threads * plan.read_size;
-  return plan;
+// The same request with memory for one read at a time, so that tests know what is read when.
+inline HashRequest narrow(HashRequest request) {
+  request.memory_limit = request.threads * request.read_size;
+  return request;
 }
 
-// The digests that a plan must have.
+// The digests that a request must have.
 struct Expected {
   Digests digests;
   std::uint64_t bytes = 0;
@@ -110,15 +110,15 @@ inline void expect_tree(const Bytes& content, std::uint64_t piece_length, std::u
   }
 }
 
-// Hashes a plan plainly, with all content in memory. A file that cannot be opened is missing.
-inline Expected expect(const Plan& plan) {
+// Hashes a request plainly, with all content in memory. A file that cannot be opened is missing.
+inline Expected expect(const HashRequest& request) {
   Expected expected;
-  expected.digests.roots.resize(plan.version == Version::v1 ? 0 : plan.files.size() * 32);
+  expected.digests.roots.resize(request.version == Version::v1 ? 0 : request.files.size() * 32);
   Bytes stream;
   // The ranges of missing files in `stream`.
   std::vector<std::pair<std::size_t, std::size_t>> absent;
-  for (std::size_t i = 0; i < plan.files.size(); ++i) {
-    const PlanFile& file = plan.files[i];
+  for (std::size_t i = 0; i < request.files.size(); ++i) {
+    const RequestedFile& file = request.files[i];
     Bytes content(file.length);
     bool missing = false;
     if (!file.pad) {
@@ -128,25 +128,25 @@ inline Expected expect(const Plan& plan) {
       source.read(reinterpret_cast<char*>(content.data()), static_cast<std::streamsize>(content.size()));
       if (missing) {
         expected.digests.missing.push_back(static_cast<std::uint32_t>(i));
-        const std::uint64_t pieces = (file.length + plan.piece_length - 1) / plan.piece_length;
-        if (plan.version != Version::v1 && pieces > 1)
+        const std::uint64_t pieces = (file.length + request.piece_length - 1) / request.piece_length;
+        if (request.version != Version::v1 && pieces > 1)
           expected.digests.layers.resize(expected.digests.layers.size() + pieces * 32);
       } else if (file.length != 0) {
         expected.bytes += file.length;
-        if (plan.version != Version::v1)
-          expect_tree(content, plan.piece_length, &expected.digests.roots[i * 32], expected.digests.layers);
+        if (request.version != Version::v1)
+          expect_tree(content, request.piece_length, &expected.digests.roots[i * 32], expected.digests.layers);
       }
     }
-    if (plan.version == Version::v2) continue;
+    if (request.version == Version::v2) continue;
     if (missing && file.length != 0) absent.push_back({stream.size(), stream.size() + content.size()});
     stream.insert(stream.end(), content.begin(), content.end());
-    if (i < plan.padded_files) {
-      const std::size_t rest = stream.size() % plan.piece_length;
-      if (rest != 0) stream.resize(stream.size() + plan.piece_length - rest);
+    if (i < request.padded_files) {
+      const std::size_t rest = stream.size() % request.piece_length;
+      if (rest != 0) stream.resize(stream.size() + request.piece_length - rest);
     }
   }
-  for (std::size_t at = 0; at < stream.size(); at += plan.piece_length) {
-    const std::size_t size = std::min<std::size_t>(plan.piece_length, stream.size() - at);
+  for (std::size_t at = 0; at < stream.size(); at += request.piece_length) {
+    const std::size_t size = std::min<std::size_t>(request.piece_length, stream.size() - at);
     const bool touched = std::any_of(absent.begin(), absent.end(), [&](const auto& range) {
       return range.first < at + size && range.second > at;
     });
@@ -163,10 +163,10 @@ struct Result {
   std::uint32_t file_index = 0;
 };
 
-// Hashes a plan as a job with a budget of its own, of `limit` threads or as many as the plan wants.
-inline Result run_as_job(const Plan& plan, const Kernels& kernels, unsigned limit = 0) {
-  metainfo::Budget budget({limit == 0 ? plan.threads : limit, std::uint64_t{1} << 40});
-  metainfo::Job job(plan, kernels, budget);
+// Hashes a request as a job with a budget of its own, of `limit` threads or as many as the request wants.
+inline Result run_as_job(const HashRequest& request, const Kernels& kernels, unsigned limit = 0) {
+  metainfo::Budget budget({limit == 0 ? request.threads : limit, std::uint64_t{1} << 40});
+  metainfo::Job job(request, kernels, budget);
   Tally finished;
   job.start([&] { finished.add(); });
   finished.wait();
@@ -184,23 +184,23 @@ inline Result run_as_job(const Plan& plan, const Kernels& kernels, unsigned limi
 }
 
 inline std::unique_ptr<metainfo::Worker> make_worker(metainfo::JobState& job) {
-  return job.plan.version == Version::v2 ? metainfo::make_leaf_worker(job) : metainfo::make_piece_worker(job);
+  return job.request.version == Version::v2 ? metainfo::make_leaf_worker(job) : metainfo::make_piece_worker(job);
 }
 
-// Hashes a plan with workers but without a job: on this thread, or on as many others as the plan wants.
-inline Result run_as_workers(const Plan& plan, const Kernels& kernels) {
+// Hashes a request with workers but without a job: on this thread, or on as many others as the request wants.
+inline Result run_as_workers(const HashRequest& request, const Kernels& kernels) {
   metainfo::Progress progress;
-  metainfo::JobState job(plan, kernels, progress);
+  metainfo::JobState job(request, kernels, progress);
   const auto run = [&job] {
     const std::unique_ptr<metainfo::Worker> worker = make_worker(job);
     while (worker->do_part() != 0) continue;
     worker->finish();
   };
-  if (plan.threads == 1) {
+  if (request.threads == 1) {
     run();
   } else {
     std::vector<std::thread> threads;
-    for (unsigned i = 0; i < plan.threads; ++i) threads.emplace_back(run);
+    for (unsigned i = 0; i < request.threads; ++i) threads.emplace_back(run);
     for (std::thread& thread : threads) thread.join();
   }
   Result result;
@@ -227,7 +227,7 @@ inline void check_result(const Result& result, const Expected& expected) {
   REQUIRE_EQ(result.bytes, expected.bytes);
 }
 
-// How a plan is run.
+// How a request is run.
 struct Setting {
   unsigned threads;
   std::uint64_t read_size;
@@ -236,16 +236,16 @@ struct Setting {
   bool as_job;
 };
 
-inline void check_setting(Plan plan, const Setting& setting, const Expected& expected) {
-  plan.threads = setting.threads;
-  plan.read_size = setting.read_size;
-  plan.memory_limit = setting.threads * setting.read_size * setting.reads;
-  INFO(name_of(plan.version), ", pieces of ", plan.piece_length, ", ", ::name_of(*setting.kernels), ", ",
+inline void check_setting(HashRequest request, const Setting& setting, const Expected& expected) {
+  request.threads = setting.threads;
+  request.read_size = setting.read_size;
+  request.memory_limit = setting.threads * setting.read_size * setting.reads;
+  INFO(name_of(request.version), ", pieces of ", request.piece_length, ", ", ::name_of(*setting.kernels), ", ",
        setting.threads, " threads, ", setting.reads, " reads of ", setting.read_size,
        setting.as_job ? std::string(", a job") : ", workers");
   const Result result =
-      setting.as_job ? run_as_job(plan, *setting.kernels) : run_as_workers(plan, *setting.kernels);
+      setting.as_job ? run_as_job(request, *setting.kernels) : run_as_workers(request, *setting.kernels);
   check_result(result, expected);
 }
 
-}  // namespace plans
+}  // namespace requests

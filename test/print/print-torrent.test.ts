@@ -7,7 +7,7 @@ import { toHex } from '../../src/errors/errors.ts';
 import type { InfoDictV1 } from '../../src/model/info-dict.ts';
 import { Torrent } from '../../src/model/torrent/torrent.ts';
 import { detailLines, formatTorrent, pprint, type Verbosity } from '../../src/print/print-torrent.ts';
-import { plural } from '../../src/text/plural.ts';
+import { plural } from '../../src/text/format.ts';
 import { type Plain, reference } from '../bencode/reference.ts';
 import { noise, sha1, sha256, v2Hashes } from '../hash/reference.ts';
 import { build, PIECE } from '../model/build.ts';

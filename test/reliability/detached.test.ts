@@ -10,7 +10,7 @@ import type { RangeReader, SourceData } from '../../src/create/sources/source-da
 import { type Addon, addonOrNull } from '../../src/hash/addon.ts';
 import { nativeEngine } from '../../src/hash/native.ts';
 import { nodeEngine } from '../../src/hash/node.ts';
-import { memoryPlanFile } from '../../src/hash/request-files.ts';
+import { requestedMemory } from '../../src/hash/request-files.ts';
 import { HashPool } from '../../src/hashers/pool.ts';
 import { V1Hasher } from '../../src/hashers/v1-hasher.ts';
 import { type FileColumns, FileTable } from '../../src/layout/file-table.ts';
@@ -60,7 +60,7 @@ for (const [name, { hold, lose }] of Object.entries(LOSSES)) {
         const held = hold(bytes);
         const part = { offset: 5, length: bytes.length - 10 };
         const job = engine.start({
-          files: [memoryPlanFile(held, part.offset, part.length)],
+          files: [requestedMemory(held, part.offset, part.length)],
           version: 'v1',
           pieceLength: bytes.length,
           onMissing: 'fail',

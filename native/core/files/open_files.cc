@@ -20,14 +20,14 @@ const Reader* OpenFiles::get(std::size_t file) {
       close(*slot);
       job_.progress.file_index.store(static_cast<std::uint32_t>(file), std::memory_order_relaxed);
       try {
-        PlanFile planned = job_.plan.file(file);
-        const RootFolder* const folder = planned.below_root == 0 ? nullptr : root();
-        slot->reader.emplace(std::move(planned), thread_, folder);
+        RequestedFile requested = job_.request.file(file);
+        const RootFolder* const folder = requested.below_root == 0 ? nullptr : root();
+        slot->reader.emplace(std::move(requested), thread_, folder);
         job_.mark_opened(file);
       } catch (const Failure& failure) {
         const bool is_absent =
             failure.code == Failure::Code::open && (failure.error == ENOENT || failure.error == ENOTDIR);
-        if (!is_absent || !job_.plan.mark_missing) throw;
+        if (!is_absent || !job_.request.mark_missing) throw;
         job_.mark_missing(file);
       }
       slot->used = true;
@@ -39,12 +39,12 @@ const Reader* OpenFiles::get(std::size_t file) {
   return latest_->reader ? &*latest_->reader : nullptr;
 }
 
-// The root of the plan, opened for the first file below it. Null if it cannot be opened: the file is then
+// The root of the request, opened for the first file below it. Null if it cannot be opened: the file is then
 // opened by its whole path, so that an error names the file.
 const RootFolder* OpenFiles::root() {
   if (root_) return &*root_;
   try {
-    return &root_.emplace(job_.plan.columns->root, thread_);
+    return &root_.emplace(job_.request.columns->root, thread_);
   } catch (const Failure&) {
     return nullptr;
   }

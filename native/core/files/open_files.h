@@ -1,4 +1,4 @@
-// The few files that one worker has open at a time, however many the plan has.
+// The few files that one worker has open at a time, however many the request has.
 #pragma once
 
 #include <array>
@@ -15,11 +15,11 @@ class OpenFiles {
  public:
   explicit OpenFiles(JobState& job, WorkerThread* thread = nullptr) : job_(job), thread_(thread) {}
 
-  // Opens a file of the plan, unless it is open. Returns null if the file is missing and the plan marks
+  // Opens a file of the request, unless it is open. Returns null if the file is missing and the request marks
   // missing files. The result is valid until the next call. Throws Failure.
   const Reader* get(std::size_t file);
 
-  // Both throw a Failure if a file has changed since it was planned, and WorkerThread::Stopped if the thread
+  // Both throw a Failure if a file has changed since it was requested, and WorkerThread::Stopped if the thread
   // was given up while it closed a file.
   void close(std::size_t file);
   void close_all();

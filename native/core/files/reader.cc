@@ -8,7 +8,7 @@
 
 namespace metainfo {
 
-Reader::Reader(PlanFile file, WorkerThread* thread, const RootFolder* root)
+Reader::Reader(RequestedFile file, WorkerThread* thread, const RootFolder* root)
     : file_(std::move(file)), thread_(thread) {
   if (file_.data != nullptr) return;
   // If the thread is given up while it opens the file, the file is open and must be closed.

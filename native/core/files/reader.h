@@ -1,4 +1,4 @@
-// Reads the content of one plan file, and detects that the file on disk has changed since it was planned.
+// Reads the content of one request file, and detects that the file on disk has changed since it was requested.
 #pragma once
 
 #include <cstddef>
@@ -9,8 +9,8 @@
 
 namespace metainfo {
 
-// The folder that the files of a plan are below, opened once: the system then looks up fewer components for
-// each file. It is the planned folder, even if its path leads elsewhere later.
+// The folder that the files of a request are below, opened once: the system then looks up fewer components for
+// each file. It is the requested folder, even if its path leads elsewhere later.
 class RootFolder {
  public:
   // Throws Failure. System calls go through `thread`, if it is given.
@@ -30,8 +30,8 @@ class Reader {
  public:
   // Opens the file. It follows no symbolic link, in no component of the path. Throws Failure. If `thread` is
   // given, system calls go through it: then all members except the destructor also throw
-  // WorkerThread::Stopped. A file below the root of the plan is opened relative to `root`, if that is given.
-  explicit Reader(PlanFile file, WorkerThread* thread = nullptr, const RootFolder* root = nullptr);
+  // WorkerThread::Stopped. A file below the root of the request is opened relative to `root`, if that is given.
+  explicit Reader(RequestedFile file, WorkerThread* thread = nullptr, const RootFolder* root = nullptr);
   ~Reader();
   Reader(const Reader&) = delete;
   Reader& operator=(const Reader&) = delete;
@@ -42,7 +42,7 @@ class Reader {
   // Tells the system that these bytes will be read soon, so that it can prefetch them.
   void will_need(std::uint64_t offset, std::uint64_t size) const;
 
-  // Throws a Failure if the file has changed since it was planned.
+  // Throws a Failure if the file has changed since it was requested.
   void check_unchanged() const;
 
  private:
@@ -72,7 +72,7 @@ class Reader {
   void require_unchanged(const Status& now) const;
   void advise(std::uint64_t offset, std::uint64_t size) const;
 
-  const PlanFile file_;
+  const RequestedFile file_;
   WorkerThread* const thread_;
   static constexpr std::intptr_t kNone = -1;
   std::intptr_t descriptor_ = kNone;  // a HANDLE on Windows; kNone for content in memory

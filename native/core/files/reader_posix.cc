@@ -45,7 +45,7 @@ RootFolder::~RootFolder() {
 void Reader::open(const RootFolder* root) {
   const bool relative = root != nullptr && file_.below_root != 0;
   const int start = relative ? static_cast<int>(root->descriptor()) : AT_FDCWD;
-  // The planned path has no links: one was put there after the scan, and may lead anywhere.
+  // The requested path has no links: one was put there after the scan, and may lead anywhere.
   descriptor_ = open_without_links(file_.path.c_str() + (relative ? file_.below_root : 0), kOpenFile, start);
   if (descriptor_ == kNone) throw open_failure(errno, file_.path);
 }

@@ -194,7 +194,7 @@ ScanJob::ScanJob(Request request, Budget& budget)
       has_disk_paths_(std::any_of(request_.starts.begin(), request_.starts.end(),
                                   [](const Start& start) { return start.disk != start.path; })),
       pending_(request_.starts) {
-  WorkerGroup::request(1, 0);
+  WorkerGroup::want_workers(1, 0);
 }
 
 bool ScanJob::run_worker(WorkerThread& thread, const Served& served, std::shared_ptr<void>&) noexcept try {

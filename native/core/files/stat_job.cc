@@ -20,7 +20,7 @@ StatJob::StatJob(std::string paths, Budget& budget) : WorkerGroup(budget), paths
   for (std::size_t at = 0; at < paths_.size(); at = paths_.find('\0', at) + 1) starts_.push_back(at);
   numbers_.resize(starts_.size() * kNumbers);
   const std::size_t parts = std::max<std::size_t>(1, (starts_.size() + kPartFiles - 1) / kPartFiles);
-  request(static_cast<unsigned>(std::min(parts, kMaxWorkers)), 0);
+  want_workers(static_cast<unsigned>(std::min(parts, kMaxWorkers)), 0);
 }
 
 bool StatJob::run_worker(WorkerThread& thread, const Served& served, std::shared_ptr<void>&) noexcept try {

@@ -1,15 +1,15 @@
-// Makes single files from the columns of a plan.
+// Makes single files from the columns of a request.
 #include "core/hash/hash_request.h"
 
 namespace metainfo {
 
-std::string Plan::path(std::size_t i) const {
+std::string HashRequest::path(std::size_t i) const {
   return columns ? disk_path(columns->root, columns->files.paths.at(i)) : files[i].path;
 }
 
-PlanFile Plan::file(std::size_t i) const {
+RequestedFile HashRequest::file(std::size_t i) const {
   if (!columns) return files[i];
-  PlanFile file;
+  RequestedFile file;
   file.path = path(i);
   const std::size_t below = columns->files.paths.at(i).size();
   if (below != 0) file.below_root = file.path.size() - below;

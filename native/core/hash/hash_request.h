@@ -14,10 +14,10 @@ namespace metainfo {
 
 enum class Version { v1, v2, hybrid };
 
-struct PlanFile {
+struct RequestedFile {
   // The path in the system's encoding, without symbolic links. Empty for pad files and content in memory.
   std::string path;
-  // Where the part below the root of the plan begins in the path; 0: the path is not below it.
+  // Where the part below the root of the request begins in the path; 0: the path is not below it.
   std::size_t below_root = 0;
   // Content in memory, which must not change or move until the job has settled.
   const std::uint8_t* data = nullptr;
@@ -28,16 +28,16 @@ struct PlanFile {
   double mtime_ms = 0;       // the expected mtime, as in Node's fs.Stats.mtimeMs; NaN: not checked
 };
 
-// The files of a plan as columns: files on disk below a folder.
+// The files of a request as columns: files on disk below a folder.
 struct DiskColumns {
   std::string root;  // the real path of the folder, or of the only file, which has no components then
   FileColumns files;
   Column<double> mtimes_ms;
 };
 
-struct Plan {
+struct HashRequest {
   // The files, unless `columns` has them.
-  std::vector<PlanFile> files;
+  std::vector<RequestedFile> files;
   std::optional<DiskColumns> columns;
 
   std::size_t count() const { return columns ? columns->files.count : files.size(); }
@@ -46,7 +46,7 @@ struct Plan {
   }
   bool is_pad(std::size_t i) const { return !columns && files[i].pad; }
   std::string path(std::size_t i) const;
-  PlanFile file(std::size_t i) const;
+  RequestedFile file(std::size_t i) const;
 
   // How many files, from the first on, have their last v1 piece filled up with zeros.
   std::size_t padded_files = 0;

@@ -12,20 +12,20 @@ namespace metainfo {
 namespace {
 
 std::unique_ptr<Worker> make_worker(JobState& state, WorkerThread* thread) {
-  return state.plan.version == Version::v2 ? make_leaf_worker(state, thread)
+  return state.request.version == Version::v2 ? make_leaf_worker(state, thread)
                                            : make_piece_worker(state, thread);
 }
 
 }  // namespace
 
-Job::Job(Plan plan, const Kernels& kernels, Budget& budget)
-    : WorkerGroup(budget), state_(std::move(plan), kernels, progress_) {
+Job::Job(HashRequest request, const Kernels& kernels, Budget& budget)
+    : WorkerGroup(budget), state_(std::move(request), kernels, progress_) {
   share_cancelled(progress_.cancelled);
-  // A plan of empty files has no parts, but a worker must still check the files.
+  // A request of empty files has no parts, but a worker must still check the files.
   const std::uint64_t parts =
-      state_.has_many_files() ? state_.plan.threads : std::max<std::uint64_t>(1, state_.parts);
-  request(static_cast<unsigned>(std::min<std::uint64_t>(state_.plan.threads, parts)),
-          worker_shape(state_.plan).bytes());
+      state_.has_many_files() ? state_.request.threads : std::max<std::uint64_t>(1, state_.parts);
+  want_workers(static_cast<unsigned>(std::min<std::uint64_t>(state_.request.threads, parts)),
+          worker_shape(state_.request).bytes());
 }
 
 void Job::run_here() {

@@ -1,4 +1,4 @@
-// A hash job: hashes a plan on worker threads and keeps the digests or the failure.
+// A hash job: hashes a request on worker threads and keeps the digests or the failure.
 #pragma once
 
 #include <variant>
@@ -16,14 +16,14 @@ class Job final : public WorkerGroup {
   using Outcome = std::variant<std::monostate, Digests, Failure>;
 
   // Throws Failure and std::bad_alloc.
-  Job(Plan plan, const Kernels& kernels, Budget& budget = Budget::process());
+  Job(HashRequest request, const Kernels& kernels, Budget& budget = Budget::process());
   ~Job() override { stop(); }
 
-  // Hashes the plan on the calling thread, instead of start(): outside the budget, so only for little content
+  // Hashes the request on the calling thread, instead of start(): outside the budget, so only for little content
   // in memory. The outcome is final afterwards.
   void run_here();
 
-  Version version() const { return state_.plan.version; }
+  Version version() const { return state_.request.version; }
   const Progress& progress() const { return progress_; }
   // Valid after `finished` was called; std::monostate before.
   Outcome& outcome() { return outcome_; }

@@ -1,4 +1,4 @@
-// Splits a plan into parts, allocates its digests and combines the hashes of a file into its root.
+// Splits a request into parts, allocates its digests and combines the hashes of a file into its root.
 #include "core/hash/job_state.h"
 
 #include <algorithm>
@@ -29,14 +29,14 @@ std::uint64_t count_parts(std::uint64_t units, std::uint64_t max_units, std::uin
 
 }  // namespace
 
-JobState::JobState(Plan plan_, const Kernels& kernels_, Progress& progress_)
-    : plan(std::move(plan_)),
+JobState::JobState(HashRequest request_, const Kernels& kernels_, Progress& progress_)
+    : request(std::move(request_)),
       kernels(kernels_),
       progress(progress_),
       trees(kernels),
-      piece_height(ceil_log2(plan.piece_length / kBlockSize)),
-      opened(plan.mark_missing ? plan.count() : 0),
-      missing(plan.mark_missing ? plan.count() : 0) {
+      piece_height(ceil_log2(request.piece_length / kBlockSize)),
+      opened(request.mark_missing ? request.count() : 0),
+      missing(request.mark_missing ? request.count() : 0) {
   if (!has_many_files()) lay_out();
 }
 
@@ -54,8 +54,8 @@ void JobState::lay_out_many() noexcept {
 }
 
 void JobState::lay_out() {
-  const std::size_t count = plan.count();
-  const bool in_subtrees = plan.version == Version::v2;
+  const std::size_t count = request.count();
+  const bool in_subtrees = request.version == Version::v2;
   starts.reserve(count);
   std::uint64_t layers = 0;
   std::uint64_t kept_roots = 0;
@@ -66,32 +66,32 @@ void JobState::lay_out() {
   if (in_subtrees) subtree_starts.assign(count, 0);
   for (std::size_t i = 0; i < count; ++i) {
     if (i % kFilesPerCheck == 0 && stopped()) return;
-    const std::uint64_t length = plan.length(i);
-    const bool pad = plan.is_pad(i);
-    if (plan.version == Version::hybrid && !pad && length != 0 && end % plan.piece_length != 0)
-      throw Failure{Failure::Code::internal, 0, plan.path(i),
-                    "a file of a hybrid plan does not start at a piece: add a pad file before it"};
+    const std::uint64_t length = request.length(i);
+    const bool pad = request.is_pad(i);
+    if (request.version == Version::hybrid && !pad && length != 0 && end % request.piece_length != 0)
+      throw Failure{Failure::Code::internal, 0, request.path(i),
+                    "a file of a hybrid request does not start at a piece: add a pad file before it"};
     if (!pad && length == 0) empty_files.push_back(i);
     starts.push_back(end);
     const std::uint64_t subtrees = in_subtrees && !pad ? ceil_div(length, kSubtreeBytes) : 0;
-    const std::uint64_t size = in_subtrees ? subtrees : length + plan.padding(i);
+    const std::uint64_t size = in_subtrees ? subtrees : length + request.padding(i);
     if (size > kMaxBytes - end) throw Failure{Failure::Code::no_memory, 0, {}, {}};
     end += size;
     if (!has_v2() || pad) continue;
-    if (length > plan.piece_length) {
+    if (length > request.piece_length) {
       layer_starts[i] = layers;
-      layers += ceil_div(length, plan.piece_length) * kHashSize;
+      layers += ceil_div(length, request.piece_length) * kHashSize;
     }
-    units_left[i] = in_subtrees ? subtrees : ceil_div(length, plan.piece_length);
-    if (in_subtrees && plan.piece_length > kSubtreeBytes && subtrees > 1) {
+    units_left[i] = in_subtrees ? subtrees : ceil_div(length, request.piece_length);
+    if (in_subtrees && request.piece_length > kSubtreeBytes && subtrees > 1) {
       subtree_starts[i] = kept_roots;
       kept_roots += subtrees * kHashSize;
     }
   }
-  units = in_subtrees ? end : ceil_div(end, plan.piece_length);
-  parts = in_subtrees ? count_parts(units, kPartSubtrees, plan.threads)
-                      : count_parts(units, std::max<std::uint64_t>(kMaxLanes, kPartBytes / plan.piece_length),
-                                    plan.threads);
+  units = in_subtrees ? end : ceil_div(end, request.piece_length);
+  parts = in_subtrees ? count_parts(units, kPartSubtrees, request.threads)
+                      : count_parts(units, std::max<std::uint64_t>(kMaxLanes, kPartBytes / request.piece_length),
+                                    request.threads);
   // Above this, vectors would throw std::length_error instead of std::bad_alloc.
   if (units > (std::uint64_t{1} << 48) || layers > (std::uint64_t{1} << 48)) throw std::bad_alloc();
   if (has_v1()) digests.v1.resize(units * sizeof(Sha1Digest));
@@ -124,25 +124,25 @@ void JobState::fail(Failure value) {
 }
 
 void JobState::mark_opened(std::size_t file) {
-  if (!plan.mark_missing) return;
+  if (!request.mark_missing) return;
   const std::lock_guard<std::mutex> lock(mutex);
-  if (missing[file]) throw Failure{Failure::Code::changed, 0, plan.path(file), "it did not exist at first"};
+  if (missing[file]) throw Failure{Failure::Code::changed, 0, request.path(file), "it did not exist at first"};
   opened[file] = true;
 }
 
 // A file that another worker has opened is not missing: it was deleted while the job ran.
 void JobState::mark_missing(std::size_t file) {
   const std::lock_guard<std::mutex> lock(mutex);
-  if (opened[file]) throw Failure{Failure::Code::changed, 0, plan.path(file), "it was deleted or replaced"};
+  if (opened[file]) throw Failure{Failure::Code::changed, 0, request.path(file), "it was deleted or replaced"};
   missing[file] = true;
 }
 
 void JobState::finish_unit(std::size_t file) {
   if (units_left[file].fetch_sub(1, std::memory_order_acq_rel) != 1) return;
-  const std::uint64_t length = plan.length(file);
-  const std::uint64_t pieces = ceil_div(length, plan.piece_length);
+  const std::uint64_t length = request.length(file);
+  const std::uint64_t pieces = ceil_div(length, request.piece_length);
   Sha256Digest root;
-  if (plan.version == Version::v2 && plan.piece_length > kSubtreeBytes) {
+  if (request.version == Version::v2 && request.piece_length > kSubtreeBytes) {
     const std::uint8_t* roots = &subtree_roots[subtree_starts[file]];
     const std::uint64_t count = ceil_div(length, kSubtreeBytes);
     if (layer_starts[file] == kNoLayer) {
@@ -150,7 +150,7 @@ void JobState::finish_unit(std::size_t file) {
       std::memcpy(root_of(file), root.data(), kHashSize);
       return;
     }
-    const std::uint64_t per_piece = plan.piece_length / kSubtreeBytes;
+    const std::uint64_t per_piece = request.piece_length / kSubtreeBytes;
     for (std::uint64_t piece = 0; piece < pieces; ++piece) {
       const std::uint64_t first = piece * per_piece;
       const Sha256Digest hash =

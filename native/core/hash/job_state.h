@@ -1,4 +1,4 @@
-// The state that all workers of a hash job share: which parts of the plan are left, and where results go.
+// The state that all workers of a hash job share: which parts of the request are left, and where results go.
 #pragma once
 
 #include <atomic>
@@ -17,26 +17,26 @@
 
 namespace metainfo {
 
-// The plan is laid out as one sequence of units, and workers take parts of it: ranges of units.
+// The request is laid out as one sequence of units, and workers take parts of it: ranges of units.
 // - v1 and hybrid: a unit is a piece of the concatenation of all files, each with its padding. In a hybrid
-//   plan, each piece belongs to one file.
+//   request, each piece belongs to one file.
 // - v2: a unit is a subtree of 64 leaves (1 MiB) of one file, because no piece spans two files.
 // A position is a byte of the concatenation in v1 and hybrid, and the number of a subtree in v2.
 struct JobState {
   static constexpr std::uint64_t kSubtreeBytes = kBlockSize * GrowingTree::kSubtreeLeaves;
   static constexpr std::uint64_t kNoLayer = std::numeric_limits<std::uint64_t>::max();
 
-  // Lays out the plan, unless it has so many files that this would hold up the event loop. Throws Failure and
+  // Lays out the request, unless it has so many files that this would hold up the event loop. Throws Failure and
   // std::bad_alloc.
-  JobState(Plan plan_, const Kernels& kernels_, Progress& progress_);
+  JobState(HashRequest request_, const Kernels& kernels_, Progress& progress_);
 
-  // Lays out a plan of many files; the job fails if it cannot be. Every worker calls it before it does
+  // Lays out a request of many files; the job fails if it cannot be. Every worker calls it before it does
   // anything else: the first call does the work, and the others wait for it.
   void lay_out_many() noexcept;
-  bool has_many_files() const { return plan.count() > kManyFiles; }
+  bool has_many_files() const { return request.count() > kManyFiles; }
 
-  bool has_v1() const { return plan.version != Version::v2; }
-  bool has_v2() const { return plan.version != Version::v1; }
+  bool has_v1() const { return request.version != Version::v2; }
+  bool has_v2() const { return request.version != Version::v1; }
   bool stopped() const {
     return stop.load(std::memory_order_relaxed) || progress.cancelled.load(std::memory_order_relaxed);
   }
@@ -61,7 +61,7 @@ struct JobState {
   // file's root.
   void finish_unit(std::size_t file);
 
-  const Plan plan;
+  const HashRequest request;
   const Kernels kernels;
   Progress& progress;
   const Trees trees;

@@ -1,4 +1,4 @@
-// The worker for v2 plans: hashes leaves side by side.
+// The worker for v2 requests: hashes leaves side by side.
 //
 // It fills one buffer with subtrees of 64 leaves, of several files if they are small, and hashes all their
 // leaves at once.
@@ -19,8 +19,8 @@ class LeafWorker final : public Worker {
  public:
   LeafWorker(JobState& job, WorkerThread* thread)
       : Worker(job, thread),
-        read_size_(worker_shape(job.plan).read_size),
-        capacity_(worker_shape(job.plan).bytes()),
+        read_size_(worker_shape(job.request).read_size),
+        capacity_(worker_shape(job.request).bytes()),
         memory_(new std::uint8_t[capacity_]),
         hashes_(new std::uint8_t[(capacity_ / kLeaf + 1) * kSubtreeHashBytes]) {}
 
@@ -44,7 +44,7 @@ class LeafWorker final : public Worker {
 
   // Reads a subtree into the buffer. Returns false if the job has stopped.
   bool read(std::size_t file, std::uint64_t index) {
-    const std::uint64_t length = job_.plan.length(file);
+    const std::uint64_t length = job_.request.length(file);
     const std::uint64_t offset = index * JobState::kSubtreeBytes;
     const auto size = static_cast<std::size_t>(std::min(JobState::kSubtreeBytes, length - offset));
     // A subtree that does not fit into the rest of the buffer starts in an empty one. If it is larger than
@@ -83,8 +83,8 @@ class LeafWorker final : public Worker {
     if (file != prefetched_file_ || prefetched_ < position || prefetched_ > position + kDistance)
       prefetched_ = position;
     prefetched_file_ = file;
-    const std::uint64_t end = std::min(job_.plan.length(file), position + kDistance);
-    if (prefetched_ + kPrefetchBytes > end && end != job_.plan.length(file)) return;
+    const std::uint64_t end = std::min(job_.request.length(file), position + kDistance);
+    if (prefetched_ + kPrefetchBytes > end && end != job_.request.length(file)) return;
     if (prefetched_ < end) reader.will_need(prefetched_, end - prefetched_);
     prefetched_ = end;
   }
@@ -104,12 +104,12 @@ class LeafWorker final : public Worker {
     const std::size_t leaves = (subtree.size + kLeaf - 1) / kLeaf;
     const Trees& trees = job_.trees;
     const bool layered = job_.layer_starts[subtree.file] != JobState::kNoLayer;
-    if (!layered && job_.plan.length(subtree.file) <= JobState::kSubtreeBytes) {
+    if (!layered && job_.request.length(subtree.file) <= JobState::kSubtreeBytes) {
       trees.reduce(subtree.hashes, leaves, 0, ceil_log2(leaves));
       std::memcpy(job_.root_of(subtree.file), subtree.hashes, kHashSize);
       return;
     }
-    if (job_.plan.piece_length > JobState::kSubtreeBytes) {
+    if (job_.request.piece_length > JobState::kSubtreeBytes) {
       trees.reduce(subtree.hashes, leaves, 0, GrowingTree::kSubtreeHeight);
       std::memcpy(&job_.subtree_roots[job_.subtree_starts[subtree.file] + subtree.index * kHashSize],
                   subtree.hashes, kHashSize);

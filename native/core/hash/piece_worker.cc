@@ -1,4 +1,4 @@
-// The worker for v1 and hybrid plans: hashes as many pieces side by side as the widest kernel has lanes.
+// The worker for v1 and hybrid requests: hashes as many pieces side by side as the widest kernel has lanes.
 //
 // Each lane reads its piece into a buffer of its own, one read at a time; the buffers are hashed together.
 #include <algorithm>
@@ -43,7 +43,7 @@ class PieceWorker final : public Worker {
  public:
   PieceWorker(JobState& job, WorkerThread* thread)
       : Worker(job, thread),
-        shape_(worker_shape(job.plan)),
+        shape_(worker_shape(job.request)),
         memory_(new std::uint8_t[shape_.lanes * (shape_.read_size + kGap)]) {
     lanes_.reserve(shape_.lanes);
     for (std::size_t i = 0; i < shape_.lanes; ++i) {
@@ -65,10 +65,10 @@ class PieceWorker final : public Worker {
   }
 
   void begin(Lane& lane, std::uint64_t piece) {
-    const Plan& plan = job_.plan;
+    const HashRequest& request = job_.request;
     lane.piece = piece;
-    lane.start = piece * plan.piece_length;
-    lane.length = std::min(plan.piece_length, job_.end - lane.start);
+    lane.start = piece * request.piece_length;
+    lane.length = std::min(request.piece_length, job_.end - lane.start);
     lane.file = lane.first_file = job_.file_at(lane.start);
     lane.done = lane.hashed = 0;
     lane.complete = true;
@@ -76,9 +76,9 @@ class PieceWorker final : public Worker {
     lane.tree.clear();
     // The content ends with the last file that has any; pad files after it are zeros.
     std::size_t last = job_.file_at(lane.start + lane.length - 1);
-    while (last > lane.first_file && (plan.is_pad(last) || plan.length(last) == 0)) --last;
-    const std::uint64_t end = job_.starts[last] + plan.length(last);
-    lane.content = plan.is_pad(last) || end <= lane.start ? 0 : std::min(lane.length, end - lane.start);
+    while (last > lane.first_file && (request.is_pad(last) || request.length(last) == 0)) --last;
+    const std::uint64_t end = job_.starts[last] + request.length(last);
+    lane.content = request.is_pad(last) || end <= lane.start ? 0 : std::min(lane.length, end - lane.start);
     if (lane.content != 0) return;
     lane.tail.set_zeros(lane.length);
     if (!is_zero_piece(lane)) return;
@@ -91,17 +91,17 @@ class PieceWorker final : public Worker {
   // Prefetches the start of each lane's piece, and of the pieces of the part that this worker probably takes
   // next: the other threads take the parts in between.
   void prefetch(const JobState::Part& part) {
-    const std::uint64_t distance = (part.last - part.first) * job_.plan.threads * job_.plan.piece_length;
+    const std::uint64_t distance = (part.last - part.first) * job_.request.threads * job_.request.piece_length;
     for (std::size_t i = 0; i < used_; ++i) prefetch(lanes_[i], 0, 2 * kPrefetchBytes);
     for (std::size_t i = 0; i < used_; ++i) prefetch(lanes_[i], distance, 2 * kPrefetchBytes);
   }
 
   // Prefetches `size` bytes that start `from` bytes into the lane's piece, as far as they are in its file.
   void prefetch(const Lane& lane, std::uint64_t from, std::uint64_t size) {
-    const std::uint64_t length = job_.plan.length(lane.file);
+    const std::uint64_t length = job_.request.length(lane.file);
     const std::uint64_t offset = lane.start - std::min(lane.start, job_.starts[lane.file]) + from;
-    if (job_.plan.is_pad(lane.file) || lane.start < job_.starts[lane.file] || offset >= length) return;
-    size = std::min({size, length - offset, job_.plan.piece_length});
+    if (job_.request.is_pad(lane.file) || lane.start < job_.starts[lane.file] || offset >= length) return;
+    size = std::min({size, length - offset, job_.request.piece_length});
     if (const Reader* reader = files_.get(lane.file)) reader->will_need(offset, size);
   }
 
@@ -136,14 +136,14 @@ class PieceWorker final : public Worker {
 
   void fill(Lane& lane) {
     for (std::size_t at = 0; at < lane.filled;) {
-      const std::uint64_t length = job_.plan.length(lane.file);
+      const std::uint64_t length = job_.request.length(lane.file);
       const std::uint64_t offset = lane.start + lane.done - job_.starts[lane.file];
       if (offset == length) {
         ++lane.file;
         continue;
       }
       const auto count = static_cast<std::size_t>(std::min<std::uint64_t>(lane.filled - at, length - offset));
-      if (job_.plan.is_pad(lane.file)) {
+      if (job_.request.is_pad(lane.file)) {
         std::memset(lane.buffer + at, 0, count);
       } else {
         if (const Reader* reader = files_.get(lane.file)) {
@@ -160,7 +160,7 @@ class PieceWorker final : public Worker {
     }
   }
 
-  // A hybrid plan is hashed in tiles of one leaf per lane, so that SHA-256 finds in the CPU cache what SHA-1
+  // A hybrid request is hashed in tiles of one leaf per lane, so that SHA-256 finds in the CPU cache what SHA-1
   // has just read.
   void hash_lanes() {
     const std::size_t tile = job_.has_v2() ? static_cast<std::size_t>(kBlockSize) : shape_.read_size;
@@ -229,7 +229,7 @@ class PieceWorker final : public Worker {
 
   // All pieces of zeros have the same hash, so only the first one is computed, however long a pad file is.
   bool is_zero_piece(const Lane& lane) const {
-    return lane.content == 0 && lane.length == job_.plan.piece_length;
+    return lane.content == 0 && lane.length == job_.request.piece_length;
   }
 
   void finish_pieces() {
@@ -259,7 +259,7 @@ class PieceWorker final : public Worker {
       return;
     }
     const Sha256Digest hash = lane.tree.root(job_.piece_height);
-    const std::uint64_t index = (lane.start - job_.starts[file]) / job_.plan.piece_length;
+    const std::uint64_t index = (lane.start - job_.starts[file]) / job_.request.piece_length;
     std::memcpy(job_.layer_of(file) + index * kHashSize, hash.data(), kHashSize);
     job_.finish_unit(file);
   }

@@ -1,4 +1,4 @@
-// Takes parts of a plan one by one and turns whatever a part throws into a failure of the job.
+// Takes parts of a request one by one and turns whatever a part throws into a failure of the job.
 #include "core/hash/worker.h"
 
 #include <algorithm>
@@ -33,7 +33,7 @@ std::uint64_t Worker::do_part() noexcept {
     }
     if (cold_parts_ != 0) --cold_parts_;
     hash(part);
-    const std::uint64_t unit = job_.has_v1() ? job_.plan.piece_length : JobState::kSubtreeBytes;
+    const std::uint64_t unit = job_.has_v1() ? job_.request.piece_length : JobState::kSubtreeBytes;
     done = (part.last - part.first) * unit;
   });
   return job_.stopped() ? 0 : done;
@@ -54,12 +54,12 @@ bool Worker::check_empty_files() {
   return last < job_.empty_files.size() && first < last;
 }
 
-WorkerShape worker_shape(const Plan& plan) {
+WorkerShape worker_shape(const HashRequest& request) {
   WorkerShape shape{};
-  const std::size_t share = plan.memory_limit / plan.threads;
-  const bool pieces = plan.version != Version::v2;
-  const std::uint64_t max_read = pieces ? plan.piece_length : JobState::kSubtreeBytes;
-  shape.read_size = static_cast<std::size_t>(std::min<std::uint64_t>(plan.read_size, max_read));
+  const std::size_t share = request.memory_limit / request.threads;
+  const bool pieces = request.version != Version::v2;
+  const std::uint64_t max_read = pieces ? request.piece_length : JobState::kSubtreeBytes;
+  shape.read_size = static_cast<std::size_t>(std::min<std::uint64_t>(request.read_size, max_read));
   const std::size_t wanted_lanes =
       pieces ? kMaxLanes : std::max<std::size_t>(1, JobState::kSubtreeBytes / shape.read_size);
   shape.lanes = std::min(wanted_lanes, std::max<std::size_t>(1, share / shape.read_size));

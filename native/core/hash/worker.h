@@ -64,12 +64,12 @@ std::unique_ptr<Worker> make_piece_worker(JobState& job, WorkerThread* thread = 
 // v2: hashes leaves side by side, also of different files.
 std::unique_ptr<Worker> make_leaf_worker(JobState& job, WorkerThread* thread = nullptr);
 
-// How a worker of this plan uses its share of the memory limit.
+// How a worker of this request uses its share of the memory limit.
 struct WorkerShape {
   std::size_t read_size;  // bytes of one read at most
   std::size_t lanes;      // reads in memory at once
   std::size_t bytes() const { return read_size * lanes; }
 };
-WorkerShape worker_shape(const Plan& plan);
+WorkerShape worker_shape(const HashRequest& request);
 
 }  // namespace metainfo

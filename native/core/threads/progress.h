@@ -9,7 +9,7 @@ namespace metainfo {
 
 struct Progress {
   std::atomic<std::uint64_t> bytes{0};       // bytes of content hashed, without pad files
-  std::atomic<std::uint32_t> file_index{0};  // the file of the plan that was opened last
+  std::atomic<std::uint32_t> file_index{0};  // the file of the request that was opened last
   std::atomic<bool> cancelled{false};        // workers check it before they fill a buffer
 };
 

@@ -10,7 +10,7 @@
 
 namespace metainfo {
 
-void WorkerGroup::request(unsigned workers, std::uint64_t memory_per_worker) {
+void WorkerGroup::want_workers(unsigned workers, std::uint64_t memory_per_worker) {
   wanted_workers = workers;
   memory = memory_per_worker;
 }

@@ -48,7 +48,7 @@ class WorkerGroup : private Budget::Claim, public std::enable_shared_from_this<W
   explicit WorkerGroup(Budget& budget) : budget_(budget) {}
 
   // Call it before start().
-  void request(unsigned workers, std::uint64_t memory_per_worker);
+  void want_workers(unsigned workers, std::uint64_t memory_per_worker);
 
   // Asks for more workers. Call it on a worker that knows of parts for them.
   void request_more(unsigned workers) { budget_.raise(*this, workers); }

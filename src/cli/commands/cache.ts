@@ -1,8 +1,9 @@
 /** `metainfo cache`: shows and clears the cache of file hashes. */
 import type { Command } from 'commander';
-import { plural } from '../../text/plural.ts';
-import { formatBytes, printable, printableJson } from '../../text/text.ts';
+import { formatBytes, plural } from '../../text/format.ts';
+import { printable } from '../../text/printable.ts';
 import { parseFolder } from '../options/option-values.ts';
+import { printableJson } from '../terminal/json.ts';
 import { writeLines } from '../terminal/output.ts';
 
 interface CacheCommandOptions {

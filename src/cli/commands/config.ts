@@ -5,13 +5,14 @@ import { Command } from 'commander';
 import { writeWhole } from '../../disk/write-file.ts';
 import { throwSystemError } from '../../errors/errors.ts';
 import { invalidArgument } from '../../errors/guard.ts';
-import { printable, printableJson } from '../../text/text.ts';
+import { printable } from '../../text/printable.ts';
 import { configFileOptions, optionsFrom } from '../config/command-line.ts';
 import type { Configuration } from '../config/configuration.ts';
 import { type ConfigOptions, configFileOf, loadConfig } from '../config/load.ts';
 import { inForce, reportJson, reportLines } from '../config/report.ts';
-import { settle } from '../config/resolve-options.ts';
+import { resolveOptions } from '../config/resolve-options.ts';
 import { createOptions } from '../create/options.ts';
+import { printableJson } from '../terminal/json.ts';
 import { writeLines } from '../terminal/output.ts';
 
 interface ConfigCommandOptions extends ConfigOptions {
@@ -51,8 +52,8 @@ export function addConfig(program: Command): void {
 async function show({ preset, json, ...options }: ConfigCommandOptions): Promise<void> {
   const config: Configuration | null = await loadConfig(options);
   const builtIn = optionsFrom(createOptions(new Command('create')), 'default');
-  const settled = settle({ builtIn, given: preset === undefined ? [] : [{ preset }], paths: [] }, config);
-  const report = { file: configFileOf(options), config, preset: preset ?? null, values: inForce(settled, config) };
+  const resolved = resolveOptions({ builtIn, given: preset === undefined ? [] : [{ preset }], paths: [] }, config);
+  const report = { file: configFileOf(options), config, preset: preset ?? null, values: inForce(resolved, config) };
   await writeLines(json ? [printableJson(reportJson(report))] : reportLines(report));
 }
 

@@ -2,7 +2,6 @@
 import type { Command } from 'commander';
 import type { Finding } from '../../create/findings/findings.ts';
 import type { PlanReport } from '../../create/findings/plan-report.ts';
-import { printableJson } from '../../text/text.ts';
 import { configFileOptions, readCommandLine } from '../config/command-line.ts';
 import { creationLines } from '../create/findings.ts';
 import { type CreateOptions, createOptions, manyOptions } from '../create/options.ts';
@@ -14,6 +13,7 @@ import { createMany } from '../many/create-many.ts';
 import { reportTo } from '../options/target.ts';
 import { type QueueingOptions, queueingOptions, queueOf } from '../queue/options.ts';
 import { interruptible } from '../terminal/interrupt.ts';
+import { printableJson } from '../terminal/json.ts';
 import { showsProgress, stderr, writeLines } from '../terminal/output.ts';
 
 const EXAMPLES = `

@@ -7,7 +7,7 @@ import { edit } from '../../edit/edit.ts';
 import { invalidArgument } from '../../errors/guard.ts';
 import type { DhtNode } from '../../model/primitives.ts';
 import type { Torrent } from '../../model/torrent/torrent.ts';
-import { printable, printableJson } from '../../text/text.ts';
+import { printable } from '../../text/printable.ts';
 import { readTorrent } from '../options/arguments.ts';
 import {
   changedOutputOptions,
@@ -21,6 +21,7 @@ import {
   profileOptions,
 } from '../options/option-values.ts';
 import { mtimeOf, nameOfTarget, reportTo, requireWritable, targetOf, writeTorrent } from '../options/target.ts';
+import { printableJson } from '../terminal/json.ts';
 import { writeLines } from '../terminal/output.ts';
 import { isStdin, nameOfInput } from '../terminal/standard-input.ts';
 

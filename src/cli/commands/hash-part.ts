@@ -1,6 +1,6 @@
 /** `metainfo hash-part`: hashes one part of a plan, for schedulers that start many of these commands. */
 import type { Command } from 'commander';
-import { formatBytes, printableJson } from '../../text/text.ts';
+import { formatBytes } from '../../text/format.ts';
 import { forSchedulers } from '../exit.ts';
 import {
   type HashingOptions,
@@ -11,6 +11,7 @@ import {
   summaryOptions,
 } from '../options/option-values.ts';
 import { interruptible } from '../terminal/interrupt.ts';
+import { printableJson } from '../terminal/json.ts';
 import { showsProgress, writeLines } from '../terminal/output.ts';
 
 interface HashPartOptions extends HashingOptions, SummaryOptions {

@@ -1,12 +1,12 @@
 /** `metainfo join`: makes the torrent of a plan from its hashed parts. */
 import type { Command } from 'commander';
-import { plural } from '../../text/plural.ts';
-import { formatBytes, printableJson } from '../../text/text.ts';
+import { formatBytes, plural } from '../../text/format.ts';
 import { infohashLines } from '../create/summary.ts';
 import { forSchedulers } from '../exit.ts';
 import { type OutputOptions, parseFolder, type SummaryOptions, summaryOptions } from '../options/option-values.ts';
 import { fileOf, nameOfTarget, reportTo, requireWritable, writeTorrent } from '../options/target.ts';
 import { interruptible } from '../terminal/interrupt.ts';
+import { printableJson } from '../terminal/json.ts';
 import { writeLines } from '../terminal/output.ts';
 
 interface JoinOptions extends OutputOptions, SummaryOptions {

@@ -2,9 +2,10 @@
 import type { Command } from 'commander';
 import { invalidArgument } from '../../errors/guard.ts';
 import { type Magnet, parseMagnet, peerText, selectText } from '../../magnet/magnet.ts';
-import { printable, printableJson } from '../../text/text.ts';
+import { printable } from '../../text/printable.ts';
 import { forEachFile, readTorrent } from '../options/arguments.ts';
 import { collect, type ProfileOptions, profileOptions } from '../options/option-values.ts';
+import { printableJson } from '../terminal/json.ts';
 import { writeLines } from '../terminal/output.ts';
 
 interface MagnetOptions extends ProfileOptions {

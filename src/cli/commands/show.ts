@@ -2,9 +2,10 @@
 import type { Command } from 'commander';
 import type { Terminal } from '../../print/print-file-tree.ts';
 import { detailLines, fieldLines, type Verbosity } from '../../print/print-torrent.ts';
-import { printable, printableJson } from '../../text/text.ts';
+import { printable } from '../../text/printable.ts';
 import { forEachFile, readTorrent } from '../options/arguments.ts';
 import { type ProfileOptions, profileOptions } from '../options/option-values.ts';
+import { printableJson } from '../terminal/json.ts';
 import { stdout, writeLines } from '../terminal/output.ts';
 import { nameOfInput } from '../terminal/standard-input.ts';
 

@@ -1,10 +1,11 @@
 /** `metainfo update`: brings a v2 or hybrid torrent up to date with its files. */
 import path from 'node:path';
 import type { Command } from 'commander';
-import { type Updated, update } from '../../edit/update.ts';
+import { type UpdateResult, update } from '../../edit/update.ts';
 import { invalidArgument } from '../../errors/guard.ts';
 import type { Torrent } from '../../model/torrent/torrent.ts';
-import { formatBytes, printable, printableJson } from '../../text/text.ts';
+import { formatBytes } from '../../text/format.ts';
+import { printable } from '../../text/printable.ts';
 import { type PolicyOptions, policiesOf, policyOptions } from '../create/policy-options.ts';
 import { infohashLines } from '../create/summary.ts';
 import { hasFilesOf, ownFolderWithin, readTorrent, shellWords } from '../options/arguments.ts';
@@ -39,6 +40,7 @@ import {
   writeTorrent,
 } from '../options/target.ts';
 import { interruptible } from '../terminal/interrupt.ts';
+import { printableJson } from '../terminal/json.ts';
 import { showsProgress, Warnings, writeLines } from '../terminal/output.ts';
 import { requireFile } from '../terminal/standard-input.ts';
 
@@ -168,13 +170,13 @@ async function hashedBefore(file: string, { creationDate }: Torrent): Promise<Da
   return creationDate < mtime ? creationDate : mtime;
 }
 
-function toJson({ torrent, ...changes }: Updated, target: string) {
+function toJson({ torrent, ...changes }: UpdateResult, target: string) {
   const { infohashV1, infohashV2, nFiles, totalSize } = torrent;
   return { path: target, infohash: { v1: infohashV1, v2: infohashV2 }, files: nFiles, totalSize, ...changes };
 }
 
 function linesOf(
-  { torrent, added, changed, removed, renamed, bytesRead }: Updated,
+  { torrent, added, changed, removed, renamed, bytesRead }: UpdateResult,
   target: string,
   isChanged: boolean,
 ): string[] {

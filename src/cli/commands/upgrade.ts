@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { upgrade } from '../../edit/upgrade.ts';
 import type { MetainfoError } from '../../errors/errors.ts';
 import type { Torrent } from '../../model/torrent/torrent.ts';
-import { formatBytes, printableJson } from '../../text/text.ts';
+import { formatBytes } from '../../text/format.ts';
 import { infohashLines } from '../create/summary.ts';
 import { ownFolderWithin, readTorrent, shellWords } from '../options/arguments.ts';
 import {
@@ -21,6 +21,7 @@ import {
 } from '../options/option-values.ts';
 import { fileOf, nameOfTarget, reportTo, requireWritable, targetOf, writeTorrent } from '../options/target.ts';
 import { interruptible } from '../terminal/interrupt.ts';
+import { printableJson } from '../terminal/json.ts';
 import { showsProgress, Warnings, writeLines } from '../terminal/output.ts';
 
 type UpgradeOptions = ProfileOptions & HashingOptions & PadNamesOptions & OutputOptions & SummaryOptions;

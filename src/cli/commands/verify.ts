@@ -2,7 +2,7 @@
 import { type Command, Option } from 'commander';
 import type { Engine } from '../../hash/engine.ts';
 import type { Torrent } from '../../model/torrent/torrent.ts';
-import { printable, printableJson } from '../../text/text.ts';
+import { printable } from '../../text/printable.ts';
 import { verify } from '../../verify/verify.ts';
 import { FAILED, USAGE } from '../exit.ts';
 import { type VerifyManyOptions, verifyArguments } from '../many/verify-arguments.ts';
@@ -18,6 +18,7 @@ import {
 import { type QueueingOptions, type QueueTarget, queueingOptions, queueOf } from '../queue/options.ts';
 import { colorsFor } from '../terminal/colors.ts';
 import { interruptible } from '../terminal/interrupt.ts';
+import { printableJson } from '../terminal/json.ts';
 import { showsProgress, stderr, stdout, writeLines } from '../terminal/output.ts';
 import { type FindOptions, search, searchJson, searchLines } from '../verify/find.ts';
 import {

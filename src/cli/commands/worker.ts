@@ -3,7 +3,7 @@ import { type Command, InvalidArgumentError } from 'commander';
 import type { EndedJob, Workers } from '../../bullmq/index.ts';
 import { invalidArgument } from '../../errors/guard.ts';
 import { folderStore } from '../../parts/store.ts';
-import { printable, printableJson } from '../../text/text.ts';
+import { printable } from '../../text/printable.ts';
 import { exitCodeOf } from '../exit.ts';
 import {
   collectRoot,
@@ -15,6 +15,7 @@ import {
 } from '../options/option-values.ts';
 import { loadQueue } from '../queue/load.ts';
 import { rootsOf } from '../queue/options.ts';
+import { printableJson } from '../terminal/json.ts';
 import { stderr, writeLines } from '../terminal/output.ts';
 
 interface WorkerOptions extends HashingOptions {

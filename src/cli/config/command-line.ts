@@ -4,7 +4,7 @@ import type { CreateOptions } from '../create/options.ts';
 import { parseFile } from '../options/option-values.ts';
 import { ruleFindings } from './hosts.ts';
 import { loadConfig } from './load.ts';
-import { settle } from './resolve-options.ts';
+import { resolveOptions } from './resolve-options.ts';
 
 /** Adds `--config` and `--no-config` to a command. */
 export function configFileOptions(command: Command): Command {
@@ -35,7 +35,7 @@ export async function readCommandLine(command: Command): Promise<CommandLine> {
   const given = optionsFrom(command, 'cli');
   return {
     optionsFor: (paths, own = {}) => {
-      const { options, rules } = settle({ builtIn, given: [given, own], paths }, config);
+      const { options, rules } = resolveOptions({ builtIn, given: [given, own], paths }, config);
       return { ...options, ruleFindings: (plan) => ruleFindings(rules, options, plan) };
     },
   };

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { Command, type Option } from 'commander';
 import { MetainfoError, shown } from '../../errors/errors.ts';
 import { collectCode } from '../create/findings.ts';
-import { type CreateOptions, createOptions, UNSETTABLE } from '../create/options.ts';
+import { COMMAND_LINE_ONLY, type CreateOptions, createOptions } from '../create/options.ts';
 import { collectGlob } from '../options/globs.ts';
 import {
   collect,
@@ -62,7 +62,7 @@ const FORMS_OF_PARSERS: ReadonlyMap<unknown, ValueForm> = new Map<unknown, Value
 ]);
 
 /** An option of `create` that a configuration file can set. */
-export interface SettableOption {
+export interface ConfigOption {
   /** The key in the file: the long name without its dashes. */
   key: string;
   /** The property of {@link CreateOptions}. */
@@ -71,17 +71,17 @@ export interface SettableOption {
   option: Option;
 }
 
-let settable: ReadonlyMap<string, SettableOption> | undefined;
+let settable: ReadonlyMap<string, ConfigOption> | undefined;
 
 /** The options that can be set, by their keys, in the order of the help. */
-export function settableOptions(): ReadonlyMap<string, SettableOption> {
+export function configOptions(): ReadonlyMap<string, ConfigOption> {
   settable ??= new Map(declarations(createOptions(new Command('create'))).map((entry) => [entry.key, entry] as const));
   return settable;
 }
 
-function declarations({ options }: Command): SettableOption[] {
+function declarations({ options }: Command): ConfigOption[] {
   const removable = new Set(options.flatMap(({ negate, long }) => (negate && long ? [long.replace('--no-', '')] : [])));
-  const keys = new Set(Object.keys(UNSETTABLE));
+  const keys = new Set(Object.keys(COMMAND_LINE_ONLY));
   return options.flatMap((option) => {
     const key = (option.long ?? '').replace(/^--(no-)?/, '');
     // Of two options that switch one thing on and off, the first one is visible and describes it.
@@ -107,7 +107,7 @@ function formOf({ required, long, argChoices, parseArg }: Option, isRemovable: b
  * @param folder Relative folders start here.
  * @throws {Error} with the reason
  */
-export function parseSetting({ form, option }: SettableOption, value: unknown, folder: string): unknown {
+export function parseSetting({ form, option }: ConfigOption, value: unknown, folder: string): unknown {
   const wrong = () => new Error(`expected ${FORMS[form].expected}, got ${shownValue(value)}`);
   if (typeof value === 'boolean') {
     if (form === 'flag' || (form === 'removable' && !value)) return value;

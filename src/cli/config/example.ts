@@ -1,6 +1,6 @@
 /** The commented example of a configuration file that `metainfo config --init` writes. */
 
-import { FORMS, type SettableOption, settableOptions } from './config-options.ts';
+import { type ConfigOption, configOptions, FORMS } from './config-options.ts';
 import { RULE_KEYS } from './hosts.ts';
 
 /** Values of options whose form alone does not tell a useful one. */
@@ -51,13 +51,13 @@ const TAIL = `
 
 /** Returns the text of the example. Every setting in it is a comment. */
 export function exampleConfig(): string {
-  const options = settableOptions();
+  const options = configOptions();
   const create = [...options.values()].map((option) => `# ${describe(option)}\n${settingOf(option)}\n`);
-  const rules = RULE_KEYS.map((key) => `${settingOf(options.get(key) as SettableOption)}\n`);
+  const rules = RULE_KEYS.map((key) => `${settingOf(options.get(key) as ConfigOption)}\n`);
   return `${HEAD}${create.join('')}${TAIL}${rules.join('')}`;
 }
 
-function describe({ option, form }: SettableOption): string {
+function describe({ option, form }: ConfigOption): string {
   const description = option.description
     .replace('(repeatable)', '(a list)')
     .replace('; repeat it for more tiers, or', ':');
@@ -67,7 +67,7 @@ function describe({ option, form }: SettableOption): string {
   return `${option.negate ? 'false: ' : ''}${description}${choices}`;
 }
 
-function settingOf({ key, form, option }: SettableOption): string {
+function settingOf({ key, form, option }: ConfigOption): string {
   const choice = form === 'choice' ? JSON.stringify(option.argChoices?.[0]) : null;
   const value = option.negate ? 'false' : (OWN_SAMPLES[key] ?? choice ?? FORMS[form].sample);
   return `#${key} = ${value}`;

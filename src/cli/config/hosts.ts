@@ -1,7 +1,7 @@
 /** Rules of tracker hosts: which rules a torrent has by its trackers, and the findings for a torrent that breaks them. */
 import type { Finding } from '../../create/findings/findings.ts';
 import type { PlanReport } from '../../create/findings/plan-report.ts';
-import { exactBytes } from '../../text/text.ts';
+import { exactBytes } from '../../text/format.ts';
 import type { CreateOptions } from '../create/options.ts';
 
 /** The keys of a rule: each is an option of `create`. */

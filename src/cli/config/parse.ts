@@ -4,10 +4,10 @@ import path from 'node:path';
 import { ParseError } from 'toml-eslint-parser';
 import { MetainfoError } from '../../errors/errors.ts';
 import { suggestName } from '../../errors/guard.ts';
-import { printable } from '../../text/text.ts';
-import { type CreateOptions, UNSETTABLE } from '../create/options.ts';
+import { printable } from '../../text/printable.ts';
+import { COMMAND_LINE_ONLY, type CreateOptions } from '../create/options.ts';
 import { type Aliases, expandAlias, isAliasName } from './aliases.ts';
-import { parseSetting, settableOptions, shownValue, tiersOf } from './config-options.ts';
+import { configOptions, parseSetting, shownValue, tiersOf } from './config-options.ts';
 import type { Configuration, Setting, Settings } from './configuration.ts';
 import { parseHost, RULE_KEYS, type TrackerRule } from './hosts.ts';
 import { type LineOf, parseToml, type TomlPath } from './toml.ts';
@@ -125,7 +125,7 @@ class Reader {
     const settings = new Map<keyof CreateOptions, Setting>();
     for (const [key, raw] of this.#entries(place, table)) {
       const own = [...place, key];
-      const option = keys.includes(key) ? settableOptions().get(key) : undefined;
+      const option = keys.includes(key) ? configOptions().get(key) : undefined;
       if (!option) this.#refuse(own, unknownKey(own, keys));
       else {
         const value = this.#attempt(own, () => parseSetting(option, raw, path.dirname(path.resolve(this.#file))));
@@ -136,7 +136,7 @@ class Reader {
   }
 
   #readOptions(place: TomlPath, table: unknown): Settings {
-    const settings = this.#readSettings(place, table, [...settableOptions().keys()]);
+    const settings = this.#readSettings(place, table, [...configOptions().keys()]);
     const trackers = (settings.get('tracker')?.value ?? []) as string[][];
     for (const name of trackers.flat()) {
       if (!this.#aliases.has(name)) this.#attempt([...place, 'tracker'], () => expandAlias(name, this.#aliases));
@@ -184,7 +184,8 @@ class Reader {
 function unknownKey(place: TomlPath, known: readonly string[]): string {
   const key = String(place.at(-1));
   const isOption = place.length > 1 && place[0] !== 'hosts';
-  if (isOption && Object.hasOwn(UNSETTABLE, key)) return `a configuration file cannot set it: ${UNSETTABLE[key]}`;
+  if (isOption && Object.hasOwn(COMMAND_LINE_ONLY, key))
+    return `a configuration file cannot set it: ${COMMAND_LINE_ONLY[key]}`;
   const name = key.replaceAll('_', '-');
   const meant = suggestName(name, known) ?? known.find((one) => one === name || `${one}s` === key);
   if (meant !== undefined) return `unknown key: did you mean ${meant}?`;

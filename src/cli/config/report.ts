@@ -1,9 +1,10 @@
 /** Shows a configuration: every value in force and its origin, presets, aliases and rules. */
-import { exactBytes, printable } from '../../text/text.ts';
+import { exactBytes } from '../../text/format.ts';
+import { printable } from '../../text/printable.ts';
 import { kebab } from '../terminal/messages.ts';
-import { type SettableOption, settableOptions, withoutCredentials } from './config-options.ts';
+import { type ConfigOption, configOptions, withoutCredentials } from './config-options.ts';
 import type { Configuration, Setting } from './configuration.ts';
-import type { Origin, Settled } from './resolve-options.ts';
+import type { Origin, ResolvedOptions } from './resolve-options.ts';
 
 /** A value in force. */
 interface InForce {
@@ -24,8 +25,8 @@ export interface ConfigReport {
 }
 
 /** The values that a creation would have, in the order of the help. Options without a value are left out. */
-export function inForce({ options, origins }: Settled, config: Configuration | null): InForce[] {
-  return [...settableOptions().values()].flatMap((option) => {
+export function inForce({ options, origins }: ResolvedOptions, config: Configuration | null): InForce[] {
+  return [...configOptions().values()].flatMap((option) => {
     const parsed = options[option.attribute];
     if (parsed === undefined) return [];
     const origin = origins.get(option.attribute) ?? { from: 'built-in' };
@@ -34,7 +35,7 @@ export function inForce({ options, origins }: Settled, config: Configuration | n
 }
 
 /** The value as the file writes it, without credentials; undefined for a value that is not from a table of options. */
-function rawOf({ attribute }: SettableOption, origin: Origin, config: Configuration | null): unknown {
+function rawOf({ attribute }: ConfigOption, origin: Origin, config: Configuration | null): unknown {
   const settings =
     origin.from === 'create' ? config?.create : origin.from === 'preset' ? config?.presets.get(origin.preset) : null;
   const setting: Setting | undefined = settings?.get(attribute);

@@ -1,4 +1,4 @@
-/** Settles the options of a creation: the command line before the preset, the rules of hosts, [create] and built-in values. */
+/** Resolves the options of a creation: the command line before the preset, the rules of hosts, [create] and built-in values. */
 import { invalidArgument, nearest } from '../../errors/guard.ts';
 import { foreignArgument } from '../create/inputs.ts';
 import type { CreateOptions } from '../create/options.ts';
@@ -32,8 +32,8 @@ export interface Given {
   paths: readonly string[];
 }
 
-/** The settled options of one creation. */
-export interface Settled {
+/** The resolved options of one creation. */
+export interface ResolvedOptions {
   options: CreateOptions;
   /** The rules of the trackers' hosts. */
   rules: readonly TrackerRule[];
@@ -41,12 +41,12 @@ export interface Settled {
 }
 
 /**
- * Settles the options of one creation.
+ * Resolves the options of one creation.
  *
  * @param config Null without a configuration file.
  * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` for an unknown preset, or a tracker that is no alias
  */
-export function settle({ builtIn, given, paths }: Given, config: Configuration | null): Settled {
+export function resolveOptions({ builtIn, given, paths }: Given, config: Configuration | null): ResolvedOptions {
   const chosen = given.findLast(({ preset }) => preset !== undefined)?.preset;
   const preset = chosen === undefined ? null : { name: chosen, settings: presetOf(chosen, config) };
   const below: Level[] = [{ options: builtIn, origin: () => ({ from: 'built-in' }) }];
@@ -58,12 +58,12 @@ export function settle({ builtIn, given, paths }: Given, config: Configuration |
   const trackers = withoutAliases(tracker, config.aliases);
   const rules = rulesOf(trackers, config.hosts);
   const { options, origins } = merged([...below, hostLevel(rules), ...above]);
-  const standing = new Map(
+  const fromConfig = new Map(
     [...origins].flatMap(([key, origin]) => ('line' in origin ? [[key, `${config.file}:${origin.line}`]] : [])),
   );
-  for (const key of unfitOptions(paths)) if (standing.has(key)) delete options[key];
-  const settled = { ...options, ...(trackers.length > 0 && { tracker: trackers }), standing };
-  return { options: settled, rules, origins };
+  for (const key of unfitOptions(paths)) if (fromConfig.has(key)) delete options[key];
+  const resolved = { ...options, ...(trackers.length > 0 && { tracker: trackers }), fromConfig };
+  return { options: resolved, rules, origins };
 }
 
 /** The options that the command line may not combine with an input. From a configuration, they do not apply then. */
@@ -110,7 +110,7 @@ function hostLevel(rules: readonly TrackerRule[]): Level {
 }
 
 /** Joins levels, the lowest one first. Empty lists, which clear those below, are left out. */
-function merged(levels: readonly Level[]): Omit<Settled, 'rules'> {
+function merged(levels: readonly Level[]): Omit<ResolvedOptions, 'rules'> {
   const options: Record<string, unknown> = {};
   const origins = new Map<keyof CreateOptions, Origin>();
   for (const { options: own, origin } of levels) {

@@ -4,7 +4,7 @@ import type { PlanReport } from '../../create/findings/plan-report.ts';
 import { ISSUE_CODES } from '../../errors/codes.ts';
 import { MetainfoError } from '../../errors/errors.ts';
 import { invalidArgument, nearest } from '../../errors/guard.ts';
-import { printable } from '../../text/text.ts';
+import { printable } from '../../text/printable.ts';
 import { colorsFor } from '../terminal/colors.ts';
 import { toPlain } from '../terminal/messages.ts';
 import { stderr } from '../terminal/output.ts';
@@ -37,7 +37,7 @@ export function collectCode(code: string, before: string[] = []): string[] {
  *
  * @param own The findings of the command itself.
  */
-export function settled(plan: PlanReport, own: readonly Finding[], options: CreateOptions): Finding[] {
+export function gradeFindings(plan: PlanReport, own: readonly Finding[], options: CreateOptions): Finding[] {
   const { strict, allow = [], ruleFindings } = options;
   const settledOnes = [...plan.findings, ...own, ...(ruleFindings?.(plan) ?? [])].map((finding): Finding => {
     const { code, severity } = finding;

@@ -81,11 +81,11 @@ export interface CreateOptions
   /** The findings for a plan that breaks the rules of its trackers' hosts, from the configuration file. */
   ruleFindings?: (plan: PlanReport) => Finding[];
   /** The options that come from the configuration file, and their places there. They apply where they fit. */
-  standing?: ReadonlyMap<keyof CreateOptions, string>;
+  fromConfig?: ReadonlyMap<keyof CreateOptions, string>;
 }
 
 /** The options that a configuration file cannot set, each with the reason. It can set a new option, unless that is listed here. */
-export const UNSETTABLE: Readonly<Record<string, string>> = {
+export const COMMAND_LINE_ONLY: Readonly<Record<string, string>> = {
   output: 'each torrent has its own output',
   'link-file': 'each torrent has its own link file',
   name: 'each torrent has its own name',
@@ -157,7 +157,7 @@ function switchable(command: Command): Command {
   const names = new Set(command.options.map(({ long }) => long));
   for (const { long = '', required, negate } of [...command.options]) {
     const other = negate ? long.replace('--no-', '--') : long.replace('--', '--no-');
-    if (required || names.has(other) || long.slice(2) in UNSETTABLE) continue;
+    if (required || names.has(other) || long.slice(2) in COMMAND_LINE_ONLY) continue;
     command.addOption(new Option(other).hideHelp());
   }
   return command;

@@ -1,9 +1,10 @@
 /** Shows the plan of a creation: for `metainfo plan` and `metainfo create --dry-run`. */
 import type { PlanReport } from '../../create/findings/plan-report.ts';
-import { plural } from '../../text/plural.ts';
-import { formatBytes, formatDuration, printable, printableJson } from '../../text/text.ts';
+import { formatBytes, formatDuration, plural } from '../../text/format.ts';
+import { printable } from '../../text/printable.ts';
 import { FAILED } from '../exit.ts';
 import { nameOfTarget } from '../options/target.ts';
+import { printableJson } from '../terminal/json.ts';
 import { toPlain } from '../terminal/messages.ts';
 import { stdout, writeLines } from '../terminal/output.ts';
 import { findingLines } from './findings.ts';
@@ -21,7 +22,7 @@ export async function showPlan(paths: readonly string[], options: CreateOptions,
   }
   const leftOut = options.verbose ? plan.leftOut.map((path) => `left out       ${printable(path)}`) : [];
   // The plan is the result of the command: only its own command line silences it.
-  const isQuiet = options.quiet && !options.standing?.has('quiet');
+  const isQuiet = options.quiet && !options.fromConfig?.has('quiet');
   const lines = isQuiet ? [] : [...linesOf(plan, target), ...leftOut];
   await writeLines([...lines, ...(await findingLines(plan.findings, stdout))]);
 }

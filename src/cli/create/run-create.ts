@@ -3,10 +3,10 @@ import path from 'node:path';
 import { TorrentCreate } from '../../create/draft.ts';
 import type { TorrentCreateFields } from '../../create/draft-fields.ts';
 import type { Finding } from '../../create/findings/findings.ts';
-import { describePlan, findingOfError, type PlanReport } from '../../create/findings/plan-report.ts';
+import { describeLayout, findingOfError, type PlanReport } from '../../create/findings/plan-report.ts';
 import type { GenerateOptions } from '../../create/options.ts';
 import { sourceFiles } from '../../create/sources/sources.ts';
-import type { CreatePlan } from '../../create/torrent-layout.ts';
+import type { TorrentLayout } from '../../create/torrent-layout.ts';
 import { throwProblems } from '../../disk/scan-problems.ts';
 import { writeWhole } from '../../disk/write-file.ts';
 import { MetainfoError } from '../../errors/errors.ts';
@@ -21,7 +21,7 @@ import { rootAndPaths } from '../options/roots.ts';
 import { fileOf, isFolder, isStdout, realFolder, requireWritable, writeTorrent } from '../options/target.ts';
 import { flagText } from '../terminal/messages.ts';
 import { draftOf } from './draft-of.ts';
-import { refuse, settled } from './findings.ts';
+import { gradeFindings, refuse } from './findings.ts';
 import { foreignInput, type WebObject } from './inputs.ts';
 import { requireLinkFile } from './link-file.ts';
 import type { CreateOptions } from './options.ts';
@@ -57,7 +57,7 @@ export async function runCreate(
   const check = (fields: TorrentCreateFields) => new TorrentCreate(fields);
   const { fields, findings: ownFindings, web } = await draftOf(paths, options, { output, check, signal: watch.signal });
   const onPlan = async (plan: PlanReport) => {
-    const findings = settled(plan, ownFindings(), options);
+    const findings = gradeFindings(plan, ownFindings(), options);
     await onFindings(findings, plan);
     refuse(findings);
   };
@@ -121,25 +121,25 @@ export async function planCreate(
   const { fields, findings: ownFindings, web } = await draftOf(paths, options, { output, check: () => {}, signal });
   const plan = await TorrentCreate.plan(fields, { ...generateOptions(options), output, signal });
   for (const finding of plan.findings) explained(finding, options);
-  const findings = settled(plan, [...unwritable, ...ownFindings()], options);
+  const findings = gradeFindings(plan, [...unwritable, ...ownFindings()], options);
   return { target, plan: { ...plan, findings }, web };
 }
 
 /** Adds to a contradiction of piece lengths where the configuration sets them. */
-export function explained<T>(problem: T, { standing }: CreateOptions): T {
+export function explained<T>(problem: T, { fromConfig }: CreateOptions): T {
   const { code, message = '', option = {} } = problem as Partial<Finding>;
   if (code !== 'ERR_PIECE_LENGTH') return problem;
   const places = Object.keys(option).flatMap((key) => {
-    const place = standing?.get(key as keyof CreateOptions);
+    const place = fromConfig?.get(key as keyof CreateOptions);
     return place === undefined ? [] : [`${flagText(key)} is set in ${place}`];
   });
   if (places.length === 0) return problem;
   return Object.assign(problem as object, { message: `${message.replace(/\.$/, '')} (${places.join(', ')}).` }) as T;
 }
 
-/** A plan of a creation whose output may be there, and what else decides about its torrent. */
+/** The layout of a creation whose output may exist, and what else decides about its torrent. */
 export interface ExpectedCreation {
-  plan: CreatePlan;
+  layout: TorrentLayout;
   /** The web object that would be read; null for anything else. */
   web: WebObject | null;
 }
@@ -161,10 +161,10 @@ export async function expectedCreation(
   const draft = new TorrentCreate(fields);
   const sources = sourceFiles(draft.fields.sources ?? []);
   const settings = { ...generateOptions(options), output, sources, signal };
-  const { plan, description, problems } = await describePlan(draft, settings);
+  const { layout, description, problems } = await describeLayout(draft, settings);
   throwProblems(problems.map(({ error, ...problem }) => ({ ...problem, error: explained(error, options) })));
-  refuse(settled(description, ownFindings(), options));
-  return { plan: plan as CreatePlan, web };
+  refuse(gradeFindings(description, ownFindings(), options));
+  return { layout: layout as TorrentLayout, web };
 }
 
 /** The error of a check as findings. */

@@ -1,8 +1,7 @@
 /** The summary of a creation: as JSON, and as lines. */
 import type { Finding } from '../../create/findings/findings.ts';
 import type { Torrent } from '../../model/torrent/torrent.ts';
-import { plural } from '../../text/plural.ts';
-import { formatBytes } from '../../text/text.ts';
+import { formatBytes, plural } from '../../text/format.ts';
 import { nameOfTarget } from '../options/target.ts';
 import { toPlain } from '../terminal/messages.ts';
 import type { CreateOptions } from './options.ts';

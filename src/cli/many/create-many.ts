@@ -1,12 +1,13 @@
 /** `metainfo create --each` and `--batch`: makes many torrents, and reports each. */
 
-import { plural } from '../../text/plural.ts';
-import { formatBytes, printable, printableJson } from '../../text/text.ts';
+import { formatBytes, plural } from '../../text/format.ts';
+import { printable } from '../../text/printable.ts';
 import type { CommandLine } from '../config/command-line.ts';
 import { findingLines } from '../create/findings.ts';
 import type { CreateOptions } from '../create/options.ts';
 import { summaryJson } from '../create/summary.ts';
 import { detailsOf, exitCodeOf, FAILED } from '../exit.ts';
+import { printableJson } from '../terminal/json.ts';
 import { messageOf } from '../terminal/messages.ts';
 import { stderr, writeLines } from '../terminal/output.ts';
 import { jobsOfFile } from './batch.ts';

@@ -1,7 +1,7 @@
 /** Runs many jobs, several at once, cancels them together, and writes the parts of their last line. */
 import { AbortError } from '../../errors/cancel.ts';
 import { forEachConcurrently } from '../../hash/for-each-concurrently.ts';
-import { formatBytes } from '../../text/text.ts';
+import { formatBytes } from '../../text/format.ts';
 import { exitCodeOfSignal } from '../exit.ts';
 
 /** Enough to keep all cores busy with small torrents; large ones share the threads. */

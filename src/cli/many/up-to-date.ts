@@ -6,7 +6,7 @@ import { NO_LIMITS } from '../../bencode/limits.ts';
 import type { BencodeMap, BencodeValue, Encodable } from '../../bencode/value.ts';
 import { contentKeys } from '../../create/assemble.ts';
 import { encodedFileList } from '../../create/file-list.ts';
-import { type CreatePlan, hasAllSizes, type SizedPlan } from '../../create/torrent-layout.ts';
+import { hasAllSizes, type SizedLayout, type TorrentLayout } from '../../create/torrent-layout.ts';
 import { exists } from '../../disk/write-file.ts';
 import { MetainfoError, throwSystemError } from '../../errors/errors.ts';
 import { Torrent } from '../../model/torrent/torrent.ts';
@@ -38,19 +38,19 @@ export async function wholeOutput(job: CreateJob, signal: AbortSignal): Promise<
 
 /** The first difference between a torrent and the one that the job would make, as the end of a sentence; null if there is none. */
 async function differenceOf(torrent: Torrent, expected: ExpectedCreation, job: CreateJob): Promise<string | null> {
-  const { plan, web } = expected;
-  if (torrent.torrentVersion !== plan.version) return `it is ${torrent.torrentVersion}, not ${plan.version}`;
-  if (!hasAllSizes(plan)) return 'the size of its content is not known';
+  const { layout, web } = expected;
+  if (torrent.torrentVersion !== layout.version) return `it is ${torrent.torrentVersion}, not ${layout.version}`;
+  if (!hasAllSizes(layout)) return 'the size of its content is not known';
   return (
-    differentFile(torrent, plan) ??
-    (await differentKey(torrent, plan, job)) ??
-    (await changedFile(plan, web?.lastModified, job.target))
+    differentFile(torrent, layout) ??
+    (await differentKey(torrent, layout, job)) ??
+    (await changedFile(layout, web?.lastModified, job.target))
   );
 }
 
-function differentFile({ files }: Torrent, plan: SizedPlan): string | null {
+function differentFile({ files }: Torrent, layout: SizedLayout): string | null {
   const old = new Map(files.map(({ path, length }) => [path, length]));
-  for (const { path, length } of plan.files) {
+  for (const { path, length } of layout.files) {
     const name = path.join('/');
     const known = old.get(name);
     if (known === undefined) return `${name} was added`;
@@ -75,10 +75,10 @@ const KEY_NAMES: Readonly<Record<string, string>> = {
 };
 
 /** Compares everything but hashes, as bencode: so no field can be forgotten. */
-async function differentKey(torrent: Torrent, plan: SizedPlan, { options }: CreateJob): Promise<string | null> {
+async function differentKey(torrent: Torrent, layout: SizedLayout, { options }: CreateJob): Promise<string | null> {
   const own = isOwnText(options.createdBy);
   const isRandom = options.entropy ?? false;
-  const [old, next] = [torrent.bencode(), await bencodeOf(plan)].map((bytes) =>
+  const [old, next] = [torrent.bencode(), await bencodeOf(layout)].map((bytes) =>
     withoutHashes(decode(bytes, { limits: NO_LIMITS }).value as BencodeMap, { own, isRandom }),
   ) as [BencodeMap, BencodeMap];
   const key = differingKey(old, next);
@@ -93,13 +93,14 @@ const differs = (key: string) =>
 const isOwnText = (createdBy: string | boolean | undefined) => typeof createdBy === 'string' || createdBy === false;
 
 /** The bencode of a torrent whose hashes are zeros. */
-async function bencodeOf(plan: SizedPlan): Promise<Uint8Array> {
-  const trees = plan.version === 'v1' ? null : { roots: Buffer.alloc(plan.files.length * 32), layers: Buffer.alloc(0) };
-  const pieces = plan.version === 'v2' ? null : Buffer.alloc(0);
-  const content = await contentKeys(plan, { pieces, trees }, await encodedFileList(plan));
-  const info = new Map(plan.otherFields.get('info') as ReadonlyMap<string, Encodable>);
+async function bencodeOf(layout: SizedLayout): Promise<Uint8Array> {
+  const trees =
+    layout.version === 'v1' ? null : { roots: Buffer.alloc(layout.files.length * 32), layers: Buffer.alloc(0) };
+  const pieces = layout.version === 'v2' ? null : Buffer.alloc(0);
+  const content = await contentKeys(layout, { pieces, trees }, await encodedFileList(layout));
+  const info = new Map(layout.otherFields.get('info') as ReadonlyMap<string, Encodable>);
   for (const [key, value] of content.info) if (value !== null) info.set(key, value);
-  return encode(new Map(plan.otherFields).set('info', info));
+  return encode(new Map(layout.otherFields).set('info', info));
 }
 
 /** Removes the hashes of a decoded torrent, and what differs between two runs of the same job. */
@@ -133,7 +134,7 @@ function differingKey(one: BencodeMap, other: BencodeMap): string | null {
  * time of the content back, and moving an older file into a folder changes only the status.
  */
 async function changedFile(
-  { files }: CreatePlan,
+  { files }: TorrentLayout,
   lastModified: string | null | undefined,
   target: string,
 ): Promise<string | null> {

@@ -1,10 +1,11 @@
 /** `metainfo verify` of many torrents: verifies several at once, and reports each. */
 import { realpath } from 'node:fs/promises';
 import path from 'node:path';
-import { printable, printableJson } from '../../text/text.ts';
+import { printable } from '../../text/printable.ts';
 import type { VerifyOptions } from '../../verify/verify.ts';
 import { exitCodeOf, FAILED } from '../exit.ts';
 import { colorsFor } from '../terminal/colors.ts';
+import { printableJson } from '../terminal/json.ts';
 import { messageOf } from '../terminal/messages.ts';
 import { stderr, stdout, writeLines } from '../terminal/output.ts';
 import { nameOfInput } from '../terminal/standard-input.ts';

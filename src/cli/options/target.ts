@@ -9,7 +9,7 @@ import { throwSystemError } from '../../errors/errors.ts';
 import { invalidArgument } from '../../errors/guard.ts';
 import { infodictDiscriminator } from '../../model/discriminator.ts';
 import type { Torrent } from '../../model/torrent/torrent.ts';
-import { printable } from '../../text/text.ts';
+import { printable } from '../../text/printable.ts';
 import { stderr, stdout, writeBytes } from '../terminal/output.ts';
 import { isStdin } from '../terminal/standard-input.ts';
 

@@ -4,15 +4,15 @@ import type { Finding } from '../../create/findings/findings.ts';
 import type { PlanReport } from '../../create/findings/plan-report.ts';
 import { writeWhole } from '../../disk/write-file.ts';
 import { planText, type TorrentPlan } from '../../parts/torrent-plan.ts';
-import { plural } from '../../text/plural.ts';
-import { formatBytes, printableJson } from '../../text/text.ts';
+import { formatBytes, plural } from '../../text/format.ts';
 import { draftOf } from '../create/draft-of.ts';
-import { findingLines, refuse, settled } from '../create/findings.ts';
+import { findingLines, gradeFindings, refuse } from '../create/findings.ts';
 import type { WebObject } from '../create/inputs.ts';
 import type { CreateOptions } from '../create/options.ts';
 import { linesOf } from '../create/plan-report.ts';
 import { explained, generateOptions, targetFor } from '../create/run-create.ts';
 import { fileOf, isStdout, reportTo, requireWritable } from '../options/target.ts';
+import { printableJson } from '../terminal/json.ts';
 import { toPlain } from '../terminal/messages.ts';
 import { stderr, writeBytes, writeLines } from '../terminal/output.ts';
 
@@ -40,7 +40,7 @@ export async function planned(
   let report: PlanReport | null = null;
   const onPlan = async (plan: PlanReport) => {
     report = plan;
-    findings = settled(plan, ownFindings(), options);
+    findings = gradeFindings(plan, ownFindings(), options);
     if (!options.json)
       await writeLines(await findingLines(findings.filter(({ code }) => !code.startsWith('ERR_'))), stderr);
     refuse(findings);

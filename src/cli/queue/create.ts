@@ -8,8 +8,7 @@ import { throwSystemError } from '../../errors/errors.ts';
 import { invalidArgument } from '../../errors/guard.ts';
 import { progressBar } from '../../jobs/progress-bar.ts';
 import { folderStore } from '../../parts/store.ts';
-import { plural } from '../../text/plural.ts';
-import { formatBytes, printableJson } from '../../text/text.ts';
+import { formatBytes, plural } from '../../text/format.ts';
 import type { CreateOptions } from '../create/options.ts';
 import { showPlan } from '../create/plan-report.ts';
 import { targetFor } from '../create/run-create.ts';
@@ -17,6 +16,7 @@ import { infohashLines } from '../create/summary.ts';
 import { exitCodeOfSignal, writeJson } from '../exit.ts';
 import { fileOf, isStdout, nameOfTarget, realFolder, requireWritable } from '../options/target.ts';
 import { planned } from '../parts/plan-in-parts.ts';
+import { printableJson } from '../terminal/json.ts';
 import { toPlain } from '../terminal/messages.ts';
 import { stderr, writeLines } from '../terminal/output.ts';
 import { loadQueue } from './load.ts';
@@ -68,14 +68,14 @@ export async function createInQueue(
 }
 
 /** Refuses the options that workers would ignore. Values of the configuration file apply where they fit, so they are not refused. */
-function refuseLocalOptions({ magnet, linkFile, cache, cacheDir, standing }: CreateOptions): void {
+function refuseLocalOptions({ magnet, linkFile, cache, cacheDir, fromConfig }: CreateOptions): void {
   const given: [key: keyof CreateOptions, option: string, isGiven: boolean][] = [
     ['magnet', '--magnet', magnet === true],
     ['linkFile', '--link-file', linkFile !== undefined],
     ['cache', '--cache', cache === true],
     ['cacheDir', '--cache-dir', cacheDir !== undefined],
   ];
-  const [, option] = given.find(([key, , isGiven]) => isGiven && !standing?.has(key)) ?? [];
+  const [, option] = given.find(([key, , isGiven]) => isGiven && !fromConfig?.has(key)) ?? [];
   if (option) throw invalidArgument(`${option} does not work with --queue: omit one of them`);
 }
 

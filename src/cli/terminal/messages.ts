@@ -1,7 +1,7 @@
 /** Prints the options that messages of the library name as options of the command. */
 import type { Finding } from '../../create/findings/findings.ts';
 import { type Issue, type MetainfoError, optionText, ValidationError } from '../../errors/errors.ts';
-import { exactBytes } from '../../text/text.ts';
+import { exactBytes } from '../../text/format.ts';
 
 type Value = string | number | true | null;
 

@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { throwIfAborted, untilAbort } from '../../errors/cancel.ts';
 import { type Issue, MetainfoError } from '../../errors/errors.ts';
-import { printable } from '../../text/text.ts';
+import { printable } from '../../text/printable.ts';
 import { colorsFor } from './colors.ts';
 import { messageWithFlags } from './messages.ts';
 import { wrapped } from './wrap.ts';

@@ -2,8 +2,8 @@
 import type { Colors } from 'picocolors/types.js';
 import type { MetainfoError } from '../../errors/errors.ts';
 import type { Torrent } from '../../model/torrent/torrent.ts';
-import { plural } from '../../text/plural.ts';
-import { printable } from '../../text/text.ts';
+import { plural } from '../../text/format.ts';
+import { printable } from '../../text/printable.ts';
 import { type FoundContent, findMoved } from '../../verify/find-moved.ts';
 import { type PlacedContent, placeMoved } from '../../verify/place-moved.ts';
 import { type VerifyOptions, verify } from '../../verify/verify.ts';

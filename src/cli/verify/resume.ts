@@ -9,7 +9,7 @@ import { exists, outputExists, writeWhole } from '../../disk/write-file.ts';
 import { MetainfoError } from '../../errors/errors.ts';
 import { invalidArgument } from '../../errors/guard.ts';
 import type { Torrent } from '../../model/torrent/torrent.ts';
-import { printable } from '../../text/text.ts';
+import { printable } from '../../text/printable.ts';
 import type { VerifyReport } from '../../verify/report.ts';
 import { placeOf, type ResumeClient } from '../../verify/resume/place.ts';
 import { resumeData } from '../../verify/resume/resume-data.ts';

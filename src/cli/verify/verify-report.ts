@@ -1,7 +1,7 @@
 /** The report of a verification for people. */
 import type { Colors } from 'picocolors/types.js';
-import { plural } from '../../text/plural.ts';
-import { formatBytes, printable } from '../../text/text.ts';
+import { formatBytes, plural } from '../../text/format.ts';
+import { printable } from '../../text/printable.ts';
 import type { VerifiedFile, VerifyReport } from '../../verify/report.ts';
 
 /**

@@ -10,11 +10,11 @@ import { homeFolder } from '../../disk/home-folder.ts';
 import { STAT_NUMBERS, statFiles } from '../../disk/stat-files.ts';
 import { MetainfoError, shown } from '../../errors/errors.ts';
 import type { FileDigests } from '../../hash/file-digests.ts';
-import { printable } from '../../text/text.ts';
+import { printable } from '../../text/printable.ts';
 import type { ContentFile } from '../find-files.ts';
 import { MIN_CACHED_BYTES } from '../hash.ts';
 import type { CacheChoice } from '../options.ts';
-import type { SizedPlan } from '../torrent-layout.ts';
+import type { SizedLayout } from '../torrent-layout.ts';
 import { type RecordQuery, RecordStore, type StoredRecord, type StoreSize } from './record-store.ts';
 
 /** The folder of the records in the cache. Give a new format a new number: records of the old one are then ignored. */
@@ -30,7 +30,7 @@ const COARSE_TICK_MS = 2500;
 /** Longer digests are not cached: a file of 32 GiB in pieces of 16 KiB has this many bytes of them. */
 const MAX_VALUE_BYTES = 2 ** 26;
 
-/** The digests that the cache has for the files of a plan. */
+/** The digests that the cache has for the files of a layout. */
 interface CacheLookup {
   /** The digests of each file; null for files that must be read. */
   digests: (FileDigests | null)[];
@@ -208,18 +208,18 @@ export class HashCache {
     return this.#store.size();
   }
 
-  /** Looks up the long files of an aligned plan, except those whose digests are known. */
-  async find(plan: SizedPlan, known: readonly (FileDigests | null)[]): Promise<CacheLookup> {
+  /** Looks up the long files of an aligned layout, except those whose digests are known. */
+  async find(layout: SizedLayout, known: readonly (FileDigests | null)[]): Promise<CacheLookup> {
     const digests = [...known];
     const indexes = [...digests.keys()].filter(
-      (i) => !known[i] && (plan.files.lengths[i] as number) >= MIN_CACHED_BYTES,
+      (i) => !known[i] && (layout.files.lengths[i] as number) >= MIN_CACHED_BYTES,
     );
-    const files = indexes.map((index) => plan.files.at(index) as ContentFile);
+    const files = indexes.map((index) => layout.files.at(index) as ContentFile);
     const identities = await settledIdentitiesOf(files);
     const settled = files.flatMap((file, i): CacheLookup['missing'] => {
       const [identity, index] = [identities[i], indexes[i] as number];
       if (!identity) return [];
-      return [{ index, file, identity, queries: queriesOf(identity, file, index < plan.paddedFiles, plan) }];
+      return [{ index, file, identity, queries: queriesOf(identity, file, index < layout.paddedFiles, layout) }];
     });
     const values = await this.#read(
       settled.flatMap(({ queries: { v1, v2 } }) => [v1, v2].filter((one) => one !== null)),
@@ -238,7 +238,7 @@ export class HashCache {
   /**
    * Keeps the digests of the missing files, unless a file has changed since the lookup.
    *
-   * @param digests Those of all files of the plan.
+   * @param digests Those of all files of the layout.
    */
   async keep({ missing }: CacheLookup, digests: readonly FileDigests[]): Promise<void> {
     const now = await identitiesOf(missing.map(({ file }) => file));
@@ -253,14 +253,14 @@ export class HashCache {
   }
 
   /** Looks up the v1 pieces of files that share pieces: one record for all of them. */
-  async findContiguous(plan: SizedPlan): Promise<ContiguousLookup> {
-    const { pieceLength } = plan;
-    const files = plan.files.rows();
+  async findContiguous(layout: SizedLayout): Promise<ContiguousLookup> {
+    const { pieceLength } = layout;
+    const files = layout.files.rows();
     const identities = await settledIdentitiesOf(files);
     const hash = createHash('sha256');
     for (const identity of identities) hash.update(identity ?? '');
     const [first] = identities;
-    const length = Math.ceil(plan.files.totalLength / pieceLength) * 20;
+    const length = Math.ceil(layout.files.totalLength / pieceLength) * 20;
     const isSettled = first && !identities.includes(null);
     const query = isSettled ? { key: keyOf(hash.digest(), pieceLength, 'row'), group: groupOf(first), length } : null;
     const [pieces = null] = await this.#read(query ? [query] : []);
@@ -317,7 +317,7 @@ function queriesOf(
   identity: Buffer,
   file: ContentFile,
   isPadded: boolean,
-  { version, pieceLength }: SizedPlan,
+  { version, pieceLength }: SizedLayout,
 ): FileQueries {
   const count = Math.ceil((file.length as number) / pieceLength);
   const hashes = count > 1 ? 1 + count : count;

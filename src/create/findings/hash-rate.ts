@@ -1,7 +1,7 @@
 /** Measures how fast an engine hashes from memory. */
 import { availableParallelism } from 'node:os';
 import { defaultEngine } from '../../hash/default-engine.ts';
-import { planResources } from '../../hash/hash-request.ts';
+import { checkedResources } from '../../hash/hash-request.ts';
 import type { TorrentVersion } from '../../model/discriminator.ts';
 import type { GenerateOptions } from '../options.ts';
 
@@ -14,7 +14,7 @@ const ROUNDS = 2;
 /** The rate of hashing from memory, in bytes per second. */
 export async function hashRate(version: TorrentVersion, options: GenerateOptions): Promise<number> {
   const { engine = defaultEngine() } = options;
-  const resources = planResources(options, version, availableParallelism());
+  const resources = checkedResources(options, version, availableParallelism());
   const data = new Uint8Array(BYTES_PER_THREAD * resources.threads);
   const { length } = data;
   const files = [{ path: null, data, offset: 0, length, size: length, mtimeMs: 0 }];

@@ -1,7 +1,7 @@
 /** Finds stored links that lead to a file or folder which the torrent does not have. */
 import { shown } from '../../errors/errors.ts';
 import type { FileTable } from '../../layout/file-table.ts';
-import type { PlannedFile } from '../torrent-layout.ts';
+import type { LaidOutFile } from '../torrent-layout.ts';
 import type { Finding } from './findings.ts';
 
 /** Findings that are listed; one more counts the rest. */
@@ -17,7 +17,7 @@ const ABOUT = {
 } as const;
 
 /** The stored links whose target is not in the torrent: a filter or a policy has left it out. */
-export function linkFindings(files: FileTable<PlannedFile>): Finding[] {
+export function linkFindings(files: FileTable<LaidOutFile>): Finding[] {
   // Stored links are not on disk, so a table of columns has none.
   if (files.onDisk) return [];
   const links = new Map<string, string>();

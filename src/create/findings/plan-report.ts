@@ -1,4 +1,4 @@
-/** Describes the plan of a torrent as plain data: everything that can be known before a byte of content is read. */
+/** Describes the layout of a torrent as plain data: everything that can be known before a byte of content is read. */
 
 import type { LeftOutReason } from '../../disk/scan.ts';
 import type { Problem } from '../../disk/scan-problems.ts';
@@ -9,7 +9,7 @@ import type { TorrentVersion } from '../../model/discriminator.ts';
 import type { Draft } from '../draft-fields.ts';
 import type { GenerateOptions } from '../options.ts';
 import { sourceFiles } from '../sources/sources.ts';
-import { type CreatePlan, checkVersion, hasAllSizes, type PlanOptions, planTorrent } from '../torrent-layout.ts';
+import { checkVersion, hasAllSizes, type LayoutOptions, layOutTorrent, type TorrentLayout } from '../torrent-layout.ts';
 import { clientFindings } from './client-findings.ts';
 import type { Finding } from './findings.ts';
 import { hashRate } from './hash-rate.ts';
@@ -49,7 +49,7 @@ export interface PlanReport {
   findings: Finding[];
 }
 
-/** Errors about the caller's arguments or a cancelled job: {@link describePlan} throws them. */
+/** Errors about the caller's arguments or a cancelled job: {@link describeLayout} throws them. */
 const THROWN: ReadonlySet<MetainfoErrorCode> = new Set([
   'ERR_ABORTED',
   'ERR_INTERNAL',
@@ -59,21 +59,21 @@ const THROWN: ReadonlySet<MetainfoErrorCode> = new Set([
   'ERR_VALIDATION',
 ]);
 
-/** A described plan, and the problems that its findings come from. */
-export interface DescribedPlan {
+/** A described layout, and the problems that its findings come from. */
+export interface DescribedLayout {
   description: PlanReport;
-  /** The plan for {@link hashPlan}; null if the files could not be listed. */
-  plan: CreatePlan | null;
+  /** The layout for {@link hashLayout}; null if the files could not be listed. */
+  layout: TorrentLayout | null;
   /** The problems that make the creation fail. */
   problems: readonly Problem[];
 }
 
 /**
- * Plans a torrent and describes the plan.
+ * Lays out a torrent and describes the layout.
  *
  * @throws {MetainfoError} `ERR_INVALID_ARGUMENT`, `ERR_ABORTED`; every other error is a finding
  */
-export async function describePlan(draft: Draft, options: Omit<PlanOptions, 'problems'>): Promise<DescribedPlan> {
+export async function describeLayout(draft: Draft, options: Omit<LayoutOptions, 'problems'>): Promise<DescribedLayout> {
   const found: Problem[] = [];
   const leftOut: LeftOut[] = [];
   const problems = {
@@ -82,22 +82,22 @@ export async function describePlan(draft: Draft, options: Omit<PlanOptions, 'pro
     onLeftOut: (path: string, reason: LeftOutReason) => void leftOut.push({ path, reason }),
   };
   const version = checkVersion(options.version);
-  const plan = await planTorrent(draft, { ...options, problems }).catch((error: unknown) => {
+  const layout = await layOutTorrent(draft, { ...options, problems }).catch((error: unknown) => {
     if (!(error instanceof MetainfoError) || THROWN.has(error.code)) throw error;
     found.push({ error, canExclude: false });
     return null;
   });
   throwIfAborted(options.signal);
-  const sized = plan && hasAllSizes(plan) && plan.files.length > 0 ? plan : null;
+  const sized = layout && hasAllSizes(layout) && layout.files.length > 0 ? layout : null;
   const measured = sized && new SizesOf(sized);
-  const findings = await findingsOf({ draft, plan, sizes: measured, problems: found, leftOut });
+  const findings = await findingsOf({ draft, layout, sizes: measured, problems: found, leftOut });
   const estimate = measured && (await sizeEstimate(measured.shape, measured));
   const description: PlanReport = {
     version,
     name: draft.info.name ?? null,
-    files: plan?.files.length ?? 0,
-    totalSize: plan && !hasAllSizes(plan) ? null : (plan?.files.totalLength ?? 0),
-    pieceLength: plan?.pieceLength ?? null,
+    files: layout?.files.length ?? 0,
+    totalSize: layout && !hasAllSizes(layout) ? null : (layout?.files.totalLength ?? 0),
+    pieceLength: layout?.pieceLength ?? null,
     pieces: estimate?.pieces ?? null,
     padFiles: estimate?.padFiles ?? 0,
     padBytes: estimate?.padBytes ?? 0,
@@ -107,19 +107,19 @@ export async function describePlan(draft: Draft, options: Omit<PlanOptions, 'pro
     leftOut: leftOut.slice(0, MAX_LEFT_OUT).map(({ path }) => path),
     findings,
   };
-  return { description, plan, problems: found };
+  return { description, layout, problems: found };
 }
 
 /**
- * The plan of a draft, with a measured rate of hashing. See {@link TorrentCreate.plan}.
+ * The layout of a draft, with a measured rate of hashing. See {@link TorrentCreate.plan}.
  *
- * @throws {MetainfoError} as {@link describePlan}
+ * @throws {MetainfoError} as {@link describeLayout}
  */
 export async function planOf(draft: Draft, options: GenerateOptions): Promise<PlanReport> {
   const sources = sourceFiles(draft.fields.sources ?? []);
-  const { description, plan } = await describePlan(draft, { ...options, sources });
+  const { description, layout } = await describeLayout(draft, { ...options, sources });
   const { totalSize } = description;
-  if (!plan || plan.files.totalLength === 0) return description;
+  if (!layout || layout.files.totalLength === 0) return description;
   const bytesPerSecond = await hashRate(description.version, options);
   const seconds = totalSize === null ? null : totalSize / bytesPerSecond;
   return { ...description, bytesPerSecond, seconds };
@@ -132,26 +132,26 @@ const RANKS = { error: 0, warning: 1, hint: 2 } as const;
 interface Known {
   draft: Draft;
   /** Null if the files could not be listed. */
-  plan: CreatePlan | null;
+  layout: TorrentLayout | null;
   /** Null if a size is unknown, or there are no files. */
   sizes: SizesOf | null;
   problems: Problem[];
   leftOut: readonly LeftOut[];
 }
 
-async function findingsOf({ draft, plan, sizes, problems, leftOut }: Known): Promise<Finding[]> {
+async function findingsOf({ draft, layout, sizes, problems, leftOut }: Known): Promise<Finding[]> {
   const warnings = sizes ? await warningFindings(sizes, problems) : [];
-  const names = plan ? await nameFindings(plan.files, plan.name, plan.isSingleFile) : [];
+  const names = layout ? await nameFindings(layout.files, layout.name, layout.isSingleFile) : [];
   const errors = problems.map(({ error }) => findingOfError(error));
   // Private trackers accept some clients only, and old versions among them.
-  const clients = plan && draft.info.private ? clientFindings(plan.version) : [];
+  const clients = layout && draft.info.private ? clientFindings(layout.version) : [];
   const hints = [...leftOutFindings(leftOut), ...clients];
-  const links = plan ? linkFindings(plan.files) : [];
+  const links = layout ? linkFindings(layout.files) : [];
   const findings = [...errors, ...warnings, ...trackerFindings(draft), ...links, ...names, ...hints];
   return findings.sort((a, b) => RANKS[a.severity] - RANKS[b.severity]);
 }
 
-/** The warnings of a plan; the error of a file tree that is too deep joins the problems. */
+/** The warnings of a layout; the error of a file tree that is too deep joins the problems. */
 async function warningFindings(sizes: SizesOf, problems: Problem[]): Promise<Finding[]> {
   try {
     return await limitFindings(sizes.shape, sizes);

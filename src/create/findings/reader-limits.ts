@@ -9,8 +9,7 @@ import {
   LIBTORRENT_MAX_PIECES,
   TORRENT_LIMITS,
 } from '../../model/limits.ts';
-import { plural } from '../../text/plural.ts';
-import { exactBytes } from '../../text/text.ts';
+import { exactBytes, plural } from '../../text/format.ts';
 import type { FileSizes } from './file-sizes.ts';
 import type { Finding } from './findings.ts';
 import { MAX_COMPONENTS, type Sizes, SizesOf, type TorrentShape } from './torrent-sizes.ts';

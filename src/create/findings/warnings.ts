@@ -1,7 +1,7 @@
 /** Warns, before any file is hashed, about properties of a torrent that readers and clients refuse. */
 import type { IssueCode } from '../../errors/codes.ts';
 import type { Issue } from '../../errors/errors.ts';
-import { printable } from '../../text/text.ts';
+import { printable } from '../../text/printable.ts';
 import { limitWarnings } from './reader-limits.ts';
 import { SizesOf, type TorrentShape } from './torrent-sizes.ts';
 

@@ -1,24 +1,24 @@
-/** The hash jobs of a plan with streams, and the memory and threads that they share. */
+/** The hash jobs of a layout with streams, and the memory and threads that they share. */
 import { MetainfoError } from '../../errors/errors.ts';
 import type { Engine } from '../../hash/engine.ts';
-import { type Digests, type HashPlan, type PlanFile, planResources } from '../../hash/hash-request.ts';
+import { checkedResources, type Digests, type HashRequest, type RequestedFile } from '../../hash/hash-request.ts';
 import { Limiter } from '../../hash/limiter.ts';
 import { BufferPool } from '../../jobs/buffer-pool.ts';
 import { JobGroup } from '../../jobs/job-group.ts';
 import type { RunningJob } from '../../jobs/watch.ts';
 import { BLOCK_SIZE, powerOfTwoWithin } from '../../layout/piece-length.ts';
-import type { CreatePlan } from '../torrent-layout.ts';
+import type { TorrentLayout } from '../torrent-layout.ts';
 import type { RangeReader } from './source-data.ts';
 import { type ReadAhead, SourceReader } from './source-reader.ts';
 import type { SourceFile } from './sources.ts';
 
-/** A plan with streams, as far as hashing needs it. */
-export type StreamPlan = Pick<
-  CreatePlan,
+/** A layout with streams, as far as hashing needs it. */
+export type StreamLayout = Pick<
+  TorrentLayout,
   'version' | 'pieceLength' | 'files' | 'isAligned' | 'paddedFiles' | 'streams'
 >;
 
-/** The resources of a plan with streams. */
+/** The resources of a layout with streams. */
 export interface StreamResources {
   threads: number;
   /** Bytes of all buffers. */
@@ -40,7 +40,7 @@ const DEFAULT_REQUEST = 2 ** 20;
 /** The hash jobs of one kind: how many run at once, and the resources of each. */
 interface JobKind {
   limiter: Limiter;
-  resources: Pick<HashPlan, 'threads' | 'readSize' | 'memoryLimit'>;
+  resources: Pick<HashRequest, 'threads' | 'readSize' | 'memoryLimit'>;
 }
 
 /** The memory that {@link StreamJobs.read} copies a stream to. */
@@ -60,9 +60,9 @@ interface MemoryShares {
   readAhead: ReadAhead;
 }
 
-/** The hash jobs of one plan. */
+/** The hash jobs of one layout. */
 export class StreamJobs {
-  readonly plan: StreamPlan;
+  readonly layout: StreamLayout;
   /** Buffers that streams are gathered in. */
   readonly segments: BufferPool;
   readonly segmentSize: number;
@@ -77,10 +77,10 @@ export class StreamJobs {
   /** The paths of the streams that are being read. */
   readonly #reading: string[] = [];
 
-  constructor(engine: Engine, plan: StreamPlan, { threads, memoryLimit, readSize }: StreamResources) {
-    const { files, streams, version, pieceLength } = plan;
-    requireRoom(plan, memoryLimit);
-    this.plan = plan;
+  constructor(engine: Engine, layout: StreamLayout, { threads, memoryLimit, readSize }: StreamResources) {
+    const { files, streams, version, pieceLength } = layout;
+    requireRoom(layout, memoryLimit);
+    this.layout = layout;
     this.#group = new JobGroup(engine);
     this.#totalBytes = files.totalLength;
     // Streams get one thread of their own beside files on disk, even if it exceeds the limit: their senders wait.
@@ -94,7 +94,7 @@ export class StreamJobs {
       room: half,
       small,
       streams: streams.length,
-      requestSize: readSize ?? requestSizeOf(plan),
+      requestSize: readSize ?? requestSizeOf(layout),
     });
     this.segmentSize = shares.segmentSize;
     this.segments = new BufferPool(shares.segmentCount, shares.segmentSize);
@@ -103,7 +103,7 @@ export class StreamJobs {
     const resources = (count: number, bytes: number) => {
       const share = Math.max(BLOCK_SIZE, Math.floor(bytes));
       const read = readSize ? Math.min(readSize, powerOfTwoWithin(share)) : undefined;
-      return planResources({ threads: count, memoryLimit: share, readSize: read }, version, count);
+      return checkedResources({ threads: count, memoryLimit: share, readSize: read }, version, count);
     };
     this.#small = { limiter: new Limiter(small), resources: resources(1, half / 4 / small) };
     this.#large = { limiter: new Limiter(1), resources: resources(large, half / 4) };
@@ -115,27 +115,27 @@ export class StreamJobs {
   }
 
   /** Hashes files of which some are on disk, when no other such job runs. */
-  hashLarge(files: readonly PlanFile[], paddedFiles = 0): Promise<Digests> {
+  hashLarge(files: readonly RequestedFile[], paddedFiles = 0): Promise<Digests> {
     return this.#hash({ files, paddedFiles }, this.#large, (index) => this.#nameOf(files[index]));
   }
 
   /** Hashes data in memory, when a thread is free. */
-  hashSmall(files: readonly PlanFile[], paddedFiles = 0): Promise<Digests> {
+  hashSmall(files: readonly RequestedFile[], paddedFiles = 0): Promise<Digests> {
     return this.#hash({ files, paddedFiles }, this.#small);
   }
 
   #hash(
-    files: Pick<HashPlan, 'files' | 'paddedFiles'>,
+    files: Pick<HashRequest, 'files' | 'paddedFiles'>,
     kind: JobKind,
     nameOf?: (index: number) => string,
   ): Promise<Digests> {
-    const { version, pieceLength } = this.plan;
-    const plan: HashPlan = { ...files, version, pieceLength, onMissing: 'fail', ...kind.resources };
-    return this.#group.track(kind.limiter.run(this.signal, () => this.#group.run(plan, nameOf)));
+    const { version, pieceLength } = this.layout;
+    const layout: HashRequest = { ...files, version, pieceLength, onMissing: 'fail', ...kind.resources };
+    return this.#group.track(kind.limiter.run(this.signal, () => this.#group.run(layout, nameOf)));
   }
 
-  #nameOf(planFile: PlanFile | undefined): string {
-    for (const { diskPath, path } of this.plan.files) if (diskPath === planFile?.path) return path.join('/');
+  #nameOf(planFile: RequestedFile | undefined): string {
+    for (const { diskPath, path } of this.layout.files) if (diskPath === planFile?.path) return path.join('/');
     return '';
   }
 
@@ -179,7 +179,7 @@ export class StreamJobs {
 
   progress(): ReturnType<RunningJob<unknown>['progress']> {
     const { bytes, file, queued } = this.#group.progress();
-    const growth = this.plan.files.hasAllLengths ? {} : { totalGrows: true };
+    const growth = this.layout.files.hasAllLengths ? {} : { totalGrows: true };
     return { bytes, totalBytes: this.#totalBytes, ...growth, file: this.#reading.at(-1) ?? file, queued };
   }
 
@@ -189,7 +189,7 @@ export class StreamJobs {
 }
 
 /** A v1 piece may have to be in memory whole, and the next one beside it. */
-function requireRoom({ version, pieceLength }: StreamPlan, memoryLimit: number): void {
+function requireRoom({ version, pieceLength }: StreamLayout, memoryLimit: number): void {
   const least = 2 * pieceLength;
   if (version === 'v2' || least <= memoryLimit) return;
   const message = `Streams need memory for two pieces: memoryLimit must be at least ${least}, not ${memoryLimit}.`;
@@ -197,13 +197,13 @@ function requireRoom({ version, pieceLength }: StreamPlan, memoryLimit: number):
 }
 
 /** The longest request that a range reader asks for. */
-function requestSizeOf({ files, streams }: StreamPlan): number {
+function requestSizeOf({ files, streams }: StreamLayout): number {
   const sizes = streams.map((index) => (files.at(index)?.stream as Partial<RangeReader> | undefined)?.requestSize);
   const asked = sizes.filter((size) => Number.isSafeInteger(size) && (size as number) > 0) as number[];
   return asked.length === 0 ? DEFAULT_REQUEST : Math.max(...asked);
 }
 
-interface MemoryNeeds extends Pick<CreatePlan, 'version' | 'pieceLength'> {
+interface MemoryNeeds extends Pick<TorrentLayout, 'version' | 'pieceLength'> {
   /** Bytes of a request, if there is memory for it. */
   requestSize: number;
   /** The number of streams. */

@@ -7,10 +7,10 @@ import { Command } from 'commander';
 import fc from 'fast-check';
 import { parse } from 'smol-toml';
 import { schemaFile } from '../../../scripts/docs-config.ts';
-import { settableOptions } from '../../../src/cli/config/config-options.ts';
+import { configOptions } from '../../../src/cli/config/config-options.ts';
 import { exampleConfig } from '../../../src/cli/config/example.ts';
 import { parseConfig } from '../../../src/cli/config/parse.ts';
-import { createOptions, UNSETTABLE } from '../../../src/cli/create/options.ts';
+import { COMMAND_LINE_ONLY, createOptions } from '../../../src/cli/create/options.ts';
 import { program } from '../../../src/cli/program.ts';
 import { MetainfoError } from '../../../src/errors/errors.ts';
 import { pageText } from '../../support/pages.ts';
@@ -39,15 +39,15 @@ describe('the options of create', () => {
   );
 
   it('can be set in a configuration file, or are on the list of those that cannot', () => {
-    assert.deepEqual([...keys].sort(), [...settableOptions().keys(), ...Object.keys(UNSETTABLE)].sort());
-    for (const key of settableOptions().keys()) {
-      assert.ok(!(key in UNSETTABLE), key);
+    assert.deepEqual([...keys].sort(), [...configOptions().keys(), ...Object.keys(COMMAND_LINE_ONLY)].sort());
+    for (const key of configOptions().keys()) {
+      assert.ok(!(key in COMMAND_LINE_ONLY), key);
       assert.match(EXAMPLE, new RegExp(`^#${key} = `, 'm'));
     }
   });
 
   it('have an opposite for each flag that can be set', async () => {
-    for (const { key, form, attribute } of settableOptions().values()) {
+    for (const { key, form, attribute } of configOptions().values()) {
       if (form !== 'flag') continue;
       for (const [flag, value] of [
         [`--${key}`, true],
@@ -64,7 +64,7 @@ describe('the options of create', () => {
     const run = await folderWith(t, FULL);
     const { create } = await shownBy(run);
     // The limit and the wishes do not contradict the length `auto`.
-    assert.deepEqual(Object.keys(create).sort(), [...settableOptions().keys()].sort());
+    assert.deepEqual(Object.keys(create).sort(), [...configOptions().keys()].sort());
     for (const [key, { from, line = 0 }] of Object.entries(create)) {
       assert.equal(from, 'create', key);
       assert.match(FULL.split('\n')[line - 1] ?? '', new RegExp(`^${key} = `));

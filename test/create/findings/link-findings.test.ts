@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { linkFindings } from '../../../src/create/findings/link-findings.ts';
-import type { PlannedFile } from '../../../src/create/torrent-layout.ts';
+import type { LaidOutFile } from '../../../src/create/torrent-layout.ts';
 import { FileTable } from '../../../src/layout/file-table.ts';
 
 /** The paths of the links that lead to nothing, among files and links (`path > target`). */
 function lost(...names: string[]): (string | null)[] {
-  const files = names.map((name): PlannedFile => {
+  const files = names.map((name): LaidOutFile => {
     const [path = '', target] = name.split(' > ');
     return {
       path: path.split('/'),

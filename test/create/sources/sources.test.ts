@@ -13,7 +13,7 @@ import type { SourceData } from '../../../src/create/sources/source-data.ts';
 import type { Source } from '../../../src/create/sources/sources.ts';
 import { MetainfoError, ValidationError } from '../../../src/errors/errors.ts';
 import { defaultEngine } from '../../../src/hash/default-engine.ts';
-import type { Digests, HashJob, HashPlan } from '../../../src/hash/hash-request.ts';
+import type { Digests, HashJob, HashRequest } from '../../../src/hash/hash-request.ts';
 import { nodeEngine } from '../../../src/hash/node.ts';
 import { iterBlocks } from '../../../src/hashers/records.ts';
 import type { Progress } from '../../../src/jobs/watch.ts';
@@ -650,14 +650,14 @@ describe('hashing with streams', () => {
     for (const version of VERSIONS) {
       for (const threads of [1, 2, 4]) {
         const real = defaultEngine();
-        const running = new Set<HashPlan>();
+        const running = new Set<HashRequest>();
         let [mostThreads, mostMemory, reads] = [0, 0, 0];
         const engine = {
           ...real,
-          start: (plan: HashPlan) => {
+          start: (plan: HashRequest) => {
             const job = real.start(plan);
             running.add(plan);
-            const sum = (of: (plan: HashPlan) => number) => [...running].reduce((all, one) => all + of(one), 0);
+            const sum = (of: (plan: HashRequest) => number) => [...running].reduce((all, one) => all + of(one), 0);
             mostThreads = Math.max(
               mostThreads,
               sum((one) => one.threads),
@@ -752,7 +752,7 @@ describe('an engine of the caller', () => {
     const held: Uint8Array[] = [];
     const engine = {
       ...nodeEngine(),
-      start: (plan: HashPlan) => {
+      start: (plan: HashRequest) => {
         for (const { data } of plan.files) if (data) held.push(data);
         return nodeEngine().start(plan);
       },
@@ -773,7 +773,7 @@ describe('an engine of the caller', () => {
     await writeTree(pathRoot, Object.fromEntries(Array.from({ length: 300 }, (_, i) => [`${i}`, i])));
     const real = nodeEngine();
     let digests: Digests | null = null;
-    const recorder = { ...real, start: (plan: HashPlan) => recorded(real.start(plan)) };
+    const recorder = { ...real, start: (plan: HashRequest) => recorded(real.start(plan)) };
     const recorded = (job: HashJob): HashJob => ({
       ...job,
       done: job.done.then((found) => {

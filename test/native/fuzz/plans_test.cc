@@ -1,7 +1,7 @@
 // Replays the stored inputs of fuzz/plans.cc.
 #include "replay.h"
 
-#define LLVMFuzzerTestOneInput fuzz_plans
+#define LLVMFuzzerTestOneInput fuzz_requests
 #include "../../../fuzz/plans.cc"
 
-TEST_CASE("fuzz: replays the stored inputs of plans") { replay("plans", fuzz_plans); }
+TEST_CASE("fuzz: replays the stored inputs of requests") { replay("plans", fuzz_requests); }

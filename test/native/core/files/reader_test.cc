@@ -36,7 +36,7 @@
 using metainfo::Failure;
 using metainfo::file_status;
 using metainfo::FileStatus;
-using metainfo::PlanFile;
+using metainfo::RequestedFile;
 using metainfo::Reader;
 using oracle::Bytes;
 
@@ -91,15 +91,15 @@ constexpr int kBeneathFile = ENOTDIR;
 #endif
 
 // Requires that opening the file fails with its path and leaves no descriptor open.
-Failure refused(const PlanFile& file) {
+Failure refused(const RequestedFile& file) {
   Failure failure = thrown_by<Failure>([&] { static_cast<void>(Reader(file)); });
   REQUIRE_EQ(failure.path, file.path);
   REQUIRE_EQ(descriptor_of(file.path), -1);
   return failure;
 }
 
-PlanFile unchecked(const std::string& path) {
-  PlanFile file;
+RequestedFile unchecked(const std::string& path) {
+  RequestedFile file;
   file.path = path;
   file.mtime_ms = kUnchecked;
   return file;
@@ -109,7 +109,7 @@ PlanFile unchecked(const std::string& path) {
 
 TEST_CASE("Reader: reads content in memory without a file") {
   const Bytes bytes = oracle::content(100, 1);
-  PlanFile file;
+  RequestedFile file;
   // On the heap, so that sanitizers detect a write past the end.
   file.data = bytes.data();
   file.offset = 10;
@@ -126,7 +126,7 @@ TEST_CASE("Reader: reads content in memory without a file") {
 TEST_CASE("Reader: reads the requested range") {
   const TempFolder folder;
   const Bytes bytes = oracle::content(100000, 1);
-  const PlanFile file = folder.add("file", bytes);
+  const RequestedFile file = folder.add("file", bytes);
   const Reader reader(file);
   for (const std::size_t offset : {0, 1, 16384, 50000, 99999}) {
     for (const std::size_t size : {0, 1, 16383, 16384, 50000, 100000}) {
@@ -142,7 +142,7 @@ TEST_CASE("Reader: reads the requested range") {
 TEST_CASE("Reader: content may start inside the file") {
   const TempFolder folder;
   const Bytes bytes = oracle::content(5000, 2);
-  PlanFile file = folder.add("file", bytes);
+  RequestedFile file = folder.add("file", bytes);
   file.offset = 1234;
   file.length = 1000;
   const Reader reader(file);
@@ -158,14 +158,14 @@ std::string wrong_with_links() {
   const TempFolder folder;
   const Bytes bytes = oracle::content(100, 5);
   std::filesystem::create_directories(folder.path("a/b"));
-  const PlanFile file = folder.add("a/b/file", bytes);
+  const RequestedFile file = folder.add("a/b/file", bytes);
   if (read(Reader(file), 0, bytes.size()) != bytes) return "it reads something else";
   std::filesystem::create_symlink("file", folder.path("a/b/link"));
   std::filesystem::create_symlink("b", folder.path("a/to-folder"));
   std::filesystem::create_symlink("loop", folder.path("a/loop"));
   for (const char* name :
        {"a/b/link", "a/loop", "a/to-folder/file", "a/b/absent", "absent/file", "a/b/file/x"}) {
-    PlanFile other = file;
+    RequestedFile other = file;
     other.path = folder.path(name);
     try {
       const Reader reader(other);
@@ -226,7 +226,7 @@ TEST_CASE("Reader: reads beyond 4 GiB") {
   const TempFolder folder;
   constexpr std::uint64_t kFar = (std::uint64_t{5} << 30) + 7;
   const Bytes bytes = oracle::content(100, 3);
-  PlanFile file = folder.add("sparse", {});
+  RequestedFile file = folder.add("sparse", {});
   std::filesystem::resize_file(file.path, kFar);
   write_file(file.path, bytes, std::ios::app);
   file.size = file.length = kFar + bytes.size();
@@ -238,7 +238,7 @@ TEST_CASE("Reader: reads beyond 4 GiB") {
 
 TEST_CASE("Reader: a file that ends too early has changed") {
   const TempFolder folder;
-  const PlanFile file = folder.add("file", oracle::content(100, 4));
+  const RequestedFile file = folder.add("file", oracle::content(100, 4));
   const Reader reader(file);
   Bytes bytes(101);
   REQUIRE(thrown_by<Failure>([&] { static_cast<void>(reader.read(0, bytes.data(), 101)); }).code ==
@@ -254,7 +254,7 @@ TEST_CASE("Reader: a file that ends too early has changed") {
 
 TEST_CASE("Reader: fails to open a file that does not exist") {
   const TempFolder folder;
-  const PlanFile file = folder.add("file", oracle::content(10, 5));
+  const RequestedFile file = folder.add("file", oracle::content(10, 5));
   const Failure missing = refused(unchecked(folder.path("missing")));
   REQUIRE(missing.code == Failure::Code::open);
   REQUIRE_EQ(missing.error, ENOENT);
@@ -300,7 +300,7 @@ TEST_CASE("Reader: accepts any characters, and paths longer than 260 characters"
   for (const std::string name : {"\xd0\xb6.bin", "ends with a dot.", "nul"}) {
     INFO(name);
     const Bytes bytes = oracle::content(100, name.size());
-    const PlanFile file = folder.add(deep + "/" + name, bytes);
+    const RequestedFile file = folder.add(deep + "/" + name, bytes);
     REQUIRE_EQ(read(Reader(file), 0, 100), bytes);
     REQUIRE_EQ(file_status(file.path.c_str()).mtime_ms, TempFolder::kMtimeMs);
   }
@@ -308,7 +308,7 @@ TEST_CASE("Reader: accepts any characters, and paths longer than 260 characters"
 
 TEST_CASE("Reader: a different size is a change") {
   const TempFolder folder;
-  PlanFile file = folder.add("file", oracle::content(100, 7));
+  RequestedFile file = folder.add("file", oracle::content(100, 7));
   file.mtime_ms = kUnchecked;
   for (const std::uint64_t size : {0, 99, 101}) {
     INFO(size);
@@ -319,9 +319,9 @@ TEST_CASE("Reader: a different size is a change") {
   }
 }
 
-TEST_CASE("Reader: a different mtime is a change, unless the plan has none") {
+TEST_CASE("Reader: a different mtime is a change, unless the request has none") {
   const TempFolder folder;
-  PlanFile file = folder.add("file", oracle::content(100, 8));
+  RequestedFile file = folder.add("file", oracle::content(100, 8));
   REQUIRE_EQ(read(Reader(file), 0, 1).size(), 1U);
   // At this date, a double has a resolution of about a quarter of a microsecond.
   for (const long nanoseconds : {TempFolder::kNanoseconds - 1000, TempFolder::kNanoseconds + 1000}) {
@@ -340,7 +340,7 @@ TEST_CASE("Reader: detects changes of an open file") {
     const Failure failure = thrown_by<Failure>([&] { static_cast<void>(reader.check_unchanged()); });
     return failure.code == Failure::Code::changed;
   };
-  PlanFile file = folder.add("grown", oracle::content(100, 9));
+  RequestedFile file = folder.add("grown", oracle::content(100, 9));
   file.mtime_ms = kUnchecked;
   const Reader grown(file);
   grown.check_unchanged();
@@ -351,21 +351,21 @@ TEST_CASE("Reader: detects changes of an open file") {
   std::filesystem::resize_file(file.path, 100);
   grown.check_unchanged();
 
-  const PlanFile touched_file = folder.add("touched", oracle::content(100, 9));
+  const RequestedFile touched_file = folder.add("touched", oracle::content(100, 9));
   const Reader touched(touched_file);
   set_mtime(touched_file.path, TempFolder::kSeconds, 0);
   REQUIRE(changed(touched));
 
   if (!deletion_is_told()) return;
-  const PlanFile deleted_file = folder.add("deleted", oracle::content(100, 9));
+  const RequestedFile deleted_file = folder.add("deleted", oracle::content(100, 9));
   const Reader deleted(deleted_file);
   std::filesystem::remove(deleted_file.path);
   REQUIRE(changed(deleted));
 
 #ifndef _WIN32  // Windows does not let an open file be replaced
-  const PlanFile replaced_file = folder.add("replaced", oracle::content(100, 9));
+  const RequestedFile replaced_file = folder.add("replaced", oracle::content(100, 9));
   const Reader replaced(replaced_file);
-  const PlanFile other = folder.add("other", oracle::content(100, 9));
+  const RequestedFile other = folder.add("other", oracle::content(100, 9));
   std::filesystem::rename(other.path, replaced_file.path);
   REQUIRE(changed(replaced));
 #endif
@@ -373,7 +373,7 @@ TEST_CASE("Reader: detects changes of an open file") {
 
 TEST_CASE("Reader: deleting one of two hard links is no change") {
   const TempFolder folder;
-  const PlanFile file = folder.add("file", oracle::content(100, 10));
+  const RequestedFile file = folder.add("file", oracle::content(100, 10));
   std::filesystem::create_hard_link(file.path, folder.path("second"));
   const Reader reader(file);
   std::filesystem::remove(file.path);
@@ -383,7 +383,7 @@ TEST_CASE("Reader: deleting one of two hard links is no change") {
 TEST_CASE("Reader: prefetching any range has no visible effect") {
   const TempFolder folder;
   const Bytes bytes = oracle::content(100000, 12);
-  const PlanFile file = folder.add("file", bytes);
+  const RequestedFile file = folder.add("file", bytes);
   const Reader reader(file);
   for (const std::uint64_t offset : {0, 1, 99999, 100000, 500000}) {
     for (const std::uint64_t size : {std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{1} << 20})
@@ -395,16 +395,16 @@ TEST_CASE("Reader: prefetching any range has no visible effect") {
 
 TEST_CASE("file_status: returns the values of Node's fs.Stats") {
   const TempFolder folder;
-  const PlanFile file = folder.add("file", oracle::content(1234, 13));
+  const RequestedFile file = folder.add("file", oracle::content(1234, 13));
   const FileStatus status = file_status(file.path.c_str());
   REQUIRE_EQ(status.error, 0);
   REQUIRE_EQ(static_cast<unsigned>(status.mode) & S_IFMT, static_cast<unsigned>(S_IFREG));
   REQUIRE_EQ(status.size, 1234);
   REQUIRE_EQ(status.mtime_ms, TempFolder::kMtimeMs);
-  // A plan with this mtime accepts the file.
-  PlanFile planned = file;
-  planned.mtime_ms = status.mtime_ms;
-  Reader(planned).check_unchanged();
+  // A request with this mtime accepts the file.
+  RequestedFile requested = file;
+  requested.mtime_ms = status.mtime_ms;
+  Reader(requested).check_unchanged();
   REQUIRE_EQ(static_cast<unsigned>(file_status(folder.path("").c_str()).mode) & S_IFMT,
              static_cast<unsigned>(S_IFDIR));
   REQUIRE_EQ(file_status(folder.path("missing").c_str()).error, ENOENT);
@@ -426,7 +426,7 @@ TEST_CASE("file_status: returns the values of Node's fs.Stats") {
 
 TEST_CASE("Reader: does not leak its descriptor to child processes") {
   const TempFolder folder;
-  const PlanFile file = folder.add("file", oracle::content(100, 11));
+  const RequestedFile file = folder.add("file", oracle::content(100, 11));
   {
     const Reader reader(file);
     const auto descriptor = descriptor_of(file.path);
@@ -445,7 +445,7 @@ TEST_CASE("Reader: does not leak its descriptor to child processes") {
 #ifdef _WIN32
 TEST_CASE("Reader: reports EBUSY for a file that another program has locked") {
   const TempFolder folder;
-  const PlanFile file = folder.add("file", oracle::content(100, 14));
+  const RequestedFile file = folder.add("file", oracle::content(100, 14));
   const HANDLE kept = ::CreateFileA(file.path.c_str(), GENERIC_READ, 0, nullptr, OPEN_EXISTING, 0, nullptr);
   const Failure failure = thrown_by<Failure>([&] { static_cast<void>(Reader(file)); });
   REQUIRE(failure.code == Failure::Code::open);
@@ -458,7 +458,7 @@ TEST_CASE("Reader: reports EBUSY for a file that another program has locked") {
 TEST_CASE("Reader: an open file can be written, renamed and deleted by others") {
   const TempFolder folder;
   const Bytes bytes = oracle::content(100, 15);
-  const PlanFile file = folder.add("file", bytes);
+  const RequestedFile file = folder.add("file", bytes);
   const Reader reader(file);
   const HANDLE writer =
       ::CreateFileA(file.path.c_str(), GENERIC_WRITE, FILE_SHARE_READ, nullptr, OPEN_EXISTING, 0, nullptr);
@@ -491,7 +491,7 @@ TEST_CASE("Reader: rejects a socket") {
 
 TEST_CASE("Reader: reports the errno of a disk error") {
   // Reading /proc/self/mem at 0 fails, because the first page is never mapped.
-  const PlanFile file = unchecked(std::filesystem::canonical("/proc/self").string() + "/mem");
+  const RequestedFile file = unchecked(std::filesystem::canonical("/proc/self").string() + "/mem");
   const Reader reader(file);
   std::uint8_t byte;
   const Failure failure = thrown_by<Failure>([&] { static_cast<void>(reader.read(0, &byte, 1)); });

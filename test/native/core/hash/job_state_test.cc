@@ -19,21 +19,21 @@
 using metainfo::Failure;
 using metainfo::JobState;
 using metainfo::kMaxLanes;
-using metainfo::Plan;
-using metainfo::PlanFile;
+using metainfo::HashRequest;
+using metainfo::RequestedFile;
 using metainfo::Progress;
 using metainfo::Version;
-using plans::kBlock;
-using plans::kMiB;
-using plans::pad;
-using plans::plan_of;
+using requests::kBlock;
+using requests::kMiB;
+using requests::pad;
+using requests::request_of;
 
 namespace {
 
-// A plan without files on disk.
-Plan plan_of_units(std::uint64_t units, Version version, std::uint64_t piece_length) {
-  if (version != Version::v2) return plan_of({pad(units * piece_length)}, version, piece_length);
-  return plan_of({plans::unchecked("/nowhere", units * JobState::kSubtreeBytes)}, version, piece_length);
+// A request without files on disk.
+HashRequest request_of_units(std::uint64_t units, Version version, std::uint64_t piece_length) {
+  if (version != Version::v2) return request_of({pad(units * piece_length)}, version, piece_length);
+  return request_of({requests::unchecked("/nowhere", units * JobState::kSubtreeBytes)}, version, piece_length);
 }
 
 std::vector<JobState::Part> parts_of(JobState& job) {
@@ -49,11 +49,11 @@ std::vector<JobState::Part> parts_of(JobState& job) {
 }
 
 // Requires that the parts cover each unit once and in order, and that their sizes differ by at most one.
-void check_parts(const Plan& plan, std::uint64_t units, std::uint64_t most) {
-  INFO(plans::name_of(plan.version), ", ", units, " units, ", plan.threads, " threads, pieces of ",
-       plan.piece_length);
+void check_parts(const HashRequest& request, std::uint64_t units, std::uint64_t most) {
+  INFO(requests::name_of(request.version), ", ", units, " units, ", request.threads, " threads, pieces of ",
+       request.piece_length);
   Progress progress;
-  JobState job(plan, best(), progress);
+  JobState job(request, best(), progress);
   REQUIRE_EQ(job.units, units);
   const std::vector<JobState::Part> parts = parts_of(job);
   REQUIRE_EQ(parts.size(), job.parts);
@@ -71,12 +71,12 @@ void check_parts(const Plan& plan, std::uint64_t units, std::uint64_t most) {
   REQUIRE(largest <= most);
   if (units != 0) REQUIRE(largest - smallest <= 1);
   // No thread is idle while others do the last parts.
-  REQUIRE((units < plan.threads ? parts.size() == units : parts.size() % plan.threads == 0 || largest == 1));
+  REQUIRE((units < request.threads ? parts.size() == units : parts.size() % request.threads == 0 || largest == 1));
 }
 
-Failure refusal(const Plan& plan) {
+Failure refusal(const HashRequest& request) {
   Progress progress;
-  return thrown_by<Failure>([&] { static_cast<void>(JobState(plan, best(), progress)); });
+  return thrown_by<Failure>([&] { static_cast<void>(JobState(request, best(), progress)); });
 }
 
 }  // namespace
@@ -87,35 +87,35 @@ TEST_CASE("JobState: parts cover every unit once and differ by at most one unit"
     for (const unsigned threads : {1, 2, 3, 4, 7, 8, 16, 64, 1000}) {
       for (const std::uint64_t piece : {kBlock, 64 * kBlock, 4 * kMiB}) {
         const std::uint64_t pieces = std::max<std::uint64_t>(kMaxLanes, kMiB / piece);
-        for (const Version version : plans::kVersions) {
-          Plan plan = plan_of_units(units, version, piece);
-          plan.threads = threads;
-          check_parts(plan, units, version == Version::v2 ? 64 : pieces);
+        for (const Version version : requests::kVersions) {
+          HashRequest request = request_of_units(units, version, piece);
+          request.threads = threads;
+          check_parts(request, units, version == Version::v2 ? 64 : pieces);
         }
       }
       // v1 also with a piece length that is not a power of two.
-      Plan plan = plan_of_units(units, Version::v1, 1000);
-      plan.threads = threads;
-      check_parts(plan, units, kMiB / 1000);
+      HashRequest request = request_of_units(units, Version::v1, 1000);
+      request.threads = threads;
+      check_parts(request, units, kMiB / 1000);
     }
   }
 }
 
 TEST_CASE("JobState: a few pieces spread over all threads") {
   for (std::uint64_t units = 1; units <= 40; ++units) {
-    Plan plan = plan_of_units(units, Version::v1, 16 * kMiB);
-    plan.threads = 8;
+    HashRequest request = request_of_units(units, Version::v1, 16 * kMiB);
+    request.threads = 8;
     Progress progress;
-    REQUIRE_EQ(JobState(plan, best(), progress).parts >= std::min<std::uint64_t>(units, 8), true);
+    REQUIRE_EQ(JobState(request, best(), progress).parts >= std::min<std::uint64_t>(units, 8), true);
   }
 }
 
 TEST_CASE("JobState: many threads take every unit exactly once") {
   for (const Version version : {Version::v1, Version::v2}) {
-    Plan plan = plan_of_units(10007, version, 32 * kBlock);
-    plan.threads = 8;
+    HashRequest request = request_of_units(10007, version, 32 * kBlock);
+    request.threads = 8;
     Progress progress;
-    JobState job(plan, best(), progress);
+    JobState job(request, best(), progress);
     std::vector<std::atomic<unsigned>> taken(10007);
     std::vector<std::thread> threads;
     for (unsigned i = 0; i < 8; ++i) {
@@ -133,61 +133,61 @@ TEST_CASE("JobState: many threads take every unit exactly once") {
 }
 
 TEST_CASE("JobState: file_at() finds the file whose content is at a position") {
-  const auto file = [](std::uint64_t length) { return plans::unchecked("/nowhere", length); };
+  const auto file = [](std::uint64_t length) { return requests::unchecked("/nowhere", length); };
   Progress progress;
   const JobState bytes(
-      plan_of({file(0), file(10), file(0), file(0), pad(0), file(5), pad(7), file(0)}, Version::v1, kBlock),
+      request_of({file(0), file(10), file(0), file(0), pad(0), file(5), pad(7), file(0)}, Version::v1, kBlock),
       best(), progress);
   REQUIRE_EQ(bytes.end, 22U);
   for (std::uint64_t place = 0; place < 22; ++place)
     REQUIRE_EQ(bytes.file_at(place), place < 10 ? 1U : place < 15 ? 5U : 6U);
   REQUIRE_EQ(bytes.empty_files, (std::vector<std::size_t>{0, 2, 3, 7}));
   const JobState runs(
-      plan_of({file(0), file(1), pad(99), file(kMiB), file(0), file(kMiB + 1)}, Version::v2, kBlock), best(),
+      request_of({file(0), file(1), pad(99), file(kMiB), file(0), file(kMiB + 1)}, Version::v2, kBlock), best(),
       progress);
   REQUIRE_EQ(runs.units, 4U);
   const std::size_t expected[] = {1, 3, 5, 5};
   for (std::uint64_t place = 0; place < 4; ++place) REQUIRE_EQ(runs.file_at(place), expected[place]);
 }
 
-TEST_CASE("JobState: allocates exactly the digests of the plan") {
-  const auto file = [](std::uint64_t length) { return plans::unchecked("/nowhere", length); };
-  const std::vector<PlanFile> files = {file(0), file(kBlock), file(kBlock + 1), pad(kBlock - 1),
+TEST_CASE("JobState: allocates exactly the digests of the request") {
+  const auto file = [](std::uint64_t length) { return requests::unchecked("/nowhere", length); };
+  const std::vector<RequestedFile> files = {file(0), file(kBlock), file(kBlock + 1), pad(kBlock - 1),
                                        file(5 * kBlock)};
   Progress progress;
-  const JobState v1(plan_of(files, Version::v1, kBlock), best(), progress);
+  const JobState v1(request_of(files, Version::v1, kBlock), best(), progress);
   REQUIRE_EQ(v1.digests.v1.size(), 8 * 20U);
   REQUIRE((v1.digests.roots.empty() && v1.digests.layers.empty()));
-  const JobState v2(plan_of(files, Version::v2, kBlock), best(), progress);
+  const JobState v2(request_of(files, Version::v2, kBlock), best(), progress);
   REQUIRE(v2.digests.v1.empty());
   REQUIRE_EQ(v2.digests.roots.size(), 5 * 32U);
   REQUIRE_EQ(v2.digests.layers.size(), 7 * 32U);
-  const JobState hybrid(plan_of(files, Version::hybrid, kBlock), best(), progress);
+  const JobState hybrid(request_of(files, Version::hybrid, kBlock), best(), progress);
   REQUIRE_EQ(hybrid.digests.v1.size(), 8 * 20U);
   REQUIRE_EQ(hybrid.digests.roots.size(), 5 * 32U);
   REQUIRE_EQ(hybrid.digests.layers.size(), 7 * 32U);
 }
 
-TEST_CASE("JobState: rejects a hybrid plan whose files are not aligned") {
-  const auto file = [](const char* path, std::uint64_t length) { return plans::unchecked(path, length); };
-  const std::vector<PlanFile> files = {file("/a", kBlock + 1), file("/b", 0), file("/c", 5)};
-  const Failure failure = refusal(plan_of(files, Version::hybrid, kBlock));
+TEST_CASE("JobState: rejects a hybrid request whose files are not aligned") {
+  const auto file = [](const char* path, std::uint64_t length) { return requests::unchecked(path, length); };
+  const std::vector<RequestedFile> files = {file("/a", kBlock + 1), file("/b", 0), file("/c", 5)};
+  const Failure failure = refusal(request_of(files, Version::hybrid, kBlock));
   REQUIRE(failure.code == Failure::Code::internal);
   REQUIRE_EQ(failure.path, "/c");
-  std::vector<PlanFile> nearly = files;
+  std::vector<RequestedFile> nearly = files;
   nearly.insert(nearly.begin() + 1, pad(kBlock - 2));
-  REQUIRE(refusal(plan_of(nearly, Version::hybrid, kBlock)).code == Failure::Code::internal);
+  REQUIRE(refusal(request_of(nearly, Version::hybrid, kBlock)).code == Failure::Code::internal);
   nearly[1] = pad(kBlock - 1);
   Progress progress;
-  REQUIRE_EQ(JobState(plan_of(nearly, Version::hybrid, kBlock), best(), progress).units, 3U);
+  REQUIRE_EQ(JobState(request_of(nearly, Version::hybrid, kBlock), best(), progress).units, 3U);
 }
 
 TEST_CASE("JobState: the workers of many files lay them out once") {
   constexpr unsigned kFiles = 20000;
-  Plan plan = plan_of(std::vector<PlanFile>(kFiles, pad(kBlock)), Version::v1, kBlock);
-  plan.threads = 8;
+  HashRequest request = request_of(std::vector<RequestedFile>(kFiles, pad(kBlock)), Version::v1, kBlock);
+  request.threads = 8;
   Progress progress;
-  JobState job(plan, best(), progress);
+  JobState job(request, best(), progress);
   REQUIRE(job.has_many_files());
   REQUIRE_EQ(job.units, 0U);
   std::vector<std::atomic<unsigned>> taken(kFiles);
@@ -209,38 +209,38 @@ TEST_CASE("JobState: the workers of many files lay them out once") {
 
 TEST_CASE("JobState: a job of many files fails if they cannot be laid out, and stops when it is cancelled") {
   Progress progress;
-  const std::vector<PlanFile> misaligned(20000, plans::unchecked("/a", kBlock + 1));
-  JobState job(plan_of(misaligned, Version::hybrid, kBlock), best(), progress);
+  const std::vector<RequestedFile> misaligned(20000, requests::unchecked("/a", kBlock + 1));
+  JobState job(request_of(misaligned, Version::hybrid, kBlock), best(), progress);
   job.lay_out_many();
   REQUIRE(job.stopped());
   REQUIRE((job.failure && job.failure->code == Failure::Code::internal));
   progress.cancelled = true;
-  JobState cancelled(plan_of(misaligned, Version::v1, kBlock), best(), progress);
+  JobState cancelled(request_of(misaligned, Version::v1, kBlock), best(), progress);
   cancelled.lay_out_many();
   REQUIRE_EQ(cancelled.parts, 0U);
 }
 
 TEST_CASE("JobState: keeps the first failure and stops the job") {
   Progress progress;
-  JobState job(plan_of_units(100, Version::v1, kBlock), best(), progress);
+  JobState job(request_of_units(100, Version::v1, kBlock), best(), progress);
   REQUIRE(!job.stopped());
   job.fail({Failure::Code::open, 1, "first", {}});
   job.fail({Failure::Code::read, 2, "second", {}});
   REQUIRE(job.stopped());
   REQUIRE_EQ(job.failure->path, "first");
-  REQUIRE_EQ(plans::make_worker(job)->do_part(), 0U);
+  REQUIRE_EQ(requests::make_worker(job)->do_part(), 0U);
 }
 
 TEST_CASE("JobState: a file that one worker has opened cannot be missing for another") {
-  Plan plan = plan_of_units(10, Version::v2, kBlock);
-  plan.mark_missing = true;
+  HashRequest request = request_of_units(10, Version::v2, kBlock);
+  request.mark_missing = true;
   Progress progress;
-  JobState job(plan, best(), progress);
+  JobState job(request, best(), progress);
   job.mark_missing(0);
   job.mark_missing(0);
   REQUIRE(job.missing[0]);
   REQUIRE(thrown_by<Failure>([&] { static_cast<void>(job.mark_opened(0)); }).code == Failure::Code::changed);
-  JobState read(plan, best(), progress);
+  JobState read(request, best(), progress);
   read.mark_opened(0);
   const Failure failure = thrown_by<Failure>([&] { static_cast<void>(read.mark_missing(0)); });
   REQUIRE(failure.code == Failure::Code::changed);
@@ -254,35 +254,35 @@ TEST_CASE("JobState: supports sizes up to the largest that can be hashed") {
   Progress progress;
   // With huge pieces there are few units and few digests.
   for (const Version version : {Version::v1, Version::hybrid}) {
-    INFO(plans::name_of(version));
-    Plan plan =
-        plan_of({plans::unchecked("/nowhere", kHuge), pad(2 * kHuge), plans::unchecked("/nowhere", kHuge)},
+    INFO(requests::name_of(version));
+    HashRequest request =
+        request_of({requests::unchecked("/nowhere", kHuge), pad(2 * kHuge), requests::unchecked("/nowhere", kHuge)},
                 version, kHuge / 4);
-    plan.threads = 3;
-    JobState job(plan, best(), progress);
+    request.threads = 3;
+    JobState job(request, best(), progress);
     REQUIRE_EQ(job.units, 16U);
     REQUIRE_EQ(job.file_at(kHuge - 1), 0U);
     REQUIRE_EQ(job.file_at(kHuge), 1U);
     REQUIRE_EQ(job.file_at(job.end - 1), 2U);
     REQUIRE_EQ(parts_of(job).size(), 3U);
-    const plans::Result result = plans::run_as_workers(plan, best());
+    const requests::Result result = requests::run_as_workers(request, best());
     REQUIRE((result.failure && result.failure->code == Failure::Code::open));
   }
-  Plan runs = plan_of({plans::unchecked("/nowhere", (std::uint64_t{1} << 40) + 5)}, Version::v2,
+  HashRequest runs = request_of({requests::unchecked("/nowhere", (std::uint64_t{1} << 40) + 5)}, Version::v2,
                       std::uint64_t{1} << 40);
   JobState job(runs, best(), progress);
   REQUIRE_EQ(job.units, (std::uint64_t{1} << 20) + 1);
   REQUIRE_EQ(job.digests.layers.size(), 64U);
-  REQUIRE(plans::run_as_workers(runs, best()).failure->code == Failure::Code::open);
+  REQUIRE(requests::run_as_workers(runs, best()).failure->code == Failure::Code::open);
 }
 
 TEST_CASE("JobState: rejects sizes that exceed memory or 64 bits") {
   constexpr std::uint64_t kHuge = std::uint64_t{1} << 62;
   constexpr std::uint64_t kMost = std::numeric_limits<std::uint64_t>::max();
-  const auto refused = [](const Plan& plan) {
+  const auto refused = [](const HashRequest& request) {
     Progress progress;
     try {
-      JobState job(plan, best(), progress);
+      JobState job(request, best(), progress);
       job.lay_out_many();
       return job.failure && job.failure->code == Failure::Code::no_memory;
     } catch (const Failure& failure) {
@@ -293,32 +293,32 @@ TEST_CASE("JobState: rejects sizes that exceed memory or 64 bits") {
   };
   for (const std::uint64_t length : {kHuge, kHuge + 1, 2 * kHuge, 3 * kHuge, kMost}) {
     for (const Version version : {Version::v1, Version::hybrid}) {
-      INFO(length, ", ", plans::name_of(version));
-      REQUIRE(refused(plan_of({pad(length), pad(length), pad(length), pad(length)}, version, kHuge / 4)));
-      REQUIRE(refused(plan_of({pad(5), pad(length)}, version, kHuge / 4)));
+      INFO(length, ", ", requests::name_of(version));
+      REQUIRE(refused(request_of({pad(length), pad(length), pad(length), pad(length)}, version, kHuge / 4)));
+      REQUIRE(refused(request_of({pad(5), pad(length)}, version, kHuge / 4)));
       if (length > kHuge || throws_bad_alloc())
-        REQUIRE(refused(plan_of({plans::unchecked("/nowhere", length)}, version, kBlock)));
+        REQUIRE(refused(request_of({requests::unchecked("/nowhere", length)}, version, kBlock)));
     }
     // Pieces of one byte: the size of the digests would overflow.
-    REQUIRE(refused(plan_of({pad(length)}, Version::v1, 1)));
+    REQUIRE(refused(request_of({pad(length)}, Version::v1, 1)));
     if (length > kHuge || throws_bad_alloc())
-      REQUIRE(refused(plan_of({plans::unchecked("/nowhere", length)}, Version::v2, kBlock)));
+      REQUIRE(refused(request_of({requests::unchecked("/nowhere", length)}, Version::v2, kBlock)));
   }
   REQUIRE(refused(
-      plan_of(std::vector<PlanFile>(100000, plans::unchecked("/nowhere", kMost)), Version::v2, kHuge)));
+      request_of(std::vector<RequestedFile>(100000, requests::unchecked("/nowhere", kMost)), Version::v2, kHuge)));
 }
 
 TEST_CASE("worker_shape: buffers stay within the worker's share of memory, except for one read") {
-  for (const Version version : plans::kVersions) {
+  for (const Version version : requests::kVersions) {
     for (const std::uint64_t piece : {kBlock, 8 * kBlock, 4 * kMiB}) {
       for (std::uint64_t read = kBlock; read <= kMiB; read *= 2) {
         for (const std::uint64_t limit : {kBlock, read, 3 * read + 5, 64 * kMiB}) {
           for (const unsigned threads : {1, 3}) {
-            Plan plan = plan_of({}, version, piece);
-            plan.read_size = read;
-            plan.memory_limit = limit;
-            plan.threads = threads;
-            const metainfo::WorkerShape shape = metainfo::worker_shape(plan);
+            HashRequest request = request_of({}, version, piece);
+            request.read_size = read;
+            request.memory_limit = limit;
+            request.threads = threads;
+            const metainfo::WorkerShape shape = metainfo::worker_shape(request);
             REQUIRE((shape.read_size >= kBlock && shape.read_size <= read && shape.read_size % kBlock == 0));
             REQUIRE((shape.lanes >= 1 && (version == Version::v2 || shape.lanes <= kMaxLanes)));
             REQUIRE((shape.lanes == 1 || shape.bytes() <= limit / threads));

@@ -29,11 +29,11 @@ using metainfo::Budget;
 using metainfo::Digests;
 using metainfo::Failure;
 using metainfo::Job;
-using metainfo::Plan;
+using metainfo::HashRequest;
 using metainfo::Progress;
 using metainfo::Version;
-using plans::kBlock;
-using plans::kMiB;
+using requests::kBlock;
+using requests::kMiB;
 
 namespace {
 
@@ -70,13 +70,13 @@ class Occupied final : private Budget::Claim {
 // Whether no job has a place in the budget.
 bool is_free(Budget& budget) { return Occupied(budget).places() == budget.limits().threads; }
 
-// A plan with one read in memory, so that a job can be held in the middle.
-Plan plan_of(const TempFolder& folder, std::size_t size) {
-  Plan plan = plans::plan_of({folder.add("file", oracle::content(size, 1))}, Version::v1, kBlock);
-  return plans::narrow(plan);
+// A request with one read in memory, so that a job can be held in the middle.
+HashRequest request_of(const TempFolder& folder, std::size_t size) {
+  HashRequest request = requests::request_of({folder.add("file", oracle::content(size, 1))}, Version::v1, kBlock);
+  return requests::narrow(request);
 }
 
-bool right(Job& job, const plans::Expected& expected) {
+bool right(Job& job, const requests::Expected& expected) {
   const auto* digests = std::get_if<Digests>(&job.outcome());
   return digests != nullptr && digests->v1 == expected.digests.v1 &&
          digests->roots == expected.digests.roots && digests->layers == expected.digests.layers;
@@ -105,9 +105,9 @@ class Held {
 };
 
 // Pad files whose parts take a moment each and no memory: more parts than any test waits for.
-Plan endless() {
-  Plan plan = plans::plan_of({plans::pad(std::uint64_t{1} << 40)}, Version::v1, 4 * kMiB);
-  return plans::narrow(plan);
+HashRequest endless() {
+  HashRequest request = requests::request_of({requests::pad(std::uint64_t{1} << 40)}, Version::v1, 4 * kMiB);
+  return requests::narrow(request);
 }
 void moment() {
 #ifdef _WIN32
@@ -120,7 +120,7 @@ void moment() {
 
 // A job that has left its only place to another job.
 struct Paused {
-  explicit Paused(Plan plan = endless()) : job(std::move(plan), HookKernel::kernels(), budget) {
+  explicit Paused(HashRequest request = endless()) : job(std::move(request), HookKernel::kernels(), budget) {
     job.start([this] { finished.add(); });
     // Wait until it has been served enough to give way.
     REQUIRE(eventually([&] { return calls > 400; }));
@@ -167,25 +167,25 @@ struct NoneLeft {
 }  // namespace
 
 TEST_CASE("Job: hashes many files, which its workers lay out") {
-  for (const Version version : plans::kVersions) {
-    INFO(plans::name_of(version));
-    Plan plan = plans::plan_of(std::vector<metainfo::PlanFile>(20000, plans::pad(100)), version, kBlock);
-    plan.threads = 3;
-    plans::check_result(plans::run_as_job(plan, best()), plans::expect(plan));
+  for (const Version version : requests::kVersions) {
+    INFO(requests::name_of(version));
+    HashRequest request = requests::request_of(std::vector<metainfo::RequestedFile>(20000, requests::pad(100)), version, kBlock);
+    request.threads = 3;
+    requests::check_result(requests::run_as_job(request, best()), requests::expect(request));
   }
 }
 
-TEST_CASE("Job: ends once, with the digests of its plan") {
+TEST_CASE("Job: ends once, with the digests of its request") {
   const TempFolder folder;
   const NoneLeft none;
-  for (const Version version : plans::kVersions) {
-    Plan plan = plan_of(folder, 5 * kBlock + 7);
-    plan.version = version;
-    const plans::Expected expected = plans::expect(plan);
+  for (const Version version : requests::kVersions) {
+    HashRequest request = request_of(folder, 5 * kBlock + 7);
+    request.version = version;
+    const requests::Expected expected = requests::expect(request);
     Budget budget({2, kAmpleMemory});
     Tally finished;
     {
-      Job job(plan, best(), budget);
+      Job job(request, best(), budget);
       REQUIRE(std::holds_alternative<std::monostate>(job.outcome()));
       REQUIRE(job.version() == version);
       job.start([&] { finished.add(); });
@@ -206,17 +206,17 @@ TEST_CASE("Job: ends once, with the digests of its plan") {
 
 TEST_CASE("Job: content in memory gives the same digests as content on disk") {
   const TempFolder folder;
-  for (const Version version : plans::kVersions) {
-    Plan plan = plan_of(folder, 5 * kBlock + 7);
-    plan.version = version;
-    const plans::Expected expected = plans::expect(plan);
-    std::ifstream file(plan.files[0].path, std::ios::binary);
+  for (const Version version : requests::kVersions) {
+    HashRequest request = request_of(folder, 5 * kBlock + 7);
+    request.version = version;
+    const requests::Expected expected = requests::expect(request);
+    std::ifstream file(request.files[0].path, std::ios::binary);
     const std::vector<char> bytes{std::istreambuf_iterator<char>(file), {}};
-    plan.files[0].path.clear();
-    plan.files[0].data = reinterpret_cast<const std::uint8_t*>(bytes.data());
+    request.files[0].path.clear();
+    request.files[0].data = reinterpret_cast<const std::uint8_t*>(bytes.data());
     Budget budget({2, kAmpleMemory});
     Tally finished;
-    Job job(plan, best(), budget);
+    Job job(request, best(), budget);
     job.start([&] { finished.add(); });
     finished.wait();
     job.join();
@@ -233,19 +233,19 @@ TEST_CASE("Job: run_here() hashes content in memory on the calling thread, outsi
   const HookKernel hook([&] { hashed_on = std::this_thread::get_id(); });
   for (const std::size_t size : {kBlock - 1, kBlock, kBlock + 1, 4 * kBlock, 8 * kBlock + 7}) {
     const oracle::Bytes content = oracle::content(size, 1);
-    for (const Version version : plans::kVersions) {
+    for (const Version version : requests::kVersions) {
       for (const std::uint64_t piece_length : {kBlock, 2 * kBlock, 16 * kBlock}) {
         for (const std::uint64_t reads : {std::uint64_t{1}, (size + kBlock - 1) / kBlock}) {
-          INFO(plans::name_of(version), ", ", size, " bytes, pieces of ", piece_length, ", ", reads,
+          INFO(requests::name_of(version), ", ", size, " bytes, pieces of ", piece_length, ", ", reads,
                " reads");
-          Plan plan = plan_of(folder, size);
-          plan.version = version;
-          plan.piece_length = piece_length;
-          plan.read_size = plan.memory_limit = reads * kBlock;
-          const plans::Expected expected = plans::expect(plan);
-          plan.files[0].path.clear();
-          plan.files[0].data = content.data();
-          Job job(plan, hook.kernels(), budget);
+          HashRequest request = request_of(folder, size);
+          request.version = version;
+          request.piece_length = piece_length;
+          request.read_size = request.memory_limit = reads * kBlock;
+          const requests::Expected expected = requests::expect(request);
+          request.files[0].path.clear();
+          request.files[0].data = content.data();
+          Job job(request, hook.kernels(), budget);
           hashed_on = {};
           job.run_here();
           REQUIRE(right(job, expected));
@@ -260,9 +260,9 @@ TEST_CASE("Job: run_here() hashes content in memory on the calling thread, outsi
 
 TEST_CASE("Job: run_here() fails with the failure of its worker") {
   const TempFolder folder;
-  Plan plan = plan_of(folder, 5);
-  plan.files[0].path += "-missing";
-  Job job(plan, best());
+  HashRequest request = request_of(folder, 5);
+  request.files[0].path += "-missing";
+  Job job(request, best());
   job.run_here();
   REQUIRE(failed(job, Failure::Code::open));
 }
@@ -270,7 +270,7 @@ TEST_CASE("Job: run_here() fails with the failure of its worker") {
 TEST_CASE("Job: uses the budget of the process by default") {
   const TempFolder folder;
   Tally finished;
-  Job job(plan_of(folder, 5 * kBlock), best());
+  Job job(request_of(folder, 5 * kBlock), best());
   Occupied occupied(Budget::process());
   job.start([&] { finished.add(); });
   REQUIRE_EQ(job.queued(), 1U);
@@ -282,17 +282,17 @@ TEST_CASE("Job: uses the budget of the process by default") {
 
 TEST_CASE("Job: its outcome is the failure of a worker") {
   const TempFolder folder;
-  Plan plan = plan_of(folder, 5);
-  plan.files[0].path += "-missing";
+  HashRequest request = request_of(folder, 5);
+  request.files[0].path += "-missing";
   Budget budget({2, kAmpleMemory});
   Tally finished;
-  Job job(plan, best(), budget);
+  Job job(request, best(), budget);
   job.start([&] { finished.add(); });
   finished.wait();
   job.join();
   REQUIRE(failed(job, Failure::Code::open));
   const auto& failure = std::get<Failure>(job.outcome());
-  REQUIRE_EQ(failure.path, plan.files[0].path);
+  REQUIRE_EQ(failure.path, request.files[0].path);
   REQUIRE_EQ(failure.error, ENOENT);
   REQUIRE(is_free(budget));
 }
@@ -303,7 +303,7 @@ TEST_CASE("Job: can be cancelled while it runs, from any thread") {
     Budget budget({1, kAmpleMemory});
     Tally finished;
     Held held;
-    Job job(plan_of(folder, 5 * kBlock), held.kernels(), budget);
+    Job job(request_of(folder, 5 * kBlock), held.kernels(), budget);
     held.watch(job);
     job.start([&] { finished.add(); });
     held.wait();
@@ -328,7 +328,7 @@ TEST_CASE("Job: cancelled while it waits, it ends at once and never runs") {
   Budget budget({2, kAmpleMemory});
   Occupied occupied(budget);
   Tally finished;
-  Job job(plan_of(folder, 5), best(), budget);
+  Job job(request_of(folder, 5), best(), budget);
   job.start([&] { finished.add(); });
   REQUIRE_EQ(finished.count(), 0U);
   REQUIRE_EQ(job.queued(), 1U);
@@ -348,13 +348,13 @@ TEST_CASE("Job: waiting jobs run when threads are free, with no more threads tha
   Budget budget({3, kAmpleMemory});
   Occupied occupied(budget);
   Tally finished;
-  Plan plan = plan_of(folder, 50 * kBlock);
-  const plans::Expected expected = plans::expect(plan);
+  HashRequest request = request_of(folder, 50 * kBlock);
+  const requests::Expected expected = requests::expect(request);
   std::vector<std::unique_ptr<Job>> jobs;
   for (unsigned i = 0; i < 4; ++i) {
-    plan.threads = 1 + i;
-    plan.memory_limit = plan.threads * kBlock;
-    jobs.push_back(std::make_unique<Job>(plan, best(), budget));
+    request.threads = 1 + i;
+    request.memory_limit = request.threads * kBlock;
+    jobs.push_back(std::make_unique<Job>(request, best(), budget));
     jobs.back()->start([&] { finished.add(); });
     REQUIRE_EQ(jobs.back()->queued(), i + 1U);
   }
@@ -371,13 +371,13 @@ TEST_CASE("Job: waiting jobs run when threads are free, with no more threads tha
 TEST_CASE("Job: uses as many threads as it may, and no more") {
   const TempFolder folder;
   Sample sample;
-  for (const Version version : plans::kVersions) {
+  for (const Version version : requests::kVersions) {
     for (const unsigned threads : {1U, 2U, 4U}) {
       for (const unsigned limit : {1U, 3U, 8U}) {
-        INFO(plans::name_of(version), ", ", threads, " of ", limit);
+        INFO(requests::name_of(version), ", ", threads, " of ", limit);
         if (!sample.next()) continue;
-        Plan plan = plans::plan_of({folder.add("file", oracle::content(4 * kMiB, 1))}, version, kMiB);
-        plan.threads = threads;
+        HashRequest request = requests::request_of({folder.add("file", oracle::content(4 * kMiB, 1))}, version, kMiB);
+        request.threads = threads;
         const unsigned expected = std::min(threads, limit);
         std::mutex mutex;
         std::vector<std::thread::id> seen;
@@ -392,7 +392,7 @@ TEST_CASE("Job: uses as many threads as it may, and no more") {
           for (int i = 0; count() < expected && i < 5000; ++i)
             std::this_thread::sleep_for(std::chrono::milliseconds(1));
         });
-        REQUIRE(!plans::run_as_job(plan, meeting.kernels(), limit).failure);
+        REQUIRE(!requests::run_as_job(request, meeting.kernels(), limit).failure);
         REQUIRE_EQ(seen.size(), expected);
         REQUIRE(std::find(seen.begin(), seen.end(), std::this_thread::get_id()) == seen.end());
       }
@@ -402,12 +402,12 @@ TEST_CASE("Job: uses as many threads as it may, and no more") {
 
 TEST_CASE("Job: one piece uses one thread") {
   const TempFolder folder;
-  Plan plan = plans::plan_of({folder.add("file", oracle::content(kMiB, 1))}, Version::v1, kMiB);
-  plan.threads = 8;
+  HashRequest request = requests::request_of({folder.add("file", oracle::content(kMiB, 1))}, Version::v1, kMiB);
+  request.threads = 8;
   Budget budget({8, kAmpleMemory});
   Tally finished;
   Held held;
-  Job job(plan, held.kernels(), budget);
+  Job job(request, held.kernels(), budget);
   held.watch(job);
   job.start([&] { finished.add(); });
   held.wait();
@@ -418,14 +418,14 @@ TEST_CASE("Job: one piece uses one thread") {
 
 TEST_CASE("Job: its memory counts in the budget") {
   const TempFolder folder;
-  Plan plan = plans::plan_of({folder.add("file", oracle::content(kMiB, 1))}, Version::v1, kBlock);
-  plan.threads = 4;
-  plan.memory_limit = 4 * 3 * kBlock;
+  HashRequest request = requests::request_of({folder.add("file", oracle::content(kMiB, 1))}, Version::v1, kBlock);
+  request.threads = 4;
+  request.memory_limit = 4 * 3 * kBlock;
   // Three lanes per worker: two workers fit.
   Budget budget({8, 7 * kBlock});
   Tally finished;
   Held held;
-  Job job(plan, held.kernels(), budget);
+  Job job(request, held.kernels(), budget);
   held.watch(job);
   job.start([&] { finished.add(); });
   held.wait(2);
@@ -440,7 +440,7 @@ TEST_CASE("Job: can be stopped while it runs") {
   Budget budget({1, kAmpleMemory});
   Tally finished;
   Held held;
-  Job job(plan_of(folder, 5 * kBlock), held.kernels(), budget);
+  Job job(request_of(folder, 5 * kBlock), held.kernels(), budget);
   held.watch(job);
   job.start([&] { finished.add(); });
   held.wait();
@@ -458,7 +458,7 @@ TEST_CASE("Job: stopped while it waits, it reports nothing") {
   Budget budget({1, kAmpleMemory});
   Occupied occupied(budget);
   Tally finished;
-  Job job(plan_of(folder, 5), best(), budget);
+  Job job(request_of(folder, 5), best(), budget);
   job.start([&] { finished.add(); });
   job.stop();
   occupied.release();
@@ -473,17 +473,17 @@ TEST_CASE("Job: can be destroyed before its start, while it waits and while it r
   Budget budget({1, kAmpleMemory});
   Tally finished;
   const auto count = [&] { finished.add(); };
-  { const Job job(plan_of(folder, 5), best(), budget); }
+  { const Job job(request_of(folder, 5), best(), budget); }
   {
     Occupied occupied(budget);
-    Job job(plan_of(folder, 5), best(), budget);
+    Job job(request_of(folder, 5), best(), budget);
     job.start(count);
   }
   REQUIRE_EQ(finished.count(), 0U);
   REQUIRE(is_free(budget));
   Held held;
   {
-    Job job(plan_of(folder, 5 * kBlock), held.kernels(), budget);
+    Job job(request_of(folder, 5 * kBlock), held.kernels(), budget);
     held.watch(job);
     job.start(count);
     held.wait();
@@ -498,7 +498,7 @@ TEST_CASE("Job: can be cancelled or stopped before its start") {
   Budget budget({1, kAmpleMemory});
   for (const bool stopped : {false, true}) {
     Tally finished;
-    Job job(plan_of(folder, 5), best(), budget);
+    Job job(request_of(folder, 5), best(), budget);
     if (stopped) {
       job.stop();
     } else {
@@ -545,10 +545,10 @@ TEST_CASE("Job: a job that left its place is stopped or destroyed without a repo
 TEST_CASE("Job: a job that left its place continues where it was") {
   const TempFolder folder;
   // The pad files before the file ensure that the job has been served something.
-  const Plan plan = plans::narrow(
-      plans::plan_of({plans::pad(std::uint64_t{3} << 30), folder.add("file", oracle::content(999, 1))},
+  const HashRequest request = requests::narrow(
+      requests::request_of({requests::pad(std::uint64_t{3} << 30), folder.add("file", oracle::content(999, 1))},
                      Version::v1, 4 * kMiB));
-  Paused paused(plan);
+  Paused paused(request);
   const unsigned before = paused.calls;
   std::this_thread::sleep_for(std::chrono::milliseconds(5));
   REQUIRE_EQ(paused.calls.load(), before);
@@ -570,13 +570,13 @@ TEST_CASE("Job: a job that left its place continues where it was") {
 TEST_CASE("Job: hashes correctly while its workers come and go") {
   const TempFolder folder;
   const NoneLeft none;
-  for (const Version version : plans::kVersions) {
-    INFO(plans::name_of(version));
+  for (const Version version : requests::kVersions) {
+    INFO(requests::name_of(version));
     const std::size_t size = thin() == 1 ? 24 * kMiB + 5 : 3 * kMiB + 5;
-    Plan plan = plans::plan_of({folder.add("file", oracle::content(size, 1)), folder.add("empty", {})},
+    HashRequest request = requests::request_of({folder.add("file", oracle::content(size, 1)), folder.add("empty", {})},
                                version, version == Version::v2 ? 2 * kMiB : 2 * kBlock);
-    plan.threads = 3;
-    const plans::Expected expected = plans::expect(plan);
+    request.threads = 3;
+    const requests::Expected expected = requests::expect(request);
     Budget budget({3, kAmpleMemory});
     std::atomic<bool> done{false};
     std::thread others([&] {
@@ -584,7 +584,7 @@ TEST_CASE("Job: hashes correctly while its workers come and go") {
     });
     for (unsigned i = 0; i < 3; ++i) {
       Tally finished;
-      Job job(plan, best(), budget);
+      Job job(request, best(), budget);
       job.start([&] { finished.add(); });
       finished.wait();
       job.join();
@@ -603,19 +603,19 @@ TEST_CASE("Job: a small job is not held up by a huge one, which continues") {
   const TempFolder folder;
   const HookKernel slow(moment);
   Budget budget({2, kAmpleMemory});
-  Plan plan = endless();
-  plan.threads = 2;
+  HashRequest request = endless();
+  request.threads = 2;
   Tally huge_finished;
-  Job huge(plan, slow.kernels(), budget);
+  Job huge(request, slow.kernels(), budget);
   huge.start([&] { huge_finished.add(); });
   for (unsigned i = 0; i < 20 / thin(); ++i) {
-    const Plan small = plan_of(folder, 3 * kBlock);
+    const HashRequest small = request_of(folder, 3 * kBlock);
     Tally finished;
     Job job(small, best(), budget);
     job.start([&] { finished.add(); });
     finished.wait();
     job.join();
-    REQUIRE(right(job, plans::expect(small)));
+    REQUIRE(right(job, requests::expect(small)));
     REQUIRE_EQ(huge_finished.count(), 0U);
     REQUIRE(std::holds_alternative<std::monostate>(huge.outcome()));
   }
@@ -631,15 +631,15 @@ TEST_CASE("Job: fails if the system starts no thread, and frees its place") {
   Tally finished;
   const auto count = [&] { finished.add(); };
   Occupied occupied(budget);
-  Job waiting(plan_of(folder, 5), best(), budget);
+  Job waiting(request_of(folder, 5), best(), budget);
   waiting.start(count);
-  Job next(plan_of(folder, 5), best(), budget);
+  Job next(request_of(folder, 5), best(), budget);
   next.start(count);
   {
     const NoThreads none;
     occupied.release();
     REQUIRE_EQ(finished.count(), 2U);
-    Job alone(plan_of(folder, 5), best(), budget);
+    Job alone(request_of(folder, 5), best(), budget);
     alone.start(count);
     REQUIRE_EQ(finished.count(), 3U);
     REQUIRE(failed(alone, Failure::Code::no_thread));
@@ -650,10 +650,10 @@ TEST_CASE("Job: fails if the system starts no thread, and frees its place") {
 
 TEST_CASE("Job: if the system starts only one thread, it does the whole job") {
   const TempFolder folder;
-  Plan plan = plan_of(folder, 3 * kMiB + 5);
-  plan.threads = 8;
-  plan.memory_limit = 8 * kBlock;
-  const plans::Expected expected = plans::expect(plan);
+  HashRequest request = request_of(folder, 3 * kMiB + 5);
+  request.threads = 8;
+  request.memory_limit = 8 * kBlock;
+  const requests::Expected expected = requests::expect(request);
   std::atomic<bool> go{false};
   Tally entered;
   const HookKernel gate([&] {
@@ -662,7 +662,7 @@ TEST_CASE("Job: if the system starts only one thread, it does the whole job") {
   });
   Budget budget({1, kAmpleMemory});
   Tally finished;
-  Job job(plan, gate.kernels(), budget);
+  Job job(request, gate.kernels(), budget);
   job.start([&] { finished.add(); });
   entered.wait();
   {
@@ -680,8 +680,8 @@ TEST_CASE("Job: if the system starts only one thread, it does the whole job") {
 TEST_CASE("Job: reports its end once, however and whenever it ends") {
   const TempFolder folder;
   const NoneLeft none;
-  const Plan small = plan_of(folder, 20 * kBlock);
-  const plans::Expected expected = plans::expect(small);
+  const HashRequest small = request_of(folder, 20 * kBlock);
+  const requests::Expected expected = requests::expect(small);
   std::minstd_rand random(9);
   Budget budget({2, kAmpleMemory});
   const HookKernel slow([] { std::this_thread::yield(); });
@@ -689,11 +689,11 @@ TEST_CASE("Job: reports its end once, however and whenever it ends") {
     INFO("round ", round);
     std::unique_ptr<Occupied> occupied;
     if (random() % 3 == 0) occupied = std::make_unique<Occupied>(budget);
-    Plan plan = small;
-    plan.threads = 1 + random() % 3;
-    plan.memory_limit = plan.threads * kBlock;
+    HashRequest request = small;
+    request.threads = 1 + random() % 3;
+    request.memory_limit = request.threads * kBlock;
     Tally finished;
-    auto job = std::make_unique<Job>(plan, random() % 2 == 0 ? slow.kernels() : best(), budget);
+    auto job = std::make_unique<Job>(request, random() % 2 == 0 ? slow.kernels() : best(), budget);
     const unsigned way = random() / 16 % 4;
     const bool waits = occupied != nullptr;
     job->start([&] { finished.add(); });
@@ -730,8 +730,8 @@ TEST_CASE("Job: two hundred jobs run at once, started on several threads, a thir
   const TempFolder folder;
   const NoneLeft none;
   const std::size_t size = thin() == 1 ? 3 * kMiB + 5 : 300005;
-  const Plan plan = plans::plan_of({folder.add("file", oracle::content(size, 1))}, Version::v1, kBlock);
-  const plans::Expected expected = plans::expect(plan);
+  const HashRequest request = requests::request_of({folder.add("file", oracle::content(size, 1))}, Version::v1, kBlock);
+  const requests::Expected expected = requests::expect(request);
   std::atomic<unsigned> running{0};
   std::atomic<unsigned> most{0};
   std::atomic<unsigned> wrong{0};
@@ -751,7 +751,7 @@ TEST_CASE("Job: two hundred jobs run at once, started on several threads, a thir
       std::vector<std::unique_ptr<Job>> jobs;
       Tally own;
       for (unsigned i = 0; i < 50; ++i) {
-        Plan copy = plan;
+        HashRequest copy = request;
         copy.threads = 1 + (id + i) % 4;
         jobs.push_back(std::make_unique<Job>(std::move(copy), counting.kernels(), budget));
         jobs.back()->start([&] {

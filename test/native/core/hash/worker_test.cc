@@ -32,28 +32,28 @@
 using metainfo::Failure;
 using metainfo::JobState;
 using metainfo::Kernels;
-using metainfo::Plan;
-using metainfo::PlanFile;
+using metainfo::HashRequest;
+using metainfo::RequestedFile;
 using metainfo::Progress;
 using metainfo::Version;
 using oracle::Bytes;
-using plans::kBlock;
-using plans::kMiB;
-using plans::kVersions;
-using plans::name_of;
-using plans::narrow;
-using plans::pad;
-using plans::padded;
-using plans::plan_of;
-using plans::Result;
-using plans::Setting;
+using requests::kBlock;
+using requests::kMiB;
+using requests::kVersions;
+using requests::name_of;
+using requests::narrow;
+using requests::pad;
+using requests::padded;
+using requests::request_of;
+using requests::Result;
+using requests::Setting;
 
 namespace {
 
-// Draws some settings to hash a plan with: different ones for each plan, the same in every run of the tests.
-std::vector<Setting> drawn(const Plan& plan, std::size_t count) {
-  std::uint64_t seed = plan.piece_length / 4 + 7 * static_cast<std::uint64_t>(plan.version);
-  for (const PlanFile& file : plan.files) seed = seed * 31 + file.length + file.pad;
+// Draws some settings to hash a request with: different ones for each request, the same in every run of the tests.
+std::vector<Setting> drawn(const HashRequest& request, std::size_t count) {
+  std::uint64_t seed = request.piece_length / 4 + 7 * static_cast<std::uint64_t>(request.version);
+  for (const RequestedFile& file : request.files) seed = seed * 31 + file.length + file.pad;
   std::minstd_rand random(static_cast<unsigned>(seed % 2147483647) + 1);
   const auto one_of = [&random](const auto&... values) {
     const std::uint64_t all[] = {static_cast<std::uint64_t>(values)...};
@@ -72,38 +72,38 @@ std::vector<Setting> drawn(const Plan& plan, std::size_t count) {
   return settings;
 }
 
-void check_plan(const Plan& plan, std::size_t settings = 3) {
-  const plans::Expected expected = plans::expect(plan);
-  for (const Setting& setting : drawn(plan, std::max<std::size_t>(1, settings / thin())))
-    plans::check_setting(plan, setting, expected);
+void check_request(const HashRequest& request, std::size_t settings = 3) {
+  const requests::Expected expected = requests::expect(request);
+  for (const Setting& setting : drawn(request, std::max<std::size_t>(1, settings / thin())))
+    requests::check_setting(request, setting, expected);
 }
 
-// A plan without pad files, which says instead how many files have their last piece filled up.
-Plan filled(const std::vector<PlanFile>& files, Version version, std::uint64_t piece_length,
+// A request without pad files, which says instead how many files have their last piece filled up.
+HashRequest filled(const std::vector<RequestedFile>& files, Version version, std::uint64_t piece_length,
             std::size_t padded_files) {
-  Plan plan = plan_of(files, version, piece_length);
-  plan.padded_files = padded_files;
-  return plan;
+  HashRequest request = request_of(files, version, piece_length);
+  request.padded_files = padded_files;
+  return request;
 }
 
-// Checks the files as plans of each version, with each way of padding.
-void check_versions(const std::vector<PlanFile>& files, std::uint64_t piece_length, bool mark_missing = false,
+// Checks the files as requests of each version, with each way of padding.
+void check_versions(const std::vector<RequestedFile>& files, std::uint64_t piece_length, bool mark_missing = false,
                     std::size_t settings = 3) {
-  std::vector<Plan> plans = {plan_of(files, Version::v1, piece_length),
-                             plan_of(padded(files, piece_length, true), Version::v1, piece_length)};
+  std::vector<HashRequest> requests = {request_of(files, Version::v1, piece_length),
+                             request_of(padded(files, piece_length, true), Version::v1, piece_length)};
   if (piece_length >= kBlock && (piece_length & (piece_length - 1)) == 0) {
-    plans.push_back(plan_of(files, Version::v2, piece_length));
-    plans.push_back(plan_of(padded(files, piece_length, true), Version::v2, piece_length));
-    plans.push_back(plan_of(padded(files, piece_length, true), Version::hybrid, piece_length));
-    plans.push_back(plan_of(padded(files, piece_length, false), Version::hybrid, piece_length));
-    plans.push_back(filled(files, Version::hybrid, piece_length, files.size()));
-    plans.push_back(filled(files, Version::hybrid, piece_length, files.size() - 1));
+    requests.push_back(request_of(files, Version::v2, piece_length));
+    requests.push_back(request_of(padded(files, piece_length, true), Version::v2, piece_length));
+    requests.push_back(request_of(padded(files, piece_length, true), Version::hybrid, piece_length));
+    requests.push_back(request_of(padded(files, piece_length, false), Version::hybrid, piece_length));
+    requests.push_back(filled(files, Version::hybrid, piece_length, files.size()));
+    requests.push_back(filled(files, Version::hybrid, piece_length, files.size() - 1));
   }
-  plans.push_back(filled(files, Version::v1, piece_length, files.size()));
-  plans.push_back(filled(files, Version::v1, piece_length, files.size() / 2));
-  for (Plan& plan : plans) {
-    plan.mark_missing = mark_missing;
-    check_plan(plan, settings);
+  requests.push_back(filled(files, Version::v1, piece_length, files.size()));
+  requests.push_back(filled(files, Version::v1, piece_length, files.size() / 2));
+  for (HashRequest& request : requests) {
+    request.mark_missing = mark_missing;
+    check_request(request, settings);
   }
 }
 
@@ -111,22 +111,22 @@ std::vector<std::uint64_t> edge_sizes(std::uint64_t piece) {
   return {0, 1, kBlock - 1, kBlock, kBlock + 1, piece - 1, piece, piece + 1, 3 * piece + 5};
 }
 
-std::vector<PlanFile> files_of(const TempFolder& folder, const std::vector<std::uint64_t>& sizes) {
-  std::vector<PlanFile> files;
+std::vector<RequestedFile> files_of(const TempFolder& folder, const std::vector<std::uint64_t>& sizes) {
+  std::vector<RequestedFile> files;
   for (std::size_t i = 0; i < sizes.size(); ++i)
     files.push_back(folder.add("file" + std::to_string(i), oracle::content(sizes[i], i)));
   return files;
 }
 
-// Random files of edge-case sizes: some equal, some inside a larger file, one longer than a part of the plan.
+// Random files of edge-case sizes: some equal, some inside a larger file, one longer than a part of the request.
 // A seed gives the same files on every system.
-std::vector<PlanFile> generated(const TempFolder& folder, std::uint64_t piece, unsigned seed) {
+std::vector<RequestedFile> generated(const TempFolder& folder, std::uint64_t piece, unsigned seed) {
   std::minstd_rand random(seed);
   const auto below = [&random](std::size_t limit) { return static_cast<std::size_t>(random() % limit); };
   const std::vector<std::uint64_t> sizes = edge_sizes(piece);
   const std::size_t count = 6 + below(8);
   const std::size_t large = piece == 1 ? count : below(count);
-  std::vector<PlanFile> files;
+  std::vector<RequestedFile> files;
   for (std::size_t i = 0; i < count; ++i) {
     const std::size_t length = i == large ? 2 * kMiB + below(kMiB) : sizes[below(sizes.size())];
     const std::size_t before = below(3) == 0 ? 1 + below(5000) : 0;
@@ -142,14 +142,14 @@ std::vector<PlanFile> generated(const TempFolder& folder, std::uint64_t piece, u
   return files;
 }
 
-PlanFile missing(const TempFolder& folder, std::uint64_t length, const std::string& name = "missing") {
-  PlanFile file = plans::unchecked(folder.path(name), length);
+RequestedFile missing(const TempFolder& folder, std::uint64_t length, const std::string& name = "missing") {
+  RequestedFile file = requests::unchecked(folder.path(name), length);
   file.mtime_ms = 0;
   return file;
 }
 
-Failure failure_of(const Plan& plan, const Kernels& kernels = best(), bool as_job = true) {
-  Result result = as_job ? plans::run_as_job(plan, kernels) : plans::run_as_workers(plan, kernels);
+Failure failure_of(const HashRequest& request, const Kernels& kernels = best(), bool as_job = true) {
+  Result result = as_job ? requests::run_as_job(request, kernels) : requests::run_as_workers(request, kernels);
   REQUIRE(result.failure.has_value());
   return *result.failure;
 }
@@ -179,21 +179,21 @@ std::size_t open_in(const std::string& folder) {
 
 TEST_CASE("workers: every kernel, number of threads, read size and memory limit, with and without a job") {
   const TempFolder folder;
-  const std::vector<PlanFile> files = files_of(folder, {1, 0, 70000, 300000, kBlock, 5, kMiB + 1, 0, 32767});
+  const std::vector<RequestedFile> files = files_of(folder, {1, 0, 70000, 300000, kBlock, 5, kMiB + 1, 0, 32767});
   Sample sample;
   bool as_job = false;
   for (const std::uint64_t piece : {2 * kBlock, 128 * kBlock}) {
     for (const Version version : kVersions) {
-      const Plan plan =
-          plan_of(version == Version::hybrid ? padded(files, piece, true) : files, version, piece);
-      const plans::Expected expected = plans::expect(plan);
+      const HashRequest request =
+          request_of(version == Version::hybrid ? padded(files, piece, true) : files, version, piece);
+      const requests::Expected expected = requests::expect(request);
       for (const Kernels& kernels : kernel_lists()) {
         for (const unsigned threads : {1, 2, 8}) {
           for (const std::uint64_t read_size : {kBlock, 4 * kBlock, kMiB}) {
             for (const std::uint64_t reads : {1, 5, 64}) {
               as_job = !as_job;
               if (!sample.next()) continue;
-              plans::check_setting(plan, {threads, read_size, reads, &kernels, as_job}, expected);
+              requests::check_setting(request, {threads, read_size, reads, &kernels, as_job}, expected);
             }
           }
         }
@@ -232,11 +232,11 @@ TEST_CASE("workers: seventeen pieces, one more than there are lanes") {
     if (piece > kMiB / thin()) continue;
     for (const std::uint64_t more : {std::uint64_t{0}, kBlock + 5}) {
       INFO("17 pieces and ", more);
-      const PlanFile file = folder.add("file", oracle::content(17 * piece + more, 2));
+      const RequestedFile file = folder.add("file", oracle::content(17 * piece + more, 2));
       if (piece < kMiB) check_versions({file}, piece, false, 6);
       if (piece == kMiB) check_versions({file}, piece, false, 1);
       if (piece <= kMiB || more == 0) continue;
-      for (const Version version : kVersions) check_plan(plan_of({file}, version, piece), 1);
+      for (const Version version : kVersions) check_request(request_of({file}, version, piece), 1);
     }
   }
 }
@@ -272,9 +272,9 @@ TEST_CASE("workers: many small files") {
   std::minstd_rand random(3);
   std::vector<std::uint64_t> sizes;
   for (std::size_t i = 0; i < 400 / thin(); ++i) sizes.push_back(random() % 7 == 0 ? 0 : random() % 3000);
-  const std::vector<PlanFile> files = files_of(folder, sizes);
+  const std::vector<RequestedFile> files = files_of(folder, sizes);
   for (const std::uint64_t piece : {kBlock, 4 * kBlock}) check_versions(files, piece);
-  for (const Version version : {Version::v1, Version::v2}) check_plan(plan_of(files, version, kMiB));
+  for (const Version version : {Version::v1, Version::v2}) check_request(request_of(files, version, kMiB));
 }
 
 TEST_CASE("workers: empty files at the start, in the middle and at the end") {
@@ -285,7 +285,7 @@ TEST_CASE("workers: empty files at the start, in the middle and at the end") {
   check_versions(files_of(folder, std::vector<std::uint64_t>(200, 0)), kBlock);
 }
 
-TEST_CASE("workers: an empty plan gives empty digests") {
+TEST_CASE("workers: an empty request gives empty digests") {
   const TempFolder folder;
   check_versions({}, kBlock);
   check_versions(files_of(folder, {0, 0, 0}), kBlock);
@@ -293,8 +293,8 @@ TEST_CASE("workers: an empty plan gives empty digests") {
 
 TEST_CASE("workers: several ranges of one file") {
   const TempFolder folder;
-  std::vector<PlanFile> files;
-  const PlanFile whole = folder.add("stream", oracle::content(100000, 3));
+  std::vector<RequestedFile> files;
+  const RequestedFile whole = folder.add("stream", oracle::content(100000, 3));
   for (std::uint64_t at = 0; at < 100000; at += 40000) {
     files.push_back(whole);
     files.back().offset = at;
@@ -306,71 +306,71 @@ TEST_CASE("workers: several ranges of one file") {
 TEST_CASE("workers: files with equal content have equal roots and layers") {
   const TempFolder folder;
   const Bytes bytes = oracle::content(3 * kBlock + 5, 4);
-  const Plan plan = plan_of({folder.add("a", bytes), folder.add("b", bytes)}, Version::v2, kBlock);
-  const Result result = plans::run_as_job(plan, best());
+  const HashRequest request = request_of({folder.add("a", bytes), folder.add("b", bytes)}, Version::v2, kBlock);
+  const Result result = requests::run_as_job(request, best());
   REQUIRE_EQ(part(result.digests.roots, 0, 32), part(result.digests.roots, 1, 32));
   REQUIRE_EQ(part(result.digests.layers, 0, 128), part(result.digests.layers, 1, 128));
 }
 
 TEST_CASE("workers: pad files anywhere, of any length") {
   const TempFolder folder;
-  const PlanFile file = folder.add("file", oracle::content(2 * kBlock + 1, 5));
-  const PlanFile small = folder.add("small", oracle::content(100, 6));
+  const RequestedFile file = folder.add("file", oracle::content(2 * kBlock + 1, 5));
+  const RequestedFile small = folder.add("small", oracle::content(100, 6));
   for (const Version version : {Version::v1, Version::hybrid}) {
-    check_plan(plan_of({file, pad(4 * kBlock - 1), file, pad(kBlock - 1)}, version, kBlock));
-    check_plan(plan_of({pad(3 * kBlock), file}, version, kBlock));
-    check_plan(plan_of({file, pad(0), pad(1), pad(kBlock - 2), file}, version, kBlock));
+    check_request(request_of({file, pad(4 * kBlock - 1), file, pad(kBlock - 1)}, version, kBlock));
+    check_request(request_of({pad(3 * kBlock), file}, version, kBlock));
+    check_request(request_of({file, pad(0), pad(1), pad(kBlock - 2), file}, version, kBlock));
     // Longer than many pieces, in the middle, at the end and alone; pieces of zeros among other pieces.
-    check_plan(plan_of({file, pad(100 * kBlock - 1), file, pad(kBlock - 1)}, version, kBlock));
-    check_plan(plan_of({file, pad(77 * kBlock)}, version, kBlock));
-    check_plan(plan_of({pad(90 * kBlock + 5)}, version, kBlock));
-    check_plan(plan_of({pad(5)}, version, kBlock));
-    check_plan(plan_of({small, pad(2 * kMiB - 100), small, pad(5 * kMiB - 100), small}, version, kMiB));
+    check_request(request_of({file, pad(100 * kBlock - 1), file, pad(kBlock - 1)}, version, kBlock));
+    check_request(request_of({file, pad(77 * kBlock)}, version, kBlock));
+    check_request(request_of({pad(90 * kBlock + 5)}, version, kBlock));
+    check_request(request_of({pad(5)}, version, kBlock));
+    check_request(request_of({small, pad(2 * kMiB - 100), small, pad(5 * kMiB - 100), small}, version, kMiB));
     // Several in a row; some end a piece.
-    check_plan(
-        plan_of({small, pad(kBlock - 200), pad(100), pad(kBlock), pad(0), pad(2 * kBlock - 1), pad(1), small},
+    check_request(
+        request_of({small, pad(kBlock - 200), pad(100), pad(kBlock), pad(0), pad(2 * kBlock - 1), pad(1), small},
                 version, kBlock));
   }
   // Only in v1, a file may start inside a piece, after zeros.
-  check_plan(
-      plan_of({small, pad(50), small, pad(63), pad(1), file, pad(7), small, pad(3 * kBlock + 9), small},
+  check_request(
+      request_of({small, pad(50), small, pad(63), pad(1), file, pad(7), small, pad(3 * kBlock + 9), small},
               Version::v1, kBlock));
-  check_plan(plan_of({pad(10), small, pad(kBlock), small, pad(20)}, Version::v1, 4 * kBlock));
+  check_request(request_of({pad(10), small, pad(kBlock), small, pad(20)}, Version::v1, 4 * kBlock));
 }
 
 TEST_CASE("workers: content may end anywhere in a block, with zeros after it") {
   const TempFolder folder;
-  const PlanFile whole = folder.add("file", oracle::content(kBlock, 7));
+  const RequestedFile whole = folder.add("file", oracle::content(kBlock, 7));
   Sample sample;
   for (std::uint64_t length = 1; length <= 200; ++length) {
     for (const std::uint64_t zeros : {0, 1, 7, 8, 9, 55, 56, 63, 64, 65, 200}) {
       if (!sample.next()) continue;
-      PlanFile file = whole;
+      RequestedFile file = whole;
       file.length = length;
-      check_plan(plan_of({file, pad(zeros)}, Version::v1, kBlock), 1);
+      check_request(request_of({file, pad(zeros)}, Version::v1, kBlock), 1);
       if (length % 9 != 0) continue;
-      // In a hybrid plan, a file starts at a piece.
+      // In a hybrid request, a file starts at a piece.
       file.offset = kBlock - length;
-      check_plan(plan_of({whole, pad(kBlock), file, pad(zeros)}, Version::hybrid, 2 * kBlock), 1);
+      check_request(request_of({whole, pad(kBlock), file, pad(zeros)}, Version::hybrid, 2 * kBlock), 1);
     }
   }
 }
 
-TEST_CASE("workers: missing files are marked if the plan says so") {
+TEST_CASE("workers: missing files are marked if the request says so") {
   Sample sample;
   for (const std::uint64_t length :
        {std::uint64_t{0}, std::uint64_t{1}, kBlock, kBlock + 1, 3 * kBlock + 5, 2 * kMiB}) {
     const TempFolder folder;
-    const PlanFile absent = missing(folder, length);
-    const std::vector<PlanFile> files = files_of(folder, {20000, 0, 3 * kBlock, 5});
+    const RequestedFile absent = missing(folder, length);
+    const std::vector<RequestedFile> files = files_of(folder, {20000, 0, 3 * kBlock, 5});
     for (std::size_t at = 0; at <= files.size(); ++at) {
       if (!sample.next()) continue;
       INFO(length, " bytes missing at ", at);
-      std::vector<PlanFile> several = files;
+      std::vector<RequestedFile> several = files;
       several.insert(several.begin() + static_cast<std::ptrdiff_t>(at), absent);
       check_versions(several, kBlock, true);
     }
-    PlanFile beneath = absent;
+    RequestedFile beneath = absent;
     beneath.path = files[0].path + "/beneath";
     check_versions({absent, files[0], beneath, absent}, kBlock, true);
     check_versions({absent}, 2 * kBlock, true);
@@ -384,7 +384,7 @@ TEST_CASE("workers: missing files that share a piece or span several") {
   for (unsigned round = 0; round < 12; ++round) {
     if (!sample.next()) continue;
     INFO("round ", round);
-    std::vector<PlanFile> files;
+    std::vector<RequestedFile> files;
     for (std::size_t i = 0; i < 30; ++i) {
       const std::uint64_t length = random() % 4 == 0 ? random() % (5 * kBlock) : random() % 3000;
       const std::string name = std::to_string(i);
@@ -403,10 +403,10 @@ TEST_CASE("workers: a missing file affects only its own pieces") {
   const TempFolder folder;
   const Bytes first = oracle::content(20000, 6);
   const Bytes last = oracle::content(20000, 7);
-  Plan plan =
-      plan_of({folder.add("a", first), missing(folder, 50000), folder.add("c", last)}, Version::v1, kBlock);
-  plan.mark_missing = true;
-  const Result v1 = plans::run_as_job(plan, best());
+  HashRequest request =
+      request_of({folder.add("a", first), missing(folder, 50000), folder.add("c", last)}, Version::v1, kBlock);
+  request.mark_missing = true;
+  const Result v1 = requests::run_as_job(request, best());
   REQUIRE_EQ(v1.digests.missing, std::vector<std::uint32_t>{1});
   // The file covers bytes 20000 to 70000: pieces 1 to 4 of 6.
   const metainfo::Sha1Digest start = oracle::sha1(first.data(), kBlock);
@@ -416,8 +416,8 @@ TEST_CASE("workers: a missing file affects only its own pieces") {
   for (std::size_t piece = 1; piece <= 4; ++piece) REQUIRE_EQ(part(v1.digests.v1, piece, 20), Bytes(20));
   REQUIRE_EQ(v1.digests.v1.size(), 6 * 20U);
 
-  plan.version = Version::v2;
-  const Result v2 = plans::run_as_job(plan, best());
+  request.version = Version::v2;
+  const Result v2 = requests::run_as_job(request, best());
   REQUIRE_EQ(v2.digests.missing, std::vector<std::uint32_t>{1});
   REQUIRE_EQ(part(v2.digests.roots, 1, 32), Bytes(32));
   REQUIRE(part(v2.digests.roots, 0, 32) != Bytes(32));
@@ -426,21 +426,21 @@ TEST_CASE("workers: a missing file affects only its own pieces") {
 
 TEST_CASE("workers: a file that cannot be read fails the job with its path") {
   const TempFolder folder;
-  std::vector<PlanFile> files = files_of(folder, {20000, kMiB, 5, kMiB, 20000});
-  const PlanFile good = files[2];
+  std::vector<RequestedFile> files = files_of(folder, {20000, kMiB, 5, kMiB, 20000});
+  const RequestedFile good = files[2];
   Sample sample;
-  const auto fails = [&](const PlanFile& bad, Failure::Code code, int error, bool mark_missing) {
+  const auto fails = [&](const RequestedFile& bad, Failure::Code code, int error, bool mark_missing) {
     files[2] = bad;
     for (const Version version : kVersions) {
       for (const unsigned threads : {1, 8}) {
         for (const bool as_job : {false, true}) {
           if (!sample.next()) continue;
           INFO(bad.path, ", ", name_of(version), ", ", threads, " threads");
-          Plan plan = plan_of(padded(files, kBlock, true), version, kBlock);
-          if (version == Version::v2) plan.files = files;
-          plan.threads = threads;
-          plan.mark_missing = mark_missing;
-          const Failure failure = failure_of(plan, best(), as_job);
+          HashRequest request = request_of(padded(files, kBlock, true), version, kBlock);
+          if (version == Version::v2) request.files = files;
+          request.threads = threads;
+          request.mark_missing = mark_missing;
+          const Failure failure = failure_of(request, best(), as_job);
           REQUIRE(failure.code == code);
           REQUIRE_EQ(failure.error, error);
           REQUIRE_EQ(failure.path, bad.path);
@@ -450,7 +450,7 @@ TEST_CASE("workers: a file that cannot be read fails the job with its path") {
   };
   fails(missing(folder, 5), Failure::Code::open, ENOENT, false);
   fails(missing(folder, 0), Failure::Code::open, ENOENT, false);
-  PlanFile bad = good;
+  RequestedFile bad = good;
   for (const std::uint64_t size : {4, 6, 0}) {
     bad.size = bad.length = size;
     fails(bad, Failure::Code::changed, 0, true);
@@ -463,7 +463,7 @@ TEST_CASE("workers: a file that cannot be read fails the job with its path") {
   std::filesystem::create_directory(bad.path);
   fails(bad, Failure::Code::not_a_file, 0, true);
 #ifndef _WIN32
-  // When the plan was made, the file did not exist.
+  // When the request was made, the file did not exist.
   bad.path = folder.path("link");
   std::filesystem::create_symlink(good.path, bad.path);
   fails(bad, Failure::Code::changed, 0, true);
@@ -472,21 +472,21 @@ TEST_CASE("workers: a file that cannot be read fails the job with its path") {
 
 TEST_CASE("workers: detect one empty file of many that has grown or was deleted") {
   const TempFolder folder;
-  std::vector<PlanFile> files = files_of(folder, std::vector<std::uint64_t>(150, 0));
+  std::vector<RequestedFile> files = files_of(folder, std::vector<std::uint64_t>(150, 0));
   files.push_back(folder.add("content", oracle::content(5, 1)));
   for (const std::size_t index : {0, 63, 64, 149}) {
     for (const Version version : kVersions) {
       INFO(index, ", ", name_of(version));
-      std::vector<PlanFile> changed = files;
+      std::vector<RequestedFile> changed = files;
       changed[index] = folder.add("grown", {1});
       changed[index].size = changed[index].length = 0;
-      const Failure failure = failure_of(plan_of(changed, version, kBlock));
+      const Failure failure = failure_of(request_of(changed, version, kBlock));
       REQUIRE(failure.code == Failure::Code::changed);
       REQUIRE_EQ(failure.path, folder.path("grown"));
       changed[index] = missing(folder, 0);
-      Plan plan = plan_of(changed, version, kBlock);
-      plan.mark_missing = true;
-      REQUIRE_EQ(plans::run_as_job(plan, best()).digests.missing,
+      HashRequest request = request_of(changed, version, kBlock);
+      request.mark_missing = true;
+      REQUIRE_EQ(requests::run_as_job(request, best()).digests.missing,
                  std::vector<std::uint32_t>{static_cast<std::uint32_t>(index)});
     }
   }
@@ -494,15 +494,15 @@ TEST_CASE("workers: detect one empty file of many that has grown or was deleted"
 
 TEST_CASE("workers: a failure stops the other threads") {
   const TempFolder folder;
-  Plan plan = plan_of({folder.add("file", oracle::content(16 * kMiB, 8)), missing(folder, kMiB)}, Version::v1,
+  HashRequest request = request_of({folder.add("file", oracle::content(16 * kMiB, 8)), missing(folder, kMiB)}, Version::v1,
                       16 * kMiB);
-  plan.threads = 2;
+  request.threads = 2;
   // Hashing the file would take more than a second; the failure comes at once.
   const HookKernel slow([] { std::this_thread::sleep_for(std::chrono::milliseconds(1)); });
   for (const bool as_job : {false, true}) {
-    const Result result = as_job ? plans::run_as_job(narrow(plan), slow.kernels())
-                                 : plans::run_as_workers(narrow(plan), slow.kernels());
-    REQUIRE_EQ(result.failure->path, plan.files[1].path);
+    const Result result = as_job ? requests::run_as_job(narrow(request), slow.kernels())
+                                 : requests::run_as_workers(narrow(request), slow.kernels());
+    REQUIRE_EQ(result.failure->path, request.files[1].path);
     REQUIRE(result.bytes < 16 * kMiB);
   }
 }
@@ -514,15 +514,15 @@ TEST_CASE("workers: a file that changes while it is hashed fails the job") {
         INFO(what, ", ", name_of(version));
         const TempFolder folder;
         // Changes the first file; the next one may or may not be opened before the job ends.
-        const Plan plan = narrow(plan_of(files_of(folder, {3 * kBlock, following}), version, kBlock));
+        const HashRequest request = narrow(request_of(files_of(folder, {3 * kBlock, following}), version, kBlock));
         bool done = false;
         const HookKernel changing([&] {
-          if (!done) change(plan.files[0].path);
+          if (!done) change(request.files[0].path);
           done = true;
         });
-        const Failure failure = failure_of(plan, changing.kernels());
+        const Failure failure = failure_of(request, changing.kernels());
         REQUIRE(failure.code == Failure::Code::changed);
-        REQUIRE_EQ(failure.path, plan.files[0].path);
+        REQUIRE_EQ(failure.path, request.files[0].path);
       }
     }
   };
@@ -543,19 +543,19 @@ TEST_CASE("workers: a file that changes while it is hashed fails the job") {
 TEST_CASE("workers: a file whose pieces are read side by side is checked again at the end") {
   for (const Version version : {Version::v1, Version::hybrid}) {
     const TempFolder folder;
-    const Plan plan = plan_of(files_of(folder, {3 * kBlock}), version, kBlock);
-    const HookKernel touching([&] { set_mtime(plan.files[0].path, TempFolder::kSeconds + 1, 0); });
-    REQUIRE(failure_of(plan, touching.kernels()).code == Failure::Code::changed);
+    const HashRequest request = request_of(files_of(folder, {3 * kBlock}), version, kBlock);
+    const HookKernel touching([&] { set_mtime(request.files[0].path, TempFolder::kSeconds + 1, 0); });
+    REQUIRE(failure_of(request, touching.kernels()).code == Failure::Code::changed);
   }
 }
 
 TEST_CASE("workers: an exception in a worker becomes a failure of the job") {
   const TempFolder folder;
   for (const Version version : kVersions) {
-    const Plan plan = plan_of(files_of(folder, {kBlock}), version, kBlock);
-    const auto failure_from = [&plan](const std::function<void()>& hook) {
+    const HashRequest request = request_of(files_of(folder, {kBlock}), version, kBlock);
+    const auto failure_from = [&request](const std::function<void()>& hook) {
       const HookKernel kernel(hook);
-      return failure_of(plan, kernel.kernels());
+      return failure_of(request, kernel.kernels());
     };
     REQUIRE(failure_from([] { throw std::bad_alloc(); }).code == Failure::Code::no_memory);
     const Failure failure = failure_from([] { throw std::runtime_error("broken"); });
@@ -569,8 +569,8 @@ TEST_CASE("workers: a job that is cancelled before it starts reads nothing") {
   for (const Version version : kVersions) {
     Progress progress;
     progress.cancelled = true;
-    JobState job(plan_of(files_of(folder, {3 * kBlock}), version, kBlock), best(), progress);
-    const auto worker = plans::make_worker(job);
+    JobState job(request_of(files_of(folder, {3 * kBlock}), version, kBlock), best(), progress);
+    const auto worker = requests::make_worker(job);
     REQUIRE_EQ(worker->do_part(), 0U);
     worker->finish();
     REQUIRE_EQ(progress.bytes.load(), 0U);
@@ -585,10 +585,10 @@ TEST_CASE("workers: a cancelled job stops before its next read") {
       INFO(name_of(version), wide ? std::string(", wide") : ", narrow");
       Progress progress;
       const HookKernel cancelling([&progress] { progress.cancelled = true; });
-      Plan plan = plan_of(files_of(folder, {128 * kBlock}), version, 8 * kBlock);
-      if (!wide) plan = narrow(plan);
-      JobState job(plan, cancelling.kernels(), progress);
-      const auto worker = plans::make_worker(job);
+      HashRequest request = request_of(files_of(folder, {128 * kBlock}), version, 8 * kBlock);
+      if (!wide) request = narrow(request);
+      JobState job(request, cancelling.kernels(), progress);
+      const auto worker = requests::make_worker(job);
       REQUIRE_EQ(worker->do_part(), 0U);
       // One read per lane, or the whole buffer in v2, where one more read may follow.
       const std::uint64_t lanes = !wide ? 1 : version == Version::v2 ? 64 : 16;
@@ -604,11 +604,11 @@ TEST_CASE("workers: terabytes of zeros can be cancelled quickly") {
   for (const Version version : {Version::v1, Version::hybrid}) {
     for (const Kernels& kernels : {kernel_lists().front(), kernel_lists().back()}) {
       INFO(name_of(version), ", ", name_of(kernels));
-      Plan plan = plan_of({folder.add("file", oracle::content(kBlock, 1)), pad(40 * kTerabyte)}, version,
+      HashRequest request = request_of({folder.add("file", oracle::content(kBlock, 1)), pad(40 * kTerabyte)}, version,
                           2 * kTerabyte);
-      plan.threads = 2;
-      metainfo::Budget budget({2, plans::kAmpleMemory});
-      metainfo::Job job(plan, kernels, budget);
+      request.threads = 2;
+      metainfo::Budget budget({2, requests::kAmpleMemory});
+      metainfo::Job job(request, kernels, budget);
       Tally finished;
       job.start([&] { finished.add(); });
       REQUIRE(eventually([&] { return job.progress().bytes == kBlock; }));
@@ -627,11 +627,11 @@ TEST_CASE("workers: terabytes of zeros can be cancelled quickly") {
 TEST_CASE("workers: a pad file of many pieces is hashed once") {
   // Hashing a terabyte would take minutes.
   constexpr std::uint64_t kTerabyte = std::uint64_t{1} << 40;
-  const Plan plan = plan_of({pad(kTerabyte)}, Version::v1, thin() == 1 ? 16 * kMiB : kMiB * 4);
-  const Result result = plans::run_as_job(plan, best());
-  const Bytes zeros(plan.piece_length);
+  const HashRequest request = request_of({pad(kTerabyte)}, Version::v1, thin() == 1 ? 16 * kMiB : kMiB * 4);
+  const Result result = requests::run_as_job(request, best());
+  const Bytes zeros(request.piece_length);
   const metainfo::Sha1Digest wanted = oracle::sha1(zeros.data(), zeros.size());
-  REQUIRE_EQ(result.digests.v1.size(), kTerabyte / plan.piece_length * 20);
+  REQUIRE_EQ(result.digests.v1.size(), kTerabyte / request.piece_length * 20);
   for (std::size_t at = 0; at < result.digests.v1.size(); at += 20)
     REQUIRE(std::equal(wanted.begin(), wanted.end(),
                        result.digests.v1.begin() + static_cast<std::ptrdiff_t>(at)));
@@ -640,24 +640,24 @@ TEST_CASE("workers: a pad file of many pieces is hashed once") {
 
 TEST_CASE("workers: progress names the file that was opened last") {
   const TempFolder folder;
-  const std::vector<PlanFile> files = files_of(folder, {5, kBlock, 7});
-  REQUIRE_EQ(plans::run_as_job(plan_of(files, Version::v1, kBlock), best()).file_index, 2U);
-  REQUIRE_EQ(plans::run_as_job(plan_of(files, Version::v2, kBlock), best()).file_index, 2U);
+  const std::vector<RequestedFile> files = files_of(folder, {5, kBlock, 7});
+  REQUIRE_EQ(requests::run_as_job(request_of(files, Version::v1, kBlock), best()).file_index, 2U);
+  REQUIRE_EQ(requests::run_as_job(request_of(files, Version::v2, kBlock), best()).file_index, 2U);
   // Empty files are checked last.
-  const std::vector<PlanFile> some = files_of(folder, {0, 5, 0, kBlock, 7});
-  REQUIRE_EQ(plans::run_as_job(plan_of(some, Version::v1, kBlock), best()).file_index, 2U);
+  const std::vector<RequestedFile> some = files_of(folder, {0, 5, 0, kBlock, 7});
+  REQUIRE_EQ(requests::run_as_job(request_of(some, Version::v1, kBlock), best()).file_index, 2U);
 }
 
 TEST_CASE("workers: progress counts content as it is read, without pad files") {
   const TempFolder folder;
-  const std::vector<PlanFile> files = {folder.add("a", oracle::content(10 * kBlock + 5, 1)), pad(kBlock - 5),
+  const std::vector<RequestedFile> files = {folder.add("a", oracle::content(10 * kBlock + 5, 1)), pad(kBlock - 5),
                                        folder.add("b", oracle::content(100, 2))};
   for (const Version version : kVersions) {
     std::vector<std::uint64_t> seen;
     metainfo::Progress progress;
     const HookKernel reading([&] { seen.push_back(progress.bytes); });
-    JobState job(narrow(plan_of(files, version, kBlock)), reading.kernels(), progress);
-    const auto worker = plans::make_worker(job);
+    JobState job(narrow(request_of(files, version, kBlock)), reading.kernels(), progress);
+    const auto worker = requests::make_worker(job);
     while (worker->do_part() != 0) continue;
     REQUIRE_EQ(seen.front(), kBlock);
     REQUIRE(std::is_sorted(seen.begin(), seen.end()));
@@ -668,12 +668,12 @@ TEST_CASE("workers: progress counts content as it is read, without pad files") {
 
 TEST_CASE("workers: do_part() returns the bytes of each part, then 0") {
   const TempFolder folder;
-  const std::vector<PlanFile> files = files_of(folder, {100 * kBlock, 0, 70 * kBlock + 5});
+  const std::vector<RequestedFile> files = files_of(folder, {100 * kBlock, 0, 70 * kBlock + 5});
   for (const Version version : kVersions) {
     INFO(name_of(version));
     Progress progress;
-    JobState job(plan_of(files, version, kBlock), best(), progress);
-    const auto worker = plans::make_worker(job);
+    JobState job(request_of(files, version, kBlock), best(), progress);
+    const auto worker = requests::make_worker(job);
     std::uint64_t bytes = 0;
     while (const std::uint64_t done = worker->do_part()) bytes += done;
     // do_part() counts whole units, so its result is never 0 before the end.
@@ -689,14 +689,14 @@ TEST_CASE("workers: do_part() returns the bytes of each part, then 0") {
 TEST_CASE("workers: thousands of files need at most sixteen descriptors per worker") {
   const TempFolder folder;
   const std::string path = folder.path("");
-  std::vector<PlanFile> files;
+  std::vector<RequestedFile> files;
   for (std::size_t i = 0; i < (thin() == 1 ? 5000 : 800); ++i)
     files.push_back(folder.add(std::to_string(i), oracle::content(1 + i * 7 % 900, i)));
   for (const Version version : kVersions) {
     for (const unsigned threads : {1, 2}) {
       INFO(name_of(version), ", ", threads, " threads");
-      Plan plan = plan_of(version == Version::hybrid ? padded(files, kBlock, true) : files, version, kBlock);
-      plan.threads = threads;
+      HashRequest request = request_of(version == Version::hybrid ? padded(files, kBlock, true) : files, version, kBlock);
+      request.threads = threads;
       std::atomic<std::size_t> most{0};
       std::atomic<unsigned> calls{0};
       const HookKernel counting([&] {
@@ -705,7 +705,7 @@ TEST_CASE("workers: thousands of files need at most sixteen descriptors per work
         std::size_t seen = most;
         while (now > seen && !most.compare_exchange_weak(seen, now)) continue;
       });
-      const Result result = plans::run_as_workers(plan, counting.kernels());
+      const Result result = requests::run_as_workers(request, counting.kernels());
       REQUIRE(!result.failure);
       REQUIRE(most <= 16 * threads);
       REQUIRE(calls > 40);
@@ -717,8 +717,8 @@ TEST_CASE("workers: thousands of files need at most sixteen descriptors per work
   ::getrlimit(RLIMIT_NOFILE, &usual);
   const rlimit few = {open_in("/") + 24, usual.rlim_max};
   ::setrlimit(RLIMIT_NOFILE, &few);
-  const Result v1 = plans::run_as_job(plan_of(files, Version::v1, 4 * kBlock), best());
-  const Result v2 = plans::run_as_job(plan_of(files, Version::v2, kBlock), best());
+  const Result v1 = requests::run_as_job(request_of(files, Version::v1, 4 * kBlock), best());
+  const Result v2 = requests::run_as_job(request_of(files, Version::v2, kBlock), best());
   ::setrlimit(RLIMIT_NOFILE, &usual);
   REQUIRE(!v1.failure);
   REQUIRE(!v2.failure);
@@ -727,12 +727,12 @@ TEST_CASE("workers: thousands of files need at most sixteen descriptors per work
 TEST_CASE("workers: pieces of sixteen files side by side do not reopen files") {
   const TempFolder folder;
   // Each file spans several pieces, so none can be closed after its first piece.
-  const std::vector<PlanFile> files = files_of(folder, std::vector<std::uint64_t>(40, 5 * kBlock));
+  const std::vector<RequestedFile> files = files_of(folder, std::vector<std::uint64_t>(40, 5 * kBlock));
   for (const Version version : {Version::v1, Version::hybrid}) {
-    const Plan plan = plan_of(files, version, kBlock);
+    const HashRequest request = request_of(files, version, kBlock);
     std::size_t most = 0;
     const HookKernel counting([&] { most = std::max(most, open_in(folder.path(""))); });
-    plans::check_result(plans::run_as_workers(plan, counting.kernels()), plans::expect(plan));
+    requests::check_result(requests::run_as_workers(request, counting.kernels()), requests::expect(request));
     REQUIRE((most >= 2 && most <= 16));
   }
 }
@@ -740,26 +740,26 @@ TEST_CASE("workers: pieces of sixteen files side by side do not reopen files") {
 
 TEST_CASE("workers: a file that appears or disappears between two workers has changed") {
   const TempFolder folder;
-  Plan plan = narrow(plan_of(files_of(folder, {8 * kMiB}), Version::v1, kMiB));
-  plan.mark_missing = true;
-  plan.threads = 2;
-  plan.memory_limit = 2 * plan.read_size;
+  HashRequest request = narrow(request_of(files_of(folder, {8 * kMiB}), Version::v1, kMiB));
+  request.mark_missing = true;
+  request.threads = 2;
+  request.memory_limit = 2 * request.read_size;
   Progress progress;
   if (deletion_is_told()) {
-    JobState job(plan, best(), progress);
-    const auto first = plans::make_worker(job);
-    const auto second = plans::make_worker(job);
+    JobState job(request, best(), progress);
+    const auto first = requests::make_worker(job);
+    const auto second = requests::make_worker(job);
     REQUIRE(first->do_part() != 0);
-    std::filesystem::remove(plan.files[0].path);
+    std::filesystem::remove(request.files[0].path);
     REQUIRE_EQ(second->do_part(), 0U);
     REQUIRE(job.failure->code == Failure::Code::changed);
-    REQUIRE_EQ(job.failure->path, plan.files[0].path);
+    REQUIRE_EQ(job.failure->path, request.files[0].path);
   }
 
-  std::filesystem::remove(plan.files[0].path);
-  JobState absent(plan, best(), progress);
-  const auto early = plans::make_worker(absent);
-  const auto late = plans::make_worker(absent);
+  std::filesystem::remove(request.files[0].path);
+  JobState absent(request, best(), progress);
+  const auto early = requests::make_worker(absent);
+  const auto late = requests::make_worker(absent);
   REQUIRE(early->do_part() != 0);
   files_of(folder, {8 * kMiB});
   REQUIRE_EQ(late->do_part(), 0U);

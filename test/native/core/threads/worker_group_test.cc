@@ -20,7 +20,7 @@ constexpr std::uint64_t kAmpleMemory = std::uint64_t{1} << 40;
 class Group final : public WorkerGroup {
  public:
   Group(Budget& budget, std::function<void(Group&)> first) : WorkerGroup(budget), first_(std::move(first)) {
-    request(1, 0);
+    want_workers(1, 0);
   }
   ~Group() override { stop(); }
 

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { exactBytes, formatBytes, formatDuration, printable, printableJson } from '../../src/text/text.ts';
+import { printableJson } from '../../src/cli/terminal/json.ts';
+import { exactBytes, formatBytes, formatDuration } from '../../src/text/format.ts';
+import { printable } from '../../src/text/printable.ts';
 
 describe('printable', () => {
   it('escapes characters that could change what a terminal shows', () => {

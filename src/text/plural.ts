@@ -1,6 +1,0 @@
-/** Writes counts with their nouns. */
-
-/** `1 file`, `2 files`. */
-export function plural(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? '' : 's'}`;
-}

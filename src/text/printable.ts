@@ -1,0 +1,46 @@
+/** Escapes that make untrusted text safe to print. */
+
+/**
+ * Characters that could change what a terminal shows: controls, line separators, and characters that have no width or change the
+ * direction of text. Variation selectors are allowed, as they only choose a form of the character before them, as in emoji.
+ */
+const UNPRINTABLE = /(?![\ufe00-\ufe0f])[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\ufff9-\ufffb]/gu;
+
+/** Escapes that were made before. A text may consist of escapes only, and each would otherwise be a new string. */
+const escapes = new Map<string, string>();
+/** Code units to escape at once: `replace` holds all replacements in memory until it ends. */
+const CHUNK = 2 ** 16;
+
+/** Replaces the characters of a text that could change what a terminal shows. */
+export function escaped(text: string, replace: (char: string) => string): string {
+  let all = '';
+  for (let at = 0; at < text.length; ) {
+    // Do not split a surrogate pair.
+    const isHalf = (text.codePointAt(at + CHUNK - 1) ?? 0) > 0xffff;
+    const end = at + CHUNK + (isHalf ? 1 : 0);
+    all += text.slice(at, end).replace(UNPRINTABLE, replace);
+    at = end;
+  }
+  return all;
+}
+
+/** Makes untrusted text safe to print: unprintable characters become \xNN, \uNNNN or \u{NNNNN}. */
+export function printable(text: string): string {
+  return escaped(text, (char) => {
+    const known = escapes.get(char);
+    if (known !== undefined) return known;
+    const shown = escapeOf(char.codePointAt(0) as number);
+    escapes.set(char, shown);
+    return shown;
+  });
+}
+
+function escapeOf(code: number): string {
+  if (code > 0xffff) return `\\u{${code.toString(16)}}`;
+  return code < 0x100 ? `\\x${code.toString(16).padStart(2, '0')}` : `\\u${code.toString(16).padStart(4, '0')}`;
+}
+
+/** Does what {@link printable} does, but keeps line feeds. */
+export function printableLines(text: string): string {
+  return text.split('\n').map(printable).join('\n');
+}
