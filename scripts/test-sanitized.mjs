@@ -71,6 +71,8 @@ function reports(folder) {
     // The runtime does not see Node close descriptors, so it mistakes a reused number for the old file.
     if (/Location is file descriptor.*\n.*#0.*\n(?!.*metainfo\.node)/.test(report)) return false;
     if (report.includes('ThreadSanitizer')) return /#[01] .*metainfo\.node/.test(report);
+    // Node-API cannot settle the promise of a job that ends with its thread of Node, and keeps 8 bytes.
+    if (/leak/i.test(report) && report.includes('napi_create_promise')) return false;
     // In deeper frames, V8 may be allocating inside a call of the addon.
     if (/leak/i.test(report)) return /#[0-3] .*metainfo\.node/.test(report);
     return /[^=\s]/.test(report);

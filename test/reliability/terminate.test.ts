@@ -39,7 +39,7 @@ describe('a worker that ends while native threads run its jobs', () => {
   const ROUNDS = 15;
   for (const kind of ['sort', 'measure', 'list', 'tree', 'scan', 'hash v1', 'hash v2', 'hash memory']) {
     it(`does not end the process: ${kind}`, async (t) => {
-      // glibc then unmaps freed columns, so reading one ends the process.
+      // glibc then returns freed columns to the system, so reading one ends the process.
       const env = { MALLOC_MMAP_THRESHOLD_: '65536' };
       const args = ['endJobs', kind, await temporaryFolder(t), ROUNDS];
       const { code, signal, told } = await runScript('child.ts', args, env);
