@@ -43,7 +43,7 @@ export function addCreate(program: Command): void {
       '[path...]',
       'a file or folder; the root of several paths is their common folder. Or one URL (http or https), or - for standard input',
     );
-  configFileOptions(queueingOptions(manyOptions(createOptions(command))))
+  queueingOptions(manyOptions(configFileOptions(createOptions(command))))
     .optionsGroup('Output:')
     .helpOption('-h, --help', 'display help for command')
     .addHelpText('after', EXAMPLES)

@@ -54,13 +54,10 @@ export function addWorker(program: Command): void {
     .requiredOption('--root <name=path>', 'a folder with content or outputs, and its name (repeatable)', collectRoot)
     .requiredOption('--store <folder>', 'the folder of plans and parts that all workers share', parseFolder)
     .option('--concurrency <n>', 'jobs of each kind at once; each uses all threads (default: 1)', parseCount)
-    .option('--grace <duration>', 'time for running jobs to end, such as 30s or 5m (default: 0s)', parseDuration);
-  hashingOptions(command)
-    .optionsGroup('Options:')
+    .option('--grace <duration>', 'time for running jobs to end, such as 30s or 5m (default: 0s)', parseDuration)
     .option('-q, --quiet', 'print nothing but errors')
-    .option('--json', 'print one JSON object for each job that has ended')
-    .addHelpText('after', EXAMPLES)
-    .action(work);
+    .option('--json', 'print one JSON object for each job that has ended');
+  hashingOptions(command).addHelpText('after', EXAMPLES).action(work);
 }
 
 /** Parses `500ms`, `30s`, `5m` or `1h`; a bare number is seconds. */
