@@ -67,7 +67,8 @@ inline metainfo::HashRequest random_request(Input& input, const Folder& folder) 
       end += request.files.back().length;
       continue;
     }
-    const std::uint64_t gap = end % request.piece_length == 0 ? 0 : request.piece_length - end % request.piece_length;
+    const std::uint64_t gap =
+        end % request.piece_length == 0 ? 0 : request.piece_length - end % request.piece_length;
     if (gap != 0 && (request.version == metainfo::Version::hybrid || input.below(3) == 0)) {
       request.files.push_back(requests::pad(gap));
       end += gap;
@@ -75,7 +76,8 @@ inline metainfo::HashRequest random_request(Input& input, const Folder& folder) 
     const std::uint64_t before = input.below(4) == 0 ? input.below(5000) : 0;
     const std::uint64_t bytes = length(input, request.piece_length);
     const std::uint64_t after = input.below(4) == 0 ? input.below(5000) : 0;
-    metainfo::RequestedFile file = requests::unchecked(folder.path(request.files.size()), before + bytes + after);
+    metainfo::RequestedFile file =
+        requests::unchecked(folder.path(request.files.size()), before + bytes + after);
     file.offset = before;
     file.length = bytes;
     if (input.below(8) != 0)

@@ -1,5 +1,5 @@
-// Fuzz target: injects faults into system calls while a request is hashed. Harmless faults must not change the
-// digests, others must fail the job with the path and the reason, and no descriptor may stay open.
+// Fuzz target: injects faults into system calls while a request is hashed. Harmless faults must not change
+// the digests, others must fail the job with the path and the reason, and no descriptor may stay open.
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -177,7 +177,8 @@ Fault random_fault(fuzz::Input& input) {
   return {call, nth, act, kRead[input.below(3)]};
 }
 
-void check_run(metainfo::HashRequest request, const requests::Setting& setting, const requests::Expected& expected) {
+void check_run(metainfo::HashRequest request, const requests::Setting& setting,
+               const requests::Expected& expected) {
   System& all = system_calls();
   request.threads = setting.threads;
   request.read_size = setting.read_size;
@@ -186,7 +187,7 @@ void check_run(metainfo::HashRequest request, const requests::Setting& setting, 
   for (std::atomic<std::uint64_t>& count : all.calls) count = 0;
   all.active = true;
   const requests::Result result = setting.as_job ? requests::run_as_job(request, *setting.kernels)
-                                              : requests::run_as_workers(request, *setting.kernels);
+                                                 : requests::run_as_workers(request, *setting.kernels);
   all.active = false;
   REQUIRE_EQ(all.open, 0);
   if (all.fired.empty()) {

@@ -40,8 +40,8 @@ std::string text(const Napi::Object& object, const char* key) {
   return get<Napi::String>(object, key, &Napi::Value::IsString).Utf8Value();
 }
 
-// Reads the files of a request. It makes the JavaScript strings of the field names once, because that is most of
-// the cost of reading a field.
+// Reads the files of a request. It makes the JavaScript strings of the field names once, because that is most
+// of the cost of reading a field.
 class RequestedFileReader {
  public:
   explicit RequestedFileReader(Napi::Env env) : env_(env) {}

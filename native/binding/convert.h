@@ -7,9 +7,9 @@
 
 namespace metainfo {
 
-// Copies a HashRequest (src/hash/addon.ts). Content in memory is not copied: its buffers are added to `memory`,
-// which the caller must keep alive. src/hash/hash-request.ts has validated all values; a wrong type throws
-// Napi::Error.
+// Copies a HashRequest (src/hash/addon.ts). Content in memory is not copied: its buffers are added to
+// `memory`, which the caller must keep alive. src/hash/hash-request.ts has validated all values; a wrong type
+// throws Napi::Error.
 HashRequest to_request(const Napi::Object& value, Napi::Array& memory);
 
 // Makes the Digests of src/hash/addon.ts. The bytes are moved, or copied if the runtime allows no external

@@ -12,8 +12,8 @@
 namespace metainfo {
 namespace {
 
-// Makes a Job, or what owns one, for the request that was given to JavaScript's function. `arguments` are those
-// before the request.
+// Makes a Job, or what owns one, for the request that was given to JavaScript's function. `arguments` are
+// those before the request.
 template <typename Owner, typename... Arguments>
 std::shared_ptr<Owner> make_job(const Napi::CallbackInfo& info, Napi::Array& memory, Arguments... arguments) {
   const Napi::Env env = info.Env();

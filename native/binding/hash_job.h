@@ -1,5 +1,5 @@
-// The JavaScript class HashJob: starts hashing a request, reports progress and cancels. hashNow(): hashes a request
-// at once.
+// The JavaScript class HashJob: starts hashing a request, reports progress and cancels. hashNow(): hashes a
+// request at once.
 #pragma once
 
 #include <napi.h>

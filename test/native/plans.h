@@ -12,10 +12,10 @@
 #include <variant>
 #include <vector>
 
+#include "core/hash/hash_request.h"
 #include "core/hash/job.h"
 #include "core/hash/job_state.h"
 #include "core/hash/merkle.h"
-#include "core/hash/hash_request.h"
 #include "core/hash/worker.h"
 #include "kernel_lists.h"
 #include "oracle.h"
@@ -26,8 +26,8 @@ namespace requests {
 
 using metainfo::Digests;
 using metainfo::Failure;
-using metainfo::Kernels;
 using metainfo::HashRequest;
+using metainfo::Kernels;
 using metainfo::RequestedFile;
 using metainfo::Version;
 using oracle::Bytes;
@@ -59,7 +59,7 @@ inline RequestedFile unchecked(const std::string& path, std::uint64_t length) {
 // Adds a pad file after each file that does not end with a piece. `tail`: also after the last file, because
 // readers must accept both.
 inline std::vector<RequestedFile> padded(const std::vector<RequestedFile>& files, std::uint64_t piece_length,
-                                    bool tail) {
+                                         bool tail) {
   std::vector<RequestedFile> all;
   for (const RequestedFile& file : files) {
     all.push_back(file);
@@ -134,7 +134,8 @@ inline Expected expect(const HashRequest& request) {
       } else if (file.length != 0) {
         expected.bytes += file.length;
         if (request.version != Version::v1)
-          expect_tree(content, request.piece_length, &expected.digests.roots[i * 32], expected.digests.layers);
+          expect_tree(content, request.piece_length, &expected.digests.roots[i * 32],
+                      expected.digests.layers);
       }
     }
     if (request.version == Version::v2) continue;
@@ -184,7 +185,8 @@ inline Result run_as_job(const HashRequest& request, const Kernels& kernels, uns
 }
 
 inline std::unique_ptr<metainfo::Worker> make_worker(metainfo::JobState& job) {
-  return job.request.version == Version::v2 ? metainfo::make_leaf_worker(job) : metainfo::make_piece_worker(job);
+  return job.request.version == Version::v2 ? metainfo::make_leaf_worker(job)
+                                            : metainfo::make_piece_worker(job);
 }
 
 // Hashes a request with workers but without a job: on this thread, or on as many others as the request wants.
@@ -240,8 +242,8 @@ inline void check_setting(HashRequest request, const Setting& setting, const Exp
   request.threads = setting.threads;
   request.read_size = setting.read_size;
   request.memory_limit = setting.threads * setting.read_size * setting.reads;
-  INFO(name_of(request.version), ", pieces of ", request.piece_length, ", ", ::name_of(*setting.kernels), ", ",
-       setting.threads, " threads, ", setting.reads, " reads of ", setting.read_size,
+  INFO(name_of(request.version), ", pieces of ", request.piece_length, ", ", ::name_of(*setting.kernels),
+       ", ", setting.threads, " threads, ", setting.reads, " reads of ", setting.read_size,
        setting.as_job ? std::string(", a job") : ", workers");
   const Result result =
       setting.as_job ? run_as_job(request, *setting.kernels) : run_as_workers(request, *setting.kernels);

@@ -22,7 +22,7 @@ doctest::String show_range(const Range& range) {
                     if constexpr (sizeof element == 1) {
                       out << ' ' << static_cast<int>(element);
                     } else {
-                      out << ' ' << doctest::function toString() { [native code] }(element);
+                      out << ' ' << doctest::toString(element);
                     }
                   });
   if (range.end() - range.begin() > kShown) out << " ...";

@@ -14,7 +14,7 @@ describe('.ci/release-hash', { skip }, () => {
   it('changes with every file that the release gate protects, and with no other', async (t) => {
     const folder = path.join(await temporaryFolder(t), 'a clone');
     execFileSync('git', ['clone', '--quiet', '--shared', ROOT, folder]);
-    const run = () => spawnSync('.ci/release-hash', { cwd: folder, encoding: 'utf8' });
+    const run = () => spawnSync('bash', ['.ci/release-hash'], { cwd: folder, encoding: 'utf8' });
     const seen = new Set<string>();
     const hash = () => {
       const { status, stdout, stderr } = run();

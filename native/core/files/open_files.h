@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <optional>
 
-#include "core/hash/job_state.h"
 #include "core/files/reader.h"
+#include "core/hash/job_state.h"
 
 namespace metainfo {
 
@@ -19,8 +19,8 @@ class OpenFiles {
   // missing files. The result is valid until the next call. Throws Failure.
   const Reader* get(std::size_t file);
 
-  // Both throw a Failure if a file has changed since it was requested, and WorkerThread::Stopped if the thread
-  // was given up while it closed a file.
+  // Both throw a Failure if a file has changed since it was requested, and WorkerThread::Stopped if the
+  // thread was given up while it closed a file.
   void close(std::size_t file);
   void close_all();
 

@@ -1,4 +1,5 @@
-// Reads the content of one request file, and detects that the file on disk has changed since it was requested.
+// Reads the content of one request file, and detects that the file on disk has changed since it was
+// requested.
 #pragma once
 
 #include <cstddef>
@@ -9,8 +10,8 @@
 
 namespace metainfo {
 
-// The folder that the files of a request are below, opened once: the system then looks up fewer components for
-// each file. It is the requested folder, even if its path leads elsewhere later.
+// The folder that the files of a request are below, opened once: the system then looks up fewer components
+// for each file. It is the requested folder, even if its path leads elsewhere later.
 class RootFolder {
  public:
   // Throws Failure. System calls go through `thread`, if it is given.
@@ -30,7 +31,8 @@ class Reader {
  public:
   // Opens the file. It follows no symbolic link, in no component of the path. Throws Failure. If `thread` is
   // given, system calls go through it: then all members except the destructor also throw
-  // WorkerThread::Stopped. A file below the root of the request is opened relative to `root`, if that is given.
+  // WorkerThread::Stopped. A file below the root of the request is opened relative to `root`, if that is
+  // given.
   explicit Reader(RequestedFile file, WorkerThread* thread = nullptr, const RootFolder* root = nullptr);
   ~Reader();
   Reader(const Reader&) = delete;

@@ -10,8 +10,8 @@
 #include <variant>
 #include <vector>
 
-#include "core/table/file_columns.h"
 #include "core/hash/hash_request.h"
+#include "core/table/file_columns.h"
 #include "core/threads/worker_group.h"
 
 namespace metainfo {

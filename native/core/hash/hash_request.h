@@ -1,5 +1,5 @@
-// The input of a hash job and its results. src/hash/hash-request.ts has the same structures and validates every
-// value.
+// The input of a hash job and its results. src/hash/hash-request.ts has the same structures and validates
+// every value.
 #pragma once
 
 #include <cstddef>

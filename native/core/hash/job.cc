@@ -13,7 +13,7 @@ namespace {
 
 std::unique_ptr<Worker> make_worker(JobState& state, WorkerThread* thread) {
   return state.request.version == Version::v2 ? make_leaf_worker(state, thread)
-                                           : make_piece_worker(state, thread);
+                                              : make_piece_worker(state, thread);
 }
 
 }  // namespace
@@ -25,7 +25,7 @@ Job::Job(HashRequest request, const Kernels& kernels, Budget& budget)
   const std::uint64_t parts =
       state_.has_many_files() ? state_.request.threads : std::max<std::uint64_t>(1, state_.parts);
   want_workers(static_cast<unsigned>(std::min<std::uint64_t>(state_.request.threads, parts)),
-          worker_shape(state_.request).bytes());
+               worker_shape(state_.request).bytes());
 }
 
 void Job::run_here() {

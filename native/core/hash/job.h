@@ -3,8 +3,8 @@
 
 #include <variant>
 
-#include "core/hash/job_state.h"
 #include "core/hash/hash_request.h"
+#include "core/hash/job_state.h"
 #include "core/threads/progress.h"
 #include "core/threads/worker_group.h"
 #include "kernels/kernel.h"
@@ -19,8 +19,8 @@ class Job final : public WorkerGroup {
   Job(HashRequest request, const Kernels& kernels, Budget& budget = Budget::process());
   ~Job() override { stop(); }
 
-  // Hashes the request on the calling thread, instead of start(): outside the budget, so only for little content
-  // in memory. The outcome is final afterwards.
+  // Hashes the request on the calling thread, instead of start(): outside the budget, so only for little
+  // content in memory. The outcome is final afterwards.
   void run_here();
 
   Version version() const { return state_.request.version; }

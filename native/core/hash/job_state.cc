@@ -89,9 +89,10 @@ void JobState::lay_out() {
     }
   }
   units = in_subtrees ? end : ceil_div(end, request.piece_length);
-  parts = in_subtrees ? count_parts(units, kPartSubtrees, request.threads)
-                      : count_parts(units, std::max<std::uint64_t>(kMaxLanes, kPartBytes / request.piece_length),
-                                    request.threads);
+  parts = in_subtrees
+              ? count_parts(units, kPartSubtrees, request.threads)
+              : count_parts(units, std::max<std::uint64_t>(kMaxLanes, kPartBytes / request.piece_length),
+                            request.threads);
   // Above this, vectors would throw std::length_error instead of std::bad_alloc.
   if (units > (std::uint64_t{1} << 48) || layers > (std::uint64_t{1} << 48)) throw std::bad_alloc();
   if (has_v1()) digests.v1.resize(units * sizeof(Sha1Digest));
@@ -126,14 +127,16 @@ void JobState::fail(Failure value) {
 void JobState::mark_opened(std::size_t file) {
   if (!request.mark_missing) return;
   const std::lock_guard<std::mutex> lock(mutex);
-  if (missing[file]) throw Failure{Failure::Code::changed, 0, request.path(file), "it did not exist at first"};
+  if (missing[file])
+    throw Failure{Failure::Code::changed, 0, request.path(file), "it did not exist at first"};
   opened[file] = true;
 }
 
 // A file that another worker has opened is not missing: it was deleted while the job ran.
 void JobState::mark_missing(std::size_t file) {
   const std::lock_guard<std::mutex> lock(mutex);
-  if (opened[file]) throw Failure{Failure::Code::changed, 0, request.path(file), "it was deleted or replaced"};
+  if (opened[file])
+    throw Failure{Failure::Code::changed, 0, request.path(file), "it was deleted or replaced"};
   missing[file] = true;
 }
 

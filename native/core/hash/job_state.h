@@ -10,8 +10,8 @@
 #include <optional>
 #include <vector>
 
-#include "core/hash/merkle.h"
 #include "core/hash/hash_request.h"
+#include "core/hash/merkle.h"
 #include "core/threads/progress.h"
 #include "kernels/kernel.h"
 
@@ -26,8 +26,8 @@ struct JobState {
   static constexpr std::uint64_t kSubtreeBytes = kBlockSize * GrowingTree::kSubtreeLeaves;
   static constexpr std::uint64_t kNoLayer = std::numeric_limits<std::uint64_t>::max();
 
-  // Lays out the request, unless it has so many files that this would hold up the event loop. Throws Failure and
-  // std::bad_alloc.
+  // Lays out the request, unless it has so many files that this would hold up the event loop. Throws Failure
+  // and std::bad_alloc.
   JobState(HashRequest request_, const Kernels& kernels_, Progress& progress_);
 
   // Lays out a request of many files; the job fails if it cannot be. Every worker calls it before it does

@@ -91,7 +91,8 @@ class PieceWorker final : public Worker {
   // Prefetches the start of each lane's piece, and of the pieces of the part that this worker probably takes
   // next: the other threads take the parts in between.
   void prefetch(const JobState::Part& part) {
-    const std::uint64_t distance = (part.last - part.first) * job_.request.threads * job_.request.piece_length;
+    const std::uint64_t distance =
+        (part.last - part.first) * job_.request.threads * job_.request.piece_length;
     for (std::size_t i = 0; i < used_; ++i) prefetch(lanes_[i], 0, 2 * kPrefetchBytes);
     for (std::size_t i = 0; i < used_; ++i) prefetch(lanes_[i], distance, 2 * kPrefetchBytes);
   }
@@ -160,8 +161,8 @@ class PieceWorker final : public Worker {
     }
   }
 
-  // A hybrid request is hashed in tiles of one leaf per lane, so that SHA-256 finds in the CPU cache what SHA-1
-  // has just read.
+  // A hybrid request is hashed in tiles of one leaf per lane, so that SHA-256 finds in the CPU cache what
+  // SHA-1 has just read.
   void hash_lanes() {
     const std::size_t tile = job_.has_v2() ? static_cast<std::size_t>(kBlockSize) : shape_.read_size;
     for (std::size_t at = 0; at < shape_.read_size; at += tile) {

@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <memory>
 
-#include "core/hash/job_state.h"
 #include "core/files/open_files.h"
+#include "core/hash/job_state.h"
 
 namespace metainfo {
 

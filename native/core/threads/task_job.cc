@@ -7,7 +7,9 @@
 
 namespace metainfo {
 
-TaskJob::TaskJob(Task task, Budget& budget) : WorkerGroup(budget), task_(std::move(task)) { want_workers(1, 0); }
+TaskJob::TaskJob(Task task, Budget& budget) : WorkerGroup(budget), task_(std::move(task)) {
+  want_workers(1, 0);
+}
 
 bool TaskJob::run_worker(WorkerThread&, const Served&, std::shared_ptr<void>&) noexcept {
   run();

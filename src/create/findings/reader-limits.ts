@@ -83,7 +83,7 @@ export interface LimitWarning {
   limit?: { name: keyof Sizes; max: number };
 }
 
-/** What to do about a size that is too large: a sentence, and the options that it means. */
+/** Advice against a size that is too large: a sentence, and the options that it means. */
 type SizeAdvice = Pick<Finding, 'advice' | 'option'>;
 
 /**

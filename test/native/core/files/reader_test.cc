@@ -36,8 +36,8 @@
 using metainfo::Failure;
 using metainfo::file_status;
 using metainfo::FileStatus;
-using metainfo::RequestedFile;
 using metainfo::Reader;
+using metainfo::RequestedFile;
 using oracle::Bytes;
 
 namespace {

@@ -17,11 +17,11 @@
 #include "test.h"
 
 using metainfo::Failure;
+using metainfo::HashRequest;
 using metainfo::JobState;
 using metainfo::kMaxLanes;
-using metainfo::HashRequest;
-using metainfo::RequestedFile;
 using metainfo::Progress;
+using metainfo::RequestedFile;
 using metainfo::Version;
 using requests::kBlock;
 using requests::kMiB;
@@ -33,7 +33,8 @@ namespace {
 // A request without files on disk.
 HashRequest request_of_units(std::uint64_t units, Version version, std::uint64_t piece_length) {
   if (version != Version::v2) return request_of({pad(units * piece_length)}, version, piece_length);
-  return request_of({requests::unchecked("/nowhere", units * JobState::kSubtreeBytes)}, version, piece_length);
+  return request_of({requests::unchecked("/nowhere", units * JobState::kSubtreeBytes)}, version,
+                    piece_length);
 }
 
 std::vector<JobState::Part> parts_of(JobState& job) {
@@ -71,7 +72,8 @@ void check_parts(const HashRequest& request, std::uint64_t units, std::uint64_t 
   REQUIRE(largest <= most);
   if (units != 0) REQUIRE(largest - smallest <= 1);
   // No thread is idle while others do the last parts.
-  REQUIRE((units < request.threads ? parts.size() == units : parts.size() % request.threads == 0 || largest == 1));
+  REQUIRE((units < request.threads ? parts.size() == units
+                                   : parts.size() % request.threads == 0 || largest == 1));
 }
 
 Failure refusal(const HashRequest& request) {
@@ -135,16 +137,16 @@ TEST_CASE("JobState: many threads take every unit exactly once") {
 TEST_CASE("JobState: file_at() finds the file whose content is at a position") {
   const auto file = [](std::uint64_t length) { return requests::unchecked("/nowhere", length); };
   Progress progress;
-  const JobState bytes(
-      request_of({file(0), file(10), file(0), file(0), pad(0), file(5), pad(7), file(0)}, Version::v1, kBlock),
-      best(), progress);
+  const JobState bytes(request_of({file(0), file(10), file(0), file(0), pad(0), file(5), pad(7), file(0)},
+                                  Version::v1, kBlock),
+                       best(), progress);
   REQUIRE_EQ(bytes.end, 22U);
   for (std::uint64_t place = 0; place < 22; ++place)
     REQUIRE_EQ(bytes.file_at(place), place < 10 ? 1U : place < 15 ? 5U : 6U);
   REQUIRE_EQ(bytes.empty_files, (std::vector<std::size_t>{0, 2, 3, 7}));
   const JobState runs(
-      request_of({file(0), file(1), pad(99), file(kMiB), file(0), file(kMiB + 1)}, Version::v2, kBlock), best(),
-      progress);
+      request_of({file(0), file(1), pad(99), file(kMiB), file(0), file(kMiB + 1)}, Version::v2, kBlock),
+      best(), progress);
   REQUIRE_EQ(runs.units, 4U);
   const std::size_t expected[] = {1, 3, 5, 5};
   for (std::uint64_t place = 0; place < 4; ++place) REQUIRE_EQ(runs.file_at(place), expected[place]);
@@ -153,7 +155,7 @@ TEST_CASE("JobState: file_at() finds the file whose content is at a position") {
 TEST_CASE("JobState: allocates exactly the digests of the request") {
   const auto file = [](std::uint64_t length) { return requests::unchecked("/nowhere", length); };
   const std::vector<RequestedFile> files = {file(0), file(kBlock), file(kBlock + 1), pad(kBlock - 1),
-                                       file(5 * kBlock)};
+                                            file(5 * kBlock)};
   Progress progress;
   const JobState v1(request_of(files, Version::v1, kBlock), best(), progress);
   REQUIRE_EQ(v1.digests.v1.size(), 8 * 20U);
@@ -255,9 +257,9 @@ TEST_CASE("JobState: supports sizes up to the largest that can be hashed") {
   // With huge pieces there are few units and few digests.
   for (const Version version : {Version::v1, Version::hybrid}) {
     INFO(requests::name_of(version));
-    HashRequest request =
-        request_of({requests::unchecked("/nowhere", kHuge), pad(2 * kHuge), requests::unchecked("/nowhere", kHuge)},
-                version, kHuge / 4);
+    HashRequest request = request_of(
+        {requests::unchecked("/nowhere", kHuge), pad(2 * kHuge), requests::unchecked("/nowhere", kHuge)},
+        version, kHuge / 4);
     request.threads = 3;
     JobState job(request, best(), progress);
     REQUIRE_EQ(job.units, 16U);
@@ -269,7 +271,7 @@ TEST_CASE("JobState: supports sizes up to the largest that can be hashed") {
     REQUIRE((result.failure && result.failure->code == Failure::Code::open));
   }
   HashRequest runs = request_of({requests::unchecked("/nowhere", (std::uint64_t{1} << 40) + 5)}, Version::v2,
-                      std::uint64_t{1} << 40);
+                                std::uint64_t{1} << 40);
   JobState job(runs, best(), progress);
   REQUIRE_EQ(job.units, (std::uint64_t{1} << 20) + 1);
   REQUIRE_EQ(job.digests.layers.size(), 64U);
@@ -304,8 +306,8 @@ TEST_CASE("JobState: rejects sizes that exceed memory or 64 bits") {
     if (length > kHuge || throws_bad_alloc())
       REQUIRE(refused(request_of({requests::unchecked("/nowhere", length)}, Version::v2, kBlock)));
   }
-  REQUIRE(refused(
-      request_of(std::vector<RequestedFile>(100000, requests::unchecked("/nowhere", kMost)), Version::v2, kHuge)));
+  REQUIRE(refused(request_of(std::vector<RequestedFile>(100000, requests::unchecked("/nowhere", kMost)),
+                             Version::v2, kHuge)));
 }
 
 TEST_CASE("worker_shape: buffers stay within the worker's share of memory, except for one read") {

@@ -28,8 +28,8 @@
 using metainfo::Budget;
 using metainfo::Digests;
 using metainfo::Failure;
-using metainfo::Job;
 using metainfo::HashRequest;
+using metainfo::Job;
 using metainfo::Progress;
 using metainfo::Version;
 using requests::kBlock;
@@ -72,7 +72,8 @@ bool is_free(Budget& budget) { return Occupied(budget).places() == budget.limits
 
 // A request with one read in memory, so that a job can be held in the middle.
 HashRequest request_of(const TempFolder& folder, std::size_t size) {
-  HashRequest request = requests::request_of({folder.add("file", oracle::content(size, 1))}, Version::v1, kBlock);
+  HashRequest request =
+      requests::request_of({folder.add("file", oracle::content(size, 1))}, Version::v1, kBlock);
   return requests::narrow(request);
 }
 
@@ -169,7 +170,8 @@ struct NoneLeft {
 TEST_CASE("Job: hashes many files, which its workers lay out") {
   for (const Version version : requests::kVersions) {
     INFO(requests::name_of(version));
-    HashRequest request = requests::request_of(std::vector<metainfo::RequestedFile>(20000, requests::pad(100)), version, kBlock);
+    HashRequest request = requests::request_of(
+        std::vector<metainfo::RequestedFile>(20000, requests::pad(100)), version, kBlock);
     request.threads = 3;
     requests::check_result(requests::run_as_job(request, best()), requests::expect(request));
   }
@@ -376,7 +378,8 @@ TEST_CASE("Job: uses as many threads as it may, and no more") {
       for (const unsigned limit : {1U, 3U, 8U}) {
         INFO(requests::name_of(version), ", ", threads, " of ", limit);
         if (!sample.next()) continue;
-        HashRequest request = requests::request_of({folder.add("file", oracle::content(4 * kMiB, 1))}, version, kMiB);
+        HashRequest request =
+            requests::request_of({folder.add("file", oracle::content(4 * kMiB, 1))}, version, kMiB);
         request.threads = threads;
         const unsigned expected = std::min(threads, limit);
         std::mutex mutex;
@@ -402,7 +405,8 @@ TEST_CASE("Job: uses as many threads as it may, and no more") {
 
 TEST_CASE("Job: one piece uses one thread") {
   const TempFolder folder;
-  HashRequest request = requests::request_of({folder.add("file", oracle::content(kMiB, 1))}, Version::v1, kMiB);
+  HashRequest request =
+      requests::request_of({folder.add("file", oracle::content(kMiB, 1))}, Version::v1, kMiB);
   request.threads = 8;
   Budget budget({8, kAmpleMemory});
   Tally finished;
@@ -418,7 +422,8 @@ TEST_CASE("Job: one piece uses one thread") {
 
 TEST_CASE("Job: its memory counts in the budget") {
   const TempFolder folder;
-  HashRequest request = requests::request_of({folder.add("file", oracle::content(kMiB, 1))}, Version::v1, kBlock);
+  HashRequest request =
+      requests::request_of({folder.add("file", oracle::content(kMiB, 1))}, Version::v1, kBlock);
   request.threads = 4;
   request.memory_limit = 4 * 3 * kBlock;
   // Three lanes per worker: two workers fit.
@@ -545,9 +550,9 @@ TEST_CASE("Job: a job that left its place is stopped or destroyed without a repo
 TEST_CASE("Job: a job that left its place continues where it was") {
   const TempFolder folder;
   // The pad files before the file ensure that the job has been served something.
-  const HashRequest request = requests::narrow(
-      requests::request_of({requests::pad(std::uint64_t{3} << 30), folder.add("file", oracle::content(999, 1))},
-                     Version::v1, 4 * kMiB));
+  const HashRequest request = requests::narrow(requests::request_of(
+      {requests::pad(std::uint64_t{3} << 30), folder.add("file", oracle::content(999, 1))}, Version::v1,
+      4 * kMiB));
   Paused paused(request);
   const unsigned before = paused.calls;
   std::this_thread::sleep_for(std::chrono::milliseconds(5));
@@ -573,8 +578,9 @@ TEST_CASE("Job: hashes correctly while its workers come and go") {
   for (const Version version : requests::kVersions) {
     INFO(requests::name_of(version));
     const std::size_t size = thin() == 1 ? 24 * kMiB + 5 : 3 * kMiB + 5;
-    HashRequest request = requests::request_of({folder.add("file", oracle::content(size, 1)), folder.add("empty", {})},
-                               version, version == Version::v2 ? 2 * kMiB : 2 * kBlock);
+    HashRequest request =
+        requests::request_of({folder.add("file", oracle::content(size, 1)), folder.add("empty", {})}, version,
+                             version == Version::v2 ? 2 * kMiB : 2 * kBlock);
     request.threads = 3;
     const requests::Expected expected = requests::expect(request);
     Budget budget({3, kAmpleMemory});
@@ -730,7 +736,8 @@ TEST_CASE("Job: two hundred jobs run at once, started on several threads, a thir
   const TempFolder folder;
   const NoneLeft none;
   const std::size_t size = thin() == 1 ? 3 * kMiB + 5 : 300005;
-  const HashRequest request = requests::request_of({folder.add("file", oracle::content(size, 1))}, Version::v1, kBlock);
+  const HashRequest request =
+      requests::request_of({folder.add("file", oracle::content(size, 1))}, Version::v1, kBlock);
   const requests::Expected expected = requests::expect(request);
   std::atomic<unsigned> running{0};
   std::atomic<unsigned> most{0};

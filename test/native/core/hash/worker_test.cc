@@ -30,11 +30,11 @@
 #include "threads.h"
 
 using metainfo::Failure;
+using metainfo::HashRequest;
 using metainfo::JobState;
 using metainfo::Kernels;
-using metainfo::HashRequest;
-using metainfo::RequestedFile;
 using metainfo::Progress;
+using metainfo::RequestedFile;
 using metainfo::Version;
 using oracle::Bytes;
 using requests::kBlock;
@@ -50,7 +50,8 @@ using requests::Setting;
 
 namespace {
 
-// Draws some settings to hash a request with: different ones for each request, the same in every run of the tests.
+// Draws some settings to hash a request with: different ones for each request, the same in every run of the
+// tests.
 std::vector<Setting> drawn(const HashRequest& request, std::size_t count) {
   std::uint64_t seed = request.piece_length / 4 + 7 * static_cast<std::uint64_t>(request.version);
   for (const RequestedFile& file : request.files) seed = seed * 31 + file.length + file.pad;
@@ -80,17 +81,18 @@ void check_request(const HashRequest& request, std::size_t settings = 3) {
 
 // A request without pad files, which says instead how many files have their last piece filled up.
 HashRequest filled(const std::vector<RequestedFile>& files, Version version, std::uint64_t piece_length,
-            std::size_t padded_files) {
+                   std::size_t padded_files) {
   HashRequest request = request_of(files, version, piece_length);
   request.padded_files = padded_files;
   return request;
 }
 
 // Checks the files as requests of each version, with each way of padding.
-void check_versions(const std::vector<RequestedFile>& files, std::uint64_t piece_length, bool mark_missing = false,
-                    std::size_t settings = 3) {
-  std::vector<HashRequest> requests = {request_of(files, Version::v1, piece_length),
-                             request_of(padded(files, piece_length, true), Version::v1, piece_length)};
+void check_versions(const std::vector<RequestedFile>& files, std::uint64_t piece_length,
+                    bool mark_missing = false, std::size_t settings = 3) {
+  std::vector<HashRequest> requests = {
+      request_of(files, Version::v1, piece_length),
+      request_of(padded(files, piece_length, true), Version::v1, piece_length)};
   if (piece_length >= kBlock && (piece_length & (piece_length - 1)) == 0) {
     requests.push_back(request_of(files, Version::v2, piece_length));
     requests.push_back(request_of(padded(files, piece_length, true), Version::v2, piece_length));
@@ -118,8 +120,8 @@ std::vector<RequestedFile> files_of(const TempFolder& folder, const std::vector<
   return files;
 }
 
-// Random files of edge-case sizes: some equal, some inside a larger file, one longer than a part of the request.
-// A seed gives the same files on every system.
+// Random files of edge-case sizes: some equal, some inside a larger file, one longer than a part of the
+// request. A seed gives the same files on every system.
 std::vector<RequestedFile> generated(const TempFolder& folder, std::uint64_t piece, unsigned seed) {
   std::minstd_rand random(seed);
   const auto below = [&random](std::size_t limit) { return static_cast<std::size_t>(random() % limit); };
@@ -149,7 +151,8 @@ RequestedFile missing(const TempFolder& folder, std::uint64_t length, const std:
 }
 
 Failure failure_of(const HashRequest& request, const Kernels& kernels = best(), bool as_job = true) {
-  Result result = as_job ? requests::run_as_job(request, kernels) : requests::run_as_workers(request, kernels);
+  Result result =
+      as_job ? requests::run_as_job(request, kernels) : requests::run_as_workers(request, kernels);
   REQUIRE(result.failure.has_value());
   return *result.failure;
 }
@@ -179,7 +182,8 @@ std::size_t open_in(const std::string& folder) {
 
 TEST_CASE("workers: every kernel, number of threads, read size and memory limit, with and without a job") {
   const TempFolder folder;
-  const std::vector<RequestedFile> files = files_of(folder, {1, 0, 70000, 300000, kBlock, 5, kMiB + 1, 0, 32767});
+  const std::vector<RequestedFile> files =
+      files_of(folder, {1, 0, 70000, 300000, kBlock, 5, kMiB + 1, 0, 32767});
   Sample sample;
   bool as_job = false;
   for (const std::uint64_t piece : {2 * kBlock, 128 * kBlock}) {
@@ -306,7 +310,8 @@ TEST_CASE("workers: several ranges of one file") {
 TEST_CASE("workers: files with equal content have equal roots and layers") {
   const TempFolder folder;
   const Bytes bytes = oracle::content(3 * kBlock + 5, 4);
-  const HashRequest request = request_of({folder.add("a", bytes), folder.add("b", bytes)}, Version::v2, kBlock);
+  const HashRequest request =
+      request_of({folder.add("a", bytes), folder.add("b", bytes)}, Version::v2, kBlock);
   const Result result = requests::run_as_job(request, best());
   REQUIRE_EQ(part(result.digests.roots, 0, 32), part(result.digests.roots, 1, 32));
   REQUIRE_EQ(part(result.digests.layers, 0, 128), part(result.digests.layers, 1, 128));
@@ -327,14 +332,14 @@ TEST_CASE("workers: pad files anywhere, of any length") {
     check_request(request_of({pad(5)}, version, kBlock));
     check_request(request_of({small, pad(2 * kMiB - 100), small, pad(5 * kMiB - 100), small}, version, kMiB));
     // Several in a row; some end a piece.
-    check_request(
-        request_of({small, pad(kBlock - 200), pad(100), pad(kBlock), pad(0), pad(2 * kBlock - 1), pad(1), small},
-                version, kBlock));
+    check_request(request_of(
+        {small, pad(kBlock - 200), pad(100), pad(kBlock), pad(0), pad(2 * kBlock - 1), pad(1), small},
+        version, kBlock));
   }
   // Only in v1, a file may start inside a piece, after zeros.
   check_request(
       request_of({small, pad(50), small, pad(63), pad(1), file, pad(7), small, pad(3 * kBlock + 9), small},
-              Version::v1, kBlock));
+                 Version::v1, kBlock));
   check_request(request_of({pad(10), small, pad(kBlock), small, pad(20)}, Version::v1, 4 * kBlock));
 }
 
@@ -403,8 +408,8 @@ TEST_CASE("workers: a missing file affects only its own pieces") {
   const TempFolder folder;
   const Bytes first = oracle::content(20000, 6);
   const Bytes last = oracle::content(20000, 7);
-  HashRequest request =
-      request_of({folder.add("a", first), missing(folder, 50000), folder.add("c", last)}, Version::v1, kBlock);
+  HashRequest request = request_of({folder.add("a", first), missing(folder, 50000), folder.add("c", last)},
+                                   Version::v1, kBlock);
   request.mark_missing = true;
   const Result v1 = requests::run_as_job(request, best());
   REQUIRE_EQ(v1.digests.missing, std::vector<std::uint32_t>{1});
@@ -494,8 +499,8 @@ TEST_CASE("workers: detect one empty file of many that has grown or was deleted"
 
 TEST_CASE("workers: a failure stops the other threads") {
   const TempFolder folder;
-  HashRequest request = request_of({folder.add("file", oracle::content(16 * kMiB, 8)), missing(folder, kMiB)}, Version::v1,
-                      16 * kMiB);
+  HashRequest request = request_of({folder.add("file", oracle::content(16 * kMiB, 8)), missing(folder, kMiB)},
+                                   Version::v1, 16 * kMiB);
   request.threads = 2;
   // Hashing the file would take more than a second; the failure comes at once.
   const HookKernel slow([] { std::this_thread::sleep_for(std::chrono::milliseconds(1)); });
@@ -514,7 +519,8 @@ TEST_CASE("workers: a file that changes while it is hashed fails the job") {
         INFO(what, ", ", name_of(version));
         const TempFolder folder;
         // Changes the first file; the next one may or may not be opened before the job ends.
-        const HashRequest request = narrow(request_of(files_of(folder, {3 * kBlock, following}), version, kBlock));
+        const HashRequest request =
+            narrow(request_of(files_of(folder, {3 * kBlock, following}), version, kBlock));
         bool done = false;
         const HookKernel changing([&] {
           if (!done) change(request.files[0].path);
@@ -604,8 +610,8 @@ TEST_CASE("workers: terabytes of zeros can be cancelled quickly") {
   for (const Version version : {Version::v1, Version::hybrid}) {
     for (const Kernels& kernels : {kernel_lists().front(), kernel_lists().back()}) {
       INFO(name_of(version), ", ", name_of(kernels));
-      HashRequest request = request_of({folder.add("file", oracle::content(kBlock, 1)), pad(40 * kTerabyte)}, version,
-                          2 * kTerabyte);
+      HashRequest request = request_of({folder.add("file", oracle::content(kBlock, 1)), pad(40 * kTerabyte)},
+                                       version, 2 * kTerabyte);
       request.threads = 2;
       metainfo::Budget budget({2, requests::kAmpleMemory});
       metainfo::Job job(request, kernels, budget);
@@ -650,8 +656,8 @@ TEST_CASE("workers: progress names the file that was opened last") {
 
 TEST_CASE("workers: progress counts content as it is read, without pad files") {
   const TempFolder folder;
-  const std::vector<RequestedFile> files = {folder.add("a", oracle::content(10 * kBlock + 5, 1)), pad(kBlock - 5),
-                                       folder.add("b", oracle::content(100, 2))};
+  const std::vector<RequestedFile> files = {folder.add("a", oracle::content(10 * kBlock + 5, 1)),
+                                            pad(kBlock - 5), folder.add("b", oracle::content(100, 2))};
   for (const Version version : kVersions) {
     std::vector<std::uint64_t> seen;
     metainfo::Progress progress;
@@ -695,7 +701,8 @@ TEST_CASE("workers: thousands of files need at most sixteen descriptors per work
   for (const Version version : kVersions) {
     for (const unsigned threads : {1, 2}) {
       INFO(name_of(version), ", ", threads, " threads");
-      HashRequest request = request_of(version == Version::hybrid ? padded(files, kBlock, true) : files, version, kBlock);
+      HashRequest request =
+          request_of(version == Version::hybrid ? padded(files, kBlock, true) : files, version, kBlock);
       request.threads = threads;
       std::atomic<std::size_t> most{0};
       std::atomic<unsigned> calls{0};
