@@ -123,8 +123,8 @@ const plans = await validPlans();
 const valid: string[][] = [];
 for (const plan of plans) valid.push(await read(await withItsId(mutant(plan, [])), 'a valid plan'));
 
-// One value: of each kind of plan in one version.
-const some = plans.filter(({ version }, i) => version === VERSIONS[i % VERSIONS.length]);
+// One value: of a v1 folder, a single v2 file, a hybrid folder and a hash plan.
+const some = [0, 6, 8, 11].map((i) => plans[i] as Plan);
 for (const plan of some)
   for (const place of placesOf(plan))
     for (const [i, value] of HOSTILE.entries()) {
@@ -144,9 +144,9 @@ for (const plan of some)
 for (const plan of plans) {
   if (plan.files.length.length !== 1) continue;
   for (const length of NUMBERS)
-    for (const pieceLength of [1, 16 * KIB, 2 ** 31, 2 ** 40, 2 ** 52])
+    for (const pieceLength of [1, 16 * KIB, 2 ** 52])
       for (const partSize of [pieceLength, 2 ** 52])
-        for (const parts of [1, 2, Math.ceil(length / partSize), 2 ** 53 - 1]) {
+        for (const parts of [1, Math.ceil(length / partSize), 2 ** 53 - 1]) {
           const about = `${plan.version} ${plan.format} ${length} ${pieceLength} ${partSize} ${parts}`;
           writeFileSync(last, about);
           const sizes = { pieceLength, partSize, parts, totalSize: length };
@@ -158,7 +158,7 @@ for (const plan of plans) {
 
 // Several values.
 seedRandom(30);
-for (let i = 0; i < 1000; i += 1) {
+for (let i = 0; i < 500; i += 1) {
   const plan = pick(plans);
   const places = [...placesOf(plan)];
   const changes = Array.from({ length: 3 }, () => [pick(places), pick(HOSTILE)] as const);
