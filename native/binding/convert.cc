@@ -18,7 +18,7 @@ template <typename Value, typename Key>
 Value get(const Napi::Object& object, const Key& key, bool (Napi::Value::*is)() const) {
   const Napi::Value value = object.Get(key);
   if (!(value.*is)())
-    throw Napi::TypeError::New(object.Env(), "plan field has the wrong type: " + key_text(key));
+    throw Napi::TypeError::New(object.Env(), "request field has the wrong type: " + key_text(key));
   return value.As<Value>();
 }
 
@@ -32,7 +32,7 @@ std::uint64_t size(const Napi::Object& object, const Key& key) {
   const double value = number(object, key);
   // Written so that NaN fails too. The upper bound is Number.MAX_SAFE_INTEGER.
   if (!(value >= 0 && value <= 9007199254740991.0))
-    throw Napi::RangeError::New(object.Env(), "plan field is out of range: " + key_text(key));
+    throw Napi::RangeError::New(object.Env(), "request field is out of range: " + key_text(key));
   return static_cast<std::uint64_t>(value);
 }
 
@@ -66,7 +66,7 @@ class RequestedFileReader {
       const auto bytes = path.As<Napi::Buffer<char>>();
       file.path.assign(bytes.Data(), bytes.Length());
     } else {
-      throw Napi::TypeError::New(env_, "plan field has the wrong type: path");
+      throw Napi::TypeError::New(env_, "request field has the wrong type: path");
     }
     file.offset = size(value, offset_);
     file.size = size(value, size_);
@@ -77,13 +77,13 @@ class RequestedFileReader {
  private:
   void view(const Napi::Value& data, RequestedFile& file, Napi::Array& memory) const {
     if (!data.IsTypedArray() || data.As<Napi::TypedArray>().TypedArrayType() != napi_uint8_array)
-      throw Napi::TypeError::New(env_, "plan field has the wrong type: data");
+      throw Napi::TypeError::New(env_, "request field has the wrong type: data");
     const auto bytes = data.As<Napi::Uint8Array>();
     static constexpr std::uint8_t kEmpty = 0;
     file.data = bytes.ByteLength() == 0 ? &kEmpty : bytes.Data();
     file.size = bytes.ByteLength();
     if (file.length > file.size || file.offset > file.size - file.length)
-      throw Napi::RangeError::New(env_, "plan field is out of range: data");
+      throw Napi::RangeError::New(env_, "request field is out of range: data");
     memory.Set(memory.Length(), data);
   }
 
