@@ -84,7 +84,8 @@ export function commandPages(): Map<string, string> {
     const guides = before === undefined ? (GUIDES[name] ?? []) : [];
     const more = guides.map(linkTo).join(' · ');
     const text = section(one, help, before === undefined ? '#' : '##') + (more && `\n\nGuides: ${more}`);
-    pages.set(file, before === undefined ? `${text}\n` : `${before}\n${text}\n`);
+    const end = '\n<!-- `npm run docs:commands` writes this page from src/cli/commands. -->\n';
+    pages.set(file, `${before === undefined ? '' : before.replace(end, '\n')}${text}\n${end}`);
   }
   return pages;
 }

@@ -49,6 +49,7 @@ function configSchema(): Schema {
   });
   return {
     $schema: 'https://json-schema.org/draft/2020-12/schema',
+    $comment: '`npm run docs:config` writes this file from the options of src/cli/commands/create.ts.',
     title: 'The configuration file of metainfo',
     type: 'object',
     properties: {

@@ -39,6 +39,8 @@ export function licensesPage(): string {
   const table = ['| package | version | licence |', '| --- | --- | --- |', ...rows].join('\n');
   return `# Licences
 
+<!-- \`npm run docs:licenses\` writes this page from package-lock.json. -->
+
 This package is under the MIT licence. The table below lists the packages that an installation
 includes, in the versions that are tested. Their licences are permissive, and a test checks that:
 ${PERMISSIVE.join(', ')}.
