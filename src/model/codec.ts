@@ -2,11 +2,10 @@
 import { keyBytes } from '../bencode/value.ts';
 import { toHex } from '../errors/errors.ts';
 import type { Field } from './field.ts';
-import { fileList } from './file-fields.ts';
+import { fileList, fileTree } from './files-codec.ts';
 import { HashList } from './hash-list.ts';
 import { layersOf } from './input.ts';
 import type { PieceLayers } from './piece-layers.ts';
-import { fileTree } from './tree-fields.ts';
 import {
   date,
   decodeHashes,
@@ -68,6 +67,9 @@ export const INFO = {
   metaVersion: integer('meta version', { lenient: true }),
   fileTree,
 };
+
+/** The same where `name.utf-8` has the name: an invalid `name` is then only a warning. */
+export const INFO_UTF8 = { ...INFO, name: { ...INFO.name, lenient: true } };
 
 /** The fields of a torrent beside `info`. */
 export const TORRENT = {

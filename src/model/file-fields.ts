@@ -1,12 +1,12 @@
 /** Fields of files: entries of a v1 `files` list and leaves of a v2 file tree. */
 import { isUtf8 } from 'node:buffer';
-import { type BencodeMap, type BencodeValue, type Encodable, keyBytes } from '../bencode/value.ts';
+import { type BencodeMap, type BencodeValue, keyBytes } from '../bencode/value.ts';
 import { shown } from '../errors/errors.ts';
 import { unsafeComponent } from '../layout/safe-path.ts';
-import { decodeFields, encodeFields, type Field } from './field.ts';
+import { decodeFields, type Field } from './field.ts';
 import type { FileItem } from './file-item.ts';
 import type { FileTreeItem } from './flat-tree.ts';
-import { copied, listOf } from './input.ts';
+import { copied } from './input.ts';
 import type { Issues } from './issues.ts';
 import { decodeList, decodeMap, decodeText, root, size, textList } from './value-fields.ts';
 
@@ -86,26 +86,14 @@ export const FILE_TREE_ITEM = {
   symlinkPath: pathList('symlink path', { lenient: true }),
 };
 
-/** The v1 `files` list. */
-export const fileList: Field<FileItem[]> = {
-  key: 'files',
-  decode: (value, issues) => checkCount(decodeList(value, issues, decodeFileItem), issues),
-  encode: (value) => value.map(encodeFileItem),
-  coerce: listOf(FILE_ITEM),
-};
-
-/** Encodes a file; without `path` where that is empty, as BEP 47 lets pad files be. */
-export function encodeFileItem(item: FileItem): Map<string, Encodable> {
-  return encodeFields(item.path.length > 0 ? item : { ...item, path: null }, FILE_ITEM);
-}
-
-/** Reports an empty list of files. */
-export function checkCount(files: FileItem[] | undefined, issues: Issues): FileItem[] | undefined {
+/** Decodes a v1 `files` list. Returns undefined when it is empty or an entry does not decode. */
+export function decodeFileList(value: BencodeValue, issues: Issues): FileItem[] | undefined {
+  if (Array.isArray(value)) issues.requireWithin('files', value.length);
+  const files = decodeList(value, issues, decodeFileItem);
   return files?.length === 0 ? issues.add('required', [], 'expected at least one file, got none') : files;
 }
 
-/** Decodes an entry of a v1 list. */
-export function decodeFileItem(entry: BencodeValue, issues: Issues): FileItem | undefined {
+function decodeFileItem(entry: BencodeValue, issues: Issues): FileItem | undefined {
   const onDisk = decodeMap(entry, issues);
   if (!onDisk) return undefined;
   const map = withUtf8Name(onDisk, 'path', issues);

@@ -7,7 +7,7 @@ import type { BencodeMap } from '../../src/bencode/value.ts';
 import { toHex } from '../../src/errors/errors.ts';
 import { INFO, TORRENT } from '../../src/model/codec.ts';
 import { decodeFields, encodeFields } from '../../src/model/field.ts';
-import { unflattenTree } from '../../src/model/file-tree.ts';
+import { flattenTree, unflattenTree } from '../../src/model/file-tree.ts';
 import { HashList, type HashSize } from '../../src/model/hash-list.ts';
 import { Issues } from '../../src/model/issues.ts';
 import { latin1, type Plain } from '../bencode/reference.ts';
@@ -55,7 +55,7 @@ describe('encodeFields and decodeFields', () => {
       length: fc.maxSafeNat(),
       files: fc.array(file, { minLength: 1, maxLength: 4 }),
       metaVersion: fc.constant(2),
-      fileTree: flatFiles.map(unflattenTree),
+      fileTree: flatFiles.map((files) => flattenTree(unflattenTree(files))),
       extra,
     });
     fc.assert(fc.property(info, (model) => assert.deepEqual(throughBytes(model, INFO), model)));
@@ -156,7 +156,7 @@ describe('decodeFields', () => {
     assert.deepEqual(issues, []);
     assert.deepEqual(model, {
       files: [{ length: 1, path: ['a'], extra: new Map([['md5sum', latin1('ab')]]) }],
-      fileTree: new Map([['a', new Map([['', { length: 0, extra: new Map([['x', 1]]) }]])]]),
+      fileTree: [{ length: 0, path: ['a'], extra: new Map([['x', 1]]) }],
     });
   });
 
@@ -308,6 +308,9 @@ describe('decodeFields in compat', () => {
       ['\xff', leaf],
     ]);
     const { model } = decoded({ 'file tree': tree }, INFO, 'compat');
-    assert.deepEqual([...(model['fileTree'] as Map<string, unknown>).keys()], ['\ufffd', '\ufffd.1']);
+    assert.deepEqual(model['fileTree'], [
+      { length: 0, path: ['\ufffd'] },
+      { length: 0, path: ['\ufffd.1'] },
+    ]);
   });
 });

@@ -2,10 +2,10 @@
 import { decodeTrusted } from '../../bencode/decode.ts';
 import { NO_LIMITS } from '../../bencode/limits.ts';
 import { type BencodeMap, type BencodeValue, RawBencode } from '../../bencode/value.ts';
-import { TORRENT } from '../codec.ts';
+import { INFO, TORRENT } from '../codec.ts';
 import { infodictDiscriminator, type TorrentVersion } from '../discriminator.ts';
 import { decodeFields, type Field } from '../field.ts';
-import { RAW_INFO } from '../files-codec.ts';
+import { decodeRaw } from '../files-codec.ts';
 import type { FlatFile } from '../flat-tree.ts';
 import { Issues } from '../issues.ts';
 import { defineLazy, once } from '../lazy.ts';
@@ -64,10 +64,13 @@ function usualTorrent({ version, bytes, encoded, totals }: EncodedTorrent): Torr
   checkKeys({ version, info, has, isPad: () => false, layers: undefined, flat: null, context: {}, issues });
   if (!issues.isEmpty) return null;
 
-  const flat = tree ? once(() => decodeValid<FlatFile[]>(RAW_INFO.fileTree, tree)) : null;
+  const flat = tree ? once(() => decodeValid<FlatFile[]>(INFO.fileTree, tree)) : null;
   const all = { info: exposedInfo(info, version, flat), ...fields };
-  if (files) defineLazy(all.info, 'files', () => decodeValid(RAW_INFO.files, files));
-  if (layers) defineLazy(all, 'pieceLayers', () => decodeValid(TORRENT.pieceLayers, decodeRaw(layers)));
+  if (files) defineLazy(all.info, 'files', () => decodeValid(INFO.files, files));
+  if (layers)
+    defineLazy(all, 'pieceLayers', () =>
+      decodeValid(TORRENT.pieceLayers, decodeRaw((layers as unknown as RawBencode).bytes)),
+    );
   const infoBytes = bytes.subarray(span.start, span.end);
   const validated = { bytes, infoBytes, flat, totals, warnings: [], context: {} };
   return new TorrentBase(version, all as never, validated) as Torrent;
@@ -80,14 +83,9 @@ function isRawOrAbsent(value: unknown): boolean {
 const pending = (key: string) => ({ key, decode: () => [], encode: () => 0 });
 
 /** The fields of an info dictionary, with empty lists in place of the files. */
-const INFO_WITHOUT_FILES = { ...RAW_INFO, files: pending('files'), fileTree: pending('file tree') };
+const INFO_WITHOUT_FILES = { ...INFO, files: pending('files'), fileTree: pending('file tree') };
 
 /** Decodes a value that is known to be valid. */
 function decodeValid<T>(field: Pick<Field<T>, 'decode'>, value: BencodeValue): T {
   return field.decode(value, new Issues('default', NO_LIMITS)) as T;
-}
-
-function decodeRaw(value: BencodeValue): BencodeValue {
-  const { bytes } = value as unknown as RawBencode;
-  return decodeTrusted(bytes, { limits: NO_LIMITS }).value;
 }

@@ -2,10 +2,10 @@
 import type { BencodeMap, BencodeValue } from '../../bencode/value.ts';
 import { shown } from '../../errors/errors.ts';
 import { nearest } from '../../errors/guard.ts';
+import { INFO, INFO_UTF8 } from '../codec.ts';
 import type { TorrentVersion } from '../discriminator.ts';
 import { decodeFields } from '../field.ts';
 import { withUtf8Name } from '../file-fields.ts';
-import { RAW_INFO, RAW_INFO_UTF8 } from '../files-codec.ts';
 import { type FlatFile, unflattenTree } from '../flat-tree.ts';
 import type { InfoDictHybridCreate } from '../info-dict.ts';
 import { HYBRID_FIELDS, nullsOf, V1_FIELDS, V2_FIELDS } from '../info-fields.ts';
@@ -42,7 +42,7 @@ export function decodeInfo(
 function decodeVersion(map: BencodeMap, issues: Issues): DecodedInfo {
   const value = withUtf8Name(map, 'name', issues);
   const usesUtf8 = issues.compat && value.get('name.utf-8') instanceof Uint8Array;
-  const info = decodeFields(value, usesUtf8 ? RAW_INFO_UTF8 : RAW_INFO, issues) as DecodedInfo;
+  const info = decodeFields(value, usesUtf8 ? INFO_UTF8 : INFO, issues) as DecodedInfo;
   if (usesUtf8 && info.nameUtf8 != null && info.name === undefined) {
     if (!value.has('name')) issues.add('required', ['name'], 'expected name, got nothing', 'warning');
     info.name = info.nameUtf8;

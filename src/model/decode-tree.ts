@@ -1,40 +1,25 @@
-/** The field of a v2 file tree: nested dictionaries on disk, a list of files while they are decoded. */
-import { type BencodeMap, type Encodable, keyBytes, toKey } from '../bencode/value.ts';
-import { decodeFields, encodeFields, type Field } from './field.ts';
+/** Decodes the file tree of v2, and reports what is wrong with it. */
+import { type BencodeMap, type BencodeValue, keyBytes } from '../bencode/value.ts';
+import { decodeFields } from './field.ts';
 import { checkComponent, checkLength, checkSymlink, FILE_TREE_ITEM } from './file-fields.ts';
-import { type FileTree, type FileTreeItem, type FlatFile, unflattenTree } from './flat-tree.ts';
-import { treeOf } from './input.ts';
+import type { FileTreeItem, FlatFile } from './flat-tree.ts';
 import type { Issues } from './issues.ts';
 import { decodeMap, textOf } from './value-fields.ts';
 
-/** The v2 `file tree`. */
-export const fileTree: Field<FileTree> = {
-  key: 'file tree',
-  decode: (value, issues) => {
-    const flat: FlatFile[] = [];
-    const map = decodeMap(value, issues);
-    return map && decodeRoot(map, flat, issues) ? unflattenTree(flat) : undefined;
-  },
-  encode: (value) => encodeTree(value),
-  coerce: treeOf(FILE_TREE_ITEM),
-};
-
-function decodeRoot(map: BencodeMap, flat: FlatFile[], issues: Issues): boolean {
-  return checkRoot(map.size, map.has(''), issues) && decodeFolder(map, [], flat, issues);
-}
-
-/** Reports a root that is empty or has an empty name. Returns whether the root is valid. */
-export function checkRoot(size: number, hasLeaf: boolean, issues: Issues): boolean {
-  if (hasLeaf) issues.add('tree', [''], 'expected a name, got an empty one at the root of the tree');
-  else if (size === 0) issues.add('tree', [], 'expected at least one file, got an empty tree');
-  return !hasLeaf && size > 0;
+/** Decodes a `file tree`. Returns undefined when the root or an entry does not decode. */
+export function decodeTree(value: BencodeValue, issues: Issues): FlatFile[] | undefined {
+  const map = decodeMap(value, issues);
+  if (map?.has('')) return issues.add('tree', [''], 'expected a name, got an empty one at the root of the tree');
+  if (map?.size === 0) return issues.add('tree', [], 'expected at least one file, got an empty tree');
+  const flat: FlatFile[] = [];
+  return map && decodeFolder(map, [], flat, issues) ? flat : undefined;
 }
 
 /**
  * Adds the files below a folder to `flat`. Returns false when an entry does not decode. May recurse, because the decoder
  * bounds the depth.
  */
-export function decodeFolder(map: BencodeMap, path: string[], flat: FlatFile[], issues: Issues): boolean {
+function decodeFolder(map: BencodeMap, path: string[], flat: FlatFile[], issues: Issues): boolean {
   let isValid = true;
   if (map.size === 0) {
     issues.forgivable('tree', [], 'expected at least one entry in a folder, got none');
@@ -74,7 +59,7 @@ function decodeLeaf(node: BencodeMap, siblings: BencodeMap, { path, flat, issues
 }
 
 /** Makes the names of a folder unique: names that are not UTF-8 may read alike, so compat adds a number to them. */
-export class UniqueNames {
+class UniqueNames {
   /** Names with replacement characters that are in use, each with the number to try next. */
   #used: Map<string, number> | undefined;
 
@@ -92,17 +77,9 @@ export class UniqueNames {
 }
 
 /** The name of an entry of a tree; null when it is not text. */
-export function decodeName(bytes: Uint8Array, names: UniqueNames, issues: Issues): string | null {
+function decodeName(bytes: Uint8Array, names: UniqueNames, issues: Issues): string | null {
   const name = textOf(bytes, issues);
   if (name === undefined) return null;
   checkComponent(name, issues);
   return names.of(name);
-}
-
-function encodeTree(tree: FileTree): Encodable {
-  const map = new Map<string, Encodable>();
-  for (const [name, node] of tree) {
-    map.set(toKey(name), node instanceof Map ? encodeTree(node) : encodeFields(node, FILE_TREE_ITEM));
-  }
-  return map;
 }

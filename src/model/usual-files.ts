@@ -1,0 +1,105 @@
+/**
+ * Reads file lists and file trees in place if all of their entries have the usual form, because they are the largest part of most
+ * torrents. All others, valid or not, are left to the functions that report issues.
+ */
+import { Cursor, template } from '../bencode/cursor.ts';
+import { unsafeComponent } from '../layout/safe-path.ts';
+import type { FileItem } from './file-item.ts';
+import type { FlatFile } from './flat-tree.ts';
+import type { Issues } from './issues.ts';
+
+const DICTIONARY = 0x64;
+const LIST = 0x6c;
+
+const ATTR = template('4:attr');
+const DICT = template('d');
+const ENDS = template('ee');
+const LEAF = template('d0:d');
+const LENGTH = template('6:lengthi');
+const PATH = template('4:pathl');
+const ROOT = template('11:pieces root32:');
+
+/** Reads a `files` list that the decoder has checked. Null if it is empty or an entry is unusual. */
+export function readUsualList(bytes: Uint8Array, issues: Issues): FileItem[] | null {
+  if (bytes[0] !== LIST || bytes.length === 2) return null;
+  const cursor = new Cursor(bytes);
+  const items: FileItem[] = [];
+  cursor.at = 1;
+  while (!cursor.atEnd) {
+    const item = cursor.skipExpected(DICT) ? readItem(cursor) : null;
+    if (!item) return null;
+    items.push(item);
+    issues.requireWithin('files', items.length);
+  }
+  return items;
+}
+
+/** Reads the rest of an entry of the form `d[4:attrN:..]6:lengthi..e4:pathl..ee` with safe names. */
+function readItem(cursor: Cursor): FileItem | null {
+  const attr = readAttr(cursor);
+  if (attr?.includes('l') || !cursor.skipExpected(LENGTH)) return null;
+  const length = cursor.digits();
+  if (length < 0 || !cursor.skipExpected(PATH)) return null;
+  const path: string[] = [];
+  while (!cursor.atEnd) {
+    const name = isString(cursor.next) ? readName(cursor) : null;
+    if (name === null) return null;
+    path.push(name);
+  }
+  if (path.length === 0 || !cursor.skipExpected(ENDS)) return null;
+  return attr === undefined ? { length, path } : { attr, length, path };
+}
+
+/** Reads a `file tree` that the decoder has checked. Null if it or a folder is empty, or an entry is unusual. */
+export function readUsualTree(bytes: Uint8Array, issues: Issues): FlatFile[] | null {
+  const flat: FlatFile[] = [];
+  return bytes[0] === DICTIONARY && readFolder(new Cursor(bytes), [], flat, issues) ? flat : null;
+}
+
+/** Adds the files of the folder at the cursor. May recurse, because the decoder bounds the depth. */
+function readFolder(cursor: Cursor, path: string[], flat: FlatFile[], issues: Issues): boolean {
+  cursor.at += 1;
+  if (cursor.atEnd) return false;
+  while (!cursor.atEnd) {
+    const name = readName(cursor);
+    // Names with replacement characters may have to be made unique.
+    if (name === null || (cursor.suspicious && name.includes('\ufffd'))) return false;
+    const below = [...path, name];
+    if (cursor.skipExpected(LEAF)) {
+      const file = readLeaf(cursor, below);
+      if (!file) return false;
+      flat.push(file);
+      issues.requireWithin('files', flat.length);
+    } else if (cursor.next !== DICTIONARY || !readFolder(cursor, below, flat, issues)) return false;
+  }
+  cursor.at += 1;
+  return true;
+}
+
+/** Reads the rest of a file of the form `d0:d[4:attrN:..]6:lengthi..e[11:pieces root32:..]ee`. */
+function readLeaf(cursor: Cursor, path: string[]): FlatFile | null {
+  const attr = readAttr(cursor);
+  if (attr?.includes('l') || attr?.includes('p') || !cursor.skipExpected(LENGTH)) return null;
+  const length = cursor.digits();
+  if (length < 0) return null;
+  const file: FlatFile = attr === undefined ? { length, path } : { attr, length, path };
+  if (cursor.skipExpected(ROOT)) {
+    file.piecesRoot = cursor.bytes.subarray(cursor.at, cursor.at + 32);
+    cursor.at += 32;
+  }
+  return cursor.skipExpected(ENDS) ? file : null;
+}
+
+function readAttr(cursor: Cursor): string | undefined {
+  return cursor.skipExpected(ATTR) && isString(cursor.next) ? cursor.latin1() : undefined;
+}
+
+/** Reads a path component. Null if it is not UTF-8, or unsafe. */
+function readName(cursor: Cursor): string | null {
+  const name = cursor.text();
+  return name !== null && cursor.suspicious && unsafeComponent(name) ? null : name;
+}
+
+function isString(byte: number): boolean {
+  return byte >= 0x30 && byte <= 0x39;
+}
