@@ -1,23 +1,18 @@
-/** The files of a v1 torrent that is upgraded, and the checks that they match it. */
+/** The files of a v1 torrent that is upgraded: the checks that they match it, and their layout as a hybrid. */
 import { LimitError, type Limits, limitsOf } from '../bencode/limits.ts';
+import { type LaidOutFile, layoutOfShape, type SizedLayout } from '../create/torrent-layout.ts';
 import { MetainfoError } from '../errors/errors.ts';
-import type { RequestedFile } from '../hash/hash-request.ts';
-import { padsIn } from '../layout/padding.ts';
-import type { FileItem } from '../model/file-item.ts';
+import { bytesToPieceEnd } from '../hash/request-files.ts';
+import { FileTable } from '../layout/file-table.ts';
+import { compareV2 } from '../layout/order.ts';
+import { type PadNames, padNamesOf, padsIn } from '../layout/padding.ts';
+import { type FileItem, v1Files } from '../model/file-item.ts';
 import type { InfoDictV1 } from '../model/info-dict.ts';
 import type { Torrent } from '../model/torrent/torrent.ts';
 import type { DiskFile } from '../verify/inventory.ts';
+import type { PieceMap } from '../verify/piece-map.ts';
 import type { MatchedFile } from '../verify/torrent-files.ts';
-
-/** A file of the v1 torrent. */
-export interface UpgradeFile {
-  item: FileItem;
-  /** Null for a symbolic link, which has no content. */
-  request: RequestedFile | null;
-  ctimeMs: number;
-  /** Bytes of pad files after it in the v1 torrent. */
-  paddingAfter: number;
-}
+import { withoutContent } from './replace-fields.ts';
 
 /** How many problems an error message lists. */
 const MAX_LISTED = 5;
@@ -44,29 +39,15 @@ export function requireMatch(files: readonly MatchedFile[]): void {
   if (mismatches.length > 0) throw mismatch(listed(mismatches));
 }
 
-/** Throws an error that lists the pieces whose hashes are not those of the torrent. */
-export function requireV1Pieces(
-  actual: Uint8Array,
-  expected: Uint8Array,
-  { files, pieceLength }: { files: readonly UpgradeFile[]; pieceLength: number },
-): void {
-  const wrong: number[] = [];
-  for (let offset = 0; offset < expected.length; offset += 20) {
-    const isSame = Buffer.compare(actual.subarray(offset, offset + 20), expected.subarray(offset, offset + 20)) === 0;
-    if (!isSame) wrong.push(offset / 20);
-  }
-  const describe = (piece: number) => `piece ${piece} (in ${fileOfPiece(piece, files, pieceLength)}) is wrong`;
+/** Throws an error that lists the pieces that are not good. */
+export function requireGoodPieces(good: Uint8Array, map: PieceMap, files: readonly MatchedFile[]): void {
+  const wrong = [...good.keys()].filter((piece) => good[piece] !== 1);
+  const fileAt = (offset: number) => {
+    const entry = map.starts.findLastIndex((start, i) => start <= offset && map.fileIndexes[i] !== -1);
+    return files[map.fileIndexes[entry] as number]?.path ?? 'a pad file';
+  };
+  const describe = (piece: number) => `piece ${piece} (in ${fileAt(piece * map.pieceLength)}) is wrong`;
   if (wrong.length > 0) throw mismatch(listed(wrong, describe));
-}
-
-/** The path of the file that holds the start of a piece. */
-function fileOfPiece(piece: number, files: readonly UpgradeFile[], pieceLength: number): string | undefined {
-  let end = 0;
-  const file = files.find(({ item: { length }, paddingAfter }) => {
-    end += length + paddingAfter;
-    return piece * pieceLength < end;
-  });
-  return file?.item.path.join('/');
 }
 
 function mismatch(problems: string): MetainfoError {
@@ -78,38 +59,47 @@ function listed<T>(problems: readonly T[], describe: (problem: T) => string = St
   return `${problems.slice(0, MAX_LISTED).map(describe).join('; ')}${more}`;
 }
 
-/** The files of the torrent, in its order, as they are on disk. */
-export function upgradeFilesOf(torrent: Torrent, matched: readonly MatchedFile[]): UpgradeFile[] {
+/** The layout of the hybrid. Its files are those that were found on disk. */
+export function hybridLayout(
+  torrent: Torrent,
+  matched: readonly MatchedFile[],
+  padNames: PadNames | undefined,
+): SizedLayout {
+  const { name } = torrent;
   const info = torrent.info as InfoDictV1;
-  const list = info.files ?? [{ length: info.length as number, path: [torrent.name] }];
-  const isPad = padsIn<FileItem>(list, info.pieceLength);
-  const files: UpgradeFile[] = [];
-  for (const entry of list) {
-    if (isPad(entry)) {
-      const before = files.at(-1);
-      const message = 'A torrent that begins with a pad file cannot be upgraded: create a new torrent.';
-      if (!before) throw new MetainfoError('ERR_INVALID_ARGUMENT', message);
-      before.paddingAfter += entry.length;
-      continue;
-    }
-    const { pathUtf8, ...item } = entry as FileItem;
-    const { onDisk } = matched[files.length] as MatchedFile;
-    const { diskPath, size, mtimeMs, ctimeMs } = onDisk as DiskFile;
-    const isLink = item.attr?.includes('l') ?? false;
-    files.push({
-      item: { ...item, path: pathUtf8 ?? item.path },
-      request: isLink ? null : { path: diskPath, offset: 0, length: item.length, size, mtimeMs },
-      ctimeMs,
-      paddingAfter: 0,
-    });
-  }
-  return files;
+  const { pieceLength } = info;
+  const list = v1Files(info) as FileItem[];
+  const isPad = padsIn(list, pieceLength);
+  const content = list.filter((item) => !isPad(item));
+  const files = content.map((item, i) => laidOutFile(item, (matched[i] as MatchedFile).onDisk as DiskFile));
+  const padding = info.files ? { padNames: padNames ?? padNamesOf(list) } : null;
+  return layoutOfShape({
+    version: 'hybrid',
+    isSingleFile: !info.files,
+    name,
+    pieceLength,
+    padding,
+    files: new FileTable(files.sort((a, b) => compareV2(a.path, b.path))),
+    otherFields: withoutContent(torrent),
+  });
+}
+
+/** The file of the hybrid for an entry of the v1 torrent. A symbolic link has no content, so nothing is read for it. */
+function laidOutFile(
+  { pathUtf8, ...item }: FileItem,
+  { diskPath, mtimeMs, ctimeMs }: DiskFile,
+): LaidOutFile & { length: number } {
+  const { length, attr, symlinkPath } = item;
+  const path = pathUtf8 ?? item.path;
+  const described = { path, length, attr: attr || undefined, listed: { ...item, path } };
+  if (attr?.includes('l')) return { ...described, symlinkPath: symlinkPath ?? undefined };
+  return { ...described, diskPath, mtimeMs, ctimeMs };
 }
 
 /** Throws when the hybrid would have too much padding: many small files with large pieces take too long to hash. */
-export function requirePadding(files: readonly UpgradeFile[], pieceLength: number, limits: Limits | undefined): void {
+export function requirePadding({ files, paddedFiles, pieceLength }: SizedLayout, limits: Limits | undefined): void {
   const { padding: max } = limitsOf(limits);
-  const paddingOf = ({ item: { length } }: UpgradeFile) => (pieceLength - (length % pieceLength)) % pieceLength;
-  const padding = files.length > 1 ? files.reduce((sum, file) => sum + paddingOf(file), 0) : 0;
-  if (padding > max) throw new LimitError('padding', max);
+  const padded = files.lengths.subarray(0, paddedFiles);
+  if (padded.reduce((sum, length) => sum + bytesToPieceEnd(length, pieceLength), 0) > max)
+    throw new LimitError('padding', max);
 }

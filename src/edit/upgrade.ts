@@ -1,26 +1,30 @@
-/** Upgrades a v1 torrent to a hybrid: checks its files, hashes them twice in one read, and assembles the hybrid. */
-
-import { fileList } from '../create/file-list.ts';
-import type { FileTimes } from '../create/file-times.ts';
+/** Upgrades a v1 torrent to a hybrid: checks its files, hashes them for both, and assembles the hybrid. */
+import { availableParallelism } from 'node:os';
+import { contentKeys } from '../create/assemble.ts';
+import { encodedFileList } from '../create/file-list.ts';
+import { type FileTimes, fileTimesOf } from '../create/file-times.ts';
 import { warn } from '../create/findings/warnings.ts';
 import { GENERATE, type GenerateOptions } from '../create/options.ts';
+import type { SizedLayout } from '../create/torrent-layout.ts';
 import { requireNoInput } from '../disk/output.ts';
 import { untilAbort } from '../errors/cancel.ts';
 import { MetainfoError, requirePath } from '../errors/errors.ts';
 import { checkArgument, checkOptions, type OptionStructs, Unchecked } from '../errors/guard.ts';
+import { defaultEngine } from '../hash/default-engine.ts';
+import type { PackedTrees } from '../hash/file-digests.ts';
+import { checkedResources, type Digests, type HashRequest } from '../hash/hash-request.ts';
 import type { Slot } from '../hash/limiter.ts';
+import { toRequestedFiles } from '../hash/request-files.ts';
+import { JobGroup } from '../jobs/job-group.ts';
 import { jobLimiter, LARGE_JOB_BYTES } from '../jobs/job-limiter.ts';
-import { deletedSinceScan, WATCH, watch } from '../jobs/watch.ts';
-import { FileTable } from '../layout/file-table.ts';
+import { deletedSinceScan, type RunningJob, WATCH, watch } from '../jobs/watch.ts';
 import { checkPieceLength } from '../layout/piece-length.ts';
-import { HashList } from '../model/hash-list.ts';
-import type { InfoDictV1 } from '../model/info-dict.ts';
 import { AnyTorrent, type ReadOptions, type Torrent } from '../model/torrent/torrent.ts';
-import { matchFiles } from '../verify/torrent-files.ts';
-import { HashTwice } from './hash-for-upgrade.ts';
-import { hashRemotely } from './hash-for-upgrade-in-parts.ts';
-import { assembleHybrid, shapeOfHybrid } from './hybrid.ts';
-import { requireMatch, requirePadding, requireV1Pieces, upgradeFilesOf } from './upgrade-files.ts';
+import { compareV1 } from '../verify/compare.ts';
+import { contentOfPieces, fileOfEntry, type PieceMap, v1PieceMap } from '../verify/piece-map.ts';
+import { type MatchedFile, matchFiles } from '../verify/torrent-files.ts';
+import { replaceFields } from './replace-fields.ts';
+import { hybridLayout, requireGoodPieces, requireMatch, requirePadding } from './upgrade-files.ts';
 
 /** Options of {@link upgrade}. The hybrid is validated in `context`. */
 export interface UpgradeOptions
@@ -48,14 +52,14 @@ export interface UpgradeResult {
   torrent: Torrent;
   /** When its files were last changed, for a later {@link update}. */
   fileTimes: FileTimes;
-  /** Bytes of content that were read: each byte once, or twice by an engine that hashes on other machines. */
+  /** Bytes of content that were read: each byte twice, once for the v1 torrent and once for the hybrid. */
   bytesRead: number;
 }
 
 /**
- * Makes a hybrid torrent from a v1 torrent and its files. The files are read once (twice by {@link partsEngine}): the same read checks
- * them against the v1 pieces. Fields that do not describe the content keep their bytes. The infohash changes, because files of a hybrid must
- * start at piece boundaries (BEP 52).
+ * Makes a hybrid torrent from a v1 torrent and its files. Two hash jobs read the files at the same time: one checks them against the v1
+ * pieces, the other hashes them for the hybrid. Each may use all of `threads` and `memoryLimit`. Fields that do not describe the content keep their bytes. The
+ * infohash changes, because files of a hybrid must start at piece boundaries (BEP 52).
  *
  * @param torrent A v1 torrent.
  * @param path The folder of the files, or the file of a single-file torrent, or the folder that holds that file.
@@ -90,34 +94,62 @@ async function upgradeInSlot(
     const message = `A ${torrentVersion} torrent cannot be upgraded: only a v1 torrent can.`;
     throw new MetainfoError('ERR_INVALID_ARGUMENT', message);
   }
-  const { pieceLength, pieces } = torrent.info as InfoDictV1;
+  const { pieceLength } = torrent.info;
   checkPieceLength(pieceLength, 'hybrid');
 
   const { signal } = options;
   const matched = await untilAbort(signal, matchFiles(torrent, path, { signal, slot }));
   if (torrent.totalSize > LARGE_JOB_BYTES) slot.release();
   requireMatch(matched.files);
-  const files = upgradeFilesOf(torrent, matched.files);
-  requirePadding(files, pieceLength, options.limits);
-  const inputs = files.map(({ request, item: { path, length } }) => ({
-    path,
-    length,
-    diskPath: request?.path as string,
-  }));
-  await requireNoInput(options.output, new FileTable(inputs));
-  const shape = shapeOfHybrid(torrent, files, options.padNames);
-  await warn(shape, options);
+  const layout = hybridLayout(torrent, matched.files, options.padNames);
+  requirePadding(layout, options.limits);
+  await requireNoInput(options.output, layout.files);
+  await warn(layout, options);
 
-  const { engine } = options;
-  const job = () =>
-    engine?.isRemote
-      ? hashRemotely(files, pieceLength, { ...options, engine })
-      : new HashTwice(files, pieceLength, options);
-  const { digests, v1Pieces } = await watch(job, options).catch((error) => {
+  const map = v1PieceMap(torrent, matched.files);
+  const start = () => hashForBoth(layout, { map, files: matched.files }, options);
+  const { hybrid, v1 } = await watch(start, options).catch((error) => {
     throw deletedSinceScan(error);
   });
-  requireV1Pieces(v1Pieces, HashList.viewOf(pieces), { files, pieceLength });
-  const hybrid = assembleHybrid(torrent, { files, digests, list: fileList(shape) }, options);
-  const bytes = files.reduce((sum, { item: { length } }) => sum + length, 0);
-  return { ...hybrid, bytesRead: engine?.isRemote ? 2 * bytes : bytes };
+  const good = new Uint8Array(map.pieceCount).fill(1);
+  compareV1(torrent, [[0, map.pieceCount]], v1, good);
+  requireGoodPieces(good, map, matched.files);
+
+  const digests = { pieces: hybrid.v1 as Uint8Array, trees: hybrid.v2 as PackedTrees };
+  const { info, pieceLayers } = await contentKeys(layout, digests, await encodedFileList(layout));
+  // v2 knows no `name.utf-8`, so the name that clients show becomes the only one.
+  info.set('name', torrent.name).set('name.utf-8', null);
+  const top = new Map([['piece layers', pieceLayers]]);
+  return {
+    torrent: replaceFields(torrent, { info, top, context: options.context }),
+    fileTimes: fileTimesOf(layout.files),
+    bytesRead: 2 * layout.files.totalLength,
+  };
+}
+
+/** Starts two hash jobs over the same files: in the order and pieces of the v1 torrent, and in those of the hybrid. */
+function hashForBoth(
+  { files, paddedFiles, pieceLength }: SizedLayout,
+  old: { map: PieceMap; files: readonly MatchedFile[] },
+  { engine = defaultEngine(), ...options }: UpgradeOptions,
+): RunningJob<{ v1: Digests; hybrid: Digests }> {
+  const group = new JobGroup(engine);
+  const hash = (request: Pick<HashRequest, 'files' | 'paddedFiles' | 'version'>, nameOf: (index: number) => string) => {
+    const resources = checkedResources(options, request.version, availableParallelism());
+    return group.run({ ...request, pieceLength, onMissing: 'fail', ...resources }, nameOf);
+  };
+  const hashBoth = async () => {
+    const content = contentOfPieces(old.map, old.files, [[0, old.map.pieceCount]]);
+    const oldName = (i: number) => fileOfEntry(old.map, old.files, content.entries[i] as number)?.path ?? '';
+    const [v1, hybrid] = await Promise.all([
+      hash({ files: content.files, version: 'v1' }, oldName),
+      hash({ files: toRequestedFiles(files), paddedFiles, version: 'hybrid' }, (i) => files.pathAt(i)),
+    ]);
+    return { v1, hybrid };
+  };
+  return {
+    done: group.finish(hashBoth()),
+    progress: () => ({ ...group.progress(), totalBytes: 2 * files.totalLength }),
+    cancel: () => group.cancel(),
+  };
 }

@@ -9,12 +9,6 @@ export interface Engine {
   readonly name: string;
   /** The kernel that hashes, for reports. */
   readonly kernel: string;
-  /**
-   * @internal True if other machines read and hash the files. Then {@link upgrade} sends every file to it twice, as a path, instead of its bytes.
-   *
-   * @default false
-   */
-  readonly isRemote?: boolean;
   /** @internal Starts a hash job and returns at once. If the job fails, its `done` rejects. */
   start(request: HashRequest): HashJob;
 }

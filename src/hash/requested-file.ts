@@ -4,7 +4,7 @@ import { type FileHandle, open, readlink, realpath } from 'node:fs/promises';
 import nodePath from 'node:path';
 import { fromSystemError, MetainfoError } from '../errors/errors.ts';
 import type { RequestedFile } from './addon.ts';
-import { closeRead, readFully } from './read.ts';
+import { readFully } from './read.ts';
 
 const LINK_IN_PATH = 'there is a symbolic link in its path';
 
@@ -29,26 +29,6 @@ export async function openRequested(file: RequestedFile): Promise<FileHandle> {
     if (code === 'ENXIO') throw notAFile(pathOf(file));
     if (code === 'ELOOP') throw changed(pathOf(file), LINK_IN_PATH);
     throw fromSystemError(error, pathOf(file), 'read');
-  }
-}
-
-/**
- * Reads the content of a request file into a buffer that has room for it.
- *
- * @throws {MetainfoError} the errors of an engine: `ERR_FILE_CHANGED`, `ERR_NOT_A_FILE`, `ERR_NOT_FOUND`, `ERR_READ` …
- */
-export async function readRequested(file: RequestedFile, into: Uint8Array): Promise<void> {
-  const path = pathOf(file);
-  const handle = await openRequested(file);
-  try {
-    await requireAsRequested(handle, file);
-    await requireNoLinks(handle, file);
-    await readRange(handle, into.subarray(0, file.length), file.offset, path);
-    await requireAsRequested(handle, file);
-  } catch (error) {
-    throw fromSystemError(error, path, 'read');
-  } finally {
-    await closeRead(handle);
   }
 }
 

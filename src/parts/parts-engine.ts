@@ -116,7 +116,6 @@ export function partsEngine(options: PartsEngineOptions): Engine {
   const local = defaultEngine();
   return {
     name: 'parts',
-    isRemote: true,
     kernel: local.kernel,
     start: (plan) => {
       const files = [...plan.files];
