@@ -7,11 +7,11 @@ import { throwSystemError } from '../../errors/errors.ts';
 import { invalidArgument } from '../../errors/guard.ts';
 import { printable } from '../../text/printable.ts';
 import { configFileOptions, optionsFrom } from '../config/command-line.ts';
-import type { Configuration } from '../config/configuration.ts';
 import { type ConfigOptions, configFileOf, loadConfig } from '../config/load.ts';
 import { inForce, reportJson, reportLines } from '../config/report.ts';
 import { resolveOptions } from '../config/resolve-options.ts';
 import { createOptions } from '../create/options.ts';
+import { exampleConfig } from '../example-config.ts';
 import { printableJson } from '../terminal/json.ts';
 import { writeLines } from '../terminal/output.ts';
 
@@ -50,7 +50,7 @@ export function addConfig(program: Command): void {
 }
 
 async function show({ preset, json, ...options }: ConfigCommandOptions): Promise<void> {
-  const config: Configuration | null = await loadConfig(options);
+  const config = await loadConfig(options);
   const builtIn = optionsFrom(createOptions(new Command('create')), 'default');
   const resolved = resolveOptions({ builtIn, given: preset === undefined ? [] : [{ preset }], paths: [] }, config);
   const report = { file: configFileOf(options), config, preset: preset ?? null, values: inForce(resolved, config) };
@@ -68,7 +68,6 @@ async function init({ force = false, json, ...options }: ConfigCommandOptions): 
     await mkdir(path.dirname(file), { recursive: true, mode: 0o700 }).catch(
       throwSystemError(path.dirname(file), 'write'),
     );
-  const { exampleConfig } = await import('../config/example.ts');
-  await writeWhole(file, Buffer.from(exampleConfig()), { force });
+  await writeWhole(file, await exampleConfig(), { force });
   await writeLines([json ? printableJson({ path: file }) : `${printable(file)}: written`]);
 }

@@ -27,7 +27,7 @@ export interface CommandLine {
 /**
  * Reads the configuration for a parsed command.
  *
- * @throws {MetainfoError} as {@link loadConfig}; `optionsFor` throws as {@link settle}
+ * @throws {MetainfoError} as {@link loadConfig}; `optionsFor` throws as {@link resolveOptions}
  */
 export async function readCommandLine(command: Command): Promise<CommandLine> {
   const config = await loadConfig(command.opts());

@@ -1,65 +1,26 @@
 /** The options of `create` that a configuration file can set, read from their declarations for the command line. */
 import path from 'node:path';
 import { Command, type Option } from 'commander';
-import { MetainfoError, shown } from '../../errors/errors.ts';
-import { collectCode } from '../create/findings.ts';
+import { shown } from '../../errors/errors.ts';
 import { COMMAND_LINE_ONLY, type CreateOptions, createOptions } from '../create/options.ts';
-import { collectGlob } from '../options/globs.ts';
-import {
-  collect,
-  collectKey,
-  collectNode,
-  collectTier,
-  parseCount,
-  parseDate,
-  parseFile,
-  parseFolder,
-  parseMaxPieceLength,
-  parsePieceLength,
-  parsePositiveSize,
-  parseSize,
-  parseThreads,
-} from '../options/option-values.ts';
+import { PARSERS, parseFolder } from '../options/option-values.ts';
 
-/** The forms that the values of options have in a configuration file: what an error message expects, and a sample. */
-export const FORMS = {
-  flag: { expected: 'true or false', sample: 'true' },
-  choice: { expected: 'text', sample: '' },
-  text: { expected: 'text', sample: '"text"' },
-  removable: { expected: 'text or false', sample: 'false' },
-  length: { expected: 'text or a whole number', sample: '"auto"' },
-  size: { expected: 'text or a whole number', sample: '"16MiB"' },
-  count: { expected: 'text or a whole number', sample: '1000' },
-  date: { expected: 'a date, text or a whole number', sample: '"now"' },
-  list: { expected: 'text or a list of texts', sample: '["text"]' },
-  tiers: {
-    expected: 'text, or a list of texts and lists of texts',
-    sample: '["udp://tracker.example.net:6969/announce"]',
-  },
+/** The forms that the values of options have in a configuration file, as an error message expects them. */
+const FORMS = {
+  flag: 'true or false',
+  choice: 'text',
+  text: 'text',
+  removable: 'text or false',
+  length: 'text or a whole number',
+  size: 'text or a whole number',
+  count: 'text or a whole number',
+  date: 'a date, text or a whole number',
+  list: 'text or a list of texts',
+  tiers: 'text, or a list of texts and lists of texts',
 } as const;
 
 /** A form of {@link FORMS}. */
 export type ValueForm = keyof typeof FORMS;
-
-/** The forms of options by the parser of their values. */
-const FORMS_OF_PARSERS: ReadonlyMap<unknown, ValueForm> = new Map<unknown, ValueForm>([
-  [undefined, 'text'],
-  [parseFile, 'text'],
-  [parseFolder, 'text'],
-  [parsePieceLength, 'length'],
-  [parseSize, 'size'],
-  [parsePositiveSize, 'size'],
-  [parseMaxPieceLength, 'size'],
-  [parseCount, 'count'],
-  [parseThreads, 'count'],
-  [parseDate, 'date'],
-  [collect, 'list'],
-  [collectGlob, 'list'],
-  [collectNode, 'list'],
-  [collectKey, 'list'],
-  [collectCode, 'list'],
-  [collectTier, 'tiers'],
-]);
 
 /** An option of `create` that a configuration file can set. */
 export interface ConfigOption {
@@ -71,12 +32,12 @@ export interface ConfigOption {
   option: Option;
 }
 
-let settable: ReadonlyMap<string, ConfigOption> | undefined;
+let known: ReadonlyMap<string, ConfigOption> | undefined;
 
 /** The options that can be set, by their keys, in the order of the help. */
 export function configOptions(): ReadonlyMap<string, ConfigOption> {
-  settable ??= new Map(declarations(createOptions(new Command('create'))).map((entry) => [entry.key, entry] as const));
-  return settable;
+  known ??= new Map(declarations(createOptions(new Command('create'))).map((entry) => [entry.key, entry] as const));
+  return known;
 }
 
 function declarations({ options }: Command): ConfigOption[] {
@@ -92,13 +53,12 @@ function declarations({ options }: Command): ConfigOption[] {
   });
 }
 
-function formOf({ required, long, argChoices, parseArg }: Option, isRemovable: boolean): ValueForm {
+function formOf({ required, argChoices, parseArg }: Option, isRemovable: boolean): ValueForm {
   if (!required) return 'flag';
   if (isRemovable) return 'removable';
   if (argChoices) return 'choice';
-  const form = FORMS_OF_PARSERS.get(parseArg);
-  if (form === undefined) throw new MetainfoError('ERR_INTERNAL', `${long} needs a form in a configuration file.`);
-  return form;
+  const forms = Object.keys(PARSERS) as (keyof typeof PARSERS)[];
+  return forms.find((form) => PARSERS[form].includes(parseArg)) ?? 'list';
 }
 
 /**
@@ -108,7 +68,7 @@ function formOf({ required, long, argChoices, parseArg }: Option, isRemovable: b
  * @throws {Error} with the reason
  */
 export function parseSetting({ form, option }: ConfigOption, value: unknown, folder: string): unknown {
-  const wrong = () => new Error(`expected ${FORMS[form].expected}, got ${shownValue(value)}`);
+  const wrong = () => new Error(`expected ${FORMS[form]}, got ${shownValue(value)}`);
   if (typeof value === 'boolean') {
     if (form === 'flag' || (form === 'removable' && !value)) return value;
     throw wrong();

@@ -4,7 +4,7 @@ import { LimitError } from '../../bencode/limits.ts';
 import { homeFolder } from '../../disk/home-folder.ts';
 import { readWithin } from '../../disk/read-file.ts';
 import { MetainfoError } from '../../errors/errors.ts';
-import type { Configuration } from './configuration.ts';
+import type { Configuration } from './parse.ts';
 
 /** The largest configuration file, in bytes. */
 const MAX_BYTES = 2 ** 20;

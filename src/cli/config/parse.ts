@@ -8,9 +8,31 @@ import { printable } from '../../text/printable.ts';
 import { COMMAND_LINE_ONLY, type CreateOptions } from '../create/options.ts';
 import { type Aliases, expandAlias, isAliasName } from './aliases.ts';
 import { configOptions, parseSetting, shownValue, tiersOf } from './config-options.ts';
-import type { Configuration, Setting, Settings } from './configuration.ts';
 import { parseHost, RULE_KEYS, type TrackerRule } from './hosts.ts';
 import { type LineOf, parseToml, type TomlPath } from './toml.ts';
+
+/** One value of a configuration file. */
+export interface Setting {
+  /** The long name of the option. */
+  key: string;
+  /** The value as the file has it. */
+  raw: unknown;
+  /** The parsed value. */
+  value: unknown;
+  line: number;
+}
+
+/** The values of a table of a configuration file, by the property of {@link CreateOptions}. */
+export type Settings = ReadonlyMap<keyof CreateOptions, Setting>;
+
+/** A checked configuration file. */
+export interface Configuration {
+  file: string;
+  create: Settings;
+  presets: ReadonlyMap<string, Settings>;
+  aliases: Aliases;
+  hosts: ReadonlyMap<string, TrackerRule>;
+}
 
 /** The problems that a message lists. The limit keeps a hostile file from filling the terminal. */
 const MAX_LISTED = 1000;

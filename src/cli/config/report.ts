@@ -3,7 +3,7 @@ import { exactBytes } from '../../text/format.ts';
 import { printable } from '../../text/printable.ts';
 import { kebab } from '../terminal/messages.ts';
 import { type ConfigOption, configOptions, withoutCredentials } from './config-options.ts';
-import type { Configuration, Setting } from './configuration.ts';
+import type { Configuration, Setting } from './parse.ts';
 import type { Origin, ResolvedOptions } from './resolve-options.ts';
 
 /** A value in force. */

@@ -4,9 +4,9 @@ import { foreignArgument } from '../create/inputs.ts';
 import type { CreateOptions } from '../create/options.ts';
 import { isStdin } from '../terminal/standard-input.ts';
 import { withoutAliases } from './aliases.ts';
-import type { Configuration, Settings } from './configuration.ts';
 import { jointRule, rulesOf, type TrackerRule } from './hosts.ts';
 import { userConfigFile } from './load.ts';
+import type { Configuration, Settings } from './parse.ts';
 
 type Options = Partial<CreateOptions>;
 

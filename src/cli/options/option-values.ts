@@ -139,6 +139,16 @@ export function collectNode(text: string, before: DhtNode[] = []): DhtNode[] {
   throw new InvalidArgumentError('Expected HOST:PORT, such as router.example:6881.');
 }
 
+/** The parsers by the form of their values in a configuration file. The other parsers make lists. */
+export const PARSERS: Readonly<Record<'text' | 'length' | 'size' | 'count' | 'date' | 'tiers', readonly unknown[]>> = {
+  text: [undefined, parseFile, parseFolder],
+  length: [parsePieceLength],
+  size: [parseSize, parsePositiveSize, parseMaxPieceLength],
+  count: [parseCount, parseThreads],
+  date: [parseDate],
+  tiers: [collectTier],
+};
+
 /** Adds one safety limit, such as `files=2000000` or `bytes=2GiB`. */
 function collectLimit(text: string, before: Limits = {}): Limits {
   const [name = '', value = ''] = text.split('=', 2);

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { describe, it } from 'node:test';
 import { notRoot } from '../../support/unprivileged.ts';
 import { command, entries, metainfo, read } from '../run.ts';
-import { configOf, create, folderWith, plan, shownBy } from './folder.ts';
+import { addLargeFile, configOf, create, folderWith, plan, shownBy } from './folder.ts';
 
 const BROKEN: Record<string, [toml: string | Uint8Array, problems: RegExp[]]> = {
   'broken TOML': ['[create]\nprivate = tru\n', [/config\.toml:2:11: this is not valid TOML: /]],
@@ -211,6 +211,7 @@ describe('the configuration file', () => {
 
   it('is found for a user without a home folder, or refused if it cannot be read', { skip: notRoot() }, async (t) => {
     const run = await folderWith(t, '[create]\nprivate = true');
+    await addLargeFile(run);
     await chmod(configOf(run), 0);
     await chmod(run.cwd, 0o777);
     const as = (env: Record<string, string>, ...more: string[]) => {

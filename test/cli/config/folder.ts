@@ -13,6 +13,10 @@ export async function folderWith(t: TestContext, toml: string | Uint8Array | nul
   return { cwd, env };
 }
 
+/** Adds a file to `album` that is large enough for the cache. */
+export const addLargeFile = ({ cwd }: RunOptions): Promise<void> =>
+  writeFile(path.join(cwd, 'album', 'large'), Buffer.alloc(2 ** 20));
+
 export const configOf = ({ cwd }: RunOptions): string => path.join(cwd, 'xdg', 'metainfo', 'config.toml');
 
 /** The values that `metainfo config --json` shows. */

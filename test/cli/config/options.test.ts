@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, it } from 'node:test';
 import { Ajv2020 } from 'ajv/dist/2020.js';
@@ -8,7 +8,7 @@ import fc from 'fast-check';
 import { parse } from 'smol-toml';
 import { schemaFile } from '../../../scripts/docs-config.ts';
 import { configOptions } from '../../../src/cli/config/config-options.ts';
-import { exampleConfig } from '../../../src/cli/config/example.ts';
+import { RULE_KEYS } from '../../../src/cli/config/hosts.ts';
 import { parseConfig } from '../../../src/cli/config/parse.ts';
 import { COMMAND_LINE_ONLY, createOptions } from '../../../src/cli/create/options.ts';
 import { program } from '../../../src/cli/program.ts';
@@ -20,7 +20,7 @@ import { folderWith, shownBy } from './folder.ts';
 
 /** A setting of the example, and the table that it belongs to. */
 const SETTING = /^#(?=[a-z])/;
-const EXAMPLE = exampleConfig();
+const EXAMPLE = pageText('docs/config.example.toml');
 const FULL = EXAMPLE.replace(new RegExp(SETTING, 'gm'), '');
 
 const problemsIn = (toml: string): string | null => {
@@ -42,7 +42,7 @@ describe('the options of create', () => {
     assert.deepEqual([...keys].sort(), [...configOptions().keys(), ...Object.keys(COMMAND_LINE_ONLY)].sort());
     for (const key of configOptions().keys()) {
       assert.ok(!(key in COMMAND_LINE_ONLY), key);
-      assert.match(EXAMPLE, new RegExp(`^#${key} = `, 'm'));
+      assert.match(EXAMPLE, new RegExp(`^#${key} = `, 'm'), 'docs/config.example.toml has every key');
     }
   });
 
@@ -60,7 +60,7 @@ describe('the options of create', () => {
     }
   });
 
-  it('are settable in force, one by one, through the command', async (t) => {
+  it('are in force one by one, through the command', async (t) => {
     const run = await folderWith(t, FULL);
     const { create } = await shownBy(run);
     // The limit and the wishes do not contradict the length `auto`.
@@ -106,6 +106,7 @@ describe('metainfo config --init', () => {
     assert.equal(made.code, 0, made.stderr);
     const written = JSON.parse(made.stdout).path as string;
     assert.equal(written, path.join(env.XDG_CONFIG_HOME, 'metainfo', 'config.toml'));
+    assert.equal(await readFile(written, 'utf8'), EXAMPLE);
     await writeFile(written, '# mine');
     const again = await metainfo(['config', '--init'], { cwd: run.cwd, env });
     assert.equal(again.code, 1);
@@ -129,6 +130,13 @@ describe('the example', () => {
       assert.equal(problemsIn(one), null, lines[at]);
       assert.notDeepEqual(parse(one), parse(EXAMPLE), lines[at]);
     }
+  });
+
+  it('has every rule of a host', () => {
+    assert.deepEqual(
+      Object.keys((parse(FULL)['hosts'] as Record<string, object>)['tracker.example.org'] ?? {}),
+      RULE_KEYS,
+    );
   });
 
   it('has short lines', () => {

@@ -3,7 +3,7 @@ import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, it } from 'node:test';
 import { bytesOf, command, entries, finish, read, startProgram } from '../run.ts';
-import { create, folderWith, plan, shownBy } from './folder.ts';
+import { addLargeFile, create, folderWith, plan, shownBy } from './folder.ts';
 
 /** The levels that can set the source tag, the lowest one first, and how each sets it. */
 const LEVELS = ['create', 'host', 'preset', 'command line'] as const;
@@ -70,6 +70,7 @@ describe('a flag of the configuration', () => {
       t,
       '[create]\nprivate = true\nentropy = true\ncache-dir = "cache"\nhidden = false\nquiet = true\nmagnet = true',
     );
+    await addLargeFile(run);
     assert.match((await create(run)).stdout, /^magnet:.*\n$/);
     assert.equal((await read(run.cwd, 'album.torrent')).info.private, true);
     // A relative folder starts at the configuration file.
