@@ -55,24 +55,23 @@ const MAX_ERRORS = 100;
 /** 2^53 has 16 digits, so an integer of 15 digits is always exact in a number. */
 const SAFE_DIGITS = 15;
 
+/** A list or dictionary whose end was not reached yet. Both `list` and `map` are null in a raw one, which is not built. */
 interface Container {
   list: BencodeValue[] | null;
   map: BencodeMap | null;
-  start: number;
-  /** The key whose value comes next. */
-  key: string | null;
-  /** The key before it. */
-  last: string | null;
-}
-
-/** A list or dictionary that is checked without being built: only the place of its last key is kept. */
-interface SkippedLevel {
   isMap: boolean;
+  start: number;
   /** Whether a key was read and its value comes next. */
   hasKey: boolean;
-  lastFrom: number;
-  lastTo: number;
+  /** That key; empty in a raw dictionary. */
+  key: string;
+  /** Where the last key is in the bytes; -1 before the first one. */
+  keyFrom: number;
+  keyTo: number;
 }
+
+/** Stands for every value within a raw one. */
+const SKIPPED = 0;
 
 /**
  * Decodes canonical bencode (BEP 3). It rejects leading zeros, `-0`, unsorted and duplicate keys, trailing data and
@@ -136,6 +135,8 @@ class Decoder {
   #span: { start: number; end: number } | null = null;
   #spanStart = -1;
   readonly #stack: Container[] = [];
+  /** The depth of the raw list or dictionary that is being checked; -1 outside of one. */
+  #rawDepth = -1;
 
   constructor(bytes: Uint8Array, { span, tolerant = false, raw, limits, encoded }: TrustedDecodeOptions) {
     this.#limits = limitsOf(limits);
@@ -170,25 +171,21 @@ class Decoder {
     const start = this.#at;
     const byte = this.#byte();
     if (byte === END && top) return this.#close(top);
-    if (top?.map && top.key === null) {
+    if (top?.isMap && !top.hasKey) {
       this.#readKey(top);
       return null;
     }
     this.#count(start);
-    if (byte === LIST || byte === DICTIONARY) {
-      const raw = this.#raw && this.#isRaw(this.#raw, top) ? this.#skipContainer() : this.#skipEncoded(top);
-      // Only callers that set `raw` or `encoded` get this type, and they expect it.
-      if (raw) return raw as unknown as BencodeValue;
-    }
+    const isSkipped = this.#rawDepth >= 0;
     switch (byte) {
       case INTEGER:
-        return this.#readInteger();
+        return isSkipped ? this.#skipInteger() : this.#readInteger();
       case LIST:
-        return this.#open({ list: [], map: null, start, key: null, last: null });
       case DICTIONARY:
-        return this.#open({ list: null, map: new Map(), start, key: null, last: null });
+        // Only callers that set `raw` or `encoded` get raw values, and they expect them.
+        return (this.#skipEncoded(top) as BencodeValue | null) ?? this.#open(byte === DICTIONARY, top);
       default:
-        return this.#readString();
+        return isSkipped ? this.#skipText() && SKIPPED : this.#readString();
     }
   }
 
@@ -207,61 +204,6 @@ class Decoder {
     return new RawBencode(this.#bytes.subarray(start, this.#at));
   }
 
-  /** Checks a list or dictionary with all rules, without building it. */
-  #skipContainer(): RawBencode {
-    const start = this.#at;
-    // Levels are reused: a list of files would otherwise need two objects for each file.
-    const levels: SkippedLevel[] = [];
-    let depth = 0;
-    let top: SkippedLevel | null = null;
-    for (;;) {
-      const byte = this.#byteAt(this.#at);
-      if (top?.isMap && !top.hasKey && byte !== END) {
-        this.#skipKey(top, byte);
-        continue;
-      }
-      if (byte === END && top) {
-        if (top.hasKey) throw this.#error('missing_value', this.#at, 'a key has no value');
-        this.#at += 1;
-        depth -= 1;
-        if (depth === 0) return new RawBencode(this.#bytes.subarray(start, this.#at));
-        top = levels[depth - 1] as SkippedLevel;
-        continue;
-      }
-      if (top) {
-        // The outermost container was counted by the caller.
-        this.#count(this.#at);
-        top.hasKey = false;
-      }
-      if (byte === LIST || byte === DICTIONARY) {
-        this.#requireDepth(this.#stack.length + depth, this.#at);
-        top = levels[depth] ??= { isMap: false, hasKey: false, lastFrom: -1, lastTo: -1 };
-        top.isMap = byte === DICTIONARY;
-        top.hasKey = false;
-        top.lastFrom = -1;
-        depth += 1;
-        this.#at += 1;
-      } else if (byte === INTEGER) this.#skipInteger();
-      else this.#skipText();
-    }
-  }
-
-  #skipKey(level: SkippedLevel, byte: number): void {
-    const start = this.#at;
-    if (byte < ZERO || byte > NINE) throw this.#error('key_not_string', start, 'a key must be a string');
-    this.#count(start);
-    const from = this.#skipText();
-    const to = this.#at;
-    if (level.lastFrom >= 0) {
-      const order = this.#compare(level.lastFrom, level.lastTo, from, to);
-      if (order === 0) this.#forgivable('duplicate_key', start, 'a key appears twice');
-      else if (order > 0) this.#forgivable('unsorted_key', start, 'keys are not in byte order');
-    }
-    level.hasKey = true;
-    level.lastFrom = from;
-    level.lastTo = to;
-  }
-
   #compare(aFrom: number, aTo: number, bFrom: number, bTo: number): number {
     const length = Math.min(aTo - aFrom, bTo - bFrom);
     for (let i = 0; i < length; i += 1) {
@@ -273,34 +215,37 @@ class Decoder {
 
   #store(value: BencodeValue): void {
     const top = this.#stack.at(-1) as Container;
-    if (top.list) {
-      top.list.push(value);
-      return;
-    }
-    const key = top.key as string;
+    top.hasKey = false;
+    if (top.list) top.list.push(value);
+    if (!top.map) return;
+    const { key, map } = top;
     const isSpan = this.#stack.length === 1 && key === this.#spanKey;
     if (isSpan && this.#spanStart >= 0) this.#span ??= { start: this.#spanStart, end: this.#at };
     // Only a tolerant decoder gets here with a duplicate key: the first one wins.
-    if (!top.map?.has(key)) top.map?.set(key, value);
-    top.key = null;
+    if (!map.has(key)) map.set(key, value);
   }
 
-  #open(container: Container): null {
-    this.#requireDepth(this.#stack.length, container.start);
+  #open(isMap: boolean, top: Container | undefined): null {
+    const depth = this.#stack.length;
+    const start = this.#at;
+    if (depth >= this.#limits.depth) throw this.#beyond('depth', start);
+    if (this.#raw && this.#rawDepth < 0 && this.#isRaw(this.#raw, top)) this.#rawDepth = depth;
+    const isBuilt = this.#rawDepth < 0;
+    const list = isBuilt && !isMap ? [] : null;
+    const map = isBuilt && isMap ? new Map() : null;
+    this.#stack.push({ list, map, isMap, start, hasKey: false, key: '', keyFrom: -1, keyTo: -1 });
     this.#at += 1;
-    this.#stack.push(container);
     return null;
   }
 
-  #requireDepth(depth: number, start: number): void {
-    if (depth >= this.#limits.depth) throw this.#beyond('depth', start);
-  }
-
   #close(top: Container): BencodeValue {
-    if (top.key !== null) throw this.#error('missing_value', this.#at, 'a key has no value');
+    if (top.hasKey) throw this.#error('missing_value', this.#at, 'a key has no value');
     this.#at += 1;
     this.#stack.pop();
-    return (top.list ?? top.map) as BencodeValue;
+    const built = top.list ?? top.map;
+    if (built || this.#stack.length > this.#rawDepth) return built ?? SKIPPED;
+    this.#rawDepth = -1;
+    return new RawBencode(this.#bytes.subarray(top.start, this.#at)) as unknown as BencodeValue;
   }
 
   #readKey(top: Container): void {
@@ -309,14 +254,17 @@ class Decoder {
     if (byte < ZERO || byte > NINE) throw this.#error('key_not_string', start, 'a key must be a string');
     this.#count(start);
     const from = this.#skipText();
-    const key = this.#buffer.toString('latin1', from, this.#at);
-    if (top.last !== null && key <= top.last) {
-      if (key === top.last) this.#forgivable('duplicate_key', start, 'a key appears twice');
-      else this.#forgivable('unsorted_key', start, 'keys are not in byte order');
+    if (top.keyFrom >= 0) {
+      const order = this.#compare(top.keyFrom, top.keyTo, from, this.#at);
+      if (order === 0) this.#forgivable('duplicate_key', start, 'a key appears twice');
+      else if (order > 0) this.#forgivable('unsorted_key', start, 'keys are not in byte order');
     }
-    top.key = key;
-    top.last = key;
-    if (this.#stack.length === 1 && key === this.#spanKey) this.#spanStart = this.#at;
+    top.hasKey = true;
+    top.keyFrom = from;
+    top.keyTo = this.#at;
+    if (!top.map) return;
+    top.key = this.#buffer.toString('latin1', from, this.#at);
+    if (this.#stack.length === 1 && top.key === this.#spanKey) this.#spanStart = this.#at;
   }
 
   #readString(): Uint8Array {
@@ -370,7 +318,7 @@ class Decoder {
   }
 
   /** Checks an integer and skips it. */
-  #skipInteger(): void {
+  #skipInteger(): BencodeValue {
     const start = this.#at;
     const first = start + 1;
     const negative = this.#byteAt(first) === MINUS;
@@ -389,6 +337,7 @@ class Decoder {
       if (count > 1) this.#forgivable('leading_zero', start, 'an integer has leading zeros');
     }
     this.#at = at + 1;
+    return SKIPPED;
   }
 
   #byte(): number {

@@ -129,7 +129,7 @@ function badKey(key: unknown): MetainfoError {
 }
 
 /** A buffer of bencode that grows. Short values are copied into chunks; long byte strings are kept as views until the end. */
-export class Writer {
+class Writer {
   readonly #parts: Uint8Array[] = [];
   #chunk = Buffer.allocUnsafe(SHORT);
   /** The start of the bytes in the chunk that are not yet in `#parts`. */
@@ -194,10 +194,6 @@ export class Writer {
     const at = this.#at;
     for (let i = 0; i < text.length; i += 1) chunk[at + i] = text.charCodeAt(i);
     this.#at = at + text.length;
-  }
-
-  finish(): Uint8Array {
-    return Buffer.concat(this.parts());
   }
 
   /** Everything that was written, as parts that follow each other. */

@@ -86,14 +86,18 @@ export const FILE_TREE_ITEM = {
   symlinkPath: pathList('symlink path', { lenient: true }),
 };
 
-/** Decodes a v1 `files` list. Returns undefined when it is empty or an entry does not decode. */
+/** Decodes a v1 `files` list. Returns undefined when it is empty or a file does not decode. */
 export function decodeFileList(value: BencodeValue, issues: Issues): FileItem[] | undefined {
-  if (Array.isArray(value)) issues.requireWithin('files', value.length);
-  const files = decodeList(value, issues, decodeFileItem);
+  return checkCount(decodeList(value, issues, decodeFileItem), issues);
+}
+
+/** Reports an empty list of files. */
+export function checkCount(files: FileItem[] | undefined, issues: Issues): FileItem[] | undefined {
   return files?.length === 0 ? issues.add('required', [], 'expected at least one file, got none') : files;
 }
 
-function decodeFileItem(entry: BencodeValue, issues: Issues): FileItem | undefined {
+/** Decodes a file of a v1 list. */
+export function decodeFileItem(entry: BencodeValue, issues: Issues): FileItem | undefined {
   const onDisk = decodeMap(entry, issues);
   if (!onDisk) return undefined;
   const map = withUtf8Name(onDisk, 'path', issues);

@@ -1,15 +1,19 @@
 /** The codec of file lists and file trees, whose raw bytes the decoder keeps. */
+import { Cursor } from '../bencode/cursor.ts';
 import { decodeTrusted } from '../bencode/decode.ts';
 import { encode } from '../bencode/encode.ts';
 import { NO_LIMITS } from '../bencode/limits.ts';
 import { type BencodeValue, type Encodable, RawBencode, toKey } from '../bencode/value.ts';
 import { decodeTree } from './decode-tree.ts';
 import { encodeFields, type Field } from './field.ts';
-import { decodeFileList, FILE_ITEM, FILE_TREE_ITEM } from './file-fields.ts';
+import { checkCount, decodeFileItem, decodeFileList, FILE_ITEM, FILE_TREE_ITEM } from './file-fields.ts';
 import type { FileItem } from './file-item.ts';
 import type { FlatFile } from './flat-tree.ts';
 import { listOf, treeOf } from './input.ts';
-import { readUsualList, readUsualTree } from './usual-files.ts';
+import type { Issues } from './issues.ts';
+import { readUsualItem, readUsualTree } from './usual-files.ts';
+
+const LIST = 0x6c;
 
 /** Tells the decoder to check the bytes of file lists and trees without building values from them. */
 export const RAW = { within: 'info', keys: new Set(['files', 'file tree']) };
@@ -19,7 +23,7 @@ export const fileList: Field<FileItem[]> = {
   key: 'files',
   decode: (value, issues) => {
     const raw = rawBytes(value);
-    return (raw && readUsualList(raw, issues)) ?? decodeFileList(raw ? decodeRaw(raw) : value, issues);
+    return raw?.[0] === LIST ? readList(raw, issues) : decodeFileList(raw ? decodeRaw(raw) : value, issues);
   },
   encode: encodeFileList,
   coerce: listOf(FILE_ITEM),
@@ -35,6 +39,27 @@ export const fileTree: Field<FlatFile[]> = {
   encode: encodeFlatTree,
   coerce: treeOf(FILE_TREE_ITEM),
 };
+
+/** Decodes one file after the other: building the values of all files takes much more memory. */
+function readList(bytes: Uint8Array, issues: Issues): FileItem[] | undefined {
+  const cursor = new Cursor(bytes);
+  const items: FileItem[] = [];
+  let index = 0;
+  cursor.at = 1;
+  for (; !cursor.atEnd; index += 1) {
+    issues.requireWithin('files', index + 1);
+    const start = cursor.at;
+    let item = readUsualItem(cursor);
+    if (!item) {
+      cursor.at = start;
+      cursor.skip();
+      const value = decodeRaw(bytes.subarray(start, cursor.at));
+      item = issues.within(index, () => decodeFileItem(value, issues)) ?? null;
+    }
+    if (item) items.push(item);
+  }
+  return items.length === index ? checkCount(items, issues) : undefined;
+}
 
 function rawBytes(value: unknown): Uint8Array | null {
   return value instanceof RawBencode ? value.bytes : null;

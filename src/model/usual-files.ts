@@ -1,6 +1,6 @@
 /**
- * Reads file lists and file trees in place if all of their entries have the usual form, because they are the largest part of most
- * torrents. All others, valid or not, are left to the functions that report issues.
+ * Reads files in place, because lists and trees of them are the largest part of most torrents. Files of an unusual form, valid or
+ * not, are left to the functions that report issues.
  */
 import { Cursor, template } from '../bencode/cursor.ts';
 import { unsafeComponent } from '../layout/safe-path.ts';
@@ -9,7 +9,6 @@ import type { FlatFile } from './flat-tree.ts';
 import type { Issues } from './issues.ts';
 
 const DICTIONARY = 0x64;
-const LIST = 0x6c;
 
 const ATTR = template('4:attr');
 const DICT = template('d');
@@ -19,23 +18,9 @@ const LENGTH = template('6:lengthi');
 const PATH = template('4:pathl');
 const ROOT = template('11:pieces root32:');
 
-/** Reads a `files` list that the decoder has checked. Null if it is empty or an entry is unusual. */
-export function readUsualList(bytes: Uint8Array, issues: Issues): FileItem[] | null {
-  if (bytes[0] !== LIST || bytes.length === 2) return null;
-  const cursor = new Cursor(bytes);
-  const items: FileItem[] = [];
-  cursor.at = 1;
-  while (!cursor.atEnd) {
-    const item = cursor.skipExpected(DICT) ? readItem(cursor) : null;
-    if (!item) return null;
-    items.push(item);
-    issues.requireWithin('files', items.length);
-  }
-  return items;
-}
-
-/** Reads the rest of an entry of the form `d[4:attrN:..]6:lengthi..e4:pathl..ee` with safe names. */
-function readItem(cursor: Cursor): FileItem | null {
+/** Reads a file of a list of the form `d[4:attrN:..]6:lengthi..e4:pathl..ee`. Null, with the cursor anywhere, for any other. */
+export function readUsualItem(cursor: Cursor): FileItem | null {
+  if (!cursor.skipExpected(DICT)) return null;
   const attr = readAttr(cursor);
   if (attr?.includes('l') || !cursor.skipExpected(LENGTH)) return null;
   const length = cursor.digits();
