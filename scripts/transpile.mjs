@@ -12,8 +12,12 @@ const OPTIONS = { target: 'node20.19', sourcemap: 'inline', sourcesContent: fals
 
 const placeOf = (file) => path.join(root, 'build', 'js', `${path.relative(root, file)}.js`);
 
+/** Whether a file is in this clone: the JavaScript of others is not kept. */
+const isOurs = (file) => file.startsWith(root + path.sep);
+
 /** Unlike mtime, ctime also changes when an older file takes another's place. */
-const isKept = (file) => (statSync(placeOf(file), { throwIfNoEntry: false })?.mtimeMs ?? 0) > statSync(file).ctimeMs;
+const isKept = (file) =>
+  isOurs(file) && (statSync(placeOf(file), { throwIfNoEntry: false })?.mtimeMs ?? 0) > statSync(file).ctimeMs;
 
 function keep(file, code) {
   const place = placeOf(file);
@@ -42,7 +46,7 @@ export function load(url, context, nextLoad) {
   const more = { loader: 'ts', sourcefile: path.basename(file) };
   const { code } = esbuild().transformSync(readFileSync(file, 'utf8'), { ...OPTIONS, ...more });
   try {
-    keep(file, code);
+    if (isOurs(file)) keep(file, code);
   } catch {
     // Some tests run as a user who may not write here, or limit the size of files.
   }
