@@ -38,7 +38,7 @@ export interface HashOptions
 export async function hashLayout(layout: TorrentLayout, options: HashOptions): Promise<HashedLayout> {
   try {
     if (layout.streams.length > 0 || !hasAllSizes(layout)) return await hashStreamed(layout, options);
-    return await (layout.isAligned ? hashAligned(layout, options) : hashContiguous(layout, options));
+    return await hashUnknown(layout, options);
   } catch (error) {
     throw deletedSinceScan(error);
   }
@@ -71,22 +71,21 @@ async function hashStreamed(layout: TorrentLayout, options: HashOptions): Promis
   return { digests, bytesRead: digests.lengths.reduce((sum, length) => sum + length, 0) };
 }
 
-/** Hashes files that start at piece boundaries, so that each has digests of its own: only those that are not known. */
-async function hashAligned(layout: SizedLayout, options: HashOptions): Promise<HashedLayout> {
+/** Hashes the files whose digests are not known. Files that share pieces are all known or all unknown. */
+async function hashUnknown(layout: SizedLayout, options: HashOptions): Promise<HashedLayout> {
   const { hashCache } = options;
-  const given = options.knownDigests?.(layout) ?? null;
+  const { version, files, isAligned } = layout;
+  const given = isAligned ? (options.knownDigests?.(layout) ?? null) : null;
   if (!given && !hashCache) return hashAll(layout, options);
-  const { version, files } = layout;
-  const lookup = hashCache && (await hashCache.find(layout, given ?? Array<null>(files.length).fill(null)));
+  const none = () => Array<null>(isAligned ? files.length : 1).fill(null);
+  const lookup = hashCache && (await hashCache.find(layout, given ?? none()));
   const known = lookup?.digests ?? (given as (FileDigests | null)[]);
   if (!known.some((one) => one)) {
     const all = await hashAll(layout, options);
-    const { pieces, trees } = all.digests;
-    const digests = { ...(pieces && { v1: pieces }), ...(trees && { v2: trees }), missing: [] };
-    if (lookup) await hashCache?.keep(lookup, splitDigests(files.lengths, digests, layout));
+    if (lookup) await hashCache?.keep(lookup, eachOf(all.digests, layout));
     return all;
   }
-  const unknown = filesToHash(layout, (index) => !known[index]);
+  const unknown = filesToHash(layout, (index) => isAligned && !known[index]);
   const digests = unknown.files.length > 0 ? await hashFiles(unknown, layout, options) : null;
   const hashed = digests ? splitDigests(lengthsOf(unknown.files), digests, layout) : [];
   let next = 0;
@@ -102,14 +101,11 @@ async function hashAligned(layout: SizedLayout, options: HashOptions): Promise<H
   };
 }
 
-/** Hashes v1 files without pad files. A piece may span files, so either all digests are known or none. */
-async function hashContiguous(layout: SizedLayout, options: HashOptions): Promise<HashedLayout> {
-  const { hashCache } = options;
-  const lookup = hashCache && (await hashCache.findContiguous(layout));
-  if (lookup?.pieces) return { digests: { lengths: null, pieces: lookup.pieces, trees: null }, bytesRead: 0 };
-  const hashed = await hashAll(layout, options);
-  if (lookup) await hashCache?.keepContiguous(lookup, hashed.digests.pieces as Uint8Array);
-  return hashed;
+/** The digests of each file, or those of all files that share pieces as one. */
+function eachOf({ pieces, trees }: TorrentDigests, layout: SizedLayout): FileDigests[] {
+  if (!layout.isAligned) return [{ pieces: pieces as Uint8Array, root: null, layer: new Uint8Array() }];
+  const digests = { ...(pieces && { v1: pieces }), ...(trees && { v2: trees }), missing: [] };
+  return splitDigests(layout.files.lengths, digests, layout);
 }
 
 /** Hashes all files of a layout. The engine gives their digests in the order of the torrent. */

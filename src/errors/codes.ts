@@ -10,7 +10,7 @@ export const ERROR_CODES = {
   ERR_BENCODE: 'The bytes are not canonical bencode: a `BencodeError`, with `bencodeCode` and `offset`.',
   ERR_BROKEN_LINK: 'The target of a symbolic link does not exist.',
   ERR_CACHE:
-    'The size of the cache cannot be read, or the cache cannot be cleared. As the code of a warning: the cache is damaged or cannot be used, so content is hashed again.',
+    'The size of the cache cannot be read, or the cache cannot be cleared. As the code of a warning: the cache cannot be used, so content is hashed again.',
   ERR_CONFIG: 'The configuration file of the command is not valid TOML, has an invalid key or value, or is too large.',
   ERR_DUPLICATE_PATH: 'A path is listed twice in `paths`.',
   ERR_FILE_CHANGED:

@@ -3,7 +3,7 @@
  * the mtime back (music taggers do), so the mtime alone proves nothing.
  */
 import { createHash } from 'node:crypto';
-import { mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
+import { mkdir, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { homeFolder } from '../../disk/home-folder.ts';
@@ -15,42 +15,39 @@ import type { ContentFile } from '../find-files.ts';
 import { MIN_CACHED_BYTES } from '../hash.ts';
 import type { CacheChoice } from '../options.ts';
 import type { SizedLayout } from '../torrent-layout.ts';
-import { type RecordQuery, RecordStore, type StoredRecord, type StoreSize } from './record-store.ts';
+import { appendRecords, type RecordQuery, readRecords, type StoredRecord, sizeOfStore } from './record-store.ts';
 
 /** The folder of the records in the cache. Give a new format a new number: records of the old one are then ignored. */
-const STORE = 'hashes-2';
+const STORE = 'hashes-3';
 /** Size, mtime, ctime, device and inode: the numbers of `statFiles` after error and type. */
 const IDENTITY_BYTES = 5 * 8;
-/** Files of one folder have inodes that are close to each other. So many have records in one group. */
-const INODES_PER_GROUP = 1024;
 /** Two writes within this time may leave the same timestamp: system clocks tick at least a hundred times a second. */
 const TICK_MS = 25;
 /** The same for file systems whose timestamps are whole seconds. */
 const COARSE_TICK_MS = 2500;
 /** Longer digests are not cached: a file of 32 GiB in pieces of 16 KiB has this many bytes of them. */
 const MAX_VALUE_BYTES = 2 ** 26;
+/** Files of one folder have inodes that are close to each other. So many have records in one group. */
+const INODES_PER_GROUP = 1024;
 
-/** The digests that the cache has for the files of a layout. */
-interface CacheLookup {
-  /** The digests of each file; null for files that must be read. */
-  digests: (FileDigests | null)[];
-  /** The files whose digests {@link HashCache.keep} keeps. */
-  missing: { index: number; file: ContentFile; identity: Buffer; queries: FileQueries }[];
-}
-
-/** The v1 pieces that the cache has for files that share pieces. */
-interface ContiguousLookup {
-  pieces: Uint8Array | null;
+/** A file that starts at a piece boundary, or all files of a torrent whose files share pieces. */
+interface CacheEntry {
+  /** The place of its digests in a {@link CacheLookup}. */
+  index: number;
   files: readonly ContentFile[];
-  identities: readonly (Buffer | null)[];
-  /** Null if one of the files has no identity. */
-  query: RecordQuery | null;
-}
-
-/** The records of a file that starts at a piece boundary; null for the version that the torrent does not have. */
-interface FileQueries {
+  /** The identities of all files. */
+  identity: Buffer;
+  /** The records of the entry; null for the version that the torrent does not have. */
   v1: RecordQuery | null;
   v2: RecordQuery | null;
+}
+
+/** The digests that the cache has for a layout. */
+interface CacheLookup {
+  /** Those of each file, or one for all files that share pieces; null for those that must be read. */
+  digests: (FileDigests | null)[];
+  /** The entries whose digests {@link HashCache.keep} keeps. */
+  missing: CacheEntry[];
 }
 
 /**
@@ -136,7 +133,7 @@ export interface CacheStats {
 }
 
 /**
- * Measures a cache; a cache that does not exist yet is empty. Damaged files are set aside with a warning.
+ * Measures a cache; a cache that does not exist yet is empty.
  *
  * @param folder `auto`, or the folder that was given to `generate`.
  * @throws {MetainfoError} `ERR_CACHE`
@@ -152,7 +149,7 @@ export async function cacheStats(folder: 'auto' | (string & {}) = 'auto'): Promi
   const root = folderOf(folder);
   try {
     const exists = await stat(storeIn(root)).catch(ignoreMissing);
-    return { folder: root, ...(exists ? await new HashCache(root).size() : { entries: 0, bytes: 0 }) };
+    return { folder: root, ...(exists ? await sizeOfStore(storeIn(root)) : { entries: 0, bytes: 0 }) };
   } catch (cause) {
     throw failure(`The cache in ${root} cannot be read`, root, cause);
   }
@@ -173,13 +170,9 @@ export async function cacheStats(folder: 'auto' | (string & {}) = 'auto'): Promi
  */
 export async function clearCache(folder: 'auto' | (string & {}) = 'auto'): Promise<string> {
   const root = folderOf(folder);
-  const old = `${storeIn(root)}.${Math.random().toString(36).slice(2)}.old`;
   try {
-    // Rename first: no other process sees a cache that is half removed.
-    await rename(storeIn(root), old).catch(ignoreMissing);
-    // Also remove what an interrupted call left behind.
-    for (const name of (await readdir(root).catch(ignoreMissing)) ?? [])
-      if (name.startsWith(`${STORE}.`)) await rm(path.join(root, name), { recursive: true, force: true });
+    // Another process may write to it meanwhile.
+    await rm(storeIn(root), { recursive: true, force: true, maxRetries: 10 });
     return root;
   } catch (cause) {
     throw failure(`The cache in ${root} cannot be removed`, root, cause);
@@ -193,91 +186,50 @@ function ignoreMissing(error: NodeJS.ErrnoException): void {
 /** The cache in one folder. Its failures are warnings: without it, files are hashed. */
 export class HashCache {
   readonly #folder: string;
-  readonly #store: RecordStore;
   #hasWarned = false;
 
   constructor(folder: string) {
     this.#folder = folder;
-    this.#store = new RecordStore(storeIn(folder), (setAside) =>
-      this.#warn(`was damaged: its files are hashed again, and the damaged file is set aside as ${setAside}`),
-    );
   }
 
-  /** Counts the records and their bytes. */
-  size(): Promise<StoreSize> {
-    return this.#store.size();
-  }
-
-  /** Looks up the long files of an aligned layout, except those whose digests are known. */
+  /**
+   * Looks up the digests of a layout.
+   *
+   * @param known The digests that are known: their files are not looked up. Those of files that share pieces are never known.
+   */
   async find(layout: SizedLayout, known: readonly (FileDigests | null)[]): Promise<CacheLookup> {
     const digests = [...known];
-    const indexes = [...digests.keys()].filter(
-      (i) => !known[i] && (layout.files.lengths[i] as number) >= MIN_CACHED_BYTES,
-    );
-    const files = indexes.map((index) => layout.files.at(index) as ContentFile);
-    const identities = await settledIdentitiesOf(files);
-    const settled = files.flatMap((file, i): CacheLookup['missing'] => {
-      const [identity, index] = [identities[i], indexes[i] as number];
-      if (!identity) return [];
-      return [{ index, file, identity, queries: queriesOf(identity, file, index < layout.paddedFiles, layout) }];
-    });
-    const values = await this.#read(
-      settled.flatMap(({ queries: { v1, v2 } }) => [v1, v2].filter((one) => one !== null)),
-    );
-    const missing: CacheLookup['missing'] = [];
+    const entries = await entriesOf(layout, known);
+    const values = await this.#read(entries.flatMap(({ v1, v2 }) => [v1, v2].filter((query) => query !== null)));
     let next = 0;
-    for (const one of settled) {
-      const pieces = one.queries.v1 ? values[next++] : new Uint8Array();
-      const tree = one.queries.v2 ? values[next++] : new Uint8Array();
-      if (pieces && tree) digests[one.index] = { pieces, ...treeOf(tree) };
-      else missing.push(one);
-    }
+    const missing = entries.filter(({ index, v1, v2 }) => {
+      const pieces = v1 ? values[next++] : NOTHING;
+      const tree = v2 ? values[next++] : NOTHING;
+      if (pieces && tree) digests[index] = { pieces, root: v2 && tree.subarray(0, 32), layer: tree.subarray(32) };
+      return !pieces || !tree;
+    });
     return { digests, missing };
   }
 
   /**
-   * Keeps the digests of the missing files, unless a file has changed since the lookup.
+   * Keeps the digests that were missing, unless a file has changed since the lookup.
    *
-   * @param digests Those of all files of the layout.
+   * @param digests All digests of the lookup.
    */
   async keep({ missing }: CacheLookup, digests: readonly FileDigests[]): Promise<void> {
-    const now = await identitiesOf(missing.map(({ file }) => file));
-    await this.#write(
-      missing.flatMap(({ index, identity, queries: { v1, v2 } }, i) => {
-        if (!now[i]?.equals(identity)) return [];
-        const { root, layer, pieces } = digests[index] as FileDigests;
-        const tree = v2 && { ...v2, value: Buffer.concat([root as Uint8Array, layer]) };
-        return [...(v1 ? [{ ...v1, value: pieces }] : []), ...(tree ? [tree] : [])];
-      }),
-    );
-  }
-
-  /** Looks up the v1 pieces of files that share pieces: one record for all of them. */
-  async findContiguous(layout: SizedLayout): Promise<ContiguousLookup> {
-    const { pieceLength } = layout;
-    const files = layout.files.rows();
-    const identities = await settledIdentitiesOf(files);
-    const hash = createHash('sha256');
-    for (const identity of identities) hash.update(identity ?? '');
-    const [first] = identities;
-    const length = Math.ceil(layout.files.totalLength / pieceLength) * 20;
-    const isSettled = first && !identities.includes(null);
-    const query = isSettled ? { key: keyOf(hash.digest(), pieceLength, 'row'), group: groupOf(first), length } : null;
-    const [pieces = null] = await this.#read(query ? [query] : []);
-    return { pieces, files, identities, query };
-  }
-
-  /** Keeps the v1 pieces of files that share pieces, unless one of them has changed since the lookup. */
-  async keepContiguous({ files, identities, query }: ContiguousLookup, pieces: Uint8Array): Promise<void> {
-    if (!query) return;
-    const now = await identitiesOf(files);
-    if (now.every((identity, index) => identity?.equals(identities[index] as Buffer)))
-      await this.#write([{ ...query, value: pieces }]);
+    const now = joined(missing, await identitiesOf(missing.flatMap(({ files }) => files)));
+    const records = missing.flatMap(({ index, identity, v1, v2 }, i): StoredRecord[] => {
+      if (!now[i]?.equals(identity)) return [];
+      const { pieces, root, layer } = digests[index] as FileDigests;
+      const tree = v2 && { ...v2, value: Buffer.concat([root as Uint8Array, layer]) };
+      return [...(v1 ? [{ ...v1, value: pieces }] : []), ...(tree ? [tree] : [])];
+    });
+    await this.#write(records.filter(({ value }) => value.length <= MAX_VALUE_BYTES));
   }
 
   async #read(queries: readonly RecordQuery[]): Promise<(Uint8Array | null)[]> {
     try {
-      return await this.#store.read(queries);
+      return await readRecords(storeIn(this.#folder), queries);
     } catch (error) {
       this.#warn(`cannot be read: ${(error as Error).message}`);
       return queries.map(() => null);
@@ -285,14 +237,14 @@ export class HashCache {
   }
 
   /** A failure only warns: the job has its digests. */
-  async #write(all: readonly StoredRecord[]): Promise<void> {
-    const records = all.filter(({ value }) => value.length <= MAX_VALUE_BYTES);
+  async #write(records: readonly StoredRecord[]): Promise<void> {
+    const write = () => appendRecords(storeIn(this.#folder), records);
     try {
-      await this.#store.append(records).catch(async (error: NodeJS.ErrnoException) => {
+      await write().catch(async (error: NodeJS.ErrnoException) => {
         if (error.code !== 'ENOENT') throw error;
         // Another process cleared the cache in the meantime.
         await makeStore(this.#folder);
-        await this.#store.append(records);
+        await write();
       });
     } catch (error) {
       this.#warn(`cannot be written: ${(error as Error).message}`);
@@ -307,53 +259,62 @@ export class HashCache {
   }
 }
 
-/** A v2 record holds the root, then the layer. */
-function treeOf(record: Uint8Array): Pick<FileDigests, 'root' | 'layer'> {
-  return { root: record.subarray(0, 32), layer: record.subarray(32) };
+const NOTHING = new Uint8Array();
+/** The entries of a layout whose digests are not known and whose files are not changing. */
+async function entriesOf(layout: SizedLayout, known: readonly (FileDigests | null)[]): Promise<CacheEntry[]> {
+  const { files, isAligned, paddedFiles, pieceLength, version } = layout;
+  const { lengths } = files;
+  const indexes = isAligned ? lengths.keys() : [0];
+  const groups = [...indexes].flatMap((index): Pick<CacheEntry, 'index' | 'files'>[] => {
+    if (!isAligned) return [{ index, files: files.rows() }];
+    const isCached = !known[index] && (lengths[index] as number) >= MIN_CACHED_BYTES;
+    return isCached ? [{ index, files: [files.at(index) as ContentFile] }] : [];
+  });
+  const identities = joined(groups, await settledIdentitiesOf(groups.flatMap((group) => group.files)));
+  return groups.flatMap((entry, i): CacheEntry[] => {
+    const identity = identities[i];
+    if (!identity) return [];
+    const length = isAligned ? (lengths[entry.index] as number) : files.totalLength;
+    const count = Math.ceil(length / pieceLength);
+    const group = Math.floor(identity.readDoubleLE(32) / INODES_PER_GROUP);
+    const queryOf = (kind: string, bytes: number): RecordQuery => {
+      const hash = createHash('sha256').update(identity).update(`${pieceLength} ${kind}`);
+      return { key: hash.digest().subarray(0, 16), group, length: bytes };
+    };
+    // A pad file changes the hash of the last piece, unless that piece is full.
+    const isPadded = entry.index < paddedFiles && length % pieceLength !== 0;
+    const v1 = version === 'v2' ? null : queryOf(isPadded ? 'v1 padded' : 'v1', count * 20);
+    const v2 = version === 'v1' ? null : queryOf('v2', (count > 1 ? 1 + count : count) * 32);
+    return [{ ...entry, identity, v1, v2 }];
+  });
 }
 
-/** The records of a file that starts at a piece boundary. */
-function queriesOf(
-  identity: Buffer,
-  file: ContentFile,
-  isPadded: boolean,
-  { version, pieceLength }: SizedLayout,
-): FileQueries {
-  const count = Math.ceil((file.length as number) / pieceLength);
-  const hashes = count > 1 ? 1 + count : count;
-  const queryOf = (suffix: string, length: number) => {
-    return { key: keyOf(identity, pieceLength, suffix), group: groupOf(identity), length };
-  };
-  return {
-    v1: version === 'v2' ? null : queryOf(v1Suffix(file, isPadded, pieceLength), count * 20),
-    v2: version === 'v1' ? null : queryOf('v2', hashes * 32),
-  };
-}
-
-/** A pad file changes the hash of the last piece, unless that piece is full. */
-function v1Suffix({ length }: ContentFile, isPadded: boolean, pieceLength: number): string {
-  return isPadded && (length as number) % pieceLength !== 0 ? 'v1 padded' : 'v1';
-}
-
-function keyOf(identity: Uint8Array, pieceLength: number, suffix: string): Buffer {
-  return Buffer.concat([identity, Buffer.from(`${pieceLength} ${suffix}`)]);
+/** The identities of the files of each entry as one; null if one of the files has none. */
+function joined(
+  entries: readonly Pick<CacheEntry, 'files'>[],
+  identities: readonly (Buffer | null)[],
+): (Buffer | null)[] {
+  let next = 0;
+  return entries.map(({ files }) => {
+    const own = identities.slice(next, next + files.length);
+    next += files.length;
+    return own.includes(null) ? null : Buffer.concat(own as Buffer[]);
+  });
 }
 
 /** The identities of files; null for a file that was just written to: another write might leave the same identity. */
-async function settledIdentitiesOf(files: readonly (ContentFile | null)[]): Promise<(Buffer | null)[]> {
-  const identities = await identitiesOf(files);
-  const ages = identities.map((identity) => (identity ? Date.now() - ctimeOf(identity) : Infinity));
+async function settledIdentitiesOf(files: readonly ContentFile[]): Promise<(Buffer | null)[]> {
+  const first = await identitiesOf(files);
+  const ages = first.map((identity) => (identity ? Date.now() - ctimeOf(identity) : Infinity));
   // Clocks differ a little. Waiting does not help against timestamps far in the future.
   const youngest = Math.min(...ages.filter((age) => age >= -TICK_MS));
-  if (youngest <= TICK_MS) {
-    // After the clock's next tick the identity is good, unless somebody still writes to the file.
-    await delay(Math.ceil(TICK_MS - youngest) + 2);
-    const later = await identitiesOf(files);
-    return later.map((identity, index) =>
-      identity && isSettled(identity, Date.now()) && identities[index]?.equals(identity) ? identity : null,
-    );
-  }
-  return identities.map((identity) => (identity && isSettled(identity, Date.now()) ? identity : null));
+  // After the clock's next tick the identity is good, unless somebody still writes to the file.
+  if (youngest <= TICK_MS) await delay(Math.ceil(TICK_MS - youngest) + 2);
+  const later = youngest <= TICK_MS ? await identitiesOf(files) : first;
+  const now = Date.now();
+  return later.map((identity, i) =>
+    identity && isSettled(identity, now) && first[i]?.equals(identity) ? identity : null,
+  );
 }
 
 function isSettled(identity: Buffer, now: number): boolean {
@@ -365,18 +326,14 @@ function mtimeOf(identity: Buffer): number {
   return identity.readDoubleLE(8);
 }
 
-function groupOf(identity: Buffer): number {
-  return Math.floor(identity.readDoubleLE(32) / INODES_PER_GROUP);
-}
-
 function ctimeOf(identity: Buffer): number {
   return identity.readDoubleLE(16);
 }
 
 /** The identities of files on disk; null for a file that is gone or has changed since the scan. */
-async function identitiesOf(files: readonly (ContentFile | null)[]): Promise<(Buffer | null)[]> {
+async function identitiesOf(files: readonly ContentFile[]): Promise<(Buffer | null)[]> {
   const onDisk = files.flatMap((file, index) =>
-    file?.diskPath === undefined ? [] : [{ real: file.diskPath, file, index }],
+    file.diskPath === undefined ? [] : [{ real: file.diskPath, file, index }],
   );
   const identities: (Buffer | null)[] = files.map(() => null);
   const numbers = await statFiles(onDisk);
