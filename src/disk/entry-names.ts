@@ -4,8 +4,9 @@ import { readdir } from 'node:fs/promises';
 import nodePath from 'node:path';
 import { MetainfoError } from '../errors/errors.ts';
 import { unsafeComponent } from '../layout/safe-path.ts';
-import { SYSTEM_FILES } from './listing.ts';
 import { isTemporary } from './write-file.ts';
+
+const SYSTEM_FILES: ReadonlySet<string> = new Set(['.DS_Store', 'Thumbs.db', 'desktop.ini']);
 
 /** Whether the scan skips a file, unless it is named outright: a file of an operating system, or an unfinished output. */
 export function isSystemFile(name: string): boolean {

@@ -18,7 +18,7 @@ export interface ListedFolder {
 
 /** The content of folders. */
 export interface Listing {
-  /** Regular files with plain names ({@link isPlainName}), in no particular order. */
+  /** Regular files with plain names, in no particular order: only the native listing has them. */
   files: FileColumns;
   /** All other entries. */
   others: OtherEntry[];
@@ -41,7 +41,7 @@ export interface OtherEntry {
 export interface ListOptions {
   /** The real path root, a folder. */
   root: string;
-  /** List the folders in the folders too, and so on. Folders whose names are not harmless are not entered. */
+  /** Enter the folders in the folders too, and so on. The listing may leave any folder to the scan. */
   isRecursive: boolean;
   /** Report files that cannot be opened for reading as entries with an error. */
   readable: boolean;
@@ -58,22 +58,6 @@ export function systemError(errno: number, path: string): NodeJS.ErrnoException 
     errno: -errno,
     path,
   });
-}
-
-/** Files that operating systems create in folders. */
-export const SYSTEM_FILES: ReadonlySet<string> = new Set(['.DS_Store', 'Thumbs.db', 'desktop.ini']);
-
-/** The start of the names of unfinished outputs. */
-const TEMPORARY_START = '.metainfo-';
-
-/** Whether every torrent can hold a name, whatever its rules. The native listing has the same rule. */
-export function isHarmlessName(name: string): boolean {
-  return !name.includes('\\') && !/^[A-Za-z]:$/.test(name);
-}
-
-/** Whether a file of that name is always added. The native listing has the same rule. */
-export function isPlainName(name: string): boolean {
-  return isHarmlessName(name) && !SYSTEM_FILES.has(name) && !name.startsWith(TEMPORARY_START);
 }
 
 /** The path of an entry of a folder, with zero characters; the folder is empty for the root. */

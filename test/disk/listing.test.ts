@@ -1,4 +1,4 @@
-// Both listings, native and with Node's functions, give the same files and the same other entries.
+// The native listing, and scans with it and with Node's functions: both find the same files, links and problems.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import {
@@ -15,22 +15,17 @@ import { constants, tmpdir } from 'node:os';
 import path from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import fc from 'fast-check';
-import { listInNode } from '../../src/disk/list-in-node.ts';
 import { listNatively } from '../../src/disk/list-natively.ts';
 import type { ListedFolder, Listing, ListOptions } from '../../src/disk/listing.ts';
-import { scannedFiles } from '../../src/disk/scan.ts';
+import { type ScanOptions, scan, scannedFiles } from '../../src/disk/scan.ts';
 import { addonOrNull } from '../../src/hash/addon.ts';
+import { chooseEngine } from '../support/choose-engine.ts';
 import { runs } from '../support/runs.ts';
 import { temporaryFolder, writeTree } from '../support/tree.ts';
 
 const addon = addonOrNull();
 const ROOT: ListedFolder = { path: '', disk: '' };
 const pause = async () => {};
-
-const LISTINGS: Record<string, (folders: readonly ListedFolder[], options: ListOptions) => Promise<Listing | null>> = {
-  ...(addon && { native: (folders, options) => listNatively(addon, folders, options) }),
-  node: listInNode,
-};
 
 /** A listing as data that can be compared: sorted, with the numbers that do not depend on the listing. */
 function comparable({ files, others }: Listing, root: string) {
@@ -45,21 +40,26 @@ function comparable({ files, others }: Listing, root: string) {
 
 const byFirst = ([a]: unknown[], [b]: unknown[]) => (String(a) < String(b) ? -1 : 1);
 
-async function listed(name: string, root: string, options: Partial<ListOptions> = {}, folders = [ROOT]) {
-  const listing = await LISTINGS[name]?.(folders, { root, isRecursive: true, readable: false, pause, ...options });
+async function list(root: string, options: Partial<ListOptions> = {}, folders = [ROOT]) {
+  const all = { root, isRecursive: true, readable: false, pause, ...options };
+  const listing = await listNatively(addon as NonNullable<typeof addon>, folders, all);
   assert.ok(listing);
   return { listing, ...comparable(listing, root) };
 }
 
-/** Asserts that both listings are equal, and returns one. */
-async function bothListed(...args: [root: string, options?: Partial<ListOptions>, folders?: ListedFolder[]]) {
-  const node = await listed('node', ...args);
-  if (addon) {
-    const native = await listed('native', ...args);
-    assert.deepEqual([native.files, native.others], [node.files, node.others]);
-  }
-  return node;
+/** All that a scan finds, as data that can be compared. */
+async function scanned(root: string, options: ScanOptions) {
+  const notes: unknown[][] = [];
+  const found = await scan(root, null, {
+    ...options,
+    onProblem: ({ code, path: where, message }) => notes.push([where, code, message]),
+    onLeftOut: (where, reason) => notes.push([where, reason]),
+  });
+  const files = scannedFiles(found).map((file) => [file.path.join('/'), file]);
+  return { files: files.sort(byFirst), links: found.links.toSorted(byPath), notes: notes.sort(byFirst) };
 }
+
+const byPath = (a: { path: string[] }, b: { path: string[] }) => byFirst([a.path], [b.path]);
 
 /** Names that need a closer look: as bytes, one character each. */
 const ODD_NAMES = [
@@ -137,153 +137,150 @@ function make(
   }
 }
 
-describe('both listings', { skip: !addon && 'there is no addon' }, () => {
-  it('give the same for random trees', async (t) => {
+describe('scans with both listings', { skip: !addon && 'there is no addon' }, () => {
+  it('find the same in random trees', async (t) => {
     let count = 0;
     const outer = await temporaryFolder(t);
+    const options = fc.record({
+      readable: fc.boolean(),
+      systemFiles: fc.boolean(),
+      hidden: fc.boolean(),
+      symlinks: fc.constantFrom('follow', 'skip', 'store', 'error'),
+    });
     await fc.assert(
-      fc.asyncProperty(fc.array(Entry, { maxLength: 60 }), fc.boolean(), async (entries, readable) => {
+      fc.asyncProperty(fc.array(Entry, { maxLength: 60 }), options, async (entries, how) => {
         count += 1;
         const root = path.join(outer, String(count));
         mkdirSync(root);
         for (const entry of entries) make(root, entry);
-        await bothListed(root, { readable });
-        await bothListed(root, { readable, isRecursive: false });
-        // Below a link, paths differ from those on disk.
-        await bothListed(root, { readable }, [{ path: 'link\0x', disk: '' }]);
+        const native = await scanned(root, how);
+        const restore = chooseEngine('node');
+        const node = await scanned(root, how).finally(restore);
+        assert.deepEqual(node, native);
       }),
       { numRuns: runs(150) },
     );
   });
 });
 
-for (const name of Object.keys(LISTINGS)) {
-  describe(`the ${name} listing`, () => {
-    const list = (...args: Parameters<typeof listed> extends [string, ...infer Rest] ? Rest : never) =>
-      listed(name, ...args);
-    const pathsOf = ({ files }: Awaited<ReturnType<typeof listed>>) => files.map(([file]) => file);
+describe('the native listing', { skip: !addon && 'there is no addon' }, () => {
+  const pathsOf = ({ files }: Awaited<ReturnType<typeof list>>) => files.map(([file]) => file);
 
-    async function rootWith(t: TestContext, files: Record<string, number>): Promise<string> {
-      const root = path.join(await temporaryFolder(t), 'root');
-      mkdirSync(root);
-      await writeTree(root, files);
-      return root;
+  async function rootWith(t: TestContext, files: Record<string, number>): Promise<string> {
+    const root = path.join(await temporaryFolder(t), 'root');
+    mkdirSync(root);
+    await writeTree(root, files);
+    return root;
+  }
+
+  it('gives the numbers of lstat', async (t) => {
+    const root = await rootWith(t, { a: 3, 'b/c': 0, 'b/d/e': 70_000 });
+    const { listing } = await list(root);
+    const files = scannedFiles({ root, columns: listing.files });
+    assert.equal(files.length, 3);
+    for (const { diskPath, length, mtimeMs, ctimeMs } of files) {
+      const status = lstatSync(diskPath);
+      assert.deepEqual([length, mtimeMs, ctimeMs], [status.size, status.mtimeMs, status.ctimeMs]);
     }
-
-    it('gives the numbers of lstat', async (t) => {
-      const root = await rootWith(t, { a: 3, 'b/c': 0, 'b/d/e': 70_000 });
-      const { listing } = await list(root);
-      const files = scannedFiles({ root, columns: listing.files });
-      assert.equal(files.length, 3);
-      for (const { diskPath, length, mtimeMs, ctimeMs } of files) {
-        const status = lstatSync(diskPath);
-        assert.deepEqual([length, mtimeMs, ctimeMs], [status.size, status.mtimeMs, status.ctimeMs]);
-      }
-    });
-
-    it('enters folders only if it is asked to', async (t) => {
-      const root = await rootWith(t, { a: 1, 'b/c': 1, 'b/d/e': 1, 'f/g': 1 });
-      assert.deepEqual(pathsOf(await list(root)), ['a', 'b/c', 'b/d/e', 'f/g']);
-      const one = await list(root, { isRecursive: false });
-      assert.deepEqual([pathsOf(one), one.others.map(([other]) => other)], [['a'], ['/b', '/f']]);
-      const two = await list(root, { isRecursive: false }, [
-        { path: 'b', disk: 'b' },
-        { path: 'f', disk: 'f' },
-      ]);
-      assert.deepEqual([pathsOf(two), two.others.map(([other]) => other)], [['b/c', 'f/g'], ['b/d']]);
-    });
-
-    it('gives both paths below a link', async (t) => {
-      const root = await rootWith(t, { 'a/b': 1, 'c/d': 1 });
-      const { listing } = await list(root, {}, [
-        { path: 'x\0y', disk: 'a' },
-        { path: 'c', disk: 'c' },
-      ]);
-      const rows = scannedFiles({ root, columns: listing.files });
-      assert.deepEqual(rows.map((file) => [file.path.join('/'), path.relative(root, file.diskPath)]).sort(byFirst), [
-        ['c/d', 'c/d'],
-        ['x/y/b', 'a/b'],
-      ]);
-    });
-
-    it('reports folders that it cannot list, and continues', async (t) => {
-      const root = await rootWith(t, { a: 1, file: 1 });
-      const { files, listing } = await list(root, {}, [
-        ROOT,
-        { path: 'missing', disk: 'missing' },
-        { path: 'p\0q', disk: 'file' },
-      ]);
-      assert.equal(files.length, 2);
-      const others = listing.others.map((other) => [other.folder, other.disk, other.name, other.errno]);
-      assert.deepEqual(others.sort(byFirst), [
-        ['missing', 'missing', null, constants.errno.ENOENT],
-        ['p\0q', 'file', null, constants.errno.ENOTDIR],
-      ]);
-    });
-
-    it('lists a folder of any size', async (t) => {
-      for (const count of [0, 1, 1023, 1024, 1025, 5000]) {
-        const root = await rootWith(t, {});
-        for (let i = 0; i < count; i += 1) writeFileSync(path.join(root, `f${i}`), '');
-        const { files } = await list(root);
-        assert.equal(new Set(files.map(([file]) => file)).size, count);
-      }
-    });
-
-    it('lists 5,000 nested folders up to the path limit', async (t) => {
-      const root = deepRoot(t);
-      makeDeepFolder(root, 5000);
-      const { files, others } = await list(root);
-      assert.deepEqual(files, []);
-      assert.deepEqual(
-        others.map(([, disk, errno]) => [String(disk).split('\0').length, errno]),
-        [[Math.ceil((4096 - root.length) / 2), constants.errno.ENAMETOOLONG]],
-      );
-    });
-
-    it('refuses files whose paths the system does not take', async (t) => {
-      const root = deepRoot(t);
-      // The longest path has 4095 bytes. Twelve are for the file.
-      const left = () => 4095 - 12 - folder.length;
-      let folder = root;
-      while (left() > 255) folder += `/${'x'.repeat(200)}`;
-      folder += `/${'y'.repeat(left())}`;
-      mkdirSync(folder, { recursive: true });
-      // Without the sanitizer that is preloaded: it does not start in so deep a folder.
-      const env = { PATH: process.env['PATH'] };
-      execFileSync('sh', ['-c', 'cd "$1" && : >0123456789 && : >0123456789a', '-', folder], { env });
-      const { files, others } = await list(root);
-      assert.deepEqual(
-        [files.length, others.map(([entry, , errno]) => [String(entry).slice(-12), errno])],
-        [1, [['/0123456789a', constants.errno.ENAMETOOLONG]]],
-      );
-    });
-
-    it('does not follow a link in place of a folder', {
-      skip: name === 'node' && 'readdir follows links',
-    }, async (t) => {
-      const root = await rootWith(t, { 'a/b': 1 });
-      symlinkSync('a', path.join(root, 'link'));
-      const { files, others } = await list(root, {}, [
-        { path: 'link', disk: 'link' },
-        { path: 'link\0x', disk: 'link\0x' },
-      ]);
-      assert.deepEqual(
-        [files, others.map(([, , errno]) => errno)],
-        [[], [constants.errno.ELOOP, constants.errno.ELOOP]],
-      );
-    });
-
-    it('ends with the error that pause throws', async (t) => {
-      const root = await rootWith(t, { a: 1 });
-      const stop = new Error('stop');
-      const folders = Array<ListedFolder>(30_000).fill(ROOT);
-      await assert.rejects(list(root, { pause: () => Promise.reject(stop) }, folders), stop);
-      // Nothing is left that could fail later.
-      assert.equal((await list(root)).files.length, 1);
-    });
   });
-}
+
+  it('enters folders only if it is asked to', async (t) => {
+    const root = await rootWith(t, { a: 1, 'b/c': 1, 'b/d/e': 1, 'f/g': 1 });
+    assert.deepEqual(pathsOf(await list(root)), ['a', 'b/c', 'b/d/e', 'f/g']);
+    const one = await list(root, { isRecursive: false });
+    assert.deepEqual([pathsOf(one), one.others.map(([other]) => other)], [['a'], ['/b', '/f']]);
+    const two = await list(root, { isRecursive: false }, [
+      { path: 'b', disk: 'b' },
+      { path: 'f', disk: 'f' },
+    ]);
+    assert.deepEqual([pathsOf(two), two.others.map(([other]) => other)], [['b/c', 'f/g'], ['b/d']]);
+  });
+
+  it('gives both paths below a link', async (t) => {
+    const root = await rootWith(t, { 'a/b': 1, 'c/d': 1 });
+    const { listing } = await list(root, {}, [
+      { path: 'x\0y', disk: 'a' },
+      { path: 'c', disk: 'c' },
+    ]);
+    const rows = scannedFiles({ root, columns: listing.files });
+    assert.deepEqual(rows.map((file) => [file.path.join('/'), path.relative(root, file.diskPath)]).sort(byFirst), [
+      ['c/d', 'c/d'],
+      ['x/y/b', 'a/b'],
+    ]);
+  });
+
+  it('reports folders that it cannot list, and continues', async (t) => {
+    const root = await rootWith(t, { a: 1, file: 1 });
+    const { files, listing } = await list(root, {}, [
+      ROOT,
+      { path: 'missing', disk: 'missing' },
+      { path: 'p\0q', disk: 'file' },
+    ]);
+    assert.equal(files.length, 2);
+    const others = listing.others.map((other) => [other.folder, other.disk, other.name, other.errno]);
+    assert.deepEqual(others.sort(byFirst), [
+      ['missing', 'missing', null, constants.errno.ENOENT],
+      ['p\0q', 'file', null, constants.errno.ENOTDIR],
+    ]);
+  });
+
+  it('lists a folder of any size', async (t) => {
+    for (const count of [0, 1, 1023, 1024, 1025, 5000]) {
+      const root = await rootWith(t, {});
+      for (let i = 0; i < count; i += 1) writeFileSync(path.join(root, `f${i}`), '');
+      const { files } = await list(root);
+      assert.equal(new Set(files.map(([file]) => file)).size, count);
+    }
+  });
+
+  it('lists 5,000 nested folders up to the path limit', async (t) => {
+    const root = deepRoot(t);
+    makeDeepFolder(root, 5000);
+    const { files, others } = await list(root);
+    assert.deepEqual(files, []);
+    assert.deepEqual(
+      others.map(([, disk, errno]) => [String(disk).split('\0').length, errno]),
+      [[Math.ceil((4096 - root.length) / 2), constants.errno.ENAMETOOLONG]],
+    );
+  });
+
+  it('refuses files whose paths the system does not take', async (t) => {
+    const root = deepRoot(t);
+    // The longest path has 4095 bytes. Twelve are for the file.
+    const left = () => 4095 - 12 - folder.length;
+    let folder = root;
+    while (left() > 255) folder += `/${'x'.repeat(200)}`;
+    folder += `/${'y'.repeat(left())}`;
+    mkdirSync(folder, { recursive: true });
+    // Without the sanitizer that is preloaded: it does not start in so deep a folder.
+    const env = { PATH: process.env['PATH'] };
+    execFileSync('sh', ['-c', 'cd "$1" && : >0123456789 && : >0123456789a', '-', folder], { env });
+    const { files, others } = await list(root);
+    assert.deepEqual(
+      [files.length, others.map(([entry, , errno]) => [String(entry).slice(-12), errno])],
+      [1, [['/0123456789a', constants.errno.ENAMETOOLONG]]],
+    );
+  });
+
+  it('does not follow a link in place of a folder', async (t) => {
+    const root = await rootWith(t, { 'a/b': 1 });
+    symlinkSync('a', path.join(root, 'link'));
+    const { files, others } = await list(root, {}, [
+      { path: 'link', disk: 'link' },
+      { path: 'link\0x', disk: 'link\0x' },
+    ]);
+    assert.deepEqual([files, others.map(([, , errno]) => errno)], [[], [constants.errno.ELOOP, constants.errno.ELOOP]]);
+  });
+
+  it('ends with the error that pause throws', async (t) => {
+    const root = await rootWith(t, { a: 1 });
+    const stop = new Error('stop');
+    const folders = Array<ListedFolder>(30_000).fill(ROOT);
+    await assert.rejects(list(root, { pause: () => Promise.reject(stop) }, folders), stop);
+    // Nothing is left that could fail later.
+    assert.equal((await list(root)).files.length, 1);
+  });
+});
 
 /** A folder whose paths may become longer than Node's functions can remove. */
 function deepRoot(t: TestContext): string {

@@ -1,4 +1,4 @@
-// The names that a scan can add without asking JavaScript. src/disk/listing.ts has the same rules.
+// The names that a scan can add without asking JavaScript. It decides about all others (src/disk/entry-names.ts).
 #pragma once
 
 namespace metainfo {
