@@ -12,6 +12,7 @@ const FILE_ERRORS: ReadonlySet<MetainfoErrorCode> = new Set([
   'ERR_NAME',
   'ERR_NOT_A_FILE',
   'ERR_NOT_FOUND',
+  'ERR_READ',
   'ERR_UNREADABLE',
 ]);
 /** The problems that the error holds, and those that its message lists. */

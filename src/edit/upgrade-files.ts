@@ -9,9 +9,8 @@ import { type PadNames, padNamesOf, padsIn } from '../layout/padding.ts';
 import { type FileItem, v1Files } from '../model/file-item.ts';
 import type { InfoDictV1 } from '../model/info-dict.ts';
 import type { Torrent } from '../model/torrent/torrent.ts';
-import type { DiskFile } from '../verify/inventory.ts';
 import type { PieceMap } from '../verify/piece-map.ts';
-import type { MatchedFile } from '../verify/torrent-files.ts';
+import type { DiskFile, MatchedFile } from '../verify/torrent-files.ts';
 import { withoutContent } from './replace-fields.ts';
 
 /** How many problems an error message lists. */

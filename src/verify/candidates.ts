@@ -5,7 +5,7 @@ import type { Engine } from '../hash/engine.ts';
 import type { checkedResources, Digests, HashJob, HashRequest, RequestedFile } from '../hash/hash-request.ts';
 import { requestedPadFile } from '../hash/request-files.ts';
 import type { RunningJob } from '../jobs/watch.ts';
-import type { DiskFile } from './inventory.ts';
+import type { DiskFile } from './torrent-files.ts';
 
 /** A range of a file that is to be hashed. */
 export interface CandidateRange {

@@ -17,11 +17,10 @@ import { HashList } from '../model/hash-list.ts';
 import type { InfoDictV1 } from '../model/info-dict.ts';
 import { AnyTorrent, type Torrent, TorrentBase } from '../model/torrent/torrent.ts';
 import { CandidateHashes, type CandidateHashing, type CandidateRange } from './candidates.ts';
-import type { DiskFile } from './inventory.ts';
 import { depthOf, NearestFiles } from './nearest.ts';
 import { type PieceMap, v1PieceMap, v2PieceMap } from './piece-map.ts';
 import { reportOf, type VerifyReport } from './report.ts';
-import { diskNames, type MatchedFile } from './torrent-files.ts';
+import { type DiskFile, diskNames, type MatchedFile } from './torrent-files.ts';
 import { type VerifyOptions, verify } from './verify.ts';
 
 /** Options of {@link findMoved}. */

@@ -6,8 +6,7 @@ import { padsIn } from '../layout/padding.ts';
 import type { FileItem } from '../model/file-item.ts';
 import type { InfoDictV1 } from '../model/info-dict.ts';
 import type { Torrent } from '../model/torrent/torrent.ts';
-import type { DiskFile } from './inventory.ts';
-import type { MatchedFile } from './torrent-files.ts';
+import type { DiskFile, MatchedFile } from './torrent-files.ts';
 
 /**
  * The entries of a torrent (its files and pad files that are not empty) in the order of their pieces. Stored by column,

@@ -2,18 +2,31 @@
 import { realpath, stat } from 'node:fs/promises';
 import nodePath from 'node:path';
 import { type BeneathOptions, requireBeneath } from '../disk/beneath.ts';
+import { isWithin } from '../disk/path-within.ts';
+import { type ScannedFile, scan } from '../disk/scan.ts';
 import { fromSystemError, MetainfoError, requirePath } from '../errors/errors.ts';
+import type { Slot } from '../hash/limiter.ts';
+import { FileTable } from '../layout/file-table.ts';
 import { unsafeComponent } from '../layout/safe-path.ts';
 import { type Torrent, TorrentBase } from '../model/torrent/torrent.ts';
-import {
-  type DiskEntry,
-  type DiskFile,
-  type Inventory,
-  type InventoryOptions,
-  inventory,
-  statFile,
-  type Unreadable,
-} from './inventory.ts';
+
+/** A regular file on disk. */
+export interface DiskFile {
+  /** Absolute, with symbolic links resolved. */
+  diskPath: string;
+  /** Bytes. */
+  size: number;
+  mtimeMs: number;
+  ctimeMs: number;
+}
+
+/** Something on disk that cannot be read as a file. */
+export interface Unreadable {
+  /** The reason, in words for the user. */
+  problem: string;
+  /** The system's error, where a system call failed. */
+  error?: MetainfoError;
+}
 
 /** A file of a torrent and its counterpart on disk. */
 export interface MatchedFile {
@@ -35,6 +48,15 @@ export interface MatchedFiles {
   extraFiles: string[];
 }
 
+/** Options of {@link matchFiles}. */
+export interface MatchOptions extends BeneathOptions {
+  signal: AbortSignal | undefined;
+  /** Whether links may lead out of the folder. */
+  followOutside?: boolean | undefined;
+  /** Lets other jobs go first while many folders are listed. */
+  slot?: Slot;
+}
+
 /**
  * Finds the files of a torrent on disk, without opening any.
  *
@@ -42,7 +64,7 @@ export interface MatchedFiles {
  * @throws {MetainfoError} `ERR_NOT_FOUND` or `ERR_UNREADABLE` for `path` itself; `ERR_INVALID_ARGUMENT` when it is a file
  *   and the torrent has several; `ERR_ABORTED`
  */
-export async function matchFiles(torrent: Torrent, path: string, options: InventoryOptions): Promise<MatchedFiles> {
+export async function matchFiles(torrent: Torrent, path: string, options: MatchOptions): Promise<MatchedFiles> {
   requirePath(path);
   const status = await stat(path).catch((error: unknown) => {
     throw fromSystemError(error, path, 'read');
@@ -53,34 +75,117 @@ export async function matchFiles(torrent: Torrent, path: string, options: Invent
     throw new MetainfoError('ERR_INVALID_ARGUMENT', message, { path });
   }
   const names = isFolder ? diskNames(torrent) : [nodePath.basename(path)];
-  const inFolder = isFolder ? await inventory(path, new Set(names), options) : await inventoryOfFile(path, options);
+  const { found, extraFiles } = isFolder ? await filesIn(path, names, options) : await onlyFile(path, options);
   const files = TorrentBase.filesOf(torrent).map(({ path: name, length, attr, piecesRoot }, i): MatchedFile => {
-    const isLink = attr?.includes('l') ?? false;
-    const onDisk = entryOf(names[i] as string, { inFolder, length, isLink });
+    const entry = found.get(names[i] as string) ?? null;
+    // A symbolic link in a torrent has no content (BEP 47), so the target of the one on disk does not matter.
+    const isLink = entry !== null && (attr?.includes('l') ?? false);
+    const onDisk = isLink ? { diskPath: '', size: length, mtimeMs: 0, ctimeMs: 0 } : entry;
     const size = onDisk && 'size' in onDisk ? onDisk.size : 0;
     return { path: name, length, onDisk, available: Math.min(size, length), piecesRoot };
   });
-  return { files, extraFiles: inFolder.extraFiles.sort() };
+  return { files, extraFiles: extraFiles.sort() };
+}
+
+/** What a folder holds of the files of a torrent. Paths are relative to it, with `/`. */
+interface Found {
+  /** By path. */
+  found: Map<string, DiskFile | Unreadable>;
+  extraFiles: string[];
 }
 
 /** The user named this file itself, so the files beside it do not count as extra. */
-async function inventoryOfFile(path: string, options: BeneathOptions): Promise<Inventory> {
+async function onlyFile(path: string, options: BeneathOptions): Promise<Found> {
   const real = await realpath(path);
   await requireBeneath(real, options, path);
-  const file = await statFile(real);
-  return { found: new Map<string, DiskEntry>([[nodePath.basename(path), file]]), extraFiles: [], unreadable: [] };
+  return { found: new Map([[nodePath.basename(path), await statFile(real)]]), extraFiles: [] };
 }
 
-/** The state on disk of one file of the torrent. */
-function entryOf(
-  name: string,
-  { inFolder, length, isLink }: { inFolder: Inventory; length: number; isLink: boolean },
-): MatchedFile['onDisk'] {
-  const { found, unreadable } = inFolder;
-  const entry = found.get(name) ?? unreadable.find(({ folder }) => name.startsWith(folder))?.reason ?? null;
-  // A symbolic link in a torrent has no content (BEP 47), so the target of the one on disk does not matter.
-  if (entry && isLink) return { diskPath: '', size: length, mtimeMs: 0, ctimeMs: 0 };
-  return entry && 'folder' in entry ? { problem: 'a folder' } : entry;
+/**
+ * Lists a folder with everything below it, and looks for files. A symbolic link is followed only where one of these files may be
+ * behind it, and only within the folder. No file is opened.
+ *
+ * @throws {MetainfoError} `ERR_NOT_FOUND` or `ERR_UNREADABLE` for the folder itself; `ERR_ABORTED`
+ */
+async function filesIn(
+  folder: string,
+  names: readonly string[],
+  { followOutside = false, ...options }: MatchOptions,
+): Promise<Found> {
+  const found: Found['found'] = new Map();
+  /** Links, and what cannot be added to a torrent, by path: the error, or null for a link. */
+  const odd = new Map<string, MetainfoError | null>();
+  const scanned = await scan(folder, null, {
+    ...options,
+    symlinks: 'skip',
+    systemFiles: true,
+    onLeftOut: (path) => odd.set(path, null),
+    onProblem: (error) => {
+      if (error.path === folder) throw error;
+      odd.set(nodePath.relative(folder, error.path as string).replaceAll(nodePath.sep, '/'), error);
+    },
+  });
+  const wanted = new Set(names);
+  const extra = new Set<string>();
+  for (const { path, diskPath, length, mtimeMs, ctimeMs } of new FileTable<ScannedFile>(scanned)) {
+    const name = path.join('/');
+    if (wanted.has(name)) found.set(name, { diskPath, size: length, mtimeMs, ctimeMs });
+    else extra.add(name);
+  }
+  for (const [path, error] of odd) if (isEntry(error)) extra.add(path);
+  const root = followOutside ? null : scanned.root;
+  for (const name of odd.size === 0 ? [] : wanted) {
+    if (found.has(name)) continue;
+    const at = pathsTo(name).find((path) => odd.has(path));
+    if (at === undefined) continue;
+    const error = odd.get(at) ?? null;
+    const isHere = at === name;
+    const entry =
+      error && !isHere && !isEntry(error)
+        ? { problem: error.message, error }
+        : await followed(nodePath.join(scanned.root, name), root);
+    // A link in place of a folder counts only if there is such a file behind it.
+    if (!isHere && isEntry(error) && 'problem' in entry) continue;
+    found.set(name, entry);
+    extra.delete(at);
+  }
+  return { found, extraFiles: [...extra] };
+}
+
+/** Whether something odd is an entry of its own, instead of a folder that cannot be listed. */
+function isEntry(error: MetainfoError | null): boolean {
+  return error === null || error.code === 'ERR_NOT_A_FILE' || error.code === 'ERR_NAME';
+}
+
+/** The paths of the folders above a file, from the top, and its own. */
+function pathsTo(name: string): string[] {
+  const parts = name.split('/');
+  return parts.map((_, i) => parts.slice(0, i + 1).join('/'));
+}
+
+/** The file that a path leads to. @param root Null lets links lead anywhere. */
+async function followed(path: string, root: string | null): Promise<DiskFile | Unreadable> {
+  try {
+    const target = await realpath(path);
+    if (root !== null && !isWithin(root, target)) return { problem: 'a link that leads out of the folder' };
+    return await statFile(target);
+  } catch (error) {
+    const failure = fromSystemError(error, path, 'read');
+    if (failure.code === 'ERR_NOT_FOUND') return { problem: 'a link to something that does not exist' };
+    return { problem: failure.message, error: failure };
+  }
+}
+
+/** The status of a file; links are followed. */
+async function statFile(path: string): Promise<DiskFile | Unreadable> {
+  try {
+    const status = await stat(path);
+    if (!status.isFile()) return { problem: status.isDirectory() ? 'a folder' : 'not a regular file' };
+    return { diskPath: path, size: status.size, mtimeMs: status.mtimeMs, ctimeMs: status.ctimeMs };
+  } catch (error) {
+    const failure = fromSystemError(error, path, 'read');
+    return { problem: failure.message, error: failure };
+  }
 }
 
 /** Where to look for each file: its path in the torrent, or the safe form of a path that could lead elsewhere. */
