@@ -60,7 +60,7 @@ export function writeJson(
  * The exit code of a job that a signal has cancelled, by the convention of shells: 128 plus the number of the signal. If standard
  * output was closed, the exit code that was set before.
  */
-export function exitCodeOfSignal({ cause }: MetainfoError): number {
+export function exitCodeOfSignal({ cause }: { cause?: unknown }): number {
   if (cause === CLOSED) return Number(process.exitCode ?? 0);
   return cause === 'SIGTERM' ? 143 : 130;
 }

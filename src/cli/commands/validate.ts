@@ -8,7 +8,7 @@ import { Torrent } from '../../model/torrent/torrent.ts';
 import { plural } from '../../text/format.ts';
 import { printable } from '../../text/printable.ts';
 import { FAILED } from '../exit.ts';
-import { countsText } from '../many/run-jobs.ts';
+import { countsText } from '../many/run-many.ts';
 import { type ProfileOptions, profileOptions, readOptionsOf } from '../options/option-values.ts';
 import { colorsFor } from '../terminal/colors.ts';
 import { printableJson } from '../terminal/json.ts';

@@ -42,7 +42,7 @@ export async function draftOf(
   const roots = rootAndPaths(paths);
   const skipped = [...(await outputToSkip(output)), ...(await linkFileToSkip(options)), ...cacheFolders(options)];
   const { filter, unmatched } = await countingFilter(options, roots.pathRoot, skipped);
-  // A standing pattern need not match anything in each torrent.
+  // A pattern of the configuration need not match anything in each torrent.
   const isOwn = ({ option }: UnmatchedGlob) => !options.fromConfig?.has(option === '--exclude' ? 'exclude' : 'include');
   const fields = { ...fieldsOf(options), ...policiesOf(options), ...roots, ...filter };
   return { fields, findings: () => unmatched().filter(isOwn).map(unmatchedPattern), web: null };

@@ -39,14 +39,14 @@ export function collectCode(code: string, before: string[] = []): string[] {
  */
 export function gradeFindings(plan: PlanReport, own: readonly Finding[], options: CreateOptions): Finding[] {
   const { strict, allow = [], ruleFindings } = options;
-  const settledOnes = [...plan.findings, ...own, ...(ruleFindings?.(plan) ?? [])].map((finding): Finding => {
+  const graded = [...plan.findings, ...own, ...(ruleFindings?.(plan) ?? [])].map((finding): Finding => {
     const { code, severity } = finding;
     if (code.startsWith('ERR_')) return finding;
     if (allow.includes(code)) return severity === 'error' ? { ...finding, severity: 'warning' } : finding;
     return strict && severity === 'warning' ? { ...finding, severity: 'error' } : finding;
   });
   const rank = ({ severity }: Finding) => ['error', 'warning', 'hint'].indexOf(severity);
-  return settledOnes.sort((a, b) => rank(a) - rank(b));
+  return graded.sort((a, b) => rank(a) - rank(b));
 }
 
 /** The error of a creation that ends because of its findings. */

@@ -8,7 +8,7 @@ import { isStdin, named, nameOfInput, openStdin } from '../terminal/standard-inp
 import { type CreateJob, type ListedJob, requireDistinct } from './job-list.ts';
 import { type JsonRecord, jsonRecords } from './json-records.ts';
 import { jobParser, type ParseJob } from './parse-job.ts';
-import { type JobQueue, listQueue } from './run-jobs.ts';
+import { type JobQueue, listQueue } from './run-many.ts';
 
 /** The largest array, and the longest line, in bytes. */
 const LIMITS = { array: 64 * 2 ** 20, line: 2 ** 20 };

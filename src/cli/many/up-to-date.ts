@@ -1,4 +1,4 @@
-/** Decides whether the output of a job is whole: the torrent that the job would make, apart from hashes, and no older than the content. */
+/** Decides whether the output of a job is up to date: the torrent that the job would make, apart from hashes, and no older than the content. */
 import { stat } from 'node:fs/promises';
 import { decode } from '../../bencode/decode.ts';
 import { encode } from '../../bencode/encode.ts';
@@ -19,7 +19,7 @@ import type { CreateJob } from './job-list.ts';
  * @throws {MetainfoError} `ERR_OUTPUT_EXISTS` with the first difference, unless the job may replace its output; every error with
  *   which the job would fail before it hashes
  */
-export async function wholeOutput(job: CreateJob, signal: AbortSignal): Promise<Torrent | null> {
+export async function upToDateOutput(job: CreateJob, signal: AbortSignal): Promise<Torrent | null> {
   const { paths, options, target } = job;
   if (!(await exists(target))) return null;
   const read = await Torrent.read(target).catch((error: unknown) => {
