@@ -70,6 +70,7 @@ function limitDepth(path: readonly string[]): string[] {
 
 /** Returns a key that is equal for names that a file system may treat as one: it ignores case and Unicode composition. */
 export function nameKey(name: string): string {
+  if (/^[ -~]*$/.test(name)) return name.toLowerCase();
   return name.toLowerCase().toUpperCase().toLowerCase().normalize('NFC');
 }
 

@@ -3,13 +3,10 @@
 /** Characters that no name on Windows may contain, apart from control characters and the two separators. */
 export const WINDOWS_CHARACTERS = '<>:"|?*';
 
+const FORBIDDEN = new RegExp(`[\\\\${WINDOWS_CHARACTERS}]`, 'g');
+
 /** Names of devices, also with an extension or trailing spaces. */
 const DEVICE_NAME = /^(con|prn|aux|nul|conin\$|conout\$|(com|lpt)[\d\u00b9\u00b2\u00b3]) *(\.|$)/i;
-
-/** The first three letters of all device names, in lower case. */
-export const DEVICE_STARTS: readonly string[] = ['con', 'prn', 'aux', 'nul', 'com', 'lpt'];
-/** The bytes of the longest device name, in UTF-8. */
-export const MAX_DEVICE_BYTES = 7;
 
 /** Whether Windows takes a name for that of a device: `con`, `nul.txt`, `LPT1`. */
 export function isDeviceName(name: string): boolean {
@@ -18,8 +15,8 @@ export function isDeviceName(name: string): boolean {
 
 /** Why Windows cannot store a name, as the end of a sentence about it; null if it can. */
 export function windowsProblem(name: string): string | null {
-  const chars = new Set([...name].filter((char) => char === '\\' || WINDOWS_CHARACTERS.includes(char)));
-  if (chars.size > 0) return `contains ${[...chars].map((char) => `'${char}'`).join(', ')}`;
+  const chars = name.match(FORBIDDEN);
+  if (chars) return `contains ${[...new Set(chars)].map((char) => `'${char}'`).join(', ')}`;
   // biome-ignore lint/suspicious/noControlCharactersInRegex: matching control characters is the purpose
   if (/[\u0001-\u001f]/.test(name)) return 'contains a control character';
   if (isDeviceName(name)) return 'is that of a device';

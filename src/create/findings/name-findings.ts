@@ -1,14 +1,18 @@
-/** Finds names in a torrent that some systems cannot store. A million files take no object each. */
+/** Finds names in a torrent that some systems cannot store. */
 import { setImmediate as nextRound } from 'node:timers/promises';
 import { shown } from '../../errors/errors.ts';
-import type { FileTable, PathColumn, TableFile } from '../../layout/file-table.ts';
+import { type FileTable, pathAt, type TableFile } from '../../layout/file-table.ts';
+import { nameKey } from '../../layout/safe-path.ts';
 import { windowsProblem } from '../../layout/windows-names.ts';
 import { orderFiles } from '../order-files.ts';
 import type { Finding } from './findings.ts';
-import { MAX_NAME_BYTES, MAX_PATH_UNITS, type NameReports, NameScan } from './name-scan.ts';
 
-/** Bytes of paths that are checked before the event loop runs again: it takes a few milliseconds. */
-const BYTES_PER_SLICE = 2 ** 17;
+/** Windows programs support paths of so many UTF-16 units by default (MAX_PATH). */
+const MAX_PATH_UNITS = 260;
+/** The bytes of UTF-8 that common file systems store in one name. */
+const MAX_NAME_BYTES = 255;
+/** Files that are checked before the event loop runs again: it takes a few milliseconds. */
+const FILES_PER_SLICE = 2048;
 
 /**
  * The names of a torrent that some systems cannot store: at most 100 findings of each code, and one that counts the rest.
@@ -20,35 +24,40 @@ export async function nameFindings<File extends TableFile>(
   torrentName: string,
   isSingleFile: boolean,
 ): Promise<Finding[]> {
-  if (isSingleFile) return ownFindings(torrentName, torrentName.length).finish();
-  const found = await foundIn(files.columns.paths, torrentName);
-  if (found) return found.finish();
-  const ordered = await orderFiles(files, 'v2');
-  return (await foundIn(ordered.columns.paths, torrentName))?.finish() ?? [];
-}
-
-/** The findings in a column of paths; null if the paths are not in v2 order. */
-async function foundIn(paths: PathColumn, torrentName: string): Promise<NameFindings | null> {
-  const found = ownFindings(torrentName, 0);
-  const scan = new NameScan(paths, torrentName, found);
-  const { length } = paths.ends;
-  for (let first = 0, end = 0; first < length; first = end) {
-    if (first > 0) await nextRound();
-    const from = first === 0 ? 0 : (paths.ends[first - 1] as number);
-    while (end < length && (paths.ends[end] as number) - from < BYTES_PER_SLICE) end += 1;
-    // A path that is longer than a slice is a slice of its own.
-    end = Math.max(end, first + 1);
-    if (!scan.check(first, end)) return null;
-  }
-  return found;
-}
-
-/** The findings about the name of the torrent itself. */
-function ownFindings(name: string, pathUnits: number): NameFindings {
   const found = new NameFindings();
-  found.checkName(name, name);
-  if (pathUnits > MAX_PATH_UNITS) found.addLongPath(name, pathUnits);
-  return found;
+  found.checkName([torrentName], 0);
+  if (isSingleFile) {
+    found.checkLength([torrentName], torrentName.length);
+    return found.finish();
+  }
+  // In this order, all files of a folder stand together.
+  const { paths } = (await orderFiles(files, 'v2')).columns;
+  /** The names in each folder of the last path, by key. */
+  const siblings: Map<string, string>[] = [];
+  let before: readonly string[] = [];
+  for (let file = 0; file < paths.ends.length; file += 1) {
+    if (file % FILES_PER_SLICE === 0) await nextRound();
+    const path = pathAt(paths, file);
+    let depth = 0;
+    while (depth < path.length && path[depth] === before[depth]) depth += 1;
+    if (siblings.length > depth + 1) siblings.length = depth + 1;
+    let units = torrentName.length + path.length;
+    for (const name of path) units += name.length;
+    found.checkLength(path, units);
+    for (; depth < path.length; depth += 1) {
+      const name = path[depth] as string;
+      found.checkName(path, depth);
+      siblings[depth] ??= new Map();
+      const names = siblings[depth] as Map<string, string>;
+      const key = nameKey(name);
+      const other = names.get(key);
+      if (other === undefined) names.set(key, name);
+      // Two files with one path are an error of its own.
+      else if (other !== name) found.addSimilar(path.slice(0, depth), other, name);
+    }
+    before = path;
+  }
+  return found.finish();
 }
 
 /** Findings of one code that are listed. */
@@ -65,7 +74,7 @@ const CODES = {
 const EXCLUDE = { exclude: true } as const;
 
 /** Collects findings: a bounded number of each code. */
-class NameFindings implements NameReports {
+class NameFindings {
   readonly #findings: Record<keyof typeof CODES, Finding[]> = {
     windows_name: [],
     similar_names: [],
@@ -74,36 +83,49 @@ class NameFindings implements NameReports {
   };
   readonly #counts = { windows_name: 0, similar_names: 0, long_path: 0, long_name: 0 };
 
-  /** @param about The path and the message, which are made only if the finding is listed. */
-  add(code: keyof typeof CODES, about: () => [path: string, message: string]): void {
+  /** @param message Called with the path as it is shown, if the finding is listed. */
+  #add(code: keyof typeof CODES, parts: readonly string[], message: (shown: string) => string): void {
     this.#counts[code] += 1;
     if (this.#counts[code] > MAX_FINDINGS) return;
-    const [path, message] = about();
-    this.#findings[code].push({ code, severity: 'warning', path, message, advice: CODES[code][1], option: EXCLUDE });
+    const path = parts.join('/');
+    const [, advice] = CODES[code];
+    const finding = {
+      code,
+      severity: 'warning',
+      path,
+      message: message(shownPath(path)),
+      advice,
+      option: EXCLUDE,
+    } as const;
+    this.#findings[code].push(finding);
   }
 
-  /** Checks one name by itself. */
-  checkName(name: string, path: string): void {
+  /** Checks one name of a path by itself. */
+  checkName(all: readonly string[], depth: number): void {
+    const name = all[depth] as string;
     const problem = windowsProblem(name);
-    if (problem)
-      this.add('windows_name', () => [path, `Windows cannot store ${shownPath(path)}: the name ${problem}.`]);
-    const bytes = Buffer.byteLength(name);
+    const bytes = name.length > MAX_NAME_BYTES / 3 ? Buffer.byteLength(name) : 0;
+    if (!problem && bytes <= MAX_NAME_BYTES) return;
+    const path = all.slice(0, depth + 1);
+    if (problem) this.#add('windows_name', path, (is) => `Windows cannot store ${is}: the name ${problem}.`);
     if (bytes <= MAX_NAME_BYTES) return;
     const limit = `most file systems store at most ${MAX_NAME_BYTES}`;
-    this.add('long_name', () => [path, `The name of ${shownPath(path)} has ${bytes} bytes: ${limit}.`]);
+    this.#add('long_name', path, (is) => `The name of ${is} has ${bytes} bytes: ${limit}.`);
   }
 
-  addLongPath(path: string, units: number): void {
+  /** @param units UTF-16 units of the path with the name of the torrent. */
+  checkLength(path: readonly string[], units: number): void {
+    if (units <= MAX_PATH_UNITS) return;
     const limit = `Windows programs support ${MAX_PATH_UNITS} by default`;
-    this.add('long_path', () => [
-      path,
-      `${shownPath(path)} and the folder of the torrent have ${units} characters: ${limit}.`,
-    ]);
+    this.#add('long_path', path, (is) => `${is} and the folder of the torrent have ${units} characters: ${limit}.`);
   }
 
-  addSimilar(path: string, before: string, names: readonly [string, string]): void {
-    const message = `${shownPath(before)} and ${shownPath(path)} differ only in ${difference(names)}: some systems store only one of them.`;
-    this.add('similar_names', () => [path, message]);
+  /** Adds two names in one folder that some systems take for one. */
+  addSimilar(folder: readonly string[], before: string, name: string): void {
+    this.#add('similar_names', [...folder, name], (is) => {
+      const other = shownPath([...folder, before].join('/'));
+      return `${other} and ${is} differ only in ${difference(before, name)}: some systems store only one of them.`;
+    });
   }
 
   finish(): Finding[] {
@@ -118,7 +140,7 @@ class NameFindings implements NameReports {
   }
 }
 
-function difference([a, b]: readonly [string, string]): string {
+function difference(a: string, b: string): string {
   if (a.normalize('NFC') === b.normalize('NFC')) return 'Unicode normalization';
   return a.toLowerCase() === b.toLowerCase() ? 'letter case' : 'letter case or Unicode normalization';
 }
