@@ -82,112 +82,61 @@ export async function lengthFor({ shape, pieceLength }: LengthChoice, wishes: Pi
   }
   const total = shape.files.totalLength;
   const automatic = Math.min(max, choosePieceLength(total));
-  // The creation fails because there is no content.
-  if (total === 0) return pieceLength ?? automatic;
-  const sizes = new SizesOf(shape);
-  if (pieceLength !== null) return fixedLength(sizes, pieceLength, { ...wishes, max });
-  const start = targetPieces == null ? automatic : await lengthForPieces(sizes, targetPieces, max);
-  if (maxTorrentSize == null) return start;
-  const found = await lengthForSize(sizes, start, { max, maxTorrentSize });
-  if (found !== null) return found;
-  throw await tooLarge(sizes, maxTorrentSize, { max, limit: 'maxPieceLength', is: maxPieceLength ?? max });
-}
-
-/** Checks that a piece length that the draft gives does not contradict a wish. */
-async function fixedLength(
-  sizes: SizesOf,
-  pieceLength: number,
-  { targetPieces, maxTorrentSize, max }: PieceLengthWishes & { max: number },
-): Promise<number> {
-  if (maxTorrentSize != null && (await torrentSize(sizes, pieceLength)) > maxTorrentSize)
-    throw await tooLarge(sizes, maxTorrentSize, { max: pieceLength, limit: 'pieceLength', is: pieceLength });
-  if (targetPieces == null) return pieceLength;
-  const start = await lengthForPieces(sizes, targetPieces, max);
-  const found =
-    maxTorrentSize == null ? start : ((await lengthForSize(sizes, start, { max, maxTorrentSize })) ?? pieceLength);
-  const [given, best] = [await piecesOf(sizes, pieceLength), await piecesOf(sizes, found)];
-  if (distance(given, targetPieces) <= distance(best, targetPieces)) return pieceLength;
-  const counts = `which gives ${best} pieces, but pieceLength is ${exactBytes(pieceLength)}, which gives ${given}`;
-  throw refused(`targetPieces ${targetPieces} needs a piece length of ${exactBytes(found)}, ${counts}.`, [
+  // Without content, the creation fails later.
+  if (total === 0 || (targetPieces ?? maxTorrentSize) == null) return pieceLength ?? automatic;
+  const all = await Promise.all(LENGTHS.map((length) => measured(shape, length)));
+  const within = all.filter(({ length }) => length <= max);
+  const isSmall = ({ bytes }: Measured) => maxTorrentSize == null || bytes <= maxTorrentSize;
+  /** How far the number of pieces is from the wish, as a ratio. */
+  const far = ({ pieces }: Measured) =>
+    targetPieces == null ? 1 : Math.max(pieces, targetPieces) / Math.min(pieces, targetPieces);
+  const closest = within.reduce((a, b) => (far(b) < far(a) ? b : a));
+  const start = targetPieces == null ? automatic : closest.length;
+  // Pad files can make the torrent of longer pieces the larger one.
+  const best = within.find((one) => one.length >= start && isSmall(one)) ?? within.findLast(isSmall);
+  const given = pieceLength === null ? null : await measured(shape, pieceLength);
+  const wanted = given ?? best;
+  if (!wanted || !isSmall(wanted))
+    throw tooLarge(all, maxTorrentSize as number, {
+      limit: given ? 'pieceLength' : 'maxPieceLength',
+      is: given?.length ?? maxPieceLength ?? max,
+    });
+  if (!best || far(wanted) <= far(best)) return wanted.length;
+  const counts = `which gives ${best.pieces} pieces, but pieceLength is ${exactBytes(wanted.length)}, which gives ${wanted.pieces}`;
+  throw refused(`targetPieces ${targetPieces} needs a piece length of ${exactBytes(best.length)}, ${counts}.`, [
     'targetPieces',
     'pieceLength',
   ]);
 }
 
-async function torrentSize(sizes: SizesOf, pieceLength: number): Promise<number> {
-  return (await sizes.torrent({ pieceLength })).bytes;
+/** The piece lengths to choose from. */
+const LENGTHS = Array.from({ length: Math.log2(MAX_PIECE_LENGTH / BLOCK_SIZE) + 1 }, (_, i) => BLOCK_SIZE * 2 ** i);
+
+/** A piece length, and the torrent that it gives. */
+interface Measured {
+  length: number;
+  pieces: number;
+  bytes: number;
 }
 
-async function piecesOf(sizes: SizesOf, pieceLength: number): Promise<number> {
-  return (await sizes.torrent({ pieceLength })).pieces;
-}
-
-/** How far apart two counts are, as a ratio. */
-function distance(a: number, b: number): number {
-  return Math.max(a, b) / Math.min(a, b);
-}
-
-/** The piece lengths to choose from, of at most `max` bytes. */
-function lengthsWithin(max: number): number[] {
-  const count = Math.log2(max / BLOCK_SIZE) + 1;
-  return Array.from({ length: count }, (_, i) => BLOCK_SIZE * 2 ** i);
-}
-
-/** The length of at most `max` bytes whose number of pieces is closest to a number. Of two equally close, the shorter one. */
-async function lengthForPieces(sizes: SizesOf, target: number, max: number): Promise<number> {
-  const lengths = lengthsWithin(max);
-  // Longer pieces are never more pieces.
-  const fewest = await piecesOf(sizes, max);
-  const below = await firstWithin(sizes, lengths, Math.max(target, fewest));
-  const longer = lengths[below] as number;
-  if (below === 0) return longer;
-  const above = await piecesOf(sizes, lengths[below - 1] as number);
-  if (distance(above, target) > distance(await piecesOf(sizes, longer), target)) return longer;
-  return lengths[await firstWithin(sizes, lengths, above)] as number;
-}
-
-/** The index of the shortest length that gives at most so many pieces: the longest one does. */
-async function firstWithin(sizes: SizesOf, lengths: readonly number[], pieces: number): Promise<number> {
-  let [first, last] = [0, lengths.length - 1];
-  while (first < last) {
-    const middle = (first + last) >> 1;
-    if ((await piecesOf(sizes, lengths[middle] as number)) <= pieces) last = middle;
-    else first = middle + 1;
-  }
-  return first;
-}
-
-/** The shortest length from `start` on whose torrent is small enough, else the longest one below; null if there is none. */
-async function lengthForSize(
-  sizes: SizesOf,
-  start: number,
-  { max, maxTorrentSize }: { max: number; maxTorrentSize: number },
-): Promise<number | null> {
-  // Pad files can make the torrent of longer pieces the larger one.
-  const lengths = lengthsWithin(max);
-  const [shorter, longer] = [lengths.filter((length) => length < start), lengths.filter((length) => length >= start)];
-  for (const length of [...longer, ...shorter.reverse()])
-    if ((await torrentSize(sizes, length)) <= maxTorrentSize) return length;
-  return null;
+async function measured(shape: TorrentShape, length: number): Promise<Measured> {
+  const { pieces, bytes } = await new SizesOf(shape).torrent({ pieceLength: length });
+  return { length, pieces, bytes };
 }
 
 /** The error of `maxTorrentSize`: says which length it needs, or that no length is enough. */
-async function tooLarge(
-  sizes: SizesOf,
+function tooLarge(
+  all: readonly Measured[],
   maxTorrentSize: number,
-  { max, limit, is }: { max: number; limit: keyof PieceLengthWishes | 'pieceLength'; is: number },
-): Promise<MetainfoError> {
-  const all: { length: number; bytes: number }[] = [];
-  for (const length of lengthsWithin(MAX_PIECE_LENGTH)) all.push({ length, bytes: await torrentSize(sizes, length) });
-  const enough = all.filter(({ bytes }) => bytes <= maxTorrentSize);
-  const [shortest] = enough;
+  { limit, is }: { limit: keyof PieceLengthWishes | 'pieceLength'; is: number },
+): MetainfoError {
   const wish = `maxTorrentSize ${exactBytes(maxTorrentSize)}`;
-  if (shortest) {
-    const needed = enough.find(({ length }) => length > max);
-    const need = needed
-      ? `pieces of at least ${exactBytes(needed.length)}`
-      : `pieces of at most ${exactBytes((enough.at(-1) as typeof shortest).length)}`;
-    return refused(`${wish} needs ${need}, but ${limit} is ${exactBytes(is)}.`, ['maxTorrentSize', limit]);
+  const enough = all.filter(({ bytes }) => bytes <= maxTorrentSize);
+  const last = enough.at(-1);
+  if (last) {
+    const longer = enough.find(({ length }) => length > is);
+    const need = longer ? `at least ${exactBytes(longer.length)}` : `at most ${exactBytes(last.length)}`;
+    return refused(`${wish} needs pieces of ${need}, but ${limit} is ${exactBytes(is)}.`, ['maxTorrentSize', limit]);
   }
   const least = all.reduce((a, b) => (b.bytes < a.bytes ? b : a));
   return refused(
