@@ -26,7 +26,7 @@ import { diskPathOf, Objects, type OpenObject, requireUnchanged } from './identi
 import { payloadOf, rangesOf, requirePart, type SplitPlan } from './part-payload.ts';
 import { type RestoredPlan, restoredPlan } from './restored-plan.ts';
 import { seal } from './sealed-part.ts';
-import type { FileRange } from './split-into-parts.ts';
+import type { PartRange } from './split-into-parts.ts';
 import type { TorrentPlan } from './torrent-plan.ts';
 
 /** Options of {@link hashPart}. */
@@ -106,7 +106,7 @@ export async function hashPart(
 
 /** A share of a file, and where it is: on disk, or behind a range reader. Neither for a pad file. */
 interface PartFile {
-  range: FileRange;
+  range: PartRange;
   /** The path from the root of the torrent, with `/`. */
   name: string;
   diskPath?: string;
@@ -161,7 +161,7 @@ function ofTorrent(restored: RestoredPlan, options: HashPartOptions): PartWork {
   };
 }
 
-function onDisk({ files, plan }: RestoredPlan, { file, offset }: FileRange, root: string): Partial<PartFile> {
+function onDisk({ files, plan }: RestoredPlan, { file, offset }: PartRange, root: string): Partial<PartFile> {
   const mtimeMs = millisecondsOf(files.mtimeNs[file] as string);
   return { diskPath: diskPathOf(files, file, root), mtimeMs, offset, size: plan.files.lengths[file] as number };
 }

@@ -9,7 +9,7 @@ import { type HashRequest, isPad } from '../hash/hash-request.ts';
 import { BLOCK_SIZE, isPowerOfTwo } from '../layout/piece-length.ts';
 import { isSafePath } from '../layout/safe-path.ts';
 import type { SplitPlan } from './part-payload.ts';
-import { countParts, excessOf, type FileRange, plannedParts, wholePartSize } from './split-into-parts.ts';
+import { countParts, excessOf, type PartRange, plannedParts, wholePartSize } from './split-into-parts.ts';
 
 /** The format of a {@link PortableHashPlan}. */
 export const HASH_PLAN = 'metainfo-hash-plan-1';
@@ -123,7 +123,7 @@ export interface RestoredHashPlan {
   split: SplitPlan;
   /** Where a share of a file is on disk. */
   fileAt(
-    range: FileRange,
+    range: PartRange,
     root: string,
   ): { name: string; diskPath?: string; mtimeMs?: number; offset?: number; size?: number };
 }

@@ -5,7 +5,7 @@ import type { Digests } from '../hash/addon.ts';
 import type { HashRequest } from '../hash/hash-request.ts';
 import { raisedRoot } from '../hash/merkle.ts';
 import { BLOCK_SIZE } from '../layout/piece-length.ts';
-import { type FileRange, type PartTable, rangesOfPart } from './split-into-parts.ts';
+import { type PartRange, type PartTable, rangesOfPart } from './split-into-parts.ts';
 
 /** The files of a plan, split into parts. */
 export interface SplitPlan extends Pick<HashRequest, 'version' | 'pieceLength'> {
@@ -28,7 +28,7 @@ export function requirePart({ parts }: SplitPlan, index: number): void {
 }
 
 /** The shares of files that a part has, empty files too. */
-export function rangesOf({ parts, lengths }: SplitPlan, index: number): Generator<FileRange> {
+export function rangesOf({ parts, lengths }: SplitPlan, index: number): Generator<PartRange> {
   return rangesOfPart(parts, lengths, index);
 }
 
@@ -38,7 +38,7 @@ export function pieceBytes({ parts: { pieces } }: SplitPlan, index: number): num
 }
 
 /** Bytes of the v2 hashes of a share of a file: one for each piece; the pieces root if the file is no longer than a piece. */
-export function treeBytes({ version, pieceLength, isPad }: SplitPlan, { file, length }: FileRange): number {
+export function treeBytes({ version, pieceLength, isPad }: SplitPlan, { file, length }: PartRange): number {
   if (version === 'v1' || length === 0 || isPad(file)) return 0;
   return Math.ceil(length / pieceLength) * 32;
 }
@@ -63,7 +63,7 @@ export function payloadBytes(plan: SplitPlan, index: number): number {
 export function payloadOf(
   plan: SplitPlan,
   index: number,
-  { digests, ranges }: { digests: Pick<Digests, 'v1' | 'v2'>; ranges: readonly FileRange[] },
+  { digests, ranges }: { digests: Pick<Digests, 'v1' | 'v2'>; ranges: readonly PartRange[] },
 ): Uint8Array {
   const { version, pieceLength } = plan;
   const payload = Buffer.alloc(payloadBytes(plan, index));

@@ -20,7 +20,7 @@ import { type PortableHashPlan, portableHashPlan, restoredHashPlan } from './has
 import { JoinedDigests } from './joined-digests.ts';
 import { payloadBytes, payloadOf, rangesOf, type SplitPlan } from './part-payload.ts';
 import { unsealed } from './sealed-part.ts';
-import type { FileRange } from './split-into-parts.ts';
+import type { PartRange } from './split-into-parts.ts';
 
 /** Accompanies a part that is hashed elsewhere. */
 export interface RunPartContext {
@@ -233,6 +233,6 @@ class PartsJob implements HashJob {
 }
 
 /** A share of a plan file. */
-function shareOf(file: RequestedFile, { offset, length }: FileRange): RequestedFile {
+function shareOf(file: RequestedFile, { offset, length }: PartRange): RequestedFile {
   return { ...file, offset: file.offset + offset, length };
 }

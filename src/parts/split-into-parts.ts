@@ -129,7 +129,7 @@ function bytesToCut(
 }
 
 /** A contiguous share of one file. */
-export interface FileRange {
+export interface PartRange {
   /** The index of the file. */
   file: number;
   /** Bytes from the start of the file. */
@@ -143,7 +143,7 @@ export function* rangesOfPart(
   { files, offsets }: PartTable,
   lengths: ArrayLike<number>,
   part: number,
-): Generator<FileRange> {
+): Generator<PartRange> {
   const [first, last] = [files[part] as number, files[part + 1] as number];
   const end = offsets[part + 1] as number;
   for (let file = first; file <= last; file += 1) {
